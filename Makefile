@@ -1,0 +1,334 @@
+# u9: builds everything into build/, writes nowhere else (but where `make install` is told to).
+#
+# `make help` lists the targets. Sources are found by wildcard: a new file needs no edit here.
+# One tree, several builds: build/release, build/asan, build/tsan, build/fuzz. A test build is this
+# same Makefile, run again with another BUILD, CC and SANITIZE.
+#
+# Nothing here may need a package while the file is being read, so that `make setup` works on a
+# machine that has only make: what asks pkg-config or the compiler is expanded in recipes only.
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+CXX ?= g++
+AR ?= ar
+NM ?= nm
+PKG_CONFIG ?= pkg-config
+INSTALL ?= install
+
+# The compiler of test-asan and test-tsan; gcc works too.
+SAN_CC ?= clang
+
+BUILD ?= build/release
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+FUZZ_SECONDS ?= 30
+# The io tables that the tests run on, one after the other.
+TEST_IO ?= posix uring
+
+VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
+SONAME := libu9.so.0
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# The sources of each product, and its objects.
+headers := include/u9.h $(wildcard include/u9/*.h)
+lib_src := $(wildcard format/*.c engine/*.c)
+u9_src := $(filter-out tools/fsck.c,$(wildcard tools/*.c))
+fsck_src := $(wildcard tools/fsck.c tools/common.c)
+bench_src := $(wildcard bench/*.c)
+test_src := $(filter-out tests/probe_% tests/golden/%,$(wildcard tests/*.c tests/*/*.c))
+fuzz_src := $(wildcard fuzz/fuzz_*.c)
+fuzz_names := $(fuzz_src:fuzz/%.c=%)
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+libs := $(BUILD)/libu9.a $(BUILD)/$(SONAME) $(BUILD)/libu9.so
+tools := $(if $(wildcard tools/u9.c),$(BUILD)/u9) $(if $(wildcard tools/fsck.c),$(BUILD)/u9fsck)
+
+warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+           -Wcast-qual -Wvla -Wswitch-enum $(if $(filter 1,$(WERROR)),-Werror)
+
+# By room: format/ is strictly portable, the others may use what Linux has.
+room_format = -std=c11 -pedantic
+room_engine = -std=gnu11 -D_GNU_SOURCE
+room_tools = -std=gnu11 -D_GNU_SOURCE
+room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
+room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags)
+room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
+
+compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) -I. -Iinclude $(CFLAGS) $(SANITIZE) \
+          -pthread -fPIC -fvisibility=hidden -MMD -MP
+link = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
+
+# One short line for each command; V=1 shows the command instead.
+say = $(if $(filter 1,$(V)),,@echo "  $(1) $@";)
+
+lib_packages := liburing libcrypto liblz4
+tool_packages := jansson
+test_packages := check
+# Other stores that u9bench runs beside us: each one that is installed is used, and told to the
+# sources as -DPEER_SQLITE3=1 and so on.
+peer_packages := sqlite3 lmdb
+
+# pkg-config is asked once, at first use.
+once = $(eval $(1) := $(2))$($(1))
+lib_libs = $(call once,lib_libs,$(shell $(PKG_CONFIG) --libs $(lib_packages)))
+tool_libs = $(call once,tool_libs,$(shell $(PKG_CONFIG) --libs $(tool_packages)))
+check_cflags = $(call once,check_cflags,$(shell $(PKG_CONFIG) --cflags $(test_packages)))
+check_libs = $(call once,check_libs,$(shell $(PKG_CONFIG) --libs $(test_packages)))
+peers = $(call once,peers,$(shell for p in $(peer_packages); do \
+          $(PKG_CONFIG) --exists $$p && echo $$p; done))
+peer_cflags = $(call once,peer_cflags,$(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
+          for p in $(peers); do echo "-DPEER_$$p=1" | tr a-z A-Z; done)))
+peer_libs = $(call once,peer_libs,$(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
+
+.PHONY: all
+all: $(libs) $(tools) ## libu9.a, libu9.so and the tools (the default)
+
+# Says at once, in one line, what is missing.
+define need
+@missing=; \
+for c in $(CC) $(PKG_CONFIG) $(AR); do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
+if [ -z "$$missing" ]; then \
+    for p in $(1); do $(PKG_CONFIG) --exists $$p || missing="$$missing $$p"; done; \
+    echo '#include <stdio.h>' | $(CC) -E - >/dev/null 2>&1 || missing="$$missing libc-headers"; \
+fi; \
+if [ -n "$$missing" ]; then \
+    echo "u9: cannot build, missing:$$missing" >&2; \
+    echo "u9: run \`make setup\` to install what is needed, then try again" >&2; \
+    exit 1; \
+fi
+endef
+
+.PHONY: need-build need-test
+need-build:
+	$(call need,$(lib_packages) $(tool_packages))
+need-test:
+	$(call need,$(lib_packages) $(tool_packages) $(test_packages))
+
+# Objects depend on this file, which changes only when the compiler or its flags do.
+.PHONY: force
+$(BUILD)/flags: force | need-build
+	@mkdir -p $(@D)
+	@echo '$(CC) $(warnings) $(CFLAGS) $(SANITIZE)' | cmp -s - $@ || \
+	    echo '$(CC) $(warnings) $(CFLAGS) $(SANITIZE)' >$@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | need-build
+	@mkdir -p $(@D)
+	$(call say,CC  ) $(compile) -c -o $@ $<
+
+-include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
+    $(fuzz_src) tests/probe_uring.c))
+
+$(call obj,$(test_src)): | need-test
+
+# `q`: members are never replaced, though two rooms may have a file of the same name.
+$(BUILD)/libu9.a: $(call obj,$(lib_src))
+	@rm -f $@
+	$(call say,AR  ) $(AR) qcs $@ $^
+
+$(BUILD)/$(SONAME): $(call obj,$(lib_src))
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(lib_libs)
+
+$(BUILD)/libu9.so: $(BUILD)/$(SONAME)
+	$(call say,LN  ) ln -sf $(SONAME) $@
+
+$(BUILD)/u9: $(call obj,$(u9_src)) $(BUILD)/libu9.a
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
+
+$(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
+
+$(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs)
+
+$(BUILD)/u9tests: $(call obj,$(test_src)) $(BUILD)/libu9.a | need-test
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+
+$(BUILD)/probe_uring: $(call obj,tests/probe_uring.c)
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
+
+$(fuzz_names:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/libu9.a
+	$(call say,LINK) $(link) -fsanitize=fuzzer -o $@ $^ $(lib_libs)
+
+.PHONY: setup
+setup: ## installs the packages needed to build and test (Debian, Ubuntu)
+	@scripts/setup test
+
+.PHONY: demo run-demo
+demo: ## builds, then shows it all on real data of this machine: append, get, damage, salvage
+	@scripts/setup build
+	@$(MAKE) all
+	@$(MAKE) run-demo
+
+run-demo: $(tools)
+	@scripts/demo $(BUILD) $(BUILD)/demo
+
+.PHONY: test
+test: ## sets up, builds, runs all tests on each io table, and the checks of the tree
+	@scripts/setup test
+	@$(MAKE) all $(BUILD)/u9tests $(BUILD)/probe_uring
+	@$(MAKE) run-tests
+	@$(MAKE) check-scripts check-embed
+
+asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
+
+.PHONY: test-asan
+test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
+	@scripts/setup test
+	@$(MAKE) BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5 run-tests
+
+.PHONY: test-tsan
+test-tsan: ## runs the tests under the thread sanitizer
+	@scripts/setup test
+	@$(MAKE) BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10 run-tests
+
+# Tests find their scratch folder in U9_TEST_DIR and the tools in U9_BIN_DIR. They run in the root
+# of the tree. `slower` stretches Check's time limits. Sanitizers want a plain address space.
+slower ?= 1
+plain_space = $(if $(SANITIZE),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
+    U9_BIN_DIR=$(abspath $(BUILD)) CK_TIMEOUT_MULTIPLIER=$(slower) \
+    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+    UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+
+.PHONY: run-tests
+run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(tools)
+	@set -eu; for io in $(TEST_IO); do \
+	    if [ $$io = uring ] && ! $(BUILD)/probe_uring; then \
+	        echo "== io_uring is not available here: skipped =="; continue; \
+	    fi; \
+	    echo "== u9tests, U9_IO=$$io ($(BUILD)) =="; \
+	    rm -rf $(BUILD)/tmp; mkdir -p $(BUILD)/tmp; \
+	    env U9_IO=$$io $(test_env) $(plain_space) $(BUILD)/u9tests $(TEST_SUITE); \
+	    if [ -n "$(TEST_SUITE)" ]; then continue; fi; \
+	    for t in tests/tools/test_*.sh; do \
+	        echo "== $$t, U9_IO=$$io =="; mkdir -p $(BUILD)/tmp/cli; \
+	        env U9_IO=$$io $(test_env) $(plain_space) $$t $(BUILD) $(BUILD)/tmp/cli >$(BUILD)/cli.log 2>&1 || \
+	            { grep -v '^ok ' $(BUILD)/cli.log >&2; exit 1; }; \
+	        tail -n 1 $(BUILD)/cli.log; \
+	    done; \
+	done
+
+.PHONY: check-embed
+check-embed: $(libs) # README's example compiles and runs, as C and as C++
+	@mkdir -p $(BUILD)/tmp/embed
+	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
+
+.PHONY: check-scripts check-layers check-symbols check-spec check-headers
+check-scripts: check-layers check-symbols check-spec check-headers ## layers, symbols, SPEC.md rules, headers
+
+check-layers:
+	@scripts/check_layers
+
+check-symbols: $(libs)
+	@NM='$(NM)' scripts/check_symbols $(BUILD)
+
+check-spec:
+	@scripts/check_spec
+
+# Each public header stands alone, in C11 and in C++17.
+check-headers: | need-build
+	@set -eu; for h in $(headers:include/%=%); do \
+	    echo "#include <$$h>" | $(CC) -std=c11 -pedantic $(warnings) -Werror -Iinclude -fsyntax-only -x c -; \
+	    echo "#include <$$h>" | $(CXX) -std=c++17 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror \
+	        -Iinclude -fsyntax-only -x c++ -; \
+	done; echo "check-headers: ok ($(words $(headers)) headers)"
+
+.PHONY: fuzz run-fuzz
+fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), starting from fuzz/corpus/NAME
+	@scripts/setup test
+	@$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g' \
+	    SANITIZE='-fsanitize=fuzzer-no-link $(asan_flags)' run-fuzz
+
+run-fuzz: $(fuzz_names:%=run-%)
+	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
+
+# The tree's corpus is copied: what the fuzzer finds stays in the build folder.
+# For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
+.PHONY: $(fuzz_names:%=run-%)
+$(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
+	@set -eu; c=$(BUILD)/corpus/$*; found=$(BUILD)/found/$*; log=$(BUILD)/$*.log; \
+	mkdir -p $$c $$found $(BUILD)/tmp; \
+	if [ -d fuzz/corpus/$* ]; then cp -R fuzz/corpus/$*/. $$c; fi; \
+	if env $(test_env) $(plain_space) $< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2048 \
+	    -artifact_prefix=$$found/ -print_final_stats=1 \
+	    $(if $(wildcard fuzz/$*.dict),-dict=fuzz/$*.dict) $(FUZZ_ARGS) $$c >$$log 2>&1; then \
+	    echo "fuzz $*: ok, $$(sed -n 's/^stat::number_of_executed_units: *//p' $$log) runs," \
+	        "$$(ls $$c | wc -l) files in the corpus"; \
+	else \
+	    tail -n 60 $$log >&2; \
+	    echo "fuzz $*: FAILED, the whole story is in $$log, the input in $$found" >&2; exit 1; \
+	fi
+
+.PHONY: bench
+bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS in build/release/bench
+	@mkdir -p $(BUILD)/bench
+	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(BENCH_ARGS)
+
+.PHONY: format-check
+format-check: ## compares the sources with .clang-format (optional; needs clang-format)
+	@if command -v clang-format >/dev/null; then \
+	    clang-format --dry-run -Werror $(headers) $(wildcard format/*.h engine/*.h tools/*.h bench/*.h \
+	        tests/*.h tests/*/*.h) $(lib_src) $(u9_src) tools/fsck.c $(bench_src) $(test_src) $(fuzz_src); \
+	else echo "format-check: clang-format is not installed: skipped"; fi
+
+bindir = $(DESTDIR)$(PREFIX)/bin
+libdir = $(DESTDIR)$(PREFIX)/lib
+incdir = $(DESTDIR)$(PREFIX)/include
+mandir = $(DESTDIR)$(PREFIX)/share/man/man1
+man := $(wildcard man/*.1)
+so_file := libu9.so.$(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
+
+define pc_text
+prefix=$(PREFIX)
+libdir=$${prefix}/lib
+includedir=$${prefix}/include
+
+Name: u9
+Description: append-only record log
+Version: $(VERSION)
+Requires.private: $(lib_packages)
+Libs: -L$${libdir} -lu9
+Libs.private: -pthread
+Cflags: -I$${includedir}
+endef
+export pc_text
+
+.PHONY: install
+install: all ## installs below DESTDIR and PREFIX (/usr/local)
+	$(INSTALL) -d $(bindir) $(libdir)/pkgconfig $(incdir)/u9
+	$(INSTALL) -m 644 include/u9.h $(incdir)
+	$(INSTALL) -m 644 $(filter include/u9/%,$(headers)) $(incdir)/u9
+	$(INSTALL) -m 644 $(BUILD)/libu9.a $(libdir)
+	$(INSTALL) -m 755 $(BUILD)/$(SONAME) $(libdir)/$(so_file)
+	ln -sf $(so_file) $(libdir)/$(SONAME)
+	ln -sf $(SONAME) $(libdir)/libu9.so
+	@echo "writing $(libdir)/pkgconfig/u9.pc"
+	@printenv pc_text >$(libdir)/pkgconfig/u9.pc && chmod 644 $(libdir)/pkgconfig/u9.pc
+	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
+	$(if $(man),$(INSTALL) -d $(mandir))
+	$(if $(man),$(INSTALL) -m 644 $(man) $(mandir))
+	@[ -n "$(DESTDIR)" ] || echo "u9: to link the shared library, run \`ldconfig\` (as root) once"
+
+.PHONY: uninstall
+uninstall: ## removes what install put there (same DESTDIR and PREFIX)
+	rm -f $(headers:include/%=$(incdir)/%) $(libdir)/libu9.a $(libdir)/$(so_file) $(libdir)/$(SONAME) \
+	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck $(man:man/%=$(mandir)/%)
+	@[ ! -d $(incdir)/u9 ] || rmdir $(incdir)/u9
+
+.PHONY: clean
+clean: ## removes build/
+	rm -rf build
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 FUZZ_SECONDS FUZZ_ARGS'
+	@echo '           BENCH_ARGS TEST_SUITE=name TEST_IO="posix uring"'
