@@ -1,0 +1,13 @@
+/* u9.h: all of libu9. See the headers for what each face offers. */
+#ifndef U9_H
+#define U9_H
+
+#include <u9/check.h>
+#include <u9/err.h>
+#include <u9/id.h>
+#include <u9/log.h>
+#include <u9/value.h>
+
+#define U9_VERSION_TEXT "0.1.0"
+
+#endif

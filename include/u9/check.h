@@ -1,0 +1,128 @@
+/*
+ * u9/check.h: is a log whole, what is lost, and saving the rest (SPEC.md, R-*).
+ *
+ * Three verdicts that are never confused: TORN is what a crash leaves behind at the end of a log
+ * and costs only what was never acknowledged; CORRUPT is damage to bytes that had been promised
+ * durable; UNKNOWN is damage at an unpromised end that does not look like a crash.
+ */
+#ifndef U9_CHECK_H
+#define U9_CHECK_H
+
+#include <u9/err.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum u9_verdict {
+    U9_V_CLEAN = 0,
+    U9_V_TORN = 1,
+    U9_V_UNKNOWN = 2,
+    U9_V_CORRUPT = 3
+} u9_verdict;
+
+/* Why bytes were not accepted, by the clause that refused them. Numbers are pinned. */
+typedef enum u9_reason {
+    U9_R_NONE = 0,
+    U9_R_HEADER = 1,     /* disk header: magic, zero bytes, or a secret that fits nothing */
+    U9_R_BOUNDARY = 2,   /* no boundary where a frame must begin */
+    U9_R_MAGIC = 3,      /* frame magic */
+    U9_R_LENGTH = 4,     /* length beyond the cap or the file */
+    U9_R_OVERLAP = 5,    /* another boundary before the frame's end */
+    U9_R_SIGNATURE = 6,  /* signed_sha is not H(frame_sha XOR secret) */
+    U9_R_TRAILER = 7,    /* the trailer does not parse, or names another offset */
+    U9_R_HASH = 8,       /* the payload does not hash to frame_sha */
+    U9_R_FOLLOW = 9,     /* a valid frame that does not follow the one before it */
+    U9_R_PADDING = 10,   /* padding behind a frame is not zero (no record is lost) */
+    U9_R_FILL = 11,      /* bytes skipped up to the next block are not zero (no record is lost) */
+    U9_R_BODY = 12,      /* hashes fit, but the body is not what SPEC.md allows */
+    U9_R_CUT = 13,       /* the segment ends before an end that was promised */
+    U9_R_MISSING = 14,   /* a segment is missing */
+    U9_R_FOREIGN = 15,   /* a segment of another log, or in another's place */
+    U9_R_UNCLOSED = 16,  /* the writer did not close: the end of the log is where its frames end */
+    U9_R_SEAL = 17       /* the index or seal behind a segment's end is unfinished or damaged */
+} u9_reason;
+
+U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */
+U9_API const char *u9_reason_name(u9_reason reason);       /* "hash": one word, stable */
+U9_API const char *u9_reason_text(u9_reason reason);       /* a sentence; static */
+U9_API const char *u9_reason_rule(u9_reason reason);       /* the rule of SPEC.md: "F-9" */
+
+/* One damaged place. Plain memory but for `path`, which borrows until the callback returns. */
+typedef struct u9_damage {
+    u9_verdict verdict;
+    u9_reason reason;
+    uint64_t segment;  /* its number, 0 for a single file whose number is unknown */
+    const char *path;  /* the segment's file */
+    uint64_t begin;    /* byte range [begin, end) in that file */
+    uint64_t end;
+    uint64_t ordinal;  /* first record that may be lost, U9_NOWHERE if not known */
+    uint64_t lost;     /* how many records are lost; U9_NOWHERE: not known */
+    int at_most;       /* not 0: `lost` is an upper bound */
+} u9_damage;
+
+/* Told of each damage, in the order of the log. Must not call back into the same handle. */
+typedef void u9_damage_fn(void *ctx, const u9_damage *damage);
+
+/* What a check found. Totals over all segments. */
+typedef struct u9_report {
+    size_t size;              /* set by the caller: sizeof(u9_report) */
+    u9_verdict verdict;       /* the worst found; a torn tail is TORN */
+    uint64_t segments;        /* files read */
+    uint64_t frames;          /* valid frames within the log's end */
+    uint64_t records;         /* user records within the log's end */
+    uint64_t bytes;           /* size of all files */
+    uint64_t body_bytes;      /* decoded bodies of frames with records */
+    uint64_t stored_bytes;    /* the same bodies as stored (compressed, masked) */
+    uint64_t lz4_frames;      /* frames stored compressed */
+    uint64_t mask_frames;     /* frames stored masked */
+    uint64_t damages;         /* calls of on_damage with verdict UNKNOWN or CORRUPT */
+    uint64_t lost;            /* records lost where countable (upper bounds included) */
+    uint64_t beyond;          /* records in valid frames behind an unconfirmed end: not in the log */
+    uint64_t first_ordinal;   /* of the first record, U9_NOWHERE if there is none */
+    uint64_t next_ordinal;    /* where the log goes on */
+    uint64_t first_time_us;   /* wall clock of the first and last frame; 0 if there is none */
+    uint64_t last_time_us;
+    int closed;               /* not 0: the log ends in a clean close */
+    int confirmed;            /* not 0: the end is confirmed (clean close, or a later segment) */
+    char kind[600];           /* the key kind, "" if not known */
+    uint8_t first_key[512];   /* raw form of the first and last record's key */
+    uint8_t last_key[512];
+    size_t first_key_size;    /* 0 if there is none */
+    size_t last_key_size;
+} u9_report;
+
+/* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
+typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);
+
+typedef struct u9_check_options {
+    size_t size;              /* sizeof(u9_check_options) */
+    u9_damage_fn *on_damage;  /* may be NULL */
+    u9_progress_fn *on_progress; /* may be NULL */
+    void *ctx;                /* first argument of both */
+} u9_check_options;
+
+/*
+ * Verifies every byte of the log (or single segment file) at `path` and fills `*report`. Reads
+ * only; memory does not grow with the log. Returns U9_OK when the check ran to its end, whatever it
+ * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
+ * U9_STATE (on_progress asked to stop).
+ */
+U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *options,
+                                     u9_report *report, u9_fault *fault);
+
+/*
+ * As u9_check, and copies every record that stands in a valid frame into a new log at `out_path`,
+ * which must not exist: also those behind an unconfirmed end (report.beyond), but none that a
+ * later session has made void. Batches stay batches, keys stay keys, ordinals are given anew.
+ * `*salvaged` (may be NULL) is the number of records written. The new log is durable, closed and
+ * has been re-read and verified when U9_OK is returned.
+ */
+U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
+                                       const u9_check_options *options, u9_report *report,
+                                       uint64_t *salvaged, u9_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

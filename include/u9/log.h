@@ -1,0 +1,199 @@
+/*
+ * u9/log.h: open a log, append records, read them back (SPEC.md, L-*, S-*, R-*).
+ *
+ * A log is a directory of segment files. A record is a tuple `(key v1 v2 ...)`; the key is made by
+ * the log (a fresh muid) or given. The words: a record is *appended* once u9_log_append returned
+ * its ordinal, and *durable* once it is known to be on stable storage: u9_log_commit and
+ * u9_log_sync wait for that, u9_log_durable tells.
+ *
+ * Threads: any number of threads may append, commit and get through one u9_log. A u9_cursor
+ * belongs to one thread at a time. Nothing may be called on a handle while it is being closed.
+ * A process forked off must not use its parent's handles: calls return U9_STATE there, and
+ * u9_log_close only frees memory and descriptors.
+ */
+#ifndef U9_LOG_H
+#define U9_LOG_H
+
+#include <u9/check.h>
+#include <u9/err.h>
+#include <u9/id.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct u9_log u9_log;       /* opaque; one open log */
+typedef struct u9_cursor u9_cursor; /* opaque; one walk over its records */
+
+#define U9_RECORD_MAX (UINT64_C(1) << 24) /* bytes of one encoded record, and of one batch */
+
+typedef enum u9_mode {
+    U9_READ = 1, /* the log must exist; changes nothing, needs no lock */
+    U9_WRITE,    /* the log must exist; one writer at a time */
+    U9_CREATE    /* as U9_WRITE; makes the directory if it is missing */
+} u9_mode;
+
+/* Who waits for stable storage. In each policy the writer syncs at least every 32 MiB and second. */
+typedef enum u9_policy {
+    U9_POLICY_COMMIT = 0, /* u9_log_commit syncs and waits until the record is durable */
+    U9_POLICY_INTERVAL,   /* nobody waits, unless over 32 MiB or a second are not yet durable */
+    U9_POLICY_NONE        /* nobody waits */
+} u9_policy;
+
+/*
+ * Options of u9_log_open. Set `size` to sizeof(u9_options) and everything else to zero for the
+ * defaults; later versions add fields at the end.
+ */
+typedef struct u9_options {
+    size_t size;             /* sizeof(u9_options) */
+    u9_mode mode;            /* 0: U9_READ */
+    u9_policy policy;        /* who waits; writers only */
+    int lz4;                 /* not 0: frames are compressed where that makes them smaller */
+    uint64_t segment_size;   /* bytes at which a segment is rolled; 0: 256 MiB; at least 64 KiB */
+    const char *io;          /* "posix", "uring", NULL: U9_IO from the environment, else the best */
+    u9_damage_fn *on_damage; /* told of each damage once per walk that meets it; may be NULL */
+    void *on_damage_ctx;     /* its first argument */
+} u9_options;
+
+/*
+ * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Nothing on disk
+ * is changed by opening, but that U9_CREATE makes a missing directory: files are made by the
+ * first append. `options` may be NULL (read). On success `*out` is a handle that the caller closes
+ * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...), U9_CORRUPT (not a log; for
+ * writers also a missing or foreign segment), U9_VERSION, U9_LOCKED, U9_ARG, U9_NOMEM.
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out,
+                                        u9_fault *fault);
+
+/*
+ * Makes everything appended durable, ends the session cleanly and frees the handle. The handle is
+ * gone whatever is returned; all cursors on it must have been closed. NULL is fine.
+ */
+U9_API u9_err u9_log_close(u9_log *log, u9_fault *fault);
+
+/* A key in its raw form: 16 packed bytes for a muid. Borrows. */
+typedef struct u9_key {
+    const void *data;
+    size_t size; /* bytes */
+} u9_key;
+
+/* Where a record went. */
+typedef struct u9_place {
+    uint64_t ordinal;  /* its number in the log, from 0 */
+    uint8_t key[16];   /* its key as stored: given or made */
+    uint32_t key_size; /* bytes of key used */
+} u9_place;
+
+/*
+ * Appends one record: `values` are `size` bytes of utf9 values back to back (they become v1 v2 ...;
+ * may be empty). `key` NULL: a fresh muid. The bytes are copied. No allocation, no system call
+ * in the common case. `place` may be NULL.
+ * Errors: U9_ARG (values are not well-formed back to back; key not of the log's kind), U9_LIMIT
+ * (record over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not
+ * accepted, the log goes on when there is some), U9_POISONED, U9_STATE (opened for reading; forked).
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
+                                          size_t size, u9_place *place);
+
+/* One record of a batch. */
+typedef struct u9_entry {
+    u9_key key;         /* key.data NULL: a fresh muid */
+    const void *values; /* borrows until the call returns */
+    size_t size;        /* bytes */
+} u9_entry;
+
+/*
+ * Appends `count` records as one atomic batch: after a crash all of them are there or none. They
+ * are numbered in order; `places`, if not NULL, is an array of `count`. Errors as u9_log_append;
+ * U9_LIMIT if all records together exceed U9_RECORD_MAX. On an error none was appended.
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count,
+                                                u9_place *places);
+
+/*
+ * Waits as the policy says for the record `ordinal`. U9_OK: it is durable. U9_AGAIN: it is not yet,
+ * and the policy does not wait. U9_ARG: it was not appended. U9_POISONED, U9_STATE.
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_commit(u9_log *log, uint64_t ordinal);
+
+/* Waits, under any policy, until everything appended so far is durable. */
+U9_API U9_MUST_CHECK u9_err u9_log_sync(u9_log *log);
+
+/* Records known to be durable are those below this ordinal. 0 for readers. Thread-safe. */
+U9_API uint64_t u9_log_durable(u9_log *log);
+
+/* The ordinal that the next record gets: all records below it are appended. Writers only, else 0. */
+U9_API uint64_t u9_log_next(u9_log *log);
+
+/* The io table in use ("posix", "uring"), and the key kind ("muid"; "" for a log without records). */
+U9_API const char *u9_log_io(const u9_log *log);
+U9_API const char *u9_log_kind(const u9_log *log);
+
+/*
+ * The last error of this handle with its detail, for functions without a fault argument. Copies
+ * into `out`; `out->err` is U9_OK if there was none.
+ */
+U9_API void u9_log_fault(u9_log *log, u9_fault *out);
+
+/* A record as a cursor or a lookup shows it. The pointers borrow: see there. */
+typedef struct u9_record {
+    uint64_t ordinal;
+    uint64_t time_us;       /* wall clock of its frame, microseconds since 1970 */
+    uint64_t segment;       /* number of its segment */
+    uint64_t frame;         /* byte offset of its frame */
+    uint64_t at;            /* virtual offset: (frame / 16) << 24 | byte offset in the decoded body */
+    u9_key key;             /* raw form */
+    const uint8_t *bytes;   /* the whole record, a utf9 tuple */
+    size_t size;            /* bytes */
+    const uint8_t *values;  /* what follows the key, utf9 values back to back */
+    size_t values_size;     /* bytes */
+} u9_record;
+
+/*
+ * What a cursor walks. Set `size` to sizeof(u9_range), the rest to zero for the whole log.
+ */
+typedef struct u9_range {
+    size_t size;            /* sizeof(u9_range) */
+    uint64_t from;          /* first ordinal wanted */
+    uint64_t segment;       /* not 0: only this segment ... */
+    uint64_t begin, end;    /* ... and of it the frames that start in [begin, end); end 0: to its end */
+} u9_range;
+
+/*
+ * Opens a cursor before the first record of `range` (NULL: the whole log). A cursor sees what was
+ * in the files when it reached their end; a writer's own records are seen once they are written
+ * (u9_log_sync). The handle must stay open. Close with u9_cursor_close.
+ */
+U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out,
+                                           u9_fault *fault);
+
+/*
+ * The next record, verified; `out` borrows the cursor's memory until the next call on it.
+ * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
+ * here and records may be lost; u9_cursor_damage says what, and the next call goes on behind it.
+ * (With options.on_damage set, it is told instead and the walk goes on by itself.)
+ * U9_IO, U9_VERSION, U9_NOMEM: see u9_cursor_fault; the same call may be tried again.
+ */
+U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
+
+/* The damage behind the last U9_CORRUPT; borrows the cursor's memory until the next call on it. */
+U9_API const u9_damage *u9_cursor_damage(const u9_cursor *cursor);
+
+/* The detail of the last error of this cursor. */
+U9_API void u9_cursor_fault(const u9_cursor *cursor, u9_fault *out);
+
+U9_API void u9_cursor_close(u9_cursor *cursor);
+
+/*
+ * The newest record with this key (raw form), by a scan of the whole log. The record is copied:
+ * `*out` borrows `buf` (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small and
+ * out->size tells what it must be (nothing else is set); U9_CORRUPT: none was found, but records
+ * were lost to damage on the way, so that it may have been there. Thread-safe.
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap,
+                                       u9_record *out, u9_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
