@@ -1,0 +1,35 @@
+/*
+ * engine/handle.h: what is behind a u9_log.
+ */
+#ifndef U9I_HANDLE_H
+#define U9I_HANDLE_H
+
+#include "engine/system.h"
+#include "engine/writer.h"
+
+#include <pthread.h>
+
+struct u9_log {
+    u9i_io *io;
+    char *path;
+    u9_options options;
+    unsigned generation; /* of forks, when it was opened: a child's calls are refused */
+    char kind[U9I_KIND_MAX + 1];
+
+    pthread_mutex_t lock; /* guards what follows */
+    u9_fault fault;       /* the last error */
+    bool writing;         /* opened for writing: */
+    u9i_writer writer;
+    bool ticking;         /* the thread that keeps [W-5] runs: */
+    bool stop;
+    pthread_t ticker;
+    pthread_cond_t wake;  /* told when there is something to watch, or to stop */
+};
+
+/* True if this process did not open the handle. */
+static inline bool u9i_log_forked(const u9_log *log)
+{
+    return log->generation != u9i_fork_generation();
+}
+
+#endif

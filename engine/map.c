@@ -1,0 +1,423 @@
+/*
+ * engine/map.c: see map.h. [L-1] to [L-4]
+ */
+#include "engine/map.h"
+
+#include "format/disk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void u9i_segment_name(uint64_t number, char out[20])
+{
+    snprintf(out, 20, "%016llx.u9", (unsigned long long)number);
+}
+
+uint64_t u9i_segment_number(const char *name)
+{
+    uint64_t number = 0;
+    if (strlen(name) != 19 || strcmp(name + 16, ".u9") != 0) return 0;
+    for (unsigned i = 0; i < 16; i++) {
+        const char *digit = strchr("0123456789abcdef", name[i]);
+        if (digit == NULL || *digit == 0) return 0;
+        number = number << 4 | (uint64_t)(digit - "0123456789abcdef");
+    }
+    return number;
+}
+
+const char *u9i_map_path(const u9i_map *map, const u9i_segment *segment, char *out, size_t size)
+{
+    if (map->io->single[0]) snprintf(out, size, "%s", map->path);
+    else snprintf(out, size, "%s/%s", map->path, segment->name);
+    return out;
+}
+
+static u9i_segment *add(u9i_map *map, const char *name)
+{
+    if ((map->count & (map->count - 1)) == 0) { /* room doubles at powers of two */
+        size_t room = map->count ? map->count * 2 : 1;
+        u9i_segment *more = realloc(map->segments, room * sizeof *more);
+        if (more == NULL) return NULL;
+        map->segments = more;
+    }
+    u9i_segment *s = &map->segments[map->count++];
+    memset(s, 0, sizeof *s);
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->number = u9i_segment_number(name);
+    return s;
+}
+
+static int list_name(void *ctx, const char *name)
+{
+    if (u9i_segment_number(name) == 0) return 0;
+    return add(ctx, name) ? 0 : -ENOMEM;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const u9i_segment *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Reads the u9open that must be the first frame. [S-1] [C-3] */
+static u9_err read_open(u9i_map *map, u9i_segment *s, u9i_scan *scan)
+{
+    u9i_frame frame;
+    u9i_body body;
+    uint8_t scratch[U9I_BLOCK];
+    size_t need;
+    scan->keys = s->keys;
+    u9_err err = u9i_scan_at(scan, U9I_DISK_HEADER_SIZE, s->size, &frame);
+    if (err == U9_IO) return err;
+    if (err != U9_OK || u9i_body_open(&frame, scratch, sizeof scratch, &need, &body) != U9_OK ||
+        body.kind != U9I_BODY_OPEN || u9i_open_decode(body.bytes, body.size, &s->open) != U9_OK)
+        return U9_OK;
+    if (frame.trailer.ordinal != s->open.end.ordinal ||
+        memcmp(frame.trailer.chain, s->open.end.chain, U9I_HASH_SIZE) != 0)
+        return U9_OK; /* [C-3]: the walk reports it */
+    s->has_open = true;
+    if (map->kind[0] == 0) memcpy(map->kind, s->open.kind.data, s->open.kind.size);
+    s->open.kind = (u9i_span){0};
+    return U9_OK;
+}
+
+static void keep_key(u9i_map *map, unsigned which, u9i_span key)
+{
+    map->end_key_size[which] = key.size;
+    memcpy(map->end_key[which], key.data, key.size);
+}
+
+/* Reads the u9end that may be the last block. [S-4] */
+static u9_err read_end(u9i_map *map, u9i_segment *s, u9i_scan *scan)
+{
+    uint8_t scratch[U9I_BLOCK];
+    u9i_body body;
+    size_t need;
+    if (s->size < 2 * U9I_BLOCK || s->size % U9I_BLOCK != 0) return U9_OK;
+    u9_err err = u9i_scan_at(scan, s->size - U9I_BLOCK, s->size, &s->end_frame);
+    if (err == U9_IO) return err;
+    if (err != U9_OK ||
+        u9i_body_open(&s->end_frame, scratch, sizeof scratch, &need, &body) != U9_OK ||
+        body.kind != U9I_BODY_END || u9i_close_decode(body.bytes, body.size, &s->end) != U9_OK)
+        return U9_OK;
+    s->has_end = true;
+    if (s == &map->segments[map->count - 1]) {
+        keep_key(map, 0, s->end.first_key);
+        keep_key(map, 1, s->end.last_key);
+    }
+    s->end.first_key = s->end.last_key = s->end.key_kind = (u9i_span){0};
+    s->end_frame.body = NULL;
+    return U9_OK;
+}
+
+/* A secret counts if its boundary is the one that stands at `boundary`. */
+static bool fits(const uint8_t secret[U9I_SECRET_SIZE], const uint8_t *boundary, u9i_keys *out)
+{
+    u9i_keys keys;
+    u9i_keys_init(&keys, secret);
+    if (memcmp(keys.boundary, boundary, U9I_HASH_SIZE) != 0) return false;
+    *out = keys;
+    return true;
+}
+
+/* The copy in the u9end of the last block, whose frame cannot be proven yet. */
+static u9_err keys_from_end(const u9i_segment *s, u9i_scan *scan, u9i_keys *out, bool *found)
+{
+    const uint8_t *p;
+    size_t avail;
+    if (s->size < 2 * U9I_BLOCK || s->size % U9I_BLOCK != 0) return U9_OK;
+    u9_err err = u9i_scan_bytes(scan, s->size - U9I_BLOCK, U9I_BLOCK, &p, &avail);
+    if (err != U9_OK || avail < U9I_BLOCK) return err;
+    uint64_t length = u9i_get_be(p + 56, 8);
+    u9i_close end;
+    if (length >= U9I_TRAILER_SIZE && length <= U9I_BLOCK - U9I_FRAME_HEADER_SIZE &&
+        u9i_close_decode(p + U9I_FRAME_HEADER_SIZE, (size_t)length - U9I_TRAILER_SIZE, &end) == U9_OK)
+        *found = fits(end.secret, p, out);
+    return U9_OK;
+}
+
+/* The secret with one bit flipped, against the boundary of the first frame. */
+static u9_err keys_from_flips(const u9i_segment *s, u9i_scan *scan, u9i_keys *out, bool *found)
+{
+    const uint8_t *p;
+    size_t avail;
+    u9_err err = u9i_scan_bytes(scan, U9I_DISK_HEADER_SIZE, U9I_HASH_SIZE, &p, &avail);
+    if (err != U9_OK || avail < U9I_HASH_SIZE) return err;
+    for (unsigned bit = 0; bit < 8 * U9I_SECRET_SIZE && !*found; bit++) {
+        uint8_t secret[U9I_SECRET_SIZE];
+        memcpy(secret, s->keys.secret, sizeof secret);
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        *found = fits(secret, p, out);
+    }
+    return U9_OK;
+}
+
+/* A header that opens nothing: the spare copies of the secret, in this order. [H-5] */
+static u9_err spare_keys(const u9i_map *map, u9i_segment *s, u9i_scan *scan)
+{
+    u9i_keys keys;
+    bool found = false;
+    const u9i_segment *end = map->segments + map->count;
+    for (const u9i_segment *k = s + 1; k < end && !found; k++)
+        if (k->has_open && k->open.before_segment == s->number)
+            found = fits(k->open.before_secret, k->open.before_boundary, &keys);
+    u9_err err = found ? U9_OK : keys_from_end(s, scan, &keys, &found);
+    if (err == U9_OK && !found) err = keys_from_flips(s, scan, &keys, &found);
+    if (!found || memcmp(keys.secret, s->keys.secret, sizeof keys.secret) == 0) return err;
+    s->keys = keys;
+    s->header = U9_CORRUPT;
+    return U9_OK;
+}
+
+/* True if a frame that carries a promise stands at p, whole but for its boundary and signature. */
+static bool unsigned_promise(u9i_scan *scan, uint64_t p, uint64_t size)
+{
+    const uint8_t *bytes;
+    size_t avail;
+    u9i_trailer t;
+    uint8_t sha[U9I_HASH_SIZE];
+    if (u9i_scan_bytes(scan, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail) != U9_OK) return true;
+    if (avail < U9I_FRAME_HEADER_SIZE || memcmp(bytes + 48, u9i_frame_magic, 8) != 0) return false;
+    uint64_t length = u9i_get_be(bytes + 56, 8);
+    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX || length > size - p) return false;
+    size_t total = U9I_FRAME_HEADER_SIZE + (size_t)length;
+    if (u9i_scan_bytes(scan, p, total, &bytes, &avail) != U9_OK) return true;
+    if (avail < total || !u9i_trailer_decode(bytes + total - U9I_TRAILER_SIZE, &t) ||
+        t.offset != p || t.durable == 0)
+        return false;
+    u9i_hash(bytes + U9I_FRAME_HEADER_SIZE, (size_t)length, sha);
+    return memcmp(sha, bytes + 16, U9I_HASH_SIZE) == 0;
+}
+
+/*
+ * A creation cut short: the first sector never reached the disk, and nothing in the file was ever a
+ * promise. [L-4] Without the first sector there is no secret, so frames are known by their magic.
+ */
+static u9_err look_blank(u9i_segment *s, u9i_scan *scan)
+{
+    u9i_zeros zeros;
+    if (s->size < U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE) {
+        s->blank = true;
+        return U9_OK;
+    }
+    u9_err err = u9i_scan_zeros(scan, 0, U9I_SECTOR, &zeros);
+    if (err != U9_OK || zeros.last != 0) return err;
+    s->blank = true;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < s->size && s->blank; p += U9I_ALIGN) {
+        const uint8_t *bytes;
+        size_t avail;
+        err = u9i_scan_bytes(scan, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
+        if (err != U9_OK || avail < U9I_FRAME_HEADER_SIZE) return err;
+        if (bytes[48] == 0xff && unsigned_promise(scan, p, s->size)) s->blank = false;
+    }
+    return U9_OK;
+}
+
+/* A frame's header at 32 whose boundary is not that of the secret: the secret is damaged. [H-4] */
+static u9_err look_secret(u9i_segment *s, u9i_scan *scan)
+{
+    const uint8_t *p;
+    size_t avail;
+    u9_err err = u9i_scan_bytes(scan, U9I_DISK_HEADER_SIZE, U9I_FRAME_HEADER_SIZE, &p, &avail);
+    if (err == U9_OK && s->header == U9_OK && avail >= U9I_FRAME_HEADER_SIZE &&
+        memcmp(p + 48, u9i_frame_magic, 8) == 0 &&
+        memcmp(p, s->keys.boundary, U9I_HASH_SIZE) != 0) {
+        u9i_frame f; /* unless other frames are there by this secret: then it is that boundary */
+        err = u9i_scan_find(scan, U9I_DISK_HEADER_SIZE, s->size, &f);
+        if (err == U9_END) s->header = U9_CORRUPT;
+        if (err == U9_END) err = U9_OK;
+    }
+    return err;
+}
+
+static u9_err probe(u9i_map *map, u9i_segment *s, u9i_scan *scan)
+{
+    const uint8_t *bytes;
+    size_t avail;
+    u9_err err = u9i_scan_bytes(scan, 0, U9I_BLOCK, &bytes, &avail);
+    if (err != U9_OK) return err;
+    uint8_t header[U9I_DISK_HEADER_SIZE] = {0};
+    memcpy(header, bytes, avail < sizeof header ? avail : sizeof header);
+    s->header = u9i_disk_decode(header, &s->keys);
+    err = read_open(map, s, scan);
+    if (err == U9_OK && !s->has_open) {
+        err = look_blank(s, scan);
+        if (err == U9_OK && !s->blank) err = spare_keys(map, s, scan);
+        if (err == U9_OK) err = read_open(map, s, scan);
+        if (err == U9_OK && !s->blank && !s->has_open) err = look_secret(s, scan);
+    }
+    return err == U9_OK ? read_end(map, s, scan) : err;
+}
+
+/* Probes one segment and turns failures into faults. */
+static u9_err probe_file(u9i_map *map, u9i_segment *s, u9i_scan *scan, u9_fault *fault)
+{
+    char path[4400];
+    u9i_map_path(map, s, path, sizeof path);
+    u9i_file *file;
+    const u9i_io_table *table = map->io->table;
+    int sys = table->open(map->io, s->name, U9I_OPEN_READ, &file);
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot open the segment");
+    sys = table->size(file, &s->size);
+    u9i_scan_turn(scan, file, NULL);
+    u9_err err = sys ? U9_IO : probe(map, s, scan);
+    if (sys == 0) sys = -scan->sys;
+    table->close(file);
+    if (err != U9_OK)
+        return u9i_fault(fault, err, U9I_AT(.path = path, .sys = -sys), "cannot read the segment");
+    if (s->header == U9_VERSION && !s->has_open)
+        return u9i_fault(fault, U9_VERSION, U9I_AT_OFFSET(7, .path = path, .rule = "H-4"),
+                         "the file is of a version of the format that this library does not read");
+    return U9_OK;
+}
+
+static bool add_missing(u9i_map *map, uint64_t number, size_t before)
+{
+    u9i_missing *more = realloc(map->missing, (map->missing_count + 1) * sizeof *more);
+    if (more == NULL) return false;
+    map->missing = more;
+    map->missing[map->missing_count++] = (u9i_missing){.number = number, .before = before};
+    return true;
+}
+
+static u9i_segment *find(u9i_map *map, uint64_t number, size_t below)
+{
+    for (size_t i = below; i > 0; i--)
+        if (map->segments[i - 1].number == number) return &map->segments[i - 1];
+    return NULL;
+}
+
+/* True if a valid u9trim in one of the segments says that number `gone` is not kept. [C-5] */
+static bool is_trimmed(u9i_map *map, uint64_t gone)
+{
+    bool trimmed = false;
+    u9i_scan scan;
+    if (u9i_scan_init(&scan, NULL, &map->segments[0].keys) != U9_OK) return false;
+    for (size_t i = map->count; i > 0 && !trimmed; i--) {
+        const u9i_segment *s = &map->segments[i - 1];
+        u9i_file *file;
+        u9i_frame f;
+        if (map->io->table->open(map->io, s->name, U9I_OPEN_READ, &file) != 0) continue;
+        u9i_scan_turn(&scan, file, &s->keys);
+        for (uint64_t p = 0; !trimmed && u9i_scan_find(&scan, p, s->size, &f) == U9_OK; p = f.end) {
+            u9i_body body;
+            u9i_trim trim;
+            uint8_t scratch[U9I_BLOCK];
+            size_t need;
+            trimmed = f.trailer.count == 0 &&
+                      u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK &&
+                      body.kind == U9I_BODY_TRIM &&
+                      u9i_trim_decode(body.bytes, body.size, &trim) == U9_OK && trim.segment > gone;
+        }
+        map->io->table->close(file);
+    }
+    u9i_scan_release(&scan);
+    return trimmed;
+}
+
+/* What the u9open of segment k says of those before it. [L-2] [L-3] [L-4] */
+static bool succeed(u9i_map *map, size_t k)
+{
+    u9i_segment *s = &map->segments[k];
+    const u9i_open *open = &s->open;
+    if (open->segment != s->number || open->before_segment >= s->number ||
+        memcmp(map->log, open->log, 16) != 0)
+        s->wrong = U9_R_FOREIGN;
+    if (s->wrong != U9_R_NONE) return true;
+    for (size_t j = k; j > 0 && map->segments[j - 1].number > open->before_segment; j--)
+        map->segments[j - 1].is_void = true;
+    if (open->before_segment == 0) return true;
+    u9i_segment *before = find(map, open->before_segment, k);
+    if (before == NULL) return is_trimmed(map, open->before_segment) || add_missing(map, open->before_segment, k);
+    if (before->named) return true;
+    if (memcmp(before->keys.boundary, open->before_boundary, U9I_HASH_SIZE) != 0)
+        before->wrong = U9_R_FOREIGN;
+    before->named = true;
+    before->at = open->end;
+    before->tail = open->tail;
+    return true;
+}
+
+/* Two files with one boundary are one file twice: the one whose number is wrong is foreign. [L-4] */
+static void find_twins(u9i_map *map)
+{
+    for (size_t i = 1; i < map->count; i++)
+        for (size_t j = 0; j < i; j++) {
+            u9i_segment *a = &map->segments[j], *b = &map->segments[i];
+            if (memcmp(a->keys.boundary, b->keys.boundary, U9I_HASH_SIZE) != 0 || a->blank) continue;
+            if (a->has_open && a->open.segment == a->number) b->wrong = U9_R_FOREIGN;
+            else if (b->has_open && b->open.segment == b->number) a->wrong = U9_R_FOREIGN;
+            else b->wrong = U9_R_FOREIGN;
+        }
+}
+
+/* A seal proves that the next segment's u9open was durable; behind the last one, that it is missing. */
+static bool read_seals(u9i_map *map)
+{
+    const u9i_segment *sealed = NULL;
+    for (size_t i = 0; i < map->count; i++) {
+        u9i_segment *s = &map->segments[i];
+        if (s->is_void || (s->blank && !s->named)) continue;
+        s->sealed_before = sealed != NULL;
+        sealed = s->has_end && s->end.kind == U9I_END_SEALING ? s : NULL;
+    }
+    return sealed == NULL || add_missing(map, sealed->number + 1, map->count); /* [L-4] */
+}
+
+static bool link_up(u9i_map *map)
+{
+    bool first = true;
+    if (map->io->single[0]) return true; /* what comes before is not looked at [L-8] */
+    find_twins(map);
+    for (size_t k = 0; k < map->count; k++) {
+        if (!map->segments[k].has_open) continue;
+        if (first) memcpy(map->log, map->segments[k].open.log, 16);
+        first = false;
+        if (!succeed(map, k)) return false;
+    }
+    return map->count == 0 || read_seals(map);
+}
+
+static u9_err load(u9i_map *map, u9_fault *fault)
+{
+    int sys = 0;
+    if (map->io->single[0]) sys = add(map, map->io->single) ? 0 : -ENOMEM;
+    else sys = map->io->table->list(map->io, list_name, map);
+    if (sys != 0)
+        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+                         U9I_AT(.path = map->path, .sys = -sys), "cannot list the directory");
+    if (map->count == 0) return U9_OK;
+    qsort(map->segments, map->count, sizeof *map->segments, by_number);
+    u9i_scan scan;
+    u9i_keys none = {{0}, {0}};
+    u9_err err = u9i_scan_init(&scan, NULL, &none);
+    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = map->path), "out of memory");
+    for (size_t i = map->count; i > 0 && err == U9_OK; i--) /* successors first: they hold spares */
+        err = probe_file(map, &map->segments[i - 1], &scan, fault);
+    u9i_scan_release(&scan);
+    if (err == U9_OK && !link_up(map))
+        err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = map->path), "out of memory");
+    return err;
+}
+
+u9_err u9i_map_load(u9i_map *map, u9i_io *io, const char *path, u9_fault *fault)
+{
+    memset(map, 0, sizeof *map);
+    map->io = io;
+    snprintf(map->path, sizeof map->path, "%s", path);
+    u9_err err = load(map, fault);
+    if (err != U9_OK) u9i_map_release(map);
+    return err;
+}
+
+void u9i_map_release(u9i_map *map)
+{
+    free(map->segments);
+    free(map->missing);
+    map->segments = NULL;
+    map->missing = NULL;
+    map->count = map->missing_count = 0;
+}
