@@ -1,0 +1,537 @@
+#!/usr/bin/env bash
+# tests/tools/test_cli.sh BINDIR TMPDIR: u9 and u9fsck from a user's chair, end to end.
+#
+# Prints `ok N - sentence` or `not ok N - sentence` for each claim, then `N passed, N failed`; the
+# exit status is 1 if any failed. What cannot be tried here (permissions as root, a full disk
+# without one) is printed as `skip`.
+# shellcheck disable=SC2016 # conditions and $bytes are meant as they stand
+set -u
+export LC_ALL=C.UTF-8 TZ=UTC
+
+if [ $# -ne 2 ]; then
+    echo 'usage: tests/tools/test_cli.sh BINDIR TMPDIR' >&2
+    exit 2
+fi
+bin=$(cd "$1" && pwd) || exit 2
+mkdir -p "$2" && tmp=$(cd "$2" && mktemp -d "$PWD/cli.XXXXXX") || exit 2
+cd "$tmp" || exit 2
+u9=$bin/u9
+fsck=$bin/u9fsck
+passed=0 failed=0 number=0 mounted=
+
+cleanup() {
+    [ -z "$mounted" ] || umount "$mounted"
+    cd / && chmod -R u+rwx "$tmp" && rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+result() { # STATUS SENTENCE
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+        echo "#   status ${status-}, stderr: $(head -c 400 err 2>/dev/null)"
+    fi
+}
+skip() { echo "skip - $1"; }
+
+# run COMMAND...: fills out, err and status.
+run() {
+    "$@" >out 2>err
+    status=$?
+}
+
+# claim SENTENCE COMMAND...: the command succeeds.
+claim() {
+    local sentence=$1
+    shift
+    "$@" >/dev/null 2>claim.err
+    result $? "$sentence"
+}
+
+# exits STATUS SENTENCE COMMAND...: that exit status, and nothing on stderr.
+exits() {
+    local want=$1 sentence=$2
+    shift 2
+    run "$@"
+    [ "$status" -eq "$want" ] && [ ! -s err ]
+    result $? "$sentence"
+}
+
+# prints TEXT SENTENCE COMMAND...: exactly that on stdout, nothing on stderr, status 0.
+prints() {
+    local want=$1 sentence=$2
+    shift 2
+    run "$@"
+    [ "$status" -eq 0 ] && [ ! -s err ] && [ "$(cat out)" = "$want" ]
+    result $? "$sentence"
+}
+
+# mistake STATUS PATTERN SENTENCE COMMAND...: that status, and one line on stderr that fits.
+mistake() {
+    local want=$1 pattern=$2 sentence=$3
+    shift 3
+    run "$@"
+    [ "$status" -eq "$want" ] && [ "$(wc -l <err)" -eq 1 ] && grep -Eq -- "$pattern" err
+    result $? "$sentence"
+}
+
+append() { "$u9" append "$@"; }
+lines() { seq -f "record %.0f" "$1" "$2"; }
+
+# flip FILE OFFSET: inverts one byte.
+flip() {
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+    # shellcheck disable=SC2059
+    printf "\\x$(printf %02x $((byte ^ 255)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+segment() { find "$1" -name '*.u9' | sort | sed -n "${2-1}p"; }
+flip_text() { # FILE TEXT: inverts a byte of TEXT where it first stands
+    flip "$1" "$(grep -abo -m1 -- "$2" "$1" | head -n 1 | cut -d: -f1)"
+}
+
+help_and_usage() {
+    run "$u9" --help
+    claim 'u9 --help lists the verbs' grep -q '^  append .*LOG' out
+    prints "u9 0.1.0" 'u9 --version' "$u9" --version
+    prints "u9fsck 0.1.0" 'u9fsck --version' "$fsck" --version
+    for verb in append cat get info id; do
+        run "$u9" $verb --help
+        claim "u9 $verb --help goes to standard output" grep -q "^Usage: u9 $verb" out
+    done
+    mistake 2 'u9: no verb' 'no verb is a usage error' "$u9"
+    mistake 2 "u9: unknown verb 'dance'" 'an unknown verb is named' "$u9" dance
+    mistake 2 'u9 append: .*--dance' 'an unknown option is named' "$u9" append --dance
+    mistake 2 'u9 append: no LOG' 'append without a log' "$u9" append
+    mistake 2 'u9 cat: no LOG' 'cat without a log' "$u9" cat
+    mistake 2 'u9 cat: .*--limit' 'an option without its argument' "$u9" cat --limit
+    mistake 2 'u9 cat: .*log2' 'a second log' "$u9" cat log1 log2
+    mistake 2 'u9 get: no LOG' 'get without a log' "$u9" get
+    mistake 2 'u9 get: no KEY' 'get without a key' "$u9" get log
+    mistake 2 'u9 info: no LOG' 'info without a log' "$u9" info
+    mistake 16 'u9fsck: no LOG' 'u9fsck without a log' "$fsck"
+    mistake 16 'u9fsck: .*--dance' 'u9fsck with an unknown option' "$fsck" --dance
+    mistake 16 '--repair is not in this version' 'u9fsck --repair' "$fsck" --repair x
+    mistake 16 '--carve is not in this version' 'u9fsck --carve' "$fsck" --carve y x
+    mistake 1 '--reverse is not in this version' 'cat --reverse' "$u9" cat --reverse x
+    mistake 1 '--follow is not in this version' 'cat --follow' "$u9" cat --follow x
+    mistake 2 "'tidy' is not a format" 'an unknown format' "$u9" cat --format tidy x
+    mistake 2 "'often' is not a policy" 'an unknown policy' "$u9" append --sync often x
+    mistake 2 'segment-size 1K: not a size of at least 64K' 'a tiny segment' \
+        "$u9" append --segment-size 1K x
+    for kind in gid:log tid uid8; do
+        mistake 1 "$kind: this version makes muid keys only" "append --key $kind" \
+            "$u9" append --key $kind x
+    done
+    mistake 2 "'uuid' is not a kind" 'append --key with an unknown kind' "$u9" append --key uuid x
+    claim 'none of these made a log' test ! -e x
+}
+
+append_and_cat() {
+    lines 1 1000 >input
+    exits 0 'append takes a file' append log input
+    run "$u9" cat log
+    claim 'cat gives the lines back' cmp out input
+    printf 'one\ntwo' | append lastline
+    prints $'one\ntwo' 'a last line without newline is a record' "$u9" cat lastline
+    printf 'a\n\nb\n' | append empty -
+    run "$u9" cat empty
+    claim 'an empty line is a record' test "$(wc -l <out)" -eq 3
+    printf 'x\ny\0z\0' | append --null nul
+    run "$u9" cat --format json nul
+    claim '--null ends records at NUL' test "$(grep -c . out)" -eq 2
+    claim '--null keeps newlines' grep -q '"values":\["x\\ny"\]' out
+    append --whole whole input lastline/../input
+    run "$u9" cat --format json whole
+    claim '--whole makes each file one record' test "$(wc -l <out)" -eq 2
+    printf 'caf\xc3\xa9\n\xff\xfe\n' | append bytes
+    run "$u9" cat --format json bytes
+    claim 'a UTF-8 line is utf8' grep -q '"values":\["café"\]' out
+    claim 'another line is bytes' grep -q '"values":\[{"$bytes":"fffe"}\]' out
+    printf 'caf\xc3\xa9\n\xff\xfe\n' >want
+    run "$u9" cat bytes
+    claim 'lines prints both as they are' cmp out want
+    run "$u9" cat --format raw bytes
+    claim 'raw prints utf9 tuples with the key first' \
+        test "$(od -An -tx1 -N 4 out | tr -d ' ')" = "4a181c10"
+    exits 0 'appending goes on in the same log' append log input
+    claim 'and adds to it' test "$("$u9" cat log | wc -l)" -eq 2000
+    run append --verbose verbose input
+    claim '--verbose sums up on stderr' grep -Eq '^u9 append: 1000 records, 9893 bytes' err
+    : | append nothing
+    mistake 1 'nothing: not a log' 'without input a log is not begun' "$u9" cat nothing
+    lines 1 30000 >big
+    append --segment-size 64K --sync none many big
+    claim '--segment-size rolls' test -n "$(segment many 2)"
+    append --sync interval interval input
+    claim '--sync interval: all is there' test "$("$u9" cat interval | wc -l)" -eq 1000
+    append --lz4 packed big
+    run "$u9" cat packed
+    claim '--lz4: all is there' cmp out big
+    claim '--lz4 makes it smaller' test "$(stat -c %s "$(segment packed)")" -lt 300000
+    head -c 20000000 /dev/zero | tr '\0' x >long
+    printf 'short\n' | cat - long >toolong
+    mistake 1 'toolong:2: longer than a record may be' 'a line above the limit is named' \
+        append toolong.log toolong
+    prints short 'and what stood before it is appended' "$u9" cat toolong.log
+    head -c 16000000 long | append --whole large
+    claim 'a record of 16 MB goes through' test "$("$u9" cat large | wc -c)" -eq 16000001
+}
+
+json() {
+    cat >in.json <<'END'
+"text \u00e9 \" \\ \n"
+["a",[1,-2,[]],2.5]
+9223372036854775807
+-9223372036854775808
+0.1
+END
+    exits 0 '--json takes strings, numbers, arrays' append --json json in.json
+    "$u9" cat --format json json | sed 's/.*"values"://' >values
+    cat >want <<'END'
+["text é \" \\ \n"]}
+[["a",[1,-2,[]],2.5]]}
+["9223372036854775807"]}
+["-9223372036854775808"]}
+[0.1]}
+END
+    claim 'cat --format json gives them back, wide integers as strings' cmp values want
+    run "$u9" cat --limit 4 json
+    claim 'lines prints nested tuples as JSON, numbers as text' \
+        test "$(sed -n 3,4p out | tr '\n' ' ')" = '["a",[1,-2,[]],2.5] 9223372036854775807 '
+    for bad in true false null '{"a":1}' '[1,[{}]]'; do
+        printf '"fine"\n%s\n' "$bad" >bad.json
+        mistake 1 'bad.json:2: .*in this version' "--json refuses $bad, naming the line" \
+            append --json bad bad.json
+    done
+    printf '"fine"\n{"a"\n' >bad.json
+    mistake 1 'bad.json:2: not a JSON value: ' 'broken JSON is named' append --json bad bad.json
+    printf '1e999\n' >bad.json
+    mistake 1 'bad.json:1: not a JSON value: ' 'a number that is too big' append --json bad bad.json
+    { head -c 100 /dev/zero | tr '\0' '['; head -c 100 /dev/zero | tr '\0' ']'; } >deep.json
+    mistake 1 'deep.json:1: .*64 deep' 'arrays nested too deep' append --json bad deep.json
+    claim 'what stood before was appended' test "$("$u9" cat bad | sort -u)" = fine
+}
+
+keys() {
+    lines 1 500 >input
+    exits 0 'append --print-keys' append --print-keys keys input
+    cp out keys.txt
+    claim 'prints a canonical key for each' \
+        test "$(grep -Ecx '[0-9A-F]{13}-[0-9A-F]{11}-[0-9A-F]{8}' keys.txt)" -eq 500
+    claim 'the keys ascend' sort -cu keys.txt
+    paste keys.txt input >want
+    run "$u9" cat --keys keys
+    claim 'cat --keys prints key, tab, value' cmp out want
+    exits 0 '--key-field takes the keys from the lines' append --key-field '\t' rekeyed want
+    run "$u9" cat --keys rekeyed
+    claim 'keys and values are the same again' cmp out want
+    printf 'nokey\n' >bad.txt
+    mistake 1 'bad.txt:1: .*no separator' 'a line without a key' append --key-field , badkey bad.txt
+    printf '5D5EAC793E61F,x\n5d5eac793e61f,y\n' >bad.txt
+    mistake 1 'bad.txt:2: .*not a muid: ' 'a key that is no muid' append --key-field , badkey bad.txt
+    mistake 2 'does not go with' '--whole with --key-field' append --whole --key-field , k bad.txt
+    a=$(sed -n 100p keys.txt) b=$(sed -n 200p keys.txt)
+    run "$u9" cat --from "$a" --to "$b" keys
+    claim '--from is inclusive, --to exclusive, by key' \
+        test "$(sed -n '1p;$p' out | tr '\n' ' '; wc -l <out)" = 'record 100 record 199 100'
+    run "$u9" cat --from '#10' --to '#12' keys
+    claim 'and by ordinal' test "$(tr '\n' ' ' <out)" = 'record 11 record 12 '
+    before=$(printf '%013X' $((16#${a%%-*} - 1)))
+    claim 'a key that is not there: from the first above it' \
+        test "$("$u9" cat --keys --limit 1 --from "$before" keys | cut -f1)" = \
+        "$(awk -v b="$before" '$0 >= b' keys.txt | head -n 1)"
+    mistake 2 '--from x: neither' 'a bound that is neither' "$u9" cat --from x keys
+    mistake 2 '--to #x: not an ordinal' 'a bad ordinal' "$u9" cat --to '#x' keys
+    prints '' '--limit 0 prints nothing' "$u9" cat --limit 0 keys
+    times
+}
+
+times() {
+    run "$u9" cat --since 2020-01-01T00:00:00Z --until 2100-01-01T00:00:00.5+02:00 keys
+    claim '--since, --until: all' test "$(wc -l <out)" -eq 500
+    prints '' '--since in the future: none' "$u9" cat --since 2100-01-01T00:00:00Z keys
+    prints '' '--until @seconds in the past: none' "$u9" cat --until @1000000000 keys
+    for time in now 2020-13-01T00:00:00Z 2020-02-30T00:00:00Z 2020-01-01T00:00:00 @ @1. \
+        2020-01-01T00:00:00.1234567Z 1960-01-01T00:00:00Z; do
+        mistake 2 'not a time like' "--since $time is refused" "$u9" cat --since "$time" keys
+    done
+    "$u9" cat --format json --limit 1 keys >one
+    claim 'json has a time with microseconds' \
+        grep -Eq '"time":"20[0-9]{2}-[0-9-]{5}T[0-9:]{8}\.[0-9]{6}Z"' one
+    claim 'and starts with ordinal and key' \
+        grep -q "^{\"ordinal\":\"0\",\"key\":\"$(head -n 1 keys.txt)\",\"time\"" one
+}
+
+ranges() {
+    lines 1 30000 >big
+    append ranges big
+    file=$(segment ranges)
+    size=$(stat -c %s "$file")
+    : >parts
+    for cut in 0-100K 100K-200001 200001-300K "300K-$size"; do
+        "$u9" cat --segment 1 --range "$cut" ranges >>parts
+    done
+    claim 'ranges of a segment miss nothing and repeat nothing' cmp parts big
+    "$u9" cat --range 0-100K "$file" >parts
+    "$u9" cat --range 100K- "$file" >>parts
+    claim 'a single file needs no --segment' cmp parts big
+    run "$u9" cat "$file"
+    claim 'a single file reads as a log' cmp out big
+    mistake 2 'of which segment' '--range of a log needs --segment' "$u9" cat --range 0-1 ranges
+    mistake 2 'not a range' 'a bad range' "$u9" cat --range 5-2 "$file"
+    mistake 2 'segment 0' 'segment 0' "$u9" cat --segment 0 ranges
+    mistake 1 'segment' 'a segment that is not there' "$u9" cat --segment 9 ranges
+}
+
+gets() {
+    first=$(sed -n 1p keys.txt) last=$(tail -n 1 keys.txt)
+    none=0000000000001-00000000001-00000001
+    prints $'record 500\nrecord 1' 'get prints records in the order asked for' \
+        "$u9" get keys "$last" "$first"
+    mistake 1 "u9 get: $none: keys has no record" 'an absent key is named' "$u9" get keys $none
+    run "$u9" get keys $none "$first"
+    claim 'and does not stop the others' test "$status $(cat out)" = '1 record 1'
+    mistake 1 'u9 get: x: not a muid' 'a key that is no muid' "$u9" get keys x
+    printf '%s\n%s\n' "$first" "$last" >ask
+    prints $'record 1\nrecord 500' 'get - reads keys' "$u9" get keys - <ask
+    run "$u9" get --format json keys "$first"
+    claim 'get --format json' grep -q '"values":\["record 1"\]' out
+    printf '%s\told\n%s\tother\n%s\tnew\n' "$first" "$last" "$first" | append --key-field '\t' twice
+    prints new 'get prints the newest' "$u9" get twice "$first"
+    prints $'old\nnew' 'get --all prints all, oldest first' "$u9" get --all twice "$first"
+    mistake 1 'has no record' 'get --all of an absent key' "$u9" get --all twice $none
+}
+
+infos() {
+    run "$u9" info keys
+    for line in 'state +clean' 'end +closed' 'segments +1' 'records +500' 'key kind +muid' \
+        "first key +$(head -n 1 keys.txt)" "last key +$(tail -n 1 keys.txt)" 'compression +none'; do
+        claim "info says: $line" grep -Eq "^$line" out
+    done
+    run "$u9" info --json keys
+    claim 'info --json is one line' test "$(wc -l <out)" -eq 1
+    claim 'with numbers as strings' grep -q '"state":"clean".*"records":"500"' out
+    run "$u9" info packed
+    claim 'info of a compressed log' grep -Eq '^compression +lz4 in [0-9]+ frames' out
+}
+
+ids() {
+    muid=5D5EAC793E61F-1F8CB77AE1E-FFFFFFFF
+    prints '{"kind":"muid","text":"'$muid'","bytes":"5d5eac793e61f1f8cb77ae1effffffff","time":"2022-01-19T08:00:30.975519Z","timestamp":"1642579230975519","medallion":"2168077135390","offset":-1}' \
+        'id show takes a muid apart' "$u9" id show muid $muid
+    run "$u9" id show muid --bytes 5D5EAC793E61F1F8CB77AE1EFFFFFFFF
+    claim 'id show --bytes' grep -q "\"text\":\"$muid\"" out
+    run "$u9" id show muid --lenient ${muid,,}
+    claim 'id show --lenient' grep -q "\"text\":\"$muid\"" out
+    exits 1 'a refused one is an answer, and status 1' "$u9" id show muid ${muid,,}
+    claim 'with the reason' grep -Eq '^\{"error":".+"\}$' out
+    printf '%s\nx\n%s' $muid $muid >ask
+    exits 1 'id show - answers line by line' "$u9" id show muid - <ask
+    claim 'in order' test "$(cut -c-8 out | tr '\n' ' ')" = '{"kind": {"error" {"kind": '
+    exits 0 'id new' "$u9" id new muid -n 1000
+    claim 'makes ascending keys of one medallion' sort -cu out
+    claim 'one medallion, offset 1' test "$(cut -d- -f2- out | sort -u | wc -l)" -eq 1
+    claim 'between 2^40 and 2^41' grep -Eq '^[0-9A-F]{13}-1[0-9A-F]{10}-00000001$' out
+    mistake 1 'tid: not in this version' 'id new tid' "$u9" id new tid
+    mistake 2 "'uuid' is not a kind" 'id new with an unknown kind' "$u9" id new uuid
+    mistake 2 'no kind' 'id new without a kind' "$u9" id new
+    mistake 2 'no TEXT' 'id show without a text' "$u9" id show muid
+    mistake 2 "'make' is neither" 'id with an unknown word' "$u9" id make muid
+    mistake 2 'new.*or.*show' 'id alone' "$u9" id
+}
+
+durability() {
+    mkfifo pipe
+    "$u9" append --print-keys live - <pipe >live.keys &
+    local pid=$!
+    exec 9>pipe
+    echo one >&9
+    await 'test -s live.keys'
+    claim 'a line of a waiting pipe is durable at once' test "$(wc -l <live.keys)" -eq 1
+    claim 'and readable' test "$("$u9" cat live 2>/dev/null)" = one
+    mistake 1 'u9 append: .*live' 'a second writer is refused' append live input
+    printf 'two\nunfinished' >&9
+    await 'test "$(wc -l <live.keys)" -eq 2'
+    kill -TERM $pid
+    wait $pid
+    claim 'SIGTERM ends append with 143' test $? -eq 143
+    exec 9>&-
+    prints $'one\ntwo' 'the log is closed cleanly, without the unfinished line' "$u9" cat live
+    claim 'and is clean' "$fsck" -q live
+    # A shell without job control starts its children deaf to SIGINT, but not to this.
+    (trap - INT; exec env --default-signal=INT "$u9" append live - <pipe) &
+    pid=$!
+    exec 9>pipe
+    echo three >&9
+    await 'test "$("$u9" cat live 2>/dev/null | wc -l)" -eq 3'
+    kill -INT $pid
+    wait $pid
+    claim 'SIGINT ends it with 130' test $? -eq 130
+    exec 9>&-
+    claim 'that log is clean, too' "$fsck" -q live
+    "$u9" append torn - <pipe &
+    pid=$!
+    exec 9>pipe
+    echo kept >&9
+    await 'test "$("$u9" cat torn 2>/dev/null)" = kept'
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    exec 9>&-
+    run "$u9" cat torn
+    claim 'after a kill a committed record is there, and it is no loss' \
+        test "$status $(cat out)" = '0 kept'
+    exits 0 'u9fsck: an unclosed log is clean' "$fsck" torn
+    claim 'with a note' grep -q '^note: .*torn: unclosed' out
+    run "$u9" info torn
+    claim 'info says torn' grep -Eq '^state +torn' out
+}
+
+# await CONDITION: up to 10 s.
+await() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        ! eval "$1" || return 0
+        sleep 0.05
+    done
+}
+
+damage() {
+    lines 1 30000 >big
+    append whole.log big
+    exits 0 'u9fsck of a whole log' "$fsck" whole.log
+    claim 'says clean' grep -q '^whole.log: clean: 30000 records in' out
+    prints '' 'u9fsck -q of a whole log says nothing' "$fsck" -q whole.log
+    cp -R whole.log bad.log
+    flip_text "$(segment bad.log)" 'record 15000'
+    exits 4 'u9fsck of a damaged log' "$fsck" bad.log
+    shape='^bad.log/0{15}1\.u9 \[[0-9]+,[0-9]+\): CORRUPT: hash: .+; records [0-9]+\.\.[0-9]+ \([0-9]+ lost\) \[F-6\]$'
+    claim 'one line for the damage' test "$(grep -Ec "$shape" out)" -eq 1
+    claim 'and a summary' grep -Eq '^bad.log: CORRUPT: .*; 1 damaged place, [0-9]+ records lost' out
+    exits 4 'u9fsck --json' "$fsck" --json bad.log
+    claim 'a damage and a summary' test "$(cut -c-17 out | tr '\n' ' ')" = \
+        '{"type":"damage", {"type":"summary" '
+    range=$(sed -n 's/.*"ordinal":"\([0-9]*\)","lost":"\([0-9]*\)","at_most":false}$/\1 \2/p' out)
+    from=${range% *} lost=${range#* }
+    claim 'the lost range holds the flipped record' \
+        test "$from" -le 14999 -a $((from + lost)) -gt 14999
+    sed "$((from + 1)),$((from + lost))d" big >want
+    run "$u9" cat bad.log
+    claim 'cat prints all others, tells the damage, and exits 3' \
+        test "$status $(grep -c CORRUPT err) $(cmp out want)" = '3 1 '
+    "$u9" cat --keys whole.log >all
+    key=$(sed -n 15000p all | cut -f1)
+    run "$u9" get bad.log "$key"
+    claim 'get of a lost key: it may be lost, status 3' \
+        test "$status $(grep -c 'may be lost' err)" = '3 1'
+    run "$u9" info bad.log
+    claim 'info says corrupt, status 3' test "$status $(grep -c '^state  *corrupt: 1' out)" = '3 1'
+    exits 4 'u9fsck --salvage' "$fsck" --salvage saved bad.log
+    claim 'says what it did' \
+        grep -Eq "^saved: $((30000 - lost)) records written, re-read and verified; $lost lost, 0" out
+    sed "$((from + 1)),$((from + lost))d" all >want
+    run "$u9" cat --keys saved
+    claim 'the salvaged log has all others, with their keys' cmp out want
+    exits 0 'and is clean' "$fsck" saved
+    mistake 8 'saved: already exists' 'an OUT that exists is refused' "$fsck" --salvage saved bad.log
+    mistake 8 'is the log itself' 'as is the log itself' "$fsck" --salvage bad.log bad.log
+    mistake 8 'none/out' 'an OUT in no directory' "$fsck" --salvage none/out bad.log
+    cp -R many cut.log
+    truncate -s 40960 "$(segment cut.log 2)"
+    exits 4 'a cut segment is damage, as its end had been promised' "$fsck" cut.log
+    rm "$(segment cut.log 2)"
+    exits 4 'and so is one that is missing' "$fsck" cut.log
+}
+
+paths() {
+    mkdir empty.d
+    echo 'not a log' >text
+    mistake 4 'u9 cat: nowhere: .*No such file' 'no such log' "$u9" cat nowhere
+    mistake 8 'u9fsck: nowhere: .*No such file' 'no such log for u9fsck' "$fsck" nowhere
+    mistake 4 'u9 info: nowhere: .*No such file' 'no such log for info' "$u9" info nowhere
+    mistake 4 'u9 get: nowhere: .*No such file' 'no such log for get' "$u9" get nowhere "$first"
+    mistake 1 'u9 cat: text' 'a file that is no log' "$u9" cat text
+    mistake 8 'u9fsck: text' 'a file that is no log for u9fsck' "$fsck" text
+    mistake 1 'u9 info: empty.d' 'a directory without segments' "$u9" info empty.d
+    mistake 8 'u9fsck: empty.d' 'a directory without segments for u9fsck' "$fsck" empty.d
+    mistake 4 'u9 append: missing: No such file' 'no such input' append new missing
+    mistake 4 'u9 append: empty.d: Is a directory' 'a directory as input' append new input empty.d
+    claim 'is found before anything is appended' test ! -e new
+    mistake 4 'u9 append: a/b/c' 'a log in no directory' append a/b/c input
+    mistake 4 'u9 append: text' 'a file as a log to append to' append text input
+    if [ "$(id -u)" -ne 0 ]; then
+        append locked input
+        chmod 0 locked
+        mistake 4 'locked: .*Permission denied' 'an unreadable log' "$u9" cat locked
+        mkdir -m 500 readonly
+        mistake 4 'readonly/log.*: .*Permission denied' 'an unwritable place' append readonly/log input
+        chmod 0 text
+        mistake 4 'text: Permission denied' 'an unreadable input' append new text
+        chmod 700 locked
+    else
+        skip 'permissions: root may do everything'
+    fi
+}
+
+# closed COMMAND...: with standard output closed; full: with one that has no room.
+closed() { "$@" >&-; }
+full() { "$@" >/dev/full; }
+
+outputs() {
+    for verb in cat info; do
+        mistake 4 "u9 $verb: standard output: Bad file" "$verb, closed stdout" closed "$u9" $verb keys
+        mistake 4 "u9 $verb: standard output: No space" "$verb to /dev/full" full "$u9" $verb keys
+    done
+    mistake 4 'standard output: No space' 'get to /dev/full' full "$u9" get keys "$first"
+    mistake 4 'standard output: No space' 'id new to /dev/full' full "$u9" id new muid
+    mistake 8 'u9fsck: standard output: No space' 'u9fsck to /dev/full' full "$fsck" keys
+    mistake 4 'standard output: No space' 'append --print-keys to /dev/full' \
+        full "$u9" append --print-keys fullkeys input
+    mistake 4 'standard output: Bad file' 'append --print-keys, closed stdout' \
+        closed "$u9" append --print-keys closedkeys input
+    claim 'and the log does not hold the message' "$fsck" -q closedkeys
+    mistake 4 'standard input: Bad file' 'append, closed stdin' eval 'append noinput - <&-'
+    "$u9" cat ranges 2>err | head -n 1 >out
+    claim 'a reader that goes away is no message' test ! -s err
+    "$u9" append --print-keys gone big 2>err | head -n 1 >out
+    claim 'nor is one of keys, and the log is closed' "$fsck" -q gone
+    claim 'quietly' test ! -s err
+    if command -v script >/dev/null; then
+        run script -qec "$u9 cat --format raw keys" /dev/null
+        claim 'raw is refused on a terminal' grep -q 'not for a terminal' out
+        printf 'a\033[31mb\n' | append color
+        run script -qec "$u9 cat color" /dev/null
+        claim 'control characters become visible on a terminal' grep -qF 'a\x1b[31mb' out
+    else
+        skip 'terminals: there is no script(1)'
+    fi
+}
+
+no_space() {
+    mkdir small
+    if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=24m none small 2>/dev/null; then
+        mounted=$tmp/small
+        yes 'a line that takes room' | head -c 60000000 >much
+        mistake 4 'u9 append: .*No space left' 'a full disk is one clear line' append small/log much
+        claim 'what was appended is there' "$fsck" -q small/log
+        kept=$("$u9" cat small/log | wc -l)
+        claim 'as many as it says' grep -q " $kept records were appended before" err
+    else
+        skip 'a full disk: cannot mount one here'
+    fi
+    lines 1 300000 >much
+    mistake 4 'u9 append: .*File too large' 'so is a file size limit' \
+        bash -c 'ulimit -f 2048; exec "$0" "$@"' "$u9" append limited much
+    claim 'what was appended under it is there' "$fsck" -q limited
+}
+
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage paths \
+    outputs no_space; do
+    $group
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

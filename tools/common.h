@@ -1,0 +1,152 @@
+/*
+ * tools/common.h: what the verbs of u9 and u9fsck share.
+ *
+ * Habits kept here: results go to standard output, everything else goes to standard error as one
+ * line prefixed by the tool's name. A reader that goes away (EPIPE) is no news: the tool dies of
+ * SIGPIPE, as filters do, but only once its log is closed. Nothing here is thread-safe.
+ *
+ * Exit status of u9: 0 done (a torn tail is a note), 1 the thing asked for is absent or refused, 2
+ * usage, 3 done, but data was lost to damage, 4 I/O or internal error.
+ */
+#ifndef U9_TOOLS_COMMON_H
+#define U9_TOOLS_COMMON_H
+
+#include <argp.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include <u9.h>
+
+enum { TOOL_DONE = 0, TOOL_REFUSED = 1, TOOL_USAGE = 2, TOOL_LOST = 3, TOOL_IO = 4 };
+
+/* Not set yet: no time, no ordinal. */
+#define TOOL_NONE UINT64_MAX
+
+/*
+ * To be called first. Opens what is closed of descriptors 0 to 2 (or a log's file would become
+ * standard output), sets buffers, signals and argp up. `name` is the prefix, `usage_exit` the exit
+ * status of usage errors.
+ */
+void tool_begin(const char *name, int usage_exit);
+
+/* The prefix from now on ("u9 append"). Borrows `name` for good. */
+void tool_rename(const char *name);
+
+/* One line on standard error, with the prefix. Returns `status`. */
+int tool_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, then exits as a usage error. */
+_Noreturn void tool_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As tool_say with the fault's line. Returns the exit status that fits the fault. */
+int tool_fault(const u9_fault *fault);
+
+/* Says that memory is short. Returns TOOL_IO. */
+int tool_nomem(void);
+
+/*
+ * Flushes standard output. Returns `status`, or TOOL_IO after saying what is wrong; does not
+ * return if the reader has gone away: tools that hold a log open for writing ask
+ * tool_stdout_failed first.
+ */
+int tool_finish(int status);
+
+/* 0 while standard output took everything, else the errno of the first write that failed. To be
+ * asked right after printing. */
+int tool_stdout_failed(void);
+
+/* ARGP_KEY_INIT of every parser: usage errors are one line, without a second that says "Try". */
+void tool_argp_init(struct argp_state *state);
+
+/* A size: digits, then nothing or one of K M G T (powers of 1024). 0: not a size. */
+int tool_size_parse(const char *text, uint64_t *out);
+
+/* A whole decimal number up to 2^64 - 1, nothing around it. 0: not a number. */
+int tool_number_parse(const char *text, uint64_t *out);
+
+/* Bytes for people: "12.3 MB". Fills `out`, returns it. */
+const char *tool_bytes_text(uint64_t bytes, char out[24]);
+
+/* RFC 3339 with microseconds, UTC. Fills `out`, returns it. */
+const char *tool_time_text(uint64_t time_us, char out[48]);
+
+/* Seconds that only grow. */
+double tool_seconds(void);
+
+#define TOOL_KEY_TEXT_SIZE 1040 /* room for any key as text */
+
+/* A key as text: a muid in its canonical form, a printable key as it is, others as hex. */
+const char *tool_key_text(const char *kind, const void *key, size_t size,
+                          char out[TOOL_KEY_TEXT_SIZE]);
+
+/* A muid in text form. NULL and 16 packed bytes in `out`, or the reason why it is none. */
+const char *tool_key_parse(const char *text, size_t size, uint8_t out[U9_MUID_SIZE]);
+
+/* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8); a value. */
+void tool_put_hex(const uint8_t *bytes, size_t size);
+void tool_put_string(const void *text, size_t size);
+void tool_put_json(const u9_value *value);
+
+/* Builds the value of a JSON value (array: tuple). NULL, or why it cannot be one. */
+const char *tool_build_json(u9_builder *b, const json_t *json);
+
+/* The text of a double that reads back as the same double. */
+const char *tool_real_text(double real, char out[40]);
+
+/* One damaged place as a line without prefix, for people; on `out`. */
+void tool_put_damage(FILE *out, const u9_damage *damage);
+
+/* A u9_damage_fn: a line on standard error. `ctx` is an `int`, set to TOOL_LOST if records are. */
+void tool_on_damage(void *ctx, const u9_damage *damage);
+
+/* A number of 64 bits as JSON: a string, null for TOOL_NONE. A new reference. */
+json_t *tool_json_number(uint64_t number);
+
+/* A text that may not be UTF-8, as a path. A new reference. */
+json_t *tool_json_text(const char *text);
+
+/* What a check found; `type` (may be NULL) is its first field. A new reference. */
+json_t *tool_json_report(const char *type, const char *path, const u9_report *report);
+
+/* Prints `json` as one line on standard output and lets go of it. Returns the exit status. */
+int tool_put_object(json_t *json);
+
+/* Progress on standard error if that is a terminal; else, or if `on` is 0, nothing. */
+typedef struct tool_progress {
+    int on;
+    double began;
+    double told;
+} tool_progress;
+
+void tool_progress_begin(tool_progress *progress, int on);
+/* A u9_progress_fn. `all` 0: not known. */
+int tool_progress_tell(void *progress, uint64_t done, uint64_t all);
+void tool_progress_end(tool_progress *progress);
+
+/* How cat and get print records. */
+typedef enum tool_format { TOOL_LINES = 0, TOOL_RAW, TOOL_JSON } tool_format;
+
+typedef struct tool_style {
+    tool_format format;
+    int keys;         /* not 0: key and tab in front of each line */
+    int terminal;     /* standard output is one: control characters are made visible */
+    const char *kind; /* of the log's keys */
+} tool_style;
+
+/* "raw", "lines", "json"; anything else is a usage error. */
+tool_format tool_format_parse(const char *text);
+
+/* Completes `style` for `log`. TOOL_DONE, or the status after saying why it is refused. */
+int tool_style_begin(tool_style *style, const u9_log *log);
+
+/* Prints one record to standard output. */
+void tool_put_record(const tool_style *style, const u9_record *record);
+
+/* The verbs. argv[0] is "u9 VERB"; what comes back is the exit status. */
+int verb_append(int argc, char **argv);
+int verb_cat(int argc, char **argv);
+int verb_get(int argc, char **argv);
+int verb_info(int argc, char **argv);
+int verb_id(int argc, char **argv);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * tools/verb_info.c: `u9 info`: checks a log and says what is in it.
+ *
+ * All numbers come from u9_check, which reads every byte; nothing is believed. What is damaged is
+ * u9fsck's to say: here it is counted.
+ */
+#include "tools/common.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct info {
+    const char *path;
+    int json;
+    int lost; /* TOOL_LOST once records are known to be lost */
+    tool_progress bar;
+};
+
+static void on_damage(void *ctx, const u9_damage *damage)
+{
+    struct info *info = (struct info *)ctx;
+    if (damage->verdict >= U9_V_UNKNOWN && damage->lost > 0) info->lost = TOOL_LOST;
+}
+
+static int on_progress(void *ctx, uint64_t done, uint64_t all)
+{
+    return tool_progress_tell(&((struct info *)ctx)->bar, done, all);
+}
+
+static void number(const char *label, uint64_t value)
+{
+    printf("%-12s %" PRIu64 "\n", label, value);
+}
+
+static void bytes(const char *label, uint64_t value)
+{
+    char text[24];
+    if (value < 1000)
+        number(label, value);
+    else
+        printf("%-12s %" PRIu64 " (%s)\n", label, value, tool_bytes_text(value, text));
+}
+
+static void key(const char *label, const u9_report *r, const uint8_t *raw, size_t size)
+{
+    char text[TOOL_KEY_TEXT_SIZE];
+    if (size > 0) printf("%-12s %s\n", label, tool_key_text(r->kind, raw, size, text));
+}
+
+static void time_of(const char *label, uint64_t time_us)
+{
+    char text[48];
+    if (time_us > 0) printf("%-12s %s\n", label, tool_time_text(time_us, text));
+}
+
+static void put_state(const u9_report *r)
+{
+    printf("%-12s %s", "state", u9_verdict_name(r->verdict));
+    if (r->damages > 0)
+        printf(": %" PRIu64 " damaged place%s, %" PRIu64 " records lost (u9fsck tells which)",
+               r->damages, r->damages == 1 ? "" : "s", r->lost);
+    printf("\n%-12s %s\n", "end",
+           r->closed      ? "closed"
+           : r->confirmed ? "confirmed"
+                          : "not confirmed: its writer did not close it");
+    if (r->beyond > 0) number("beyond end", r->beyond);
+}
+
+static void put_report(const char *path, const u9_report *r)
+{
+    double ratio = r->body_bytes ? (double)r->stored_bytes / (double)r->body_bytes : 1;
+    printf("%-12s %s\n", "log", path);
+    put_state(r);
+    number("segments", r->segments);
+    number("frames", r->frames);
+    number("records", r->records);
+    if (r->first_ordinal != TOOL_NONE)
+        printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ordinals", r->first_ordinal,
+               r->next_ordinal - 1);
+    bytes("bytes", r->bytes);
+    bytes("body bytes", r->body_bytes);
+    printf("%-12s %.3f\n", "stored ratio", ratio);
+    printf("%-12s ", "compression");
+    if (r->lz4_frames > 0)
+        printf("lz4 in %" PRIu64 " frames\n", r->lz4_frames);
+    else
+        puts("none");
+    printf("%-12s %s\n", "key kind", *r->kind ? r->kind : "not known");
+    key("first key", r, r->first_key, r->first_key_size);
+    key("last key", r, r->last_key, r->last_key_size);
+    time_of("first time", r->first_time_us);
+    time_of("last time", r->last_time_us);
+}
+
+static int run(struct info *info)
+{
+    u9_fault fault;
+    u9_report report = {.size = sizeof report};
+    u9_check_options options = {.size = sizeof options, .on_damage = on_damage,
+                                .on_progress = on_progress, .ctx = info};
+    tool_progress_begin(&info->bar, 1);
+    u9_err err = u9_check(info->path, &options, &report, &fault);
+    tool_progress_end(&info->bar);
+    if (err != U9_OK) return tool_fault(&fault);
+    int status = TOOL_DONE;
+    if (info->json)
+        status = tool_put_object(tool_json_report(NULL, info->path, &report));
+    else
+        put_report(info->path, &report);
+    return status == TOOL_DONE ? info->lost : status;
+}
+
+static const struct argp_option option_table[] = {
+    {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
+    {0},
+};
+
+static error_t parse(int option, char *arg, struct argp_state *state)
+{
+    struct info *info = (struct info *)state->input;
+    switch (option) {
+    case ARGP_KEY_INIT: tool_argp_init(state); break;
+    case 'j': info->json = 1; break;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
+        info->path = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int verb_info(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_table, parse, "LOG",
+        "Checks every byte of LOG and says what is in it. If records were lost to damage, the exit "
+        "status is 3.",
+        NULL, NULL, NULL};
+    struct info info = {0};
+    argp_parse(&parser, argc, argv, 0, NULL, &info);
+    return run(&info);
+}
