@@ -99,8 +99,10 @@ static u9_err open_writing(u9_log *log, u9_fault *fault)
 static void free_log(u9_log *log)
 {
     if (log->io) log->io->table->unmount(log->io);
-    pthread_cond_destroy(&log->wake);
-    pthread_mutex_destroy(&log->lock);
+    if (!u9i_log_forked(log)) { /* in a child the ticker waits on them forever */
+        pthread_cond_destroy(&log->wake);
+        pthread_mutex_destroy(&log->lock);
+    }
     free(log->path);
     free(log);
 }
@@ -202,7 +204,7 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     u9_err err = U9_OK;
     bool forked = u9i_log_forked(log);
     if (log->writing && forked) {
-        u9i_writer_release(&log->writer);
+        u9i_writer_abandon(&log->writer);
         err = u9i_fault(fault, U9_STATE, U9I_AT(.path = log->path),
                         "the handle belongs to the parent process");
     } else if (log->writing) {

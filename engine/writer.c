@@ -100,6 +100,14 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_io *io, const char *path, const u9_opt
                      "cannot set up writing");
 }
 
+void u9i_writer_abandon(u9i_writer *w)
+{
+    /* The parent's ring must not be waited on: what is under way is the parent's. */
+    w->stream.writes = 0;
+    w->stream.syncing = false;
+    u9i_writer_release(w);
+}
+
 void u9i_writer_release(u9i_writer *w)
 {
     if (w->stream.buffers) u9i_stream_release(&w->stream);
@@ -442,10 +450,7 @@ static u9_err roll(u9i_writer *w, u9_fault *fault)
     err = open_next(w, fault);
     if (err != U9_OK) return err;
     aside new = set_aside(w);
-    uint8_t last_key[sizeof w->last_key];
-    memcpy(last_key, w->last_key, sizeof last_key);
-
-    take_up(w, &old);
+    take_up(w, &old); /* no record is in the new file yet: the keys kept are the old one's */
     err = put_end(w, U9I_END_SEALING, fault);
     if (err != U9_OK) return err;
     take_up(w, &new);

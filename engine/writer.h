@@ -94,7 +94,10 @@ uint64_t u9i_writer_behind(const u9i_writer *writer);
 /* Ends the session: everything durable, the file closed. Then frees. [S-4] */
 u9_err u9i_writer_close(u9i_writer *writer, u9_fault *fault);
 
-/* Frees without writing: for a forked child, and after an open that failed. */
+/* Frees without writing. */
 void u9i_writer_release(u9i_writer *writer);
+
+/* The same in a forked child, whose parent goes on. */
+void u9i_writer_abandon(u9i_writer *writer);
 
 #endif

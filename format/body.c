@@ -108,7 +108,6 @@ static u9_err mask_open(u9i_body *b, uint8_t *scratch, size_t cap, size_t *need)
         return U9_AGAIN;
     }
     for (size_t i = 0; i < n; i++) scratch[i] = p[U9I_MASK_HEAD + i] ^ p[20 + i % U9I_HASH_SIZE];
-    if (wrapped_as(scratch, n, lz4_name) || wrapped_as(scratch, n, mask_name)) return U9_CORRUPT;
     *b = (u9i_body){.bytes = scratch, .size = n, .masked = true};
     return U9_OK;
 }
@@ -130,7 +129,7 @@ static u9_err body_kind(u9i_body *b, uint32_t count)
     }
     if (memcmp(name.data, "u9", 2) != 0) return U9_CORRUPT; /* a key is never a symbol [L-6] */
     if (memcmp(name.data, lz4_name + 1, 8) == 0 || memcmp(name.data, mask_name + 1, 8) == 0)
-        return U9_CORRUPT; /* in another form than [B-4] [B-5] or, by then, within one */
+        return U9_CORRUPT; /* within another wrapping, or in a form that is not [B-4] [B-5] */
     b->kind = u9i_control_kind(name.data);
     if (b->lz4) return U9_CORRUPT; /* [B-4] wraps records only */
     if (tuple.encoded != b->size && b->kind != U9I_BODY_OTHER) return U9_CORRUPT;
@@ -181,7 +180,9 @@ u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
     if (u9_value_decode(*next, *left, &tuple) != U9_OK || tuple.type != U9_TUPLE ||
         tuple.count == 0 || u9_value_decode(tuple.data, (size_t)tuple.size, &key) != U9_OK)
         return U9_CORRUPT;
-    if (key.type == U9_SYMBOL) return memcmp(key.data, "u9", 2) == 0 ? U9_VERSION : U9_CORRUPT;
+    if (key.type == U9_SYMBOL) return u9i_control_kind(key.data) == U9I_BODY_OTHER && memcmp(key.data, "u9", 2) == 0
+                                         ? U9_VERSION /* [B-3] */
+                                         : U9_CORRUPT;
     u9i_record r = {.bytes = tuple.start, .size = tuple.encoded, .key_value = key.start};
     r.key = key_raw(&key, &r.key_size);
     if (r.key == NULL) return U9_CORRUPT;

@@ -3,6 +3,7 @@
  *
  *     p        p+16       p+32        p+48   p+56    p+64              p+64+length-80    16-aligned
  *     boundary frame_sha  signed_sha  magic  length  body ............ trailer           padding
+ *                                            payload = body + trailer [F-3]
  *
  * u9i_frame_seal makes one in a caller's buffer, u9i_frame_verify proves one in a reader's window.
  */

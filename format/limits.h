@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-    U9I_HASH_SIZE = 16,         /* [H-4] the first half of a SHA-256 */
+    U9I_HASH_SIZE = 16,         /* H(x): the first half of a SHA-256 */
     U9I_SECRET_SIZE = 16,       /* [H-1] */
     U9I_DISK_HEADER_SIZE = 32,  /* [H-1] also the offset of the first frame */
     U9I_FRAME_HEADER_SIZE = 64, /* [F-1] */

@@ -1,0 +1,193 @@
+/*
+ * tests/format/test_spec.c: the examples of SPEC.md are real. A fence "```hex RULE name" holds
+ * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C must be, byte by byte, what
+ * the encoders make for its name; one of the rules V must be a value; one of the rules I, hex.
+ *
+ * U9_SPEC is the file (default: SPEC.md).
+ */
+#include "format/disk.h"
+#include "tests/format/forge.h"
+#include "tests/format/golden.h"
+#include "tests/suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <u9/value.h>
+
+enum { EXAMPLES_MAX = 256, LINE_ROOM = 4096 };
+
+typedef struct example {
+    char rule[8], name[32];
+    size_t size;
+    uint8_t bytes[1024];
+} example;
+
+static example examples[EXAMPLES_MAX];
+static size_t example_count;
+static golden g;
+
+static unsigned digit(char c, const char *line)
+{
+    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+    ck_assert_msg(at != NULL, "not a pair of hex digits: %s", line);
+    return (unsigned)(at - digits);
+}
+
+/* Pairs of hex digits, spaces where one likes, up to the end or a `;`. */
+static void take_line(example *e, const char *line)
+{
+    for (const char *c = line; *c && *c != ';' && *c != '\n';) {
+        if (*c == ' ') {
+            c++;
+            continue;
+        }
+        ck_assert_uint_lt(e->size, sizeof e->bytes);
+        unsigned high = digit(c[0], line), low = digit(c[1], line);
+        e->bytes[e->size++] = (uint8_t)(high << 4 | low);
+        c += 2;
+    }
+}
+
+static void read_spec(void)
+{
+    const char *path = getenv("U9_SPEC");
+    if (!path || !*path) path = "SPEC.md";
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file != NULL, "cannot read %s", path);
+    static char line[LINE_ROOM];
+    example *open = NULL;
+    example_count = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (open && strncmp(line, "```", 3) == 0) open = NULL;
+        else if (open) take_line(open, line);
+        else if (strncmp(line, "```hex", 6) == 0) {
+            ck_assert_uint_lt(example_count, EXAMPLES_MAX);
+            open = &examples[example_count++];
+            *open = (example){.size = 0};
+            ck_assert_msg(sscanf(line, "```hex %7[A-Z0-9-] %31[a-z0-9-]", open->rule, open->name) ==
+                              2,
+                          "a hex fence without rule and name: %s", line);
+        }
+    }
+    ck_assert(open == NULL);
+    fclose(file);
+    golden_make(&g);
+}
+
+/* What the encoders make for each name. */
+typedef struct made {
+    const char *rule, *name;
+    golden_frame frame; /* the body of this one, if it is one of the golden file's */
+} made;
+
+static const made list[] = {
+    {"H-1", "disk-header", GOLDEN_FRAMES}, {"H-2", "boundary", GOLDEN_FRAMES},
+    {"F-1", "empty-frame", GOLDEN_FRAMES}, {"B-4", "lz4-body", GOLDEN_LZ4},
+    {"B-5", "mask-body", GOLDEN_MASK},     {"C-3", "open-body", GOLDEN_OPEN},
+    {"C-4", "end-body", GOLDEN_END},       {"C-5", "trim-body", GOLDEN_TRIM},
+    {"C-6", "part-body", GOLDEN_PART_1},   {"C-7", "page-body", GOLDEN_PAGE},
+};
+
+enum { MADE = sizeof list / sizeof list[0] };
+
+static const example *find_example(const char *name)
+{
+    const example *found = NULL;
+    for (size_t i = 0; i < example_count; i++) {
+        if (strcmp(examples[i].name, name) != 0) continue;
+        ck_assert_msg(found == NULL, "two examples are named %s", name);
+        found = &examples[i];
+    }
+    ck_assert_msg(found != NULL, "SPEC.md has no example %s", name);
+    return found;
+}
+
+static void expect_bytes(const example *e, const void *bytes, size_t size)
+{
+    ck_assert_msg(e->size == size, "%s has %zu bytes, not %zu", e->name, size, e->size);
+    for (size_t i = 0; i < size; i++)
+        ck_assert_msg(e->bytes[i] == ((const uint8_t *)bytes)[i], "%s: byte %zu", e->name, i);
+}
+
+/* [B-4] [B-5] [C-3] [C-4] [C-5] [C-6] [C-7] test_golden.c decodes them and encodes them again. */
+START_TEST(the_examples_of_bodies_are_those_of_the_golden_file)
+{
+    for (size_t i = 0; i < MADE; i++) {
+        golden_frame frame = list[i].frame;
+        if (frame == GOLDEN_FRAMES) continue;
+        expect_bytes(find_example(list[i].name), golden_body(&g, frame), g.body_size[frame]);
+    }
+}
+END_TEST
+
+/* [H-1] [H-2] */
+START_TEST(the_example_of_a_disk_header_is_decoded_and_encoded_again)
+{
+    const example *e = find_example("disk-header");
+    uint8_t again[U9I_DISK_HEADER_SIZE];
+    u9i_keys keys;
+    ck_assert_uint_eq(e->size, U9I_DISK_HEADER_SIZE);
+    ck_assert_int_eq(u9i_disk_decode(e->bytes, &keys), U9_OK);
+    u9i_disk_encode(&keys, again);
+    expect_bytes(e, again, sizeof again);
+    expect_bytes(find_example("boundary"), keys.boundary, sizeof keys.boundary);
+}
+END_TEST
+
+/* [F-1] [F-4] */
+START_TEST(the_example_of_a_frame_is_valid_and_sealed_again)
+{
+    const example *e = find_example("empty-frame");
+    uint8_t again[GOLDEN_EMPTY_SIZE], sha[U9I_HASH_SIZE];
+    u9i_keys keys = fixed_keys();
+    u9i_proof proof = {.need = 0};
+    u9i_frame frame;
+    golden_empty_frame(again);
+    expect_bytes(e, again, sizeof again);
+    ck_assert_int_eq(u9i_frame_verify(&keys, 32, 32 + e->size, e->bytes, e->size, &proof, &frame),
+                     U9_OK);
+    memset(again, 0, sizeof again);
+    ck_assert_int_eq(u9i_frame_seal(&keys, &frame.trailer, again, frame.body_size, sha), U9_OK);
+    expect_bytes(e, again, sizeof again);
+}
+END_TEST
+
+START_TEST(every_example_is_one_that_is_checked)
+{
+    for (size_t i = 0; i < example_count; i++) {
+        const example *e = &examples[i];
+        if (e->rule[0] == 'V' || e->rule[0] == 'I') continue;
+        size_t k = 0;
+        while (k < MADE && strcmp(list[k].name, e->name) != 0) k++;
+        ck_assert_msg(k < MADE, "SPEC.md has an example %s that no test knows", e->name);
+        ck_assert_str_eq(e->rule, list[k].rule);
+    }
+}
+END_TEST
+
+START_TEST(every_example_of_a_value_is_a_value)
+{
+    for (size_t i = 0; i < example_count; i++) {
+        const example *e = &examples[i];
+        u9_fault fault;
+        ck_assert_msg(e->size > 0, "the example %s is empty", e->name);
+        if (e->rule[0] != 'V') continue;
+        ck_assert_msg(u9_value_check(e->bytes, e->size, NULL, &fault) == U9_OK, "%s: %s", e->name,
+                      fault.text);
+    }
+}
+END_TEST
+
+Suite *suite_spec(void)
+{
+    Suite *s = suite_create("spec");
+    TCase *t = tcase_create("examples");
+    tcase_add_checked_fixture(t, read_spec, NULL);
+    tcase_add_test(t, the_examples_of_bodies_are_those_of_the_golden_file);
+    tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
+    tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
+    tcase_add_test(t, every_example_is_one_that_is_checked);
+    tcase_add_test(t, every_example_of_a_value_is_a_value);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,25 @@
+/*
+ * tests/suites.h: the list of all suites. A new tests/<room>/test_NAME.c defines
+ * `Suite *suite_NAME(void)` and is entered here; main.c runs them in this order.
+ */
+#ifndef U9T_SUITES_H
+#define U9T_SUITES_H
+
+#include <check.h>
+
+#define U9_SUITES(X) \
+    X(bytes)   \
+    X(value)   \
+    X(muid)    \
+    X(disk)    \
+    X(frame)   \
+    X(body)    \
+    X(control) \
+    X(golden)  \
+    X(spec)
+
+#define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
+U9_SUITES(U9_DECLARE_SUITE)
+#undef U9_DECLARE_SUITE
+
+#endif
