@@ -1,6 +1,8 @@
 /*
  * engine/check.c: the verdict on a whole log, and saving what can be saved. [R-1] to [R-9]
  */
+#include "engine/handle.h"
+#include "engine/newdir.h"
 #include "engine/reader.h"
 #include "engine/system.h"
 
@@ -78,7 +80,7 @@ static void note_frame(u9_report *r, const u9i_reader *reader)
     if (reader->count > 0) note_records(r, reader);
 }
 
-/* Salvage: appends the records of one frame as one batch. */
+/* Salvage: appends the records of one frame as one batch. U9_ARG: no log takes them. */
 static u9_err save(checker *c, const uint8_t *next, size_t left, uint32_t count, u9_fault *fault)
 {
     if (c->out == NULL || count == 0) return U9_OK;
@@ -99,6 +101,24 @@ static u9_err save(checker *c, const uint8_t *next, size_t left, uint32_t count,
     return err;
 }
 
+/*
+ * Salvage: the same for the reader's frame. A record may be served and yet be none to append, with nested
+ * values that are not well-formed [B-2] or a key of another kind: it is told as lost, and the rest is saved.
+ */
+static u9_err save_frame(checker *c, u9_fault *fault)
+{
+    const u9i_reader *r = &c->reader;
+    const u9i_segment *s = &r->map.segments[r->index];
+    u9_err err = save(c, r->body.bytes, r->body.size, r->count, fault);
+    if (err != U9_ARG) return err;
+    char path[4400];
+    u9i_hurt hurt = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = r->frame->offset,
+                     .end = r->frame->end, .ordinal = r->frame->trailer.ordinal, .lost = r->count};
+    u9_damage d = u9i_damage(s, u9i_map_path(&r->map, s, path, sizeof path), &hurt);
+    note_damage(c, &d);
+    return U9_OK;
+}
+
 /* Valid frames behind the unconfirmed end of the last segment. */
 static u9_err save_beyond(checker *c, const u9i_segment *s, uint64_t from, u9_fault *fault)
 {
@@ -106,15 +126,16 @@ static u9_err save_beyond(checker *c, const u9i_segment *s, uint64_t from, u9_fa
     u9_err err = u9i_walk_begin(&w, &c->reader.map, s, NULL, false, fault);
     if (err != U9_OK) return err;
     u9i_frame f;
-    u9i_body body;
+    u9i_reader *r = &c->reader;
     size_t need;
     while ((err = u9i_scan_find(&w.scan, from, w.size, &f)) == U9_OK) {
         from = f.end;
-        if (u9i_body_open(&f, c->reader.scratch, U9I_BODY_MAX, &need, &body) != U9_OK ||
-            body.kind != U9I_BODY_RECORDS)
-            continue;
-        err = save(c, body.bytes, body.size, f.trailer.count, fault);
-        if (err != U9_OK) break;
+        r->count = f.trailer.count;
+        if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
+            r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
+            continue; /* the count is not believed before the body is proven */
+        err = save(c, r->body.bytes, r->body.size, r->count, fault);
+        if (err != U9_OK && err != U9_ARG) break;
     }
     if (err == U9_IO && w.scan.sys) err = u9i_walk_fault(&w, &c->reader.map, err, fault);
     u9i_walk_release(&w);
@@ -134,7 +155,7 @@ static u9_err run(checker *c, u9_fault *fault)
         if (err == U9_OK && step == U9I_STEP_DAMAGE) note_damage(c, &r->damage);
         if (err == U9_OK && step == U9I_STEP_FRAME) {
             note_frame(c->report, r);
-            err = save(c, r->body.bytes, r->body.size, r->count, fault);
+            err = save_frame(c, fault);
         }
         if (err == U9_OK) err = progress(c, fault);
         if (err != U9_OK) return err;
@@ -211,13 +232,34 @@ static u9_err prove(const char *out_path, uint64_t saved, u9_fault *fault)
                      "the new log does not read back as it was written");
 }
 
+/* Fills `partial` with what can be saved, and proves it. */
+static u9_err salvage_into(const char *path, const char *partial, const char *kind,
+                           const u9_check_options *options, u9_report *report, uint64_t *saved,
+                           u9_fault *fault)
+{
+    int sys = u9i_newdir_clear(partial);
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -sys),
+                         "cannot replace what an earlier run left here");
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .kind = kind};
+    u9_log *out;
+    u9_err err = u9_log_open(partial, &o, &out, fault);
+    if (err != U9_OK) return err;
+    err = check(path, out, options, report, saved, fault);
+    u9_err closed = u9_log_close(out, err == U9_OK ? fault : NULL);
+    if (err == U9_OK) err = closed;
+    return err == U9_OK ? prove(partial, *saved, fault) : err;
+}
+
 u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options *options,
                   u9_report *report, uint64_t *salvaged, u9_fault *fault)
 {
-    u9_log *out = NULL;
+    uint64_t saved = 0;
     u9_log *source;
     u9_err err = u9_log_open(path, NULL, &source, fault); /* before anything is made */
     if (err != U9_OK) return err;
+    char kind[U9I_KIND_MAX + 1];
+    memcpy(kind, source->kind, sizeof kind);
     (void)u9_log_close(source, NULL);
     if (out_path == NULL || out_path[0] == 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
@@ -227,14 +269,14 @@ u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options
     if (sys != -ENOENT)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = out_path, .sys = sys ? -sys : EEXIST),
                          "the new log must not exist yet");
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE};
-    err = u9_log_open(out_path, &o, &out, fault);
-    if (err != U9_OK) return err;
-    uint64_t saved = 0;
-    err = check(path, out, options, report, &saved, fault);
-    u9_err closed = u9_log_close(out, err == U9_OK ? fault : NULL);
-    if (err == U9_OK) err = closed;
-    if (err == U9_OK) err = prove(out_path, saved, fault);
+    char *partial = u9i_newdir_name(out_path);
+    if (partial == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
+    err = salvage_into(path, partial, kind, options, report, &saved, fault);
+    sys = err == U9_OK ? u9i_newdir_keep(partial, out_path) : 0;
+    if (sys != 0)
+        err = u9i_fault(fault, U9_IO, U9I_AT(.path = out_path, .sys = -sys),
+                        "cannot give the new log its name");
+    free(partial);
     if (salvaged) *salvaged = saved;
     return err;
 }

@@ -72,6 +72,12 @@ void u9_cursor_close(u9_cursor *c)
     free(c);
 }
 
+/* True if all records of the frame are below `from`. A forged ordinal may be the last there is. */
+static bool ends_before(const u9i_frame *f, uint64_t from)
+{
+    return f->trailer.ordinal < from && from - f->trailer.ordinal >= f->trailer.count;
+}
+
 /* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), or an error. */
 static u9_err next_frame(u9_cursor *c)
 {
@@ -94,9 +100,7 @@ static u9_err next_frame(u9_cursor *c)
                                  "%s", u9_reason_text(d->reason));
             break;
         case U9I_STEP_FRAME:
-            if (c->reader.count == 0 ||
-                c->reader.frame->trailer.ordinal + c->reader.count <= c->from)
-                break;
+            if (c->reader.count == 0 || ends_before(c->reader.frame, c->from)) break;
             c->next = c->reader.body.bytes;
             c->left = c->reader.body.size;
             c->ordinal = c->reader.frame->trailer.ordinal;
@@ -107,6 +111,9 @@ static u9_err next_frame(u9_cursor *c)
 
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 {
+    if (u9i_log_forked(c->log))
+        return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->path),
+                         "the handle belongs to the parent process");
     for (;;) {
         if (c->left == 0) {
             u9_err err = next_frame(c);
@@ -179,7 +186,7 @@ u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_reco
     while ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION)
         if (err == U9_OK) match(&l, &r);
     bool lossy = c->lossy;
-    if (fault) *fault = c->fault;
+    if (fault && err != U9_END) *fault = c->fault;
     u9_cursor_close(c);
     if (err != U9_END) return err;
     if (l.found.bytes == NULL && lossy)

@@ -51,6 +51,7 @@ const char *u9_verdict_name(u9_verdict verdict)
     return "?";
 }
 
+/* */
 static const struct {
     const char *name, *rule, *text;
 } reasons[] = {
@@ -70,8 +71,9 @@ static const struct {
     [U9_R_CUT] = {"cut", "R-5", "the file ends before its promised end"},
     [U9_R_MISSING] = {"missing", "L-4", "a segment is missing"},
     [U9_R_FOREIGN] = {"foreign", "L-4", "the segment belongs to another log or another place"},
-    [U9_R_UNCLOSED] = {"unclosed", "R-6", "the writer did not close the log"},
+    [U9_R_UNCLOSED] = {"unclosed", "R-6", "the writer is still at it, or did not close"},
     [U9_R_SEAL] = {"seal", "R-8", "what stands behind the segment's end is unfinished or damaged"},
+    [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
 };
 
 enum { REASONS = sizeof reasons / sizeof reasons[0] };

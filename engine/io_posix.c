@@ -99,6 +99,14 @@ int u9i_posix_lock(u9i_io *io)
     return 0;
 }
 
+static bool is_regular(int dir, const struct dirent *e)
+{
+    struct stat st;
+    if (e->d_type == DT_REG) return true;
+    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK) return false;
+    return fstatat(dir, e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode);
+}
+
 int u9i_posix_list(u9i_io *io, u9i_list_fn *each, void *ctx)
 {
     int fd = openat(((u9i_posix *)io)->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -111,7 +119,8 @@ int u9i_posix_list(u9i_io *io, u9i_list_fn *each, void *ctx)
     }
     int err = 0;
     struct dirent *e;
-    for (errno = 0; err == 0 && (e = readdir(dir)) != NULL; errno = 0) err = each(ctx, e->d_name);
+    for (errno = 0; err == 0 && (e = readdir(dir)) != NULL; errno = 0)
+        if (is_regular(fd, e)) err = each(ctx, e->d_name);
     if (err == 0 && errno != 0) err = -errno;
     closedir(dir);
     return err;
@@ -224,22 +233,29 @@ int u9i_posix_write_all(int fd, uint64_t off, const void *buf, size_t n)
     return 0;
 }
 
+/* True if one more completion would find no place: then nothing may be done. */
+static bool full(const u9i_file *file)
+{
+    return ((u9i_posix *)file->io)->count == U9I_IO_DEPTH;
+}
+
 static int complete(u9i_io *io, uint64_t tag, int error)
 {
     u9i_posix *p = (u9i_posix *)io;
-    if (p->count == U9I_IO_DEPTH) return -EBUSY;
     p->done[(p->first + p->count++) % U9I_IO_DEPTH] = (u9i_done){.tag = tag, .error = error};
     return 0;
 }
 
 static int write_posix(u9i_file *file, uint64_t off, const void *buf, size_t n, uint64_t tag)
 {
+    if (full(file)) return -EBUSY;
     return complete(file->io, tag, u9i_posix_write_all(fd_of(file), off, buf, n));
 }
 
 static int sync_posix(u9i_file *file, uint64_t tag)
 {
     int err;
+    if (full(file)) return -EBUSY;
     while ((err = fdatasync(fd_of(file)) == 0 ? 0 : -errno) == -EINTR) continue;
     return complete(file->io, tag, err);
 }

@@ -20,13 +20,17 @@ enum {
     SYNC_BYTES = 32 << 20      /* [W-5] */
 };
 
+/* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
+#define OPTIONS_FIRST offsetof(u9_options, kind)
+
 /* Opening */
 
 static u9_err check_options(const char *path, const u9_options *o, u9_fault *fault)
 {
     const char *wrong = NULL;
     if (path == NULL || path[0] == 0) wrong = "the path is empty";
-    else if (o->size != sizeof *o) wrong = "options.size is not sizeof(u9_options)";
+    else if (o->size < OPTIONS_FIRST || o->size > sizeof *o)
+        wrong = "options.size is not sizeof(u9_options)";
     else if (o->mode > U9_CREATE) wrong = "options.mode is none of u9_mode";
     else if (o->policy > U9_POLICY_NONE) wrong = "options.policy is none of u9_policy";
     else if (o->segment_size != 0 && o->segment_size < 65536)
@@ -65,7 +69,7 @@ static u9_err refuse_no_log(const u9i_map *map, u9_fault *fault)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = map->path, .rule = "L-1"),
                          "not a log: the directory has no segments (*.u9)");
     const u9i_segment *s = &map->segments[0];
-    if (map->io->single[0] && s->header != U9_OK && !s->has_open)
+    if (map->io->single[0] && s->header != U9_OK && !s->has_open && (s->blank || s->barren))
         return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = map->path, .rule = "H-1"),
                          s->size == 0 ? "not a log: the file is empty"
                                       : "not a log: no segment's header, and no copy of its secret");
@@ -121,7 +125,7 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     pthread_cond_init(&log->wake, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&log->lock, NULL);
-    log->options = *o;
+    memcpy(&log->options, o, o->size);
     if (o->mode == 0) log->options.mode = U9_READ;
     log->writing = log->options.mode != U9_READ;
     log->generation = u9i_fork_generation();
@@ -148,7 +152,7 @@ static void tick(u9_log *log)
     (void)!u9i_writer_poll(w, &unused);
     if (w->first_us != 0 && now - w->first_us >= SYNC_US)
         (void)!u9i_writer_sync_begin(w, &unused);
-    else if (w->first_us == 0 && !w->stream.syncing && now - w->synced_us >= PROMISE_US)
+    else if (!w->stream.syncing && now - w->synced_us >= PROMISE_US)
         (void)!u9i_writer_promise(w, &unused);
 }
 
@@ -237,7 +241,7 @@ static void keep_policy(u9_log *log, bool was_idle)
 {
     u9i_writer *w = &log->writer;
     u9_fault unused; /* a failure poisons: the record was accepted, the next call tells */
-    if (was_idle) start_ticker(log);
+    if (was_idle || !log->ticking) start_ticker(log);
     if (u9i_writer_behind(w) < SYNC_BYTES) return;
     if (w->stream.syncing) (void)!u9i_writer_poll(w, &unused);
     bool wait = log->options.policy == U9_POLICY_INTERVAL;
@@ -322,6 +326,11 @@ const char *u9_log_kind(const u9_log *log)
 
 void u9_log_fault(u9_log *log, u9_fault *out)
 {
+    if (u9i_log_forked(log)) { /* a thread of the parent may have held the lock */
+        (void)u9i_fault(out, U9_STATE, U9I_AT(.path = log->path),
+                        "the handle belongs to the parent process");
+        return;
+    }
     pthread_mutex_lock(&log->lock);
     *out = log->fault;
     pthread_mutex_unlock(&log->lock);

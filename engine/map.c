@@ -5,6 +5,8 @@
 
 #include "format/disk.h"
 
+#include <u9/value.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +105,7 @@ static u9_err read_end(u9i_map *map, u9i_segment *s, u9i_scan *scan)
         body.kind != U9I_BODY_END || u9i_close_decode(body.bytes, body.size, &s->end) != U9_OK)
         return U9_OK;
     s->has_end = true;
+    if (map->kind[0] == 0) memcpy(map->kind, s->end.key_kind.data, s->end.key_kind.size);
     if (s == &map->segments[map->count - 1]) {
         keep_key(map, 0, s->end.first_key);
         keep_key(map, 1, s->end.last_key);
@@ -130,10 +133,12 @@ static u9_err keys_from_end(const u9i_segment *s, u9i_scan *scan, u9i_keys *out,
     if (s->size < 2 * U9I_BLOCK || s->size % U9I_BLOCK != 0) return U9_OK;
     u9_err err = u9i_scan_bytes(scan, s->size - U9I_BLOCK, U9I_BLOCK, &p, &avail);
     if (err != U9_OK || avail < U9I_BLOCK) return err;
-    uint64_t length = u9i_get_be(p + 56, 8);
+    /* By its own length, not by the frame's: nothing of that frame is proven. */
+    const uint8_t *body = p + U9I_FRAME_HEADER_SIZE;
+    u9_value tuple;
     u9i_close end;
-    if (length >= U9I_TRAILER_SIZE && length <= U9I_BLOCK - U9I_FRAME_HEADER_SIZE &&
-        u9i_close_decode(p + U9I_FRAME_HEADER_SIZE, (size_t)length - U9I_TRAILER_SIZE, &end) == U9_OK)
+    if (u9_value_decode(body, U9I_BLOCK - U9I_FRAME_HEADER_SIZE, &tuple) == U9_OK &&
+        u9i_close_decode(body, tuple.encoded, &end) == U9_OK)
         *found = fits(end.secret, p, out);
     return U9_OK;
 }
@@ -167,26 +172,47 @@ static u9_err spare_keys(const u9i_map *map, u9i_segment *s, u9i_scan *scan)
     if (err == U9_OK && !found) err = keys_from_flips(s, scan, &keys, &found);
     if (!found || memcmp(keys.secret, s->keys.secret, sizeof keys.secret) == 0) return err;
     s->keys = keys;
-    s->header = U9_CORRUPT;
+    if (s->header == U9_OK) s->header = U9_CORRUPT; /* U9_VERSION stays: another magic is told first [H-4] */
     return U9_OK;
 }
 
-/* True if a frame that carries a promise stands at p, whole but for its boundary and signature. */
-static bool unsigned_promise(u9i_scan *scan, uint64_t p, uint64_t size)
+/* The trailer that the header at p claims, read apart: the window stays. [F-6] g, and a promise in it. */
+static bool claims_promise(const u9i_scan *scan, uint64_t p, uint64_t at)
+{
+    uint8_t bytes[U9I_TRAILER_SIZE];
+    size_t got = 0;
+    u9i_trailer t;
+    if (scan->file->io->table->read(scan->file, at, bytes, sizeof bytes, &got) != 0 ||
+        got < sizeof bytes || !u9i_trailer_decode(bytes, &t))
+        return false;
+    bool place = p == U9I_DISK_HEADER_SIZE
+                     ? t.previous == 0
+                     : t.previous >= U9I_DISK_HEADER_SIZE && t.previous < p;
+    return place && t.offset == p && t.durable != 0 && t.durable <= p;
+}
+
+/*
+ * True if a frame that carries a promise stands at p, whole but for its boundary and signature. Frames
+ * of an honest file do not share a byte: once `*left` bytes were hashed, as many as the file has, more of
+ * them are forged, and taken for promises, so that no file costs more than its size.
+ */
+static bool unsigned_promise(u9i_scan *scan, uint64_t p, uint64_t size, uint64_t *left)
 {
     const uint8_t *bytes;
     size_t avail;
-    u9i_trailer t;
     uint8_t sha[U9I_HASH_SIZE];
     if (u9i_scan_bytes(scan, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail) != U9_OK) return true;
     if (avail < U9I_FRAME_HEADER_SIZE || memcmp(bytes + 48, u9i_frame_magic, 8) != 0) return false;
     uint64_t length = u9i_get_be(bytes + 56, 8);
-    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX || length > size - p) return false;
-    size_t total = U9I_FRAME_HEADER_SIZE + (size_t)length;
-    if (u9i_scan_bytes(scan, p, total, &bytes, &avail) != U9_OK) return true;
-    if (avail < total || !u9i_trailer_decode(bytes + total - U9I_TRAILER_SIZE, &t) ||
-        t.offset != p || t.durable == 0)
+    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) return false;
+    uint64_t total = U9I_FRAME_HEADER_SIZE + length;
+    if (total + u9i_padding(length) > size - p ||
+        !claims_promise(scan, p, p + total - U9I_TRAILER_SIZE))
         return false;
+    if (total > *left) return true;
+    *left -= total;
+    if (u9i_scan_bytes(scan, p, (size_t)total, &bytes, &avail) != U9_OK) return true;
+    if (avail < total) return false;
     u9i_hash(bytes + U9I_FRAME_HEADER_SIZE, (size_t)length, sha);
     return memcmp(sha, bytes + 16, U9I_HASH_SIZE) == 0;
 }
@@ -198,6 +224,7 @@ static bool unsigned_promise(u9i_scan *scan, uint64_t p, uint64_t size)
 static u9_err look_blank(u9i_segment *s, u9i_scan *scan)
 {
     u9i_zeros zeros;
+    uint64_t left = s->size;
     if (s->size < U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE) {
         s->blank = true;
         return U9_OK;
@@ -210,7 +237,7 @@ static u9_err look_blank(u9i_segment *s, u9i_scan *scan)
         size_t avail;
         err = u9i_scan_bytes(scan, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
         if (err != U9_OK || avail < U9I_FRAME_HEADER_SIZE) return err;
-        if (bytes[48] == 0xff && unsigned_promise(scan, p, s->size)) s->blank = false;
+        if (bytes[48] == 0xff && unsigned_promise(scan, p, s->size, &left)) s->blank = false;
     }
     return U9_OK;
 }
@@ -221,15 +248,16 @@ static u9_err look_secret(u9i_segment *s, u9i_scan *scan)
     const uint8_t *p;
     size_t avail;
     u9_err err = u9i_scan_bytes(scan, U9I_DISK_HEADER_SIZE, U9I_FRAME_HEADER_SIZE, &p, &avail);
-    if (err == U9_OK && s->header == U9_OK && avail >= U9I_FRAME_HEADER_SIZE &&
-        memcmp(p + 48, u9i_frame_magic, 8) == 0 &&
-        memcmp(p, s->keys.boundary, U9I_HASH_SIZE) != 0) {
-        u9i_frame f; /* unless other frames are there by this secret: then it is that boundary */
-        err = u9i_scan_find(scan, U9I_DISK_HEADER_SIZE, s->size, &f);
-        if (err == U9_END) s->header = U9_CORRUPT;
-        if (err == U9_END) err = U9_OK;
-    }
-    return err;
+    if (err != U9_OK) return err;
+    bool other = avail >= U9I_FRAME_HEADER_SIZE && memcmp(p + 48, u9i_frame_magic, 8) == 0 &&
+                 memcmp(p, s->keys.boundary, U9I_HASH_SIZE) != 0;
+    if (!other && s->header == U9_OK) return U9_OK;
+    u9i_frame f; /* unless other frames are there by this secret: then it is that boundary */
+    err = u9i_scan_find(scan, U9I_DISK_HEADER_SIZE, s->size, &f);
+    if (err != U9_END) return err;
+    s->barren = true;
+    if (other && s->header == U9_OK) s->header = U9_CORRUPT;
+    return U9_OK;
 }
 
 static u9_err probe(u9i_map *map, u9i_segment *s, u9i_scan *scan)
@@ -241,12 +269,14 @@ static u9_err probe(u9i_map *map, u9i_segment *s, u9i_scan *scan)
     uint8_t header[U9I_DISK_HEADER_SIZE] = {0};
     memcpy(header, bytes, avail < sizeof header ? avail : sizeof header);
     s->header = u9i_disk_decode(header, &s->keys);
+    if (avail < sizeof u9i_disk_magic || (avail < sizeof header && s->header == U9_OK))
+        s->header = U9_CORRUPT; /* half a magic is of no version, half a header is none */
     err = read_open(map, s, scan);
     if (err == U9_OK && !s->has_open) {
         err = look_blank(s, scan);
-        if (err == U9_OK && !s->blank) err = spare_keys(map, s, scan);
+        if (err == U9_OK) err = spare_keys(map, s, scan); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(map, s, scan);
-        if (err == U9_OK && !s->blank && !s->has_open) err = look_secret(s, scan);
+        if (err == U9_OK && !s->has_open) err = look_secret(s, scan);
     }
     return err == U9_OK ? read_end(map, s, scan) : err;
 }
@@ -265,6 +295,7 @@ static u9_err probe_file(u9i_map *map, u9i_segment *s, u9i_scan *scan, u9_fault 
     u9i_scan_turn(scan, file, NULL);
     u9_err err = sys ? U9_IO : probe(map, s, scan);
     if (sys == 0) sys = -scan->sys;
+    u9i_scan_turn(scan, NULL, NULL); /* before the file goes: it may be read ahead in */
     table->close(file);
     if (err != U9_OK)
         return u9i_fault(fault, err, U9I_AT(.path = path, .sys = -sys), "cannot read the segment");
@@ -290,32 +321,53 @@ static u9i_segment *find(u9i_map *map, uint64_t number, size_t below)
     return NULL;
 }
 
-/* True if a valid u9trim in one of the segments says that number `gone` is not kept. [C-5] */
+/* Reads the u9trim records of one segment; keeps the one with the highest number. [C-5] */
+static void read_trims(u9i_map *map, const u9i_segment *s, u9i_scan *scan)
+{
+    u9i_file *file;
+    u9i_frame f;
+    if (map->io->table->open(map->io, s->name, U9I_OPEN_READ, &file) != 0) return;
+    u9i_scan_turn(scan, file, &s->keys);
+    for (uint64_t p = 0; u9i_scan_find(scan, p, s->size, &f) == U9_OK; p = f.end) {
+        u9i_body body;
+        u9i_trim trim;
+        uint8_t scratch[U9I_BLOCK];
+        size_t need;
+        if (f.trailer.count == 0 &&
+            u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK &&
+            body.kind == U9I_BODY_TRIM && u9i_trim_decode(body.bytes, body.size, &trim) == U9_OK &&
+            trim.segment > map->trim.segment)
+            map->trim = trim;
+    }
+    u9i_scan_turn(scan, NULL, NULL);
+    map->io->table->close(file);
+}
+
+/* True if a valid u9trim says that segment number `gone` is not kept. Looked for only where one is gone. */
 static bool is_trimmed(u9i_map *map, uint64_t gone)
 {
-    bool trimmed = false;
     u9i_scan scan;
-    if (u9i_scan_init(&scan, NULL, &map->segments[0].keys) != U9_OK) return false;
-    for (size_t i = map->count; i > 0 && !trimmed; i--) {
-        const u9i_segment *s = &map->segments[i - 1];
-        u9i_file *file;
-        u9i_frame f;
-        if (map->io->table->open(map->io, s->name, U9I_OPEN_READ, &file) != 0) continue;
-        u9i_scan_turn(&scan, file, &s->keys);
-        for (uint64_t p = 0; !trimmed && u9i_scan_find(&scan, p, s->size, &f) == U9_OK; p = f.end) {
-            u9i_body body;
-            u9i_trim trim;
-            uint8_t scratch[U9I_BLOCK];
-            size_t need;
-            trimmed = f.trailer.count == 0 &&
-                      u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK &&
-                      body.kind == U9I_BODY_TRIM &&
-                      u9i_trim_decode(body.bytes, body.size, &trim) == U9_OK && trim.segment > gone;
-        }
-        map->io->table->close(file);
+    if (map->trim.segment == 0 && u9i_scan_init(&scan, NULL, &map->segments[0].keys) == U9_OK) {
+        for (size_t i = 0; i < map->count; i++) read_trims(map, &map->segments[i], &scan);
+        u9i_scan_release(&scan);
     }
-    u9i_scan_release(&scan);
-    return trimmed;
+    return map->trim.segment > gone;
+}
+
+/*
+ * Is segment k what its name says, and of this log? If so, what its u9open says of the one before it counts.
+ * Later segments are asked first: a foreign one has no say. [L-4]
+ */
+static void prove_place(u9i_map *map, size_t k)
+{
+    u9i_segment *s = &map->segments[k];
+    const u9i_open *open = &s->open;
+    if (open->segment != s->number || open->before_segment >= s->number ||
+        memcmp(map->log, open->log, 16) != 0)
+        s->wrong = U9_R_FOREIGN;
+    u9i_segment *before = s->wrong ? NULL : find(map, open->before_segment, k);
+    if (before && memcmp(before->keys.boundary, open->before_boundary, U9I_HASH_SIZE) != 0)
+        before->wrong = U9_R_FOREIGN;
 }
 
 /* What the u9open of segment k says of those before it. [L-2] [L-3] [L-4] */
@@ -323,22 +375,27 @@ static bool succeed(u9i_map *map, size_t k)
 {
     u9i_segment *s = &map->segments[k];
     const u9i_open *open = &s->open;
-    if (open->segment != s->number || open->before_segment >= s->number ||
-        memcmp(map->log, open->log, 16) != 0)
-        s->wrong = U9_R_FOREIGN;
     if (s->wrong != U9_R_NONE) return true;
     for (size_t j = k; j > 0 && map->segments[j - 1].number > open->before_segment; j--)
         map->segments[j - 1].is_void = true;
     if (open->before_segment == 0) return true;
     u9i_segment *before = find(map, open->before_segment, k);
-    if (before == NULL) return is_trimmed(map, open->before_segment) || add_missing(map, open->before_segment, k);
+    if (before == NULL)
+        return is_trimmed(map, open->before_segment) || add_missing(map, open->before_segment, k);
     if (before->named) return true;
-    if (memcmp(before->keys.boundary, open->before_boundary, U9I_HASH_SIZE) != 0)
-        before->wrong = U9_R_FOREIGN;
     before->named = true;
     before->at = open->end;
     before->tail = open->tail;
     return true;
+}
+
+/* True for a creation cut short: it is blank, and no other segment names it. [L-4] */
+static bool cut_short(const u9i_map *map, const u9i_segment *s)
+{
+    const u9i_segment *end = map->segments + map->count;
+    for (const u9i_segment *k = s + 1; s->blank && k < end; k++)
+        if (k->has_open && k->open.before_segment == s->number) return false;
+    return s->blank;
 }
 
 /* Two files with one boundary are one file twice: the one whose number is wrong is foreign. [L-4] */
@@ -347,7 +404,9 @@ static void find_twins(u9i_map *map)
     for (size_t i = 1; i < map->count; i++)
         for (size_t j = 0; j < i; j++) {
             u9i_segment *a = &map->segments[j], *b = &map->segments[i];
-            if (memcmp(a->keys.boundary, b->keys.boundary, U9I_HASH_SIZE) != 0 || a->blank) continue;
+            if (memcmp(a->keys.boundary, b->keys.boundary, U9I_HASH_SIZE) != 0 ||
+                cut_short(map, a) || cut_short(map, b))
+                continue;
             if (a->has_open && a->open.segment == a->number) b->wrong = U9_R_FOREIGN;
             else if (b->has_open && b->open.segment == b->number) a->wrong = U9_R_FOREIGN;
             else b->wrong = U9_R_FOREIGN;
@@ -369,15 +428,14 @@ static bool read_seals(u9i_map *map)
 
 static bool link_up(u9i_map *map)
 {
-    bool first = true;
     if (map->io->single[0]) return true; /* what comes before is not looked at [L-8] */
     find_twins(map);
-    for (size_t k = 0; k < map->count; k++) {
-        if (!map->segments[k].has_open) continue;
-        if (first) memcpy(map->log, map->segments[k].open.log, 16);
-        first = false;
-        if (!succeed(map, k)) return false;
-    }
+    for (size_t k = map->count; k > 0; k--)
+        if (map->segments[k - 1].has_open) memcpy(map->log, map->segments[k - 1].open.log, 16);
+    for (size_t k = map->count; k > 0; k--)
+        if (map->segments[k - 1].has_open) prove_place(map, k - 1);
+    for (size_t k = 0; k < map->count; k++)
+        if (map->segments[k].has_open && !succeed(map, k)) return false;
     return map->count == 0 || read_seals(map);
 }
 
@@ -403,14 +461,40 @@ static u9_err load(u9i_map *map, u9_fault *fault)
     return err;
 }
 
+/*
+ * What a map of a log that is being written may show for a moment: files are listed and looked at one after
+ * the other, while the writer makes the next one and seals. It counts if it is still there when everything
+ * is read again. [R-10]
+ */
+typedef struct doubts {
+    uint64_t missing, last; /* how many segments, and the number of the last */
+    uint64_t unopened;      /* segments that hold something, and no valid u9open */
+} doubts;
+
+static doubts doubts_of(const u9i_map *map)
+{
+    doubts d = {.missing = map->missing_count};
+    if (d.missing > 0) d.last = map->missing[d.missing - 1].number;
+    for (size_t i = 0; i < map->count; i++)
+        d.unopened += !map->segments[i].has_open && !map->segments[i].blank;
+    return d;
+}
+
 u9_err u9i_map_load(u9i_map *map, u9i_io *io, const char *path, u9_fault *fault)
 {
-    memset(map, 0, sizeof *map);
-    map->io = io;
-    snprintf(map->path, sizeof map->path, "%s", path);
-    u9_err err = load(map, fault);
-    if (err != U9_OK) u9i_map_release(map);
-    return err;
+    doubts before = {0};
+    for (;;) {
+        memset(map, 0, sizeof *map);
+        map->io = io;
+        snprintf(map->path, sizeof map->path, "%s", path);
+        u9_err err = load(map, fault);
+        if (err != U9_OK) u9i_map_release(map);
+        if (err != U9_OK) return err;
+        doubts now = doubts_of(map);
+        if (now.missing + now.unopened == 0 || memcmp(&now, &before, sizeof now) == 0) return U9_OK;
+        before = now;
+        u9i_map_release(map);
+    }
 }
 
 void u9i_map_release(u9i_map *map)

@@ -19,6 +19,7 @@ typedef struct u9i_segment {
     uint64_t size;      /* bytes, when the map was made */
     u9_err header;      /* what the disk header is: U9_OK, U9_CORRUPT, U9_VERSION [H-4] */
     u9i_keys keys;      /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
+    bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
     bool blank;         /* a creation cut short [L-4] */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open open;      /*   (its `kind` is not kept) */
@@ -46,6 +47,7 @@ typedef struct u9i_map {
     size_t count;
     u9i_missing *missing;
     size_t missing_count;
+    u9i_trim trim;                 /* the highest, if it was looked for: see is_trimmed */
     uint8_t log[16];               /* the log's id, from the first u9open */
     char kind[U9I_KIND_MAX + 1];   /* "" if no u9open could be read */
     uint8_t end_key[2][U9I_KEY_MAX + 16]; /* first and last key in the last segment's u9end, as values */

@@ -63,21 +63,33 @@ static u9_err tell(u9i_reader *r, u9i_step *step, const u9i_segment *s, u9i_hurt
     return U9_OK;
 }
 
+/*
+ * Goes on at the next segment that counts: fills the ordinals that are lost up to where its u9open
+ * says that the log stood, U9_NOWHERE if that, or where the log stands here, is not known. [L-4]
+ */
+static void skip_lost(u9i_reader *r, u9i_hurt *hurt)
+{
+    size_t i = r->index;
+    while (i < r->map.count && (u9i_segment_skipped(&r->map.segments[i]) || r->map.segments[i].wrong))
+        i++;
+    bool known = i < r->map.count && r->map.segments[i].has_open && (r->knows_at || !r->begun);
+    uint64_t here = r->begun ? r->at.ordinal : r->map.trim.ordinal; /* 0 where nothing was trimmed */
+    uint64_t next = known ? r->map.segments[i].open.end.ordinal : 0;
+    if (known) hurt->ordinal = here;
+    hurt->lost = known && next >= here ? next - here : U9_NOWHERE;
+    r->at.ordinal = next;
+    r->begun = true;
+    r->knows_at = known;
+    r->knows_chain = false;
+}
+
 /* A segment that should stand before segments[index] is not there. [L-4] */
 static u9_err tell_missing(u9i_reader *r, u9i_step *step)
 {
-    const u9i_missing *m = &r->map.missing[r->missing++];
-    u9i_segment gone = {.number = m->number};
-    u9i_segment_name(m->number, gone.name);
-    u9i_hurt hurt = {.verdict = U9_V_CORRUPT, .reason = U9_R_MISSING, .ordinal = U9_NOWHERE,
-                     .lost = U9_NOWHERE};
-    if (r->index < r->map.count && r->map.segments[r->index].has_open) {
-        uint64_t next = r->map.segments[r->index].open.end.ordinal;
-        if (r->knows_at || r->index == 0) {
-            hurt.ordinal = r->index == 0 ? 0 : r->at.ordinal;
-            hurt.lost = next > hurt.ordinal ? next - hurt.ordinal : 0;
-        }
-    }
+    u9i_segment gone = {.number = r->map.missing[r->missing++].number};
+    u9i_segment_name(gone.number, gone.name);
+    u9i_hurt hurt = {.verdict = U9_V_CORRUPT, .reason = U9_R_MISSING, .ordinal = U9_NOWHERE};
+    skip_lost(r, &hurt);
     return tell(r, step, &gone, hurt);
 }
 
@@ -143,17 +155,22 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     u9i_hurt hurt = {.verdict = U9_V_CORRUPT, .reason = s->wrong, .ordinal = U9_NOWHERE};
     if (u9i_segment_skipped(s)) {
         r->index++;
+        if (s->is_void) {
+            *told = false;
+            return U9_OK;
+        }
+        return tell(r, step, s, (u9i_hurt){.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = s->size,
+                                           .ordinal = U9_NOWHERE});
     } else if (s->wrong != U9_R_NONE) {
         r->index++;
-        r->knows_at = r->knows_chain = false;
-        hurt.lost = U9_NOWHERE;
+        skip_lost(r, &hurt);
         hurt.end = s->size;
         return tell(r, step, s, hurt);
     } else if (s->header != U9_OK && !r->announced) {
         r->announced = true;
         hurt.reason = U9_R_HEADER;
         hurt.end = U9I_DISK_HEADER_SIZE;
-        hurt.lost = s->has_open ? 0 : U9_NOWHERE;
+        hurt.lost = s->barren && !s->named ? U9_NOWHERE : 0; /* [H-4] */
         return tell(r, step, s, hurt);
     } else {
         u9_err err = u9i_walk_begin(&r->walk, &r->map, s, r->knows_at ? &r->at : NULL,
@@ -165,31 +182,29 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     return U9_OK;
 }
 
-/* The walk is at its end: looks behind it, and turns to the next segment. */
-static u9_err end_segment(u9i_reader *r, u9i_step *step, bool *told)
+/* The walk is at its end: looks behind it, once, and turns to the next segment. */
+static void end_segment(u9i_reader *r)
 {
     const u9i_segment *s = &r->map.segments[r->index];
     u9i_walk *w = &r->walk;
-    u9i_hurt hurt = {.reason = U9_R_NONE};
+    if (r->seals && !r->sealed && s->named && s->tail == U9I_TAIL_ROLLED) {
+        r->sealed = true;
+        u9i_walk_seal(w);
+        return;
+    }
     r->at = w->end;
+    r->begun = true;
     r->knows_at = w->knows_ordinal || s->named;
-    r->knows_chain = r->knows_at;
+    r->knows_chain = w->knows_chain || s->named;
     r->tail = w->tail;
     r->closed = w->closed;
     r->beyond += w->beyond;
-    if (r->seals && s->named && s->tail == U9I_TAIL_ROLLED) {
-        u9_err err = u9i_walk_seal(w, &hurt);
-        if (err != U9_OK) return err;
-    }
     u9i_walk_release(w);
-    r->walking = r->announced = false;
+    r->walking = r->announced = r->sealed = false;
     r->index++;
-    *told = hurt.reason != U9_R_NONE;
-    return *told ? tell(r, step, s, hurt) : U9_OK;
 }
 
-/* Walks the records of the body, which must be as many as the trailer claims. [B-2] */
-static u9_err prove_records(u9i_reader *r)
+u9_err u9i_reader_prove(u9i_reader *r)
 {
     const uint8_t *next = r->body.bytes;
     size_t left = r->body.size;
@@ -236,7 +251,7 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     size_t need;
     r->count = f->trailer.count;
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
-    if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) err = prove_records(r);
+    if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) err = u9i_reader_prove(r);
     else if (err == U9_OK) err = prove_control(&r->body, f);
     if (err == U9_OK && r->body.kind == U9I_BODY_PART && r->count > 0) err = U9_VERSION;
     if (err == U9_OK) return U9_OK;
@@ -262,9 +277,8 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
         }
         u9_err err = u9i_walk_step(&r->walk, step);
         if (err == U9_OK && *step == U9I_STEP_END) {
-            err = end_segment(r, step, &told);
-            if (err == U9_OK && told) return U9_OK;
-            if (err == U9_OK) continue;
+            end_segment(r);
+            continue;
         }
         if (err != U9_OK) return u9i_walk_fault(&r->walk, &r->map, err, fault);
         const u9i_segment *s = &r->map.segments[r->index];

@@ -18,11 +18,13 @@ typedef struct u9i_reader {
     bool walking;       /* `walk` is on segments[index] */
     bool announced;     /* what is wrong with segments[index] as a whole was told */
     u9i_walk walk;
+    bool begun;         /* a segment was read: */
     u9i_end at;         /* where the log stands: behind the last segment read */
     bool knows_at;      /* at.ordinal is known */
     bool knows_chain;   /* at.chain is known */
 
     bool seals;         /* set by the user: also look behind the ends of rolled segments */
+    bool sealed;        /* that of segments[index] is being looked behind */
     uint64_t only;      /* set by u9i_reader_seek: this segment only, 0: all */
     uint64_t stop;      /* frames that begin at or behind this offset are not wanted */
 
@@ -61,6 +63,9 @@ U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint6
  * version of the format; the next step is behind it.
  */
 U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_fault *fault);
+
+/* Walks the records of reader->body, which must be reader->count, as the trailer claims. [B-2] */
+U9_MUST_CHECK u9_err u9i_reader_prove(u9i_reader *reader);
 
 /* A walk's hurt as a u9_damage. */
 u9_damage u9i_damage(const u9i_segment *segment, const char *path, const u9i_hurt *hurt);

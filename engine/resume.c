@@ -22,10 +22,11 @@ static u9_err settle(u9i_io *io, const char *path, const char *name, u9_fault *f
 {
     u9i_file *file;
     int sys = io->table->open(io, name, U9I_OPEN_WRITE, &file);
-    if (sys == 0) {
-        sys = io->table->settle(file);
-        io->table->close(file);
-    }
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
+                         "cannot open segment %s for writing", name);
+    sys = io->table->settle(file);
+    io->table->close(file);
     if (sys == 0) return U9_OK;
     return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "cannot sync segment %s before going on behind it", name);
@@ -55,20 +56,20 @@ static u9_err refuse_broken(const search *f)
         if (s->wrong != U9_R_NONE && !s->is_void)
             return u9i_fault(f->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
                              "the segment belongs to another log or another place");
-        if (!u9i_segment_skipped(s) && s->header != U9_OK && !s->has_open && !s->named)
+        if (!u9i_segment_skipped(s) && s->barren && !s->named)
             return u9i_fault(f->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
                              "the segment's header is damaged beyond help, or it is no segment");
     }
     return U9_OK;
 }
 
-/* Walks one segment to its end. */
-static u9_err walk_to_end(const search *f, const u9i_segment *s, u9i_walk *w)
+/* Walks one segment to its end. `before` is where the log stood, NULL if that is not known. */
+static u9_err walk_to_end(const search *f, const u9i_segment *s, const u9i_end *before, u9i_walk *w)
 {
     char path[4400];
     u9i_map_path(&f->map, s, path, sizeof path);
     u9i_step step = U9I_STEP_FRAME;
-    u9_err err = u9i_walk_begin(w, &f->map, s, NULL, false, f->fault);
+    u9_err err = u9i_walk_begin(w, &f->map, s, before, before != NULL, f->fault);
     if (err != U9_OK) return err;
     while (err == U9_OK && step != U9I_STEP_END) {
         err = u9i_walk_step(w, &step);
@@ -79,6 +80,32 @@ static u9_err walk_to_end(const search *f, const u9i_segment *s, u9i_walk *w)
     if (err != U9_OK) (void)u9i_walk_fault(w, &f->map, err, f->fault);
     u9i_walk_release(w);
     return err;
+}
+
+/*
+ * Where the log stands in front of segment i, whose own u9open does not say it: at the end of those
+ * below it, from the nearest on that does. [L-2] *known is false if none does.
+ */
+static u9_err find_before(const search *f, size_t i, u9i_end *end, bool *known)
+{
+    const u9i_segment *all = f->map.segments;
+    size_t j = i;
+    *known = false;
+    while (j > 0 && (j == i || u9i_segment_skipped(&all[j]) || !all[j].has_open)) j--;
+    for (; j < i; j++) {
+        if (u9i_segment_skipped(&all[j])) continue;
+        if (all[j].named) {
+            *end = all[j].at;
+            *known = true;
+            continue;
+        }
+        u9i_walk w;
+        u9_err err = walk_to_end(f, &all[j], *known ? end : NULL, &w);
+        if (err != U9_OK) return err;
+        *end = w.end;
+        *known = w.knows_ordinal;
+    }
+    return U9_OK;
 }
 
 static u9i_tail tail_of(const u9i_walk *w)
@@ -108,7 +135,8 @@ static void take_closed(u9i_resume *r, const u9i_map *map, const u9i_segment *s,
     r->totals = s->end;
     memcpy(r->first_key, map->end_key[0], map->end_key_size[0]);
     r->totals.first_key = (u9i_span){.data = r->first_key, .size = map->end_key_size[0]};
-    r->totals.last_key = (u9i_span){0};
+    memcpy(r->last_key, map->end_key[1], map->end_key_size[1]);
+    r->totals.last_key = (u9i_span){.data = r->last_key, .size = map->end_key_size[1]};
 }
 
 /* Looks at segment i, from the last one backwards. *found: it holds the end. */
@@ -120,9 +148,13 @@ static u9_err look_at(const search *f, u9i_resume *r, size_t i, uint64_t segment
     bool closed = s->has_end && s->end.kind == U9I_END_CLOSING && s->has_open;
     if (!closed) {
         u9i_walk w;
-        u9_err err = walk_to_end(f, s, &w);
+        u9i_end before;
+        bool known = false;
+        u9_err err = s->has_open ? U9_OK : find_before(f, i, &before, &known);
+        if (err == U9_OK) err = walk_to_end(f, s, known ? &before : NULL, &w);
         if (err != U9_OK) return err;
-        if (!s->has_open && w.promise == 0) return U9_OK; /* never a promise: void from now on */
+        /* Nothing was promised, and nothing in it is served: void from now on. */
+        if (!s->has_open && w.promise == 0 && w.frames == 0) return U9_OK;
         r->end = w.end;
         r->tail = tail_of(&w);
         r->time_us = w.time_us;
@@ -148,7 +180,9 @@ static u9_err find_end(const search *f, u9i_resume *r, uint64_t segment_size)
     bool found = false;
     for (size_t i = map->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at(f, r, i - 1, segment_size, &found);
-    if (err == U9_OK && !found && !u9i_random(r->log, sizeof r->log))
+    bool named = false; /* the log's id stands in some u9open */
+    for (size_t i = 0; i < map->count; i++) named |= map->segments[i].has_open;
+    if (err == U9_OK && !(found && named) && !u9i_random(r->log, sizeof r->log))
         return u9i_fault(f->fault, U9_IO, U9I_AT(.path = map->path, .sys = errno),
                          "the system has no randomness");
     return err;

@@ -23,8 +23,9 @@ typedef struct u9i_resume {
     /* Only where goes_on: */
     uint64_t offset;         /* of the next block */
     uint64_t previous;       /* offset of the u9end frame */
-    u9i_close totals;        /* of the u9end; its key spans borrow `keys` */
-    uint8_t first_key[U9I_KEY_MAX + 16]; /* as a value; size in totals.first_key.size */
+    u9i_close totals;        /* of the u9end; its key spans borrow what follows */
+    uint8_t first_key[U9I_KEY_MAX + 16]; /* as values; sizes in totals */
+    uint8_t last_key[U9I_KEY_MAX + 16];
 } u9i_resume;
 
 /*

@@ -104,7 +104,7 @@ u9_err u9i_scan_bytes(u9i_scan *s, uint64_t p, size_t need, const uint8_t **byte
     if (at + need > s->fill) {
         collect(s);
         if (at >= COMPACT || at + need + CHUNK > COMPACT + U9I_FRAME_MAX) {
-            memmove(s->window, s->window + at, s->fill - at);
+            if (at > 0) memmove(s->window, s->window + at, s->fill - at);
             s->base = p;
             s->fill -= at;
             at = 0;

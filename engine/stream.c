@@ -37,6 +37,7 @@ static int reap(u9i_stream *s, bool wait)
     if (err != 0) return err;
     if (done.tag == TAG_SYNC) {
         s->syncing = false;
+        s->synced = done.error == 0;
     } else {
         assert(done.tag < U9I_STREAM_BUFFERS && s->under_way[done.tag] > 0);
         s->under_way[done.tag]--;
@@ -133,6 +134,7 @@ int u9i_stream_sync_begin(u9i_stream *s)
     int err = s->io->table->sync(s->file, TAG_SYNC);
     if (err != 0) return fail(s, err);
     s->syncing = true;
+    s->synced = false;
     return 0;
 }
 
@@ -141,6 +143,13 @@ int u9i_stream_sync_end(u9i_stream *s)
     while (s->syncing)
         if (reap(s, true) != 0) return fail(s, -EIO);
     return s->error;
+}
+
+bool u9i_stream_took_sync(u9i_stream *s)
+{
+    bool synced = s->synced;
+    s->synced = false;
+    return synced;
 }
 
 int u9i_stream_poll(u9i_stream *s)

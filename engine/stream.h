@@ -27,6 +27,7 @@ typedef struct u9i_stream {
     size_t fill;      /* bytes in it */
     size_t sent;      /* of which these are submitted */
     bool syncing;     /* a sync is under way */
+    bool synced;      /* one is complete, and nobody has asked yet */
     int error;        /* the first failure, a negative errno; sticky */
 } u9i_stream;
 
@@ -53,6 +54,12 @@ int u9i_stream_sync_begin(u9i_stream *stream);
 
 /* Waits until the sync under way, if any, is complete. */
 int u9i_stream_sync_end(u9i_stream *stream);
+
+/*
+ * True once for each sync that is complete: whoever takes completions in, also a put that waits for a
+ * buffer, may be the one that meets it.
+ */
+bool u9i_stream_took_sync(u9i_stream *stream);
 
 /* Takes in what is complete, without waiting. */
 int u9i_stream_poll(u9i_stream *stream);

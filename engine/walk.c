@@ -63,11 +63,12 @@ u9_err u9i_walk_begin(u9i_walk *w, const u9i_map *map, const u9i_segment *segmen
 
 void u9i_walk_release(u9i_walk *w)
 {
+    u9i_scan_release(&w->scan); /* first: it may be reading ahead in the file */
     if (w->file) w->file->io->table->close(w->file);
     w->file = NULL;
-    u9i_scan_release(&w->scan);
 }
 
+/* it is the read that failed; the walk stands where it stood. */
 u9_err u9i_walk_fault(const u9i_walk *w, const u9i_map *map, u9_err err, u9_fault *fault)
 {
     char path[4400];
@@ -80,7 +81,7 @@ u9_err u9i_walk_fault(const u9i_walk *w, const u9i_map *map, u9_err err, u9_faul
 
 static bool follows(const u9i_walk *w, const u9i_frame *f)
 {
-    return (w->frames == 0 || f->trailer.previous == w->previous) && /* [F-9] */
+    return (w->frames == 0 ? f->offset == w->pos : f->trailer.previous == w->previous) && /* [F-9] */
            (!w->knows_ordinal || f->trailer.ordinal == w->ordinal) &&
            (!w->knows_chain || memcmp(f->trailer.chain, w->chain, U9I_HASH_SIZE) == 0);
 }
@@ -173,12 +174,19 @@ static u9_err look_at_pos(u9i_walk *w, uint64_t bound, spot *s)
     return U9_OK;
 }
 
+static u9_err tell_padding(u9i_walk *w, const u9i_frame *f)
+{
+    uint64_t begin = f->end - u9i_padding(f->body_size + U9I_TRAILER_SIZE);
+    u9_err err = tell_spot(w, U9_R_PADDING, begin, f->end);
+    if (err == U9_OK) w->hurts[(w->hurt_first + w->hurt_count - 1) % 4].ordinal = f->trailer.ordinal;
+    return err;
+}
+
 static u9_err hold(u9i_walk *w, const u9i_frame *f)
 {
     w->frame = *f;
     w->held = true;
-    if (f->padding_ok) return U9_OK;
-    return tell_spot(w, U9_R_PADDING, f->end - u9i_padding(f->body_size + U9I_TRAILER_SIZE), f->end);
+    return f->padding_ok ? U9_OK : tell_padding(w, f);
 }
 
 /* True if the frame closes or seals the file. [S-4] [S-6] */
@@ -242,7 +250,8 @@ static u9_err judge(u9i_walk *w, uint64_t d, u9_verdict *verdict, uint64_t *end)
     if (err != U9_OK) return err;
     if (u9i_frame_header_whole(&w->segment->keys, bytes, avail, &length)) {
         extent = d + U9I_FRAME_HEADER_SIZE + length;
-        err = u9i_scan_zeros(&w->scan, d, extent < w->size ? extent : w->size, &z);
+        next = (extent + U9I_SECTOR - 1) / U9I_SECTOR * U9I_SECTOR; /* its last sector is seen whole */
+        err = u9i_scan_zeros(&w->scan, d, next < w->size ? next : w->size, &z);
     } else {
         err = u9i_scan_boundary(&w->scan, d + U9I_ALIGN, w->size, &next);
         if (err == U9_OK) err = u9i_scan_zeros(&w->scan, d, next, &z);
@@ -255,16 +264,22 @@ static u9_err judge(u9i_walk *w, uint64_t d, u9_verdict *verdict, uint64_t *end)
     return U9_OK;
 }
 
+/* True if the block of the last frame read is the file's last. [S-4] */
+static bool in_last_block(const u9i_walk *w)
+{
+    return w->last % U9I_BLOCK == 0 && w->last + U9I_BLOCK == w->size;
+}
+
 /* The end of a segment that nobody names: closed, torn or unknown. `lost` counts up to what follows. */
 static u9_err end_open(u9i_walk *w, const spot *s, uint64_t lost)
 {
     u9i_zeros z;
-    bool last_block = w->last_closes && w->last + U9I_BLOCK == w->size;
+    bool last_block = w->last_closes && in_last_block(w);
     uint64_t d = last_block ? w->pos : s->at;
     u9_err err = u9i_scan_zeros(&w->scan, d, w->size, &z);
     if (err != U9_OK) return err;
     u9i_hurt hurt = {.verdict = U9_V_CLEAN, .reason = s->why, .begin = d, .end = z.last};
-    if (last_block || (z.last == d && w->last_closes)) { /* closed [S-4] */
+    if (last_block) { /* closed [S-4] */
         w->closed = true;
         if (z.last > d) hurt.verdict = U9_V_UNKNOWN, hurt.reason = U9_R_FILL; /* */
     } else if (z.last == d) {
@@ -299,6 +314,8 @@ static u9_err end_here(u9i_walk *w, const spot *s, const u9i_frame *y)
     tell(w, (u9i_hurt){.verdict = U9_V_CORRUPT, .reason = s->why, .begin = w->pos,
                        .end = w->promise, .lost = lost, .at_most = true});
     end_at(w, w->promise, next, U9_V_CORRUPT);
+    w->knows_ordinal = y != NULL;
+    w->knows_chain = false; /* the last frame before that end is not known */
     return U9_OK;
 }
 
@@ -342,6 +359,33 @@ static u9_err look(u9i_walk *w)
     return U9_OK;
 }
 
+/* One frame further behind the named end, or what stands there instead. */
+static u9_err look_behind(u9i_walk *w)
+{
+    spot s;
+    u9_err err = look_at_pos(w, w->size, &s);
+    if (err != U9_OK) return err;
+    if (s.found && s.frame.trailer.count == 0) {
+        if (s.fill_end > w->pos)
+            tell(w, (u9i_hurt){.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL, .begin = w->pos,
+                               .end = s.fill_end});
+        w->frame = s.frame;
+        if (!s.frame.padding_ok) err = tell_padding(w, &s.frame); /* */
+        advance(w);
+        return err;
+    }
+    u9i_zeros z;
+    bool sealed = in_last_block(w) && w->segment->has_end;
+    uint64_t d = sealed ? w->pos : s.at;
+    err = u9i_scan_zeros(&w->scan, d, w->size, &z);
+    u9i_hurt hurt = {.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL, .begin = d, .end = z.last};
+    if (err == U9_OK && z.last > d && !sealed) err = judge(w, d, &hurt.verdict, &hurt.end);
+    if (err != U9_OK) return err;
+    if (z.last > d) tell(w, hurt);
+    w->behind = false;
+    return U9_OK;
+}
+
 u9_err u9i_walk_step(u9i_walk *w, u9i_step *step)
 {
     for (;;) {
@@ -358,11 +402,11 @@ u9_err u9i_walk_step(u9i_walk *w, u9i_step *step)
             *step = U9I_STEP_FRAME;
             return U9_OK;
         }
-        if (w->ended) {
+        if (w->ended && !w->behind) {
             *step = U9I_STEP_END;
             return U9_OK;
         }
-        u9_err err = look(w);
+        u9_err err = w->behind ? look_behind(w) : look(w);
         if (err != U9_OK) return err;
     }
 }
@@ -378,29 +422,8 @@ u9_err u9i_walk_skip(u9i_walk *w, uint64_t from)
     return U9_OK;
 }
 
-u9_err u9i_walk_seal(u9i_walk *w, u9i_hurt *hurt)
+void u9i_walk_seal(u9i_walk *w)
 {
     assert(w->ended && bounded(w));
-    *hurt = (u9i_hurt){.reason = U9_R_NONE};
-    if (w->pos != w->bound) return U9_OK; /* the end itself is gone: nothing to chain to */
-    spot s;
-    u9_err err;
-    uint64_t fill[2] = {0, 0};
-    while ((err = look_at_pos(w, w->size, &s)) == U9_OK && s.found && s.frame.trailer.count == 0) {
-        if (s.fill_end > w->pos) fill[0] = w->pos, fill[1] = s.fill_end;
-        w->frame = s.frame;
-        advance(w);
-    }
-    u9i_zeros z;
-    bool sealed = w->last + U9I_BLOCK == w->size && w->segment->has_end;
-    uint64_t d = sealed ? w->pos : s.at;
-    if (err == U9_OK) err = u9i_scan_zeros(&w->scan, d, w->size, &z);
-    if (err != U9_OK) return err;
-    *hurt = (u9i_hurt){.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL, .begin = d, .end = z.last,
-                       .ordinal = w->ordinal};
-    if (z.last > d) return sealed ? U9_OK : judge(w, d, &hurt->verdict, &hurt->end);
-    hurt->begin = fill[0];
-    hurt->end = fill[1];
-    if (fill[1] == 0) hurt->reason = U9_R_NONE;
-    return U9_OK;
+    w->behind = w->pos == w->bound; /* else the end itself is gone: nothing to chain to */
 }

@@ -51,6 +51,7 @@ typedef struct u9i_walk {
     u9i_hurt hurt;       /* of the last DAMAGE step */
 
     bool ended;
+    bool behind;         /* what stands behind the named end is being looked at */
     u9i_end end;         /* where data end; its chain is that of the last frame read */
     u9_verdict tail;     /* CLEAN: confirmed by a named end or a closing u9end */
     bool closed;         /* the last frame holds a u9end, and nothing stands behind it */
@@ -74,10 +75,10 @@ U9_MUST_CHECK u9_err u9i_walk_skip(u9i_walk *walk, uint64_t from);
 U9_MUST_CHECK u9_err u9i_walk_step(u9i_walk *walk, u9i_step *step);
 
 /*
- * After END of a segment whose successor says "rolled": looks at index frames and seal behind the end.
- * hurt->reason is U9_R_NONE if they are in order, or unfinished without a trace. [R-8]
+ * After END of a segment whose successor says "rolled": the next steps look at index frames and seal
+ * behind the end, tell what is damaged there, and END once more. [R-8]
  */
-U9_MUST_CHECK u9_err u9i_walk_seal(u9i_walk *walk, u9i_hurt *hurt);
+void u9i_walk_seal(u9i_walk *walk);
 
 void u9i_walk_release(u9i_walk *walk);
 

@@ -10,6 +10,7 @@
 #ifndef U9I_WRITER_H
 #define U9I_WRITER_H
 
+#include "engine/keymaker.h"
 #include "engine/resume.h"
 #include "engine/stream.h"
 
@@ -32,6 +33,7 @@ typedef struct u9i_writer {
     uint64_t medallion;
     uint8_t session[16];
     u9i_resume plan; /* what the session's u9open says */
+    u9i_keymaker keys;
 
     bool started; /* the u9open is written */
     u9i_output out, next;
@@ -42,6 +44,7 @@ typedef struct u9i_writer {
     size_t body_size; /* bytes in it */
     uint32_t count;   /* records in it */
     uint64_t stamp;   /* timestamp of its muids [L-7] */
+    uint64_t seen_us; /* the latest time in a key, given or made */
     uint64_t first_us; /* monotonic time of the oldest record not under a sync; 0: none */
 
     u9i_end end;       /* behind the last frame that was sealed */

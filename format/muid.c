@@ -1,7 +1,8 @@
 /*
  * format/muid.c: the three forms of a muid: fields, 16 packed bytes, text.
  *
- * Owns: u9_muid. Rules: [I-1] packing, [I-2] strict text, [I-3] lenient text, [I-4] order.
+ * Owns: u9_muid. Rules: [I-1] packing, [I-2] strict text, [I-3] lenient text, [I-4] order, [I-5]
+ * references.
  *
  * The fields are 52, 44 and 32 bits wide, which is 13, 11 and 8 hex digits: so digits of the text
  * and digits of the packed bytes are the same, and a part that has no more significant digits than
@@ -13,6 +14,7 @@
 #include <u9/id.h>
 
 #include "format/bytes.h"
+#include "format/reason.h"
 
 enum { PARTS = 3, NOT_HEX = -1 };
 
@@ -84,7 +86,7 @@ static int hex_digit(char c)
 }
 
 /* Takes the text apart at its dashes. `*count` parts, `*lower` if a digit is lower case. */
-static u9_muid_reason split(const char *text, size_t size, part parts[PARTS], unsigned *count,
+static u9_id_reason split(const char *text, size_t size, part parts[PARTS], unsigned *count,
                             bool *lower)
 {
     if (size == 0) return U9_MUID_EMPTY;
@@ -99,28 +101,28 @@ static u9_muid_reason split(const char *text, size_t size, part parts[PARTS], un
         parts[(*count)++] = (part){.digits = text + begin, .size = i - begin};
         begin = i + 1;
     }
-    return U9_MUID_FINE;
+    return U9_ID_FINE;
 }
 
 /* Reads one part's number. [I-2] exactly as wide as its field; [I-3] or zero, if lenient. */
-static u9_muid_reason read_part(part *p, unsigned digits, bool lenient)
+static u9_id_reason read_part(part *p, unsigned digits, bool lenient)
 {
     size_t zeros = 0;
     while (zeros < p->size && p->digits[zeros] == '0') zeros++;
     if (p->size - zeros > digits) return U9_MUID_RANGE;
     for (size_t i = zeros; i < p->size; i++)
         p->number = p->number << 4 | (unsigned)hex_digit(p->digits[i]);
-    if (p->size == digits || (lenient && p->number == 0)) return U9_MUID_FINE;
+    if (p->size == digits || (lenient && p->number == 0)) return U9_ID_FINE;
     return U9_MUID_WIDTH;
 }
 
-static u9_muid_reason read_text(const char *text, size_t size, bool lenient, u9_muid *out)
+static u9_id_reason read_text(const char *text, size_t size, bool lenient, u9_muid *out)
 {
     part parts[PARTS] = {{.number = 0}};
     unsigned count = 0;
     bool lower = false;
-    u9_muid_reason why = split(text, size, parts, &count, &lower);
-    if (why != U9_MUID_FINE) return why;
+    u9_id_reason why = split(text, size, parts, &count, &lower);
+    if (why != U9_ID_FINE) return why;
     if (lenient && count == 1 && size == U9_MUID_TEXT_SIZE - 2) { /* [I-3] no dashes */
         parts[0].size = part_digits[0];
         parts[1] = (part){.digits = text + part_digits[0], .size = part_digits[1]};
@@ -129,36 +131,20 @@ static u9_muid_reason read_text(const char *text, size_t size, bool lenient, u9_
     }
     for (unsigned i = 0; i < count; i++) {
         why = read_part(&parts[i], part_digits[i], lenient);
-        if (why != U9_MUID_FINE) return why;
+        if (why != U9_ID_FINE) return why;
     }
     if (lower && !lenient) return U9_MUID_CASE;
     out->timestamp = parts[0].number;
     out->medallion = parts[1].number;
     out->offset = offset_of(parts[2].number);
-    return U9_MUID_FINE;
+    return U9_ID_FINE;
 }
 
-u9_err u9_muid_parse(const char *text, size_t size, unsigned flags, u9_muid *out,
-                     u9_muid_reason *why)
+u9_err u9_muid_parse(const char *text, size_t size, unsigned flags, u9_muid *out, u9_id_reason *why)
 {
     if (flags & ~U9_MUID_LENIENT) return U9_ARG;
-    u9_muid_reason reason = read_text(text, size, (flags & U9_MUID_LENIENT) != 0, out);
-    if (why) *why = reason;
-    return reason == U9_MUID_FINE ? U9_OK : U9_ARG;
-}
-
-const char *u9_muid_reason_text(u9_muid_reason why)
-{
-    switch (why) {
-    case U9_MUID_FINE: return "a muid";
-    case U9_MUID_EMPTY: return "the text is empty";
-    case U9_MUID_CHARACTER: return "a character is neither a hex digit nor a dash";
-    case U9_MUID_CASE: return "hex digits must be upper case";
-    case U9_MUID_WIDTH: return "a part is not exactly 13, 11 or 8 digits wide";
-    case U9_MUID_PARTS: return "a part is empty, or there are more than three";
-    case U9_MUID_RANGE: return "a part is wider than its field";
-    }
-    return "an unknown reason";
+    u9_id_reason reason = read_text(text, size, (flags & U9_MUID_LENIENT) != 0, out);
+    return u9i_told(reason, why);
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -173,4 +159,27 @@ int u9_muid_compare(const u9_muid *a, const u9_muid *b)
     if (order == 0) order = compare(a->medallion, b->medallion);
     if (order == 0) order = compare((uint32_t)a->offset, (uint32_t)b->offset);
     return order;
+}
+
+/* [I-5] Each check stands in front of the step that needs it. */
+static u9_id_reason resolve(u9_muid *m, const u9_muid *context)
+{
+    if (!in_range(m) || !in_range(context)) return U9_MUID_RANGE;
+    if (m->timestamp == 0) m->timestamp = context->timestamp;
+    if (m->medallion == 0) m->medallion = context->medallion;
+    if (m->timestamp == 0 || m->medallion == 0) return U9_MUID_NO_CONTEXT;
+    if (m->offset >= 0) return U9_ID_FINE;
+    if (m->timestamp != context->timestamp || m->medallion != context->medallion)
+        return U9_MUID_FOREIGN;
+    if (context->offset < 1) return U9_MUID_NO_CONTEXT;
+    m->offset += context->offset; /* of opposite signs: cannot overflow */
+    return m->offset < 1 ? U9_MUID_BEFORE : U9_ID_FINE;
+}
+
+u9_err u9_muid_resolve(const u9_muid *ref, const u9_muid *context, u9_muid *out, u9_id_reason *why)
+{
+    u9_muid found = *ref;
+    u9_id_reason reason = resolve(&found, context);
+    if (reason == U9_ID_FINE) *out = found;
+    return u9i_told(reason, why);
 }

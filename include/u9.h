@@ -5,6 +5,8 @@
 #include <u9/check.h>
 #include <u9/err.h>
 #include <u9/id.h>
+#include <u9/idgen.h>
+#include <u9/key.h>
 #include <u9/log.h>
 #include <u9/value.h>
 

@@ -40,7 +40,8 @@ typedef enum u9_reason {
     U9_R_MISSING = 14,   /* a segment is missing */
     U9_R_FOREIGN = 15,   /* a segment of another log, or in another's place */
     U9_R_UNCLOSED = 16,  /* the writer did not close: the end of the log is where its frames end */
-    U9_R_SEAL = 17       /* the index or seal behind a segment's end is unfinished or damaged */
+    U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
+    U9_R_BLANK = 18      /* a segment's creation was cut short: nothing in it was ever promised */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */
@@ -115,8 +116,10 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * As u9_check, and copies every record that stands in a valid frame into a new log at `out_path`,
  * which must not exist: also those behind an unconfirmed end (report.beyond), but none that a
  * later session has made void. Batches stay batches, keys stay keys, ordinals are given anew.
- * `*salvaged` (may be NULL) is the number of records written. The new log is durable, closed and
- * has been re-read and verified when U9_OK is returned.
+ * `*salvaged` (may be NULL) is the number of records written, also on failure. The new log is made as
+ * "<out_path>.partial" and gets its name when it is durable, closed, and was re-read and verified; after a
+ * failure the partial one stays, and the next run replaces it. Errors: as u9_check; U9_ARG (out_path
+ * exists), and what u9_log_append returns.
  */
 U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
                                        const u9_check_options *options, u9_report *report,

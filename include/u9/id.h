@@ -1,9 +1,21 @@
 /*
- * u9/id.h: muids, the identifiers that key a log by default (SPEC.md, I-*).
+ * u9/id.h: identifiers that order themselves by time, and record keys (SPEC.md, I-*).
  *
- * A muid is a triplet (timestamp, medallion, offset) with three equivalent forms: this struct, 16
- * packed big-endian bytes, and text `TTTTTTTTTTTTT-MMMMMMMMMMM-OOOOOOOO`. All functions are pure
- * and thread-safe.
+ *   muid   (timestamp, medallion, offset): 16 bytes, the default keys of a log
+ *   GID    prefix, milliseconds, randomness: 16 bytes
+ *   TID    microseconds and a clock id: 64 bits, 13 characters
+ *   uid8   milliseconds, sequence, generator, cluster: 64 bits
+ *   rkey   a record key: 1 to 512 characters
+ *
+ * Each has equivalent forms: a struct of its fields, packed big-endian bytes, and text. Packed
+ * bytes compare (memcmp) as the identifiers do. All functions are pure and thread-safe, borrow
+ * their input and fill the caller's `out`, which a refusal leaves untouched. u9/idgen.h makes
+ * fresh ones.
+ *
+ * Texts are given with their size and need no NUL; one inside is refused. `pack` and `format`
+ * return U9_ARG if a field is out of range: nothing is ever wrapped or cut. `parse` and `unpack`
+ * return U9_ARG and set `*why` (which may be NULL) if the input is refused; an argument of the
+ * caller that makes no sense, such as an unknown flag, is U9_ARG too and leaves `*why` alone.
  */
 #ifndef U9_ID_H
 #define U9_ID_H
@@ -13,6 +25,61 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Why something is not an identifier. The numbers are pinned. */
+typedef enum u9_id_reason {
+    U9_ID_FINE = 0,
+
+    U9_MUID_EMPTY = 1,      /* no characters */
+    U9_MUID_CHARACTER = 2,  /* a character that is neither a hex digit nor a dash */
+    U9_MUID_CASE = 3,       /* lower-case hex where only the lenient form allows it */
+    U9_MUID_WIDTH = 4,      /* a part is not exactly 13, 11 or 8 digits wide */
+    U9_MUID_PARTS = 5,      /* an empty part, a trailing dash, or more than three parts */
+    U9_MUID_RANGE = 6,      /* a part is wider than its field */
+    U9_MUID_NO_CONTEXT = 7, /* a reference takes a field that the change around it does not have */
+    U9_MUID_FOREIGN = 8,    /* a relative offset into another transaction */
+    U9_MUID_BEFORE = 9,     /* a relative offset to before the first change of the transaction */
+
+    U9_GID_LENGTH = 20,      /* not 24 characters, or not 16 bytes */
+    U9_GID_DASH = 21,        /* the first dash is not the 11th character */
+    U9_GID_CHARACTER = 22,   /* a character that is not a base58 digit */
+    U9_GID_TIME_PART = 23,   /* the first 10 digits are 2^56 or more */
+    U9_GID_RANDOM_PART = 24, /* the last 13 digits are 2^72 or more */
+    U9_GID_PREFIX = 25,      /* the first byte is none of the three prefixes */
+    U9_GID_TYPE = 26,        /* of another type than the one asked for */
+    U9_GID_TOP_BIT = 27,     /* the top bit of byte 7 is clear */
+    U9_GID_COPY = 28,        /* byte 7 is not the prefix, and U9_GID_STRICT was given */
+    U9_GID_NO_TEXT = 29,     /* bytes 7 to 15 are too small for 13 digits: it has no text */
+
+    U9_TID_LENGTH = 40,    /* not 13 characters, or not 8 bytes */
+    U9_TID_CHARACTER = 41, /* a character that is not a base32-sortable digit */
+    U9_TID_OVERFLOW = 42,  /* the first character is above `j`: more than 64 bits */
+    U9_TID_SIGN = 43,      /* bit 63 is set, and U9_TID_TOP_BIT was not given */
+
+    U9_UID8_LENGTH = 60,    /* not 16 hex digits, or not 8 bytes */
+    U9_UID8_CHARACTER = 61, /* a character that is not a hex digit */
+    U9_UID8_RESERVED = 62,  /* bits are set that the layout reserves */
+    U9_UID8_TIMESTAMP = 63, /* milliseconds beyond 42 bits */
+    U9_UID8_SEQUENCE = 64,  /* a sequence above 63 */
+    U9_UID8_GENERATOR = 65, /* a generator above those of the layout */
+    U9_UID8_CLUSTER = 66,   /* a cluster above 15 */
+    U9_UID8_MODE = 67,      /* a mode that the layout does not have */
+
+    U9_RKEY_EMPTY = 80,       /* no characters */
+    U9_RKEY_LENGTH = 81,      /* over 512 characters */
+    U9_RKEY_CHARACTER = 82,   /* a character other than A-Z a-z 0-9 . - _ : ~ */
+    U9_RKEY_DOTS = 83,        /* `.` or `..` */
+    U9_RKEY_NO_TID = 84,      /* of type `tid`, but no TID */
+    U9_RKEY_OTHER = 85,       /* of type `literal:VALUE`, but another text */
+    U9_RKEY_TYPE_NAME = 86,   /* a type that is none of `tid`, `literal:VALUE`, `any` */
+    U9_RKEY_TYPE_LITERAL = 87, /* a type `literal:VALUE` whose value is no record key */
+
+    U9_KIND_UNKNOWN = 100, /* no key kind has this name */
+    U9_KIND_SIZE = 101     /* a raw key of another size than the kind's */
+} u9_id_reason;
+
+/* One sentence for a reason. Static. */
+U9_API const char *u9_id_reason_text(u9_id_reason why);
 
 #define U9_MUID_TIMESTAMP_MAX ((UINT64_C(1) << 52) - 1) /* all ones: the global object */
 #define U9_MUID_MEDALLION_MAX ((UINT64_C(1) << 44) - 1) /* all ones: global */
@@ -25,41 +92,158 @@ typedef struct u9_muid {
     int32_t offset;     /* place in the transaction from 1; 0: the transaction; < 0: relative */
 } u9_muid;
 
-/* Why a text is not a muid. */
-typedef enum u9_muid_reason {
-    U9_MUID_FINE = 0,
-    U9_MUID_EMPTY,      /* no characters */
-    U9_MUID_CHARACTER,  /* a character that is neither upper-case hex nor a dash in its place */
-    U9_MUID_CASE,       /* lower-case hex where only the lenient form allows it */
-    U9_MUID_WIDTH,      /* a part is not exactly 13, 11 or 8 digits wide */
-    U9_MUID_PARTS,      /* an empty part, a trailing dash, or more than three parts */
-    U9_MUID_RANGE       /* a part is wider than its field */
-} u9_muid_reason;
+/* Flag: also lower case, 32 digits without dashes, zero parts of any width. */
+#define U9_MUID_LENIENT 1u
 
-#define U9_MUID_LENIENT 1u /* flag: also lower case, 32 digits without dashes, zero parts of any width */
-
-/* Packs `muid` into 16 bytes at `out`. U9_ARG if a field is out of range; `out` is then untouched. */
+/* Packs `muid` into 16 bytes at `out`. [I-1] */
 U9_API U9_MUST_CHECK u9_err u9_muid_pack(const u9_muid *muid, uint8_t out[U9_MUID_SIZE]);
 
-/* Takes 16 packed bytes apart. Every bit pattern is a muid. */
+/* Takes 16 packed bytes apart. Every bit pattern is a muid. [I-1] */
 U9_API void u9_muid_unpack(const uint8_t bytes[U9_MUID_SIZE], u9_muid *out);
 
-/* Prints the canonical text (34 upper-case characters and a NUL). U9_ARG if a field is out of range. */
+/* Prints the canonical text (34 upper-case characters and a NUL). [I-2] */
 U9_API U9_MUST_CHECK u9_err u9_muid_format(const u9_muid *muid, char out[U9_MUID_TEXT_SIZE + 1]);
 
 /*
- * Reads `size` characters of text (no NUL needed; an embedded NUL is refused). Strict: upper case,
- * widths exactly 13-11-8, the short forms `T` and `T-M`; `flags` may be U9_MUID_LENIENT.
- * Returns U9_ARG and sets `*why` (if not NULL) when the text is refused; `out` is then untouched.
+ * Reads `size` characters of text. Strict: upper case, widths exactly 13-11-8, the short forms `T`
+ * and `T-M` [I-2]; `flags` may be U9_MUID_LENIENT [I-3].
  */
-U9_API U9_MUST_CHECK u9_err u9_muid_parse(const char *text, size_t size, unsigned flags, u9_muid *out,
-                                          u9_muid_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_muid_parse(const char *text, size_t size, unsigned flags,
+                                          u9_muid *out, u9_id_reason *why);
 
-/* One sentence for a reason. Static. */
-U9_API const char *u9_muid_reason_text(u9_muid_reason why);
-
-/* Orders by packed bytes: < 0, 0, > 0. */
+/* Orders by packed bytes: < 0, 0, > 0. [I-4] */
 U9_API int u9_muid_compare(const u9_muid *a, const u9_muid *b);
+
+/*
+ * Makes a reference that stands inside a transaction absolute [I-5]. `context` is the muid of the
+ * change that holds it. Timestamp 0 and medallion 0 are taken from `context`; an offset below 0
+ * counts back from the offset of `context` and must meet a change of the same transaction; offset
+ * 0 stays: it is the transaction itself. `out` may be `ref`. U9_ARG with U9_MUID_RANGE (a field of
+ * either is out of range), U9_MUID_NO_CONTEXT, U9_MUID_FOREIGN or U9_MUID_BEFORE.
+ */
+U9_API U9_MUST_CHECK u9_err u9_muid_resolve(const u9_muid *ref, const u9_muid *context,
+                                            u9_muid *out, u9_id_reason *why);
+
+#define U9_GID_TIMESTAMP_MAX ((UINT64_C(1) << 48) - 1) /* milliseconds */
+#define U9_GID_SIZE 16                                 /* packed bytes */
+#define U9_GID_TEXT_SIZE 24                            /* characters without NUL */
+#define U9_GID_RANDOM_SIZE 9                           /* bytes 7 to 15 */
+
+/* The first byte. The numbers are pinned. */
+typedef enum u9_gid_type {
+    U9_GID_ANY = 0, /* when asking only */
+    U9_GID_VOLUME = 0x80,
+    U9_GID_LOG = 0xa0,
+    U9_GID_SEGMENT = 0xc0
+} u9_gid_type;
+
+typedef struct u9_gid {
+    u9_gid_type type;
+    uint64_t timestamp_ms;              /* since 1970, 0 .. U9_GID_TIMESTAMP_MAX */
+    uint8_t random[U9_GID_RANDOM_SIZE]; /* first the prefix once more, or 0x80 and 7 random bits */
+} u9_gid;
+
+#define U9_GID_STRICT 1u  /* flag: random[0] must be the prefix */
+#define U9_GID_LENIENT 2u /* flag: the top bit of random[0] may be clear, if there is a text */
+
+/*
+ * The forms of a GID [I-6] [I-7]. `flags`: 0 (the top bit of random[0] must be set), U9_GID_STRICT
+ * or U9_GID_LENIENT. `type`: what is asked for, or U9_GID_ANY.
+ */
+U9_API U9_MUST_CHECK u9_err u9_gid_pack(const u9_gid *gid, unsigned flags,
+                                        uint8_t out[U9_GID_SIZE]);
+U9_API U9_MUST_CHECK u9_err u9_gid_unpack(const uint8_t *bytes, size_t size, u9_gid_type type,
+                                          unsigned flags, u9_gid *out, u9_id_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_gid_format(const u9_gid *gid, unsigned flags,
+                                          char out[U9_GID_TEXT_SIZE + 1]);
+U9_API U9_MUST_CHECK u9_err u9_gid_parse(const char *text, size_t size, u9_gid_type type,
+                                         unsigned flags, u9_gid *out, u9_id_reason *why);
+
+/* "volume", "log", "segment"; "?" for anything else. Static. */
+U9_API const char *u9_gid_type_name(u9_gid_type type);
+
+#define U9_TID_TIMESTAMP_MAX ((UINT64_C(1) << 53) - 1) /* microseconds */
+#define U9_TID_CLOCK_ID_MAX 1023u
+#define U9_TID_SIZE 8       /* packed bytes */
+#define U9_TID_TEXT_SIZE 13 /* characters without NUL */
+
+typedef struct u9_tid {
+    uint64_t timestamp; /* microseconds since 1970, 0 .. U9_TID_TIMESTAMP_MAX */
+    uint32_t clock_id;  /* 0 .. U9_TID_CLOCK_ID_MAX */
+} u9_tid;
+
+#define U9_TID_TOP_BIT 1u /* flag: bit 63 may be set, which makes the timestamp 54 bits wide */
+
+/* Not 0 if the text has the syntax of a TID [I-9]; it may have bit 63 set, which no field holds. */
+U9_API int u9_tid_is_valid(const char *text, size_t size);
+
+/* The forms of a TID [I-8] [I-9]. `flags`: 0 (bit 63 is refused) or U9_TID_TOP_BIT. */
+U9_API U9_MUST_CHECK u9_err u9_tid_pack(const u9_tid *tid, unsigned flags,
+                                        uint8_t out[U9_TID_SIZE]);
+U9_API U9_MUST_CHECK u9_err u9_tid_unpack(const uint8_t *bytes, size_t size, unsigned flags,
+                                          u9_tid *out, u9_id_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_tid_format(const u9_tid *tid, unsigned flags,
+                                          char out[U9_TID_TEXT_SIZE + 1]);
+U9_API U9_MUST_CHECK u9_err u9_tid_parse(const char *text, size_t size, unsigned flags, u9_tid *out,
+                                         u9_id_reason *why);
+
+#define U9_UID8_TIMESTAMP_MAX ((UINT64_C(1) << 42) - 1) /* milliseconds */
+#define U9_UID8_SEQUENCE_MAX 63u
+#define U9_UID8_CLUSTER_MAX 15u
+#define U9_UID8_LAYOUT_MAX 4u /* the latest layout; it reads the identifiers of all */
+#define U9_UID8_SIZE 8        /* packed bytes */
+#define U9_UID8_TEXT_SIZE 16  /* characters without NUL */
+
+/* How the timestamp is written. The numbers are pinned. */
+typedef enum u9_uid8_mode {
+    U9_UID8_SPREAD = 0,         /* lowest bit first: identifiers are spread over the whole range */
+    U9_UID8_TIME_SEQUENTIAL = 1 /* highest bit first: identifiers are ordered by time */
+} u9_uid8_mode;
+
+typedef struct u9_uid8 {
+    uint64_t timestamp_ms; /* since 1970, 0 .. U9_UID8_TIMESTAMP_MAX */
+    uint32_t sequence;     /* place in the millisecond, 0 .. U9_UID8_SEQUENCE_MAX */
+    uint32_t generator;    /* 0 .. 63 in layout 1, 255 in layouts 2 and 3, 2047 in layout 4 */
+    uint32_t cluster;      /* 0 .. U9_UID8_CLUSTER_MAX */
+    u9_uid8_mode mode;     /* U9_UID8_SPREAD in layouts 1 and 2 */
+} u9_uid8;
+
+/*
+ * The forms of an eight-byte identifier [I-10] [I-11] [I-12]. `layout`: 1 (the first), 2, 3 or 4;
+ * a later one takes all of an earlier one. What a layout cannot hold is refused, when writing too,
+ * and `*why` says what it was.
+ */
+U9_API U9_MUST_CHECK u9_err u9_uid8_pack(const u9_uid8 *id, unsigned layout,
+                                         uint8_t out[U9_UID8_SIZE], u9_id_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_uid8_unpack(const uint8_t *bytes, size_t size, unsigned layout,
+                                           u9_uid8 *out, u9_id_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_uid8_format(const u9_uid8 *id, unsigned layout,
+                                           char out[U9_UID8_TEXT_SIZE + 1], u9_id_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_uid8_parse(const char *text, size_t size, unsigned layout,
+                                          u9_uid8 *out, u9_id_reason *why);
+
+#define U9_RKEY_SIZE_MAX 512 /* characters */
+
+typedef enum u9_rkey_type {
+    U9_RKEY_ANY = 0,    /* any record key */
+    U9_RKEY_TID = 1,    /* one that has the syntax of a TID */
+    U9_RKEY_LITERAL = 2 /* one given text */
+} u9_rkey_type;
+
+/* What the keys of a collection must be. All zero: any record key. */
+typedef struct u9_rkey_rule {
+    u9_rkey_type type;
+    const char *literal; /* of U9_RKEY_LITERAL: the one key; borrows from the rule's text */
+    size_t literal_size; /* characters */
+} u9_rkey_rule;
+
+/* Reads `tid`, `literal:VALUE` or `any`. `*out` borrows from `text`. [I-14] */
+U9_API U9_MUST_CHECK u9_err u9_rkey_rule_parse(const char *text, size_t size, u9_rkey_rule *out,
+                                               u9_id_reason *why);
+
+/* Checks that `key` is a record key [I-13] and follows `rule` [I-14], which may be NULL: any. */
+U9_API U9_MUST_CHECK u9_err u9_rkey_check(const char *key, size_t size, const u9_rkey_rule *rule,
+                                          u9_id_reason *why);
 
 #ifdef __cplusplus
 }

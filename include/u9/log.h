@@ -2,7 +2,7 @@
  * u9/log.h: open a log, append records, read them back (SPEC.md, L-*, S-*, R-*).
  *
  * A log is a directory of segment files. A record is a tuple `(key v1 v2 ...)`; the key is made by
- * the log (a fresh muid) or given. The words: a record is *appended* once u9_log_append returned
+ * the log or given; its kind is the log's. The words: a record is *appended* once u9_log_append returned
  * its ordinal, and *durable* once it is known to be on stable storage: u9_log_commit and
  * u9_log_sync wait for that, u9_log_durable tells.
  *
@@ -53,6 +53,10 @@ typedef struct u9_options {
     const char *io;          /* "posix", "uring", NULL: U9_IO from the environment, else the best */
     u9_damage_fn *on_damage; /* told of each damage once per walk that meets it; may be NULL */
     void *on_damage_ctx;     /* its first argument */
+    const char *kind;        /* key kind of a new log (u9/key.h), NULL: "muid"; of one that has records
+                              * NULL or the same */
+    uint32_t generator;      /* kind uid8, fresh keys: the generator's number, 0 .. 2047, and cluster, */
+    uint32_t cluster;        /* 0 .. 15: no other writer may use this pair at the same time */
 } u9_options;
 
 /*
@@ -71,7 +75,7 @@ U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *opti
  */
 U9_API u9_err u9_log_close(u9_log *log, u9_fault *fault);
 
-/* A key in its raw form: 16 packed bytes for a muid. Borrows. */
+/* A key in its raw form (u9/key.h): 16 packed bytes for a muid. Borrows. */
 typedef struct u9_key {
     const void *data;
     size_t size; /* bytes */
@@ -80,24 +84,25 @@ typedef struct u9_key {
 /* Where a record went. */
 typedef struct u9_place {
     uint64_t ordinal;  /* its number in the log, from 0 */
-    uint8_t key[16];   /* its key as stored: given or made */
-    uint32_t key_size; /* bytes of key used */
+    uint8_t key[16];   /* its key in raw form, given or made, if it has at most 16 bytes */
+    uint32_t key_size; /* bytes of it; 0 if it is longer */
 } u9_place;
 
 /*
  * Appends one record: `values` are `size` bytes of utf9 values back to back (they become v1 v2 ...;
- * may be empty). `key` NULL: a fresh muid. The bytes are copied. No allocation, no system call
+ * may be empty). `key` NULL: a fresh one, where the log's kind can be made. The bytes are copied. No allocation, no system call
  * in the common case. `place` may be NULL.
  * Errors: U9_ARG (values are not well-formed back to back; key not of the log's kind), U9_LIMIT
  * (record over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not
- * accepted, the log goes on when there is some), U9_POISONED, U9_STATE (opened for reading; forked).
+ * accepted, the log goes on when there is some), U9_AGAIN (kind uid8: the clock stands still), U9_POISONED,
+ * U9_STATE (opened for reading; forked).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
                                           size_t size, u9_place *place);
 
 /* One record of a batch. */
 typedef struct u9_entry {
-    u9_key key;         /* key.data NULL: a fresh muid */
+    u9_key key;         /* key.data NULL: a fresh key */
     const void *values; /* borrows until the call returns */
     size_t size;        /* bytes */
 } u9_entry;
