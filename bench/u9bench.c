@@ -5,7 +5,7 @@
  * table shows median, least and most. Ratios are of medians of one run. The floors that rows are compared
  * with are measured here too: SHA-256 of 64 KiB blocks, and a copy of the same records without a log.
  */
-#include <u9.h>
+#include "bench/bench.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -18,19 +18,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RECORD_BYTES = 100, ROUNDS_MAX = 99, SHA_BLOCK = 65536 };
+enum { RECORD_BYTES = 100, SHA_BLOCK = 65536 };
 
 static struct {
     unsigned long records, commits, rounds;
     const char *dir;
     const char *io;
+    const char *only;
 } arg = {.records = 5000000, .commits = 2000, .rounds = 5, .dir = "."};
 
 static char log_path[4096];
 static uint8_t *sample; /* values of the records: pieces of text of RECORD_BYTES */
 enum { SAMPLES = 1 << 14 };
 
-static void die(const char *what, const u9_fault *fault)
+void die(const char *what, const u9_fault *fault)
 {
     char line[900];
     fprintf(stderr, "u9bench: %s: %s\n", what,
@@ -38,7 +39,7 @@ static void die(const char *what, const u9_fault *fault)
     exit(4);
 }
 
-static double now(void)
+double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -200,14 +201,7 @@ static double row_commit(void)
     return rate;
 }
 
-typedef struct row {
-    const char *name, *unit;
-    double scale;
-    double (*run)(void);
-    double rates[ROUNDS_MAX];
-} row;
-
-static row rows[] = {
+static row log_rows[] = {
     {"sha256, 64 KiB blocks, OpenSSL", "MB/s", 1e6, row_sha, {0}},
     {"append 100 B, 1 thread, policy none, lz4", "MB/s", 1e6, row_append_lz4, {0}},
     {"append 100 B, 1 thread, policy none", "MB/s", 1e6, row_append, {0}},
@@ -216,7 +210,7 @@ static row rows[] = {
     {"commit 100 B, 1 thread, each durable", "1/s", 1, row_commit, {0}},
 };
 
-enum { ROWS = sizeof rows / sizeof rows[0], ROW_SHA = 0, ROW_CHECK = 3 };
+enum { LOG_ROWS = sizeof log_rows / sizeof log_rows[0], ROW_SHA = 0, ROW_CHECK = 3 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -229,19 +223,29 @@ static double median(const row *r)
     return r->rates[arg.rounds / 2];
 }
 
-static void print_rows(void)
+static double shown(const row *r, double rate)
+{
+    return r->scale < 0 ? -r->scale / rate : rate / r->scale;
+}
+
+static void print_rows(row *rows, unsigned count)
 {
     printf("%-44s %10s %10s %10s\n", "row", "median", "least", "most");
-    for (unsigned i = 0; i < ROWS; i++) {
+    for (unsigned i = 0; i < count; i++) {
         row *r = &rows[i];
-        qsort(r->rates, arg.rounds, sizeof r->rates[0], ascending);
-        printf("%-44s %10.0f %10.0f %10.0f %s\n", r->name, median(r) / r->scale,
-               r->rates[0] / r->scale, r->rates[arg.rounds - 1] / r->scale, r->unit);
+        double *rates = r->rates;
+        qsort(rates, arg.rounds, sizeof rates[0], ascending);
+        double first = shown(r, rates[0]), last = shown(r, rates[arg.rounds - 1]);
+        printf("%-44s %10.1f %10.1f %10.1f %s\n", r->name, shown(r, median(r)),
+               first < last ? first : last, first < last ? last : first, r->unit);
     }
-    printf("check / sha256: %.2f\n", median(&rows[ROW_CHECK]) / median(&rows[ROW_SHA]));
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("peak memory: %ld MiB\n", usage.ru_maxrss / 1024);
+}
+
+static void run_rows(row *rows, unsigned count)
+{
+    for (unsigned long round = 0; round < arg.rounds; round++)
+        for (unsigned i = 0; i < count; i++) rows[i].rates[round] = rows[i].run();
+    print_rows(rows, count);
 }
 
 static unsigned long number(const char *text, unsigned long most, struct argp_state *state)
@@ -260,6 +264,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'r': arg.rounds = number(text, ROUNDS_MAX, state); break;
     case 'd': arg.dir = text; break;
     case 'i': arg.io = text; break;
+    case 'o':
+        if (strcmp(text, "log") != 0 && strcmp(text, "ids") != 0) argp_error(state, "'%s': log or ids", text);
+        arg.only = text;
+        break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -270,8 +278,25 @@ static const struct argp_option options[] = {
     {"commits", 'c', "N", 0, "commits of a commit run (2000)", 0},
     {"rounds", 'r', "N", 0, "rounds; the median is of so many (5)", 0},
     {"dir", 'd', "DIR", 0, "where the log is made and removed (.)", 0},
+    {"only", 'o', "WHAT", 0, "log or ids: only these rows", 0},
     {"io", 'i', "TABLE", 0, "posix or uring", 0},
     {0}};
+
+static void bench_log(void)
+{
+    make_samples();
+    u9_log *log = open_log(U9_POLICY_NONE, 0);
+    printf("u9bench: %lu records of %d + 16 bytes, %lu rounds, io %s\n", arg.records, RECORD_BYTES,
+           arg.rounds, u9_log_io(log));
+    close_log(log);
+    run_rows(log_rows, LOG_ROWS);
+    remove_log();
+    free(sample);
+    printf("check / sha256: %.2f\n", median(&log_rows[ROW_CHECK]) / median(&log_rows[ROW_SHA]));
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("peak memory: %ld MiB\n", usage.ru_maxrss / 1024);
+}
 
 int main(int argc, char **argv)
 {
@@ -280,15 +305,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     snprintf(log_path, sizeof log_path, "%s/u9bench.%ld", arg.dir, (long)getpid());
-    make_samples();
-    u9_log *log = open_log(U9_POLICY_NONE, 0);
-    printf("u9bench: %lu records of %d + 16 bytes, %lu rounds, io %s\n", arg.records, RECORD_BYTES,
-           arg.rounds, u9_log_io(log));
-    close_log(log);
-    for (unsigned long round = 0; round < arg.rounds; round++)
-        for (unsigned i = 0; i < ROWS; i++) rows[i].rates[round] = rows[i].run();
-    remove_log();
-    free(sample);
-    print_rows();
+    if (arg.only == NULL || strcmp(arg.only, "log") == 0) bench_log();
+    if (arg.only == NULL || strcmp(arg.only, "ids") == 0) run_rows(id_rows, id_row_count);
     return 0;
 }

@@ -197,10 +197,10 @@ static void try_muid(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     u9_muid strict, lenient;
-    u9_muid_reason why = U9_MUID_FINE;
+    u9_id_reason why = U9_ID_FINE;
     u9_err strict_err = u9_muid_parse(text, size, 0, &strict, NULL);
     u9_err lenient_err = u9_muid_parse(text, size, U9_MUID_LENIENT, &lenient, &why);
-    must((lenient_err == U9_OK) == (why == U9_MUID_FINE));
+    must((lenient_err == U9_OK) == (why == U9_ID_FINE));
     if (lenient_err == U9_OK) muid_round_trip(&lenient);
     if (strict_err == U9_OK) must(lenient_err == U9_OK && same(&strict, &lenient));
     if (size >= U9_MUID_SIZE) {

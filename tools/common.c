@@ -24,8 +24,9 @@ static char out_buffer[OUT_SIZE];
 
 static char version[64];
 
-void tool_begin(const char *tool, int usage_exit)
+void tool_begin(const char *tool, int usage_exit, char **argv)
 {
+    static char help[] = "--help";
     /* Opened so that each use fails: reading 1 and 2, writing 0. */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
@@ -34,6 +35,8 @@ void tool_begin(const char *tool, int usage_exit)
     snprintf(version, sizeof version, "%s " U9_VERSION_TEXT, tool);
     argp_program_version = version;
     argp_err_exit_status = usage_exit;
+    for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
+        if (strcmp(*word, "-h") == 0) *word = help;
     setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an ordinary error */
@@ -46,11 +49,15 @@ void tool_rename(const char *tool)
 
 static void say(const char *format, va_list list)
 {
-    char line[2048];
-    vsnprintf(line, sizeof line, format, list);
+    char *line;
+    if (vasprintf(&line, format, list) < 0) {
+        fprintf(stderr, "%s: out of memory for a message: %s\n", name, format);
+        return;
+    }
     for (char *c = line; *c; c++)
         if (iscntrl((unsigned char)*c)) *c = '?'; /* one line, whatever a file is called */
     fprintf(stderr, "%s: %s\n", name, line);
+    free(line);
 }
 
 int tool_say(int status, const char *format, ...)
@@ -71,10 +78,13 @@ void tool_usage(const char *format, ...)
     exit(argp_err_exit_status);
 }
 
-int tool_fault(const u9_fault *fault)
+int tool_sys_status(int sys)
 {
-    char line[1024];
-    tool_say(0, "%s", u9_fault_line(fault, line, sizeof line));
+    return sys == ENOENT || sys == ENOTDIR || sys == EISDIR ? TOOL_REFUSED : TOOL_IO;
+}
+
+static int fault_status(const u9_fault *fault)
+{
     switch (fault->err) {
     case U9_ABSENT:
     case U9_ARG:
@@ -83,20 +93,41 @@ int tool_fault(const u9_fault *fault)
     case U9_VERSION:
     case U9_CORRUPT:
     case U9_TORN: return TOOL_REFUSED;
+    case U9_IO: return tool_sys_status(fault->sys);
     case U9_OK:
     case U9_END:
     case U9_AGAIN:
     case U9_NOMEM:
-    case U9_IO:
     case U9_STATE:
     case U9_POISONED: break;
     }
     return TOOL_IO;
 }
 
-int tool_nomem(void)
+int tool_fault(const u9_fault *fault)
 {
-    return tool_say(TOOL_IO, "out of memory");
+    char line[1024];
+    return tool_say(fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
+}
+
+int tool_read_fault(const char *log, const u9_fault *fault)
+{
+    char line[1024];
+    size_t n = strlen(fault->path), size = strlen(log);
+    int inside = n > 0 && (n > size || strcmp(log + size - n, fault->path) != 0);
+    if (fault->err != U9_IO || !inside) return tool_fault(fault);
+    return tool_say(TOOL_IO, "%s (u9fsck --salvage of a copy without this file saves the rest)",
+                    u9_fault_line(fault, line, sizeof line));
+}
+
+int tool_nomem(const char *what)
+{
+    return tool_say(TOOL_IO, "out of memory for %s", what);
+}
+
+const char *tool_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }
 
 int tool_stdout_failed(void)
@@ -124,34 +155,6 @@ void tool_argp_init(struct argp_state *state)
     static FILE *nowhere;
     if (!nowhere) nowhere = fopen("/dev/null", "w");
     if (nowhere) state->err_stream = nowhere;
-}
-
-int tool_number_parse(const char *text, uint64_t *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)*text)) return 0;
-    errno = 0;
-    uintmax_t number = strtoumax(text, &end, 10);
-    if (errno != 0 || *end != '\0') return 0;
-    *out = number;
-    return 1;
-}
-
-int tool_size_parse(const char *text, uint64_t *out)
-{
-    static const char units[] = "KMGT";
-    char digits[32];
-    size_t size = strlen(text);
-    unsigned shift = 0;
-    const char *unit = size > 1 ? strchr(units, toupper((unsigned char)text[size - 1])) : NULL;
-    if (unit) shift = 10 * ((unsigned)(unit - units) + 1), size--;
-    if (size >= sizeof digits) return 0;
-    memcpy(digits, text, size);
-    digits[size] = '\0';
-    uint64_t number;
-    if (!tool_number_parse(digits, &number) || number > UINT64_MAX >> shift) return 0;
-    *out = number << shift;
-    return 1;
 }
 
 const char *tool_bytes_text(uint64_t bytes, char out[24])
@@ -192,31 +195,11 @@ const char *tool_key_text(const char *kind, const void *key, size_t size,
                           char out[TOOL_KEY_TEXT_SIZE])
 {
     const uint8_t *bytes = (const uint8_t *)key;
-    u9_muid muid;
-    if (size == U9_MUID_SIZE && (strcmp(kind, "muid") == 0 || *kind == '\0')) {
-        u9_muid_unpack(bytes, &muid);
-        if (u9_muid_format(&muid, out) == U9_OK) return out;
-    }
+    if (u9_key_format(*kind ? kind : "muid", key, size, out, NULL) == U9_OK) return out;
     size = size < 512 ? size : 512;
-    size_t text = 0;
-    if (strncmp(kind, "rkey", 4) == 0)
-        while (text < size && isgraph(bytes[text])) text++;
-    if (size > 0 && text == size) {
-        memcpy(out, bytes, size);
-        out[size] = '\0';
-        return out;
-    }
     for (size_t i = 0; i < size; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
     out[2 * size] = '\0';
     return out;
-}
-
-const char *tool_key_parse(const char *text, size_t size, uint8_t out[U9_MUID_SIZE])
-{
-    u9_muid muid;
-    u9_muid_reason why = U9_MUID_FINE;
-    if (u9_muid_parse(text, size, 0, &muid, &why) != U9_OK) return u9_muid_reason_text(why);
-    return u9_muid_pack(&muid, out) == U9_OK ? NULL : "a part is wider than its field";
 }
 
 void tool_put_damage(FILE *out, const u9_damage *d)
@@ -236,7 +219,7 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         fprintf(out, "; records from %" PRIu64 " on, how many is not known", d->ordinal);
     else
         fprintf(out, "; record%s %" PRIu64 "..%" PRIu64 " (%s%" PRIu64 " lost)",
-                d->lost == 1 ? "" : "s", d->ordinal, d->ordinal + d->lost - 1,
+                tool_plural(d->lost), d->ordinal, d->ordinal + d->lost - 1,
                 d->at_most ? "at most " : "", d->lost);
     fprintf(out, " [%s]\n", u9_reason_rule(d->reason));
 }
@@ -247,6 +230,31 @@ void tool_on_damage(void *ctx, const u9_damage *damage)
     if (bad && damage->lost > 0) *(int *)ctx = TOOL_LOST;
     fprintf(stderr, "%s: %s", name, bad ? "" : "note: ");
     tool_put_damage(stderr, damage);
+}
+
+void tool_losses_add(tool_losses *losses, const u9_damage *damage)
+{
+    if (damage->verdict < U9_V_UNKNOWN) return;
+    if (damage->lost == TOOL_NONE)
+        losses->unknown++;
+    else if (damage->at_most)
+        losses->at_most += damage->lost;
+    else
+        losses->exact += damage->lost;
+}
+
+const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
+{
+    uint64_t count = l->unknown > 0 ? l->exact : l->exact + l->at_most;
+    if (l->unknown > 0 && l->exact == 0)
+        snprintf(out, TOOL_LOSSES_SIZE, "how many records are lost is not known");
+    else
+        snprintf(out, TOOL_LOSSES_SIZE, "%s%" PRIu64 " record%s lost",
+                 l->unknown > 0   ? "at least "
+                 : l->at_most > 0 ? "at most "
+                                  : "",
+                 count, tool_plural(count));
+    return out;
 }
 
 json_t *tool_json_number(uint64_t number)
@@ -276,7 +284,8 @@ json_t *tool_json_text(const char *text)
     return json_string(plain);
 }
 
-json_t *tool_json_report(const char *type, const char *path, const u9_report *r)
+json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
+                         const tool_losses *losses)
 {
     json_t *json = json_pack("{s:s*, s:o, s:s, s:b, s:b}", "type", type, "path",
                              tool_json_text(path), "state", u9_verdict_name(r->verdict), "closed",
@@ -295,6 +304,7 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r)
         {"mask_frames", tool_json_number(r->mask_frames)},
         {"damages", tool_json_number(r->damages)},
         {"lost", tool_json_number(r->lost)},
+        {"unknown_losses", tool_json_number(losses->unknown)},
         {"beyond", tool_json_number(r->beyond)},
         {"first_ordinal", tool_json_number(r->first_ordinal)},
         {"next_ordinal", tool_json_number(r->next_ordinal)},
@@ -311,11 +321,11 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r)
 
 int tool_put_object(json_t *json)
 {
-    if (!json) return tool_nomem();
+    if (!json) return tool_nomem("a JSON object");
     int failed = json_dumpf(json, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
     json_decref(json);
     putc('\n', stdout);
-    return failed && !ferror(stdout) ? tool_nomem() : TOOL_DONE;
+    return failed && !ferror(stdout) ? tool_nomem("a JSON object") : TOOL_DONE;
 }
 
 void tool_progress_begin(tool_progress *progress, int on)

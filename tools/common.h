@@ -24,10 +24,10 @@ enum { TOOL_DONE = 0, TOOL_REFUSED = 1, TOOL_USAGE = 2, TOOL_LOST = 3, TOOL_IO =
 
 /*
  * To be called first. Opens what is closed of descriptors 0 to 2 (or a log's file would become
- * standard output), sets buffers, signals and argp up. `name` is the prefix, `usage_exit` the exit
- * status of usage errors.
+ * standard output), sets buffers, signals and argp up, and makes each word `-h` of `argv` `--help`.
+ * `name` is the prefix, `usage_exit` the exit status of usage errors.
  */
-void tool_begin(const char *name, int usage_exit);
+void tool_begin(const char *name, int usage_exit, char **argv);
 
 /* The prefix from now on ("u9 append"). Borrows `name` for good. */
 void tool_rename(const char *name);
@@ -41,8 +41,21 @@ _Noreturn void tool_usage(const char *format, ...) __attribute__((format(printf,
 /* As tool_say with the fault's line. Returns the exit status that fits the fault. */
 int tool_fault(const u9_fault *fault);
 
-/* Says that memory is short. Returns TOOL_IO. */
-int tool_nomem(void);
+/*
+ * The same for one that came of reading `log`: if only a segment of it could not be read, the line
+ * says that a copy without it can be salvaged.
+ */
+int tool_read_fault(const char *log, const u9_fault *fault);
+
+/* What a system error means for something that was named by the user: TOOL_REFUSED where there is
+ * no such thing or it is of another sort, TOOL_IO for all else. */
+int tool_sys_status(int sys);
+
+/* Says that memory is short for `what`. Returns TOOL_IO. */
+int tool_nomem(const char *what);
+
+/* "" for one, "s" for any other number of things. */
+const char *tool_plural(uint64_t count);
 
 /*
  * Flushes standard output. Returns `status`, or TOOL_IO after saying what is wrong; does not
@@ -64,6 +77,13 @@ int tool_size_parse(const char *text, uint64_t *out);
 /* A whole decimal number up to 2^64 - 1, nothing around it. 0: not a number. */
 int tool_number_parse(const char *text, uint64_t *out);
 
+/* The argument of an option as such a number; anything else is a usage error that says why. */
+uint64_t tool_number(const char *option, const char *text);
+
+/* The same for a time, as microseconds since 1970: 2026-01-31 (midnight), RFC 3339, @seconds; UTC
+ * if no zone is given. */
+uint64_t tool_time(const char *option, const char *text);
+
 /* Bytes for people: "12.3 MB". Fills `out`, returns it. */
 const char *tool_bytes_text(uint64_t bytes, char out[24]);
 
@@ -75,12 +95,24 @@ double tool_seconds(void);
 
 #define TOOL_KEY_TEXT_SIZE 1040 /* room for any key as text */
 
-/* A key as text: a muid in its canonical form, a printable key as it is, others as hex. */
+/* A key as text; what is no key of the kind as hex. */
 const char *tool_key_text(const char *kind, const void *key, size_t size,
                           char out[TOOL_KEY_TEXT_SIZE]);
 
-/* A muid in text form. NULL and 16 packed bytes in `out`, or the reason why it is none. */
-const char *tool_key_parse(const char *text, size_t size, uint8_t out[U9_MUID_SIZE]);
+/* A key of a log, in raw form. */
+typedef struct tool_key {
+    size_t size;
+    uint8_t bytes[U9_KEY_SIZE_MAX];
+} tool_key;
+
+/* The key kind of a log, where none of it can be read the default. */
+const char *tool_kind(const u9_log *log);
+
+/* A key in text form. NULL and the raw form in `out`, or the reason why it is none. */
+const char *tool_key_parse(const char *kind, const char *text, size_t size, tool_key *out);
+
+/* Orders raw keys by their bytes, then by their size. */
+int tool_key_compare(const u9_key *a, const u9_key *b);
 
 /* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8); a value. */
 void tool_put_hex(const uint8_t *bytes, size_t size);
@@ -105,8 +137,24 @@ json_t *tool_json_number(uint64_t number);
 /* A text that may not be UTF-8, as a path. A new reference. */
 json_t *tool_json_text(const char *text);
 
+/* What damages have cost, added up. All zero: nothing. */
+typedef struct tool_losses {
+    uint64_t exact;   /* records */
+    uint64_t at_most; /* records, where only an upper bound is known */
+    uint64_t unknown; /* damages of which it is not known what they cost */
+} tool_losses;
+
+#define TOOL_LOSSES_SIZE 64 /* room for any losses as text */
+
+/* Adds a damage. */
+void tool_losses_add(tool_losses *losses, const u9_damage *damage);
+
+/* "at least 3 records lost": never more than is known. Fills `out`, returns it. */
+const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZE]);
+
 /* What a check found; `type` (may be NULL) is its first field. A new reference. */
-json_t *tool_json_report(const char *type, const char *path, const u9_report *report);
+json_t *tool_json_report(const char *type, const char *path, const u9_report *report,
+                         const tool_losses *losses);
 
 /* Prints `json` as one line on standard output and lets go of it. Returns the exit status. */
 int tool_put_object(json_t *json);
@@ -129,12 +177,16 @@ typedef enum tool_format { TOOL_LINES = 0, TOOL_RAW, TOOL_JSON } tool_format;
 typedef struct tool_style {
     tool_format format;
     int keys;         /* not 0: key and tab in front of each line */
+    int null;         /* not 0: NUL behind each record, not newline */
     int terminal;     /* standard output is one: control characters are made visible */
     const char *kind; /* of the log's keys */
 } tool_style;
 
 /* "raw", "lines", "json"; anything else is a usage error. */
 tool_format tool_format_parse(const char *text);
+
+/* What does not go together is a usage error. To be asked when all options are known. */
+void tool_style_check(const tool_style *style);
 
 /* Completes `style` for `log`. TOOL_DONE, or the status after saying why it is refused. */
 int tool_style_begin(tool_style *style, const u9_log *log);

@@ -2,27 +2,45 @@
  * tools/fsck.c: u9fsck: is a log whole, what is lost and why, and saving the rest.
  *
  * Reads only; --salvage writes a new log beside it and never touches what is there. Exit status as
- * in fsck(8): 0 clean (a torn tail is clean), 4 damage is left, 8 operational error, 16 usage; bits
- * add up. Damage and summary are results and go to standard output, a line (or JSON object) each.
+ * in fsck(8): 0 clean (a torn tail is clean), 4 damage is left, 8 operational error, 16 usage, 32
+ * cancelled; bits add up. Damage and summary are results and go to standard output, a line (or JSON
+ * object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second one kills.
  */
 #include "tools/common.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CLEAN = 0, LEFT = 4, OPERATIONAL = 8, USAGE = 16 };
+enum { CLEAN = 0, LEFT = 4, OPERATIONAL = 8, USAGE = 16, CANCELLED = 32 };
 
 struct fsck {
     const char *path;
     const char *salvage; /* NULL: check only */
     int json, quiet, verbose;
-    uint64_t unknown; /* damages that lost an unknown number of records */
+    int partial;         /* not 0: OUT.partial was there before */
+    tool_losses losses;
     tool_progress bar;
 };
+
+static volatile sig_atomic_t stopped; /* the signal that came, 0 */
+
+static void on_signal(int number)
+{
+    stopped = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction once = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+    sigemptyset(&once.sa_mask);
+    sigaction(SIGINT, &once, NULL);
+    sigaction(SIGTERM, &once, NULL);
+}
 
 static json_t *json_damage(const u9_damage *d)
 {
@@ -40,7 +58,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
     struct fsck *f = (struct fsck *)ctx;
     int bad = damage->verdict >= U9_V_UNKNOWN;
     tool_progress_end(&f->bar);
-    if (bad && damage->lost == TOOL_NONE) f->unknown++;
+    tool_losses_add(&f->losses, damage);
     if (f->json) {
         tool_put_object(json_damage(damage));
         return;
@@ -54,7 +72,7 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 {
     struct fsck *f = (struct fsck *)ctx;
     tool_progress_tell(&f->bar, done, all);
-    return tool_stdout_failed(); /* nobody listens: stop */
+    return stopped || tool_stdout_failed(); /* stop, too, when nobody listens */
 }
 
 /* What -v says besides. */
@@ -62,51 +80,73 @@ static void put_details(const u9_report *r)
 {
     char first[48], last[48];
     printf("  %" PRIu64 " bytes in files, %" PRIu64 " in bodies, %" PRIu64 " as stored; %" PRIu64
-           " frames with lz4, %" PRIu64 " masked\n",
-           r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, r->mask_frames);
+           " frame%s with lz4, %" PRIu64 " masked\n",
+           r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
+           r->mask_frames);
     if (r->first_ordinal != TOOL_NONE)
         printf("  ordinals %" PRIu64 "..%" PRIu64 ", written %s to %s, keys: %s\n",
                r->first_ordinal, r->next_ordinal - 1, tool_time_text(r->first_time_us, first),
                tool_time_text(r->last_time_us, last), *r->kind ? r->kind : "not known");
-    printf("  the end is %s\n", r->closed      ? "closed"
-                                : r->confirmed ? "confirmed"
-                                               : "not confirmed: the writer did not close");
+    printf("  the end is %s\n",
+           r->closed      ? "closed"
+           : r->confirmed ? "confirmed"
+                          : "not confirmed: the writer is still at it, or did not close");
 }
 
 static void put_summary(const struct fsck *f, const u9_report *r)
 {
-    char size[24];
+    char size[24], lost[TOOL_LOSSES_SIZE];
     const char *state = u9_verdict_name(r->verdict);
     printf("%s: %s", f->path,
            r->verdict == U9_V_CORRUPT ? "CORRUPT" : r->verdict == U9_V_UNKNOWN ? "UNKNOWN" : state);
-    printf(": %" PRIu64 " records in %" PRIu64 " frames, %" PRIu64 " segment%s, %s", r->records,
-           r->frames, r->segments, r->segments == 1 ? "" : "s", tool_bytes_text(r->bytes, size));
-    if (r->damages > 0) {
-        printf("; %" PRIu64 " damaged place%s, %s%" PRIu64 " records lost", r->damages,
-               r->damages == 1 ? "" : "s", f->unknown ? "at least " : "", r->lost);
-    }
+    printf(": %" PRIu64 " record%s in %" PRIu64 " frame%s, %" PRIu64 " segment%s, %s", r->records,
+           tool_plural(r->records), r->frames, tool_plural(r->frames), r->segments,
+           tool_plural(r->segments), tool_bytes_text(r->bytes, size));
+    if (r->damages > 0)
+        printf("; %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages),
+               tool_losses_text(&f->losses, lost));
     if (r->beyond > 0)
-        printf("; %" PRIu64 " records behind an unconfirmed end (--salvage saves them)", r->beyond);
+        printf("; %" PRIu64 " record%s behind an unconfirmed end (--salvage saves what is there)",
+               r->beyond, tool_plural(r->beyond));
     putchar('\n');
     if (f->verbose) put_details(r);
 }
 
 static void put_salvaged(const struct fsck *f, const u9_report *r, uint64_t salvaged)
 {
-    printf("%s: %" PRIu64 " records written, re-read and verified; %s%" PRIu64 " lost, %" PRIu64
+    char lost[TOOL_LOSSES_SIZE];
+    printf("%s: %" PRIu64 " record%s written, re-read and verified; %s, %" PRIu64
            " from beyond an unconfirmed end\n",
-           f->salvage, salvaged, f->unknown ? "at least " : "", r->lost, r->beyond);
+           f->salvage, salvaged, tool_plural(salvaged), tool_losses_text(&f->losses, lost),
+           r->beyond);
 }
 
 static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
 {
-    json_t *json = tool_json_report("summary", f->path, r);
-    json_object_set_new(json, "unknown_losses", tool_json_number(f->unknown));
+    json_t *json = tool_json_report("summary", f->path, r, &f->losses);
     if (f->salvage) {
         json_object_set_new(json, "salvage", tool_json_text(f->salvage));
         json_object_set_new(json, "salvaged", tool_json_number(salvaged));
     }
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
+}
+
+/* OUT without the slashes it may end in: what stands before ".partial". */
+static int out_size(const struct fsck *f)
+{
+    size_t size = strlen(f->salvage);
+    while (size > 1 && f->salvage[size - 1] == '/') size--;
+    return (int)size;
+}
+
+static int has_partial(const struct fsck *f)
+{
+    char *path;
+    struct stat st;
+    if (asprintf(&path, "%.*s.partial", out_size(f), f->salvage) < 0) return 0;
+    int there = lstat(path, &st) == 0;
+    free(path);
+    return there;
 }
 
 /* OUT must be new: nothing is ever overwritten. */
@@ -122,6 +162,20 @@ static int check_out(const struct fsck *f)
     return tool_say(OPERATIONAL, "%s: already exists: salvage writes a new log", f->salvage);
 }
 
+/* It did not come to its end: why, and what there is of OUT. */
+static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t salvaged)
+{
+    int size = f->salvage ? out_size(f) : 0;
+    if (stopped)
+        tool_say(0, "stopped by %s before the end", stopped == SIGINT ? "SIGINT" : "SIGTERM");
+    else if (!tool_stdout_failed()) /* tool_finish says why */
+        tool_read_fault(f->path, fault);
+    if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
+        tool_say(0, "%s is incomplete: %.*s.partial holds %" PRIu64 " of the records", f->salvage,
+                 size, f->salvage, salvaged);
+    return stopped ? CANCELLED : OPERATIONAL;
+}
+
 static int run(struct fsck *f)
 {
     u9_fault fault;
@@ -131,15 +185,13 @@ static int run(struct fsck *f)
                                 .on_progress = on_progress, .ctx = f};
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
+    f->partial = f->salvage && has_partial(f);
     tool_progress_begin(&f->bar, !f->quiet);
     u9_err err = f->salvage ? u9_salvage(f->path, f->salvage, &options, &report, &salvaged, &fault)
                             : u9_check(f->path, &options, &report, &fault);
     tool_progress_end(&f->bar);
+    if (err != U9_OK) return put_failure(f, &fault, salvaged);
     if (tool_stdout_failed()) return OPERATIONAL; /* tool_finish says why */
-    if (err != U9_OK) {
-        tool_fault(&fault);
-        return OPERATIONAL;
-    }
     if (f->json) {
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
@@ -149,15 +201,15 @@ static int run(struct fsck *f)
     return status | (report.verdict >= U9_V_UNKNOWN ? LEFT : CLEAN);
 }
 
-enum { SALVAGE = 256, JSON, REPAIR, CARVE };
+enum { SALVAGE = 256, REPAIR, CARVE };
 
 static const struct argp_option option_table[] = {
     {"salvage", SALVAGE, "OUT", 0, "Copy all records that are whole into a new log OUT", 0},
-    {"json", JSON, 0, 0, "A JSON object for each damage, then one that sums up", 0},
+    {"json", 'j', 0, 0, "A JSON object for each damage, then one that sums up", 0},
     {"quiet", 'q', 0, 0, "Print damage only: no notes, no summary, no progress", 0},
     {"verbose", 'v', 0, 0, "Print more about a log", 0},
-    {"repair", REPAIR, 0, 0, "Not in this version", 0},
-    {"carve", CARVE, "OUT", 0, "Not in this version", 0},
+    {"repair", REPAIR, 0, 0, "Not in this version", 1},
+    {"carve", CARVE, "OUT", 0, "Not in this version", 1},
     {0},
 };
 
@@ -167,7 +219,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
     case SALVAGE: f->salvage = arg; break;
-    case JSON: f->json = 1; break;
+    case 'j': f->json = 1; break;
     case 'q': f->quiet = 1; break;
     case 'v': f->verbose = 1; break;
     case REPAIR: tool_usage("--repair is not in this version; --salvage saves what is whole");
@@ -192,13 +244,15 @@ int main(int argc, char **argv)
         "Checks every byte of LOG (a directory or one segment file): what is damaged, by which "
         "rule, and which records are lost. Changes nothing.\v"
         "Exit status: 0 clean (a torn tail, what a crash leaves, is clean), 4 damage is left, 8 "
-        "operational error, 16 wrong usage.",
+        "operational error, 16 wrong usage, 32 stopped by a signal. OUT gets its name when all "
+        "of it is written and verified; until then it is OUT.partial, which the next run replaces.",
         NULL, NULL, NULL};
     static char name[] = "u9fsck";
     struct fsck f = {0};
-    tool_begin(name, USAGE);
+    tool_begin(name, USAGE, argv);
     argv[0] = name;
     argp_parse(&parser, argc, argv, 0, NULL, &f);
+    catch_signals();
     int status = run(&f);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;
 }

@@ -237,12 +237,18 @@ tool_format tool_format_parse(const char *text)
     tool_usage("'%s' is not a format: raw, lines or json", text);
 }
 
+void tool_style_check(const tool_style *style)
+{
+    if (style->format != TOOL_LINES && style->keys)
+        tool_usage("--keys goes with --format lines only: raw and json have the keys within");
+    if (style->format == TOOL_RAW && style->null)
+        tool_usage("--null goes with --format lines or json: raw records stand back to back");
+}
+
 int tool_style_begin(tool_style *style, const u9_log *log)
 {
     style->kind = u9_log_kind(log);
     style->terminal = isatty(STDOUT_FILENO);
-    if (style->format != TOOL_LINES && style->keys)
-        return tool_say(TOOL_USAGE, "--keys goes with --format lines only");
     if (style->format == TOOL_RAW && style->terminal)
         return tool_say(TOOL_REFUSED, "raw records are not for a terminal: redirect the output");
     return TOOL_DONE;
@@ -286,7 +292,7 @@ static void put_lines(const tool_style *style, const u9_record *record)
         else
             put_plain(&v, 0);
     }
-    putc_unlocked('\n', stdout);
+    putc_unlocked(style->null ? '\0' : '\n', stdout);
 }
 
 static void put_json(const tool_style *style, const u9_record *record)
@@ -309,7 +315,8 @@ static void put_json(const tool_style *style, const u9_record *record)
         if (next) putc_unlocked(',', stdout);
         tool_put_json(&v);
     }
-    put_text("]}\n");
+    put_text("]}");
+    putc_unlocked(style->null ? '\0' : '\n', stdout);
 }
 
 void tool_put_record(const tool_style *style, const u9_record *record)

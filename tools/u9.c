@@ -15,7 +15,7 @@ static const struct verb {
     {"cat", "u9 cat", verb_cat, "LOG             prints the records in order"},
     {"get", "u9 get", verb_get, "LOG KEY...      prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
-    {"id", "u9 id", verb_id, "new|show muid   makes identifiers, takes them apart"},
+    {"id", "u9 id", verb_id, "new|show KIND   makes identifiers, takes them apart"},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -26,7 +26,7 @@ static int help(void)
          "Append-only record logs. LOG is a directory, or for reading also one segment file.\n");
     for (size_t i = 0; i < VERBS; i++) printf("  %-7s %s\n", verbs[i].name, verbs[i].text);
     puts("\n  u9 VERB --help   what a verb does, and its options\n"
-         "  u9 --help        this list\n"
+         "  u9 --help        this list; -h is --help everywhere\n"
          "  u9 --version     the version\n\n"
          "Exit status: 0 done, 1 absent or refused, 2 wrong usage, 3 done but data was lost to\n"
          "damage, 4 I/O or internal error. Damaged logs are the work of u9fsck.");
@@ -35,7 +35,7 @@ static int help(void)
 
 int main(int argc, char **argv)
 {
-    tool_begin("u9", TOOL_USAGE);
+    tool_begin("u9", TOOL_USAGE, argv);
     if (argc < 2) tool_usage("no verb given; `u9 --help` lists them");
     char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0)

@@ -7,158 +7,27 @@
  * that has happened. SIGINT and SIGTERM arrive as bytes on a descriptor, never within a call: the
  * log is closed as at the end of input, but an unfinished line is left out.
  */
-#include "tools/common.h"
+#include "tools/append.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 20, COMMIT_BYTES = 8 << 20, WHOLE = -1 };
-
-struct append {
-    const char *path;
-    char **files;
-    u9_options options;
-    int ending; /* '\n', 0 or WHOLE */
-    int json, print_keys, progress, verbose;
-    const char *separator; /* NULL: keys are made */
-    u9_log *log;
-    int signals;    /* descriptor */
-    sigset_t mask;  /* before they were blocked */
-    int stopped;    /* the signal that came, 0 */
-    int failed;     /* not 0: the log refused something */
-    const char *at; /* the input's name and line, for messages */
-    uint64_t line;
-    char *in;        /* U9_RECORD_MAX + CHUNK bytes */
-    uint8_t *values; /* U9_RECORD_MAX bytes */
-    uint8_t (*keys)[U9_MUID_SIZE]; /* of what is not committed yet */
-    size_t key_count, key_room;
-    uint64_t records, bytes, waiting; /* bytes of records; of input not committed yet */
-    uint64_t read, all;               /* of the input; `all` 0: not known */
-    uint64_t last;                    /* ordinal */
-    tool_progress bar;
-};
-
-/* One line about the input, naming the line that is being taken. */
-static int refuse(const struct append *a, const char *why, const char *detail)
-{
-    if (a->ending == WHOLE) return tool_say(TOOL_REFUSED, "%s: %s%s", a->at, why, detail);
-    return tool_say(TOOL_REFUSED, "%s:%" PRIu64 ": %s%s", a->at, a->line, why, detail);
-}
-
-/* The log refused something: the first cause in one line; what follows from it is no news. */
-static int log_failed(struct append *a)
-{
-    char text[1024];
-    u9_fault fault;
-    if (a->failed) return TOOL_IO;
-    a->failed = 1;
-    u9_log_fault(a->log, &fault);
-    u9_fault_line(&fault, text, sizeof text);
-    return tool_say(fault.err == U9_ARG ? TOOL_REFUSED : TOOL_IO,
-                    "%s; at %s:%" PRIu64 ", %" PRIu64 " records were appended before it", text,
-                    a->at, a->line, a->records);
-}
-
-/* Prints the keys of what has just been committed. */
-static int print_keys(struct append *a)
-{
-    for (size_t i = 0; i < a->key_count; i++) {
-        char text[TOOL_KEY_TEXT_SIZE];
-        puts(tool_key_text("muid", a->keys[i], U9_MUID_SIZE, text));
-    }
-    a->key_count = 0;
-    fflush(stdout);
-    return tool_stdout_failed() ? TOOL_IO : TOOL_DONE; /* tool_finish says why */
-}
-
-static int commit(struct append *a)
-{
-    if (a->waiting == 0) return TOOL_DONE;
-    a->waiting = 0;
-    u9_err err = u9_log_commit(a->log, a->last);
-    if (err != U9_OK && err != U9_AGAIN) return log_failed(a);
-    return a->print_keys ? print_keys(a) : TOOL_DONE;
-}
-
-static int keep_key(struct append *a, const u9_place *place)
-{
-    if (a->key_count == a->key_room) {
-        size_t room = a->key_room ? 2 * a->key_room : 4096;
-        void *more = realloc(a->keys, room * sizeof *a->keys);
-        if (!more) return tool_nomem();
-        a->keys = (uint8_t(*)[U9_MUID_SIZE])more;
-        a->key_room = room;
-    }
-    memcpy(a->keys[a->key_count++], place->key, U9_MUID_SIZE);
-    return TOOL_DONE;
-}
-
-static int build_line(struct append *a, u9_builder *b, const char *text, size_t size)
-{
-    if (!a->json) {
-        u9_err err = u9_utf8_valid(text, size) ? u9_build_utf8(b, text, size)
-                                               : u9_build_bytes(b, text, size);
-        return err == U9_OK ? TOOL_DONE : refuse(a, "longer than a record may be (16 MiB)", "");
-    }
-    json_error_t error;
-    json_t *json = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (!json) return refuse(a, "not a JSON value: ", error.text);
-    const char *why = tool_build_json(b, json);
-    json_decref(json);
-    return why ? refuse(a, why, "") : TOOL_DONE;
-}
-
-/* Takes the key off the front of a line. */
-static int cut_key(struct append *a, const char **text, size_t *size, uint8_t key[U9_MUID_SIZE])
-{
-    size_t width = strlen(a->separator);
-    const char *end = (const char *)memmem(*text, *size, a->separator, width);
-    if (!end) return refuse(a, "the line has no separator behind a key", "");
-    const char *why = tool_key_parse(*text, (size_t)(end - *text), key);
-    if (why) return refuse(a, "its first field is not a muid: ", why);
-    *size -= (size_t)(end - *text) + width;
-    *text = end + width;
-    return TOOL_DONE;
-}
-
-static int put_line(struct append *a, const char *text, size_t size)
-{
-    uint8_t raw[U9_MUID_SIZE];
-    u9_key key = {raw, sizeof raw};
-    u9_place place;
-    u9_builder b;
-    a->line++;
-    int status = a->separator ? cut_key(a, &text, &size, raw) : TOOL_DONE;
-    if (status != TOOL_DONE) return status;
-    u9_builder_init(&b, a->values, U9_RECORD_MAX);
-    status = build_line(a, &b, text, size);
-    if (status != TOOL_DONE) return status;
-    u9_err err = u9_log_append(a->log, a->separator ? &key : NULL, a->values, b.size, &place);
-    if (err == U9_LIMIT) return refuse(a, "longer than a record may be (16 MiB)", "");
-    if (err != U9_OK) return log_failed(a);
-    a->last = place.ordinal;
-    a->records++;
-    a->bytes += size;
-    a->waiting += size + 1;
-    return a->print_keys ? keep_key(a, &place) : TOOL_DONE;
-}
+enum { CHUNK = 1 << 20, COMMIT_BYTES = 8 << 20 };
 
 /* Waits until there is input, a signal or the end; commits before it has to wait. */
 static int wait_input(struct append *a, int fd)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = a->signals, .events = POLLIN}};
-    int status = a->waiting >= COMMIT_BYTES ? commit(a) : TOOL_DONE;
+    int status = a->waiting >= COMMIT_BYTES ? append_commit(a) : TOOL_DONE;
     if (status == TOOL_DONE && poll(fds, 2, 0) == 0) {
-        status = commit(a);
+        status = append_commit(a);
         while (status == TOOL_DONE && poll(fds, 2, -1) < 0)
             if (errno != EINTR) return tool_say(TOOL_IO, "poll: %s", strerror(errno));
     }
@@ -173,18 +42,14 @@ static int take_chunk(struct append *a, size_t *have, size_t fresh)
 {
     char *begin = a->in, *scan = a->in + *have, *end = scan + fresh, *stop;
     int status = TOOL_DONE;
-    while (a->ending != WHOLE && status == TOOL_DONE &&
+    while (a->ending != APPEND_WHOLE && status == TOOL_DONE &&
            (stop = (char *)memchr(scan, a->ending, (size_t)(end - scan))) != NULL) {
-        status = put_line(a, begin, (size_t)(stop - begin));
+        status = append_put(a, begin, (size_t)(stop - begin));
         begin = scan = stop + 1;
     }
     *have = (size_t)(end - begin);
     memmove(a->in, begin, *have);
-    if (status == TOOL_DONE && *have > U9_RECORD_MAX) {
-        a->line++;
-        status = refuse(a, "longer than a record may be (16 MiB)", "");
-    }
-    return status;
+    return status == TOOL_DONE && *have > U9_RECORD_MAX ? append_too_long(a) : status;
 }
 
 static int take_input(struct append *a, int fd)
@@ -196,9 +61,9 @@ static int take_input(struct append *a, int fd)
         if (status != TOOL_DONE || a->stopped) return status;
         ssize_t fresh = read(fd, a->in + have, CHUNK);
         if (fresh < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (fresh < 0) return tool_say(TOOL_IO, "%s: %s", a->at, strerror(errno));
+        if (fresh < 0) return append_input_failed(a, errno);
         if (fresh == 0) /* the last line may lack its end */
-            return have > 0 || a->ending == WHOLE ? put_line(a, a->in, have) : TOOL_DONE;
+            return have > 0 || a->ending == APPEND_WHOLE ? append_put(a, a->in, have) : TOOL_DONE;
         a->read += (size_t)fresh;
         status = take_chunk(a, &have, (size_t)fresh);
         if (status != TOOL_DONE) return status;
@@ -221,8 +86,8 @@ static int check_inputs(struct append *a)
         if (!sys && S_ISDIR(st.st_mode)) sys = EISDIR;
         if (!sys && !is_stdin(*file) && access(*file, R_OK) != 0) sys = errno;
         if (sys)
-            return tool_say(TOOL_IO, "%s: %s", is_stdin(*file) ? "standard input" : *file,
-                            strerror(sys));
+            return tool_say(tool_sys_status(sys), "%s: %s",
+                            is_stdin(*file) ? "standard input" : *file, strerror(sys));
         known = known && S_ISREG(st.st_mode);
         a->all += (uint64_t)st.st_size;
     }
@@ -237,7 +102,7 @@ static int take_inputs(struct append *a)
         int own = !is_stdin(*file);
         a->at = own ? *file : "standard input";
         int fd = own ? open(*file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-        if (fd < 0) return tool_say(TOOL_IO, "%s: %s", *file, strerror(errno));
+        if (fd < 0) return append_input_failed(a, errno);
         fcntl(fd, F_SETPIPE_SZ, CHUNK); /* a pipe: let it fill while the disk is waited for */
         status = take_input(a, fd);
         if (own) close(fd);
@@ -270,7 +135,7 @@ static int finish(struct append *a, int status, double began)
     u9_fault fault;
     tool_progress_end(&a->bar);
     release_signals(a);
-    int done = commit(a);
+    int done = append_commit(a);
     if (status == TOOL_DONE) status = done;
     uint64_t durable = u9_log_durable(a->log);
     u9_err err = u9_log_close(a->log, &fault);
@@ -279,8 +144,8 @@ static int finish(struct append *a, int status, double began)
         tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);
     double spent = tool_seconds() - began;
     if (a->verbose)
-        tool_say(0, "%" PRIu64 " records, %" PRIu64 " bytes, %.3f s, %.1f MB/s", a->records,
-                 a->bytes, spent, (double)a->bytes / 1e6 / spent);
+        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s", a->records,
+                 tool_plural(a->records), a->bytes, spent, (double)a->bytes / 1e6 / spent);
     return a->stopped && status == TOOL_DONE ? 128 + a->stopped : status;
 }
 
@@ -288,7 +153,7 @@ static int run(struct append *a)
 {
     u9_fault fault;
     double began = tool_seconds();
-    if (!a->in || !a->values) return tool_nomem();
+    if (!a->in || !a->values) return tool_nomem("a record of the largest size");
     int status = check_inputs(a);
     if (status == TOOL_DONE) status = catch_signals(a);
     if (status != TOOL_DONE) return status;
@@ -298,13 +163,17 @@ static int run(struct append *a)
     return finish(a, status, began);
 }
 
-enum { NULLS = 256, WHOLE_FILES, JSON, KEY, KEY_FIELD, PRINT_KEYS, SYNC, LZ4, SEGMENT, PROGRESS };
+enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, KEY_FIELD, PRINT_KEYS, SYNC, LZ4, SEGMENT, PROGRESS };
 
 static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline", 0},
     {"whole", WHOLE_FILES, 0, 0, "Each file is one record", 0},
-    {"json", JSON, 0, 0, "Each line is a JSON value: string, number or array of these", 0},
-    {"key", KEY, "KIND", 0, "Kind of keys that are made: muid (default)", 0},
+    {"json", 'j', 0, 0, "Each line is a JSON value: string, number or array of these", 0},
+    {"key", KEY, "KIND", 0,
+     "Kind of a new log's keys: muid (default), gid:log, gid:volume, gid:segment, tid, uid8, rkey, "
+     "rkey:tid, rkey:literal:VALUE; of one with records only the same", 0},
+    {"generator", GENERATOR, "N", 0, "uid8: this generator's number, 0 to 2047 (default 0)", 0},
+    {"cluster", CLUSTER, "N", 0, "uid8: its cluster, 0 to 15 (default 0)", 0},
     {"key-field", KEY_FIELD, "SEP", 0, "The key is the first field, up to SEP (\\t: tab)", 0},
     {"print-keys", PRINT_KEYS, 0, 0, "Print each key once its record is durable", 0},
     {"sync", SYNC, "POLICY", 0, "Who waits for the disk: commit (default), interval, none", 0},
@@ -323,14 +192,23 @@ static u9_policy parse_policy(const char *text)
     tool_usage("'%s' is not a policy: commit, interval or none", text);
 }
 
-/* KIND of --key: what is made here is refused or taken before anything is opened. */
-static void check_kind(const char *kind)
+/* KIND of --key; `gid` alone is a log's. */
+static const char *parse_kind(const char *kind)
 {
-    if (strcmp(kind, "muid") == 0) return;
-    int known =
-        strcmp(kind, "gid:log") == 0 || strcmp(kind, "tid") == 0 || strcmp(kind, "uid8") == 0;
-    if (!known) tool_usage("'%s' is not a kind of keys that can be made: muid", kind);
-    exit(tool_say(TOOL_REFUSED, "--key %s: this version makes muid keys only", kind));
+    u9_id_reason why = U9_ID_FINE;
+    if (strcmp(kind, "gid") == 0) kind = "gid:log";
+    if (u9_kind_check(kind, strlen(kind), &why) != U9_OK)
+        tool_usage("--key %s: %s: muid, gid:log, gid:volume, gid:segment, tid, uid8, rkey, rkey:tid, "
+                   "rkey:literal:VALUE", kind, u9_id_reason_text(why));
+    return kind;
+}
+
+static uint32_t parse_small(const char *option, const char *text, uint32_t most)
+{
+    uint64_t number;
+    if (!tool_number_parse(text, &number) || number > most)
+        tool_usage("%s %s: not a number from 0 to %u", option, text, most);
+    return (uint32_t)number;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -338,10 +216,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct append *a = (struct append *)state->input;
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case NULLS: a->ending = a->ending == WHOLE ? WHOLE : '\0'; break;
-    case WHOLE_FILES: a->ending = WHOLE; break;
-    case JSON: a->json = 1; break;
-    case KEY: check_kind(arg); break;
+    case NULLS: a->ending = a->ending == APPEND_WHOLE ? APPEND_WHOLE : '\0'; break;
+    case WHOLE_FILES: a->ending = APPEND_WHOLE; break;
+    case 'j': a->json = 1; break;
+    case KEY: a->options.kind = parse_kind(arg); break;
+    case GENERATOR: a->options.generator = parse_small("--generator", arg, 2047); break;
+    case CLUSTER: a->options.cluster = parse_small("--cluster", arg, 15); break;
     case KEY_FIELD: a->separator = strcmp(arg, "\\t") == 0 ? "\t" : arg; break;
     case PRINT_KEYS: a->print_keys = 1; break;
     case SYNC: a->options.policy = parse_policy(arg); break;
@@ -359,7 +239,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (a->separator && !*a->separator) tool_usage("--key-field: SEP is empty");
-        if (a->ending == WHOLE && (a->json || a->separator))
+        if (a->ending == APPEND_WHOLE && (a->json || a->separator))
             tool_usage("--whole does not go with --json or --key-field");
         break;
     default: return ARGP_ERR_UNKNOWN;

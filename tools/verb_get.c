@@ -2,155 +2,249 @@
  * tools/verb_get.c: `u9 get`: the newest record of each key, or all of them, in the order of the
  * keys that were asked for.
  *
- * Each key is a walk of its own: what is damaged is told once, by the first. A key that is not
- * found where records were lost may have been among them: that is said, and is status 3, not 1.
+ * All keys are taken first; then the log is walked once, and what they ask for is copied; then they
+ * are answered in order, each as often as it was asked. Memory is that of the keys and of the
+ * answers; only all records of a single key are printed as they come. A key that is not found where
+ * records were lost may have been among them: that is said, and is status 3, not 1.
  */
 #include "tools/common.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A record, copied; `record` points into `bytes`. */
+struct copy {
+    struct copy *next;
+    u9_record record;
+    size_t room; /* bytes at `bytes` */
+    uint8_t bytes[];
+};
+
+/* What is wanted of one key. */
+struct want {
+    u9_key key;
+    struct copy *first, *last; /* oldest first; but for --all one at most */
+};
+
 struct get {
     const char *path;
-    char **keys;
+    char **words;
     tool_style style;
     int all;
     u9_log *log;
-    uint8_t *room; /* one record */
-    size_t cap;
-    int told;   /* not 0: a walk has ended, damage has been told */
-    int lost;   /* status raised by damage */
-    int status; /* the worst answer so far */
+    u9_key *keys; /* in the order asked for; their bytes are owned */
+    size_t count, room;
+    struct want *wants; /* each key once, ascending */
+    size_t want_count;
+    int stream;      /* not 0: print what is found at once */
+    uint64_t found;  /* records printed at once */
+    int later;       /* not 0: frames of a later version were met */
+    int lost;        /* status raised by damage */
+    int status;      /* the worst answer so far */
 };
 
-static void on_damage(void *ctx, const u9_damage *damage)
-{
-    struct get *g = (struct get *)ctx;
-    if (!g->told) tool_on_damage(&g->lost, damage);
-}
-
-static void raise_status(struct get *g, int status)
+static int raise_status(struct get *g, int status)
 {
     if (status > g->status) g->status = status;
+    return status;
 }
 
-static void not_found(struct get *g, const u9_key *key, int maybe)
+/* Takes one key. What is none is told at once, and does not stop the others. */
+static int take_key(struct get *g, const char *text, size_t size)
+{
+    tool_key key;
+    const char *kind = tool_kind(g->log), *why = tool_key_parse(kind, text, size, &key);
+    if (why) {
+        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s", (int)size, text, kind, why));
+        return TOOL_DONE;
+    }
+    if (g->count == g->room) {
+        size_t room = g->room ? 2 * g->room : 64;
+        void *more = reallocarray(g->keys, room, sizeof *g->keys);
+        if (!more) return raise_status(g, tool_nomem("the keys that are asked for"));
+        g->keys = (u9_key *)more;
+        g->room = room;
+    }
+    void *bytes = malloc(key.size);
+    if (!bytes) return raise_status(g, tool_nomem("the keys that are asked for"));
+    memcpy(bytes, key.bytes, key.size);
+    g->keys[g->count++] = (u9_key){bytes, key.size};
+    return TOOL_DONE;
+}
+
+static int take_lines(struct get *g)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t size;
+    int status = TOOL_DONE;
+    errno = 0;
+    while (status == TOOL_DONE && (size = getline(&line, &room, stdin)) >= 0) {
+        if (size > 0 && line[size - 1] == '\n') size--;
+        status = take_key(g, line, (size_t)size);
+    }
+    if (ferror(stdin)) raise_status(g, tool_say(TOOL_IO, "standard input: %s", strerror(errno)));
+    free(line);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return tool_key_compare((const u9_key *)a, (const u9_key *)b); /* a struct want begins with its key */
+}
+
+/* Each key once, ascending. */
+static int sort_keys(struct get *g)
+{
+    g->wants = (struct want *)calloc(g->count, sizeof *g->wants);
+    if (!g->wants) return tool_nomem("the keys that are asked for");
+    for (size_t i = 0; i < g->count; i++) g->wants[i].key = g->keys[i];
+    qsort(g->wants, g->count, sizeof *g->wants, compare);
+    for (size_t i = 0; i < g->count; i++)
+        if (i == 0 || compare(&g->wants[i], &g->wants[i - 1]) != 0)
+            g->wants[g->want_count++] = g->wants[i];
+    g->stream = g->all && g->count == 1;
+    return TOOL_DONE;
+}
+
+static struct want *find(const struct get *g, const u9_key *key)
+{
+    return (struct want *)bsearch(key, g->wants, g->want_count, sizeof *g->wants, compare);
+}
+
+/* Keeps a copy: behind the others of its key, or in place of the one before it. */
+static int keep(const struct get *g, struct want *want, const u9_record *record)
+{
+    struct copy *copy = g->all ? NULL : want->first;
+    if (!copy || copy->room < record->size) {
+        copy = (struct copy *)realloc(copy, sizeof *copy + record->size);
+        if (!copy) return tool_nomem("the records that are asked for");
+        copy->next = NULL;
+        copy->room = record->size;
+        if (g->all && want->first)
+            want->last->next = copy;
+        else
+            want->first = copy;
+        want->last = copy;
+    }
+    memcpy(copy->bytes, record->bytes, record->size);
+    copy->record = *record;
+    copy->record.bytes = copy->bytes;
+    copy->record.values = copy->bytes + (record->values - record->bytes);
+    copy->record.key = want->key;
+    return TOOL_DONE;
+}
+
+/* A frame of a later version may hold anything: said once, and the walk goes on behind it. */
+static void skip_later(struct get *g, const u9_cursor *cursor)
+{
+    u9_fault fault;
+    u9_cursor_fault(cursor, &fault);
+    if (!g->later) raise_status(g, tool_read_fault(g->path, &fault));
+    g->later = 1;
+}
+
+/* Walks the log once. TOOL_DONE: what was found is all there is to be read. */
+static int walk(struct get *g, u9_cursor *cursor)
+{
+    u9_fault fault;
+    u9_record record;
+    u9_err err;
+    while ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_VERSION) {
+        if (err == U9_VERSION) {
+            skip_later(g, cursor);
+            continue;
+        }
+        struct want *want = find(g, &record.key);
+        if (!want) continue;
+        if (g->stream) {
+            tool_put_record(&g->style, &record);
+            g->found++;
+        } else if (keep(g, want, &record) != TOOL_DONE) {
+            return TOOL_IO;
+        }
+        if (tool_stdout_failed()) return TOOL_IO; /* tool_finish says why */
+    }
+    u9_cursor_fault(cursor, &fault);
+    return err == U9_END ? TOOL_DONE : tool_read_fault(g->path, &fault);
+}
+
+static void answer(struct get *g, const u9_key *key)
 {
     char text[TOOL_KEY_TEXT_SIZE];
-    tool_key_text("muid", key->data, key->size, text);
+    const struct want *want = find(g, key);
+    int maybe = g->lost != 0 || g->later;
+    for (const struct copy *copy = want->first; copy; copy = copy->next)
+        tool_put_record(&g->style, &copy->record);
+    if (want->first || g->found > 0) return;
+    tool_key_text(tool_kind(g->log), key->data, key->size, text);
     raise_status(g, maybe ? TOOL_LOST : TOOL_REFUSED);
     tool_say(0, "%s: %s has no record with this key%s", text, g->path,
              maybe ? " among those that are left: it may be lost" : "");
 }
 
-static void get_newest(struct get *g, const u9_key *key)
+static int look_up(struct get *g)
 {
     u9_fault fault;
-    u9_record record;
-    u9_err err = u9_log_get(g->log, key, g->room, g->cap, &record, &fault);
-    while (err == U9_LIMIT && record.size > g->cap) {
-        uint8_t *room = (uint8_t *)realloc(g->room, record.size);
-        if (!room) {
-            raise_status(g, tool_nomem());
-            return;
-        }
-        g->room = room;
-        g->cap = record.size;
-        err = u9_log_get(g->log, key, g->room, g->cap, &record, &fault);
-    }
-    g->told = 1;
-    if (err == U9_OK)
-        tool_put_record(&g->style, &record);
-    else if (err == U9_ABSENT || err == U9_CORRUPT)
-        not_found(g, key, err == U9_CORRUPT || g->lost != 0);
-    else
-        raise_status(g, tool_fault(&fault));
-}
-
-static void get_all(struct get *g, const u9_key *key)
-{
-    u9_fault fault;
-    u9_record record;
     u9_cursor *cursor;
-    uint64_t found = 0;
-    if (u9_cursor_open(g->log, NULL, &cursor, &fault) != U9_OK) {
-        raise_status(g, tool_fault(&fault));
-        return;
-    }
-    u9_err err;
-    while ((err = u9_cursor_next(cursor, &record)) == U9_OK) {
-        if (record.key.size != key->size || memcmp(record.key.data, key->data, key->size) != 0)
-            continue;
-        tool_put_record(&g->style, &record);
-        found++;
-    }
-    g->told = 1;
-    u9_cursor_fault(cursor, &fault);
+    if (g->count == 0) return TOOL_DONE;
+    int status = sort_keys(g);
+    if (status != TOOL_DONE) return status;
+    if (u9_cursor_open(g->log, NULL, &cursor, &fault) != U9_OK)
+        return tool_read_fault(g->path, &fault);
+    status = walk(g, cursor);
     u9_cursor_close(cursor);
-    if (err != U9_END)
-        raise_status(g, tool_fault(&fault));
-    else if (found == 0)
-        not_found(g, key, g->lost != 0);
-}
-
-static void answer(struct get *g, const char *text, size_t size)
-{
-    uint8_t raw[U9_MUID_SIZE];
-    const char *why = tool_key_parse(text, size, raw);
-    if (why) {
-        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a muid: %s", (int)size, text, why));
-        return;
-    }
-    u9_key key = {raw, sizeof raw};
-    if (g->all)
-        get_all(g, &key);
-    else
-        get_newest(g, &key);
-}
-
-/* Answers each line as it comes: the other end of a pipe may wait for it. */
-static void answer_lines(struct get *g)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t size;
-    errno = 0;
-    while (!tool_stdout_failed() && (size = getline(&line, &room, stdin)) >= 0) {
-        if (size > 0 && line[size - 1] == '\n') size--;
-        answer(g, line, (size_t)size);
-        fflush(stdout);
-    }
-    if (ferror(stdin)) raise_status(g, tool_say(TOOL_IO, "standard input: %s", strerror(errno)));
-    free(line);
+    for (size_t i = 0; i < g->count && status == TOOL_DONE && !tool_stdout_failed(); i++)
+        answer(g, &g->keys[i]);
+    return status;
 }
 
 static int run(struct get *g)
 {
     u9_fault fault;
-    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage,
-                          .on_damage_ctx = g};
-    if (u9_log_open(g->path, &options, &g->log, &fault) != U9_OK) return tool_fault(&fault);
-    raise_status(g, tool_style_begin(&g->style, g->log));
-    int refused = g->status != TOOL_DONE;
-    for (char **key = g->keys; *key && !refused && !tool_stdout_failed(); key++) {
-        if (strcmp(*key, "-") == 0)
-            answer_lines(g);
-        else
-            answer(g, *key, strlen(*key));
-    }
+    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = tool_on_damage,
+                          .on_damage_ctx = &g->lost};
+    if (u9_log_open(g->path, &options, &g->log, &fault) != U9_OK)
+        return tool_read_fault(g->path, &fault);
+    int status = raise_status(g, tool_style_begin(&g->style, g->log));
+    for (char **word = g->words; *word && status == TOOL_DONE; word++)
+        status = strcmp(*word, "-") == 0 ? take_lines(g) : take_key(g, *word, strlen(*word));
+    if (status == TOOL_DONE) raise_status(g, look_up(g));
     if (u9_log_close(g->log, &fault) != U9_OK) raise_status(g, tool_fault(&fault));
-    if (g->lost > g->status) g->status = g->lost;
+    raise_status(g, g->lost);
     return g->status;
 }
 
-enum { FORMAT = 256, KEYS, ALL };
+/* The bytes of a key that take_key made. */
+static void free_bytes(const void *bytes)
+{
+    union {
+        const void *in;
+        void *out;
+    } key = {.in = bytes};
+    free(key.out);
+}
+
+static void release(struct get *g)
+{
+    for (size_t i = 0; i < g->want_count; i++)
+        for (struct copy *copy = g->wants[i].first, *next; copy; copy = next) {
+            next = copy->next;
+            free(copy);
+        }
+    free(g->wants);
+    for (size_t i = 0; i < g->count; i++) free_bytes(g->keys[i].data);
+    free(g->keys);
+}
+
+enum { FORMAT = 256, KEYS, NULLS, ALL };
 
 static const struct argp_option option_table[] = {
     {"format", FORMAT, "FORMAT", 0,
      "lines (default): values and tabs; json: an object a line; raw: the record's bytes", 0},
-    {"keys", KEYS, 0, 0, "Put the key and a tab in front of each line", 0},
+    {"keys", KEYS, 0, 0, "Put the key and a tab in front of each record (lines only)", 0},
+    {"null", NULLS, 0, 0, "Records end in NUL, not in newline (lines, json)", 0},
     {"all", ALL, 0, 0, "All records of each key, oldest first", 0},
     {0},
 };
@@ -162,13 +256,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: tool_argp_init(state); break;
     case FORMAT: g->style.format = tool_format_parse(arg); break;
     case KEYS: g->style.keys = 1; break;
+    case NULLS: g->style.null = 1; break;
     case ALL: g->all = 1; break;
     case ARGP_KEY_ARGS:
         g->path = state->argv[state->next];
-        g->keys = state->argv + state->next + 1;
-        if (!*g->keys) tool_usage("no KEY given");
+        g->words = state->argv + state->next + 1;
+        if (!*g->words) tool_usage("no KEY given");
         break;
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
+    case ARGP_KEY_END: tool_style_check(&g->style); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -179,12 +275,13 @@ int verb_get(int argc, char **argv)
     static const struct argp parser = {
         option_table, parse, "LOG KEY...",
         "Prints the newest record of each KEY (`-`: keys from standard input, one a line). A key "
-        "that no record has is told on standard error; the exit status is 1 then.",
+        "that no record has is told on standard error; the exit status is 1 then.\v"
+        "LOG is read once, when all keys are known: with `-` the answers come at the end of the "
+        "input. They come in the order of the keys.",
         NULL, NULL, NULL};
-    struct get g = {.cap = 1 << 16};
+    struct get g = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &g);
-    g.room = (uint8_t *)malloc(g.cap);
-    int status = g.room ? run(&g) : tool_nomem();
-    free(g.room);
+    int status = run(&g);
+    release(&g);
     return status;
 }

@@ -1,171 +1,278 @@
 /*
- * tools/verb_id.c: `u9 id`: makes identifiers, and takes them apart as JSON (SPEC.md, I-*).
+ * tools/verb_id.c: `u9 id`: its options, and `u9 id new`: makes identifiers (SPEC.md, I-*).
  *
- * Answers are one line for one question, in order, refusals included: a program may keep the
- * other ends of the pipes.
+ * What belongs together is checked here, before anything is read or printed. id_show.c does the
+ * other half of the work.
  */
-#include "tools/common.h"
+#include "tools/id.h"
+#include "tools/id_zookeeper.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 struct id {
-    int make; /* new or show */
+    struct id_ask ask;
+    int make; /* new, not show */
     uint64_t count;
-    int lenient, bytes;
-    char **texts;
-    int status;
+    uint32_t generator, cluster;
+    u9_uid8_mode mode;
+    const char *type; /* behind the kind's colon, or of --type */
+    const char *zookeeper;
+    unsigned given; /* a bit for each option's key, from KEYS_BEGIN on */
+    char **words;
 };
 
-static int make_muids(uint64_t count)
-{
-    char text[U9_MUID_TEXT_SIZE + 1];
-    u9_muid muid = {.offset = 1};
-    if (getrandom(&muid.medallion, sizeof muid.medallion, 0) != sizeof muid.medallion)
-        return tool_say(TOOL_IO, "getrandom: %s", strerror(errno));
-    uint64_t half = UINT64_C(1) << 40; /* [2^40, 2^41 - 1] */
-    muid.medallion = half | (muid.medallion & (half - 1));
-    for (uint64_t i = 0; i < count && !tool_stdout_failed(); i++) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        uint64_t us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-        muid.timestamp = us > muid.timestamp ? us : muid.timestamp + 1;
-        if (u9_muid_format(&muid, text) != U9_OK)
-            return tool_say(TOOL_IO, "the clock is beyond what a muid can hold");
-        puts(text);
-    }
-    return TOOL_DONE;
-}
-
-/* 32 hex digits, packed. 0: they are not. */
-static int parse_hex(const char *text, size_t size, uint8_t out[U9_MUID_SIZE])
-{
-    if (size != 2 * U9_MUID_SIZE) return 0;
-    for (size_t i = 0; i < size; i++) {
-        int c = tolower((unsigned char)text[i]);
-        if (!isxdigit(c)) return 0;
-        int digit = isdigit(c) ? c - '0' : c - 'a' + 10;
-        out[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : out[i / 2] | digit);
-    }
-    return 1;
-}
-
-/* NULL, or why `text` is refused. */
-static const char *read_muid(const struct id *id, const char *text, size_t size, u9_muid *muid)
-{
-    uint8_t packed[U9_MUID_SIZE];
-    u9_muid_reason why = U9_MUID_FINE;
-    if (id->bytes) {
-        if (!parse_hex(text, size, packed)) return "packed bytes are exactly 32 hex digits";
-        u9_muid_unpack(packed, muid);
-        return NULL;
-    }
-    if (u9_muid_parse(text, size, id->lenient ? U9_MUID_LENIENT : 0, muid, &why) == U9_OK)
-        return NULL;
-    return u9_muid_reason_text(why);
-}
-
-static json_t *show_muid(const u9_muid *muid)
-{
-    char text[U9_MUID_TEXT_SIZE + 1], hex[2 * U9_MUID_SIZE + 1], time[48];
-    uint8_t packed[U9_MUID_SIZE];
-    if (u9_muid_format(muid, text) != U9_OK || u9_muid_pack(muid, packed) != U9_OK) return NULL;
-    for (size_t i = 0; i < sizeof packed; i++) snprintf(hex + 2 * i, 3, "%02x", packed[i]);
-    int timed = muid->timestamp != U9_MUID_TIMESTAMP_MAX; /* all ones: the global object */
-    return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:o, s:i}", "kind", "muid", "text", text, "bytes",
-                     hex, "time", timed ? tool_time_text(muid->timestamp, time) : NULL, "timestamp",
-                     tool_json_number(muid->timestamp), "medallion",
-                     tool_json_number(muid->medallion), "offset", (int)muid->offset);
-}
-
-static void answer(struct id *id, const char *text, size_t size)
-{
-    u9_muid muid;
-    const char *why = read_muid(id, text, size, &muid);
-    if (why) id->status = TOOL_REFUSED;
-    if (tool_put_object(why ? json_pack("{s:s}", "error", why) : show_muid(&muid)) != TOOL_DONE)
-        id->status = TOOL_IO;
-    fflush(stdout);
-}
-
-static void answer_lines(struct id *id)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t size;
-    while (!tool_stdout_failed() && (size = getline(&line, &room, stdin)) >= 0) {
-        if (size > 0 && line[size - 1] == '\n') size--;
-        answer(id, line, (size_t)size);
-    }
-    if (ferror(stdin)) id->status = tool_say(TOOL_IO, "standard input: %s", strerror(errno));
-    free(line);
-}
-
-static int run(struct id *id)
-{
-    if (id->make) return make_muids(id->count);
-    for (char **text = id->texts; *text && !tool_stdout_failed(); text++) {
-        if (strcmp(*text, "-") == 0)
-            answer_lines(id);
-        else
-            answer(id, *text, strlen(*text));
-    }
-    return id->status;
-}
-
-enum { LENIENT = 256, BYTES };
+enum { KEYS_BEGIN = 256, LENIENT = KEYS_BEGIN, STRICT, BYTES, TYPE, LAYOUT, MODE, GENERATOR,
+       CLUSTER, ZOOKEEPER, COUNT };
 
 static const struct argp_option option_table[] = {
-    {"count", 'n', "N", 0, "new: how many (default 1)", 0},
-    {"lenient", LENIENT, 0, 0, "show: also lower case, 32 digits without dashes, short zeros", 0},
-    {"bytes", BYTES, 0, 0, "show: TEXT is the packed bytes as 32 hex digits", 0},
+    {"count", 'n', "N", 0, "new: how many (default 1)", 1},
+    {"type", TYPE, "TYPE", 0, "gid: volume, log (what new makes if not told) or segment. rkey: what "
+     "the key must be, tid, literal:VALUE or any", 1},
+    {"layout", LAYOUT, "1..4", 0, "uid8: the layout (default 4, which reads all; with --zookeeper "
+     "1, the first)", 1},
+    {"generator", GENERATOR, "N", 0, "new uid8: the number of this generator, which no other may "
+     "use at the same time", 2},
+    {"cluster", CLUSTER, "N", 0, "new uid8: the number of the cluster, 0 to 15", 2},
+    {"mode", MODE, "MODE", 0, "new uid8: spread (or 0, the default) or time-sequential (or 1)", 2},
+    {"zookeeper", ZOOKEEPER, "HOST:PORT/PATH", 0, "new uid8: claims a number there", 2},
+    {"lenient", LENIENT, 0, 0, "show: takes besides muids in lower case, as 32 digits, and with "
+     "short zeros; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
+    {"strict", STRICT, 0, 0, "show gid: byte 7 must repeat the prefix", 3},
+    {"bytes", BYTES, 0, 0, "show: TEXT is the packed bytes in hex", 3},
     {0},
 };
 
-static void check_kind(const char *kind)
+static const char kinds_text[] =
+    "Makes identifiers, and takes them apart.\v"
+    "Kinds:\n"
+    "  muid   timestamp, medallion, offset: TTTTTTTTTTTTT-MMMMMMMMMMM-OOOOOOOO\n"
+    "  gid    type, milliseconds, randomness: 24 characters; also gid:TYPE\n"
+    "  tid    microseconds and a clock id: 13 characters\n"
+    "  uid8   milliseconds, sequence, generator, cluster: 16 hex digits\n"
+    "  rkey   a record key, 1 to 512 characters (show only); also rkey:TYPE\n"
+    "\n"
+    "new: prints fresh ones, one a line. show: takes each TEXT (`-`: lines of standard input) "
+    "apart, a JSON object a line; for what is refused {\"error\":...}, and exit status 1 at the "
+    "end.";
+
+static int cannot_make(u9_err err)
 {
-    static const char *const later[] = {"gid", "gid:volume", "gid:log", "gid:segment",
-                                        "tid", "uid8",       "rkey"};
-    if (strcmp(kind, "muid") == 0) return;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(kind, later[i]) == 0)
-            exit(tool_say(TOOL_REFUSED, "%s: not in this version, which knows muid", kind));
-    tool_usage("'%s' is not a kind of identifiers: muid", kind);
+    if (err == U9_LIMIT) return tool_say(TOOL_IO, "the clock is beyond the last identifier");
+    if (err == U9_AGAIN) return tool_say(TOOL_IO, "the clock stands still, or was set back");
+    return tool_say(TOOL_IO, "no randomness can be had");
 }
 
-static void parse_args(struct id *id, char **args)
+static int make_muids(const struct id *id)
 {
-    id->make = strcmp(args[0], "new") == 0;
-    if (!id->make && strcmp(args[0], "show") != 0)
-        tool_usage("'%s' is neither `new` nor `show`", args[0]);
-    if (!args[1]) tool_usage("%s: no kind given (muid)", args[0]);
-    check_kind(args[1]);
-    id->texts = args + 2;
-    if (!id->make && !*id->texts) tool_usage("show: no TEXT given");
-    if (id->make && *id->texts) tool_usage("new: '%s' is too much", *id->texts);
-    if (id->make && (id->lenient || id->bytes)) tool_usage("--lenient and --bytes go with show");
-    if (!id->make && id->count != 1) tool_usage("-n goes with new");
+    char text[U9_MUID_TEXT_SIZE + 1];
+    u9_muidgen *gen;
+    u9_muid muid;
+    u9_fault fault;
+    if (u9_muidgen_new(NULL, &gen, &fault) != U9_OK) return tool_fault(&fault);
+    u9_err err = U9_OK;
+    for (uint64_t i = 0; i < id->count && err == U9_OK && !tool_stdout_failed(); i++) {
+        err = u9_muidgen_next(gen, &muid);
+        if (err == U9_OK) err = u9_muid_format(&muid, text);
+        if (err == U9_OK) puts(text);
+    }
+    u9_muidgen_free(gen);
+    return err == U9_OK ? TOOL_DONE : cannot_make(err);
+}
+
+static int make_gids(const struct id *id)
+{
+    char text[U9_GID_TEXT_SIZE + 1];
+    u9_gid_type type = id->ask.gid_type != U9_GID_ANY ? id->ask.gid_type : U9_GID_LOG;
+    u9_gidgen *gen;
+    u9_gid gid;
+    u9_fault fault;
+    if (u9_gidgen_new(NULL, &gen, &fault) != U9_OK) return tool_fault(&fault);
+    u9_err err = U9_OK;
+    for (uint64_t i = 0; i < id->count && err == U9_OK && !tool_stdout_failed(); i++) {
+        err = u9_gidgen_next(gen, type, &gid);
+        if (err == U9_OK) err = u9_gid_format(&gid, U9_GID_STRICT, text);
+        if (err == U9_OK) puts(text);
+    }
+    u9_gidgen_free(gen);
+    return err == U9_OK ? TOOL_DONE : cannot_make(err);
+}
+
+static int make_tids(const struct id *id)
+{
+    char text[U9_TID_TEXT_SIZE + 1];
+    u9_tidgen *gen;
+    u9_tid tid;
+    u9_fault fault;
+    if (u9_tidgen_new(NULL, &gen, &fault) != U9_OK) return tool_fault(&fault);
+    u9_err err = U9_OK;
+    for (uint64_t i = 0; i < id->count && err == U9_OK && !tool_stdout_failed(); i++) {
+        err = u9_tidgen_next(gen, NULL, &tid);
+        if (err == U9_OK) err = u9_tid_format(&tid, 0, text);
+        if (err == U9_OK) puts(text);
+    }
+    u9_tidgen_free(gen);
+    return err == U9_OK ? TOOL_DONE : cannot_make(err);
+}
+
+/* A run of this tool before may have used up the millisecond that it began and ended in. */
+static int make_uid8s(const struct id *id)
+{
+    char text[U9_UID8_TEXT_SIZE + 1];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    unsigned layout = id->ask.layout ? id->ask.layout : U9_UID8_LAYOUT_MAX;
+    u9_uid8gen_options options = {
+        .size = sizeof options, .layout = layout, .mode = id->mode, .generator = id->generator,
+        .cluster = id->cluster,
+        .seen_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000};
+    u9_uid8gen *gen;
+    u9_uid8 uid8;
+    u9_fault fault;
+    u9_err err = u9_uid8gen_new(&options, &gen, &fault);
+    if (err == U9_ARG) tool_usage("%s", fault.text);
+    if (err != U9_OK) return tool_fault(&fault);
+    for (uint64_t i = 0; i < id->count && err == U9_OK && !tool_stdout_failed(); i++) {
+        err = u9_uid8gen_next(gen, &uid8);
+        if (err == U9_OK) err = u9_uid8_format(&uid8, layout, text, NULL);
+        if (err == U9_OK) puts(text);
+    }
+    u9_uid8gen_free(gen);
+    return err == U9_OK ? TOOL_DONE : cannot_make(err);
+}
+
+static int make(const struct id *id)
+{
+    switch (id->ask.kind) {
+    case ID_MUID: return make_muids(id);
+    case ID_GID: return make_gids(id);
+    case ID_TID: return make_tids(id);
+    case ID_UID8:
+        if (!id->zookeeper) return make_uid8s(id);
+        return tool_id_zookeeper(id->zookeeper, id->ask.layout, id->mode, id->count);
+    case ID_RKEY:
+    case ID_KINDS: break;
+    }
+    tool_usage("record keys are given, not made; TIDs (new tid) are record keys too");
+}
+
+static int given(const struct id *id, int key)
+{
+    return (id->given >> (key - KEYS_BEGIN) & 1) != 0;
+}
+
+/* KIND or KIND:TYPE. */
+static void take_kind(struct id *id, const char *kind)
+{
+    static const char *const names[ID_KINDS] = {"muid", "gid", "tid", "uid8", "rkey"};
+    size_t size = strcspn(kind, ":");
+    unsigned k = 0;
+    while (k < ID_KINDS && !(strlen(names[k]) == size && strncmp(kind, names[k], size) == 0)) k++;
+    if (k == ID_KINDS || (kind[size] && k != ID_GID && k != ID_RKEY))
+        tool_usage("'%s' is not a kind of identifiers: muid gid tid uid8 rkey", kind);
+    id->ask.kind = (enum id_kind)k;
+    if (!kind[size]) return;
+    if (id->type) tool_usage("%s: there is a --type already", kind);
+    id->type = kind + size + 1;
+}
+
+/* A record key's type is data: what is wrong with it is the answer to each TEXT. */
+static void take_type(struct id *id)
+{
+    static const u9_gid_type types[] = {U9_GID_VOLUME, U9_GID_LOG, U9_GID_SEGMENT};
+    if (!id->type) return;
+    if (id->ask.kind == ID_RKEY) {
+        id->ask.rkey_type = id->type;
+        return;
+    }
+    if (id->ask.kind != ID_GID) tool_usage("--type goes with gid and rkey");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(id->type, u9_gid_type_name(types[i])) == 0) id->ask.gid_type = types[i];
+    if (id->ask.gid_type == U9_GID_ANY)
+        tool_usage("'%s' is not a type of GIDs: volume log segment", id->type);
+}
+
+static void check_new(const struct id *id)
+{
+    int uid8 = id->ask.kind == ID_UID8;
+    if (*id->words) tool_usage("new: '%s' is too much", *id->words);
+    if (id->ask.lenient || id->ask.strict || id->ask.bytes)
+        tool_usage("--lenient, --strict and --bytes go with show");
+    if (given(id, LAYOUT) && !uid8) tool_usage("--layout goes with uid8");
+    if (!uid8 && (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper))
+        tool_usage("--generator, --cluster, --mode and --zookeeper go with uid8");
+    if (!uid8) return;
+    if (id->zookeeper && (given(id, GENERATOR) || given(id, CLUSTER)))
+        tool_usage("--zookeeper gives --generator and --cluster");
+    if (!id->zookeeper && (!given(id, GENERATOR) || !given(id, CLUSTER)))
+        tool_usage("uid8: no --generator and --cluster given (or --zookeeper)");
+}
+
+static void check_show(const struct id *id)
+{
+    if (!*id->words) tool_usage("show: no TEXT given");
+    if (given(id, COUNT)) tool_usage("-n goes with new");
+    if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper)
+        tool_usage("--generator, --cluster, --mode and --zookeeper go with new uid8");
+    if (given(id, LAYOUT) && id->ask.kind != ID_UID8) tool_usage("--layout goes with uid8");
+    if (id->ask.strict && id->ask.kind != ID_GID) tool_usage("--strict goes with gid");
+    if (id->ask.strict && id->ask.lenient) tool_usage("--strict or --lenient, not both");
+}
+
+static void take_words(struct id *id)
+{
+    char **words = id->words;
+    id->make = strcmp(words[0], "new") == 0;
+    if (!id->make && strcmp(words[0], "show") != 0)
+        tool_usage("'%s' is neither `new` nor `show`", words[0]);
+    if (!words[1]) tool_usage("%s: no kind given (muid gid tid uid8 rkey)", words[0]);
+    take_kind(id, words[1]);
+    take_type(id);
+    id->words = words + 2;
+    if (id->make) check_new(id);
+    else check_show(id);
+}
+
+static uint64_t number(const char *option, const char *arg, uint64_t max)
+{
+    uint64_t value;
+    if (!tool_number_parse(arg, &value)) tool_usage("%s %s: not a number", option, arg);
+    if (value > max) tool_usage("%s %s: too large", option, arg);
+    return value;
+}
+
+static u9_uid8_mode mode_of(const char *arg)
+{
+    if (strcmp(arg, "spread") == 0 || strcmp(arg, "0") == 0) return U9_UID8_SPREAD;
+    if (strcmp(arg, "time-sequential") != 0 && strcmp(arg, "1") != 0)
+        tool_usage("'%s' is not a mode: spread, time-sequential", arg);
+    return U9_UID8_TIME_SEQUENTIAL;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct id *id = (struct id *)state->input;
+    if (key == 'n') id->given |= 1u << (COUNT - KEYS_BEGIN);
+    if (key >= LENIENT && key < COUNT) id->given |= 1u << (key - KEYS_BEGIN);
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case 'n':
-        if (!tool_number_parse(arg, &id->count)) tool_usage("-n %s: not a number", arg);
+    case 'n': id->count = number("-n", arg, UINT64_MAX); break;
+    case LENIENT: id->ask.lenient = 1; break;
+    case STRICT: id->ask.strict = 1; break;
+    case BYTES: id->ask.bytes = 1; break;
+    case TYPE: id->type = arg; break;
+    case LAYOUT:
+        id->ask.layout = (unsigned)number("--layout", arg, U9_UID8_LAYOUT_MAX);
+        if (id->ask.layout == 0) tool_usage("--layout 0: there are layouts 1 to 4");
         break;
-    case LENIENT: id->lenient = 1; break;
-    case BYTES: id->bytes = 1; break;
-    case ARGP_KEY_ARGS: id->texts = state->argv + state->next; break;
+    case MODE: id->mode = mode_of(arg); break;
+    case GENERATOR: id->generator = (uint32_t)number("--generator", arg, UINT32_MAX); break;
+    case CLUSTER: id->cluster = (uint32_t)number("--cluster", arg, UINT32_MAX); break;
+    case ZOOKEEPER: id->zookeeper = arg; break;
+    case ARGP_KEY_ARGS: id->words = state->argv + state->next; break;
     case ARGP_KEY_NO_ARGS: tool_usage("`new` or `show`?");
-    case ARGP_KEY_END: parse_args(id, id->texts); break;
+    case ARGP_KEY_END: take_words(id); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -174,11 +281,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int verb_id(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "new muid\nshow muid TEXT...",
-        "new: prints fresh muids. show: takes each TEXT (`-`: lines of standard input) apart, a "
-        "JSON object a line; for what is refused {\"error\":...}, and exit status 1 at the end.",
-        NULL, NULL, NULL};
+        option_table, parse, "new KIND\nshow KIND TEXT...",
+        kinds_text, NULL, NULL, NULL};
     struct id id = {.count = 1};
     argp_parse(&parser, argc, argv, 0, NULL, &id);
-    return run(&id);
+    return id.make ? make(&id) : id_show(&id.ask, id.words);
 }

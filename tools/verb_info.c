@@ -12,13 +12,15 @@
 struct info {
     const char *path;
     int json;
-    int lost; /* TOOL_LOST once records are known to be lost */
+    int lost; /* TOOL_LOST once records are lost */
+    tool_losses losses;
     tool_progress bar;
 };
 
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct info *info = (struct info *)ctx;
+    tool_losses_add(&info->losses, damage);
     if (damage->verdict >= U9_V_UNKNOWN && damage->lost > 0) info->lost = TOOL_LOST;
 }
 
@@ -53,24 +55,25 @@ static void time_of(const char *label, uint64_t time_us)
     if (time_us > 0) printf("%-12s %s\n", label, tool_time_text(time_us, text));
 }
 
-static void put_state(const u9_report *r)
+static void put_state(const struct info *info, const u9_report *r)
 {
+    char lost[TOOL_LOSSES_SIZE];
     printf("%-12s %s", "state", u9_verdict_name(r->verdict));
     if (r->damages > 0)
-        printf(": %" PRIu64 " damaged place%s, %" PRIu64 " records lost (u9fsck tells which)",
-               r->damages, r->damages == 1 ? "" : "s", r->lost);
+        printf(": %" PRIu64 " damaged place%s, %s (u9fsck tells more)", r->damages,
+               tool_plural(r->damages), tool_losses_text(&info->losses, lost));
     printf("\n%-12s %s\n", "end",
            r->closed      ? "closed"
            : r->confirmed ? "confirmed"
-                          : "not confirmed: its writer did not close it");
+                          : "not confirmed: the writer is still at it, or did not close");
     if (r->beyond > 0) number("beyond end", r->beyond);
 }
 
-static void put_report(const char *path, const u9_report *r)
+static void put_report(const struct info *info, const u9_report *r)
 {
     double ratio = r->body_bytes ? (double)r->stored_bytes / (double)r->body_bytes : 1;
-    printf("%-12s %s\n", "log", path);
-    put_state(r);
+    printf("%-12s %s\n", "log", info->path);
+    put_state(info, r);
     number("segments", r->segments);
     number("frames", r->frames);
     number("records", r->records);
@@ -82,7 +85,7 @@ static void put_report(const char *path, const u9_report *r)
     printf("%-12s %.3f\n", "stored ratio", ratio);
     printf("%-12s ", "compression");
     if (r->lz4_frames > 0)
-        printf("lz4 in %" PRIu64 " frames\n", r->lz4_frames);
+        printf("lz4 in %" PRIu64 " frame%s\n", r->lz4_frames, tool_plural(r->lz4_frames));
     else
         puts("none");
     printf("%-12s %s\n", "key kind", *r->kind ? r->kind : "not known");
@@ -101,12 +104,12 @@ static int run(struct info *info)
     tool_progress_begin(&info->bar, 1);
     u9_err err = u9_check(info->path, &options, &report, &fault);
     tool_progress_end(&info->bar);
-    if (err != U9_OK) return tool_fault(&fault);
+    if (err != U9_OK) return tool_read_fault(info->path, &fault);
     int status = TOOL_DONE;
     if (info->json)
-        status = tool_put_object(tool_json_report(NULL, info->path, &report));
+        status = tool_put_object(tool_json_report(NULL, info->path, &report, &info->losses));
     else
-        put_report(info->path, &report);
+        put_report(info, &report);
     return status == TOOL_DONE ? info->lost : status;
 }
 

@@ -201,7 +201,7 @@ static const row rows[] = {
 
 typedef struct bad_row {
     const char *text;
-    u9_muid_reason why; /* in either mode */
+    u9_id_reason why; /* in either mode */
 } bad_row;
 
 static const bad_row bad_rows[] = {
@@ -251,7 +251,7 @@ enum { ROWS = sizeof rows / sizeof rows[0], BAD_ROWS = sizeof bad_rows / sizeof 
 
 /* Reads from a block of exactly the text's size, so that AddressSanitizer sees a step too far. */
 static u9_err parse_sized(const char *text, size_t size, unsigned flags, u9_muid *out,
-                          u9_muid_reason *why)
+                          u9_id_reason *why)
 {
     char *block = malloc(size > 0 ? size : 1);
     ck_assert_ptr_nonnull(block);
@@ -261,7 +261,7 @@ static u9_err parse_sized(const char *text, size_t size, unsigned flags, u9_muid
     return err;
 }
 
-static u9_err parse(const char *text, unsigned flags, u9_muid *out, u9_muid_reason *why)
+static u9_err parse(const char *text, unsigned flags, u9_muid *out, u9_id_reason *why)
 {
     return parse_sized(text, strlen(text), flags, out, why);
 }
@@ -282,18 +282,18 @@ static void unhex(const char *hex, uint8_t out[U9_MUID_SIZE])
 static void expect_read(const char *text, unsigned flags, const u9_muid *expected)
 {
     u9_muid muid = {1, 2, 3};
-    u9_muid_reason why = U9_MUID_EMPTY;
+    u9_id_reason why = U9_MUID_EMPTY;
     ck_assert_msg(parse(text, flags, &muid, &why) == U9_OK, "%s", text);
     ck_assert_msg(same(&muid, expected), "%s", text);
-    ck_assert_int_eq(why, U9_MUID_FINE);
+    ck_assert_int_eq(why, U9_ID_FINE);
 }
 
-static void expect_refused(const char *text, unsigned flags, u9_muid_reason expected)
+static void expect_refused(const char *text, unsigned flags, u9_id_reason expected)
 {
     u9_muid muid = {1, 2, 3}, before = muid;
-    u9_muid_reason why = U9_MUID_FINE;
+    u9_id_reason why = U9_ID_FINE;
     ck_assert_msg(parse(text, flags, &muid, &why) == U9_ARG, "%s", text);
-    ck_assert_msg(why == expected, "%s: %s", text, u9_muid_reason_text(why));
+    ck_assert_msg(why == expected, "%s: %s", text, u9_id_reason_text(why));
     ck_assert_msg(same(&muid, &before), "%s", text);
 }
 
@@ -444,7 +444,7 @@ START_TEST(an_embedded_nul_is_refused)
         forged[i] = '\0';
         size_t size = i < sizeof text - 1 ? sizeof text - 1 : sizeof text;
         u9_muid muid;
-        u9_muid_reason why;
+        u9_id_reason why;
         ck_assert_int_eq(parse_sized(forged, size, U9_MUID_LENIENT, &muid, &why), U9_ARG);
         ck_assert_int_eq(why, U9_MUID_CHARACTER);
     }
@@ -487,7 +487,7 @@ END_TEST
 START_TEST(no_text_at_all_is_empty)
 {
     u9_muid muid;
-    u9_muid_reason why;
+    u9_id_reason why;
     ck_assert_int_eq(u9_muid_parse(NULL, 0, 0, &muid, &why), U9_ARG);
     ck_assert_int_eq(why, U9_MUID_EMPTY);
 }
@@ -496,18 +496,29 @@ END_TEST
 START_TEST(an_unknown_flag_is_refused_and_is_no_fault_of_the_text)
 {
     u9_muid muid;
-    u9_muid_reason why = U9_MUID_FINE;
+    u9_id_reason why = U9_ID_FINE;
     ck_assert_int_eq(u9_muid_parse("5D5EAC793E61F", 13, 2, &muid, &why), U9_ARG);
-    ck_assert_int_eq(why, U9_MUID_FINE);
+    ck_assert_int_eq(why, U9_ID_FINE);
 }
 END_TEST
 
 START_TEST(each_reason_has_its_sentence)
 {
-    for (int why = U9_MUID_FINE; why <= U9_MUID_RANGE; why++)
-        for (int other = U9_MUID_FINE; other < why; other++)
-            ck_assert_str_ne(u9_muid_reason_text((u9_muid_reason)why),
-                             u9_muid_reason_text((u9_muid_reason)other));
+    static const u9_id_reason last[] = {U9_MUID_BEFORE, U9_GID_NO_TEXT, U9_TID_SIGN, U9_UID8_MODE,
+                                        U9_RKEY_TYPE_LITERAL};
+    enum { REASONS_MAX = 100 };
+    const char *sentences[REASONS_MAX];
+    size_t count = 0;
+    for (int why = U9_ID_FINE; why < REASONS_MAX; why++) {
+        const char *sentence = u9_id_reason_text((u9_id_reason)why);
+        if (strcmp(sentence, u9_id_reason_text((u9_id_reason)-1)) == 0) continue;
+        for (size_t i = 0; i < count; i++) ck_assert_str_ne(sentence, sentences[i]);
+        sentences[count++] = sentence;
+    }
+    size_t expected = 1;
+    for (size_t kind = 0; kind < 5; kind++)
+        expected += (size_t)last[kind] + 1 - (kind == 0 ? 1 : 20 * kind);
+    ck_assert_uint_eq(count, expected);
 }
 END_TEST
 
@@ -542,6 +553,101 @@ START_TEST(timestamp_then_medallion_then_offset_decide_the_order)
 }
 END_TEST
 
+/* The change that holds the references below. */
+static const u9_muid change = {UINT64_C(1642579230975519), UINT64_C(1923190821165), 11};
+
+static void expect_resolved(u9_muid ref, u9_muid expected)
+{
+    u9_muid muid;
+    u9_id_reason why = U9_MUID_RANGE;
+    ck_assert_int_eq(u9_muid_resolve(&ref, &change, &muid, &why), U9_OK);
+    ck_assert_int_eq(why, U9_ID_FINE);
+    ck_assert(same(&muid, &expected));
+    ck_assert_int_eq(u9_muid_resolve(&ref, &change, &ref, NULL), U9_OK); /* in place */
+    ck_assert(same(&ref, &expected));
+}
+
+static void expect_unresolved(u9_muid ref, u9_muid context, u9_id_reason expected)
+{
+    u9_muid muid = {7, 7, 7};
+    u9_id_reason why = U9_ID_FINE;
+    ck_assert_int_eq(u9_muid_resolve(&ref, &context, &muid, &why), U9_ARG);
+    ck_assert_int_eq(why, expected);
+    ck_assert_int_eq(u9_muid_resolve(&ref, &context, &muid, NULL), U9_ARG);
+    ck_assert_uint_eq(muid.timestamp, 7); /* untouched */
+    ck_assert_int_eq(muid.offset, 7);
+}
+
+/* [I-5] */
+START_TEST(fields_of_zero_are_taken_from_the_change_around_a_reference)
+{
+    const uint64_t time = change.timestamp, node = change.medallion;
+    expect_resolved((u9_muid){0, 0, 7}, (u9_muid){time, node, 7});
+    expect_resolved((u9_muid){5, 0, 7}, (u9_muid){5, node, 7});
+    expect_resolved((u9_muid){0, 5, 7}, (u9_muid){time, 5, 7});
+    expect_resolved((u9_muid){3, 5, 7}, (u9_muid){3, 5, 7});
+    expect_resolved((u9_muid){0, 0, INT32_MAX}, (u9_muid){time, node, INT32_MAX});
+}
+END_TEST
+
+/* [I-5] */
+START_TEST(offset_zero_of_a_reference_is_the_transaction_itself)
+{
+    expect_resolved((u9_muid){0, 0, 0}, (u9_muid){change.timestamp, change.medallion, 0});
+    expect_resolved((u9_muid){5, 6, 0}, (u9_muid){5, 6, 0});
+}
+END_TEST
+
+/* [I-5] */
+START_TEST(offsets_below_zero_count_back_from_the_change_around_a_reference)
+{
+    const uint64_t time = change.timestamp, node = change.medallion;
+    expect_resolved((u9_muid){0, 0, -1}, (u9_muid){time, node, 10});
+    expect_resolved((u9_muid){0, 0, -10}, (u9_muid){time, node, 1});
+    expect_resolved((u9_muid){time, node, -3}, (u9_muid){time, node, 8});
+    expect_unresolved((u9_muid){0, 0, -11}, change, U9_MUID_BEFORE);
+    expect_unresolved((u9_muid){0, 0, -12}, change, U9_MUID_BEFORE);
+    expect_unresolved((u9_muid){0, 0, INT32_MIN}, change, U9_MUID_BEFORE);
+    const u9_muid last = {time, node, INT32_MAX};
+    expect_unresolved((u9_muid){0, 0, -INT32_MAX}, last, U9_MUID_BEFORE);
+    u9_muid first, ref = {0, 0, 1 - INT32_MAX};
+    ck_assert_int_eq(u9_muid_resolve(&ref, &last, &first, NULL), U9_OK);
+    ck_assert_int_eq(first.offset, 1);
+}
+END_TEST
+
+/* [I-5] */
+START_TEST(offsets_below_zero_do_not_reach_into_another_transaction)
+{
+    expect_unresolved((u9_muid){5, 0, -1}, change, U9_MUID_FOREIGN);
+    expect_unresolved((u9_muid){0, 5, -1}, change, U9_MUID_FOREIGN);
+    expect_unresolved((u9_muid){U9_MUID_TIMESTAMP_MAX, 5, -1}, change, U9_MUID_FOREIGN);
+}
+END_TEST
+
+/* [I-5] */
+START_TEST(a_reference_needs_what_it_takes)
+{
+    const u9_muid timeless = {0, 5, 1}, homeless = {5, 0, 1}, transaction = {5, 6, 0};
+    const u9_muid relative = {5, 6, -1};
+    expect_unresolved((u9_muid){0, 5, 1}, timeless, U9_MUID_NO_CONTEXT);
+    expect_unresolved((u9_muid){5, 0, 1}, homeless, U9_MUID_NO_CONTEXT);
+    expect_unresolved((u9_muid){0, 0, -1}, transaction, U9_MUID_NO_CONTEXT);
+    expect_unresolved((u9_muid){0, 0, -1}, relative, U9_MUID_NO_CONTEXT);
+}
+END_TEST
+
+/* [I-5] [I-1] */
+START_TEST(fields_out_of_range_do_not_resolve)
+{
+    const u9_muid late = {U9_MUID_TIMESTAMP_MAX + 1, 1, 1}, far = {1, U9_MUID_MEDALLION_MAX + 1, 1};
+    expect_unresolved(late, change, U9_MUID_RANGE);
+    expect_unresolved(far, change, U9_MUID_RANGE);
+    expect_unresolved((u9_muid){1, 1, 1}, late, U9_MUID_RANGE);
+    expect_unresolved((u9_muid){1, 1, 1}, far, U9_MUID_RANGE);
+}
+END_TEST
+
 Suite *suite_muid(void)
 {
     const TTest *const tests[] = {
@@ -563,6 +669,12 @@ Suite *suite_muid(void)
         each_reason_has_its_sentence,
         muids_are_ordered_as_their_packed_bytes,
         timestamp_then_medallion_then_offset_decide_the_order,
+        fields_of_zero_are_taken_from_the_change_around_a_reference,
+        offset_zero_of_a_reference_is_the_transaction_itself,
+        offsets_below_zero_count_back_from_the_change_around_a_reference,
+        offsets_below_zero_do_not_reach_into_another_transaction,
+        a_reference_needs_what_it_takes,
+        fields_out_of_range_do_not_resolve,
     };
     Suite *suite = suite_create("muid");
     TCase *tcase = tcase_create("muid");

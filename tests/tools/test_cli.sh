@@ -80,6 +80,25 @@ mistake() {
 }
 
 append() { "$u9" append "$@"; }
+
+# said PATTERN...: err has exactly these lines.
+said() {
+    local pattern at=0
+    [ "$(wc -l <err)" -eq $# ] || return 1
+    for pattern; do
+        at=$((at + 1))
+        sed -n ${at}p err | grep -Eq -- "$pattern" || return 1
+    done
+}
+
+# plainly COMMAND...: as somebody who is not root, to whom permissions mean something.
+plainly() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
 lines() { seq -f "record %.0f" "$1" "$2"; }
 
 # flip FILE OFFSET: inverts one byte.
@@ -103,6 +122,22 @@ help_and_usage() {
         run "$u9" $verb --help
         claim "u9 $verb --help goes to standard output" grep -q "^Usage: u9 $verb" out
     done
+    for verb in append cat get info id; do
+        run "$u9" $verb -h
+        claim "u9 $verb -h is --help" grep -q "^Usage: u9 $verb" out
+    done
+    exits 0 'u9 -h' "$u9" -h
+    exits 0 'u9fsck -h' "$fsck" -h
+    run "$u9" cat x -h --keys
+    claim '-h is --help in any place' grep -q '^Usage: u9 cat' out
+    run "$u9" get --help
+    claim 'get --help says when answers come' \
+        grep -q 'answers come at the end of the input' <(tr -s '\n ' ' ' <out)
+    for tool in "$u9 cat" "$fsck"; do
+        $tool --help | grep -A 99 'Not in this version' | grep '^ *-' >last
+        claim "${tool##*/} --help lists what is not in this version last" \
+            test "$(grep -vc 'Not in this version' last)" -eq 3
+    done
     mistake 2 'u9: no verb' 'no verb is a usage error' "$u9"
     mistake 2 "u9: unknown verb 'dance'" 'an unknown verb is named' "$u9" dance
     mistake 2 'u9 append: .*--dance' 'an unknown option is named' "$u9" append --dance
@@ -123,11 +158,7 @@ help_and_usage() {
     mistake 2 "'often' is not a policy" 'an unknown policy' "$u9" append --sync often x
     mistake 2 'segment-size 1K: not a size of at least 64K' 'a tiny segment' \
         "$u9" append --segment-size 1K x
-    for kind in gid:log tid uid8; do
-        mistake 1 "$kind: this version makes muid keys only" "append --key $kind" \
-            "$u9" append --key $kind x
-    done
-    mistake 2 "'uuid' is not a kind" 'append --key with an unknown kind' "$u9" append --key uuid x
+    mistake 2 'uuid: no key kind has this name' 'append --key with an unknown kind' "$u9" append --key uuid x
     claim 'none of these made a log' test ! -e x
 }
 
@@ -145,6 +176,19 @@ append_and_cat() {
     run "$u9" cat --format json nul
     claim '--null ends records at NUL' test "$(grep -c . out)" -eq 2
     claim '--null keeps newlines' grep -q '"values":\["x\\ny"\]' out
+    printf 'x\ny\0z\0' >want
+    "$u9" cat --null nul >out
+    claim 'cat --null gives the same bytes back' cmp out want
+    "$u9" cat --null --format json nul >out
+    claim 'cat --null ends JSON objects, too' test "$(tr -cd '\0' <out | wc -c)" -eq 2
+    mistake 2 '--null goes with --format lines or json' 'raw has no ends' \
+        "$u9" cat --null --format raw nul
+    for format in raw json; do
+        mistake 2 '--keys goes with --format lines only: raw and json have the keys within' \
+            "cat --keys --format $format" "$u9" cat --keys --format $format nul
+        mistake 2 '--keys goes with --format lines only' \
+            "and before the log is opened" "$u9" get --keys --format $format nowhere x
+    done
     append --whole whole input lastline/../input
     run "$u9" cat --format json whole
     claim '--whole makes each file one record' test "$(wc -l <out)" -eq 2
@@ -162,6 +206,8 @@ append_and_cat() {
     claim 'and adds to it' test "$("$u9" cat log | wc -l)" -eq 2000
     run append --verbose verbose input
     claim '--verbose sums up on stderr' grep -Eq '^u9 append: 1000 records, 9893 bytes' err
+    run append --verbose verbose - <<<one
+    claim 'one record is one record' grep -Eq '^u9 append: 1 record, 3 bytes' err
     : | append nothing
     mistake 1 'nothing: not a log' 'without input a log is not begun' "$u9" cat nothing
     lines 1 30000 >big
@@ -175,7 +221,8 @@ append_and_cat() {
     claim '--lz4 makes it smaller' test "$(stat -c %s "$(segment packed)")" -lt 300000
     head -c 20000000 /dev/zero | tr '\0' x >long
     printf 'short\n' | cat - long >toolong
-    mistake 1 'toolong:2: longer than a record may be' 'a line above the limit is named' \
+    mistake 1 'toolong:2: longer than a record may be .*; 1 record was appended before it$' \
+        'a line above the limit is named' \
         append toolong.log toolong
     prints short 'and what stood before it is appended' "$u9" cat toolong.log
     head -c 16000000 long | append --whole large
@@ -209,7 +256,8 @@ END
             append --json bad bad.json
     done
     printf '"fine"\n{"a"\n' >bad.json
-    mistake 1 'bad.json:2: not a JSON value: ' 'broken JSON is named' append --json bad bad.json
+    mistake 1 'bad.json:2: not a JSON value: .*; 1 record was appended before it$' \
+        'broken JSON is named' append -j bad bad.json
     printf '1e999\n' >bad.json
     mistake 1 'bad.json:1: not a JSON value: ' 'a number that is too big' append --json bad bad.json
     { head -c 100 /dev/zero | tr '\0' '['; head -c 100 /dev/zero | tr '\0' ']'; } >deep.json
@@ -233,7 +281,8 @@ keys() {
     printf 'nokey\n' >bad.txt
     mistake 1 'bad.txt:1: .*no separator' 'a line without a key' append --key-field , badkey bad.txt
     printf '5D5EAC793E61F,x\n5d5eac793e61f,y\n' >bad.txt
-    mistake 1 'bad.txt:2: .*not a muid: ' 'a key that is no muid' append --key-field , badkey bad.txt
+    mistake 1 'bad.txt:2: .*not a key of the log.s kind: .*; 1 record was appended before it$' 'a key that is no muid' \
+        append --key-field , badkey bad.txt
     mistake 2 'does not go with' '--whole with --key-field' append --whole --key-field , k bad.txt
     a=$(sed -n 100p keys.txt) b=$(sed -n 200p keys.txt)
     run "$u9" cat --from "$a" --to "$b" keys
@@ -248,6 +297,13 @@ keys() {
     mistake 2 '--from x: neither' 'a bound that is neither' "$u9" cat --from x keys
     mistake 2 '--to #x: not an ordinal' 'a bad ordinal' "$u9" cat --to '#x' keys
     prints '' '--limit 0 prints nothing' "$u9" cat --limit 0 keys
+    mistake 2 '--limit -3: the number must be positive' 'a limit below 0' "$u9" cat --limit -3 keys
+    mistake 2 '--limit 1x: not a number' 'a limit that is no number' "$u9" cat --limit 1x keys
+    mistake 2 '--limit 99999999999999999999: too large' 'a limit beyond 64 bits' \
+        "$u9" cat --limit 99999999999999999999 keys
+    mistake 2 '--from is behind --to' 'ordinals the wrong way round' \
+        "$u9" cat --from '#12' --to '#10' keys
+    mistake 2 '--from is behind --to' 'keys the wrong way round' "$u9" cat --from "$b" --to "$a" keys
     times
 }
 
@@ -256,8 +312,21 @@ times() {
     claim '--since, --until: all' test "$(wc -l <out)" -eq 500
     prints '' '--since in the future: none' "$u9" cat --since 2100-01-01T00:00:00Z keys
     prints '' '--until @seconds in the past: none' "$u9" cat --until @1000000000 keys
-    for time in now 2020-13-01T00:00:00Z 2020-02-30T00:00:00Z 2020-01-01T00:00:00 @ @1. \
-        2020-01-01T00:00:00.1234567Z 1960-01-01T00:00:00Z; do
+    for since in 2020-01-01 2020-01-01T00:00:00 '2020-01-01 00:00:00.5'; do
+        run "$u9" cat --since "$since" --until 2099-12-31 keys
+        claim "--since $since: all" test "$(wc -l <out)" -eq 500
+    done
+    "$u9" cat --format json --limit 1 keys >one
+    time=$(sed 's/.*"time":"\([^Z"]*\)Z.*/\1/' one)
+    prints 'record 1' 'a time without a zone is UTC, wherever one is' \
+        env TZ=EAST-9 "$u9" cat --since "$time" --limit 1 keys
+    prints '' 'to the microsecond' env TZ=WEST9 "$u9" cat --until "$time" keys
+    prints 'record 1' 'a date alone is its midnight' "$u9" cat --since "${time%T*}" --limit 1 keys
+    prints '' 'and not later' "$u9" cat --until "${time%T*}" keys
+    mistake 2 '--since is later than --until' 'times the wrong way round' \
+        "$u9" cat --since 2020-01-02 --until 2020-01-01 keys
+    for time in now 2020-13-01T00:00:00Z 2020-02-30T00:00:00Z 2020-02-30 2020-1-1 2020-01-01T @ @1. \
+        2020-01-01Z 2020-01-01T00:00:00+1:000 2020-01-01T00:00:00.1234567Z 1960-01-01T00:00:00Z; do
         mistake 2 'not a time like' "--since $time is refused" "$u9" cat --since "$time" keys
     done
     "$u9" cat --format json --limit 1 keys >one
@@ -283,7 +352,10 @@ ranges() {
     run "$u9" cat "$file"
     claim 'a single file reads as a log' cmp out big
     mistake 2 'of which segment' '--range of a log needs --segment' "$u9" cat --range 0-1 ranges
-    mistake 2 'not a range' 'a bad range' "$u9" cat --range 5-2 "$file"
+    mistake 2 'not a range' 'a bad range' "$u9" cat --range 5-x "$file"
+    mistake 2 '--range 100-10: reversed: it ends before it begins' 'a reversed range' \
+        "$u9" cat --range 100-10 "$file"
+    mistake 2 '--range 10-10: .*nothing is in it' 'an empty range' "$u9" cat --range 10-10 "$file"
     mistake 2 'segment 0' 'segment 0' "$u9" cat --segment 0 ranges
     mistake 1 'segment' 'a segment that is not there' "$u9" cat --segment 9 ranges
 }
@@ -296,7 +368,7 @@ gets() {
     mistake 1 "u9 get: $none: keys has no record" 'an absent key is named' "$u9" get keys $none
     run "$u9" get keys $none "$first"
     claim 'and does not stop the others' test "$status $(cat out)" = '1 record 1'
-    mistake 1 'u9 get: x: not a muid' 'a key that is no muid' "$u9" get keys x
+    mistake 1 'u9 get: x: not a key of kind muid' 'a key that is no muid' "$u9" get keys x
     printf '%s\n%s\n' "$first" "$last" >ask
     prints $'record 1\nrecord 500' 'get - reads keys' "$u9" get keys - <ask
     run "$u9" get --format json keys "$first"
@@ -305,6 +377,23 @@ gets() {
     prints new 'get prints the newest' "$u9" get twice "$first"
     prints $'old\nnew' 'get --all prints all, oldest first' "$u9" get --all twice "$first"
     mistake 1 'has no record' 'get --all of an absent key' "$u9" get --all twice $none
+    prints $'new\nother\nnew' 'a key that is asked for twice is answered twice' \
+        "$u9" get twice "$first" "$last" "$first"
+    prints $'other\nold\nnew\nother' 'get --all answers in the order of the keys, too' \
+        "$u9" get --all twice "$last" "$first" "$last"
+    prints $'new\nother\nnew' 'keys of - stand among the others' \
+        "$u9" get twice "$first" - "$first" <<<"$last"
+    prints '' 'get - of no keys is no answer' "$u9" get keys - </dev/null
+    printf '%s\nx\n%s\n' "$first" "$none" >ask
+    run "$u9" get keys - "$last" <ask
+    claim 'what is no key and what is absent does not stop the others' \
+        test "$status $(tr '\n' ' ' <out) $(wc -l <err)" = '1 record 1 record 500  2'
+    "$u9" get --null --keys keys "$first" "$last" >out
+    claim 'get --null' test "$(tr '\0' ' ' <out)" = "$first"$'\trecord 1 '"$last"$'\trecord 500 '
+    "$u9" cat --keys many | cut -f1 | sort -R --random-source=big >ask
+    timeout 20 "$u9" get --keys many - <ask >out
+    claim 'the log is read once, however many keys are asked for' cmp <(cut -f1 out) ask
+    claim 'and each has its record' cmp <(sort out) <("$u9" cat --keys many | sort)
 }
 
 infos() {
@@ -313,6 +402,10 @@ infos() {
         "first key +$(head -n 1 keys.txt)" "last key +$(tail -n 1 keys.txt)" 'compression +none'; do
         claim "info says: $line" grep -Eq "^$line" out
     done
+    run "$u9" info --json keys
+    cp out want
+    run "$u9" info -j keys
+    claim 'info -j is info --json' cmp out want
     run "$u9" info --json keys
     claim 'info --json is one line' test "$(wc -l <out)" -eq 1
     claim 'with numbers as strings' grep -q '"state":"clean".*"records":"500"' out
@@ -337,7 +430,6 @@ ids() {
     claim 'makes ascending keys of one medallion' sort -cu out
     claim 'one medallion, offset 1' test "$(cut -d- -f2- out | sort -u | wc -l)" -eq 1
     claim 'between 2^40 and 2^41' grep -Eq '^[0-9A-F]{13}-1[0-9A-F]{10}-00000001$' out
-    mistake 1 'tid: not in this version' 'id new tid' "$u9" id new tid
     mistake 2 "'uuid' is not a kind" 'id new with an unknown kind' "$u9" id new uuid
     mistake 2 'no kind' 'id new without a kind' "$u9" id new
     mistake 2 'no TEXT' 'id show without a text' "$u9" id show muid
@@ -387,6 +479,7 @@ durability() {
         test "$status $(cat out)" = '0 kept'
     exits 0 'u9fsck: an unclosed log is clean' "$fsck" torn
     claim 'with a note' grep -q '^note: .*torn: unclosed' out
+    claim 'of one record in its frames' grep -q ' 1 record in [0-9]* frame' out
     run "$u9" info torn
     claim 'info says torn' grep -Eq '^state +torn' out
 }
@@ -412,7 +505,10 @@ damage() {
     shape='^bad.log/0{15}1\.u9 \[[0-9]+,[0-9]+\): CORRUPT: hash: .+; records [0-9]+\.\.[0-9]+ \([0-9]+ lost\) \[F-6\]$'
     claim 'one line for the damage' test "$(grep -Ec "$shape" out)" -eq 1
     claim 'and a summary' grep -Eq '^bad.log: CORRUPT: .*; 1 damaged place, [0-9]+ records lost' out
+    exits 4 'u9fsck -j' "$fsck" -j bad.log
+    mv out want
     exits 4 'u9fsck --json' "$fsck" --json bad.log
+    claim 'says the same' cmp out want
     claim 'a damage and a summary' test "$(cut -c-17 out | tr '\n' ' ')" = \
         '{"type":"damage", {"type":"summary" '
     range=$(sed -n 's/.*"ordinal":"\([0-9]*\)","lost":"\([0-9]*\)","at_most":false}$/\1 \2/p' out)
@@ -432,7 +528,7 @@ damage() {
     claim 'info says corrupt, status 3' test "$status $(grep -c '^state  *corrupt: 1' out)" = '3 1'
     exits 4 'u9fsck --salvage' "$fsck" --salvage saved bad.log
     claim 'says what it did' \
-        grep -Eq "^saved: $((30000 - lost)) records written, re-read and verified; $lost lost, 0" out
+        grep -Eq "^saved: $((30000 - lost)) records written, re-read and verified; $lost records lost, 0" out
     sed "$((from + 1)),$((from + lost))d" all >want
     run "$u9" cat --keys saved
     claim 'the salvaged log has all others, with their keys' cmp out want
@@ -445,36 +541,142 @@ damage() {
     exits 4 'a cut segment is damage, as its end had been promised' "$fsck" cut.log
     rm "$(segment cut.log 2)"
     exits 4 'and so is one that is missing' "$fsck" cut.log
+    unknown_losses
+    cp -R many blank.log
+    : >"blank.log/$(printf %016x $(($(find many -name '*.u9' | wc -l) + 1))).u9"
+    exits 0 'a segment whose creation was cut short is clean' "$fsck" blank.log
+    claim 'with a note' grep -Eq '^note: .*torn: blank: ' out
+}
+
+# Nobody can know how much was in what is gone: no number is made up.
+unknown_losses() {
+    cp -R many gone.log
+    last=$(find gone.log -name '*.u9' | sort | tail -n 1)
+    dd if=/dev/urandom of="$last" bs=1 seek=64 conv=notrunc status=none \
+        count=$(($(stat -c %s "$last") - 64))
+    exits 4 'u9fsck of a log whose last segment is gone' "$fsck" gone.log
+    claim 'says that the loss is not known' \
+        grep -Eq ' 1 damaged place, how many records are lost is not known$' out
+    run "$u9" info gone.log
+    claim 'info, too' \
+        test "$status $(grep -Ec '^state .*, how many records are lost is not known \(' out)" = '3 1'
+    run "$u9" info --json gone.log
+    claim 'and in JSON' grep -q '"unknown_losses":"1"' out
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage gone.saved gone.log
+    claim 'says the same' grep -q ' verified; how many records are lost is not known, 0' out
+    rm "$(segment gone.log 2)"
+    exits 4 'with another segment missing' "$fsck" gone.log
+    claim 'what is known is the least' grep -Eq ' 2 damaged places, at least [0-9]+ records lost$' out
+    run "$u9" info gone.log
+    claim 'info, too, says so' grep -Eq '^state .*, at least [0-9]+ records lost \(' out
+}
+
+# awaits_signals PID: until it catches SIGINT.
+awaits_signals() {
+    until grep -q '^u9fsck' "/proc/$1/comm" && grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"; do
+        kill -0 "$1" || return
+    done
+}
+
+# stopped_by SIGNAL COMMAND...: runs it, and sends it the signal once it is prepared for it.
+stopped_by() {
+    local signal=$1 pid
+    shift
+    (trap - INT; exec env --default-signal=INT "$@" >out 2>err) &
+    pid=$!
+    awaits_signals $pid 2>/dev/null
+    kill -STOP $pid
+    kill -"$signal" $pid
+    kill -CONT $pid
+    wait $pid
+    status=$?
+}
+
+unfinished() {
+    lines 1 500000 >much
+    append --sync none long.log much
+    run bash -c 'ulimit -f 2048; exec "$0" "$@"' "$fsck" --salvage short long.log
+    claim 'salvage without room fails, says why, and how far it came' \
+        test "$status" -eq 8 -a ! -e short
+    claim 'in two lines' said '^u9fsck: short.*: File too large' \
+        '^u9fsck: short is incomplete: short.partial holds [0-9]+ of the records$'
+    exits 0 'the next run' "$fsck" --salvage short long.log
+    claim 'replaces what was left' test ! -e short.partial
+    claim 'and has all' cmp <("$u9" cat short) much
+    yes 'a line that is one of very many' | head -c 300000000 | append --sync none vast.log
+    stopped_by INT "$fsck" vast.log
+    claim 'SIGINT stops a check' test "$status" -eq 32
+    claim 'which says so' said '^u9fsck: stopped by SIGINT before the end$'
+    claim 'and sums nothing up' test ! -s out
+    stopped_by TERM "$fsck" --salvage vast.saved vast.log
+    claim 'SIGTERM stops a salvage' test "$status" -eq 32 -a ! -e vast.saved
+    claim 'which says how far it came' said '^u9fsck: stopped by SIGTERM before the end$' \
+        '^u9fsck: vast.saved is incomplete: vast.saved.partial holds [0-9]+ of the records$'
+    rm -r vast.log vast.saved.partial
 }
 
 paths() {
     mkdir empty.d
     echo 'not a log' >text
-    mistake 4 'u9 cat: nowhere: .*No such file' 'no such log' "$u9" cat nowhere
+    mistake 1 'u9 cat: nowhere: .*No such file' 'no such log' "$u9" cat nowhere
     mistake 8 'u9fsck: nowhere: .*No such file' 'no such log for u9fsck' "$fsck" nowhere
-    mistake 4 'u9 info: nowhere: .*No such file' 'no such log for info' "$u9" info nowhere
-    mistake 4 'u9 get: nowhere: .*No such file' 'no such log for get' "$u9" get nowhere "$first"
+    mistake 8 'u9fsck: nowhere: .*No such file' 'nor to salvage' "$fsck" --salvage no nowhere
+    mistake 1 'u9 info: nowhere: .*No such file' 'no such log for info' "$u9" info nowhere
+    mistake 1 'u9 get: nowhere: .*No such file' 'no such log for get' "$u9" get nowhere "$first"
+    mistake 1 'u9 cat: text/x: .*Not a directory' 'a log below a file' "$u9" cat text/x
     mistake 1 'u9 cat: text' 'a file that is no log' "$u9" cat text
     mistake 8 'u9fsck: text' 'a file that is no log for u9fsck' "$fsck" text
     mistake 1 'u9 info: empty.d' 'a directory without segments' "$u9" info empty.d
     mistake 8 'u9fsck: empty.d' 'a directory without segments for u9fsck' "$fsck" empty.d
-    mistake 4 'u9 append: missing: No such file' 'no such input' append new missing
-    mistake 4 'u9 append: empty.d: Is a directory' 'a directory as input' append new input empty.d
+    mistake 1 'u9 append: missing: No such file' 'no such input' append new missing
+    mistake 1 'u9 append: text/x: Not a directory' 'an input below a file' append new text/x
+    mistake 1 'u9 append: empty.d: Is a directory' 'a directory as input' append new input empty.d
     claim 'is found before anything is appended' test ! -e new
-    mistake 4 'u9 append: a/b/c' 'a log in no directory' append a/b/c input
-    mistake 4 'u9 append: text' 'a file as a log to append to' append text input
-    if [ "$(id -u)" -ne 0 ]; then
-        append locked input
-        chmod 0 locked
-        mistake 4 'locked: .*Permission denied' 'an unreadable log' "$u9" cat locked
-        mkdir -m 500 readonly
-        mistake 4 'readonly/log.*: .*Permission denied' 'an unwritable place' append readonly/log input
-        chmod 0 text
-        mistake 4 'text: Permission denied' 'an unreadable input' append new text
-        chmod 700 locked
+    mistake 1 'u9 append: a/b/c' 'a log in no directory' append a/b/c input
+    mistake 1 'u9 append: text' 'a file as a log to append to' append text input
+    rm -f pipe second && mkfifo pipe && echo x >second
+    append fading pipe second 2>err &
+    exec 9>pipe
+    echo one >&9
+    rm second
+    exec 9>&-
+    wait $!
+    status=$?
+    claim 'an input that is gone when its turn comes: status 1' test "$status" -eq 1
+    claim 'after what stood before it' \
+        said '^u9 append: second: No such file or directory; 1 record was appended before it$'
+    long=$(printf '%05000d' 0)
+    mistake 4 'u9 append: 0+: File name too long' 'a path that is too long is named, with the reason' \
+        append new "$long"
+    mistake 4 'u9 cat: 0+: .*File name too long' 'as that of a log is' "$u9" cat "$long"
+    permissions
+}
+
+permissions() {
+    append locked input
+    cp -R many half.log
+    cp input secret
+    mkdir -m 500 readonly
+    chmod 711 "$tmp"
+    chmod -R a+rX input many half.log
+    chmod 0 locked "$(segment half.log 2)" secret
+    mkdir -m 777 open.d
+    if ! plainly test -x "$u9" -a -r input -a ! -r secret; then
+        skip 'permissions: nobody here whom they would stop'
     else
-        skip 'permissions: root may do everything'
+        mistake 4 'locked: .*Permission denied' 'an unreadable log' plainly "$u9" cat locked
+        mistake 4 'readonly/log.*: .*Permission denied' 'an unwritable place' \
+            plainly "$u9" append readonly/log input
+        mistake 4 'secret: Permission denied' 'an unreadable input' \
+            plainly "$u9" append open.d/new secret
+        hint='half.log/0+2.u9: .*Permission denied \(u9fsck --salvage of a copy without this file'
+        mistake 4 "$hint" 'a segment that cannot be read is named, with a way out' \
+            plainly "$u9" cat half.log
+        mistake 4 "$hint" 'by info, too' plainly "$u9" info half.log
+        mistake 4 "$hint" 'and by get' plainly "$u9" get half.log "$first"
+        mistake 8 "$hint" 'and by u9fsck' plainly "$fsck" half.log
     fi
+    chmod 700 locked
 }
 
 # closed COMMAND...: with standard output closed; full: with one that has no room.
@@ -529,8 +731,8 @@ no_space() {
     claim 'what was appended under it is there' "$fsck" -q limited
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage paths \
-    outputs no_space; do
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage unfinished \
+    paths outputs no_space; do
     $group
 done
 echo "$passed passed, $failed failed"

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# tests/tools/test_kinds.sh BINDIR TMPDIR: logs keyed by every key kind, through the tools. [L-6]
+# Prints a line a claim and at last "N passed, N failed".
+set -u
+u9=$(realpath "$1")/u9
+fsck=$(realpath "$1")/u9fsck
+dir=$2/kinds
+passed=0
+failed=0
+rm -rf "$dir" && mkdir -p "$dir" && cd "$dir" || exit 1
+
+claim() { # SENTENCE COMMAND...
+    local sentence=$1
+    shift
+    if "$@" >out 2>err; then
+        passed=$((passed + 1))
+        echo "ok $((passed + failed)) - $sentence"
+    else
+        failed=$((failed + 1))
+        echo "not ok $((passed + failed)) - $sentence"
+        sed 's/^/# /' out err
+    fi
+}
+same() { [ "$1" = "$2" ] || { echo "is '$1', not '$2'"; false; }; }
+refused() { # STATUS PATTERN COMMAND...
+    local want=$1 pattern=$2 got=0
+    shift 2
+    "$@" >refused 2>&1 || got=$?
+    if [ "$got" = "$want" ] && grep -q -- "$pattern" refused; then return 0; fi
+    echo "status $got"
+    cat refused
+    return 1
+}
+
+for kind in muid gid:log gid:volume gid:segment tid uid8 rkey:tid; do
+    log=${kind/:/-}
+    printf 'a\nb\nc\n' | "$u9" append "$log" --key "$kind" --print-keys >keys
+    printf 'd\n' | "$u9" append "$log" --print-keys >>keys # the kind is the log's
+    last=$(tail -n 1 keys)
+    claim "$kind: keys are fresh" same "$(sort -u keys | wc -l)" 4
+    claim "$kind: get finds the newest" same "$("$u9" get --keys "$log" "$last")" "$last"$'\t'd
+    claim "$kind: cat shows the keys" same "$("$u9" cat --keys "$log" | cut -f 1)" "$(cat keys)"
+    claim "$kind: info names the kind" same "$("$u9" info "$log" | sed -n 's/^key kind *//p')" "$kind"
+    claim "$kind: info names the last key" same "$("$u9" info "$log" | sed -n 's/^last key *//p')" "$last"
+    claim "$kind: the log is whole" "$fsck" "$log"
+    case $kind in
+    uid8) ;; # their order is not that of time
+    *)
+        claim "$kind: keys only grow, across sessions too" same "$(LC_ALL=C sort keys)" "$(cat keys)"
+        claim "$kind: cat --from a key" same "$("$u9" cat "$log" --from "$last")" d
+        ;;
+    esac
+    claim "$kind: a key of another form is refused" refused 1 "kind $kind" "$u9" get "$log" 'no key'
+    claim "$kind: salvage keeps kind and keys" "$fsck" -q --salvage "$log.saved" "$log"
+    claim "$kind: what is salvaged is the same" \
+        same "$("$u9" cat --keys "$log.saved")" "$("$u9" cat --keys "$log")"
+done
+
+claim 'muids of one log have one medallion a session' \
+    same "$("$u9" cat --keys muid | cut -d - -f 2 | uniq | wc -l)" 2
+claim 'a literal key stands in each record' \
+    same "$(printf 'x\ny\n' | "$u9" append literal --key rkey:literal:self --print-keys | uniq -c | tr -s ' ')" ' 2 self'
+claim 'get of a literal gives the newest' same "$("$u9" get literal self)" y
+claim 'a literal log takes no other key' refused 1 'not the literal' \
+    sh -c "printf 'other,z\n' | '$u9' append literal --key-field ,"
+printf 'foo,x\nb.a:c~d,y\nfoo,z\n' | "$u9" append rkey --key rkey --key-field ,
+claim 'record keys are taken from the line' same "$("$u9" get rkey foo b.a:c~d | tr '\n' ' ')" 'z y '
+claim 'all versions of a record key' same "$("$u9" get rkey --all foo | tr '\n' ' ')" 'x z '
+claim 'a bad record key is refused' refused 1 'a character' \
+    sh -c "printf 'a/b,z\n' | '$u9' append rkey --key-field ,"
+claim 'record keys are not made' refused 1 "keys of kind 'rkey' are not made" \
+    sh -c "echo z | '$u9' append rkey"
+claim 'a log keeps its kind' refused 1 "of kind 'rkey', not 'tid'" \
+    sh -c "echo z | '$u9' append rkey --key tid"
+claim 'eight-byte IDs carry generator and cluster' sh -c \
+    "echo z | '$u9' append u8 --key uid8 --generator 5 --cluster 3 --print-keys | '$u9' id show uid8 - |
+     grep '\"generator\": *5' | grep '\"cluster\": *3'"
+long=$(printf '%0512d' 7)
+printf '%s,z\n' "$long" | "$u9" append long --key rkey --key-field , --print-keys >keys
+claim 'a record key may have 512 characters' same "$(cat keys)" "$long"
+claim 'and is found' same "$("$u9" get long "$long")" z
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

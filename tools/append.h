@@ -1,0 +1,50 @@
+/*
+ * tools/append.h: `u9 append` in two files: verb_append.c reads input, append_put.c puts what it
+ * read into the log.
+ */
+#ifndef U9_TOOLS_APPEND_H
+#define U9_TOOLS_APPEND_H
+
+#include "tools/common.h"
+
+#include <signal.h>
+
+enum { APPEND_WHOLE = -1 }; /* an `ending` */
+
+struct append {
+    const char *path;
+    char **files;
+    u9_options options;
+    int ending; /* '\n', 0 or APPEND_WHOLE */
+    int json, print_keys, progress, verbose;
+    const char *separator; /* NULL: keys are made */
+    u9_log *log;
+    int signals;    /* descriptor */
+    sigset_t mask;  /* before they were blocked */
+    int stopped;    /* the signal that came, 0 */
+    int failed;     /* not 0: the log refused something */
+    const char *at; /* the input's name and line, for messages */
+    uint64_t line;
+    char *in;        /* U9_RECORD_MAX bytes and a chunk */
+    uint8_t *values; /* U9_RECORD_MAX bytes */
+    char *keys; /* a line each, of what is not committed yet */
+    size_t key_size, key_room; /* bytes */
+    uint64_t records, bytes, waiting; /* bytes of records; of input not committed yet */
+    uint64_t read, all;               /* of the input; `all` 0: not known */
+    uint64_t last;                    /* ordinal */
+    tool_progress bar;
+};
+
+/* Appends one line, file or JSON value. */
+int append_put(struct append *a, const char *text, size_t size);
+
+/* Says that the line behind the last one is too long. */
+int append_too_long(struct append *a);
+
+/* Says what the system has against the input, which is being read. */
+int append_input_failed(const struct append *a, int sys);
+
+/* Waits as the policy says for what was appended; prints its keys then. */
+int append_commit(struct append *a);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * tools/append_put.c: what `u9 append` puts into the log, and what it says when it cannot: each
+ * message about the input also tells how many records were appended before.
+ */
+#include "tools/append.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEFORE_SIZE = 80 };
+
+static const char *before(const struct append *a, char out[BEFORE_SIZE])
+{
+    snprintf(out, BEFORE_SIZE, "%" PRIu64 " record%s appended before it", a->records,
+             a->records == 1 ? " was" : "s were");
+    return out;
+}
+
+/* One line about the input, naming the line that is being taken. */
+static int refuse(const struct append *a, const char *why, const char *detail)
+{
+    char count[BEFORE_SIZE];
+    before(a, count);
+    if (a->ending == APPEND_WHOLE)
+        return tool_say(TOOL_REFUSED, "%s: %s%s; %s", a->at, why, detail, count);
+    return tool_say(TOOL_REFUSED, "%s:%" PRIu64 ": %s%s; %s", a->at, a->line, why, detail, count);
+}
+
+int append_too_long(struct append *a)
+{
+    a->line++;
+    return refuse(a, "longer than a record may be (16 MiB)", "");
+}
+
+int append_input_failed(const struct append *a, int sys)
+{
+    char count[BEFORE_SIZE];
+    return tool_say(tool_sys_status(sys), "%s: %s; %s", a->at, strerror(sys), before(a, count));
+}
+
+/* The log refused something: the first cause in one line; what follows from it is no news. */
+static int log_failed(struct append *a)
+{
+    char text[1024], count[BEFORE_SIZE];
+    u9_fault fault;
+    if (a->failed) return TOOL_IO;
+    a->failed = 1;
+    u9_log_fault(a->log, &fault);
+    u9_fault_line(&fault, text, sizeof text);
+    return tool_say(fault.err == U9_ARG ? TOOL_REFUSED : TOOL_IO, "%s; at %s:%" PRIu64 ", %s", text,
+                    a->at, a->line, before(a, count));
+}
+
+/* Prints the keys of what has just been committed. */
+static int print_keys(struct append *a)
+{
+    fwrite(a->keys, 1, a->key_size, stdout);
+    a->key_size = 0;
+    fflush(stdout);
+    return tool_stdout_failed() ? TOOL_IO : TOOL_DONE; /* tool_finish says why */
+}
+
+int append_commit(struct append *a)
+{
+    if (a->waiting == 0) return TOOL_DONE;
+    a->waiting = 0;
+    u9_err err = u9_log_commit(a->log, a->last);
+    if (err != U9_OK && err != U9_AGAIN) return log_failed(a);
+    return a->print_keys ? print_keys(a) : TOOL_DONE;
+}
+
+/* Keeps a key for printing: the one that was made, or where it was too long for that, the given one. */
+static int keep_key(struct append *a, const u9_place *place, const tool_key *given)
+{
+    char text[TOOL_KEY_TEXT_SIZE];
+    const char *kind = tool_kind(a->log);
+    if (place->key_size > 0) tool_key_text(kind, place->key, place->key_size, text);
+    else if (a->separator) tool_key_text(kind, given->bytes, given->size, text);
+    else snprintf(text, sizeof text, "%s", kind + strlen("rkey:literal:"));
+    size_t size = strlen(text);
+    if (a->key_room - a->key_size <= size) {
+        size_t room = 2 * a->key_room + (1 << 16);
+        char *more = (char *)realloc(a->keys, room);
+        if (!more) return tool_nomem("the keys to print");
+        a->keys = more;
+        a->key_room = room;
+    }
+    memcpy(a->keys + a->key_size, text, size);
+    a->keys[a->key_size + size] = '\n';
+    a->key_size += size + 1;
+    return TOOL_DONE;
+}
+
+static int build_line(struct append *a, u9_builder *b, const char *text, size_t size)
+{
+    if (!a->json) {
+        u9_err err = u9_utf8_valid(text, size) ? u9_build_utf8(b, text, size)
+                                               : u9_build_bytes(b, text, size);
+        return err == U9_OK ? TOOL_DONE : refuse(a, "longer than a record may be (16 MiB)", "");
+    }
+    json_error_t error;
+    json_t *json = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    if (!json) return refuse(a, "not a JSON value: ", error.text);
+    const char *why = tool_build_json(b, json);
+    json_decref(json);
+    return why ? refuse(a, why, "") : TOOL_DONE;
+}
+
+/* Takes the key off the front of a line. */
+static int cut_key(struct append *a, const char **text, size_t *size, tool_key *key)
+{
+    size_t width = strlen(a->separator);
+    const char *end = (const char *)memmem(*text, *size, a->separator, width);
+    if (!end) return refuse(a, "the line has no separator behind a key", "");
+    const char *why = tool_key_parse(tool_kind(a->log), *text, (size_t)(end - *text), key);
+    if (why) return refuse(a, "its first field is not a key of the log's kind: ", why);
+    *size -= (size_t)(end - *text) + width;
+    *text = end + width;
+    return TOOL_DONE;
+}
+
+int append_put(struct append *a, const char *text, size_t size)
+{
+    tool_key raw = {.size = 0};
+    u9_place place;
+    u9_builder b;
+    a->line++;
+    int status = a->separator ? cut_key(a, &text, &size, &raw) : TOOL_DONE;
+    if (status != TOOL_DONE) return status;
+    u9_builder_init(&b, a->values, U9_RECORD_MAX);
+    status = build_line(a, &b, text, size);
+    if (status != TOOL_DONE) return status;
+    u9_key key = {raw.bytes, raw.size};
+    u9_err err = u9_log_append(a->log, a->separator ? &key : NULL, a->values, b.size, &place);
+    if (err == U9_LIMIT) return refuse(a, "longer than a record may be (16 MiB)", "");
+    if (err != U9_OK) return log_failed(a);
+    a->last = place.ordinal;
+    a->records++;
+    a->bytes += size;
+    a->waiting += size + 1;
+    return a->print_keys ? keep_key(a, &place, &raw) : TOOL_DONE;
+}

@@ -1,0 +1,166 @@
+/*
+ * tools/args.c: what stands in arguments: numbers, sizes, times, keys. Of u9 only: u9fsck has none.
+ *
+ * Whatever is not taken is refused: nothing is guessed, wrapped or cut.
+ */
+#include "tools/common.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int tool_number_parse(const char *text, uint64_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text)) return 0;
+    errno = 0;
+    uintmax_t number = strtoumax(text, &end, 10);
+    if (errno != 0 || *end != '\0') return 0;
+    *out = number;
+    return 1;
+}
+
+uint64_t tool_number(const char *option, const char *text)
+{
+    uint64_t number;
+    if (tool_number_parse(text, &number)) return number;
+    size_t digits = strspn(text, "0123456789");
+    if (*text == '-' && isdigit((unsigned char)text[1]))
+        tool_usage("%s %s: the number must be positive", option, text);
+    if (digits > 0 && text[digits] == '\0') tool_usage("%s %s: too large", option, text);
+    tool_usage("%s %s: not a number", option, text);
+}
+
+int tool_size_parse(const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char digits[32];
+    size_t size = strlen(text);
+    unsigned shift = 0;
+    const char *unit = size > 1 ? strchr(units, toupper((unsigned char)text[size - 1])) : NULL;
+    if (unit) shift = 10 * ((unsigned)(unit - units) + 1), size--;
+    if (size >= sizeof digits) return 0;
+    memcpy(digits, text, size);
+    digits[size] = '\0';
+    uint64_t number;
+    if (!tool_number_parse(digits, &number) || number > UINT64_MAX >> shift) return 0;
+    *out = number << shift;
+    return 1;
+}
+
+/* Up to 6 decimals behind a dot, if there is one. Moves `*text` behind them; 0: no decimals. */
+static int parse_micros(const char **text, uint64_t *micros)
+{
+    const char *p = *text;
+    *micros = 0;
+    if (*p != '.') return 1;
+    uint64_t unit = 100000;
+    for (p++; isdigit((unsigned char)*p) && unit > 0; p++, unit /= 10)
+        *micros += unit * (uint64_t)(*p - '0');
+    if (p[-1] == '.' || isdigit((unsigned char)*p)) return 0;
+    *text = p;
+    return 1;
+}
+
+/* Nothing, `Z` or `+hh:mm` to the end of the text: the seconds to add for UTC. 0: none of these. */
+static int parse_zone(const char *text, int64_t *shift)
+{
+    int used = 0;
+    unsigned hours, minutes;
+    *shift = 0;
+    if (*text == '\0' || strcmp(text, "Z") == 0 || strcmp(text, "z") == 0) return 1;
+    if (*text != '+' && *text != '-') return 0;
+    for (int i = 1; i < 6; i++)
+        if (i == 3 ? text[i] != ':' : !isdigit((unsigned char)text[i])) return 0;
+    if (sscanf(text + 1, "%2u:%2u%n", &hours, &minutes, &used) != 2 || used != 5) return 0;
+    if (text[1 + used] != '\0' || hours > 23 || minutes > 59) return 0;
+    *shift = (int64_t)(hours * 3600 + minutes * 60) * (*text == '+' ? -1 : 1);
+    return 1;
+}
+
+/* 10 characters `2026-01-31`, or 19 with a time behind, as seconds since 1970. 0: neither. */
+static int parse_clock(const char *text, int size, int64_t *seconds)
+{
+    static const char pattern[] = "dddd-dd-ddTdd:dd:dd";
+    for (int i = 0; i < size; i++) {
+        char c = text[i];
+        if (pattern[i] == 'd' ? !isdigit((unsigned char)c)
+                              : c != pattern[i] && !(i == 10 && (c == 't' || c == ' ')))
+            return 0;
+    }
+    struct tm tm = {.tm_year = atoi(text) - 1900, .tm_mon = atoi(text + 5) - 1,
+                    .tm_mday = atoi(text + 8)};
+    if (size > 10) {
+        tm.tm_hour = atoi(text + 11);
+        tm.tm_min = atoi(text + 14);
+        tm.tm_sec = atoi(text + 17);
+    }
+    struct tm same = tm;
+    if (tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60) return 0;
+    *seconds = timegm(&same);
+    if (tm.tm_sec == 60) return 1; /* a leap second is the second after it */
+    return same.tm_mday == tm.tm_mday && same.tm_mon == tm.tm_mon; /* no 30th of February */
+}
+
+/* Behind the @: seconds since 1970, with up to 6 decimals. */
+static int parse_seconds(const char *text, int64_t *seconds, uint64_t *micros)
+{
+    char digits[24];
+    uint64_t whole;
+    size_t size = strspn(text, "0123456789");
+    snprintf(digits, sizeof digits, "%.*s", (int)(size < 23 ? size : 23), text);
+    text += size;
+    if (!tool_number_parse(digits, &whole) || whole > INT64_MAX / 1000000) return 0;
+    *seconds = (int64_t)whole;
+    return parse_micros(&text, micros) && *text == '\0';
+}
+
+/* Microseconds since 1970 of a date (its midnight), a time, or `@seconds`. 0: not a time. */
+static int parse_time(const char *text, uint64_t *out)
+{
+    uint64_t micros = 0;
+    int64_t seconds, shift = 0;
+    if (*text == '@') {
+        if (!parse_seconds(text + 1, &seconds, &micros)) return 0;
+    } else if (strlen(text) == 10) {
+        if (!parse_clock(text, 10, &seconds)) return 0;
+    } else {
+        if (!parse_clock(text, 19, &seconds)) return 0;
+        text += 19;
+        if (!parse_micros(&text, &micros) || !parse_zone(text, &shift)) return 0;
+    }
+    if (seconds + shift < 0) return 0;
+    *out = (uint64_t)(seconds + shift) * 1000000 + micros;
+    return 1;
+}
+
+uint64_t tool_time(const char *option, const char *text)
+{
+    uint64_t time;
+    if (!parse_time(text, &time))
+        tool_usage("%s %s: not a time like 2026-01-31, 2026-01-31T23:59:59.5Z or @1700000000",
+                   option, text);
+    return time;
+}
+
+const char *tool_kind(const u9_log *log)
+{
+    const char *kind = u9_log_kind(log);
+    return kind[0] ? kind : "muid";
+}
+
+const char *tool_key_parse(const char *kind, const char *text, size_t size, tool_key *out)
+{
+    u9_id_reason why = U9_ID_FINE;
+    if (u9_key_parse(kind, text, size, out->bytes, &out->size, &why) == U9_OK) return NULL;
+    return u9_id_reason_text(why);
+}
+
+int tool_key_compare(const u9_key *a, const u9_key *b)
+{
+    int order = memcmp(a->data, b->data, a->size < b->size ? a->size : b->size);
+    return order ? order : (a->size > b->size) - (a->size < b->size);
+}
