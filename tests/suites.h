@@ -11,12 +11,27 @@
     X(bytes)   \
     X(value)   \
     X(muid)    \
+    X(gid)     \
+    X(tid)     \
+    X(uid8)    \
+    X(rkey)    \
+    X(idgen)   \
+    X(idgen_race) \
     X(disk)    \
     X(frame)   \
     X(body)    \
     X(control) \
     X(golden)  \
-    X(spec)
+    X(spec)    \
+    X(io)      \
+    X(writer)  \
+    X(log)     \
+    X(api) \
+    X(recovery) \
+    X(damage)  \
+    X(hostile) \
+    X(range)   \
+    X(directory)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

@@ -1,0 +1,62 @@
+#!/bin/sh
+# tests/embed/test_embed.sh BUILDDIR TMPDIR: the example of README.md builds and runs as it stands.
+#
+# The example is the block ```c whose first line begins with the comment "example: embed". It is compiled
+# against include/ and BUILDDIR/libu9.a with warnings as errors, as C11 and as C++17, and run in an empty
+# directory: it must exit 0 and print something, as many lines in both languages.
+#
+# U9_README is the file (README.md), CC and CXX are the compilers, SANITIZE the flags that libu9.a was
+# built with.
+set -eu
+export LC_ALL=C
+
+if [ $# -ne 2 ]; then
+    echo 'usage: tests/embed/test_embed.sh BUILDDIR TMPDIR' >&2
+    exit 2
+fi
+build=$(cd "$1" && pwd)
+mkdir -p "$2"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+readme=${U9_README:-$root/README.md}
+tmp=$(mktemp -d "$(cd "$2" && pwd)/embed.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+
+fail() {
+    echo "test_embed: $*" >&2
+    exit 1
+}
+
+[ -f "$readme" ] || fail "there is no $readme"
+[ -f "$build/libu9.a" ] || fail "there is no $build/libu9.a"
+
+# The first block whose first line is the comment; none if its fence is not closed.
+awk '
+/^```/ && inside { if (wanted) { closed = 1; exit } inside = 0; next }
+/^```/ { inside = 1; first = ($0 == "```c"); next }
+first { wanted = index($0, "/* example: embed") == 1; first = 0 }
+inside && wanted { print }
+END { if (!closed) exit 1 }
+' "$readme" >"$tmp/example.c" || fail "$readme has no block that begins with /* example: embed */"
+
+libs=$(${PKG_CONFIG:-pkg-config} --libs liburing libcrypto liblz4)
+
+# build_and_run NAME COMPILER FLAGS...
+build_and_run() {
+    name=$1
+    shift
+    # shellcheck disable=SC2086 # lists of words
+    "$@" -Wall -Wextra -Werror ${SANITIZE-} -I"$root/include" -o "$tmp/$name" "$tmp/example.c" \
+        -x none "$build/libu9.a" $libs -pthread || fail "the example does not compile as $name"
+    mkdir "$tmp/$name.d"
+    status=0
+    (cd "$tmp/$name.d" && "$tmp/$name" >"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null) || status=$?
+    [ "$status" -eq 0 ] || fail "the example as $name exits $status: $(cat "$tmp/$name.err")"
+    [ -s "$tmp/$name.out" ] || fail "the example as $name prints nothing"
+    [ ! -s "$tmp/$name.err" ] || fail "the example as $name complains: $(cat "$tmp/$name.err")"
+}
+
+build_and_run C11 "${CC:-cc}" -std=c11 -x c
+build_and_run C++17 "${CXX:-g++}" -std=c++17 -x c++
+[ "$(wc -l <"$tmp/C11.out")" -eq "$(wc -l <"$tmp/C++17.out")" ] ||
+    fail 'the example prints more or fewer lines as C++17 than as C11'
+echo "test_embed: ok ($(wc -l <"$tmp/example.c") lines, $(wc -l <"$tmp/C11.out") printed)"

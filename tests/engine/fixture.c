@@ -1,0 +1,616 @@
+/*
+ * tests/engine/fixture.c: see fixture.h.
+ */
+#include "tests/engine/fixture.h"
+
+#include "format/bytes.h"
+#include "format/disk.h"
+#include "tests/second_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[3000];
+
+static void remove_tree(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        unlink(path);
+        return;
+    }
+    struct dirent *e;
+    while ((e = readdir(dir)) != NULL) {
+        char inner[4200];
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
+        remove_tree(inner);
+    }
+    closedir(dir);
+    rmdir(path);
+}
+
+void fixture_setup(void)
+{
+    const char *base = getenv("U9_TEST_DIR");
+    snprintf(directory, sizeof directory, "%s/u9-test-XXXXXX", base && base[0] ? base : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+void fixture_teardown(void)
+{
+    remove_tree(directory);
+}
+
+const char *at(const char *name)
+{
+    static char paths[16][3200];
+    static unsigned next;
+    char *p = paths[next++ % 16];
+    snprintf(p, sizeof paths[0], "%s/%s", directory, name);
+    return p;
+}
+
+const char *segment_path(const char *log, uint64_t number)
+{
+    static char paths[16][3400];
+    static unsigned next;
+    char *p = paths[next++ % 16];
+    snprintf(p, sizeof paths[0], "%s/%016llx.u9", log, (unsigned long long)number);
+    return p;
+}
+
+u9_options writer_options(void)
+{
+    return (u9_options){.size = sizeof(u9_options), .mode = U9_CREATE};
+}
+
+u9_log *open_writer(const char *log, const u9_options *options)
+{
+    u9_options o = options ? *options : writer_options();
+    u9_log *handle = NULL;
+    u9_fault fault = {0};
+    u9_err err = u9_log_open(log, &o, &handle, &fault);
+    ck_assert_msg(err == U9_OK, "open for writing: %s: %s", u9_err_name(err), fault.text);
+    return handle;
+}
+
+u9_log *open_reader(const char *log)
+{
+    u9_log *handle = NULL;
+    u9_fault fault = {0};
+    u9_err err = u9_log_open(log, NULL, &handle, &fault);
+    ck_assert_msg(err == U9_OK, "open for reading: %s: %s", u9_err_name(err), fault.text);
+    return handle;
+}
+
+void close_log(u9_log *log)
+{
+    u9_fault fault = {0};
+    u9_err err = u9_log_close(log, &fault);
+    ck_assert_msg(err == U9_OK, "close: %s: %s", u9_err_name(err), fault.text);
+}
+
+static uint64_t append_value(u9_log *log, const void *data, size_t size, bool text)
+{
+    uint8_t small[4096];
+    uint8_t *room = size + 16 > sizeof small ? malloc(size + 16) : small;
+    u9_builder b;
+    u9_builder_init(&b, room, size + 16);
+    ck_assert_int_eq(text ? u9_build_utf8(&b, data, size) : u9_build_bytes(&b, data, size), U9_OK);
+    u9_place place;
+    ck_assert_int_eq(u9_log_append(log, NULL, room, b.size, &place), U9_OK);
+    if (room != small) free(room);
+    return place.ordinal;
+}
+
+uint64_t append_text(u9_log *log, const char *text)
+{
+    return append_value(log, text, strlen(text), true);
+}
+
+uint64_t append_bytes(u9_log *log, const void *bytes, size_t size)
+{
+    return append_value(log, bytes, size, false);
+}
+
+void append_many(u9_log *log, const char *prefix, unsigned count, unsigned every)
+{
+    for (unsigned i = 0; i < count; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s%u", prefix, i);
+        append_text(log, text);
+        if (every != 0 && (i + 1) % every == 0) ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+}
+
+void session(const char *log, const char *prefix, unsigned count, unsigned every)
+{
+    u9_log *handle = open_writer(log, NULL);
+    append_many(handle, prefix, count, every);
+    close_log(handle);
+}
+
+/* Reading */
+
+static void note_record(seen *s, const u9_record *r)
+{
+    if ((s->count & (s->count - 1)) == 0)
+        s->records = realloc(s->records, (s->count ? 2 * s->count : 1) * sizeof *s->records);
+    seen_record *n = &s->records[s->count++];
+    *n = (seen_record){.ordinal = r->ordinal, .segment = r->segment, .frame = r->frame,
+                       .size = r->size};
+    n->bytes = malloc(r->size);
+    memcpy(n->bytes, r->bytes, r->size);
+    u9_value v;
+    if (u9_value_decode(r->values, r->values_size, &v) != U9_OK) return;
+    if (v.type != U9_UTF8 && v.type != U9_BYTES) return;
+    n->text_size = (size_t)v.size;
+    n->text = malloc(n->text_size + 1);
+    memcpy(n->text, v.data, n->text_size);
+    n->text[n->text_size] = 0;
+}
+
+static void note_damage(void *ctx, const u9_damage *d)
+{
+    seen *s = ctx;
+    s->damages = realloc(s->damages, (s->damage_count + 1) * sizeof *s->damages);
+    s->damages[s->damage_count] = *d;
+    s->damages[s->damage_count++].path = strdup(d->path);
+}
+
+static void read_cursor(seen *s, const char *path)
+{
+    u9_log *log;
+    u9_cursor *cursor;
+    s->err = u9_log_open(path, NULL, &log, NULL);
+    if (s->err != U9_OK) return;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &cursor, NULL), U9_OK);
+    u9_record r;
+    u9_err err;
+    while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION)
+        if (err == U9_OK) note_record(s, &r);
+    ck_assert_int_eq(err, U9_END);
+    u9_cursor_close(cursor);
+    close_log(log);
+}
+
+static void tell_damage(const char *who, const u9_damage *d)
+{
+    fprintf(stderr, "%s: segment %llu %s %s [%llu,%llu) lost %lld\n", who,
+            (unsigned long long)d->segment, u9_verdict_name(d->verdict), u9_reason_name(d->reason),
+            (unsigned long long)d->begin, (unsigned long long)d->end, (long long)d->lost);
+}
+
+/* The second reader tells the same. */
+static void agree(const seen *s, const char *path)
+{
+    second_log other;
+    ck_assert_int_eq(second_read(path, &other), 0);
+    ck_assert_msg(other.n_records == s->count, "%s: %zu records, the second reader sees %zu", path,
+                  s->count, other.n_records);
+    for (size_t i = 0; i < s->count; i++) {
+        const seen_record *a = &s->records[i];
+        const second_record *b = &other.records[i];
+        ck_assert_uint_eq(a->ordinal, b->ordinal);
+        ck_assert_uint_eq(a->frame, b->frame);
+        ck_assert_uint_eq(a->size, b->size);
+        ck_assert_int_eq(memcmp(a->bytes, b->bytes, a->size), 0);
+    }
+    if (other.n_damages != s->damage_count) {
+        for (size_t i = 0; i < s->damage_count; i++) tell_damage("u9", &s->damages[i]);
+        for (size_t i = 0; i < other.n_damages; i++) {
+            const second_damage *b = &other.damages[i];
+            tell_damage("second", &(u9_damage){.verdict = b->verdict, .reason = b->reason,
+                                               .segment = b->segment, .begin = b->begin,
+                                               .end = b->end, .lost = b->lost});
+        }
+    }
+    ck_assert_msg(other.n_damages == s->damage_count, "%s: %zu damages, the second reader sees %zu",
+                  path, s->damage_count, other.n_damages);
+    for (size_t i = 0; i < s->damage_count; i++) {
+        const u9_damage *a = &s->damages[i];
+        const second_damage *b = &other.damages[i];
+        ck_assert_msg(a->verdict == b->verdict && a->reason == b->reason && a->begin == b->begin &&
+                          a->end == b->end && a->lost == b->lost,
+                      "%s: damage %zu: %s %s [%llu,%llu) lost %lld; second: %s %s [%llu,%llu) lost %lld",
+                      path, i, u9_verdict_name(a->verdict), u9_reason_name(a->reason),
+                      (unsigned long long)a->begin, (unsigned long long)a->end, (long long)a->lost,
+                      u9_verdict_name(b->verdict), u9_reason_name(b->reason),
+                      (unsigned long long)b->begin, (unsigned long long)b->end, (long long)b->lost);
+    }
+    second_free(&other);
+}
+
+seen *look(const char *path)
+{
+    seen *s = calloc(1, sizeof *s);
+    read_cursor(s, path);
+    if (s->err != U9_OK) return s;
+    u9_check_options o = {.size = sizeof o, .on_damage = note_damage, .ctx = s};
+    s->report.size = sizeof s->report;
+    u9_fault fault;
+    u9_err err = u9_check(path, &o, &s->report, &fault);
+    ck_assert_msg(err == U9_OK, "check: %s: %s", u9_err_name(err), fault.text);
+    ck_assert_uint_eq(s->report.records, s->count);
+    agree(s, path);
+    return s;
+}
+
+void forget(seen *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->records[i].text);
+        free(s->records[i].bytes);
+    }
+    for (size_t i = 0; i < s->damage_count; i++) {
+        union {
+            const char *in;
+            char *out;
+        } path = {.in = s->damages[i].path};
+        free(path.out);
+    }
+    free(s->records);
+    free(s->damages);
+    free(s);
+}
+
+size_t count_damages(const seen *s, u9_verdict verdict, u9_reason reason)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->damage_count; i++)
+        if (s->damages[i].verdict == verdict &&
+            (reason == U9_R_NONE || s->damages[i].reason == reason))
+            n++;
+    return n;
+}
+
+bool has_text(const seen *s, const char *text)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->records[i].text && s->records[i].text_size == strlen(text) &&
+            memcmp(s->records[i].text, text, strlen(text)) == 0)
+            return true;
+    return false;
+}
+
+/* Files */
+
+uint8_t *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    ck_assert_msg(f != NULL, "%s: %s", path, strerror(errno));
+    uint64_t n = file_size(path);
+    uint8_t *bytes = malloc(n + 1);
+    ck_assert_uint_eq(fread(bytes, 1, n, f), n);
+    fclose(f);
+    *size = n;
+    return bytes;
+}
+
+void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_msg(f != NULL, "%s: %s", path, strerror(errno));
+    ck_assert_uint_eq(fwrite(bytes, 1, size, f), size);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+void copy_log(const char *from, const char *to)
+{
+    ck_assert_int_eq(mkdir(to, 0700), 0);
+    DIR *dir = opendir(from);
+    ck_assert_ptr_nonnull(dir);
+    struct dirent *e;
+    while ((e = readdir(dir)) != NULL) {
+        char a[4200], b[4200];
+        size_t size;
+        if (e->d_name[0] == '.') continue;
+        snprintf(a, sizeof a, "%s/%s", from, e->d_name);
+        snprintf(b, sizeof b, "%s/%s", to, e->d_name);
+        uint8_t *bytes = read_file(a, &size);
+        write_file(b, bytes, size);
+        free(bytes);
+    }
+    closedir(dir);
+}
+
+void remove_log(const char *path)
+{
+    remove_tree(path);
+}
+
+uint64_t file_size(const char *path)
+{
+    struct stat st;
+    ck_assert_msg(stat(path, &st) == 0, "%s: %s", path, strerror(errno));
+    return (uint64_t)st.st_size;
+}
+
+static int open_for_damage(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+    return fd;
+}
+
+void flip_bit(const char *path, uint64_t offset, unsigned bit)
+{
+    int fd = open_for_damage(path);
+    uint8_t byte;
+    ck_assert_int_eq(pread(fd, &byte, 1, (off_t)offset), 1);
+    byte ^= (uint8_t)(1u << bit);
+    ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)offset), 1);
+    close(fd);
+}
+
+void fill_bytes(const char *path, uint64_t offset, uint64_t count, uint8_t value)
+{
+    int fd = open_for_damage(path);
+    for (uint64_t i = 0; i < count; i++)
+        ck_assert_int_eq(pwrite(fd, &value, 1, (off_t)(offset + i)), 1);
+    close(fd);
+}
+
+void cut_file(const char *path, uint64_t size)
+{
+    ck_assert_int_eq(truncate(path, (off_t)size), 0);
+}
+
+void extend_file(const char *path, uint64_t size)
+{
+    ck_assert_uint_le(file_size(path), size);
+    cut_file(path, size);
+}
+
+size_t frame_offsets(const char *path, uint64_t *out, size_t max)
+{
+    static const uint8_t magic[8] = {0xff, 0xff, 'u', 't', 'f', '9', 'f', 0x00};
+    size_t size, n = 0;
+    uint8_t *bytes = read_file(path, &size);
+    for (size_t p = 32; p + 64 <= size && n < max; p += 16)
+        if (memcmp(bytes + p + 48, magic, 8) == 0 && memcmp(bytes + p, bytes + 32, 16) == 0)
+            out[n++] = p;
+    free(bytes);
+    return n;
+}
+
+void crash(u9_log *writer, const char *log)
+{
+    char aside[4200];
+    snprintf(aside, sizeof aside, "%s.crash", log);
+    copy_log(log, aside);
+    close_log(writer);
+    remove_log(log);
+    ck_assert_int_eq(rename(aside, log), 0);
+}
+
+u9_options small_options(void)
+{
+    u9_options o = writer_options();
+    o.segment_size = 65536;
+    return o;
+}
+
+void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size)
+{
+    int fd = open_for_damage(path);
+    ck_assert_int_eq(pwrite(fd, bytes, size, (off_t)offset), (ssize_t)size);
+    close(fd);
+}
+
+void picture(const char *log, uint8_t out[16])
+{
+    struct dirent **names;
+    int n = scandir(log, &names, NULL, alphasort);
+    ck_assert_int_ge(n, 0);
+    memset(out, 0, 16);
+    for (int i = 0; i < n; i++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/%s", log, names[i]->d_name);
+        if (names[i]->d_name[0] != '.') {
+            size_t size, length = strlen(names[i]->d_name);
+            uint8_t *bytes = read_file(path, &size);
+            bytes = realloc(bytes, size + length + 16);
+            memcpy(bytes + size, names[i]->d_name, length);
+            memcpy(bytes + size + length, out, 16);
+            u9i_hash(bytes, size + length + 16, out);
+            free(bytes);
+        }
+        free(names[i]);
+    }
+    free(names);
+}
+
+u9i_keys keys_of(const char *path)
+{
+    uint8_t header[U9I_DISK_HEADER_SIZE];
+    u9i_keys keys;
+    int fd = open_for_damage(path);
+    ck_assert_int_eq(pread(fd, header, sizeof header, 0), (ssize_t)sizeof header);
+    close(fd);
+    ck_assert_int_eq(u9i_disk_decode(header, &keys), U9_OK);
+    return keys;
+}
+
+size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t max)
+{
+    u9i_keys keys;
+    size_t n = 0;
+    (void)u9i_keys_init(&keys, bytes + 8);
+    for (size_t p = U9I_DISK_HEADER_SIZE; p + U9I_FRAME_HEADER_SIZE <= size && n < max;) {
+        u9i_proof proof = {0};
+        u9i_frame f;
+        if (u9i_frame_verify(&keys, p, size, bytes + p, size - p, &proof, &f) != U9_OK) {
+            p += U9I_ALIGN;
+            continue;
+        }
+        out[n++] = (seen_frame){.offset = p, .end = f.end, .length = f.body_size + U9I_TRAILER_SIZE,
+                                .count = f.trailer.count, .ordinal = f.trailer.ordinal,
+                                .previous = f.trailer.previous, .durable = f.trailer.durable,
+                                .is_end = f.body_size > 12 && memcmp(f.body + 6, "u9end", 6) == 0};
+        p = f.end;
+    }
+    return n;
+}
+
+/* Segments made by hand */
+
+static void forge_room(const forged_segment *s, size_t more)
+{
+    ck_assert_uint_le(s->size + more, FORGED_ROOM);
+}
+
+uint64_t forge_frame(forged_segment *s, const void *body, size_t size, uint32_t count)
+{
+    forge_room(s, u9i_frame_size(size));
+    uint8_t *frame = s->bytes + s->size;
+    uint8_t sha[U9I_HASH_SIZE];
+    if (size > 0) memmove(frame + U9I_FRAME_HEADER_SIZE, body, size);
+    s->next.offset = s->size;
+    s->next.count = count;
+    ck_assert_int_eq(u9i_frame_seal(&s->keys, &s->next, frame, size, sha), U9_OK);
+    memcpy(s->next.chain, sha, sizeof sha);
+    s->next.previous = s->size;
+    s->next.ordinal += count;
+    s->next.time_us++;
+    s->size += u9i_frame_size(size);
+    s->end = s->size;
+    s->frames++;
+    s->records += count;
+    return s->next.offset;
+}
+
+size_t record_bytes(uint8_t *out, uint64_t n, const void *text, size_t size)
+{
+    uint8_t head[17];
+    u9_builder b;
+    size_t values = size + (size > 65535 ? 5u : size > 255 ? 3u : size > 15 ? 2u : 1u);
+    size_t at = u9i_record_head(2, 18 + values, head);
+    memcpy(out, head, at);
+    out[at] = 0x1c;
+    out[at + 1] = 16;
+    memset(out + at + 2, 0x60, 8);
+    u9i_set_be(out + at + 10, 8, n);
+    u9_builder_init(&b, out + at + 18, values);
+    ck_assert_int_eq(u9_build_utf8(&b, text, size), U9_OK);
+    ck_assert_uint_eq(b.size, values);
+    return at + 18 + values;
+}
+
+uint64_t forge_records(forged_segment *s, const char *prefix, uint32_t count)
+{
+    uint8_t *body = malloc(count * (strlen(prefix) + 64));
+    size_t size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        char text[1100];
+        int n = snprintf(text, sizeof text, "%s%llu", prefix,
+                         (unsigned long long)s->next.ordinal + i);
+        size += record_bytes(body + size, s->next.ordinal + i, text, (size_t)n);
+    }
+    uint64_t p = forge_frame(s, body, size, count);
+    free(body);
+    return p;
+}
+
+uint64_t forge_promise(forged_segment *s)
+{
+    s->next.durable = s->end;
+    return forge_frame(s, NULL, 0, 0);
+}
+
+void forge_pad(forged_segment *s)
+{
+    size_t rest = -s->size & (U9I_BLOCK - 1);
+    forge_room(s, rest);
+    memset(s->bytes + s->size, 0, rest);
+    s->size += rest;
+}
+
+u9i_open forge_naming(uint64_t number, const forged_segment *before, u9i_tail tail)
+{
+    u9i_open open = {.segment = number, .tail = before ? tail : U9I_TAIL_NONE};
+    memset(open.log, 0x70, sizeof open.log);
+    memset(open.session, (int)(0x90 + number % 16), sizeof open.session);
+    if (before == NULL) return open;
+    open.before_segment = before->number;
+    memcpy(open.before_boundary, before->keys.boundary, sizeof open.before_boundary);
+    memcpy(open.before_secret, before->keys.secret, sizeof open.before_secret);
+    open.end = (u9i_end){.offset = before->end, .ordinal = before->next.ordinal};
+    memcpy(open.end.chain, before->next.chain, sizeof open.end.chain);
+    return open;
+}
+
+forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open *open)
+{
+    forged_segment s = {.bytes = calloc(1, FORGED_ROOM), .number = number, .kind = "muid",
+                        .size = U9I_DISK_HEADER_SIZE};
+    uint8_t secret[U9I_SECRET_SIZE], body[1024];
+    memset(secret, 0x5a, sizeof secret);
+    u9i_set_be(secret, 8, number);
+    u9i_set_be(secret + 12, 4, seed);
+    ck_assert(u9i_keys_init(&s.keys, secret));
+    u9i_disk_encode(&s.keys, s.bytes);
+    u9i_open o = *open;
+    s.next = (u9i_trailer){.ordinal = o.end.ordinal, .time_us = 1700000000000000 + number};
+    if (o.before_segment == 0) u9i_hash(s.bytes, U9I_DISK_HEADER_SIZE, o.end.chain);
+    memcpy(s.next.chain, o.end.chain, sizeof o.end.chain);
+    if (o.kind.data == NULL) o.kind = (u9i_span){.data = (const uint8_t *)s.kind, .size = 4};
+    u9i_out out = u9i_out_init(body, sizeof body);
+    u9i_open_encode(&out, &o);
+    ck_assert(!out.failed);
+    forge_frame(&s, body, out.size, 0);
+    return s;
+}
+
+forged_segment forge_begin(uint64_t number, unsigned seed, const forged_segment *before,
+                           u9i_tail tail)
+{
+    u9i_open open = forge_naming(number, before, tail);
+    return forge_with_open(number, seed, &open);
+}
+
+void forge_end(forged_segment *s, u9i_end_kind kind)
+{
+    static const uint8_t none[1] = {0x30};
+    uint8_t body[1024];
+    u9i_close end = {.kind = kind, .segment = s->number, .frames = s->frames, .records = s->records,
+                     .data_end = s->end, .first_key = {none, 1}, .last_key = {none, 1},
+                     .key_kind = {(const uint8_t *)s->kind, strlen(s->kind)}};
+    memcpy(end.secret, s->keys.secret, sizeof end.secret);
+    u9i_out out = u9i_out_init(body, sizeof body);
+    u9i_close_encode(&out, &end);
+    ck_assert(!out.failed);
+    s->next.durable = s->end;
+    forge_pad(s);
+    forge_frame(s, body, out.size, 0);
+    forge_pad(s);
+}
+
+void forge_mend(forged_segment *s, uint64_t p)
+{
+    uint8_t *frame = s->bytes + p;
+    uint64_t length = u9i_get_be(frame + 56, 8);
+    ck_assert_uint_le(p + U9I_FRAME_HEADER_SIZE + length, s->size);
+    u9i_hash(frame + U9I_FRAME_HEADER_SIZE, (size_t)length, frame + 16);
+    u9i_sign(frame + 16, s->keys.secret, frame + 32);
+    if (s->next.previous == p) memcpy(s->next.chain, frame + 16, U9I_HASH_SIZE);
+}
+
+void forge_save(const forged_segment *s, const char *log)
+{
+    if (mkdir(log, 0700) != 0) ck_assert_int_eq(errno, EEXIST);
+    write_file(segment_path(log, s->number), s->bytes, s->size);
+}
+
+void forge_free(forged_segment *s)
+{
+    free(s->bytes);
+    *s = (forged_segment){0};
+}

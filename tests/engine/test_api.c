@@ -1,0 +1,154 @@
+/*
+ * tests/engine/test_api.c: what hosts were compiled against does not move: numbers, names, sizes of structs.
+ */
+#include "tests/engine/fixture.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <string.h>
+
+START_TEST(the_numbers_of_errors_are_pinned)
+{
+    static const struct {
+        u9_err err;
+        int number;
+        const char *name;
+    } rows[] = {
+        {U9_OK, 0, "OK"},           {U9_END, 1, "END"},         {U9_AGAIN, 2, "AGAIN"},
+        {U9_ABSENT, 3, "ABSENT"},   {U9_ARG, -1, "ARG"},        {U9_NOMEM, -2, "NOMEM"},
+        {U9_IO, -3, "IO"},          {U9_CORRUPT, -4, "CORRUPT"}, {U9_TORN, -5, "TORN"},
+        {U9_VERSION, -6, "VERSION"}, {U9_LIMIT, -7, "LIMIT"},   {U9_LOCKED, -8, "LOCKED"},
+        {U9_STATE, -9, "STATE"},    {U9_POISONED, -10, "POISONED"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ck_assert_int_eq(rows[i].err, rows[i].number);
+        ck_assert_str_eq(u9_err_name(rows[i].err), rows[i].name);
+    }
+    ck_assert_str_eq(u9_err_name((u9_err)4), "?");
+    ck_assert_str_eq(u9_err_name((u9_err)-11), "?");
+    ck_assert(U9_NOWHERE == UINT64_MAX);
+}
+END_TEST
+
+START_TEST(the_numbers_of_verdicts_are_pinned)
+{
+    static const char *const names[] = {"clean", "torn", "unknown", "corrupt"};
+    static const u9_verdict verdicts[] = {U9_V_CLEAN, U9_V_TORN, U9_V_UNKNOWN, U9_V_CORRUPT};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(verdicts[i], i);
+        ck_assert_str_eq(u9_verdict_name(verdicts[i]), names[i]);
+    }
+    ck_assert_str_eq(u9_verdict_name((u9_verdict)4), "?");
+}
+END_TEST
+
+START_TEST(the_numbers_of_reasons_are_pinned)
+{
+    static const struct {
+        u9_reason reason;
+        const char *name, *rule;
+    } rows[] = {
+        {U9_R_NONE, "none", ""},           {U9_R_HEADER, "header", "H-4"},
+        {U9_R_BOUNDARY, "boundary", "F-6"}, {U9_R_MAGIC, "magic", "F-6"},
+        {U9_R_LENGTH, "length", "F-6"},    {U9_R_OVERLAP, "overlap", "F-6"},
+        {U9_R_SIGNATURE, "signature", "F-6"}, {U9_R_TRAILER, "trailer", "F-6"},
+        {U9_R_HASH, "hash", "F-6"},        {U9_R_FOLLOW, "follow", "F-9"},
+        {U9_R_PADDING, "padding", "F-2"},  {U9_R_FILL, "fill", "F-8"},
+        {U9_R_BODY, "body", "B-1"},        {U9_R_CUT, "cut", "R-5"},
+        {U9_R_MISSING, "missing", "L-4"},  {U9_R_FOREIGN, "foreign", "L-4"},
+        {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
+        {U9_R_BLANK, "blank", "L-4"},
+    };
+    for (int i = 0; i < 19; i++) {
+        ck_assert_int_eq(rows[i].reason, i);
+        ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
+        ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
+        ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
+    }
+    for (int i = -1; i < 30; i += i < 0 ? 20 : 1) {
+        ck_assert_str_eq(u9_reason_name((u9_reason)i), "?");
+        ck_assert_str_eq(u9_reason_text((u9_reason)i), "?");
+        ck_assert_str_eq(u9_reason_rule((u9_reason)i), "");
+    }
+}
+END_TEST
+
+START_TEST(the_numbers_of_modes_policies_and_limits_are_pinned)
+{
+    ck_assert_int_eq(U9_READ, 1);
+    ck_assert_int_eq(U9_WRITE, 2);
+    ck_assert_int_eq(U9_CREATE, 3);
+    ck_assert_int_eq(U9_POLICY_COMMIT, 0);
+    ck_assert_int_eq(U9_POLICY_INTERVAL, 1);
+    ck_assert_int_eq(U9_POLICY_NONE, 2);
+    ck_assert_uint_eq(U9_RECORD_MAX, 16777216);
+    ck_assert_int_eq(U9_DEPTH_MAX, 64);
+    ck_assert_int_eq(U9_MUID_SIZE, 16);
+    ck_assert_int_eq(U9_MUID_TEXT_SIZE, 34);
+}
+END_TEST
+
+START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers have 8 bytes */
+{
+    if (sizeof(void *) != 8) return;
+    ck_assert_uint_eq(sizeof(u9_options), 72);
+    ck_assert_uint_eq(sizeof(u9_check_options), 32);
+    ck_assert_uint_eq(sizeof(u9_report), 1784);
+    ck_assert_uint_eq(sizeof(u9_range), 40);
+    ck_assert_uint_eq(sizeof(u9_fault), 544);
+    ck_assert_uint_eq(sizeof(u9_damage), 64);
+    ck_assert_uint_eq(sizeof(u9_key), 16);
+    ck_assert_uint_eq(sizeof(u9_entry), 32);
+    ck_assert_uint_eq(sizeof(u9_place), 32);
+    ck_assert_uint_eq(sizeof(u9_record), 88);
+    ck_assert_uint_eq(sizeof(u9_value), 56);
+    ck_assert_uint_eq(sizeof(u9_muid), 24);
+    ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
+}
+END_TEST
+
+static void expect_line(const u9_fault *fault, const char *line)
+{
+    char out[800];
+    ck_assert_ptr_eq(u9_fault_line(fault, out, sizeof out), out);
+    ck_assert_str_eq(out, line);
+}
+
+START_TEST(a_fault_is_told_in_one_line)
+{
+    u9_fault f = {.err = U9_IO, .segment = U9_NOWHERE, .offset = U9_NOWHERE};
+    strcpy(f.text, "a write failed");
+    expect_line(&f, "a write failed");
+    strcpy(f.path, "log");
+    expect_line(&f, "log: a write failed");
+    f.offset = 4096;
+    expect_line(&f, "log: offset 4096: a write failed");
+    f.sys = ENOSPC;
+    expect_line(&f, "log: offset 4096: a write failed: No space left on device");
+    strcpy(f.rule, "W-6");
+    expect_line(&f, "log: offset 4096: a write failed: No space left on device [W-6]");
+    char small[10];
+    ck_assert_str_eq(u9_fault_line(&f, small, sizeof small), "log: offs");
+}
+END_TEST
+
+START_TEST(the_version_is_told_in_the_header)
+{
+    ck_assert_str_eq(U9_VERSION_TEXT, "0.1.0");
+}
+END_TEST
+
+Suite *suite_api(void)
+{
+    Suite *suite = suite_create("api");
+    TCase *pinned = tcase_create("pinned");
+    tcase_add_test(pinned, the_numbers_of_errors_are_pinned);
+    tcase_add_test(pinned, the_numbers_of_verdicts_are_pinned);
+    tcase_add_test(pinned, the_numbers_of_reasons_are_pinned);
+    tcase_add_test(pinned, the_numbers_of_modes_policies_and_limits_are_pinned);
+    tcase_add_test(pinned, structs_that_a_host_fills_have_the_sizes_they_had);
+    tcase_add_test(pinned, a_fault_is_told_in_one_line);
+    tcase_add_test(pinned, the_version_is_told_in_the_header);
+    suite_add_tcase(suite, pinned);
+    return suite;
+}

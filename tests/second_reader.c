@@ -1,0 +1,757 @@
+/*
+ * tests/second_reader.c: a second reader of the format, written from SPEC.md alone.
+ *
+ * Every file is read whole, all its valid frames are found and decoded first, and only then the
+ * rules L and R are played through. Nothing here is shared with the library and nothing is fast.
+ */
+#include "second_reader.h"
+
+#include <dirent.h>
+#include <lz4.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NOWHERE UINT64_MAX
+#define BODY_MAX ((uint64_t)1 << 24)
+
+/* BROKEN: what R-9 calls damage. OTHER: a control record that a later version may know. */
+typedef enum body_kind { NOTHING, RECORDS, PART, OPEN, END, TRIM, PAGE, OTHER, BROKEN } body_kind;
+
+typedef struct field { /* content of an element, without bytecode and length */
+    const uint8_t *at;
+    uint64_t size;
+} field;
+
+typedef struct frame {
+    uint64_t p, end, length, ordinal, count, previous, durable;
+    const uint8_t *sha, *chain, *body; /* body: decoded */
+    uint64_t body_size;
+    body_kind kind;
+    field f[14]; /* elements of a known control record */
+} frame;
+
+typedef struct second_file {
+    uint64_t number, n;
+    uint8_t *d, secret[16], boundary[16];
+    frame *frames, *open; /* all that are valid, in order; the one at 32, if it is a u9open */
+    size_t n_frames;
+    int bad_header, foreign, named;
+    int is_void; /* 1: a creation cut short; 2: by L-3 */
+} second_file;
+
+/* Where reading stands: at a file's start or behind a frame. */
+typedef struct place {
+    uint64_t x, ordinal;  /* ordinal: expected next, NOWHERE if not known */
+    const uint8_t *chain; /* NULL if not known */
+    const frame *last;    /* in this file, NULL if none was read */
+} place;
+
+/* ---- small things ---- */
+
+/* The list of n elements with room for one more: it doubles at each power of two. */
+static void *grown(void *list, size_t n, size_t each)
+{
+    void *more = n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * each);
+    if (!more) abort();
+    return more;
+}
+
+static uint8_t *keep(second_log *g, uint64_t size)
+{
+    g->memory = grown(g->memory, g->n_memory, sizeof *g->memory);
+    if (!(g->memory[g->n_memory] = calloc(1, size + 1))) abort();
+    return g->memory[g->n_memory++];
+}
+
+static void say(second_log *g, u9_verdict verdict, u9_reason reason, const second_file *s,
+                uint64_t begin, uint64_t end, uint64_t ordinal, uint64_t lost)
+{
+    g->damages = grown(g->damages, g->n_damages, sizeof *g->damages);
+    g->damages[g->n_damages++] =
+        (second_damage){verdict, reason, s->number, begin, end, ordinal, lost, 0};
+}
+
+static void record(second_log *g, second_record r)
+{
+    g->records = grown(g->records, g->n_records, sizeof r);
+    g->records[g->n_records++] = r;
+}
+
+static uint64_t be(const uint8_t *b, unsigned bytes)
+{
+    uint64_t v = 0;
+    while (bytes--) v = v << 8 | *b++;
+    return v;
+}
+
+static void hash16(const uint8_t *b, uint64_t n, uint8_t out[16])
+{
+    uint8_t whole[SHA256_DIGEST_LENGTH];
+    memcpy(out, SHA256(b, n, whole), 16);
+}
+
+static int same(const uint8_t *a, const uint8_t *b)
+{
+    return !memcmp(a, b, 16);
+}
+
+static uint64_t block_up(uint64_t x)
+{
+    return (x + 4095) & ~(uint64_t)4095;
+}
+
+/* Behind the last byte of [a,b) that is not zero; a if all are zero or absent. */
+static uint64_t nonzero_end(const second_file *s, uint64_t a, uint64_t b)
+{
+    if (b > s->n) b = s->n;
+    while (b > a && !s->d[b - 1]) b--;
+    return b > a ? b : a;
+}
+
+static int zeros(const second_file *s, uint64_t a, uint64_t b)
+{
+    return nonzero_end(s, a, b) == a;
+}
+
+/* How many records are gone between two ordinals; not known if they run backwards. */
+static uint64_t between(uint64_t from, uint64_t to)
+{
+    return from == NOWHERE || to == NOWHERE || to < from ? NOWHERE : to - from;
+}
+
+/* ---- values and bodies ---- */
+
+/* Size of the utf9 value at b, 0 if it is none or does not fit n bytes. Containers by length. */
+static uint64_t value_size(const uint8_t *b, uint64_t n)
+{
+    static const uint8_t fixed[24] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 8, [21] = 2, 4, 8};
+    uint64_t head = 1, length = 0;
+    unsigned c, w = 0;
+    if (!n) return 0;
+    c = b[0];
+    if (c >= 0x80) return 1;
+    if ((c >= 0x0c && c <= 0x0f) || c == 0x50 || c > 0x57) return 0;
+    if (c < 0x18) length = fixed[c];
+    else if (c >= 0x20 && c < 0x40) length = c & 15;
+    else if (c >= 0x51) w = c <= 0x53 ? 2u << (c - 0x51) : 1u << (c - 0x54);
+    else w = c >= 0x48 ? 1 : 1u << (c & 3);
+    head += c >= 0x40 && c < 0x48 ? 2 * w : w;
+    if (n < head) return 0;
+    if (w) length = be(b + 1, w);
+    if (length > n - head) return 0;
+    head += length;
+    if (c < 0x51) return head;
+    length = head < n && b[head] >= 0x40 ? value_size(b + head, n - head) : 0;
+    return length > 1 ? head + length : 0; /* an index: the container behind it belongs to it */
+}
+
+/* A key at b, which is a whole value: text or bytes, 1 to 512 of them, or a uint64 [L-6]. */
+static int is_key(const uint8_t *b)
+{
+    uint64_t size = value_size(b, UINT64_MAX), head = 1;
+    if (b[0] == 0x03) return 1;
+    if (b[0] < 0x18 || b[0] > 0x3f) return 0;
+    if (b[0] < 0x20) head += 1u << (b[0] & 3);
+    return size > head && size - head <= 512;
+}
+
+/* A tuple at b: its size, its first element and how many; 0 if its elements do not fill it. */
+static uint64_t tuple(const uint8_t *b, uint64_t n, const uint8_t **first, uint64_t *count)
+{
+    uint64_t size = value_size(b, n), at, one;
+    unsigned w;
+    if (!size || b[0] < 0x40 || b[0] > 0x4f || (b[0] & 0x0c) == 0x04) return 0;
+    w = 1u << (b[0] & 3);
+    at = b[0] >= 0x48 ? 2 : 1 + 2 * w;
+    *count = b[0] >= 0x48 ? b[0] & 7 : be(b + 1 + w, w);
+    *first = b + at;
+    for (uint64_t i = 0; i < *count; i++, at += one)
+        if (!(one = value_size(b + at, size - at))) return 0;
+    return at == size && *count ? size : 0;
+}
+
+static int is_control(const uint8_t *first)
+{
+    return first[0] == 0x0a && first[1] == 'u' && first[2] == '9';
+}
+
+/* The elements of a control record in the bytecodes of `form`, `v` for any value [C-1]. */
+static int fields(const uint8_t *b, const char *form, field *out)
+{
+    static const struct {
+        char letter;
+        uint8_t code, head, size;
+    } forms[] = {{'s', 0x0a, 1, 8},  {'1', 0x00, 1, 1}, {'4', 0x02, 1, 4}, {'8', 0x03, 1, 8},
+                 {'b', 0x1c, 2, 16}, {'t', 0x19, 3, 0}, {'l', 0x1e, 5, 0}, {'a', 0x46, 9, 0}};
+    for (; *form; form++, out++) {
+        size_t i = 0;
+        *out = (field){b, value_size(b, NOWHERE)};
+        b += out->size;
+        if (*form == 'v') continue;
+        while (forms[i].letter != *form) i++;
+        if (*out->at != forms[i].code || out->size < forms[i].head) return 0;
+        out->at += forms[i].head;
+        out->size -= forms[i].head;
+        if (forms[i].size && out->size != forms[i].size) return 0;
+    }
+    return 1;
+}
+
+static uint64_t num(const frame *f, int i)
+{
+    return be(f->f[i].at, (unsigned)f->f[i].size);
+}
+
+static int page_ok(const frame *f) /* [C-7] */
+{
+    const uint8_t *ka = f->f[2].at, *ia = f->f[3].at;
+    uint64_t k = f->f[2].size, n = be(ia - 4, 4);
+    int hashed = !memcmp(f->f[1].at, "u9kh\0\0\0", 8);
+    return (hashed || !memcmp(f->f[1].at, "k\0\0\0\0\0\0", 8)) && be(ka - 4, 4) == n &&
+           f->f[3].size == 1 + 8 * n && ia[0] == 0x07 &&
+           ((k == 1 + 8 * n && ka[0] == 0x03) ||
+            (!hashed && k == 2 + 16 * n && ka[0] == 0x1c && ka[1] == 16));
+}
+
+static body_kind control(frame *f, const uint8_t *name, uint64_t elements)
+{
+    static const struct {
+        const char *name, *form;
+        uint8_t code;
+        body_kind kind;
+    } known[] = {{"u9open\0", "sbb8888bb88b1t", 0x41, OPEN},
+                 {"u9end\0\0", "s1888888btvv", 0x41, END},
+                 {"u9trim\0", "s88", 0x41, TRIM},
+                 {"u9part\0", "s488l", 0x42, PART},
+                 {"u9page\0", "ssaa", 0x42, PAGE},
+                 {"u9lz4\0\0", "", 0, BROKEN},
+                 {"u9mask\0", "", 0, BROKEN}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        body_kind kind = known[i].kind;
+        if (memcmp(name + 1, known[i].name, 8) != 0) continue;
+        if (f->body[0] != known[i].code || elements < strlen(known[i].form) ||
+            f->count > (kind == PART) || !fields(name, known[i].form, f->f))
+            return BROKEN;
+        if ((kind == OPEN && /* [C-3] */
+             (num(f, 10) != f->ordinal || !same(f->f[11].at, f->chain) || num(f, 12) > 5 ||
+              !num(f, 3) || num(f, 6) > num(f, 3) || f->f[13].size > 532)) ||
+            (kind == END && num(f, 1) != 1 && num(f, 1) != 2) || (kind == PAGE && !page_ok(f)))
+            return BROKEN;
+        return kind;
+    }
+    return f->count ? BROKEN : OTHER; /* [B-3] */
+}
+
+static int wrapped(const uint8_t *b, uint64_t n, const char *name, uint64_t head)
+{
+    return n >= head && b[0] == 0x42 && be(b + 1, 4) == n - 9 && be(b + 5, 4) == 3 &&
+           !memcmp(b + 9, name, 9) && b[head - 5] == 0x1e && be(b + head - 4, 4) == n - head;
+}
+
+/* Decodes the body b [B-1]: f->count, ordinal and chain are known, body and fields are set. */
+static body_kind decode(second_log *g, frame *f, const uint8_t *b, uint64_t n)
+{
+    const uint8_t *first;
+    uint64_t at = 0, count, seen = 0, size;
+    uint8_t *plain;
+    if (wrapped(b, n, "\nu9lz4\0\0", 32) && b[18] == 3) { /* [B-4] */
+        size = be(b + 19, 8);
+        if (size > BODY_MAX || n >= size || !f->count) return BROKEN;
+        plain = keep(g, size);
+        if (LZ4_decompress_safe((const char *)b + 32, (char *)plain, (int)(n - 32), (int)size) !=
+            (int)size)
+            return BROKEN;
+        b = plain;
+        n = size;
+    } else if (wrapped(b, n, "\nu9mask\0", 41) && b[18] == 0x1c && b[19] == 16) { /* [B-5] */
+        plain = keep(g, n -= 41);
+        for (uint64_t i = 0; i < n; i++) plain[i] = b[41 + i] ^ b[20 + (i & 15)];
+        b = plain;
+    }
+    f->body = b;
+    f->body_size = n;
+    if (n > BODY_MAX) return BROKEN;
+    if (!n) return f->count ? BROKEN : NOTHING;
+    for (; at < n; at += size, seen++) { /* [B-2] */
+        if (!(size = tuple(b + at, n - at, &first, &count))) return BROKEN;
+        if (is_control(first)) return size == n ? control(f, first, count) : BROKEN;
+        if (f->count && !is_key(first)) return BROKEN;
+    }
+    return seen == f->count ? RECORDS : BROKEN;
+}
+
+/* ---- frames ---- */
+
+static int signed_at(const second_file *s, const uint8_t *h)
+{
+    uint8_t key[16], sum[16];
+    for (unsigned i = 0; i < 16; i++) key[i] = h[16 + i] ^ s->secret[i];
+    hash16(key, 16, sum);
+    return same(sum, h + 32);
+}
+
+/*
+ * The valid frame at p, with bytes up to `limit`: U9_R_NONE, or the first clause of F-6 that fails.
+ * `proven` 0 asks only for c, d, g and h.
+ */
+static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int proven, frame *f)
+{
+    const uint8_t *h = s->d + p, *t;
+    uint64_t n = limit < s->n ? limit : s->n;
+    uint8_t sum[16];
+    memset(f, 0, sizeof *f);
+    n = n > p ? n - p : 0;
+    if (p % 16 || p < 32 || n < 16 || (proven && !same(h, s->boundary))) return U9_R_BOUNDARY;
+    if (n < 56 || memcmp(h + 48, "\xff\xffutf9f", 8) != 0) return U9_R_MAGIC;
+    if (n < 64) return U9_R_LENGTH;
+    f->length = be(h + 56, 8);
+    if (f->length < 80 || f->length > BODY_MAX + 121) return U9_R_LENGTH;
+    f->p = p; /* magic and F-5 hold */
+    f->end = p + 64 + f->length + (-f->length & 15);
+    if (f->end - p > n) return U9_R_LENGTH;
+    for (uint64_t q = p + 16; proven && q < f->end; q += 16)
+        if (same(s->d + q, s->boundary)) return U9_R_OVERLAP;
+    if (proven && !signed_at(s, h)) return U9_R_SIGNATURE;
+    t = h + 64 + f->length - 80;
+    if (memcmp(t, "\x40\x4d\x08\nu9frame\0\3", 13) != 0 || t[21] != 2 || t[26] != 3 || t[35] != 3 ||
+        t[44] != 3 || t[53] != 3 || t[62] != 0x1c || t[63] != 16)
+        return U9_R_TRAILER;
+    f->ordinal = be(t + 13, 8);
+    f->count = be(t + 22, 4);
+    f->previous = be(t + 36, 8);
+    f->durable = be(t + 45, 8);
+    f->chain = t + 64;
+    f->sha = h + 16;
+    if (be(t + 27, 8) != p || f->durable > p ||
+        (p == 32 ? f->previous != 0 : f->previous < 32 || f->previous >= p))
+        return U9_R_TRAILER;
+    hash16(h + 64, f->length, sum);
+    return same(sum, f->sha) ? U9_R_NONE : U9_R_HASH;
+}
+
+/* The first valid frame at or behind x that ends at or before `limit`, or NULL. */
+static const frame *from(const second_file *s, uint64_t x, uint64_t limit)
+{
+    size_t a = 0, b = s->n_frames;
+    while (a < b) {
+        size_t m = (a + b) / 2;
+        if (s->frames[m].p < x) a = m + 1;
+        else b = m;
+    }
+    return a < s->n_frames && s->frames[a].end <= limit ? &s->frames[a] : NULL;
+}
+
+/* The record whose last part is in f [C-6]: 0 if it is not whole. */
+static int join(second_log *g, const second_file *s, const frame *f, second_record *r)
+{
+    uint64_t total = num(f, 2), left = total, part = num(f, 1), p, count;
+    const uint8_t *first;
+    uint8_t *bytes = total <= s->n ? keep(g, total) : NULL;
+    for (const frame *q = f; bytes; q = from(s, p, q->p)) {
+        if (!q || (q != f && (q->p != p || q->count)) || q->kind != PART || num(q, 1) != part ||
+            num(q, 2) != total || q->f[4].size > left)
+            return 0;
+        left -= q->f[4].size;
+        memcpy(bytes + left, q->f[4].at, q->f[4].size);
+        p = num(q, 3);
+        if (!part--) break;
+    }
+    r->bytes = bytes;
+    r->size = total;
+    return bytes && !left && tuple(bytes, total, &first, &count) == total && total &&
+           !is_control(first);
+}
+
+/* Finds and decodes all valid frames. */
+static void find(second_log *g, second_file *s)
+{
+    frame f;
+    for (uint64_t p = 32; p + 16 <= s->n; p += 16) {
+        if (check(s, p, NOWHERE, 1, &f) != U9_R_NONE) continue;
+        f.kind = decode(g, &f, s->d + p + 64, f.length - 80);
+        s->frames = grown(s->frames, s->n_frames, sizeof f);
+        s->frames[s->n_frames++] = f;
+        p = f.end - 16;
+    }
+    if (s->n_frames && s->frames[0].p == 32 && s->frames[0].kind == OPEN) s->open = s->frames;
+}
+
+/* Is this the secret whose boundary is at b? Then it becomes the file's. */
+static int fits(second_file *s, const uint8_t *secret, const uint8_t *b)
+{
+    uint8_t sum[16];
+    hash16(secret, 16, sum);
+    if (!same(sum, b)) return 0;
+    s->bad_header |= !same(s->secret, secret);
+    memcpy(s->secret, secret, 16);
+    memcpy(s->boundary, sum, 16);
+    return 1;
+}
+
+static int spare_secret(second_log *g, second_file *s) /* [H-5] */
+{
+    uint8_t *block = s->n % 4096 || !s->n ? NULL : s->d + s->n - 4096, flip[16];
+    uint64_t size, count;
+    const uint8_t *first;
+    frame f = {0};
+    for (second_file *k = s + 1; k < g->files + g->n_files; k++)
+        if (k->open && num(k->open, 6) == s->number && fits(s, k->open->f[8].at, k->open->f[7].at))
+            return 1;
+    size = block ? tuple(block + 64, 4096 - 64, &first, &count) : 0;
+    if (size && decode(g, &f, block + 64, size) == END && fits(s, f.f[8].at, block)) return 1;
+    for (unsigned i = 0; s->n >= 48 && i < 128; i++) {
+        memcpy(flip, s->secret, 16);
+        flip[i / 8] = (uint8_t)(flip[i / 8] ^ 1 << i % 8);
+        if (fits(s, flip, s->d + 32)) return 1;
+    }
+    return 0;
+}
+
+/* Makes a file in memory ready; -1 if it is of another version [H-4]. */
+static int prepare(second_log *g, second_file *s)
+{
+    int magic = s->n >= 8 && !memcmp(s->d, "\xff\xffutf9", 7);
+    s->bad_header = !magic || s->d[7] != 1 || s->n < 32 || be(s->d + 24, 8);
+    memcpy(s->secret, s->d + 8, 16);
+    hash16(s->secret, 16, s->boundary);
+    find(g, s);
+    if (!s->open && spare_secret(g, s)) {
+        s->n_frames = 0;
+        find(g, s);
+    }
+    s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
+                     !memcmp(s->d + 80, "\xff\xffutf9f", 8);
+    if (!magic || s->d[7] == 1 || s->open) return 0;
+    snprintf(g->error, sizeof g->error, "version %d", s->d[7]);
+    return -1;
+}
+
+/* ---- one file ---- */
+
+/* The frame that follows, at x or at the next block [F-8, F-9]; NULL if there is none. */
+static const frame *next(const second_file *s, const place *at, uint64_t limit)
+{
+    for (uint64_t p = at->x;; p = block_up(p)) {
+        const frame *f = from(s, p, limit);
+        if (f && f->p == p && f->previous == (at->last ? at->last->p : 0) &&
+            (f->ordinal == at->ordinal || at->ordinal == NOWHERE) &&
+            (!at->chain || same(f->chain, at->chain)))
+            return f;
+        if (p % 4096 == 0) return NULL;
+    }
+}
+
+static u9_reason why(const second_file *s, uint64_t x, uint64_t limit) /* */
+{
+    frame f;
+    u9_reason r = check(s, zeros(s, x, block_up(x)) ? block_up(x) : x, limit, 1, &f);
+    return r == U9_R_NONE ? U9_R_FOLLOW : r;
+}
+
+/* Reads frame f: its records, and what is wrong with it and with the fill before it. */
+static void serve(second_log *g, const second_file *s, const frame *f, place *at, uint64_t promise,
+                  int behind)
+{
+    second_record r = {f->ordinal, s->number, f->p, NULL, 0};
+    uint64_t fill = nonzero_end(s, at->x, f->p), data = f->p + 64 + f->length, count;
+    body_kind kind = f->kind;
+    const uint8_t *first;
+    if (fill > at->x) /* */
+        say(g, fill <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s,
+            at->x, fill, at->ordinal, 0);
+    if (kind == PART && f->count) {
+        if (join(g, s, f, &r)) record(g, r);
+        else kind = BROKEN;
+    }
+    if (kind == BROKEN && !behind) /* */
+        say(g, U9_V_CORRUPT, U9_R_BODY, s, f->p, f->end, f->ordinal, f->count);
+    for (uint64_t o = 0; kind == RECORDS && o < f->body_size; o += r.size, r.ordinal++) {
+        r.bytes = f->body + o;
+        r.size = tuple(r.bytes, f->body_size - o, &first, &count);
+        record(g, r);
+    }
+    if (kind == TRIM && !behind && num(f, 1) > g->trim_segment) {
+        g->trim_segment = num(f, 1);
+        g->trim_ordinal = num(f, 2);
+    }
+    if (!zeros(s, data, f->end))
+        say(g, f->end <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end,
+            f->ordinal, 0);
+    *at = (place){f->end, f->ordinal + f->count, f->sha, f};
+}
+
+static int in_last_block(const second_file *s, const frame *f)
+{
+    return f && f->kind == END && f->p % 4096 == 0 && f->p + 4096 == s->n;
+}
+
+/* Judges the tail behind x, or what follows a rolled file's index. */
+static void tail(second_log *g, const second_file *s, const place *at, const frame *y, int behind)
+{
+    uint64_t x = at->x, d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop, q = d + 16;
+    int torn;
+    frame f;
+    if (in_last_block(s, at->last)) { /* */
+        stop = nonzero_end(s, x, s->n);
+        if (stop > x)
+            say(g, U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s, x, stop, at->ordinal, 0);
+        return;
+    }
+    if (zeros(s, d, s->n)) {
+        if (!behind) say(g, U9_V_TORN, U9_R_UNCLOSED, s, x, x, at->ordinal, 0);
+        return;
+    }
+    check(s, d, NOWHERE, 1, &f);
+    stop = d + 64 + f.length;
+    if (!f.p || !signed_at(s, s->d + d)) {
+        while (q + 16 <= s->n && !same(s->d + q, s->boundary)) q += 16;
+        stop = nonzero_end(s, d, q + 16 <= s->n ? q : s->n);
+        if (stop < d + 64) stop = d + 64;
+    }
+    torn = stop > s->n;
+    for (uint64_t o = d & ~(uint64_t)511; o < stop && o + 512 <= s->n; o += 512)
+        torn |= zeros(s, o, o + 512);
+    say(g, torn ? U9_V_TORN : U9_V_UNKNOWN, behind ? U9_R_SEAL : why(s, x, NOWHERE), s, d,
+        stop < s->n ? stop : s->n, at->ordinal,
+        torn || behind ? 0 : between(at->ordinal, y ? y->ordinal : NOWHERE));
+    g->damages[g->n_damages - 1].at_most = !torn && !behind;
+}
+
+/*
+ * Reads one file from `at` on. `by` is the u9open that names its end, NULL if none does; `promise`
+ * is what the segment before it promises, `last` says that none comes after it.
+ */
+static void read_file(second_log *g, const second_file *s, const frame *by, uint64_t promise,
+                      int last, place *at)
+{
+    uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal;
+    const frame *f, *y = NULL;
+    *at = (place){32, at->ordinal, at->chain, NULL};
+    for (size_t i = 0; i < s->n_frames; i++) /* */
+        if (s->frames[i].durable > promise) promise = s->frames[i].durable;
+    if (by) promise = named;
+    if (s->open) *at = (place){32, s->open->ordinal, s->open->chain, NULL};
+    if (s->bad_header) /* [H-4] */
+        say(g, U9_V_CORRUPT, U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
+    while (at->x < named) {
+        f = next(s, at, named);
+        if (!f) { /* */
+            f = y = from(s, at->x, named);
+            if (!y || !(y->previous < promise || promise >= y->p)) break;
+            say(g, U9_V_CORRUPT, why(s, at->x, named), s, at->x, y->p, at->ordinal,
+                between(at->ordinal, y->ordinal));
+            at->x = y->p;
+        }
+        serve(g, s, f, at, promise, 0);
+    }
+    x = at->x;
+    if (by) { /* */
+        ordinal = num(by, 10);
+        if (x < named)
+            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : why(s, x, named), s, x, named,
+                at->ordinal, between(at->ordinal, ordinal));
+        else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
+                 (at->chain && !same(at->chain, by->f[11].at)))
+            say(g, U9_V_CORRUPT, U9_R_FOLLOW, s, x, x, at->ordinal, between(at->ordinal, ordinal));
+        if (x >= named && num(by, 12) == 2) { /* */
+            while ((f = next(s, at, NOWHERE)) && !f->count) serve(g, s, f, at, promise, 1);
+            tail(g, s, at, NULL, 1);
+        }
+        *at = (place){named, ordinal, by->f[11].at, NULL};
+        return;
+    }
+    if (x < promise) { /* */
+        say(g, U9_V_CORRUPT, why(s, x, NOWHERE), s, x, promise, at->ordinal,
+            between(at->ordinal, y ? y->ordinal : NOWHERE));
+        g->damages[g->n_damages - 1].at_most = 1;
+        *at = (place){promise, y ? y->ordinal : NOWHERE, NULL, NULL};
+    } else {
+        tail(g, s, at, y, 0);
+        if (last && in_last_block(s, at->last)) g->end = (second_end)num(at->last, 1);
+    }
+    for (; last && y && y < s->frames + s->n_frames; y++) g->beyond += y->count;
+}
+
+/* ---- the directory ---- */
+
+static second_file *by_number(second_log *g, uint64_t number)
+{
+    for (size_t i = 0; i < g->n_files; i++)
+        if (g->files[i].number == number) return &g->files[i];
+    return NULL;
+}
+
+static int cut_short(const second_file *s) /* [L-4] */
+{
+    frame f;
+    if (s->n < 96 || !zeros(s, 0, 512)) return s->n < 96;
+    for (uint64_t p = 32; p < s->n; p += 16)
+        if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
+    return 1;
+}
+
+/* Which files are foreign, and which are void [L-2, L-3, L-4]. */
+static void sort_out(second_log *g)
+{
+    second_file *files = g->files, *stop = g->files + g->n_files, *s, *k;
+    const uint8_t *id = NULL;
+    for (s = files; s < stop; s++) {
+        if (!s->open) continue;
+        if (!id) id = s->open->f[1].at;
+        s->foreign = num(s->open, 3) != s->number || !same(s->open->f[1].at, id) ||
+                     num(s->open, 6) >= s->number;
+    }
+    for (k = files; k < stop; k++)
+        if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6)))) s->named = 1;
+    for (s = files; s < stop; s++) s->is_void = !s->named && !s->foreign && cut_short(s);
+    for (s = files; s < stop; s++)
+        for (k = s + 1; k < stop; k++)
+            if (!s->is_void && !k->is_void && same(s->boundary, k->boundary))
+                *(k->open && !k->foreign ? &s->foreign : &k->foreign) = 1;
+    for (k = files; k < stop; k++)
+        if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6))) &&
+            !same(k->open->f[7].at, s->boundary))
+            s->foreign = 1;
+    for (k = stop; k-- > files;)
+        for (s = files; k->open && !k->foreign && !k->is_void && s < k; s++)
+            if (s->number > num(k->open, 6) && !s->foreign) s->is_void = 2;
+}
+
+static int sealed(const second_file *s)
+{
+    const frame *f = s && s->n_frames ? &s->frames[s->n_frames - 1] : NULL;
+    return f && in_last_block(s, f) && num(f, 1) == 2;
+}
+
+/* A segment that is not there, or not this log's: lost is all up to the ordinal `there` [L-4]. */
+static void no_segment(second_log *g, u9_reason reason, const second_file *s, place *at,
+                       uint64_t there)
+{
+    uint64_t lost = between(at->ordinal, there);
+    say(g, U9_V_CORRUPT, reason, s, 0, s->n, lost == NOWHERE ? NOWHERE : at->ordinal, lost);
+    *at = (place){at->x, there, NULL, NULL};
+}
+
+static void walk(second_log *g)
+{
+    second_file *stop = g->files + g->n_files, *s, *k, *lower = NULL, gone = {0};
+    place at = {0, 0, NULL, NULL};
+    uint64_t there, promise;
+    g->n_records = g->n_damages = 0;
+    g->beyond = 0;
+    for (s = g->files; s < stop; s++) {
+        if (s->is_void) {
+            if (s->is_void == 1) say(g, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+            continue;
+        }
+        gone.number = s->open && !s->foreign ? num(s->open, 6) : 0;
+        if (!lower && s->number > 1) { /* the first */
+            if (g->trim_segment && s->number >= g->trim_segment) at.ordinal = g->trim_ordinal;
+            else if (g->trim_segment || (!s->open && !s->foreign)) at.ordinal = NOWHERE;
+        }
+        promise = sealed(lower) ? 96 : 0;
+        lower = s;
+        if (s->foreign) {
+            for (k = s + 1; k < stop && (k->foreign || k->is_void);) k++;
+            there = k < stop && k->open ? k->open->ordinal : NOWHERE;
+            no_segment(g, U9_R_FOREIGN, s, &at, there);
+            continue;
+        }
+        if (gone.number && gone.number >= g->trim_segment && !by_number(g, gone.number))
+            no_segment(g, U9_R_MISSING, &gone, &at, s->open->ordinal);
+        for (k = s + 1; k < stop && (k->foreign || k->is_void);) k++;
+        read_file(g, s, k < stop && k->open && num(k->open, 6) == s->number ? k->open : NULL,
+                  promise, k == stop, &at);
+        g->end_segment = s->number;
+        g->end_offset = at.x;
+    }
+    gone.number = lower ? lower->number + 1 : 0;
+    if (sealed(lower)) no_segment(g, U9_R_MISSING, &gone, &at, NOWHERE);
+    g->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
+}
+
+/* ---- the outside ---- */
+
+static uint64_t number_in(const char *name) /* [L-1]; 0 if this is no segment's name */
+{
+    int fine = strlen(name) == 19 && strspn(name, "0123456789abcdef") == 16;
+    return fine && !strcmp(name + 16, ".u9") ? strtoull(name, NULL, 16) : 0;
+}
+
+static int load(second_log *g, const char *path, uint64_t number)
+{
+    second_file s = {0};
+    struct stat st;
+    FILE *in;
+    int whole;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    s.number = number;
+    s.n = (uint64_t)st.st_size;
+    s.d = keep(g, s.n + 32);
+    in = fopen(path, "rb");
+    whole = in && fread(s.d, 1, s.n, in) == s.n;
+    if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path); /* */
+    if (in) fclose(in);
+    g->files = grown(g->files, g->n_files, sizeof s);
+    g->files[g->n_files++] = s;
+    return whole ? 0 : -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = ((const second_file *)a)->number, y = ((const second_file *)b)->number;
+    return x < y ? -1 : x > y;
+}
+
+int second_read(const char *path, second_log *out)
+{
+    const char *slash = strrchr(path, '/');
+    DIR *dir = opendir(path);
+    char name[4096];
+    struct dirent *e;
+    int result = 0;
+    memset(out, 0, sizeof *out);
+    while (dir && !result && (e = readdir(dir))) {
+        snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+        if (number_in(e->d_name)) result = load(out, name, number_in(e->d_name));
+    }
+    if (dir) closedir(dir);
+    else result = load(out, path, number_in(slash ? slash + 1 : path));
+    if (out->n_files) qsort(out->files, out->n_files, sizeof *out->files, compare);
+    for (size_t i = out->n_files; !result && i-- > 0;) result = prepare(out, &out->files[i]);
+    if (result) return -1;
+    if (!out->n_files ||
+        (!dir && !out->files->n_frames && memcmp(out->files->d, "\xff\xffutf9\0\1", 8) != 0)) {
+        snprintf(out->error, sizeof out->error, "no log at %.150s", path);
+        return -1;
+    }
+    if (dir) {
+        sort_out(out);
+        walk(out);
+        if (out->trim_segment) walk(out); /* now that it is known what was trimmed */
+    } else {                              /* [L-8] */
+        second_file *s = out->files;
+        if (s->open && !s->number) s->number = num(s->open, 3);
+        place at = {32, s->number == 1 ? 0 : NOWHERE, NULL, NULL};
+        if (cut_short(s)) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+        else read_file(out, s, NULL, 0, 1, &at);
+        out->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
+        out->end_segment = s->number;
+        out->end_offset = at.x;
+    }
+    return 0;
+}
+
+void second_free(second_log *log)
+{
+    for (size_t i = 0; i < log->n_files; i++) free(log->files[i].frames);
+    for (size_t i = 0; i < log->n_memory; i++) free(log->memory[i]);
+    free(log->files);
+    free(log->memory);
+    free(log->records);
+    free(log->damages);
+    memset(log, 0, sizeof *log);
+}
