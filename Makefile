@@ -26,8 +26,15 @@ FUZZ_SECONDS ?= 30
 # The io tables that the tests run on, one after the other.
 TEST_IO ?= posix uring
 
+# libu9-zk, the tests of it and `u9 id new uid8 --zookeeper` are built where ZooKeeper's C client is
+# installed (Debian: libzookeeper-mt-dev, which has no pkg-config file). ZOOKEEPER=0: not even there.
+ZOOKEEPER ?= 1
+zk := $(if $(filter 1,$(ZOOKEEPER)),$(wildcard /usr/include/zookeeper/zookeeper.h))
+zk_client := -lzookeeper_mt
+
 VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
 SONAME := libu9.so.0
+ZK_SONAME := libu9-zk.so.0
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -40,13 +47,16 @@ lib_src := $(wildcard format/*.c engine/*.c)
 u9_src := $(filter-out tools/fsck.c,$(wildcard tools/*.c))
 fsck_src := $(wildcard tools/fsck.c tools/common.c)
 bench_src := $(wildcard bench/*.c)
-test_src := $(filter-out tests/probe_% tests/golden/%,$(wildcard tests/*.c tests/*/*.c))
+test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(wildcard tests/*.c tests/*/*.c))
+zk_src := $(if $(zk),$(wildcard zk/*.c))
+zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 libs := $(BUILD)/libu9.a $(BUILD)/$(SONAME) $(BUILD)/libu9.so
+zk_libs := $(if $(zk),$(BUILD)/libu9-zk.a $(BUILD)/$(ZK_SONAME) $(BUILD)/libu9-zk.so)
 tools := $(if $(wildcard tools/u9.c),$(BUILD)/u9) $(if $(wildcard tools/fsck.c),$(BUILD)/u9fsck)
 
 warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -55,7 +65,8 @@ warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 # By room: format/ is strictly portable, the others may use what Linux has.
 room_format = -std=c11 -pedantic
 room_engine = -std=gnu11 -D_GNU_SOURCE
-room_tools = -std=gnu11 -D_GNU_SOURCE
+room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
+room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags)
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
@@ -87,7 +98,7 @@ peer_cflags = $(call once,peer_cflags,$(if $(peers),$(shell $(PKG_CONFIG) --cfla
 peer_libs = $(call once,peer_libs,$(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
-all: $(libs) $(tools) ## libu9.a, libu9.so and the tools (the default)
+all: $(libs) $(zk_libs) $(tools) ## libu9.a, libu9.so, libu9-zk and the tools (the default)
 
 # Says at once, in one line, what is missing.
 define need
@@ -121,10 +132,17 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | need-build
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(compile) -c -o $@ $<
 
--include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) tests/probe_uring.c))
+# The one object that changes when ZooKeeper comes or goes.
+$(BUILD)/zookeeper: force
+	@mkdir -p $(@D)
+	@echo '$(zk)' | cmp -s - $@ || echo '$(zk)' >$@
 
-$(call obj,$(test_src)): | need-test
+$(call obj,tools/id_zookeeper.c): $(BUILD)/zookeeper
+
+-include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
+    $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
+
+$(call obj,$(test_src) $(zktest_src)): | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
@@ -137,8 +155,18 @@ $(BUILD)/$(SONAME): $(call obj,$(lib_src))
 $(BUILD)/libu9.so: $(BUILD)/$(SONAME)
 	$(call say,LN  ) ln -sf $(SONAME) $@
 
-$(BUILD)/u9: $(call obj,$(u9_src)) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
+$(BUILD)/libu9-zk.a: $(call obj,$(zk_src))
+	@rm -f $@
+	$(call say,AR  ) $(AR) qcs $@ $^
+
+$(BUILD)/$(ZK_SONAME): $(call obj,$(zk_src)) $(BUILD)/$(SONAME)
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(ZK_SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(zk_client)
+
+$(BUILD)/libu9-zk.so: $(BUILD)/$(ZK_SONAME)
+	$(call say,LN  ) ln -sf $(ZK_SONAME) $@
+
+$(BUILD)/u9: $(call obj,$(u9_src)) $(if $(zk),$(BUILD)/libu9-zk.a) $(BUILD)/libu9.a
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(if $(zk),$(zk_client))
 
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
@@ -148,6 +176,13 @@ $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 
 $(BUILD)/u9tests: $(call obj,$(test_src)) $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+
+$(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
+
+# The second reader by itself: prints what it makes of a log.
+$(BUILD)/second_reader: $(call obj,tests/second_reader.c tests/second_reader_main.c)
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
 
 $(BUILD)/probe_uring: $(call obj,tests/probe_uring.c)
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
@@ -173,6 +208,7 @@ test: ## sets up, builds, runs all tests on each io table, and the checks of the
 	@scripts/setup test
 	@$(MAKE) all $(BUILD)/u9tests $(BUILD)/probe_uring
 	@$(MAKE) run-tests
+	@$(MAKE) run-test-zk
 	@$(MAKE) check-scripts check-embed
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -182,6 +218,7 @@ tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
 	@$(MAKE) BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5 run-tests
+	@$(MAKE) BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5 run-test-zk
 
 .PHONY: test-tsan
 test-tsan: ## runs the tests under the thread sanitizer
@@ -215,6 +252,21 @@ run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(tools)
 	    done; \
 	done
 
+.PHONY: test-zk run-test-zk
+test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
+	@scripts/setup test
+	@$(MAKE) run-test-zk
+
+# They start the server; where none can be had they say so and pass.
+run-test-zk: $(if $(zk),$(BUILD)/u9zktests $(tools))
+ifneq ($(zk),)
+	@echo "== u9zktests ($(BUILD)) =="
+	@rm -rf $(BUILD)/tmp/zk; mkdir -p $(BUILD)/tmp/zk
+	@env $(test_env) $(plain_space) $(BUILD)/u9zktests
+else
+	@echo '== u9zktests: SKIPPED: libzookeeper-mt-dev is not installed (or ZOOKEEPER=0) =='
+endif
+
 .PHONY: check-embed
 check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
@@ -226,8 +278,13 @@ check-scripts: check-layers check-symbols check-spec check-headers ## layers, sy
 check-layers:
 	@scripts/check_layers
 
-check-symbols: $(libs)
+check-symbols: $(libs) $(zk_libs)
 	@NM='$(NM)' scripts/check_symbols $(BUILD)
+ifneq ($(zk),)
+	@sed -n 's/^U9_ZK_API.*[ *]\(u9_zk_[a-z_]*\)(.*/\1/p' include/u9/zk.h | sort >$(BUILD)/zk.declared
+	@$(NM) -D --defined-only $(BUILD)/$(ZK_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
+	    cmp - $(BUILD)/zk.declared || { echo 'check_symbols: libu9-zk.so is not what u9/zk.h declares' >&2; exit 1; }
+endif
 
 check-spec:
 	@scripts/check_spec
@@ -275,7 +332,8 @@ bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS in build/r
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
 	    clang-format --dry-run -Werror $(headers) $(wildcard format/*.h engine/*.h tools/*.h bench/*.h \
-	        tests/*.h tests/*/*.h) $(lib_src) $(u9_src) tools/fsck.c $(bench_src) $(test_src) $(fuzz_src); \
+	        tests/*.h tests/*/*.h zk/*.h) $(lib_src) $(u9_src) tools/fsck.c $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(PREFIX)/bin
@@ -283,7 +341,10 @@ libdir = $(DESTDIR)$(PREFIX)/lib
 incdir = $(DESTDIR)$(PREFIX)/include
 mandir = $(DESTDIR)$(PREFIX)/share/man/man1
 man := $(wildcard man/*.1)
-so_file := libu9.so.$(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
+so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
+so_file := libu9.so.$(so_version)
+zk_so_file := libu9-zk.so.$(so_version)
+installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h),$(filter include/u9/%,$(headers)))
 
 define pc_text
 prefix=$(PREFIX)
@@ -300,17 +361,40 @@ Cflags: -I$${includedir}
 endef
 export pc_text
 
+define zk_pc_text
+prefix=$(PREFIX)
+libdir=$${prefix}/lib
+includedir=$${prefix}/include
+
+Name: u9-zk
+Description: generator numbers for eight-byte identifiers, claimed through ZooKeeper
+Version: $(VERSION)
+Requires: u9
+Libs: -L$${libdir} -lu9-zk
+Libs.private: $(zk_client) -pthread
+Cflags: -I$${includedir}
+endef
+export zk_pc_text
+
 .PHONY: install
 install: all ## installs below DESTDIR and PREFIX (/usr/local)
 	$(INSTALL) -d $(bindir) $(libdir)/pkgconfig $(incdir)/u9
 	$(INSTALL) -m 644 include/u9.h $(incdir)
-	$(INSTALL) -m 644 $(filter include/u9/%,$(headers)) $(incdir)/u9
+	$(INSTALL) -m 644 $(installed_headers) $(incdir)/u9
 	$(INSTALL) -m 644 $(BUILD)/libu9.a $(libdir)
 	$(INSTALL) -m 755 $(BUILD)/$(SONAME) $(libdir)/$(so_file)
 	ln -sf $(so_file) $(libdir)/$(SONAME)
 	ln -sf $(SONAME) $(libdir)/libu9.so
 	@echo "writing $(libdir)/pkgconfig/u9.pc"
 	@printenv pc_text >$(libdir)/pkgconfig/u9.pc && chmod 644 $(libdir)/pkgconfig/u9.pc
+ifneq ($(zk),)
+	$(INSTALL) -m 644 $(BUILD)/libu9-zk.a $(libdir)
+	$(INSTALL) -m 755 $(BUILD)/$(ZK_SONAME) $(libdir)/$(zk_so_file)
+	ln -sf $(zk_so_file) $(libdir)/$(ZK_SONAME)
+	ln -sf $(ZK_SONAME) $(libdir)/libu9-zk.so
+	@echo "writing $(libdir)/pkgconfig/u9-zk.pc"
+	@printenv zk_pc_text >$(libdir)/pkgconfig/u9-zk.pc && chmod 644 $(libdir)/pkgconfig/u9-zk.pc
+endif
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
 	$(if $(man),$(INSTALL) -d $(mandir))
 	$(if $(man),$(INSTALL) -m 644 $(man) $(mandir))
@@ -319,7 +403,8 @@ install: all ## installs below DESTDIR and PREFIX (/usr/local)
 .PHONY: uninstall
 uninstall: ## removes what install put there (same DESTDIR and PREFIX)
 	rm -f $(headers:include/%=$(incdir)/%) $(libdir)/libu9.a $(libdir)/$(so_file) $(libdir)/$(SONAME) \
-	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck $(man:man/%=$(mandir)/%)
+	    $(libdir)/libu9-zk.a $(libdir)/$(zk_so_file) $(libdir)/$(ZK_SONAME) $(libdir)/libu9-zk.so \
+	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9-zk.pc $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck $(man:man/%=$(mandir)/%)
 	@[ ! -d $(incdir)/u9 ] || rmdir $(incdir)/u9
 
 .PHONY: clean
@@ -331,4 +416,4 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 FUZZ_SECONDS FUZZ_ARGS'
-	@echo '           BENCH_ARGS TEST_SUITE=name TEST_IO="posix uring"'
+	@echo '           BENCH_ARGS TEST_SUITE=name TEST_IO="posix uring" ZOOKEEPER=0'

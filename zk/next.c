@@ -1,0 +1,74 @@
+/*
+ * zk/next.c: eight-byte identifiers under a claim.
+ *
+ * In this order, since each of the others can give one identifier to two processes: have a number,
+ * then read the clock (a number may take minutes to come), then make sure that the number was held
+ * all the time. Each claim has a generator of its own, which begins behind everything that the
+ * handle gave out before: the same number may come back, and the clock may have been set back.
+ */
+#include "zk/claim.h"
+
+#include <unistd.h>
+
+void u9i_zk_next_end(u9_zk_claim *c)
+{
+    u9_uid8gen_free(c->gen);
+    c->gen = NULL;
+}
+
+/* Makes the generator for a new grant. With `next_lock` held. */
+static u9_err renew(u9_zk_claim *c, const u9_zk_grant *grant, u9_fault *fault)
+{
+    const u9_uid8gen_options options = {.size = sizeof options,
+                                        .layout = c->options.layout,
+                                        .mode = c->options.mode,
+                                        .generator = grant->generator,
+                                        .cluster = grant->cluster,
+                                        .seen_ms = c->next_seen_ms};
+    u9_uid8gen *gen = NULL;
+    u9_err err = u9_uid8gen_new(&options, &gen, fault);
+    if (err != U9_OK) return err;
+    u9i_zk_next_end(c);
+    c->gen = gen;
+    c->next_serial = grant->serial;
+    return U9_OK;
+}
+
+/* An identifier under `grant`, which may be void by now: then it is not to be used. */
+static u9_err make(u9_zk_claim *c, const u9_zk_grant *grant, u9_uid8 *out, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    pthread_mutex_lock(&c->next_lock);
+    if (grant->serial > c->next_serial) err = renew(c, grant, fault);
+    /* Another thread may be ahead of us with a newer claim: what comes out then is not used. */
+    if (err == U9_OK && grant->serial == c->next_serial) {
+        err = u9_uid8gen_next(c->gen, out);
+        if (err != U9_OK)
+            u9i_zk_fault(fault, err, 0, c->base, "no identifier: %s",
+                         err == U9_AGAIN ? "the clock stands still or was set back"
+                                         : "the clock is out of range");
+        else if (out->timestamp_ms > c->next_seen_ms)
+            c->next_seen_ms = out->timestamp_ms;
+    }
+    pthread_mutex_unlock(&c->next_lock);
+    return err;
+}
+
+u9_err u9_zk_next(u9_zk_claim *c, u9_uid8 *out, u9_fault *fault)
+{
+    if (c == NULL || out == NULL)
+        return u9i_zk_fault(fault, U9_ARG, 0, NULL, "claim or out is NULL");
+    int64_t deadline = u9i_zk_now_ms() + c->options.wait_ms_max;
+    do {
+        u9_zk_grant grant;
+        u9_uid8 id = {0};
+        u9_err err = u9_zk_get(c, &grant, fault);
+        if (err == U9_OK) err = make(c, &grant, &id, fault);
+        if (err != U9_OK) return err;
+        if (u9_zk_held(c, &grant)) {
+            *out = id;
+            return U9_OK;
+        }
+    } while (u9i_zk_now_ms() < deadline);
+    return u9i_zk_fault(fault, U9_AGAIN, 0, c->base, "no claim lasted for one identifier");
+}
