@@ -121,6 +121,22 @@ static void keep_key(uint8_t out[U9I_KEY_MAX + 16], size_t *size, const uint8_t 
     *size = n;
 }
 
+/* Makes the references in a record's values absolute. [I-5] */
+static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values)
+{
+    u9_muid context, ref;
+    if (e->ref_count > 0 && w->keys.kind.type != U9I_KIND_MUID) return U9_ARG;
+    if (e->ref_count > 0) u9_muid_unpack(raw, &context);
+    for (size_t i = 0; i < e->ref_count; i++) {
+        if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
+        u9_muid_unpack(values + e->refs[i], &ref);
+        if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
+            u9_muid_pack(&ref, values + e->refs[i]) != U9_OK)
+            return U9_ARG;
+    }
+    return U9_OK;
+}
+
 /* Copies one record into the frame. There is room. */
 static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
 {
@@ -135,6 +151,8 @@ static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
     p += u9i_record_head(elements, key_size + e->size, p);
     u9i_kind_encode(&w->keys.kind, raw, raw_size, p);
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
+    err = resolve(w, e, raw, p + key_size);
+    if (err != U9_OK) return err;
     if (w->totals.first_key.size == 0)
         keep_key(w->first_key, &w->totals.first_key.size, p, key_size);
     keep_key(w->last_key, &w->totals.last_key.size, p, key_size);
@@ -159,6 +177,9 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
     if (err == U9_OK) return err;
     w->body_size = body_size; /* a batch is whole or not there */
     w->count = before;
+    if (err == U9_ARG)
+        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "I-5"),
+                         "a reference in the batch names nothing before it, or keys are not muids");
     return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
                      "no fresh key of kind '%.80s' can be made now", w->keys.text);
 }

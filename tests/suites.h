@@ -26,6 +26,8 @@
     X(io)      \
     X(writer)  \
     X(log)     \
+    X(reference) \
+    X(heap)    \
     X(api) \
     X(recovery) \
     X(damage)  \

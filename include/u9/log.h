@@ -105,6 +105,10 @@ typedef struct u9_entry {
     u9_key key;         /* key.data NULL: a fresh key */
     const void *values; /* borrows until the call returns */
     size_t size;        /* bytes */
+    const size_t *refs; /* logs keyed by muids: where in `values` a packed muid (16 bytes) stands that is
+                         * a reference, to be made absolute in the log with the record's own key as its
+                         * context: see u9_muid_resolve. So offset -1 names the record before it */
+    size_t ref_count;   /* how many */
 } u9_entry;
 
 /*

@@ -92,16 +92,17 @@ static faulty_file *of_file(u9i_file *file)
 /* What a plan says of this call: 0 or a negative errno. */
 static int ask_plans(fault_kind kind, bool *half)
 {
-    for (unsigned i = 0; i < diary.plan_count; i++) {
+    int err = 0;
+    for (unsigned i = 0; i < diary.plan_count; i++) { /* all count the call; the first decides */
         plan *p = &diary.plans[i];
         if (p->kind != FAULT_ANY && p->kind != kind) continue;
         p->seen++;
-        if (p->seen != p->nth && !(p->sticky && p->seen > p->nth)) continue;
+        if (err != 0 || (p->seen != p->nth && !(p->sticky && p->seen > p->nth))) continue;
         diary.fired++;
         if (half) *half = p->half;
-        return -p->error;
+        err = -p->error;
     }
-    return 0;
+    return err;
 }
 
 /* Enters an operation; 0, or the error it shall have. */

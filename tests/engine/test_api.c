@@ -98,7 +98,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_fault), 544);
     ck_assert_uint_eq(sizeof(u9_damage), 64);
     ck_assert_uint_eq(sizeof(u9_key), 16);
-    ck_assert_uint_eq(sizeof(u9_entry), 32);
+    ck_assert_uint_eq(sizeof(u9_entry), 48);
     ck_assert_uint_eq(sizeof(u9_place), 32);
     ck_assert_uint_eq(sizeof(u9_record), 88);
     ck_assert_uint_eq(sizeof(u9_value), 56);

@@ -1296,6 +1296,27 @@ START_TEST(a_write_that_fails_in_reverse_order_poisons_too) /* [W-6] */
 }
 END_TEST
 
+START_TEST(the_first_of_many_failures_under_way_is_the_cause) /* [W-6] */
+{
+    u9_options o = faulty(0);
+    u9_fault fault;
+    o.policy = U9_POLICY_NONE;
+    fault_io_order(FAULT_LATE);
+    fault_io_fail(FAULT_WRITE, 1, EIO, false);
+    fault_io_fail(FAULT_WRITE, 1, ENXIO, true);
+    u9_log *w = open_writer(at("log"), &o);
+    uint8_t *bytes = calloc(1, 5 << 20);
+    append_bytes(w, bytes, 5 << 20);
+    free(bytes);
+    ck_assert_int_eq(u9_log_sync(w), U9_POISONED);
+    ck_assert_uint_ge(fault_io_fired(), 4);
+    u9_log_fault(w, &fault);
+    ck_assert_int_eq(fault.sys, EIO);
+    ck_assert_int_eq(u9_log_close(w, &fault), U9_POISONED);
+    ck_assert_int_eq(fault.sys, EIO);
+}
+END_TEST
+
 START_TEST(a_write_of_which_half_arrives_costs_nothing_acknowledged) /* [W-6] */
 {
     story s;
@@ -1405,6 +1426,7 @@ Suite *suite_writer(void)
     tcase_add_test(failures, a_failing_cut_poisons_with_its_cause);
     tcase_add_test(failures, a_write_that_fails_late_poisons_too);
     tcase_add_test(failures, a_write_that_fails_in_reverse_order_poisons_too);
+    tcase_add_test(failures, the_first_of_many_failures_under_way_is_the_cause);
     tcase_add_test(failures, a_write_of_which_half_arrives_costs_nothing_acknowledged);
     tcase_add_test(failures, any_call_may_fail_once);
     tcase_add_test(failures, any_call_may_fail_for_lack_of_room);

@@ -1,0 +1,86 @@
+/*
+ * tests/engine/test_heap.c: appending takes nothing from the heap. The calls are counted by standing in
+ * front of the C library's; the sanitizers do that themselves, so with them there is nothing to test.
+ */
+#include "tests/engine/fixture.h"
+
+#include "tests/suites.h"
+
+#include <stdlib.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define SANITIZED 1
+#endif
+
+static unsigned long calls;
+
+#ifndef SANITIZED
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+
+void *malloc(size_t size)
+{
+    __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    return __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+    __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    return __libc_realloc(p, size);
+}
+#endif
+
+START_TEST(an_append_takes_nothing_from_the_heap)
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    o.lz4 = _i;
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "the first one makes the file");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    uint8_t value[102] = {0x18, 100}; /* utf8 */
+    u9_err err = U9_OK;
+    unsigned long before = __atomic_load_n(&calls, __ATOMIC_RELAXED); /* Check's own asserts allocate */
+    for (unsigned i = 0; i < 20000 && err == U9_OK; i++)
+        err = u9_log_append(w, NULL, value, sizeof value, NULL);
+    if (err == U9_OK) err = u9_log_sync(w);
+    unsigned long after = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+    ck_assert_int_eq(err, U9_OK);
+    ck_assert_uint_eq(after, before);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(the_calls_are_counted) /* else the test above could not fail */
+{
+#ifndef SANITIZED
+    unsigned long before = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+    session(at("log"), "a", 1, 0);
+    ck_assert_uint_gt(__atomic_load_n(&calls, __ATOMIC_RELAXED), before);
+#endif
+}
+END_TEST
+
+Suite *suite_heap(void)
+{
+    Suite *suite = suite_create("heap");
+    TCase *tc = tcase_create("append");
+    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_add_loop_test(tc, an_append_takes_nothing_from_the_heap, 0, 2);
+    tcase_add_test(tc, the_calls_are_counted);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
