@@ -213,17 +213,23 @@ test: ## sets up, builds, runs all tests on each io table, and the checks of the
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
+asan = BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
+tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
+# What differs between the io tables, and what runs several threads.
+io_suites = io writer log reference range
+thread_suites = idgen_race io reference log
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
-	@$(MAKE) BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5 run-tests
-	@$(MAKE) BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5 run-test-zk
+	@$(MAKE) $(asan) TEST_IO=posix run-tests
+	@$(MAKE) $(asan) TEST_IO=uring TEST_SUITE='$(io_suites)' run-tests
+	@$(MAKE) $(asan) run-test-zk
 
 .PHONY: test-tsan
-test-tsan: ## runs the tests under the thread sanitizer
+test-tsan: ## runs the tests that have threads in them under the thread sanitizer
 	@scripts/setup test
-	@$(MAKE) BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10 run-tests
+	@$(MAKE) $(tsan) TEST_SUITE='$(thread_suites)' run-tests
 
 # Tests find their scratch folder in U9_TEST_DIR and the tools in U9_BIN_DIR. They run in the root
 # of the tree. `slower` stretches Check's time limits. Sanitizers want a plain address space.
@@ -242,7 +248,9 @@ run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(tools)
 	    fi; \
 	    echo "== u9tests, U9_IO=$$io ($(BUILD)) =="; \
 	    rm -rf $(BUILD)/tmp; mkdir -p $(BUILD)/tmp; \
-	    env U9_IO=$$io $(test_env) $(plain_space) $(BUILD)/u9tests $(TEST_SUITE); \
+	    for suite in $(if $(TEST_SUITE),$(TEST_SUITE),''); do \
+	        env U9_IO=$$io $(test_env) $(plain_space) $(BUILD)/u9tests $$suite; \
+	    done; \
 	    if [ -n "$(TEST_SUITE)" ]; then continue; fi; \
 	    for t in tests/tools/test_*.sh; do \
 	        echo "== $$t, U9_IO=$$io =="; mkdir -p $(BUILD)/tmp/cli; \

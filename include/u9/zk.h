@@ -99,9 +99,9 @@ U9_ZK_API void u9_zk_release(u9_zk_claim *claim);
  * Makes a fresh eight-byte identifier under a held number, claiming one where needed: claim first,
  * then the clock, and the claim is checked again before the identifier is given out. One handle
  * never gives an identifier twice, whatever the clock does. Waits as u9_zk_get does, and for the
- * next millisecond when 64 were made in one (u9/idgen.h, I-17). Errors: those of u9_zk_get; U9_AGAIN
- * also when the clock stands still or was set back; U9_LIMIT when it is beyond what an identifier
- * can hold. `out` is untouched unless U9_OK comes back.
+ * next millisecond when 64 were made in one (u9/idgen.h, I-17). Errors: those of u9_zk_get;
+ * U9_AGAIN also when the clock stands still or was set back; U9_LIMIT when it is beyond what an
+ * identifier can hold. `out` is untouched unless U9_OK comes back.
  */
 U9_ZK_API U9_MUST_CHECK u9_err u9_zk_next(u9_zk_claim *claim, u9_uid8 *out, u9_fault *fault);
 
