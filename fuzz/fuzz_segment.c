@@ -125,7 +125,8 @@ static void note(void *ctx, const u9_damage *d)
     g->damages++;
     mix(&g->told, d->begin);
     mix(&g->told, d->end);
-    mix(&g->told, d->lost + 7 * d->segment + 31 * (uint64_t)d->reason + 1000 * (uint64_t)d->verdict);
+    mix(&g->told,
+        d->lost + 7 * d->segment + 31 * (uint64_t)d->reason + 1000 * (uint64_t)d->verdict);
 }
 
 /* Reads a range, NULL: all. */
@@ -324,8 +325,21 @@ static void mend_all(part *p)
 
 static uint64_t interesting(const part *p)
 {
-    static const uint64_t some[] = {0, 1, 2, 31, 32, 79, 80, 96, 4096, UINT32_MAX, UINT64_MAX,
-                                    INT64_MAX, UINT64_MAX - 79, (1 << 24) + 121, (1 << 24) + 122};
+    static const uint64_t some[] = {0,
+                                    1,
+                                    2,
+                                    31,
+                                    32,
+                                    79,
+                                    80,
+                                    96,
+                                    4096,
+                                    UINT32_MAX,
+                                    UINT64_MAX,
+                                    INT64_MAX,
+                                    UINT64_MAX - 79,
+                                    (1 << 24) + 121,
+                                    (1 << 24) + 122};
     unsigned n = draw(24);
     if (n < 15) return some[n];
     if (n < 20 && p->count > 0) return p->frames[draw(p->count)];
@@ -342,7 +356,8 @@ static void forge_number(part *p, size_t at)
     unsigned f = draw(8);
     uint64_t v = interesting(p);
     if (f == 7 || length == 0) {
-        u9i_set_be(p->bytes + at + 56, 8, draw(2) ? v : u9i_get_be(p->bytes + at + 56, 8) + draw(64) - 32);
+        u9i_set_be(p->bytes + at + 56, 8,
+                   draw(2) ? v : u9i_get_be(p->bytes + at + 56, 8) + draw(64) - 32);
         mend_trailer(p, at);
     } else {
         uint8_t *where = p->bytes + at + 64 + length - 80 + fields[f].at;
@@ -368,7 +383,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 {
     state = seed;
     part p = choose_part(data, size);
-    if (p.count == 0 || p.size < 200 || draw(12) == 0) return LLVMFuzzerMutate(data, size, max_size);
+    if (p.count == 0 || p.size < 200 || draw(12) == 0)
+        return LLVMFuzzerMutate(data, size, max_size);
     bool last = p.bytes + p.size == data + size;
     for (unsigned n = 1 + draw(3); n > 0; n--) {
         size_t at = p.frames[draw(p.count)], length = length_of(&p, at);

@@ -89,8 +89,12 @@ static int read_held(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *
     return 0;
 }
 
-static const u9i_io_table holding = {.name = "held", .list = list_held, .open = open_held,
-                                     .close = close_held, .size = size_held, .read = read_held};
+static const u9i_io_table holding = {.name = "held",
+                                     .list = list_held,
+                                     .open = open_held,
+                                     .close = close_held,
+                                     .size = size_held,
+                                     .read = read_held};
 
 static void take(victim *v, const char *log, uint64_t number)
 {
@@ -204,7 +208,8 @@ static gist inspect_held(victim *v)
         const uint8_t *next = r.body.bytes;
         size_t left = r.body.size;
         u9i_record record;
-        for (uint64_t n = r.frame->trailer.ordinal; u9i_record_next(&next, &left, &record) == U9_OK;)
+        for (uint64_t n = r.frame->trailer.ordinal;
+             u9i_record_next(&next, &left, &record) == U9_OK;)
             note_record(v, &g, &last, n++, record.bytes, record.size);
     }
     u9i_reader_release(&r);
@@ -484,10 +489,11 @@ START_TEST(a_gap_is_told_with_the_first_clause_that_fails)
     static const struct {
         int at; /* in the frame; below 0: in the trailer, from its end */
         u9_reason reason;
-    } cases[] = {{0, U9_R_BOUNDARY}, {15, U9_R_BOUNDARY}, {48, U9_R_MAGIC}, {55, U9_R_MAGIC},
-                 {56, U9_R_LENGTH}, {60, U9_R_LENGTH}, {16, U9_R_SIGNATURE}, {47, U9_R_SIGNATURE},
-                 {-80, U9_R_TRAILER}, {-69, U9_R_TRAILER}, {-68, U9_R_TRAILER}, {-47, U9_R_TRAILER},
-                 {-30, U9_R_TRAILER}, {64, U9_R_HASH}, {-1, U9_R_HASH}, {-60, U9_R_HASH}};
+    } cases[] = {
+        {0, U9_R_BOUNDARY},  {15, U9_R_BOUNDARY}, {48, U9_R_MAGIC},     {55, U9_R_MAGIC},
+        {56, U9_R_LENGTH},   {60, U9_R_LENGTH},   {16, U9_R_SIGNATURE}, {47, U9_R_SIGNATURE},
+        {-80, U9_R_TRAILER}, {-69, U9_R_TRAILER}, {-68, U9_R_TRAILER},  {-47, U9_R_TRAILER},
+        {-30, U9_R_TRAILER}, {64, U9_R_HASH},     {-1, U9_R_HASH},      {-60, U9_R_HASH}};
     const char *log = at("log");
     forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
     forge_records(&f, "a", 2);
@@ -496,8 +502,8 @@ START_TEST(a_gap_is_told_with_the_first_clause_that_fails)
     forge_end(&f, U9I_END_CLOSING);
     uint64_t length = u9i_get_be(f.bytes + p + 56, 8);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        uint64_t at = p + (cases[i].at < 0 ? 64 + length - (uint64_t)-cases[i].at
-                                           : (uint64_t)cases[i].at);
+        uint64_t at =
+            p + (cases[i].at < 0 ? 64 + length - (uint64_t)-cases[i].at : (uint64_t)cases[i].at);
         f.bytes[at] ^= 0x80;
         forge_save(&f, log);
         seen *s = look(log);
@@ -576,7 +582,8 @@ START_TEST(an_overwritten_stretch_costs_the_frames_that_it_touches)
         if (n % 2) from = from / size * size;
         if (from < 32) from = 32;
         int what = rand() % 3;
-        for (size_t i = 0; i < size; i++) bad[i] = what == 0 ? 0 : what == 1 ? 0xff : (uint8_t)rand();
+        for (size_t i = 0; i < size; i++)
+            bad[i] = what == 0 ? 0 : what == 1 ? 0xff : (uint8_t)rand();
         put(&v, from, bad, size);
         gist g = inspect(&v);
         ck_assert_uint_eq(g.seen + cost_of(&v, from, size), v.whole->count);
@@ -608,7 +615,8 @@ START_TEST(a_misdirected_frame_is_never_served)
             for (unsigned foreign = 0; foreign < 2; foreign++) {
                 if (from == to && !foreign) continue;
                 forge_save(&f, log);
-                put_bytes(segment_path(log, 1), p[to], (foreign ? g.bytes : f.bytes) + p[from], size);
+                put_bytes(segment_path(log, 1), p[to], (foreign ? g.bytes : f.bytes) + p[from],
+                          size);
                 seen *s = look(log);
                 ck_assert_uint_eq(s->count, 6);
                 ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 1);

@@ -92,8 +92,7 @@ START_TEST(a_missing_segment_is_told_with_its_records)
     for (uint64_t gone = 1; gone <= 4; gone++) {
         const char *log = at("log");
         make_row(log, 1, 4);
-        if (gone == 4) ck_assert_int_eq(unlink(segment_path(log, 4)), 0);
-        else ck_assert_int_eq(unlink(segment_path(log, gone)), 0);
+        ck_assert_int_eq(unlink(segment_path(log, gone)), 0);
         seen *s = look(log);
         ck_assert_uint_eq(s->count, 12);
         const u9_damage *d = find(s, U9_R_MISSING, gone);
@@ -307,10 +306,16 @@ END_TEST
 /* [L-1] Other names are no business of the log's; a new segment's number is above all that are. */
 START_TEST(files_that_are_no_segments_are_ignored)
 {
-    static const char *const names[] = {"notes", "0000000000000002.u9x", "0000000000000003.u9~",
-                                        "000000000000000.u9", "00000000000000004.u9",
-                                        "000000000000000A.u9", "0000000000000000.u9",
-                                        "000000000000000g.u9", ".u9", "0000000000000001.u9.bak"};
+    static const char *const names[] = {"notes",
+                                        "0000000000000002.u9x",
+                                        "0000000000000003.u9~",
+                                        "000000000000000.u9",
+                                        "00000000000000004.u9",
+                                        "000000000000000A.u9",
+                                        "0000000000000000.u9",
+                                        "000000000000000g.u9",
+                                        ".u9",
+                                        "0000000000000001.u9.bak"};
     const char *log = at("log");
     session(log, "r", 3, 1);
     char path[4200];
@@ -528,7 +533,6 @@ START_TEST(segments_that_were_passed_over_are_void)
         forged_segment two = forge_begin(2, 1, way == 3 ? NULL : &one, U9I_TAIL_TORN);
         forge_records(&two, "void", 5);
         if (way != 1) forge_end(&two, way == 2 ? U9I_END_SEALING : U9I_END_CLOSING);
-        two.bytes[way == 3 ? 3 : 4095] ^= 0;
         if (way == 3) memset(two.bytes, 0xaa, two.size);
         if (way == 0) memset(two.bytes, 0, two.size);
         if (way == 1) two.size = 40;
@@ -552,12 +556,30 @@ START_TEST(keys_of_every_form_are_shown_raw)
     static const struct {
         const char *kind, *value;
         size_t size, head;
-    } cases[] = {{"muid", "\x1c\x10" "0123456789abcdef", 18, 2},
-                 {"gid:volume", "\x1c\x10" "0123456789abcdef", 18, 2},
-                 {"tid", "\x03" "01234567", 9, 1},
-                 {"uid8", "\x03" "01234567", 9, 1},
-                 {"rkey", "\x25" "hello", 6, 1},
-                 {"rkey:literal:x", "\x18\x11" "a key of 17 bytes", 19, 2}};
+    } cases[] = {{"muid",
+                  "\x1c\x10"
+                  "0123456789abcdef",
+                  18, 2},
+                 {"gid:volume",
+                  "\x1c\x10"
+                  "0123456789abcdef",
+                  18, 2},
+                 {"tid",
+                  "\x03"
+                  "01234567",
+                  9, 1},
+                 {"uid8",
+                  "\x03"
+                  "01234567",
+                  9, 1},
+                 {"rkey",
+                  "\x25"
+                  "hello",
+                  6, 1},
+                 {"rkey:literal:x",
+                  "\x18\x11"
+                  "a key of 17 bytes",
+                  19, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *log = at("log");
         u9i_open open = forge_naming(1, NULL, U9I_TAIL_NONE);

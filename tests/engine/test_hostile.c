@@ -152,9 +152,12 @@ static int read_counted(u9i_file *file, uint64_t off, void *buf, size_t n, size_
 /* Reads the whole segment: how many frames there are. Counts bytes read and time used. */
 static size_t read_all(double *seconds)
 {
-    static const u9i_io_table table = {.name = "counted", .list = list_counted,
-                                       .open = open_counted, .close = close_counted,
-                                       .size = size_counted, .read = read_counted};
+    static const u9i_io_table table = {.name = "counted",
+                                       .list = list_counted,
+                                       .open = open_counted,
+                                       .close = close_counted,
+                                       .size = size_counted,
+                                       .read = read_counted};
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
     size_t frames = 0;
@@ -274,9 +277,20 @@ static void expect_refused(const forged_segment *f, u9_reason reason)
 /* [F-5] [F-6] Lengths that no frame has, those that pass the file, and those that wrap around. */
 START_TEST(a_forged_length_is_refused_before_it_is_believed)
 {
-    static const uint64_t lengths[] = {
-        0, 1, 79, (1 << 24) + 122, (1 << 24) + 121, UINT32_MAX, UINT64_C(1) << 32,
-        UINT64_C(1) << 63, UINT64_MAX, UINT64_MAX - 63, UINT64_MAX - 79, INT64_MAX, 8192, 16000};
+    static const uint64_t lengths[] = {0,
+                                       1,
+                                       79,
+                                       (1 << 24) + 122,
+                                       (1 << 24) + 121,
+                                       UINT32_MAX,
+                                       UINT64_C(1) << 32,
+                                       UINT64_C(1) << 63,
+                                       UINT64_MAX,
+                                       UINT64_MAX - 63,
+                                       UINT64_MAX - 79,
+                                       INT64_MAX,
+                                       8192,
+                                       16000};
     uint64_t p;
     forged_segment f = three_frames(&p);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -530,8 +544,11 @@ START_TEST(a_u9end_beside_its_block_does_not_close)
     forge_frame(&f, NULL, 0, 0);
     uint64_t p = f.size;
     uint8_t body[1024];
-    u9i_close end = {.kind = U9I_END_CLOSING, .segment = 1, .first_key = {(const uint8_t *)"0", 1},
-                     .last_key = {(const uint8_t *)"0", 1}, .key_kind = {(const uint8_t *)"muid", 4}};
+    u9i_close end = {.kind = U9I_END_CLOSING,
+                     .segment = 1,
+                     .first_key = {(const uint8_t *)"0", 1},
+                     .last_key = {(const uint8_t *)"0", 1},
+                     .key_kind = {(const uint8_t *)"muid", 4}};
     memcpy(end.secret, f.keys.secret, sizeof end.secret);
     u9i_out out = u9i_out_init(body, sizeof body);
     u9i_close_encode(&out, &end);

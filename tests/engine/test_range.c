@@ -62,8 +62,8 @@ static void drop(reading *r)
 /* [P-2] The verdict on a tail is the segment's, not a range's. */
 static bool is_tail(const u9_damage *d)
 {
-    return d->verdict == U9_V_TORN || (d->verdict == U9_V_UNKNOWN && d->reason != U9_R_FILL &&
-                                       d->reason != U9_R_PADDING);
+    return d->verdict == U9_V_TORN ||
+           (d->verdict == U9_V_UNKNOWN && d->reason != U9_R_FILL && d->reason != U9_R_PADDING);
 }
 
 /* The ranges between the cuts give what one reading of the whole gives. */
@@ -229,7 +229,8 @@ START_TEST(ranges_of_each_segment_of_a_log_give_the_log)
         read_range(&r, log, 1, 0, 0);
         read_range(&r, log, 2, 0, 0);
         ck_assert_uint_eq(r.count, s->count);
-        for (size_t i = 0; i < r.count; i++) ck_assert_uint_eq(r.ordinals[i], s->records[i].ordinal);
+        for (size_t i = 0; i < r.count; i++)
+            ck_assert_uint_eq(r.ordinals[i], s->records[i].ordinal);
         forget(s);
         drop(&r);
         forge_free(&one);

@@ -444,7 +444,7 @@ END_TEST
 START_TEST(every_truncation_of_a_closed_log_is_seen)
 {
     const char *log = at("log");
-    session(log, "r", 12, 4);
+    session(log, "r", 8, 4);
     remains r = take(segment_path(log, 1));
     ck_assert(r.last.is_end);
     size_t records = 0, i = 0;
@@ -556,7 +556,8 @@ START_TEST(a_promised_block_of_zeros_hides_nothing_behind_it)
             forged_segment f = five_blocks(true, p);
             /* The header stays; block 0 without the u9open, then the others. */
             uint64_t begin = i == 0 ? 32 : i * BLOCK, end = (i + 1) * BLOCK;
-            if (from == 1) begin = p[i] - (i == 0 ? 32 : 128), end = p[i] + 32; /* over a boundary */
+            if (from == 1)
+                begin = p[i] - (i == 0 ? 32 : 128), end = p[i] + 32; /* over a boundary */
             memset(f.bytes + begin, 0, end - begin);
             forge_save(&f, log);
             seen *s = look(log);
@@ -639,15 +640,15 @@ START_TEST(an_unfinished_seal_is_at_most_torn)
     uint8_t *work = calloc(1, 65536);
     for (unsigned zeros = 0; zeros < 2; zeros++)
         for (uint64_t n = end; n <= one.size; n++) {
-            if (zeros && n % SECTOR != 0) continue;
+            if (n % (zeros ? SECTOR : n > one.end + 16 ? 16 : 1) != 0 && n != one.size) continue;
             memset(work, 0, 65536);
             memcpy(work, one.bytes, n);
             write_file(segment_path(log, 1), work, zeros ? 65536 : n);
             seen *s = look(log);
             ck_assert_uint_eq(s->count, 9);
             ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 0);
-            ck_assert_uint_eq(count_damages(s, U9_V_TORN, U9_R_SEAL), s->damage_count -
-                              count_damages(s, U9_V_UNKNOWN, U9_R_SEAL));
+            ck_assert_uint_eq(count_damages(s, U9_V_TORN, U9_R_SEAL),
+                              s->damage_count - count_damages(s, U9_V_UNKNOWN, U9_R_SEAL));
             if (zeros) ck_assert_int_le(s->report.verdict, U9_V_TORN);
             ck_assert_uint_eq(s->report.lost, 0);
             forget(s);

@@ -115,8 +115,8 @@ START_TEST(addresses_that_make_no_sense_are_refused)
     static const char *const bad[] = {
         "", "/t", "localhost", "localhost:1", "localhost/t", ":1/t", "localhost:/t",
         "localhost:0/t", "localhost:65536/t", "localhost:1x/t", "localhost:1,/t", "localhost:1/",
-        "localhost:1//t", "localhost:1/t/", "localhost:1/t/../u", "localhost:1/.", "localhost:1/a b",
-        "a b:1/t", "[::1:1/t", "[::1]/t", "localhost:1/t\n"};
+        "localhost:1//t", "localhost:1/t/", "localhost:1/t/../u", "localhost:1/.",
+        "localhost:1/a b", "a b:1/t", "[::1:1/t", "[::1]/t", "localhost:1/t\n"};
     u9_zk_claim *claim = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         u9_fault fault = {0};
