@@ -23,8 +23,6 @@ enum {
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
 #define OPTIONS_FIRST offsetof(u9_options, kind)
 
-/* Opening */
-
 static u9_err check_options(const char *path, const u9_options *o, u9_fault *fault)
 {
     const char *wrong = NULL;
@@ -141,8 +139,6 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     return U9_OK;
 }
 
-/* The ticker */
-
 /* What is due now: a sync of what is old enough, or the promise of the last one. */
 static void tick(u9_log *log)
 {
@@ -218,8 +214,6 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     free_log(log);
     return err;
 }
-
-/* Writing */
 
 /* Enters a call that writes: takes the lock, or refuses. */
 static u9_err enter(u9_log *log)

@@ -22,8 +22,6 @@ u9i_body_kind u9i_control_kind(const uint8_t name[8])
     return U9I_BODY_OTHER;
 }
 
-/* -- writing: the tuple's length and count are patched when its elements stand -- */
-
 static void put_code(u9i_out *out, unsigned code)
 {
     u9i_out_uint(out, 1, code);
@@ -157,8 +155,6 @@ void u9i_page_encode(u9i_out *out, const u9i_page *r)
     if (r->has_seed) put_u64(out, r->seed);
     close_tuple(out, at, 4, r->has_seed ? 5 : 4);
 }
-
-/* -- reading -- */
 
 static void take_code(u9i_in *in, unsigned code)
 {
