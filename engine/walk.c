@@ -148,6 +148,7 @@ typedef struct spot {
 /* Looks whether a valid frame that follows stands at `at`. */
 static u9_err look_at(u9i_walk *w, uint64_t at, uint64_t bound, spot *s)
 {
+    if (bound > w->size) bound = w->size; /* [F-6] d: a named end may lie behind the file's */
     u9_err err = u9i_scan_at(&w->scan, at, bound, &s->frame);
     if (err != U9_OK && err != U9_CORRUPT) return err;
     s->found = err == U9_OK && follows(w, &s->frame);

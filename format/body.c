@@ -162,27 +162,59 @@ static const uint8_t *key_raw(const u9_value *key, size_t *size)
     return key->code == 0x03 ? key->start + 1 : NULL;
 }
 
-/* How many values stand back to back in exactly `size` bytes; U9_COUNT_UNKNOWN if they do not. */
-static uint64_t count_values(const uint8_t *bytes, size_t size)
+/* Bytes of the value at p, 0 if there is none within `left`. Short text and bytes are looked at here. */
+static inline size_t value_span(const uint8_t *p, size_t left)
 {
-    u9_walk walk = u9_walk_bytes(bytes, size);
     u9_value v;
-    u9_err err;
+    size_t size = 0;
+    if (left >= 2 && (p[0] == 0x18 || p[0] == 0x1c)) size = 2 + (size_t)p[1];
+    else if (p[0] >= 0x20 && p[0] <= 0x3f) size = 1 + (size_t)(p[0] & 15);
+    else return u9_value_decode(p, left, &v) == U9_OK ? v.encoded : 0;
+    return size <= left ? size : 0;
+}
+
+/* How many values stand back to back in exactly `size` bytes; U9_COUNT_UNKNOWN if they do not. */
+static uint64_t count_values(const uint8_t *p, size_t size)
+{
     uint64_t n = 0;
-    while ((err = u9_walk_next(&walk, &v)) == U9_OK) n++;
-    return err == U9_END ? n : U9_COUNT_UNKNOWN;
+    for (size_t one; size > 0; p += one, size -= one, n++)
+        if ((one = value_span(p, size)) == 0) return U9_COUNT_UNKNOWN;
+    return n;
+}
+
+/*
+ * The form of most records, a fixtuple whose key is 16 bytes, without the general decoder: scans spend their
+ * time here. False: it is another form, or not a record; the general way says which.
+ */
+static bool common_record(const uint8_t *p, size_t left, u9i_record *out)
+{
+    enum { HEAD = 2, KEY = HEAD + 2, VALUES = KEY + 16 };
+    if (left < VALUES || (p[0] & 0xf8) != 0x48 || p[HEAD] != 0x1c || p[HEAD + 1] != 16) return false;
+    size_t size = HEAD + (size_t)p[1];
+    unsigned elements = p[0] & 7;
+    if (size < VALUES || size > left || elements == 0) return false;
+    if (count_values(p + VALUES, size - VALUES) != elements - 1) return false; /* [B-2] */
+    *out = (u9i_record){.bytes = p, .size = size, .key = p + KEY, .key_size = 16,
+                        .key_value = p + HEAD, .values = p + VALUES, .values_size = size - VALUES};
+    return true;
 }
 
 u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
 {
     if (*left == 0) return U9_END;
+    if (common_record(*next, *left, out)) {
+        *next += out->size;
+        *left -= out->size;
+        return U9_OK;
+    }
     u9_value tuple, key;
     if (u9_value_decode(*next, *left, &tuple) != U9_OK || tuple.type != U9_TUPLE ||
         tuple.count == 0 || u9_value_decode(tuple.data, (size_t)tuple.size, &key) != U9_OK)
         return U9_CORRUPT;
-    if (key.type == U9_SYMBOL) return u9i_control_kind(key.data) == U9I_BODY_OTHER && memcmp(key.data, "u9", 2) == 0
-                                         ? U9_VERSION /* [B-3] */
-                                         : U9_CORRUPT;
+    if (key.type == U9_SYMBOL) {
+        bool later = u9i_control_kind(key.data) == U9I_BODY_OTHER && memcmp(key.data, "u9", 2) == 0;
+        return later ? U9_VERSION : U9_CORRUPT; /* [B-3] */
+    }
     u9i_record r = {.bytes = tuple.start, .size = tuple.encoded, .key_value = key.start};
     r.key = key_raw(&key, &r.key_size);
     if (r.key == NULL) return U9_CORRUPT;

@@ -461,31 +461,39 @@ END_TEST
 /* [R-4] [L-2] Of an end whose last frame is lost the chain is not known: what follows need not have it. */
 START_TEST(a_segment_behind_a_lost_end_is_read)
 {
-    const char *log = at("log");
-    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
-    forge_records(&one, "a", 2);
-    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_ROLLED);
-    forge_end(&one, U9I_END_SEALING);
-    forge_records(&two, "lost", 3);
-    forge_pad(&two);
-    forged_segment three = forge_begin(3, 1, &two, U9I_TAIL_TORN);
-    memset(two.bytes + 32, 0, two.size - 32);
-    three.size = 32; /* it begins with records */
-    three.next.previous = 0;
-    three.next.ordinal = 2;
-    forge_records(&three, "c", 2);
-    forge_pad(&three);
-    forge_save(&one, log);
-    forge_save(&two, log);
-    forge_save(&three, log);
-    seen *s = look(log);
-    ck_assert_uint_eq(s->count, 4);
-    ck_assert_uint_eq(s->records[3].ordinal, 3);
-    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_BOUNDARY), 1);
-    forget(s);
-    forge_free(&one);
-    forge_free(&two);
-    forge_free(&three);
+    for (unsigned beyond = 0; beyond < 2; beyond++) {
+        const char *log = at("log");
+        forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+        forge_records(&one, "a", 2);
+        forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_ROLLED);
+        forge_end(&one, U9I_END_SEALING);
+        forge_records(&two, "lost", 3);
+        forge_pad(&two);
+        forged_segment three = forge_begin(3, 1, &two, U9I_TAIL_TORN);
+        size_t lost = two.size - 32;
+        if (beyond)
+            forge_records(&two, "beyond", 1); /* it tells the ordinal at the end, and no chain */
+        forge_pad(&two);
+        memset(two.bytes + 32, 0, lost);
+        three.size = 32; /* it begins with records */
+        three.next.previous = 0;
+        three.next.ordinal = 5;
+        forge_records(&three, "c", 2);
+        forge_pad(&three);
+        forge_save(&one, log);
+        forge_save(&two, log);
+        forge_save(&three, log);
+        seen *s = look(log);
+        ck_assert_uint_eq(s->count, 4);
+        ck_assert_uint_eq(s->records[3].ordinal, 6);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 1);
+        ck_assert_uint_eq(s->damages[0].end, 96);
+        forget(s);
+        forge_free(&one);
+        forge_free(&two);
+        forge_free(&three);
+        remove_log(log);
+    }
 }
 END_TEST
 

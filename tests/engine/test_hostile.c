@@ -309,6 +309,32 @@ START_TEST(a_forged_length_is_refused_before_it_is_believed)
 }
 END_TEST
 
+/* [R-12] [F-6] d: a length that passes the file is told as such, though a named end lies further on. */
+START_TEST(a_forged_length_in_a_cut_file_is_told_as_one)
+{
+    const char *log = at("log");
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 2);
+    uint64_t p = forge_records(&one, "b", 2);
+    forge_records(&one, "c", 2);
+    size_t size = one.size;
+    while (one.size < 2 * BLOCK) forge_records(&one, "d", 2);
+    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_TORN);
+    forge_end(&two, U9I_END_CLOSING);
+    one.size = size;
+    u9i_set_be(one.bytes + p + 56, 8, size - p);
+    forge_save(&one, log);
+    forge_save(&two, log);
+    seen *s = look(log);
+    ck_assert_int_eq(s->damages[0].reason, U9_R_LENGTH);
+    ck_assert_uint_eq(s->damages[0].begin, p);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_CUT), 1);
+    forget(s);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 /* [F-6] Trailers whose numbers cannot be, in frames whose hashes are right. */
 START_TEST(a_forged_trailer_makes_no_frame)
 {
@@ -603,6 +629,7 @@ Suite *suite_hostile(void)
     tcase_add_test(tc, a_file_of_claims_costs_no_more_than_its_size);
     tcase_add_test(tc, a_blank_file_of_claims_costs_no_more_than_its_size);
     tcase_add_test(tc, a_forged_length_is_refused_before_it_is_believed);
+    tcase_add_test(tc, a_forged_length_in_a_cut_file_is_told_as_one);
     tcase_add_test(tc, a_forged_trailer_makes_no_frame);
     tcase_add_test(tc, a_frame_with_other_numbers_does_not_follow);
     tcase_add_test(tc, a_wrong_body_costs_its_own_records_only);
