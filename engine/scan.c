@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    CHUNK = 1 << 18,  /* bytes of one read, and more only for larger frames */
+    FIRST = 1 << 16,  /* bytes of the first read of a row; the next ones double */
+    CHUNK = 1 << 20,  /* up to this, and more only for larger frames */
     COMPACT = 1 << 21, /* bytes done with at the window's front before the rest is moved there */
     STREAK = 1 << 21  /* bytes read in a row before reading ahead begins */
 };
@@ -71,7 +72,8 @@ void u9i_scan_forget(u9i_scan *scan)
 static u9_err fill_window(u9i_scan *s, size_t need)
 {
     while (s->fill < need) {
-        size_t want = need - s->fill > CHUNK ? need - s->fill : CHUNK;
+        size_t chunk = s->streak < FIRST ? FIRST : s->streak < CHUNK ? (size_t)s->streak : CHUNK;
+        size_t want = need - s->fill > chunk ? need - s->fill : chunk;
         size_t got = 0;
         int err = s->file->io->table->read(s->file, s->base + s->fill, s->window + s->fill, want, &got);
         if (err != 0) {
