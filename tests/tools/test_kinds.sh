@@ -58,6 +58,14 @@ done
 
 claim 'muids of one log have one medallion a session' \
     same "$("$u9" cat --keys muid | cut -d - -f 2 | uniq | wc -l)" 2
+soon=$(printf '%013X-10000000001-00000001' $((($(date +%s) + 3600) * 1000000)))
+far=$(printf '%013X-10000000001-00000001' $((($(date +%s) + 864000) * 1000000)))
+{ echo "$soon=x"; } | "$u9" append ahead --key-field =
+echo y | "$u9" append ahead --print-keys >keys # another session
+claim 'a fresh key is above a given one that is ahead of the clock' test "$(cat keys)" '>' "$soon"
+{ echo "$far=x"; } | "$u9" append ahead --key-field =
+echo y | "$u9" append ahead --print-keys >keys
+claim 'but does not follow one from the far future' test "$(cat keys)" '<' "$far"
 claim 'a literal key stands in each record' \
     same "$(printf 'x\ny\n' | "$u9" append literal --key rkey:literal:self --print-keys | uniq -c | tr -s ' ')" ' 2 self'
 claim 'get of a literal gives the newest' same "$("$u9" get literal self)" y
