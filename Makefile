@@ -79,6 +79,8 @@ link = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
 say = $(if $(filter 1,$(V)),,@echo "  $(1) $@";)
 
 lib_packages := liburing libcrypto liblz4
+# Used through its header alone: nothing is linked.
+header_packages := libxxhash
 tool_packages := jansson
 test_packages := check
 # Other stores that u9bench runs beside us: each one that is installed is used, and told to the
@@ -117,9 +119,9 @@ endef
 
 .PHONY: need-build need-test
 need-build:
-	$(call need,$(lib_packages) $(tool_packages))
+	$(call need,$(lib_packages) $(header_packages) $(tool_packages))
 need-test:
-	$(call need,$(lib_packages) $(tool_packages) $(test_packages))
+	$(call need,$(lib_packages) $(header_packages) $(tool_packages) $(test_packages))
 
 # Objects depend on this file, which changes only when the compiler or its flags do.
 .PHONY: force

@@ -165,7 +165,7 @@ u9_walk u9_walk_bytes(const void *bytes, size_t size)
     return (u9_walk){.next = (const uint8_t *)bytes, .left = size};
 }
 
-u9_walk u9_walk_tuple(const u9_value *tuple)
+u9_walk u9_walk_elements(const u9_value *tuple)
 {
     if (tuple->type != U9_TUPLE) return u9_walk_bytes(NULL, 0); /* nothing to walk */
     return u9_walk_bytes(tuple->data, (size_t)tuple->size);

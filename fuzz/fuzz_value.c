@@ -44,7 +44,7 @@ static void read_all(const uint8_t *data, size_t size)
         u9_value v;
         if (u9_walk_next(&open[depth], &v) == U9_OK) {
             touch(&v);
-            if (v.type == U9_TUPLE && depth + 1 < DEPTH_READ) open[++depth] = u9_walk_tuple(&v);
+            if (v.type == U9_TUPLE && depth + 1 < DEPTH_READ) open[++depth] = u9_walk_elements(&v);
         } else if (depth-- == 0) {
             return;
         }
@@ -102,7 +102,7 @@ static void rebuild(const uint8_t *data, size_t size, u9_builder *b, bool counti
             must(u9_build_tuple_close(b) == expected);
         } else {
             must(build_one(b, &v) == expected);
-            if (v.type == U9_TUPLE) open[++depth] = u9_walk_tuple(&v);
+            if (v.type == U9_TUPLE) open[++depth] = u9_walk_elements(&v);
         }
     }
 }
@@ -133,8 +133,8 @@ static void compare(const uint8_t *data, size_t size, const uint8_t *again, size
         } else {
             must(err == U9_OK && equal(&a, &b));
             if (a.type == U9_TUPLE) {
-                left[++depth] = u9_walk_tuple(&a);
-                right[depth] = u9_walk_tuple(&b);
+                left[++depth] = u9_walk_elements(&a);
+                right[depth] = u9_walk_elements(&b);
             }
         }
     }

@@ -170,7 +170,7 @@ void tool_put_json(const u9_value *value)
             put_wrapped("tuple", v.data, (size_t)v.size);
         } else {
             putc_unlocked('[', stdout);
-            open[depth].walk = u9_walk_tuple(&v);
+            open[depth].walk = u9_walk_elements(&v);
             open[depth++].next = 0;
         }
         while (depth > 0 && u9_walk_next(&open[depth - 1].walk, &v) != U9_OK) {

@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-#define U9_DEPTH_MAX 64 /* containers within containers that u9_value_check accepts */
+#define U9_DEPTH_MAX 64 /* containers within containers that are read, typecodes included [V-8] */
+#define U9_EMPTY_MAX 255 /* elements without bytes that an array may have [V-10] */
 
 /* What a value is. Several bytecodes may stand for one type: `0x00`..`0x03` and fixint are UINT. */
 typedef enum u9_type {
@@ -34,15 +35,20 @@ typedef enum u9_type {
     U9_UTF8,  /* u9_value.data, size: bytes, not checked to be UTF-8 (see u9_value_check) */
     U9_BYTES, /* u9_value.data, size */
     U9_TUPLE, /* u9_value.data, size: the elements back to back; count: how many are claimed */
-    U9_ARRAY  /* u9_value.data, size: typecode and elements; count: how many are claimed */
+    U9_ARRAY  /* u9_value.data, size: the packed elements; count; typecode */
 } u9_type;
 
-#define U9_COUNT_UNKNOWN UINT64_MAX
-
+/*
+ * A view of one value. It borrows the caller's bytes, which must stay as they are while it is used.
+ *
+ * A value that stands in bytes of its own has `start` and `encoded`; a container with indexes in front
+ * [X-1] is one value with them: `start` and `code` are the first index's, `data` the container's. An
+ * element of an array has no bytecode of its own: `start` is NULL, `encoded` 0, `code` its typecode's.
+ */
 typedef struct u9_value {
     u9_type type;
     uint8_t code;         /* the bytecode that stood there */
-    const uint8_t *start; /* the value's first byte; borrows the caller's buffer */
+    const uint8_t *start; /* the value's first byte, or NULL */
     size_t encoded;       /* bytes from start to the value's end */
     const uint8_t *data;  /* SYMBOL, UTF8, BYTES, TUPLE, ARRAY: contents; else NULL */
     uint64_t size;        /* bytes at data */
@@ -54,24 +60,31 @@ typedef struct u9_value {
         struct {
             uint32_t pid, fd;
         } pidfd;
+        const uint8_t *typecode; /* ARRAY: what each element is [V-10] */
     };
 } u9_value;
 
 /*
- * Looks at the value that begins at `bytes`, of which `size` bytes may be read. Containers are not
- * entered. U9_TORN: the value passes the end of the buffer; U9_CORRUPT: a reserved bytecode;
- * U9_VERSION: a container index, which this version does not read. `out` is untouched on failure.
+ * Looks at the value that begins at `bytes`, of which `size` bytes may be read. Elements of containers
+ * are not looked at; typecodes are. U9_TORN: the value passes the end of the buffer; U9_CORRUPT: a
+ * reserved bytecode, an array whose l, n and typecode do not fit, no container behind an index;
+ * U9_LIMIT: more empty elements or nested typecodes than are accepted. `out` is untouched on failure.
  */
 U9_API U9_MUST_CHECK u9_err u9_value_decode(const void *bytes, size_t size, u9_value *out);
 
-/* Walks the elements of a tuple, or any values that stand back to back. */
+/* The tuple or array itself, without the indexes in front; any other value as it is. */
+U9_API u9_value u9_value_bare(const u9_value *value);
+
+/* Walks the elements of a tuple or array, or any values that stand back to back. */
 typedef struct u9_walk {
-    const uint8_t *next; /* borrows */
-    size_t left;         /* bytes */
+    const uint8_t *next;     /* borrows */
+    size_t left;             /* bytes */
+    const uint8_t *typecode; /* the elements of an array: what they are; else NULL */
+    uint64_t due;            /* of an array: elements still to come */
 } u9_walk;
 
-/* Begins a walk over the elements of `tuple` (type U9_TUPLE). */
-U9_API u9_walk u9_walk_tuple(const u9_value *tuple);
+/* Begins a walk over the elements of a tuple or array; over nothing, for any other value. */
+U9_API u9_walk u9_walk_elements(const u9_value *container);
 
 /* Begins a walk over `size` bytes of values back to back. */
 U9_API u9_walk u9_walk_bytes(const void *bytes, size_t size);
@@ -80,8 +93,34 @@ U9_API u9_walk u9_walk_bytes(const void *bytes, size_t size);
 U9_API U9_MUST_CHECK u9_err u9_walk_next(u9_walk *walk, u9_value *out);
 
 /*
+ * The same without looking at lengths: only for bytes that u9_value_check has proved, or undefined
+ * things happen. A little faster.
+ */
+U9_API U9_MUST_CHECK u9_err u9_walk_next_checked(u9_walk *walk, u9_value *out);
+
+/*
+ * Element `k`, from 0: by stride in an array, by the index `i` where one stands in front, else by a
+ * walk. U9_END: there are not so many; U9_ARG: no container; else what u9_walk_next returns, or
+ * U9_CORRUPT for an index that leads nowhere. [V-5] [X-6]
+ */
+U9_API U9_MUST_CHECK u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out);
+
+/* The elements of an array for a loop over memory: element k is at data + k * stride, big-endian. */
+typedef struct u9_span {
+    const uint8_t *data; /* borrows; not aligned */
+    uint64_t count;
+    uint64_t stride; /* bytes from one element to the next; 0 for empty ones */
+    u9_type type;    /* of each element */
+    uint8_t code;    /* its typecode's bytecode, which tells the width: 0x06 is int32 */
+} u9_span;
+
+/* U9_ARG: not an array. */
+U9_API U9_MUST_CHECK u9_err u9_array_span(const u9_value *array, u9_span *out);
+
+/*
  * Proves that `bytes` are exactly one well-formed value, nested ones included: lengths, reserved
- * bytecodes, element counts, depth (U9_LIMIT beyond U9_DEPTH_MAX). `fault` (may be NULL) names the
+ * bytecodes, typecodes, element counts, the form of indexes (not whether they lead to the right place:
+ * u9_index_check), depth (U9_LIMIT beyond U9_DEPTH_MAX). `fault` (may be NULL) names the
  * offset and the rule. `*bad_utf8` (may be NULL) is set to the offset of the first utf8 value that
  * is not valid UTF-8, or U9_NOWHERE: such bytes are kept as they are and are no error.
  * Iterative; O(size) time, constant memory.
@@ -93,22 +132,56 @@ U9_API U9_MUST_CHECK u9_err u9_value_check(const void *bytes, size_t size, uint6
 U9_API int u9_utf8_valid(const void *bytes, size_t size);
 
 /*
- * Fills a caller's buffer with values. All u9_build_ functions write the shortest form and return
- * U9_LIMIT when the buffer is full: nothing is written then, and `size` goes on counting, so that
- * after a whole run `size` is the room that would have been needed.
+ * Any two values compare and every value hashes, by its domain projection [O-1] to [O-5]: the same
+ * for all encodings of one value, for tuples and arrays alike, on all platforms. A value that is
+ * malformed inside (see u9_value_check) compares and hashes as if its containers ended there.
+ */
+/* Below 0, 0 or above 0, as a comes before b, equals it, or comes behind it. */
+U9_API int u9_value_compare(const u9_value *a, const u9_value *b);
+/* XXH3-64 of the projection; equal values have equal hashes. */
+U9_API uint64_t u9_value_hash(const u9_value *value);
+
+/*
+ * Makes room for `need` bytes in all: points *bytes at a buffer of at least that size which begins with
+ * what the old one held, and sets *cap. Anything but U9_OK is what the u9_build_ call returns.
+ */
+typedef u9_err u9_grow_fn(void *ctx, uint8_t **bytes, size_t *cap, size_t need);
+
+/* On the heap, at least doubling: starts from NULL and 0, the caller frees *bytes with free(). `ctx` is
+ * not used. U9_NOMEM. */
+U9_API u9_err u9_grow_heap(void *ctx, uint8_t **bytes, size_t *cap, size_t need);
+
+/*
+ * Fills a caller's buffer, or a growing one, with values. Unless it says otherwise a u9_build_ function
+ * writes the shortest form [V-7]. Where the buffer is full and cannot grow it returns U9_LIMIT; `size`
+ * goes on counting, so that after a whole run it is exactly the room that would have been needed.
+ *
+ * Within an open array elements are written without bytecodes and must be what its typecode says: the
+ * type and a number that its width holds, or the length, else U9_ARG and nothing is written. Elements
+ * that are tuples or arrays are opened and closed as anywhere else.
  */
 typedef struct u9_builder {
     uint8_t *bytes; /* borrows; may be NULL when cap is 0: counting only */
     size_t cap;     /* bytes at `bytes` */
     size_t size;    /* bytes written, or needed once larger than cap */
-    unsigned depth; /* open tuples */
+    u9_grow_fn *grow; /* NULL: the buffer does not grow */
+    void *grow_ctx;
+    unsigned depth; /* open containers */
     struct {
-        size_t at;      /* where the open tuple's header begins */
+        size_t at;      /* where the open container's header begins */
         uint64_t count; /* elements so far */
+        const uint8_t *typecode; /* of an array; borrowed until it is closed */
+        uint8_t kind;   /* what was opened, and how wide its header: the builder's own business */
+        uint8_t width;
     } open[U9_DEPTH_MAX];
 } u9_builder;
 
+/* A caller's buffer. */
 U9_API void u9_builder_init(u9_builder *b, void *bytes, size_t cap);
+/* A buffer that grows, from nothing; b->bytes is the caller's in the end. `grow` may be u9_grow_heap. */
+U9_API void u9_builder_init_growing(u9_builder *b, u9_grow_fn *grow, void *ctx);
+/* Bytes by which the buffer was too small; 0: all is written. */
+U9_API size_t u9_builder_missing(const u9_builder *b);
 
 U9_API U9_MUST_CHECK u9_err u9_build_uint(u9_builder *b, uint64_t v);
 /* Values >= 0 are written as the shortest unsigned form: integers of all widths are one domain. */
@@ -125,10 +198,71 @@ U9_API U9_MUST_CHECK u9_err u9_build_utf8(u9_builder *b, const void *text, size_
 U9_API U9_MUST_CHECK u9_err u9_build_bytes(u9_builder *b, const void *bytes, size_t size);
 /* Copies one encoded value as it is (it counts as one element). The caller vouches for it. */
 U9_API U9_MUST_CHECK u9_err u9_build_raw(u9_builder *b, const void *value, size_t size);
+/*
+ * Copies the value of a view: as it stands where it has bytes of its own, indexes included; an array's
+ * element, which has none, in its shortest form. The contents of containers are copied as they are.
+ */
+U9_API U9_MUST_CHECK u9_err u9_build_value(u9_builder *b, const u9_value *value);
+
+/* Fixed forms, for fields that are filled in later: `width` is 1, 2, 4 or 8 bytes. U9_ARG if v needs
+ * more. A negative number in u9_build_int_wide is an int, any other a uint, as everywhere. */
+U9_API U9_MUST_CHECK u9_err u9_build_uint_wide(u9_builder *b, uint64_t v, unsigned width);
+U9_API U9_MUST_CHECK u9_err u9_build_int_wide(u9_builder *b, int64_t v, unsigned width);
+U9_API U9_MUST_CHECK u9_err u9_build_utf8_wide(u9_builder *b, const void *text, size_t size,
+                                               unsigned width);
+U9_API U9_MUST_CHECK u9_err u9_build_bytes_wide(u9_builder *b, const void *bytes, size_t size,
+                                                unsigned width);
+
 /* Opens a tuple; what is built until its close is its elements. U9_LIMIT beyond U9_DEPTH_MAX. */
 U9_API U9_MUST_CHECK u9_err u9_build_tuple_open(u9_builder *b);
-/* Closes the innermost tuple in its shortest form. U9_STATE if none is open. */
+/* The same with a header of `width` bytes for each of length and count: the close moves nothing. */
+U9_API U9_MUST_CHECK u9_err u9_build_tuple_open_wide(u9_builder *b, unsigned width);
+/* Closes the innermost tuple in its shortest form, or in the one asked for (U9_LIMIT if it does not
+ * hold the tuple). U9_STATE if none is open. */
 U9_API U9_MUST_CHECK u9_err u9_build_tuple_close(u9_builder *b);
+
+/*
+ * Opens an array of elements of `typecode` [V-10], which takes all of `size` bytes (U9_ARG if not) and is
+ * borrowed until the close. For numbers that is their bytecode alone: {0x06} for int32. Within an open
+ * array whose elements are arrays, NULL and 0 opens the next of them.
+ */
+U9_API U9_MUST_CHECK u9_err u9_build_array_open(u9_builder *b, const void *typecode, size_t size);
+/* Closes the innermost array in its shortest form. U9_STATE if none is open; U9_ARG if it is an element
+ * of another array and has not as many elements as the typecode says. */
+U9_API U9_MUST_CHECK u9_err u9_build_array_close(u9_builder *b);
+/* A whole array of `count` numbers at once, from native ones at `numbers` of the width and kind that
+ * `code` says, 0x00 to 0x09 (uint8_t .. uint64_t, int8_t .. int64_t, float, double). */
+U9_API U9_MUST_CHECK u9_err u9_build_numbers(u9_builder *b, uint8_t code, const void *numbers,
+                                             size_t count);
+
+/*
+ * A tuple that can be extended to the left in place: it is buffer[start, end), and what stands before
+ * `start` is room for more. The body of the tuple does not move.
+ */
+typedef struct u9_cons {
+    uint8_t *buffer; /* borrows */
+    size_t start, end;
+} u9_cons;
+
+/* Bytes that u9_tuple_cons may need in front beyond the field itself. */
+#define U9_CONS_ROOM 17
+
+/*
+ * Puts `field`, `size` bytes of one encoded value, in front of the tuple's first element, and the tuple's
+ * header in front of that in its shortest form. U9_LIMIT: no room before start; U9_ARG: the bytes are no
+ * tuple (a tuple with an index in front included: it would no longer be right). Unchanged on failure.
+ */
+U9_API U9_MUST_CHECK u9_err u9_tuple_cons(u9_cons *tuple, const void *field, size_t size);
+
+/*
+ * If the tuple's first element equals `field` (u9_value_compare), fills `rest` with a view of the others:
+ * a tuple of one element less, whose start is NULL, that u9_walk_elements, u9_value_at, u9_build_value
+ * and this function take. U9_END if it does not equal or there is none; U9_ARG: no tuple.
+ */
+U9_API U9_MUST_CHECK u9_err u9_tuple_match(const u9_value *tuple, const u9_value *field, u9_value *rest);
+/* The same in place: takes the first element off by moving `start` and writing a new header before the
+ * body. U9_END, U9_ARG as above; unchanged then. */
+U9_API U9_MUST_CHECK u9_err u9_tuple_strip(u9_cons *tuple, const u9_value *field);
 
 #ifdef __cplusplus
 }

@@ -301,7 +301,7 @@ static block rebuild(block b)
             ok(err);
             if (v.type == U9_TUPLE) {
                 ok(u9_build_tuple_open(&builder));
-                open[++depth] = u9_walk_tuple(&v);
+                open[++depth] = u9_walk_elements(&v);
             } else {
                 ok(build_atom(&builder, &v));
             }
@@ -597,7 +597,7 @@ START_TEST(a_walk_over_a_tuple_sees_its_elements_and_no_more)
     block b = unhex("4a 04 81 22 686b 83");
     u9_value tuple, v;
     ok(u9_value_decode(b.bytes, b.size, &tuple));
-    u9_walk walk = u9_walk_tuple(&tuple);
+    u9_walk walk = u9_walk_elements(&tuple);
     ok(u9_walk_next(&walk, &v));
     ck_assert_uint_eq(v.u, 1);
     ok(u9_walk_next(&walk, &v));
@@ -611,7 +611,7 @@ START_TEST(a_walk_over_an_empty_tuple_or_none_ends_at_once)
     static const char *const empty[] = {"48 00", "40 00 00", "85", "21 61", "44 02 01 00 05"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
         u9_value v = decode_ok(empty[i]);
-        u9_walk walk = u9_walk_tuple(&v);
+        u9_walk walk = u9_walk_elements(&v);
         ck_assert_int_eq(u9_walk_next(&walk, &v), U9_END);
     }
 }
@@ -623,7 +623,7 @@ START_TEST(a_walk_stays_at_a_value_it_cannot_read)
     block b = unhex("4a 04 81 23 686b 83 84 85");
     u9_value tuple, v;
     ok(u9_value_decode(b.bytes, b.size, &tuple));
-    u9_walk walk = u9_walk_tuple(&tuple);
+    u9_walk walk = u9_walk_elements(&tuple);
     ok(u9_walk_next(&walk, &v));
     ck_assert_int_eq(u9_walk_next(&walk, &v), U9_TORN);
     ck_assert_int_eq(u9_walk_next(&walk, &v), U9_TORN);
@@ -752,7 +752,7 @@ START_TEST(a_million_levels_are_refused_without_harm)
     u9_value v;
     for (unsigned i = 0; i < 1000000; i++) {
         ok(u9_walk_next(&walk, &v));
-        walk = u9_walk_tuple(&v);
+        walk = u9_walk_elements(&v);
     }
     ok(u9_walk_next(&walk, &v));
     ck_assert_uint_eq(v.u, 5);
