@@ -10,6 +10,7 @@
 #define U9_SUITES(X) \
     X(bytes)   \
     X(value)   \
+    X(value_array) \
     X(muid)    \
     X(gid)     \
     X(tid)     \
