@@ -173,12 +173,12 @@ static inline size_t value_span(const uint8_t *p, size_t left)
     return size <= left ? size : 0;
 }
 
-/* How many values stand back to back in exactly `size` bytes; U9_COUNT_UNKNOWN if they do not. */
+/* How many values stand back to back in exactly `size` bytes; UINT64_MAX if they do not. */
 static uint64_t count_values(const uint8_t *p, size_t size)
 {
     uint64_t n = 0;
     for (size_t one; size > 0; p += one, size -= one, n++)
-        if ((one = value_span(p, size)) == 0) return U9_COUNT_UNKNOWN;
+        if ((one = value_span(p, size)) == 0) return UINT64_MAX;
     return n;
 }
 

@@ -14,12 +14,13 @@
 typedef struct u9i_typecode {
     uint8_t code;         /* its bytecode */
     uint8_t type;         /* u9_type of each element */
+    uint8_t leaf;         /* array: the type that the nested ones hold in the end; else type */
     uint8_t width;        /* of the numbers in the element or the typecode: 1, 2, 4 or 8; 0: none */
     size_t length;        /* bytes that the typecode takes */
     uint64_t stride;      /* bytes that an element takes */
     uint64_t count;       /* fixtuple, array: elements in each element */
     const uint8_t *inner; /* array: the typecode of those; borrows */
-    unsigned depth;       /* containers that stand for an element's: 0 for atoms, 1 for a tuple, ... */
+    unsigned depth;       /* containers that an element is: 0 for atoms, 1 for a tuple, ... */
     uint64_t empties;     /* stride 0: empty values in each element, arrays in arrays multiplied */
 } u9i_typecode;
 

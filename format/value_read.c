@@ -1,33 +1,14 @@
 /*
- * format/value_read.c: looks at utf9 values where they lie.
+ * format/value_read.c: looks at utf9 values where they lie: decoding one, walking many, elements of
+ * containers. The decoder itself is in value_look.h. [V-2] to [V-6] [V-10]
  *
- * Owns: the decoder of one value, the walk over values back to back, the proof that bytes are one
- * well-formed value, the UTF-8 check. Rules: [V-1] to [V-6], [V-8]; a symbol's 8 bytes [V-9] are
- * handed out as they are.
- *
- * The decoder does not use the cursor of bytes.h: it is the innermost loop of every scan. Instead
- * one table says for each bytecode how many bytes stand in front of the contents and which number
- * gives their length, and exactly two comparisons guard all reads: head against buffer, contents
- * against what is left. A length is never added to anything before the second one has passed, so
- * nothing overflows, whatever a 64-bit length claims.
- *
- * Invariants: no byte outside the caller's buffer is read; no recursion, no allocation; an
- * out-parameter is written only on success. Pure functions, any thread.
+ * Invariants: no byte outside the caller's buffer is read; no recursion, no allocation; an out-parameter
+ * is written only on success. Pure functions, any thread.
  */
-#include <u9/value.h>
-
-#include "format/bytes.h"
+#include "format/typecode.h"
+#include "format/value_look.h"
 
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "[V-2] floats are IEEE 754");
-
-/* What stands behind a bytecode. */
-typedef struct shape {
-    uint8_t type;  /* a u9_type; 0: no value begins with this bytecode */
-    uint8_t head;  /* bytes in front of the contents, bytecode included */
-    uint8_t width; /* bytes of the number right behind the bytecode: 0, 1, 2, 4 or 8 */
-    uint8_t sized; /* 1: that number is the length of the contents */
-    uint8_t fixed; /* else this is */
-} shape;
 
 #define NUMBER(t, w) {.type = (t), .head = 1 + (w), .width = (w)}
 #define BARE(t) {.type = (t), .head = 1}
@@ -37,10 +18,8 @@ typedef struct shape {
 #define FIX_4(t, n) FIX(t, n), FIX(t, (n) + 1), FIX(t, (n) + 2), FIX(t, (n) + 3)
 #define FIX_16(t) FIX_4(t, 0), FIX_4(t, 4), FIX_4(t, 8), FIX_4(t, 12)
 
-enum { FIXINT = 0x80 }; /* [V-3] the last row: it stands for all bytecodes from here on */
-
 /* [V-2] [V-3] [V-4] [V-5] Rows left out are reserved or container indexes [V-6]. */
-static const shape shapes[FIXINT + 1] = {
+const u9i_shape u9i_shapes[U9I_FIXINT + 1] = {
     [0x00] = NUMBER(U9_UINT, 1), NUMBER(U9_UINT, 2), NUMBER(U9_UINT, 4), NUMBER(U9_UINT, 8),
     [0x04] = NUMBER(U9_INT, 1), NUMBER(U9_INT, 2), NUMBER(U9_INT, 4), NUMBER(U9_INT, 8),
     [0x08] = NUMBER(U9_FLOAT32, 4),
@@ -63,101 +42,66 @@ static const shape shapes[FIXINT + 1] = {
     [0x47] = COUNTED(U9_ARRAY, 8),
     [0x48] = SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1),
     [0x4c] = SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1),
-    [FIXINT] = BARE(U9_UINT),
+    [U9I_FIXINT] = BARE(U9_UINT),
 };
 
-/* [V-1] A big-endian number of `width` bytes (1, 2, 4, 8) at p, of which `left` may be read. */
-static inline uint64_t number_at(const uint8_t *p, size_t left, unsigned width)
+u9_err u9i_look_array(u9_value *out)
 {
-    if (left < 8) return u9i_get_be(p, width);
-    uint64_t wide = (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 |
-                    (uint64_t)p[3] << 32 | (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 |
-                    (uint64_t)p[6] << 8 | (uint64_t)p[7];
-    return wide >> (64 - 8 * width);
+    u9i_typecode t;
+    u9_err err = u9i_typecode_read(out->data, (size_t)out->size, &t);
+    if (err != U9_OK) return err == U9_TORN ? U9_CORRUPT : err; /* torn within a whole array */
+    uint64_t rest = out->size - t.length;
+    if (t.stride == 0 || out->count == 0 ? rest != 0
+                                         : rest % t.stride != 0 || rest / t.stride != out->count)
+        return U9_CORRUPT; /* [V-5] */
+    if (t.stride == 0 && out->count > U9_EMPTY_MAX / t.empties) return U9_LIMIT; /* [V-10] */
+    out->typecode = out->data;
+    out->data += t.length;
+    out->size = rest;
+    return U9_OK;
 }
 
-static inline int64_t sign_extend(uint64_t number, unsigned width)
+u9_err u9i_look_indexed(const uint8_t *p, size_t size, u9_value *out)
 {
-    uint64_t sign = UINT64_C(1) << (8 * width - 1);
-    number = (number ^ sign) - sign;
-    int64_t v; /* memcpy: converting a large unsigned value is not portable */
-    memcpy(&v, &number, sizeof v);
-    return v;
-}
-
-static inline double float32_of(uint64_t number)
-{
-    uint32_t bits = (uint32_t)number;
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return (double)v;
-}
-
-static inline double float64_of(uint64_t number)
-{
-    double v;
-    memcpy(&v, &number, sizeof v);
-    return v;
-}
-
-/* [V-4] [V-5] The count: behind the length and as wide; of a fixtuple, in its bytecode. */
-static inline uint64_t count_at(const uint8_t *p, size_t size, const shape *s)
-{
-    if (p[0] >= 0x48) return p[0] & 7;
-    return number_at(p + 1 + s->width, size - 1 - s->width, s->width);
-}
-
-/* Fills what depends on the type; head and contents are known to be within `size` bytes. */
-static inline void fill(u9_value *out, uint64_t number, size_t size, const shape *s)
-{
-    const uint8_t *contents = out->start + s->head;
-    switch (out->type) {
-    case U9_UINT:
-    case U9_TAU: out->u = number; break;
-    case U9_INT: out->i = sign_extend(number, s->width); break;
-    case U9_FLOAT32: out->f = float32_of(number); break;
-    case U9_FLOAT64: out->f = float64_of(number); break;
-    case U9_PIDFD:
-        out->pidfd.pid = (uint32_t)(number >> 32);
-        out->pidfd.fd = (uint32_t)number;
-        break;
-    case U9_SYMBOL:
-    case U9_UTF8:
-    case U9_BYTES: out->data = contents; break;
-    case U9_TUPLE:
-    case U9_ARRAY:
-        out->data = contents;
-        out->count = count_at(out->start, size, s);
-        break;
-    case U9_ALPHA:
-    case U9_OMEGA:
-    case U9_IOTA:
-    case U9_KAPPA:
-    case U9_TAU0: break;
+    size_t at = 0;
+    if (!u9i_is_index(p[0])) return U9_CORRUPT; /* [V-6] */
+    while (at < size && u9i_is_index(p[at])) {
+        unsigned width = u9i_index_width(p[at]);
+        size_t left = size - at - 1;
+        if (width > left) return U9_TORN;
+        uint64_t l = u9i_get_be(p + at + 1, width);
+        if (l > left - width) return U9_TORN; /* [V-8] */
+        at += 1 + width + (size_t)l;
     }
-}
-
-static inline u9_err look(const uint8_t *p, size_t size, u9_value *out)
-{
-    if (size == 0) return U9_TORN;
-    const shape *s = &shapes[p[0] < FIXINT ? p[0] : FIXINT];
-    if (s->type == 0) return p[0] >= 0x51 && p[0] <= 0x57 ? U9_VERSION : U9_CORRUPT; /* [V-6] */
-    if (s->head > size) return U9_TORN; /* [V-8] */
-    uint64_t number = s->width > 0 ? number_at(p + 1, size - 1, s->width) : p[0] & 0x7f;
-    uint64_t body = s->sized ? number : s->fixed;
-    if (body > size - s->head) return U9_TORN; /* [V-8] */
-    *out = (u9_value){.type = (u9_type)s->type,
-                      .code = p[0],
-                      .start = p,
-                      .encoded = s->head + (size_t)body,
-                      .size = body};
-    fill(out, number, size, s);
+    if (at == size) return U9_TORN;
+    if (p[at] < 0x40 || p[at] > 0x4f) return U9_CORRUPT; /* [V-6]: no container */
+    u9_value v;
+    u9_err err = u9i_look(p + at, size - at, &v);
+    if (err != U9_OK) return err;
+    v.start = p;
+    v.code = p[0];
+    v.encoded += at;
+    *out = v;
     return U9_OK;
 }
 
 u9_err u9_value_decode(const void *bytes, size_t size, u9_value *out)
 {
-    return look((const uint8_t *)bytes, size, out);
+    return u9i_look((const uint8_t *)bytes, size, out);
+}
+
+u9_value u9_value_bare(const u9_value *value)
+{
+    u9_value bare = *value;
+    if (value->start == NULL) return bare;
+    while (u9i_is_index(*bare.start)) {
+        unsigned width = u9i_index_width(*bare.start);
+        size_t size = 1 + width + (size_t)u9i_get_be(bare.start + 1, width);
+        bare.start += size;
+        bare.encoded -= size;
+    }
+    bare.code = *bare.start;
+    return bare;
 }
 
 u9_walk u9_walk_bytes(const void *bytes, size_t size)
@@ -165,131 +109,81 @@ u9_walk u9_walk_bytes(const void *bytes, size_t size)
     return (u9_walk){.next = (const uint8_t *)bytes, .left = size};
 }
 
-u9_walk u9_walk_elements(const u9_value *tuple)
+u9_walk u9_walk_elements(const u9_value *container)
 {
-    if (tuple->type != U9_TUPLE) return u9_walk_bytes(NULL, 0); /* nothing to walk */
-    return u9_walk_bytes(tuple->data, (size_t)tuple->size);
+    u9_walk walk = u9_walk_bytes(container->data, (size_t)container->size);
+    if (container->type == U9_ARRAY) {
+        walk.typecode = container->typecode;
+        walk.due = container->count;
+    } else if (container->type != U9_TUPLE) {
+        walk.left = 0; /* nothing to walk */
+    }
+    return walk;
 }
 
-u9_err u9_walk_next(u9_walk *walk, u9_value *out)
+/* What the elements of an array are: proved when the array was looked at. */
+static u9i_typecode typecode_of(const uint8_t *bytes)
 {
+    u9i_typecode t = {0};
+    (void)!u9i_typecode_read(bytes, SIZE_MAX, &t);
+    return t;
+}
+
+/* The next element of an array: its typecode and size were proved when the array was looked at. */
+static u9_err next_element(u9_walk *walk, u9_value *out)
+{
+    if (walk->due == 0) return U9_END;
+    u9i_typecode t = typecode_of(walk->typecode);
+    u9i_element(&t, walk->next, out);
+    walk->next += t.stride;
+    walk->left -= (size_t)t.stride;
+    walk->due--;
+    return U9_OK;
+}
+
+static inline u9_err next(bool proved, u9_walk *walk, u9_value *out)
+{
+    if (walk->typecode) return next_element(walk, out);
     if (walk->left == 0) return U9_END;
-    u9_err err = look(walk->next, walk->left, out);
+    u9_err err = u9i_look_as(proved, walk->next, walk->left, out);
     if (err) return err;
     walk->next += out->encoded;
     walk->left -= out->encoded;
     return U9_OK;
 }
 
-static u9_err refuse(u9_fault *fault, u9_err err, size_t at, const char *rule, const char *text)
+u9_err u9_walk_next(u9_walk *walk, u9_value *out)
 {
-    if (fault) {
-        *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = at};
-        memcpy(fault->rule, rule, strlen(rule));
-        memcpy(fault->text, text, strlen(text));
+    return next(false, walk, out);
+}
+
+u9_err u9_walk_next_checked(u9_walk *walk, u9_value *out)
+{
+    return next(true, walk, out);
+}
+
+u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
+{
+    if (container->type != U9_TUPLE && container->type != U9_ARRAY) return U9_ARG;
+    if (k >= container->count) return U9_END;
+    if (container->type == U9_ARRAY) {
+        u9i_typecode t = typecode_of(container->typecode);
+        u9i_element(&t, container->data + k * t.stride, out);
+        return U9_OK;
     }
+    u9_walk walk = u9_walk_elements(container);
+    u9_value v;
+    u9_err err = u9_walk_next(&walk, &v);
+    for (; err == U9_OK && k > 0; k--) err = u9_walk_next(&walk, &v);
+    if (err == U9_OK) *out = v;
     return err;
 }
 
-/* A run of values that must end exactly at `end`: the buffer itself, or one tuple's elements. */
-typedef struct level {
-    size_t end;
-    uint64_t due; /* values still to come */
-} level;
-
-/* Names what look() refused at `at`. A value that is torn inside a whole tuple is no torn input. */
-static u9_err refuse_value(u9_fault *fault, u9_err err, size_t at, size_t end, unsigned depth)
+u9_err u9_array_span(const u9_value *array, u9_span *out)
 {
-    if (err == U9_VERSION)
-        return refuse(fault, err, at, "V-6", "a container index, which this version does not read");
-    if (err == U9_CORRUPT) return refuse(fault, err, at, "V-6", "a reserved bytecode");
-    if (depth == 0)
-        return refuse(fault, U9_TORN, at, "V-8", "the value passes the end of the bytes");
-    if (at == end)
-        return refuse(fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
-    return refuse(fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
-}
-
-static u9_err refuse_rest(u9_fault *fault, size_t at, unsigned depth)
-{
-    if (depth == 0) return refuse(fault, U9_CORRUPT, at, "V-8", "bytes behind the value");
-    return refuse(fault, U9_CORRUPT, at, "V-4", "bytes behind a tuple's last element");
-}
-
-u9_err u9_value_check(const void *bytes, size_t size, uint64_t *bad_utf8, u9_fault *fault)
-{
-    const uint8_t *p = (const uint8_t *)bytes;
-    level parents[U9_DEPTH_MAX];
-    level now = {.end = size, .due = 1};
-    unsigned depth = 0; /* open tuples: how many of `parents` are in use */
-    uint64_t bad = U9_NOWHERE;
-    size_t at = 0;
-    if (size == 0) return refuse_value(fault, U9_TORN, 0, 0, 0);
-    for (;;) {
-        while (now.due == 0) {
-            if (at != now.end) return refuse_rest(fault, at, depth);
-            if (depth == 0) {
-                if (bad_utf8) *bad_utf8 = bad;
-                return U9_OK;
-            }
-            now = parents[--depth];
-        }
-        now.due--;
-        u9_value v;
-        u9_err err = look(p + at, now.end - at, &v);
-        if (err) return refuse_value(fault, err, at, now.end, depth);
-        if ((v.type == U9_TUPLE || v.type == U9_ARRAY) && depth == U9_DEPTH_MAX)
-            return refuse(fault, U9_LIMIT, at, "V-8", "containers are nested too deeply");
-        if (v.type == U9_UTF8 && bad_utf8 && bad == U9_NOWHERE &&
-            !u9_utf8_valid(v.data, (size_t)v.size))
-            bad = at;
-        at += v.encoded;
-        if (v.type == U9_TUPLE) { /* enter it; an array stays closed [V-5] */
-            parents[depth++] = now;
-            now = (level){.end = at, .due = v.count};
-            at -= (size_t)v.size;
-        }
-    }
-}
-
-/* The size of the UTF-8 sequence at p, 0 if it is none. RFC 3629, section 4. */
-static size_t utf8_sequence(const uint8_t *p, size_t left)
-{
-    uint8_t lead = p[0], low = 0x80, high = 0xbf; /* bounds of the second byte */
-    size_t size;
-    if (lead < 0x80) return 1;
-    if (lead < 0xc2 || lead > 0xf4) return 0; /* a tail byte, overlong, or above U+10FFFF */
-    if (lead < 0xe0) {
-        size = 2;
-    } else if (lead < 0xf0) {
-        size = 3;
-        if (lead == 0xe0) low = 0xa0;  /* below: overlong */
-        if (lead == 0xed) high = 0x9f; /* above: surrogates */
-    } else {
-        size = 4;
-        if (lead == 0xf0) low = 0x90;  /* below: overlong */
-        if (lead == 0xf4) high = 0x8f; /* above: beyond U+10FFFF */
-    }
-    if (left < size || p[1] < low || p[1] > high) return 0;
-    for (size_t i = 2; i < size; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    return size;
-}
-
-int u9_utf8_valid(const void *bytes, size_t size)
-{
-    const uint8_t *p = (const uint8_t *)bytes;
-    size_t at = 0;
-    while (at < size) {
-        uint64_t eight = 0;
-        if (size - at >= 8) memcpy(&eight, p + at, 8);
-        if (size - at >= 8 && (eight & UINT64_C(0x8080808080808080)) == 0) {
-            at += 8; /* all ASCII, the common case */
-            continue;
-        }
-        size_t step = utf8_sequence(p + at, size - at);
-        if (step == 0) return 0;
-        at += step;
-    }
-    return 1;
+    if (array->type != U9_ARRAY) return U9_ARG;
+    u9i_typecode t = typecode_of(array->typecode);
+    *out = (u9_span){.data = array->data, .count = array->count, .stride = t.stride,
+                     .type = (u9_type)t.type, .code = t.code};
+    return U9_OK;
 }

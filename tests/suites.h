@@ -11,6 +11,7 @@
     X(bytes)   \
     X(value)   \
     X(value_gen) \
+    X(value_array) \
     X(muid)    \
     X(gid)     \
     X(tid)     \

@@ -18,8 +18,6 @@ extern "C" {
 #define U9_DEPTH_MAX 64 /* containers within containers that are read, typecodes included [V-8] */
 #define U9_EMPTY_MAX 255 /* elements without bytes that an array may have [V-10] */
 
-#define U9_COUNT_UNKNOWN UINT64_MAX
-
 /* What a value is. Several bytecodes may stand for one type: `0x00`..`0x03` and fixint are UINT. */
 typedef enum u9_type {
     U9_UINT = 1, /* uint8..uint64, fixint: u9_value.u */

@@ -99,10 +99,10 @@ static const golden goldens[] = {
     {"tuple-16", "41 0003 0002 81 21 61", U9_TUPLE, false, 0, 3, 2},
     {"tuple-32", "42 00000001 00000001 81", U9_TUPLE, false, 0, 1, 1},
     {"tuple-64", "43 0000000000000001 0000000000000001 81", U9_TUPLE, false, 0, 1, 1},
-    {"array-8", "44 03 02 00 05 06", U9_ARRAY, true, 0, 3, 2},
-    {"array-16", "45 0003 0001 01 03e8", U9_ARRAY, true, 0, 3, 1},
-    {"array-32", "46 00000004 00000003 04 ff 00 01", U9_ARRAY, true, 0, 4, 3},
-    {"array-64", "47 0000000000000002 0000000000000001 00 07", U9_ARRAY, true, 0, 2, 1},
+    {"array-8", "44 03 02 00 05 06", U9_ARRAY, true, 0, 2, 2},
+    {"array-16", "45 0003 0001 01 03e8", U9_ARRAY, true, 0, 2, 1},
+    {"array-32", "46 00000004 00000003 04 ff 00 01", U9_ARRAY, true, 0, 3, 3},
+    {"array-64", "47 0000000000000002 0000000000000001 00 07", U9_ARRAY, true, 0, 1, 1},
     {"fixtuple-0", "48 00", U9_TUPLE, true, 0, 0, 0},
     {"fixtuple-1", "49 01 85", U9_TUPLE, true, 0, 1, 1},
     {"fixtuple-2", "4a 04 81 22 686b", U9_TUPLE, true, 0, 4, 2},
@@ -366,10 +366,14 @@ START_TEST(each_bytecode_has_a_golden_or_is_refused)
         block b = hold(bytes, sizeof bytes);
         u9_value v;
         u9_err err = u9_value_decode(b.bytes, b.size, &v);
-        u9_err expected = is_reserved(code) ? U9_CORRUPT : is_index(code) ? U9_VERSION : U9_OK;
+        u9_err expected = is_reserved(code) || is_index(code) ? U9_CORRUPT : U9_OK;
+        if (code >= 0x44 && code <= 0x47) { /* zeros are not enough for an array */
+            ck_assert(err == U9_CORRUPT && golden_of[code]);
+            continue;
+        }
         ck_assert_msg(err == expected, "0x%02x: %d", code, (int)err);
         ck_assert_msg(golden_of[code] == (expected == U9_OK), "0x%02x", code);
-        if (err) expect_refused_bytes(b, expected, 0, "V-6");
+        if (err) expect_refused_bytes(b, expected, 0, is_index(code) ? "X-1" : "V-6");
     }
 }
 END_TEST
@@ -503,8 +507,6 @@ START_TEST(lengths_and_counts_are_unsigned)
     ck_assert_uint_eq(v.count, 255);
     v = decode_ok("43 0000000000000000 ffffffffffffffff");
     ck_assert(v.count == UINT64_MAX && v.size == 0);
-    v = decode_ok("45 0000 ffff");
-    ck_assert(v.count == 65535 && v.size == 0);
 }
 END_TEST
 
@@ -515,7 +517,7 @@ START_TEST(a_length_of_zero_is_allowed_in_each_width)
         "18 00", "19 0000", "1a 00000000", "1b 0000000000000000",
         "1c 00", "1d 0000", "1e 00000000", "1f 0000000000000000",
         "40 00 00", "41 0000 0000", "42 00000000 00000000",
-        "43 0000000000000000 0000000000000000", "44 00 00", "48 00"};
+        "43 0000000000000000 0000000000000000", "44 01 00 00", "48 00"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
         ck_assert_uint_eq(decode_ok(empty[i]).size, 0);
         expect_checked(unhex(empty[i]));
@@ -608,7 +610,7 @@ END_TEST
 
 START_TEST(a_walk_over_an_empty_tuple_or_none_ends_at_once)
 {
-    static const char *const empty[] = {"48 00", "40 00 00", "85", "21 61", "44 02 01 00 05"};
+    static const char *const empty[] = {"48 00", "40 00 00", "85", "21 61", "44 01 00 00"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
         u9_value v = decode_ok(empty[i]);
         u9_walk walk = u9_walk_elements(&v);
@@ -675,7 +677,7 @@ END_TEST
 START_TEST(each_refusal_has_its_own_sentence)
 {
     static const char *const bad[] = {"49 00",       "48 01 81", "4a 04 81 23 686b", "4a 02 81 0c",
-                                      "4a 02 81 51", "85 86",    "22 61"};
+                                      "4a 03 81 51 00", "85 86",    "22 61"};
     enum { BAD = sizeof bad / sizeof bad[0] };
     u9_fault faults[BAD];
     for (size_t i = 0; i < BAD; i++) {
@@ -691,26 +693,6 @@ START_TEST(a_reserved_bytecode_inside_a_tuple_is_corrupt)
 {
     expect_refused("4a 02 81 0c", U9_CORRUPT, 3, "V-6");
     expect_refused("49 04 4a 02 81 7f", U9_CORRUPT, 5, "V-6");
-}
-END_TEST
-
-/* [V-6] */
-START_TEST(a_container_index_is_of_a_later_version)
-{
-    for (unsigned code = 0x51; code <= 0x57; code++) {
-        uint8_t bytes[] = {0x4a, 2, 0x81, (uint8_t)code};
-        expect_refused_bytes(hold(bytes, 4), U9_VERSION, 3, "V-6");
-    }
-}
-END_TEST
-
-/* [V-5] */
-START_TEST(an_array_is_opaque)
-{
-    expect_checked(unhex("44 03 ff 7f 0c 51"));
-    u9_value v = decode_ok("44 03 ff 7f 0c 51");
-    ck_assert_uint_eq(v.count, 255);
-    ck_assert_mem_eq(v.data, "\x7f\x0c\x51", 3);
 }
 END_TEST
 
@@ -1246,8 +1228,6 @@ Suite *suite_value(void)
         an_element_that_passes_its_tuple_is_corrupt,
         each_refusal_has_its_own_sentence,
         a_reserved_bytecode_inside_a_tuple_is_corrupt,
-        a_container_index_is_of_a_later_version,
-        an_array_is_opaque,
         sixty_four_levels_are_read_and_the_next_is_a_limit,
         a_million_levels_are_refused_without_harm,
         a_cut_tuple_with_a_mended_length_is_corrupt,
