@@ -12,6 +12,7 @@
     X(value)   \
     X(value_gen) \
     X(value_array) \
+    X(value_order) \
     X(muid)    \
     X(gid)     \
     X(tid)     \
