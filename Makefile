@@ -211,11 +211,11 @@ test: ## sets up, builds, runs all tests on each io table, and the checks of the
 	@$(MAKE) all $(BUILD)/u9tests $(BUILD)/probe_uring
 	@$(MAKE) run-tests
 	@$(MAKE) run-test-zk
-	@$(MAKE) check-scripts check-embed
+	@$(MAKE) check-scripts check-embed check-cxx
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
-asan = BUILD=build/asan CC=$(SAN_CC) SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
+asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 # What differs between the io tables, and what runs several threads.
 io_suites = io writer log reference range
@@ -227,6 +227,7 @@ test-asan: ## runs the tests under the address and undefined-behaviour sanitizer
 	@$(MAKE) $(asan) TEST_IO=posix run-tests
 	@$(MAKE) $(asan) TEST_IO=uring TEST_SUITE='$(io_suites)' run-tests
 	@$(MAKE) $(asan) run-test-zk
+	@$(MAKE) $(asan) check-cxx
 
 .PHONY: test-tsan
 test-tsan: ## runs the tests that have threads in them under the thread sanitizer
@@ -276,6 +277,16 @@ ifneq ($(zk),)
 else
 	@echo '== u9zktests: SKIPPED: libzookeeper-mt-dev is not installed (or ZOOKEEPER=0) =='
 endif
+
+# u9.hpp, from a program of its own.
+.PHONY: check-cxx
+check-cxx: $(BUILD)/u9hpp
+	@rm -rf $(BUILD)/tmp/cxx; mkdir -p $(BUILD)/tmp/cxx
+	@env $(test_env) $(plain_space) $(BUILD)/u9hpp $(BUILD)/tmp/cxx
+
+$(BUILD)/u9hpp: tests/cxx/test_hpp.cc include/u9.hpp $(headers) $(BUILD)/libu9.a
+	$(call say,LINK) $(CXX) -std=c++17 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -Iinclude \
+	    $(CFLAGS) $(SANITIZE) -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
 
 .PHONY: check-embed
 check-embed: $(libs) # README's example compiles and runs, as C and as C++
@@ -389,7 +400,7 @@ export zk_pc_text
 .PHONY: install
 install: all ## installs below DESTDIR and PREFIX (/usr/local)
 	$(INSTALL) -d $(bindir) $(libdir)/pkgconfig $(incdir)/u9
-	$(INSTALL) -m 644 include/u9.h $(incdir)
+	$(INSTALL) -m 644 include/u9.h include/u9.hpp $(incdir)
 	$(INSTALL) -m 644 $(installed_headers) $(incdir)/u9
 	$(INSTALL) -m 644 $(BUILD)/libu9.a $(libdir)
 	$(INSTALL) -m 755 $(BUILD)/$(SONAME) $(libdir)/$(so_file)
@@ -412,7 +423,7 @@ endif
 
 .PHONY: uninstall
 uninstall: ## removes what install put there (same DESTDIR and PREFIX)
-	rm -f $(headers:include/%=$(incdir)/%) $(libdir)/libu9.a $(libdir)/$(so_file) $(libdir)/$(SONAME) \
+	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(libdir)/libu9.a $(libdir)/$(so_file) $(libdir)/$(SONAME) \
 	    $(libdir)/libu9-zk.a $(libdir)/$(zk_so_file) $(libdir)/$(ZK_SONAME) $(libdir)/libu9-zk.so \
 	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9-zk.pc $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck $(man:man/%=$(mandir)/%)
 	@[ ! -d $(incdir)/u9 ] || rmdir $(incdir)/u9

@@ -1,0 +1,545 @@
+/*
+ * u9.hpp: u9 in C++17, header only: views and builders of utf9 values, and logs.
+ *
+ * Thin: a view is a u9_value, a walk is a u9_walk, nothing is allocated but by builders that grow and by
+ * logs. What fails throws u9::error, which carries the u9_fault; `get` and `find` answer with an optional
+ * instead. Views borrow the bytes they look at, exactly as in u9/value.h, which has the rules.
+ *
+ *     u9::builder b;
+ *     b.tuple("GET", 200, 0.25, u9::symbol("fast"));
+ *     for (u9::value v : u9::value::decode(b.data(), b.size())) ...
+ *
+ * Threads: as the C functions; distinct objects may be used from distinct threads.
+ */
+#ifndef U9_HPP
+#define U9_HPP
+
+#include <u9.h>
+
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace u9 {
+
+/* What a call of the library refused, and why. */
+class error : public std::runtime_error {
+public:
+    explicit error(u9_err code, const u9_fault &fault = {})
+        : std::runtime_error(describe(code, fault)), code_(code), fault_(fault) {}
+    u9_err code() const noexcept { return code_; }
+    const u9_fault &fault() const noexcept { return fault_; }
+
+private:
+    static std::string describe(u9_err code, const u9_fault &fault)
+    {
+        std::string text = u9_err_name(code);
+        if (fault.path[0] != 0) text += std::string(": ") + fault.path;
+        if (fault.text[0] != 0) text += std::string(": ") + fault.text;
+        return text;
+    }
+    u9_err code_;
+    u9_fault fault_;
+};
+
+inline void check(u9_err err, const u9_fault &fault = {})
+{
+    if (err != U9_OK) throw error(err, fault);
+}
+
+/* Bytes that somebody else owns: the contents of a bytes value, one to be written. */
+struct bytes {
+    const std::uint8_t *data = nullptr;
+    std::size_t size = 0;
+    bytes() = default;
+    bytes(const void *p, std::size_t n) : data(static_cast<const std::uint8_t *>(p)), size(n) {}
+    friend bool operator==(bytes a, bytes b)
+    {
+        return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
+    }
+    friend bool operator!=(bytes a, bytes b) { return !(a == b); }
+};
+
+/* A symbol: 1 to 8 ASCII characters. [V-9] */
+struct symbol {
+    std::string_view name;
+    explicit symbol(std::string_view n) : name(n) {}
+    friend bool operator==(symbol a, symbol b) { return a.name == b.name; }
+};
+
+/* A position in the time-cycle, tau(x). */
+struct tau {
+    std::uint64_t x;
+};
+
+template <class T> class numbers;
+
+/* A view of one value. Borrows. */
+class value {
+public:
+    class iterator;
+
+    value() = default;
+    value(const u9_value &v) : v_(v) {}
+
+    /* The value that begins at `p`, of which `n` bytes may be read; more may follow it. */
+    static value decode(const void *p, std::size_t n)
+    {
+        value v;
+        u9::check(u9_value_decode(p, n, &v.v_));
+        return v;
+    }
+    static value decode(bytes b) { return decode(b.data, b.size); }
+
+    /* The same for bytes that must be exactly one well-formed value, nested ones included. */
+    static value checked(const void *p, std::size_t n)
+    {
+        u9_fault fault = {};
+        u9::check(u9_value_check(p, n, nullptr, &fault), fault);
+        return decode(p, n);
+    }
+
+    u9_type type() const noexcept { return v_.type; }
+    const u9_value &raw() const noexcept { return v_; }
+    /* The value as it stands, indexes included; empty for an element of an array. */
+    bytes encoded() const noexcept { return {v_.start, v_.encoded}; }
+    bool is_container() const noexcept { return v_.type == U9_TUPLE || v_.type == U9_ARRAY; }
+
+    /*
+     * The value as a T, if it is one: any integer type that holds the number, double, float (of a
+     * float32), std::string_view (utf8), bytes, symbol, tau, value.
+     */
+    template <class T> std::optional<T> get() const
+    {
+        if constexpr (std::is_same_v<T, value>) {
+            return *this;
+        } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+            return get_integer<T>();
+        } else if constexpr (std::is_floating_point_v<T>) {
+            bool fits = v_.type == U9_FLOAT32 || (v_.type == U9_FLOAT64 && sizeof(T) >= sizeof(double));
+            return fits ? std::optional<T>(static_cast<T>(v_.f)) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, std::string_view>) {
+            return v_.type == U9_UTF8 ? std::optional<T>(text()) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, std::string>) {
+            return v_.type == U9_UTF8 ? std::optional<T>(std::string(text())) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, bytes>) {
+            return v_.type == U9_BYTES ? std::optional<T>(contents()) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, symbol>) {
+            return v_.type == U9_SYMBOL ? std::optional<T>(symbol(name())) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, tau>) {
+            return v_.type == U9_TAU ? std::optional<T>(tau{v_.u}) : std::nullopt;
+        } else {
+            static_assert(!sizeof(T), "no value is of this type");
+        }
+    }
+
+    /* The same; U9_ARG is thrown if it is none. */
+    template <class T> T as() const
+    {
+        std::optional<T> got = get<T>();
+        if (!got) throw error(U9_ARG);
+        return *got;
+    }
+
+    /* Containers: how many elements are claimed; 0 for any other value. */
+    std::uint64_t size() const noexcept { return is_container() ? v_.count : 0; }
+    bool empty() const noexcept { return size() == 0; }
+
+    /* Element `k`; U9_END is thrown if there are not so many. */
+    value operator[](std::uint64_t k) const
+    {
+        value out;
+        u9::check(u9_value_at(&v_, k, &out.v_));
+        return out;
+    }
+
+    /* The first elements as Ts, in one walk: auto [method, status] = v.take<std::string_view, int>(); */
+    template <class... T> std::tuple<T...> take() const
+    {
+        u9_walk walk = u9_walk_elements(&v_);
+        return std::tuple<T...>{next_as<T>(walk)...};
+    }
+
+    iterator begin() const;
+    iterator end() const;
+
+    /* The elements of an array of Ts, of exactly that width and kind. U9_ARG if it is none. */
+    template <class T> numbers<T> as_numbers() const;
+
+    std::uint64_t hash() const noexcept { return u9_value_hash(&v_); }
+    int compare(const value &other) const noexcept { return u9_value_compare(&v_, &other.v_); }
+    friend bool operator==(const value &a, const value &b) noexcept { return a.compare(b) == 0; }
+    friend bool operator!=(const value &a, const value &b) noexcept { return a.compare(b) != 0; }
+    friend bool operator<(const value &a, const value &b) noexcept { return a.compare(b) < 0; }
+
+    /* If the first element equals `field`: the tuple of the others. */
+    std::optional<value> match(const value &field) const
+    {
+        value rest;
+        u9_err err = u9_tuple_match(&v_, &field.v_, &rest.v_);
+        if (err == U9_END) return std::nullopt;
+        u9::check(err);
+        return rest;
+    }
+
+private:
+    std::string_view text() const
+    {
+        return {reinterpret_cast<const char *>(v_.data), static_cast<std::size_t>(v_.size)};
+    }
+    bytes contents() const { return {v_.data, static_cast<std::size_t>(v_.size)}; }
+    std::string_view name() const
+    {
+        std::string_view all = text();
+        return all.substr(0, all.find_last_not_of('\0') + 1);
+    }
+    template <class T> std::optional<T> get_integer() const
+    {
+        if (v_.type == U9_UINT && v_.u <= static_cast<std::uint64_t>((std::numeric_limits<T>::max)()))
+            return static_cast<T>(v_.u);
+        if (v_.type != U9_INT) return std::nullopt;
+        if (v_.i >= 0 &&
+            static_cast<std::uint64_t>(v_.i) <= static_cast<std::uint64_t>((std::numeric_limits<T>::max)()))
+            return static_cast<T>(v_.i);
+        if (v_.i < 0 && std::is_signed_v<T> &&
+            v_.i >= static_cast<std::int64_t>((std::numeric_limits<T>::min)()))
+            return static_cast<T>(v_.i);
+        return std::nullopt;
+    }
+    template <class T> static T next_as(u9_walk &walk)
+    {
+        value v;
+        u9::check(u9_walk_next(&walk, &v.v_));
+        return v.as<T>();
+    }
+    u9_value v_ = {};
+};
+
+/* Walks elements, or values back to back; what cannot be read throws when the walk comes to it. */
+class value::iterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = value;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const value *;
+    using reference = const value &;
+
+    iterator() = default; /* the end */
+    explicit iterator(u9_walk walk) : walk_(walk), ended_(false) { ++*this; }
+    const value &operator*() const noexcept { return now_; }
+    const value *operator->() const noexcept { return &now_; }
+    iterator &operator++()
+    {
+        u9_err err = u9_walk_next(&walk_, &now_.v_);
+        ended_ = err == U9_END;
+        if (!ended_) u9::check(err);
+        return *this;
+    }
+    friend bool operator==(const iterator &a, const iterator &b) noexcept
+    {
+        return a.ended_ == b.ended_ && (a.ended_ || a.walk_.next == b.walk_.next);
+    }
+    friend bool operator!=(const iterator &a, const iterator &b) noexcept { return !(a == b); }
+
+private:
+    u9_walk walk_ = {};
+    value now_;
+    bool ended_ = true;
+};
+
+inline value::iterator value::begin() const { return iterator(u9_walk_elements(&v_)); }
+inline value::iterator value::end() const { return iterator(); }
+
+/* Values that stand back to back, such as those of a record: a range. */
+class values {
+public:
+    values(const void *p, std::size_t n) : walk_(u9_walk_bytes(p, n)) {}
+    value::iterator begin() const { return value::iterator(walk_); }
+    value::iterator end() const { return {}; }
+
+private:
+    u9_walk walk_;
+};
+
+/* The bytecode of a native number, and whether it is one that arrays hold. */
+template <class T> constexpr std::uint8_t number_code()
+{
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
+                  "not a number that arrays hold");
+    if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? 0x08 : 0x09;
+    constexpr std::uint8_t step = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return static_cast<std::uint8_t>((std::is_signed_v<T> ? 0x04 : 0x00) + step);
+}
+
+/* The numbers of an array, where they lie: random access, turned to native order as they are read. */
+template <class T> class numbers {
+public:
+    explicit numbers(const u9_span &span) : data_(span.data), count_(static_cast<std::size_t>(span.count)) {}
+    std::size_t size() const noexcept { return count_; }
+    T operator[](std::size_t k) const noexcept { return load(data_ + k * sizeof(T)); }
+
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = T;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const T *;
+        using reference = T;
+        explicit iterator(const std::uint8_t *at) : at_(at) {}
+        T operator*() const noexcept { return load(at_); }
+        iterator &operator++() noexcept
+        {
+            at_ += sizeof(T);
+            return *this;
+        }
+        friend bool operator==(iterator a, iterator b) noexcept { return a.at_ == b.at_; }
+        friend bool operator!=(iterator a, iterator b) noexcept { return a.at_ != b.at_; }
+
+    private:
+        const std::uint8_t *at_;
+    };
+    iterator begin() const noexcept { return iterator(data_); }
+    iterator end() const noexcept { return iterator(data_ + count_ * sizeof(T)); }
+
+private:
+    /* The compiler makes one load and one byte swap of it. */
+    static T load(const std::uint8_t *p) noexcept
+    {
+        using bits = std::conditional_t<
+            sizeof(T) == 1, std::uint8_t,
+            std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                               std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+        std::uint64_t wide = 0;
+        for (std::size_t i = 0; i < sizeof(T); i++) wide = wide << 8 | p[i];
+        bits narrow = static_cast<bits>(wide);
+        T out;
+        std::memcpy(&out, &narrow, sizeof out);
+        return out;
+    }
+    const std::uint8_t *data_;
+    std::size_t count_;
+};
+
+template <class T> numbers<T> value::as_numbers() const
+{
+    u9_span span;
+    u9::check(u9_array_span(&v_, &span));
+    if (span.code != number_code<T>()) throw error(U9_ARG);
+    return numbers<T>(span);
+}
+
+/* Writes values into memory of its own, which grows. Not copied: what it holds may be large. */
+class builder {
+public:
+    builder() { u9_builder_init_growing(&b_, grow, &room_); }
+    builder(const builder &) = delete;
+    builder &operator=(const builder &) = delete;
+
+    const std::uint8_t *data() const noexcept { return room_.data(); }
+    std::size_t size() const noexcept { return b_.size; }
+    bytes view() const noexcept { return {data(), size()}; }
+    /* Forgets what was written and keeps the memory. */
+    void clear() noexcept
+    {
+        b_.size = 0;
+        b_.depth = 0;
+    }
+
+    /* Writes one value: integers, floats, text, bytes, symbols, tau, other values, vectors of numbers. */
+    template <class T> builder &add(const T &v)
+    {
+        if constexpr (std::is_same_v<T, value>) return done(u9_build_value(&b_, &v.raw()));
+        else if constexpr (std::is_same_v<T, bytes>) return done(u9_build_bytes(&b_, v.data, v.size));
+        else if constexpr (std::is_same_v<T, symbol>) return add_symbol(v);
+        else if constexpr (std::is_same_v<T, tau>) return done(u9_build_tau(&b_, v.x));
+        else if constexpr (std::is_same_v<T, u9_type>) return done(u9_build_greek(&b_, v));
+        else if constexpr (std::is_convertible_v<T, std::string_view>) return add_text(v);
+        else if constexpr (std::is_same_v<T, float>) return done(u9_build_float32(&b_, v));
+        else if constexpr (std::is_floating_point_v<T>)
+            return done(u9_build_float64(&b_, static_cast<double>(v)));
+        else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+            return done(u9_build_int(&b_, static_cast<std::int64_t>(v)));
+        else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+            return done(u9_build_uint(&b_, static_cast<std::uint64_t>(v)));
+        else return add_numbers(v);
+    }
+
+    /* A tuple of these. */
+    template <class... T> builder &tuple(const T &...elements)
+    {
+        return nest([&] { (add(elements), ...); });
+    }
+    /* A tuple of what `body` writes. */
+    template <class F> builder &nest(F &&body)
+    {
+        u9::check(u9_build_tuple_open(&b_));
+        std::forward<F>(body)();
+        return done(u9_build_tuple_close(&b_));
+    }
+    /* An array of numbers. */
+    template <class T> builder &array(const T *p, std::size_t n)
+    {
+        return done(u9_build_numbers(&b_, number_code<T>(), p, n));
+    }
+
+    /* The builder beneath, for all else that u9/value.h can do. */
+    u9_builder *raw() noexcept { return &b_; }
+
+private:
+    template <class T> builder &add_numbers(const std::vector<T> &v) { return array(v.data(), v.size()); }
+    builder &add_text(std::string_view t) { return done(u9_build_utf8(&b_, t.data(), t.size())); }
+    builder &add_symbol(symbol s)
+    {
+        char name[9] = {};
+        if (s.name.size() > 8 || s.name.find('\0') != s.name.npos) throw error(U9_ARG);
+        s.name.copy(name, 8);
+        return done(u9_build_symbol(&b_, name));
+    }
+    builder &done(u9_err err)
+    {
+        u9::check(err);
+        return *this;
+    }
+    static u9_err grow(void *ctx, std::uint8_t **p, std::size_t *cap, std::size_t need)
+    {
+        auto *room = static_cast<std::vector<std::uint8_t> *>(ctx);
+        try {
+            room->resize(need > 2 * room->size() ? need : 2 * room->size());
+        } catch (...) {
+            return U9_NOMEM;
+        }
+        *p = room->data();
+        *cap = room->size();
+        return U9_OK;
+    }
+    std::vector<std::uint8_t> room_;
+    u9_builder b_;
+};
+
+/* A record as a cursor shows it: good until the cursor goes on. */
+class record {
+public:
+    record() = default;
+    explicit record(const u9_record &r) : r_(r) {}
+    std::uint64_t ordinal() const noexcept { return r_.ordinal; }
+    std::uint64_t time_us() const noexcept { return r_.time_us; }
+    bytes key() const noexcept { return {r_.key.data, r_.key.size}; }
+    /* What follows the key. */
+    u9::values values() const noexcept { return {r_.values, r_.values_size}; }
+    const u9_record &raw() const noexcept { return r_; }
+
+private:
+    u9_record r_ = {};
+};
+
+/* An open log; closed, cleanly, with the object. close() tells what went wrong in that. */
+class log {
+public:
+    /* Reads only; a writer gives options with a mode. */
+    explicit log(const std::string &path) : log(path, u9_options{}) {}
+    log(const std::string &path, u9_options options)
+    {
+        u9_fault fault = {};
+        options.size = sizeof options;
+        u9::check(u9_log_open(path.c_str(), &options, &log_, &fault), fault);
+    }
+    static log create(const std::string &path)
+    {
+        u9_options options = {};
+        options.mode = U9_CREATE;
+        return {path, options};
+    }
+    log(log &&other) noexcept : log_(std::exchange(other.log_, nullptr)) {}
+    log &operator=(log &&other) noexcept
+    {
+        std::swap(log_, other.log_);
+        return *this;
+    }
+    ~log() { (void)u9_log_close(log_, nullptr); }
+    void close()
+    {
+        u9_fault fault = {};
+        u9::check(u9_log_close(std::exchange(log_, nullptr), &fault), fault);
+    }
+
+    /* Appends one record of these values under a fresh key. */
+    template <class... T> u9_place append(const T &...elements)
+    {
+        builder b;
+        (b.add(elements), ...);
+        return append_encoded(b.view());
+    }
+    /* The same for values that are encoded already, back to back. */
+    u9_place append_encoded(bytes values, const u9_key *key = nullptr)
+    {
+        u9_place place = {};
+        done(u9_log_append(log_, key, values.data, values.size, &place));
+        return place;
+    }
+    void commit(std::uint64_t ordinal) { done(u9_log_commit(log_, ordinal)); }
+    void sync() { done(u9_log_sync(log_)); }
+
+    class cursor;
+    cursor records() const;
+    u9_log *raw() const noexcept { return log_; }
+
+private:
+    void done(u9_err err)
+    {
+        u9_fault fault = {};
+        if (err != U9_OK) u9_log_fault(log_, &fault);
+        u9::check(err, fault);
+    }
+    u9_log *log_ = nullptr;
+};
+
+/* Walks the records of a log. Damage throws; the next call goes on behind it. */
+class log::cursor {
+public:
+    explicit cursor(u9_log *log, const u9_range *range = nullptr)
+    {
+        u9_fault fault = {};
+        u9::check(u9_cursor_open(log, range, &cursor_, &fault), fault);
+    }
+    cursor(cursor &&other) noexcept : cursor_(std::exchange(other.cursor_, nullptr)) {}
+    cursor &operator=(cursor &&other) noexcept
+    {
+        std::swap(cursor_, other.cursor_);
+        return *this;
+    }
+    ~cursor() { u9_cursor_close(cursor_); }
+
+    /* The next record; nothing behind the last. */
+    std::optional<record> next()
+    {
+        u9_record r;
+        u9_err err = u9_cursor_next(cursor_, &r);
+        if (err == U9_OK) return record(r);
+        if (err == U9_END) return std::nullopt;
+        u9_fault fault = {};
+        u9_cursor_fault(cursor_, &fault);
+        throw error(err, fault);
+    }
+    const u9_damage *damage() const noexcept { return u9_cursor_damage(cursor_); }
+
+private:
+    u9_cursor *cursor_ = nullptr;
+};
+
+inline log::cursor log::records() const { return cursor(log_); }
+
+} /* namespace u9 */
+
+template <> struct std::hash<u9::value> {
+    std::size_t operator()(const u9::value &v) const noexcept { return static_cast<std::size_t>(v.hash()); }
+};
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * tests/cxx/test_hpp.cc: u9.hpp compiles as C++17 without warnings and does what it says. A program of its
+ * own, as an embedder's would be: it links libu9.a, prints what does not hold, and exits 1 then.
+ * argv[1] is an empty folder.
+ */
+#include <u9.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <unordered_set>
+
+namespace {
+
+int failures, claims;
+
+void expect(bool holds, const char *what, int line)
+{
+    claims++;
+    if (holds) return;
+    failures++;
+    std::fprintf(stderr, "test_hpp.cc:%d: not so: %s\n", line, what);
+}
+#define EXPECT(what) expect((what), #what, __LINE__)
+
+template <class F> u9_err thrown(F &&body)
+{
+    try {
+        body();
+    } catch (const u9::error &e) {
+        return e.code();
+    }
+    return U9_OK;
+}
+
+u9::value view(const u9::builder &b)
+{
+    return u9::value::checked(b.data(), b.size());
+}
+
+void a_tuple_is_built_and_taken_apart()
+{
+    u9::builder b;
+    std::string path = "/index.html";
+    b.tuple("GET", path, 200, -3, 0.25, 1.5f, u9::symbol("fast"), u9::bytes("\x01\x02", 2), u9::tau{7});
+    u9::value v = view(b);
+    EXPECT(v.type() == U9_TUPLE && v.size() == 9);
+    EXPECT(v[0].as<std::string_view>() == "GET" && v[1].as<std::string>() == path);
+    EXPECT(v[2].as<int>() == 200 && v[3].as<std::int8_t>() == -3);
+    EXPECT(v[4].as<double>() == 0.25 && v[5].as<float>() == 1.5f);
+    EXPECT(v[6].as<u9::symbol>() == u9::symbol("fast"));
+    EXPECT(v[7].as<u9::bytes>() == u9::bytes("\x01\x02", 2) && v[8].as<u9::tau>().x == 7);
+    auto [method, where, status] = v.take<std::string_view, std::string_view, unsigned>();
+    EXPECT(method == "GET" && where == path && status == 200);
+}
+
+void what_a_value_is_not_it_does_not_give()
+{
+    u9::builder b;
+    b.tuple(300, -1, "x", 0.5);
+    u9::value v = view(b);
+    EXPECT(!v[0].get<std::uint8_t>() && v[0].get<std::uint16_t>() == std::uint16_t{300});
+    EXPECT(!v[1].get<unsigned>() && v[1].get<long long>() == -1);
+    EXPECT(!v[2].get<int>() && !v[2].get<u9::bytes>() && !v[3].get<float>() && !v[3].get<int>());
+    EXPECT(thrown([&] { (void)v[2].as<int>(); }) == U9_ARG);
+    EXPECT(thrown([&] { (void)v[4]; }) == U9_END);
+    EXPECT(thrown([&] { (void)v.take<int, int, std::string_view, double, int>(); }) == U9_END);
+}
+
+void integers_keep_their_whole_range()
+{
+    u9::builder b;
+    b.tuple(UINT64_MAX, INT64_MIN, INT64_MAX, std::int8_t{-128}, std::uint8_t{255});
+    u9::value v = view(b);
+    EXPECT(v[0].as<std::uint64_t>() == UINT64_MAX && !v[0].get<std::int64_t>());
+    EXPECT(v[1].as<std::int64_t>() == INT64_MIN && v[2].as<std::int64_t>() == INT64_MAX);
+    EXPECT(v[3].as<std::int8_t>() == -128 && v[4].as<std::uint8_t>() == 255 && !v[4].get<std::int8_t>());
+}
+
+void elements_are_a_range()
+{
+    u9::builder b;
+    b.nest([&] {
+        for (int i = 1; i <= 100; i++) b.add(i);
+    });
+    int sum = 0;
+    for (u9::value e : view(b)) sum += e.as<int>();
+    EXPECT(sum == 5050);
+    u9::builder empty;
+    empty.tuple();
+    EXPECT(view(empty).begin() == view(empty).end() && view(empty).empty());
+    const std::uint8_t torn[] = {0x4a, 0x02, 0x81, 0x23};
+    EXPECT(thrown([&] {
+               for (u9::value e : u9::value::decode(torn, sizeof torn)) (void)e;
+           }) == U9_TORN);
+    EXPECT(thrown([&] { (void)u9::value::checked(torn, sizeof torn); }) == U9_CORRUPT);
+}
+
+template <class T> void numbers_survive(std::vector<T> all)
+{
+    u9::builder b;
+    b.tuple(1, all);
+    u9::value v = view(b)[1];
+    u9::numbers<T> got = v.as_numbers<T>();
+    EXPECT(v.type() == U9_ARRAY && got.size() == all.size());
+    std::size_t k = 0;
+    for (T n : got) EXPECT(n == all[k++]);
+    EXPECT(k == all.size());
+    for (k = 0; k < all.size(); k++) EXPECT(got[k] == all[k]);
+}
+
+void arrays_hold_numbers_of_every_width()
+{
+    numbers_survive<std::uint8_t>({0, 1, 255});
+    numbers_survive<std::int16_t>({-32768, -1, 0, 32767});
+    numbers_survive<std::uint32_t>({0, 1, 0xffffffffu});
+    numbers_survive<std::int64_t>({INT64_MIN, -1, INT64_MAX});
+    numbers_survive<float>({-0.5f, 3e38f});
+    numbers_survive<double>({-0.5, 1e308});
+    u9::builder b;
+    std::vector<std::int32_t> two = {1, 2};
+    b.add(two);
+    EXPECT(thrown([&] { (void)view(b).as_numbers<std::uint32_t>(); }) == U9_ARG);
+    EXPECT(thrown([&] { (void)view(b)[0].as_numbers<std::int32_t>(); }) == U9_ARG);
+    EXPECT(view(b)[1].as<int>() == 2);
+}
+
+void values_compare_and_hash_as_everywhere()
+{
+    u9::builder tuple, array, other;
+    tuple.tuple(1, 2, 3);
+    array.array(std::vector<std::int16_t>{1, 2, 3}.data(), 3);
+    other.tuple(1, 2, 4);
+    EXPECT(view(tuple) == view(array) && view(tuple) != view(other) && view(array) < view(other));
+    std::unordered_set<u9::value> set = {view(tuple), view(array), view(other)};
+    EXPECT(set.size() == 2);
+}
+
+void a_tuple_is_matched_from_the_left()
+{
+    u9::builder b, field, wrong;
+    b.tuple("stream", 1, 2);
+    field.add("stream");
+    wrong.add("other");
+    std::optional<u9::value> rest = view(b).match(view(field));
+    EXPECT(rest && rest->size() == 2 && (*rest)[0].as<int>() == 1);
+    EXPECT(!view(b).match(view(wrong)));
+    u9::builder copy;
+    copy.add(*rest);
+    EXPECT(view(copy) == *rest);
+}
+
+void a_builder_grows_and_starts_anew()
+{
+    u9::builder b;
+    std::string large(1 << 20, 'x');
+    b.tuple(large, large);
+    EXPECT(view(b)[1].as<std::string_view>() == large);
+    b.clear();
+    b.tuple(1);
+    EXPECT(b.size() == 3 && view(b)[0].as<int>() == 1);
+    EXPECT(thrown([&] { b.add(u9::symbol("far too long")); }) == U9_ARG);
+}
+
+void a_log_is_written_and_read(const std::string &path)
+{
+    EXPECT(thrown([&] { u9::log none(path); }) == U9_IO);
+    {
+        u9::log log = u9::log::create(path);
+        for (int i = 0; i < 1000; i++) EXPECT(log.append("line", i, 0.5 * i).ordinal == std::uint64_t(i));
+        log.commit(999);
+        EXPECT(thrown([&] { u9::log second = u9::log::create(path); }) == U9_LOCKED);
+        log.close();
+    }
+    u9::log log(path);
+    auto records = log.records();
+    int n = 0;
+    while (auto r = records.next()) {
+        auto v = r->values().begin();
+        EXPECT(v->as<std::string_view>() == "line");
+        EXPECT((++v)->as<int>() == n && (++v)->as<double>() == 0.5 * n);
+        EXPECT(++v == r->values().end() && r->ordinal() == std::uint64_t(n) && r->key().size == 16);
+        n++;
+    }
+    EXPECT(n == 1000);
+    EXPECT(thrown([&] { (void)log.append("none"); }) == U9_STATE);
+}
+
+} /* namespace */
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) return 2;
+    a_tuple_is_built_and_taken_apart();
+    what_a_value_is_not_it_does_not_give();
+    integers_keep_their_whole_range();
+    elements_are_a_range();
+    arrays_hold_numbers_of_every_width();
+    values_compare_and_hash_as_everywhere();
+    a_tuple_is_matched_from_the_left();
+    a_builder_grows_and_starts_anew();
+    a_log_is_written_and_read(std::string(argv[1]) + "/log");
+    std::printf("test_hpp: %d claims, %d failed\n", claims, failures);
+    return failures > 0;
+}
