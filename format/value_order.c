@@ -161,6 +161,15 @@ int u9_value_compare(const u9_value *a, const u9_value *b)
 
 enum { ATOM_MAX = 9 }; /* bytes of a projected INTEGER to GREEK */
 
+/* Spelled out, it becomes one instruction. */
+static inline void set_be64(uint8_t *p, uint64_t v)
+{
+    const uint8_t bytes[8] = {(uint8_t)(v >> 56), (uint8_t)(v >> 48), (uint8_t)(v >> 40),
+                              (uint8_t)(v >> 32), (uint8_t)(v >> 24), (uint8_t)(v >> 16),
+                              (uint8_t)(v >> 8),  (uint8_t)v};
+    memcpy(p, bytes, sizeof bytes);
+}
+
 /* [O-4] Fills `out` with the projection of a value of domain INTEGER to GREEK; how many bytes. */
 static size_t project(const u9_value *v, uint8_t domain, uint8_t out[ATOM_MAX])
 {
@@ -168,7 +177,7 @@ static size_t project(const u9_value *v, uint8_t domain, uint8_t out[ATOM_MAX])
     size_t rank = domain == INTEGER || domain == GREEK;
     out[0] = p.rank;
     if (domain == GREEK && v->type != U9_TAU) return 1;
-    u9i_set_be(out + rank, 8, p.number);
+    set_be64(out + rank, p.number);
     return rank + 8;
 }
 
@@ -191,7 +200,7 @@ static void hash_element(XXH3_state_t *state, const u9_value *v)
     } else if (domain != UTF8 && domain != BYTES) {
         (void)XXH3_64bits_update(state, head, 1 + project(v, domain, head + 1));
     } else {
-        u9i_set_be(head + 1, 8, v->size);
+        set_be64(head + 1, v->size);
         (void)XXH3_64bits_update(state, head, 9);
         (void)XXH3_64bits_update(state, v->data, (size_t)v->size);
     }
