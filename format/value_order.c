@@ -110,14 +110,16 @@ static int compare_atoms(const u9_value *a, const u9_value *b, uint8_t domain)
     return p.rank != q.rank ? (int)p.rank - (int)q.rank : compare_numbers(p.number, q.number);
 }
 
-/* Arrays of one typecode whose elements are ordered as their bytes are: no need to look at each. */
-static bool compare_packed(const level *a, const level *b, int *out)
+/* Arrays of one typecode whose elements are ordered as their bytes are: no need to look at each.
+ * `depth` others are around them. */
+static bool compare_packed(const level *a, const level *b, unsigned depth, int *out)
 {
-    uint8_t leaf = a->t.leaf;
     if (!a->walk.typecode || !b->walk.typecode || a->t.length != b->t.length ||
-        memcmp(a->walk.typecode, b->walk.typecode, a->t.length) != 0 ||
-        (leaf != U9_UINT && (leaf < U9_SYMBOL || leaf > U9_BYTES)))
+        memcmp(a->walk.typecode, b->walk.typecode, a->t.length) != 0)
         return false;
+    uint8_t leaf = a->t.leaf;
+    if (leaf != U9_UINT && (leaf < U9_SYMBOL || leaf > U9_BYTES)) return false;
+    if (depth + 1 + a->t.depth > U9_DEPTH_MAX) return false; /* [O-5] */
     *out = compare_bytes(a->walk.next, a->walk.left, b->walk.next, b->walk.left);
     if (*out == 0) *out = compare_numbers(a->walk.due, b->walk.due);
     return true;
@@ -139,7 +141,7 @@ static int compare_sequences(const u9_value *a, const u9_value *b)
         } else if (depth < U9_DEPTH_MAX) { /* [O-5] */
             enter(&left[depth], &x);
             enter(&right[depth], &y);
-            if (!compare_packed(&left[depth], &right[depth], &c)) depth++;
+            if (!compare_packed(&left[depth], &right[depth], depth, &c)) depth++;
             else if (c != 0) return c;
         }
         bool more = false;

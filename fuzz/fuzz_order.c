@@ -1,10 +1,10 @@
 /*
  * fuzz/fuzz_order.c: any bytes as three values back to back, compared and hashed. [O-1] to [O-5]
  *
- * Proved or not, they are ordered: each equals itself, each pair is ordered one way round, the three
- * are transitive, and equal ones have equal hashes. A well-formed one is encoded in other ways, which
- * all must equal it: tuples for arrays, the shortest and the widest integers, floats of 64 bits, and
- * an array for the whole where its elements are all integers or all floats.
+ * Proved or not, they are ordered: each equals itself, each pair is ordered one way round, the
+ * three are transitive, and equal ones have equal hashes. A well-formed one is encoded in other
+ * ways, which all must equal it: tuples for arrays, the shortest and the widest integers, floats of
+ * 64 bits, and an array for the whole where its elements are all integers or all floats.
  */
 #include <stdbool.h>
 #include <stdlib.h>

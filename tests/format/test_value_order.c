@@ -292,6 +292,26 @@ START_TEST(arrays_of_one_typecode_are_ordered_by_their_elements)
 }
 END_TEST
 
+static void expect_element(const char *container, uint64_t k, const char *value)
+{
+    held a = of(container), b = of(value), element = a;
+    ck_assert_int_eq(u9_value_at(&a.v, k, &element.v), U9_OK);
+    ck_assert_int_eq(compared(&element, &b), 0);
+    free(a.bytes);
+    free(b.bytes);
+}
+
+/* [O-1] [O-4] It has no bytecode of its own. */
+START_TEST(an_element_of_an_array_is_a_value_like_any)
+{
+    expect_element("44 05 02 05 0005 fffe", 1, "04 fe");                           /* int16 */
+    expect_element("44 05 01 08 3fc00000", 0, "09 3ff8000000000000");              /* float32 */
+    expect_element("44 04 02 18 01 61 62", 1, "21 62");                            /* utf8 */
+    expect_element("44 08 02 44 02 02 00 01 02 03 04", 1, "4a 02 83 84");          /* array */
+    expect_element("44 0a 02 40 03 02 81 21 61 03 81 82 83", 0, "4a 03 81 21 61"); /* tuple */
+}
+END_TEST
+
 /* [O-3] What an index holds is not looked at. */
 START_TEST(indexes_in_front_play_no_part)
 {
@@ -368,6 +388,17 @@ START_TEST(a_container_inside_64_others_has_no_elements)
     expect_nested(U9_DEPTH_MAX + 1, "", 0, "\x81\x82");
     expect_nested(U9_DEPTH_MAX, "\x49\x01\x81\x81", -1, "\x49\x01\x80\x82");
     expect_nested(U9_DEPTH_MAX, "\x49\x01\x81", 0, "\x44\x02\x01\x04\xff"); /* an array there */
+}
+END_TEST
+
+/* [O-5] Arrays in an array's typecode are containers, too: here the inner ones are the 65th. */
+START_TEST(an_array_inside_64_others_has_no_elements)
+{
+    const char *one = "\x44\x06\x01\x44\x01\x01\x1c\x01\x61",
+               *two = "\x44\x06\x01\x44\x01\x01\x1c\x01\x62";
+    expect_nested(U9_DEPTH_MAX - 2, one, -1, two);
+    expect_nested(U9_DEPTH_MAX - 1, one, 0, two);
+    expect_nested(U9_DEPTH_MAX - 1, one, 0, "\x49\x03\x49\x01\x81");
 }
 END_TEST
 
@@ -750,12 +781,14 @@ Suite *suite_value_order(void)
     tcase_add_test(order, sequences_of_the_same_atoms_in_other_shapes_have_other_hashes);
     tcase_add_test(order, an_array_equals_the_tuple_of_its_elements);
     tcase_add_test(order, arrays_of_one_typecode_are_ordered_by_their_elements);
+    tcase_add_test(order, an_element_of_an_array_is_a_value_like_any);
     tcase_add_test(order, indexes_in_front_play_no_part);
     suite_add_tcase(s, order);
     tcase_add_test(unproved, a_container_ends_where_its_bytes_are_no_value);
     tcase_add_test(unproved, a_malformed_container_ends_alone);
     tcase_add_test(unproved, the_claimed_count_of_a_tuple_plays_no_part);
     tcase_add_test(unproved, a_container_inside_64_others_has_no_elements);
+    tcase_add_test(unproved, an_array_inside_64_others_has_no_elements);
     tcase_add_test(unproved, damaged_values_have_a_place_and_a_hash);
     suite_add_tcase(s, unproved);
     TCase *model_case = tcase_create("model"), *examples = tcase_create("examples");
