@@ -58,6 +58,8 @@ typedef struct u9i_io_table {
 
     /* The exclusive lock on the directory (or single file): -EWOULDBLOCK if another has it. [W-1] */
     int (*lock)(u9i_io *io);
+    /* True if a writer is at work: this mount's own, once it was started, or another that has the lock. */
+    bool (*busy)(u9i_io *io);
     /* Calls `each` for the name of every regular file; stops when it returns non-zero, and returns that. */
     int (*list)(u9i_io *io, u9i_list_fn *each, void *ctx);
     /* Makes created names durable. [W-4] */

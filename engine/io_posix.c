@@ -13,7 +13,10 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { ASKED_MAX = 1000 }; /* tries, a millisecond apart, for a lock that readers ask about */
 
 static int fd_of(u9i_file *file)
 {
@@ -92,11 +95,34 @@ void u9i_posix_unmount(u9i_io *io)
     free(p);
 }
 
-int u9i_posix_lock(u9i_io *io)
+static int try_lock(int fd, int kind)
 {
-    while (flock(((u9i_posix *)io)->lock, LOCK_EX | LOCK_NB) != 0)
+    while (flock(fd, kind | LOCK_NB) != 0)
         if (errno != EINTR) return -errno;
     return 0;
+}
+
+int u9i_posix_lock(u9i_io *io)
+{
+    u9i_posix *p = (u9i_posix *)io;
+    int err;
+    for (unsigned tries = 1; (err = try_lock(p->lock, LOCK_EX)) == -EWOULDBLOCK; tries++) {
+        /* Readers that ask hold it shared for a moment: they alone are waited for. [W-1] */
+        if (tries == ASKED_MAX || try_lock(p->lock, LOCK_SH) != 0) return -EWOULDBLOCK;
+        (void)flock(p->lock, LOCK_UN);
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    p->locked = err == 0;
+    return err;
+}
+
+bool u9i_posix_busy(u9i_io *io)
+{
+    u9i_posix *p = (u9i_posix *)io;
+    if (p->locked) return p->started; /* to ask would give the lock away */
+    int err = try_lock(p->dir, LOCK_SH); /* of a single file, too: its writer has the directory */
+    if (err == 0) (void)flock(p->dir, LOCK_UN);
+    return err == -EWOULDBLOCK;
 }
 
 static bool is_regular(int dir, const struct dirent *e)
@@ -133,10 +159,10 @@ int u9i_posix_sync_dir(u9i_io *io)
 
 static int start_posix(u9i_io *io, void *buffers, size_t size, unsigned count)
 {
-    (void)io;
     (void)buffers;
     (void)size;
     (void)count;
+    ((u9i_posix *)io)->started = true;
     return 0;
 }
 
@@ -276,6 +302,7 @@ const u9i_io_table u9i_io_posix = {
     .mount = mount_posix,
     .unmount = u9i_posix_unmount,
     .lock = u9i_posix_lock,
+    .busy = u9i_posix_busy,
     .list = u9i_posix_list,
     .sync_dir = u9i_posix_sync_dir,
     .start = start_posix,

@@ -10,6 +10,8 @@ typedef struct u9i_posix {
     u9i_io io;
     int dir;    /* the directory's descriptor */
     int lock;   /* what is locked: the directory or the single file */
+    bool locked;  /* by this mount */
+    bool started; /* its write side is ready */
     unsigned first, count; /* ring of completions that wait to be reaped */
     u9i_done done[U9I_IO_DEPTH];
 } u9i_posix;
@@ -23,6 +25,7 @@ typedef struct u9i_posix_file {
 int u9i_posix_mount(const char *path, bool create, size_t size, u9i_io **out);
 void u9i_posix_unmount(u9i_io *io);
 int u9i_posix_lock(u9i_io *io);
+bool u9i_posix_busy(u9i_io *io);
 int u9i_posix_list(u9i_io *io, u9i_list_fn *each, void *ctx);
 int u9i_posix_sync_dir(u9i_io *io);
 int u9i_posix_open(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out);

@@ -27,8 +27,7 @@ typedef struct slot {
 
 typedef struct uring {
     u9i_posix posix;
-    bool started;    /* the ring is set up */
-    bool registered; /* the buffers are */
+    bool registered; /* the buffers are; posix.started: the ring is set up */
     struct io_uring ring;
     const uint8_t *buffers;
     size_t buffer_size;
@@ -59,7 +58,7 @@ static int mount_uring(const char *path, bool create, u9i_io **out)
 static void unmount_uring(u9i_io *io)
 {
     uring *u = (uring *)io;
-    if (u->started) io_uring_queue_exit(&u->ring);
+    if (u->posix.started) io_uring_queue_exit(&u->ring);
     u9i_posix_unmount(io);
 }
 
@@ -67,10 +66,10 @@ static int start_uring(u9i_io *io, void *buffers, size_t size, unsigned count)
 {
     uring *u = (uring *)io;
     struct iovec vec[U9I_IO_DEPTH];
-    assert(count <= U9I_IO_DEPTH && !u->started);
+    assert(count <= U9I_IO_DEPTH && !u->posix.started);
     int err = io_uring_queue_init(U9I_IO_DEPTH, &u->ring, 0);
     if (err != 0) return err;
-    u->started = true;
+    u->posix.started = true;
     u->buffers = buffers;
     u->buffer_size = size;
     u->buffer_count = count;
@@ -114,7 +113,7 @@ static int submit(uring *u, slot *s)
 static int begin(u9i_file *file, const slot *work)
 {
     uring *u = (uring *)file->io;
-    assert(u->started);
+    assert(u->posix.started);
     slot *s = u->slots;
     while (s < u->slots + U9I_IO_DEPTH && s->busy) s++;
     if (s == u->slots + U9I_IO_DEPTH) return -EBUSY;
@@ -189,6 +188,7 @@ const u9i_io_table u9i_io_uring = {
     .mount = mount_uring,
     .unmount = unmount_uring,
     .lock = u9i_posix_lock,
+    .busy = u9i_posix_busy,
     .list = u9i_posix_list,
     .sync_dir = u9i_posix_sync_dir,
     .start = start_uring,

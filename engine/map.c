@@ -218,11 +218,13 @@ static bool unsigned_promise(u9i_scan *scan, uint64_t p, uint64_t size, uint64_t
 }
 
 /*
- * A creation cut short: the first sector never reached the disk, and nothing in the file was ever a
- * promise. [L-4] Without the first sector there is no secret, so frames are known by their magic.
+ * A creation cut short: the first sector never reached the disk, or a writer is still at it [R-10], and
+ * nothing in the file was ever a promise. [L-4] Without the first sector there is no secret, so frames are
+ * known by their magic. The frame at 32 was just looked at.
  */
-static u9_err look_blank(u9i_segment *s, u9i_scan *scan)
+static u9_err look_blank(const u9i_map *map, u9i_segment *s, u9i_scan *scan)
 {
+    bool unfinished = s == &map->segments[map->count - 1] && scan->why != U9_R_NONE;
     u9i_zeros zeros;
     uint64_t left = s->size;
     if (s->size < U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE) {
@@ -230,7 +232,8 @@ static u9_err look_blank(u9i_segment *s, u9i_scan *scan)
         return U9_OK;
     }
     u9_err err = u9i_scan_zeros(scan, 0, U9I_SECTOR, &zeros);
-    if (err != U9_OK || zeros.last != 0) return err;
+    if (err != U9_OK) return err;
+    if (zeros.last != 0 && !(unfinished && map->io->table->busy(map->io))) return U9_OK;
     s->blank = true;
     for (uint64_t p = U9I_DISK_HEADER_SIZE; p < s->size && s->blank; p += U9I_ALIGN) {
         const uint8_t *bytes;
@@ -273,7 +276,7 @@ static u9_err probe(u9i_map *map, u9i_segment *s, u9i_scan *scan)
         s->header = U9_CORRUPT; /* half a magic is of no version, half a header is none */
     err = read_open(map, s, scan);
     if (err == U9_OK && !s->has_open) {
-        err = look_blank(s, scan);
+        err = look_blank(map, s, scan);
         if (err == U9_OK) err = spare_keys(map, s, scan); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(map, s, scan);
         if (err == U9_OK && !s->has_open) err = look_secret(s, scan);
@@ -469,14 +472,18 @@ static u9_err load(u9i_map *map, u9_fault *fault)
 typedef struct doubts {
     uint64_t missing, last; /* how many segments, and the number of the last */
     uint64_t unopened;      /* segments that hold something, and no valid u9open */
+    uint64_t due;           /* of these, those whose u9open is known to be durable */
 } doubts;
 
 static doubts doubts_of(const u9i_map *map)
 {
     doubts d = {.missing = map->missing_count};
     if (d.missing > 0) d.last = map->missing[d.missing - 1].number;
-    for (size_t i = 0; i < map->count; i++)
-        d.unopened += !map->segments[i].has_open && !map->segments[i].blank;
+    for (size_t i = 0; i < map->count; i++) {
+        const u9i_segment *s = &map->segments[i];
+        d.unopened += !s->has_open && !s->blank;
+        d.due += !s->has_open && !s->blank && s->sealed_before;
+    }
     return d;
 }
 

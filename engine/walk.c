@@ -4,6 +4,10 @@
  * The promise P is known for a segment with a named end; elsewhere it grows with the frames read, and
  * only a gap makes the walk look ahead for later promises, with a window of its own, to the file's end.
  * So a whole file is hashed once, and the part behind the first gap of an unclosed one twice.
+ *
+ * A writer may be at work. What it writes becomes visible bit by bit and in any order, and each byte stays
+ * zero until it is what it will be. So nothing is damaged before it was read again (look_again) when all that
+ * makes it so was known: that it was promised, or that nobody writes any more. [R-10]
  */
 #include "engine/walk.h"
 
@@ -33,6 +37,7 @@ u9_err u9i_walk_begin(u9i_walk *w, const u9i_map *map, const u9i_segment *segmen
     const u9i_io_table *table = map->io->table;
     memset(w, 0, sizeof *w);
     w->segment = segment;
+    w->newest = segment == &map->segments[map->count - 1];
     u9i_map_path(map, segment, path, sizeof path);
     int sys = table->open(map->io, segment->name, U9I_OPEN_READ, &w->file);
     if (sys == 0) {
@@ -77,6 +82,28 @@ u9_err u9i_walk_fault(const u9i_walk *w, const u9i_map *map, u9_err err, u9_faul
     return u9i_fault(fault, err, U9I_AT_OFFSET(w->scan.sys_at, .path = path, .sys = w->scan.sys,
                                                .segment = w->segment->number, .rule = "R-11"),
                      "cannot read the segment");
+}
+
+/* Looks at pos once more, at the file. */
+static u9_err look_again(u9i_walk *w)
+{
+    w->reread = true;
+    w->known = w->promise;
+    u9i_scan_forget(&w->scan);
+    return U9_OK;
+}
+
+/*
+ * True if what looks UNKNOWN is a writer's work in progress. If it is not, *again: it is to be looked at
+ * again, for a writer may have finished it and gone in the meantime. [R-10]
+ */
+static bool in_progress(u9i_walk *w, bool *again)
+{
+    u9i_io *io = w->file->io;
+    bool busy = !w->deserted && io->table->busy(io);
+    *again = !w->deserted && !busy;
+    w->deserted = !busy;
+    return busy;
 }
 
 static bool follows(const u9i_walk *w, const u9i_frame *f)
@@ -209,7 +236,7 @@ static void advance(u9i_walk *w)
     const u9i_frame *f = &w->frame;
     w->frames++;
     w->pos = f->end;
-    w->reread = false;
+    w->reread = w->deserted = false;
     w->previous = w->last = f->offset;
     w->ordinal = f->trailer.ordinal + f->trailer.count;
     w->knows_ordinal = w->knows_chain = true;
@@ -280,19 +307,21 @@ static u9_err end_open(u9i_walk *w, const spot *s, uint64_t lost)
     u9_err err = u9i_scan_zeros(&w->scan, d, w->size, &z);
     if (err != U9_OK) return err;
     u9i_hurt hurt = {.verdict = U9_V_CLEAN, .reason = s->why, .begin = d, .end = z.last};
+    bool unclosed = !last_block && z.last == d, again = false;
     if (last_block) { /* closed [S-4] */
         w->closed = true;
         if (z.last > d) hurt.verdict = U9_V_UNKNOWN, hurt.reason = U9_R_FILL; /* */
-    } else if (z.last == d) {
-        hurt.verdict = U9_V_TORN;
-        hurt.reason = U9_R_UNCLOSED;
-        hurt.begin = hurt.end = w->pos;
-    } else {
+    } else if (!unclosed) {
         err = judge(w, d, &hurt.verdict, &hurt.end);
         if (err != U9_OK) return err;
         hurt.lost = hurt.verdict == U9_V_TORN ? 0 : lost;
         hurt.at_most = true;
+        if (hurt.verdict == U9_V_UNKNOWN && w->newest) unclosed = in_progress(w, &again);
+        if (again) return look_again(w);
     }
+    if (unclosed)
+        hurt = (u9i_hurt){.verdict = U9_V_TORN, .reason = U9_R_UNCLOSED, .begin = w->pos,
+                          .end = w->pos};
     if (hurt.verdict != U9_V_CLEAN) tell(w, hurt);
     end_at(w, w->pos, w->ordinal, hurt.verdict);
     return U9_OK;
@@ -312,12 +341,19 @@ static u9_err end_here(u9i_walk *w, const spot *s, const u9i_frame *y)
         if (err != U9_OK) return err;
     }
     if (w->pos >= w->promise) return end_open(w, s, lost);
+    if (w->known < w->promise) return look_again(w);
     tell(w, (u9i_hurt){.verdict = U9_V_CORRUPT, .reason = s->why, .begin = w->pos,
                        .end = w->promise, .lost = lost, .at_most = true});
     end_at(w, w->promise, next, U9_V_CORRUPT);
     w->knows_ordinal = y != NULL;
     w->knows_chain = false; /* the last frame before that end is not known */
     return U9_OK;
+}
+
+/* True if this promise makes the gap in front of y damage. */
+static bool condemns(uint64_t promise, const u9i_frame *y)
+{
+    return y->trailer.previous < promise || promise >= y->offset;
 }
 
 /* No frame that follows stands at pos. */
@@ -328,14 +364,13 @@ static u9_err gap(u9i_walk *w, const spot *s)
     if (err == U9_END) return end_here(w, s, NULL);
     if (err != U9_OK) return err;
     if (y.trailer.durable > w->promise) w->promise = y.trailer.durable;
-    bool promised = y.trailer.previous < w->promise || w->promise >= y.offset;
-    if (!promised && !w->promise_final) {
+    if (!condemns(w->promise, &y) && !w->promise_final) {
         uint64_t records;
         err = look_ahead(w, y.offset, &records);
         if (err != U9_OK) return err;
-        promised = y.trailer.previous < w->promise || w->promise >= y.offset;
     }
-    if (!promised) return end_here(w, s, &y);
+    if (!condemns(w->promise, &y)) return end_here(w, s, &y);
+    if (!condemns(w->known, &y)) return look_again(w); /* ends: `known` grows, and stays below the size */
     tell(w, (u9i_hurt){.verdict = U9_V_CORRUPT, .reason = s->why, .begin = w->pos, .end = y.offset,
                        .lost = count_lost(w, y.trailer.ordinal)});
     return hold(w, &y);
@@ -354,10 +389,7 @@ static u9_err look(u9i_walk *w)
         if (s.fill_end > w->pos) err = tell_spot(w, U9_R_FILL, w->pos, s.fill_end);
         return err == U9_OK ? hold(w, &s.frame) : err;
     }
-    if (w->reread) return gap(w, &s);
-    w->reread = true; /* */
-    u9i_scan_forget(&w->scan);
-    return U9_OK;
+    return w->reread ? gap(w, &s) : look_again(w);
 }
 
 /* One frame further behind the named end, or what stands there instead. */
@@ -376,13 +408,19 @@ static u9_err look_behind(u9i_walk *w)
         return err;
     }
     u9i_zeros z;
-    bool sealed = in_last_block(w) && w->segment->has_end;
+    bool sealed = in_last_block(w) && w->segment->has_end, again = false;
     uint64_t d = sealed ? w->pos : s.at;
     err = u9i_scan_zeros(&w->scan, d, w->size, &z);
-    u9i_hurt hurt = {.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL, .begin = d, .end = z.last};
-    if (err == U9_OK && z.last > d && !sealed) err = judge(w, d, &hurt.verdict, &hurt.end);
     if (err != U9_OK) return err;
-    if (z.last > d) tell(w, hurt);
+    w->behind = z.last > d;
+    if (!w->behind) return U9_OK;
+    if (!w->reread) return look_again(w);
+    u9i_hurt hurt = {.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL, .begin = d, .end = z.last};
+    if (!sealed) err = judge(w, d, &hurt.verdict, &hurt.end);
+    if (err != U9_OK) return err;
+    if (!sealed && hurt.verdict == U9_V_UNKNOWN && in_progress(w, &again)) hurt.verdict = U9_V_TORN;
+    if (again) return look_again(w);
+    tell(w, hurt);
     w->behind = false;
     return U9_OK;
 }
@@ -427,4 +465,5 @@ void u9i_walk_seal(u9i_walk *w)
 {
     assert(w->ended && bounded(w));
     w->behind = w->pos == w->bound; /* else the end itself is gone: nothing to chain to */
+    w->reread = w->deserted = false;
 }

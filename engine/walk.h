@@ -29,11 +29,14 @@ typedef struct u9i_walk {
     const u9i_segment *segment; /* borrows */
     u9i_file *file;
     u9i_scan scan;
+    bool newest;    /* the log's last segment: a writer may be at it */
     uint64_t size;  /* of the file, when the walk began */
     uint64_t bound; /* the named end, or size */
 
     uint64_t pos;       /* where the next frame is expected */
-    bool reread;        /* the bytes at pos were read a second time */
+    bool reread;        /* the bytes at pos and behind were read again */
+    uint64_t known;     /*   P, as far as it was known before that */
+    bool deserted;      /*   nobody was writing any more before that */
     uint64_t frames;    /* read so far; 0: nothing stands before pos */
     uint64_t previous;  /* offset of the frame before */
     bool knows_ordinal; /* what the next frame must say: */

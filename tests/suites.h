@@ -36,7 +36,8 @@
     X(damage)  \
     X(hostile) \
     X(range)   \
-    X(directory)
+    X(directory) \
+    X(live)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

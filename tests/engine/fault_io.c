@@ -321,6 +321,12 @@ static int lock_faulty(u9i_io *io)
     return leave(op, err ? err : inner->table->lock(inner));
 }
 
+static bool busy_faulty(u9i_io *io)
+{
+    u9i_io *inner = of_io(io)->inner;
+    return inner->table->busy(inner);
+}
+
 static int list_faulty(u9i_io *io, u9i_list_fn *each, void *ctx)
 {
     size_t op;
@@ -524,6 +530,7 @@ static const u9i_io_table fault_io_table = {
     .mount = mount_faulty,
     .unmount = unmount_faulty,
     .lock = lock_faulty,
+    .busy = busy_faulty,
     .list = list_faulty,
     .sync_dir = sync_dir_faulty,
     .start = start_faulty,

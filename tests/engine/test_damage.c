@@ -89,12 +89,19 @@ static int read_held(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *
     return 0;
 }
 
+static bool busy_held(u9i_io *io)
+{
+    (void)io;
+    return false;
+}
+
 static const u9i_io_table holding = {.name = "held",
                                      .list = list_held,
                                      .open = open_held,
                                      .close = close_held,
                                      .size = size_held,
-                                     .read = read_held};
+                                     .read = read_held,
+                                     .busy = busy_held};
 
 static void take(victim *v, const char *log, uint64_t number)
 {

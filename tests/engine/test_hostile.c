@@ -149,6 +149,12 @@ static int read_counted(u9i_file *file, uint64_t off, void *buf, size_t n, size_
     return 0;
 }
 
+static bool busy_counted(u9i_io *io)
+{
+    (void)io;
+    return false;
+}
+
 /* Reads the whole segment: how many frames there are. Counts bytes read and time used. */
 static size_t read_all(double *seconds)
 {
@@ -157,7 +163,8 @@ static size_t read_all(double *seconds)
                                        .open = open_counted,
                                        .close = close_counted,
                                        .size = size_counted,
-                                       .read = read_counted};
+                                       .read = read_counted,
+                                       .busy = busy_counted};
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
     size_t frames = 0;

@@ -7,10 +7,13 @@
 #include "tests/suites.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -249,6 +252,50 @@ START_TEST(a_lock_is_had_by_one_at_a_time) /* [W-1] */
 }
 END_TEST
 
+START_TEST(a_mount_knows_whether_a_writer_is_at_work) /* */
+{
+    const u9i_io_table *t = table_of(_i);
+    if (t == NULL) return;
+    u9i_io *writer = mount_new(t, at("dir")), *reader = mount_new(t, at("dir")), *file = NULL;
+    write_file(at("dir/file.u9"), "12345", 5);
+    ck_assert_int_eq(t->mount(at("dir/file.u9"), false, &file), 0);
+    ck_assert(!t->busy(reader) && !t->busy(writer) && !t->busy(file));
+    ck_assert_int_eq(t->lock(writer), 0);
+    ck_assert(t->busy(reader) && t->busy(file));
+    ck_assert(!t->busy(writer)); /* it has only opened the log so far, and has the lock still: */
+    ck_assert_int_eq(t->lock(reader), -EWOULDBLOCK);
+    ck_assert_int_eq(t->start(writer, buffers, BUFFER, BUFFERS), 0);
+    ck_assert(t->busy(writer) && t->busy(reader));
+    t->unmount(writer);
+    ck_assert(!t->busy(reader) && !t->busy(file));
+    t->unmount(file);
+    t->unmount(reader);
+}
+END_TEST
+
+static void *let_go(void *arg)
+{
+    usleep(50000);
+    close(*(int *)arg);
+    return NULL;
+}
+
+START_TEST(a_writer_waits_for_who_only_asks_but_not_forever) /* [W-1] */
+{
+    const u9i_io_table *t = table_of(_i);
+    if (t == NULL) return;
+    u9i_io *writer = mount_new(t, at("dir"));
+    int asks = open(at("dir"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(asks, LOCK_SH), 0);
+    if (_i == 0) ck_assert_int_eq(t->lock(writer), -EWOULDBLOCK);
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, let_go, &asks), 0);
+    ck_assert_int_eq(t->lock(writer), 0);
+    pthread_join(thread, NULL);
+    t->unmount(writer);
+}
+END_TEST
+
 START_TEST(no_more_than_its_depth_is_taken_and_the_rest_not_done)
 {
     const u9i_io_table *t = table_of(_i);
@@ -379,6 +426,8 @@ Suite *suite_io(void)
     tcase_add_loop_test(tables, names_are_listed, 0, TABLES);
     tcase_add_loop_test(tables, what_cannot_be_mounted_is_told, 0, TABLES);
     tcase_add_loop_test(tables, a_lock_is_had_by_one_at_a_time, 0, TABLES);
+    tcase_add_loop_test(tables, a_mount_knows_whether_a_writer_is_at_work, 0, TABLES);
+    tcase_add_loop_test(tables, a_writer_waits_for_who_only_asks_but_not_forever, 0, TABLES);
     tcase_add_loop_test(tables, no_more_than_its_depth_is_taken_and_the_rest_not_done, 0, TABLES);
     tcase_add_loop_test(tables, a_buffer_that_was_not_told_of_can_be_written_from, 0, TABLES);
     tcase_add_loop_test(tables, a_write_cut_short_by_a_limit_is_an_error_not_a_short_write, 0, TABLES);

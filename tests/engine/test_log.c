@@ -483,13 +483,14 @@ END_TEST
 START_TEST(another_process_reads_while_this_one_writes) /* */
 {
     enum { ALL = 6000 };
-    u9_log *w = open_sized(at("log"), SMALL);
-    append_text(w, "0");
-    ck_assert_int_eq(u9_log_sync(w), U9_OK);
     const char *path = at("log");
-    pid_t pid = fork_child();
+    int begun[2];
+    ck_assert_int_eq(pipe(begun), 0);
+    pid_t pid = fork_child(); /* before there are threads, whose locks a sanitizer's child would inherit */
     if (pid == 0) {
         uint64_t before = 0;
+        char go;
+        CHILD_EXPECT(read(begun[0], &go, 1) == 1);
         while (before < ALL) {
             u9_log *r;
             u9_cursor *c;
@@ -510,12 +511,18 @@ START_TEST(another_process_reads_while_this_one_writes) /* [R-10] */
         }
         _exit(0);
     }
+    u9_log *w = open_sized(path, SMALL);
+    append_text(w, "0");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_int_eq(write(begun[1], "g", 1), 1);
     for (unsigned i = 1; i < ALL; i++) {
         append_many(w, "a record that is read while it is written ", 1, 0);
         if (i % 40 == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
     }
     close_log(w);
     expect_child(pid, 0);
+    close(begun[0]);
+    close(begun[1]);
 }
 END_TEST
 
