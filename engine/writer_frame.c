@@ -4,8 +4,7 @@
 #include "engine/writer_parts.h"
 
 #include "engine/system.h"
-
-#include <u9/value.h>
+#include "format/value_look.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +24,7 @@ static u9_err measure(const u9i_writer *w, const u9_entry *e, uint64_t *elements
     *elements = 1;
     while ((err = u9_walk_next(&walk, &v)) == U9_OK) {
         ++*elements;
-        if (v.type >= U9_TUPLE && u9_value_check(v.start, v.encoded, NULL, NULL) != U9_OK)
+        if (v.type >= U9_TUPLE && u9i_value_check_inside(1, v.start, v.encoded, NULL, NULL) != U9_OK)
             return U9_ARG;
     }
     if (err != U9_END) return U9_ARG;

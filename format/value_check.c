@@ -32,6 +32,7 @@ typedef struct checker {
     size_t at;
     level now;
     unsigned depth; /* open containers: how many of `parents` are in use */
+    unsigned depth_max;
     level parents[U9_DEPTH_MAX];
     u9_fault *fault;
 } checker;
@@ -61,7 +62,7 @@ static u9_err refuse_rest(const checker *c)
 
 static u9_err enter(checker *c, size_t begin, level inner)
 {
-    if (c->depth == U9_DEPTH_MAX)
+    if (c->depth == c->depth_max)
         return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
     c->parents[c->depth++] = c->now;
     c->now = inner;
@@ -109,7 +110,7 @@ static u9_err enter_container(checker *c, const u9_value *v, bool text)
     if (v->type == U9_ARRAY) {
         u9i_typecode t;
         u9_err err = u9i_typecode_read(v->typecode, SIZE_MAX, &t);
-        if (err == U9_OK && c->depth + 1 + t.depth > U9_DEPTH_MAX)
+        if (err == U9_OK && c->depth + 1 + t.depth > c->depth_max)
             return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
         if (t.leaf != U9_TUPLE && (t.leaf != U9_UTF8 || !text)) inner.due = 0;
         if (t.stride == 0 && inner.due > 1) inner.due = 1; /* they are all the same */
@@ -139,11 +140,18 @@ static u9_err look(checker *c, u9_value *v)
 
 u9_err u9_value_check(const void *bytes, size_t size, uint64_t *bad_utf8, u9_fault *fault)
 {
+    return u9i_value_check_inside(0, bytes, size, bad_utf8, fault);
+}
+
+u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size, uint64_t *bad_utf8,
+                              u9_fault *fault)
+{
     checker c;
     uint64_t bad = U9_NOWHERE;
     c.bytes = (const uint8_t *)bytes;
     c.at = 0;
     c.depth = 0;
+    c.depth_max = U9_DEPTH_MAX - outer;
     c.fault = fault;
     c.now = (level){.end = size, .due = 1};
     if (size == 0) return refuse_value(&c, U9_TORN);

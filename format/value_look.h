@@ -136,6 +136,10 @@ static inline u9_err u9i_look(const uint8_t *p, size_t size, u9_value *out)
     return u9i_look_as(false, p, size, out);
 }
 
+/* u9_value_check of a value that is to stand inside `outer` containers, at most U9_DEPTH_MAX. [V-8] */
+U9_MUST_CHECK u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size,
+                                            uint64_t *bad_utf8, u9_fault *fault);
+
 /* True for the bytecodes of indexes. */
 static inline bool u9i_is_index(uint8_t code)
 {

@@ -182,6 +182,30 @@ START_TEST(values_that_are_not_well_formed_are_refused) /* [B-2] */
 }
 END_TEST
 
+START_TEST(a_record_is_never_nested_deeper_than_a_value_may_be) /* [V-8] */
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    u9_cursor *c;
+    u9_record r;
+    uint8_t value[1024];
+    for (unsigned deep = U9_DEPTH_MAX - 1; deep <= U9_DEPTH_MAX; deep++) {
+        u9_builder b;
+        u9_builder_init(&b, value, sizeof value);
+        for (unsigned i = 0; i < deep; i++) ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+        for (unsigned i = 0; i < deep; i++) ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+        ck_assert_int_eq(u9_value_check(value, b.size, NULL, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_append(w, NULL, value, b.size, NULL),
+                         deep < U9_DEPTH_MAX ? U9_OK : U9_ARG); /* the record is a tuple, too */
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_int_eq(u9_cursor_open(w, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_int_eq(u9_value_check(r.bytes, r.size, NULL, NULL), U9_OK);
+    u9_cursor_close(c);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(one_bad_entry_refuses_its_whole_batch)
 {
     u9_entry entries[3] = {{.values = number_7, .size = 2},
@@ -1336,6 +1360,7 @@ Suite *suite_log(void)
     tcase_add_test(records, a_key_is_made_or_kept_as_given);
     tcase_add_test(records, a_key_of_another_size_is_refused);
     tcase_add_test(records, values_that_are_not_well_formed_are_refused);
+    tcase_add_test(records, a_record_is_never_nested_deeper_than_a_value_may_be);
     tcase_add_test(records, one_bad_entry_refuses_its_whole_batch);
     tcase_add_test(records, a_record_may_have_no_values);
     tcase_add_test(records, a_record_may_have_16_mib_and_not_a_byte_more);
