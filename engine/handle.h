@@ -26,6 +26,12 @@ struct u9_log {
     pthread_cond_t wake;  /* told when there is something to watch, or to stop */
 };
 
+/*
+ * As u9_log_append_batch, and the batch gets a frame of its own: so a log that is copied frame by frame keeps
+ * its frames.
+ */
+U9_MUST_CHECK u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count);
+
 /* True if this process did not open the handle. */
 static inline bool u9i_log_forked(const u9_log *log)
 {

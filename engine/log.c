@@ -253,6 +253,16 @@ u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count, u
     return leave(log, err);
 }
 
+u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count)
+{
+    u9_err err = enter(log);
+    if (err != U9_OK) return err;
+    bool was_idle = log->writer.first_us == 0;
+    err = u9i_writer_append_alone(&log->writer, entries, count, &log->fault);
+    if (err == U9_OK) keep_policy(log, was_idle);
+    return leave(log, err);
+}
+
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)
 {
     u9_entry entry = {.key = key ? *key : (u9_key){NULL, 0}, .values = values, .size = size};

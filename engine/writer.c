@@ -236,6 +236,16 @@ u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u
     return U9_OK;
 }
 
+u9_err u9i_writer_append_alone(u9i_writer *w, const u9_entry *entries, size_t count, u9_fault *fault)
+{
+    u9_fault later; /* of a failure behind the append, as above */
+    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
+    u9_err err = seal_records(w, fault);
+    if (err == U9_OK) err = u9i_writer_append(w, entries, count, NULL, fault);
+    if (err == U9_OK) (void)!seal_records(w, &later);
+    return err;
+}
+
 u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
 {
     u9_err err = U9_OK;

@@ -70,6 +70,10 @@ U9_MUST_CHECK u9_err u9i_writer_open(u9i_writer *writer, u9i_io *io, const char 
 U9_MUST_CHECK u9_err u9i_writer_append(u9i_writer *writer, const u9_entry *entries, size_t count,
                                        u9_place *places, u9_fault *fault);
 
+/* The same, into a frame that holds nothing else. */
+U9_MUST_CHECK u9_err u9i_writer_append_alone(u9i_writer *writer, const u9_entry *entries, size_t count,
+                                             u9_fault *fault);
+
 /* The ordinal of the next record. */
 static inline uint64_t u9i_writer_next(const u9i_writer *w)
 {

@@ -25,10 +25,13 @@
     X(body)    \
     X(control) \
     X(golden)  \
+    X(transit) \
     X(spec)    \
     X(io)      \
     X(writer)  \
     X(log)     \
+    X(ship) \
+    X(link) \
     X(reference) \
     X(heap)    \
     X(api) \

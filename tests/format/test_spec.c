@@ -1,17 +1,19 @@
 /*
  * tests/format/test_spec.c: the examples of SPEC.md are real. A fence "```hex RULE name" holds
- * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C must be, byte by byte, what
+ * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by byte, what
  * the encoders make for its name; one of the rules V must be a value; one of the rules I, hex.
  *
  * U9_SPEC is the file (default: SPEC.md).
  */
 #include "format/disk.h"
+#include "format/ship.h"
 #include "tests/format/forge.h"
 #include "tests/format/golden.h"
 #include "tests/suites.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <u9/transit.h>
 #include <u9/value.h>
 
 enum { EXAMPLES_MAX = 256, LINE_ROOM = 4096 };
@@ -152,11 +154,63 @@ START_TEST(the_example_of_a_frame_is_valid_and_sealed_again)
 }
 END_TEST
 
+/* Builds the values of a transit example; the results are those of its builders. */
+static void build_transit(const char *name, u9_builder *b)
+{
+    u9i_ship ship = {.kind = "muid", .kind_size = 4};
+    u9_err first = U9_OK, second = U9_OK;
+    for (unsigned i = 0; i < sizeof ship.log; i++) ship.log[i] = (uint8_t)(0x70 + i);
+    if (strcmp(name, "two-values") == 0) {
+        first = u9_build_uint(b, 5);
+        second = u9_build_utf8(b, "data", 4);
+    } else if (strcmp(name, "alpha-iota") == 0) {
+        first = u9_build_greek(b, U9_ALPHA);
+        second = u9_build_greek(b, U9_IOTA);
+    } else if (strcmp(name, "error") == 0) {
+        first = u9_build_error(b, U9_CORRUPT, "disk is old");
+        second = u9_build_greek(b, U9_OMEGA);
+    } else if (strcmp(name, "tau") == 0) {
+        first = u9_build_tau(b, u9_tau_of(1, 4));
+    } else if (strcmp(name, "log") == 0) {
+        first = u9i_ship_build(b, &ship);
+    } else if (strcmp(name, "next") == 0) {
+        first = u9i_next_build(b, 1000);
+        second = u9_build_greek(b, U9_IOTA);
+    }
+    ck_assert_msg(b->size > 0, "no test knows the transit example %s", name);
+    ck_assert(first == U9_OK && second == U9_OK);
+}
+
+/* [T-1] [T-4] [T-5] [T-8] [T-9] [T-11] */
+START_TEST(every_example_of_transit_is_read_and_framed_again)
+{
+    unsigned seen = 0;
+    for (size_t i = 0; i < example_count; i++) {
+        const example *e = &examples[i];
+        uint8_t room[128], again[U9_TRANSIT_HEAD + 128];
+        u9_transit reader;
+        u9_walk values;
+        u9_builder b;
+        size_t used;
+        if (e->rule[0] != 'T') continue;
+        u9_builder_init(&b, again + U9_TRANSIT_HEAD, sizeof again - U9_TRANSIT_HEAD);
+        build_transit(e->name, &b);
+        u9_transit_head(b.size, again);
+        expect_bytes(e, again, U9_TRANSIT_HEAD + b.size);
+        u9_transit_init(&reader, room, sizeof room);
+        ck_assert_int_eq(u9_transit_push(&reader, e->bytes, e->size, &used, &values, NULL), U9_OK);
+        ck_assert_uint_eq(used, e->size);
+        seen++;
+    }
+    ck_assert_uint_eq(seen, 6);
+}
+END_TEST
+
 START_TEST(every_example_is_one_that_is_checked)
 {
     for (size_t i = 0; i < example_count; i++) {
         const example *e = &examples[i];
-        if (e->rule[0] == 'V' || e->rule[0] == 'I') continue;
+        if (e->rule[0] == 'V' || e->rule[0] == 'I' || e->rule[0] == 'T') continue;
         size_t k = 0;
         while (k < MADE && strcmp(list[k].name, e->name) != 0) k++;
         ck_assert_msg(k < MADE, "SPEC.md has an example %s that no test knows", e->name);
@@ -186,6 +240,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_examples_of_bodies_are_those_of_the_golden_file);
     tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
     tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
+    tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);
     tcase_add_test(t, every_example_is_one_that_is_checked);
     tcase_add_test(t, every_example_of_a_value_is_a_value);
     suite_add_tcase(s, t);
