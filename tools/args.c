@@ -51,6 +51,22 @@ int tool_size_parse(const char *text, uint64_t *out)
     return 1;
 }
 
+uint64_t tool_segment_size(const char *text)
+{
+    uint64_t size;
+    if (!tool_size_parse(text, &size) || size < 1 << 16)
+        tool_usage("--segment-size %s: not a size of at least 64K", text);
+    return size;
+}
+
+u9_policy tool_policy(const char *text)
+{
+    if (strcmp(text, "commit") == 0) return U9_POLICY_COMMIT;
+    if (strcmp(text, "interval") == 0) return U9_POLICY_INTERVAL;
+    if (strcmp(text, "none") == 0) return U9_POLICY_NONE;
+    tool_usage("'%s' is not a policy: commit, interval or none", text);
+}
+
 /* Up to 6 decimals behind a dot, if there is one. Moves `*text` behind them; 0: no decimals. */
 static int parse_micros(const char **text, uint64_t *micros)
 {

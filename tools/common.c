@@ -83,7 +83,7 @@ int tool_sys_status(int sys)
     return sys == ENOENT || sys == ENOTDIR || sys == EISDIR ? TOOL_REFUSED : TOOL_IO;
 }
 
-static int fault_status(const u9_fault *fault)
+int tool_fault_status(const u9_fault *fault)
 {
     switch (fault->err) {
     case U9_ABSENT:
@@ -107,7 +107,7 @@ static int fault_status(const u9_fault *fault)
 int tool_fault(const u9_fault *fault)
 {
     char line[1024];
-    return tool_say(fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
+    return tool_say(tool_fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
 }
 
 int tool_read_fault(const char *log, const u9_fault *fault)

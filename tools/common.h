@@ -38,6 +38,9 @@ int tool_say(int status, const char *format, ...) __attribute__((format(printf, 
 /* The same, then exits as a usage error. */
 _Noreturn void tool_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The exit status that fits a fault. */
+int tool_fault_status(const u9_fault *fault);
+
 /* As tool_say with the fault's line. Returns the exit status that fits the fault. */
 int tool_fault(const u9_fault *fault);
 
@@ -73,6 +76,10 @@ void tool_argp_init(struct argp_state *state);
 
 /* A size: digits, then nothing or one of K M G T (powers of 1024). 0: not a size. */
 int tool_size_parse(const char *text, uint64_t *out);
+
+/* The argument of --segment-size, bytes, and of --sync; anything else is a usage error that says why. */
+uint64_t tool_segment_size(const char *text);
+u9_policy tool_policy(const char *text);
 
 /* A whole decimal number up to 2^64 - 1, nothing around it. 0: not a number. */
 int tool_number_parse(const char *text, uint64_t *out);
@@ -200,5 +207,7 @@ int verb_cat(int argc, char **argv);
 int verb_get(int argc, char **argv);
 int verb_info(int argc, char **argv);
 int verb_id(int argc, char **argv);
+int verb_send(int argc, char **argv);
+int verb_recv(int argc, char **argv);
 
 #endif

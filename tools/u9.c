@@ -15,6 +15,8 @@ static const struct verb {
     {"cat", "u9 cat", verb_cat, "LOG             prints the records in order"},
     {"get", "u9 get", verb_get, "LOG KEY...      prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
+    {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
+    {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
     {"id", "u9 id", verb_id, "new|show KIND   makes identifiers, takes them apart"},
 };
 

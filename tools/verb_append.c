@@ -184,14 +184,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static u9_policy parse_policy(const char *text)
-{
-    if (strcmp(text, "commit") == 0) return U9_POLICY_COMMIT;
-    if (strcmp(text, "interval") == 0) return U9_POLICY_INTERVAL;
-    if (strcmp(text, "none") == 0) return U9_POLICY_NONE;
-    tool_usage("'%s' is not a policy: commit, interval or none", text);
-}
-
 /* KIND of --key; `gid` alone is a log's. */
 static const char *parse_kind(const char *kind)
 {
@@ -224,12 +216,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case CLUSTER: a->options.cluster = parse_small("--cluster", arg, 15); break;
     case KEY_FIELD: a->separator = strcmp(arg, "\\t") == 0 ? "\t" : arg; break;
     case PRINT_KEYS: a->print_keys = 1; break;
-    case SYNC: a->options.policy = parse_policy(arg); break;
+    case SYNC: a->options.policy = tool_policy(arg); break;
     case LZ4: a->options.lz4 = 1; break;
-    case SEGMENT:
-        if (!tool_size_parse(arg, &a->options.segment_size) || a->options.segment_size < 1 << 16)
-            tool_usage("--segment-size %s: not a size of at least 64K", arg);
-        break;
+    case SEGMENT: a->options.segment_size = tool_segment_size(arg); break;
     case PROGRESS: a->progress = 1; break;
     case 'v': a->verbose = 1; break;
     case ARGP_KEY_ARGS:
