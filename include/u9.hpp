@@ -347,11 +347,7 @@ public:
     std::size_t size() const noexcept { return b_.size; }
     bytes view() const noexcept { return {data(), size()}; }
     /* Forgets what was written and keeps the memory. */
-    void clear() noexcept
-    {
-        b_.size = 0;
-        b_.depth = 0;
-    }
+    void clear() noexcept { u9_builder_clear(&b_); }
 
     /* Writes one value: integers, floats, text, bytes, symbols, tau, other values, vectors of numbers. */
     template <class T> builder &add(const T &v)

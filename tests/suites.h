@@ -10,6 +10,8 @@
 #define U9_SUITES(X) \
     X(bytes)   \
     X(value)   \
+    X(value_build) \
+    X(value_pack) \
     X(value_gen) \
     X(value_array) \
     X(value_order) \

@@ -142,44 +142,64 @@ U9_API int u9_value_compare(const u9_value *a, const u9_value *b);
 U9_API uint64_t u9_value_hash(const u9_value *value);
 
 /*
- * Makes room for `need` bytes in all: points *bytes at a buffer of at least that size which begins with
- * what the old one held, and sets *cap. Anything but U9_OK is what the u9_build_ call returns.
+ * Makes room for `need` bytes in all: points *bytes at a buffer of at least that size which begins
+ * with what the old one held, and sets *cap. Anything but U9_OK leaves both as they were, and the
+ * u9_build_ call returns it; U9_LIMIT says that the buffer grows no more: bytes are then counted.
  */
 typedef u9_err u9_grow_fn(void *ctx, uint8_t **bytes, size_t *cap, size_t need);
 
-/* On the heap, at least doubling: starts from NULL and 0, the caller frees *bytes with free(). `ctx` is
- * not used. U9_NOMEM. */
+/* On the heap, at least doubling: starts from NULL and 0, the caller frees *bytes with free().
+ * `ctx` is not used. U9_NOMEM, and then *bytes is as it was. */
 U9_API u9_err u9_grow_heap(void *ctx, uint8_t **bytes, size_t *cap, size_t need);
 
+/* One open container of a u9_builder: the builder's own business. */
+typedef struct u9_builder_level {
+    size_t at;               /* where its header begins */
+    uint64_t base;           /* u9_builder.count when it had no elements */
+    const uint8_t *typecode; /* of an array: borrowed until it is closed */
+    uint64_t most;           /* of an array: elements that it may have */
+    uint64_t stride;         /* of an array: bytes that each element takes */
+    uint8_t type;            /* of an array: each element's u9_type */
+    uint8_t kind;            /* 0: a tuple in its shortest form; others are in format/build.h */
+    uint8_t width;           /* bytes of the header's length and count; 0: the fewest */
+} u9_builder_level;
+
 /*
- * Fills a caller's buffer, or a growing one, with values. Unless it says otherwise a u9_build_ function
- * writes the shortest form [V-7]. Where the buffer is full and cannot grow it returns U9_LIMIT; `size`
- * goes on counting, so that after a whole run it is exactly the room that would have been needed.
+ * Fills a caller's buffer, or a growing one, with values. Unless it says otherwise a u9_build_
+ * function writes the shortest form [V-7].
  *
- * Within an open array elements are written without bytecodes and must be what its typecode says: the
- * type and a number that its width holds, or the length, else U9_ARG and nothing is written. Elements
- * that are tuples or arrays are opened and closed as anywhere else.
+ * Where the buffer is full and cannot grow it returns U9_LIMIT; `size` goes on counting, so that
+ * after a whole run it is exactly the room that would have been needed. Any other failure, and a
+ * U9_LIMIT for another reason, leaves the builder as it was: it can go on.
+ *
+ * Within an open array elements are written without bytecodes and must be what its typecode says,
+ * else U9_ARG and nothing is written: integers by their value, whichever call they come from; tau
+ * by type and value; floats, symbols, pidfd by type; utf8 and bytes by type and length. Elements
+ * that are tuples or arrays are opened and closed as anywhere else, and judged at the close. A width
+ * that is asked for plays no part there. An array in an array takes no more elements than the
+ * typecode says (U9_ARG), any other at most U9_EMPTY_MAX that have no bytes (U9_LIMIT).
+ *
+ * What is inline of all this is in <u9/value_quick.h>.
  */
 typedef struct u9_builder {
-    uint8_t *bytes; /* borrows; may be NULL when cap is 0: counting only */
-    size_t cap;     /* bytes at `bytes` */
-    size_t size;    /* bytes written, or needed once larger than cap */
+    uint8_t *bytes;   /* borrows; may be NULL when cap is 0: counting only */
+    size_t cap;       /* bytes at `bytes`; those behind `size` may be overwritten at any time */
+    size_t size;      /* bytes written, or needed once larger than cap */
+    size_t edge;      /* up to there values need no second look: cap, or 0 within an array */
+    uint64_t count;   /* values built so far, but for those within closed ones */
     u9_grow_fn *grow; /* NULL: the buffer does not grow */
     void *grow_ctx;
-    unsigned depth; /* open containers */
-    struct {
-        size_t at;      /* where the open container's header begins */
-        uint64_t count; /* elements so far */
-        const uint8_t *typecode; /* of an array; borrowed until it is closed */
-        uint8_t kind;   /* what was opened, and how wide its header: the builder's own business */
-        uint8_t width;
-    } open[U9_DEPTH_MAX];
+    unsigned depth;                          /* open containers */
+    u9_builder_level open[U9_DEPTH_MAX + 1]; /* the innermost is at [depth]; [0] is none */
 } u9_builder;
 
 /* A caller's buffer. */
 U9_API void u9_builder_init(u9_builder *b, void *bytes, size_t cap);
-/* A buffer that grows, from nothing; b->bytes is the caller's in the end. `grow` may be u9_grow_heap. */
+/* A buffer that grows, from nothing; b->bytes is the caller's in the end. `grow` may be
+ * u9_grow_heap. */
 U9_API void u9_builder_init_growing(u9_builder *b, u9_grow_fn *grow, void *ctx);
+/* Forgets what was written, and what is open, and keeps the buffer. */
+U9_API void u9_builder_clear(u9_builder *b);
 /* Bytes by which the buffer was too small; 0: all is written. */
 U9_API size_t u9_builder_missing(const u9_builder *b);
 
@@ -196,16 +216,20 @@ U9_API U9_MUST_CHECK u9_err u9_build_greek(u9_builder *b, u9_type type);
 U9_API U9_MUST_CHECK u9_err u9_build_tau(u9_builder *b, uint64_t x);
 U9_API U9_MUST_CHECK u9_err u9_build_utf8(u9_builder *b, const void *text, size_t size);
 U9_API U9_MUST_CHECK u9_err u9_build_bytes(u9_builder *b, const void *bytes, size_t size);
-/* Copies one encoded value as it is (it counts as one element). The caller vouches for it. */
+/* Copies one encoded value as it is (it counts as one element). The caller vouches for it, and for
+ * its depth; it must not lie in the builder's own buffer. Within an open array it is what
+ * u9_build_value makes of it, U9_ARG if it is not one value. */
 U9_API U9_MUST_CHECK u9_err u9_build_raw(u9_builder *b, const void *value, size_t size);
 /*
- * Copies the value of a view: as it stands where it has bytes of its own, indexes included; an array's
- * element, which has none, in its shortest form. The contents of containers are copied as they are.
+ * Copies the value of a view: as it stands where it has bytes of its own, indexes included; an
+ * array's element, which has none, in its shortest form. The contents of containers are copied as
+ * they are, so within an open array a container must be of the very typecode, and indexes in front
+ * are left out. As with u9_build_raw the caller vouches for the contents.
  */
 U9_API U9_MUST_CHECK u9_err u9_build_value(u9_builder *b, const u9_value *value);
 
-/* Fixed forms, for fields that are filled in later: `width` is 1, 2, 4 or 8 bytes. U9_ARG if v needs
- * more. A negative number in u9_build_int_wide is an int, any other a uint, as everywhere. */
+/* Fixed forms, for fields that are filled in later: `width` is 1, 2, 4 or 8 bytes. U9_ARG if v
+ * needs more. A negative number in u9_build_int_wide is an int, any other a uint, as everywhere. */
 U9_API U9_MUST_CHECK u9_err u9_build_uint_wide(u9_builder *b, uint64_t v, unsigned width);
 U9_API U9_MUST_CHECK u9_err u9_build_int_wide(u9_builder *b, int64_t v, unsigned width);
 U9_API U9_MUST_CHECK u9_err u9_build_utf8_wide(u9_builder *b, const void *text, size_t size,
@@ -217,54 +241,72 @@ U9_API U9_MUST_CHECK u9_err u9_build_bytes_wide(u9_builder *b, const void *bytes
 U9_API U9_MUST_CHECK u9_err u9_build_tuple_open(u9_builder *b);
 /* The same with a header of `width` bytes for each of length and count: the close moves nothing. */
 U9_API U9_MUST_CHECK u9_err u9_build_tuple_open_wide(u9_builder *b, unsigned width);
-/* Closes the innermost tuple in its shortest form, or in the one asked for (U9_LIMIT if it does not
- * hold the tuple). U9_STATE if none is open. */
+/*
+ * Closes the innermost container, a tuple, in its shortest form, or in the one asked for. It stays
+ * open, and more may be written to it, where this fails for another reason than room: U9_LIMIT, the
+ * header asked for does not hold it; U9_ARG, it is an element of an array and has not the length,
+ * or the number of elements, of the typecode. U9_STATE: no tuple is innermost.
+ */
 U9_API U9_MUST_CHECK u9_err u9_build_tuple_close(u9_builder *b);
 
 /*
- * Opens an array of elements of `typecode` [V-10], which takes all of `size` bytes (U9_ARG if not) and is
- * borrowed until the close. For numbers that is their bytecode alone: {0x06} for int32. Within an open
- * array whose elements are arrays, NULL and 0 opens the next of them.
+ * Opens an array of elements of `typecode` [V-10], which takes all of `size` bytes (U9_ARG if not)
+ * and is borrowed until the close. For numbers that is their bytecode alone: {0x06} for int32. It
+ * is written as it is given: the caller's to give in its shortest form. Within an open array whose
+ * elements are arrays, NULL and 0 opens the next of them; their very typecode does as well.
+ * U9_LIMIT where it and the containers in its typecode pass U9_DEPTH_MAX.
  */
 U9_API U9_MUST_CHECK u9_err u9_build_array_open(u9_builder *b, const void *typecode, size_t size);
-/* Closes the innermost array in its shortest form. U9_STATE if none is open; U9_ARG if it is an element
- * of another array and has not as many elements as the typecode says. */
+/* The same with a header of `width` bytes for each of length and count. */
+U9_API U9_MUST_CHECK u9_err u9_build_array_open_wide(u9_builder *b, const void *typecode,
+                                                     size_t size, unsigned width);
+/* Closes the innermost container, an array, as u9_build_tuple_close does. U9_ARG: it is an element
+ * of another array and has fewer elements than the typecode says. */
 U9_API U9_MUST_CHECK u9_err u9_build_array_close(u9_builder *b);
-/* A whole array of `count` numbers at once, from native ones at `numbers` of the width and kind that
- * `code` says, 0x00 to 0x09 (uint8_t .. uint64_t, int8_t .. int64_t, float, double). */
+/* A whole array of `count` numbers at once, from native ones at `numbers`, aligned or not, of the
+ * width and kind that `code` says: 0x00 to 0x09 (uint8_t .. uint64_t, int8_t .. int64_t, float,
+ * double), else U9_ARG. Within an open array it is an element as any other array. */
 U9_API U9_MUST_CHECK u9_err u9_build_numbers(u9_builder *b, uint8_t code, const void *numbers,
                                              size_t count);
 
 /*
- * A tuple that can be extended to the left in place: it is buffer[start, end), and what stands before
- * `start` is room for more. The body of the tuple does not move.
+ * A tuple that can be extended to the left in place: it is buffer[start, end), and what stands
+ * before `start` is room for more. The body of the tuple does not move.
  */
 typedef struct u9_cons {
     uint8_t *buffer; /* borrows */
     size_t start, end;
 } u9_cons;
 
-/* Bytes that u9_tuple_cons may need in front beyond the field itself. */
-#define U9_CONS_ROOM 17
+/* What u9_tuple_cons may need in front beyond the fields, however many they are: a header grows
+ * from 2 bytes to 17 at most. */
+#define U9_CONS_ROOM 15
 
 /*
- * Puts `field`, `size` bytes of one encoded value, in front of the tuple's first element, and the tuple's
- * header in front of that in its shortest form. U9_LIMIT: no room before start; U9_ARG: the bytes are no
- * tuple (a tuple with an index in front included: it would no longer be right). Unchanged on failure.
+ * Puts `field`, `size` bytes of one encoded value, in front of the tuple's first element, and the
+ * tuple's header in front of that in its shortest form. The field may lie in the room before the
+ * tuple. U9_LIMIT: no room before start; U9_ARG: the bytes are no tuple (a tuple with an index in
+ * front included: it would no longer be right), or the field is not one value. Unchanged then.
  */
 U9_API U9_MUST_CHECK u9_err u9_tuple_cons(u9_cons *tuple, const void *field, size_t size);
 
 /*
- * If the tuple's first element equals `field` (u9_value_compare), fills `rest` with a view of the others:
- * a tuple of one element less, whose start is NULL, that u9_walk_elements, u9_value_at, u9_build_value
- * and this function take. U9_END if it does not equal or there is none; U9_ARG: no tuple.
+ * If the tuple's first element equals `field` (u9_value_compare), fills `rest` with a view of the
+ * others: a tuple of one element less, whose start is NULL, that u9_walk_elements, u9_value_at,
+ * u9_build_value and this function take. U9_END if it does not equal or there is none; U9_ARG: no
+ * tuple; else what u9_walk_next returns. `rest` may be `tuple`.
  */
-U9_API U9_MUST_CHECK u9_err u9_tuple_match(const u9_value *tuple, const u9_value *field, u9_value *rest);
-/* The same in place: takes the first element off by moving `start` and writing a new header before the
- * body. U9_END, U9_ARG as above; unchanged then. */
+U9_API U9_MUST_CHECK u9_err u9_tuple_match(const u9_value *tuple, const u9_value *field,
+                                           u9_value *rest);
+/* The same in place: takes the first element off by moving `start` and writing a new header before
+ * the body. Fails as u9_tuple_match and, for an index in front or bytes behind, with U9_ARG;
+ * unchanged then. */
 U9_API U9_MUST_CHECK u9_err u9_tuple_strip(u9_cons *tuple, const u9_value *field);
 
 #ifdef __cplusplus
 }
 #endif
+
+#include <u9/value_quick.h>
+
 #endif
