@@ -12,6 +12,7 @@
     X(value)   \
     X(value_build) \
     X(value_pack) \
+    X(value_cons) \
     X(value_gen) \
     X(value_array) \
     X(value_order) \
