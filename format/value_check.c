@@ -7,6 +7,8 @@
  * elements are numbers and the like are proved by their size alone; those of tuples, and of text where its
  * UTF-8 is asked for, are entered.
  */
+#include <u9/value_index.h>
+
 #include "format/typecode.h"
 #include "format/value_look.h"
 
@@ -75,19 +77,6 @@ static u9_err enter(checker *c, size_t begin, size_t end, uint64_t due, const ui
     return U9_OK;
 }
 
-/* True if the contents of an index are (ks ka ia). */
-static bool index_fits(const uint8_t *p, size_t size)
-{
-    u9_walk walk = u9_walk_bytes(p, size);
-    u9_value ks, ka, ia;
-    u9_span offsets;
-    return u9_walk_next(&walk, &ks) == U9_OK && ks.type == U9_SYMBOL &&
-           u9_walk_next(&walk, &ka) == U9_OK && ka.type == U9_ARRAY && ka.start[0] <= 0x47 &&
-           u9_walk_next(&walk, &ia) == U9_OK && ia.type == U9_ARRAY && ia.start[0] <= 0x47 &&
-           walk.left == 0 && ka.count == ia.count && u9_array_span(&ia, &offsets) == U9_OK &&
-           offsets.code >= 0x05 && offsets.code <= 0x07;
-}
-
 /* Enters the index at c->at; what it indexes is still to come. */
 static u9_err enter_index(checker *c)
 {
@@ -99,7 +88,9 @@ static u9_err enter_index(checker *c)
         return c->depth == 0 ? refuse_value(c, U9_TORN)
                              : refuse(c->fault, U9_CORRUPT, c->at, "X-1",
                                       "an index passes the end of its tuple");
-    if (!index_fits(p + 1 + width, (size_t)l))
+    u9_walk walk = u9_walk_bytes(p, 1 + width + (size_t)l);
+    u9_index index;
+    if (u9_index_next(&walk, &index) != U9_OK)
         return refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
     c->now->due++;
     c->now->indexed = true;

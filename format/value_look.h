@@ -224,6 +224,9 @@ U9I_INLINE u9_err u9i_skip(const uint8_t *p, size_t size, size_t *encoded)
     return err;
 }
 
+/* Value k of those that stand back to back in `left` bytes at p. U9_END: there are not so many. */
+U9_MUST_CHECK u9_err u9i_walk_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out);
+
 /* u9_value_check of a value that is to stand inside `outer` containers, at most U9_DEPTH_MAX. [V-8] */
 U9_MUST_CHECK u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size,
                                             uint64_t *bad_utf8, u9_fault *fault);

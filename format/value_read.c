@@ -6,6 +6,7 @@
  * is written only on success. Pure functions, any thread.
  */
 #include "format/typecode.h"
+#include "format/value_index.h"
 #include "format/value_look.h"
 
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "[V-2] floats are IEEE 754");
@@ -169,6 +170,18 @@ u9_err u9_walk_next_checked(u9_walk *walk, u9_value *out)
     return next(true, walk, out);
 }
 
+u9_err u9i_walk_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out)
+{
+    size_t step;
+    for (; left > 0 && k > 0; k--) {
+        u9_err err = u9i_skip(p, left, &step);
+        if (err) return err;
+        p += step;
+        left -= step;
+    }
+    return left > 0 ? u9i_look(p, left, out) : U9_END;
+}
+
 u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
 {
     if (container->type != U9_TUPLE && container->type != U9_ARRAY) return U9_ARG;
@@ -183,15 +196,8 @@ u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
         u9i_element(&t, container->data + k * t.stride, out);
         return U9_OK;
     }
-    const uint8_t *p = container->data;
-    size_t left = (size_t)container->size, step;
-    for (; left > 0 && k > 0; k--) {
-        u9_err err = u9i_skip(p, left, &step);
-        if (err) return err;
-        p += step;
-        left -= step;
-    }
-    return left > 0 ? u9i_look(p, left, out) : U9_END;
+    if (u9i_is_index(container->code)) return u9i_index_at(container, k, out); /* */
+    return u9i_walk_to(container->data, (size_t)container->size, k, out);
 }
 
 u9_err u9_array_span(const u9_value *array, u9_span *out)

@@ -1,7 +1,8 @@
 /*
  * tests/format/test_spec.c: the examples of SPEC.md are real. A fence "```hex RULE name" holds
  * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by byte, what
- * the encoders make for its name; one of the rules V must be a value; one of the rules I, hex.
+ * the encoders make for its name; one of the rules V must be a value; one of the rules X, what the builder
+ * makes of its container; one of the rules I, hex.
  *
  * U9_SPEC is the file (default: SPEC.md).
  */
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <u9/transit.h>
-#include <u9/value.h>
+#include <u9/value_index.h>
 
 enum { EXAMPLES_MAX = 256, LINE_ROOM = 4096 };
 
@@ -210,7 +211,7 @@ START_TEST(every_example_is_one_that_is_checked)
 {
     for (size_t i = 0; i < example_count; i++) {
         const example *e = &examples[i];
-        if (e->rule[0] == 'V' || e->rule[0] == 'I' || e->rule[0] == 'T') continue;
+        if (strchr("VXIT", e->rule[0])) continue;
         size_t k = 0;
         while (k < MADE && strcmp(list[k].name, e->name) != 0) k++;
         ck_assert_msg(k < MADE, "SPEC.md has an example %s that no test knows", e->name);
@@ -225,10 +226,53 @@ START_TEST(every_example_of_a_value_is_a_value)
         const example *e = &examples[i];
         u9_fault fault;
         ck_assert_msg(e->size > 0, "the example %s is empty", e->name);
-        if (e->rule[0] != 'V') continue;
+        if (!strchr("VX", e->rule[0])) continue;
         ck_assert_msg(u9_value_check(e->bytes, e->size, NULL, &fault) == U9_OK, "%s: %s", e->name,
                       fault.text);
     }
+}
+END_TEST
+
+/* What such an index was built from: of an incomplete one, how many elements until its second entry. */
+static u9_index_spec spec_of(const u9_value *container, const u9_index *index)
+{
+    u9_index_spec spec = {.keyspec = index->keyspec};
+    u9_walk walk = u9_walk_elements(container);
+    u9_value second, element;
+    if (spec.keyspec != U9_KEYSPEC_K) spec.hash_bits = 8 * (unsigned)index->keys.stride;
+    if (index->complete) return spec;
+    ck_assert_int_eq(u9_value_at(&index->ia, 1, &second), U9_OK);
+    for (; walk.next < container->data + second.i; spec.every++)
+        ck_assert_int_eq(u9_walk_next(&walk, &element), U9_OK);
+    return spec;
+}
+
+/* [X-1] [X-2] */
+START_TEST(every_example_of_an_index_is_right_and_built_again)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < example_count; i++) {
+        const example *e = &examples[i];
+        if (e->rule[0] != 'X') continue;
+        count++;
+        u9_index_spec specs[4];
+        size_t indexes = 0;
+        u9_value v;
+        u9_index index;
+        ck_assert_int_eq(u9_value_decode(e->bytes, e->size, &v), U9_OK);
+        ck_assert_int_eq(u9_index_check(&v, NULL), U9_OK);
+        for (u9_walk walk = u9_walk_indexes(&v); u9_index_next(&walk, &index) == U9_OK;) {
+            ck_assert_uint_lt(indexes, 4);
+            specs[indexes++] = spec_of(&v, &index);
+        }
+        uint8_t again[sizeof e->bytes];
+        u9_index_entry scratch[16];
+        u9_builder b;
+        u9_builder_init(&b, again, sizeof again);
+        ck_assert_int_eq(u9_build_indexed(&b, &v, specs, indexes, scratch, 16), U9_OK);
+        expect_bytes(e, again, b.size);
+    }
+    ck_assert_uint_ge(count, 5);
 }
 END_TEST
 
@@ -243,6 +287,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);
     tcase_add_test(t, every_example_is_one_that_is_checked);
     tcase_add_test(t, every_example_of_a_value_is_a_value);
+    tcase_add_test(t, every_example_of_an_index_is_right_and_built_again);
     suite_add_tcase(s, t);
     return s;
 }
