@@ -72,7 +72,7 @@ room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags)
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
 
 compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) -I. -Iinclude $(CFLAGS) $(SANITIZE) \
-          -pthread -fPIC -fvisibility=hidden -MMD -MP
+          -pthread -fPIC -fno-semantic-interposition -fvisibility=hidden -MMD -MP
 link = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
 
 # One short line for each command; V=1 shows the command instead.
