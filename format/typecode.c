@@ -6,44 +6,40 @@
  */
 #include "format/typecode.h"
 
-#include "format/bytes.h"
+#include "format/value_look.h"
 
 /* One level: what its bytecode and lengths say, whatever follows. */
 static u9_err read_level(const uint8_t *p, size_t size, u9i_typecode *out)
 {
-    static const uint8_t atoms[] = {
-        [0x00] = U9_UINT,    [0x01] = U9_UINT,    [0x02] = U9_UINT,   [0x03] = U9_UINT,
-        [0x04] = U9_INT,     [0x05] = U9_INT,     [0x06] = U9_INT,    [0x07] = U9_INT,
-        [0x08] = U9_FLOAT32, [0x09] = U9_FLOAT64, [0x0a] = U9_SYMBOL, [0x0b] = U9_PIDFD,
-        [0x15] = U9_TAU,     [0x16] = U9_TAU,     [0x17] = U9_TAU,
-    };
-    static const uint8_t widths[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 8};
     if (size == 0) return U9_TORN;
-    unsigned code = p[0];
-    u9i_typecode t = {.code = p[0], .length = 1};
-    if (code < sizeof atoms && atoms[code] != 0) {
-        t.type = atoms[code];
-        t.width = code < sizeof widths ? widths[code] : (uint8_t)(2u << (code - 0x15));
-        t.stride = t.width;
-        *out = t;
-        return U9_OK;
+    unsigned code = p[0], width = u9i_packed_size(p[0]);
+    size_t length = 1;
+    uint64_t stride = width, count = 0;
+    uint8_t type = u9i_shapes[code].type;
+    if (width == 0) {
+        bool blob = code >= 0x18 && code <= 0x1f, fixtuple = code >= 0x48 && code <= 0x4f;
+        if (!blob && !fixtuple && (code < 0x40 || code > 0x47)) return U9_CORRUPT;
+        unsigned step = fixtuple ? 1 : 1u << (code & 3);
+        length += (type == U9_ARRAY ? 2 : 1) * step;
+        if (length > size) return U9_TORN;
+        stride = u9i_get_be(p + 1, step);
+        if (fixtuple) count = code & 7;
+        if (type == U9_ARRAY) count = u9i_get_be(p + 1 + step, step);
+        if (type == U9_TUPLE && !fixtuple) { /* each element has a count of its own in front */
+            width = step;
+            if (stride > UINT64_MAX - width) return U9_CORRUPT;
+            stride += width;
+        }
     }
-    bool blob = code >= 0x18 && code <= 0x1f, tuple = code >= 0x40 && code <= 0x43,
-         array = code >= 0x44 && code <= 0x47, fixtuple = code >= 0x48 && code <= 0x4f;
-    if (!blob && !tuple && !array && !fixtuple) return U9_CORRUPT;
-    unsigned width = fixtuple ? 1 : 1u << (code & 3);
-    t.length = 1 + (array ? 2 : 1) * width;
-    if (t.length > size) return U9_TORN;
-    t.stride = u9i_get_be(p + 1, width);
-    t.type = blob ? (code < 0x1c ? U9_UTF8 : U9_BYTES) : array ? U9_ARRAY : U9_TUPLE;
-    if (fixtuple) t.count = code & 7;
-    if (array) t.count = u9i_get_be(p + 1 + width, width);
-    if (tuple) { /* each element has a count of its own in front */
-        t.width = (uint8_t)width;
-        if (t.stride > UINT64_MAX - width) return U9_CORRUPT;
-        t.stride += width;
-    }
-    *out = t;
+    out->code = p[0];
+    out->type = out->leaf = type;
+    out->width = (uint8_t)width;
+    out->length = length;
+    out->stride = stride;
+    out->count = count;
+    out->inner = p + length;
+    out->depth = type == U9_TUPLE;
+    out->empties = 1;
     return U9_OK;
 }
 
@@ -56,11 +52,9 @@ static bool fits(uint64_t l, uint64_t n, uint64_t z)
 u9_err u9i_typecode_read(const uint8_t *bytes, size_t size, u9i_typecode *out)
 {
     u9i_typecode top, t;
+    if (size == 0 || (bytes[0] & 0xfc) != 0x44) return read_level(bytes, size, out); /* no array */
     u9_err err = read_level(bytes, size, &top);
     if (err != U9_OK) return err;
-    top.empties = 1;
-    top.leaf = top.type;
-    top.inner = bytes + top.length;
     for (t = top; t.type == U9_ARRAY; top.leaf = t.type) {
         uint64_t l = t.stride, n = t.count;
         if (++top.depth == U9_DEPTH_MAX) return U9_LIMIT; /* [V-8] */
@@ -77,60 +71,20 @@ u9_err u9i_typecode_read(const uint8_t *bytes, size_t size, u9i_typecode *out)
     return U9_OK;
 }
 
-static double float_at(const uint8_t *p, unsigned width)
-{
-    uint64_t wide = u9i_get_be(p, width);
-    uint32_t narrow = (uint32_t)wide;
-    double d;
-    float f;
-    memcpy(&d, &wide, sizeof d);
-    memcpy(&f, &narrow, sizeof f);
-    return width == 4 ? (double)f : d;
-}
-
-static int64_t signed_at(const uint8_t *p, unsigned width)
-{
-    uint64_t sign = UINT64_C(1) << (8 * width - 1), v = (u9i_get_be(p, width) ^ sign) - sign;
-    int64_t i; /* memcpy: converting a large unsigned value is not portable */
-    memcpy(&i, &v, sizeof i);
-    return i;
-}
-
 void u9i_element(const u9i_typecode *t, const uint8_t *p, u9_value *out)
 {
-    u9_value v = {.type = (u9_type)t->type, .code = t->code};
-    switch (v.type) {
-    case U9_UINT:
-    case U9_TAU: v.u = u9i_get_be(p, t->width); break;
-    case U9_INT: v.i = signed_at(p, t->width); break;
-    case U9_FLOAT32:
-    case U9_FLOAT64: v.f = float_at(p, t->width); break;
-    case U9_PIDFD:
-        v.pidfd.pid = (uint32_t)u9i_get_be(p, 4);
-        v.pidfd.fd = (uint32_t)u9i_get_be(p + 4, 4);
-        break;
-    case U9_SYMBOL:
-    case U9_UTF8:
-    case U9_BYTES:
-        v.data = p;
-        v.size = t->stride;
-        break;
-    case U9_TUPLE:
-        v.data = p + t->width;
-        v.size = t->stride - t->width;
-        v.count = t->width > 0 ? u9i_get_be(p, t->width) : t->count;
-        break;
-    case U9_ARRAY:
-        v.data = p;
-        v.size = t->stride;
-        v.count = t->count;
-        v.typecode = t->inner;
-        break;
-    case U9_ALPHA:
-    case U9_OMEGA:
-    case U9_IOTA:
-    case U9_KAPPA:
-    case U9_TAU0: break; /* no typecodes */
+    if (u9i_packed_size(t->code) > 0) {
+        u9i_look_packed(t->code, p, out);
+        return;
     }
-    *out = v;
+    uint64_t skip = t->type == U9_TUPLE ? t->width : 0; /* a count in front */
+    out->type = (u9_type)t->type;
+    out->code = t->code;
+    out->start = NULL;
+    out->encoded = 0;
+    out->data = p + skip;
+    out->size = t->stride - skip;
+    out->count = skip > 0 ? u9i_get_be(p, t->width) : t->count;
+    out->u = 0;
+    if (t->type == U9_ARRAY) out->typecode = t->inner;
 }

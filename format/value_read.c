@@ -10,54 +10,55 @@
 
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "[V-2] floats are IEEE 754");
 
-#define NUMBER(t, w) {.type = (t), .head = 1 + (w), .width = (w)}
-#define BARE(t) {.type = (t), .head = 1}
-#define SIZED(t, w) {.type = (t), .head = 1 + (w), .width = (w), .sized = 1}
-#define COUNTED(t, w) {.type = (t), .head = 1 + 2 * (w), .width = (w), .sized = 1}
-#define FIX(t, n) {.type = (t), .head = 1, .fixed = (n)}
-#define FIX_4(t, n) FIX(t, n), FIX(t, (n) + 1), FIX(t, (n) + 2), FIX(t, (n) + 3)
-#define FIX_16(t) FIX_4(t, 0), FIX_4(t, 4), FIX_4(t, 8), FIX_4(t, 12)
+#define BARE(t) {(t), U9I_FORM_BARE, 1}
+#define NUMBERS(t, form, sized) \
+    {(t), (form), 2}, {(t), (form) + 1, 3}, {(t), (form) + 2, 5}, {(t), (sized), 9}
+#define SIZED(t) NUMBERS(t, U9I_FORM_SIZED_1, U9I_FORM_SIZED_8)
+#define COUNTED(t)                                                                                 \
+    {(t), U9I_FORM_COUNTED_1, 3}, {(t), U9I_FORM_COUNTED_2, 5}, {(t), U9I_FORM_COUNTED_4, 9},      \
+        {(t), U9I_FORM_COUNTED_8, 17}
+#define TIMES_8(shape) shape, shape, shape, shape, shape, shape, shape, shape
+#define FIX(t) {(t), U9I_FORM_FIX, 1}
+#define FIXTUPLE {U9_TUPLE, U9I_FORM_FIXTUPLE, 2}
+#define FIXINT {U9_UINT, U9I_FORM_FIXINT, 1}
 
 /* [V-2] [V-3] [V-4] [V-5] Rows left out are reserved or container indexes [V-6]. */
-const u9i_shape u9i_shapes[U9I_FIXINT + 1] = {
-    [0x00] = NUMBER(U9_UINT, 1), NUMBER(U9_UINT, 2), NUMBER(U9_UINT, 4), NUMBER(U9_UINT, 8),
-    [0x04] = NUMBER(U9_INT, 1), NUMBER(U9_INT, 2), NUMBER(U9_INT, 4), NUMBER(U9_INT, 8),
-    [0x08] = NUMBER(U9_FLOAT32, 4),
-    [0x09] = NUMBER(U9_FLOAT64, 8),
-    [0x0a] = FIX(U9_SYMBOL, 8),
-    [0x0b] = NUMBER(U9_PIDFD, 8),
-    [0x10] = BARE(U9_ALPHA),
-    [0x11] = BARE(U9_OMEGA),
-    [0x12] = BARE(U9_IOTA),
-    [0x13] = BARE(U9_KAPPA),
-    [0x14] = BARE(U9_TAU0),
-    [0x15] = NUMBER(U9_TAU, 2), NUMBER(U9_TAU, 4), NUMBER(U9_TAU, 8),
-    [0x18] = SIZED(U9_UTF8, 1), SIZED(U9_UTF8, 2), SIZED(U9_UTF8, 4), SIZED(U9_UTF8, 8),
-    [0x1c] = SIZED(U9_BYTES, 1), SIZED(U9_BYTES, 2), SIZED(U9_BYTES, 4), SIZED(U9_BYTES, 8),
-    [0x20] = FIX_16(U9_UTF8),
-    [0x30] = FIX_16(U9_BYTES),
-    [0x40] = COUNTED(U9_TUPLE, 1), COUNTED(U9_TUPLE, 2), COUNTED(U9_TUPLE, 4),
-    [0x43] = COUNTED(U9_TUPLE, 8),
-    [0x44] = COUNTED(U9_ARRAY, 1), COUNTED(U9_ARRAY, 2), COUNTED(U9_ARRAY, 4),
-    [0x47] = COUNTED(U9_ARRAY, 8),
-    [0x48] = SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1),
-    [0x4c] = SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1), SIZED(U9_TUPLE, 1),
-    [U9I_FIXINT] = BARE(U9_UINT),
+const u9i_shape u9i_shapes[256] = {
+    [0x00] = NUMBERS(U9_UINT, U9I_FORM_1, U9I_FORM_8),
+    [0x04] = NUMBERS(U9_INT, U9I_FORM_INT_1, U9I_FORM_8),
+    [0x08] = {U9_FLOAT32, U9I_FORM_FLOAT32, 5},
+    [0x09] = {U9_FLOAT64, U9I_FORM_8, 9},
+    [0x0a] = {U9_SYMBOL, U9I_FORM_SYMBOL, 1},
+    [0x0b] = {U9_PIDFD, U9I_FORM_PIDFD, 9},
+    [0x10] = BARE(U9_ALPHA), BARE(U9_OMEGA), BARE(U9_IOTA), BARE(U9_KAPPA), BARE(U9_TAU0),
+    [0x15] = {U9_TAU, U9I_FORM_2, 3}, {U9_TAU, U9I_FORM_4, 5}, {U9_TAU, U9I_FORM_8, 9},
+    [0x18] = SIZED(U9_UTF8),
+    [0x1c] = SIZED(U9_BYTES),
+    [0x20] = TIMES_8(FIX(U9_UTF8)), TIMES_8(FIX(U9_UTF8)),
+    [0x30] = TIMES_8(FIX(U9_BYTES)), TIMES_8(FIX(U9_BYTES)),
+    [0x40] = COUNTED(U9_TUPLE),
+    [0x44] = COUNTED(U9_ARRAY),
+    [0x48] = TIMES_8(FIXTUPLE),
+    [U9I_FIXINT] = TIMES_8(TIMES_8(FIXINT)), TIMES_8(TIMES_8(FIXINT)),
 };
 
-u9_err u9i_look_array(u9_value *out)
+u9_err u9i_look_array(const uint8_t *p, size_t head, uint64_t body, uint64_t count, u9_value *out)
 {
     u9i_typecode t;
-    u9_err err = u9i_typecode_read(out->data, (size_t)out->size, &t);
+    u9_err err = u9i_typecode_read(p + head, (size_t)body, &t);
     if (err != U9_OK) return err == U9_TORN ? U9_CORRUPT : err; /* torn within a whole array */
-    uint64_t rest = out->size - t.length;
-    if (t.stride == 0 || out->count == 0 ? rest != 0
-                                         : rest % t.stride != 0 || rest / t.stride != out->count)
+    uint64_t rest = body - t.length;
+    if (t.stride == 0 || count == 0 ? rest != 0 : rest % t.stride != 0 || rest / t.stride != count)
         return U9_CORRUPT; /* [V-5] */
-    if (t.stride == 0 && out->count > U9_EMPTY_MAX / t.empties) return U9_LIMIT; /* [V-10] */
-    out->typecode = out->data;
-    out->data += t.length;
-    out->size = rest;
+    if (t.stride == 0 && count > U9_EMPTY_MAX / t.empties) return U9_LIMIT; /* [V-10] */
+    *out = (u9_value){.type = U9_ARRAY,
+                      .code = p[0],
+                      .start = p,
+                      .encoded = head + (size_t)body,
+                      .data = p + head + t.length,
+                      .size = rest,
+                      .count = count,
+                      .typecode = p + head};
     return U9_OK;
 }
 
@@ -133,15 +134,21 @@ static u9i_typecode typecode_of(const uint8_t *bytes)
 static u9_err next_element(u9_walk *walk, u9_value *out)
 {
     if (walk->due == 0) return U9_END;
-    u9i_typecode t = typecode_of(walk->typecode);
-    u9i_element(&t, walk->next, out);
-    walk->next += t.stride;
-    walk->left -= (size_t)t.stride;
+    size_t stride = u9i_packed_size(*walk->typecode);
+    if (stride > 0) {
+        u9i_look_packed(*walk->typecode, walk->next, out);
+    } else {
+        u9i_typecode t = typecode_of(walk->typecode);
+        u9i_element(&t, walk->next, out);
+        stride = (size_t)t.stride;
+    }
+    walk->next += stride;
+    walk->left -= stride;
     walk->due--;
     return U9_OK;
 }
 
-static inline u9_err next(bool proved, u9_walk *walk, u9_value *out)
+U9I_INLINE u9_err next(bool proved, u9_walk *walk, u9_value *out)
 {
     if (walk->typecode) return next_element(walk, out);
     if (walk->left == 0) return U9_END;
@@ -167,21 +174,35 @@ u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
     if (container->type != U9_TUPLE && container->type != U9_ARRAY) return U9_ARG;
     if (k >= container->count) return U9_END;
     if (container->type == U9_ARRAY) {
+        unsigned packed = u9i_packed_size(*container->typecode);
+        if (packed > 0) {
+            u9i_look_packed(*container->typecode, container->data + k * packed, out);
+            return U9_OK;
+        }
         u9i_typecode t = typecode_of(container->typecode);
         u9i_element(&t, container->data + k * t.stride, out);
         return U9_OK;
     }
-    u9_walk walk = u9_walk_elements(container);
-    u9_value v;
-    u9_err err = u9_walk_next(&walk, &v);
-    for (; err == U9_OK && k > 0; k--) err = u9_walk_next(&walk, &v);
-    if (err == U9_OK) *out = v;
-    return err;
+    const uint8_t *p = container->data;
+    size_t left = (size_t)container->size, step;
+    for (; left > 0 && k > 0; k--) {
+        u9_err err = u9i_skip(p, left, &step);
+        if (err) return err;
+        p += step;
+        left -= step;
+    }
+    return left > 0 ? u9i_look(p, left, out) : U9_END;
 }
 
 u9_err u9_array_span(const u9_value *array, u9_span *out)
 {
     if (array->type != U9_ARRAY) return U9_ARG;
+    uint8_t code = *array->typecode;
+    unsigned packed = u9i_packed_size(code);
+    if (packed > 0) {
+        *out = (u9_span){array->data, array->count, packed, (u9_type)u9i_shapes[code].type, code};
+        return U9_OK;
+    }
     u9i_typecode t = typecode_of(array->typecode);
     *out = (u9_span){.data = array->data, .count = array->count, .stride = t.stride,
                      .type = (u9_type)t.type, .code = t.code};
