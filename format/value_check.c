@@ -3,8 +3,9 @@
  * [V-10] [X-1]
  *
  * One loop over the bytes, with a stack of the containers that are open: a run of values that must end at
- * a known place. Arrays whose elements are numbers and the like are proved by their size alone; those of
- * tuples, and of text where its UTF-8 is asked for, are entered.
+ * a known place. Atoms, which most values are, are passed in an inner loop of their own. Arrays whose
+ * elements are numbers and the like are proved by their size alone; those of tuples, and of text where its
+ * UTF-8 is asked for, are entered.
  */
 #include "format/typecode.h"
 #include "format/value_look.h"
@@ -30,10 +31,10 @@ typedef struct level {
 typedef struct checker {
     const uint8_t *bytes;
     size_t at;
-    level now;
-    unsigned depth; /* open containers: how many of `parents` are in use */
+    level *now;     /* &open[depth] */
+    unsigned depth; /* open containers */
     unsigned depth_max;
-    level parents[U9_DEPTH_MAX];
+    level open[U9_DEPTH_MAX + 1];
     u9_fault *fault;
 } checker;
 
@@ -45,7 +46,7 @@ static u9_err refuse_value(const checker *c, u9_err err)
         return refuse(c->fault, err, at, "V-10", "too many empty elements, or arrays nested too deeply");
     if (err == U9_TORN && c->depth == 0)
         return refuse(c->fault, U9_TORN, at, "V-8", "the value passes the end of the bytes");
-    if (err == U9_TORN && at == c->now.end)
+    if (err == U9_TORN && at == c->now->end)
         return refuse(c->fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
     if (err == U9_TORN)
         return refuse(c->fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
@@ -60,12 +61,16 @@ static u9_err refuse_rest(const checker *c)
     return refuse(c->fault, U9_CORRUPT, c->at, "V-4", "bytes behind a tuple's last element");
 }
 
-static u9_err enter(checker *c, size_t begin, level inner)
+/* Levels are filled in place: a copy right behind the stores would have to wait for them. */
+static u9_err enter(checker *c, size_t begin, size_t end, uint64_t due, const uint8_t *typecode)
 {
     if (c->depth == c->depth_max)
         return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
-    c->parents[c->depth++] = c->now;
-    c->now = inner;
+    level *inner = c->now = &c->open[++c->depth];
+    inner->end = end;
+    inner->due = due;
+    inner->typecode = typecode;
+    inner->indexed = false;
     c->at = begin;
     return U9_OK;
 }
@@ -87,7 +92,7 @@ static bool index_fits(const uint8_t *p, size_t size)
 static u9_err enter_index(checker *c)
 {
     const uint8_t *p = c->bytes + c->at;
-    size_t left = c->now.end - c->at - 1;
+    size_t left = c->now->end - c->at - 1;
     unsigned width = u9i_index_width(p[0]);
     uint64_t l = width <= left ? u9i_get_be(p + 1, width) : 0;
     if (width > left || l > left - width)
@@ -96,46 +101,66 @@ static u9_err enter_index(checker *c)
                                       "an index passes the end of its tuple");
     if (!index_fits(p + 1 + width, (size_t)l))
         return refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
-    c->now.due++;
-    c->now.indexed = true;
+    c->now->due++;
+    c->now->indexed = true;
     size_t begin = c->at + 1 + width;
-    return enter(c, begin, (level){.end = begin + (size_t)l, .due = 3});
+    return enter(c, begin, begin + (size_t)l, 3, NULL);
 }
 
 /* Enters a container, or passes it if its size has proved it. */
 static u9_err enter_container(checker *c, const u9_value *v, bool text)
 {
     size_t begin = (size_t)(v->data - c->bytes), end = begin + (size_t)v->size;
-    level inner = {.end = end, .due = v->count};
-    if (v->type == U9_ARRAY) {
-        u9i_typecode t;
-        u9_err err = u9i_typecode_read(v->typecode, SIZE_MAX, &t);
-        if (err == U9_OK && c->depth + 1 + t.depth > c->depth_max)
-            return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
-        if (t.leaf != U9_TUPLE && (t.leaf != U9_UTF8 || !text)) inner.due = 0;
-        if (t.stride == 0 && inner.due > 1) inner.due = 1; /* they are all the same */
-        if (inner.due == 0) begin = end;
-        inner.typecode = v->typecode;
-    }
-    return enter(c, begin, inner);
+    if (v->type == U9_TUPLE) return enter(c, begin, end, v->count, NULL);
+    u9i_typecode t;
+    u9_err err = u9i_typecode_read(v->typecode, SIZE_MAX, &t);
+    if (err == U9_OK && c->depth + 1 + t.depth > c->depth_max)
+        return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
+    uint64_t due = v->count;
+    if (t.leaf != U9_TUPLE && (t.leaf != U9_UTF8 || !text)) due = 0;
+    if (t.stride == 0 && due > 1) due = 1; /* they are all the same */
+    return enter(c, due == 0 ? end : begin, end, due, v->typecode);
 }
 
 /* Looks at the value at c->at. */
 static u9_err look(checker *c, u9_value *v)
 {
-    if (c->now.typecode) {
+    if (c->now->typecode) {
         u9i_typecode t;
-        u9_err err = u9i_typecode_read(c->now.typecode, SIZE_MAX, &t);
+        u9_err err = u9i_typecode_read(c->now->typecode, SIZE_MAX, &t);
         u9i_element(&t, c->bytes + c->at, v);
         v->encoded = (size_t)t.stride;
         return err;
     }
-    u9_err err = u9i_look(c->bytes + c->at, c->now.end - c->at, v);
+    u9_err err = u9i_look(c->bytes + c->at, c->now->end - c->at, v);
     if (err != U9_OK) return refuse_value(c, err);
-    if (!c->now.indexed) return U9_OK;
-    c->now.indexed = false;
+    if (!c->now->indexed) return U9_OK;
+    c->now->indexed = false;
     if (v->type == U9_TUPLE || v->type == U9_ARRAY) return U9_OK;
     return refuse(c->fault, U9_CORRUPT, c->at, "V-6", "an index without a container behind it");
+}
+
+/*
+ * Passes the atoms that come next in a tuple, without making views of them; stops at anything else, and at
+ * what is to be refused. Returns the offset of the first utf8 value that is not valid, if `text` asks for
+ * it; else U9_NOWHERE.
+ */
+static uint64_t pass_atoms(checker *c, bool text)
+{
+    const uint8_t *p = c->bytes + c->at, *end = c->bytes + c->now->end;
+    uint64_t bad = U9_NOWHERE;
+    u9i_parts v;
+    for (; c->now->due > 0 && p < end; c->now->due--) {
+        if (u9i_take_apart(false, p[0], p, (size_t)(end - p), &v) != U9_OK) break;
+        if (v.type == 0 || v.type >= U9_TUPLE) break;
+        if (text && v.type == U9_UTF8 && !u9_utf8_valid(v.contents, (size_t)v.body)) {
+            bad = (uint64_t)(p - c->bytes);
+            text = false;
+        }
+        p += v.head + (size_t)v.body;
+    }
+    c->at = (size_t)(p - c->bytes);
+    return bad;
 }
 
 u9_err u9_value_check(const void *bytes, size_t size, uint64_t *bad_utf8, u9_fault *fault)
@@ -153,21 +178,26 @@ u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size, ui
     c.depth = 0;
     c.depth_max = U9_DEPTH_MAX - outer;
     c.fault = fault;
-    c.now = (level){.end = size, .due = 1};
+    c.now = c.open;
+    c.open[0] = (level){.end = size, .due = 1};
     if (size == 0) return refuse_value(&c, U9_TORN);
     for (;;) {
-        while (c.now.due == 0) {
-            if (c.at != c.now.end) return refuse_rest(&c);
+        if (!c.now->typecode && !c.now->indexed) {
+            uint64_t found = pass_atoms(&c, bad_utf8 && bad == U9_NOWHERE);
+            if (found != U9_NOWHERE) bad = found;
+        }
+        while (c.now->due == 0) {
+            if (c.at != c.now->end) return refuse_rest(&c);
             if (c.depth == 0) {
                 if (bad_utf8) *bad_utf8 = bad;
                 return U9_OK;
             }
-            c.now = c.parents[--c.depth];
+            c.now = &c.open[--c.depth];
         }
-        c.now.due--;
+        c.now->due--;
         u9_value v;
         u9_err err;
-        if (!c.now.typecode && c.at < c.now.end && u9i_is_index(c.bytes[c.at])) {
+        if (!c.now->typecode && c.at < c.now->end && u9i_is_index(c.bytes[c.at])) {
             err = enter_index(&c);
             if (err) return err;
             continue;
@@ -210,20 +240,31 @@ static size_t utf8_sequence(const uint8_t *p, size_t left)
     return size;
 }
 
+static uint64_t high_bits(const uint8_t *p)
+{
+    uint64_t eight;
+    memcpy(&eight, p, 8);
+    return eight & UINT64_C(0x8080808080808080);
+}
+
+/* Bytes from `at` on that are seen to be ASCII at once, the common case; 0: look closer. */
+static size_t ascii_at(const uint8_t *p, size_t at, size_t size)
+{
+    size_t left = size - at;
+    if (left >= 32 && (high_bits(p + at) | high_bits(p + at + 8) | high_bits(p + at + 16) |
+                       high_bits(p + at + 24)) == 0)
+        return 32;
+    if (left >= 8) return high_bits(p + at) == 0 ? 8 : 0;
+    return size >= 8 && high_bits(p + size - 8) == 0 ? left : 0;
+}
+
 int u9_utf8_valid(const void *bytes, size_t size)
 {
     const uint8_t *p = (const uint8_t *)bytes;
-    size_t at = 0;
-    while (at < size) {
-        uint64_t eight = 0;
-        if (size - at >= 8) memcpy(&eight, p + at, 8);
-        if (size - at >= 8 && (eight & UINT64_C(0x8080808080808080)) == 0) {
-            at += 8; /* all ASCII, the common case */
-            continue;
-        }
-        size_t step = utf8_sequence(p + at, size - at);
+    for (size_t at = 0, step; at < size; at += step) {
+        step = ascii_at(p, at, size);
+        if (step == 0) step = utf8_sequence(p + at, size - at);
         if (step == 0) return 0;
-        at += step;
     }
     return 1;
 }
