@@ -83,9 +83,9 @@ lib_packages := liburing libcrypto liblz4
 header_packages := libxxhash
 tool_packages := jansson
 test_packages := check
-# Other stores that u9bench runs beside us: each one that is installed is used, and told to the
-# sources as -DPEER_SQLITE3=1 and so on.
-peer_packages := sqlite3 lmdb
+# Other stores and formats that u9bench runs beside us: each one that is installed is used, and told to
+# the sources as -DPEER_SQLITE3=1 and so on. msgpack-c is msgpack in Debian 12, msgpack-c later.
+peer_packages := sqlite3 lmdb msgpack msgpack-c
 
 # pkg-config is asked once, at first use.
 once = $(eval $(1) := $(2))$($(1))
@@ -96,7 +96,7 @@ check_libs = $(call once,check_libs,$(shell $(PKG_CONFIG) --libs $(test_packages
 peers = $(call once,peers,$(shell for p in $(peer_packages); do \
           $(PKG_CONFIG) --exists $$p && echo $$p; done))
 peer_cflags = $(call once,peer_cflags,$(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
-          for p in $(peers); do echo "-DPEER_$$p=1" | tr a-z A-Z; done)))
+          for p in $(peers); do echo "-DPEER_$$(echo $$p | tr a-z- A-Z_)=1"; done)))
 peer_libs = $(call once,peer_libs,$(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
@@ -208,7 +208,7 @@ run-demo: $(tools)
 .PHONY: test
 test: ## sets up, builds, runs all tests on each io table, and the checks of the tree
 	@scripts/setup test
-	@$(MAKE) all $(BUILD)/u9tests $(BUILD)/probe_uring
+	@$(MAKE) all $(BUILD)/u9tests $(BUILD)/probe_uring $(BUILD)/u9bench
 	@$(MAKE) run-tests
 	@$(MAKE) run-test-zk
 	@$(MAKE) check-scripts check-embed check-cxx

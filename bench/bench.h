@@ -21,8 +21,20 @@ _Noreturn void die(const char *what, const u9_fault *fault);
 /* Seconds that only grow. */
 double now(void);
 
+/* Seconds that this thread has worked: what others do on the machine does not count. */
+double thread_seconds(void);
+
+/* Of so many rates, which it sorts. */
+double median_of(double *rates, unsigned long count);
+
 /* The rows of bench/ids.c. */
 extern row id_rows[];
 extern const unsigned id_row_count;
+
+/* Prints from which size on an index pays. */
+void bench_indexes(unsigned long rounds);
+
+/* Runs and prints the rows of bench/values.c, on the lines of *.log files in `dir`; NULL: made up. */
+void bench_values(const char *dir, unsigned long rounds);
 
 #endif

@@ -25,6 +25,7 @@ static struct {
     const char *dir;
     const char *io;
     const char *only;
+    const char *lines;
 } arg = {.records = 5000000, .commits = 2000, .rounds = 5, .dir = "."};
 
 static char log_path[4096];
@@ -44,6 +45,25 @@ double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+double thread_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double median_of(double *rates, unsigned long count)
+{
+    qsort(rates, count, sizeof rates[0], ascending);
+    return rates[count / 2];
 }
 
 /* Lines that look like a log's: a time, a level, words, numbers. Deterministic. */
@@ -221,12 +241,6 @@ static row log_rows[] = {
 
 enum { LOG_ROWS = sizeof log_rows / sizeof log_rows[0], ROW_SHA = 0, ROW_CHECK = 4 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double median(const row *r)
 {
     return r->rates[arg.rounds / 2];
@@ -243,9 +257,9 @@ static void print_rows(row *rows, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         row *r = &rows[i];
         double *rates = r->rates;
-        qsort(rates, arg.rounds, sizeof rates[0], ascending);
+        double middle = shown(r, median_of(rates, arg.rounds));
         double first = shown(r, rates[0]), last = shown(r, rates[arg.rounds - 1]);
-        printf("%-44s %10.1f %10.1f %10.1f %s\n", r->name, shown(r, median(r)),
+        printf("%-44s %10.1f %10.1f %10.1f %s\n", r->name, middle,
                first < last ? first : last, first < last ? last : first, r->unit);
     }
 }
@@ -274,9 +288,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'd': arg.dir = text; break;
     case 'i': arg.io = text; break;
     case 'o':
-        if (strcmp(text, "log") != 0 && strcmp(text, "ids") != 0) argp_error(state, "'%s': log or ids", text);
+        if (strcmp(text, "log") != 0 && strcmp(text, "ids") != 0 && strcmp(text, "values") != 0)
+            argp_error(state, "'%s': log, ids or values", text);
         arg.only = text;
         break;
+    case 'l': arg.lines = text; break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -287,7 +303,8 @@ static const struct argp_option options[] = {
     {"commits", 'c', "N", 0, "commits of a commit run (2000)", 0},
     {"rounds", 'r', "N", 0, "rounds; the median is of so many (5)", 0},
     {"dir", 'd', "DIR", 0, "where the log is made and removed (.)", 0},
-    {"only", 'o', "WHAT", 0, "log or ids: only these rows", 0},
+    {"only", 'o', "WHAT", 0, "log, ids or values: only these rows", 0},
+    {"lines", 'l', "DIR", 0, "values of the lines of DIR/*.log (made up)", 0},
     {"io", 'i', "TABLE", 0, "posix or uring", 0},
     {0}};
 
@@ -316,5 +333,9 @@ int main(int argc, char **argv)
     snprintf(log_path, sizeof log_path, "%s/u9bench.%ld", arg.dir, (long)getpid());
     if (arg.only == NULL || strcmp(arg.only, "log") == 0) bench_log();
     if (arg.only == NULL || strcmp(arg.only, "ids") == 0) run_rows(id_rows, id_row_count);
+    if (arg.only == NULL || strcmp(arg.only, "values") == 0) {
+        bench_values(arg.lines, arg.rounds);
+        bench_indexes(arg.rounds);
+    }
     return 0;
 }
