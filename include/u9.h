@@ -10,6 +10,7 @@
 #include <u9/log.h>
 #include <u9/transit.h>
 #include <u9/value.h>
+#include <u9/value_text.h>
 
 #define U9_VERSION_TEXT "0.1.0"
 

@@ -16,6 +16,7 @@
     X(value_gen) \
     X(value_array) \
     X(value_order) \
+    X(value_text) \
     X(muid)    \
     X(gid)     \
     X(tid)     \
