@@ -11,6 +11,7 @@
 #include <u9/transit.h>
 #include <u9/value.h>
 #include <u9/value_index.h>
+#include <u9/value_text.h>
 
 #define U9_VERSION_TEXT "0.1.0"
 

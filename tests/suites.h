@@ -18,6 +18,7 @@
     X(value_index_build) \
     X(value_array) \
     X(value_order) \
+    X(value_text) \
     X(muid)    \
     X(gid)     \
     X(tid)     \
