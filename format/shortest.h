@@ -38,6 +38,11 @@ static inline void u9i_set_head(uint8_t *p, unsigned code, unsigned step, uint64
                                 uint64_t count)
 {
     p[0] = (uint8_t)(code + step);
+    if (step == 0) { /* the most common */
+        p[1] = (uint8_t)length;
+        p[2] = (uint8_t)count;
+        return;
+    }
     u9i_set_be(p + 1, 1u << step, length);
     u9i_set_be(p + 1 + (1u << step), 1u << step, count);
 }

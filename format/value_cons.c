@@ -8,17 +8,16 @@
 #include <u9/value.h>
 
 #include "format/shortest.h"
+#include "format/value_look.h"
 
-/* Looks at the tuple that is buffer[start, end). */
-static u9_err look(const u9_cons *cons, u9_value *tuple)
+/* Takes the tuple apart that is buffer[start, end). */
+static u9_err look(const u9_cons *cons, u9i_parts *tuple)
 {
-    u9_value v;
     if (cons->start >= cons->end) return U9_ARG;
+    const uint8_t *p = cons->buffer + cons->start;
     size_t size = cons->end - cons->start;
-    if (u9_value_decode(cons->buffer + cons->start, size, &v) != U9_OK) return U9_ARG;
-    if (v.type != U9_TUPLE || v.code < 0x40 || v.code > 0x4f || v.encoded != size) return U9_ARG;
-    *tuple = v;
-    return U9_OK;
+    if (u9i_take_apart(false, *p, p, size, tuple) != U9_OK) return U9_ARG;
+    return tuple->type == U9_TUPLE && tuple->head + tuple->body == size ? U9_OK : U9_ARG;
 }
 
 /* Writes the header in front of the elements that begin at `body` in the buffer. */
@@ -31,14 +30,16 @@ static void set_head(u9_cons *cons, size_t body, uint64_t count)
 
 u9_err u9_tuple_cons(u9_cons *cons, const void *field, size_t size)
 {
-    u9_value tuple, v;
+    u9i_parts tuple;
+    size_t step;
     u9_err err = look(cons, &tuple);
     if (err) return err;
-    if (tuple.count > tuple.size) return U9_ARG; /* malformed: no value is empty */
-    if (u9_value_decode(field, size, &v) != U9_OK || v.encoded != size) return U9_ARG;
-    size_t body = cons->end - (size_t)tuple.size;
+    if (tuple.count > tuple.body) return U9_ARG; /* malformed: no value is empty */
+    if (size == 0 || u9i_skip((const uint8_t *)field, size, &step) != U9_OK || step != size)
+        return U9_ARG;
+    size_t body = cons->end - (size_t)tuple.body;
     if (size > body) return U9_LIMIT;
-    if (u9i_tuple_head(tuple.size + size, tuple.count + 1) > body - size) return U9_LIMIT;
+    if (u9i_tuple_head(tuple.body + size, tuple.count + 1) > body - size) return U9_LIMIT;
     memmove(cons->buffer + body - size, field, size);
     set_head(cons, body - size, tuple.count + 1);
     return U9_OK;
@@ -63,9 +64,15 @@ u9_err u9_tuple_match(const u9_value *tuple, const u9_value *field, u9_value *re
 
 u9_err u9_tuple_strip(u9_cons *cons, const u9_value *field)
 {
-    u9_value tuple, rest;
+    u9i_parts tuple;
+    u9_value rest;
     u9_err err = look(cons, &tuple);
-    if (!err) err = u9_tuple_match(&tuple, field, &rest);
+    if (err) return err;
+    err = u9_tuple_match(&(u9_value){.type = U9_TUPLE,
+                                     .data = tuple.contents,
+                                     .size = tuple.body,
+                                     .count = tuple.count},
+                         field, &rest);
     if (err) return err;
     set_head(cons, cons->end - (size_t)rest.size, rest.count);
     return U9_OK;
