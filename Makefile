@@ -48,6 +48,8 @@ u9_src := $(filter-out tools/fsck.c,$(wildcard tools/*.c))
 fsck_src := $(wildcard tools/fsck.c tools/common.c)
 bench_src := $(wildcard bench/*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(wildcard tests/*.c tests/*/*.c))
+# What of the tools the test program looks at from within.
+tested_tools := $(wildcard tools/value_json*.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
@@ -176,7 +178,7 @@ $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs)
 
-$(BUILD)/u9tests: $(call obj,$(test_src)) $(BUILD)/libu9.a | need-test
+$(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test

@@ -19,6 +19,7 @@
     X(value_array) \
     X(value_order) \
     X(value_text) \
+    X(value_json) \
     X(muid)    \
     X(gid)     \
     X(tid)     \

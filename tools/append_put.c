@@ -3,9 +3,9 @@
  * message about the input also tells how many records were appended before.
  */
 #include "tools/append.h"
+#include "tools/value_json.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,11 +100,7 @@ static int build_line(struct append *a, u9_builder *b, const char *text, size_t 
                                                : u9_build_bytes(b, text, size);
         return err == U9_OK ? TOOL_DONE : refuse(a, "longer than a record may be (16 MiB)", "");
     }
-    json_error_t error;
-    json_t *json = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (!json) return refuse(a, "not a JSON value: ", error.text);
-    const char *why = tool_build_json(b, json);
-    json_decref(json);
+    const char *why = tool_read_json(b, text, size);
     return why ? refuse(a, why, "") : TOOL_DONE;
 }
 

@@ -121,17 +121,6 @@ const char *tool_key_parse(const char *kind, const char *text, size_t size, tool
 /* Orders raw keys by their bytes, then by their size. */
 int tool_key_compare(const u9_key *a, const u9_key *b);
 
-/* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8); a value. */
-void tool_put_hex(const uint8_t *bytes, size_t size);
-void tool_put_string(const void *text, size_t size);
-void tool_put_json(const u9_value *value);
-
-/* Builds the value of a JSON value (array: tuple). NULL, or why it cannot be one. */
-const char *tool_build_json(u9_builder *b, const json_t *json);
-
-/* The text of a double that reads back as the same double. */
-const char *tool_real_text(double real, char out[40]);
-
 /* One damaged place as a line without prefix, for people; on `out`. */
 void tool_put_damage(FILE *out, const u9_damage *damage);
 

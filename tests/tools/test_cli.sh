@@ -236,32 +236,39 @@ json() {
 9223372036854775807
 -9223372036854775808
 0.1
+{"b":[true,null],"$$a":{"$bytes":"00ff"}}
 END
-    exits 0 '--json takes strings, numbers, arrays' append --json json in.json
+    exits 0 '--json takes all JSON' append --json json in.json
     "$u9" cat --format json json | sed 's/.*"values"://' >values
     cat >want <<'END'
 ["text é \" \\ \n"]}
 [["a",[1,-2,[]],2.5]]}
-["9223372036854775807"]}
-["-9223372036854775808"]}
+[{"$int":"9223372036854775807"}]}
+[{"$int":"-9223372036854775808"}]}
 [0.1]}
+[{"b":[true,null],"$$a":{"$bytes":"00ff"}}]}
 END
-    claim 'cat --format json gives them back, wide integers as strings' cmp values want
+    claim 'cat --format json gives them back, wide integers in a form that every reader keeps' cmp values want
+    run "$u9" get --format json json "$("$u9" cat --keys --limit 1 --from '#5' json | cut -f1)"
+    claim 'so does get' grep -Fq '"values":[{"b":[true,null],"$$a":{"$bytes":"00ff"}}]}' out
     run "$u9" cat --limit 4 json
     claim 'lines prints nested tuples as JSON, numbers as text' \
         test "$(sed -n 3,4p out | tr '\n' ' ')" = '["a",[1,-2,[]],2.5] 9223372036854775807 '
-    for bad in true false null '{"a":1}' '[1,[{}]]'; do
+    for bad in '{"$a":1}' '[1,[{"$a":1}]]'; do
         printf '"fine"\n%s\n' "$bad" >bad.json
-        mistake 1 'bad.json:2: .*in this version' "--json refuses $bad, naming the line" \
-            append --json bad bad.json
+        mistake 1 'bad.json:2: an object with the key "\$a" is no value; 1 record was' \
+            "--json refuses $bad, naming line and key" append --json bad bad.json
     done
+    printf '"fine"\n{"a":1,"a":2}\n' >bad.json
+    mistake 1 'bad.json:2: not a JSON value: duplicate object key' 'two members of one name' \
+        append --json bad bad.json
     printf '"fine"\n{"a"\n' >bad.json
     mistake 1 'bad.json:2: not a JSON value: .*; 1 record was appended before it$' \
         'broken JSON is named' append -j bad bad.json
     printf '1e999\n' >bad.json
     mistake 1 'bad.json:1: not a JSON value: ' 'a number that is too big' append --json bad bad.json
     { head -c 100 /dev/zero | tr '\0' '['; head -c 100 /dev/zero | tr '\0' ']'; } >deep.json
-    mistake 1 'deep.json:1: .*64 deep' 'arrays nested too deep' append --json bad deep.json
+    mistake 1 'deep.json:1: .*64 deep' 'containers nested too deep' append --json bad deep.json
     claim 'what stood before was appended' test "$("$u9" cat bad | sort -u)" = fine
 }
 

@@ -1,0 +1,422 @@
+/*
+ * tests/tools/test_value_json.c: what SPEC.md says of JSON (J-*), read as tests of the mapping
+ * itself. How the tools use it is tests/tools/test_value.sh's part.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/format/hex.h"
+#include "tests/format/value_gen.h"
+#include "tools/value_json.h"
+
+Suite *suite_value_json(void);
+
+enum { ROOM = 1 << 16 };
+
+/* The value as JSON, to be freed. */
+static char *printed(const uint8_t *bytes, size_t size)
+{
+    FILE *out = stdout;
+    char *text = NULL;
+    size_t length = 0;
+    u9_value v;
+    ck_assert_int_eq(u9_value_decode(bytes, size, &v), U9_OK);
+    stdout = open_memstream(&text, &length);
+    ck_assert_ptr_nonnull(stdout);
+    tool_put_json(&v);
+    fclose(stdout);
+    stdout = out;
+    ck_assert_uint_eq(length, strlen(text));
+    ck_assert(u9_utf8_valid(text, length));
+    return text;
+}
+
+static void expect_json(const char *notation, const char *json)
+{
+    u9_fault fault;
+    u9_builder b;
+    u9_builder_init_growing(&b, tool_grow, NULL);
+    ck_assert_msg(u9_value_parse(notation, strlen(notation), NULL, &b, &fault) == U9_OK, "%s: %s",
+                  notation, fault.text);
+    char *text = printed(b.bytes, b.size);
+    ck_assert_str_eq(text, json);
+    free(text);
+    free(b.bytes);
+}
+
+static void expect_value(const char *json, const char *notation)
+{
+    char text[4096];
+    u9_builder b;
+    u9_builder_init_growing(&b, tool_grow, NULL);
+    const char *why = tool_read_json(&b, json, strlen(json));
+    ck_assert_msg(why == NULL, "%s: %s", json, why);
+    ck_assert_int_eq(u9_value_text(b.bytes, b.size, text, sizeof text, NULL, NULL), U9_OK);
+    ck_assert_str_eq(text, notation);
+    free(b.bytes);
+}
+
+typedef struct pair {
+    const char *notation, *json;
+} pair;
+
+/* [J-1] to [J-6] What is written so and read so. */
+static const pair both_ways[] = {
+    {"5", "5"},
+    {"-9007199254740991", "-9007199254740991"},
+    {"9007199254740991", "9007199254740991"},
+    {"9007199254740992", "{\"$int\":\"9007199254740992\"}"},
+    {"-9007199254740992", "{\"$int\":\"-9007199254740992\"}"},
+    {"18446744073709551615", "{\"$int\":\"18446744073709551615\"}"},
+    {"1.5", "1.5"},
+    {"-0.0", "-0.0"},
+    {"1e16", "1e16"},
+    {"5e-324", "5e-324"},
+    {"inf", "{\"$float64\":\"inf\"}"},
+    {"nan(x\"7ff0000000000001\")", "{\"$float64\":\"nan(x\\\"7ff0000000000001\\\")\"}"},
+    {"float32(0.1)", "{\"$float32\":0.1}"},
+    {"float32(-inf)", "{\"$float32\":\"-inf\"}"},
+    {"float32(nan(x\"7fa00000\"))", "{\"$float32\":\"nan(x\\\"7fa00000\\\")\"}"},
+    {"'true", "true"},
+    {"'false", "false"},
+    {"'null", "null"},
+    {"'True", "{\"$symbol\":\"True\"}"},
+    {"'trues", "{\"$symbol\":\"trues\"}"},
+    {"'\"\"", "{\"$symbol\":\"\"}"},
+    {"'\"a\\x00b\"", "{\"$symbol\":\"a\\u0000b\"}"},
+    {"'\"\\xff\\x00a\"", "{\"$symbol_bytes\":\"ff0061\"}"},
+    {"\"caf\xc3\xa9 \\\" \\\\ \\n\\t\\x00\\x7f\"",
+     "\"caf\xc3\xa9 \\\" \\\\ \\n\\t\\u0000\\u007f\""},
+    {"\"\\xc2\\x85\"", "\"\\u0085\""},
+    {"\"\\xff\"", "{\"$utf8\":\"ff\"}"},
+    {"x\"\"", "{\"$bytes\":\"\"}"},
+    {"x\"00ff\"", "{\"$bytes\":\"00ff\"}"},
+    {"alpha", "{\"$greek\":\"alpha\"}"},
+    {"tau0", "{\"$greek\":\"tau0\"}"},
+    {"tau(5)", "{\"$tau\":\"5\"}"},
+    {"tau(18446744073709551615)", "{\"$tau\":\"18446744073709551615\"}"},
+    {"pidfd(4294967295 0)", "{\"$pidfd\":[4294967295,0]}"},
+    {"()", "[]"},
+    {"(1 (2 ()) \"a\")", "[1,[2,[]],\"a\"]"},
+    {"(('a 1))", "[[{\"$symbol\":\"a\"},1]]"},
+    {"[int16: 1 2 -3]", "{\"$array\":[\"int16\",1,2,-3]}"},
+    {"[int16:]", "{\"$array\":[\"int16\"]}"},
+    {"[uint64: 18446744073709551615]",
+     "{\"$array\":[\"uint64\",{\"$int\":\"18446744073709551615\"}]}"},
+    {"[float32: 0.1 nan]", "{\"$array\":[\"float32\",0.1,{\"$float32\":\"nan\"}]}"},
+    {"[float64: 1.0 inf]", "{\"$array\":[\"float64\",1.0,{\"$float64\":\"inf\"}]}"},
+    {"[array 2 float32: [1.0 0.1]]", "{\"$array\":[\"array 2 float32\",[1.0,0.1]]}"},
+    {"[array 2 array 1 int8: [[1] [2]]]", "{\"$array\":[\"array 2 array 1 int8\",[[1],[2]]]}"},
+    {"[utf8.16 1: \"a\" \"\\xff\"]", "{\"$array\":[\"utf8.16 1\",\"a\",{\"$utf8\":\"ff\"}]}"},
+    {"[bytes 1: x\"00\"]", "{\"$array\":[\"bytes 1\",{\"$bytes\":\"00\"}]}"},
+    {"[symbol: 'a 'true]", "{\"$array\":[\"symbol\",{\"$symbol\":\"a\"},true]}"},
+    {"[tau.16: 5]", "{\"$array\":[\"tau.16\",{\"$tau\":\"5\"}]}"},
+    {"[pidfd: pidfd(1 2)]", "{\"$array\":[\"pidfd\",{\"$pidfd\":[1,2]}]}"},
+    {"([int8: 1] [int8: 2])", "[{\"$array\":[\"int8\",1]},{\"$array\":[\"int8\",2]}]"},
+    {"cidx('kh [uint8:] [int16:]) ()", "{}"},
+    {"cidx('kh [uint8: 155] [int16: 0]) ((\"a\" 1))", "{\"a\":1}"},
+    {"cidx('kh [uint8: 19] [int16: 0]) ((\"$x\" 1))", "{\"$$x\":1}"},
+};
+
+START_TEST(each_value_is_written_as_the_specification_says)
+{
+    for (size_t i = 0; i < sizeof both_ways / sizeof *both_ways; i++)
+        expect_json(both_ways[i].notation, both_ways[i].json);
+}
+END_TEST
+
+START_TEST(and_is_read_from_that)
+{
+    for (size_t i = 0; i < sizeof both_ways / sizeof *both_ways; i++)
+        expect_value(both_ways[i].json, both_ways[i].notation);
+}
+END_TEST
+
+/* [J-1] to [J-6] What else is written so. */
+START_TEST(forms_packing_and_indexes_are_not_written)
+{
+    expect_json("uint64(5)", "5");
+    expect_json("tuple.64(utf8.16(\"a\"))", "[\"a\"]");
+    expect_json("[fixtuple2 4: (1 \"on\") (2 \"up\")]", "[[1,\"on\"],[2,\"up\"]]");
+    expect_json("[array 1 tuple 1: [(1)] [(2)]]", "[[[1]],[[2]]]");
+    expect_json("cidx('i [uint8: 0] [int16: 0]) (1)", "[1]");
+    expect_json("cidx('i [uint8: 0] [int16: 0]) [int8: 1]", "{\"$array\":[\"int8\",1]}");
+    expect_json("array.32[array.16 1 utf8.16 1: [\"a\"]]",
+                "{\"$array\":[\"array.16 1 utf8.16 1\",[\"a\"]]}");
+}
+END_TEST
+
+/* [J-6] */
+START_TEST(a_tuple_is_an_object_only_if_it_reads_back_as_one)
+{
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) ((\"a\" 1))",
+                "{\"a\":1}"); /* the index is not asked */
+    expect_json("((\"a\" 1))", "[[\"a\",1]]");
+    expect_json("iidx('kh [uint8: 1] [int16: 0]) ((\"a\" 1))", "[[\"a\",1]]");
+    expect_json("cidx('k [uint8: 1] [int16: 0]) ((\"a\" 1))", "[[\"a\",1]]");
+    expect_json("cidx('i [uint8:] [int16:]) cidx('kh [uint8:] [int16:]) ()", "[]");
+    expect_json("cidx('kh [uint8:] [int16:]) cidx('i [uint8:] [int16:]) ()", "{}");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) ((\"a\" 1 2))", "[[\"a\",1,2]]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) (5)", "[5]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) (('a 1))", "[[{\"$symbol\":\"a\"},1]]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) ((\"\\xff\" 1))", "[[{\"$utf8\":\"ff\"},1]]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) ((\"\\x00\" 1))", "[[\"\\u0000\",1]]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) ([int8: 1 2])", "[{\"$array\":[\"int8\",1,2]}]");
+    expect_json("cidx('kh [uint8: 1 1] [int16: 0 4]) ((\"a\" 1) (\"a\" 2))",
+                "[[\"a\",1],[\"a\",2]]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) (cidx('i [uint8:] [int16:]) (\"a\" 1))",
+                "[[\"a\",1]]");
+    expect_json("cidx('kh [uint8: 1] [int16: 0]) ((\"\" ()))", "{\"\":[]}");
+    expect_json("(cidx('kh [uint8: 1] [int16: 0]) ((\"$\\\"\" 1)) 2)", "[{\"$$\\\"\":1},2]");
+}
+END_TEST
+
+/* [J-2] [J-3] [J-4] [J-6] */
+START_TEST(a_reader_takes_more_than_is_written)
+{
+    expect_value(" [ 1 , 2 ] ", "(1 2)");
+    expect_value("9223372036854775807", "9223372036854775807");
+    expect_value("-9223372036854775808", "-9223372036854775808");
+    expect_value("{\"$int\":\"5\"}", "5");
+    expect_value("1E2", "100.0");
+    expect_value("1e-400", "0.0");
+    expect_value("{\"$float64\":1}", "1.0");
+    expect_value("{\"$float64\":\"1.5\"}", "1.5");
+    expect_value("{\"$float32\":\"1.5\"}", "float32(1.5)");
+    expect_value("{\"$float32\":16777217}", "float32(16777216.0)");
+    expect_value("{\"$array\":[\"float64\",1]}", "[float64: 1.0]");
+    expect_value("{\"$array\":[\" array.8 1\\nint8 ; x\",[1]]}", "[array 1 int8: [1]]");
+    expect_value("{\"$bytes\":\"00FF\"}", "x\"00ff\"");
+    expect_value("{\"$utf8\":\"61\"}", "\"a\"");
+    expect_value("{\"$symbol\":\"true\"}", "'true");
+    expect_value("{\"$symbol_bytes\":\"6100\"}", "'a");
+    expect_value(
+        "{\"$$a\":1,\"$b\":2,\"$$$c\":3}",
+        "cidx('kh [uint8: 203 239 255] [int16: 0 12 6]) ((\"$a\" 1) (\"$b\" 2) (\"$$c\" 3))");
+    expect_value("\"\\ud83c\\udfbc\\u0000\"", "\"\xf0\x9f\x8e\xbc\\x00\"");
+}
+END_TEST
+
+/* [J-1] [J-5] */
+START_TEST(what_is_no_value_is_refused_and_named)
+{
+    static const char *const refused[][2] = {
+        {"", "not a JSON value"},
+        {"[1", "not a JSON value"},
+        {"1 2", "not a JSON value"},
+        {"nan", "not a JSON value"},
+        {"\"\\ud800\"", "not a JSON value"},
+        {"\"\xff\"", "not a JSON value"},
+        {"1e999", "not a JSON value"},
+        {"9223372036854775808", "not a JSON value: too big integer"},
+        {"{\"a\":1,\"a\":2}", "not a JSON value: duplicate object key"},
+        {"{\"\\u0000\":1}", "not a JSON value"},
+        {"{\"$foo\":1}", "an object with the key \"$foo\" is no value"},
+        {"{\"$\":1}", "\"$\" is no value"},
+        {"[{\"$Int\":\"5\"}]", "\"$Int\" is no value"},
+        {"{\"$malformed\":\"00\"}", "\"$malformed\" is no value"},
+        {"{\"$int\":5}", "\"$int\" wants a string"},
+        {"{\"$int\":\"5x\"}", "\"$int\" wants a string of digits"},
+        {"{\"$int\":\"\"}", "\"$int\": '' is not such a value"},
+        {"{\"$int\":\"1-\"}", "'1-' is not such a value"},
+        {"{\"$int\":\"5\\u0000\"}", "wants a string of digits"},
+        {"{\"$int\":\"18446744073709551616\"}", "is not such a value"},
+        {"{\"$tau\":\"-5\"}", "\"$tau\": '-5' is not such a value"},
+        {"{\"$tau\":5}", "\"$tau\" wants a string"},
+        {"{\"$float64\":\"x\"}", "\"$float64\": 'x' is not such a value"},
+        {"{\"$float64\":null}", "wants a number or a text"},
+        {"{\"$float64\":\"1) ;\"}", "is not such a value"},
+        {"{\"$float32\":1e39}", "\"$float32\": '1e39' is not such a value"},
+        {"{\"$float32\":\"inf\\u0000\"}", "wants a number or a text"},
+        {"{\"$float32\":[1]}", "wants a number or a text"},
+        {"{\"$greek\":\"beta\"}", "\"$greek\" wants \"alpha\""},
+        {"{\"$greek\":\"tau\"}", "\"$greek\" wants"},
+        {"{\"$greek\":0}", "\"$greek\" wants"},
+        {"{\"$pidfd\":[1]}", "\"$pidfd\" wants two numbers"},
+        {"{\"$pidfd\":[1,2,3]}", "\"$pidfd\" wants two numbers"},
+        {"{\"$pidfd\":[1,-2]}", "\"$pidfd\" wants two numbers"},
+        {"{\"$pidfd\":[4294967296,2]}", "\"$pidfd\" wants two numbers"},
+        {"{\"$pidfd\":\"1\"}", "\"$pidfd\" wants two numbers"},
+        {"{\"$bytes\":\"0\"}", "\"$bytes\" wants a string of hex digits"},
+        {"{\"$bytes\":\"0g\"}", "hex digits"},
+        {"{\"$bytes\":5}", "hex digits"},
+        {"{\"$utf8\":\"é\"}", "hex digits"},
+        {"{\"$bytes\":\"0\\u0000\"}", "hex digits"},
+        {"{\"$symbol\":\"123456789\"}", "a symbol has at most 8 bytes"},
+        {"{\"$symbol_bytes\":\"000000000000000000\"}", "a symbol has at most 8 bytes"},
+        {"{\"$symbol\":5}", "\"$symbol\" wants a string"},
+        {"{\"$array\":5}", "\"$array\" wants an array that begins with a typecode"},
+        {"{\"$array\":[]}", "begins with a typecode"},
+        {"{\"$array\":[5]}", "begins with a typecode"},
+        {"{\"$array\":[\"int9\"]}", "\"$array\": 'int9' is not a typecode: line 1, column 1"},
+        {"{\"$array\":[\"int8 1\"]}", "is not a typecode"},
+        {"{\"$array\":[\"int8\",128]}", "an array's element is not what its typecode says"},
+        {"{\"$array\":[\"int8\",1.5]}", "an array's element is not"},
+        {"{\"$array\":[\"int8\",[1]]}", "an array's element is not"},
+        {"{\"$array\":[\"int8\",{}]}", "an array's element is not"},
+        {"{\"$array\":[\"int8\",{\"$array\":[\"int8\"]}]}", "an array's element is not"},
+        {"{\"$array\":[\"utf8 2\",\"a\"]}", "an array's element is not"},
+        {"{\"$array\":[\"float32\",\"a\"]}", "an array's element is not"},
+        {"{\"$array\":[\"array 2 int8\",[1]]}", "an array's element is not"},
+        {"{\"$array\":[\"array 2 int8\",[1,2,3]]}", "an array's element is not"},
+        {"{\"$array\":[\"array 2 int8\",1]}", "an array's element is not"},
+        {"{\"$array\":[\"float32\",1e39]}", "'1e39' is not such a value"},
+        {"{\"$array\":[\"fixtuple1 1\",[1]]}", "arrays of tuples are JSON arrays"},
+        {"{\"$array\":[\"array 1 tuple 1\"]}", "arrays of tuples are JSON arrays"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        u9_builder b;
+        u9_builder_init_growing(&b, tool_grow, NULL);
+        const char *why = tool_read_json(&b, refused[i][0], strlen(refused[i][0]));
+        ck_assert_msg(why != NULL, "%s is taken", refused[i][0]);
+        ck_assert_msg(strstr(why, refused[i][1]) != NULL, "%s: %s", refused[i][0], why);
+        free(b.bytes);
+    }
+}
+END_TEST
+
+/* n times `open`, `middle`, n times `shut`: NULL, or why it is refused. */
+static const char *read_nested(unsigned n, const char *open, const char *middle, const char *shut)
+{
+    static char text[ROOM];
+    u9_builder b;
+    *text = '\0';
+    for (unsigned i = 0; i < n; i++) strcat(text, open);
+    strcat(text, middle);
+    for (unsigned i = 0; i < n; i++) strcat(text, shut);
+    u9_builder_init_growing(&b, tool_grow, NULL);
+    const char *why = tool_read_json(&b, text, strlen(text));
+    if (!why) ck_assert_int_eq(u9_value_check(b.bytes, b.size, NULL, NULL), U9_OK);
+    if (why) ck_assert_msg(strstr(why, "nested more than 64 deep") != NULL, "%s", why);
+    free(b.bytes);
+    return why;
+}
+
+/* [J-1] */
+START_TEST(values_are_read_64_containers_deep)
+{
+    ck_assert_ptr_null(read_nested(64, "[", "", "]"));
+    ck_assert_ptr_nonnull(read_nested(65, "[", "", "]"));
+    ck_assert_ptr_null(read_nested(32, "{\"a\":", "1", "}"));
+    ck_assert_ptr_nonnull(read_nested(33, "{\"a\":", "1", "}"));
+    ck_assert_ptr_null(read_nested(31, "{\"a\":", "[[]]", "}"));
+    ck_assert_ptr_nonnull(read_nested(31, "{\"a\":", "[[[]]]", "}"));
+    ck_assert_ptr_null(read_nested(31, "{\"a\":", "{}", "}"));
+    ck_assert_ptr_null(read_nested(31, "{\"a\":", "{\"$array\":[\"array 1 int8\",[1]]}", "}"));
+    ck_assert_ptr_nonnull(
+        read_nested(31, "{\"a\":", "{\"$array\":[\"array 1 array 1 int8\"]}", "}"));
+    ck_assert_ptr_null(read_nested(63, "[", "{\"$array\":[\"int8\",1]}", "]"));
+    ck_assert_ptr_nonnull(read_nested(64, "[", "{\"$array\":[\"int8\",1]}", "]"));
+    ck_assert_ptr_nonnull(read_nested(63, "[", "{\"$array\":[\"array 1 int8\"]}", "]"));
+}
+END_TEST
+
+START_TEST(what_is_malformed_is_written_as_hex_and_never_read)
+{
+    static const uint8_t bad[] = {0x4a, 0x02, 0x81, 0x0c};
+    char *text = printed(bad, sizeof bad);
+    ck_assert_str_eq(text, "{\"$malformed\":\"4a02810c\"}");
+    free(text);
+}
+END_TEST
+
+/* [J-7] */
+START_TEST(random_values_are_equal_when_they_come_back)
+{
+    static uint8_t bytes[ROOM];
+    rng r = {7};
+    for (int i = 0; i < 10000; i++) {
+        size_t size = value_gen(&r, bytes, 400, (unsigned)rng_below(&r, 60));
+        u9_builder once, twice;
+        u9_value before, after;
+        char *text = printed(bytes, size);
+        u9_builder_init_growing(&once, tool_grow, NULL);
+        u9_builder_init_growing(&twice, tool_grow, NULL);
+        const char *why = tool_read_json(&once, text, strlen(text));
+        ck_assert_msg(why == NULL, "%s: %s", text, why);
+        ck_assert_int_eq(u9_value_decode(bytes, size, &before), U9_OK);
+        ck_assert_int_eq(u9_value_decode(once.bytes, once.size, &after), U9_OK);
+        ck_assert_msg(u9_value_compare(&before, &after) == 0, "%s", text);
+        free(text);
+        text = printed(once.bytes, once.size);
+        ck_assert_ptr_null(tool_read_json(&twice, text, strlen(text)));
+        ck_assert_msg(once.size == twice.size && memcmp(once.bytes, twice.bytes, once.size) == 0,
+                      "%s", text);
+        free(text);
+        free(once.bytes);
+        free(twice.bytes);
+    }
+}
+END_TEST
+
+/* [J-6] [J-7] Its index leads to each of its keys. */
+START_TEST(objects_of_any_size_come_back_to_the_same_bytes)
+{
+    static char text[20 * 5000];
+    for (unsigned n = 0; n < 5000; n = n * 3 + 1) {
+        size_t at = 0;
+        u9_builder once, twice;
+        u9_value map, key, found;
+        for (unsigned k = 0; k < n; k++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%c\"key%u\":%u", k ? ',' : '{',
+                                   n - 1 - k, k);
+        snprintf(text + at, sizeof text - at, "%s}", n ? "" : "{");
+        u9_builder_init_growing(&once, tool_grow, NULL);
+        u9_builder_init_growing(&twice, tool_grow, NULL);
+        ck_assert_ptr_null(tool_read_json(&once, text, strlen(text)));
+        char *again = printed(once.bytes, once.size);
+        ck_assert_str_eq(again, text);
+        ck_assert_ptr_null(tool_read_json(&twice, again, strlen(again)));
+        ck_assert_uint_eq(once.size, twice.size);
+        ck_assert_int_eq(memcmp(once.bytes, twice.bytes, once.size), 0);
+        ck_assert_int_eq(u9_value_decode(once.bytes, once.size, &map), U9_OK);
+        ck_assert_int_eq(u9_index_check(&map, NULL), U9_OK);
+        ck_assert_int_eq(u9_value_decode("\x24"
+                                         "key0",
+                                         5, &key),
+                         U9_OK);
+        ck_assert_int_eq(u9_value_by_key(&map, &key, &found), n ? U9_OK : U9_END);
+        free(again);
+        free(once.bytes);
+        free(twice.bytes);
+    }
+}
+END_TEST
+
+START_TEST(a_value_beyond_16_mib_is_refused)
+{
+    size_t size = VALUE_SIZE_MAX + 3;
+    char *text = (char *)malloc(size);
+    ck_assert_ptr_nonnull(text);
+    memset(text, 'a', size);
+    text[0] = text[size - 1] = '"';
+    u9_builder b;
+    u9_builder_init_growing(&b, tool_grow, NULL);
+    const char *why = tool_read_json(&b, text, size);
+    ck_assert_ptr_nonnull(why);
+    ck_assert_ptr_nonnull(strstr(why, "16 MiB"));
+    free(b.bytes);
+    free(text);
+}
+END_TEST
+
+Suite *suite_value_json(void)
+{
+    Suite *s = suite_create("value_json");
+    TCase *t = tcase_create("json");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, each_value_is_written_as_the_specification_says);
+    tcase_add_test(t, and_is_read_from_that);
+    tcase_add_test(t, forms_packing_and_indexes_are_not_written);
+    tcase_add_test(t, a_tuple_is_an_object_only_if_it_reads_back_as_one);
+    tcase_add_test(t, a_reader_takes_more_than_is_written);
+    tcase_add_test(t, what_is_no_value_is_refused_and_named);
+    tcase_add_test(t, values_are_read_64_containers_deep);
+    tcase_add_test(t, what_is_malformed_is_written_as_hex_and_never_read);
+    tcase_add_test(t, random_values_are_equal_when_they_come_back);
+    tcase_add_test(t, objects_of_any_size_come_back_to_the_same_bytes);
+    tcase_add_test(t, a_value_beyond_16_mib_is_refused);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,314 @@
+/*
+ * tools/value_json.c: prints values as JSON. [J-1] to [J-6]
+ *
+ * Made for speed: no formatted output, one pass over a value that has been proved, no allocation
+ * but for objects of many keys. Values may come from any writer and are never believed: what is
+ * malformed is printed as hex, and a tuple of pairs is an object only if it can be read back as
+ * one.
+ */
+#include "tools/value_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REAL_ROOM = 64, FEW_KEYS = 32 };
+
+static void put(const void *bytes, size_t size)
+{
+    fwrite_unlocked(bytes, 1, size, stdout);
+}
+
+static void put_text(const char *text)
+{
+    put(text, strlen(text));
+}
+
+static void put_uint(uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    put(digits + at, sizeof digits - at);
+}
+
+void tool_put_hex(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        putc_unlocked("0123456789abcdef"[bytes[i] >> 4], stdout);
+        putc_unlocked("0123456789abcdef"[bytes[i] & 15], stdout);
+    }
+}
+
+/* A string without its quotes; control characters, those of two bytes too, are escaped. */
+static void put_characters(const uint8_t *p, size_t size)
+{
+    const uint8_t *end = p + size, *plain = p;
+    for (; p < end; p++) {
+        int c1 = *p == 0xc2 && end - p > 1 && p[1] < 0xa0;
+        if (*p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f && !c1) continue;
+        put(plain, (size_t)(p - plain));
+        if (c1) p++;
+        plain = p + 1;
+        if (*p == '"' || *p == '\\') {
+            putc_unlocked('\\', stdout);
+            putc_unlocked(*p, stdout);
+        } else if (*p == '\n' || *p == '\t') {
+            put_text(*p == '\n' ? "\\n" : "\\t");
+        } else {
+            put_text("\\u00");
+            tool_put_hex(p, 1);
+        }
+    }
+    put(plain, (size_t)(end - plain));
+}
+
+void tool_put_string(const void *text, size_t size)
+{
+    putc_unlocked('"', stdout);
+    put_characters((const uint8_t *)text, size);
+    putc_unlocked('"', stdout);
+}
+
+/* {"$name":"hex"} */
+static void put_wrapped(const char *name, const uint8_t *bytes, size_t size)
+{
+    put_text("{\"$");
+    put_text(name);
+    put_text("\":\"");
+    tool_put_hex(bytes, size);
+    put_text("\"}");
+}
+
+/* [J-2] Only what every reader keeps is a number. */
+static int is_safe(const u9_value *v)
+{
+    return v->type == U9_UINT ? v->u >> 53 == 0 : v->i > -(1LL << 53) && v->i < 1LL << 53;
+}
+
+static void put_integer(const u9_value *v)
+{
+    int negative = v->type == U9_INT && v->i < 0;
+    if (negative) putc_unlocked('-', stdout);
+    put_uint(negative ? 0 - (uint64_t)v->i : v->u);
+}
+
+/* The text of a float whose bits stand at `raw`; for a float32 what stands in its parentheses.
+ * [N-4] */
+static const char *real_text(const u9_value *v, const uint8_t *raw, char text[REAL_ROOM])
+{
+    uint8_t value[9] = {v->type == U9_FLOAT32 ? 0x08 : 0x09};
+    size_t size = v->type == U9_FLOAT32 ? 4 : 8, length = 0;
+    memcpy(value + 1, raw, size);
+    if (u9_value_text(value, 1 + size, text, REAL_ROOM, &length, NULL) != U9_OK) return "nan";
+    if (size == 8) return text;
+    text[length - 1] = '\0';
+    return text + strlen("float32(");
+}
+
+/* [J-3] `bare`: an array's typecode says already which float it is. */
+static void put_real(const u9_value *v, const uint8_t *raw, int bare)
+{
+    char text[REAL_ROOM];
+    const char *quote = isfinite(v->f) ? "" : "\"";
+    int wrap = *quote || (v->type == U9_FLOAT32 && !bare);
+    if (wrap) put_text(v->type == U9_FLOAT32 ? "{\"$float32\":" : "{\"$float64\":");
+    put_text(quote);
+    for (const char *c = real_text(v, raw, text); *c; c++) {
+        if (*c == '"') putc_unlocked('\\', stdout);
+        putc_unlocked(*c, stdout);
+    }
+    put_text(quote);
+    if (wrap) putc_unlocked('}', stdout);
+}
+
+void tool_put_number(const u9_value *v)
+{
+    char text[REAL_ROOM];
+    if (v->type == U9_UINT || v->type == U9_INT) put_integer(v);
+    else put_text(real_text(v, v->start + 1, text));
+}
+
+/* [J-4] */
+static void put_symbol(const uint8_t *name)
+{
+    size_t size = 8;
+    while (size > 0 && name[size - 1] == 0) size--;
+    const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < 3; i++) {
+        if (size != strlen(words[i]) || memcmp(name, words[i], size) != 0) continue;
+        put_text(words[i]);
+        return;
+    }
+    if (!u9_utf8_valid(name, size)) {
+        put_wrapped("symbol_bytes", name, size);
+        return;
+    }
+    put_text("{\"$symbol\":");
+    tool_put_string(name, size);
+    putc_unlocked('}', stdout);
+}
+
+/* Any value but a container; `raw`: what stands behind its bytecode. */
+static void put_atom(const u9_value *v, const uint8_t *raw, int bare)
+{
+    static const char *const greek[] = {"alpha", "omega", "iota", "kappa", "tau0"};
+    switch (v->type) {
+    case U9_UINT:
+    case U9_INT:
+        if (!is_safe(v)) put_text("{\"$int\":\"");
+        put_integer(v);
+        if (!is_safe(v)) put_text("\"}");
+        break;
+    case U9_FLOAT32:
+    case U9_FLOAT64: put_real(v, raw, bare); break;
+    case U9_SYMBOL: put_symbol(v->data); break;
+    case U9_PIDFD:
+        put_text("{\"$pidfd\":[");
+        put_uint(v->pidfd.pid);
+        putc_unlocked(',', stdout);
+        put_uint(v->pidfd.fd);
+        put_text("]}");
+        break;
+    case U9_ALPHA:
+    case U9_OMEGA:
+    case U9_IOTA:
+    case U9_KAPPA:
+    case U9_TAU0:
+        put_text("{\"$greek\":\"");
+        put_text(greek[v->type - U9_ALPHA]);
+        put_text("\"}");
+        break;
+    case U9_TAU:
+        put_text("{\"$tau\":\"");
+        put_uint(v->u);
+        put_text("\"}");
+        break;
+    case U9_UTF8:
+        if (u9_utf8_valid(v->data, (size_t)v->size)) tool_put_string(v->data, (size_t)v->size);
+        else put_wrapped("utf8", v->data, (size_t)v->size);
+        break;
+    case U9_BYTES: put_wrapped("bytes", v->data, (size_t)v->size); break;
+    case U9_TUPLE:
+    case U9_ARRAY: break;
+    }
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const u9_value *x = (const u9_value *)a, *y = (const u9_value *)b;
+    if (x->size != y->size) return x->size < y->size ? -1 : 1;
+    return memcmp(x->data, y->data, (size_t)x->size);
+}
+
+/* True if each element is a pair of a text that may be a JSON key and a value, and no key is there
+ * twice. */
+static int has_keys(const u9_value *tuple, u9_value *keys)
+{
+    u9_walk walk = u9_walk_elements(tuple);
+    u9_value pair;
+    size_t n = 0;
+    for (; u9_walk_next(&walk, &pair) == U9_OK; n++) {
+        if (pair.type != U9_TUPLE || pair.count != 2 || pair.code >= 0x51) return 0;
+        u9_walk in = u9_walk_elements(&pair);
+        if (u9_walk_next(&in, &keys[n]) != U9_OK || keys[n].type != U9_UTF8) return 0;
+        size_t size = (size_t)keys[n].size;
+        if (!u9_utf8_valid(keys[n].data, size) || memchr(keys[n].data, '\0', size)) return 0;
+    }
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < n; i++)
+        if (compare_keys(&keys[i - 1], &keys[i]) == 0) return 0;
+    return 1;
+}
+
+/* [J-6] A tuple with a `cidx` of `kh` in front. */
+static int is_object(const u9_value *v)
+{
+    static const uint8_t kh[9] = {0x0a, 'k', 'h'};
+    u9_value few[FEW_KEYS];
+    if (v->type != U9_TUPLE || !v->start || v->code < 0x51 || v->code > 0x53) return 0;
+    if (memcmp(v->start + 1 + (2u << (v->code - 0x51)), kh, sizeof kh) != 0) return 0;
+    u9_value *keys =
+        v->count <= FEW_KEYS ? few : (u9_value *)calloc((size_t)v->count, sizeof *keys);
+    int is = keys && has_keys(v, keys);
+    if (keys != few) free(keys);
+    return is;
+}
+
+/* A container that is open. */
+struct level {
+    u9_walk walk;
+    const char *close;
+    int object; /* its elements are pairs */
+    int bare;   /* they are of an array: its typecode says which floats they are */
+    int next;   /* not 0: an element stands before */
+};
+
+int tool_typecode_of_tuples(const uint8_t *typecode)
+{
+    while (*typecode >= 0x44 && *typecode <= 0x47) typecode += 1 + (2u << (*typecode & 3));
+    return *typecode >= 0x40 && *typecode <= 0x4f;
+}
+
+/* [J-5] [J-6] */
+static void open_level(struct level *l, const u9_value *v)
+{
+    *l = (struct level){.walk = u9_walk_elements(v), .close = "]", .object = is_object(v)};
+    if (l->object) {
+        putc_unlocked('{', stdout);
+        l->close = "}";
+    } else if (v->type == U9_ARRAY && v->start && !tool_typecode_of_tuples(v->typecode)) {
+        char typecode[4096]; /* 64 times "array.64 18446744073709551615 " */
+        size_t length = 0;
+        l->bare = l->next = 1;
+        l->close = "]}";
+        put_text("{\"$array\":[\"");
+        if (u9_typecode_text(v->typecode, (size_t)(v->data - v->typecode), typecode,
+                             sizeof typecode, &length) == U9_OK)
+            put(typecode, length);
+        putc_unlocked('"', stdout);
+    } else {
+        l->bare = v->type == U9_ARRAY;
+        putc_unlocked('[', stdout);
+    }
+}
+
+/* The key of a pair, and its value in `v`. [J-6] */
+static void put_key(u9_value *v)
+{
+    u9_walk in = u9_walk_elements(v);
+    u9_value key;
+    if (u9_walk_next(&in, &key) != U9_OK || u9_walk_next(&in, v) != U9_OK) return;
+    putc_unlocked('"', stdout);
+    if (key.size > 0 && key.data[0] == '$') putc_unlocked('$', stdout);
+    put_characters(key.data, (size_t)key.size);
+    put_text("\":");
+}
+
+void tool_put_json(const u9_value *value)
+{
+    struct level open[U9_DEPTH_MAX];
+    unsigned depth = 0;
+    u9_value v = *value;
+    const uint8_t *raw = v.start + 1;
+    int container = v.type == U9_TUPLE || v.type == U9_ARRAY;
+    if (container && u9_value_check(v.start, v.encoded, NULL, NULL) != U9_OK) {
+        put_wrapped("malformed", v.start, v.encoded);
+        return;
+    }
+    for (;;) {
+        if (v.type == U9_TUPLE || v.type == U9_ARRAY) open_level(&open[depth++], &v);
+        else put_atom(&v, raw, depth > 0 && open[depth - 1].bare);
+        for (; depth > 0; depth--) {
+            struct level *l = &open[depth - 1];
+            raw = l->walk.next;
+            if (u9_walk_next_checked(&l->walk, &v) == U9_OK) break;
+            put_text(l->close);
+        }
+        if (depth == 0) return;
+        if (open[depth - 1].next++) putc_unlocked(',', stdout);
+        if (open[depth - 1].object) put_key(&v);
+        if (v.start) raw = v.start + 1;
+    }
+}

@@ -1,0 +1,33 @@
+/*
+ * tools/value_json.h: values as JSON and back (SPEC.md, J-*), for all verbs.
+ */
+#ifndef U9_TOOLS_VALUE_JSON_H
+#define U9_TOOLS_VALUE_JSON_H
+
+#include "tools/common.h"
+
+#define VALUE_SIZE_MAX ((size_t)1 << 24) /* bytes of a value that the tools take */
+
+/* To standard output: a value that has bytes of its own, as JSON. What is malformed is
+ * {"$malformed":"hex"}, which no reader takes. */
+void tool_put_json(const u9_value *value);
+
+/* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8); a number
+ * without quotes or wrapping, as the text notation has it: "-5", "1.5", "nan". */
+void tool_put_hex(const uint8_t *bytes, size_t size);
+void tool_put_string(const void *text, size_t size);
+void tool_put_number(const u9_value *number);
+
+/*
+ * Adds the value of a JSON text to what is built. NULL, or a sentence that says why there is none,
+ * which stands until the next call.
+ */
+const char *tool_read_json(u9_builder *b, const char *text, size_t size);
+
+/* True for typecodes of tuples, or of arrays of such: JSON has only tuples of these. [J-5] */
+int tool_typecode_of_tuples(const uint8_t *typecode);
+
+/* A u9_grow_fn on the heap that refuses (U9_LIMIT) more than VALUE_SIZE_MAX bytes. */
+u9_err tool_grow(void *ctx, uint8_t **bytes, size_t *cap, size_t need);
+
+#endif
