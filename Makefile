@@ -237,11 +237,12 @@ test-tsan: ## runs the tests that have threads in them under the thread sanitize
 	@$(MAKE) $(tsan) TEST_SUITE='$(thread_suites)' run-tests
 
 # Tests find their scratch folder in U9_TEST_DIR and the tools in U9_BIN_DIR. They run in the root
-# of the tree. `slower` stretches Check's time limits. Sanitizers want a plain address space.
+# of the tree. A test that takes a minute hangs; `slower` stretches that. Sanitizers want a plain address
+# space.
 slower ?= 1
 plain_space = $(if $(SANITIZE),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
-    U9_BIN_DIR=$(abspath $(BUILD)) CK_TIMEOUT_MULTIPLIER=$(slower) \
+    U9_BIN_DIR=$(abspath $(BUILD)) CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(slower) \
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
