@@ -198,5 +198,6 @@ int verb_info(int argc, char **argv);
 int verb_id(int argc, char **argv);
 int verb_send(int argc, char **argv);
 int verb_recv(int argc, char **argv);
+int verb_value(int argc, char **argv);
 
 #endif

@@ -168,7 +168,7 @@ enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, KEY_FIELD, PRINT_KEYS,
 static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline", 0},
     {"whole", WHOLE_FILES, 0, 0, "Each file is one record", 0},
-    {"json", 'j', 0, 0, "Each line is a JSON value", 0},
+    {"json", 'j', 0, 0, "Each line is a JSON value; `u9 value --help` tells what becomes of it", 0},
     {"key", KEY, "KIND", 0,
      "Kind of a new log's keys: muid (default), gid:log, gid:volume, gid:segment, tid, uid8, rkey, "
      "rkey:tid, rkey:literal:VALUE; of one with records only the same", 0},

@@ -118,11 +118,11 @@ help_and_usage() {
     claim 'u9 --help lists the verbs' grep -q '^  append .*LOG' out
     prints "u9 0.1.0" 'u9 --version' "$u9" --version
     prints "u9fsck 0.1.0" 'u9fsck --version' "$fsck" --version
-    for verb in append cat get info id; do
+    for verb in append cat get info id value; do
         run "$u9" $verb --help
         claim "u9 $verb --help goes to standard output" grep -q "^Usage: u9 $verb" out
     done
-    for verb in append cat get info id; do
+    for verb in append cat get info id value; do
         run "$u9" $verb -h
         claim "u9 $verb -h is --help" grep -q "^Usage: u9 $verb" out
     done

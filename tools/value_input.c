@@ -1,0 +1,136 @@
+/*
+ * tools/value_input.c: see value.h.
+ */
+#include "tools/value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 16 };
+
+/* Makes room for a chunk behind the bytes: at the front of the buffer, or in a larger one. */
+static int make_room(struct value_input *in)
+{
+    size_t before = (size_t)(in->bytes - in->room);
+    if (in->cap - before - in->size >= CHUNK) return TOOL_DONE;
+    if (before >= in->size && before > 0) { /* copied at most once for each byte read */
+        memcpy(in->room, in->bytes, in->size);
+        in->bytes = in->room;
+        if (in->cap - in->size >= CHUNK) return TOOL_DONE;
+        before = 0;
+    }
+    size_t cap = 2 * in->cap + 2 * CHUNK;
+    uint8_t *room = (uint8_t *)realloc(in->room, cap);
+    if (!room) return tool_nomem("a value");
+    in->room = room;
+    in->bytes = room + before;
+    in->cap = cap;
+    return TOOL_DONE;
+}
+
+static int digit_of(uint8_t c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Makes the `fresh` bytes behind the others, which are hex digits, bytes where they stand. */
+static int take_hex(struct value_input *in, size_t fresh)
+{
+    uint8_t *to = in->bytes + in->size;
+    for (const uint8_t *from = to, *end = to + fresh; from < end; from++) {
+        int blank = *from == ' ' || *from == '\t' || *from == '\r' || *from == '\n';
+        if (*from == '\n') in->line++, in->comment = 0;
+        if (*from == ';') in->comment = 1;
+        if (in->comment || blank) continue;
+        int digit = digit_of(*from);
+        if (digit < 0)
+            return tool_say(TOOL_REFUSED, "%s:%llu: '%c' is not a hex digit", in->name,
+                            (unsigned long long)in->line, *from);
+        if (in->high >= 0) *to++ = (uint8_t)(in->high << 4 | digit);
+        in->high = in->high >= 0 ? -1 : digit;
+    }
+    in->size = (size_t)(to - in->bytes);
+    return TOOL_DONE;
+}
+
+int value_more(struct value_input *in)
+{
+    size_t had = in->size;
+    while (in->size == had && !in->ended) {
+        int status = make_room(in);
+        if (status != TOOL_DONE) return status;
+        fflush(stdout);
+        if (tool_stdout_failed()) return TOOL_IO; /* tool_finish says why */
+        ssize_t fresh = read(in->fd, in->bytes + in->size, CHUNK);
+        if (fresh < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (fresh < 0) return tool_say(tool_sys_status(errno), "%s: %s", in->name, strerror(errno));
+        if (fresh == 0) in->ended = 1;
+        if (fresh == 0 && in->high >= 0)
+            return tool_say(TOOL_REFUSED, "%s:%llu: half a byte at the end", in->name,
+                            (unsigned long long)in->line);
+        if (!in->hex) in->size += (size_t)fresh;
+        else status = take_hex(in, (size_t)fresh);
+        if (status != TOOL_DONE) return status;
+    }
+    return TOOL_DONE;
+}
+
+void value_used(struct value_input *in, size_t size)
+{
+    in->bytes += size;
+    in->size -= size;
+    in->offset += size;
+}
+
+u9_err value_next(struct value_input *in, u9_value *out, u9_fault *fault, int *status)
+{
+    u9_err err = U9_TORN;
+    while (in->size == 0 || (err = u9_value_decode(in->bytes, in->size, out)) == U9_TORN) {
+        if (in->size > VALUE_SIZE_MAX || in->ended) break;
+        *status = value_more(in);
+        if (*status != TOOL_DONE) return U9_IO;
+    }
+    if (in->size == 0) return U9_END;
+    size_t size = err == U9_OK ? out->encoded : in->size;
+    if (size > VALUE_SIZE_MAX) {
+        *fault = (u9_fault){.err = U9_LIMIT, .text = "a value of more than 16 MiB"};
+        fault->segment = U9_NOWHERE;
+        err = U9_LIMIT;
+    } else {
+        err = u9_value_check(in->bytes, size, NULL, fault);
+    }
+    if (err == U9_OK) return U9_OK;
+    fault->offset += in->offset;
+    snprintf(fault->path, sizeof fault->path, "%s", in->name);
+    return err;
+}
+
+static int open_file(struct value_input *in, const char *file)
+{
+    int own = strcmp(file, "-") != 0;
+    *in = (struct value_input){.name = own ? file : "standard input", .line = 1, .high = -1};
+    in->fd = own ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (in->fd >= 0) return TOOL_DONE;
+    return tool_say(tool_sys_status(errno), "%s: %s", file, strerror(errno));
+}
+
+int value_each_file(const struct value_ask *ask, value_step *step)
+{
+    static char *standard_input[] = {"-", NULL};
+    int status = TOOL_DONE;
+    for (char **file = *ask->files ? ask->files : standard_input; *file && status == TOOL_DONE;
+         file++) {
+        struct value_input in;
+        status = open_file(&in, *file);
+        if (status != TOOL_DONE) break;
+        status = step(ask, &in);
+        if (in.fd != STDIN_FILENO) close(in.fd);
+        free(in.room);
+    }
+    return status;
+}
