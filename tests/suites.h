@@ -23,6 +23,7 @@
     X(value_diff) \
     X(value_view) \
     X(value_diff_stream) \
+    X(value_diff_random) \
     X(muid)    \
     X(gid)     \
     X(tid)     \
