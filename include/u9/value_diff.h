@@ -31,8 +31,8 @@ struct u9_piece; /* some neighbouring elements of one */
  */
 typedef struct u9_view {
     u9_type type;
-    uint64_t count; /* TUPLE, ARRAY: elements */
-    u9_value value; /* where `changed` is NULL: the value, for all of u9/value.h */
+    uint64_t count;                /* TUPLE, ARRAY: elements */
+    u9_value value;                /* where `changed` is NULL: the value, for all of u9/value.h */
     const struct u9_node *changed; /* else a container for the functions below, and without bytes */
 } u9_view;
 
