@@ -20,6 +20,10 @@
     X(value_order) \
     X(value_text) \
     X(value_json) \
+    X(value_diff) \
+    X(value_view) \
+    X(value_diff_stream) \
+    X(value_diff_random) \
     X(muid)    \
     X(gid)     \
     X(tid)     \

@@ -2,7 +2,7 @@
  * tests/format/test_spec.c: the examples of SPEC.md are real. A fence "```hex RULE name" holds
  * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by byte, what
  * the encoders make for its name; one of the rules V must be a value; one of the rules X, what the builder
- * makes of its container; one of the rules I, hex.
+ * makes of its container; those of the rules D, fed to a stream, emit one another; one of the rules I, hex.
  *
  * U9_SPEC is the file (default: SPEC.md).
  */
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <u9/transit.h>
+#include <u9/value_diff.h>
 #include <u9/value_index.h>
 
 enum { EXAMPLES_MAX = 256, LINE_ROOM = 4096 };
@@ -226,7 +227,7 @@ START_TEST(every_example_of_a_value_is_a_value)
         const example *e = &examples[i];
         u9_fault fault;
         ck_assert_msg(e->size > 0, "the example %s is empty", e->name);
-        if (!strchr("VX", e->rule[0])) continue;
+        if (!strchr("VXD", e->rule[0])) continue;
         ck_assert_msg(u9_value_check(e->bytes, e->size, NULL, &fault) == U9_OK, "%s: %s", e->name,
                       fault.text);
     }
@@ -276,6 +277,36 @@ START_TEST(every_example_of_an_index_is_right_and_built_again)
 }
 END_TEST
 
+static u9_err expect_emitted(void *ctx, const u9_value *value)
+{
+    unsigned *count = ctx;
+    expect_bytes(find_example(++*count == 1 ? "diff-reduced-1" : "diff-reduced-2"), value->start,
+                 value->encoded);
+    return U9_OK;
+}
+
+/* [D-3] [D-4] [D-5] [D-8] [D-9] [D-10] */
+START_TEST(the_examples_of_diffs_are_a_stream)
+{
+    static const char *const names[] = {"diff-add",   "diff-append", NULL,
+                                        "diff-merge", "diff-set",    NULL};
+    const example *base = find_example("diff-base");
+    unsigned emitted = 0;
+    u9_diff_stream s;
+    u9_value v;
+    ck_assert_int_eq(u9_value_decode(base->bytes, base->size, &v), U9_OK);
+    u9_diff_stream_init(&s, &v, u9_grow_heap, NULL, expect_emitted, &emitted);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const example *e = names[i] ? find_example(names[i]) : NULL;
+        ck_assert_int_eq(e ? u9_diff_feed(&s, e->bytes, e->size, NULL)
+                           : u9_diff_feed(&s, "\x14", 1, NULL),
+                         U9_OK);
+    }
+    ck_assert_uint_eq(emitted, 2);
+    u9_diff_stream_release(&s, free);
+}
+END_TEST
+
 Suite *suite_spec(void)
 {
     Suite *s = suite_create("spec");
@@ -288,6 +319,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, every_example_is_one_that_is_checked);
     tcase_add_test(t, every_example_of_a_value_is_a_value);
     tcase_add_test(t, every_example_of_an_index_is_right_and_built_again);
+    tcase_add_test(t, the_examples_of_diffs_are_a_stream);
     suite_add_tcase(s, t);
     return s;
 }
