@@ -49,6 +49,7 @@ typedef struct record_set {
     packed u9, msgpack;
 } record_set;
 
+enum { TEXT_MAX = 4096 }; /* characters of a printed record */
 enum { TAG_SIZE = 9 };
 extern const char tag[TAG_SIZE + 1]; /* the field that cons puts in front and match looks for */
 
@@ -60,19 +61,21 @@ void make_sets(const char *dir);
 
 /* What one pass over a set does. */
 enum pass {
-    ENCODE,       /* all records, into one buffer that is used again */
-    CHECK,        /* proves each record well-formed */
-    CHECK_TEXT,   /* and its text to be UTF-8 */
-    WALK,         /* sees each field of each record */
-    WALK_CHECKED, /* the same, the bytes known to be well-formed */
-    FIELD,        /* one field of each record, the records' places known */
-    CONS,         /* puts the tag in front of each record */
-    MATCH,        /* sees the first field behind the tag of each record that begins with it */
-    COMPARE,      /* each record with itself: no field decides early */
-    HASH,         /* each record */
+    ENCODE,         /* all records, into one buffer that is used again */
+    CHECK,          /* proves each record well-formed */
+    CHECK_TEXT,     /* and its text to be UTF-8 */
+    WALK,           /* sees each field of each record */
+    WALK_CHECKED,   /* the same, the bytes known to be well-formed */
+    FIELD,          /* one field of each record, the records' places known */
+    CONS,           /* puts the tag in front of each record */
+    MATCH,          /* sees the first field behind the tag of each record that begins with it */
+    COMPARE,        /* each record with itself: no field decides early */
+    HASH,           /* each record */
+    PRINT,          /* each record as text */
+    PARSE,          /* and back */
     ENCODE_NUMBERS, /* the array of numbers */
-    SUM,          /* adds up the numbers */
-    SUM_BY_WALK,  /* the same, each number seen as a value */
+    SUM,            /* adds up the numbers */
+    SUM_BY_WALK,    /* the same, each number seen as a value */
     PASSES
 };
 
@@ -81,7 +84,7 @@ typedef uint64_t pass_fn(const record_set *set);
 
 /* NULL: that side has no such thing. */
 typedef pass_fn *const side[PASSES];
-extern side u9_side, msgpack_side, plain_side;
+extern side u9_side, msgpack_side, splice_side, plain_side;
 
 /* What a field adds to the sum of a walk. */
 static inline uint64_t sum_text(const void *text, uint64_t size)

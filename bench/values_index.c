@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 9, SMALLEST = 4, MOST = SMALLEST << (STEPS - 1) }; /* elements */
+enum { STEPS = 9, MOST = 4 << (STEPS - 1) }; /* elements: 4, 8, 16 ... */
 enum { FORMS = 4, KINDS = 2, LOOKUPS = 20000 };
 
 static const struct form {
@@ -82,7 +82,7 @@ static void run_size(unsigned kind, unsigned step, unsigned long round)
     static uint32_t keys[MOST];
     static u9_value sought[MOST];
     static uint8_t key_bytes[MOST][32];
-    unsigned elements = SMALLEST << step;
+    unsigned elements = 4u << step;
     u9_builder plain, indexed;
     u9_value map;
     u9_builder_init_growing(&plain, u9_grow_heap, NULL);
@@ -112,12 +112,12 @@ static void print_kind(unsigned kind, unsigned long rounds)
     unsigned pays[FORMS] = {0};
     double ns[FORMS];
     for (unsigned step = 0; step < STEPS; step++) {
-        printf("%-12s %9u", kinds[kind], SMALLEST << step);
+        printf("%-12s %9u", kinds[kind], 4u << step);
         for (unsigned f = 0; f < FORMS; f++) {
             ns[f] = median_of(took[kind][step][f], rounds);
             printf(" %9.0f", ns[f]);
             if (ns[f] >= ns[0]) pays[f] = 0;
-            else if (pays[f] == 0) pays[f] = SMALLEST << step;
+            else if (pays[f] == 0) pays[f] = 4u << step;
         }
         putchar('\n');
     }

@@ -151,7 +151,24 @@ static uint64_t field_of_each(const record_set *set)
     return sum;
 }
 
-/* A new header, the tag, and the record's elements copied as they are: nothing is unpacked. */
+/* As it comes: unpacked, and packed with one more. */
+static uint64_t cons_each(const record_set *set)
+{
+    static msgpack_sbuffer buffer;
+    msgpack_packer p;
+    msgpack_packer_init(&p, &buffer, msgpack_sbuffer_write);
+    for (size_t i = 0, off = 0; i < set->count; i++) {
+        msgpack_object record = unpack(&set->msgpack, set->msgpack.at[i + 1], &off);
+        msgpack_sbuffer_clear(&buffer);
+        check(msgpack_pack_array(&p, record.via.array.size + 1));
+        put_text(&p, tag, TAG_SIZE);
+        for (uint32_t k = 0; k < record.via.array.size; k++)
+            check(msgpack_pack_object(&p, record.via.array.ptr[k]));
+    }
+    return set->count;
+}
+
+/* With some knowledge of the format: the record's elements are copied as they are, nothing is unpacked. */
 static void pack_tagged(msgpack_sbuffer *buffer, const record_set *set, size_t i)
 {
     const char *record = (const char *)set->msgpack.bytes + set->msgpack.at[i];
@@ -163,7 +180,7 @@ static void pack_tagged(msgpack_sbuffer *buffer, const record_set *set, size_t i
     check(msgpack_sbuffer_write(buffer, record + 1, size - 1));
 }
 
-static uint64_t cons_each(const record_set *set)
+static uint64_t splice_each(const record_set *set)
 {
     static msgpack_sbuffer buffer;
     for (size_t i = 0; i < set->count; i++) {
@@ -197,25 +214,32 @@ static uint64_t sum_numbers(const record_set *set)
     size_t off = 0;
     uint64_t sum = 0;
     check(msgpack_unpack((const char *)set->msgpack.bytes, set->msgpack.at[set->count], &off,
-                         zone_for(set->count), &array) !=
-          MSGPACK_UNPACK_SUCCESS);
+                         zone_for(set->count), &array) != MSGPACK_UNPACK_SUCCESS);
     for (uint32_t i = 0; i < array.via.array.size; i++) sum += sum_of(&array.via.array.ptr[i]);
     return sum;
 }
 
-side msgpack_side = {[ENCODE] = encode,
-                     [ENCODE_NUMBERS] = encode_numbers,
-                     [CHECK] = check_all,
-                     [WALK] = walk_all,
-                     [WALK_CHECKED] = walk_all,
-                     [FIELD] = field_of_each,
-                     [CONS] = cons_each,
-                     [MATCH] = match_each,
-                     [SUM] = sum_numbers,
+static uint64_t print_each(const record_set *set)
+{
+    char text[TEXT_MAX];
+    for (size_t i = 0, off = 0; i < set->count; i++) {
+        msgpack_object record = unpack(&set->msgpack, set->msgpack.at[i + 1], &off);
+        check(msgpack_object_print_buffer(text, sizeof text, record) <= 0);
+    }
+    return set->count;
+}
+
+side splice_side = {[CONS] = splice_each};
+
+side msgpack_side = {[ENCODE] = encode,          [ENCODE_NUMBERS] = encode_numbers,
+                     [CHECK] = check_all,        [WALK] = walk_all,
+                     [WALK_CHECKED] = walk_all,  [FIELD] = field_of_each,
+                     [CONS] = cons_each,         [MATCH] = match_each,
+                     [PRINT] = print_each,       [SUM] = sum_numbers,
                      [SUM_BY_WALK] = sum_numbers};
 
 #else
 
-side msgpack_side = {NULL};
+side msgpack_side = {NULL}, splice_side = {NULL};
 
 #endif

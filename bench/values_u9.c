@@ -11,6 +11,13 @@ static void check(u9_err err)
     if (err != U9_OK) die(u9_err_name(err), NULL);
 }
 
+static void *room(size_t size)
+{
+    void *p = malloc(size);
+    if (p == NULL) die("memory", NULL);
+    return p;
+}
+
 static void build_line(u9_builder *b, const line *l)
 {
     check(u9_build_tuple_open(b));
@@ -75,6 +82,54 @@ static uint64_t hash_each(const record_set *set)
         sum += u9_value_hash(&record);
     }
     return sum;
+}
+
+static uint64_t print_each(const record_set *set)
+{
+    char text[TEXT_MAX];
+    for (size_t i = 0; i < set->count; i++) {
+        const size_t *at = &set->u9.at[i];
+        check(u9_value_text(set->u9.bytes + at[0], at[1] - at[0], text, sizeof text, NULL, NULL));
+    }
+    return set->count;
+}
+
+typedef struct texts {
+    char *all;
+    size_t *at;
+} texts;
+
+static texts print_all(const record_set *set)
+{
+    texts made = {room(set->count * TEXT_MAX), room((set->count + 1) * sizeof(size_t))};
+    size_t length;
+    made.at[0] = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const size_t *at = &set->u9.at[i];
+        check(u9_value_text(set->u9.bytes + at[0], at[1] - at[0], made.all + made.at[i], TEXT_MAX,
+                            &length, NULL));
+        made.at[i + 1] = made.at[i] + length;
+    }
+    return made;
+}
+
+/* Must come to the bytes that were printed. */
+static uint64_t parse_each(const record_set *set)
+{
+    static texts made[2];
+    texts *from = &made[set->rows != NULL];
+    uint8_t bytes[TEXT_MAX];
+    size_t total = 0;
+    if (from->all == NULL) *from = print_all(set);
+    for (size_t i = 0; i < set->count; i++) {
+        u9_builder b;
+        u9_builder_init(&b, bytes, sizeof bytes);
+        check(
+            u9_value_parse(from->all + from->at[i], from->at[i + 1] - from->at[i], NULL, &b, NULL));
+        total += b.size;
+    }
+    if (total != set->u9.at[set->count]) die("a text is not what was printed", NULL);
+    return set->count;
 }
 
 static uint64_t encode_numbers(const record_set *set)
@@ -166,13 +221,6 @@ static uint64_t field_of_each(const record_set *set)
         sum += sum_of(&v);
     }
     return sum;
-}
-
-static void *room(size_t size)
-{
-    void *p = malloc(size);
-    if (p == NULL) die("memory", NULL);
-    return p;
 }
 
 static size_t make_tag(uint8_t out[TAG_SIZE + 1])
@@ -284,18 +332,13 @@ static uint64_t sum_by_walk(const record_set *set)
     return sum;
 }
 
-side u9_side = {[ENCODE] = encode,
-                [ENCODE_NUMBERS] = encode_numbers,
-                [CHECK] = check_all,
-                [CHECK_TEXT] = check_text,
-                [WALK] = walk_all,
-                [WALK_CHECKED] = walk_checked,
-                [FIELD] = field_of_each,
-                [CONS] = cons_each,
-                [MATCH] = match_each,
-                [COMPARE] = compare_each,
-                [HASH] = hash_each,
-                [SUM] = sum_numbers,
+side u9_side = {[ENCODE] = encode,          [ENCODE_NUMBERS] = encode_numbers,
+                [CHECK] = check_all,        [CHECK_TEXT] = check_text,
+                [WALK] = walk_all,          [WALK_CHECKED] = walk_checked,
+                [FIELD] = field_of_each,    [CONS] = cons_each,
+                [MATCH] = match_each,       [COMPARE] = compare_each,
+                [HASH] = hash_each,         [PRINT] = print_each,
+                [PARSE] = parse_each,       [SUM] = sum_numbers,
                 [SUM_BY_WALK] = sum_by_walk};
 
 /* What a C programmer without either would write: big-endian numbers in memory. */
