@@ -358,7 +358,8 @@ u9_err u9_value_by_key(const u9_value *container, const u9_value *key, u9_value 
 {
     u9_find find;
     u9_err err = u9_find_begin(&find, container, U9_BY_KEY, key);
-    return err == U9_OK ? u9_find_next(&find, element) : err;
+    if (err == U9_OK) err = u9_find_next(&find, element);
+    return err == U9_END ? U9_ABSENT : err;
 }
 
 /* Leads the walk to the nearest entry that is not above position k; how far from there it is. */

@@ -127,7 +127,7 @@ u9_err u9_view_by_key(const u9_view *container, const u9_value *key, u9_view *ou
         return u9i_view_find(container, key, &k, out);
     u9_err err = u9_value_by_key(&container->value, key, &v);
     if (err == U9_OK) *out = u9i_plain_view(&v);
-    return err == U9_END ? U9_ABSENT : err;
+    return err;
 }
 
 int u9_view_equals(const u9_view *view, const u9_value *value)

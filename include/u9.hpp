@@ -41,9 +41,9 @@ public:
 private:
     static std::string describe(u9_err code, const u9_fault &fault)
     {
+        char line[1200];
         std::string text = u9_err_name(code);
-        if (fault.path[0] != 0) text += std::string(": ") + fault.path;
-        if (fault.text[0] != 0) text += std::string(": ") + fault.text;
+        if (fault.err != U9_OK) text += std::string(": ") + u9_fault_line(&fault, line, sizeof line);
         return text;
     }
     u9_err code_;
@@ -336,7 +336,10 @@ template <class T> numbers<T> value::as_numbers() const
     return numbers<T>(span);
 }
 
-/* Writes values into memory of its own, which grows. Not copied: what it holds may be large. */
+/*
+ * Writes values into memory of its own, which grows: what is added must not lie in it. Neither copied nor
+ * moved. After an exception from within nest() a tuple is open: clear() it.
+ */
 class builder {
 public:
     builder() { u9_builder_init_growing(&b_, grow, &room_); }
@@ -349,6 +352,7 @@ public:
     /* Forgets what was written and keeps the memory. */
     void clear() noexcept { u9_builder_clear(&b_); }
 
+    builder &add(std::nullptr_t) = delete;
     /* Writes one value: integers, floats, text, bytes, symbols, tau, other values, vectors of numbers. */
     template <class T> builder &add(const T &v)
     {
@@ -477,11 +481,11 @@ public:
     u9_place append_encoded(bytes values, const u9_key *key = nullptr)
     {
         u9_place place = {};
-        done(u9_log_append(log_, key, values.data, values.size, &place));
+        done(u9_log_append(open(), key, values.data, values.size, &place));
         return place;
     }
-    void commit(std::uint64_t ordinal) { done(u9_log_commit(log_, ordinal)); }
-    void sync() { done(u9_log_sync(log_)); }
+    void commit(std::uint64_t ordinal) { done(u9_log_commit(open(), ordinal)); }
+    void sync() { done(u9_log_sync(open())); }
 
     class cursor;
     cursor records() const;
@@ -493,6 +497,12 @@ private:
         u9_fault fault = {};
         if (err != U9_OK) u9_log_fault(log_, &fault);
         u9::check(err, fault);
+    }
+    /* The handle, or U9_STATE after close() or a move. */
+    u9_log *open() const
+    {
+        if (!log_) throw error(U9_STATE);
+        return log_;
     }
     u9_log *log_ = nullptr;
 };
@@ -530,7 +540,7 @@ private:
     u9_cursor *cursor_ = nullptr;
 };
 
-inline log::cursor log::records() const { return cursor(log_); }
+inline log::cursor log::records() const { return cursor(open()); }
 
 } /* namespace u9 */
 

@@ -283,12 +283,14 @@ static const char *build(struct reading *r, u9_builder *b, json_t *json, const u
     return open_object(r, b, json);
 }
 
-/* Begins the pair of a member: its tuple and key. [J-6] */
+/* Begins the pair of a member: its tuple and key. Keys that Jansson tells apart may be one here. [J-6] */
 static const char *begin_pair(struct level *l)
 {
     const char *key = json_object_iter_key(l->member);
     size_t size = json_object_iter_key_len(l->member);
     int escaped = size > 1 && key[0] == '$' && key[1] == '$';
+    if (escaped && key[2] != '$' && json_object_get(l->json, key + 1))
+        return "an object has one key twice: \"$$...\" is \"$...\"";
     u9_err err = u9_build_tuple_open(l->own);
     if (err == U9_OK) err = u9_build_utf8(l->own, key + escaped, size - (size_t)escaped);
     return because(l->own, err);

@@ -81,7 +81,8 @@ U9_API U9_MUST_CHECK u9_err u9_find_begin(u9_find *find, const u9_value *contain
  */
 U9_API U9_MUST_CHECK u9_err u9_find_next(u9_find *find, u9_value *element);
 
-/* The first element of `container` with this key: u9_find_begin and u9_find_next in one. */
+/* The first element of `container` with this key: u9_find_begin and u9_find_next in one. U9_ABSENT:
+ * there is none. */
 U9_API U9_MUST_CHECK u9_err u9_value_by_key(const u9_value *container, const u9_value *key,
                                             u9_value *element);
 

@@ -220,14 +220,14 @@ static inline U9_MUST_CHECK u9_err u9i_quick_tuple_close(u9_builder *b)
 }
 #endif
 
-#define u9_builder_init(b, bytes, cap) u9i_quick_init(b, bytes, cap)
-#define u9_build_uint(b, v) u9i_quick_uint(b, v)
-#define u9_build_int(b, v) u9i_quick_int(b, v)
-#define u9_build_float64(b, v) u9i_quick_float64(b, v)
-#define u9_build_utf8(b, text, size) u9i_quick_utf8(b, text, size)
-#define u9_build_bytes(b, bytes, size) u9i_quick_bytes(b, bytes, size)
-#define u9_build_tuple_open(b) u9i_quick_tuple_open(b)
-#define u9_build_tuple_close(b) u9i_quick_tuple_close(b)
+#define u9_builder_init(...) u9i_quick_init(__VA_ARGS__)
+#define u9_build_uint(...) u9i_quick_uint(__VA_ARGS__)
+#define u9_build_int(...) u9i_quick_int(__VA_ARGS__)
+#define u9_build_float64(...) u9i_quick_float64(__VA_ARGS__)
+#define u9_build_utf8(...) u9i_quick_utf8(__VA_ARGS__)
+#define u9_build_bytes(...) u9i_quick_bytes(__VA_ARGS__)
+#define u9_build_tuple_open(...) u9i_quick_tuple_open(__VA_ARGS__)
+#define u9_build_tuple_close(...) u9i_quick_tuple_close(__VA_ARGS__)
 
 #endif
 #endif

@@ -171,6 +171,13 @@ void a_log_is_written_and_read(const std::string &path)
         log.commit(999);
         EXPECT(thrown([&] { u9::log second = u9::log::create(path); }) == U9_LOCKED);
         log.close();
+        EXPECT(thrown([&] { (void)log.append("late"); }) == U9_STATE);
+        EXPECT(thrown([&] { (void)log.records(); }) == U9_STATE);
+    }
+    try {
+        u9::log none(path + "/none");
+    } catch (const u9::error &e) {
+        EXPECT(std::string(e.what()).find("No such file") != std::string::npos);
     }
     u9::log log(path);
     auto records = log.records();

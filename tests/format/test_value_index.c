@@ -69,7 +69,7 @@ START_TEST(an_index_of_each_bytecode_is_read)
         ck_assert_int_eq(u9_index_next(&walk, &index), U9_END);
         expect_found_as_by_a_walk(&v);
         expect_key_at(b, 2, 5);
-        expect_no_key(b, 3, U9_END);
+        expect_no_key(b, 3, U9_ABSENT);
     }
 }
 END_TEST
@@ -293,9 +293,9 @@ START_TEST(keys_in_ka_are_written_in_any_form)
         expect_found_as_by_a_walk(&v);
         expect_key_at(b, 1, 0);
         expect_key_at(b, 4, 10);
-        expect_no_key(b, 0, U9_END);
-        expect_no_key(b, 5, U9_END);
-        expect_no_key(b, UINT64_MAX, U9_END);
+        expect_no_key(b, 0, U9_ABSENT);
+        expect_no_key(b, 5, U9_ABSENT);
+        expect_no_key(b, UINT64_MAX, U9_ABSENT);
     }
 }
 END_TEST
@@ -319,7 +319,7 @@ START_TEST(keys_below_0_are_found)
         for (unsigned k = 0; k < 4; k++) {
             u9_value key = negative(keys[k]), above = negative(keys[k] + 1);
             ck_assert_int_eq(u9_value_by_key(&v, &key, &out), U9_OK);
-            ck_assert_int_eq(u9_value_by_key(&v, &above, &out), k == 1 ? U9_OK : U9_END);
+            ck_assert_int_eq(u9_value_by_key(&v, &above, &out), k == 1 ? U9_OK : U9_ABSENT);
         }
     }
 }
@@ -335,7 +335,7 @@ START_TEST(elements_without_a_key_make_an_index_of_keys_wrong)
         block map = unhex(odd[i]), part, whole;
         u9_value bare = view(map), five = number(5), out;
         expect_key_at(map, 4, 6 + i);
-        ck_assert_int_eq(u9_value_by_key(&bare, &five, &out), U9_END);
+        ck_assert_int_eq(u9_value_by_key(&bare, &five, &out), U9_ABSENT);
         const char *ia = i ? "44 07 03 05 0000 0005 0007" : "44 07 03 05 0000 0005 0006";
         whole = forge_index(0x51, "k", KEYS, ia, map);
         part = forge_index(0x54, "k", "44 02 01 00 01", "44 03 01 05 0000", map);
@@ -404,7 +404,7 @@ START_TEST(a_complete_index_has_each_element_exactly_once)
         expect_wrong(indexed_map(0x51, "k", wrong[i].ka, wrong[i].ia), wrong[i].offset, "X-4");
     expect_no_key(indexed_map(0x51, "k", wrong[2].ka, wrong[2].ia), 3, U9_CORRUPT);
     expect_no_key(indexed_map(0x51, "k", wrong[3].ka, wrong[3].ia), 2, U9_CORRUPT);
-    expect_no_key(indexed_map(0x51, "k", wrong[4].ka, wrong[4].ia), 2, U9_END);
+    expect_no_key(indexed_map(0x51, "k", wrong[4].ka, wrong[4].ia), 2, U9_ABSENT);
 }
 END_TEST
 
@@ -554,7 +554,7 @@ START_TEST(lopsided_keys_are_searched_in_bounded_time)
     memset(u9i_out_span(&out, 2 * COUNT), 0, 2 * COUNT);
     u9i_out_copy(&out, "\x48\0", 2);
     ck_assert(!out.failed && out.size == b.size);
-    for (uint64_t i = 0; i < LOOKUPS; i++) expect_no_key(b, COUNT + 2 * i + 1, U9_END);
+    for (uint64_t i = 0; i < LOOKUPS; i++) expect_no_key(b, COUNT + 2 * i + 1, U9_ABSENT);
 }
 END_TEST
 
