@@ -8,9 +8,11 @@
  */
 #include "format/overlay.h"
 
-#include "format/build.h"
-
 #include <string.h>
+#include <u9/value_index.h>
+
+#include "format/build.h"
+#include "format/value_look.h"
 
 u9_view_walk u9_view_elements(const u9_view *container)
 {
@@ -119,8 +121,13 @@ u9_err u9i_view_find(const u9_view *container, const u9_value *key, uint64_t *k,
 
 u9_err u9_view_by_key(const u9_view *container, const u9_value *key, u9_view *out)
 {
+    u9_value v;
     uint64_t k;
-    return u9i_view_find(container, key, &k, out);
+    if (container->changed || !u9i_is_index(container->value.code))
+        return u9i_view_find(container, key, &k, out);
+    u9_err err = u9_value_by_key(&container->value, key, &v);
+    if (err == U9_OK) *out = u9i_plain_view(&v);
+    return err == U9_END ? U9_ABSENT : err;
 }
 
 int u9_view_equals(const u9_view *view, const u9_value *value)

@@ -2,7 +2,7 @@
  * u9/value_diff.h: changes to a value that is never modified (SPEC.md, D-*).
  *
  * A u9_diff lies over a value, its base, and takes patches, which are utf9 values themselves, like
- * `(set (2 ("age") 1) 41)`. Reading through it gives what the base would be with the patches
+ * `('set (2 ("age") 1) 41)`. Reading through it gives what the base would be with the patches
  * applied; reducing it writes that as a new value. What no patch went through is neither copied
  * nor looked at. A u9_diff_stream does this again and again: patches, tau0, patches, tau0 ...
  *
@@ -36,11 +36,13 @@ typedef struct u9_view {
     const struct u9_node *changed; /* else a container for the functions below, and without bytes */
 } u9_view;
 
-/* Element `k`, from 0. As u9_value_at: U9_END: there are not so many; U9_ARG: no container. */
+/* Element `k`, from 0. As u9_value_at: U9_END: there are not so many; U9_ARG: no container.
+ * [X-6] */
 U9_API U9_MUST_CHECK u9_err u9_view_at(const u9_view *container, uint64_t k, u9_view *out);
 
-/* The first element that is a tuple or array whose first element equals `key` (u9_value_compare).
- * U9_ABSENT: there is none; U9_ARG: no container; else as u9_view_next. [D-2] */
+/* The first element that is a tuple or array whose first element equals `key` (u9_value_compare):
+ * by an index, where one stands in front and nothing was changed. U9_ABSENT: there is none; U9_ARG:
+ * no container; else as u9_view_next or u9_value_by_key. [D-2] [X-6] */
 U9_API U9_MUST_CHECK u9_err u9_view_by_key(const u9_view *container, const u9_value *key,
                                            u9_view *out);
 

@@ -323,6 +323,26 @@ START_TEST(what_is_read_through_patches_is_read_like_a_value)
 }
 END_TEST
 
+/* ((1 10) (2 20)) behind an index by key that knows but the first. */
+#define FORGETFUL \
+    "<51 0014 0a 6b00000000000000 44 02 01 00 01 44 03 01 05 0000 4a 08 4a 02 81 8a 4a 02 82 94>"
+
+/* [D-2] [D-8] An index that is wrong shows who uses it. */
+START_TEST(reading_goes_by_an_index_while_it_is_there_and_patches_never_do)
+{
+    fixture f;
+    u9_view view;
+    begin(&f, FORGETFUL);
+    expect_at(&f, "((1) 1)", "10");
+    ck_assert_int_eq(get(&f, "((2) 1)", &view), U9_ABSENT);
+    ck_assert_int_eq(patch(&f, "(add ((3) 1) 1)"), U9_ABSENT);
+    fine(patch(&f, "(add ((2) 1) 1)"));
+    expect_at(&f, "((2) 1)", "21");
+    expect(&f, "((1 10) (2 21))");
+    finish(&f);
+}
+END_TEST
+
 /* [D-2] */
 START_TEST(what_is_not_there_is_not_read)
 {
@@ -677,6 +697,7 @@ Suite *suite_value_view(void)
     tcase_add_test(t, a_tuple_in_an_array_fits_no_more_once_it_is_changed);
     tcase_add_test(t, an_array_has_no_more_empty_elements_than_readers_accept);
     tcase_add_test(t, what_is_read_through_patches_is_read_like_a_value);
+    tcase_add_test(t, reading_goes_by_an_index_while_it_is_there_and_patches_never_do);
     tcase_add_test(t, what_is_not_there_is_not_read);
     tcase_add_test(t, a_changed_container_taken_for_a_value_is_an_empty_tuple);
     tcase_add_test(t, views_are_equal_to_the_values_that_they_read_as_and_to_no_others);
