@@ -191,14 +191,14 @@ static inline U9_MUST_CHECK u9_err u9i_quick_tuple_open(u9_builder *b)
     return U9_OK;
 }
 
-/* A tuple of up to 255 bytes and elements. For the fix form the room that was left is the header;
+/* A tuple of up to 255 bytes, and so elements. For the fix form the room that was left is the header;
  * the other form needs one byte more. [V-3] [V-4] */
 static inline U9_MUST_CHECK u9_err u9i_quick_tuple_close(u9_builder *b)
 {
     const u9_builder_level *level = &b->open[b->depth];
     size_t at = level->at, body = b->size - at - 2;
     uint64_t count = b->count - level->base;
-    if (level->kind != 0 || b->size >= b->cap || (count | body) > UINT8_MAX)
+    if (level->kind != 0 || b->size >= b->cap || body > UINT8_MAX)
         return u9_build_tuple_close(b);
     b->count = level->base;
     b->depth--;

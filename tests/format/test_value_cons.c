@@ -216,8 +216,12 @@ START_TEST(only_a_tuple_takes_a_field)
         "43 0000000000000001 ffffffffffffffff 85" /* more elements than bytes */};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         expect_unchanged(none[i], "81", U9_ARG);
-    u9_cons backwards = {.buffer = buffer, .start = 5, .end = 3};
+    uint8_t *five = exactly("\x48\x00\x48\x00\x48", 5); /* nothing stands behind it */
+    u9_cons none_at_all = {.buffer = five, .start = 5, .end = 5};
+    ck_assert_int_eq(u9_tuple_cons(&none_at_all, "\x81", 1), U9_ARG);
+    u9_cons backwards = {.buffer = five, .start = 5, .end = 3};
     ck_assert_int_eq(u9_tuple_cons(&backwards, "\x81", 1), U9_ARG);
+    free(five);
 }
 END_TEST
 

@@ -332,6 +332,15 @@ START_TEST(an_array_in_an_array_has_as_many_elements_as_the_typecode_says)
         ok(u9_build_array_close(&b));
     }
     expect_array(&b, "44 17 02 44 08 02 44 04 02 01 0000 0000 0000 0001 0001 0000 0001 0001");
+    b = begin_array("44 02 01 49 02");
+    ok(u9_build_array_open(&b, NULL, 0));
+    ok(u9_build_tuple_open(&b));
+    ok(u9_build_uint(&b, 200));
+    ok(u9_build_tuple_close(&b));
+    EXPECT_REFUSED(&b, u9_build_tuple_open(&b));
+    EXPECT_REFUSED(&b, u9_build_tuple_open_wide(&b, 1));
+    ok(u9_build_array_close(&b));
+    expect_array(&b, "44 07 01 44 02 01 49 02 00 c8");
 }
 END_TEST
 
@@ -467,6 +476,13 @@ START_TEST(no_more_empty_elements_are_built_than_readers_take)
     ck_assert_int_eq(u9_build_array_open(&b, NULL, 0), U9_LIMIT);
     ck_assert_mem_eq(&b, &before, sizeof b);
     expect_array(&b, "44 05 19 44 00 0a 48 00");
+    b = begin_array("48 00");
+    for (unsigned i = 0; i < U9_EMPTY_MAX; i++) {
+        ok(u9_build_tuple_open(&b));
+        ok(u9_build_tuple_close(&b));
+    }
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_LIMIT);
+    expect_array(&b, "44 02 ff 48 00");
     b = begin();
     ck_assert_int_eq(u9_build_array_open(&b, "\x44\x00\xff\x44\x00\x02\x18\x00", 8), U9_LIMIT);
     ck_assert_uint_eq(b.size, 0);
@@ -611,6 +627,12 @@ START_TEST(many_numbers_may_be_an_element_of_an_array)
     expect_array(&b, "44 10 02 44 06 03 05 0001 fffe 0003 0001 fffe 0003");
     b = begin_array("05");
     EXPECT_REFUSED(&b, u9_build_numbers(&b, 0x05, numbers, 3));
+    b = begin_array("44 06 01 44 06 03 05");
+    ok(u9_build_array_open(&b, NULL, 0));
+    ok(u9_build_numbers(&b, 0x05, numbers, 3));
+    EXPECT_REFUSED(&b, u9_build_numbers(&b, 0x05, numbers, 3));
+    ok(u9_build_array_close(&b));
+    expect_array(&b, "44 0d 01 44 06 01 44 06 03 05 0001 fffe 0003");
 }
 END_TEST
 
