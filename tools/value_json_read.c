@@ -225,7 +225,7 @@ static const char *build_wrapped(struct reading *r, u9_builder *b, const char *k
         return build_hex(b, key, json);
     int number = strcmp(key, "$int") == 0 || strcmp(key, "$tau") == 0;
     if (!number && strcmp(key, "$symbol") != 0)
-        return refuse("an object with the key \"%s\" is no value", key);
+        return refuse("an object with the key \"%s\" is no value (a key of your own is \"$%s\")", key, key);
     if (!text) return refuse("\"%s\" wants a string", key);
     if (!number) return build_symbol(b, text, json_string_length(json));
     if (strspn(text, "-0123456789") != json_string_length(json))

@@ -60,6 +60,8 @@ static int failed(const u9_ship_report *r, const u9_fault *fault)
         return tool_say(fault->err == U9_CORRUPT ? TOOL_LOST : tool_fault_status(fault),
                         "the sender: %s; the log has %" PRIu64 " record%s", line, r->next,
                         tool_plural(r->next));
+    if (fault->err == U9_TORN && fault->offset == 0)
+        return tool_say(TOOL_IO, "nothing came: the sender ended before it began");
     if (fault->err == U9_TORN)
         return tool_say(TOOL_IO, "%s; the same command goes on at record %" PRIu64, line, r->next);
     return tool_say(tool_fault_status(fault), "%s", line);
@@ -129,7 +131,10 @@ int verb_recv(int argc, char **argv)
     static const struct argp parser = {
         option_table, parse, "LOG",
         "Receives what `u9 send` sends, from standard input, into LOG, which is made if it is missing. What LOG "
-        "has already is skipped: after a break the same command goes on at the last record received.",
+        "has already is skipped: after a break the same command goes on at the last record received.\v"
+        "That LOG is a beginning of what comes is judged by its last record; what it holds is not verified "
+        "again: `u9fsck` does that. Keys and batches are those of the sender, times are of here. The stream "
+        "carries no hashes: it is for pipes and connections that lose and change nothing, such as ssh.",
         NULL, NULL, NULL};
     struct recv r = {.log = {.size = sizeof r.log, .on_damage = on_damage}};
     r.log.on_damage_ctx = &r;

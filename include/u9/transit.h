@@ -185,7 +185,8 @@ typedef struct u9_recv_options {
 /*
  * Receives a log into the one at `path`, which is made if it is missing, with the sender's key kind and
  * batches; what it has already is skipped, so that after a break the same call goes on at the last record
- * received. Nothing else may append meanwhile. Syncs as the policy says; when it returns the log is closed
+ * received. That it is a beginning of what is sent is judged by its last record [T-9]; what it holds is not
+ * verified again, and the stream has no hashes. Times are the receiver's. Nothing else may append meanwhile. Syncs as the policy says; when it returns the log is closed
  * and all that was received is durable. Memory: two batches at most, and a pointer for each record of one.
  *
  * Errors: U9_ARG (the log is not a beginning of what is sent, or is keyed otherwise), U9_TORN (the stream

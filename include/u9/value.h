@@ -39,6 +39,20 @@ typedef enum u9_type {
 } u9_type;
 
 /*
+ * Bytecodes, of which those of fixed size and those with a length are also typecodes of arrays [V-2]
+ * to [V-5] [V-10]:
+ *
+ *   00-03 uint8 .. uint64   08 float32   0a symbol   10-14 alpha omega iota kappa tau0
+ *   04-07 int8 .. int64     09 float64   0b pidfd    15-17 tau of 16, 32, 64 bits
+ *   18-1b utf8, 1c-1f bytes, with a length of 8, 16, 32, 64 bits; 2N, 3N: of N bytes (no typecodes)
+ *   40-43 tuple, 44-47 array, likewise; 48-4f tuple of 0 to 7 elements; 51-57 an index in front of one
+ *   80-ff the integers 0 to 127 (no typecodes)
+ *
+ * So {0x06} is the typecode of int32, {0x18, 5} of utf8 of 5 bytes, {0x44, 8, 2, 0x06} of arrays of two
+ * int32; u9_typecode_parse makes them from text.
+ */
+
+/*
  * A view of one value. It borrows the caller's bytes, which must stay as they are while it is used.
  *
  * A value that stands in bytes of its own has `start` and `encoded`; a container with indexes in front

@@ -6,6 +6,19 @@
  * applied; reducing it writes that as a new value. What no patch went through is neither copied
  * nor looked at. A u9_diff_stream does this again and again: patches, tau0, patches, tau0 ...
  *
+ * A patch is `('op path args...)`; its path is a tuple of positions, from 0, and of keys, which are tuples
+ * of one: `(2 ("age") 1)` is element 2, in it the first element that is a tuple and begins with "age", and
+ * of that element 1. The empty path is the whole value. The ops [D-3]:
+ *
+ *   ('set path v)       v comes in the place of what is there
+ *   ('delete path)      it goes
+ *   ('insert path v...) the vs come in front of it; the last step may be the number of elements
+ *   ('append path v...) the vs come behind the last element of the container that is there
+ *   ('add path n)       a number is added to it
+ *   ('merge path map)   each (key v...) of map comes in the place of the element with that key, or last
+ *
+ * An array that is changed stays one as long as all its elements fit its typecode [D-9].
+ *
  * Memory: nothing is allocated but through the caller's `grow`, in a few chunks of doubling size;
  * no chunk moves or goes before u9_diff_reset or u9_diff_release. Base and patches may be bytes
  * that nobody has checked: patches are proved before they are used; a malformed base is U9_CORRUPT

@@ -203,6 +203,7 @@ START_TEST(what_is_no_value_is_refused_and_named)
 {
     static const char *const refused[][2] = {
         {"", "not a JSON value"},
+        {"{\"$a\":1,\"$$a\":2}", "one key twice"},
         {"[1", "not a JSON value"},
         {"1 2", "not a JSON value"},
         {"nan", "not a JSON value"},
