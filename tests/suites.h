@@ -17,6 +17,7 @@
     X(rkey)    \
     X(idgen)   \
     X(idgen_race) \
+    X(hash)    \
     X(disk)    \
     X(frame)   \
     X(body)    \
