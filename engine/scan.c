@@ -59,6 +59,7 @@ static void restart(u9i_scan *s, uint64_t p)
     collect(s);
     s->base = p;
     s->fill = 0;
+    s->mate.offset = 0;
     s->streak = 0;
     s->ended = false;
 }
@@ -123,7 +124,7 @@ u9_err u9i_scan_bytes(u9i_scan *s, uint64_t p, size_t need, const uint8_t **byte
 /* u9i_scan_at, which also tells where a search goes on behind a frame that is not valid. */
 static u9_err prove(u9i_scan *s, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
-    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE};
+    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .mate = u9i_hash_paired() ? &s->mate : NULL};
     u9_err err;
     do {
         const uint8_t *bytes;

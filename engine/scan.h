@@ -17,6 +17,7 @@ typedef struct u9i_scan {
     uint8_t *window; /* bytes [base, base + fill) of the file */
     uint64_t base;
     size_t fill;
+    u9i_mate mate;    /* of the window's bytes */
     uint64_t streak;  /* bytes read in a row */
     u9i_ahead *ahead; /* reads the next chunk, once the streak is long; else NULL */
     bool coming;      /* it is at it: the chunk at base + fill */

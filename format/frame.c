@@ -106,6 +106,44 @@ static u9_err verify_alone(const u9i_keys *keys, const uint8_t *bytes, size_t av
     return want(proof, more < total ? more : total);
 }
 
+/*
+ * How much is there of the payload of the frame at `at`, or at the next block [F-8]; *at is then its
+ * place. Nothing of that frame is proven: what is hashed of it counts only once it is.
+ */
+static size_t payload_behind(const u9i_keys *keys, uint64_t p, const uint8_t *bytes, size_t avail,
+                             size_t *at)
+{
+    for (unsigned i = 0; i < 2 && *at < avail && avail - *at > U9I_FRAME_HEADER_SIZE; i++) {
+        const uint8_t *head = bytes + *at;
+        size_t there = avail - *at - U9I_FRAME_HEADER_SIZE;
+        uint64_t length = u9i_get_be(head + 56, 8);
+        if (memcmp(head, keys->boundary, U9I_HASH_SIZE) == 0)
+            return length < there ? (size_t)length : there;
+        *at += (size_t)(-(p + *at) & (U9I_BLOCK - 1));
+    }
+    return 0;
+}
+
+/* H(payload) of the frame at p, and with it a part of the next one's. */
+static void hash_with_mate(const u9i_keys *keys, uint64_t p, const uint8_t *bytes, size_t avail,
+                           size_t length, u9i_mate *mate, uint8_t sha[U9I_HASH_SIZE])
+{
+    const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
+    size_t blocks = length / U9I_HASH_BLOCK;
+    u9i_hasher own = mate->hasher;
+    if (mate->offset != p || own.blocks > blocks) u9i_hasher_init(&own);
+    size_t done = (size_t)own.blocks, at = u9i_frame_size(length - U9I_TRAILER_SIZE);
+    size_t behind = payload_behind(keys, p, bytes, avail, &at) / U9I_HASH_BLOCK;
+    mate->offset = p + at;
+    u9i_hasher_init(&mate->hasher);
+    u9i_lane lanes[2] = {
+        {.hasher = &own, .bytes = payload + done * U9I_HASH_BLOCK, .blocks = blocks - done},
+        {.hasher = &mate->hasher, .bytes = bytes + at + U9I_FRAME_HEADER_SIZE,
+         .blocks = behind < blocks - done ? behind : blocks - done}};
+    u9i_hash_lanes(lanes, behind > 0 ? 2 : 1);
+    u9i_hasher_finish(&own, payload + blocks * U9I_HASH_BLOCK, length % U9I_HASH_BLOCK, sha);
+}
+
 u9_err u9i_frame_verify(const u9i_keys *keys, uint64_t p, uint64_t bound, const uint8_t *bytes,
                         size_t avail, u9i_proof *proof, u9i_frame *out)
 {
@@ -134,7 +172,8 @@ u9_err u9i_frame_verify(const u9i_keys *keys, uint64_t p, uint64_t bound, const 
                : f.trailer.previous < U9I_DISK_HEADER_SIZE || f.trailer.previous >= p))
         return refuse(proof, U9_R_TRAILER); /* [F-6] g */
 
-    u9i_hash(payload, length, sha);
+    if (proof->mate) hash_with_mate(keys, p, bytes, avail, length, proof->mate, sha);
+    else u9i_hash(payload, length, sha);
     if (memcmp(sha, f.sha, U9I_HASH_SIZE) != 0) return refuse(proof, U9_R_HASH); /* [F-6] h */
 
     for (size_t i = U9I_FRAME_HEADER_SIZE + length; i < total; i++)

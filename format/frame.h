@@ -57,18 +57,29 @@ static inline uint64_t u9i_padding(uint64_t length)
 size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
                          size_t size);
 
+/*
+ * What the last frame to be hashed has left for the next one: two payloads are hashed at once, and
+ * this is how far that came with the second. It tells of the bytes it was made from: zero it when they
+ * may be others.
+ */
+typedef struct u9i_mate {
+    uint64_t offset; /* of the frame; 0: none */
+    u9i_hasher hasher;
+} u9i_mate;
+
 /* Where a verification stands when it asked for more bytes. Zero it for each new p. */
 typedef struct u9i_proof {
     size_t need;     /* U9_AGAIN: bytes wanted from p on, never beyond `bound` */
     size_t searched; /* no boundary stands in [p + 16, p + searched) */
     u9_reason why;   /* U9_CORRUPT: the clause that failed */
+    u9i_mate *mate;  /* set by the caller: used, and made for what stands behind; or NULL */
 } u9i_proof;
 
 /*
  * The valid-frame rule [F-6], clause by clause, in its order. `bytes` are the `avail` bytes from
- * offset `p` on; the file (or its named end) ends at `bound`. Returns U9_OK and fills `out`; U9_AGAIN
- * with proof->need: call again with at least that many bytes; U9_CORRUPT with proof->why. With
- * U9_R_OVERLAP, p + proof->searched is where the other boundary stands.
+ * offset `p` on, all that are there; the file (or its named end) ends at `bound`. Returns U9_OK and
+ * fills `out`; U9_AGAIN with proof->need: call again with at least that many bytes; U9_CORRUPT with
+ * proof->why. With U9_R_OVERLAP, p + proof->searched is where the other boundary stands.
  */
 U9_MUST_CHECK u9_err u9i_frame_verify(const u9i_keys *keys, uint64_t p, uint64_t bound,
                                       const uint8_t *bytes, size_t avail, u9i_proof *proof,

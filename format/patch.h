@@ -33,6 +33,9 @@ u9_err u9i_patch_refuse(const u9i_patch *p, u9_err err, const uint8_t *at, const
                         const char *text);
 u9_err u9i_patch_refuse_base(const u9i_patch *p, u9_err err);
 
+/* The first element of a tuple or array; false: there is none. */
+bool u9i_key_of(const u9_value *container, u9_value *key);
+
 /*
  * Takes one step. `exactly`: not by an index, as for patches. U9_OK, U9_ABSENT (*k is the
  * container's count where an element could be appended, else U9_NOWHERE), U9_ARG: no step; or the

@@ -30,6 +30,12 @@ u9_err u9i_read_put_element(u9i_reader *in, unsigned width, uint64_t number)
     return u9i_read_put(in, bytes, width);
 }
 
+/* A number that is too large: where the text ends more of it, such as `e-9`, might mend it. */
+static u9_err cut_or_wrong(const u9i_reader *in)
+{
+    return in->s.at == in->s.size ? U9_TORN : U9_CORRUPT;
+}
+
 /* Reads a whole number that an integer of this type and width holds; its bits. [N-2] */
 u9_err u9i_read_integer(u9i_reader *in, bool is_signed, unsigned width, uint64_t *bits)
 {
@@ -43,7 +49,7 @@ u9_err u9i_read_integer(u9i_reader *in, bool is_signed, unsigned width, uint64_t
         return u9i_scan_expected(&in->s, "N-2", "a whole number");
     }
     if (too_large || (negative ? v > (is_signed ? most + 1 : 0) : v > most))
-        return u9i_scan_refuse_counts(&in->s, U9_CORRUPT, at, "N-5",
+        return u9i_scan_refuse_counts(&in->s, cut_or_wrong(in), at, "N-5",
                                       is_signed ? "$ does not fit in int#"
                                                 : "$ does not fit in uint#",
                                       8 * width, 0);
@@ -89,7 +95,7 @@ u9_err u9i_read_real(u9i_reader *in, unsigned width, uint64_t *bits)
         in->s.at = at;
         return u9i_scan_expected(&in->s, "N-4", "a number, inf, -inf or nan");
     } else if (!u9i_real_parse(word.text, word.size, width, bits)) {
-        return u9i_scan_refuse_counts(&in->s, U9_CORRUPT, at, "N-4",
+        return u9i_scan_refuse_counts(&in->s, cut_or_wrong(in), at, "N-4",
                                       "larger than any float# but inf", 8 * width, 0);
     }
     return u9i_scan_delimiter(&in->s);

@@ -99,24 +99,26 @@ static u9_err write_levels(const u9i_scan *s, level *levels, unsigned n, const u
     uint64_t sizes[U9_DEPTH_MAX];
     u9i_typecode t;
     u9_err err = u9i_typecode_read(leaf, leaf_size, &t);
+    if (err != U9_OK)
+        return u9i_scan_refuse(s, err, s->at, "N-6", "an element of more than 2^64 - 1 bytes");
     uint64_t z = t.stride;
-    for (unsigned i = n; err == U9_OK && i-- > 0;) {
+    for (unsigned i = n; i-- > 0;) {
         level *l = &levels[i];
         if (z > 0 && l->count > UINT64_MAX / z)
             return u9i_scan_refuse(s, U9_CORRUPT, l->where, "N-6",
-                                   "an element of more than 2^64 bytes");
+                                   "an element of more than 2^64 - 1 bytes");
         sizes[i] = z *= l->count;
         if (l->width == 0) l->width = u9i_narrowest_container(false, z, l->count);
         if (!u9i_holds(l->width, z) || !u9i_holds(l->width, l->count))
             return too_narrow(s, l->where, l->width, z);
     }
-    for (unsigned i = 0; err == U9_OK && i < n; i++) {
+    for (unsigned i = 0; i < n; i++) {
         unsigned step = u9i_width_step(levels[i].width);
         u9i_set_head(out, 0x44, step, sizes[i], levels[i].count);
         out += 1 + (2u << step);
     }
-    if (err == U9_OK) memcpy(out, leaf, leaf_size);
-    return err;
+    memcpy(out, leaf, leaf_size);
+    return U9_OK;
 }
 
 u9_err u9i_scan_typecode(u9i_scan *s, uint8_t *out, u9i_typecode *t)

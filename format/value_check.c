@@ -90,7 +90,9 @@ static u9_err enter_index(checker *c)
                                       "an index passes the end of its tuple");
     u9_walk walk = u9_walk_bytes(p, 1 + width + (size_t)l);
     u9_index index;
-    if (u9_index_next(&walk, &index) != U9_OK)
+    u9_err err = u9_index_next(&walk, &index);
+    if (err == U9_LIMIT) return refuse_value(c, err);
+    if (err != U9_OK)
         return refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
     c->now->due++;
     c->now->indexed = true;

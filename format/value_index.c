@@ -53,10 +53,11 @@ static u9_keyspec keyspec_of(const uint8_t symbol[8])
 }
 
 /* A plain array, no index in front, and its memory. */
-static bool next_array(u9_walk *walk, u9_value *out, u9_span *span)
+static u9_err next_array(u9_walk *walk, u9_value *out, u9_span *span)
 {
-    return u9_walk_next(walk, out) == U9_OK && !u9i_is_index(out->code) &&
-           u9_array_span(out, span) == U9_OK;
+    u9_err err = u9_walk_next(walk, out);
+    if (err != U9_OK) return err == U9_LIMIT ? err : U9_CORRUPT;
+    return !u9i_is_index(out->code) && u9_array_span(out, span) == U9_OK ? U9_OK : U9_CORRUPT;
 }
 
 u9_err u9_index_next(u9_walk *walk, u9_index *out)
@@ -70,10 +71,12 @@ u9_err u9_index_next(u9_walk *walk, u9_index *out)
     if (!body) return U9_CORRUPT;
     u9_walk parts = u9_walk_bytes(body, (size_t)l);
     u9_index index = {.complete = walk->next[0] <= 0x53, .start = walk->next};
-    if (u9_walk_next(&parts, &index.ks) != U9_OK || index.ks.type != U9_SYMBOL ||
-        !next_array(&parts, &index.ka, &index.keys) ||
-        !next_array(&parts, &index.ia, &index.offsets) || parts.left > 0 ||
-        index.offsets.code < 0x05 || index.offsets.code > 0x07 || index.ka.count != index.ia.count)
+    if (u9_walk_next(&parts, &index.ks) != U9_OK || index.ks.type != U9_SYMBOL) return U9_CORRUPT;
+    u9_err err = next_array(&parts, &index.ka, &index.keys);
+    if (err == U9_OK) err = next_array(&parts, &index.ia, &index.offsets);
+    if (err != U9_OK) return err;
+    if (parts.left > 0 || index.offsets.code < 0x05 || index.offsets.code > 0x07 ||
+        index.ka.count != index.ia.count)
         return U9_CORRUPT; /* */
     index.keyspec = keyspec_of(index.ks.data);
     index.encoded = 1 + width + (size_t)l;

@@ -187,7 +187,7 @@ static u9_err read_map(const u9i_patch *p, const u9_value *map, size_t *size)
     u9_walk walk = u9_walk_elements(map);
     u9_builder_init(&counter, NULL, 0);
     while (u9_walk_next(&walk, &element) == U9_OK) {
-        if (!u9i_is_container(element.type) || u9_value_at(&element, 0, &key) != U9_OK)
+        if (!u9i_key_of(&element, &key))
             return refuse_args(p, U9_ARG, "D-5",
                                "an element of a map is a tuple or array that begins with its key");
         u9_err err = u9_build_value(&counter, &element);
@@ -204,8 +204,9 @@ static void merge_one(const u9i_patch *p, u9_node *n, const u9_value *element, c
     u9_view in = u9i_node_view(n), found;
     u9_value key;
     uint64_t k;
-    u9_err err = u9_value_at(element, 0, &key);
-    if (!err) err = u9i_view_find(&in, &key, &k, &found);
+    bool keyed = u9i_key_of(element, &key);
+    assert(keyed);
+    u9_err err = u9i_view_find(&in, &key, &k, &found);
     assert(err == U9_OK || err == U9_ABSENT); /* all was read before */
     u9_piece *slot = err == U9_OK
                          ? u9i_piece_carve(p->diff, n, k)

@@ -34,10 +34,17 @@ static u9_err refuse_absent(const u9i_patch *p, const uint8_t *at)
     return u9i_patch_refuse(p, U9_ABSENT, at, "D-2", "the path leads to nothing: no such element");
 }
 
+/* By a walk: an index in front may be wrong. */
+bool u9i_key_of(const u9_value *container, u9_value *key)
+{
+    u9_walk walk = u9_walk_elements(container);
+    return u9i_is_container(container->type) && u9_walk_next(&walk, key) == U9_OK;
+}
+
 /* True if the step is a key; then `key` is it. [D-2] */
 static bool is_key(const u9_value *step, u9_value *key)
 {
-    return u9i_is_container(step->type) && step->count == 1 && u9_value_at(step, 0, key) == U9_OK;
+    return step->count == 1 && u9i_key_of(step, key);
 }
 
 static bool is_position(const u9_value *step)

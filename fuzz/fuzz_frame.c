@@ -67,7 +67,8 @@ static u9_err verify(const file *f, size_t avail, u9i_proof *proof, u9i_frame *o
 /* The same verdict whole and in pieces; true if the frame is valid. */
 static bool verify_twice(const file *f, size_t piece, u9i_frame *out)
 {
-    u9i_proof whole = {.need = 0}, pieces = {.need = 0};
+    u9i_mate mate = {0};
+    u9i_proof whole = {.need = 0}, pieces = {.mate = &mate};
     u9i_frame again = {.offset = 0};
     u9_err err = verify(f, f->size, &whole, out), last = U9_AGAIN;
     for (size_t avail = 0; last == U9_AGAIN; avail += piece) {

@@ -31,6 +31,7 @@
     X(rkey)    \
     X(idgen)   \
     X(idgen_race) \
+    X(hash)    \
     X(disk)    \
     X(frame)   \
     X(body)    \

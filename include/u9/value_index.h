@@ -41,7 +41,8 @@ typedef struct u9_index {
 /* Begins a walk over the indexes in front of a tuple or array; over nothing if there are none. */
 U9_API u9_walk u9_walk_indexes(const u9_value *container);
 
-/* The next index. U9_END behind the last one; U9_CORRUPT: it is not (ks ka ia). */
+/* The next index. U9_END behind the last one; U9_CORRUPT: it is not (ks ka ia); U9_LIMIT as u9_value_decode.
+ * [X-1] */
 U9_API U9_MUST_CHECK u9_err u9_index_next(u9_walk *walk, u9_index *out);
 
 /* What elements are looked for by. By position: u9_value_at. */

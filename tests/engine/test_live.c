@@ -78,13 +78,9 @@ typedef struct told {
     u9_verdict worst;
 } told;
 
-/* Reads the log on the late disk, behind the ends of rolled segments too. [begin, end) shows late. */
-static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t end, late_until until)
+/* The late disk, which is well so far. */
+static void take_disk(uint64_t segment)
 {
-    u9i_io *io;
-    u9i_reader r;
-    u9i_step step = U9I_STEP_FRAME;
-    told t = {0};
     late_table = u9i_io_posix;
     late_table.mount = mount_late;
     late_table.list = list_late;
@@ -94,6 +90,16 @@ static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t 
     late.until = SHOWN;
     late.segment = segment;
     late.asked = 0;
+}
+
+/* Reads the log on the late disk, behind the ends of rolled segments too. [begin, end) shows late. */
+static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t end, late_until until)
+{
+    u9i_io *io;
+    u9i_reader r;
+    u9i_step step = U9I_STEP_FRAME;
+    told t = {0};
+    take_disk(segment);
     ck_assert_int_eq(mount_late(log, false, &io), 0);
     ck_assert_int_eq(u9i_reader_open(&r, io, log, NULL), U9_OK);
     r.seals = true;
@@ -153,6 +159,35 @@ START_TEST(frames_that_show_late_are_no_gap_though_later_ones_promise_them)
     ck_assert_uint_eq(t.damage_count, 1);
     expect_unclosed(&t.damages[0], f.end);
     ck_assert_uint_eq(late.asked, 0);
+    forge_free(&f);
+}
+END_TEST
+
+/* [F-6] What was hashed of a payload along with the frame before it counts no more when it is read again. */
+START_TEST(a_payload_that_shows_late_is_hashed_again)
+{
+    uint64_t p[FRAMES];
+    u9i_io *io;
+    u9i_file *file;
+    u9i_scan scan;
+    u9i_frame out;
+    const char *log = at("log");
+    forged_segment f = many_blocks(ALL_DO, p);
+    forge_save(&f, log);
+    take_disk(1);
+    ck_assert_int_eq(mount_late(log, false, &io), 0);
+    ck_assert_int_eq(io->table->open(io, "0000000000000001.u9", U9I_OPEN_READ, &file), 0);
+    ck_assert_int_eq(u9i_scan_init(&scan, file, &f.keys), U9_OK);
+    late.from = p[2] + U9I_FRAME_HEADER_SIZE;
+    late.to = late.from + U9I_HASH_BLOCK;
+    late.until = NEVER;
+    ck_assert_int_eq(u9i_scan_at(&scan, p[1], f.size, &out), U9_OK);
+    late.until = SHOWN;
+    u9i_scan_forget(&scan);
+    ck_assert_int_eq(u9i_scan_at(&scan, p[2], f.size, &out), U9_OK);
+    u9i_scan_release(&scan);
+    io->table->close(file);
+    io->table->unmount(io);
     forge_free(&f);
 }
 END_TEST
@@ -449,6 +484,7 @@ Suite *suite_live(void)
     tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, frames_that_show_late_are_no_gap_though_later_ones_promise_them, 0, 3);
+    tcase_add_test(tc, a_payload_that_shows_late_is_hashed_again);
     tcase_add_test(tc, damage_in_front_of_frames_that_show_late_is_told_as_far_as_it_goes);
     tcase_add_test(tc, half_a_frame_is_in_progress_while_a_writer_has_the_log);
     tcase_add_test(tc, every_reader_knows_whether_a_writer_has_the_log);

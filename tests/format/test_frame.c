@@ -640,6 +640,105 @@ START_TEST(a_search_does_not_pass_its_end)
 }
 END_TEST
 
+/* Frames one behind the other, some at the next block, as a file has them. */
+typedef struct row {
+    u9i_keys keys;
+    uint8_t bytes[1 << 17];
+    size_t size, count;
+    size_t at[32];
+} row;
+
+static uint32_t lot(uint64_t *state, uint32_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % below;
+}
+
+static row make_row(uint64_t *state)
+{
+    row r = {.keys = fixed_keys()};
+    uint8_t sha[U9I_HASH_SIZE];
+    uint64_t previous = 32;
+    while (r.count < 32) {
+        size_t body = lot(state, lot(state, 8) == 0 ? 20000 : 600), at = r.size;
+        if (lot(state, 3) == 0) at += -at & 4095;
+        if (at + u9i_frame_size(body) > sizeof r.bytes) break;
+        u9i_trailer t = {.offset = FORGE_PLACE + at, .previous = previous};
+        for (size_t i = 0; i < body; i++) r.bytes[at + 64 + i] = (uint8_t)lot(state, 256);
+        ck_assert_int_eq(u9i_frame_seal(&r.keys, &t, r.bytes + at, body, sha), U9_OK);
+        previous = t.offset;
+        r.at[r.count++] = at;
+        r.size = at + u9i_frame_size(body);
+    }
+    return r;
+}
+
+/* What becomes of the frame at `at`, with `avail` bytes there from it on. */
+static u9_reason verify_in(const row *r, size_t at, size_t avail, u9i_mate *mate)
+{
+    u9i_proof proof = {.mate = mate};
+    u9i_frame out;
+    uint8_t *bytes = exact_copy(r->bytes + at, avail);
+    u9_err err = u9i_frame_verify(&r->keys, FORGE_PLACE + at, FORGE_PLACE + r->size, bytes, avail,
+                                  &proof, &out);
+    free(bytes);
+    ck_assert_int_ne(err, U9_AGAIN);
+    return err == U9_OK ? U9_R_NONE : proof.why;
+}
+
+/* [F-6] Payloads hashed in part with the frame before say the same, damaged or not, in any order. */
+START_TEST(a_mate_changes_no_verdict)
+{
+    uint64_t state = 7;
+    for (unsigned round = 0; round < 60; round++) {
+        row r = make_row(&state);
+        u9i_mate mate = {0};
+        for (unsigned i = 0; i < round % 4; i++) /* in header, payload or fill */
+            r.bytes[lot(&state, (uint32_t)r.size)] ^= (uint8_t)(1u << lot(&state, 8));
+        for (unsigned i = 0; i < 100; i++) {
+            size_t k = i < r.count ? i : lot(&state, (uint32_t)r.count), left = r.size - r.at[k];
+            size_t least = k + 1 < r.count ? r.at[k + 1] - r.at[k] : left;
+            size_t avail = least + lot(&state, (uint32_t)(left - least) + 1);
+            if (lot(&state, 2) == 0) avail = left;
+            u9_reason why = verify_in(&r, r.at[k], avail, NULL);
+            ck_assert_int_eq(verify_in(&r, r.at[k], avail, &mate), why);
+        }
+    }
+}
+END_TEST
+
+/* The second of two frames is hashed with the first, and not again: its bytes may be gone by then. */
+START_TEST(a_mate_saves_the_work)
+{
+    uint64_t state = 3;
+    row r = make_row(&state);
+    for (size_t k = 0; k + 1 < r.count; k++) {
+        u9i_mate mate = {0};
+        ck_assert_int_eq(verify_in(&r, r.at[k], r.size - r.at[k], &mate), U9_R_NONE);
+        ck_assert_uint_eq(mate.offset, FORGE_PLACE + r.at[k + 1]);
+        uint64_t first = u9i_get_be(r.bytes + r.at[k] + AT_LENGTH, 8) / 64;
+        uint64_t second = u9i_get_be(r.bytes + r.at[k + 1] + AT_LENGTH, 8) / 64;
+        ck_assert_uint_eq(mate.hasher.blocks, first < second ? first : second);
+        row changed = r; /* what was hashed is not looked at once more */
+        changed.bytes[r.at[k + 1] + AT_PAYLOAD] ^= 1;
+        size_t left = r.size - r.at[k + 1];
+        ck_assert_int_eq(verify_in(&changed, r.at[k + 1], left, &mate), U9_R_NONE);
+        mate = (u9i_mate){0};
+        ck_assert_int_eq(verify_in(&changed, r.at[k + 1], left, &mate), U9_R_HASH);
+    }
+}
+END_TEST
+
+/* A frame that is longer when it is hashed with the one before than when its turn comes. */
+START_TEST(a_mate_with_more_blocks_than_the_payload_is_dropped)
+{
+    uint64_t state = 5;
+    row r = make_row(&state);
+    u9i_mate mate = {.offset = FORGE_PLACE + r.at[1], .hasher = {.blocks = 1 << 20}};
+    ck_assert_int_eq(verify_in(&r, r.at[1], r.size - r.at[1], &mate), U9_R_NONE);
+}
+END_TEST
+
 /* A frame to be sealed in which the boundary stands somewhere behind the header. */
 typedef struct seam {
     u9i_keys keys;
@@ -923,6 +1022,9 @@ Suite *suite_frame(void)
     tcase_add_test(t, a_header_that_is_cut_off_is_not_whole);
     tcase_add_test(t, a_frame_follows_if_previous_ordinal_and_chain_fit);
     tcase_add_test(t, ordinals_are_added_in_64_bits);
+    tcase_add_test(t, a_mate_changes_no_verdict);
+    tcase_add_test(t, a_mate_saves_the_work);
+    tcase_add_test(t, a_mate_with_more_blocks_than_the_payload_is_dropped);
     suite_add_tcase(s, layout_case());
     suite_add_tcase(s, clause_case());
     suite_add_tcase(s, boundary_case());

@@ -459,6 +459,7 @@ START_TEST(what_is_no_index_is_refused_at_its_place)
     expect_refused("4a 03 81 51 00", U9_CORRUPT, 3, "X-1");
     expect_refused("54 18 " INDEX_I " 85 4a 02 81 82", U9_CORRUPT, 0, "X-1"); /* a fourth part */
     expect_refused("54 03 81 82 83 4a 02 81 82", U9_CORRUPT, 0, "X-1");
+    expect_refused("55 0014 0a 6b00000000000000 45 0002 0100 18 00 44 01 00 05 48 00", U9_LIMIT, 0, "V-10");
     expect_refused("54 16 0a 6900000000000000 44 02 01 00 00 44 05 02 05 0000 0001 4a 02 81 82",
                    U9_CORRUPT, 0, "X-1"); /* one key, two offsets */
     expect_refused("54 15 0a 6900000000000000 44 03 02 00 00 01 44 03 02 00 00 01 4a 02 81 82",

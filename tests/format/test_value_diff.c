@@ -102,6 +102,22 @@ START_TEST(keys_are_looked_for_in_what_the_patches_have_left)
 END_TEST
 
 /* [D-2] */
+/* The index says that element 0 is behind the last byte. [D-2] [V-6] */
+START_TEST(a_wrong_index_in_front_of_a_key_step_means_nothing)
+{
+    static const uint8_t set[] = {
+        0x4b, 0x3c, 0x0a, 0x73, 0x65, 0x74, 0x00, 0x00, 0x00, 0x00, 0x00, 0x49, 0x30, 0x53, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x23, 0x0a, 0x69, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x44,
+        0x09, 0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x46, 0x00, 0x00, 0x00, 0x05,
+        0x00, 0x00, 0x00, 0x01, 0x06, 0xff, 0xff, 0xff, 0xff, 0x40, 0x01, 0x01, 0x83, 0x8a};
+    fixture f;
+    begin(&f, "((3))");
+    fine(u9_diff_apply(&f.diff, set, sizeof set, &f.fault));
+    expect_bytes(reduce(&f), say("(10)"));
+    finish(&f);
+}
+END_TEST
+
 START_TEST(what_is_neither_position_nor_key_is_no_step)
 {
     expect_refused("(1 2)", "(set (-1) 9)", U9_ARG, "D-2");
@@ -551,6 +567,7 @@ Suite *suite_value_diff(void)
     tcase_add_test(t, a_step_is_a_position);
     tcase_add_test(t, a_step_is_a_key_in_a_tuple_or_array);
     tcase_add_test(t, keys_are_looked_for_in_what_the_patches_have_left);
+    tcase_add_test(t, a_wrong_index_in_front_of_a_key_step_means_nothing);
     tcase_add_test(t, what_is_neither_position_nor_key_is_no_step);
     tcase_add_test(t, a_path_that_leads_to_nothing_is_refused);
     tcase_add_test(t, set_replaces);
