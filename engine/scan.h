@@ -2,7 +2,8 @@
  * engine/scan.h: valid frames of one file, found through a window that slides over it.
  *
  * The window holds the frame that is looked at and the chunk behind it; it grows to the largest frame
- * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice. [F-6]
+ * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
+ * for what it hashed in vain beside a valid frame. [F-6]
  */
 #ifndef U9I_SCAN_H
 #define U9I_SCAN_H
