@@ -15,7 +15,7 @@
 
 #include <u9/value_index.h>
 
-enum { ROOM = 1 << 16, ENTRIES = 1 << 14, LOOKUPS = 48 };
+enum { ROOM = 1 << 16, ENTRIES = 1 << 14, LOOKUPS = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -37,6 +37,9 @@ START_TEST(keys_take_the_narrowest_typecode_that_holds_all)
          "44 11 02 03 0000000000000005 8000000000000000", 3, false},
         {"4a 07 49 01 ff 49 02 04 80", "44 03 02 04 80 7f", 3, true},
         {"4a 08 49 02 00 80 49 02 04 ff", "44 05 02 05 ffff 0080", 4, true},
+        {"4a 07 49 02 04 00 49 01 85", "44 03 02 00 00 05", 4, false}, /* an int that is 0 */
+        {"4a 0f 49 02 04 ff 49 09 03 7fffffffffffffff",
+         "44 11 02 07 ffffffffffffffff 7fffffffffffffff", 4, false},
         {"4a 0a 49 03 01 8000 49 03 05 8000", "44 09 02 06 ffff8000 00008000", 5, true},
         {"4a 0e 49 09 07 ffffffff7fffffff 49 01 80",
          "44 11 02 07 ffffffff7fffffff 0000000000000000", 11, false},
@@ -167,6 +170,31 @@ START_TEST(hashes_take_the_width_asked_for_or_one_by_the_number_of_elements)
         ck_assert_uint_eq(ka.code, of[i].code);
         ck_assert_int_eq(u9_value_at(&index.ka, 0, &key), U9_OK);
         ck_assert_uint_eq(key.u, u9_value_hash(&abc) >> (64 - 8 * ka.stride));
+    }
+}
+END_TEST
+
+/* */
+START_TEST(long_keys_take_a_typecode_with_a_longer_length)
+{
+    for (size_t size = 255; size <= 256; size++) {
+        u9_value key, element, row = view(texts(1, size));
+        uint8_t bytes[300];
+        u9_builder b;
+        ck_assert_int_eq(u9_value_at(&row, 0, &key), U9_OK);
+        u9_builder_init(&b, bytes, sizeof bytes);
+        ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+        ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+        ck_assert_int_eq(u9_build_value(&b, &key), U9_OK);
+        ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+        ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+        u9_value map = view((block){bytes, b.size});
+        u9_index_spec spec = {U9_KEYSPEC_K, 0, 0};
+        block built = build_indexed(&map, &spec, 1);
+        ck_assert_uint_eq(index_of(built).keys.code, size == 255 ? 0x18 : 0x19);
+        ck_assert_uint_eq(index_of(built).keys.stride, size);
+        map = view(built);
+        ck_assert_int_eq(u9_value_by_key(&map, &key, &element), U9_OK);
     }
 }
 END_TEST
@@ -541,6 +569,7 @@ Suite *suite_value_index_build(void)
     tcase_add_test(t, an_incomplete_index_has_every_nth_element_from_the_first);
     tcase_add_test(t, offsets_take_the_narrowest_type_that_holds_the_last);
     tcase_add_test(t, an_index_takes_the_narrowest_length_that_holds_it);
+    tcase_add_test(t, long_keys_take_a_typecode_with_a_longer_length);
     tcase_add_test(t, hashes_take_the_width_asked_for_or_one_by_the_number_of_elements);
     tcase_add_test(t, indexes_and_container_are_one_element_and_old_indexes_stay_behind);
     tcase_add_test(t, a_container_without_bytes_of_its_own_is_indexed);
