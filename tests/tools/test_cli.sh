@@ -256,7 +256,7 @@ END
         test "$(sed -n 3,4p out | tr '\n' ' ')" = '["a",[1,-2,[]],2.5] 9223372036854775807 '
     for bad in '{"$a":1}' '[1,[{"$a":1}]]'; do
         printf '"fine"\n%s\n' "$bad" >bad.json
-        mistake 1 'bad.json:2: an object with the key "\$a" is no value; 1 record was' \
+        mistake 1 'bad.json:2: an object with the key "\$a" is no value \(a key of your own is "\$\$a"\); 1 record was' \
             "--json refuses $bad, naming line and key" append --json bad bad.json
     done
     printf '"fine"\n{"a":1,"a":2}\n' >bad.json

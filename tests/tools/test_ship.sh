@@ -115,7 +115,7 @@ refusals() {
     claim 'another key kind is refused' grep -q "of kind 'muid', not 'rkey'" recv.err
     claim 'something else is no stream' refused 1 'offset 0: no frame begins here \[T-2\]' \
         sh -c 'echo hello | "$1" recv no' sh "$u9"
-    claim 'nor is nothing' refused 4 'ends before its omega' sh -c '"$1" recv no </dev/null' sh "$u9"
+    claim 'nor is nothing' refused 4 'nothing came' sh -c '"$1" recv no </dev/null' sh "$u9"
     claim 'a frame of any length is refused at its place' refused 1 'offset 4: .*longer than is accepted' \
         sh -c 'printf "\377u9\0\377\377\377\377\377\377\377\377" | "$1" recv no' sh "$u9"
     claim 'nothing was made' test ! -e no
