@@ -266,8 +266,8 @@ START_TEST(what_cannot_be_indexed_is_refused_and_nothing_is_built)
         uint64_t entries;
         u9_err err;
     } of[] = {
-        {"4a 02 81 82", {U9_KEYSPEC_OTHER, 0, 0}, 2, U9_ARG},
-        {"4a 02 81 82", {(u9_keyspec)5, 0, 0}, 2, U9_ARG},
+        {"4a 06 49 01 81 49 01 82", {U9_KEYSPEC_OTHER, 0, 0}, 2, U9_ARG},
+        {"4a 06 49 01 81 49 01 82", {(u9_keyspec)5, 0, 0}, 2, U9_ARG},
         {"4a 02 81 82", {U9_KEYSPEC_H, 0, 1}, 2, U9_ARG},
         {"4a 02 81 82", {U9_KEYSPEC_H, 0, 9}, 2, U9_ARG},
         {"4a 02 81 82", {U9_KEYSPEC_H, 0, 24}, 2, U9_ARG},
@@ -310,6 +310,8 @@ START_TEST(only_a_container_outside_open_arrays_is_indexed)
     ck_assert_int_eq(u9_build_indexed(&b, &empty, &spec, 1, NULL, 0), U9_ARG);
     ck_assert_int_eq(u9_build_array_close(&b), U9_OK);
     ck_assert_int_eq(u9_build_indexed(&b, &empty, &spec, 1, NULL, 0), U9_OK);
+    u9_value no_bytes = view(unhex("44 02 02 1c 00"));
+    ck_assert_int_eq(u9_build_indexed(&b, &no_bytes, NULL, 0, NULL, 0), U9_OK);
 }
 END_TEST
 
