@@ -52,6 +52,10 @@ typedef enum u9_type {
  * int32; u9_typecode_parse makes them from text.
  */
 
+typedef struct u9_pidfd {
+    uint32_t pid, fd;
+} u9_pidfd;
+
 /*
  * A view of one value. It borrows the caller's bytes, which must stay as they are while it is used.
  *
@@ -71,9 +75,7 @@ typedef struct u9_value {
         uint64_t u;
         int64_t i;
         double f;
-        struct {
-            uint32_t pid, fd;
-        } pidfd;
+        u9_pidfd pidfd;
         const uint8_t *typecode; /* ARRAY: what each element is [V-10] */
     };
 } u9_value;
