@@ -40,6 +40,17 @@ typedef struct checker {
     u9_fault *fault;
 } checker;
 
+/* The array where the checker is is whole, and no array: is it its typecode? */
+static u9_err refuse_array(const checker *c, u9_err err)
+{
+    const uint8_t *p = c->bytes + c->at;
+    unsigned width = 1u << (p[0] & 3);
+    u9i_typecode t;
+    if (u9i_typecode_read(p + 1 + 2 * width, (size_t)u9i_get_be(p + 1, width), &t) != U9_OK)
+        return refuse(c->fault, err, c->at, "V-10", "an array whose typecode is none");
+    return refuse(c->fault, err, c->at, "V-5", "an array's length, count and typecode do not fit");
+}
+
 /* Names what was refused where the checker is. What is torn inside a whole container is no torn input. */
 static u9_err refuse_value(const checker *c, u9_err err)
 {
@@ -52,8 +63,7 @@ static u9_err refuse_value(const checker *c, u9_err err)
         return refuse(c->fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
     if (err == U9_TORN)
         return refuse(c->fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
-    if (c->bytes[at] >= 0x44 && c->bytes[at] <= 0x47)
-        return refuse(c->fault, err, at, "V-5", "an array's length, count and typecode do not fit");
+    if (c->bytes[at] >= 0x44 && c->bytes[at] <= 0x47) return refuse_array(c, err);
     return refuse(c->fault, err, at, "V-6", "a reserved bytecode");
 }
 

@@ -260,6 +260,10 @@ START_TEST(length_count_and_typecode_must_fit)
     expect_no_array("44 02 01 10 05", U9_CORRUPT);         /* nor is alpha */
     expect_no_array("44 03 02 00 05", U9_TORN);            /* passes the end of the bytes */
     expect_refused("44 03 01 00 05 06", U9_CORRUPT, 0, "V-5");
+    expect_refused("44 01 00 10", U9_CORRUPT, 0, "V-10");
+    expect_refused("44 01 00 ff", U9_CORRUPT, 0, "V-10");
+    expect_refused("44 00 00", U9_CORRUPT, 0, "V-10");
+    expect_refused("44 01 00 18", U9_CORRUPT, 0, "V-10"); /* its length passes the array's end */
     expect_refused("49 06 44 03 01 00 05 06", U9_CORRUPT, 2, "V-5");
 }
 END_TEST

@@ -8,6 +8,7 @@
  * what it refuses, and random values.
  */
 #include <check.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -1013,6 +1014,48 @@ START_TEST(the_examples_of_the_specification_are_what_their_comments_say)
 }
 END_TEST
 
+/* Every well-formed value that begins anywhere in these bytes, printed and read back. How many. */
+static unsigned round_trips(const uint8_t *bytes, size_t size)
+{
+    static char text[16 * ROOM];
+    unsigned n = 0;
+    for (size_t at = 0; at < size; at++) {
+        u9_value v;
+        size_t length;
+        if (u9_value_decode(bytes + at, size - at, &v) != U9_OK || v.encoded > ROOM / 64 ||
+            u9_value_check(v.start, v.encoded, NULL, NULL) != U9_OK)
+            continue;
+        ck_assert_int_eq(u9_value_text(v.start, v.encoded, text, sizeof text, &length, NULL), U9_OK);
+        expect_bytes(text, v.start, v.encoded);
+        n++;
+    }
+    return n;
+}
+
+/* The corpora hold bytes of all kinds, values among them. [N-1] */
+START_TEST(every_value_in_the_fuzz_corpora_reads_back_to_the_same_bytes)
+{
+    static const char *const corpora[] = {"value", "order", "index", "diff", "transit", "frame"};
+    static uint8_t bytes[ROOM];
+    char path[600];
+    for (unsigned i = 0; i < sizeof corpora / sizeof corpora[0]; i++) {
+        snprintf(path, sizeof path, "fuzz/corpus/%s", corpora[i]);
+        DIR *folder = opendir(path);
+        ck_assert_msg(folder != NULL, "%s", path);
+        unsigned n = 0;
+        for (struct dirent *e; (e = readdir(folder)) != NULL;) {
+            snprintf(path, sizeof path, "fuzz/corpus/%s/%s", corpora[i], e->d_name);
+            FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "rb");
+            if (!f) continue;
+            n += round_trips(bytes, fread(bytes, 1, sizeof bytes, f));
+            fclose(f);
+        }
+        closedir(folder);
+        ck_assert_msg(n >= 50, "%s: %u values", corpora[i], n);
+    }
+}
+END_TEST
+
 Suite *suite_value_text(void)
 {
     Suite *s = suite_create("value_text");
@@ -1029,6 +1072,7 @@ Suite *suite_value_text(void)
     tcase_add_test(t, random_floats_read_back_to_their_bits_and_no_fewer_digits_do);
     tcase_add_test(t, decimal_numbers_are_read_as_the_nearest_float);
     tcase_add_test(t, random_values_read_back_to_the_same_bytes);
+    tcase_add_test(t, every_value_in_the_fuzz_corpora_reads_back_to_the_same_bytes);
     tcase_add_test(t, texts_that_are_cut_off_are_torn_or_end_with_a_value);
     tcase_add_test(t, malformed_bytes_have_no_text);
     tcase_add_test(t, a_text_without_room_is_cut_and_its_length_is_told);

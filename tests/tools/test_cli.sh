@@ -1,56 +1,16 @@
 #!/usr/bin/env bash
 # tests/tools/test_cli.sh BINDIR TMPDIR: u9 and u9fsck from a user's chair, end to end.
-#
-# Prints `ok N - sentence` or `not ok N - sentence` for each claim, then `N passed, N failed`; the
-# exit status is 1 if any failed. What cannot be tried here (permissions as root, a full disk
-# without one) is printed as `skip`.
+# What cannot be tried here (permissions as root, a full disk without one) is skipped.
 # shellcheck disable=SC2016 # conditions and $bytes are meant as they stand
-set -u
-export LC_ALL=C.UTF-8 TZ=UTC
-
-if [ $# -ne 2 ]; then
-    echo 'usage: tests/tools/test_cli.sh BINDIR TMPDIR' >&2
-    exit 2
-fi
-bin=$(cd "$1" && pwd) || exit 2
-mkdir -p "$2" && tmp=$(cd "$2" && mktemp -d "$PWD/cli.XXXXXX") || exit 2
-cd "$tmp" || exit 2
-u9=$bin/u9
-fsck=$bin/u9fsck
-passed=0 failed=0 number=0 mounted=
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+mounted=
 
 cleanup() {
     [ -z "$mounted" ] || umount "$mounted"
     cd / && chmod -R u+rwx "$tmp" && rm -rf "$tmp"
 }
 trap cleanup EXIT
-
-result() { # STATUS SENTENCE
-    number=$((number + 1))
-    if [ "$1" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok $number - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $number - $2"
-        echo "#   status ${status-}, stderr: $(head -c 400 err 2>/dev/null)"
-    fi
-}
-skip() { echo "skip - $1"; }
-
-# run COMMAND...: fills out, err and status.
-run() {
-    "$@" >out 2>err
-    status=$?
-}
-
-# claim SENTENCE COMMAND...: the command succeeds.
-claim() {
-    local sentence=$1
-    shift
-    "$@" >/dev/null 2>claim.err
-    result $? "$sentence"
-}
 
 # exits STATUS SENTENCE COMMAND...: that exit status, and nothing on stderr.
 exits() {
@@ -742,5 +702,4 @@ for group in help_and_usage append_and_cat json keys ranges gets infos ids durab
     paths outputs no_space; do
     $group
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+tally

@@ -1,45 +1,10 @@
 #!/usr/bin/env bash
 # tests/tools/test_id.sh BINDIR TMPDIR: `u9 id` from a user's chair: what it makes, what it takes
 # apart, what it refuses.
-#
-# Prints `ok N - sentence` or `not ok N - sentence` for each claim, then `N passed, N failed`; the
-# exit status is 1 if any failed.
 # shellcheck disable=SC2016 # backticks are meant as they stand
-set -u
-export LC_ALL=C.UTF-8 TZ=UTC
-
-if [ $# -ne 2 ]; then
-    echo 'usage: tests/tools/test_id.sh BINDIR TMPDIR' >&2
-    exit 2
-fi
-bin=$(cd "$1" && pwd) || exit 2
-mkdir -p "$2" && tmp=$(cd "$2" && mktemp -d "$PWD/id.XXXXXX") || exit 2
-cd "$tmp" || exit 2
-u9=$bin/u9
-passed=0 failed=0 number=0
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
 trap '' PIPE
-trap 'cd / && rm -rf "$tmp"' EXIT
-
-result() { # STATUS SENTENCE
-    number=$((number + 1))
-    if [ "$1" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok $number - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $number - $2"
-        echo "#   status ${status-}, stdout: $(head -c 300 out 2>/dev/null)"
-        echo "#   stderr: $(head -c 300 err 2>/dev/null)"
-    fi
-}
-
-# claim SENTENCE COMMAND...: the command succeeds.
-claim() {
-    local sentence=$1
-    shift
-    "$@" >/dev/null 2>&1
-    result $? "$sentence"
-}
 
 # id STATUS ARGUMENT...: runs `u9 id`, fills out and err; false if it exits otherwise or says a word.
 id() {
@@ -300,5 +265,4 @@ uid8s
 rkeys
 lines
 words
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+tally

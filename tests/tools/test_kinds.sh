@@ -1,36 +1,7 @@
 #!/usr/bin/env bash
 # tests/tools/test_kinds.sh BINDIR TMPDIR: logs keyed by every key kind, through the tools. [L-6]
-# Prints a line a claim and at last "N passed, N failed".
-set -u
-u9=$(realpath "$1")/u9
-fsck=$(realpath "$1")/u9fsck
-dir=$2/kinds
-passed=0
-failed=0
-rm -rf "$dir" && mkdir -p "$dir" && cd "$dir" || exit 1
-
-claim() { # SENTENCE COMMAND...
-    local sentence=$1
-    shift
-    if "$@" >out 2>err; then
-        passed=$((passed + 1))
-        echo "ok $((passed + failed)) - $sentence"
-    else
-        failed=$((failed + 1))
-        echo "not ok $((passed + failed)) - $sentence"
-        sed 's/^/# /' out err
-    fi
-}
-same() { [ "$1" = "$2" ] || { echo "is '$1', not '$2'"; false; }; }
-refused() { # STATUS PATTERN COMMAND...
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >refused 2>&1 || got=$?
-    if [ "$got" = "$want" ] && grep -q -- "$pattern" refused; then return 0; fi
-    echo "status $got"
-    cat refused
-    return 1
-}
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
 
 for kind in muid gid:log gid:volume gid:segment tid uid8 rkey:tid; do
     log=${kind/:/-}
@@ -88,5 +59,4 @@ printf '%s,z\n' "$long" | "$u9" append long --key rkey --key-field , --print-key
 claim 'a record key may have 512 characters' same "$(cat keys)" "$long"
 claim 'and is found' same "$("$u9" get long "$long")" z
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally

@@ -1,38 +1,10 @@
 #!/usr/bin/env bash
 # tests/tools/test_ship.sh BINDIR TMPDIR: u9 send and u9 recv, over pipes and a UNIX socket. [T-9] to [T-12]
-# Prints a line a claim and at last "N passed, N failed". What cannot be tried here is printed as `skip`.
 # shellcheck disable=SC2016 # conditions are meant as they stand
-set -u
-u9=$(realpath "$1")/u9
-fsck=$(realpath "$1")/u9fsck
-dir=$(realpath "$2")/ship
-passed=0
-failed=0
-rm -rf "$dir" && mkdir -p "$dir" && cd "$dir" || exit 1
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+dir=$tmp
 
-claim() { # SENTENCE COMMAND...
-    local sentence=$1
-    shift
-    if "$@" >out 2>err; then
-        passed=$((passed + 1))
-        echo "ok $((passed + failed)) - $sentence"
-    else
-        failed=$((failed + 1))
-        echo "not ok $((passed + failed)) - $sentence"
-        sed 's/^/# /' out err
-    fi
-}
-skip() { echo "skip - SKIPPED: $1"; }
-same() { [ "$1" = "$2" ] || { echo "is '$1', not '$2'"; false; }; }
-refused() { # STATUS PATTERN COMMAND...
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >refused 2>&1 || got=$?
-    if [ "$got" = "$want" ] && grep -q -- "$pattern" refused; then return 0; fi
-    echo "status $got"
-    cat refused
-    return 1
-}
 records() { "$u9" cat --keys "$1"; }
 copied() { # LOG COPY: the same records under the same keys, in a log that is whole
     records "$1" >want && records "$2" >have && cmp want have && "$fsck" -q "$2"
@@ -220,5 +192,4 @@ sockets() {
 }
 
 for group in pipes breaks refusals damage memory sockets; do $group; done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+tally
