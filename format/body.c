@@ -8,6 +8,8 @@
 
 #include "format/bytes.h"
 #include "format/control.h"
+#include "format/shortest.h"
+#include "format/value_look.h"
 
 #include <u9/value.h>
 
@@ -162,15 +164,14 @@ static const uint8_t *key_raw(const u9_value *key, size_t *size)
     return key->code == 0x03 ? key->start + 1 : NULL;
 }
 
-/* Bytes of the value at p, 0 if there is none within `left`. Short text and bytes are looked at here. */
+/* Bytes of the value at p by its length, 0 if there is none within `left`. [B-2] */
 static inline size_t value_span(const uint8_t *p, size_t left)
 {
-    u9_value v;
-    size_t size = 0;
-    if (left >= 2 && (p[0] == 0x18 || p[0] == 0x1c)) size = 2 + (size_t)p[1];
-    else if (p[0] >= 0x20 && p[0] <= 0x3f) size = 1 + (size_t)(p[0] & 15);
-    else return u9_value_decode(p, left, &v) == U9_OK ? v.encoded : 0;
-    return size <= left ? size : 0;
+    u9i_parts v;
+    size_t at = u9i_is_index(p[0]) ? u9i_pass_indexes(p, left) : 0;
+    if (at >= left || u9i_take_apart(false, p[at], p + at, left - at, &v) != U9_OK) return 0;
+    if (v.type == 0 || (at > 0 && v.type < U9_TUPLE)) return 0;
+    return at + v.head + (size_t)v.body;
 }
 
 /* How many values stand back to back in exactly `size` bytes; UINT64_MAX if they do not. */
@@ -209,7 +210,7 @@ u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
     }
     u9_value tuple, key;
     if (u9_value_decode(*next, *left, &tuple) != U9_OK || tuple.type != U9_TUPLE ||
-        tuple.count == 0 || u9_value_decode(tuple.data, (size_t)tuple.size, &key) != U9_OK)
+        u9i_is_index(tuple.code) || tuple.count == 0 || u9_value_decode(tuple.data, (size_t)tuple.size, &key) != U9_OK)
         return U9_CORRUPT;
     if (key.type == U9_SYMBOL) {
         bool later = u9i_control_kind(key.data) == U9I_BODY_OTHER && memcmp(key.data, "u9", 2) == 0;
@@ -229,16 +230,6 @@ u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
 
 size_t u9i_record_head(uint64_t count, uint64_t size, uint8_t out[17])
 {
-    if (count <= 7 && size <= UINT8_MAX) {
-        out[0] = (uint8_t)(0x48 + count);
-        out[1] = (uint8_t)size;
-        return 2;
-    }
-    uint64_t larger = count > size ? count : size;
-    unsigned form = larger <= UINT8_MAX ? 0 : larger <= UINT16_MAX ? 1 : larger <= UINT32_MAX ? 2 : 3;
-    unsigned width = 1u << form;
-    out[0] = (uint8_t)(0x40 + form);
-    u9i_set_be(out + 1, width, size);
-    u9i_set_be(out + 1 + width, width, count);
-    return 1 + 2 * (size_t)width;
+    u9i_set_tuple_head(out, size, count);
+    return u9i_tuple_head(size, count);
 }

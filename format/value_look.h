@@ -111,6 +111,32 @@ static inline uint64_t u9i_pair(const uint8_t *p)
     return number;
 }
 
+/* True for the bytecodes of indexes. */
+static inline bool u9i_is_index(uint8_t code)
+{
+    return code >= 0x51 && code <= 0x57;
+}
+
+/* Bytes of the length behind an index's bytecode. */
+static inline unsigned u9i_index_width(uint8_t code)
+{
+    return code <= 0x53 ? 2u << (code - 0x51) : 1u << (code - 0x54);
+}
+
+/* Bytes of the indexes that stand one behind the other at p, by their lengths; above `size`: they pass it. */
+static inline size_t u9i_pass_indexes(const uint8_t *p, size_t size)
+{
+    size_t at = 0;
+    while (at < size && u9i_is_index(p[at])) {
+        unsigned width = u9i_index_width(p[at]);
+        size_t left = size - at - 1;
+        uint64_t l = width <= left ? u9i_get_be(p + at + 1, width) : 0;
+        if (width > left || l > left - width) return size + 1; /* [V-8] */
+        at += 1 + width + (size_t)l;
+    }
+    return at;
+}
+
 /* What is inlined wherever it is called, so that what a caller does not ask for is not computed. */
 #if defined(__GNUC__)
 #define U9I_INLINE static inline __attribute__((always_inline))
@@ -230,17 +256,5 @@ U9_MUST_CHECK u9_err u9i_walk_to(const uint8_t *p, size_t left, uint64_t k, u9_v
 /* u9_value_check of a value that is to stand inside `outer` containers, at most U9_DEPTH_MAX. [V-8] */
 U9_MUST_CHECK u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size,
                                             uint64_t *bad_utf8, u9_fault *fault);
-
-/* True for the bytecodes of indexes. */
-static inline bool u9i_is_index(uint8_t code)
-{
-    return code >= 0x51 && code <= 0x57;
-}
-
-/* Bytes of the length behind an index's bytecode. */
-static inline unsigned u9i_index_width(uint8_t code)
-{
-    return code <= 0x53 ? 2u << (code - 0x51) : 1u << (code - 0x54);
-}
 
 #endif

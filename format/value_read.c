@@ -65,17 +65,9 @@ u9_err u9i_look_array(const uint8_t *p, size_t head, uint64_t body, uint64_t cou
 
 u9_err u9i_look_indexed(const uint8_t *p, size_t size, u9_value *out)
 {
-    size_t at = 0;
     if (!u9i_is_index(p[0])) return U9_CORRUPT; /* [V-6] */
-    while (at < size && u9i_is_index(p[at])) {
-        unsigned width = u9i_index_width(p[at]);
-        size_t left = size - at - 1;
-        if (width > left) return U9_TORN;
-        uint64_t l = u9i_get_be(p + at + 1, width);
-        if (l > left - width) return U9_TORN; /* [V-8] */
-        at += 1 + width + (size_t)l;
-    }
-    if (at == size) return U9_TORN;
+    size_t at = u9i_pass_indexes(p, size);
+    if (at >= size) return U9_TORN;
     if (p[at] < 0x40 || p[at] > 0x4f) return U9_CORRUPT; /* [V-6]: no container */
     u9_value v;
     u9_err err = u9i_look(p + at, size - at, &v);

@@ -691,6 +691,39 @@ START_TEST(a_record_is_told_with_its_key_and_its_values)
 }
 END_TEST
 
+/* The index `i` over two elements, at 0 and 1: 25 bytes. */
+#define INDEX_I "\x54\x17\x0ai\0\0\0\0\0\0\0\x44\x03\x02\0\0\1\x44\x05\x02\5\0\0\0\1"
+
+/* What is said of the bytes as a record. */
+static u9_err as_record(const void *bytes, size_t size, u9i_record *r)
+{
+    const uint8_t *next = (const uint8_t *)bytes;
+    size_t left = size;
+    return u9i_record_next(&next, &left, r);
+}
+
+/* [B-2] */
+START_TEST(a_tuple_with_an_index_in_front_is_no_record)
+{
+    u9i_record r;
+    ck_assert_int_eq(as_record("\x4a\x05\x23key\x81", 7, &r), U9_OK);
+    ck_assert_int_eq(as_record(INDEX_I "\x4a\x05\x23key\x81", 32, &r), U9_CORRUPT);
+}
+END_TEST
+
+/* [B-2] An element counts by its length: an index belongs to its container, an array may be none. */
+START_TEST(elements_of_a_record_are_counted_by_their_lengths)
+{
+    u9i_record r;
+    ck_assert_int_eq(as_record("\x4a\x21\x23key" INDEX_I "\x4a\x02\x81\x82", 35, &r), U9_OK);
+    ck_assert_uint_eq(r.values_size, 29);
+    ck_assert_int_eq(as_record("\x4a\x1e\x23key" INDEX_I "\x81", 32, &r), U9_CORRUPT);
+    ck_assert_int_eq(as_record("\x4a\x1d\x23key" INDEX_I, 31, &r), U9_CORRUPT);
+    ck_assert_int_eq(as_record("\x4a\x08\x23key\x44\x01\x09\x10", 10, &r), U9_OK); /* no typecode */
+    ck_assert_uint_eq(r.values_size, 4);
+}
+END_TEST
+
 /* One record (key, 1): what is said of it, and its key in raw form. */
 static u9_err with_key(const void *key, size_t size, bag *raw)
 {
@@ -881,6 +914,8 @@ static TCase *kind_case(void)
     tcase_add_test(t, a_body_that_is_no_tuple_is_refused);
     tcase_add_test(t, a_body_cut_within_its_first_record_is_refused);
     tcase_add_test(t, a_tuple_of_nothing_is_no_record);
+    tcase_add_test(t, a_tuple_with_an_index_in_front_is_no_record);
+    tcase_add_test(t, elements_of_a_record_are_counted_by_their_lengths);
     tcase_add_test(t, a_symbol_that_does_not_begin_with_u9_is_neither_record_nor_control);
     tcase_add_test(t, control_records_stand_alone_in_frames_of_count_zero);
     tcase_add_test(t, control_records_in_a_frame_of_records_are_refused);
