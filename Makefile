@@ -43,11 +43,12 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # The sources of each product, and its objects.
 headers := include/u9.h $(wildcard include/u9/*.h)
-lib_src := $(wildcard format/*.c engine/*.c)
+find = $(sort $(shell find $(1) -name '$(2)'))
+lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck.c,$(wildcard tools/*.c))
 fsck_src := $(wildcard tools/fsck.c tools/common.c)
 bench_src := $(wildcard bench/*.c)
-test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(wildcard tests/*.c tests/*/*.c))
+test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
 tested_tools := $(wildcard tools/value_json*.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
@@ -355,8 +356,7 @@ bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS in build/r
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(wildcard format/*.h engine/*.h tools/*.h bench/*.h \
-	        tests/*.h tests/*/*.h zk/*.h) $(lib_src) $(u9_src) tools/fsck.c $(bench_src) $(test_src) \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk,*.h) $(lib_src) $(u9_src) tools/fsck.c $(bench_src) $(test_src) \
 	        $(fuzz_src) $(zk_src) $(zktest_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 

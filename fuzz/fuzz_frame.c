@@ -10,9 +10,9 @@
  *
  * Hashes cannot be guessed, so the mutator changes bodies and fields and mends what guards them.
  */
-#include "format/bytes.h"
-#include "format/control.h"
-#include "format/disk.h"
+#include "format/base/bytes.h"
+#include "format/frame/control.h"
+#include "format/frame/disk.h"
 
 #include <lz4.h>
 #include <stdlib.h>
@@ -29,12 +29,12 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 enum { PLACE = 4096, MORE = 512, OVERHEAD = U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE };
 
-static u9i_keys the_keys(void)
+static u9i_secret the_keys(void)
 {
     uint8_t secret[U9I_SECRET_SIZE];
-    u9i_keys keys;
+    u9i_secret keys;
     for (unsigned i = 0; i < sizeof secret; i++) secret[i] = (uint8_t)i;
-    CHECK(u9i_keys_init(&keys, secret));
+    CHECK(u9i_secret_init(&keys, secret));
     return keys;
 }
 
@@ -47,7 +47,7 @@ static void *take(size_t size)
 
 /* A file in memory: its bytes from the frame on, in a block of exactly that size. */
 typedef struct file {
-    u9i_keys keys;
+    u9i_secret keys;
     uint64_t p, bound;
     const uint8_t *bytes;
     size_t size;
@@ -67,8 +67,8 @@ static u9_err verify(const file *f, size_t avail, u9i_proof *proof, u9i_frame *o
 /* The same verdict whole and in pieces; true if the frame is valid. */
 static bool verify_twice(const file *f, size_t piece, u9i_frame *out)
 {
-    u9i_mate mate = {0};
-    u9i_proof whole = {.need = 0}, pieces = {.mate = &mate};
+    u9i_head_start head_start = {0};
+    u9i_proof whole = {.need = 0}, pieces = {.head_start = &head_start};
     u9i_frame again = {.offset = 0};
     u9_err err = verify(f, f->size, &whole, out), last = U9_AGAIN;
     for (size_t avail = 0; last == U9_AGAIN; avail += piece) {
@@ -142,12 +142,12 @@ static void recode(const u9i_body *body)
 {
     u9i_out out = u9i_out_init(take(body->size), body->size);
     switch (body->kind) {
-    case U9I_BODY_OPEN: RECODE(u9i_open, u9i_open_decode, u9i_open_encode, 14); break;
-    case U9I_BODY_END: RECODE(u9i_close, u9i_close_decode, u9i_close_encode, 12); break;
-    case U9I_BODY_TRIM: RECODE(u9i_trim, u9i_trim_decode, u9i_trim_encode, 3); break;
-    case U9I_BODY_PART: RECODE(u9i_part, u9i_part_decode, u9i_part_encode, 5); break;
+    case U9I_BODY_OPEN: RECODE(u9i_open_record, u9i_open_record_decode, u9i_open_record_encode, 14); break;
+    case U9I_BODY_END: RECODE(u9i_end_record, u9i_end_record_decode, u9i_end_record_encode, 12); break;
+    case U9I_BODY_TRIM: RECODE(u9i_trim_record, u9i_trim_record_decode, u9i_trim_record_encode, 3); break;
+    case U9I_BODY_PART: RECODE(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode, 5); break;
     case U9I_BODY_PAGE:
-        RECODE(u9i_page, u9i_page_decode, u9i_page_encode, r.has_seed ? 5u : 4u);
+        RECODE(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode, r.has_seed ? 5u : 4u);
         break;
     case U9I_BODY_RECORDS: walk_records(body); break;
     case U9I_BODY_EMPTY: CHECK(body->size == 0); break;
@@ -231,7 +231,7 @@ static size_t wrap(uint8_t *body, size_t size, size_t max, unsigned *seed)
 /* Writes header and trailer of a valid frame around a body of `size` bytes at frame + 64. */
 static void mend_frame(uint8_t *frame, size_t size, uint64_t p, const u9i_trailer *before)
 {
-    u9i_keys keys = the_keys();
+    u9i_secret keys = the_keys();
     u9i_trailer t = *before;
     uint8_t sha[U9I_HASH_SIZE];
     t.offset = p;

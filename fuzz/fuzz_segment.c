@@ -9,9 +9,9 @@
  * The mutator knows frames: it changes bodies, trailers and lengths, and mends what stands over them, so
  * that hashes do not end every attempt at the door.
  */
-#include "format/bytes.h"
-#include "format/disk.h"
-#include "format/frame.h"
+#include "format/base/bytes.h"
+#include "format/frame/disk.h"
+#include "format/frame/frame.h"
 
 #include <u9.h>
 
@@ -250,7 +250,7 @@ static unsigned draw(size_t below)
 typedef struct part {
     uint8_t *bytes;
     size_t size;
-    u9i_keys keys;
+    u9i_secret secret;
     size_t frames[MAX];
     size_t count;
 } part;
@@ -267,7 +267,7 @@ static part choose_part(uint8_t *data, size_t size)
     uint8_t *end = memmem(p.bytes, p.size, mark, sizeof mark);
     if (end) p.size = (size_t)(end - p.bytes);
     if (p.size < U9I_DISK_HEADER_SIZE) return p;
-    (void)u9i_keys_init(&p.keys, p.bytes + 8);
+    (void)u9i_secret_init(&p.secret, p.bytes + 8);
     for (size_t at = 32; at + 144 <= p.size && p.count < MAX; at += 16)
         if (memcmp(p.bytes + at + 48, u9i_frame_magic, 8) == 0) p.frames[p.count++] = at;
     return p;
@@ -285,9 +285,9 @@ static void mend(part *p, size_t at)
 {
     size_t length = length_of(p, at);
     if (length == 0) return;
-    memcpy(p->bytes + at, p->keys.boundary, 16);
+    memcpy(p->bytes + at, p->secret.boundary, 16);
     u9i_hash(p->bytes + at + 64, length, p->bytes + at + 16);
-    u9i_sign(p->bytes + at + 16, p->keys.secret, p->bytes + at + 32);
+    u9i_sign(p->bytes + at + 16, p->secret.bytes, p->bytes + at + 32);
 }
 
 static void mend_trailer(part *p, size_t at)

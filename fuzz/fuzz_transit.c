@@ -10,7 +10,7 @@
  * the same place and the same state of the link; nothing outside a piece or the room is touched; the frames
  * that came out are, framed again, the bytes that went in.
  */
-#include "format/ship.h"
+#include "format/link/hello.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +44,14 @@ static void look_at(const u9_value *v)
 {
     uint8_t bytes[1200];
     u9_builder b;
-    u9i_ship ship, ship_again;
+    u9i_hello ship, ship_again;
     uint64_t next, next_again;
     u9_value w;
     u9_fault fault;
     u9_builder_init(&b, bytes, sizeof bytes);
-    if (u9i_ship_read(v, &ship) == U9_OK) {
-        CHECK(u9i_ship_build(&b, &ship) == U9_OK && u9_value_decode(bytes, b.size, &w) == U9_OK);
-        CHECK(u9i_ship_read(&w, &ship_again) == U9_OK && ship_again.first == ship.first);
+    if (u9i_hello_read(v, &ship) == U9_OK) {
+        CHECK(u9i_hello_build(&b, &ship) == U9_OK && u9_value_decode(bytes, b.size, &w) == U9_OK);
+        CHECK(u9i_hello_read(&w, &ship_again) == U9_OK && ship_again.first == ship.first);
         CHECK(ship_again.kind_size == ship.kind_size && ship_again.has_mark == ship.has_mark);
         CHECK(memcmp(ship_again.kind, ship.kind, ship.kind_size) == 0);
     } else if (u9i_next_read(v, &next) == U9_OK) {

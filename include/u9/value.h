@@ -176,7 +176,7 @@ typedef struct u9_builder_level {
     uint64_t most;           /* of an array: elements that it may have */
     uint64_t stride;         /* of an array: bytes that each element takes */
     uint8_t type;            /* of an array: each element's u9_type */
-    uint8_t kind;            /* 0: a tuple in its shortest form; others are in format/build.h */
+    uint8_t kind;            /* 0: a tuple in its shortest form; others are in format/value/build.h */
     uint8_t width;           /* bytes of the header's length and count; 0: the fewest */
 } u9_builder_level;
 

@@ -3,8 +3,8 @@
  */
 #include "tests/engine/fixture.h"
 
-#include "format/bytes.h"
-#include "format/disk.h"
+#include "format/base/bytes.h"
+#include "format/frame/disk.h"
 #include "tests/second_reader.h"
 
 #include <dirent.h>
@@ -428,26 +428,26 @@ void picture(const char *log, uint8_t out[16])
     free(names);
 }
 
-u9i_keys keys_of(const char *path)
+u9i_secret keys_of(const char *path)
 {
     uint8_t header[U9I_DISK_HEADER_SIZE];
-    u9i_keys keys;
+    u9i_secret secret;
     int fd = open_for_damage(path);
     ck_assert_int_eq(pread(fd, header, sizeof header, 0), (ssize_t)sizeof header);
     close(fd);
-    ck_assert_int_eq(u9i_disk_decode(header, &keys), U9_OK);
-    return keys;
+    ck_assert_int_eq(u9i_disk_decode(header, &secret), U9_OK);
+    return secret;
 }
 
 size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t max)
 {
-    u9i_keys keys;
+    u9i_secret secret;
     size_t n = 0;
-    (void)u9i_keys_init(&keys, bytes + 8);
+    (void)u9i_secret_init(&secret, bytes + 8);
     for (size_t p = U9I_DISK_HEADER_SIZE; p + U9I_FRAME_HEADER_SIZE <= size && n < max;) {
         u9i_proof proof = {0};
         u9i_frame f;
-        if (u9i_frame_verify(&keys, p, size, bytes + p, size - p, &proof, &f) != U9_OK) {
+        if (u9i_frame_verify(&secret, p, size, bytes + p, size - p, &proof, &f) != U9_OK) {
             p += U9I_ALIGN;
             continue;
         }
@@ -475,7 +475,7 @@ uint64_t forge_frame(forged_segment *s, const void *body, size_t size, uint32_t 
     if (size > 0) memmove(frame + U9I_FRAME_HEADER_SIZE, body, size);
     s->next.offset = s->size;
     s->next.count = count;
-    ck_assert_int_eq(u9i_frame_seal(&s->keys, &s->next, frame, size, sha), U9_OK);
+    ck_assert_int_eq(u9i_frame_seal(&s->secret, &s->next, frame, size, sha), U9_OK);
     memcpy(s->next.chain, sha, sizeof sha);
     s->next.previous = s->size;
     s->next.ordinal += count;
@@ -533,21 +533,21 @@ void forge_pad(forged_segment *s)
     s->size += rest;
 }
 
-u9i_open forge_naming(uint64_t number, const forged_segment *before, u9i_tail tail)
+u9i_open_record forge_naming(uint64_t number, const forged_segment *before, u9i_tail tail)
 {
-    u9i_open open = {.segment = number, .tail = before ? tail : U9I_TAIL_NONE};
+    u9i_open_record open = {.segment = number, .tail = before ? tail : U9I_TAIL_NONE};
     memset(open.log, 0x70, sizeof open.log);
     memset(open.session, (int)(0x90 + number % 16), sizeof open.session);
     if (before == NULL) return open;
     open.before_segment = before->number;
-    memcpy(open.before_boundary, before->keys.boundary, sizeof open.before_boundary);
-    memcpy(open.before_secret, before->keys.secret, sizeof open.before_secret);
-    open.end = (u9i_end){.offset = before->end, .ordinal = before->next.ordinal};
+    memcpy(open.before_boundary, before->secret.boundary, sizeof open.before_boundary);
+    memcpy(open.before_secret, before->secret.bytes, sizeof open.before_secret);
+    open.end = (u9i_position){.offset = before->end, .ordinal = before->next.ordinal};
     memcpy(open.end.chain, before->next.chain, sizeof open.end.chain);
     return open;
 }
 
-forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open *open)
+forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open_record *open)
 {
     forged_segment s = {.bytes = calloc(1, FORGED_ROOM), .number = number, .kind = "muid",
                         .size = U9I_DISK_HEADER_SIZE};
@@ -555,15 +555,15 @@ forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open *o
     memset(secret, 0x5a, sizeof secret);
     u9i_set_be(secret, 8, number);
     u9i_set_be(secret + 12, 4, seed);
-    ck_assert(u9i_keys_init(&s.keys, secret));
-    u9i_disk_encode(&s.keys, s.bytes);
-    u9i_open o = *open;
+    ck_assert(u9i_secret_init(&s.secret, secret));
+    u9i_disk_encode(&s.secret, s.bytes);
+    u9i_open_record o = *open;
     s.next = (u9i_trailer){.ordinal = o.end.ordinal, .time_us = 1700000000000000 + number};
     if (o.before_segment == 0) u9i_hash(s.bytes, U9I_DISK_HEADER_SIZE, o.end.chain);
     memcpy(s.next.chain, o.end.chain, sizeof o.end.chain);
     if (o.kind.data == NULL) o.kind = (u9i_span){.data = (const uint8_t *)s.kind, .size = 4};
     u9i_out out = u9i_out_init(body, sizeof body);
-    u9i_open_encode(&out, &o);
+    u9i_open_record_encode(&out, &o);
     ck_assert(!out.failed);
     forge_frame(&s, body, out.size, 0);
     return s;
@@ -572,7 +572,7 @@ forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open *o
 forged_segment forge_begin(uint64_t number, unsigned seed, const forged_segment *before,
                            u9i_tail tail)
 {
-    u9i_open open = forge_naming(number, before, tail);
+    u9i_open_record open = forge_naming(number, before, tail);
     return forge_with_open(number, seed, &open);
 }
 
@@ -580,12 +580,12 @@ void forge_end(forged_segment *s, u9i_end_kind kind)
 {
     static const uint8_t none[1] = {0x30};
     uint8_t body[1024];
-    u9i_close end = {.kind = kind, .segment = s->number, .frames = s->frames, .records = s->records,
+    u9i_end_record end = {.kind = kind, .segment = s->number, .frames = s->frames, .records = s->records,
                      .data_end = s->end, .first_key = {none, 1}, .last_key = {none, 1},
                      .key_kind = {(const uint8_t *)s->kind, strlen(s->kind)}};
-    memcpy(end.secret, s->keys.secret, sizeof end.secret);
+    memcpy(end.secret, s->secret.bytes, sizeof end.secret);
     u9i_out out = u9i_out_init(body, sizeof body);
-    u9i_close_encode(&out, &end);
+    u9i_end_record_encode(&out, &end);
     ck_assert(!out.failed);
     s->next.durable = s->end;
     forge_pad(s);
@@ -599,7 +599,7 @@ void forge_mend(forged_segment *s, uint64_t p)
     uint64_t length = u9i_get_be(frame + 56, 8);
     ck_assert_uint_le(p + U9I_FRAME_HEADER_SIZE + length, s->size);
     u9i_hash(frame + U9I_FRAME_HEADER_SIZE, (size_t)length, frame + 16);
-    u9i_sign(frame + 16, s->keys.secret, frame + 32);
+    u9i_sign(frame + 16, s->secret.bytes, frame + 32);
     if (s->next.previous == p) memcpy(s->next.chain, frame + 16, U9I_HASH_SIZE);
 }
 

@@ -10,7 +10,7 @@
 #include <check.h>
 #include <u9.h>
 
-#include "format/control.h"
+#include "format/frame/control.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size
 void picture(const char *log, uint8_t out[16]);
 
 /* The keys of the file whose disk header stands at `path`. */
-u9i_keys keys_of(const char *path);
+u9i_secret keys_of(const char *path);
 
 /* A frame of a file, as the rule of the valid frame [F-6] sees it. */
 typedef struct seen_frame {
@@ -125,7 +125,7 @@ size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t ma
 typedef struct forged_segment {
     uint8_t *bytes;
     size_t size; /* bytes made so far: a frame's end, or a block's */
-    u9i_keys keys;
+    u9i_secret secret;
     uint64_t number;
     u9i_trailer next;
     uint64_t end; /* behind the last frame */
@@ -142,9 +142,9 @@ enum { FORGED_ROOM = 1 << 20 };
 forged_segment forge_begin(uint64_t number, unsigned seed, const forged_segment *before,
                            u9i_tail tail);
 /* The same with a given u9open, but for its end chain where it names none. */
-forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open *open);
+forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open_record *open);
 /* What the u9open of a successor says of `before`. */
-u9i_open forge_naming(uint64_t number, const forged_segment *before, u9i_tail tail);
+u9i_open_record forge_naming(uint64_t number, const forged_segment *before, u9i_tail tail);
 
 /* Puts a frame with this body at the next place; returns its offset. */
 uint64_t forge_frame(forged_segment *s, const void *body, size_t size, uint32_t count);

@@ -4,8 +4,8 @@
  */
 #include "tests/format/golden.h"
 
-#include "format/disk.h"
-#include "tests/format/forge.h"
+#include "format/frame/disk.h"
+#include "tests/format/frame/forge.h"
 
 #include <check.h>
 #include <u9/id.h>
@@ -164,7 +164,7 @@ static void note_records(golden *g, golden_frame which, uint32_t count, size_t d
 
 static void make_open(golden *g)
 {
-    u9i_open r = {.segment = 1,
+    u9i_open_record r = {.segment = 1,
                   .time_us = time_of(GOLDEN_OPEN),
                   .medallion = MEDALLION,
                   .tail = U9I_TAIL_NONE,
@@ -175,7 +175,7 @@ static void make_open(golden *g)
     }
     memcpy(r.end.chain, g->sha, sizeof r.end.chain);
     u9i_out out = next_body(g);
-    u9i_open_encode(&out, &r);
+    u9i_open_record_encode(&out, &r);
     seal_control(g, GOLDEN_OPEN, 0, &out);
 }
 
@@ -214,32 +214,32 @@ static void make_parts(golden *g)
 {
     uint8_t record[RECORD_ROOM];
     size_t size = golden_large_record(record, sizeof record);
-    u9i_part part = {.number = 0, .total = size, .bytes = {record, FIRST_PART}};
+    u9i_part_record part = {.number = 0, .total = size, .bytes = {record, FIRST_PART}};
     u9i_out out = next_body(g);
-    u9i_part_encode(&out, &part);
+    u9i_part_record_encode(&out, &part);
     seal_control(g, GOLDEN_PART_0, 0, &out);
 
-    part = (u9i_part){.number = 1,
+    part = (u9i_part_record){.number = 1,
                       .total = size,
                       .before = g->at[GOLDEN_PART_0],
                       .bytes = {record + FIRST_PART, size - FIRST_PART}};
     out = next_body(g);
-    u9i_part_encode(&out, &part);
+    u9i_part_record_encode(&out, &part);
     seal_control(g, GOLDEN_PART_1, 1, &out);
     note_records(g, GOLDEN_PART_1, 1, out.size);
 }
 
-static void make_page(golden *g, golden_frame which, const u9i_page *page)
+static void make_page(golden *g, golden_frame which, const u9i_page_record *page)
 {
     u9i_out out = next_body(g);
-    u9i_page_encode(&out, page);
+    u9i_page_record_encode(&out, page);
     seal_control(g, which, 0, &out);
 }
 
 static void make_index(golden *g)
 {
     uint8_t leaf[8];
-    u9i_page page = {
+    u9i_page_record page = {
         .keyspec = "k", .key_size = 16, .count = 4, .keys = g->key[0], .at = g->place[0]};
     make_page(g, GOLDEN_PAGE, &page);
     u9i_set_be(leaf, 8, (uint64_t)g->at[GOLDEN_PAGE] / 16 << 24);
@@ -248,7 +248,7 @@ static void make_index(golden *g)
     make_page(g, GOLDEN_ROOT, &page);
 
     static const uint8_t hash[8] = {0x8d, 0x53, 0x0b, 0xe2, 0x77, 0x41, 0xc6, 0x9a};
-    page = (u9i_page){.keyspec = "u9kh",
+    page = (u9i_page_record){.keyspec = "u9kh",
                       .key_size = 8,
                       .count = 1,
                       .keys = hash,
@@ -260,7 +260,7 @@ static void make_index(golden *g)
 
 static void make_end(golden *g)
 {
-    u9i_close r = {.kind = U9I_END_CLOSING,
+    u9i_end_record r = {.kind = U9I_END_CLOSING,
                    .segment = 1,
                    .frames = GOLDEN_END,
                    .records = g->records,
@@ -270,13 +270,13 @@ static void make_end(golden *g)
                    .key_kind = {(const uint8_t *)"muid", 4},
                    .first_key = {g->first_key, sizeof g->first_key},
                    .last_key = {g->last_key, sizeof g->last_key}};
-    memcpy(r.secret, g->keys.secret, sizeof r.secret);
+    memcpy(r.secret, g->keys.bytes, sizeof r.secret);
     g->durable = g->size;
     g->size = (g->size + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
     size_t end = g->size + U9I_BLOCK;
     ck_assert_uint_le(end, sizeof g->bytes);
     u9i_out out = next_body(g);
-    u9i_close_encode(&out, &r);
+    u9i_end_record_encode(&out, &r);
     seal_control(g, GOLDEN_END, 0, &out);
     g->size = end;
 }
@@ -291,9 +291,9 @@ void golden_make(golden *g)
     g->durable = g->size; /* the empty frame carries a promise */
     seal(g, GOLDEN_EMPTY, 0, 0);
 
-    u9i_trim trim = {.segment = 1, .ordinal = 0};
+    u9i_trim_record trim = {.segment = 1, .ordinal = 0};
     u9i_out out = next_body(g);
-    u9i_trim_encode(&out, &trim);
+    u9i_trim_record_encode(&out, &trim);
     seal_control(g, GOLDEN_TRIM, 0, &out);
     make_parts(g);
 
@@ -311,7 +311,7 @@ const uint8_t *golden_body(const golden *g, golden_frame which)
 
 void golden_empty_frame(uint8_t out[GOLDEN_EMPTY_SIZE])
 {
-    u9i_keys keys = fixed_keys();
+    u9i_secret keys = fixed_keys();
     u9i_trailer t = {.offset = U9I_DISK_HEADER_SIZE, .time_us = TIME_US};
     uint8_t header[U9I_DISK_HEADER_SIZE], sha[U9I_HASH_SIZE];
     u9i_disk_encode(&keys, header);

@@ -5,8 +5,8 @@
 #ifndef U9T_GOLDEN_H
 #define U9T_GOLDEN_H
 
-#include "format/control.h"
-#include "format/limits.h"
+#include "format/frame/control.h"
+#include "format/base/limits.h"
 
 /* The frames, in the file's order. */
 typedef enum golden_frame {
@@ -29,7 +29,7 @@ typedef enum golden_frame {
 enum { GOLDEN_ROOM = 3 * U9I_BLOCK };
 
 typedef struct golden {
-    u9i_keys keys;
+    u9i_secret keys;
     size_t at[GOLDEN_FRAMES];        /* where each frame begins */
     size_t body_size[GOLDEN_FRAMES]; /* of the body as stored */
     size_t size;                     /* of the file */

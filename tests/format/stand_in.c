@@ -4,7 +4,7 @@
  */
 #define u9i_hash stand_in_hash
 #define u9i_sign stand_in_sign
-#define u9i_keys_init stand_in_keys_init
+#define u9i_secret_init stand_in_keys_init
 #define u9i_disk_magic stand_in_disk_magic
 #define u9i_disk_encode stand_in_disk_encode
 #define u9i_disk_decode stand_in_disk_decode
@@ -18,8 +18,8 @@
 #define u9i_frame_seal stand_in_frame_seal
 
 #include "tests/format/stand_in.h"
-#include "format/disk.c"
-#include "format/frame.c"
+#include "format/frame/disk.c"
+#include "format/frame/frame.c"
 
 uint8_t stand_in_hash_is[U9I_HASH_SIZE];
 uint8_t stand_in_sign_is[U9I_HASH_SIZE];

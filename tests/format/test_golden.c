@@ -8,8 +8,8 @@
  */
 #include "tests/format/golden.h"
 
-#include "format/disk.h"
-#include "tests/format/forge.h"
+#include "format/frame/disk.h"
+#include "tests/format/frame/forge.h"
 #include "tests/suites.h"
 
 #include <stdio.h>
@@ -207,11 +207,11 @@ static void put_body_again(u9i_out *out, const u9i_body *body)
     switch (body->kind) {
     case U9I_BODY_EMPTY: break;
     case U9I_BODY_RECORDS: put_records_again(out, body); break;
-    case U9I_BODY_OPEN: PUT_AGAIN(u9i_open, u9i_open_decode, u9i_open_encode); break;
-    case U9I_BODY_END: PUT_AGAIN(u9i_close, u9i_close_decode, u9i_close_encode); break;
-    case U9I_BODY_TRIM: PUT_AGAIN(u9i_trim, u9i_trim_decode, u9i_trim_encode); break;
-    case U9I_BODY_PART: PUT_AGAIN(u9i_part, u9i_part_decode, u9i_part_encode); break;
-    case U9I_BODY_PAGE: PUT_AGAIN(u9i_page, u9i_page_decode, u9i_page_encode); break;
+    case U9I_BODY_OPEN: PUT_AGAIN(u9i_open_record, u9i_open_record_decode, u9i_open_record_encode); break;
+    case U9I_BODY_END: PUT_AGAIN(u9i_end_record, u9i_end_record_decode, u9i_end_record_encode); break;
+    case U9I_BODY_TRIM: PUT_AGAIN(u9i_trim_record, u9i_trim_record_decode, u9i_trim_record_encode); break;
+    case U9I_BODY_PART: PUT_AGAIN(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode); break;
+    case U9I_BODY_PAGE: PUT_AGAIN(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode); break;
     case U9I_BODY_OTHER: u9i_out_copy(out, body->bytes, body->size); break;
     }
     ck_assert(!out->failed);
@@ -221,7 +221,7 @@ static void put_body_again(u9i_out *out, const u9i_body *body)
 START_TEST(every_frame_is_made_again_from_what_was_decoded)
 {
     static uint8_t again[GOLDEN_ROOM];
-    u9i_keys keys;
+    u9i_secret keys;
     ck_assert_int_eq(u9i_disk_decode(g.bytes, &keys), U9_OK);
     u9i_disk_encode(&keys, again);
     for (golden_frame i = GOLDEN_OPEN; i < GOLDEN_FRAMES; i++) {
@@ -249,10 +249,10 @@ START_TEST(the_first_frame_opens_a_log_where_nothing_was_before)
 {
     static const uint8_t none[16];
     uint8_t header_sha[U9I_HASH_SIZE];
-    u9i_open open;
+    u9i_open_record open;
     const u9i_trailer *t = &frames[GOLDEN_OPEN].trailer;
     ck_assert_int_eq(
-        u9i_open_decode(frames[GOLDEN_OPEN].body, frames[GOLDEN_OPEN].body_size, &open), U9_OK);
+        u9i_open_record_decode(frames[GOLDEN_OPEN].body, frames[GOLDEN_OPEN].body_size, &open), U9_OK);
     u9i_hash(g.bytes, U9I_DISK_HEADER_SIZE, header_sha);
     ck_assert_uint_eq(open.before_segment, 0);
     ck_assert_mem_eq(open.before_boundary, none, 16);
@@ -295,8 +295,8 @@ START_TEST(the_parts_in_order_are_the_record)
     uint64_t before = 0;
     for (unsigned i = 0; i < 2; i++) {
         const u9i_frame *frame = &frames[GOLDEN_PART_0 + i];
-        u9i_part part;
-        ck_assert_int_eq(u9i_part_decode(frame->body, frame->body_size, &part), U9_OK);
+        u9i_part_record part;
+        ck_assert_int_eq(u9i_part_record_decode(frame->body, frame->body_size, &part), U9_OK);
         ck_assert_uint_eq(part.number, i);
         ck_assert_uint_eq(part.before, before);
         ck_assert_uint_eq(frame->trailer.count, i);
@@ -337,17 +337,17 @@ static void expect_key_at(uint64_t place, const uint8_t key[16])
     ck_assert_mem_eq(r.key, key, 16);
 }
 
-static u9i_page page_at(golden_frame which)
+static u9i_page_record page_at(golden_frame which)
 {
-    u9i_page page;
-    ck_assert_int_eq(u9i_page_decode(frames[which].body, frames[which].body_size, &page), U9_OK);
+    u9i_page_record page;
+    ck_assert_int_eq(u9i_page_record_decode(frames[which].body, frames[which].body_size, &page), U9_OK);
     return page;
 }
 
 /* [B-6] [C-7] */
 START_TEST(virtual_offsets_lead_to_the_records_with_the_keys)
 {
-    u9i_page page = page_at(GOLDEN_PAGE), root = page_at(GOLDEN_ROOT);
+    u9i_page_record page = page_at(GOLDEN_PAGE), root = page_at(GOLDEN_ROOT);
     ck_assert_uint_eq(page.count, 4);
     for (uint32_t i = 0; i < page.count; i++) {
         const uint8_t *key = page.keys + 16 * i;
@@ -357,7 +357,7 @@ START_TEST(virtual_offsets_lead_to_the_records_with_the_keys)
     ck_assert_uint_eq(root.count, 1);
     ck_assert_mem_eq(root.keys, page.keys, 16);
     ck_assert_int_eq(frame_named(u9i_get_be(root.at, 8)), GOLDEN_PAGE);
-    u9i_page hashes = page_at(GOLDEN_HASH_ROOT);
+    u9i_page_record hashes = page_at(GOLDEN_HASH_ROOT);
     ck_assert(hashes.has_seed && hashes.key_size == 8);
 }
 END_TEST
@@ -365,7 +365,7 @@ END_TEST
 /* [C-4] */
 START_TEST(the_end_tells_the_totals)
 {
-    u9i_close end;
+    u9i_end_record end;
     const u9i_frame *frame = &frames[GOLDEN_END];
     uint64_t records = 0, bytes = 0;
     for (golden_frame i = GOLDEN_OPEN; i < GOLDEN_END; i++) {
@@ -373,7 +373,7 @@ START_TEST(the_end_tells_the_totals)
         records += frames[i].trailer.count;
         if (frames[i].trailer.count > 0) bytes += body_of(i, scratch).size;
     }
-    ck_assert_int_eq(u9i_close_decode(frame->body, frame->body_size, &end), U9_OK);
+    ck_assert_int_eq(u9i_end_record_decode(frame->body, frame->body_size, &end), U9_OK);
     ck_assert_int_eq(end.kind, U9I_END_CLOSING);
     ck_assert_uint_eq(end.frames, GOLDEN_END);
     ck_assert_uint_eq(end.records, records);
@@ -401,11 +401,11 @@ START_TEST(the_last_block_has_a_spare_copy_of_the_secret)
 {
     const uint8_t *block = g.bytes + g.size - U9I_BLOCK; /* unproven: no secret is known */
     size_t length = (size_t)u9i_get_be(block + 56, 8);
-    u9i_close end;
-    u9i_keys keys;
+    u9i_end_record end;
+    u9i_secret keys;
     ck_assert_uint_lt(length, U9I_BLOCK - 64);
-    ck_assert_int_eq(u9i_close_decode(block + 64, length - U9I_TRAILER_SIZE, &end), U9_OK);
-    ck_assert(u9i_keys_init(&keys, end.secret));
+    ck_assert_int_eq(u9i_end_record_decode(block + 64, length - U9I_TRAILER_SIZE, &end), U9_OK);
+    ck_assert(u9i_secret_init(&keys, end.secret));
     ck_assert_mem_eq(keys.boundary, block, U9I_HASH_SIZE);
     ck_assert_mem_eq(&keys, &g.keys, sizeof keys);
 }
@@ -417,12 +417,12 @@ START_TEST(one_wrong_bit_of_a_secret_is_found_by_the_boundary_at_32)
     for (unsigned bit = 0; bit < 128; bit++) {
         uint8_t wrong[U9I_SECRET_SIZE];
         unsigned fits = 0;
-        memcpy(wrong, g.keys.secret, sizeof wrong);
+        memcpy(wrong, g.keys.bytes, sizeof wrong);
         wrong[bit / 8] ^= (uint8_t)(1u << bit % 8);
         for (unsigned flip = 0; flip < 128; flip++) {
-            u9i_keys keys;
+            u9i_secret keys;
             wrong[flip / 8] ^= (uint8_t)(1u << flip % 8);
-            if (u9i_keys_init(&keys, wrong) && memcmp(keys.boundary, g.bytes + 32, 16) == 0) {
+            if (u9i_secret_init(&keys, wrong) && memcmp(keys.boundary, g.bytes + 32, 16) == 0) {
                 ck_assert_uint_eq(flip, bit);
                 fits++;
             }

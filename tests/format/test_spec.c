@@ -6,9 +6,9 @@
  *
  * U9_SPEC is the file (default: SPEC.md).
  */
-#include "format/disk.h"
-#include "format/ship.h"
-#include "tests/format/forge.h"
+#include "format/frame/disk.h"
+#include "format/link/hello.h"
+#include "tests/format/frame/forge.h"
 #include "tests/format/golden.h"
 #include "tests/suites.h"
 
@@ -129,7 +129,7 @@ START_TEST(the_example_of_a_disk_header_is_decoded_and_encoded_again)
 {
     const example *e = find_example("disk-header");
     uint8_t again[U9I_DISK_HEADER_SIZE];
-    u9i_keys keys;
+    u9i_secret keys;
     ck_assert_uint_eq(e->size, U9I_DISK_HEADER_SIZE);
     ck_assert_int_eq(u9i_disk_decode(e->bytes, &keys), U9_OK);
     u9i_disk_encode(&keys, again);
@@ -143,7 +143,7 @@ START_TEST(the_example_of_a_frame_is_valid_and_sealed_again)
 {
     const example *e = find_example("empty-frame");
     uint8_t again[GOLDEN_EMPTY_SIZE], sha[U9I_HASH_SIZE];
-    u9i_keys keys = fixed_keys();
+    u9i_secret keys = fixed_keys();
     u9i_proof proof = {.need = 0};
     u9i_frame frame;
     golden_empty_frame(again);
@@ -159,7 +159,7 @@ END_TEST
 /* Builds the values of a transit example; the results are those of its builders. */
 static void build_transit(const char *name, u9_builder *b)
 {
-    u9i_ship ship = {.kind = "muid", .kind_size = 4};
+    u9i_hello ship = {.kind = "muid", .kind_size = 4};
     u9_err first = U9_OK, second = U9_OK;
     for (unsigned i = 0; i < sizeof ship.log; i++) ship.log[i] = (uint8_t)(0x70 + i);
     if (strcmp(name, "two-values") == 0) {
@@ -174,7 +174,7 @@ static void build_transit(const char *name, u9_builder *b)
     } else if (strcmp(name, "tau") == 0) {
         first = u9_build_tau(b, u9_tau_of(1, 4));
     } else if (strcmp(name, "log") == 0) {
-        first = u9i_ship_build(b, &ship);
+        first = u9i_hello_build(b, &ship);
     } else if (strcmp(name, "next") == 0) {
         first = u9i_next_build(b, 1000);
         second = u9_build_greek(b, U9_IOTA);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/format/hex.h"
-#include "tests/format/value_gen.h"
+#include "tests/format/base/hex.h"
+#include "tests/format/value/value_gen.h"
 #include "tools/value_json.h"
 
 Suite *suite_value_json(void);

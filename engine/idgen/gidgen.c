@@ -1,0 +1,148 @@
+/*
+ * engine/idgen/gidgen.c: makes fresh GIDs.
+ *
+ * Owns: u9_gidgen. Rules: [I-16].
+ *
+ * By default a GID is the clock and 64 fresh random bits (71 if wide), and nothing is remembered.
+ * A monotonic generator remembers the last one: in the same millisecond, or behind it, it goes on
+ * by adding one to the random bits. That is more than fits a compare-and-swap, so there is a lock,
+ * held for some 20 instructions and at times for fetching randomness. It is a word that names the
+ * fork generation of its holder: a lock that was held when the process forked is free in the child,
+ * which then begins with a millisecond of its own.
+ *
+ * Threads: any. Not from signal handlers.
+ */
+#include "engine/idgen/idgen.h"
+#include "format/base/fault.h"
+#include "engine/os/system.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands behind the timestamp. */
+typedef struct noise {
+    uint64_t high; /* 7 bits, if wide; else 0 */
+    uint64_t low;
+} noise;
+
+struct u9_gidgen {
+    u9_clock clock;
+    u9_random random;
+    bool monotonic, wide;
+    /* Of a monotonic one, under the lock: */
+    _Atomic uint64_t lock; /* 0, or 1 + the fork generation of its holder */
+    uint64_t next_ms;      /* behind the millisecond that is being filled */
+    bool filling;          /* there is such a one, and `last` was given out in it */
+    unsigned generation;   /* in which `last` was */
+    noise last;
+};
+
+static const char *check_options(const u9_gidgen_options *o, u9_clock *clock)
+{
+    if (o->size != sizeof *o) return "options.size is not sizeof(u9_gidgen_options)";
+    if (!u9i_clock_take(o->clock, clock)) return "options.clock has no now_us";
+    if (o->random && !o->random->fill) return "options.random has no fill";
+    if (o->seen_ms >= U9_GID_TIMESTAMP_MAX) return "options.seen_ms leaves no GID";
+    return NULL;
+}
+
+u9_err u9_gidgen_new(const u9_gidgen_options *options, u9_gidgen **out, u9_fault *fault)
+{
+    const u9_gidgen_options defaults = {.size = sizeof defaults};
+    const u9_gidgen_options *o = options ? options : &defaults;
+    u9_clock clock;
+    const char *wrong = check_options(o, &clock);
+    if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "I-16"), "%s", wrong);
+    u9_gidgen *gen = (u9_gidgen *)u9i_gen_new(sizeof *gen, fault);
+    if (!gen) return U9_NOMEM;
+    gen->clock = clock;
+    if (o->random) gen->random = *o->random;
+    gen->monotonic = o->monotonic != 0;
+    gen->wide = o->wide != 0;
+    gen->next_ms = o->seen_ms > 0 ? o->seen_ms + 1 : 0;
+    gen->generation = u9i_fork_generation();
+    atomic_init(&gen->lock, 0);
+    *out = gen;
+    return U9_OK;
+}
+
+void u9_gidgen_free(u9_gidgen *gen)
+{
+    free(gen);
+}
+
+static u9_err draw_noise(const u9_gidgen *gen, noise *out)
+{
+    uint8_t bytes[U9_GID_RANDOM_SIZE] = {0};
+    if (!u9i_draw(&gen->random, bytes, sizeof out->low + gen->wide)) return U9_IO;
+    memcpy(&out->low, bytes, sizeof out->low);
+    out->high = bytes[8] & 0x7f;
+    return U9_OK;
+}
+
+/* Adds one. False if that does not fit. */
+static bool count_up(noise *n, bool wide)
+{
+    if (++n->low != 0) return true;
+    return wide && ++n->high <= 0x7f;
+}
+
+static void take_lock(u9_gidgen *gen, unsigned generation)
+{
+    uint64_t mine = (uint64_t)generation + 1;
+    for (;;) {
+        uint64_t holder = atomic_load_explicit(&gen->lock, memory_order_relaxed);
+        if (holder != mine && atomic_compare_exchange_weak(&gen->lock, &holder, mine)) return;
+        sched_yield();
+    }
+}
+
+/* The step of a monotonic generator, under its lock. */
+static u9_err step(u9_gidgen *gen, unsigned generation, uint64_t *ms, noise *out)
+{
+    bool same = gen->filling && gen->generation == generation && *ms < gen->next_ms;
+    noise n = gen->last;
+    if (same && count_up(&n, gen->wide)) {
+        *ms = gen->next_ms - 1;
+    } else {
+        if (*ms < gen->next_ms) *ms = gen->next_ms; /* behind the clock, or the noise is used up */
+        if (*ms > U9_GID_TIMESTAMP_MAX) return U9_LIMIT;
+        u9_err err = draw_noise(gen, &n);
+        if (err != U9_OK) return err;
+    }
+    gen->next_ms = *ms + 1;
+    gen->filling = true;
+    gen->generation = generation;
+    gen->last = *out = n;
+    return U9_OK;
+}
+
+static u9_err next_noise(u9_gidgen *gen, uint64_t *ms, noise *out)
+{
+    if (!gen->monotonic) return draw_noise(gen, out);
+    unsigned generation = u9i_fork_generation();
+    take_lock(gen, generation);
+    u9_err err = step(gen, generation, ms, out);
+    atomic_store_explicit(&gen->lock, 0, memory_order_release);
+    return err;
+}
+
+u9_err u9_gidgen_next(u9_gidgen *gen, u9_gid_type type, u9_gid *out)
+{
+    u9_gid made = {.type = type};
+    noise n;
+    if (type != U9_GID_VOLUME && type != U9_GID_LOG && type != U9_GID_SEGMENT) return U9_ARG;
+    int64_t now = gen->clock.now_us(gen->clock.ctx);
+    if (now < 0) return U9_LIMIT;
+    made.timestamp_ms = (uint64_t)now / 1000;
+    if (made.timestamp_ms > U9_GID_TIMESTAMP_MAX) return U9_LIMIT;
+    u9_err err = next_noise(gen, &made.timestamp_ms, &n);
+    if (err != U9_OK) return err;
+    made.random[0] = gen->wide ? (uint8_t)(0x80 | n.high) : (uint8_t)type;
+    for (unsigned i = 1; i < U9_GID_RANDOM_SIZE; i++)
+        made.random[i] = (uint8_t)(n.low >> (8 * (U9_GID_RANDOM_SIZE - 1 - i)));
+    *out = made;
+    return U9_OK;
+}

@@ -1,0 +1,99 @@
+/*
+ * engine/idgen/keygen.c: see keymaker.h. [L-6] [L-7]
+ */
+#include "engine/idgen/keygen.h"
+
+#include "format/base/fault.h"
+
+#include <string.h>
+
+/* The generator that the kind needs, if any. */
+static u9_err make_generator(u9i_keygen *m, uint64_t time_us, uint32_t generator, uint32_t cluster,
+                             u9_fault *fault)
+{
+    u9_gidgen_options gid = {.size = sizeof gid, .monotonic = 1, .seen_ms = time_us / 1000};
+    u9_tidgen_options tid = {.size = sizeof tid, .seen = time_us};
+    u9_uid8gen_options uid8 = {.size = sizeof uid8, .seen_ms = time_us / 1000, .generator = generator,
+                               .cluster = cluster};
+    switch (m->kind.type) {
+    case U9I_KIND_MUID: m->size = U9_MUID_SIZE; return U9_OK;
+    case U9I_KIND_GID: m->size = U9_GID_SIZE; return u9_gidgen_new(&gid, &m->gid, fault);
+    case U9I_KIND_TID: m->size = U9_TID_SIZE; return u9_tidgen_new(&tid, &m->tid, fault);
+    case U9I_KIND_UID8: m->size = U9_UID8_SIZE; return u9_uid8gen_new(&uid8, &m->uid8, fault);
+    case U9I_KIND_RKEY: break;
+    }
+    if (m->kind.rule.type == U9_RKEY_LITERAL) m->size = m->kind.rule.literal_size;
+    if (m->kind.rule.type != U9_RKEY_TID) return U9_OK;
+    m->size = U9_TID_TEXT_SIZE;
+    return u9_tidgen_new(&tid, &m->tid, fault);
+}
+
+u9_err u9i_keygen_init(u9i_keygen *m, const char *kind, uint64_t time_us, uint32_t generator,
+                         uint32_t cluster, u9_fault *fault)
+{
+    u9_id_reason why = U9_KIND_UNKNOWN;
+    memset(m, 0, sizeof *m);
+    size_t n = strlen(kind);
+    if (n < sizeof m->text) memcpy(m->text, kind, n + 1);
+    if (n >= sizeof m->text || u9i_kind_parse(m->text, n, &m->kind, &why) != U9_OK)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "L-6"), "the key kind '%.100s': %s", kind,
+                         u9_id_reason_text(why));
+    return make_generator(m, time_us, generator, cluster, fault);
+}
+
+void u9i_keygen_release(u9i_keygen *m)
+{
+    u9_gidgen_free(m->gid);
+    u9_tidgen_free(m->tid);
+    u9_uid8gen_free(m->uid8);
+    m->gid = NULL;
+    m->tid = NULL;
+    m->uid8 = NULL;
+}
+
+static u9_err next_tid(u9i_keygen *m, uint8_t *raw, uint64_t *stamp_us)
+{
+    u9_tid tid;
+    char text[U9_TID_TEXT_SIZE + 1];
+    u9_err err = u9_tidgen_next(m->tid, NULL, &tid);
+    if (err == U9_OK && m->kind.type == U9I_KIND_TID) err = u9_tid_pack(&tid, 0, raw);
+    else if (err == U9_OK) err = u9_tid_format(&tid, 0, text);
+    if (err == U9_OK && m->kind.type == U9I_KIND_RKEY) memcpy(raw, text, U9_TID_TEXT_SIZE);
+    *stamp_us = tid.timestamp;
+    return err;
+}
+
+u9_err u9i_keygen_next(u9i_keygen *m, uint8_t raw[U9I_KEY_MAX], uint64_t *stamp_us)
+{
+    u9_gid gid;
+    u9_uid8 uid8;
+    u9_err err = U9_OK;
+    *stamp_us = 0;
+    if (m->tid) return next_tid(m, raw, stamp_us);
+    if (m->gid) {
+        err = u9_gidgen_next(m->gid, m->kind.gid, &gid);
+        *stamp_us = gid.timestamp_ms * 1000;
+        return err == U9_OK ? u9_gid_pack(&gid, 0, raw) : err;
+    }
+    if (m->uid8) {
+        err = u9_uid8gen_next(m->uid8, &uid8);
+        *stamp_us = uid8.timestamp_ms * 1000;
+        return err == U9_OK ? u9_uid8_pack(&uid8, U9_UID8_LAYOUT_MAX, raw, NULL) : err;
+    }
+    if (m->kind.rule.type == U9_RKEY_LITERAL) memcpy(raw, m->kind.rule.literal, m->size);
+    return U9_OK;
+}
+
+uint64_t u9i_keygen_stamp(const u9i_keygen *m, const void *raw)
+{
+    u9_muid muid;
+    u9_tid tid;
+    const uint8_t *bytes = raw;
+    if (m->kind.type == U9I_KIND_MUID) {
+        u9_muid_unpack(bytes, &muid);
+        return muid.timestamp;
+    }
+    if (m->kind.type == U9I_KIND_TID && u9_tid_unpack(bytes, U9_TID_SIZE, 0, &tid, NULL) == U9_OK)
+        return tid.timestamp;
+    return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * engine/idgen/keygen.h: fresh keys for a log, by its key kind. [L-6] [L-7]
+ *
+ * Muids come from the frame they stand in, which is their transaction: the writer makes those. All other
+ * kinds come from a generator that goes on above what the log has seen.
+ */
+#ifndef U9I_KEYMAKER_H
+#define U9I_KEYMAKER_H
+
+#include "format/id/kind.h"
+#include "format/base/limits.h"
+
+#include <u9/idgen.h>
+
+typedef struct u9i_keygen {
+    char text[U9I_KIND_MAX + 1]; /* the kind's name; `kind` borrows it */
+    u9i_kind kind;
+    size_t size;      /* bytes of a fresh key in raw form; 0: none can be made */
+    u9_gidgen *gid;   /* of these at most one */
+    u9_tidgen *tid;
+    u9_uid8gen *uid8;
+} u9i_keygen;
+
+/*
+ * Makes keys of `kind`, above those of `time_us`. `generator` and `cluster` are those of eight-byte IDs.
+ * U9_ARG: no such kind, or generator or cluster out of range. On failure nothing is held.
+ */
+U9_MUST_CHECK u9_err u9i_keygen_init(u9i_keygen *maker, const char *kind, uint64_t time_us,
+                                       uint32_t generator, uint32_t cluster, u9_fault *fault);
+void u9i_keygen_release(u9i_keygen *maker);
+
+/*
+ * The next key in raw form, maker->size bytes, and in `*stamp_us` the time that is in it, 0 if there is none.
+ * Not for muids. U9_AGAIN (uid8: the clock stands still), U9_LIMIT, U9_IO, U9_STATE: see u9/idgen.h.
+ */
+U9_MUST_CHECK u9_err u9i_keygen_next(u9i_keygen *maker, uint8_t raw[U9I_KEY_MAX],
+                                       uint64_t *stamp_us);
+
+/* The time in a given key, microseconds; 0 if there is none to be minded. */
+uint64_t u9i_keygen_stamp(const u9i_keygen *maker, const void *raw);
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * engine/link/recv.c: a log off a link, batch by batch. [T-9] to [T-12]
+ *
+ * What comes is anybody's: frames and values are proven before they get here, the order of symbols by the
+ * link, and every record by the log that takes it. A frame is appended whole, or as far as the log has
+ * not its records, or not at all. One thread.
+ */
+#include "engine/log/handle.h"
+#include "engine/link/channel.h"
+
+#include "format/frame/body.h"
+#include "format/link/hello.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMIT_BYTES = 8 << 20, ROOM = 2048 };
+
+typedef struct receiver {
+    const char *path;
+    const u9_recv_options *o;
+    u9_ship_report *report;
+    u9i_channel line;
+    u9_options options;
+    u9_log *log;       /* NULL: not opened yet */
+    uint64_t next;     /* its next ordinal */
+    uint8_t mark[U9I_HASH_SIZE]; /* of the record before, if next > 0 */
+    bool asked;        /* the sender was told what is wanted */
+    bool parting;      /* what comes is dropped */
+    bool begun;        /* u9log came: */
+    uint64_t at;       /* ordinal of the record that comes next */
+    u9_entry *entries; /* one frame's new records; grows to the largest batch */
+    size_t count, room;
+    uint64_t fresh;    /* bytes of these */
+    uint64_t waiting;  /* bytes appended since the last commit */
+    u9_pace pace;
+    u9_fault told;     /* the sender's u9error; err U9_OK: none */
+} receiver;
+
+static bool two_way(const receiver *r)
+{
+    return r->line.link.ways == U9_TWO_WAY;
+}
+
+static int on_tick(void *ctx)
+{
+    receiver *r = ctx;
+    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us());
+    return r->o->on_progress(r->o->ctx, e.done, e.total == U9_NOWHERE ? 0 : e.total);
+}
+
+static u9_err no_beginning(const receiver *r, uint64_t ordinal, const char *why, u9_fault *fault)
+{
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->path, .rule = "T-9"),
+                     "the log is not a beginning of what is sent: record %llu %s",
+                     (unsigned long long)ordinal, why);
+}
+
+/* The mark of the log's last record. */
+static u9_err read_mark(receiver *r, u9_fault *fault)
+{
+    u9_cursor *c;
+    u9_record record = {.ordinal = U9_NOWHERE};
+    u9_range range = {.size = sizeof range, .from = r->next - 1};
+    u9_err err = u9_cursor_open(r->log, &range, &c, fault);
+    if (err != U9_OK) return err;
+    while ((err = u9_cursor_next(c, &record)) == U9_CORRUPT) continue;
+    if (err == U9_OK && record.ordinal == r->next - 1)
+        u9i_hello_mark(record.key.data, record.key.size, record.values, record.values_size, r->mark);
+    else if (err == U9_OK || err == U9_END)
+        err = no_beginning(r, r->next - 1, "cannot be read here", fault);
+    else
+        u9_cursor_fault(c, fault);
+    u9_cursor_close(c);
+    return err;
+}
+
+/* Opens the log with a key kind, NULL: the one it has. */
+static u9_err open_log(receiver *r, const char *kind, u9_mode mode, u9_fault *fault)
+{
+    r->options.kind = kind;
+    r->options.mode = mode;
+    u9_err err = u9_log_open(r->path, &r->options, &r->log, fault);
+    if (err != U9_OK) return err;
+    r->report->next = r->next = u9_log_next(r->log);
+    return r->next > 0 ? read_mark(r, fault) : U9_OK;
+}
+
+static u9_err close_log(receiver *r, u9_fault *fault)
+{
+    u9_log *log = r->log;
+    r->log = NULL;
+    return u9_log_close(log, fault);
+}
+
+/*
+ * The log's next ordinal is wanted before its kind is known. One without records may be none yet: it is
+ * opened again, with the kind, when one comes.
+ */
+static u9_err look_at_log(receiver *r, u9_fault *fault)
+{
+    u9_err err = open_log(r, NULL, U9_WRITE, fault);
+    if (err == U9_IO && fault->sys == ENOENT) return U9_OK;
+    return err == U9_OK && r->next == 0 ? close_log(r, fault) : err;
+}
+
+static u9_err say(receiver *r, const u9_builder *b, u9_fault *fault)
+{
+    return u9i_channel_put(&r->line, b, NULL, 0, fault);
+}
+
+static u9_err say_greek(receiver *r, u9_type type, u9_fault *fault)
+{
+    uint8_t room[1];
+    u9_builder b;
+    u9_builder_init(&b, room, sizeof room);
+    u9_err err = u9_build_greek(&b, type);
+    return err == U9_OK ? say(r, &b, fault) : err;
+}
+
+/* As soon as the sender listens: what is wanted, and iota. [T-11] */
+static u9_err ask(receiver *r, u9_fault *fault)
+{
+    uint8_t room[32];
+    u9_builder b;
+    if (r->asked || !two_way(r) || !u9_link_may_send(&r->line.link, U9_SIGNAL_DATA)) return U9_OK;
+    r->asked = true;
+    u9_builder_init(&b, room, sizeof room);
+    u9_err err = u9i_next_build(&b, r->next);
+    if (err == U9_OK) err = u9_build_greek(&b, U9_IOTA);
+    return err == U9_OK ? say(r, &b, fault) : err;
+}
+
+/* The last record that the log has must be the one that the sender has there. [T-9] */
+static u9_err compare(const receiver *r, const uint8_t mark[U9I_HASH_SIZE], u9_fault *fault)
+{
+    if (memcmp(mark, r->mark, sizeof r->mark) == 0) return U9_OK;
+    return no_beginning(r, r->next - 1, "is another one here", fault);
+}
+
+/* Whether the log, with what it has, is a beginning of what is sent. [T-9] */
+static u9_err compare_begin(const receiver *r, const u9i_hello *ship, const char *kind, u9_fault *fault)
+{
+    if (r->log != NULL && strcmp(kind, u9_log_kind(r->log)) != 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->path, .rule = "L-6"),
+                         "the log's keys are of kind '%.80s', not '%.80s'", u9_log_kind(r->log), kind);
+    if (ship->first > r->next)
+        return no_beginning(r, ship->first, "is the first one sent, and those before it are not here", fault);
+    if (ship->first < r->next || r->next == 0) return U9_OK;
+    if (!ship->has_mark) return no_beginning(r, r->next - 1, "is not sent and cannot be compared", fault);
+    return compare(r, ship->mark, fault);
+}
+
+/* u9log: compares, and opens the log if that is still to be done. */
+static u9_err begin(receiver *r, const u9_value *v, u9_fault *fault)
+{
+    u9i_hello ship;
+    char kind[U9I_KIND_MAX + 1];
+    u9_err err = u9i_hello_read(v, &ship);
+    if (err == U9_VERSION)
+        return u9i_fault(fault, err, U9I_AT(.rule = "T-9"), "the log is sent in a later version's form");
+    if (err == U9_OK && u9_kind_check(ship.kind, ship.kind_size, NULL) != U9_OK) err = U9_CORRUPT;
+    if (err != U9_OK)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-9"), "no log begins here");
+    memcpy(kind, ship.kind, ship.kind_size);
+    kind[ship.kind_size] = 0;
+    err = compare_begin(r, &ship, kind, fault);
+    if (err == U9_OK && r->log == NULL) err = open_log(r, kind, U9_CREATE, fault);
+    r->begun = err == U9_OK;
+    r->at = ship.first;
+    return err;
+}
+
+/* One record of a frame: known already, or to be appended. [T-10] */
+static u9_err take_record(receiver *r, const u9_value *v, u9_fault *fault)
+{
+    const uint8_t *next = v->start;
+    size_t left = v->encoded;
+    u9i_record record;
+    if (u9i_record_next(&next, &left, &record) != U9_OK)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-10"), "a value that is no record, where "
+                         "record %llu must be", (unsigned long long)r->at);
+    uint64_t ordinal = r->at++;
+    uint8_t mark[U9I_HASH_SIZE];
+    if (ordinal < r->next) {
+        r->report->skipped++;
+        if (ordinal + 1 < r->next) return U9_OK;
+        u9i_hello_mark(record.key, record.key_size, record.values, record.values_size, mark);
+        return compare(r, mark, fault);
+    }
+    if (r->count == r->room) {
+        size_t room = r->room ? 2 * r->room : 256;
+        u9_entry *more = realloc(r->entries, room * sizeof *more);
+        if (more == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->path), "out of memory");
+        r->entries = more;
+        r->room = room;
+    }
+    r->entries[r->count++] = (u9_entry){.key = {.data = record.key, .size = record.key_size},
+                                        .values = record.values, .size = record.values_size};
+    r->fresh += record.size;
+    return U9_OK;
+}
+
+/* Waits for the disk as the policy says; the sender is held back meanwhile. [T-6] */
+static u9_err commit(receiver *r, u9_fault *fault)
+{
+    bool hold = u9_link_may_send(&r->line.link, U9_SIGNAL_KAPPA);
+    r->waiting = 0;
+    if (r->log == NULL || r->next == 0) return U9_OK;
+    u9_err err = hold ? say_greek(r, U9_KAPPA, fault) : U9_OK;
+    if (err != U9_OK) return err;
+    err = u9_log_commit(r->log, r->next - 1);
+    if (err == U9_AGAIN) err = U9_OK;
+    if (err != U9_OK) u9_log_fault(r->log, fault);
+    return err == U9_OK && hold ? say_greek(r, U9_IOTA, fault) : err;
+}
+
+/* The new records of a frame are one batch. [T-10] */
+static u9_err append(receiver *r, u9_fault *fault)
+{
+    if (r->count == 0) return U9_OK;
+    u9_err err = u9i_log_append_frame(r->log, r->entries, r->count);
+    if (err != U9_OK) {
+        u9_log_fault(r->log, fault);
+        if (err != U9_ARG) return err;
+        fault->err = U9_CORRUPT; /* it is the sender's fault */
+        return U9_CORRUPT;
+    }
+    r->report->batches++;
+    r->report->records += r->count;
+    r->report->bytes += r->fresh;
+    r->report->next = r->next += r->count;
+    r->waiting += r->fresh;
+    r->count = 0;
+    r->fresh = 0;
+    return r->waiting < COMMIT_BYTES ? U9_OK : commit(r, fault);
+}
+
+/* One value of a frame; sets *cycle if a time-cycle ends. */
+static u9_err take_value(receiver *r, const u9_value *v, bool *cycle, u9_fault *fault)
+{
+    switch (u9_signal_of(v)) {
+    case U9_SIGNAL_DATA: return r->begun ? take_record(r, v, fault) : begin(r, v, fault);
+    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us()); break;
+    case U9_SIGNAL_TAU0: *cycle = true; break;
+    case U9_SIGNAL_TAU: u9_pace_tau(&r->pace, v->u); break;
+    case U9_SIGNAL_ERROR: u9_error_read(v, &r->told); break;
+    case U9_SIGNAL_OMEGA:
+    case U9_SIGNAL_IOTA:
+    case U9_SIGNAL_KAPPA: break;
+    }
+    return U9_OK;
+}
+
+static u9_err on_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *fault)
+{
+    receiver *r = ctx;
+    u9_value v;
+    u9_err err = U9_OK;
+    bool cycle = false;
+    if (r->parting) return U9_OK;
+    while (err == U9_OK && u9_walk_next(&values, &v) == U9_OK) err = take_value(r, &v, &cycle, fault);
+    if (err == U9_OK) err = append(r, fault);
+    if (err == U9_OK && cycle) err = commit(r, fault);
+    if (err != U9_OK) return err;
+    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us());
+    else if (r->begun) u9_pace_data(&r->pace, size);
+    return ask(r, fault);
+}
+
+/* What omega means: all is here, or the sender says why not. */
+static u9_err judge_end(receiver *r, u9_fault *fault)
+{
+    if (r->told.err != U9_OK) {
+        r->report->peer_failed = 1;
+        *fault = r->told;
+        return fault->err;
+    }
+    if (!r->begun)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-9"), "the stream ends before a log begins");
+    if (r->at < r->next) return no_beginning(r, r->next - 1, "is not among those sent", fault);
+    return U9_OK;
+}
+
+static u9_err receive(receiver *r, u9_fault *fault)
+{
+    u9_err err = look_at_log(r, fault);
+    if (err == U9_OK && two_way(r)) err = say_greek(r, U9_ALPHA, fault);
+    while (err == U9_OK && r->line.link.in.life != U9_LIFE_OVER) {
+        err = u9i_channel_turn(&r->line, true, fault);
+        if (err == U9_END)
+            err = u9i_fault(fault, U9_TORN, U9I_AT_OFFSET(r->line.reader.at, .rule = "T-4"),
+                            "the stream ends before its omega");
+    }
+    return err == U9_OK ? judge_end(r, fault) : err;
+}
+
+/*
+ * Omega, behind the reason if there is one: without one the sender knows that all is durable. With one, what
+ * is still under way is waited for and dropped, up to the sender's omega. [T-5] [T-11]
+ */
+static u9_err part(receiver *r, u9_err err, u9_fault *fault)
+{
+    uint8_t room[ROOM];
+    u9_builder b;
+    u9_err done = U9_OK;
+    u9_fault later, *tell = err == U9_OK ? fault : &later;
+    if (!two_way(r)) return err;
+    r->parting = true;
+    u9_builder_init(&b, room, sizeof room);
+    if (r->line.link.out.life == U9_LIFE_NEW) done = u9_build_greek(&b, U9_ALPHA);
+    if (done == U9_OK && err != U9_OK && r->told.err == U9_OK) done = u9_build_error(&b, err, fault->text);
+    if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
+    if (done == U9_OK) done = say(r, &b, tell);
+    while (done == U9_OK && r->line.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->line, true, tell);
+    return err == U9_OK ? done : err;
+}
+
+u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *report, u9_fault *fault)
+{
+    u9_fault own;
+    if (fault == NULL) fault = &own;
+    if (path == NULL || o == NULL || o->size != sizeof *o || report == NULL ||
+        report->size != sizeof *report || o->in < 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL or out of its range");
+    *report = (u9_ship_report){.size = sizeof *report};
+    receiver r = {.path = path, .o = o, .report = report, .options = {.size = sizeof r.options}};
+    if (o->log) memcpy(&r.options, o->log, o->log->size < sizeof r.options ? o->log->size : sizeof r.options);
+    u9_err err = u9i_channel_open(&r.line, o->in, o->out, on_frame, o->on_progress ? on_tick : NULL, &r, fault);
+    if (err != U9_OK) return err;
+    err = receive(&r, fault);
+    u9_fault closing;
+    u9_err closed = close_log(&r, &closing);
+    if (err == U9_OK && closed != U9_OK) *fault = closing;
+    if (err == U9_OK) err = closed;
+    err = part(&r, err, fault);
+    report->held_max = r.line.held_max;
+    u9i_channel_release(&r.line);
+    free(r.entries);
+    return err;
+}

@@ -1,0 +1,41 @@
+/*
+ * engine/log/handle.h: what is behind a u9_log.
+ */
+#ifndef U9I_HANDLE_H
+#define U9I_HANDLE_H
+
+#include "engine/os/system.h"
+#include "engine/write/writer.h"
+
+#include <pthread.h>
+
+struct u9_log {
+    u9i_io *io;
+    char *path;
+    u9_options options;
+    unsigned generation; /* of forks, when it was opened: a child's calls are refused */
+    char kind[U9I_KIND_MAX + 1];
+
+    pthread_mutex_t lock; /* guards what follows */
+    u9_fault fault;       /* the last error */
+    bool writing;         /* opened for writing: */
+    u9i_writer writer;
+    bool ticking;         /* the thread that keeps [W-5] runs: */
+    bool stop;
+    pthread_t ticker;
+    pthread_cond_t wake;  /* told when there is something to watch, or to stop */
+};
+
+/*
+ * As u9_log_append_batch, and the batch gets a frame of its own: so a log that is copied frame by frame keeps
+ * its frames.
+ */
+U9_MUST_CHECK u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count);
+
+/* True if this process did not open the handle. */
+static inline bool u9i_log_forked(const u9_log *log)
+{
+    return log->generation != u9i_fork_generation();
+}
+
+#endif

@@ -1,0 +1,259 @@
+/*
+ * engine/write/writer.c: see writer.h: the session, and what is durable. [W-1] [W-2] [W-4] [W-5]
+ */
+#include "engine/write/writer_parts.h"
+
+#include "engine/os/system.h"
+
+#include <errno.h>
+#include <string.h>
+
+u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fault)
+{
+    if (w->poison.err == U9_OK) {
+        char path[4400], name[20];
+        u9i_segment_name(w->out.number, name);
+        size_t n = strlen(w->path);
+        memcpy(path, w->path, n);
+        path[n] = '/';
+        memcpy(path + n + 1, name, sizeof name);
+        (void)u9i_fault(&w->poison, U9_POISONED, U9I_AT(.path = path, .sys = -sys, .rule = "W-6"),
+                        "%s failed: nothing more is accepted", what);
+    }
+    if (fault) *fault = w->poison;
+    return U9_POISONED;
+}
+
+static u9_err draw_medallion(u9i_writer *w)
+{
+    uint64_t r;
+    if (!u9i_random(&r, sizeof r) || !u9i_random(w->session, sizeof w->session)) return U9_IO;
+    w->medallion = (UINT64_C(1) << 40) + (r & ((UINT64_C(1) << 40) - 1)); /* [2^40, 2^41) */
+    return U9_OK;
+}
+
+/* Where the session stands before its first frame. */
+static void take_plan(u9i_writer *w)
+{
+    const u9i_resume *p = &w->plan;
+    w->end = p->end;
+    w->durable = p->end;
+    w->time_us = p->time_us;
+    w->out.number = p->number;
+    w->totals = (u9i_end_record){.segment = p->number};
+    if (!p->goes_on) {
+        w->end.offset = w->durable.offset = 0;
+        return;
+    }
+    w->previous = p->previous;
+    w->totals = p->totals;
+    w->totals.frames++; /* the u9end itself */
+    memcpy(w->first_key, p->first_key, p->totals.first_key.size);
+    memcpy(w->last_key, p->last_key, p->totals.last_key.size);
+}
+
+/* The log's key kind: what it has, or for a new one what is asked for. [L-6] */
+static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
+{
+    const char *asked = o->kind && o->kind[0] ? o->kind : NULL;
+    if (w->plan.kind[0] == 0 && strlen(asked ? asked : "muid") < sizeof w->plan.kind)
+        memcpy(w->plan.kind, asked ? asked : "muid", strlen(asked ? asked : "muid") + 1);
+    u9_err err = asked ? u9_kind_check(asked, strlen(asked), NULL) : U9_OK;
+    if (err != U9_OK)
+        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
+                         "'%.100s' is no key kind", asked);
+    if (asked && strcmp(w->plan.kind, asked) != 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
+                         "the log's keys are of kind '%.80s', not '%.80s'", w->plan.kind, asked);
+    return u9i_keygen_init(&w->keygen, w->plan.kind, w->plan.time_us, o->generator, o->cluster, fault);
+}
+
+u9_err u9i_writer_open(u9i_writer *w, u9i_io *io, const char *path, const u9_options *options,
+                       u9_fault *fault)
+{
+    memset(w, 0, sizeof *w);
+    w->io = io;
+    w->lz4 = options->lz4 != 0;
+    w->segment_size = options->segment_size ? options->segment_size : UINT64_C(1) << 28;
+    if (strlen(path) >= sizeof w->path)
+        return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
+    memcpy(w->path, path, strlen(path) + 1);
+    u9_err err = u9i_resume_find(&w->plan, io, path, w->segment_size, options->on_damage,
+                                 options->on_damage_ctx, fault);
+    if (err != U9_OK) return err;
+    err = take_kind(w, options, fault);
+    if (err != U9_OK) return err;
+    if (draw_medallion(w) != U9_OK) {
+        u9i_keygen_release(&w->keygen);
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = errno),
+                         "the system has no randomness");
+    }
+    take_plan(w);
+    w->frame = u9i_pages(U9I_FRAME_ROOM);
+    w->packed = w->lz4 ? u9i_pages(U9I_PACKED_ROOM) : NULL;
+    int sys = w->frame == NULL || (w->lz4 && w->packed == NULL) ? -ENOMEM
+                                                                : u9i_stream_init(&w->stream, io);
+    if (sys == 0) return U9_OK;
+    u9i_writer_release(w);
+    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+                     "cannot set up writing");
+}
+
+void u9i_writer_abandon(u9i_writer *w)
+{
+    /* The parent's ring must not be waited on: what is under way is the parent's. */
+    w->stream.writes = 0;
+    w->stream.syncing = false;
+    u9i_writer_release(w);
+}
+
+void u9i_writer_release(u9i_writer *w)
+{
+    if (w->stream.buffers) u9i_stream_release(&w->stream);
+    if (w->out.file) w->io->table->close(w->out.file);
+    if (w->next.file) w->io->table->close(w->next.file);
+    u9i_keygen_release(&w->keygen);
+    u9i_pages_free(w->frame, U9I_FRAME_ROOM);
+    u9i_pages_free(w->packed, U9I_PACKED_ROOM);
+    w->frame = w->packed = NULL;
+    w->out.file = w->next.file = NULL;
+}
+
+/* Seals the frame if there are records in it. */
+static u9_err seal_records(u9i_writer *w, u9_fault *fault)
+{
+    return w->count > 0 ? u9i_writer_seal(w, fault) : U9_OK;
+}
+
+/* What the finished sync covered is durable now. */
+static u9_err sync_done(u9i_writer *w, u9_fault *fault)
+{
+    if (w->names_dirty) {
+        int sys = w->io->table->sync_dir(w->io); /* [W-4] */
+        if (sys != 0) return u9i_writer_poison(w, sys, "syncing the directory", fault);
+        w->names_dirty = false;
+    }
+    w->durable = w->syncing;
+    w->synced_us = u9i_monotonic_us();
+    return U9_OK;
+}
+
+/* Waits for the sync under way, if any. */
+static u9_err sync_wait(u9i_writer *w, u9_fault *fault)
+{
+    int sys = u9i_stream_sync_end(&w->stream);
+    if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
+    return u9i_stream_took_sync(&w->stream) ? sync_done(w, fault) : U9_OK;
+}
+
+u9_err u9i_writer_sync_begin(u9i_writer *w, u9_fault *fault)
+{
+    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
+    if (!w->started || (w->count == 0 && w->first_us == 0)) return U9_OK;
+    u9_err err = sync_wait(w, fault);
+    if (err == U9_OK) err = seal_records(w, fault);
+    if (err != U9_OK) return err;
+    int sys = u9i_stream_sync_begin(&w->stream);
+    if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
+    w->syncing = w->end;
+    w->first_us = 0;
+    return U9_OK;
+}
+
+u9_err u9i_writer_sync(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = u9i_writer_sync_begin(w, fault);
+    return err == U9_OK ? sync_wait(w, fault) : err;
+}
+
+u9_err u9i_writer_sync_frames(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = u9i_writer_sync(w, fault);
+    if (err != U9_OK || w->durable.offset == w->end.offset) return err;
+    w->first_us = u9i_monotonic_us();
+    return u9i_writer_sync(w, fault);
+}
+
+u9_err u9i_writer_poll(u9i_writer *w, u9_fault *fault)
+{
+    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
+    if (!w->started) return U9_OK;
+    int sys = u9i_stream_poll(&w->stream);
+    if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
+    return u9i_stream_took_sync(&w->stream) ? sync_done(w, fault) : U9_OK;
+}
+
+bool u9i_writer_owes_promise(const u9i_writer *w)
+{
+    return w->started && w->poison.err == U9_OK && w->durable.offset > w->promised;
+}
+
+u9_err u9i_writer_promise(u9i_writer *w, u9_fault *fault)
+{
+    if (!u9i_writer_owes_promise(w)) return U9_OK;
+    u9_err err = u9i_writer_seal(w, fault); /* records that wait may as well carry it */
+    if (err != U9_OK) return err;
+    int sys = u9i_stream_pad(&w->stream);
+    return sys ? u9i_writer_poison(w, sys, "a write", fault) : U9_OK;
+}
+
+uint64_t u9i_writer_behind(const u9i_writer *w)
+{
+    return w->started ? w->end.offset + w->body_size - w->durable.offset : 0;
+}
+
+/* A frame, a file and space for `total` more bytes of records in one frame. */
+static u9_err make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    if (!w->started) err = u9i_writer_start(w, fault);
+    if (err == U9_OK && w->count > 0 && w->body_size + total > U9I_BODY_TARGET) err = u9i_writer_seal(w, fault);
+    if (err == U9_OK && w->count == 0 && u9i_stream_position(&w->stream) >= w->segment_size)
+        err = u9i_writer_roll(w, fault);
+    if (err == U9_OK)
+        err = u9i_writer_reserve(w, &w->out,
+                      u9i_stream_position(&w->stream) +
+                          u9i_frame_size(w->body_size + (size_t)total + U9I_MASK_HEAD) + U9I_WRITER_SLACK,
+                      fault);
+    if (err == U9_OK && w->count == 0) err = u9i_writer_begin_frame(w, fault);
+    return err;
+}
+
+u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places,
+                         u9_fault *fault)
+{
+    uint64_t total;
+    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
+    u9_err err = u9i_writer_measure(w, entries, count, &total, fault);
+    if (err == U9_OK) err = make_room(w, total, fault);
+    if (err != U9_OK) return err;
+    if (w->first_us == 0) w->first_us = u9i_monotonic_us();
+    err = u9i_writer_put(w, entries, count, places, fault);
+    if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;
+    /* The records are in; a failure from here on poisons, and is told by the next call. */
+    u9_fault later;
+    (void)!u9i_writer_seal(w, &later);
+    return U9_OK;
+}
+
+u9_err u9i_writer_append_alone(u9i_writer *w, const u9_entry *entries, size_t count, u9_fault *fault)
+{
+    u9_fault later; /* of a failure behind the append, as above */
+    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
+    u9_err err = seal_records(w, fault);
+    if (err == U9_OK) err = u9i_writer_append(w, entries, count, NULL, fault);
+    if (err == U9_OK) (void)!seal_records(w, &later);
+    return err;
+}
+
+u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    if (w->poison.err != U9_OK) err = u9i_writer_poison(w, 0, "", fault);
+    else if (w->started) {
+        err = u9i_writer_sync_frames(w, fault);
+        if (err == U9_OK) err = u9i_writer_end(w, U9I_END_CLOSING, fault);
+    }
+    u9i_writer_release(w);
+    return err;
+}

@@ -1,0 +1,110 @@
+/*
+ * engine/write/writer.h: appends records to a log. [W-1] to [W-6] [S-3] to [S-6] [L-7]
+ *
+ *     append -> the frame being filled -> seal: [lz4 | mask], trailer, hash -> stream -> disk
+ *            -> sync -> the durable mark moves -> later frames carry it as their promise
+ *
+ * A writer is a session. It writes nothing before its first append. It has no lock of its own: its
+ * owner (engine/log/log.c) serialises all calls.
+ */
+#ifndef U9I_WRITER_H
+#define U9I_WRITER_H
+
+#include "engine/idgen/keygen.h"
+#include "engine/log/resume.h"
+#include "engine/write/stream.h"
+
+#include <u9/log.h>
+
+/* One file being written. */
+typedef struct u9i_output {
+    u9i_file *file; /* NULL: not made yet */
+    uint64_t number;
+    u9i_secret secret;
+    uint64_t reserved; /* blocks below this offset are there to be written */
+    unsigned halved;   /* how often the step of reserving was halved for want of space */
+} u9i_output;
+
+typedef struct u9i_writer {
+    u9i_io *io;
+    char path[4096];
+    bool lz4;
+    uint64_t segment_size;
+    uint64_t medallion;
+    uint8_t session[16];
+    u9i_resume plan; /* what the session's u9open says */
+    u9i_keygen keygen;
+
+    bool started; /* the u9open is written */
+    u9i_output out, next;
+    u9i_stream stream;
+
+    uint8_t *frame;   /* header room, body, trailer: the frame being filled */
+    uint8_t *packed;  /* the same, compressed */
+    size_t body_size; /* bytes in it */
+    uint32_t count;   /* records in it */
+    uint64_t stamp;   /* timestamp of its muids [L-7] */
+    uint64_t seen_us; /* the latest time in a key, given or made */
+    uint64_t first_us; /* monotonic time of the oldest record not under a sync; 0: none */
+
+    u9i_position end;       /* behind the last frame that was sealed */
+    uint64_t previous; /* its offset */
+    uint64_t time_us;  /* its time */
+    u9i_position syncing;   /* what the sync under way covers */
+    u9i_position durable;   /* what is known to be durable; its offset is in the current file [W-2] */
+    uint64_t promised; /* the largest `durable` that a frame of this file carries */
+    bool names_dirty;  /* the file's name is not yet durable [W-4] */
+    uint64_t synced_us; /* monotonic time of the last sync's end */
+
+    u9i_end_record totals; /* of this file */
+    uint8_t first_key[U9I_KEY_MAX + 16], last_key[U9I_KEY_MAX + 16]; /* as values */
+
+    u9_fault poison; /* err != U9_OK: the first failure of a write or sync [W-6] */
+} u9i_writer;
+
+/* Plans a session on the locked directory. U9_ARG, U9_NOMEM, and what u9i_resume_find returns. */
+U9_MUST_CHECK u9_err u9i_writer_open(u9i_writer *writer, u9i_io *io, const char *path,
+                                     const u9_options *options, u9_fault *fault);
+
+/* Appends a batch into one frame. Errors as u9_log_append_batch. */
+U9_MUST_CHECK u9_err u9i_writer_append(u9i_writer *writer, const u9_entry *entries, size_t count,
+                                       u9_place *places, u9_fault *fault);
+
+/* The same, into a frame that holds nothing else. */
+U9_MUST_CHECK u9_err u9i_writer_append_alone(u9i_writer *writer, const u9_entry *entries, size_t count,
+                                             u9_fault *fault);
+
+/* The ordinal of the next record. */
+static inline uint64_t u9i_writer_next(const u9i_writer *w)
+{
+    return w->end.ordinal + w->count;
+}
+
+/* Makes everything appended durable. */
+U9_MUST_CHECK u9_err u9i_writer_sync(u9i_writer *writer, u9_fault *fault);
+
+/* Starts a sync of everything appended, without waiting for it. */
+U9_MUST_CHECK u9_err u9i_writer_sync_begin(u9i_writer *writer, u9_fault *fault);
+
+/* Takes in what is complete, without waiting. */
+U9_MUST_CHECK u9_err u9i_writer_poll(u9i_writer *writer, u9_fault *fault);
+
+/* True if something durable is not yet promised by a frame. [W-5] */
+bool u9i_writer_owes_promise(const u9i_writer *writer);
+
+/* Writes an empty frame that carries the promise; does not wait. [W-5] */
+U9_MUST_CHECK u9_err u9i_writer_promise(u9i_writer *writer, u9_fault *fault);
+
+/* Bytes appended and not yet durable. */
+uint64_t u9i_writer_behind(const u9i_writer *writer);
+
+/* Ends the session: everything durable, the file closed. Then frees. [S-4] */
+u9_err u9i_writer_close(u9i_writer *writer, u9_fault *fault);
+
+/* Frees without writing. */
+void u9i_writer_release(u9i_writer *writer);
+
+/* The same in a forked child, whose parent goes on. */
+void u9i_writer_abandon(u9i_writer *writer);
+
+#endif

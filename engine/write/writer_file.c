@@ -1,0 +1,210 @@
+/*
+ * engine/write/writer_file.c: the files of a session: begun, rolled, ended. [S-1] [S-4] [S-5] [S-6] [W-3] [W-6]
+ *
+ * Order of a roll, which recovery relies on: the old file's data are durable; the new file's u9open,
+ * which names their end, is durable, and so is its name; only then the old file is sealed. [S-6]
+ */
+#include "engine/write/writer_parts.h"
+
+#include "engine/os/system.h"
+#include "format/frame/disk.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+enum { RESERVE_STEP = 1 << 24 }; /* bytes of space taken at once */
+
+static u9_err no_room(u9i_writer *w, int sys, u9_fault *fault)
+{
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys, .rule = "W-6"),
+                     "there is no room for the record; it was not accepted");
+}
+
+/* Sees to it that the file has blocks up to `end`. [W-6] */
+u9_err u9i_writer_reserve(u9i_writer *w, u9i_output *out, uint64_t end, u9_fault *fault)
+{
+    if (end <= out->reserved) return U9_OK;
+    uint64_t most = w->segment_size < RESERVE_STEP ? w->segment_size : RESERVE_STEP;
+    uint64_t least = (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    int sys;
+    /* On a disk that is nearly full ever smaller steps are tried, and remembered. */
+    for (;; out->halved++) {
+        uint64_t step = (most >> out->halved) / U9I_BLOCK * U9I_BLOCK;
+        sys = w->io->table->reserve(out->file, least + step);
+        if (sys == 0) out->reserved = least + step;
+        if ((sys != -ENOSPC && sys != -EFBIG && sys != -EDQUOT) || step == 0) break;
+    }
+    return sys ? no_room(w, sys, fault) : U9_OK;
+}
+
+static u9_err draw_secret(u9i_secret *secret)
+{
+    uint8_t bytes[U9I_SECRET_SIZE];
+    do {
+        if (!u9i_random(bytes, sizeof bytes)) return U9_IO;
+    } while (!u9i_secret_init(secret, bytes)); /* [H-3] */
+    return U9_OK;
+}
+
+/* Makes (or, continuing, opens) an output's file, with room for `end`. May be called again. */
+static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t end, u9_fault *fault)
+{
+    char name[20];
+    u9i_segment_name(out->number, name);
+    if (out->file == NULL) {
+        if (exists) out->secret = w->plan.before;
+        else if (draw_secret(&out->secret) != U9_OK)
+            return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = errno, .rule = "H-3"),
+                             "the system has no randomness");
+        int sys = w->io->table->open(w->io, name, exists ? U9I_OPEN_WRITE : U9I_OPEN_CREATE,
+                                     &out->file);
+        if (sys != 0)
+            return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
+                             "cannot %s segment %s", exists ? "open" : "make", name);
+    }
+    return u9i_writer_reserve(w, out, end, fault);
+}
+
+/* Writes the disk header, unless the file is continued, and the u9open. [S-1] [W-3] */
+static u9_err put_open(u9i_writer *w, const u9i_open_record *before, bool continued, u9_fault *fault)
+{
+    if (!continued) {
+        uint8_t header[U9I_DISK_HEADER_SIZE];
+        u9i_disk_encode(&w->out.secret, header);
+        if (before->before_segment == 0) u9i_hash(header, sizeof header, w->end.chain); /* [F-4] */
+        (void)u9i_stream_put(&w->stream, header, sizeof header); /* a failure is sticky */
+        w->previous = 0;
+        w->promised = w->durable.offset = 0;
+    }
+    u9i_open_record open = *before;
+    memcpy(open.log, w->plan.log, sizeof open.log);
+    memcpy(open.session, w->session, sizeof open.session);
+    open.segment = w->out.number;
+    open.time_us = u9i_wall_us();
+    open.medallion = w->medallion;
+    memcpy(open.end.chain, w->end.chain, sizeof open.end.chain);
+    open.kind = (u9i_span){.data = (const uint8_t *)w->plan.kind, .size = strlen(w->plan.kind)};
+    u9i_out out = u9i_out_init(w->frame + U9I_FRAME_HEADER_SIZE, U9I_BLOCK);
+    u9i_open_record_encode(&out, &open);
+    assert(!out.failed);
+    w->body_size = out.size;
+    return u9i_writer_seal(w, fault);
+}
+
+static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, const u9i_position *end, u9i_tail tail)
+{
+    u9i_open_record open = {.before_segment = number, .end = *end, .tail = tail};
+    if (number == 0) return open;
+    memcpy(open.before_boundary, secret->boundary, sizeof open.before_boundary);
+    memcpy(open.before_secret, secret->bytes, sizeof open.before_secret);
+    return open;
+}
+
+/* The session's first file and u9open. [W-3] */
+u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault)
+{
+    const u9i_resume *p = &w->plan;
+    uint64_t at = p->goes_on ? p->offset : 0;
+    u9_err err = make_file(w, &w->out, p->goes_on, at + U9I_WRITER_SLACK, fault);
+    if (err != U9_OK) return err;
+    u9i_stream_turn(&w->stream, w->out.file, at);
+    u9i_open_record open = before_of(p->before_segment, &p->before, &p->end, p->tail);
+    w->started = true;
+    w->names_dirty = !p->goes_on;
+    w->first_us = u9i_monotonic_us();
+    return put_open(w, &open, p->goes_on, fault);
+}
+
+/* Writes a u9end into a block of its own, cuts the file behind it, and syncs. [S-4] [S-6] */
+u9_err u9i_writer_end(u9i_writer *w, u9i_end_kind kind, u9_fault *fault)
+{
+    int sys = u9i_stream_pad(&w->stream);
+    if (sys != 0) return u9i_writer_poison(w, sys, "a write", fault);
+    w->totals.kind = kind;
+    w->totals.data_end = w->end.offset;
+    memcpy(w->totals.secret, w->out.secret.bytes, sizeof w->totals.secret);
+    w->totals.key_kind = (u9i_span){.data = (const uint8_t *)w->plan.kind,
+                                    .size = strlen(w->plan.kind)};
+    static const uint8_t none[1] = {0x30};
+    if (w->totals.first_key.size == 0) w->totals.first_key = (u9i_span){.data = none, .size = 1};
+    else w->totals.first_key.data = w->first_key;
+    if (w->totals.last_key.size == 0) w->totals.last_key = (u9i_span){.data = none, .size = 1};
+    else w->totals.last_key.data = w->last_key;
+    u9i_out out = u9i_out_init(w->frame + U9I_FRAME_HEADER_SIZE, U9I_BLOCK);
+    u9i_end_record_encode(&out, &w->totals);
+    w->body_size = out.size;
+    assert(!out.failed && u9i_frame_size(out.size) + U9I_MASK_HEAD <= U9I_BLOCK);
+    u9_err err = u9i_writer_seal(w, fault);
+    if (err != U9_OK) return err;
+    sys = u9i_stream_sync_begin(&w->stream);
+    if (sys == 0) sys = u9i_stream_sync_end(&w->stream);
+    if (sys == 0) sys = w->io->table->cut(w->out.file, u9i_stream_position(&w->stream));
+    if (sys == 0) sys = u9i_stream_sync_begin(&w->stream);
+    if (sys == 0) sys = u9i_stream_sync_end(&w->stream);
+    return sys ? u9i_writer_poison(w, sys, "closing the segment", fault) : U9_OK;
+}
+
+/* Swaps to the prepared next file, with a durable u9open in it. */
+static u9_err open_next(u9i_writer *w, u9_fault *fault)
+{
+    u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->end, U9I_TAIL_ROLLED);
+    u9i_output old = w->out;
+    w->out = w->next;
+    w->next = old; /* closed by the caller, or on release */
+    u9i_stream_turn(&w->stream, w->out.file, 0);
+    w->names_dirty = true;
+    w->first_us = u9i_monotonic_us();
+    u9_err err = put_open(w, &open, false, fault);
+    return err == U9_OK ? u9i_writer_sync(w, fault) : err;
+}
+
+/* The state of one file, set aside while the other is written. */
+typedef struct aside {
+    u9i_output out;
+    u9i_position end, durable;
+    uint64_t previous, promised, time_us, position;
+    u9i_end_record totals;
+} aside;
+
+static aside set_aside(const u9i_writer *w)
+{
+    return (aside){w->out, w->end, w->durable, w->previous, w->promised, w->time_us,
+                   u9i_stream_position(&w->stream), w->totals};
+}
+
+static void take_up(u9i_writer *w, const aside *a)
+{
+    w->out = a->out;
+    w->end = a->end;
+    w->durable = a->durable;
+    w->previous = a->previous;
+    w->promised = a->promised;
+    if (w->time_us < a->time_us) w->time_us = a->time_us;
+    w->totals = a->totals;
+    u9i_stream_turn(&w->stream, a->out.file, a->position);
+}
+
+/* Goes over to a new segment. Refused without harm if there is no room for it. [S-6] */
+u9_err u9i_writer_roll(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = u9i_writer_sync_frames(w, fault);
+    if (err != U9_OK) return err;
+    w->next.number = w->out.number + 1;
+    err = make_file(w, &w->next, false, U9I_WRITER_SLACK, fault);
+    if (err != U9_OK) return err;
+
+    aside old = set_aside(w);
+    w->totals = (u9i_end_record){.segment = w->next.number};
+    err = open_next(w, fault);
+    if (err != U9_OK) return err;
+    aside new = set_aside(w);
+    take_up(w, &old); /* no record is in the new file yet: the keys kept are the old one's */
+    w->next = new.out; /* each file stands in one place, to be closed once if sealing fails */
+    err = u9i_writer_end(w, U9I_END_SEALING, fault);
+    if (err != U9_OK) return err;
+    take_up(w, &new);
+    w->io->table->close(old.out.file);
+    w->next = (u9i_output){0};
+    return U9_OK;
+}

@@ -1,0 +1,251 @@
+/*
+ * engine/write/writer_frame.c: records into frames, frames onto the stream. [B-2] [B-4] [B-5] [F-4] [F-7] [L-7]
+ */
+#include "engine/write/writer_parts.h"
+
+#include "engine/os/system.h"
+#include "format/value/decode.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+enum { MASK_TRIES = 64 }; /* a mask fails once in 2^100 or so */
+
+#define FAR_FUTURE_US (UINT64_C(86400) * 1000000) /* a given key this far ahead is not followed */
+
+/* What one entry needs, and how many elements its record has. */
+static u9_err measure(const u9i_writer *w, const u9_entry *e, uint64_t *elements, uint64_t *size,
+                      u9_id_reason *why)
+{
+    u9_walk walk = u9_walk_bytes(e->values, e->size);
+    u9_value v;
+    u9_err err;
+    *elements = 1;
+    while ((err = u9_walk_next(&walk, &v)) == U9_OK) {
+        ++*elements;
+        if (v.type >= U9_TUPLE && u9i_value_check_inside(1, v.start, v.encoded, NULL, NULL) != U9_OK)
+            return U9_ARG;
+    }
+    if (err != U9_END) return U9_ARG;
+    const u9i_keygen *m = &w->keygen;
+    if (e->key.data != NULL && u9i_kind_fits(&m->kind, e->key.data, e->key.size, why) != U9_OK)
+        return U9_ARG;
+    size_t raw = e->key.data ? e->key.size : m->size;
+    if (raw == 0) {
+        if (why) *why = U9_RKEY_EMPTY;
+        return U9_ARG;
+    }
+    uint8_t head[17];
+    uint64_t body = u9i_kind_value_size(&m->kind, raw) + e->size;
+    *size = u9i_record_head(*elements, body, head) + body;
+    return U9_OK;
+}
+
+/* One sentence on why an entry is refused. */
+static u9_err refuse(const u9i_writer *w, size_t i, const u9_entry *e, u9_id_reason why,
+                     u9_fault *fault)
+{
+    const u9i_where *at = U9I_AT(.path = w->path, .rule = why == U9_ID_FINE ? "B-2" : "L-6");
+    if (why == U9_ID_FINE)
+        return u9i_fault(fault, U9_ARG, at, "record %zu of the batch: values are not well-formed", i);
+    if (e->key.data == NULL)
+        return u9i_fault(fault, U9_ARG, at, "record %zu of the batch has no key, and keys of kind '%s' "
+                                            "are not made", i, w->keygen.text);
+    return u9i_fault(fault, U9_ARG, at, "record %zu of the batch: no key of kind '%.80s': %s", i,
+                     w->keygen.text, u9_id_reason_text(why));
+}
+
+u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count, uint64_t *total,
+                          u9_fault *fault)
+{
+    *total = 0;
+    if (count == 0 || count > UINT32_MAX)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "a batch has 1 to 2^32-1 records");
+    for (size_t i = 0; i < count; i++) {
+        uint64_t elements, size;
+        u9_id_reason why = U9_ID_FINE;
+        if (entries[i].size > U9_RECORD_MAX)
+            return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
+                             "record %zu of the batch has over 2^24 bytes", i);
+        if (measure(w, &entries[i], &elements, &size, &why) != U9_OK)
+            return refuse(w, i, &entries[i], why, fault);
+        *total += size;
+        if (*total > U9I_BODY_MAX)
+            return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
+                             "the batch has over 2^24 bytes");
+    }
+    return U9_OK;
+}
+
+u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault)
+{
+    uint64_t now = u9i_wall_us();
+    uint64_t seen = w->time_us > w->seen_us ? w->time_us : w->seen_us;
+    w->stamp = now > seen ? now : seen + 1;
+    if (w->stamp < U9_MUID_TIMESTAMP_MAX) return U9_OK;
+    return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "I-1"),
+                     "the clock is beyond the last muid");
+}
+
+/* Fresh keys are to be above a given one, unless that is from the far future. [L-7] */
+static void mind(u9i_writer *w, uint64_t stamp_us)
+{
+    if (stamp_us > w->seen_us && stamp_us < u9i_wall_us() + FAR_FUTURE_US) w->seen_us = stamp_us;
+}
+
+/* The raw key of a record: the one given, or a fresh one. */
+static u9_err key_of(u9i_writer *w, const u9_entry *e, uint8_t raw[U9I_KEY_MAX], size_t *size)
+{
+    uint64_t stamp_us = 0;
+    u9_err err = U9_OK;
+    *size = e->key.data ? e->key.size : w->keygen.size;
+    if (e->key.data) {
+        memcpy(raw, e->key.data, *size);
+        stamp_us = u9i_keygen_stamp(&w->keygen, raw);
+    } else if (w->keygen.kind.type == U9I_KIND_MUID) {
+        u9_muid made = {.timestamp = w->stamp, .medallion = w->medallion,
+                        .offset = (int32_t)(w->count + 1)}; /* [L-7] */
+        return u9_muid_pack(&made, raw);
+    } else {
+        err = u9i_keygen_next(&w->keygen, raw, &stamp_us);
+    }
+    if (err == U9_OK && stamp_us > w->stamp) mind(w, stamp_us);
+    return err;
+}
+
+static void keep_key(uint8_t out[U9I_KEY_MAX + 16], size_t *size, const uint8_t *value, size_t n)
+{
+    memcpy(out, value, n);
+    *size = n;
+}
+
+/* Makes the references in a record's values absolute. [I-5] */
+static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values)
+{
+    u9_muid context, ref;
+    if (e->ref_count > 0 && w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
+    if (e->ref_count > 0) u9_muid_unpack(raw, &context);
+    for (size_t i = 0; i < e->ref_count; i++) {
+        if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
+        u9_muid_unpack(values + e->refs[i], &ref);
+        if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
+            u9_muid_pack(&ref, values + e->refs[i]) != U9_OK)
+            return U9_ARG;
+    }
+    return U9_OK;
+}
+
+/* Copies one record into the frame. There is room. */
+static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
+{
+    uint64_t elements, size;
+    uint8_t raw[U9I_KEY_MAX];
+    size_t raw_size;
+    u9_err err = measure(w, e, &elements, &size, NULL);
+    if (err == U9_OK) err = key_of(w, e, raw, &raw_size);
+    if (err != U9_OK) return err;
+    uint8_t *p = w->frame + U9I_FRAME_HEADER_SIZE + w->body_size;
+    size_t key_size = u9i_kind_value_size(&w->keygen.kind, raw_size);
+    p += u9i_record_head(elements, key_size + e->size, p);
+    u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
+    if (e->size > 0) memcpy(p + key_size, e->values, e->size);
+    err = resolve(w, e, raw, p + key_size);
+    if (err != U9_OK) return err;
+    if (w->totals.first_key.size == 0)
+        keep_key(w->first_key, &w->totals.first_key.size, p, key_size);
+    keep_key(w->last_key, &w->totals.last_key.size, p, key_size);
+    if (place) {
+        place->ordinal = w->end.ordinal + w->count;
+        place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
+        memcpy(place->key, raw, place->key_size);
+    }
+    w->body_size += size;
+    w->count++;
+    return U9_OK;
+}
+
+u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places,
+                      u9_fault *fault)
+{
+    size_t body_size = w->body_size;
+    uint32_t before = w->count;
+    u9_err err = U9_OK;
+    for (size_t i = 0; i < count && err == U9_OK; i++)
+        err = put_record(w, &entries[i], places ? &places[i] : NULL);
+    if (err == U9_OK) return err;
+    w->body_size = body_size; /* a batch is whole or not there */
+    w->count = before;
+    if (err == U9_ARG)
+        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "I-5"),
+                         "a reference in the batch names nothing before it, or keys are not muids");
+    return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
+                     "no fresh key of kind '%.80s' can be made now", w->keygen.text);
+}
+
+/* Masks the body in place until no boundary stands inside the frame. [F-7] [B-5] */
+static u9_err seal_masked(const u9i_writer *w, const u9i_trailer *t, uint8_t *frame, size_t *body_size,
+                          uint8_t sha[U9I_HASH_SIZE])
+{
+    uint8_t mask[U9I_HASH_SIZE];
+    uint8_t *body = frame + U9I_FRAME_HEADER_SIZE;
+    for (unsigned i = 0; i < MASK_TRIES; i++) {
+        if (!u9i_random(mask, sizeof mask)) return U9_IO;
+        if (i == 0) *body_size = u9i_mask_wrap(body, *body_size, mask);
+        else u9i_mask_again(body, *body_size, mask);
+        u9_err err = u9i_frame_seal(&w->out.secret, t, frame, *body_size, sha);
+        if (err != U9_AGAIN) return err;
+    }
+    return U9_LIMIT;
+}
+
+/* Compressed if that is smaller and has no boundary in it, else plain, else masked. */
+static u9_err seal_best(const u9i_writer *w, const u9i_trailer *t, uint8_t **frame, size_t *body_size,
+                        uint8_t sha[U9I_HASH_SIZE])
+{
+    if (w->lz4 && t->count > 0) {
+        size_t n = u9i_lz4_wrap(w->frame + U9I_FRAME_HEADER_SIZE, *body_size,
+                                w->packed + U9I_FRAME_HEADER_SIZE);
+        if (n > 0 && u9i_frame_seal(&w->out.secret, t, w->packed, n, sha) == U9_OK) {
+            *frame = w->packed;
+            *body_size = n;
+            return U9_OK;
+        }
+    }
+    *frame = w->frame;
+    u9_err err = u9i_frame_seal(&w->out.secret, t, w->frame, *body_size, sha);
+    return err == U9_AGAIN ? seal_masked(w, t, w->frame, body_size, sha) : err;
+}
+
+/* Seals the frame being filled, whatever is in it, and puts it on the stream. */
+u9_err u9i_writer_seal(u9i_writer *w, u9_fault *fault)
+{
+    uint64_t now = u9i_wall_us();
+    if (now < w->time_us) now = w->time_us; /* [F-4] */
+    if (w->count > 0 && now < w->stamp) now = w->stamp; /* [L-7] */
+    if (now < w->seen_us) now = w->seen_us;
+    uint64_t p = u9i_stream_position(&w->stream);
+    u9i_trailer t = {.ordinal = w->end.ordinal, .count = w->count, .offset = p,
+                     .previous = w->previous, .durable = w->durable.offset, .time_us = now};
+    memcpy(t.chain, w->end.chain, sizeof t.chain);
+    uint8_t *frame, sha[U9I_HASH_SIZE];
+    size_t body_size = w->body_size;
+    assert(t.durable <= p);
+    u9_err err = seal_best(w, &t, &frame, &body_size, sha);
+    if (err != U9_OK) return u9i_writer_poison(w, -errno, "drawing a mask", fault);
+    int sys = u9i_stream_put(&w->stream, frame, u9i_frame_size(body_size));
+    if (sys != 0) return u9i_writer_poison(w, sys, "a write", fault);
+
+    w->totals.frames++;
+    w->totals.records += w->count;
+    if (w->count > 0) w->totals.bytes += w->body_size;
+    w->promised = t.durable;
+    w->previous = p;
+    w->time_us = now;
+    w->end.offset = u9i_stream_position(&w->stream);
+    w->end.ordinal += w->count;
+    memcpy(w->end.chain, sha, sizeof sha);
+    w->body_size = 0;
+    w->count = 0;
+    return U9_OK;
+}

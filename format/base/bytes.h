@@ -1,0 +1,99 @@
+/*
+ * format/base/bytes.h: the bounded cursor that all parsing and encoding goes through.
+ *
+ * A u9i_in reads big-endian integers and spans from a caller's bytes; a u9i_out fills a caller's
+ * buffer. Both carry a sticky failure: after a read or write that does not fit, every later one
+ * yields zeros or nothing, and the parser checks once at its end. So a parser reads like the table
+ * in SPEC.md, and no length is used before it was compared with what is there.
+ */
+#ifndef U9I_BYTES_H
+#define U9I_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t u9i_get_be(const uint8_t *p, unsigned width)
+{
+    uint64_t v = 0;
+    for (unsigned i = 0; i < width; i++) v = v << 8 | p[i];
+    return v;
+}
+
+static inline void u9i_set_be(uint8_t *p, unsigned width, uint64_t v)
+{
+    while (width > 0) {
+        p[--width] = (uint8_t)v;
+        v >>= 8;
+    }
+}
+
+typedef struct u9i_in {
+    const uint8_t *next; /* borrows */
+    size_t left;         /* bytes */
+    bool failed;         /* a read passed the end; sticky */
+} u9i_in;
+
+static inline u9i_in u9i_in_init(const void *bytes, size_t size)
+{
+    return (u9i_in){.next = (const uint8_t *)bytes, .left = size, .failed = false};
+}
+
+/* Borrows the next n bytes; NULL (and sticky failure) if there are fewer. */
+static inline const uint8_t *u9i_in_span(u9i_in *in, uint64_t n)
+{
+    if (in->failed || n > in->left) {
+        in->failed = true;
+        return NULL;
+    }
+    const uint8_t *p = in->next;
+    in->next += n;
+    in->left -= (size_t)n;
+    return p;
+}
+
+/* An unsigned big-endian integer of 1 to 8 bytes; 0 on failure. */
+static inline uint64_t u9i_in_uint(u9i_in *in, unsigned width)
+{
+    const uint8_t *p = u9i_in_span(in, width);
+    return p ? u9i_get_be(p, width) : 0;
+}
+
+typedef struct u9i_out {
+    uint8_t *bytes; /* borrows */
+    size_t cap;     /* bytes */
+    size_t size;    /* bytes written */
+    bool failed;    /* a write did not fit; sticky */
+} u9i_out;
+
+static inline u9i_out u9i_out_init(void *bytes, size_t cap)
+{
+    return (u9i_out){.bytes = (uint8_t *)bytes, .cap = cap, .size = 0, .failed = false};
+}
+
+/* Reserves n bytes to be filled by the caller; NULL (and sticky failure) if they do not fit. */
+static inline uint8_t *u9i_out_span(u9i_out *out, size_t n)
+{
+    if (out->failed || n > out->cap - out->size) {
+        out->failed = true;
+        return NULL;
+    }
+    uint8_t *p = out->bytes + out->size;
+    out->size += n;
+    return p;
+}
+
+static inline void u9i_out_uint(u9i_out *out, unsigned width, uint64_t v)
+{
+    uint8_t *p = u9i_out_span(out, width);
+    if (p) u9i_set_be(p, width, v);
+}
+
+static inline void u9i_out_copy(u9i_out *out, const void *bytes, size_t n)
+{
+    uint8_t *p = u9i_out_span(out, n);
+    if (p && n > 0) memcpy(p, bytes, n);
+}
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * format/base/fault.c: see fault.h.
+ */
+#include "format/base/fault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
+{
+    if (fault == NULL) return err;
+    memset(fault, 0, sizeof *fault);
+    fault->err = err;
+    fault->sys = where->sys;
+    fault->segment = where->segment ? where->segment : U9_NOWHERE;
+    fault->offset = where->offset;
+    if (where->rule) snprintf(fault->rule, sizeof fault->rule, "%s", where->rule);
+    if (where->path) {
+        size_t n = strlen(where->path), max = sizeof fault->path - 1;
+        snprintf(fault->path, sizeof fault->path, "%s", where->path + (n > max ? n - max : 0));
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fault->text, sizeof fault->text, format, args);
+    va_end(args);
+    return err;
+}

@@ -1,0 +1,25 @@
+/*
+ * format/base/fault.h: filling a u9_fault in one line.
+ */
+#ifndef U9I_FAULT_H
+#define U9I_FAULT_H
+
+#include <u9/err.h>
+
+/* Where an error happened; zero means "none", but for offset, where U9_NOWHERE does. */
+typedef struct u9i_where {
+    const char *path;
+    uint64_t segment;
+    uint64_t offset;
+    const char *rule;
+    int sys; /* errno */
+} u9i_where;
+
+#define U9I_AT_OFFSET(at, ...) (&(u9i_where){.offset = (at), __VA_ARGS__})
+#define U9I_AT(...) U9I_AT_OFFSET(U9_NOWHERE, __VA_ARGS__)
+
+/* Fills `fault` (may be NULL) and returns `err`. */
+u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * format/frame/control.h: the control records, byte for byte. [C-1] to [C-7]
+ *
+ * Encoders fill a u9i_out with the whole record; decoders take the decoded body of a frame. A decoder
+ * returns U9_CORRUPT if a fixed bytecode is not where the table has it, and ignores elements that a
+ * later version added at the end. [C-2]
+ */
+#ifndef U9I_CONTROL_H
+#define U9I_CONTROL_H
+
+#include "format/frame/body.h"
+#include "format/base/bytes.h"
+
+/* How the end that a u9open names was judged. [C-3] */
+typedef enum u9i_tail {
+    U9I_TAIL_NONE = 0,
+    U9I_TAIL_CLOSED = 1,
+    U9I_TAIL_ROLLED = 2,
+    U9I_TAIL_TORN = 3,
+    U9I_TAIL_UNKNOWN = 4,
+    U9I_TAIL_CORRUPT = 5
+} u9i_tail;
+
+/* A place where a log goes on. */
+typedef struct u9i_position {
+    uint64_t offset;
+    uint64_t ordinal;
+    uint8_t chain[U9I_HASH_SIZE];
+} u9i_position;
+
+/* A piece of text or bytes within a record; borrows. */
+typedef struct u9i_span {
+    const uint8_t *data;
+    size_t size;
+} u9i_span;
+
+typedef struct u9i_open_record {
+    uint8_t log[16];
+    uint8_t session[16];
+    uint64_t segment;
+    uint64_t time_us;
+    uint64_t medallion;
+    uint64_t before_segment;
+    uint8_t before_boundary[U9I_HASH_SIZE];
+    uint8_t before_secret[U9I_SECRET_SIZE];
+    u9i_position end;
+    u9i_tail tail;
+    u9i_span kind;
+} u9i_open_record;
+
+typedef enum u9i_end_kind { U9I_END_CLOSING = 1, U9I_END_SEALING = 2 } u9i_end_kind;
+
+typedef struct u9i_end_record {
+    u9i_end_kind kind;
+    uint64_t segment;
+    uint64_t frames;
+    uint64_t records;
+    uint64_t bytes;
+    uint64_t data_end;
+    uint64_t root;
+    uint8_t secret[U9I_SECRET_SIZE];
+    u9i_span key_kind;
+    u9i_span first_key; /* utf9 values */
+    u9i_span last_key;
+} u9i_end_record;
+
+typedef struct u9i_trim_record {
+    uint64_t segment;
+    uint64_t ordinal;
+} u9i_trim_record;
+
+typedef struct u9i_part_record {
+    uint32_t number;
+    uint64_t total;
+    uint64_t before;
+    u9i_span bytes;
+} u9i_part_record;
+
+typedef struct u9i_page_record {
+    uint8_t keyspec[8];  /* "k" or "u9kh", NUL padded */
+    unsigned key_size;   /* bytes of one key: 16 or 8 */
+    uint32_t count;      /* entries */
+    const uint8_t *keys; /* count * key_size bytes */
+    const uint8_t *at;   /* count * 8 bytes: virtual offsets, big-endian */
+    uint64_t seed;       /* only where has_seed */
+    bool has_seed;
+} u9i_page_record;
+
+/* Which control record has this 8-byte name; U9I_BODY_OTHER for unknown ones. */
+u9i_body_kind u9i_control_kind(const uint8_t name[8]);
+
+void u9i_open_record_encode(u9i_out *out, const u9i_open_record *r);
+void u9i_end_record_encode(u9i_out *out, const u9i_end_record *r);
+void u9i_trim_record_encode(u9i_out *out, const u9i_trim_record *r);
+void u9i_part_record_encode(u9i_out *out, const u9i_part_record *r);
+void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r);
+
+U9_MUST_CHECK u9_err u9i_open_record_decode(const uint8_t *body, size_t size, u9i_open_record *out);
+U9_MUST_CHECK u9_err u9i_end_record_decode(const uint8_t *body, size_t size, u9i_end_record *out);
+U9_MUST_CHECK u9_err u9i_trim_record_decode(const uint8_t *body, size_t size, u9i_trim_record *out);
+U9_MUST_CHECK u9_err u9i_part_record_decode(const uint8_t *body, size_t size, u9i_part_record *out);
+U9_MUST_CHECK u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record *out);
+
+#endif

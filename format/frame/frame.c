@@ -1,0 +1,229 @@
+/*
+ * format/frame/frame.c: sealing and proving frames. [F-1] to [F-9]
+ *
+ * Nothing here believes a length: it is compared with the cap and with the file before a byte is
+ * looked at, the boundary search ends at the next boundary, and hashing is the last clause. So a
+ * hostile file costs no more than one pass.
+ */
+#include "format/frame/frame.h"
+
+#include "format/base/bytes.h"
+#include "format/frame/disk.h"
+
+/* The fixed bytes of the trailer, zeros where its fields stand. [F-4] */
+static const uint8_t trailer_form[U9I_TRAILER_SIZE] = {
+    [0] = 0x40, [1] = 0x4d, [2] = 0x08, [3] = 0x0a,  [4] = 'u',   [5] = '9',   [6] = 'f',
+    [7] = 'r',  [8] = 'a',  [9] = 'm',  [10] = 'e',  [12] = 0x03, [21] = 0x02, [26] = 0x03,
+    [35] = 0x03, [44] = 0x03, [53] = 0x03, [62] = 0x1c, [63] = 0x10,
+};
+
+void u9i_trailer_encode(const u9i_trailer *t, uint8_t out[U9I_TRAILER_SIZE])
+{
+    memcpy(out, trailer_form, U9I_TRAILER_SIZE);
+    u9i_set_be(out + 13, 8, t->ordinal);
+    u9i_set_be(out + 22, 4, t->count);
+    u9i_set_be(out + 27, 8, t->offset);
+    u9i_set_be(out + 36, 8, t->previous);
+    u9i_set_be(out + 45, 8, t->durable);
+    u9i_set_be(out + 54, 8, t->time_us);
+    memcpy(out + 64, t->chain, U9I_HASH_SIZE);
+}
+
+bool u9i_trailer_decode(const uint8_t in[U9I_TRAILER_SIZE], u9i_trailer *out)
+{
+    u9i_trailer t = {
+        .ordinal = u9i_get_be(in + 13, 8),
+        .count = (uint32_t)u9i_get_be(in + 22, 4),
+        .offset = u9i_get_be(in + 27, 8),
+        .previous = u9i_get_be(in + 36, 8),
+        .durable = u9i_get_be(in + 45, 8),
+        .time_us = u9i_get_be(in + 54, 8),
+    };
+    memcpy(t.chain, in + 64, U9I_HASH_SIZE);
+    uint8_t again[U9I_TRAILER_SIZE];
+    u9i_trailer_encode(&t, again);
+    if (memcmp(again, in, U9I_TRAILER_SIZE) != 0) return false;
+    *out = t;
+    return true;
+}
+
+size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
+                         size_t size)
+{
+    uint64_t b0, b1;
+    memcpy(&b0, boundary, 8);
+    memcpy(&b1, boundary + 8, 8);
+    for (size_t i = from; size >= U9I_ALIGN && i <= size - U9I_ALIGN; i += U9I_ALIGN) {
+        uint64_t x0, x1;
+        memcpy(&x0, bytes + i, 8);
+        memcpy(&x1, bytes + i + 8, 8);
+        if (x0 == b0 && x1 == b1) return i;
+    }
+    return size;
+}
+
+static u9_err refuse(u9i_proof *proof, u9_reason why)
+{
+    proof->why = why;
+    return U9_CORRUPT;
+}
+
+static u9_err want(u9i_proof *proof, uint64_t need)
+{
+    proof->need = (size_t)need;
+    return U9_AGAIN;
+}
+
+/* Clauses b, c and d: the header. Fills `*total` with the frame's size. */
+static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8_t *bytes, size_t avail,
+                            u9i_proof *proof, uint64_t *total)
+{
+    uint64_t head = room < U9I_FRAME_HEADER_SIZE ? room : U9I_FRAME_HEADER_SIZE;
+    if (avail < head) return want(proof, head);
+    if (head < U9I_HASH_SIZE || memcmp(bytes, secret->boundary, U9I_HASH_SIZE) != 0)
+        return refuse(proof, U9_R_BOUNDARY); /* [F-6] b */
+    if (head < 56 || memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0)
+        return refuse(proof, U9_R_MAGIC); /* [F-6] c */
+    if (head < U9I_FRAME_HEADER_SIZE) return refuse(proof, U9_R_LENGTH);
+    uint64_t length = u9i_get_be(bytes + 56, 8);
+    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
+        return refuse(proof, U9_R_LENGTH);
+    *total = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
+    return *total <= room ? U9_OK : refuse(proof, U9_R_LENGTH); /* [F-6] d */
+}
+
+/* Clause e: searches as far as bytes are there, and asks for more in steps. */
+static u9_err verify_alone(const u9i_secret *secret, const uint8_t *bytes, size_t avail, uint64_t total,
+                           u9i_proof *proof)
+{
+    size_t have = avail < total ? avail - avail % U9I_ALIGN : (size_t)total;
+    size_t from = proof->searched > U9I_ALIGN ? proof->searched : U9I_ALIGN;
+    size_t hit = u9i_boundary_find(secret->boundary, bytes, from, have);
+    proof->searched = hit > from ? hit : from;
+    if (hit < have) return refuse(proof, U9_R_OVERLAP); /* [F-6] e */
+    if (have == total) return U9_OK;
+    uint64_t more = have + (UINT64_C(1) << 18);
+    return want(proof, more < total ? more : total);
+}
+
+/*
+ * How much is there of the payload of the frame at `at`, or at the next block [F-8]; *at is then its
+ * place. Nothing of that frame is proven: what is hashed of it counts only once it is.
+ */
+static size_t payload_behind(const u9i_secret *secret, uint64_t p, const uint8_t *bytes, size_t avail,
+                             size_t *at)
+{
+    for (unsigned i = 0; i < 2 && *at < avail && avail - *at > U9I_FRAME_HEADER_SIZE; i++) {
+        const uint8_t *head = bytes + *at;
+        size_t there = avail - *at - U9I_FRAME_HEADER_SIZE;
+        uint64_t length = u9i_get_be(head + 56, 8);
+        if (memcmp(head, secret->boundary, U9I_HASH_SIZE) == 0)
+            return length < there ? (size_t)length : there;
+        *at += (size_t)(-(p + *at) & (U9I_BLOCK - 1));
+    }
+    return 0;
+}
+
+/* H(payload) of the frame at p, and with it a part of the next one's. */
+static void hash_with_head_start(const u9i_secret *secret, uint64_t p, const uint8_t *bytes, size_t avail,
+                           size_t length, u9i_head_start *head_start, uint8_t sha[U9I_HASH_SIZE])
+{
+    const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
+    size_t blocks = length / U9I_HASH_BLOCK;
+    u9i_hasher own = head_start->hasher;
+    if (head_start->offset != p || own.blocks > blocks) u9i_hasher_init(&own);
+    size_t done = (size_t)own.blocks, at = u9i_frame_size(length - U9I_TRAILER_SIZE);
+    size_t behind = payload_behind(secret, p, bytes, avail, &at) / U9I_HASH_BLOCK;
+    head_start->offset = p + at;
+    u9i_hasher_init(&head_start->hasher);
+    u9i_lane lanes[2] = {
+        {.hasher = &own, .bytes = payload + done * U9I_HASH_BLOCK, .blocks = blocks - done},
+        {.hasher = &head_start->hasher, .bytes = bytes + at + U9I_FRAME_HEADER_SIZE,
+         .blocks = behind < blocks - done ? behind : blocks - done}};
+    u9i_hash_lanes(lanes, behind > 0 ? 2 : 1);
+    u9i_hasher_finish(&own, payload + blocks * U9I_HASH_BLOCK, length % U9I_HASH_BLOCK, sha);
+}
+
+u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, const uint8_t *bytes,
+                        size_t avail, u9i_proof *proof, u9i_frame *out)
+{
+    if (p % U9I_ALIGN != 0 || p < U9I_DISK_HEADER_SIZE || p > bound) /* [F-6] a */
+        return refuse(proof, U9_R_BOUNDARY);
+    uint64_t total = 0;
+    u9_err err = verify_header(secret, bound - p, bytes, avail, proof, &total);
+    if (err == U9_OK) err = verify_alone(secret, bytes, avail, total, proof);
+    if (err != U9_OK) return err;
+
+    u9i_frame f = {.offset = p, .end = p + total, .padding_ok = true};
+    uint8_t sign[U9I_HASH_SIZE], sha[U9I_HASH_SIZE];
+    memcpy(f.sha, bytes + 16, U9I_HASH_SIZE);
+    u9i_sign(f.sha, secret->bytes, sign);
+    if (memcmp(sign, bytes + 32, U9I_HASH_SIZE) != 0)
+        return refuse(proof, U9_R_SIGNATURE); /* [F-6] f */
+
+    size_t length = (size_t)u9i_get_be(bytes + 56, 8);
+    const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
+    f.body = payload;
+    f.body_size = length - U9I_TRAILER_SIZE;
+    bool first = p == U9I_DISK_HEADER_SIZE;
+    if (!u9i_trailer_decode(payload + f.body_size, &f.trailer) || f.trailer.offset != p ||
+        f.trailer.durable > p ||
+        (first ? f.trailer.previous != 0
+               : f.trailer.previous < U9I_DISK_HEADER_SIZE || f.trailer.previous >= p))
+        return refuse(proof, U9_R_TRAILER); /* [F-6] g */
+
+    if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
+    else u9i_hash(payload, length, sha);
+    if (memcmp(sha, f.sha, U9I_HASH_SIZE) != 0) return refuse(proof, U9_R_HASH); /* [F-6] h */
+
+    for (size_t i = U9I_FRAME_HEADER_SIZE + length; i < total; i++)
+        if (bytes[i] != 0) f.padding_ok = false;
+    *out = f;
+    return U9_OK;
+}
+
+bool u9i_frame_header_whole(const u9i_secret *secret, const uint8_t *bytes, size_t avail,
+                            uint64_t *length)
+{
+    if (avail < U9I_FRAME_HEADER_SIZE) return false;
+    uint8_t sign[U9I_HASH_SIZE];
+    u9i_sign(bytes + 16, secret->bytes, sign);
+    uint64_t n = u9i_get_be(bytes + 56, 8);
+    if (memcmp(bytes, secret->boundary, U9I_HASH_SIZE) != 0 ||
+        memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0 ||
+        memcmp(sign, bytes + 32, U9I_HASH_SIZE) != 0 || n < U9I_TRAILER_SIZE || n > U9I_PAYLOAD_MAX)
+        return false;
+    *length = n;
+    return true;
+}
+
+bool u9i_frame_follows(const u9i_frame *before, const u9i_frame *next)
+{
+    return next->trailer.previous == before->offset && /* [F-9] */
+           next->trailer.ordinal == before->trailer.ordinal + before->trailer.count &&
+           memcmp(next->trailer.chain, before->sha, U9I_HASH_SIZE) == 0;
+}
+
+u9_err u9i_frame_seal(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame,
+                      size_t body_size, uint8_t sha[U9I_HASH_SIZE])
+{
+    size_t length = body_size + U9I_TRAILER_SIZE;
+    size_t total = u9i_frame_size(body_size);
+    uint8_t *payload = frame + U9I_FRAME_HEADER_SIZE;
+    u9i_trailer_encode(trailer, payload + body_size);
+    memset(payload + length, 0, (size_t)u9i_padding(length));
+    if (u9i_boundary_find(secret->boundary, frame, U9I_FRAME_HEADER_SIZE, total) < total)
+        return U9_AGAIN; /* [F-7] */
+
+    u9i_hash(payload, length, sha);
+    memcpy(frame, secret->boundary, U9I_HASH_SIZE);
+    memcpy(frame + 16, sha, U9I_HASH_SIZE);
+    u9i_sign(sha, secret->bytes, frame + 32);
+    memcpy(frame + 48, u9i_frame_magic, sizeof u9i_frame_magic);
+    u9i_set_be(frame + 56, 8, length);
+    /* The hashes themselves hit the boundary once in 2^128 frames: the same cure. [F-7] */
+    return u9i_boundary_find(secret->boundary, frame, U9I_ALIGN, U9I_FRAME_HEADER_SIZE) <
+                   U9I_FRAME_HEADER_SIZE
+               ? U9_AGAIN
+               : U9_OK;
+}

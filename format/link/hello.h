@@ -1,0 +1,39 @@
+/*
+ * format/link/hello.h: what a log on the move says besides its records. [T-9] [T-11]
+ *
+ *     (u9log version kind log first mark)   in front of the records
+ *     (u9next ordinal)                      the receiver's: which record is wanted next
+ */
+#ifndef U9I_SHIP_H
+#define U9I_SHIP_H
+
+#include "format/base/limits.h"
+
+#include <u9/value.h>
+
+#include <stdbool.h>
+
+enum { U9I_SHIP_VERSION = 1 };
+
+typedef struct u9i_hello {
+    const char *kind;  /* borrows */
+    size_t kind_size;  /* 1 to U9I_KIND_MAX */
+    uint8_t log[16];   /* the log's id, zero if it is not known */
+    uint64_t first;    /* ordinal of the first record to come */
+    bool has_mark;     /* the mark of the record before that: */
+    uint8_t mark[U9I_HASH_SIZE];
+} u9i_hello;
+
+U9_MUST_CHECK u9_err u9i_hello_build(u9_builder *b, const u9i_hello *ship);
+
+/* Takes a well-formed value apart; `out` borrows it. U9_CORRUPT; U9_VERSION: a later version. */
+U9_MUST_CHECK u9_err u9i_hello_read(const u9_value *value, u9i_hello *out);
+
+U9_MUST_CHECK u9_err u9i_next_build(u9_builder *b, uint64_t ordinal);
+U9_MUST_CHECK u9_err u9i_next_read(const u9_value *value, uint64_t *ordinal);
+
+/* What tells one record from another, whatever the encoding of its key. [T-9] */
+void u9i_hello_mark(const void *key, size_t key_size, const void *values, size_t values_size,
+                   uint8_t out[U9I_HASH_SIZE]);
+
+#endif

@@ -1,0 +1,500 @@
+/*
+ * tests/engine/read/test_live.c: a log that is read while it is written: nothing that is on its way is taken for
+ * damage, and nothing that is damaged for something on its way. [R-10]
+ *
+ * The disk "late" shows zeros in the place of bytes that a writer is just putting there, up to a moment that
+ * the test chooses, and says of the lock what the test wants.
+ */
+#include "engine/read/reader.h"
+#include "tests/engine/fixture.h"
+#include "tests/suites.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCK = 4096, FRAMES = 100, PER_FRAME = 2, TOLD_MAX = 8 };
+
+typedef enum late_until { SHOWN, BEHIND_READ, ASKED, NEVER } late_until;
+
+static struct {
+    u9i_file *file;        /* of segment `segment`, once opened */
+    uint64_t segment;
+    uint64_t from, to;     /* what shows late in it */
+    late_until until;      /* bytes at or behind `to` are read; the lock is asked about; never */
+    bool busy;             /* what is said of the lock */
+    unsigned asked;        /* how often */
+    void (*on_list)(unsigned nth); /* before the directory is listed for the nth time */
+    unsigned lists;
+} late;
+
+static u9i_io_table late_table;
+
+static int mount_late(const char *path, bool create, u9i_io **out)
+{
+    int err = u9i_io_posix.mount(path, create, out);
+    if (err == 0) (*out)->table = &late_table;
+    return err;
+}
+
+static int list_late(u9i_io *io, u9i_list_fn *each, void *ctx)
+{
+    if (late.on_list) late.on_list(++late.lists);
+    return u9i_io_posix.list(io, each, ctx);
+}
+
+static int open_late(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
+{
+    int err = u9i_io_posix.open(io, name, mode, out);
+    if (err != 0) return err;
+    if (u9i_segment_number(name) == late.segment) late.file = *out;
+    else if (late.file == *out) late.file = NULL;
+    return 0;
+}
+
+static int read_late(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
+{
+    int err = u9i_io_posix.read(file, off, buf, n, got);
+    if (err != 0 || file != late.file || late.until == SHOWN) return err;
+    for (size_t i = 0; i < *got; i++)
+        if (late.from <= off + i && off + i < late.to) ((uint8_t *)buf)[i] = 0;
+    if (late.until == BEHIND_READ && off + *got > late.to) late.until = SHOWN;
+    return 0;
+}
+
+static bool busy_late(u9i_io *io)
+{
+    (void)io;
+    late.asked++;
+    if (late.until == ASKED) late.until = SHOWN;
+    return late.busy;
+}
+
+/* What a reader told. */
+typedef struct told {
+    uint64_t records;
+    u9_damage damages[TOLD_MAX];
+    unsigned damage_count;
+    u9_verdict worst;
+} told;
+
+/* The late disk, which is well so far. */
+static void take_disk(uint64_t segment)
+{
+    late_table = u9i_io_posix;
+    late_table.mount = mount_late;
+    late_table.list = list_late;
+    late_table.open = open_late;
+    late_table.read = read_late;
+    late_table.busy = busy_late;
+    late.until = SHOWN;
+    late.segment = segment;
+    late.asked = 0;
+}
+
+/* Reads the log on the late disk, behind the ends of rolled segments too. [begin, end) shows late. */
+static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t end, late_until until)
+{
+    u9i_io *io;
+    u9i_reader r;
+    u9i_step step = U9I_STEP_FRAME;
+    told t = {0};
+    take_disk(segment);
+    ck_assert_int_eq(mount_late(log, false, &io), 0);
+    ck_assert_int_eq(u9i_reader_open(&r, io, log, NULL), U9_OK);
+    r.seals = true;
+    late.from = begin;
+    late.to = end;
+    late.until = until;
+    while (step != U9I_STEP_END) {
+        ck_assert_int_eq(u9i_reader_step(&r, &step, NULL), U9_OK);
+        if (step == U9I_STEP_FRAME) t.records += r.count;
+        if (step != U9I_STEP_DAMAGE) continue;
+        ck_assert_uint_lt(t.damage_count, TOLD_MAX);
+        t.damages[t.damage_count++] = r.damage;
+        if (r.damage.verdict > t.worst) t.worst = r.damage.verdict;
+    }
+    u9i_reader_release(&r);
+    io->table->unmount(io);
+    return t;
+}
+
+static void expect_unclosed(const u9_damage *d, uint64_t at)
+{
+    ck_assert_int_eq(d->verdict, U9_V_TORN);
+    ck_assert_int_eq(d->reason, U9_R_UNCLOSED);
+    ck_assert_uint_eq(d->begin, at);
+    ck_assert_uint_eq(d->end, at);
+    ck_assert_uint_eq(d->lost, 0);
+}
+
+/* How far behind itself a frame promises. */
+typedef enum promises { ALL_DO, ONLY_THE_LAST, LAST_PROMISES_A_THIRD } promises;
+
+/* An unclosed segment of blocks, one frame in each. Fills where they begin. */
+static forged_segment many_blocks(promises which, uint64_t p[FRAMES])
+{
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_pad(&f);
+    for (unsigned i = 0; i < FRAMES; i++) {
+        bool last = i == FRAMES - 1;
+        if (which == ALL_DO || (which == ONLY_THE_LAST && last)) f.next.durable = f.end;
+        if (which == LAST_PROMISES_A_THIRD && last) f.next.durable = p[FRAMES / 3];
+        p[i] = forge_records(&f, "r", PER_FRAME);
+        forge_pad(&f);
+    }
+    return f;
+}
+
+/* A reader meets zeros, reads them again, reads on, and meets frames that promise what it did not see. */
+START_TEST(frames_that_show_late_are_no_gap_though_later_ones_promise_them)
+{
+    uint64_t p[FRAMES];
+    const char *log = at("log");
+    forged_segment f = many_blocks((promises)_i, p);
+    forge_save(&f, log);
+    told t = observe(log, 1, p[20], p[FRAMES - 1], BEHIND_READ);
+    ck_assert_int_eq(late.until, SHOWN);
+    ck_assert_uint_eq(t.records, FRAMES * PER_FRAME);
+    ck_assert_uint_eq(t.damage_count, 1);
+    expect_unclosed(&t.damages[0], f.end);
+    ck_assert_uint_eq(late.asked, 0);
+    forge_free(&f);
+}
+END_TEST
+
+/* [F-6] What was hashed of a payload along with the frame before it counts no more when it is read again. */
+START_TEST(a_payload_that_shows_late_is_hashed_again)
+{
+    uint64_t p[FRAMES];
+    u9i_io *io;
+    u9i_file *file;
+    u9i_window scan;
+    u9i_frame out;
+    const char *log = at("log");
+    forged_segment f = many_blocks(ALL_DO, p);
+    forge_save(&f, log);
+    take_disk(1);
+    ck_assert_int_eq(mount_late(log, false, &io), 0);
+    ck_assert_int_eq(io->table->open(io, "0000000000000001.u9", U9I_OPEN_READ, &file), 0);
+    ck_assert_int_eq(u9i_window_init(&scan, file, &f.secret), U9_OK);
+    late.from = p[2] + U9I_FRAME_HEADER_SIZE;
+    late.to = late.from + U9I_HASH_BLOCK;
+    late.until = NEVER;
+    ck_assert_int_eq(u9i_window_at(&scan, p[1], f.size, &out), U9_OK);
+    late.until = SHOWN;
+    u9i_window_forget(&scan);
+    ck_assert_int_eq(u9i_window_at(&scan, p[2], f.size, &out), U9_OK);
+    u9i_window_release(&scan);
+    io->table->close(file);
+    io->table->unmount(io);
+    forge_free(&f);
+}
+END_TEST
+
+/* The same, and the first of them is really damaged: that one alone is told. */
+START_TEST(damage_in_front_of_frames_that_show_late_is_told_as_far_as_it_goes)
+{
+    uint64_t p[FRAMES];
+    const char *log = at("log");
+    forged_segment f = many_blocks(ALL_DO, p);
+    f.bytes[p[20] + 70] ^= 1;
+    forge_save(&f, log);
+    told t = observe(log, 1, p[20], p[FRAMES - 1], BEHIND_READ);
+    ck_assert_uint_eq(t.records, (FRAMES - 1) * PER_FRAME);
+    ck_assert_uint_eq(t.damage_count, 2);
+    ck_assert_int_eq(t.damages[0].verdict, U9_V_CORRUPT);
+    ck_assert_int_eq(t.damages[0].reason, U9_R_HASH);
+    ck_assert_uint_gt(t.damages[0].begin, p[19]);
+    ck_assert_uint_eq(t.damages[0].end, p[21]);
+    ck_assert_uint_eq(t.damages[0].lost, PER_FRAME);
+    expect_unclosed(&t.damages[1], f.end);
+    forge_free(&f);
+}
+END_TEST
+
+/* A log whose last frame, promised by nobody, is half there: no crash leaves that without a zero sector. */
+static uint64_t half_a_frame(const char *log)
+{
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&f, "r", 4);
+    uint64_t p = forge_records(&f, "r", 4);
+    memset(f.bytes + f.end - 40, 0, 40);
+    forge_pad(&f);
+    forge_save(&f, log);
+    forge_free(&f);
+    return p;
+}
+
+static u9_verdict verdict_of(const char *path)
+{
+    u9_report report = {.size = sizeof report};
+    ck_assert_int_eq(u9_check(path, NULL, &report, NULL), U9_OK);
+    ck_assert_uint_eq(report.records, 4);
+    return report.verdict;
+}
+
+START_TEST(half_a_frame_is_in_progress_while_a_writer_has_the_log)
+{
+    const char *log = at("log");
+    uint64_t p = half_a_frame(log);
+    told t = observe(log, 1, 0, 0, SHOWN);
+    ck_assert_int_eq(t.worst, U9_V_UNKNOWN);
+    ck_assert_uint_eq(late.asked, 1);
+    late.busy = true;
+    t = observe(log, 1, 0, 0, SHOWN);
+    ck_assert_uint_eq(t.damage_count, 1);
+    expect_unclosed(&t.damages[0], p);
+    ck_assert_uint_eq(t.records, 4);
+}
+END_TEST
+
+/* The same on the real tables: seen through other handles, the writer's own, and the file alone. */
+START_TEST(every_reader_knows_whether_a_writer_has_the_log)
+{
+    const char *log = at("log"), *file = segment_path(log, 1);
+    uint64_t p = half_a_frame(log);
+    ck_assert_int_eq(verdict_of(log), U9_V_UNKNOWN);
+    ck_assert_int_eq(verdict_of(file), U9_V_UNKNOWN);
+
+    u9_damage last = {0};
+    u9_options o = writer_options();
+    o.mode = U9_WRITE;
+    u9_log *w = open_writer(log, &o); /* it has not written yet: what is there is not its own */
+    ck_assert_int_eq(verdict_of(log), U9_V_TORN);
+    ck_assert_int_eq(verdict_of(file), U9_V_TORN);
+    u9_cursor *c;
+    u9_record r;
+    ck_assert_int_eq(u9_cursor_open(w, NULL, &c, NULL), U9_OK);
+    for (unsigned i = 0; i < 4; i++) ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
+    last = *u9_cursor_damage(c);
+    expect_unclosed(&last, p);
+    u9_cursor_close(c);
+    u9_log *second; /* to ask did not give the lock away */
+    ck_assert_int_eq(u9_log_open(log, &o, &second, NULL), U9_LOCKED);
+    close_log(w);
+
+    ck_assert_int_eq(verdict_of(log), U9_V_UNKNOWN);
+    ck_assert_int_eq(verdict_of(file), U9_V_UNKNOWN);
+}
+END_TEST
+
+static void note(void *ctx, const u9_damage *damage)
+{
+    *(u9_verdict *)ctx = damage->verdict;
+}
+
+START_TEST(a_writer_that_opens_the_log_judges_its_tail_as_nobodys)
+{
+    u9_verdict verdict = U9_V_CLEAN;
+    const char *log = at("log");
+    (void)half_a_frame(log);
+    u9_options o = writer_options();
+    o.on_damage = note;
+    o.on_damage_ctx = &verdict;
+    close_log(open_writer(log, &o));
+    ck_assert_int_eq(verdict, U9_V_UNKNOWN);
+}
+END_TEST
+
+/* Damage stays damage: below a promise, and in segments that no writer is at. */
+START_TEST(a_writer_hides_no_damage)
+{
+    uint64_t p[FRAMES];
+    const char *log = at("log");
+    forged_segment f = many_blocks(ALL_DO, p);
+    f.bytes[p[20] + 70] ^= 1;
+    forge_save(&f, log);
+    late.busy = true;
+    told t = observe(log, 1, 0, 0, SHOWN);
+    ck_assert_int_eq(t.worst, U9_V_CORRUPT);
+    ck_assert_uint_eq(t.damages[0].end, p[21]);
+    forge_free(&f);
+    remove_log(log);
+
+    /* A segment that nobody names, because the next one's u9open is damaged. */
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 4);
+    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_TORN);
+    two.next.durable = two.end;
+    forge_records(&two, "b", 4);
+    two.bytes[32 + 100] ^= 1;
+    forge_records(&one, "a", 4);
+    memset(one.bytes + one.end - 40, 0, 40);
+    forge_pad(&one);
+    forge_pad(&two);
+    forge_save(&one, log);
+    forge_save(&two, log);
+    t = observe(log, 1, 0, 0, SHOWN);
+    ck_assert_int_eq(t.damages[0].verdict, U9_V_UNKNOWN);
+    ck_assert_uint_eq(t.damages[0].segment, 1);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
+/* It finishes the frame and leaves after the reader saw half of it, and before the reader asks. */
+START_TEST(a_writer_that_finished_and_went_is_not_missed)
+{
+    const char *log = at("log");
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&f, "r", 4);
+    forge_records(&f, "r", 4);
+    uint64_t end = f.end;
+    forge_pad(&f);
+    forge_save(&f, log);
+    told t = observe(log, 1, end - 40, end, ASKED);
+    ck_assert_int_eq(late.until, SHOWN);
+    ck_assert_uint_eq(t.records, 8);
+    ck_assert_uint_eq(t.damage_count, 1);
+    expect_unclosed(&t.damages[0], end);
+    forge_free(&f);
+}
+END_TEST
+
+/* The seal behind a rolled segment's end, in the writing while the reader comes there. */
+START_TEST(a_seal_in_the_writing_is_no_damage)
+{
+    const char *log = at("log");
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 7);
+    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_ROLLED);
+    forge_end(&one, U9I_END_SEALING);
+    forge_end(&two, U9I_END_CLOSING);
+    uint64_t half = one.end - 40;
+    for (uint64_t more = 0; more < 2; more++) { /* cut already or not yet */
+        forge_save(&one, log);
+        forge_save(&two, log);
+        if (more) extend_file(segment_path(log, 1), one.size + 2 * BLOCK);
+        ck_assert_uint_eq(observe(log, 1, half, one.end, BEHIND_READ).damage_count, 0);
+        ck_assert_uint_eq(observe(log, 1, half, one.end, ASKED).damage_count, 0);
+        late.busy = false;
+        told t = observe(log, 1, half, one.end, NEVER);
+        ck_assert_int_eq(t.worst, U9_V_UNKNOWN);
+        ck_assert_int_eq(t.damages[0].reason, U9_R_SEAL);
+        late.busy = true;
+        ck_assert_uint_eq(observe(log, 1, half, one.end, BEHIND_READ).damage_count, 0);
+        t = observe(log, 1, half, one.end, NEVER);
+        ck_assert_int_eq(t.worst, U9_V_TORN);
+        ck_assert_int_eq(t.damages[0].reason, U9_R_SEAL);
+        ck_assert_uint_eq(t.records, 7);
+        late.busy = false;
+    }
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
+/* [L-4] A new segment, of which the disk header is not there yet, or a part of the u9open. */
+START_TEST(a_segment_in_the_making_is_no_damage)
+{
+    const char *log = at("log");
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 4);
+    forge_end(&one, U9I_END_CLOSING);
+    forge_save(&one, log);
+    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_CLOSED);
+    uint64_t first = two.end;
+    if (_i == 0) memset(two.bytes, 0, 32);
+    else memset(two.bytes + two.end - 40, 0, 40);
+    two.next.durable = _i == 2 ? two.end : 0;
+    if (_i > 0) forge_records(&two, "b", 4);
+    forge_pad(&two);
+    u9_log *w = open_writer(log, NULL);
+    forge_save(&two, log);
+    u9_report report = {.size = sizeof report};
+    ck_assert_int_eq(u9_check(log, NULL, &report, NULL), U9_OK);
+    /* A promise behind it proves that it was there. */
+    ck_assert_int_eq(report.verdict, _i == 2 ? U9_V_CORRUPT : U9_V_TORN);
+    ck_assert_uint_eq(report.records, _i == 2 ? 8 : 4);
+    close_log(w);
+    ck_assert_int_eq(u9_check(log, NULL, &report, NULL), U9_OK);
+    ck_assert_int_gt(report.verdict, U9_V_TORN);
+    ck_assert_uint_gt(first, 32);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
+/* A first frame that holds no u9open is whole, and read: nothing in it is still to come. */
+START_TEST(a_segment_without_u9open_is_not_taken_for_one_in_the_making)
+{
+    const char *log = at("log");
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 4);
+    forge_end(&one, U9I_END_CLOSING);
+    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_CLOSED);
+    two.bytes[32 + 64 + 8] ^= 1; /* the symbol is u9npen: skipped [B-3] */
+    forge_mend(&two, 32);
+    forge_records(&two, "b", 4);
+    forge_pad(&two);
+    forge_save(&one, log);
+    forge_save(&two, log);
+    late.busy = true;
+    told t = observe(log, 0, 0, 0, SHOWN);
+    ck_assert_uint_eq(t.records, 8);
+    ck_assert_uint_eq(t.damage_count, 1);
+    expect_unclosed(&t.damages[0], two.end);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
+/* A roll at the pace of the reader: the new u9open is half there twice, and the old segment sealed then. */
+static forged_segment rolled, fresh;
+
+static void roll_on(unsigned nth)
+{
+    uint8_t *half = malloc(fresh.size);
+    memcpy(half, fresh.bytes, fresh.size);
+    memset(half + fresh.end - 40, 0, 40);
+    forged_segment open = rolled;
+    if (nth == 1) open.size = rolled.data_end; /* not sealed yet */
+    forge_save(&open, at("log"));
+    write_file(segment_path(at("log"), 2), nth < 3 ? half : fresh.bytes, fresh.size);
+    free(half);
+}
+
+START_TEST(a_segment_whose_predecessor_is_sealed_meanwhile_is_looked_at_again)
+{
+    rolled = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&rolled, "a", 7);
+    fresh = forge_begin(2, 1, &rolled, U9I_TAIL_ROLLED);
+    rolled.data_end = rolled.size;
+    forge_end(&rolled, U9I_END_SEALING);
+    forge_pad(&fresh);
+    late.on_list = roll_on;
+    roll_on(1);
+    told t = observe(at("log"), 0, 0, 0, SHOWN);
+    ck_assert_uint_eq(late.lists, 3);
+    ck_assert_uint_eq(t.records, 7);
+    ck_assert_int_eq(t.worst, U9_V_TORN);
+    ck_assert_uint_eq(t.damage_count, 1);
+    expect_unclosed(&t.damages[0], fresh.end);
+    forge_free(&rolled);
+    forge_free(&fresh);
+}
+END_TEST
+
+Suite *suite_live(void)
+{
+    Suite *suite = suite_create("live");
+    TCase *tc = tcase_create("live");
+    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, frames_that_show_late_are_no_gap_though_later_ones_promise_them, 0, 3);
+    tcase_add_test(tc, a_payload_that_shows_late_is_hashed_again);
+    tcase_add_test(tc, damage_in_front_of_frames_that_show_late_is_told_as_far_as_it_goes);
+    tcase_add_test(tc, half_a_frame_is_in_progress_while_a_writer_has_the_log);
+    tcase_add_test(tc, every_reader_knows_whether_a_writer_has_the_log);
+    tcase_add_test(tc, a_writer_that_opens_the_log_judges_its_tail_as_nobodys);
+    tcase_add_test(tc, a_writer_hides_no_damage);
+    tcase_add_test(tc, a_writer_that_finished_and_went_is_not_missed);
+    tcase_add_test(tc, a_seal_in_the_writing_is_no_damage);
+    tcase_add_loop_test(tc, a_segment_in_the_making_is_no_damage, 0, 3);
+    tcase_add_test(tc, a_segment_without_u9open_is_not_taken_for_one_in_the_making);
+    tcase_add_test(tc, a_segment_whose_predecessor_is_sealed_meanwhile_is_looked_at_again);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
