@@ -1,8 +1,9 @@
 /*
- * tests/format/test_spec.c: the examples of SPEC.md are real. A fence "```hex RULE name" holds
- * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by byte, what
- * the encoders make for its name; one of the rules V must be a value; one of the rules X, what the builder
- * makes of its container; those of the rules D, fed to a stream, emit one another; one of the rules I, hex.
+ * tests/format/test_spec.c: the examples of SPEC.md and SPEC-values.md are real. A fence "```hex
+ * RULE name" holds bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by
+ * byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
+ * the builder makes of its container; those of the rules D, fed to a stream, emit one another; one of the
+ * rules I, hex.
  */
 #include "format/disk.h"
 #include "format/ship.h"
@@ -77,6 +78,7 @@ static void read_spec(void)
 {
     example_count = 0;
     read_document("SPEC.md");
+    read_document("SPEC-values.md");
     golden_make(&g);
 }
 
