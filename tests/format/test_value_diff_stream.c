@@ -1,5 +1,5 @@
 /*
- * tests/format/test_value_diff_stream.c: what SPEC.md says of streams of patches (D-10).
+ * tests/format/test_value_diff_stream.c: what SPEC-values.md says of streams of patches (D-10).
  */
 #include "tests/format/diff_fixture.h"
 #include "tests/suites.h"

@@ -1,5 +1,6 @@
 /*
- * tests/format/test_value_text.c: what SPEC.md says of the text notation (N-*), read as tests.
+ * tests/format/test_value_text.c: what SPEC-values.md says of the text notation (N-*), read as
+ * tests.
  *
  * Texts and bytes are handed to the library in blocks of exactly their size, so that a run under
  * AddressSanitizer sees each byte read or written too far.
