@@ -298,7 +298,7 @@ check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
 .PHONY: check-scripts check-layers check-symbols check-spec check-headers
-check-scripts: check-layers check-symbols check-spec check-headers ## layers, symbols, SPEC.md rules, headers
+check-scripts: check-layers check-symbols check-spec check-headers ## layers, symbols, rules of the specification, headers
 
 check-layers:
 	@scripts/check_layers

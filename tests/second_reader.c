@@ -1,5 +1,5 @@
 /*
- * tests/second_reader.c: a second reader of the format, written from SPEC.md alone.
+ * tests/second_reader.c: a second reader of the format, written from the specification alone.
  *
  * Every file is read whole, all its valid frames are found and decoded first, and only then the
  * rules L and R are played through. Nothing here is shared with the library and nothing is fast.

@@ -1,5 +1,5 @@
 /*
- * tests/second_reader.h: a second reader of the format, written from SPEC.md alone.
+ * tests/second_reader.h: a second reader of the format, written from the specification alone.
  *
  * A judge for tests: it shares no code with the library, reads whole files into memory and is as
  * slow and simple as the rules allow. Unknown numbers are UINT64_MAX.

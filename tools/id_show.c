@@ -1,5 +1,5 @@
 /*
- * tools/id_show.c: `u9 id show`: takes identifiers apart as JSON (SPEC.md, I-*).
+ * tools/id_show.c: `u9 id show`: takes identifiers apart as JSON (SPEC-values.md, I-*).
  *
  * Answers are one line for one question, in order, refusals included: a program may keep the
  * other ends of the pipes. A line of input is whatever stands before its newline, NULs too.

@@ -1,5 +1,5 @@
 /*
- * tools/value_json.h: values as JSON and back (SPEC.md, J-*), for all verbs.
+ * tools/value_json.h: values as JSON and back (SPEC-values.md, J-*), for all verbs.
  */
 #ifndef U9_TOOLS_VALUE_JSON_H
 #define U9_TOOLS_VALUE_JSON_H

@@ -1,5 +1,5 @@
 /*
- * tools/verb_id.c: `u9 id`: its options, and `u9 id new`: makes identifiers (SPEC.md, I-*).
+ * tools/verb_id.c: `u9 id`: its options, and `u9 id new`: makes identifiers (SPEC-values.md, I-*).
  *
  * What belongs together is checked here, before anything is read or printed. id_show.c does the
  * other half of the work.

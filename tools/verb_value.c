@@ -1,6 +1,6 @@
 /*
- * tools/verb_value.c: `u9 value`: values from JSON or the text notation, and back (SPEC.md, J-*,
- * N-*).
+ * tools/verb_value.c: `u9 value`: values from JSON or the text notation, and back (SPEC-values.md,
+ * J-*, N-*).
  *
  * Values stand back to back; each is written before the next is looked for. The first thing that is
  * refused ends it: what stood before has been written. Showing values is value_show.c's part.
@@ -168,7 +168,7 @@ static int decode(const struct value_ask *ask, struct value_input *in)
 
 static const struct argp_option option_table[] = {
     {"text", 't', 0, 0,
-     "encode, decode: the text notation (SPEC.md, N-*), not JSON lines: values between "
+     "encode, decode: the text notation (SPEC-values.md, N-*), not JSON lines: values between "
      "blanks, and comments from `;` to the end of the line",
      0},
     {"hex", 'x', 0, 0,

@@ -31,7 +31,7 @@ typedef enum u9_err {
     U9_ARG = -1,       /* an argument is outside its documented range */
     U9_NOMEM = -2,     /* memory could not be had */
     U9_IO = -3,        /* the system refused: see u9_fault.sys (ENOENT, EACCES, ENOSPC, EIO ...) */
-    U9_CORRUPT = -4,   /* bytes that were promised durable are damaged, or bytes break SPEC.md */
+    U9_CORRUPT = -4,   /* bytes that were promised durable are damaged, or bytes break the format */
     U9_TORN = -5,      /* bytes end early */
     U9_VERSION = -6,   /* well-formed, but from a later version of the format */
     U9_LIMIT = -7,     /* a documented limit is exceeded */
@@ -52,7 +52,7 @@ typedef struct u9_fault {
     int sys;          /* errno of the failed system call, 0 if none */
     uint64_t segment; /* number of the segment, U9_NOWHERE if none */
     uint64_t offset;  /* byte offset in that file or buffer, U9_NOWHERE if none */
-    char rule[8];     /* the rule of SPEC.md that was broken ("F-7"), "" if none */
+    char rule[8];     /* the rule of SPEC.md or SPEC-values.md that was broken ("F-7"), or "" */
     char path[256];   /* the file or directory; cut on the left if longer */
     char text[256];   /* one sentence: what is wrong */
 } u9_fault;

@@ -1,5 +1,5 @@
 /*
- * u9/id.h: identifiers that order themselves by time, and record keys (SPEC.md, I-*).
+ * u9/id.h: identifiers that order themselves by time, and record keys (SPEC-values.md, I-*).
  *
  *   muid   (timestamp, medallion, offset): 16 bytes, the default keys of a log
  *   GID    prefix, milliseconds, randomness: 16 bytes

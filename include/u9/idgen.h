@@ -1,5 +1,5 @@
 /*
- * u9/idgen.h: fresh identifiers (SPEC.md, I-15 to I-17).
+ * u9/idgen.h: fresh identifiers (SPEC-values.md, I-15 to I-17).
  *
  * A generator is one object that any number of threads may use at once; u9/id.h has the forms of
  * what comes out. It never gives out an identifier twice, whatever the clock does, and those of

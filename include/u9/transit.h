@@ -1,6 +1,6 @@
 /*
- * u9/transit.h: values over pipes and sockets (SPEC.md, T-*): frames that carry them, the side band that
- * says which of them may come when, and a log on the move.
+ * u9/transit.h: values over pipes and sockets (SPEC-values.md, T-*): frames that carry them, the
+ * side band that says which of them may come when, and a log on the move.
  *
  * The codec, the link and the pace do no I/O, take no memory and are pure: thread-safe on distinct objects.
  * u9_log_send and u9_log_recv do it all over two descriptors, in constant memory.

@@ -1,5 +1,5 @@
 /*
- * u9/value_diff.h: changes to a value that is never modified (SPEC.md, D-*).
+ * u9/value_diff.h: changes to a value that is never modified (SPEC-values.md, D-*).
  *
  * A u9_diff lies over a value, its base, and takes patches, which are utf9 values themselves, like
  * `('set (2 ("age") 1) 41)`. Reading through it gives what the base would be with the patches

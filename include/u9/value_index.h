@@ -1,6 +1,6 @@
 /*
- * u9/value_index.h: container indexes (SPEC.md, X-*): elements of a tuple or array by what they
- * are, by their key or by position, without walking past all that stand in front.
+ * u9/value_index.h: container indexes (SPEC-values.md, X-*): elements of a tuple or array by what
+ * they are, by their key or by position, without walking past all that stand in front.
  *
  * An index is bytes in front of its container, made once, used in place, and never believed: an
  * element that it leads to is compared with what was asked for. A wrong index costs a miss or

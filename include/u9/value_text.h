@@ -1,5 +1,5 @@
 /*
- * u9/value_text.h: the text notation (SPEC.md, N-*): values that people read and write.
+ * u9/value_text.h: the text notation (SPEC-values.md, N-*): values that people read and write.
  *
  * Every well-formed value has one text, and that text reads back to the same bytes: also where a
  * value is not in its shortest form, where text is not UTF-8, and for the bits of NaNs. What a text

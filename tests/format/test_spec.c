@@ -1,10 +1,9 @@
 /*
- * tests/format/test_spec.c: the examples of SPEC.md are real. A fence "```hex RULE name" holds
- * bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by byte, what
- * the encoders make for its name; one of the rules V must be a value; one of the rules X, what the builder
- * makes of its container; those of the rules D, fed to a stream, emit one another; one of the rules I, hex.
- *
- * U9_SPEC is the file (default: SPEC.md).
+ * tests/format/test_spec.c: the examples of SPEC.md and SPEC-values.md are real. A fence "```hex
+ * RULE name" holds bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by
+ * byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
+ * the builder makes of its container; those of the rules D, fed to a stream, emit one another; one of the
+ * rules I, hex.
  */
 #include "format/frame/disk.h"
 #include "format/link/hello.h"
@@ -21,6 +20,7 @@
 enum { EXAMPLES_MAX = 256, LINE_ROOM = 4096 };
 
 typedef struct example {
+    const char *document;
     char rule[8], name[32];
     size_t size;
     uint8_t bytes[1024];
@@ -52,29 +52,33 @@ static void take_line(example *e, const char *line)
     }
 }
 
-static void read_spec(void)
+static void read_document(const char *path)
 {
-    const char *path = getenv("U9_SPEC");
-    if (!path || !*path) path = "SPEC.md";
     FILE *file = fopen(path, "r");
     ck_assert_msg(file != NULL, "cannot read %s", path);
     static char line[LINE_ROOM];
     example *open = NULL;
-    example_count = 0;
     while (fgets(line, sizeof line, file)) {
         if (open && strncmp(line, "```", 3) == 0) open = NULL;
         else if (open) take_line(open, line);
         else if (strncmp(line, "```hex", 6) == 0) {
             ck_assert_uint_lt(example_count, EXAMPLES_MAX);
             open = &examples[example_count++];
-            *open = (example){.size = 0};
+            *open = (example){.document = path};
             ck_assert_msg(sscanf(line, "```hex %7[A-Z0-9-] %31[a-z0-9-]", open->rule, open->name) ==
                               2,
-                          "a hex fence without rule and name: %s", line);
+                          "%s: a hex fence without rule and name: %s", path, line);
         }
     }
-    ck_assert(open == NULL);
+    ck_assert_msg(open == NULL, "%s: a fence without an end", path);
     fclose(file);
+}
+
+static void read_spec(void)
+{
+    example_count = 0;
+    read_document("SPEC.md");
+    read_document("SPEC-values.md");
     golden_make(&g);
 }
 
@@ -102,7 +106,7 @@ static const example *find_example(const char *name)
         ck_assert_msg(found == NULL, "two examples are named %s", name);
         found = &examples[i];
     }
-    ck_assert_msg(found != NULL, "SPEC.md has no example %s", name);
+    ck_assert_msg(found != NULL, "there is no example %s", name);
     return found;
 }
 
@@ -215,7 +219,7 @@ START_TEST(every_example_is_one_that_is_checked)
         if (strchr("VXITNJD", e->rule[0])) continue;
         size_t k = 0;
         while (k < MADE && strcmp(list[k].name, e->name) != 0) k++;
-        ck_assert_msg(k < MADE, "SPEC.md has an example %s that no test knows", e->name);
+        ck_assert_msg(k < MADE, "%s has an example %s that no test knows", e->document, e->name);
         ck_assert_str_eq(e->rule, list[k].rule);
     }
 }

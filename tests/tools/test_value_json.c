@@ -1,6 +1,6 @@
 /*
- * tests/tools/test_value_json.c: what SPEC.md says of JSON (J-*), read as tests of the mapping
- * itself. How the tools use it is tests/tools/test_value.sh's part.
+ * tests/tools/test_value_json.c: what SPEC-values.md says of JSON (J-*), read as tests of the
+ * mapping itself. How the tools use it is tests/tools/test_value.sh's part.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * tests/engine/idgen/test_idgen.c: what SPEC.md says of fresh identifiers (I-15 to I-17), read as tests.
+ * tests/engine/idgen/test_idgen.c: what SPEC-values.md says of fresh identifiers (I-15 to I-17), read as
+ * tests.
  *
  * Time is a simulated clock that goes, stands, steps back and jumps as a test wants; randomness is
  * a row of bytes that it chooses. What many threads and processes do is in test_idgen_race.c.

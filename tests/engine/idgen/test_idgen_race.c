@@ -1,6 +1,6 @@
 /*
- * tests/engine/idgen/test_idgen_race.c: fresh identifiers (SPEC.md, I-15 to I-17) made by several at
- * once: parents and forked children, and eight threads that make ten million of each kind (fewer
+ * tests/engine/idgen/test_idgen_race.c: fresh identifiers (SPEC-values.md, I-15 to I-17) made by several
+ * at once: parents and forked children, and eight threads that make ten million of each kind (fewer
  * under a sanitizer). One thread and a simulated clock are in test_idgen.c.
  */
 #include "tests/suites.h"

@@ -1,5 +1,5 @@
 /*
- * tests/format/id/test_gid.c: what SPEC.md says of GIDs (I-6, I-7), read as tests.
+ * tests/format/id/test_gid.c: what SPEC-values.md says of GIDs (I-6, I-7), read as tests.
  *
  * The rows are identifiers found in the documentation and tests of the scheme's first
  * implementation, the first and last of each type, and values drawn at random; the tests around

@@ -1,5 +1,5 @@
 /*
- * tests/format/id/test_muid.c: what SPEC.md says of muids (I-*), read as tests.
+ * tests/format/id/test_muid.c: what SPEC-values.md says of muids (I-*), read as tests.
  *
  * The rows are the examples of the muid specification, those of its first implementation's tests,
  * and values drawn at random; the tests around them forge one character or bit each.

@@ -1,5 +1,5 @@
 /*
- * tests/format/id/test_rkey.c: what SPEC.md says of record keys (I-13, I-14), read as tests.
+ * tests/format/id/test_rkey.c: what SPEC-values.md says of record keys (I-13, I-14), read as tests.
  *
  * The rows are those of the specification of record keys and of its interoperability tests, and
  * others that miss by one character.

@@ -1,5 +1,5 @@
 /*
- * tests/format/id/test_tid.c: what SPEC.md says of TIDs (I-8, I-9), read as tests.
+ * tests/format/id/test_tid.c: what SPEC-values.md says of TIDs (I-8, I-9), read as tests.
  *
  * The rows are examples of the scheme's interoperability tests and first implementations, TIDs seen
  * in use, and values drawn at random; the tests around them forge one character or bit each.

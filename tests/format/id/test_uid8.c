@@ -1,6 +1,6 @@
 /*
- * tests/format/id/test_uid8.c: what SPEC.md says of eight-byte identifiers (I-10 to I-12), read as
- * tests.
+ * tests/format/id/test_uid8.c: what SPEC-values.md says of eight-byte identifiers (I-10 to I-12), read
+ * as tests.
  *
  * The rows are those of the tests of the scheme's first implementation, the ends of each field, and
  * values drawn at random; the tests around them forge one field, bit or character each.

@@ -444,9 +444,9 @@ START_TEST(a_long_reason_is_cut)
 END_TEST
 
 /*
- * The tables of [T-4] and [T-6] as SPEC.md has them, by hand. Columns: data alpha omega iota kappa tau0 tau
- * error, the order of u9_signal. A letter is the state that comes next: n(ew) o(n) f(ailed) v (over),
- * `d` is on, if the flow lets it, `-` is refused.
+ * The tables of [T-4] and [T-6] as SPEC-values.md has them, by hand. Columns: data alpha omega iota
+ * kappa tau0 tau error, the order of u9_signal. A letter is the state that comes next: n(ew) o(n)
+ * f(ailed) v (over), `d` is on, if the flow lets it, `-` is refused.
  */
 static const char lives[][U9_SIGNALS + 1] = {
     [U9_LIFE_NEW] = "-o------",

@@ -2,9 +2,9 @@
  * tests/format/value/test_value_order.c: which value comes before which, and what each hashes to. [O-1]
  * to [O-5]
  *
- * The examples are those of SPEC.md, read from it (U9_SPEC is the file, as in test_spec.c). The
- * properties are tried on random values against a model: two strings of bytes, made of the tree
- * that a value was encoded from. One is ordered by memcmp, the other is the projection.
+ * The examples are those of SPEC-values.md, read from it. The properties are tried on random values
+ * against a model: two strings of bytes, made of the tree that a value was encoded from. One is
+ * ordered by memcmp, the other is the projection.
  *
  * The file is long because it is flat: order by domain, bytes that were not proved, the model and
  * what is tried against it, the examples.
@@ -666,7 +666,7 @@ START_TEST(damaged_values_have_a_place_and_a_hash)
 }
 END_TEST
 
-/* A row of SPEC.md's table of examples. */
+/* A row of SPEC-values.md's table of examples. */
 typedef struct row {
     unsigned rank, domain;
     held value;
@@ -715,10 +715,8 @@ static void take_row(char *line)
 
 static void read_spec(void)
 {
-    const char *path = getenv("U9_SPEC");
-    if (!path || !*path) path = "SPEC.md";
-    FILE *file = fopen(path, "r");
-    ck_assert_msg(file != NULL, "cannot read %s", path);
+    FILE *file = fopen("SPEC-values.md", "r");
+    ck_assert_ptr_nonnull(file);
     static char line[4096];
     bool inside = false, table = false;
     while (fgets(line, sizeof line, file)) {

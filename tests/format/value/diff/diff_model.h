@@ -1,5 +1,6 @@
 /*
- * tests/format/value/diff/diff_model.h: what patches do to a value (SPEC.md, D-1 to D-6), done the simple way.
+ * tests/format/value/diff/diff_model.h: what patches do to a value (SPEC-values.md, D-1 to D-6), done the
+ * simple way.
  *
  * A value is a tree on the heap; a patch is applied by changing the tree. Nothing is shared with
  * the library's diffs, only values are read and compared by it. Tests and the fuzzer hold both

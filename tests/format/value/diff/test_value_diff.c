@@ -1,6 +1,6 @@
 /*
- * tests/format/value/diff/test_value_diff.c: what SPEC.md says of patches (D-1 to D-7): their form, where they
- * lead, what they do, what is refused.
+ * tests/format/value/diff/test_value_diff.c: what SPEC-values.md says of patches (D-1 to D-7): their form,
+ * where they lead, what they do, what is refused.
  */
 #include "tests/format/value/diff/diff_fixture.h"
 #include "tests/suites.h"

@@ -1,5 +1,5 @@
 /*
- * tests/format/value/diff/test_value_diff_stream.c: what SPEC.md says of streams of patches (D-10).
+ * tests/format/value/diff/test_value_diff_stream.c: what SPEC-values.md says of streams of patches (D-10).
  */
 #include "tests/format/value/diff/diff_fixture.h"
 #include "tests/suites.h"

@@ -1,6 +1,6 @@
 /*
- * tests/format/value/diff/test_value_view.c: what SPEC.md says of reading through patches and of reducing
- * (D-8, D-9), and what happens where the value is malformed or memory ends.
+ * tests/format/value/diff/test_value_view.c: what SPEC-values.md says of reading through patches and of
+ * reducing (D-8, D-9), and what happens where the value is malformed or memory ends.
  */
 #include "tests/format/value/diff/diff_fixture.h"
 #include "tests/suites.h"

@@ -1,7 +1,8 @@
 /*
- * tests/format/value/index/test_value_index.c: what SPEC.md says of container indexes (X-*), read as tests:
- * their form, what is wrong, and lookups in right and wrong ones. Bytes are forged around one small
- * map. test_value_index_build.c makes indexes and compares every lookup in them with a walk.
+ * tests/format/value/index/test_value_index.c: what SPEC-values.md says of container indexes (X-*), read as
+ * tests: their form, what is wrong, and lookups in right and wrong ones. Bytes are forged around
+ * one small map. test_value_index_build.c makes indexes and compares every lookup in them with a
+ * walk.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * tests/format/value/text/test_value_text.c: what SPEC.md says of the text notation (N-*), read as tests.
+ * tests/format/value/text/test_value_text.c: what SPEC-values.md says of the text notation (N-*), read as
+ * tests.
  *
  * Texts and bytes are handed to the library in blocks of exactly their size, so that a run under
  * AddressSanitizer sees each byte read or written too far.
@@ -999,8 +1000,7 @@ static void expect_example(FILE *spec, const char *head)
 
 START_TEST(the_examples_of_the_specification_are_what_their_comments_say)
 {
-    const char *path = getenv("U9_SPEC");
-    FILE *spec = fopen(path && *path ? path : "SPEC.md", "r");
+    FILE *spec = fopen("SPEC-values.md", "r");
     char line[1 << 14];
     int examples = 0;
     ck_assert_ptr_nonnull(spec);
