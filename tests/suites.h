@@ -37,6 +37,7 @@
     X(body)    \
     X(control) \
     X(golden)  \
+    X(golden_logs) \
     X(transit) \
     X(spec)    \
     X(io)      \
