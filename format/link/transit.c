@@ -11,6 +11,7 @@
 #include <u9/transit.h>
 
 #include "format/base/bytes.h"
+#include "format/base/fault.h"
 
 enum { MAGIC_SIZE = 4, LENGTH_SIZE = 8 };
 
@@ -29,19 +30,10 @@ void u9_transit_init(u9_transit *reader, void *room, size_t cap)
     *reader = (u9_transit){.room = (uint8_t *)room, .cap = cap};
 }
 
-static void tell(u9_fault *fault, u9_err err, uint64_t at, const char *rule, const char *text)
-{
-    if (fault == NULL) return;
-    *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = at};
-    memcpy(fault->rule, rule, strlen(rule));
-    memcpy(fault->text, text, strlen(text));
-}
-
 static u9_err refuse(u9_transit *r, u9_fault *fault, u9_err err, uint64_t at, const char *text)
 {
     r->failed = err;
-    tell(fault, err, at, "T-2", text);
-    return err;
+    return u9i_refuse(fault, err, at, "T-2", text);
 }
 
 /* Takes bytes of the head, each one judged as it comes. */
@@ -127,11 +119,8 @@ u9_err u9_transit_push(u9_transit *r, const void *bytes, size_t size, size_t *us
 
 u9_err u9_transit_end(const u9_transit *r, u9_fault *fault)
 {
-    if (r->failed != U9_OK) {
-        tell(fault, r->failed, r->at, "T-2", "the stream was refused before");
-        return r->failed;
-    }
+    if (r->failed != U9_OK)
+        return u9i_refuse(fault, r->failed, r->at, "T-2", "the stream was refused before");
     if (r->have == 0) return U9_OK;
-    tell(fault, U9_TORN, r->at, "T-2", "the stream ends within a frame");
-    return U9_TORN;
+    return u9i_refuse(fault, U9_TORN, r->at, "T-2", "the stream ends within a frame");
 }

@@ -9,18 +9,9 @@
  */
 #include <u9/value_index.h>
 
-#include "format/value/typecode.h"
+#include "format/base/fault.h"
 #include "format/value/decode.h"
-
-static u9_err refuse(u9_fault *fault, u9_err err, size_t at, const char *rule, const char *text)
-{
-    if (fault) {
-        *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = at};
-        memcpy(fault->rule, rule, strlen(rule));
-        memcpy(fault->text, text, strlen(text));
-    }
-    return err;
-}
+#include "format/value/typecode.h"
 
 /* A run of values that must end exactly at `end`: the buffer itself, or a container's contents. */
 typedef struct level {
@@ -47,8 +38,8 @@ static u9_err refuse_array(const checker *c, u9_err err)
     unsigned width = 1u << (p[0] & 3);
     u9i_typecode t;
     if (u9i_typecode_read(p + 1 + 2 * width, (size_t)u9i_get_be(p + 1, width), &t) != U9_OK)
-        return refuse(c->fault, err, c->at, "V-10", "an array whose typecode is none");
-    return refuse(c->fault, err, c->at, "V-5", "an array's length, count and typecode do not fit");
+        return u9i_refuse(c->fault, err, c->at, "V-10", "an array whose typecode is none");
+    return u9i_refuse(c->fault, err, c->at, "V-5", "an array's length, count and typecode do not fit");
 }
 
 /* Names what was refused where the checker is. What is torn inside a whole container is no torn input. */
@@ -56,28 +47,28 @@ static u9_err refuse_value(const checker *c, u9_err err)
 {
     size_t at = c->at;
     if (err == U9_LIMIT)
-        return refuse(c->fault, err, at, "V-10", "too many empty elements, or arrays nested too deeply");
+        return u9i_refuse(c->fault, err, at, "V-10", "too many empty elements, or arrays nested too deeply");
     if (err == U9_TORN && c->depth == 0)
-        return refuse(c->fault, U9_TORN, at, "V-8", "the value passes the end of the bytes");
+        return u9i_refuse(c->fault, U9_TORN, at, "V-8", "the value passes the end of the bytes");
     if (err == U9_TORN && at == c->now->end)
-        return refuse(c->fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
+        return u9i_refuse(c->fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
     if (err == U9_TORN)
-        return refuse(c->fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
+        return u9i_refuse(c->fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
     if (c->bytes[at] >= 0x44 && c->bytes[at] <= 0x47) return refuse_array(c, err);
-    return refuse(c->fault, err, at, "V-6", "a reserved bytecode");
+    return u9i_refuse(c->fault, err, at, "V-6", "a reserved bytecode");
 }
 
 static u9_err refuse_rest(const checker *c)
 {
-    if (c->depth == 0) return refuse(c->fault, U9_CORRUPT, c->at, "V-8", "bytes behind the value");
-    return refuse(c->fault, U9_CORRUPT, c->at, "V-4", "bytes behind a tuple's last element");
+    if (c->depth == 0) return u9i_refuse(c->fault, U9_CORRUPT, c->at, "V-8", "bytes behind the value");
+    return u9i_refuse(c->fault, U9_CORRUPT, c->at, "V-4", "bytes behind a tuple's last element");
 }
 
 /* Levels are filled in place: a copy right behind the stores would have to wait for them. */
 static u9_err enter(checker *c, size_t begin, size_t end, uint64_t due, const uint8_t *typecode)
 {
     if (c->depth == c->depth_max)
-        return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
+        return u9i_refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
     level *inner = c->now = &c->open[++c->depth];
     inner->end = end;
     inner->due = due;
@@ -96,14 +87,14 @@ static u9_err enter_index(checker *c)
     uint64_t l = width <= left ? u9i_get_be(p + 1, width) : 0;
     if (width > left || l > left - width)
         return c->depth == 0 ? refuse_value(c, U9_TORN)
-                             : refuse(c->fault, U9_CORRUPT, c->at, "X-1",
+                             : u9i_refuse(c->fault, U9_CORRUPT, c->at, "X-1",
                                       "an index passes the end of its tuple");
     u9_walk walk = u9_walk_bytes(p, 1 + width + (size_t)l);
     u9_index index;
     u9_err err = u9_index_next(&walk, &index);
     if (err == U9_LIMIT) return refuse_value(c, err);
     if (err != U9_OK)
-        return refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
+        return u9i_refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
     c->now->due++;
     c->now->indexed = true;
     size_t begin = c->at + 1 + width;
@@ -118,7 +109,7 @@ static u9_err enter_container(checker *c, const u9_value *v, bool text)
     u9i_typecode t;
     u9_err err = u9i_typecode_read(v->typecode, SIZE_MAX, &t);
     if (err == U9_OK && c->depth + 1 + t.depth > c->depth_max)
-        return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
+        return u9i_refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
     uint64_t due = v->count;
     if (t.leaf != U9_TUPLE && (t.leaf != U9_UTF8 || !text)) due = 0;
     if (t.stride == 0 && due > 1) due = 1; /* they are all the same */
@@ -140,7 +131,7 @@ static u9_err look(checker *c, u9_value *v)
     if (!c->now->indexed) return U9_OK;
     c->now->indexed = false;
     if (v->type == U9_TUPLE || v->type == U9_ARRAY) return U9_OK;
-    return refuse(c->fault, U9_CORRUPT, c->at, "V-6", "an index without a container behind it");
+    return u9i_refuse(c->fault, U9_CORRUPT, c->at, "V-6", "an index without a container behind it");
 }
 
 /*

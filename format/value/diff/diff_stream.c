@@ -7,7 +7,7 @@
  */
 #include "format/value/diff/overlay.h"
 
-#include <string.h>
+#include "format/base/fault.h"
 
 void u9_diff_stream_init(u9_diff_stream *s, const u9_value *base, u9_grow_fn *grow, void *grow_ctx,
                          u9_emit_fn *emit, void *emit_ctx)
@@ -26,11 +26,7 @@ void u9_diff_stream_release(u9_diff_stream *s, void (*release)(void *bytes))
 
 static u9_err refuse(u9_fault *fault, u9_err err, const char *text)
 {
-    if (fault) {
-        *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = 0, .rule = "D-10"};
-        memcpy(fault->text, text, strlen(text));
-    }
-    return err;
+    return u9i_refuse(fault, err, 0, "D-10", text);
 }
 
 /* Writes the value as it now reads into the buffer whose turn it is. */

@@ -7,20 +7,15 @@
  */
 #include "format/value/diff/patch.h"
 
-#include <assert.h>
-
+#include "format/base/fault.h"
 #include "format/value/decode.h"
+
+#include <assert.h>
 
 u9_err u9i_patch_refuse(const u9i_patch *p, u9_err err, const uint8_t *at, const char *rule,
                         const char *text)
 {
-    if (p->fault) {
-        *p->fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = U9_NOWHERE};
-        if (at) p->fault->offset = (uint64_t)(at - p->bytes);
-        memcpy(p->fault->rule, rule, strlen(rule));
-        memcpy(p->fault->text, text, strlen(text));
-    }
-    return err;
+    return u9i_refuse(p->fault, err, at ? (uint64_t)(at - p->bytes) : U9_NOWHERE, rule, text);
 }
 
 u9_err u9i_patch_refuse_base(const u9i_patch *p, u9_err err)

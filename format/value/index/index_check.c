@@ -6,9 +6,8 @@
  * elements: then each entry is some element's, without memory for which ones were met. An
  * incomplete one is walked along with the container, which is in the same order.
  */
+#include "format/base/fault.h"
 #include "format/value/index/index.h"
-
-#include <string.h>
 
 typedef struct proof {
     const uint8_t *base; /* that offsets of faults count from */
@@ -19,13 +18,7 @@ typedef struct proof {
 
 static u9_err refuse(const proof *p, const uint8_t *at, const char *rule, const char *text)
 {
-    if (p->fault) {
-        *p->fault = (u9_fault){.err = U9_CORRUPT, .segment = U9_NOWHERE};
-        p->fault->offset = (uint64_t)(at - p->base);
-        memcpy(p->fault->rule, rule, strlen(rule));
-        memcpy(p->fault->text, text, strlen(text));
-    }
-    return U9_CORRUPT;
+    return u9i_refuse(p->fault, U9_CORRUPT, (uint64_t)(at - p->base), rule, text);
 }
 
 static u9_err refuse_key(const proof *p, uint64_t entry, const char *rule, const char *text)

@@ -10,6 +10,7 @@
  */
 #include <u9/value_text.h>
 
+#include "format/base/fault.h"
 #include "format/value/text/float_text.h"
 #include "format/value/text/name.h"
 #include "format/value/decode.h"
@@ -388,12 +389,7 @@ u9_err u9_value_text(const void *bytes, size_t size, char *out, size_t cap, size
     u9_err err = u9_value_print(bytes, size, fill, &t, fault);
     if (err != U9_OK) return err;
     err = filled(&t, length);
-    if (err != U9_OK && fault)
-        *fault = (u9_fault){.err = err,
-                            .segment = U9_NOWHERE,
-                            .offset = U9_NOWHERE,
-                            .text = "no room for all of the text"};
-    return err;
+    return err ? u9i_refuse(fault, err, U9_NOWHERE, NULL, "no room for all of the text") : U9_OK;
 }
 
 u9_err u9_typecode_text(const void *bytes, size_t size, char *out, size_t cap, size_t *length)
