@@ -4,8 +4,8 @@
  *     (u9log version kind log first mark)   in front of the records
  *     (u9next ordinal)                      the receiver's: which record is wanted next
  */
-#ifndef U9I_SHIP_H
-#define U9I_SHIP_H
+#ifndef U9I_HELLO_H
+#define U9I_HELLO_H
 
 #include "format/base/limits.h"
 

@@ -2,7 +2,7 @@
  * format/value/array.c: the builder's arrays: elements of one type, written without their bytecodes.
  * [V-5] [V-10]
  *
- * The other half of value_build.c; invariants in build.h. A typecode is proved when its array is
+ * The other half of build.c; invariants in build.h. A typecode is proved when its array is
  * opened; what the elements of most types need of it is kept in the level.
  *
  * `most` of an open array is how many elements it may have: of an array in an array exactly as

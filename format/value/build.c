@@ -1,6 +1,6 @@
 /*
  * format/value/build.c: fills a caller's buffer, or a growing one, with utf9 values in their
- * shortest form: room, atoms, tuples and copies. Arrays are in value_pack.c.
+ * shortest form: room, atoms, tuples and copies. Arrays are in array.c.
  *
  * Owns: u9_builder, whose invariants are in build.h. Rules: [V-7] on top of the tables [V-1] to
  * [V-4]; symbols [V-9]; depth [V-8].

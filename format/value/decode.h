@@ -7,8 +7,8 @@
  * is never added to anything before the second one has passed, so nothing overflows, whatever a 64-bit
  * length claims. Arrays and indexes, which take more, are looked at out of line.
  */
-#ifndef U9I_VALUE_LOOK_H
-#define U9I_VALUE_LOOK_H
+#ifndef U9I_DECODE_H
+#define U9I_DECODE_H
 
 #include <u9/value.h>
 
@@ -249,9 +249,6 @@ U9I_INLINE u9_err u9i_skip(const uint8_t *p, size_t size, size_t *encoded)
     if (err == U9_OK) *encoded = other.encoded;
     return err;
 }
-
-/* Value k of those that stand back to back in `left` bytes at p. U9_END: there are not so many. */
-U9_MUST_CHECK u9_err u9i_judge_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out);
 
 /* u9_value_check of a value that is to stand inside `outer` containers, at most U9_DEPTH_MAX. [V-8] */
 U9_MUST_CHECK u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size,

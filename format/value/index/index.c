@@ -1,6 +1,6 @@
 /*
- * format/value/index/index.c: finds elements of tuples and arrays by the indexes in front of them. [X-1]
- * to [X-6]
+ * format/value/index/index.c: finds elements of tuples and arrays, by the indexes in front of them where
+ * there are such. [X-1] to [X-6]
  *
  * A lookup seeks the first entry whose key is not below what is sought, by interpolation among
  * integers (hashes are such), else by bisection. A complete index then has the elements one entry
@@ -14,6 +14,7 @@
 #include "format/value/index/index.h"
 
 #include "format/value/decode.h"
+#include "format/value/typecode.h"
 
 enum { LINEAR, ENTRIES, SORTED }; /* u9_find.how */
 
@@ -118,6 +119,8 @@ u9_value u9i_index_key(const u9_index *index, uint64_t entry)
     u9_value key = {.type = index->keys.type, .code = index->keys.code, .size = index->keys.stride};
     if (key.type == U9_UTF8 || key.type == U9_BYTES) { /* without a look at the typecode */
         key.data = index->keys.data + entry * key.size;
+    } else if (u9i_packed_size(key.code) > 0) {
+        u9i_look_packed(key.code, index->keys.data + entry * index->keys.stride, &key);
     } else {
         u9_err err = u9_value_at(&index->ka, entry, &key);
         (void)err; /* there is such an entry */
@@ -127,9 +130,8 @@ u9_value u9i_index_key(const u9_index *index, uint64_t entry)
 
 int64_t u9i_index_offset(const u9_index *index, uint64_t entry)
 {
-    u9_value offset = {.i = -1};
-    u9_err err = u9_value_at(&index->ia, entry, &offset);
-    (void)err; /* there is such an entry */
+    u9_value offset;
+    u9i_look_packed(index->offsets.code, index->offsets.data + entry * index->offsets.stride, &offset);
     return offset.i;
 }
 
@@ -383,7 +385,21 @@ static u9_err jump(const u9_value *bare, const u9_index *index, uint64_t k, u9_w
     return err;
 }
 
-u9_err u9i_index_at(const u9_value *container, uint64_t k, u9_value *out)
+/* Value k of those that stand back to back in `left` bytes at p. U9_END: there are not so many. */
+static u9_err walk_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out)
+{
+    size_t step;
+    for (; left > 0 && k > 0; k--) {
+        u9_err err = u9i_skip(p, left, &step);
+        if (err) return err;
+        p += step;
+        left -= step;
+    }
+    return left > 0 ? u9i_look(p, left, out) : U9_END;
+}
+
+/* Element k of a tuple with indexes in front: by the best index `i` among them, else by a walk. */
+static u9_err at_by_index(const u9_value *container, uint64_t k, u9_value *out)
 {
     u9_value bare = u9_value_bare(container);
     u9_walk walk = u9_walk_elements(&bare);
@@ -392,6 +408,24 @@ u9_err u9i_index_at(const u9_value *container, uint64_t k, u9_value *out)
     if (chosen != U9_OK && chosen != U9_END) return chosen;
     u9_err err = chosen == U9_OK ? jump(&bare, &index, k, &walk, &k) : U9_OK;
     if (err) return err;
-    err = u9i_judge_to(walk.next, walk.left, k, out);
+    err = walk_to(walk.next, walk.left, k, out);
     return err && chosen == U9_OK ? broken(err) : err;
+}
+
+u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
+{
+    if (container->type != U9_TUPLE && container->type != U9_ARRAY) return U9_ARG;
+    if (k >= container->count) return U9_END;
+    if (container->type == U9_ARRAY) {
+        unsigned packed = u9i_packed_size(*container->typecode);
+        if (packed > 0) {
+            u9i_look_packed(*container->typecode, container->data + k * packed, out);
+            return U9_OK;
+        }
+        u9i_typecode t = u9i_typecode_of(container->typecode);
+        u9i_element(&t, container->data + k * t.stride, out);
+        return U9_OK;
+    }
+    if (u9i_is_index(container->code)) return at_by_index(container, k, out); /* */
+    return walk_to(container->data, (size_t)container->size, k, out);
 }

@@ -8,12 +8,6 @@
 
 #include <stdbool.h>
 
-/*
- * Element k, below container->count, of a tuple with indexes in front: by the best index `i` among
- * them, else by a walk. u9_value_at calls it.
- */
-U9_MUST_CHECK u9_err u9i_index_at(const u9_value *container, uint64_t k, u9_value *out);
-
 /* What of an element is indexed: the element itself, or its key. False: it has none. */
 bool u9i_index_subject(u9_keyspec keyspec, const u9_value *element, u9_value *out);
 

@@ -1,5 +1,5 @@
 /*
- * format/value/text/atom.c: see text_atom.h. [N-2] to [N-5]
+ * format/value/text/atom.c: see atom.h. [N-2] to [N-5]
  */
 #include "format/value/text/atom.h"
 

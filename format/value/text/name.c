@@ -1,5 +1,5 @@
 /*
- * format/value/text/name.c: see text_name.h. [N-5] [N-6]
+ * format/value/text/name.c: see name.h. [N-5] [N-6]
  *
  * A typecode is read from the outside in, but an array's length is known only from the inside out:
  * its levels are held until the innermost has been read.

@@ -2,8 +2,8 @@
  * format/value/text/name.h: the names of the text notation, and typecodes, which are written with them.
  * [N-5] [N-6]
  */
-#ifndef U9I_TEXT_NAME_H
-#define U9I_TEXT_NAME_H
+#ifndef U9I_NAME_H
+#define U9I_NAME_H
 
 #include "format/value/shortest.h"
 #include "format/value/text/scanner.h"

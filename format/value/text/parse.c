@@ -6,7 +6,7 @@
  * that is too small. An index is an item of its own that does not count, and after it only an index
  * or a container may come.
  *
- * Atoms are text_atom.c's business, words text_scan.c's. No recursion, no allocation but the
+ * Atoms are atom.c's business, words scanner.c's. No recursion, no allocation but the
  * builder's growing.
  */
 #include <u9/value_text.h>

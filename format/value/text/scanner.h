@@ -6,8 +6,8 @@
  * what was expected and what stands there; text that ends too early is torn. After a refusal the
  * scan is over.
  */
-#ifndef U9I_TEXT_SCAN_H
-#define U9I_TEXT_SCAN_H
+#ifndef U9I_SCANNER_H
+#define U9I_SCANNER_H
 
 #include <u9/err.h>
 
