@@ -1,5 +1,10 @@
 /*
  * bench/bench.h: rows of u9bench. A row does something for a while and returns its rate.
+ *
+ * Room: bench
+ * Sees: include
+ *
+ * The room is u9bench: what u9 does in a second, next to peers and floors.
  */
 #ifndef U9_BENCH_H
 #define U9_BENCH_H

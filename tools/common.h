@@ -1,6 +1,11 @@
 /*
  * tools/common.h: what the verbs of u9 and u9fsck share.
  *
+ * Room: tools
+ * Sees: include
+ *
+ * The room is the programs u9 and u9fsck: hosts of the library like any other.
+ *
  * Habits kept here: results go to standard output, everything else goes to standard error as one
  * line prefixed by the tool's name. A reader that goes away (EPIPE) is no news: the tool dies of
  * SIGPIPE, as filters do, but only once its log is closed. Nothing here is thread-safe.

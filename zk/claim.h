@@ -1,6 +1,11 @@
 /*
  * zk/claim.h: the protocol by which numbers are claimed, and the state of one handle.
  *
+ * Room: zk
+ * Sees: include
+ *
+ * The room is libu9-zk.
+ *
  * The tree, below BASE, the path of the address. Every node is open to anyone and, but for
  * cluster-id, empty; every delete takes any version.
  *

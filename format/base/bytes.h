@@ -1,6 +1,12 @@
 /*
  * format/base/bytes.h: the bounded cursor that all parsing and encoding goes through.
  *
+ * Room: format/base
+ * Sees: include
+ *
+ * The room owns what all of the format is made of: bytes, the numbers that bound them, the two hashes,
+ * and how a refusal is told.
+ *
  * A u9i_in reads big-endian integers and spans from a caller's bytes; a u9i_out fills a caller's
  * buffer. Both carry a sticky failure: after a read or write that does not fit, every later one
  * yields zeros or nothing, and the parser checks once at its end. So a parser reads like the table

@@ -1,6 +1,12 @@
 /*
  * format/link/hello.h: what a log on the move says besides its records. [T-9] [T-11]
  *
+ * Room: format/link
+ * Sees: include format/base
+ *
+ * The room owns what goes over a pipe or a socket: the frames of a stream, the side band, and what a log
+ * says before it is sent.
+ *
  *     (u9log version kind log first mark)   in front of the records
  *     (u9next ordinal)                      the receiver's: which record is wanted next
  */

@@ -2,6 +2,11 @@
  * format/value/decode.h: looks at one value: the innermost loop of every scan, inline for the rooms that
  * walk values. [V-1] to [V-6] [V-8]
  *
+ * Room: format/value
+ * Sees: include format/base
+ *
+ * The room owns utf9 values: one looked at, many walked, built, proved and compared.
+ *
  * One table says for each bytecode what its value is and which form the bytes behind it have, and
  * exactly two comparisons guard all reads: head against buffer, contents against what is left. A length
  * is never added to anything before the second one has passed, so nothing overflows, whatever a 64-bit

@@ -1,5 +1,10 @@
 /*
  * format/value/index/index.h: what lookups, the proof and the builder of container indexes share.
+ *
+ * Room: format/value/index
+ * Sees: include format/base format/value
+ *
+ * The room owns the indexes in front of containers, and with them every search for an element.
  */
 #ifndef U9I_VALUE_INDEX_H
 #define U9I_VALUE_INDEX_H

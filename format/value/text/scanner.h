@@ -2,6 +2,11 @@
  * format/value/text/scanner.h: the words of the text notation: blanks, names, numbers, quoted text. [N-1] to
  * [N-5]
  *
+ * Room: format/value/text
+ * Sees: include format/base format/value
+ *
+ * The room owns the text notation, both ways.
+ *
  * A u9i_scanner goes over a caller's text once. What it does not take is refused with line, column,
  * what was expected and what stands there; text that ends too early is torn. After a refusal the
  * scan is over.
