@@ -35,6 +35,14 @@ static inline void u9i_set_be(uint8_t *p, unsigned width, uint64_t v)
     }
 }
 
+/* What a hex digit of either case stands for; below 0: it is none. */
+static inline int u9i_hex_digit(int c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 typedef struct u9i_in {
     const uint8_t *next; /* borrows */
     size_t left;         /* bytes */

@@ -40,6 +40,6 @@ U9_MUST_CHECK u9_err u9i_next_read(const u9_value *value, uint64_t *ordinal);
 
 /* What tells one record from another, whatever the encoding of its key. [T-9] */
 void u9i_hello_mark(const void *key, size_t key_size, const void *values, size_t values_size,
-                   uint8_t out[U9I_HASH_SIZE]);
+                    uint8_t out[U9I_HASH_SIZE]);
 
 #endif

@@ -132,7 +132,7 @@ static u9_err next_element(u9_walk *walk, u9_value *out)
     return U9_OK;
 }
 
-U9I_INLINE u9_err next(bool proved, u9_walk *walk, u9_value *out)
+U9I_INLINE u9_err next_value(bool proved, u9_walk *walk, u9_value *out)
 {
     if (walk->typecode) return next_element(walk, out);
     if (walk->left == 0) return U9_END;
@@ -145,12 +145,12 @@ U9I_INLINE u9_err next(bool proved, u9_walk *walk, u9_value *out)
 
 u9_err u9_walk_next(u9_walk *walk, u9_value *out)
 {
-    return next(false, walk, out);
+    return next_value(false, walk, out);
 }
 
 u9_err u9_walk_next_checked(u9_walk *walk, u9_value *out)
 {
-    return next(true, walk, out);
+    return next_value(true, walk, out);
 }
 
 u9_err u9_array_span(const u9_value *array, u9_span *out)

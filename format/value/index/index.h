@@ -27,6 +27,9 @@ bool u9i_index_keys_fit(const u9_index *index);
 /* Key `entry`, below index->keys.count. */
 u9_value u9i_index_key(const u9_index *index, uint64_t entry);
 
+/* How key `entry` compares with `aspect`: below 0, 0, above 0. */
+int u9i_index_side(const u9_index *index, uint64_t entry, const u9_value *aspect);
+
 /* Offset `entry`. */
 int64_t u9i_index_offset(const u9_index *index, uint64_t entry);
 

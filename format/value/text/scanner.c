@@ -3,6 +3,7 @@
  */
 #include "format/value/text/scanner.h"
 
+#include "format/base/bytes.h"
 #include "format/base/fault.h"
 
 #include <u9/value.h>
@@ -31,13 +32,6 @@ static bool is_word(int c)
 bool u9i_symbol_plain(unsigned char c)
 {
     return is_word(c) || (c != '\0' && strchr("!#$%&*/<=>?@^~", c) != NULL);
-}
-
-static int hex_digit(int c)
-{
-    if (is_digit(c)) return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 void u9i_scanner_blank(u9i_scanner *s)
@@ -70,7 +64,7 @@ static void begin_fault(const u9i_scanner *s, u9_err err, size_t at, const char 
 }
 
 u9_err u9i_scanner_refuse_counts(const u9i_scanner *s, u9_err err, size_t at, const char *rule,
-                              const char *text, uint64_t first, uint64_t second)
+                                 const char *text, uint64_t first, uint64_t second)
 {
     if (!s->fault) return err;
     u9i_scanner ahead = {.text = s->text, .size = s->size, .at = at};
@@ -218,7 +212,7 @@ static u9_err scan_character(u9i_scanner *s)
             return u9i_scanner_expected(s, "N-3", "\\\\ \\\" \\n \\t or \\xNN");
         s->at++;
         for (int i = 0; escape == 'x' && i < 2; i++, s->at++)
-            if (hex_digit(u9i_scanner_peek(s)) < 0)
+            if (u9i_hex_digit(u9i_scanner_peek(s)) < 0)
                 return u9i_scanner_expected(s, "N-3", "two hex digits behind \\x");
         return U9_OK;
     }
@@ -237,10 +231,10 @@ static u9_err scan_byte(u9i_scanner *s)
     while (is_blank(u9i_scanner_peek(s))) s->at++;
     if (u9i_scanner_peek(s) == '"') return U9_END;
     for (int i = 0; i < 2; i++, s->at++)
-        if (hex_digit(u9i_scanner_peek(s)) < 0)
+        if (u9i_hex_digit(u9i_scanner_peek(s)) < 0)
             return u9i_scanner_expected(s, "N-3",
-                                     i == 0 ? "hex digits, two a byte, or '\"'"
-                                            : "the second hex digit of a byte");
+                                        i == 0 ? "hex digits, two a byte, or '\"'"
+                                               : "the second hex digit of a byte");
     return U9_OK;
 }
 
@@ -270,7 +264,7 @@ static uint8_t unquote_byte(u9i_quoted *q)
     bool hex = q->hex || (escape && *p == 'x');
     if (hex && escape) p++;
     q->next = p + (hex ? 2 : 1);
-    if (hex) return (uint8_t)(hex_digit(p[0]) << 4 | hex_digit(p[1]));
+    if (hex) return (uint8_t)(u9i_hex_digit(p[0]) << 4 | u9i_hex_digit(p[1]));
     if (escape && *p == 'n') return '\n';
     return escape && *p == 't' ? '\t' : (uint8_t)*p;
 }

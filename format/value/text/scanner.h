@@ -43,12 +43,12 @@ void u9i_scanner_blank(u9i_scanner *s);
 
 /* Fills the fault with the place `at` and the sentence. Returns `err`. */
 u9_err u9i_scanner_refuse(const u9i_scanner *s, u9_err err, size_t at, const char *rule,
-                       const char *text);
+                          const char *text);
 
 /* The same with the numbers for the first and second `#` in the sentence, and the word at `at` for
  * `$`. */
 u9_err u9i_scanner_refuse_counts(const u9i_scanner *s, u9_err err, size_t at, const char *rule,
-                              const char *text, uint64_t first, uint64_t second);
+                                 const char *text, uint64_t first, uint64_t second);
 
 /* "expected WHAT, not ...": refuses what stands at s->at. U9_TORN at the end of the text and for a
  * word that reaches it, else U9_CORRUPT. */
