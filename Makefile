@@ -297,11 +297,14 @@ check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
-.PHONY: check-scripts check-layers check-symbols check-spec check-headers
-check-scripts: check-layers check-symbols check-spec check-headers ## layers, symbols, SPEC.md rules, headers
+.PHONY: check-scripts check-layers check-names check-symbols check-spec check-headers
+check-scripts: check-layers check-names check-symbols check-spec check-headers ## layers, names, SPEC.md rules, headers
 
 check-layers:
 	@scripts/check_layers
+
+check-names:
+	@scripts/check_names
 
 check-symbols: $(libs) $(zk_libs)
 	@NM='$(NM)' scripts/check_symbols $(BUILD)
