@@ -1,40 +1,23 @@
 /*
- * bench/bench.h: rows of u9bench. A row does something for a while and returns its rate.
+ * bench/bench.h: the subjects of u9bench, each in a file of its own: each runs for so many rounds and
+ * prints its table.
  */
 #ifndef U9_BENCH_H
 #define U9_BENCH_H
 
-#include <u9.h>
+/* What was asked for on the command line. */
+typedef struct bench_options {
+    unsigned long records, commits, rounds;
+    const char *dir;   /* where logs are made and removed */
+    const char *io;    /* "posix" or "uring"; NULL: as the library likes */
+    const char *lines; /* a folder of *.log files, whose lines are values; NULL: made up */
+} bench_options;
 
-enum { ROUNDS_MAX = 99 };
+void bench_log(const bench_options *options);
+void bench_ids(const bench_options *options);
+void bench_values(const bench_options *options);
 
-typedef struct row {
-    const char *name, *unit;
-    double scale;          /* the printed figure is rate / scale; below 0: -scale / rate */
-    double (*run)(void);   /* units per second */
-    double rates[ROUNDS_MAX];
-} row;
-
-/* Ends the program with one line. `fault` may be NULL: errno is told then. */
-_Noreturn void die(const char *what, const u9_fault *fault);
-
-/* Seconds that only grow. */
-double now(void);
-
-/* Seconds that this thread has worked: what others do on the machine does not count. */
-double thread_seconds(void);
-
-/* Of so many rates, which it sorts. */
-double median_of(double *rates, unsigned long count);
-
-/* The rows of bench/ids.c. */
-extern row id_rows[];
-extern const unsigned id_row_count;
-
-/* Prints from which size on an index pays. */
-void bench_indexes(unsigned long rounds);
-
-/* Runs and prints the rows of bench/values.c, on the lines of *.log files in `dir`; NULL: made up. */
-void bench_values(const char *dir, unsigned long rounds);
+/* From which size on an index pays. */
+void bench_indexes(const bench_options *options);
 
 #endif

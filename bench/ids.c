@@ -3,6 +3,9 @@
  * Generators read the real clock, as they do in use.
  */
 #include "bench/bench.h"
+#include "bench/rows.h"
+
+#include <u9.h>
 
 #include <pthread.h>
 #include <string.h>
@@ -25,11 +28,6 @@ static void make_generators(void)
 }
 
 typedef void block_fn(void); /* makes BLOCK identifiers */
-
-static void check(u9_err err)
-{
-    if (err != U9_OK) die(u9_err_name(err), NULL);
-}
 
 static void make_muids(void)
 {
@@ -159,7 +157,7 @@ static double parse_gid(void) { return parses("gid:log"); }
 static double parse_tid(void) { return parses("tid"); }
 static double parse_uid8(void) { return parses("uid8"); }
 
-row id_rows[] = {
+static row id_rows[] = {
     {"muid made, 1 thread", "ns", -1e9, muid_1, {0}},
     {"muid made, 1 thread", "M/s", 1e6, muid_1, {0}},
     {"muid made, 2 threads, one generator", "M/s", 1e6, muid_2, {0}},
@@ -181,4 +179,9 @@ row id_rows[] = {
     {"uid8 parsed", "ns", -1e9, parse_uid8, {0}},
 };
 
-const unsigned id_row_count = sizeof id_rows / sizeof id_rows[0];
+enum { ID_ROWS = sizeof id_rows / sizeof id_rows[0] };
+
+void bench_ids(const bench_options *options)
+{
+    run_rows(id_rows, ID_ROWS, options->rounds);
+}

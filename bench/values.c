@@ -6,6 +6,7 @@
  * every pass, so no work can be left out. The sides take turns in each round and are measured in time
  * that the thread has worked; a ratio is the median of the rounds' ratios.
  */
+#include "bench/bench.h"
 #include "bench/values.h"
 
 #include <stdio.h>
@@ -103,9 +104,10 @@ static void encode_all(pass_fn *const *passes)
     passes[ENCODE_NUMBERS](&number_set);
 }
 
-void bench_values(const char *dir, unsigned long rounds)
+void bench_values(const bench_options *options)
 {
-    make_sets(dir);
+    unsigned long rounds = options->rounds;
+    make_sets(options->lines);
     encode_all(u9_side);
     if (msgpack_side[ENCODE]) encode_all(msgpack_side);
     else puts("values: msgpack-c was not installed when u9bench was built");

@@ -5,7 +5,9 @@
 #ifndef U9_BENCH_VALUES_H
 #define U9_BENCH_VALUES_H
 
-#include "bench/bench.h"
+#include "bench/measure.h"
+
+#include <u9.h>
 
 #include <stdbool.h>
 #include <string.h>

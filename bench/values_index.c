@@ -3,6 +3,7 @@
  * without an index, where all elements in front are walked past, and with one of each kind.
  */
 #include "bench/bench.h"
+#include "bench/measure.h"
 
 #include <u9/value_index.h>
 
@@ -28,11 +29,6 @@ static const struct form {
 static const char *const kinds[KINDS] = {"uint32", "bytes of 16"};
 
 static double took[KINDS][STEPS][FORMS][ROUNDS_MAX]; /* ns a lookup */
-
-static void check(u9_err err)
-{
-    if (err != U9_OK) die(u9_err_name(err), NULL);
-}
 
 static uint64_t draw(void)
 {
@@ -126,8 +122,9 @@ static void print_kind(unsigned kind, unsigned long rounds)
     putchar('\n');
 }
 
-void bench_indexes(unsigned long rounds)
+void bench_indexes(const bench_options *options)
 {
+    unsigned long rounds = options->rounds;
     for (unsigned long round = 0; round < rounds; round++)
         for (unsigned step = 0; step < STEPS; step++)
             for (unsigned kind = 0; kind < KINDS; kind++) run_size(kind, step, round);

@@ -13,43 +13,43 @@
 
 #include <stdlib.h>
 
-static void check(int failed)
+static void must_pack(int failed)
 {
     if (failed) die("msgpack", NULL);
 }
 
 static void put_text(msgpack_packer *p, const void *text, size_t size)
 {
-    check(msgpack_pack_str(p, size));
-    check(msgpack_pack_str_body(p, text, size));
+    must_pack(msgpack_pack_str(p, size));
+    must_pack(msgpack_pack_str_body(p, text, size));
 }
 
 static void put_bytes(msgpack_packer *p, const void *bytes, size_t size)
 {
-    check(msgpack_pack_bin(p, size));
-    check(msgpack_pack_bin_body(p, bytes, size));
+    must_pack(msgpack_pack_bin(p, size));
+    must_pack(msgpack_pack_bin_body(p, bytes, size));
 }
 
 static void pack_line(msgpack_packer *p, const line *l)
 {
-    check(msgpack_pack_array(p, 2));
+    must_pack(msgpack_pack_array(p, 2));
     put_bytes(p, l->key, sizeof l->key);
     put_text(p, l->text, l->size);
 }
 
 static void pack_row(msgpack_packer *p, const fields *f)
 {
-    check(msgpack_pack_array(p, 10));
+    must_pack(msgpack_pack_array(p, 10));
     put_bytes(p, f->key, sizeof f->key);
-    check(msgpack_pack_uint32(p, f->level));
-    check(msgpack_pack_uint32(p, f->port));
-    check(msgpack_pack_uint64(p, f->time_us));
-    check(msgpack_pack_int32(p, f->delta));
-    check(msgpack_pack_double(p, f->load));
+    must_pack(msgpack_pack_uint32(p, f->level));
+    must_pack(msgpack_pack_uint32(p, f->port));
+    must_pack(msgpack_pack_uint64(p, f->time_us));
+    must_pack(msgpack_pack_int32(p, f->delta));
+    must_pack(msgpack_pack_double(p, f->load));
     put_text(p, f->host, f->host_size);
     put_text(p, f->unit, f->unit_size);
     put_bytes(p, f->digest, sizeof f->digest);
-    check(msgpack_pack_uint32(p, f->retries));
+    must_pack(msgpack_pack_uint32(p, f->retries));
 }
 
 /* It is large enough, and never grows. */
@@ -77,8 +77,8 @@ static uint64_t encode_numbers(const record_set *set)
     msgpack_sbuffer buffer = buffer_of(set);
     msgpack_packer p;
     msgpack_packer_init(&p, &buffer, msgpack_sbuffer_write);
-    check(msgpack_pack_array(&p, set->count));
-    for (size_t i = 0; i < set->count; i++) check(msgpack_pack_int32(&p, set->numbers[i]));
+    must_pack(msgpack_pack_array(&p, set->count));
+    for (size_t i = 0; i < set->count; i++) must_pack(msgpack_pack_int32(&p, set->numbers[i]));
     set->msgpack.at[set->count] = buffer.size;
     return set->count;
 }
@@ -113,7 +113,7 @@ static inline msgpack_object unpack(const packed *from, size_t end, size_t *off)
 {
     msgpack_object o;
     msgpack_unpack_return r = msgpack_unpack((const char *)from->bytes, end, off, zone_for(64), &o);
-    check(r != MSGPACK_UNPACK_SUCCESS && r != MSGPACK_UNPACK_EXTRA_BYTES);
+    must_pack(r != MSGPACK_UNPACK_SUCCESS && r != MSGPACK_UNPACK_EXTRA_BYTES);
     return o;
 }
 
@@ -160,10 +160,10 @@ static uint64_t cons_each(const record_set *set)
     for (size_t i = 0, off = 0; i < set->count; i++) {
         msgpack_object record = unpack(&set->msgpack, set->msgpack.at[i + 1], &off);
         msgpack_sbuffer_clear(&buffer);
-        check(msgpack_pack_array(&p, record.via.array.size + 1));
+        must_pack(msgpack_pack_array(&p, record.via.array.size + 1));
         put_text(&p, tag, TAG_SIZE);
         for (uint32_t k = 0; k < record.via.array.size; k++)
-            check(msgpack_pack_object(&p, record.via.array.ptr[k]));
+            must_pack(msgpack_pack_object(&p, record.via.array.ptr[k]));
     }
     return set->count;
 }
@@ -175,9 +175,9 @@ static void pack_tagged(msgpack_sbuffer *buffer, const record_set *set, size_t i
     size_t size = set->msgpack.at[i + 1] - set->msgpack.at[i];
     msgpack_packer p;
     msgpack_packer_init(&p, buffer, msgpack_sbuffer_write);
-    check(msgpack_pack_array(&p, (*record & 15u) + 1)); /* fixarray: the header is one byte */
+    must_pack(msgpack_pack_array(&p, (*record & 15u) + 1)); /* fixarray: the header is one byte */
     put_text(&p, tag, TAG_SIZE);
-    check(msgpack_sbuffer_write(buffer, record + 1, size - 1));
+    must_pack(msgpack_sbuffer_write(buffer, record + 1, size - 1));
 }
 
 static uint64_t splice_each(const record_set *set)
@@ -201,7 +201,7 @@ static uint64_t match_each(const record_set *set)
     for (size_t off = 0; off < buffer->size;) {
         msgpack_object record = unpack(&tagged, buffer->size, &off);
         const msgpack_object *first = record.via.array.ptr;
-        check(first->type != MSGPACK_OBJECT_STR || first->via.str.size != TAG_SIZE ||
+        must_pack(first->type != MSGPACK_OBJECT_STR || first->via.str.size != TAG_SIZE ||
               memcmp(first->via.str.ptr, tag, TAG_SIZE) != 0);
         sum += record.via.array.size - 1 + sum_of(first + 1);
     }
@@ -213,7 +213,7 @@ static uint64_t sum_numbers(const record_set *set)
     msgpack_object array;
     size_t off = 0;
     uint64_t sum = 0;
-    check(msgpack_unpack((const char *)set->msgpack.bytes, set->msgpack.at[set->count], &off,
+    must_pack(msgpack_unpack((const char *)set->msgpack.bytes, set->msgpack.at[set->count], &off,
                          zone_for(set->count), &array) != MSGPACK_UNPACK_SUCCESS);
     for (uint32_t i = 0; i < array.via.array.size; i++) sum += sum_of(&array.via.array.ptr[i]);
     return sum;
@@ -224,7 +224,7 @@ static uint64_t print_each(const record_set *set)
     char text[TEXT_MAX];
     for (size_t i = 0, off = 0; i < set->count; i++) {
         msgpack_object record = unpack(&set->msgpack, set->msgpack.at[i + 1], &off);
-        check(msgpack_object_print_buffer(text, sizeof text, record) <= 0);
+        must_pack(msgpack_object_print_buffer(text, sizeof text, record) <= 0);
     }
     return set->count;
 }

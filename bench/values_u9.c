@@ -6,11 +6,6 @@
 #include <endian.h>
 #include <stdlib.h>
 
-static void check(u9_err err)
-{
-    if (err != U9_OK) die(u9_err_name(err), NULL);
-}
-
 static void *room(size_t size)
 {
     void *p = malloc(size);

@@ -5,7 +5,9 @@
 #ifndef U9_TOOLS_APPEND_H
 #define U9_TOOLS_APPEND_H
 
-#include "tools/common.h"
+#include "tools/progress.h"
+
+#include <u9/log.h>
 
 #include <signal.h>
 

@@ -3,6 +3,9 @@
  * message about the input also tells how many records were appended before.
  */
 #include "tools/append.h"
+
+#include "tools/key.h"
+#include "tools/tool.h"
 #include "tools/value_json.h"
 
 #include <inttypes.h>

@@ -1,9 +1,11 @@
 /*
- * tools/args.c: what stands in arguments: numbers, sizes, times, keys. Of u9 only: u9fsck has none.
+ * tools/args.c: see args.h.
  *
  * Whatever is not taken is refused: nothing is guessed, wrapped or cut.
  */
-#include "tools/common.h"
+#include "tools/args.h"
+
+#include "tools/tool.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -160,23 +162,4 @@ uint64_t tool_time(const char *option, const char *text)
         tool_usage("%s %s: not a time like 2026-01-31, 2026-01-31T23:59:59.5Z or @1700000000",
                    option, text);
     return time;
-}
-
-const char *tool_kind(const u9_log *log)
-{
-    const char *kind = u9_log_kind(log);
-    return kind[0] ? kind : "muid";
-}
-
-const char *tool_key_parse(const char *kind, const char *text, size_t size, tool_key *out)
-{
-    u9_id_reason why = U9_ID_FINE;
-    if (u9_key_parse(kind, text, size, out->bytes, &out->size, &why) == U9_OK) return NULL;
-    return u9_id_reason_text(why);
-}
-
-int tool_key_compare(const u9_key *a, const u9_key *b)
-{
-    int order = memcmp(a->data, b->data, a->size < b->size ? a->size : b->size);
-    return order ? order : (a->size > b->size) - (a->size < b->size);
 }

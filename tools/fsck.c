@@ -6,7 +6,13 @@
  * cancelled; bits add up. Damage and summary are results and go to standard output, a line (or JSON
  * object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second one kills.
  */
-#include "tools/common.h"
+#include "tools/damage.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+
+#include <u9.h>
 
 #include <errno.h>
 #include <inttypes.h>

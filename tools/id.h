@@ -4,7 +4,7 @@
 #ifndef U9_TOOLS_ID_H
 #define U9_TOOLS_ID_H
 
-#include "tools/common.h"
+#include <u9/id.h>
 
 enum id_kind { ID_MUID, ID_GID, ID_TID, ID_UID8, ID_RKEY, ID_KINDS };
 

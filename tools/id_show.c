@@ -6,6 +6,10 @@
  */
 #include "tools/id.h"
 
+#include "tools/json.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "tools/id_zookeeper.h"
 
-#include "tools/common.h"
+#include "tools/tool.h"
 
 #if U9_ZOOKEEPER
 

@@ -4,6 +4,11 @@
  * Printing is made for speed: no formatted output, one pass over a record's values. Values as JSON
  * are value_json.c's part.
  */
+#include "tools/record.h"
+
+#include "tools/key.h"
+#include "tools/text.h"
+#include "tools/tool.h"
 #include "tools/value_json.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
  * tools/u9.c: the command `u9`: finds the verb. A verb is a row of the table below and one file,
  * tools/verb_NAME.c.
  */
-#include "tools/common.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
 
 #include <string.h>
 

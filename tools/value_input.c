@@ -3,6 +3,8 @@
  */
 #include "tools/value.h"
 
+#include "tools/tool.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

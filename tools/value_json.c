@@ -8,7 +8,10 @@
  */
 #include "tools/value_json.h"
 
+#include <u9/value_text.h>
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

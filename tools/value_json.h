@@ -4,7 +4,7 @@
 #ifndef U9_TOOLS_VALUE_JSON_H
 #define U9_TOOLS_VALUE_JSON_H
 
-#include "tools/common.h"
+#include <u9/value.h>
 
 #define VALUE_SIZE_MAX ((size_t)1 << 24) /* bytes of a value that the tools take */
 

@@ -7,7 +7,11 @@
  */
 #include "tools/value_json.h"
 
+#include <u9.h>
+
+#include <jansson.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,6 +9,13 @@
  */
 #include "tools/append.h"
 
+#include "tools/args.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9/key.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -5,7 +5,14 @@
  * only grow); bounds by key select, as keys need not be in order. Damage is told as it is met and
  * the walk goes on behind it.
  */
-#include "tools/common.h"
+#include "tools/args.h"
+#include "tools/damage.h"
+#include "tools/key.h"
+#include "tools/record.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

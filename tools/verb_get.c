@@ -7,7 +7,13 @@
  * answers; only all records of a single key are printed as they come. A key that is not found where
  * records were lost may have been among them: that is said, and is status 3, not 1.
  */
-#include "tools/common.h"
+#include "tools/damage.h"
+#include "tools/key.h"
+#include "tools/record.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
 
 #include <errno.h>
 #include <stdlib.h>

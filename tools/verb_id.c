@@ -5,7 +5,13 @@
  * other half of the work.
  */
 #include "tools/id.h"
+
+#include "tools/args.h"
 #include "tools/id_zookeeper.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9/idgen.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,15 @@
  * All numbers come from u9_check, which reads every byte; nothing is believed. What is damaged is
  * u9fsck's to say: here it is counted.
  */
-#include "tools/common.h"
+#include "tools/damage.h"
+#include "tools/json.h"
+#include "tools/key.h"
+#include "tools/progress.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
 
 #include <inttypes.h>
 #include <string.h>

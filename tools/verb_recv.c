@@ -4,7 +4,14 @@
  * All of the work is u9_log_recv's. SIGINT and SIGTERM end it with the log closed and all that came
  * durable; a second one kills. The same command again goes on at the last record received.
  */
-#include "tools/common.h"
+#include "tools/args.h"
+#include "tools/damage.h"
+#include "tools/progress.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
 
 #include <inttypes.h>
 #include <signal.h>

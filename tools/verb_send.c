@@ -5,7 +5,14 @@
  * All of the work is u9_log_send's. A receiver that goes away from a pipe is no news, as for all tools; one
  * that goes away from a two-way link is: it had not said that it has everything.
  */
-#include "tools/common.h"
+#include "tools/args.h"
+#include "tools/damage.h"
+#include "tools/progress.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,6 +7,11 @@
  */
 #include "tools/value.h"
 
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9/value_text.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * zk/claim.c: the public face of a claim: open, get, held, release, close.
  *
  * Nothing here talks to the ensemble: calls leave their wish under the lock and wait until the
- * keeper has fulfilled it. See claim.h for the protocol and the invariants.
+ * worker has fulfilled it. See claim.h for the protocol and the invariants.
  */
 #include "zk/claim.h"
 
@@ -117,12 +117,12 @@ static const char *read_options(u9_zk_claim *c, const u9_zk_options *options)
 }
 
 /* All signals are for the program's threads: none of ours, nor of the client, takes one. */
-static int start_keeper(u9_zk_claim *c)
+static int start_worker(u9_zk_claim *c)
 {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&c->keeper, NULL, u9i_zk_keep, c);
+    int err = pthread_create(&c->worker, NULL, u9i_zk_work, c);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return err;
 }
@@ -135,13 +135,13 @@ static void init_locks(u9_zk_claim *c)
     pthread_cond_init(&c->turn, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_mutex_init(&c->next_lock, NULL);
+    pthread_mutex_init(&c->uid8_lock, NULL);
 }
 
 static void free_claim(u9_zk_claim *c)
 {
-    u9i_zk_next_end(c);
-    pthread_mutex_destroy(&c->next_lock);
+    u9i_zk_uid8_end(c);
+    pthread_mutex_destroy(&c->uid8_lock);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->turn);
     free(c);
@@ -164,7 +164,7 @@ u9_err u9_zk_open(const char *address, const u9_zk_options *options, u9_zk_claim
     c->cluster = -1;
     c->waits_for = "a connection";
     init_locks(c);
-    int err = start_keeper(c);
+    int err = start_worker(c);
     if (err != 0) {
         free_claim(c);
         return u9i_zk_fault(fault, U9_IO, err, address, "no thread for a claim");
@@ -233,7 +233,7 @@ void u9_zk_close(u9_zk_claim *c)
     if (c->pid != getpid()) {
         /* The locks may be held by threads that do not exist here, and the client's handle would
            end the parent's session: both are left alone. */
-        u9i_zk_next_end(c);
+        u9i_zk_uid8_end(c);
         free(c);
         return;
     }
@@ -242,6 +242,6 @@ void u9_zk_close(u9_zk_claim *c)
     c->stop = true;
     pthread_cond_broadcast(&c->turn);
     pthread_mutex_unlock(&c->lock);
-    pthread_join(c->keeper, NULL);
+    pthread_join(c->worker, NULL);
     free_claim(c);
 }

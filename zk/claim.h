@@ -1,6 +1,11 @@
 /*
  * zk/claim.h: the protocol by which numbers are claimed, and the state of one handle.
  *
+ * Room: zk
+ * Sees: include
+ *
+ * The room is libu9-zk, a library of its own: it knows of libu9 what any host does.
+ *
  * The tree, below BASE, the path of the address. Every node is open to anyone and, but for
  * cluster-id, empty; every delete takes any version.
  *
@@ -9,19 +14,19 @@
  *   BASE/queue/nr-00000000000000      ephemeral: the lock
  *   BASE/pool/<decimal number>        ephemeral: a claim
  *
- *   step 1  (tree.c)  make BASE, queue, pool and cluster-id where missing; read cluster-id, once
- *   step 2  (line.c)  make a ticket
- *   step 3  (line.c)  list the queue. Own ticket gone: step 2. The lock, if it is the first, does
- *                     not count. Own ticket first: make the lock; else, or when there is a lock
- *                     already, watch that, or the entry before the own, and repeat
- *   step 4  (line.c)  holding the lock: delete the ticket
- *   step 5  (pool.c)  list the pool. All numbers taken: watch it, keeping the lock, and repeat.
- *                     Make the node of the lowest free number; watch it
- *   step 6  (pool.c)  delete the lock, whatever came of step 5
- *   step 7  (keeper.c) use the number until one of: its hold time is over, the connection is lost,
- *                     the node is deleted, it is released, or the ensemble did not confirm the
- *                     session for two fifths of its timeout. From then on the claim is void, and
- *                     the node is deleted give_back_ms later, if the session still lives
+ *   step 1  (tree.c)    make BASE, queue, pool and cluster-id where missing; read cluster-id, once
+ *   step 2  (queue.c)   make a ticket
+ *   step 3  (queue.c)   list the queue. Own ticket gone: step 2. The lock, if it is the first, does
+ *                       not count. Own ticket first: make the lock; else, or when there is a lock
+ *                       already, watch that, or the entry before the own, and repeat
+ *   step 4  (queue.c)   holding the lock: delete the ticket
+ *   step 5  (pool.c)    list the pool. All numbers taken: watch it, keeping the lock, and repeat.
+ *                       Make the node of the lowest free number; watch it
+ *   step 6  (pool.c)    delete the lock, whatever came of step 5
+ *   step 7  (worker.c)  use the number until one of: its hold time is over, the connection is lost,
+ *                       the node is deleted, it is released, or the ensemble did not confirm the
+ *                       session for two fifths of its timeout. From then on the claim is void, and
+ *                       the node is deleted give_back_ms later, if the session still lives
  *
  * What keeps two from one number: the node of a number can be made only once, and lasts until its
  * session ends or we delete it; and we use the number only while our session cannot have ended.
@@ -33,7 +38,7 @@
  *    after the connection is back, each one whose ephemeralOwner is our session is deleted.
  * 2. An attempt (steps 1 to 6) belongs to one connection: when that breaks, it starts over.
  * 3. `held` implies that the connection was not lost since the node was made.
- * 4. Only the keeper (keeper.c), a thread of ours, calls ZooKeeper. Its callbacks (session.c) only
+ * 4. Only the worker (worker.c), a thread of ours, calls ZooKeeper. Its callbacks (session.c) only
  *    take the lock, note what happened, and wake everyone.
  *
  * Where we differ from the Java library, unseen by peers: it leaves the lock behind when step 5
@@ -83,7 +88,7 @@ struct u9_zk_claim {
     u9_zk_options options; /* with defaults filled in */
     uint32_t pool_size;
     pid_t pid;
-    pthread_t keeper;
+    pthread_t worker;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t turn;  /* told when any of it changes */
@@ -108,21 +113,21 @@ struct u9_zk_claim {
     uint32_t waiters;
     uint64_t asked, answered;
     u9_fault refusal;
-    const char *waits_for; /* what the keeper waits for, for a sentence. Static */
+    const char *waits_for; /* what the worker waits for, for a sentence. Static */
 
     int barrier_rc; /* 1: under way */
 
-    /* The keeper's own. */
+    /* The worker's own. */
     zhandle_t *zk;
     uint64_t attempt_breaks; /* `breaks` when the attempt began */
     int64_t pause_until_ms;
     int cluster; /* -1: not read yet */
     bool planted; /* the tree was there */
 
-    /* next.c's own, under this lock, which is taken before `lock`. */
-    pthread_mutex_t next_lock;
-    uint64_t next_serial; /* the grant that next.c's generator is made for, 0: none */
-    uint64_t next_seen_ms; /* the newest timestamp of its identifiers */
+    /* uid8.c's own, under this lock, which is taken before `lock`. */
+    pthread_mutex_t uid8_lock;
+    uint64_t uid8_serial; /* the grant that uid8.c's generator is made for, 0: none */
+    uint64_t uid8_seen_ms; /* the newest timestamp of its identifiers */
     u9_uid8gen *gen;
 };
 
@@ -148,7 +153,7 @@ int64_t u9i_zk_own_due(const u9_zk_claim *claim);
 /* All of `own` that is in use is due at once. */
 void u9i_zk_own_end(u9_zk_claim *claim);
 
-/* session.c: keeper only, without `lock`. */
+/* session.c: worker only, without `lock`. */
 
 /* Ends the session, if there is one, and begins another. */
 void u9i_zk_session_begin(u9_zk_claim *claim);
@@ -174,19 +179,19 @@ void u9i_zk_on_event(zhandle_t *zk, int type, int state, const char *path, void 
 /* The watch of the node of the number that is held. */
 void u9i_zk_on_node(zhandle_t *zk, int type, int state, const char *path, void *claim);
 
-/* tree.c, line.c, pool.c: the steps. */
+/* tree.c, queue.c, pool.c: the steps. */
 u9i_zk_result u9i_zk_tree(u9_zk_claim *claim);
-u9i_zk_result u9i_zk_line(u9_zk_claim *claim);
+u9i_zk_result u9i_zk_queue(u9_zk_claim *claim);
 u9i_zk_result u9i_zk_pool(u9_zk_claim *claim, uint32_t *number, int64_t *proven_ms);
 
 /* The path BASE/<room>/<name>. False: too long. */
 bool u9i_zk_path(const u9_zk_claim *claim, const char *room, const char *name,
                  char out[U9I_ZK_NODE_SIZE]);
 
-/* keeper.c: the thread's function; `claim` is its u9_zk_claim. */
-void *u9i_zk_keep(void *claim);
+/* worker.c: the thread's function; `claim` is its u9_zk_claim. */
+void *u9i_zk_work(void *claim);
 
-/* next.c */
-void u9i_zk_next_end(u9_zk_claim *claim);
+/* uid8.c */
+void u9i_zk_uid8_end(u9_zk_claim *claim);
 
 #endif

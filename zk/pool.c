@@ -2,7 +2,7 @@
  * zk/pool.c: steps 5 and 6: with the lock, take the lowest free number.
  *
  * Only numbers of our own range count: peers of a later layout use higher ones, and other nodes
- * are none of our business. Keeper only.
+ * are none of our business. Worker only.
  */
 #include "zk/claim.h"
 

@@ -2,7 +2,7 @@
  * zk/session.c: the session with the ensemble, what of it is ours, and how long the claim stands.
  *
  * Two halves. The callbacks run in threads of the client: they take the lock, note, wake, and
- * never call ZooKeeper. The rest is called by the keeper, the only thread that does. Implements
+ * never call ZooKeeper. The rest is called by the worker, the only thread that does. Implements
  * step 7 and invariants 1 to 4 of claim.h.
  *
  * Why two fifths of the session's timeout: the leader of the ensemble counts it from the last sign
@@ -220,7 +220,7 @@ static void enter_own(u9_zk_claim *c, const char *path)
     pthread_mutex_lock(&c->lock);
     u9i_zk_node *node = find_own(c, path); /* there only if others deleted it */
     if (node == NULL) {
-        assert(c->own_count < U9I_ZK_OWN_MAX); /* the keeper began the attempt with enough room */
+        assert(c->own_count < U9I_ZK_OWN_MAX); /* the worker began the attempt with enough room */
         node = &c->own[c->own_count++];
         strcpy(node->path, path);
     }

@@ -2,7 +2,7 @@
  * zk/tree.c: step 1: the nodes that stay, and the cluster id.
  *
  * Peers may make the same nodes at the same time: "it exists" is success. Whether a node exists is
- * asked first, since making what exists may be forbidden where asking is not. Keeper only.
+ * asked first, since making what exists may be forbidden where asking is not. Worker only.
  */
 #include "zk/claim.h"
 

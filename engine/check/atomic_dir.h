@@ -1,6 +1,11 @@
 /*
  * engine/check/atomic_dir.h: a directory that comes into being whole or not at all: filled under the name
  * "<path>.partial", then renamed. What an interrupted run left under that name is replaced by the next.
+ *
+ * Room: engine/check
+ * Sees: include engine/os engine/log engine/read
+ *
+ * The room owns checking and salvage.
  */
 #ifndef U9I_NEWDIR_H
 #define U9I_NEWDIR_H

@@ -1,5 +1,10 @@
 /*
  * engine/idgen/idgen.h: what the generators of identifiers share: clocks and randomness.
+ *
+ * Room: engine/idgen
+ * Sees: include format/base format/id engine/os
+ *
+ * The room owns the making of identifiers and keys.
  */
 #ifndef U9I_IDGEN_H
 #define U9I_IDGEN_H

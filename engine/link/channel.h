@@ -1,6 +1,11 @@
 /*
  * engine/link/channel.h: frames over two descriptors: pipes, sockets, files. [T-1] to [T-7]
  *
+ * Room: engine/link
+ * Sees: include format/base format/frame format/link engine/os engine/log engine/read
+ *
+ * The room owns logs on the move: the two ends of a connection.
+ *
  * A line writes while it listens, so that neither side waits for the other; goes on after short reads and
  * writes, EINTR and EAGAIN; and keeps SIGPIPE from its thread. What comes in is proven, and told to the
  * link, before the owner sees it. One thread. Memory: what was read at once, and one frame.

@@ -1,5 +1,10 @@
 /*
  * engine/log/handle.h: what is behind a u9_log.
+ *
+ * Room: engine/log
+ * Sees: include format/base format/frame engine/os engine/segment engine/read engine/write
+ *
+ * The room owns a log as a whole: its handle, the segments in a row, and where it goes on.
  */
 #ifndef U9I_HANDLE_H
 #define U9I_HANDLE_H

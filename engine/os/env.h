@@ -2,6 +2,11 @@
  * engine/os/env.h: the one place where the library touches the outside: a table of functions over one
  * directory. Two implementations, `posix` and `uring`; tests add a simulated disk.
  *
+ * Room: engine/os
+ * Sees: include
+ *
+ * The room owns every call of the system.
+ *
  * The table is narrow enough for an object store to stand behind it: whole names, block writes at
  * increasing offsets, range reads, sync, lock. Every function returns 0 or a negative errno. EINTR,
  * EAGAIN and short counts are dealt with inside: what comes back is final.

@@ -2,6 +2,11 @@
  * engine/read/reader.h: a whole log, frame by frame: the walks over its segments in a row, bodies opened, and
  * everything that is wrong told as a u9_damage. Cursor, check and salvage stand on it.
  *
+ * Room: engine/read
+ * Sees: include engine/os engine/segment engine/log
+ *
+ * The room owns the reading of a log.
+ *
  * One thread. Memory: one frame, one decoded body, the map; none of it grows with the log.
  */
 #ifndef U9I_READER_H

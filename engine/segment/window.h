@@ -1,6 +1,11 @@
 /*
  * engine/segment/window.h: valid frames of one file, found through a window that slides over it.
  *
+ * Room: engine/segment
+ * Sees: format/frame engine/os engine/log
+ *
+ * The room owns one file of a log: its bytes, and the judgement on them.
+ *
  * The window holds the frame that is looked at and the chunk behind it; it grows to the largest frame
  * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
  * for what it hashed in vain beside a valid frame. [F-6]

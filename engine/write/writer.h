@@ -1,6 +1,11 @@
 /*
  * engine/write/writer.h: appends records to a log. [W-1] to [W-6] [S-3] to [S-6] [L-7]
  *
+ * Room: engine/write
+ * Sees: include format/base format/frame format/value engine/os engine/log engine/idgen
+ *
+ * The room owns the way of a record to the disk.
+ *
  *     append -> the frame being filled -> seal: [lz4 | mask], trailer, hash -> stream -> disk
  *            -> sync -> the durable mark moves -> later frames carry it as their promise
  *

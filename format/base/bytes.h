@@ -1,6 +1,12 @@
 /*
  * format/base/bytes.h: the bounded cursor that all parsing and encoding goes through.
  *
+ * Room: format/base
+ * Sees: include
+ *
+ * The room owns what all of the format is made of: bytes, the numbers that bound them, the two hashes,
+ * and how a refusal is told.
+ *
  * A u9i_in reads big-endian integers and spans from a caller's bytes; a u9i_out fills a caller's
  * buffer. Both carry a sticky failure: after a read or write that does not fit, every later one
  * yields zeros or nothing, and the parser checks once at its end. So a parser reads like the table
@@ -27,6 +33,14 @@ static inline void u9i_set_be(uint8_t *p, unsigned width, uint64_t v)
         p[--width] = (uint8_t)v;
         v >>= 8;
     }
+}
+
+/* What a hex digit of either case stands for; below 0: it is none. */
+static inline int u9i_hex_digit(int c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 typedef struct u9i_in {

@@ -26,3 +26,18 @@ u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char
     va_end(args);
     return err;
 }
+
+void u9i_fault_add(u9_fault *fault, const char *format, ...)
+{
+    if (fault == NULL) return;
+    size_t size = strlen(fault->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fault->text + size, sizeof fault->text - size, format, args);
+    va_end(args);
+}
+
+u9_err u9i_refuse(u9_fault *fault, u9_err err, uint64_t offset, const char *rule, const char *text)
+{
+    return u9i_fault(fault, err, U9I_AT_OFFSET(offset, .rule = rule), "%s", text);
+}

@@ -1,5 +1,9 @@
 /*
  * format/base/fault.h: filling a u9_fault in one line.
+ *
+ * Whoever refuses something fills its fault here: so no field is left over from an earlier one, and a
+ * sentence that is too long is cut. Never on the way of success. Any thread, each with a fault of its
+ * own.
  */
 #ifndef U9I_FAULT_H
 #define U9I_FAULT_H
@@ -21,5 +25,12 @@ typedef struct u9i_where {
 /* Fills `fault` (may be NULL) and returns `err`. */
 u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Adds to the sentence of a fault (may be NULL) that was filled; what does not fit is cut. */
+void u9i_fault_add(u9_fault *fault, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same as u9i_fault for a plain sentence about bytes: at `offset`, or U9_NOWHERE. */
+u9_err u9i_refuse(u9_fault *fault, u9_err err, uint64_t offset, const char *rule, const char *text);
 
 #endif

@@ -39,7 +39,7 @@ void u9i_hasher_finish(const u9i_hasher *h, const void *rest, size_t size,
     memcpy(out, full, U9I_HASH_SIZE);
 }
 
-static void step(u9i_lane *lane, size_t blocks)
+static void step_lane(u9i_lane *lane, size_t blocks)
 {
     lane->bytes += blocks * U9I_HASH_BLOCK;
     lane->blocks -= blocks;
@@ -76,15 +76,15 @@ typedef struct side {
     __m128i abef, cdgh, w[4];
 } side;
 
-SHA_CODE static inline __m128i load(const void *p)
+SHA_CODE static inline __m128i load_vector(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
 }
 
 SHA_CODE static inline void load_state(side *s, const uint32_t state[8])
 {
-    __m128i cdab = _mm_shuffle_epi32(load(state), 0xb1);
-    __m128i efgh = _mm_shuffle_epi32(load(state + 4), 0x1b);
+    __m128i cdab = _mm_shuffle_epi32(load_vector(state), 0xb1);
+    __m128i efgh = _mm_shuffle_epi32(load_vector(state + 4), 0x1b);
     s->abef = _mm_alignr_epi8(cdab, efgh, 8);
     s->cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
 }
@@ -101,7 +101,7 @@ SHA_CODE static inline void load_block(side *s, const uint8_t *block)
 {
     const __m128i turn = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     for (unsigned i = 0; i < 4; i++)
-        s->w[i] = _mm_shuffle_epi8(load(block + 16 * i), turn);
+        s->w[i] = _mm_shuffle_epi8(load_vector(block + 16 * i), turn);
 }
 
 /* Rounds 4 g to 4 g + 3 of one side; g is known when this is compiled. */
@@ -113,7 +113,7 @@ SHA_CODE static inline void rounds(side *s, unsigned g)
         w[g % 4] = _mm_add_epi32(_mm_sha256msg1_epu32(w[g % 4], w[(g + 1) % 4]), before);
         w[g % 4] = _mm_sha256msg2_epu32(w[g % 4], w[(g + 3) % 4]);
     }
-    __m128i k = _mm_add_epi32(w[g % 4], load(round_constants + 4 * g));
+    __m128i k = _mm_add_epi32(w[g % 4], load_vector(round_constants + 4 * g));
     s->cdgh = _mm_sha256rnds2_epu32(s->cdgh, s->abef, k);
     s->abef = _mm_sha256rnds2_epu32(s->abef, s->cdgh, _mm_shuffle_epi32(k, 0x0e));
 }
@@ -161,8 +161,8 @@ static void run_pairs(u9i_lane *lanes, unsigned count)
     for (u9i_lane *next = lanes + 1; next < lanes + count; next++) {
         size_t both = left->blocks < next->blocks ? left->blocks : next->blocks;
         if (both > 0) run_pair(left, next, both);
-        step(left, both);
-        step(next, both);
+        step_lane(left, both);
+        step_lane(next, both);
         if (left->blocks == 0) left = next;
     }
 }
@@ -186,6 +186,6 @@ void u9i_hash_lanes(u9i_lane *lanes, unsigned count)
     if (u9i_hash_paired()) run_pairs(lanes, count);
     for (u9i_lane *lane = lanes; lane < lanes + count; lane++) {
         if (lane->blocks > 0) run_one(lane);
-        step(lane, lane->blocks);
+        step_lane(lane, lane->blocks);
     }
 }

@@ -54,7 +54,7 @@ static void put_text(u9i_out *out, u9i_span text)
 }
 
 /* Opens a tuple whose length and count have `width` bytes; returns where it begins. [C-1] */
-static size_t open_tuple(u9i_out *out, unsigned width, u9i_body_kind kind)
+static size_t open_control(u9i_out *out, unsigned width, u9i_body_kind kind)
 {
     size_t at = out->size;
     put_code(out, width == 2 ? 0x41 : 0x42);
@@ -64,7 +64,7 @@ static size_t open_tuple(u9i_out *out, unsigned width, u9i_body_kind kind)
     return at;
 }
 
-static void close_tuple(u9i_out *out, size_t at, unsigned width, unsigned count)
+static void close_control(u9i_out *out, size_t at, unsigned width, unsigned count)
 {
     if (out->failed) return;
     u9i_set_be(out->bytes + at + 1, width, out->size - at - 1 - 2 * width);
@@ -73,7 +73,7 @@ static void close_tuple(u9i_out *out, size_t at, unsigned width, unsigned count)
 
 void u9i_open_record_encode(u9i_out *out, const u9i_open_record *r)
 {
-    size_t at = open_tuple(out, 2, U9I_BODY_OPEN); /* [C-3] */
+    size_t at = open_control(out, 2, U9I_BODY_OPEN); /* [C-3] */
     put_bytes16(out, r->log);
     put_bytes16(out, r->session);
     put_u64(out, r->segment);
@@ -88,12 +88,12 @@ void u9i_open_record_encode(u9i_out *out, const u9i_open_record *r)
     put_code(out, CODE_U8);
     put_code(out, (unsigned)r->tail);
     put_text(out, r->kind);
-    close_tuple(out, at, 2, 14);
+    close_control(out, at, 2, 14);
 }
 
 void u9i_end_record_encode(u9i_out *out, const u9i_end_record *r)
 {
-    size_t at = open_tuple(out, 2, U9I_BODY_END); /* [C-4] */
+    size_t at = open_control(out, 2, U9I_BODY_END); /* [C-4] */
     put_code(out, CODE_U8);
     put_code(out, (unsigned)r->kind);
     put_u64(out, r->segment);
@@ -106,20 +106,20 @@ void u9i_end_record_encode(u9i_out *out, const u9i_end_record *r)
     put_text(out, r->key_kind);
     u9i_out_copy(out, r->first_key.data, r->first_key.size);
     u9i_out_copy(out, r->last_key.data, r->last_key.size);
-    close_tuple(out, at, 2, 12);
+    close_control(out, at, 2, 12);
 }
 
 void u9i_trim_record_encode(u9i_out *out, const u9i_trim_record *r)
 {
-    size_t at = open_tuple(out, 2, U9I_BODY_TRIM); /* [C-5] */
+    size_t at = open_control(out, 2, U9I_BODY_TRIM); /* [C-5] */
     put_u64(out, r->segment);
     put_u64(out, r->ordinal);
-    close_tuple(out, at, 2, 3);
+    close_control(out, at, 2, 3);
 }
 
 void u9i_part_record_encode(u9i_out *out, const u9i_part_record *r)
 {
-    size_t at = open_tuple(out, 4, U9I_BODY_PART); /* [C-6] */
+    size_t at = open_control(out, 4, U9I_BODY_PART); /* [C-6] */
     put_code(out, CODE_U32);
     u9i_out_uint(out, 4, r->number);
     put_u64(out, r->total);
@@ -127,7 +127,7 @@ void u9i_part_record_encode(u9i_out *out, const u9i_part_record *r)
     put_code(out, CODE_BYTES32);
     u9i_out_uint(out, 4, r->bytes.size);
     u9i_out_copy(out, r->bytes.data, r->bytes.size);
-    close_tuple(out, at, 4, 5);
+    close_control(out, at, 4, 5);
 }
 
 static void put_array(u9i_out *out, const uint8_t *type, size_t type_size, uint32_t count,
@@ -146,14 +146,14 @@ static const uint8_t type_at[1] = {CODE_I64};
 
 void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
 {
-    size_t at = open_tuple(out, 4, U9I_BODY_PAGE); /* [C-7] */
+    size_t at = open_control(out, 4, U9I_BODY_PAGE); /* [C-7] */
     put_symbol(out, r->keyspec);
     size_t n = r->count;
     if (r->key_size == 16) put_array(out, type_key16, 2, r->count, r->keys, n * 16);
     else put_array(out, type_key8, 1, r->count, r->keys, n * 8);
     put_array(out, type_at, 1, r->count, r->at, n * 8);
     if (r->has_seed) put_u64(out, r->seed);
-    close_tuple(out, at, 4, r->has_seed ? 5 : 4);
+    close_control(out, at, 4, r->has_seed ? 5 : 4);
 }
 
 static void take_code(u9i_in *in, unsigned code)

@@ -62,7 +62,7 @@ size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *b
     return size;
 }
 
-static u9_err refuse(u9i_proof *proof, u9_reason why)
+static u9_err refuse_frame(u9i_proof *proof, u9_reason why)
 {
     proof->why = why;
     return U9_CORRUPT;
@@ -81,15 +81,15 @@ static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8
     uint64_t head = room < U9I_FRAME_HEADER_SIZE ? room : U9I_FRAME_HEADER_SIZE;
     if (avail < head) return want(proof, head);
     if (head < U9I_HASH_SIZE || memcmp(bytes, secret->boundary, U9I_HASH_SIZE) != 0)
-        return refuse(proof, U9_R_BOUNDARY); /* [F-6] b */
+        return refuse_frame(proof, U9_R_BOUNDARY); /* [F-6] b */
     if (head < 56 || memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0)
-        return refuse(proof, U9_R_MAGIC); /* [F-6] c */
-    if (head < U9I_FRAME_HEADER_SIZE) return refuse(proof, U9_R_LENGTH);
+        return refuse_frame(proof, U9_R_MAGIC); /* [F-6] c */
+    if (head < U9I_FRAME_HEADER_SIZE) return refuse_frame(proof, U9_R_LENGTH);
     uint64_t length = u9i_get_be(bytes + 56, 8);
     if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
-        return refuse(proof, U9_R_LENGTH);
+        return refuse_frame(proof, U9_R_LENGTH);
     *total = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
-    return *total <= room ? U9_OK : refuse(proof, U9_R_LENGTH); /* [F-6] d */
+    return *total <= room ? U9_OK : refuse_frame(proof, U9_R_LENGTH); /* [F-6] d */
 }
 
 /* Clause e: searches as far as bytes are there, and asks for more in steps. */
@@ -100,7 +100,7 @@ static u9_err verify_alone(const u9i_secret *secret, const uint8_t *bytes, size_
     size_t from = proof->searched > U9I_ALIGN ? proof->searched : U9I_ALIGN;
     size_t hit = u9i_boundary_find(secret->boundary, bytes, from, have);
     proof->searched = hit > from ? hit : from;
-    if (hit < have) return refuse(proof, U9_R_OVERLAP); /* [F-6] e */
+    if (hit < have) return refuse_frame(proof, U9_R_OVERLAP); /* [F-6] e */
     if (have == total) return U9_OK;
     uint64_t more = have + (UINT64_C(1) << 18);
     return want(proof, more < total ? more : total);
@@ -126,7 +126,7 @@ static size_t payload_behind(const u9i_secret *secret, uint64_t p, const uint8_t
 
 /* H(payload) of the frame at p, and with it a part of the next one's. */
 static void hash_with_head_start(const u9i_secret *secret, uint64_t p, const uint8_t *bytes, size_t avail,
-                           size_t length, u9i_head_start *head_start, uint8_t sha[U9I_HASH_SIZE])
+                                 size_t length, u9i_head_start *head_start, uint8_t sha[U9I_HASH_SIZE])
 {
     const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
     size_t blocks = length / U9I_HASH_BLOCK;
@@ -148,7 +148,7 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
                         size_t avail, u9i_proof *proof, u9i_frame *out)
 {
     if (p % U9I_ALIGN != 0 || p < U9I_DISK_HEADER_SIZE || p > bound) /* [F-6] a */
-        return refuse(proof, U9_R_BOUNDARY);
+        return refuse_frame(proof, U9_R_BOUNDARY);
     uint64_t total = 0;
     u9_err err = verify_header(secret, bound - p, bytes, avail, proof, &total);
     if (err == U9_OK) err = verify_alone(secret, bytes, avail, total, proof);
@@ -159,7 +159,7 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
     memcpy(f.sha, bytes + 16, U9I_HASH_SIZE);
     u9i_sign(f.sha, secret->bytes, sign);
     if (memcmp(sign, bytes + 32, U9I_HASH_SIZE) != 0)
-        return refuse(proof, U9_R_SIGNATURE); /* [F-6] f */
+        return refuse_frame(proof, U9_R_SIGNATURE); /* [F-6] f */
 
     size_t length = (size_t)u9i_get_be(bytes + 56, 8);
     const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
@@ -170,11 +170,11 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
         f.trailer.durable > p ||
         (first ? f.trailer.previous != 0
                : f.trailer.previous < U9I_DISK_HEADER_SIZE || f.trailer.previous >= p))
-        return refuse(proof, U9_R_TRAILER); /* [F-6] g */
+        return refuse_frame(proof, U9_R_TRAILER); /* [F-6] g */
 
     if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
     else u9i_hash(payload, length, sha);
-    if (memcmp(sha, f.sha, U9I_HASH_SIZE) != 0) return refuse(proof, U9_R_HASH); /* [F-6] h */
+    if (memcmp(sha, f.sha, U9I_HASH_SIZE) != 0) return refuse_frame(proof, U9_R_HASH); /* [F-6] h */
 
     for (size_t i = U9I_FRAME_HEADER_SIZE + length; i < total; i++)
         if (bytes[i] != 0) f.padding_ok = false;

@@ -1,6 +1,12 @@
 /*
  * format/frame/frame.h: frames, the unit of integrity and of atomicity. [F-1] to [F-9]
  *
+ * Room: format/frame
+ * Sees: include format/base format/value
+ *
+ * The room owns what stands in a file, from its first byte on: disk header, frames, bodies, records and
+ * control records.
+ *
  *     p        p+16       p+32        p+48   p+56    p+64              p+64+length-80    16-aligned
  *     boundary frame_sha  signed_sha  magic  length  body ............ trailer           padding
  *                                            payload = body + trailer [F-3]

@@ -108,7 +108,7 @@ u9_err u9_gid_format(const u9_gid *gid, unsigned flags, char out[U9_GID_TEXT_SIZ
 }
 
 /* The alphabet leaves out 0 O I l. */
-static int digit_of(char c)
+static int base58_digit(char c)
 {
     if (c >= '1' && c <= '9') return c - '1';
     if (c >= 'A' && c <= 'H') return c - 'A' + 9;
@@ -120,7 +120,7 @@ static int digit_of(char c)
 }
 
 /* [I-7] 24 digits and a dash into 16 bytes. */
-static u9_id_reason read_text(const char *text, size_t size, uint8_t bytes[U9_GID_SIZE])
+static u9_id_reason read_gid_text(const char *text, size_t size, uint8_t bytes[U9_GID_SIZE])
 {
     if (size != U9_GID_TEXT_SIZE) return U9_GID_LENGTH;
     const char *dash = (const char *)memchr(text, '-', size);
@@ -129,7 +129,7 @@ static u9_id_reason read_text(const char *text, size_t size, uint8_t bytes[U9_GI
     wide random = {0, 0};
     for (unsigned i = 0; i < U9_GID_TEXT_SIZE; i++) {
         if (i == TIME_DIGITS) continue;
-        int digit = digit_of(text[i]);
+        int digit = base58_digit(text[i]);
         if (digit == NOT_BASE58) return U9_GID_CHARACTER;
         if (i < TIME_DIGITS) {
             time = time * 58 + (unsigned)digit; /* < 58^10 < 2^59 */
@@ -152,7 +152,7 @@ u9_err u9_gid_parse(const char *text, size_t size, u9_gid_type type, unsigned fl
 {
     uint8_t bytes[U9_GID_SIZE];
     if (!flags_fit(flags) || (type != U9_GID_ANY && !is_prefix(type))) return U9_ARG;
-    u9_id_reason reason = read_text(text, size, bytes);
+    u9_id_reason reason = read_gid_text(text, size, bytes);
     if (reason == U9_ID_FINE) reason = read_bytes(bytes, type, flags, out);
     return u9i_told(reason, why);
 }

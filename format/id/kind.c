@@ -5,7 +5,7 @@
 
 #include "format/base/bytes.h"
 
-static u9_err refuse(u9_id_reason *why, u9_id_reason reason)
+static u9_err refuse_kind(u9_id_reason *why, u9_id_reason reason)
 {
     if (why) *why = reason;
     return U9_ARG;
@@ -30,7 +30,7 @@ static u9_err parse_gid(const char *text, size_t size, u9i_kind *out, u9_id_reas
         *out = (u9i_kind){.type = U9I_KIND_GID, .gid = types[i]};
         return U9_OK;
     }
-    return refuse(why, U9_KIND_UNKNOWN);
+    return refuse_kind(why, U9_KIND_UNKNOWN);
 }
 
 u9_err u9i_kind_parse(const char *text, size_t size, u9i_kind *out, u9_id_reason *why)
@@ -42,7 +42,8 @@ u9_err u9i_kind_parse(const char *text, size_t size, u9i_kind *out, u9_id_reason
         u9_err err = u9_rkey_rule_parse(text, size, &kind.rule, why);
         if (err != U9_OK) return err;
         size = 0;
-        if (kind.rule.type == U9_RKEY_ANY) return refuse(why, U9_KIND_UNKNOWN); /* that is `rkey` */
+        if (kind.rule.type == U9_RKEY_ANY) /* that is `rkey` */
+            return refuse_kind(why, U9_KIND_UNKNOWN);
     } else if (take(&text, &size, "rkey")) {
         kind.type = U9I_KIND_RKEY;
     } else if (take(&text, &size, "tid")) {
@@ -50,9 +51,9 @@ u9_err u9i_kind_parse(const char *text, size_t size, u9i_kind *out, u9_id_reason
     } else if (take(&text, &size, "uid8")) {
         kind.type = U9I_KIND_UID8;
     } else if (!take(&text, &size, "muid")) {
-        return refuse(why, U9_KIND_UNKNOWN);
+        return refuse_kind(why, U9_KIND_UNKNOWN);
     }
-    if (size != 0) return refuse(why, U9_KIND_UNKNOWN);
+    if (size != 0) return refuse_kind(why, U9_KIND_UNKNOWN);
     *out = kind;
     return U9_OK;
 }
@@ -64,7 +65,7 @@ u9_err u9i_kind_fits(const u9i_kind *kind, const void *raw, size_t size, u9_id_r
     u9_tid tid;
     u9_uid8 uid8;
     switch (kind->type) {
-    case U9I_KIND_MUID: return size == U9_MUID_SIZE ? U9_OK : refuse(why, U9_KIND_SIZE);
+    case U9I_KIND_MUID: return size == U9_MUID_SIZE ? U9_OK : refuse_kind(why, U9_KIND_SIZE);
     case U9I_KIND_GID: return u9_gid_unpack(bytes, size, kind->gid, 0, &gid, why);
     case U9I_KIND_TID: return u9_tid_unpack(bytes, size, 0, &tid, why);
     case U9I_KIND_UID8: return u9_uid8_unpack(bytes, size, U9_UID8_LAYOUT_MAX, &uid8, why);

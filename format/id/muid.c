@@ -16,16 +16,16 @@
 #include "format/base/bytes.h"
 #include "format/id/reason.h"
 
-enum { PARTS = 3, NOT_HEX = -1 };
+enum { PARTS = 3 };
 
 static const unsigned part_digits[PARTS] = {13, 11, 8}; /* timestamp, medallion, offset */
 
 /* A run of digits within the text. */
-typedef struct part {
+typedef struct muid_part {
     const char *digits; /* borrows */
     size_t size;        /* digits */
     uint64_t number;
-} part;
+} muid_part;
 
 static bool in_range(const u9_muid *muid)
 {
@@ -77,56 +77,48 @@ u9_err u9_muid_format(const u9_muid *muid, char out[U9_MUID_TEXT_SIZE + 1])
     return U9_OK;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return NOT_HEX;
-}
-
 /* Takes the text apart at its dashes. `*count` parts, `*lower` if a digit is lower case. */
-static u9_id_reason split(const char *text, size_t size, part parts[PARTS], unsigned *count,
-                            bool *lower)
+static u9_id_reason split_muid(const char *text, size_t size, muid_part parts[PARTS], unsigned *count,
+                               bool *lower)
 {
     if (size == 0) return U9_MUID_EMPTY;
     for (size_t i = 0; i < size; i++) {
-        if (text[i] != '-' && hex_digit(text[i]) == NOT_HEX) return U9_MUID_CHARACTER;
+        if (text[i] != '-' && u9i_hex_digit(text[i]) < 0) return U9_MUID_CHARACTER;
         if (text[i] >= 'a' && text[i] <= 'f') *lower = true;
     }
     size_t begin = 0;
     for (size_t i = 0; i <= size; i++) {
         if (i < size && text[i] != '-') continue;
         if (i == begin || *count == PARTS) return U9_MUID_PARTS;
-        parts[(*count)++] = (part){.digits = text + begin, .size = i - begin};
+        parts[(*count)++] = (muid_part){.digits = text + begin, .size = i - begin};
         begin = i + 1;
     }
     return U9_ID_FINE;
 }
 
 /* Reads one part's number. [I-2] exactly as wide as its field; [I-3] or zero, if lenient. */
-static u9_id_reason read_part(part *p, unsigned digits, bool lenient)
+static u9_id_reason read_part(muid_part *p, unsigned digits, bool lenient)
 {
     size_t zeros = 0;
     while (zeros < p->size && p->digits[zeros] == '0') zeros++;
     if (p->size - zeros > digits) return U9_MUID_RANGE;
     for (size_t i = zeros; i < p->size; i++)
-        p->number = p->number << 4 | (unsigned)hex_digit(p->digits[i]);
+        p->number = p->number << 4 | (unsigned)u9i_hex_digit(p->digits[i]);
     if (p->size == digits || (lenient && p->number == 0)) return U9_ID_FINE;
     return U9_MUID_WIDTH;
 }
 
-static u9_id_reason read_text(const char *text, size_t size, bool lenient, u9_muid *out)
+static u9_id_reason read_muid_text(const char *text, size_t size, bool lenient, u9_muid *out)
 {
-    part parts[PARTS] = {{.number = 0}};
+    muid_part parts[PARTS] = {{.number = 0}};
     unsigned count = 0;
     bool lower = false;
-    u9_id_reason why = split(text, size, parts, &count, &lower);
+    u9_id_reason why = split_muid(text, size, parts, &count, &lower);
     if (why != U9_ID_FINE) return why;
     if (lenient && count == 1 && size == U9_MUID_TEXT_SIZE - 2) { /* [I-3] no dashes */
         parts[0].size = part_digits[0];
-        parts[1] = (part){.digits = text + part_digits[0], .size = part_digits[1]};
-        parts[2] = (part){.digits = parts[1].digits + part_digits[1], .size = part_digits[2]};
+        parts[1] = (muid_part){.digits = text + part_digits[0], .size = part_digits[1]};
+        parts[2] = (muid_part){.digits = parts[1].digits + part_digits[1], .size = part_digits[2]};
         count = PARTS;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -143,11 +135,11 @@ static u9_id_reason read_text(const char *text, size_t size, bool lenient, u9_mu
 u9_err u9_muid_parse(const char *text, size_t size, unsigned flags, u9_muid *out, u9_id_reason *why)
 {
     if (flags & ~U9_MUID_LENIENT) return U9_ARG;
-    u9_id_reason reason = read_text(text, size, (flags & U9_MUID_LENIENT) != 0, out);
+    u9_id_reason reason = read_muid_text(text, size, (flags & U9_MUID_LENIENT) != 0, out);
     return u9i_told(reason, why);
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_fields(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -155,14 +147,14 @@ static int compare(uint64_t a, uint64_t b)
 /* [I-4] Each field unsigned: that is the order of the packed bytes. */
 int u9_muid_compare(const u9_muid *a, const u9_muid *b)
 {
-    int order = compare(a->timestamp, b->timestamp);
-    if (order == 0) order = compare(a->medallion, b->medallion);
-    if (order == 0) order = compare((uint32_t)a->offset, (uint32_t)b->offset);
+    int order = compare_fields(a->timestamp, b->timestamp);
+    if (order == 0) order = compare_fields(a->medallion, b->medallion);
+    if (order == 0) order = compare_fields((uint32_t)a->offset, (uint32_t)b->offset);
     return order;
 }
 
 /* [I-5] Each check stands in front of the step that needs it. */
-static u9_id_reason resolve(u9_muid *m, const u9_muid *context)
+static u9_id_reason resolve_muid(u9_muid *m, const u9_muid *context)
 {
     if (!in_range(m) || !in_range(context)) return U9_MUID_RANGE;
     if (m->timestamp == 0) m->timestamp = context->timestamp;
@@ -179,7 +171,7 @@ static u9_id_reason resolve(u9_muid *m, const u9_muid *context)
 u9_err u9_muid_resolve(const u9_muid *ref, const u9_muid *context, u9_muid *out, u9_id_reason *why)
 {
     u9_muid found = *ref;
-    u9_id_reason reason = resolve(&found, context);
+    u9_id_reason reason = resolve_muid(&found, context);
     if (reason == U9_ID_FINE) *out = found;
     return u9i_told(reason, why);
 }

@@ -1,5 +1,10 @@
 /*
  * format/id/reason.h: how the readers of identifiers tell why they refuse one.
+ *
+ * Room: format/id
+ * Sees: include format/base
+ *
+ * The room owns the identifiers and the keys of records, in bytes and in text.
  */
 #ifndef U9I_REASON_H
 #define U9I_REASON_H

@@ -17,7 +17,7 @@ enum { NOT_BASE32 = -1, FIRST_MAX = 15 /* `j` */, CLOCK_ID_BITS = 10 };
 
 static const char alphabet[] = "234567abcdefghijklmnopqrstuvwxyz";
 
-static int digit_of(char c)
+static int base32_digit(char c)
 {
     if (c >= '2' && c <= '7') return c - '2';
     if (c >= 'a' && c <= 'z') return c - 'a' + 6;
@@ -25,21 +25,21 @@ static int digit_of(char c)
 }
 
 /* [I-9] The syntax, and the number. */
-static u9_id_reason read_text(const char *text, size_t size, uint64_t *out)
+static u9_id_reason read_tid_text(const char *text, size_t size, uint64_t *out)
 {
     if (size != U9_TID_TEXT_SIZE) return U9_TID_LENGTH;
     uint64_t number = 0;
     for (unsigned i = 0; i < U9_TID_TEXT_SIZE; i++) {
-        int digit = digit_of(text[i]);
+        int digit = base32_digit(text[i]);
         if (digit == NOT_BASE32) return U9_TID_CHARACTER;
         number = number << 5 | (unsigned)digit;
     }
-    if (digit_of(text[0]) > FIRST_MAX) return U9_TID_OVERFLOW;
+    if (base32_digit(text[0]) > FIRST_MAX) return U9_TID_OVERFLOW;
     *out = number;
     return U9_ID_FINE;
 }
 
-static u9_id_reason read_number(uint64_t number, unsigned flags, u9_tid *out)
+static u9_id_reason read_tid_number(uint64_t number, unsigned flags, u9_tid *out)
 {
     if (number >> 63 != 0 && !(flags & U9_TID_TOP_BIT)) return U9_TID_SIGN;
     out->timestamp = number >> CLOCK_ID_BITS;
@@ -47,7 +47,7 @@ static u9_id_reason read_number(uint64_t number, unsigned flags, u9_tid *out)
     return U9_ID_FINE;
 }
 
-static bool number_of(const u9_tid *tid, unsigned flags, uint64_t *out)
+static bool tid_number(const u9_tid *tid, unsigned flags, uint64_t *out)
 {
     if (flags & ~U9_TID_TOP_BIT) return false;
     uint64_t max = U9_TID_TIMESTAMP_MAX << (flags & U9_TID_TOP_BIT ? 1 : 0) | 1;
@@ -59,13 +59,13 @@ static bool number_of(const u9_tid *tid, unsigned flags, uint64_t *out)
 int u9_tid_is_valid(const char *text, size_t size)
 {
     uint64_t number;
-    return read_text(text, size, &number) == U9_ID_FINE;
+    return read_tid_text(text, size, &number) == U9_ID_FINE;
 }
 
 u9_err u9_tid_pack(const u9_tid *tid, unsigned flags, uint8_t out[U9_TID_SIZE])
 {
     uint64_t number;
-    if (!number_of(tid, flags, &number)) return U9_ARG;
+    if (!tid_number(tid, flags, &number)) return U9_ARG;
     u9i_set_be(out, U9_TID_SIZE, number);
     return U9_OK;
 }
@@ -75,13 +75,13 @@ u9_err u9_tid_unpack(const uint8_t *bytes, size_t size, unsigned flags, u9_tid *
 {
     if (flags & ~U9_TID_TOP_BIT) return U9_ARG;
     if (size != U9_TID_SIZE) return u9i_told(U9_TID_LENGTH, why);
-    return u9i_told(read_number(u9i_get_be(bytes, U9_TID_SIZE), flags, out), why);
+    return u9i_told(read_tid_number(u9i_get_be(bytes, U9_TID_SIZE), flags, out), why);
 }
 
 u9_err u9_tid_format(const u9_tid *tid, unsigned flags, char out[U9_TID_TEXT_SIZE + 1])
 {
     uint64_t number;
-    if (!number_of(tid, flags, &number)) return U9_ARG;
+    if (!tid_number(tid, flags, &number)) return U9_ARG;
     for (unsigned i = U9_TID_TEXT_SIZE; i > 0; i--) {
         out[i - 1] = alphabet[number & 31];
         number >>= 5;
@@ -94,7 +94,7 @@ u9_err u9_tid_parse(const char *text, size_t size, unsigned flags, u9_tid *out, 
 {
     uint64_t number = 0;
     if (flags & ~U9_TID_TOP_BIT) return U9_ARG;
-    u9_id_reason reason = read_text(text, size, &number);
-    if (reason == U9_ID_FINE) reason = read_number(number, flags, out);
+    u9_id_reason reason = read_tid_text(text, size, &number);
+    if (reason == U9_ID_FINE) reason = read_tid_number(number, flags, out);
     return u9i_told(reason, why);
 }

@@ -15,7 +15,7 @@
 #include "format/base/bytes.h"
 #include "format/id/reason.h"
 
-enum { TIMESTAMP_SHIFT = 22, SEQUENCE_SHIFT = 16, MODE_SHIFT = 12, NOT_HEX = -1 };
+enum { TIMESTAMP_SHIFT = 22, SEQUENCE_SHIFT = 16, MODE_SHIFT = 12 };
 
 /* [I-11] */
 static const struct layout {
@@ -56,7 +56,7 @@ static u9_id_reason check_fields(const u9_uid8 *id, const struct layout *l)
 }
 
 /* [I-10] */
-static uint64_t number_of(const u9_uid8 *id)
+static uint64_t uid8_number(const u9_uid8 *id)
 {
     uint64_t time = id->mode == U9_UID8_SPREAD ? spread(id->timestamp_ms) : id->timestamp_ms;
     return time << TIMESTAMP_SHIFT | (uint64_t)id->sequence << SEQUENCE_SHIFT |
@@ -64,7 +64,7 @@ static uint64_t number_of(const u9_uid8 *id)
            (id->generator & 0xff) << 4 | id->cluster;
 }
 
-static u9_id_reason read_number(uint64_t number, const struct layout *l, u9_uid8 *out)
+static u9_id_reason read_uid8_number(uint64_t number, const struct layout *l, u9_uid8 *out)
 {
     uint32_t low = number & 0xffff;
     if (low & l->reserved) return U9_UID8_RESERVED;
@@ -83,7 +83,7 @@ u9_err u9_uid8_pack(const u9_uid8 *id, unsigned layout, uint8_t out[U9_UID8_SIZE
     const struct layout *l = find_layout(layout);
     if (!l) return U9_ARG;
     u9_id_reason reason = check_fields(id, l);
-    if (reason == U9_ID_FINE) u9i_set_be(out, U9_UID8_SIZE, number_of(id));
+    if (reason == U9_ID_FINE) u9i_set_be(out, U9_UID8_SIZE, uid8_number(id));
     return u9i_told(reason, why);
 }
 
@@ -93,7 +93,7 @@ u9_err u9_uid8_unpack(const uint8_t *bytes, size_t size, unsigned layout, u9_uid
     const struct layout *l = find_layout(layout);
     if (!l) return U9_ARG;
     if (size != U9_UID8_SIZE) return u9i_told(U9_UID8_LENGTH, why);
-    return u9i_told(read_number(u9i_get_be(bytes, U9_UID8_SIZE), l, out), why);
+    return u9i_told(read_uid8_number(u9i_get_be(bytes, U9_UID8_SIZE), l, out), why);
 }
 
 u9_err u9_uid8_format(const u9_uid8 *id, unsigned layout, char out[U9_UID8_TEXT_SIZE + 1],
@@ -103,21 +103,13 @@ u9_err u9_uid8_format(const u9_uid8 *id, unsigned layout, char out[U9_UID8_TEXT_
     if (!l) return U9_ARG;
     u9_id_reason reason = check_fields(id, l);
     if (reason != U9_ID_FINE) return u9i_told(reason, why);
-    uint64_t number = number_of(id);
+    uint64_t number = uid8_number(id);
     for (unsigned i = U9_UID8_TEXT_SIZE; i > 0; i--) {
         out[i - 1] = "0123456789abcdef"[number & 15];
         number >>= 4;
     }
     out[U9_UID8_TEXT_SIZE] = '\0';
     return u9i_told(U9_ID_FINE, why);
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return NOT_HEX;
 }
 
 u9_err u9_uid8_parse(const char *text, size_t size, unsigned layout, u9_uid8 *out,
@@ -128,9 +120,9 @@ u9_err u9_uid8_parse(const char *text, size_t size, unsigned layout, u9_uid8 *ou
     if (size != U9_UID8_TEXT_SIZE) return u9i_told(U9_UID8_LENGTH, why); /* [I-12] */
     uint64_t number = 0;
     for (unsigned i = 0; i < U9_UID8_TEXT_SIZE; i++) {
-        int digit = hex_digit(text[i]);
-        if (digit == NOT_HEX) return u9i_told(U9_UID8_CHARACTER, why);
+        int digit = u9i_hex_digit(text[i]);
+        if (digit < 0) return u9i_told(U9_UID8_CHARACTER, why);
         number = number << 4 | (unsigned)digit;
     }
-    return u9i_told(read_number(number, l, out), why);
+    return u9i_told(read_uid8_number(number, l, out), why);
 }

@@ -72,7 +72,7 @@ u9_err u9i_next_read(const u9_value *value, uint64_t *ordinal)
 }
 
 void u9i_hello_mark(const void *key, size_t key_size, const void *values, size_t values_size,
-                   uint8_t out[U9I_HASH_SIZE])
+                    uint8_t out[U9I_HASH_SIZE])
 {
     uint8_t both[2][U9I_HASH_SIZE];
     u9i_hash(key, key_size, both[0]);

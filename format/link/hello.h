@@ -1,11 +1,17 @@
 /*
  * format/link/hello.h: what a log on the move says besides its records. [T-9] [T-11]
  *
+ * Room: format/link
+ * Sees: include format/base
+ *
+ * The room owns what goes over a pipe or a socket: the frames of a stream, the side band, and what a log
+ * says before it is sent.
+ *
  *     (u9log version kind log first mark)   in front of the records
  *     (u9next ordinal)                      the receiver's: which record is wanted next
  */
-#ifndef U9I_SHIP_H
-#define U9I_SHIP_H
+#ifndef U9I_HELLO_H
+#define U9I_HELLO_H
 
 #include "format/base/limits.h"
 
@@ -34,6 +40,6 @@ U9_MUST_CHECK u9_err u9i_next_read(const u9_value *value, uint64_t *ordinal);
 
 /* What tells one record from another, whatever the encoding of its key. [T-9] */
 void u9i_hello_mark(const void *key, size_t key_size, const void *values, size_t values_size,
-                   uint8_t out[U9I_HASH_SIZE]);
+                    uint8_t out[U9I_HASH_SIZE]);
 
 #endif

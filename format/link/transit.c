@@ -11,6 +11,7 @@
 #include <u9/transit.h>
 
 #include "format/base/bytes.h"
+#include "format/base/fault.h"
 
 enum { MAGIC_SIZE = 4, LENGTH_SIZE = 8 };
 
@@ -29,19 +30,10 @@ void u9_transit_init(u9_transit *reader, void *room, size_t cap)
     *reader = (u9_transit){.room = (uint8_t *)room, .cap = cap};
 }
 
-static void tell(u9_fault *fault, u9_err err, uint64_t at, const char *rule, const char *text)
-{
-    if (fault == NULL) return;
-    *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = at};
-    memcpy(fault->rule, rule, strlen(rule));
-    memcpy(fault->text, text, strlen(text));
-}
-
-static u9_err refuse(u9_transit *r, u9_fault *fault, u9_err err, uint64_t at, const char *text)
+static u9_err refuse_transit(u9_transit *r, u9_fault *fault, u9_err err, uint64_t at, const char *text)
 {
     r->failed = err;
-    tell(fault, err, at, "T-2", text);
-    return err;
+    return u9i_refuse(fault, err, at, "T-2", text);
 }
 
 /* Takes bytes of the head, each one judged as it comes. */
@@ -52,14 +44,15 @@ static u9_err take_head(u9_transit *r, const uint8_t **next, size_t *left, u9_fa
         r->head[r->have] = *(*next)++;
         --*left;
         if (r->have < MAGIC_SIZE && r->head[r->have] != magic[r->have])
-            return refuse(r, fault, U9_CORRUPT, r->at + r->have, "no frame begins here");
+            return refuse_transit(r, fault, U9_CORRUPT, r->at + r->have, "no frame begins here");
         r->have++;
     }
     r->length = u9i_get_be(r->head + MAGIC_SIZE, LENGTH_SIZE);
     if (r->length == 0)
-        return refuse(r, fault, U9_CORRUPT, r->at + MAGIC_SIZE, "a frame without values");
+        return refuse_transit(r, fault, U9_CORRUPT, r->at + MAGIC_SIZE, "a frame without values");
     if (r->length > r->cap)
-        return refuse(r, fault, U9_LIMIT, r->at + MAGIC_SIZE, "a frame is longer than is accepted");
+        return refuse_transit(r, fault, U9_LIMIT, r->at + MAGIC_SIZE,
+                              "a frame is longer than is accepted");
     return U9_OK;
 }
 
@@ -78,7 +71,7 @@ static const uint8_t *take_values(u9_transit *r, const uint8_t **next, size_t *l
 }
 
 /* [T-2] Exactly values, each of them well-formed. */
-static u9_err prove(u9_transit *r, const uint8_t *bytes, size_t size, u9_fault *fault)
+static u9_err prove_values(u9_transit *r, const uint8_t *bytes, size_t size, u9_fault *fault)
 {
     for (size_t at = 0; at < size;) {
         uint64_t place = r->at + U9_TRANSIT_HEAD + at;
@@ -96,8 +89,8 @@ static u9_err prove(u9_transit *r, const uint8_t *bytes, size_t size, u9_fault *
             return r->failed = err;
         }
         if (err == U9_TORN)
-            return refuse(r, fault, U9_CORRUPT, place, "a value passes the end of its frame");
-        return refuse(r, fault, err, place, "no value begins here");
+            return refuse_transit(r, fault, U9_CORRUPT, place, "a value passes the end of its frame");
+        return refuse_transit(r, fault, err, place, "no value begins here");
     }
     return U9_OK;
 }
@@ -117,7 +110,7 @@ u9_err u9_transit_push(u9_transit *r, const void *bytes, size_t size, size_t *us
     whole = take_values(r, &next, &left);
     *used = size - left;
     if (whole == NULL) return U9_AGAIN;
-    err = prove(r, whole, (size_t)r->length, fault);
+    err = prove_values(r, whole, (size_t)r->length, fault);
     if (err != U9_OK) return err;
     *values = u9_walk_bytes(whole, (size_t)r->length);
     r->at += U9_TRANSIT_HEAD + r->length;
@@ -127,11 +120,8 @@ u9_err u9_transit_push(u9_transit *r, const void *bytes, size_t size, size_t *us
 
 u9_err u9_transit_end(const u9_transit *r, u9_fault *fault)
 {
-    if (r->failed != U9_OK) {
-        tell(fault, r->failed, r->at, "T-2", "the stream was refused before");
-        return r->failed;
-    }
+    if (r->failed != U9_OK)
+        return u9i_refuse(fault, r->failed, r->at, "T-2", "the stream was refused before");
     if (r->have == 0) return U9_OK;
-    tell(fault, U9_TORN, r->at, "T-2", "the stream ends within a frame");
-    return U9_TORN;
+    return u9i_refuse(fault, U9_TORN, r->at, "T-2", "the stream ends within a frame");
 }

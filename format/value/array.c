@@ -2,7 +2,7 @@
  * format/value/array.c: the builder's arrays: elements of one type, written without their bytecodes.
  * [V-5] [V-10]
  *
- * The other half of value_build.c; invariants in build.h. A typecode is proved when its array is
+ * The other half of build.c; invariants in build.h. A typecode is proved when its array is
  * opened; what the elements of most types need of it is kept in the level.
  *
  * `most` of an open array is how many elements it may have: of an array in an array exactly as
@@ -57,7 +57,7 @@ static u9_err open_element(u9_builder *b, const uint8_t *typecode, size_t size)
     return u9i_build_open(b, level, 0);
 }
 
-static u9_err open_array(u9_builder *b, const void *typecode, size_t size, unsigned width)
+static u9_err open_typed_array(u9_builder *b, const void *typecode, size_t size, unsigned width)
 {
     const uint8_t *bytes = (const uint8_t *)typecode;
     u9i_typecode t;
@@ -77,13 +77,13 @@ static u9_err open_array(u9_builder *b, const void *typecode, size_t size, unsig
 
 u9_err u9_build_array_open(u9_builder *b, const void *typecode, size_t size)
 {
-    return open_array(b, typecode, size, 0);
+    return open_typed_array(b, typecode, size, 0);
 }
 
 u9_err u9_build_array_open_wide(u9_builder *b, const void *typecode, size_t size, unsigned width)
 {
     if (width != 1 && width != 2 && width != 4 && width != 8) return U9_ARG;
-    return open_array(b, typecode, size, width);
+    return open_typed_array(b, typecode, size, width);
 }
 
 u9_err u9_build_array_close(u9_builder *b)
@@ -204,11 +204,11 @@ u9_err u9i_build_element(u9_builder *b, const u9_value *v)
 }
 
 /* Takes the room of a whole array and fills its header; the elements are the last `size` bytes. */
-static u9_err take_array(u9_builder *b, const uint8_t *typecode, size_t length, uint64_t count,
-                         size_t size)
+static u9_err take_array_room(u9_builder *b, const uint8_t *typecode, size_t length, uint64_t count,
+                              size_t size)
 {
     uint64_t l = (uint64_t)length + size;
-    unsigned step = u9i_step(l | count);
+    unsigned step = u9i_step_of(l | count);
     size_t head = u9i_head(step) + length;
     u9_err err = u9i_build_take(b, head, size);
     if (err) return err;
@@ -224,7 +224,7 @@ u9_err u9i_build_array_value(u9_builder *b, const u9_value *v)
     size_t size = (size_t)v->size;
     u9_err err = read_typecode(v->typecode, &t);
     if (!err && t.depth >= U9_DEPTH_MAX - b->depth) err = U9_LIMIT; /* [V-8] */
-    if (!err) err = take_array(b, v->typecode, t.length, v->count, size);
+    if (!err) err = take_array_room(b, v->typecode, t.length, v->count, size);
     if (!err && size > 0) memcpy(b->bytes + b->size - size, v->data, size);
     return err;
 }
@@ -311,7 +311,7 @@ u9_err u9_build_numbers(u9_builder *b, uint8_t code, const void *numbers, size_t
         if (!err) err = u9i_build_take(b, 0, size);
     } else {
         if (b->depth == U9_DEPTH_MAX) return U9_LIMIT; /* [V-8] */
-        err = take_array(b, &code, 1, count, size);
+        err = take_array_room(b, &code, 1, count, size);
     }
     if (!err) copy_numbers(b->bytes + b->size - size, numbers, width, count);
     return err;

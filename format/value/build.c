@@ -1,6 +1,6 @@
 /*
  * format/value/build.c: fills a caller's buffer, or a growing one, with utf9 values in their
- * shortest form: room, atoms, tuples and copies. Arrays are in value_pack.c.
+ * shortest form: room, atoms, tuples and copies. Arrays are in array.c.
  *
  * Owns: u9_builder, whose invariants are in build.h. Rules: [V-7] on top of the tables [V-1] to
  * [V-4]; symbols [V-9]; depth [V-8].
@@ -49,7 +49,7 @@ static void set_edge(u9_builder *b)
 
 /* Adds n bytes to the size if there is room, or it can be made. U9_LIMIT: there is none, and they
  * are added nevertheless; else nothing is. */
-static u9_err add(u9_builder *b, size_t n)
+static u9_err add_bytes(u9_builder *b, size_t n)
 {
     size_t at = b->size;
     size_t need = n > SIZE_MAX - at ? SIZE_MAX : at + n; /* must not wrap and look small again */
@@ -64,7 +64,7 @@ static u9_err add(u9_builder *b, size_t n)
 
 u9_err u9i_build_take(u9_builder *b, size_t head, size_t size)
 {
-    u9_err err = add(b, size > SIZE_MAX - head ? SIZE_MAX : head + size);
+    u9_err err = add_bytes(b, size > SIZE_MAX - head ? SIZE_MAX : head + size);
     if (!err || err == U9_LIMIT) b->count++;
     return err;
 }
@@ -95,11 +95,11 @@ u9_err u9i_build_close(u9_builder *b, unsigned code, unsigned width, size_t had)
     if (width > 0) had = u9i_head(asked);
     size_t at = u9i_innermost(b)->at, body = b->size - at - had;
     uint64_t count = u9i_elements(b);
-    unsigned step = u9i_step(body | count);
+    unsigned step = u9i_step_of(body | count);
     if (width > 0 && step > asked) return U9_LIMIT;
     if (width > 0) step = asked;
     size_t head = u9i_head(step);
-    u9_err err = add(b, head - had);
+    u9_err err = add_bytes(b, head - had);
     if (err && err != U9_LIMIT) return err;
     err = u9i_build_leave(b);
     if (err) return err;
@@ -110,8 +110,8 @@ u9_err u9i_build_close(u9_builder *b, unsigned code, unsigned width, size_t had)
 }
 
 /* Writes a bytecode, a number of `width` bytes (0: none) and contents. */
-static u9_err put(u9_builder *b, unsigned code, unsigned width, uint64_t number, const void *data,
-                  size_t size)
+static u9_err put_form(u9_builder *b, unsigned code, unsigned width, uint64_t number, const void *data,
+                       size_t size)
 {
     u9_err err = u9i_build_take(b, 1 + (size_t)width, size);
     if (err) return err;
@@ -126,7 +126,7 @@ static u9_err put(u9_builder *b, unsigned code, unsigned width, uint64_t number,
 static u9_err put_number(u9_builder *b, u9_type type, unsigned code, unsigned step, uint64_t number)
 {
     if (u9i_in_array(b)) return u9i_build_element(b, &(u9_value){.type = type, .u = number});
-    return put(b, code, 1u << step, number, NULL, 0);
+    return put_form(b, code, 1u << step, number, NULL, 0);
 }
 
 /* Contents, behind a bytecode and `width` bytes of their length where they stand in no array. */
@@ -135,14 +135,14 @@ static u9_err put_contents(u9_builder *b, u9_type type, unsigned code, unsigned 
 {
     u9_value v = {.type = type, .data = (const uint8_t *)data, .size = size};
     if (u9i_in_array(b)) return u9i_build_element(b, &v);
-    return put(b, code, width, size, data, size);
+    return put_form(b, code, width, size, data, size);
 }
 
 u9_err u9_build_uint(u9_builder *b, uint64_t v)
 {
-    unsigned step = u9i_step(v);
+    unsigned step = u9i_step_of(v);
     if (v > U9I_FIX_INT_MAX || u9i_in_array(b)) return put_number(b, U9_UINT, 0x00 + step, step, v);
-    return put(b, 0x80 + (unsigned)v, 0, 0, NULL, 0);
+    return put_form(b, 0x80 + (unsigned)v, 0, 0, NULL, 0);
 }
 
 /* [V-7] What an int below 0 needs room for: the shift makes that for the sign. */
@@ -154,7 +154,7 @@ static uint64_t below_0(int64_t v)
 u9_err u9_build_int(u9_builder *b, int64_t v)
 {
     if (v >= 0) return u9_build_uint(b, (uint64_t)v);
-    unsigned step = u9i_step(below_0(v));
+    unsigned step = u9i_step_of(below_0(v));
     return put_number(b, U9_INT, 0x04 + step, step, (uint64_t)v);
 }
 
@@ -163,7 +163,7 @@ u9_err u9_build_float32(u9_builder *b, float v)
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
     if (u9i_in_array(b)) return u9i_build_element(b, &(u9_value){.type = U9_FLOAT32, .f = v});
-    return put(b, 0x08, 4, bits, NULL, 0);
+    return put_form(b, 0x08, 4, bits, NULL, 0);
 }
 
 u9_err u9_build_float64(u9_builder *b, double v)
@@ -171,7 +171,7 @@ u9_err u9_build_float64(u9_builder *b, double v)
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
     if (u9i_in_array(b)) return u9i_build_element(b, &(u9_value){.type = U9_FLOAT64, .f = v});
-    return put(b, 0x09, 8, bits, NULL, 0);
+    return put_form(b, 0x09, 8, bits, NULL, 0);
 }
 
 u9_err u9_build_symbol(u9_builder *b, const char *name)
@@ -192,19 +192,19 @@ u9_err u9_build_pidfd(u9_builder *b, uint32_t pid, uint32_t fd)
 {
     if (u9i_in_array(b))
         return u9i_build_element(b, &(u9_value){.type = U9_PIDFD, .pidfd = {pid, fd}});
-    return put(b, 0x0b, 8, (uint64_t)pid << 32 | fd, NULL, 0);
+    return put_form(b, 0x0b, 8, (uint64_t)pid << 32 | fd, NULL, 0);
 }
 
 u9_err u9_build_greek(u9_builder *b, u9_type type)
 {
     if (type < U9_ALPHA || type > U9_TAU0) return U9_ARG;
     if (u9i_in_array(b)) return U9_ARG; /* [V-10] no typecode is theirs */
-    return put(b, 0x10 + (unsigned)type - U9_ALPHA, 0, 0, NULL, 0);
+    return put_form(b, 0x10 + (unsigned)type - U9_ALPHA, 0, 0, NULL, 0);
 }
 
 u9_err u9_build_tau(u9_builder *b, uint64_t x)
 {
-    unsigned step = u9i_step(x | 0x100); /* there is no tau of 8 bits */
+    unsigned step = u9i_step_of(x | 0x100); /* there is no tau of 8 bits */
     return put_number(b, U9_TAU, 0x14 + step, step, x);
 }
 
@@ -213,7 +213,7 @@ static u9_err put_blob(u9_builder *b, u9_type type, unsigned fix, unsigned sized
                        size_t size)
 {
     if (size <= U9I_FIX_BLOB_MAX) return put_contents(b, type, fix + (unsigned)size, 0, data, size);
-    unsigned step = u9i_step(size);
+    unsigned step = u9i_step_of(size);
     return put_contents(b, type, sized + step, 1u << step, data, size);
 }
 
@@ -232,7 +232,7 @@ static bool wide_step(unsigned width, uint64_t v, unsigned *step)
 {
     if (width != 1 && width != 2 && width != 4 && width != 8) return false;
     *step = u9i_width_step(width);
-    return u9i_step(v) <= *step;
+    return u9i_step_of(v) <= *step;
 }
 
 u9_err u9_build_uint_wide(u9_builder *b, uint64_t v, unsigned width)

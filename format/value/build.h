@@ -1,6 +1,6 @@
 /*
- * format/value/build.h: what the two files of the builder share: value_build.c (buffer, atoms, tuples)
- * and value_pack.c (arrays).
+ * format/value/build.h: what the two files of the builder share: build.c (buffer, atoms, tuples) and
+ * array.c (arrays).
  *
  * Invariants of u9_builder:
  * - `size` never shrinks, and at each moment it is the exact number of bytes of what was built so

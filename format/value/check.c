@@ -9,76 +9,68 @@
  */
 #include <u9/value_index.h>
 
-#include "format/value/typecode.h"
+#include "format/base/fault.h"
 #include "format/value/decode.h"
-
-static u9_err refuse(u9_fault *fault, u9_err err, size_t at, const char *rule, const char *text)
-{
-    if (fault) {
-        *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = at};
-        memcpy(fault->rule, rule, strlen(rule));
-        memcpy(fault->text, text, strlen(text));
-    }
-    return err;
-}
+#include "format/value/typecode.h"
 
 /* A run of values that must end exactly at `end`: the buffer itself, or a container's contents. */
-typedef struct level {
+typedef struct check_level {
     size_t end;
     uint64_t due;            /* values still to come */
     const uint8_t *typecode; /* of an array: what they are */
     bool indexed;            /* an index was the last: only an index or a container may follow */
-} level;
+} check_level;
 
-typedef struct checker {
+typedef struct value_checker {
     const uint8_t *bytes;
     size_t at;
-    level *now;     /* &open[depth] */
+    check_level *now;     /* &open[depth] */
     unsigned depth; /* open containers */
     unsigned depth_max;
-    level open[U9_DEPTH_MAX + 1];
+    check_level open[U9_DEPTH_MAX + 1];
     u9_fault *fault;
-} checker;
+} value_checker;
 
 /* The array where the checker is is whole, and no array: is it its typecode? */
-static u9_err refuse_array(const checker *c, u9_err err)
+static u9_err refuse_array(const value_checker *c, u9_err err)
 {
     const uint8_t *p = c->bytes + c->at;
     unsigned width = 1u << (p[0] & 3);
     u9i_typecode t;
     if (u9i_typecode_read(p + 1 + 2 * width, (size_t)u9i_get_be(p + 1, width), &t) != U9_OK)
-        return refuse(c->fault, err, c->at, "V-10", "an array whose typecode is none");
-    return refuse(c->fault, err, c->at, "V-5", "an array's length, count and typecode do not fit");
+        return u9i_refuse(c->fault, err, c->at, "V-10", "an array whose typecode is none");
+    return u9i_refuse(c->fault, err, c->at, "V-5", "an array's length, count and typecode do not fit");
 }
 
 /* Names what was refused where the checker is. What is torn inside a whole container is no torn input. */
-static u9_err refuse_value(const checker *c, u9_err err)
+static u9_err refuse_value(const value_checker *c, u9_err err)
 {
     size_t at = c->at;
     if (err == U9_LIMIT)
-        return refuse(c->fault, err, at, "V-10", "too many empty elements, or arrays nested too deeply");
+        return u9i_refuse(c->fault, err, at, "V-10", "too many empty elements, or arrays nested too deeply");
     if (err == U9_TORN && c->depth == 0)
-        return refuse(c->fault, U9_TORN, at, "V-8", "the value passes the end of the bytes");
+        return u9i_refuse(c->fault, U9_TORN, at, "V-8", "the value passes the end of the bytes");
     if (err == U9_TORN && at == c->now->end)
-        return refuse(c->fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
+        return u9i_refuse(c->fault, U9_CORRUPT, at, "V-4", "a tuple ends before its last element");
     if (err == U9_TORN)
-        return refuse(c->fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
+        return u9i_refuse(c->fault, U9_CORRUPT, at, "V-4", "an element passes the end of its tuple");
     if (c->bytes[at] >= 0x44 && c->bytes[at] <= 0x47) return refuse_array(c, err);
-    return refuse(c->fault, err, at, "V-6", "a reserved bytecode");
+    return u9i_refuse(c->fault, err, at, "V-6", "a reserved bytecode");
 }
 
-static u9_err refuse_rest(const checker *c)
+static u9_err refuse_rest(const value_checker *c)
 {
-    if (c->depth == 0) return refuse(c->fault, U9_CORRUPT, c->at, "V-8", "bytes behind the value");
-    return refuse(c->fault, U9_CORRUPT, c->at, "V-4", "bytes behind a tuple's last element");
+    if (c->depth == 0) return u9i_refuse(c->fault, U9_CORRUPT, c->at, "V-8", "bytes behind the value");
+    return u9i_refuse(c->fault, U9_CORRUPT, c->at, "V-4", "bytes behind a tuple's last element");
 }
 
 /* Levels are filled in place: a copy right behind the stores would have to wait for them. */
-static u9_err enter(checker *c, size_t begin, size_t end, uint64_t due, const uint8_t *typecode)
+static u9_err enter_level(value_checker *c, size_t begin, size_t end, uint64_t due,
+                          const uint8_t *typecode)
 {
     if (c->depth == c->depth_max)
-        return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
-    level *inner = c->now = &c->open[++c->depth];
+        return u9i_refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
+    check_level *inner = c->now = &c->open[++c->depth];
     inner->end = end;
     inner->due = due;
     inner->typecode = typecode;
@@ -88,7 +80,7 @@ static u9_err enter(checker *c, size_t begin, size_t end, uint64_t due, const ui
 }
 
 /* Enters the index at c->at; what it indexes is still to come. */
-static u9_err enter_index(checker *c)
+static u9_err enter_index(value_checker *c)
 {
     const uint8_t *p = c->bytes + c->at;
     size_t left = c->now->end - c->at - 1;
@@ -96,37 +88,37 @@ static u9_err enter_index(checker *c)
     uint64_t l = width <= left ? u9i_get_be(p + 1, width) : 0;
     if (width > left || l > left - width)
         return c->depth == 0 ? refuse_value(c, U9_TORN)
-                             : refuse(c->fault, U9_CORRUPT, c->at, "X-1",
-                                      "an index passes the end of its tuple");
+                             : u9i_refuse(c->fault, U9_CORRUPT, c->at, "X-1",
+                                          "an index passes the end of its tuple");
     u9_walk walk = u9_walk_bytes(p, 1 + width + (size_t)l);
     u9_index index;
     u9_err err = u9_index_next(&walk, &index);
     if (err == U9_LIMIT) return refuse_value(c, err);
     if (err != U9_OK)
-        return refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
+        return u9i_refuse(c->fault, U9_CORRUPT, c->at, "X-1", "an index that is not (ks ka ia)");
     c->now->due++;
     c->now->indexed = true;
     size_t begin = c->at + 1 + width;
-    return enter(c, begin, begin + (size_t)l, 3, NULL);
+    return enter_level(c, begin, begin + (size_t)l, 3, NULL);
 }
 
 /* Enters a container, or passes it if its size has proved it. */
-static u9_err enter_container(checker *c, const u9_value *v, bool text)
+static u9_err enter_container(value_checker *c, const u9_value *v, bool text)
 {
     size_t begin = (size_t)(v->data - c->bytes), end = begin + (size_t)v->size;
-    if (v->type == U9_TUPLE) return enter(c, begin, end, v->count, NULL);
+    if (v->type == U9_TUPLE) return enter_level(c, begin, end, v->count, NULL);
     u9i_typecode t;
     u9_err err = u9i_typecode_read(v->typecode, SIZE_MAX, &t);
     if (err == U9_OK && c->depth + 1 + t.depth > c->depth_max)
-        return refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
+        return u9i_refuse(c->fault, U9_LIMIT, c->at, "V-8", "containers are nested too deeply");
     uint64_t due = v->count;
     if (t.leaf != U9_TUPLE && (t.leaf != U9_UTF8 || !text)) due = 0;
     if (t.stride == 0 && due > 1) due = 1; /* they are all the same */
-    return enter(c, due == 0 ? end : begin, end, due, v->typecode);
+    return enter_level(c, due == 0 ? end : begin, end, due, v->typecode);
 }
 
 /* Looks at the value at c->at. */
-static u9_err look(checker *c, u9_value *v)
+static u9_err look_here(value_checker *c, u9_value *v)
 {
     if (c->now->typecode) {
         u9i_typecode t;
@@ -140,7 +132,7 @@ static u9_err look(checker *c, u9_value *v)
     if (!c->now->indexed) return U9_OK;
     c->now->indexed = false;
     if (v->type == U9_TUPLE || v->type == U9_ARRAY) return U9_OK;
-    return refuse(c->fault, U9_CORRUPT, c->at, "V-6", "an index without a container behind it");
+    return u9i_refuse(c->fault, U9_CORRUPT, c->at, "V-6", "an index without a container behind it");
 }
 
 /*
@@ -148,7 +140,7 @@ static u9_err look(checker *c, u9_value *v)
  * what is to be refused. Returns the offset of the first utf8 value that is not valid, if `text` asks for
  * it; else U9_NOWHERE.
  */
-static uint64_t pass_atoms(checker *c, bool text)
+static uint64_t pass_atoms(value_checker *c, bool text)
 {
     const uint8_t *p = c->bytes + c->at, *end = c->bytes + c->now->end;
     uint64_t bad = U9_NOWHERE;
@@ -174,7 +166,7 @@ u9_err u9_value_check(const void *bytes, size_t size, uint64_t *bad_utf8, u9_fau
 u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size, uint64_t *bad_utf8,
                               u9_fault *fault)
 {
-    checker c;
+    value_checker c;
     uint64_t bad = U9_NOWHERE;
     c.bytes = (const uint8_t *)bytes;
     c.at = 0;
@@ -182,7 +174,7 @@ u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size, ui
     c.depth_max = U9_DEPTH_MAX - outer;
     c.fault = fault;
     c.now = c.open;
-    c.open[0] = (level){.end = size, .due = 1};
+    c.open[0] = (check_level){.end = size, .due = 1};
     if (size == 0) return refuse_value(&c, U9_TORN);
     for (;;) {
         if (!c.now->typecode && !c.now->indexed) {
@@ -205,7 +197,7 @@ u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size, ui
             if (err) return err;
             continue;
         }
-        err = look(&c, &v);
+        err = look_here(&c, &v);
         if (err) return err;
         if (v.type == U9_TUPLE || v.type == U9_ARRAY) {
             err = enter_container(&c, &v, bad_utf8 && bad == U9_NOWHERE);

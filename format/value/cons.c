@@ -11,7 +11,7 @@
 #include "format/value/decode.h"
 
 /* Takes the tuple apart that is buffer[start, end). */
-static u9_err look(const u9_cons *cons, u9i_parts *tuple)
+static u9_err look_at_tuple(const u9_cons *cons, u9i_parts *tuple)
 {
     if (cons->start >= cons->end) return U9_ARG;
     const uint8_t *p = cons->buffer + cons->start;
@@ -32,7 +32,7 @@ u9_err u9_tuple_cons(u9_cons *cons, const void *field, size_t size)
 {
     u9i_parts tuple;
     size_t step;
-    u9_err err = look(cons, &tuple);
+    u9_err err = look_at_tuple(cons, &tuple);
     if (err) return err;
     if (tuple.count > tuple.body) return U9_ARG; /* malformed: no value is empty */
     if (size == 0 || u9i_skip((const uint8_t *)field, size, &step) != U9_OK || step != size)
@@ -66,7 +66,7 @@ u9_err u9_tuple_strip(u9_cons *cons, const u9_value *field)
 {
     u9i_parts tuple;
     u9_value rest;
-    u9_err err = look(cons, &tuple);
+    u9_err err = look_at_tuple(cons, &tuple);
     if (err) return err;
     err = u9_tuple_match(&(u9_value){.type = U9_TUPLE,
                                      .data = tuple.contents,

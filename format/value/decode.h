@@ -2,13 +2,18 @@
  * format/value/decode.h: looks at one value: the innermost loop of every scan, inline for the rooms that
  * walk values. [V-1] to [V-6] [V-8]
  *
+ * Room: format/value
+ * Sees: include format/base
+ *
+ * The room owns utf9 values: one looked at, many walked, built, proved and compared.
+ *
  * One table says for each bytecode what its value is and which form the bytes behind it have, and
  * exactly two comparisons guard all reads: head against buffer, contents against what is left. A length
  * is never added to anything before the second one has passed, so nothing overflows, whatever a 64-bit
  * length claims. Arrays and indexes, which take more, are looked at out of line.
  */
-#ifndef U9I_VALUE_LOOK_H
-#define U9I_VALUE_LOOK_H
+#ifndef U9I_DECODE_H
+#define U9I_DECODE_H
 
 #include <u9/value.h>
 
@@ -249,9 +254,6 @@ U9I_INLINE u9_err u9i_skip(const uint8_t *p, size_t size, size_t *encoded)
     if (err == U9_OK) *encoded = other.encoded;
     return err;
 }
-
-/* Value k of those that stand back to back in `left` bytes at p. U9_END: there are not so many. */
-U9_MUST_CHECK u9_err u9i_judge_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out);
 
 /* u9_value_check of a value that is to stand inside `outer` containers, at most U9_DEPTH_MAX. [V-8] */
 U9_MUST_CHECK u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size,

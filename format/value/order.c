@@ -26,10 +26,10 @@ static const uint8_t domains[] = {
 };
 
 /* Where a value of the domains INTEGER to GREEK stands in its domain: by rank, then by number. */
-typedef struct place {
+typedef struct domain_place {
     uint8_t rank; /* INTEGER: 0 negative, 1 not; GREEK: alpha 0 to tau(x) 5; else 0 */
     uint64_t number;
-} place;
+} domain_place;
 
 /* [O-2] The bits of a float64, moved so that unsigned order is numeric order; NaNs at the end. No
  * floating point, so that no mode of the processor has a say. */
@@ -43,36 +43,36 @@ static uint64_t float_place(double f)
     return bits & sign ? ~bits : bits | sign;
 }
 
-static place place_of(const u9_value *v)
+static domain_place place_of(const u9_value *v)
 {
     switch (v->type) {
-    case U9_UINT: return (place){1, v->u};
-    case U9_INT: return (place){v->i >= 0, (uint64_t)v->i};
+    case U9_UINT: return (domain_place){1, v->u};
+    case U9_INT: return (domain_place){v->i >= 0, (uint64_t)v->i};
     case U9_FLOAT32:
-    case U9_FLOAT64: return (place){0, float_place(v->f)};
-    case U9_SYMBOL: return (place){0, u9i_get_be(v->data, 8)};
-    case U9_PIDFD: return (place){0, (uint64_t)v->pidfd.pid << 32 | v->pidfd.fd};
+    case U9_FLOAT64: return (domain_place){0, float_place(v->f)};
+    case U9_SYMBOL: return (domain_place){0, u9i_get_be(v->data, 8)};
+    case U9_PIDFD: return (domain_place){0, (uint64_t)v->pidfd.pid << 32 | v->pidfd.fd};
     case U9_ALPHA:
     case U9_OMEGA:
     case U9_IOTA:
     case U9_KAPPA:
-    case U9_TAU0: return (place){(uint8_t)(v->type - U9_ALPHA), 0};
-    case U9_TAU: return (place){U9_TAU - U9_ALPHA, v->u};
+    case U9_TAU0: return (domain_place){(uint8_t)(v->type - U9_ALPHA), 0};
+    case U9_TAU: return (domain_place){U9_TAU - U9_ALPHA, v->u};
     case U9_UTF8:
     case U9_BYTES:
     case U9_TUPLE:
     case U9_ARRAY: break;
     }
-    return (place){0, 0};
+    return (domain_place){0, 0};
 }
 
 /* An open container. */
-typedef struct level {
+typedef struct open_sequence {
     u9_walk walk;
     u9i_typecode t; /* of an array: read once, not for each element */
-} level;
+} open_sequence;
 
-static void enter(level *l, const u9_value *container)
+static void enter_sequence(open_sequence *l, const u9_value *container)
 {
     l->walk = u9_walk_elements(container);
     if (l->walk.typecode && u9i_typecode_read(l->walk.typecode, SIZE_MAX, &l->t) != U9_OK)
@@ -80,7 +80,7 @@ static void enter(level *l, const u9_value *container)
 }
 
 /* [O-5] False at the end and where no value is. */
-static bool next(level *l, u9_value *out)
+static bool next_of_sequence(open_sequence *l, u9_value *out)
 {
     if (!l->walk.typecode) return u9_walk_next(&l->walk, out) == U9_OK;
     if (l->walk.due == 0) return false;
@@ -106,13 +106,13 @@ static int compare_bytes(const uint8_t *a, uint64_t a_size, const uint8_t *b, ui
 static int compare_atoms(const u9_value *a, const u9_value *b, uint8_t domain)
 {
     if (domain == UTF8 || domain == BYTES) return compare_bytes(a->data, a->size, b->data, b->size);
-    place p = place_of(a), q = place_of(b);
+    domain_place p = place_of(a), q = place_of(b);
     return p.rank != q.rank ? (int)p.rank - (int)q.rank : compare_numbers(p.number, q.number);
 }
 
 /* Arrays of one typecode whose elements are ordered as their bytes are: no need to look at each.
  * `depth` others are around them. */
-static bool compare_packed(const level *a, const level *b, unsigned depth, int *out)
+static bool compare_packed(const open_sequence *a, const open_sequence *b, unsigned depth, int *out)
 {
     if (!a->walk.typecode || !b->walk.typecode || a->t.length != b->t.length ||
         memcmp(a->walk.typecode, b->walk.typecode, a->t.length) != 0)
@@ -128,7 +128,7 @@ static bool compare_packed(const level *a, const level *b, unsigned depth, int *
 /* [O-3] Element by element; a stack of the sequences that both are in. */
 static int compare_sequences(const u9_value *a, const u9_value *b)
 {
-    level left[U9_DEPTH_MAX], right[U9_DEPTH_MAX];
+    open_sequence left[U9_DEPTH_MAX], right[U9_DEPTH_MAX];
     unsigned depth = 0;
     u9_value x = *a, y = *b;
     int c;
@@ -139,15 +139,15 @@ static int compare_sequences(const u9_value *a, const u9_value *b)
             c = compare_atoms(&x, &y, domain);
             if (c != 0) return c;
         } else if (depth < U9_DEPTH_MAX) { /* [O-5] */
-            enter(&left[depth], &x);
-            enter(&right[depth], &y);
+            enter_sequence(&left[depth], &x);
+            enter_sequence(&right[depth], &y);
             if (!compare_packed(&left[depth], &right[depth], depth, &c)) depth++;
             else if (c != 0) return c;
         }
         bool more = false;
         while (depth > 0 && !more) {
-            more = next(&left[depth - 1], &x);
-            if (more != next(&right[depth - 1], &y)) return more ? 1 : -1;
+            more = next_of_sequence(&left[depth - 1], &x);
+            if (more != next_of_sequence(&right[depth - 1], &y)) return more ? 1 : -1;
             if (!more) depth--;
         }
         if (!more) return 0;
@@ -175,7 +175,7 @@ static inline void set_be64(uint8_t *p, uint64_t v)
 /* [O-4] Fills `out` with the projection of a value of domain INTEGER to GREEK; how many bytes. */
 static size_t project(const u9_value *v, uint8_t domain, uint8_t out[ATOM_MAX])
 {
-    place p = place_of(v);
+    domain_place p = place_of(v);
     size_t rank = domain == INTEGER || domain == GREEK;
     out[0] = p.rank;
     if (domain == GREEK && v->type != U9_TAU) return 1;
@@ -211,19 +211,19 @@ static void hash_element(XXH3_state_t *state, const u9_value *v)
 static uint64_t hash_sequence(const u9_value *sequence)
 {
     static const uint8_t end = 0;
-    level open[U9_DEPTH_MAX];
+    open_sequence open[U9_DEPTH_MAX];
     unsigned depth = 1;
     XXH3_state_t state;
     XXH3_INITSTATE(&state)
     (void)XXH3_64bits_reset_withSeed(&state, SEQUENCE);
-    enter(&open[0], sequence);
+    enter_sequence(&open[0], sequence);
     for (;;) {
         u9_value v;
-        bool more = next(&open[depth - 1], &v);
+        bool more = next_of_sequence(&open[depth - 1], &v);
         if (more) hash_element(&state, &v);
         if (more && domains[v.type] != SEQUENCE) continue;
         if (more && depth < U9_DEPTH_MAX) { /* [O-5] else it has no elements */
-            enter(&open[depth++], &v);
+            enter_sequence(&open[depth++], &v);
             continue;
         }
         if (!more && --depth == 0) return XXH3_64bits_digest(&state);

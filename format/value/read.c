@@ -1,13 +1,12 @@
 /*
- * format/value/read.c: looks at utf9 values where they lie: decoding one, walking many, elements of
- * containers. The decoder itself is in value_look.h. [V-2] to [V-6] [V-10]
+ * format/value/read.c: looks at utf9 values where they lie: decoding one, walking many, arrays as
+ * memory. The decoder itself is in decode.h. [V-2] to [V-6] [V-10]
  *
  * Invariants: no byte outside the caller's buffer is read; no recursion, no allocation; an out-parameter
  * is written only on success. Pure functions, any thread.
  */
-#include "format/value/typecode.h"
-#include "format/value/index/index.h"
 #include "format/value/decode.h"
+#include "format/value/typecode.h"
 
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "[V-2] floats are IEEE 754");
 
@@ -115,14 +114,6 @@ u9_walk u9_walk_elements(const u9_value *container)
     return walk;
 }
 
-/* What the elements of an array are: proved when the array was looked at. */
-static u9i_typecode typecode_of(const uint8_t *bytes)
-{
-    u9i_typecode t = {0};
-    (void)!u9i_typecode_read(bytes, SIZE_MAX, &t);
-    return t;
-}
-
 /* The next element of an array: its typecode and size were proved when the array was looked at. */
 static u9_err next_element(u9_walk *walk, u9_value *out)
 {
@@ -131,7 +122,7 @@ static u9_err next_element(u9_walk *walk, u9_value *out)
     if (stride > 0) {
         u9i_look_packed(*walk->typecode, walk->next, out);
     } else {
-        u9i_typecode t = typecode_of(walk->typecode);
+        u9i_typecode t = u9i_typecode_of(walk->typecode);
         u9i_element(&t, walk->next, out);
         stride = (size_t)t.stride;
     }
@@ -141,7 +132,7 @@ static u9_err next_element(u9_walk *walk, u9_value *out)
     return U9_OK;
 }
 
-U9I_INLINE u9_err next(bool proved, u9_walk *walk, u9_value *out)
+U9I_INLINE u9_err next_value(bool proved, u9_walk *walk, u9_value *out)
 {
     if (walk->typecode) return next_element(walk, out);
     if (walk->left == 0) return U9_END;
@@ -154,42 +145,12 @@ U9I_INLINE u9_err next(bool proved, u9_walk *walk, u9_value *out)
 
 u9_err u9_walk_next(u9_walk *walk, u9_value *out)
 {
-    return next(false, walk, out);
+    return next_value(false, walk, out);
 }
 
 u9_err u9_walk_next_checked(u9_walk *walk, u9_value *out)
 {
-    return next(true, walk, out);
-}
-
-u9_err u9i_judge_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out)
-{
-    size_t step;
-    for (; left > 0 && k > 0; k--) {
-        u9_err err = u9i_skip(p, left, &step);
-        if (err) return err;
-        p += step;
-        left -= step;
-    }
-    return left > 0 ? u9i_look(p, left, out) : U9_END;
-}
-
-u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
-{
-    if (container->type != U9_TUPLE && container->type != U9_ARRAY) return U9_ARG;
-    if (k >= container->count) return U9_END;
-    if (container->type == U9_ARRAY) {
-        unsigned packed = u9i_packed_size(*container->typecode);
-        if (packed > 0) {
-            u9i_look_packed(*container->typecode, container->data + k * packed, out);
-            return U9_OK;
-        }
-        u9i_typecode t = typecode_of(container->typecode);
-        u9i_element(&t, container->data + k * t.stride, out);
-        return U9_OK;
-    }
-    if (u9i_is_index(container->code)) return u9i_index_at(container, k, out); /* */
-    return u9i_judge_to(container->data, (size_t)container->size, k, out);
+    return next_value(true, walk, out);
 }
 
 u9_err u9_array_span(const u9_value *array, u9_span *out)
@@ -201,7 +162,7 @@ u9_err u9_array_span(const u9_value *array, u9_span *out)
         *out = (u9_span){array->data, array->count, packed, (u9_type)u9i_shapes[code].type, code};
         return U9_OK;
     }
-    u9i_typecode t = typecode_of(array->typecode);
+    u9i_typecode t = u9i_typecode_of(array->typecode);
     *out = (u9_span){.data = array->data, .count = array->count, .stride = t.stride,
                      .type = (u9_type)t.type, .code = t.code};
     return U9_OK;

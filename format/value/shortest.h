@@ -15,8 +15,8 @@ enum {
     U9I_FIX_TUPLE_HEAD = 2 /* bytes: bytecode and length */
 };
 
-/* The step whose width is the least that holds v; of two numbers, that of both: u9i_step(v | w). */
-static inline unsigned u9i_step(uint64_t v)
+/* The step whose width is the least that holds v; of two numbers, that of both: u9i_step_of(v | w). */
+static inline unsigned u9i_step_of(uint64_t v)
 {
     return (unsigned)(v > UINT8_MAX) + (v > UINT16_MAX) + (v > UINT32_MAX);
 }
@@ -56,20 +56,20 @@ static inline bool u9i_fix_tuple(uint64_t length, uint64_t count)
 static inline uint8_t u9i_tuple_code(uint64_t length, uint64_t count)
 {
     if (u9i_fix_tuple(length, count)) return (uint8_t)(0x48 + count);
-    return (uint8_t)(0x40 + u9i_step(length | count));
+    return (uint8_t)(0x40 + u9i_step_of(length | count));
 }
 
 /* Bytes of its header. */
 static inline size_t u9i_tuple_head(uint64_t length, uint64_t count)
 {
-    return u9i_fix_tuple(length, count) ? U9I_FIX_TUPLE_HEAD : u9i_head(u9i_step(length | count));
+    return u9i_fix_tuple(length, count) ? U9I_FIX_TUPLE_HEAD : u9i_head(u9i_step_of(length | count));
 }
 
 /* Writes it. */
 static inline void u9i_set_tuple_head(uint8_t *p, uint64_t length, uint64_t count)
 {
     if (!u9i_fix_tuple(length, count)) {
-        u9i_set_head(p, 0x40, u9i_step(length | count), length, count);
+        u9i_set_head(p, 0x40, u9i_step_of(length | count), length, count);
         return;
     }
     p[0] = (uint8_t)(0x48 + count);

@@ -44,7 +44,7 @@ static u9_err read_level(const uint8_t *p, size_t size, u9i_typecode *out)
 }
 
 /* True if n elements of z bytes take l bytes. */
-static bool fits(uint64_t l, uint64_t n, uint64_t z)
+static bool size_fits(uint64_t l, uint64_t n, uint64_t z)
 {
     return z == 0 || n == 0 ? l == 0 : l % z == 0 && l / z == n;
 }
@@ -60,7 +60,7 @@ u9_err u9i_typecode_read(const uint8_t *bytes, size_t size, u9i_typecode *out)
         if (++top.depth == U9_DEPTH_MAX) return U9_LIMIT; /* [V-8] */
         err = read_level(bytes + top.length, size - top.length, &t);
         if (err != U9_OK) return err;
-        if (!fits(l, n, t.stride)) return U9_CORRUPT;
+        if (!size_fits(l, n, t.stride)) return U9_CORRUPT;
         top.length += t.length;
         if (t.stride > 0 || n == 0) continue;
         if (n > U9_EMPTY_MAX / top.empties) return U9_LIMIT;

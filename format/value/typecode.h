@@ -31,6 +31,14 @@ typedef struct u9i_typecode {
  */
 U9_MUST_CHECK u9_err u9i_typecode_read(const uint8_t *bytes, size_t size, u9i_typecode *out);
 
+/* What the elements of an array are whose typecode was proved when the array was looked at. */
+static inline u9i_typecode u9i_typecode_of(const uint8_t *bytes)
+{
+    u9i_typecode t = {0};
+    (void)!u9i_typecode_read(bytes, SIZE_MAX, &t);
+    return t;
+}
+
 /* Fills `out` with the element at `bytes`, of which t->stride bytes may be read. */
 void u9i_element(const u9i_typecode *t, const uint8_t *bytes, u9_value *out);
 

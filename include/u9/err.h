@@ -1,6 +1,11 @@
 /*
  * u9/err.h: what went wrong, and where.
  *
+ * Room: include
+ * Sees: nothing
+ *
+ * The room is what a host sees: every type and function that is promised to stay.
+ *
  * Every fallible function of the library returns a u9_err. Zero is success, positive values are
  * ordinary outcomes, negative values are errors. The numbers are pinned: they never change and are
  * never reused. The library prints nothing and never exits.

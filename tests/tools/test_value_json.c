@@ -2,7 +2,10 @@
  * tests/tools/test_value_json.c: what SPEC-values.md says of JSON (J-*), read as tests of the
  * mapping itself. How the tools use it is tests/tools/test_value.sh's part.
  */
+#include <u9.h>
+
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

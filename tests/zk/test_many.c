@@ -235,11 +235,11 @@ START_TEST(an_identifier_whose_claim_was_void_by_then_is_thrown_away)
     ck_assert_ptr_nonnull(m);
     m->claim = claim;
     ck_assert_uint_eq(zkt_get(claim).generator, 0);
-    pthread_mutex_lock(&claim->next_lock); /* it gets as far as to have number 0 */
+    pthread_mutex_lock(&claim->uid8_lock); /* it gets as far as to have number 0 */
     ck_assert_int_eq(pthread_create(&m->thread, NULL, makes, m), 0);
     zkt_nap(100);
     u9_zk_release(claim);
-    pthread_mutex_unlock(&claim->next_lock);
+    pthread_mutex_unlock(&claim->uid8_lock);
     void *failed = NULL;
     ck_assert_int_eq(pthread_join(m->thread, &failed), 0);
     ck_assert_ptr_null(failed);
@@ -255,7 +255,7 @@ START_TEST(a_new_claim_begins_behind_the_identifiers_of_the_old_one)
     u9_zk_claim *claim = zkt_claim(0, NULL);
     u9_uid8 id;
     ck_assert_int_eq(u9_zk_next(claim, &id, NULL), U9_OK);
-    uint64_t seen_ms = claim->next_seen_ms = id.timestamp_ms + 2000; /* as if set back by 2 s */
+    uint64_t seen_ms = claim->uid8_seen_ms = id.timestamp_ms + 2000; /* as if set back by 2 s */
     u9_zk_release(claim);
     u9_err err = U9_AGAIN;
     AWAIT((err = u9_zk_next(claim, &id, NULL)) != U9_AGAIN);

@@ -7,7 +7,7 @@
  */
 #include "format/value/diff/overlay.h"
 
-#include <string.h>
+#include "format/base/fault.h"
 
 void u9_diff_stream_init(u9_diff_stream *s, const u9_value *base, u9_grow_fn *grow, void *grow_ctx,
                          u9_emit_fn *emit, void *emit_ctx)
@@ -24,13 +24,9 @@ void u9_diff_stream_release(u9_diff_stream *s, void (*release)(void *bytes))
     *s = (u9_diff_stream){.turn = 0};
 }
 
-static u9_err refuse(u9_fault *fault, u9_err err, const char *text)
+static u9_err refuse_feed(u9_fault *fault, u9_err err, const char *text)
 {
-    if (fault) {
-        *fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = 0, .rule = "D-10"};
-        memcpy(fault->text, text, strlen(text));
-    }
-    return err;
+    return u9i_refuse(fault, err, 0, "D-10", text);
 }
 
 /* Writes the value as it now reads into the buffer whose turn it is. */
@@ -51,12 +47,12 @@ static u9_err emit(u9_diff_stream *s, u9_fault *fault)
     u9_value value = s->diff.root.value;
     if (s->diff.patches > 0) {
         u9_err err = write_value(s, &value);
-        if (err) return refuse(fault, err, "the value cannot be written");
+        if (err) return refuse_feed(fault, err, "the value cannot be written");
     }
     s->diff.busy = 1;
     u9_err err = s->emit(s->emit_ctx, &value);
     s->diff.busy = 0;
-    if (err) return refuse(fault, err, "the value was not taken");
+    if (err) return refuse_feed(fault, err, "the value was not taken");
     if (s->diff.patches == 0) return U9_OK;
     u9_diff_reset(&s->diff, &value);
     s->turn = !s->turn;
@@ -66,10 +62,10 @@ static u9_err emit(u9_diff_stream *s, u9_fault *fault)
 u9_err u9_diff_feed(u9_diff_stream *s, const void *bytes, size_t size, u9_fault *fault)
 {
     u9_value v;
-    if (s->diff.busy) return refuse(fault, U9_STATE, "a value from within a reducer or a taker");
+    if (s->diff.busy) return refuse_feed(fault, U9_STATE, "a value from within a reducer or a taker");
     if (u9_value_decode(bytes, size, &v) || v.type == U9_TUPLE)
         return u9_diff_apply(&s->diff, bytes, size, fault);
     if (v.encoded == size && v.type == U9_TAU0) return emit(s, fault);
     if (v.encoded == size && v.type == U9_TAU) return U9_OK;
-    return refuse(fault, U9_ARG, "neither a patch nor a mark of time");
+    return refuse_feed(fault, U9_ARG, "neither a patch nor a mark of time");
 }

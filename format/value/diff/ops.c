@@ -29,7 +29,7 @@ static unsigned all_closed(const u9i_patch *p)
     return p->closed + (p->old.changed == NULL);
 }
 
-static u9_err set(u9i_patch *p)
+static u9_err op_set(u9i_patch *p)
 {
     u9_value v = first_arg(p);
     u9_err err = u9i_patch_want_old(p);
@@ -37,7 +37,7 @@ static u9_err set(u9i_patch *p)
     return err ? err : u9i_patch_put_copy(p, v.start, v.encoded);
 }
 
-static u9_err delete (u9i_patch *p)
+static u9_err op_delete(u9i_patch *p)
 {
     u9_err err = u9i_patch_want_step(p);
     if (!err) err = u9i_patch_want_old(p);
@@ -70,14 +70,14 @@ static u9_err insert_args(const u9i_patch *p, unsigned steps, unsigned closed, u
     return U9_OK;
 }
 
-static u9_err insert(u9i_patch *p)
+static u9_err op_insert(u9i_patch *p)
 {
     u9_err err = u9i_patch_want_step(p);
     if (!err && p->by_key) err = u9i_patch_want_old(p);
     return err ? err : insert_args(p, p->steps - 1, p->closed, p->position[p->steps - 1]);
 }
 
-static u9_err append(u9i_patch *p)
+static u9_err op_append(u9i_patch *p)
 {
     u9_err err = u9i_patch_want_container(p);
     return err ? err : insert_args(p, p->steps, all_closed(p), p->old.count);
@@ -140,7 +140,7 @@ static bool is_float(u9_type type)
     return type == U9_FLOAT32 || type == U9_FLOAT64;
 }
 
-static u9_err add(u9i_patch *p)
+static u9_err op_add(u9i_patch *p)
 {
     u9_value by = first_arg(p), old;
     u9_builder b;
@@ -214,7 +214,7 @@ static void merge_one(const u9i_patch *p, u9_node *n, const u9_value *element, c
     u9i_piece_put(n, slot, value, size);
 }
 
-static u9_err merge(u9i_patch *p)
+static u9_err op_merge(u9i_patch *p)
 {
     u9_value map = first_arg(p), element;
     u9_builder b;
@@ -242,12 +242,12 @@ static u9_err merge(u9i_patch *p)
 }
 
 static const u9i_op ops[] = {
-    {"set", 1, 1, set},
-    {"delete", 0, 0, delete},
-    {"insert", 1, UINT64_MAX, insert},
-    {"append", 1, UINT64_MAX, append},
-    {"add", 1, 1, add},
-    {"merge", 1, 1, merge},
+    {"set", 1, 1, op_set},
+    {"delete", 0, 0, op_delete},
+    {"insert", 1, UINT64_MAX, op_insert},
+    {"append", 1, UINT64_MAX, op_append},
+    {"add", 1, 1, op_add},
+    {"merge", 1, 1, op_merge},
 };
 
 enum { OPS = sizeof ops / sizeof ops[0] };

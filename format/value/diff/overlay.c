@@ -109,7 +109,7 @@ static u9_piece *rotate(u9_node *n, u9_piece *p, int side)
 }
 
 /* Mends the tree after a change at p: there and in all that p is below. */
-static void settle(u9_node *n, u9_piece *p)
+static void rebalance(u9_node *n, u9_piece *p)
 {
     for (; p; p = p->up) {
         renew(p);
@@ -134,7 +134,7 @@ u9_piece *u9i_piece_insert(u9_diff *d, u9_node *n, u9_piece *p)
     *q = (u9_piece){.next = p->next, .up = up, .kind = U9I_RUN};
     p->next = q;
     up->child[side] = q;
-    settle(n, q);
+    rebalance(n, q);
     return q;
 }
 
@@ -153,7 +153,7 @@ u9_node *u9i_node_open(u9_diff *d, const u9_value *container, u9_node *up, u9_pi
     all->bytes = n->source.data;
     all->size = (size_t)n->source.size;
     all->count = n->source.count;
-    settle(n, all);
+    rebalance(n, all);
     if (slot) {
         slot->kind = U9I_NODE;
         slot->node = n;
@@ -161,7 +161,7 @@ u9_node *u9i_node_open(u9_diff *d, const u9_value *container, u9_node *up, u9_pi
     return n;
 }
 
-static u9_piece *find(const u9_node *n, uint64_t k, uint64_t *place)
+static u9_piece *find_piece(const u9_node *n, uint64_t k, uint64_t *place)
 {
     assert(k < n->top->total);
     for (u9_piece *p = n->top;;) {
@@ -180,7 +180,7 @@ static u9_piece *find(const u9_node *n, uint64_t k, uint64_t *place)
 
 const u9_piece *u9i_piece_find(const u9_node *n, uint64_t k, uint64_t *place)
 {
-    return find(n, k, place);
+    return find_piece(n, k, place);
 }
 
 u9_walk u9i_piece_walk(const u9_node *n, const u9_piece *p)
@@ -222,7 +222,7 @@ u9_err u9i_piece_element(const u9_node *n, const u9_piece *p, uint64_t place, u9
 }
 
 /* Cuts a run in front of its element `place`. Returns the second half. */
-static u9_piece *split(u9_diff *d, u9_node *n, u9_piece *p, uint64_t place)
+static u9_piece *split_run(u9_diff *d, u9_node *n, u9_piece *p, uint64_t place)
 {
     u9_walk walk = u9i_piece_walk(n, p);
     u9_value v;
@@ -242,8 +242,8 @@ static u9_piece *split(u9_diff *d, u9_node *n, u9_piece *p, uint64_t place)
     q->count = p->count - place;
     p->size = size;
     p->count = place;
-    settle(n, q);
-    settle(n, p);
+    rebalance(n, q);
+    rebalance(n, p);
     return q;
 }
 
@@ -251,17 +251,17 @@ u9_piece *u9i_piece_before(u9_diff *d, u9_node *n, uint64_t k)
 {
     uint64_t place;
     if (k == 0) return &n->head;
-    u9_piece *p = find(n, k - 1, &place);
-    if (place + 1 < p->count) (void)split(d, n, p, place + 1);
+    u9_piece *p = find_piece(n, k - 1, &place);
+    if (place + 1 < p->count) (void)split_run(d, n, p, place + 1);
     return p;
 }
 
 u9_piece *u9i_piece_carve(u9_diff *d, u9_node *n, uint64_t k)
 {
     uint64_t place;
-    u9_piece *p = find(n, k, &place);
-    if (place > 0) p = split(d, n, p, place);
-    if (p->count > 1) (void)split(d, n, p, 1);
+    u9_piece *p = find_piece(n, k, &place);
+    if (place > 0) p = split_run(d, n, p, place);
+    if (p->count > 1) (void)split_run(d, n, p, 1);
     return p;
 }
 
@@ -283,7 +283,7 @@ static bool number_fits(const u9i_typecode *t, const u9_value *v)
 }
 
 /* [D-9] True if v can be an element of n, an array, without becoming another value. */
-static bool fits(const u9_node *n, const u9_value *v)
+static bool fits_node(const u9_node *n, const u9_value *v)
 {
     const u9i_typecode *t = &n->element;
     switch ((u9_type)t->type) {
@@ -344,15 +344,15 @@ void u9i_piece_put(u9_node *n, u9_piece *p, const uint8_t *value, size_t size)
     p->bytes = value;
     p->size = size;
     p->count = 1;
-    settle(n, p);
-    set_misfit(n, p, n->source.type == U9_ARRAY && !fits(n, &v));
+    rebalance(n, p);
+    set_misfit(n, p, n->source.type == U9_ARRAY && !fits_node(n, &v));
 }
 
 void u9i_piece_drop(u9_node *n, u9_piece *p)
 {
     p->kind = U9I_RUN;
     p->count = p->size = 0;
-    settle(n, p);
+    rebalance(n, p);
     set_misfit(n, p, false);
 }
 

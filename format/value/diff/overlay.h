@@ -1,6 +1,11 @@
 /*
  * format/value/diff/overlay.h: the containers that a diff's patches went through, and the memory they lie in.
  *
+ * Room: format/value/diff
+ * Sees: include format/base format/value
+ *
+ * The room owns changes to a value that stays as it is: patches, and what reads with them in place.
+ *
  * A node stands for one such container. Its elements are pieces in a row: runs of elements as they
  * were, borrowed where they lie, and single elements, replaced or with a node of their own. The
  * pieces of a node are at once a list, for walks, and a balanced tree by position, for everything

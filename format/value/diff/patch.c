@@ -7,20 +7,15 @@
  */
 #include "format/value/diff/patch.h"
 
-#include <assert.h>
-
+#include "format/base/fault.h"
 #include "format/value/decode.h"
+
+#include <assert.h>
 
 u9_err u9i_patch_refuse(const u9i_patch *p, u9_err err, const uint8_t *at, const char *rule,
                         const char *text)
 {
-    if (p->fault) {
-        *p->fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = U9_NOWHERE};
-        if (at) p->fault->offset = (uint64_t)(at - p->bytes);
-        memcpy(p->fault->rule, rule, strlen(rule));
-        memcpy(p->fault->text, text, strlen(text));
-    }
-    return err;
+    return u9i_refuse(p->fault, err, at ? (uint64_t)(at - p->bytes) : U9_NOWHERE, rule, text);
 }
 
 u9_err u9i_patch_refuse_base(const u9i_patch *p, u9_err err)
@@ -133,7 +128,7 @@ u9_err u9i_patch_want_container(const u9i_patch *p)
 }
 
 /* Enters the first index in front of v, whose container or next index `walk` then yields. */
-static u9_walk enter_index(u9_walk *walk, const u9_value *v)
+static u9_walk walk_into_index(u9_walk *walk, const u9_value *v)
 {
     unsigned width = u9i_index_width(*v->start);
     size_t head = 1 + (size_t)width, l = (size_t)u9i_get_be(v->start + 1, width);
@@ -158,7 +153,7 @@ static unsigned nesting(const u9_value *value)
         unsigned here = depth + 1;
         u9i_typecode t = {.leaf = U9_TUPLE};
         if (v.start && u9i_is_index(*v.start)) {
-            open[here] = enter_index(&open[depth], &v);
+            open[here] = walk_into_index(&open[depth], &v);
         } else {
             open[here] = u9_walk_elements(&v);
             if (v.type == U9_ARRAY && u9i_typecode_read(v.typecode, SIZE_MAX, &t))

@@ -68,7 +68,7 @@ u9_err u9i_view_walk_to(const u9_view *container, uint64_t k, u9_view *out)
 }
 
 /* U9_OK if the element's key equals `key`, U9_END if not. */
-static u9_err match(const u9_view *element, const u9_value *key)
+static u9_err match_key(const u9_view *element, const u9_value *key)
 {
     u9_view first;
     u9_view_walk walk = u9_view_elements(element);
@@ -109,7 +109,7 @@ u9_err u9i_view_find(const u9_view *container, const u9_value *key, uint64_t *k,
         if (err == U9_END) {
             err = u9_view_next(&walk, &element);
             if (err == U9_END) return U9_ABSENT;
-            if (err == U9_OK) err = match(&element, key);
+            if (err == U9_OK) err = match_key(&element, key);
             if (err == U9_END) continue;
         }
         if (err) return err;
@@ -188,7 +188,7 @@ static u9_err build_value(u9_builder *b, const u9_piece *p)
 }
 
 /* Opens a changed container. U9_LIMIT: it is open, and only counted. */
-static u9_err open_container(u9_builder *b, const u9_node *n, bool *opened)
+static u9_err open_node(u9_builder *b, const u9_node *n, bool *opened)
 {
     unsigned depth = b->depth;
     u9_err err = u9i_node_view(n).type == U9_TUPLE
@@ -198,26 +198,26 @@ static u9_err open_container(u9_builder *b, const u9_node *n, bool *opened)
     return err;
 }
 
-static u9_err close_container(u9_builder *b, const u9_node *n)
+static u9_err close_node(u9_builder *b, const u9_node *n)
 {
     return u9i_node_view(n).type == U9_TUPLE ? u9_build_tuple_close(b) : u9_build_array_close(b);
 }
 
 /* A changed container that is being written. */
-typedef struct level {
+typedef struct node_level {
     const u9_node *node;
     const u9_piece *next;
-} level;
+} node_level;
 
 /* Writes its next piece, or closes it and goes back to the one around it, or fills `enter` with one
  * in it. */
-static u9_err build_next(u9_builder *b, level *open, unsigned *depth, const u9_node **enter)
+static u9_err build_next(u9_builder *b, node_level *open, unsigned *depth, const u9_node **enter)
 {
-    level *now = &open[*depth - 1];
+    node_level *now = &open[*depth - 1];
     const u9_piece *p = now->next;
     if (!p) {
         --*depth;
-        return close_container(b, now->node);
+        return close_node(b, now->node);
     }
     now->next = p->next;
     if (p->count == 0) return U9_OK;
@@ -229,7 +229,7 @@ static u9_err build_next(u9_builder *b, level *open, unsigned *depth, const u9_n
 
 u9_err u9_view_build(const u9_view *view, u9_builder *b)
 {
-    level open[U9_DEPTH_MAX];
+    node_level open[U9_DEPTH_MAX];
     const u9_node *enter = view->changed;
     unsigned depth = 0;
     u9_err full = U9_OK; /* U9_LIMIT once there was no room: the builder goes on counting */
@@ -238,9 +238,9 @@ u9_err u9_view_build(const u9_view *view, u9_builder *b)
         u9_err err = U9_OK;
         if (enter) {
             bool opened = false;
-            if (depth < U9_DEPTH_MAX) err = open_container(b, enter, &opened);
+            if (depth < U9_DEPTH_MAX) err = open_node(b, enter, &opened);
             if (!opened) return err ? err : U9_LIMIT; /* [V-8] */
-            open[depth++] = (level){.node = enter, .next = &enter->head};
+            open[depth++] = (node_level){.node = enter, .next = &enter->head};
             enter = NULL;
         } else {
             err = build_next(b, open, &depth, &enter);

@@ -1,6 +1,6 @@
 /*
- * format/value/index/index.c: finds elements of tuples and arrays by the indexes in front of them. [X-1]
- * to [X-6]
+ * format/value/index/index.c: finds elements of tuples and arrays, by the indexes in front of them where
+ * there are such. [X-1] to [X-6]
  *
  * A lookup seeks the first entry whose key is not below what is sought, by interpolation among
  * integers (hashes are such), else by bisection. A complete index then has the elements one entry
@@ -14,6 +14,7 @@
 #include "format/value/index/index.h"
 
 #include "format/value/decode.h"
+#include "format/value/typecode.h"
 
 enum { LINEAR, ENTRIES, SORTED }; /* u9_find.how */
 
@@ -118,6 +119,8 @@ u9_value u9i_index_key(const u9_index *index, uint64_t entry)
     u9_value key = {.type = index->keys.type, .code = index->keys.code, .size = index->keys.stride};
     if (key.type == U9_UTF8 || key.type == U9_BYTES) { /* without a look at the typecode */
         key.data = index->keys.data + entry * key.size;
+    } else if (u9i_packed_size(key.code) > 0) {
+        u9i_look_packed(key.code, index->keys.data + entry * index->keys.stride, &key);
     } else {
         u9_err err = u9_value_at(&index->ka, entry, &key);
         (void)err; /* there is such an entry */
@@ -127,9 +130,8 @@ u9_value u9i_index_key(const u9_index *index, uint64_t entry)
 
 int64_t u9i_index_offset(const u9_index *index, uint64_t entry)
 {
-    u9_value offset = {.i = -1};
-    u9_err err = u9_value_at(&index->ia, entry, &offset);
-    (void)err; /* there is such an entry */
+    u9_value offset;
+    u9i_look_packed(index->offsets.code, index->offsets.data + entry * index->offsets.stride, &offset);
     return offset.i;
 }
 
@@ -151,8 +153,7 @@ u9_err u9i_index_follow(const u9_value *container, const u9_index *index, uint64
     return U9_OK;
 }
 
-/* How key `entry` compares with `aspect`: below 0, 0, above 0. */
-static int side_of(const u9_index *index, uint64_t entry, const u9_value *aspect)
+int u9i_index_side(const u9_index *index, uint64_t entry, const u9_value *aspect)
 {
     u9_value key = u9i_index_key(index, entry);
     return u9_value_compare(&key, aspect);
@@ -179,7 +180,7 @@ static bool has_rank(const u9_index *index, const u9_value *aspect)
     return index->keys.code <= 0x07 && (negative || aspect->u <= INT64_MAX);
 }
 
-/* seek() by interpolation, in an index that has entries. */
+/* seek_entry() by interpolation, in an index that has entries. */
 static u9_err seek_rank(const u9_index *index, uint64_t rank, uint64_t *entry)
 {
     uint64_t low = 0, high = index->keys.count - 1;
@@ -209,14 +210,14 @@ static u9_err seek_rank(const u9_index *index, uint64_t rank, uint64_t *entry)
 }
 
 /* The first entry whose key is not below `aspect`; the number of entries if all are. */
-static u9_err seek(const u9_index *index, const u9_value *aspect, uint64_t *entry)
+static u9_err seek_entry(const u9_index *index, const u9_value *aspect, uint64_t *entry)
 {
     uint64_t low = 0, high = index->keys.count; /* those before low are below, from high on not */
     if (!u9i_index_keys_fit(index)) return U9_CORRUPT; /* */
     if (high > 0 && has_rank(index, aspect)) return seek_rank(index, rank_of(index, aspect), entry);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (side_of(index, middle, aspect) < 0) low = middle + 1;
+        if (u9i_index_side(index, middle, aspect) < 0) low = middle + 1;
         else high = middle;
     }
     *entry = low;
@@ -242,7 +243,7 @@ static u9_err choose(const u9_value *container, u9_keyspec good, u9_keyspec fair
 
 /* The next element and what of it is compared. U9_CORRUPT where it has nothing that the index is
  * of. */
-static u9_err look(const u9_index *index, u9_walk *walk, u9_value *element, u9_value *subject)
+static u9_err next_subject(const u9_index *index, u9_walk *walk, u9_value *element, u9_value *subject)
 {
     u9_err err = u9_walk_next(walk, element);
     if (err) return err;
@@ -259,16 +260,16 @@ static u9_err aim(u9_find *f)
 {
     if (!u9i_index_keys_fit(&f->index)) return U9_CORRUPT; /* */
     aspect_of(f, &f->sought, &f->aspect);
-    u9_err err = seek(&f->index, &f->aspect, &f->entry);
+    u9_err err = seek_entry(&f->index, &f->aspect, &f->entry);
     if (err || f->index.complete || f->entry == 0) return err;
     err = u9i_index_follow(&f->container, &f->index, f->entry - 1, &f->walk);
     if (err) return err;
     u9_walk ahead = f->walk;
     u9_value element, subject, aspect;
-    err = look(&f->index, &ahead, &element, &subject);
+    err = next_subject(&f->index, &ahead, &element, &subject);
     if (err) return broken(err);
     aspect_of(f, &subject, &aspect);
-    return side_of(&f->index, f->entry - 1, &aspect) == 0 ? U9_OK : U9_CORRUPT; /* */
+    return u9i_index_side(&f->index, f->entry - 1, &aspect) == 0 ? U9_OK : U9_CORRUPT; /* */
 }
 
 u9_err u9_find_begin(u9_find *find, const u9_value *container, u9_by by, const u9_value *sought)
@@ -295,14 +296,14 @@ static u9_err next_entry(u9_find *f, u9_value *out)
 {
     for (;; f->entry++) {
         if (f->entry == f->index.keys.count) return U9_END;
-        int side = side_of(&f->index, f->entry, &f->aspect);
+        int side = u9i_index_side(&f->index, f->entry, &f->aspect);
         if (side != 0) return side > 0 ? U9_END : U9_CORRUPT;
         u9_value element, subject, aspect;
         u9_err err = u9i_index_follow(&f->container, &f->index, f->entry, &f->walk);
         if (err) return err;
         if (f->last && f->walk.next <= f->last) return U9_CORRUPT; /* none is found twice */
         f->last = f->walk.next;
-        err = look(&f->index, &f->walk, &element, &subject);
+        err = next_subject(&f->index, &f->walk, &element, &subject);
         if (err) return broken(err);
         if (u9_value_compare(&subject, &f->sought) == 0) {
             f->entry++;
@@ -320,7 +321,7 @@ static u9_err next_sorted(u9_find *f, u9_value *out)
 {
     for (;;) {
         u9_value element, subject, aspect;
-        u9_err err = look(&f->index, &f->walk, &element, &subject);
+        u9_err err = next_subject(&f->index, &f->walk, &element, &subject);
         if (err) return err == U9_END ? err : broken(err);
         aspect_of(f, &subject, &aspect);
         int side = u9_value_compare(&aspect, &f->aspect);
@@ -371,9 +372,9 @@ static u9_err jump(const u9_value *bare, const u9_index *index, uint64_t k, u9_w
 {
     u9_value position = {.type = U9_UINT, .u = k};
     uint64_t entry;
-    u9_err err = seek(index, &position, &entry);
+    u9_err err = seek_entry(index, &position, &entry);
     if (err) return err;
-    if (entry == index->keys.count || side_of(index, entry, &position) != 0) {
+    if (entry == index->keys.count || u9i_index_side(index, entry, &position) != 0) {
         if (index->complete) return U9_CORRUPT; /* */
         if (entry == 0) return U9_OK;
         entry--;
@@ -383,7 +384,21 @@ static u9_err jump(const u9_value *bare, const u9_index *index, uint64_t k, u9_w
     return err;
 }
 
-u9_err u9i_index_at(const u9_value *container, uint64_t k, u9_value *out)
+/* Value k of those that stand back to back in `left` bytes at p. U9_END: there are not so many. */
+static u9_err walk_to(const uint8_t *p, size_t left, uint64_t k, u9_value *out)
+{
+    size_t step;
+    for (; left > 0 && k > 0; k--) {
+        u9_err err = u9i_skip(p, left, &step);
+        if (err) return err;
+        p += step;
+        left -= step;
+    }
+    return left > 0 ? u9i_look(p, left, out) : U9_END;
+}
+
+/* Element k of a tuple with indexes in front: by the best index `i` among them, else by a walk. */
+static u9_err at_by_index(const u9_value *container, uint64_t k, u9_value *out)
 {
     u9_value bare = u9_value_bare(container);
     u9_walk walk = u9_walk_elements(&bare);
@@ -392,6 +407,24 @@ u9_err u9i_index_at(const u9_value *container, uint64_t k, u9_value *out)
     if (chosen != U9_OK && chosen != U9_END) return chosen;
     u9_err err = chosen == U9_OK ? jump(&bare, &index, k, &walk, &k) : U9_OK;
     if (err) return err;
-    err = u9i_judge_to(walk.next, walk.left, k, out);
+    err = walk_to(walk.next, walk.left, k, out);
     return err && chosen == U9_OK ? broken(err) : err;
+}
+
+u9_err u9_value_at(const u9_value *container, uint64_t k, u9_value *out)
+{
+    if (container->type != U9_TUPLE && container->type != U9_ARRAY) return U9_ARG;
+    if (k >= container->count) return U9_END;
+    if (container->type == U9_ARRAY) {
+        unsigned packed = u9i_packed_size(*container->typecode);
+        if (packed > 0) {
+            u9i_look_packed(*container->typecode, container->data + k * packed, out);
+            return U9_OK;
+        }
+        u9i_typecode t = u9i_typecode_of(container->typecode);
+        u9i_element(&t, container->data + k * t.stride, out);
+        return U9_OK;
+    }
+    if (u9i_is_index(container->code)) return at_by_index(container, k, out); /* */
+    return walk_to(container->data, (size_t)container->size, k, out);
 }

@@ -1,5 +1,10 @@
 /*
  * format/value/index/index.h: what lookups, the proof and the builder of container indexes share.
+ *
+ * Room: format/value/index
+ * Sees: include format/base format/value
+ *
+ * The room owns the indexes in front of containers, and with them every search for an element.
  */
 #ifndef U9I_VALUE_INDEX_H
 #define U9I_VALUE_INDEX_H
@@ -7,12 +12,6 @@
 #include <u9/value_index.h>
 
 #include <stdbool.h>
-
-/*
- * Element k, below container->count, of a tuple with indexes in front: by the best index `i` among
- * them, else by a walk. u9_value_at calls it.
- */
-U9_MUST_CHECK u9_err u9i_index_at(const u9_value *container, uint64_t k, u9_value *out);
 
 /* What of an element is indexed: the element itself, or its key. False: it has none. */
 bool u9i_index_subject(u9_keyspec keyspec, const u9_value *element, u9_value *out);
@@ -27,6 +26,9 @@ bool u9i_index_keys_fit(const u9_index *index);
 
 /* Key `entry`, below index->keys.count. */
 u9_value u9i_index_key(const u9_index *index, uint64_t entry);
+
+/* How key `entry` compares with `aspect`: below 0, 0, above 0. */
+int u9i_index_side(const u9_index *index, uint64_t entry, const u9_value *aspect);
 
 /* Offset `entry`. */
 int64_t u9i_index_offset(const u9_index *index, uint64_t entry);

@@ -64,7 +64,7 @@ static uint64_t float_bits(uint64_t rank, bool wide)
 
 /* Takes a key as a number that sorts like it, for texts the place where it stands. False: it
  * fits no typecode that the ones before it fit. */
-static bool take_key(plan *p, const u9_value *key, uint64_t *out)
+static bool take_index_key(plan *p, const u9_value *key, uint64_t *out)
 {
     u9_type type = key->type == U9_INT ? U9_UINT : key->type == U9_FLOAT32 ? U9_FLOAT64 : key->type;
     bool negative = key->type == U9_INT && key->i < 0;
@@ -110,7 +110,8 @@ static u9_err gather(plan *p)
             return U9_ARG; /* */
         last = aspect;
         if (p->every > 0 && position % p->every != 0) continue;
-        if (p->count == p->room || !take_key(p, &aspect, &p->entries[p->count].key)) return U9_ARG;
+        if (p->count == p->room || !take_index_key(p, &aspect, &p->entries[p->count].key))
+            return U9_ARG;
         p->entries[p->count++].offset = offset;
     }
     return err == U9_END && position == p->container.count ? U9_OK : U9_CORRUPT;
@@ -122,14 +123,14 @@ static bool is_text(const plan *p)
 }
 
 /* Settles the forms of keys and offsets, now that all are known. */
-static void settle(plan *p)
+static void settle_forms(plan *p)
 {
     uint64_t last =
         p->count > 0 ? p->entries[p->count - 1].offset : 0; /* they are not sorted yet */
-    unsigned step = u9i_step(last << 1);                    /* the shift is the room for the sign */
+    unsigned step = u9i_step_of(last << 1);                    /* the shift is the room for the sign */
     p->ia_step = step > 0 ? step : 1;                       /* there is no int8 */
     if (p->hash_width > 0) p->most = UINT64_MAX >> (64 - 8 * p->hash_width);
-    step = u9i_step(is_text(p) ? p->length : p->negative ? p->most << 1 : p->most);
+    step = u9i_step_of(is_text(p) ? p->length : p->negative ? p->most << 1 : p->most);
     p->typecode_size = 1;
     p->stride = (size_t)1 << step;
     p->typecode[0] = (uint8_t)((p->negative ? 0x04 : 0x00) + step);
@@ -190,11 +191,11 @@ static void sort(const plan *p)
 static size_t array_size(size_t t, uint64_t n, size_t z, unsigned *step)
 {
     size_t l = t + (size_t)n * z;
-    *step = u9i_step(l > n ? l : n);
+    *step = u9i_step_of(l > n ? l : n);
     return 1 + ((size_t)2 << *step) + l;
 }
 
-static void put_array(u9i_out *out, unsigned step, uint64_t l, uint64_t n)
+static void put_array_head(u9i_out *out, unsigned step, uint64_t l, uint64_t n)
 {
     u9i_out_uint(out, 1, 0x44 + step);
     u9i_out_uint(out, 1u << step, l);
@@ -219,7 +220,7 @@ static u9_err put_index(u9_builder *b, plan *p)
      * container. */
     size_t l = 9 + array_size(p->typecode_size, p->count, p->stride, &ka_step) +
                array_size(1, p->count, stride, &ia_step);
-    unsigned step = u9i_step(l) > least ? u9i_step(l) : least;
+    unsigned step = u9i_step_of(l) > least ? u9i_step_of(l) : least;
     size_t size = 1 + ((size_t)1 << step) + l;
     u9_err err = u9i_build_take(b, size, 0);
     if (err == U9_OK || err == U9_LIMIT) b->count--;
@@ -230,10 +231,10 @@ static u9_err put_index(u9_builder *b, plan *p)
     u9i_out_uint(&out, 1u << step, l);
     u9i_out_uint(&out, 1, 0x0a);
     u9i_out_copy(&out, symbols[p->keyspec], 8);
-    put_array(&out, ka_step, p->typecode_size + p->count * p->stride, p->count);
+    put_array_head(&out, ka_step, p->typecode_size + p->count * p->stride, p->count);
     u9i_out_copy(&out, p->typecode, p->typecode_size);
     for (uint64_t e = 0; e < p->count; e++) put_key(p, &out, p->entries[e].key);
-    put_array(&out, ia_step, 1 + p->count * stride, p->count);
+    put_array_head(&out, ia_step, 1 + p->count * stride, p->count);
     u9i_out_uint(&out, 1, 0x04 + p->ia_step);
     for (uint64_t e = 0; e < p->count; e++)
         u9i_out_uint(&out, (unsigned)stride, p->entries[e].offset);
@@ -257,7 +258,7 @@ static u9_err build_index(u9_builder *b, const u9_value *bare, const u9_index_sp
     }
     u9_err err = gather(&p);
     if (err) return err;
-    settle(&p);
+    settle_forms(&p);
     return put_index(b, &p);
 }
 

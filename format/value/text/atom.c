@@ -1,5 +1,5 @@
 /*
- * format/value/text/atom.c: see text_atom.h. [N-2] to [N-5]
+ * format/value/text/atom.c: see atom.h. [N-2] to [N-5]
  */
 #include "format/value/text/atom.h"
 
@@ -50,9 +50,9 @@ u9_err u9i_read_integer(u9i_text_reader *in, bool is_signed, unsigned width, uin
     }
     if (too_large || (negative ? v > (is_signed ? most + 1 : 0) : v > most))
         return u9i_scanner_refuse_counts(&in->s, cut_or_wrong(in), at, "N-5",
-                                      is_signed ? "$ does not fit in int#"
-                                                : "$ does not fit in uint#",
-                                      8 * width, 0);
+                                         is_signed ? "$ does not fit in int#"
+                                                   : "$ does not fit in uint#",
+                                         8 * width, 0);
     *bits = negative ? 0 - v : v;
     return u9i_scanner_delimiter(&in->s);
 }
@@ -73,7 +73,7 @@ static u9_err nan_payload(u9i_text_reader *in, unsigned width, uint64_t *bits)
         quoted.size == width && u9i_unquote(&quoted, bytes) == width ? u9i_get_be(bytes, width) : 0;
     if ((*bits & ~(UINT64_C(1) << (8 * width - 1))) <= least)
         return u9i_scanner_refuse_counts(&in->s, U9_CORRUPT, at, "N-4", "not the # bytes of a NaN",
-                                      width, 0);
+                                         width, 0);
     return u9i_scanner_take(&in->s, ')', "N-4");
 }
 
@@ -96,7 +96,7 @@ u9_err u9i_read_real(u9i_text_reader *in, unsigned width, uint64_t *bits)
         return u9i_scanner_expected(&in->s, "N-4", "a number, inf, -inf or nan");
     } else if (!u9i_real_parse(word.text, word.size, width, bits)) {
         return u9i_scanner_refuse_counts(&in->s, cut_or_wrong(in), at, "N-4",
-                                      "larger than any float# but inf", 8 * width, 0);
+                                         "larger than any float# but inf", 8 * width, 0);
     }
     return u9i_scanner_delimiter(&in->s);
 }
@@ -118,7 +118,7 @@ u9_err u9i_read_number(u9i_text_reader *in)
         return u9i_read_put_number(in, 0x04 + u9i_width_step(width), width, bits);
     }
     if (bits <= 127) return u9i_read_put_number(in, 0x80 + (unsigned)bits, 0, 0);
-    return u9i_read_put_number(in, u9i_step(bits), u9i_narrowest(bits), bits);
+    return u9i_read_put_number(in, u9i_step_of(bits), u9i_narrowest(bits), bits);
 }
 
 u9_err u9i_read_put_quoted(u9i_text_reader *in, u9i_quoted *quoted)
@@ -155,8 +155,8 @@ u9_err u9i_read_blob(u9i_text_reader *in, bool bytes, unsigned width)
         if (width == 0) width = u9i_narrowest(size);
         if (!u9i_holds(width, size))
             return u9i_scanner_refuse_counts(&in->s, U9_CORRUPT, in->where, "N-5",
-                                          "# bytes are more than a length of # bits says", size,
-                                          8 * width);
+                                             "# bytes are more than a length of # bits says", size,
+                                             8 * width);
         err = u9i_read_put_number(in, (bytes ? 0x1c : 0x18) + u9i_width_step(width), width, size);
     }
     return err == U9_OK ? u9i_read_put_quoted(in, &quoted) : err;

@@ -5,8 +5,8 @@
  * Each function reads at in->s.at, where no blank stands any more, and passes what it took. What is
  * refused is told by the scan; nothing is to be done with a reader after that.
  */
-#ifndef U9I_TEXT_ATOM_H
-#define U9I_TEXT_ATOM_H
+#ifndef U9I_ATOM_H
+#define U9I_ATOM_H
 
 #include "format/value/text/name.h"
 

@@ -1,5 +1,5 @@
 /*
- * format/value/text/name.c: see text_name.h. [N-5] [N-6]
+ * format/value/text/name.c: see name.h. [N-5] [N-6]
  *
  * A typecode is read from the outside in, but an array's length is known only from the inside out:
  * its levels are held until the innermost has been read.
@@ -52,16 +52,16 @@ unsigned u9i_name_code(const u9i_name *name, unsigned width)
 }
 
 /* An array in a typecode. */
-typedef struct level {
+typedef struct array_level {
     unsigned width; /* named; 0: the narrowest */
     uint64_t count;
     size_t where;
-} level;
+} array_level;
 
 static u9_err too_narrow(const u9i_scanner *s, size_t where, unsigned width, uint64_t length)
 {
     return u9i_scanner_refuse_counts(s, U9_CORRUPT, where, "N-6",
-                                  "# bits do not hold a length of # bytes", 8 * width, length);
+                                     "# bits do not hold a length of # bytes", 8 * width, length);
 }
 
 /* The innermost level, whose name has been read: its bytes, and the size of its elements. */
@@ -93,7 +93,7 @@ static u9_err scan_leaf(u9i_scanner *s, size_t where, u9i_word word, uint8_t out
 }
 
 /* Settles the arrays around a leaf from the inside out, and writes them from the outside in. */
-static u9_err write_levels(const u9i_scanner *s, level *levels, unsigned n, const uint8_t *leaf,
+static u9_err write_levels(const u9i_scanner *s, array_level *levels, unsigned n, const uint8_t *leaf,
                            size_t leaf_size, uint8_t *out)
 {
     uint64_t sizes[U9_DEPTH_MAX];
@@ -103,10 +103,10 @@ static u9_err write_levels(const u9i_scanner *s, level *levels, unsigned n, cons
         return u9i_scanner_refuse(s, err, s->at, "N-6", "an element of more than 2^64 - 1 bytes");
     uint64_t z = t.stride;
     for (unsigned i = n; i-- > 0;) {
-        level *l = &levels[i];
+        array_level *l = &levels[i];
         if (z > 0 && l->count > UINT64_MAX / z)
             return u9i_scanner_refuse(s, U9_CORRUPT, l->where, "N-6",
-                                   "an element of more than 2^64 - 1 bytes");
+                                      "an element of more than 2^64 - 1 bytes");
         sizes[i] = z *= l->count;
         if (l->width == 0) l->width = u9i_narrowest_container(false, z, l->count);
         if (!u9i_holds(l->width, z) || !u9i_holds(l->width, l->count))
@@ -123,7 +123,7 @@ static u9_err write_levels(const u9i_scanner *s, level *levels, unsigned n, cons
 
 u9_err u9i_scanner_typecode(u9i_scanner *s, uint8_t *out, u9i_typecode *t)
 {
-    level levels[U9_DEPTH_MAX];
+    array_level levels[U9_DEPTH_MAX];
     uint8_t leaf[9];
     size_t leaf_size = 0, begin = s->at;
     unsigned n = 0;
@@ -140,7 +140,7 @@ u9_err u9i_scanner_typecode(u9i_scanner *s, uint8_t *out, u9i_typecode *t)
         }
         if (n == U9_DEPTH_MAX)
             return u9i_scanner_refuse(s, U9_LIMIT, where, "N-8", "arrays nested too deeply");
-        levels[n] = (level){.width = width, .where = where};
+        levels[n] = (array_level){.width = width, .where = where};
         err = u9i_scanner_count(s, &levels[n++].count);
         if (err != U9_OK) break;
     }
@@ -149,5 +149,5 @@ u9_err u9i_scanner_typecode(u9i_scanner *s, uint8_t *out, u9i_typecode *t)
     err = u9i_typecode_read(out, SIZE_MAX, t);
     if (err == U9_OK) return U9_OK;
     return u9i_scanner_refuse(s, err, begin, "N-8",
-                           "arrays nested too deeply, or too many empty elements");
+                              "arrays nested too deeply, or too many empty elements");
 }

@@ -2,8 +2,8 @@
  * format/value/text/name.h: the names of the text notation, and typecodes, which are written with them.
  * [N-5] [N-6]
  */
-#ifndef U9I_TEXT_NAME_H
-#define U9I_TEXT_NAME_H
+#ifndef U9I_NAME_H
+#define U9I_NAME_H
 
 #include "format/value/shortest.h"
 #include "format/value/text/scanner.h"
@@ -42,20 +42,20 @@ unsigned u9i_name_code(const u9i_name *name, unsigned width);
 /* The bytes, 1, 2, 4 or 8, that hold v. */
 static inline unsigned u9i_narrowest(uint64_t v)
 {
-    return 1u << u9i_step(v);
+    return 1u << u9i_step_of(v);
 }
 
 /* The same for a tuple's or array's length and count; 0: the fix form, which only tuples have.
  * [V-7] */
 static inline unsigned u9i_narrowest_container(bool tuple, uint64_t length, uint64_t count)
 {
-    return tuple && u9i_fix_tuple(length, count) ? 0 : 1u << u9i_step(length | count);
+    return tuple && u9i_fix_tuple(length, count) ? 0 : 1u << u9i_step_of(length | count);
 }
 
 /* The same for an index's length; a `cidx` has no form of 8 bits. */
 static inline unsigned u9i_narrowest_index(bool complete, uint64_t length)
 {
-    return complete && length <= UINT8_MAX ? 2 : 1u << u9i_step(length);
+    return complete && length <= UINT8_MAX ? 2 : 1u << u9i_step_of(length);
 }
 
 /* True if `width` bytes hold the number. */

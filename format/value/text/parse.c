@@ -6,7 +6,7 @@
  * that is too small. An index is an item of its own that does not count, and after it only an index
  * or a container may come.
  *
- * Atoms are text_atom.c's business, words text_scan.c's. No recursion, no allocation but the
+ * Atoms are atom.c's business, words scanner.c's. No recursion, no allocation but the
  * builder's growing.
  */
 #include <u9/value_text.h>
@@ -47,7 +47,7 @@ typedef struct parser {
 static u9_err too_deep(const parser *p)
 {
     return u9i_scanner_refuse_counts(&p->in.s, U9_LIMIT, p->in.where, "N-8",
-                                  "containers nested more than # deep", U9_DEPTH_MAX, 0);
+                                     "containers nested more than # deep", U9_DEPTH_MAX, 0);
 }
 
 /* Opens something with `head` bytes kept in front; NULL and the refusal in *err. */
@@ -144,7 +144,7 @@ static u9_err word(parser *p)
     bool array = name->what == U9I_NAME_ARRAY;
     if (u9i_scanner_peek(&p->in.s) != (array ? '[' : '('))
         return u9i_scanner_expected(&p->in.s, "N-5",
-                                 array ? "'[' right behind the name" : "'(' right behind the name");
+                                    array ? "'[' right behind the name" : "'(' right behind the name");
     if (array) return open_array(p, width);
     if (name->what == U9I_NAME_TUPLE) return open_tuple(p, width);
     if (name->what != U9I_NAME_INDEX) return named(p, name, width);
@@ -225,7 +225,7 @@ static u9_err element(parser *p, const u9i_typecode *t)
         if (err != U9_OK) return err;
         if (quoted.size == t->stride) return u9i_read_put_quoted(&p->in, &quoted);
         return u9i_scanner_refuse_counts(&p->in.s, U9_CORRUPT, p->in.where, "N-6",
-                                      "# bytes, where the typecode says #", quoted.size, t->stride);
+                                         "# bytes, where the typecode says #", quoted.size, t->stride);
     case U9_TUPLE:
     case U9_ARRAY: return open_packed(p, t);
     default: /* uint, int, tau */
@@ -289,7 +289,7 @@ static u9_err close_container(parser *p, const open *o)
     unsigned width = o->width > 0 ? o->width : u9i_narrowest_container(tuple, body, o->count);
     if (!tuple && o->t.stride == 0 && o->count > U9_EMPTY_MAX / o->t.empties)
         return u9i_scanner_refuse_counts(&p->in.s, U9_LIMIT, o->where, "N-8",
-                                      "more than # empty elements", U9_EMPTY_MAX, 0);
+                                         "more than # empty elements", U9_EMPTY_MAX, 0);
     if (!tuple) p->typecodes = o->typecodes;
     if (width == 0) return put_header(p, o, 0x48 + (unsigned)o->count, 1, false);
     if (!u9i_holds(width, body) || !u9i_holds(width, o->count))
@@ -305,7 +305,7 @@ static u9_err close_bracket(parser *p)
     p->in.where = p->in.s.at;
     if (o->due != ANY && o->count < o->due)
         return u9i_scanner_refuse_counts(&p->in.s, U9_CORRUPT, p->in.s.at, "N-6",
-                                      "# elements, where # are due", o->count, o->due);
+                                         "# elements, where # are due", o->count, o->due);
     p->in.s.at++;
     u9_err err = u9i_scanner_delimiter(&p->in.s);
     if (err != U9_OK) return err;
@@ -315,14 +315,14 @@ static u9_err close_bracket(parser *p)
     if (o->kind == PACKED_ARRAY) return U9_OK;
     if (body != o->size)
         return u9i_scanner_refuse_counts(&p->in.s, U9_CORRUPT, o->where, "N-6",
-                                      "a tuple of # bytes, where the typecode says #", body,
-                                      o->size);
+                                         "a tuple of # bytes, where the typecode says #", body,
+                                         o->size);
     u9i_set_be(p->in.out.bytes + o->at, o->head, o->count);
     return U9_OK;
 }
 
 /* One step: a bracket that closes, or the next value. */
-static u9_err step(parser *p)
+static u9_err parse_step(parser *p)
 {
     open *o = p->depth > 0 ? &p->open[p->depth - 1] : NULL;
     bool array = o && (o->kind == ARRAY || o->kind == PACKED_ARRAY);
@@ -335,7 +335,7 @@ static u9_err step(parser *p)
             return u9i_scanner_expected(&p->in.s, "N-1", array ? "a value or ']'" : "a value or ')'");
         if (o->count++ == o->due)
             return u9i_scanner_refuse_counts(&p->in.s, U9_CORRUPT, p->in.where, "N-6",
-                                          "more than # elements", o->due, 0);
+                                             "more than # elements", o->due, 0);
     }
     return array ? element(p, &o->t) : value(p);
 }
@@ -359,7 +359,7 @@ static u9_err read_value(parser *p, bool alone)
     u9_err err;
     if (u9i_in_array(p->to))
         return u9i_scanner_refuse(&p->in.s, U9_STATE, p->in.s.at, "", "an array is being built");
-    do err = step(p);
+    do err = parse_step(p);
     while (err == U9_OK && (p->depth > 0 || p->indexed));
     if (err != U9_OK || !alone) return err;
     u9i_scanner_blank(&p->in.s);

@@ -1,10 +1,14 @@
 /*
- * format/value/text/scanner.c: see text_scan.h. [N-1] to [N-5]
+ * format/value/text/scanner.c: see scanner.h. [N-1] to [N-5]
  */
 #include "format/value/text/scanner.h"
 
+#include "format/base/bytes.h"
+#include "format/base/fault.h"
+
 #include <u9/value.h>
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { WORD_SHOWN = 40 };
@@ -30,13 +34,6 @@ bool u9i_symbol_plain(unsigned char c)
     return is_word(c) || (c != '\0' && strchr("!#$%&*/<=>?@^~", c) != NULL);
 }
 
-static int hex_digit(int c)
-{
-    if (is_digit(c)) return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 void u9i_scanner_blank(u9i_scanner *s)
 {
     for (;; s->at++) {
@@ -48,75 +45,42 @@ void u9i_scanner_blank(u9i_scanner *s)
     }
 }
 
-/* The sentence of a fault under way; what does not fit is cut. */
-typedef struct note {
-    char *at, *end; /* the NUL goes to `at`, at the latest to `end` */
-} note;
-
-static void add(note *n, const char *text, size_t size)
+static void add_word(u9_fault *fault, u9i_word word)
 {
-    size_t room = (size_t)(n->end - n->at);
-    if (size > room) size = room;
-    memcpy(n->at, text, size);
-    n->at += size;
+    bool cut = word.size > WORD_SHOWN;
+    u9i_fault_add(fault, "%.*s%s", cut ? WORD_SHOWN : (int)word.size, word.text, cut ? "..." : "");
 }
 
-static void add_text(note *n, const char *text)
-{
-    add(n, text, strlen(text));
-}
-
-static void add_number(note *n, uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + number % 10);
-    while (number /= 10);
-    add(n, digits + at, sizeof digits - at);
-}
-
-static void add_word(note *n, u9i_word word)
-{
-    add(n, word.text, word.size < WORD_SHOWN ? word.size : WORD_SHOWN);
-    if (word.size > WORD_SHOWN) add_text(n, "...");
-}
-
-/* Begins the fault of a place in the text; its sentence goes on with what is added to the note. */
-static note begin_fault(const u9i_scanner *s, u9_err err, size_t at, const char *rule)
+/* Begins the fault of a place in the text; its sentence goes on with what is added. */
+static void begin_fault(const u9i_scanner *s, u9_err err, size_t at, const char *rule)
 {
     uint64_t line = 1, column = 1;
     for (size_t i = 0; i < at; i++) {
         if (((unsigned char)s->text[i] & 0xc0) != 0x80) column++; /* characters, not bytes */
         if (s->text[i] == '\n') line++, column = 1;
     }
-    *s->fault = (u9_fault){.err = err, .segment = U9_NOWHERE, .offset = at};
-    memcpy(s->fault->rule, rule, strlen(rule));
-    note n = {.at = s->fault->text, .end = s->fault->text + sizeof s->fault->text - 1};
-    add_text(&n, "line ");
-    add_number(&n, line);
-    add_text(&n, ", column ");
-    add_number(&n, column);
-    add_text(&n, ": ");
-    return n;
+    u9i_fault(s->fault, err, U9I_AT_OFFSET(at, .rule = rule),
+              "line %" PRIu64 ", column %" PRIu64 ": ", line, column);
 }
 
 u9_err u9i_scanner_refuse_counts(const u9i_scanner *s, u9_err err, size_t at, const char *rule,
-                              const char *text, uint64_t first, uint64_t second)
+                                 const char *text, uint64_t first, uint64_t second)
 {
     if (!s->fault) return err;
     u9i_scanner ahead = {.text = s->text, .size = s->size, .at = at};
-    note n = begin_fault(s, err, at, rule);
-    for (; *text; text++) {
+    begin_fault(s, err, at, rule);
+    for (;; text++) {
+        size_t plain = strcspn(text, "$#");
+        u9i_fault_add(s->fault, "%.*s", (int)plain, text);
+        text += plain;
+        if (*text == '\0') return err;
         if (*text == '$') {
-            add_word(&n, u9i_scanner_word(&ahead));
-        } else if (*text == '#') {
-            add_number(&n, first);
-            first = second;
+            add_word(s->fault, u9i_scanner_word(&ahead));
         } else {
-            add(&n, text, 1);
+            u9i_fault_add(s->fault, "%" PRIu64, first);
+            first = second;
         }
     }
-    return err;
 }
 
 u9_err u9i_scanner_refuse(const u9i_scanner *s, u9_err err, size_t at, const char *rule, const char *text)
@@ -126,24 +90,27 @@ u9_err u9i_scanner_refuse(const u9i_scanner *s, u9_err err, size_t at, const cha
 
 u9_err u9i_scanner_expected(const u9i_scanner *s, const char *rule, const char *what)
 {
-    static const char digits[] = "0123456789abcdef";
     int c = u9i_scanner_peek(s);
     u9i_scanner ahead = *s;
     u9i_word word = u9i_scanner_word(&ahead);
     /* A word at the end of the text may be cut. */
     u9_err err = ahead.at == s->size ? U9_TORN : U9_CORRUPT;
     if (!s->fault) return err;
-    note n = begin_fault(s, err, s->at, rule);
-    add_text(&n, "expected ");
-    add_text(&n, what);
-    add_text(&n, c == U9I_SCANNER_END ? ", but the text ends" : ", not ");
+    begin_fault(s, err, s->at, rule);
+    u9i_fault_add(s->fault, "expected %s%s", what,
+                  c == U9I_SCANNER_END ? ", but the text ends" : ", not ");
     if (c == U9I_SCANNER_END) return err;
-    bool visible = c >= 0x20 && c < 0x7f;
-    char shown[] = {(char)c, '\0'}, hex[] = {digits[c >> 4], digits[c & 15], '\0'};
-    add_text(&n, visible ? "'" : c == '\n' ? "the end of the line" : "the byte ");
-    if (word.size > 0) add_word(&n, word);
-    else if (c != '\n') add_text(&n, visible ? shown : hex);
-    add_text(&n, visible ? "'" : "");
+    if (c == '\n') {
+        u9i_fault_add(s->fault, "the end of the line");
+    } else if (c < 0x20 || c >= 0x7f) {
+        u9i_fault_add(s->fault, "the byte %02x", (unsigned)c);
+    } else if (word.size > 0) {
+        u9i_fault_add(s->fault, "'");
+        add_word(s->fault, word);
+        u9i_fault_add(s->fault, "'");
+    } else {
+        u9i_fault_add(s->fault, "'%c'", c);
+    }
     return err;
 }
 
@@ -245,7 +212,7 @@ static u9_err scan_character(u9i_scanner *s)
             return u9i_scanner_expected(s, "N-3", "\\\\ \\\" \\n \\t or \\xNN");
         s->at++;
         for (int i = 0; escape == 'x' && i < 2; i++, s->at++)
-            if (hex_digit(u9i_scanner_peek(s)) < 0)
+            if (u9i_hex_digit(u9i_scanner_peek(s)) < 0)
                 return u9i_scanner_expected(s, "N-3", "two hex digits behind \\x");
         return U9_OK;
     }
@@ -264,10 +231,10 @@ static u9_err scan_byte(u9i_scanner *s)
     while (is_blank(u9i_scanner_peek(s))) s->at++;
     if (u9i_scanner_peek(s) == '"') return U9_END;
     for (int i = 0; i < 2; i++, s->at++)
-        if (hex_digit(u9i_scanner_peek(s)) < 0)
+        if (u9i_hex_digit(u9i_scanner_peek(s)) < 0)
             return u9i_scanner_expected(s, "N-3",
-                                     i == 0 ? "hex digits, two a byte, or '\"'"
-                                            : "the second hex digit of a byte");
+                                        i == 0 ? "hex digits, two a byte, or '\"'"
+                                               : "the second hex digit of a byte");
     return U9_OK;
 }
 
@@ -297,7 +264,7 @@ static uint8_t unquote_byte(u9i_quoted *q)
     bool hex = q->hex || (escape && *p == 'x');
     if (hex && escape) p++;
     q->next = p + (hex ? 2 : 1);
-    if (hex) return (uint8_t)(hex_digit(p[0]) << 4 | hex_digit(p[1]));
+    if (hex) return (uint8_t)(u9i_hex_digit(p[0]) << 4 | u9i_hex_digit(p[1]));
     if (escape && *p == 'n') return '\n';
     return escape && *p == 't' ? '\t' : (uint8_t)*p;
 }

@@ -2,12 +2,17 @@
  * format/value/text/scanner.h: the words of the text notation: blanks, names, numbers, quoted text. [N-1] to
  * [N-5]
  *
+ * Room: format/value/text
+ * Sees: include format/base format/value
+ *
+ * The room owns the text notation, both ways.
+ *
  * A u9i_scanner goes over a caller's text once. What it does not take is refused with line, column,
  * what was expected and what stands there; text that ends too early is torn. After a refusal the
  * scan is over.
  */
-#ifndef U9I_TEXT_SCAN_H
-#define U9I_TEXT_SCAN_H
+#ifndef U9I_SCANNER_H
+#define U9I_SCANNER_H
 
 #include <u9/err.h>
 
@@ -38,12 +43,12 @@ void u9i_scanner_blank(u9i_scanner *s);
 
 /* Fills the fault with the place `at` and the sentence. Returns `err`. */
 u9_err u9i_scanner_refuse(const u9i_scanner *s, u9_err err, size_t at, const char *rule,
-                       const char *text);
+                          const char *text);
 
 /* The same with the numbers for the first and second `#` in the sentence, and the word at `at` for
  * `$`. */
 u9_err u9i_scanner_refuse_counts(const u9i_scanner *s, u9_err err, size_t at, const char *rule,
-                              const char *text, uint64_t first, uint64_t second);
+                                 const char *text, uint64_t first, uint64_t second);
 
 /* "expected WHAT, not ...": refuses what stands at s->at. U9_TORN at the end of the text and for a
  * word that reaches it, else U9_CORRUPT. */

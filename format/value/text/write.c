@@ -10,6 +10,7 @@
  */
 #include <u9/value_text.h>
 
+#include "format/base/fault.h"
 #include "format/value/text/float_text.h"
 #include "format/value/text/name.h"
 #include "format/value/decode.h"
@@ -17,7 +18,7 @@
 enum { ROOM = 256 };
 
 /* A run of values: an open container, or the value itself. */
-typedef struct level {
+typedef struct print_level {
     const uint8_t *next;
     size_t left;    /* of values back to back: bytes */
     uint64_t due;   /* of an array's elements: how many */
@@ -25,7 +26,7 @@ typedef struct level {
     bool packed;    /* an array's elements */
     bool first;     /* nothing printed yet */
     u9i_typecode t; /* of an array's elements */
-} level;
+} print_level;
 
 typedef struct printer {
     u9_text_fn *put;
@@ -34,7 +35,7 @@ typedef struct printer {
     size_t used;
     char room[ROOM];
     unsigned depth; /* open containers */
-    level levels[U9_DEPTH_MAX + 1];
+    print_level levels[U9_DEPTH_MAX + 1];
 } printer;
 
 static void flush(printer *p)
@@ -43,7 +44,7 @@ static void flush(printer *p)
     p->used = 0;
 }
 
-static void put(printer *p, const void *text, size_t size)
+static void print(printer *p, const void *text, size_t size)
 {
     const char *from = (const char *)text;
     while (size > 0 && p->err == U9_OK) {
@@ -56,39 +57,39 @@ static void put(printer *p, const void *text, size_t size)
     }
 }
 
-static void put_text(printer *p, const char *text)
+static void print_text(printer *p, const char *text)
 {
-    put(p, text, strlen(text));
+    print(p, text, strlen(text));
 }
 
-static void put_uint(printer *p, uint64_t v)
+static void print_uint(printer *p, uint64_t v)
 {
     char digits[20];
     size_t at = sizeof digits;
     do digits[--at] = (char)('0' + v % 10);
     while (v /= 10);
-    put(p, digits + at, sizeof digits - at);
+    print(p, digits + at, sizeof digits - at);
 }
 
-static void put_int(printer *p, int64_t v)
+static void print_int(printer *p, int64_t v)
 {
-    if (v < 0) put_text(p, "-");
-    put_uint(p, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+    if (v < 0) print_text(p, "-");
+    print_uint(p, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-static void put_hex(printer *p, const uint8_t *bytes, size_t size)
+static void print_hex_digits(printer *p, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size && p->err == U9_OK; i++) {
-        put(p, &"0123456789abcdef"[bytes[i] >> 4], 1);
-        put(p, &"0123456789abcdef"[bytes[i] & 15], 1);
+        print(p, &"0123456789abcdef"[bytes[i] >> 4], 1);
+        print(p, &"0123456789abcdef"[bytes[i] & 15], 1);
     }
 }
 
-static void put_bytes(printer *p, const uint8_t *bytes, size_t size)
+static void print_bytes(printer *p, const uint8_t *bytes, size_t size)
 {
-    put_text(p, "x\"");
-    put_hex(p, bytes, size);
-    put_text(p, "\"");
+    print_text(p, "x\"");
+    print_hex_digits(p, bytes, size);
+    print_text(p, "\"");
 }
 
 /* Bytes at s that stand for themselves: one character of UTF-8 that is no control character; else
@@ -102,69 +103,69 @@ static size_t plain_character(const uint8_t *s, size_t left)
 }
 
 /* [N-3] */
-static void put_string(printer *p, const uint8_t *s, size_t size)
+static void print_string(printer *p, const uint8_t *s, size_t size)
 {
     size_t plain = 0, at = 0;
-    put_text(p, "\"");
+    print_text(p, "\"");
     while (at < size && p->err == U9_OK) {
         size_t step = plain_character(s + at, size - at);
         if (step > 0) {
             at += step;
             continue;
         }
-        put(p, s + plain, at - plain);
+        print(p, s + plain, at - plain);
         char c = (char)s[at], escape[3] = {'\\', c == '\n' ? 'n' : c == '\t' ? 't' : c, '\0'};
         bool short_form = c == '\n' || c == '\t' || c == '"' || c == '\\';
-        put_text(p, short_form ? escape : "\\x");
-        if (!short_form) put_hex(p, s + at, 1);
+        print_text(p, short_form ? escape : "\\x");
+        if (!short_form) print_hex_digits(p, s + at, 1);
         plain = ++at;
     }
-    put(p, s + plain, at - plain);
-    put_text(p, "\"");
+    print(p, s + plain, at - plain);
+    print_text(p, "\"");
 }
 
 /* [N-3] Without the padding. */
-static void put_symbol(printer *p, const uint8_t *s)
+static void print_symbol(printer *p, const uint8_t *s)
 {
     size_t size = 8, plain = 0;
     while (size > 0 && s[size - 1] == 0) size--;
     while (plain < size && u9i_symbol_plain(s[plain])) plain++;
-    put_text(p, "'");
-    if (size > 0 && plain == size) put(p, s, size);
-    else put_string(p, s, size);
+    print_text(p, "'");
+    if (size > 0 && plain == size) print(p, s, size);
+    else print_string(p, s, size);
 }
 
 /* [N-4] A float of `width` bytes at `raw`. */
-static void put_real(printer *p, const uint8_t *raw, unsigned width)
+static void print_real(printer *p, const uint8_t *raw, unsigned width)
 {
     char text[U9I_REAL_SIZE];
     uint64_t bits = u9i_get_be(raw, width),
              infinity = width == 4 ? 0x7f800000 : UINT64_C(0x7ff) << 52;
     uint64_t magnitude = bits & ~(UINT64_C(1) << (8 * width - 1));
     if (magnitude < infinity) {
-        put(p, text, u9i_real_print(bits, width, text));
+        print(p, text, u9i_real_print(bits, width, text));
     } else if (magnitude == infinity) {
-        put_text(p, bits == magnitude ? "inf" : "-inf");
+        print_text(p, bits == magnitude ? "inf" : "-inf");
     } else {
-        put_text(p, "nan");
+        print_text(p, "nan");
         if (bits == (infinity | infinity >> 1)) return; /* the first bit of the payload alone */
-        put_text(p, "(");
-        put_bytes(p, raw, width);
-        put_text(p, ")");
+        print_text(p, "(");
+        print_bytes(p, raw, width);
+        print_text(p, ")");
     }
 }
 
 /* `name`, and `.w` unless the width is the narrowest. [N-5] */
-static void put_name(printer *p, const char *name, unsigned width, unsigned narrowest)
+static void print_name(printer *p, const char *name, unsigned width, unsigned narrowest)
 {
-    put_text(p, name);
+    print_text(p, name);
     if (width == narrowest) return;
-    put_text(p, ".");
-    put_uint(p, 8 * width);
+    print_text(p, ".");
+    print_uint(p, 8 * width);
 }
 
 /* [N-6] The typecode at `bytes`, which is proved to be one. */
-static void put_typecode(printer *p, const uint8_t *bytes)
+static void print_typecode(printer *p, const uint8_t *bytes)
 {
     static const char *const names[] = {"uint8", "uint16", "uint32",  "uint64",  "int8",   "int16",
                                         "int32", "int64",  "float32", "float64", "symbol", "pidfd"};
@@ -174,144 +175,144 @@ static void put_typecode(printer *p, const uint8_t *bytes)
         unsigned width = 1u << (t.code & 3);
         uint64_t number = t.stride;
         if (t.code < sizeof names / sizeof *names) {
-            put_text(p, names[t.code]);
+            print_text(p, names[t.code]);
             return;
         }
         if (t.type == U9_TAU) {
-            put_name(p, "tau", t.width, 0);
+            print_name(p, "tau", t.width, 0);
             return;
         }
         if (t.type == U9_ARRAY) {
-            put_name(p, "array", width, u9i_narrowest_container(false, t.stride, number = t.count));
+            print_name(p, "array", width, u9i_narrowest_container(false, t.stride, number = t.count));
         } else if (t.type == U9_TUPLE && t.code >= 0x48) {
-            put_text(p, "fixtuple");
-            put_uint(p, t.count);
+            print_text(p, "fixtuple");
+            print_uint(p, t.count);
         } else {
             number -= t.type == U9_TUPLE ? t.width : 0;
             const char *name = t.type == U9_TUPLE ? "tuple" : t.type == U9_UTF8 ? "utf8" : "bytes";
-            put_name(p, name, width, u9i_narrowest(number));
+            print_name(p, name, width, u9i_narrowest(number));
         }
-        put_text(p, " ");
-        put_uint(p, number);
+        print_text(p, " ");
+        print_uint(p, number);
         if (t.type != U9_ARRAY) return;
-        put_text(p, " ");
+        print_text(p, " ");
     }
 }
 
 /* An integer that has a bytecode of its own. [N-5] */
-static void put_integer(printer *p, const u9_value *v)
+static void print_integer(printer *p, const u9_value *v)
 {
     unsigned width = v->code >= U9I_FIXINT ? 0 : 1u << (v->code & 3);
     bool shortest = v->type == U9_UINT
                         ? width == (v->u <= U9I_FIX_INT_MAX ? 0 : u9i_narrowest(v->u))
                         : v->i < 0 && width == u9i_narrowest(~(uint64_t)v->i << 1);
     if (!shortest) {
-        put_text(p, v->type == U9_UINT ? "uint" : "int");
-        put_uint(p, 8 * width);
-        put_text(p, "(");
+        print_text(p, v->type == U9_UINT ? "uint" : "int");
+        print_uint(p, 8 * width);
+        print_text(p, "(");
     }
-    if (v->type == U9_UINT) put_uint(p, v->u);
-    else put_int(p, v->i);
-    if (!shortest) put_text(p, ")");
+    if (v->type == U9_UINT) print_uint(p, v->u);
+    else print_int(p, v->i);
+    if (!shortest) print_text(p, ")");
 }
 
-static void put_blob(printer *p, const u9_value *v)
+static void print_blob(printer *p, const u9_value *v)
 {
     const char *name = v->type == U9_UTF8 ? "utf8" : "bytes";
     size_t size = (size_t)v->size;
     unsigned width = v->code >= 0x20 ? 0 : 1u << (v->code & 3);
     unsigned shortest = size <= U9I_FIX_BLOB_MAX ? 0 : u9i_narrowest(size);
     bool named = v->start != NULL && width != shortest;
-    if (named) put_name(p, name, width, shortest);
-    if (named) put_text(p, "(");
-    if (v->type == U9_UTF8) put_string(p, v->data, size);
-    else put_bytes(p, v->data, size);
-    if (named) put_text(p, ")");
+    if (named) print_name(p, name, width, shortest);
+    if (named) print_text(p, "(");
+    if (v->type == U9_UTF8) print_string(p, v->data, size);
+    else print_bytes(p, v->data, size);
+    if (named) print_text(p, ")");
 }
 
 /* Anything but a container; `raw`: what stands behind its bytecode. */
-static void put_atom(printer *p, const u9_value *v, const uint8_t *raw)
+static void print_atom(printer *p, const u9_value *v, const uint8_t *raw)
 {
     static const char *const greek[] = {"alpha", "omega", "iota", "kappa", "tau0"};
     switch (v->type) {
     case U9_UINT:
     case U9_INT:
-        if (v->start) put_integer(p, v);
-        else if (v->type == U9_UINT) put_uint(p, v->u);
-        else put_int(p, v->i);
+        if (v->start) print_integer(p, v);
+        else if (v->type == U9_UINT) print_uint(p, v->u);
+        else print_int(p, v->i);
         break;
     case U9_FLOAT32:
-        put_text(p, v->start ? "float32(" : "");
-        put_real(p, raw, 4);
-        put_text(p, v->start ? ")" : "");
+        print_text(p, v->start ? "float32(" : "");
+        print_real(p, raw, 4);
+        print_text(p, v->start ? ")" : "");
         break;
-    case U9_FLOAT64: put_real(p, raw, 8); break;
-    case U9_SYMBOL: put_symbol(p, v->data); break;
+    case U9_FLOAT64: print_real(p, raw, 8); break;
+    case U9_SYMBOL: print_symbol(p, v->data); break;
     case U9_PIDFD:
-        put_text(p, "pidfd(");
-        put_uint(p, v->pidfd.pid);
-        put_text(p, " ");
-        put_uint(p, v->pidfd.fd);
-        put_text(p, ")");
+        print_text(p, "pidfd(");
+        print_uint(p, v->pidfd.pid);
+        print_text(p, " ");
+        print_uint(p, v->pidfd.fd);
+        print_text(p, ")");
         break;
     case U9_ALPHA:
     case U9_OMEGA:
     case U9_IOTA:
     case U9_KAPPA:
-    case U9_TAU0: put_text(p, greek[v->type - U9_ALPHA]); break;
+    case U9_TAU0: print_text(p, greek[v->type - U9_ALPHA]); break;
     case U9_TAU:
         if (v->start)
-            put_name(p, "tau", 2u << (v->code - 0x15), v->u >> 16 ? u9i_narrowest(v->u) : 2);
-        put_text(p, v->start ? "(" : "");
-        put_uint(p, v->u);
-        put_text(p, v->start ? ")" : "");
+            print_name(p, "tau", 2u << (v->code - 0x15), v->u >> 16 ? u9i_narrowest(v->u) : 2);
+        print_text(p, v->start ? "(" : "");
+        print_uint(p, v->u);
+        print_text(p, v->start ? ")" : "");
         break;
     case U9_UTF8:
-    case U9_BYTES: put_blob(p, v); break;
+    case U9_BYTES: print_blob(p, v); break;
     case U9_TUPLE:
     case U9_ARRAY: break;
     }
 }
 
 /* [N-6] A container's beginning; what is in it comes next. */
-static void open_container(printer *p, const u9_value *v)
+static void begin_container(printer *p, const u9_value *v)
 {
-    level *l = &p->levels[++p->depth];
+    print_level *l = &p->levels[++p->depth];
     bool tuple = v->type == U9_TUPLE;
-    *l = (level){.next = v->data, .left = (size_t)v->size, .due = v->count, .first = true};
+    *l = (print_level){.next = v->data, .left = (size_t)v->size, .due = v->count, .first = true};
     l->close = tuple ? ')' : ']';
     uint64_t length = v->size + (tuple ? 0 : (uint64_t)(v->data - v->typecode));
     unsigned width = v->code >= 0x48 ? 0 : 1u << (v->code & 3);
     unsigned shortest = u9i_narrowest_container(tuple, length, v->count);
-    if (v->start && width != shortest) put_name(p, tuple ? "tuple" : "array", width, shortest);
-    put_text(p, tuple ? "(" : "[");
+    if (v->start && width != shortest) print_name(p, tuple ? "tuple" : "array", width, shortest);
+    print_text(p, tuple ? "(" : "[");
     if (tuple) return;
     l->packed = true;
     (void)!u9i_typecode_read(v->typecode, SIZE_MAX, &l->t);
     if (v->start == NULL) return; /* of an array in an array the typecode is said already */
-    put_typecode(p, v->typecode);
-    put_text(p, ":");
+    print_typecode(p, v->typecode);
+    print_text(p, ":");
     l->first = false;
 }
 
 /* [N-7] */
-static void open_index(printer *p, const uint8_t *bytes)
+static void begin_index(printer *p, const uint8_t *bytes)
 {
     unsigned width = u9i_index_width(*bytes);
     uint64_t size = u9i_get_be(bytes + 1, width);
     bool complete = *bytes <= 0x53;
-    put_name(p, complete ? "cidx" : "iidx", width, u9i_narrowest_index(complete, size));
-    put_text(p, "(");
+    print_name(p, complete ? "cidx" : "iidx", width, u9i_narrowest_index(complete, size));
+    print_text(p, "(");
     p->levels[++p->depth] =
-        (level){.next = bytes + 1 + width, .left = (size_t)size, .close = ')', .first = true};
+        (print_level){.next = bytes + 1 + width, .left = (size_t)size, .close = ')', .first = true};
 }
 
 /* The next item of a level. */
-static void print_item(printer *p, level *l)
+static void print_item(printer *p, print_level *l)
 {
     const uint8_t *at = l->next, *raw = at;
     u9_value v;
-    if (!l->first) put_text(p, " ");
+    if (!l->first) print_text(p, " ");
     l->first = false;
     if (l->packed) {
         u9i_element(&l->t, at, &v);
@@ -326,12 +327,12 @@ static void print_item(printer *p, level *l)
         l->left -= size;
         raw++;
         if (index) {
-            open_index(p, at);
+            begin_index(p, at);
             return;
         }
     }
-    if (v.type == U9_TUPLE || v.type == U9_ARRAY) open_container(p, &v);
-    else put_atom(p, &v, raw);
+    if (v.type == U9_TUPLE || v.type == U9_ARRAY) begin_container(p, &v);
+    else print_atom(p, &v, raw);
 }
 
 u9_err u9_value_print(const void *bytes, size_t size, u9_text_fn *to, void *ctx, u9_fault *fault)
@@ -344,14 +345,14 @@ u9_err u9_value_print(const void *bytes, size_t size, u9_text_fn *to, void *ctx,
     p.err = U9_OK;
     p.used = 0;
     p.depth = 0;
-    p.levels[0] = (level){.next = (const uint8_t *)bytes, .left = size, .first = true};
+    p.levels[0] = (print_level){.next = (const uint8_t *)bytes, .left = size, .first = true};
     while (p.err == U9_OK) {
-        level *l = &p.levels[p.depth];
+        print_level *l = &p.levels[p.depth];
         if (l->packed ? l->due > 0 : l->left > 0) {
             print_item(&p, l);
         } else {
             if (p.depth-- == 0) break;
-            put(&p, &l->close, 1);
+            print(&p, &l->close, 1);
         }
     }
     flush(&p);
@@ -388,12 +389,7 @@ u9_err u9_value_text(const void *bytes, size_t size, char *out, size_t cap, size
     u9_err err = u9_value_print(bytes, size, fill, &t, fault);
     if (err != U9_OK) return err;
     err = filled(&t, length);
-    if (err != U9_OK && fault)
-        *fault = (u9_fault){.err = err,
-                            .segment = U9_NOWHERE,
-                            .offset = U9_NOWHERE,
-                            .text = "no room for all of the text"};
-    return err;
+    return err ? u9i_refuse(fault, err, U9_NOWHERE, NULL, "no room for all of the text") : U9_OK;
 }
 
 u9_err u9_typecode_text(const void *bytes, size_t size, char *out, size_t cap, size_t *length)
@@ -408,7 +404,7 @@ u9_err u9_typecode_text(const void *bytes, size_t size, char *out, size_t cap, s
     p.ctx = &to;
     p.err = U9_OK;
     p.used = 0;
-    put_typecode(&p, (const uint8_t *)bytes);
+    print_typecode(&p, (const uint8_t *)bytes);
     flush(&p);
     return filled(&to, length);
 }

@@ -1,5 +1,5 @@
 /*
- * zk/next.c: eight-byte identifiers under a claim.
+ * zk/uid8.c: eight-byte identifiers under a claim.
  *
  * In this order, since each of the others can give one identifier to two processes: have a number,
  * then read the clock (a number may take minutes to come), then make sure that the number was held
@@ -10,13 +10,13 @@
 
 #include <unistd.h>
 
-void u9i_zk_next_end(u9_zk_claim *c)
+void u9i_zk_uid8_end(u9_zk_claim *c)
 {
     u9_uid8gen_free(c->gen);
     c->gen = NULL;
 }
 
-/* Makes the generator for a new grant. With `next_lock` held. */
+/* Makes the generator for a new grant. With `uid8_lock` held. */
 static u9_err renew(u9_zk_claim *c, const u9_zk_grant *grant, u9_fault *fault)
 {
     const u9_uid8gen_options options = {.size = sizeof options,
@@ -24,13 +24,13 @@ static u9_err renew(u9_zk_claim *c, const u9_zk_grant *grant, u9_fault *fault)
                                         .mode = c->options.mode,
                                         .generator = grant->generator,
                                         .cluster = grant->cluster,
-                                        .seen_ms = c->next_seen_ms};
+                                        .seen_ms = c->uid8_seen_ms};
     u9_uid8gen *gen = NULL;
     u9_err err = u9_uid8gen_new(&options, &gen, fault);
     if (err != U9_OK) return err;
-    u9i_zk_next_end(c);
+    u9i_zk_uid8_end(c);
     c->gen = gen;
-    c->next_serial = grant->serial;
+    c->uid8_serial = grant->serial;
     return U9_OK;
 }
 
@@ -38,19 +38,19 @@ static u9_err renew(u9_zk_claim *c, const u9_zk_grant *grant, u9_fault *fault)
 static u9_err make(u9_zk_claim *c, const u9_zk_grant *grant, u9_uid8 *out, u9_fault *fault)
 {
     u9_err err = U9_OK;
-    pthread_mutex_lock(&c->next_lock);
-    if (grant->serial > c->next_serial) err = renew(c, grant, fault);
+    pthread_mutex_lock(&c->uid8_lock);
+    if (grant->serial > c->uid8_serial) err = renew(c, grant, fault);
     /* Another thread may be ahead of us with a newer claim: what comes out then is not used. */
-    if (err == U9_OK && grant->serial == c->next_serial) {
+    if (err == U9_OK && grant->serial == c->uid8_serial) {
         err = u9_uid8gen_next(c->gen, out);
         if (err != U9_OK)
             u9i_zk_fault(fault, err, 0, c->base, "no identifier: %s",
                          err == U9_AGAIN ? "the clock stands still or was set back"
                                          : "the clock is out of range");
-        else if (out->timestamp_ms > c->next_seen_ms)
-            c->next_seen_ms = out->timestamp_ms;
+        else if (out->timestamp_ms > c->uid8_seen_ms)
+            c->uid8_seen_ms = out->timestamp_ms;
     }
-    pthread_mutex_unlock(&c->next_lock);
+    pthread_mutex_unlock(&c->uid8_lock);
     return err;
 }
 

@@ -1,9 +1,9 @@
 /*
- * zk/line.c: steps 2 to 4: a ticket, the wait in line, the lock.
+ * zk/queue.c: steps 2 to 4: a ticket, the wait for its turn, the lock.
  *
  * Tickets bear their makers' clocks, so a wrong clock costs fairness and nothing else. Entries that
  * are no tickets are waited for like tickets: so does the Java library. Watches are set by reading
- * the node, not by asking whether it exists, so that none is left on a node that has gone. Keeper
+ * the node, not by asking whether it exists, so that none is left on a node that has gone. Worker
  * only.
  */
 #include "zk/claim.h"
@@ -108,7 +108,7 @@ static u9i_zk_result step_forward(u9_zk_claim *c, char ticket[NAME_SIZE])
     return result == U9I_ZK_DONE ? U9I_ZK_TAKEN : result;
 }
 
-u9i_zk_result u9i_zk_line(u9_zk_claim *c)
+u9i_zk_result u9i_zk_queue(u9_zk_claim *c)
 {
     char ticket[NAME_SIZE], path[U9I_ZK_NODE_SIZE];
     u9i_zk_result result = take_ticket(c, ticket);
@@ -116,7 +116,7 @@ u9i_zk_result u9i_zk_line(u9_zk_claim *c)
     do {
         result = step_forward(c, ticket);
     } while (result == U9I_ZK_TAKEN);
-    if (result != U9I_ZK_DONE) return result; /* the keeper drops the ticket */
+    if (result != U9I_ZK_DONE) return result; /* the worker drops the ticket */
     (void)u9i_zk_path(c, "queue", ticket, path);
     return u9i_zk_drop(c, path);
 }

@@ -1,8 +1,8 @@
 /*
- * zk/keeper.c: the thread that does all the work: it keeps the session, claims, proves, gives back.
+ * zk/worker.c: the thread that does all the work: it keeps the session, claims, proves, gives back.
  *
  * A loop that looks at the state of the handle, picks the first thing that is to be done now, does
- * it without the lock, and looks again. While it waits in line it does not come back here, but
+ * it without the lock, and looks again. While it waits in the queue it does not come back here, but
  * u9i_zk_await gives back meanwhile what falls due; there is no claim to prove then. On stop it
  * stays until everything that is ours has been given back, but not longer than the connection.
  */
@@ -110,7 +110,7 @@ static u9i_zk_result claim_number(u9_zk_claim *c)
     c->waits_for = "an answer";
     pthread_mutex_unlock(&c->lock);
     u9i_zk_result result = u9i_zk_tree(c);
-    if (result == U9I_ZK_DONE) result = u9i_zk_line(c);
+    if (result == U9I_ZK_DONE) result = u9i_zk_queue(c);
     if (result == U9I_ZK_DONE) result = u9i_zk_pool(c, &number, &proven_ms);
     if (result == U9I_ZK_DONE) result = begin_claim(c, number, proven_ms);
     pthread_mutex_lock(&c->lock);
@@ -135,7 +135,7 @@ static void work(u9_zk_claim *c, task what)
     if (result == U9I_ZK_BROKEN) c->pause_until_ms = u9i_zk_now_ms() + U9I_ZK_PAUSE_MS;
 }
 
-void *u9i_zk_keep(void *claim)
+void *u9i_zk_work(void *claim)
 {
     u9_zk_claim *c = claim;
     int64_t stop_due_ms = U9I_ZK_NEVER, due_ms;

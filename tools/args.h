@@ -1,0 +1,28 @@
+/*
+ * tools/args.h: what stands in arguments: numbers, sizes, policies, times. Of u9 only: u9fsck has none.
+ */
+#ifndef U9_TOOLS_ARGS_H
+#define U9_TOOLS_ARGS_H
+
+#include <u9/log.h>
+
+#include <stdint.h>
+
+/* A size: digits, then nothing or one of K M G T (powers of 1024). 0: not a size. */
+int tool_size_parse(const char *text, uint64_t *out);
+
+/* The argument of --segment-size, bytes, and of --sync; anything else is a usage error that says why. */
+uint64_t tool_segment_size(const char *text);
+u9_policy tool_policy(const char *text);
+
+/* A whole decimal number up to 2^64 - 1, nothing around it. 0: not a number. */
+int tool_number_parse(const char *text, uint64_t *out);
+
+/* The argument of an option as such a number; anything else is a usage error that says why. */
+uint64_t tool_number(const char *option, const char *text);
+
+/* The same for a time, as microseconds since 1970: 2026-01-31 (midnight), RFC 3339, @seconds; UTC
+ * if no zone is given. */
+uint64_t tool_time(const char *option, const char *text);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * tools/damage.c: see damage.h.
+ */
+#include "tools/damage.h"
+
+#include "tools/text.h"
+#include "tools/tool.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+void tool_put_damage(FILE *out, const u9_damage *d)
+{
+    const char *verdict = u9_verdict_name(d->verdict);
+    fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
+    for (; *verdict; verdict++)
+        putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
+    fprintf(out, ": %s: %s", u9_reason_name(d->reason), u9_reason_text(d->reason));
+    if (d->verdict < U9_V_UNKNOWN)
+        ; /* what a crash took was never in the log */
+    else if (d->lost == 0)
+        fputs("; no record is lost", out);
+    else if (d->ordinal == TOOL_NONE)
+        fputs("; which records are lost is not known", out);
+    else if (d->lost == TOOL_NONE)
+        fprintf(out, "; records from %" PRIu64 " on, how many is not known", d->ordinal);
+    else
+        fprintf(out, "; record%s %" PRIu64 "..%" PRIu64 " (%s%" PRIu64 " lost)",
+                tool_plural(d->lost), d->ordinal, d->ordinal + d->lost - 1,
+                d->at_most ? "at most " : "", d->lost);
+    fprintf(out, " [%s]\n", u9_reason_rule(d->reason));
+}
+
+void tool_on_damage(void *ctx, const u9_damage *damage)
+{
+    int bad = damage->verdict == U9_V_UNKNOWN || damage->verdict == U9_V_CORRUPT;
+    if (bad && damage->lost > 0) *(int *)ctx = TOOL_LOST;
+    fprintf(stderr, "%s: %s", tool_name(), bad ? "" : "note: ");
+    tool_put_damage(stderr, damage);
+}
+
+void tool_losses_add(tool_losses *losses, const u9_damage *damage)
+{
+    if (damage->verdict < U9_V_UNKNOWN) return;
+    if (damage->lost == TOOL_NONE)
+        losses->unknown++;
+    else if (damage->at_most)
+        losses->at_most += damage->lost;
+    else
+        losses->exact += damage->lost;
+}
+
+const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
+{
+    uint64_t count = l->unknown > 0 ? l->exact : l->exact + l->at_most;
+    if (l->unknown > 0 && l->exact == 0)
+        snprintf(out, TOOL_LOSSES_SIZE, "how many records are lost is not known");
+    else
+        snprintf(out, TOOL_LOSSES_SIZE, "%s%" PRIu64 " record%s lost",
+                 l->unknown > 0   ? "at least "
+                 : l->at_most > 0 ? "at most "
+                                  : "",
+                 count, tool_plural(count));
+    return out;
+}

@@ -1,0 +1,32 @@
+/*
+ * tools/damage.h: what is damaged in a log, as a line, and what it has cost.
+ */
+#ifndef U9_TOOLS_DAMAGE_H
+#define U9_TOOLS_DAMAGE_H
+
+#include <u9/check.h>
+
+#include <stdio.h>
+
+/* One damaged place as a line without prefix, for people; on `out`. */
+void tool_put_damage(FILE *out, const u9_damage *damage);
+
+/* A u9_damage_fn: a line on standard error. `ctx` is an `int`, set to TOOL_LOST if records are. */
+void tool_on_damage(void *ctx, const u9_damage *damage);
+
+/* What damages have cost, added up. All zero: nothing. */
+typedef struct tool_losses {
+    uint64_t exact;   /* records */
+    uint64_t at_most; /* records, where only an upper bound is known */
+    uint64_t unknown; /* damages of which it is not known what they cost */
+} tool_losses;
+
+#define TOOL_LOSSES_SIZE 64 /* room for any losses as text */
+
+/* Adds a damage. */
+void tool_losses_add(tool_losses *losses, const u9_damage *damage);
+
+/* "at least 3 records lost": never more than is known. Fills `out`, returns it. */
+const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZE]);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * tools/progress.h: how far a tool has come, on a line that is written over and over.
+ */
+#ifndef U9_TOOLS_PROGRESS_H
+#define U9_TOOLS_PROGRESS_H
+
+#include <stdint.h>
+
+/* Seconds that only grow. */
+double tool_seconds(void);
+
+/* Progress on standard error if that is a terminal; else, or if `on` is 0, nothing. */
+typedef struct tool_progress {
+    int on;
+    double began;
+    double told;
+} tool_progress;
+
+void tool_progress_begin(tool_progress *progress, int on);
+/* A u9_progress_fn. `all` 0: not known. */
+int tool_progress_tell(void *progress, uint64_t done, uint64_t all);
+void tool_progress_end(tool_progress *progress);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * tools/text.c: see text.h.
+ */
+#include "tools/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+const char *tool_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+const char *tool_bytes_text(uint64_t bytes, char out[24])
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    double shown = (double)bytes / 1e3;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        snprintf(out, 24, "%d bytes", (int)bytes);
+        return out;
+    }
+    for (; shown >= 999.95 && unit < 5; unit++) shown /= 1e3;
+    snprintf(out, 24, "%.1f %s", shown, units[unit]);
+    return out;
+}
+
+const char *tool_time_text(uint64_t time_us, char out[48])
+{
+    struct tm tm;
+    time_t seconds = (time_t)(time_us / 1000000);
+    if (!gmtime_r(&seconds, &tm)) {
+        snprintf(out, 48, "@%" PRIu64 ".%06u", time_us / 1000000, (unsigned)(time_us % 1000000));
+        return out;
+    }
+    size_t size = strftime(out, 48, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out + size, 48 - size, ".%06uZ", (unsigned)(time_us % 1000000));
+    return out;
+}

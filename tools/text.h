@@ -1,0 +1,18 @@
+/*
+ * tools/text.h: quantities as people read them.
+ */
+#ifndef U9_TOOLS_TEXT_H
+#define U9_TOOLS_TEXT_H
+
+#include <stdint.h>
+
+/* "" for one, "s" for any other number of things. */
+const char *tool_plural(uint64_t count);
+
+/* Bytes for people: "12.3 MB". Fills `out`, returns it. */
+const char *tool_bytes_text(uint64_t bytes, char out[24]);
+
+/* RFC 3339 with microseconds, UTC. Fills `out`, returns it. */
+const char *tool_time_text(uint64_t time_us, char out[48]);
+
+#endif

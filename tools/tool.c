@@ -1,0 +1,158 @@
+/*
+ * tools/tool.c: see tool.h.
+ *
+ * Owns standard output's buffer and the tool's prefix. Never ends the process, but for usage errors
+ * and for a reader that has gone away.
+ */
+#include "tools/tool.h"
+
+#include <u9.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUT_SIZE = 1 << 20 };
+
+static const char *name = "u9";
+static char out_buffer[OUT_SIZE];
+
+static char version[64];
+
+void tool_begin(const char *tool, int usage_exit, char **argv)
+{
+    static char help[] = "--help";
+    /* Opened so that each use fails: reading 1 and 2, writing 0. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            _exit(usage_exit);
+    name = tool;
+    snprintf(version, sizeof version, "%s " U9_VERSION_TEXT, tool);
+    argp_program_version = version;
+    argp_err_exit_status = usage_exit;
+    for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
+        if (strcmp(*word, "-h") == 0) *word = help;
+    setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an ordinary error */
+}
+
+void tool_rename(const char *tool)
+{
+    name = tool;
+}
+
+const char *tool_name(void)
+{
+    return name;
+}
+
+static void say(const char *format, va_list list)
+{
+    char *line;
+    if (vasprintf(&line, format, list) < 0) {
+        fprintf(stderr, "%s: out of memory for a message: %s\n", name, format);
+        return;
+    }
+    for (char *c = line; *c; c++)
+        if (iscntrl((unsigned char)*c)) *c = '?'; /* one line, whatever a file is called */
+    fprintf(stderr, "%s: %s\n", name, line);
+    free(line);
+}
+
+int tool_say(int status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+    return status;
+}
+
+void tool_usage(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+    exit(argp_err_exit_status);
+}
+
+int tool_sys_status(int sys)
+{
+    return sys == ENOENT || sys == ENOTDIR || sys == EISDIR ? TOOL_REFUSED : TOOL_IO;
+}
+
+int tool_fault_status(const u9_fault *fault)
+{
+    switch (fault->err) {
+    case U9_ABSENT:
+    case U9_ARG:
+    case U9_LIMIT:
+    case U9_LOCKED:
+    case U9_VERSION:
+    case U9_CORRUPT:
+    case U9_TORN: return TOOL_REFUSED;
+    case U9_IO: return tool_sys_status(fault->sys);
+    case U9_OK:
+    case U9_END:
+    case U9_AGAIN:
+    case U9_NOMEM:
+    case U9_STATE:
+    case U9_POISONED: break;
+    }
+    return TOOL_IO;
+}
+
+int tool_fault(const u9_fault *fault)
+{
+    char line[1024];
+    return tool_say(tool_fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
+}
+
+int tool_read_fault(const char *log, const u9_fault *fault)
+{
+    char line[1024];
+    size_t n = strlen(fault->path), size = strlen(log);
+    int inside = n > 0 && (n > size || strcmp(log + size - n, fault->path) != 0);
+    if (fault->err != U9_IO || !inside) return tool_fault(fault);
+    return tool_say(TOOL_IO, "%s (u9fsck --salvage of a copy without this file saves the rest)",
+                    u9_fault_line(fault, line, sizeof line));
+}
+
+int tool_nomem(const char *what)
+{
+    return tool_say(TOOL_IO, "out of memory for %s", what);
+}
+
+int tool_stdout_failed(void)
+{
+    static int sys;
+    if (!ferror(stdout)) return 0;
+    if (sys == 0) sys = errno ? errno : EIO;
+    return sys;
+}
+
+int tool_finish(int status)
+{
+    int sys = tool_stdout_failed();
+    if (sys == 0 && fflush(stdout) != 0) sys = errno;
+    if (sys == 0) return status;
+    if (sys == EPIPE) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return tool_say(TOOL_IO, "standard output: %s", strerror(sys));
+}
+
+void tool_argp_init(struct argp_state *state)
+{
+    static FILE *nowhere;
+    if (!nowhere) nowhere = fopen("/dev/null", "w");
+    if (nowhere) state->err_stream = nowhere;
+}
