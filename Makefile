@@ -71,7 +71,7 @@ room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
-room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags)
+room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
 
 compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) -I. -Iinclude $(CFLAGS) $(SANITIZE) \
@@ -147,7 +147,7 @@ $(call obj,tools/id_zookeeper.c): $(BUILD)/zookeeper
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
     $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
 
-$(call obj,$(test_src) $(zktest_src)): | need-test
+$(call obj,$(test_src) $(zktest_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
