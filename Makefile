@@ -206,10 +206,13 @@ demo: ## builds, then shows it all on real data of this machine: append, get, da
 run-demo: $(tools)
 	@scripts/demo $(BUILD) $(BUILD)/demo
 
-.PHONY: test
+.PHONY: test check-quick
 test: ## sets up, builds, runs all tests and the checks of the tree
 	@scripts/setup test
 	@$(MAKE) run-tests
+
+check-quick: ## the inner loop, seconds: builds, then all tests but the long ones, on posix alone
+	@$(MAKE) TEST_IO=posix TEST_SUITE='$$(filter-out $(long),$$(test_names) $(tree_checks))' run-tests
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
@@ -237,7 +240,7 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
 both_io = io writer log reference range live heap test_cli test_ship
-# What takes seconds, the longest first.
+# What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage recovery writer test_cli test_ship check-cxx idgen_race test_value range ship link
 tree_checks = check-cxx check-embed check-layers check-symbols check-spec check-headers
 
