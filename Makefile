@@ -212,23 +212,39 @@ test: ## sets up, builds, runs all tests and the checks of the tree
 	@$(MAKE) run-tests
 
 check-quick: ## the inner loop, seconds: builds, then all tests but the long ones, on posix alone
-	@$(MAKE) TEST_IO=posix TEST_SUITE='$$(filter-out $(long),$$(test_names) $(tree_checks))' run-tests
+	@$(MAKE) TEST_IO=posix leave_out='$(long)' run-tests
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
+coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
+    CFLAGS='-O0 -g' slower=5
 thread_suites = idgen_race io reference log link
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
-	@$(MAKE) $(asan) tree_checks=check-cxx run-tests
+	@$(MAKE) $(asan) leave_out='$(checks_of_text)' run-tests
 
 .PHONY: test-tsan
 test-tsan: ## runs the tests that have threads in them under the thread sanitizer
 	@scripts/setup test
 	@$(MAKE) $(tsan) TEST_IO='posix uring' TEST_SUITE='$(thread_suites)' run-tests
+
+.PHONY: coverage
+coverage: ## runs the tests in a build that counts: which share of format/ and engine/ they run, by room
+	@scripts/setup test
+	@$(MAKE) $(coverage) begin-coverage
+	@$(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests
+	@scripts/coverage build/coverage
+
+# All counters exist, are zero, and may be written by tests that run as another user.
+.PHONY: begin-coverage
+begin-coverage: $(BUILD)/u9tests $(tools)
+	@find $(BUILD)/obj -name '*.gcda' -delete
+	@for p in $(tools); do $$p --version; done >/dev/null; $(BUILD)/u9tests --list >/dev/null
+	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
 
 .PHONY: test-zk
 test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
@@ -242,12 +258,12 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 both_io = io writer log reference range live heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage recovery writer test_cli test_ship check-cxx idgen_race test_value range ship link
-tree_checks = check-cxx check-embed check-layers check-symbols check-spec check-headers
+checks_of_text = check-embed check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
-    $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)))
-misnamed = $(filter-out $(test_names) check-%,$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(if $(zk),,zk),$(or $(TEST_SUITE),$(test_names) $(tree_checks)))
+    $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
+misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
