@@ -327,15 +327,15 @@ check-headers: | need-build
 	done; echo "check-headers: ok ($(words $(headers)) headers)"
 
 .PHONY: fuzz run-fuzz
-fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), starting from fuzz/corpus/NAME
+fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there are processors
 	@scripts/setup test
-	@$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g' \
+	@$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=fuzzer-no-link $(asan_flags)' run-fuzz
 
 run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
 
-# The tree's corpus is copied: what the fuzzer finds stays in the build folder.
+# They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
 # For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
 .PHONY: $(fuzz_names:%=run-%)
 $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
