@@ -23,8 +23,6 @@ BUILD ?= build/release
 PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 30
-# The io tables that the tests run on, one after the other.
-TEST_IO ?= posix uring
 
 # libu9-zk, the tests of it and `u9 id new uid8 --zookeeper` are built where ZooKeeper's C client is
 # installed (Debian: libzookeeper-mt-dev, which has no pkg-config file). ZOOKEEPER=0: not even there.
@@ -72,7 +70,7 @@ room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
-room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags)
+room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
 
 compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) -I. -Iinclude $(CFLAGS) $(SANITIZE) \
@@ -148,7 +146,7 @@ $(call obj,tools/id_zookeeper.c): $(BUILD)/zookeeper
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
     $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
 
-$(call obj,$(test_src) $(zktest_src)): | need-test
+$(call obj,$(test_src) $(zktest_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
@@ -209,34 +207,68 @@ demo: ## builds, then shows it all on real data of this machine: append, get, da
 run-demo: $(tools)
 	@scripts/demo $(BUILD) $(BUILD)/demo
 
-.PHONY: test
-test: ## sets up, builds, runs all tests on each io table, and the checks of the tree
+.PHONY: test check-quick
+test: ## sets up, builds, runs all tests and the checks of the tree
 	@scripts/setup test
-	@$(MAKE) all $(BUILD)/u9tests $(BUILD)/probe_uring $(BUILD)/u9bench
 	@$(MAKE) run-tests
-	@$(MAKE) run-test-zk
-	@$(MAKE) check-scripts check-embed check-cxx
+
+check-quick: ## the inner loop, seconds: builds, then all tests but the long ones, on posix alone
+	@$(MAKE) TEST_IO=posix leave_out='$(long)' run-tests
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
-# What differs between the io tables, and what runs several threads.
-io_suites = io writer log reference range
+coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
+    CFLAGS='-O0 -g' slower=5
 thread_suites = idgen_race io reference log link
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
-	@$(MAKE) $(asan) TEST_IO=posix run-tests
-	@$(MAKE) $(asan) TEST_IO=uring TEST_SUITE='$(io_suites)' run-tests
-	@$(MAKE) $(asan) run-test-zk
-	@$(MAKE) $(asan) check-cxx
+	@$(MAKE) $(asan) leave_out='$(checks_of_text)' run-tests
 
 .PHONY: test-tsan
 test-tsan: ## runs the tests that have threads in them under the thread sanitizer
 	@scripts/setup test
-	@$(MAKE) $(tsan) TEST_SUITE='$(thread_suites)' run-tests
+	@$(MAKE) $(tsan) TEST_IO='posix uring' TEST_SUITE='$(thread_suites)' run-tests
+
+.PHONY: coverage
+coverage: ## runs the tests in a build that counts: which share of format/ and engine/ they run, by room
+	@scripts/setup test
+	@$(MAKE) $(coverage) begin-coverage
+	@$(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests
+	@scripts/coverage build/coverage
+
+# All counters exist, are zero, and may be written by tests that run as another user.
+.PHONY: begin-coverage
+begin-coverage: $(BUILD)/u9tests $(tools)
+	@find $(BUILD)/obj -name '*.gcda' -delete
+	@for p in $(tools); do $$p --version; done >/dev/null; $(BUILD)/u9tests --list >/dev/null
+	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
+
+.PHONY: test-zk
+test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
+	@scripts/setup test
+	@$(MAKE) TEST_SUITE=zk run-tests
+
+# The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
+# The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
+# what is about these two, about a log while it is written, and about the tools as a whole. All else runs
+# on posix alone. TEST_IO=... runs everything on the tables that it names.
+both_io = io writer log reference range live heap test_cli test_ship
+# What takes seconds, the longest first; `make check-quick` leaves it out.
+long = zk damage recovery writer test_cli test_ship check-cxx idgen_race test_value range ship link
+checks_of_text = check-embed check-layers check-symbols check-spec check-headers
+
+test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
+    $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
+misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk),$(or $(TEST_SUITE),$(test_names)))
+job_kind = $(if $(filter test_%,$(1)),shell,suite)
+job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
+jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
+    $(if $(filter check-%,$(t)),make:$(t),$(foreach io,$(call job_io,$(t)),$(call job_kind,$(t)):$(t)@$(io)))))
 
 # Tests find their scratch folder in U9_TEST_DIR and the tools in U9_BIN_DIR. They run in the root
 # of the tree. A test that takes a minute hangs; `slower` stretches that. Sanitizers want a plain address
@@ -249,39 +281,11 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
 .PHONY: run-tests
-run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(tools)
-	@set -eu; for io in $(TEST_IO); do \
-	    if [ $$io = uring ] && ! $(BUILD)/probe_uring; then \
-	        echo "== io_uring is not available here: skipped =="; continue; \
-	    fi; \
-	    echo "== u9tests, U9_IO=$$io ($(BUILD)) =="; \
-	    rm -rf $(BUILD)/tmp; mkdir -p $(BUILD)/tmp; \
-	    for suite in $(if $(TEST_SUITE),$(TEST_SUITE),''); do \
-	        env U9_IO=$$io $(test_env) $(plain_space) $(BUILD)/u9tests $$suite; \
-	    done; \
-	    if [ -n "$(TEST_SUITE)" ]; then continue; fi; \
-	    for t in tests/tools/test_*.sh; do \
-	        echo "== $$t, U9_IO=$$io =="; mkdir -p $(BUILD)/tmp/cli; \
-	        env U9_IO=$$io $(test_env) $(plain_space) $$t $(BUILD) $(BUILD)/tmp/cli >$(BUILD)/cli.log 2>&1 || \
-	            { grep -v '^ok ' $(BUILD)/cli.log >&2; exit 1; }; \
-	        tail -n 1 $(BUILD)/cli.log; \
-	    done; \
-	done
-
-.PHONY: test-zk run-test-zk
-test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
-	@scripts/setup test
-	@$(MAKE) run-test-zk
-
-# They start the server; where none can be had they say so and pass.
-run-test-zk: $(if $(zk),$(BUILD)/u9zktests $(tools))
-ifneq ($(zk),)
-	@echo "== u9zktests ($(BUILD)) =="
-	@rm -rf $(BUILD)/tmp/zk; mkdir -p $(BUILD)/tmp/zk
-	@env $(test_env) $(plain_space) $(BUILD)/u9zktests
-else
-	@echo '== u9zktests: SKIPPED: libzookeeper-mt-dev is not installed (or ZOOKEEPER=0) =='
-endif
+run-tests: $(BUILD)/u9tests $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(BUILD)/probe_uring \
+    $(if $(SANITIZE),,$(BUILD)/u9bench) $(tools) $(libs) $(zk_libs)
+	$(if $(misnamed),@echo 'u9: there are no such tests: $(misnamed)' >&2; exit 1)
+	$(if $(zk),,@echo 'zk: SKIPPED: libzookeeper-mt-dev is not installed (or ZOOKEEPER=0)')
+	@env $(test_env) TEST_WRAP='$(plain_space)' scripts/run_tests $(BUILD) $(jobs)
 
 # u9.hpp, from a program of its own.
 .PHONY: check-cxx
@@ -327,15 +331,15 @@ check-headers: | need-build
 	done; echo "check-headers: ok ($(words $(headers)) headers)"
 
 .PHONY: fuzz run-fuzz
-fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), starting from fuzz/corpus/NAME
+fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there are processors
 	@scripts/setup test
-	@$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g' \
+	@$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=fuzzer-no-link $(asan_flags)' run-fuzz
 
 run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
 
-# The tree's corpus is copied: what the fuzzer finds stays in the build folder.
+# They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
 # For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
 .PHONY: $(fuzz_names:%=run-%)
 $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
@@ -443,5 +447,5 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 FUZZ_SECONDS FUZZ_ARGS'
-	@echo '           BENCH_ARGS TEST_SUITE=name TEST_IO="posix uring" ZOOKEEPER=0'
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0'
+	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'

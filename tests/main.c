@@ -3,6 +3,7 @@
  *
  *     u9tests          all suites
  *     u9tests NAME     only the suite NAME
+ *     u9tests --list   prints the names of the suites, one a line
  *
  * Exits 0 if all tests passed, 1 if one failed, 2 if there is no such suite. Check's own switches
  * (CK_FORK, CK_RUN_CASE, CK_TIMEOUT_MULTIPLIER ...) work as it documents them.
@@ -26,15 +27,22 @@ enum { SUITE_COUNT = sizeof suites / sizeof suites[0] };
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: u9tests [SUITE]\nsuites:");
+    fprintf(stderr, "usage: u9tests [SUITE | --list]\nsuites:");
     for (size_t i = 0; i < SUITE_COUNT; i++) fprintf(stderr, " %s", suites[i].name);
     fprintf(stderr, "\n");
     return 2;
 }
 
+static int list(void)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++) puts(suites[i].name);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2) return usage();
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) return list();
 
     SRunner *runner = srunner_create(NULL);
     int chosen = 0;
