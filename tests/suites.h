@@ -39,7 +39,7 @@
     X(golden)  \
     X(transit) \
     X(spec)    \
-    X(io)      \
+    X(env)     \
     X(writer)  \
     X(log)     \
     X(ship) \

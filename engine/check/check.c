@@ -4,7 +4,6 @@
 #include "engine/log/handle.h"
 #include "engine/check/atomic_dir.h"
 #include "engine/read/reader.h"
-#include "engine/os/system.h"
 
 #include <u9/log.h>
 
@@ -13,9 +12,9 @@
 #include <string.h>
 
 typedef struct checker {
-    u9i_io *io;
+    u9i_dir *dir;
     const char *path;
-    const u9_check_options *options; /* may be NULL */
+    const u9_check_options *options;
     u9_report *report;
     u9i_reader reader;
     uint64_t progress_us; /* when progress was last told */
@@ -35,15 +34,15 @@ static void note_damage(checker *c, const u9_damage *d)
         r->damages++;
         if (d->lost != U9_NOWHERE) r->lost += d->lost;
     }
-    if (c->options && c->options->on_damage) c->options->on_damage(c->options->ctx, d);
+    if (c->options->on_damage) c->options->on_damage(c->options->ctx, d);
 }
 
 static u9_err progress(checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
-    if (c->options == NULL || c->options->on_progress == NULL) return U9_OK;
+    if (c->options->on_progress == NULL) return U9_OK;
     for (; c->index < r->index; c->index++) c->done += r->map.segments[c->index].size;
-    uint64_t now = u9i_monotonic_us();
+    uint64_t now = u9i_monotonic_us(c->dir->env);
     if (now - c->progress_us < 50000) return U9_OK;
     c->progress_us = now;
     uint64_t here = r->walking ? r->walk.pos : 0;
@@ -178,7 +177,7 @@ static u9_err begin(checker *c, u9_fault *fault)
     memset(r, 0, sizeof *r);
     r->size = sizeof *r;
     r->first_ordinal = U9_NOWHERE;
-    u9_err err = u9i_reader_open(&c->reader, c->io, c->path, fault);
+    u9_err err = u9i_reader_open(&c->reader, c->dir, c->path, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
     const u9i_catalog *map = &c->reader.map;
@@ -188,20 +187,43 @@ static u9_err begin(checker *c, u9_fault *fault)
     return U9_OK;
 }
 
+/* A host built with the first version has a shorter u9_check_options: what is not there is zero. */
+#define OPTIONS_FIRST offsetof(u9_check_options, io)
+
+static u9_err take_options(const char *path, const u9_check_options *given, const u9_report *report,
+                           u9_check_options *out, u9_fault *fault)
+{
+    *out = (u9_check_options){.size = sizeof *out};
+    if (path == NULL || report == NULL ||
+        (given && given->size != OPTIONS_FIRST && given->size != sizeof *given))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or options.size "
+                                                              "is not sizeof(u9_check_options)");
+    if (given) memcpy(out, given, given->size);
+    return U9_OK;
+}
+
+/* A log that can be opened, or that at least has segments: else there is nothing to judge. Fills its kind. */
+static u9_err look_at_log(const char *path, const char *io, char kind[U9I_KIND_MAX + 1], u9_fault *fault)
+{
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
+    u9_log *log;
+    u9_err err = u9_log_open(path, &reading, &log, fault);
+    if (err != U9_OK) return err;
+    memcpy(kind, log->kind, U9I_KIND_MAX + 1);
+    return u9_log_close(log, NULL);
+}
+
 /* Checks, and salvages into c->out if there is one. */
 static u9_err check(const char *path, u9_log *out, const u9_check_options *options, u9_report *report,
                     uint64_t *saved, u9_fault *fault)
 {
-    if (path == NULL || report == NULL || (options && options->size != sizeof *options))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or options.size "
-                                                              "is not sizeof(u9_check_options)");
-    /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
-    u9_log *log;
-    u9_err err = u9_log_open(path, NULL, &log, fault);
+    char unused[U9I_KIND_MAX + 1];
+    u9i_env *env;
+    u9_err err = look_at_log(path, options->io, unused, fault);
+    if (err == U9_OK) err = u9i_env_choose(options->io, &env, fault);
     if (err != U9_OK) return err;
-    (void)u9_log_close(log, NULL);
     checker c = {.path = path, .options = options, .report = report, .out = out};
-    int sys = u9i_io_posix.mount(path, false, &c.io);
+    int sys = u9i_dir_open(env, path, false, &c.dir);
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot open the log");
     err = begin(&c, fault);
@@ -209,7 +231,7 @@ static u9_err check(const char *path, u9_log *out, const u9_check_options *optio
         err = run(&c, fault);
         u9i_reader_release(&c.reader);
     }
-    c.io->table->unmount(c.io);
+    u9i_dir_close(c.dir);
     free(c.entries);
     if (saved) *saved = c.saved;
     return err;
@@ -217,15 +239,18 @@ static u9_err check(const char *path, u9_log *out, const u9_check_options *optio
 
 u9_err u9_check(const char *path, const u9_check_options *options, u9_report *report, u9_fault *fault)
 {
-    return check(path, NULL, options, report, NULL, fault);
+    u9_check_options o;
+    u9_err err = take_options(path, options, report, &o, fault);
+    return err == U9_OK ? check(path, NULL, &o, report, NULL, fault) : err;
 }
 
 /* Reads the new log once more: what was saved must be there, and nothing else. */
-static u9_err prove(const char *out_path, uint64_t saved, u9_fault *fault)
+static u9_err prove(const char *out_path, const char *io, uint64_t saved, u9_fault *fault)
 {
+    u9_check_options o = {.size = sizeof o, .io = io};
     u9_report report = {.size = sizeof report};
     if (saved == 0) return U9_OK; /* a session without records writes no file [W-1] */
-    u9_err err = check(out_path, NULL, NULL, &report, NULL, fault);
+    u9_err err = check(out_path, NULL, &o, &report, NULL, fault);
     if (err != U9_OK) return err;
     if (report.verdict == U9_V_CLEAN && report.records == saved && report.closed) return U9_OK;
     return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = out_path),
@@ -233,46 +258,54 @@ static u9_err prove(const char *out_path, uint64_t saved, u9_fault *fault)
 }
 
 /* Fills `partial` with what can be saved, and proves it. */
-static u9_err salvage_into(const char *path, const char *partial, const char *kind,
+static u9_err salvage_into(const char *path, u9i_env *env, const char *partial, const char *kind,
                            const u9_check_options *options, u9_report *report, uint64_t *saved,
                            u9_fault *fault)
 {
-    int sys = u9i_atomic_dir_clear(partial);
+    int sys = u9i_atomic_dir_clear(env, partial);
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -sys),
                          "cannot replace what an earlier run left here");
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .kind = kind};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .kind = kind,
+                    .io = options->io};
     u9_log *out;
     u9_err err = u9_log_open(partial, &o, &out, fault);
     if (err != U9_OK) return err;
     err = check(path, out, options, report, saved, fault);
     u9_err closed = u9_log_close(out, err == U9_OK ? fault : NULL);
     if (err == U9_OK) err = closed;
-    return err == U9_OK ? prove(partial, *saved, fault) : err;
+    return err == U9_OK ? prove(partial, options->io, *saved, fault) : err;
+}
+
+/* The new log must not exist yet. */
+static u9_err refuse_existing(u9i_env *env, const char *out_path, u9_fault *fault)
+{
+    if (out_path == NULL || out_path[0] == 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
+    u9i_dir *there;
+    int sys = u9i_dir_open(env, out_path, false, &there);
+    if (sys == 0) u9i_dir_close(there);
+    if (sys == -ENOENT) return U9_OK;
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = out_path, .sys = sys ? -sys : EEXIST),
+                     "the new log must not exist yet");
 }
 
 u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options *options,
                   u9_report *report, uint64_t *salvaged, u9_fault *fault)
 {
     uint64_t saved = 0;
-    u9_log *source;
-    u9_err err = u9_log_open(path, NULL, &source, fault); /* before anything is made */
-    if (err != U9_OK) return err;
+    u9_check_options o;
     char kind[U9I_KIND_MAX + 1];
-    memcpy(kind, source->kind, sizeof kind);
-    (void)u9_log_close(source, NULL);
-    if (out_path == NULL || out_path[0] == 0)
-        return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
-    u9i_io *there;
-    int sys = u9i_io_posix.mount(out_path, false, &there);
-    if (sys == 0) there->table->unmount(there);
-    if (sys != -ENOENT)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = out_path, .sys = sys ? -sys : EEXIST),
-                         "the new log must not exist yet");
+    u9i_env *env;
+    u9_err err = take_options(path, options, report, &o, fault);
+    if (err == U9_OK) err = look_at_log(path, o.io, kind, fault); /* before anything is made */
+    if (err == U9_OK) err = u9i_env_choose(o.io, &env, fault);
+    if (err == U9_OK) err = refuse_existing(env, out_path, fault);
+    if (err != U9_OK) return err;
     char *partial = u9i_atomic_dir_name(out_path);
     if (partial == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
-    err = salvage_into(path, partial, kind, options, report, &saved, fault);
-    sys = err == U9_OK ? u9i_atomic_dir_keep(partial, out_path) : 0;
+    err = salvage_into(path, env, partial, kind, &o, report, &saved, fault);
+    int sys = err == U9_OK ? u9i_atomic_dir_keep(env, partial) : 0;
     if (sys != 0)
         err = u9i_fault(fault, U9_IO, U9I_AT(.path = out_path, .sys = -sys),
                         "cannot give the new log its name");

@@ -14,9 +14,9 @@
  */
 #include "engine/idgen/idgen.h"
 #include "format/base/fault.h"
-#include "engine/os/system.h"
+#include "engine/os/env.h"
+#include "engine/os/process.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void take_lock(u9_gidgen *gen, unsigned generation)
     for (;;) {
         uint64_t holder = atomic_load_explicit(&gen->lock, memory_order_relaxed);
         if (holder != mine && atomic_compare_exchange_weak(&gen->lock, &holder, mine)) return;
-        sched_yield();
+        u9i_sleep_us(&u9i_env_posix, 0);
     }
 }
 

@@ -14,7 +14,7 @@
  */
 #include "engine/idgen/idgen.h"
 #include "format/base/fault.h"
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -46,7 +46,7 @@ static bool two_way(const receiver *r)
 static int on_tick(void *ctx)
 {
     receiver *r = ctx;
-    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us());
+    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us(r->line.env));
     return r->o->on_progress(r->o->ctx, e.done, e.total == U9_NOWHERE ? 0 : e.total);
 }
 
@@ -242,7 +242,7 @@ static u9_err take_value(receiver *r, const u9_value *v, bool *cycle, u9_fault *
 {
     switch (u9_signal_of(v)) {
     case U9_SIGNAL_DATA: return r->begun ? take_record(r, v, fault) : begin(r, v, fault);
-    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us()); break;
+    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us(r->line.env)); break;
     case U9_SIGNAL_TAU0: *cycle = true; break;
     case U9_SIGNAL_TAU: u9_pace_tau(&r->pace, v->u); break;
     case U9_SIGNAL_ERROR: u9_error_read(v, &r->told); break;
@@ -264,7 +264,7 @@ static u9_err on_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *fault
     if (err == U9_OK) err = append(r, fault);
     if (err == U9_OK && cycle) err = commit(r, fault);
     if (err != U9_OK) return err;
-    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us());
+    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us(r->line.env));
     else if (r->begun) u9_pace_data(&r->pace, size);
     return ask(r, fault);
 }
@@ -327,7 +327,10 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
     *report = (u9_ship_report){.size = sizeof *report};
     receiver r = {.path = path, .o = o, .report = report, .options = {.size = sizeof r.options}};
     if (o->log) memcpy(&r.options, o->log, o->log->size < sizeof r.options ? o->log->size : sizeof r.options);
-    u9_err err = u9i_channel_open(&r.line, o->in, o->out, on_frame, o->on_progress ? on_tick : NULL, &r, fault);
+    u9i_env *env;
+    if (u9i_env_choose(r.options.io, &env, NULL) != U9_OK) env = &u9i_env_posix; /* told when the log is opened */
+    u9_err err = u9i_channel_open(&r.line, env, o->in, o->out, on_frame, o->on_progress ? on_tick : NULL, &r,
+                                  fault);
     if (err != U9_OK) return err;
     err = receive(&r, fault);
     u9_fault closing;

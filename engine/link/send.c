@@ -280,11 +280,11 @@ static u9_err ask_why(sender *s, u9_err err, u9_fault *fault)
 
 static u9_err begin(sender *s, u9_fault *fault)
 {
-    u9_err err = u9i_reader_open(&s->reader, s->log->io, s->log->path, fault);
+    u9_err err = u9i_reader_open(&s->reader, s->log->dir, s->log->path, fault);
     if (err != U9_OK) return err;
     for (size_t i = 0; i < s->reader.map.count; i++) s->all += s->reader.map.segments[i].size;
-    err = u9i_channel_open(&s->line, s->o->in, s->o->out, on_frame, s->o->on_progress ? on_tick : NULL, s,
-                        fault);
+    err = u9i_channel_open(&s->line, s->log->dir->env, s->o->in, s->o->out, on_frame,
+                           s->o->on_progress ? on_tick : NULL, s, fault);
     s->line.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */
     if (err != U9_OK) u9i_reader_release(&s->reader);
     return err;

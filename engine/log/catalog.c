@@ -31,7 +31,7 @@ uint64_t u9i_segment_number(const char *name)
 
 const char *u9i_catalog_path(const u9i_catalog *map, const u9i_facts *segment, char *out, size_t size)
 {
-    if (map->io->single[0]) snprintf(out, size, "%s", map->path);
+    if (map->dir->single[0]) snprintf(out, size, "%s", map->path);
     else snprintf(out, size, "%s/%s", map->path, segment->name);
     return out;
 }
@@ -182,7 +182,7 @@ static bool claims_promise(const u9i_window *scan, uint64_t p, uint64_t at)
     uint8_t bytes[U9I_TRAILER_SIZE];
     size_t got = 0;
     u9i_trailer t;
-    if (scan->file->io->table->read(scan->file, at, bytes, sizeof bytes, &got) != 0 ||
+    if (u9i_file_read(scan->file, at, bytes, sizeof bytes, &got) != 0 ||
         got < sizeof bytes || !u9i_trailer_decode(bytes, &t))
         return false;
     bool place = p == U9I_DISK_HEADER_SIZE
@@ -233,7 +233,7 @@ static u9_err look_blank(const u9i_catalog *map, u9i_facts *s, u9i_window *scan)
     }
     u9_err err = u9i_window_zeros(scan, 0, U9I_SECTOR, &zeros);
     if (err != U9_OK) return err;
-    if (zeros.last != 0 && !(unfinished && map->io->table->busy(map->io))) return U9_OK;
+    if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(map->dir))) return U9_OK;
     s->blank = true;
     for (uint64_t p = U9I_DISK_HEADER_SIZE; p < s->size && s->blank; p += U9I_ALIGN) {
         const uint8_t *bytes;
@@ -290,16 +290,15 @@ static u9_err probe_file(u9i_catalog *map, u9i_facts *s, u9i_window *scan, u9_fa
     char path[4400];
     u9i_catalog_path(map, s, path, sizeof path);
     u9i_file *file;
-    const u9i_io_table *table = map->io->table;
-    int sys = table->open(map->io, s->name, U9I_OPEN_READ, &file);
+    int sys = u9i_file_open(map->dir, s->name, U9I_OPEN_READ, &file);
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot open the segment");
-    sys = table->size(file, &s->size);
+    sys = u9i_file_size(file, &s->size);
     u9i_window_turn(scan, file, NULL);
     u9_err err = sys ? U9_IO : probe(map, s, scan);
     if (sys == 0) sys = -scan->sys;
     u9i_window_turn(scan, NULL, NULL); /* before the file goes: it may be read ahead in */
-    table->close(file);
+    u9i_file_close(file);
     if (err != U9_OK)
         return u9i_fault(fault, err, U9I_AT(.path = path, .sys = -sys), "cannot read the segment");
     if (s->header == U9_VERSION && !s->has_open)
@@ -329,7 +328,7 @@ static void read_trims(u9i_catalog *map, const u9i_facts *s, u9i_window *scan)
 {
     u9i_file *file;
     u9i_frame f;
-    if (map->io->table->open(map->io, s->name, U9I_OPEN_READ, &file) != 0) return;
+    if (u9i_file_open(map->dir, s->name, U9I_OPEN_READ, &file) != 0) return;
     u9i_window_turn(scan, file, &s->secret);
     for (uint64_t p = 0; u9i_window_find(scan, p, s->size, &f) == U9_OK; p = f.end) {
         u9i_body body;
@@ -343,7 +342,7 @@ static void read_trims(u9i_catalog *map, const u9i_facts *s, u9i_window *scan)
             map->trim = trim;
     }
     u9i_window_turn(scan, NULL, NULL);
-    map->io->table->close(file);
+    u9i_file_close(file);
 }
 
 /* True if a valid u9trim says that segment number `gone` is not kept. Looked for only where one is gone. */
@@ -431,7 +430,7 @@ static bool read_seals(u9i_catalog *map)
 
 static bool link_up(u9i_catalog *map)
 {
-    if (map->io->single[0]) return true; /* what comes before is not looked at [L-8] */
+    if (map->dir->single[0]) return true; /* what comes before is not looked at [L-8] */
     find_twins(map);
     for (size_t k = map->count; k > 0; k--)
         if (map->segments[k - 1].has_open) memcpy(map->log, map->segments[k - 1].open.log, 16);
@@ -445,8 +444,8 @@ static bool link_up(u9i_catalog *map)
 static u9_err load(u9i_catalog *map, u9_fault *fault)
 {
     int sys = 0;
-    if (map->io->single[0]) sys = add(map, map->io->single) ? 0 : -ENOMEM;
-    else sys = map->io->table->list(map->io, list_name, map);
+    if (map->dir->single[0]) sys = add(map, map->dir->single) ? 0 : -ENOMEM;
+    else sys = u9i_dir_list(map->dir, list_name, map);
     if (sys != 0)
         return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
                          U9I_AT(.path = map->path, .sys = -sys), "cannot list the directory");
@@ -487,12 +486,12 @@ static doubts doubts_of(const u9i_catalog *map)
     return d;
 }
 
-u9_err u9i_catalog_load(u9i_catalog *map, u9i_io *io, const char *path, u9_fault *fault)
+u9_err u9i_catalog_load(u9i_catalog *map, u9i_dir *dir, const char *path, u9_fault *fault)
 {
     doubts before = {0};
     for (;;) {
         memset(map, 0, sizeof *map);
-        map->io = io;
+        map->dir = dir;
         snprintf(map->path, sizeof map->path, "%s", path);
         u9_err err = load(map, fault);
         if (err != U9_OK) u9i_catalog_release(map);

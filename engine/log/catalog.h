@@ -41,7 +41,7 @@ typedef struct u9i_missing {
 } u9i_missing;
 
 typedef struct u9i_catalog {
-    u9i_io *io; /* borrows */
+    u9i_dir *dir; /* borrows */
     char path[4096];
     u9i_facts *segments; /* ascending numbers */
     size_t count;
@@ -55,10 +55,10 @@ typedef struct u9i_catalog {
 } u9i_catalog;
 
 /*
- * Makes the map of what `io` has mounted. An empty directory gives an empty map. U9_IO, U9_NOMEM,
+ * Makes the map of what is in `dir`. An empty directory gives an empty map. U9_IO, U9_NOMEM,
  * U9_VERSION (a segment of a later version), U9_CORRUPT (a single file that is not a segment).
  */
-U9_MUST_CHECK u9_err u9i_catalog_load(u9i_catalog *map, u9i_io *io, const char *path, u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_catalog_load(u9i_catalog *map, u9i_dir *dir, const char *path, u9_fault *fault);
 void u9i_catalog_release(u9i_catalog *map);
 
 /* Path of a segment's file, for messages. Returns `out`. */

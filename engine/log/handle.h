@@ -4,13 +4,13 @@
 #ifndef U9I_HANDLE_H
 #define U9I_HANDLE_H
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 #include "engine/write/writer.h"
 
 #include <pthread.h>
 
 struct u9_log {
-    u9i_io *io;
+    u9i_dir *dir;
     char *path;
     u9_options options;
     unsigned generation; /* of forks, when it was opened: a child's calls are refused */
@@ -20,10 +20,8 @@ struct u9_log {
     u9_fault fault;       /* the last error */
     bool writing;         /* opened for writing: */
     u9i_writer writer;
-    bool ticking;         /* the thread that keeps [W-5] runs: */
-    bool stop;
-    pthread_t ticker;
-    pthread_cond_t wake;  /* told when there is something to watch, or to stop */
+    u9i_task ticker;      /* keeps [W-5]: */
+    bool ticking;         /*   it is submitted, as there is something to watch */
 };
 
 /*

@@ -4,7 +4,6 @@
 #include "engine/log/resume.h"
 
 #include "engine/read/reader.h"
-#include "engine/os/system.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,15 +17,15 @@ typedef struct search {
 } search;
 
 /* Syncs a segment and drops its cached pages: what is read next is what a power cut would leave. */
-static u9_err settle(u9i_io *io, const char *path, const char *name, u9_fault *fault)
+static u9_err settle(u9i_dir *dir, const char *path, const char *name, u9_fault *fault)
 {
     u9i_file *file;
-    int sys = io->table->open(io, name, U9I_OPEN_WRITE, &file);
+    int sys = u9i_file_open(dir, name, U9I_OPEN_WRITE, &file);
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                          "cannot open segment %s for writing", name);
-    sys = io->table->settle(file);
-    io->table->close(file);
+    sys = u9i_file_sync_and_evict(file);
+    u9i_file_close(file);
     if (sys == 0) return U9_OK;
     return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "cannot sync segment %s before going on behind it", name);
@@ -182,23 +181,23 @@ static u9_err find_end(const search *f, u9i_resume *r, uint64_t segment_size)
         err = look_at(f, r, i - 1, segment_size, &found);
     bool named = false; /* the log's id stands in some u9open */
     for (size_t i = 0; i < map->count; i++) named |= map->segments[i].has_open;
-    if (err == U9_OK && !(found && named) && !u9i_random(r->log, sizeof r->log))
+    if (err == U9_OK && !(found && named) && !u9i_random(map->dir->env, r->log, sizeof r->log))
         return u9i_fault(f->fault, U9_IO, U9I_AT(.path = map->path, .sys = errno),
                          "the system has no randomness");
     return err;
 }
 
-u9_err u9i_resume_find(u9i_resume *r, u9i_io *io, const char *path, uint64_t segment_size,
+u9_err u9i_resume_find(u9i_resume *r, u9i_dir *dir, const char *path, uint64_t segment_size,
                        u9_damage_fn *on_damage, void *ctx, u9_fault *fault)
 {
     char settled[20] = "";
-    int sys = io->table->list(io, keep_last, settled);
+    int sys = u9i_dir_list(dir, keep_last, settled);
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot list the directory");
-    u9_err err = settled[0] ? settle(io, path, settled, fault) : U9_OK;
+    u9_err err = settled[0] ? settle(dir, path, settled, fault) : U9_OK;
     while (err == U9_OK) {
         search f = {.on_damage = on_damage, .ctx = ctx, .fault = fault};
-        err = u9i_catalog_load(&f.map, io, path, fault);
+        err = u9i_catalog_load(&f.map, dir, path, fault);
         if (err != U9_OK) break;
         err = find_end(&f, r, segment_size);
         u9i_catalog_release(&f.map);
@@ -206,7 +205,7 @@ u9_err u9i_resume_find(u9i_resume *r, u9i_io *io, const char *path, uint64_t seg
         u9i_segment_name(r->before_segment, name);
         if (err != U9_OK || r->before_segment == 0 || strcmp(name, settled) == 0) break;
         memcpy(settled, name, sizeof settled); /* the end is in an earlier one: once more */
-        err = settle(io, path, settled, fault);
+        err = settle(dir, path, settled, fault);
         on_damage = NULL;
     }
     return err;

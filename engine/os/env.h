@@ -32,7 +32,7 @@ typedef struct u9i_env u9i_env;
 typedef struct u9i_dir {
     u9i_env *env;
     char single[256]; /* not "": the path was a file, and this is its name in the directory */
-    bool writing;     /* set by its owner: a writer of this very handle is at work; see u9i_dir_active */
+    bool writing;     /* set by its owner: a writer of this very handle is at work */
 } u9i_dir;
 
 typedef struct u9i_file {
@@ -131,10 +131,12 @@ typedef bool u9i_random_fn(u9i_env *env, void *out, size_t size);
 typedef struct u9i_task {
     void (*run)(void *ctx);
     void *ctx;
-    /* The executor's own: */
+    /* The executor's own, zero at first: */
     struct u9i_task *next;
     uint64_t due_us;
-    bool queued, running;
+    unsigned generation;  /* of forks, when it was submitted: a child has no part in it */
+    bool queued, running; /* both: it has submitted itself again */
+    bool barred;          /* somebody cancels it: it cannot be submitted */
 } u9i_task;
 
 typedef struct u9i_executor {
@@ -293,7 +295,7 @@ static inline int u9i_queue_open(u9i_env *env, void *buffers, size_t size, unsig
     return env->queue->open(env, buffers, size, count, out);
 }
 
-/* Waits for what is under way, whose completions are lost, but in a forked child. */
+/* Waits for what is under way, whose completions are lost; in a forked child it waits for nothing. */
 static inline void u9i_queue_close(u9i_queue *queue)
 {
     queue->env->queue->close(queue);
@@ -316,7 +318,10 @@ static inline int u9i_queue_wait(u9i_queue *queue, u9i_completion *out, unsigned
     return queue->env->queue->wait(queue, out, max, deadline_us);
 }
 
-/* Ends one wait, the present one or the next. */
+/*
+ * Ends one wait that waits, the present one or the next; several wakes before it are one. Completions that
+ * are there are taken first.
+ */
 static inline void u9i_queue_wake(u9i_queue *queue)
 {
     queue->env->queue->wake(queue);
@@ -334,6 +339,7 @@ static inline uint64_t u9i_monotonic_us(u9i_env *env)
     return env->clock->monotonic_us(env);
 }
 
+/* 0: lets other threads go first. A signal may cut it short. */
 static inline void u9i_sleep_us(u9i_env *env, uint64_t us)
 {
     env->clock->sleep_us(env, us);
@@ -347,21 +353,29 @@ U9_MUST_CHECK static inline bool u9i_random(u9i_env *env, void *out, size_t size
 
 /*
  * Runs task->run(task->ctx) once, on another thread or later on this one, not before `due_us` of the
- * monotonic clock (0: as soon as may be). The task is the caller's memory, must not be queued, and may
- * submit itself again from within.
+ * monotonic clock (0: as soon as may be). The task is the caller's memory until finish or cancel has
+ * returned, must not be queued, and may submit itself again from within; it never runs twice at a time. It
+ * runs by itself only while a dir of the env is open and a thread can be had, elsewhere at its finish. In a
+ * forked child nothing that the parent submitted runs, and finish and cancel return at once.
  */
 static inline void u9i_task_submit(u9i_env *env, u9i_task *task, uint64_t due_us)
 {
     env->executor->submit(env, task, due_us);
 }
 
-/* Returns when the task has run: where it has not begun, it runs here. For tasks without a due time. */
+/*
+ * Returns when the task has run: where it has not begun, it runs here, whatever its due time; one that submits
+ * itself again, until it no longer does. Not from within the task itself.
+ */
 static inline void u9i_task_finish(u9i_env *env, u9i_task *task)
 {
     env->executor->finish(env, task);
 }
 
-/* Returns when the task neither runs nor will: where it has not begun, it never does. */
+/*
+ * Returns when the task neither runs nor will: where it has not begun, it never does, and what it submits of
+ * itself meanwhile is dropped. Not from within the task itself.
+ */
 static inline void u9i_task_cancel(u9i_env *env, u9i_task *task)
 {
     env->executor->cancel(env, task);

@@ -30,7 +30,7 @@ static u9_err take_range(u9_cursor *c, const u9_range *range, u9_fault *fault)
                          "range.size is not sizeof(u9_range)");
     c->from = range->from;
     uint64_t segment = range->segment;
-    if (segment == 0 && c->log->io->single[0] && c->reader.map.count == 1)
+    if (segment == 0 && c->log->dir->single[0] && c->reader.map.count == 1)
         segment = c->reader.map.segments[0].number;
     else if (segment == 0 && (range->begin != 0 || range->end != 0))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = c->log->path),
@@ -52,7 +52,7 @@ u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out, u9_fa
     u9_cursor *c = calloc(1, sizeof *c);
     if (c == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->path), "out of memory");
     c->log = log;
-    u9_err err = u9i_reader_open(&c->reader, log->io, log->path, fault);
+    u9_err err = u9i_reader_open(&c->reader, log->dir, log->path, fault);
     if (err == U9_OK) {
         err = take_range(c, range, fault);
         if (err != U9_OK) u9i_reader_release(&c->reader);

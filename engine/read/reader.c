@@ -3,15 +3,15 @@
  */
 #include "engine/read/reader.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
 #include <string.h>
 
-u9_err u9i_reader_open(u9i_reader *r, u9i_io *io, const char *path, u9_fault *fault)
+u9_err u9i_reader_open(u9i_reader *r, u9i_dir *dir, const char *path, u9_fault *fault)
 {
     memset(r, 0, sizeof *r);
     r->stop = U9_NOWHERE;
-    u9_err err = u9i_catalog_load(&r->map, io, path, fault);
+    u9_err err = u9i_catalog_load(&r->map, dir, path, fault);
     if (err != U9_OK) return err;
     r->scratch = u9i_pages(U9I_BODY_MAX);
     if (r->scratch == NULL) {
@@ -117,7 +117,7 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
 {
     size_t i = 0;
     while (i < r->map.count && r->map.segments[i].number != number) i++;
-    if (i == r->map.count && !(r->map.io->single[0] && r->map.count == 1))
+    if (i == r->map.count && !(r->map.dir->single[0] && r->map.count == 1))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->map.path),
                          "there is no segment number %llu", (unsigned long long)number);
     if (i == r->map.count) i = 0; /* a single file is the segment, whatever its name says */

@@ -40,8 +40,8 @@ typedef struct u9i_reader {
     uint64_t beyond;    /* END: records behind an unconfirmed end */
 } u9i_reader;
 
-/* Takes the map of what is in `io` now. On failure nothing is held. */
-U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_io *io, const char *path,
+/* Takes the map of what is in `dir` now. On failure nothing is held. */
+U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_dir *dir, const char *path,
                                      u9_fault *fault);
 void u9i_reader_release(u9i_reader *reader);
 

@@ -34,21 +34,21 @@ u9_err u9i_judge_begin(u9i_judge *w, const u9i_catalog *map, const u9i_facts *se
                       const u9i_position *before, bool knows_chain, u9_fault *fault)
 {
     char path[4400];
-    const u9i_io_table *table = map->io->table;
     memset(w, 0, sizeof *w);
     w->segment = segment;
+    w->dir = map->dir;
     w->newest = segment == &map->segments[map->count - 1];
     u9i_catalog_path(map, segment, path, sizeof path);
-    int sys = table->open(map->io, segment->name, U9I_OPEN_READ, &w->file);
+    int sys = u9i_file_open(map->dir, segment->name, U9I_OPEN_READ, &w->file);
     if (sys == 0) {
-        sys = table->size(w->file, &w->size);
-        if (sys != 0) table->close(w->file);
+        sys = u9i_file_size(w->file, &w->size);
+        if (sys != 0) u9i_file_close(w->file);
     }
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot open the segment");
     u9_err err = u9i_window_init(&w->scan, w->file, &segment->secret);
     if (err != U9_OK) {
-        table->close(w->file);
+        u9i_file_close(w->file);
         return u9i_fault(fault, err, U9I_AT(.path = path), "out of memory");
     }
     w->bound = segment->named ? segment->at.offset : w->size;
@@ -69,7 +69,7 @@ u9_err u9i_judge_begin(u9i_judge *w, const u9i_catalog *map, const u9i_facts *se
 void u9i_judge_release(u9i_judge *w)
 {
     u9i_window_release(&w->scan); /* first: it may be reading ahead in the file */
-    if (w->file) w->file->io->table->close(w->file);
+    if (w->file) u9i_file_close(w->file);
     w->file = NULL;
 }
 
@@ -99,8 +99,7 @@ static u9_err look_again(u9i_judge *w)
  */
 static bool in_progress(u9i_judge *w, bool *again)
 {
-    u9i_io *io = w->file->io;
-    bool busy = !w->deserted && io->table->busy(io);
+    bool busy = !w->deserted && u9i_dir_writer_active(w->dir);
     *again = !w->deserted && !busy;
     w->deserted = !busy;
     return busy;

@@ -27,6 +27,7 @@ typedef struct u9i_damage_site {
 
 typedef struct u9i_judge {
     const u9i_facts *segment; /* borrows */
+    u9i_dir *dir; /* borrows */
     u9i_file *file;
     u9i_window scan;
     bool newest;    /* the log's last segment: a writer may be at it */

@@ -3,7 +3,7 @@
  */
 #include "engine/segment/window.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static u9_err fill_window(u9i_window *s, size_t need)
         size_t chunk = s->streak < FIRST ? FIRST : s->streak < CHUNK ? (size_t)s->streak : CHUNK;
         size_t want = need - s->fill > chunk ? need - s->fill : chunk;
         size_t got = 0;
-        int err = s->file->io->table->read(s->file, s->base + s->fill, s->window + s->fill, want, &got);
+        int err = u9i_file_read(s->file, s->base + s->fill, s->window + s->fill, want, &got);
         if (err != 0) {
             s->sys = -err;
             s->sys_at = s->base + s->fill;

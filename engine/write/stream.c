@@ -3,7 +3,7 @@
  */
 #include "engine/write/stream.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 #include "format/base/limits.h"
 
 #include <assert.h>
@@ -12,13 +12,12 @@
 
 enum { TAG_SYNC = U9I_STREAM_BUFFERS }; /* tags below are those of buffers */
 
-int u9i_stream_init(u9i_stream *s, u9i_io *io)
+int u9i_stream_init(u9i_stream *s, u9i_env *env)
 {
     memset(s, 0, sizeof *s);
-    s->io = io;
     s->buffers = u9i_pages((size_t)U9I_STREAM_BUFFERS * U9I_STREAM_BUFFER);
     if (s->buffers == NULL) return -ENOMEM;
-    int err = io->table->start(io, s->buffers, U9I_STREAM_BUFFER, U9I_STREAM_BUFFERS);
+    int err = u9i_queue_open(env, s->buffers, U9I_STREAM_BUFFER, U9I_STREAM_BUFFERS, &s->queue);
     if (err != 0) u9i_stream_release(s);
     return err;
 }
@@ -29,35 +28,29 @@ static int fail(u9i_stream *s, int err)
     return s->error;
 }
 
-/* Takes one completion in. */
-static int reap(u9i_stream *s, bool wait)
+/* Takes one completion in. Without `wait` -EAGAIN if there is none yet. */
+static int take(u9i_stream *s, bool wait)
 {
-    u9i_done done;
-    int err = s->io->table->reap(s->io, wait, &done);
-    if (err != 0) return err;
-    if (done.tag == TAG_SYNC) {
+    u9i_completion c;
+    int n;
+    while ((n = u9i_queue_wait(s->queue, &c, 1, wait ? U9I_FOREVER : 0)) == 0)
+        if (!wait) return -EAGAIN;
+    if (n < 0) return n;
+    if (c.tag == TAG_SYNC) {
         s->syncing = false;
-        s->synced = done.error == 0;
+        s->synced = c.result >= 0;
     } else {
-        assert(done.tag < U9I_STREAM_BUFFERS && s->under_way[done.tag] > 0);
-        s->under_way[done.tag]--;
+        assert(c.tag < U9I_STREAM_BUFFERS && s->under_way[c.tag] > 0);
+        s->under_way[c.tag]--;
         s->writes--;
     }
-    return done.error ? fail(s, done.error) : 0;
-}
-
-/* Waits for everything under way, whatever comes of it: the buffers must not be freed before. */
-static void quiesce(u9i_stream *s)
-{
-    while (s->writes > 0 || s->syncing) {
-        unsigned before = s->writes + s->syncing;
-        if (reap(s, true) != 0 && s->writes + s->syncing == before) break; /* the ring itself is gone */
-    }
+    return c.result < 0 ? fail(s, (int)c.result) : 0;
 }
 
 void u9i_stream_release(u9i_stream *s)
 {
-    quiesce(s);
+    if (s->queue) u9i_queue_close(s->queue); /* which waits: the buffers must not be freed before */
+    s->queue = NULL;
     u9i_pages_free(s->buffers, (size_t)U9I_STREAM_BUFFERS * U9I_STREAM_BUFFER);
     s->buffers = NULL;
 }
@@ -75,11 +68,12 @@ static int submit(u9i_stream *s)
 {
     assert(s->fill % U9I_BLOCK == 0);
     if (s->error != 0 || s->fill == s->sent) return s->error;
-    const uint8_t *from = s->buffers + (size_t)s->current * U9I_STREAM_BUFFER + s->sent;
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = s->file, .off = s->base + s->sent,
+                 .buf = s->buffers + (size_t)s->current * U9I_STREAM_BUFFER + s->sent,
+                 .n = s->fill - s->sent, .tag = s->current};
     int err;
-    while ((err = s->io->table->write(s->file, s->base + s->sent, from, s->fill - s->sent,
-                                      s->current)) == -EBUSY)
-        if ((err = reap(s, true)) != 0) break;
+    while ((err = u9i_queue_submit(s->queue, &op, 1)) == -EBUSY)
+        if ((err = take(s, true)) != 0) break;
     if (err != 0) return fail(s, err);
     s->under_way[s->current]++;
     s->writes++;
@@ -92,7 +86,7 @@ static int next_buffer(u9i_stream *s)
 {
     unsigned next = (s->current + 1) % U9I_STREAM_BUFFERS;
     while (s->under_way[next] > 0) {
-        int err = reap(s, true);
+        int err = take(s, true);
         if (err != 0) return fail(s, err);
     }
     s->base += s->fill;
@@ -130,8 +124,9 @@ int u9i_stream_sync_begin(u9i_stream *s)
 {
     if (u9i_stream_sync_end(s) != 0 || u9i_stream_pad(s) != 0) return s->error;
     while (s->writes > 0)
-        if (reap(s, true) != 0) return fail(s, -EIO);
-    int err = s->io->table->sync(s->file, TAG_SYNC);
+        if (take(s, true) != 0) return fail(s, -EIO);
+    u9i_op op = {.kind = U9I_OP_SYNC, .file = s->file, .tag = TAG_SYNC};
+    int err = u9i_queue_submit(s->queue, &op, 1);
     if (err != 0) return fail(s, err);
     s->syncing = true;
     s->synced = false;
@@ -141,7 +136,7 @@ int u9i_stream_sync_begin(u9i_stream *s)
 int u9i_stream_sync_end(u9i_stream *s)
 {
     while (s->syncing)
-        if (reap(s, true) != 0) return fail(s, -EIO);
+        if (take(s, true) != 0) return fail(s, -EIO);
     return s->error;
 }
 
@@ -155,6 +150,6 @@ bool u9i_stream_took_sync(u9i_stream *s)
 int u9i_stream_poll(u9i_stream *s)
 {
     int err;
-    while ((err = reap(s, false)) == 0) continue;
+    while ((err = take(s, false)) == 0) continue;
     return err == -EAGAIN ? s->error : fail(s, err);
 }

@@ -3,7 +3,7 @@
  */
 #include "engine/write/writer_parts.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,7 @@ u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fau
 static u9_err draw_medallion(u9i_writer *w)
 {
     uint64_t r;
-    if (!u9i_random(&r, sizeof r) || !u9i_random(w->session, sizeof w->session)) return U9_IO;
+    if (!u9i_random(w->env, &r, sizeof r) || !u9i_random(w->env, w->session, sizeof w->session)) return U9_IO;
     w->medallion = (UINT64_C(1) << 40) + (r & ((UINT64_C(1) << 40) - 1)); /* [2^40, 2^41) */
     return U9_OK;
 }
@@ -65,20 +65,22 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
     if (asked && strcmp(w->plan.kind, asked) != 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
                          "the log's keys are of kind '%.80s', not '%.80s'", w->plan.kind, asked);
-    return u9i_keygen_init(&w->keygen, w->plan.kind, w->plan.time_us, o->generator, o->cluster, fault);
+    return u9i_keygen_init(&w->keygen, w->env, w->plan.kind, w->plan.time_us, o->generator, o->cluster,
+                           fault);
 }
 
-u9_err u9i_writer_open(u9i_writer *w, u9i_io *io, const char *path, const u9_options *options,
+u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9_options *options,
                        u9_fault *fault)
 {
     memset(w, 0, sizeof *w);
-    w->io = io;
+    w->dir = dir;
+    w->env = dir->env;
     w->lz4 = options->lz4 != 0;
     w->segment_size = options->segment_size ? options->segment_size : UINT64_C(1) << 28;
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
     memcpy(w->path, path, strlen(path) + 1);
-    u9_err err = u9i_resume_find(&w->plan, io, path, w->segment_size, options->on_damage,
+    u9_err err = u9i_resume_find(&w->plan, dir, path, w->segment_size, options->on_damage,
                                  options->on_damage_ctx, fault);
     if (err != U9_OK) return err;
     err = take_kind(w, options, fault);
@@ -92,26 +94,19 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_io *io, const char *path, const u9_opt
     w->frame = u9i_pages(U9I_FRAME_ROOM);
     w->packed = w->lz4 ? u9i_pages(U9I_PACKED_ROOM) : NULL;
     int sys = w->frame == NULL || (w->lz4 && w->packed == NULL) ? -ENOMEM
-                                                                : u9i_stream_init(&w->stream, io);
+                                                                : u9i_stream_init(&w->stream, w->env);
+    dir->writing = sys == 0;
     if (sys == 0) return U9_OK;
     u9i_writer_release(w);
     return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "cannot set up writing");
 }
 
-void u9i_writer_abandon(u9i_writer *w)
-{
-    /* The parent's ring must not be waited on: what is under way is the parent's. */
-    w->stream.writes = 0;
-    w->stream.syncing = false;
-    u9i_writer_release(w);
-}
-
 void u9i_writer_release(u9i_writer *w)
 {
-    if (w->stream.buffers) u9i_stream_release(&w->stream);
-    if (w->out.file) w->io->table->close(w->out.file);
-    if (w->next.file) w->io->table->close(w->next.file);
+    u9i_stream_release(&w->stream);
+    if (w->out.file) u9i_file_close(w->out.file);
+    if (w->next.file) u9i_file_close(w->next.file);
     u9i_keygen_release(&w->keygen);
     u9i_pages_free(w->frame, U9I_FRAME_ROOM);
     u9i_pages_free(w->packed, U9I_PACKED_ROOM);
@@ -129,12 +124,12 @@ static u9_err seal_records(u9i_writer *w, u9_fault *fault)
 static u9_err sync_done(u9i_writer *w, u9_fault *fault)
 {
     if (w->names_dirty) {
-        int sys = w->io->table->sync_dir(w->io); /* [W-4] */
+        int sys = u9i_dir_sync(w->dir); /* [W-4] */
         if (sys != 0) return u9i_writer_poison(w, sys, "syncing the directory", fault);
         w->names_dirty = false;
     }
     w->durable = w->syncing;
-    w->synced_us = u9i_monotonic_us();
+    w->synced_us = u9i_monotonic_us(w->env);
     return U9_OK;
 }
 
@@ -170,7 +165,7 @@ u9_err u9i_writer_sync_frames(u9i_writer *w, u9_fault *fault)
 {
     u9_err err = u9i_writer_sync(w, fault);
     if (err != U9_OK || w->durable.offset == w->end.offset) return err;
-    w->first_us = u9i_monotonic_us();
+    w->first_us = u9i_monotonic_us(w->env);
     return u9i_writer_sync(w, fault);
 }
 
@@ -227,7 +222,7 @@ u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u
     u9_err err = u9i_writer_measure(w, entries, count, &total, fault);
     if (err == U9_OK) err = make_room(w, total, fault);
     if (err != U9_OK) return err;
-    if (w->first_us == 0) w->first_us = u9i_monotonic_us();
+    if (w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
     err = u9i_writer_put(w, entries, count, places, fault);
     if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;
     /* The records are in; a failure from here on poisons, and is told by the next call. */

@@ -26,7 +26,8 @@ typedef struct u9i_output {
 } u9i_output;
 
 typedef struct u9i_writer {
-    u9i_io *io;
+    u9i_dir *dir; /* borrows */
+    u9i_env *env; /* its */
     char path[4096];
     bool lz4;
     uint64_t segment_size;
@@ -63,7 +64,7 @@ typedef struct u9i_writer {
 } u9i_writer;
 
 /* Plans a session on the locked directory. U9_ARG, U9_NOMEM, and what u9i_resume_find returns. */
-U9_MUST_CHECK u9_err u9i_writer_open(u9i_writer *writer, u9i_io *io, const char *path,
+U9_MUST_CHECK u9_err u9i_writer_open(u9i_writer *writer, u9i_dir *dir, const char *path,
                                      const u9_options *options, u9_fault *fault);
 
 /* Appends a batch into one frame. Errors as u9_log_append_batch. */
@@ -101,10 +102,7 @@ uint64_t u9i_writer_behind(const u9i_writer *writer);
 /* Ends the session: everything durable, the file closed. Then frees. [S-4] */
 u9_err u9i_writer_close(u9i_writer *writer, u9_fault *fault);
 
-/* Frees without writing. */
+/* Frees without writing; in a forked child, whose parent goes on, also without waiting. */
 void u9i_writer_release(u9i_writer *writer);
-
-/* The same in a forked child, whose parent goes on. */
-void u9i_writer_abandon(u9i_writer *writer);
 
 #endif

@@ -101,6 +101,7 @@ typedef struct u9_check_options {
     u9_damage_fn *on_damage;  /* may be NULL */
     u9_progress_fn *on_progress; /* may be NULL */
     void *ctx;                /* first argument of both */
+    const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
 } u9_check_options;
 
 /*

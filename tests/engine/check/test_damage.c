@@ -7,7 +7,7 @@
 #include "tests/suites.h"
 
 #include "engine/read/reader.h"
-#include "engine/os/system.h"
+#include "engine/os/env.h"
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
 
@@ -43,7 +43,7 @@ typedef struct victim {
     seen *whole;
     int fd;
 
-    u9i_io io; /* the same log in memory: fast enough for every bit */
+    u9i_dir dir; /* the same log in memory: fast enough for every bit */
     struct held {
         u9i_file file;
         char name[20];
@@ -53,17 +53,17 @@ typedef struct victim {
     size_t held_count;
 } victim;
 
-static int list_held(u9i_io *io, u9i_list_fn *each, void *ctx)
+static int list_held(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
-    victim *v = (victim *)((char *)io - offsetof(victim, io));
+    victim *v = (victim *)((char *)dir - offsetof(victim, dir));
     int err = 0;
     for (size_t i = 0; i < v->held_count && err == 0; i++) err = each(ctx, v->held[i].name);
     return err;
 }
 
-static int open_held(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
+static int open_held(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
-    victim *v = (victim *)((char *)io - offsetof(victim, io));
+    victim *v = (victim *)((char *)dir - offsetof(victim, dir));
     ck_assert_int_eq(mode, U9I_OPEN_READ);
     for (size_t i = 0; i < v->held_count; i++)
         if (strcmp(v->held[i].name, name) == 0) *out = &v->held[i].file;
@@ -89,23 +89,26 @@ static int read_held(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *
     return 0;
 }
 
-static bool busy_held(u9i_io *io)
+static bool locked_held(u9i_dir *dir)
 {
-    (void)io;
+    (void)dir;
     return false;
 }
 
-static const u9i_io_table holding = {.name = "held",
-                                     .list = list_held,
-                                     .open = open_held,
-                                     .close = close_held,
-                                     .size = size_held,
-                                     .read = read_held,
-                                     .busy = busy_held};
+static const u9i_fs holding = {.list = list_held,
+                               .open = open_held,
+                               .close = close_held,
+                               .size = size_held,
+                               .read = read_held,
+                               .locked = locked_held};
+
+static u9i_env holding_env;
 
 static void take(victim *v, const char *log, uint64_t number)
 {
-    *v = (victim){.log = log, .number = number, .io.table = &holding};
+    holding_env = u9i_env_posix;
+    holding_env.fs = &holding;
+    *v = (victim){.log = log, .number = number, .dir.env = &holding_env};
     v->bytes = read_file(segment_path(log, number), &v->size);
     v->count = list_frames(v->bytes, v->size, v->frames, MAX);
     v->whole = look(log);
@@ -116,7 +119,7 @@ static void take(victim *v, const char *log, uint64_t number)
     for (uint64_t i = 1; access(segment_path(log, i), F_OK) == 0; i++) {
         ck_assert_uint_le(i, FILES);
         struct held *h = &v->held[v->held_count++];
-        h->file.io = &v->io;
+        h->file.env = &holding_env;
         snprintf(h->name, sizeof h->name, "%016llx.u9", (unsigned long long)i);
         h->bytes = read_file(segment_path(log, i), &h->size);
     }
@@ -206,7 +209,7 @@ static gist inspect_held(victim *v)
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
     uint64_t last = 0;
-    ck_assert_int_eq(u9i_reader_open(&r, &v->io, "held", NULL), U9_OK);
+    ck_assert_int_eq(u9i_reader_open(&r, &v->dir, "held", NULL), U9_OK);
     r.seals = true;
     while (step != U9I_STEP_END) {
         ck_assert_int_eq(u9i_reader_step(&r, &step, NULL), U9_OK);
@@ -289,7 +292,7 @@ static void make_small(const char *log)
     append_many(w, "plain", 1, 1);
     /* The boundary where it would stand aligned in a body of its own: that one is masked. [F-7] */
     uint8_t bytes[42];
-    ck_assert(u9i_random(bytes, sizeof bytes));
+    ck_assert(u9i_random(&u9i_env_posix, bytes, sizeof bytes));
     memcpy(bytes + 10, keys_of(segment_path(log, 1)).boundary, 16);
     append_bytes(w, bytes, sizeof bytes);
     close_log(w);

@@ -7,7 +7,7 @@
 #include "tests/suites.h"
 
 #include "engine/read/reader.h"
-#include "engine/os/system.h"
+#include "engine/os/env.h"
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
 
@@ -107,21 +107,21 @@ END_TEST
 
 /* A disk in memory that counts what is read from it. */
 static struct {
-    u9i_io io;
+    u9i_dir dir;
     u9i_file file;
     uint8_t *bytes;
     uint64_t size, read;
 } counted;
 
-static int list_counted(u9i_io *io, u9i_list_fn *each, void *ctx)
+static int list_counted(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
-    (void)io;
+    (void)dir;
     return each(ctx, "0000000000000001.u9");
 }
 
-static int open_counted(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
+static int open_counted(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
-    (void)io;
+    (void)dir;
     (void)name;
     (void)mode;
     *out = &counted.file;
@@ -149,36 +149,37 @@ static int read_counted(u9i_file *file, uint64_t off, void *buf, size_t n, size_
     return 0;
 }
 
-static bool busy_counted(u9i_io *io)
+static bool locked_counted(u9i_dir *dir)
 {
-    (void)io;
+    (void)dir;
     return false;
 }
 
 /* Reads the whole segment: how many frames there are. Counts bytes read and time used. */
 static size_t read_all(double *seconds)
 {
-    static const u9i_io_table table = {.name = "counted",
-                                       .list = list_counted,
-                                       .open = open_counted,
-                                       .close = close_counted,
-                                       .size = size_counted,
-                                       .read = read_counted,
-                                       .busy = busy_counted};
+    static const u9i_fs fs = {.list = list_counted,
+                              .open = open_counted,
+                              .close = close_counted,
+                              .size = size_counted,
+                              .read = read_counted,
+                              .locked = locked_counted};
+    u9i_env env = u9i_env_posix;
+    env.fs = &fs;
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
     size_t frames = 0;
-    counted.io.table = &table;
-    counted.file.io = &counted.io;
+    counted.dir.env = &env;
+    counted.file.env = &env;
     counted.read = 0;
-    uint64_t start = u9i_monotonic_us();
-    ck_assert_int_eq(u9i_reader_open(&r, &counted.io, "counted", NULL), U9_OK);
+    uint64_t start = u9i_monotonic_us(&u9i_env_posix);
+    ck_assert_int_eq(u9i_reader_open(&r, &counted.dir, "counted", NULL), U9_OK);
     while (step != U9I_STEP_END) {
         ck_assert_int_eq(u9i_reader_step(&r, &step, NULL), U9_OK);
         frames += step == U9I_STEP_FRAME;
     }
     u9i_reader_release(&r);
-    *seconds = (double)(u9i_monotonic_us() - start) / 1e6;
+    *seconds = (double)(u9i_monotonic_us(&u9i_env_posix) - start) / 1e6;
     return frames;
 }
 

@@ -2,7 +2,6 @@
  * tests/engine/log/test_log.c: a log as its user has it: open, append, commit, read, look up, close; who may do
  * what at the same time; and what is said when something cannot be done. [L-1] to [L-8] [S-1] [S-2] [W-1]
  */
-#include "engine/os/system.h"
 #include "format/frame/control.h"
 #include "format/frame/disk.h"
 #include "tests/engine/os/fault_io.h"

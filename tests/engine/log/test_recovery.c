@@ -702,7 +702,7 @@ static struct {
 
 static int read_troubled(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
 {
-    int err = u9i_io_posix.read(file, off, buf, n, got);
+    int err = u9i_env_posix.fs->read(file, off, buf, n, got);
     if (err != 0 || trouble.times == 0 || off + *got <= trouble.from) return err;
     trouble.times--;
     if (trouble.error != 0) return trouble.error;
@@ -711,24 +711,19 @@ static int read_troubled(u9i_file *file, uint64_t off, void *buf, size_t n, size
     return 0;
 }
 
-static u9i_io_table troubled;
-
-static int mount_troubled(const char *path, bool create, u9i_io **out)
-{
-    int err = u9i_io_posix.mount(path, create, out);
-    if (err == 0) (*out)->table = &troubled;
-    return err;
-}
+static u9i_env troubled;
+static u9i_fs troubled_fs;
 
 /* Opens the log on the troubled disk, which is well so far. */
 static u9_cursor *troubled_cursor(const char *log, u9_log **handle)
 {
     u9_cursor *c;
-    troubled = u9i_io_posix;
+    troubled = u9i_env_posix;
     troubled.name = "troubled";
-    troubled.mount = mount_troubled;
-    troubled.read = read_troubled;
-    u9i_io_offer(&troubled);
+    troubled_fs = *u9i_env_posix.fs;
+    troubled_fs.read = read_troubled;
+    troubled.fs = &troubled_fs;
+    u9i_env_register(&troubled);
     u9_options o = {.size = sizeof o, .io = "troubled"};
     ck_assert_int_eq(u9_log_open(log, &o, handle, NULL), U9_OK);
     ck_assert_int_eq(u9_cursor_open(*handle, NULL, &c, NULL), U9_OK);

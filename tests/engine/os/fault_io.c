@@ -23,11 +23,11 @@ typedef struct plan {
     bool sticky, half;
 } plan;
 
-/* What is the same for all mounts. */
+/* What is the same for all dirs. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    const u9i_io_table *inner;
+    u9i_env *inner;
     fault_op *ops;
     size_t count, room;
     uint64_t tick;
@@ -47,44 +47,50 @@ typedef enum slot_state {
     SLOT_COMPLETE
 } slot_state;
 
-static const u9i_io_table fault_io_table;
-
-struct faulty_file;
+static u9i_env faulty_env;
 
 typedef struct slot {
     slot_state state;
     uint64_t age;
-    size_t op;
-    struct faulty_file *file;
-    bool is_sync;
-    uint64_t off, tag;
-    const void *buf;
-    size_t n;
-    int error;
+    size_t entry; /* in the diary */
+    u9i_op op;
+    int64_t result;
 } slot;
 
-typedef struct faulty {
-    u9i_io io;
-    u9i_io *inner;
+typedef struct faulty_queue {
+    u9i_queue queue;
+    u9i_queue *inner;
     pid_t owner;
     uint64_t age;
-    slot slots[U9I_IO_DEPTH];
-} faulty;
+    slot slots[U9I_QUEUE_DEPTH];
+} faulty_queue;
+
+typedef struct faulty_dir {
+    u9i_dir dir;
+    u9i_dir *inner;
+    pid_t owner;
+} faulty_dir;
 
 typedef struct faulty_file {
     u9i_file file;
     u9i_file *inner;
+    pid_t owner;
     uint64_t segment;
 } faulty_file;
 
-static faulty *of_io(u9i_io *io)
+static u9i_dir *inner_dir(u9i_dir *dir)
 {
-    return (faulty *)io;
+    return ((faulty_dir *)dir)->inner;
 }
 
-static faulty_file *of_file(u9i_file *file)
+static u9i_file *inner_file(u9i_file *file)
 {
-    return (faulty_file *)file;
+    return ((faulty_file *)file)->inner;
+}
+
+static uint64_t segment_of(u9i_file *file)
+{
+    return ((faulty_file *)file)->segment;
 }
 
 /* The diary */
@@ -280,80 +286,87 @@ uint64_t fault_io_durable(uint64_t segment, uint64_t tick)
     return end;
 }
 
-/* The table: what is done at once */
+static void check_owner(pid_t owner)
+{
+    if (getpid() != owner) _exit(FAULT_WRONG_PROCESS);
+}
 
-static int mount_faulty(const char *path, bool create, u9i_io **out)
+/* What is done at once */
+
+static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
 {
     size_t op;
     int err = enter(FAULT_MOUNT, 0, 0, 0, &op, NULL);
     if (err != 0) return leave(op, err);
-    faulty *f = calloc(1, sizeof *f);
+    faulty_dir *f = calloc(1, sizeof *f);
     assert(f);
-    err = diary.inner->mount(path, create, &f->inner);
+    err = u9i_dir_open(diary.inner, path, create, &f->inner);
     if (err != 0) {
         free(f);
         return leave(op, err);
     }
-    f->io.table = &fault_io_table;
-    memcpy(f->io.single, f->inner->single, sizeof f->io.single);
+    f->dir.env = env;
+    memcpy(f->dir.single, f->inner->single, sizeof f->dir.single);
     f->owner = getpid();
-    *out = &f->io;
+    *out = &f->dir;
     return leave(op, 0);
 }
 
-static void unmount_faulty(u9i_io *io)
+static void close_dir(u9i_dir *dir)
 {
-    faulty *f = of_io(io);
-    f->inner->table->unmount(f->inner);
-    free(f);
+    u9i_dir_close(inner_dir(dir));
+    free(dir);
 }
 
-static void check_owner(const faulty *f)
-{
-    if (getpid() != f->owner) _exit(FAULT_WRONG_PROCESS);
-}
-
-static int lock_faulty(u9i_io *io)
+static int lock_dir(u9i_dir *dir)
 {
     size_t op;
     int err = enter(FAULT_LOCK, 0, 0, 0, &op, NULL);
-    u9i_io *inner = of_io(io)->inner;
-    return leave(op, err ? err : inner->table->lock(inner));
+    return leave(op, err ? err : u9i_dir_lock(inner_dir(dir)));
 }
 
-static bool busy_faulty(u9i_io *io)
+static bool locked(u9i_dir *dir)
 {
-    u9i_io *inner = of_io(io)->inner;
-    return inner->table->busy(inner);
+    return u9i_dir_writer_active(inner_dir(dir));
 }
 
-static int list_faulty(u9i_io *io, u9i_list_fn *each, void *ctx)
+static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     size_t op;
     int err = enter(FAULT_LIST, 0, 0, 0, &op, NULL);
-    u9i_io *inner = of_io(io)->inner;
-    return leave(op, err ? err : inner->table->list(inner, each, ctx));
+    return leave(op, err ? err : u9i_dir_list(inner_dir(dir), each, ctx));
 }
 
-static int sync_dir_faulty(u9i_io *io)
+static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
+{
+    return u9i_dir_stat(inner_dir(dir), name, out);
+}
+
+static int rename_name(u9i_dir *dir, const char *from, const char *to)
+{
+    return u9i_dir_rename(inner_dir(dir), from, to);
+}
+
+static int link_name(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name)
+{
+    return u9i_dir_link(inner_dir(dir), name, inner_dir(to), new_name);
+}
+
+static int remove_name(u9i_dir *dir, const char *name)
+{
+    return u9i_dir_remove(inner_dir(dir), name);
+}
+
+static int sync_dir(u9i_dir *dir)
 {
     size_t op;
-    check_owner(of_io(io));
+    check_owner(((faulty_dir *)dir)->owner);
     int err = enter(FAULT_SYNC_DIR, 0, 0, 0, &op, NULL);
-    u9i_io *inner = of_io(io)->inner;
-    if (err == 0 && diary.sync_for_real) err = inner->table->sync_dir(inner);
+    if (err == 0 && diary.sync_for_real) err = u9i_dir_sync(inner_dir(dir));
     return leave(op, err);
 }
 
-static int start_faulty(u9i_io *io, void *buffers, size_t size, unsigned count)
-{
-    size_t op;
-    int err = enter(FAULT_START, 0, 0, 0, &op, NULL);
-    u9i_io *inner = of_io(io)->inner;
-    return leave(op, err ? err : inner->table->start(inner, buffers, size, count));
-}
-
-static int open_faulty(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
+static int open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
     size_t op;
     uint64_t segment = u9i_segment_number(name);
@@ -361,147 +374,161 @@ static int open_faulty(u9i_io *io, const char *name, u9i_open_mode mode, u9i_fil
     if (err != 0) return leave(op, err);
     faulty_file *file = calloc(1, sizeof *file);
     assert(file);
-    u9i_io *inner = of_io(io)->inner;
-    err = inner->table->open(inner, name, mode, &file->inner);
+    err = u9i_file_open(inner_dir(dir), name, mode, &file->inner);
     if (err != 0) {
         free(file);
         return leave(op, err);
     }
-    file->file.io = io;
+    file->file.env = dir->env;
+    file->owner = ((faulty_dir *)dir)->owner;
     file->segment = segment;
     *out = &file->file;
     return leave(op, 0);
 }
 
-static void close_faulty(u9i_file *file)
+static void close_file(u9i_file *file)
 {
-    u9i_file *inner = of_file(file)->inner;
-    inner->io->table->close(inner);
+    u9i_file_close(inner_file(file));
     free(file);
 }
 
-static int size_faulty(u9i_file *file, uint64_t *out)
+static int file_size(u9i_file *file, uint64_t *out)
 {
     size_t op;
-    int err = enter(FAULT_SIZE, of_file(file)->segment, 0, 0, &op, NULL);
-    u9i_file *inner = of_file(file)->inner;
-    return leave(op, err ? err : inner->io->table->size(inner, out));
+    int err = enter(FAULT_SIZE, segment_of(file), 0, 0, &op, NULL);
+    return leave(op, err ? err : u9i_file_size(inner_file(file), out));
 }
 
-static int read_faulty(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
+static int read_file(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
 {
     size_t op;
-    int err = enter(FAULT_READ, of_file(file)->segment, off, off + n, &op, NULL);
-    u9i_file *inner = of_file(file)->inner;
-    return leave(op, err ? err : inner->io->table->read(inner, off, buf, n, got));
+    int err = enter(FAULT_READ, segment_of(file), off, off + n, &op, NULL);
+    return leave(op, err ? err : u9i_file_read(inner_file(file), off, buf, n, got));
 }
 
-static int reserve_faulty(u9i_file *file, uint64_t end)
+static int reserve(u9i_file *file, uint64_t end)
 {
     size_t op;
-    int err = enter(FAULT_RESERVE, of_file(file)->segment, 0, end, &op, NULL);
-    u9i_file *inner = of_file(file)->inner;
-    return leave(op, err ? err : inner->io->table->reserve(inner, end));
+    int err = enter(FAULT_RESERVE, segment_of(file), 0, end, &op, NULL);
+    return leave(op, err ? err : u9i_file_reserve(inner_file(file), end));
 }
 
-static int cut_faulty(u9i_file *file, uint64_t size)
+static int set_size(u9i_file *file, uint64_t size)
 {
     size_t op;
-    check_owner(of_io(file->io));
-    int err = enter(FAULT_CUT, of_file(file)->segment, 0, size, &op, NULL);
-    u9i_file *inner = of_file(file)->inner;
-    return leave(op, err ? err : inner->io->table->cut(inner, size));
+    check_owner(((faulty_file *)file)->owner);
+    int err = enter(FAULT_CUT, segment_of(file), 0, size, &op, NULL);
+    return leave(op, err ? err : u9i_file_truncate(inner_file(file), size));
 }
 
-static int settle_faulty(u9i_file *file)
+static int sync_and_evict(u9i_file *file)
 {
     size_t op;
-    int err = enter(FAULT_SETTLE, of_file(file)->segment, 0, 0, &op, NULL);
-    u9i_file *inner = of_file(file)->inner;
-    if (err == 0 && diary.sync_for_real) err = inner->io->table->settle(inner);
+    int err = enter(FAULT_SETTLE, segment_of(file), 0, 0, &op, NULL);
+    if (err == 0 && diary.sync_for_real) err = u9i_file_sync_and_evict(inner_file(file));
     return leave(op, err);
 }
 
-/* The table: what is started and completed apart */
-
-/* Takes one completion from below into its slot. */
-static int take_inner(faulty *f, bool wait)
+static int map_file(u9i_file *file, uint64_t off, size_t n, const void **out)
 {
-    u9i_done done;
-    int err = f->inner->table->reap(f->inner, wait, &done);
-    if (err != 0) return err;
-    assert(done.tag < U9I_IO_DEPTH && f->slots[done.tag].state == SLOT_INNER);
-    f->slots[done.tag].state = SLOT_COMPLETE;
-    f->slots[done.tag].error = done.error;
+    return u9i_file_map(inner_file(file), off, n, out);
+}
+
+static void unmap_file(u9i_file *file, const void *map, size_t n)
+{
+    u9i_file_unmap(inner_file(file), map, n);
+}
+
+/* What is started and completed apart */
+
+static int open_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
+{
+    size_t op;
+    int err = enter(FAULT_START, 0, 0, 0, &op, NULL);
+    if (err != 0) return leave(op, err);
+    faulty_queue *q = calloc(1, sizeof *q);
+    assert(q);
+    err = u9i_queue_open(diary.inner, buffers, size, count, &q->inner);
+    if (err != 0) {
+        free(q);
+        return leave(op, err);
+    }
+    q->queue.env = env;
+    q->owner = getpid();
+    *out = &q->queue;
+    return leave(op, 0);
+}
+
+/* Takes one completion from below into its slot. -EAGAIN: there was none by then. */
+static int take_inner(faulty_queue *q, uint64_t deadline_us)
+{
+    u9i_completion c;
+    int n = u9i_queue_wait(q->inner, &c, 1, deadline_us);
+    if (n <= 0) return n < 0 ? n : -EAGAIN;
+    assert(c.tag < U9I_QUEUE_DEPTH && q->slots[c.tag].state == SLOT_INNER);
+    q->slots[c.tag].state = SLOT_COMPLETE;
+    q->slots[c.tag].result = c.result;
     return 0;
 }
 
 /* Hands a slot's operation down. */
-static void hand_down(faulty *f, slot *s)
+static void hand_down(faulty_queue *q, slot *s)
 {
-    const u9i_io_table *t = f->inner->table;
-    u9i_file *file = s->file->inner;
-    uint64_t tag = (uint64_t)(s - f->slots);
+    u9i_op op = s->op;
     int err;
+    op.file = inner_file(op.file);
+    op.tag = (uint64_t)(s - q->slots);
     s->state = SLOT_INNER;
-    if (s->is_sync && !diary.sync_for_real) {
+    if (op.kind == U9I_OP_SYNC && !diary.sync_for_real) {
         s->state = SLOT_COMPLETE;
         return;
     }
-    while ((err = s->is_sync ? t->sync(file, tag) : t->write(file, s->off, s->buf, s->n, tag)) ==
-           -EBUSY)
-        (void)take_inner(f, true);
-    if (err != 0) s->state = SLOT_COMPLETE, s->error = err;
+    while ((err = u9i_queue_submit(q->inner, &op, 1)) == -EBUSY) (void)take_inner(q, U9I_FOREVER);
+    if (err != 0) s->state = SLOT_COMPLETE, s->result = err;
 }
 
 /* Does a slot's operation from beginning to end. */
-static void do_now(faulty *f, slot *s)
+static void do_now(faulty_queue *q, slot *s)
 {
-    hand_down(f, s);
+    hand_down(q, s);
     while (s->state == SLOT_INNER)
-        if (take_inner(f, true) != 0) abort();
+        if (take_inner(q, U9I_FOREVER) != 0) abort();
 }
 
-static int begin(u9i_file *file, const slot *work)
+static void begin(faulty_queue *q, const u9i_op *op)
 {
-    faulty *f = of_io(file->io);
+    static const fault_kind kinds[] = {
+        [U9I_OP_READ] = FAULT_READ, [U9I_OP_WRITE] = FAULT_WRITE, [U9I_OP_SYNC] = FAULT_SYNC};
     bool half;
-    check_owner(f);
-    slot *s = f->slots;
-    while (s < f->slots + U9I_IO_DEPTH && s->state != SLOT_FREE) s++;
-    if (s == f->slots + U9I_IO_DEPTH) return -EBUSY;
-    *s = *work;
-    s->file = of_file(file);
-    s->age = ++f->age;
-    s->error = enter(s->is_sync ? FAULT_SYNC : FAULT_WRITE, s->file->segment, s->off, s->off + s->n,
-                     &s->op, &half);
-    int err = s->error;
+    slot *s = q->slots;
+    while (s->state != SLOT_FREE) s++;
+    *s = (slot){.op = *op, .age = ++q->age};
+    int err = enter(kinds[op->kind], segment_of(op->file), op->off, op->off + op->n, &s->entry, &half);
     if (err != 0 && half) {
-        s->n = s->n / 2 / 512 * 512;
-        do_now(f, s);
-        s->error = err;
+        s->op.n = op->n / 2 / 512 * 512;
+        do_now(q, s);
     }
-    if (err != 0) s->state = SLOT_COMPLETE;
-    else if (diary.order == FAULT_PROMPT) hand_down(f, s);
+    if (err != 0) s->state = SLOT_COMPLETE, s->result = err;
+    else if (diary.order == FAULT_PROMPT) hand_down(q, s);
     else s->state = SLOT_WAITING;
+}
+
+static int submit(u9i_queue *queue, const u9i_op *ops, unsigned count)
+{
+    faulty_queue *q = (faulty_queue *)queue;
+    unsigned room = 0;
+    check_owner(q->owner);
+    for (unsigned i = 0; i < U9I_QUEUE_DEPTH; i++) room += q->slots[i].state == SLOT_FREE;
+    if (count > room) return -EBUSY;
+    for (unsigned i = 0; i < count; i++) begin(q, &ops[i]);
     return 0;
 }
 
-static int write_faulty(u9i_file *file, uint64_t off, const void *buf, size_t n, uint64_t tag)
-{
-    return begin(file, &(slot){.off = off, .buf = buf, .n = n, .tag = tag});
-}
-
-static int sync_faulty(u9i_file *file, uint64_t tag)
-{
-    return begin(file, &(slot){.is_sync = true, .tag = tag});
-}
-
 /* The slot whose turn it is to be told; NULL: all that is under way is below. */
-static slot *whose_turn(faulty *f)
+static slot *whose_turn(faulty_queue *q)
 {
     slot *turn = NULL;
-    for (slot *s = f->slots; s < f->slots + U9I_IO_DEPTH; s++) {
+    for (slot *s = q->slots; s < q->slots + U9I_QUEUE_DEPTH; s++) {
         if (s->state != SLOT_WAITING && s->state != SLOT_COMPLETE) continue;
         bool newest = diary.order == FAULT_REVERSED;
         if (turn == NULL || (newest ? s->age > turn->age : s->age < turn->age)) turn = s;
@@ -509,44 +536,53 @@ static slot *whose_turn(faulty *f)
     return turn;
 }
 
-static int reap_faulty(u9i_io *io, bool wait, u9i_done *out)
+/* Tells one completion, whatever `max`. */
+static int wait_queue(u9i_queue *queue, u9i_completion *out, unsigned max, uint64_t deadline_us)
 {
-    faulty *f = of_io(io);
-    check_owner(f);
-    if (diary.order != FAULT_PROMPT && !wait) return -EAGAIN;
+    faulty_queue *q = (faulty_queue *)queue;
+    (void)max;
+    check_owner(q->owner);
+    if (diary.order != FAULT_PROMPT && deadline_us == 0) return 0;
     slot *s;
-    while ((s = whose_turn(f)) == NULL) {
-        int err = take_inner(f, wait);
-        if (err != 0) return err;
+    while ((s = whose_turn(q)) == NULL) {
+        int err = take_inner(q, deadline_us);
+        if (err != 0) return err == -EAGAIN ? 0 : err;
     }
-    if (s->state == SLOT_WAITING) do_now(f, s);
-    *out = (u9i_done){.tag = s->tag, .error = leave(s->op, s->error)};
+    if (s->state == SLOT_WAITING) do_now(q, s);
+    *out = (u9i_completion){.tag = s->op.tag, .result = s->result};
+    (void)leave(s->entry, s->result < 0 ? (int)s->result : 0);
     s->state = SLOT_FREE;
-    return 0;
+    return 1;
 }
 
-static const u9i_io_table fault_io_table = {
-    .name = "faulty",
-    .mount = mount_faulty,
-    .unmount = unmount_faulty,
-    .lock = lock_faulty,
-    .busy = busy_faulty,
-    .list = list_faulty,
-    .sync_dir = sync_dir_faulty,
-    .start = start_faulty,
-    .open = open_faulty,
-    .close = close_faulty,
-    .size = size_faulty,
-    .read = read_faulty,
-    .reserve = reserve_faulty,
-    .cut = cut_faulty,
-    .settle = settle_faulty,
-    .write = write_faulty,
-    .sync = sync_faulty,
-    .reap = reap_faulty,
-};
+static void wake(u9i_queue *queue)
+{
+    u9i_queue_wake(((faulty_queue *)queue)->inner);
+}
 
-void fault_io_reset(const u9i_io_table *inner)
+static void close_queue(u9i_queue *queue)
+{
+    faulty_queue *q = (faulty_queue *)queue;
+    u9i_completion unused;
+    for (unsigned i = 0; i < U9I_QUEUE_DEPTH && q->owner == getpid(); i++)
+        while (q->slots[i].state != SLOT_FREE) (void)wait_queue(queue, &unused, 1, U9I_FOREVER);
+    u9i_queue_close(q->inner);
+    free(q);
+}
+
+static const u9i_fs faulty_fs = {
+    .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked, .list = list,
+    .stat = stat_name, .rename = rename_name, .link = link_name, .remove = remove_name,
+    .sync_dir = sync_dir, .open = open_file, .close = close_file, .size = file_size, .read = read_file,
+    .reserve = reserve, .truncate = set_size, .sync_and_evict = sync_and_evict, .map = map_file,
+    .unmap = unmap_file};
+
+static const u9i_queue_type faulty_queue_type = {
+    .open = open_queue, .close = close_queue, .submit = submit, .wait = wait_queue, .wake = wake};
+
+static u9i_env faulty_env = {.name = "faulty", .fs = &faulty_fs, .queue = &faulty_queue_type};
+
+void fault_io_reset(u9i_env *inner)
 {
     pthread_mutex_lock(&diary.lock);
     free(diary.ops);
@@ -558,10 +594,13 @@ void fault_io_reset(const u9i_io_table *inner)
     diary.sync_for_real = false;
     diary.hold_nth = 0;
     diary.held = false;
-    diary.inner = inner ? inner : u9i_io_choose(NULL);
+    diary.inner = inner;
     pthread_mutex_unlock(&diary.lock);
-    assert(diary.inner);
-    u9i_io_offer(&fault_io_table);
+    if (inner == NULL && u9i_env_choose(NULL, &diary.inner, NULL) != U9_OK) abort();
+    faulty_env.clock = diary.inner->clock;
+    faulty_env.random = diary.inner->random;
+    faulty_env.executor = diary.inner->executor;
+    u9i_env_register(&faulty_env);
 }
 
 /* Randomness */

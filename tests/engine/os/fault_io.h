@@ -1,6 +1,6 @@
 /*
- * tests/engine/os/fault_io.h: a disk that keeps a diary and fails on request: the io table "faulty", chosen by
- * options.io. It stands on the table of the run (U9_IO), or on any other.
+ * tests/engine/os/fault_io.h: a disk that keeps a diary and fails on request: the env "faulty", chosen by
+ * options.io. It stands on the env of the run (U9_IO), or on any other.
  *
  * Every operation is recorded with two ticks of one clock, when it began and when it was told complete, so
  * that tests can speak of order without speaking of time. A failing operation is not done at all, or, a
@@ -47,8 +47,8 @@ typedef struct fault_op {
 
 typedef enum fault_order { FAULT_PROMPT, FAULT_LATE, FAULT_REVERSED } fault_order;
 
-/* Offers the table on top of `inner` (NULL: the table of the run), with an empty diary and no plans. */
-void fault_io_reset(const u9i_io_table *inner);
+/* Registers the env on top of `inner` (NULL: the env of the run), with an empty diary and no plans. */
+void fault_io_reset(u9i_env *inner);
 
 /* Plans: the nth call (from 1, counted from now) of this kind fails with `error`; sticky: all later too. */
 void fault_io_fail(fault_kind kind, unsigned nth, int error, bool sticky);
@@ -67,7 +67,7 @@ void fault_io_hold(fault_kind kind, unsigned nth);
 void fault_io_wait_held(void); /* until somebody stands there */
 void fault_io_let_go(void);
 
-/* The diary; the array is good while no log is open on the table. */
+/* The diary; the array is good while no log is open on the env. */
 const fault_op *fault_io_ops(size_t *count);
 /* How many operations of this kind (FAULT_ANY: all) it holds. */
 unsigned fault_io_count(fault_kind kind);

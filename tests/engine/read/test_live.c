@@ -28,24 +28,18 @@ static struct {
     unsigned lists;
 } late;
 
-static u9i_io_table late_table;
+static u9i_env late_env;
+static u9i_fs late_fs;
 
-static int mount_late(const char *path, bool create, u9i_io **out)
-{
-    int err = u9i_io_posix.mount(path, create, out);
-    if (err == 0) (*out)->table = &late_table;
-    return err;
-}
-
-static int list_late(u9i_io *io, u9i_list_fn *each, void *ctx)
+static int list_late(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     if (late.on_list) late.on_list(++late.lists);
-    return u9i_io_posix.list(io, each, ctx);
+    return u9i_env_posix.fs->list(dir, each, ctx);
 }
 
-static int open_late(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
+static int open_late(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
-    int err = u9i_io_posix.open(io, name, mode, out);
+    int err = u9i_env_posix.fs->open(dir, name, mode, out);
     if (err != 0) return err;
     if (u9i_segment_number(name) == late.segment) late.file = *out;
     else if (late.file == *out) late.file = NULL;
@@ -54,7 +48,7 @@ static int open_late(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file 
 
 static int read_late(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
 {
-    int err = u9i_io_posix.read(file, off, buf, n, got);
+    int err = u9i_env_posix.fs->read(file, off, buf, n, got);
     if (err != 0 || file != late.file || late.until == SHOWN) return err;
     for (size_t i = 0; i < *got; i++)
         if (late.from <= off + i && off + i < late.to) ((uint8_t *)buf)[i] = 0;
@@ -62,9 +56,9 @@ static int read_late(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *
     return 0;
 }
 
-static bool busy_late(u9i_io *io)
+static bool locked_late(u9i_dir *dir)
 {
-    (void)io;
+    (void)dir;
     late.asked++;
     if (late.until == ASKED) late.until = SHOWN;
     return late.busy;
@@ -81,12 +75,13 @@ typedef struct told {
 /* The late disk, which is well so far. */
 static void take_disk(uint64_t segment)
 {
-    late_table = u9i_io_posix;
-    late_table.mount = mount_late;
-    late_table.list = list_late;
-    late_table.open = open_late;
-    late_table.read = read_late;
-    late_table.busy = busy_late;
+    late_env = u9i_env_posix;
+    late_fs = *u9i_env_posix.fs;
+    late_fs.list = list_late;
+    late_fs.open = open_late;
+    late_fs.read = read_late;
+    late_fs.locked = locked_late;
+    late_env.fs = &late_fs;
     late.until = SHOWN;
     late.segment = segment;
     late.asked = 0;
@@ -95,13 +90,13 @@ static void take_disk(uint64_t segment)
 /* Reads the log on the late disk, behind the ends of rolled segments too. [begin, end) shows late. */
 static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t end, late_until until)
 {
-    u9i_io *io;
+    u9i_dir *dir;
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
     told t = {0};
     take_disk(segment);
-    ck_assert_int_eq(mount_late(log, false, &io), 0);
-    ck_assert_int_eq(u9i_reader_open(&r, io, log, NULL), U9_OK);
+    ck_assert_int_eq(u9i_dir_open(&late_env, log, false, &dir), 0);
+    ck_assert_int_eq(u9i_reader_open(&r, dir, log, NULL), U9_OK);
     r.seals = true;
     late.from = begin;
     late.to = end;
@@ -115,7 +110,7 @@ static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t 
         if (r.damage.verdict > t.worst) t.worst = r.damage.verdict;
     }
     u9i_reader_release(&r);
-    io->table->unmount(io);
+    u9i_dir_close(dir);
     return t;
 }
 
@@ -167,7 +162,7 @@ END_TEST
 START_TEST(a_payload_that_shows_late_is_hashed_again)
 {
     uint64_t p[FRAMES];
-    u9i_io *io;
+    u9i_dir *dir;
     u9i_file *file;
     u9i_window scan;
     u9i_frame out;
@@ -175,8 +170,8 @@ START_TEST(a_payload_that_shows_late_is_hashed_again)
     forged_segment f = many_blocks(ALL_DO, p);
     forge_save(&f, log);
     take_disk(1);
-    ck_assert_int_eq(mount_late(log, false, &io), 0);
-    ck_assert_int_eq(io->table->open(io, "0000000000000001.u9", U9I_OPEN_READ, &file), 0);
+    ck_assert_int_eq(u9i_dir_open(&late_env, log, false, &dir), 0);
+    ck_assert_int_eq(u9i_file_open(dir, "0000000000000001.u9", U9I_OPEN_READ, &file), 0);
     ck_assert_int_eq(u9i_window_init(&scan, file, &f.secret), U9_OK);
     late.from = p[2] + U9I_FRAME_HEADER_SIZE;
     late.to = late.from + U9I_HASH_BLOCK;
@@ -186,8 +181,8 @@ START_TEST(a_payload_that_shows_late_is_hashed_again)
     u9i_window_forget(&scan);
     ck_assert_int_eq(u9i_window_at(&scan, p[2], f.size, &out), U9_OK);
     u9i_window_release(&scan);
-    io->table->close(file);
-    io->table->unmount(io);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
     forge_free(&f);
 }
 END_TEST

@@ -5,7 +5,7 @@
  * Two kinds of tests: those that go through u9_log as a host does, and those that hold the writer below it
  * directly, without its thread, where the time of a promise matters.
  */
-#include "engine/os/system.h"
+#include "engine/os/env.h"
 #include "engine/write/writer.h"
 #include "format/frame/body.h"
 #include "format/frame/disk.h"
@@ -193,17 +193,18 @@ static void audit(const char *log)
 /* The writer without its thread */
 
 typedef struct direct {
-    u9i_io *io;
+    u9i_dir *dir;
     u9i_writer w;
 } direct;
 
 static void direct_open(direct *d, const char *log, uint64_t segment_size)
 {
     u9_options o = faulty(segment_size);
-    const u9i_io_table *table = u9i_io_choose("faulty");
-    ck_assert_int_eq(table->mount(log, true, &d->io), 0);
-    ck_assert_int_eq(table->lock(d->io), 0);
-    ck_assert_int_eq(u9i_writer_open(&d->w, d->io, log, &o, NULL), U9_OK);
+    u9i_env *env;
+    ck_assert_int_eq(u9i_env_choose("faulty", &env, NULL), U9_OK);
+    ck_assert_int_eq(u9i_dir_open(env, log, true, &d->dir), 0);
+    ck_assert_int_eq(u9i_dir_lock(d->dir), 0);
+    ck_assert_int_eq(u9i_writer_open(&d->w, d->dir, log, &o, NULL), U9_OK);
 }
 
 static u9_err direct_try(direct *d, size_t size)
@@ -240,14 +241,14 @@ static void direct_promise(direct *d)
 static void direct_close(direct *d)
 {
     ck_assert_int_eq(u9i_writer_close(&d->w, NULL), U9_OK);
-    d->io->table->unmount(d->io);
+    u9i_dir_close(d->dir);
 }
 
 /* As a crash leaves it: nothing more is written. */
 static void direct_crash(direct *d)
 {
     u9i_writer_release(&d->w);
-    d->io->table->unmount(d->io);
+    u9i_dir_close(d->dir);
 }
 
 static size_t count_seen(const char *log)
@@ -695,7 +696,7 @@ END_TEST
 /* Polls until `done` says so, for at most a minute. */
 static bool within_a_minute(bool (*done)(void *), void *arg)
 {
-    for (uint64_t end = u9i_monotonic_us() + 60 * 1000000; u9i_monotonic_us() < end; usleep(10000))
+    for (uint64_t end = u9i_monotonic_us(&u9i_env_posix) + 60 * 1000000; u9i_monotonic_us(&u9i_env_posix) < end; usleep(10000))
         if (done(arg)) return true;
     return false;
 }

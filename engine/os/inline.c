@@ -1,0 +1,68 @@
+/*
+ * engine/os/inline.c: see inline.h.
+ */
+#include "engine/os/inline.h"
+
+#include <assert.h>
+
+/* Where the row points at a queued task. */
+static u9i_task **place_of(u9i_inline *x, const u9i_task *task)
+{
+    u9i_task **at = &x->first;
+    while (*at != task) at = &(*at)->next;
+    return at;
+}
+
+static void dequeue(u9i_inline *x, u9i_task *task)
+{
+    *place_of(x, task) = task->next;
+    task->next = NULL;
+    task->queued = false;
+}
+
+static void run(u9i_inline *x, u9i_task *task)
+{
+    dequeue(x, task);
+    task->running = true;
+    task->run(task->ctx);
+    task->running = false;
+}
+
+void u9i_inline_submit(u9i_inline *x, u9i_task *task, uint64_t due_us)
+{
+    assert(!task->queued);
+    task->due_us = due_us;
+    task->next = NULL;
+    task->queued = true;
+    *place_of(x, NULL) = task;
+}
+
+void u9i_inline_finish(u9i_inline *x, u9i_task *task)
+{
+    assert(!task->running);
+    while (task->queued) run(x, task);
+}
+
+void u9i_inline_cancel(u9i_inline *x, u9i_task *task)
+{
+    assert(!task->running);
+    if (task->queued) dequeue(x, task);
+}
+
+unsigned u9i_inline_due(const u9i_inline *x, uint64_t now_us)
+{
+    unsigned count = 0;
+    for (const u9i_task *task = x->first; task; task = task->next)
+        count += task->due_us <= now_us && !task->running;
+    return count;
+}
+
+void u9i_inline_run(u9i_inline *x, uint64_t now_us, unsigned nth)
+{
+    u9i_task *task = x->first;
+    for (;; task = task->next) {
+        assert(task != NULL);
+        if (task->due_us <= now_us && !task->running && nth-- == 0) break;
+    }
+    run(x, task);
+}
