@@ -40,6 +40,7 @@
     X(transit) \
     X(spec)    \
     X(env)     \
+    X(sim)     \
     X(writer)  \
     X(log)     \
     X(ship) \

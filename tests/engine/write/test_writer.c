@@ -13,7 +13,6 @@
 #include "tests/engine/fixture.h"
 #include "tests/suites.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,17 +104,6 @@ static u9i_end_record end_at(const view *v, size_t i)
     ck_assert_int_eq(body.kind, U9I_BODY_END);
     ck_assert_int_eq(u9i_end_record_decode(body.bytes, body.size, &end), U9_OK);
     return end;
-}
-
-static unsigned segments_in(const char *log)
-{
-    unsigned n = 0;
-    DIR *dir = opendir(log);
-    struct dirent *e;
-    if (dir == NULL) return 0;
-    while ((e = readdir(dir)) != NULL) n += u9i_segment_number(e->d_name) != 0;
-    closedir(dir);
-    return n;
 }
 
 /* The audit of the diary: what must hold whatever was written */
