@@ -40,6 +40,8 @@
     X(transit) \
     X(spec)    \
     X(env)     \
+    X(queue)   \
+    X(executor) \
     X(writer)  \
     X(log)     \
     X(ship) \
