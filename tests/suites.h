@@ -41,6 +41,8 @@
     X(spec)    \
     X(env)     \
     X(sim)     \
+    X(queue)   \
+    X(executor) \
     X(writer)  \
     X(log)     \
     X(ship) \

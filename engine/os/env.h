@@ -13,7 +13,7 @@
  * with inside: what comes back is final. All times are microseconds.
  *
  * Threads: an env, a dir and a file may be used from any thread, but truncate, reserve, lock and what
- * changes names in a dir from one at a time; a queue from one, its wake from any.
+ * changes names in a dir from one at a time; a queue from one at a time, its wake from any.
  */
 #ifndef U9I_ENV_H
 #define U9I_ENV_H
@@ -181,7 +181,10 @@ static inline int u9i_dir_open(u9i_env *env, const char *path, bool create, u9i_
     return env->fs->open_dir(env, path, create, out);
 }
 
-/* All its files and queues are closed, and no task that uses them is under way. Gives the lock back. */
+/*
+ * All its files are closed, and no task that uses them is under way. Gives the lock back. Not from within a
+ * task.
+ */
 static inline void u9i_dir_close(u9i_dir *dir)
 {
     dir->env->fs->close_dir(dir);

@@ -155,7 +155,7 @@ static int submit(u9i_queue *queue, const u9i_op *ops, unsigned count)
 /* Goes on with a slot. True: that cannot be. */
 static bool stuck(uring *u, slot *s, int64_t *result)
 {
-    prepare(u, s);
+    if (u->error == 0) prepare(u, s);
     *result = push(u);
     return *result != 0;
 }
@@ -195,7 +195,7 @@ static unsigned take_ready(uring *u, u9i_completion *out, unsigned max)
         io_uring_cqe_seen(&u->ring, cqe);
         if (s == NULL) {
             u->armed = false;
-            u->woken = true;
+            u->woken |= res > 0; /* else the thread that waited has ended meanwhile */
         } else if (is_over(u, s, res, &out[n].result)) {
             out[n++].tag = s->op.tag;
             s->busy = false;
@@ -208,7 +208,7 @@ static unsigned take_ready(uring *u, u9i_completion *out, unsigned max)
 /* Lays the read of the eventfd into the ring. */
 static int arm(uring *u)
 {
-    if (u->armed) return 0;
+    if (u->armed || u->error != 0) return u->error;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
     assert(sqe != NULL);
     io_uring_prep_read(sqe, u->wake_fd, &u->wakes, sizeof u->wakes, 0);
