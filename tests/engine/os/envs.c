@@ -4,7 +4,7 @@
 #include "tests/engine/os/envs.h"
 
 #include "tests/engine/fixture.h"
-#include "tests/engine/os/fault_io.h"
+#include "tests/sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,32 +25,33 @@ static u9i_env *uring_env(void)
     return u9i_uring_usable() ? &u9i_env_uring : NULL;
 }
 
-/* The faulty one on top, which does all for real; late and in reverse over posix. */
-static u9i_env *faulty_over(u9i_env *inner)
+/* The simulated world: prompt, in an order of its own, and with threads that are real. */
+static u9i_env *sim_prompt_env(void)
 {
-    u9i_env *env;
-    if (inner == NULL) return NULL;
-    fault_io_reset(inner);
-    fault_io_sync_for_real(true);
-    if (inner == &u9i_env_posix) fault_io_order(FAULT_REVERSED);
-    ck_assert_int_eq(u9i_env_choose("faulty", &env, NULL), U9_OK);
+    sim_begin(1);
+    sim_make_dir(at(""));
+    return sim_env();
+}
+
+static u9i_env *sim_drawn_env(void)
+{
+    u9i_env *env = sim_prompt_env();
+    sim_set_order(SIM_DRAWN);
+    sim_task_chance(50);
     return env;
 }
 
-static u9i_env *faulty_posix_env(void)
+static u9i_env *sim_threads_env(void)
 {
-    return faulty_over(posix_env());
-}
-
-static u9i_env *faulty_uring_env(void)
-{
-    return faulty_over(uring_env());
+    sim_begin_threads(1);
+    sim_make_dir(at(""));
+    return sim_env();
 }
 
 u9i_env *env_row(int row)
 {
-    static u9i_env *(*const rows[ENV_ROWS])(void) = {posix_env, uring_env, faulty_posix_env,
-                                                     faulty_uring_env};
+    static u9i_env *(*const rows[ENV_ROWS])(void) = {posix_env, uring_env, sim_prompt_env,
+                                                     sim_drawn_env, sim_threads_env};
     return rows[row]();
 }
 

@@ -4,7 +4,7 @@
  */
 #include "tests/engine/fixture.h"
 #include "tests/engine/os/envs.h"
-#include "tests/engine/os/fault_io.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <errno.h>
@@ -424,12 +424,12 @@ START_TEST(an_env_is_chosen_by_name_or_by_the_environment_or_the_best)
     ck_assert_ptr_null(chosen(NULL));
     ck_assert_ptr_eq(chosen("posix"), &u9i_env_posix);
     unsetenv("U9_IO");
-    ck_assert_ptr_null(chosen("faulty"));
-    fault_io_reset(&u9i_env_posix);
-    ck_assert_str_eq(chosen("faulty")->name, "faulty"); /* registered: had by its name only */
+    ck_assert_ptr_null(chosen("sim"));
+    sim_begin(1);
+    ck_assert_ptr_eq(chosen("sim"), sim_env()); /* registered: had by its name only */
     ck_assert_ptr_eq(chosen(NULL), best);
-    u9i_env_register(NULL);
-    ck_assert_ptr_null(chosen("faulty"));
+    sim_end();
+    ck_assert_ptr_null(chosen("sim"));
     if (kept) setenv("U9_IO", kept, 1);
     free(kept);
 }
@@ -460,10 +460,9 @@ Suite *suite_env(void)
         a_file_takes_another_name_or_a_second_one_and_loses_it,
         a_directory_is_renamed_and_when_it_is_empty_removed,
         a_file_removed_while_it_is_open_is_still_read, a_mapped_file_shows_its_bytes,
-        clocks_go_on_and_randomness_is_drawn};
+        clocks_go_on_and_randomness_is_drawn, a_log_says_which_env_it_has};
     const TTest *const on_the_host[] = {
-        what_is_no_file_and_no_directory_is_not_opened, a_writer_waits_for_who_only_asks_but_not_forever,
-        a_log_says_which_env_it_has};
+        what_is_no_file_and_no_directory_is_not_opened, a_writer_waits_for_who_only_asks_but_not_forever};
     const TTest *const once[] = {an_env_is_chosen_by_name_or_by_the_environment_or_the_best};
     Suite *suite = suite_create("env");
     TCase *first = tcase_create("anywhere"), *second = tcase_create("on the host");
