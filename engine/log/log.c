@@ -118,10 +118,8 @@ static void watch(u9_log *log)
 static void run_ticker(void *ctx)
 {
     u9_log *log = ctx;
-    pthread_mutex_lock(&log->lock);
     tick(log);
     watch(log);
-    pthread_mutex_unlock(&log->lock);
 }
 
 static void free_log(u9_log *log)
@@ -145,7 +143,7 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     if (o->mode == 0) log->options.mode = U9_READ;
     log->writing = log->options.mode != U9_READ;
     log->generation = u9i_fork_generation();
-    log->ticker = (u9i_task){.run = run_ticker, .ctx = log};
+    log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->lock};
     log->path = strdup(path);
     if (log->path == NULL) err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
     if (err == U9_OK) err = open_dir(log, fault);

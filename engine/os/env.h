@@ -20,6 +20,7 @@
 
 #include <u9/err.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -131,6 +132,7 @@ typedef bool u9i_random_fn(u9i_env *env, void *out, size_t size);
 typedef struct u9i_task {
     void (*run)(void *ctx);
     void *ctx;
+    pthread_mutex_t *guard; /* held while it runs; NULL: none */
     /* The executor's own, zero at first: */
     struct u9i_task *next;
     uint64_t due_us;
@@ -360,6 +362,10 @@ U9_MUST_CHECK static inline bool u9i_random(u9i_env *env, void *out, size_t size
  * returned, must not be queued, and may submit itself again from within; it never runs twice at a time. It
  * runs by itself only while a dir of the env is open and a thread can be had, elsewhere at its finish. In a
  * forked child nothing that the parent submitted runs, and finish and cancel return at once.
+ *
+ * Where there is one thread, tasks may run within any call on the env, but one whose guard is held waits: so a
+ * task must take by itself no lock that anybody holds across such calls. Who finishes or cancels a task does
+ * not hold its guard.
  */
 static inline void u9i_task_submit(u9i_env *env, u9i_task *task, uint64_t due_us)
 {

@@ -24,8 +24,20 @@ static void run(u9i_inline *x, u9i_task *task)
 {
     dequeue(x, task);
     task->running = true;
+    if (task->guard) pthread_mutex_lock(task->guard);
     task->run(task->ctx);
+    if (task->guard) pthread_mutex_unlock(task->guard);
     task->running = false;
+}
+
+/* It is not running, and its guard can be had. */
+static bool can_run(const u9i_task *task)
+{
+    if (task->running) return false;
+    if (task->guard == NULL) return true;
+    if (pthread_mutex_trylock(task->guard) != 0) return false;
+    pthread_mutex_unlock(task->guard);
+    return true;
 }
 
 void u9i_inline_submit(u9i_inline *x, u9i_task *task, uint64_t due_us)
@@ -53,8 +65,16 @@ unsigned u9i_inline_due(const u9i_inline *x, uint64_t now_us)
 {
     unsigned count = 0;
     for (const u9i_task *task = x->first; task; task = task->next)
-        count += task->due_us <= now_us && !task->running;
+        count += task->due_us <= now_us && can_run(task);
     return count;
+}
+
+uint64_t u9i_inline_next(const u9i_inline *x)
+{
+    uint64_t first = U9I_FOREVER;
+    for (const u9i_task *task = x->first; task; task = task->next)
+        if (task->due_us < first && can_run(task)) first = task->due_us;
+    return first;
 }
 
 void u9i_inline_run(u9i_inline *x, uint64_t now_us, unsigned nth)
@@ -62,7 +82,7 @@ void u9i_inline_run(u9i_inline *x, uint64_t now_us, unsigned nth)
     u9i_task *task = x->first;
     for (;; task = task->next) {
         assert(task != NULL);
-        if (task->due_us <= now_us && !task->running && nth-- == 0) break;
+        if (task->due_us <= now_us && can_run(task) && nth-- == 0) break;
     }
     run(x, task);
 }

@@ -121,7 +121,9 @@ static void run(u9i_task *task)
 {
     task->running = true;
     unlock_pool();
+    if (task->guard) pthread_mutex_lock(task->guard);
     task->run(task->ctx);
+    if (task->guard) pthread_mutex_unlock(task->guard);
     lock_pool();
     task->running = false;
     if (task->queued) enqueue(task);

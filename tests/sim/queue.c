@@ -178,7 +178,7 @@ static void pass_until_woken(queue *q, uint64_t deadline_us)
 {
     pthread_mutex_unlock(&world.lock);
     while (!q->woken && world.now_us < deadline_us) {
-        uint64_t next = world.in_task ? U9I_FOREVER : sim_next_due();
+        uint64_t next = world.in_task ? U9I_FOREVER : u9i_inline_next(&world.tasks);
         assert(next != U9I_FOREVER || deadline_us != U9I_FOREVER); /* nobody would ever wake it */
         sim_run_tasks(next < deadline_us ? next : deadline_us);
     }

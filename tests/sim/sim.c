@@ -14,6 +14,7 @@ sim_world world = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INIT
 
 enum {
     BEGIN_US = 1000000,   /* of the monotonic clock: 0 means "none" to many */
+    TASK_CHANCE = 25,     /* percent */
     TASK_RUNS_MAX = 10000000 /* in one piece of time: more never end */
 };
 
@@ -84,14 +85,6 @@ void sim_advance(uint64_t us)
 
 /* Executor */
 
-uint64_t sim_next_due(void)
-{
-    uint64_t first = U9I_FOREVER;
-    for (const u9i_task *t = world.tasks.first; t; t = t->next)
-        if (t->due_us < first) first = t->due_us;
-    return first;
-}
-
 bool sim_run_task(void)
 {
     unsigned due = world.in_task ? 0 : u9i_inline_due(&world.tasks, world.now_us);
@@ -105,7 +98,7 @@ bool sim_run_task(void)
 void sim_run_tasks(uint64_t until_us)
 {
     for (unsigned runs = 0; !world.in_task; runs++) {
-        uint64_t next = sim_next_due();
+        uint64_t next = u9i_inline_next(&world.tasks);
         assert(runs < TASK_RUNS_MAX);
         if (next > until_us) break;
         if (next > world.now_us) world.now_us = next;
@@ -125,8 +118,14 @@ static void submit_sim(u9i_env *env, u9i_task *task, uint64_t due_us)
 static void finish_sim(u9i_env *env, u9i_task *task)
 {
     (void)env;
-    if (world.threads) u9i_task_finish(&u9i_env_posix, task);
-    else u9i_inline_finish(&world.tasks, task);
+    if (world.threads) {
+        u9i_task_finish(&u9i_env_posix, task);
+        return;
+    }
+    bool within = world.in_task;
+    world.in_task = true;
+    u9i_inline_finish(&world.tasks, task);
+    world.in_task = within;
 }
 
 static void cancel_sim(u9i_env *env, u9i_task *task)
@@ -211,6 +210,7 @@ static void begin(uint64_t seed, bool threads)
     world.choices = ~seed;
     world.now_us = BEGIN_US;
     world.wall_ahead_us = WALL_US;
+    world.task_chance = TASK_CHANCE;
     if (threads) world.wall_ahead_us = u9i_wall_us(&u9i_env_posix) - sim_now();
     /* Its tasks run while a directory of it is open. */
     int err = threads ? u9i_dir_open(&u9i_env_posix, "/", false, &world.posix_root) : 0;

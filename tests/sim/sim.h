@@ -154,7 +154,7 @@ void sim_before_list(void (*hook)(unsigned nth));
 void sim_advance(uint64_t us);
 /* The wall clock from now on; it goes on with the monotonic one. */
 void sim_set_wall(uint64_t us);
-/* In how many of 100 calls that begin a task that is due runs: 0 at first. */
+/* In how many of 100 calls that begin a task that is due and can run does: 25 at first. */
 void sim_task_chance(unsigned percent);
 /* How many tasks wait for their time, or for their turn. */
 unsigned sim_tasks(void);

@@ -549,6 +549,7 @@ START_TEST(a_task_that_is_due_runs_when_a_call_begins_but_not_within_another)
     step a = {.dir = dir}, b = {.dir = dir};
     submit(&a, 'a', trace, 0);
     submit(&b, 'b', trace, 0);
+    sim_task_chance(0);
     ck_assert_int_eq(u9i_dir_sync(dir), 0);
     ck_assert_str_eq(trace, "");
     sim_task_chance(100);

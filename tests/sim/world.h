@@ -189,6 +189,5 @@ extern sim_world world;
 void sim_run_tasks(uint64_t until_us);
 bool sim_run_task(void);
 void sim_let_a_task_run(void); /* perhaps: sim_task_chance */
-uint64_t sim_next_due(void);   /* U9I_FOREVER: nothing waits */
 
 #endif

@@ -37,7 +37,6 @@ static u9i_env *sim_drawn_env(void)
 {
     u9i_env *env = sim_prompt_env();
     sim_set_order(SIM_DRAWN);
-    sim_task_chance(50);
     return env;
 }
 

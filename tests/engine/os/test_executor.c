@@ -8,6 +8,7 @@
 #include "tests/suites.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -118,6 +119,40 @@ START_TEST(a_cancelled_task_does_not_run)
     begin_job(&near, env, 0); /* and may be used again */
     u9i_task_finish(env, &near.task);
     ck_assert_uint_eq(atomic_load(&near.runs), 1);
+    u9i_dir_close(dir);
+}
+END_TEST
+
+typedef struct guarded {
+    u9i_task task;
+    pthread_mutex_t lock;
+    unsigned runs; /* guarded by it */
+} guarded;
+
+static void run_guarded(void *ctx)
+{
+    guarded *g = ctx;
+    ck_assert_int_eq(pthread_mutex_trylock(&g->lock), EBUSY);
+    g->runs++;
+}
+
+START_TEST(a_task_waits_for_its_guard_and_holds_it)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    guarded g = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    g.task = (u9i_task){.run = run_guarded, .ctx = &g, .guard = &g.lock};
+    pthread_mutex_lock(&g.lock);
+    u9i_task_submit(env, &g.task, 0);
+    for (unsigned i = 0; i < 10; i++) { /* calls in which it may run, and time for it */
+        ck_assert_int_eq(u9i_dir_sync(dir), 0);
+        u9i_sleep_us(env, MS);
+    }
+    ck_assert_uint_eq(g.runs, 0);
+    pthread_mutex_unlock(&g.lock);
+    u9i_task_finish(env, &g.task);
+    ck_assert_uint_eq(g.runs, 1);
     u9i_dir_close(dir);
 }
 END_TEST
@@ -425,6 +460,7 @@ START_TEST(tasks_of_one_thread_run_as_the_caller_picks)
     }
     s[1].again_us = 20;
     ck_assert_uint_eq(u9i_inline_due(&x, 10), 3);
+    ck_assert_uint_eq(u9i_inline_next(&x), 0);
     u9i_inline_run(&x, 10, 2);
     ck_assert_str_eq(trace, "d");
     u9i_inline_run(&x, 10, 1); /* b, which is due again at 20 */
@@ -436,6 +472,7 @@ START_TEST(tasks_of_one_thread_run_as_the_caller_picks)
     u9i_inline_cancel(&x, &s[1].task);
     u9i_inline_cancel(&x, &s[1].task);
     ck_assert_uint_eq(u9i_inline_due(&x, 100), 1);
+    ck_assert_uint_eq(u9i_inline_next(&x), 50);
     u9i_inline_run(&x, 50, 0);
     ck_assert_str_eq(trace, "dbac");
     ck_assert_ptr_null(x.first);
@@ -446,7 +483,8 @@ Suite *suite_executor(void)
 {
     const TTest *const anywhere[] = {a_finished_task_has_run_once,
                                             a_task_is_finished_where_nobody_else_runs_it,
-                                            a_cancelled_task_does_not_run};
+                                            a_cancelled_task_does_not_run,
+                                            a_task_waits_for_its_guard_and_holds_it};
     const TTest *const on_the_host[] = {
         a_task_runs_by_itself_but_not_before_its_time, tasks_run_in_the_order_in_which_they_are_due,
         a_task_that_submits_itself_runs_until_it_is_cancelled, a_task_is_waited_for_while_it_runs,
