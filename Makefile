@@ -221,8 +221,8 @@ tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 # What differs between the io tables, and what runs several threads.
-io_suites = env queue writer log reference range
-thread_suites = idgen_race env queue executor reference log link
+io_suites = env queue log reference range
+thread_suites = idgen_race env queue executor sim reference log link
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers

@@ -130,12 +130,21 @@ static char **names_of(const sim_node *dir, size_t *count)
     return names;
 }
 
+static void call_list_hook(void)
+{
+    pthread_mutex_lock(&world.lock);
+    void (*hook)(unsigned) = world.before_list;
+    unsigned nth = hook ? ++world.lists : 0;
+    pthread_mutex_unlock(&world.lock);
+    if (hook) hook(nth);
+}
+
 static int list_sim(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     sim_call call;
     size_t count = 0;
     char **names = NULL;
-    if (world.before_list) world.before_list(++world.lists);
+    call_list_hook();
     int err = sim_enter(&call, SIM_LIST, of_dir(dir)->path, 0, 0);
     if (err == 0) names = names_of(of_dir(dir)->node, &count);
     (void)sim_leave(&call, err);

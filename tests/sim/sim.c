@@ -243,11 +243,22 @@ void sim_end(void)
     reset();
 }
 
-const char *sim_keep(const char *text)
+static const char *find_text(const char *text)
 {
     for (size_t i = 0; i < world.text_count; i++)
         if (strcmp(world.texts[i], text) == 0) return world.texts[i];
-    world.texts = realloc(world.texts, (world.text_count + 1) * sizeof *world.texts);
-    assert(world.texts);
-    return world.texts[world.text_count++] = strdup(text);
+    return NULL;
+}
+
+const char *sim_keep(const char *text)
+{
+    pthread_mutex_lock(&world.lock);
+    const char *kept = find_text(text);
+    if (kept == NULL) {
+        world.texts = realloc(world.texts, (world.text_count + 1) * sizeof *world.texts);
+        assert(world.texts);
+        kept = world.texts[world.text_count++] = strdup(text);
+    }
+    pthread_mutex_unlock(&world.lock);
+    return kept;
 }

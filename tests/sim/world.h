@@ -110,7 +110,7 @@ void sim_tell(const sim_call *call, int64_t result);
 int sim_note_failure(sim_kind kind, const char *path);
 void sim_moved(const sim_call *call, uint64_t bytes); /* so many were read or written */
 
-/* The text, kept until sim_end. */
+/* The text, kept until sim_end. Without the lock. */
 const char *sim_keep(const char *text);
 /* The number of a segment's name, 0 if it is none. */
 uint64_t sim_segment_of(const char *path);
