@@ -271,18 +271,6 @@ int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *go
     return 0;
 }
 
-int u9i_posix_write_all(int fd, uint64_t off, const void *buf, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        ssize_t r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(off + done));
-        if (r > 0) done += (size_t)r;
-        else if (r == 0) return -EIO;
-        else if (errno != EINTR && errno != EAGAIN) return -errno;
-    }
-    return 0;
-}
-
 static int reserve(u9i_file *file, uint64_t end)
 {
     /* Asked first: a write beyond the limit would raise SIGXFSZ in the host. [W-6] */

@@ -36,7 +36,7 @@ static inline struct timespec u9i_posix_timespec(uint64_t us)
 /* Reads up to n bytes, less only at the end of the file. */
 int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
 
-/* Writes all n bytes through the page cache, at once. */
-int u9i_posix_write_all(int fd, uint64_t off, const void *buf, size_t n);
+/* Does an operation at once, through the page cache; returns its result. */
+int64_t u9i_posix_perform(const u9i_op *op);
 
 #endif

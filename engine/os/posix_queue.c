@@ -51,7 +51,19 @@ static void close_queue(u9i_queue *queue)
     free(q);
 }
 
-static int64_t perform(const u9i_op *op)
+static int write_all(int fd, uint64_t off, const void *buf, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(off + done));
+        if (r > 0) done += (size_t)r;
+        else if (r == 0) return -EIO;
+        else if (errno != EINTR && errno != EAGAIN) return -errno;
+    }
+    return 0;
+}
+
+int64_t u9i_posix_perform(const u9i_op *op)
 {
     const u9i_posix_file *file = (const u9i_posix_file *)op->file;
     size_t got = 0;
@@ -61,7 +73,7 @@ static int64_t perform(const u9i_op *op)
         err = u9i_posix_read(op->file, op->off, op->buf, op->n, &got);
         return err ? err : (int64_t)got;
     case U9I_OP_WRITE:
-        err = u9i_posix_write_all(file->fd, op->off, op->buf, op->n);
+        err = write_all(file->fd, op->off, op->buf, op->n);
         return err ? err : (int64_t)op->n;
     case U9I_OP_SYNC:
         while ((err = fdatasync(file->fd) == 0 ? 0 : -errno) == -EINTR) continue;
@@ -76,7 +88,7 @@ static int submit(u9i_queue *queue, const u9i_op *ops, unsigned count)
     if (count > U9I_QUEUE_DEPTH - q->count) return -EBUSY;
     for (unsigned i = 0; i < count; i++)
         q->done[(q->first + q->count++) % U9I_QUEUE_DEPTH] =
-            (u9i_completion){.tag = ops[i].tag, .result = perform(&ops[i])};
+            (u9i_completion){.tag = ops[i].tag, .result = u9i_posix_perform(&ops[i])};
     return 0;
 }
 

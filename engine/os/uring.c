@@ -20,7 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 30 }; /* bytes that one request moves at most */
+enum { PIECE = 1 << 30 }; /* bytes of one request at most: their count has 32 bits */
 
 typedef struct slot {
     bool busy;
@@ -160,18 +160,33 @@ static bool stuck(uring *u, slot *s, int64_t *result)
     return *result != 0;
 }
 
+/* What is left of a slot, by plain calls. */
+static int64_t perform_rest(const slot *s)
+{
+    u9i_op rest = s->op;
+    rest.off += s->done;
+    rest.n -= s->done;
+    if (s->done > 0) rest.buf = (uint8_t *)rest.buf + s->done;
+    int64_t result = u9i_posix_perform(&rest);
+    return result < 0 ? result : (int64_t)s->done + result;
+}
+
+/* True where plain calls through the page cache may well do what the ring refuses. */
+static bool is_ring_only(const slot *s, int res)
+{
+    const u9i_posix_file *file = (const u9i_posix_file *)s->op.file;
+    /* The file system took the O_DIRECT flag but not the write. */
+    if (res == -EINVAL) return s->op.kind == U9I_OP_WRITE && file->direct >= 0;
+    /* The thread that submitted it has ended. Linux says EFAULT of a read that waited for the page cache. */
+    return res == -ECANCELED || res == -EFAULT;
+}
+
 /* Takes one completion in. True: the operation is over, with *result. False: it goes on. */
 static bool is_over(uring *u, slot *s, int res, int64_t *result)
 {
-    const u9i_posix_file *file = (const u9i_posix_file *)s->op.file;
-    size_t left = s->op.n - s->done;
-    /* ECANCELED: the thread that submitted it has ended meanwhile. */
-    if (res == -EINTR || res == -EAGAIN || res == -ECANCELED) return stuck(u, s, result);
-    if (res == -EINVAL && s->op.kind == U9I_OP_WRITE && file->direct >= 0) {
-        /* The file system took the O_DIRECT flag but not the write: through the page cache. */
-        int err = u9i_posix_write_all(file->fd, s->op.off + s->done, (const uint8_t *)s->op.buf + s->done,
-                                      left);
-        *result = err ? err : (int64_t)s->op.n;
+    if (res == -EINTR || res == -EAGAIN) return stuck(u, s, result);
+    if (is_ring_only(s, res)) {
+        *result = perform_rest(s);
         return true;
     }
     *result = res;

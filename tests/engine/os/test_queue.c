@@ -286,11 +286,29 @@ START_TEST(a_wake_from_another_thread_ends_a_wait)
 }
 END_TEST
 
-static void *write_and_end(void *arg)
+typedef struct batch {
+    u9i_queue *queue;
+    u9i_op ops[BUFFERS];
+} batch;
+
+static void *submit_and_end(void *arg)
 {
-    u9i_op *ops = arg;
-    ck_assert_int_eq(u9i_queue_submit((u9i_queue *)(uintptr_t)ops[BUFFERS].tag, ops, BUFFERS), 0);
+    batch *b = arg;
+    ck_assert_int_eq(u9i_queue_submit(b->queue, b->ops, BUFFERS), 0);
     return NULL;
+}
+
+/* Writes or reads the buffers, from a thread that ends at once. */
+static void hurry(u9i_queue *queue, u9i_file *file, u9i_op_kind kind)
+{
+    batch b = {.queue = queue};
+    pthread_t thread;
+    for (unsigned i = 0; i < BUFFERS; i++)
+        b.ops[i] = (u9i_op){.kind = kind, .file = file, .off = (uint64_t)i * BUFFER,
+                            .buf = buffers + (size_t)i * BUFFER, .n = BUFFER, .tag = i};
+    ck_assert_int_eq(pthread_create(&thread, NULL, submit_and_end, &b), 0);
+    pthread_join(thread, NULL);
+    take_all(queue, BUFFERS, BUFFER);
 }
 
 START_TEST(what_a_thread_began_goes_on_when_it_ends)
@@ -300,18 +318,17 @@ START_TEST(what_a_thread_began_goes_on_when_it_ends)
     u9i_dir *dir = open_new(env, at("dir"));
     u9i_queue *queue = open_queue(env);
     u9i_file *file = make_file(dir, "a");
-    u9i_op ops[BUFFERS + 1] = {[BUFFERS] = {.tag = (uint64_t)(uintptr_t)queue}};
+    uint8_t *before = malloc((size_t)BUFFERS * BUFFER);
     fill_buffers();
-    for (unsigned i = 0; i < BUFFERS; i++)
-        ops[i] = (u9i_op){.kind = U9I_OP_WRITE, .file = file, .off = (uint64_t)i * BUFFER,
-                          .buf = buffers + (size_t)i * BUFFER, .n = BUFFER, .tag = i};
+    memcpy(before, buffers, (size_t)BUFFERS * BUFFER);
     for (unsigned times = 0; times < 20; times++) {
-        pthread_t thread;
-        ck_assert_int_eq(pthread_create(&thread, NULL, write_and_end, ops), 0);
-        pthread_join(thread, NULL);
-        take_all(queue, BUFFERS, BUFFER);
+        hurry(queue, file, U9I_OP_WRITE);
+        memset(buffers, 0, (size_t)BUFFERS * BUFFER);
+        ck_assert_int_eq(u9i_file_sync_and_evict(file), 0);
+        hurry(queue, file, U9I_OP_READ);
+        ck_assert_int_eq(memcmp(buffers, before, (size_t)BUFFERS * BUFFER), 0);
     }
-    expect_in_file(file, 0, buffers, (size_t)BUFFERS * BUFFER);
+    free(before);
     u9i_file_close(file);
     u9i_queue_close(queue);
     u9i_dir_close(dir);
