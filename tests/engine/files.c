@@ -4,6 +4,7 @@
 #include "tests/engine/files.h"
 
 #include "format/base/hash.h"
+#include "tests/must.h"
 #include "tests/sim/sim.h"
 
 #include <dirent.h>

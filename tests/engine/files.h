@@ -6,14 +6,9 @@
 #ifndef TESTS_ENGINE_FILES_H
 #define TESTS_ENGINE_FILES_H
 
-#include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* ck_assert_msg and ck_assert for what is done a million times: they tell Check nothing unless they fail. */
-#define MUST_SAY(what, ...) ((what) ? (void)0 : ck_abort_msg(__VA_ARGS__))
-#define MUST(what) MUST_SAY(what, "Assertion '%s' failed", #what)
 
 /* True if the path is one of the simulated disk. */
 bool is_simulated(const char *path);

@@ -5,6 +5,7 @@
 
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
+#include "tests/must.h"
 #include "tests/second_reader.h"
 #include "tests/sim/sim.h"
 
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { SEED = 9 };
 
 static char directory[3000];
 
@@ -24,17 +23,23 @@ void fixture_setup(void)
     ck_assert_ptr_nonnull(mkdtemp(directory));
 }
 
+static uint64_t seed(void)
+{
+    const char *given = getenv("U9_SEED");
+    return given ? strtoull(given, NULL, 0) : 9;
+}
+
 void fixture_setup_sim(void)
 {
     fixture_setup();
-    sim_begin(SEED);
+    sim_begin(seed());
     sim_make_dir(directory);
 }
 
 void fixture_setup_sim_threads(void)
 {
     fixture_setup();
-    sim_begin_threads(SEED);
+    sim_begin_threads(seed());
     sim_make_dir(directory);
 }
 

@@ -20,7 +20,8 @@
 
 /*
  * Setup and teardown of a Check fixture: makes and removes the test's directory. The others begin a simulated
- * world first, and the directory is in it: all verbs here and writer_options() then work on it.
+ * world first, from U9_SEED or 9, and the directory is in it: all verbs here and writer_options() then
+ * work on it.
  */
 void fixture_setup(void);
 void fixture_setup_sim(void);

@@ -4,6 +4,7 @@
  *
  * The functions on nodes are called with the lock held; the verbs of tests take it.
  */
+#include "tests/must.h"
 #include "tests/sim/world.h"
 
 #include <assert.h>
@@ -143,7 +144,7 @@ int sim_walk_parent(const char *path, sim_node **parent, char name[256])
 
 static void lock(void)
 {
-    SIM_MUST(world.in_use, "there is no simulated disk");
+    MUST_SAY(world.in_use, "there is no simulated disk");
     pthread_mutex_lock(&world.lock);
 }
 
@@ -156,7 +157,7 @@ static sim_node *node_at(const char *path)
 {
     sim_node *node = NULL;
     int err = sim_walk(path, &node);
-    SIM_MUST(err == 0, "%s: %s", path, strerror(-err));
+    MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
     return node;
 }
 
@@ -164,7 +165,7 @@ static sim_node *parent_of(const char *path, char name[256])
 {
     sim_node *parent = NULL;
     int err = sim_walk_parent(path, &parent, name);
-    SIM_MUST(err == 0, "%s: %s", path, strerror(-err));
+    MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
     return parent;
 }
 
@@ -180,7 +181,7 @@ static sim_node *file_at(const char *path)
         sim_node_drop(node);
         return node;
     }
-    SIM_MUST(!entry->node->is_dir, "%s: a directory", path);
+    MUST_SAY(!entry->node->is_dir, "%s: a directory", path);
     return entry->node;
 }
 
@@ -222,9 +223,9 @@ void sim_make_dir(const char *path)
             entry = sim_entry_of(dir, name);
         }
         dir = entry->node;
-        SIM_MUST(dir->is_dir, "%s: not a directory", name);
+        MUST_SAY(dir->is_dir, "%s: not a directory", name);
     }
-    SIM_MUST(err == 0, "the name is too long");
+    MUST_SAY(err == 0, "the name is too long");
     unlock();
 }
 
@@ -278,8 +279,8 @@ void sim_move(const char *from, const char *to)
     lock();
     sim_node *parent = parent_of(from, name), *new_parent = parent_of(to, new_name);
     sim_entry *entry = sim_entry_of(parent, name);
-    SIM_MUST(entry != NULL, "%s: not there", from);
-    SIM_MUST(sim_entry_of(new_parent, new_name) == NULL, "%s: there already", to);
+    MUST_SAY(entry != NULL, "%s: not there", from);
+    MUST_SAY(sim_entry_of(new_parent, new_name) == NULL, "%s: there already", to);
     sim_add_entry(new_parent, new_name, entry->node);
     sim_remove_entry(parent, sim_entry_of(parent, name));
     unlock();

@@ -2,6 +2,7 @@
  * tests/sim/real.c: copies between the simulated disk and the real one, so that what stands beside the engine
  * (the second reader, the tools) can look at a simulated log. Chunks that were never written stay holes.
  */
+#include "tests/must.h"
 #include "tests/sim/world.h"
 
 #include <dirent.h>
@@ -16,7 +17,7 @@ static void load_file(const char *real, const char *path)
 {
     uint8_t *chunk = malloc(SIM_CHUNK);
     int fd = open(real, O_RDONLY | O_CLOEXEC);
-    SIM_MUST(fd >= 0, "%s: %s", real, strerror(errno));
+    MUST_SAY(fd >= 0, "%s: %s", real, strerror(errno));
     sim_resize(path, 0);
     uint64_t off = 0;
     for (ssize_t n; (n = read(fd, chunk, SIM_CHUNK)) > 0; off += (uint64_t)n)
@@ -48,7 +49,7 @@ static void store_chunk(int fd, const sim_image *image, size_t i)
     uint64_t off = (uint64_t)i * SIM_CHUNK;
     size_t n = image->size - off < SIM_CHUNK ? (size_t)(image->size - off) : SIM_CHUNK;
     if (image->chunks[i] == NULL) return;
-    SIM_MUST(pwrite(fd, image->chunks[i]->bytes, n, (off_t)off) == (ssize_t)n, "cannot write");
+    MUST_SAY(pwrite(fd, image->chunks[i]->bytes, n, (off_t)off) == (ssize_t)n, "cannot write");
 }
 
 static void store_file(const char *path, const char *real)
@@ -59,9 +60,9 @@ static void store_file(const char *path, const char *real)
     int err = sim_walk(path, &node);
     if (err == 0) sim_image_copy(&image, &node->image);
     pthread_mutex_unlock(&world.lock);
-    SIM_MUST(err == 0, "%s: %s", path, strerror(-err));
+    MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
     int fd = open(real, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    SIM_MUST(fd >= 0 && ftruncate(fd, (off_t)image.size) == 0, "%s: %s", real, strerror(errno));
+    MUST_SAY(fd >= 0 && ftruncate(fd, (off_t)image.size) == 0, "%s: %s", real, strerror(errno));
     for (size_t i = 0; i < image.count; i++) store_chunk(fd, &image, i);
     close(fd);
     pthread_mutex_lock(&world.lock);
@@ -77,7 +78,7 @@ void sim_store(const char *path, const char *real)
     }
     size_t count;
     char **names = sim_names(path, &count);
-    SIM_MUST(mkdir(real, 0700) == 0 || errno == EEXIST, "%s: %s", real, strerror(errno));
+    MUST_SAY(mkdir(real, 0700) == 0 || errno == EEXIST, "%s: %s", real, strerror(errno));
     for (size_t i = 0; i < count; i++) {
         char from[4400], to[4400];
         snprintf(from, sizeof from, "%s/%s", path, names[i]);

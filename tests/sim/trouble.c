@@ -2,6 +2,7 @@
  * tests/sim/trouble.c: what is not as it was written: bytes that show late, bytes that cannot be read, a lock
  * that somebody else has.
  */
+#include "tests/must.h"
 #include "tests/sim/world.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 static sim_node *file_at(const char *path)
 {
     sim_node *node = NULL;
-    SIM_MUST(sim_walk(path, &node) == 0, "%s: not there", path);
+    MUST_SAY(sim_walk(path, &node) == 0, "%s: not there", path);
     return node;
 }
 
@@ -18,7 +19,7 @@ static void add(const char *path, sim_trouble trouble)
     pthread_mutex_lock(&world.lock);
     sim_trouble *t = world.troubles;
     while (t < world.troubles + SIM_TROUBLES_MAX && t->node) t++;
-    SIM_MUST(t < world.troubles + SIM_TROUBLES_MAX, "too many troubles");
+    MUST_SAY(t < world.troubles + SIM_TROUBLES_MAX, "too many troubles");
     *t = trouble;
     t->node = file_at(path);
     t->node->holds++;
@@ -105,7 +106,7 @@ void sim_take_lock(const char *path)
 {
     pthread_mutex_lock(&world.lock);
     sim_node *node = file_at(path);
-    SIM_MUST(node->locked_by == NULL, "%s: locked already", path);
+    MUST_SAY(node->locked_by == NULL, "%s: locked already", path);
     node->locked_by = somebody_else;
     pthread_mutex_unlock(&world.lock);
 }
@@ -114,7 +115,7 @@ void sim_drop_lock(const char *path)
 {
     pthread_mutex_lock(&world.lock);
     sim_node *node = file_at(path);
-    SIM_MUST(node->locked_by == somebody_else, "%s: not locked", path);
+    MUST_SAY(node->locked_by == somebody_else, "%s: not locked", path);
     node->locked_by = NULL;
     pthread_mutex_unlock(&world.lock);
 }

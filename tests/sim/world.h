@@ -11,12 +11,8 @@
 #include "engine/os/inline.h"
 #include "tests/sim/sim.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <sys/types.h>
-
-/* As ck_assert_msg, which writes to Check's pipe each time: this does only when it fails. */
-#define SIM_MUST(what, ...) ((what) ? (void)0 : ck_abort_msg(__VA_ARGS__))
 
 /* Bytes of files */
 

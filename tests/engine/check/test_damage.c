@@ -7,6 +7,7 @@
 #include "format/frame/body.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
+#include "tests/must.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
