@@ -1,6 +1,6 @@
 /*
- * tests/sim/calls.c: what every call of the engine goes through: it may be held, it is entered in the diary, and
- * a plan may make it fail.
+ * tests/sim/calls.c: what every call of the engine goes through: it may be held, it is entered in the
+ * diary, and a plan may make it fail.
  */
 #include "tests/sim/world.h"
 

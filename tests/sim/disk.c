@@ -54,11 +54,22 @@ void sim_touch(sim_node *node)
     node->changed_us = sim_now() + world.wall_ahead_us;
 }
 
+/* The place of a name in a directory: of the first entry that is not before it. */
+static size_t place_of(const sim_node *dir, const char *name)
+{
+    size_t from = 0, to = dir->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (strcmp(dir->entries[middle].name, name) < 0) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
 sim_entry *sim_entry_of(sim_node *dir, const char *name)
 {
-    for (size_t i = 0; i < dir->count; i++)
-        if (strcmp(dir->entries[i].name, name) == 0) return &dir->entries[i];
-    return NULL;
+    size_t i = place_of(dir, name);
+    return i < dir->count && strcmp(dir->entries[i].name, name) == 0 ? &dir->entries[i] : NULL;
 }
 
 void sim_add_entry(sim_node *dir, const char *name, sim_node *node)
@@ -66,7 +77,9 @@ void sim_add_entry(sim_node *dir, const char *name, sim_node *node)
     assert(dir->is_dir && sim_entry_of(dir, name) == NULL);
     dir->entries = realloc(dir->entries, (dir->count + 1) * sizeof *dir->entries);
     assert(dir->entries);
-    dir->entries[dir->count++] = (sim_entry){.name = strdup(name), .node = node};
+    sim_entry *entry = &dir->entries[place_of(dir, name)];
+    memmove(entry + 1, entry, (size_t)(dir->entries + dir->count++ - entry) * sizeof *entry);
+    *entry = (sim_entry){.name = strdup(name), .node = node};
     node->holds++;
     sim_touch(dir);
 }
@@ -308,11 +321,6 @@ void sim_copy(const char *from, const char *to)
     unlock();
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 char **sim_names(const char *path, size_t *count)
 {
     lock();
@@ -321,6 +329,5 @@ char **sim_names(const char *path, size_t *count)
     for (size_t i = 0; i < dir->count; i++) names[i] = strdup(dir->entries[i].name);
     *count = dir->count;
     unlock();
-    qsort(names, *count, sizeof *names, by_name);
     return names;
 }

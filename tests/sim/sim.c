@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -237,28 +238,22 @@ void sim_end(void)
     if (world.posix_root) u9i_dir_close(world.posix_root);
     sim_clear();
     sim_node_drop(world.root);
-    for (size_t i = 0; i < world.text_count; i++) free(world.texts[i]);
-    free(world.texts);
+    tdestroy(world.texts, free);
     free(world.ops);
     reset();
 }
 
-static const char *find_text(const char *text)
+static int by_text(const void *a, const void *b)
 {
-    for (size_t i = 0; i < world.text_count; i++)
-        if (strcmp(world.texts[i], text) == 0) return world.texts[i];
-    return NULL;
+    return strcmp(a, b);
 }
 
 const char *sim_keep(const char *text)
 {
     pthread_mutex_lock(&world.lock);
-    const char *kept = find_text(text);
-    if (kept == NULL) {
-        world.texts = realloc(world.texts, (world.text_count + 1) * sizeof *world.texts);
-        assert(world.texts);
-        kept = world.texts[world.text_count++] = strdup(text);
-    }
+    char *const *found = tfind(text, &world.texts, by_text);
+    if (found == NULL) found = tsearch(strdup(text), &world.texts, by_text);
     pthread_mutex_unlock(&world.lock);
-    return kept;
+    assert(found);
+    return *found;
 }

@@ -8,8 +8,8 @@
  *
  *   image.c    the bytes of a file: chunks, shared between copies, none where nothing was written
  *   disk.c     nodes: directories with names, files with images; paths lead to them
- *   calls.c    each call of the engine: entered in the diary, failed by a plan, held for a test; what
- *              the diary proves to be durable
+ *   calls.c    each call of the engine: entered in the diary, failed by a plan, held for a test
+ *   diary.c    what the diary tells: how often, in which order, and what is durable by it
  *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
  *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
  *   sim.c      begin and end; clock, randomness, executor
@@ -21,7 +21,7 @@
  *
  * Time stands still but for a microsecond per call, sim_advance, sleeping, and waiting until a deadline. Tasks
  * that are due run when it moves, and (sim_task_chance) when a call begins; in an order drawn from
- * the seed, never one within another.
+ * the seed, never one within another, and never one whose guard is held.
  *
  * Threads: one, but after sim_begin_threads: then calls may come from any, the clock and the executor
  * are those of the env posix, and runs differ. A forked child that writes, or waits on its parent's queue,

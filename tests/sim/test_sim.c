@@ -129,7 +129,7 @@ END_TEST
 
 /* What is under way */
 
-/* The order in which eight blocks, written at once, are told of; each is there when it is told, and no sooner. */
+/* The order in which eight blocks, written at once, are told of. Each is there when it is told, not sooner. */
 static void told_of_eight(sim_order order, uint64_t seed, char told[9])
 {
     sim_begin(seed);

@@ -51,7 +51,7 @@ typedef struct sim_node {
     uint64_t changed_us;
     const void *locked_by; /* the handle that has the lock; NULL: none */
     sim_image image;       /* of a file: what is written. What is durable will stand beside it. */
-    sim_entry *entries;    /* of a directory */
+    sim_entry *entries;    /* of a directory, by name */
     size_t count;
 } sim_node;
 
@@ -93,8 +93,8 @@ typedef struct sim_call {
 } sim_call;
 
 /*
- * Begins a call: what is due may run, time moves, a test may hold it; takes the lock. 0, or the error that a plan
- * has for it.
+ * Begins a call: what is due may run, time moves, a test may hold it; takes the lock. 0, or the error that
+ * a plan has for it.
  */
 int sim_enter(sim_call *call, sim_kind kind, const char *path, uint64_t begin, uint64_t end);
 /* Ends it with its result, which is returned. */
@@ -151,8 +151,7 @@ typedef struct sim_world {
 
     sim_node *root;
     uint64_t numbers; /* of nodes, so far */
-    char **texts;     /* kept until the end */
-    size_t text_count;
+    void *texts;      /* kept until the end: a tree of search.h */
 
     uint64_t now_us, wall_ahead_us; /* of the wall clock before the monotonic one */
     uint64_t secrets, choices;      /* states of what is drawn */

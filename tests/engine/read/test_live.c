@@ -2,8 +2,8 @@
  * tests/engine/read/test_live.c: a log that is read while it is written: nothing that is on its way is taken for
  * damage, and nothing that is damaged for something on its way. [R-10]
  *
- * The simulated disk shows zeros in the place of bytes that a writer is just putting there, up to a moment that the
- * test chooses; somebody has the lock or not.
+ * The simulated disk shows zeros in the place of bytes that a writer is just putting there, up to a moment
+ * that the test chooses; somebody has the lock or not.
  */
 #include "format/base/hash.h"
 #include "tests/engine/fixture.h"

@@ -1,6 +1,6 @@
 /*
- * tests/engine/write/test_writer.c: what a writer promises and in what order it writes, shown on the diary of the
- * simulated disk; and what is left when any one call fails. [S-3] to [S-6] [W-1] to [W-6] [L-7]
+ * tests/engine/write/test_writer.c: what a writer promises and in what order it writes, shown on the diary of
+ * the simulated disk; and what is left when any one call fails. [S-3] to [S-6] [W-1] to [W-6] [L-7]
  *
  * All goes through u9_log as a host does. Time stands still unless a test lets it pass: what a writer does of
  * itself comes when the test wants it.
