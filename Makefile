@@ -213,7 +213,7 @@ test: ## sets up, builds, runs all tests and the checks of the tree
 	@$(MAKE) run-tests
 
 check-quick: ## the inner loop, seconds: builds, then all tests but the long ones, on posix alone
-	@$(MAKE) TEST_IO=posix leave_out='$(long)' run-tests
+	@$(MAKE) TEST_IO=posix leave_out='$(long)' side_programs= run-tests
 
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
@@ -221,7 +221,7 @@ asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CF
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
-thread_suites = idgen_race io reference log link
+thread_suites = idgen_race env queue executor sim segment reference log link
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
@@ -231,7 +231,7 @@ test-asan: ## runs the tests under the address and undefined-behaviour sanitizer
 .PHONY: test-tsan
 test-tsan: ## runs the tests that have threads in them under the thread sanitizer
 	@scripts/setup test
-	@$(MAKE) $(tsan) TEST_IO='posix uring' TEST_SUITE='$(thread_suites)' run-tests
+	@$(MAKE) $(tsan) TEST_SUITE='$(thread_suites)' side_programs= run-tests
 
 .PHONY: coverage
 coverage: ## runs the tests in a build that counts: which share of format/ and engine/ they run, by room
@@ -256,10 +256,10 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = io writer log reference range live heap test_cli test_ship
+both_io = env queue log reference range heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage recovery writer test_cli test_ship check-cxx idgen_race test_value range ship link
-checks_of_text = check-embed check-layers check-symbols check-spec check-headers
+checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
@@ -280,9 +280,11 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
+# What of the jobs is not in u9tests; u9bench is only built.
+side_programs = $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
+
 .PHONY: run-tests
-run-tests: $(BUILD)/u9tests $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(BUILD)/probe_uring \
-    $(if $(SANITIZE),,$(BUILD)/u9bench) $(tools) $(libs) $(zk_libs)
+run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(side_programs) $(tools) $(libs) $(zk_libs)
 	$(if $(misnamed),@echo 'u9: there are no such tests: $(misnamed)' >&2; exit 1)
 	$(if $(zk),,@echo 'zk: SKIPPED: libzookeeper-mt-dev is not installed (or ZOOKEEPER=0)')
 	@env $(test_env) TEST_WRAP='$(plain_space)' scripts/run_tests $(BUILD) $(jobs)

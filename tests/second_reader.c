@@ -681,22 +681,27 @@ static uint64_t number_in(const char *name) /* [L-1]; 0 if this is no segment's 
     return fine && !strcmp(name + 16, ".u9") ? strtoull(name, NULL, 16) : 0;
 }
 
+/* Takes in a file of n bytes; returns where they are to be put. */
+static uint8_t *take(second_log *g, uint64_t number, uint64_t n)
+{
+    second_file s = {.number = number, .n = n};
+    s.d = keep(g, n + 32);
+    g->files = grown(g->files, g->n_files, sizeof s);
+    g->files[g->n_files++] = s;
+    return s.d;
+}
+
 static int load(second_log *g, const char *path, uint64_t number)
 {
-    second_file s = {0};
     struct stat st;
     FILE *in;
     int whole;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
-    s.number = number;
-    s.n = (uint64_t)st.st_size;
-    s.d = keep(g, s.n + 32);
+    uint8_t *bytes = take(g, number, (uint64_t)st.st_size);
     in = fopen(path, "rb");
-    whole = in && fread(s.d, 1, s.n, in) == s.n;
+    whole = in && fread(bytes, 1, (size_t)st.st_size, in) == (size_t)st.st_size;
     if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path); /* */
     if (in) fclose(in);
-    g->files = grown(g->files, g->n_files, sizeof s);
-    g->files[g->n_files++] = s;
     return whole ? 0 : -1;
 }
 
@@ -704,6 +709,35 @@ static int compare(const void *a, const void *b)
 {
     uint64_t x = ((const second_file *)a)->number, y = ((const second_file *)b)->number;
     return x < y ? -1 : x > y;
+}
+
+/* Plays the rules through, for the files that were taken in: a log, or a single one. */
+static int judge(second_log *out, int single)
+{
+    int result = 0;
+    if (out->n_files) qsort(out->files, out->n_files, sizeof *out->files, compare);
+    for (size_t i = out->n_files; !result && i-- > 0;) result = prepare(out, &out->files[i]);
+    if (result) return -1;
+    if (!out->n_files ||
+        (single && !out->files->n_frames && memcmp(out->files->d, "\xff\xffutf9\0\1", 8) != 0)) {
+        snprintf(out->error, sizeof out->error, "no log there");
+        return -1;
+    }
+    if (!single) {
+        sort_out(out);
+        walk(out);
+        if (out->trim_segment) walk(out); /* now that it is known what was trimmed */
+    } else {                              /* [L-8] */
+        second_file *s = out->files;
+        if (s->open && !s->number) s->number = num(s->open, 3);
+        place at = {32, s->number == 1 ? 0 : NOWHERE, NULL, NULL};
+        if (cut_short(s)) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+        else read_file(out, s, NULL, 0, 1, &at);
+        out->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
+        out->end_segment = s->number;
+        out->end_offset = at.x;
+    }
+    return 0;
 }
 
 int second_read(const char *path, second_log *out)
@@ -720,29 +754,18 @@ int second_read(const char *path, second_log *out)
     }
     if (dir) closedir(dir);
     else result = load(out, path, number_in(slash ? slash + 1 : path));
-    if (out->n_files) qsort(out->files, out->n_files, sizeof *out->files, compare);
-    for (size_t i = out->n_files; !result && i-- > 0;) result = prepare(out, &out->files[i]);
-    if (result) return -1;
-    if (!out->n_files ||
-        (!dir && !out->files->n_frames && memcmp(out->files->d, "\xff\xffutf9\0\1", 8) != 0)) {
-        snprintf(out->error, sizeof out->error, "no log at %.150s", path);
-        return -1;
+    return result ? -1 : judge(out, dir == NULL);
+}
+
+int second_read_memory(const second_source *sources, size_t n, int single, second_log *out)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = number_in(sources[i].name);
+        if (!sources[i].bytes || (!single && !number)) continue;
+        memcpy(take(out, number, sources[i].size), sources[i].bytes, sources[i].size);
     }
-    if (dir) {
-        sort_out(out);
-        walk(out);
-        if (out->trim_segment) walk(out); /* now that it is known what was trimmed */
-    } else {                              /* [L-8] */
-        second_file *s = out->files;
-        if (s->open && !s->number) s->number = num(s->open, 3);
-        place at = {32, s->number == 1 ? 0 : NOWHERE, NULL, NULL};
-        if (cut_short(s)) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
-        else read_file(out, s, NULL, 0, 1, &at);
-        out->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
-        out->end_segment = s->number;
-        out->end_offset = at.x;
-    }
-    return 0;
+    return judge(out, single);
 }
 
 void second_free(second_log *log)

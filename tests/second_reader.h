@@ -48,6 +48,16 @@ typedef struct second_log {
 
 /* Reads a log directory or one segment file: 0, or -1 when nothing there is a log (see error). */
 int second_read(const char *path, second_log *out);
+
+/* A file in memory. */
+typedef struct second_source {
+    const char *name; /* without its directory */
+    const uint8_t *bytes;
+    size_t size;
+} second_source;
+
+/* The same for a log in memory; `single`: one segment file. The bytes are copied. */
+int second_read_memory(const second_source *sources, size_t n, int single, second_log *out);
 void second_free(second_log *log);
 
 #endif

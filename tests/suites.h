@@ -40,7 +40,10 @@
     X(golden_logs) \
     X(transit) \
     X(spec)    \
-    X(io)      \
+    X(env)     \
+    X(sim)     \
+    X(queue)   \
+    X(executor) \
     X(writer)  \
     X(log)     \
     X(ship) \
@@ -53,7 +56,8 @@
     X(hostile) \
     X(range)   \
     X(directory) \
-    X(live)
+    X(live) \
+    X(segment)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

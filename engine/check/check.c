@@ -1,33 +1,19 @@
 /*
- * engine/check/check.c: the verdict on a whole log, and saving what can be saved. [R-1] to [R-9]
+ * engine/check/check.c: the verdict on a whole log. [R-1] to [R-9]
  */
+#include "engine/check/checker.h"
+
 #include "engine/log/handle.h"
-#include "engine/check/atomic_dir.h"
-#include "engine/read/reader.h"
-#include "engine/os/system.h"
 
-#include <u9/log.h>
-
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct checker {
-    u9i_io *io;
-    const char *path;
-    const u9_check_options *options; /* may be NULL */
-    u9_report *report;
-    u9i_reader reader;
-    uint64_t progress_us; /* when progress was last told */
-    uint64_t done;        /* bytes of the segments that are finished */
-    size_t index;         /* the segment that `done` does not yet count */
-    u9_log *out;          /* salvage: the new log */
-    u9_entry *entries;    /* salvage: one frame's records; grows to the largest batch */
-    size_t room;
-    uint64_t saved;
-} checker;
+enum { PROGRESS_US = 50000 }; /* at most so often it is told */
 
-static void note_damage(checker *c, const u9_damage *d)
+/* A host built with an earlier version has a shorter u9_check_options: what is not there is zero. */
+#define CHECK_OPTIONS_FIRST offsetof(u9_check_options, io)
+
+void u9i_checker_note(u9i_checker *c, const u9_damage *d)
 {
     u9_report *r = c->report;
     if (d->verdict > r->verdict) r->verdict = d->verdict;
@@ -38,17 +24,15 @@ static void note_damage(checker *c, const u9_damage *d)
     if (c->options && c->options->on_damage) c->options->on_damage(c->options->ctx, d);
 }
 
-static u9_err progress(checker *c, u9_fault *fault)
+static u9_err tell_progress(u9i_checker *c, u9_fault *fault)
 {
-    const u9i_reader *r = &c->reader;
     if (c->options == NULL || c->options->on_progress == NULL) return U9_OK;
-    for (; c->index < r->index; c->index++) c->done += r->map.segments[c->index].size;
-    uint64_t now = u9i_monotonic_us();
-    if (now - c->progress_us < 50000) return U9_OK;
+    uint64_t now = u9i_monotonic_us(c->source->dir->env);
+    if (now - c->progress_us < PROGRESS_US) return U9_OK;
     c->progress_us = now;
-    uint64_t here = r->walking ? r->walk.pos : 0;
-    if (c->options->on_progress(c->options->ctx, c->done + here, c->report->bytes) == 0) return U9_OK;
-    return u9i_fault(fault, U9_STATE, U9I_AT(.path = c->path), "stopped as asked");
+    if (c->options->on_progress(c->options->ctx, u9i_reader_passed(&c->reader), c->bytes) == 0)
+        return U9_OK;
+    return u9i_fault(fault, U9_STATE, U9I_AT(.path = c->source->path), "stopped as asked");
 }
 
 static void note_key(uint8_t out[U9I_KEY_MAX], size_t *size, const u9i_record *record)
@@ -80,136 +64,79 @@ static void note_frame(u9_report *r, const u9i_reader *reader)
     if (reader->count > 0) note_records(r, reader);
 }
 
-/* Salvage: appends the records of one frame as one batch. U9_ARG: no log takes them. */
-static u9_err save(checker *c, const uint8_t *next, size_t left, uint32_t count, u9_fault *fault)
+static void note_end(u9_report *r, const u9i_reader *reader)
 {
-    if (c->out == NULL || count == 0) return U9_OK;
-    if (count > c->room) {
-        u9_entry *more = realloc(c->entries, count * sizeof *more);
-        if (more == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = c->path), "out of memory");
-        c->entries = more;
-        c->room = count;
-    }
-    u9i_record r;
-    size_t n = 0;
-    while (n < count && u9i_record_next(&next, &left, &r) == U9_OK)
-        c->entries[n++] = (u9_entry){.key = {.data = r.key, .size = r.key_size}, .values = r.values,
-                                     .size = r.values_size};
-    u9_err err = u9_log_append_batch(c->out, c->entries, n, NULL);
-    if (err != U9_OK) u9_log_fault(c->out, fault ? fault : &(u9_fault){0});
-    if (err == U9_OK) c->saved += n;
-    return err;
-}
-
-/*
- * Salvage: the same for the reader's frame. A record may be served and yet be none to append, with nested
- * values that are not well-formed [B-2] or a key of another kind: it is told as lost, and the rest is saved.
- */
-static u9_err save_frame(checker *c, u9_fault *fault)
-{
-    const u9i_reader *r = &c->reader;
-    const u9i_facts *s = &r->map.segments[r->index];
-    u9_err err = save(c, r->body.bytes, r->body.size, r->count, fault);
-    if (err != U9_ARG) return err;
-    char path[4400];
-    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = r->frame->offset,
-                     .end = r->frame->end, .ordinal = r->frame->trailer.ordinal, .lost = r->count};
-    u9_damage d = u9i_damage(s, u9i_catalog_path(&r->map, s, path, sizeof path), &site);
-    note_damage(c, &d);
-    return U9_OK;
-}
-
-/* Valid frames behind the unconfirmed end of the last segment. */
-static u9_err save_beyond(checker *c, const u9i_facts *s, uint64_t from, u9_fault *fault)
-{
-    u9i_judge w; /* for its file and window only */
-    u9_err err = u9i_judge_begin(&w, &c->reader.map, s, NULL, false, fault);
-    if (err != U9_OK) return err;
-    u9i_frame f;
-    u9i_reader *r = &c->reader;
-    size_t need;
-    while ((err = u9i_window_find(&w.scan, from, w.size, &f)) == U9_OK) {
-        from = f.end;
-        r->count = f.trailer.count;
-        if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
-            r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
-            continue; /* the count is not believed before the body is proven */
-        err = save(c, r->body.bytes, r->body.size, r->count, fault);
-        if (err != U9_OK && err != U9_ARG) break;
-    }
-    if (err == U9_IO && w.scan.sys) err = u9i_judge_fault(&w, &c->reader.map, err, fault);
-    u9i_judge_release(&w);
-    return err == U9_END ? U9_OK : err;
+    r->next_ordinal = reader->at.ordinal;
+    r->closed = reader->closed;
+    r->confirmed = reader->closed;
+    r->beyond = reader->beyond;
 }
 
 /* The steps of the reader, one after the other. */
-static u9_err run(checker *c, u9_fault *fault)
+static u9_err run_check(u9i_checker *c, u9_fault *fault)
 {
     u9i_reader *r = &c->reader;
-    const u9i_facts *last = NULL;
+    u9i_segment *last = NULL;
     for (;;) {
         u9i_step step;
         u9_err err = u9i_reader_step(r, &step, fault);
-        if (err == U9_OK && r->walking) last = &r->map.segments[r->index];
+        if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
         if (err == U9_OK && step == U9I_STEP_END) break;
-        if (err == U9_OK && step == U9I_STEP_DAMAGE) note_damage(c, &r->damage);
+        if (err == U9_OK && step == U9I_STEP_DAMAGE) u9i_checker_note(c, &r->damage);
         if (err == U9_OK && step == U9I_STEP_FRAME) {
             note_frame(c->report, r);
-            err = save_frame(c, fault);
+            err = u9i_checker_save(c, fault);
         }
-        if (err == U9_OK) err = progress(c, fault);
+        if (err == U9_OK) err = tell_progress(c, fault);
         if (err != U9_OK) return err;
     }
-    c->report->next_ordinal = r->at.ordinal;
-    c->report->closed = r->closed;
-    c->report->confirmed = r->closed;
-    c->report->beyond = r->beyond;
-    if (c->out && last && !last->named && r->beyond > 0)
-        return save_beyond(c, last, r->at.offset, fault);
+    note_end(c->report, r);
+    if (c->out && last && !last->facts.named && r->beyond > 0)
+        return u9i_checker_save_beyond(c, last, r->at.offset, fault);
     return U9_OK;
 }
 
-static u9_err begin(checker *c, u9_fault *fault)
+static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
     u9_report *r = c->report;
-    if (r->size != sizeof *r)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = c->path),
-                         "report.size is not sizeof(u9_report)");
     memset(r, 0, sizeof *r);
     r->size = sizeof *r;
     r->first_ordinal = U9_NOWHERE;
-    u9_err err = u9i_reader_open(&c->reader, c->io, c->path, fault);
+    u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
-    const u9i_catalog *map = &c->reader.map;
-    for (size_t i = 0; i < map->count; i++) r->bytes += map->segments[i].size;
-    r->segments = map->count;
-    memcpy(r->kind, map->kind, strlen(map->kind) + 1);
+    r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
+    r->segments = c->reader.catalog->count;
+    memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
     return U9_OK;
 }
 
-/* Checks, and salvages into c->out if there is one. */
-static u9_err check(const char *path, u9_log *out, const u9_check_options *options, u9_report *report,
-                    uint64_t *saved, u9_fault *fault)
+const char *u9i_check_io(const u9_check_options *options)
 {
-    if (path == NULL || report == NULL || (options && options->size != sizeof *options))
+    return options && options->size > CHECK_OPTIONS_FIRST ? options->io : NULL;
+}
+
+u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
+                     u9_report *report, uint64_t *saved, u9_fault *fault)
+{
+    if (path == NULL || report == NULL ||
+        (options && options->size != CHECK_OPTIONS_FIRST && options->size != sizeof *options))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or options.size "
                                                               "is not sizeof(u9_check_options)");
     /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = u9i_check_io(options)};
     u9_log *log;
-    u9_err err = u9_log_open(path, NULL, &log, fault);
+    u9_err err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
-    (void)u9_log_close(log, NULL);
-    checker c = {.path = path, .options = options, .report = report, .out = out};
-    int sys = u9i_io_posix.mount(path, false, &c.io);
-    if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot open the log");
-    err = begin(&c, fault);
+    u9i_checker c = {.options = options, .report = report, .source = &log->source, .out = out};
+    if (report->size != sizeof *report)
+        err = u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "report.size is not sizeof(u9_report)");
+    if (err == U9_OK) err = begin_check(&c, fault);
     if (err == U9_OK) {
-        err = run(&c, fault);
+        err = run_check(&c, fault);
         u9i_reader_release(&c.reader);
     }
-    c.io->table->unmount(c.io);
+    (void)u9_log_close(log, NULL);
     free(c.entries);
     if (saved) *saved = c.saved;
     return err;
@@ -217,66 +144,5 @@ static u9_err check(const char *path, u9_log *out, const u9_check_options *optio
 
 u9_err u9_check(const char *path, const u9_check_options *options, u9_report *report, u9_fault *fault)
 {
-    return check(path, NULL, options, report, NULL, fault);
-}
-
-/* Reads the new log once more: what was saved must be there, and nothing else. */
-static u9_err prove(const char *out_path, uint64_t saved, u9_fault *fault)
-{
-    u9_report report = {.size = sizeof report};
-    if (saved == 0) return U9_OK; /* a session without records writes no file [W-1] */
-    u9_err err = check(out_path, NULL, NULL, &report, NULL, fault);
-    if (err != U9_OK) return err;
-    if (report.verdict == U9_V_CLEAN && report.records == saved && report.closed) return U9_OK;
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = out_path),
-                     "the new log does not read back as it was written");
-}
-
-/* Fills `partial` with what can be saved, and proves it. */
-static u9_err salvage_into(const char *path, const char *partial, const char *kind,
-                           const u9_check_options *options, u9_report *report, uint64_t *saved,
-                           u9_fault *fault)
-{
-    int sys = u9i_atomic_dir_clear(partial);
-    if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -sys),
-                         "cannot replace what an earlier run left here");
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .kind = kind};
-    u9_log *out;
-    u9_err err = u9_log_open(partial, &o, &out, fault);
-    if (err != U9_OK) return err;
-    err = check(path, out, options, report, saved, fault);
-    u9_err closed = u9_log_close(out, err == U9_OK ? fault : NULL);
-    if (err == U9_OK) err = closed;
-    return err == U9_OK ? prove(partial, *saved, fault) : err;
-}
-
-u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options *options,
-                  u9_report *report, uint64_t *salvaged, u9_fault *fault)
-{
-    uint64_t saved = 0;
-    u9_log *source;
-    u9_err err = u9_log_open(path, NULL, &source, fault); /* before anything is made */
-    if (err != U9_OK) return err;
-    char kind[U9I_KIND_MAX + 1];
-    memcpy(kind, source->kind, sizeof kind);
-    (void)u9_log_close(source, NULL);
-    if (out_path == NULL || out_path[0] == 0)
-        return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
-    u9i_io *there;
-    int sys = u9i_io_posix.mount(out_path, false, &there);
-    if (sys == 0) there->table->unmount(there);
-    if (sys != -ENOENT)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = out_path, .sys = sys ? -sys : EEXIST),
-                         "the new log must not exist yet");
-    char *partial = u9i_atomic_dir_name(out_path);
-    if (partial == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
-    err = salvage_into(path, partial, kind, options, report, &saved, fault);
-    sys = err == U9_OK ? u9i_atomic_dir_keep(partial, out_path) : 0;
-    if (sys != 0)
-        err = u9i_fault(fault, U9_IO, U9I_AT(.path = out_path, .sys = -sys),
-                        "cannot give the new log its name");
-    free(partial);
-    if (salvaged) *salvaged = saved;
-    return err;
+    return u9i_check_log(path, NULL, options, report, NULL, fault);
 }

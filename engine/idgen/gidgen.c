@@ -14,9 +14,10 @@
  */
 #include "engine/idgen/idgen.h"
 #include "format/base/fault.h"
-#include "engine/os/system.h"
+#include "engine/os/env.h"
+#include "engine/os/process.h"
 
-#include <sched.h>
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ struct u9_gidgen {
     noise last;
 };
 
-static const char *check_options(const u9_gidgen_options *o, u9_clock *clock)
+static const char *check_gid_options(const u9_gidgen_options *o, u9_clock *clock)
 {
     if (o->size != sizeof *o) return "options.size is not sizeof(u9_gidgen_options)";
     if (!u9i_clock_take(o->clock, clock)) return "options.clock has no now_us";
@@ -53,7 +54,7 @@ u9_err u9_gidgen_new(const u9_gidgen_options *options, u9_gidgen **out, u9_fault
     const u9_gidgen_options defaults = {.size = sizeof defaults};
     const u9_gidgen_options *o = options ? options : &defaults;
     u9_clock clock;
-    const char *wrong = check_options(o, &clock);
+    const char *wrong = check_gid_options(o, &clock);
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "I-16"), "%s", wrong);
     u9_gidgen *gen = (u9_gidgen *)u9i_gen_new(sizeof *gen, fault);
     if (!gen) return U9_NOMEM;
@@ -95,8 +96,15 @@ static void take_lock(u9_gidgen *gen, unsigned generation)
     for (;;) {
         uint64_t holder = atomic_load_explicit(&gen->lock, memory_order_relaxed);
         if (holder != mine && atomic_compare_exchange_weak(&gen->lock, &holder, mine)) return;
-        sched_yield();
+        u9i_sleep_us(&u9i_env_posix, 0);
     }
+}
+
+/* What holds of a monotonic generator while its lock is held. */
+static void gidgen_check(const u9_gidgen *gen)
+{
+    assert(gen->monotonic && gen->next_ms <= U9_GID_TIMESTAMP_MAX + 1);
+    assert(gen->last.high <= 0x7f && (gen->wide || gen->last.high == 0));
 }
 
 /* The step of a monotonic generator, under its lock. */
@@ -116,6 +124,7 @@ static u9_err step(u9_gidgen *gen, unsigned generation, uint64_t *ms, noise *out
     gen->filling = true;
     gen->generation = generation;
     gen->last = *out = n;
+    gidgen_check(gen);
     return U9_OK;
 }
 

@@ -14,12 +14,13 @@
  */
 #include "engine/idgen/idgen.h"
 #include "format/base/fault.h"
-#include "engine/os/system.h"
+#include "engine/os/env.h"
+#include "engine/os/process.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     POOL_SIZE = 1024, /* bytes of randomness fetched at once */
@@ -39,14 +40,13 @@ typedef struct identity {
 static int64_t system_now_us(void *ctx)
 {
     (void)ctx;
-    return (int64_t)u9i_wall_us();
+    return (int64_t)u9i_wall_us(&u9i_env_posix);
 }
 
 static void system_sleep_us(void *ctx, uint64_t us)
 {
     (void)ctx;
-    struct timespec t = {.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
-    nanosleep(&t, NULL); /* cut short by a signal: the clock is read again all the same */
+    u9i_sleep_us(&u9i_env_posix, us); /* cut short by a signal: the clock is read again all the same */
 }
 
 bool u9i_clock_take(const u9_clock *given, u9_clock *clock)
@@ -72,7 +72,7 @@ static bool draw_from_pool(void *out, size_t size)
     unsigned generation = u9i_fork_generation();
     if (pool.left < size || pool.generation != generation) {
         pool.left = 0;
-        if (!u9i_random(pool.bytes, sizeof pool.bytes)) return false;
+        if (!u9i_random(&u9i_env_posix, pool.bytes, sizeof pool.bytes)) return false;
         pool.left = sizeof pool.bytes;
         pool.generation = generation;
     }
@@ -113,6 +113,12 @@ static uint64_t generation_bits(void)
     return (uint64_t)u9i_fork_generation() << NUMBER_BITS;
 }
 
+static void identity_check(const identity *id, uint64_t number)
+{
+    assert(number <= NUMBER_MASK);
+    assert(id->given || ((number - id->base) & ~id->mask) == 0);
+}
+
 /* The number, drawn again in a forked child. When threads race there, the first one's stands. */
 static u9_err read_identity(identity *id, const u9_random *random, uint64_t *out)
 {
@@ -124,6 +130,7 @@ static u9_err read_identity(identity *id, const u9_random *random, uint64_t *out
         if (atomic_compare_exchange_strong(&id->word, &word, here | number)) word = here | number;
     }
     *out = word & NUMBER_MASK;
+    identity_check(id, *out);
     return U9_OK;
 }
 

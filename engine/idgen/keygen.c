@@ -1,20 +1,39 @@
 /*
- * engine/idgen/keygen.c: see keymaker.h. [L-6] [L-7]
+ * engine/idgen/keygen.c: see keygen.h. [L-6] [L-7]
  */
 #include "engine/idgen/keygen.h"
 
 #include "format/base/fault.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* The generator that the kind needs, if any. */
-static u9_err make_generator(u9i_keygen *m, uint64_t time_us, uint32_t generator, uint32_t cluster,
-                             u9_fault *fault)
+static int64_t env_now_us(void *ctx)
 {
-    u9_gidgen_options gid = {.size = sizeof gid, .monotonic = 1, .seen_ms = time_us / 1000};
-    u9_tidgen_options tid = {.size = sizeof tid, .seen = time_us};
-    u9_uid8gen_options uid8 = {.size = sizeof uid8, .seen_ms = time_us / 1000, .generator = generator,
-                               .cluster = cluster};
+    return (int64_t)u9i_wall_us(ctx);
+}
+
+static void env_sleep_us(void *ctx, uint64_t us)
+{
+    u9i_sleep_us(ctx, us);
+}
+
+static int env_fill(void *ctx, void *out, size_t size)
+{
+    return u9i_random(ctx, out, size) ? 0 : -1;
+}
+
+/* The generator that the kind needs, if any. */
+static u9_err make_generator(u9i_keygen *m, u9i_env *env, uint64_t time_us, uint32_t generator,
+                             uint32_t cluster, u9_fault *fault)
+{
+    u9_clock clock = {.ctx = env, .now_us = env_now_us, .sleep_us = env_sleep_us};
+    u9_random random = {.ctx = env, .fill = env_fill};
+    u9_gidgen_options gid = {.size = sizeof gid, .clock = &clock, .random = &random, .monotonic = 1,
+                             .seen_ms = time_us / 1000};
+    u9_tidgen_options tid = {.size = sizeof tid, .clock = &clock, .random = &random, .seen = time_us};
+    u9_uid8gen_options uid8 = {.size = sizeof uid8, .clock = &clock, .seen_ms = time_us / 1000,
+                               .generator = generator, .cluster = cluster};
     switch (m->kind.type) {
     case U9I_KIND_MUID: m->size = U9_MUID_SIZE; return U9_OK;
     case U9I_KIND_GID: m->size = U9_GID_SIZE; return u9_gidgen_new(&gid, &m->gid, fault);
@@ -28,8 +47,14 @@ static u9_err make_generator(u9i_keygen *m, uint64_t time_us, uint32_t generator
     return u9_tidgen_new(&tid, &m->tid, fault);
 }
 
-u9_err u9i_keygen_init(u9i_keygen *m, const char *kind, uint64_t time_us, uint32_t generator,
-                         uint32_t cluster, u9_fault *fault)
+static void keygen_check(const u9i_keygen *m)
+{
+    assert((m->gid != NULL) + (m->tid != NULL) + (m->uid8 != NULL) <= 1);
+    assert(m->size <= U9I_KEY_MAX && strlen(m->text) < sizeof m->text);
+}
+
+u9_err u9i_keygen_init(u9i_keygen *m, u9i_env *env, const char *kind, uint64_t time_us, uint32_t generator,
+                       uint32_t cluster, u9_fault *fault)
 {
     u9_id_reason why = U9_KIND_UNKNOWN;
     memset(m, 0, sizeof *m);
@@ -38,7 +63,7 @@ u9_err u9i_keygen_init(u9i_keygen *m, const char *kind, uint64_t time_us, uint32
     if (n >= sizeof m->text || u9i_kind_parse(m->text, n, &m->kind, &why) != U9_OK)
         return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "L-6"), "the key kind '%.100s': %s", kind,
                          u9_id_reason_text(why));
-    return make_generator(m, time_us, generator, cluster, fault);
+    return make_generator(m, env, time_us, generator, cluster, fault);
 }
 
 void u9i_keygen_release(u9i_keygen *m)
@@ -69,6 +94,7 @@ u9_err u9i_keygen_next(u9i_keygen *m, uint8_t raw[U9I_KEY_MAX], uint64_t *stamp_
     u9_uid8 uid8;
     u9_err err = U9_OK;
     *stamp_us = 0;
+    keygen_check(m);
     if (m->tid) return next_tid(m, raw, stamp_us);
     if (m->gid) {
         err = u9_gidgen_next(m->gid, m->kind.gid, &gid);

@@ -4,9 +4,10 @@
  * Muids come from the frame they stand in, which is their transaction: the writer makes those. All other
  * kinds come from a generator that goes on above what the log has seen.
  */
-#ifndef U9I_KEYMAKER_H
-#define U9I_KEYMAKER_H
+#ifndef U9I_KEYGEN_H
+#define U9I_KEYGEN_H
 
+#include "engine/os/env.h"
 #include "format/id/kind.h"
 #include "format/base/limits.h"
 
@@ -22,10 +23,10 @@ typedef struct u9i_keygen {
 } u9i_keygen;
 
 /*
- * Makes keys of `kind`, above those of `time_us`. `generator` and `cluster` are those of eight-byte IDs.
+ * Makes keys of `kind`, above those of `time_us`, by the clock and the randomness of `env`. `generator` and `cluster` are those of eight-byte IDs.
  * U9_ARG: no such kind, or generator or cluster out of range. On failure nothing is held.
  */
-U9_MUST_CHECK u9_err u9i_keygen_init(u9i_keygen *maker, const char *kind, uint64_t time_us,
+U9_MUST_CHECK u9_err u9i_keygen_init(u9i_keygen *maker, u9i_env *env, const char *kind, uint64_t time_us,
                                        uint32_t generator, uint32_t cluster, u9_fault *fault);
 void u9i_keygen_release(u9i_keygen *maker);
 

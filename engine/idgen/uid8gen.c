@@ -14,8 +14,9 @@
  */
 #include "engine/idgen/idgen.h"
 #include "format/base/fault.h"
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ struct u9_uid8gen {
     _Atomic uint64_t next; /* the lowest slot that is free */
 };
 
-static const char *check_options(const u9_uid8gen_options *o, u9_clock *clock)
+static const char *check_uid8_options(const u9_uid8gen_options *o, u9_clock *clock)
 {
     if (!o) return "eight-byte identifiers need a generator's number";
     if (o->size != sizeof *o) return "options.size is not sizeof(u9_uid8gen_options)";
@@ -47,7 +48,7 @@ u9_err u9_uid8gen_new(const u9_uid8gen_options *options, u9_uid8gen **out, u9_fa
 {
     const u9_uid8gen_options *o = options;
     u9_clock clock;
-    const char *wrong = check_options(o, &clock);
+    const char *wrong = check_uid8_options(o, &clock);
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "I-17"), "%s", wrong);
     u9_uid8gen *gen = (u9_uid8gen *)u9i_gen_new(sizeof *gen, fault);
     if (!gen) return U9_NOMEM;
@@ -63,6 +64,12 @@ u9_err u9_uid8gen_new(const u9_uid8gen_options *options, u9_uid8gen **out, u9_fa
 void u9_uid8gen_free(u9_uid8gen *gen)
 {
     free(gen);
+}
+
+static void uid8gen_check(const u9_uid8gen *gen)
+{
+    assert(gen->tries_max > 0 && gen->clock.now_us != NULL && gen->clock.sleep_us != NULL);
+    assert(atomic_load(&gen->next) <= (U9_UID8_TIMESTAMP_MAX + 1) * SLOTS);
 }
 
 /* U9_AGAIN: the millisecond is full, and the clock has not reached the next. */
@@ -89,6 +96,7 @@ u9_err u9_uid8gen_next(u9_uid8gen *gen, u9_uid8 *out)
         err = now_ms > U9_UID8_TIMESTAMP_MAX ? U9_LIMIT : take_slot(gen, now_ms, &slot);
     }
     if (err != U9_OK) return err;
+    uid8gen_check(gen);
     *out = gen->like;
     out->timestamp_ms = slot / SLOTS;
     out->sequence = (uint32_t)(slot % SLOTS);

@@ -1,66 +1,40 @@
 /*
- * engine/link/channel.c: see transit.h. [T-2] [T-4] [T-6]
+ * engine/link/channel.c: see channel.h. [T-2] [T-4] [T-6]
  */
 #include "engine/link/channel.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     INPUT_SIZE = 256 << 10,
-    PIECE = 64 << 10,
     TICK_MS = 200,    /* while nothing moves */
     TICK_US = 50000,  /* at most so often */
     PATIENCE_MS = 1000 /* with one that has said that it has had enough */
 };
 
-static u9_err fail(u9i_channel *l, int sys, const char *text, u9_fault *fault)
+static void channel_check(const u9i_channel *l)
+{
+    assert((l->room == NULL) == (l->input == NULL));
+    assert(l->next + l->left <= INPUT_SIZE && l->reader.have <= U9_TRANSIT_MAX);
+    assert(l->take != NULL && l->env != NULL);
+}
+
+static u9_err fail_channel(u9i_channel *l, int sys, const char *text, u9_fault *fault)
 {
     l->broken = true;
     return u9i_fault(fault, U9_IO, U9I_AT(.sys = sys), "%s", text);
 }
 
-/* SIGPIPE is this thread's: it is held back while the line is open, and one that came is taken away. */
-static void block_sigpipe(u9i_channel *l)
+u9_err u9i_channel_open(u9i_channel *l, u9i_env *env, int in, int out, u9i_take_fn *take, u9i_tick_fn *tick,
+                     void *ctx, u9_fault *fault)
 {
-    sigset_t set;
-    sigpending(&set);
-    l->pending = sigismember(&set, SIGPIPE) == 1;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &set, &l->mask);
-}
-
-static void release_sigpipe(u9i_channel *l)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    while (!l->pending && sigtimedwait(&set, NULL, &(struct timespec){0}) < 0 && errno == EINTR) continue;
-    pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
-}
-
-u9_err u9i_channel_open(u9i_channel *l, int in, int out, u9i_take_fn *take, u9i_tick_fn *tick, void *ctx,
-                     u9_fault *fault)
-{
-    int type;
-    socklen_t size = sizeof type;
     assert(in >= 0 || out >= 0);
-    *l = (u9i_channel){.in = in, .out = out, .take = take, .tick = tick, .ctx = ctx};
-    l->out_socket = out >= 0 && getsockopt(out, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
-    /* A pipe that is ready takes PIPE_BUF bytes without blocking. */
-    l->piece = in >= 0 && !l->out_socket ? PIPE_BUF : PIECE;
+    *l = (u9i_channel){.env = env, .take = take, .tick = tick, .ctx = ctx};
     l->in_ended = in < 0;
     l->room = in >= 0 ? u9i_pages(U9_TRANSIT_MAX) : NULL;
     l->input = in >= 0 ? malloc(INPUT_SIZE) : NULL;
@@ -71,43 +45,43 @@ u9_err u9i_channel_open(u9i_channel *l, int in, int out, u9i_take_fn *take, u9i_
     }
     u9_link_init(&l->link, in < 0 ? U9_OUTWARD : out < 0 ? U9_INWARD : U9_TWO_WAY);
     u9_transit_init(&l->reader, l->room, U9_TRANSIT_MAX);
-    block_sigpipe(l);
+    u9i_wire_open(&l->wire, in, out);
     return U9_OK;
 }
 
 void u9i_channel_release(u9i_channel *l)
 {
-    release_sigpipe(l);
+    u9i_wire_close(&l->wire);
     u9i_pages_free(l->room, U9_TRANSIT_MAX);
     free(l->input);
     l->room = l->input = NULL;
 }
 
 /* Asks whether to go on. */
-static u9_err tick(u9i_channel *l, bool now, u9_fault *fault)
+static u9_err ask_owner(u9i_channel *l, bool now, u9_fault *fault)
 {
-    uint64_t us = u9i_monotonic_us();
+    uint64_t us = u9i_monotonic_us(l->env);
     if (l->tick == NULL || (!now && us - l->tick_us < TICK_US)) return U9_OK;
     l->tick_us = us;
     return l->tick(l->ctx) == 0 ? U9_OK : u9i_fault(fault, U9_STATE, U9I_AT(), "stopped as asked");
 }
 
-/* Waits for one of the two descriptors, which may be -1. U9_AGAIN: not ready in `ms`; -1: no end of it. */
-static u9_err await(u9i_channel *l, struct pollfd fds[2], int ms, u9_fault *fault)
+/* Waits for one of the sides in `which`. U9_AGAIN: none is ready in `ms`; -1: no end of it. */
+static u9_err await(u9i_channel *l, unsigned which, int ms, unsigned *ready, u9_fault *fault)
 {
     for (bool now = false;; now = true) {
-        u9_err err = tick(l, now, fault);
+        u9_err err = ask_owner(l, now, fault);
         if (err != U9_OK) return err;
-        int n = poll(fds, 2, ms < 0 && l->tick ? TICK_MS : ms);
+        int n = u9i_wire_wait(&l->wire, which, ms < 0 && l->tick ? TICK_MS : ms);
+        *ready = n > 0 ? (unsigned)n : 0;
         if (n > 0) return U9_OK;
         if (n == 0 && ms >= 0) return U9_AGAIN;
-        if (n < 0 && errno != EINTR && errno != EAGAIN)
-            return fail(l, errno, "waiting for the other side", fault);
+        if (n < 0 && n != -EINTR) return fail_channel(l, -n, "waiting for the other side", fault);
     }
 }
 
 /* Tells the link of each value of a frame, then the owner of the frame. [T-4] */
-static u9_err take_frame(u9i_channel *l, u9_walk values, u9_fault *fault)
+static u9_err hear_frame(u9i_channel *l, u9_walk values, u9_fault *fault)
 {
     u9_walk walk = values;
     u9_value v;
@@ -132,17 +106,18 @@ static u9_err take_input(u9i_channel *l, u9_fault *fault)
         err = u9_transit_push(&l->reader, l->input + l->next, l->left, &used, &values, fault);
         l->next += used;
         l->left -= used;
-        if (err == U9_OK) err = take_frame(l, values, fault);
+        if (err == U9_OK) err = hear_frame(l, values, fault);
     }
+    channel_check(l);
     return err == U9_AGAIN ? U9_OK : err;
 }
 
 /* One read. */
 static u9_err hear(u9i_channel *l, u9_fault *fault)
 {
-    ssize_t n = read(l->in, l->input, INPUT_SIZE);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return U9_OK;
-    if (n < 0) return fail(l, errno, "reading from the other side", fault);
+    int64_t n = u9i_wire_read(&l->wire, l->input, INPUT_SIZE);
+    if (n == -EINTR || n == -EAGAIN) return U9_OK;
+    if (n < 0) return fail_channel(l, (int)-n, "reading from the other side", fault);
     l->next = 0;
     l->left = (size_t)n;
     if (n > 0) return take_input(l, fault);
@@ -153,59 +128,39 @@ static u9_err hear(u9i_channel *l, u9_fault *fault)
 
 u9_err u9i_channel_turn(u9i_channel *l, bool wait, u9_fault *fault)
 {
-    struct pollfd fds[2] = {{.fd = l->in, .events = POLLIN}, {.fd = -1}};
+    unsigned ready;
     if (l->left > 0 && l->link.in.life != U9_LIFE_OVER) return take_input(l, fault);
     if (l->in_ended) return U9_END;
-    u9_err err = await(l, fds, wait ? -1 : 0, fault);
+    u9_err err = await(l, U9I_WIRE_IN, wait ? -1 : 0, &ready, fault);
     return err == U9_OK ? hear(l, fault) : err;
-}
-
-/* At most l->piece bytes of the two parts, of which `done` bytes are away. */
-static ssize_t write_some(const u9i_channel *l, const struct iovec parts[2], size_t done)
-{
-    struct iovec now[2];
-    size_t count = 0, most = l->piece;
-    for (size_t i = 0; i < 2; i++) {
-        size_t skip = done < parts[i].iov_len ? done : parts[i].iov_len;
-        size_t left = parts[i].iov_len - skip;
-        done -= skip;
-        if (left > most) left = most;
-        most -= left;
-        if (left > 0)
-            now[count++] = (struct iovec){(uint8_t *)parts[i].iov_base + skip, left};
-    }
-    if (!l->out_socket) return writev(l->out, now, (int)count);
-    struct msghdr message = {.msg_iov = now, .msg_iovlen = count};
-    return sendmsg(l->out, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /*
  * Writes both parts; listens meanwhile, if that is wanted. What is wrong with what comes in is told when the
  * frame is out, as half of one would be the end of the stream, but the other side has to go on reading.
  */
-static u9_err write_all(u9i_channel *l, const struct iovec parts[2], u9_fault *fault)
+static u9_err write_parts(u9i_channel *l, const u9i_wire_part parts[2], u9_fault *fault)
 {
-    size_t size = parts[0].iov_len + parts[1].iov_len, done = 0;
+    size_t size = parts[0].size + parts[1].size, done = 0;
     u9_err heard = U9_OK;
     if (size > l->held_max) l->held_max = size;
     while (done < size) {
         bool listen = l->listens && !l->in_ended && heard == U9_OK;
-        struct pollfd fds[2] = {{.fd = listen ? l->in : -1, .events = POLLIN},
-                                {.fd = l->out, .events = POLLOUT}};
+        unsigned which = U9I_WIRE_OUT | (listen ? U9I_WIRE_IN : 0), ready;
         u9_fault unused;
-        bool enough = heard != U9_OK || (l->in >= 0 && l->link.in.life == U9_LIFE_OVER);
-        u9_err err = await(l, fds, enough ? PATIENCE_MS : -1, heard == U9_OK ? fault : &unused);
+        bool enough = heard != U9_OK || (l->wire.in >= 0 && l->link.in.life == U9_LIFE_OVER);
+        u9_err err = await(l, which, enough ? PATIENCE_MS : -1, &ready, heard == U9_OK ? fault : &unused);
         if (err != U9_OK) {
             l->broken = true;
             return heard == U9_OK ? err : heard;
         }
-        if (fds[0].revents != 0) heard = hear(l, fault);
+        if (ready & U9I_WIRE_IN) heard = hear(l, fault);
         if (heard == U9_END) heard = U9_OK;
-        if (fds[1].revents == 0) continue;
-        ssize_t n = write_some(l, parts, done);
+        if (!(ready & U9I_WIRE_OUT)) continue;
+        int64_t n = u9i_wire_write(&l->wire, parts, done);
         if (n > 0) done += (size_t)n;
-        if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
-            return fail(l, errno, "writing to the other side", fault);
+        if (n < 0 && n != -EINTR && n != -EAGAIN)
+            return fail_channel(l, (int)-n, "writing to the other side", fault);
     }
     return heard;
 }
@@ -234,7 +189,6 @@ u9_err u9i_channel_put(u9i_channel *l, const u9_builder *values, const uint8_t *
     if (err != U9_OK) return err;
     u9_transit_head(small + size, head);
     if (small > 0) memcpy(head + U9_TRANSIT_HEAD, values->bytes, small);
-    const struct iovec parts[2] = {{head, U9_TRANSIT_HEAD + small},
-                                   {(void *)(uintptr_t)data, size}};
-    return write_all(l, parts, fault);
+    const u9i_wire_part parts[2] = {{head, U9_TRANSIT_HEAD + small}, {data, size}};
+    return write_parts(l, parts, fault);
 }

@@ -10,15 +10,14 @@
  * writes, EINTR and EAGAIN; and keeps SIGPIPE from its thread. What comes in is proven, and told to the
  * link, before the owner sees it. One thread. Memory: what was read at once, and one frame.
  */
-#ifndef U9I_TRANSIT_H
-#define U9I_TRANSIT_H
+#ifndef U9I_CHANNEL_H
+#define U9I_CHANNEL_H
 
+#include "engine/os/env.h"
+#include "engine/os/wire.h"
 #include "format/base/fault.h"
 
 #include <u9/transit.h>
-
-#include <signal.h>
-#include <stdbool.h>
 
 struct u9i_channel;
 
@@ -29,10 +28,10 @@ typedef u9_err u9i_take_fn(void *ctx, u9_walk values, uint64_t size, u9_fault *f
 typedef int u9i_tick_fn(void *ctx);
 
 typedef struct u9i_channel {
-    int in, out;       /* descriptors; -1: none */
-    bool in_ended, out_socket;
+    u9i_env *env;      /* for the time only */
+    u9i_wire wire;
+    bool in_ended;
     bool broken;       /* a descriptor failed, or a frame was left unfinished: nothing more can be sent */
-    size_t piece;      /* bytes that are written at once: no write blocks while there is something to hear */
     u9_link link;
     u9_transit reader;
     uint8_t *room;     /* U9_TRANSIT_MAX bytes of address space: the reader's */
@@ -44,12 +43,10 @@ typedef struct u9i_channel {
     u9i_tick_fn *tick; /* may be NULL */
     void *ctx;         /* first argument of both */
     uint64_t tick_us;
-    sigset_t mask;     /* of the thread, before SIGPIPE was blocked */
-    bool pending;      /* a SIGPIPE was, before */
 } u9i_channel;
 
 /* Borrows the descriptors until u9i_channel_release; their flags stay as they are. On failure nothing is held. */
-U9_MUST_CHECK u9_err u9i_channel_open(u9i_channel *line, int in, int out, u9i_take_fn *take,
+U9_MUST_CHECK u9_err u9i_channel_open(u9i_channel *line, u9i_env *env, int in, int out, u9i_take_fn *take,
                                    u9i_tick_fn *tick, void *ctx, u9_fault *fault);
 void u9i_channel_release(u9i_channel *line);
 

@@ -11,6 +11,7 @@
 #include "format/frame/body.h"
 #include "format/link/hello.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,15 +39,22 @@ typedef struct receiver {
     u9_fault told;     /* the sender's u9error; err U9_OK: none */
 } receiver;
 
-static bool two_way(const receiver *r)
+static bool receiver_two_way(const receiver *r)
 {
     return r->line.link.ways == U9_TWO_WAY;
 }
 
-static int on_tick(void *ctx)
+static void receiver_check(const receiver *r)
+{
+    assert(r->count <= r->room && (r->count > 0 || r->fresh == 0));
+    assert(!r->begun || r->log != NULL);
+    assert(r->report->next == r->next);
+}
+
+static int on_recv_tick(void *ctx)
 {
     receiver *r = ctx;
-    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us());
+    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us(r->line.env));
     return r->o->on_progress(r->o->ctx, e.done, e.total == U9_NOWHERE ? 0 : e.total);
 }
 
@@ -105,7 +113,7 @@ static u9_err look_at_log(receiver *r, u9_fault *fault)
     return err == U9_OK && r->next == 0 ? close_log(r, fault) : err;
 }
 
-static u9_err say(receiver *r, const u9_builder *b, u9_fault *fault)
+static u9_err receiver_say(receiver *r, const u9_builder *b, u9_fault *fault)
 {
     return u9i_channel_put(&r->line, b, NULL, 0, fault);
 }
@@ -116,7 +124,7 @@ static u9_err say_greek(receiver *r, u9_type type, u9_fault *fault)
     u9_builder b;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9_build_greek(&b, type);
-    return err == U9_OK ? say(r, &b, fault) : err;
+    return err == U9_OK ? receiver_say(r, &b, fault) : err;
 }
 
 /* As soon as the sender listens: what is wanted, and iota. [T-11] */
@@ -124,12 +132,12 @@ static u9_err ask(receiver *r, u9_fault *fault)
 {
     uint8_t room[32];
     u9_builder b;
-    if (r->asked || !two_way(r) || !u9_link_may_send(&r->line.link, U9_SIGNAL_DATA)) return U9_OK;
+    if (r->asked || !receiver_two_way(r) || !u9_link_may_send(&r->line.link, U9_SIGNAL_DATA)) return U9_OK;
     r->asked = true;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9i_next_build(&b, r->next);
     if (err == U9_OK) err = u9_build_greek(&b, U9_IOTA);
-    return err == U9_OK ? say(r, &b, fault) : err;
+    return err == U9_OK ? receiver_say(r, &b, fault) : err;
 }
 
 /* The last record that the log has must be the one that the sender has there. [T-9] */
@@ -153,7 +161,7 @@ static u9_err compare_begin(const receiver *r, const u9i_hello *ship, const char
 }
 
 /* u9log: compares, and opens the log if that is still to be done. */
-static u9_err begin(receiver *r, const u9_value *v, u9_fault *fault)
+static u9_err begin_log(receiver *r, const u9_value *v, u9_fault *fault)
 {
     u9i_hello ship;
     char kind[U9I_KIND_MAX + 1];
@@ -241,8 +249,8 @@ static u9_err append(receiver *r, u9_fault *fault)
 static u9_err take_value(receiver *r, const u9_value *v, bool *cycle, u9_fault *fault)
 {
     switch (u9_signal_of(v)) {
-    case U9_SIGNAL_DATA: return r->begun ? take_record(r, v, fault) : begin(r, v, fault);
-    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us()); break;
+    case U9_SIGNAL_DATA: return r->begun ? take_record(r, v, fault) : begin_log(r, v, fault);
+    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us(r->line.env)); break;
     case U9_SIGNAL_TAU0: *cycle = true; break;
     case U9_SIGNAL_TAU: u9_pace_tau(&r->pace, v->u); break;
     case U9_SIGNAL_ERROR: u9_error_read(v, &r->told); break;
@@ -253,7 +261,7 @@ static u9_err take_value(receiver *r, const u9_value *v, bool *cycle, u9_fault *
     return U9_OK;
 }
 
-static u9_err on_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *fault)
+static u9_err on_sent_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *fault)
 {
     receiver *r = ctx;
     u9_value v;
@@ -263,8 +271,9 @@ static u9_err on_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *fault
     while (err == U9_OK && u9_walk_next(&values, &v) == U9_OK) err = take_value(r, &v, &cycle, fault);
     if (err == U9_OK) err = append(r, fault);
     if (err == U9_OK && cycle) err = commit(r, fault);
+    if (err == U9_OK) receiver_check(r);
     if (err != U9_OK) return err;
-    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us());
+    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us(r->line.env));
     else if (r->begun) u9_pace_data(&r->pace, size);
     return ask(r, fault);
 }
@@ -286,7 +295,7 @@ static u9_err judge_end(receiver *r, u9_fault *fault)
 static u9_err receive(receiver *r, u9_fault *fault)
 {
     u9_err err = look_at_log(r, fault);
-    if (err == U9_OK && two_way(r)) err = say_greek(r, U9_ALPHA, fault);
+    if (err == U9_OK && receiver_two_way(r)) err = say_greek(r, U9_ALPHA, fault);
     while (err == U9_OK && r->line.link.in.life != U9_LIFE_OVER) {
         err = u9i_channel_turn(&r->line, true, fault);
         if (err == U9_END)
@@ -300,19 +309,19 @@ static u9_err receive(receiver *r, u9_fault *fault)
  * Omega, behind the reason if there is one: without one the sender knows that all is durable. With one, what
  * is still under way is waited for and dropped, up to the sender's omega. [T-5] [T-11]
  */
-static u9_err part(receiver *r, u9_err err, u9_fault *fault)
+static u9_err receiver_part(receiver *r, u9_err err, u9_fault *fault)
 {
     uint8_t room[ROOM];
     u9_builder b;
     u9_err done = U9_OK;
     u9_fault later, *tell = err == U9_OK ? fault : &later;
-    if (!two_way(r)) return err;
+    if (!receiver_two_way(r)) return err;
     r->parting = true;
     u9_builder_init(&b, room, sizeof room);
     if (r->line.link.out.life == U9_LIFE_NEW) done = u9_build_greek(&b, U9_ALPHA);
     if (done == U9_OK && err != U9_OK && r->told.err == U9_OK) done = u9_build_error(&b, err, fault->text);
     if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
-    if (done == U9_OK) done = say(r, &b, tell);
+    if (done == U9_OK) done = receiver_say(r, &b, tell);
     while (done == U9_OK && r->line.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->line, true, tell);
     return err == U9_OK ? done : err;
 }
@@ -327,14 +336,17 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
     *report = (u9_ship_report){.size = sizeof *report};
     receiver r = {.path = path, .o = o, .report = report, .options = {.size = sizeof r.options}};
     if (o->log) memcpy(&r.options, o->log, o->log->size < sizeof r.options ? o->log->size : sizeof r.options);
-    u9_err err = u9i_channel_open(&r.line, o->in, o->out, on_frame, o->on_progress ? on_tick : NULL, &r, fault);
+    u9i_env *env;
+    if (u9i_env_choose(r.options.io, &env, NULL) != U9_OK) env = &u9i_env_posix; /* told when the log is opened */
+    u9_err err = u9i_channel_open(&r.line, env, o->in, o->out, on_sent_frame, o->on_progress ? on_recv_tick : NULL, &r,
+                                  fault);
     if (err != U9_OK) return err;
     err = receive(&r, fault);
     u9_fault closing;
     u9_err closed = close_log(&r, &closing);
     if (err == U9_OK && closed != U9_OK) *fault = closing;
     if (err == U9_OK) err = closed;
-    err = part(&r, err, fault);
+    err = receiver_part(&r, err, fault);
     report->held_max = r.line.held_max;
     u9i_channel_release(&r.line);
     free(r.entries);

@@ -12,6 +12,7 @@
 
 #include "format/link/hello.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TAU_BYTES = 256 << 10, ROOM = 2048 };
@@ -27,34 +28,30 @@ typedef struct sender {
     bool asked;       /* it has said so */
     u9i_hello ship;
     uint64_t all;     /* bytes of the log's files */
-    uint64_t passed;  /* of the segments before `index` */
-    size_t index;
     uint64_t start;   /* bytes passed before the first batch */
     uint64_t untold;  /* bytes sent since the last tau */
     u9_fault told;    /* the receiver's u9error; err U9_OK: none */
 } sender;
 
-static bool two_way(const sender *s)
+static bool sender_two_way(const sender *s)
 {
     return s->line.link.ways == U9_TWO_WAY;
 }
 
-/* Bytes of the log's files that are read. */
-static uint64_t place(sender *s)
+static void sender_check(const sender *s)
 {
-    const u9i_reader *r = &s->reader;
-    for (; s->index < r->index; s->index++) s->passed += r->map.segments[s->index].size;
-    return s->passed + (r->walking ? r->walk.pos : 0);
+    assert(s->report->batches <= s->report->records);
+    assert(s->report->next == s->ship.first + s->report->records);
 }
 
-static int on_tick(void *ctx)
+static int on_send_tick(void *ctx)
 {
     sender *s = ctx;
-    return s->o->on_progress(s->o->ctx, place(s) - s->start, s->all - s->start);
+    return s->o->on_progress(s->o->ctx, u9i_reader_passed(&s->reader) - s->start, s->all - s->start);
 }
 
 /* What the receiver says. [T-11] */
-static u9_err on_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *fault)
+static u9_err on_answer(void *ctx, u9_walk values, uint64_t size, u9_fault *fault)
 {
     sender *s = ctx;
     u9_value v;
@@ -87,7 +84,7 @@ static u9_err listen_once(sender *s, u9_fault *fault)
 }
 
 /* Sends symbols, and what was built. */
-static u9_err say(sender *s, const u9_builder *b, u9_fault *fault)
+static u9_err sender_say(sender *s, const u9_builder *b, u9_fault *fault)
 {
     return u9i_channel_put(&s->line, b, NULL, 0, fault);
 }
@@ -107,9 +104,9 @@ static u9_err greet(sender *s, u9_fault *fault)
     u9_builder b;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9_build_greek(&b, U9_ALPHA);
-    if (err == U9_OK && two_way(s)) err = u9_build_greek(&b, U9_IOTA);
-    if (err == U9_OK) err = say(s, &b, fault);
-    while (err == U9_OK && two_way(s) && !s->asked) err = listen_once(s, fault);
+    if (err == U9_OK && sender_two_way(s)) err = u9_build_greek(&b, U9_IOTA);
+    if (err == U9_OK) err = sender_say(s, &b, fault);
+    while (err == U9_OK && sender_two_way(s) && !s->asked) err = listen_once(s, fault);
     return err;
 }
 
@@ -125,9 +122,9 @@ static u9_err stop_at_damage(sender *s, uint64_t ordinal, u9_fault *fault)
 {
     s->report->damaged = 1;
     if (ordinal == U9_NOWHERE)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->path, .rule = "T-12"),
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->source.path, .rule = "T-12"),
                          "records of the log are lost to damage");
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->path, .rule = "T-12"),
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->source.path, .rule = "T-12"),
                      "records of the log from %llu on are lost to damage", (unsigned long long)ordinal);
 }
 
@@ -169,7 +166,7 @@ static u9_err seek(sender *s, u9_fault *fault)
     s->ship.first = err == U9_OK ? r->frame->trailer.ordinal : r->at.ordinal;
     s->ship.has_mark = marked && s->ship.first == s->want;
     if (err != U9_END || s->want <= s->ship.first) return err;
-    return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->path, .rule = "T-9"),
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->source.path, .rule = "T-9"),
                      "the log has %llu records, the receiver %llu",
                      (unsigned long long)s->ship.first, (unsigned long long)s->want);
 }
@@ -178,18 +175,18 @@ static u9_err say_log(sender *s, u9_fault *fault)
 {
     uint8_t room[ROOM];
     u9_builder b;
-    const u9i_catalog *map = &s->reader.map;
+    const u9i_catalog *catalog = s->reader.catalog;
     u9_builder_init(&b, room, sizeof room);
     s->ship.kind = s->log->kind[0] ? s->log->kind : "muid";
     s->ship.kind_size = strlen(s->ship.kind);
-    memcpy(s->ship.log, map->log, sizeof s->ship.log);
+    memcpy(s->ship.log, catalog->log, sizeof s->ship.log);
     u9_err err = u9i_kind_parse(s->ship.kind, s->ship.kind_size, &s->kind, NULL);
     if (err == U9_OK) err = u9i_hello_build(&b, &s->ship);
     if (err != U9_OK)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->path, .rule = "L-6"),
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->source.path, .rule = "L-6"),
                          "the log's key kind is none");
     err = wait_for_iota(s, fault);
-    return err == U9_OK ? say(s, &b, fault) : err;
+    return err == U9_OK ? sender_say(s, &b, fault) : err;
 }
 
 /* A record may be served and yet be none that a log takes: see u9_salvage. */
@@ -216,8 +213,8 @@ static u9_err tell_tau(sender *s, u9_fault *fault)
     if (s->untold < TAU_BYTES || !u9_link_may_send(&s->line.link, U9_SIGNAL_TAU)) return U9_OK;
     s->untold = 0;
     u9_builder_init(&b, room, sizeof room);
-    u9_err err = u9_build_tau(&b, u9_tau_of(place(s) - s->start, s->all - s->start));
-    return err == U9_OK ? say(s, &b, fault) : err;
+    u9_err err = u9_build_tau(&b, u9_tau_of(u9i_reader_passed(&s->reader) - s->start, s->all - s->start));
+    return err == U9_OK ? sender_say(s, &b, fault) : err;
 }
 
 /* One batch, one frame. [T-10] */
@@ -234,6 +231,7 @@ static u9_err send_batch(sender *s, u9_fault *fault)
     report->bytes += r->body.size;
     report->next += r->count;
     s->untold += r->body.size;
+    sender_check(s);
     return tell_tau(s, fault);
 }
 
@@ -244,7 +242,7 @@ static u9_err send_all(sender *s, u9_fault *fault)
     found = seek(s, fault);
     if (found != U9_OK && found != U9_END) return found;
     s->report->next = s->ship.first;
-    s->start = place(s);
+    s->start = u9i_reader_passed(&s->reader);
     err = say_log(s, fault);
     while (err == U9_OK && found == U9_OK) {
         err = send_batch(s, fault);
@@ -254,7 +252,7 @@ static u9_err send_all(sender *s, u9_fault *fault)
 }
 
 /* Omega, behind the reason if there is one. On a two-way link the receiver's is waited for. [T-5] [T-11] */
-static u9_err part(sender *s, u9_err err, u9_fault *fault)
+static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
 {
     uint8_t room[ROOM];
     u9_builder b;
@@ -262,8 +260,8 @@ static u9_err part(sender *s, u9_err err, u9_fault *fault)
     u9_builder_init(&b, room, sizeof room);
     u9_err done = err != U9_OK && s->told.err == U9_OK ? u9_build_error(&b, err, fault->text) : U9_OK;
     if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
-    if (done == U9_OK) done = say(s, &b, tell);
-    while (done == U9_OK && two_way(s) && s->line.link.in.life != U9_LIFE_OVER) done = listen_once(s, tell);
+    if (done == U9_OK) done = sender_say(s, &b, tell);
+    while (done == U9_OK && sender_two_way(s) && s->line.link.in.life != U9_LIFE_OVER) done = listen_once(s, tell);
     return err == U9_OK ? done : err;
 }
 
@@ -271,20 +269,20 @@ static u9_err part(sender *s, u9_err err, u9_fault *fault)
 static u9_err ask_why(sender *s, u9_err err, u9_fault *fault)
 {
     u9_fault unused;
-    while (two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->line, true, &unused) == U9_OK) continue;
+    while (sender_two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->line, true, &unused) == U9_OK) continue;
     if (s->told.err == U9_OK) return err;
     s->report->peer_failed = 1;
     *fault = s->told;
     return s->told.err;
 }
 
-static u9_err begin(sender *s, u9_fault *fault)
+static u9_err begin_send(sender *s, u9_fault *fault)
 {
-    u9_err err = u9i_reader_open(&s->reader, s->log->io, s->log->path, fault);
+    u9_err err = u9i_reader_open(&s->reader, &s->log->source, fault);
     if (err != U9_OK) return err;
-    for (size_t i = 0; i < s->reader.map.count; i++) s->all += s->reader.map.segments[i].size;
-    err = u9i_channel_open(&s->line, s->o->in, s->o->out, on_frame, s->o->on_progress ? on_tick : NULL, s,
-                        fault);
+    s->all = u9i_reader_bytes(&s->reader);
+    err = u9i_channel_open(&s->line, s->log->source.dir->env, s->o->in, s->o->out, on_answer,
+                           s->o->on_progress ? on_send_tick : NULL, s, fault);
     s->line.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */
     if (err != U9_OK) u9i_reader_release(&s->reader);
     return err;
@@ -298,14 +296,14 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
         report->size != sizeof *report || o->out < 0 || (o->in >= 0 && o->from > 0))
         return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL or out of its range");
     if (u9i_log_forked(log))
-        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->path),
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
                          "the handle belongs to the parent process");
     *report = (u9_ship_report){.size = sizeof *report};
     sender s = {.log = log, .o = o, .report = report, .want = o->from};
-    u9_err err = begin(&s, fault);
+    u9_err err = begin_send(&s, fault);
     if (err != U9_OK) return err;
     err = send_all(&s, fault);
-    if (!s.line.broken) err = part(&s, err, fault);
+    if (!s.line.broken) err = sender_part(&s, err, fault);
     if (s.line.broken && err == U9_IO) err = ask_why(&s, err, fault);
     report->held_max = s.line.held_max;
     u9i_channel_release(&s.line);

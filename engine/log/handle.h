@@ -2,21 +2,21 @@
  * engine/log/handle.h: what is behind a u9_log.
  *
  * Room: engine/log
- * Sees: include format/base format/frame engine/os engine/segment engine/read engine/write
+ * Sees: include format/base engine/os engine/segment engine/write
  *
  * The room owns a log as a whole: its handle, the segments in a row, and where it goes on.
  */
 #ifndef U9I_HANDLE_H
 #define U9I_HANDLE_H
 
-#include "engine/os/system.h"
+#include "engine/log/catalog.h"
+#include "engine/os/process.h"
 #include "engine/write/writer.h"
 
 #include <pthread.h>
 
 struct u9_log {
-    u9i_io *io;
-    char *path;
+    u9i_source source;
     u9_options options;
     unsigned generation; /* of forks, when it was opened: a child's calls are refused */
     char kind[U9I_KIND_MAX + 1];
@@ -25,10 +25,8 @@ struct u9_log {
     u9_fault fault;       /* the last error */
     bool writing;         /* opened for writing: */
     u9i_writer writer;
-    bool ticking;         /* the thread that keeps [W-5] runs: */
-    bool stop;
-    pthread_t ticker;
-    pthread_cond_t wake;  /* told when there is something to watch, or to stop */
+    u9i_task ticker;      /* keeps [W-5]: */
+    bool ticking;         /*   it is submitted, as there is something to watch */
 };
 
 /*

@@ -1,17 +1,16 @@
 /*
- * engine/log/log.c: the handle of a log: opening, the lock around the writer, who waits, and the thread that
+ * engine/log/log.c: the handle of a log: opening, the lock around the writer, who waits, and the task that
  * syncs what nobody commits. [W-1] [W-5]
  *
  * Threads: every call takes log->lock, and so does the ticker; the writer below knows no threads.
  */
 #include "engine/log/handle.h"
-#include "engine/read/reader.h"
+#include "engine/log/resume.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     SYNC_US = 1000000,         /* [W-5] oldest unsynced record */
@@ -23,7 +22,7 @@ enum {
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
 #define OPTIONS_FIRST offsetof(u9_options, kind)
 
-static u9_err check_options(const char *path, const u9_options *o, u9_fault *fault)
+static u9_err check_log_options(const char *path, const u9_options *o, u9_fault *fault)
 {
     const char *wrong = NULL;
     if (path == NULL || path[0] == 0) wrong = "the path is empty";
@@ -38,74 +37,104 @@ static u9_err check_options(const char *path, const u9_options *o, u9_fault *fau
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
 }
 
-static u9_err mount(u9_log *log, u9_fault *fault)
+static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
 {
-    const u9_options *o = &log->options;
-    const u9i_io_table *table = u9i_io_choose(o->io);
-    if (table == NULL) {
-        const char *asked = o->io && o->io[0] ? o->io : getenv("U9_IO");
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = log->path),
-                         "the io table '%s' is not to be had here (posix, uring)", asked);
-    }
-    int sys = table->mount(log->path, o->mode == U9_CREATE, &log->io);
-    if (sys == -EINVAL)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = log->path, .rule = "L-1"),
-                         "not a log: neither a directory nor a regular file");
-    if (sys != 0)
-        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
-                         U9I_AT(.path = log->path, .sys = -sys), "cannot open the log");
-    if (log->writing && log->io->single[0])
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = log->path, .sys = ENOTDIR),
-                         "only a log directory can be written to");
-    return U9_OK;
+    u9i_env *env;
+    u9_fault why;
+    u9_err err = u9i_env_choose(log->options.io, &env, &why);
+    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = path), "%s", why.text);
+    return u9i_source_open(&log->source, env, path, log->options.mode == U9_CREATE, fault);
 }
 
-/* Nothing in a map, or nothing in it that is a segment: no log. */
-static u9_err refuse_no_log(const u9i_catalog *map, u9_fault *fault)
+/* Nothing in a catalog, or nothing in it that is a segment: no log. */
+static u9_err refuse_no_log(const u9_log *log, const u9i_catalog *catalog, u9_fault *fault)
 {
-    if (map->count == 0)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = map->path, .rule = "L-1"),
+    const char *path = log->source.path;
+    if (catalog->count == 0)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-1"),
                          "not a log: the directory has no segments (*.u9)");
-    const u9i_facts *s = &map->segments[0];
-    if (map->io->single[0] && s->header != U9_OK && !s->has_open && (s->blank || s->barren))
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = map->path, .rule = "H-1"),
-                         s->size == 0 ? "not a log: the file is empty"
+    const u9i_facts *f = u9i_catalog_facts(catalog, 0);
+    if (log->source.dir->single[0] && f->header != U9_OK && !f->has_open && (f->blank || f->barren))
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-1"),
+                         f->size == 0 ? "not a log: the file is empty"
                                       : "not a log: no segment's header, and no copy of its secret");
     return U9_OK;
 }
 
 static u9_err open_reading(u9_log *log, u9_fault *fault)
 {
-    u9i_catalog map;
-    u9_err err = u9i_catalog_load(&map, log->io, log->path, fault);
+    u9i_catalog *catalog;
+    u9_err err = u9i_source_catalog(&log->source, &catalog, fault);
     if (err != U9_OK) return err;
-    err = refuse_no_log(&map, fault);
-    memcpy(log->kind, map.kind, sizeof log->kind);
-    u9i_catalog_release(&map);
+    err = refuse_no_log(log, catalog, fault);
+    memcpy(log->kind, catalog->kind, sizeof log->kind);
+    u9i_catalog_unref(catalog);
     return err;
 }
 
 static u9_err open_writing(u9_log *log, u9_fault *fault)
 {
-    int sys = log->io->table->lock(log->io);
+    const char *path = log->source.path;
+    const u9_options *o = &log->options;
+    if (log->source.dir->single[0])
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = ENOTDIR),
+                         "only a log directory can be written to");
+    int sys = u9i_dir_lock(log->source.dir);
     if (sys == -EWOULDBLOCK)
-        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = log->path, .rule = "W-1"),
+        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = path, .rule = "W-1"),
                          "another writer has the log");
     if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = log->path, .sys = -sys), "cannot lock the log");
-    u9_err err = u9i_writer_open(&log->writer, log->io, log->path, &log->options, fault);
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot lock the log");
+    u9i_plan plan;
+    u9_err err = u9i_resume_find(&plan, &log->source, u9i_segment_size(o), o->on_damage,
+                                 o->on_damage_ctx, fault);
+    if (err == U9_OK) err = u9i_writer_open(&log->writer, log->source.dir, path, &plan, o, fault);
     if (err == U9_OK) memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
     return err;
 }
 
+/* What holds of every handle while its lock is held. */
+static void log_check(const u9_log *log)
+{
+    assert(log->source.dir != NULL && (log->writing || !log->ticking));
+    assert(!log->writing || log->writer.dir == log->source.dir);
+    assert(!log->ticking || log->writer.started);
+}
+
+/* What is due now: a sync of what is old enough, or the promise of the last one. */
+static void tick_writer(u9_log *log)
+{
+    u9i_writer *w = &log->writer;
+    uint64_t now = u9i_monotonic_us(w->env);
+    u9_fault unused; /* a failure poisons the writer, and the next call tells */
+    (void)!u9i_writer_poll(w, &unused);
+    if (w->first_us != 0 && now - w->first_us >= SYNC_US)
+        (void)!u9i_writer_sync_begin(w, &unused);
+    else if (!w->stream.syncing && now - w->synced_us >= PROMISE_US)
+        (void)!u9i_writer_promise(w, &unused);
+}
+
+/* Submits the ticker if there is something to watch: from an append on, until all is durable and promised. */
+static void watch(u9_log *log)
+{
+    const u9i_writer *w = &log->writer;
+    bool busy = w->first_us != 0 || w->stream.syncing || u9i_writer_owes_promise(w);
+    log->ticking = busy && w->poison.err == U9_OK;
+    if (log->ticking) u9i_task_submit(w->env, &log->ticker, u9i_monotonic_us(w->env) + TICK_US);
+}
+
+static void run_ticker(void *ctx)
+{
+    u9_log *log = ctx;
+    tick_writer(log);
+    watch(log);
+    log_check(log);
+}
+
 static void free_log(u9_log *log)
 {
-    if (log->io) log->io->table->unmount(log->io);
-    if (!u9i_log_forked(log)) { /* in a child the ticker waits on them forever */
-        pthread_cond_destroy(&log->wake);
-        pthread_mutex_destroy(&log->lock);
-    }
-    free(log->path);
+    if (log->source.dir) u9i_source_close(&log->source);
+    if (!u9i_log_forked(log)) pthread_mutex_destroy(&log->lock); /* in a child somebody may hold it forever */
     free(log);
 }
 
@@ -113,23 +142,17 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
 {
     static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
     const u9_options *o = options ? options : &reading;
-    u9_err err = out ? check_options(path, o, fault) : U9_ARG;
+    u9_err err = out ? check_log_options(path, o, fault) : U9_ARG;
     if (err != U9_OK) return err;
     u9_log *log = calloc(1, sizeof *log);
     if (log == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&log->wake, &attr);
-    pthread_condattr_destroy(&attr);
     pthread_mutex_init(&log->lock, NULL);
     memcpy(&log->options, o, o->size);
     if (o->mode == 0) log->options.mode = U9_READ;
     log->writing = log->options.mode != U9_READ;
     log->generation = u9i_fork_generation();
-    log->path = strdup(path);
-    if (log->path == NULL) err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
-    if (err == U9_OK) err = mount(log, fault);
+    log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->lock};
+    err = open_source(log, path, fault);
     if (err == U9_OK) err = log->writing ? open_writing(log, fault) : open_reading(log, fault);
     if (err != U9_OK) {
         free_log(log);
@@ -139,76 +162,17 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     return U9_OK;
 }
 
-/* What is due now: a sync of what is old enough, or the promise of the last one. */
-static void tick(u9_log *log)
-{
-    u9i_writer *w = &log->writer;
-    uint64_t now = u9i_monotonic_us();
-    u9_fault unused; /* a failure poisons the writer, and the next call tells */
-    (void)!u9i_writer_poll(w, &unused);
-    if (w->first_us != 0 && now - w->first_us >= SYNC_US)
-        (void)!u9i_writer_sync_begin(w, &unused);
-    else if (!w->stream.syncing && now - w->synced_us >= PROMISE_US)
-        (void)!u9i_writer_promise(w, &unused);
-}
-
-static void *ticker_main(void *arg)
-{
-    u9_log *log = arg;
-    pthread_mutex_lock(&log->lock);
-    while (!log->stop) {
-        const u9i_writer *w = &log->writer;
-        bool busy = w->first_us != 0 || w->stream.syncing || u9i_writer_owes_promise(w);
-        if (w->poison.err != U9_OK || !busy) {
-            pthread_cond_wait(&log->wake, &log->lock);
-            continue;
-        }
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        t.tv_nsec += TICK_US * 1000;
-        if (t.tv_nsec >= 1000000000) t.tv_nsec -= 1000000000, t.tv_sec++;
-        pthread_cond_timedwait(&log->wake, &log->lock, &t);
-        if (!log->stop) tick(log);
-    }
-    pthread_mutex_unlock(&log->lock);
-    return NULL;
-}
-
-/* Runs the ticker from the first append on; the host's signals stay with the host's threads. */
-static void start_ticker(u9_log *log)
-{
-    sigset_t all, old;
-    if (log->ticking) {
-        pthread_cond_signal(&log->wake);
-        return;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    log->ticking = pthread_create(&log->ticker, NULL, ticker_main, log) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
-static void stop_ticker(u9_log *log)
-{
-    pthread_mutex_lock(&log->lock);
-    bool ticking = log->ticking;
-    log->stop = true;
-    pthread_cond_signal(&log->wake);
-    pthread_mutex_unlock(&log->lock);
-    if (ticking) pthread_join(log->ticker, NULL);
-}
-
 u9_err u9_log_close(u9_log *log, u9_fault *fault)
 {
     if (log == NULL) return U9_OK;
     u9_err err = U9_OK;
     bool forked = u9i_log_forked(log);
     if (log->writing && forked) {
-        u9i_writer_abandon(&log->writer);
-        err = u9i_fault(fault, U9_STATE, U9I_AT(.path = log->path),
+        u9i_writer_release(&log->writer);
+        err = u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
                         "the handle belongs to the parent process");
     } else if (log->writing) {
-        stop_ticker(log);
+        u9i_task_cancel(log->writer.env, &log->ticker);
         err = u9i_writer_close(&log->writer, fault);
     }
     free_log(log);
@@ -226,16 +190,17 @@ static u9_err enter(u9_log *log)
 
 static u9_err leave(u9_log *log, u9_err err)
 {
+    log_check(log);
     pthread_mutex_unlock(&log->lock);
     return err;
 }
 
 /* What the policy asks of an append: who waits. */
-static void keep_policy(u9_log *log, bool was_idle)
+static void keep_policy(u9_log *log)
 {
     u9i_writer *w = &log->writer;
     u9_fault unused; /* a failure poisons: the record was accepted, the next call tells */
-    if (was_idle || !log->ticking) start_ticker(log);
+    if (!log->ticking) watch(log);
     if (u9i_writer_behind(w) < SYNC_BYTES) return;
     if (w->stream.syncing) (void)!u9i_writer_poll(w, &unused);
     bool wait = log->options.policy == U9_POLICY_INTERVAL;
@@ -247,9 +212,8 @@ u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count, u
 {
     u9_err err = enter(log);
     if (err != U9_OK) return err;
-    bool was_idle = log->writer.first_us == 0;
     err = u9i_writer_append(&log->writer, entries, count, places, &log->fault);
-    if (err == U9_OK) keep_policy(log, was_idle);
+    if (err == U9_OK) keep_policy(log);
     return leave(log, err);
 }
 
@@ -257,9 +221,8 @@ u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count)
 {
     u9_err err = enter(log);
     if (err != U9_OK) return err;
-    bool was_idle = log->writer.first_us == 0;
     err = u9i_writer_append_alone(&log->writer, entries, count, &log->fault);
-    if (err == U9_OK) keep_policy(log, was_idle);
+    if (err == U9_OK) keep_policy(log);
     return leave(log, err);
 }
 
@@ -273,7 +236,7 @@ u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t 
 static bool too_far_behind(const u9i_writer *w)
 {
     return u9i_writer_behind(w) >= SYNC_BYTES ||
-           (w->first_us != 0 && u9i_monotonic_us() - w->first_us >= SYNC_US);
+           (w->first_us != 0 && u9i_monotonic_us(w->env) - w->first_us >= SYNC_US);
 }
 
 u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
@@ -282,7 +245,7 @@ u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
     if (err != U9_OK) return err;
     u9i_writer *w = &log->writer;
     if (ordinal >= u9i_writer_next(w))
-        return leave(log, u9i_fault(&log->fault, U9_ARG, U9I_AT(.path = log->path),
+        return leave(log, u9i_fault(&log->fault, U9_ARG, U9I_AT(.path = log->source.path),
                                     "record %llu was not appended", (unsigned long long)ordinal));
     err = u9i_writer_poll(w, &log->fault);
     bool waits = log->options.policy == U9_POLICY_COMMIT ||
@@ -320,7 +283,7 @@ uint64_t u9_log_next(u9_log *log)
 
 const char *u9_log_io(const u9_log *log)
 {
-    return log->io->table->name;
+    return log->source.dir->env->name;
 }
 
 const char *u9_log_kind(const u9_log *log)
@@ -331,7 +294,7 @@ const char *u9_log_kind(const u9_log *log)
 void u9_log_fault(u9_log *log, u9_fault *out)
 {
     if (u9i_log_forked(log)) { /* a thread of the parent may have held the lock */
-        (void)u9i_fault(out, U9_STATE, U9I_AT(.path = log->path),
+        (void)u9i_fault(out, U9_STATE, U9I_AT(.path = log->source.path),
                         "the handle belongs to the parent process");
         return;
     }

@@ -3,32 +3,33 @@
  */
 #include "engine/log/resume.h"
 
-#include "engine/read/reader.h"
-#include "engine/os/system.h"
-
 #include <errno.h>
 #include <string.h>
 
-/* What has been told to the host, and what is sought. */
+/* What is sought, and who is told of damage. */
 typedef struct search {
-    u9i_catalog map;
+    u9i_source *source;
+    u9i_catalog *catalog;
     u9_damage_fn *on_damage;
     void *ctx;
     u9_fault *fault;
 } search;
 
-/* Syncs a segment and drops its cached pages: what is read next is what a power cut would leave. */
-static u9_err settle(u9i_io *io, const char *path, const char *name, u9_fault *fault)
+/*
+ * Syncs a segment and drops its cached pages: what is read next is what a power cut would leave. What was judged
+ * of it before is dropped as well.
+ */
+static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
 {
     u9i_file *file;
-    int sys = io->table->open(io, name, U9I_OPEN_WRITE, &file);
+    int sys = u9i_file_open(source->dir, name, U9I_OPEN_WRITE, &file);
     if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
-    sys = io->table->settle(file);
-    io->table->close(file);
+    sys = u9i_file_sync_and_evict(file);
+    u9i_file_close(file);
     if (sys == 0) return U9_OK;
-    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                      "cannot sync segment %s before going on behind it", name);
 }
 
@@ -40,45 +41,47 @@ static int keep_last(void *ctx, const char *name)
 }
 
 /* Nothing is appended to a log that is not whole as a row of segments. [L-4] */
-static u9_err refuse_broken(const search *f)
+static u9_err refuse_broken(const search *s)
 {
-    const u9i_catalog *map = &f->map;
-    if (map->missing_count > 0) {
+    const u9i_catalog *c = s->catalog;
+    if (c->missing_count > 0) {
         char name[20];
-        u9i_segment_name(map->missing[0].number, name);
-        return u9i_fault(f->fault, U9_CORRUPT, U9I_AT(.path = map->path, .rule = "L-4"),
+        u9i_segment_name(c->missing[0].number, name);
+        return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = s->source->path, .rule = "L-4"),
                          "segment %s is missing: nothing is appended to a broken row", name);
     }
-    for (size_t i = 0; i < map->count; i++) {
-        const u9i_facts *s = &map->segments[i];
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
         char path[4400];
-        u9i_catalog_path(map, s, path, sizeof path);
-        if (s->wrong != U9_R_NONE && !s->is_void)
-            return u9i_fault(f->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
+        u9i_source_path(s->source, f->name, path, sizeof path);
+        if (f->wrong != U9_R_NONE && !f->is_void)
+            return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
                              "the segment belongs to another log or another place");
-        if (!u9i_segment_skipped(s) && s->barren && !s->named)
-            return u9i_fault(f->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
+        if (!u9i_facts_skipped(f) && f->barren && !f->named)
+            return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
                              "the segment's header is damaged beyond help, or it is no segment");
     }
     return U9_OK;
 }
 
-/* Walks one segment to its end. `before` is where the log stood, NULL if that is not known. */
-static u9_err walk_to_end(const search *f, const u9i_facts *s, const u9i_position *before, u9i_judge *w)
+/* Goes through one segment to its end. `before` is where the log stood, NULL if that is not known. */
+static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_position *before,
+                          u9i_judge *out)
 {
-    char path[4400];
-    u9i_catalog_path(&f->map, s, path, sizeof path);
+    u9i_iterator it;
     u9i_step step = U9I_STEP_FRAME;
-    u9_err err = u9i_judge_begin(w, &f->map, s, before, before != NULL, f->fault);
+    u9_err err = u9i_source_iterate(s->source, segment, before, before != NULL, &it, s->fault);
     if (err != U9_OK) return err;
     while (err == U9_OK && step != U9I_STEP_END) {
-        err = u9i_judge_step(w, &step);
-        if (err != U9_OK || step != U9I_STEP_DAMAGE || f->on_damage == NULL) continue;
-        u9_damage damage = u9i_damage(s, path, &w->site);
-        f->on_damage(f->ctx, &damage);
+        err = u9i_iterator_step(&it, &step);
+        if (err != U9_OK || step != U9I_STEP_DAMAGE || s->on_damage == NULL) continue;
+        char path[4400];
+        u9_damage damage = u9i_source_damage(s->source, &segment->facts, &it.site, path, sizeof path);
+        s->on_damage(s->ctx, &damage);
     }
-    if (err != U9_OK) (void)u9i_judge_fault(w, &f->map, err, f->fault);
-    u9i_judge_release(w);
+    if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
+    *out = it.judge;
+    u9i_iterator_close(&it);
     return err;
 }
 
@@ -86,31 +89,34 @@ static u9_err walk_to_end(const search *f, const u9i_facts *s, const u9i_positio
  * Where the log stands in front of segment i, whose own u9open does not say it: at the end of those
  * below it, from the nearest on that does. [L-2] *known is false if none does.
  */
-static u9_err find_before(const search *f, size_t i, u9i_position *end, bool *known)
+static u9_err find_before(const search *s, size_t i, u9i_position *end, bool *known)
 {
-    const u9i_facts *all = f->map.segments;
-    size_t j = i;
+    const u9i_catalog *c = s->catalog;
+    size_t k = i;
     *known = false;
-    while (j > 0 && (j == i || u9i_segment_skipped(&all[j]) || !all[j].has_open)) j--;
-    for (; j < i; j++) {
-        if (u9i_segment_skipped(&all[j])) continue;
-        if (all[j].named) {
-            *end = all[j].at;
+    while (k > 0 && (k == i || u9i_facts_skipped(u9i_catalog_facts(c, k)) ||
+                     !u9i_catalog_facts(c, k)->has_open))
+        k--;
+    for (; k < i; k++) {
+        const u9i_facts *f = u9i_catalog_facts(c, k);
+        if (u9i_facts_skipped(f)) continue;
+        if (f->named) {
+            *end = f->at;
             *known = true;
             continue;
         }
-        u9i_judge w;
-        u9_err err = walk_to_end(f, &all[j], *known ? end : NULL, &w);
+        u9i_judge j;
+        u9_err err = read_to_end(s, c->segments[k], *known ? end : NULL, &j);
         if (err != U9_OK) return err;
-        *end = w.end;
-        *known = w.knows_ordinal;
+        *end = j.end;
+        *known = j.knows_ordinal;
     }
     return U9_OK;
 }
 
-static u9i_tail tail_of(const u9i_judge *w)
+static u9i_tail tail_of(const u9i_judge *j)
 {
-    switch (w->tail) {
+    switch (j->tail) {
     case U9_V_CLEAN: return U9I_TAIL_CLOSED;
     case U9_V_TORN: return U9I_TAIL_TORN;
     case U9_V_UNKNOWN: return U9I_TAIL_UNKNOWN;
@@ -119,94 +125,129 @@ static u9i_tail tail_of(const u9i_judge *w)
     return U9I_TAIL_CORRUPT;
 }
 
-/* The session goes on in the closed segment `s`, or behind it in a new one. [S-5] */
-static void take_closed(u9i_resume *r, const u9i_catalog *map, const u9i_facts *s, bool goes_on)
+/* Reads first and last key of a closed segment once more. */
+static u9_err read_end_keys(const search *s, u9i_segment *segment, u9i_end_keys *out)
 {
-    r->end.offset = s->end_frame.end;
-    r->end.ordinal = s->end_frame.trailer.ordinal;
-    memcpy(r->end.chain, s->end_frame.sha, sizeof r->end.chain);
-    r->tail = U9I_TAIL_CLOSED;
-    r->time_us = s->end_frame.trailer.time_us;
-    r->goes_on = goes_on;
-    if (!goes_on) return;
-    r->number = s->number;
-    r->offset = s->size;
-    r->previous = s->end_frame.offset;
-    r->totals = s->end;
-    memcpy(r->first_key, map->end_key[0], map->end_key_size[0]);
-    r->totals.first_key = (u9i_span){.data = r->first_key, .size = map->end_key_size[0]};
-    memcpy(r->last_key, map->end_key[1], map->end_key_size[1]);
-    r->totals.last_key = (u9i_span){.data = r->last_key, .size = map->end_key_size[1]};
+    u9i_iterator it; /* for its window only */
+    u9_err err = u9i_source_iterate(s->source, segment, NULL, false, &it, s->fault);
+    if (err != U9_OK) return err;
+    err = u9i_probe_end_keys(&segment->facts, it.window, out);
+    if (err == U9_IO) (void)u9i_source_fault(s->source, &it, err, s->fault);
+    else if (err != U9_OK)
+        err = u9i_fault(s->fault, err, U9I_AT(.path = s->source->path, .rule = "S-4"),
+                        "segment %s changed while it was opened", segment->facts.name);
+    u9i_iterator_close(&it);
+    return err;
 }
 
-/* Looks at segment i, from the last one backwards. *found: it holds the end. */
-static u9_err look_at(const search *f, u9i_resume *r, size_t i, uint64_t segment_size, bool *found)
+/* The session goes on in the closed segment, or behind it in a new one. [S-5] */
+static u9_err take_closed(const search *s, u9i_plan *p, u9i_segment *segment, bool goes_on)
 {
-    const u9i_facts *s = &f->map.segments[i];
-    *found = false;
-    if (u9i_segment_skipped(s)) return U9_OK;
-    bool closed = s->has_end && s->end.kind == U9I_END_CLOSING && s->has_open;
-    if (!closed) {
-        u9i_judge w;
-        u9i_position before;
-        bool known = false;
-        u9_err err = s->has_open ? U9_OK : find_before(f, i, &before, &known);
-        if (err == U9_OK) err = walk_to_end(f, s, known ? &before : NULL, &w);
-        if (err != U9_OK) return err;
-        /* Nothing was promised, and nothing in it is served: void from now on. */
-        if (!s->has_open && w.promise == 0 && w.frames == 0) return U9_OK;
-        r->end = w.end;
-        r->tail = tail_of(&w);
-        r->time_us = w.time_us;
-    } else {
-        bool last = i + 1 == f->map.count;
-        take_closed(r, &f->map, s, last && s->header == U9_OK && s->size < segment_size);
-    }
-    r->before_segment = s->number;
-    r->before = s->secret;
+    const u9i_facts *f = &segment->facts;
+    p->end.offset = f->end_frame.end;
+    p->end.ordinal = f->end_frame.trailer.ordinal;
+    memcpy(p->end.chain, f->end_frame.sha, sizeof p->end.chain);
+    p->tail = U9I_TAIL_CLOSED;
+    p->time_us = f->end_frame.trailer.time_us;
+    p->goes_on = goes_on;
+    if (!goes_on) return U9_OK;
+    p->number = f->number;
+    p->offset = f->size;
+    p->previous = f->end_frame.offset;
+    p->totals = f->end;
+    return read_end_keys(s, segment, &p->keys);
+}
+
+/* The end of the log stands in this segment, which is not closed, if anything of it is served. */
+static u9_err take_unclosed(const search *s, u9i_plan *p, size_t i, bool *found)
+{
+    u9i_segment *segment = s->catalog->segments[i];
+    u9i_judge j;
+    u9i_position before;
+    bool known = false;
+    u9_err err = U9_OK;
+    if (!segment->facts.has_open) err = find_before(s, i, &before, &known);
+    if (err == U9_OK) err = read_to_end(s, segment, known ? &before : NULL, &j);
+    if (err != U9_OK) return err;
+    /* Nothing was promised, and nothing in it is served: void from now on. */
+    if (!segment->facts.has_open && j.promise == 0 && j.frames == 0) return U9_OK;
+    p->end = j.end;
+    p->tail = tail_of(&j);
+    p->time_us = j.time_us;
     *found = true;
     return U9_OK;
 }
 
-static u9_err find_end(const search *f, u9i_resume *r, uint64_t segment_size)
+/* Looks at segment i, from the last one backwards. *found: it holds the end. */
+static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t segment_size,
+                              bool *found)
 {
-    const u9i_catalog *map = &f->map;
-    u9_err err = refuse_broken(f);
+    u9i_segment *segment = s->catalog->segments[i];
+    const u9i_facts *f = &segment->facts;
+    u9_err err = U9_OK;
+    *found = false;
+    if (u9i_facts_skipped(f)) return U9_OK;
+    if (f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open) {
+        *found = true;
+        err = take_closed(s, p, segment, f->newest && f->header == U9_OK && f->size < segment_size);
+    } else {
+        err = take_unclosed(s, p, i, found);
+    }
+    if (!*found) return err;
+    p->before_segment = f->number;
+    p->before = f->secret;
+    return err;
+}
+
+static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
+{
+    const u9i_catalog *c = s->catalog;
+    u9_err err = refuse_broken(s);
     if (err != U9_OK) return err;
-    memset(r, 0, sizeof *r);
-    r->number = map->count ? map->segments[map->count - 1].number + 1 : 1;
-    memcpy(r->kind, map->kind, sizeof r->kind);
-    memcpy(r->log, map->log, sizeof r->log);
+    memset(p, 0, sizeof *p);
+    p->number = c->count ? u9i_catalog_facts(c, c->count - 1)->number + 1 : 1;
+    memcpy(p->kind, c->kind, sizeof p->kind);
+    memcpy(p->log, c->log, sizeof p->log);
     bool found = false;
-    for (size_t i = map->count; i > 0 && !found && err == U9_OK; i--)
-        err = look_at(f, r, i - 1, segment_size, &found);
+    for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
+        err = look_at_segment(s, p, i - 1, segment_size, &found);
     bool named = false; /* the log's id stands in some u9open */
-    for (size_t i = 0; i < map->count; i++) named |= map->segments[i].has_open;
-    if (err == U9_OK && !(found && named) && !u9i_random(r->log, sizeof r->log))
-        return u9i_fault(f->fault, U9_IO, U9I_AT(.path = map->path, .sys = errno),
+    for (size_t i = 0; i < c->count; i++) named |= u9i_catalog_facts(c, i)->has_open;
+    if (err == U9_OK && !(found && named) &&
+        !u9i_random(s->source->dir->env, p->log, sizeof p->log))
+        return u9i_fault(s->fault, U9_IO, U9I_AT(.path = s->source->path, .sys = errno),
                          "the system has no randomness");
     return err;
 }
 
-u9_err u9i_resume_find(u9i_resume *r, u9i_io *io, const char *path, uint64_t segment_size,
+/* What was judged before a segment was settled does not count. */
+static void forget_segment(const u9i_catalog *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_forget(c->segments[i]);
+}
+
+u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
                        u9_damage_fn *on_damage, void *ctx, u9_fault *fault)
 {
     char settled[20] = "";
-    int sys = io->table->list(io, keep_last, settled);
+    int sys = u9i_dir_list(source->dir, keep_last, settled);
     if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot list the directory");
-    u9_err err = settled[0] ? settle(io, path, settled, fault) : U9_OK;
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
+                         "cannot list the directory");
+    u9_err err = settled[0] ? settle(source, settled, fault) : U9_OK;
     while (err == U9_OK) {
-        search f = {.on_damage = on_damage, .ctx = ctx, .fault = fault};
-        err = u9i_catalog_load(&f.map, io, path, fault);
+        search s = {.source = source, .on_damage = on_damage, .ctx = ctx, .fault = fault};
+        err = u9i_source_catalog(source, &s.catalog, fault);
         if (err != U9_OK) break;
-        err = find_end(&f, r, segment_size);
-        u9i_catalog_release(&f.map);
+        forget_segment(s.catalog, settled);
+        err = find_end(&s, p, segment_size);
+        u9i_catalog_unref(s.catalog);
         char name[20];
-        u9i_segment_name(r->before_segment, name);
-        if (err != U9_OK || r->before_segment == 0 || strcmp(name, settled) == 0) break;
+        u9i_segment_name(p->before_segment, name);
+        if (err != U9_OK || p->before_segment == 0 || strcmp(name, settled) == 0) break;
         memcpy(settled, name, sizeof settled); /* the end is in an earlier one: once more */
-        err = settle(io, path, settled, fault);
+        err = settle(source, settled, fault);
         on_damage = NULL;
     }
     return err;

@@ -1,108 +1,393 @@
 /*
- * engine/os/env.h: the one place where the library touches the outside: a table of functions over one
- * directory. Two implementations, `posix` and `uring`; tests add a simulated disk.
+ * engine/os/env.h: the one door to the outside: file system, clock, randomness, executor.
  *
  * Room: engine/os
- * Sees: include
+ * Sees: include format/base
  *
- * The room owns every call of the system.
+ * An env is handed down from every open; nothing outside this room calls the system. Two are built in,
+ * `posix` and `uring`, which differ in how a queue does its work; tests register a simulated one, in
+ * which every run can be repeated from a seed. The door is narrow enough for an object store to stand
+ * behind it: whole names, block writes at increasing offsets, range reads, sync, lock.
  *
- * The table is narrow enough for an object store to stand behind it: whole names, block writes at
- * increasing offsets, range reads, sync, lock. Every function returns 0 or a negative errno. EINTR,
- * EAGAIN and short counts are dealt with inside: what comes back is final.
+ * Every function that can fail returns 0 or a negative errno. EINTR, EAGAIN and short counts are dealt
+ * with inside: what comes back is final. All times are microseconds.
  *
- * Writes and syncs are started and completed apart: write() and sync() start one with a tag, reap()
- * tells of one that is complete, in any order. A buffer belongs to the table until its write was
- * reaped. At most U9I_IO_DEPTH operations may be under way. A sync covers the writes that were
- * reaped before it was started, no others.
- *
- * Threads: list, open, size, read and close on different files may be called from any thread; all
- * that writes, from one thread at a time.
+ * Threads: an env, a dir and a file may be used from any thread, but truncate, reserve, lock and what
+ * changes names in a dir from one at a time; a queue from one at a time, its wake from any.
  */
-#ifndef U9I_IO_H
-#define U9I_IO_H
+#ifndef U9I_ENV_H
+#define U9I_ENV_H
 
+#include <u9/err.h>
+
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { U9I_IO_DEPTH = 32 };
+typedef struct u9i_env u9i_env;
 
-struct u9i_io_table;
+/* Directories and files */
 
-/* A mounted directory; implementations embed it as their first member. */
-typedef struct u9i_io {
-    const struct u9i_io_table *table;
+/* An open directory; implementations embed it as their first member. */
+typedef struct u9i_dir {
+    u9i_env *env;
     char single[256]; /* not "": the path was a file, and this is its name in the directory */
-} u9i_io;
+    bool writing;     /* set by its owner: a writer of this very handle is at work */
+} u9i_dir;
 
 typedef struct u9i_file {
-    u9i_io *io;
+    u9i_env *env;
 } u9i_file;
 
 typedef enum u9i_open_mode {
     U9I_OPEN_READ,
-    U9I_OPEN_WRITE,  /* an existing file, for writing and reading */
-    U9I_OPEN_CREATE  /* a new file: -EEXIST if there is one; mode 0600 less umask */
+    U9I_OPEN_WRITE, /* an existing file, for writing and reading */
+    U9I_OPEN_CREATE /* a new file: -EEXIST if there is one; mode 0600 less umask */
 } u9i_open_mode;
 
-typedef struct u9i_done {
-    uint64_t tag;
-    int error; /* 0 or a negative errno */
-} u9i_done;
+/* What a name stands for, without opening it. Two looks at an unchanged file are equal in every field. */
+typedef struct u9i_stamp {
+    uint64_t identity[2]; /* device and inode */
+    uint64_t size;
+    uint64_t changed_us;  /* wall clock of the last change of bytes or attributes */
+} u9i_stamp;
 
+/* Stops the listing when it returns non-zero. */
 typedef int u9i_list_fn(void *ctx, const char *name);
 
-typedef struct u9i_io_table {
-    const char *name;
+typedef struct u9i_fs {
+    int (*open_dir)(u9i_env *env, const char *path, bool create, u9i_dir **out);
+    void (*close_dir)(u9i_dir *dir);
+    int (*lock)(u9i_dir *dir);
+    bool (*locked)(u9i_dir *dir);
+    int (*list)(u9i_dir *dir, u9i_list_fn *each, void *ctx);
+    int (*stat)(u9i_dir *dir, const char *name, u9i_stamp *out);
+    int (*rename)(u9i_dir *dir, const char *from, const char *to);
+    int (*link)(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name);
+    int (*remove)(u9i_dir *dir, const char *name);
+    int (*sync_dir)(u9i_dir *dir);
 
-    /* Opens a directory (or the directory of a single file). `create`: makes it if it is missing, and
-     * makes that durable in its parent. */
-    int (*mount)(const char *path, bool create, u9i_io **out);
-    void (*unmount)(u9i_io *io);
-
-    /* The exclusive lock on the directory (or single file): -EWOULDBLOCK if another has it. [W-1] */
-    int (*lock)(u9i_io *io);
-    /* True if a writer is at work: this mount's own, once it was started, or another that has the lock. */
-    bool (*busy)(u9i_io *io);
-    /* Calls `each` for the name of every regular file; stops when it returns non-zero, and returns that. */
-    int (*list)(u9i_io *io, u9i_list_fn *each, void *ctx);
-    /* Makes created names durable. [W-4] */
-    int (*sync_dir)(u9i_io *io);
-    /* Readies the write side; `buffers` are all that will be written from (for registration). */
-    int (*start)(u9i_io *io, void *buffers, size_t size, unsigned count);
-
-    int (*open)(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out);
+    int (*open)(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out);
     void (*close)(u9i_file *file);
     int (*size)(u9i_file *file, uint64_t *out);
-    /* Reads up to n bytes at off; *got is less only at the end of the file. */
     int (*read)(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
-    /* Makes sure that blocks up to `end` can be written: -ENOSPC, -EFBIG if not. */
     int (*reserve)(u9i_file *file, uint64_t end);
-    /* Sets the file's size. */
-    int (*cut)(u9i_file *file, uint64_t size);
-    /* Syncs and drops cached pages, so that what is read next comes from the disk. [F41 of a crash] */
-    int (*settle)(u9i_file *file);
+    int (*truncate)(u9i_file *file, uint64_t size);
+    int (*sync_and_evict)(u9i_file *file);
+    int (*map)(u9i_file *file, uint64_t off, size_t n, const void **out);
+    void (*unmap)(u9i_file *file, const void *map, size_t n);
+} u9i_fs;
 
-    int (*write)(u9i_file *file, uint64_t off, const void *buf, size_t n, uint64_t tag);
-    int (*sync)(u9i_file *file, uint64_t tag);
-    /* The next completion; without `wait` -EAGAIN if there is none yet. */
-    int (*reap)(u9i_io *io, bool wait, u9i_done *out);
-} u9i_io_table;
+/* Batches of reads and writes, begun and completed apart */
 
-extern const u9i_io_table u9i_io_posix;
-extern const u9i_io_table u9i_io_uring;
+enum { U9I_QUEUE_DEPTH = 64 }; /* operations of one queue that are under way at most */
+
+#define U9I_FOREVER UINT64_MAX /* a deadline that never comes */
+
+typedef enum u9i_op_kind {
+    U9I_OP_READ, /* n bytes at off into buf; result: how many, less only at the end of the file */
+    U9I_OP_WRITE, /* n bytes of buf to off; result: n */
+    U9I_OP_SYNC  /* covers the writes whose completion was taken before it was submitted; result: 0 */
+} u9i_op_kind;
+
+typedef struct u9i_op {
+    u9i_op_kind kind;
+    u9i_file *file; /* borrows until the completion is taken, and so buf */
+    uint64_t off;
+    void *buf;
+    size_t n;
+    uint64_t tag; /* comes back in the completion */
+} u9i_op;
+
+typedef struct u9i_completion {
+    uint64_t tag;
+    int64_t result; /* of the kind, or a negative errno */
+} u9i_completion;
+
+typedef struct u9i_queue {
+    u9i_env *env;
+} u9i_queue;
+
+typedef struct u9i_queue_type {
+    int (*open)(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out);
+    void (*close)(u9i_queue *queue);
+    int (*submit)(u9i_queue *queue, const u9i_op *ops, unsigned count);
+    int (*wait)(u9i_queue *queue, u9i_completion *out, unsigned max, uint64_t deadline_us);
+    void (*wake)(u9i_queue *queue);
+} u9i_queue_type;
+
+/* Clock and randomness */
+
+typedef struct u9i_clock {
+    uint64_t (*wall_us)(u9i_env *env);
+    uint64_t (*monotonic_us)(u9i_env *env);
+    void (*sleep_us)(u9i_env *env, uint64_t us);
+} u9i_clock;
+
+typedef bool u9i_random_fn(u9i_env *env, void *out, size_t size);
+
+/* Work that is done beside the caller's */
+
+typedef struct u9i_task {
+    void (*run)(void *ctx);
+    void *ctx;
+    pthread_mutex_t *guard; /* held while it runs; NULL: none */
+    /* The executor's own, zero at first: */
+    struct u9i_task *next;
+    uint64_t due_us;
+    unsigned generation;  /* of forks, when it was submitted: a child has no part in it */
+    bool queued, running; /* both: it has submitted itself again */
+    bool barred;          /* somebody cancels it: it cannot be submitted */
+} u9i_task;
+
+typedef struct u9i_executor {
+    void (*submit)(u9i_env *env, u9i_task *task, uint64_t due_us);
+    void (*finish)(u9i_env *env, u9i_task *task);
+    void (*cancel)(u9i_env *env, u9i_task *task);
+} u9i_executor;
+
+struct u9i_env {
+    const char *name;
+    const u9i_fs *fs;
+    const u9i_queue_type *queue;
+    const u9i_clock *clock;
+    u9i_random_fn *random;
+    const u9i_executor *executor;
+};
+
+/* Which env */
+
+extern u9i_env u9i_env_posix, u9i_env_uring;
 
 /*
- * The table called `name`; NULL or "": what U9_IO says, else uring where the kernel has it, posix
- * elsewhere. NULL if there is no such table, or it was asked for by name and cannot be used here.
+ * The env called `name`; NULL or "": what U9_IO says, else uring where the kernel has it, posix elsewhere.
+ * U9_ARG: there is no such env, or it was asked for by name and cannot be used here.
  */
-const u9i_io_table *u9i_io_choose(const char *name);
+U9_MUST_CHECK u9_err u9i_env_choose(const char *name, u9i_env **out, u9_fault *fault);
 
-/* Adds a table that is chosen by its name: the simulated and the failing disks of the tests. */
-void u9i_io_offer(const u9i_io_table *table);
+/* Adds an env that is had by its name alone; NULL takes it away. For tests; not thread-safe. */
+void u9i_env_register(u9i_env *env);
 
 /* True if the kernel lets this process set up a ring. Asked once. */
 bool u9i_uring_usable(void);
+
+/* The calls, by what they are made on */
+
+/*
+ * Opens a directory, or the directory of a single file (dir->single). `create`: makes it if it is missing,
+ * and makes that durable in its parent. -EINVAL: neither a directory nor a regular file.
+ */
+static inline int u9i_dir_open(u9i_env *env, const char *path, bool create, u9i_dir **out)
+{
+    return env->fs->open_dir(env, path, create, out);
+}
+
+/*
+ * All its files are closed, and no task that uses them is under way. Gives the lock back. Not from within a
+ * task.
+ */
+static inline void u9i_dir_close(u9i_dir *dir)
+{
+    dir->env->fs->close_dir(dir);
+}
+
+/* The exclusive lock on the directory (or single file): -EWOULDBLOCK if another has it. [W-1] */
+static inline int u9i_dir_lock(u9i_dir *dir)
+{
+    return dir->env->fs->lock(dir);
+}
+
+/* True if a writer is at work: this handle's own, or another that has the lock. */
+static inline bool u9i_dir_writer_active(u9i_dir *dir)
+{
+    return dir->writing || dir->env->fs->locked(dir);
+}
+
+/* Calls `each` for the name of every regular file, in any order; returns what `each` returned last. */
+static inline int u9i_dir_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
+{
+    return dir->env->fs->list(dir, each, ctx);
+}
+
+static inline int u9i_dir_stat(u9i_dir *dir, const char *name, u9i_stamp *out)
+{
+    return dir->env->fs->stat(dir, name, out);
+}
+
+/* Gives a file or directory in `dir` another name there; a file of that name is replaced. */
+static inline int u9i_dir_rename(u9i_dir *dir, const char *from, const char *to)
+{
+    return dir->env->fs->rename(dir, from, to);
+}
+
+/* Gives a file a second name in `to`. -EEXIST, -EXDEV, -EMLINK. */
+static inline int u9i_dir_link(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name)
+{
+    return dir->env->fs->link(dir, name, to, new_name);
+}
+
+/* Removes a file's name, or an empty directory (-ENOTEMPTY if it is not). */
+static inline int u9i_dir_remove(u9i_dir *dir, const char *name)
+{
+    return dir->env->fs->remove(dir, name);
+}
+
+/* Makes the names in it durable. [W-4] */
+static inline int u9i_dir_sync(u9i_dir *dir)
+{
+    return dir->env->fs->sync_dir(dir);
+}
+
+/* Never waits: -EINVAL where a FIFO or anything but a regular file stands. */
+static inline int u9i_file_open(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
+{
+    return dir->env->fs->open(dir, name, mode, out);
+}
+
+static inline void u9i_file_close(u9i_file *file)
+{
+    file->env->fs->close(file);
+}
+
+static inline int u9i_file_size(u9i_file *file, uint64_t *out)
+{
+    return file->env->fs->size(file, out);
+}
+
+/* Reads up to n bytes at off; *got is less only at the end of the file. */
+static inline int u9i_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
+{
+    return file->env->fs->read(file, off, buf, n, got);
+}
+
+/* Makes sure that blocks up to `end` can be written: -ENOSPC, -EDQUOT, -EFBIG if not. [W-6] */
+static inline int u9i_file_reserve(u9i_file *file, uint64_t end)
+{
+    return file->env->fs->reserve(file, end);
+}
+
+/* Sets the file's size. */
+static inline int u9i_file_truncate(u9i_file *file, uint64_t size)
+{
+    return file->env->fs->truncate(file, size);
+}
+
+/* Syncs and drops cached pages, so that what is read next comes from the disk. [F41 of a crash] */
+static inline int u9i_file_sync_and_evict(u9i_file *file)
+{
+    return file->env->fs->sync_and_evict(file);
+}
+
+/*
+ * Maps n bytes at off, a multiple of the block size, to be read; u9i_file_unmap gives them back. What is
+ * behind the end of the file, or cannot be read, is a SIGBUS: only for files that do not change.
+ */
+static inline int u9i_file_map(u9i_file *file, uint64_t off, size_t n, const void **out)
+{
+    return file->env->fs->map(file, off, n, out);
+}
+
+static inline void u9i_file_unmap(u9i_file *file, const void *map, size_t n)
+{
+    file->env->fs->unmap(file, map, n);
+}
+
+/* `buffers`: `count` of `size` bytes each, from which most will be written (for registration); may be NULL. */
+static inline int u9i_queue_open(u9i_env *env, void *buffers, size_t size, unsigned count,
+                                 u9i_queue **out)
+{
+    return env->queue->open(env, buffers, size, count, out);
+}
+
+/* Waits for what is under way, whose completions are lost; in a forked child it waits for nothing. */
+static inline void u9i_queue_close(u9i_queue *queue)
+{
+    queue->env->queue->close(queue);
+}
+
+/* Begins all of a batch, or none: -EBUSY if more than U9I_QUEUE_DEPTH would be under way. */
+static inline int u9i_queue_submit(u9i_queue *queue, const u9i_op *ops, unsigned count)
+{
+    return queue->env->queue->submit(queue, ops, count);
+}
+
+/*
+ * Takes up to `max` completions, in any order, and returns how many; waits for the first one until
+ * `deadline_us` of the monotonic clock (0: does not wait). 0: the deadline has come, or somebody called
+ * u9i_queue_wake, also before. Negative: the queue itself has failed.
+ */
+static inline int u9i_queue_wait(u9i_queue *queue, u9i_completion *out, unsigned max,
+                                 uint64_t deadline_us)
+{
+    return queue->env->queue->wait(queue, out, max, deadline_us);
+}
+
+/*
+ * Ends one wait that waits, the present one or the next; several wakes before it are one. Completions that
+ * are there are taken first.
+ */
+static inline void u9i_queue_wake(u9i_queue *queue)
+{
+    queue->env->queue->wake(queue);
+}
+
+/* Since 1970. */
+static inline uint64_t u9i_wall_us(u9i_env *env)
+{
+    return env->clock->wall_us(env);
+}
+
+/* Of a clock that is never set. */
+static inline uint64_t u9i_monotonic_us(u9i_env *env)
+{
+    return env->clock->monotonic_us(env);
+}
+
+/* 0: lets other threads go first. A signal may cut it short. */
+static inline void u9i_sleep_us(u9i_env *env, uint64_t us)
+{
+    env->clock->sleep_us(env, us);
+}
+
+/* Fills `out` from a cryptographic source. False if there is none. [H-3] */
+U9_MUST_CHECK static inline bool u9i_random(u9i_env *env, void *out, size_t size)
+{
+    return env->random(env, out, size);
+}
+
+/*
+ * Runs task->run(task->ctx) once, on another thread or later on this one, not before `due_us` of the
+ * monotonic clock (0: as soon as may be). The task is the caller's memory until finish or cancel has
+ * returned, must not be queued, and may submit itself again from within; it never runs twice at a time. It
+ * runs by itself only while a dir of the env is open and a thread can be had, elsewhere at its finish. In a
+ * forked child nothing that the parent submitted runs, and finish and cancel return at once.
+ *
+ * Where there is one thread, tasks may run within any call on the env, but one whose guard is held waits: so a
+ * task must take by itself no lock that anybody holds across such calls. Who finishes or cancels a task does
+ * not hold its guard.
+ */
+static inline void u9i_task_submit(u9i_env *env, u9i_task *task, uint64_t due_us)
+{
+    env->executor->submit(env, task, due_us);
+}
+
+/*
+ * Returns when the task has run: where it has not begun, it runs here, whatever its due time; one that submits
+ * itself again, until it no longer does. Not from within the task itself.
+ */
+static inline void u9i_task_finish(u9i_env *env, u9i_task *task)
+{
+    env->executor->finish(env, task);
+}
+
+/*
+ * Returns when the task neither runs nor will: where it has not begun, it never does, and what it submits of
+ * itself meanwhile is dropped. Not from within the task itself.
+ */
+static inline void u9i_task_cancel(u9i_env *env, u9i_task *task)
+{
+    env->executor->cancel(env, task);
+}
 
 #endif

@@ -1,26 +1,38 @@
 /*
- * engine/os/posix.c: the io table on plain system calls. write() and sync() do their work at once and
- * queue the completion, so that the writer above is the same for both tables.
+ * engine/os/posix.c: the file system by plain system calls, for both envs that stand on it, and the env that
+ * has nothing else.
+ *
+ * A lock is a flock(2) of the directory, or of the single file, and so goes with the last descriptor of it,
+ * a forked child's included. Nothing here keeps state but the descriptors.
  */
 #include "engine/os/posix.h"
+
+#include "engine/os/pool.h"
+#include "engine/os/process.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { ASKED_MAX = 1000 }; /* tries, a millisecond apart, for a lock that readers ask about */
+enum { ASKED_MAX = 1000, ASKED_US = 1000 }; /* tries for a lock that readers ask about */
 
-static int fd_of(u9i_file *file)
+static u9i_posix_dir *of_dir(u9i_dir *dir)
 {
-    return ((u9i_posix_file *)file)->fd;
+    return (u9i_posix_dir *)dir;
+}
+
+static int fd_of(const u9i_file *file)
+{
+    return ((const u9i_posix_file *)file)->fd;
 }
 
 /* fsync of a directory or file, through interruptions. */
@@ -43,56 +55,58 @@ static int make_dir(const char *path)
     return err;
 }
 
-/* The path is a file: its directory is mounted, and its name kept. */
-static int open_single(u9i_posix *p, const char *path)
+/* The path is a file: its directory is opened, and its name kept. */
+static int open_single(u9i_posix_dir *d, const char *path)
 {
     char *copy = strdup(path);
     if (copy == NULL) return -ENOMEM;
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     int err = 0;
-    if (strlen(name) >= sizeof p->io.single) err = -ENAMETOOLONG;
-    else if ((p->dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
-    else if ((p->lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0) err = -errno;
-    else memcpy(p->io.single, name, strlen(name) + 1);
+    if (strlen(name) >= sizeof d->dir.single) err = -ENAMETOOLONG;
+    else if ((d->fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
+    else if ((d->lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0) err = -errno;
+    else memcpy(d->dir.single, name, strlen(name) + 1);
     free(copy);
     return err;
 }
 
-int u9i_posix_mount(const char *path, bool create, size_t size, u9i_io **out)
+static void free_dir(u9i_posix_dir *d)
+{
+    if (d->lock >= 0 && d->lock != d->fd) close(d->lock);
+    if (d->fd >= 0) close(d->fd);
+    free(d);
+}
+
+static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
 {
     int err = create ? make_dir(path) : 0;
     if (err != 0) return err;
     struct stat st;
     if (stat(path, &st) != 0) return -errno;
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) return -EINVAL;
-    u9i_posix *p = calloc(1, size);
-    if (p == NULL) return -ENOMEM;
-    p->dir = p->lock = -1;
-    if (S_ISREG(st.st_mode)) err = open_single(p, path);
-    else if ((p->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
-    else p->lock = p->dir;
+    u9i_posix_dir *d = calloc(1, sizeof *d);
+    if (d == NULL) return -ENOMEM;
+    d->dir.env = env;
+    d->fd = d->lock = -1;
+    if (S_ISREG(st.st_mode)) err = open_single(d, path);
+    else if ((d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
+    else d->lock = d->fd;
     if (err != 0) {
-        u9i_posix_unmount(&p->io);
+        free_dir(d);
         return err;
     }
-    *out = &p->io;
+    u9i_pool_acquire();
+    d->generation = u9i_fork_generation();
+    *out = &d->dir;
     return 0;
 }
 
-static int mount_posix(const char *path, bool create, u9i_io **out)
+static void close_dir(u9i_dir *dir)
 {
-    int err = u9i_posix_mount(path, create, sizeof(u9i_posix), out);
-    if (err == 0) (*out)->table = &u9i_io_posix;
-    return err;
-}
-
-void u9i_posix_unmount(u9i_io *io)
-{
-    u9i_posix *p = (u9i_posix *)io;
-    if (p->lock >= 0 && p->lock != p->dir) close(p->lock);
-    if (p->dir >= 0) close(p->dir);
-    free(p);
+    bool ours = of_dir(dir)->generation == u9i_fork_generation(); /* else the pool is the parent's */
+    free_dir(of_dir(dir));
+    if (ours) u9i_pool_release();
 }
 
 static int try_lock(int fd, int kind)
@@ -102,26 +116,26 @@ static int try_lock(int fd, int kind)
     return 0;
 }
 
-int u9i_posix_lock(u9i_io *io)
+static int lock_dir(u9i_dir *dir)
 {
-    u9i_posix *p = (u9i_posix *)io;
+    u9i_posix_dir *d = of_dir(dir);
     int err;
-    for (unsigned tries = 1; (err = try_lock(p->lock, LOCK_EX)) == -EWOULDBLOCK; tries++) {
+    for (unsigned tries = 1; (err = try_lock(d->lock, LOCK_EX)) == -EWOULDBLOCK; tries++) {
         /* Readers that ask hold it shared for a moment: they alone are waited for. [W-1] */
-        if (tries == ASKED_MAX || try_lock(p->lock, LOCK_SH) != 0) return -EWOULDBLOCK;
-        (void)flock(p->lock, LOCK_UN);
-        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (tries == ASKED_MAX || try_lock(d->lock, LOCK_SH) != 0) return -EWOULDBLOCK;
+        (void)flock(d->lock, LOCK_UN);
+        u9i_sleep_us(dir->env, ASKED_US);
     }
-    p->locked = err == 0;
+    d->locked = err == 0;
     return err;
 }
 
-bool u9i_posix_busy(u9i_io *io)
+static bool locked(u9i_dir *dir)
 {
-    u9i_posix *p = (u9i_posix *)io;
-    if (p->locked) return p->started; /* to ask would give the lock away */
-    int err = try_lock(p->dir, LOCK_SH); /* of a single file, too: its writer has the directory */
-    if (err == 0) (void)flock(p->dir, LOCK_UN);
+    u9i_posix_dir *d = of_dir(dir);
+    if (d->locked) return false; /* to ask would give the lock away */
+    int err = try_lock(d->fd, LOCK_SH); /* of a single file, too: its writer has the directory */
+    if (err == 0) (void)flock(d->fd, LOCK_UN);
     return err == -EWOULDBLOCK;
 }
 
@@ -133,61 +147,66 @@ static bool is_regular(int dir, const struct dirent *e)
     return fstatat(dir, e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode);
 }
 
-int u9i_posix_list(u9i_io *io, u9i_list_fn *each, void *ctx)
+static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
-    int fd = openat(((u9i_posix *)io)->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(of_dir(dir)->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return -errno;
-    DIR *dir = fdopendir(fd);
-    if (dir == NULL) {
+    DIR *names = fdopendir(fd);
+    if (names == NULL) {
         int err = -errno;
         close(fd);
         return err;
     }
     int err = 0;
     struct dirent *e;
-    for (errno = 0; err == 0 && (e = readdir(dir)) != NULL; errno = 0)
+    for (errno = 0; err == 0 && (e = readdir(names)) != NULL; errno = 0)
         if (is_regular(fd, e)) err = each(ctx, e->d_name);
     if (err == 0 && errno != 0) err = -errno;
-    closedir(dir);
+    closedir(names);
     return err;
 }
 
-int u9i_posix_sync_dir(u9i_io *io)
+static uint64_t stamp_us(const struct timespec *t)
 {
-    return sync_fd(((u9i_posix *)io)->dir);
+    return (uint64_t)t->tv_sec * 1000000 + (uint64_t)t->tv_nsec / 1000;
 }
 
-static int start_posix(u9i_io *io, void *buffers, size_t size, unsigned count)
+static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
-    (void)buffers;
-    (void)size;
-    (void)count;
-    ((u9i_posix *)io)->started = true;
-    return 0;
-}
-
-int u9i_posix_open(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
-{
-    static const int flags[] = {
-        [U9I_OPEN_READ] = O_RDONLY, [U9I_OPEN_WRITE] = O_RDWR,
-        [U9I_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL};
-    u9i_posix_file *f = calloc(1, sizeof *f);
-    if (f == NULL) return -ENOMEM;
-    f->file.io = io;
-    f->direct = -1;
     struct stat st;
-    /* O_NONBLOCK: a FIFO in a segment's place must not hang the open. */
-    f->fd = openat(((u9i_posix *)io)->dir, name, flags[mode] | O_CLOEXEC | O_NONBLOCK, 0600);
-    int err = f->fd < 0 || fstat(f->fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
-    if (err != 0) {
-        u9i_posix_close(&f->file);
-        return err;
-    }
-    *out = &f->file;
+    if (fstatat(of_dir(dir)->fd, name, &st, 0) != 0) return -errno;
+    uint64_t bytes_us = stamp_us(&st.st_mtim), attributes_us = stamp_us(&st.st_ctim);
+    *out = (u9i_stamp){.identity = {st.st_dev, st.st_ino}, .size = (uint64_t)st.st_size,
+                       .changed_us = bytes_us > attributes_us ? bytes_us : attributes_us};
     return 0;
 }
 
-void u9i_posix_close(u9i_file *file)
+static int rename_name(u9i_dir *dir, const char *from, const char *to)
+{
+    int fd = of_dir(dir)->fd;
+    return renameat(fd, from, fd, to) != 0 ? -errno : 0;
+}
+
+static int link_name(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name)
+{
+    if (to->env->fs->link != link_name) return -EXDEV;
+    return linkat(of_dir(dir)->fd, name, of_dir(to)->fd, new_name, 0) != 0 ? -errno : 0;
+}
+
+static int remove_name(u9i_dir *dir, const char *name)
+{
+    int fd = of_dir(dir)->fd;
+    if (unlinkat(fd, name, 0) == 0) return 0;
+    if (errno != EISDIR) return -errno;
+    return unlinkat(fd, name, AT_REMOVEDIR) != 0 ? -errno : 0;
+}
+
+static int sync_dir(u9i_dir *dir)
+{
+    return sync_fd(of_dir(dir)->fd);
+}
+
+static void close_file(u9i_file *file)
 {
     u9i_posix_file *f = (u9i_posix_file *)file;
     if (f->direct >= 0) close(f->direct);
@@ -195,7 +214,43 @@ void u9i_posix_close(u9i_file *file)
     free(f);
 }
 
-int u9i_posix_size(u9i_file *file, uint64_t *out)
+static int open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
+{
+    static const int flags[] = {
+        [U9I_OPEN_READ] = O_RDONLY, [U9I_OPEN_WRITE] = O_RDWR,
+        [U9I_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL};
+    u9i_posix_file *f = calloc(1, sizeof *f);
+    if (f == NULL) return -ENOMEM;
+    f->file.env = dir->env;
+    f->direct = -1;
+    struct stat st;
+    /* O_NONBLOCK: a FIFO in a segment's place must not hang the open. */
+    f->fd = openat(of_dir(dir)->fd, name, flags[mode] | O_CLOEXEC | O_NONBLOCK, 0600);
+    int err = f->fd < 0 || fstat(f->fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+    if (err != 0) {
+        close_file(&f->file);
+        return err;
+    }
+    *out = &f->file;
+    return 0;
+}
+
+/*
+ * For a ring: writes go past the page cache where the file system has that. Left as it is, O_NONBLOCK would
+ * make a ring give up with EAGAIN on file systems that cannot tell whether they would wait.
+ */
+static int open_for_ring(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
+{
+    int err = open_file(dir, name, mode, out);
+    if (err != 0) return err;
+    u9i_posix_file *f = (u9i_posix_file *)*out;
+    (void)fcntl(f->fd, F_SETFL, 0);
+    if (mode != U9I_OPEN_READ)
+        f->direct = openat(of_dir(dir)->fd, name, O_WRONLY | O_DIRECT | O_CLOEXEC);
+    return 0; /* without direct I/O the page cache does */
+}
+
+static int file_size(u9i_file *file, uint64_t *out)
 {
     struct stat st;
     if (fstat(fd_of(file), &st) != 0) return -errno;
@@ -216,7 +271,7 @@ int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *go
     return 0;
 }
 
-int u9i_posix_reserve(u9i_file *file, uint64_t end)
+static int reserve(u9i_file *file, uint64_t end)
 {
     /* Asked first: a write beyond the limit would raise SIGXFSZ in the host. [W-6] */
     struct rlimit limit;
@@ -224,7 +279,7 @@ int u9i_posix_reserve(u9i_file *file, uint64_t end)
         end > limit.rlim_cur)
         return -EFBIG;
     uint64_t size;
-    int err = u9i_posix_size(file, &size);
+    int err = file_size(file, &size);
     if (err != 0 || end <= size) return err;
     while (fallocate(fd_of(file), 0, (off_t)size, (off_t)(end - size)) != 0) {
         if (errno == EOPNOTSUPP || errno == ENOSYS) return 0; /* no such promise on this file system */
@@ -233,87 +288,51 @@ int u9i_posix_reserve(u9i_file *file, uint64_t end)
     return 0;
 }
 
-int u9i_posix_cut(u9i_file *file, uint64_t size)
+static int set_size(u9i_file *file, uint64_t size)
 {
     while (ftruncate(fd_of(file), (off_t)size) != 0)
         if (errno != EINTR) return -errno;
     return 0;
 }
 
-int u9i_posix_settle(u9i_file *file)
+static int sync_and_evict(u9i_file *file)
 {
     int err = sync_fd(fd_of(file));
     if (err != 0) return err;
     return -posix_fadvise(fd_of(file), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-int u9i_posix_write_all(int fd, uint64_t off, const void *buf, size_t n)
+static int map_file(u9i_file *file, uint64_t off, size_t n, const void **out)
 {
-    size_t done = 0;
-    while (done < n) {
-        ssize_t r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(off + done));
-        if (r > 0) done += (size_t)r;
-        else if (r == 0) return -EIO;
-        else if (errno != EINTR && errno != EAGAIN) return -errno;
+    void *map = mmap(NULL, n, PROT_READ, MAP_SHARED, fd_of(file), (off_t)off);
+    if (map == MAP_FAILED) return -errno;
+    *out = map;
+    return 0;
+}
+
+static void unmap_file(u9i_file *file, const void *map, size_t n)
+{
+    (void)file;
+    (void)munmap((void *)(uintptr_t)map, n);
+}
+
+#define FILE_SYSTEM(open_)                                                                          \
+    {                                                                                               \
+        .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
+        .list = list, .stat = stat_name, .rename = rename_name, .link = link_name,                  \
+        .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
+        .size = file_size, .read = u9i_posix_read, .reserve = reserve, .truncate = set_size,        \
+        .sync_and_evict = sync_and_evict, .map = map_file, .unmap = unmap_file                      \
     }
-    return 0;
-}
 
-/* True if one more completion would find no place: then nothing may be done. */
-static bool full(const u9i_file *file)
-{
-    return ((u9i_posix *)file->io)->count == U9I_IO_DEPTH;
-}
+const u9i_fs u9i_posix_fs = FILE_SYSTEM(open_file);
+const u9i_fs u9i_posix_ring_fs = FILE_SYSTEM(open_for_ring);
 
-static int complete(u9i_io *io, uint64_t tag, int error)
-{
-    u9i_posix *p = (u9i_posix *)io;
-    p->done[(p->first + p->count++) % U9I_IO_DEPTH] = (u9i_done){.tag = tag, .error = error};
-    return 0;
-}
-
-static int write_posix(u9i_file *file, uint64_t off, const void *buf, size_t n, uint64_t tag)
-{
-    if (full(file)) return -EBUSY;
-    return complete(file->io, tag, u9i_posix_write_all(fd_of(file), off, buf, n));
-}
-
-static int sync_posix(u9i_file *file, uint64_t tag)
-{
-    int err;
-    if (full(file)) return -EBUSY;
-    while ((err = fdatasync(fd_of(file)) == 0 ? 0 : -errno) == -EINTR) continue;
-    return complete(file->io, tag, err);
-}
-
-static int reap_posix(u9i_io *io, bool wait, u9i_done *out)
-{
-    (void)wait; /* nothing is ever under way */
-    u9i_posix *p = (u9i_posix *)io;
-    if (p->count == 0) return -EAGAIN;
-    *out = p->done[p->first];
-    p->first = (p->first + 1) % U9I_IO_DEPTH;
-    p->count--;
-    return 0;
-}
-
-const u9i_io_table u9i_io_posix = {
+u9i_env u9i_env_posix = {
     .name = "posix",
-    .mount = mount_posix,
-    .unmount = u9i_posix_unmount,
-    .lock = u9i_posix_lock,
-    .busy = u9i_posix_busy,
-    .list = u9i_posix_list,
-    .sync_dir = u9i_posix_sync_dir,
-    .start = start_posix,
-    .open = u9i_posix_open,
-    .close = u9i_posix_close,
-    .size = u9i_posix_size,
-    .read = u9i_posix_read,
-    .reserve = u9i_posix_reserve,
-    .cut = u9i_posix_cut,
-    .settle = u9i_posix_settle,
-    .write = write_posix,
-    .sync = sync_posix,
-    .reap = reap_posix,
+    .fs = &u9i_posix_fs,
+    .queue = &u9i_posix_queue_type,
+    .clock = &u9i_posix_clock,
+    .random = u9i_posix_random,
+    .executor = &u9i_pool_executor,
 };

@@ -1,20 +1,20 @@
 /*
- * engine/os/posix.h: the parts of the posix table that the uring table takes over.
+ * engine/os/posix.h: what the envs on the system share: the parts of posix that uring takes over.
  */
-#ifndef U9I_IO_POSIX_H
-#define U9I_IO_POSIX_H
+#ifndef U9I_POSIX_H
+#define U9I_POSIX_H
 
 #include "engine/os/env.h"
 
-typedef struct u9i_posix {
-    u9i_io io;
-    int dir;    /* the directory's descriptor */
-    int lock;   /* what is locked: the directory or the single file */
-    bool locked;  /* by this mount */
-    bool started; /* its write side is ready */
-    unsigned first, count; /* ring of completions that wait to be reaped */
-    u9i_done done[U9I_IO_DEPTH];
-} u9i_posix;
+#include <time.h>
+
+typedef struct u9i_posix_dir {
+    u9i_dir dir;
+    int fd;              /* the directory */
+    int lock;            /* what is locked: the directory or the single file */
+    bool locked;         /* by this handle */
+    unsigned generation; /* of forks, when it was opened: see pool.h */
+} u9i_posix_dir;
 
 typedef struct u9i_posix_file {
     u9i_file file;
@@ -22,20 +22,21 @@ typedef struct u9i_posix_file {
     int direct; /* O_DIRECT for writes by the ring, or -1 */
 } u9i_posix_file;
 
-int u9i_posix_mount(const char *path, bool create, size_t size, u9i_io **out);
-void u9i_posix_unmount(u9i_io *io);
-int u9i_posix_lock(u9i_io *io);
-bool u9i_posix_busy(u9i_io *io);
-int u9i_posix_list(u9i_io *io, u9i_list_fn *each, void *ctx);
-int u9i_posix_sync_dir(u9i_io *io);
-int u9i_posix_open(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out);
-void u9i_posix_close(u9i_file *file);
-int u9i_posix_size(u9i_file *file, uint64_t *out);
+extern const u9i_fs u9i_posix_fs;
+extern const u9i_fs u9i_posix_ring_fs; /* its files are made ready for a ring */
+extern const u9i_queue_type u9i_posix_queue_type;
+extern const u9i_clock u9i_posix_clock;
+u9i_random_fn u9i_posix_random;
+
+static inline struct timespec u9i_posix_timespec(uint64_t us)
+{
+    return (struct timespec){.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
+}
+
+/* Reads up to n bytes, less only at the end of the file. */
 int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
-int u9i_posix_reserve(u9i_file *file, uint64_t end);
-int u9i_posix_cut(u9i_file *file, uint64_t size);
-int u9i_posix_settle(u9i_file *file);
-/* Writes all n bytes through the page cache, at once. */
-int u9i_posix_write_all(int fd, uint64_t off, const void *buf, size_t n);
+
+/* Does an operation at once, through the page cache; returns its result. */
+int64_t u9i_posix_perform(const u9i_op *op);
 
 #endif

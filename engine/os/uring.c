@@ -1,38 +1,51 @@
 /*
- * engine/os/uring.c: the io table on a ring: writes go O_DIRECT from registered buffers where the file
- * system and the memory limit allow it, plain otherwise. All else is the posix table's.
+ * engine/os/uring.c: the env whose queues are rings: writes go O_DIRECT, from registered buffers where the
+ * memory limit allows it. All else is the posix env's.
  *
- * Each operation has a slot that remembers what is left of it: a short or interrupted completion is
- * submitted again from where it stopped, and only its end is told to the writer.
+ * Each operation has a slot that remembers how far it is: a short or interrupted completion is submitted
+ * again from where it stopped, and only its end is told. Waiting threads are woken through an eventfd: a read
+ * of it lies in the ring while somebody waits, and its completion is the wake.
+ *
+ *     submit: FREE -> BUSY     a completion: BUSY -> BUSY (goes on) or BUSY -> FREE (told)
  */
+#include "engine/os/pool.h"
 #include "engine/os/posix.h"
+#include "engine/os/process.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <liburing.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
+
+enum { PIECE = 1 << 30 }; /* bytes of one request at most: their count has 32 bits */
 
 typedef struct slot {
     bool busy;
-    bool is_sync;
-    u9i_posix_file *file;
-    uint64_t off;
-    const uint8_t *buf;
-    size_t left;
-    uint64_t tag;
+    u9i_op op;
+    size_t done; /* bytes */
 } slot;
 
 typedef struct uring {
-    u9i_posix posix;
-    bool registered; /* the buffers are; posix.started: the ring is set up */
+    u9i_queue queue;
     struct io_uring ring;
+    unsigned generation; /* of forks, when it was opened */
+    int error;           /* the ring has failed: nothing more is submitted */
+    unsigned under_way;
+    slot slots[U9I_QUEUE_DEPTH];
+
+    bool registered;     /* the buffers are: */
     const uint8_t *buffers;
     size_t buffer_size;
     unsigned buffer_count;
-    slot slots[U9I_IO_DEPTH];
+
+    int wake_fd;
+    atomic_bool called; /* it was written to, and no wait has ended for it */
+    uint64_t wakes;     /* what the read of it fills */
+    bool armed;         /* that read is under way */
+    bool woken;         /* it is complete, and no wait has ended for it */
 } uring;
 
 bool u9i_uring_usable(void)
@@ -48,158 +61,258 @@ bool u9i_uring_usable(void)
     return state == 1;
 }
 
-static int mount_uring(const char *path, bool create, u9i_io **out)
+static void uring_check(const uring *u)
 {
-    int err = u9i_posix_mount(path, create, sizeof(uring), out);
-    if (err == 0) (*out)->table = &u9i_io_uring;
-    return err;
+    unsigned busy = 0;
+    for (unsigned i = 0; i < U9I_QUEUE_DEPTH; i++) {
+        busy += u->slots[i].busy;
+        assert(!u->slots[i].busy || u->slots[i].op.file != NULL);
+        assert(u->slots[i].done <= u->slots[i].op.n);
+    }
+    assert(busy == u->under_way && u->error <= 0);
+    assert(!u->registered || (u->buffers != NULL && u->buffer_count <= U9I_QUEUE_DEPTH));
 }
 
-static void unmount_uring(u9i_io *io)
+static void register_buffers(uring *u, void *buffers, size_t size, unsigned count)
 {
-    uring *u = (uring *)io;
-    if (u->posix.started) io_uring_queue_exit(&u->ring);
-    u9i_posix_unmount(io);
-}
-
-static int start_uring(u9i_io *io, void *buffers, size_t size, unsigned count)
-{
-    uring *u = (uring *)io;
-    struct iovec vec[U9I_IO_DEPTH];
-    assert(count <= U9I_IO_DEPTH && !u->posix.started);
-    int err = io_uring_queue_init(U9I_IO_DEPTH, &u->ring, 0);
-    if (err != 0) return err;
-    u->posix.started = true;
+    struct iovec vec[U9I_QUEUE_DEPTH];
+    assert(count <= U9I_QUEUE_DEPTH);
+    if (buffers == NULL) return;
     u->buffers = buffers;
     u->buffer_size = size;
     u->buffer_count = count;
     for (unsigned i = 0; i < count; i++)
         vec[i] = (struct iovec){.iov_base = (char *)buffers + i * size, .iov_len = size};
-    /* Refused under a small RLIMIT_MEMLOCK: the writes are then not fixed ones, nothing else. */
+    /* Refused under a small RLIMIT_MEMLOCK: requests are then not fixed ones, nothing else. */
     u->registered = io_uring_register_buffers(&u->ring, vec, count) == 0;
+}
+
+static int open_uring_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
+{
+    uring *u = calloc(1, sizeof *u);
+    if (u == NULL) return -ENOMEM;
+    u->queue.env = env;
+    u->generation = u9i_fork_generation();
+    u->wake_fd = eventfd(0, EFD_CLOEXEC);
+    int err = u->wake_fd < 0 ? -errno : io_uring_queue_init(U9I_QUEUE_DEPTH, &u->ring, 0);
+    if (err != 0) {
+        if (u->wake_fd >= 0) close(u->wake_fd);
+        free(u);
+        return err;
+    }
+    register_buffers(u, buffers, size, count);
+    *out = &u->queue;
     return 0;
 }
 
-static int open_uring(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
+/* Hands all that was prepared to the kernel. A failure here is the ring's end. */
+static int push_slot(uring *u)
 {
-    int err = u9i_posix_open(io, name, mode, out);
-    if (err != 0 || mode == U9I_OPEN_READ) return err;
-    u9i_posix_file *f = (u9i_posix_file *)*out;
-    f->direct = openat(((u9i_posix *)io)->dir, name, O_WRONLY | O_DIRECT | O_CLOEXEC);
-    return 0; /* without direct I/O the page cache does */
+    while (u->error == 0 && io_uring_sq_ready(&u->ring) > 0) {
+        int n = io_uring_submit(&u->ring);
+        if (n < 0 && n != -EINTR && n != -EAGAIN && n != -EBUSY) u->error = n;
+    }
+    return u->error;
 }
 
-/* Puts what is left of a slot into the ring and submits it. */
-static int submit(uring *u, slot *s)
+/* Which registered buffer holds these bytes; -1: none does. */
+static int buffer_of(const uring *u, const uint8_t *bytes, size_t n)
 {
+    if (!u->registered || bytes < u->buffers) return -1;
+    size_t at = (size_t)(bytes - u->buffers), which = at / u->buffer_size;
+    return which < u->buffer_count && at + n <= (which + 1) * u->buffer_size ? (int)which : -1;
+}
+
+/* Puts what is left of a slot into the ring. */
+static void prepare(uring *u, slot *s)
+{
+    const u9i_posix_file *file = (const u9i_posix_file *)s->op.file;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
-    if (sqe == NULL) return -EBUSY;
-    int fd = s->file->direct >= 0 && !s->is_sync ? s->file->direct : s->file->fd;
-    size_t at = (size_t)(s->buf - u->buffers);
-    if (s->is_sync)
-        io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
-    else if (u->registered && s->buf >= u->buffers && at < u->buffer_size * u->buffer_count)
-        io_uring_prep_write_fixed(sqe, fd, s->buf, (unsigned)s->left, s->off,
-                                  (int)(at / u->buffer_size));
-    else
-        io_uring_prep_write(sqe, fd, s->buf, (unsigned)s->left, s->off);
+    assert(sqe != NULL); /* no more than a batch is prepared at a time */
+    uint8_t *bytes = s->op.buf ? (uint8_t *)s->op.buf + s->done : NULL;
+    size_t left = s->op.n - s->done;
+    unsigned n = left < PIECE ? (unsigned)left : PIECE;
+    uint64_t off = s->op.off + s->done;
+    int buffer = buffer_of(u, bytes, n);
+    int to = file->direct >= 0 ? file->direct : file->fd;
+    switch (s->op.kind) {
+    case U9I_OP_READ:
+        if (buffer >= 0) io_uring_prep_read_fixed(sqe, file->fd, bytes, n, off, buffer);
+        else io_uring_prep_read(sqe, file->fd, bytes, n, off);
+        break;
+    case U9I_OP_WRITE:
+        if (buffer >= 0) io_uring_prep_write_fixed(sqe, to, bytes, n, off, buffer);
+        else io_uring_prep_write(sqe, to, bytes, n, off);
+        break;
+    case U9I_OP_SYNC: io_uring_prep_fsync(sqe, file->fd, IORING_FSYNC_DATASYNC); break;
+    }
     io_uring_sqe_set_data(sqe, s);
-    int n;
-    while ((n = io_uring_submit(&u->ring)) < 0)
-        if (n != -EINTR && n != -EAGAIN) return n;
-    return 0;
 }
 
-static int begin(u9i_file *file, const slot *work)
+static int submit_uring(u9i_queue *queue, const u9i_op *ops, unsigned count)
 {
-    uring *u = (uring *)file->io;
-    assert(u->posix.started);
+    uring *u = (uring *)queue;
+    if (u->error != 0) return u->error;
+    if (count > U9I_QUEUE_DEPTH - u->under_way) return -EBUSY;
     slot *s = u->slots;
-    while (s < u->slots + U9I_IO_DEPTH && s->busy) s++;
-    if (s == u->slots + U9I_IO_DEPTH) return -EBUSY;
-    *s = *work;
-    s->busy = true;
-    int err = submit(u, s);
-    if (err != 0) s->busy = false;
-    return err;
-}
-
-static int write_uring(u9i_file *file, uint64_t off, const void *buf, size_t n, uint64_t tag)
-{
-    return begin(file, &(slot){.file = (u9i_posix_file *)file, .off = off, .buf = buf, .left = n,
-                               .tag = tag});
-}
-
-static int sync_uring(u9i_file *file, uint64_t tag)
-{
-    return begin(file, &(slot){.file = (u9i_posix_file *)file, .is_sync = true, .tag = tag});
-}
-
-/* Takes one completion in. True: the operation is over, with *error. False: it goes on. */
-static bool settle_slot(uring *u, slot *s, int res, int *error)
-{
-    *error = 0;
-    if (res == -EINTR || res == -EAGAIN) {
-        *error = submit(u, s);
-        return *error != 0;
+    for (unsigned i = 0; i < count; i++, s++) {
+        while (s->busy) s++;
+        *s = (slot){.busy = true, .op = ops[i]};
+        prepare(u, s);
     }
-    if (res == -EINVAL && !s->is_sync && s->file->direct >= 0) {
-        /* The file system took the O_DIRECT flag but not the write: through the page cache. */
-        *error = u9i_posix_write_all(s->file->fd, s->off, s->buf, s->left);
+    u->under_way += count;
+    uring_check(u);
+    return push_slot(u);
+}
+
+/* Goes on with a slot. True: that cannot be. */
+static bool stuck(uring *u, slot *s, int64_t *result)
+{
+    if (u->error == 0) prepare(u, s);
+    *result = push_slot(u);
+    return *result != 0;
+}
+
+/* What is left of a slot, by plain calls. */
+static int64_t perform_rest(const slot *s)
+{
+    u9i_op rest = s->op;
+    rest.off += s->done;
+    rest.n -= s->done;
+    if (s->done > 0) rest.buf = (uint8_t *)rest.buf + s->done;
+    int64_t result = u9i_posix_perform(&rest);
+    return result < 0 ? result : (int64_t)s->done + result;
+}
+
+/* True where plain calls through the page cache may well do what the ring refuses. */
+static bool is_ring_only(const slot *s, int res)
+{
+    const u9i_posix_file *file = (const u9i_posix_file *)s->op.file;
+    /* The file system took the O_DIRECT flag but not the write. */
+    if (res == -EINVAL) return s->op.kind == U9I_OP_WRITE && file->direct >= 0;
+    /* The thread that submitted it has ended. Linux says EFAULT of a read that waited for the page cache. */
+    return res == -ECANCELED || res == -EFAULT;
+}
+
+/* Takes one completion in. True: the operation is over, with *result. False: it goes on. */
+static bool is_over(uring *u, slot *s, int res, int64_t *result)
+{
+    if (res == -EINTR || res == -EAGAIN) return stuck(u, s, result);
+    if (is_ring_only(s, res)) {
+        *result = perform_rest(s);
         return true;
     }
-    if (res < 0 || s->is_sync) {
-        *error = res < 0 ? res : 0;
-        return true;
-    }
-    if (res == 0 && s->left > 0) {
-        *error = -EIO;
-        return true;
-    }
-    s->off += (uint64_t)res;
-    s->buf += res;
-    s->left -= (size_t)res;
-    if (s->left == 0) return true;
-    *error = submit(u, s); /* a short write goes on where it stopped [F12] */
-    return *error != 0;
+    *result = res;
+    if (res < 0 || s->op.kind == U9I_OP_SYNC) return true;
+    s->done += (size_t)res;
+    *result = (int64_t)s->done;
+    if (s->done == s->op.n) return true;
+    if (res > 0) return stuck(u, s, result); /* a short one goes on where it stopped [F12] */
+    if (s->op.kind == U9I_OP_WRITE) *result = -EIO;
+    return true;
 }
 
-static int reap_uring(u9i_io *io, bool wait, u9i_done *out)
+/* Takes in what is complete, up to `max` operations that are over. */
+static unsigned take_ready(uring *u, u9i_completion *out, unsigned max)
 {
-    uring *u = (uring *)io;
-    for (;;) {
-        struct io_uring_cqe *cqe = NULL;
-        int err = wait ? io_uring_wait_cqe(&u->ring, &cqe) : io_uring_peek_cqe(&u->ring, &cqe);
-        if (err == -EINTR || (err == -EAGAIN && wait)) continue;
-        if (err != 0) return err;
+    unsigned n = 0;
+    struct io_uring_cqe *cqe;
+    while (n < max && io_uring_peek_cqe(&u->ring, &cqe) == 0) {
         slot *s = io_uring_cqe_get_data(cqe);
         int res = cqe->res;
         io_uring_cqe_seen(&u->ring, cqe);
-        if (settle_slot(u, s, res, &out->error)) {
-            out->tag = s->tag;
+        if (s == NULL) {
+            u->armed = false;
+            u->woken |= res > 0; /* else the thread that waited has ended meanwhile */
+        } else if (is_over(u, s, res, &out[n].result)) {
+            out[n++].tag = s->op.tag;
             s->busy = false;
+            u->under_way--;
+        }
+    }
+    if (n > 0) uring_check(u);
+    return n;
+}
+
+/* Lays the read of the eventfd into the ring. */
+static int arm(uring *u)
+{
+    if (u->armed || u->error != 0) return u->error;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
+    assert(sqe != NULL);
+    io_uring_prep_read(sqe, u->wake_fd, &u->wakes, sizeof u->wakes, 0);
+    io_uring_sqe_set_data(sqe, NULL);
+    u->armed = true;
+    return push_slot(u);
+}
+
+/* Waits for any completion. -ETIME: the deadline has come. */
+static int wait_any(uring *u, uint64_t deadline_us)
+{
+    struct io_uring_cqe *cqe;
+    int err;
+    if (deadline_us == U9I_FOREVER) {
+        err = io_uring_wait_cqe(&u->ring, &cqe);
+    } else {
+        uint64_t now = u9i_monotonic_us(u->queue.env), left = deadline_us > now ? deadline_us - now : 0;
+        struct __kernel_timespec t = {.tv_sec = (int64_t)(left / 1000000),
+                                      .tv_nsec = (long long)(left % 1000000) * 1000};
+        err = left > 0 ? io_uring_wait_cqes(&u->ring, &cqe, 1, &t, NULL) : -ETIME;
+    }
+    return err == -EINTR || err == -EAGAIN ? 0 : err;
+}
+
+static int wait_uring_queue(u9i_queue *queue, u9i_completion *out, unsigned max, uint64_t deadline_us)
+{
+    uring *u = (uring *)queue;
+    assert(max > 0);
+    for (;;) {
+        unsigned n = take_ready(u, out, max);
+        if (n > 0) return (int)n;
+        if (deadline_us == 0) return u->error;
+        if (u->woken) {
+            u->woken = false;
+            (void)atomic_exchange(&u->called, false); /* what the waker did before is seen by the waiter */
             return 0;
         }
+        int err = arm(u);
+        if (err == 0) err = wait_any(u, deadline_us);
+        if (err != 0) return err == -ETIME ? 0 : err;
     }
 }
 
-const u9i_io_table u9i_io_uring = {
+static void wake_uring_queue(u9i_queue *queue)
+{
+    uring *u = (uring *)queue;
+    uint64_t one = 1;
+    if (atomic_exchange(&u->called, true)) return;
+    while (write(u->wake_fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+static void close_uring_queue(u9i_queue *queue)
+{
+    uring *u = (uring *)queue;
+    u9i_completion unused;
+    /* The buffers may go when it is closed. In a child they are its own, and the ring is the parent's. */
+    while (u->generation == u9i_fork_generation() && u->under_way > 0)
+        if (wait_uring_queue(queue, &unused, 1, U9I_FOREVER) < 0) break;
+    io_uring_queue_exit(&u->ring);
+    close(u->wake_fd);
+    free(u);
+}
+
+static const u9i_queue_type queue_type = {
+    .open = open_uring_queue,
+    .close = close_uring_queue,
+    .submit = submit_uring,
+    .wait = wait_uring_queue,
+    .wake = wake_uring_queue};
+
+u9i_env u9i_env_uring = {
     .name = "uring",
-    .mount = mount_uring,
-    .unmount = unmount_uring,
-    .lock = u9i_posix_lock,
-    .busy = u9i_posix_busy,
-    .list = u9i_posix_list,
-    .sync_dir = u9i_posix_sync_dir,
-    .start = start_uring,
-    .open = open_uring,
-    .close = u9i_posix_close,
-    .size = u9i_posix_size,
-    .read = u9i_posix_read,
-    .reserve = u9i_posix_reserve,
-    .cut = u9i_posix_cut,
-    .settle = u9i_posix_settle,
-    .write = write_uring,
-    .sync = sync_uring,
-    .reap = reap_uring,
+    .fs = &u9i_posix_ring_fs,
+    .queue = &queue_type,
+    .clock = &u9i_posix_clock,
+    .random = u9i_posix_random,
+    .executor = &u9i_pool_executor,
 };

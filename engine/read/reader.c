@@ -3,62 +3,88 @@
  */
 #include "engine/read/reader.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
+#include <assert.h>
 #include <string.h>
 
-u9_err u9i_reader_open(u9i_reader *r, u9i_io *io, const char *path, u9_fault *fault)
+static void reader_check(const u9i_reader *r)
+{
+    assert(r->index <= r->catalog->count && r->only <= r->catalog->count);
+    assert(r->missing <= r->missing_end && r->missing_end <= r->catalog->missing_count);
+    assert(r->reading == (r->iterator.segment != NULL));
+    assert(!r->sealed || (r->reading && r->seals));
+    assert(r->passed_index <= r->index || r->index == 0);
+}
+
+u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
 {
     memset(r, 0, sizeof *r);
-    r->stop = U9_NOWHERE;
-    u9_err err = u9i_catalog_load(&r->map, io, path, fault);
+    r->source = source;
+    u9_err err = u9i_source_catalog(source, &r->catalog, fault);
     if (err != U9_OK) return err;
     r->scratch = u9i_pages(U9I_BODY_MAX);
     if (r->scratch == NULL) {
-        u9i_catalog_release(&r->map);
-        return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
+        u9i_catalog_unref(r->catalog);
+        return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     }
-    r->frame = &r->walk.frame;
+    r->only = r->catalog->count;
+    r->missing_end = r->catalog->missing_count;
+    r->frame = &r->iterator.frame;
+    reader_check(r);
     return U9_OK;
+}
+
+static void leave_segment(u9i_reader *r)
+{
+    u9i_iterator_close(&r->iterator);
+    r->reading = r->announced = r->sealed = false;
 }
 
 void u9i_reader_release(u9i_reader *r)
 {
-    if (r->walking) u9i_judge_release(&r->walk);
-    r->walking = false;
+    leave_segment(r);
     u9i_pages_free(r->scratch, U9I_BODY_MAX);
     r->scratch = NULL;
-    u9i_catalog_release(&r->map);
+    u9i_catalog_unref(r->catalog);
+    r->catalog = NULL;
+}
+
+/* The first missing segment that stands before none of those in front of `index`. */
+static size_t missing_from(const u9i_reader *r, size_t index)
+{
+    size_t i = 0;
+    while (i < r->catalog->missing_count && r->catalog->missing[i].before < index) i++;
+    return i;
 }
 
 void u9i_reader_from(u9i_reader *r, uint64_t from)
 {
-    for (size_t i = r->map.count; i > 1; i--) {
-        const u9i_facts *s = &r->map.segments[i - 1];
-        if (!s->has_open || s->is_void || s->wrong || s->open.end.ordinal > from) continue;
+    for (size_t i = r->catalog->count; i > 1; i--) {
+        const u9i_facts *f = u9i_catalog_facts(r->catalog, i - 1);
+        if (!f->has_open || f->is_void || f->wrong || f->open.end.ordinal > from) continue;
         r->index = i - 1;
-        while (r->missing < r->map.missing_count && r->map.missing[r->missing].before < r->index)
-            r->missing++;
+        r->missing = missing_from(r, r->index);
         return;
     }
 }
 
-bool u9i_segment_skipped(const u9i_facts *s)
+void u9i_reader_segments(u9i_reader *r, size_t first, size_t last)
 {
-    return s->is_void || (s->blank && !s->named);
+    bool to_end = last + 1 == r->catalog->count;
+    leave_segment(r);
+    r->index = first;
+    r->only = last + 1;
+    r->missing = missing_from(r, first);
+    r->missing_end = to_end ? r->catalog->missing_count : missing_from(r, last + 1);
+    r->begun = r->knows_at = r->knows_chain = false;
+    r->passed = r->passed_index = 0;
+    reader_check(r);
 }
 
-u9_damage u9i_damage(const u9i_facts *segment, const char *path, const u9i_damage_site *h)
+static u9_err tell_damage(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_damage_site site)
 {
-    return (u9_damage){.verdict = h->verdict, .reason = h->reason, .segment = segment->number,
-                       .path = path, .begin = h->begin, .end = h->end, .ordinal = h->ordinal,
-                       .lost = h->lost, .at_most = h->at_most};
-}
-
-static u9_err tell(u9i_reader *r, u9i_step *step, const u9i_facts *s, u9i_damage_site site)
-{
-    u9i_catalog_path(&r->map, s, r->path, sizeof r->path);
-    r->damage = u9i_damage(s, r->path, &site);
+    r->damage = u9i_source_damage(r->source, f, &site, r->path, sizeof r->path);
     *step = U9I_STEP_DAMAGE;
     return U9_OK;
 }
@@ -70,11 +96,14 @@ static u9_err tell(u9i_reader *r, u9i_step *step, const u9i_facts *s, u9i_damage
 static void skip_lost(u9i_reader *r, u9i_damage_site *site)
 {
     size_t i = r->index;
-    while (i < r->map.count && (u9i_segment_skipped(&r->map.segments[i]) || r->map.segments[i].wrong))
-        i++;
-    bool known = i < r->map.count && r->map.segments[i].has_open && (r->knows_at || !r->begun);
-    uint64_t here = r->begun ? r->at.ordinal : r->map.trim.ordinal; /* 0 where nothing was trimmed */
-    uint64_t next = known ? r->map.segments[i].open.end.ordinal : 0;
+    const u9i_facts *f = NULL;
+    for (; i < r->catalog->count; i++) {
+        f = u9i_catalog_facts(r->catalog, i);
+        if (!u9i_facts_skipped(f) && !f->wrong) break;
+    }
+    bool known = i < r->catalog->count && f->has_open && (r->knows_at || !r->begun);
+    uint64_t here = r->begun ? r->at.ordinal : r->catalog->trim.ordinal; /* 0 where nothing was trimmed */
+    uint64_t next = known ? f->open.end.ordinal : 0;
     if (known) site->ordinal = here;
     site->lost = known && next >= here ? next - here : U9_NOWHERE;
     r->at.ordinal = next;
@@ -86,121 +115,105 @@ static void skip_lost(u9i_reader *r, u9i_damage_site *site)
 /* A segment that should stand before segments[index] is not there. [L-4] */
 static u9_err tell_missing(u9i_reader *r, u9i_step *step)
 {
-    u9i_facts gone = {.number = r->map.missing[r->missing++].number};
+    u9i_facts gone = {.number = r->catalog->missing[r->missing++].number};
     u9i_segment_name(gone.number, gone.name);
     u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_MISSING, .ordinal = U9_NOWHERE};
     skip_lost(r, &site);
-    return tell(r, step, &gone, site);
-}
-
-/*
- * Ranges need a segment's end before they begin: it is found by one walk if nothing confirms it, and
- * then counts as named. [P-2]
- */
-static u9_err confirm_end(u9i_reader *r, u9i_facts *s, u9_fault *fault)
-{
-    if (s->named) return U9_OK;
-    u9i_step step = U9I_STEP_FRAME;
-    u9_err err = u9i_judge_begin(&r->walk, &r->map, s, NULL, false, fault);
-    if (err != U9_OK) return err;
-    while (err == U9_OK && step != U9I_STEP_END) err = u9i_judge_step(&r->walk, &step);
-    if (err != U9_OK) (void)u9i_judge_fault(&r->walk, &r->map, err, fault);
-    s->named = true;
-    s->at = r->walk.end;
-    s->tail = U9I_TAIL_NONE;
-    u9i_judge_release(&r->walk);
-    return err;
+    return tell_damage(r, step, &gone, site);
 }
 
 u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t end,
                         u9_fault *fault)
 {
-    size_t i = 0;
-    while (i < r->map.count && r->map.segments[i].number != number) i++;
-    if (i == r->map.count && !(r->map.io->single[0] && r->map.count == 1))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->map.path),
+    size_t i = 0, count = r->catalog->count;
+    while (i < count && u9i_catalog_facts(r->catalog, i)->number != number) i++;
+    if (i == count && r->source->dir->single[0] && count == 1)
+        i = 0; /* a single file is the segment, whatever its name says */
+    if (i == count)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "there is no segment number %llu", (unsigned long long)number);
-    if (i == r->map.count) i = 0; /* a single file is the segment, whatever its name says */
     if (begin > end)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->map.path),
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "the range ends before it begins");
-    u9i_facts *s = &r->map.segments[i];
-    r->index = i;
-    r->missing = r->map.missing_count;
-    r->only = i + 1;
-    r->stop = end;
+    u9i_reader_segments(r, i, i);
+    r->missing = r->missing_end;
+    r->ranged = true;
+    r->range_begin = begin;
+    r->range_end = end;
     r->announced = begin > U9I_DISK_HEADER_SIZE;
     if (end <= U9I_DISK_HEADER_SIZE) r->index = r->only; /* holds no frame and no gap */
-    if (end <= U9I_DISK_HEADER_SIZE || u9i_segment_skipped(s)) return U9_OK;
-    u9_err err = confirm_end(r, s, fault);
-    if (err != U9_OK || begin <= U9I_DISK_HEADER_SIZE) return err;
-    err = u9i_judge_begin(&r->walk, &r->map, s, NULL, false, fault);
-    if (err != U9_OK) return err;
-    r->walking = true;
-    err = u9i_judge_skip(&r->walk, begin);
-    return err == U9_OK ? U9_OK : u9i_judge_fault(&r->walk, &r->map, err, fault);
+    return U9_OK;
+}
+
+/* Begins to read segments[index]. */
+static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
+{
+    u9i_segment *s = r->catalog->segments[r->index];
+    u9_err err = u9i_source_iterate(r->source, s, r->knows_at ? &r->at : NULL, r->knows_chain,
+                                    &r->iterator, fault);
+    if (err == U9_OK && r->ranged) {
+        err = u9i_iterator_range(&r->iterator, r->range_begin, r->range_end);
+        if (err != U9_OK) (void)u9i_source_fault(r->source, &r->iterator, err, fault);
+    }
+    if (err != U9_OK) u9i_iterator_close(&r->iterator);
+    r->reading = err == U9_OK;
+    return err;
 }
 
 /* Begins the next segment, or tells what is wrong with it as a whole. Sets *told if a step is ready. */
 static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
     *told = true;
-    if (r->missing < r->map.missing_count && r->map.missing[r->missing].before <= r->index)
+    if (r->missing < r->missing_end && r->catalog->missing[r->missing].before <= r->index)
         return tell_missing(r, step);
-    if (r->index >= r->map.count || (r->only && r->index >= r->only)) {
+    if (r->index >= r->only) {
         *step = U9I_STEP_END;
         return U9_OK;
     }
-    u9i_facts *s = &r->map.segments[r->index];
-    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = s->wrong, .ordinal = U9_NOWHERE};
-    if (u9i_segment_skipped(s)) {
+    const u9i_facts *f = u9i_reader_facts(r);
+    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = f->wrong, .ordinal = U9_NOWHERE};
+    if (u9i_facts_skipped(f)) {
         r->index++;
-        if (s->is_void) {
-            *told = false;
-            return U9_OK;
-        }
-        return tell(r, step, s, (u9i_damage_site){.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = s->size,
-                                           .ordinal = U9_NOWHERE});
-    } else if (s->wrong != U9_R_NONE) {
+        *told = !f->is_void;
+        site = (u9i_damage_site){.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = f->size,
+                                 .ordinal = U9_NOWHERE};
+        return *told ? tell_damage(r, step, f, site) : U9_OK;
+    }
+    if (f->wrong != U9_R_NONE) {
         r->index++;
         skip_lost(r, &site);
-        site.end = s->size;
-        return tell(r, step, s, site);
-    } else if (s->header != U9_OK && !r->announced) {
+        site.end = f->size;
+        return tell_damage(r, step, f, site);
+    }
+    if (f->header != U9_OK && !r->announced) {
         r->announced = true;
         site.reason = U9_R_HEADER;
         site.end = U9I_DISK_HEADER_SIZE;
-        site.lost = s->barren && !s->named ? U9_NOWHERE : 0; /* [H-4] */
-        return tell(r, step, s, site);
-    } else {
-        u9_err err = u9i_judge_begin(&r->walk, &r->map, s, r->knows_at ? &r->at : NULL,
-                                    r->knows_chain, fault);
-        if (err != U9_OK) return err;
-        r->walking = true;
+        site.lost = f->barren && !f->named ? U9_NOWHERE : 0; /* [H-4] */
+        return tell_damage(r, step, f, site);
     }
     *told = false;
-    return U9_OK;
+    return enter_segment(r, fault);
 }
 
-/* The walk is at its end: looks behind it, once, and turns to the next segment. */
+/* The iterator is at its end: looks behind it, once, and turns to the next segment. */
 static void end_segment(u9i_reader *r)
 {
-    const u9i_facts *s = &r->map.segments[r->index];
-    u9i_judge *w = &r->walk;
-    if (r->seals && !r->sealed && s->named && s->tail == U9I_TAIL_ROLLED) {
+    const u9i_facts *f = u9i_reader_facts(r);
+    const u9i_judge *j = &r->iterator.judge;
+    if (r->seals && !r->sealed && f->named && f->tail == U9I_TAIL_ROLLED) {
         r->sealed = true;
-        u9i_judge_seal(w);
+        u9i_iterator_seal(&r->iterator);
         return;
     }
-    r->at = w->end;
+    r->at = j->end;
     r->begun = true;
-    r->knows_at = w->knows_ordinal || s->named;
-    r->knows_chain = w->knows_chain || s->named;
-    r->tail = w->tail;
-    r->closed = w->closed;
-    r->beyond += w->beyond;
-    u9i_judge_release(w);
-    r->walking = r->announced = r->sealed = false;
+    r->knows_at = j->knows_ordinal || f->named;
+    r->knows_chain = j->knows_chain || f->named;
+    r->tail = j->tail;
+    r->closed = j->closed;
+    r->beyond += j->beyond;
+    leave_segment(r);
     r->index++;
 }
 
@@ -243,11 +256,11 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     return err;
 }
 
-/* Opens the body of the frame that the walk found. */
+/* Opens the body of the frame that the iterator found. */
 static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
 {
     const u9i_frame *f = r->frame;
-    const u9i_facts *s = &r->map.segments[r->index];
+    const u9i_facts *s = u9i_reader_facts(r);
     size_t need;
     r->count = f->trailer.count;
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
@@ -256,42 +269,48 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     if (err == U9_OK && r->body.kind == U9I_BODY_PART && r->count > 0) err = U9_VERSION;
     if (err == U9_OK) return U9_OK;
     if (err == U9_VERSION) {
-        u9i_catalog_path(&r->map, s, r->path, sizeof r->path);
+        u9i_source_path(r->source, s->name, r->path, sizeof r->path);
         return u9i_fault(fault, err, U9I_AT_OFFSET(f->offset, .path = r->path, .rule = "B-3",
                                                    .segment = s->number),
                          "a record in a form that this version of the library does not read");
     }
-    return tell(r, step, s,
-                (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = f->offset,
-                           .end = f->end, .ordinal = f->trailer.ordinal, .lost = r->count});
+    return tell_damage(r, step, s,
+                       (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_BODY,
+                                         .begin = f->offset, .end = f->end,
+                                         .ordinal = f->trailer.ordinal, .lost = r->count});
 }
 
 u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
 {
     for (;;) {
         bool told = false;
-        if (!r->walking) {
+        reader_check(r);
+        if (!r->reading) {
             u9_err err = begin_segment(r, step, &told, fault);
             if (err != U9_OK || told) return err;
             continue;
         }
-        u9_err err = u9i_judge_step(&r->walk, step);
-        if (err == U9_OK && *step == U9I_STEP_END) {
+        u9_err err = u9i_iterator_step(&r->iterator, step);
+        if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);
+        if (*step == U9I_STEP_END) {
             end_segment(r);
             continue;
         }
-        if (err != U9_OK) return u9i_judge_fault(&r->walk, &r->map, err, fault);
-        const u9i_facts *s = &r->map.segments[r->index];
-        if (*step == U9I_STEP_DAMAGE && r->walk.site.reason == U9_R_PADDING &&
-            r->frame->offset >= r->stop)
-            continue; /* told by the range that owns that frame */
-        if (*step == U9I_STEP_DAMAGE) return tell(r, step, s, r->walk.site);
-        if (r->frame->offset >= r->stop) { /* [P-1] */
-            u9i_judge_release(&r->walk);
-            r->walking = false;
-            r->index++;
-            continue;
-        }
-        return open_body(r, step, fault);
+        if (*step == U9I_STEP_FRAME) return open_body(r, step, fault);
+        return tell_damage(r, step, u9i_reader_facts(r), r->iterator.site);
     }
+}
+
+uint64_t u9i_reader_passed(u9i_reader *r)
+{
+    for (; r->passed_index < r->index; r->passed_index++)
+        r->passed += u9i_catalog_facts(r->catalog, r->passed_index)->size;
+    return r->passed + (r->reading ? r->iterator.judge.pos : 0);
+}
+
+uint64_t u9i_reader_bytes(const u9i_reader *r)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < r->catalog->count; i++) bytes += u9i_catalog_facts(r->catalog, i)->size;
+    return bytes;
 }

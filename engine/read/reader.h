@@ -1,53 +1,57 @@
 /*
- * engine/read/reader.h: a whole log, frame by frame: the walks over its segments in a row, bodies opened, and
- * everything that is wrong told as a u9_damage. Cursor, check and salvage stand on it.
+ * engine/read/reader.h: a whole log, frame by frame: iterators over its segments in a row, bodies opened, and
+ * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include engine/os engine/segment engine/log
+ * Sees: include engine/os engine/log
  *
- * The room owns the reading of a log.
+ * The room owns the reading of a log: reader, cursor, lookup.
  *
- * One thread. Memory: one frame, one decoded body, the map; none of it grows with the log.
+ * One thread. Memory: one frame, one decoded body, the catalog; none of it grows with the log.
  */
 #ifndef U9I_READER_H
 #define U9I_READER_H
 
-#include "engine/segment/judge.h"
+#include "engine/log/catalog.h"
 
 #include <u9/check.h>
 
 typedef struct u9i_reader {
-    u9i_catalog map;
-    size_t index;       /* the segment that is read, or comes next */
-    size_t missing;     /* how many missing segments were told */
-    bool walking;       /* `walk` is on segments[index] */
-    bool announced;     /* what is wrong with segments[index] as a whole was told */
-    u9i_judge walk;
-    bool begun;         /* a segment was read: */
-    u9i_position at;         /* where the log stands: behind the last segment read */
-    bool knows_at;      /* at.ordinal is known */
-    bool knows_chain;   /* at.chain is known */
+    u9i_source *source;   /* borrows */
+    u9i_catalog *catalog; /* as it was when the reader was opened */
+    size_t index;         /* the segment that is read, or comes next */
+    size_t only;          /* the segment to stop before; the catalog's count: none */
+    size_t missing;       /* the missing segment to be told next, and */
+    size_t missing_end;   /*   the one that is told no more */
+    bool reading;         /* `iterator` is on segments[index] */
+    bool announced;       /* what is wrong with segments[index] as a whole was told */
+    u9i_iterator iterator;
+    bool ranged;          /* set by u9i_reader_range: only frames that begin in [begin, end) */
+    uint64_t range_begin, range_end;
+    bool begun;           /* a segment was read: */
+    u9i_position at;      /* where the log stands: behind the last segment read */
+    bool knows_at;        /* at.ordinal is known */
+    bool knows_chain;     /* at.chain is known */
+    uint64_t passed;      /* bytes of the segments before `passed_index` */
+    size_t passed_index;
 
-    bool seals;         /* set by the user: also look behind the ends of rolled segments */
-    bool sealed;        /* that of segments[index] is being looked behind */
-    uint64_t only;      /* set by u9i_reader_seek: this segment only, 0: all */
-    uint64_t stop;      /* frames that begin at or behind this offset are not wanted */
+    bool seals;           /* set by the user: also look behind the ends of rolled segments */
+    bool sealed;          /* that of segments[index] is being looked behind */
 
-    u9i_frame *frame;   /* FRAME: = &walk.frame */
-    u9i_body body;      /* FRAME: opened; borrows until the next step */
-    uint32_t count;     /* FRAME: records in it; if there are any: */
+    u9i_frame *frame;     /* FRAME: = &iterator.frame */
+    u9i_body body;        /* FRAME: opened; borrows until the next step */
+    uint32_t count;       /* FRAME: records in it; if there are any: */
     u9i_record first, last; /* the first and the last one; they borrow the body */
-    uint8_t *scratch;   /* U9I_BODY_MAX bytes of address space */
-    u9_damage damage;   /* DAMAGE: its path is `path` */
+    uint8_t *scratch;     /* U9I_BODY_MAX bytes of address space */
+    u9_damage damage;     /* DAMAGE: its path is `path` */
     char path[4400];
-    u9_verdict tail;    /* END: how the last segment ends */
+    u9_verdict tail;      /* END: how the last segment ends */
     bool closed;
-    uint64_t beyond;    /* END: records behind an unconfirmed end */
+    uint64_t beyond;      /* END: records behind an unconfirmed end */
 } u9i_reader;
 
-/* Takes the map of what is in `io` now. On failure nothing is held. */
-U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_io *io, const char *path,
-                                     u9_fault *fault);
+/* Takes the catalog of what is there now. On failure nothing is held. */
+U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_source *source, u9_fault *fault);
 void u9i_reader_release(u9i_reader *reader);
 
 /*
@@ -55,6 +59,9 @@ void u9i_reader_release(u9i_reader *reader);
  * say so.
  */
 void u9i_reader_from(u9i_reader *reader, uint64_t from);
+
+/* Starts anew: only the segments [first, last] of the catalog, and those that are missing in front of them. */
+void u9i_reader_segments(u9i_reader *reader, size_t first, size_t last);
 
 /*
  * Before the first step: only the frames of segment `number` that begin in [begin, end). [P-1] [P-2]
@@ -64,7 +71,7 @@ U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint6
                                       uint64_t end, u9_fault *fault);
 
 /*
- * The next step, as u9i_judge_step. U9_IO: the read may be tried again. U9_VERSION: a record of a later
+ * The next step, as u9i_iterator_step. U9_IO: the read may be tried again. U9_VERSION: a record of a later
  * version of the format; the next step is behind it.
  */
 U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_fault *fault);
@@ -72,10 +79,14 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
 /* Walks the records of reader->body, which must be reader->count, as the trailer claims. [B-2] */
 U9_MUST_CHECK u9_err u9i_reader_prove(u9i_reader *reader);
 
-/* A walk's site as a u9_damage. */
-u9_damage u9i_damage(const u9i_facts *segment, const char *path, const u9i_damage_site *site);
+/* The facts of the segment that is read. */
+static inline const u9i_facts *u9i_reader_facts(const u9i_reader *reader)
+{
+    return u9i_catalog_facts(reader->catalog, reader->index);
+}
 
-/* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
-bool u9i_segment_skipped(const u9i_facts *segment);
+/* Bytes of the log's files that are read, and of all. */
+uint64_t u9i_reader_passed(u9i_reader *reader);
+uint64_t u9i_reader_bytes(const u9i_reader *reader);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * engine/segment/readahead.c: see ahead.h.
+ * engine/segment/readahead.c: see readahead.h.
  */
 #include "engine/segment/readahead.h"
 
+#include "engine/os/process.h"
+
 #include <assert.h>
-#include <pthread.h>
-#include <signal.h>
+#include <errno.h>
 #include <stdlib.h>
 
 struct u9i_readahead {
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t turn;  /* told when `posted`, `done` or `stop` changes */
-    bool posted, done, stop;
+    u9i_task task;
+    bool posted;
+    unsigned generation; /* of forks, when it was */
     u9i_file *file;
     uint64_t off;
     void *buf;
@@ -20,79 +20,53 @@ struct u9i_readahead {
     int err;
 };
 
-static void *reads(void *arg)
+static void readahead_check(const u9i_readahead *a)
 {
-    u9i_readahead *a = arg;
-    pthread_mutex_lock(&a->lock);
-    for (;;) {
-        while (!a->stop && (!a->posted || a->done)) pthread_cond_wait(&a->turn, &a->lock);
-        if (a->stop) break;
-        pthread_mutex_unlock(&a->lock);
-        size_t got = 0;
-        int err = a->file->io->table->read(a->file, a->off, a->buf, a->n, &got);
-        pthread_mutex_lock(&a->lock);
-        a->err = err;
-        a->got = got;
-        a->done = true;
-        pthread_cond_signal(&a->turn);
-    }
-    pthread_mutex_unlock(&a->lock);
-    return NULL;
+    assert(!a->posted || (a->file != NULL && a->buf != NULL && a->n > 0));
+    assert(a->posted || (!a->task.queued && !a->task.running));
+}
+
+static void read_it(void *ctx)
+{
+    u9i_readahead *a = ctx;
+    a->err = u9i_file_read(a->file, a->off, a->buf, a->n, &a->got);
 }
 
 u9i_readahead *u9i_readahead_new(void)
 {
     u9i_readahead *a = calloc(1, sizeof *a);
-    if (a == NULL) return NULL;
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_cond_init(&a->turn, NULL);
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&a->thread, NULL, reads, a);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (err == 0) return a;
-    pthread_cond_destroy(&a->turn);
-    pthread_mutex_destroy(&a->lock);
-    free(a);
-    return NULL;
+    if (a) a->task = (u9i_task){.run = read_it, .ctx = a};
+    return a;
 }
 
 void u9i_readahead_free(u9i_readahead *a)
 {
-    if (a == NULL) return;
-    pthread_mutex_lock(&a->lock);
-    a->stop = true;
-    pthread_cond_signal(&a->turn);
-    pthread_mutex_unlock(&a->lock);
-    pthread_join(a->thread, NULL);
-    pthread_cond_destroy(&a->turn);
-    pthread_mutex_destroy(&a->lock);
+    size_t unused;
+    if (a && a->posted) (void)u9i_readahead_take(a, &unused);
     free(a);
 }
 
 void u9i_readahead_post(u9i_readahead *a, u9i_file *file, uint64_t off, void *buf, size_t n)
 {
-    pthread_mutex_lock(&a->lock);
+    readahead_check(a);
     assert(!a->posted);
+    a->posted = true;
+    a->generation = u9i_fork_generation();
     a->file = file;
     a->off = off;
     a->buf = buf;
     a->n = n;
-    a->posted = true;
-    a->done = false;
-    pthread_cond_signal(&a->turn);
-    pthread_mutex_unlock(&a->lock);
+    a->got = 0;
+    u9i_task_submit(file->env, &a->task, 0);
 }
 
 int u9i_readahead_take(u9i_readahead *a, size_t *got)
 {
-    pthread_mutex_lock(&a->lock);
     assert(a->posted);
-    while (!a->done) pthread_cond_wait(&a->turn, &a->lock);
     a->posted = false;
+    u9i_task_finish(a->file->env, &a->task);
+    if (a->generation != u9i_fork_generation()) return -ECANCELED; /* the parent's, and perhaps half done */
+    readahead_check(a);
     *got = a->got;
-    int err = a->err;
-    pthread_mutex_unlock(&a->lock);
-    return err;
+    return a->err;
 }

@@ -1,164 +1,243 @@
 /*
- * engine/segment/window.c: see scan.h. [F-6] [R-6]
+ * engine/segment/window.c: see window.h. [F-6] [R-6]
  */
 #include "engine/segment/window.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    FIRST = 1 << 16,  /* bytes of the first read of a row; the next ones double */
-    CHUNK = 1 << 20,  /* up to this, and more only for larger frames */
+    FIRST = 1 << 16,   /* bytes of the first read of a row; the next ones double */
+    CHUNK = 1 << 20,   /* up to this, and more only for larger frames */
     COMPACT = 1 << 21, /* bytes done with at the window's front before the rest is moved there */
-    STREAK = 1 << 21  /* bytes read in a row before reading ahead begins */
+    STREAK = 1 << 21,  /* bytes read in a row before reading ahead begins */
+    IDLE_MAX = 2       /* windows that a pool keeps */
 };
 
 #define WINDOW (U9I_FRAME_MAX + COMPACT + 4 * (size_t)CHUNK)
 
-u9_err u9i_window_init(u9i_window *scan, u9i_file *file, const u9i_secret *secret)
+void u9i_window_check(const u9i_window *w)
 {
-    void *p = u9i_pages(WINDOW);
-    if (p == NULL) return U9_NOMEM;
-    memset(scan, 0, sizeof *scan);
-    scan->window = p;
-    u9i_window_turn(scan, file, secret);
+    assert(w->bytes != NULL && w->fill <= WINDOW);
+    assert(!w->coming || (w->ahead != NULL && w->file != NULL && w->fill + CHUNK <= WINDOW));
+    assert(w->file != NULL || w->fill == 0);
+}
+
+static void windows_check(const u9i_windows *p)
+{
+    assert(p->idle_count <= IDLE_MAX && (p->idle == NULL) == (p->idle_count == 0));
+    assert(p->lent + p->idle_count <= p->made);
+}
+
+void u9i_windows_init(u9i_windows *p, u9i_env *env)
+{
+    *p = (u9i_windows){.env = env};
+    pthread_mutex_init(&p->lock, NULL);
+}
+
+static void free_window(u9i_window *w)
+{
+    u9i_readahead_free(w->ahead);
+    u9i_pages_free(w->bytes, WINDOW);
+    free(w);
+}
+
+void u9i_windows_release(u9i_windows *p)
+{
+    assert(p->lent == 0);
+    for (u9i_window *w = p->idle, *next; w; w = next) {
+        next = w->next;
+        free_window(w);
+    }
+    p->idle = NULL;
+    pthread_mutex_destroy(&p->lock);
+}
+
+static u9i_window *new_window(void)
+{
+    u9i_window *w = calloc(1, sizeof *w);
+    if (w == NULL) return NULL;
+    w->bytes = u9i_pages(WINDOW);
+    if (w->bytes) return w;
+    free(w);
+    return NULL;
+}
+
+u9_err u9i_windows_lend(u9i_windows *p, u9i_window **out)
+{
+    pthread_mutex_lock(&p->lock);
+    u9i_window *w = p->idle;
+    if (w) {
+        p->idle = w->next;
+        p->idle_count--;
+    } else if ((w = new_window()) != NULL) {
+        p->made++;
+    }
+    p->lent += w != NULL;
+    windows_check(p);
+    pthread_mutex_unlock(&p->lock);
+    if (w == NULL) return U9_NOMEM;
+    *out = w;
     return U9_OK;
 }
 
+void u9i_windows_return(u9i_windows *p, u9i_window *w)
+{
+    if (w == NULL) return;
+    u9i_window_turn(w, NULL, NULL);
+    pthread_mutex_lock(&p->lock);
+    assert(p->lent > 0);
+    p->lent--;
+    bool keep = p->idle_count < IDLE_MAX;
+    if (keep) {
+        w->next = p->idle;
+        p->idle = w;
+        p->idle_count++;
+    }
+    windows_check(p);
+    pthread_mutex_unlock(&p->lock);
+    if (!keep) free_window(w);
+}
+
 /* Takes in the chunk that is being read ahead. If that failed, it is as if it had not been tried. */
-static void collect(u9i_window *s)
+static void collect(u9i_window *w)
 {
     size_t got = 0;
-    if (!s->coming) return;
-    s->coming = false;
-    if (u9i_readahead_take(s->ahead, &got) != 0) return;
-    s->fill += got;
-    s->streak += got;
-    s->ended = got < CHUNK;
+    if (!w->coming) return;
+    w->coming = false;
+    if (u9i_readahead_take(w->ahead, &got) != 0) return;
+    w->fill += got;
+    w->streak += got;
+    w->ended = got < CHUNK;
 }
 
-void u9i_window_release(u9i_window *scan)
+static void restart(u9i_window *w, uint64_t p)
 {
-    collect(scan);
-    u9i_readahead_free(scan->ahead);
-    scan->ahead = NULL;
-    u9i_pages_free(scan->window, WINDOW);
-    scan->window = NULL;
+    collect(w);
+    w->base = p;
+    w->fill = 0;
+    w->head_start.offset = 0;
+    w->streak = 0;
+    w->ended = false;
 }
 
-void u9i_window_turn(u9i_window *scan, u9i_file *file, const u9i_secret *secret)
+void u9i_window_turn(u9i_window *w, u9i_file *file, const u9i_secret *secret)
 {
-    u9i_window_forget(scan);
-    scan->file = file;
-    if (secret) scan->secret = *secret;
+    restart(w, 0);
+    w->file = file;
+    w->until = U9_NOWHERE;
+    w->sys = 0;
+    if (secret) w->secret = *secret;
+    u9i_window_check(w);
 }
 
-static void restart(u9i_window *s, uint64_t p)
+void u9i_window_forget(u9i_window *w)
 {
-    collect(s);
-    s->base = p;
-    s->fill = 0;
-    s->head_start.offset = 0;
-    s->streak = 0;
-    s->ended = false;
+    restart(w, 0);
 }
 
-void u9i_window_forget(u9i_window *scan)
+/* How many bytes to read at once behind what is there, of which `least` are wanted. */
+static size_t chunk_of(const u9i_window *w, size_t least)
 {
-    restart(scan, 0);
+    size_t chunk = w->streak < FIRST ? FIRST : w->streak < CHUNK ? (size_t)w->streak : CHUNK;
+    uint64_t at = w->base + w->fill;
+    if (w->until < at + chunk) chunk = w->until > at ? (size_t)(w->until - at) : 0;
+    return least > chunk ? least : chunk;
 }
 
 /* Reads until the window holds `need` bytes from its base on, or the file ends. */
-static u9_err fill_window(u9i_window *s, size_t need)
+static u9_err fill_window(u9i_window *w, size_t need)
 {
-    while (s->fill < need) {
-        size_t chunk = s->streak < FIRST ? FIRST : s->streak < CHUNK ? (size_t)s->streak : CHUNK;
-        size_t want = need - s->fill > chunk ? need - s->fill : chunk;
-        size_t got = 0;
-        int err = s->file->io->table->read(s->file, s->base + s->fill, s->window + s->fill, want, &got);
+    while (w->fill < need) {
+        size_t want = chunk_of(w, need - w->fill), got = 0;
+        int err = u9i_file_read(w->file, w->base + w->fill, w->bytes + w->fill, want, &got);
         if (err != 0) {
-            s->sys = -err;
-            s->sys_at = s->base + s->fill;
+            w->sys = -err;
+            w->sys_at = w->base + w->fill;
             return U9_IO;
         }
-        s->fill += got;
-        s->streak += got;
-        s->ended = got < want;
-        if (s->ended) break;
+        w->fill += got;
+        w->streak += got;
+        w->ended = got < want;
+        if (w->ended) break;
     }
     return U9_OK;
 }
 
 /* Sends for the next chunk. */
-static void read_ahead(u9i_window *s)
+static void read_ahead(u9i_window *w)
 {
-    if (s->streak < STREAK || s->ended) return;
-    if (s->ahead == NULL) s->ahead = u9i_readahead_new();
-    if (s->ahead == NULL) return;
-    u9i_readahead_post(s->ahead, s->file, s->base + s->fill, s->window + s->fill, CHUNK);
-    s->coming = true;
+    if (w->streak < STREAK || w->ended || w->base + w->fill + CHUNK > w->until) return;
+    if (w->ahead == NULL) w->ahead = u9i_readahead_new();
+    if (w->ahead == NULL) return;
+    u9i_readahead_post(w->ahead, w->file, w->base + w->fill, w->bytes + w->fill, CHUNK);
+    w->coming = true;
 }
 
-u9_err u9i_window_bytes(u9i_window *s, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
+u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
 {
-    if (p < s->base || p > s->base + s->fill) restart(s, p);
-    size_t at = (size_t)(p - s->base);
-    if (at + need > s->fill) {
-        collect(s);
+    if (p < w->base || p > w->base + w->fill) restart(w, p);
+    size_t at = (size_t)(p - w->base);
+    if (at + need > w->fill) {
+        collect(w);
         if (at >= COMPACT || at + need + CHUNK > COMPACT + U9I_FRAME_MAX) {
-            if (at > 0) memmove(s->window, s->window + at, s->fill - at);
-            s->base = p;
-            s->fill -= at;
+            if (at > 0) memmove(w->bytes, w->bytes + at, w->fill - at);
+            w->base = p;
+            w->fill -= at;
             at = 0;
         }
-        u9_err err = fill_window(s, at + need);
+        u9_err err = fill_window(w, at + need);
         if (err != U9_OK) return err;
-        read_ahead(s);
+        read_ahead(w);
+        u9i_window_check(w);
     }
-    *bytes = s->window + at;
-    *avail = s->fill - at;
+    *bytes = w->bytes + at;
+    *avail = w->fill - at;
     return U9_OK;
 }
 
 /* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
-static u9_err prove(u9i_window *s, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
+static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
-    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .head_start = u9i_hash_paired() ? &s->head_start : NULL};
+    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE,
+                       .head_start = u9i_hash_paired() ? &w->head_start : NULL};
     u9_err err;
     do {
         const uint8_t *bytes;
         size_t avail;
         size_t want = proof.need;
-        err = u9i_window_bytes(s, p, want, &bytes, &avail);
+        err = u9i_window_bytes(w, p, want, &bytes, &avail);
         if (err != U9_OK) return err;
         /* A file that is shorter than `bound` ends where reading ends. */
         if (avail < want && bound > p + avail) bound = p + avail;
-        err = u9i_frame_verify(&s->secret, p, bound, bytes, avail, &proof, out);
+        err = u9i_frame_verify(&w->secret, p, bound, bytes, avail, &proof, out);
     } while (err == U9_AGAIN);
-    s->why = err == U9_OK ? U9_R_NONE : proof.why;
+    w->why = err == U9_OK ? U9_R_NONE : proof.why;
     /* No boundary stands in [p + 16, p + searched): nothing can begin there. */
     *next = p + (proof.searched > U9I_ALIGN ? proof.searched : U9I_ALIGN);
     return err;
 }
 
-u9_err u9i_window_at(u9i_window *s, uint64_t p, uint64_t bound, u9i_frame *out)
+u9_err u9i_window_at(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out)
 {
     uint64_t next;
-    return prove(s, p, bound, out, &next);
+    return prove_frame(w, p, bound, out, &next);
 }
 
-u9_err u9i_window_boundary(u9i_window *s, uint64_t from, uint64_t to, uint64_t *at)
+u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
 {
     uint64_t p = (from + U9I_ALIGN - 1) / U9I_ALIGN * U9I_ALIGN;
     for (*at = to; p < to;) {
         const uint8_t *bytes;
         size_t avail;
-        u9_err err = u9i_window_bytes(s, p, U9I_ALIGN, &bytes, &avail);
+        u9_err err = u9i_window_bytes(w, p, U9I_ALIGN, &bytes, &avail);
         if (err != U9_OK) return err;
         avail -= avail % U9I_ALIGN;
         if (avail == 0) break;
-        size_t hit = u9i_boundary_find(s->secret.boundary, bytes, 0, avail);
+        size_t hit = u9i_boundary_find(w->secret.boundary, bytes, 0, avail);
         p += hit;
         if (hit == avail || p >= to) continue;
         *at = p;
@@ -167,12 +246,12 @@ u9_err u9i_window_boundary(u9i_window *s, uint64_t from, uint64_t to, uint64_t *
     return U9_OK;
 }
 
-u9_err u9i_window_find(u9i_window *s, uint64_t from, uint64_t bound, u9i_frame *out)
+u9_err u9i_window_find(u9i_window *w, uint64_t from, uint64_t bound, u9i_frame *out)
 {
     uint64_t p = from < U9I_DISK_HEADER_SIZE ? U9I_DISK_HEADER_SIZE : from;
     while (p < bound) {
-        u9_err err = u9i_window_boundary(s, p, bound, &p);
-        if (err == U9_OK && p < bound) err = prove(s, p, bound, out, &p);
+        u9_err err = u9i_window_boundary(w, p, bound, &p);
+        if (err == U9_OK && p < bound) err = prove_frame(w, p, bound, out, &p);
         else if (err == U9_OK) break;
         if (err != U9_CORRUPT) return err;
     }
@@ -192,7 +271,7 @@ static bool all_zero(const uint8_t *p, size_t n)
 }
 
 /* The stretch p of n bytes at `at`, within one sector, of which only what is at or behind `from` counts. */
-static void look_at(uint64_t at, uint64_t from, const uint8_t *p, size_t n, u9i_zeros *out)
+static void note_sector(uint64_t at, uint64_t from, const uint8_t *p, size_t n, u9i_zeros *out)
 {
     if (n == U9I_SECTOR && all_zero(p, n)) {
         if (out->sector == U9_NOWHERE) out->sector = at;
@@ -205,17 +284,17 @@ static void look_at(uint64_t at, uint64_t from, const uint8_t *p, size_t n, u9i_
     }
 }
 
-u9_err u9i_window_zeros(u9i_window *s, uint64_t from, uint64_t to, u9i_zeros *out)
+u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *out)
 {
     *out = (u9i_zeros){.last = from, .sector = U9_NOWHERE};
     for (uint64_t at = from / U9I_SECTOR * U9I_SECTOR; at < to; at += U9I_SECTOR) {
         size_t n = (size_t)(to - at < U9I_SECTOR ? to - at : U9I_SECTOR);
         const uint8_t *bytes;
         size_t avail;
-        u9_err err = u9i_window_bytes(s, at, n, &bytes, &avail);
+        u9_err err = u9i_window_bytes(w, at, n, &bytes, &avail);
         if (err != U9_OK) return err;
         if (avail == 0) break;
-        look_at(at, from, bytes, n < avail ? n : avail, out);
+        note_sector(at, from, bytes, n < avail ? n : avail, out);
     }
     return U9_OK;
 }

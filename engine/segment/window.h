@@ -1,29 +1,35 @@
 /*
- * engine/segment/window.h: valid frames of one file, found through a window that slides over it.
+ * engine/segment/window.h: the bytes of one file, and the valid frames in them, through a window that slides.
  *
  * Room: engine/segment
- * Sees: format/frame engine/os engine/log
+ * Sees: include format/base format/frame engine/os
  *
- * The room owns one file of a log: its bytes, and the judgement on them.
+ * The room owns one file: its facts (probe), its bytes (window), what is to be said of them (judge), and the
+ * counted object that remembers that (segment) for all who go over it (iterator).
  *
  * The window holds the frame that is looked at and the chunk behind it; it grows to the largest frame
  * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
- * for what it hashed in vain beside a valid frame. [F-6]
+ * for what it hashed in vain beside a valid frame. [F-6] Windows are dear to make: they are lent.
+ *
+ * Threads: a window belongs to one; the pool to all.
  */
-#ifndef U9I_SCAN_H
-#define U9I_SCAN_H
+#ifndef U9I_WINDOW_H
+#define U9I_WINDOW_H
 
-#include "engine/segment/readahead.h"
 #include "engine/os/env.h"
+#include "engine/segment/readahead.h"
 #include "format/frame/frame.h"
+
+#include <pthread.h>
 
 typedef struct u9i_window {
     u9i_file *file; /* borrows */
     u9i_secret secret;
-    uint8_t *window; /* bytes [base, base + fill) of the file */
+    uint8_t *bytes;   /* [base, base + fill) of the file */
     uint64_t base;
     size_t fill;
-    u9i_head_start head_start;    /* of the window's bytes */
+    uint64_t until;   /* what is at or behind this offset is read only for a frame that reaches there */
+    u9i_head_start head_start; /* of the window's bytes */
     uint64_t streak;  /* bytes read in a row */
     u9i_readahead *ahead; /* reads the next chunk, once the streak is long; else NULL */
     bool coming;      /* it is at it: the chunk at base + fill */
@@ -31,33 +37,48 @@ typedef struct u9i_window {
     int sys;          /* errno of the last failed read */
     uint64_t sys_at;  /* its offset */
     u9_reason why;    /* why the last u9i_window_at refused */
+    struct u9i_window *next; /* in the pool */
 } u9i_window;
 
-/* U9_NOMEM if there is no address space. */
-U9_MUST_CHECK u9_err u9i_window_init(u9i_window *scan, u9i_file *file, const u9i_secret *secret);
-void u9i_window_release(u9i_window *scan);
+/* Windows that are lent to whoever reads. */
+typedef struct u9i_windows {
+    u9i_env *env;
+    pthread_mutex_t lock; /* guards what follows */
+    u9i_window *idle;
+    unsigned idle_count;
+    unsigned lent;
+    unsigned made; /* since the pool was */
+} u9i_windows;
 
-/* Turns to another file, window kept. */
-void u9i_window_turn(u9i_window *scan, u9i_file *file, const u9i_secret *secret);
+void u9i_windows_init(u9i_windows *windows, u9i_env *env);
+void u9i_windows_release(u9i_windows *windows); /* all are back */
+
+/* U9_NOMEM if there is no address space. It is on no file yet: u9i_window_turn. */
+U9_MUST_CHECK u9_err u9i_windows_lend(u9i_windows *windows, u9i_window **out);
+void u9i_windows_return(u9i_windows *windows, u9i_window *window); /* NULL is fine */
+
+/* Turns to a file, or (NULL) away from one before it is closed. Nothing of what was read is kept. */
+void u9i_window_turn(u9i_window *window, u9i_file *file, const u9i_secret *secret);
 
 /* Forgets what was read: the next look is at the file. */
-void u9i_window_forget(u9i_window *scan);
+void u9i_window_forget(u9i_window *window);
 
 /*
  * Borrows up to `need` bytes from `p` on until the next call; *avail may be more than `need`, and is less
- * only at the end of the file. U9_IO: see scan->sys.
+ * only at the end of the file. U9_IO: see window->sys.
  */
-U9_MUST_CHECK u9_err u9i_window_bytes(u9i_window *scan, uint64_t p, size_t need, const uint8_t **bytes,
-                                    size_t *avail);
+U9_MUST_CHECK u9_err u9i_window_bytes(u9i_window *window, uint64_t p, size_t need,
+                                      const uint8_t **bytes, size_t *avail);
 
 /*
  * The frame at `p`, if it is valid and ends at or before `bound`: U9_OK, and `out` borrows the window
- * until the next call. U9_CORRUPT: it is not, see scan->why. U9_IO.
+ * until the next call. U9_CORRUPT: it is not, see window->why. U9_IO.
  */
-U9_MUST_CHECK u9_err u9i_window_at(u9i_window *scan, uint64_t p, uint64_t bound, u9i_frame *out);
+U9_MUST_CHECK u9_err u9i_window_at(u9i_window *window, uint64_t p, uint64_t bound, u9i_frame *out);
 
 /* The first valid frame that begins at or behind `from`; U9_END if there is none before `bound`. */
-U9_MUST_CHECK u9_err u9i_window_find(u9i_window *scan, uint64_t from, uint64_t bound, u9i_frame *out);
+U9_MUST_CHECK u9_err u9i_window_find(u9i_window *window, uint64_t from, uint64_t bound,
+                                     u9i_frame *out);
 
 /* What stands in a stretch of bytes. */
 typedef struct u9i_zeros {
@@ -66,12 +87,15 @@ typedef struct u9i_zeros {
 } u9i_zeros;
 
 /* The first multiple of 16 in [from, to) at which the boundary stands; `to` if there is none. */
-U9_MUST_CHECK u9_err u9i_window_boundary(u9i_window *scan, uint64_t from, uint64_t to, uint64_t *at);
+U9_MUST_CHECK u9_err u9i_window_boundary(u9i_window *window, uint64_t from, uint64_t to, uint64_t *at);
 
 /*
  * Looks for bytes that are not zero in [from, to), which may pass the end of the file. The sector in which
  * `from` lies counts if all of it is zero. [R-6]
  */
-U9_MUST_CHECK u9_err u9i_window_zeros(u9i_window *scan, uint64_t from, uint64_t to, u9i_zeros *out);
+U9_MUST_CHECK u9_err u9i_window_zeros(u9i_window *window, uint64_t from, uint64_t to, u9i_zeros *out);
+
+/* What holds of every window between two calls. */
+void u9i_window_check(const u9i_window *window);
 
 #endif

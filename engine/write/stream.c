@@ -3,7 +3,7 @@
  */
 #include "engine/write/stream.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 #include "format/base/limits.h"
 
 #include <assert.h>
@@ -12,52 +12,57 @@
 
 enum { TAG_SYNC = U9I_STREAM_BUFFERS }; /* tags below are those of buffers */
 
-int u9i_stream_init(u9i_stream *s, u9i_io *io)
+/* What holds of every stream between two calls. */
+static void stream_check(const u9i_stream *s)
+{
+    unsigned writes = 0;
+    for (unsigned i = 0; i < U9I_STREAM_BUFFERS; i++) writes += s->under_way[i];
+    assert(writes == s->writes && writes <= U9I_QUEUE_DEPTH);
+    assert(s->sent <= s->fill && s->fill <= U9I_STREAM_BUFFER && s->current < U9I_STREAM_BUFFERS);
+    assert(s->base % U9I_BLOCK == 0 && s->sent % U9I_BLOCK == 0);
+    assert(!s->syncing || !s->synced);
+}
+
+int u9i_stream_init(u9i_stream *s, u9i_env *env)
 {
     memset(s, 0, sizeof *s);
-    s->io = io;
     s->buffers = u9i_pages((size_t)U9I_STREAM_BUFFERS * U9I_STREAM_BUFFER);
     if (s->buffers == NULL) return -ENOMEM;
-    int err = io->table->start(io, s->buffers, U9I_STREAM_BUFFER, U9I_STREAM_BUFFERS);
+    int err = u9i_queue_open(env, s->buffers, U9I_STREAM_BUFFER, U9I_STREAM_BUFFERS, &s->queue);
     if (err != 0) u9i_stream_release(s);
     return err;
 }
 
-static int fail(u9i_stream *s, int err)
+static int fail_stream(u9i_stream *s, int err)
 {
     if (s->error == 0) s->error = err;
     return s->error;
 }
 
-/* Takes one completion in. */
-static int reap(u9i_stream *s, bool wait)
+/* Takes one completion in. Without `wait` -EAGAIN if there is none yet. */
+static int take_completion(u9i_stream *s, bool wait)
 {
-    u9i_done done;
-    int err = s->io->table->reap(s->io, wait, &done);
-    if (err != 0) return err;
-    if (done.tag == TAG_SYNC) {
+    u9i_completion c;
+    int n;
+    while ((n = u9i_queue_wait(s->queue, &c, 1, wait ? U9I_FOREVER : 0)) == 0)
+        if (!wait) return -EAGAIN;
+    if (n < 0) return n;
+    if (c.tag == TAG_SYNC) {
         s->syncing = false;
-        s->synced = done.error == 0;
+        s->synced = c.result >= 0;
     } else {
-        assert(done.tag < U9I_STREAM_BUFFERS && s->under_way[done.tag] > 0);
-        s->under_way[done.tag]--;
+        assert(c.tag < U9I_STREAM_BUFFERS && s->under_way[c.tag] > 0);
+        s->under_way[c.tag]--;
         s->writes--;
     }
-    return done.error ? fail(s, done.error) : 0;
-}
-
-/* Waits for everything under way, whatever comes of it: the buffers must not be freed before. */
-static void quiesce(u9i_stream *s)
-{
-    while (s->writes > 0 || s->syncing) {
-        unsigned before = s->writes + s->syncing;
-        if (reap(s, true) != 0 && s->writes + s->syncing == before) break; /* the ring itself is gone */
-    }
+    stream_check(s);
+    return c.result < 0 ? fail_stream(s, (int)c.result) : 0;
 }
 
 void u9i_stream_release(u9i_stream *s)
 {
-    quiesce(s);
+    if (s->queue) u9i_queue_close(s->queue); /* which waits: the buffers must not be freed before */
+    s->queue = NULL;
     u9i_pages_free(s->buffers, (size_t)U9I_STREAM_BUFFERS * U9I_STREAM_BUFFER);
     s->buffers = NULL;
 }
@@ -68,22 +73,25 @@ void u9i_stream_turn(u9i_stream *s, u9i_file *file, uint64_t offset)
     s->file = file;
     s->base = offset;
     s->fill = s->sent = 0;
+    stream_check(s);
 }
 
 /* Submits the whole blocks that wait, which are all that wait. */
-static int submit(u9i_stream *s)
+static int submit_blocks(u9i_stream *s)
 {
     assert(s->fill % U9I_BLOCK == 0);
     if (s->error != 0 || s->fill == s->sent) return s->error;
-    const uint8_t *from = s->buffers + (size_t)s->current * U9I_STREAM_BUFFER + s->sent;
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = s->file, .off = s->base + s->sent,
+                 .buf = s->buffers + (size_t)s->current * U9I_STREAM_BUFFER + s->sent,
+                 .n = s->fill - s->sent, .tag = s->current};
     int err;
-    while ((err = s->io->table->write(s->file, s->base + s->sent, from, s->fill - s->sent,
-                                      s->current)) == -EBUSY)
-        if ((err = reap(s, true)) != 0) break;
-    if (err != 0) return fail(s, err);
+    while ((err = u9i_queue_submit(s->queue, &op, 1)) == -EBUSY)
+        if ((err = take_completion(s, true)) != 0) break;
+    if (err != 0) return fail_stream(s, err);
     s->under_way[s->current]++;
     s->writes++;
     s->sent = s->fill;
+    stream_check(s);
     return 0;
 }
 
@@ -92,12 +100,13 @@ static int next_buffer(u9i_stream *s)
 {
     unsigned next = (s->current + 1) % U9I_STREAM_BUFFERS;
     while (s->under_way[next] > 0) {
-        int err = reap(s, true);
-        if (err != 0) return fail(s, err);
+        int err = take_completion(s, true);
+        if (err != 0) return fail_stream(s, err);
     }
     s->base += s->fill;
     s->fill = s->sent = 0;
     s->current = next;
+    stream_check(s);
     return 0;
 }
 
@@ -111,7 +120,7 @@ int u9i_stream_put(u9i_stream *s, const void *bytes, size_t n)
         s->fill += some;
         p += some;
         n -= some;
-        if (s->fill == U9I_STREAM_BUFFER && submit(s) == 0) (void)next_buffer(s);
+        if (s->fill == U9I_STREAM_BUFFER && submit_blocks(s) == 0) (void)next_buffer(s);
     }
     return s->error;
 }
@@ -121,7 +130,7 @@ int u9i_stream_pad(u9i_stream *s)
     size_t rest = -s->fill & (U9I_BLOCK - 1);
     memset(s->buffers + (size_t)s->current * U9I_STREAM_BUFFER + s->fill, 0, rest);
     s->fill += rest;
-    if (submit(s) != 0) return s->error;
+    if (submit_blocks(s) != 0) return s->error;
     /* A small rest of a buffer would make small writes: turn when half is used. */
     return s->fill >= U9I_STREAM_BUFFER / 2 ? next_buffer(s) : 0;
 }
@@ -130,18 +139,20 @@ int u9i_stream_sync_begin(u9i_stream *s)
 {
     if (u9i_stream_sync_end(s) != 0 || u9i_stream_pad(s) != 0) return s->error;
     while (s->writes > 0)
-        if (reap(s, true) != 0) return fail(s, -EIO);
-    int err = s->io->table->sync(s->file, TAG_SYNC);
-    if (err != 0) return fail(s, err);
+        if (take_completion(s, true) != 0) return fail_stream(s, -EIO);
+    u9i_op op = {.kind = U9I_OP_SYNC, .file = s->file, .tag = TAG_SYNC};
+    int err = u9i_queue_submit(s->queue, &op, 1);
+    if (err != 0) return fail_stream(s, err);
     s->syncing = true;
     s->synced = false;
+    stream_check(s);
     return 0;
 }
 
 int u9i_stream_sync_end(u9i_stream *s)
 {
     while (s->syncing)
-        if (reap(s, true) != 0) return fail(s, -EIO);
+        if (take_completion(s, true) != 0) return fail_stream(s, -EIO);
     return s->error;
 }
 
@@ -155,6 +166,6 @@ bool u9i_stream_took_sync(u9i_stream *s)
 int u9i_stream_poll(u9i_stream *s)
 {
     int err;
-    while ((err = reap(s, false)) == 0) continue;
-    return err == -EAGAIN ? s->error : fail(s, err);
+    while ((err = take_completion(s, false)) == 0) continue;
+    return err == -EAGAIN ? s->error : fail_stream(s, err);
 }

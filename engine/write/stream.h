@@ -17,7 +17,7 @@
 enum { U9I_STREAM_BUFFERS = 8, U9I_STREAM_BUFFER = 1 << 20 };
 
 typedef struct u9i_stream {
-    u9i_io *io;
+    u9i_queue *queue;
     u9i_file *file;   /* borrows */
     uint8_t *buffers; /* U9I_STREAM_BUFFERS of them */
     unsigned under_way[U9I_STREAM_BUFFERS]; /* writes not yet complete, by buffer */
@@ -31,8 +31,10 @@ typedef struct u9i_stream {
     int error;        /* the first failure, a negative errno; sticky */
 } u9i_stream;
 
-/* Takes memory and readies the io table for writing. 0 or a negative errno. */
-int u9i_stream_init(u9i_stream *stream, u9i_io *io);
+/* Takes memory and opens a queue. 0 or a negative errno. */
+int u9i_stream_init(u9i_stream *stream, u9i_env *env);
+
+/* Waits for what is under way, but in a forked child. Once more is fine. */
 void u9i_stream_release(u9i_stream *stream);
 
 /* Turns to `file` at `offset`, a multiple of the block size. Nothing may be under way. */

@@ -3,10 +3,27 @@
  */
 #include "engine/write/writer_parts.h"
 
-#include "engine/os/system.h"
+#include "engine/os/process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
+
+void u9i_writer_check(const u9i_writer *w)
+{
+    if (w->poison.err != U9_OK) return; /* it stands as the failure left it */
+    assert(w->count > 0 || w->body_size == 0);
+    assert(w->durable.ordinal <= w->end.ordinal);
+    if (!w->started) {
+        assert(w->out.file == NULL || w->count == 0);
+        return;
+    }
+    assert(w->out.file != NULL && w->out.file != w->next.file); /* a second one only during a roll */
+    assert(w->end.offset == u9i_stream_position(&w->stream) || w->end.offset % U9I_BLOCK != 0);
+    assert(w->durable.offset <= w->end.offset && w->promised <= w->durable.offset);
+    assert(w->previous < w->end.offset && w->end.offset <= w->out.reserved);
+    assert(!w->stream.syncing || w->syncing.offset <= w->end.offset);
+}
 
 u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fault)
 {
@@ -27,7 +44,7 @@ u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fau
 static u9_err draw_medallion(u9i_writer *w)
 {
     uint64_t r;
-    if (!u9i_random(&r, sizeof r) || !u9i_random(w->session, sizeof w->session)) return U9_IO;
+    if (!u9i_random(w->env, &r, sizeof r) || !u9i_random(w->env, w->session, sizeof w->session)) return U9_IO;
     w->medallion = (UINT64_C(1) << 40) + (r & ((UINT64_C(1) << 40) - 1)); /* [2^40, 2^41) */
     return U9_OK;
 }
@@ -35,7 +52,7 @@ static u9_err draw_medallion(u9i_writer *w)
 /* Where the session stands before its first frame. */
 static void take_plan(u9i_writer *w)
 {
-    const u9i_resume *p = &w->plan;
+    const u9i_plan *p = &w->plan;
     w->end = p->end;
     w->durable = p->end;
     w->time_us = p->time_us;
@@ -48,8 +65,10 @@ static void take_plan(u9i_writer *w)
     w->previous = p->previous;
     w->totals = p->totals;
     w->totals.frames++; /* the u9end itself */
-    memcpy(w->first_key, p->first_key, p->totals.first_key.size);
-    memcpy(w->last_key, p->last_key, p->totals.last_key.size);
+    w->totals.first_key.size = p->keys.size[0];
+    w->totals.last_key.size = p->keys.size[1];
+    memcpy(w->first_key, p->keys.key[0], p->keys.size[0]);
+    memcpy(w->last_key, p->keys.key[1], p->keys.size[1]);
 }
 
 /* The log's key kind: what it has, or for a new one what is asked for. [L-6] */
@@ -65,23 +84,23 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
     if (asked && strcmp(w->plan.kind, asked) != 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
                          "the log's keys are of kind '%.80s', not '%.80s'", w->plan.kind, asked);
-    return u9i_keygen_init(&w->keygen, w->plan.kind, w->plan.time_us, o->generator, o->cluster, fault);
+    return u9i_keygen_init(&w->keygen, w->env, w->plan.kind, w->plan.time_us, o->generator, o->cluster,
+                           fault);
 }
 
-u9_err u9i_writer_open(u9i_writer *w, u9i_io *io, const char *path, const u9_options *options,
-                       u9_fault *fault)
+u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_plan *plan,
+                       const u9_options *options, u9_fault *fault)
 {
     memset(w, 0, sizeof *w);
-    w->io = io;
+    w->dir = dir;
+    w->env = dir->env;
     w->lz4 = options->lz4 != 0;
-    w->segment_size = options->segment_size ? options->segment_size : UINT64_C(1) << 28;
+    w->segment_size = u9i_segment_size(options);
+    w->plan = *plan;
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
     memcpy(w->path, path, strlen(path) + 1);
-    u9_err err = u9i_resume_find(&w->plan, io, path, w->segment_size, options->on_damage,
-                                 options->on_damage_ctx, fault);
-    if (err != U9_OK) return err;
-    err = take_kind(w, options, fault);
+    u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
     if (draw_medallion(w) != U9_OK) {
         u9i_keygen_release(&w->keygen);
@@ -92,26 +111,19 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_io *io, const char *path, const u9_opt
     w->frame = u9i_pages(U9I_FRAME_ROOM);
     w->packed = w->lz4 ? u9i_pages(U9I_PACKED_ROOM) : NULL;
     int sys = w->frame == NULL || (w->lz4 && w->packed == NULL) ? -ENOMEM
-                                                                : u9i_stream_init(&w->stream, io);
+                                                                : u9i_stream_init(&w->stream, w->env);
+    dir->writing = sys == 0;
     if (sys == 0) return U9_OK;
     u9i_writer_release(w);
     return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "cannot set up writing");
 }
 
-void u9i_writer_abandon(u9i_writer *w)
-{
-    /* The parent's ring must not be waited on: what is under way is the parent's. */
-    w->stream.writes = 0;
-    w->stream.syncing = false;
-    u9i_writer_release(w);
-}
-
 void u9i_writer_release(u9i_writer *w)
 {
-    if (w->stream.buffers) u9i_stream_release(&w->stream);
-    if (w->out.file) w->io->table->close(w->out.file);
-    if (w->next.file) w->io->table->close(w->next.file);
+    u9i_stream_release(&w->stream);
+    if (w->out.file) u9i_file_close(w->out.file);
+    if (w->next.file) u9i_file_close(w->next.file);
     u9i_keygen_release(&w->keygen);
     u9i_pages_free(w->frame, U9I_FRAME_ROOM);
     u9i_pages_free(w->packed, U9I_PACKED_ROOM);
@@ -129,12 +141,13 @@ static u9_err seal_records(u9i_writer *w, u9_fault *fault)
 static u9_err sync_done(u9i_writer *w, u9_fault *fault)
 {
     if (w->names_dirty) {
-        int sys = w->io->table->sync_dir(w->io); /* [W-4] */
+        int sys = u9i_dir_sync(w->dir); /* [W-4] */
         if (sys != 0) return u9i_writer_poison(w, sys, "syncing the directory", fault);
         w->names_dirty = false;
     }
     w->durable = w->syncing;
-    w->synced_us = u9i_monotonic_us();
+    w->synced_us = u9i_monotonic_us(w->env);
+    u9i_writer_check(w);
     return U9_OK;
 }
 
@@ -157,6 +170,7 @@ u9_err u9i_writer_sync_begin(u9i_writer *w, u9_fault *fault)
     if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
     w->syncing = w->end;
     w->first_us = 0;
+    u9i_writer_check(w);
     return U9_OK;
 }
 
@@ -170,7 +184,7 @@ u9_err u9i_writer_sync_frames(u9i_writer *w, u9_fault *fault)
 {
     u9_err err = u9i_writer_sync(w, fault);
     if (err != U9_OK || w->durable.offset == w->end.offset) return err;
-    w->first_us = u9i_monotonic_us();
+    w->first_us = u9i_monotonic_us(w->env);
     return u9i_writer_sync(w, fault);
 }
 
@@ -227,8 +241,9 @@ u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u
     u9_err err = u9i_writer_measure(w, entries, count, &total, fault);
     if (err == U9_OK) err = make_room(w, total, fault);
     if (err != U9_OK) return err;
-    if (w->first_us == 0) w->first_us = u9i_monotonic_us();
+    if (w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
     err = u9i_writer_put(w, entries, count, places, fault);
+    u9i_writer_check(w);
     if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;
     /* The records are in; a failure from here on poisons, and is told by the next call. */
     u9_fault later;

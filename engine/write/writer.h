@@ -2,7 +2,7 @@
  * engine/write/writer.h: appends records to a log. [W-1] to [W-6] [S-3] to [S-6] [L-7]
  *
  * Room: engine/write
- * Sees: include format/base format/frame format/value engine/os engine/log engine/idgen
+ * Sees: include format/base format/value format/frame engine/os engine/segment engine/idgen
  *
  * The room owns the way of a record to the disk.
  *
@@ -16,7 +16,7 @@
 #define U9I_WRITER_H
 
 #include "engine/idgen/keygen.h"
-#include "engine/log/resume.h"
+#include "engine/write/plan.h"
 #include "engine/write/stream.h"
 
 #include <u9/log.h>
@@ -31,13 +31,14 @@ typedef struct u9i_output {
 } u9i_output;
 
 typedef struct u9i_writer {
-    u9i_io *io;
+    u9i_dir *dir; /* borrows */
+    u9i_env *env; /* its */
     char path[4096];
     bool lz4;
     uint64_t segment_size;
     uint64_t medallion;
     uint8_t session[16];
-    u9i_resume plan; /* what the session's u9open says */
+    u9i_plan plan; /* what the session's u9open says */
     u9i_keygen keygen;
 
     bool started; /* the u9open is written */
@@ -67,9 +68,16 @@ typedef struct u9i_writer {
     u9_fault poison; /* err != U9_OK: the first failure of a write or sync [W-6] */
 } u9i_writer;
 
-/* Plans a session on the locked directory. U9_ARG, U9_NOMEM, and what u9i_resume_find returns. */
-U9_MUST_CHECK u9_err u9i_writer_open(u9i_writer *writer, u9i_io *io, const char *path,
-                                     const u9_options *options, u9_fault *fault);
+/* Readies a session on the locked directory, by this plan. U9_ARG, U9_IO, U9_NOMEM. On failure nothing is held. */
+U9_MUST_CHECK u9_err u9i_writer_open(u9i_writer *writer, u9i_dir *dir, const char *path,
+                                     const u9i_plan *plan, const u9_options *options,
+                                     u9_fault *fault);
+
+/* Bytes at which a segment is rolled, by these options. */
+static inline uint64_t u9i_segment_size(const u9_options *options)
+{
+    return options->segment_size ? options->segment_size : UINT64_C(1) << 28;
+}
 
 /* Appends a batch into one frame. Errors as u9_log_append_batch. */
 U9_MUST_CHECK u9_err u9i_writer_append(u9i_writer *writer, const u9_entry *entries, size_t count,
@@ -106,10 +114,7 @@ uint64_t u9i_writer_behind(const u9i_writer *writer);
 /* Ends the session: everything durable, the file closed. Then frees. [S-4] */
 u9_err u9i_writer_close(u9i_writer *writer, u9_fault *fault);
 
-/* Frees without writing. */
+/* Frees without writing; in a forked child, whose parent goes on, also without waiting. */
 void u9i_writer_release(u9i_writer *writer);
-
-/* The same in a forked child, whose parent goes on. */
-void u9i_writer_abandon(u9i_writer *writer);
 
 #endif

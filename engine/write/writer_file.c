@@ -6,7 +6,6 @@
  */
 #include "engine/write/writer_parts.h"
 
-#include "engine/os/system.h"
 #include "format/frame/disk.h"
 
 #include <assert.h>
@@ -31,18 +30,18 @@ u9_err u9i_writer_reserve(u9i_writer *w, u9i_output *out, uint64_t end, u9_fault
     /* On a disk that is nearly full ever smaller steps are tried, and remembered. */
     for (;; out->halved++) {
         uint64_t step = (most >> out->halved) / U9I_BLOCK * U9I_BLOCK;
-        sys = w->io->table->reserve(out->file, least + step);
+        sys = u9i_file_reserve(out->file, least + step);
         if (sys == 0) out->reserved = least + step;
         if ((sys != -ENOSPC && sys != -EFBIG && sys != -EDQUOT) || step == 0) break;
     }
     return sys ? no_room(w, sys, fault) : U9_OK;
 }
 
-static u9_err draw_secret(u9i_secret *secret)
+static u9_err draw_secret(u9i_env *env, u9i_secret *secret)
 {
     uint8_t bytes[U9I_SECRET_SIZE];
     do {
-        if (!u9i_random(bytes, sizeof bytes)) return U9_IO;
+        if (!u9i_random(env, bytes, sizeof bytes)) return U9_IO;
     } while (!u9i_secret_init(secret, bytes)); /* [H-3] */
     return U9_OK;
 }
@@ -54,11 +53,10 @@ static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t en
     u9i_segment_name(out->number, name);
     if (out->file == NULL) {
         if (exists) out->secret = w->plan.before;
-        else if (draw_secret(&out->secret) != U9_OK)
+        else if (draw_secret(w->env, &out->secret) != U9_OK)
             return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = errno, .rule = "H-3"),
                              "the system has no randomness");
-        int sys = w->io->table->open(w->io, name, exists ? U9I_OPEN_WRITE : U9I_OPEN_CREATE,
-                                     &out->file);
+        int sys = u9i_file_open(w->dir, name, exists ? U9I_OPEN_WRITE : U9I_OPEN_CREATE, &out->file);
         if (sys != 0)
             return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
                              "cannot %s segment %s", exists ? "open" : "make", name);
@@ -81,7 +79,7 @@ static u9_err put_open(u9i_writer *w, const u9i_open_record *before, bool contin
     memcpy(open.log, w->plan.log, sizeof open.log);
     memcpy(open.session, w->session, sizeof open.session);
     open.segment = w->out.number;
-    open.time_us = u9i_wall_us();
+    open.time_us = u9i_wall_us(w->env);
     open.medallion = w->medallion;
     memcpy(open.end.chain, w->end.chain, sizeof open.end.chain);
     open.kind = (u9i_span){.data = (const uint8_t *)w->plan.kind, .size = strlen(w->plan.kind)};
@@ -104,7 +102,7 @@ static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, cons
 /* The session's first file and u9open. [W-3] */
 u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault)
 {
-    const u9i_resume *p = &w->plan;
+    const u9i_plan *p = &w->plan;
     uint64_t at = p->goes_on ? p->offset : 0;
     u9_err err = make_file(w, &w->out, p->goes_on, at + U9I_WRITER_SLACK, fault);
     if (err != U9_OK) return err;
@@ -112,7 +110,7 @@ u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault)
     u9i_open_record open = before_of(p->before_segment, &p->before, &p->end, p->tail);
     w->started = true;
     w->names_dirty = !p->goes_on;
-    w->first_us = u9i_monotonic_us();
+    w->first_us = u9i_monotonic_us(w->env);
     return put_open(w, &open, p->goes_on, fault);
 }
 
@@ -139,7 +137,7 @@ u9_err u9i_writer_end(u9i_writer *w, u9i_end_kind kind, u9_fault *fault)
     if (err != U9_OK) return err;
     sys = u9i_stream_sync_begin(&w->stream);
     if (sys == 0) sys = u9i_stream_sync_end(&w->stream);
-    if (sys == 0) sys = w->io->table->cut(w->out.file, u9i_stream_position(&w->stream));
+    if (sys == 0) sys = u9i_file_truncate(w->out.file, u9i_stream_position(&w->stream));
     if (sys == 0) sys = u9i_stream_sync_begin(&w->stream);
     if (sys == 0) sys = u9i_stream_sync_end(&w->stream);
     return sys ? u9i_writer_poison(w, sys, "closing the segment", fault) : U9_OK;
@@ -154,7 +152,7 @@ static u9_err open_next(u9i_writer *w, u9_fault *fault)
     w->next = old; /* closed by the caller, or on release */
     u9i_stream_turn(&w->stream, w->out.file, 0);
     w->names_dirty = true;
-    w->first_us = u9i_monotonic_us();
+    w->first_us = u9i_monotonic_us(w->env);
     u9_err err = put_open(w, &open, false, fault);
     return err == U9_OK ? u9i_writer_sync(w, fault) : err;
 }
@@ -204,7 +202,7 @@ u9_err u9i_writer_roll(u9i_writer *w, u9_fault *fault)
     err = u9i_writer_end(w, U9I_END_SEALING, fault);
     if (err != U9_OK) return err;
     take_up(w, &new);
-    w->io->table->close(old.out.file);
+    u9i_file_close(old.out.file);
     w->next = (u9i_output){0};
     return U9_OK;
 }

@@ -3,7 +3,6 @@
  */
 #include "engine/write/writer_parts.h"
 
-#include "engine/os/system.h"
 #include "format/value/decode.h"
 
 #include <assert.h>
@@ -80,7 +79,7 @@ u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t c
 
 u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault)
 {
-    uint64_t now = u9i_wall_us();
+    uint64_t now = u9i_wall_us(w->env);
     uint64_t seen = w->time_us > w->seen_us ? w->time_us : w->seen_us;
     w->stamp = now > seen ? now : seen + 1;
     if (w->stamp < U9_MUID_TIMESTAMP_MAX) return U9_OK;
@@ -91,7 +90,7 @@ u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault)
 /* Fresh keys are to be above a given one, unless that is from the far future. [L-7] */
 static void mind(u9i_writer *w, uint64_t stamp_us)
 {
-    if (stamp_us > w->seen_us && stamp_us < u9i_wall_us() + FAR_FUTURE_US) w->seen_us = stamp_us;
+    if (stamp_us > w->seen_us && stamp_us < u9i_wall_us(w->env) + FAR_FUTURE_US) w->seen_us = stamp_us;
 }
 
 /* The raw key of a record: the one given, or a fresh one. */
@@ -190,7 +189,7 @@ static u9_err seal_masked(const u9i_writer *w, const u9i_trailer *t, uint8_t *fr
     uint8_t mask[U9I_HASH_SIZE];
     uint8_t *body = frame + U9I_FRAME_HEADER_SIZE;
     for (unsigned i = 0; i < MASK_TRIES; i++) {
-        if (!u9i_random(mask, sizeof mask)) return U9_IO;
+        if (!u9i_random(w->env, mask, sizeof mask)) return U9_IO;
         if (i == 0) *body_size = u9i_mask_wrap(body, *body_size, mask);
         else u9i_mask_again(body, *body_size, mask);
         u9_err err = u9i_frame_seal(&w->out.secret, t, frame, *body_size, sha);
@@ -220,7 +219,7 @@ static u9_err seal_best(const u9i_writer *w, const u9i_trailer *t, uint8_t **fra
 /* Seals the frame being filled, whatever is in it, and puts it on the stream. */
 u9_err u9i_writer_seal(u9i_writer *w, u9_fault *fault)
 {
-    uint64_t now = u9i_wall_us();
+    uint64_t now = u9i_wall_us(w->env);
     if (now < w->time_us) now = w->time_us; /* [F-4] */
     if (w->count > 0 && now < w->stamp) now = w->stamp; /* [L-7] */
     if (now < w->seen_us) now = w->seen_us;

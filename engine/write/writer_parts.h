@@ -7,12 +7,17 @@
 
 #include "engine/write/writer.h"
 
+#include "format/base/fault.h"
+
 enum { U9I_WRITER_SLACK = 6 * U9I_BLOCK }; /* space for padding, a promise, a u9end and their padding */
 
 /* Room of a frame at its largest, and of a compressed one before it turns out to be larger. */
 #define U9I_FRAME_ROOM (U9I_FRAME_MAX + U9I_BLOCK)
 #define U9I_PACKED_ROOM (U9I_FRAME_ROOM + U9I_BODY_MAX / 128)
 #define U9I_BODY_TARGET (U9I_FRAME_TARGET - U9I_FRAME_HEADER_SIZE - U9I_TRAILER_SIZE)
+
+/* What holds of every writer between two calls. */
+void u9i_writer_check(const u9i_writer *w);
 
 /* Keeps the first failure, and returns U9_POISONED. `sys` is negative; 0: it is only told again. [W-6] */
 u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fault);

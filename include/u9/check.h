@@ -101,6 +101,7 @@ typedef struct u9_check_options {
     u9_damage_fn *on_damage;  /* may be NULL */
     u9_progress_fn *on_progress; /* may be NULL */
     void *ctx;                /* first argument of both */
+    const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
 } u9_check_options;
 
 /*
@@ -108,7 +109,7 @@ typedef struct u9_check_options {
  * only; memory does not grow with the log. Returns U9_OK when the check ran to its end, whatever it
  * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
  * U9_VERSION (a record in a later form, or in parts: nothing behind it was judged), U9_STATE
- * (on_progress asked to stop).
+ * (on_progress asked to stop), U9_ARG (options.io is not to be had).
  */
 U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *options,
                                      u9_report *report, u9_fault *fault);

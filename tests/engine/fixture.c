@@ -5,36 +5,16 @@
 
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
+#include "tests/must.h"
 #include "tests/second_reader.h"
+#include "tests/sim/sim.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static char directory[3000];
-
-static void remove_tree(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (dir == NULL) {
-        unlink(path);
-        return;
-    }
-    struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        char inner[4200];
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
-        remove_tree(inner);
-    }
-    closedir(dir);
-    rmdir(path);
-}
 
 void fixture_setup(void)
 {
@@ -43,9 +23,30 @@ void fixture_setup(void)
     ck_assert_ptr_nonnull(mkdtemp(directory));
 }
 
+static uint64_t seed(void)
+{
+    const char *given = getenv("U9_SEED");
+    return given ? strtoull(given, NULL, 0) : 9;
+}
+
+void fixture_setup_sim(void)
+{
+    fixture_setup();
+    sim_begin(seed());
+    sim_make_dir(directory);
+}
+
+void fixture_setup_sim_threads(void)
+{
+    fixture_setup();
+    sim_begin_threads(seed());
+    sim_make_dir(directory);
+}
+
 void fixture_teardown(void)
 {
-    remove_tree(directory);
+    sim_end();
+    remove_log(directory);
 }
 
 const char *at(const char *name)
@@ -66,9 +67,14 @@ const char *segment_path(const char *log, uint64_t number)
     return p;
 }
 
+const char *io_of(const char *path)
+{
+    return is_simulated(path) ? "sim" : NULL;
+}
+
 u9_options writer_options(void)
 {
-    return (u9_options){.size = sizeof(u9_options), .mode = U9_CREATE};
+    return (u9_options){.size = sizeof(u9_options), .mode = U9_CREATE, .io = io_of(directory)};
 }
 
 u9_log *open_writer(const char *log, const u9_options *options)
@@ -85,8 +91,9 @@ u9_log *open_reader(const char *log)
 {
     u9_log *handle = NULL;
     u9_fault fault = {0};
-    u9_err err = u9_log_open(log, NULL, &handle, &fault);
-    ck_assert_msg(err == U9_OK, "open for reading: %s: %s", u9_err_name(err), fault.text);
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(log)};
+    u9_err err = u9_log_open(log, &o, &handle, &fault);
+    MUST_SAY(err == U9_OK, "open for reading: %s: %s", u9_err_name(err), fault.text);
     return handle;
 }
 
@@ -94,7 +101,7 @@ void close_log(u9_log *log)
 {
     u9_fault fault = {0};
     u9_err err = u9_log_close(log, &fault);
-    ck_assert_msg(err == U9_OK, "close: %s: %s", u9_err_name(err), fault.text);
+    MUST_SAY(err == U9_OK, "close: %s: %s", u9_err_name(err), fault.text);
 }
 
 static uint64_t append_value(u9_log *log, const void *data, size_t size, bool text)
@@ -169,14 +176,15 @@ static void read_cursor(seen *s, const char *path)
 {
     u9_log *log;
     u9_cursor *cursor;
-    s->err = u9_log_open(path, NULL, &log, NULL);
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(path)};
+    s->err = u9_log_open(path, &o, &log, NULL);
     if (s->err != U9_OK) return;
-    ck_assert_int_eq(u9_cursor_open(log, NULL, &cursor, NULL), U9_OK);
+    MUST(u9_cursor_open(log, NULL, &cursor, NULL) == U9_OK);
     u9_record r;
     u9_err err;
     while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION)
         if (err == U9_OK) note_record(s, &r);
-    ck_assert_int_eq(err, U9_END);
+    MUST(err == U9_END);
     u9_cursor_close(cursor);
     close_log(log);
 }
@@ -188,20 +196,52 @@ static void tell_damage(const char *who, const u9_damage *d)
             (unsigned long long)d->begin, (unsigned long long)d->end, (long long)d->lost);
 }
 
+/* What the second reader makes of a simulated file, or of a directory of files. */
+static int second_read_simulated(const char *path, second_log *out)
+{
+    bool single = !sim_is_dir(path);
+    const char *slash = strrchr(path, '/');
+    size_t count = 1;
+    char **names = single ? NULL : list_names(path, &count);
+    second_source *sources = calloc(count + 1, sizeof *sources);
+    uint8_t **bytes = calloc(count + 1, sizeof *bytes);
+    for (size_t i = 0; i < count; i++) {
+        char inner[4400];
+        snprintf(inner, sizeof inner, "%s/%s", path, single ? "" : names[i]);
+        sources[i].name = single ? slash + 1 : names[i];
+        if (!sim_is_dir(inner)) bytes[i] = read_file(single ? path : inner, &sources[i].size);
+        sources[i].bytes = bytes[i];
+    }
+    int err = second_read_memory(sources, count, single, out);
+    for (size_t i = 0; i < count; i++) {
+        free(bytes[i]);
+        if (!single) free(names[i]);
+    }
+    free(bytes);
+    free(sources);
+    free(names);
+    return err;
+}
+
+static int second_look(const char *path, second_log *out)
+{
+    return is_simulated(path) ? second_read_simulated(path, out) : second_read(path, out);
+}
+
 /* The second reader tells the same. */
 static void agree(const seen *s, const char *path)
 {
     second_log other;
-    ck_assert_int_eq(second_read(path, &other), 0);
-    ck_assert_msg(other.n_records == s->count, "%s: %zu records, the second reader sees %zu", path,
+    MUST(second_look(path, &other) == 0);
+    MUST_SAY(other.n_records == s->count, "%s: %zu records, the second reader sees %zu", path,
                   s->count, other.n_records);
     for (size_t i = 0; i < s->count; i++) {
         const seen_record *a = &s->records[i];
         const second_record *b = &other.records[i];
-        ck_assert_uint_eq(a->ordinal, b->ordinal);
-        ck_assert_uint_eq(a->frame, b->frame);
-        ck_assert_uint_eq(a->size, b->size);
-        ck_assert_int_eq(memcmp(a->bytes, b->bytes, a->size), 0);
+        MUST(a->ordinal == b->ordinal);
+        MUST(a->frame == b->frame);
+        MUST(a->size == b->size);
+        MUST(memcmp(a->bytes, b->bytes, a->size) == 0);
     }
     if (other.n_damages != s->damage_count) {
         for (size_t i = 0; i < s->damage_count; i++) tell_damage("u9", &s->damages[i]);
@@ -212,12 +252,12 @@ static void agree(const seen *s, const char *path)
                                                .end = b->end, .lost = b->lost});
         }
     }
-    ck_assert_msg(other.n_damages == s->damage_count, "%s: %zu damages, the second reader sees %zu",
+    MUST_SAY(other.n_damages == s->damage_count, "%s: %zu damages, the second reader sees %zu",
                   path, s->damage_count, other.n_damages);
     for (size_t i = 0; i < s->damage_count; i++) {
         const u9_damage *a = &s->damages[i];
         const second_damage *b = &other.damages[i];
-        ck_assert_msg(a->verdict == b->verdict && a->reason == b->reason && a->begin == b->begin &&
+        MUST_SAY(a->verdict == b->verdict && a->reason == b->reason && a->begin == b->begin &&
                           a->end == b->end && a->lost == b->lost,
                       "%s: damage %zu: %s %s [%llu,%llu) lost %lld; second: %s %s [%llu,%llu) lost %lld",
                       path, i, u9_verdict_name(a->verdict), u9_reason_name(a->reason),
@@ -233,12 +273,13 @@ seen *look(const char *path)
     seen *s = calloc(1, sizeof *s);
     read_cursor(s, path);
     if (s->err != U9_OK) return s;
-    u9_check_options o = {.size = sizeof o, .on_damage = note_damage, .ctx = s};
+    u9_check_options o = {.size = sizeof o, .on_damage = note_damage, .ctx = s,
+                          .io = io_of(path)};
     s->report.size = sizeof s->report;
     u9_fault fault;
     u9_err err = u9_check(path, &o, &s->report, &fault);
-    ck_assert_msg(err == U9_OK, "check: %s: %s", u9_err_name(err), fault.text);
-    ck_assert_uint_eq(s->report.records, s->count);
+    MUST_SAY(err == U9_OK, "check: %s: %s", u9_err_name(err), fault.text);
+    MUST(s->report.records == s->count);
     agree(s, path);
     return s;
 }
@@ -280,95 +321,6 @@ bool has_text(const seen *s, const char *text)
     return false;
 }
 
-/* Files */
-
-uint8_t *read_file(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    ck_assert_msg(f != NULL, "%s: %s", path, strerror(errno));
-    uint64_t n = file_size(path);
-    uint8_t *bytes = malloc(n + 1);
-    ck_assert_uint_eq(fread(bytes, 1, n, f), n);
-    fclose(f);
-    *size = n;
-    return bytes;
-}
-
-void write_file(const char *path, const void *bytes, size_t size)
-{
-    FILE *f = fopen(path, "wb");
-    ck_assert_msg(f != NULL, "%s: %s", path, strerror(errno));
-    ck_assert_uint_eq(fwrite(bytes, 1, size, f), size);
-    ck_assert_int_eq(fclose(f), 0);
-}
-
-void copy_log(const char *from, const char *to)
-{
-    ck_assert_int_eq(mkdir(to, 0700), 0);
-    DIR *dir = opendir(from);
-    ck_assert_ptr_nonnull(dir);
-    struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        char a[4200], b[4200];
-        size_t size;
-        if (e->d_name[0] == '.') continue;
-        snprintf(a, sizeof a, "%s/%s", from, e->d_name);
-        snprintf(b, sizeof b, "%s/%s", to, e->d_name);
-        uint8_t *bytes = read_file(a, &size);
-        write_file(b, bytes, size);
-        free(bytes);
-    }
-    closedir(dir);
-}
-
-void remove_log(const char *path)
-{
-    remove_tree(path);
-}
-
-uint64_t file_size(const char *path)
-{
-    struct stat st;
-    ck_assert_msg(stat(path, &st) == 0, "%s: %s", path, strerror(errno));
-    return (uint64_t)st.st_size;
-}
-
-static int open_for_damage(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
-    return fd;
-}
-
-void flip_bit(const char *path, uint64_t offset, unsigned bit)
-{
-    int fd = open_for_damage(path);
-    uint8_t byte;
-    ck_assert_int_eq(pread(fd, &byte, 1, (off_t)offset), 1);
-    byte ^= (uint8_t)(1u << bit);
-    ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)offset), 1);
-    close(fd);
-}
-
-void fill_bytes(const char *path, uint64_t offset, uint64_t count, uint8_t value)
-{
-    int fd = open_for_damage(path);
-    for (uint64_t i = 0; i < count; i++)
-        ck_assert_int_eq(pwrite(fd, &value, 1, (off_t)(offset + i)), 1);
-    close(fd);
-}
-
-void cut_file(const char *path, uint64_t size)
-{
-    ck_assert_int_eq(truncate(path, (off_t)size), 0);
-}
-
-void extend_file(const char *path, uint64_t size)
-{
-    ck_assert_uint_le(file_size(path), size);
-    cut_file(path, size);
-}
-
 size_t frame_offsets(const char *path, uint64_t *out, size_t max)
 {
     static const uint8_t magic[8] = {0xff, 0xff, 'u', 't', 'f', '9', 'f', 0x00};
@@ -388,7 +340,7 @@ void crash(u9_log *writer, const char *log)
     copy_log(log, aside);
     close_log(writer);
     remove_log(log);
-    ck_assert_int_eq(rename(aside, log), 0);
+    move_file(aside, log);
 }
 
 u9_options small_options(void)
@@ -398,44 +350,14 @@ u9_options small_options(void)
     return o;
 }
 
-void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size)
-{
-    int fd = open_for_damage(path);
-    ck_assert_int_eq(pwrite(fd, bytes, size, (off_t)offset), (ssize_t)size);
-    close(fd);
-}
-
-void picture(const char *log, uint8_t out[16])
-{
-    struct dirent **names;
-    int n = scandir(log, &names, NULL, alphasort);
-    ck_assert_int_ge(n, 0);
-    memset(out, 0, 16);
-    for (int i = 0; i < n; i++) {
-        char path[4200];
-        snprintf(path, sizeof path, "%s/%s", log, names[i]->d_name);
-        if (names[i]->d_name[0] != '.') {
-            size_t size, length = strlen(names[i]->d_name);
-            uint8_t *bytes = read_file(path, &size);
-            bytes = realloc(bytes, size + length + 16);
-            memcpy(bytes + size, names[i]->d_name, length);
-            memcpy(bytes + size + length, out, 16);
-            u9i_hash(bytes, size + length + 16, out);
-            free(bytes);
-        }
-        free(names[i]);
-    }
-    free(names);
-}
-
 u9i_secret keys_of(const char *path)
 {
-    uint8_t header[U9I_DISK_HEADER_SIZE];
+    size_t size;
     u9i_secret secret;
-    int fd = open_for_damage(path);
-    ck_assert_int_eq(pread(fd, header, sizeof header, 0), (ssize_t)sizeof header);
-    close(fd);
-    ck_assert_int_eq(u9i_disk_decode(header, &secret), U9_OK);
+    uint8_t *bytes = read_file(path, &size);
+    ck_assert_uint_ge(size, U9I_DISK_HEADER_SIZE);
+    ck_assert_int_eq(u9i_disk_decode(bytes, &secret), U9_OK);
+    free(bytes);
     return secret;
 }
 
@@ -605,7 +527,7 @@ void forge_mend(forged_segment *s, uint64_t p)
 
 void forge_save(const forged_segment *s, const char *log)
 {
-    if (mkdir(log, 0700) != 0) ck_assert_int_eq(errno, EEXIST);
+    make_dir(log);
     write_file(segment_path(log, s->number), s->bytes, s->size);
 }
 

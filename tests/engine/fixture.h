@@ -1,8 +1,9 @@
 /*
  * tests/engine/fixture.h: the verbs that the engine's tests are written in.
  *
- * A test works in a fresh directory below U9_TEST_DIR. Logs are named by short names in it. Every log that
- * is read through `expect_` verbs is also read by the second reader, which must agree.
+ * A test works in a fresh directory below U9_TEST_DIR, or in one of the same name on a simulated disk. Logs are
+ * named by short names in it. Every log that is read through look() is also read by the second reader,
+ * which must agree.
  */
 #ifndef TESTS_ENGINE_FIXTURE_H
 #define TESTS_ENGINE_FIXTURE_H
@@ -11,13 +12,20 @@
 #include <u9.h>
 
 #include "format/frame/control.h"
+#include "tests/engine/files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Setup and teardown of a Check fixture: makes and removes the test's directory. */
+/*
+ * Setup and teardown of a Check fixture: makes and removes the test's directory. The others begin a simulated
+ * world first, from U9_SEED or 9, and the directory is in it: all verbs here and writer_options() then
+ * work on it.
+ */
 void fixture_setup(void);
+void fixture_setup_sim(void);
+void fixture_setup_sim_threads(void);
 void fixture_teardown(void);
 
 /* "<test directory>/<name>"; valid until 16 more calls. */
@@ -26,7 +34,10 @@ const char *at(const char *name);
 /* "<log>/<%016x.u9>" */
 const char *segment_path(const char *log, uint64_t number);
 
-/* Options for a writer with the io table of the run (U9_IO), policy commit. */
+/* The env for a path: "sim", or NULL, which is that of the run (U9_IO). */
+const char *io_of(const char *path);
+
+/* Options for a writer with the env of the test's directory, policy commit. */
 u9_options writer_options(void);
 
 u9_log *open_writer(const char *log, const u9_options *options); /* NULL: writer_options() */
@@ -73,17 +84,6 @@ size_t count_damages(const seen *s, u9_verdict verdict, u9_reason reason);
 /* True if a record with this text is there. */
 bool has_text(const seen *s, const char *text);
 
-/* Files. */
-uint8_t *read_file(const char *path, size_t *size); /* free() it */
-void write_file(const char *path, const void *bytes, size_t size);
-void copy_log(const char *from, const char *to); /* a directory of files */
-void remove_log(const char *path);
-uint64_t file_size(const char *path);
-void flip_bit(const char *path, uint64_t offset, unsigned bit);
-void fill_bytes(const char *path, uint64_t offset, uint64_t count, uint8_t value);
-void cut_file(const char *path, uint64_t size);
-void extend_file(const char *path, uint64_t size); /* with zeros */
-
 /* Frames of a segment file as it stands, found by the second reader's eyes: offsets, ascending. */
 size_t frame_offsets(const char *path, uint64_t *out, size_t max);
 
@@ -95,12 +95,6 @@ void crash(u9_log *writer, const char *log);
 
 /* Writer options with the smallest segments: files and reservations stay small. */
 u9_options small_options(void);
-
-/* Overwrites bytes of a file, which may grow by it. */
-void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size);
-
-/* H over the names and contents of all files in a directory. */
-void picture(const char *log, uint8_t out[16]);
 
 /* The keys of the file whose disk header stands at `path`. */
 u9i_secret keys_of(const char *path);

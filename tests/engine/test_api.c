@@ -92,7 +92,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
 {
     if (sizeof(void *) != 8) return;
     ck_assert_uint_eq(sizeof(u9_options), 72);
-    ck_assert_uint_eq(sizeof(u9_check_options), 32);
+    ck_assert_uint_eq(sizeof(u9_check_options), 40);
     ck_assert_uint_eq(sizeof(u9_report), 1784);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
@@ -104,6 +104,33 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_value), 56);
     ck_assert_uint_eq(sizeof(u9_muid), 24);
     ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
+    ck_assert_uint_eq(offsetof(u9_check_options, io), 32);
+}
+END_TEST
+
+START_TEST(a_check_takes_the_options_of_an_earlier_version)
+{
+    u9_check_options o = {.io = "carrier pigeon"};
+    u9_report report = {.size = sizeof report};
+    u9_fault fault;
+    uint64_t saved;
+    const char *log = at("log");
+    session(log, "a", 3, 0);
+    for (o.size = 0; o.size < sizeof o + 8; o.size++) {
+        bool earlier = o.size == offsetof(u9_check_options, io); /* it is not there */
+        u9_err err = u9_check(log, &o, &report, &fault);
+        ck_assert_int_eq(err, earlier ? U9_OK : U9_ARG);
+        if (!earlier)
+            ck_assert_ptr_nonnull(strstr(fault.text, o.size == sizeof o ? "carrier pigeon" : "options.size"));
+    }
+    o.size = sizeof o;
+    ck_assert_int_eq(u9_salvage(log, at("out"), &o, &report, &saved, &fault), U9_ARG);
+    ck_assert_ptr_nonnull(strstr(fault.text, "carrier pigeon"));
+    o.io = "posix";
+    ck_assert_int_eq(u9_check(log, &o, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.records, 3);
+    ck_assert_int_eq(u9_salvage(log, at("out"), &o, &report, &saved, &fault), U9_OK);
+    ck_assert_uint_eq(saved, 3);
 }
 END_TEST
 
@@ -147,6 +174,10 @@ Suite *suite_api(void)
     tcase_add_test(pinned, the_numbers_of_reasons_are_pinned);
     tcase_add_test(pinned, the_numbers_of_modes_policies_and_limits_are_pinned);
     tcase_add_test(pinned, structs_that_a_host_fills_have_the_sizes_they_had);
+    TCase *earlier = tcase_create("earlier");
+    tcase_add_checked_fixture(earlier, fixture_setup, fixture_teardown);
+    tcase_add_test(earlier, a_check_takes_the_options_of_an_earlier_version);
+    suite_add_tcase(suite, earlier);
     tcase_add_test(pinned, a_fault_is_told_in_one_line);
     tcase_add_test(pinned, the_version_is_told_in_the_header);
     suite_add_tcase(suite, pinned);

@@ -122,7 +122,7 @@ u9_err u9_diff_apply(u9_diff *d, const void *bytes, size_t size, u9_fault *fault
     u9_err err = u9_value_check(bytes, size, NULL, fault);
     if (!err) err = read_patch(&p, size, &symbol);
     if (err) return err;
-    const u9i_op *op = u9i_op_find(symbol.data);
+    const u9i_patch_op *op = u9i_op_find(symbol.data);
     const u9_reducer *reducer = find_reducer(d->reducers, d->reducer_count, symbol.data);
     if (!op && !reducer)
         return u9i_patch_refuse(&p, U9_ARG, symbol.start, "D-1",

@@ -241,7 +241,7 @@ static u9_err op_merge(u9i_patch *p)
     return U9_OK;
 }
 
-static const u9i_op ops[] = {
+static const u9i_patch_op ops[] = {
     {"set", 1, 1, op_set},
     {"delete", 0, 0, op_delete},
     {"insert", 1, UINT64_MAX, op_insert},
@@ -252,7 +252,7 @@ static const u9i_op ops[] = {
 
 enum { OPS = sizeof ops / sizeof ops[0] };
 
-const u9i_op *u9i_op_find(const uint8_t symbol[U9I_SYMBOL_SIZE])
+const u9i_patch_op *u9i_op_find(const uint8_t symbol[U9I_SYMBOL_SIZE])
 {
     for (size_t i = 0; i < OPS; i++)
         if (memcmp(ops[i].name, symbol, U9I_SYMBOL_SIZE) == 0) return &ops[i];

@@ -72,13 +72,13 @@ U9_MUST_CHECK u9_err u9i_patch_put_copy(const u9i_patch *p, const uint8_t *value
 U9_MUST_CHECK u9_err u9i_patch_drop(const u9i_patch *p);
 
 /* An op that every program knows. [D-3] */
-typedef struct u9i_op {
+typedef struct u9i_patch_op {
     char name[U9I_SYMBOL_SIZE];
     uint64_t least, most; /* arguments */
     u9_err (*apply)(u9i_patch *p);
-} u9i_op;
+} u9i_patch_op;
 
 /* NULL: it is none of them. */
-const u9i_op *u9i_op_find(const uint8_t symbol[U9I_SYMBOL_SIZE]);
+const u9i_patch_op *u9i_op_find(const uint8_t symbol[U9I_SYMBOL_SIZE]);
 
 #endif

@@ -3,19 +3,16 @@
  * stretches of them are overwritten, moved and put back to what they were earlier: each change is told,
  * and costs at most the records of the frames that it hit; all others come back byte for byte.
  */
+#include "format/base/bytes.h"
+#include "format/frame/body.h"
+#include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
+#include "tests/must.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
-#include "engine/read/reader.h"
-#include "engine/os/system.h"
-#include "format/base/bytes.h"
-#include "format/frame/disk.h"
-
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX = 64, BLOCK = 4096, SECTOR = 512 };
 
@@ -30,109 +27,37 @@ enum { MAX = 64, BLOCK = 4096, SECTOR = 512 };
 #define SLOW 0
 #endif
 
-enum { FILES = 4 };
-
 /* A log, one file of which is damaged over and over, and what it held before. */
 typedef struct victim {
-    const char *log;
-    uint64_t number;
-    uint8_t *bytes; /* of that file, as they were */
+    char log[4200], path[4400]; /* of the log, and of that file */
+    uint8_t *bytes;  /* of it, as they were */
     size_t size;
     seen_frame frames[MAX];
     size_t count;
     seen *whole;
-    int fd;
-
-    u9i_io io; /* the same log in memory: fast enough for every bit */
-    struct held {
-        u9i_file file;
-        char name[20];
-        uint8_t *bytes;
-        size_t size;
-    } held[FILES];
-    size_t held_count;
 } victim;
-
-static int list_held(u9i_io *io, u9i_list_fn *each, void *ctx)
-{
-    victim *v = (victim *)((char *)io - offsetof(victim, io));
-    int err = 0;
-    for (size_t i = 0; i < v->held_count && err == 0; i++) err = each(ctx, v->held[i].name);
-    return err;
-}
-
-static int open_held(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
-{
-    victim *v = (victim *)((char *)io - offsetof(victim, io));
-    ck_assert_int_eq(mode, U9I_OPEN_READ);
-    for (size_t i = 0; i < v->held_count; i++)
-        if (strcmp(v->held[i].name, name) == 0) *out = &v->held[i].file;
-    return 0;
-}
-
-static void close_held(u9i_file *file)
-{
-    (void)file;
-}
-
-static int size_held(u9i_file *file, uint64_t *out)
-{
-    *out = ((struct held *)file)->size;
-    return 0;
-}
-
-static int read_held(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
-{
-    const struct held *h = (struct held *)file;
-    *got = off >= h->size ? 0 : h->size - off < n ? (size_t)(h->size - off) : n;
-    if (*got > 0) memcpy(buf, h->bytes + off, *got);
-    return 0;
-}
-
-static bool busy_held(u9i_io *io)
-{
-    (void)io;
-    return false;
-}
-
-static const u9i_io_table holding = {.name = "held",
-                                     .list = list_held,
-                                     .open = open_held,
-                                     .close = close_held,
-                                     .size = size_held,
-                                     .read = read_held,
-                                     .busy = busy_held};
 
 static void take(victim *v, const char *log, uint64_t number)
 {
-    *v = (victim){.log = log, .number = number, .io.table = &holding};
-    v->bytes = read_file(segment_path(log, number), &v->size);
+    *v = (victim){.count = 0};
+    strcpy(v->log, log);
+    strcpy(v->path, segment_path(log, number));
+    v->bytes = read_file(v->path, &v->size);
     v->count = list_frames(v->bytes, v->size, v->frames, MAX);
     v->whole = look(log);
     ck_assert_uint_gt(v->whole->count, 0);
     ck_assert_int_eq(v->whole->report.verdict, U9_V_CLEAN);
-    v->fd = open(segment_path(log, number), O_RDWR | O_CLOEXEC);
-    ck_assert_int_ge(v->fd, 0);
-    for (uint64_t i = 1; access(segment_path(log, i), F_OK) == 0; i++) {
-        ck_assert_uint_le(i, FILES);
-        struct held *h = &v->held[v->held_count++];
-        h->file.io = &v->io;
-        snprintf(h->name, sizeof h->name, "%016llx.u9", (unsigned long long)i);
-        h->bytes = read_file(segment_path(log, i), &h->size);
-    }
 }
 
 static void drop(victim *v)
 {
     forget(v->whole);
     free(v->bytes);
-    close(v->fd);
-    for (size_t i = 0; i < v->held_count; i++) free(v->held[i].bytes);
 }
 
 static void put(const victim *v, uint64_t at, const void *bytes, size_t size)
 {
-    ck_assert_int_eq(pwrite(v->fd, bytes, size, (off_t)at), (ssize_t)size);
+    put_bytes(v->path, at, bytes, size);
 }
 
 /* What a damaged log shows. */
@@ -154,73 +79,75 @@ static void note(void *ctx, const u9_damage *d)
     else g->lost += d->lost;
 }
 
-static void ignore(void *ctx, const u9_damage *d)
-{
-    (void)ctx;
-    (void)d;
-}
-
 /* Each record that comes must be one that was there, the same to the byte, and in order. */
 static void note_record(const victim *v, gist *g, uint64_t *next, uint64_t ordinal,
                         const uint8_t *bytes, size_t size)
 {
-    ck_assert_uint_ge(ordinal, *next);
-    ck_assert_uint_lt(ordinal, v->whole->count);
+    MUST(ordinal >= *next);
+    MUST(ordinal < v->whole->count);
     const seen_record *was = &v->whole->records[ordinal];
-    ck_assert(was->size == size && memcmp(was->bytes, bytes, size) == 0);
+    MUST(was->size == size && memcmp(was->bytes, bytes, size) == 0);
     *next = ordinal + 1;
     g->seen++;
 }
 
-/* By the public face: u9_check and a cursor. */
-static gist inspect(const victim *v)
+/* What u9_check makes of the log on the disk of this env. */
+static gist check(const char *log, const char *io)
 {
     gist g = {0};
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .on_damage = note, .ctx = &g};
+    u9_check_options o = {.size = sizeof o, .on_damage = note, .ctx = &g, .io = io};
     u9_fault fault = {0};
-    u9_err err = u9_check(v->log, &o, &report, &fault);
-    ck_assert_msg(err == U9_OK, "%s", fault.text);
-    ck_assert_int_eq(report.verdict, g.verdict);
-
-    u9_log *log;
-    u9_cursor *c;
-    u9_record r;
-    uint64_t next = 0;
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .on_damage = ignore};
-    ck_assert_int_eq(u9_log_open(v->log, &reading, &log, NULL), U9_OK);
-    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
-    while ((err = u9_cursor_next(c, &r)) == U9_OK)
-        note_record(v, &g, &next, r.ordinal, r.bytes, r.size);
-    ck_assert_int_eq(err, U9_END);
-    u9_cursor_close(c);
-    u9_log_close(log, NULL);
-    ck_assert_uint_eq(report.records, g.seen);
+    u9_err err = u9_check(log, &o, &report, &fault);
+    MUST_SAY(err == U9_OK, "%s", fault.text);
+    MUST(report.verdict == g.verdict);
+    g.seen = (size_t)report.records;
     return g;
 }
 
-/* By the reader on which both stand, in memory. */
-static gist inspect_held(victim *v)
+/* What a cursor makes of it, which does not look behind the ends of sealed segments. */
+static gist walk(const victim *v, const char *log, const char *io)
 {
     gist g = {0};
-    u9i_reader r;
-    u9i_step step = U9I_STEP_FRAME;
-    uint64_t last = 0;
-    ck_assert_int_eq(u9i_reader_open(&r, &v->io, "held", NULL), U9_OK);
-    r.seals = true;
-    while (step != U9I_STEP_END) {
-        ck_assert_int_eq(u9i_reader_step(&r, &step, NULL), U9_OK);
-        if (step == U9I_STEP_DAMAGE) note(&g, &r.damage);
-        if (step != U9I_STEP_FRAME || r.count == 0) continue;
-        const uint8_t *next = r.body.bytes;
-        size_t left = r.body.size;
-        u9i_record record;
-        for (uint64_t n = r.frame->trailer.ordinal;
-             u9i_record_next(&next, &left, &record) == U9_OK;)
-            note_record(v, &g, &last, n++, record.bytes, record.size);
-    }
-    u9i_reader_release(&r);
+    u9_log *handle;
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    uint64_t next = 0;
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .on_damage = note, .on_damage_ctx = &g, .io = io};
+    MUST(u9_log_open(log, &o, &handle, NULL) == U9_OK);
+    MUST(u9_cursor_open(handle, NULL, &c, NULL) == U9_OK);
+    while ((err = u9_cursor_next(c, &r)) == U9_OK)
+        note_record(v, &g, &next, r.ordinal, r.bytes, r.size);
+    MUST(err == U9_END);
+    u9_cursor_close(c);
+    u9_log_close(handle, NULL);
     return g;
+}
+
+static bool same(const gist *g, const gist *h)
+{
+    return g->verdict == h->verdict && g->seen == h->seen && g->damages == h->damages &&
+           g->lost == h->lost && g->reason == h->reason;
+}
+
+/* Both; what both are told they are told alike. */
+static gist inspect(const victim *v)
+{
+    sim_forget_diary();
+    gist g = walk(v, v->log, "sim"), h = check(v->log, "sim");
+    MUST(g.seen == h.seen);
+    MUST(g.damages == 0 || same(&g, &h));
+    return h;
+}
+
+/* The same files on the real disk are judged the same. */
+static void expect_same_on_the_real_disk(const victim *v, const gist *g)
+{
+    sim_store(v->log, at("real"));
+    gist h = check(at("real"), NULL);
+    MUST(same(g, &h));
+    MUST(walk(v, at("real"), NULL).seen == g->seen);
 }
 
 /* The frame that holds byte `at`, its padding not included; NULL if none does. */
@@ -243,43 +170,49 @@ static void expect_told(const victim *v, const gist *g, uint64_t at, unsigned bi
 {
     const seen_frame *f = frame_of(v, at);
     size_t cost = f ? f->count : 0;
-    ck_assert_msg(g->verdict >= least_verdict(v, at), "byte %llu bit %u: %s",
+    MUST_SAY(g->verdict >= least_verdict(v, at), "byte %llu bit %u: %s",
                   (unsigned long long)at, bit, u9_verdict_name(g->verdict));
-    ck_assert_msg(g->seen + cost == v->whole->count, "byte %llu bit %u: %zu records",
+    MUST_SAY(g->seen + cost == v->whole->count, "byte %llu bit %u: %zu records",
                   (unsigned long long)at, bit, g->seen);
-    if (g->verdict == U9_V_CORRUPT && !g->unknown_lost) ck_assert_uint_eq(g->lost, cost);
-    if (at < 32) ck_assert_int_eq(g->reason, U9_R_HEADER);
+    if (g->verdict == U9_V_CORRUPT && !g->unknown_lost) MUST(g->lost == cost);
+    if (at < 32) MUST(g->reason == U9_R_HEADER);
 }
 
 /*
- * Flips each bit in turn: it is told, and costs the frame that it is in, or nothing. One in `public`
- * goes through the files too. Under a sanitizer, not every bit of bodies and fill is flipped.
+ * Flips each bit in turn: it is told, and costs the frame that it is in, or nothing. One in `real` goes through
+ * real files too. Under a sanitizer, not every bit of bodies and fill is flipped.
  */
-static void flip_every_bit(victim *v, unsigned public)
+static void flip_every_bit(const victim *v, unsigned real)
 {
-    uint8_t *held = v->held[v->number - 1].bytes;
     for (uint64_t at = 0; at < v->size; at++) {
         const seen_frame *f = frame_of(v, at);
         uint64_t in = f ? at - f->offset : 0;
         bool edge = at < 32 || (f && (in < 64 || in >= 64 + f->length - 80));
         for (unsigned bit = 0; bit < 8; bit++) {
             if (SLOW && (at * 8 + bit) % (edge ? 3 : 29) != 0) continue;
-            held[at] ^= (uint8_t)(1u << bit);
-            gist g = inspect_held(v);
+            flip_bit(v->path, at, bit);
+            sim_forget_diary();
+            gist g = walk(v, v->log, "sim");
+            if (g.damages == 0 || bit == at % 8) g = inspect(v);
             expect_told(v, &g, at, bit);
-            if ((at * 8 + bit) % public == 0) {
-                put(v, at, held + at, 1);
-                gist h = inspect(v);
-                ck_assert(g.verdict == h.verdict && g.seen == h.seen && g.damages == h.damages);
-                ck_assert(g.lost == h.lost && g.reason == h.reason);
-                put(v, at, v->bytes + at, 1);
-            }
-            held[at] = v->bytes[at];
+            if ((at * 8 + bit) % real == 0) expect_same_on_the_real_disk(v, &g);
+            flip_bit(v->path, at, bit);
         }
     }
 }
 
-/* A closed log of one segment, with frames of each kind. */
+/* It has a frame of each kind. */
+static void expect_all_kinds(const char *log)
+{
+    seen *s = look(log);
+    ck_assert_uint_eq(s->report.lz4_frames, 1);
+    ck_assert_uint_eq(s->report.mask_frames, 1);
+    ck_assert_uint_gt(s->report.frames, 4);
+    ck_assert_int_ne(s->report.closed, 0);
+    forget(s);
+}
+
+/* A closed log of one segment, as a writer leaves it. */
 static void make_small(const char *log)
 {
     u9_options o = small_options();
@@ -289,25 +222,44 @@ static void make_small(const char *log)
     append_many(w, "plain", 1, 1);
     /* The boundary where it would stand aligned in a body of its own: that one is masked. [F-7] */
     uint8_t bytes[42];
-    ck_assert(u9i_random(bytes, sizeof bytes));
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 37 + 11);
     memcpy(bytes + 10, keys_of(segment_path(log, 1)).boundary, 16);
     append_bytes(w, bytes, sizeof bytes);
     close_log(w);
-    seen *s = look(log);
-    ck_assert_uint_eq(s->report.lz4_frames, 1);
-    ck_assert_uint_eq(s->report.mask_frames, 1);
-    forget(s);
+    expect_all_kinds(log);
+}
+
+/* The same with one frame behind the other: two blocks in all. */
+static void make_compact(const char *log)
+{
+    uint8_t body[2048], packed[2048];
+    char text[400];
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    memset(text, 's', sizeof text);
+    size_t n = record_bytes(body, 0, text, sizeof text);
+    n += record_bytes(body + n, 1, text, sizeof text);
+    ck_assert_uint_le(u9i_lz4_bound(n), sizeof packed);
+    forge_frame(&f, packed, u9i_lz4_wrap(body, n, packed), 2);
+    forge_records(&f, "plain", 3);
+    n = record_bytes(body, 5, f.secret.boundary, 16);
+    forge_frame(&f, body, u9i_mask_wrap(body, n, (const uint8_t *)"0123456789abcdef"), 1);
+    f.next.durable = f.end;
+    forge_records(&f, "promised", 1);
+    forge_end(&f, U9I_END_CLOSING);
+    forge_save(&f, log);
+    forge_free(&f);
+    expect_all_kinds(log);
 }
 
 /* [H-4] [H-5] [F-6] */
 START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
 {
     const char *log = at("log");
-    make_small(log);
+    make_compact(log);
     victim v;
     take(&v, log, 1);
-    ck_assert_uint_le(v.size, 20480);
-    flip_every_bit(&v, 97);
+    ck_assert_uint_eq(v.size, 2 * BLOCK);
+    flip_every_bit(&v, 997);
     drop(&v);
 }
 END_TEST
@@ -332,7 +284,7 @@ START_TEST(every_flipped_bit_of_a_sealed_segment_is_told)
     victim v;
     take(&v, log, 2);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_every_bit(&v, 97);
+    flip_every_bit(&v, 997);
     drop(&v);
     forge_free(&one);
     forge_free(&two);
@@ -347,11 +299,13 @@ START_TEST(the_second_reader_tells_the_same_of_flipped_bits)
     make_small(log);
     victim v;
     take(&v, log, 1);
+    ck_assert_uint_le(v.size, 20480);
     for (uint64_t bit = 0; bit < v.size * 8; bit += SLOW ? 211 : 13) {
-        uint8_t bad = v.bytes[bit / 8] ^ (uint8_t)(1u << bit % 8);
-        put(&v, bit / 8, &bad, 1);
+        flip_bit(v.path, bit / 8, bit % 8);
+        gist g = inspect(&v);
+        expect_told(&v, &g, bit / 8, bit % 8);
         forget(look(log));
-        put(&v, bit / 8, v.bytes + bit / 8, 1);
+        flip_bit(v.path, bit / 8, bit % 8);
     }
     drop(&v);
 }
@@ -468,18 +422,19 @@ START_TEST(a_segment_of_a_later_version_is_refused)
     const char *log = at("log");
     u9_log *handle;
     u9_fault fault;
-    u9_options o = writer_options();
+    u9_options o = writer_options(), reading = o;
+    reading.mode = U9_READ;
     forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
     forge_records(&f, "r", 5);
     f.bytes[7] = 2;
     f.bytes[100] ^= 1; /* what stands at 32 is not a u9open of this version */
     forge_save(&f, log);
-    ck_assert_int_eq(u9_log_open(log, NULL, &handle, &fault), U9_VERSION);
+    ck_assert_int_eq(u9_log_open(log, &reading, &handle, &fault), U9_VERSION);
     ck_assert_str_eq(fault.rule, "H-4");
     ck_assert_int_eq(u9_log_open(log, &o, &handle, &fault), U9_VERSION);
     f.bytes[9] ^= 1; /* a spare secret that fits the bytes at 32 does not make it this version */
     forge_save(&f, log);
-    ck_assert_int_eq(u9_log_open(log, NULL, &handle, &fault), U9_VERSION);
+    ck_assert_int_eq(u9_log_open(log, &reading, &handle, &fault), U9_VERSION);
     f.bytes[100] ^= 1; /* the u9open is there: then it is damage */
     forge_save(&f, log);
     seen *s = look(log);
@@ -702,7 +657,7 @@ Suite *suite_damage(void)
 {
     Suite *suite = suite_create("damage");
     TCase *tc = tcase_create("damage");
-    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 90);
     tcase_add_test(tc, every_flipped_bit_of_a_closed_segment_is_told);
     tcase_add_test(tc, every_flipped_bit_of_a_sealed_segment_is_told);

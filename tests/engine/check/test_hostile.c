@@ -3,17 +3,17 @@
  * headers and trailers that claim what is not so, and frames whose hashes are right and whose bodies
  * are wrong. What was appended comes back, nothing else does, and no file costs more than its size.
  */
-#include "tests/engine/fixture.h"
-#include "tests/suites.h"
-
-#include "engine/read/reader.h"
-#include "engine/os/system.h"
 #include "format/base/bytes.h"
+#include "format/frame/body.h"
 #include "format/frame/disk.h"
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BLOCK = 4096 };
 
@@ -105,139 +105,94 @@ START_TEST(records_of_boundaries_come_back)
 }
 END_TEST
 
-/* A disk in memory that counts what is read from it. */
-static struct {
-    u9i_io io;
-    u9i_file file;
-    uint8_t *bytes;
-    uint64_t size, read;
-} counted;
+/* What it takes to check a log: bytes read and time used. */
+typedef struct cost {
+    uint64_t frames, bytes;
+    double seconds;
+} cost;
 
-static int list_counted(u9i_io *io, u9i_list_fn *each, void *ctx)
+static cost cost_of_check(const char *log)
 {
-    (void)io;
-    return each(ctx, "0000000000000001.u9");
-}
-
-static int open_counted(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
-{
-    (void)io;
-    (void)name;
-    (void)mode;
-    *out = &counted.file;
-    return 0;
-}
-
-static void close_counted(u9i_file *file)
-{
-    (void)file;
-}
-
-static int size_counted(u9i_file *file, uint64_t *out)
-{
-    (void)file;
-    *out = counted.size;
-    return 0;
-}
-
-static int read_counted(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
-{
-    (void)file;
-    *got = off >= counted.size ? 0 : counted.size - off < n ? (size_t)(counted.size - off) : n;
-    memcpy(buf, counted.bytes + off, *got);
-    counted.read += *got;
-    return 0;
-}
-
-static bool busy_counted(u9i_io *io)
-{
-    (void)io;
-    return false;
-}
-
-/* Reads the whole segment: how many frames there are. Counts bytes read and time used. */
-static size_t read_all(double *seconds)
-{
-    static const u9i_io_table table = {.name = "counted",
-                                       .list = list_counted,
-                                       .open = open_counted,
-                                       .close = close_counted,
-                                       .size = size_counted,
-                                       .read = read_counted,
-                                       .busy = busy_counted};
-    u9i_reader r;
-    u9i_step step = U9I_STEP_FRAME;
-    size_t frames = 0;
-    counted.io.table = &table;
-    counted.file.io = &counted.io;
-    counted.read = 0;
-    uint64_t start = u9i_monotonic_us();
-    ck_assert_int_eq(u9i_reader_open(&r, &counted.io, "counted", NULL), U9_OK);
-    while (step != U9I_STEP_END) {
-        ck_assert_int_eq(u9i_reader_step(&r, &step, NULL), U9_OK);
-        frames += step == U9I_STEP_FRAME;
-    }
-    u9i_reader_release(&r);
-    *seconds = (double)(u9i_monotonic_us() - start) / 1e6;
-    return frames;
+    struct timespec start, end;
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .io = io_of(log)};
+    sim_forget_diary();
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    ck_assert_int_eq(u9_check(log, &o, &report, NULL), U9_OK);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (cost){report.frames, sim_bytes(SIM_READ) + sim_bytes(SIM_MAP),
+                  (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9};
 }
 
 /* What is behind the first frame of a forged segment of 24 MiB. */
 typedef enum filler { NOISE, CLAIMS, TRUE_SIGNS, BARE, BLANK_CLAIMS } filler;
 
-static void forge_large(filler what)
+enum { LARGE = 24 << 20 };
+
+/* No first sector: frames are sought by their magic alone. Trailers stand where lengths say so. */
+static void blank_claims(uint8_t *bytes)
+{
+    uint64_t half = LARGE / 2;
+    memset(bytes, 0, 512);
+    for (uint64_t p = 512; p < half; p += 16) {
+        memcpy(bytes + p, u9i_frame_magic, 8);
+        u9i_set_be(bytes + p + 8, 8, half - 512 + 80 * ((p - 512) / 16 % 100000));
+    }
+    for (uint64_t i = 0; half + 80 * (i + 1) < LARGE; i++) {
+        uint64_t p = 512 - 48 + 16 * i;
+        u9i_trailer t = {.offset = p, .durable = 32, .previous = 32};
+        uint64_t length = half - 512 + 80 * (i % 100000);
+        if (p + 64 + length <= LARGE) u9i_trailer_encode(&t, bytes + p + 64 + length - 80);
+    }
+}
+
+/* A header at `p` that claims all behind it. */
+static void claim(const forged_segment *f, uint8_t *h, uint64_t p, filler what)
+{
+    uint64_t rest = LARGE - p - 64;
+    memcpy(h, f->secret.boundary, 16);
+    if (what == BARE) return;
+    u9i_set_be(h + 16, 8, p);
+    memset(h + 24, 0, 8);
+    if (what == TRUE_SIGNS) u9i_sign(h + 16, f->secret.bytes, h + 32);
+    memcpy(h + 48, u9i_frame_magic, 8);
+    u9i_set_be(h + 56, 8, rest < U9I_PAYLOAD_MAX ? rest & ~UINT64_C(15) : U9I_PAYLOAD_MAX);
+}
+
+static void forge_large(const char *log, filler what)
 {
     forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
-    counted.size = 24 << 20;
-    counted.bytes = malloc(counted.size);
-    memcpy(counted.bytes, f.bytes, f.size);
-    for (uint64_t p = f.size; p + 256 <= counted.size; p += 16) {
-        uint8_t *h = counted.bytes + p;
+    uint8_t *bytes = calloc(1, LARGE);
+    memcpy(bytes, f.bytes, f.size);
+    for (uint64_t p = f.size; p + 256 <= LARGE; p += 16) {
         if (what == NOISE) {
-            for (unsigned i = 0; i < 16; i++) h[i] = (uint8_t)rand();
+            for (unsigned i = 0; i < 16; i++) bytes[p + i] = (uint8_t)rand();
             continue;
         }
-        memcpy(h, f.secret.boundary, 16);
-        if (what == BARE) continue;
-        u9i_set_be(h + 16, 8, p);
-        memset(h + 24, 0, 8);
-        if (what == TRUE_SIGNS) u9i_sign(h + 16, f.secret.bytes, h + 32);
-        memcpy(h + 48, u9i_frame_magic, 8);
-        uint64_t rest = counted.size - p - 64;
-        u9i_set_be(h + 56, 8, rest < U9I_PAYLOAD_MAX ? rest & ~UINT64_C(15) : U9I_PAYLOAD_MAX);
-        p += 224;
+        claim(&f, bytes + p, p, what);
+        if (what != BARE) p += 224;
     }
-    if (what == BLANK_CLAIMS) { /* no first sector: frames are sought by their magic alone */
-        memset(counted.bytes, 0, 512);
-        uint64_t half = counted.size / 2;
-        for (uint64_t p = 512; p < half; p += 16) {
-            memcpy(counted.bytes + p, u9i_frame_magic, 8);
-            u9i_set_be(counted.bytes + p + 8, 8, half - 512 + 80 * ((p - 512) / 16 % 100000));
-        }
-        for (uint64_t i = 0; half + 80 * (i + 1) < counted.size; i++) {
-            uint64_t p = 512 - 48 + 16 * i;
-            u9i_trailer t = {.offset = p, .durable = 32, .previous = 32};
-            uint64_t length = half - 512 + 80 * (i % 100000);
-            if (p + 64 + length <= counted.size)
-                u9i_trailer_encode(&t, counted.bytes + p + 64 + length - 80);
-        }
-    }
+    if (what == BLANK_CLAIMS) blank_claims(bytes);
+    make_dir(log);
+    write_file(segment_path(log, 1), bytes, LARGE);
+    free(bytes);
     forge_free(&f);
 }
 
 /* [F-6] Boundaries that claim everything behind them: no frame is found, and the search is linear. */
 START_TEST(a_file_of_claims_costs_no_more_than_its_size)
 {
-    double noise, seconds;
-    forge_large(NOISE);
-    ck_assert_uint_eq(read_all(&noise), 1);
-    free(counted.bytes);
+    const char *log = at("log");
+    forge_large(log, NOISE);
+    cost noise = cost_of_check(log);
+    ck_assert_uint_eq(noise.frames, 1);
     for (filler what = CLAIMS; what <= BARE; what++) {
-        forge_large(what);
-        ck_assert_uint_eq(read_all(&seconds), 1);
-        ck_assert_uint_le(counted.read, 6 * counted.size);
-        ck_assert_msg(seconds < 4 * noise + 0.5, "%d: %.3f s, noise %.3f s", what, seconds, noise);
-        free(counted.bytes);
+        forge_large(log, what);
+        cost c = cost_of_check(log);
+        ck_assert_uint_eq(c.frames, 1);
+        ck_assert_uint_le(c.bytes, 6 * (uint64_t)LARGE);
+        ck_assert_msg(c.seconds < 4 * noise.seconds + 0.5, "%d: %.3f s, noise %.3f s", what,
+                      c.seconds, noise.seconds);
     }
 }
 END_TEST
@@ -245,12 +200,12 @@ END_TEST
 /* [L-4] The same without a secret to look for. */
 START_TEST(a_blank_file_of_claims_costs_no_more_than_its_size)
 {
-    double seconds;
-    forge_large(BLANK_CLAIMS);
-    ck_assert_uint_eq(read_all(&seconds), 0);
-    ck_assert_uint_le(counted.read, 12 * counted.size);
-    ck_assert_msg(seconds < 3, "%.3f s", seconds);
-    free(counted.bytes);
+    const char *log = at("log");
+    forge_large(log, BLANK_CLAIMS);
+    cost c = cost_of_check(log);
+    ck_assert_uint_eq(c.frames, 0);
+    ck_assert_uint_le(c.bytes, 12 * (uint64_t)LARGE);
+    ck_assert_msg(c.seconds < 3, "%.3f s", c.seconds);
 }
 END_TEST
 
@@ -629,7 +584,7 @@ Suite *suite_hostile(void)
 {
     Suite *suite = suite_create("hostile");
     TCase *tc = tcase_create("hostile");
-    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_log_within_a_log_never_surfaces);
     tcase_add_test(tc, records_of_boundaries_come_back);

@@ -3,26 +3,17 @@
  */
 #include "tests/engine/link/ship.h"
 
-#include "tests/engine/os/fault_io.h"
-
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-void ship_setup(void)
-{
-    fixture_setup();
-    fault_io_reset(NULL);
-}
 
 u9_options quick_options(void)
 {
     u9_options o = small_options();
     o.segment_size = 1 << 20;
-    o.io = "faulty";
     return o;
 }
 
@@ -71,7 +62,8 @@ void expect_same(const char *a, const char *b)
     ck_assert_uint_eq(left.batches, right.batches);
     ck_assert_mem_eq(left.hash, right.hash, sizeof left.hash);
     u9_report report = {.size = sizeof report};
-    ck_assert_int_eq(u9_check(b, NULL, &report, NULL), U9_OK);
+    u9_check_options o = {.size = sizeof o, .io = io_of(b)};
+    ck_assert_int_eq(u9_check(b, &o, &report, NULL), U9_OK);
     ck_assert_int_eq(report.verdict, U9_V_CLEAN);
     ck_assert_uint_eq(report.records, left.records);
 }
@@ -161,11 +153,16 @@ void expect_fine(const side *s)
 
 uint8_t *record(const char *log, uint64_t from, size_t *size, side *sender)
 {
-    int fd = open(at("recorded"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int fd = memfd_create("recorded", MFD_CLOEXEC);
     *sender = (side){.path = log, .in = -1, .out = fd, .from = from};
     send_main(sender);
+    off_t end = lseek(fd, 0, SEEK_END);
+    ck_assert_int_ge(end, 0);
+    uint8_t *bytes = malloc((size_t)end + 1);
+    ck_assert_int_eq(pread(fd, bytes, (size_t)end, 0), end);
     close(fd);
-    return read_file(at("recorded"), size);
+    *size = (size_t)end;
+    return bytes;
 }
 
 uint8_t *stream_of(const char *log, uint64_t from, size_t *size)
@@ -178,8 +175,8 @@ uint8_t *stream_of(const char *log, uint64_t from, size_t *size)
 
 side receive(const char *log, const uint8_t *bytes, size_t size)
 {
-    write_file(at("stream"), bytes, size);
-    side s = {.path = log, .in = open(at("stream"), O_RDONLY), .out = -1};
+    side s = {.path = log, .in = memfd_create("stream", MFD_CLOEXEC), .out = -1};
+    ck_assert_int_eq(pwrite(s.in, bytes, size, 0), (ssize_t)size);
     recv_main(&s);
     close(s.in);
     return s;

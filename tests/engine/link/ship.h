@@ -11,9 +11,6 @@
 #include <sys/types.h>
 #include <u9/transit.h>
 
-/* Setup of a Check fixture: logs are written without real syncs, which cost most of the time. */
-void ship_setup(void);
-
 u9_options quick_options(void);
 u9_log *open_quick(const char *path);
 

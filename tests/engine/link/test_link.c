@@ -4,7 +4,7 @@
  *
  * The other side is a thread, or the test itself, speaking frames by hand.
  */
-#include "tests/engine/os/fault_io.h"
+#include "tests/sim/sim.h"
 #include "tests/engine/link/ship.h"
 #include "tests/suites.h"
 
@@ -397,9 +397,9 @@ START_TEST(a_full_disk_is_told_to_both_and_the_rest_comes_later)
 {
     side sender, receiver;
     large_log(at("from"), 40); /* more than is reserved at once */
-    fault_io_fail(FAULT_RESERVE, 2, ENOSPC, true);
+    sim_fail(SIM_RESERVE, 2, ENOSPC, true);
     move_both_ways(true, at("from"), at("to"), &sender, &receiver);
-    fault_io_mend();
+    sim_mend();
     ck_assert_int_eq(receiver.err, U9_IO);
     ck_assert_int_eq(receiver.fault.sys, ENOSPC);
     ck_assert_int_eq(sender.err, U9_IO);
@@ -419,7 +419,7 @@ Suite *suite_link(void)
 {
     Suite *s = suite_create("link");
     TCase *two = tcase_create("two ways");
-    tcase_add_checked_fixture(two, ship_setup, fixture_teardown);
+    tcase_add_checked_fixture(two, fixture_setup_sim_threads, fixture_teardown);
     tcase_set_timeout(two, 60);
     tcase_add_test(two, on_a_two_way_link_only_what_is_missing_is_sent);
     tcase_add_test(two, a_large_log_goes_over_a_two_way_link);

@@ -766,7 +766,7 @@ Suite *suite_ship(void)
 {
     Suite *s = suite_create("ship");
     TCase *one = tcase_create("one way");
-    tcase_add_checked_fixture(one, ship_setup, fixture_teardown);
+    tcase_add_checked_fixture(one, fixture_setup_sim_threads, fixture_teardown);
     tcase_set_timeout(one, 60);
     tcase_add_test(one, a_log_arrives_over_a_pipe_with_keys_and_batches);
     tcase_add_test(one, the_same_stream_again_changes_nothing_and_a_longer_one_adds_its_rest);
@@ -785,7 +785,7 @@ Suite *suite_ship(void)
     tcase_add_test(one, progress_comes_with_an_estimate_of_the_whole);
     suite_add_tcase(s, one);
     TCase *no = tcase_create("refusals");
-    tcase_add_checked_fixture(no, ship_setup, fixture_teardown);
+    tcase_add_checked_fixture(no, fixture_setup_sim_threads, fixture_teardown);
     tcase_set_timeout(no, 60);
     tcase_add_test(no, a_receiver_refuses_what_no_sender_sends);
     tcase_add_test(no, a_forged_stream_that_is_right_is_taken_and_a_refused_frame_leaves_nothing);

@@ -6,15 +6,13 @@
  * verdict is right, a new session goes on behind it, and nothing that was void comes back.
  */
 #include "tests/engine/fixture.h"
-
-#include "engine/os/env.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX = 64, SECTOR = 512, BLOCK = 4096 };
 
@@ -65,7 +63,7 @@ static void crashed_session(const char *log, const char *prefix, size_t large)
 /* Puts the bytes in place of segment 1, the only one of the log. */
 static void put_alone(const char *log, const void *bytes, size_t size)
 {
-    remove(segment_path(log, 2));
+    remove_log(segment_path(log, 2));
     write_file(segment_path(log, 1), bytes, size);
 }
 
@@ -269,7 +267,7 @@ START_TEST(a_torn_rolled_log_keeps_its_sealed_segments)
     }
     crash(w, log);
     uint64_t last = 1;
-    while (access(segment_path(log, last + 1), F_OK) == 0) last++;
+    while (exists(segment_path(log, last + 1))) last++;
     ck_assert_uint_ge(last, 3);
     tear(segment_path(log, last));
     seen *s = look(log);
@@ -693,44 +691,10 @@ START_TEST(a_named_end_that_is_not_reached_is_corrupt)
 }
 END_TEST
 
-/* A disk that fails, or shows other bytes, in the first reads behind `from`. */
-static struct {
-    uint64_t from;
-    unsigned times; /* how many reads more */
-    int error;      /* 0: zeros are shown */
-} trouble;
-
-static int read_troubled(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
-{
-    int err = u9i_io_posix.read(file, off, buf, n, got);
-    if (err != 0 || trouble.times == 0 || off + *got <= trouble.from) return err;
-    trouble.times--;
-    if (trouble.error != 0) return trouble.error;
-    uint64_t keep = off < trouble.from ? trouble.from - off : 0;
-    memset((uint8_t *)buf + keep, 0, *got - keep);
-    return 0;
-}
-
-static u9i_io_table troubled;
-
-static int mount_troubled(const char *path, bool create, u9i_io **out)
-{
-    int err = u9i_io_posix.mount(path, create, out);
-    if (err == 0) (*out)->table = &troubled;
-    return err;
-}
-
-/* Opens the log on the troubled disk, which is well so far. */
-static u9_cursor *troubled_cursor(const char *log, u9_log **handle)
+static u9_cursor *open_cursor(const char *log, u9_log **handle)
 {
     u9_cursor *c;
-    troubled = u9i_io_posix;
-    troubled.name = "troubled";
-    troubled.mount = mount_troubled;
-    troubled.read = read_troubled;
-    u9i_io_offer(&troubled);
-    u9_options o = {.size = sizeof o, .io = "troubled"};
-    ck_assert_int_eq(u9_log_open(log, &o, handle, NULL), U9_OK);
+    *handle = open_reader(log);
     ck_assert_int_eq(u9_cursor_open(*handle, NULL, &c, NULL), U9_OK);
     return c;
 }
@@ -746,10 +710,8 @@ START_TEST(a_read_error_never_ends_a_log)
     forged_segment f = five_blocks(true, p);
     forge_end(&f, U9I_END_CLOSING);
     forge_save(&f, log);
-    u9_cursor *c = troubled_cursor(log, &handle);
-    trouble.from = p[2];
-    trouble.times = 3;
-    trouble.error = -EIO;
+    u9_cursor *c = open_cursor(log, &handle);
+    sim_spoil(segment_path(log, 1), p[2], UINT64_MAX, EIO, 3);
     for (unsigned errors = 0, i = 0; i < 10;) {
         u9_err err = u9_cursor_next(c, &r);
         if (err == U9_OK) ck_assert_uint_eq(r.ordinal, i++);
@@ -776,15 +738,13 @@ START_TEST(a_gap_counts_only_when_it_is_read_twice)
     forged_segment f = five_blocks(true, p);
     forge_end(&f, U9I_END_CLOSING);
     forge_save(&f, log);
-    u9_cursor *c = troubled_cursor(log, &handle);
-    trouble.from = p[2];
-    trouble.times = 1;
-    trouble.error = 0;
+    u9_cursor *c = open_cursor(log, &handle);
+    sim_hide_for(segment_path(log, 1), p[2], UINT64_MAX, 1);
     for (unsigned i = 0; i < 10; i++) {
         ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
         ck_assert_uint_eq(r.ordinal, i);
     }
-    ck_assert_uint_eq(trouble.times, 0);
+    ck_assert_uint_eq(sim_troubles(), 0);
     ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
     u9_cursor_close(c);
     close_log(handle);
@@ -796,7 +756,7 @@ Suite *suite_recovery(void)
 {
     Suite *suite = suite_create("recovery");
     TCase *tc = tcase_create("recovery");
-    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_torn_tail_of_every_length_ends_the_log);
     tcase_add_test(tc, a_torn_tail_with_zeros_behind_it_ends_the_log);

@@ -2,120 +2,50 @@
  * tests/engine/read/test_live.c: a log that is read while it is written: nothing that is on its way is taken for
  * damage, and nothing that is damaged for something on its way. [R-10]
  *
- * The disk "late" shows zeros in the place of bytes that a writer is just putting there, up to a moment that
- * the test chooses, and says of the lock what the test wants.
+ * The simulated disk shows zeros in the place of bytes that a writer is just putting there, up to a moment
+ * that the test chooses; somebody has the lock or not.
  */
-#include "engine/read/reader.h"
+#include "format/base/hash.h"
 #include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BLOCK = 4096, FRAMES = 100, PER_FRAME = 2, TOLD_MAX = 8 };
 
-typedef enum late_until { SHOWN, BEHIND_READ, ASKED, NEVER } late_until;
-
-static struct {
-    u9i_file *file;        /* of segment `segment`, once opened */
-    uint64_t segment;
-    uint64_t from, to;     /* what shows late in it */
-    late_until until;      /* bytes at or behind `to` are read; the lock is asked about; never */
-    bool busy;             /* what is said of the lock */
-    unsigned asked;        /* how often */
-    void (*on_list)(unsigned nth); /* before the directory is listed for the nth time */
-    unsigned lists;
-} late;
-
-static u9i_io_table late_table;
-
-static int mount_late(const char *path, bool create, u9i_io **out)
-{
-    int err = u9i_io_posix.mount(path, create, out);
-    if (err == 0) (*out)->table = &late_table;
-    return err;
-}
-
-static int list_late(u9i_io *io, u9i_list_fn *each, void *ctx)
-{
-    if (late.on_list) late.on_list(++late.lists);
-    return u9i_io_posix.list(io, each, ctx);
-}
-
-static int open_late(u9i_io *io, const char *name, u9i_open_mode mode, u9i_file **out)
-{
-    int err = u9i_io_posix.open(io, name, mode, out);
-    if (err != 0) return err;
-    if (u9i_segment_number(name) == late.segment) late.file = *out;
-    else if (late.file == *out) late.file = NULL;
-    return 0;
-}
-
-static int read_late(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
-{
-    int err = u9i_io_posix.read(file, off, buf, n, got);
-    if (err != 0 || file != late.file || late.until == SHOWN) return err;
-    for (size_t i = 0; i < *got; i++)
-        if (late.from <= off + i && off + i < late.to) ((uint8_t *)buf)[i] = 0;
-    if (late.until == BEHIND_READ && off + *got > late.to) late.until = SHOWN;
-    return 0;
-}
-
-static bool busy_late(u9i_io *io)
-{
-    (void)io;
-    late.asked++;
-    if (late.until == ASKED) late.until = SHOWN;
-    return late.busy;
-}
-
-/* What a reader told. */
+/* What a check told. */
 typedef struct told {
-    uint64_t records;
+    u9_report report;
     u9_damage damages[TOLD_MAX];
     unsigned damage_count;
-    u9_verdict worst;
 } told;
 
-/* The late disk, which is well so far. */
-static void take_disk(uint64_t segment)
+static void note_told(void *ctx, const u9_damage *damage)
 {
-    late_table = u9i_io_posix;
-    late_table.mount = mount_late;
-    late_table.list = list_late;
-    late_table.open = open_late;
-    late_table.read = read_late;
-    late_table.busy = busy_late;
-    late.until = SHOWN;
-    late.segment = segment;
-    late.asked = 0;
+    told *t = ctx;
+    ck_assert_uint_lt(t->damage_count, TOLD_MAX);
+    t->damages[t->damage_count++] = *damage;
 }
 
-/* Reads the log on the late disk, behind the ends of rolled segments too. [begin, end) shows late. */
-static told observe(const char *log, uint64_t segment, uint64_t begin, uint64_t end, late_until until)
+/* Checks the log on its disk as it is; what is in the diary is what that took. */
+static told observe(const char *log)
 {
-    u9i_io *io;
-    u9i_reader r;
-    u9i_step step = U9I_STEP_FRAME;
-    told t = {0};
-    take_disk(segment);
-    ck_assert_int_eq(mount_late(log, false, &io), 0);
-    ck_assert_int_eq(u9i_reader_open(&r, io, log, NULL), U9_OK);
-    r.seals = true;
-    late.from = begin;
-    late.to = end;
-    late.until = until;
-    while (step != U9I_STEP_END) {
-        ck_assert_int_eq(u9i_reader_step(&r, &step, NULL), U9_OK);
-        if (step == U9I_STEP_FRAME) t.records += r.count;
-        if (step != U9I_STEP_DAMAGE) continue;
-        ck_assert_uint_lt(t.damage_count, TOLD_MAX);
-        t.damages[t.damage_count++] = r.damage;
-        if (r.damage.verdict > t.worst) t.worst = r.damage.verdict;
-    }
-    u9i_reader_release(&r);
-    io->table->unmount(io);
+    told t = {.report.size = sizeof t.report};
+    u9_check_options o = {.size = sizeof o, .on_damage = note_told, .ctx = &t, .io = io_of(log)};
+    sim_forget_diary();
+    ck_assert_int_eq(u9_check(log, &o, &t.report, NULL), U9_OK);
+    return t;
+}
+
+/* The same while bytes [from, to) of a segment show late; they must have shown, or never do. */
+static told observe_late(const char *log, uint64_t segment, uint64_t from, uint64_t to, sim_until until)
+{
+    sim_hide(segment_path(log, segment), from, to, until);
+    told t = observe(log);
+    ck_assert_uint_eq(sim_troubles(), until == SIM_NEVER);
+    sim_clear();
     return t;
 }
 
@@ -153,12 +83,11 @@ START_TEST(frames_that_show_late_are_no_gap_though_later_ones_promise_them)
     const char *log = at("log");
     forged_segment f = many_blocks((promises)_i, p);
     forge_save(&f, log);
-    told t = observe(log, 1, p[20], p[FRAMES - 1], BEHIND_READ);
-    ck_assert_int_eq(late.until, SHOWN);
-    ck_assert_uint_eq(t.records, FRAMES * PER_FRAME);
+    told t = observe_late(log, 1, p[20], p[FRAMES - 1], SIM_READ_BEHIND);
+    ck_assert_uint_eq(t.report.records, FRAMES * PER_FRAME);
     ck_assert_uint_eq(t.damage_count, 1);
     expect_unclosed(&t.damages[0], f.end);
-    ck_assert_uint_eq(late.asked, 0);
+    ck_assert_uint_eq(sim_count(SIM_ASK), 0);
     forge_free(&f);
 }
 END_TEST
@@ -167,27 +96,22 @@ END_TEST
 START_TEST(a_payload_that_shows_late_is_hashed_again)
 {
     uint64_t p[FRAMES];
-    u9i_io *io;
-    u9i_file *file;
-    u9i_window scan;
-    u9i_frame out;
     const char *log = at("log");
     forged_segment f = many_blocks(ALL_DO, p);
     forge_save(&f, log);
-    take_disk(1);
-    ck_assert_int_eq(mount_late(log, false, &io), 0);
-    ck_assert_int_eq(io->table->open(io, "0000000000000001.u9", U9I_OPEN_READ, &file), 0);
-    ck_assert_int_eq(u9i_window_init(&scan, file, &f.secret), U9_OK);
-    late.from = p[2] + U9I_FRAME_HEADER_SIZE;
-    late.to = late.from + U9I_HASH_BLOCK;
-    late.until = NEVER;
-    ck_assert_int_eq(u9i_window_at(&scan, p[1], f.size, &out), U9_OK);
-    late.until = SHOWN;
-    u9i_window_forget(&scan);
-    ck_assert_int_eq(u9i_window_at(&scan, p[2], f.size, &out), U9_OK);
-    u9i_window_release(&scan);
-    io->table->close(file);
-    io->table->unmount(io);
+    uint64_t payload = p[2] + U9I_FRAME_HEADER_SIZE;
+    sim_hide_for(segment_path(log, 1), payload, payload + U9I_HASH_BLOCK, 1);
+    u9_log *reader = open_reader(log);
+    u9_cursor *c;
+    u9_record r;
+    ck_assert_int_eq(u9_cursor_open(reader, NULL, &c, NULL), U9_OK);
+    for (unsigned i = 0; i < FRAMES * PER_FRAME; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, i);
+    }
+    ck_assert_uint_eq(sim_troubles(), 0);
+    u9_cursor_close(c);
+    close_log(reader);
     forge_free(&f);
 }
 END_TEST
@@ -200,8 +124,8 @@ START_TEST(damage_in_front_of_frames_that_show_late_is_told_as_far_as_it_goes)
     forged_segment f = many_blocks(ALL_DO, p);
     f.bytes[p[20] + 70] ^= 1;
     forge_save(&f, log);
-    told t = observe(log, 1, p[20], p[FRAMES - 1], BEHIND_READ);
-    ck_assert_uint_eq(t.records, (FRAMES - 1) * PER_FRAME);
+    told t = observe_late(log, 1, p[20], p[FRAMES - 1], SIM_READ_BEHIND);
+    ck_assert_uint_eq(t.report.records, (FRAMES - 1) * PER_FRAME);
     ck_assert_uint_eq(t.damage_count, 2);
     ck_assert_int_eq(t.damages[0].verdict, U9_V_CORRUPT);
     ck_assert_int_eq(t.damages[0].reason, U9_R_HASH);
@@ -228,24 +152,23 @@ static uint64_t half_a_frame(const char *log)
 
 static u9_verdict verdict_of(const char *path)
 {
-    u9_report report = {.size = sizeof report};
-    ck_assert_int_eq(u9_check(path, NULL, &report, NULL), U9_OK);
-    ck_assert_uint_eq(report.records, 4);
-    return report.verdict;
+    told t = observe(path);
+    ck_assert_uint_eq(t.report.records, 4);
+    return t.report.verdict;
 }
 
 START_TEST(half_a_frame_is_in_progress_while_a_writer_has_the_log)
 {
     const char *log = at("log");
     uint64_t p = half_a_frame(log);
-    told t = observe(log, 1, 0, 0, SHOWN);
-    ck_assert_int_eq(t.worst, U9_V_UNKNOWN);
-    ck_assert_uint_eq(late.asked, 1);
-    late.busy = true;
-    t = observe(log, 1, 0, 0, SHOWN);
+    ck_assert_int_eq(verdict_of(log), U9_V_UNKNOWN);
+    ck_assert_uint_eq(sim_count(SIM_ASK), 1);
+    sim_take_lock(log);
+    told t = observe(log);
     ck_assert_uint_eq(t.damage_count, 1);
     expect_unclosed(&t.damages[0], p);
-    ck_assert_uint_eq(t.records, 4);
+    ck_assert_uint_eq(t.report.records, 4);
+    sim_drop_lock(log);
 }
 END_TEST
 
@@ -306,9 +229,9 @@ START_TEST(a_writer_hides_no_damage)
     forged_segment f = many_blocks(ALL_DO, p);
     f.bytes[p[20] + 70] ^= 1;
     forge_save(&f, log);
-    late.busy = true;
-    told t = observe(log, 1, 0, 0, SHOWN);
-    ck_assert_int_eq(t.worst, U9_V_CORRUPT);
+    sim_take_lock(log);
+    told t = observe(log);
+    ck_assert_int_eq(t.report.verdict, U9_V_CORRUPT);
     ck_assert_uint_eq(t.damages[0].end, p[21]);
     forge_free(&f);
     remove_log(log);
@@ -326,7 +249,8 @@ START_TEST(a_writer_hides_no_damage)
     forge_pad(&two);
     forge_save(&one, log);
     forge_save(&two, log);
-    t = observe(log, 1, 0, 0, SHOWN);
+    sim_take_lock(log);
+    t = observe(log);
     ck_assert_int_eq(t.damages[0].verdict, U9_V_UNKNOWN);
     ck_assert_uint_eq(t.damages[0].segment, 1);
     forge_free(&one);
@@ -344,9 +268,8 @@ START_TEST(a_writer_that_finished_and_went_is_not_missed)
     uint64_t end = f.end;
     forge_pad(&f);
     forge_save(&f, log);
-    told t = observe(log, 1, end - 40, end, ASKED);
-    ck_assert_int_eq(late.until, SHOWN);
-    ck_assert_uint_eq(t.records, 8);
+    told t = observe_late(log, 1, end - 40, end, SIM_ASKED);
+    ck_assert_uint_eq(t.report.records, 8);
     ck_assert_uint_eq(t.damage_count, 1);
     expect_unclosed(&t.damages[0], end);
     forge_free(&f);
@@ -367,19 +290,18 @@ START_TEST(a_seal_in_the_writing_is_no_damage)
         forge_save(&one, log);
         forge_save(&two, log);
         if (more) extend_file(segment_path(log, 1), one.size + 2 * BLOCK);
-        ck_assert_uint_eq(observe(log, 1, half, one.end, BEHIND_READ).damage_count, 0);
-        ck_assert_uint_eq(observe(log, 1, half, one.end, ASKED).damage_count, 0);
-        late.busy = false;
-        told t = observe(log, 1, half, one.end, NEVER);
-        ck_assert_int_eq(t.worst, U9_V_UNKNOWN);
+        ck_assert_uint_eq(observe_late(log, 1, half, one.end, SIM_READ_BEHIND).damage_count, 0);
+        ck_assert_uint_eq(observe_late(log, 1, half, one.end, SIM_ASKED).damage_count, 0);
+        told t = observe_late(log, 1, half, one.end, SIM_NEVER);
+        ck_assert_int_eq(t.report.verdict, U9_V_UNKNOWN);
         ck_assert_int_eq(t.damages[0].reason, U9_R_SEAL);
-        late.busy = true;
-        ck_assert_uint_eq(observe(log, 1, half, one.end, BEHIND_READ).damage_count, 0);
-        t = observe(log, 1, half, one.end, NEVER);
-        ck_assert_int_eq(t.worst, U9_V_TORN);
+        sim_take_lock(log);
+        ck_assert_uint_eq(observe_late(log, 1, half, one.end, SIM_READ_BEHIND).damage_count, 0);
+        t = observe_late(log, 1, half, one.end, SIM_NEVER);
+        ck_assert_int_eq(t.report.verdict, U9_V_TORN);
         ck_assert_int_eq(t.damages[0].reason, U9_R_SEAL);
-        ck_assert_uint_eq(t.records, 7);
-        late.busy = false;
+        ck_assert_uint_eq(t.report.records, 7);
+        sim_drop_lock(log);
     }
     forge_free(&one);
     forge_free(&two);
@@ -403,14 +325,12 @@ START_TEST(a_segment_in_the_making_is_no_damage)
     forge_pad(&two);
     u9_log *w = open_writer(log, NULL);
     forge_save(&two, log);
-    u9_report report = {.size = sizeof report};
-    ck_assert_int_eq(u9_check(log, NULL, &report, NULL), U9_OK);
+    told t = observe(log);
     /* A promise behind it proves that it was there. */
-    ck_assert_int_eq(report.verdict, _i == 2 ? U9_V_CORRUPT : U9_V_TORN);
-    ck_assert_uint_eq(report.records, _i == 2 ? 8 : 4);
+    ck_assert_int_eq(t.report.verdict, _i == 2 ? U9_V_CORRUPT : U9_V_TORN);
+    ck_assert_uint_eq(t.report.records, _i == 2 ? 8 : 4);
     close_log(w);
-    ck_assert_int_eq(u9_check(log, NULL, &report, NULL), U9_OK);
-    ck_assert_int_gt(report.verdict, U9_V_TORN);
+    ck_assert_int_gt(observe(log).report.verdict, U9_V_TORN);
     ck_assert_uint_gt(first, 32);
     forge_free(&one);
     forge_free(&two);
@@ -431,9 +351,9 @@ START_TEST(a_segment_without_u9open_is_not_taken_for_one_in_the_making)
     forge_pad(&two);
     forge_save(&one, log);
     forge_save(&two, log);
-    late.busy = true;
-    told t = observe(log, 0, 0, 0, SHOWN);
-    ck_assert_uint_eq(t.records, 8);
+    sim_take_lock(log);
+    told t = observe(log);
+    ck_assert_uint_eq(t.report.records, 8);
     ck_assert_uint_eq(t.damage_count, 1);
     expect_unclosed(&t.damages[0], two.end);
     forge_free(&one);
@@ -464,14 +384,19 @@ START_TEST(a_segment_whose_predecessor_is_sealed_meanwhile_is_looked_at_again)
     rolled.data_end = rolled.size;
     forge_end(&rolled, U9I_END_SEALING);
     forge_pad(&fresh);
-    late.on_list = roll_on;
     roll_on(1);
-    told t = observe(at("log"), 0, 0, 0, SHOWN);
-    ck_assert_uint_eq(late.lists, 3);
-    ck_assert_uint_eq(t.records, 7);
-    ck_assert_int_eq(t.worst, U9_V_TORN);
-    ck_assert_uint_eq(t.damage_count, 1);
-    expect_unclosed(&t.damages[0], fresh.end);
+    u9_log *reader = open_reader(at("log"));
+    u9_cursor *c;
+    u9_record r;
+    sim_forget_diary();
+    sim_before_list(roll_on);
+    ck_assert_int_eq(u9_cursor_open(reader, NULL, &c, NULL), U9_OK);
+    for (unsigned i = 0; i < 7; i++) ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
+    expect_unclosed(u9_cursor_damage(c), fresh.end);
+    ck_assert_uint_eq(sim_count(SIM_LIST), 3);
+    u9_cursor_close(c);
+    close_log(reader);
     forge_free(&rolled);
     forge_free(&fresh);
 }
@@ -480,14 +405,18 @@ END_TEST
 Suite *suite_live(void)
 {
     Suite *suite = suite_create("live");
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_add_test(real, every_reader_knows_whether_a_writer_has_the_log);
+    suite_add_tcase(suite, real);
+
     TCase *tc = tcase_create("live");
-    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, frames_that_show_late_are_no_gap_though_later_ones_promise_them, 0, 3);
     tcase_add_test(tc, a_payload_that_shows_late_is_hashed_again);
     tcase_add_test(tc, damage_in_front_of_frames_that_show_late_is_told_as_far_as_it_goes);
     tcase_add_test(tc, half_a_frame_is_in_progress_while_a_writer_has_the_log);
-    tcase_add_test(tc, every_reader_knows_whether_a_writer_has_the_log);
     tcase_add_test(tc, a_writer_that_opens_the_log_judges_its_tail_as_nobodys);
     tcase_add_test(tc, a_writer_hides_no_damage);
     tcase_add_test(tc, a_writer_that_finished_and_went_is_not_missed);

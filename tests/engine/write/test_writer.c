@@ -1,46 +1,46 @@
 /*
- * tests/engine/write/test_writer.c: what a writer promises and in what order it writes, shown on the diary of a
- * disk that fails on request; and what is left when any one call fails. [S-3] to [S-6] [W-1] to [W-6] [L-7]
+ * tests/engine/write/test_writer.c: what a writer promises and in what order it writes, shown on the diary of
+ * the simulated disk; and what is left when any one call fails. [S-3] to [S-6] [W-1] to [W-6] [L-7]
  *
- * Two kinds of tests: those that go through u9_log as a host does, and those that hold the writer below it
- * directly, without its thread, where the time of a promise matters.
+ * All goes through u9_log as a host does. Time stands still unless a test lets it pass: what a writer does of
+ * itself comes when the test wants it.
  */
-#include "engine/os/system.h"
-#include "engine/write/writer.h"
 #include "format/frame/body.h"
 #include "format/frame/disk.h"
-#include "tests/engine/os/fault_io.h"
 #include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SMALL = 65536 }; /* the smallest segment */
+enum {
+    SMALL = 65536, /* the smallest segment */
+    SECOND = 1000000,
+    TICK = 50000   /* how finely a writer watches the time [W-5] */
+};
 
-static void setup(void)
-{
-    fixture_setup();
-    fault_io_reset(NULL);
-}
-
-static void teardown(void)
-{
-    fault_random_fail(0);
-    fixture_teardown();
-}
-
-static u9_options faulty(uint64_t segment_size)
+static u9_options sized(uint64_t segment_size)
 {
     u9_options o = writer_options();
-    o.io = "faulty";
     o.segment_size = segment_size;
     return o;
+}
+
+static u9_log *open_sized(const char *log, uint64_t segment_size)
+{
+    u9_options o = sized(segment_size);
+    return open_writer(log, &o);
+}
+
+/* Another world, as empty as the first. */
+static void begin_again(uint64_t seed)
+{
+    sim_begin(seed);
+    sim_make_dir(at(""));
 }
 
 /* Frames of a file */
@@ -107,32 +107,21 @@ static u9i_end_record end_at(const view *v, size_t i)
     return end;
 }
 
-static unsigned segments_in(const char *log)
-{
-    unsigned n = 0;
-    DIR *dir = opendir(log);
-    struct dirent *e;
-    if (dir == NULL) return 0;
-    while ((e = readdir(dir)) != NULL) n += u9i_segment_number(e->d_name) != 0;
-    closedir(dir);
-    return n;
-}
-
 /* The audit of the diary: what must hold whatever was written */
 
 static void audit_writes(void)
 {
     size_t n;
-    const fault_op *ops = fault_io_ops(&n);
+    const sim_op *ops = sim_ops(&n);
     for (size_t i = 0; i < n; i++) {
-        const fault_op *a = &ops[i];
-        if (a->kind != FAULT_WRITE) continue;
+        const sim_op *a = &ops[i];
+        if (a->kind != SIM_WRITE) continue;
         ck_assert_uint_eq(a->begin % 4096, 0); /* [S-3] */
         ck_assert_uint_eq(a->end % 4096, 0);
         ck_assert_uint_lt(a->begin, a->end);
         for (size_t j = 0; j < i; j++) {
-            const fault_op *b = &ops[j];
-            if (b->kind != FAULT_WRITE || b->segment != a->segment) continue;
+            const sim_op *b = &ops[j];
+            if (b->kind != SIM_WRITE || b->segment != a->segment) continue;
             ck_assert_msg(a->end <= b->begin || b->end <= a->begin,
                           "blocks of [%llu,%llu) were submitted twice", (unsigned long long)a->begin,
                           (unsigned long long)a->end);
@@ -141,15 +130,15 @@ static void audit_writes(void)
 }
 
 /* A u9open is submitted when what it names is durable. [W-3] */
-static void audit_open(const view *v, size_t i, const fault_op *write)
+static void audit_open(const view *v, size_t i, const sim_op *write)
 {
     u9i_open_record open = open_at(v, i);
     if (open.before_segment == 0) return;
-    ck_assert_uint_ge(fault_io_durable(open.before_segment, write->began), open.end.offset);
+    ck_assert_uint_ge(sim_durable(open.before_segment, write->began), open.end.offset);
 }
 
 /* A u9end: in a block of its own, when all before it is durable. [S-4] [S-6] */
-static void audit_end(const view *v, size_t i, uint64_t segment, const fault_op *write)
+static void audit_end(const view *v, size_t i, uint64_t segment, const sim_op *write)
 {
     const u9i_frame *f = &v->frames[i];
     u9i_end_record end = end_at(v, i);
@@ -163,7 +152,7 @@ static void audit_end(const view *v, size_t i, uint64_t segment, const fault_op 
     if (i + 1 == v->count) ck_assert_uint_eq(v->size, f->offset + 4096);
     if (end.kind != U9I_END_SEALING) return;
     ck_assert_uint_eq(i + 1, v->count);
-    ck_assert_uint_ge(fault_io_durable(segment + 1, write->began), 96);
+    ck_assert_uint_ge(sim_durable(segment + 1, write->began), 96);
 }
 
 /* No frame promises more than was durable when it was submitted. [W-2] */
@@ -172,9 +161,9 @@ static void audit_segment(const char *log, uint64_t segment)
     view v = view_of(log, segment);
     for (size_t i = 0; i < v.count; i++) {
         const u9i_frame *f = &v.frames[i];
-        const fault_op *write = fault_io_find(FAULT_WRITE, segment, f->offset);
+        const sim_op *write = sim_find(SIM_WRITE, segment, f->offset);
         ck_assert_ptr_nonnull(write);
-        ck_assert_uint_le(f->trailer.durable, fault_io_durable(segment, write->began));
+        ck_assert_uint_le(f->trailer.durable, sim_durable(segment, write->began));
         if (i > 0) ck_assert(u9i_frame_follows(&v.frames[i - 1], f));
         if (f->trailer.count > 0) continue;
         u9i_body body = body_at(&v, i);
@@ -190,64 +179,44 @@ static void audit(const char *log)
     for (uint64_t k = 1; k <= segments_in(log); k++) audit_segment(log, k);
 }
 
-/* The writer without its thread */
+/* Zeros */
 
-typedef struct direct {
-    u9i_io *io;
-    u9i_writer w;
-} direct;
-
-static void direct_open(direct *d, const char *log, uint64_t segment_size)
+/* One bytes value of `size` zeros, and whatever its head takes. */
+static u9_err try_zeros(u9_log *w, size_t size)
 {
-    u9_options o = faulty(segment_size);
-    const u9i_io_table *table = u9i_io_choose("faulty");
-    ck_assert_int_eq(table->mount(log, true, &d->io), 0);
-    ck_assert_int_eq(table->lock(d->io), 0);
-    ck_assert_int_eq(u9i_writer_open(&d->w, d->io, log, &o, NULL), U9_OK);
-}
-
-static u9_err direct_try(direct *d, size_t size)
-{
-    uint8_t *bytes = calloc(1, size + 16);
-    uint8_t *room = malloc(size + 16);
+    uint8_t *bytes = calloc(1, size + 1), *room = malloc(size + 16);
     u9_builder b;
     u9_builder_init(&b, room, size + 16);
     ck_assert_int_eq(u9_build_bytes(&b, bytes, size), U9_OK);
-    u9_entry e = {.values = room, .size = b.size};
-    u9_err err = u9i_writer_append(&d->w, &e, 1, NULL, NULL);
+    u9_err err = u9_log_append(w, NULL, room, b.size, NULL);
     free(bytes);
     free(room);
     return err;
 }
 
-static void direct_append(direct *d, size_t size)
+static void append_zeros(u9_log *w, size_t size)
 {
-    ck_assert_int_eq(direct_try(d, size), U9_OK);
+    ck_assert_int_eq(try_zeros(w, size), U9_OK);
 }
 
-static void direct_sync(direct *d)
+static void sync_log(u9_log *w)
 {
-    ck_assert_int_eq(u9i_writer_sync(&d->w, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
 }
 
-static void direct_promise(direct *d)
+/* In a second, how much the writer writes of itself; it syncs nothing. */
+static unsigned writes_when_idle(void)
 {
-    ck_assert(u9i_writer_owes_promise(&d->w));
-    ck_assert_int_eq(u9i_writer_promise(&d->w, NULL), U9_OK);
-    ck_assert(!u9i_writer_owes_promise(&d->w));
+    unsigned writes = sim_count(SIM_WRITE), syncs = sim_count(SIM_SYNC);
+    sim_advance(SECOND);
+    ck_assert_uint_eq(sim_count(SIM_SYNC), syncs);
+    return sim_count(SIM_WRITE) - writes;
 }
 
-static void direct_close(direct *d)
+/* Lets the writer promise what it has synced. [W-5] */
+static void let_it_promise(void)
 {
-    ck_assert_int_eq(u9i_writer_close(&d->w, NULL), U9_OK);
-    d->io->table->unmount(d->io);
-}
-
-/* As a crash leaves it: nothing more is written. */
-static void direct_crash(direct *d)
-{
-    u9i_writer_release(&d->w);
-    d->io->table->unmount(d->io);
+    ck_assert_uint_eq(writes_when_idle(), 1);
 }
 
 static size_t count_seen(const char *log)
@@ -263,13 +232,13 @@ static size_t count_seen(const char *log)
 /* Order and shape of what is written */
 
 /* [S-3] [S-4] [S-6] [W-2] [W-3] [W-4] */
-static void sessions_of_many_shapes(fault_order order)
+static void sessions_of_many_shapes(sim_order order)
 {
     const char *log = at("log");
     unsigned all = 0;
-    fault_io_order(order);
+    sim_set_order(order);
     for (unsigned n = 0; n < 12; n++) {
-        u9_options o = faulty(n % 3 == 2 ? 1 << 20 : SMALL);
+        u9_options o = sized(n % 3 == 2 ? 1 << 20 : SMALL);
         o.policy = n % 2 ? U9_POLICY_NONE : U9_POLICY_COMMIT;
         o.lz4 = n % 4 == 1;
         u9_log *w = open_writer(log, &o);
@@ -289,27 +258,27 @@ static void sessions_of_many_shapes(fault_order order)
 
 START_TEST(no_block_is_submitted_twice_and_no_promise_is_early)
 {
-    sessions_of_many_shapes(FAULT_PROMPT);
+    sessions_of_many_shapes(SIM_PROMPT);
 }
 END_TEST
 
 START_TEST(the_same_when_completions_are_late)
 {
-    sessions_of_many_shapes(FAULT_LATE);
+    sessions_of_many_shapes(SIM_LATE);
 }
 END_TEST
 
 START_TEST(the_same_when_completions_come_in_reverse)
 {
-    sessions_of_many_shapes(FAULT_REVERSED);
+    sessions_of_many_shapes(SIM_REVERSED);
 }
 END_TEST
 
 START_TEST(megabytes_under_way_in_reverse_order_read_back)
 {
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     o.policy = U9_POLICY_NONE;
-    fault_io_order(FAULT_REVERSED);
+    sim_set_order(SIM_REVERSED);
     u9_log *w = open_writer(at("log"), &o);
     uint8_t *bytes = malloc(200000);
     for (unsigned i = 0; i < 150; i++) {
@@ -334,7 +303,7 @@ END_TEST
 
 START_TEST(a_session_without_an_append_makes_no_file_and_writes_nothing) /* [W-1] */
 {
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     u9_log *w = open_writer(at("log"), &o);
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
     ck_assert_int_eq(u9_log_append(w, NULL, "\x40", 1, NULL), U9_ARG);
@@ -343,7 +312,7 @@ START_TEST(a_session_without_an_append_makes_no_file_and_writes_nothing) /* [W-1
     session(at("log"), "first", 3, 0);
     size_t size, size_after;
     uint8_t *before = read_file(segment_path(at("log"), 1), &size);
-    fault_io_reset(NULL);
+    sim_forget_diary();
     w = open_writer(at("log"), &o);
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
     ck_assert_int_eq(u9_log_commit(w, 2), U9_OK);
@@ -354,26 +323,25 @@ START_TEST(a_session_without_an_append_makes_no_file_and_writes_nothing) /* [W-1
     free(before);
     free(after);
     ck_assert_uint_eq(segments_in(at("log")), 1);
-    static const fault_kind changes[] = {FAULT_CREATE, FAULT_WRITE, FAULT_CUT, FAULT_RESERVE,
-                                         FAULT_SYNC, FAULT_SYNC_DIR};
+    static const sim_kind changes[] = {SIM_CREATE, SIM_WRITE, SIM_TRUNCATE, SIM_RESERVE,
+                                         SIM_SYNC, SIM_SYNC_DIR};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
-        ck_assert_uint_eq(fault_io_count(changes[i]), 0);
+        ck_assert_uint_eq(sim_count(changes[i]), 0);
 }
 END_TEST
 
 START_TEST(a_new_file_is_synced_before_its_directory) /* [W-4] */
 {
-    direct d;
-    direct_open(&d, at("log"), 0);
-    direct_append(&d, 10);
-    ck_assert_uint_eq(d.w.durable.ordinal, 0);
-    direct_sync(&d);
-    ck_assert_uint_eq(d.w.durable.ordinal, 1);
-    direct_close(&d);
-    const fault_op *made = fault_io_find(FAULT_CREATE, 1, U9_NOWHERE);
-    const fault_op *write = fault_io_find(FAULT_WRITE, 1, 0);
-    const fault_op *sync = fault_io_find(FAULT_SYNC, 1, U9_NOWHERE);
-    const fault_op *dir = fault_io_find(FAULT_SYNC_DIR, 0, U9_NOWHERE);
+    u9_log *w = open_sized(at("log"), 0);
+    append_zeros(w, 10);
+    ck_assert_uint_eq(u9_log_durable(w), 0);
+    sync_log(w);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    close_log(w);
+    const sim_op *made = sim_find(SIM_CREATE, 1, U9_NOWHERE);
+    const sim_op *write = sim_find(SIM_WRITE, 1, 0);
+    const sim_op *sync = sim_find(SIM_SYNC, 1, U9_NOWHERE);
+    const sim_op *dir = sim_find(SIM_SYNC_DIR, 0, U9_NOWHERE);
     ck_assert_uint_lt(made->ended, write->began);
     ck_assert_uint_lt(write->ended, sync->began);
     ck_assert_uint_lt(sync->ended, dir->began);
@@ -383,8 +351,8 @@ END_TEST
 
 START_TEST(nothing_is_durable_while_the_directory_cannot_be_synced) /* [W-4] */
 {
-    u9_options o = faulty(0);
-    fault_io_fail(FAULT_SYNC_DIR, 1, EIO, false);
+    u9_options o = sized(0);
+    sim_fail(SIM_SYNC_DIR, 1, EIO, false);
     u9_log *w = open_writer(at("log"), &o);
     append_text(w, "one");
     ck_assert_int_eq(u9_log_sync(w), U9_POISONED);
@@ -395,12 +363,11 @@ END_TEST
 
 START_TEST(a_roll_syncs_the_old_then_opens_the_new_then_seals) /* [S-6] [W-3] [W-4] */
 {
-    direct d;
-    direct_open(&d, at("log"), SMALL);
-    for (unsigned i = 0; i < 8; i++) direct_append(&d, 10000);
-    direct_sync(&d);
-    direct_append(&d, 10);
-    direct_close(&d);
+    u9_log *w = open_sized(at("log"), SMALL);
+    for (unsigned i = 0; i < 8; i++) append_zeros(w, 10000);
+    sync_log(w);
+    append_zeros(w, 10);
+    close_log(w);
     view old = view_of(at("log"), 1), new = view_of(at("log"), 2);
     u9i_open_record open = open_at(&new, 0);
     u9i_end_record end = end_at(&old, old.count - 1);
@@ -412,16 +379,16 @@ START_TEST(a_roll_syncs_the_old_then_opens_the_new_then_seals) /* [S-6] [W-3] [W
     ck_assert_int_eq(memcmp(open.before_secret, old.secret.bytes, 16), 0);
     ck_assert_int_eq(end.kind, U9I_END_SEALING);
     ck_assert_uint_eq(end.records, 8);
-    const fault_op *data = fault_io_find(FAULT_WRITE, 1, open.end.offset - 1);
-    const fault_op *opened = fault_io_find(FAULT_WRITE, 2, 0);
-    const fault_op *synced = fault_io_find(FAULT_SYNC, 2, U9_NOWHERE);
-    const fault_op *sealed = fault_io_find(FAULT_WRITE, 1, old.frames[old.count - 1].offset);
-    const fault_op *cut = fault_io_find(FAULT_CUT, 1, U9_NOWHERE);
+    const sim_op *data = sim_find(SIM_WRITE, 1, open.end.offset - 1);
+    const sim_op *opened = sim_find(SIM_WRITE, 2, 0);
+    const sim_op *synced = sim_find(SIM_SYNC, 2, U9_NOWHERE);
+    const sim_op *sealed = sim_find(SIM_WRITE, 1, old.frames[old.count - 1].offset);
+    const sim_op *cut = sim_find(SIM_TRUNCATE, 1, U9_NOWHERE);
     ck_assert_uint_lt(data->ended, opened->began);
-    ck_assert_uint_ge(fault_io_durable(1, opened->began), open.end.offset);
+    ck_assert_uint_ge(sim_durable(1, opened->began), open.end.offset);
     ck_assert_uint_lt(opened->ended, synced->began);
     ck_assert_uint_lt(synced->ended, sealed->began);
-    ck_assert_uint_ge(fault_io_durable(2, sealed->began), 4096);
+    ck_assert_uint_ge(sim_durable(2, sealed->began), 4096);
     ck_assert_uint_lt(sealed->ended, cut->began);
     ck_assert_uint_eq(cut->end, old.size);
     close_view(&old);
@@ -433,13 +400,12 @@ END_TEST
 
 START_TEST(a_roll_behind_a_promise_syncs_the_promise_first) /* [W-3] [S-6] */
 {
-    direct d;
-    direct_open(&d, at("log"), SMALL);
-    for (unsigned i = 0; i < 8; i++) direct_append(&d, 10000);
-    direct_sync(&d);
-    direct_promise(&d);
-    direct_append(&d, 10);
-    direct_close(&d);
+    u9_log *w = open_sized(at("log"), SMALL);
+    for (unsigned i = 0; i < 8; i++) append_zeros(w, 10000);
+    sync_log(w);
+    let_it_promise();
+    append_zeros(w, 10);
+    close_log(w);
     audit(at("log"));
     ck_assert_uint_eq(segments_in(at("log")), 2);
     ck_assert_uint_eq(count_seen(at("log")), 9);
@@ -448,12 +414,11 @@ END_TEST
 
 START_TEST(a_close_behind_a_promise_syncs_the_promise_first) /* [S-4] */
 {
-    direct d;
-    direct_open(&d, at("log"), 0);
-    direct_append(&d, 10);
-    direct_sync(&d);
-    direct_promise(&d);
-    direct_close(&d);
+    u9_log *w = open_sized(at("log"), 0);
+    append_zeros(w, 10);
+    sync_log(w);
+    let_it_promise();
+    close_log(w);
     audit(at("log"));
     ck_assert_uint_eq(count_seen(at("log")), 1);
 }
@@ -461,7 +426,7 @@ END_TEST
 
 START_TEST(a_rolled_file_holds_nothing_behind_its_seal_and_is_not_touched_again) /* [S-6] */
 {
-    u9_options o = faulty(SMALL);
+    u9_options o = sized(SMALL);
     u9_log *w = open_writer(at("log"), &o);
     append_many(w, "before the roll ", 3000, 100);
     close_log(w);
@@ -482,7 +447,7 @@ END_TEST
 
 START_TEST(the_end_stands_in_the_last_block_and_the_file_is_cut_there) /* [S-4] */
 {
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     u9_log *w = open_writer(at("log"), &o);
     append_many(w, "a", 10, 3);
     ck_assert_uint_gt(file_size(segment_path(at("log"), 1)), 1 << 20); /* space taken ahead [W-6] */
@@ -533,11 +498,10 @@ START_TEST(a_session_whose_only_record_found_no_room_keeps_the_last_key) /* [C-4
     uint8_t first[18], last[18], again_first[18], again_last[18];
     session(at("log"), "a", 3, 0);
     (void)last_end(at("log"), 1, first, last);
-    direct d;
-    direct_open(&d, at("log"), SMALL);
-    fault_io_fail(FAULT_RESERVE, 2, ENOSPC, true);
-    ck_assert_int_eq(direct_try(&d, 100000), U9_IO);
-    direct_close(&d);
+    u9_log *w = open_sized(at("log"), SMALL);
+    sim_fail(SIM_RESERVE, 2, ENOSPC, true);
+    ck_assert_int_eq(try_zeros(w, 100000), U9_IO);
+    close_log(w);
     u9i_end_record end = last_end(at("log"), 1, again_first, again_last);
     ck_assert_uint_eq(end.records, 3);
     ck_assert_int_eq(memcmp(first, again_first, 18), 0);
@@ -588,11 +552,10 @@ static void expect_new_file(const char *log, u9i_tail tail)
 
 START_TEST(an_unclosed_file_is_never_continued) /* [S-5] */
 {
-    direct d;
-    direct_open(&d, at("log"), 0);
-    for (unsigned i = 0; i < 3; i++) direct_append(&d, 10);
-    direct_sync(&d);
-    direct_crash(&d);
+    u9_log *w = open_sized(at("log"), 0);
+    for (unsigned i = 0; i < 3; i++) append_zeros(w, 10);
+    sync_log(w);
+    crash(w, at("log"));
     uint64_t size = file_size(segment_path(at("log"), 1));
     expect_new_file(at("log"), U9I_TAIL_TORN);
     ck_assert_uint_eq(file_size(segment_path(at("log"), 1)), size);
@@ -651,22 +614,17 @@ END_TEST
 
 START_TEST(an_idle_writer_promises_what_it_synced_in_an_empty_frame) /* [W-5] [W-2] */
 {
-    direct d;
-    direct_open(&d, at("log"), 0);
-    ck_assert(!u9i_writer_owes_promise(&d.w));
-    direct_append(&d, 10);
-    ck_assert(!u9i_writer_owes_promise(&d.w));
-    direct_sync(&d);
-    uint64_t end = d.w.end.offset;
-    unsigned syncs = fault_io_count(FAULT_SYNC);
-    direct_promise(&d);
-    ck_assert_uint_eq(fault_io_count(FAULT_SYNC), syncs);
-    direct_crash(&d);
+    u9_log *w = open_sized(at("log"), 0);
+    ck_assert_uint_eq(writes_when_idle(), 0);
+    append_zeros(w, 10);
+    sync_log(w);
+    let_it_promise();
+    crash(w, at("log"));
     view v = view_of(at("log"), 1);
     ck_assert_uint_eq(v.count, 3);
     ck_assert_uint_eq(v.frames[2].body_size, 0);
     ck_assert_uint_eq(v.frames[2].trailer.count, 0);
-    ck_assert_uint_eq(v.frames[2].trailer.durable, end);
+    ck_assert_uint_eq(v.frames[2].trailer.durable, v.frames[1].end);
     close_view(&v);
     audit(at("log"));
     ck_assert_uint_eq(count_seen(at("log")), 1);
@@ -675,39 +633,25 @@ END_TEST
 
 START_TEST(a_promise_is_made_once_and_again_only_after_a_sync) /* [W-5] */
 {
-    direct d;
-    direct_open(&d, at("log"), 0);
+    u9_log *w = open_sized(at("log"), 0);
     for (unsigned i = 0; i < 5; i++) {
-        direct_append(&d, 10);
-        direct_sync(&d);
-        direct_promise(&d);
-        unsigned writes = fault_io_count(FAULT_WRITE);
-        ck_assert_int_eq(u9i_writer_promise(&d.w, NULL), U9_OK);
-        direct_sync(&d); /* nothing was appended: nothing to sync for a host */
-        ck_assert_uint_eq(fault_io_count(FAULT_WRITE), writes);
-        ck_assert(!u9i_writer_owes_promise(&d.w));
+        append_zeros(w, 10);
+        sync_log(w);
+        let_it_promise();
+        ck_assert_uint_eq(writes_when_idle(), 0);
+        unsigned syncs = sim_count(SIM_SYNC);
+        sync_log(w); /* nothing was appended: nothing to sync for a host */
+        ck_assert_uint_eq(sim_count(SIM_SYNC), syncs);
+        ck_assert_uint_eq(writes_when_idle(), 0);
     }
-    direct_close(&d);
+    close_log(w);
     audit(at("log"));
 }
 END_TEST
 
-/* Polls until `done` says so, for at most a minute. */
-static bool within_a_minute(bool (*done)(void *), void *arg)
+static bool last_frame_promises_all_before(const char *log)
 {
-    for (uint64_t end = u9i_monotonic_us() + 60 * 1000000; u9i_monotonic_us() < end; usleep(10000))
-        if (done(arg)) return true;
-    return false;
-}
-
-static bool one_is_durable(void *arg)
-{
-    return u9_log_durable(arg) == 1;
-}
-
-static bool a_promise_stands(void *arg)
-{
-    view v = view_of(arg, 1);
+    view v = view_of(log, 1);
     size_t n = v.count;
     bool found = n > 1 && v.frames[n - 1].trailer.durable == v.frames[n - 2].end;
     close_view(&v);
@@ -720,66 +664,68 @@ START_TEST(what_is_appended_becomes_durable_and_promised_without_a_commit) /* [W
     o.policy = U9_POLICY_NONE;
     u9_log *w = open_writer(at("log"), &o);
     append_text(w, "one");
-    ck_assert(within_a_minute(one_is_durable, w));
-    ck_assert(within_a_minute(a_promise_stands, (void *)(uintptr_t)at("log")));
+    sim_advance(SECOND / 2);
+    ck_assert_uint_eq(u9_log_durable(w), 0);
+    sim_advance(SECOND / 2 + TICK);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    ck_assert(!last_frame_promises_all_before(at("log")));
+    sim_advance(SECOND);
+    ck_assert(last_frame_promises_all_before(at("log")));
+    close_log(w);
+}
+END_TEST
+
+/* The same in real time, on the disk of the run: polls for at most a minute. */
+START_TEST(it_does_so_by_the_real_clock_too) /* [W-5] */
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "one");
+    unsigned polls = 0;
+    while (u9_log_durable(w) == 0 && polls++ < 6000) usleep(10000);
+    while (!last_frame_promises_all_before(at("log")) && polls++ < 6000) usleep(10000);
+    ck_assert_uint_lt(polls, 6000);
     close_log(w);
 }
 END_TEST
 
 START_TEST(the_same_after_a_first_record_that_found_no_room) /* [W-5] [W-6] */
 {
-    u9_options o = faulty(SMALL);
-    uint8_t *bytes = calloc(1, 100000);
-    uint8_t *room = malloc(100016);
-    u9_builder b;
-    u9_builder_init(&b, room, 100016);
-    ck_assert_int_eq(u9_build_bytes(&b, bytes, 100000), U9_OK);
+    u9_options o = sized(SMALL);
     o.policy = U9_POLICY_NONE;
-    fault_io_fail(FAULT_RESERVE, 2, ENOSPC, true);
+    sim_fail(SIM_RESERVE, 2, ENOSPC, true);
     u9_log *w = open_writer(at("log"), &o);
-    ck_assert_int_eq(u9_log_append(w, NULL, room, b.size, NULL), U9_IO);
-    fault_io_mend();
+    ck_assert_int_eq(try_zeros(w, 100000), U9_IO);
+    sim_mend();
     append_text(w, "one");
-    ck_assert(within_a_minute(one_is_durable, w));
+    sim_advance(SECOND + TICK);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
     close_log(w);
-    free(bytes);
-    free(room);
 }
 END_TEST
 
-static bool two_writes(void *unused)
-{
-    (void)unused;
-    return fault_io_count(FAULT_WRITE) >= 2;
-}
-
 START_TEST(a_promise_does_not_wait_for_the_sync_of_later_records) /* [W-5] */
 {
-    /* A busy machine may run the writer's thread too late to tell: any one of some tries will do. */
-    bool promised = false;
-    for (unsigned i = 0; i < 8 && !promised; i++) {
-        u9_options o = faulty(0);
-        char name[10];
-        snprintf(name, sizeof name, "log%u", i);
-        o.policy = U9_POLICY_NONE;
-        fault_io_reset(NULL);
-        u9_log *w = open_writer(at(name), &o);
-        append_text(w, "one");
-        ck_assert_int_eq(u9_log_sync(w), U9_OK);
-        usleep(100000);
-        append_text(w, "two");
-        ck_assert(within_a_minute(two_writes, NULL));
-        usleep(100000);
-        promised = fault_io_count(FAULT_SYNC) == 1;
-        close_log(w);
-    }
-    ck_assert(promised);
+    u9_options o = sized(0);
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "one");
+    sync_log(w);
+    sim_advance(SECOND / 10);
+    append_text(w, "two");
+    ck_assert_uint_eq(sim_count(SIM_WRITE), 1);
+    sim_advance(SECOND - SECOND / 10); /* a second after the sync, and less than one after the record */
+    ck_assert_uint_eq(sim_count(SIM_WRITE), 2);
+    ck_assert_uint_eq(sim_count(SIM_SYNC), 1);
+    ck_assert(last_frame_promises_all_before(at("log")));
+    close_log(w);
 }
 END_TEST
 
 START_TEST(a_sync_is_begun_at_least_every_32_mib) /* [W-5] */
 {
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     o.policy = U9_POLICY_NONE;
     u9_log *w = open_writer(at("log"), &o);
     uint8_t *bytes = calloc(1, 1 << 20);
@@ -788,10 +734,10 @@ START_TEST(a_sync_is_begun_at_least_every_32_mib) /* [W-5] */
     close_log(w);
     size_t n;
     uint64_t since = 0;
-    const fault_op *ops = fault_io_ops(&n);
+    const sim_op *ops = sim_ops(&n);
     for (size_t i = 0; i < n; i++) {
-        if (ops[i].kind == FAULT_SYNC) since = 0;
-        if (ops[i].kind == FAULT_WRITE) since += ops[i].end - ops[i].begin;
+        if (ops[i].kind == SIM_SYNC) since = 0;
+        if (ops[i].kind == SIM_WRITE) since += ops[i].end - ops[i].begin;
         ck_assert_uint_le(since, (32 << 20) + (2 << 20));
     }
     audit_writes();
@@ -800,17 +746,19 @@ END_TEST
 
 START_TEST(a_sync_that_completes_while_others_write_still_counts) /* [W-4] [W-5] */
 {
-    direct d;
-    fault_io_order(FAULT_LATE); /* told only when a buffer is waited for */
-    direct_open(&d, at("log"), 0);
-    direct_append(&d, 10);
-    ck_assert_int_eq(u9i_writer_sync_begin(&d.w, NULL), U9_OK);
-    ck_assert_uint_eq(d.w.durable.ordinal, 0);
-    for (unsigned i = 0; i < 12; i++) direct_append(&d, 1 << 20);
-    ck_assert_int_eq(u9i_writer_poll(&d.w, NULL), U9_OK);
-    ck_assert_uint_eq(d.w.durable.ordinal, 1);
-    ck_assert_uint_eq(fault_io_count(FAULT_SYNC_DIR), 1);
-    direct_close(&d);
+    u9_options o = sized(0);
+    o.policy = U9_POLICY_NONE;
+    sim_set_order(SIM_LATE); /* told only when a buffer is waited for */
+    u9_log *w = open_writer(at("log"), &o);
+    append_zeros(w, 10);
+    sim_advance(SECOND + TICK);
+    ck_assert_uint_eq(sim_count(SIM_SYNC), 1);
+    ck_assert_uint_eq(u9_log_durable(w), 0);
+    for (unsigned i = 0; i < 12; i++) append_zeros(w, 1 << 20);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    ck_assert_uint_eq(sim_count(SIM_SYNC), 1);
+    ck_assert_uint_eq(sim_count(SIM_SYNC_DIR), 1);
+    close_log(w);
     audit(at("log"));
 }
 END_TEST
@@ -824,7 +772,7 @@ START_TEST(a_batch_of_300_is_one_frame) /* [L-7] */
     u9_entry entries[300];
     u9_place places[300];
     for (unsigned i = 0; i < 300; i++) entries[i] = (u9_entry){.values = one, .size = sizeof one};
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     u9_log *w = open_writer(at("log"), &o);
     append_many(w, "a", 2, 1);
     ck_assert_int_eq(u9_log_append_batch(w, entries, 300, places), U9_OK);
@@ -844,22 +792,23 @@ END_TEST
 START_TEST(a_batch_is_all_or_nothing_wherever_the_file_ends)
 {
     u9_entry entries[300];
-    direct d;
     for (unsigned i = 0; i < 300; i++) entries[i] = (u9_entry){.values = one, .size = sizeof one};
-    direct_open(&d, at("log"), 0);
-    direct_append(&d, 10);
-    direct_sync(&d);
-    uint64_t begin = u9i_stream_position(&d.w.stream);
-    ck_assert_int_eq(u9i_writer_append(&d.w, entries, 300, NULL, NULL), U9_OK);
-    direct_sync(&d);
-    uint64_t end = d.w.end.offset;
-    direct_crash(&d);
-    for (uint64_t size = begin - 16; size <= end; size += size + 300 < end ? 297 : 1) {
+    u9_log *w = open_sized(at("log"), 0);
+    append_zeros(w, 10);
+    sync_log(w);
+    ck_assert_int_eq(u9_log_append_batch(w, entries, 300, NULL), U9_OK);
+    sync_log(w);
+    crash(w, at("log"));
+    view v = view_of(at("log"), 1);
+    const u9i_frame *last = &v.frames[v.count - 1];
+    ck_assert_uint_eq(last->trailer.count, 300);
+    for (uint64_t size = last->offset - 16; size <= last->end; size += size + 300 < last->end ? 297 : 1) {
         copy_log(at("log"), at("copy"));
         cut_file(segment_path(at("copy"), 1), size);
-        ck_assert_uint_eq(count_seen(at("copy")), size < end ? 1 : 301);
+        ck_assert_uint_eq(count_seen(at("copy")), size < last->end ? 1 : 301);
         remove_log(at("copy"));
     }
+    close_view(&v);
 }
 END_TEST
 
@@ -917,7 +866,7 @@ START_TEST(a_frame_is_a_transaction_of_muids) /* [L-7] [F-4] */
 {
     uint64_t latest = 0, medallion = 0, opens = 0;
     for (unsigned n = 0; n < 4; n++) {
-        u9_options o = faulty(SMALL);
+        u9_options o = sized(SMALL);
         u9_log *w = open_writer(at("log"), &o);
         append_many(w, "k", 500, 7);
         close_log(w);
@@ -993,14 +942,14 @@ END_TEST
 
 static void expect_no_room(int error)
 {
-    u9_options o = faulty(SMALL);
+    u9_options o = sized(SMALL);
     u9_log *w = open_writer(at("log"), &o);
     append_many(w, "before ", 10, 0);
     uint8_t big[60000] = {0}, values[60010];
     u9_builder b;
     u9_builder_init(&b, values, sizeof values);
     ck_assert_int_eq(u9_build_bytes(&b, big, sizeof big), U9_OK);
-    fault_io_fail(FAULT_RESERVE, 1, error, true);
+    sim_fail(SIM_RESERVE, 1, error, true);
     unsigned taken = 0;
     while (u9_log_append(w, NULL, values, b.size, NULL) == U9_OK) ck_assert_uint_lt(taken++, 10);
     for (unsigned i = 0; i < 3; i++) {
@@ -1015,7 +964,7 @@ static void expect_no_room(int error)
     ck_assert_uint_eq(u9_log_next(w), 10 + taken);
     ck_assert_int_eq(u9_log_sync(w), U9_OK); /* what was accepted has its room */
     ck_assert_uint_eq(u9_log_durable(w), 10 + taken);
-    fault_io_mend();
+    sim_mend();
     ck_assert_int_eq(u9_log_append(w, NULL, values, b.size, NULL), U9_OK);
     append_text(w, "behind");
     close_log(w);
@@ -1048,9 +997,9 @@ END_TEST
 START_TEST(a_full_disk_can_be_closed_and_continued) /* [W-6] [S-5] */
 {
     for (unsigned nth = 1; nth < 8; nth++) {
-        u9_options o = faulty(SMALL);
+        u9_options o = sized(SMALL);
         u9_log *w = open_writer(at("log"), &o);
-        fault_io_fail(FAULT_RESERVE, nth, ENOSPC, true);
+        sim_fail(SIM_RESERVE, nth, ENOSPC, true);
         unsigned taken = 0;
         uint8_t values[3000];
         u9_builder b;
@@ -1059,7 +1008,7 @@ START_TEST(a_full_disk_can_be_closed_and_continued) /* [W-6] [S-5] */
         ck_assert_int_eq(u9_build_bytes(&b, bytes, sizeof bytes), U9_OK);
         while (taken < 100 && u9_log_append(w, NULL, values, b.size, NULL) == U9_OK) taken++;
         close_log(w);
-        fault_io_mend();
+        sim_mend();
         w = open_writer(at("log"), &o);
         append_text(w, "behind");
         close_log(w);
@@ -1067,19 +1016,18 @@ START_TEST(a_full_disk_can_be_closed_and_continued) /* [W-6] [S-5] */
         ck_assert_uint_eq(s->count, taken + 1);
         ck_assert_uint_eq(s->damage_count, 0);
         forget(s);
-        remove_log(at("log"));
-        fault_io_reset(NULL);
+        begin_again(nth);
     }
 }
 END_TEST
 
 START_TEST(less_room_than_wanted_ahead_is_enough) /* [W-6] */
 {
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     u9_log *w = open_writer(at("log"), &o);
-    fault_io_fail(FAULT_RESERVE, 1, ENOSPC, false);
+    sim_fail(SIM_RESERVE, 1, ENOSPC, false);
     append_text(w, "one");
-    ck_assert_uint_eq(fault_io_fired(), 1);
+    ck_assert_uint_eq(sim_fired(), 1);
     close_log(w);
     ck_assert_uint_eq(count_seen(at("log")), 1);
 }
@@ -1087,14 +1035,15 @@ END_TEST
 
 START_TEST(a_file_is_never_begun_without_randomness) /* [H-3] */
 {
-    u9_options o = faulty(SMALL);
+    u9_options o = sized(SMALL);
     u9_log *w = open_writer(at("log"), &o);
     uint8_t bytes[20000] = {0};
-    fault_random_fail(1);
+    sim_fail(SIM_RANDOM, 1, ENOSYS, false);
     ck_assert_int_eq(u9_log_append(w, NULL, one, sizeof one, NULL), U9_IO);
     for (unsigned i = 0; i < 4; i++) append_bytes(w, bytes, sizeof bytes);
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
-    fault_random_fail(1); /* now it is a roll that draws */
+    sim_mend();
+    sim_fail(SIM_RANDOM, 1, ENOSYS, false); /* now it is a roll that draws */
     ck_assert_int_eq(u9_log_append(w, NULL, one, sizeof one, NULL), U9_IO);
     append_text(w, "two");
     close_log(w);
@@ -1208,18 +1157,18 @@ static void judge(const story *s, const char *log)
 }
 
 /* Three sessions with what is planned, then a fourth on a whole disk. True if the plan came into play. */
-static bool tell_story(fault_order order, story *s)
+static bool tell_story(sim_order order, story *s)
 {
     const char *log = at("story");
-    u9_options o = faulty(SMALL);
+    u9_options o = sized(SMALL);
     memset(s, 0, sizeof *s);
-    fault_io_order(order);
+    sim_set_order(order);
     for (unsigned i = 0; i < 3; i++) tell_session(s, log, &o);
-    bool fired = fault_io_fired() > 0;
+    bool fired = sim_fired() > 0;
     if (!fired) ck_assert(!s->told);
+    sim_mend();
     audit_writes();
     judge(s, log);
-    fault_io_mend();
     u9_log *w = open_writer(log, &o);
     append_text(w, "999 ");
     close_log(w);
@@ -1235,8 +1184,7 @@ static bool tell_story(fault_order order, story *s)
 START_TEST(a_story_without_a_fault_is_whole)
 {
     story s;
-    fault_io_reset(NULL);
-    ck_assert(!tell_story(FAULT_PROMPT, &s));
+    ck_assert(!tell_story(SIM_PROMPT, &s));
     for (unsigned i = 0; i < 75; i++) ck_assert(s.acked[i]);
 }
 END_TEST
@@ -1245,14 +1193,14 @@ END_TEST
  * The nth call of a kind fails, for all n; then another error would come if anybody tried again. (In reverse
  * order the later one of two under way may be told first: then there is only one.)
  */
-static void poison_at_every_position(fault_kind kind, fault_order order)
+static void poison_at_every_position(sim_kind kind, sim_order order)
 {
     story s;
     unsigned n = 0;
     do {
-        fault_io_reset(NULL);
-        fault_io_fail(kind, ++n, ENXIO, false);
-        if (order != FAULT_REVERSED) fault_io_fail(kind, n + 1, EIO, true);
+        begin_again(n);
+        sim_fail(kind, ++n, ENXIO, false);
+        if (order != SIM_REVERSED) sim_fail(kind, n + 1, EIO, true);
         bool fired = tell_story(order, &s);
         if (!fired) break;
         ck_assert_int_eq(s.first.err, U9_POISONED);
@@ -1265,54 +1213,54 @@ static void poison_at_every_position(fault_kind kind, fault_order order)
 
 START_TEST(a_failing_write_poisons_with_its_cause) /* [W-6] */
 {
-    poison_at_every_position(FAULT_WRITE, FAULT_PROMPT);
+    poison_at_every_position(SIM_WRITE, SIM_PROMPT);
 }
 END_TEST
 
 START_TEST(a_failing_sync_poisons_with_its_cause) /* [W-6] */
 {
-    poison_at_every_position(FAULT_SYNC, FAULT_PROMPT);
+    poison_at_every_position(SIM_SYNC, SIM_PROMPT);
 }
 END_TEST
 
 START_TEST(a_failing_sync_of_the_directory_poisons_with_its_cause) /* [W-6] [W-4] */
 {
-    poison_at_every_position(FAULT_SYNC_DIR, FAULT_PROMPT);
+    poison_at_every_position(SIM_SYNC_DIR, SIM_PROMPT);
 }
 END_TEST
 
 START_TEST(a_failing_cut_poisons_with_its_cause) /* [W-6] */
 {
-    poison_at_every_position(FAULT_CUT, FAULT_PROMPT);
+    poison_at_every_position(SIM_TRUNCATE, SIM_PROMPT);
 }
 END_TEST
 
 START_TEST(a_write_that_fails_late_poisons_too) /* [W-6] */
 {
-    poison_at_every_position(FAULT_WRITE, FAULT_LATE);
+    poison_at_every_position(SIM_WRITE, SIM_LATE);
 }
 END_TEST
 
 START_TEST(a_write_that_fails_in_reverse_order_poisons_too) /* [W-6] */
 {
-    poison_at_every_position(FAULT_WRITE, FAULT_REVERSED);
+    poison_at_every_position(SIM_WRITE, SIM_REVERSED);
 }
 END_TEST
 
 START_TEST(the_first_of_many_failures_under_way_is_the_cause) /* [W-6] */
 {
-    u9_options o = faulty(0);
+    u9_options o = sized(0);
     u9_fault fault;
     o.policy = U9_POLICY_NONE;
-    fault_io_order(FAULT_LATE);
-    fault_io_fail(FAULT_WRITE, 1, ENXIO, false);
-    fault_io_fail(FAULT_WRITE, 2, EIO, true);
+    sim_set_order(SIM_LATE);
+    sim_fail(SIM_WRITE, 1, ENXIO, false);
+    sim_fail(SIM_WRITE, 2, EIO, true);
     u9_log *w = open_writer(at("log"), &o);
     uint8_t *bytes = calloc(1, 5 << 20);
     append_bytes(w, bytes, 5 << 20);
     free(bytes);
     ck_assert_int_eq(u9_log_sync(w), U9_POISONED);
-    ck_assert_uint_ge(fault_io_fired(), 4);
+    ck_assert_uint_ge(sim_fired(), 4);
     u9_log_fault(w, &fault);
     ck_assert_int_eq(fault.sys, ENXIO);
     ck_assert_int_eq(u9_log_close(w, &fault), U9_POISONED);
@@ -1325,20 +1273,20 @@ START_TEST(a_write_of_which_half_arrives_costs_nothing_acknowledged) /* [W-6] */
     story s;
     unsigned n = 0;
     do {
-        fault_io_reset(NULL);
-        fault_io_fail_half(++n, EIO);
-    } while (tell_story(FAULT_PROMPT, &s) && n < 1000);
+        begin_again(n);
+        sim_fail_half(++n, EIO);
+    } while (tell_story(SIM_PROMPT, &s) && n < 1000);
     ck_assert_uint_gt(n, 10);
 }
 END_TEST
 
-static void any_call_fails(int error, bool sticky, fault_order order)
+static void any_call_fails(int error, bool sticky, sim_order order)
 {
     story s;
     unsigned n = 0;
     do {
-        fault_io_reset(NULL);
-        fault_io_fail(FAULT_ANY, ++n, error, sticky);
+        begin_again(n);
+        sim_fail(SIM_ANY, ++n, error, sticky);
     } while (tell_story(order, &s) && n < 2000);
     ck_assert_uint_gt(n, 100);
     ck_assert_uint_lt(n, 2000);
@@ -1346,19 +1294,19 @@ static void any_call_fails(int error, bool sticky, fault_order order)
 
 START_TEST(any_call_may_fail_once)
 {
-    any_call_fails(EIO, false, FAULT_PROMPT);
+    any_call_fails(EIO, false, SIM_PROMPT);
 }
 END_TEST
 
 START_TEST(any_call_may_fail_for_lack_of_room)
 {
-    any_call_fails(ENOSPC, false, FAULT_REVERSED);
+    any_call_fails(ENOSPC, false, SIM_REVERSED);
 }
 END_TEST
 
 START_TEST(all_calls_may_fail_from_one_on)
 {
-    any_call_fails(EIO, true, FAULT_LATE);
+    any_call_fails(EIO, true, SIM_LATE);
 }
 END_TEST
 
@@ -1366,7 +1314,7 @@ Suite *suite_writer(void)
 {
     Suite *suite = suite_create("writer");
     TCase *order = tcase_create("order");
-    tcase_add_checked_fixture(order, setup, teardown);
+    tcase_add_checked_fixture(order, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(order, 120);
     tcase_add_test(order, no_block_is_submitted_twice_and_no_promise_is_early);
     tcase_add_test(order, the_same_when_completions_are_late);
@@ -1391,7 +1339,7 @@ Suite *suite_writer(void)
     suite_add_tcase(suite, order);
 
     TCase *promises = tcase_create("promises");
-    tcase_add_checked_fixture(promises, setup, teardown);
+    tcase_add_checked_fixture(promises, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(promises, 180);
     tcase_add_test(promises, an_idle_writer_promises_what_it_synced_in_an_empty_frame);
     tcase_add_test(promises, a_promise_is_made_once_and_again_only_after_a_sync);
@@ -1402,8 +1350,14 @@ Suite *suite_writer(void)
     tcase_add_test(promises, a_sync_that_completes_while_others_write_still_counts);
     suite_add_tcase(suite, promises);
 
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_set_timeout(real, 180);
+    tcase_add_test(real, it_does_so_by_the_real_clock_too);
+    suite_add_tcase(suite, real);
+
     TCase *records = tcase_create("records");
-    tcase_add_checked_fixture(records, setup, teardown);
+    tcase_add_checked_fixture(records, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(records, 60);
     tcase_add_test(records, a_batch_of_300_is_one_frame);
     tcase_add_test(records, a_batch_is_all_or_nothing_wherever_the_file_ends);
@@ -1414,7 +1368,7 @@ Suite *suite_writer(void)
     suite_add_tcase(suite, records);
 
     TCase *failures = tcase_create("failures");
-    tcase_add_checked_fixture(failures, setup, teardown);
+    tcase_add_checked_fixture(failures, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(failures, 240);
     tcase_add_test(failures, a_full_disk_is_an_ordinary_error_and_appends_go_on_later);
     tcase_add_test(failures, so_is_a_file_that_may_not_grow);

@@ -1,0 +1,25 @@
+/*
+ * engine/read/cursor.h: what is behind a u9_cursor; lookups read through one.
+ */
+#ifndef U9I_CURSOR_H
+#define U9I_CURSOR_H
+
+#include "engine/read/reader.h"
+
+#include <u9/log.h>
+
+struct u9_cursor {
+    u9_log *log;
+    u9i_reader reader;
+    uint64_t from;       /* first ordinal wanted */
+    const uint8_t *next; /* records of the current frame that are left */
+    size_t left;
+    uint64_t ordinal;    /* of the record at `next` */
+    bool lossy;          /* damage was met that may have cost records */
+    u9_fault fault;
+};
+
+/* Starts the cursor anew: only the segments [first, last] of its catalog. */
+void u9i_cursor_segments(u9_cursor *cursor, size_t first, size_t last);
+
+#endif

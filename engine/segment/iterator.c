@@ -1,0 +1,202 @@
+/*
+ * engine/segment/iterator.c: see iterator.h. [P-1] [P-2]
+ */
+#include "engine/segment/iterator.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void iterator_check(const u9i_iterator *it)
+{
+    assert(it->window != NULL && it->window->file == it->segment->file);
+    assert(it->told <= it->round.count && it->from <= it->stop);
+    assert(it->alone || it->over || it->judge.facts == &it->segment->facts);
+}
+
+u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *windows,
+                         const u9i_position *before, bool knows_chain, int *sys)
+{
+    u9i_file *file;
+    uint64_t size;
+    memset(it, 0, sizeof *it);
+    *sys = -u9i_segment_open(segment, &file);
+    if (*sys != 0) return U9_IO;
+    *sys = -u9i_file_size(file, &size);
+    u9_err err = *sys ? U9_IO : u9i_windows_lend(windows, &it->window);
+    if (err != U9_OK) {
+        u9i_segment_close(segment);
+        return err;
+    }
+    u9i_window_turn(it->window, file, &segment->facts.secret);
+    it->segment = u9i_segment_ref(segment);
+    it->windows = windows;
+    it->stop = U9_NOWHERE;
+    it->over = true;
+    /* What a first frame must say is in the u9open, or else depends on who asks. [F-9] */
+    it->alone = !segment->facts.has_open && !(segment->facts.first && before == NULL);
+    if (it->alone)
+        u9i_judge_init(&it->judge, &segment->facts, segment->dir, windows, size, before, knows_chain);
+    else it->generation = u9i_segment_begin(segment, windows, size, &it->judge);
+    iterator_check(it);
+    return U9_OK;
+}
+
+void u9i_iterator_close(u9i_iterator *it)
+{
+    if (it->segment == NULL) return;
+    u9i_windows_return(it->windows, it->window); /* first: it may be reading ahead in the file */
+    u9i_segment_close(it->segment);
+    u9i_segment_unref(it->segment);
+    it->segment = NULL;
+    it->window = NULL;
+}
+
+/* True if all in front of the segment's end is known to have been promised, before it is read. */
+static u9_err is_promised(const u9i_iterator *it, bool *promised)
+{
+    const u9i_facts *f = &it->segment->facts;
+    const u9i_trailer *t = &f->end_frame.trailer;
+    *promised = f->named;
+    if (f->named || !f->has_end || t->durable <= t->previous) return U9_OK;
+    u9i_zeros z; /* no frame stands between what its u9end promises and the u9end */
+    u9_err err = u9i_window_zeros(it->window, t->durable, f->end_frame.offset, &z);
+    *promised = err == U9_OK && z.last == t->durable;
+    return err;
+}
+
+u9_err u9i_iterator_range(u9i_iterator *it, uint64_t from, uint64_t stop)
+{
+    it->ranged = true;
+    it->from = from;
+    it->stop = it->window->until = stop;
+    if (from <= U9I_DISK_HEADER_SIZE) return U9_OK;
+    u9_err err = is_promised(it, &it->alone);
+    /* Then each gap is damage, wherever one comes from. Else it depends on all that stands before. */
+    return err == U9_OK && it->alone ? u9i_judge_skip(&it->judge, it->window, from) : err;
+}
+
+/* True if the range tells of this site. The end belongs to none, but what was promised and is not there. */
+static bool owns(const u9i_iterator *it, const u9i_damage_site *site)
+{
+    if (!it->ranged) return true;
+    if (it->round.then == U9I_STEP_END && site->verdict != U9_V_CORRUPT) return false; /* [P-2] */
+    return it->from <= site->owner && site->owner < it->stop; /* [P-1] */
+}
+
+/* Hands out what is left of the round; false if nothing of it is for this range. */
+static bool hand_out(u9i_iterator *it, u9i_step *step)
+{
+    while (it->told < it->round.count) {
+        it->site = it->round.sites[it->told++];
+        *step = U9I_STEP_DAMAGE;
+        if (owns(it, &it->site)) return true;
+    }
+    it->over = true;
+    *step = it->round.then;
+    it->frame = it->round.frame;
+    if (*step != U9I_STEP_FRAME) return *step == U9I_STEP_END;
+    if (it->frame.offset >= it->stop) {
+        *step = U9I_STEP_END;
+        it->finished = true;
+    }
+    return it->frame.offset >= it->from;
+}
+
+/* Goes by its own judgement from here on. */
+static u9_err go_alone(u9i_iterator *it)
+{
+    it->alone = true;
+    return U9_AGAIN;
+}
+
+/* Passes a run of frames; what lies before the range is left out. */
+static u9_err recall_frames(u9i_iterator *it, const u9i_extent *e, bool grows)
+{
+    uint64_t pos = it->judge.pos;
+    if (e->end <= it->from || pos >= e->end) {
+        if (pos < e->end) u9i_judge_jump(&it->judge, e->end);
+        if (!grows) it->index++;
+        return U9_AGAIN;
+    }
+    if (pos < e->begin) {
+        u9i_judge_jump(&it->judge, e->begin);
+        return U9_AGAIN;
+    }
+    if (pos < it->from) {
+        u9i_frame f;
+        u9_err err = u9i_window_find(it->window, it->from, e->end, &f);
+        if (err == U9_IO) return err;
+        u9i_judge_jump(&it->judge, err == U9_OK ? f.offset : e->end);
+        return U9_AGAIN;
+    }
+    it->round.then = U9I_STEP_FRAME;
+    u9_err err = u9i_judge_pass(&it->judge, it->window, e->end, &it->round.frame);
+    if (err != U9_CORRUPT) return err;
+    u9i_segment_forget(it->segment); /* the bytes are not what they were */
+    return go_alone(it);
+}
+
+/* Judges one round at the frontier, and tells the segment. U9_AGAIN: somebody else was faster. */
+static u9_err judge_further(u9i_iterator *it)
+{
+    u9i_segment *s = it->segment;
+    u9i_extent e;
+    u9i_judge frontier;
+    pthread_mutex_lock(&s->judging);
+    u9_err err = U9_AGAIN;
+    if (u9i_segment_recall(s, it->generation, it->index, it->judge.pos, &e, &frontier) ==
+        U9I_KNOWN_FRONTIER) {
+        it->judge = frontier;
+        err = u9i_judge_next(&it->judge, it->window, &it->round);
+        if (err == U9_OK)
+            it->alone = !u9i_segment_remember(s, it->generation, &it->judge, &it->round, &it->index);
+    }
+    pthread_mutex_unlock(&s->judging);
+    return err;
+}
+
+/* The next round from what the segment remembers, or a new one for it to remember. U9_AGAIN: not yet. */
+static u9_err recall(u9i_iterator *it)
+{
+    u9i_extent e;
+    u9i_judge frontier;
+    it->round.count = 0;
+    switch (u9i_segment_recall(it->segment, it->generation, it->index, it->judge.pos, &e, &frontier)) {
+    case U9I_KNOWN_STALE: return go_alone(it);
+    case U9I_KNOWN_FRONTIER: return judge_further(it);
+    case U9I_KNOWN_GROWING: return recall_frames(it, &e, true);
+    case U9I_KNOWN_EXTENT: break;
+    }
+    if (e.kind == U9I_EXTENT_FRAMES) return recall_frames(it, &e, false);
+    it->round.then = U9I_STEP_DAMAGE;
+    if (e.kind == U9I_EXTENT_DAMAGE) {
+        it->index++;
+        it->round.sites[it->round.count++] = e.site;
+        return U9_OK;
+    }
+    it->judge = frontier;
+    it->round.then = U9I_STEP_END;
+    return U9_OK;
+}
+
+u9_err u9i_iterator_step(u9i_iterator *it, u9i_step *step)
+{
+    for (;;) {
+        if (it->finished) {
+            *step = U9I_STEP_END;
+            return U9_OK;
+        }
+        if (!it->over && hand_out(it, step)) return U9_OK;
+        u9_err err = it->alone ? u9i_judge_next(&it->judge, it->window, &it->round) : recall(it);
+        if (err != U9_OK && err != U9_AGAIN) return err;
+        it->told = 0;
+        it->over = err == U9_AGAIN;
+        iterator_check(it);
+    }
+}
+
+void u9i_iterator_seal(u9i_iterator *it)
+{
+    it->alone = true;
+    u9i_judge_seal(&it->judge);
+}

@@ -1,0 +1,52 @@
+/*
+ * engine/segment/iterator.h: the frames and damages of one segment, one by one: over what the segment
+ * remembers, and at the frontier by judging one round further.
+ *
+ *     step -> FRAME   the next frame of the log
+ *          -> DAMAGE  something is wrong here; it goes on
+ *          -> END     the segment's data end; iterator->judge says where and how
+ *
+ * One thread. Holds the segment, a window of the pool and the file open while it lives.
+ */
+#ifndef U9I_ITERATOR_H
+#define U9I_ITERATOR_H
+
+#include "engine/segment/segment.h"
+
+typedef struct u9i_iterator {
+    u9i_segment *segment; /* NULL: it is on none */
+    u9i_windows *windows; /* borrows */
+    u9i_window *window;
+    u9i_judge judge;      /* how it stands; at END: where the data end, and how */
+    unsigned generation;  /* of what the segment remembers */
+    bool alone;           /* it goes by its own judgement, not by what the segment remembers */
+    bool ranged;          /* only the frames that begin in [from, stop), and what such a range owns [P-1] */
+    uint64_t from, stop;
+    size_t index;         /* of the extent that it is in, or comes to */
+    u9i_round round;      /* the last one, of which */
+    unsigned told;        /*   so many sites are handed out, */
+    bool over;            /*   or all of it */
+    bool finished;        /* the range is */
+    u9i_frame frame;      /* of the last FRAME; borrows the window until the next step */
+    u9i_damage_site site; /* of the last DAMAGE */
+} u9i_iterator;
+
+/*
+ * Goes to the start of a segment, where the log stood at `before` (NULL: not known; its chain counts with
+ * `knows_chain`). On failure nothing is held. U9_IO (`*sys`: errno), U9_NOMEM.
+ */
+U9_MUST_CHECK u9_err u9i_iterator_open(u9i_iterator *iterator, u9i_segment *segment,
+                                       u9i_windows *windows, const u9i_position *before,
+                                       bool knows_chain, int *sys);
+void u9i_iterator_close(u9i_iterator *iterator); /* one that is on no segment is fine */
+
+/* Before the first step: only [from, stop). [P-1] [P-2] U9_IO, U9_NOMEM. */
+U9_MUST_CHECK u9_err u9i_iterator_range(u9i_iterator *iterator, uint64_t from, uint64_t stop);
+
+/* The next step. U9_IO: see window->sys; U9_NOMEM. The same call may be tried again. */
+U9_MUST_CHECK u9_err u9i_iterator_step(u9i_iterator *iterator, u9i_step *step);
+
+/* After END: the next steps look behind it. See u9i_judge_seal. */
+void u9i_iterator_seal(u9i_iterator *iterator);
+
+#endif

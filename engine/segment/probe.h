@@ -1,0 +1,69 @@
+/*
+ * engine/segment/probe.h: the facts of one file, from its first and its last block: header, secret, u9open,
+ * u9end; and what its place in the row of segments adds to them. [H-4] [H-5] [S-1] [S-4] [L-4]
+ */
+#ifndef U9I_PROBE_H
+#define U9I_PROBE_H
+
+#include "engine/os/env.h"
+#include "engine/segment/window.h"
+#include "format/frame/control.h"
+
+typedef struct u9i_facts {
+    uint64_t number;
+    char name[256];
+    u9i_stamp stamp;    /* the file, when it was looked at */
+    uint64_t size;      /* bytes, then */
+    u9_err header;      /* what the disk header is: U9_OK, U9_CORRUPT, U9_VERSION [H-4] */
+    u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
+    bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
+    bool blank;         /* a creation cut short [L-4] */
+    bool has_open;      /* the first frame is a valid u9open: */
+    u9i_open_record open; /* (its `kind` is not kept) */
+    bool has_end;       /* the last block is a valid u9end frame: */
+    u9i_end_record end; /*  (its spans are not kept) */
+    u9i_frame end_frame; /* (its body is not kept) */
+
+    /* From the other segments: see u9i_catalog. */
+    bool first;         /* the log begins here [L-5] */
+    bool newest;        /* the last of the row: a writer may be at it */
+    bool is_void;       /* a later u9open leaves it out [L-3] */
+    bool sealed_before; /* the segment before it is sealed: its u9open was durable */
+    bool named;         /* a later u9open names an end of it: */
+    u9i_position at;
+    u9i_tail tail;
+    u9_reason wrong;    /* U9_R_FOREIGN: not of this log, or not in this place [L-4] */
+} u9i_facts;
+
+/* A copy of a segment's secret in a later one's u9open, and the boundary that it belongs to. [H-5] */
+typedef struct u9i_spare {
+    const uint8_t *boundary, *secret; /* borrow */
+} u9i_spare;
+
+/*
+ * Looks at the file that the window is on; `facts` has its number, name and stamp, and `newest`. `spares` are
+ * tried, in this order, where the header opens nothing. `kind` has U9I_KIND_MAX + 1 bytes: filled with the key
+ * kind where it is "" and a record of this segment tells it. U9_IO, U9_NOMEM.
+ */
+U9_MUST_CHECK u9_err u9i_probe(u9i_facts *facts, u9i_dir *dir, u9i_window *window,
+                               const u9i_spare *spares, size_t spare_count, char *kind);
+
+/* First and last key in a segment's u9end, as values: each with room for U9I_KEY_MAX + 16 bytes. */
+typedef struct u9i_end_keys {
+    uint8_t key[2][U9I_KEY_MAX + 16];
+    size_t size[2];
+} u9i_end_keys;
+
+/* Reads them again. facts->has_end. U9_CORRUPT: the u9end is not there any more. U9_IO. */
+U9_MUST_CHECK u9_err u9i_probe_end_keys(const u9i_facts *facts, u9i_window *window, u9i_end_keys *out);
+
+/* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
+bool u9i_facts_skipped(const u9i_facts *facts);
+
+/* "%016x.u9" [L-1]; `out` has 20 bytes. */
+void u9i_segment_name(uint64_t number, char out[20]);
+
+/* The number in a segment's name, 0 if it is none. */
+uint64_t u9i_segment_number(const char *name);
+
+#endif

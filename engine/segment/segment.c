@@ -1,0 +1,172 @@
+/*
+ * engine/segment/segment.c: see segment.h.
+ */
+#include "engine/segment/segment.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* What holds of every segment while its lock is held. */
+static void segment_check(const u9i_segment *s)
+{
+    assert((s->file == NULL) == (s->readers == 0));
+    assert(s->count <= s->room && s->count <= U9I_EXTENTS_MAX && (s->begun || s->count == 0));
+    if (s->count == 0) return;
+    const u9i_extent *last = &s->extents[s->count - 1];
+    assert(last->kind != U9I_EXTENT_END || s->frontier.ended);
+    assert(last->kind != U9I_EXTENT_FRAMES || last->end == s->frontier.pos);
+}
+
+u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts)
+{
+    u9i_segment *s = calloc(1, sizeof *s);
+    if (s == NULL) return NULL;
+    atomic_init(&s->references, 1);
+    s->dir = dir;
+    s->facts = *facts;
+    pthread_mutex_init(&s->judging, NULL);
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+u9i_segment *u9i_segment_ref(u9i_segment *s)
+{
+    atomic_fetch_add(&s->references, 1);
+    return s;
+}
+
+void u9i_segment_unref(u9i_segment *s)
+{
+    if (s == NULL || atomic_fetch_sub(&s->references, 1) > 1) return;
+    assert(s->readers == 0);
+    pthread_mutex_destroy(&s->judging);
+    pthread_mutex_destroy(&s->lock);
+    free(s->extents);
+    free(s);
+}
+
+int u9i_segment_open(u9i_segment *s, u9i_file **out)
+{
+    pthread_mutex_lock(&s->lock);
+    int err = s->file ? 0 : u9i_file_open(s->dir, s->facts.name, U9I_OPEN_READ, &s->file);
+    if (err == 0) {
+        s->readers++;
+        *out = s->file;
+    }
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}
+
+void u9i_segment_close(u9i_segment *s)
+{
+    pthread_mutex_lock(&s->lock);
+    assert(s->readers > 0);
+    if (--s->readers == 0) {
+        u9i_file_close(s->file);
+        s->file = NULL;
+    }
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void forget_extents(u9i_segment *s)
+{
+    s->count = 0;
+    s->begun = false;
+    s->generation++;
+}
+
+void u9i_segment_forget(u9i_segment *s)
+{
+    pthread_mutex_lock(&s->lock);
+    forget_extents(s);
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+unsigned u9i_segment_begin(u9i_segment *s, u9i_windows *windows, uint64_t size, u9i_judge *out)
+{
+    u9i_judge_init(out, &s->facts, s->dir, windows, size, NULL, false);
+    pthread_mutex_lock(&s->lock);
+    if (s->begun && size < s->frontier.size) forget_extents(s);
+    if (!s->begun) s->frontier = *out;
+    s->begun = true;
+    s->frontier.size = size;
+    if (!s->facts.named) s->frontier.bound = size;
+    unsigned generation = s->generation;
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+    return generation;
+}
+
+u9i_known u9i_segment_recall(u9i_segment *s, unsigned generation, size_t index, uint64_t pos,
+                             u9i_extent *out, u9i_judge *frontier)
+{
+    u9i_known known = U9I_KNOWN_EXTENT;
+    pthread_mutex_lock(&s->lock);
+    if (!s->begun || s->generation != generation) {
+        known = U9I_KNOWN_STALE;
+    } else {
+        bool last = index + 1 >= s->count;
+        if (index < s->count) *out = s->extents[index];
+        if (index >= s->count) known = U9I_KNOWN_FRONTIER;
+        else if (last && out->kind == U9I_EXTENT_FRAMES)
+            known = pos < out->end ? U9I_KNOWN_GROWING : U9I_KNOWN_FRONTIER;
+        if (last) *frontier = s->frontier;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return known;
+}
+
+/* Room for the extents of one more round. */
+static bool make_extents(u9i_segment *s)
+{
+    if (s->count + U9I_SITES_MAX + 1 > U9I_EXTENTS_MAX) return false;
+    if (s->count + U9I_SITES_MAX + 1 <= s->room) return true;
+    size_t room = s->room ? 2 * s->room : U9I_SITES_MAX + 1;
+    u9i_extent *more = realloc(s->extents, room * sizeof *more);
+    if (more == NULL) return false;
+    s->extents = more;
+    s->room = room;
+    return true;
+}
+
+/* A frame that goes on where the last run of frames ends belongs to it. */
+static void add_frame(u9i_segment *s, const u9i_frame *f)
+{
+    u9i_extent *last = s->count ? &s->extents[s->count - 1] : NULL;
+    if (last && last->kind == U9I_EXTENT_FRAMES) last->end = f->end;
+    else s->extents[s->count++] = (u9i_extent){U9I_EXTENT_FRAMES, f->offset, f->end, {0}};
+}
+
+/*
+ * True if nobody can find otherwise later: the end is named, or the round found a frame, and in front of it
+ * at most damage that was promised.
+ */
+static bool is_final(const u9i_segment *s, const u9i_round *round)
+{
+    if (s->facts.named) return round->then != U9I_STEP_DAMAGE;
+    bool final = round->then == U9I_STEP_FRAME;
+    for (unsigned i = 0; i < round->count; i++) final &= round->sites[i].verdict == U9_V_CORRUPT;
+    return final;
+}
+
+bool u9i_segment_remember(u9i_segment *s, unsigned generation, const u9i_judge *judge,
+                          const u9i_round *round, size_t *index)
+{
+    pthread_mutex_lock(&s->lock);
+    bool keep = s->begun && s->generation == generation && is_final(s, round) && make_extents(s);
+    if (keep) {
+        for (unsigned i = 0; i < round->count; i++)
+            s->extents[s->count++] = (u9i_extent){U9I_EXTENT_DAMAGE, round->sites[i].begin,
+                                                  round->sites[i].end, round->sites[i]};
+        if (round->then == U9I_STEP_FRAME) add_frame(s, &round->frame);
+        else s->extents[s->count++] = (u9i_extent){U9I_EXTENT_END, judge->pos, judge->pos, {0}};
+        s->frontier = *judge;
+        *index = s->count - 1;
+    }
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+    return keep;
+}

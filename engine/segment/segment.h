@@ -1,0 +1,89 @@
+/*
+ * engine/segment/segment.h: one file of a log, shared by all that read it: its facts, the descriptor while
+ * somebody reads, and what was judged of it so far.
+ *
+ * A segment remembers the judgement as extents in a row: runs of frames that follow one another, damage, the
+ * end. They are added at one place, the frontier, by whoever gets there first, and hold for all others, who
+ * only go over them (iterator.h). What a live writer may still change is not remembered: the end of a file that
+ * no other names, and damage that nothing promised condemns.
+ *
+ *     32                                            the frontier
+ *     | frames ........ | damage | frames ..............|   not judged yet
+ *
+ * Threads: any. Facts never change; a directory that changed gets new segments (catalog.h).
+ */
+#ifndef U9I_SEGMENT_H
+#define U9I_SEGMENT_H
+
+#include "engine/segment/judge.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef enum u9i_extent_kind {
+    U9I_EXTENT_FRAMES = 1, /* frames that follow one another, from `begin` on up to `end` */
+    U9I_EXTENT_DAMAGE,     /* `site` */
+    U9I_EXTENT_END         /* the data end; only of files whose end is named */
+} u9i_extent_kind;
+
+typedef struct u9i_extent {
+    u9i_extent_kind kind;
+    uint64_t begin, end;
+    u9i_damage_site site;
+} u9i_extent;
+
+enum { U9I_EXTENTS_MAX = 4096 }; /* what more is found is judged by each reader for itself */
+
+typedef struct u9i_segment {
+    atomic_uint references;
+    u9i_dir *dir; /* borrows */
+    u9i_facts facts;
+
+    pthread_mutex_t judging; /* held by who judges at the frontier; taken before `lock` */
+    pthread_mutex_t lock;    /* guards what follows */
+    u9i_file *file;          /* NULL: nobody reads */
+    unsigned readers;
+    u9i_extent *extents;
+    size_t count, room;
+    unsigned generation;     /* counts how often it was forgotten */
+    bool begun;              /* `frontier` is one: */
+    u9i_judge frontier;      /* how the judge stood behind the last extent */
+} u9i_segment;
+
+/* With one reference; NULL without memory. `dir` outlives it. */
+u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts);
+u9i_segment *u9i_segment_ref(u9i_segment *segment);
+void u9i_segment_unref(u9i_segment *segment); /* NULL is fine */
+
+/* The descriptor, opened by the first reader and closed by the last. 0 or a negative errno. */
+int u9i_segment_open(u9i_segment *segment, u9i_file **out);
+void u9i_segment_close(u9i_segment *segment);
+
+/*
+ * Fills `out` with how the judge stands before the first frame of a file of `size` bytes; the frontier takes the
+ * size up, too. A file that became smaller is judged anew. Returns the generation: what follows goes by it.
+ */
+unsigned u9i_segment_begin(u9i_segment *segment, u9i_windows *windows, uint64_t size, u9i_judge *out);
+
+typedef enum u9i_known {
+    U9I_KNOWN_EXTENT,   /* the extent is there, and ends where the next one begins */
+    U9I_KNOWN_GROWING,  /* the last run of frames: it ends behind `pos`, and may grow */
+    U9I_KNOWN_FRONTIER, /* nothing is known beyond: `frontier` says how the judge stands there */
+    U9I_KNOWN_STALE     /* it was forgotten since: go by your own judgement */
+} u9i_known;
+
+/* What is known by the extent number `index`, of which all in front of `pos` was passed. */
+u9i_known u9i_segment_recall(u9i_segment *segment, unsigned generation, size_t index, uint64_t pos,
+                             u9i_extent *out, u9i_judge *frontier);
+
+/*
+ * Adds what a judge found in the round that it began at the frontier, with segment->judging held; `*index` is
+ * then the last extent's. False: it is not to be remembered.
+ */
+bool u9i_segment_remember(u9i_segment *segment, unsigned generation, const u9i_judge *judge,
+                          const u9i_round *round, size_t *index);
+
+/* Drops what was judged: the file is not what it was. */
+void u9i_segment_forget(u9i_segment *segment);
+
+#endif

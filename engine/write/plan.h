@@ -1,0 +1,28 @@
+/*
+ * engine/write/plan.h: where a new session goes on: the end of the log, judged, and what the session's u9open
+ * must say of it. [C-3] [S-5] [W-3] Made by engine/log/resume.h.
+ */
+#ifndef U9I_PLAN_H
+#define U9I_PLAN_H
+
+#include "engine/segment/probe.h"
+
+typedef struct u9i_plan {
+    uint64_t number;             /* of the segment that the session writes */
+    bool goes_on;                /* it is there and cleanly closed: [S-5] */
+    char kind[U9I_KIND_MAX + 1]; /* of the log; "" for a new one */
+    uint8_t log[16];             /* its id; drawn for a new one */
+    uint64_t before_segment;     /* 0: the log is new */
+    u9i_secret before;
+    u9i_position end;
+    u9i_tail tail;
+    uint64_t time_us;            /* of the last frame: no frame may be older */
+
+    /* Only where goes_on: */
+    uint64_t offset;        /* of the next block */
+    uint64_t previous;      /* offset of the u9end frame */
+    u9i_end_record totals;  /* of the u9end, without its spans */
+    u9i_end_keys keys;      /* the first and last key that it tells */
+} u9i_plan;
+
+#endif

@@ -1,0 +1,240 @@
+/*
+ * tests/sim/queue.c: operations under way. An operation is done when it is submitted (SIM_PROMPT) or when its
+ * completion is taken, and told when that is; one that a plan lets fail is not done, or, a write, by half.
+ */
+#include "tests/sim/world.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_US = 20 }; /* what it takes until a late operation is done */
+
+typedef enum slot_state {
+    SLOT_FREE,
+    SLOT_WAITING, /* to be done when it is told */
+    SLOT_DONE
+} slot_state;
+
+typedef struct slot {
+    slot_state state;
+    u9i_op op;
+    sim_call call;
+    uint64_t age;
+    int64_t result;
+} slot;
+
+typedef struct queue {
+    u9i_queue queue;
+    pid_t owner;
+    bool woken;
+    uint64_t age;
+    unsigned under_way;
+    slot slots[U9I_QUEUE_DEPTH];
+} queue;
+
+static queue *of_queue(u9i_queue *q)
+{
+    return (queue *)q;
+}
+
+static int open_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
+{
+    sim_call call;
+    (void)buffers;
+    (void)size;
+    (void)count;
+    int err = sim_enter(&call, SIM_OPEN_QUEUE, "", 0, 0);
+    if (err == 0) {
+        queue *q = calloc(1, sizeof *q);
+        assert(q);
+        q->queue.env = env;
+        q->owner = world.process;
+        *out = &q->queue;
+    }
+    return sim_leave(&call, err);
+}
+
+/* Doing */
+
+static const sim_file *file_of(const u9i_op *op)
+{
+    return (const sim_file *)op->file;
+}
+
+static int64_t do_read(slot *s)
+{
+    const sim_file *f = file_of(&s->op);
+    size_t got = sim_image_read(&f->node->image, s->op.off, s->op.buf, s->op.n);
+    int err = sim_show(f->node, s->op.off, s->op.buf, got);
+    if (err == 0) sim_moved(&s->call, got);
+    return err != 0 ? err : (int64_t)got;
+}
+
+static int64_t do_write(slot *s, size_t n)
+{
+    const sim_file *f = file_of(&s->op);
+    if (f->mode == U9I_OPEN_READ) return -EBADF;
+    sim_image_write(&f->node->image, s->op.off, s->op.buf, n);
+    sim_touch(f->node);
+    sim_moved(&s->call, n);
+    return (int64_t)n;
+}
+
+static int64_t do_op(slot *s)
+{
+    switch (s->op.kind) {
+    case U9I_OP_READ: return do_read(s);
+    case U9I_OP_WRITE: return do_write(s, s->op.n);
+    case U9I_OP_SYNC: return 0;
+    }
+    return -EINVAL;
+}
+
+/* Submitting */
+
+static sim_kind kind_of(const u9i_op *op)
+{
+    return op->kind == U9I_OP_READ ? SIM_READ : op->kind == U9I_OP_WRITE ? SIM_WRITE : SIM_SYNC;
+}
+
+static void begin(queue *q, const u9i_op *op)
+{
+    slot *s = q->slots;
+    while (s->state != SLOT_FREE) s++; /* there is one: see submit */
+    *s = (slot){.op = *op, .age = ++q->age};
+    uint64_t n = op->kind == U9I_OP_SYNC ? 0 : op->n;
+    int err = sim_note(&s->call, kind_of(op), file_of(op)->path, n ? op->off : 0,
+                       n ? op->off + n : 0);
+    q->under_way++;
+    if (err != 0 && s->call.half) (void)do_write(s, op->n / 2 / 512 * 512);
+    s->state = err != 0 || world.order == SIM_PROMPT ? SLOT_DONE : SLOT_WAITING;
+    if (err != 0) s->result = err;
+    else if (s->state == SLOT_DONE) s->result = do_op(s);
+}
+
+static int submit(u9i_queue *handle, const u9i_op *ops, unsigned count)
+{
+    queue *q = of_queue(handle);
+    sim_check_owner(q->owner);
+    if (!world.threads && count > 0) sim_let_a_task_run();
+    pthread_mutex_lock(&world.lock);
+    world.now_us++;
+    int err = q->under_way + count > U9I_QUEUE_DEPTH ? -EBUSY : 0;
+    if (err == 0) err = sim_note_failure(SIM_SUBMIT, "");
+    for (unsigned i = 0; err == 0 && i < count; i++) begin(q, &ops[i]);
+    pthread_mutex_unlock(&world.lock);
+    return err;
+}
+
+/* Waiting */
+
+/* The slot whose turn it is to be told; NULL: none is under way. */
+static slot *whose_turn(queue *q)
+{
+    slot *turn = NULL;
+    uint64_t drawn = world.order == SIM_DRAWN && q->under_way > 0 ? sim_draw(q->under_way) : 0;
+    for (slot *s = q->slots; s < q->slots + U9I_QUEUE_DEPTH; s++) {
+        if (s->state == SLOT_FREE) continue;
+        if (world.order == SIM_DRAWN && drawn-- == 0) return s;
+        bool newest = world.order == SIM_REVERSED;
+        if (turn == NULL || (newest ? s->age > turn->age : s->age < turn->age)) turn = s;
+    }
+    return turn;
+}
+
+/* Takes what may be told now: all that is done, or one that is waited for. Returns how many. */
+static unsigned take(queue *q, u9i_completion *out, unsigned max)
+{
+    unsigned n = 0;
+    for (slot *s; n < max && (s = whose_turn(q)) != NULL;) {
+        if (s->state == SLOT_WAITING) s->result = do_op(s);
+        sim_tell(&s->call, s->result);
+        out[n++] = (u9i_completion){.tag = s->op.tag, .result = s->result};
+        s->state = SLOT_FREE;
+        q->under_way--;
+        if (world.order != SIM_PROMPT) break;
+    }
+    return n;
+}
+
+/* Waits for a wake, or the deadline: the lock is given back meanwhile. */
+static void wait_woken(queue *q, uint64_t deadline_us)
+{
+    struct timespec t = {.tv_sec = (time_t)(deadline_us / 1000000),
+                         .tv_nsec = (long)(deadline_us % 1000000) * 1000};
+    int err = 0;
+    while (!q->woken && err == 0)
+        err = deadline_us == U9I_FOREVER
+                  ? pthread_cond_wait(&world.moved, &world.lock)
+                  : pthread_cond_clockwait(&world.moved, &world.lock, CLOCK_MONOTONIC, &t);
+}
+
+/* The same in one thread: time passes from one task to the next. */
+static void pass_until_woken(queue *q, uint64_t deadline_us)
+{
+    pthread_mutex_unlock(&world.lock);
+    while (!q->woken && world.now_us < deadline_us) {
+        uint64_t next = world.in_task ? U9I_FOREVER : u9i_inline_next(&world.tasks);
+        assert(next != U9I_FOREVER || deadline_us != U9I_FOREVER); /* nobody would ever wake it */
+        sim_run_tasks(next < deadline_us ? next : deadline_us);
+    }
+    pthread_mutex_lock(&world.lock);
+}
+
+/* The completions that a wait gets; it waits if it may and nothing is under way. */
+static unsigned await(queue *q, u9i_completion *out, unsigned max, uint64_t deadline_us)
+{
+    bool waits = deadline_us > sim_now(), prompt = world.order == SIM_PROMPT;
+    if (q->under_way > 0 && prompt) return take(q, out, max);
+    if (!waits) return 0;
+    if (q->under_way > 0 && !q->woken) {
+        world.now_us += WAIT_US;
+        return take(q, out, max);
+    }
+    if (world.threads) wait_woken(q, deadline_us);
+    else pass_until_woken(q, deadline_us);
+    q->woken = false;
+    return 0;
+}
+
+static int wait_queue(u9i_queue *handle, u9i_completion *out, unsigned max, uint64_t deadline_us)
+{
+    queue *q = of_queue(handle);
+    sim_check_owner(q->owner);
+    pthread_mutex_lock(&world.lock);
+    int n = sim_note_failure(SIM_WAIT, "");
+    if (n == 0) n = (int)await(q, out, max, deadline_us);
+    pthread_mutex_unlock(&world.lock);
+    return n;
+}
+
+static void wake(u9i_queue *handle)
+{
+    pthread_mutex_lock(&world.lock);
+    of_queue(handle)->woken = true;
+    pthread_cond_broadcast(&world.moved);
+    pthread_mutex_unlock(&world.lock);
+}
+
+/* In a forked child, what is under way is the parent's. */
+static void close_queue(u9i_queue *handle)
+{
+    queue *q = of_queue(handle);
+    u9i_completion unused;
+    pthread_mutex_lock(&world.lock);
+    while (world.process == q->owner && take(q, &unused, 1) > 0) continue;
+    pthread_mutex_unlock(&world.lock);
+    free(q);
+}
+
+const u9i_queue_type sim_queue_type = {
+    .open = open_queue,
+    .close = close_queue,
+    .submit = submit,
+    .wait = wait_queue,
+    .wake = wake,
+};

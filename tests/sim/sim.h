@@ -1,0 +1,181 @@
+/*
+ * tests/sim/sim.h: a world in memory for the engine: the env "sim", with a disk, a clock, randomness and an
+ * executor of its own. One seed is one run: the same test makes the same calls in the same order, draws the
+ * same secrets, and leaves the same files and the same diary.
+ *
+ *     engine --u9i_env--> fs.c, queue.c, sim.c --> calls.c: tick, plans, diary --> disk.c, image.c
+ *     test   --verbs----------------------------------------------------------->
+ *
+ *   image.c    the bytes of a file: chunks, shared between copies, none where nothing was written
+ *   disk.c     nodes: directories with names, files with images; paths lead to them
+ *   calls.c    each call of the engine: entered in the diary, failed by a plan, held for a test
+ *   diary.c    what the diary tells: how often, in which order, and what is durable by it
+ *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
+ *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
+ *   sim.c      begin and end; clock, randomness, executor
+ *   real.c     to and from the real disk
+ *
+ * What a call does is done at once, in the order of the calls, but for what a queue has under way: see
+ * sim_order. What is durable is not kept apart from what is written: the diary tells it (sim_durable). Crash
+ * images and disks that lie will need it: they belong into disk.c, as a second image of each file.
+ *
+ * Time stands still but for a microsecond per call, sim_advance, sleeping, and waiting until a deadline. Tasks
+ * that are due run when it moves, and (sim_task_chance) when a call begins; in an order drawn from
+ * the seed, never one within another, and never one whose guard is held.
+ *
+ * Threads: one, but after sim_begin_threads: then calls may come from any, the clock and the executor
+ * are those of the env posix, and runs differ. A forked child that writes, or waits on its parent's queue,
+ * exits with SIM_WRONG_PROCESS.
+ */
+#ifndef TESTS_SIM_H
+#define TESTS_SIM_H
+
+#include "engine/os/env.h"
+
+#include <stdio.h>
+
+enum { SIM_WRONG_PROCESS = 99 };
+
+/* Begins an empty world, in place of one that there is, and registers it as the env "sim". */
+void sim_begin(uint64_t seed);
+void sim_begin_threads(uint64_t seed); /* the same, with threads that are real */
+void sim_end(void);                    /* takes everything back; fine if there is none */
+bool sim_in_use(void);
+u9i_env *sim_env(void);
+
+/* The diary */
+
+typedef enum sim_kind {
+    SIM_OPEN_DIR,
+    SIM_LOCK,
+    SIM_ASK, /* whether another has the lock; cannot fail */
+    SIM_LIST,
+    SIM_STAT,
+    SIM_RENAME,
+    SIM_LINK,
+    SIM_REMOVE,
+    SIM_SYNC_DIR,
+    SIM_OPEN,
+    SIM_CREATE,
+    SIM_SIZE,
+    SIM_READ, /* at once or by a queue */
+    SIM_RESERVE,
+    SIM_TRUNCATE,
+    SIM_EVICT, /* sync_and_evict */
+    SIM_MAP,
+    SIM_OPEN_QUEUE,
+    SIM_SUBMIT, /* these two are entered only where they fail */
+    SIM_WAIT,
+    SIM_WRITE,
+    SIM_SYNC,
+    SIM_RANDOM,
+    SIM_KINDS,
+    SIM_ANY = SIM_KINDS /* in a plan and a count: whatever comes */
+} sim_kind;
+
+typedef struct sim_op {
+    sim_kind kind;
+    const char *path;      /* of the file or directory, as it was opened; good until sim_end */
+    uint64_t segment;      /* the number that its name is, 0: none */
+    uint64_t begin, end;   /* write, read, map: the range; reserve, truncate: [0, end) */
+    uint64_t bytes;        /* read or written */
+    int error;             /* what was told: 0 or a negative errno */
+    uint64_t began, ended; /* ticks of one clock; ended 0: never told */
+} sim_op;
+
+/* All of it; the array is good until the next call of the engine. */
+const sim_op *sim_ops(size_t *count);
+/* How many operations of this kind it holds, on all files or on one; and how many bytes they moved. */
+unsigned sim_count(sim_kind kind);
+unsigned sim_count_of(sim_kind kind, const char *path);
+uint64_t sim_bytes(sim_kind kind);
+/* The first operation of this kind on this segment that covers `at` (any: U9_NOWHERE); NULL if none. */
+const sim_op *sim_find(sim_kind kind, uint64_t segment, uint64_t at);
+/*
+ * Up to where the segment is on stable storage at this tick, by the diary: writes told complete before a
+ * sync began that was told complete, without holes; 0 before the name is. [W-2] [W-4]
+ */
+uint64_t sim_durable(uint64_t segment, uint64_t tick);
+/* The diary in lines; free() it. Two runs that did the same have the same. */
+char *sim_diary(void);
+void sim_forget_diary(void);
+
+/* Plans */
+
+/* The nth call (from 1, counted from now) of this kind fails with `error`; sticky: all later too. */
+void sim_fail(sim_kind kind, unsigned nth, int error, bool sticky);
+/* The same for writes, of which the first half reaches the file. */
+void sim_fail_half(unsigned nth, int error);
+/* Drops all plans. */
+void sim_mend(void);
+/* How many calls failed by a plan since sim_begin. */
+unsigned sim_fired(void);
+
+/*
+ * When queues tell of what they have under way: at once; when somebody waits, and then one at a time, done
+ * only then: the oldest, the newest, or one drawn from the seed.
+ */
+typedef enum sim_order { SIM_PROMPT, SIM_LATE, SIM_REVERSED, SIM_DRAWN } sim_order;
+
+void sim_set_order(sim_order order);
+
+/* With threads: the nth call of this kind (from 1, counted from now) stops before it is done, until let go. */
+void sim_hold(sim_kind kind, unsigned nth);
+void sim_wait_held(void); /* until somebody stands there */
+void sim_let_go(void);
+
+/* Trouble */
+
+/* When hidden bytes show. */
+typedef enum sim_until {
+    SIM_READ_BEHIND, /* a read reached behind them */
+    SIM_ASKED,       /* somebody asked whether a writer has the lock */
+    SIM_NEVER
+} sim_until;
+
+/* Bytes [from, to) of a file are read as zeros; the later call is for as many reads of some of them. */
+void sim_hide(const char *path, uint64_t from, uint64_t to, sim_until until);
+void sim_hide_for(const char *path, uint64_t from, uint64_t to, unsigned reads);
+/* Reads of some of them fail with `error`: so many, or (0) all. */
+void sim_spoil(const char *path, uint64_t from, uint64_t to, int error, unsigned reads);
+/* How many of these are still to come to their end; and their end. */
+unsigned sim_troubles(void);
+void sim_clear(void);
+
+/* Somebody else has the lock of this directory, or gives it back. */
+void sim_take_lock(const char *path);
+void sim_drop_lock(const char *path);
+/* Called before a directory is listed for the nth time (from 1, counted from now); NULL: nobody. */
+void sim_before_list(void (*hook)(unsigned nth));
+
+/* Time and tasks */
+
+/* Time passes, and what is due in it runs, each task at its time. Without threads only. */
+void sim_advance(uint64_t us);
+/* The wall clock from now on; it goes on with the monotonic one. */
+void sim_set_wall(uint64_t us);
+/* In how many of 100 calls that begin a task that is due and can run does: 25 at first. */
+void sim_task_chance(unsigned percent);
+/* How many tasks wait for their time, or for their turn. */
+unsigned sim_tasks(void);
+
+/* The disk. A path begins at the root, with "/" or without. What cannot be done ends the test. */
+
+bool sim_holds(const char *path); /* there is a world, and the path in it */
+bool sim_is_dir(const char *path);
+void sim_make_dir(const char *path); /* and what is missing above it */
+uint64_t sim_size(const char *path);
+size_t sim_read(const char *path, uint64_t off, void *buf, size_t n); /* returns how many */
+void sim_write(const char *path, uint64_t off, const void *bytes, size_t n); /* makes the file */
+void sim_resize(const char *path, uint64_t size);                            /* so does this */
+void sim_remove(const char *path); /* and what is in it */
+void sim_move(const char *from, const char *to);
+void sim_copy(const char *from, const char *to); /* a file, or a directory of files */
+/* The names in a directory, in order: free() each and the array. */
+char **sim_names(const char *path, size_t *count);
+
+/* Copies a file, or a directory of files, from the real disk and to it. */
+void sim_load(const char *real, const char *path);
+void sim_store(const char *path, const char *real);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * tests/sim/world.h: what the files of the simulation share: the world, and the types of its disk. Tests see
+ * sim.h only.
+ *
+ * Locking: world.lock is held from sim_enter to sim_leave, in a queue's calls and in the verbs of tests. Tasks,
+ * hooks and callbacks of the engine are called without it.
+ */
+#ifndef TESTS_SIM_WORLD_H
+#define TESTS_SIM_WORLD_H
+
+#include "engine/os/inline.h"
+#include "tests/sim/sim.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+/* Bytes of files */
+
+enum { SIM_CHUNK = 16384, SIM_PAGE = 4096 };
+
+typedef struct sim_chunk {
+    unsigned refs; /* images that share it */
+    uint8_t bytes[SIM_CHUNK];
+} sim_chunk;
+
+/* Behind `size` all bytes of the last chunk are zero. */
+typedef struct sim_image {
+    sim_chunk **chunks; /* NULL: zeros */
+    size_t count;
+    uint64_t size;
+} sim_image;
+
+size_t sim_image_read(const sim_image *image, uint64_t off, void *buf, size_t n);
+void sim_image_write(sim_image *image, uint64_t off, const void *buf, size_t n);
+void sim_image_resize(sim_image *image, uint64_t size);
+/* Shares the bytes of `from`; what `to` had is given back. */
+void sim_image_copy(sim_image *to, const sim_image *from);
+void sim_image_release(sim_image *image);
+
+/* Directories and files */
+
+typedef struct sim_entry {
+    char *name;
+    struct sim_node *node;
+} sim_entry;
+
+typedef struct sim_node {
+    uint64_t number;
+    bool is_dir;
+    unsigned holds; /* names and open handles; freed with the last */
+    uint64_t changed_us;
+    const void *locked_by; /* the handle that has the lock; NULL: none */
+    sim_image image;       /* of a file: what is written. What is durable will stand beside it. */
+    sim_entry *entries;    /* of a directory, by name */
+    size_t count;
+} sim_node;
+
+sim_node *sim_node_new(bool is_dir);
+void sim_node_drop(sim_node *node); /* gives one hold back */
+/* The node at a path, without a hold; or its parent, and the last name. 0, -ENOENT, -ENOTDIR. */
+int sim_walk(const char *path, sim_node **out);
+int sim_walk_parent(const char *path, sim_node **parent, char name[256]);
+sim_entry *sim_entry_of(sim_node *dir, const char *name); /* NULL: there is none */
+void sim_add_entry(sim_node *dir, const char *name, sim_node *node); /* takes a hold */
+void sim_remove_entry(sim_node *dir, sim_entry *entry);
+void sim_touch(sim_node *node); /* it changed now */
+
+/* Handles */
+
+typedef struct sim_dir {
+    u9i_dir dir;
+    sim_node *node;
+    sim_node *locks; /* what its lock is on: the directory or the single file */
+    const char *path;
+    pid_t owner;
+} sim_dir;
+
+typedef struct sim_file {
+    u9i_file file;
+    sim_node *node;
+    u9i_open_mode mode;
+    const char *path;
+    uint64_t segment;
+    pid_t owner;
+} sim_file;
+
+/* Calls */
+
+/* One call, from sim_enter to sim_leave, or an operation of a queue. */
+typedef struct sim_call {
+    size_t op; /* in the diary */
+    bool half; /* a write that fails is to be done by half */
+} sim_call;
+
+/*
+ * Begins a call: what is due may run, time moves, a test may hold it; takes the lock. 0, or the error that
+ * a plan has for it.
+ */
+int sim_enter(sim_call *call, sim_kind kind, const char *path, uint64_t begin, uint64_t end);
+/* Ends it with its result, which is returned. */
+int sim_leave(sim_call *call, int error);
+/* The two halves of them, for operations that are under way: the lock is held. */
+int sim_note(sim_call *call, sim_kind kind, const char *path, uint64_t begin, uint64_t end);
+void sim_tell(const sim_call *call, int64_t result);
+/* A call that is entered only if a plan has an error for it; the lock is held. */
+int sim_note_failure(sim_kind kind, const char *path);
+void sim_moved(const sim_call *call, uint64_t bytes); /* so many were read or written */
+
+/* The text, kept until sim_end. Without the lock. */
+const char *sim_keep(const char *text);
+/* The number of a segment's name, 0 if it is none. */
+uint64_t sim_segment_of(const char *path);
+void sim_check_owner(pid_t owner);
+
+/* Trouble: what a read of a node shows. 0, or its error. The lock is held. */
+int sim_show(const sim_node *node, uint64_t off, void *buf, size_t got);
+/* The error of a page that cannot be read, without counting. */
+int sim_unreadable(const sim_node *node, uint64_t from, uint64_t to);
+void sim_asked(void);
+
+/* Numbers drawn from the seed: below `n`, for choices. The lock is held, or there are no threads. */
+uint64_t sim_draw(uint64_t n);
+uint64_t sim_now(void); /* of the monotonic clock, which stands still */
+
+extern const u9i_fs sim_fs;
+extern const u9i_queue_type sim_queue_type;
+
+typedef struct sim_plan {
+    sim_kind kind;
+    unsigned nth, seen;
+    int error;
+    bool sticky, half;
+} sim_plan;
+
+typedef struct sim_trouble {
+    sim_node *node; /* one hold on it; NULL: this one is over */
+    uint64_t from, to;
+    int error;       /* 0: zeros */
+    unsigned reads;  /* how many more; 0: all, until `until` */
+    sim_until until; /* where reads are not counted */
+} sim_trouble;
+
+enum { SIM_PLANS_MAX = 8, SIM_TROUBLES_MAX = 8 };
+
+typedef struct sim_world {
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* a hold, a wake */
+    bool in_use, threads;
+    pthread_t thread; /* without threads: the only one */
+    pid_t process;
+
+    sim_node *root;
+    uint64_t numbers; /* of nodes, so far */
+    void *texts;      /* kept until the end: a tree of search.h */
+
+    uint64_t now_us, wall_ahead_us; /* of the wall clock before the monotonic one */
+    uint64_t secrets, choices;      /* states of what is drawn */
+    u9i_inline tasks;
+    u9i_dir *posix_root; /* with threads */
+    unsigned task_chance;
+    bool in_task;
+
+    sim_op *ops;
+    size_t op_count, op_room;
+    uint64_t tick;
+    sim_plan plans[SIM_PLANS_MAX];
+    unsigned plan_count, fired;
+    sim_order order;
+    bool held;
+    sim_kind hold;
+    unsigned hold_nth; /* calls until the one that stops; 0: none does */
+
+    sim_trouble troubles[SIM_TROUBLES_MAX];
+    void (*before_list)(unsigned nth);
+    unsigned lists;
+} sim_world;
+
+extern sim_world world;
+
+/*
+ * Time passes until then, and what is due runs at its time; or one task that is due already: true if there was
+ * one. Without the lock, and without threads.
+ */
+void sim_run_tasks(uint64_t until_us);
+bool sim_run_task(void);
+void sim_let_a_task_run(void); /* perhaps: sim_task_chance */
+
+#endif
