@@ -6,7 +6,7 @@
  *
  * The room owns logs on the move: the two ends of a connection.
  *
- * A line writes while it listens, so that neither side waits for the other; goes on after short reads and
+ * A channel writes while it listens, so that neither side waits for the other; goes on after short reads and
  * writes, EINTR and EAGAIN; and keeps SIGPIPE from its thread. What comes in is proven, and told to the
  * link, before the owner sees it. One thread. Memory: what was read at once, and one frame.
  */
@@ -46,16 +46,16 @@ typedef struct u9i_channel {
 } u9i_channel;
 
 /* Borrows the descriptors until u9i_channel_release; their flags stay as they are. On failure nothing is held. */
-U9_MUST_CHECK u9_err u9i_channel_open(u9i_channel *line, u9i_env *env, int in, int out, u9i_take_fn *take,
+U9_MUST_CHECK u9_err u9i_channel_open(u9i_channel *channel, u9i_env *env, int in, int out, u9i_take_fn *take,
                                    u9i_tick_fn *tick, void *ctx, u9_fault *fault);
-void u9i_channel_release(u9i_channel *line);
+void u9i_channel_release(u9i_channel *channel);
 
 /*
  * Sends one frame with these values, of which the link is told first (one DATA for all of `data`). `data`
- * may be NULL. Frames that come in meanwhile are taken if line->listens. U9_STATE: the link does not allow
+ * may be NULL. Frames that come in meanwhile are taken if channel->listens. U9_STATE: the link does not allow
  * it, or `tick` said stop; U9_IO; what `take` returns.
  */
-U9_MUST_CHECK u9_err u9i_channel_put(u9i_channel *line, const u9_builder *values, const uint8_t *data,
+U9_MUST_CHECK u9_err u9i_channel_put(u9i_channel *channel, const u9_builder *values, const uint8_t *data,
                                   size_t size, u9_fault *fault);
 
 /*
@@ -63,6 +63,6 @@ U9_MUST_CHECK u9_err u9i_channel_put(u9i_channel *line, const u9_builder *values
  * there; U9_END: nothing more will be; U9_TORN: the same, within a frame; what u9_transit_push refuses,
  * what `take` returns.
  */
-U9_MUST_CHECK u9_err u9i_channel_turn(u9i_channel *line, bool wait, u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_channel_turn(u9i_channel *channel, bool wait, u9_fault *fault);
 
 #endif

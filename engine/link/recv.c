@@ -22,7 +22,7 @@ typedef struct receiver {
     const char *path;
     const u9_recv_options *o;
     u9_ship_report *report;
-    u9i_channel line;
+    u9i_channel channel;
     u9_options options;
     u9_log *log;       /* NULL: not opened yet */
     uint64_t next;     /* its next ordinal */
@@ -41,7 +41,7 @@ typedef struct receiver {
 
 static bool receiver_two_way(const receiver *r)
 {
-    return r->line.link.ways == U9_TWO_WAY;
+    return r->channel.link.ways == U9_TWO_WAY;
 }
 
 static void receiver_check(const receiver *r)
@@ -54,7 +54,7 @@ static void receiver_check(const receiver *r)
 static int on_recv_tick(void *ctx)
 {
     receiver *r = ctx;
-    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us(r->line.env));
+    u9_estimate e = u9_pace_estimate(&r->pace, u9i_monotonic_us(r->channel.env));
     return r->o->on_progress(r->o->ctx, e.done, e.total == U9_NOWHERE ? 0 : e.total);
 }
 
@@ -115,7 +115,7 @@ static u9_err look_at_log(receiver *r, u9_fault *fault)
 
 static u9_err receiver_say(receiver *r, const u9_builder *b, u9_fault *fault)
 {
-    return u9i_channel_put(&r->line, b, NULL, 0, fault);
+    return u9i_channel_put(&r->channel, b, NULL, 0, fault);
 }
 
 static u9_err say_greek(receiver *r, u9_type type, u9_fault *fault)
@@ -132,7 +132,7 @@ static u9_err ask(receiver *r, u9_fault *fault)
 {
     uint8_t room[32];
     u9_builder b;
-    if (r->asked || !receiver_two_way(r) || !u9_link_may_send(&r->line.link, U9_SIGNAL_DATA)) return U9_OK;
+    if (r->asked || !receiver_two_way(r) || !u9_link_may_send(&r->channel.link, U9_SIGNAL_DATA)) return U9_OK;
     r->asked = true;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9i_next_build(&b, r->next);
@@ -148,35 +148,35 @@ static u9_err compare(const receiver *r, const uint8_t mark[U9I_HASH_SIZE], u9_f
 }
 
 /* Whether the log, with what it has, is a beginning of what is sent. [T-9] */
-static u9_err compare_begin(const receiver *r, const u9i_hello *ship, const char *kind, u9_fault *fault)
+static u9_err compare_begin(const receiver *r, const u9i_hello *hello, const char *kind, u9_fault *fault)
 {
     if (r->log != NULL && strcmp(kind, u9_log_kind(r->log)) != 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->path, .rule = "L-6"),
                          "the log's keys are of kind '%.80s', not '%.80s'", u9_log_kind(r->log), kind);
-    if (ship->first > r->next)
-        return no_beginning(r, ship->first, "is the first one sent, and those before it are not here", fault);
-    if (ship->first < r->next || r->next == 0) return U9_OK;
-    if (!ship->has_mark) return no_beginning(r, r->next - 1, "is not sent and cannot be compared", fault);
-    return compare(r, ship->mark, fault);
+    if (hello->first > r->next)
+        return no_beginning(r, hello->first, "is the first one sent, and those before it are not here", fault);
+    if (hello->first < r->next || r->next == 0) return U9_OK;
+    if (!hello->has_mark) return no_beginning(r, r->next - 1, "is not sent and cannot be compared", fault);
+    return compare(r, hello->mark, fault);
 }
 
 /* u9log: compares, and opens the log if that is still to be done. */
 static u9_err begin_log(receiver *r, const u9_value *v, u9_fault *fault)
 {
-    u9i_hello ship;
+    u9i_hello hello;
     char kind[U9I_KIND_MAX + 1];
-    u9_err err = u9i_hello_read(v, &ship);
+    u9_err err = u9i_hello_read(v, &hello);
     if (err == U9_VERSION)
         return u9i_fault(fault, err, U9I_AT(.rule = "T-9"), "the log is sent in a later version's form");
-    if (err == U9_OK && u9_kind_check(ship.kind, ship.kind_size, NULL) != U9_OK) err = U9_CORRUPT;
+    if (err == U9_OK && u9_kind_check(hello.kind, hello.kind_size, NULL) != U9_OK) err = U9_CORRUPT;
     if (err != U9_OK)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-9"), "no log begins here");
-    memcpy(kind, ship.kind, ship.kind_size);
-    kind[ship.kind_size] = 0;
-    err = compare_begin(r, &ship, kind, fault);
+    memcpy(kind, hello.kind, hello.kind_size);
+    kind[hello.kind_size] = 0;
+    err = compare_begin(r, &hello, kind, fault);
     if (err == U9_OK && r->log == NULL) err = open_log(r, kind, U9_CREATE, fault);
     r->begun = err == U9_OK;
-    r->at = ship.first;
+    r->at = hello.first;
     return err;
 }
 
@@ -213,7 +213,7 @@ static u9_err take_record(receiver *r, const u9_value *v, u9_fault *fault)
 /* Waits for the disk as the policy says; the sender is held back meanwhile. [T-6] */
 static u9_err commit(receiver *r, u9_fault *fault)
 {
-    bool hold = u9_link_may_send(&r->line.link, U9_SIGNAL_KAPPA);
+    bool hold = u9_link_may_send(&r->channel.link, U9_SIGNAL_KAPPA);
     r->waiting = 0;
     if (r->log == NULL || r->next == 0) return U9_OK;
     u9_err err = hold ? say_greek(r, U9_KAPPA, fault) : U9_OK;
@@ -250,7 +250,7 @@ static u9_err take_value(receiver *r, const u9_value *v, bool *cycle, u9_fault *
 {
     switch (u9_signal_of(v)) {
     case U9_SIGNAL_DATA: return r->begun ? take_record(r, v, fault) : begin_log(r, v, fault);
-    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us(r->line.env)); break;
+    case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us(r->channel.env)); break;
     case U9_SIGNAL_TAU0: *cycle = true; break;
     case U9_SIGNAL_TAU: u9_pace_tau(&r->pace, v->u); break;
     case U9_SIGNAL_ERROR: u9_error_read(v, &r->told); break;
@@ -273,7 +273,7 @@ static u9_err on_sent_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *
     if (err == U9_OK && cycle) err = commit(r, fault);
     if (err == U9_OK) receiver_check(r);
     if (err != U9_OK) return err;
-    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us(r->line.env));
+    if (cycle) u9_pace_begin(&r->pace, u9i_monotonic_us(r->channel.env));
     else if (r->begun) u9_pace_data(&r->pace, size);
     return ask(r, fault);
 }
@@ -296,10 +296,10 @@ static u9_err receive(receiver *r, u9_fault *fault)
 {
     u9_err err = look_at_log(r, fault);
     if (err == U9_OK && receiver_two_way(r)) err = say_greek(r, U9_ALPHA, fault);
-    while (err == U9_OK && r->line.link.in.life != U9_LIFE_OVER) {
-        err = u9i_channel_turn(&r->line, true, fault);
+    while (err == U9_OK && r->channel.link.in.life != U9_LIFE_OVER) {
+        err = u9i_channel_turn(&r->channel, true, fault);
         if (err == U9_END)
-            err = u9i_fault(fault, U9_TORN, U9I_AT_OFFSET(r->line.reader.at, .rule = "T-4"),
+            err = u9i_fault(fault, U9_TORN, U9I_AT_OFFSET(r->channel.reader.at, .rule = "T-4"),
                             "the stream ends before its omega");
     }
     return err == U9_OK ? judge_end(r, fault) : err;
@@ -318,11 +318,11 @@ static u9_err receiver_part(receiver *r, u9_err err, u9_fault *fault)
     if (!receiver_two_way(r)) return err;
     r->parting = true;
     u9_builder_init(&b, room, sizeof room);
-    if (r->line.link.out.life == U9_LIFE_NEW) done = u9_build_greek(&b, U9_ALPHA);
+    if (r->channel.link.out.life == U9_LIFE_NEW) done = u9_build_greek(&b, U9_ALPHA);
     if (done == U9_OK && err != U9_OK && r->told.err == U9_OK) done = u9_build_error(&b, err, fault->text);
     if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
     if (done == U9_OK) done = receiver_say(r, &b, tell);
-    while (done == U9_OK && r->line.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->line, true, tell);
+    while (done == U9_OK && r->channel.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->channel, true, tell);
     return err == U9_OK ? done : err;
 }
 
@@ -338,7 +338,7 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
     if (o->log) memcpy(&r.options, o->log, o->log->size < sizeof r.options ? o->log->size : sizeof r.options);
     u9i_env *env;
     if (u9i_env_choose(r.options.io, &env, NULL) != U9_OK) env = &u9i_env_posix; /* told when the log is opened */
-    u9_err err = u9i_channel_open(&r.line, env, o->in, o->out, on_sent_frame, o->on_progress ? on_recv_tick : NULL, &r,
+    u9_err err = u9i_channel_open(&r.channel, env, o->in, o->out, on_sent_frame, o->on_progress ? on_recv_tick : NULL, &r,
                                   fault);
     if (err != U9_OK) return err;
     err = receive(&r, fault);
@@ -347,8 +347,8 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
     if (err == U9_OK && closed != U9_OK) *fault = closing;
     if (err == U9_OK) err = closed;
     err = receiver_part(&r, err, fault);
-    report->held_max = r.line.held_max;
-    u9i_channel_release(&r.line);
+    report->held_max = r.channel.held_max;
+    u9i_channel_release(&r.channel);
     free(r.entries);
     return err;
 }

@@ -21,12 +21,12 @@ typedef struct sender {
     u9_log *log;
     const u9_send_options *o;
     u9_ship_report *report;
-    u9i_channel line;
+    u9i_channel channel;
     u9i_reader reader;
     u9i_kind kind;
     uint64_t want;    /* the ordinal that the receiver wants next */
     bool asked;       /* it has said so */
-    u9i_hello ship;
+    u9i_hello hello;
     uint64_t all;     /* bytes of the log's files */
     uint64_t start;   /* bytes passed before the first batch */
     uint64_t untold;  /* bytes sent since the last tau */
@@ -35,13 +35,13 @@ typedef struct sender {
 
 static bool sender_two_way(const sender *s)
 {
-    return s->line.link.ways == U9_TWO_WAY;
+    return s->channel.link.ways == U9_TWO_WAY;
 }
 
 static void sender_check(const sender *s)
 {
     assert(s->report->batches <= s->report->records);
-    assert(s->report->next == s->ship.first + s->report->records);
+    assert(s->report->next == s->hello.first + s->report->records);
 }
 
 static int on_send_tick(void *ctx)
@@ -65,19 +65,19 @@ static u9_err on_answer(void *ctx, u9_walk values, uint64_t size, u9_fault *faul
                              "the receiver says what no receiver of a log says");
         s->asked = true;
     }
-    if (s->line.link.in.life != U9_LIFE_OVER) return U9_OK;
+    if (s->channel.link.in.life != U9_LIFE_OVER) return U9_OK;
     if (s->told.err != U9_OK) {
         s->report->peer_failed = 1;
         if (fault) *fault = s->told;
         return s->told.err;
     }
-    if (s->line.link.out.life == U9_LIFE_OVER) return U9_OK;
+    if (s->channel.link.out.life == U9_LIFE_OVER) return U9_OK;
     return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-11"), "the receiver ended before the log did");
 }
 
 static u9_err listen_once(sender *s, u9_fault *fault)
 {
-    u9_err err = u9i_channel_turn(&s->line, true, fault);
+    u9_err err = u9i_channel_turn(&s->channel, true, fault);
     if (err == U9_END)
         return u9i_fault(fault, U9_TORN, U9I_AT(.rule = "T-11"), "the receiver has gone");
     return err;
@@ -86,14 +86,14 @@ static u9_err listen_once(sender *s, u9_fault *fault)
 /* Sends symbols, and what was built. */
 static u9_err sender_say(sender *s, const u9_builder *b, u9_fault *fault)
 {
-    return u9i_channel_put(&s->line, b, NULL, 0, fault);
+    return u9i_channel_put(&s->channel, b, NULL, 0, fault);
 }
 
 /* Waits until data may be sent. [T-6] */
 static u9_err wait_for_iota(sender *s, u9_fault *fault)
 {
     u9_err err = U9_OK;
-    while (err == U9_OK && !u9_link_may_send(&s->line.link, U9_SIGNAL_DATA)) err = listen_once(s, fault);
+    while (err == U9_OK && !u9_link_may_send(&s->channel.link, U9_SIGNAL_DATA)) err = listen_once(s, fault);
     return err;
 }
 
@@ -161,14 +161,14 @@ static u9_err seek(sender *s, u9_fault *fault)
         marked = s->want - first == r->count;
         if (marked)
             u9i_hello_mark(r->last.key, r->last.key_size, r->last.values, r->last.values_size,
-                          s->ship.mark);
+                          s->hello.mark);
     }
-    s->ship.first = err == U9_OK ? r->frame->trailer.ordinal : r->at.ordinal;
-    s->ship.has_mark = marked && s->ship.first == s->want;
-    if (err != U9_END || s->want <= s->ship.first) return err;
+    s->hello.first = err == U9_OK ? r->frame->trailer.ordinal : r->at.ordinal;
+    s->hello.has_mark = marked && s->hello.first == s->want;
+    if (err != U9_END || s->want <= s->hello.first) return err;
     return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->source.path, .rule = "T-9"),
                      "the log has %llu records, the receiver %llu",
-                     (unsigned long long)s->ship.first, (unsigned long long)s->want);
+                     (unsigned long long)s->hello.first, (unsigned long long)s->want);
 }
 
 static u9_err say_log(sender *s, u9_fault *fault)
@@ -177,11 +177,11 @@ static u9_err say_log(sender *s, u9_fault *fault)
     u9_builder b;
     const u9i_catalog *catalog = s->reader.catalog;
     u9_builder_init(&b, room, sizeof room);
-    s->ship.kind = s->log->kind[0] ? s->log->kind : "muid";
-    s->ship.kind_size = strlen(s->ship.kind);
-    memcpy(s->ship.log, catalog->log, sizeof s->ship.log);
-    u9_err err = u9i_kind_parse(s->ship.kind, s->ship.kind_size, &s->kind, NULL);
-    if (err == U9_OK) err = u9i_hello_build(&b, &s->ship);
+    s->hello.kind = s->log->kind[0] ? s->log->kind : "muid";
+    s->hello.kind_size = strlen(s->hello.kind);
+    memcpy(s->hello.log, catalog->log, sizeof s->hello.log);
+    u9_err err = u9i_kind_parse(s->hello.kind, s->hello.kind_size, &s->kind, NULL);
+    if (err == U9_OK) err = u9i_hello_build(&b, &s->hello);
     if (err != U9_OK)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->source.path, .rule = "L-6"),
                          "the log's key kind is none");
@@ -210,7 +210,7 @@ static u9_err tell_tau(sender *s, u9_fault *fault)
 {
     uint8_t room[16];
     u9_builder b;
-    if (s->untold < TAU_BYTES || !u9_link_may_send(&s->line.link, U9_SIGNAL_TAU)) return U9_OK;
+    if (s->untold < TAU_BYTES || !u9_link_may_send(&s->channel.link, U9_SIGNAL_TAU)) return U9_OK;
     s->untold = 0;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9_build_tau(&b, u9_tau_of(u9i_reader_passed(&s->reader) - s->start, s->all - s->start));
@@ -224,7 +224,7 @@ static u9_err send_batch(sender *s, u9_fault *fault)
     u9_ship_report *report = s->report;
     u9_err err = prove(s, fault);
     if (err == U9_OK) err = wait_for_iota(s, fault);
-    if (err == U9_OK) err = u9i_channel_put(&s->line, NULL, r->body.bytes, r->body.size, fault);
+    if (err == U9_OK) err = u9i_channel_put(&s->channel, NULL, r->body.bytes, r->body.size, fault);
     if (err != U9_OK) return err;
     report->batches++;
     report->records += r->count;
@@ -241,7 +241,7 @@ static u9_err send_all(sender *s, u9_fault *fault)
     if (err != U9_OK) return err;
     found = seek(s, fault);
     if (found != U9_OK && found != U9_END) return found;
-    s->report->next = s->ship.first;
+    s->report->next = s->hello.first;
     s->start = u9i_reader_passed(&s->reader);
     err = say_log(s, fault);
     while (err == U9_OK && found == U9_OK) {
@@ -261,7 +261,7 @@ static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
     u9_err done = err != U9_OK && s->told.err == U9_OK ? u9_build_error(&b, err, fault->text) : U9_OK;
     if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
     if (done == U9_OK) done = sender_say(s, &b, tell);
-    while (done == U9_OK && sender_two_way(s) && s->line.link.in.life != U9_LIFE_OVER) done = listen_once(s, tell);
+    while (done == U9_OK && sender_two_way(s) && s->channel.link.in.life != U9_LIFE_OVER) done = listen_once(s, tell);
     return err == U9_OK ? done : err;
 }
 
@@ -269,7 +269,7 @@ static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
 static u9_err ask_why(sender *s, u9_err err, u9_fault *fault)
 {
     u9_fault unused;
-    while (sender_two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->line, true, &unused) == U9_OK) continue;
+    while (sender_two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->channel, true, &unused) == U9_OK) continue;
     if (s->told.err == U9_OK) return err;
     s->report->peer_failed = 1;
     *fault = s->told;
@@ -281,9 +281,9 @@ static u9_err begin_send(sender *s, u9_fault *fault)
     u9_err err = u9i_reader_open(&s->reader, &s->log->source, fault);
     if (err != U9_OK) return err;
     s->all = u9i_reader_bytes(&s->reader);
-    err = u9i_channel_open(&s->line, s->log->source.dir->env, s->o->in, s->o->out, on_answer,
+    err = u9i_channel_open(&s->channel, s->log->source.dir->env, s->o->in, s->o->out, on_answer,
                            s->o->on_progress ? on_send_tick : NULL, s, fault);
-    s->line.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */
+    s->channel.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */
     if (err != U9_OK) u9i_reader_release(&s->reader);
     return err;
 }
@@ -303,10 +303,10 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
     u9_err err = begin_send(&s, fault);
     if (err != U9_OK) return err;
     err = send_all(&s, fault);
-    if (!s.line.broken) err = sender_part(&s, err, fault);
-    if (s.line.broken && err == U9_IO) err = ask_why(&s, err, fault);
-    report->held_max = s.line.held_max;
-    u9i_channel_release(&s.line);
+    if (!s.channel.broken) err = sender_part(&s, err, fault);
+    if (s.channel.broken && err == U9_IO) err = ask_why(&s, err, fault);
+    report->held_max = s.channel.held_max;
+    u9i_channel_release(&s.channel);
     u9i_reader_release(&s.reader);
     return err;
 }

@@ -94,7 +94,7 @@ u9_err u9i_read_real(u9i_text_reader *in, unsigned width, uint64_t *bits)
     } else if (!u9i_word_real(word)) {
         in->s.at = at;
         return u9i_scanner_expected(&in->s, "N-4", "a number, inf, -inf or nan");
-    } else if (!u9i_real_parse(word.text, word.size, width, bits)) {
+    } else if (!u9i_float_parse(word.text, word.size, width, bits)) {
         return u9i_scanner_refuse_counts(&in->s, cut_or_wrong(in), at, "N-4",
                                          "larger than any float# but inf", 8 * width, 0);
     }

@@ -195,7 +195,7 @@ static size_t lay_out(const char *digits, unsigned n, int point, char *out)
     return (size_t)(p - out);
 }
 
-size_t u9i_real_print(uint64_t bits, unsigned width, char out[U9I_REAL_SIZE])
+size_t u9i_float_print(uint64_t bits, unsigned width, char out[U9I_FLOAT_SIZE])
 {
     real_format f = format_of(width);
     uint64_t hidden = UINT64_C(1) << (f.precision - 1), mantissa = bits & (hidden - 1);
@@ -275,7 +275,7 @@ static uint64_t divide(big *num, big *den, real_format f, int *scale, bool *rest
     return quotient >> 1;
 }
 
-bool u9i_real_parse(const char *text, size_t size, unsigned width, uint64_t *bits)
+bool u9i_float_parse(const char *text, size_t size, unsigned width, uint64_t *bits)
 {
     real_format f = format_of(width);
     uint64_t sign = (uint64_t)(size > 0 && text[0] == '-') << (8 * width - 1);

@@ -138,12 +138,12 @@ static void print_symbol(printer *p, const uint8_t *s)
 /* [N-4] A float of `width` bytes at `raw`. */
 static void print_real(printer *p, const uint8_t *raw, unsigned width)
 {
-    char text[U9I_REAL_SIZE];
+    char text[U9I_FLOAT_SIZE];
     uint64_t bits = u9i_get_be(raw, width),
              infinity = width == 4 ? 0x7f800000 : UINT64_C(0x7ff) << 52;
     uint64_t magnitude = bits & ~(UINT64_C(1) << (8 * width - 1));
     if (magnitude < infinity) {
-        print(p, text, u9i_real_print(bits, width, text));
+        print(p, text, u9i_float_print(bits, width, text));
     } else if (magnitude == infinity) {
         print_text(p, bits == magnitude ? "inf" : "-inf");
     } else {
