@@ -538,10 +538,14 @@ unknown_losses() {
     claim 'info, too, says so' grep -Eq '^state .*, at least [0-9]+ records lost \(' out
 }
 
-# awaits_signals PID: until it catches SIGINT.
+# awaits_signals PID: until it catches SIGINT. Without a process of its own: it must be faster than a check.
 awaits_signals() {
-    until grep -q '^u9fsck' "/proc/$1/comm" && grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"; do
-        kill -0 "$1" || return
+    local name='' field value caught=''
+    until [[ $name == u9fsck* && $caught == *[2367abef] ]]; do
+        read -r name <"/proc/$1/comm" || return
+        while read -r field value; do
+            [ "$field" != SigCgt: ] || caught=$value
+        done <"/proc/$1/status"
     done
 }
 
@@ -549,7 +553,7 @@ awaits_signals() {
 stopped_by() {
     local signal=$1 pid
     shift
-    (trap - INT; exec env --default-signal=INT "$@" >out 2>err) &
+    (trap - INT; exec nice -n 19 env --default-signal=INT "$@" >out 2>err) &
     pid=$!
     awaits_signals $pid 2>/dev/null
     kill -STOP $pid
