@@ -133,11 +133,16 @@ typedef enum sim_until {
     SIM_NEVER
 } sim_until;
 
-/* Bytes [from, to) of a file are read as zeros; the later call is for as many reads of some of them. */
+/*
+ * Bytes [from, to) of a file are read as zeros: from the first read of some of them until that moment; or for
+ * as many such reads.
+ */
 void sim_hide(const char *path, uint64_t from, uint64_t to, sim_until until);
 void sim_hide_for(const char *path, uint64_t from, uint64_t to, unsigned reads);
 /* Reads of some of them fail with `error`: so many, or (0) all. */
 void sim_spoil(const char *path, uint64_t from, uint64_t to, int error, unsigned reads);
+/* The one that was told last begins only after so many reads of some of its bytes. */
+void sim_delay(unsigned reads);
 /* How many of these are still to come to their end; and their end. */
 unsigned sim_troubles(void);
 void sim_clear(void);

@@ -337,6 +337,14 @@ START_TEST(bytes_show_late)
     ck_assert(!u9i_dir_writer_active(dir));
     ck_assert_uint_eq(ones_in(file, 0, 1000), 1000);
 
+    sim_hide("/d/f", 100, 200, SIM_READ_BEHIND);
+    sim_delay(2);
+    ck_assert_uint_eq(ones_in(file, 200, 1000), 1000); /* none of them */
+    for (unsigned i = 0; i < 2; i++) ck_assert_uint_eq(ones_in(file, 0, 1000), 1000);
+    ck_assert_uint_eq(ones_in(file, 0, 150), 100);
+    ck_assert_uint_eq(ones_in(file, 300, 100), 100); /* behind them */
+    ck_assert_uint_eq(ones_in(file, 0, 150), 150);
+
     sim_hide("/d/f", 100, 200, SIM_NEVER);
     for (unsigned i = 0; i < 3; i++) ck_assert_uint_eq(ones_in(file, 0, 1000), 900);
     sim_clear();

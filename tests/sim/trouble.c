@@ -23,6 +23,7 @@ static void add(const char *path, sim_trouble trouble)
     *t = trouble;
     t->node = file_at(path);
     t->node->holds++;
+    world.trouble = t;
     pthread_mutex_unlock(&world.lock);
 }
 
@@ -40,6 +41,14 @@ void sim_spoil(const char *path, uint64_t from, uint64_t to, int error, unsigned
 {
     add(path, (sim_trouble){.from = from, .to = to, .error = -error, .reads = reads,
                             .until = SIM_NEVER});
+}
+
+void sim_delay(unsigned reads)
+{
+    pthread_mutex_lock(&world.lock);
+    MUST_SAY(world.trouble && world.trouble->node, "no trouble was told");
+    world.trouble->delay = reads;
+    pthread_mutex_unlock(&world.lock);
 }
 
 static void end(sim_trouble *t)
@@ -71,17 +80,32 @@ static void hide(const sim_trouble *t, uint64_t off, uint8_t *buf, size_t got)
     if (from < to) memset(buf + (from - off), 0, (size_t)(to - from));
 }
 
+/* What one trouble makes of a read: 0, or its error. */
+static int suffer(sim_trouble *t, uint64_t off, void *buf, size_t got)
+{
+    int err = 0;
+    bool touched = off < t->to && t->from < off + got;
+    if (touched && t->delay > 0) {
+        t->delay--;
+        return 0;
+    }
+    if (touched) {
+        t->begun = true;
+        err = t->error;
+        if (err == 0) hide(t, off, buf, got);
+    }
+    bool counted = touched && t->reads > 0 && --t->reads == 0;
+    bool behind = t->begun && t->reads == 0 && t->until == SIM_READ_BEHIND && off + got > t->to;
+    if (counted || behind) end(t);
+    return err;
+}
+
 int sim_show(const sim_node *node, uint64_t off, void *buf, size_t got)
 {
     int err = 0;
     for (sim_trouble *t = world.troubles; t < world.troubles + SIM_TROUBLES_MAX; t++) {
-        if (t->node != node) continue;
-        bool touched = off < t->to && t->from < off + got;
-        if (touched && t->error != 0) err = t->error;
-        if (touched && t->error == 0) hide(t, off, buf, got);
-        bool counted = touched && t->reads > 0 && --t->reads == 0;
-        bool behind = t->reads == 0 && t->until == SIM_READ_BEHIND && off + got > t->to;
-        if (counted || behind) end(t);
+        int its = t->node == node ? suffer(t, off, buf, got) : 0;
+        if (its != 0) err = its;
     }
     return err;
 }
@@ -89,14 +113,14 @@ int sim_show(const sim_node *node, uint64_t off, void *buf, size_t got)
 int sim_unreadable(const sim_node *node, uint64_t from, uint64_t to)
 {
     for (const sim_trouble *t = world.troubles; t < world.troubles + SIM_TROUBLES_MAX; t++)
-        if (t->node == node && t->error != 0 && from < t->to && t->from < to) return t->error;
+        if (t->node == node && t->error != 0 && t->delay == 0 && from < t->to && t->from < to) return t->error;
     return 0;
 }
 
 void sim_asked(void)
 {
     for (sim_trouble *t = world.troubles; t < world.troubles + SIM_TROUBLES_MAX; t++)
-        if (t->node && t->until == SIM_ASKED) end(t);
+        if (t->node && t->begun && t->until == SIM_ASKED) end(t);
 }
 
 /* Who has the lock: an address that no handle has. */

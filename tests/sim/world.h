@@ -138,6 +138,8 @@ typedef struct sim_trouble {
     int error;       /* 0: zeros */
     unsigned reads;  /* how many more; 0: all, until `until` */
     sim_until until; /* where reads are not counted */
+    unsigned delay;  /* how many reads before it begins */
+    bool begun;
 } sim_trouble;
 
 enum { SIM_PLANS_MAX = 8, SIM_TROUBLES_MAX = 8 };
@@ -170,7 +172,7 @@ typedef struct sim_world {
     sim_kind hold;
     unsigned hold_nth; /* calls until the one that stops; 0: none does */
 
-    sim_trouble troubles[SIM_TROUBLES_MAX];
+    sim_trouble troubles[SIM_TROUBLES_MAX], *trouble; /* the one told last */
     void (*before_list)(unsigned nth);
     unsigned lists;
 } sim_world;

@@ -5,7 +5,6 @@
  * The simulated disk shows zeros in the place of bytes that a writer is just putting there, up to a moment
  * that the test chooses; somebody has the lock or not.
  */
-#include "format/base/hash.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
@@ -39,13 +38,40 @@ static told observe(const char *log)
     return t;
 }
 
-/* The same while bytes [from, to) of a segment show late; they must have shown, or never do. */
+/* How many reads of some of the bytes [from, to) of a file are in the diary. */
+static unsigned reads_of(const char *path, uint64_t from, uint64_t to)
+{
+    size_t n;
+    unsigned reads = 0;
+    const sim_op *ops = sim_ops(&n);
+    for (size_t i = 0; i < n; i++)
+        reads += ops[i].kind == SIM_READ && strcmp(ops[i].path, path) == 0 && ops[i].begin < to &&
+                 from < ops[i].begin + ops[i].bytes;
+    return reads;
+}
+
+/*
+ * The same while bytes [from, to) of a segment show late, whichever read is the first that does not see them:
+ * each time the same is told, which is returned.
+ */
 static told observe_late(const char *log, uint64_t segment, uint64_t from, uint64_t to, sim_until until)
 {
-    sim_hide(segment_path(log, segment), from, to, until);
-    told t = observe(log);
-    ck_assert_uint_eq(sim_troubles(), until == SIM_NEVER);
-    sim_clear();
+    const char *path = segment_path(log, segment);
+    told t = observe(log), first = t;
+    unsigned reads = reads_of(path, from, to), shown = 0;
+    ck_assert_uint_gt(reads, 0);
+    for (unsigned k = 0; k < reads; k++) {
+        sim_hide(path, from, to, until);
+        sim_delay(k);
+        t = observe(log);
+        if (k == 0) first = t;
+        shown += sim_troubles() == 0;
+        ck_assert_uint_eq(t.damage_count, first.damage_count);
+        ck_assert_uint_eq(t.report.records, first.report.records);
+        ck_assert_int_eq(t.report.verdict, first.report.verdict);
+        sim_clear();
+    }
+    ck_assert_int_eq(shown > 0, until != SIM_NEVER);
     return t;
 }
 
@@ -92,20 +118,28 @@ START_TEST(frames_that_show_late_are_no_gap_though_later_ones_promise_them)
 }
 END_TEST
 
-/* [F-6] What was hashed of a payload along with the frame before it counts no more when it is read again. */
+/*
+ * [F-6] What was hashed of a payload along with the frame before it counts no more when it is read again. Of
+ * the last frame the header is there at first, so that its hash is begun, and the trailer is not, so that it
+ * is not ended; no other frame is behind it. (In a row every second hash is begun so.) A writer has the log:
+ * with nobody there it would be looked at a third time.
+ */
 START_TEST(a_payload_that_shows_late_is_hashed_again)
 {
-    uint64_t p[FRAMES];
     const char *log = at("log");
-    forged_segment f = many_blocks(ALL_DO, p);
+    uint64_t last = 0;
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (int i = 0; i < 3 + _i; i++)
+        last = forge_records(&f, "a record of more than a block of the hash, and of two ", 2);
     forge_save(&f, log);
-    uint64_t payload = p[2] + U9I_FRAME_HEADER_SIZE;
-    sim_hide_for(segment_path(log, 1), payload, payload + U9I_HASH_BLOCK, 1);
+    sim_take_lock(log);
     u9_log *reader = open_reader(log);
     u9_cursor *c;
     u9_record r;
     ck_assert_int_eq(u9_cursor_open(reader, NULL, &c, NULL), U9_OK);
-    for (unsigned i = 0; i < FRAMES * PER_FRAME; i++) {
+    /* From the first read of the walk. */
+    sim_hide_for(segment_path(log, 1), last + U9I_FRAME_HEADER_SIZE, f.size, 1);
+    for (unsigned i = 0; i < 2 * (3 + (unsigned)_i); i++) {
         ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
         ck_assert_uint_eq(r.ordinal, i);
     }
@@ -414,7 +448,7 @@ Suite *suite_live(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, frames_that_show_late_are_no_gap_though_later_ones_promise_them, 0, 3);
-    tcase_add_test(tc, a_payload_that_shows_late_is_hashed_again);
+    tcase_add_loop_test(tc, a_payload_that_shows_late_is_hashed_again, 0, 2);
     tcase_add_test(tc, damage_in_front_of_frames_that_show_late_is_told_as_far_as_it_goes);
     tcase_add_test(tc, half_a_frame_is_in_progress_while_a_writer_has_the_log);
     tcase_add_test(tc, a_writer_that_opens_the_log_judges_its_tail_as_nobodys);
