@@ -436,6 +436,26 @@ START_TEST(a_segment_whose_predecessor_is_sealed_meanwhile_is_looked_at_again)
 }
 END_TEST
 
+/* The u9open is found valid by a mended secret, and yet nothing in the segment was promised. [H-5] [L-4] */
+START_TEST(a_damaged_header_under_a_writer_that_promised_nothing_is_read)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    append_text(w, "one");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    flip_bit(segment_path(at("log"), 1), 20, 0);
+    u9_log *r = open_reader(at("log"));
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_END);
+    ck_assert_int_eq(u9_cursor_damage(c)->verdict, U9_V_TORN);
+    ck_assert_int_eq(u9_cursor_damage(c)->reason, U9_R_BLANK);
+    u9_cursor_close(c);
+    close_log(r);
+    close_log(w);
+}
+END_TEST
+
 Suite *suite_live(void)
 {
     Suite *suite = suite_create("live");
@@ -458,6 +478,7 @@ Suite *suite_live(void)
     tcase_add_loop_test(tc, a_segment_in_the_making_is_no_damage, 0, 3);
     tcase_add_test(tc, a_segment_without_u9open_is_not_taken_for_one_in_the_making);
     tcase_add_test(tc, a_segment_whose_predecessor_is_sealed_meanwhile_is_looked_at_again);
+    tcase_add_test(tc, a_damaged_header_under_a_writer_that_promised_nothing_is_read);
     suite_add_tcase(suite, tc);
     return suite;
 }
