@@ -4,6 +4,7 @@
 #include "engine/log/catalog.h"
 
 #include "engine/log/succession.h"
+#include "engine/os/process.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ void u9i_source_close(u9i_source *s)
 {
     u9i_catalog_unref(s->current);
     u9i_windows_release(&s->windows);
-    pthread_mutex_destroy(&s->lock);
+    if (s->windows.forks == u9i_fork_generation()) pthread_mutex_destroy(&s->lock);
     u9i_dir_close(s->dir);
     free(s->path);
 }
@@ -397,9 +398,10 @@ static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
         u9i_catalog *c = err == U9_OK ? build_catalog(&l) : NULL;
         if (err == U9_OK && c == NULL)
             err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");
-        if (c) {
-            u9i_catalog_unref(s->current);
+        if (c) { /* in this order: a fork in between leaves the child one that is whole */
+            u9i_catalog *old = s->current;
             s->current = c;
+            u9i_catalog_unref(old);
         }
     }
     free(l.row.facts);

@@ -3,6 +3,8 @@
  */
 #include "engine/segment/segment.h"
 
+#include "engine/os/process.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -17,12 +19,19 @@ static void segment_check(const u9i_segment *s)
     assert(last->kind != U9I_EXTENT_FRAMES || last->end == s->frontier.pos);
 }
 
+/* True in a forked child: a thread of the parent may hold the locks, forever, with what they guard half done. */
+static bool is_inherited(const u9i_segment *s)
+{
+    return s->forks != u9i_fork_generation();
+}
+
 u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts)
 {
     u9i_segment *s = calloc(1, sizeof *s);
     if (s == NULL) return NULL;
     atomic_init(&s->references, 1);
     s->dir = dir;
+    s->forks = u9i_fork_generation();
     s->facts = *facts;
     pthread_mutex_init(&s->judging, NULL);
     pthread_mutex_init(&s->lock, NULL);
@@ -38,9 +47,11 @@ u9i_segment *u9i_segment_ref(u9i_segment *s)
 void u9i_segment_unref(u9i_segment *s)
 {
     if (s == NULL || atomic_fetch_sub(&s->references, 1) > 1) return;
-    assert(s->readers == 0);
-    pthread_mutex_destroy(&s->judging);
-    pthread_mutex_destroy(&s->lock);
+    if (!is_inherited(s)) {
+        assert(s->readers == 0);
+        pthread_mutex_destroy(&s->judging);
+        pthread_mutex_destroy(&s->lock);
+    }
     free(s->extents);
     free(s);
 }
@@ -58,14 +69,22 @@ int u9i_segment_open(u9i_segment *s, u9i_file **out)
     return err;
 }
 
+static void drop_reader(u9i_segment *s)
+{
+    assert(s->readers > 0);
+    if (--s->readers > 0) return;
+    u9i_file_close(s->file);
+    s->file = NULL;
+}
+
 void u9i_segment_close(u9i_segment *s)
 {
-    pthread_mutex_lock(&s->lock);
-    assert(s->readers > 0);
-    if (--s->readers == 0) {
-        u9i_file_close(s->file);
-        s->file = NULL;
+    if (is_inherited(s)) { /* the child is one thread */
+        drop_reader(s);
+        return;
     }
+    pthread_mutex_lock(&s->lock);
+    drop_reader(s);
     segment_check(s);
     pthread_mutex_unlock(&s->lock);
 }

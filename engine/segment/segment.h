@@ -37,6 +37,7 @@ enum { U9I_EXTENTS_MAX = 4096 }; /* what more is found is judged by each reader 
 typedef struct u9i_segment {
     atomic_uint references;
     u9i_dir *dir; /* borrows */
+    unsigned forks; /* generation of forks, when it was made */
     u9i_facts facts;
 
     pthread_mutex_t judging; /* held by who judges at the frontier; taken before `lock` */
@@ -55,7 +56,7 @@ u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts);
 u9i_segment *u9i_segment_ref(u9i_segment *segment);
 void u9i_segment_unref(u9i_segment *segment); /* NULL is fine */
 
-/* The descriptor, opened by the first reader and closed by the last. 0 or a negative errno. */
+/* The descriptor, opened by the first reader and closed by the last, also in a forked child. 0 or a negative errno. */
 int u9i_segment_open(u9i_segment *segment, u9i_file **out);
 void u9i_segment_close(u9i_segment *segment);
 

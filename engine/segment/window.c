@@ -34,7 +34,7 @@ static void windows_check(const u9i_windows *p)
 
 void u9i_windows_init(u9i_windows *p, u9i_env *env)
 {
-    *p = (u9i_windows){.env = env};
+    *p = (u9i_windows){.env = env, .forks = u9i_fork_generation()};
     pthread_mutex_init(&p->lock, NULL);
 }
 
@@ -45,15 +45,24 @@ static void free_window(u9i_window *w)
     free(w);
 }
 
+/*
+ * True in a forked child: other threads of the parent have windows that never come back, and one of them may
+ * hold the lock, forever. What such a thread leaves half done is a row that can be gone through.
+ */
+static bool is_inherited(const u9i_windows *p)
+{
+    return p->forks != u9i_fork_generation();
+}
+
 void u9i_windows_release(u9i_windows *p)
 {
-    assert(p->lent == 0);
+    assert(p->lent == 0 || is_inherited(p));
     for (u9i_window *w = p->idle, *next; w; w = next) {
         next = w->next;
         free_window(w);
     }
     p->idle = NULL;
-    pthread_mutex_destroy(&p->lock);
+    if (!is_inherited(p)) pthread_mutex_destroy(&p->lock);
 }
 
 static u9i_window *new_window(void)
@@ -88,6 +97,10 @@ void u9i_windows_return(u9i_windows *p, u9i_window *w)
 {
     if (w == NULL) return;
     u9i_window_turn(w, NULL, NULL);
+    if (is_inherited(p)) {
+        free_window(w);
+        return;
+    }
     pthread_mutex_lock(&p->lock);
     assert(p->lent > 0);
     p->lent--;

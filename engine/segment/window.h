@@ -43,6 +43,7 @@ typedef struct u9i_window {
 /* Windows that are lent to whoever reads. */
 typedef struct u9i_windows {
     u9i_env *env;
+    unsigned forks;       /* generation of forks, when the pool was made */
     pthread_mutex_t lock; /* guards what follows */
     u9i_window *idle;
     unsigned idle_count;
@@ -51,7 +52,7 @@ typedef struct u9i_windows {
 } u9i_windows;
 
 void u9i_windows_init(u9i_windows *windows, u9i_env *env);
-void u9i_windows_release(u9i_windows *windows); /* all are back */
+void u9i_windows_release(u9i_windows *windows); /* all are back, but those of a forking parent's threads */
 
 /* U9_NOMEM if there is no address space. It is on no file yet: u9i_window_turn. */
 U9_MUST_CHECK u9_err u9i_windows_lend(u9i_windows *windows, u9i_window **out);

@@ -865,6 +865,26 @@ START_TEST(a_child_may_not_read_through_its_parents_handle)
 }
 END_TEST
 
+START_TEST(a_child_closes_a_log_that_its_parent_goes_on_reading)
+{
+    session(at("log"), "a", 3, 0);
+    u9_log *r = open_reader(at("log"));
+    u9_cursor *c; /* of another thread, the child knows nothing of it */
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        child_is_refused(r, false);
+        _exit(0);
+    }
+    expect_child(pid, 0);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
 START_TEST(a_reader_does_not_write)
 {
     session(at("log"), "a", 1, 0);
@@ -1376,6 +1396,7 @@ Suite *suite_log(void)
     tcase_add_test(together, a_log_that_was_renamed_is_still_locked);
     tcase_add_test(together, a_child_is_refused_and_its_close_harms_nothing);
     tcase_add_test(together, a_child_may_not_read_through_its_parents_handle);
+    tcase_add_test(together, a_child_closes_a_log_that_its_parent_goes_on_reading);
     tcase_add_test(together, a_reader_does_not_write);
     suite_add_tcase(suite, together);
 

@@ -8,8 +8,11 @@
 #include "tests/suites.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { SMALL = 65536, MANY = 136, MIB = 1 << 20 };
 
@@ -300,6 +303,46 @@ START_TEST(threads_share_what_is_judged)
 }
 END_TEST
 
+/* As another thread does that is in the middle of something while the process forks. */
+static void hold_locks(u9_log *log, u9i_segment *segment, bool held)
+{
+    pthread_mutex_t *locks[] = {&log->source.lock, &segment->judging, &segment->lock,
+                                &log->source.windows.lock};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        (void)(held ? pthread_mutex_lock(locks[i]) : pthread_mutex_unlock(locks[i]));
+}
+
+START_TEST(a_child_waits_for_no_thread_of_its_parent)
+{
+    u9_log *w = open_sim(U9_CREATE, SMALL);
+    append_filler(w, 100, NULL);
+    close_log(w);
+    u9_log *log = open_sim_reader();
+    u9_cursor *c;
+    u9_record r;
+    int status;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    u9i_segment *segment = log->source.current->segments[0];
+    hold_locks(log, segment, true);
+    fflush(NULL);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        alarm(20); /* a child that hangs dies */
+        u9_cursor_close(c);
+        _exit(u9_log_close(log, NULL) == U9_OK ? 0 : 1);
+    }
+    hold_locks(log, segment, false);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status), "the child died of signal %d", WTERMSIG(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
 Suite *suite_segment(void)
 {
     Suite *suite = suite_create("segment");
@@ -313,6 +356,7 @@ Suite *suite_segment(void)
     tcase_add_test(tc, a_frame_that_goes_bad_once_it_was_judged_is_told);
     tcase_add_test(tc, more_damages_than_a_segment_remembers_are_told_to_every_reader);
     tcase_add_test(tc, threads_share_what_is_judged);
+    tcase_add_test(tc, a_child_waits_for_no_thread_of_its_parent);
     suite_add_tcase(suite, tc);
     return suite;
 }
