@@ -76,6 +76,7 @@ void cut_file(const char *path, uint64_t size)
     else MUST(truncate(path, (off_t)size) == 0);
 }
 
+/* In place: ext4 writes a file that was cut to nothing first to the disk when it is closed. */
 void write_file(const char *path, const void *bytes, size_t size)
 {
     if (is_simulated(path)) {
@@ -83,8 +84,9 @@ void write_file(const char *path, const void *bytes, size_t size)
         sim_write(path, 0, bytes, size);
         return;
     }
-    int fd = open_real(path, O_WRONLY | O_CREAT | O_TRUNC);
+    int fd = open_real(path, O_WRONLY | O_CREAT);
     MUST(write(fd, bytes, size) == (ssize_t)size);
+    MUST(ftruncate(fd, (off_t)size) == 0);
     close(fd);
 }
 
