@@ -53,6 +53,7 @@
     X(api) \
     X(recovery) \
     X(damage)  \
+    X(salvage) \
     X(hostile) \
     X(range)   \
     X(directory) \

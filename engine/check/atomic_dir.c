@@ -4,12 +4,14 @@
 #include "engine/check/atomic_dir.h"
 
 #include "engine/log/catalog.h"
+#include "format/base/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char suffix[] = ".partial";
+static const char unfinished[] = ".u9-unfinished"; /* the name of the file, which is empty */
 
 char *u9i_atomic_dir_name(const char *path)
 {
@@ -37,72 +39,141 @@ static int open_parent(u9i_env *env, const char *path, u9i_dir **out, const char
     return err;
 }
 
-/* Which segments a directory has. */
-typedef struct numbers {
-    uint64_t *all;
-    size_t count, room;
-} numbers;
-
-static int note_segment(void *ctx, const char *name)
+/* What the path stands for, links followed. 0 or a negative errno. */
+static int stamp_of(u9i_env *env, const char *path, u9i_stamp *out)
 {
-    numbers *n = ctx;
+    u9i_dir *parent;
+    const char *name;
+    int err = open_parent(env, path, &parent, &name);
+    if (err != 0) return err;
+    err = u9i_dir_stat(parent, name[0] ? name : ".", out);
+    u9i_dir_close(parent);
+    return err;
+}
+
+static bool same_place(u9i_env *env, const char *path, const u9i_stamp *stamp)
+{
+    u9i_stamp other;
+    return stamp_of(env, path, &other) == 0 && other.identity[0] == stamp->identity[0] &&
+           other.identity[1] == stamp->identity[1];
+}
+
+/* True if `source` is what the stamp is of, or stands in it. */
+static bool holds_source(u9i_env *env, const char *source, const u9i_stamp *stamp)
+{
+    char *path = strdup(source);
+    if (path == NULL) return true; /* better not */
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') path[--n] = 0;
+    bool holds = same_place(env, path, stamp);
+    char *slash = strrchr(path, '/');
+    if (slash) slash[slash == path] = 0;
+    holds |= same_place(env, slash ? path : ".", stamp);
+    free(path);
+    return holds;
+}
+
+/* What a directory has. */
+typedef struct contents {
+    uint64_t *segments;
+    size_t count, room;
+    bool marked; /* as unfinished */
+    bool other;  /* something else */
+} contents;
+
+static int note_name(void *ctx, const char *name)
+{
+    contents *c = ctx;
     uint64_t number = u9i_segment_number(name);
+    if (strcmp(name, unfinished) == 0) c->marked = true;
+    else if (number == 0) c->other = true;
     if (number == 0) return 0;
-    if (n->count == n->room) {
-        size_t room = n->room ? 2 * n->room : 64;
-        uint64_t *more = realloc(n->all, room * sizeof *more);
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : 64;
+        uint64_t *more = realloc(c->segments, room * sizeof *more);
         if (more == NULL) return -ENOMEM;
-        n->all = more;
-        n->room = room;
+        c->segments = more;
+        c->room = room;
     }
-    n->all[n->count++] = number;
+    c->segments[c->count++] = number;
     return 0;
 }
 
-static int remove_segments(u9i_dir *dir)
+/* Removes what an interrupted run left; -EEXIST: it is not known to be that. The mark goes last. */
+static int clear_unfinished(u9i_dir *dir)
 {
-    numbers n = {0};
-    int err = u9i_dir_list(dir, note_segment, &n);
-    for (size_t i = 0; i < n.count && err == 0; i++) {
+    contents c = {0};
+    int err = u9i_dir_list(dir, note_name, &c);
+    if (err == 0 && (!c.marked || c.other)) err = -EEXIST;
+    for (size_t i = 0; i < c.count && err == 0; i++) {
         char name[20];
-        u9i_segment_name(n.all[i], name);
+        u9i_segment_name(c.segments[i], name);
         err = u9i_dir_remove(dir, name);
     }
-    free(n.all);
+    if (err == 0) err = u9i_dir_remove(dir, unfinished);
+    free(c.segments);
     return err;
 }
 
-int u9i_atomic_dir_clear(u9i_env *env, const char *partial)
+static int make_marked(u9i_env *env, const char *partial)
 {
-    u9i_dir *dir, *parent;
-    const char *name;
-    int err = u9i_dir_open(env, partial, false, &dir);
-    if (err != 0) return err == -ENOENT ? 0 : err;
-    err = dir->single[0] ? -ENOTDIR : remove_segments(dir);
-    u9i_dir_close(dir);
-    if (err == 0) err = open_parent(env, partial, &parent, &name);
+    u9i_dir *dir;
+    u9i_file *file;
+    int err = u9i_dir_open(env, partial, true, &dir);
     if (err != 0) return err;
-    err = u9i_dir_remove(parent, name);
-    u9i_dir_close(parent);
+    err = u9i_file_open(dir, unfinished, U9I_OPEN_CREATE, &file);
+    if (err == 0) u9i_file_close(file);
+    u9i_dir_close(dir);
     return err;
+}
+
+u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *source, u9_fault *fault)
+{
+    u9i_stamp stamp;
+    u9i_dir *dir;
+    int err = stamp_of(env, partial, &stamp);
+    if (err == 0 && holds_source(env, source, &stamp))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
+                         "this is what is to be salvaged, and the new log's name until it is whole: "
+                         "choose another");
+    if (err == 0) {
+        err = u9i_dir_open(env, partial, false, &dir);
+        if (err == 0) {
+            err = dir->single[0] ? -EEXIST : clear_unfinished(dir);
+            u9i_dir_close(dir);
+        }
+    } else if (err == -ENOENT) {
+        err = 0;
+    }
+    if (err == -EEXIST || err == -EINVAL)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
+                         "this stands where the new log grows, and is not known to be an unfinished one; "
+                         "nothing of it was touched");
+    if (err == 0) err = make_marked(env, partial);
+    if (err == 0) return U9_OK;
+    return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err),
+                     "cannot replace what an earlier run left here");
 }
 
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial)
 {
-    char final[256];
-    u9i_dir *parent;
+    char *final = strdup(partial);
+    u9i_dir *parent, *dir;
     const char *name;
+    if (final == NULL) return -ENOMEM;
+    final[strlen(final) - (sizeof suffix - 1)] = 0;
+    const char *slash = strrchr(final, '/');
     int err = open_parent(env, partial, &parent, &name);
-    if (err != 0) return err;
-    size_t n = strlen(name) - (sizeof suffix - 1);
-    if (n >= sizeof final) {
-        err = -ENAMETOOLONG;
-    } else {
-        memcpy(final, name, n);
-        final[n] = 0;
-        err = u9i_dir_rename(parent, name, final);
+    if (err == 0) {
+        err = u9i_dir_rename(parent, name, slash ? slash + 1 : final);
+        if (err == 0) err = u9i_dir_sync(parent);
+        u9i_dir_close(parent);
     }
-    if (err == 0) err = u9i_dir_sync(parent);
-    u9i_dir_close(parent);
+    if (err == 0) err = u9i_dir_open(env, final, false, &dir);
+    if (err == 0) {
+        err = u9i_dir_remove(dir, unfinished);
+        u9i_dir_close(dir);
+    }
+    free(final);
     return err;
 }

@@ -1,6 +1,7 @@
 /*
  * engine/check/atomic_dir.h: a directory that comes into being whole or not at all: filled under the name
- * "<path>.partial", then renamed. What an interrupted run left under that name is replaced by the next.
+ * "<path>.partial", then renamed. While it is unfinished it holds a file of a name of its own: by that, and by
+ * nothing else, what an interrupted run left is known and replaced by the next.
  */
 #ifndef U9I_ATOMIC_DIR_H
 #define U9I_ATOMIC_DIR_H
@@ -11,10 +12,12 @@
 char *u9i_atomic_dir_name(const char *path);
 
 /*
- * Removes what an earlier run left at `partial`: a directory with nothing but segments in it. 0 (also if
- * there is none) or a negative errno; -ENOTEMPTY if other things are in it.
+ * Makes `partial`, empty and marked as unfinished. What stands there already is removed if it is marked so, holds
+ * nothing but segments, and is neither `source` nor the directory that `source` stands in; else nothing of it is
+ * touched: U9_ARG, and the fault says what it is. U9_IO, U9_NOMEM.
  */
-int u9i_atomic_dir_clear(u9i_env *env, const char *partial);
+U9_MUST_CHECK u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *source,
+                                          u9_fault *fault);
 
 /* Gives the finished directory its name, `partial` without ".partial", durably. 0 or a negative errno. */
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial);

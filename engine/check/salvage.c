@@ -102,18 +102,6 @@ static u9_err salvage_into(const char *path, const char *partial, const u9_optio
     return err == U9_OK ? prove_salvaged(partial, o->io, *saved, fault) : err;
 }
 
-/* The name that the new log has until it is whole, with nothing there. free() it. */
-static u9_err clear_partial(u9i_env *env, const char *out_path, char **partial, u9_fault *fault)
-{
-    *partial = u9i_atomic_dir_name(out_path);
-    if (*partial == NULL)
-        return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
-    int sys = u9i_atomic_dir_clear(env, *partial);
-    if (sys == 0) return U9_OK;
-    return u9i_fault(fault, U9_IO, U9I_AT(.path = *partial, .sys = -sys),
-                     "cannot replace what an earlier run left here");
-}
-
 /* The source's key kind, and its env; that it can be opened is asked before anything is made. */
 static u9_err look_at_source(const char *path, const char *io, char kind[U9I_KIND_MAX + 1],
                              u9i_env **env, u9_fault *fault)
@@ -143,7 +131,7 @@ u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options
                   u9_report *report, uint64_t *salvaged, u9_fault *fault)
 {
     uint64_t saved = 0;
-    char kind[U9I_KIND_MAX + 1], *partial = NULL;
+    char kind[U9I_KIND_MAX + 1];
     const char *io = u9i_check_io(options);
     u9i_env *env;
     u9_err err = look_at_source(path, io, kind, &env, fault);
@@ -151,7 +139,9 @@ u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options
     if (err != U9_OK) return err;
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .io = io,
                     .kind = kind};
-    err = clear_partial(env, out_path, &partial, fault);
+    char *partial = u9i_atomic_dir_name(out_path);
+    if (partial == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
+    err = u9i_atomic_dir_begin(env, partial, path, fault);
     if (err == U9_OK) err = salvage_into(path, partial, &o, options, report, &saved, fault);
     int sys = err == U9_OK ? u9i_atomic_dir_keep(env, partial) : 0;
     if (sys != 0)

@@ -120,8 +120,8 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * later session has made void. Batches stay batches, keys stay keys, ordinals are given anew.
  * `*salvaged` (may be NULL) is the number of records written, also on failure. The new log is made as
  * "<out_path>.partial" and gets its name when it is durable, closed, and was re-read and verified; after a
- * failure the partial one stays, and the next run replaces it. Errors: as u9_check; U9_ARG (out_path
- * exists), and what u9_log_append returns.
+ * failure the partial one stays, and the next run replaces it; anything else of that name is not touched.
+ * Errors: as u9_check; U9_ARG (out_path exists, or something else is in the way), and what u9_log_append returns.
  */
 U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
                                        const u9_check_options *options, u9_report *report,
