@@ -31,6 +31,14 @@ static int refuse(const struct append *a, const char *why, const char *detail)
     return tool_say(TOOL_REFUSED, "%s:%" PRIu64 ": %s%s; %s", a->at, a->line, why, detail, count);
 }
 
+/* The same about a JSON value that begins `front` bytes into the line. */
+static int refuse_json(const struct append *a, size_t front, size_t column, const char *why)
+{
+    char count[BEFORE_SIZE];
+    return tool_say(TOOL_REFUSED, "%s:%" PRIu64 ":%zu: %s; %s", a->at, a->line, front + column, why,
+                    before(a, count));
+}
+
 int append_too_long(struct append *a)
 {
     a->line++;
@@ -96,15 +104,17 @@ static int keep_key(struct append *a, const u9_place *place, const tool_key *giv
     return TOOL_DONE;
 }
 
-static int build_line(struct append *a, u9_builder *b, const char *text, size_t size)
+/* `front`: characters of the line before the text. */
+static int build_line(struct append *a, u9_builder *b, const char *text, size_t size, size_t front)
 {
     if (!a->json) {
         u9_err err = u9_utf8_valid(text, size) ? u9_build_utf8(b, text, size)
                                                : u9_build_bytes(b, text, size);
         return err == U9_OK ? TOOL_DONE : refuse(a, "longer than a record may be (16 MiB)", "");
     }
-    const char *why = tool_read_json(b, text, size);
-    return why ? refuse(a, why, "") : TOOL_DONE;
+    size_t column = 0;
+    const char *why = tool_read_json(b, text, size, &column);
+    return why ? refuse_json(a, front, column, why) : TOOL_DONE;
 }
 
 /* Takes the key off the front of a line. */
@@ -125,11 +135,13 @@ int append_put(struct append *a, const char *text, size_t size)
     tool_key raw = {.size = 0};
     u9_place place;
     u9_builder b;
+    const char *line = text;
     a->line++;
+    if (a->json && tool_json_blank(text, size)) return TOOL_DONE;
     int status = a->separator ? cut_key(a, &text, &size, &raw) : TOOL_DONE;
     if (status != TOOL_DONE) return status;
     u9_builder_init(&b, a->values, U9_RECORD_MAX);
-    status = build_line(a, &b, text, size);
+    status = build_line(a, &b, text, size, tool_json_column(line, (size_t)(text - line)) - 1);
     if (status != TOOL_DONE) return status;
     u9_key key = {raw.bytes, raw.size};
     u9_err err = u9_log_append(a->log, a->separator ? &key : NULL, a->values, b.size, &place);

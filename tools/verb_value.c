@@ -40,13 +40,14 @@ static int encode_line(const struct value_ask *ask, struct value_input *in, u9_b
                        size_t size)
 {
     const char *line = (const char *)in->bytes;
-    size_t blank = 0;
-    while (blank < size && strchr(" \t\r", line[blank]) && line[blank]) blank++;
+    size_t column = 0;
+    if (tool_json_blank(line, size)) return TOOL_DONE;
     u9_builder_clear(b);
-    const char *why = blank < size ? tool_read_json(b, line, size) : NULL;
+    const char *why = tool_read_json(b, line, size, &column);
     if (why)
-        return tool_say(TOOL_REFUSED, "%s:%llu: %s", in->name, (unsigned long long)in->line, why);
-    return blank < size ? put_value(ask, b) : TOOL_DONE;
+        return tool_say(TOOL_REFUSED, "%s:%llu:%zu: %s", in->name, (unsigned long long)in->line,
+                        column, why);
+    return put_value(ask, b);
 }
 
 /* Reads on until the input has a newline. Its place in *end, NULL at the end of the input. */
@@ -190,10 +191,11 @@ static const char help_text[] =
     "prints offset, bytes and meaning of all that is in a value, a line each.\n"
     "\n"
     "What JSON has no form for is an object with one key: {\"$bytes\":\"00ff\"}, "
-    "{\"$symbol\":\"name\"}, {\"$int\":\"18446744073709551615\"}, {\"$float32\":1.5}, "
+    "{\"$symbol\":\"name\"}, {\"$float32\":1.5}, "
     "{\"$tau\":\"5\"}, {\"$greek\":\"alpha\"}, {\"$pidfd\":[1,2]}, {\"$array\":[\"int16\",1,2]}, "
-    "{\"$float64\":\"nan\"}, {\"$utf8\":\"ff\"} (no valid UTF-8). Integers up to 2^53 - 1 are plain numbers; "
-    "true, false and null are symbols. A key of your own that begins with $ is written with $$. Arrays are of "
+    "{\"$float64\":\"nan\"}, {\"$utf8\":\"ff\"} (no valid UTF-8). Integers from -2^63 to 2^64 - 1 are plain "
+    "numbers; true, false and null are symbols. Only where a key of your own would read as one of these, "
+    "it has one $ more: {\"$$bytes\":1}. Arrays are of "
     "uint8 to uint64, int8 to int64, float32, float64, symbol, pidfd, tau.16 to tau.64, `utf8 N`, `bytes N`, "
     "tuples and arrays. The text notation has every value, to the byte: "
     "(5 -3 1.5 \"text\" x\"00ff\" 'symbol tau(5) [int16: 1 2] uint64(5)).\n"
