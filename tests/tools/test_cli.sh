@@ -237,6 +237,19 @@ END
     { head -c 100 /dev/zero | tr '\0' '['; head -c 100 /dev/zero | tr '\0' ']'; } >deep.json
     mistake 1 'deep.json:1:[0-9]+: .*64 deep' 'containers nested too deep' append --json bad deep.json
     claim 'what stood before was appended' test "$("$u9" cat bad | sort -u)" = fine
+    { printf '1\n\n?\n'; printf '{"$int":1}\n%.0s' {1..9}; printf ' \t\r\n[2\n'
+        head -c 17000000 /dev/zero | tr '\0' x; printf '\n2'; } >bad.json
+    run "$u9" append --json --skip-bad --print-keys skipped bad.json
+    claim '--skip-bad goes on behind lines that are refused' same "$("$u9" cat skipped | tr '\n' ' ')" '1 2 '
+    claim 'prints no keys for them' test "$(wc -l <out)" -eq 2
+    claim 'names the first few' same "$(grep -Ec '^u9 append: bad.json:[3-7]:1: .*; skipped$' err) $(wc -l <err)" '5 6'
+    claim 'counts all, and exits 1' \
+        same "$status $(tail -n 1 err)" '1 u9 append: 12 lines were skipped, the first 5 are named above'
+    printf 'b\t1\nx2\nc\t?\nd\t4\n' | "$u9" append --json --skip-bad --key rkey --key-field '\t' skipkeys 2>err
+    claim 'lines without a key are skipped, too, and columns are those of the line' \
+        same "$? $("$u9" cat --keys skipkeys | tr '\t\n' '= ')$(grep -Ec 'input:(2|3:3): ' err)" '1 b=1 d=4 2'
+    exits 0 'where nothing is bad --skip-bad changes nothing' append --json --skip-bad skipped in.json
+    mistake 2 '--skip-bad goes with --json' '--skip-bad of lines' append --skip-bad skipped in.json
 }
 
 keys() {

@@ -73,6 +73,23 @@ encoding() {
     value encode --hex in
     claim 'a value beyond 16 MiB is refused' grep -Eq '^u9 value: in:2:1: longer than .*16 MiB' err
     claim 'with status 1, the one before it written' test "$status $(cat out)" = '1 81'
+    cp in long
+    printf '1\n[2\n\n{"a":1,"a":1}\n18446744073709551616\n3' >in
+    value encode --hex --skip-bad in
+    claim '--skip-bad goes on behind lines that are refused' test "$(tr '\n' ' ' <out)" = '81 83 '
+    claim 'names them' test "$(grep -Ec '^u9 value: in:(2:2|4:13|5:1): .*; skipped$' err)" = 3
+    claim 'counts them, and exits 1' test "$status $(tail -n 1 err)" = '1 u9 value: 3 lines were skipped'
+    { printf '?\n%.0s' {1..1000}; echo 5; } >in
+    value encode --hex --skip-bad in in
+    claim 'of many it names the first few' test "$(grep -c '^u9 value: in:[1-5]:1: ' err) $(wc -l <err)" = '5 6'
+    claim 'and counts all, in all files' test "$status $(tr '\n' ' ' <out)$(tail -n 1 err)" = \
+        '1 85 85 u9 value: 2000 lines were skipped, the first 5 are named above'
+    value encode --hex --skip-bad long one
+    claim 'values that are too long are skipped, too' test "$status $(tr '\n' ' ' <out)" = '1 81 81 '
+    { head -c 101000000 /dev/zero | tr '\0' x; printf '\n7\n'; } | "$u9" value encode --hex --skip-bad >out 2>err
+    claim 'and lines beyond all measure' same "$? $(cat out) $(grep -c 'input:1: .*96 MiB; skipped' err)" '1 87 1'
+    value encode --hex --skip-bad one
+    claim 'where nothing is bad it changes nothing' test "$status $(cat out err)" = '0 81'
     if command -v script >/dev/null; then
         script -qec "echo 1 | '$u9' value encode; echo \"status \$?\"" /dev/null >out </dev/null 2>&1
         claim 'binary never goes to a terminal' grep -q 'values are not for a terminal.*--hex' out
@@ -244,6 +261,8 @@ words() {
     done
     mistake 'encode.*decode.*show' 'nothing'
     mistake "'print' is none of" 'an unknown word' print x
+    mistake '--skip-bad goes with encode' '--skip-bad of decode' decode --skip-bad
+    mistake '--skip-bad goes with encode' '--skip-bad of text' encode --text --skip-bad
     mistake '--json goes with show' '--json of decode' decode --json
     mistake '--text goes with' '--text of show' show --text
     mistake 'unrecognized|unknown' 'an unknown option' decode --fast
