@@ -62,8 +62,11 @@ static int add(struct reading *r, enum tree_kind kind, const char *text, size_t 
     size_t at = kept && kept != text ? read : kept ? (size_t)(kept - r->text) : read;
     if (at > 0 && kind != TREE_NUMBER) at--; /* the quote or bracket */
     if (t->count == 0) at = strspn(r->text, " \t\r\n");
-    t->nodes[t->count] = (struct tree_node){
-        .text = kept, .size = (uint32_t)size, .at = (uint32_t)at, .end = t->count + 1, .kind = kind};
+    t->nodes[t->count] = (struct tree_node){.text = kept,
+                                            .size = (uint32_t)size,
+                                            .at = (uint32_t)at,
+                                            .end = t->count + 1,
+                                            .kind = kind};
     t->count++;
     return 1;
 }
@@ -211,8 +214,7 @@ static size_t first_half(const char *text, size_t size)
 static const char *yajl_says(const struct reading *r)
 {
     static char why[128];
-    unsigned char *said =
-        yajl_get_error(r->yajl, 0, (const unsigned char *)r->text, r->size);
+    unsigned char *said = yajl_get_error(r->yajl, 0, (const unsigned char *)r->text, r->size);
     const char *text = said ? (const char *)said : no_memory;
     const char *colon = strstr(text, "error: ");
     snprintf(why, sizeof why, "not a JSON value: %s", colon ? colon + strlen("error: ") : text);
@@ -237,9 +239,15 @@ static const char *parse(struct reading *r, size_t *at)
 const char *tool_tree_read(struct tree *tree, const char *text, size_t size, size_t *at)
 {
     static const yajl_callbacks callbacks = {
-        .yajl_null = on_null,          .yajl_boolean = on_boolean,   .yajl_number = on_number,
-        .yajl_string = on_string,      .yajl_start_map = on_object,  .yajl_map_key = on_key,
-        .yajl_end_map = close_object,  .yajl_start_array = on_array, .yajl_end_array = close_container,
+        .yajl_null = on_null,
+        .yajl_boolean = on_boolean,
+        .yajl_number = on_number,
+        .yajl_string = on_string,
+        .yajl_start_map = on_object,
+        .yajl_map_key = on_key,
+        .yajl_end_map = close_object,
+        .yajl_start_array = on_array,
+        .yajl_end_array = close_container,
     };
     static struct reading r;
     r = (struct reading){.tree = tree, .text = text, .size = size};

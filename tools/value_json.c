@@ -76,8 +76,9 @@ void tool_put_string(const void *text, size_t size)
 
 size_t tool_json_marks(const void *key, size_t size)
 {
-    static const char *const ours[] = {"array", "bytes",     "float32", "float64", "greek",        "int",
-                                       "pidfd", "malformed", "symbol",  "tau",     "symbol_bytes", "utf8"};
+    static const char *const ours[] = {"array",  "bytes", "float32",      "float64",
+                                       "greek",  "int",   "pidfd",        "malformed",
+                                       "symbol", "tau",   "symbol_bytes", "utf8"};
     const char *text = (const char *)key;
     size_t marks = 0;
     while (marks < size && text[marks] == '$') marks++;
@@ -167,9 +168,7 @@ static void put_atom(const u9_value *v, const uint8_t *raw, int bare)
     static const char *const greek[] = {"alpha", "omega", "iota", "kappa", "tau0"};
     switch (v->type) {
     case U9_UINT:
-    case U9_INT:
-        put_integer(v);
-        break;
+    case U9_INT: put_integer(v); break;
     case U9_FLOAT32:
     case U9_FLOAT64: put_real(v, raw, bare); break;
     case U9_SYMBOL: put_symbol(v->data); break;

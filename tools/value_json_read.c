@@ -54,9 +54,9 @@ struct level {
 
 struct reading {
     const struct tree_node *nodes, *node; /* all; the one that is being built */
-    unsigned depth;      /* levels */
-    unsigned containers; /* that are open in the value */
-    int objects;         /* not 0: there was one */
+    unsigned depth;                       /* levels */
+    unsigned containers;                  /* that are open in the value */
+    int objects;                          /* not 0: there was one */
     struct level open[U9_DEPTH_MAX];
 };
 
@@ -238,8 +238,8 @@ static const char *push(struct reading *r, const struct tree_node *node, u9_buil
 {
     if (r->depth == U9_DEPTH_MAX || r->containers + containers > U9_DEPTH_MAX) return too_deep;
     r->containers += containers;
-    r->open[r->depth++] = (struct level){
-        .next = (uint32_t)(node - r->nodes) + 1, .end = node->end, .into = into};
+    r->open[r->depth++] =
+        (struct level){.next = (uint32_t)(node - r->nodes) + 1, .end = node->end, .into = into};
     return NULL;
 }
 

@@ -244,8 +244,11 @@ START_TEST(what_is_no_value_is_refused_and_named)
         {"[1 /* one */]", "not a JSON value"},
         {"'a'", "not a JSON value"},
         {"\"\t\"", "not a JSON value"},
-        {"\xef\xbb\xbf" "1", "not a JSON value"},
-        {"{\"$malformed\":\"00\"}", "\"$malformed\" is no value (a key of your own is \"$$malformed\")"},
+        {"\xef\xbb\xbf"
+         "1",
+         "not a JSON value"},
+        {"{\"$malformed\":\"00\"}",
+         "\"$malformed\" is no value (a key of your own is \"$$malformed\")"},
         {"{\"$int\":5}", "\"$int\" wants a string (a key of your own is \"$$int\")"},
         {"{\"$int\":\"5x\"}", "\"$int\" wants a string of digits"},
         {"{\"$int\":\"\"}", "\"$int\": '' is not such a value"},
@@ -312,22 +315,40 @@ START_TEST(what_is_refused_is_named_with_its_column)
         const char *json;
         size_t column;
     } refused[] = {
-        {"1 2", 3},           {"[1,]", 4},
-        {"[1,2", 4},          {" 18446744073709551616", 2},
-        {"[1, 1e400]", 5},    {"[\"\xc3\xa9\\n\", 1e400]", 9},
-        {"\"\xc3\xa9\xff\"", 3}, {"\"\xc3\xa9\\ud800\"", 3},
-        {"[{\"$int\":5}]", 2}, {"{\"a\":1,\"a\":2}", 13},
+        {"1 2", 3},
+        {"[1,]", 4},
+        {"[1,2", 4},
+        {" 18446744073709551616", 2},
+        {"[1, 1e400]", 5},
+        {"[\"\xc3\xa9\\n\", 1e400]", 9},
+        {"\"\xc3\xa9\xff\"", 3},
+        {"\"\xc3\xa9\\ud800\"", 3},
+        {"[{\"$int\":5}]", 2},
+        {"{\"a\":1,\"a\":2}", 13},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         u9_builder b;
         u9_builder_init_growing(&b, tool_grow, NULL);
         const char *why = tool_read_json(&b, refused[i].json, strlen(refused[i].json), &column);
-        ck_assert_msg(why && column == refused[i].column, "%s: %s, column %zu", refused[i].json, why,
-                      column);
+        ck_assert_msg(why && column == refused[i].column, "%s: %s, column %zu", refused[i].json,
+                      why, column);
         free(b.bytes);
     }
 }
 END_TEST
+
+/* What is read from the text is written as that text. */
+static void expect_same_text(const char *text)
+{
+    u9_builder b;
+    u9_builder_init_growing(&b, tool_grow, NULL);
+    const char *why = tool_read_json(&b, text, strlen(text), &column);
+    ck_assert_msg(why == NULL, "%s: %s", text, why);
+    char *again = printed(b.bytes, b.size);
+    ck_assert_str_eq(again, text);
+    free(again);
+    free(b.bytes);
+}
 
 /* [J-1] [J-6] JSON that is read and written again is what it was. */
 START_TEST(a_key_of_ones_own_comes_back_as_it_went_in)
@@ -348,32 +369,24 @@ START_TEST(a_key_of_ones_own_comes_back_as_it_went_in)
         "{\"$$symbol_bytes\":{\"$$array\":[]}}",
         "{\"$ints\":1}",
     };
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        u9_builder b;
-        u9_builder_init_growing(&b, tool_grow, NULL);
-        const char *why = tool_read_json(&b, own[i], strlen(own[i]), &column);
-        ck_assert_msg(why == NULL, "%s: %s", own[i], why);
-        char *text = printed(b.bytes, b.size);
-        ck_assert_str_eq(text, own[i]);
-        free(text);
-        free(b.bytes);
-    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) expect_same_text(own[i]);
 }
 END_TEST
 
 /* [J-6] */
 START_TEST(a_mark_more_stands_only_where_a_key_would_read_as_one_of_ours)
 {
-    static const char *const ours[] = {"int",    "float32",      "float64", "symbol", "symbol_bytes",
-                                       "utf8",   "bytes",        "greek",   "tau",    "pidfd",
-                                       "array",  "malformed"};
+    static const char *const ours[] = {"int",          "float32", "float64", "symbol",
+                                       "symbol_bytes", "utf8",    "bytes",   "greek",
+                                       "tau",          "pidfd",   "array",   "malformed"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         char notation[96], json[96];
         snprintf(json, sizeof json, "{\"$$%s\":1}", ours[i]);
         u9_builder b;
         u9_builder_init_growing(&b, tool_grow, NULL);
         ck_assert_ptr_null(tool_read_json(&b, json, strlen(json), &column));
-        ck_assert_int_eq(u9_value_text(b.bytes, b.size, notation, sizeof notation, NULL, NULL), U9_OK);
+        ck_assert_int_eq(u9_value_text(b.bytes, b.size, notation, sizeof notation, NULL, NULL),
+                         U9_OK);
         snprintf(json, sizeof json, "((\"$%s\" 1))", ours[i]);
         ck_assert_msg(strstr(notation, json) != NULL, "%s", notation);
         free(b.bytes);
@@ -385,19 +398,6 @@ START_TEST(a_mark_more_stands_only_where_a_key_would_read_as_one_of_ours)
 }
 END_TEST
 
-/* The value of a number's text is exactly that number, and it is written as that text. */
-static void expect_same_number(const char *text)
-{
-    u9_builder b;
-    u9_builder_init_growing(&b, tool_grow, NULL);
-    const char *why = tool_read_json(&b, text, strlen(text), &column);
-    ck_assert_msg(why == NULL, "%s: %s", text, why);
-    char *again = printed(b.bytes, b.size);
-    ck_assert_str_eq(again, text);
-    free(again);
-    free(b.bytes);
-}
-
 /* [J-2] */
 START_TEST(integers_of_every_size_are_plain_numbers_in_and_out)
 {
@@ -406,9 +406,9 @@ START_TEST(integers_of_every_size_are_plain_numbers_in_and_out)
     for (int i = 0; i < 20000; i++) {
         uint64_t number = rng_next(&r) >> rng_below(&r, 64);
         snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-        expect_same_number(text);
+        expect_same_text(text);
         snprintf(text, sizeof text, "-%llu", (unsigned long long)(number / 2 + 1));
-        expect_same_number(text);
+        expect_same_text(text);
     }
 }
 END_TEST
@@ -421,7 +421,7 @@ START_TEST(floats_survive_to_the_bit)
         uint8_t bytes[9] = {i % 2 ? 0x08 : 0x09};
         size_t size = i % 2 ? 5 : 9;
         uint64_t bits = rng_next(&r);
-        if (i % 7 == 0) bits |= 0x7ff0; /* not a number, or infinite */
+        if (i % 7 == 0) bits |= 0x7ff0;             /* not a number, or infinite */
         if (i % 11 == 0) bits &= ~(uint64_t)0x7f7f; /* small beyond measure */
         if (i % 1000 == 0) bits = i % 3000 ? 0x80 : 0;
         for (size_t k = 1; k < size; k++, bits >>= 8) bytes[k] = (uint8_t)bits;
@@ -433,6 +433,29 @@ START_TEST(floats_survive_to_the_bit)
         ck_assert_msg(b.size == size && memcmp(b.bytes, bytes, size) == 0, "%s", text);
         free(text);
         free(b.bytes);
+    }
+}
+END_TEST
+
+/* [J-6] [J-7] Objects in objects, whatever `$` their keys begin with. */
+START_TEST(random_objects_are_the_same_text_when_they_come_back)
+{
+    static const char *const names[] = {"int",       "bytes", "array", "tau",
+                                        "malformed", "oid",   "ref",   ""};
+    static const char *const forms[] = {"{\"%s\":%s}", "{\"%s\":%s,\"z\":1.5}", "{\"%s\":[%s,{}]}"};
+    static char text[ROOM], more[ROOM];
+    rng r = {17};
+    for (int i = 0; i < 10000; i++) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)rng_next(&r));
+        for (uint64_t n = rng_below(&r, 20); n > 0; n--) {
+            size_t marks = rng_below(&r, 4), form = rng_below(&r, 3), name = rng_below(&r, 8);
+            if (marks == 1 && form != 1 && name < 5) marks = 2; /* would stand for another value */
+            char key[24];
+            snprintf(key, sizeof key, "%.*s%s", (int)marks, "$$$", names[name]);
+            snprintf(more, sizeof more, forms[form], key, text);
+            strcpy(text, more);
+        }
+        expect_same_text(text);
     }
 }
 END_TEST
@@ -581,6 +604,7 @@ Suite *suite_value_json(void)
     tcase_add_test(t, values_are_read_64_containers_deep);
     tcase_add_test(t, what_is_malformed_is_written_as_hex_and_never_read);
     tcase_add_test(t, random_values_are_equal_when_they_come_back);
+    tcase_add_test(t, random_objects_are_the_same_text_when_they_come_back);
     tcase_add_test(t, objects_of_any_size_come_back_to_the_same_bytes);
     tcase_add_test(t, a_value_beyond_16_mib_is_refused);
     suite_add_tcase(s, t);
