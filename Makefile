@@ -49,7 +49,7 @@ fsck_src := $(addprefix tools/,fsck.c damage.c json.c key.c progress.c text.c to
 bench_src := $(wildcard bench/*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
-tested_tools := $(wildcard tools/value_json*.c)
+tested_tools := $(wildcard tools/value_json*.c) tools/json_tree.c
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
@@ -83,7 +83,7 @@ say = $(if $(filter 1,$(V)),,@echo "  $(1) $@";)
 lib_packages := liburing libcrypto liblz4
 # Used through its header alone: nothing is linked.
 header_packages := libxxhash
-tool_packages := jansson
+tool_packages := jansson yajl
 test_packages := check
 # Other stores and formats that u9bench runs beside us: each one that is installed is used, and told to
 # the sources as -DPEER_SQLITE3=1 and so on. msgpack-c is msgpack in Debian 12, msgpack-c later.

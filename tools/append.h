@@ -6,6 +6,7 @@
 #define U9_TOOLS_APPEND_H
 
 #include "tools/progress.h"
+#include "tools/skip.h"
 
 #include <u9/log.h>
 
@@ -24,6 +25,8 @@ struct append {
     int signals;    /* descriptor */
     sigset_t mask;  /* before they were blocked */
     int stopped;    /* the signal that came, 0 */
+    tool_skips skips;
+    int passing;    /* not 0: within a line that was too long, and is skipped */
     int failed;     /* not 0: the log refused something */
     const char *at; /* the input's name and line, for messages */
     uint64_t line;
@@ -40,7 +43,7 @@ struct append {
 /* Appends one line, file or JSON value. */
 int append_put(struct append *a, const char *text, size_t size);
 
-/* Says that the line behind the last one is too long. */
+/* Says that the line behind the last one is too long. TOOL_DONE: it is skipped. */
 int append_too_long(struct append *a);
 
 /* Says what the system has against the input, which is being read. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEFORE_SIZE = 80 };
+enum { BEFORE_SIZE = 80, SKIPPED = -1 /* a status within this file: go on with the next line */ };
 
 static const char *before(const struct append *a, char out[BEFORE_SIZE])
 {
@@ -21,20 +21,27 @@ static const char *before(const struct append *a, char out[BEFORE_SIZE])
     return out;
 }
 
-/* One line about the input, naming the line that is being taken. */
-static int refuse(const struct append *a, const char *why, const char *detail)
+/* One line about the input, naming the line that is being taken, and the column unless it is 0.
+ * The exit status, or SKIPPED. */
+static int refuse(struct append *a, size_t column, const char *why, const char *detail)
 {
-    char count[BEFORE_SIZE];
+    char count[BEFORE_SIZE], place[64] = "";
     before(a, count);
-    if (a->ending == APPEND_WHOLE)
-        return tool_say(TOOL_REFUSED, "%s: %s%s; %s", a->at, why, detail, count);
-    return tool_say(TOOL_REFUSED, "%s:%" PRIu64 ": %s%s; %s", a->at, a->line, why, detail, count);
+    if (a->ending != APPEND_WHOLE)
+        snprintf(place, sizeof place, column ? ":%" PRIu64 ":%zu" : ":%" PRIu64, a->line, column);
+    int status = a->skips.on ? tool_skip(&a->skips, "%s%s: %s%s", a->at, place, why, detail)
+                             : tool_say(TOOL_REFUSED, "%s%s: %s%s; %s", a->at, place, why, detail,
+                                        count);
+    return status == TOOL_DONE ? SKIPPED : status;
 }
+
+static const char too_long[] = "longer than a record may be (16 MiB)";
 
 int append_too_long(struct append *a)
 {
     a->line++;
-    return refuse(a, "longer than a record may be (16 MiB)", "");
+    int status = refuse(a, 0, too_long, "");
+    return status == SKIPPED ? TOOL_DONE : status;
 }
 
 int append_input_failed(const struct append *a, int sys)
@@ -96,15 +103,17 @@ static int keep_key(struct append *a, const u9_place *place, const tool_key *giv
     return TOOL_DONE;
 }
 
-static int build_line(struct append *a, u9_builder *b, const char *text, size_t size)
+/* `front`: characters of the line before the text. */
+static int build_line(struct append *a, u9_builder *b, const char *text, size_t size, size_t front)
 {
     if (!a->json) {
         u9_err err = u9_utf8_valid(text, size) ? u9_build_utf8(b, text, size)
                                                : u9_build_bytes(b, text, size);
-        return err == U9_OK ? TOOL_DONE : refuse(a, "longer than a record may be (16 MiB)", "");
+        return err == U9_OK ? TOOL_DONE : refuse(a, 0, too_long, "");
     }
-    const char *why = tool_read_json(b, text, size);
-    return why ? refuse(a, why, "") : TOOL_DONE;
+    size_t column = 0;
+    const char *why = tool_read_json(b, text, size, &column);
+    return why ? refuse(a, front + column, why, "") : TOOL_DONE;
 }
 
 /* Takes the key off the front of a line. */
@@ -112,32 +121,40 @@ static int cut_key(struct append *a, const char **text, size_t *size, tool_key *
 {
     size_t width = strlen(a->separator);
     const char *end = (const char *)memmem(*text, *size, a->separator, width);
-    if (!end) return refuse(a, "the line has no separator behind a key", "");
+    if (!end) return refuse(a, 0, "the line has no separator behind a key", "");
     const char *why = tool_key_parse(tool_kind(a->log), *text, (size_t)(end - *text), key);
-    if (why) return refuse(a, "its first field is not a key of the log's kind: ", why);
+    if (why) return refuse(a, 0, "its first field is not a key of the log's kind: ", why);
     *size -= (size_t)(end - *text) + width;
     *text = end + width;
     return TOOL_DONE;
 }
 
-int append_put(struct append *a, const char *text, size_t size)
+static int put(struct append *a, const char *text, size_t size)
 {
     tool_key raw = {.size = 0};
     u9_place place;
     u9_builder b;
-    a->line++;
+    const char *line = text;
     int status = a->separator ? cut_key(a, &text, &size, &raw) : TOOL_DONE;
     if (status != TOOL_DONE) return status;
     u9_builder_init(&b, a->values, U9_RECORD_MAX);
-    status = build_line(a, &b, text, size);
+    status = build_line(a, &b, text, size, tool_json_column(line, (size_t)(text - line)) - 1);
     if (status != TOOL_DONE) return status;
     u9_key key = {raw.bytes, raw.size};
     u9_err err = u9_log_append(a->log, a->separator ? &key : NULL, a->values, b.size, &place);
-    if (err == U9_LIMIT) return refuse(a, "longer than a record may be (16 MiB)", "");
+    if (err == U9_LIMIT) return refuse(a, 0, too_long, "");
     if (err != U9_OK) return log_failed(a);
     a->last = place.ordinal;
     a->records++;
     a->bytes += size;
     a->waiting += size + 1;
     return a->print_keys ? keep_key(a, &place, &raw) : TOOL_DONE;
+}
+
+int append_put(struct append *a, const char *text, size_t size)
+{
+    a->line++;
+    if (a->json && tool_json_blank(text, size)) return TOOL_DONE;
+    int status = put(a, text, size);
+    return status == SKIPPED ? TOOL_DONE : status;
 }

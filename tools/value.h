@@ -7,6 +7,7 @@
 #ifndef U9_TOOLS_VALUE_H
 #define U9_TOOLS_VALUE_H
 
+#include "tools/skip.h"
 #include "tools/value_json.h"
 
 enum {
@@ -17,6 +18,7 @@ struct value_ask {
     int text; /* the notation, not JSON */
     int hex;  /* bytes as hex digits */
     int json; /* show: a JSON object a line */
+    tool_skips *skips; /* encode: lines that are refused */
     char **files;
 };
 

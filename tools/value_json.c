@@ -74,6 +74,20 @@ void tool_put_string(const void *text, size_t size)
     putc_unlocked('"', stdout);
 }
 
+size_t tool_json_marks(const void *key, size_t size)
+{
+    static const char *const ours[] = {"array",  "bytes", "float32",      "float64",
+                                       "greek",  "int",   "pidfd",        "malformed",
+                                       "symbol", "tau",   "symbol_bytes", "utf8"};
+    const char *text = (const char *)key;
+    size_t marks = 0;
+    while (marks < size && text[marks] == '$') marks++;
+    for (size_t i = 0; marks > 0 && i < sizeof ours / sizeof *ours; i++)
+        if (size - marks == strlen(ours[i]) && memcmp(text + marks, ours[i], size - marks) == 0)
+            return marks;
+    return 0;
+}
+
 /* {"$name":"hex"} */
 static void put_wrapped(const char *name, const uint8_t *bytes, size_t size)
 {
@@ -84,12 +98,7 @@ static void put_wrapped(const char *name, const uint8_t *bytes, size_t size)
     put_text("\"}");
 }
 
-/* [J-2] Only what every reader keeps is a number. */
-static int is_safe(const u9_value *v)
-{
-    return v->type == U9_UINT ? v->u >> 53 == 0 : v->i > -(1LL << 53) && v->i < 1LL << 53;
-}
-
+/* [J-2] */
 static void put_integer(const u9_value *v)
 {
     int negative = v->type == U9_INT && v->i < 0;
@@ -159,11 +168,7 @@ static void put_atom(const u9_value *v, const uint8_t *raw, int bare)
     static const char *const greek[] = {"alpha", "omega", "iota", "kappa", "tau0"};
     switch (v->type) {
     case U9_UINT:
-    case U9_INT:
-        if (!is_safe(v)) put_text("{\"$int\":\"");
-        put_integer(v);
-        if (!is_safe(v)) put_text("\"}");
-        break;
+    case U9_INT: put_integer(v); break;
     case U9_FLOAT32:
     case U9_FLOAT64: put_real(v, raw, bare); break;
     case U9_SYMBOL: put_symbol(v->data); break;
@@ -244,6 +249,7 @@ struct level {
     u9_walk walk;
     const char *close;
     int object; /* its elements are pairs */
+    int lone;   /* one pair */
     int bare;   /* they are of an array: its typecode says which floats they are */
     int next;   /* not 0: an element stands before */
 };
@@ -260,6 +266,7 @@ static void open_level(struct level *l, const u9_value *v)
     *l = (struct level){.walk = u9_walk_elements(v), .close = "]", .object = is_object(v)};
     if (l->object) {
         putc_unlocked('{', stdout);
+        l->lone = v->count == 1;
         l->close = "}";
     } else if (v->type == U9_ARRAY && v->start && !tool_typecode_of_tuples(v->typecode)) {
         char typecode[4096]; /* 64 times "array.64 18446744073709551615 " */
@@ -278,13 +285,13 @@ static void open_level(struct level *l, const u9_value *v)
 }
 
 /* The key of a pair, and its value in `v`. [J-6] */
-static void put_key(u9_value *v)
+static void put_key(u9_value *v, int lone)
 {
     u9_walk in = u9_walk_elements(v);
     u9_value key;
     if (u9_walk_next(&in, &key) != U9_OK || u9_walk_next(&in, v) != U9_OK) return;
     putc_unlocked('"', stdout);
-    if (key.size > 0 && key.data[0] == '$') putc_unlocked('$', stdout);
+    if (lone && tool_json_marks(key.data, (size_t)key.size) > 0) putc_unlocked('$', stdout);
     put_characters(key.data, (size_t)key.size);
     put_text("\":");
 }
@@ -311,7 +318,7 @@ void tool_put_json(const u9_value *value)
         }
         if (depth == 0) return;
         if (open[depth - 1].next++) putc_unlocked(',', stdout);
-        if (open[depth - 1].object) put_key(&v);
+        if (open[depth - 1].object) put_key(&v, open[depth - 1].lone);
         if (v.start) raw = v.start + 1;
     }
 }

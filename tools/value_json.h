@@ -20,9 +20,22 @@ void tool_put_number(const u9_value *number);
 
 /*
  * Adds the value of a JSON text to what is built. NULL, or a sentence that says why there is none,
- * which stands until the next call.
+ * which stands until the next call, with the place in *column, from 1 and in characters.
  */
-const char *tool_read_json(u9_builder *b, const char *text, size_t size);
+const char *tool_read_json(u9_builder *b, const char *text, size_t size, size_t *column);
+
+/* The column, from 1 and in characters, of what stands at an offset. */
+size_t tool_json_column(const char *line, size_t at);
+
+/* True for a line that is no value, but nothing else either: blanks. */
+int tool_json_blank(const char *line, size_t size);
+
+/*
+ * How many `$` a key begins with, if one of our names is what stands behind them; else 0. Where it
+ * is the only key of an object, one says that the object stands for another value; of more, one is
+ * taken off. [J-1] [J-6]
+ */
+size_t tool_json_marks(const void *key, size_t size);
 
 /* True for typecodes of tuples, or of arrays of such: JSON has only tuples of these. [J-5] */
 int tool_typecode_of_tuples(const uint8_t *typecode);

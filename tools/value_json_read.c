@@ -1,15 +1,17 @@
 /*
  * tools/value_json_read.c: builds values from JSON. [J-1] to [J-7]
  *
- * Jansson reads the text; one loop goes over what it made, with a stack of what is open. An object
- * is built apart, in bytes of its own, because its index, which stands in front, can be made only
- * when all of it is there.
+ * json_tree.c makes a tree of the text; one loop goes over its nodes, with a stack of what is open.
+ * An object is built apart, in bytes of its own, because its index, which stands in front, can be
+ * made only when all of it is there. Numbers are read from their own digits, once.
  */
 #include "tools/value_json.h"
 
+#include "tools/json_tree.h"
+
 #include <u9.h>
 
-#include <jansson.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +44,8 @@ u9_err tool_grow(void *ctx, uint8_t **bytes, size_t *cap, size_t need)
 
 /* A container that is open. */
 struct level {
-    const json_t *json;
-    size_t next;             /* of a JSON array: the element to come */
-    void *member;            /* of an object: the member to come */
+    uint32_t next, end;      /* indexes of the node to come, and of the one behind the container */
+    int lone;                /* of an object: it has one member */
     u9_builder *into;        /* what the container is built into */
     u9_builder *own;         /* of an object: its tuple, without the index */
     uint8_t *owned;          /* to be freed: the typecode */
@@ -52,9 +53,10 @@ struct level {
 };
 
 struct reading {
-    unsigned depth;      /* levels */
-    unsigned containers; /* that are open in the value */
-    int objects;         /* not 0: there was one */
+    const struct tree_node *nodes, *node; /* all; the one that is being built */
+    unsigned depth;                       /* levels */
+    unsigned containers;                  /* that are open in the value */
+    int objects;                          /* not 0: there was one */
     struct level open[U9_DEPTH_MAX];
 };
 
@@ -85,28 +87,63 @@ static const char *build_text(u9_builder *b, const char *key, const char *format
     return because(b, u9_build_raw(b, bytes, one.size));
 }
 
-/* The text of a string; NULL if it is no string, or has a NUL in it. */
-static const char *plain_text(const json_t *json)
+/* The text of a string in `room`; NULL if it is no string, too long, or has a NUL in it. */
+static const char *plain_text(const struct tree_node *node, char room[96])
 {
-    const char *text = json_string_value(json);
-    return text && strlen(text) == json_string_length(json) ? text : NULL;
+    if (node->kind != TREE_STRING || node->size > 95 || memchr(node->text, '\0', node->size))
+        return NULL;
+    memcpy(room, node->text, node->size);
+    room[node->size] = '\0';
+    return room;
+}
+
+/* For messages: the first characters of a text. */
+static int some_of(const struct tree_node *node)
+{
+    return node->size < 40 ? (int)node->size : 40;
+}
+
+/* A number as the nearest float, which must be a finite one. Behind its text stands no digit. [J-3] */
+static const char *build_float(u9_builder *b, int narrow, const struct tree_node *node)
+{
+    float single = narrow ? strtof(node->text, NULL) : 0;
+    double wide = narrow ? 0 : strtod(node->text, NULL);
+    if (isinf(single) || isinf(wide))
+        return refuse("%.*s is too large for a float%s", some_of(node), node->text,
+                      narrow ? "32" : "64");
+    return because(b, narrow ? u9_build_float32(b, single) : u9_build_float64(b, wide));
+}
+
+/* A number without fraction and exponent, from its digits. [J-2] */
+static const char *build_integer(u9_builder *b, const struct tree_node *node)
+{
+    int negative = *node->text == '-', over = 0;
+    uint64_t number = 0;
+    for (uint32_t i = (uint32_t)negative; i < node->size; i++)
+        over |= __builtin_mul_overflow(number, 10u, &number) |
+                __builtin_add_overflow(number, (uint64_t)(node->text[i] - '0'), &number);
+    if (over || (negative && number > (uint64_t)1 << 63))
+        return refuse("%.*s is not an integer from -2^63 to 2^64 - 1", some_of(node), node->text);
+    if (!negative) return because(b, u9_build_uint(b, number));
+    return because(b, u9_build_int(b, (int64_t)(0 - number)));
+}
+
+static int has_point(const struct tree_node *node)
+{
+    for (uint32_t i = 0; i < node->size; i++)
+        if (strchr(".eE", node->text[i])) return 1;
+    return 0;
 }
 
 /* A JSON number, or the text of a float. [J-3] */
-static const char *build_real(u9_builder *b, const char *key, int narrow, const json_t *json)
+static const char *build_real(u9_builder *b, const char *key, int narrow,
+                              const struct tree_node *node)
 {
-    const char *format = narrow ? "float32(%s)" : "float64(%s)";
-    if (plain_text(json)) return build_text(b, key, format, plain_text(json));
-    if (!json_is_number(json)) return refuse("\"%s\" wants a number or a text", key);
-    if (!narrow) return because(b, u9_build_float64(b, json_number_value(json)));
-    char text[64];
-    uint8_t wide[9]; /* its digits are rounded once more only, to the narrow one */
-    u9_builder one;
-    u9_builder_init(&one, wide, sizeof wide);
-    if (u9_build_float64(&one, json_number_value(json)) != U9_OK ||
-        u9_value_text(wide, sizeof wide, text, sizeof text, NULL, NULL) != U9_OK)
-        return refuse("\"%s\": no such number", key);
-    return build_text(b, key, format, text);
+    char room[96];
+    const char *text = plain_text(node, room);
+    if (text) return build_text(b, key, narrow ? "float32(%s)" : "float64(%s)", text);
+    if (node->kind == TREE_NUMBER) return build_float(b, narrow, node);
+    return refuse("\"%s\" wants a number or a text", key);
 }
 
 static int hex_digit(char c)
@@ -116,11 +153,11 @@ static int hex_digit(char c)
 }
 
 /* A string of hex digits as bytes, to be freed; NULL: it is none, or there is no memory. */
-static uint8_t *hex_bytes(const json_t *json, size_t *size)
+static uint8_t *hex_bytes(const struct tree_node *node, size_t *size)
 {
-    const char *text = json_string_value(json);
-    size_t digits = json_string_length(json);
-    if (!text || digits % 2) return NULL;
+    const char *text = node->text;
+    size_t digits = node->size;
+    if (node->kind != TREE_STRING || digits % 2) return NULL;
     uint8_t *bytes = (uint8_t *)malloc(digits / 2 + 1);
     for (size_t i = 0; bytes && i < digits; i += 2) {
         int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
@@ -138,16 +175,18 @@ static uint8_t *hex_bytes(const json_t *json, size_t *size)
 static const char *build_symbol(u9_builder *b, const char *name, size_t size)
 {
     uint8_t bytes[9] = {0x0a};
-    if (size > 8) return refuse("a symbol has at most 8 bytes, '%.40s' has more", name);
+    if (size > 8)
+        return refuse("a symbol has at most 8 bytes, '%.*s' has more", size < 40 ? (int)size : 40,
+                      name);
     memcpy(bytes + 1, name, size);
     return because(b, u9_build_raw(b, bytes, sizeof bytes));
 }
 
 /* {"$bytes":"hex"} and the like. [J-4] */
-static const char *build_hex(u9_builder *b, const char *key, const json_t *json)
+static const char *build_hex(u9_builder *b, const char *key, const struct tree_node *node)
 {
     size_t size = 0;
-    uint8_t *bytes = hex_bytes(json, &size);
+    uint8_t *bytes = hex_bytes(node, &size);
     if (!bytes) return refuse("\"%s\" wants a string of hex digits, two a byte", key);
     const char *reason;
     if (strcmp(key, "$symbol_bytes") == 0) reason = build_symbol(b, (const char *)bytes, size);
@@ -159,54 +198,68 @@ static const char *build_hex(u9_builder *b, const char *key, const json_t *json)
 }
 
 /* [J-5] */
-static const char *build_greek(u9_builder *b, const json_t *json)
+static const char *build_greek(u9_builder *b, const struct tree_node *node)
 {
     static const char *const names[] = {"alpha", "omega", "iota", "kappa", "tau0"};
-    const char *text = plain_text(json);
+    char room[96];
+    const char *text = plain_text(node, room);
     for (int i = 0; text && i < 5; i++)
         if (strcmp(text, names[i]) == 0)
             return because(b, u9_build_greek(b, (u9_type)(U9_ALPHA + i)));
     return refuse("\"$greek\" wants \"alpha\", \"omega\", \"iota\", \"kappa\" or \"tau0\"");
 }
 
-/* [J-5] */
-static const char *build_pidfd(u9_builder *b, const json_t *json)
+/* 1: a number from 0 to 4294967295. */
+static int small_number(const struct tree_node *node, uint32_t *number)
 {
-    const json_t *pid = json_array_get(json, 0), *fd = json_array_get(json, 1);
-    json_int_t p = json_integer_value(pid), f = json_integer_value(fd);
-    if (json_array_size(json) != 2 || !json_is_integer(pid) || !json_is_integer(fd) || p < 0 ||
-        p > UINT32_MAX || f < 0 || f > UINT32_MAX)
-        return refuse("\"$pidfd\" wants two numbers from 0 to 4294967295");
-    return because(b, u9_build_pidfd(b, (uint32_t)p, (uint32_t)f));
+    if (node->kind != TREE_NUMBER || node->size > 10) return 0;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < node->size; i++) {
+        if (node->text[i] < '0' || node->text[i] > '9') return 0;
+        sum = sum * 10 + (uint64_t)(node->text[i] - '0');
+    }
+    *number = (uint32_t)sum;
+    return sum <= UINT32_MAX;
 }
 
-static const char *push(struct reading *r, const json_t *json, u9_builder *into,
+/* [J-5] */
+static const char *build_pidfd(u9_builder *b, const struct tree_node *node)
+{
+    uint32_t pid, fd;
+    if (node->kind != TREE_ARRAY || node->size != 2 || !small_number(node + 1, &pid) ||
+        !small_number(node + 2, &fd))
+        return refuse("\"$pidfd\" wants two numbers from 0 to 4294967295");
+    return because(b, u9_build_pidfd(b, pid, fd));
+}
+
+/* What is in a container stands behind its node. */
+static const char *push(struct reading *r, const struct tree_node *node, u9_builder *into,
                         unsigned containers)
 {
     if (r->depth == U9_DEPTH_MAX || r->containers + containers > U9_DEPTH_MAX) return too_deep;
     r->containers += containers;
-    r->open[r->depth++] = (struct level){.json = json, .into = into};
+    r->open[r->depth++] =
+        (struct level){.next = (uint32_t)(node - r->nodes) + 1, .end = node->end, .into = into};
     return NULL;
 }
 
 /* {"$array":[typecode, elements ...]} [J-5] */
-static const char *open_array(struct reading *r, u9_builder *b, const json_t *json)
+static const char *open_array(struct reading *r, u9_builder *b, const struct tree_node *node)
 {
-    const json_t *text = json_array_get(json, 0);
+    const struct tree_node *text = node + 1;
     size_t size = 0;
     u9_fault fault;
-    if (!json_is_string(text))
+    if (node->kind != TREE_ARRAY || node->size == 0 || text->kind != TREE_STRING)
         return refuse("\"$array\" wants an array that begins with a typecode");
-    const char *reason = push(r, json, b, 1);
+    const char *reason = push(r, node, b, 1);
     if (reason) return reason;
     struct level *l = &r->open[r->depth - 1];
-    l->next = 1;
+    l->next = text->end;
     l->owned = (uint8_t *)malloc(U9_TYPECODE_MAX);
     if (!l->owned) return because(b, U9_NOMEM);
     l->typecode = l->owned;
-    if (u9_typecode_parse(json_string_value(text), json_string_length(text), l->owned, &size,
-                          &fault) != U9_OK)
-        return refuse("\"$array\": '%.40s' is not a typecode: %s", json_string_value(text),
+    if (u9_typecode_parse(text->text, text->size, l->owned, &size, &fault) != U9_OK)
+        return refuse("\"$array\": '%.*s' is not a typecode: %s", some_of(text), text->text,
                       fault.text);
     if (tool_typecode_of_tuples(l->owned))
         return refuse("\"$array\": arrays of tuples are JSON arrays of JSON arrays");
@@ -214,49 +267,65 @@ static const char *open_array(struct reading *r, u9_builder *b, const json_t *js
     return because(b, err);
 }
 
-/* An object of a single member whose key begins with a single `$`. [J-1] */
-static const char *build_wrapped(struct reading *r, u9_builder *b, const char *key,
-                                 const json_t *json)
+/* The digits of an integer, for readers and writers whose numbers end at 2^53. [J-2] */
+static const char *build_digits(u9_builder *b, const char *key, const struct tree_node *node)
 {
-    const char *text = json_string_value(json);
-    if (strcmp(key, "$array") == 0) return open_array(r, b, json);
-    if (strcmp(key, "$float32") == 0 || strcmp(key, "$float64") == 0)
-        return build_real(b, key, key[6] == '3', json);
-    if (strcmp(key, "$greek") == 0) return build_greek(b, json);
-    if (strcmp(key, "$pidfd") == 0) return build_pidfd(b, json);
-    if (strcmp(key, "$bytes") == 0 || strcmp(key, "$utf8") == 0 ||
-        strcmp(key, "$symbol_bytes") == 0)
-        return build_hex(b, key, json);
-    int number = strcmp(key, "$int") == 0 || strcmp(key, "$tau") == 0;
-    if (!number && strcmp(key, "$symbol") != 0)
-        return refuse("an object with the key \"%s\" is no value (a key of your own is \"$%s\")", key, key);
-    if (!text) return refuse("\"%s\" wants a string", key);
-    if (!number) return build_symbol(b, text, json_string_length(json));
-    if (strspn(text, "-0123456789") != json_string_length(json))
+    char room[96];
+    const char *text = plain_text(node, room);
+    if (node->kind != TREE_STRING) return refuse("\"%s\" wants a string", key);
+    if (!text || strspn(text, "-0123456789") != node->size)
         return refuse("\"%s\" wants a string of digits", key);
     return build_text(b, key, key[1] == 't' ? "tau(%s)" : "%s", text);
 }
 
+/* The content of an object that is no object, by its key, which is one of ours. [J-1] */
+static const char *build_content(struct reading *r, u9_builder *b, const char *key,
+                                 const struct tree_node *node)
+{
+    if (strcmp(key, "$array") == 0) return open_array(r, b, node);
+    if (strcmp(key, "$float32") == 0 || strcmp(key, "$float64") == 0)
+        return build_real(b, key, key[6] == '3', node);
+    if (strcmp(key, "$greek") == 0) return build_greek(b, node);
+    if (strcmp(key, "$pidfd") == 0) return build_pidfd(b, node);
+    if (strcmp(key, "$int") == 0 || strcmp(key, "$tau") == 0) return build_digits(b, key, node);
+    if (strcmp(key, "$malformed") == 0) return refuse("\"$malformed\" is no value");
+    if (strcmp(key, "$symbol") != 0) return build_hex(b, key, node);
+    if (node->kind != TREE_STRING) return refuse("\"%s\" wants a string", key);
+    return build_symbol(b, node->text, node->size);
+}
+
+/* [J-1] [J-6] */
+static const char *build_wrapped(struct reading *r, u9_builder *b, const struct tree_node *key)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%.*s", (int)key->size, key->text);
+    const char *reason = build_content(r, b, name, key + 1);
+    size_t said = strlen(why);
+    if (reason == why && said < sizeof why - 64)
+        snprintf(why + said, sizeof why - said, " (a key of your own is \"$%s\")", name);
+    return reason;
+}
+
 /* [J-6] */
-static const char *open_object(struct reading *r, u9_builder *b, json_t *json)
+static const char *open_object(struct reading *r, u9_builder *b, const struct tree_node *node)
 {
     /* The tuple and a pair, or the index and an array in it. */
-    const char *reason = push(r, json, b, 2);
+    const char *reason = push(r, node, b, 2);
     if (reason) return reason;
     struct level *l = &r->open[r->depth - 1];
     l->own = (u9_builder *)malloc(sizeof *l->own);
     if (!l->own) return because(b, U9_NOMEM);
     u9_builder_init_growing(l->own, tool_grow, NULL);
-    l->member = json_object_iter(json);
+    l->lone = node->size == 1;
     r->objects = 1;
     return because(l->own, u9_build_tuple_open(l->own));
 }
 
 /* A JSON array: a tuple, or what the array around it says of its elements. [J-5] */
-static const char *open_list(struct reading *r, u9_builder *b, const json_t *json,
+static const char *open_list(struct reading *r, u9_builder *b, const struct tree_node *node,
                              const uint8_t *typecode)
 {
-    const char *reason = push(r, json, b, 1);
+    const char *reason = push(r, node, b, 1);
     if (reason) return reason;
     if (!typecode || typecode[0] < 0x44 || typecode[0] > 0x47)
         return because(b, u9_build_tuple_open(b));
@@ -265,38 +334,34 @@ static const char *open_list(struct reading *r, u9_builder *b, const json_t *jso
 }
 
 /* Builds a JSON value, or opens it; `typecode`: of the array that it is an element of, or NULL. */
-static const char *build(struct reading *r, u9_builder *b, json_t *json, const uint8_t *typecode)
+static const char *build(struct reading *r, u9_builder *b, const struct tree_node *node,
+                         const uint8_t *typecode)
 {
     int real = typecode && (typecode[0] == 0x08 || typecode[0] == 0x09);
-    if (real && json_is_number(json)) return build_real(b, "$array", typecode[0] == 0x08, json);
-    switch (json_typeof(json)) {
-    case JSON_STRING:
-        return because(b, u9_build_utf8(b, json_string_value(json), json_string_length(json)));
-    case JSON_INTEGER: return because(b, u9_build_int(b, json_integer_value(json)));
-    case JSON_REAL: return because(b, u9_build_float64(b, json_real_value(json)));
-    case JSON_TRUE: return build_symbol(b, "true", 4);
-    case JSON_FALSE: return build_symbol(b, "false", 5);
-    case JSON_NULL: return build_symbol(b, "null", 4);
-    case JSON_ARRAY: return open_list(r, b, json, typecode);
-    case JSON_OBJECT: break;
+    r->node = node;
+    switch (node->kind) {
+    case TREE_STRING: return because(b, u9_build_utf8(b, node->text, node->size));
+    case TREE_NUMBER:
+        if (real) return build_float(b, typecode[0] == 0x08, node);
+        return has_point(node) ? build_float(b, 0, node) : build_integer(b, node);
+    case TREE_TRUE: return build_symbol(b, "true", 4);
+    case TREE_FALSE: return build_symbol(b, "false", 5);
+    case TREE_NULL: return build_symbol(b, "null", 4);
+    case TREE_ARRAY: return open_list(r, b, node, typecode);
+    case TREE_OBJECT: break;
     }
-    void *member = json_object_iter(json);
-    const char *key = member ? json_object_iter_key(member) : "";
-    if (json_object_size(json) == 1 && key[0] == '$' && key[1] != '$')
-        return build_wrapped(r, b, key, json_object_iter_value(member));
-    return open_object(r, b, json);
+    if (node->size == 1 && tool_json_marks(node[1].text, node[1].size) == 1)
+        return build_wrapped(r, b, node + 1);
+    return open_object(r, b, node);
 }
 
-/* Begins the pair of a member: its tuple and key. Keys that Jansson tells apart may be one here. [J-6] */
-static const char *begin_pair(struct level *l)
+/* Begins the pair of a member: its tuple and key. A mark more than ours stands in front of a key
+ * that would read as one of ours. [J-6] */
+static const char *begin_pair(struct level *l, const struct tree_node *key)
 {
-    const char *key = json_object_iter_key(l->member);
-    size_t size = json_object_iter_key_len(l->member);
-    int escaped = size > 1 && key[0] == '$' && key[1] == '$';
-    if (escaped && key[2] != '$' && json_object_get(l->json, key + 1))
-        return "an object has one key twice: \"$$...\" is \"$...\"";
+    size_t extra = l->lone && tool_json_marks(key->text, key->size) > 1;
     u9_err err = u9_build_tuple_open(l->own);
-    if (err == U9_OK) err = u9_build_utf8(l->own, key + escaped, size - (size_t)escaped);
+    if (err == U9_OK) err = u9_build_utf8(l->own, key->text + extra, key->size - extra);
     return because(l->own, err);
 }
 
@@ -339,24 +404,24 @@ static const char *pop(struct reading *r)
 }
 
 /* The next value to be built; NULL at the end of the innermost container. */
-static json_t *next_value(struct level *l, const char **reason)
+static const struct tree_node *next_value(struct reading *r, const char **reason)
 {
-    if (!l->own) return json_array_get(l->json, l->next++);
-    if (l->own->depth > 1)
+    struct level *l = &r->open[r->depth - 1];
+    if (l->own && l->own->depth > 1)
         *reason = because(l->own, u9_build_tuple_close(l->own)); /* the pair before */
-    if (*reason || !l->member) return NULL;
-    *reason = begin_pair(l);
-    json_t *json = json_object_iter_value(l->member);
-    l->member = json_object_iter_next((json_t *)(uintptr_t)l->json, l->member);
-    return json;
+    if (*reason || l->next == l->end) return NULL;
+    const struct tree_node *node = &r->nodes[l->next];
+    if (l->own) *reason = begin_pair(l, node++);
+    l->next = node->end;
+    return node;
 }
 
-static const char *build_all(struct reading *r, u9_builder *b, json_t *json)
+static const char *build_all(struct reading *r, u9_builder *b)
 {
-    const char *reason = build(r, b, json, NULL);
+    const char *reason = build(r, b, r->nodes, NULL);
     while (!reason && r->depth > 0) {
         struct level *l = &r->open[r->depth - 1];
-        json_t *next = next_value(l, &reason);
+        const struct tree_node *next = next_value(r, &reason);
         if (reason) break;
         reason = next ? build(r, l->own ? l->own : l->into, next, l->typecode) : pop(r);
     }
@@ -364,20 +429,38 @@ static const char *build_all(struct reading *r, u9_builder *b, json_t *json)
     return reason;
 }
 
-const char *tool_read_json(u9_builder *b, const char *text, size_t size)
+const char *tool_read_json(u9_builder *b, const char *text, size_t size, size_t *column)
 {
     static struct reading r;
-    json_error_t error;
-    size_t begin = b->size;
-    json_t *json =
-        json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
-    if (!json) return refuse("not a JSON value: %s", error.text);
-    r.depth = r.containers = 0;
-    r.objects = 0;
-    const char *reason = build_all(&r, b, json);
-    json_decref(json);
+    static struct tree tree;
+    size_t begin = b->size, at = 0;
+    const char *reason = tool_tree_read(&tree, text, size, &at);
+    if (!reason) {
+        r.nodes = tree.nodes;
+        r.depth = r.containers = 0;
+        r.objects = 0;
+        reason = build_all(&r, b);
+        at = r.node->at;
+    }
     if (!reason && r.objects &&
         u9_value_check(b->bytes + begin, b->size - begin, NULL, NULL) != U9_OK)
         reason = too_deep; /* an object's builder does not see how deep it stands */
+    tool_tree_clear(&tree);
+    if (reason) *column = tool_json_column(text, at);
     return reason;
+}
+
+size_t tool_json_column(const char *line, size_t at)
+{
+    size_t column = 1;
+    for (size_t i = 0; i < at; i++)
+        if (((unsigned char)line[i] & 0xc0) != 0x80) column++;
+    return column;
+}
+
+int tool_json_blank(const char *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r' && line[i] != '\n') return 0;
+    return 1;
 }

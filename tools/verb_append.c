@@ -49,6 +49,11 @@ static int take_chunk(struct append *a, size_t *have, size_t fresh)
 {
     char *begin = a->in, *scan = a->in + *have, *end = scan + fresh, *stop;
     int status = TOOL_DONE;
+    if (a->passing) {
+        stop = (char *)memchr(scan, a->ending, fresh);
+        begin = scan = stop ? stop + 1 : end;
+        a->passing = !stop;
+    }
     while (a->ending != APPEND_WHOLE && status == TOOL_DONE &&
            (stop = (char *)memchr(scan, a->ending, (size_t)(end - scan))) != NULL) {
         status = append_put(a, begin, (size_t)(stop - begin));
@@ -56,13 +61,18 @@ static int take_chunk(struct append *a, size_t *have, size_t fresh)
     }
     *have = (size_t)(end - begin);
     memmove(a->in, begin, *have);
-    return status == TOOL_DONE && *have > U9_RECORD_MAX ? append_too_long(a) : status;
+    if (status != TOOL_DONE || *have <= U9_RECORD_MAX) return status;
+    status = append_too_long(a);
+    a->passing = 1;
+    *have = 0;
+    return status;
 }
 
 static int take_input(struct append *a, int fd)
 {
     size_t have = 0;
     a->line = 0;
+    a->passing = 0;
     for (;;) {
         int status = wait_input(a, fd);
         if (status != TOOL_DONE || a->stopped) return status;
@@ -153,7 +163,8 @@ static int finish(struct append *a, int status, double began)
     if (a->verbose)
         tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s", a->records,
                  tool_plural(a->records), a->bytes, spent, (double)a->bytes / 1e6 / spent);
-    return a->stopped && status == TOOL_DONE ? 128 + a->stopped : status;
+    if (a->stopped && status == TOOL_DONE) status = 128 + a->stopped;
+    return tool_skips_end(&a->skips, status);
 }
 
 static int run(struct append *a)
@@ -170,18 +181,20 @@ static int run(struct append *a)
     return finish(a, status, began);
 }
 
-enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, KEY_FIELD, PRINT_KEYS, SYNC, LZ4, SEGMENT, PROGRESS };
+enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, KEY_FIELD, PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, PROGRESS };
 
 static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline", 0},
     {"whole", WHOLE_FILES, 0, 0, "Each file is one record", 0},
-    {"json", 'j', 0, 0, "Each line is a JSON value; `u9 value --help` tells what becomes of it", 0},
+    {"json", 'j', 0, 0, "Each line that is not blank is a JSON value; `u9 value --help` tells what becomes of it", 0},
     {"key", KEY, "KIND", 0,
      "Kind of a new log's keys: muid (default), gid:log, gid:volume, gid:segment, tid, uid8, rkey, "
      "rkey:tid, rkey:literal:VALUE; of one with records only the same", 0},
     {"generator", GENERATOR, "N", 0, "uid8: this generator's number, 0 to 2047 (default 0)", 0},
     {"cluster", CLUSTER, "N", 0, "uid8: its cluster, 0 to 15 (default 0)", 0},
     {"key-field", KEY_FIELD, "SEP", 0, "The key is the first field, up to SEP (\\t: tab)", 0},
+    {"skip-bad", SKIP_BAD, 0, 0,
+     "--json: skip lines that are refused: the first 5 are named, all counted, and the exit status is 1", 0},
     {"print-keys", PRINT_KEYS, 0, 0, "Print each key once its record is durable", 0},
     {"sync", SYNC, "POLICY", 0, "Who waits for the disk: commit (default), interval, none", 0},
     {"lz4", LZ4, 0, 0, "Compress", 0},
@@ -222,6 +235,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case GENERATOR: a->options.generator = parse_small("--generator", arg, 2047); break;
     case CLUSTER: a->options.cluster = parse_small("--cluster", arg, 15); break;
     case KEY_FIELD: a->separator = strcmp(arg, "\\t") == 0 ? "\t" : arg; break;
+    case SKIP_BAD: a->skips.on = 1; break;
     case PRINT_KEYS: a->print_keys = 1; break;
     case SYNC: a->options.policy = tool_policy(arg); break;
     case LZ4: a->options.lz4 = 1; break;
@@ -237,6 +251,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (a->separator && !*a->separator) tool_usage("--key-field: SEP is empty");
         if (a->ending == APPEND_WHOLE && (a->json || a->separator))
             tool_usage("--whole does not go with --json or --key-field");
+        if (a->skips.on && !a->json) tool_usage("--skip-bad goes with --json");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }

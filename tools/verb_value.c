@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 enum verb { ENCODE, DECODE, SHOW };
+enum { SKIP_BAD = 256 };
 
 struct value {
     struct value_ask ask;
     enum verb verb;
+    tool_skips skips;
     char **words;
 };
 
@@ -40,17 +42,31 @@ static int encode_line(const struct value_ask *ask, struct value_input *in, u9_b
                        size_t size)
 {
     const char *line = (const char *)in->bytes;
-    size_t blank = 0;
-    while (blank < size && strchr(" \t\r", line[blank]) && line[blank]) blank++;
+    size_t column = 0;
+    if (tool_json_blank(line, size)) return TOOL_DONE;
     u9_builder_clear(b);
-    const char *why = blank < size ? tool_read_json(b, line, size) : NULL;
+    const char *why = tool_read_json(b, line, size, &column);
     if (why)
-        return tool_say(TOOL_REFUSED, "%s:%llu: %s", in->name, (unsigned long long)in->line, why);
-    return blank < size ? put_value(ask, b) : TOOL_DONE;
+        return tool_skip(ask->skips, "%s:%llu:%zu: %s", in->name, (unsigned long long)in->line,
+                         column, why);
+    return put_value(ask, b);
 }
 
-/* Reads on until the input has a newline. Its place in *end, NULL at the end of the input. */
-static int find_line(struct value_input *in, const uint8_t **end)
+/* Reads on to the next newline, which stays, and forgets all before it. */
+static int pass_line(struct value_input *in)
+{
+    for (;;) {
+        const void *end = memchr(in->bytes, '\n', in->size);
+        value_used(in, end ? (size_t)((const uint8_t *)end - in->bytes) : in->size);
+        if (end || in->ended) return TOOL_DONE;
+        int status = value_more(in);
+        if (status != TOOL_DONE) return status;
+    }
+}
+
+/* Reads on until the input has a newline. Its place in *end, NULL at the end of the input. Of a line
+ * that is too long, and skipped, nothing is left. */
+static int find_line(const struct value_ask *ask, struct value_input *in, const uint8_t **end)
 {
     size_t seen = 0;
     for (;;) {
@@ -58,10 +74,15 @@ static int find_line(struct value_input *in, const uint8_t **end)
                                : NULL;
         if (*end || in->ended) return TOOL_DONE;
         seen = in->size;
-        if (seen > VALUE_TEXT_MAX)
-            return tool_say(TOOL_REFUSED, "%s:%llu: a line of more than 96 MiB", in->name,
-                            (unsigned long long)in->line);
-        int status = value_more(in);
+        int status = TOOL_DONE;
+        if (seen <= VALUE_TEXT_MAX) {
+            status = value_more(in);
+        } else {
+            status = tool_skip(ask->skips, "%s:%llu: a line of more than 96 MiB", in->name,
+                               (unsigned long long)in->line);
+            if (status == TOOL_DONE) status = pass_line(in);
+            seen = 0;
+        }
         if (status != TOOL_DONE) return status;
     }
 }
@@ -70,7 +91,7 @@ static int encode_lines(const struct value_ask *ask, struct value_input *in, u9_
 {
     for (;; in->line++) {
         const uint8_t *end;
-        int status = find_line(in, &end);
+        int status = find_line(ask, in, &end);
         if (status != TOOL_DONE || (!end && in->size == 0)) return status;
         size_t size = end ? (size_t)(end - in->bytes) : in->size;
         status = encode_line(ask, in, b, size);
@@ -180,6 +201,10 @@ static const struct argp_option option_table[] = {
      "Bytes are hex digits: encode writes a line for each value; decode and show read "
      "them, with blanks, and comments from `;` to the end of the line",
      0},
+    {"skip-bad", SKIP_BAD, 0, 0,
+     "encode: skip JSON lines that are refused: the first 5 are named, all counted, and the exit "
+     "status is 1",
+     0},
     {"json", 'j', 0, 0, "show: a JSON object for each line", 0},
     {0},
 };
@@ -190,10 +215,11 @@ static const char help_text[] =
     "prints offset, bytes and meaning of all that is in a value, a line each.\n"
     "\n"
     "What JSON has no form for is an object with one key: {\"$bytes\":\"00ff\"}, "
-    "{\"$symbol\":\"name\"}, {\"$int\":\"18446744073709551615\"}, {\"$float32\":1.5}, "
+    "{\"$symbol\":\"name\"}, {\"$float32\":1.5}, "
     "{\"$tau\":\"5\"}, {\"$greek\":\"alpha\"}, {\"$pidfd\":[1,2]}, {\"$array\":[\"int16\",1,2]}, "
-    "{\"$float64\":\"nan\"}, {\"$utf8\":\"ff\"} (no valid UTF-8). Integers up to 2^53 - 1 are plain numbers; "
-    "true, false and null are symbols. A key of your own that begins with $ is written with $$. Arrays are of "
+    "{\"$float64\":\"nan\"}, {\"$utf8\":\"ff\"} (no valid UTF-8). Integers from -2^63 to 2^64 - 1 are plain "
+    "numbers; true, false and null are symbols. Only where a key of your own would read as one of these, "
+    "it has one $ more: {\"$$bytes\":1}. Arrays are of "
     "uint8 to uint64, int8 to int64, float32, float64, symbol, pidfd, tau.16 to tau.64, `utf8 N`, `bytes N`, "
     "tuples and arrays. The text notation has every value, to the byte: "
     "(5 -3 1.5 \"text\" x\"00ff\" 'symbol tau(5) [int16: 1 2] uint64(5)).\n"
@@ -211,6 +237,8 @@ static void take_words(struct value *value)
     value->verb = (enum verb)k;
     value->ask.files = words + 1;
     if (value->ask.json && k != SHOW) tool_usage("--json goes with show");
+    if (value->skips.on && (k != ENCODE || value->ask.text))
+        tool_usage("--skip-bad goes with encode, and not with --text");
     if (value->ask.text && k == SHOW) tool_usage("--text goes with encode and decode");
 }
 
@@ -221,6 +249,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 't': value->ask.text = 1; break;
+    case SKIP_BAD: value->skips.on = 1; break;
     case 'x': value->ask.hex = 1; break;
     case 'j': value->ask.json = 1; break;
     case ARGP_KEY_ARGS: value->words = state->argv + state->next; break;
@@ -238,9 +267,10 @@ int verb_value(int argc, char **argv)
         NULL,         NULL};
     static value_step *const steps[] = {encode, decode, value_show};
     struct value value = {.ask = {.text = 0}};
+    value.ask.skips = &value.skips;
     argp_parse(&parser, argc, argv, 0, NULL, &value);
     if (value.verb == ENCODE && !value.ask.hex && isatty(STDOUT_FILENO))
         return tool_say(TOOL_REFUSED,
                         "values are not for a terminal: redirect the output, or use --hex");
-    return value_each_file(&value.ask, steps[value.verb]);
+    return tool_skips_end(&value.skips, value_each_file(&value.ask, steps[value.verb]));
 }

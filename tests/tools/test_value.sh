@@ -44,7 +44,7 @@ nth() { sed -n "$1p" out; }
 
 encoding() {
     gives $'85\n2568656c6c6f' 'encode takes JSON lines' $'5\n"hello"' encode --hex
-    gives $'85\n86' 'and passes over blank ones' $'\n5\r\n \t\n6\n' encode --hex
+    gives $'85\n86' 'blank lines are skipped' $'\n5\r\n \t\n6\n' encode --hex
     printf '[1,[2],[]]' >in
     value encode --hex in
     claim 'a file, and a line without newline' test "$status $(cat out)" = '0 4b06814901824800'
@@ -57,16 +57,39 @@ encoding() {
         test "$status $(cat err)" = '1 u9 value: nowhere: No such file or directory'
     value encode . <<<''
     claim 'a folder is no input' grep -q '^u9 value: \.: Is a directory$' err
-    refuses '^u9 value: standard input:2: not a JSON value: ' 'what is no JSON is named with its line' \
+    refuses '^u9 value: standard input:2:[0-9]+: not a JSON value: ' 'what is no JSON is named with line and column' \
         $'1\n[2\n3' encode --hex
     claim 'and what stood before it is written' test "$(cat out)" = 81
-    refuses 'input:1: an object with the key "\$foo" is no value \(a key of your own is "\$\$foo"\)$' 'an unknown $ key' '{"$foo":1}' encode
-    refuses 'input:1: .*duplicate object key' 'a key that is there twice' '{"a":1,"a":1}' encode
-    refuses 'input:1: .*64 deep' 'nesting beyond 64' "$(printf '%065d' 0 | tr 0 '[')$(printf '%065d' 0 | tr 0 ']')" encode
+    refuses 'input:1:1: "\$int" wants a string \(a key of your own is "\$\$int"\)$' \
+        'a key of ours with something else in it, and how to say that it is your own' '{"$int":1}' encode
+    refuses 'input:1:13: an object has the key "a" twice$' 'a key that is there twice' '{"a":1,"a":1}' encode
+    refuses 'input:1:2: 18446744073709551616 is not an integer from -2\^63 to 2\^64 - 1$' \
+        'an integer above the range is refused' '[18446744073709551616]' encode
+    refuses 'input:1:1: -9223372036854775809 is not an integer' 'and one below it' '-9223372036854775809' encode
+    claim 'and nothing is written for it' test ! -s out
+    refuses 'input:1:1: 1e400 is too large for a float64$' 'a float that is too large, too' 1e400 encode
+    refuses 'input:1:[0-9]+: .*64 deep' 'nesting beyond 64' "$(printf '%065d' 0 | tr 0 '[')$(printf '%065d' 0 | tr 0 ']')" encode
     head -c 20000000 /dev/zero | tr '\0' x | { printf '1\n"'; cat; printf '"\n'; } >in
     value encode --hex in
-    claim 'a value beyond 16 MiB is refused' grep -Eq '^u9 value: in:2: longer than .*16 MiB' err
+    claim 'a value beyond 16 MiB is refused' grep -Eq '^u9 value: in:2:1: longer than .*16 MiB' err
     claim 'with status 1, the one before it written' test "$status $(cat out)" = '1 81'
+    cp in long
+    printf '1\n[2\n\n{"a":1,"a":1}\n18446744073709551616\n3' >in
+    value encode --hex --skip-bad in
+    claim '--skip-bad goes on behind lines that are refused' test "$(tr '\n' ' ' <out)" = '81 83 '
+    claim 'names them' test "$(grep -Ec '^u9 value: in:(2:2|4:13|5:1): .*; skipped$' err)" = 3
+    claim 'counts them, and exits 1' test "$status $(tail -n 1 err)" = '1 u9 value: 3 lines were skipped'
+    { printf '?\n%.0s' {1..1000}; echo 5; } >in
+    value encode --hex --skip-bad in in
+    claim 'of many it names the first few' test "$(grep -c '^u9 value: in:[1-5]:1: ' err) $(wc -l <err)" = '5 6'
+    claim 'and counts all, in all files' test "$status $(tr '\n' ' ' <out)$(tail -n 1 err)" = \
+        '1 85 85 u9 value: 2000 lines were skipped, the first 5 are named above'
+    value encode --hex --skip-bad long one
+    claim 'values that are too long are skipped, too' test "$status $(tr '\n' ' ' <out)" = '1 81 81 '
+    { head -c 101000000 /dev/zero | tr '\0' x; printf '\n7\n'; } | "$u9" value encode --hex --skip-bad >out 2>err
+    claim 'and lines beyond all measure' same "$? $(cat out) $(grep -c 'input:1: .*96 MiB; skipped' err)" '1 87 1'
+    value encode --hex --skip-bad one
+    claim 'where nothing is bad it changes nothing' test "$status $(cat out err)" = '0 81'
     if command -v script >/dev/null; then
         script -qec "echo 1 | '$u9' value encode; echo \"status \$?\"" /dev/null >out </dev/null 2>&1
         claim 'binary never goes to a terminal' grep -q 'values are not for a terminal.*--hex' out
@@ -81,7 +104,9 @@ json() {
 0
 -1
 9007199254740991
-{"$int":"9007199254740992"}
+9007199254740993
+-9223372036854775808
+18446744073709551615
 1.0
 {"$float64":"nan"}
 {"$float32":0.1}
@@ -96,7 +121,10 @@ true
 [1,[2,[]]]
 {"$array":["int16",1,2,3]}
 {"$array":["array 2 utf8 1",["a","b"],["c","d"]]}
+-0.0
+5e-324
 {"b":1,"a":{"$$x":[]},"":{}}
+{"_id":{"$oid":"507f1f77bcf86cd799439011"},"$set":{"$$bytes":1}}
 END
     "$u9" value encode want >bytes && "$u9" value decode bytes >out 2>err
     claim 'decode gives what encode took' cmp out want
@@ -233,6 +261,8 @@ words() {
     done
     mistake 'encode.*decode.*show' 'nothing'
     mistake "'print' is none of" 'an unknown word' print x
+    mistake '--skip-bad goes with encode' '--skip-bad of decode' decode --skip-bad
+    mistake '--skip-bad goes with encode' '--skip-bad of text' encode --text --skip-bad
     mistake '--json goes with show' '--json of decode' decode --json
     mistake '--text goes with' '--text of show' show --text
     mistake 'unrecognized|unknown' 'an unknown option' decode --fast
