@@ -181,6 +181,8 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     if (f->wrong != U9_R_NONE) {
         r->index++;
+        *told = !r->announced; /* by the range that holds offset 32 [P-1] */
+        if (r->announced) return U9_OK;
         skip_lost(r, &site);
         site.end = f->size;
         return tell_damage(r, step, f, site);

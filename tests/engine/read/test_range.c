@@ -241,6 +241,21 @@ START_TEST(ranges_of_each_segment_of_a_log_give_the_log)
 END_TEST
 
 /* A range has to be one, of a segment that is there. */
+START_TEST(the_first_range_of_a_foreign_segment_tells_it_and_none_reads_it) /* [L-4] */
+{
+    const char *log = at("log");
+    session(log, "a", 40, 5);
+    move_file(segment_path(log, 1), segment_path(log, 3));
+    uint64_t cuts[] = {32, 33, 400, BLOCK, BLOCK + 16, 1 << 20};
+    expect_same(log, 3, cuts, 6);
+    reading first = {0};
+    read_range(&first, log, 3, 0, 33);
+    ck_assert_uint_eq(first.damage_count, 1);
+    ck_assert_int_eq(first.damages[0].reason, U9_R_FOREIGN);
+    drop(&first);
+}
+END_TEST
+
 START_TEST(a_range_that_is_none_is_refused)
 {
     const char *log = at("log");
@@ -269,6 +284,7 @@ Suite *suite_range(void)
     tcase_add_test(tc, ranges_of_a_damaged_segment_tell_each_loss_once);
     tcase_add_test(tc, ranges_of_a_torn_segment_end_where_it_ends);
     tcase_add_test(tc, ranges_of_each_segment_of_a_log_give_the_log);
+    tcase_add_test(tc, the_first_range_of_a_foreign_segment_tells_it_and_none_reads_it);
     tcase_add_test(tc, a_range_that_is_none_is_refused);
     suite_add_tcase(suite, tc);
     return suite;
