@@ -44,7 +44,7 @@ static const struct argp_option option_table[] = {
     {"mode", MODE, "MODE", 0, "new uid8: spread (or 0, the default) or time-sequential (or 1)", 2},
     {"zookeeper", ZOOKEEPER, "HOST:PORT/PATH", 0, "new uid8: claims a number there", 2},
     {"lenient", LENIENT, 0, 0, "show: takes besides muids in lower case, as 32 digits, and with "
-     "short zeros; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
+     "zeros of any width; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
     {"strict", STRICT, 0, 0, "show gid: byte 7 must repeat the prefix", 3},
     {"bytes", BYTES, 0, 0, "show: TEXT is the packed bytes in hex", 3},
     {0},

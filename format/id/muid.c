@@ -19,6 +19,8 @@
 enum { PARTS = 3 };
 
 static const unsigned part_digits[PARTS] = {13, 11, 8}; /* timestamp, medallion, offset */
+/* The widths in which the scheme's first description prints a medallion and an offset that are 0. */
+static const unsigned first_digits[PARTS] = {13, 13, 5};
 
 /* A run of digits within the text. */
 typedef struct muid_part {
@@ -96,16 +98,17 @@ static u9_id_reason split_muid(const char *text, size_t size, muid_part parts[PA
     return U9_ID_FINE;
 }
 
-/* Reads one part's number. [I-2] exactly as wide as its field; [I-3] or zero, if lenient. */
-static u9_id_reason read_part(muid_part *p, unsigned digits, bool lenient)
+/* Reads one part's number. [I-2] As wide as asked for; [I-3] or zero, if lenient. */
+static u9_id_reason read_part(muid_part *p, unsigned digits, unsigned width, bool lenient)
 {
     size_t zeros = 0;
     while (zeros < p->size && p->digits[zeros] == '0') zeros++;
     if (p->size - zeros > digits) return U9_MUID_RANGE;
     for (size_t i = zeros; i < p->size; i++)
         p->number = p->number << 4 | (unsigned)u9i_hex_digit(p->digits[i]);
-    if (p->size == digits || (lenient && p->number == 0)) return U9_ID_FINE;
-    return U9_MUID_WIDTH;
+    if (lenient && p->number == 0) return U9_ID_FINE;
+    if (p->size != width) return U9_MUID_WIDTH;
+    return width == digits || p->number == 0 ? U9_ID_FINE : U9_MUID_WIDTH;
 }
 
 static u9_id_reason read_muid_text(const char *text, size_t size, bool lenient, u9_muid *out)
@@ -121,8 +124,9 @@ static u9_id_reason read_muid_text(const char *text, size_t size, bool lenient, 
         parts[2] = (muid_part){.digits = parts[1].digits + part_digits[1], .size = part_digits[2]};
         count = PARTS;
     }
+    bool first = !lenient && count > 1 && parts[1].size == first_digits[1];
     for (unsigned i = 0; i < count; i++) {
-        why = read_part(&parts[i], part_digits[i], lenient);
+        why = read_part(&parts[i], part_digits[i], (first ? first_digits : part_digits)[i], lenient);
         if (why != U9_ID_FINE) return why;
     }
     if (lower && !lenient) return U9_MUID_CASE;

@@ -33,7 +33,7 @@ typedef enum u9_id_reason {
     U9_MUID_EMPTY = 1,      /* no characters */
     U9_MUID_CHARACTER = 2,  /* a character that is neither a hex digit nor a dash */
     U9_MUID_CASE = 3,       /* lower-case hex where only the lenient form allows it */
-    U9_MUID_WIDTH = 4,      /* a part is not exactly 13, 11 or 8 digits wide */
+    U9_MUID_WIDTH = 4,      /* a part is not exactly 13, 11 or 8 digits wide [I-2] */
     U9_MUID_PARTS = 5,      /* an empty part, a trailing dash, or more than three parts */
     U9_MUID_RANGE = 6,      /* a part is wider than its field */
     U9_MUID_NO_CONTEXT = 7, /* a reference takes a field that the change around it does not have */
@@ -106,7 +106,8 @@ U9_API U9_MUST_CHECK u9_err u9_muid_format(const u9_muid *muid, char out[U9_MUID
 
 /*
  * Reads `size` characters of text. Strict: upper case, widths exactly 13-11-8, the short forms `T`
- * and `T-M` [I-2]; `flags` may be U9_MUID_LENIENT [I-3].
+ * and `T-M`, and `T` with 13 zeros, or 13 and 5, behind it [I-2]; `flags` may be U9_MUID_LENIENT
+ * [I-3].
  */
 U9_API U9_MUST_CHECK u9_err u9_muid_parse(const char *text, size_t size, unsigned flags,
                                           u9_muid *out, u9_id_reason *why);

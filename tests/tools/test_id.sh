@@ -52,6 +52,7 @@ muids() {
     shows 'a short form prints in full' \
         '{"kind":"muid","text":"5D5EAC793E61F-00000000000-00000000","bytes":"5d5eac793e61f0000000000000000000","time":"2022-01-19T08:00:30.975519Z","timestamp":"1642579230975519","medallion":"0","offset":0}' \
         muid 5D5EAC793E61F
+    shows 'zeros as the first description prints them are no lenient matter' "$(cat out)" muid 5D5EAC793E61F-0000000000000-00000
     shows 'the global object has no time' \
         '{"kind":"muid","text":"FFFFFFFFFFFFF-FFFFFFFFFFF-00000004","bytes":"ffffffffffffffffffffffff00000004","time":null,"timestamp":"4503599627370495","medallion":"17592186044415","offset":4}' \
         muid FFFFFFFFFFFFF-FFFFFFFFFFF-00000004
