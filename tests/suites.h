@@ -29,6 +29,7 @@
     X(tid)     \
     X(uid8)    \
     X(rkey)    \
+    X(id_order) \
     X(idgen)   \
     X(idgen_race) \
     X(hash)    \

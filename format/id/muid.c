@@ -2,7 +2,7 @@
  * format/id/muid.c: the three forms of a muid: fields, 16 packed bytes, text.
  *
  * Owns: u9_muid. Rules: [I-1] packing, [I-2] strict text, [I-3] lenient text, [I-4] order, [I-5]
- * references.
+ * references, [I-19] the bounds of a time.
  *
  * The fields are 52, 44 and 32 bits wide, which is 13, 11 and 8 hex digits: so digits of the text
  * and digits of the packed bytes are the same, and a part that has no more significant digits than
@@ -155,6 +155,21 @@ int u9_muid_compare(const u9_muid *a, const u9_muid *b)
     if (order == 0) order = compare_fields(a->medallion, b->medallion);
     if (order == 0) order = compare_fields((uint32_t)a->offset, (uint32_t)b->offset);
     return order;
+}
+
+/* [I-19] Out of range is refused before anything is filled. */
+u9_err u9_muid_floor(uint64_t timestamp, u9_muid *out)
+{
+    if (timestamp > U9_MUID_TIMESTAMP_MAX) return U9_ARG;
+    *out = (u9_muid){.timestamp = timestamp};
+    return U9_OK;
+}
+
+u9_err u9_muid_ceil(uint64_t timestamp, u9_muid *out)
+{
+    if (timestamp > U9_MUID_TIMESTAMP_MAX) return U9_ARG;
+    *out = (u9_muid){.timestamp = timestamp, .medallion = U9_MUID_MEDALLION_MAX, .offset = -1};
+    return U9_OK;
 }
 
 /* [I-5] Each check stands in front of the step that needs it. */
