@@ -31,6 +31,7 @@
     X(rkey)    \
     X(id_order) \
     X(idgen)   \
+    X(idgen_batch) \
     X(idgen_race) \
     X(hash)    \
     X(disk)    \
