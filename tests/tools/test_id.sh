@@ -229,7 +229,9 @@ fields() {
     makes 'a layout holds what it holds' 00b26d61e2bf03ff \
         uid8 --layout 1 timestamp_ms=1406714400000 sequence=63 generator=63 cluster=15
     id 0 new gid:volume && cp out ask && id 0 show gid - <ask
-    makes 'what show prints is taken back' "$(cat ask)" gid $(sed 's/[{}"]//g; s/,/\n/g; s/:/=/g' out | grep -E '^(type|timestamp_ms|random)=')
+    local shown
+    mapfile -t shown < <(sed 's/[{}"]//g; s/,/\n/g; s/:/=/g' out | grep -E '^(type|timestamp_ms|random)=')
+    makes 'what show prints is taken back' "$(cat ask)" gid "${shown[@]}"
     mistake 'no field' 'no FIELD=VALUE' make muid
     mistake 'no value' "'offset' is not FIELD=VALUE" make muid offset
     mistake 'an unknown field' "'clock_id' is not a field: time timestamp medallion offset" make muid clock_id=1
