@@ -130,8 +130,8 @@ U9_API U9_MUST_CHECK u9_err u9_gidgen_next(u9_gidgen *gen, u9_gid_type type, u9_
 
 /*
  * `n` GIDs of one millisecond; of a monotonic generator ascending, their random bits going up by one. If
- * too few are left in its millisecond, the whole batch stands in the next. On U9_IO those that were begun are zero, which is no
- * GID, and nothing was given out. [I-21]
+ * too few are left in its millisecond, the whole batch stands in the next. On U9_IO those that were begun
+ * are zero, which is no GID, and nothing was given out. [I-21]
  */
 U9_API U9_MUST_CHECK u9_err u9_gidgen_next_n(u9_gidgen *gen, u9_gid_type type, u9_gid *out, size_t n);
 
