@@ -1,5 +1,5 @@
 /*
- * u9.hpp: u9 in C++17, header only: views and builders of utf9 values, and logs.
+ * u9.hpp: u9 in C++17, header only: views and builders of utf9 values, logs, and identifiers.
  *
  * Thin: a view is a u9_value, a walk is a u9_walk, nothing is allocated but by builders that grow and by
  * logs. What fails throws u9::error, which carries the u9_fault; `get` and `find` answer with an optional
@@ -16,6 +16,7 @@
 
 #include <u9.h>
 
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -541,6 +542,378 @@ private:
 };
 
 inline log::cursor log::records() const { return cursor(open()); }
+
+/* A refused identifier as an exception: U9_ARG, and the sentence for the reason. */
+inline error id_error(u9_err code, u9_id_reason why)
+{
+    u9_fault fault = {};
+    fault.err = code;
+    fault.segment = fault.offset = U9_NOWHERE;
+    if (why != U9_ID_FINE) std::string(u9_id_reason_text(why)).copy(fault.text, sizeof fault.text - 1);
+    return error(code, fault);
+}
+
+inline void check_id(u9_err code, u9_id_reason why = U9_ID_FINE)
+{
+    if (code != U9_OK) throw id_error(code, why);
+}
+
+/*
+ * Identifiers: the structs of u9/id.h with their functions, ordered as their packed bytes [I-18]. A
+ * constructor with fields throws U9_ARG if one is out of range, and so do pack() and text(). What is parsed and refused throws U9_ARG with the
+ * reason. floor and ceil are the lowest and the highest of a time [I-19].
+ */
+template <class Id> struct ordered {
+    friend bool operator==(const Id &a, const Id &b) noexcept { return a.compare(b) == 0; }
+    friend bool operator!=(const Id &a, const Id &b) noexcept { return a.compare(b) != 0; }
+    friend bool operator<(const Id &a, const Id &b) noexcept { return a.compare(b) < 0; }
+    friend bool operator>(const Id &a, const Id &b) noexcept { return a.compare(b) > 0; }
+    friend bool operator<=(const Id &a, const Id &b) noexcept { return a.compare(b) <= 0; }
+    friend bool operator>=(const Id &a, const Id &b) noexcept { return a.compare(b) >= 0; }
+};
+
+struct muid : u9_muid, ordered<muid> {
+    muid() : u9_muid{} {}
+    muid(const u9_muid &raw) : u9_muid(raw) {}
+    muid(std::uint64_t time_us, std::uint64_t node, std::int32_t place) : u9_muid{time_us, node, place}
+    {
+        (void)pack();
+    }
+    static muid parse(std::string_view text, unsigned flags = 0)
+    {
+        muid id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_muid_parse(text.data(), text.size(), flags, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static muid unpack(bytes packed)
+    {
+        muid id;
+        if (packed.size != U9_MUID_SIZE) throw error(U9_ARG);
+        u9_muid_unpack(packed.data, &id);
+        return id;
+    }
+    static muid floor(std::uint64_t time_us)
+    {
+        muid id;
+        check_id(u9_muid_floor(time_us, &id));
+        return id;
+    }
+    static muid ceil(std::uint64_t time_us)
+    {
+        muid id;
+        check_id(u9_muid_ceil(time_us, &id));
+        return id;
+    }
+    int compare(const muid &other) const noexcept { return u9_muid_compare(this, &other); }
+    std::array<std::uint8_t, U9_MUID_SIZE> pack() const
+    {
+        std::array<std::uint8_t, U9_MUID_SIZE> out = {};
+        check_id(u9_muid_pack(this, out.data()));
+        return out;
+    }
+    std::string text() const
+    {
+        char out[U9_MUID_TEXT_SIZE + 1];
+        check_id(u9_muid_format(this, out));
+        return out;
+    }
+};
+
+/* `flags` as in u9/id.h: 0, U9_GID_STRICT or U9_GID_LENIENT. */
+struct gid : u9_gid, ordered<gid> {
+    gid() : u9_gid{} {}
+    gid(const u9_gid &raw) : u9_gid(raw) {}
+    gid(u9_gid_type kind, std::uint64_t time_ms, const std::array<std::uint8_t, U9_GID_RANDOM_SIZE> &noise)
+        : u9_gid{kind, time_ms, {}}
+    {
+        std::memcpy(random, noise.data(), noise.size());
+        (void)pack();
+    }
+    static gid parse(std::string_view text, u9_gid_type type = U9_GID_ANY, unsigned flags = 0)
+    {
+        gid id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_gid_parse(text.data(), text.size(), type, flags, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static gid unpack(bytes packed, u9_gid_type type = U9_GID_ANY, unsigned flags = 0)
+    {
+        gid id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_gid_unpack(packed.data, packed.size, type, flags, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static gid floor(u9_gid_type type, std::uint64_t time_ms, unsigned flags = 0)
+    {
+        gid id;
+        check_id(u9_gid_floor(type, time_ms, flags, &id));
+        return id;
+    }
+    static gid ceil(u9_gid_type type, std::uint64_t time_ms, unsigned flags = 0)
+    {
+        gid id;
+        check_id(u9_gid_ceil(type, time_ms, flags, &id));
+        return id;
+    }
+    /* Stands for none [I-20]; `is_empty` also knows the older form. */
+    static gid empty(u9_gid_type type)
+    {
+        gid id;
+        check_id(u9_gid_empty(type, &id));
+        return id;
+    }
+    bool is_empty() const noexcept { return u9_gid_is_empty(this) != 0; }
+    int compare(const gid &other) const noexcept { return u9_gid_compare(this, &other); }
+    std::array<std::uint8_t, U9_GID_SIZE> pack(unsigned flags = 0) const
+    {
+        std::array<std::uint8_t, U9_GID_SIZE> out = {};
+        check_id(u9_gid_pack(this, flags, out.data()));
+        return out;
+    }
+    std::string text(unsigned flags = 0) const
+    {
+        char out[U9_GID_TEXT_SIZE + 1];
+        check_id(u9_gid_format(this, flags, out));
+        return out;
+    }
+    /* The 13 digits behind the dash, for people. */
+    std::string short_text(unsigned flags = 0) const
+    {
+        char out[U9_GID_SHORT_SIZE + 1];
+        check_id(u9_gid_format_short(this, flags, out));
+        return out;
+    }
+};
+
+/* `flags`: 0 or U9_TID_TOP_BIT. The text is also a record key of the type `tid`. */
+struct tid : u9_tid, ordered<tid> {
+    tid() : u9_tid{} {}
+    tid(const u9_tid &raw) : u9_tid(raw) {}
+    /* The TID of a time. */
+    tid(std::uint64_t time_us, std::uint32_t clock, unsigned flags = 0) : u9_tid{}
+    {
+        check_id(u9_tid_from_time(time_us, clock, flags, this));
+    }
+    static tid parse(std::string_view text, unsigned flags = 0)
+    {
+        tid id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_tid_parse(text.data(), text.size(), flags, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static tid unpack(bytes packed, unsigned flags = 0)
+    {
+        tid id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_tid_unpack(packed.data, packed.size, flags, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static tid floor(std::uint64_t time_us, unsigned flags = 0)
+    {
+        tid id;
+        check_id(u9_tid_floor(time_us, flags, &id));
+        return id;
+    }
+    static tid ceil(std::uint64_t time_us, unsigned flags = 0)
+    {
+        tid id;
+        check_id(u9_tid_ceil(time_us, flags, &id));
+        return id;
+    }
+    int compare(const tid &other) const noexcept { return u9_tid_compare(this, &other); }
+    std::array<std::uint8_t, U9_TID_SIZE> pack(unsigned flags = 0) const
+    {
+        std::array<std::uint8_t, U9_TID_SIZE> out = {};
+        check_id(u9_tid_pack(this, flags, out.data()));
+        return out;
+    }
+    std::string text(unsigned flags = 0) const
+    {
+        char out[U9_TID_TEXT_SIZE + 1];
+        check_id(u9_tid_format(this, flags, out));
+        return out;
+    }
+};
+
+/* An eight-byte identifier. `layout`: 1 to U9_UID8_LAYOUT_MAX. */
+struct uid8 : u9_uid8, ordered<uid8> {
+    uid8() : u9_uid8{} {}
+    uid8(const u9_uid8 &raw) : u9_uid8(raw) {}
+    uid8(std::uint64_t time_ms, std::uint32_t place, std::uint32_t maker, std::uint32_t group,
+         u9_uid8_mode written = U9_UID8_SPREAD, unsigned layout = U9_UID8_LAYOUT_MAX)
+        : u9_uid8{time_ms, place, maker, group, written}
+    {
+        (void)pack(layout);
+    }
+    static uid8 parse(std::string_view text, unsigned layout = U9_UID8_LAYOUT_MAX)
+    {
+        uid8 id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_uid8_parse(text.data(), text.size(), layout, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static uid8 unpack(bytes packed, unsigned layout = U9_UID8_LAYOUT_MAX)
+    {
+        uid8 id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_uid8_unpack(packed.data, packed.size, layout, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static uid8 floor(std::uint64_t time_ms, u9_uid8_mode mode, unsigned layout = U9_UID8_LAYOUT_MAX)
+    {
+        uid8 id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_uid8_floor(time_ms, mode, layout, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    static uid8 ceil(std::uint64_t time_ms, u9_uid8_mode mode, unsigned layout = U9_UID8_LAYOUT_MAX)
+    {
+        uid8 id;
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_uid8_ceil(time_ms, mode, layout, &id, &why);
+        check_id(err, why);
+        return id;
+    }
+    int compare(const uid8 &other) const noexcept { return u9_uid8_compare(this, &other); }
+    std::array<std::uint8_t, U9_UID8_SIZE> pack(unsigned layout = U9_UID8_LAYOUT_MAX) const
+    {
+        std::array<std::uint8_t, U9_UID8_SIZE> out = {};
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_uid8_pack(this, layout, out.data(), &why);
+        check_id(err, why);
+        return out;
+    }
+    std::string text(unsigned layout = U9_UID8_LAYOUT_MAX) const
+    {
+        char out[U9_UID8_TEXT_SIZE + 1];
+        u9_id_reason why = U9_ID_FINE;
+        u9_err err = u9_uid8_format(this, layout, out, &why);
+        check_id(err, why);
+        return out;
+    }
+};
+
+/* Orders record keys; so does std::string_view itself. [I-18] */
+inline int compare_rkeys(std::string_view a, std::string_view b) noexcept
+{
+    return u9_rkey_compare(a.data(), a.size(), b.data(), b.size());
+}
+
+/* What the generators share: a handle that is moved, not copied, and freed with the object. */
+template <class Gen, void (*Free)(Gen *)> class generator {
+public:
+    generator(generator &&other) noexcept : gen_(std::exchange(other.gen_, nullptr)) {}
+    generator &operator=(generator &&other) noexcept
+    {
+        std::swap(gen_, other.gen_);
+        return *this;
+    }
+    ~generator() { Free(gen_); }
+    Gen *raw() const noexcept { return gen_; }
+
+protected:
+    template <class Options, class New> generator(Options options, New &&make)
+    {
+        u9_fault fault = {};
+        options.size = sizeof options;
+        u9::check(make(&options, &gen_, &fault), fault);
+    }
+    Gen *open() const
+    {
+        if (!gen_) throw error(U9_STATE);
+        return gen_;
+    }
+
+private:
+    Gen *gen_ = nullptr;
+};
+
+/*
+ * Generators of u9/idgen.h; each may be used by any number of threads at once. next() makes one,
+ * next_n(n) a batch in one step [I-21], all or none: what fails throws.
+ */
+class muid_generator : public generator<u9_muidgen, u9_muidgen_free> {
+public:
+    explicit muid_generator(const u9_muidgen_options &options = {}) : generator(options, u9_muidgen_new) {}
+    muid next()
+    {
+        muid id;
+        u9::check(u9_muidgen_next(open(), &id));
+        return id;
+    }
+    std::vector<muid> next_n(std::size_t n)
+    {
+        std::vector<u9_muid> raw(n);
+        u9::check(u9_muidgen_next_n(open(), raw.data(), n));
+        return {raw.begin(), raw.end()};
+    }
+};
+
+class gid_generator : public generator<u9_gidgen, u9_gidgen_free> {
+public:
+    explicit gid_generator(const u9_gidgen_options &options = {}) : generator(options, u9_gidgen_new) {}
+    gid next(u9_gid_type type)
+    {
+        gid id;
+        u9::check(u9_gidgen_next(open(), type, &id));
+        return id;
+    }
+    std::vector<gid> next_n(u9_gid_type type, std::size_t n)
+    {
+        std::vector<u9_gid> raw(n);
+        u9::check(u9_gidgen_next_n(open(), type, raw.data(), n));
+        return {raw.begin(), raw.end()};
+    }
+};
+
+class tid_generator : public generator<u9_tidgen, u9_tidgen_free> {
+public:
+    explicit tid_generator(const u9_tidgen_options &options = {}) : generator(options, u9_tidgen_new) {}
+    /* Above `prev` too, if there is one. */
+    tid next(const tid *prev = nullptr)
+    {
+        tid id;
+        u9::check(u9_tidgen_next(open(), prev, &id));
+        return id;
+    }
+    std::vector<tid> next_n(std::size_t n, const tid *prev = nullptr)
+    {
+        std::vector<u9_tid> raw(n);
+        u9::check(u9_tidgen_next_n(open(), prev, raw.data(), n));
+        return {raw.begin(), raw.end()};
+    }
+};
+
+class uid8_generator : public generator<u9_uid8gen, u9_uid8gen_free> {
+public:
+    /* `options` has the number of the generator, which no other may use in its cluster. */
+    explicit uid8_generator(const u9_uid8gen_options &options) : generator(options, u9_uid8gen_new) {}
+    uid8 next()
+    {
+        uid8 id;
+        u9::check(u9_uid8gen_next(open(), &id));
+        return id;
+    }
+    /* Fewer than `n` if the clock stands still: then as many as it gave. Throws if that is none. */
+    std::vector<uid8> next_n(std::size_t n)
+    {
+        std::vector<u9_uid8> raw(n);
+        std::size_t made = 0;
+        u9_err err = u9_uid8gen_next_n(open(), raw.data(), n, &made);
+        if (made == 0) u9::check(err);
+        raw.resize(made);
+        return {raw.begin(), raw.end()};
+    }
+};
 
 } /* namespace u9 */
 

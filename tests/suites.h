@@ -29,7 +29,9 @@
     X(tid)     \
     X(uid8)    \
     X(rkey)    \
+    X(id_order) \
     X(idgen)   \
+    X(idgen_batch) \
     X(idgen_race) \
     X(hash)    \
     X(disk)    \

@@ -1,5 +1,5 @@
 /*
- * tools/id.h: what the two halves of `u9 id` share: what is asked for.
+ * tools/id.h: what the parts of `u9 id` share: what is asked for.
  */
 #ifndef U9_TOOLS_ID_H
 #define U9_TOOLS_ID_H
@@ -16,6 +16,9 @@ struct id_ask {
     int lenient, strict;   /* show */
     int bytes;             /* show: texts are packed bytes in hex */
 };
+
+/* Prints the identifier that has these fields, `NAME=VALUE` each. Returns the exit status. */
+int id_make(const struct id_ask *ask, char **fields);
 
 /* Takes each of `texts` (`-`: each line of standard input) apart. Returns the exit status. */
 int id_show(const struct id_ask *ask, char **texts);

@@ -18,7 +18,7 @@ static const struct verb {
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
     {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
-    {"id", "u9 id", verb_id, "new|show KIND   makes identifiers, takes them apart"},
+    {"id", "u9 id", verb_id, "new|show|make KIND   makes identifiers, takes them apart"},
     {"value", "u9 value", verb_value, "encode|decode|show   values from and to JSON or text"},
 };
 

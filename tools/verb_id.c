@@ -1,8 +1,8 @@
 /*
- * tools/verb_id.c: `u9 id`: its options, and `u9 id new`: makes identifiers (SPEC-values.md, I-*).
+ * tools/verb_id.c: `u9 id`: its options, and `u9 id new`: fresh identifiers (SPEC-values.md, I-*).
  *
- * What belongs together is checked here, before anything is read or printed. id_show.c does the
- * other half of the work.
+ * What belongs together is checked here, before anything is read or printed. id_show.c and
+ * id_make.c do the rest of the work.
  */
 #include "tools/id.h"
 
@@ -19,7 +19,7 @@
 
 struct id {
     struct id_ask ask;
-    int make; /* new, not show */
+    enum { NEW, SHOW, MAKE } verb;
     uint64_t count;
     uint32_t generator, cluster;
     u9_uid8_mode mode;
@@ -34,7 +34,7 @@ enum { KEYS_BEGIN = 256, LENIENT = KEYS_BEGIN, STRICT, BYTES, TYPE, LAYOUT, MODE
 
 static const struct argp_option option_table[] = {
     {"count", 'n', "N", 0, "new: how many (default 1)", 1},
-    {"type", TYPE, "TYPE", 0, "gid: volume, log (what new makes if not told) or segment. rkey: what "
+    {"type", TYPE, "TYPE", 0, "gid: volume, log (what new and make take if not told) or segment. rkey: what "
      "the key must be, tid, literal:VALUE or any", 1},
     {"layout", LAYOUT, "1..4", 0, "uid8: the layout (default 4, which reads all; with --zookeeper "
      "1, the first)", 1},
@@ -44,14 +44,14 @@ static const struct argp_option option_table[] = {
     {"mode", MODE, "MODE", 0, "new uid8: spread (or 0, the default) or time-sequential (or 1)", 2},
     {"zookeeper", ZOOKEEPER, "HOST:PORT/PATH", 0, "new uid8: claims a number there", 2},
     {"lenient", LENIENT, 0, 0, "show: takes besides muids in lower case, as 32 digits, and with "
-     "short zeros; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
+     "zeros of any width; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
     {"strict", STRICT, 0, 0, "show gid: byte 7 must repeat the prefix", 3},
     {"bytes", BYTES, 0, 0, "show: TEXT is the packed bytes in hex", 3},
     {0},
 };
 
 static const char kinds_text[] =
-    "Makes identifiers, and takes them apart.\v"
+    "Makes identifiers, also from their fields, and takes them apart.\v"
     "Kinds:\n"
     "  muid   timestamp, medallion, offset: TTTTTTTTTTTTT-MMMMMMMMMMM-OOOOOOOO\n"
     "  gid    type, milliseconds, randomness: 24 characters; also gid:TYPE\n"
@@ -61,7 +61,15 @@ static const char kinds_text[] =
     "\n"
     "new: prints fresh ones, one a line. show: takes each TEXT (`-`: lines of standard input) "
     "apart, a JSON object a line; for what is refused {\"error\":...}, and exit status 1 at the "
-    "end.";
+    "end. make: prints the one that has these fields:\n"
+    "\n"
+    "  muid   timestamp (microseconds), medallion, offset\n"
+    "  gid    timestamp_ms, type, random (18 hex digits)\n"
+    "  tid    timestamp (microseconds), clock_id; also rkey:tid\n"
+    "  uid8   timestamp_ms, sequence, generator, cluster, mode\n"
+    "\n"
+    "time=2026-01-31T23:59:59.5Z (or @SECONDS) stands for any timestamp. Fields that are not given are "
+    "0, the random of a GID the lowest: so `make tid time=2026-01-31` is the first of that day.";
 
 static int cannot_make(u9_err err)
 {
@@ -226,18 +234,32 @@ static void check_show(const struct id *id)
     if (id->ask.strict && id->ask.lenient) tool_usage("--strict or --lenient, not both");
 }
 
+static void check_make(const struct id *id)
+{
+    if (!*id->words) tool_usage("make: no FIELD=VALUE given");
+    if (given(id, COUNT)) tool_usage("-n goes with new");
+    if (id->ask.lenient || id->ask.strict || id->ask.bytes)
+        tool_usage("--lenient, --strict and --bytes go with show");
+    if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper)
+        tool_usage("--generator, --cluster, --mode and --zookeeper go with new uid8; make has "
+                   "generator=N");
+    if (given(id, LAYOUT) && id->ask.kind != ID_UID8) tool_usage("--layout goes with uid8");
+}
+
 static void take_words(struct id *id)
 {
+    static const char *const verbs[] = {"new", "show", "make"};
+    static void (*const checks[])(const struct id *) = {check_new, check_show, check_make};
     char **words = id->words;
-    id->make = strcmp(words[0], "new") == 0;
-    if (!id->make && strcmp(words[0], "show") != 0)
-        tool_usage("'%s' is neither `new` nor `show`", words[0]);
+    unsigned verb = 0;
+    while (verb < 3 && strcmp(words[0], verbs[verb]) != 0) verb++;
+    if (verb == 3) tool_usage("'%s' is neither `new` nor `show` nor `make`", words[0]);
+    id->verb = verb == 0 ? NEW : verb == 1 ? SHOW : MAKE;
     if (!words[1]) tool_usage("%s: no kind given (muid gid tid uid8 rkey)", words[0]);
     take_kind(id, words[1]);
     take_type(id);
     id->words = words + 2;
-    if (id->make) check_new(id);
-    else check_show(id);
+    checks[verb](id);
 }
 
 static uint64_t number(const char *option, const char *arg, uint64_t max)
@@ -277,7 +299,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case CLUSTER: id->cluster = (uint32_t)number("--cluster", arg, UINT32_MAX); break;
     case ZOOKEEPER: id->zookeeper = arg; break;
     case ARGP_KEY_ARGS: id->words = state->argv + state->next; break;
-    case ARGP_KEY_NO_ARGS: tool_usage("`new` or `show`?");
+    case ARGP_KEY_NO_ARGS: tool_usage("`new`, `show` or `make`?");
     case ARGP_KEY_END: take_words(id); break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -287,9 +309,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int verb_id(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "new KIND\nshow KIND TEXT...",
+        option_table, parse, "new KIND\nshow KIND TEXT...\nmake KIND FIELD=VALUE...",
         kinds_text, NULL, NULL, NULL};
     struct id id = {.count = 1};
     argp_parse(&parser, argc, argv, 0, NULL, &id);
-    return id.make ? make(&id) : id_show(&id.ask, id.words);
+    if (id.verb == MAKE) return id_make(&id.ask, id.words);
+    return id.verb == NEW ? make(&id) : id_show(&id.ask, id.words);
 }

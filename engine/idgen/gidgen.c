@@ -1,11 +1,11 @@
 /*
  * engine/idgen/gidgen.c: makes fresh GIDs.
  *
- * Owns: u9_gidgen. Rules: [I-16].
+ * Owns: u9_gidgen. Rules: [I-16], [I-21].
  *
  * By default a GID is the clock and 64 fresh random bits (71 if wide), and nothing is remembered.
  * A monotonic generator remembers the last one: in the same millisecond, or behind it, it goes on
- * by adding one to the random bits. That is more than fits a compare-and-swap, so there is a lock,
+ * by adding one to the random bits; a batch takes a run of them at once. That is more than fits a compare-and-swap, so there is a lock,
  * held for some 20 instructions and at times for fetching randomness. It is a word that names the
  * fork generation of its holder: a lock that was held when the process forked is free in the child,
  * which then begins with a millisecond of its own.
@@ -83,11 +83,20 @@ static u9_err draw_noise(const u9_gidgen *gen, noise *out)
     return U9_OK;
 }
 
-/* Adds one. False if that does not fit. */
-static bool count_up(noise *n, bool wide)
+/* Adds `by`. False if that does not fit. */
+static bool count_up(noise *n, bool wide, uint64_t by)
 {
-    if (++n->low != 0) return true;
+    n->low += by;
+    if (n->low >= by) return true;
     return wide && ++n->high <= 0x7f;
+}
+
+/* Lowers what was drawn so far that `more` can be added: a run that begins at the end of the bits. */
+static void leave_room(noise *n, bool wide, uint64_t more)
+{
+    noise end = *n;
+    if (count_up(&end, wide, more)) return;
+    n->low = UINT64_MAX - more; /* its highest bits are as they were: all set, if wide */
 }
 
 static void take_lock(u9_gidgen *gen, unsigned generation)
@@ -107,51 +116,91 @@ static void gidgen_check(const u9_gidgen *gen)
     assert(gen->last.high <= 0x7f && (gen->wide || gen->last.high == 0));
 }
 
-/* The step of a monotonic generator, under its lock. */
-static u9_err step(u9_gidgen *gen, unsigned generation, uint64_t *ms, noise *out)
+/* The step of a monotonic generator, under its lock: the first of `count`, which is at least 1. */
+static u9_err step(u9_gidgen *gen, unsigned generation, uint64_t count, uint64_t *ms, noise *out)
 {
     bool same = gen->filling && gen->generation == generation && *ms < gen->next_ms;
-    noise n = gen->last;
-    if (same && count_up(&n, gen->wide)) {
+    noise n = gen->last, end = gen->last;
+    if (same && count_up(&end, gen->wide, count)) {
+        (void)count_up(&n, gen->wide, 1); /* fits, for `count` do */
         *ms = gen->next_ms - 1;
     } else {
         if (*ms < gen->next_ms) *ms = gen->next_ms; /* behind the clock, or the noise is used up */
         if (*ms > U9_GID_TIMESTAMP_MAX) return U9_LIMIT;
         u9_err err = draw_noise(gen, &n);
         if (err != U9_OK) return err;
+        leave_room(&n, gen->wide, count - 1);
+        end = n;
+        (void)count_up(&end, gen->wide, count - 1); /* fits: there is room */
     }
     gen->next_ms = *ms + 1;
     gen->filling = true;
     gen->generation = generation;
-    gen->last = *out = n;
+    gen->last = end;
+    *out = n;
     gidgen_check(gen);
     return U9_OK;
 }
 
-static u9_err next_noise(u9_gidgen *gen, uint64_t *ms, noise *out)
+/* The first noise of a run of `count`, and its millisecond. */
+static u9_err take_run(u9_gidgen *gen, uint64_t count, uint64_t *ms, noise *out)
 {
-    if (!gen->monotonic) return draw_noise(gen, out);
     unsigned generation = u9i_fork_generation();
     take_lock(gen, generation);
-    u9_err err = step(gen, generation, ms, out);
+    u9_err err = step(gen, generation, count, ms, out);
     atomic_store_explicit(&gen->lock, 0, memory_order_release);
     return err;
 }
 
+static void put_noise(const u9_gidgen *gen, noise n, u9_gid *gid)
+{
+    gid->random[0] = gen->wide ? (uint8_t)(0x80 | n.high) : (uint8_t)gid->type;
+    for (unsigned i = 1; i < U9_GID_RANDOM_SIZE; i++)
+        gid->random[i] = (uint8_t)(n.low >> (8 * (U9_GID_RANDOM_SIZE - 1 - i)));
+}
+
+static void fill_run(const u9_gidgen *gen, u9_gid like, noise n, u9_gid *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put_noise(gen, n, &like);
+        out[i] = like;
+        (void)count_up(&n, gen->wide, 1); /* behind the last: unused */
+    }
+}
+
+/* What was begun is wiped if the randomness ends; a single one was not begun. */
+static u9_err fill_drawn(const u9_gidgen *gen, u9_gid like, u9_gid *out, size_t count)
+{
+    noise n;
+    for (size_t i = 0; i < count; i++) {
+        u9_err err = draw_noise(gen, &n);
+        if (err != U9_OK) {
+            memset(out, 0, i * sizeof *out);
+            return err;
+        }
+        put_noise(gen, n, &like);
+        out[i] = like;
+    }
+    return U9_OK;
+}
+
 u9_err u9_gidgen_next(u9_gidgen *gen, u9_gid_type type, u9_gid *out)
 {
-    u9_gid made = {.type = type};
-    noise n;
+    return u9_gidgen_next_n(gen, type, out, 1);
+}
+
+u9_err u9_gidgen_next_n(u9_gidgen *gen, u9_gid_type type, u9_gid *out, size_t n)
+{
+    u9_gid like = {.type = type};
+    noise first;
     if (type != U9_GID_VOLUME && type != U9_GID_LOG && type != U9_GID_SEGMENT) return U9_ARG;
+    if (n == 0) return U9_OK;
     int64_t now = gen->clock.now_us(gen->clock.ctx);
     if (now < 0) return U9_LIMIT;
-    made.timestamp_ms = (uint64_t)now / 1000;
-    if (made.timestamp_ms > U9_GID_TIMESTAMP_MAX) return U9_LIMIT;
-    u9_err err = next_noise(gen, &made.timestamp_ms, &n);
-    if (err != U9_OK) return err;
-    made.random[0] = gen->wide ? (uint8_t)(0x80 | n.high) : (uint8_t)type;
-    for (unsigned i = 1; i < U9_GID_RANDOM_SIZE; i++)
-        made.random[i] = (uint8_t)(n.low >> (8 * (U9_GID_RANDOM_SIZE - 1 - i)));
-    *out = made;
-    return U9_OK;
+    like.timestamp_ms = (uint64_t)now / 1000;
+    if (like.timestamp_ms > U9_GID_TIMESTAMP_MAX) return U9_LIMIT;
+    if (!gen->monotonic) return fill_drawn(gen, like, out, n);
+    u9_err err = take_run(gen, n, &like.timestamp_ms, &first);
+    if (err == U9_OK) fill_run(gen, like, first, out, n);
+    return err;
 }

@@ -1,7 +1,7 @@
 /*
  * engine/idgen/idgen.c: makes fresh muids and TIDs, and has what all generators share.
  *
- * Owns: u9_muidgen, u9_tidgen, the pools of randomness. Rules: [I-15].
+ * Owns: u9_muidgen, u9_tidgen, the pools of randomness. Rules: [I-15], [I-21].
  *
  * What a generator has given out is one number that only grows, `next`: the lowest timestamp that
  * is still free. Whoever moves it up by compare-and-swap owns what lies between, so there is no
@@ -143,14 +143,15 @@ static u9_err begin_identity(identity *id, const u9_random *random, uint64_t giv
     return U9_OK;
 }
 
-/* [I-15] max(now, *next), which is then taken. */
-static u9_err take_timestamp(_Atomic uint64_t *next, uint64_t now, uint64_t last, uint64_t *out)
+/* [I-15] [I-21] `n` from max(now, *next) on, all or none, which are then taken. `n` is at least 1. */
+static u9_err take_timestamps(_Atomic uint64_t *next, uint64_t now, uint64_t last, uint64_t n, uint64_t *out)
 {
     uint64_t time, free = atomic_load(next);
+    assert(n > 0);
     do {
         time = now > free ? now : free;
-        if (time > last) return U9_LIMIT;
-    } while (!atomic_compare_exchange_weak(next, &free, time + 1));
+        if (time > last || n - 1 > last - time) return U9_LIMIT;
+    } while (!atomic_compare_exchange_weak(next, &free, time + n));
     *out = time;
     return U9_OK;
 }
@@ -200,14 +201,20 @@ void u9_muidgen_free(u9_muidgen *gen)
     free(gen);
 }
 
-u9_err u9_muidgen_transaction(u9_muidgen *gen, u9_muid *out)
+/* The first of `n` transactions. */
+static u9_err take_transactions(u9_muidgen *gen, uint64_t n, u9_muid *out)
 {
     u9_muid made = {.offset = 0};
     u9_err err = read_identity(&gen->medallion, &gen->random, &made.medallion);
     if (err == U9_OK)
-        err = take_timestamp(&gen->next, u9i_clock_us(&gen->clock), MUID_LAST, &made.timestamp);
+        err = take_timestamps(&gen->next, u9i_clock_us(&gen->clock), MUID_LAST, n, &made.timestamp);
     if (err == U9_OK) *out = made;
     return err;
+}
+
+u9_err u9_muidgen_transaction(u9_muidgen *gen, u9_muid *out)
+{
+    return take_transactions(gen, 1, out);
 }
 
 u9_err u9_muid_advance(u9_muid *muid)
@@ -222,6 +229,17 @@ u9_err u9_muidgen_next(u9_muidgen *gen, u9_muid *out)
 {
     u9_err err = u9_muidgen_transaction(gen, out);
     return err == U9_OK ? u9_muid_advance(out) : err;
+}
+
+u9_err u9_muidgen_next_n(u9_muidgen *gen, u9_muid *out, size_t n)
+{
+    u9_muid made;
+    if (n == 0) return U9_OK;
+    u9_err err = take_transactions(gen, n, &made);
+    if (err != U9_OK) return err;
+    made.offset = 1;
+    for (size_t i = 0; i < n; i++, made.timestamp++) out[i] = made;
+    return U9_OK;
 }
 
 u9_err u9_muidgen_seen(u9_muidgen *gen, uint64_t timestamp)
@@ -279,12 +297,19 @@ void u9_tidgen_free(u9_tidgen *gen)
 
 u9_err u9_tidgen_next(u9_tidgen *gen, const u9_tid *prev, u9_tid *out)
 {
+    return u9_tidgen_next_n(gen, prev, out, 1);
+}
+
+u9_err u9_tidgen_next_n(u9_tidgen *gen, const u9_tid *prev, u9_tid *out, size_t n)
+{
+    if (n == 0) return U9_OK;
     uint64_t clock_id, time, now = u9i_clock_us(&gen->clock);
     if (prev && prev->timestamp >= U9_TID_TIMESTAMP_MAX) return U9_LIMIT;
     if (prev && now <= prev->timestamp) now = prev->timestamp + 1;
     u9_err err = read_identity(&gen->clock_id, &gen->random, &clock_id);
-    if (err == U9_OK) err = take_timestamp(&gen->next, now, U9_TID_TIMESTAMP_MAX, &time);
+    if (err == U9_OK) err = take_timestamps(&gen->next, now, U9_TID_TIMESTAMP_MAX, n, &time);
     if (err != U9_OK) return err;
-    *out = (u9_tid){.timestamp = time, .clock_id = (uint32_t)clock_id};
+    for (size_t i = 0; i < n; i++)
+        out[i] = (u9_tid){.timestamp = time + i, .clock_id = (uint32_t)clock_id};
     return U9_OK;
 }

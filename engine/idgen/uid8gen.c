@@ -1,7 +1,7 @@
 /*
  * engine/idgen/uid8gen.c: makes fresh eight-byte identifiers.
  *
- * Owns: u9_uid8gen. Rules: [I-17].
+ * Owns: u9_uid8gen. Rules: [I-17], [I-21].
  *
  * A millisecond has 64 slots, so time is a row of slots, numbered timestamp * 64 + sequence, and
  * `next` is the lowest that is still free. A slot may be taken up to the end of the millisecond
@@ -72,33 +72,61 @@ static void uid8gen_check(const u9_uid8gen *gen)
     assert(atomic_load(&gen->next) <= (U9_UID8_TIMESTAMP_MAX + 1) * SLOTS);
 }
 
-/* U9_AGAIN: the millisecond is full, and the clock has not reached the next. */
-static u9_err take_slot(u9_uid8gen *gen, uint64_t now_ms, uint64_t *out)
+/*
+ * Up to `n` slots of one millisecond, the first in `*out`; `*taken` says how many. U9_AGAIN: the
+ * millisecond is full, and the clock has not reached the next.
+ */
+static u9_err take_slots(u9_uid8gen *gen, uint64_t now_ms, size_t n, uint64_t *out, size_t *taken)
 {
-    uint64_t first = now_ms * SLOTS, slot, free = atomic_load(&gen->next);
+    uint64_t first = now_ms * SLOTS, slot, count, free = atomic_load(&gen->next);
     do {
         slot = first > free ? first : free;
         if (slot / SLOTS > U9_UID8_TIMESTAMP_MAX) return U9_LIMIT;
         if (slot > first && slot % SLOTS == 0) return U9_AGAIN;
-    } while (!atomic_compare_exchange_weak(&gen->next, &free, slot + 1));
+        count = SLOTS - slot % SLOTS;
+        if (count > n) count = n;
+    } while (!atomic_compare_exchange_weak(&gen->next, &free, slot + count));
     *out = slot;
+    *taken = (size_t)count;
     return U9_OK;
+}
+
+/* [I-17] Takes slots as soon as the clock lets it, or gives up. */
+static u9_err wait_for_slots(u9_uid8gen *gen, size_t n, uint64_t *slot, size_t *taken)
+{
+    u9_err err = U9_AGAIN;
+    for (unsigned tries = 0; tries < gen->tries_max && err == U9_AGAIN; tries++) {
+        if (tries > 0) gen->clock.sleep_us(gen->clock.ctx, NAP_US);
+        uint64_t now_ms = u9i_clock_us(&gen->clock) / 1000;
+        err = now_ms > U9_UID8_TIMESTAMP_MAX ? U9_LIMIT : take_slots(gen, now_ms, n, slot, taken);
+    }
+    return err;
 }
 
 u9_err u9_uid8gen_next(u9_uid8gen *gen, u9_uid8 *out)
 {
-    uint64_t slot = 0;
-    u9_err err = U9_AGAIN;
-    if (u9i_fork_generation() != gen->generation) return U9_STATE;
-    for (unsigned tries = 0; tries < gen->tries_max && err == U9_AGAIN; tries++) {
-        if (tries > 0) gen->clock.sleep_us(gen->clock.ctx, NAP_US);
-        uint64_t now_ms = u9i_clock_us(&gen->clock) / 1000;
-        err = now_ms > U9_UID8_TIMESTAMP_MAX ? U9_LIMIT : take_slot(gen, now_ms, &slot);
+    size_t made;
+    return u9_uid8gen_next_n(gen, out, 1, &made);
+}
+
+/* [I-21] A millisecond's share at a time. */
+u9_err u9_uid8gen_next_n(u9_uid8gen *gen, u9_uid8 *out, size_t n, size_t *made)
+{
+    *made = 0;
+    while (*made < n) {
+        uint64_t slot = 0;
+        size_t taken = 0;
+        if (u9i_fork_generation() != gen->generation) return U9_STATE;
+        u9_err err = wait_for_slots(gen, n - *made, &slot, &taken);
+        if (err != U9_OK) return err;
+        uid8gen_check(gen);
+        assert(taken > 0 && taken <= n - *made);
+        for (; taken > 0; taken--, slot++) {
+            u9_uid8 *id = &out[(*made)++];
+            *id = gen->like;
+            id->timestamp_ms = slot / SLOTS;
+            id->sequence = (uint32_t)(slot % SLOTS);
+        }
     }
-    if (err != U9_OK) return err;
-    uid8gen_check(gen);
-    *out = gen->like;
-    out->timestamp_ms = slot / SLOTS;
-    out->sequence = (uint32_t)(slot % SLOTS);
     return U9_OK;
 }

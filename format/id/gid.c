@@ -1,7 +1,8 @@
 /*
  * format/id/gid.c: the three forms of a GID: fields, 16 packed bytes, text.
  *
- * Owns: u9_gid. Rules: [I-6] packing and byte 7, [I-7] text.
+ * Owns: u9_gid. Rules: [I-6] packing and byte 7, [I-7] text, [I-18] order, [I-19] the bounds of a time,
+ * [I-20] the empty GID and the short form.
  *
  * The text is two numbers in base58, each of a fixed width: bytes 0 to 6 in 10 digits and bytes 7
  * to 15 in 13. The widths hold because the top bit of bytes 0 and 7 is set, so the numbers are at
@@ -155,6 +156,58 @@ u9_err u9_gid_parse(const char *text, size_t size, u9_gid_type type, unsigned fl
     u9_id_reason reason = read_gid_text(text, size, bytes);
     if (reason == U9_ID_FINE) reason = read_bytes(bytes, type, flags, out);
     return u9i_told(reason, why);
+}
+
+u9_err u9_gid_format_short(const u9_gid *gid, unsigned flags, char out[U9_GID_SHORT_SIZE + 1])
+{
+    char text[U9_GID_TEXT_SIZE + 1];
+    u9_err err = u9_gid_format(gid, flags, text);
+    if (err == U9_OK) memcpy(out, text + TIME_DIGITS + 1, RANDOM_DIGITS + 1); /* with its NUL */
+    return err;
+}
+
+/* [I-18] */
+int u9_gid_compare(const u9_gid *a, const u9_gid *b)
+{
+    if (a->type != b->type) return a->type < b->type ? -1 : 1;
+    if (a->timestamp_ms != b->timestamp_ms) return a->timestamp_ms < b->timestamp_ms ? -1 : 1;
+    return memcmp(a->random, b->random, sizeof a->random);
+}
+
+/* [I-19] */
+u9_err u9_gid_floor(u9_gid_type type, uint64_t timestamp_ms, unsigned flags, u9_gid *out)
+{
+    u9_gid made = {.type = type, .timestamp_ms = timestamp_ms};
+    if (!flags_fit(flags) || !is_prefix(type) || timestamp_ms > U9_GID_TIMESTAMP_MAX) return U9_ARG;
+    made.random[0] = flags == U9_GID_STRICT ? (uint8_t)type : 0x80;
+    if (flags == U9_GID_LENIENT) memcpy(made.random, least, sizeof least);
+    *out = made;
+    return U9_OK;
+}
+
+u9_err u9_gid_ceil(u9_gid_type type, uint64_t timestamp_ms, unsigned flags, u9_gid *out)
+{
+    u9_gid made = {.type = type, .timestamp_ms = timestamp_ms};
+    if (!flags_fit(flags) || !is_prefix(type) || timestamp_ms > U9_GID_TIMESTAMP_MAX) return U9_ARG;
+    memset(made.random, 0xff, sizeof made.random);
+    if (flags == U9_GID_STRICT) made.random[0] = (uint8_t)type;
+    *out = made;
+    return U9_OK;
+}
+
+/* [I-20] */
+u9_err u9_gid_empty(u9_gid_type type, u9_gid *out)
+{
+    return u9_gid_floor(type, 0, 0, out);
+}
+
+int u9_gid_is_empty(const u9_gid *gid)
+{
+    if (!is_prefix(gid->type) || gid->timestamp_ms != 0) return 0;
+    if (gid->random[0] != 0x80 && gid->random[0] != (unsigned)gid->type) return 0;
+    for (unsigned i = 1; i < U9_GID_RANDOM_SIZE; i++)
+        if (gid->random[i] != 0) return 0;
+    return 1;
 }
 
 const char *u9_gid_type_name(u9_gid_type type)

@@ -2,7 +2,7 @@
  * format/id/muid.c: the three forms of a muid: fields, 16 packed bytes, text.
  *
  * Owns: u9_muid. Rules: [I-1] packing, [I-2] strict text, [I-3] lenient text, [I-4] order, [I-5]
- * references.
+ * references, [I-19] the bounds of a time.
  *
  * The fields are 52, 44 and 32 bits wide, which is 13, 11 and 8 hex digits: so digits of the text
  * and digits of the packed bytes are the same, and a part that has no more significant digits than
@@ -19,6 +19,8 @@
 enum { PARTS = 3 };
 
 static const unsigned part_digits[PARTS] = {13, 11, 8}; /* timestamp, medallion, offset */
+/* The widths in which the scheme's first description prints a medallion and an offset that are 0. */
+static const unsigned first_digits[PARTS] = {13, 13, 5};
 
 /* A run of digits within the text. */
 typedef struct muid_part {
@@ -96,16 +98,17 @@ static u9_id_reason split_muid(const char *text, size_t size, muid_part parts[PA
     return U9_ID_FINE;
 }
 
-/* Reads one part's number. [I-2] exactly as wide as its field; [I-3] or zero, if lenient. */
-static u9_id_reason read_part(muid_part *p, unsigned digits, bool lenient)
+/* Reads one part's number. [I-2] As wide as asked for; [I-3] or zero, if lenient. */
+static u9_id_reason read_part(muid_part *p, unsigned digits, unsigned width, bool lenient)
 {
     size_t zeros = 0;
     while (zeros < p->size && p->digits[zeros] == '0') zeros++;
     if (p->size - zeros > digits) return U9_MUID_RANGE;
     for (size_t i = zeros; i < p->size; i++)
         p->number = p->number << 4 | (unsigned)u9i_hex_digit(p->digits[i]);
-    if (p->size == digits || (lenient && p->number == 0)) return U9_ID_FINE;
-    return U9_MUID_WIDTH;
+    if (lenient && p->number == 0) return U9_ID_FINE;
+    if (p->size != width) return U9_MUID_WIDTH;
+    return width == digits || p->number == 0 ? U9_ID_FINE : U9_MUID_WIDTH;
 }
 
 static u9_id_reason read_muid_text(const char *text, size_t size, bool lenient, u9_muid *out)
@@ -121,8 +124,9 @@ static u9_id_reason read_muid_text(const char *text, size_t size, bool lenient, 
         parts[2] = (muid_part){.digits = parts[1].digits + part_digits[1], .size = part_digits[2]};
         count = PARTS;
     }
+    bool first = !lenient && count > 1 && parts[1].size == first_digits[1];
     for (unsigned i = 0; i < count; i++) {
-        why = read_part(&parts[i], part_digits[i], lenient);
+        why = read_part(&parts[i], part_digits[i], (first ? first_digits : part_digits)[i], lenient);
         if (why != U9_ID_FINE) return why;
     }
     if (lower && !lenient) return U9_MUID_CASE;
@@ -151,6 +155,21 @@ int u9_muid_compare(const u9_muid *a, const u9_muid *b)
     if (order == 0) order = compare_fields(a->medallion, b->medallion);
     if (order == 0) order = compare_fields((uint32_t)a->offset, (uint32_t)b->offset);
     return order;
+}
+
+/* [I-19] Out of range is refused before anything is filled. */
+u9_err u9_muid_floor(uint64_t timestamp, u9_muid *out)
+{
+    if (timestamp > U9_MUID_TIMESTAMP_MAX) return U9_ARG;
+    *out = (u9_muid){.timestamp = timestamp};
+    return U9_OK;
+}
+
+u9_err u9_muid_ceil(uint64_t timestamp, u9_muid *out)
+{
+    if (timestamp > U9_MUID_TIMESTAMP_MAX) return U9_ARG;
+    *out = (u9_muid){.timestamp = timestamp, .medallion = U9_MUID_MEDALLION_MAX, .offset = -1};
+    return U9_OK;
 }
 
 /* [I-5] Each check stands in front of the step that needs it. */

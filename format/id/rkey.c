@@ -1,7 +1,7 @@
 /*
  * format/id/rkey.c: record keys, and the types that say which of them a collection takes.
  *
- * Owns: u9_rkey_rule. Rules: [I-13] syntax, [I-14] types.
+ * Owns: u9_rkey_rule. Rules: [I-13] syntax, [I-14] types, [I-18] order.
  *
  * A record key is its text; it has no other form. No locale is asked what a letter is.
  */
@@ -72,4 +72,12 @@ u9_err u9_rkey_rule_parse(const char *text, size_t size, u9_rkey_rule *out, u9_i
     }
     *out = rule;
     return u9i_told(U9_ID_FINE, why);
+}
+
+/* [I-18] memcmp takes bytes as unsigned, and no NULL, not even for none of them. */
+int u9_rkey_compare(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    size_t common = a_size < b_size ? a_size : b_size;
+    int order = common > 0 ? memcmp(a, b, common) : 0;
+    return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }

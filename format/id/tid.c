@@ -1,7 +1,7 @@
 /*
  * format/id/tid.c: the three forms of a TID: fields, 8 packed bytes, text.
  *
- * Owns: u9_tid. Rules: [I-8] packing, [I-9] text.
+ * Owns: u9_tid. Rules: [I-8] packing, [I-9] text, [I-18] order, [I-19] the bounds of a time.
  *
  * 13 digits of 5 bits are 65 bits, one more than there are: the first digit holds bits 63 to 60
  * only. Two rules read it differently. By the layout bit 63 is always 0, so the first digit is at
@@ -97,4 +97,31 @@ u9_err u9_tid_parse(const char *text, size_t size, unsigned flags, u9_tid *out, 
     u9_id_reason reason = read_tid_text(text, size, &number);
     if (reason == U9_ID_FINE) reason = read_tid_number(number, flags, out);
     return u9i_told(reason, why);
+}
+
+/* [I-18] */
+int u9_tid_compare(const u9_tid *a, const u9_tid *b)
+{
+    if (a->timestamp != b->timestamp) return a->timestamp < b->timestamp ? -1 : 1;
+    return (a->clock_id > b->clock_id) - (a->clock_id < b->clock_id);
+}
+
+u9_err u9_tid_from_time(uint64_t timestamp, uint32_t clock_id, unsigned flags, u9_tid *out)
+{
+    const u9_tid made = {.timestamp = timestamp, .clock_id = clock_id};
+    uint64_t number;
+    if (!tid_number(&made, flags, &number)) return U9_ARG;
+    *out = made;
+    return U9_OK;
+}
+
+/* [I-19] */
+u9_err u9_tid_floor(uint64_t timestamp, unsigned flags, u9_tid *out)
+{
+    return u9_tid_from_time(timestamp, 0, flags, out);
+}
+
+u9_err u9_tid_ceil(uint64_t timestamp, unsigned flags, u9_tid *out)
+{
+    return u9_tid_from_time(timestamp, U9_TID_CLOCK_ID_MAX, flags, out);
 }

@@ -1,7 +1,8 @@
 /*
  * format/id/uid8.c: the three forms of an eight-byte identifier: fields, 8 packed bytes, text.
  *
- * Owns: u9_uid8. Rules: [I-10] packing, [I-11] layouts, [I-12] text.
+ * Owns: u9_uid8. Rules: [I-10] packing, [I-11] layouts, [I-12] text, [I-18] order,
+ * [I-19] the bounds of a time.
  *
  *     bits 63..22 timestamp | 21..16 sequence | 15..13 generator, high | 12 mode
  *          11..4 generator, low | 3..0 cluster
@@ -125,4 +126,36 @@ u9_err u9_uid8_parse(const char *text, size_t size, unsigned layout, u9_uid8 *ou
         number = number << 4 | (unsigned)digit;
     }
     return u9i_told(read_uid8_number(number, l, out), why);
+}
+
+/* [I-18] */
+int u9_uid8_compare(const u9_uid8 *a, const u9_uid8 *b)
+{
+    uint64_t x = uid8_number(a), y = uid8_number(b);
+    return (x > y) - (x < y);
+}
+
+/* [I-19] Whatever the layout reserves is 0 in both. */
+u9_err u9_uid8_floor(uint64_t timestamp_ms, u9_uid8_mode mode, unsigned layout, u9_uid8 *out,
+                     u9_id_reason *why)
+{
+    const struct layout *l = find_layout(layout);
+    const u9_uid8 made = {.timestamp_ms = timestamp_ms, .mode = mode};
+    if (!l) return U9_ARG;
+    u9_id_reason reason = check_fields(&made, l);
+    if (reason == U9_ID_FINE) *out = made;
+    return u9i_told(reason, why);
+}
+
+u9_err u9_uid8_ceil(uint64_t timestamp_ms, u9_uid8_mode mode, unsigned layout, u9_uid8 *out,
+                    u9_id_reason *why)
+{
+    u9_uid8 made;
+    u9_err err = u9_uid8_floor(timestamp_ms, mode, layout, &made, why);
+    if (err != U9_OK) return err;
+    made.sequence = U9_UID8_SEQUENCE_MAX;
+    made.generator = find_layout(layout)->generator_max;
+    made.cluster = U9_UID8_CLUSTER_MAX;
+    *out = made;
+    return U9_OK;
 }

@@ -8,7 +8,11 @@
  *   rkey   a record key: 1 to 512 characters
  *
  * Each has equivalent forms: a struct of its fields, packed big-endian bytes, and text. Packed
- * bytes compare (memcmp) as the identifiers do. All functions are pure and thread-safe, borrow
+ * bytes compare (memcmp) as the identifiers do, and so do canonical texts [I-18]. A `compare` takes
+ * fields that are in range and says < 0, 0 or > 0. `floor` and `ceil` fill the lowest and the highest
+ * identifier of a time, of what a flag or layout allows: what was made at that time, by whomever,
+ * lies between them, both included [I-19]. An identifier from its fields is a struct that `pack` or
+ * `format` takes. All functions are pure and thread-safe, borrow
  * their input and fill the caller's `out`, which a refusal leaves untouched. u9/idgen.h makes
  * fresh ones.
  *
@@ -33,7 +37,7 @@ typedef enum u9_id_reason {
     U9_MUID_EMPTY = 1,      /* no characters */
     U9_MUID_CHARACTER = 2,  /* a character that is neither a hex digit nor a dash */
     U9_MUID_CASE = 3,       /* lower-case hex where only the lenient form allows it */
-    U9_MUID_WIDTH = 4,      /* a part is not exactly 13, 11 or 8 digits wide */
+    U9_MUID_WIDTH = 4,      /* a part is not exactly 13, 11 or 8 digits wide [I-2] */
     U9_MUID_PARTS = 5,      /* an empty part, a trailing dash, or more than three parts */
     U9_MUID_RANGE = 6,      /* a part is wider than its field */
     U9_MUID_NO_CONTEXT = 7, /* a reference takes a field that the change around it does not have */
@@ -106,13 +110,21 @@ U9_API U9_MUST_CHECK u9_err u9_muid_format(const u9_muid *muid, char out[U9_MUID
 
 /*
  * Reads `size` characters of text. Strict: upper case, widths exactly 13-11-8, the short forms `T`
- * and `T-M` [I-2]; `flags` may be U9_MUID_LENIENT [I-3].
+ * and `T-M`, and `T` with 13 zeros, or 13 and 5, behind it [I-2]; `flags` may be U9_MUID_LENIENT
+ * [I-3].
  */
 U9_API U9_MUST_CHECK u9_err u9_muid_parse(const char *text, size_t size, unsigned flags,
                                           u9_muid *out, u9_id_reason *why);
 
 /* Orders by packed bytes: < 0, 0, > 0. [I-4] */
 U9_API int u9_muid_compare(const u9_muid *a, const u9_muid *b);
+
+/*
+ * The lowest muid of `timestamp` (microseconds, 0 .. U9_MUID_TIMESTAMP_MAX): medallion and offset 0;
+ * the highest: both all ones. U9_ARG beyond that range. [I-19]
+ */
+U9_API U9_MUST_CHECK u9_err u9_muid_floor(uint64_t timestamp, u9_muid *out);
+U9_API U9_MUST_CHECK u9_err u9_muid_ceil(uint64_t timestamp, u9_muid *out);
 
 /*
  * Makes a reference that stands inside a transaction absolute [I-5]. `context` is the muid of the
@@ -128,6 +140,7 @@ U9_API U9_MUST_CHECK u9_err u9_muid_resolve(const u9_muid *ref, const u9_muid *c
 #define U9_GID_SIZE 16                                 /* packed bytes */
 #define U9_GID_TEXT_SIZE 24                            /* characters without NUL */
 #define U9_GID_RANDOM_SIZE 9                           /* bytes 7 to 15 */
+#define U9_GID_SHORT_SIZE 13                           /* characters of the short form without NUL */
 
 /* The first byte. The numbers are pinned. */
 typedef enum u9_gid_type {
@@ -159,6 +172,35 @@ U9_API U9_MUST_CHECK u9_err u9_gid_format(const u9_gid *gid, unsigned flags,
 U9_API U9_MUST_CHECK u9_err u9_gid_parse(const char *text, size_t size, u9_gid_type type,
                                          unsigned flags, u9_gid *out, u9_id_reason *why);
 
+/* Orders by packed bytes: by type, then timestamp, then random: < 0, 0, > 0. [I-18] */
+U9_API int u9_gid_compare(const u9_gid *a, const u9_gid *b);
+
+/*
+ * The lowest and the highest GID of `type` and `timestamp_ms` (0 .. U9_GID_TIMESTAMP_MAX) that `flags`
+ * allows: 0, U9_GID_STRICT or U9_GID_LENIENT as above. U9_ARG if one of the three is out of its
+ * range; U9_GID_ANY is no type here. [I-19]
+ */
+U9_API U9_MUST_CHECK u9_err u9_gid_floor(u9_gid_type type, uint64_t timestamp_ms, unsigned flags,
+                                         u9_gid *out);
+U9_API U9_MUST_CHECK u9_err u9_gid_ceil(u9_gid_type type, uint64_t timestamp_ms, unsigned flags,
+                                        u9_gid *out);
+
+/*
+ * The empty GID of a type, which stands for none: timestamp 0, byte 7 80, all else 0. U9_ARG if `type`
+ * is none of the three. [I-20]
+ */
+U9_API U9_MUST_CHECK u9_err u9_gid_empty(u9_gid_type type, u9_gid *out);
+
+/* Not 0 if `gid` is an empty one: of today, or of before with byte 7 repeating the prefix. [I-20] */
+U9_API int u9_gid_is_empty(const u9_gid *gid);
+
+/*
+ * Prints the short form, for people and log lines: the 13 digits behind the dash of the text, and a
+ * NUL. It cannot be read back. `flags` and U9_ARG as u9_gid_format. [I-20]
+ */
+U9_API U9_MUST_CHECK u9_err u9_gid_format_short(const u9_gid *gid, unsigned flags,
+                                                char out[U9_GID_SHORT_SIZE + 1]);
+
 /* "volume", "log", "segment"; "?" for anything else. Static. */
 U9_API const char *u9_gid_type_name(u9_gid_type type);
 
@@ -186,6 +228,22 @@ U9_API U9_MUST_CHECK u9_err u9_tid_format(const u9_tid *tid, unsigned flags,
                                           char out[U9_TID_TEXT_SIZE + 1]);
 U9_API U9_MUST_CHECK u9_err u9_tid_parse(const char *text, size_t size, unsigned flags, u9_tid *out,
                                          u9_id_reason *why);
+
+/* Orders by number: by timestamp, then clock id: < 0, 0, > 0. [I-18] */
+U9_API int u9_tid_compare(const u9_tid *a, const u9_tid *b);
+
+/*
+ * The TID of a time: `timestamp` in microseconds, 0 .. U9_TID_TIMESTAMP_MAX (with U9_TID_TOP_BIT in
+ * `flags` twice that and one more), `clock_id` 0 .. U9_TID_CLOCK_ID_MAX. U9_ARG beyond. Nothing sees
+ * to it that it is fresh: that does u9_tidgen_next. Its text is also the record key of that time, of
+ * the type `tid`. [I-8]
+ */
+U9_API U9_MUST_CHECK u9_err u9_tid_from_time(uint64_t timestamp, uint32_t clock_id, unsigned flags,
+                                             u9_tid *out);
+
+/* The lowest TID of a time, with clock id 0, and the highest. As u9_tid_from_time. [I-19] */
+U9_API U9_MUST_CHECK u9_err u9_tid_floor(uint64_t timestamp, unsigned flags, u9_tid *out);
+U9_API U9_MUST_CHECK u9_err u9_tid_ceil(uint64_t timestamp, unsigned flags, u9_tid *out);
 
 #define U9_UID8_TIMESTAMP_MAX ((UINT64_C(1) << 42) - 1) /* milliseconds */
 #define U9_UID8_SEQUENCE_MAX 63u
@@ -222,6 +280,22 @@ U9_API U9_MUST_CHECK u9_err u9_uid8_format(const u9_uid8 *id, unsigned layout,
 U9_API U9_MUST_CHECK u9_err u9_uid8_parse(const char *text, size_t size, unsigned layout,
                                           u9_uid8 *out, u9_id_reason *why);
 
+/*
+ * Orders by packed bytes: < 0, 0, > 0. Among identifiers of the mode U9_UID8_TIME_SEQUENTIAL that is
+ * by time; the mode U9_UID8_SPREAD scatters times on purpose. [I-18]
+ */
+U9_API int u9_uid8_compare(const u9_uid8 *a, const u9_uid8 *b);
+
+/*
+ * The lowest and the highest eight-byte identifier of a millisecond, in a mode and a layout: sequence,
+ * generator and cluster 0, or at their largest. In the mode U9_UID8_SPREAD they enclose those of this
+ * one millisecond, and two of them no span of time. U9_ARG and `*why` as u9_uid8_pack. [I-19]
+ */
+U9_API U9_MUST_CHECK u9_err u9_uid8_floor(uint64_t timestamp_ms, u9_uid8_mode mode, unsigned layout,
+                                          u9_uid8 *out, u9_id_reason *why);
+U9_API U9_MUST_CHECK u9_err u9_uid8_ceil(uint64_t timestamp_ms, u9_uid8_mode mode, unsigned layout,
+                                         u9_uid8 *out, u9_id_reason *why);
+
 #define U9_RKEY_SIZE_MAX 512 /* characters */
 
 typedef enum u9_rkey_type {
@@ -244,6 +318,13 @@ U9_API U9_MUST_CHECK u9_err u9_rkey_rule_parse(const char *text, size_t size, u9
 /* Checks that `key` is a record key [I-13] and follows `rule` [I-14], which may be NULL: any. */
 U9_API U9_MUST_CHECK u9_err u9_rkey_check(const char *key, size_t size, const u9_rkey_rule *rule,
                                           u9_id_reason *why);
+
+/*
+ * Orders record keys by their bytes, a key before those that it begins: < 0, 0, > 0. Any bytes are
+ * taken, NULL if the size is 0. Those of the type `tid` are so in the order of their times; the lowest
+ * and the highest of a time are the texts of u9_tid_floor and u9_tid_ceil. [I-18] [I-19]
+ */
+U9_API int u9_rkey_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 
 #ifdef __cplusplus
 }

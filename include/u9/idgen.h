@@ -1,5 +1,5 @@
 /*
- * u9/idgen.h: fresh identifiers (SPEC-values.md, I-15 to I-17).
+ * u9/idgen.h: fresh identifiers (SPEC-values.md, I-15 to I-17 and I-21).
  *
  * A generator is one object that any number of threads may use at once; u9/id.h has the forms of
  * what comes out. It never gives out an identifier twice, whatever the clock does, and those of
@@ -14,6 +14,11 @@
  * Errors of the functions that make one: U9_LIMIT, the clock or what was seen is beyond what the
  * identifier can hold (for GIDs also: before 1970); U9_IO, no randomness can be had; U9_STATE, see
  * above. `*out` is then untouched, and nothing was given out.
+ *
+ * Batches (`next_n`) [I-21]: fill `out`, room for `n`, with what `n` calls of `next` might have made, in
+ * one step, so that those of other threads stand before or behind all of it; the clock is read once. It
+ * is all or none, and on failure as above; but u9_uid8gen_next_n, of which a batch may take several
+ * milliseconds, tells how many it made. `n` 0 is U9_OK and does nothing; `out` may be NULL then.
  *
  * Options: set `size` to sizeof of the struct and everything else to zero for the defaults; later
  * versions add fields at the end. They may be NULL where all have a default. Clock and randomness
@@ -75,6 +80,14 @@ U9_API U9_MUST_CHECK u9_err u9_muid_advance(u9_muid *muid);
 /* The only change of a transaction of its own: u9_muidgen_transaction, then u9_muid_advance. */
 U9_API U9_MUST_CHECK u9_err u9_muidgen_next(u9_muidgen *gen, u9_muid *out);
 
+/*
+ * The changes of `n` transactions of their own: consecutive timestamps, of which the first is the
+ * clock's or one above the last; so `n` muids run at most `n` microseconds ahead of the clock. The `n`
+ * changes of one transaction: u9_muidgen_transaction, then u9_muid_advance. U9_LIMIT also if fewer than
+ * `n` are left. [I-21]
+ */
+U9_API U9_MUST_CHECK u9_err u9_muidgen_next_n(u9_muidgen *gen, u9_muid *out, size_t n);
+
 /* Timestamps will be above this one. U9_ARG if no muid could follow it. */
 U9_API U9_MUST_CHECK u9_err u9_muidgen_seen(u9_muidgen *gen, uint64_t timestamp);
 
@@ -95,6 +108,9 @@ U9_API void u9_tidgen_free(u9_tidgen *gen); /* NULL is fine */
 /* A fresh TID, above all before it and above `prev`, which may be NULL. [I-15] */
 U9_API U9_MUST_CHECK u9_err u9_tidgen_next(u9_tidgen *gen, const u9_tid *prev, u9_tid *out);
 
+/* `n` TIDs of consecutive timestamps, all above `prev`, which may be NULL. As u9_muidgen_next_n. [I-21] */
+U9_API U9_MUST_CHECK u9_err u9_tidgen_next_n(u9_tidgen *gen, const u9_tid *prev, u9_tid *out, size_t n);
+
 typedef struct u9_gidgen_options {
     size_t size;             /* sizeof(u9_gidgen_options) */
     const u9_clock *clock;   /* NULL: the system's */
@@ -111,6 +127,13 @@ U9_API void u9_gidgen_free(u9_gidgen *gen); /* NULL is fine */
 
 /* A fresh GID. U9_ARG if `type` is none of the three. [I-16] */
 U9_API U9_MUST_CHECK u9_err u9_gidgen_next(u9_gidgen *gen, u9_gid_type type, u9_gid *out);
+
+/*
+ * `n` GIDs of one millisecond; of a monotonic generator ascending, their random bits going up by one. If
+ * too few are left in its millisecond, the whole batch stands in the next. On U9_IO those that were begun
+ * are zero, which is no GID, and nothing was given out. [I-21]
+ */
+U9_API U9_MUST_CHECK u9_err u9_gidgen_next_n(u9_gidgen *gen, u9_gid_type type, u9_gid *out, size_t n);
 
 typedef struct u9_uid8gen_options {
     size_t size;             /* sizeof(u9_uid8gen_options) */
@@ -134,6 +157,15 @@ U9_API void u9_uid8gen_free(u9_uid8gen *gen); /* NULL is fine */
  * readings: the clock stands still or was set back. [I-17]
  */
 U9_API U9_MUST_CHECK u9_err u9_uid8gen_next(u9_uid8gen *gen, u9_uid8 *out);
+
+/*
+ * Up to `n` eight-byte identifiers, and in `*made` how many, whatever is returned: the first `*made` of
+ * `out` were given out and are good, the rest is untouched. Each millisecond's share is taken in one
+ * step; between them it waits as u9_uid8gen_next does. U9_OK: all `n`. U9_AGAIN: no more within
+ * `tries_max` readings, counted anew with each share; call again for the rest. U9_LIMIT, U9_STATE: there
+ * are no more. [I-21]
+ */
+U9_API U9_MUST_CHECK u9_err u9_uid8gen_next_n(u9_uid8gen *gen, u9_uid8 *out, size_t n, size_t *made);
 
 #ifdef __cplusplus
 }

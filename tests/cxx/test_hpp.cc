@@ -193,6 +193,98 @@ void a_log_is_written_and_read(const std::string &path)
     EXPECT(thrown([&] { (void)log.append("none"); }) == U9_STATE);
 }
 
+template <class F> std::string said(F &&body)
+{
+    try {
+        body();
+    } catch (const u9::error &e) {
+        return e.what();
+    }
+    return "";
+}
+
+bool has(const std::string &text, const char *part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+/* [I-18] [I-19] */
+void identifiers_are_made_of_fields_compared_and_printed()
+{
+    u9::muid m(1642579230975519, 1923190821165, -1);
+    EXPECT(m.text() == "5D5EAC793E61F-1BFC71B112D-FFFFFFFF" && m == u9::muid::parse(m.text()));
+    EXPECT(u9::muid::floor(m.timestamp) < m && m < u9::muid::ceil(m.timestamp));
+    EXPECT(u9::muid::parse("5D5EAC793E61F-0000000000000-00000") == u9::muid::floor(m.timestamp));
+    auto packed = m.pack();
+    EXPECT(u9::muid::unpack({packed.data(), packed.size()}) == m);
+    EXPECT(thrown([] { u9::muid none(U9_MUID_TIMESTAMP_MAX + 1, 1, 1); }) == U9_ARG);
+    EXPECT(thrown([] { (void)u9::muid::ceil(U9_MUID_TIMESTAMP_MAX + 1); }) == U9_ARG);
+    EXPECT(thrown([] { (void)u9::muid::unpack({"short", 5}); }) == U9_ARG);
+    EXPECT(has(said([] { (void)u9::muid::parse("5d5eac793e61f"); }), "must be upper case"));
+
+    u9::gid g(U9_GID_LOG, 1700000000000, {0xa0});
+    EXPECT(g.text() == "74geupMzS3-3386Ju4o4DBPD" && g.short_text() == "3386Ju4o4DBPD");
+    EXPECT(u9::gid::parse(g.text(), U9_GID_LOG, U9_GID_STRICT) == g);
+    EXPECT(u9::gid::floor(U9_GID_LOG, 1700000000000) < g && g <= u9::gid::ceil(U9_GID_LOG, 1700000000000));
+    EXPECT(u9::gid::empty(U9_GID_LOG).is_empty() && !g.is_empty());
+    EXPECT(has(said([&] { (void)u9::gid::parse(g.text(), U9_GID_VOLUME); }), "another type"));
+    EXPECT(thrown([] { u9::gid none(U9_GID_LOG, 1, {0x7f}); }) == U9_ARG);
+    auto gid_packed = g.pack();
+    EXPECT(u9::gid::unpack({gid_packed.data(), gid_packed.size()}) == g);
+
+    u9::tid t(1682739741953005, 30);
+    EXPECT(t.text() == "3jui7kd54zh2y" && u9::tid::parse("3jui7kd54zh2y") == t);
+    EXPECT(u9::tid::floor(t.timestamp) < t && t < u9::tid::ceil(t.timestamp));
+    EXPECT(u9::compare_rkeys(u9::tid::floor(t.timestamp).text(), t.text()) < 0);
+    EXPECT(thrown([] { u9::tid none(1, 1024); }) == U9_ARG);
+    auto tid_packed = t.pack();
+    EXPECT(u9::tid::unpack({tid_packed.data(), tid_packed.size()}) == t);
+
+    u9::uid8 i(143062936275, 10, 2, 5, U9_UID8_TIME_SEQUENTIAL);
+    EXPECT(i.text() == "0853cdcab4ca1025" && u9::uid8::parse(i.text()) == i);
+    EXPECT(u9::uid8::floor(i.timestamp_ms, i.mode) < i && i < u9::uid8::ceil(i.timestamp_ms, i.mode));
+    EXPECT(has(said([] { u9::uid8 none(1, 64, 0, 0); }), "sequence is above 63"));
+    EXPECT(has(said([] { u9::uid8 none(1, 0, 64, 0, U9_UID8_SPREAD, 1); }), "generator is above"));
+    auto uid8_packed = i.pack();
+    EXPECT(u9::uid8::unpack({uid8_packed.data(), uid8_packed.size()}) == i);
+    EXPECT(u9::compare_rkeys("self", "selfie") < 0 && u9::compare_rkeys("a", "a") == 0);
+}
+
+/* [I-21] */
+void generators_make_one_or_a_batch()
+{
+    u9::muid_generator muids;
+    u9::muid first = muids.next();
+    auto batch = muids.next_n(1000);
+    EXPECT(batch.size() == 1000 && first < batch.front() && u9::muid(batch.back()) < muids.next());
+    for (std::size_t k = 1; k < batch.size(); k++)
+        EXPECT(batch[k].timestamp == batch[0].timestamp + k && batch[k].offset == 1);
+
+    u9_gidgen_options growing = {};
+    growing.monotonic = 1;
+    u9::gid_generator gids(growing);
+    u9::gid before = gids.next(U9_GID_VOLUME);
+    EXPECT(before < gids.next_n(U9_GID_VOLUME, 10).front());
+    EXPECT(thrown([&] { (void)gids.next(U9_GID_ANY); }) == U9_ARG);
+
+    u9::tid_generator tids;
+    u9::tid prev = u9::tid::ceil(U9_TID_TIMESTAMP_MAX - 2);
+    u9::tid one = tids.next();
+    EXPECT(one < tids.next_n(2).front());
+    EXPECT(thrown([&] { (void)tids.next_n(3, &prev); }) == U9_LIMIT);
+    EXPECT(prev < tids.next_n(2, &prev).front() && thrown([&] { (void)tids.next(); }) == U9_LIMIT);
+
+    u9_uid8gen_options numbered = {};
+    numbered.generator = 7;
+    u9::uid8_generator uid8s(numbered);
+    EXPECT(uid8s.next().generator == 7 && uid8s.next_n(100).size() == 100);
+    u9_uid8gen_options wrong = {};
+    wrong.cluster = 16;
+    EXPECT(has(said([&] { u9::uid8_generator none(wrong); }), "cluster is above 15"));
+    u9::uid8_generator moved(std::move(uid8s));
+    EXPECT(thrown([&] { (void)uid8s.next(); }) == U9_STATE && moved.next_n(0).empty());
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
@@ -206,6 +298,8 @@ int main(int argc, char **argv)
     values_compare_and_hash_as_everywhere();
     a_tuple_is_matched_from_the_left();
     a_builder_grows_and_starts_anew();
+    identifiers_are_made_of_fields_compared_and_printed();
+    generators_make_one_or_a_batch();
     a_log_is_written_and_read(std::string(argv[1]) + "/log");
     std::printf("test_hpp: %d claims, %d failed\n", claims, failures);
     return failures > 0;

@@ -52,6 +52,7 @@ muids() {
     shows 'a short form prints in full' \
         '{"kind":"muid","text":"5D5EAC793E61F-00000000000-00000000","bytes":"5d5eac793e61f0000000000000000000","time":"2022-01-19T08:00:30.975519Z","timestamp":"1642579230975519","medallion":"0","offset":0}' \
         muid 5D5EAC793E61F
+    shows 'zeros as the first description prints them are no lenient matter' "$(cat out)" muid 5D5EAC793E61F-0000000000000-00000
     shows 'the global object has no time' \
         '{"kind":"muid","text":"FFFFFFFFFFFFF-FFFFFFFFFFF-00000004","bytes":"ffffffffffffffffffffffff00000004","time":null,"timestamp":"4503599627370495","medallion":"17592186044415","offset":4}' \
         muid FFFFFFFFFFFFF-FFFFFFFFFFF-00000004
@@ -200,6 +201,64 @@ rkeys() {
     mistake 'record keys are not made' 'given, not made' new rkey
 }
 
+# makes SENTENCE TEXT ARGUMENT...: `u9 id make` prints exactly this.
+makes() {
+    local sentence=$1 text=$2
+    shift 2
+    id 0 make "$@" && [ "$(cat out)" = "$text" ]
+    result $? "$sentence"
+}
+
+fields() {
+    makes 'a muid from its fields' 5D5EAC793E61F-1BFC71B112D-FFFFFFFF \
+        muid timestamp=1642579230975519 medallion=1923190821165 offset=-1
+    makes 'in any order, at a time' 5D5EAC793E61F-00000000000-80000000 \
+        muid offset=-2147483648 time=2022-01-19T08:00:30.975519Z
+    makes 'a GID from its fields' 74ggbzxuMf-2uAmM7FwXntwW \
+        gid:log timestamp_ms=1764442940070 random=9539e81048FC71d1ad
+    makes 'its type is a field too' 8H1G77cxTA-3SkJyH5Z4rR4T gid type=segment timestamp_ms=1
+    makes 'without random it is the lowest that new makes' 74geupMzS3-3386Ju4o4DBPD gid timestamp_ms=1700000000000
+    makes 'a time is cut to its milliseconds' 74geupMzS3-3386Ju4o4DBPD gid time=@1700000000.000999
+    makes 'a TID from its fields' 3jui7kd54zh2y tid timestamp=1682739741953005 clock_id=30
+    makes 'a TID from a time' 3jui7kd54zh22 tid time=2023-04-29T03:42:21.953005Z
+    makes 'a record key from a time' 3jui7kd54zh2y rkey:tid time=2023-04-29T03:42:21.953005Z clock_id=30
+    makes 'an eight-byte identifier from its fields' 0853cdcab4ca1025 \
+        uid8 mode=1 timestamp_ms=143062936275 sequence=10 generator=2 cluster=5
+    makes 'the mode has a name' 0853cdcab4ca1025 \
+        uid8 mode=time-sequential timestamp_ms=143062936275 sequence=10 generator=2 cluster=5
+    makes 'a layout holds what it holds' 00b26d61e2bf03ff \
+        uid8 --layout 1 timestamp_ms=1406714400000 sequence=63 generator=63 cluster=15
+    id 0 new gid:volume && cp out ask && id 0 show gid - <ask
+    local shown
+    mapfile -t shown < <(sed 's/[{}"]//g; s/,/\n/g; s/:/=/g' out | grep -E '^(type|timestamp_ms|random)=')
+    makes 'what show prints is taken back' "$(cat ask)" gid "${shown[@]}"
+    mistake 'no field' 'no FIELD=VALUE' make muid
+    mistake 'no value' "'offset' is not FIELD=VALUE" make muid offset
+    mistake 'an unknown field' "'clock_id' is not a field: time timestamp medallion offset" make muid clock_id=1
+    mistake 'no timestamp' 'neither timestamp_ms= nor time=' make uid8 generator=1
+    mistake 'a field twice' 'offset=2: offset is given already' make muid timestamp=1 offset=1 offset=2
+    mistake 'a timestamp and a time' 'timestamp is given already' make tid timestamp=1 time=@1
+    mistake 'a medallion out of range' 'medallion=17592186044416: not a number from 0 to 17592186044415' make muid timestamp=1 medallion=17592186044416
+    mistake 'an offset out of range' 'offset=2147483648: not a number from -2147483648 to 2147483647' make muid timestamp=1 offset=2147483648
+    mistake 'a timestamp out of range' 'timestamp=4503599627370496: not a number from 0' make muid timestamp=4503599627370496
+    mistake 'a timestamp below 0' 'timestamp=-1: not a number from 0 to 9007199254740991' make tid timestamp=-1
+    mistake 'a clock id out of range' 'clock_id=1024: not a number from 0 to 1023' make tid timestamp=1 clock_id=1024
+    mistake 'a clock id that is no number' 'clock_id=x: not a number from 0 to 1023' make tid timestamp=1 clock_id=x
+    mistake 'a time beyond the field' 'timestamp_ms goes from 0 to 4398046511103' make uid8 time=2200-01-01
+    mistake 'a time that is none' 'time noon: not a time' make tid time=noon
+    mistake 'a generator above those of the layout' 'generator=64: not a number from 0 to 63 \(layout 1\)' make uid8 --layout 1 timestamp_ms=1 generator=64
+    mistake 'a mode that the layout does not have' 'does not have this mode' make uid8 --layout 2 timestamp_ms=1 mode=1
+    mistake 'a mode that is none' 'mode=2: neither spread nor time-sequential' make uid8 timestamp_ms=1 mode=2
+    mistake 'a type that is none' 'type=leaf: not one of volume, log and segment' make gid timestamp_ms=1 type=leaf
+    mistake 'two types of GIDs' 'type= is given already' make gid:log timestamp_ms=1 type=log
+    mistake 'random bytes that have no text' 'random=7fffffffffffffffff: not 18 hex digits' make gid timestamp_ms=1 random=7fffffffffffffffff
+    mistake 'too few of them' 'not 18 hex digits' make gid timestamp_ms=1 random=80
+    mistake 'any record key' 'record keys are their text' make rkey timestamp=1
+    mistake '-n for make' '-n goes with new' make tid -n 2 timestamp=1
+    mistake '--generator for make' 'make has generator=N' make uid8 --generator 1 timestamp_ms=1
+    mistake '--bytes for make' 'go with show' make tid --bytes timestamp=1
+}
+
 lines() {
     printf '3jui7kd54zh2y\nx\n\n3jui7kd54zh2y\0\n3jui7kd54zh2y\r\n3jui7kd54zh2y' >ask
     id 1 show tid - <ask
@@ -243,8 +302,12 @@ words() {
     mistake 'a type where there is none' "is not a kind" show muid:log x
     mistake 'no kind' 'no kind' show
     mistake 'no text' 'no TEXT' show tid
-    mistake 'neither new nor show' 'neither' make tid
-    mistake 'nothing' 'new.*or.*show' --lenient
+    for word in timestamp timestamp_ms medallion offset clock_id sequence random time=; do
+        "$u9" id --help >out 2>err
+        claim "--help tells of the field $word" grep -q -- "$word" out
+    done
+    mistake 'neither new nor show nor make' 'neither' brew tid
+    mistake 'nothing' 'new.*show.*make' --lenient
     mistake 'two types' '--type' show gid:log --type log x
     mistake 'an unknown type of GIDs' 'not a type of GIDs' show gid --type leaf x
     mistake 'a type for muids' 'goes with gid and rkey' show muid --type log x
@@ -263,6 +326,7 @@ gids
 tids
 uid8s
 rkeys
+fields
 lines
 words
 tally

@@ -1,5 +1,5 @@
 /*
- * tests/engine/idgen/test_idgen_race.c: fresh identifiers (SPEC-values.md, I-15 to I-17) made by several
+ * tests/engine/idgen/test_idgen_race.c: fresh identifiers (SPEC-values.md, I-15 to I-17, I-21) made by several
  * at once: parents and forked children, and eight threads that make ten million of each kind (fewer
  * under a sanitizer). One thread and a simulated clock are in test_idgen.c.
  */
@@ -400,6 +400,124 @@ START_TEST(eight_threads_never_make_an_eight_byte_identifier_twice)
 }
 END_TEST
 
+/* A thread's batch, of which one is taken after the other; each begins with the thread. */
+enum { BATCH_MAX = 97 };
+
+static _Thread_local struct {
+    size_t next, size, rounds;
+    u9_muid muids[BATCH_MAX];
+    u9_tid tids[BATCH_MAX];
+    u9_gid gids[BATCH_MAX];
+    u9_uid8 uid8s[BATCH_MAX];
+} batch;
+
+/* True if the batch is used up: then its next size, now and then 1. */
+static bool batch_is_empty(void)
+{
+    if (batch.next < batch.size) return false;
+    batch.next = 0;
+    batch.size = batch.rounds++ * 31 % BATCH_MAX + 1;
+    return true;
+}
+
+/* [I-21] What another thread was given does not stand between those of a batch. */
+static bool make_muid_of_batch(void *gen, uint64_t *out)
+{
+    if (batch_is_empty() && u9_muidgen_next_n((u9_muidgen *)gen, batch.muids, batch.size) != U9_OK)
+        return false;
+    *out = batch.muids[batch.next].timestamp;
+    return *out == batch.muids[0].timestamp + batch.next++;
+}
+
+static bool make_tid_of_batch(void *gen, uint64_t *out)
+{
+    if (batch_is_empty() && u9_tidgen_next_n((u9_tidgen *)gen, NULL, batch.tids, batch.size) != U9_OK)
+        return false;
+    *out = batch.tids[batch.next].timestamp;
+    return *out == batch.tids[0].timestamp + batch.next++;
+}
+
+static bool make_gid_of_batch(void *gen, uint64_t *out)
+{
+    if (batch_is_empty() &&
+        u9_gidgen_next_n((u9_gidgen *)gen, U9_GID_LOG, batch.gids, batch.size) != U9_OK)
+        return false;
+    *out = low_bits(&batch.gids[batch.next++]);
+    return true;
+}
+
+static bool make_monotonic_gid_of_batch(void *gen, uint64_t *out)
+{
+    if (!make_gid_of_batch(gen, out)) return false;
+    return *out == low_bits(&batch.gids[0]) + batch.next - 1;
+}
+
+static bool make_uid8_of_batch(void *gen, uint64_t *out)
+{
+    uint8_t packed[U9_UID8_SIZE];
+    while (batch_is_empty()) { /* of a batch that was cut short, what there is */
+        u9_err err = u9_uid8gen_next_n((u9_uid8gen *)gen, batch.uid8s, batch.size, &batch.size);
+        if (err != U9_OK && err != U9_AGAIN) return false;
+    }
+    if (u9_uid8_pack(&batch.uid8s[batch.next++], 4, packed, NULL) != U9_OK) return false;
+    *out = 0;
+    for (unsigned i = 0; i < sizeof packed; i++) *out = *out << 8 | packed[i];
+    return true;
+}
+
+/* [I-21] */
+START_TEST(eight_threads_that_take_batches_never_get_a_muid_twice)
+{
+    u9_muidgen *gen = new_muidgen(NULL);
+    expect_distinct(gen, make_muid_of_batch, true);
+    u9_muidgen_free(gen);
+}
+END_TEST
+
+/* [I-21] */
+START_TEST(eight_threads_that_take_batches_never_get_a_tid_twice)
+{
+    u9_tidgen *gen = new_tidgen(NULL);
+    expect_distinct(gen, make_tid_of_batch, true);
+    u9_tidgen_free(gen);
+}
+END_TEST
+
+/* [I-21] */
+START_TEST(eight_threads_that_take_batches_never_get_a_gid_twice)
+{
+    u9_gidgen *gen = new_gidgen(NULL);
+    expect_distinct(gen, make_gid_of_batch, false);
+    u9_gidgen_free(gen);
+}
+END_TEST
+
+/* [I-21] The clock stands: all are in one millisecond. */
+START_TEST(eight_threads_that_take_batches_never_get_a_monotonic_gid_twice)
+{
+    const u9_clock clock = {standing_us, NULL, NULL};
+    const u9_random random = {fill_ones, NULL};
+    const u9_gidgen_options o = {.size = sizeof o, .clock = &clock, .random = &random,
+                                 .monotonic = 1};
+    u9_gidgen *gen = new_gidgen(&o);
+    expect_distinct(gen, make_monotonic_gid_of_batch, true);
+    u9_gidgen_free(gen);
+}
+END_TEST
+
+/* [I-21] */
+START_TEST(eight_threads_that_take_batches_never_get_an_eight_byte_identifier_twice)
+{
+    _Atomic int64_t now = NOON_US;
+    const u9_clock clock = {going_us, go, &now};
+    const u9_uid8gen_options o = {.size = sizeof o, .clock = &clock, .generator = 2047,
+                                  .mode = U9_UID8_TIME_SEQUENTIAL};
+    u9_uid8gen *gen = new_uid8gen(&o);
+    expect_distinct(gen, make_uid8_of_batch, true);
+    u9_uid8gen_free(gen);
+}
+END_TEST
+
 Suite *suite_idgen_race(void)
 {
     const TTest *const tests[] = {
@@ -410,6 +528,11 @@ Suite *suite_idgen_race(void)
         eight_threads_never_make_a_gid_twice,
         eight_threads_never_make_a_monotonic_gid_twice,
         eight_threads_never_make_an_eight_byte_identifier_twice,
+        eight_threads_that_take_batches_never_get_a_muid_twice,
+        eight_threads_that_take_batches_never_get_a_tid_twice,
+        eight_threads_that_take_batches_never_get_a_gid_twice,
+        eight_threads_that_take_batches_never_get_a_monotonic_gid_twice,
+        eight_threads_that_take_batches_never_get_an_eight_byte_identifier_twice,
     };
     Suite *suite = suite_create("idgen_race");
     TCase *tcase = tcase_create("idgen_race");

@@ -190,7 +190,7 @@ static const row rows[] = {
      {UINT64_C(1642579230975519), UINT64_C(1923190821165), 11},
      "5d5eac793e61f1bfc71b112d0000000b", "5D5EAC793E61F-1BFC71B112D-0000000B"},
     /* with the old 13/5 widths */
-    {LENIENT, "5D5EAC793E61F-0000000000000-00000",
+    {SHORT, "5D5EAC793E61F-0000000000000-00000",
      {UINT64_C(1642579230975519), 0, 0},
      "5d5eac793e61f0000000000000000000", "5D5EAC793E61F-00000000000-00000000"},
     /* mixed case */
@@ -404,8 +404,28 @@ START_TEST(strict_text_says_why_lenient_text_is_refused)
     expect_refused("5D5EAC793E61F-1BFC71B112D-0000000b", 0, U9_MUID_CASE);
     expect_refused("5d5eac793e61f", 0, U9_MUID_CASE);
     expect_refused("5D5EAC793E61F1BFC71B112D0000000B", 0, U9_MUID_RANGE);
-    expect_refused("5D5EAC793E61F-0000000000000-00000", 0, U9_MUID_WIDTH);
+    expect_refused("5D5EAC793E61F-00000000000-0", 0, U9_MUID_WIDTH);
     expect_refused("0", 0, U9_MUID_WIDTH);
+}
+END_TEST
+
+/* [I-2] 13 zeros, or 13 and 5: no other number, no mixture with the widths of today. */
+START_TEST(zero_parts_are_read_in_the_widths_of_the_first_description)
+{
+    const u9_muid zero = {0, 0, 0}, time = {UINT64_C(1642579230975519), 0, 0};
+    expect_read("5D5EAC793E61F-0000000000000", 0, &time);
+    expect_read("5D5EAC793E61F-0000000000000-00000", 0, &time);
+    expect_read("0000000000000-0000000000000-00000", 0, &zero);
+    static const char *const wrong[] = {
+        "5D5EAC793E61F-0000000000000-0000B",   "5D5EAC793E61F-001BFC71B112D-00000",
+        "5D5EAC793E61F-001BFC71B112D",         "5D5EAC793E61F-1BFC71B112D-00000",
+        "5D5EAC793E61F-00000000000-00000",     "5D5EAC793E61F-000000000000-00000",
+        "5D5EAC793E61F-00000000000000-00000",  "5D5EAC793E61F-0000000000000-0000",
+        "5D5EAC793E61F-0000000000000-00000000", "5D5EAC793E61F-0000000000000-0000000B",
+        "5D5EAC793E61F-0000000000000-000000",  "00000000000000-0000000000000-00000",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        expect_refused(wrong[i], 0, U9_MUID_WIDTH);
 }
 END_TEST
 
@@ -659,6 +679,7 @@ Suite *suite_muid(void)
         lenient_texts_need_the_flag,
         bad_texts_are_refused_in_either_mode,
         strict_text_says_why_lenient_text_is_refused,
+        zero_parts_are_read_in_the_widths_of_the_first_description,
         lenient_zero_parts_have_any_width,
         lenient_text_without_dashes_has_32_digits_of_either_case,
         an_embedded_nul_is_refused,
