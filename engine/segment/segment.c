@@ -20,7 +20,7 @@ static void segment_check(const u9i_segment *s)
 }
 
 /* True in a forked child: a thread of the parent may hold the locks, forever, with what they guard half done. */
-static bool is_inherited(const u9i_segment *s)
+static bool inherits_segment(const u9i_segment *s)
 {
     return s->forks != u9i_fork_generation();
 }
@@ -47,7 +47,7 @@ u9i_segment *u9i_segment_ref(u9i_segment *s)
 void u9i_segment_unref(u9i_segment *s)
 {
     if (s == NULL || atomic_fetch_sub(&s->references, 1) > 1) return;
-    if (!is_inherited(s)) {
+    if (!inherits_segment(s)) {
         assert(s->readers == 0);
         pthread_mutex_destroy(&s->judging);
         pthread_mutex_destroy(&s->lock);
@@ -79,7 +79,7 @@ static void drop_reader(u9i_segment *s)
 
 void u9i_segment_close(u9i_segment *s)
 {
-    if (is_inherited(s)) { /* the child is one thread */
+    if (inherits_segment(s)) { /* the child is one thread */
         drop_reader(s);
         return;
     }

@@ -49,20 +49,20 @@ static void free_window(u9i_window *w)
  * True in a forked child: other threads of the parent have windows that never come back, and one of them may
  * hold the lock, forever. What such a thread leaves half done is a row that can be gone through.
  */
-static bool is_inherited(const u9i_windows *p)
+static bool inherits_windows(const u9i_windows *p)
 {
     return p->forks != u9i_fork_generation();
 }
 
 void u9i_windows_release(u9i_windows *p)
 {
-    assert(p->lent == 0 || is_inherited(p));
+    assert(p->lent == 0 || inherits_windows(p));
     for (u9i_window *w = p->idle, *next; w; w = next) {
         next = w->next;
         free_window(w);
     }
     p->idle = NULL;
-    if (!is_inherited(p)) pthread_mutex_destroy(&p->lock);
+    if (!inherits_windows(p)) pthread_mutex_destroy(&p->lock);
 }
 
 static u9i_window *new_window(void)
@@ -97,7 +97,7 @@ void u9i_windows_return(u9i_windows *p, u9i_window *w)
 {
     if (w == NULL) return;
     u9i_window_turn(w, NULL, NULL);
-    if (is_inherited(p)) {
+    if (inherits_windows(p)) {
         free_window(w);
         return;
     }
