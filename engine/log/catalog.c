@@ -144,6 +144,15 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* A name that a listing gave twice, as one may while names change, is there once. */
+static void drop_doubles(u9i_row *row)
+{
+    size_t n = row->count > 0;
+    for (size_t i = 1; i < row->count; i++)
+        if (row->facts[i].number != row->facts[n - 1].number) row->facts[n++] = row->facts[i];
+    row->count = n;
+}
+
 /* Which files there are, and what they are from outside. */
 static u9_err list_files(load *l)
 {
@@ -155,6 +164,7 @@ static u9_err list_files(load *l)
         return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
                          U9I_AT(.path = l->source->path, .sys = -sys), "cannot list the directory");
     if (l->row.count > 1) qsort(l->row.facts, l->row.count, sizeof *l->row.facts, by_number);
+    drop_doubles(&l->row);
     for (size_t i = 0; i < l->row.count; i++) {
         u9i_facts *f = &l->row.facts[i];
         f->newest = i + 1 == l->row.count;

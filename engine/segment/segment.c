@@ -111,6 +111,7 @@ unsigned u9i_segment_begin(u9i_segment *s, u9i_windows *windows, uint64_t size, 
     if (s->begun && size < s->frontier.size) forget_extents(s);
     if (!s->begun) s->frontier = *out;
     s->begun = true;
+    if (size > s->frontier.size && !s->facts.named) s->frontier.promise_final = false; /* more may promise */
     s->frontier.size = size;
     if (!s->facts.named) s->frontier.bound = size;
     unsigned generation = s->generation;

@@ -420,8 +420,8 @@ ids() {
     mistake 2 "'uuid' is not a kind" 'id new with an unknown kind' "$u9" id new uuid
     mistake 2 'no kind' 'id new without a kind' "$u9" id new
     mistake 2 'no TEXT' 'id show without a text' "$u9" id show muid
-    mistake 2 "'make' is neither" 'id with an unknown word' "$u9" id make muid
-    mistake 2 'new.*or.*show' 'id alone' "$u9" id
+    mistake 2 "'burn' is neither" 'id with an unknown word' "$u9" id burn muid
+    mistake 2 'new.*show.*or.*make' 'id alone' "$u9" id
 }
 
 durability() {
