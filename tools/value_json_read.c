@@ -119,9 +119,9 @@ static const char *build_integer(u9_builder *b, const struct tree_node *node)
 {
     int negative = *node->text == '-', over = 0;
     uint64_t number = 0;
-    for (uint32_t i = (uint32_t)negative; i < node->size; i++)
-        over |= __builtin_mul_overflow(number, 10u, &number) |
-                __builtin_add_overflow(number, (uint64_t)(node->text[i] - '0'), &number);
+    for (uint32_t i = (uint32_t)negative; i < node->size && !over; i++)
+        over = __builtin_mul_overflow(number, 10u, &number) ||
+               __builtin_add_overflow(number, (uint64_t)(node->text[i] - '0'), &number);
     if (over || (negative && number > (uint64_t)1 << 63))
         return refuse("%.*s is not an integer from -2^63 to 2^64 - 1", some_of(node), node->text);
     if (!negative) return because(b, u9_build_uint(b, number));
