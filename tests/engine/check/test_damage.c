@@ -259,7 +259,7 @@ START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
     victim v;
     take(&v, log, 1);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_every_bit(&v, 997);
+    flip_every_bit(&v, 97);
     drop(&v);
 }
 END_TEST
@@ -284,7 +284,7 @@ START_TEST(every_flipped_bit_of_a_sealed_segment_is_told)
     victim v;
     take(&v, log, 2);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_every_bit(&v, 997);
+    flip_every_bit(&v, 97);
     drop(&v);
     forge_free(&one);
     forge_free(&two);
