@@ -61,7 +61,8 @@ static int add(struct reading *r, enum tree_kind kind, const char *text, size_t 
     size_t read = yajl_get_bytes_consumed(r->yajl);
     size_t at = kept && kept != text ? read : kept ? (size_t)(kept - r->text) : read;
     if (at > 0 && kind != TREE_NUMBER) at--; /* the quote or bracket */
-    if (t->count == 0) at = strspn(r->text, " \t\r\n");
+    if (t->count == 0)
+        for (at = 0; at < r->size && memchr(" \t\r\n", r->text[at], 4) != NULL;) at++;
     t->nodes[t->count] = (struct tree_node){.text = kept,
                                             .size = (uint32_t)size,
                                             .at = (uint32_t)at,
