@@ -358,6 +358,8 @@ $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
 	        "$$(ls $$c | wc -l) files in the corpus"; \
 	else \
 	    tail -n 60 $$log >&2; \
+	    for f in $$found/*; do echo "$$f, compressed:"; gzip -9 <$$f | base64; done >&2; \
+	    grep -aE 'does not hold|Assertion|runtime error|ERROR: ' $$log >&2 || true; \
 	    echo "fuzz $*: FAILED, the whole story is in $$log, the input in $$found" >&2; exit 1; \
 	fi
 

@@ -61,6 +61,9 @@ u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t c
     *total = 0;
     if (count == 0 || count > UINT32_MAX)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "a batch has 1 to 2^32-1 records");
+    if (count > UINT64_MAX - w->count - w->end.ordinal)
+        return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "L-5"),
+                         "the log's ordinals are used up");
     for (size_t i = 0; i < count; i++) {
         uint64_t elements, size;
         u9_id_reason why = U9_ID_FINE;

@@ -841,6 +841,36 @@ START_TEST(a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there)
 }
 END_TEST
 
+/* The last ordinal is 2^64 - 2: that of the end behind it is still a number. */
+START_TEST(no_ordinal_is_given_twice_where_they_run_out) /* [L-5] */
+{
+    forged_segment first = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&first, "first ", 1);
+    first.next.ordinal = UINT64_MAX - 2; /* as if all between were lost */
+    uint64_t end = forge_records(&first, "nearly last ", 1);
+    ck_assert_uint_gt(end, 0);
+    forge_end(&first, U9I_END_CLOSING);
+    forge_save(&first, at("log"));
+    forge_free(&first);
+    u9_fault fault;
+    uint8_t value[] = {0x80, 0x80};
+    u9_entry two[2] = {{.values = value, .size = 1}, {.values = value, .size = 1}};
+    u9_log *w = open_writer(at("log"), NULL);
+    ck_assert_uint_eq(u9_log_next(w), UINT64_MAX - 1);
+    ck_assert_int_eq(u9_log_append_batch(w, two, 2, NULL), U9_LIMIT);
+    append_text(w, "the last");
+    ck_assert_uint_eq(u9_log_next(w), UINT64_MAX);
+    ck_assert_int_eq(u9_log_append_batch(w, two, 1, NULL), U9_LIMIT);
+    u9_log_fault(w, &fault);
+    ck_assert_str_eq(fault.rule, "L-5");
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 3);
+    ck_assert(has_text(s, "the last"));
+    forget(s);
+}
+END_TEST
+
 static uint64_t check_frame_keys(const view *v, size_t i, uint64_t medallion, uint64_t latest)
 {
     u9i_body body = body_at(v, i);
@@ -1362,6 +1392,7 @@ Suite *suite_writer(void)
     tcase_add_test(records, a_batch_of_300_is_one_frame);
     tcase_add_test(records, a_batch_is_all_or_nothing_wherever_the_file_ends);
     tcase_add_test(records, a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there);
+    tcase_add_test(records, no_ordinal_is_given_twice_where_they_run_out);
     tcase_add_test(records, a_frame_is_a_transaction_of_muids);
     tcase_add_test(records, compression_makes_a_log_smaller_and_reads_back);
     tcase_add_test(records, a_boundary_in_a_record_is_masked_and_comes_back);
