@@ -146,6 +146,7 @@ static void recode(const u9i_body *body)
     case U9I_BODY_END: RECODE(u9i_end_record, u9i_end_record_decode, u9i_end_record_encode, 12); break;
     case U9I_BODY_TRIM: RECODE(u9i_trim_record, u9i_trim_record_decode, u9i_trim_record_encode, 3); break;
     case U9I_BODY_PART: RECODE(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode, 5); break;
+    case U9I_BODY_MARK: RECODE(u9i_mark_record, u9i_mark_record_decode, u9i_mark_record_encode, 10); break;
     case U9I_BODY_PAGE:
         RECODE(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode, r.has_seed ? 5u : 4u);
         break;

@@ -18,7 +18,7 @@
 #define BODY_MAX ((uint64_t)1 << 24)
 
 /* BROKEN: what R-9 calls damage. OTHER: a control record that a later version may know. */
-typedef enum body_kind { NOTHING, RECORDS, PART, OPEN, END, TRIM, PAGE, OTHER, BROKEN } body_kind;
+typedef enum body_kind { NOTHING, RECORDS, PART, OPEN, END, TRIM, PAGE, MARKED, OTHER, BROKEN } body_kind;
 
 typedef struct field { /* content of an element, without bytecode and length */
     const uint8_t *at;
@@ -225,6 +225,7 @@ static body_kind control(frame *f, const uint8_t *name, uint64_t elements)
     } known[] = {{"u9open\0", "sbb8888bb88b1t", 0x41, OPEN},
                  {"u9end\0\0", "s1888888btvv", 0x41, END},
                  {"u9trim\0", "s88", 0x41, TRIM},
+                 {"u9mark\0", "sb88bb88b8", 0x41, MARKED},
                  {"u9part\0", "s488l", 0x42, PART},
                  {"u9page\0", "ssaa", 0x42, PAGE},
                  {"u9lz4\0\0", "", 0, BROKEN},

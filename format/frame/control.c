@@ -1,6 +1,6 @@
 /*
  * format/frame/control.c: encoders and decoders of the control records. Each pair reads like its table in
- * SPEC.md. [C-1] to [C-7]
+ * SPEC.md. [C-1] to [C-8]
  */
 #include "format/frame/control.h"
 
@@ -12,12 +12,12 @@ enum { CODE_ARRAY32 = 0x46 };
 
 static const char names[][8] = {
     [U9I_BODY_OPEN] = "u9open", [U9I_BODY_END] = "u9end",   [U9I_BODY_TRIM] = "u9trim",
-    [U9I_BODY_PART] = "u9part", [U9I_BODY_PAGE] = "u9page",
+    [U9I_BODY_PART] = "u9part", [U9I_BODY_PAGE] = "u9page",  [U9I_BODY_MARK] = "u9mark",
 };
 
 u9i_body_kind u9i_control_kind(const uint8_t name[8])
 {
-    for (u9i_body_kind k = U9I_BODY_OPEN; k <= U9I_BODY_PAGE; k++)
+    for (u9i_body_kind k = U9I_BODY_OPEN; k <= U9I_BODY_MARK; k++)
         if (memcmp(name, names[k], 8) == 0) return k;
     return U9I_BODY_OTHER;
 }
@@ -154,6 +154,21 @@ void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
     put_array(out, type_at, 1, r->count, r->at, n * 8);
     if (r->has_seed) put_u64(out, r->seed);
     close_control(out, at, 4, r->has_seed ? 5 : 4);
+}
+
+void u9i_mark_record_encode(u9i_out *out, const u9i_mark_record *r)
+{
+    size_t at = open_control(out, 2, U9I_BODY_MARK); /* [C-8] */
+    put_bytes16(out, r->log);
+    put_u64(out, r->first_ordinal);
+    put_u64(out, r->segment);
+    put_bytes16(out, r->boundary);
+    put_bytes16(out, r->secret);
+    put_u64(out, r->end.offset);
+    put_u64(out, r->end.ordinal);
+    put_bytes16(out, r->end.chain);
+    put_u64(out, r->time_us);
+    close_control(out, at, 2, 10);
 }
 
 static void take_code(u9i_in *in, unsigned code)
@@ -353,6 +368,26 @@ u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record 
         more--;
     }
     leave_tuple(&in, more);
+    if (!in.failed) *out = r;
+    return done(&in);
+}
+
+u9_err u9i_mark_record_decode(const uint8_t *body, size_t size, u9i_mark_record *out)
+{
+    u9i_mark_record r;
+    uint64_t more;
+    u9i_in in = take_tuple(body, size, 2, U9I_BODY_MARK, 10, &more); /* [C-8] */
+    take_bytes16(&in, r.log);
+    r.first_ordinal = take_u64(&in);
+    r.segment = take_u64(&in);
+    take_bytes16(&in, r.boundary);
+    take_bytes16(&in, r.secret);
+    r.end.offset = take_u64(&in);
+    r.end.ordinal = take_u64(&in);
+    take_bytes16(&in, r.end.chain);
+    r.time_us = take_u64(&in);
+    leave_tuple(&in, more);
+    if (r.segment == 0) in.failed = true;
     if (!in.failed) *out = r;
     return done(&in);
 }

@@ -1,5 +1,5 @@
 /*
- * format/frame/control.h: the control records, byte for byte. [C-1] to [C-7]
+ * format/frame/control.h: the control records, byte for byte. [C-1] to [C-8]
  *
  * Encoders fill a u9i_out with the whole record; decoders take the decoded body of a frame. A decoder
  * returns U9_CORRUPT if a fixed bytecode is not where the table has it, and ignores elements that a
@@ -86,6 +86,16 @@ typedef struct u9i_page_record {
     bool has_seed;
 } u9i_page_record;
 
+typedef struct u9i_mark_record {
+    uint8_t log[16];
+    uint64_t first_ordinal; /* of the first record that is kept */
+    uint64_t segment;       /* the one that `end` is in */
+    uint8_t boundary[U9I_HASH_SIZE];
+    uint8_t secret[U9I_SECRET_SIZE];
+    u9i_position end;       /* durable up to here */
+    uint64_t time_us;
+} u9i_mark_record;
+
 /* Which control record has this 8-byte name; U9I_BODY_OTHER for unknown ones. */
 u9i_body_kind u9i_control_kind(const uint8_t name[8]);
 
@@ -94,11 +104,13 @@ void u9i_end_record_encode(u9i_out *out, const u9i_end_record *r);
 void u9i_trim_record_encode(u9i_out *out, const u9i_trim_record *r);
 void u9i_part_record_encode(u9i_out *out, const u9i_part_record *r);
 void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r);
+void u9i_mark_record_encode(u9i_out *out, const u9i_mark_record *r);
 
 U9_MUST_CHECK u9_err u9i_open_record_decode(const uint8_t *body, size_t size, u9i_open_record *out);
 U9_MUST_CHECK u9_err u9i_end_record_decode(const uint8_t *body, size_t size, u9i_end_record *out);
 U9_MUST_CHECK u9_err u9i_trim_record_decode(const uint8_t *body, size_t size, u9i_trim_record *out);
 U9_MUST_CHECK u9_err u9i_part_record_decode(const uint8_t *body, size_t size, u9i_part_record *out);
 U9_MUST_CHECK u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record *out);
+U9_MUST_CHECK u9_err u9i_mark_record_decode(const uint8_t *body, size_t size, u9i_mark_record *out);
 
 #endif

@@ -210,6 +210,7 @@ static void put_body_again(u9i_out *out, const u9i_body *body)
     case U9I_BODY_OPEN: PUT_AGAIN(u9i_open_record, u9i_open_record_decode, u9i_open_record_encode); break;
     case U9I_BODY_END: PUT_AGAIN(u9i_end_record, u9i_end_record_decode, u9i_end_record_encode); break;
     case U9I_BODY_TRIM: PUT_AGAIN(u9i_trim_record, u9i_trim_record_decode, u9i_trim_record_encode); break;
+    case U9I_BODY_MARK: PUT_AGAIN(u9i_mark_record, u9i_mark_record_decode, u9i_mark_record_encode); break;
     case U9I_BODY_PART: PUT_AGAIN(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode); break;
     case U9I_BODY_PAGE: PUT_AGAIN(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode); break;
     case U9I_BODY_OTHER: u9i_out_copy(out, body->bytes, body->size); break;

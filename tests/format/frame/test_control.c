@@ -11,7 +11,7 @@
 
 enum { ROOM = 2048 };
 
-typedef enum table { OPEN, END, TRIM, PART, PAGE_16, PAGE_8, ROOT, SAMPLES } table;
+typedef enum table { OPEN, END, TRIM, PART, MARK, PAGE_16, PAGE_8, ROOT, SAMPLES } table;
 
 /*
  * h H  tuple head with 2 or 4 bytes of length and of count
@@ -27,6 +27,7 @@ static const struct {
     [END] = {"u9end", "hNoqqqqqqbtvv", 12},     /* [C-4] */
     [TRIM] = {"u9trim", "hNqq", 3},             /* [C-5] */
     [PART] = {"u9part", "HNdqqy", 5},           /* [C-6] */
+    [MARK] = {"u9mark", "hNbqqbbqqbq", 10},     /* [C-8] */
     [PAGE_16] = {"u9page", "HNsAA", 4},         /* [C-7] */
     [PAGE_8] = {"u9page", "HNsAA", 4},
     [ROOT] = {"u9page", "HNsAAq", 5},
@@ -89,6 +90,19 @@ static u9i_part_record sample_part(void)
                       .bytes = {numbers, 40}};
 }
 
+static u9i_mark_record sample_mark(void)
+{
+    u9i_mark_record r = {.first_ordinal = 0x0102030405060708,
+                         .segment = 0x1112131415161718,
+                         .end = {.offset = 0x2122232425262728, .ordinal = 0x3132333435363738},
+                         .time_us = 0x4142434445464748};
+    memset(r.log, 0xb1, 16);
+    memset(r.boundary, 0xb2, 16);
+    memset(r.secret, 0xb3, 16);
+    memset(r.end.chain, 0xb4, 16);
+    return r;
+}
+
 static u9i_page_record sample_page(table which)
 {
     u9i_page_record r = {.keyspec = "k",
@@ -110,12 +124,14 @@ static void encode_sample(table which, u9i_out *out)
     u9i_end_record close = sample_close();
     u9i_trim_record trim = {.segment = 0x0102030405060708, .ordinal = 0x1112131415161718};
     u9i_part_record part = sample_part();
+    u9i_mark_record mark = sample_mark();
     u9i_page_record page = sample_page(which);
     switch (which) {
     case OPEN: u9i_open_record_encode(out, &open); break;
     case END: u9i_end_record_encode(out, &close); break;
     case TRIM: u9i_trim_record_encode(out, &trim); break;
     case PART: u9i_part_record_encode(out, &part); break;
+    case MARK: u9i_mark_record_encode(out, &mark); break;
     case PAGE_16:
     case PAGE_8:
     case ROOT:
@@ -152,6 +168,7 @@ static u9_err recode_here(table which, const uint8_t *body, size_t size, u9i_out
     case END: RECODE(u9i_end_record, u9i_end_record_decode, u9i_end_record_encode); break;
     case TRIM: RECODE(u9i_trim_record, u9i_trim_record_decode, u9i_trim_record_encode); break;
     case PART: RECODE(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode); break;
+    case MARK: RECODE(u9i_mark_record, u9i_mark_record_decode, u9i_mark_record_encode); break;
     case PAGE_16:
     case PAGE_8:
     case ROOT:
@@ -489,6 +506,24 @@ START_TEST(a_trim_record_tells_each_field)
 }
 END_TEST
 
+/* [C-8] */
+START_TEST(a_mark_tells_each_field)
+{
+    sample s = make_sample(MARK);
+    u9i_mark_record r, want = sample_mark();
+    ck_assert_int_eq(u9i_mark_record_decode(s.bytes, s.size, &r), U9_OK);
+    ck_assert_mem_eq(r.log, want.log, 16);
+    ck_assert_uint_eq(r.first_ordinal, want.first_ordinal);
+    ck_assert_uint_eq(r.segment, want.segment);
+    ck_assert_mem_eq(r.boundary, want.boundary, 16);
+    ck_assert_mem_eq(r.secret, want.secret, 16);
+    ck_assert_uint_eq(r.end.offset, want.end.offset);
+    ck_assert_uint_eq(r.end.ordinal, want.end.ordinal);
+    ck_assert_mem_eq(r.end.chain, want.end.chain, 16);
+    ck_assert_uint_eq(r.time_us, want.time_us);
+}
+END_TEST
+
 /* [C-6] */
 START_TEST(a_part_tells_each_field)
 {
@@ -727,7 +762,7 @@ START_TEST(names_tell_the_kind_and_unknown_ones_are_other)
         u9i_body_kind kind;
     } list[] = {{"u9open", U9I_BODY_OPEN}, {"u9end", U9I_BODY_END},
                 {"u9trim", U9I_BODY_TRIM}, {"u9part", U9I_BODY_PART},
-                {"u9page", U9I_BODY_PAGE}, {"u9later", U9I_BODY_OTHER},
+                {"u9page", U9I_BODY_PAGE}, {"u9mark", U9I_BODY_MARK}, {"u9later", U9I_BODY_OTHER},
                 {"u9", U9I_BODY_OTHER},    {"u9opens", U9I_BODY_OTHER},
                 {"u9ope", U9I_BODY_OTHER}, {"u9open\0x", U9I_BODY_OTHER}};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
@@ -775,6 +810,7 @@ Suite *suite_control(void)
     tcase_add_test(t, an_open_record_tells_each_field);
     tcase_add_test(t, an_end_record_tells_each_field);
     tcase_add_test(t, a_trim_record_tells_each_field);
+    tcase_add_test(t, a_mark_tells_each_field);
     tcase_add_test(t, a_part_tells_each_field);
     tcase_add_loop_test(t, a_page_tells_each_field, PAGE_16, ROOT + 1);
     tcase_add_test(t, a_tail_beyond_corrupt_is_refused);
