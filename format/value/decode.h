@@ -255,6 +255,9 @@ U9I_INLINE u9_err u9i_skip(const uint8_t *p, size_t size, size_t *encoded)
     return err;
 }
 
+/* The number of the domain that values of this type are in. [O-1] */
+unsigned u9i_domain_of(u9_type type);
+
 /* u9_value_check of a value that is to stand inside `outer` containers, at most U9_DEPTH_MAX. [V-8] */
 U9_MUST_CHECK u9_err u9i_value_check_inside(unsigned outer, const void *bytes, size_t size,
                                             uint64_t *bad_utf8, u9_fault *fault);

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "format/base/bytes.h"
+#include "format/value/decode.h"
 #include "format/value/typecode.h"
 
 /* [O-1] The numbers are the order between domains and the seeds of their hashes. */
@@ -24,6 +25,11 @@ static const uint8_t domains[] = {
     [U9_IOTA] = GREEK,    [U9_KAPPA] = GREEK, [U9_TAU0] = GREEK,     [U9_TAU] = GREEK,
     [U9_UTF8] = UTF8,     [U9_BYTES] = BYTES, [U9_TUPLE] = SEQUENCE, [U9_ARRAY] = SEQUENCE,
 };
+
+unsigned u9i_domain_of(u9_type type)
+{
+    return domains[type];
+}
 
 /* Where a value of the domains INTEGER to GREEK stands in its domain: by rank, then by number. */
 typedef struct domain_place {

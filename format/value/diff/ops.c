@@ -1,27 +1,12 @@
 /*
- * format/value/diff/ops.c: what the ops do that every program knows. [D-3] [D-4] [D-5]
+ * format/value/diff/ops.c: the ops that every program knows: their names, and what they do to
+ * containers. [D-3] [D-5] [D-11] [D-13] [D-14]
  *
  * Each proves that it can be done, reserves memory, and then does it: see patch.h.
  */
 #include "format/value/diff/patch.h"
 
 #include <assert.h>
-
-#include "format/base/bytes.h"
-
-/* The first argument; there is one. The whole patch was proved, so nothing fails here. */
-static u9_value first_arg(const u9i_patch *p)
-{
-    u9_value v;
-    u9_err err = u9_value_decode(p->args.data, (size_t)p->args.size, &v);
-    assert(err == U9_OK);
-    return v;
-}
-
-static u9_err refuse_args(const u9i_patch *p, u9_err err, const char *rule, const char *text)
-{
-    return u9i_patch_refuse(p, err, p->args.data, rule, text);
-}
 
 /* The path's containers without a node, the one that it leads to included. */
 static unsigned all_closed(const u9i_patch *p)
@@ -31,7 +16,7 @@ static unsigned all_closed(const u9i_patch *p)
 
 static u9_err op_set(u9i_patch *p)
 {
-    u9_value v = first_arg(p);
+    u9_value v = u9i_patch_arg(p, 0);
     u9_err err = u9i_patch_want_old(p);
     if (!err) err = u9i_patch_want_depth(p, &v, p->steps);
     return err ? err : u9i_patch_put_copy(p, v.start, v.encoded);
@@ -44,27 +29,44 @@ static u9_err op_delete(u9i_patch *p)
     return err ? err : u9i_patch_drop(p);
 }
 
-/* Inserts all arguments at position k of the container that `steps` steps lead to. */
-static u9_err insert_args(const u9i_patch *p, unsigned steps, unsigned closed, uint64_t k)
+/* What the elements of a proved container take, written one by one: each has a bytecode then. */
+static size_t size_of_elements(const u9_value *container)
+{
+    u9_builder counter;
+    u9_value v;
+    u9_builder_init(&counter, NULL, 0);
+    u9_walk walk = u9_walk_elements(container);
+    while (u9_walk_next(&walk, &v) == U9_OK) {
+        u9_err err = u9_build_value(&counter, &v);
+        assert(err == U9_LIMIT);
+    }
+    return counter.size;
+}
+
+/* Inserts the elements of `from` at position k of the container that `steps` steps lead to. */
+static u9_err insert_elements(const u9i_patch *p, unsigned steps, unsigned closed, uint64_t k,
+                              const u9_value *from)
 {
     u9_diff *d = p->diff;
-    u9_walk walk = u9_walk_elements(&p->args);
+    u9_walk walk = u9_walk_elements(from);
+    u9_builder b;
     u9_value v;
     u9_err err = U9_OK;
     while (!err && u9_walk_next(&walk, &v) == U9_OK) err = u9i_patch_want_depth(p, &v, steps + 1);
-    size_t size = (size_t)p->args.size;
-    if (!err)
-        err =
-            u9i_patch_reserve(p, closed, u9i_grains(size) + (size_t)p->args.count * U9I_PIECE_ROOM);
+    if (err || from->count == 0) return err;
+    size_t size = size_of_elements(from);
+    err = u9i_patch_reserve(p, closed, u9i_grains(size) + (size_t)from->count * U9I_PIECE_ROOM);
     if (err) return err;
-    uint8_t *copy = u9i_memory_take(d, size);
-    memcpy(copy, p->args.data, size);
+    u9_builder_init(&b, u9i_memory_take(d, size), size);
     u9_node *n = u9i_patch_open(p, steps);
     u9_piece *at = u9i_piece_before(d, n, k);
-    walk = u9_walk_bytes(copy, size);
+    walk = u9_walk_elements(from);
     while (u9_walk_next(&walk, &v) == U9_OK) {
+        size_t begin = b.size;
+        err = u9_build_value(&b, &v);
+        assert(err == U9_OK); /* its size was counted */
         at = u9i_piece_insert(d, n, at);
-        u9i_piece_put(n, at, v.start, v.encoded);
+        u9i_piece_put(n, at, b.bytes + begin, b.size - begin);
     }
     u9i_patch_close(p, n);
     return U9_OK;
@@ -74,93 +76,139 @@ static u9_err op_insert(u9i_patch *p)
 {
     u9_err err = u9i_patch_want_step(p);
     if (!err && p->by_key) err = u9i_patch_want_old(p);
-    return err ? err : insert_args(p, p->steps - 1, p->closed, p->position[p->steps - 1]);
+    return err ? err
+               : insert_elements(p, p->steps - 1, p->closed, p->position[p->steps - 1], &p->args);
 }
 
 static u9_err op_append(u9i_patch *p)
 {
     u9_err err = u9i_patch_want_container(p);
-    return err ? err : insert_args(p, p->steps, all_closed(p), p->old.count);
+    return err ? err : insert_elements(p, p->steps, all_closed(p), p->old.count, &p->args);
 }
 
-/* An integer: as large as both kinds of them together. */
-typedef struct integer {
-    bool below_0;
-    uint64_t size; /* without the sign */
-} integer;
-
-static integer integer_of(const u9_value *v)
+static u9_err op_prepend(u9i_patch *p)
 {
-    bool below_0 = v->type == U9_INT && v->i < 0;
-    return (integer){.below_0 = below_0, .size = below_0 ? -v->u : v->u};
+    u9_err err = u9i_patch_want_container(p);
+    return err ? err : insert_elements(p, p->steps, all_closed(p), 0, &p->args);
 }
 
-/* [D-4] False if the sum is outside -2^63 .. 2^64 - 1. */
-static bool add_integers(integer a, integer b, integer *sum)
+/* [D-11] Texts and bytes are joined; behind the elements of a container come those of another. */
+static u9_err op_concat(u9i_patch *p)
 {
-    if (a.below_0 == b.below_0) {
-        if (a.size > UINT64_MAX - b.size) return false;
-        *sum = (integer){.below_0 = a.below_0, .size = a.size + b.size};
-    } else if (a.size > b.size) {
-        *sum = (integer){.below_0 = a.below_0, .size = a.size - b.size};
-    } else {
-        *sum = (integer){.below_0 = b.below_0, .size = b.size - a.size};
+    u9_value v = u9i_patch_arg(p, 0);
+    if (!u9i_is_container(v.type)) return u9i_op_join(p);
+    if (u9i_patch_takes_identity(p)) {
+        u9_err err = u9i_patch_want_depth(p, &v, p->steps);
+        return err ? err : u9i_patch_put_copy(p, v.start, v.encoded);
     }
-    return !sum->below_0 || sum->size <= UINT64_C(1) << 63;
+    u9_err err = u9i_patch_want_container(p);
+    return err ? err : insert_elements(p, p->steps, all_closed(p), p->old.count, &v);
 }
 
-static u9_err build_integer(u9_builder *b, integer v)
+/* [D-11] */
+static u9_err op_cut(u9i_patch *p)
 {
-    int64_t below_0; /* memcpy: converting a large unsigned value is not portable */
-    uint64_t bits = -v.size;
-    memcpy(&below_0, &bits, sizeof below_0);
-    return v.below_0 ? u9_build_int(b, below_0) : u9_build_uint(b, v.size);
-}
-
-/* [D-4] All NaNs are one. */
-static u9_err build_float(u9_builder *b, double sum, bool narrow)
-{
-    float small = (float)sum;
-    if (sum != sum) {
-        uint32_t nan32 = UINT32_C(0x7fc00000);
-        uint64_t nan64 = UINT64_C(0x7ff8000000000000);
-        memcpy(&small, &nan32, sizeof small);
-        memcpy(&sum, &nan64, sizeof sum);
-    }
-    return narrow ? u9_build_float32(b, small) : u9_build_float64(b, sum);
-}
-
-static bool is_integer(u9_type type)
-{
-    return type == U9_UINT || type == U9_INT;
-}
-
-static bool is_float(u9_type type)
-{
-    return type == U9_FLOAT32 || type == U9_FLOAT64;
-}
-
-static u9_err op_add(u9i_patch *p)
-{
-    u9_value by = first_arg(p), old;
-    u9_builder b;
-    uint8_t room[9];
-    integer sum;
+    u9_diff *d = p->diff;
+    uint64_t from, to;
     u9_err err = u9i_patch_want_old(p);
     if (err) return err;
-    old = p->old.value;
-    u9_builder_init(&b, room, sizeof room);
-    if (is_integer(p->old.type) && is_integer(by.type)) {
-        if (!add_integers(integer_of(&old), integer_of(&by), &sum))
-            return refuse_args(p, U9_LIMIT, "D-4", "the sum is outside -2^63 .. 2^64 - 1");
-        err = build_integer(&b, sum);
-    } else if (is_float(p->old.type) && is_float(by.type)) {
-        err = build_float(&b, old.f + by.f, old.type == U9_FLOAT32);
-    } else {
-        return refuse_args(p, U9_ARG, "D-4", "only two integers or two floats add up");
+    if (!u9i_is_container(p->old.type)) return u9i_op_cut_text(p);
+    err = u9i_patch_want_container(p);
+    if (!err) err = u9i_patch_range(p, p->old.count, &from, &to);
+    if (err || from == to) return err;
+    u9_view read; /* what is split must have been */
+    if (from > 0) err = u9i_view_walk_to(&p->old, from - 1, &read);
+    if (!err) err = u9i_view_walk_to(&p->old, to - 1, &read);
+    if (err) return u9i_patch_refuse_base(p, err);
+    err = u9i_patch_reserve(p, all_closed(p), 2 * U9I_PIECE_ROOM);
+    if (err) return err;
+    u9_node *n = u9i_patch_open(p, p->steps);
+    u9_piece *at = u9i_piece_before(d, n, from), *end = u9i_piece_before(d, n, to);
+    while (at != end) {
+        at = at->next;
+        if (at->count > 0) u9i_piece_drop(n, at);
     }
-    assert(err == U9_OK);
-    return u9i_patch_put_copy(p, room, b.size);
+    u9i_patch_close(p, n);
+    return U9_OK;
+}
+
+/* [D-13] */
+static u9_err op_cas(u9i_patch *p)
+{
+    u9_value expected = u9i_patch_arg(p, 0), v = u9i_patch_arg(p, 1);
+    u9_err err = u9i_patch_want_old(p);
+    if (err) return err;
+    if (!u9_view_equals(&p->old, &expected))
+        return u9i_patch_refuse_args(p, U9_AGAIN, "D-13", "another value is there than the one expected");
+    err = u9i_patch_want_depth(p, &v, p->steps);
+    return err ? err : u9i_patch_put_copy(p, v.start, v.encoded);
+}
+
+/* True if the first `steps` steps of both paths are the same. */
+static bool same_way(const u9i_patch *a, const u9i_patch *b, unsigned steps)
+{
+    for (unsigned k = 0; k < steps; k++)
+        if (a->position[k] != b->position[k]) return false;
+    return true;
+}
+
+/* [D-14] Where a value is to move. */
+static u9_err find_target(const u9i_patch *p, u9i_patch *to)
+{
+    *to = (u9i_patch){.diff = p->diff, .bytes = p->bytes, .fault = p->fault, .path = u9i_patch_arg(p, 0)};
+    if (!u9i_is_container(to->path.type))
+        return u9i_patch_refuse_args(p, U9_ARG, "D-14", "the place to move to is no path");
+    u9_err err = u9i_patch_follow(to);
+    if (!err) err = u9i_patch_want_step(to);
+    if (!err && to->by_key) err = u9i_patch_want_old(to);
+    if (err) return err;
+    if (to->steps > p->steps && same_way(p, to, p->steps))
+        return u9i_patch_refuse_args(p, U9_ARG, "D-14", "a value does not move into itself");
+    return U9_OK;
+}
+
+/* Puts what was built in front of the target, and drops it where it was. All was reserved. */
+static void move_built(u9i_patch *p, const u9i_patch *to, const u9_builder *b)
+{
+    u9_diff *d = p->diff;
+    unsigned last = to->steps - 1;
+    u9_node *n = u9i_patch_open(to, last);
+    u9i_piece_put(n, u9i_piece_insert(d, n, u9i_piece_before(d, n, to->position[last])), b->bytes, b->size);
+    u9i_patch_close(to, n);
+    /* What stands behind the new element, or in such a one, is one further now. */
+    if (p->steps > last && same_way(p, to, last) && p->position[last] >= to->position[last])
+        p->position[last]++;
+    n = u9i_patch_open(p, p->steps - 1);
+    u9i_piece_drop(n, u9i_piece_carve(d, n, p->position[p->steps - 1]));
+    u9i_patch_close(p, n);
+}
+
+static u9_err op_move(u9i_patch *p)
+{
+    u9_diff *d = p->diff;
+    u9i_patch to;
+    u9_builder b;
+    u9_value v;
+    u9_err err = u9i_patch_want_step(p);
+    if (!err) err = u9i_patch_want_old(p);
+    if (!err) err = find_target(p, &to);
+    if (err) return err;
+    u9_builder_init(&b, NULL, 0);
+    err = u9_view_build(&p->old, &b);
+    if (err != U9_LIMIT) return u9i_patch_refuse_base(p, err); /* no room, and so counted */
+    size_t size = b.size;
+    err = u9i_patch_reserve(p, p->closed + to.closed,
+                            u9i_grains(size) + U9I_CARVE_ROOM + U9I_PIECE_ROOM);
+    if (err) return err;
+    size_t used = d->used;
+    u9_builder_init(&b, u9i_memory_take(d, size), size);
+    err = u9_view_build(&p->old, &b);
+    if (!err) err = u9_value_check(b.bytes, b.size, NULL, NULL);
+    if (!err) err = u9_value_decode(b.bytes, b.size, &v);
+    err = err ? u9i_patch_refuse_base(p, err) : u9i_patch_want_depth(p, &v, to.steps);
+    if (err) d->used = used;
+    else move_built(p, &to, &b);
+    return err;
 }
 
 /* Reads each element of the container that is merged into as far as looking for keys reads it. */
@@ -183,12 +231,12 @@ static u9_err read_map(const u9i_patch *p, const u9_value *map, size_t *size)
     u9_builder counter;
     u9_value element, key;
     if (!u9i_is_container(map->type))
-        return refuse_args(p, U9_ARG, "D-5", "a map is a tuple or array");
+        return u9i_patch_refuse_args(p, U9_ARG, "D-5", "a map is a tuple or array");
     u9_walk walk = u9_walk_elements(map);
     u9_builder_init(&counter, NULL, 0);
     while (u9_walk_next(&walk, &element) == U9_OK) {
         if (!u9i_key_of(&element, &key))
-            return refuse_args(p, U9_ARG, "D-5",
+            return u9i_patch_refuse_args(p, U9_ARG, "D-5",
                                "an element of a map is a tuple or array that begins with its key");
         u9_err err = u9_build_value(&counter, &element);
         assert(err == U9_LIMIT);
@@ -216,7 +264,7 @@ static void merge_one(const u9i_patch *p, u9_node *n, const u9_value *element, c
 
 static u9_err op_merge(u9i_patch *p)
 {
-    u9_value map = first_arg(p), element;
+    u9_value map = u9i_patch_arg(p, 0), element;
     u9_builder b;
     size_t size = 0;
     u9_err err = u9i_patch_want_container(p);
@@ -243,11 +291,25 @@ static u9_err op_merge(u9i_patch *p)
 
 static const u9i_patch_op ops[] = {
     {"set", 1, 1, op_set},
+    {"cas", 2, 2, op_cas},
     {"delete", 0, 0, op_delete},
     {"insert", 1, UINT64_MAX, op_insert},
     {"append", 1, UINT64_MAX, op_append},
-    {"add", 1, 1, op_add},
+    {"prepend", 1, UINT64_MAX, op_prepend},
+    {"concat", 1, 1, op_concat},
+    {"cut", 2, 2, op_cut},
+    {"move", 1, 1, op_move},
     {"merge", 1, 1, op_merge},
+    {"add", 1, 1, u9i_op_add},
+    {"+", 1, 1, u9i_op_add},
+    {"min", 1, 1, u9i_op_min},
+    {"max", 1, 1, u9i_op_max},
+    {"and", 1, 1, u9i_op_and},
+    {"&", 1, 1, u9i_op_and},
+    {"or", 1, 1, u9i_op_or},
+    {"|", 1, 1, u9i_op_or},
+    {"xor", 1, 1, u9i_op_xor},
+    {"^", 1, 1, u9i_op_xor},
 };
 
 enum { OPS = sizeof ops / sizeof ops[0] };

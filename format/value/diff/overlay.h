@@ -93,7 +93,7 @@ u9_piece *u9i_piece_carve(u9_diff *d, u9_node *n, uint64_t k);
 
 /* A new piece, without elements, behind p. It takes a piece's room. */
 u9_piece *u9i_piece_insert(u9_diff *d, u9_node *n, u9_piece *p);
-/* Makes a piece of at most one element hold an encoded value, or nothing. */
+/* Makes a piece of at most one element hold an encoded value; any piece hold nothing. */
 void u9i_piece_put(u9_node *n, u9_piece *p, const uint8_t *value, size_t size);
 void u9i_piece_drop(u9_node *n, u9_piece *p);
 

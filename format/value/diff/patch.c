@@ -24,6 +24,23 @@ u9_err u9i_patch_refuse_base(const u9i_patch *p, u9_err err)
                             "the value under the patches is malformed on the way");
 }
 
+u9_err u9i_patch_refuse_args(const u9i_patch *p, u9_err err, const char *rule, const char *text)
+{
+    return u9i_patch_refuse(p, err, p->args.data, rule, text);
+}
+
+/* The whole patch was proved, so nothing fails here. */
+u9_value u9i_patch_arg(const u9i_patch *p, unsigned k)
+{
+    u9_walk walk = u9_walk_elements(&p->args);
+    u9_value v;
+    u9_err err;
+    do err = u9_walk_next(&walk, &v);
+    while (err == U9_OK && k-- > 0);
+    assert(err == U9_OK);
+    return v;
+}
+
 static u9_err refuse_absent(const u9i_patch *p, const uint8_t *at)
 {
     return u9i_patch_refuse(p, U9_ABSENT, at, "D-2", "the path leads to nothing: no such element");
@@ -45,6 +62,15 @@ static bool is_key(const u9_value *step, u9_value *key)
 static bool is_position(const u9_value *step)
 {
     return step->type == U9_UINT || (step->type == U9_INT && step->i >= 0);
+}
+
+u9_err u9i_patch_range(const u9i_patch *p, uint64_t size, uint64_t *from, uint64_t *to)
+{
+    u9_value begin = u9i_patch_arg(p, 0), end = u9i_patch_arg(p, 1);
+    *from = begin.u;
+    *to = end.u;
+    if (is_position(&begin) && is_position(&end) && begin.u <= end.u && end.u <= size) return U9_OK;
+    return u9i_patch_refuse_args(p, U9_ARG, "D-11", "what is cut does not lie within the value");
 }
 
 u9_err u9i_take_step(const u9_view *in, const u9_value *step, bool exactly, uint64_t *k,

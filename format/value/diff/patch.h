@@ -32,6 +32,12 @@ typedef struct u9i_patch {
 u9_err u9i_patch_refuse(const u9i_patch *p, u9_err err, const uint8_t *at, const char *rule,
                         const char *text);
 u9_err u9i_patch_refuse_base(const u9i_patch *p, u9_err err);
+u9_err u9i_patch_refuse_args(const u9i_patch *p, u9_err err, const char *rule, const char *text);
+
+/* Argument k; there is one. */
+u9_value u9i_patch_arg(const u9i_patch *p, unsigned k);
+/* The two arguments of a cut, 0 <= from <= to <= size. U9_ARG. [D-11] */
+U9_MUST_CHECK u9_err u9i_patch_range(const u9i_patch *p, uint64_t size, uint64_t *from, uint64_t *to);
 
 /* The first element of a tuple or array; false: there is none. */
 bool u9i_key_of(const u9_value *container, u9_value *key);
@@ -45,6 +51,13 @@ U9_MUST_CHECK u9_err u9i_take_step(const u9_view *in, const u9_value *step, bool
                                    uint64_t *k, u9_view *out);
 /* Follows the path. [D-2] */
 U9_MUST_CHECK u9_err u9i_patch_follow(u9i_patch *p);
+
+/* True if the path leads to the position behind the last element, where some ops take what changes
+ * nothing for the old value. [D-3] */
+static inline bool u9i_patch_takes_identity(const u9i_patch *p)
+{
+    return p->absent && !p->by_key;
+}
 
 /* What an op wants of the place: that something is there; that it is not the whole; that a tuple or
  * array is there, which is to be changed itself; that `value` may stand within `outer`
@@ -77,6 +90,16 @@ typedef struct u9i_patch_op {
     uint64_t least, most; /* arguments */
     u9_err (*apply)(u9i_patch *p);
 } u9i_patch_op;
+
+/* Those for numbers, texts and bytes. [D-4] [D-11] [D-12] */
+u9_err u9i_op_add(u9i_patch *p);
+u9_err u9i_op_min(u9i_patch *p);
+u9_err u9i_op_max(u9i_patch *p);
+u9_err u9i_op_and(u9i_patch *p);
+u9_err u9i_op_or(u9i_patch *p);
+u9_err u9i_op_xor(u9i_patch *p);
+u9_err u9i_op_join(u9i_patch *p);
+u9_err u9i_op_cut_text(u9i_patch *p);
 
 /* NULL: it is none of them. */
 const u9i_patch_op *u9i_op_find(const uint8_t symbol[U9I_SYMBOL_SIZE]);

@@ -175,6 +175,164 @@ static u9_err add(place *at, const u9_value *by)
     return U9_OK;
 }
 
+/* What a value of the model is as it stands in a patch: a tuple for each container. */
+static u9_value encoded(const item *it, uint8_t room[ROOM])
+{
+    u9_builder b;
+    u9_value v;
+    u9_builder_init(&b, room, ROOM);
+    item_build(it, &b);
+    must(u9_value_decode(room, b.size, &v) == U9_OK);
+    return v;
+}
+
+static void replace(place *at, const u9_value *v)
+{
+    item *it = item_of(v);
+    item_free(*at->slot);
+    *at->slot = it;
+}
+
+/* The domains that have a least value and a greatest. */
+static int domain(const u9_value *v)
+{
+    if (integer(v)) return 1;
+    if (floating(v)) return 2;
+    if (v->type >= U9_ALPHA && v->type <= U9_TAU) return 3;
+    return 10 + (int)v->type;
+}
+
+static u9_err keep_one(place *at, bool greater, const u9_value *v)
+{
+    uint8_t room[ROOM];
+    u9_value old = encoded(*at->slot, room);
+    if (is_container(v) || is_container(&old) || domain(v) != domain(&old)) return U9_ARG;
+    int c = u9_value_compare(v, &old);
+    if (greater ? c > 0 : c < 0) replace(at, v);
+    return U9_OK;
+}
+
+static __int128 number(const u9_value *v)
+{
+    return v->type == U9_INT ? (__int128)v->i : (__int128)v->u;
+}
+
+static u9_err combine(place *at, char op, const u9_value *v)
+{
+    static uint8_t room[ROOM], out[ROOM], value[ROOM];
+    u9_value old = encoded(*at->slot, room);
+    u9_builder b;
+    u9_builder_init(&b, value, sizeof value);
+    if (integer(&old) && integer(v)) {
+        __int128 x = number(&old), y = number(v);
+        __int128 z = op == 'a' ? x & y : op == 'o' ? x | y : x ^ y;
+        if (z < INT64_MIN || z > UINT64_MAX) return U9_LIMIT;
+        must((z < 0 ? u9_build_int(&b, (int64_t)z) : u9_build_uint(&b, (uint64_t)z)) == U9_OK);
+    } else if (old.type == U9_BYTES && v->type == U9_BYTES && old.size == v->size) {
+        for (size_t i = 0; i < v->size; i++) {
+            uint8_t x = old.data[i], y = v->data[i];
+            out[i] = (uint8_t)(op == 'a' ? x & y : op == 'o' ? x | y : x ^ y);
+        }
+        must(u9_build_bytes(&b, out, (size_t)v->size) == U9_OK);
+    } else {
+        return U9_ARG;
+    }
+    u9_value made;
+    must(u9_value_decode(value, b.size, &made) == U9_OK);
+    replace(at, &made);
+    return U9_OK;
+}
+
+static bool blob(const u9_value *v)
+{
+    return v->type == U9_UTF8 || v->type == U9_BYTES;
+}
+
+static void replace_blob(place *at, u9_type type, const uint8_t *bytes, size_t size)
+{
+    static uint8_t value[ROOM];
+    u9_builder b;
+    u9_value made;
+    u9_builder_init(&b, value, sizeof value);
+    must((type == U9_UTF8 ? u9_build_utf8(&b, bytes, size) : u9_build_bytes(&b, bytes, size)) == U9_OK);
+    must(u9_value_decode(value, b.size, &made) == U9_OK);
+    replace(at, &made);
+}
+
+static u9_err concat(place *at, const u9_value *v)
+{
+    static uint8_t room[ROOM], out[ROOM];
+    item *it = *at->slot;
+    if (is_container(v) && it->container) {
+        u9_walk walk = u9_walk_elements(v);
+        u9_value element;
+        while (u9_walk_next(&walk, &element) == U9_OK) add_kid(it, it->count, item_of(&element));
+        return U9_OK;
+    }
+    if (it->container) return U9_ARG;
+    u9_value old = encoded(it, room);
+    if (!blob(v) || old.type != v->type) return U9_ARG;
+    if (old.size > 0) memcpy(out, old.data, (size_t)old.size);
+    if (v->size > 0) memcpy(out + old.size, v->data, (size_t)v->size);
+    replace_blob(at, v->type, out, (size_t)(old.size + v->size));
+    return U9_OK;
+}
+
+static bool in_character(const u9_value *v, uint64_t k)
+{
+    return v->type == U9_UTF8 && k < v->size && v->data[k] >= 0x80 && v->data[k] < 0xc0;
+}
+
+static u9_err cut(place *at, const u9_value *a, const u9_value *b)
+{
+    static uint8_t room[ROOM], out[ROOM];
+    item *it = *at->slot;
+    u9_value old = encoded(it, room);
+    uint64_t size = it->container ? it->count : old.size, n = 0;
+    if (!it->container && !blob(&old)) return U9_ARG;
+    if (!integer(a) || !integer(b) || number(a) < 0 || number(a) > number(b) ||
+        number(b) > (__int128)size)
+        return U9_ARG;
+    if (a->u == b->u) return U9_OK;
+    if (!it->container) {
+        if (in_character(&old, a->u) || in_character(&old, b->u)) return U9_ARG;
+        for (uint64_t k = 0; k < size; k++)
+            if (k < a->u || k >= b->u) out[n++] = old.data[k];
+        replace_blob(at, old.type, out, (size_t)n);
+        return U9_OK;
+    }
+    for (uint64_t k = 0; k < size; k++) {
+        if (k < a->u || k >= b->u) it->kids[n++] = it->kids[k];
+        else item_free(it->kids[k]);
+    }
+    it->count = n;
+    return U9_OK;
+}
+
+static bool contains(const item *it, const item *sought)
+{
+    bool found = it == sought;
+    for (uint64_t k = 0; k < it->count && !found; k++) found = contains(it->kids[k], sought);
+    return found;
+}
+
+static u9_err move(item **whole, const place *at, const u9_value *path)
+{
+    place to;
+    if (!is_container(path)) return U9_ARG;
+    item *moved = *at->slot, *parent = at->parent;
+    u9_err err = follow(whole, path, &to);
+    if (err) return err;
+    if (to.steps == 0) return U9_ARG;
+    if (!to.slot && to.key) return U9_ABSENT;
+    if (contains(moved, to.parent)) return U9_ARG;
+    uint64_t from = at->k + (to.parent == parent && to.k <= at->k);
+    add_kid(to.parent, to.k, moved);
+    memmove(parent->kids + from, parent->kids + from + 1, (parent->count - from - 1) * sizeof moved);
+    parent->count--;
+    return U9_OK;
+}
+
 static u9_err merge(item *into, const u9_value *map)
 {
     u9_walk walk = u9_walk_elements(map);
@@ -218,24 +376,53 @@ static u9_err apply(item **whole, const u9_value *patch)
     if (patch->type != U9_TUPLE || u9_walk_next(&walk, &op) || op.type != U9_SYMBOL ||
         u9_walk_next(&walk, &path) || !is_container(&path))
         return U9_ARG;
-    bool one = is(&op, "set") || is(&op, "add") || is(&op, "merge"), none = is(&op, "delete"),
-         more = is(&op, "insert") || is(&op, "append");
-    if ((!one || patch->count != 3) && (!none || patch->count != 2) && (!more || patch->count < 3))
+    char law = is(&op, "and") || is(&op, "&")   ? 'a'
+               : is(&op, "or") || is(&op, "|")  ? 'o'
+               : is(&op, "xor") || is(&op, "^") ? 'x'
+                                                : 0;
+    bool sum = is(&op, "add") || is(&op, "+"), least = is(&op, "min") || is(&op, "max");
+    bool identity = sum || least || law || is(&op, "concat");
+    bool one = identity || is(&op, "set") || is(&op, "merge") || is(&op, "move"),
+         two = is(&op, "cut") || is(&op, "cas"), none = is(&op, "delete"),
+         more = is(&op, "insert") || is(&op, "append") || is(&op, "prepend");
+    if ((!one || patch->count != 3) && (!none || patch->count != 2) && (!more || patch->count < 3) &&
+        (!two || patch->count != 4))
         return U9_ARG;
     u9_err err = follow(whole, &path, &at);
     if (err) return err;
     bool insert = is(&op, "insert");
-    if ((none || insert) && at.steps == 0) return U9_ARG;
+    if ((none || insert || is(&op, "move")) && at.steps == 0) return U9_ARG;
+    if (!at.slot && identity && !at.key) {
+        must(u9_walk_next(&walk, &arg) == U9_OK);
+        bool fits = sum     ? integer(&arg) || floating(&arg)
+                    : least ? !is_container(&arg)
+                    : law   ? integer(&arg) || arg.type == U9_BYTES
+                            : is_container(&arg) || blob(&arg);
+        if (fits) add_kid(at.parent, at.k, item_of(&arg));
+        return fits ? U9_OK : U9_ARG;
+    }
     if (!at.slot && (!insert || at.key)) return U9_ABSENT;
     if (insert) return put_all(at.parent, at.k, patch, walk);
     if (is(&op, "append")) return put_all(*at.slot, (*at.slot)->count, patch, walk);
+    if (is(&op, "prepend")) return put_all(*at.slot, 0, patch, walk);
     if (none) {
         item_free(*at.slot);
         memmove(at.slot, at.slot + 1, (--at.parent->count - at.k) * sizeof *at.slot);
         return U9_OK;
     }
     must(u9_walk_next(&walk, &arg) == U9_OK);
-    if (is(&op, "add")) return add(&at, &arg);
+    if (sum) return add(&at, &arg);
+    if (least) return keep_one(&at, is(&op, "max"), &arg);
+    if (law) return combine(&at, law, &arg);
+    if (is(&op, "concat")) return concat(&at, &arg);
+    if (is(&op, "move")) return move(whole, &at, &arg);
+    if (two) {
+        u9_value second;
+        must(u9_walk_next(&walk, &second) == U9_OK);
+        if (is(&op, "cut")) return cut(&at, &arg, &second);
+        if (!equals(*at.slot, &arg)) return U9_AGAIN;
+        arg = second;
+    }
     if (is(&op, "merge")) return merge(*at.slot, &arg);
     item_free(*at.slot);
     *at.slot = item_of(&arg);

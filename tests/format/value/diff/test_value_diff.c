@@ -136,10 +136,13 @@ START_TEST(a_path_that_leads_to_nothing_is_refused)
         "(set (2) 9)",      "(set (3) 9)",      "(set (18446744073709551615) 9)",
         "(set ((b)) 9)",    "(set (0 0) 9)",    "(set (0 (a)) 9)",
         "(set (2 0) 9)",    "(set ((b) 1) 9)",  "(delete (2))",
-        "(delete (1 2))",   "(add (2) 1)",      "(append (2) 1)",
+        "(delete (1 2))",   "(add (3) 1)",      "(append (2) 1)",
         "(insert (3) 9)",   "(insert ((b)) 9)", "(insert (0 0) 9)",
         "(merge (2) ())",   "(insert (2 0) 9)", "(insert ((b) 0) 9)",
-        "(merge ((b)) ())",
+        "(merge ((b)) ())", "(add ((b)) 1)",    "(min ((b)) 1)",
+        "(or ((b)) 1)",     "(concat ((b)) 1)", "(concat ((b)) ())",
+        "(cut (2) 0 0)",    "(cas (2) 1 1)",    "(prepend (2) 1)",
+        "(move (2) (0))",   "(move (0) (3))",   "(move (0) ((b)))",
     };
     for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++)
         expect_refused("(1 (a 2))", patches[i], U9_ABSENT, "D-2");
@@ -295,6 +298,205 @@ START_TEST(a_container_that_was_changed_does_not_add_up_either)
     fine(patch(&f, "(append (0) 2)"));
     ck_assert_int_eq(patch(&f, "(add (0) 2)"), U9_ARG);
     expect(&f, "((1 2) 2)");
+    finish(&f);
+}
+END_TEST
+
+/* [D-4] */
+START_TEST(plus_is_add)
+{
+    expect_change("(5)", "(+ (0) 5)", "(10)");
+    expect_change("(1.5)", "(+ (0) -1.0)", "(0.5)");
+    expect_refused("(a)", "(+ (0) 5)", U9_ARG, "D-4");
+}
+END_TEST
+
+/* [D-3] What an op was done to there changes nothing. */
+START_TEST(behind_the_last_element_some_ops_begin_with_their_argument)
+{
+    static const char *const ops[] = {"add", "+", "min", "max", "and", "&", "or", "|", "xor", "^"};
+    char text[64];
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        snprintf(text, sizeof text, "(%s (1) <01 0007>)", ops[i]);
+        expect_change("(a)", text, "(a <01 0007>)");
+        snprintf(text, sizeof text, "(%s (1) ())", ops[i]);
+        expect_refused("(a)", text, U9_ARG, i < 2 ? "D-4" : "D-12");
+    }
+    expect_change("()", "(concat (0) \"x\")", "(\"x\")");
+    expect_change("()", "(concat (0) (1 2))", "((1 2))");
+    expect_refused("()", "(concat (0) 1)", U9_ARG, "D-11");
+}
+END_TEST
+
+/* [D-11] */
+START_TEST(prepend_puts_in_front_of_the_first_element)
+{
+    expect_change("(1 2)", "(prepend () 8 9)", "(8 9 1 2)");
+    expect_change("(1 ())", "(prepend (1) (3))", "(1 ((3)))");
+    expect_change("<44 03 02 04 01 fe>", "(prepend () 5)", "<44 04 03 04 05 01 fe>");
+    expect_refused("(1)", "(prepend (0) 2)", U9_ARG, "D-3");
+}
+END_TEST
+
+/* [D-11] */
+START_TEST(concat_joins_what_is_of_one_kind)
+{
+    expect_change("(\"ab\")", "(concat (0) \"cd\")", "(\"abcd\")");
+    expect_change("(\"\")", "(concat (0) \"\")", "(\"\")");
+    expect_change("\"0123456789\"", "(concat () \"abcdef\")", "<18 10 30313233343536373839 616263646566>");
+    expect_change("<31 01>", "(concat () <32 0203>)", "<33 010203>");
+    expect_change("(1 (2))", "(concat (1) (3 (4)))", "(1 (2 3 (4)))");
+    expect_change("((1))", "(concat (0) ())", "((1))");
+    expect_change("(1)", "(concat () <44 05 02 01 0007 0008>)", "(1 7 8)");
+    expect_change("<44 03 02 04 01 fe>", "(concat () (5 6))", "<44 05 04 04 01 fe 05 06>");
+    expect_refused("(\"ab\")", "(concat (0) <31 01>)", U9_ARG, "D-11");
+    expect_refused("(\"ab\")", "(concat (0) (1))", U9_ARG, "D-3");
+    expect_refused("((1))", "(concat (0) \"x\")", U9_ARG, "D-11");
+    expect_refused("(1)", "(concat (0) 1)", U9_ARG, "D-11");
+}
+END_TEST
+
+/* [D-11] */
+START_TEST(cut_takes_out_a_range)
+{
+    expect_change("(1 2 3 4 5)", "(cut () 1 3)", "(1 4 5)");
+    expect_change("(1 2 3)", "(cut () 0 3)", "()");
+    expect_change("(1 2 3)", "(cut () 3 3)", "(1 2 3)");
+    expect_change("<44 04 03 04 01 fe 07>", "(cut () 0 2)", "<44 02 01 04 07>");
+    expect_change("(\"hello\")", "(cut (0) 1 4)", "(\"ho\")");
+    expect_change("<33 010203>", "(cut () 2 3)", "<32 0102>");
+    expect_change("<23 61c3a4>", "(cut () 0 1)", "<22 c3a4>");
+    expect_refused("<23 61c3a4>", "(cut () 0 2)", U9_ARG, "D-11");
+    expect_refused("<23 c3a461>", "(cut () 1 3)", U9_ARG, "D-11");
+    expect_change("<33 61c3a4>", "(cut () 0 2)", "<31 a4>");
+    expect_refused("(1 2)", "(cut () 1 3)", U9_ARG, "D-11");
+    expect_refused("(1 2)", "(cut () 2 1)", U9_ARG, "D-11");
+    expect_refused("(1 2)", "(cut () -1 1)", U9_ARG, "D-11");
+    expect_refused("(1 2)", "(cut () a 1)", U9_ARG, "D-11");
+    expect_refused("(1 2)", "(cut (0) 0 0)", U9_ARG, "D-11");
+}
+END_TEST
+
+/* [D-11] Across what other patches have left. */
+START_TEST(cut_goes_through_changed_elements)
+{
+    fixture f;
+    begin(&f, "(0 1 2 (3) 4 5 6 7)");
+    fine(patch(&f, "(append (3) 9)"));
+    fine(patch(&f, "(set (5) x)"));
+    fine(patch(&f, "(insert (2) y)"));
+    fine(patch(&f, "(cut () 1 7)"));
+    expect(&f, "(0 6 7)");
+    fine(patch(&f, "(insert (1) z)"));
+    fine(patch(&f, "(cut () 0 1)"));
+    expect(&f, "(z 6 7)");
+    finish(&f);
+}
+END_TEST
+
+/* [D-12] [O-2] */
+START_TEST(min_and_max_keep_one_of_two)
+{
+    expect_change("(5)", "(min (0) 3)", "(3)");
+    expect_change("(5)", "(max (0) 3)", "(5)");
+    expect_change("(5)", "(max (0) 7)", "(7)");
+    expect_change("(-1)", "(max (0) 18446744073709551615)", "(18446744073709551615)");
+    expect_change("(5)", "(min (0) <01 0005>)", "(5)");
+    expect_change("(1.5)", "(max (0) 2.5f)", "(2.5f)");
+    expect_change("(1.5)", "(max (0) <09 7ff8000000000000>)", "(<09 7ff8000000000000>)");
+    expect_change("(\"b\")", "(min (0) \"a\")", "(\"a\")");
+    expect_change("(a)", "(max (0) b)", "(b)");
+    expect_refused("(5)", "(min (0) 3.0)", U9_ARG, "D-12");
+    expect_refused("(5)", "(min (0) (3))", U9_ARG, "D-12");
+    expect_refused("((5))", "(min (0) 3)", U9_ARG, "D-12");
+    expect_refused("(\"5\")", "(max (0) <31 35>)", U9_ARG, "D-12");
+}
+END_TEST
+
+/* [D-12] */
+START_TEST(bits_of_integers_combine_as_if_there_were_enough_of_them)
+{
+    expect_change("(12)", "(and (0) 10)", "(8)");
+    expect_change("(12)", "(or (0) 10)", "(14)");
+    expect_change("(12)", "(xor (0) 10)", "(6)");
+    expect_change("(12)", "(& (0) 10)", "(8)");
+    expect_change("(12)", "(| (0) 10)", "(14)");
+    expect_change("(12)", "(^ (0) 10)", "(6)");
+    expect_change("(-1)", "(and (0) 18446744073709551615)", "(18446744073709551615)");
+    expect_change("(-4)", "(or (0) 1)", "(-3)");
+    expect_change("(<07 8000000000000000>)", "(or (0) 18446744073709551615)", "(-1)");
+    expect_change("(-1)", "(xor (0) 5)", "(-6)");
+    expect_refused("(-1)", "(xor (0) 18446744073709551615)", U9_LIMIT, "D-12");
+    expect_change("(<01 0007>)", "(and (0) -1)", "(7)");
+}
+END_TEST
+
+/* [D-12] */
+START_TEST(bytes_of_one_length_combine)
+{
+    expect_change("(<32 0ff0>)", "(and (0) <32 3c3c>)", "(<32 0c30>)");
+    expect_change("(<32 0ff0>)", "(or (0) <32 3c3c>)", "(<32 3ffc>)");
+    expect_change("(<32 0ff0>)", "(xor (0) <32 3c3c>)", "(<32 33cc>)");
+    expect_change("(<30>)", "(xor (0) <30>)", "(<30>)");
+    expect_refused("(<32 0ff0>)", "(or (0) <31 3c>)", U9_ARG, "D-12");
+    expect_refused("(<32 0ff0>)", "(or (0) 1)", U9_ARG, "D-12");
+    expect_refused("(1)", "(or (0) <31 01>)", U9_ARG, "D-12");
+    expect_refused("(1.0)", "(or (0) 1.0)", U9_ARG, "D-12");
+    expect_refused("((1))", "(or (0) 1)", U9_ARG, "D-12");
+}
+END_TEST
+
+/* [D-13] */
+START_TEST(cas_sets_only_where_the_expected_value_is)
+{
+    expect_change("(5 6)", "(cas (0) <01 0005> 7)", "(7 6)");
+    expect_change("((1 2))", "(cas () ((1 2)) x)", "x");
+    expect_refused("(5 6)", "(cas (0) 6 7)", U9_AGAIN, "D-13");
+    expect_refused("(5 6)", "(cas (0) \"5\" 7)", U9_AGAIN, "D-13");
+    fixture f;
+    begin(&f, "((1) 2)");
+    fine(patch(&f, "(append (0) 2)"));
+    fine(patch(&f, "(cas (0) (1 2) 3)"));
+    expect(&f, "(3 2)");
+    finish(&f);
+}
+END_TEST
+
+/* [D-14] */
+START_TEST(move_takes_a_value_elsewhere)
+{
+    expect_change("(1 2 3)", "(move (0) (2))", "(2 1 3)");
+    expect_change("(1 2 3)", "(move (0) (3))", "(2 3 1)");
+    expect_change("(1 2 3)", "(move (2) (0))", "(3 1 2)");
+    expect_change("(1 2 3)", "(move (1) (1))", "(1 2 3)");
+    expect_change("(1 2 3)", "(move (1) (2))", "(1 2 3)");
+    expect_change("(1 (2 3))", "(move (0) (1 1))", "((2 1 3))");
+    expect_change("(1 (2 3))", "(move (1 0) (0))", "(2 1 (3))");
+    expect_change("((a 1) (b 2))", "(move ((b)) ((a)))", "((b 2) (a 1))");
+    expect_change("((a 1) (b 2))", "(move ((a) 1) ((b) 2))", "((a) (b 2 1))");
+    expect_change("<44 04 03 04 01 fe 07>", "(move (0) (3))", "<44 04 03 04 fe 07 01>");
+    expect_refused("(1 (2))", "(move (1) (1 0))", U9_ARG, "D-14");
+    expect_refused("(1 ((2)))", "(move (1) (1 0 0))", U9_ARG, "D-14");
+    expect_refused("(1)", "(move () (0))", U9_ARG, "D-3");
+    expect_refused("(1)", "(move (0) ())", U9_ARG, "D-3");
+    expect_refused("(1)", "(move (0) 1)", U9_ARG, "D-14");
+    expect_refused("(1)", "(move (0) (a))", U9_ARG, "D-2");
+}
+END_TEST
+
+/* [D-14] [V-8] */
+START_TEST(move_does_not_nest_too_deeply)
+{
+    char base[1024], text[1024] = "(move (0) (1";
+    for (unsigned k = 0; k < 63; k++) strcat(text, " 0");
+    strcat(text, "))");
+    snprintf(base, sizeof base, "((1) %s)", nested(63));
+    expect_refused(base, text, U9_LIMIT, "V-8");
+    snprintf(base, sizeof base, "(1 %s)", nested(63));
+    fixture f;
+    begin(&f, base);
+    text[strlen("(move (0) (")] = '1';
+    fine(patch(&f, text));
     finish(&f);
 }
 END_TEST
@@ -582,6 +784,18 @@ Suite *suite_value_diff(void)
     tcase_add_test(t, every_nan_that_is_a_sum_is_the_same_one);
     tcase_add_test(t, nothing_else_adds_up);
     tcase_add_test(t, a_container_that_was_changed_does_not_add_up_either);
+    tcase_add_test(t, plus_is_add);
+    tcase_add_test(t, behind_the_last_element_some_ops_begin_with_their_argument);
+    tcase_add_test(t, prepend_puts_in_front_of_the_first_element);
+    tcase_add_test(t, concat_joins_what_is_of_one_kind);
+    tcase_add_test(t, cut_takes_out_a_range);
+    tcase_add_test(t, cut_goes_through_changed_elements);
+    tcase_add_test(t, min_and_max_keep_one_of_two);
+    tcase_add_test(t, bits_of_integers_combine_as_if_there_were_enough_of_them);
+    tcase_add_test(t, bytes_of_one_length_combine);
+    tcase_add_test(t, cas_sets_only_where_the_expected_value_is);
+    tcase_add_test(t, move_takes_a_value_elsewhere);
+    tcase_add_test(t, move_does_not_nest_too_deeply);
     tcase_add_test(t, merge_replaces_by_key_or_appends);
     tcase_add_test(t, merge_takes_arrays_for_maps);
     tcase_add_test(t, what_is_no_map_is_not_merged);

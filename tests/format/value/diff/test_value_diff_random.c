@@ -67,20 +67,31 @@ static void random_map(rng *r, const item *it, u9_builder *b)
     fine(u9_build_tuple_close(b));
 }
 
+static void random_cut(rng *r, u9_builder *b)
+{
+    uint64_t from = rng_below(r, 4);
+    fine(u9_build_uint(b, from));
+    if (rng_below(r, 30) > 0) fine(u9_build_uint(b, from + rng_below(r, 4)));
+}
+
 static block random_patch(rng *r, const item *it)
 {
-    static const char *const names[] = {"set",   "delete", "insert", "append", "add",
-                                        "merge", "append", "insert", "set",    "merge"};
+    static const char *const names[] = {
+        "set", "delete", "insert", "append", "add", "merge", "append",  "insert", "set",    "merge", "min",
+        "max", "and",    "or",     "xor",    "+",   "&",     "prepend", "concat", "cut",    "cut",   "cas",
+        "^",   "|",      "move",   "move",   "move"};
     static uint8_t room[1 << 20];
-    const char *name = names[rng_below(r, 10)];
+    const char *name = names[rng_below(r, sizeof names / sizeof names[0])];
     u9_builder b;
     u9_builder_init(&b, room, sizeof room);
     fine(u9_build_tuple_open(&b));
     fine(u9_build_symbol(&b, name));
     random_path(r, it, &b);
     if (strcmp(name, "merge") == 0) random_map(r, it, &b);
+    else if (strcmp(name, "move") == 0) random_path(r, it, &b);
+    else if (strcmp(name, "cut") == 0) random_cut(r, &b);
     else if (strcmp(name, "delete") != 0) random_arg(r, it, &b);
-    if (*name == 'i' || rng_below(r, 30) == 0) random_arg(r, it, &b);
+    if (*name == 'i' || strcmp(name, "cas") == 0 || rng_below(r, 30) == 0) random_arg(r, it, &b);
     fine(u9_build_tuple_close(&b));
     return block_of(room, b.size);
 }
