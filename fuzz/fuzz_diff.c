@@ -76,9 +76,10 @@ static void put_value(u9_builder *b, input piece, const u9_value *base, bool pro
  * value. */
 static void put_patch(u9_builder *b, input piece, const u9_value *base, bool proved)
 {
-    static const char *const ops[] = {"set", "delete", "insert", "append",
-                                      "add", "merge",  "twice",  "odd"};
-    unsigned op = take_byte(&piece) & 7, steps = take_byte(&piece) & 7;
+    static const char *const ops[] = {"set", "delete", "insert", "append", "add", "merge",   "twice",  "odd",
+                                      "min", "max",    "and",    "|",      "xor", "prepend", "concat", "+",
+                                      "cas", "cut",    "move"};
+    unsigned op = take_byte(&piece) % 19, steps = take_byte(&piece) & 7;
     must(u9_build_tuple_open(b) == U9_OK && u9_build_symbol(b, ops[op]) == U9_OK &&
          u9_build_tuple_open(b) == U9_OK);
     while (steps-- > 0) {
@@ -93,7 +94,21 @@ static void put_patch(u9_builder *b, input piece, const u9_value *base, bool pro
         }
     }
     must(u9_build_tuple_close(b) == U9_OK);
-    if (op != 1) put_value(b, piece, base, proved);
+    if (op == 17) { /* cut */
+        uint8_t from = take_byte(&piece) & 15;
+        must(u9_build_uint(b, from) == U9_OK && u9_build_uint(b, from + (take_byte(&piece) & 15)) == U9_OK);
+    } else if (op == 18) { /* move: a path */
+        must(u9_build_tuple_open(b) == U9_OK);
+        for (unsigned n = take_byte(&piece) & 3; n > 0; n--)
+            must(u9_build_uint(b, take_byte(&piece) & 15) == U9_OK);
+        must(u9_build_tuple_close(b) == U9_OK);
+    } else if (op != 1) {
+        if (op == 16) { /* cas: what is there, perhaps */
+            input copy = piece;
+            put_value(b, copy, base, proved);
+        }
+        put_value(b, piece, base, proved);
+    }
     must(u9_build_tuple_close(b) == U9_OK);
 }
 

@@ -19,7 +19,7 @@ static const struct verb {
     {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
     {"id", "u9 id", verb_id, "new|show|make KIND   makes identifiers, takes them apart"},
-    {"value", "u9 value", verb_value, "encode|decode|show   values from and to JSON or text"},
+    {"value", "u9 value", verb_value, "encode|decode|show|patch   values from and to JSON or text"},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -18,8 +18,13 @@ struct value_ask {
     int text; /* the notation, not JSON */
     int hex;  /* bytes as hex digits */
     int json; /* show: a JSON object a line */
+    void *ctx; /* of the step */
     tool_skips *skips; /* encode: lines that are refused */
     char **files;
+};
+
+struct value_place {
+    uint64_t offset, line, column;
 };
 
 /* A file, of which what is not yet used is in memory: `size` bytes at `bytes`. */
@@ -31,6 +36,8 @@ struct value_input {
     size_t size;
     uint64_t offset; /* of the first of them in the stream */
     uint64_t line;   /* of the file, from 1: where hex digits are read, or as the caller counts */
+    uint64_t column; /* of the first of the bytes, from 1, where a text is read */
+    struct value_place began; /* where the value stands that was looked for last */
     int ended;
     uint8_t *room; /* the buffer, from its start */
     size_t cap;
@@ -57,6 +64,17 @@ void value_used(struct value_input *in, size_t size);
  * and *status is the exit status.
  */
 u9_err value_next(struct value_input *in, u9_value *out, u9_fault *fault, int *status);
+
+/* The same in the text notation: its bytes come into `b`, and are used. U9_OK; U9_END: there is none;
+ * U9_IO: what is wrong was said, and *status is the exit status. */
+u9_err value_next_text(struct value_input *in, u9_builder *b, int *status);
+
+/* Writes a value: as it is, as a line of hex digits; in the text notation. TOOL_DONE or TOOL_IO. */
+int value_put(const struct value_ask *ask, const uint8_t *bytes, size_t size);
+int value_put_text(const uint8_t *bytes, size_t size);
+
+/* `u9 value patch`: the first file has the value, the others patches. */
+int value_patch(const struct value_ask *ask);
 
 /* `u9 value show`. */
 int value_show(const struct value_ask *ask, struct value_input *in);

@@ -5,6 +5,8 @@
 
 #include "tools/tool.h"
 
+#include <u9/value_text.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -91,6 +93,7 @@ void value_used(struct value_input *in, size_t size)
 
 u9_err value_next(struct value_input *in, u9_value *out, u9_fault *fault, int *status)
 {
+    in->began = (struct value_place){in->offset, in->line, in->column};
     u9_err err = U9_TORN;
     while (in->size == 0 || (err = u9_value_decode(in->bytes, in->size, out)) == U9_TORN) {
         if (in->size > VALUE_SIZE_MAX || in->ended) break;
@@ -112,10 +115,99 @@ u9_err value_next(struct value_input *in, u9_value *out, u9_fault *fault, int *s
     return err;
 }
 
+/* What a fault says of the text that was parsed, as a place in the whole file. */
+static int text_refused(const struct value_input *in, const u9_fault *fault)
+{
+    unsigned long line = 1, column = 1;
+    int prefix = 0;
+    if (fault->err == U9_NOMEM) return tool_nomem("a value");
+    if (sscanf(fault->text, "line %lu, column %lu: %n", &line, &column, &prefix) != 2) prefix = 0;
+    if (line == 1) column += (unsigned long)in->column - 1;
+    int long_value = fault->err == U9_LIMIT && !*fault->rule;
+    return tool_say(TOOL_REFUSED, "%s:%lu:%lu: %s%s%s%s", in->name, (unsigned long)in->line + line - 1,
+                    column, long_value ? "a value of more than 16 MiB" : fault->text + prefix,
+                    *fault->rule ? " [" : "", fault->rule, *fault->rule ? "]" : "");
+}
+
+/* Reads on: the value may go on. Where much of it has been read, that much more that trying again
+ * costs nothing in proportion. */
+static int read_on(struct value_input *in)
+{
+    size_t want = in->size + 1 + (in->size > 1 << 16 ? in->size / 8 : 0);
+    if (in->size > VALUE_TEXT_MAX)
+        return tool_say(TOOL_REFUSED, "%s:%llu:%llu: a text of more than 96 MiB", in->name,
+                        (unsigned long long)in->line, (unsigned long long)in->column);
+    int status = TOOL_DONE;
+    while (status == TOOL_DONE && in->size < want && !in->ended) status = value_more(in);
+    return status;
+}
+
+static void pass_text(struct value_input *in, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if ((in->bytes[i] & 0xc0) != 0x80) in->column++;
+        if (in->bytes[i] == '\n') in->line++, in->column = 1;
+    }
+    value_used(in, size);
+}
+
+static void pass_blanks(struct value_input *in)
+{
+    size_t n = 0;
+    while (n < in->size && in->bytes[n] && strchr(" \t\r\n", in->bytes[n])) n++;
+    pass_text(in, n);
+}
+
+u9_err value_next_text(struct value_input *in, u9_builder *b, int *status)
+{
+    size_t used = 0;
+    u9_fault fault;
+    for (;;) {
+        pass_blanks(in);
+        in->began = (struct value_place){in->offset, in->line, in->column};
+        u9_builder_clear(b);
+        u9_err err = u9_value_parse((const char *)in->bytes, in->size, &used, b, &fault);
+        int open = err == U9_TORN || err == U9_END || (err == U9_OK && used == in->size);
+        if (err == U9_END && in->ended) return U9_END;
+        if (!open || in->ended) *status = err == U9_OK ? TOOL_DONE : text_refused(in, &fault);
+        else *status = read_on(in);
+        if (*status != TOOL_DONE) return U9_IO;
+        if (!open || in->ended) break;
+    }
+    pass_text(in, used);
+    return U9_OK;
+}
+
+int value_put(const struct value_ask *ask, const uint8_t *bytes, size_t size)
+{
+    if (!ask->hex) {
+        fwrite(bytes, 1, size, stdout);
+    } else {
+        tool_put_hex(bytes, size);
+        putchar('\n');
+    }
+    return tool_stdout_failed() ? TOOL_IO : TOOL_DONE; /* tool_finish says why */
+}
+
+static u9_err put_text(void *ctx, const char *text, size_t size)
+{
+    (void)ctx;
+    fwrite(text, 1, size, stdout);
+    return U9_OK;
+}
+
+int value_put_text(const uint8_t *bytes, size_t size)
+{
+    u9_fault fault;
+    if (u9_value_print(bytes, size, put_text, NULL, &fault) != U9_OK) return tool_fault(&fault);
+    putchar('\n');
+    return tool_stdout_failed() ? TOOL_IO : TOOL_DONE;
+}
+
 static int open_file(struct value_input *in, const char *file)
 {
     int own = strcmp(file, "-") != 0;
-    *in = (struct value_input){.name = own ? file : "standard input", .line = 1, .high = -1};
+    *in = (struct value_input){.name = own ? file : "standard input", .line = 1, .column = 1, .high = -1};
     in->fd = own ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     if (in->fd >= 0) return TOOL_DONE;
     return tool_say(tool_sys_status(errno), "%s: %s", file, strerror(errno));

@@ -3,20 +3,19 @@
  * J-*, N-*).
  *
  * Values stand back to back; each is written before the next is looked for. The first thing that is
- * refused ends it: what stood before has been written. Showing values is value_show.c's part.
+ * refused ends it: what stood before has been written. Showing values is value_show.c's part, patching
+ * them value_patch.c's.
  */
 #include "tools/value.h"
 
 #include "tools/tool.h"
 #include "tools/verb.h"
 
-#include <u9/value_text.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum verb { ENCODE, DECODE, SHOW };
+enum verb { ENCODE, DECODE, SHOW, PATCH };
 enum { SKIP_BAD = 256 };
 
 struct value {
@@ -25,17 +24,6 @@ struct value {
     tool_skips skips;
     char **words;
 };
-
-static int put_value(const struct value_ask *ask, const u9_builder *b)
-{
-    if (!ask->hex) {
-        fwrite(b->bytes, 1, b->size, stdout);
-    } else {
-        tool_put_hex(b->bytes, b->size);
-        putchar('\n');
-    }
-    return tool_stdout_failed() ? TOOL_IO : TOOL_DONE; /* tool_finish says why */
-}
 
 /* One line of JSON; blank ones are passed over. */
 static int encode_line(const struct value_ask *ask, struct value_input *in, u9_builder *b,
@@ -49,7 +37,7 @@ static int encode_line(const struct value_ask *ask, struct value_input *in, u9_b
     if (why)
         return tool_skip(ask->skips, "%s:%llu:%zu: %s", in->name, (unsigned long long)in->line,
                          column, why);
-    return put_value(ask, b);
+    return value_put(ask, b->bytes, b->size);
 }
 
 /* Reads on to the next newline, which stays, and forgets all before it. */
@@ -100,60 +88,14 @@ static int encode_lines(const struct value_ask *ask, struct value_input *in, u9_
     }
 }
 
-/* A place in a text: what a fault says of the rest that was parsed, as one of the whole file. */
-struct place {
-    unsigned long line, column; /* of the rest's first character */
-};
-
-static int text_refused(const struct value_input *in, const struct place *at, const u9_fault *fault)
-{
-    unsigned long line = 1, column = 1;
-    int prefix = 0;
-    if (fault->err == U9_NOMEM) return tool_nomem("a value");
-    if (sscanf(fault->text, "line %lu, column %lu: %n", &line, &column, &prefix) != 2) prefix = 0;
-    if (line == 1) column += at->column - 1;
-    int long_value = fault->err == U9_LIMIT && !*fault->rule;
-    return tool_say(TOOL_REFUSED, "%s:%lu:%lu: %s%s%s%s", in->name, at->line + line - 1, column,
-                    long_value ? "a value of more than 16 MiB" : fault->text + prefix,
-                    *fault->rule ? " [" : "", fault->rule, *fault->rule ? "]" : "");
-}
-
-/* Reads on: the value may go on. Where much of it has been read, that much more that trying again
- * costs nothing in proportion. */
-static int read_on(struct value_input *in, const struct place *at)
-{
-    size_t want = in->size + 1 + (in->size > 1 << 16 ? in->size / 8 : 0);
-    if (in->size > VALUE_TEXT_MAX)
-        return tool_say(TOOL_REFUSED, "%s:%lu:%lu: a text of more than 96 MiB", in->name, at->line,
-                        at->column);
-    int status = TOOL_DONE;
-    while (status == TOOL_DONE && in->size < want && !in->ended) status = value_more(in);
-    return status;
-}
-
 static int encode_text(const struct value_ask *ask, struct value_input *in, u9_builder *b)
 {
-    struct place at = {1, 1};
     for (;;) {
-        size_t used = 0;
-        u9_fault fault;
-        u9_builder_clear(b);
-        u9_err err = u9_value_parse((const char *)in->bytes, in->size, &used, b, &fault);
-        int open = err == U9_TORN || err == U9_END || (err == U9_OK && used == in->size);
-        if (open && !in->ended) {
-            int status = read_on(in, &at);
-            if (status != TOOL_DONE) return status;
-            continue;
-        }
-        if (err == U9_END) return TOOL_DONE;
-        if (err != U9_OK) return text_refused(in, &at, &fault);
-        int status = put_value(ask, b);
+        int status = TOOL_DONE;
+        u9_err err = value_next_text(in, b, &status);
+        if (err != U9_OK) return status;
+        status = value_put(ask, b->bytes, b->size);
         if (status != TOOL_DONE) return status;
-        for (size_t i = 0; i < used; i++) {
-            if ((in->bytes[i] & 0xc0) != 0x80) at.column++;
-            if (in->bytes[i] == '\n') at.line++, at.column = 1;
-        }
-        value_used(in, used);
     }
 }
 
@@ -166,13 +108,6 @@ static int encode(const struct value_ask *ask, struct value_input *in)
     return status;
 }
 
-static u9_err put_text(void *ctx, const char *text, size_t size)
-{
-    (void)ctx;
-    fwrite(text, 1, size, stdout);
-    return U9_OK;
-}
-
 static int decode(const struct value_ask *ask, struct value_input *in)
 {
     in->hex = ask->hex;
@@ -182,11 +117,14 @@ static int decode(const struct value_ask *ask, struct value_input *in)
         int status = TOOL_DONE;
         u9_err err = value_next(in, &v, &fault, &status);
         if (err == U9_END || err == U9_IO) return status;
-        if (err == U9_OK && ask->text)
-            err = u9_value_print(v.start, v.encoded, put_text, NULL, &fault);
         if (err != U9_OK) return tool_fault(&fault);
-        if (!ask->text) tool_put_json(&v);
-        putchar('\n');
+        if (ask->text) {
+            status = value_put_text(v.start, v.encoded);
+            if (status != TOOL_DONE) return status;
+        } else {
+            tool_put_json(&v);
+            putchar('\n');
+        }
         if (tool_stdout_failed()) return TOOL_IO; /* tool_finish says why */
         value_used(in, v.encoded);
     }
@@ -194,16 +132,16 @@ static int decode(const struct value_ask *ask, struct value_input *in)
 
 static const struct argp_option option_table[] = {
     {"text", 't', 0, 0,
-     "encode, decode: the text notation (SPEC-values.md, N-*), not JSON lines: values between "
+     "encode, decode, patch: the text notation (SPEC-values.md, N-*), not JSON lines: values between "
      "blanks, and comments from `;` to the end of the line",
      0},
     {"hex", 'x', 0, 0,
-     "Bytes are hex digits: encode writes a line for each value; decode and show read "
+     "Bytes are hex digits: encode and patch write a line for each value; decode, show and patch read "
      "them, with blanks, and comments from `;` to the end of the line",
      0},
     {"skip-bad", SKIP_BAD, 0, 0,
-     "encode: skip JSON lines that are refused: the first 5 are named, all counted, and the exit "
-     "status is 1",
+     "encode, patch: skip JSON lines, or patches, that are refused: the first 5 are named, all counted, "
+     "and the exit status is 1",
      0},
     {"json", 'j', 0, 0, "show: a JSON object for each line", 0},
     {0},
@@ -212,7 +150,9 @@ static const struct argp_option option_table[] = {
 static const char help_text[] =
     "Values from and to JSON or text, and what their bytes say.\v"
     "encode: JSON lines become utf9 values, back to back. decode: values become JSON lines. show: "
-    "prints offset, bytes and meaning of all that is in a value, a line each.\n"
+    "prints offset, bytes and meaning of all that is in a value, a line each. patch: applies patches, such as "
+    "(+ (0) 5) in the text notation, to the value in the file BASE, and writes what comes of it: at each tau0 "
+    "between them, and at the end (SPEC-values.md, D-*).\n"
     "\n"
     "What JSON has no form for is an object with one key: {\"$bytes\":\"00ff\"}, "
     "{\"$symbol\":\"name\"}, {\"$float32\":1.5}, "
@@ -230,16 +170,18 @@ static const char help_text[] =
 static void take_words(struct value *value)
 {
     char **words = value->words;
-    static const char *const verbs[] = {"encode", "decode", "show"};
+    static const char *const verbs[] = {"encode", "decode", "show", "patch"};
     unsigned k = 0;
-    while (k < 3 && strcmp(words[0], verbs[k]) != 0) k++;
-    if (k == 3) tool_usage("'%s' is none of `encode`, `decode` and `show`", words[0]);
+    while (k < 4 && strcmp(words[0], verbs[k]) != 0) k++;
+    if (k == 4) tool_usage("'%s' is none of `encode`, `decode`, `show` and `patch`", words[0]);
     value->verb = (enum verb)k;
     value->ask.files = words + 1;
     if (value->ask.json && k != SHOW) tool_usage("--json goes with show");
-    if (value->skips.on && (k != ENCODE || value->ask.text))
-        tool_usage("--skip-bad goes with encode, and not with --text");
-    if (value->ask.text && k == SHOW) tool_usage("--text goes with encode and decode");
+    if (value->skips.on && k != PATCH && (k != ENCODE || value->ask.text))
+        tool_usage("--skip-bad goes with patch, and with encode without --text");
+    if (value->ask.text && k == SHOW) tool_usage("--text goes with encode, decode and patch");
+    if (value->ask.text && value->ask.hex && k == PATCH) tool_usage("patch: --text or --hex?");
+    if (!words[1] && k == PATCH) tool_usage("patch: which file has the value to be patched?");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -253,7 +195,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'x': value->ask.hex = 1; break;
     case 'j': value->ask.json = 1; break;
     case ARGP_KEY_ARGS: value->words = state->argv + state->next; break;
-    case ARGP_KEY_NO_ARGS: tool_usage("`encode`, `decode` or `show`?");
+    case ARGP_KEY_NO_ARGS: tool_usage("`encode`, `decode`, `show` or `patch`?");
     case ARGP_KEY_END: take_words(value); break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -263,14 +205,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int verb_value(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "encode [FILE...]\ndecode [FILE...]\nshow [FILE...]", help_text, NULL,
+        option_table, parse, "encode [FILE...]\ndecode [FILE...]\nshow [FILE...]\npatch BASE [FILE...]", help_text, NULL,
         NULL,         NULL};
     static value_step *const steps[] = {encode, decode, value_show};
     struct value value = {.ask = {.text = 0}};
     value.ask.skips = &value.skips;
     argp_parse(&parser, argc, argv, 0, NULL, &value);
-    if (value.verb == ENCODE && !value.ask.hex && isatty(STDOUT_FILENO))
+    int binary = !value.ask.hex && (value.verb == ENCODE || (value.verb == PATCH && !value.ask.text));
+    if (binary && isatty(STDOUT_FILENO))
         return tool_say(TOOL_REFUSED,
                         "values are not for a terminal: redirect the output, or use --hex");
-    return tool_skips_end(&value.skips, value_each_file(&value.ask, steps[value.verb]));
+    return tool_skips_end(&value.skips, value.verb == PATCH
+                                            ? value_patch(&value.ask)
+                                            : value_each_file(&value.ask, steps[value.verb]));
 }

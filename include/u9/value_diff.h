@@ -10,12 +10,22 @@
  * of one: `(2 ("age") 1)` is element 2, in it the first element that is a tuple and begins with "age", and
  * of that element 1. The empty path is the whole value. The ops [D-3]:
  *
- *   ('set path v)       v comes in the place of what is there
- *   ('delete path)      it goes
- *   ('insert path v...) the vs come in front of it; the last step may be the number of elements
- *   ('append path v...) the vs come behind the last element of the container that is there
- *   ('add path n)       a number is added to it
- *   ('merge path map)   each (key v...) of map comes in the place of the element with that key, or last
+ *   ('set path v)        v comes in the place of what is there
+ *   ('cas path old v)    the same, if what is there equals old; else U9_AGAIN
+ *   ('delete path)       it goes
+ *   ('insert path v...)  the vs come in front of it; the last step may be the number of elements
+ *   ('append path v...)  the vs come behind the last element of the container that is there
+ *   ('prepend path v...) or in front of its first one
+ *   ('concat path v)     texts or bytes are joined, the elements of a container come behind
+ *   ('cut path from to)  elements, or bytes of a text or of bytes, go: from .. to - 1
+ *   ('move path path)    the value at the first path comes in front of the one at the second
+ *   ('merge path map)    each (key v...) of map comes in the place of the element with that key, or last
+ *   ('add path n)        or '+: a number is added to it
+ *   ('min path v)        'max: the lesser, or greater, of both stays
+ *   ('and path v)        or '&; 'or or '|; 'xor or '^: the bits of integers, or of bytes, combine
+ *
+ * Where the last step of a path is the number of elements, 'add to 'xor and 'concat begin with their
+ * argument.
  *
  * An array that is changed stays one as long as all its elements fit its typecode [D-9].
  *
@@ -142,7 +152,7 @@ U9_API U9_MUST_CHECK u9_err u9_diff_register(u9_diff *d, const u9_reducer *list,
  * only. A refused patch changes nothing, and `fault` (may be NULL) tells why: rule, sentence,
  * offset in the patch.
  *
- * U9_ABSENT: the path leads to nothing; U9_ARG: not of the form of a patch, an op that nobody has
+ * U9_ABSENT: the path leads to nothing; U9_AGAIN: 'cas found another value; U9_ARG: not of the form of a patch, an op that nobody has
  * registered, a value of a type that the op is not for; U9_LIMIT: an integer becomes too large, a
  * value too deep; U9_NOMEM, or what `grow` returned; U9_STATE: within a reducer; what
  * u9_value_check returns for the patch, u9_value_decode for the base on the way, a reducer for its

@@ -99,6 +99,34 @@ encoding() {
     fi
 }
 
+patching() {
+    printf "(\"ann\" ('age 40) (1 2))" >base
+    gives $'("ann" (\'age 42) (1 2 3))' 'patch applies patches in the text notation' \
+        "('+ (1 1) 2) ('append (2) 3)" patch --text base
+    gives $'("ann" (\'age 41) (1 2))\n("ann" (\'age 42) (1 2))' 'each tau0 writes the value, and so does the end' \
+        "('+ (1 1) 1) tau0 ('+ (1 1) 1)" patch --text base
+    gives $'("ann" (\'age 41) (1 2))' 'but not twice the same' "('+ (1 1) 1) tau0" patch --text base
+    gives "$(cat base)" 'without patches it is written as it is' '' patch --text base
+    refuses "^u9 value: standard input:2:2: another value is there than the one expected \[D-13\]$" \
+        'a patch that is refused is named by its place, with its rule' $'(\'+ (1 1) 2)\n (\'cas (0) 5 6)' patch --text base
+    claim 'and nothing is written' test ! -s out
+    value patch --text --skip-bad base <<<"('add (0) 1) ('+ (1 1) 2) ('set (9) 1)"
+    claim '--skip-bad goes on behind it, and exits 1' same "$status $(cat out)" $'1 ("ann" (\'age 42) (1 2))'
+    claim 'and counts' grep -q '^u9 value: 2 lines were skipped$' err
+    "$u9" value encode --text base >base.u9v
+    "$u9" value encode --text <<<"('+ (1 1) 2)" >one
+    value patch base.u9v one one
+    claim 'values and patches are bytes otherwise, patches in many files' \
+        test "$status $("$u9" value decode --text out)" = $'0 ("ann" (\'age 44) (1 2))'
+    "$u9" value encode --text --hex base >base.hex
+    value patch --hex base.hex <<<'4b 0e 0a2b00000000000000 4a02 8181 82 ; two more'
+    claim 'or hex digits' test "$status $(cat out)" = "0 $(sed s/a8/aa/ base.hex)"
+    refuses 'input: offset 11: .*\[V-4\]$' 'a patch that is no value is named by its offset' '4b 0a 0a2b00000000000000 48 85' patch --hex base.hex
+    mistake 'which file has the value' 'a base is wanted' patch
+    refuses 'more than one value is here' 'and only one' '' patch --text <(echo 1 2)
+    refuses 'no value is here to be patched' 'and one at all' '' patch /dev/null
+}
+
 json() {
     cat >want <<'END'
 0
@@ -261,8 +289,8 @@ words() {
     done
     mistake 'encode.*decode.*show' 'nothing'
     mistake "'print' is none of" 'an unknown word' print x
-    mistake '--skip-bad goes with encode' '--skip-bad of decode' decode --skip-bad
-    mistake '--skip-bad goes with encode' '--skip-bad of text' encode --text --skip-bad
+    mistake '--skip-bad goes with' '--skip-bad of decode' decode --skip-bad
+    mistake '--skip-bad goes with' '--skip-bad of text' encode --text --skip-bad
     mistake '--json goes with show' '--json of decode' decode --json
     mistake '--text goes with' '--text of show' show --text
     mistake 'unrecognized|unknown' 'an unknown option' decode --fast
@@ -273,6 +301,7 @@ words() {
 }
 
 encoding
+patching
 json
 text
 decoding
