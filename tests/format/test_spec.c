@@ -3,7 +3,7 @@
  * RULE name" holds bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by
  * byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
  * the builder makes of its container; those of the rules D, fed to a stream, emit one another; one of the
- * rules I, hex.
+ * rules I, hex; the one of the rules R is a log, made here and judged as SPEC.md tells.
  */
 #include "format/frame/disk.h"
 #include "format/link/hello.h"
@@ -13,9 +13,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <u9/check.h>
+#include <u9/id.h>
 #include <u9/transit.h>
 #include <u9/value_diff.h>
 #include <u9/value_index.h>
+#include <unistd.h>
 
 enum { EXAMPLES_MAX = 256, LINE_ROOM = 4096 };
 
@@ -212,11 +216,94 @@ START_TEST(every_example_of_transit_is_read_and_framed_again)
 }
 END_TEST
 
+/* [R-13] A frame with one record, keyed by the muid that its time makes; a promise of all before it. */
+static size_t add_word(uint8_t *file, size_t at, size_t before, uint32_t n, const char *word)
+{
+    uint8_t *frame = file + at, raw[U9_MUID_SIZE], sha[U9I_HASH_SIZE];
+    u9i_secret keys = fixed_keys();
+    u9i_trailer t = {.ordinal = n, .count = 1, .offset = at, .previous = before, .durable = n ? at : 0,
+                     .time_us = UINT64_C(1700000000000000) + n};
+    u9_muid muid = {.timestamp = t.time_us, .medallion = 0x123456789ab, .offset = 1};
+    u9_builder b;
+    memcpy(t.chain, file + before + 16, sizeof t.chain);
+    u9_builder_init(&b, frame + U9I_FRAME_HEADER_SIZE, 100);
+    ck_assert_int_eq(u9_muid_pack(&muid, raw), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+    ck_assert_int_eq(u9_build_bytes_wide(&b, raw, sizeof raw, 1), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(&b, word, strlen(word)), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    ck_assert_int_eq(u9i_frame_seal(&keys, &t, frame, b.size, sha), U9_OK);
+    size_t length = b.size + U9I_TRAILER_SIZE;
+    return at + U9I_FRAME_HEADER_SIZE + length + (size_t)u9i_padding(length);
+}
+
+/* [R-13] A u9open and three records, of which a bit is flipped in the first and half of the last is missing. */
+static size_t make_damaged(uint8_t file[1024])
+{
+    size_t one = g.at[GOLDEN_PLAIN], two, three;
+    memset(file, 0, 1024);
+    memcpy(file, g.bytes, one);
+    two = add_word(file, one, U9I_DISK_HEADER_SIZE, 0, "one");
+    three = add_word(file, two, one, 1, "two");
+    (void)add_word(file, three, two, 2, "three");
+    file[one + U9I_FRAME_HEADER_SIZE + 22] ^= 0x01; /* "one" is "ooe" */
+    return three + 96;
+}
+
+typedef struct told {
+    u9_damage list[4];
+    unsigned count;
+} told;
+
+static void note_told(void *ctx, const u9_damage *d)
+{
+    told *t = ctx;
+    ck_assert_uint_lt(t->count, 4);
+    t->list[t->count++] = *d;
+}
+
+static void expect_told(const u9_damage *d, u9_verdict verdict, u9_reason reason, uint64_t begin, uint64_t end,
+                        uint64_t ordinal, uint64_t lost)
+{
+    ck_assert_int_eq(d->verdict, verdict);
+    ck_assert_int_eq(d->reason, reason);
+    ck_assert_uint_eq(d->begin, begin);
+    ck_assert_uint_eq(d->end, end);
+    ck_assert_uint_eq(d->ordinal, ordinal);
+    ck_assert_uint_eq(d->lost, lost);
+}
+
+/* [R-13] What SPEC.md says of it, in numbers. */
+START_TEST(the_damaged_log_is_made_and_judged_as_it_is_told)
+{
+    uint8_t file[1024];
+    char dir[512], path[600];
+    told t = {.count = 0};
+    u9_check_options o = {.size = sizeof o, .on_damage = note_told, .ctx = &t};
+    u9_report report = {.size = sizeof report};
+    size_t size = make_damaged(file);
+    expect_bytes(find_example("damaged-log"), file, size);
+    snprintf(dir, sizeof dir, "%s/spec-XXXXXX", getenv("U9_TEST_DIR"));
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/0000000000000001.u9", dir);
+    FILE *f = fopen(path, "w");
+    ck_assert(f && fwrite(file, 1, size, f) == size && fclose(f) == 0);
+    ck_assert_int_eq(u9_check(dir, &o, &report, NULL), U9_OK);
+    ck_assert_uint_eq(t.count, 2);
+    expect_told(&t.list[0], U9_V_CORRUPT, U9_R_HASH, 352, 528, 0, 1);
+    expect_told(&t.list[1], U9_V_TORN, U9_R_LENGTH, 704, 800, 2, 0);
+    ck_assert_uint_eq(report.records, 1);
+    ck_assert_uint_eq(report.next_ordinal, 2);
+    unlink(path);
+    rmdir(dir);
+}
+END_TEST
+
 START_TEST(every_example_is_one_that_is_checked)
 {
     for (size_t i = 0; i < example_count; i++) {
         const example *e = &examples[i];
-        if (strchr("VXITNJD", e->rule[0])) continue;
+        if (strchr("VXITNJDR", e->rule[0])) continue;
         size_t k = 0;
         while (k < MADE && strcmp(list[k].name, e->name) != 0) k++;
         ck_assert_msg(k < MADE, "%s has an example %s that no test knows", e->document, e->name);
@@ -320,6 +407,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
     tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
     tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);
+    tcase_add_test(t, the_damaged_log_is_made_and_judged_as_it_is_told);
     tcase_add_test(t, every_example_is_one_that_is_checked);
     tcase_add_test(t, every_example_of_a_value_is_a_value);
     tcase_add_test(t, every_example_of_an_index_is_right_and_built_again);
