@@ -98,11 +98,6 @@ static u9_err next_tid(u9i_keygen *m, uint8_t *raw, uint64_t *stamp_us)
     return err;
 }
 
-u9_err u9i_keygen_ready(u9i_keygen *m, u9_fault *fault)
-{
-    return m->uid8 ? u9i_uid8keys_ready(m->uid8, fault) : U9_OK;
-}
-
 u9_err u9i_keygen_confirm(u9i_keygen *m, u9_fault *fault)
 {
     return m->uid8 ? u9i_uid8keys_confirm(m->uid8, fault) : U9_OK;

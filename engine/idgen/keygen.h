@@ -33,8 +33,7 @@ U9_MUST_CHECK u9_err u9i_keygen_init(u9i_keygen *maker, u9i_env *env, const char
                                      const u9_options *options, u9_fault *fault);
 void u9i_keygen_release(u9i_keygen *maker);
 
-/* Before fresh keys, between them and their use, and why an append is to be tried again: see uid8keys.h. */
-U9_MUST_CHECK u9_err u9i_keygen_ready(u9i_keygen *maker, u9_fault *fault);
+/* Between fresh keys and their use; and why an append is to be tried again: see uid8keys.h. */
 U9_MUST_CHECK u9_err u9i_keygen_confirm(u9i_keygen *maker, u9_fault *fault);
 bool u9i_keygen_wants_grant(u9i_keygen *maker);
 

@@ -164,10 +164,10 @@ static u9_err acquire(u9i_uid8keys *k, u9_fault *fault)
     return U9_OK;
 }
 
-u9_err u9i_uid8keys_ready(u9i_uid8keys *k, u9_fault *fault)
+u9_err u9i_uid8keys_ready(u9i_uid8keys *k, const char *path, u9_fault *fault)
 {
     if (!k->source.acquire)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "I-23"),
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path, .rule = "I-23"),
                          "keys of kind 'uid8' are made under a generator number, and there is none: give "
                          "options.numbers (a lock file or ZooKeeper, u9/generator.h), options.generator "
                          "with generator_given, or the keys");

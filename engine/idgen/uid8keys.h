@@ -31,7 +31,8 @@ U9_MUST_CHECK u9_err u9i_uid8keys_new(const u9_generator *source, const u9_grant
 /* Releases the grant, but not in a forked child. NULL is fine. */
 void u9i_uid8keys_free(u9i_uid8keys *keys);
 
-U9_MUST_CHECK u9_err u9i_uid8keys_ready(u9i_uid8keys *keys, u9_fault *fault);
+/* `path` is the log's, for the fault. */
+U9_MUST_CHECK u9_err u9i_uid8keys_ready(u9i_uid8keys *keys, const char *path, u9_fault *fault);
 U9_MUST_CHECK u9_err u9i_uid8keys_next(u9i_uid8keys *keys, u9_uid8 *out);
 U9_MUST_CHECK u9_err u9i_uid8keys_confirm(u9i_uid8keys *keys, u9_fault *fault);
 bool u9i_uid8keys_wants_grant(u9i_uid8keys *keys);

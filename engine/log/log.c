@@ -217,10 +217,10 @@ static u9_err ready_keys(u9_log *log, const u9_entry *entries, size_t count)
     u9_fault fault;
     size_t i = 0;
     if (log == NULL || !log->writing || u9i_log_forked(log)) return U9_OK; /* `enter` refuses */
+    if (log->writer.keygen.uid8 == NULL) return U9_OK;
     while (i < count && entries[i].key.data != NULL) i++;
-    u9_err err = i < count ? u9i_keygen_ready(&log->writer.keygen, &fault) : U9_OK;
+    u9_err err = i < count ? u9i_uid8keys_ready(log->writer.keygen.uid8, log->source.path, &fault) : U9_OK;
     if (err == U9_OK) return err;
-    if (fault.path[0] == 0) memcpy(fault.path, log->source.path, strnlen(log->source.path, sizeof fault.path - 1) + 1);
     pthread_mutex_lock(&log->lock);
     log->fault = fault;
     pthread_mutex_unlock(&log->lock);
