@@ -8,6 +8,7 @@
 
 #include "engine/idgen/keygen.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,6 +421,62 @@ START_TEST(a_source_that_is_wrong_is_refused) /* [I-23] */
 }
 END_TEST
 
+/* A source that answers when it is let. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    bool asked, let;
+} slow = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
+
+static u9_err lend_slowly(void *ctx, u9_grant *out, u9_fault *fault)
+{
+    pthread_mutex_lock(&slow.lock);
+    slow.asked = true;
+    pthread_cond_broadcast(&slow.turn);
+    while (!slow.let) pthread_cond_wait(&slow.turn, &slow.lock);
+    pthread_mutex_unlock(&slow.lock);
+    return lend(ctx, out, fault);
+}
+
+static void *append_two_keys(void *log)
+{
+    u9_uid8 id;
+    for (int i = 0; i < 2; i++)
+        if (append_key(log, &id) != U9_OK) return log;
+    return NULL;
+}
+
+START_TEST(while_a_number_is_waited_for_the_log_goes_on) /* [I-23] [W-5] */
+{
+    const u9_generator source = {sizeof source, &lender, lend_slowly, lend_longer, take_back};
+    pthread_t threads[3];
+    u9_options o = uid8_options();
+    o.numbers = &source;
+    u9_log *w = open_writer(at("log"), &o);
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, append_two_keys, w), 0);
+    pthread_mutex_lock(&slow.lock);
+    while (!slow.asked) pthread_cond_wait(&slow.turn, &slow.lock);
+    pthread_mutex_unlock(&slow.lock);
+    u9_key key = {"12345678", 8};
+    u9_place place;
+    ck_assert_int_eq(u9_log_append(w, &key, value, 1, &place), U9_OK);
+    ck_assert_int_eq(u9_log_commit(w, place.ordinal), U9_OK);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    pthread_mutex_lock(&slow.lock);
+    slow.let = true;
+    pthread_cond_broadcast(&slow.turn);
+    pthread_mutex_unlock(&slow.lock);
+    for (int i = 0; i < 3; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        ck_assert_ptr_null(failed);
+    }
+    ck_assert_uint_eq(u9_log_next(w), 7);
+    ck_assert_uint_eq(lender.acquired, 1); /* one for all who waited */
+    close_log(w);
+}
+END_TEST
+
 Suite *suite_keys(void)
 {
     Suite *suite = suite_create("keys");
@@ -444,5 +501,9 @@ Suite *suite_keys(void)
     tcase_add_test(numbers, a_batch_whose_number_was_lost_leaves_no_trace);
     tcase_add_test(numbers, a_source_that_is_wrong_is_refused);
     suite_add_tcase(suite, numbers);
+    TCase *threads = tcase_create("threads");
+    tcase_add_checked_fixture(threads, fixture_setup_sim_threads, fixture_teardown);
+    tcase_add_test(threads, while_a_number_is_waited_for_the_log_goes_on);
+    suite_add_tcase(suite, threads);
     return suite;
 }
