@@ -3,7 +3,6 @@
  */
 #include "engine/os/slot.h"
 
-#include "engine/os/process.h"
 #include "format/base/bytes.h"
 
 #include <errno.h>
@@ -18,7 +17,6 @@ enum { SLOT_SIZE = 8, OPEN_TRIES = 100 };
 struct u9i_slot {
     int fd;
     uint32_t index;
-    unsigned generation; /* of forks, when it was taken */
     uint64_t noted;
     char path[];
 };
@@ -87,7 +85,7 @@ int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t bel
     size_t size = strlen(path) + 1;
     u9i_slot *s = malloc(sizeof *s + size);
     if (s == NULL) return -ENOMEM;
-    *s = (u9i_slot){.fd = -1, .generation = u9i_fork_generation()};
+    *s = (u9i_slot){.fd = -1};
     memcpy(s->path, path, size);
     int err = -ESTALE;
     for (unsigned tries = 0; err == -ESTALE && tries < OPEN_TRIES; tries++) {
@@ -134,7 +132,7 @@ int u9i_slot_confirm(const u9i_slot *s)
 
 void u9i_slot_give(u9i_slot *s)
 {
-    if (s->generation == u9i_fork_generation()) (void)lock_slot(s->fd, s->index, F_UNLCK);
+    (void)lock_slot(s->fd, s->index, F_UNLCK); /* a child may have the descriptor still */
     close(s->fd);
     free(s);
 }

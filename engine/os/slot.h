@@ -3,8 +3,8 @@
  * time, and has a number noted in it. [I-24]
  *
  * A slot's lock is of the open file description (fcntl(2), F_OFD_SETLK): the kernel takes it back when its
- * holder ends, however that is; two handles of one process exclude each other as well. A forked child that
- * keeps the descriptor keeps the slot held.
+ * holder ends, however that is; two handles of one process exclude each other as well. Where the holder ends
+ * and a child that it forked has the descriptor still, the slot stays held.
  */
 #ifndef U9I_SLOT_H
 #define U9I_SLOT_H
@@ -29,7 +29,7 @@ int u9i_slot_note(u9i_slot *slot, uint64_t number);
 /* 0 while the path still leads to the file in which the slot is held; -ESTALE: it was removed or replaced. */
 int u9i_slot_confirm(const u9i_slot *slot);
 
-/* Gives it back; in a forked child it only closes: the parent holds it still. */
+/* Gives it back. Not in a forked child: the lock is its parent's too. */
 void u9i_slot_give(u9i_slot *slot);
 
 #endif

@@ -103,7 +103,7 @@ START_TEST(a_medallion_may_be_given) /* [I-22] */
     o.medallion = U9_MUID_MEDALLION_MAX;
     ck_assert_int_eq(u9_log_open(at("log"), &o, &w, &fault), U9_ARG);
     ck_assert_ptr_nonnull(strstr(fault.text, "options.medallion"));
-    o.size = offsetof(u9_options, medallion); /* what is behind it is not looked at */
+    o.size = offsetof(u9_options, generator_given); /* what is behind it is not looked at */
     ck_assert_uint_eq(medallion_of_session(at("log"), &o, NULL) >> 40, 1);
 }
 END_TEST
@@ -344,6 +344,46 @@ START_TEST(a_grant_that_is_over_is_replaced_and_no_key_of_it_is_used) /* [I-23] 
 }
 END_TEST
 
+/* Lends number 1 again and again. */
+static u9_err lend_the_same(void *ctx, u9_grant *out, u9_fault *fault)
+{
+    u9_err err = lend(ctx, out, fault);
+    out->generator = 1;
+    return err;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return memcmp(a, b, 8);
+}
+
+START_TEST(one_number_lent_again_and_again_makes_no_key_twice) /* [I-23] */
+{
+    enum { KEYS = 400 };
+    static uint8_t keys[KEYS][8];
+    const u9_generator source = {sizeof source, &lender, lend_the_same, lend_longer, take_back};
+    u9_options o = uid8_options();
+    unsigned waits = 0;
+    o.numbers = &source;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < KEYS; i++) {
+        u9_place place;
+        u9_err err;
+        lender.renew = U9_AGAIN;
+        lender.fail_renew = i % 7 == 6;
+        if (i % 100 == 50) sim_set_wall(UINT64_C(1700000000000000)); /* back to where it began */
+        while ((err = u9_log_append(w, NULL, value, 1, &place)) == U9_AGAIN && waits++ < 10000) sim_advance(1000);
+        ck_assert_int_eq(err, U9_OK);
+        memcpy(keys[i], place.key, 8);
+    }
+    close_log(w);
+    ck_assert_uint_gt(waits, 0);
+    ck_assert_uint_gt(lender.acquired, KEYS / 7);
+    qsort(keys, KEYS, 8, by_key);
+    for (unsigned i = 1; i < KEYS; i++) ck_assert_mem_ne(keys[i - 1], keys[i], 8);
+}
+END_TEST
+
 START_TEST(what_the_source_says_when_it_fails_is_what_the_append_says) /* [I-23] */
 {
     static const struct {
@@ -497,6 +537,7 @@ Suite *suite_keys(void)
     tcase_add_test(numbers, a_source_is_asked_when_a_key_is_made_and_no_sooner);
     tcase_add_test(numbers, keys_are_above_what_was_made_under_the_number_before);
     tcase_add_test(numbers, a_grant_that_is_over_is_replaced_and_no_key_of_it_is_used);
+    tcase_add_test(numbers, one_number_lent_again_and_again_makes_no_key_twice);
     tcase_add_test(numbers, what_the_source_says_when_it_fails_is_what_the_append_says);
     tcase_add_test(numbers, a_batch_whose_number_was_lost_leaves_no_trace);
     tcase_add_test(numbers, a_source_that_is_wrong_is_refused);
