@@ -215,7 +215,8 @@ static int run(struct append *a)
     return finish(a, status, began);
 }
 
-enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, MEDALLION, KEY_FIELD, PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, PROGRESS };
+enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, MEDALLION, KEY_FIELD,
+       PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, PROGRESS };
 
 static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline", 0},

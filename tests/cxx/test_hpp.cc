@@ -305,7 +305,9 @@ void keys_are_made_as_the_options_say(const std::string &folder)
     u9::log a(folder + "/a", options), b(folder + "/b", options);
     u9_place x = a.append(1), y = b.append(1);
     EXPECT(u9::uid8::unpack({x.key, 8}).generator == 0 && u9::uid8::unpack({y.key, 8}).generator == 1);
-    EXPECT(thrown([&] { u9_lock_file_options wrong = {}; wrong.cluster = 16; u9::lock_file none("x", wrong); }) == U9_ARG);
+    u9_lock_file_options wrong = {};
+    wrong.cluster = 16;
+    EXPECT(thrown([&] { u9::lock_file none("x", wrong); }) == U9_ARG);
 }
 
 } /* namespace */
