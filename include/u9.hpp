@@ -441,10 +441,42 @@ private:
     u9_record r_ = {};
 };
 
+/*
+ * Lends generator numbers to the logs of one machine (u9/generator.h): `options.numbers = file.numbers()`. It
+ * outlives the logs that are opened with that.
+ */
+class lock_file {
+public:
+    explicit lock_file(const std::string &path, u9_lock_file_options options = {})
+    {
+        u9_fault fault = {};
+        options.size = sizeof options;
+        options.path = path.c_str();
+        u9::check(u9_lock_file_new(&options, &file_, &fault), fault);
+        source_ = u9_lock_file_generator(file_);
+    }
+    lock_file(const lock_file &) = delete;
+    lock_file &operator=(const lock_file &) = delete;
+    ~lock_file() { u9_lock_file_free(file_); }
+    /* The usual path for a log. */
+    static std::string beside(const std::string &log)
+    {
+        std::string path(log.size() + 32, '\0');
+        u9::check(u9_lock_file_beside(log.c_str(), path.data(), path.size()));
+        path.resize(std::strlen(path.c_str()));
+        return path;
+    }
+    const u9_generator *numbers() const noexcept { return &source_; }
+
+private:
+    u9_lock_file *file_ = nullptr;
+    u9_generator source_ = {};
+};
+
 /* An open log; closed, cleanly, with the object. close() tells what went wrong in that. */
 class log {
 public:
-    /* Reads only; a writer gives options with a mode. */
+    /* Reads only; a writer gives options with a mode (and, for fresh keys of kind uid8, a generator number). */
     explicit log(const std::string &path) : log(path, u9_options{}) {}
     log(const std::string &path, u9_options options)
     {

@@ -50,6 +50,8 @@
     X(log)     \
     X(ship) \
     X(link) \
+    X(keys) \
+    X(lock_file) \
     X(reference) \
     X(heap)    \
     X(api) \

@@ -20,6 +20,8 @@ struct append {
     u9_options options;
     int ending; /* '\n', 0 or APPEND_WHOLE */
     int json, print_keys, progress, verbose;
+    u9_lock_file *lock_file; /* NULL: no --lock-file */
+    u9_generator numbers;    /* of it */
     const char *separator; /* NULL: keys are made */
     u9_log *log;
     int signals;    /* descriptor */

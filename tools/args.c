@@ -61,6 +61,40 @@ uint64_t tool_segment_size(const char *text)
     return size;
 }
 
+int tool_generator(const char *option, const char *text, uint64_t *generator, uint64_t *cluster)
+{
+    char digits[24];
+    size_t size = strcspn(text, ",");
+    snprintf(digits, sizeof digits, "%.*s", (int)(size < 23 ? size : 23), text);
+    if (!tool_number_parse(digits, generator) || (text[size] && !tool_number_parse(text + size + 1, cluster)))
+        tool_usage("%s %s: not a number, or two with a comma between", option, text);
+    return text[size] != '\0';
+}
+
+uint32_t tool_generator_max(unsigned layout)
+{
+    u9_uid8 last = {.generator = 0};
+    (void)!u9_uid8_ceil(0, U9_UID8_SPREAD, layout, &last, NULL);
+    return last.generator;
+}
+
+void tool_within(const char *option, uint64_t number, uint64_t min, uint64_t max, const char *note)
+{
+    if (number < min || number > max)
+        tool_usage("%s %" PRIu64 ": not a number from %" PRIu64 " to %" PRIu64 "%s%s%s", option, number, min,
+                   max, *note ? " (" : "", note, *note ? ")" : "");
+}
+
+uint64_t tool_medallion(const char *option, const char *text)
+{
+    uint64_t number = 0;
+    size_t digits = strncmp(text, "0x", 2) == 0 ? strspn(text + 2, "0123456789abcdefABCDEF") : 0;
+    if (digits > 0 && digits <= 16 && text[2 + digits] == '\0') number = strtoumax(text + 2, NULL, 16);
+    else number = tool_number(option, text);
+    tool_within(option, number, 1, U9_MUID_MEDALLION_MAX - 1, "");
+    return number;
+}
+
 u9_policy tool_policy(const char *text)
 {
     if (strcmp(text, "commit") == 0) return U9_POLICY_COMMIT;

@@ -25,4 +25,16 @@ uint64_t tool_number(const char *option, const char *text);
  * if no zone is given. */
 uint64_t tool_time(const char *option, const char *text);
 
+/* `N` or `N,CLUSTER`: the two numbers, and whether the second is there. Usage errors name `option`. */
+int tool_generator(const char *option, const char *text, uint64_t *generator, uint64_t *cluster);
+
+/* The last generator number of a layout, 1 to 4. */
+uint32_t tool_generator_max(unsigned layout);
+
+/* A usage error unless the number goes from `min` to `max`. `note` stands behind, in brackets, if it is not "". */
+void tool_within(const char *option, uint64_t number, uint64_t min, uint64_t max, const char *note);
+
+/* A muid's medallion, in decimal or, behind 0x, in hex. */
+uint64_t tool_medallion(const char *option, const char *text);
+
 #endif

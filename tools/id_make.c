@@ -166,12 +166,11 @@ static u9_err make_uid8_text(const struct id_ask *ask, const struct made *m, cha
                         .generator = (uint32_t)m->values[2], .cluster = (uint32_t)m->values[3],
                         .mode = (u9_uid8_mode)m->values[4]};
     u9_id_reason why = U9_ID_FINE;
-    u9_uid8 last;
     u9_err err = u9_uid8_format(&id, layout, text, &why);
     if (err == U9_OK) return U9_OK;
-    if (why == U9_UID8_GENERATOR && u9_uid8_ceil(0, U9_UID8_SPREAD, layout, &last, NULL) == U9_OK)
+    if (why == U9_UID8_GENERATOR)
         tool_usage("generator=%" PRIu32 ": not a number from 0 to %" PRIu32 " (layout %u)", id.generator,
-                   last.generator, layout);
+                   tool_generator_max(layout), layout);
     tool_usage("layout %u: %s", layout, u9_id_reason_text(why));
 }
 

@@ -9,7 +9,29 @@
 
 #include <u9/zk.h>
 
-enum { WAIT_MS = 60000 };
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static char waits[U9_ZK_HOSTS_MAX + U9_ZK_PATH_MAX + 100]; /* the line that is said after a second */
+
+static void say_that_it_waits(int number)
+{
+    int sys = errno;
+    (void)number;
+    (void)!write(STDERR_FILENO, waits, strlen(waits));
+    errno = sys;
+}
+
+/* The library's threads take no signals, so it comes to this one, also within a call. */
+static void watch_the_wait(const char *address, unsigned wait_s)
+{
+    struct sigaction say = {.sa_handler = say_that_it_waits, .sa_flags = SA_RESTART};
+    sigemptyset(&say.sa_mask);
+    snprintf(waits, sizeof waits, "%s: %s: waiting for a number, up to %u s\n", tool_name(), address, wait_s);
+    sigaction(SIGALRM, &say, NULL);
+}
 
 static int status_of(u9_err err, const u9_fault *fault)
 {
@@ -23,7 +45,9 @@ static int print(u9_zk_claim *claim, unsigned layout, uint64_t count)
     u9_uid8 id;
     u9_fault fault;
     for (uint64_t i = 0; i < count && !tool_stdout_failed(); i++) {
+        alarm(1);
         u9_err err = u9_zk_next(claim, &id, &fault);
+        alarm(0);
         if (err != U9_OK) return status_of(err, &fault);
         if (u9_uid8_format(&id, layout, text, NULL) != U9_OK)
             return tool_say(TOOL_IO, "an identifier has no text");
@@ -32,16 +56,18 @@ static int print(u9_zk_claim *claim, unsigned layout, uint64_t count)
     return TOOL_DONE;
 }
 
-int tool_id_zookeeper(const char *address, unsigned layout, u9_uid8_mode mode, uint64_t count)
+int tool_id_zookeeper(const char *address, unsigned layout, u9_uid8_mode mode, uint64_t count,
+                      unsigned wait_s)
 {
     u9_zk_options options = {.size = sizeof options,
                              .layout = layout ? layout : 1,
                              .mode = mode,
-                             .wait_ms_max = WAIT_MS};
+                             .wait_ms_max = wait_s * 1000};
     u9_zk_claim *claim = NULL;
     u9_fault fault;
     u9_err err = u9_zk_open(address, &options, &claim, &fault);
     if (err != U9_OK) return status_of(err, &fault);
+    watch_the_wait(address, wait_s);
     int status = print(claim, options.layout, count);
     fflush(stdout);
     u9_zk_close(claim);
@@ -50,9 +76,10 @@ int tool_id_zookeeper(const char *address, unsigned layout, u9_uid8_mode mode, u
 
 #else
 
-int tool_id_zookeeper(const char *address, unsigned layout, u9_uid8_mode mode, uint64_t count)
+int tool_id_zookeeper(const char *address, unsigned layout, u9_uid8_mode mode, uint64_t count,
+                      unsigned wait_s)
 {
-    (void)layout, (void)mode, (void)count;
+    (void)layout, (void)mode, (void)count, (void)wait_s;
     return tool_say(TOOL_REFUSED, "%s: this u9 was built without ZooKeeper: install "
                     "libzookeeper-mt-dev, then run `make` again", address);
 }

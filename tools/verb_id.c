@@ -20,8 +20,7 @@
 struct id {
     struct id_ask ask;
     enum { NEW, SHOW, MAKE } verb;
-    uint64_t count;
-    uint32_t generator, cluster;
+    uint64_t count, generator, cluster, wait; /* seconds */
     u9_uid8_mode mode;
     const char *type; /* behind the kind's colon, or of --type */
     const char *zookeeper;
@@ -30,7 +29,7 @@ struct id {
 };
 
 enum { KEYS_BEGIN = 256, LENIENT = KEYS_BEGIN, STRICT, BYTES, TYPE, LAYOUT, MODE, GENERATOR,
-       CLUSTER, ZOOKEEPER, COUNT };
+       CLUSTER, ZOOKEEPER, WAIT, COUNT };
 
 static const struct argp_option option_table[] = {
     {"count", 'n', "N", 0, "new: how many (default 1)", 1},
@@ -38,11 +37,12 @@ static const struct argp_option option_table[] = {
      "the key must be, tid, literal:VALUE or any", 1},
     {"layout", LAYOUT, "1..4", 0, "uid8: the layout (default 4, which reads all; with --zookeeper "
      "1, the first)", 1},
-    {"generator", GENERATOR, "N", 0, "new uid8: the number of this generator, which no other may "
+    {"generator", GENERATOR, "N[,CLUSTER]", 0, "new uid8: the number of this generator, which no other may "
      "use at the same time", 2},
-    {"cluster", CLUSTER, "N", 0, "new uid8: the number of the cluster, 0 to 15", 2},
+    {"cluster", CLUSTER, "N", 0, "new uid8: the number of the cluster, 0 to 15 (default 0)", 2},
     {"mode", MODE, "MODE", 0, "new uid8: spread (or 0, the default) or time-sequential (or 1)", 2},
     {"zookeeper", ZOOKEEPER, "HOST:PORT/PATH", 0, "new uid8: claims a number there", 2},
+    {"wait", WAIT, "SECONDS", 0, "--zookeeper: for how long it waits for a number (default 60)", 2},
     {"lenient", LENIENT, 0, 0, "show: takes besides muids in lower case, as 32 digits, and with "
      "zeros of any width; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
     {"strict", STRICT, 0, 0, "show gid: byte 7 must repeat the prefix", 3},
@@ -138,8 +138,8 @@ static int make_uid8s(const struct id *id)
     clock_gettime(CLOCK_REALTIME, &now);
     unsigned layout = id->ask.layout ? id->ask.layout : U9_UID8_LAYOUT_MAX;
     u9_uid8gen_options options = {
-        .size = sizeof options, .layout = layout, .mode = id->mode, .generator = id->generator,
-        .cluster = id->cluster,
+        .size = sizeof options, .layout = layout, .mode = id->mode,
+        .generator = (uint32_t)id->generator, .cluster = (uint32_t)id->cluster,
         .seen_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000};
     u9_uid8gen *gen;
     u9_uid8 uid8;
@@ -164,7 +164,8 @@ static int make(const struct id *id)
     case ID_TID: return make_tids(id);
     case ID_UID8:
         if (!id->zookeeper) return make_uid8s(id);
-        return tool_id_zookeeper(id->zookeeper, id->ask.layout, id->mode, id->count);
+        return tool_id_zookeeper(id->zookeeper, id->ask.layout, id->mode, id->count,
+                                 (unsigned)id->wait);
     case ID_RKEY:
     case ID_KINDS: break;
     }
@@ -207,6 +208,21 @@ static void take_type(struct id *id)
         tool_usage("'%s' is not a type of GIDs: volume log segment", id->type);
 }
 
+/* A number that is out of range is told so, whatever else is missing. */
+static void check_number(const struct id *id)
+{
+    char note[20];
+    unsigned layout = id->ask.layout ? id->ask.layout : U9_UID8_LAYOUT_MAX;
+    snprintf(note, sizeof note, "layout %u", layout);
+    tool_within("--generator", id->generator, 0, tool_generator_max(layout), note);
+    tool_within("--cluster", id->cluster, 0, U9_UID8_CLUSTER_MAX, "");
+    if (id->zookeeper && (given(id, GENERATOR) || given(id, CLUSTER)))
+        tool_usage("--zookeeper gives --generator and --cluster");
+    if (!id->zookeeper && !given(id, GENERATOR))
+        tool_usage("uid8: no --generator=N[,CLUSTER] given (or --zookeeper)");
+    if (given(id, WAIT) && !id->zookeeper) tool_usage("--wait goes with --zookeeper");
+}
+
 static void check_new(const struct id *id)
 {
     int uid8 = id->ask.kind == ID_UID8;
@@ -216,17 +232,14 @@ static void check_new(const struct id *id)
     if (given(id, LAYOUT) && !uid8) tool_usage("--layout goes with uid8");
     if (!uid8 && (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper))
         tool_usage("--generator, --cluster, --mode and --zookeeper go with uid8");
-    if (!uid8) return;
-    if (id->zookeeper && (given(id, GENERATOR) || given(id, CLUSTER)))
-        tool_usage("--zookeeper gives --generator and --cluster");
-    if (!id->zookeeper && (!given(id, GENERATOR) || !given(id, CLUSTER)))
-        tool_usage("uid8: no --generator and --cluster given (or --zookeeper)");
+    if (given(id, WAIT) && !uid8) tool_usage("--wait goes with --zookeeper");
+    if (uid8) check_number(id);
 }
 
 static void check_show(const struct id *id)
 {
     if (!*id->words) tool_usage("show: no TEXT given");
-    if (given(id, COUNT)) tool_usage("-n goes with new");
+    if (given(id, COUNT) || given(id, WAIT)) tool_usage("-n and --wait go with new");
     if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper)
         tool_usage("--generator, --cluster, --mode and --zookeeper go with new uid8");
     if (given(id, LAYOUT) && id->ask.kind != ID_UID8) tool_usage("--layout goes with uid8");
@@ -237,7 +250,7 @@ static void check_show(const struct id *id)
 static void check_make(const struct id *id)
 {
     if (!*id->words) tool_usage("make: no FIELD=VALUE given");
-    if (given(id, COUNT)) tool_usage("-n goes with new");
+    if (given(id, COUNT) || given(id, WAIT)) tool_usage("-n and --wait go with new");
     if (id->ask.lenient || id->ask.strict || id->ask.bytes)
         tool_usage("--lenient, --strict and --bytes go with show");
     if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper)
@@ -295,9 +308,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (id->ask.layout == 0) tool_usage("--layout 0: there are layouts 1 to 4");
         break;
     case MODE: id->mode = mode_of(arg); break;
-    case GENERATOR: id->generator = (uint32_t)number("--generator", arg, UINT32_MAX); break;
-    case CLUSTER: id->cluster = (uint32_t)number("--cluster", arg, UINT32_MAX); break;
+    case GENERATOR: (void)tool_generator("--generator", arg, &id->generator, &id->cluster); break;
+    case CLUSTER: id->cluster = number("--cluster", arg, UINT64_MAX); break;
     case ZOOKEEPER: id->zookeeper = arg; break;
+    case WAIT:
+        id->wait = number("--wait", arg, UINT64_MAX);
+        tool_within("--wait", id->wait, 1, 86400, "");
+        break;
     case ARGP_KEY_ARGS: id->words = state->argv + state->next; break;
     case ARGP_KEY_NO_ARGS: tool_usage("`new`, `show` or `make`?");
     case ARGP_KEY_END: take_words(id); break;
@@ -311,7 +328,7 @@ int verb_id(int argc, char **argv)
     static const struct argp parser = {
         option_table, parse, "new KIND\nshow KIND TEXT...\nmake KIND FIELD=VALUE...",
         kinds_text, NULL, NULL, NULL};
-    struct id id = {.count = 1};
+    struct id id = {.count = 1, .wait = 60};
     argp_parse(&parser, argc, argv, 0, NULL, &id);
     if (id.verb == MAKE) return id_make(&id.ask, id.words);
     return id.verb == NEW ? make(&id) : id_show(&id.ask, id.words);

@@ -129,6 +129,7 @@ struct u9_zk_claim {
     uint64_t uid8_serial; /* the grant that uid8.c's generator is made for, 0: none */
     uint64_t uid8_seen_ms; /* the newest timestamp of its identifiers */
     u9_uid8gen *gen;
+    bool lent; /* to a log, which makes identifiers of its own under it */
 };
 
 /* claim.c */

@@ -5,6 +5,9 @@
  * then read the clock (a number may take minutes to come), then make sure that the number was held
  * all the time. Each claim has a generator of its own, which begins behind everything that the
  * handle gave out before: the same number may come back, and the clock may have been set back.
+ *
+ * A log that has a claim for its source does the same by itself; so while it has the number nobody else makes
+ * identifiers here, and each side begins behind what the other gave out.
  */
 #include "zk/claim.h"
 
@@ -39,7 +42,8 @@ static u9_err make(u9_zk_claim *c, const u9_zk_grant *grant, u9_uid8 *out, u9_fa
 {
     u9_err err = U9_OK;
     pthread_mutex_lock(&c->uid8_lock);
-    if (grant->serial > c->uid8_serial) err = renew(c, grant, fault);
+    if (c->lent) err = u9i_zk_fault(fault, U9_STATE, 0, c->base, "the claim's number is lent to a log");
+    else if (grant->serial > c->uid8_serial) err = renew(c, grant, fault);
     /* Another thread may be ahead of us with a newer claim: what comes out then is not used. */
     if (err == U9_OK && grant->serial == c->uid8_serial) {
         err = u9_uid8gen_next(c->gen, out);
@@ -71,4 +75,56 @@ u9_err u9_zk_next(u9_zk_claim *c, u9_uid8 *out, u9_fault *fault)
         }
     } while (u9i_zk_now_ms() < deadline);
     return u9i_zk_fault(fault, U9_AGAIN, 0, c->base, "no claim lasted for one identifier");
+}
+
+static bool set_lent(u9_zk_claim *c, bool lent, uint64_t *seen_ms)
+{
+    pthread_mutex_lock(&c->uid8_lock);
+    bool was = c->lent;
+    c->lent = lent;
+    if (c->uid8_seen_ms < *seen_ms) c->uid8_seen_ms = *seen_ms;
+    *seen_ms = c->uid8_seen_ms;
+    pthread_mutex_unlock(&c->uid8_lock);
+    return was;
+}
+
+static u9_err lend(void *claim, u9_grant *out, u9_fault *fault)
+{
+    u9_zk_claim *c = claim;
+    uint64_t seen_ms = 0;
+    u9_zk_grant grant;
+    if (c->pid != getpid())
+        return u9i_zk_fault(fault, U9_STATE, 0, c->base, "the claim belongs to the parent process");
+    if (set_lent(c, true, &seen_ms))
+        return u9i_zk_fault(fault, U9_STATE, 0, c->base, "the claim's number is lent to another log");
+    u9_err err = u9_zk_get(c, &grant, fault);
+    if (err == U9_OK)
+        *out = (u9_grant){.generator = grant.generator, .cluster = grant.cluster, .seen_ms = seen_ms,
+                          .serial = grant.serial};
+    else
+        (void)set_lent(c, false, &seen_ms);
+    return err;
+}
+
+static u9_err lend_longer(void *claim, const u9_grant *grant, uint64_t last_ms, u9_fault *fault)
+{
+    u9_zk_claim *c = claim;
+    const u9_zk_grant held = {grant->generator, grant->cluster, grant->serial};
+    (void)last_ms;
+    if (u9_zk_held(c, &held)) return U9_OK;
+    return u9i_zk_fault(fault, U9_AGAIN, 0, c->base, "the claim of number %u is over", (unsigned)grant->generator);
+}
+
+static void take_back(void *claim, const u9_grant *grant, uint64_t last_ms)
+{
+    u9_zk_claim *c = claim;
+    (void)grant; /* nobody else could claim under this handle while it was lent */
+    u9_zk_release(c);
+    (void)set_lent(c, false, &last_ms);
+}
+
+u9_generator u9_zk_generator(u9_zk_claim *claim)
+{
+    return (u9_generator){.size = sizeof(u9_generator), .ctx = claim, .acquire = lend, .renew = lend_longer,
+                          .release = take_back};
 }

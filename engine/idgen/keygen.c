@@ -3,7 +3,9 @@
  */
 #include "engine/idgen/keygen.h"
 
+#include "format/base/bytes.h"
 #include "format/base/fault.h"
+#include "format/base/hash.h"
 
 #include <assert.h>
 #include <string.h>
@@ -23,22 +25,30 @@ static int env_fill(void *ctx, void *out, size_t size)
     return u9i_random(ctx, out, size) ? 0 : -1;
 }
 
+/* [I-23] A number that is given, a source, or neither. Zeros alone give none. */
+static u9_err make_uid8(u9i_keygen *m, const u9_clock *clock, uint64_t time_us, const u9_options *o,
+                        u9_fault *fault)
+{
+    const u9_grant number = {.generator = o->generator, .cluster = o->cluster};
+    bool given = o->generator_given || o->generator != 0 || o->cluster != 0;
+    m->size = U9_UID8_SIZE;
+    return u9i_uid8keys_new(o->numbers, given ? &number : NULL, clock, time_us / 1000, &m->uid8, fault);
+}
+
 /* The generator that the kind needs, if any. */
-static u9_err make_generator(u9i_keygen *m, u9i_env *env, uint64_t time_us, uint32_t generator,
-                             uint32_t cluster, u9_fault *fault)
+static u9_err make_generator(u9i_keygen *m, u9i_env *env, uint64_t time_us, const u9_options *o,
+                             u9_fault *fault)
 {
     u9_clock clock = {.ctx = env, .now_us = env_now_us, .sleep_us = env_sleep_us};
     u9_random random = {.ctx = env, .fill = env_fill};
     u9_gidgen_options gid = {.size = sizeof gid, .clock = &clock, .random = &random, .monotonic = 1,
                              .seen_ms = time_us / 1000};
     u9_tidgen_options tid = {.size = sizeof tid, .clock = &clock, .random = &random, .seen = time_us};
-    u9_uid8gen_options uid8 = {.size = sizeof uid8, .clock = &clock, .seen_ms = time_us / 1000,
-                               .generator = generator, .cluster = cluster};
     switch (m->kind.type) {
     case U9I_KIND_MUID: m->size = U9_MUID_SIZE; return U9_OK;
     case U9I_KIND_GID: m->size = U9_GID_SIZE; return u9_gidgen_new(&gid, &m->gid, fault);
     case U9I_KIND_TID: m->size = U9_TID_SIZE; return u9_tidgen_new(&tid, &m->tid, fault);
-    case U9I_KIND_UID8: m->size = U9_UID8_SIZE; return u9_uid8gen_new(&uid8, &m->uid8, fault);
+    case U9I_KIND_UID8: return make_uid8(m, &clock, time_us, o, fault);
     case U9I_KIND_RKEY: break;
     }
     if (m->kind.rule.type == U9_RKEY_LITERAL) m->size = m->kind.rule.literal_size;
@@ -53,8 +63,8 @@ static void keygen_check(const u9i_keygen *m)
     assert(m->size <= U9I_KEY_MAX && strlen(m->text) < sizeof m->text);
 }
 
-u9_err u9i_keygen_init(u9i_keygen *m, u9i_env *env, const char *kind, uint64_t time_us, uint32_t generator,
-                       uint32_t cluster, u9_fault *fault)
+u9_err u9i_keygen_init(u9i_keygen *m, u9i_env *env, const char *kind, uint64_t time_us, const u9_options *o,
+                       u9_fault *fault)
 {
     u9_id_reason why = U9_KIND_UNKNOWN;
     memset(m, 0, sizeof *m);
@@ -63,14 +73,14 @@ u9_err u9i_keygen_init(u9i_keygen *m, u9i_env *env, const char *kind, uint64_t t
     if (n >= sizeof m->text || u9i_kind_parse(m->text, n, &m->kind, &why) != U9_OK)
         return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "L-6"), "the key kind '%.100s': %s", kind,
                          u9_id_reason_text(why));
-    return make_generator(m, env, time_us, generator, cluster, fault);
+    return make_generator(m, env, time_us, o, fault);
 }
 
 void u9i_keygen_release(u9i_keygen *m)
 {
     u9_gidgen_free(m->gid);
     u9_tidgen_free(m->tid);
-    u9_uid8gen_free(m->uid8);
+    u9i_uid8keys_free(m->uid8);
     m->gid = NULL;
     m->tid = NULL;
     m->uid8 = NULL;
@@ -88,6 +98,16 @@ static u9_err next_tid(u9i_keygen *m, uint8_t *raw, uint64_t *stamp_us)
     return err;
 }
 
+u9_err u9i_keygen_confirm(u9i_keygen *m, u9_fault *fault)
+{
+    return m->uid8 ? u9i_uid8keys_confirm(m->uid8, fault) : U9_OK;
+}
+
+bool u9i_keygen_wants_grant(u9i_keygen *m)
+{
+    return m->uid8 && u9i_uid8keys_wants_grant(m->uid8);
+}
+
 u9_err u9i_keygen_next(u9i_keygen *m, uint8_t raw[U9I_KEY_MAX], uint64_t *stamp_us)
 {
     u9_gid gid;
@@ -102,12 +122,28 @@ u9_err u9i_keygen_next(u9i_keygen *m, uint8_t raw[U9I_KEY_MAX], uint64_t *stamp_
         return err == U9_OK ? u9_gid_pack(&gid, 0, raw) : err;
     }
     if (m->uid8) {
-        err = u9_uid8gen_next(m->uid8, &uid8);
+        err = u9i_uid8keys_next(m->uid8, &uid8);
         *stamp_us = uid8.timestamp_ms * 1000;
         return err == U9_OK ? u9_uid8_pack(&uid8, U9_UID8_LAYOUT_MAX, raw, NULL) : err;
     }
     if (m->kind.rule.type == U9_RKEY_LITERAL) memcpy(raw, m->kind.rule.literal, m->size);
     return U9_OK;
+}
+
+uint64_t u9i_keygen_medallion(const uint8_t log[16], const uint8_t machine[U9I_MACHINE_SIZE],
+                              const uint64_t place[2])
+{
+    static const uint8_t about[16] = "u9 medallion";
+    uint8_t bytes[64], hash[U9I_HASH_SIZE];
+    u9i_out out = u9i_out_init(bytes, sizeof bytes);
+    u9i_out_copy(&out, about, sizeof about);
+    u9i_out_copy(&out, log, 16);
+    u9i_out_copy(&out, machine, U9I_MACHINE_SIZE);
+    u9i_out_uint(&out, 8, place[0]);
+    u9i_out_uint(&out, 8, place[1]);
+    assert(!out.failed && out.size == sizeof bytes);
+    u9i_hash(bytes, sizeof bytes, hash);
+    return (UINT64_C(1) << 40) + (u9i_get_be(hash, 5));
 }
 
 uint64_t u9i_keygen_stamp(const u9i_keygen *m, const void *raw)

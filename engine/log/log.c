@@ -16,7 +16,8 @@ enum {
     SYNC_US = 1000000,         /* [W-5] oldest unsynced record */
     PROMISE_US = 500000,       /* [W-5] from a sync to the frame that promises it */
     TICK_US = 50000,           /* how finely the two are watched */
-    SYNC_BYTES = 32 << 20      /* [W-5] */
+    SYNC_BYTES = 32 << 20,     /* [W-5] */
+    GRANTS_MAX = 3             /* [I-23] for one append */
 };
 
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
@@ -32,6 +33,8 @@ static u9_err check_log_options(const char *path, const u9_options *o, u9_fault 
     else if (o->policy > U9_POLICY_NONE) wrong = "options.policy is none of u9_policy";
     else if (o->segment_size != 0 && o->segment_size < 65536)
         wrong = "options.segment_size is below 64 KiB";
+    else if (o->size > offsetof(u9_options, medallion) && o->medallion >= U9_MUID_MEDALLION_MAX)
+        wrong = "options.medallion is out of range";
     else if (o->segment_size >= U9I_SEGMENT_MAX / 2)
         wrong = "options.segment_size is above 2^42 bytes";
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
@@ -208,22 +211,51 @@ static void keep_policy(u9_log *log)
     else if (!w->stream.syncing) (void)!u9i_writer_sync_begin(w, &unused);
 }
 
-u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count, u9_place *places)
+/* Sees to it that fresh keys can be made, if any are wanted. It may wait: so without the lock. [I-23] */
+static u9_err ready_keys(u9_log *log, const u9_entry *entries, size_t count)
+{
+    u9_fault fault;
+    size_t i = 0;
+    if (log == NULL || !log->writing || u9i_log_forked(log)) return U9_OK; /* `enter` refuses */
+    if (log->writer.keygen.uid8 == NULL) return U9_OK;
+    while (i < count && entries[i].key.data != NULL) i++;
+    u9_err err = i < count ? u9i_uid8keys_ready(log->writer.keygen.uid8, log->source.path, &fault) : U9_OK;
+    if (err == U9_OK) return err;
+    pthread_mutex_lock(&log->lock);
+    log->fault = fault;
+    pthread_mutex_unlock(&log->lock);
+    return err;
+}
+
+static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9_place *places, bool alone)
 {
     u9_err err = enter(log);
     if (err != U9_OK) return err;
-    err = u9i_writer_append(&log->writer, entries, count, places, &log->fault);
+    err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &log->fault)
+                : u9i_writer_append(&log->writer, entries, count, places, &log->fault);
     if (err == U9_OK) keep_policy(log);
     return leave(log, err);
 }
 
+/* A grant that was over before its keys were used is replaced. [I-23] */
+static u9_err append_granted(u9_log *log, const u9_entry *entries, size_t count, u9_place *places, bool alone)
+{
+    for (int tries = 1;; tries++) {
+        u9_err err = ready_keys(log, entries, count);
+        if (err != U9_OK) return err;
+        err = append_once(log, entries, count, places, alone);
+        if (err != U9_AGAIN || tries == GRANTS_MAX || !u9i_keygen_wants_grant(&log->writer.keygen)) return err;
+    }
+}
+
+u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count, u9_place *places)
+{
+    return append_granted(log, entries, count, places, false);
+}
+
 u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count)
 {
-    u9_err err = enter(log);
-    if (err != U9_OK) return err;
-    err = u9i_writer_append_alone(&log->writer, entries, count, &log->fault);
-    if (err == U9_OK) keep_policy(log);
-    return leave(log, err);
+    return append_granted(log, entries, count, NULL, true);
 }
 
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)

@@ -1,5 +1,5 @@
 /*
- * engine/os/env.h: the one door to the outside: file system, clock, randomness, executor.
+ * engine/os/env.h: the one door to the outside: file system, clock, randomness, the machine, executor.
  *
  * Room: engine/os
  * Sees: include format/base
@@ -117,7 +117,7 @@ typedef struct u9i_queue_type {
     void (*wake)(u9i_queue *queue);
 } u9i_queue_type;
 
-/* Clock and randomness */
+/* Clock, randomness, the machine */
 
 typedef struct u9i_clock {
     uint64_t (*wall_us)(u9i_env *env);
@@ -126,6 +126,10 @@ typedef struct u9i_clock {
 } u9i_clock;
 
 typedef bool u9i_random_fn(u9i_env *env, void *out, size_t size);
+
+enum { U9I_MACHINE_SIZE = 16 };
+
+typedef bool u9i_machine_fn(u9i_env *env, uint8_t id[U9I_MACHINE_SIZE]);
 
 /* Work that is done beside the caller's */
 
@@ -153,6 +157,7 @@ struct u9i_env {
     const u9i_queue_type *queue;
     const u9i_clock *clock;
     u9i_random_fn *random;
+    u9i_machine_fn *machine;
     const u9i_executor *executor;
 };
 
@@ -210,6 +215,7 @@ static inline int u9i_dir_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
     return dir->env->fs->list(dir, each, ctx);
 }
 
+/* The name "." stands for the directory itself. */
 static inline int u9i_dir_stat(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     return dir->env->fs->stat(dir, name, out);
@@ -354,6 +360,12 @@ static inline void u9i_sleep_us(u9i_env *env, uint64_t us)
 U9_MUST_CHECK static inline bool u9i_random(u9i_env *env, void *out, size_t size)
 {
     return env->random(env, out, size);
+}
+
+/* The id of this machine, which stays over restarts. False if it has none: then `id` is untouched. [I-22] */
+U9_MUST_CHECK static inline bool u9i_machine(u9i_env *env, uint8_t id[U9I_MACHINE_SIZE])
+{
+    return env->machine(env, id);
 }
 
 /*

@@ -334,5 +334,6 @@ u9i_env u9i_env_posix = {
     .queue = &u9i_posix_queue_type,
     .clock = &u9i_posix_clock,
     .random = u9i_posix_random,
+    .machine = u9i_posix_machine,
     .executor = &u9i_pool_executor,
 };

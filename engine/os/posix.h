@@ -27,6 +27,7 @@ extern const u9i_fs u9i_posix_ring_fs; /* its files are made ready for a ring */
 extern const u9i_queue_type u9i_posix_queue_type;
 extern const u9i_clock u9i_posix_clock;
 u9i_random_fn u9i_posix_random;
+u9i_machine_fn u9i_posix_machine;
 
 static inline struct timespec u9i_posix_timespec(uint64_t us)
 {

@@ -314,5 +314,6 @@ u9i_env u9i_env_uring = {
     .queue = &queue_type,
     .clock = &u9i_posix_clock,
     .random = u9i_posix_random,
+    .machine = u9i_posix_machine,
     .executor = &u9i_pool_executor,
 };

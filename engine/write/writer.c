@@ -41,12 +41,21 @@ u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fau
     return U9_POISONED;
 }
 
-static u9_err draw_medallion(u9i_writer *w)
+/* The caller's, else that of the log where it lies, else one for this session alone. [I-22] */
+static bool take_medallion(u9i_writer *w, uint64_t given)
 {
-    uint64_t r;
-    if (!u9i_random(w->env, &r, sizeof r) || !u9i_random(w->env, w->session, sizeof w->session)) return U9_IO;
+    uint8_t machine[U9I_MACHINE_SIZE];
+    u9i_stamp place;
+    uint64_t r = 0;
+    w->medallion = given;
+    if (given != 0) return true;
+    if (u9i_machine(w->env, machine) && u9i_dir_stat(w->dir, ".", &place) == 0) {
+        w->medallion = u9i_keygen_medallion(w->plan.log, machine, place.identity);
+        return true;
+    }
+    if (!u9i_random(w->env, &r, sizeof r)) return false;
     w->medallion = (UINT64_C(1) << 40) + (r & ((UINT64_C(1) << 40) - 1)); /* [2^40, 2^41) */
-    return U9_OK;
+    return true;
 }
 
 /* Where the session stands before its first frame. */
@@ -84,8 +93,7 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
     if (asked && strcmp(w->plan.kind, asked) != 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
                          "the log's keys are of kind '%.80s', not '%.80s'", w->plan.kind, asked);
-    return u9i_keygen_init(&w->keygen, w->env, w->plan.kind, w->plan.time_us, o->generator, o->cluster,
-                           fault);
+    return u9i_keygen_init(&w->keygen, w->env, w->plan.kind, w->plan.time_us, o, fault);
 }
 
 u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_plan *plan,
@@ -102,7 +110,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     memcpy(w->path, path, strlen(path) + 1);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
-    if (draw_medallion(w) != U9_OK) {
+    if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session)) {
         u9i_keygen_release(&w->keygen);
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = errno),
                          "the system has no randomness");

@@ -116,10 +116,15 @@ static u9_err key_of(u9i_writer *w, const u9_entry *e, uint8_t raw[U9I_KEY_MAX],
     return err;
 }
 
-static void keep_key(uint8_t out[U9I_KEY_MAX + 16], size_t *size, const uint8_t *value, size_t n)
+/* The keys of a batch that is accepted: the log's first may be among them, and the last is. [S-4] */
+static void keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
 {
-    memcpy(out, value, n);
-    *size = n;
+    if (w->totals.first_key.size == 0) {
+        memcpy(w->first_key, first.data, first.size);
+        w->totals.first_key.size = first.size;
+    }
+    memcpy(w->last_key, last.data, last.size);
+    w->totals.last_key.size = last.size;
 }
 
 /* Makes the references in a record's values absolute. [I-5] */
@@ -138,8 +143,8 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
     return U9_OK;
 }
 
-/* Copies one record into the frame. There is room. */
-static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
+/* Copies one record into the frame. There is room. `key` is where its key stands there. */
+static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, u9i_span *key)
 {
     uint64_t elements, size;
     uint8_t raw[U9I_KEY_MAX];
@@ -154,9 +159,7 @@ static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
     err = resolve(w, e, raw, p + key_size);
     if (err != U9_OK) return err;
-    if (w->totals.first_key.size == 0)
-        keep_key(w->first_key, &w->totals.first_key.size, p, key_size);
-    keep_key(w->last_key, &w->totals.last_key.size, p, key_size);
+    *key = (u9i_span){.data = p, .size = key_size};
     if (place) {
         place->ordinal = w->end.ordinal + w->count;
         place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
@@ -173,11 +176,21 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
     size_t body_size = w->body_size;
     uint32_t before = w->count;
     u9_err err = U9_OK;
-    for (size_t i = 0; i < count && err == U9_OK; i++)
-        err = put_record(w, &entries[i], places ? &places[i] : NULL);
-    if (err == U9_OK) return err;
+    bool fresh = false;
+    u9i_span first = {0}, last = {0};
+    for (size_t i = 0; i < count && err == U9_OK; i++) {
+        err = put_record(w, &entries[i], places ? &places[i] : NULL, &last);
+        if (i == 0) first = last;
+        fresh |= entries[i].key.data == NULL;
+    }
+    u9_err lost = err == U9_OK && fresh ? u9i_keygen_confirm(&w->keygen, fault) : U9_OK;
+    if (err == U9_OK && lost == U9_OK) {
+        keep_keys(w, first, last);
+        return U9_OK;
+    }
     w->body_size = body_size; /* a batch is whole or not there */
     w->count = before;
+    if (lost != U9_OK) return lost;
     if (err == U9_ARG)
         return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "I-5"),
                          "a reference in the batch names nothing before it, or keys are not muids");

@@ -16,6 +16,7 @@
 
 #include <u9/check.h>
 #include <u9/err.h>
+#include <u9/generator.h>
 #include <u9/id.h>
 
 #ifdef __cplusplus
@@ -56,7 +57,12 @@ typedef struct u9_options {
     const char *kind;        /* key kind of a new log (u9/key.h), NULL: "muid"; of one that has records
                               * NULL or the same */
     uint32_t generator;      /* kind uid8, fresh keys: the generator's number, 0 .. 2047, and cluster, */
-    uint32_t cluster;        /* 0 .. 15: no other writer may use this pair at the same time */
+    uint32_t cluster;        /* 0 .. 15: no other writer may use this pair at the same time. Both 0: none is given */
+    int generator_given;     /* not 0: they are given, also if both are 0 */
+    const u9_generator *numbers; /* instead: where a number is had from (u9/generator.h), copied. Without either,
+                              * records of a log of kind uid8 must bring their keys [I-23] */
+    uint64_t medallion;      /* of muids that are made: 1 .. U9_MUID_MEDALLION_MAX - 1, which no other node may
+                              * have; 0: that of the log where it lies, which stays over sessions [I-22] */
 } u9_options;
 
 /*
@@ -90,12 +96,15 @@ typedef struct u9_place {
 
 /*
  * Appends one record: `values` are `size` bytes of utf9 values back to back (they become v1 v2 ...;
- * may be empty). `key` NULL: a fresh one, where the log's kind can be made. The bytes are copied. No allocation, no system call
- * in the common case. `place` may be NULL.
- * Errors: U9_ARG (values are not well-formed back to back; key not of the log's kind), U9_LIMIT
+ * may be empty). `key` NULL: a fresh one, where the log's kind can be made; one of kind uid8 is made under a
+ * generator number, which may have to be waited for (u9/generator.h). The bytes are copied. No allocation, no
+ * system call in the common case. `place` may be NULL.
+ * Errors: U9_ARG (values are not well-formed back to back; key not of the log's kind; a fresh key of kind
+ * uid8, and options.generator and numbers are not given), U9_LIMIT
  * (record over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not
- * accepted, the log goes on when there is some), U9_AGAIN (kind uid8: the clock stands still), U9_POISONED,
- * U9_STATE (opened for reading; forked).
+ * accepted, the log goes on when there is some), U9_AGAIN (kind uid8: the clock stands still, or no generator
+ * number is to be had now; other errors of options.numbers as they are), U9_POISONED, U9_STATE (opened for
+ * reading; forked).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
                                           size_t size, u9_place *place);

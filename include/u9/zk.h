@@ -7,7 +7,8 @@
  * share a path with ours; zk/claim.h tells them step by step.
  *
  * A number is held for a while only, 30 s by default, and is lost early when the connection is. So
- * a number is never kept: ask for it, use it, and ask again, or leave all that to u9_zk_next.
+ * a number is never kept: ask for it, use it, and ask again, or leave all that to u9_zk_next or, for the keys
+ * of a log, to u9_zk_generator.
  *
  * Threads: any number of threads may use one u9_zk_claim; nothing may be called on it while it is
  * being closed. Each claim runs three threads of its own (one here, two of the ZooKeeper client),
@@ -18,6 +19,7 @@
 #define U9_ZK_H
 
 #include <u9/err.h>
+#include <u9/generator.h>
 #include <u9/id.h>
 
 #ifdef __cplusplus
@@ -101,9 +103,18 @@ U9_ZK_API void u9_zk_release(u9_zk_claim *claim);
  * never gives an identifier twice, whatever the clock does. Waits as u9_zk_get does, and for the
  * next millisecond when 64 were made in one (u9/idgen.h, I-17). Errors: those of u9_zk_get;
  * U9_AGAIN also when the clock stands still or was set back; U9_LIMIT when it is beyond what an
- * identifier can hold. `out` is untouched unless U9_OK comes back.
+ * identifier can hold; U9_STATE also while the number is lent to a log (u9_zk_generator). `out` is untouched
+ * unless U9_OK comes back.
  */
 U9_ZK_API U9_MUST_CHECK u9_err u9_zk_next(u9_zk_claim *claim, u9_uid8 *out, u9_fault *fault);
+
+/*
+ * The claim as a source of numbers for one log (u9_options.numbers, u9/generator.h): acquire is u9_zk_get, renew
+ * is u9_zk_held, release is u9_zk_release. Borrows `claim`, which is closed after the log. While the log has a
+ * number of it, u9_zk_next, and another log's acquire, are U9_STATE: give each log a claim of its own. Its
+ * numbers go to 2047 if the claim's layout is 4, else as that layout says; its mode is spread.
+ */
+U9_ZK_API u9_generator u9_zk_generator(u9_zk_claim *claim);
 
 /*
  * Gives the number back and ends the session. Waits until the number has rested for give_back_ms,

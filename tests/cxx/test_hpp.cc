@@ -285,6 +285,31 @@ void generators_make_one_or_a_batch()
     EXPECT(thrown([&] { (void)uid8s.next(); }) == U9_STATE && moved.next_n(0).empty());
 }
 
+void keys_are_made_as_the_options_say(const std::string &folder)
+{
+    u9_options options = {};
+    options.mode = U9_CREATE;
+    options.medallion = 77;
+    u9_muid muid;
+    u9::log muids(folder + "/muids", options);
+    u9_muid_unpack(muids.append(1).key, &muid);
+    EXPECT(muid.medallion == 77 && muid.offset == 1);
+
+    options.kind = "uid8";
+    u9::log refuses(folder + "/refuses", options);
+    EXPECT(thrown([&] { refuses.append(1); }) == U9_ARG);
+    EXPECT(has(said([&] { refuses.append(1); }), "options.generator"));
+    EXPECT(u9::lock_file::beside(folder + "/a/") == folder + "/.u9-numbers");
+    u9::lock_file file(u9::lock_file::beside(folder + "/a"));
+    options.numbers = file.numbers();
+    u9::log a(folder + "/a", options), b(folder + "/b", options);
+    u9_place x = a.append(1), y = b.append(1);
+    EXPECT(u9::uid8::unpack({x.key, 8}).generator == 0 && u9::uid8::unpack({y.key, 8}).generator == 1);
+    u9_lock_file_options wrong = {};
+    wrong.cluster = 16;
+    EXPECT(thrown([&] { u9::lock_file none("x", wrong); }) == U9_ARG);
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
@@ -301,6 +326,7 @@ int main(int argc, char **argv)
     identifiers_are_made_of_fields_compared_and_printed();
     generators_make_one_or_a_batch();
     a_log_is_written_and_read(std::string(argv[1]) + "/log");
+    keys_are_made_as_the_options_say(argv[1]);
     std::printf("test_hpp: %d claims, %d failed\n", claims, failures);
     return failures > 0;
 }

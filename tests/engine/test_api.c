@@ -91,7 +91,9 @@ END_TEST
 START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers have 8 bytes */
 {
     if (sizeof(void *) != 8) return;
-    ck_assert_uint_eq(sizeof(u9_options), 72);
+    ck_assert_uint_eq(sizeof(u9_options), 96);
+    ck_assert_uint_eq(sizeof(u9_grant), 24);
+    ck_assert_uint_eq(sizeof(u9_generator), 40);
     ck_assert_uint_eq(sizeof(u9_check_options), 40);
     ck_assert_uint_eq(sizeof(u9_report), 1784);
     ck_assert_uint_eq(sizeof(u9_range), 40);

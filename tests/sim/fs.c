@@ -161,11 +161,12 @@ static int stat_sim(u9i_dir *dir, const char *name, u9i_stamp *out)
     sim_call call;
     int err = sim_enter(&call, SIM_STAT, path_in(dir, name), 0, 0);
     const sim_entry *entry = sim_entry_of(of_dir(dir)->node, name);
-    if (err == 0 && entry == NULL) err = -ENOENT;
+    const sim_node *node = strcmp(name, ".") == 0 ? of_dir(dir)->node : entry ? entry->node : NULL;
+    if (err == 0 && node == NULL) err = -ENOENT;
     if (err == 0)
-        *out = (u9i_stamp){.identity = {DEVICE, entry->node->number},
-                           .size = entry->node->image.size,
-                           .changed_us = entry->node->changed_us};
+        *out = (u9i_stamp){.identity = {DEVICE, node->number},
+                           .size = node->image.size,
+                           .changed_us = node->changed_us};
     return sim_leave(&call, err);
 }
 

@@ -48,6 +48,19 @@ static bool random_sim(u9i_env *env, void *out, size_t size)
     return err == 0;
 }
 
+void sim_be_machine(unsigned number)
+{
+    world.machine = number;
+}
+
+static bool machine_sim(u9i_env *env, uint8_t id[U9I_MACHINE_SIZE])
+{
+    (void)env;
+    if (world.machine == 0) return false;
+    memset(id, (int)world.machine, U9I_MACHINE_SIZE);
+    return true;
+}
+
 /* Clock */
 
 uint64_t sim_now(void)
@@ -157,6 +170,7 @@ static u9i_env env_sim = {
     .clock = &(const u9i_clock){.wall_us = wall_sim, .monotonic_us = monotonic_sim,
                                 .sleep_us = sleep_sim},
     .random = random_sim,
+    .machine = machine_sim,
     .executor = &(const u9i_executor){.submit = submit_sim, .finish = finish_sim,
                                       .cancel = cancel_sim},
 };
@@ -207,6 +221,7 @@ static void begin(uint64_t seed, bool threads)
     world.threads = threads;
     world.thread = pthread_self();
     world.process = getpid();
+    world.machine = 1;
     world.secrets = seed;
     world.choices = ~seed;
     world.now_us = BEGIN_US;

@@ -153,6 +153,9 @@ void sim_drop_lock(const char *path);
 /* Called before a directory is listed for the nth time (from 1, counted from now); NULL: nobody. */
 void sim_before_list(void (*hook)(unsigned nth));
 
+/* Which machine the env is from now on, 1 at first; 0: one that has no id. */
+void sim_be_machine(unsigned number);
+
 /* Time and tasks */
 
 /* Time passes, and what is due in it runs, each task at its time. Without threads only. */

@@ -156,6 +156,7 @@ typedef struct sim_world {
     void *texts;      /* kept until the end: a tree of search.h */
 
     uint64_t now_us, wall_ahead_us; /* of the wall clock before the monotonic one */
+    unsigned machine; /* which one this is; 0: it has no id */
     uint64_t secrets, choices;      /* states of what is drawn */
     u9i_inline tasks;
     u9i_dir *posix_root; /* with threads */

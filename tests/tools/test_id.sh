@@ -159,11 +159,29 @@ uid8s() {
     result $? 'and a mode in which they ascend'
     for _ in 1 2 3 4 5 6 7 8; do "$u9" id new uid8 --generator 1 --cluster 1 -n 70; done >out 2>err
     claim 'runs of the tool one after the other repeat nothing' test "$(sort -u out | wc -l)" -eq 560
-    mistake 'a generator above those of the layout' 'above those of this layout' new uid8 --generator 64 --cluster 0 --layout 1
-    mistake 'a cluster above 15' 'cluster is above 15' new uid8 --generator 0 --cluster 16
+    mistake 'a generator above those of the layout' '--generator 64: not a number from 0 to 63 \(layout 1\)' new uid8 --generator 64 --cluster 0 --layout 1
+    mistake 'a cluster above 15' '--cluster 16: not a number from 0 to 15' new uid8 --generator 0 --cluster 16
     mistake 'a mode that the layout does not have' 'does not have this mode' new uid8 --generator 0 --cluster 0 --layout 2 --mode 1
-    mistake 'no generator' 'no --generator and --cluster' new uid8
-    mistake 'no cluster' 'no --generator and --cluster' new uid8 --generator 1
+    mistake 'that a number is out of range comes before what is missing' \
+        '--generator 5000: not a number from 0 to 2047 \(layout 4\)' new uid8 --generator=5000
+    mistake 'the second number too' '--cluster 16: not a number from 0 to 15' new uid8 --generator=1,16
+    mistake 'no generator' 'no --generator=N\[,CLUSTER\] given' new uid8
+    mistake 'a cluster alone is no generator' 'no --generator=N\[,CLUSTER\] given' new uid8 --cluster 3
+    mistake 'a generator that is no number' 'not a number' new uid8 --generator=1,
+    mistake '--wait without --zookeeper' 'goes with --zookeeper' new uid8 --generator=1 --wait 5
+    id 0 new uid8 --generator=5,3 && grep -Eq '^[0-9a-f]{12}0053$' out
+    result $? 'generator and cluster in one'
+    id 0 new uid8 --generator=5 && grep -Eq '^[0-9a-f]{12}0050$' out
+    result $? 'the cluster is 0 if not told'
+    run "$u9" id new uid8 --zookeeper 127.0.0.1:1/nobody --wait 2
+    if grep -q 'without ZooKeeper' err; then
+        skip 'this u9 was built without ZooKeeper'
+    else
+        claim 'a tool that waits for a number says so, and how long' \
+            grep -q '127.0.0.1:1/nobody: waiting for a number, up to 2 s' err
+        claim 'and gives up then' grep -q 'no connection within 2000 ms' err
+        claim 'with an error' test "$status" -ne 0
+    fi
     mistake 'an unknown mode' 'is not a mode' new uid8 --generator 0 --cluster 0 --mode fast
     mistake 'no such layout' 'layouts 1 to 4|too large' show uid8 --layout 5 0853cdcab4ca1025
     mistake 'nor this' 'layouts 1 to 4' show uid8 --layout 0 0853cdcab4ca1025
@@ -254,7 +272,7 @@ fields() {
     mistake 'random bytes that have no text' 'random=7fffffffffffffffff: not 18 hex digits' make gid timestamp_ms=1 random=7fffffffffffffffff
     mistake 'too few of them' 'not 18 hex digits' make gid timestamp_ms=1 random=80
     mistake 'any record key' 'record keys are their text' make rkey timestamp=1
-    mistake '-n for make' '-n goes with new' make tid -n 2 timestamp=1
+    mistake '-n for make' '-n and --wait go with new' make tid -n 2 timestamp=1
     mistake '--generator for make' 'make has generator=N' make uid8 --generator 1 timestamp_ms=1
     mistake '--bytes for make' 'go with show' make tid --bytes timestamp=1
 }
@@ -295,7 +313,7 @@ words() {
         "$u9" id --help >out 2>err
         claim "--help tells of $kind" grep -Eq "^  $kind " out
     done
-    for option in lenient layout type bytes count generator cluster mode; do
+    for option in lenient layout type bytes count generator cluster mode wait; do
         claim "--help tells of --$option" grep -q -- "--$option" out
     done
     mistake 'an unknown kind' "'uuid' is not a kind" new uuid
@@ -313,7 +331,7 @@ words() {
     mistake 'a type for muids' 'goes with gid and rkey' show muid --type log x
     mistake 'a layout for TIDs' 'goes with uid8' show tid --layout 1 x
     mistake 'a generator for muids' 'go with uid8' new muid --generator 1
-    mistake '-n for show' '-n goes with new' show tid -n 3 x
+    mistake '-n for show' '-n and --wait go with new' show tid -n 3 x
     mistake '--bytes for new' 'go with show' new tid --bytes
     mistake '--strict for TIDs' 'goes with gid' show tid --strict x
     mistake 'more than a kind for new' 'too much' new tid x

@@ -4,6 +4,8 @@
 #include "tests/zk/fixture.h"
 #include "zk/claim.h"
 
+#include <u9/log.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,6 +322,115 @@ START_TEST(an_identifier_is_younger_than_the_wait_for_its_number)
 }
 END_TEST
 
+/* A log whose keys are made under `claim`, in a directory of the test's. */
+static u9_log *open_log(const char *name, u9_zk_claim *claim)
+{
+    char path[600];
+    const char *dir = getenv("U9_TEST_DIR");
+    const u9_generator source = u9_zk_generator(claim);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .kind = "uid8", .policy = U9_POLICY_NONE,
+                    .numbers = &source};
+    u9_log *log = NULL;
+    snprintf(path, sizeof path, "%s/zk/log-%s-%d", dir ? dir : "build/tmp", name, getpid());
+    MUST(u9_log_open(path, &o, &log, NULL) == U9_OK);
+    return log;
+}
+
+static u9_err append_key(u9_log *log, uint8_t key[U9_UID8_SIZE])
+{
+    u9_place place;
+    u9_err err = u9_log_append(log, NULL, "\x81", 1, &place);
+    if (err == U9_OK) memcpy(key, place.key, U9_UID8_SIZE);
+    return err;
+}
+
+static void writes_a_log(void *arg)
+{
+    (void)arg;
+    int fd = open_shared("keys", O_WRONLY | O_APPEND);
+    u9_zk_options options = zkt_options();
+    options.hold_ms = 30; /* many claims */
+    options.give_back_ms = 20;
+    u9_zk_claim *claim = zkt_claim(0, &options);
+    u9_log *log = open_log("keys", claim);
+    for (int i = 0; i < IDS; i++) {
+        uint8_t key[U9_UID8_SIZE];
+        u9_err err;
+        AWAIT((err = append_key(log, key)) != U9_AGAIN); /* a claim may not last for one append, three times */
+        MUST(err == U9_OK);
+        MUST(write(fd, key, sizeof key) == sizeof key);
+        if (i % 4 == 0) zkt_nap(2);
+    }
+    MUST(u9_log_close(log, NULL) == U9_OK);
+    u9_zk_grant grant;
+    MUST(u9_zk_get(claim, &grant, NULL) == U9_OK && grant.serial > 3);
+    u9_zk_close(claim);
+}
+
+START_TEST(logs_whose_numbers_are_claimed_make_no_key_twice) /* [I-23] */
+{
+    enum { ALL = PROCESSES * IDS };
+    static uint8_t ids[ALL][U9_UID8_SIZE];
+    pid_t pids[PROCESSES];
+    few_numbers("keys");
+    for (int i = 0; i < PROCESSES; i++) pids[i] = zkt_child_begin(writes_a_log, NULL);
+    for (int i = 0; i < PROCESSES; i++) zkt_child_end(pids[i]);
+    int fd = open_shared("keys", O_RDONLY);
+    ck_assert_int_eq(read(fd, ids, sizeof ids), sizeof ids);
+    close(fd);
+    qsort(ids, ALL, U9_UID8_SIZE, by_bytes);
+    for (int i = 1; i < ALL; i++) ck_assert_mem_ne(ids[i - 1], ids[i], U9_UID8_SIZE);
+}
+END_TEST
+
+START_TEST(a_claim_lends_its_number_to_one_log_at_a_time) /* [I-23] */
+{
+    uint8_t key[U9_UID8_SIZE];
+    u9_uid8 id, made;
+    u9_fault fault;
+    zkt_begin("lent");
+    u9_zk_claim *claim = zkt_claim(0, NULL);
+    u9_log *a = open_log("a", claim), *b = open_log("b", claim);
+    ck_assert_int_eq(u9_zk_next(claim, &id, NULL), U9_OK);
+    ck_assert_int_eq(append_key(a, key), U9_OK);
+    ck_assert_int_eq(u9_uid8_unpack(key, sizeof key, 1, &made, NULL), U9_OK);
+    ck_assert(made.generator == id.generator && made.timestamp_ms > id.timestamp_ms);
+    ck_assert_int_eq(append_key(b, key), U9_STATE);
+    u9_log_fault(b, &fault);
+    ck_assert_ptr_nonnull(strstr(fault.text, "lent to another log"));
+    ck_assert_int_eq(u9_zk_next(claim, &id, &fault), U9_STATE);
+    ck_assert_int_eq(u9_log_close(a, NULL), U9_OK);
+    ck_assert_int_eq(u9_zk_next(claim, &id, NULL), U9_OK);
+    ck_assert_uint_gt(id.timestamp_ms, made.timestamp_ms);
+    ck_assert_int_eq(append_key(b, key), U9_OK);
+    ck_assert_int_eq(u9_log_close(b, NULL), U9_OK);
+    u9_zk_close(claim);
+}
+END_TEST
+
+START_TEST(a_log_whose_claim_is_void_makes_its_keys_under_the_next) /* [I-23] */
+{
+    uint8_t key[U9_UID8_SIZE];
+    u9_uid8 first, second;
+    zkt_begin("void");
+    zhandle_t *zk = zkt_raw_open();
+    u9_zk_claim *claim = zkt_claim(0, NULL);
+    u9_log *log = open_log("void", claim);
+    ck_assert_int_eq(append_key(log, key), U9_OK);
+    ck_assert_int_eq(u9_uid8_unpack(key, sizeof key, 1, &first, NULL), U9_OK);
+    u9_zk_grant grant = zkt_get(claim);
+    zkt_raw_drop(zk, "pool/0");
+    AWAIT(!u9_zk_held(claim, &grant));
+    ck_assert_int_eq(append_key(log, key), U9_OK);
+    ck_assert_int_eq(u9_uid8_unpack(key, sizeof key, 1, &second, NULL), U9_OK);
+    ck_assert_uint_gt(second.timestamp_ms, first.timestamp_ms);
+    ck_assert_int_eq(u9_log_close(log, NULL), U9_OK);
+    ck_assert_uint_gt(zkt_get(claim).serial, grant.serial);
+    u9_zk_close(claim);
+    zkt_raw_close(zk);
+}
+END_TEST
+
 Suite *suite_many(void)
 {
     Suite *suite = suite_create("zk many");
@@ -333,6 +444,9 @@ Suite *suite_many(void)
     tcase_add_test(tcase, a_new_claim_begins_behind_the_identifiers_of_the_old_one);
     tcase_add_test(tcase, the_tool_prints_identifiers_made_under_a_claim);
     tcase_add_test(tcase, an_identifier_is_younger_than_the_wait_for_its_number);
+    tcase_add_test(tcase, logs_whose_numbers_are_claimed_make_no_key_twice);
+    tcase_add_test(tcase, a_claim_lends_its_number_to_one_log_at_a_time);
+    tcase_add_test(tcase, a_log_whose_claim_is_void_makes_its_keys_under_the_next);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -162,6 +162,7 @@ START_TEST(logs_of_every_key_kind_arrive)
         size_t size;
         u9_options o = quick_options();
         o.kind = kinds[i];
+        o.generator_given = 1;
         u9_log *log = open_writer(at("from"), &o);
         put_batch(log, "x", 3, 0);
         put_batch(log, "y", 2, 0);

@@ -371,7 +371,7 @@ static void append_sessions(const char *copy)
 {
     for (int i = 0; i < 3; i++) {
         u9_options o = {.size = sizeof o, .mode = U9_WRITE, .lz4 = i == 1,
-                        .segment_size = i == 2 ? 65536 : 0};
+                        .segment_size = i == 2 ? 65536 : 0, .generator_given = 1};
         u9_log *log = open_writer(copy, &o);
         append_batch(log, 1, i > 0 ? LONG : 0);
         ck_assert_int_eq(u9_log_sync(log), U9_OK);

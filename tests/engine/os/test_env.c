@@ -451,6 +451,27 @@ START_TEST(a_log_says_which_env_it_has)
 }
 END_TEST
 
+START_TEST(a_directory_has_a_stamp_and_a_machine_its_id) /* [I-22] */
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *a = open_new(env, at("a")), *b = open_new(env, at("b"));
+    u9i_stamp first, again, other;
+    ck_assert_int_eq(u9i_dir_stat(a, ".", &first), 0);
+    ck_assert_int_eq(u9i_dir_stat(b, ".", &other), 0);
+    put_file(a, "file", "x", 1);
+    ck_assert_int_eq(u9i_dir_stat(a, ".", &again), 0);
+    ck_assert_mem_eq(first.identity, again.identity, sizeof first.identity);
+    ck_assert_mem_ne(first.identity, other.identity, sizeof first.identity);
+    u9i_dir_close(a);
+    u9i_dir_close(b);
+    uint8_t ids[2][U9I_MACHINE_SIZE] = {{1}, {2}};
+    bool has = u9i_machine(env, ids[0]);
+    ck_assert(u9i_machine(env, ids[1]) == has);
+    ck_assert((memcmp(ids[0], ids[1], sizeof ids[0]) == 0) == has);
+}
+END_TEST
+
 Suite *suite_env(void)
 {
     const TTest *const anywhere[] = {
@@ -460,7 +481,7 @@ Suite *suite_env(void)
         a_file_takes_another_name_or_a_second_one_and_loses_it,
         a_directory_is_renamed_and_when_it_is_empty_removed,
         a_file_removed_while_it_is_open_is_still_read, a_mapped_file_shows_its_bytes,
-        clocks_go_on_and_randomness_is_drawn, a_log_says_which_env_it_has};
+        clocks_go_on_and_randomness_is_drawn, a_directory_has_a_stamp_and_a_machine_its_id, a_log_says_which_env_it_has};
     const TTest *const on_the_host[] = {
         what_is_no_file_and_no_directory_is_not_opened, a_writer_waits_for_who_only_asks_but_not_forever};
     const TTest *const once[] = {an_env_is_chosen_by_name_or_by_the_environment_or_the_best};
