@@ -48,6 +48,7 @@
     X(executor) \
     X(writer)  \
     X(log)     \
+    X(calls)   \
     X(ship) \
     X(link) \
     X(reference) \
