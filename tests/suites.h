@@ -20,6 +20,7 @@
     X(value_order) \
     X(value_text) \
     X(value_json) \
+    X(progress) \
     X(value_diff) \
     X(value_view) \
     X(value_diff_stream) \

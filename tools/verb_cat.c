@@ -251,6 +251,6 @@ int verb_cat(int argc, char **argv)
         NULL, NULL, NULL};
     struct cat c = {.from.ordinal = TOOL_NONE, .to.ordinal = TOOL_NONE, .until = TOOL_NONE,
                     .limit = TOOL_NONE, .range.size = sizeof c.range};
-    argp_parse(&parser, argc, argv, 0, NULL, &c);
+    tool_parse(&parser, argc, argv, &c);
     return run(&c);
 }

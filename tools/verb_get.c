@@ -286,7 +286,7 @@ int verb_get(int argc, char **argv)
         "input. They come in the order of the keys.",
         NULL, NULL, NULL};
     struct get g = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &g);
+    tool_parse(&parser, argc, argv, &g);
     int status = run(&g);
     release(&g);
     return status;

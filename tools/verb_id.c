@@ -312,7 +312,7 @@ int verb_id(int argc, char **argv)
         option_table, parse, "new KIND\nshow KIND TEXT...\nmake KIND FIELD=VALUE...",
         kinds_text, NULL, NULL, NULL};
     struct id id = {.count = 1};
-    argp_parse(&parser, argc, argv, 0, NULL, &id);
+    tool_parse(&parser, argc, argv, &id);
     if (id.verb == MAKE) return id_make(&id.ask, id.words);
     return id.verb == NEW ? make(&id) : id_show(&id.ask, id.words);
 }

@@ -140,6 +140,6 @@ int verb_send(int argc, char **argv)
         NULL, NULL, NULL};
     struct send s = {.options = {.size = sizeof s.options, .out = STDOUT_FILENO, .in = -1}};
     s.options.ctx = &s;
-    argp_parse(&parser, argc, argv, 0, NULL, &s);
+    tool_parse(&parser, argc, argv, &s);
     return run(&s);
 }
