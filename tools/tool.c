@@ -62,6 +62,11 @@ const char *tool_name(void)
     return name;
 }
 
+const char *tool_shown(const char *word)
+{
+    return *word ? word : "''";
+}
+
 static void say(const char *format, va_list list)
 {
     static char line[3 * 4096]; /* two paths and words; from no heap, which may be what is wrong */

@@ -41,6 +41,9 @@ void tool_rename(const char *name);
 /* The prefix. */
 const char *tool_name(void);
 
+/* A word of the user's for a message: '' where it would not be seen. */
+const char *tool_shown(const char *word);
+
 /* One line on standard error, with the prefix. Returns `status`. */
 int tool_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

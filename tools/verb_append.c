@@ -104,7 +104,7 @@ static int check_inputs(struct append *a)
         if (!sys && !is_stdin(*file) && access(*file, R_OK) != 0) sys = errno;
         if (sys)
             return tool_say(tool_sys_status(sys), "%s: %s",
-                            is_stdin(*file) ? "standard input" : *file, strerror(sys));
+                            is_stdin(*file) ? "standard input" : tool_shown(*file), strerror(sys));
         known = known && S_ISREG(st.st_mode);
         a->all += (uint64_t)st.st_size;
     }

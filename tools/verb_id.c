@@ -13,6 +13,7 @@
 
 #include <u9/idgen.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -262,11 +263,13 @@ static void take_words(struct id *id)
     checks[verb](id);
 }
 
+enum { GENERATOR_LAST = 2047 }; /* of the widest layout */
+
 static uint64_t number(const char *option, const char *arg, uint64_t max)
 {
     uint64_t value;
-    if (!tool_number_parse(arg, &value)) tool_usage("%s %s: not a number", option, arg);
-    if (value > max) tool_usage("%s %s: too large", option, arg);
+    if (!tool_number_parse(arg, &value) || value > max)
+        tool_usage("%s %s: not a number from 0 to %" PRIu64, option, tool_shown(arg), max);
     return value;
 }
 
@@ -295,8 +298,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (id->ask.layout == 0) tool_usage("--layout 0: there are layouts 1 to 4");
         break;
     case MODE: id->mode = mode_of(arg); break;
-    case GENERATOR: id->generator = (uint32_t)number("--generator", arg, UINT32_MAX); break;
-    case CLUSTER: id->cluster = (uint32_t)number("--cluster", arg, UINT32_MAX); break;
+    case GENERATOR: id->generator = (uint32_t)number("--generator", arg, GENERATOR_LAST); break;
+    case CLUSTER: id->cluster = (uint32_t)number("--cluster", arg, U9_UID8_CLUSTER_MAX); break;
     case ZOOKEEPER: id->zookeeper = arg; break;
     case ARGP_KEY_ARGS: id->words = state->argv + state->next; break;
     case ARGP_KEY_NO_ARGS: tool_usage("`new`, `show` or `make`?");

@@ -330,9 +330,10 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
 {
     u9_fault own;
     if (fault == NULL) fault = &own;
-    if (path == NULL || path[0] == 0 || o == NULL || o->size != sizeof *o || report == NULL ||
+    if (path == NULL || o == NULL || o->size != sizeof *o || report == NULL ||
         report->size != sizeof *report || o->in < 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL or out of its range");
+    if (path[0] == 0) return u9i_fault(fault, U9_ARG, U9I_AT(), "the path is empty");
     if (o->log && !u9i_options_known(o->log))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "log: options.size is not sizeof(u9_options)");
     *report = (u9_ship_report){.size = sizeof *report};

@@ -160,12 +160,12 @@ uid8s() {
     for _ in 1 2 3 4 5 6 7 8; do "$u9" id new uid8 --generator 1 --cluster 1 -n 70; done >out 2>err
     claim 'runs of the tool one after the other repeat nothing' test "$(sort -u out | wc -l)" -eq 560
     mistake 'a generator above those of the layout' 'above those of this layout' new uid8 --generator 64 --cluster 0 --layout 1
-    mistake 'a cluster above 15' 'cluster is above 15' new uid8 --generator 0 --cluster 16
+    mistake 'a cluster above 15' '--cluster 16: not a number from 0 to 15' new uid8 --generator 0 --cluster 16
     mistake 'a mode that the layout does not have' 'does not have this mode' new uid8 --generator 0 --cluster 0 --layout 2 --mode 1
     mistake 'no generator' 'no --generator and --cluster' new uid8
     mistake 'no cluster' 'no --generator and --cluster' new uid8 --generator 1
     mistake 'an unknown mode' 'is not a mode' new uid8 --generator 0 --cluster 0 --mode fast
-    mistake 'no such layout' 'layouts 1 to 4|too large' show uid8 --layout 5 0853cdcab4ca1025
+    mistake 'no such layout' '--layout 5: not a number from 0 to 4' show uid8 --layout 5 0853cdcab4ca1025
     mistake 'nor this' 'layouts 1 to 4' show uid8 --layout 0 0853cdcab4ca1025
 }
 

@@ -48,6 +48,35 @@ places() {
     claim 'nor where descriptors are short' eval '! grep -q "a copy without" err'
 }
 
+# A mistake is named with what would be right, on one line.
+words() {
+    local row
+    while IFS='|' read -r want words pattern; do
+        eval "run \"$u9\" $words" </dev/null
+        row=$([ "$status" -eq "$want" ] && [ "$(wc -l <err)" -eq 1 ] && grep -F -- "$pattern" err)
+        claim "u9 $words: $pattern" test -n "$row"
+    done <<'END'
+1|append log ''|: '': No such file
+1|recv ''|: the path is empty
+1|cat ''|: the path is empty
+1|get log ''|: '': not a key of kind muid
+1|value encode ''|: '': No such file
+2|append --segment-size '' new in|--segment-size '': not a size of at least 64K and below 4T
+2|append --segment-size 4T new in|--segment-size 4T: not a size of at least 64K and below 4T
+2|append --segment-size 99999999999T new in|not a size of at least 64K and below 4T
+2|append --generator 2048 --key uid8 new in|not a number from 0 to 2047
+2|cat --limit '' log|--limit '': not a number
+2|cat --range '' log|--range '': not a range of bytes
+2|cat --since '' log|--since '': not a time like
+2|cat --from '' log|--from '': neither #ORDINAL nor a key
+2|send --from '' log|--from '': not an ordinal
+2|id new muid -n x|-n x: not a number from 0 to 1
+2|id new muid -n -1|-n -1: not a number from 0 to 1
+2|id new muid -n 99999999999999999999|not a number from 0 to 1
+2|id new uid8 --generator '' --cluster 1|--generator '': not a number from 0 to 2047
+END
+}
+
 # One allocation fails, the first, the second ...: the tool does all it is asked to, or says that memory is short.
 
 build_preload() {
@@ -109,12 +138,12 @@ memory() {
     local key
     key=$("$u9" cat --keys --limit 1 log | cut -f1)
     printf '{"a":[1,"x\\n"],"b":{"c":2,"d":3,"e":4,"f":5,"g":6,"h":7,"i":8,"j":9,"k":0}}\n' >in.json
-    "$u9" value encode in.json >value
+    "$u9" value encode in.json >encoded
     "$u9" send log >sent
     for words in 'append new.log in' 'append --json new.log in.json' 'append --lz4 log in' 'cat log' \
         'cat --format json log' "get log $key" 'info log' 'info --json log' 'send log' 'recv new.log' \
-        "id show muid $key" 'id make muid timestamp=1' 'value encode in.json' 'value decode value' \
-        'value show value' 'cat --version'; do
+        "id show muid $key" 'id make muid timestamp=1' 'value encode in.json' 'value decode encoded' \
+        'value show encoded' 'cat --version'; do
         # shellcheck disable=SC2086
         claim "u9 $words: memory that is short is told" short_of_memory 4 "$u9" $words
     done
@@ -128,5 +157,6 @@ seq -f 'record %.0f' 20 >in
 "$u9" append log in
 helps
 places
+words
 memory
 tally

@@ -401,7 +401,7 @@ START_TEST(sending_and_receiving_refuse_their_callers_mistakes)
     REFUSES(U9_ARG, "options.size", u9_log_recv(to, &recv, &report, &fault)); /* before it reads a byte */
     recv.log = NULL;
     REFUSES(U9_ARG, "NULL", u9_log_recv(NULL, &recv, &report, &fault));
-    REFUSES(U9_ARG, "NULL", u9_log_recv("", &recv, &report, &fault));
+    REFUSES(U9_ARG, "path is empty", u9_log_recv("", &recv, &report, &fault));
     REFUSES(U9_ARG, "NULL", u9_log_recv(to, NULL, &report, &fault));
     REFUSES(U9_ARG, "NULL", u9_log_recv(to, &recv, NULL, &fault));
     REFUSES(U9_ARG, "NULL", u9_log_recv(to, &recv, &small, &fault));
