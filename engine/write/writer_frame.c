@@ -150,13 +150,15 @@ static void keep_key(uint8_t out[U9I_KEY_MAX + 16], size_t *size, const uint8_t 
     *size = n;
 }
 
-/* Makes the references in a record's values absolute. [I-5] */
-static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values)
+/* Makes the references in a record's values absolute. [I-5] U9_ARG: `*at` is where the refused one stands. */
+static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values, uint64_t *at)
 {
     u9_muid context, ref;
+    *at = U9_NOWHERE;
     if (e->ref_count > 0 && w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
     if (e->ref_count > 0) u9_muid_unpack(raw, &context);
     for (size_t i = 0; i < e->ref_count; i++) {
+        *at = e->refs[i];
         if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
         u9_muid_unpack(values + e->refs[i], &ref);
         if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
@@ -167,7 +169,7 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
 }
 
 /* Copies one record into the frame. There is room. */
-static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
+static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, uint64_t *at)
 {
     uint64_t elements, size;
     uint8_t raw[U9I_KEY_MAX];
@@ -180,7 +182,7 @@ static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
     p += u9i_record_head(elements, key_size + e->size, p);
     u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
-    err = resolve(w, e, raw, p + key_size);
+    err = resolve(w, e, raw, p + key_size, at);
     if (err != U9_OK) return err;
     if (w->totals.first_key.size == 0)
         keep_key(w->first_key, &w->totals.first_key.size, p, key_size);
@@ -201,14 +203,17 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
     size_t body_size = w->body_size;
     uint32_t before = w->count;
     u9_err err = U9_OK;
-    for (size_t i = 0; i < count && err == U9_OK; i++)
-        err = put_record(w, &entries[i], places ? &places[i] : NULL);
+    uint64_t at = U9_NOWHERE;
+    size_t i = 0;
+    for (; i < count && err == U9_OK; i++)
+        err = put_record(w, &entries[i], places ? &places[i] : NULL, &at);
     if (err == U9_OK) return err;
     w->body_size = body_size; /* a batch is whole or not there */
     w->count = before;
     if (err == U9_ARG)
-        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "I-5"),
-                         "a reference in the batch names nothing before it, or keys are not muids");
+        return u9i_fault(fault, err, U9I_AT_OFFSET(at, .rule = "I-5"), "in the values of record %zu of the batch: %s",
+                         i - 1, at == U9_NOWHERE ? "references are for keys that are muids"
+                                                 : "a reference names nothing before it");
     return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
                      "no fresh key of kind '%.80s' can be made now", w->keygen.text);
 }
