@@ -92,9 +92,9 @@ typedef struct u9_place {
  * Appends one record: `values` are `size` bytes of utf9 values back to back (they become v1 v2 ...;
  * may be empty). `key` NULL: a fresh one, where the log's kind can be made. The bytes are copied. No allocation, no system call
  * in the common case. `place` may be NULL.
- * Errors, with their detail in u9_log_fault: U9_ARG (values are not well-formed back to back: the fault's rule is
- * the one of SPEC-values.md, and its offset, without a path, the byte of `values`; key not of the log's kind; an argument is NULL), U9_LIMIT
- * (record over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not
+ * Errors, with their detail in u9_log_fault: U9_ARG (values are not well-formed back to back: the fault has no
+ * path, its offset is the byte of `values`, and its rule one of SPEC-values.md; key not of the log's kind; an
+ * argument is NULL), U9_LIMIT (record over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not
  * accepted, the log goes on when there is some), U9_AGAIN (kind uid8: the clock stands still), U9_POISONED,
  * U9_STATE (opened for reading; forked).
  */
@@ -148,8 +148,9 @@ U9_API const char *u9_log_kind(const u9_log *log);
  * As with errno a thread has one: it holds until the thread's next failing call of these on any handle (of the one
  * before there is nothing then), it is not cleared by a success, and U9_AGAIN of u9_log_commit, which says
  * all there is to say, leaves it. It is kept with the thread and costs it some 600 bytes, taken when it first
- * fails if the library was loaded by dlopen; nothing is to be freed, and a handle that comes to stand where a closed one
- * stood is not taken for it. So ask in the thread that failed, next; in a forked child it is the forking thread's.
+ * fails if the library was loaded by dlopen; nothing is to be freed, and a handle that comes to stand where a
+ * closed one stood is not taken for it. So ask in the thread that failed, next; a forked child begins with what
+ * the forking thread had.
  * `log` NULL: of calls whose handle was NULL. Thread-safe.
  */
 U9_API void u9_log_fault(const u9_log *log, u9_fault *out);
