@@ -46,6 +46,7 @@ const char *tool_progress_line(uint64_t done, uint64_t all, double spent, unsign
 {
     char bytes[24], total[24], rate[24];
     double speed = (double)done / spent;
+    if (speed > 1e18) speed = 1e18; /* a clock that stood still */
     size_t room = columns == 0 || columns > TOOL_PROGRESS_SIZE ? TOOL_PROGRESS_SIZE - 1 : columns - 1;
     line[0] = '\0';
     add_part(line, &room, "%s: %s", tool_name(), tool_bytes_text(done, bytes));
