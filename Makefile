@@ -49,7 +49,7 @@ fsck_src := $(addprefix tools/,fsck.c damage.c json.c key.c progress.c text.c to
 bench_src := $(wildcard bench/*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
-tested_tools := $(wildcard tools/value_json*.c) tools/json_tree.c
+tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
@@ -224,7 +224,7 @@ asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CF
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
-thread_suites = idgen_race env queue executor sim segment reference log link keys lock_file
+thread_suites = idgen_race env queue executor sim segment reference log calls link keys lock_file
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers

@@ -517,7 +517,12 @@ public:
         done(u9_log_append(open(), key, values.data, values.size, &place));
         return place;
     }
-    void commit(std::uint64_t ordinal) { done(u9_log_commit(open(), ordinal)); }
+    void commit(std::uint64_t ordinal)
+    {
+        u9_err err = u9_log_commit(open(), ordinal);
+        if (err == U9_AGAIN) throw error(err); /* an outcome, without a fault of its own */
+        done(err);
+    }
     void sync() { done(u9_log_sync(open())); }
 
     class cursor;
@@ -525,6 +530,7 @@ public:
     u9_log *raw() const noexcept { return log_; }
 
 private:
+    /* Right behind the call, in its thread: so the fault is that call's. */
     void done(u9_err err)
     {
         u9_fault fault = {};

@@ -20,6 +20,7 @@
     X(value_order) \
     X(value_text) \
     X(value_json) \
+    X(progress) \
     X(value_diff) \
     X(value_view) \
     X(value_diff_stream) \
@@ -48,6 +49,7 @@
     X(executor) \
     X(writer)  \
     X(log)     \
+    X(calls)   \
     X(ship) \
     X(link) \
     X(keys) \

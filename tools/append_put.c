@@ -29,9 +29,10 @@ static int refuse(struct append *a, size_t column, const char *why, const char *
     before(a, count);
     if (a->ending != APPEND_WHOLE)
         snprintf(place, sizeof place, column ? ":%" PRIu64 ":%zu" : ":%" PRIu64, a->line, column);
-    int status = a->skips.on ? tool_skip(&a->skips, "%s%s: %s%s", a->at, place, why, detail)
-                             : tool_say(TOOL_REFUSED, "%s%s: %s%s; %s", a->at, place, why, detail,
-                                        count);
+    int ours = tool_json_no_memory(why); /* not the line's */
+    if (ours || !a->skips.on)
+        return tool_say(ours ? TOOL_IO : TOOL_REFUSED, "%s%s: %s%s; %s", a->at, place, why, detail, count);
+    int status = tool_skip(&a->skips, "%s%s: %s%s", a->at, place, why, detail);
     return status == TOOL_DONE ? SKIPPED : status;
 }
 

@@ -33,7 +33,7 @@ uint64_t tool_number(const char *option, const char *text)
     if (*text == '-' && isdigit((unsigned char)text[1]))
         tool_usage("%s %s: the number must be positive", option, text);
     if (digits > 0 && text[digits] == '\0') tool_usage("%s %s: too large", option, text);
-    tool_usage("%s %s: not a number", option, text);
+    tool_usage("%s %s: not a number", option, tool_shown(text));
 }
 
 int tool_size_parse(const char *text, uint64_t *out)
@@ -56,8 +56,8 @@ int tool_size_parse(const char *text, uint64_t *out)
 uint64_t tool_segment_size(const char *text)
 {
     uint64_t size;
-    if (!tool_size_parse(text, &size) || size < 1 << 16)
-        tool_usage("--segment-size %s: not a size of at least 64K", text);
+    if (!tool_size_parse(text, &size) || size < 1 << 16 || size >= UINT64_C(1) << 42)
+        tool_usage("--segment-size %s: not a size of at least 64K and below 4T", tool_shown(text));
     return size;
 }
 
@@ -194,6 +194,6 @@ uint64_t tool_time(const char *option, const char *text)
     uint64_t time;
     if (!parse_time(text, &time))
         tool_usage("%s %s: not a time like 2026-01-31, 2026-01-31T23:59:59.5Z or @1700000000",
-                   option, text);
+                   option, tool_shown(text));
     return time;
 }

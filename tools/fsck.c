@@ -131,8 +131,8 @@ static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
 {
     json_t *json = tool_json_report("summary", f->path, r, &f->losses);
     if (f->salvage) {
-        json_object_set_new(json, "salvage", tool_json_text(f->salvage));
-        json_object_set_new(json, "salvaged", tool_json_number(salvaged));
+        json = tool_json_with(json, "salvage", tool_json_text(f->salvage));
+        json = tool_json_with(json, "salvaged", tool_json_number(salvaged));
     }
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
 }
@@ -210,7 +210,7 @@ static int run(struct fsck *f)
 enum { SALVAGE = 256, REPAIR, CARVE };
 
 static const struct argp_option option_table[] = {
-    {"salvage", SALVAGE, "OUT", 0, "Copy all records that are whole into a new log OUT", 0},
+    {"salvage", SALVAGE, "OUT", 0, "Copy all records that are whole to a new log OUT", 0},
     {"json", 'j', 0, 0, "A JSON object for each damage, then one that sums up", 0},
     {"quiet", 'q', 0, 0, "Print damage only: no notes, no summary, no progress", 0},
     {"verbose", 'v', 0, 0, "Print more about a log", 0},
@@ -255,9 +255,9 @@ int main(int argc, char **argv)
         NULL, NULL, NULL};
     static char name[] = "u9fsck";
     struct fsck f = {0};
-    tool_begin(name, USAGE, argv);
+    tool_begin(name, USAGE, OPERATIONAL, argv);
     argv[0] = name;
-    argp_parse(&parser, argc, argv, 0, NULL, &f);
+    tool_parse(&parser, argc, argv, &f);
     catch_signals();
     int status = run(&f);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;

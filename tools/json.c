@@ -39,16 +39,26 @@ json_t *tool_json_text(const char *text)
     return json_string(plain);
 }
 
+json_t *tool_json_with(json_t *json, const char *name, json_t *value)
+{
+    if (json_object_set_new(json, name, value) == 0) return json;
+    json_decref(json);
+    return NULL;
+}
+
 json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
                          const tool_losses *losses)
 {
-    json_t *json = json_pack("{s:s*, s:o, s:s, s:b, s:b}", "type", type, "path",
-                             tool_json_text(path), "state", u9_verdict_name(r->verdict), "closed",
-                             r->closed, "confirmed", r->confirmed);
+    json_t *json = json_object();
+    if (type) json = tool_json_with(json, "type", json_string(type));
     const struct {
         const char *name;
         json_t *value;
     } fields[] = {
+        {"path", tool_json_text(path)},
+        {"state", json_string(u9_verdict_name(r->verdict))},
+        {"closed", json_boolean(r->closed)},
+        {"confirmed", json_boolean(r->confirmed)},
         {"segments", tool_json_number(r->segments)},
         {"frames", tool_json_number(r->frames)},
         {"records", tool_json_number(r->records)},
@@ -70,7 +80,7 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
         {"last_key", json_key(r, r->last_key, r->last_key_size)},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        json_object_set_new(json, fields[i].name, fields[i].value);
+        json = tool_json_with(json, fields[i].name, fields[i].value);
     return json;
 }
 

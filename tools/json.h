@@ -15,7 +15,10 @@ json_t *tool_json_number(uint64_t number);
 /* A text that may not be UTF-8, as a path. A new reference. */
 json_t *tool_json_text(const char *text);
 
-/* What a check found; `type` (may be NULL) is its first field. A new reference. */
+/* `json` with this member, whose value is taken. NULL, and nothing is left of it: out of memory, now or before. */
+json_t *tool_json_with(json_t *json, const char *name, json_t *value);
+
+/* What a check found; `type` (may be NULL) is its first field. A new reference, NULL: out of memory. */
 json_t *tool_json_report(const char *type, const char *path, const u9_report *report,
                          const tool_losses *losses);
 

@@ -5,6 +5,7 @@
 
 #include <u9/value.h>
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum { KEEP_NODES = 1 << 16, FEW_KEYS = 8 };
 
-static const char no_memory[] = "out of memory";
+const char tool_no_memory[] = "out of memory";
 
 /* One text being read. */
 struct reading {
@@ -24,6 +25,36 @@ struct reading {
     unsigned depth;
     uint32_t open[TREE_DEPTH_MAX];
 };
+
+/*
+ * yajl asks for memory and never looks whether it got some: where there is none we leave it at once. What it holds
+ * then is lost to the process, which has a sentence to say and ends.
+ */
+static jmp_buf without_memory;
+
+static void *had(void *memory)
+{
+    if (!memory) longjmp(without_memory, 1);
+    return memory;
+}
+
+static void *yajl_malloc(void *ctx, size_t size)
+{
+    (void)ctx;
+    return had(malloc(size));
+}
+
+static void *yajl_realloc(void *ctx, void *memory, size_t size)
+{
+    (void)ctx;
+    return had(realloc(memory, size));
+}
+
+static void yajl_release(void *ctx, void *memory)
+{
+    (void)ctx;
+    free(memory);
+}
 
 static int refuse(struct reading *r, const char *why)
 {
@@ -52,12 +83,12 @@ static int add(struct reading *r, enum tree_kind kind, const char *text, size_t 
         uint32_t room = t->room ? t->room * 2 : 256;
         struct tree_node *more =
             room > t->room ? (struct tree_node *)realloc(t->nodes, room * sizeof *more) : NULL;
-        if (!more) return refuse(r, no_memory);
+        if (!more) return refuse(r, tool_no_memory);
         t->nodes = more;
         t->room = room;
     }
     const char *kept = text ? keep(r, text, size) : NULL;
-    if (text && !kept) return refuse(r, no_memory);
+    if (text && !kept) return refuse(r, tool_no_memory);
     size_t read = yajl_get_bytes_consumed(r->yajl);
     size_t at = kept && kept != text ? read : kept ? (size_t)(kept - r->text) : read;
     if (at > 0 && kind != TREE_NUMBER) at--; /* the quote or bracket */
@@ -156,7 +187,7 @@ static int close_object(void *ctx)
         object->size <= FEW_KEYS
             ? few
             : (const struct tree_node **)calloc(object->size, sizeof(const struct tree_node *));
-    if (!keys) return refuse(r, no_memory);
+    if (!keys) return refuse(r, tool_no_memory);
     const struct tree_node *key = object + 1;
     for (uint32_t i = 0; i < object->size; i++, key = &nodes[key[1].end]) keys[i] = key;
     if (object->size > 1) qsort(keys, object->size, sizeof *keys, compare_keys);
@@ -216,7 +247,7 @@ static const char *yajl_says(const struct reading *r)
 {
     static char why[128];
     unsigned char *said = yajl_get_error(r->yajl, 0, (const unsigned char *)r->text, r->size);
-    const char *text = said ? (const char *)said : no_memory;
+    const char *text = said ? (const char *)said : tool_no_memory;
     const char *colon = strstr(text, "error: ");
     snprintf(why, sizeof why, "not a JSON value: %s", colon ? colon + strlen("error: ") : text);
     why[strcspn(why, "\n")] = '\0';
@@ -250,6 +281,7 @@ const char *tool_tree_read(struct tree *tree, const char *text, size_t size, siz
         .yajl_start_array = on_array,
         .yajl_end_array = close_container,
     };
+    static yajl_alloc_funcs memory = {yajl_malloc, yajl_realloc, yajl_release, NULL};
     static struct reading r;
     r = (struct reading){.tree = tree, .text = text, .size = size};
     tree->count = 0;
@@ -261,8 +293,8 @@ const char *tool_tree_read(struct tree *tree, const char *text, size_t size, siz
     }
     *at = first_half(text, size);
     if (*at < size) return "not a JSON value: half of a surrogate pair";
-    r.yajl = yajl_alloc(&callbacks, NULL, &r);
-    if (!r.yajl) return no_memory;
+    if (setjmp(without_memory) != 0) return tool_no_memory;
+    r.yajl = yajl_alloc(&callbacks, &memory, &r);
     yajl_config(r.yajl, yajl_dont_validate_strings, 1); /* they are valid, see above */
     const char *why = parse(&r, at);
     yajl_free(r.yajl);

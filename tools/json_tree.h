@@ -43,6 +43,9 @@ struct tree {
     char *copies; /* texts that do not stand in the JSON text as they are */
 };
 
+/* The sentence that stands for: out of memory. */
+extern const char tool_no_memory[];
+
 /*
  * Makes the tree of a text, which must stand as long as the tree is used. NULL, or a sentence that
  * says what is wrong, which stands until the next call, with the offset of the place in *at.

@@ -23,8 +23,16 @@ static const char *name = "u9";
 static char out_buffer[OUT_SIZE];
 
 static char version[64];
+static int trouble = TOOL_IO; /* what ends the tool outside of its main */
+static int finished;          /* tool_finish was called */
 
-void tool_begin(const char *tool, int usage_exit, char **argv)
+/* argp ends the process by itself: what it printed counts, too. */
+static void finish_early(void)
+{
+    if (!finished && tool_finish(0) != 0) _exit(trouble);
+}
+
+void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
 {
     static char help[] = "--help";
     /* Opened so that each use fails: reading 1 and 2, writing 0. */
@@ -37,6 +45,8 @@ void tool_begin(const char *tool, int usage_exit, char **argv)
     argp_err_exit_status = usage_exit;
     for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
         if (strcmp(*word, "-h") == 0) *word = help;
+    trouble = trouble_exit;
+    (void)!atexit(finish_early);
     setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an ordinary error */
@@ -52,17 +62,18 @@ const char *tool_name(void)
     return name;
 }
 
+const char *tool_shown(const char *word)
+{
+    return *word ? word : "''";
+}
+
 static void say(const char *format, va_list list)
 {
-    char *line;
-    if (vasprintf(&line, format, list) < 0) {
-        fprintf(stderr, "%s: out of memory for a message: %s\n", name, format);
-        return;
-    }
+    static char line[3 * 4096]; /* two paths and words; from no heap, which may be what is wrong */
+    vsnprintf(line, sizeof line, format, list);
     for (char *c = line; *c; c++)
         if (iscntrl((unsigned char)*c)) *c = '?'; /* one line, whatever a file is called */
     fprintf(stderr, "%s: %s\n", name, line);
-    free(line);
 }
 
 int tool_say(int status, const char *format, ...)
@@ -115,12 +126,23 @@ int tool_fault(const u9_fault *fault)
     return tool_say(tool_fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
 }
 
+/* True if the fault is about a segment in the directory `log`. Its path may have lost its beginning. */
+static int in_log(const char *log, const u9_fault *fault)
+{
+    const char *slash = strrchr(fault->path, '/'), *dot = strrchr(fault->path, '.');
+    size_t size = strlen(log), dir = slash ? (size_t)(slash - fault->path) : 0;
+    while (size > 1 && log[size - 1] == '/') size--;
+    while (dir > 1 && fault->path[dir - 1] == '/') dir--;
+    int cut = strlen(fault->path) == sizeof fault->path - 1 && dir < size;
+    return slash && dot && strcmp(dot, ".u9") == 0 && (dir == size || cut) &&
+           memcmp(log + size - dir, fault->path, dir) == 0;
+}
+
 int tool_read_fault(const char *log, const u9_fault *fault)
 {
     char line[1024];
-    size_t n = strlen(fault->path), size = strlen(log);
-    int inside = n > 0 && (n > size || strcmp(log + size - n, fault->path) != 0);
-    if (fault->err != U9_IO || !inside) return tool_fault(fault);
+    int ours = fault->sys == ENOMEM || fault->sys == EMFILE || fault->sys == ENFILE; /* not the file's */
+    if (fault->err != U9_IO || ours || !in_log(log, fault)) return tool_fault(fault);
     return tool_say(TOOL_IO, "%s (u9fsck --salvage of a copy without this file saves the rest)",
                     u9_fault_line(fault, line, sizeof line));
 }
@@ -140,6 +162,7 @@ int tool_stdout_failed(void)
 
 int tool_finish(int status)
 {
+    finished = 1;
     int sys = tool_stdout_failed();
     if (sys == 0 && fflush(stdout) != 0) sys = errno;
     if (sys == 0) return status;
@@ -148,6 +171,14 @@ int tool_finish(int status)
         raise(SIGPIPE);
     }
     return tool_say(TOOL_IO, "standard output: %s", strerror(sys));
+}
+
+void tool_parse(const struct argp *parser, int argc, char **argv, void *input)
+{
+    error_t sys = argp_parse(parser, argc, argv, 0, NULL, input);
+    if (sys == 0) return;
+    tool_say(0, "reading the arguments: %s", strerror(sys));
+    exit(trouble);
 }
 
 void tool_argp_init(struct argp_state *state)

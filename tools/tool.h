@@ -30,15 +30,19 @@ enum { TOOL_DONE = 0, TOOL_REFUSED = 1, TOOL_USAGE = 2, TOOL_LOST = 3, TOOL_IO =
 /*
  * To be called first. Opens what is closed of descriptors 0 to 2 (or a log's file would become
  * standard output), sets buffers, signals and argp up, and makes each word `-h` of `argv` `--help`.
- * `name` is the prefix, `usage_exit` the exit status of usage errors.
+ * `name` is the prefix, `usage_exit` the exit status of usage errors, `trouble_exit` the one of what else ends
+ * the tool before its work began: no memory for the arguments, no room for the help.
  */
-void tool_begin(const char *name, int usage_exit, char **argv);
+void tool_begin(const char *name, int usage_exit, int trouble_exit, char **argv);
 
 /* The prefix from now on ("u9 append"). Borrows `name` for good. */
 void tool_rename(const char *name);
 
 /* The prefix. */
 const char *tool_name(void);
+
+/* A word of the user's for a message: '' where it would not be seen. */
+const char *tool_shown(const char *word);
 
 /* One line on standard error, with the prefix. Returns `status`. */
 int tool_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -53,8 +57,8 @@ int tool_fault_status(const u9_fault *fault);
 int tool_fault(const u9_fault *fault);
 
 /*
- * The same for one that came of reading `log`: if only a segment of it could not be read, the line
- * says that a copy without it can be salvaged.
+ * The same for one that came of reading `log`: if only a segment of it could not be read, for a reason that is
+ * the file's, the line says that a copy without it can be salvaged.
  */
 int tool_read_fault(const char *log, const u9_fault *fault);
 
@@ -75,6 +79,12 @@ int tool_finish(int status);
 /* 0 while standard output took everything, else the errno of the first write that failed. To be
  * asked right after printing. */
 int tool_stdout_failed(void);
+
+/*
+ * Reads the arguments into `input`. Does not return from a usage error, from --help and --version, nor without
+ * memory.
+ */
+void tool_parse(const struct argp *parser, int argc, char **argv, void *input);
 
 /* ARGP_KEY_INIT of every parser: usage errors are one line, without a second that says "Try". */
 void tool_argp_init(struct argp_state *state);

@@ -39,7 +39,7 @@ static int help(void)
 
 int main(int argc, char **argv)
 {
-    tool_begin("u9", TOOL_USAGE, argv);
+    tool_begin("u9", TOOL_USAGE, TOOL_IO, argv);
     if (argc < 2) tool_usage("no verb given; `u9 --help` lists them");
     char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0)

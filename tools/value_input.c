@@ -210,7 +210,7 @@ static int open_file(struct value_input *in, const char *file)
     *in = (struct value_input){.name = own ? file : "standard input", .line = 1, .column = 1, .high = -1};
     in->fd = own ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     if (in->fd >= 0) return TOOL_DONE;
-    return tool_say(tool_sys_status(errno), "%s: %s", file, strerror(errno));
+    return tool_say(tool_sys_status(errno), "%s: %s", tool_shown(file), strerror(errno));
 }
 
 int value_each_file(const struct value_ask *ask, value_step *step)

@@ -24,6 +24,9 @@ void tool_put_number(const u9_value *number);
  */
 const char *tool_read_json(u9_builder *b, const char *text, size_t size, size_t *column);
 
+/* True if that sentence says that memory was short, which is no fault of the text. */
+int tool_json_no_memory(const char *sentence);
+
 /* The column, from 1 and in characters, of what stands at an offset. */
 size_t tool_json_column(const char *line, size_t at);
 

@@ -66,7 +66,7 @@ static const char too_deep[] = "containers nested more than 64 deep";
 static const char *because(const u9_builder *b, u9_err err)
 {
     if (err == U9_OK) return NULL;
-    if (err == U9_NOMEM) return "out of memory";
+    if (err == U9_NOMEM) return tool_no_memory;
     if (err != U9_LIMIT) return "an array's element is not what its typecode says";
     if (u9_builder_missing(b) > 0) return "longer than a record may be (16 MiB)";
     return "containers nested more than 64 deep, or more than 255 empty elements";
@@ -448,6 +448,11 @@ const char *tool_read_json(u9_builder *b, const char *text, size_t size, size_t 
     tool_tree_clear(&tree);
     if (reason) *column = tool_json_column(text, at);
     return reason;
+}
+
+int tool_json_no_memory(const char *sentence)
+{
+    return sentence == tool_no_memory;
 }
 
 size_t tool_json_column(const char *line, size_t at)

@@ -104,7 +104,7 @@ static int check_inputs(struct append *a)
         if (!sys && !is_stdin(*file) && access(*file, R_OK) != 0) sys = errno;
         if (sys)
             return tool_say(tool_sys_status(sys), "%s: %s",
-                            is_stdin(*file) ? "standard input" : *file, strerror(sys));
+                            is_stdin(*file) ? "standard input" : tool_shown(*file), strerror(sys));
         known = known && S_ISREG(st.st_mode);
         a->all += (uint64_t)st.st_size;
     }
@@ -242,7 +242,7 @@ static const struct argp_option option_table[] = {
     {"lz4", LZ4, 0, 0, "Compress", 0},
     {"segment-size", SEGMENT, "SIZE", 0, "Size of the log's files (default 256M)", 0},
     {"progress", PROGRESS, 0, 0, "Show progress, on a terminal", 0},
-    {"verbose", 'v', 0, 0, "Say at the end how much was appended, and how fast", 0},
+    {"verbose", 'v', 0, 0, "Say at the end how much was appended and how fast", 0},
     {0},
 };
 
@@ -330,7 +330,7 @@ int verb_append(int argc, char **argv)
         NULL, NULL, NULL};
     static char *standard_input[] = {"-", NULL};
     struct append a = {.ending = '\n', .options = {.size = sizeof a.options, .mode = U9_CREATE}};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    tool_parse(&parser, argc, argv, &a);
     if (!*a.files) a.files = standard_input;
     a.in = (char *)malloc(U9_RECORD_MAX + CHUNK);
     a.values = (uint8_t *)malloc(U9_RECORD_MAX);

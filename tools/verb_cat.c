@@ -64,7 +64,7 @@ static int take_bound(const char *option, struct bound *bound, const char *kind)
     const char *why = tool_key_parse(kind, bound->text, strlen(bound->text), &bound->raw);
     bound->key = (u9_key){bound->raw.bytes, bound->raw.size};
     if (!why) return TOOL_DONE;
-    return tool_say(TOOL_USAGE, "%s %s: neither #ORDINAL nor a key of kind %s: %s", option, bound->text,
+    return tool_say(TOOL_USAGE, "%s %s: neither #ORDINAL nor a key of kind %s: %s", option, tool_shown(bound->text),
                     kind, why);
 }
 
@@ -90,7 +90,7 @@ static void parse_range(struct cat *c, const char *text)
         good = tool_size_parse(begin, &c->range.begin);
         good = good && (open || tool_size_parse(dash + 1, &c->range.end));
     }
-    if (!good) tool_usage("--range %s: not a range of bytes like 0-64M or 64M-", text);
+    if (!good) tool_usage("--range %s: not a range of bytes like 0-64M or 64M-", tool_shown(text));
     if (!open && c->range.begin > c->range.end)
         tool_usage("--range %s: reversed: it ends before it begins", text);
     if (!open && c->range.begin == c->range.end)
@@ -251,6 +251,6 @@ int verb_cat(int argc, char **argv)
         NULL, NULL, NULL};
     struct cat c = {.from.ordinal = TOOL_NONE, .to.ordinal = TOOL_NONE, .until = TOOL_NONE,
                     .limit = TOOL_NONE, .range.size = sizeof c.range};
-    argp_parse(&parser, argc, argv, 0, NULL, &c);
+    tool_parse(&parser, argc, argv, &c);
     return run(&c);
 }

@@ -62,7 +62,8 @@ static int take_key(struct get *g, const char *text, size_t size)
     tool_key key;
     const char *kind = tool_kind(g->log), *why = tool_key_parse(kind, text, size, &key);
     if (why) {
-        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s", (int)size, text, kind, why));
+        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s", size ? (int)size : 2,
+                                 size ? text : "''", kind, why));
         return TOOL_DONE;
     }
     if (g->count == g->room) {
@@ -286,7 +287,7 @@ int verb_get(int argc, char **argv)
         "input. They come in the order of the keys.",
         NULL, NULL, NULL};
     struct get g = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &g);
+    tool_parse(&parser, argc, argv, &g);
     int status = run(&g);
     release(&g);
     return status;

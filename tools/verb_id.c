@@ -13,6 +13,7 @@
 
 #include <u9/idgen.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -275,11 +276,13 @@ static void take_words(struct id *id)
     checks[verb](id);
 }
 
+enum { GENERATOR_LAST = 2047 }; /* of the widest layout */
+
 static uint64_t number(const char *option, const char *arg, uint64_t max)
 {
     uint64_t value;
-    if (!tool_number_parse(arg, &value)) tool_usage("%s %s: not a number", option, arg);
-    if (value > max) tool_usage("%s %s: too large", option, arg);
+    if (!tool_number_parse(arg, &value) || value > max)
+        tool_usage("%s %s: not a number from 0 to %" PRIu64, option, tool_shown(arg), max);
     return value;
 }
 
@@ -329,7 +332,7 @@ int verb_id(int argc, char **argv)
         option_table, parse, "new KIND\nshow KIND TEXT...\nmake KIND FIELD=VALUE...",
         kinds_text, NULL, NULL, NULL};
     struct id id = {.count = 1, .wait = 60};
-    argp_parse(&parser, argc, argv, 0, NULL, &id);
+    tool_parse(&parser, argc, argv, &id);
     if (id.verb == MAKE) return id_make(&id.ask, id.words);
     return id.verb == NEW ? make(&id) : id_show(&id.ask, id.words);
 }

@@ -150,6 +150,6 @@ int verb_info(int argc, char **argv)
         "status is 3.",
         NULL, NULL, NULL};
     struct info info = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &info);
+    tool_parse(&parser, argc, argv, &info);
     return run(&info);
 }

@@ -105,7 +105,7 @@ static const struct argp_option option_table[] = {
     {"lz4", LZ4, 0, 0, "Compress", 0},
     {"segment-size", SEGMENT, "SIZE", 0, "Size of the log's files (default 256M)", 0},
     {"quiet", 'q', 0, 0, "Show no progress", 0},
-    {"verbose", 'v', 0, 0, "Say at the end how much was received, and how fast", 0},
+    {"verbose", 'v', 0, 0, "Say at the end how much was received and how fast", 0},
     {0},
 };
 
@@ -147,6 +147,6 @@ int verb_recv(int argc, char **argv)
     r.log.on_damage_ctx = &r;
     r.options = (u9_recv_options){.size = sizeof r.options, .in = STDIN_FILENO, .out = -1, .log = &r.log,
                                   .on_progress = on_progress, .ctx = &r};
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    tool_parse(&parser, argc, argv, &r);
     return run(&r);
 }

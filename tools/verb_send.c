@@ -98,7 +98,7 @@ static uint64_t parse_from(const char *text)
 {
     uint64_t from;
     if (*text != '#' || !tool_number_parse(text + 1, &from) || from == TOOL_NONE)
-        tool_usage("--from %s: not an ordinal like '#1000'", text);
+        tool_usage("--from %s: not an ordinal like '#1000'", tool_shown(text));
     return from;
 }
 
@@ -140,6 +140,6 @@ int verb_send(int argc, char **argv)
         NULL, NULL, NULL};
     struct send s = {.options = {.size = sizeof s.options, .out = STDOUT_FILENO, .in = -1}};
     s.options.ctx = &s;
-    argp_parse(&parser, argc, argv, 0, NULL, &s);
+    tool_parse(&parser, argc, argv, &s);
     return run(&s);
 }

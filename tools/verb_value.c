@@ -34,6 +34,7 @@ static int encode_line(const struct value_ask *ask, struct value_input *in, u9_b
     if (tool_json_blank(line, size)) return TOOL_DONE;
     u9_builder_clear(b);
     const char *why = tool_read_json(b, line, size, &column);
+    if (why && tool_json_no_memory(why)) return tool_nomem("a value");
     if (why)
         return tool_skip(ask->skips, "%s:%llu:%zu: %s", in->name, (unsigned long long)in->line,
                          column, why);
@@ -210,7 +211,7 @@ int verb_value(int argc, char **argv)
     static value_step *const steps[] = {encode, decode, value_show};
     struct value value = {.ask = {.text = 0}};
     value.ask.skips = &value.skips;
-    argp_parse(&parser, argc, argv, 0, NULL, &value);
+    tool_parse(&parser, argc, argv, &value);
     int binary = !value.ask.hex && (value.verb == ENCODE || (value.verb == PATCH && !value.ask.text));
     if (binary && isatty(STDOUT_FILENO))
         return tool_say(TOOL_REFUSED,

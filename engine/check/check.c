@@ -116,22 +116,30 @@ const char *u9i_check_io(const u9_check_options *options)
     return options && options->size > CHECK_OPTIONS_FIRST ? options->io : NULL;
 }
 
+u9_err u9i_check_arguments(const char *path, const u9_check_options *options, const u9_report *report,
+                           u9_fault *fault)
+{
+    const char *wrong = NULL;
+    if (path == NULL || path[0] == 0) wrong = "the path is empty";
+    else if (report == NULL) wrong = "report is NULL";
+    else if (report->size != sizeof *report) wrong = "report.size is not sizeof(u9_report)";
+    else if (options && options->size != CHECK_OPTIONS_FIRST && options->size != sizeof *options)
+        wrong = "options.size is not sizeof(u9_check_options)";
+    return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
+}
+
 u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
                      u9_report *report, uint64_t *saved, u9_fault *fault)
 {
-    if (path == NULL || report == NULL ||
-        (options && options->size != CHECK_OPTIONS_FIRST && options->size != sizeof *options))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or options.size "
-                                                              "is not sizeof(u9_check_options)");
+    u9_err err = u9i_check_arguments(path, options, report, fault);
+    if (err != U9_OK) return err;
     /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
     u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = u9i_check_io(options)};
     u9_log *log;
-    u9_err err = u9_log_open(path, &reading, &log, fault);
+    err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
     u9i_checker c = {.options = options, .report = report, .source = &log->source, .out = out};
-    if (report->size != sizeof *report)
-        err = u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "report.size is not sizeof(u9_report)");
-    if (err == U9_OK) err = begin_check(&c, fault);
+    err = begin_check(&c, fault);
     if (err == U9_OK) {
         err = run_check(&c, fault);
         u9i_reader_release(&c.reader);

@@ -34,6 +34,10 @@ typedef struct u9i_checker {
 U9_MUST_CHECK u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
                                    u9_report *report, uint64_t *saved, u9_fault *fault);
 
+/* Refuses what the caller of a check or salvage did wrong, before anything is opened or made. */
+U9_MUST_CHECK u9_err u9i_check_arguments(const char *path, const u9_check_options *options,
+                                         const u9_report *report, u9_fault *fault);
+
 /* The io that `options` (may be NULL) ask for, as in u9_options. */
 const char *u9i_check_io(const u9_check_options *options);
 

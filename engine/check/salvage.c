@@ -132,9 +132,11 @@ u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options
 {
     uint64_t saved = 0;
     char kind[U9I_KIND_MAX + 1];
-    const char *io = u9i_check_io(options);
     u9i_env *env;
-    u9_err err = look_at_source(path, io, kind, &env, fault);
+    u9_err err = u9i_check_arguments(path, options, report, fault);
+    if (err != U9_OK) return err;
+    const char *io = u9i_check_io(options);
+    err = look_at_source(path, io, kind, &env, fault);
     if (err == U9_OK) err = refuse_existing(env, out_path, fault);
     if (err != U9_OK) return err;
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .io = io,

@@ -333,9 +333,13 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
     if (path == NULL || o == NULL || o->size != sizeof *o || report == NULL ||
         report->size != sizeof *report || o->in < 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL or out of its range");
+    if (path[0] == 0) return u9i_fault(fault, U9_ARG, U9I_AT(), "the path is empty");
+    if (o->log && !u9i_options_known(o->log))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "log: options.size is not sizeof(u9_options)");
     *report = (u9_ship_report){.size = sizeof *report};
-    receiver r = {.path = path, .o = o, .report = report, .options = {.size = sizeof r.options}};
-    if (o->log) memcpy(&r.options, o->log, o->log->size < sizeof r.options ? o->log->size : sizeof r.options);
+    receiver r = {.path = path, .o = o, .report = report};
+    if (o->log) memcpy(&r.options, o->log, o->log->size);
+    r.options.size = sizeof r.options; /* the sender's kind is put in, whatever the caller's version knows */
     u9i_env *env;
     if (u9i_env_choose(r.options.io, &env, NULL) != U9_OK) env = &u9i_env_posix; /* told when the log is opened */
     u9_err err = u9i_channel_open(&r.channel, env, o->in, o->out, on_sent_frame, o->on_progress ? on_recv_tick : NULL, &r,

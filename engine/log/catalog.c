@@ -44,6 +44,7 @@ u9_err u9i_source_open(u9i_source *s, u9i_env *env, const char *path, bool creat
     s->path = strdup(path);
     if (s->path == NULL) {
         u9i_dir_close(s->dir);
+        s->dir = NULL; /* nothing is open: whoever asked for it has nothing to close */
         return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
     }
     u9i_windows_init(&s->windows, env);

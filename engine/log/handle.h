@@ -20,9 +20,9 @@ struct u9_log {
     u9_options options;
     unsigned generation; /* of forks, when it was opened: a child's calls are refused */
     char kind[U9I_KIND_MAX + 1];
+    uint64_t id;         /* of this handle among all that this process ever opened, from 1 */
 
     pthread_mutex_t lock; /* guards what follows */
-    u9_fault fault;       /* the last error */
     bool writing;         /* opened for writing: */
     u9i_writer writer;
     u9i_task ticker;      /* keeps [W-5]: */
@@ -34,6 +34,9 @@ struct u9_log {
  * its frames.
  */
 U9_MUST_CHECK u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count);
+
+/* True if `o` has a size that some version of u9_options had. */
+bool u9i_options_known(const u9_options *o);
 
 /* True if this process did not open the handle. */
 static inline bool u9i_log_forked(const u9_log *log)

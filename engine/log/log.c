@@ -20,14 +20,38 @@ enum {
     GRANTS_MAX = 3             /* [I-23] for one append */
 };
 
+/*
+ * The last call of this thread that failed, and on which handle: see u9_log_fault. A thread has one, as it has one
+ * errno, so nothing is to be freed when a handle, the thread or the library goes; a handle is known by its number,
+ * as another may stand at its address later. The call writes it when all is over: what fails on the way to a
+ * success is not told. (Where the library is loaded by dlopen, glibc takes the memory at a thread's first use and ends
+ * the process if there is none: the price of errno's way of telling, paid by threads that fail only.)
+ */
+static _Thread_local struct {
+    uint64_t id; /* u9_log.id; 0: the handle was NULL, or nothing has failed */
+    u9_fault fault;
+} last;
+
+/* Tells `fault` as the detail of a call on `log` (may be NULL). */
+static u9_err tell(const u9_log *log, u9_err err, const u9_fault *fault)
+{
+    last.id = log ? log->id : 0;
+    last.fault = *fault;
+    return err;
+}
+
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
-#define OPTIONS_FIRST offsetof(u9_options, kind)
+bool u9i_options_known(const u9_options *o)
+{
+    return o->size == sizeof *o || o->size == offsetof(u9_options, generator_given) ||
+           o->size == offsetof(u9_options, kind);
+}
 
 static u9_err check_log_options(const char *path, const u9_options *o, u9_fault *fault)
 {
     const char *wrong = NULL;
     if (path == NULL || path[0] == 0) wrong = "the path is empty";
-    else if (o->size < OPTIONS_FIRST || o->size > sizeof *o)
+    else if (!u9i_options_known(o))
         wrong = "options.size is not sizeof(u9_options)";
     else if (o->mode > U9_CREATE) wrong = "options.mode is none of u9_mode";
     else if (o->policy > U9_POLICY_NONE) wrong = "options.policy is none of u9_policy";
@@ -70,6 +94,10 @@ static u9_err open_reading(u9_log *log, u9_fault *fault)
     u9_err err = u9i_source_catalog(&log->source, &catalog, fault);
     if (err != U9_OK) return err;
     err = refuse_no_log(log, catalog, fault);
+    const char *asked = log->options.kind;
+    if (err == U9_OK && asked && asked[0] && catalog->kind[0] && strcmp(asked, catalog->kind) != 0)
+        err = u9i_fault(fault, U9_ARG, U9I_AT(.path = log->source.path, .rule = "L-6"),
+                        "the log's keys are of kind '%.80s', not '%.80s'", catalog->kind, asked);
     memcpy(log->kind, catalog->kind, sizeof log->kind);
     u9i_catalog_unref(catalog);
     return err;
@@ -145,7 +173,9 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
 {
     static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
     const u9_options *o = options ? options : &reading;
-    u9_err err = out ? check_log_options(path, o, fault) : U9_ARG;
+    static uint64_t opened;
+    if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");
+    u9_err err = check_log_options(path, o, fault);
     if (err != U9_OK) return err;
     u9_log *log = calloc(1, sizeof *log);
     if (log == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
@@ -153,6 +183,7 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     memcpy(&log->options, o, o->size);
     if (o->mode == 0) log->options.mode = U9_READ;
     log->writing = log->options.mode != U9_READ;
+    log->id = __atomic_add_fetch(&opened, 1, __ATOMIC_RELAXED);
     log->generation = u9i_fork_generation();
     log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->lock};
     err = open_source(log, path, fault);
@@ -183,19 +214,25 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
 }
 
 /* Enters a call that writes: takes the lock, or refuses. */
-static u9_err enter(u9_log *log)
+static u9_err enter(u9_log *log, u9_fault *fault)
 {
-    if (log == NULL) return U9_ARG;
-    if (!log->writing || u9i_log_forked(log)) return U9_STATE;
+    fault->err = U9_OK;
+    if (log == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    bool forked = u9i_log_forked(log);
+    if (forked || !log->writing)
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
+                         forked ? "the handle belongs to the parent process"
+                                : "the log was opened for reading");
     pthread_mutex_lock(&log->lock);
     return U9_OK;
 }
 
-static u9_err leave(u9_log *log, u9_err err)
+/* Leaves it with `err`, of which `fault` tells if it is more than an ordinary outcome. */
+static u9_err leave(u9_log *log, u9_err err, const u9_fault *fault)
 {
     log_check(log);
     pthread_mutex_unlock(&log->lock);
-    return err;
+    return err != U9_OK && fault->err != U9_OK ? tell(log, err, fault) : err;
 }
 
 /* What the policy asks of an append: who waits. */
@@ -217,24 +254,21 @@ static u9_err ready_keys(u9_log *log, const u9_entry *entries, size_t count)
     u9_fault fault;
     size_t i = 0;
     if (log == NULL || !log->writing || u9i_log_forked(log)) return U9_OK; /* `enter` refuses */
-    if (log->writer.keygen.uid8 == NULL) return U9_OK;
+    if (log->writer.keygen.uid8 == NULL || entries == NULL) return U9_OK;
     while (i < count && entries[i].key.data != NULL) i++;
     u9_err err = i < count ? u9i_uid8keys_ready(log->writer.keygen.uid8, log->source.path, &fault) : U9_OK;
-    if (err == U9_OK) return err;
-    pthread_mutex_lock(&log->lock);
-    log->fault = fault;
-    pthread_mutex_unlock(&log->lock);
-    return err;
+    return err == U9_OK ? err : tell(log, err, &fault);
 }
 
 static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9_place *places, bool alone)
 {
-    u9_err err = enter(log);
-    if (err != U9_OK) return err;
-    err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &log->fault)
-                : u9i_writer_append(&log->writer, entries, count, places, &log->fault);
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err != U9_OK) return tell(log, err, &fault);
+    err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &fault)
+                : u9i_writer_append(&log->writer, entries, count, places, &fault);
     if (err == U9_OK) keep_policy(log);
-    return leave(log, err);
+    return leave(log, err, &fault);
 }
 
 /* A grant that was over before its keys were used is replaced. [I-23] */
@@ -273,64 +307,65 @@ static bool too_far_behind(const u9i_writer *w)
 
 u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
 {
-    u9_err err = enter(log);
-    if (err != U9_OK) return err;
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err != U9_OK) return tell(log, err, &fault);
     u9i_writer *w = &log->writer;
     if (ordinal >= u9i_writer_next(w))
-        return leave(log, u9i_fault(&log->fault, U9_ARG, U9I_AT(.path = log->source.path),
-                                    "record %llu was not appended", (unsigned long long)ordinal));
-    err = u9i_writer_poll(w, &log->fault);
+        return leave(log,
+                     u9i_fault(&fault, U9_ARG, U9I_AT(.path = log->source.path),
+                               "record %llu was not appended", (unsigned long long)ordinal),
+                     &fault);
+    err = u9i_writer_poll(w, &fault);
     bool waits = log->options.policy == U9_POLICY_COMMIT ||
                  (log->options.policy == U9_POLICY_INTERVAL && too_far_behind(w));
     if (err == U9_OK && ordinal >= w->durable.ordinal && waits)
-        err = u9i_writer_sync(w, &log->fault);
+        err = u9i_writer_sync(w, &fault);
     if (err == U9_OK && ordinal >= w->durable.ordinal) err = U9_AGAIN;
-    return leave(log, err);
+    return leave(log, err, &fault);
 }
 
 u9_err u9_log_sync(u9_log *log)
 {
-    u9_err err = enter(log);
-    if (err != U9_OK) return err;
-    return leave(log, u9i_writer_sync(&log->writer, &log->fault));
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err != U9_OK) return tell(log, err, &fault);
+    err = u9i_writer_sync(&log->writer, &fault);
+    return leave(log, err, &fault);
 }
 
 uint64_t u9_log_durable(u9_log *log)
 {
-    if (enter(log) != U9_OK) return 0;
-    u9_fault unused;
+    u9_fault unused; /* nothing is told: 0 is an answer, and the next call that writes fails */
+    if (enter(log, &unused) != U9_OK) return 0;
     (void)!u9i_writer_poll(&log->writer, &unused);
     uint64_t n = log->writer.durable.ordinal;
-    (void)leave(log, U9_OK);
+    (void)leave(log, U9_OK, &unused);
     return n;
 }
 
 uint64_t u9_log_next(u9_log *log)
 {
-    if (enter(log) != U9_OK) return 0;
+    u9_fault unused;
+    if (enter(log, &unused) != U9_OK) return 0;
     uint64_t n = u9i_writer_next(&log->writer);
-    (void)leave(log, U9_OK);
+    (void)leave(log, U9_OK, &unused);
     return n;
 }
 
 const char *u9_log_io(const u9_log *log)
 {
-    return log->source.dir->env->name;
+    return log ? log->source.dir->env->name : "";
 }
 
 const char *u9_log_kind(const u9_log *log)
 {
-    return log->kind;
+    return log ? log->kind : "";
 }
 
-void u9_log_fault(u9_log *log, u9_fault *out)
+void u9_log_fault(const u9_log *log, u9_fault *out)
 {
-    if (u9i_log_forked(log)) { /* a thread of the parent may have held the lock */
-        (void)u9i_fault(out, U9_STATE, U9I_AT(.path = log->source.path),
-                        "the handle belongs to the parent process");
-        return;
-    }
-    pthread_mutex_lock(&log->lock);
-    *out = log->fault;
-    pthread_mutex_unlock(&log->lock);
+    if (out == NULL) return;
+    if (last.fault.err != U9_OK && last.id == (log ? log->id : 0)) *out = last.fault;
+    else *out = (u9_fault){.segment = U9_NOWHERE, .offset = U9_NOWHERE};
 }

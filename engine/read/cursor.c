@@ -115,6 +115,8 @@ static u9_err next_frame(u9_cursor *c)
 
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 {
+    if (c == NULL) return U9_ARG;
+    if (out == NULL) return u9i_fault(&c->fault, U9_ARG, U9I_AT(), "an argument is NULL");
     if (u9i_log_forked(c->log))
         return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path),
                          "the handle belongs to the parent process");
@@ -143,10 +145,12 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 
 const u9_damage *u9_cursor_damage(const u9_cursor *c)
 {
-    return &c->reader.damage;
+    return c ? &c->reader.damage : NULL;
 }
 
 void u9_cursor_fault(const u9_cursor *c, u9_fault *out)
 {
-    *out = c->fault;
+    if (out == NULL) return;
+    if (c) *out = c->fault;
+    else (void)u9i_fault(out, U9_ARG, U9I_AT(), "an argument is NULL");
 }

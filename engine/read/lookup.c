@@ -6,6 +6,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/read/cursor.h"
+#include "format/id/kind.h"
 
 #include <string.h>
 
@@ -60,16 +61,30 @@ static u9_err scan_backwards(u9_cursor *c, lookup *l)
     return err;
 }
 
+/* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] */
+static u9_err check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
+{
+    const char *text = c->log->kind[0] ? c->log->kind : c->reader.catalog->kind;
+    u9i_kind kind;
+    u9_id_reason why = U9_ID_FINE;
+    if (u9i_kind_parse(text, strlen(text), &kind, NULL) != U9_OK ||
+        u9i_kind_fits(&kind, key->data, key->size, &why) == U9_OK)
+        return U9_OK;
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = c->log->source.path, .rule = "L-6"),
+                     "no key of kind '%.80s': %s", text, u9_id_reason_text(why));
+}
+
 u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_record *out,
                   u9_fault *fault)
 {
-    if (key == NULL || key->data == NULL || out == NULL)
+    if (key == NULL || key->data == NULL || out == NULL || (buf == NULL && cap > 0))
         return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     u9_cursor *c;
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     lookup l = {.key = key, .buf = buf, .cap = cap};
-    err = scan_backwards(c, &l);
+    err = check_key(c, key, &c->fault);
+    if (err == U9_OK) err = scan_backwards(c, &l);
     bool lossy = c->lossy;
     if (fault && err != U9_OK) *fault = c->fault;
     u9_cursor_close(c);

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MASK_TRIES = 64 }; /* a mask fails once in 2^100 or so */
@@ -41,18 +42,42 @@ static u9_err measure(const u9i_writer *w, const u9_entry *e, uint64_t *elements
     return U9_OK;
 }
 
+/*
+ * Which byte of the caller's it is that makes values not well-formed. The fault has no path: its offset is one
+ * in those bytes.
+ */
+static u9_err refuse_values(const u9_entry *e, const char *of, u9_fault *fault)
+{
+    u9_walk walk = u9_walk_bytes(e->values, e->size);
+    u9_value v;
+    u9_fault why = {.offset = 0, .rule = "B-2", .text = "they are not well-formed"};
+    for (;;) {
+        const uint8_t *p = walk.next;
+        size_t left = walk.left;
+        u9_err err = u9_walk_next(&walk, &v);
+        if (err == U9_END) break;
+        if (err == U9_OK) left -= walk.left;
+        if (u9i_value_check_inside(1, p, left, NULL, &why) == U9_OK && err == U9_OK) continue;
+        why.offset += (uint64_t)(p - (const uint8_t *)e->values);
+        break;
+    }
+    return u9i_fault(fault, U9_ARG, U9I_AT_OFFSET(why.offset, .rule = why.rule), "in the values of %s: %s",
+                     of, why.text);
+}
+
 /* One sentence on why an entry is refused. */
-static u9_err refuse(const u9i_writer *w, size_t i, const u9_entry *e, u9_id_reason why,
+static u9_err refuse(const u9i_writer *w, size_t i, size_t count, const u9_entry *e, u9_id_reason why,
                      u9_fault *fault)
 {
-    const u9i_where *at = U9I_AT(.path = w->path, .rule = why == U9_ID_FINE ? "B-2" : "L-6");
-    if (why == U9_ID_FINE)
-        return u9i_fault(fault, U9_ARG, at, "record %zu of the batch: values are not well-formed", i);
+    const u9i_where *at = U9I_AT(.path = w->path, .rule = "L-6");
+    char of[48] = "the record";
+    if (count > 1) snprintf(of, sizeof of, "record %zu of the batch", i);
+    if (why == U9_ID_FINE) return refuse_values(e, of, fault);
     if (e->key.data == NULL)
-        return u9i_fault(fault, U9_ARG, at, "record %zu of the batch has no key, and keys of kind '%s' "
-                                            "are not made", i, w->keygen.text);
-    return u9i_fault(fault, U9_ARG, at, "record %zu of the batch: no key of kind '%.80s': %s", i,
-                     w->keygen.text, u9_id_reason_text(why));
+        return u9i_fault(fault, U9_ARG, at, "%s has no key, and keys of kind '%.80s' are not made", of,
+                         w->keygen.text);
+    return u9i_fault(fault, U9_ARG, at, "%s: no key of kind '%.80s': %s", of, w->keygen.text,
+                     u9_id_reason_text(why));
 }
 
 u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count, uint64_t *total,
@@ -66,12 +91,15 @@ u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t c
                          "the log's ordinals are used up");
     for (size_t i = 0; i < count; i++) {
         uint64_t elements, size;
+        if (entries == NULL || (entries[i].values == NULL && entries[i].size > 0) ||
+            (entries[i].refs == NULL && entries[i].ref_count > 0))
+            return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "an argument is NULL");
         u9_id_reason why = U9_ID_FINE;
         if (entries[i].size > U9_RECORD_MAX)
             return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
                              "record %zu of the batch has over 2^24 bytes", i);
         if (measure(w, &entries[i], &elements, &size, &why) != U9_OK)
-            return refuse(w, i, &entries[i], why, fault);
+            return refuse(w, i, count, &entries[i], why, fault);
         *total += size;
         if (*total > U9I_BODY_MAX)
             return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
@@ -127,13 +155,15 @@ static void keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
     w->totals.last_key.size = last.size;
 }
 
-/* Makes the references in a record's values absolute. [I-5] */
-static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values)
+/* Makes the references in a record's values absolute. [I-5] U9_ARG: `*at` is where the refused one stands. */
+static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values, uint64_t *at)
 {
     u9_muid context, ref;
+    *at = U9_NOWHERE;
     if (e->ref_count > 0 && w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
     if (e->ref_count > 0) u9_muid_unpack(raw, &context);
     for (size_t i = 0; i < e->ref_count; i++) {
+        *at = e->refs[i];
         if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
         u9_muid_unpack(values + e->refs[i], &ref);
         if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
@@ -143,8 +173,8 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
     return U9_OK;
 }
 
-/* Copies one record into the frame. There is room. `key` is where its key stands there. */
-static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, u9i_span *key)
+/* Copies one record into the frame. There is room. `key` is where its key stands there, `at` a reference that is refused. */
+static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, u9i_span *key, uint64_t *at)
 {
     uint64_t elements, size;
     uint8_t raw[U9I_KEY_MAX];
@@ -157,7 +187,7 @@ static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, u9i_
     p += u9i_record_head(elements, key_size + e->size, p);
     u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
-    err = resolve(w, e, raw, p + key_size);
+    err = resolve(w, e, raw, p + key_size, at);
     if (err != U9_OK) return err;
     *key = (u9i_span){.data = p, .size = key_size};
     if (place) {
@@ -178,8 +208,10 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
     u9_err err = U9_OK;
     bool fresh = false;
     u9i_span first = {0}, last = {0};
-    for (size_t i = 0; i < count && err == U9_OK; i++) {
-        err = put_record(w, &entries[i], places ? &places[i] : NULL, &last);
+    uint64_t at = U9_NOWHERE;
+    size_t i = 0;
+    for (; i < count && err == U9_OK; i++) {
+        err = put_record(w, &entries[i], places ? &places[i] : NULL, &last, &at);
         if (i == 0) first = last;
         fresh |= entries[i].key.data == NULL;
     }
@@ -192,8 +224,9 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
     w->count = before;
     if (lost != U9_OK) return lost;
     if (err == U9_ARG)
-        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "I-5"),
-                         "a reference in the batch names nothing before it, or keys are not muids");
+        return u9i_fault(fault, err, U9I_AT_OFFSET(at, .rule = "I-5"), "in the values of record %zu of the batch: %s",
+                         i - 1, at == U9_NOWHERE ? "references are for keys that are muids"
+                                                 : "a reference names nothing before it");
     return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
                      "no fresh key of kind '%.80s' can be made now", w->keygen.text);
 }

@@ -109,7 +109,8 @@ typedef struct u9_check_options {
  * only; memory does not grow with the log. Returns U9_OK when the check ran to its end, whatever it
  * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
  * U9_VERSION (a record in a later form, or in parts: nothing behind it was judged), U9_STATE
- * (on_progress asked to stop), U9_ARG (options.io is not to be had).
+ * (on_progress asked to stop), U9_ARG (a path or `report` is NULL, a size is none that this version knows, options.io
+ * is not to be had): then nothing was read or made.
  */
 U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *options,
                                      u9_report *report, u9_fault *fault);

@@ -56,7 +56,7 @@ typedef struct u9_fault {
     u9_err err;       /* the class: what the function returned */
     int sys;          /* errno of the failed system call, 0 if none */
     uint64_t segment; /* number of the segment, U9_NOWHERE if none */
-    uint64_t offset;  /* byte offset in that file or buffer, U9_NOWHERE if none */
+    uint64_t offset;  /* byte offset in that file, or without a path in the caller's bytes; U9_NOWHERE if none */
     char rule[8];     /* the rule of SPEC.md or SPEC-values.md that was broken ("F-7"), or "" */
     char path[256];   /* the file or directory; cut on the left if longer */
     char text[256];   /* one sentence: what is wrong */

@@ -43,7 +43,7 @@ typedef enum u9_policy {
 
 /*
  * Options of u9_log_open. Set `size` to sizeof(u9_options) and everything else to zero for the
- * defaults; later versions add fields at the end.
+ * defaults; later versions add fields at the end, and take the sizes that earlier ones had, but no others.
  */
 typedef struct u9_options {
     size_t size;             /* sizeof(u9_options) */
@@ -99,12 +99,12 @@ typedef struct u9_place {
  * may be empty). `key` NULL: a fresh one, where the log's kind can be made; one of kind uid8 is made under a
  * generator number, which may have to be waited for (u9/generator.h). The bytes are copied. No allocation, no
  * system call in the common case. `place` may be NULL.
- * Errors: U9_ARG (values are not well-formed back to back; key not of the log's kind; a fresh key of kind
- * uid8, and options.generator and numbers are not given), U9_LIMIT
- * (record over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not
- * accepted, the log goes on when there is some), U9_AGAIN (kind uid8: the clock stands still, or no generator
- * number is to be had now; other errors of options.numbers as they are), U9_POISONED, U9_STATE (opened for
- * reading; forked).
+ * Errors, with their detail in u9_log_fault: U9_ARG (values are not well-formed back to back: the fault has no
+ * path, its offset is the byte of `values`, and its rule one of SPEC-values.md; key not of the log's kind; an
+ * argument is NULL; a fresh key of kind uid8, and options.generator and numbers are not given), U9_LIMIT (record
+ * over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not accepted, the log goes on when
+ * there is some), U9_AGAIN (kind uid8: the clock stands still, or no generator number is to be had now; other
+ * errors of options.numbers as they are), U9_POISONED, U9_STATE (opened for reading; forked).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
                                           size_t size, u9_place *place);
@@ -122,7 +122,8 @@ typedef struct u9_entry {
 
 /*
  * Appends `count` records as one atomic batch: after a crash all of them are there or none. They
- * are numbered in order; `places`, if not NULL, is an array of `count`. Errors as u9_log_append;
+ * are numbered in order; `places`, if not NULL, is an array of `count`. Errors as u9_log_append, the
+ * fault's sentence names the record, counted from 0; U9_ARG also for a reference that names nothing;
  * U9_LIMIT if all records together exceed U9_RECORD_MAX. On an error none was appended.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count,
@@ -130,11 +131,11 @@ U9_API U9_MUST_CHECK u9_err u9_log_append_batch(u9_log *log, const u9_entry *ent
 
 /*
  * Waits as the policy says for the record `ordinal`. U9_OK: it is durable. U9_AGAIN: it is not yet,
- * and the policy does not wait. U9_ARG: it was not appended. U9_POISONED, U9_STATE.
+ * and the policy does not wait. U9_ARG: it was not appended. U9_POISONED, U9_STATE (u9_log_fault).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_commit(u9_log *log, uint64_t ordinal);
 
-/* Waits, under any policy, until everything appended so far is durable. */
+/* Waits, under any policy, until everything appended so far is durable. Errors as u9_log_commit. */
 U9_API U9_MUST_CHECK u9_err u9_log_sync(u9_log *log);
 
 /* Records known to be durable are those below this ordinal. 0 for readers. Thread-safe. */
@@ -143,15 +144,24 @@ U9_API uint64_t u9_log_durable(u9_log *log);
 /* The ordinal that the next record gets: all records below it are appended. Writers only, else 0. */
 U9_API uint64_t u9_log_next(u9_log *log);
 
-/* The io table in use ("posix", "uring"), and the key kind ("muid"; "" for a log without records). */
+/* The io table in use ("posix", "uring"), and the key kind ("muid"; "" for a log without records). "" for NULL. */
 U9_API const char *u9_log_io(const u9_log *log);
 U9_API const char *u9_log_kind(const u9_log *log);
 
 /*
- * The last error of this handle with its detail, for functions without a fault argument. Copies
- * into `out`; `out->err` is U9_OK if there was none.
+ * The detail of the calling thread's last failure on `log`: of u9_log_append, u9_log_append_batch, u9_log_commit
+ * and u9_log_sync, which have no fault argument; what other threads fail at is theirs to ask for. Fills `*out`;
+ * `out->err` is U9_OK if none of these calls has failed in this thread.
+ *
+ * As with errno a thread has one: it holds until the thread's next failing call of these on any handle (of the one
+ * before there is nothing then), it is not cleared by a success, and U9_AGAIN of u9_log_commit, which says
+ * all there is to say, leaves it. It is kept with the thread and costs it some 600 bytes, taken when it first
+ * fails if the library was loaded by dlopen; nothing is to be freed, and a handle that comes to stand where a
+ * closed one stood is not taken for it. So ask in the thread that failed, next; a forked child begins with what
+ * the forking thread had.
+ * `log` NULL: of calls whose handle was NULL. Thread-safe.
  */
-U9_API void u9_log_fault(u9_log *log, u9_fault *out);
+U9_API void u9_log_fault(const u9_log *log, u9_fault *out);
 
 /* A record as a cursor or a lookup shows it. The pointers borrow: see there. */
 typedef struct u9_record {
@@ -180,7 +190,8 @@ typedef struct u9_range {
 /*
  * Opens a cursor before the first record of `range` (NULL: the whole log). A cursor sees what was
  * in the files when it reached their end; a writer's own records are seen once they are written
- * (u9_log_sync). The handle must stay open. Close with u9_cursor_close.
+ * (u9_log_sync). The handle must stay open. Close with u9_cursor_close. U9_ARG: an argument is NULL, or the range
+ * has another size, ends before it begins, or names no segment that is there; U9_STATE: forked.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out,
                                            u9_fault *fault);
@@ -190,14 +201,14 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
  * here and records may be lost; u9_cursor_damage says what, and the next call goes on behind it.
  * (With options.on_damage set, it is told instead and the walk goes on by itself.)
- * U9_IO, U9_VERSION, U9_NOMEM: see u9_cursor_fault; the same call may be tried again.
+ * U9_IO, U9_VERSION, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
 
-/* The damage behind the last U9_CORRUPT; borrows the cursor's memory until the next call on it. */
+/* The damage behind the last U9_CORRUPT; borrows the cursor's memory until the next call on it. NULL for NULL. */
 U9_API const u9_damage *u9_cursor_damage(const u9_cursor *cursor);
 
-/* The detail of the last error of this cursor. */
+/* The detail of the last error of this cursor, which is one thread's; U9_OK in out->err if there was none. */
 U9_API void u9_cursor_fault(const u9_cursor *cursor, u9_fault *out);
 
 U9_API void u9_cursor_close(u9_cursor *cursor);
@@ -205,8 +216,9 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
 /*
  * The newest record with this key (raw form), by a scan of the whole log. The record is copied:
  * `*out` borrows `buf` (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small and
- * out->size tells what it must be (nothing else is set); U9_CORRUPT: none was found, but records
- * were lost to damage on the way, so that it may have been there. Thread-safe.
+ * out->size tells what it must be (nothing else is set; `buf` may be NULL where `cap` is 0); U9_ARG: an argument is
+ * NULL, or the key is not of the log's kind, as u9_log_append says; U9_CORRUPT: none was found, but records
+ * were lost to damage on the way, so that it may have been there. Thread-safe; the detail is in `fault` alone.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap,
                                        u9_record *out, u9_fault *fault);

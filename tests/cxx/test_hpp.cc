@@ -208,6 +208,21 @@ bool has(const std::string &text, const char *part)
     return text.find(part) != std::string::npos;
 }
 
+void a_failing_call_tells_of_itself(const std::string &path)
+{
+    u9_options options = {};
+    options.mode = U9_CREATE;
+    options.policy = U9_POLICY_NONE;
+    u9::log log(path, options);
+    auto place = log.append("one");
+    EXPECT(has(said([&] { (void)log.append_encoded({"\x00\x07\x7f", 3}); }), "offset 2: in the values of the record"));
+    EXPECT(said([&] { log.commit(place.ordinal); }) == "AGAIN"); /* and not of the one before */
+    EXPECT(has(said([&] { log.commit(7); }), "record 7 was not appended"));
+    auto records = log.records();
+    auto moved = std::move(records);
+    EXPECT(thrown([&] { (void)records.next(); }) == U9_ARG && records.damage() == nullptr);
+}
+
 /* [I-18] [I-19] */
 void identifiers_are_made_of_fields_compared_and_printed()
 {
@@ -327,6 +342,7 @@ int main(int argc, char **argv)
     generators_make_one_or_a_batch();
     a_log_is_written_and_read(std::string(argv[1]) + "/log");
     keys_are_made_as_the_options_say(argv[1]);
+    a_failing_call_tells_of_itself(std::string(argv[1]) + "/failing");
     std::printf("test_hpp: %d claims, %d failed\n", claims, failures);
     return failures > 0;
 }

@@ -80,8 +80,12 @@ START_TEST(a_reference_to_nothing_refuses_the_whole_batch)
     ck_assert_int_eq(u9_log_append_batch(w, entries, 2, NULL), U9_ARG); /* before the first record */
     u9_log_fault(w, &fault);
     ck_assert_str_eq(fault.rule, "I-5");
+    ck_assert_uint_eq(fault.offset, at_2[0]);
+    ck_assert_ptr_nonnull(strstr(fault.text, "record 1 of the batch"));
     entries[1].refs = outside; /* passes the values by one byte */
     ck_assert_int_eq(u9_log_append_batch(w, entries, 2, NULL), U9_ARG);
+    u9_log_fault(w, &fault);
+    ck_assert_uint_eq(fault.offset, outside[0]);
     ck_assert_uint_eq(u9_log_next(w), 0);
     append_text(w, "goes on");
     close_log(w);

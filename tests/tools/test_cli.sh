@@ -116,7 +116,7 @@ help_and_usage() {
     mistake 1 '--follow is not in this version' 'cat --follow' "$u9" cat --follow x
     mistake 2 "'tidy' is not a format" 'an unknown format' "$u9" cat --format tidy x
     mistake 2 "'often' is not a policy" 'an unknown policy' "$u9" append --sync often x
-    mistake 2 'segment-size 1K: not a size of at least 64K' 'a tiny segment' \
+    mistake 2 'segment-size 1K: not a size of at least 64K and below 4T' 'a tiny segment' \
         "$u9" append --segment-size 1K x
     mistake 2 'uuid: no key kind has this name' 'append --key with an unknown kind' "$u9" append --key uuid x
     claim 'none of these made a log' test ! -e x

@@ -183,7 +183,7 @@ uid8s() {
         claim 'with an error' test "$status" -ne 0
     fi
     mistake 'an unknown mode' 'is not a mode' new uid8 --generator 0 --cluster 0 --mode fast
-    mistake 'no such layout' 'layouts 1 to 4|too large' show uid8 --layout 5 0853cdcab4ca1025
+    mistake 'no such layout' '--layout 5: not a number from 0 to 4' show uid8 --layout 5 0853cdcab4ca1025
     mistake 'nor this' 'layouts 1 to 4' show uid8 --layout 0 0853cdcab4ca1025
 }
 

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# tests/tools/test_trouble.sh BINDIR TMPDIR: what the tools do when it is not the log that is in trouble: no
+# memory, no room for what they print, no such place.
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+verbs='append cat get info send recv id value'
+
+# tells STATUS TOOL WORD...: that status, one line on stderr.
+tells() {
+    local want=$1
+    shift
+    run "$@"
+    [ "$status" -eq "$want" ] && [ "$(wc -l <err)" -eq 1 ]
+}
+full() { "$@" >/dev/full; }
+closed() { "$@" >&-; }
+
+helps() {
+    for verb in $verbs ''; do
+        for option in --help --version; do
+            # shellcheck disable=SC2086 # no verb is no word
+            claim "u9 $verb $option needs room for what it prints" tells 4 full "$u9" $verb $option
+        done
+        # shellcheck disable=SC2086
+        claim "u9 $verb --help, closed standard output" tells 4 closed "$u9" $verb --help
+        # shellcheck disable=SC2086
+        "$u9" $verb --help >out
+        claim "u9 $verb --help has no blanks at the end of a line" eval '! grep -q " $" out'
+    done
+    claim 'u9 append --usage needs room, too' tells 4 full "$u9" append --usage
+    claim 'u9fsck --help needs room for what it prints' tells 8 full "$fsck" --help
+    claim 'u9fsck --version needs room for what it prints' tells 8 full "$fsck" --version
+    "$fsck" --help >out
+    claim 'u9fsck --help has no blanks at the end of a line' eval '! grep -q " $" out'
+    "$u9" append --help 2>err | true
+    claim 'a reader of the help that goes away is no message' test ! -s err
+}
+
+places() {
+    run "$fsck" --salvage=/nonexist/x log
+    claim 'salvage to no place: the place is named' grep -q '^u9fsck: /nonexist/x.*No such file' err
+    claim 'and no copy without a file is advised' eval '! grep -q "a copy without" err'
+    claim 'as an operational error' same "$status" 8
+    run "$u9" cat nowhere
+    claim 'nor where there is no log' eval 'grep -q "^u9 cat: nowhere: .*No such file" err && ! grep -q "a copy without" err'
+    run bash -c 'ulimit -n 5; exec "$0" cat "$1"' "$u9" log
+    claim 'nor where descriptors are short' eval '! grep -q "a copy without" err'
+}
+
+# A mistake is named with what would be right, on one line.
+words() {
+    local row
+    while IFS='|' read -r want words pattern; do
+        eval "run \"$u9\" $words" </dev/null
+        row=$([ "$status" -eq "$want" ] && [ "$(wc -l <err)" -eq 1 ] && grep -F -- "$pattern" err)
+        claim "u9 $words: $pattern" test -n "$row"
+    done <<'END'
+1|append log ''|: '': No such file
+1|recv ''|: the path is empty
+1|cat ''|: the path is empty
+1|get log ''|: '': not a key of kind muid
+1|value encode ''|: '': No such file
+2|append --segment-size '' new in|--segment-size '': not a size of at least 64K and below 4T
+2|append --segment-size 4T new in|--segment-size 4T: not a size of at least 64K and below 4T
+2|append --segment-size 99999999999T new in|not a size of at least 64K and below 4T
+2|append --generator 2048 --key uid8 new in|not a number from 0 to 2047
+2|cat --limit '' log|--limit '': not a number
+2|cat --range '' log|--range '': not a range of bytes
+2|cat --since '' log|--since '': not a time like
+2|cat --from '' log|--from '': neither #ORDINAL nor a key
+2|send --from '' log|--from '': not an ordinal
+2|id new muid -n x|-n x: not a number from 0 to 1
+2|id new muid -n -1|-n -1: not a number from 0 to 1
+2|id new muid -n 99999999999999999999|not a number from 0 to 1
+2|id new uid8 --generator '' --cluster 1|--generator '': not a number from 0 to 2047
+END
+}
+
+# One allocation fails, the first, the second ...: the tool does all it is asked to, or says that memory is short.
+
+build_preload() {
+    cat >failing.c <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+static long count, at = -1;
+static int fails(void)
+{
+    if (at < 0) at = getenv("FAIL_AT") ? atol(getenv("FAIL_AT")) : 0;
+    if (__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != at) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+void *malloc(size_t n) { return fails() ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return fails() ? NULL : __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return fails() ? NULL : __libc_realloc(p, n); }
+__attribute__((destructor)) static void tell(void)
+{
+    char text[32];
+    int fd = open("count", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int size = snprintf(text, sizeof text, "%ld\n", count);
+    if (fd >= 0 && write(fd, text, (size_t)size) == size) close(fd);
+}
+END
+    cc -shared -fPIC -o failing.so failing.c 2>/dev/null && LD_PRELOAD=./failing.so true 2>/dev/null
+}
+
+# short_of_memory STATUS WORD...: it ends as it does with memory, or with STATUS and a line about memory.
+short_of_memory() {
+    local trouble=$1 all at good got
+    shift
+    rm -rf new.log*
+    LD_PRELOAD=./failing.so FAIL_AT=0 "$@" <sent >good 2>/dev/null
+    good=$?
+    all=$(cat count)
+    for ((at = 1; at <= all; at++)); do
+        rm -rf new.log*
+        LD_PRELOAD=./failing.so FAIL_AT=$at "$@" <sent >got 2>said
+        got=$?
+        if [ $got -eq $good ] && cmp -s good got; then continue; fi
+        if [ $got -eq "$trouble" ] && grep -q 'memory' said; then continue; fi
+        echo "allocation $at of $all: status $got"
+        cat said
+        return 1
+    done
+    [ "$all" -gt 1 ]
+}
+
+memory() {
+    if grep -q '__[at]san_init' "$u9" || ! build_preload; then
+        skip 'allocations that fail: not with sanitizers, not without a compiler and glibc'
+        return
+    fi
+    local key
+    key=$("$u9" cat --keys --limit 1 log | cut -f1)
+    printf '{"a":[1,"x\\n"],"b":{"c":2,"d":3,"e":4,"f":5,"g":6,"h":7,"i":8,"j":9,"k":0}}\n' >in.json
+    "$u9" value encode in.json >encoded
+    "$u9" send log >sent
+    for words in 'append new.log in' 'append --json new.log in.json' 'append --lz4 log in' 'cat log' \
+        'cat --format json log' "get log $key" 'info log' 'info --json log' 'send log' 'recv new.log' \
+        "id show muid $key" 'id make muid timestamp=1' 'value encode in.json' 'value decode encoded' \
+        'value show encoded' 'cat --version'; do
+        # shellcheck disable=SC2086
+        claim "u9 $words: memory that is short is told" short_of_memory 4 "$u9" $words
+    done
+    for words in log '--json log' '--salvage new.log log' '--version'; do
+        # shellcheck disable=SC2086
+        claim "u9fsck $words: memory that is short is told" short_of_memory 8 "$fsck" $words
+    done
+}
+
+seq -f 'record %.0f' 20 >in
+"$u9" append log in
+helps
+places
+words
+memory
+tally
