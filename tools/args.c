@@ -67,7 +67,7 @@ int tool_generator(const char *option, const char *text, uint64_t *generator, ui
     size_t size = strcspn(text, ",");
     snprintf(digits, sizeof digits, "%.*s", (int)(size < 23 ? size : 23), text);
     if (!tool_number_parse(digits, generator) || (text[size] && !tool_number_parse(text + size + 1, cluster)))
-        tool_usage("%s %s: not a number, or two with a comma between", option, text);
+        tool_usage("%s '%s': not a number, or two with a comma between", option, text);
     return text[size] != '\0';
 }
 

@@ -73,7 +73,7 @@ words() {
 2|id new muid -n x|-n x: not a number from 0 to 1
 2|id new muid -n -1|-n -1: not a number from 0 to 1
 2|id new muid -n 99999999999999999999|not a number from 0 to 1
-2|id new uid8 --generator '' --cluster 1|--generator '': not a number from 0 to 2047
+2|id new uid8 --generator '' --cluster 1|--generator '': not a number, or two with a comma between
 END
 }
 
