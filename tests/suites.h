@@ -47,6 +47,7 @@
     X(queue)   \
     X(executor) \
     X(writer)  \
+    X(space)   \
     X(log)     \
     X(ship) \
     X(link) \

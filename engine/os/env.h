@@ -261,7 +261,7 @@ static inline int u9i_file_read(u9i_file *file, uint64_t off, void *buf, size_t 
     return file->env->fs->read(file, off, buf, n, got);
 }
 
-/* Makes sure that blocks up to `end` can be written: -ENOSPC, -EDQUOT, -EFBIG if not. [W-6] */
+/* Makes sure that blocks up to `end` can be written; -ENOSPC, -EDQUOT, -EFBIG if not: it is as it was then. [W-6] */
 static inline int u9i_file_reserve(u9i_file *file, uint64_t end)
 {
     return file->env->fs->reserve(file, end);

@@ -271,6 +271,13 @@ int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *go
     return 0;
 }
 
+static int set_size(u9i_file *file, uint64_t size)
+{
+    while (ftruncate(fd_of(file), (off_t)size) != 0)
+        if (errno != EINTR) return -errno;
+    return 0;
+}
+
 static int reserve(u9i_file *file, uint64_t end)
 {
     /* Asked first: a write beyond the limit would raise SIGXFSZ in the host. [W-6] */
@@ -283,15 +290,11 @@ static int reserve(u9i_file *file, uint64_t end)
     if (err != 0 || end <= size) return err;
     while (fallocate(fd_of(file), 0, (off_t)size, (off_t)(end - size)) != 0) {
         if (errno == EOPNOTSUPP || errno == ENOSYS) return 0; /* no such promise on this file system */
-        if (errno != EINTR) return -errno;
+        if (errno == EINTR) continue;
+        err = -errno;
+        (void)set_size(file, size); /* some file systems keep what they had found */
+        return err;
     }
-    return 0;
-}
-
-static int set_size(u9i_file *file, uint64_t size)
-{
-    while (ftruncate(fd_of(file), (off_t)size) != 0)
-        if (errno != EINTR) return -errno;
     return 0;
 }
 
