@@ -49,6 +49,7 @@
     X(writer)  \
     X(space)   \
     X(log)     \
+    X(locks)   \
     X(ship) \
     X(link) \
     X(reference) \

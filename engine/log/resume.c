@@ -15,9 +15,24 @@ typedef struct search {
     u9_fault *fault;
 } search;
 
+enum {
+    LATE_US = 10000000, /* how long a killed writer's last requests are waited for */
+    LATE_NAP_US = 1000
+};
+
+/* Takes the lock of a file whose writer is gone: only its last requests may still have it. [W-1] */
+static int wait_landed(u9i_file *file)
+{
+    uint64_t give_up_us = u9i_monotonic_us(file->env) + LATE_US;
+    int sys;
+    while ((sys = u9i_file_lock(file)) == -EWOULDBLOCK && u9i_monotonic_us(file->env) < give_up_us)
+        u9i_sleep_us(file->env, LATE_NAP_US);
+    return sys;
+}
+
 /*
- * Syncs a segment and drops its cached pages: what is read next is what a power cut would leave. What was judged
- * of it before is dropped as well.
+ * Waits until nothing is under way on a segment, syncs it and drops its cached pages: what is read next is what a
+ * power cut would leave. What was judged of it before is dropped as well.
  */
 static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
 {
@@ -26,9 +41,13 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
-    sys = u9i_file_sync_and_evict(file);
+    sys = wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
+    if (sys == 0) sys = u9i_file_sync_and_evict(file);
     u9i_file_close(file);
     if (sys == 0) return U9_OK;
+    if (sys == -EWOULDBLOCK)
+        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = source->path, .rule = "W-1"),
+                         "a killed writer's last requests on segment %s are still under way", name);
     return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                      "cannot sync segment %s before going on behind it", name);
 }

@@ -227,7 +227,7 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
     }
     u9_err err = u9i_window_zeros(window, 0, U9I_SECTOR, &zeros);
     if (err != U9_OK) return err;
-    if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir))) return U9_OK;
+    if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir, f->name))) return U9_OK;
     f->blank = true;
     for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size && f->blank; p += U9I_ALIGN) {
         const uint8_t *bytes;

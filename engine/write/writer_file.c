@@ -72,7 +72,11 @@ static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t en
         return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
                          "cannot %s segment %s", exists ? "open" : "make", name);
     out->fresh = !exists;
-    u9_err err = u9i_writer_reserve(w, out, end, fault);
+    sys = u9i_file_lock(out->file); /* [W-1] */
+    u9_err err = sys == 0 ? u9i_writer_reserve(w, out, end, fault)
+                          : u9i_fault(fault, sys == -EWOULDBLOCK ? U9_LOCKED : U9_IO,
+                                      U9I_AT(.path = w->path, .sys = -sys, .rule = "W-1"),
+                                      "cannot lock segment %s", name);
     if (err != U9_OK && !exists) unmake_file(w, out);
     return err;
 }
@@ -130,7 +134,7 @@ void u9i_writer_unstart(u9i_writer *w)
 }
 
 /* True if a file's first sector is zero or absent: nobody was ever given anything of it. */
-static bool is_blank(u9i_file *file)
+static bool reached_by_nothing(u9i_file *file)
 {
     static const uint8_t zeros[U9I_SECTOR];
     uint8_t first[U9I_SECTOR];
@@ -140,8 +144,8 @@ static bool is_blank(u9i_file *file)
 
 void u9i_writer_drop_blank(u9i_writer *w)
 {
-    if (w->out.file && w->out.fresh && is_blank(w->out.file)) unmake_file(w, &w->out);
-    if (w->next.file && w->next.fresh && is_blank(w->next.file)) unmake_file(w, &w->next);
+    if (w->out.file && w->out.fresh && reached_by_nothing(w->out.file)) unmake_file(w, &w->out);
+    if (w->next.file && w->next.fresh && reached_by_nothing(w->next.file)) unmake_file(w, &w->next);
 }
 
 /* The session's first file and u9open. [W-3] */
