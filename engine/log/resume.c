@@ -218,6 +218,26 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     return err;
 }
 
+/* What may be cut of a segment, once the session's u9open is durable. [S-7] */
+static bool may_cut(const u9i_plan *p, const u9i_facts *f, uint64_t *keep)
+{
+    bool before = f->number == p->before_segment;
+    *keep = before ? p->end.offset : f->named ? f->at.offset : 0;
+    return f->has_spare && f->wrong == U9_R_NONE && (before || f->named || u9i_facts_skipped(f));
+}
+
+static void note_left(const u9i_catalog *c, u9i_plan *p)
+{
+    for (size_t i = c->count; i > 0 && p->left_count < U9I_LEFT_MAX; i--) {
+        const u9i_facts *f = u9i_catalog_facts(c, i - 1);
+        uint64_t keep;
+        if (!may_cut(p, f, &keep)) continue;
+        u9i_left *left = &p->left[p->left_count++];
+        memcpy(left->name, f->name, sizeof left->name);
+        left->keep = keep;
+    }
+}
+
 static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
 {
     const u9i_catalog *c = s->catalog;
@@ -230,6 +250,7 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);
+    note_left(c, p);
     bool named = false; /* the log's id stands in some u9open */
     for (size_t i = 0; i < c->count; i++) named |= u9i_catalog_facts(c, i)->has_open;
     if (err == U9_OK && !(found && named) &&

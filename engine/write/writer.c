@@ -147,6 +147,7 @@ static u9_err sync_done(u9i_writer *w, u9_fault *fault)
     }
     w->durable = w->syncing;
     w->out.fresh = false;
+    u9i_writer_give_back(w);
     w->synced_us = u9i_monotonic_us(w->env);
     u9i_writer_check(w);
     return U9_OK;

@@ -1,6 +1,7 @@
 /*
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session and its durability),
- * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended).
+ * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended), writer_space.c (what
+ * others left reserved).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -51,6 +52,9 @@ void u9i_writer_unstart(u9i_writer *w);
 
 /* Removes the files of a poisoned session that nothing has reached. Nothing is under way. [W-6] */
 void u9i_writer_drop_blank(u9i_writer *w);
+
+/* Cuts what sessions that were killed had reserved: the u9open, by which that is void, is durable. [S-7] */
+void u9i_writer_give_back(u9i_writer *w);
 
 /* Goes over to a new segment. Refused without harm if that has no room for `room` bytes of what comes. [S-6] [W-6] */
 U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault);

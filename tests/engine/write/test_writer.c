@@ -551,15 +551,21 @@ static void expect_new_file(const char *log, u9i_tail tail)
     forget(s);
 }
 
-START_TEST(an_unclosed_file_is_never_continued) /* [S-5] */
+START_TEST(an_unclosed_file_is_never_continued_and_loses_only_zeros) /* [S-5] [S-7] */
 {
     u9_log *w = open_sized(at("log"), 0);
     for (unsigned i = 0; i < 3; i++) append_zeros(w, 10);
     sync_log(w);
     crash(w, at("log"));
-    uint64_t size = file_size(segment_path(at("log"), 1));
+    size_t size, size_after;
+    uint8_t *before = read_file(segment_path(at("log"), 1), &size);
     expect_new_file(at("log"), U9I_TAIL_TORN);
-    ck_assert_uint_eq(file_size(segment_path(at("log"), 1)), size);
+    uint8_t *after = read_file(segment_path(at("log"), 1), &size_after);
+    ck_assert_uint_lt(size_after, size);
+    ck_assert_mem_eq(before, after, size_after);
+    for (size_t i = size_after; i < size; i++) ck_assert_uint_eq(before[i], 0);
+    free(before);
+    free(after);
 }
 END_TEST
 
@@ -1362,7 +1368,7 @@ Suite *suite_writer(void)
     tcase_add_test(order, the_end_names_the_first_and_the_last_key_of_the_file);
     tcase_add_test(order, a_session_whose_only_record_found_no_room_keeps_the_last_key);
     tcase_add_test(order, a_closed_file_is_continued_by_an_open_that_names_it);
-    tcase_add_test(order, an_unclosed_file_is_never_continued);
+    tcase_add_test(order, an_unclosed_file_is_never_continued_and_loses_only_zeros);
     tcase_add_test(order, a_closed_file_with_zeros_behind_its_end_is_not_continued);
     tcase_add_test(order, a_closed_file_with_a_byte_behind_its_end_is_not_continued);
     tcase_add_test(order, a_closed_file_of_full_size_is_not_continued);
