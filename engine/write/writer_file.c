@@ -72,11 +72,14 @@ static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t en
         return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
                          "cannot %s segment %s", exists ? "open" : "make", name);
     out->fresh = !exists;
+    u9i_stamp stamp;
     sys = u9i_file_lock(out->file); /* [W-1] */
+    if (sys == 0) sys = u9i_dir_stat(w->dir, name, &stamp);
     u9_err err = sys == 0 ? u9i_writer_reserve(w, out, end, fault)
                           : u9i_fault(fault, sys == -EWOULDBLOCK ? U9_LOCKED : U9_IO,
                                       U9I_AT(.path = w->path, .sys = -sys, .rule = "W-1"),
                                       "cannot lock segment %s", name);
+    if (err == U9_OK) memcpy(out->identity, stamp.identity, sizeof out->identity);
     if (err != U9_OK && !exists) unmake_file(w, out);
     return err;
 }

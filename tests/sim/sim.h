@@ -122,8 +122,8 @@ void sim_set_order(sim_order order);
 
 /*
  * The process that has opened all that is open now is killed; the test goes on as another one. The killed one's
- * calls are still made (a handle is closed, to get its memory back), but upon copies, and not told in the
- * diary by a segment's name. Its locks are gone, but those of files on which writes are under way: these land
+ * calls are still made (a handle is closed, to get its memory back), but upon copies of files and empty
+ * directories, and not told in the diary by a segment's name. Its locks are gone, but those of files on which writes are under way: these land
  * from sim_land on, in an order drawn from the seed, one each `step_us`, and may be read from then.
  * Without threads only.
  */

@@ -167,6 +167,31 @@ START_TEST(a_session_of_which_nothing_is_written_leaves_no_file) /* [W-6] */
 }
 END_TEST
 
+/* Not what is missing, but what is gone: the name of the segment that is written. */
+START_TEST(nothing_is_acknowledged_into_a_file_that_has_lost_its_name) /* [W-6] */
+{
+    for (unsigned replaced = 0; replaced < 2; replaced++) {
+        const char *log = here();
+        u9_log *w = open_writer(log, NULL);
+        append_text(w, "there");
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        u9_log *again = open_reader(log); /* which still has the file */
+        remove_log(the_first());
+        if (replaced) write_file(the_first(), "", 0);
+        append_text(w, "gone");
+        ck_assert_int_eq(u9_log_sync(w), U9_POISONED);
+        u9_fault fault;
+        u9_log_fault(w, &fault);
+        ck_assert_int_eq(fault.sys, replaced ? ESTALE : ENOENT);
+        ck_assert_str_eq(fault.rule, "W-6");
+        ck_assert_uint_eq(u9_log_durable(w), 1);
+        ck_assert_int_eq(u9_log_close(w, NULL), U9_POISONED);
+        close_log(again);
+        remove_log(log);
+    }
+}
+END_TEST
+
 START_TEST(a_name_that_cannot_be_taken_back_is_in_nobodys_way) /* [W-6] [L-4] */
 {
     leave_unclosed(at("log"));
@@ -364,6 +389,7 @@ Suite *suite_space(void)
     tcase_add_test(refused, a_roll_that_finds_no_room_for_the_record_leaves_no_file);
     tcase_add_test(refused, a_session_of_which_nothing_is_written_leaves_no_file);
     tcase_add_test(refused, a_name_that_cannot_be_taken_back_is_in_nobodys_way);
+    tcase_add_test(refused, nothing_is_acknowledged_into_a_file_that_has_lost_its_name);
     suite_add_tcase(suite, refused);
 
     TCase *reserved = tcase_create("reserved");
@@ -380,6 +406,7 @@ Suite *suite_space(void)
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
     tcase_set_timeout(real, 60);
     tcase_add_test(real, a_killed_process_keeps_no_blocks);
+    tcase_add_test(real, nothing_is_acknowledged_into_a_file_that_has_lost_its_name);
     suite_add_tcase(suite, real);
     return suite;
 }
