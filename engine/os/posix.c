@@ -346,8 +346,8 @@ static void unmap_file(u9i_file *file, const void *map, size_t n)
         .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
         .list = list, .stat = stat_name, .rename = rename_name, .link = link_name,                  \
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
-        .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .reserve = reserve, .truncate = set_size,        \
-        .sync_and_evict = sync_and_evict, .map = map_file, .unmap = unmap_file                      \
+        .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .reserve = reserve,      \
+        .truncate = set_size, .sync_and_evict = sync_and_evict, .map = map_file, .unmap = unmap_file    \
     }
 
 const u9i_fs u9i_posix_fs = FILE_SYSTEM(open_file);

@@ -137,28 +137,17 @@ static u9_err seal_records(u9i_writer *w, u9_fault *fault)
     return w->count > 0 ? u9i_writer_seal(w, fault) : U9_OK;
 }
 
-/* True if the segment's name still stands for the file that is written. */
-static bool has_name(u9i_writer *w, int *sys)
-{
-    char name[20];
-    u9i_stamp stamp;
-    u9i_segment_name(w->out.number, name);
-    *sys = u9i_dir_stat(w->dir, name, &stamp);
-    if (*sys == 0 && memcmp(stamp.identity, w->out.identity, sizeof stamp.identity) != 0) *sys = -ESTALE;
-    return *sys == 0;
-}
-
 /* What the finished sync covered is durable now. */
 static u9_err sync_done(u9i_writer *w, u9_fault *fault)
 {
     if (w->names_dirty) {
-        int sys = u9i_dir_sync(w->dir); /* [W-4] */
-        if (sys != 0) return u9i_writer_poison(w, sys, "syncing the directory", fault);
+        int failed = u9i_dir_sync(w->dir); /* [W-4] */
+        if (failed != 0) return u9i_writer_poison(w, failed, "syncing the directory", fault);
         w->names_dirty = false;
     }
-    int gone;
-    if (!has_name(w, &gone)) /* nothing is acknowledged into the void */
-        return u9i_writer_poison(w, gone, "a sync of a file whose name was removed or given to another", fault);
+    int sys = u9i_writer_find_name(w, &w->out); /* nothing is acknowledged into the void [W-6] */
+    if (sys != 0)
+        return u9i_writer_poison(w, sys, "a sync of a file whose name was removed or given to another", fault);
     w->durable = w->syncing;
     w->out.fresh = false;
     u9i_writer_give_back(w);

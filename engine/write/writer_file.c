@@ -46,15 +46,36 @@ static u9_err draw_secret(u9i_env *env, u9i_secret *secret)
     return U9_OK;
 }
 
+int u9i_writer_find_name(const u9i_writer *w, const u9i_output *out)
+{
+    char name[20];
+    u9i_stamp stamp;
+    u9i_segment_name(out->number, name);
+    int sys = u9i_dir_stat(w->dir, name, &stamp);
+    return sys == 0 && memcmp(stamp.identity, out->identity, sizeof stamp.identity) != 0 ? -ESTALE : sys;
+}
+
 /* Lets go of a file that the session made and that nobody needs: a name that stays is of a blank one. [W-6] [L-4] */
 static void unmake_file(u9i_writer *w, u9i_output *out)
 {
     char name[20];
     u9i_segment_name(out->number, name);
+    if (u9i_writer_find_name(w, out) == 0) (void)u9i_dir_remove(w->dir, name);
     u9i_file_close(out->file);
-    (void)u9i_dir_remove(w->dir, name);
     out->file = NULL;
     out->reserved = 0;
+}
+
+/* Locks an output's file [W-1], and keeps which one has its name. */
+static u9_err hold_file(const u9i_writer *w, u9i_output *out, const char *name, u9_fault *fault)
+{
+    u9i_stamp stamp;
+    int sys = u9i_dir_stat(w->dir, name, &stamp);
+    if (sys == 0) memcpy(out->identity, stamp.identity, sizeof out->identity);
+    if (sys == 0) sys = u9i_file_lock(out->file);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(fault, sys == -EWOULDBLOCK ? U9_LOCKED : U9_IO,
+                     U9I_AT(.path = w->path, .sys = -sys, .rule = "W-1"), "cannot lock segment %s", name);
 }
 
 /* Makes (or, continuing, opens) an output's file, with room for `end`. Refused, it is not there. [W-6] */
@@ -72,14 +93,8 @@ static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t en
         return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
                          "cannot %s segment %s", exists ? "open" : "make", name);
     out->fresh = !exists;
-    u9i_stamp stamp;
-    sys = u9i_file_lock(out->file); /* [W-1] */
-    if (sys == 0) sys = u9i_dir_stat(w->dir, name, &stamp);
-    u9_err err = sys == 0 ? u9i_writer_reserve(w, out, end, fault)
-                          : u9i_fault(fault, sys == -EWOULDBLOCK ? U9_LOCKED : U9_IO,
-                                      U9I_AT(.path = w->path, .sys = -sys, .rule = "W-1"),
-                                      "cannot lock segment %s", name);
-    if (err == U9_OK) memcpy(out->identity, stamp.identity, sizeof out->identity);
+    u9_err err = hold_file(w, out, name, fault);
+    if (err == U9_OK) err = u9i_writer_reserve(w, out, end, fault);
     if (err != U9_OK && !exists) unmake_file(w, out);
     return err;
 }

@@ -138,8 +138,8 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
     return U9_OK;
 }
 
-/* Copies one record into the frame. There is room. */
-static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
+/* Copies one record, `last` of a batch or not, into the frame. There is room. */
+static u9_err put_record(u9i_writer *w, const u9_entry *e, bool last, u9_place *place)
 {
     uint64_t elements, size;
     uint8_t raw[U9I_KEY_MAX];
@@ -156,7 +156,7 @@ static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place)
     if (err != U9_OK) return err;
     if (w->totals.first_key.size == 0)
         keep_key(w->first_key, &w->totals.first_key.size, p, key_size);
-    keep_key(w->last_key, &w->totals.last_key.size, p, key_size);
+    if (last) keep_key(w->last_key, &w->totals.last_key.size, p, key_size);
     if (place) {
         place->ordinal = w->end.ordinal + w->count;
         place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
@@ -172,11 +172,13 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
 {
     size_t body_size = w->body_size;
     uint32_t before = w->count;
+    bool new_file = w->totals.first_key.size == 0;
     u9_err err = U9_OK;
     for (size_t i = 0; i < count && err == U9_OK; i++)
-        err = put_record(w, &entries[i], places ? &places[i] : NULL);
+        err = put_record(w, &entries[i], i + 1 == count, places ? &places[i] : NULL);
     if (err == U9_OK) return err;
     w->body_size = body_size; /* a batch is whole or not there */
+    if (new_file) w->totals.first_key.size = 0;
     w->count = before;
     if (err == U9_ARG)
         return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "I-5"),

@@ -50,6 +50,9 @@ U9_MUST_CHECK u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault);
  */
 void u9i_writer_unstart(u9i_writer *w);
 
+/* 0 if the output's name still stands for the file that is written; -ENOENT, -ESTALE (for another). [W-6] */
+int u9i_writer_find_name(const u9i_writer *w, const u9i_output *out);
+
 /* Removes the files of a poisoned session that nothing has reached. Nothing is under way. [W-6] */
 void u9i_writer_drop_blank(u9i_writer *w);
 

@@ -819,6 +819,29 @@ START_TEST(a_batch_is_all_or_nothing_wherever_the_file_ends)
 }
 END_TEST
 
+START_TEST(the_end_names_no_key_of_a_batch_that_was_refused) /* [C-4] */
+{
+    uint8_t first[18], last[18];
+    size_t nowhere = 100;
+    u9_entry batch[2] = {{.values = one, .size = sizeof one},
+                         {.values = one, .size = sizeof one, .refs = &nowhere, .ref_count = 1}};
+    for (unsigned before = 0; before < 2; before++) {
+        u9_log *w = open_sized(at("log"), SMALL);
+        if (before) append_text(w, "first");
+        ck_assert_int_eq(u9_log_append_batch(w, batch, 2, NULL), U9_ARG);
+        if (!before) append_text(w, "first");
+        close_log(w);
+        seen *s = look(at("log"));
+        (void)last_end(at("log"), 1, first, last);
+        ck_assert_uint_eq(s->count, 1);
+        ck_assert_mem_eq(first + 2, s->report.first_key, 16);
+        ck_assert_mem_eq(first, last, 18);
+        forget(s);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 START_TEST(a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there)
 {
     u9_entry entries[3];
@@ -1398,6 +1421,7 @@ Suite *suite_writer(void)
     tcase_set_timeout(records, 60);
     tcase_add_test(records, a_batch_of_300_is_one_frame);
     tcase_add_test(records, a_batch_is_all_or_nothing_wherever_the_file_ends);
+    tcase_add_test(records, the_end_names_no_key_of_a_batch_that_was_refused);
     tcase_add_test(records, a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there);
     tcase_add_test(records, no_ordinal_is_given_twice_where_they_run_out);
     tcase_add_test(records, a_frame_is_a_transaction_of_muids);
