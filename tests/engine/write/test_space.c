@@ -192,6 +192,18 @@ START_TEST(nothing_is_acknowledged_into_a_file_that_has_lost_its_name) /* [W-6] 
 }
 END_TEST
 
+START_TEST(a_file_of_somebody_else_is_not_taken_for_the_blank_one) /* [W-6] */
+{
+    u9_log *w = open_writer(here(), NULL);
+    append_text(w, "never");
+    sim_remove(the_first());
+    write_file(the_first(), "mine", 4);
+    sim_fail(SIM_WRITE, 1, ENOSPC, true);
+    ck_assert_int_eq(u9_log_close(w, NULL), U9_POISONED);
+    ck_assert_uint_eq(file_size(the_first()), 4);
+}
+END_TEST
+
 START_TEST(a_name_that_cannot_be_taken_back_is_in_nobodys_way) /* [W-6] [L-4] */
 {
     leave_unclosed(at("log"));
@@ -389,6 +401,7 @@ Suite *suite_space(void)
     tcase_add_test(refused, a_roll_that_finds_no_room_for_the_record_leaves_no_file);
     tcase_add_test(refused, a_session_of_which_nothing_is_written_leaves_no_file);
     tcase_add_test(refused, a_name_that_cannot_be_taken_back_is_in_nobodys_way);
+    tcase_add_test(refused, a_file_of_somebody_else_is_not_taken_for_the_blank_one);
     tcase_add_test(refused, nothing_is_acknowledged_into_a_file_that_has_lost_its_name);
     suite_add_tcase(suite, refused);
 
