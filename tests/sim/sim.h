@@ -123,9 +123,9 @@ void sim_set_order(sim_order order);
 /*
  * The process that has opened all that is open now is killed; the test goes on as another one. The killed one's
  * calls are still made (a handle is closed, to get its memory back), but upon copies of files and empty
- * directories, and not told in the diary by a segment's name. Its locks are gone, but those of files on which writes are under way: these land
- * from sim_land on, in an order drawn from the seed, one each `step_us`, and may be read from then.
- * Without threads only.
+ * directories, and are not told in the diary by a segment's name. Its locks are gone, but those of files on which
+ * writes are under way: these land from sim_land on, one each `step_us`, in an order drawn from the seed, and
+ * then the lock is gone too. Without threads only.
  */
 void sim_kill(void);
 void sim_kill_at_write(unsigned nth); /* once the nth write (from 1, counted from now) is submitted */

@@ -245,7 +245,10 @@ END_TEST
 
 /* Real files */
 
-/* How many descriptors of this process have that segment open, and a lock on it; *direct: one of these writes O_DIRECT. */
+/*
+ * How many descriptors of this process have a lock on that file. *direct: one of these writes O_DIRECT;
+ * *any_direct: one that has it open does.
+ */
 static unsigned locks_on(const char *path, bool *direct, bool *any_direct)
 {
     unsigned n = 0;
