@@ -48,8 +48,10 @@
     X(queue)   \
     X(executor) \
     X(writer)  \
+    X(space)   \
     X(log)     \
     X(calls)   \
+    X(locks)   \
     X(ship) \
     X(link) \
     X(keys) \

@@ -15,9 +15,24 @@ typedef struct search {
     u9_fault *fault;
 } search;
 
+enum {
+    LATE_US = 10000000, /* how long a killed writer's last requests are waited for */
+    LATE_NAP_US = 1000
+};
+
+/* Takes the lock of a file whose writer is gone: only its last requests may still have it. [W-1] */
+static int wait_landed(u9i_file *file)
+{
+    uint64_t give_up_us = u9i_monotonic_us(file->env) + LATE_US;
+    int sys;
+    while ((sys = u9i_file_lock(file)) == -EWOULDBLOCK && u9i_monotonic_us(file->env) < give_up_us)
+        u9i_sleep_us(file->env, LATE_NAP_US);
+    return sys;
+}
+
 /*
- * Syncs a segment and drops its cached pages: what is read next is what a power cut would leave. What was judged
- * of it before is dropped as well.
+ * Waits until nothing is under way on a segment, syncs it and drops its cached pages: what is read next is what a
+ * power cut would leave. What was judged of it before is dropped as well.
  */
 static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
 {
@@ -26,9 +41,13 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
-    sys = u9i_file_sync_and_evict(file);
+    sys = wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
+    if (sys == 0) sys = u9i_file_sync_and_evict(file);
     u9i_file_close(file);
     if (sys == 0) return U9_OK;
+    if (sys == -EWOULDBLOCK)
+        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = source->path, .rule = "W-1"),
+                         "a killed writer's last requests on segment %s are still under way", name);
     return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                      "cannot sync segment %s before going on behind it", name);
 }
@@ -199,6 +218,26 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     return err;
 }
 
+/* What may be cut of a segment, once the session's u9open is durable. [S-7] */
+static bool may_cut(const u9i_plan *p, const u9i_facts *f, uint64_t *keep)
+{
+    bool before = f->number == p->before_segment;
+    *keep = before ? p->end.offset : f->named ? f->at.offset : 0;
+    return f->has_spare && f->wrong == U9_R_NONE && (before || f->named || u9i_facts_skipped(f));
+}
+
+static void note_left(const u9i_catalog *c, u9i_plan *p)
+{
+    for (size_t i = c->count; i > 0 && p->left_count < U9I_LEFT_MAX; i--) {
+        const u9i_facts *f = u9i_catalog_facts(c, i - 1);
+        uint64_t keep;
+        if (!may_cut(p, f, &keep)) continue;
+        u9i_left *left = &p->left[p->left_count++];
+        memcpy(left->name, f->name, sizeof left->name);
+        left->keep = keep;
+    }
+}
+
 static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
 {
     const u9i_catalog *c = s->catalog;
@@ -211,6 +250,7 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);
+    note_left(c, p);
     bool named = false; /* the log's id stands in some u9open */
     for (size_t i = 0; i < c->count; i++) named |= u9i_catalog_facts(c, i)->has_open;
     if (err == U9_OK && !(found && named) &&

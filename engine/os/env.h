@@ -60,7 +60,7 @@ typedef struct u9i_fs {
     int (*open_dir)(u9i_env *env, const char *path, bool create, u9i_dir **out);
     void (*close_dir)(u9i_dir *dir);
     int (*lock)(u9i_dir *dir);
-    bool (*locked)(u9i_dir *dir);
+    bool (*locked)(u9i_dir *dir, const char *name);
     int (*list)(u9i_dir *dir, u9i_list_fn *each, void *ctx);
     int (*stat)(u9i_dir *dir, const char *name, u9i_stamp *out);
     int (*rename)(u9i_dir *dir, const char *from, const char *to);
@@ -70,6 +70,7 @@ typedef struct u9i_fs {
 
     int (*open)(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out);
     void (*close)(u9i_file *file);
+    int (*lock_file)(u9i_file *file);
     int (*size)(u9i_file *file, uint64_t *out);
     int (*read)(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
     int (*reserve)(u9i_file *file, uint64_t end);
@@ -203,10 +204,13 @@ static inline int u9i_dir_lock(u9i_dir *dir)
     return dir->env->fs->lock(dir);
 }
 
-/* True if a writer is at work: this handle's own, or another that has the lock. */
-static inline bool u9i_dir_writer_active(u9i_dir *dir)
+/*
+ * True if a writer is at work: this handle's own, another that has the directory's lock, or one that was killed
+ * and whose last requests on the file of this name are still under way. [R-10]
+ */
+static inline bool u9i_dir_writer_active(u9i_dir *dir, const char *name)
 {
-    return dir->writing || dir->env->fs->locked(dir);
+    return dir->writing || dir->env->fs->locked(dir, name);
 }
 
 /* Calls `each` for the name of every regular file, in any order; returns what `each` returned last. */
@@ -256,6 +260,15 @@ static inline void u9i_file_close(u9i_file *file)
     file->env->fs->close(file);
 }
 
+/*
+ * The exclusive lock on a file that was opened to be written: -EWOULDBLOCK if another has it. It goes when the
+ * file is closed, or the process has ended, and nothing that was submitted to it is under way any more. [W-1]
+ */
+static inline int u9i_file_lock(u9i_file *file)
+{
+    return file->env->fs->lock_file(file);
+}
+
 static inline int u9i_file_size(u9i_file *file, uint64_t *out)
 {
     return file->env->fs->size(file, out);
@@ -267,7 +280,7 @@ static inline int u9i_file_read(u9i_file *file, uint64_t off, void *buf, size_t 
     return file->env->fs->read(file, off, buf, n, got);
 }
 
-/* Makes sure that blocks up to `end` can be written: -ENOSPC, -EDQUOT, -EFBIG if not. [W-6] */
+/* Makes sure that blocks up to `end` can be written; -ENOSPC, -EDQUOT, -EFBIG if not: it is as it was then. [W-6] */
 static inline int u9i_file_reserve(u9i_file *file, uint64_t end)
 {
     return file->env->fs->reserve(file, end);

@@ -3,7 +3,9 @@
  * has nothing else.
  *
  * A lock is a flock(2) of the directory, or of the single file, and so goes with the last descriptor of it,
- * a forked child's included. Nothing here keeps state but the descriptors.
+ * a forked child's included; that of a segment is on the descriptor which it is written with, and as a ring's
+ * requests keep that open, it outlives a killed process until they have landed. Nothing here keeps state but the
+ * descriptors.
  */
 #include "engine/os/posix.h"
 
@@ -116,27 +118,47 @@ static int try_lock(int fd, int kind)
     return 0;
 }
 
+static int lock_fd(u9i_env *env, int fd)
+{
+    int err;
+    for (unsigned tries = 1; (err = try_lock(fd, LOCK_EX)) == -EWOULDBLOCK; tries++) {
+        /* Readers that ask hold it shared for a moment: they alone are waited for. [W-1] */
+        if (tries == ASKED_MAX || try_lock(fd, LOCK_SH) != 0) return -EWOULDBLOCK;
+        (void)flock(fd, LOCK_UN);
+        u9i_sleep_us(env, ASKED_US);
+    }
+    return err;
+}
+
 static int lock_dir(u9i_dir *dir)
 {
     u9i_posix_dir *d = of_dir(dir);
-    int err;
-    for (unsigned tries = 1; (err = try_lock(d->lock, LOCK_EX)) == -EWOULDBLOCK; tries++) {
-        /* Readers that ask hold it shared for a moment: they alone are waited for. [W-1] */
-        if (tries == ASKED_MAX || try_lock(d->lock, LOCK_SH) != 0) return -EWOULDBLOCK;
-        (void)flock(d->lock, LOCK_UN);
-        u9i_sleep_us(dir->env, ASKED_US);
-    }
+    int err = lock_fd(dir->env, d->lock);
     d->locked = err == 0;
     return err;
 }
 
-static bool locked(u9i_dir *dir)
+static int lock_file(u9i_file *file)
+{
+    return lock_fd(file->env, u9i_posix_writing_fd((const u9i_posix_file *)file));
+}
+
+static bool is_locked(int fd)
+{
+    int err = try_lock(fd, LOCK_SH);
+    if (err == 0) (void)flock(fd, LOCK_UN);
+    return err == -EWOULDBLOCK;
+}
+
+static bool locked(u9i_dir *dir, const char *name)
 {
     u9i_posix_dir *d = of_dir(dir);
-    if (d->locked) return false; /* to ask would give the lock away */
-    int err = try_lock(d->fd, LOCK_SH); /* of a single file, too: its writer has the directory */
-    if (err == 0) (void)flock(d->fd, LOCK_UN);
-    return err == -EWOULDBLOCK;
+    /* Of a single file, too: its writer has the directory. One's own lock would be given away by asking. */
+    if (!d->locked && is_locked(d->fd)) return true;
+    int fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool by_file = fd >= 0 && is_locked(fd);
+    if (fd >= 0) close(fd);
+    return by_file;
 }
 
 static bool is_regular(int dir, const struct dirent *e)
@@ -271,6 +293,13 @@ int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *go
     return 0;
 }
 
+static int set_size(u9i_file *file, uint64_t size)
+{
+    while (ftruncate(fd_of(file), (off_t)size) != 0)
+        if (errno != EINTR) return -errno;
+    return 0;
+}
+
 static int reserve(u9i_file *file, uint64_t end)
 {
     /* Asked first: a write beyond the limit would raise SIGXFSZ in the host. [W-6] */
@@ -283,15 +312,11 @@ static int reserve(u9i_file *file, uint64_t end)
     if (err != 0 || end <= size) return err;
     while (fallocate(fd_of(file), 0, (off_t)size, (off_t)(end - size)) != 0) {
         if (errno == EOPNOTSUPP || errno == ENOSYS) return 0; /* no such promise on this file system */
-        if (errno != EINTR) return -errno;
+        if (errno == EINTR) continue;
+        err = -errno;
+        (void)set_size(file, size); /* some file systems keep what they had found */
+        return err;
     }
-    return 0;
-}
-
-static int set_size(u9i_file *file, uint64_t size)
-{
-    while (ftruncate(fd_of(file), (off_t)size) != 0)
-        if (errno != EINTR) return -errno;
     return 0;
 }
 
@@ -321,8 +346,8 @@ static void unmap_file(u9i_file *file, const void *map, size_t n)
         .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
         .list = list, .stat = stat_name, .rename = rename_name, .link = link_name,                  \
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
-        .size = file_size, .read = u9i_posix_read, .reserve = reserve, .truncate = set_size,        \
-        .sync_and_evict = sync_and_evict, .map = map_file, .unmap = unmap_file                      \
+        .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .reserve = reserve,      \
+        .truncate = set_size, .sync_and_evict = sync_and_evict, .map = map_file, .unmap = unmap_file    \
     }
 
 const u9i_fs u9i_posix_fs = FILE_SYSTEM(open_file);

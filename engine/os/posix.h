@@ -22,6 +22,12 @@ typedef struct u9i_posix_file {
     int direct; /* O_DIRECT for writes by the ring, or -1 */
 } u9i_posix_file;
 
+/* The descriptor that a ring writes through: the file's lock is on it. [W-1] */
+static inline int u9i_posix_writing_fd(const u9i_posix_file *file)
+{
+    return file->direct >= 0 ? file->direct : file->fd;
+}
+
 extern const u9i_fs u9i_posix_fs;
 extern const u9i_fs u9i_posix_ring_fs; /* its files are made ready for a ring */
 extern const u9i_queue_type u9i_posix_queue_type;

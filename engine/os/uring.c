@@ -134,7 +134,7 @@ static void prepare(uring *u, slot *s)
     unsigned n = left < PIECE ? (unsigned)left : PIECE;
     uint64_t off = s->op.off + s->done;
     int buffer = buffer_of(u, bytes, n);
-    int to = file->direct >= 0 ? file->direct : file->fd;
+    int to = u9i_posix_writing_fd(file);
     switch (s->op.kind) {
     case U9I_OP_READ:
         if (buffer >= 0) io_uring_prep_read_fixed(sqe, file->fd, bytes, n, off, buffer);

@@ -72,7 +72,7 @@ static void look_again(u9i_judge *j, u9i_window *window)
  */
 static bool in_progress(u9i_judge *j, bool *again)
 {
-    bool active = !j->deserted && u9i_dir_writer_active(j->dir);
+    bool active = !j->deserted && u9i_dir_writer_active(j->dir, j->facts->name);
     *again = !j->deserted && !active;
     j->deserted = !active;
     return active;

@@ -81,12 +81,21 @@ static u9_err decode_end(const u9i_facts *f, u9i_window *window, uint8_t *scratc
     return U9_OK;
 }
 
+static u9_err look_spare(u9i_facts *f, u9i_window *window)
+{
+    u9i_zeros zeros;
+    u9_err err = u9i_window_zeros(window, f->size - U9I_BLOCK, f->size, &zeros);
+    f->has_spare = err == U9_OK && zeros.last == f->size - U9I_BLOCK;
+    return err;
+}
+
 /* Reads the u9end that may be the last block. [S-4] */
 static u9_err read_end(u9i_facts *f, u9i_window *window, char *kind)
 {
     uint8_t scratch[U9I_BLOCK];
     if (!may_have_end(f)) return U9_OK;
     u9_err err = decode_end(f, window, scratch, &f->end_frame, &f->end, &f->has_end);
+    if (err == U9_OK && !f->has_end) err = look_spare(f, window);
     if (err != U9_OK || !f->has_end) return err;
     keep_kind(kind, f->end.key_kind);
     f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
@@ -227,7 +236,7 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
     }
     u9_err err = u9i_window_zeros(window, 0, U9I_SECTOR, &zeros);
     if (err != U9_OK) return err;
-    if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir))) return U9_OK;
+    if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir, f->name))) return U9_OK;
     f->blank = true;
     for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size && f->blank; p += U9I_ALIGN) {
         const uint8_t *bytes;

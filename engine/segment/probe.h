@@ -23,6 +23,7 @@ typedef struct u9i_facts {
     bool has_end;       /* the last block is a valid u9end frame: */
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
+    bool has_spare;     /* the last block is zeros: they may be cut [S-7] */
 
     /* From the other segments: see u9i_catalog. */
     bool first;         /* the log begins here [L-5] */

@@ -7,6 +7,14 @@
 
 #include "engine/segment/probe.h"
 
+enum { U9I_LEFT_MAX = 16 }; /* what there is beyond, a later session finds */
+
+/* A segment that ends with zeros: a killed session may have left them, reserved and not written. [S-7] */
+typedef struct u9i_left {
+    char name[20];
+    uint64_t keep; /* below this offset nothing is cut */
+} u9i_left;
+
 typedef struct u9i_plan {
     uint64_t number;             /* of the segment that the session writes */
     bool goes_on;                /* it is there and cleanly closed: [S-5] */
@@ -17,6 +25,8 @@ typedef struct u9i_plan {
     u9i_position end;
     u9i_tail tail;
     uint64_t time_us;            /* of the last frame: no frame may be older */
+    u9i_left left[U9I_LEFT_MAX]; /* the newest first */
+    unsigned left_count;
 
     /* Only where goes_on: */
     uint64_t offset;        /* of the next block */

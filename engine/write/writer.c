@@ -149,11 +149,16 @@ static u9_err seal_records(u9i_writer *w, u9_fault *fault)
 static u9_err sync_done(u9i_writer *w, u9_fault *fault)
 {
     if (w->names_dirty) {
-        int sys = u9i_dir_sync(w->dir); /* [W-4] */
-        if (sys != 0) return u9i_writer_poison(w, sys, "syncing the directory", fault);
+        int failed = u9i_dir_sync(w->dir); /* [W-4] */
+        if (failed != 0) return u9i_writer_poison(w, failed, "syncing the directory", fault);
         w->names_dirty = false;
     }
+    int sys = u9i_writer_find_name(w, &w->out); /* nothing is acknowledged into the void [W-6] */
+    if (sys != 0)
+        return u9i_writer_poison(w, sys, "a sync of a file whose name was removed or given to another", fault);
     w->durable = w->syncing;
+    w->out.fresh = false;
+    u9i_writer_give_back(w);
     w->synced_us = u9i_monotonic_us(w->env);
     u9i_writer_check(w);
     return U9_OK;
@@ -228,10 +233,11 @@ uint64_t u9i_writer_behind(const u9i_writer *w)
 static u9_err make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
 {
     u9_err err = U9_OK;
+    uint64_t alone = u9i_frame_size((size_t)total + U9I_MASK_HEAD) + U9I_WRITER_SLACK;
     if (!w->started) err = u9i_writer_start(w, fault);
     if (err == U9_OK && w->count > 0 && w->body_size + total > U9I_BODY_TARGET) err = u9i_writer_seal(w, fault);
     if (err == U9_OK && w->count == 0 && u9i_stream_position(&w->stream) >= w->segment_size)
-        err = u9i_writer_roll(w, fault);
+        err = u9i_writer_roll(w, alone, fault);
     if (err == U9_OK)
         err = u9i_writer_reserve(w, &w->out,
                       u9i_stream_position(&w->stream) +
@@ -247,10 +253,15 @@ u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u
     uint64_t total;
     if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
     u9_err err = u9i_writer_measure(w, entries, count, &total, fault);
-    if (err == U9_OK) err = make_room(w, total, fault);
     if (err != U9_OK) return err;
-    if (w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
-    err = u9i_writer_put(w, entries, count, places, fault);
+    bool first = !w->started;
+    err = make_room(w, total, fault);
+    if (err == U9_OK && w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
+    if (err == U9_OK) err = u9i_writer_put(w, entries, count, places, fault);
+    if (err != U9_OK && first && w->poison.err == U9_OK && w->stream.sent == 0) {
+        u9i_writer_unstart(w); /* [W-6] */
+        take_plan(w);
+    }
     u9i_writer_check(w);
     if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;
     /* The records are in; a failure from here on poisons, and is told by the next call. */
@@ -277,6 +288,8 @@ u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
         err = u9i_writer_sync_frames(w, fault);
         if (err == U9_OK) err = u9i_writer_end(w, U9I_END_CLOSING, fault);
     }
+    u9i_stream_release(&w->stream);
+    if (w->poison.err != U9_OK) u9i_writer_drop_blank(w);
     u9i_writer_release(w);
     return err;
 }

@@ -27,6 +27,8 @@ typedef struct u9i_output {
     uint64_t number;
     u9i_secret secret;
     uint64_t reserved; /* blocks below this offset are there to be written */
+    uint64_t identity[2]; /* of the file, when it got its name */
+    bool fresh;        /* the session made it, and nothing of it is durable */
     unsigned halved;   /* how often the step of reserving was halved for want of space */
 } u9i_output;
 

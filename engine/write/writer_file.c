@@ -46,22 +46,57 @@ static u9_err draw_secret(u9i_env *env, u9i_secret *secret)
     return U9_OK;
 }
 
-/* Makes (or, continuing, opens) an output's file, with room for `end`. May be called again. */
-static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t end, u9_fault *fault)
+int u9i_writer_find_name(const u9i_writer *w, const u9i_output *out)
+{
+    char name[20];
+    u9i_stamp stamp;
+    u9i_segment_name(out->number, name);
+    int sys = u9i_dir_stat(w->dir, name, &stamp);
+    return sys == 0 && memcmp(stamp.identity, out->identity, sizeof stamp.identity) != 0 ? -ESTALE : sys;
+}
+
+/* Lets go of a file that the session made and that nobody needs: a name that stays is of a blank one. [W-6] [L-4] */
+static void unmake_file(u9i_writer *w, u9i_output *out)
 {
     char name[20];
     u9i_segment_name(out->number, name);
-    if (out->file == NULL) {
-        if (exists) out->secret = w->plan.before;
-        else if (draw_secret(w->env, &out->secret) != U9_OK)
-            return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = errno, .rule = "H-3"),
-                             "the system has no randomness");
-        int sys = u9i_file_open(w->dir, name, exists ? U9I_OPEN_WRITE : U9I_OPEN_CREATE, &out->file);
-        if (sys != 0)
-            return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
-                             "cannot %s segment %s", exists ? "open" : "make", name);
-    }
-    return u9i_writer_reserve(w, out, end, fault);
+    if (u9i_writer_find_name(w, out) == 0) (void)u9i_dir_remove(w->dir, name);
+    u9i_file_close(out->file);
+    out->file = NULL;
+    out->reserved = 0;
+}
+
+/* Locks an output's file [W-1], and keeps which one has its name. */
+static u9_err hold_file(const u9i_writer *w, u9i_output *out, const char *name, u9_fault *fault)
+{
+    u9i_stamp stamp;
+    int sys = u9i_dir_stat(w->dir, name, &stamp);
+    if (sys == 0) memcpy(out->identity, stamp.identity, sizeof out->identity);
+    if (sys == 0) sys = u9i_file_lock(out->file);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(fault, sys == -EWOULDBLOCK ? U9_LOCKED : U9_IO,
+                     U9I_AT(.path = w->path, .sys = -sys, .rule = "W-1"), "cannot lock segment %s", name);
+}
+
+/* Makes (or, continuing, opens) an output's file, with room for `end`. Refused, it is not there. [W-6] */
+static u9_err make_file(u9i_writer *w, u9i_output *out, bool exists, uint64_t end, u9_fault *fault)
+{
+    char name[20];
+    assert(out->file == NULL);
+    u9i_segment_name(out->number, name);
+    if (exists) out->secret = w->plan.before;
+    else if (draw_secret(w->env, &out->secret) != U9_OK)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = errno, .rule = "H-3"),
+                         "the system has no randomness");
+    int sys = u9i_file_open(w->dir, name, exists ? U9I_OPEN_WRITE : U9I_OPEN_CREATE, &out->file);
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = w->path, .sys = -sys),
+                         "cannot %s segment %s", exists ? "open" : "make", name);
+    out->fresh = !exists;
+    u9_err err = hold_file(w, out, name, fault);
+    if (err == U9_OK) err = u9i_writer_reserve(w, out, end, fault);
+    if (err != U9_OK && !exists) unmake_file(w, out);
+    return err;
 }
 
 /* Writes the disk header, unless the file is continued, and the u9open. [S-1] [W-3] */
@@ -97,6 +132,38 @@ static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, cons
     memcpy(open.before_boundary, secret->boundary, sizeof open.before_boundary);
     memcpy(open.before_secret, secret->bytes, sizeof open.before_secret);
     return open;
+}
+
+void u9i_writer_unstart(u9i_writer *w)
+{
+    assert(w->stream.sent == 0 && w->poison.err == U9_OK);
+    u9i_stream_turn(&w->stream, NULL, 0);
+    w->started = w->names_dirty = false;
+    w->first_us = 0;
+    if (w->out.file == NULL) return;
+    if (!w->plan.goes_on) {
+        unmake_file(w, &w->out);
+        return;
+    }
+    if (w->out.reserved > 0) (void)u9i_file_truncate(w->out.file, w->plan.offset);
+    u9i_file_close(w->out.file);
+    w->out.file = NULL;
+    w->out.reserved = 0;
+}
+
+/* True if a file's first sector is zero or absent: nobody was ever given anything of it. */
+static bool reached_by_nothing(u9i_file *file)
+{
+    static const uint8_t zeros[U9I_SECTOR];
+    uint8_t first[U9I_SECTOR];
+    size_t got;
+    return u9i_file_read(file, 0, first, sizeof first, &got) == 0 && memcmp(first, zeros, got) == 0;
+}
+
+void u9i_writer_drop_blank(u9i_writer *w)
+{
+    if (w->out.file && w->out.fresh && reached_by_nothing(w->out.file)) unmake_file(w, &w->out);
+    if (w->next.file && w->next.fresh && reached_by_nothing(w->next.file)) unmake_file(w, &w->next);
 }
 
 /* The session's first file and u9open. [W-3] */
@@ -184,12 +251,12 @@ static void take_up(u9i_writer *w, const aside *a)
 }
 
 /* Goes over to a new segment. Refused without harm if there is no room for it. [S-6] */
-u9_err u9i_writer_roll(u9i_writer *w, u9_fault *fault)
+u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault)
 {
     u9_err err = u9i_writer_sync_frames(w, fault);
     if (err != U9_OK) return err;
     w->next.number = w->out.number + 1;
-    err = make_file(w, &w->next, false, U9I_WRITER_SLACK, fault);
+    err = make_file(w, &w->next, false, 2 * U9I_BLOCK + room, fault); /* header and u9open, and that */
     if (err != U9_OK) return err;
 
     aside old = set_aside(w);

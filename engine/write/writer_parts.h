@@ -1,6 +1,7 @@
 /*
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session and its durability),
- * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended).
+ * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended), writer_space.c (what
+ * others left reserved).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -43,8 +44,23 @@ U9_MUST_CHECK u9_err u9i_writer_reserve(u9i_writer *w, u9i_output *out, uint64_t
 /* The session's first file and u9open. [W-3] */
 U9_MUST_CHECK u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault);
 
-/* Goes over to a new segment. Refused without harm if there is no room for it. [S-6] */
-U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, u9_fault *fault);
+/*
+ * Takes a start back whose append was refused, before anything of it was submitted: the log's files are as they
+ * were. [W-6]
+ */
+void u9i_writer_unstart(u9i_writer *w);
+
+/* 0 if the output's name still stands for the file that is written; -ENOENT, -ESTALE (for another). [W-6] */
+int u9i_writer_find_name(const u9i_writer *w, const u9i_output *out);
+
+/* Removes the files of a poisoned session that nothing has reached. Nothing is under way. [W-6] */
+void u9i_writer_drop_blank(u9i_writer *w);
+
+/* Cuts what sessions that were killed had reserved: the u9open, by which that is void, is durable. [S-7] */
+void u9i_writer_give_back(u9i_writer *w);
+
+/* Goes over to a new segment. Refused without harm if that has no room for `room` bytes of what comes. [S-6] [W-6] */
+U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault);
 
 /* Writes a u9end into a block of its own, cuts the file behind it, and syncs. [S-4] [S-6] */
 U9_MUST_CHECK u9_err u9i_writer_end(u9i_writer *w, u9i_end_kind kind, u9_fault *fault);

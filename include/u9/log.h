@@ -70,7 +70,8 @@ typedef struct u9_options {
  * is changed by opening, but that U9_CREATE makes a missing directory: files are made by the
  * first append. `options` may be NULL (read). On success `*out` is a handle that the caller closes
  * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...), U9_CORRUPT (not a log; for
- * writers also a missing or foreign segment), U9_VERSION, U9_LOCKED, U9_ARG, U9_NOMEM.
+ * writers also a missing or foreign segment), U9_VERSION, U9_LOCKED (another writer has the log; or, tried for
+ * ten seconds, a killed writer's last writes are still under way), U9_ARG, U9_NOMEM.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out,
                                         u9_fault *fault);

@@ -50,6 +50,7 @@ static size_t new_op(sim_kind kind, const char *path, uint64_t begin, uint64_t e
 
 int sim_note(sim_call *call, sim_kind kind, const char *path, uint64_t begin, uint64_t end)
 {
+    sim_land_due(sim_now());
     hold_here(kind);
     call->op = new_op(kind, path, begin, end);
     call->half = false;

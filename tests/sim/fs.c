@@ -12,14 +12,36 @@
 
 enum { DEVICE = 1 };
 
+/* A handle of a killed process turns to a directory of its own, which is empty. */
 static sim_dir *of_dir(u9i_dir *dir)
 {
-    return (sim_dir *)dir;
+    sim_dir *d = (sim_dir *)dir;
+    if (d->life == world.life) return d;
+    d->life = world.life;
+    sim_node_drop(d->locks);
+    sim_node_drop(d->node);
+    d->node = d->locks = sim_node_new(true);
+    d->node->holds++;
+    d->path = "killed";
+    return d;
+}
+
+sim_file *sim_file_of(u9i_file *file)
+{
+    sim_file *f = (sim_file *)file;
+    if (f->life == world.life) return f;
+    f->life = world.life;
+    sim_node *copy = sim_node_new(false);
+    sim_image_copy(&copy->image, &f->node->image);
+    sim_node_drop(f->node);
+    f->node = copy;
+    f->path = "killed";
+    return f;
 }
 
 static sim_file *of_file(u9i_file *file)
 {
-    return (sim_file *)file;
+    return sim_file_of(file);
 }
 
 /* "<dir>/<name>", kept. */
@@ -56,7 +78,8 @@ static int make_handle(u9i_env *env, const char *path, const char *above, u9i_di
     if (err != 0) return err;
     sim_dir *d = calloc(1, sizeof *d);
     assert(d);
-    *d = (sim_dir){.dir.env = env, .node = node, .locks = node, .path = path, .owner = world.process};
+    *d = (sim_dir){.dir.env = env, .node = node, .locks = node, .path = path, .owner = world.process,
+                   .life = world.life};
     if (!node->is_dir) {
         err = sim_walk_parent(path, &parent, name);
         assert(err == 0);
@@ -83,15 +106,28 @@ static int open_dir_sim(u9i_env *env, const char *path, bool create, u9i_dir **o
     return sim_leave(&call, err);
 }
 
+static void drop_lock(sim_node *node, const void *handle)
+{
+    if (node->locked_by == handle && node->lock_life == world.life) node->locked_by = NULL;
+}
+
 static void close_dir_sim(u9i_dir *dir)
 {
     sim_dir *d = of_dir(dir);
     pthread_mutex_lock(&world.lock);
-    if (d->locks->locked_by == d) d->locks->locked_by = NULL;
+    drop_lock(d->locks, d);
     sim_node_drop(d->locks);
     sim_node_drop(d->node);
     pthread_mutex_unlock(&world.lock);
     free(d);
+}
+
+static int take_lock(sim_node *node, const void *handle)
+{
+    if (sim_locked(node, handle)) return -EWOULDBLOCK;
+    node->locked_by = handle;
+    node->lock_life = world.life;
+    return 0;
 }
 
 static int lock_sim(u9i_dir *dir)
@@ -99,20 +135,30 @@ static int lock_sim(u9i_dir *dir)
     sim_call call;
     sim_dir *d = of_dir(dir);
     int err = sim_enter(&call, SIM_LOCK, d->path, 0, 0);
-    if (err == 0 && d->locks->locked_by && d->locks->locked_by != d) err = -EWOULDBLOCK;
-    if (err == 0) d->locks->locked_by = d;
+    if (err == 0) err = take_lock(d->locks, d);
     return sim_leave(&call, err);
 }
 
-static bool locked_sim(u9i_dir *dir)
+static int lock_file_sim(u9i_file *file)
+{
+    sim_call call;
+    sim_file *f = of_file(file);
+    int err = sim_enter(&call, SIM_LOCK, f->path, 0, 0);
+    if (err == 0) err = take_lock(f->node, f);
+    return sim_leave(&call, err);
+}
+
+static bool locked_sim(u9i_dir *dir, const char *name)
 {
     sim_call call;
     sim_dir *d = of_dir(dir);
     (void)sim_enter(&call, SIM_ASK, d->path, 0, 0);
     sim_asked();
-    const void *by = d->node->locked_by; /* of a single file, too: its writer has the directory */
+    bool is = sim_locked(d->node, d); /* of a single file, too: its writer has the directory */
+    const sim_entry *entry = sim_entry_of(d->node, name);
+    if (entry) is |= sim_locked(entry->node, NULL);
     (void)sim_leave(&call, 0);
-    return by != NULL && by != d;
+    return is;
 }
 
 /* The names of the regular files in an order drawn from the seed. */
@@ -275,7 +321,7 @@ static int open_sim(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file
         sim_file *f = calloc(1, sizeof *f);
         assert(f);
         *f = (sim_file){.file.env = dir->env, .node = node, .mode = mode, .path = path,
-                        .owner = world.process};
+                        .owner = world.process, .life = world.life};
         *out = &f->file;
     }
     return sim_leave(&call, err);
@@ -283,10 +329,12 @@ static int open_sim(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file
 
 static void close_sim(u9i_file *file)
 {
+    sim_file *f = of_file(file);
     pthread_mutex_lock(&world.lock);
-    sim_node_drop(of_file(file)->node);
+    drop_lock(f->node, f);
+    sim_node_drop(f->node);
     pthread_mutex_unlock(&world.lock);
-    free(of_file(file));
+    free(f);
 }
 
 static int size_sim(u9i_file *file, uint64_t *out)
@@ -410,6 +458,7 @@ const u9i_fs sim_fs = {
     .sync_dir = sync_dir_sim,
     .open = open_sim,
     .close = close_sim,
+    .lock_file = lock_file_sim,
     .size = size_sim,
     .read = read_sim,
     .reserve = reserve_sim,

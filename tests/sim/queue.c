@@ -29,6 +29,7 @@ typedef struct slot {
 
 typedef struct queue {
     u9i_queue queue;
+    struct queue *next; /* of world.queues */
     pid_t owner;
     bool woken;
     uint64_t age;
@@ -53,6 +54,8 @@ static int open_queue(u9i_env *env, void *buffers, size_t size, unsigned count, 
         assert(q);
         q->queue.env = env;
         q->owner = world.process;
+        q->next = world.queues;
+        world.queues = q;
         *out = &q->queue;
     }
     return sim_leave(&call, err);
@@ -62,7 +65,7 @@ static int open_queue(u9i_env *env, void *buffers, size_t size, unsigned count, 
 
 static const sim_file *file_of(const u9i_op *op)
 {
-    return (const sim_file *)op->file;
+    return sim_file_of(op->file);
 }
 
 static int64_t do_read(slot *s)
@@ -114,6 +117,16 @@ static void begin(queue *q, const u9i_op *op)
     s->state = err != 0 || world.order == SIM_PROMPT ? SLOT_DONE : SLOT_WAITING;
     if (err != 0) s->result = err;
     else if (s->state == SLOT_DONE) s->result = do_op(s);
+    if (op->kind == U9I_OP_WRITE && world.kill_nth > 0 && --world.kill_nth == 0) sim_kill_now();
+}
+
+void sim_collect_late(void)
+{
+    for (queue *q = world.queues; q; q = q->next)
+        for (slot *s = q->slots; s < q->slots + U9I_QUEUE_DEPTH; s++) {
+            const sim_file *f = s->state == SLOT_WAITING ? (const sim_file *)s->op.file : NULL;
+            if (f && s->op.kind == U9I_OP_WRITE && f->life == world.life) sim_add_late(f->node, &s->op);
+        }
 }
 
 static int submit(u9i_queue *handle, const u9i_op *ops, unsigned count)
@@ -227,6 +240,9 @@ static void close_queue(u9i_queue *handle)
     u9i_completion unused;
     pthread_mutex_lock(&world.lock);
     while (world.process == q->owner && take(q, &unused, 1) > 0) continue;
+    struct queue **at = &world.queues;
+    while (*at && *at != q) at = &(*at)->next;
+    if (*at) *at = q->next;
     pthread_mutex_unlock(&world.lock);
     free(q);
 }

@@ -252,6 +252,7 @@ void sim_end(void)
     u9i_env_register(NULL);
     if (world.posix_root) u9i_dir_close(world.posix_root);
     sim_clear();
+    sim_land_due(U9I_FOREVER);
     sim_node_drop(world.root);
     tdestroy(world.texts, free);
     free(world.ops);

@@ -10,6 +10,7 @@
  *   disk.c     nodes: directories with names, files with images; paths lead to them
  *   calls.c    each call of the engine: entered in the diary, failed by a plan, held for a test
  *   diary.c    what the diary tells: how often, in which order, and what is durable by it
+ *   kill.c     a process that is killed, and what lands afterwards
  *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
  *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
  *   sim.c      begin and end; clock, randomness, executor
@@ -119,6 +120,19 @@ typedef enum sim_order { SIM_PROMPT, SIM_LATE, SIM_REVERSED, SIM_DRAWN } sim_ord
 
 void sim_set_order(sim_order order);
 
+/*
+ * The process that has opened all that is open now is killed; the test goes on as another one. The killed one's
+ * calls are still made (a handle is closed, to get its memory back), but upon copies of files and empty
+ * directories, and are not told in the diary by a segment's name. Its locks are gone, but those of files on which
+ * writes are under way: these land from sim_land on, one each `step_us`, in an order drawn from the seed, and
+ * then the lock is gone too. Without threads only.
+ */
+void sim_kill(void);
+void sim_kill_at_write(unsigned nth); /* once the nth write (from 1, counted from now) is submitted */
+bool sim_killed(void);                /* that has happened, or sim_kill was called */
+void sim_land(uint64_t step_us);      /* 0: all at once */
+unsigned sim_late_writes(void);       /* how many have not landed */
+
 /* With threads: the nth call of this kind (from 1, counted from now) stops before it is done, until let go. */
 void sim_hold(sim_kind kind, unsigned nth);
 void sim_wait_held(void); /* until somebody stands there */
@@ -147,7 +161,7 @@ void sim_delay(unsigned reads);
 unsigned sim_troubles(void);
 void sim_clear(void);
 
-/* Somebody else has the lock of this directory, or gives it back. */
+/* Somebody else has the lock of this directory or file, or gives it back. */
 void sim_take_lock(const char *path);
 void sim_drop_lock(const char *path);
 /* Called before a directory is listed for the nth time (from 1, counted from now); NULL: nobody. */

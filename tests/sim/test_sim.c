@@ -334,7 +334,7 @@ START_TEST(bytes_show_late)
 
     sim_hide("/d/f", 100, 200, SIM_ASKED);
     ck_assert_uint_eq(ones_in(file, 0, 1000), 900);
-    ck_assert(!u9i_dir_writer_active(dir));
+    ck_assert(!u9i_dir_writer_active(dir, "a"));
     ck_assert_uint_eq(ones_in(file, 0, 1000), 1000);
 
     sim_hide("/d/f", 100, 200, SIM_READ_BEHIND);
@@ -402,13 +402,57 @@ START_TEST(somebody_else_has_the_lock)
 {
     u9i_dir *dir = open_dir("/d");
     sim_take_lock("/d");
-    ck_assert(u9i_dir_writer_active(dir));
+    ck_assert(u9i_dir_writer_active(dir, "a"));
     ck_assert_int_eq(u9i_dir_lock(dir), -EWOULDBLOCK);
     sim_drop_lock("/d");
-    ck_assert(!u9i_dir_writer_active(dir));
+    ck_assert(!u9i_dir_writer_active(dir, "a"));
     ck_assert_int_eq(u9i_dir_lock(dir), 0);
     ck_assert_uint_eq(sim_count(SIM_ASK), 2);
     u9i_dir_close(dir);
+}
+END_TEST
+
+START_TEST(a_killed_process_has_no_lock_but_where_its_writes_have_not_landed)
+{
+    u9i_dir *dir = open_dir("/d"), *other;
+    u9i_queue *queue = open_queue();
+    u9i_file *file = make(dir, "f"), *idle = make(dir, "g"), *again;
+    uint8_t bytes[BLOCK], there[BLOCK];
+    memset(bytes, 7, sizeof bytes);
+    sim_set_order(SIM_LATE);
+    ck_assert(u9i_dir_lock(dir) == 0 && u9i_file_lock(file) == 0 && u9i_file_lock(idle) == 0);
+    ck_assert_int_eq(write_block(queue, file, 0, bytes), 0);
+    sim_kill_at_write(1);
+    ck_assert_int_eq(write_block(queue, file, 1, bytes), 0);
+    ck_assert(sim_killed());
+    ck_assert_int_eq(write_block(queue, file, 2, bytes), 0); /* of no effect, as all that comes: */
+    ck_assert_int_eq(u9i_file_truncate(file, 100), 0);
+    ck_assert_int_eq(u9i_dir_remove(dir, "g"), -ENOENT);
+    u9i_queue_close(queue);
+    u9i_file_close(idle);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+
+    ck_assert_uint_eq(sim_size("/d/f"), 0);
+    ck_assert_uint_eq(sim_late_writes(), 2);
+    other = open_dir("/d");
+    ck_assert(u9i_dir_writer_active(other, "f") && !u9i_dir_writer_active(other, "g"));
+    ck_assert_int_eq(u9i_dir_lock(other), 0);
+    ck_assert_int_eq(u9i_file_open(other, "f", U9I_OPEN_WRITE, &again), 0);
+    ck_assert_int_eq(u9i_file_lock(again), -EWOULDBLOCK);
+    sim_land(SECOND);
+    sim_advance(SECOND);
+    ck_assert_int_eq(u9i_file_lock(again), -EWOULDBLOCK);
+    ck_assert_uint_eq(sim_late_writes(), 1);
+    sim_advance(SECOND);
+    ck_assert_int_eq(u9i_file_lock(again), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_uint_eq(sim_read("/d/f", (uint64_t)i * BLOCK, there, BLOCK), BLOCK);
+        ck_assert_mem_eq(there, bytes, BLOCK);
+    }
+    ck_assert_uint_eq(sim_size("/d/f"), 2 * BLOCK);
+    u9i_file_close(again);
+    u9i_dir_close(other);
 }
 END_TEST
 
@@ -829,6 +873,7 @@ Suite *suite_sim(void)
                                   bytes_show_late,
                                   bytes_cannot_be_read,
                                   somebody_else_has_the_lock,
+                                  a_killed_process_has_no_lock_but_where_its_writes_have_not_landed,
                                   something_happens_before_each_listing,
                                   a_call_is_held_until_it_is_let_go,
                                   a_thread_is_woken_by_another,

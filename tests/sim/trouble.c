@@ -126,11 +126,17 @@ void sim_asked(void)
 /* Who has the lock: an address that no handle has. */
 static const char somebody_else[1] = {0};
 
+bool sim_locked(const sim_node *node, const void *handle)
+{
+    if (node->locked_by == NULL || node->locked_by == somebody_else) return node->locked_by != NULL;
+    return node->lock_life == world.life ? node->locked_by != handle : sim_has_late(node);
+}
+
 void sim_take_lock(const char *path)
 {
     pthread_mutex_lock(&world.lock);
     sim_node *node = file_at(path);
-    MUST_SAY(node->locked_by == NULL, "%s: locked already", path);
+    MUST_SAY(!sim_locked(node, NULL), "%s: locked already", path);
     node->locked_by = somebody_else;
     pthread_mutex_unlock(&world.lock);
 }

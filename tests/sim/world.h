@@ -49,7 +49,8 @@ typedef struct sim_node {
     bool is_dir;
     unsigned holds; /* names and open handles; freed with the last */
     uint64_t changed_us;
-    const void *locked_by; /* the handle that has the lock; NULL: none */
+    const void *locked_by; /* the handle that has the lock; NULL: none. See sim_locked. */
+    unsigned lock_life;    /* of the handle's process */
     sim_image image;       /* of a file: what is written. What is durable will stand beside it. */
     sim_entry *entries;    /* of a directory, by name */
     size_t count;
@@ -73,6 +74,7 @@ typedef struct sim_dir {
     sim_node *locks; /* what its lock is on: the directory or the single file */
     const char *path;
     pid_t owner;
+    unsigned life;
 } sim_dir;
 
 typedef struct sim_file {
@@ -82,7 +84,11 @@ typedef struct sim_file {
     const char *path;
     uint64_t segment;
     pid_t owner;
+    unsigned life;
 } sim_file;
+
+/* The file as its process sees it: what a killed one still does, it does to a copy. */
+sim_file *sim_file_of(u9i_file *file);
 
 /* Calls */
 
@@ -118,6 +124,9 @@ int sim_show(const sim_node *node, uint64_t off, void *buf, size_t got);
 int sim_unreadable(const sim_node *node, uint64_t from, uint64_t to);
 void sim_asked(void);
 
+/* True if anybody but this handle has the node's lock. */
+bool sim_locked(const sim_node *node, const void *handle);
+
 /* Numbers drawn from the seed: below `n`, for choices. The lock is held, or there are no threads. */
 uint64_t sim_draw(uint64_t n);
 uint64_t sim_now(void); /* of the monotonic clock, which stands still */
@@ -141,6 +150,23 @@ typedef struct sim_trouble {
     unsigned delay;  /* how many reads before it begins */
     bool begun;
 } sim_trouble;
+
+/* A write that a killed process left under way. */
+typedef struct sim_late {
+    struct sim_late *next;
+    sim_node *node; /* one hold on it */
+    uint64_t off, due_us;
+    size_t n;
+    uint8_t bytes[];
+} sim_late;
+
+/* The kill, with the lock held. (queue.c has what is under way, kill.c all else.) */
+void sim_kill_now(void);
+void sim_collect_late(void);
+bool sim_has_late(const sim_node *node);
+void sim_add_late(sim_node *node, const u9i_op *op);
+/* What is due by now lands; all of it: U9I_FOREVER. */
+void sim_land_due(uint64_t now_us);
 
 enum { SIM_PLANS_MAX = 8, SIM_TROUBLES_MAX = 8 };
 
@@ -169,6 +195,10 @@ typedef struct sim_world {
     sim_plan plans[SIM_PLANS_MAX];
     unsigned plan_count, fired;
     sim_order order;
+    struct queue *queues;
+    unsigned life;      /* how many processes were killed */
+    unsigned kill_nth;  /* writes until a kill; 0: none comes */
+    sim_late *late;     /* in the order in which they land */
     bool held;
     sim_kind hold;
     unsigned hold_nth; /* calls until the one that stops; 0: none does */

@@ -713,6 +713,10 @@ no_space() {
         claim 'what was appended is there' "$fsck" -q small/log
         kept=$("$u9" cat small/log | wc -l)
         claim 'as many as it says' grep -q " $kept records were appended before" err
+        listed=$(stat -c '%n %s %b' small/log/*)
+        for _ in 1 2 3; do mistake 4 'No space left' 'still full' append small/log much; done
+        claim 'an append that is refused at once leaves the files as they were' \
+            same "$(stat -c '%n %s %b' small/log/*)" "$listed"
     else
         skip 'a full disk: cannot mount one here'
     fi
@@ -720,6 +724,16 @@ no_space() {
     mistake 4 'u9 append: .*File too large' 'so is a file size limit' \
         bash -c 'ulimit -f 2048; exec "$0" "$@"' "$u9" append limited much
     claim 'what was appended under it is there' "$fsck" -q limited
+    cp -r limited unclosed
+    truncate -s +4096 "$(ls -d unclosed/*.u9 | tail -n 1)"
+    for log in limited unclosed; do
+        listed=$(ls "$log" | wc -l)
+        for _ in 1 2 3; do
+            mistake 4 'u9 append: .*File too large' "no room in $log" \
+                bash -c 'ulimit -f 1; exec "$0" "$@"' "$u9" append "$log" much
+        done
+        claim 'refused appends leave no files' test "$(ls "$log" | wc -l)" -eq "$listed"
+    done
 }
 
 for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage unfinished \

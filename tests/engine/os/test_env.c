@@ -185,18 +185,42 @@ START_TEST(a_dir_knows_whether_a_writer_is_at_work) /* [R-10] */
     u9i_dir *writer = open_new(env, at("dir")), *reader = open_new(env, at("dir")), *file = NULL;
     put_file(writer, "file.u9", "12345", 5);
     ck_assert_int_eq(u9i_dir_open(env, at("dir/file.u9"), false, &file), 0);
-    ck_assert(!u9i_dir_writer_active(reader) && !u9i_dir_writer_active(writer) &&
-              !u9i_dir_writer_active(file));
+    ck_assert(!u9i_dir_writer_active(reader, "file.u9") && !u9i_dir_writer_active(writer, "file.u9") &&
+              !u9i_dir_writer_active(file, "file.u9"));
     ck_assert_int_eq(u9i_dir_lock(writer), 0);
-    ck_assert(u9i_dir_writer_active(reader) && u9i_dir_writer_active(file));
-    ck_assert(!u9i_dir_writer_active(writer)); /* it has only opened the log so far, and has the lock still: */
+    ck_assert(u9i_dir_writer_active(reader, "file.u9") && u9i_dir_writer_active(file, "file.u9"));
+    ck_assert(!u9i_dir_writer_active(writer, "file.u9")); /* it has only opened the log so far, and has the lock still: */
     ck_assert_int_eq(u9i_dir_lock(reader), -EWOULDBLOCK);
     writer->writing = true;
-    ck_assert(u9i_dir_writer_active(writer) && u9i_dir_writer_active(reader));
+    ck_assert(u9i_dir_writer_active(writer, "file.u9") && u9i_dir_writer_active(reader, "file.u9"));
     u9i_dir_close(writer);
-    ck_assert(!u9i_dir_writer_active(reader) && !u9i_dir_writer_active(file));
+    ck_assert(!u9i_dir_writer_active(reader, "file.u9") && !u9i_dir_writer_active(file, "file.u9"));
     u9i_dir_close(file);
     u9i_dir_close(reader);
+}
+END_TEST
+
+START_TEST(a_file_has_a_lock_and_its_directory_knows) /* [W-1] */
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir")), *reader = open_new(env, at("dir"));
+    u9i_file *first = make_file(dir, "a"), *second, *other = make_file(dir, "b");
+    ck_assert_int_eq(u9i_file_open(dir, "a", U9I_OPEN_WRITE, &second), 0);
+    ck_assert(!u9i_dir_writer_active(reader, "a"));
+    ck_assert_int_eq(u9i_file_lock(first), 0);
+    ck_assert_int_eq(u9i_file_lock(first), 0);
+    ck_assert_int_eq(u9i_file_lock(second), -EWOULDBLOCK);
+    ck_assert_int_eq(u9i_file_lock(other), 0);
+    ck_assert(u9i_dir_writer_active(reader, "a") && u9i_dir_writer_active(reader, "b"));
+    u9i_file_close(other);
+    ck_assert(!u9i_dir_writer_active(reader, "b") && !u9i_dir_writer_active(reader, "no"));
+    u9i_file_close(first);
+    ck_assert_int_eq(u9i_file_lock(second), 0);
+    u9i_file_close(second);
+    ck_assert(!u9i_dir_writer_active(reader, "a"));
+    u9i_dir_close(reader);
+    u9i_dir_close(dir);
 }
 END_TEST
 
@@ -477,7 +501,7 @@ Suite *suite_env(void)
     const TTest *const anywhere[] = {
         the_same_script_gives_the_same_files, files_are_opened_as_asked, names_are_listed,
         a_dir_is_made_only_when_asked_for, a_lock_is_had_by_one_at_a_time,
-        a_dir_knows_whether_a_writer_is_at_work, a_name_has_a_stamp_that_changes_with_what_it_stands_for,
+        a_dir_knows_whether_a_writer_is_at_work, a_file_has_a_lock_and_its_directory_knows, a_name_has_a_stamp_that_changes_with_what_it_stands_for,
         a_file_takes_another_name_or_a_second_one_and_loses_it,
         a_directory_is_renamed_and_when_it_is_empty_removed,
         a_file_removed_while_it_is_open_is_still_read, a_mapped_file_shows_its_bytes,

@@ -119,8 +119,9 @@ static void audit_writes(void)
         ck_assert_uint_eq(a->begin % 4096, 0); /* [S-3] */
         ck_assert_uint_eq(a->end % 4096, 0);
         ck_assert_uint_lt(a->begin, a->end);
-        for (size_t j = 0; j < i; j++) {
+        for (size_t j = i; j-- > 0;) {
             const sim_op *b = &ops[j];
+            if (b->kind == SIM_CREATE && b->segment == a->segment) break; /* what was before is another file */
             if (b->kind != SIM_WRITE || b->segment != a->segment) continue;
             ck_assert_msg(a->end <= b->begin || b->end <= a->begin,
                           "blocks of [%llu,%llu) were submitted twice", (unsigned long long)a->begin,
@@ -550,15 +551,21 @@ static void expect_new_file(const char *log, u9i_tail tail)
     forget(s);
 }
 
-START_TEST(an_unclosed_file_is_never_continued) /* [S-5] */
+START_TEST(an_unclosed_file_is_never_continued_and_loses_only_zeros) /* [S-5] [S-7] */
 {
     u9_log *w = open_sized(at("log"), 0);
     for (unsigned i = 0; i < 3; i++) append_zeros(w, 10);
     sync_log(w);
     crash(w, at("log"));
-    uint64_t size = file_size(segment_path(at("log"), 1));
+    size_t size, size_after;
+    uint8_t *before = read_file(segment_path(at("log"), 1), &size);
     expect_new_file(at("log"), U9I_TAIL_TORN);
-    ck_assert_uint_eq(file_size(segment_path(at("log"), 1)), size);
+    uint8_t *after = read_file(segment_path(at("log"), 1), &size_after);
+    ck_assert_uint_lt(size_after, size);
+    ck_assert_mem_eq(before, after, size_after);
+    for (size_t i = size_after; i < size; i++) ck_assert_uint_eq(before[i], 0);
+    free(before);
+    free(after);
 }
 END_TEST
 
@@ -809,6 +816,29 @@ START_TEST(a_batch_is_all_or_nothing_wherever_the_file_ends)
         remove_log(at("copy"));
     }
     close_view(&v);
+}
+END_TEST
+
+START_TEST(the_end_names_no_key_of_a_batch_that_was_refused) /* [C-4] */
+{
+    uint8_t first[18], last[18];
+    size_t nowhere = 100;
+    u9_entry batch[2] = {{.values = one, .size = sizeof one},
+                         {.values = one, .size = sizeof one, .refs = &nowhere, .ref_count = 1}};
+    for (unsigned before = 0; before < 2; before++) {
+        u9_log *w = open_sized(at("log"), SMALL);
+        if (before) append_text(w, "first");
+        ck_assert_int_eq(u9_log_append_batch(w, batch, 2, NULL), U9_ARG);
+        if (!before) append_text(w, "first");
+        close_log(w);
+        seen *s = look(at("log"));
+        (void)last_end(at("log"), 1, first, last);
+        ck_assert_uint_eq(s->count, 1);
+        ck_assert_mem_eq(first + 2, s->report.first_key, 16);
+        ck_assert_mem_eq(first, last, 18);
+        forget(s);
+        remove_log(at("log"));
+    }
 }
 END_TEST
 
@@ -1360,7 +1390,7 @@ Suite *suite_writer(void)
     tcase_add_test(order, the_end_names_the_first_and_the_last_key_of_the_file);
     tcase_add_test(order, a_session_whose_only_record_found_no_room_keeps_the_last_key);
     tcase_add_test(order, a_closed_file_is_continued_by_an_open_that_names_it);
-    tcase_add_test(order, an_unclosed_file_is_never_continued);
+    tcase_add_test(order, an_unclosed_file_is_never_continued_and_loses_only_zeros);
     tcase_add_test(order, a_closed_file_with_zeros_behind_its_end_is_not_continued);
     tcase_add_test(order, a_closed_file_with_a_byte_behind_its_end_is_not_continued);
     tcase_add_test(order, a_closed_file_of_full_size_is_not_continued);
@@ -1390,6 +1420,7 @@ Suite *suite_writer(void)
     tcase_set_timeout(records, 60);
     tcase_add_test(records, a_batch_of_300_is_one_frame);
     tcase_add_test(records, a_batch_is_all_or_nothing_wherever_the_file_ends);
+    tcase_add_test(records, the_end_names_no_key_of_a_batch_that_was_refused);
     tcase_add_test(records, a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there);
     tcase_add_test(records, no_ordinal_is_given_twice_where_they_run_out);
     tcase_add_test(records, a_frame_is_a_transaction_of_muids);
