@@ -59,6 +59,7 @@
     X(hostile) \
     X(range)   \
     X(directory) \
+    X(succession) \
     X(live) \
     X(segment)
 

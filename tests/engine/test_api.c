@@ -61,7 +61,7 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_NAME, "name", "L-2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (i < 20) ck_assert_int_eq(rows[i].reason, i);
+        if (i < 20) ck_assert_uint_eq(rows[i].reason, i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
