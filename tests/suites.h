@@ -56,6 +56,7 @@
     X(recovery) \
     X(damage)  \
     X(salvage) \
+    X(salvage_reading) \
     X(hostile) \
     X(range)   \
     X(directory) \

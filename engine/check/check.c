@@ -137,7 +137,6 @@ u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *opti
         u9i_reader_release(&c.reader);
     }
     (void)u9_log_close(log, NULL);
-    free(c.entries);
     if (saved) *saved = c.saved;
     return err;
 }

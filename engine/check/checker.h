@@ -22,8 +22,6 @@ typedef struct u9i_checker {
     uint64_t progress_us; /* when progress was last told */
     uint64_t bytes;       /* of all files */
     u9_log *out;          /* salvage: the new log; NULL: only checks */
-    u9_entry *entries;    /* salvage: one frame's records; grows to the largest batch */
-    size_t room;
     uint64_t saved;       /* salvage: records appended */
 } u9i_checker;
 
@@ -40,7 +38,7 @@ const char *u9i_check_io(const u9_check_options *options);
 /* Tells a damage to the report and to whoever asked to be told. */
 void u9i_checker_note(u9i_checker *checker, const u9_damage *damage);
 
-/* Salvage: appends the records of the reader's frame as one batch, or tells them as lost. */
+/* Salvage: appends the records of the reader's frame as one batch. */
 U9_MUST_CHECK u9_err u9i_checker_save(u9i_checker *checker, u9_fault *fault);
 
 /* Salvage: the same for valid frames behind the unconfirmed end of the last segment. */

@@ -11,46 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends the records of one frame as one batch. U9_ARG: no log takes them. */
-static u9_err append_records(u9i_checker *c, const uint8_t *next, size_t left, uint32_t count,
-                             u9_fault *fault)
-{
-    if (c->out == NULL || count == 0) return U9_OK;
-    if (count > c->room) {
-        u9_entry *more = realloc(c->entries, count * sizeof *more);
-        if (more == NULL)
-            return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = c->source->path), "out of memory");
-        c->entries = more;
-        c->room = count;
-    }
-    u9i_record r;
-    size_t n = 0;
-    while (n < count && u9i_record_next(&next, &left, &r) == U9_OK)
-        c->entries[n++] = (u9_entry){.key = {.data = r.key, .size = r.key_size}, .values = r.values,
-                                     .size = r.values_size};
-    u9_err err = u9_log_append_batch(c->out, c->entries, n, NULL);
-    if (err != U9_OK) u9_log_fault(c->out, fault ? fault : &(u9_fault){0});
-    if (err == U9_OK) c->saved += n;
-    return err;
-}
-
 /*
- * A record may be served and yet be none to append, with nested values that are not well-formed [B-2] or a key of
- * another kind: it is told as lost, and the rest is saved.
+ * Appends the body of the reader's frame, as one batch and byte for byte: what readers serve is saved, also where
+ * no append would take it, as a record whose values are nested too deep, or are not well-formed inside. [B-2] [G-1]
  */
 u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
-    const u9i_facts *f = u9i_reader_facts(r);
-    u9_err err = append_records(c, r->body.bytes, r->body.size, r->count, fault);
-    if (err != U9_ARG) return err;
-    char path[4400];
-    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = r->frame->offset,
-                            .end = r->frame->end, .ordinal = r->frame->trailer.ordinal,
-                            .lost = r->count};
-    u9_damage d = u9i_source_damage(c->source, f, &site, path, sizeof path);
-    u9i_checker_note(c, &d);
-    return U9_OK;
+    if (c->out == NULL || r->count == 0) return U9_OK;
+    u9_err err = u9i_log_append_body(c->out, r->body.bytes, r->body.size, r->count, r->body.lz4);
+    if (err != U9_OK) u9_log_fault(c->out, fault ? fault : &(u9_fault){0});
+    else c->saved += r->count;
+    return err;
 }
 
 u9_err u9i_checker_save_beyond(u9i_checker *c, u9i_segment *segment, uint64_t from, u9_fault *fault)
@@ -67,8 +39,8 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9i_segment *segment, uint64_t fr
         if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
             r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
             continue; /* the count is not believed before the body is proven */
-        err = append_records(c, r->body.bytes, r->body.size, r->count, fault);
-        if (err != U9_OK && err != U9_ARG) break;
+        err = u9i_checker_save(c, fault);
+        if (err != U9_OK) break;
     }
     if (err == U9_IO && it.window->sys) err = u9i_source_fault(c->source, &it, err, fault);
     u9i_iterator_close(&it);
@@ -137,8 +109,8 @@ u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options
     u9_err err = look_at_source(path, io, kind, &env, fault);
     if (err == U9_OK) err = refuse_existing(env, out_path, fault);
     if (err != U9_OK) return err;
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .io = io,
-                    .kind = kind};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .lz4 = 1,
+                    .io = io, .kind = kind};
     char *partial = u9i_atomic_dir_name(out_path);
     if (partial == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
     err = u9i_atomic_dir_begin(env, partial, path, fault);

@@ -35,6 +35,10 @@ struct u9_log {
  */
 U9_MUST_CHECK u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count);
 
+/* As u9i_writer_append_body. */
+U9_MUST_CHECK u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32_t count,
+                                         bool lz4);
+
 /* True if this process did not open the handle. */
 static inline bool u9i_log_forked(const u9_log *log)
 {

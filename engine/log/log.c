@@ -226,6 +226,15 @@ u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count)
     return leave(log, err);
 }
 
+u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32_t count, bool lz4)
+{
+    u9_err err = enter(log);
+    if (err != U9_OK) return err;
+    err = u9i_writer_append_body(&log->writer, body, size, count, lz4, &log->fault);
+    if (err == U9_OK) keep_policy(log);
+    return leave(log, err);
+}
+
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)
 {
     u9_entry entry = {.key = key ? *key : (u9_key){NULL, 0}, .values = values, .size = size};
