@@ -1,14 +1,12 @@
 /*
- * engine/check/salvage.c: saving what can be saved. [R-1] [R-4] [R-9]
+ * engine/check/salvage.c: saving what can be saved. [G-1] to [G-5] [R-4] [R-9]
  *
- * The new log comes into being whole or not at all: filled as "<out>.partial", closed, read back, renamed.
+ * The row is saved while it is checked (check.c), and with it what is valid behind ends that nobody confirms; then
+ * come the branches, each into a log of its own. No log gets its name before all of them are there (saved.h).
  */
-#include "engine/check/atomic_dir.h"
 #include "engine/check/checker.h"
-#include "engine/log/handle.h"
+#include "engine/segment/boundary.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -18,108 +16,116 @@
 u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
-    if (c->out == NULL || r->count == 0) return U9_OK;
-    u9_err err = u9i_log_append_body(c->out, r->body.bytes, r->body.size, r->count, r->body.lz4);
-    if (err != U9_OK) u9_log_fault(c->out, fault ? fault : &(u9_fault){0});
-    else c->saved += r->count;
-    return err;
+    return u9i_saved_put(c->saved, c->source, u9i_reader_facts(r), r->frame, &r->body, &r->first, fault);
 }
 
-u9_err u9i_checker_save_beyond(u9i_checker *c, u9i_segment *segment, uint64_t from, u9_fault *fault)
+/* Saves all valid frames of a segment that begin in [from, to), which is what the window is on. */
+static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *facts, uint64_t from, uint64_t to,
+                          u9_fault *fault)
 {
-    u9i_iterator it; /* for its file and window only */
-    u9_err err = u9i_source_iterate(c->source, segment, NULL, false, &it, fault);
-    if (err != U9_OK) return err;
     u9i_frame f;
     u9i_reader *r = &c->reader;
     size_t need;
-    while ((err = u9i_window_find(it.window, from, it.judge.size, &f)) == U9_OK) {
+    u9_err err;
+    while ((err = u9i_window_find(window, from, to, &f)) == U9_OK) {
         from = f.end;
         r->count = f.trailer.count;
         if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
             r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
             continue; /* the count is not believed before the body is proven */
-        err = u9i_checker_save(c, fault);
-        if (err != U9_OK) break;
+        err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
+        if (err != U9_OK) return err;
+        if (facts->secret.lost) c->report.unsigned_records += r->count;
     }
-    if (err == U9_IO && it.window->sys) err = u9i_source_fault(c->source, &it, err, fault);
-    u9i_iterator_close(&it);
-    return err == U9_END ? U9_OK : err;
+    if (err == U9_END) return U9_OK;
+    char path[4400];
+    return u9i_fault(fault, err, U9I_AT_OFFSET(window->sys_at, .segment = facts->number, .rule = "R-11",
+                     .path = u9i_source_path(c->source, facts->name, path, sizeof path), .sys = window->sys),
+                     "cannot read the segment");
 }
 
-/* Reads the new log once more: what was saved must be there, and nothing else. */
-static u9_err prove_salvaged(const char *out_path, const char *io, uint64_t saved, u9_fault *fault)
+u9_err u9i_checker_save_beyond(u9i_checker *c, u9_fault *fault)
 {
-    u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = io};
-    if (saved == 0) return U9_OK; /* a session without records writes no file [W-1] */
-    u9_err err = u9i_check_log(out_path, NULL, &o, &report, NULL, fault);
-    if (err != U9_OK) return err;
-    if (report.verdict == U9_V_CLEAN && report.records == saved && report.closed) return U9_OK;
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = out_path),
-                     "the new log does not read back as it was written");
+    const u9i_facts *f = u9i_reader_facts(&c->reader);
+    const u9i_iterator *it = &c->reader.iterator;
+    if (f->named) return U9_OK; /* a later session made void what is there */
+    return save_frames(c, it->window, f, it->judge.end.offset, it->judge.size, fault);
 }
 
-/* Fills `partial` with what can be saved, and proves it. */
-static u9_err salvage_into(const char *path, const char *partial, const u9_options *o,
-                           const u9_check_options *options, u9_report *report, uint64_t *saved,
-                           u9_fault *fault)
+/* Each boundary of a segment in which none is believed: its frames go into a log of their own. [G-3] */
+static u9_err save_apart(u9i_checker *c, u9i_iterator *it, u9_fault *fault)
 {
-    u9_log *out;
-    u9_err err = u9_log_open(partial, o, &out, fault);
-    if (err != U9_OK) return err;
-    err = u9i_check_log(path, out, options, report, saved, fault);
-    u9_err closed = u9_log_close(out, err == U9_OK ? fault : NULL);
-    if (err == U9_OK) err = closed;
-    return err == U9_OK ? prove_salvaged(partial, o->io, *saved, fault) : err;
+    u9i_facts f = it->segment->facts;
+    u9i_boundaries all;
+    u9_err err = u9i_boundary_search(it->window, it->judge.size, &all);
+    if (err != U9_OK) return u9i_source_fault(c->source, it, err, fault);
+    c->report.gave_up |= all.given_up;
+    f.secret.lost = true;
+    for (unsigned i = 0; i < all.count && err == U9_OK; i++) {
+        memcpy(f.secret.boundary, all.found[i], U9I_HASH_SIZE);
+        u9i_window_turn(it->window, it->window->file, &f.secret);
+        err = save_frames(c, it->window, &f, U9I_DISK_HEADER_SIZE, it->judge.size, fault);
+        if (err == U9_OK) err = u9i_saved_end(c->saved, fault);
+    }
+    return err;
 }
 
-/* The source's key kind, and its env; that it can be opened is asked before anything is made. */
-static u9_err look_at_source(const char *path, const char *io, char kind[U9I_KIND_MAX + 1],
-                             u9i_env **env, u9_fault *fault)
+u9_err u9i_checker_save_branches(u9i_checker *c, u9_fault *fault)
 {
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
-    u9_log *source;
-    u9_err err = u9_log_open(path, &reading, &source, fault);
-    if (err != U9_OK) return err;
-    memcpy(kind, source->kind, U9I_KIND_MAX + 1);
-    *env = source->source.dir->env;
-    return u9_log_close(source, NULL);
+    const u9i_catalog *catalog = c->reader.catalog;
+    u9_err err = u9i_saved_end(c->saved, fault);
+    for (size_t i = 0; i < catalog->count && err == U9_OK; i++) {
+        u9i_segment *s = catalog->segments[i];
+        if (s->facts.boundaries == 0 || s->facts.secret.lost) continue;
+        u9i_iterator it; /* for its file and window only */
+        err = u9i_source_iterate(c->source, s, NULL, false, &it, fault);
+        if (err != U9_OK) break;
+        err = save_apart(c, &it, fault);
+        u9i_iterator_close(&it);
+    }
+    return err;
 }
 
-static u9_err refuse_existing(u9i_env *env, const char *out_path, u9_fault *fault)
+/* Tells of all that was written. */
+static void tell_outputs(u9i_checker *c)
 {
-    u9i_dir *there;
-    if (out_path == NULL || out_path[0] == 0)
-        return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
-    int sys = u9i_dir_open(env, out_path, false, &there);
-    if (sys == -ENOENT) return U9_OK;
-    if (sys == 0) u9i_dir_close(there);
-    return u9i_fault(fault, U9_ARG, U9I_AT(.path = out_path, .sys = sys ? -sys : EEXIST),
-                     "the new log must not exist yet");
+    u9i_saved *s = c->saved;
+    c->report.outputs = s->count;
+    for (size_t i = 0; i < s->count && c->options.on_output; i++) {
+        u9i_saved_log *l = &s->logs[i];
+        l->told.path = l->path;
+        l->told.from = l->from;
+        c->options.on_output(c->options.ctx, &l->told);
+    }
+}
+
+static u9_err salvage_into(u9i_checker *c, u9_log *source, u9i_saved *saved, u9_fault *fault)
+{
+    c->saved = saved;
+    u9_err err = u9i_checker_run(c, source, fault);
+    if (err == U9_OK) err = u9i_saved_keep(saved, fault);
+    if (err == U9_OK) tell_outputs(c);
+    return err;
 }
 
 u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options *options,
                   u9_report *report, uint64_t *salvaged, u9_fault *fault)
 {
-    uint64_t saved = 0;
-    char kind[U9I_KIND_MAX + 1];
-    const char *io = u9i_check_io(options);
-    u9i_env *env;
-    u9_err err = look_at_source(path, io, kind, &env, fault);
-    if (err == U9_OK) err = refuse_existing(env, out_path, fault);
+    u9i_checker c;
+    u9_err err = u9i_checker_init(&c, path, options, report, fault);
     if (err != U9_OK) return err;
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .lz4 = 1,
-                    .io = io, .kind = kind};
-    char *partial = u9i_atomic_dir_name(out_path);
-    if (partial == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = out_path), "out of memory");
-    err = u9i_atomic_dir_begin(env, partial, path, fault);
-    if (err == U9_OK) err = salvage_into(path, partial, &o, options, report, &saved, fault);
-    int sys = err == U9_OK ? u9i_atomic_dir_keep(env, partial) : 0;
-    if (sys != 0)
-        err = u9i_fault(fault, U9_IO, U9I_AT(.path = out_path, .sys = -sys),
-                        "cannot give the new log its name");
-    free(partial);
-    if (salvaged) *salvaged = saved;
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io};
+    u9_log *source;
+    err = u9i_log_open_mending(path, &reading, &source, fault);
+    if (err != U9_OK) return err;
+    u9i_saved saved;
+    err = u9i_saved_init(&saved, source, out_path, c.options.io, fault);
+    if (err == U9_OK) {
+        err = salvage_into(&c, source, &saved, fault);
+        if (salvaged) *salvaged = saved.records;
+        u9i_checker_report(&c, report);
+    }
+    u9i_saved_release(&saved);
+    (void)u9_log_close(source, NULL);
     return err;
 }

@@ -168,6 +168,7 @@ static u9_err list_files(load *l)
     for (size_t i = 0; i < l->row.count; i++) {
         u9i_facts *f = &l->row.facts[i];
         f->newest = i + 1 == l->row.count;
+        f->mends = l->source->mends;
         /* A name that is gone by now: opening it tells. */
         if (u9i_dir_stat(dir, f->name, &f->stamp) != 0) f->stamp = (u9i_stamp){.identity = {0, 0}};
     }

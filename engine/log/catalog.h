@@ -37,6 +37,7 @@ typedef struct u9i_source {
     u9i_dir *dir;
     char *path;
     u9i_windows windows;
+    bool mends;           /* set before the first catalog: see u9i_facts */
     pthread_mutex_t lock; /* guards what follows */
     u9i_catalog *current; /* NULL: none yet */
 } u9i_source;

@@ -29,6 +29,10 @@ struct u9_log {
     bool ticking;         /*   it is submitted, as there is something to watch */
 };
 
+/* As u9_log_open for reading, and the boundary of a segment whose secret is lost is found without it. [G-2] */
+U9_MUST_CHECK u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out,
+                                          u9_fault *fault);
+
 /*
  * As u9_log_append_batch, and the batch gets a frame of its own: so a log that is copied frame by frame keeps
  * its frames.

@@ -54,7 +54,7 @@ static u9_err refuse_no_log(const u9_log *log, const u9i_catalog *catalog, u9_fa
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-1"),
                          "not a log: the directory has no segments (*.u9)");
     const u9i_facts *f = u9i_catalog_facts(catalog, 0);
-    if (log->source.dir->single[0] && f->header != U9_OK && !f->has_open && (f->blank || f->barren))
+    if (log->source.dir->single[0] && f->header != U9_OK && !f->has_open && (f->blank || f->barren) && f->boundaries == 0)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-1"),
                          f->size == 0 ? "not a log: the file is empty"
                                       : "not a log: no segment's header, and no copy of its secret");
@@ -138,10 +138,8 @@ static void free_log(u9_log *log)
     free(log);
 }
 
-u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+static u9_err open_log(const char *path, const u9_options *o, bool mends, u9_log **out, u9_fault *fault)
 {
-    static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
-    const u9_options *o = options ? options : &reading;
     u9_err err = out ? check_log_options(path, o, fault) : U9_ARG;
     if (err != U9_OK) return err;
     u9_log *log = calloc(1, sizeof *log);
@@ -153,6 +151,7 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     log->generation = u9i_fork_generation();
     log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->lock};
     err = open_source(log, path, fault);
+    log->source.mends = mends;
     if (err == U9_OK) err = log->writing ? open_writing(log, fault) : open_reading(log, fault);
     if (err != U9_OK) {
         free_log(log);
@@ -160,6 +159,17 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     }
     *out = log;
     return U9_OK;
+}
+
+u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+{
+    static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
+    return open_log(path, options ? options : &reading, false, out, fault);
+}
+
+u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+{
+    return open_log(path, options, true, out, fault);
 }
 
 u9_err u9_log_close(u9_log *log, u9_fault *fault)

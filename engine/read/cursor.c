@@ -95,6 +95,7 @@ static u9_err next_frame(u9_cursor *c)
         if (step == U9I_STEP_DAMAGE && d->verdict != U9_V_TORN && d->lost != 0) c->lossy = true;
         switch (step) {
         case U9I_STEP_END: return U9_END;
+        case U9I_STEP_LEAVE: break; /* not asked for */
         case U9I_STEP_DAMAGE:
             if (o->on_damage) o->on_damage(o->on_damage_ctx, d);
             else if (d->verdict != U9_V_TORN)

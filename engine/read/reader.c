@@ -38,7 +38,7 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
 static void leave_segment(u9i_reader *r)
 {
     u9i_iterator_close(&r->iterator);
-    r->reading = r->announced = r->sealed = false;
+    r->reading = r->announced = r->sealed = r->leaving = false;
 }
 
 void u9i_reader_release(u9i_reader *r)
@@ -198,15 +198,20 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     return enter_segment(r, fault);
 }
 
-/* The iterator is at its end: looks behind it, once, and turns to the next segment. */
-static void end_segment(u9i_reader *r)
+/* The iterator is at its end: looks behind it, once, tells so, once, and turns to the next segment. True: it is told. */
+static bool end_segment(u9i_reader *r, u9i_step *step)
 {
     const u9i_facts *f = u9i_reader_facts(r);
     const u9i_judge *j = &r->iterator.judge;
     if (r->seals && !r->sealed && f->named && f->tail == U9I_TAIL_ROLLED) {
         r->sealed = true;
         u9i_iterator_seal(&r->iterator);
-        return;
+        return false;
+    }
+    if (r->leaves && !r->leaving) {
+        r->leaving = true;
+        *step = U9I_STEP_LEAVE;
+        return true;
     }
     r->at = j->end;
     r->begun = true;
@@ -217,6 +222,7 @@ static void end_segment(u9i_reader *r)
     r->beyond += j->beyond;
     leave_segment(r);
     r->index++;
+    return false;
 }
 
 u9_err u9i_reader_prove(u9i_reader *r)
@@ -294,10 +300,14 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
             if (err != U9_OK || told) return err;
             continue;
         }
+        if (r->leaving) {
+            (void)end_segment(r, step);
+            continue;
+        }
         u9_err err = u9i_iterator_step(&r->iterator, step);
         if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);
         if (*step == U9I_STEP_END) {
-            end_segment(r);
+            if (end_segment(r, step)) return U9_OK;
             continue;
         }
         if (*step == U9I_STEP_FRAME) return open_body(r, step, fault);

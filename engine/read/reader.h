@@ -37,6 +37,8 @@ typedef struct u9i_reader {
 
     bool seals;           /* set by the user: also look behind the ends of rolled segments */
     bool sealed;          /* that of segments[index] is being looked behind */
+    bool leaves;          /* set by the user: before each segment is left, at its end, there is a step LEAVE */
+    bool leaving;         /*   which was told of this one */
 
     u9i_frame *frame;     /* FRAME: = &iterator.frame */
     u9i_body body;        /* FRAME: opened; borrows until the next step */

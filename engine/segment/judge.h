@@ -16,7 +16,7 @@
 
 #include "engine/segment/probe.h"
 
-typedef enum u9i_step { U9I_STEP_FRAME = 1, U9I_STEP_DAMAGE, U9I_STEP_END } u9i_step;
+typedef enum u9i_step { U9I_STEP_FRAME = 1, U9I_STEP_DAMAGE, U9I_STEP_END, U9I_STEP_LEAVE } u9i_step;
 
 /* One damaged place, before it is dressed up as a u9_damage. */
 typedef struct u9i_damage_site {

@@ -3,7 +3,7 @@
  */
 #include "engine/segment/probe.h"
 
-#include "format/base/bytes.h"
+#include "engine/segment/boundary.h"
 #include "format/base/hash.h"
 #include "format/frame/disk.h"
 
@@ -170,21 +170,6 @@ static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spar
     return U9_OK;
 }
 
-/* The trailer that the header at p claims, read apart: the window stays. [F-6] g, and a promise in it. */
-static bool claims_promise(const u9i_window *window, uint64_t p, uint64_t at)
-{
-    uint8_t bytes[U9I_TRAILER_SIZE];
-    size_t got = 0;
-    u9i_trailer t;
-    if (u9i_file_read(window->file, at, bytes, sizeof bytes, &got) != 0 || got < sizeof bytes ||
-        !u9i_trailer_decode(bytes, &t))
-        return false;
-    bool place = p == U9I_DISK_HEADER_SIZE
-                     ? t.previous == 0
-                     : t.previous >= U9I_DISK_HEADER_SIZE && t.previous < p;
-    return place && t.offset == p && t.durable != 0 && t.durable <= p;
-}
-
 /*
  * True if a frame that carries a promise stands at p, whole but for its boundary and signature. Frames
  * of an honest file do not share a byte: once `*left` bytes were hashed, as many as the file has, more of
@@ -192,23 +177,9 @@ static bool claims_promise(const u9i_window *window, uint64_t p, uint64_t at)
  */
 static bool unsigned_promise(u9i_window *window, uint64_t p, uint64_t size, uint64_t *left)
 {
-    const uint8_t *bytes;
-    size_t avail;
-    uint8_t sha[U9I_HASH_SIZE];
-    if (u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail) != U9_OK) return true;
-    if (avail < U9I_FRAME_HEADER_SIZE || memcmp(bytes + 48, u9i_frame_magic, 8) != 0) return false;
-    uint64_t length = u9i_get_be(bytes + 56, 8);
-    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) return false;
-    uint64_t total = U9I_FRAME_HEADER_SIZE + length;
-    if (total + u9i_padding(length) > size - p ||
-        !claims_promise(window, p, p + total - U9I_TRAILER_SIZE))
-        return false;
-    if (total > *left) return true;
-    *left -= total;
-    if (u9i_window_bytes(window, p, (size_t)total, &bytes, &avail) != U9_OK) return true;
-    if (avail < total) return false;
-    u9i_hash(bytes + U9I_FRAME_HEADER_SIZE, (size_t)length, sha);
-    return memcmp(sha, bytes + 16, U9I_HASH_SIZE) == 0;
+    u9i_unsigned f;
+    u9_err err = u9i_unsigned_at(window, p, size, left, &f);
+    return err == U9_OK ? f.trailer.durable != 0 : err != U9_CORRUPT;
 }
 
 /*
@@ -257,6 +228,21 @@ static u9_err look_secret(u9i_facts *f, u9i_window *window)
     return U9_OK;
 }
 
+/* The header opens nothing, and there is no copy of the secret: by the frames themselves. [G-2] */
+static u9_err find_boundary(u9i_facts *f, u9i_window *window, char *kind)
+{
+    u9i_boundaries all;
+    u9_err err = u9i_boundary_search(window, f->size, &all);
+    if (err != U9_OK) return err;
+    const uint8_t *boundary = u9i_boundary_elected(&all);
+    f->boundaries = all.count;
+    if (boundary == NULL) return U9_OK;
+    memcpy(f->secret.boundary, boundary, U9I_HASH_SIZE);
+    f->secret.lost = true;
+    f->barren = false;
+    return read_open(f, window, kind);
+}
+
 u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare *spares,
                  size_t spare_count, char *kind)
 {
@@ -275,6 +261,7 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(f, window, kind);
         if (err == U9_OK && !f->has_open) err = look_secret(f, window);
+        if (err == U9_OK && f->barren && f->mends && !f->blank) err = find_boundary(f, window, kind);
     }
     return err == U9_OK ? read_end(f, window, kind) : err;
 }

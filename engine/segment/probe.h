@@ -15,8 +15,10 @@ typedef struct u9i_facts {
     u9i_stamp stamp;    /* the file, when it was looked at */
     uint64_t size;      /* bytes, then */
     u9_err header;      /* what the disk header is: U9_OK, U9_CORRUPT, U9_VERSION [H-4] */
+    bool mends;         /* asked for: the boundary is found without the secret, if need be [G-2] */
     u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
     bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
+    unsigned boundaries; /* so many were found without the secret; of several none is believed */
     bool blank;         /* a creation cut short [L-4] */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open_record open; /* (its `kind` is not kept) */
@@ -41,7 +43,7 @@ typedef struct u9i_spare {
 } u9i_spare;
 
 /*
- * Looks at the file that the window is on; `facts` has its number, name and stamp, and `newest`. `spares` are
+ * Looks at the file that the window is on; `facts` has its number, name and stamp, `newest` and `mends`. `spares` are
  * tried, in this order, where the header opens nothing. `kind` has U9I_KIND_MAX + 1 bytes: filled with the key
  * kind where it is "" and a record of this segment tells it. U9_IO, U9_NOMEM.
  */

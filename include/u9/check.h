@@ -41,7 +41,8 @@ typedef enum u9_reason {
     U9_R_FOREIGN = 15,   /* a segment of another log, or in another's place */
     U9_R_UNCLOSED = 16,  /* the writer did not close: the end of the log is where its frames end */
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
-    U9_R_BLANK = 18      /* a segment's creation was cut short: nothing in it was ever promised */
+    U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
+    U9_R_UNSIGNED = 24   /* salvage: the secret is lost; frames were found without it, and are not authentic for sure */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */
@@ -91,17 +92,36 @@ typedef struct u9_report {
     uint8_t last_key[512];
     size_t first_key_size;    /* 0 if there is none */
     size_t last_key_size;
+    uint64_t unsigned_records; /* salvage: records whose signatures could not be proven (U9_R_UNSIGNED) */
+    uint64_t outputs;         /* salvage: logs written, OUT included */
+    int gave_up;              /* salvage, not 0: a search without a secret was given up; there may be more */
 } u9_report;
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);
 
+/* A log that a salvage wrote. Plain memory; the texts borrow until the callback returns. */
+typedef struct u9_output {
+    const char *path;          /* it is there, whole and verified */
+    unsigned number;           /* 1: out_path; above that a branch: "<out_path>.fork-<number>" */
+    uint64_t records;          /* in it */
+    uint64_t unsigned_records; /* of these, those whose signatures could not be proven */
+    const char *from;          /* where the first of them stood: the file, NULL if there is none, */
+    uint64_t segment;          /*   the segment's number, as in u9_damage, */
+    uint64_t begin;            /*   the frame's offset, */
+    uint64_t ordinal;          /*   and the number that it had there */
+} u9_output;
+
+/* Told of each log that a salvage wrote, by rising numbers, when all of them are there. */
+typedef void u9_output_fn(void *ctx, const u9_output *output);
+
 typedef struct u9_check_options {
     size_t size;              /* sizeof(u9_check_options) */
     u9_damage_fn *on_damage;  /* may be NULL */
     u9_progress_fn *on_progress; /* may be NULL */
-    void *ctx;                /* first argument of both */
+    void *ctx;                /* first argument of all */
     const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
+    u9_output_fn *on_output;  /* salvage; may be NULL */
 } u9_check_options;
 
 /*

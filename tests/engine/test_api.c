@@ -59,13 +59,16 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
         {U9_R_BLANK, "blank", "L-4"},
     };
+    ck_assert_int_eq(U9_R_UNSIGNED, 24);
+    ck_assert_str_eq(u9_reason_name(U9_R_UNSIGNED), "unsigned");
+    ck_assert_str_eq(u9_reason_rule(U9_R_UNSIGNED), "G-3");
     for (int i = 0; i < 19; i++) {
         ck_assert_int_eq(rows[i].reason, i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
     }
-    for (int i = -1; i < 30; i += i < 0 ? 20 : 1) {
+    for (int i = -1; i < 30; i += i < 0 ? 26 : 1) {
         ck_assert_str_eq(u9_reason_name((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_text((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_rule((u9_reason)i), "");
@@ -92,8 +95,9 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
 {
     if (sizeof(void *) != 8) return;
     ck_assert_uint_eq(sizeof(u9_options), 72);
-    ck_assert_uint_eq(sizeof(u9_check_options), 40);
-    ck_assert_uint_eq(sizeof(u9_report), 1784);
+    ck_assert_uint_eq(sizeof(u9_check_options), 48);
+    ck_assert_uint_eq(sizeof(u9_output), 64);
+    ck_assert_uint_eq(sizeof(u9_report), 1808);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
     ck_assert_uint_eq(sizeof(u9_damage), 64);
@@ -105,6 +109,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_muid), 24);
     ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
     ck_assert_uint_eq(offsetof(u9_check_options, io), 32);
+    ck_assert_uint_eq(offsetof(u9_check_options, on_output), 40);
 }
 END_TEST
 
@@ -121,7 +126,8 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
         u9_err err = u9_check(log, &o, &report, &fault);
         ck_assert_int_eq(err, earlier ? U9_OK : U9_ARG);
         if (!earlier)
-            ck_assert_ptr_nonnull(strstr(fault.text, o.size == sizeof o ? "carrier pigeon" : "options.size"));
+            ck_assert_ptr_nonnull(strstr(fault.text, o.size == sizeof o || o.size == offsetof(u9_check_options, on_output)
+                                                         ? "carrier pigeon" : "options.size"));
     }
     o.size = sizeof o;
     ck_assert_int_eq(u9_salvage(log, at("out"), &o, &report, &saved, &fault), U9_ARG);
@@ -131,6 +137,11 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
     ck_assert_uint_eq(report.records, 3);
     ck_assert_int_eq(u9_salvage(log, at("out"), &o, &report, &saved, &fault), U9_OK);
     ck_assert_uint_eq(saved, 3);
+    report = (u9_report){.size = offsetof(u9_report, unsigned_records), .outputs = 7};
+    ck_assert_int_eq(u9_check(log, NULL, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.records, 3);
+    ck_assert_uint_eq(report.outputs, 7); /* an earlier host has none */
+    ck_assert_uint_eq(report.size, offsetof(u9_report, unsigned_records));
 }
 END_TEST
 

@@ -7,21 +7,58 @@
 
 #include "format/base/bytes.h"
 #include "format/frame/body.h"
+#include "format/frame/disk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static u9_report report; /* of the last salvage */
+static u9_report report; /* of the last salvage: */
 static uint64_t salvaged;
+static u9_output outputs[20];
+static u9_damage damages[20];
+static unsigned output_count, damage_count;
+
+static void on_output(void *ctx, const u9_output *output)
+{
+    (void)ctx;
+    ck_assert_uint_lt(output_count, 20);
+    outputs[output_count++] = *output;
+    ck_assert_uint_eq(output->number, output_count);
+}
+
+static void on_damage(void *ctx, const u9_damage *damage)
+{
+    (void)ctx;
+    if (damage_count < 20) damages[damage_count++] = *damage;
+}
 
 static void salvage(const char *from, const char *to)
 {
     u9_fault fault = {0};
-    u9_check_options o = {.size = sizeof o, .io = io_of(at(from))};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at(from)), .on_output = on_output,
+                          .on_damage = on_damage};
+    output_count = damage_count = 0;
     report = (u9_report){.size = sizeof report};
     u9_err err = u9_salvage(at(from), at(to), &o, &report, &salvaged, &fault);
     ck_assert_msg(err == U9_OK, "%s: %s", u9_err_name(err), fault.text);
+    ck_assert_uint_eq(report.outputs, output_count);
+}
+
+/* What the log `name` holds, which is clean, or was not written where `want` is NULL: "text text ..." */
+static void expect_texts(const char *name, const char *want)
+{
+    char all[4096] = "";
+    seen *s = look(at(name));
+    ck_assert_int_eq(s->err == U9_OK, want != NULL);
+    ck_assert_uint_eq(s->damage_count, 0);
+    for (size_t i = 0; i < s->count; i++) {
+        ck_assert_uint_eq(s->records[i].ordinal, i);
+        size_t n = strlen(all);
+        snprintf(all + n, sizeof all - n, "%s%s", n ? " " : "", s->records[i].text);
+    }
+    if (want) ck_assert_str_eq(all, want);
+    forget(s);
 }
 
 /* One record of this key and these values, as they stand; returns its size. */
@@ -118,6 +155,206 @@ START_TEST(a_frame_that_was_compressed_stays_compressed)
 }
 END_TEST
 
+/* An unclosed segment with records a0 a1 | a2 | a3, promised up to a2. */
+static forged_segment unclosed(uint64_t number, unsigned seed, const forged_segment *before)
+{
+    forged_segment s = forge_begin(number, seed, before, U9I_TAIL_ROLLED);
+    forge_records(&s, "a", 2);
+    forge_records(&s, "a", 1);
+    forge_promise(&s);
+    forge_records(&s, "a", 1);
+    return s;
+}
+
+/* Two bytes of the secret, and saves the file: no copy of it is anywhere. */
+static void lose_secret(forged_segment *s)
+{
+    s->bytes[10] ^= 0xa5;
+    s->bytes[11] ^= 0x5a;
+    forge_pad(s);
+    forge_save(s, at("log"));
+    forge_free(s);
+}
+
+static const char *segment_in(const char *log, uint64_t number)
+{
+    static char name[80];
+    snprintf(name, sizeof name, "%s/%016llx.u9", log, (unsigned long long)number);
+    return name;
+}
+
+/* [G-2] [G-3] [H-4] (F67) Readers serve nothing; salvage has it all, and says that nothing proves it. */
+START_TEST(a_lost_secret_costs_the_signatures_only)
+{
+    forged_segment s = unclosed(1, 1, NULL);
+    lose_secret(&s);
+    seen *before = look(at("log"));
+    ck_assert_uint_eq(before->count, 0);
+    ck_assert_uint_eq(before->damage_count, 2); /* the tail of what is not served, too */
+    ck_assert_int_eq(before->damages[0].reason, U9_R_HEADER);
+    ck_assert(before->damages[0].lost == U9_NOWHERE);
+    forget(before);
+    const char *sources[] = {"log", segment_in("log", 1)};
+    for (unsigned i = 0; i < 2; i++) {
+        salvage(sources[i], i ? "out2" : "out");
+        ck_assert_uint_eq(salvaged, 4);
+        ck_assert_uint_eq(report.records, 4);
+        ck_assert_uint_eq(report.unsigned_records, 4);
+        ck_assert_uint_eq(report.lost, 0);
+        ck_assert_uint_eq(report.outputs, 1);
+        ck_assert_uint_eq(outputs[0].unsigned_records, 4);
+        ck_assert_int_eq(report.verdict, U9_V_CORRUPT);
+        ck_assert_int_eq(damages[0].reason, U9_R_HEADER);
+        ck_assert_uint_eq(damages[0].lost, 0);
+        ck_assert_int_eq(damages[1].reason, U9_R_UNSIGNED);
+        ck_assert_int_eq(damages[1].verdict, U9_V_CORRUPT);
+        ck_assert_uint_eq(damages[1].lost, 0);
+        expect_texts(i ? "out2" : "out", "a0 a1 a2 a3");
+    }
+}
+END_TEST
+
+/* [G-3] Its u9open says where it belongs, and the judge goes over it as over any other. */
+START_TEST(a_segment_without_its_secret_stays_in_its_row)
+{
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "z", 3);
+    forged_segment two = unclosed(2, 1, &one);
+    uint64_t gone = 0;
+    seen_frame frames[8];
+    size_t n = list_frames(two.bytes, two.size, frames, 8);
+    for (size_t i = 0; i < n; i++)
+        if (frames[i].ordinal == 5 && frames[i].count == 1) gone = frames[i].offset;
+    two.bytes[gone + 70] ^= 1;
+    lose_secret(&two);
+    forge_end(&one, U9I_END_SEALING);
+    forge_save(&one, at("log"));
+    salvage("log", "out");
+    ck_assert_uint_eq(report.records, 6);
+    ck_assert_uint_eq(report.unsigned_records, 3);
+    ck_assert_uint_eq(report.lost, 1);
+    ck_assert_uint_eq(outputs[0].records, 6);
+    expect_texts("out", "z0 z1 z2 a3 a4 a6");
+    forge_free(&one);
+}
+END_TEST
+
+/*
+ * Puts a frame with the record "outer" into the segment that holds another frame, with a boundary of its own and
+ * right for its place, with the record "inner".
+ */
+static uint64_t forge_frame_in_record(forged_segment *s, unsigned seed)
+{
+    enum { IN = 6, CONTENT = 1024 };
+    uint8_t values[3 + CONTENT] = {0x1d, CONTENT >> 8, CONTENT & 255}, body[2048], sha[U9I_HASH_SIZE];
+    uint8_t secret_bytes[16] = {1, 2, 3, (uint8_t)seed};
+    u9i_secret secret;
+    ck_assert(u9i_secret_init(&secret, secret_bytes));
+    uint64_t p = s->size, q = p + U9I_FRAME_HEADER_SIZE + 5 + sizeof muid_key + 3 + IN;
+    ck_assert_uint_eq(q % U9I_ALIGN, 0);
+    uint8_t *frame = values + 3 + IN;
+    size_t n = record_bytes(frame + U9I_FRAME_HEADER_SIZE, 7, "inner", 5);
+    u9i_trailer t = {.ordinal = s->next.ordinal, .count = 1, .offset = q, .previous = s->next.previous,
+                     .durable = 0, .time_us = 1700000000000000};
+    memcpy(t.chain, s->next.chain, sizeof t.chain);
+    ck_assert_int_eq(u9i_frame_seal(&secret, &t, frame, n, sha), U9_OK);
+    n = raw_record(body, muid_key, sizeof muid_key, values, sizeof values, 2);
+    return forge_frame(s, body, n, 1);
+}
+
+/* [G-2] What stands in a whole frame is a record's bytes, whatever it looks like. */
+START_TEST(a_frame_in_a_record_elects_no_boundary)
+{
+    forged_segment s = unclosed(1, 1, NULL);
+    forge_frame_in_record(&s, 1);
+    lose_secret(&s);
+    salvage("log", "out");
+    ck_assert_uint_eq(report.unsigned_records, 5);
+    ck_assert_uint_eq(report.outputs, 1);
+    ck_assert_uint_eq(outputs[0].records, 5);
+    ck_assert(!report.gave_up);
+}
+END_TEST
+
+/* [G-2] [G-3] The frame around it is damaged: both boundaries remain, and none is believed. */
+START_TEST(of_several_boundaries_none_is_believed)
+{
+    forged_segment s = unclosed(1, 1, NULL);
+    uint64_t p = forge_frame_in_record(&s, 1);
+    forge_records(&s, "a", 1);
+    s.bytes[p + 900] ^= 1;
+    lose_secret(&s);
+    salvage("log", "out");
+    ck_assert_uint_eq(report.records, 0);
+    ck_assert_int_eq(damages[0].reason, U9_R_HEADER);
+    ck_assert(damages[0].lost == U9_NOWHERE);
+    ck_assert_uint_eq(report.unsigned_records, 6);
+    ck_assert_uint_eq(salvaged, 6);
+    ck_assert_uint_eq(report.outputs, 3);
+    expect_texts("out.fork-2", "a0 a1 a2 a3 a5");
+    expect_texts("out.fork-3", "inner");
+    ck_assert_uint_eq(outputs[0].records, 0);
+    ck_assert_uint_eq(outputs[1].unsigned_records, 5);
+    ck_assert_uint_eq(outputs[2].ordinal, 4);
+    ck_assert_uint_gt(outputs[2].begin, p);
+}
+END_TEST
+
+/* [G-2] Nothing of the true frames is whole, but one shows by its trailer that they had another boundary. */
+START_TEST(a_damaged_frame_contests_a_forged_one)
+{
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    uint64_t p = forge_frame_in_record(&s, 1);
+    s.bytes[100] ^= 1; /* the u9open */
+    memset(s.bytes + p, 0, 16);
+    s.bytes[p + 900] ^= 1;
+    lose_secret(&s);
+    salvage("log", "out");
+    ck_assert_uint_eq(report.outputs, 2);
+    ck_assert_uint_eq(outputs[0].records, 0);
+    expect_texts("out.fork-2", "inner");
+}
+END_TEST
+
+/* [G-2] Headers that overlap, each with a trailer that names it, cost what is asked once and four times more. */
+START_TEST(the_search_gives_up_after_four_times_the_file)
+{
+    enum { COUNT = 200 };
+    forged_segment s = unclosed(1, 1, NULL);
+    uint8_t header[64], trailer[80];
+    uint64_t from = s.size, to = from + COUNT * sizeof header;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint64_t p = from + i * sizeof header, t = to + i * sizeof trailer;
+        u9i_trailer made = {.offset = p, .previous = 32};
+        memset(header, (int)i, sizeof header);
+        memcpy(header + 48, "\xff\xffutf9f", 8);
+        u9i_set_be(header + 56, 8, t + sizeof trailer - p - sizeof header);
+        u9i_trailer_encode(&made, trailer);
+        memcpy(s.bytes + p, header, sizeof header);
+        memcpy(s.bytes + t, trailer, sizeof trailer);
+    }
+    s.size = to + COUNT * sizeof trailer;
+    lose_secret(&s);
+    salvage("log", "out");
+    ck_assert_int_ne(report.gave_up, 0);
+    ck_assert_uint_eq(report.outputs, 2);
+    expect_texts("out.fork-2", "a0 a1 a2 a3");
+}
+END_TEST
+
+/* [H-5] [G-2] What has a copy of its secret keeps its signatures. */
+START_TEST(one_flipped_bit_of_a_secret_is_mended_as_before)
+{
+    forged_segment s = unclosed(1, 1, NULL);
+    s.bytes[12] ^= 4;
+    forge_save(&s, at("log"));
+    forge_free(&s);
+    salvage("log", "out");
+    ck_assert_uint_eq(report.unsigned_records, 0);
+    expect_texts("out", "a0 a1 a2 a3");
+}
+END_TEST
+
 Suite *suite_salvage_reading(void)
 {
     Suite *suite = suite_create("salvage_reading");
@@ -125,6 +362,13 @@ Suite *suite_salvage_reading(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, a_record_that_no_append_takes_is_kept_as_it_stands);
     tcase_add_test(tc, a_frame_that_was_compressed_stays_compressed);
+    tcase_add_test(tc, a_lost_secret_costs_the_signatures_only);
+    tcase_add_test(tc, a_segment_without_its_secret_stays_in_its_row);
+    tcase_add_test(tc, a_frame_in_a_record_elects_no_boundary);
+    tcase_add_test(tc, of_several_boundaries_none_is_believed);
+    tcase_add_test(tc, a_damaged_frame_contests_a_forged_one);
+    tcase_add_test(tc, the_search_gives_up_after_four_times_the_file);
+    tcase_add_test(tc, one_flipped_bit_of_a_secret_is_mended_as_before);
     suite_add_tcase(suite, tc);
     return suite;
 }
