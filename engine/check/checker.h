@@ -3,7 +3,7 @@
  * records appended to another.
  *
  * Room: engine/check
- * Sees: include format/base engine/os engine/log engine/read
+ * Sees: include format/base engine/os engine/segment engine/log engine/read
  *
  * The room owns the verdict on a whole log, and salvage.
  */

@@ -47,7 +47,7 @@ static char *name_of(const char *out, unsigned number)
 }
 
 /* Begins the next log: its directory, marked as unfinished. */
-static u9_err begin_log(u9i_saved *s, u9_fault *fault)
+static u9_err begin_saved(u9i_saved *s, u9_fault *fault)
 {
     u9i_saved_log *more = realloc(s->logs, (s->count + 1) * sizeof *more);
     if (more == NULL) return no_memory(s, fault);
@@ -70,7 +70,7 @@ u9_err u9i_saved_init(u9i_saved *s, u9_log *source, const char *out_path, const 
     memcpy(s->kind, source->kind, sizeof s->kind);
     if (out_path == NULL || out_path[0] == 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
-    return begin_log(s, fault);
+    return begin_saved(s, fault);
 }
 
 void u9i_saved_release(u9i_saved *s)
@@ -118,7 +118,7 @@ u9_err u9i_saved_put(u9i_saved *s, const u9i_source *source, const u9i_facts *fa
 {
     uint32_t count = frame->trailer.count;
     if (count == 0) return U9_OK;
-    u9_err err = s->begun ? U9_OK : begin_log(s, fault);
+    u9_err err = s->begun ? U9_OK : begin_saved(s, fault);
     if (err == U9_OK && s->out == NULL) err = open_out(s, first, fault);
     if (err != U9_OK) return err;
     u9i_saved_log *l = &s->logs[s->count - 1];

@@ -138,7 +138,7 @@ static void free_log(u9_log *log)
     free(log);
 }
 
-static u9_err open_log(const char *path, const u9_options *o, bool mends, u9_log **out, u9_fault *fault)
+static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_log **out, u9_fault *fault)
 {
     u9_err err = out ? check_log_options(path, o, fault) : U9_ARG;
     if (err != U9_OK) return err;
@@ -164,12 +164,12 @@ static u9_err open_log(const char *path, const u9_options *o, bool mends, u9_log
 u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
     static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
-    return open_log(path, options ? options : &reading, false, out, fault);
+    return open_handle(path, options ? options : &reading, false, out, fault);
 }
 
 u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
-    return open_log(path, options, true, out, fault);
+    return open_handle(path, options, true, out, fault);
 }
 
 u9_err u9_log_close(u9_log *log, u9_fault *fault)
