@@ -4,6 +4,8 @@
 #include <u9/check.h>
 #include <u9/err.h>
 
+#include <stdbool.h>
+
 const char *u9_err_name(u9_err err)
 {
     switch (err) {
@@ -59,21 +61,26 @@ static const struct {
     [U9_R_UNCLOSED] = {"unclosed", "R-6", "the writer is still at it, or did not close"},
     [U9_R_SEAL] = {"seal", "R-8", "what stands behind the segment's end is unfinished or damaged"},
     [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
+    [U9_R_UNREADABLE] = {"unreadable", "R-11", "bytes of the segment cannot be read from the disk"},
 };
 
-enum { REASONS = sizeof reasons / sizeof reasons[0] };
+/* True for a number that some reason has. */
+static bool is_reason(u9_reason reason)
+{
+    return (unsigned)reason < sizeof reasons / sizeof reasons[0] && reasons[reason].name;
+}
 
 const char *u9_reason_name(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].name : "?";
+    return is_reason(reason) ? reasons[reason].name : "?";
 }
 
 const char *u9_reason_text(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].text : "?";
+    return is_reason(reason) ? reasons[reason].text : "?";
 }
 
 const char *u9_reason_rule(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].rule : "";
+    return is_reason(reason) ? reasons[reason].rule : "";
 }

@@ -41,7 +41,8 @@ typedef enum u9_reason {
     U9_R_FOREIGN = 15,   /* a segment of another log, or in another's place */
     U9_R_UNCLOSED = 16,  /* the writer did not close: the end of the log is where its frames end */
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
-    U9_R_BLANK = 18      /* a segment's creation was cut short: nothing in it was ever promised */
+    U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
+    U9_R_UNREADABLE = 21 /* bytes there cannot be read from the disk */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */

@@ -65,7 +65,11 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
     }
+    ck_assert_int_eq(U9_R_UNREADABLE, 21);
+    ck_assert_str_eq(u9_reason_name(U9_R_UNREADABLE), "unreadable");
+    ck_assert_str_eq(u9_reason_rule(U9_R_UNREADABLE), "R-11");
     for (int i = -1; i < 30; i += i < 0 ? 20 : 1) {
+        if (i == U9_R_UNREADABLE) continue;
         ck_assert_str_eq(u9_reason_name((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_text((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_rule((u9_reason)i), "");
