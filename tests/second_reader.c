@@ -35,10 +35,11 @@ typedef struct frame {
 
 typedef struct second_file {
     uint64_t number, n;
-    uint8_t *d, secret[16], boundary[16];
+    uint8_t *d, *dark, secret[16], boundary[16]; /* dark: not 0 for a block that cannot be read */
     frame *frames, *open; /* all that are valid, in order; the one at 32, if it is a u9open */
     size_t n_frames;
     int bad_header, foreign, named;
+    int keyless; /* its header cannot be read, and its secret is nowhere else */
     int is_void; /* 1: a creation cut short; 2: by L-3 */
 } second_file;
 
@@ -103,11 +104,20 @@ static uint64_t block_up(uint64_t x)
     return (x + 4095) & ~(uint64_t)4095;
 }
 
-/* Behind the last byte of [a,b) that is not zero; a if all are zero or absent. */
+/* Are there bytes in [a,b) that cannot be read? */
+static int unread(const second_file *s, uint64_t a, uint64_t b)
+{
+    if (b > s->n) b = s->n;
+    for (uint64_t k = a / 4096; a < b && k <= (b - 1) / 4096; k++)
+        if (s->dark[k]) return 1;
+    return 0;
+}
+
+/* Behind the last byte of [a,b) that is not zero, or cannot be read; a if all are zero or absent. */
 static uint64_t nonzero_end(const second_file *s, uint64_t a, uint64_t b)
 {
     if (b > s->n) b = s->n;
-    while (b > a && !s->d[b - 1]) b--;
+    while (b > a && !s->d[b - 1] && !s->dark[(b - 1) / 4096]) b--;
     return b > a ? b : a;
 }
 
@@ -305,6 +315,7 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     uint8_t sum[16];
     memset(f, 0, sizeof *f);
     n = n > p ? n - p : 0;
+    if (unread(s, p, p + 64)) return U9_R_UNREADABLE;
     if (p % 16 || p < 32 || n < 16 || (proven && !same(h, s->boundary))) return U9_R_BOUNDARY;
     if (n < 56 || memcmp(h + 48, "\xff\xffutf9f", 8) != 0) return U9_R_MAGIC;
     if (n < 64) return U9_R_LENGTH;
@@ -313,6 +324,7 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     f->p = p; /* magic and F-5 hold */
     f->end = p + 64 + f->length + (-f->length & 15);
     if (f->end - p > n) return U9_R_LENGTH;
+    if (unread(s, p, f->end)) return U9_R_UNREADABLE;
     for (uint64_t q = p + 16; proven && q < f->end; q += 16)
         if (same(s->d + q, s->boundary)) return U9_R_OVERLAP;
     if (proven && !signed_at(s, h)) return U9_R_SIGNATURE;
@@ -419,8 +431,10 @@ static int prepare(second_log *g, second_file *s)
     memcpy(s->secret, s->d + 8, 16);
     hash16(s->secret, 16, s->boundary);
     find(g, s);
+    s->keyless = unread(s, 0, 32);
     if (!s->open && spare_secret(g, s)) {
         s->n_frames = 0;
+        s->keyless = 0;
         find(g, s);
     }
     s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
@@ -445,10 +459,11 @@ static const frame *next(const second_file *s, const place *at, uint64_t limit)
     }
 }
 
-static u9_reason why(const second_file *s, uint64_t x, uint64_t limit) /* */
+/* Why [x,y) is no frame, in a file that may not pass `limit`. */
+static u9_reason why(const second_file *s, uint64_t x, uint64_t y, uint64_t limit)
 {
     frame f;
-    u9_reason r = check(s, zeros(s, x, block_up(x)) ? block_up(x) : x, limit, 1, &f);
+    u9_reason r = unread(s, x, y) ? U9_R_UNREADABLE : check(s, zeros(s, x, block_up(x)) ? block_up(x) : x, limit, 1, &f);
     return r == U9_R_NONE ? U9_R_FOLLOW : r;
 }
 
@@ -501,6 +516,11 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
             say(g, U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s, x, stop, at->ordinal, 0);
         return;
     }
+    if (unread(s, d, s->n)) { /* */
+        say(g, U9_V_UNKNOWN, U9_R_UNREADABLE, s, d, nonzero_end(s, d, s->n), at->ordinal,
+            behind ? 0 : NOWHERE);
+        return;
+    }
     if (zeros(s, d, s->n)) {
         if (!behind) say(g, U9_V_TORN, U9_R_UNCLOSED, s, x, x, at->ordinal, 0);
         return;
@@ -515,7 +535,7 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
     torn = stop > s->n;
     for (uint64_t o = d & ~(uint64_t)511; o < stop && o + 512 <= s->n; o += 512)
         torn |= zeros(s, o, o + 512);
-    say(g, torn ? U9_V_TORN : U9_V_UNKNOWN, behind ? U9_R_SEAL : why(s, x, NOWHERE), s, d,
+    say(g, torn ? U9_V_TORN : U9_V_UNKNOWN, behind ? U9_R_SEAL : why(s, x, x, NOWHERE), s, d,
         stop < s->n ? stop : s->n, at->ordinal,
         torn || behind ? 0 : between(at->ordinal, y ? y->ordinal : NOWHERE));
     g->damages[g->n_damages - 1].at_most = !torn && !behind;
@@ -536,13 +556,14 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     if (by) promise = named;
     if (s->open) *at = (place){32, s->open->ordinal, s->open->chain, NULL};
     if (s->bad_header) /* [H-4] */
-        say(g, U9_V_CORRUPT, U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
+        say(g, U9_V_CORRUPT, unread(s, 0, 32) ? U9_R_UNREADABLE : U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
     while (at->x < named) {
         f = next(s, at, named);
         if (!f) { /* */
             f = y = from(s, at->x, named);
-            if (!y || !(y->previous < promise || promise >= y->p)) break;
-            say(g, U9_V_CORRUPT, why(s, at->x, named), s, at->x, y->p, at->ordinal,
+            int promised = y && (y->previous < promise || promise >= y->p);
+            if (!y || (!promised && !unread(s, at->x, y->p))) break;
+            say(g, promised ? U9_V_CORRUPT : U9_V_UNKNOWN, why(s, at->x, y->p, named), s, at->x, y->p, at->ordinal,
                 between(at->ordinal, y->ordinal));
             at->x = y->p;
         }
@@ -552,7 +573,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     if (by) { /* */
         ordinal = num(by, 10);
         if (x < named)
-            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : why(s, x, named), s, x, named,
+            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : why(s, x, named, named), s, x, named,
                 at->ordinal, between(at->ordinal, ordinal));
         else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
                  (at->chain && !same(at->chain, by->f[11].at)))
@@ -565,7 +586,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         return;
     }
     if (x < promise) { /* */
-        say(g, U9_V_CORRUPT, why(s, x, NOWHERE), s, x, promise, at->ordinal,
+        say(g, U9_V_CORRUPT, why(s, x, promise, NOWHERE), s, x, promise, at->ordinal,
             between(at->ordinal, y ? y->ordinal : NOWHERE));
         g->damages[g->n_damages - 1].at_most = 1;
         *at = (place){promise, y ? y->ordinal : NOWHERE, NULL, NULL};
@@ -588,7 +609,7 @@ static second_file *by_number(second_log *g, uint64_t number)
 static int cut_short(const second_file *s) /* [L-4] */
 {
     frame f;
-    if (s->n < 96 || !zeros(s, 0, 512)) return s->n < 96;
+    if (s->n < 96 || !zeros(s, 0, 512) || unread(s, 0, s->n)) return s->n < 96;
     for (uint64_t p = 32; p < s->n; p += 16)
         if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
     return 1;
@@ -610,7 +631,7 @@ static void sort_out(second_log *g)
     for (s = files; s < stop; s++) s->is_void = !s->named && !s->foreign && cut_short(s);
     for (s = files; s < stop; s++)
         for (k = s + 1; k < stop; k++)
-            if (!s->is_void && !k->is_void && same(s->boundary, k->boundary))
+            if (!s->is_void && !k->is_void && !s->keyless && !k->keyless && same(s->boundary, k->boundary))
                 *(k->open && !k->foreign ? &s->foreign : &k->foreign) = 1;
     for (k = files; k < stop; k++)
         if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6))) &&
@@ -655,10 +676,10 @@ static void walk(second_log *g)
         }
         promise = sealed(lower) ? 96 : 0;
         lower = s;
-        if (s->foreign) {
-            for (k = s + 1; k < stop && (k->foreign || k->is_void);) k++;
+        if (s->foreign || s->keyless) {
+            for (k = s + 1; k < stop && (k->foreign || k->keyless || k->is_void);) k++;
             there = k < stop && k->open ? k->open->ordinal : NOWHERE;
-            no_segment(g, U9_R_FOREIGN, s, &at, there);
+            no_segment(g, s->foreign ? U9_R_FOREIGN : U9_R_UNREADABLE, s, &at, there);
             continue;
         }
         if (gone.number && gone.number >= g->trim_segment && !by_number(g, gone.number))
@@ -682,14 +703,15 @@ static uint64_t number_in(const char *name) /* [L-1]; 0 if this is no segment's 
     return fine && !strcmp(name + 16, ".u9") ? strtoull(name, NULL, 16) : 0;
 }
 
-/* Takes in a file of n bytes; returns where they are to be put. */
-static uint8_t *take(second_log *g, uint64_t number, uint64_t n)
+/* Takes in a file of n bytes, which are to be put into `d`. */
+static second_file *take(second_log *g, uint64_t number, uint64_t n)
 {
     second_file s = {.number = number, .n = n};
     s.d = keep(g, n + 32);
+    s.dark = keep(g, n / 4096 + 1);
     g->files = grown(g->files, g->n_files, sizeof s);
     g->files[g->n_files++] = s;
-    return s.d;
+    return &g->files[g->n_files - 1];
 }
 
 static int load(second_log *g, const char *path, uint64_t number)
@@ -698,7 +720,7 @@ static int load(second_log *g, const char *path, uint64_t number)
     FILE *in;
     int whole;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
-    uint8_t *bytes = take(g, number, (uint64_t)st.st_size);
+    uint8_t *bytes = take(g, number, (uint64_t)st.st_size)->d;
     in = fopen(path, "rb");
     whole = in && fread(bytes, 1, (size_t)st.st_size, in) == (size_t)st.st_size;
     if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path); /* */
@@ -764,7 +786,12 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
     for (size_t i = 0; i < n; i++) {
         uint64_t number = number_in(sources[i].name);
         if (!sources[i].bytes || (!single && !number)) continue;
-        memcpy(take(out, number, sources[i].size), sources[i].bytes, sources[i].size);
+        second_file *s = take(out, number, sources[i].size);
+        memcpy(s->d, sources[i].bytes, sources[i].size);
+        for (uint64_t k = 0; sources[i].dark && k * 4096 < s->n; k++) {
+            s->dark[k] = sources[i].dark[k];
+            if (s->dark[k]) memset(s->d + k * 4096, 0, s->n - k * 4096 < 4096 ? s->n - k * 4096 : 4096);
+        }
     }
     return judge(out, single);
 }

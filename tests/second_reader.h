@@ -54,6 +54,7 @@ typedef struct second_source {
     const char *name; /* without its directory */
     const uint8_t *bytes;
     size_t size;
+    const uint8_t *dark; /* not NULL: for each block of 4096 bytes, whether it cannot be read */
 } second_source;
 
 /* The same for a log in memory; `single`: one segment file. The bytes are copied. */

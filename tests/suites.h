@@ -61,7 +61,8 @@
     X(range)   \
     X(directory) \
     X(live) \
-    X(segment)
+    X(segment) \
+    X(unreadable)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

@@ -206,7 +206,7 @@ static bool is_current(const load *l)
     if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l->old, &l->row.facts[i]);
-        if (s == NULL || (!s->facts.has_open && !s->facts.blank)) return false;
+        if (s == NULL || (!s->facts.has_open && !s->facts.blank) || s->facts.unread) return false;
     }
     return true;
 }
@@ -231,7 +231,7 @@ static u9i_spare *list_spares(const load *l, size_t i, size_t *count)
 static bool keep_facts(const load *l, u9i_facts *f)
 {
     const u9i_segment *s = known(l->old, f);
-    if (s == NULL || !s->facts.has_open || s->facts.header != U9_OK) return false;
+    if (s == NULL || !s->facts.has_open || s->facts.header != U9_OK || s->facts.unread) return false;
     bool newest = f->newest;
     *f = s->facts;
     f->newest = newest;

@@ -54,6 +54,9 @@ static u9_err refuse_no_log(const u9_log *log, const u9i_catalog *catalog, u9_fa
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-1"),
                          "not a log: the directory has no segments (*.u9)");
     const u9i_facts *f = u9i_catalog_facts(catalog, 0);
+    if (log->source.dir->single[0] && f->wrong == U9_R_UNREADABLE && f->boundaries == 0)
+        return u9i_fault(fault, U9_IO, U9I_AT_OFFSET(0, .path = path, .sys = f->unread, .rule = "R-11"),
+                         "the file's header cannot be read, nor is there a copy of its secret");
     if (log->source.dir->single[0] && f->header != U9_OK && !f->has_open && (f->blank || f->barren) && f->boundaries == 0)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-1"),
                          f->size == 0 ? "not a log: the file is empty"

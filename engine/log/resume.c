@@ -1,5 +1,5 @@
 /*
- * engine/log/resume.c: see resume.h. [R-4] [S-5] [W-3]
+ * engine/log/resume.c: see resume.h. [R-4] [R-11] [S-5] [W-3]
  */
 #include "engine/log/resume.h"
 
@@ -40,6 +40,16 @@ static int keep_last(void *ctx, const char *name)
     return 0;
 }
 
+/* What cannot be read is no end: nothing is appended to a log whose end may depend on it. */
+static u9_err refuse_unread(const search *s, const u9i_facts *f, uint64_t at, int sys)
+{
+    char path[4400];
+    return u9i_fault(s->fault, U9_IO,
+                     U9I_AT_OFFSET(at, .path = u9i_source_path(s->source, f->name, path, sizeof path),
+                                   .sys = sys, .segment = f->number, .rule = "R-11"),
+                     "bytes of the segment cannot be read: nothing is appended to a log whose end is not sure");
+}
+
 /* Nothing is appended to a log that is not whole as a row of segments. [L-4] */
 static u9_err refuse_broken(const search *s)
 {
@@ -54,6 +64,8 @@ static u9_err refuse_broken(const search *s)
         const u9i_facts *f = u9i_catalog_facts(c, i);
         char path[4400];
         u9i_source_path(s->source, f->name, path, sizeof path);
+        if (f->unread && !f->is_void && !(f->has_open && f->named))
+            return refuse_unread(s, f, f->unread_at, f->unread);
         if (f->wrong != U9_R_NONE && !f->is_void)
             return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
                              "the segment belongs to another log or another place");
@@ -80,6 +92,8 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
         s->on_damage(s->ctx, &damage);
     }
     if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
+    else if (it.judge.unread != U9_NOWHERE)
+        err = refuse_unread(s, &segment->facts, it.judge.unread, it.judge.unread_sys);
     *out = it.judge;
     u9i_iterator_close(&it);
     return err;

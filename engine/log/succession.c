@@ -74,7 +74,8 @@ static void find_twins(u9i_row *row)
         for (size_t j = 0; j < i; j++) {
             u9i_facts *a = &row->facts[j], *b = &row->facts[i];
             if (memcmp(a->secret.boundary, b->secret.boundary, U9I_HASH_SIZE) != 0 ||
-                cut_short(row, a) || cut_short(row, b))
+                cut_short(row, a) || cut_short(row, b) || a->wrong == U9_R_UNREADABLE ||
+                b->wrong == U9_R_UNREADABLE) /* these have none that is known */
                 continue;
             if (a->has_open && a->open.segment == a->number) b->wrong = U9_R_FOREIGN;
             else if (b->has_open && b->open.segment == b->number) a->wrong = U9_R_FOREIGN;

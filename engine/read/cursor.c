@@ -101,6 +101,7 @@ static u9_err next_frame(u9_cursor *c)
             else if (d->verdict != U9_V_TORN)
                 return u9i_fault(&c->fault, U9_CORRUPT,
                                  U9I_AT_OFFSET(d->begin, .path = d->path, .segment = d->segment,
+                                               .sys = c->reader.damage_sys,
                                                .rule = u9_reason_rule(d->reason)),
                                  "%s", u9_reason_text(d->reason));
             break;

@@ -85,6 +85,7 @@ void u9i_reader_segments(u9i_reader *r, size_t first, size_t last)
 static u9_err tell_damage(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_damage_site site)
 {
     r->damage = u9i_source_damage(r->source, f, &site, r->path, sizeof r->path);
+    r->damage_sys = site.sys ? site.sys : site.reason == U9_R_UNREADABLE ? f->unread : 0;
     *step = U9I_STEP_DAMAGE;
     return U9_OK;
 }
@@ -189,7 +190,7 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     if (f->header != U9_OK && !r->announced) {
         r->announced = true;
-        site.reason = U9_R_HEADER;
+        site.reason = f->unread && f->unread_at == 0 ? U9_R_UNREADABLE : U9_R_HEADER;
         site.end = U9I_DISK_HEADER_SIZE;
         site.lost = f->barren && !f->named ? U9_NOWHERE : 0; /* [H-4] */
         return tell_damage(r, step, f, site);

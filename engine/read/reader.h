@@ -46,6 +46,7 @@ typedef struct u9i_reader {
     u9i_record first, last; /* the first and the last one; they borrow the body */
     uint8_t *scratch;     /* U9I_BODY_MAX bytes of address space */
     u9_damage damage;     /* DAMAGE: its path is `path` */
+    int damage_sys;       /*   U9_R_UNREADABLE: errno */
     char path[4400];
     u9_verdict tail;      /* END: how the last segment ends */
     bool closed;

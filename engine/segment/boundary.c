@@ -68,8 +68,8 @@ static u9_err next_magic(u9i_window *w, uint64_t size, uint64_t *p)
         size_t avail;
         u9_err err = u9i_window_bytes(w, *p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
         if (err != U9_OK) return err;
-        if (avail < U9I_FRAME_HEADER_SIZE) *p = size;
-        else if (bytes[48] == u9i_frame_magic[0] && memcmp(bytes + 48, u9i_frame_magic, 8) == 0) break;
+        if (avail < U9I_FRAME_HEADER_SIZE) continue; /* it is dark there, or the file's end */
+        if (bytes[48] == u9i_frame_magic[0] && memcmp(bytes + 48, u9i_frame_magic, 8) == 0) break;
     }
     return U9_OK;
 }

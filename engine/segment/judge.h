@@ -26,6 +26,7 @@ typedef struct u9i_damage_site {
     uint64_t ordinal, lost; /* U9_NOWHERE: not known */
     bool at_most;
     uint64_t owner; /* a byte range that holds this offset tells of it [P-1] */
+    int sys;        /* U9_R_UNREADABLE: errno */
 } u9i_damage_site;
 
 enum { U9I_SITES_MAX = 4 };
@@ -67,6 +68,8 @@ typedef struct u9i_judge {
     uint64_t last;       /* offset of the last frame passed, 0 if none */
     bool last_closes;    /* it holds a u9end */
     uint64_t time_us;    /* its time */
+    uint64_t unread;     /* the first offset that could not be read, of what it judged by; U9_NOWHERE: none */
+    int unread_sys;      /*   errno */
 } u9i_judge;
 
 /*

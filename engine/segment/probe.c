@@ -1,5 +1,5 @@
 /*
- * engine/segment/probe.c: see probe.h. [H-4] [H-5] [S-1] [S-4] [L-4]
+ * engine/segment/probe.c: see probe.h. [H-4] [H-5] [S-1] [S-4] [L-4] [R-11]
  */
 #include "engine/segment/probe.h"
 
@@ -39,6 +39,14 @@ static void keep_kind(char *kind, u9i_span from)
     if (kind[0] == 0) memcpy(kind, from.data, from.size);
 }
 
+/* Keeps that the frame in question could not be read: what it says is not known. */
+static void note_unread(u9i_facts *f, const u9i_window *window)
+{
+    if (window->why != U9_R_UNREADABLE) return;
+    f->unread = window->unread_sys;
+    f->unread_at = window->unread.begin;
+}
+
 /* Reads the u9open that must be the first frame. [S-1] [C-3] */
 static u9_err read_open(u9i_facts *f, u9i_window *window, char *kind)
 {
@@ -49,6 +57,7 @@ static u9_err read_open(u9i_facts *f, u9i_window *window, char *kind)
     window->secret = f->secret;
     u9_err err = u9i_window_at(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
     if (err == U9_IO) return err;
+    note_unread(f, window);
     if (err != U9_OK || u9i_body_open(&frame, scratch, sizeof scratch, &need, &body) != U9_OK ||
         body.kind != U9I_BODY_OPEN ||
         u9i_open_record_decode(body.bytes, body.size, &f->open) != U9_OK)
@@ -87,6 +96,7 @@ static u9_err read_end(u9i_facts *f, u9i_window *window, char *kind)
     uint8_t scratch[U9I_BLOCK];
     if (!may_have_end(f)) return U9_OK;
     u9_err err = decode_end(f, window, scratch, &f->end_frame, &f->end, &f->has_end);
+    if (err == U9_OK && f->unread == 0) note_unread(f, window);
     if (err != U9_OK || !f->has_end) return err;
     keep_kind(kind, f->end.key_kind);
     f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
@@ -164,6 +174,7 @@ static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spar
         found = secret_fits(spares[i].secret, spares[i].boundary, &secret);
     u9_err err = found ? U9_OK : secret_from_end(f, window, &secret, &found);
     if (err == U9_OK && !found) err = secret_from_flips(f, window, &secret, &found);
+    if (!found && f->unread != 0 && f->unread_at == 0) f->wrong = U9_R_UNREADABLE;
     if (!found || memcmp(secret.bytes, f->secret.bytes, sizeof secret.bytes) == 0) return err;
     f->secret = secret;
     if (f->header == U9_OK) f->header = U9_CORRUPT; /* U9_VERSION stays: another magic is told first [H-4] */
@@ -196,6 +207,7 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
         f->blank = true;
         return U9_OK;
     }
+    if (f->unread) return U9_OK; /* who knows what is there */
     u9_err err = u9i_window_zeros(window, 0, U9I_SECTOR, &zeros);
     if (err != U9_OK) return err;
     if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir))) return U9_OK;
@@ -204,9 +216,11 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
         const uint8_t *bytes;
         size_t avail;
         err = u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
-        if (err != U9_OK || avail < U9I_FRAME_HEADER_SIZE) return err;
+        if (err != U9_OK) return err;
+        if (avail < U9I_FRAME_HEADER_SIZE) break;
         if (bytes[48] == 0xff && unsigned_promise(window, p, f->size, &left)) f->blank = false;
     }
+    if (window->unread.end > 0) f->blank = false; /* dark: a promise may stand there */
     return U9_OK;
 }
 
@@ -240,6 +254,7 @@ static u9_err find_boundary(u9i_facts *f, u9i_window *window, char *kind)
     memcpy(f->secret.boundary, boundary, U9I_HASH_SIZE);
     f->secret.lost = true;
     f->barren = false;
+    f->wrong = U9_R_NONE;
     return read_open(f, window, kind);
 }
 
@@ -260,8 +275,9 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(f, window, kind);
-        if (err == U9_OK && !f->has_open) err = look_secret(f, window);
-        if (err == U9_OK && f->barren && f->mends && !f->blank) err = find_boundary(f, window, kind);
+        if (err == U9_OK && !f->has_open && !f->wrong) err = look_secret(f, window);
+        bool closed = f->barren || f->wrong == U9_R_UNREADABLE;
+        if (err == U9_OK && closed && f->mends && !f->blank) err = find_boundary(f, window, kind);
     }
     return err == U9_OK ? read_end(f, window, kind) : err;
 }

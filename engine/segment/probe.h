@@ -25,6 +25,8 @@ typedef struct u9i_facts {
     bool has_end;       /* the last block is a valid u9end frame: */
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
+    int unread;         /* errno: the first frame or the last block cannot be read; 0: they can */
+    uint64_t unread_at; /*   from here on; 0: nor can the header */
 
     /* From the other segments: see u9i_catalog. */
     bool first;         /* the log begins here [L-5] */
@@ -34,7 +36,8 @@ typedef struct u9i_facts {
     bool named;         /* a later u9open names an end of it: */
     u9i_position at;
     u9i_tail tail;
-    u9_reason wrong;    /* U9_R_FOREIGN: not of this log, or not in this place [L-4] */
+    u9_reason wrong;    /* U9_R_FOREIGN: not of this log, or not in this place [L-4]; U9_R_UNREADABLE: its secret
+                         * is not to be had: no frame in it is known for one [R-11] */
 } u9i_facts;
 
 /* A copy of a segment's secret in a later one's u9open, and the boundary that it belongs to. [H-5] */

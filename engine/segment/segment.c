@@ -162,10 +162,11 @@ static void add_frame(u9i_segment *s, const u9i_frame *f)
 
 /*
  * True if nobody can find otherwise later: the end is named, or the round found a frame, and in front of it
- * at most damage that was promised.
+ * at most damage that was promised. What cannot be read now may be read later. [R-11]
  */
-static bool is_final(const u9i_segment *s, const u9i_round *round)
+static bool is_final(const u9i_segment *s, const u9i_judge *judge, const u9i_round *round)
 {
+    if (judge->unread != U9_NOWHERE) return false;
     if (s->facts.named) return round->then != U9I_STEP_DAMAGE;
     bool final = round->then == U9I_STEP_FRAME;
     for (unsigned i = 0; i < round->count; i++) final &= round->sites[i].verdict == U9_V_CORRUPT;
@@ -176,7 +177,8 @@ bool u9i_segment_remember(u9i_segment *s, unsigned generation, const u9i_judge *
                           const u9i_round *round, size_t *index)
 {
     pthread_mutex_lock(&s->lock);
-    bool keep = s->begun && s->generation == generation && is_final(s, round) && make_extents(s);
+    bool keep = s->begun && s->generation == generation && is_final(s, judge, round) &&
+                make_extents(s);
     if (keep) {
         for (unsigned i = 0; i < round->count; i++)
             s->extents[s->count++] = (u9i_extent){U9I_EXTENT_DAMAGE, round->sites[i].begin,

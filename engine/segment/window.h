@@ -11,6 +11,9 @@
  * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
  * for what it hashed in vain beside a valid frame. [F-6] Windows are dear to make: they are lent.
  *
+ * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
+ * frame that reaches into it is valid, its bytes are never taken for zeros, and reading goes on behind it. [R-11]
+ *
  * Threads: a window belongs to one; the pool to all.
  */
 #ifndef U9I_WINDOW_H
@@ -21,6 +24,10 @@
 #include "format/frame/frame.h"
 
 #include <pthread.h>
+
+typedef struct u9i_stretch {
+    uint64_t begin, end;
+} u9i_stretch;
 
 typedef struct u9i_window {
     u9i_file *file; /* borrows */
@@ -34,6 +41,10 @@ typedef struct u9i_window {
     u9i_readahead *ahead; /* reads the next chunk, once the streak is long; else NULL */
     bool coming;      /* it is at it: the chunk at base + fill */
     bool ended;       /* the last read was short: there is nothing ahead */
+    u9i_stretch *dark; /* of the window's bytes: zeros stand there; ascending */
+    size_t dark_count, dark_room;
+    u9i_stretch unread; /* spans all that was dark since the last turn or forget; end 0: nothing was */
+    int unread_sys;   /*   errno */
     int sys;          /* errno of the last failed read */
     uint64_t sys_at;  /* its offset */
     u9_reason why;    /* why the last u9i_window_at refused */
@@ -64,9 +75,18 @@ void u9i_window_turn(u9i_window *window, u9i_file *file, const u9i_secret *secre
 /* Forgets what was read: the next look is at the file. */
 void u9i_window_forget(u9i_window *window);
 
+/* True if bytes between these offsets may have been dark since the last turn or forget: it is a span. */
+static inline bool u9i_window_unread(const u9i_window *window, uint64_t from, uint64_t to)
+{
+    return window->unread.begin < to && window->unread.end > from;
+}
+
+/* What another window found dark on the same file counts here, too. */
+void u9i_window_share_unread(u9i_window *window, const u9i_window *other);
+
 /*
  * Borrows up to `need` bytes from `p` on until the next call; *avail may be more than `need`, and is less
- * only at the end of the file. U9_IO: see window->sys.
+ * only at the end of the file and in front of dark bytes. U9_IO: see window->sys.
  */
 U9_MUST_CHECK u9_err u9i_window_bytes(u9i_window *window, uint64_t p, size_t need,
                                       const uint8_t **bytes, size_t *avail);
@@ -91,8 +111,8 @@ typedef struct u9i_zeros {
 U9_MUST_CHECK u9_err u9i_window_boundary(u9i_window *window, uint64_t from, uint64_t to, uint64_t *at);
 
 /*
- * Looks for bytes that are not zero in [from, to), which may pass the end of the file. The sector in which
- * `from` lies counts if all of it is zero. [R-6]
+ * Looks for bytes that are not zero in [from, to), which may pass the end of the file; dark ones are not. The
+ * sector in which `from` lies counts if all of it is zero. [R-6]
  */
 U9_MUST_CHECK u9_err u9i_window_zeros(u9i_window *window, uint64_t from, uint64_t to, u9i_zeros *out);
 

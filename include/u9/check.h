@@ -43,6 +43,7 @@ typedef enum u9_reason {
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
     U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
     U9_R_FORK = 19,      /* promised records that the log's row of segments leaves out: the log was copied, and both went on */
+    U9_R_UNREADABLE = 21, /* bytes there cannot be read from the disk */
     U9_R_NAME = 23,      /* a segment's file has another name than its number, or holds one that another file holds */
     U9_R_UNSIGNED = 24   /* salvage: the secret is lost; frames were found without it, and are not authentic for sure */
 } u9_reason;

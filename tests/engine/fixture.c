@@ -196,6 +196,15 @@ static void tell_damage(const char *who, const u9_damage *d)
             (unsigned long long)d->begin, (unsigned long long)d->end, (long long)d->lost);
 }
 
+/* For each block of a simulated file whether it can be read; NULL: all can. free() it. */
+static uint8_t *dark_blocks(const char *path, size_t size)
+{
+    if (!sim_is_spoiled(path, 0, size)) return NULL;
+    uint8_t *dark = calloc(size / 4096 + 1, 1);
+    for (size_t p = 0; p < size; p += 4096) dark[p / 4096] = sim_is_spoiled(path, p, p + 4096);
+    return dark;
+}
+
 /* What the second reader makes of a simulated file, or of a directory of files. */
 static int second_read_simulated(const char *path, second_log *out)
 {
@@ -204,20 +213,23 @@ static int second_read_simulated(const char *path, second_log *out)
     size_t count = 1;
     char **names = single ? NULL : list_names(path, &count);
     second_source *sources = calloc(count + 1, sizeof *sources);
-    uint8_t **bytes = calloc(count + 1, sizeof *bytes);
+    uint8_t **bytes = calloc(count + 1, sizeof *bytes), **dark = calloc(count + 1, sizeof *dark);
     for (size_t i = 0; i < count; i++) {
         char inner[4400];
-        snprintf(inner, sizeof inner, "%s/%s", path, single ? "" : names[i]);
+        MUST(snprintf(inner, sizeof inner, "%s/%s", path, single ? "" : names[i]) < (int)sizeof inner);
         sources[i].name = single ? slash + 1 : names[i];
         if (!sim_is_dir(inner)) bytes[i] = read_file(single ? path : inner, &sources[i].size);
         sources[i].bytes = bytes[i];
+        if (bytes[i]) sources[i].dark = dark[i] = dark_blocks(single ? path : inner, sources[i].size);
     }
     int err = second_read_memory(sources, count, single, out);
     for (size_t i = 0; i < count; i++) {
         free(bytes[i]);
+        free(dark[i]);
         if (!single) free(names[i]);
     }
     free(bytes);
+    free(dark);
     free(sources);
     free(names);
     return err;

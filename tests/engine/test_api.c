@@ -58,7 +58,7 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_MISSING, "missing", "L-4"},  {U9_R_FOREIGN, "foreign", "L-4"},
         {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
         {U9_R_BLANK, "blank", "L-4"},       {U9_R_FORK, "fork", "L-9"},
-        {U9_R_NAME, "name", "L-2"},         {U9_R_UNSIGNED, "unsigned", "G-3"},
+        {U9_R_UNREADABLE, "unreadable", "R-11"}, {U9_R_NAME, "name", "L-2"},         {U9_R_UNSIGNED, "unsigned", "G-3"},
     };
     ck_assert_int_eq(U9_R_UNSIGNED, 24);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -141,6 +141,8 @@ void sim_hide(const char *path, uint64_t from, uint64_t to, sim_until until);
 void sim_hide_for(const char *path, uint64_t from, uint64_t to, unsigned reads);
 /* Reads of some of them fail with `error`: so many, or (0) all. */
 void sim_spoil(const char *path, uint64_t from, uint64_t to, int error, unsigned reads);
+/* True if a read of some of them would fail now. */
+bool sim_is_spoiled(const char *path, uint64_t from, uint64_t to);
 /* The one that was told last begins only after so many reads of some of its bytes. */
 void sim_delay(unsigned reads);
 /* How many of these are still to come to their end; and their end. */
