@@ -57,6 +57,7 @@
     X(damage)  \
     X(salvage) \
     X(hostile) \
+    X(parts) \
     X(range)   \
     X(directory) \
     X(live) \

@@ -34,6 +34,17 @@ static u9_err append_records(u9i_checker *c, const uint8_t *next, size_t left, u
     return err;
 }
 
+/* A record in parts of which all is there, and more than a log takes: the rest is saved. [C-6] */
+static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
+{
+    char path[4400];
+    u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = U9_R_PART, .begin = f->offset,
+                            .end = f->end, .ordinal = f->trailer.ordinal, .lost = 1,
+                            .part_total = c->reader.large};
+    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
 /*
  * A record may be served and yet be none to append, with nested values that are not well-formed [B-2] or a key of
  * another kind: it is told as lost, and the rest is saved.
@@ -42,6 +53,10 @@ u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
     const u9i_facts *f = u9i_reader_facts(r);
+    if (r->large > 0) {
+        if (c->out) tell_large(c, f, r->frame);
+        return U9_OK;
+    }
     u9_err err = append_records(c, r->body.bytes, r->body.size, r->count, fault);
     if (err != U9_ARG) return err;
     char path[4400];
@@ -64,8 +79,12 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9i_segment *segment, uint64_t fr
     while ((err = u9i_window_find(it.window, from, it.judge.size, &f)) == U9_OK) {
         from = f.end;
         r->count = f.trailer.count;
+        r->large = 0;
         if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
-            r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
+            (r->body.kind == U9I_BODY_PART && u9i_reader_join(r, &f) != U9_OK))
+            continue;
+        if (r->large > 0) tell_large(c, &segment->facts, &f);
+        if (r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
             continue; /* the count is not believed before the body is proven */
         err = append_records(c, r->body.bytes, r->body.size, r->count, fault);
         if (err != U9_OK && err != U9_ARG) break;

@@ -59,21 +59,27 @@ static const struct {
     [U9_R_UNCLOSED] = {"unclosed", "R-6", "the writer is still at it, or did not close"},
     [U9_R_SEAL] = {"seal", "R-8", "what stands behind the segment's end is unfinished or damaged"},
     [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
+    [U9_R_PART] = {"part", "C-6", "a record that stands in parts is not there as a whole"},
 };
 
 enum { REASONS = sizeof reasons / sizeof reasons[0] };
 
+static int is_reason(u9_reason reason)
+{
+    return (unsigned)reason < REASONS && reasons[reason].name;
+}
+
 const char *u9_reason_name(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].name : "?";
+    return is_reason(reason) ? reasons[reason].name : "?";
 }
 
 const char *u9_reason_text(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].text : "?";
+    return is_reason(reason) ? reasons[reason].text : "?";
 }
 
 const char *u9_reason_rule(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].rule : "";
+    return is_reason(reason) ? reasons[reason].rule : "";
 }
