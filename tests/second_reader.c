@@ -357,25 +357,37 @@ static const frame *from(const second_file *s, uint64_t x, uint64_t limit)
     return a < s->n_frames && s->frames[a].end <= limit ? &s->frames[a] : NULL;
 }
 
-/* The record whose last part is in f [C-6]: 0 if it is not whole. */
-static int join(second_log *g, const second_file *s, const frame *f, second_record *r)
+/* The parts passed of one record, in a list; what does not go on with it begins anew [C-6]. */
+static void pass_part(second_log *g, const frame *f)
 {
-    uint64_t total = num(f, 2), left = total, part = num(f, 1), p, count;
+    const frame **row = (const frame **)g->row;
+    if (g->n_row && (num(f, 2) != num(row[0], 2) || num(f, 1) <= num(row[g->n_row - 1], 1))) g->n_row = 0;
+    g->row = row = grown(row, g->n_row, sizeof *row);
+    row[g->n_row++] = f;
+}
+
+/* Makes of the list, whose last part is in, a record: U9_R_NONE, or why it is none. */
+static u9_reason join(second_log *g, second_record *r)
+{
+    const frame **row = (const frame **)g->row;
+    uint64_t total = num(row[0], 2), sum = 0, count, n = g->n_row;
     const uint8_t *first;
-    uint8_t *bytes = total <= s->n ? keep(g, total) : NULL;
-    for (const frame *q = f; bytes; q = from(s, p, q->p)) {
-        if (!q || (q != f && (q->p != p || q->count)) || q->kind != PART || num(q, 1) != part ||
-            num(q, 2) != total || q->f[4].size > left)
-            return 0;
-        left -= q->f[4].size;
-        memcpy(bytes + left, q->f[4].at, q->f[4].size);
-        p = num(q, 3);
-        if (!part--) break;
-    }
+    g->n_row = 0;
+    for (uint64_t i = 0; i < n; sum += row[i++]->f[4].size)
+        if (num(row[i], 1) != i || num(row[i], 3) != (i ? row[i - 1]->p : 0)) return U9_R_PART;
+    if (sum != total) return U9_R_PART;
+    uint8_t *bytes = keep(g, total), *end = bytes;
+    for (uint64_t i = 0; i < n; end += row[i++]->f[4].size) memcpy(end, row[i]->f[4].at, row[i]->f[4].size);
     r->bytes = bytes;
     r->size = total;
-    return bytes && !left && tuple(bytes, total, &first, &count) == total && total &&
-           !is_control(first);
+    if (total <= BODY_MAX)
+        return tuple(bytes, total, &first, &count) == total && total && is_key(first) ? U9_R_NONE : U9_R_BODY;
+    count = bytes[0] == 0x42 ? 9 : 17; /* of a larger one only head and key */
+    first = bytes + count;
+    return (bytes[0] == 0x42 || bytes[0] == 0x43) && value_size(bytes, total) == total &&
+                   be(bytes + 1 + count / 2, (unsigned)(count / 2)) && value_size(first, total - count) && is_key(first)
+               ? U9_R_NONE
+               : U9_R_BODY;
 }
 
 /* Finds and decodes all valid frames. */
@@ -474,16 +486,18 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
     second_record r = {f->ordinal, s->number, f->p, NULL, 0};
     uint64_t fill = nonzero_end(s, at->x, f->p), data = f->p + 64 + f->length, count;
     body_kind kind = f->kind;
+    u9_reason wrong = kind == BROKEN ? U9_R_BODY : U9_R_NONE;
     const uint8_t *first;
     if (fill > at->x) /* */
         say(g, fill <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s,
             at->x, fill, at->ordinal, 0);
-    if (kind == PART && f->count) {
-        if (join(g, s, f, &r)) record(g, r);
-        else kind = BROKEN;
+    if (kind == PART && !behind) {
+        pass_part(g, f);
+        wrong = f->count ? join(g, &r) : U9_R_NONE;
+        if (f->count && wrong == U9_R_NONE) record(g, r);
     }
-    if (kind == BROKEN && !behind) /* */
-        say(g, U9_V_CORRUPT, U9_R_BODY, s, f->p, f->end, f->ordinal, f->count);
+    if (wrong != U9_R_NONE && !behind) /* */
+        say(g, U9_V_CORRUPT, wrong, s, f->p, f->end, f->ordinal, f->count);
     for (uint64_t o = 0; kind == RECORDS && o < f->body_size; o += r.size, r.ordinal++) {
         r.bytes = f->body + o;
         r.size = tuple(r.bytes, f->body_size - o, &first, &count);
@@ -551,6 +565,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal;
     const frame *f, *y = NULL;
     *at = (place){32, at->ordinal, at->chain, NULL};
+    g->n_row = 0;
     for (size_t i = 0; i < s->n_frames; i++) /* */
         if (s->frames[i].durable > promise) promise = s->frames[i].durable;
     if (by) promise = named;
@@ -801,6 +816,7 @@ void second_free(second_log *log)
     for (size_t i = 0; i < log->n_files; i++) free(log->files[i].frames);
     for (size_t i = 0; i < log->n_memory; i++) free(log->memory[i]);
     free(log->files);
+    free(log->row);
     free(log->memory);
     free(log->records);
     free(log->damages);

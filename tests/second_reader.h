@@ -42,6 +42,8 @@ typedef struct second_log {
     uint64_t trim_ordinal;
     struct second_file *files;
     size_t n_files;
+    void *row;     /* parts of a record, as they are passed */
+    size_t n_row;
     void **memory; /* everything that second_free gives back */
     size_t n_memory;
 } second_log;

@@ -58,6 +58,7 @@
     X(salvage) \
     X(salvage_reading) \
     X(hostile) \
+    X(parts) \
     X(range)   \
     X(directory) \
     X(live) \

@@ -29,6 +29,7 @@ struct fsck {
     const char *salvage; /* NULL: check only */
     int json, quiet, verbose;
     int partial;         /* not 0: OUT.partial was there before */
+    uint64_t unwritten;  /* records that are whole, and too large for OUT */
     tool_losses losses;
     tool_progress bar;
 };
@@ -50,19 +51,26 @@ static void catch_signals(void)
 
 static json_t *json_damage(const u9_damage *d)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:b}", "type",
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:b}", "type",
                      "damage", "path", tool_json_text(d->path), "segment",
                      tool_json_number(d->segment), "begin", tool_json_number(d->begin), "end",
                      tool_json_number(d->end), "verdict", u9_verdict_name(d->verdict), "reason",
                      u9_reason_name(d->reason), "text", u9_reason_text(d->reason), "rule",
                      u9_reason_rule(d->reason), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
+    if (d->reason != U9_R_PART) return json;
+    json_object_set_new(json, "part", tool_json_number(d->part));
+    json_object_set_new(json, "part_at", tool_json_number(d->part_at));
+    json_object_set_new(json, "part_lacks", tool_json_number(d->part_lacks));
+    json_object_set_new(json, "part_total", tool_json_number(d->part_total));
+    return json;
 }
 
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct fsck *f = (struct fsck *)ctx;
-    int bad = damage->verdict >= U9_V_UNKNOWN;
+    int bad = damage->verdict >= U9_V_UNKNOWN || tool_is_unwritten(damage);
+    f->unwritten += (uint64_t)tool_is_unwritten(damage);
     tool_progress_end(&f->bar);
     tool_losses_add(&f->losses, damage);
     if (f->json) {
@@ -122,9 +130,13 @@ static void put_salvaged(const struct fsck *f, const u9_report *r, uint64_t salv
 {
     char lost[TOOL_LOSSES_SIZE];
     printf("%s: %" PRIu64 " record%s written, re-read and verified; %s, %" PRIu64
-           " from beyond an unconfirmed end\n",
+           " from beyond an unconfirmed end",
            f->salvage, salvaged, tool_plural(salvaged), tool_losses_text(&f->losses, lost),
            r->beyond);
+    if (f->unwritten > 0)
+        printf("; %" PRIu64 " record%s left out, too large for a log as yet", f->unwritten,
+               tool_plural(f->unwritten));
+    putchar('\n');
 }
 
 static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
@@ -133,6 +145,7 @@ static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
     if (f->salvage) {
         json_object_set_new(json, "salvage", tool_json_text(f->salvage));
         json_object_set_new(json, "salvaged", tool_json_number(salvaged));
+        json_object_set_new(json, "unwritten", tool_json_number(f->unwritten));
     }
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
 }
@@ -204,7 +217,7 @@ static int run(struct fsck *f)
         put_summary(f, &report);
         if (f->salvage) put_salvaged(f, &report, salvaged);
     }
-    return status | (report.verdict >= U9_V_UNKNOWN ? LEFT : CLEAN);
+    return status | (report.verdict >= U9_V_UNKNOWN || f->unwritten > 0 ? LEFT : CLEAN);
 }
 
 enum { SALVAGE = 256, REPAIR, CARVE };

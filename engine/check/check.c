@@ -57,8 +57,7 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     }
     note_key(r->last_key, &r->last_key_size, &reader->last);
     r->records += reader->count;
-    r->body_bytes += reader->body.size;
-    r->stored_bytes += reader->frame->body_size;
+    r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
 static void note_frame(u9_report *r, const u9i_reader *reader)
@@ -69,6 +68,7 @@ static void note_frame(u9_report *r, const u9i_reader *reader)
     r->mask_frames += reader->body.masked;
     if (r->first_time_us == 0) r->first_time_us = t->time_us;
     r->last_time_us = t->time_us;
+    if (reader->count > 0 || reader->body.kind == U9I_BODY_PART) r->stored_bytes += reader->frame->body_size;
     if (reader->count > 0) note_records(r, reader);
 }
 

@@ -9,6 +9,17 @@
 
 #include <string.h>
 
+/* A record in parts of which all is there, and more than a log takes: the rest is saved. [C-6] */
+static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
+{
+    char path[4400];
+    u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = U9_R_PART, .begin = f->offset,
+                            .end = f->end, .ordinal = f->trailer.ordinal, .lost = 1,
+                            .part_total = c->reader.large};
+    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
 /*
  * Appends the body of the reader's frame, as one batch and byte for byte: what readers serve is saved, also where
  * no append would take it, as a record whose values are nested too deep, or are not well-formed inside. [B-2] [G-1]
@@ -16,6 +27,8 @@
 u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
+    if (r->large > 0) tell_large(c, u9i_reader_facts(r), r->frame);
+    if (r->large > 0 || r->count == 0) return U9_OK;
     return u9i_saved_put(c->saved, c->source, u9i_reader_facts(r), r->frame, &r->body, &r->first, fault);
 }
 
@@ -30,8 +43,12 @@ static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *f
     while ((err = u9i_window_find(window, from, to, &f)) == U9_OK) {
         from = f.end;
         r->count = f.trailer.count;
+        r->large = 0;
         if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
-            r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
+            (r->body.kind == U9I_BODY_PART && u9i_reader_join(r, &f) != U9_OK))
+            continue;
+        if (r->large > 0) tell_large(c, facts, &f);
+        if (r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
             continue; /* the count is not believed before the body is proven */
         err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
         if (err != U9_OK) return err;

@@ -138,6 +138,10 @@ static u9_err next_batch(sender *s, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err != U9_OK) return err;
         if (step == U9I_STEP_END) return U9_END;
+        if (step == U9I_STEP_FRAME && r->large > 0)
+            return u9i_fault(fault, U9_VERSION, U9I_AT(.path = s->log->source.path, .rule = "C-6"),
+                             "record %llu has %llu bytes in parts: more than this version of the library sends",
+                             (unsigned long long)r->frame->trailer.ordinal, (unsigned long long)r->large);
         if (step == U9I_STEP_FRAME && r->count > 0) return U9_OK;
         if (step != U9I_STEP_DAMAGE) continue;
         if (o->on_damage) o->on_damage(o->on_damage_ctx, &r->damage);

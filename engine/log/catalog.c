@@ -93,7 +93,8 @@ u9_damage u9i_source_damage(const u9i_source *s, const u9i_facts *facts, const u
     return (u9_damage){.verdict = site->verdict, .reason = site->reason, .segment = facts->number,
                        .path = u9i_source_path(s, facts->name, path, size), .begin = site->begin,
                        .end = site->end, .ordinal = site->ordinal, .lost = site->lost,
-                       .at_most = site->at_most};
+                       .at_most = site->at_most, .part = site->part, .part_at = site->part_at,
+                       .part_lacks = site->part_lacks, .part_total = site->part_total};
 }
 
 u9_err u9i_source_iterate(u9i_source *s, u9i_segment *segment, const u9i_position *before,

@@ -82,6 +82,20 @@ static bool ends_before(const u9i_frame *f, uint64_t from)
     return f->trailer.ordinal < from && from - f->trailer.ordinal >= f->trailer.count;
 }
 
+/* A record in parts that is larger than what is handed out. [C-6] */
+static u9_err refuse_large(u9_cursor *c)
+{
+    const u9i_frame *f = c->reader.frame;
+    char path[4400];
+    const u9i_facts *s = u9i_reader_facts(&c->reader);
+    c->lossy = true;
+    return u9i_fault(&c->fault, U9_VERSION,
+                     U9I_AT_OFFSET(f->offset, .rule = "C-6", .segment = s->number,
+                                   .path = u9i_source_path(c->reader.source, s->name, path, sizeof path)),
+                     "record %llu has %llu bytes in parts: more than this version of the library hands out",
+                     (unsigned long long)f->trailer.ordinal, (unsigned long long)c->reader.large);
+}
+
 /* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), or an error. */
 static u9_err next_frame(u9_cursor *c)
 {
@@ -107,6 +121,7 @@ static u9_err next_frame(u9_cursor *c)
             break;
         case U9I_STEP_FRAME:
             if (c->reader.count == 0 || ends_before(c->reader.frame, c->from)) break;
+            if (c->reader.large > 0) return refuse_large(c);
             c->next = c->reader.body.bytes;
             c->left = c->reader.body.size;
             c->ordinal = c->reader.frame->trailer.ordinal;

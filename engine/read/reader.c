@@ -8,12 +8,15 @@
 #include <assert.h>
 #include <string.h>
 
+#define SCRATCH (2 * (size_t)U9I_BODY_MAX) /* a decoded body, and a record that stands in parts */
+
 static void reader_check(const u9i_reader *r)
 {
     assert(r->index <= r->catalog->count && r->only <= r->catalog->count);
     assert(r->missing <= r->missing_end && r->missing_end <= r->catalog->missing_count);
     assert(r->reading == (r->iterator.segment != NULL));
     assert(!r->sealed || (r->reading && r->seals));
+    assert(!r->again || (r->reading && r->ranged));
     assert(r->passed_index <= r->index || r->index == 0);
 }
 
@@ -23,11 +26,12 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
     r->source = source;
     u9_err err = u9i_source_catalog(source, &r->catalog, fault);
     if (err != U9_OK) return err;
-    r->scratch = u9i_pages(U9I_BODY_MAX);
+    r->scratch = u9i_pages(SCRATCH);
     if (r->scratch == NULL) {
         u9i_catalog_unref(r->catalog);
         return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     }
+    r->parts.bytes = r->scratch + U9I_BODY_MAX;
     r->only = r->catalog->count;
     r->missing_end = r->catalog->missing_count;
     r->frame = &r->iterator.frame;
@@ -44,7 +48,7 @@ static void leave_segment(u9i_reader *r)
 void u9i_reader_release(u9i_reader *r)
 {
     leave_segment(r);
-    u9i_pages_free(r->scratch, U9I_BODY_MAX);
+    u9i_pages_free(r->scratch, SCRATCH);
     r->scratch = NULL;
     u9i_catalog_unref(r->catalog);
     r->catalog = NULL;
@@ -158,6 +162,8 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
     }
     if (err != U9_OK) u9i_iterator_close(&r->iterator);
     r->reading = err == U9_OK;
+    u9i_parts_reset(&r->parts); /* a row ends with its segment [C-6] */
+    r->parts_known = !r->ranged || r->range_begin <= U9I_DISK_HEADER_SIZE;
     return err;
 }
 
@@ -244,7 +250,6 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     u9i_open_record open;
     u9i_end_record end;
     u9i_trim_record trim;
-    u9i_part_record part;
     u9i_page_record page;
     u9i_mark_record mark;
     u9_err err = U9_OK;
@@ -257,14 +262,116 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
         break;
     case U9I_BODY_END: err = u9i_end_record_decode(b->bytes, b->size, &end); break;
     case U9I_BODY_TRIM: err = u9i_trim_record_decode(b->bytes, b->size, &trim); break;
-    case U9I_BODY_PART: err = u9i_part_record_decode(b->bytes, b->size, &part); break;
     case U9I_BODY_PAGE: err = u9i_page_record_decode(b->bytes, b->size, &page); break;
     case U9I_BODY_MARK: err = u9i_mark_record_decode(b->bytes, b->size, &mark); break;
     case U9I_BODY_EMPTY:
     case U9I_BODY_RECORDS:
+    case U9I_BODY_PART:
     case U9I_BODY_OTHER: break;
     }
     return err;
+}
+
+/* The record that the row's parts are, now that the last one is there. */
+static u9_err make_record(u9i_reader *r)
+{
+    const u9i_parts *p = &r->parts;
+    if (p->total <= U9I_BODY_MAX) {
+        r->body = (u9i_body){.kind = U9I_BODY_RECORDS, .bytes = p->bytes, .size = (size_t)p->total};
+        return u9i_reader_prove(r) == U9_OK ? U9_OK : U9_CORRUPT;
+    }
+    if (u9i_record_front(p->bytes, U9I_BODY_MAX, p->total, &r->first) != U9_OK) return U9_CORRUPT;
+    r->last = r->first;
+    r->large = p->total;
+    return U9_OK;
+}
+
+u9_err u9i_reader_join(u9i_reader *r, const u9i_frame *f)
+{
+    u9i_part_record part;
+    r->large = 0;
+    if (u9i_part_record_decode(r->body.bytes, r->body.size, &part) != U9_OK) return U9_CORRUPT;
+    u9i_parts_take(&r->parts, f, &part);
+    if (f->trailer.count == 0) return U9_OK;
+    return u9i_parts_close(&r->parts) ? make_record(r) : U9_TORN;
+}
+
+u9i_damage_site u9i_reader_lacks(const u9i_reader *r, const u9i_frame *f)
+{
+    const u9i_parts *p = &r->parts;
+    return (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_PART, .begin = f->offset,
+                             .end = f->end, .ordinal = f->trailer.ordinal, .lost = f->trailer.count,
+                             .part = p->missing, .part_at = p->missing_at,
+                             .part_lacks = u9i_parts_lacks(p), .part_total = p->total};
+}
+
+/*
+ * Where the row begins that goes on in frame f, which no iterator has to pass to find it: its part 0, by what the
+ * parts name, each of which is before the one that names it. The segment's start if they lead to none.
+ */
+static u9_err find_row(u9i_window *window, const u9i_frame *f, const u9i_part_record *part,
+                       uint8_t *scratch, uint64_t *start)
+{
+    u9i_frame g = {.offset = f->offset};
+    u9i_part_record p = *part;
+    u9i_body body;
+    size_t need;
+    *start = U9I_DISK_HEADER_SIZE;
+    while (p.number > 0) {
+        u9_err err = p.before < g.offset ? u9i_window_at(window, p.before, g.offset, &g) : U9_CORRUPT;
+        if (err == U9_IO) return err;
+        uint32_t number = p.number;
+        if (err != U9_OK || u9i_body_open(&g, scratch, U9I_BODY_MAX, &need, &body) != U9_OK ||
+            body.kind != U9I_BODY_PART ||
+            u9i_part_record_decode(body.bytes, body.size, &p) != U9_OK || p.number != number - 1)
+            return U9_OK;
+    }
+    *start = g.offset;
+    return U9_OK;
+}
+
+/* Passes the frames of [start, f) for the row that goes on in f. */
+static u9_err follow_row(u9i_reader *r, u9i_iterator *it, uint64_t start, const u9i_frame *f)
+{
+    u9i_step step = U9I_STEP_DAMAGE;
+    size_t need;
+    u9_err err = u9i_iterator_range(it, start, f->offset);
+    while (err == U9_OK && (err = u9i_iterator_step(it, &step)) == U9_OK && step != U9I_STEP_END)
+        if (step == U9I_STEP_FRAME &&
+            u9i_body_open(&it->frame, r->scratch, U9I_BODY_MAX, &need, &r->body) == U9_OK &&
+            r->body.kind == U9I_BODY_PART)
+            (void)!u9i_reader_join(r, &it->frame);
+    return err;
+}
+
+/* A row that a range begins in the midst of: what stands before the range is passed, once. [P-1] */
+static u9_err catch_up(u9i_reader *r, const u9i_frame *f, const u9i_part_record *part, u9_fault *fault)
+{
+    u9i_iterator it;
+    uint64_t start;
+    u9_err err = u9i_source_iterate(r->source, r->catalog->segments[r->index], NULL, false, &it, fault);
+    if (err != U9_OK) return err;
+    u9i_parts_reset(&r->parts);
+    err = find_row(it.window, f, part, r->scratch, &start);
+    if (err == U9_OK) err = follow_row(r, &it, start, f);
+    if (err != U9_OK) (void)u9i_source_fault(r->source, &it, err, fault);
+    u9i_iterator_close(&it);
+    return err;
+}
+
+/* The first part in a range: the row that it goes on with is looked up. U9_IO, U9_NOMEM: may be tried again. */
+static u9_err know_row(u9i_reader *r, u9_fault *fault)
+{
+    const u9i_frame *f = r->frame;
+    u9i_part_record part;
+    size_t need;
+    if (r->parts_known || u9i_part_record_decode(r->body.bytes, r->body.size, &part) != U9_OK)
+        return U9_OK;
+    u9_err err = part.number > 0 ? catch_up(r, f, &part, fault) : U9_OK;
+    r->again = err != U9_OK;
+    if (r->again) return err;
+    r->parts_known = true;
+    return u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body); /* its scratch was used */
 }
 
 /* Opens the body of the frame that the iterator found. */
@@ -274,11 +381,19 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     const u9i_facts *s = u9i_reader_facts(r);
     size_t need;
     r->count = f->trailer.count;
+    r->large = 0;
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
-    if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) err = u9i_reader_prove(r);
-    else if (err == U9_OK) err = prove_control(&r->body, f);
-    if (err == U9_OK && r->body.kind == U9I_BODY_PART && r->count > 0) err = U9_VERSION;
+    if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
+        err = know_row(r, fault);
+        if (r->again) return err;
+        if (err == U9_OK) err = u9i_reader_join(r, f);
+    } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {
+        err = u9i_reader_prove(r);
+    } else if (err == U9_OK) {
+        err = prove_control(&r->body, f);
+    }
     if (err == U9_OK) return U9_OK;
+    if (err == U9_TORN) return tell_damage(r, step, s, u9i_reader_lacks(r, f));
     if (err == U9_VERSION) {
         u9i_source_path(r->source, s->name, r->path, sizeof r->path);
         return u9i_fault(fault, err, U9I_AT_OFFSET(f->offset, .path = r->path, .rule = "B-3",
@@ -304,6 +419,11 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
         if (r->leaving) {
             (void)end_segment(r, step);
             continue;
+        }
+        if (r->again) {
+            r->again = false;
+            *step = U9I_STEP_FRAME;
+            return open_body(r, step, fault);
         }
         u9_err err = u9i_iterator_step(&r->iterator, step);
         if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);

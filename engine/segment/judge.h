@@ -27,6 +27,7 @@ typedef struct u9i_damage_site {
     bool at_most;
     uint64_t owner; /* a byte range that holds this offset tells of it [P-1] */
     int sys;        /* U9_R_UNREADABLE: errno */
+    uint64_t part, part_at, part_lacks, part_total; /* U9_R_PART: as in u9_damage */
 } u9i_damage_site;
 
 enum { U9I_SITES_MAX = 4 };

@@ -228,6 +228,23 @@ u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
     return U9_OK;
 }
 
+u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total, u9i_record *out)
+{
+    u9_value key;
+    u9i_record r = {.bytes = bytes};
+    unsigned width = size > 0 && bytes[0] == 0x43 ? 8 : 4;
+    size_t head = 1 + 2 * (size_t)width;
+    if (size <= head || total < head || (bytes[0] != 0x42 && bytes[0] != 0x43) ||
+        u9i_get_be(bytes + 1, width) != total - head || u9i_get_be(bytes + 1 + width, width) == 0 ||
+        u9_value_decode(bytes + head, size - head, &key) != U9_OK)
+        return U9_CORRUPT;
+    r.key_value = key.start;
+    r.key = key_raw(&key, &r.key_size);
+    if (r.key == NULL) return U9_CORRUPT;
+    *out = r;
+    return U9_OK;
+}
+
 size_t u9i_record_head(uint64_t count, uint64_t size, uint8_t out[17])
 {
     u9i_set_tuple_head(out, size, count);

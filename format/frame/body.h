@@ -70,6 +70,13 @@ typedef struct u9i_record {
 U9_MUST_CHECK u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out);
 
 /*
+ * The same for a record of `total` bytes of which only the first `size` are here: its head and key are proven, its
+ * other elements not looked at, and only the key is filled. U9_CORRUPT. [C-6]
+ */
+U9_MUST_CHECK u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total,
+                                      u9i_record *out);
+
+/*
  * Writes the head of a record tuple whose `count` elements have `size` bytes together, in its shortest
  * form, into `out`; returns its length. [B-2] [V-7]
  */

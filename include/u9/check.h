@@ -44,6 +44,7 @@ typedef enum u9_reason {
     U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
     U9_R_FORK = 19,      /* promised records that the log's row of segments leaves out: the log was copied, and both went on */
     U9_R_UNREADABLE = 21, /* bytes there cannot be read from the disk */
+    U9_R_PART = 22,      /* a record that stands in parts is not there as a whole */
     U9_R_NAME = 23,      /* a segment's file has another name than its number, or holds one that another file holds */
     U9_R_UNSIGNED = 24   /* salvage: the secret is lost; frames were found without it, and are not authentic for sure */
 } u9_reason;
@@ -64,6 +65,11 @@ typedef struct u9_damage {
     uint64_t ordinal;  /* first record that may be lost, U9_NOWHERE if not known */
     uint64_t lost;     /* how many records are lost; U9_NOWHERE: not known */
     int at_most;       /* not 0: `lost` is an upper bound */
+    /* U9_R_PART only, else 0. Verdict CLEAN: all of the record is there, and u9_salvage cannot write it. */
+    uint64_t part;       /* number of the part that is missing, the last of them if there are several, */
+    uint64_t part_at;    /* and the offset in that file where its frame must begin */
+    uint64_t part_lacks; /* bytes of the record that are missing; 0 if there are too many */
+    uint64_t part_total; /* bytes of the record, as its parts say */
 } u9_damage;
 
 /* Told of each damage, in the order of the log. Must not call back into the same handle. */
@@ -131,8 +137,8 @@ typedef struct u9_check_options {
  * Verifies every byte of the log (or single segment file) at `path` and fills `*report`. Reads
  * only; memory does not grow with the log. Returns U9_OK when the check ran to its end, whatever it
  * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
- * U9_VERSION (a record in a later form, or in parts: nothing behind it was judged), U9_STATE
- * (on_progress asked to stop), U9_ARG (options.io is not to be had).
+ * U9_VERSION (a record in a later form: nothing behind it was judged), U9_STATE (on_progress asked to
+ * stop), U9_ARG (options.io is not to be had).
  */
 U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *options,
                                      u9_report *report, u9_fault *fault);
@@ -144,6 +150,8 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * `*salvaged` (may be NULL) is the number of records written, also on failure. The new log is made as
  * "<out_path>.partial" and gets its name when it is durable, closed, and was re-read and verified; after a
  * failure the partial one stays, and the next run replaces it; anything else of that name is not touched.
+ * A record in parts [C-6] of over U9_RECORD_MAX bytes is left out, as no log takes it yet, and on_damage is told:
+ * verdict CLEAN, reason U9_R_PART, its ordinal and part_total; the report does not count it as damage.
  * Errors: as u9_check; U9_ARG (out_path exists, or something else is in the way), and what u9_log_append returns.
  */
 U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,

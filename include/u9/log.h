@@ -181,7 +181,9 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
  * here and records may be lost; u9_cursor_damage says what, and the next call goes on behind it.
  * (With options.on_damage set, it is told instead and the walk goes on by itself.)
- * U9_IO, U9_VERSION, U9_NOMEM: see u9_cursor_fault; the same call may be tried again.
+ * U9_IO, U9_NOMEM: see u9_cursor_fault; the same call may be tried again. U9_VERSION: a record in a form that
+ * this version does not read, or one in parts [C-6] of over U9_RECORD_MAX bytes; the next call goes on behind it.
+ * Smaller ones in parts are handed out like any other.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
 

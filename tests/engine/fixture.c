@@ -398,7 +398,26 @@ size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t ma
 
 static void forge_room(const forged_segment *s, size_t more)
 {
-    ck_assert_uint_le(s->size + more, FORGED_ROOM);
+    ck_assert_uint_le(s->size + more, s->room);
+}
+
+void forge_grow(forged_segment *s, size_t room)
+{
+    s->bytes = realloc(s->bytes, room);
+    memset(s->bytes + s->room, 0, room - s->room);
+    s->room = room;
+}
+
+uint64_t forge_part(forged_segment *s, const u9i_part_record *part, uint32_t count)
+{
+    size_t room = part->bytes.size + 64;
+    uint8_t *body = malloc(room);
+    u9i_out out = u9i_out_init(body, room);
+    u9i_part_record_encode(&out, part);
+    ck_assert(!out.failed);
+    uint64_t p = forge_frame(s, body, out.size, count);
+    free(body);
+    return p;
 }
 
 uint64_t forge_frame(forged_segment *s, const void *body, size_t size, uint32_t count)
@@ -484,7 +503,7 @@ u9i_open_record forge_naming(uint64_t number, const forged_segment *before, u9i_
 forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open_record *open)
 {
     forged_segment s = {.bytes = calloc(1, FORGED_ROOM), .number = number, .kind = "muid",
-                        .size = U9I_DISK_HEADER_SIZE};
+                        .size = U9I_DISK_HEADER_SIZE, .room = FORGED_ROOM};
     uint8_t secret[U9I_SECRET_SIZE], body[1024];
     memset(secret, 0x5a, sizeof secret);
     u9i_set_be(secret, 8, number);

@@ -3,6 +3,7 @@
 # What cannot be tried here (permissions as root, a full disk without one) is skipped.
 # shellcheck disable=SC2016 # conditions and $bytes are meant as they stand
 # shellcheck source=tests/tools/claims.sh
+golden=$(cd "$(dirname "$0")/../golden" && pwd)
 . "$(dirname "$0")/claims.sh"
 mounted=
 
@@ -535,6 +536,22 @@ damage() {
     claim 'with a note' grep -Eq '^note: .*torn: blank: ' out
 }
 
+# A record in parts [C-6]: whole, and with its first part damaged.
+parts() {
+    cp "$golden/every_frame.u9" parts.u9
+    exits 0 'u9fsck of a record in parts' "$fsck" parts.u9
+    run "$u9" cat parts.u9
+    claim 'cat prints it' grep -q '^as if this record did not fit into one body$' out
+    printf '\001' | dd of=parts.u9 bs=1 seek=1480 conv=notrunc status=none
+    exits 4 'with a part damaged' "$fsck" parts.u9
+    claim 'u9fsck says which part, where, and how many bytes are missing' grep -Eq \
+        'CORRUPT: part: .*; part 0, at 1376, is missing, 40 of its 65 bytes; record 6\.\.6 \(1 lost\) \[C-6\]$' out
+    run "$fsck" --json parts.u9
+    claim 'in JSON, too' grep -q '"part":"0","part_at":"1376","part_lacks":"40","part_total":"65"' out
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage parts.saved parts.u9
+    claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost, 0' out
+}
+
 # Nobody can know how much was in what is gone: no number is made up.
 unknown_losses() {
     cp -R many gone.log
@@ -722,7 +739,7 @@ no_space() {
     claim 'what was appended under it is there' "$fsck" -q limited
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage unfinished \
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts unfinished \
     paths outputs no_space; do
     $group
 done
