@@ -80,18 +80,22 @@ static void note_end(u9_report *r, const u9i_reader *reader)
     r->beyond = reader->beyond;
 }
 
-/* Salvage: a segment whose boundary was found without the secret is told, once. [G-3] */
+void u9i_checker_note_unsigned(u9i_checker *c, const u9i_facts *facts, uint64_t end, uint64_t lost)
+{
+    char path[4400];
+    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_UNSIGNED, .begin = U9I_DISK_HEADER_SIZE,
+                            .end = end, .ordinal = U9_NOWHERE, .lost = lost};
+    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
+/* Salvage: a segment whose boundary was found without the secret is told, once. */
 static void note_unsigned(u9i_checker *c)
 {
     const u9i_reader *r = &c->reader;
     if (!r->reading || c->unsigned_told > r->index || !u9i_reader_facts(r)->secret.lost) return;
     c->unsigned_told = r->index + 1;
-    const u9i_judge *j = &r->iterator.judge;
-    char path[4400];
-    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_UNSIGNED, .begin = U9I_DISK_HEADER_SIZE,
-                            .end = j->bound, .ordinal = U9_NOWHERE};
-    u9_damage d = u9i_source_damage(c->source, u9i_reader_facts(r), &site, path, sizeof path);
-    u9i_checker_note(c, &d);
+    u9i_checker_note_unsigned(c, u9i_reader_facts(r), r->iterator.judge.bound, 0);
 }
 
 /* One step of the reader. */

@@ -40,6 +40,9 @@ void u9i_checker_report(const u9i_checker *checker, u9_report *out);
 /* Tells a damage to the report and to whoever asked to be told. */
 void u9i_checker_note(u9i_checker *checker, const u9_damage *damage);
 
+/* Salvage: tells that what is saved of a segment, up to `end`, is unsigned; lost are so many. [G-3] */
+void u9i_checker_note_unsigned(u9i_checker *checker, const u9i_facts *facts, uint64_t end, uint64_t lost);
+
 /* Salvage: appends the records of the reader's frame as one batch. */
 U9_MUST_CHECK u9_err u9i_checker_save(u9i_checker *checker, u9_fault *fault);
 

@@ -69,21 +69,48 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9_fault *fault)
     return save_frames(c, it->window, f, it->judge.end.offset, it->judge.size, fault);
 }
 
-/* Each boundary of a segment in which none is believed: its frames go into a log of their own. [G-3] */
-static u9_err save_apart(u9i_checker *c, u9i_iterator *it, u9_fault *fault)
+/* Turns to a segment, or to what it is under another boundary: for the file and the window only. */
+static u9_err open_segment(u9i_checker *c, size_t index, u9i_iterator *it, u9_fault *fault)
 {
-    u9i_facts f = it->segment->facts;
+    u9i_parts_reset(&c->reader.parts);
+    return u9i_source_iterate(c->source, c->reader.catalog->segments[index], NULL, false, it, fault);
+}
+
+/* Each boundary of a segment in which none is believed: its frames go into a log of their own. [G-3] */
+static u9_err save_apart(u9i_checker *c, size_t index, u9_fault *fault)
+{
+    u9i_facts f = *u9i_catalog_facts(c->reader.catalog, index);
+    u9i_iterator it;
     u9i_boundaries all;
-    u9_err err = u9i_boundary_search(it->window, it->judge.size, &all);
-    if (err != U9_OK) return u9i_source_fault(c->source, it, err, fault);
+    if (f.boundaries == 0 || f.secret.lost) return U9_OK;
+    u9_err err = open_segment(c, index, &it, fault);
+    if (err != U9_OK) return err;
+    u9i_checker_note_unsigned(c, &f, it.judge.size, U9_NOWHERE);
+    err = u9i_boundary_search(it.window, it.judge.size, &all);
+    if (err != U9_OK) (void)u9i_source_fault(c->source, &it, err, fault);
     c->report.gave_up |= all.given_up;
     f.secret.lost = true;
     for (unsigned i = 0; i < all.count && err == U9_OK; i++) {
         memcpy(f.secret.boundary, all.found[i], U9I_HASH_SIZE);
-        u9i_window_turn(it->window, it->window->file, &f.secret);
-        err = save_frames(c, it->window, &f, U9I_DISK_HEADER_SIZE, it->judge.size, fault);
+        u9i_window_turn(it.window, it.window->file, &f.secret);
+        u9i_parts_reset(&c->reader.parts);
+        err = save_frames(c, it.window, &f, U9I_DISK_HEADER_SIZE, it.judge.size, fault);
         if (err == U9_OK) err = u9i_saved_end(c->saved, fault);
     }
+    u9i_iterator_close(&it);
+    return err;
+}
+
+static u9_err save_piece(u9i_checker *c, const u9i_piece *piece, u9_fault *fault)
+{
+    u9i_iterator it;
+    u9_err err = open_segment(c, piece->segment, &it, fault);
+    if (err != U9_OK) return err;
+    const u9i_facts *f = &it.segment->facts;
+    uint64_t end = piece->end < it.judge.size ? piece->end : it.judge.size;
+    if (f->secret.lost) u9i_checker_note_unsigned(c, f, end, 0);
+    err = save_frames(c, it.window, f, piece->begin, end, fault);
+    u9i_iterator_close(&it);
     return err;
 }
 
@@ -91,15 +118,13 @@ u9_err u9i_checker_save_branches(u9i_checker *c, u9_fault *fault)
 {
     const u9i_catalog *catalog = c->reader.catalog;
     u9_err err = u9i_saved_end(c->saved, fault);
-    for (size_t i = 0; i < catalog->count && err == U9_OK; i++) {
-        u9i_segment *s = catalog->segments[i];
-        if (s->facts.boundaries == 0 || s->facts.secret.lost) continue;
-        u9i_iterator it; /* for its file and window only */
-        err = u9i_source_iterate(c->source, s, NULL, false, &it, fault);
-        if (err != U9_OK) break;
-        err = save_apart(c, &it, fault);
-        u9i_iterator_close(&it);
+    for (size_t i = 0; i < catalog->branch_count && err == U9_OK; i++) {
+        const u9i_branch *b = &catalog->branches[i];
+        for (size_t k = 0; k < b->count && err == U9_OK; k++)
+            err = save_piece(c, &catalog->pieces[b->first + k], fault);
+        if (err == U9_OK) err = u9i_saved_end(c->saved, fault);
     }
+    for (size_t i = 0; i < catalog->count && err == U9_OK; i++) err = save_apart(c, i, fault);
     return err;
 }
 

@@ -3,12 +3,14 @@
  * the boundary without the secret, each branch apart. (F65, F67, F71)
  */
 #include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include "format/base/bytes.h"
 #include "format/frame/body.h"
 #include "format/frame/disk.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,6 +344,52 @@ START_TEST(the_search_gives_up_after_four_times_the_file)
 }
 END_TEST
 
+/* [R-11] [G-2] (F69) The header's block cannot be read, and no copy of the secret is there: what is behind it is saved. */
+START_TEST(an_unreadable_header_costs_its_block)
+{
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&s, "z", 2);
+    forge_pad(&s);
+    forge_records(&s, "a", 3);
+    forge_records(&s, "b", 1);
+    forge_promise(&s);
+    forge_pad(&s);
+    forge_records(&s, "c", 1);
+    forge_pad(&s);
+    forge_save(&s, at("log"));
+    forge_free(&s);
+    sim_spoil(at(segment_in("log", 1)), 0, 512, EIO, 0);
+    const char *sources[] = {"log", segment_in("log", 1)};
+    for (unsigned i = 0; i < 2; i++) {
+        salvage(sources[i], i ? "out2" : "out");
+        ck_assert_uint_eq(report.unsigned_records, 5);
+        ck_assert_int_eq(damages[0].reason, U9_R_UNREADABLE);
+        ck_assert_int_eq(damages[1].reason, U9_R_UNSIGNED);
+        expect_texts(i ? "out2" : "out", "a2 a3 a4 b5 c6");
+    }
+    sim_clear();
+}
+END_TEST
+
+/* [R-11] (F69) One bad sector in the midst of a segment without its secret. */
+START_TEST(an_unreadable_sector_is_stepped_over_without_a_secret)
+{
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&s, "a", 2);
+    forge_pad(&s);
+    forge_records(&s, "b", 1);
+    forge_pad(&s);
+    forge_records(&s, "c", 1);
+    lose_secret(&s);
+    sim_spoil(at(segment_in("log", 1)), 4096, 4608, EIO, 0);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 c3");
+    ck_assert_uint_eq(report.unsigned_records, 3);
+    ck_assert_uint_eq(report.lost, 1);
+    sim_clear();
+}
+END_TEST
+
 /* [H-5] [G-2] What has a copy of its secret keeps its signatures. */
 START_TEST(one_flipped_bit_of_a_secret_is_mended_as_before)
 {
@@ -368,6 +416,8 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, of_several_boundaries_none_is_believed);
     tcase_add_test(tc, a_damaged_frame_contests_a_forged_one);
     tcase_add_test(tc, the_search_gives_up_after_four_times_the_file);
+    tcase_add_test(tc, an_unreadable_header_costs_its_block);
+    tcase_add_test(tc, an_unreadable_sector_is_stepped_over_without_a_secret);
     tcase_add_test(tc, one_flipped_bit_of_a_secret_is_mended_as_before);
     suite_add_tcase(suite, tc);
     return suite;
