@@ -552,6 +552,25 @@ parts() {
     claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost, 0' out
 }
 
+# The only copy of an unclosed segment's secret: two bytes of it. (F67)
+lost_secret() {
+    cp -R torn unsigned.log
+    flip "$(segment unsigned.log)" 10
+    flip "$(segment unsigned.log)" 11
+    exits 4 'u9fsck of a log without its secret' "$fsck" unsigned.log
+    run "$u9" cat unsigned.log
+    claim 'from which nothing can be read' test "$status $(cat out)" = '3 '
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage unsigned.saved unsigned.log
+    claim 'says that nothing proves what it saves' grep -Eq \
+        '^unsigned.log/0{15}1.u9 .*: CORRUPT: unsigned: .*; no record is lost \[G-3\]$' out
+    claim 'and how much that is' grep -Eq '^unsigned.saved: 1 record written, .*; 1 of them unsigned: ' out
+    prints kept 'it has all' "$u9" cat unsigned.saved
+    exits 4 'a segment alone' "$fsck" --json --salvage unsigned.alone "$(segment unsigned.log)"
+    claim 'is salvaged too, and each output told in JSON' grep -q \
+        '^{"type":"output","path":"unsigned.alone","number":1,"records":"1","unsigned":"1","from":"unsigned.log/' out
+    claim 'and summed up' grep -q '"salvaged":"1".*"unsigned":"1","outputs":"1","gave_up":false' out
+}
+
 # Nobody can know how much was in what is gone: no number is made up.
 unknown_losses() {
     cp -R many gone.log
@@ -739,7 +758,7 @@ no_space() {
     claim 'what was appended under it is there' "$fsck" -q limited
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts unfinished \
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts lost_secret unfinished \
     paths outputs no_space; do
     $group
 done
