@@ -144,15 +144,23 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
                                      u9_report *report, u9_fault *fault);
 
 /*
- * As u9_check, and copies every record that stands in a valid frame into a new log at `out_path`,
- * which must not exist: also those behind an unconfirmed end (report.beyond), but none that a
- * later session has made void. Batches stay batches, keys stay keys, ordinals are given anew.
- * `*salvaged` (may be NULL) is the number of records written, also on failure. The new log is made as
- * "<out_path>.partial" and gets its name when it is durable, closed, and was re-read and verified; after a
- * failure the partial one stays, and the next run replaces it; anything else of that name is not touched.
+ * As u9_check, and copies every record that stands in a valid frame into new logs (SPEC.md, G-*): those of the log,
+ * in order, into one at `out_path`, also those behind an unconfirmed end (report.beyond), but none that a later
+ * session has made void; what went on from a copy of the log (U9_R_FORK), each branch into one of its own,
+ * "<out_path>.fork-2", "<out_path>.fork-3" ...; each record once. None of these paths may exist. Bodies are copied
+ * byte for byte, frame by frame: batches stay batches, keys stay keys, compressed stays compressed, and a record is
+ * kept that no append takes. Ordinals and times are given anew.
+ * Where a segment's secret is lost, and no copy of it is there, its frames are found without it, and read as part of
+ * the log: the report counts them as records, and in unsigned_records; on_damage is told U9_R_UNSIGNED. If it is
+ * not sure which frames are the segment's, each kind goes into a "fork" of its own, and the report does not count
+ * them as records.
  * A record in parts [C-6] of over U9_RECORD_MAX bytes is left out, as no log takes it yet, and on_damage is told:
  * verdict CLEAN, reason U9_R_PART, its ordinal and part_total; the report does not count it as damage.
- * Errors: as u9_check; U9_ARG (out_path exists, or something else is in the way), and what u9_log_append returns.
+ * `*salvaged` (may be NULL) is the number of records written to all of them, also on failure; report.outputs is
+ * how many there are, and on_output is told of each. They are made as "<path>.partial" and get their names when
+ * all are durable, closed, and were re-read and verified, out_path last; after a failure the partial ones stay, and
+ * the next run replaces those that it comes to; anything else of that name is not touched.
+ * Errors: as u9_check; U9_ARG (one of the paths exists, or something else is in the way), and what u9_log_append returns.
  */
 U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
                                        const u9_check_options *options, u9_report *report,

@@ -403,6 +403,87 @@ START_TEST(one_flipped_bit_of_a_secret_is_mended_as_before)
 }
 END_TEST
 
+/* A log that is salvaged into three: nothing, "a0 a1 a2 a3 a5", and "inner". */
+static void make_three(void)
+{
+    forged_segment s = unclosed(1, 1, NULL);
+    uint64_t p = forge_frame_in_record(&s, 1);
+    forge_records(&s, "a", 1);
+    s.bytes[p + 900] ^= 1;
+    lose_secret(&s);
+}
+
+static u9_err try_salvage(const char *to, u9_fault *fault)
+{
+    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    report = (u9_report){.size = sizeof report};
+    *fault = (u9_fault){.err = U9_OK};
+    return u9_salvage(at("log"), at(to), &o, &report, &salvaged, fault);
+}
+
+static const char *beside(const char *out, const char *suffix)
+{
+    static char name[80];
+    snprintf(name, sizeof name, "%s%s", out, suffix);
+    return at(name);
+}
+
+/* [G-5] (F68) Whatever stands where a branch would go stays as it is, and no output gets a name. */
+START_TEST(something_in_the_way_of_a_branch_stops_it_all)
+{
+    static const char *const ways[] = {".fork-2", ".fork-3", ".fork-2.partial", ".fork-3.partial"};
+    u9_fault fault;
+    make_three();
+    for (unsigned i = 0; i < 4; i++) {
+        char out[16];
+        uint8_t before[16], after[16];
+        snprintf(out, sizeof out, "out%u", i);
+        session(beside(out, ways[i]), "mine", 3, 0);
+        picture(beside(out, ways[i]), before);
+        ck_assert_int_eq(try_salvage(out, &fault), U9_ARG);
+        ck_assert_ptr_nonnull(strstr(fault.path, ways[i]));
+        picture(beside(out, ways[i]), after);
+        ck_assert_mem_eq(before, after, sizeof before);
+        ck_assert(!sim_is_dir(at(out)));
+        for (unsigned k = 0; k < 2; k++) ck_assert(k == i || !sim_is_dir(beside(out, ways[k])));
+        remove_log(beside(out, ways[i]));
+        ck_assert_msg(try_salvage(out, &fault) == U9_OK, "%s", fault.text); /* what is unfinished is replaced */
+        ck_assert_uint_eq(report.outputs, 3);
+        ck_assert(!sim_is_dir(beside(out, ".partial")) && !sim_is_dir(beside(out, ".fork-2.partial")));
+    }
+}
+END_TEST
+
+/* [G-5] Whichever call fails: when OUT is there, all are, and whole. */
+START_TEST(when_the_first_output_is_there_all_are)
+{
+    u9_fault fault;
+    u9_err err = U9_IO;
+    unsigned nth = 1, named = 0;
+    make_three();
+    for (; err != U9_OK && nth < 5000; nth++) {
+        char out[24];
+        snprintf(out, sizeof out, "out%u", nth);
+        sim_fail(SIM_ANY, nth, ENOSPC, true);
+        err = try_salvage(out, &fault);
+        sim_mend();
+        if (!sim_is_dir(at(out))) {
+            ck_assert_int_ne(err, U9_OK);
+            continue;
+        }
+        named++;
+        ck_assert(sim_is_dir(beside(out, ".fork-2")) && sim_is_dir(beside(out, ".fork-3")));
+        snprintf(out, sizeof out, "out%u.fork-2", nth);
+        expect_texts(out, "a0 a1 a2 a3 a5");
+        snprintf(out, sizeof out, "out%u.fork-3", nth);
+        expect_texts(out, "inner");
+    }
+    ck_assert_int_eq(err, U9_OK);
+    ck_assert_uint_gt(nth, 50);
+    ck_assert_uint_gt(named, 1);
+}
+END_TEST
+
 Suite *suite_salvage_reading(void)
 {
     Suite *suite = suite_create("salvage_reading");
@@ -419,6 +500,8 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, an_unreadable_header_costs_its_block);
     tcase_add_test(tc, an_unreadable_sector_is_stepped_over_without_a_secret);
     tcase_add_test(tc, one_flipped_bit_of_a_secret_is_mended_as_before);
+    tcase_add_test(tc, something_in_the_way_of_a_branch_stops_it_all);
+    tcase_add_test(tc, when_the_first_output_is_there_all_are);
     suite_add_tcase(suite, tc);
     return suite;
 }
