@@ -32,25 +32,42 @@ u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
     return u9i_saved_put(c->saved, c->source, u9i_reader_facts(r), r->frame, &r->body, &r->first, fault);
 }
 
+/* A valid frame off the row with a body that is none. */
+static void tell_body(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
+{
+    char path[4400];
+    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = f->offset, .end = f->end,
+                            .ordinal = f->trailer.ordinal, .lost = f->trailer.count};
+    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
+/* Opens the body of a frame that is not on the reader's way. U9_ABSENT: there are no records in it. */
+static u9_err open_records(u9i_reader *r, const u9i_frame *f)
+{
+    size_t need;
+    r->count = f->trailer.count;
+    r->large = 0;
+    u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
+    if (err == U9_OK && r->body.kind == U9I_BODY_PART) err = u9i_reader_join(r, f);
+    if (err != U9_OK || r->large > 0) return err;
+    return r->body.kind == U9I_BODY_RECORDS ? u9i_reader_prove(r) : U9_ABSENT; /* before it is counted */
+}
+
 /* Saves all valid frames of a segment that begin in [from, to), which is what the window is on. */
 static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *facts, uint64_t from, uint64_t to,
-                          u9_fault *fault)
+                          bool beyond, u9_fault *fault)
 {
     u9i_frame f;
     u9i_reader *r = &c->reader;
-    size_t need;
     u9_err err;
-    while ((err = u9i_window_find(window, from, to, &f)) == U9_OK) {
-        from = f.end;
-        r->count = f.trailer.count;
-        r->large = 0;
-        if (u9i_body_open(&f, r->scratch, U9I_BODY_MAX, &need, &r->body) != U9_OK ||
-            (r->body.kind == U9I_BODY_PART && u9i_reader_join(r, &f) != U9_OK))
-            continue;
+    for (; (err = u9i_window_find(window, from, to, &f)) == U9_OK; from = f.end) {
+        err = open_records(r, &f);
+        if (err == U9_ABSENT) continue;
+        if (err != U9_OK && !beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
+        if (err != U9_OK) continue;
         if (r->large > 0) tell_large(c, facts, &f);
-        if (r->body.kind != U9I_BODY_RECORDS || u9i_reader_prove(r) != U9_OK)
-            continue; /* the count is not believed before the body is proven */
-        err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
+        else err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
         if (err != U9_OK) return err;
         if (facts->secret.lost) c->report.unsigned_records += r->count;
     }
@@ -66,7 +83,7 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9_fault *fault)
     const u9i_facts *f = u9i_reader_facts(&c->reader);
     const u9i_iterator *it = &c->reader.iterator;
     if (f->named) return U9_OK; /* a later session made void what is there */
-    return save_frames(c, it->window, f, it->judge.end.offset, it->judge.size, fault);
+    return save_frames(c, it->window, f, it->judge.end.offset, it->judge.size, true, fault);
 }
 
 /* Turns to a segment, or to what it is under another boundary: for the file and the window only. */
@@ -94,7 +111,7 @@ static u9_err save_apart(u9i_checker *c, size_t index, u9_fault *fault)
         memcpy(f.secret.boundary, all.found[i], U9I_HASH_SIZE);
         u9i_window_turn(it.window, it.window->file, &f.secret);
         u9i_parts_reset(&c->reader.parts);
-        err = save_frames(c, it.window, &f, U9I_DISK_HEADER_SIZE, it.judge.size, fault);
+        err = save_frames(c, it.window, &f, U9I_DISK_HEADER_SIZE, it.judge.size, false, fault);
         if (err == U9_OK) err = u9i_saved_end(c->saved, fault);
     }
     u9i_iterator_close(&it);
@@ -109,7 +126,7 @@ static u9_err save_piece(u9i_checker *c, const u9i_piece *piece, u9_fault *fault
     const u9i_facts *f = &it.segment->facts;
     uint64_t end = piece->end < it.judge.size ? piece->end : it.judge.size;
     if (f->secret.lost) u9i_checker_note_unsigned(c, f, end, 0);
-    err = save_frames(c, it.window, f, piece->begin, end, fault);
+    err = save_frames(c, it.window, f, piece->begin, end, false, fault);
     u9i_iterator_close(&it);
     return err;
 }
