@@ -66,8 +66,11 @@ static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *f
         if (err == U9_ABSENT) continue;
         if (err != U9_OK && !beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
         if (err != U9_OK) continue;
-        if (r->large > 0) tell_large(c, facts, &f);
-        else err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
+        if (r->large > 0) {
+            tell_large(c, facts, &f);
+            continue;
+        }
+        err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
         if (err != U9_OK) return err;
         if (facts->secret.lost) c->report.unsigned_records += r->count;
     }
