@@ -13,6 +13,14 @@ enum { PROGRESS_US = 50000 }; /* at most so often it is told */
 /* A host built with an earlier version has a shorter u9_check_options: what is not there is zero. */
 #define CHECK_OPTIONS_FIRST offsetof(u9_check_options, io)
 
+/* The same for what a report has behind its first form. */
+#define REPORT_FIRST offsetof(u9_report, keyless)
+
+static bool is_whole(const u9_report *r)
+{
+    return r->size > REPORT_FIRST;
+}
+
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
 {
     u9_report *r = c->report;
@@ -49,6 +57,7 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     }
     note_key(r->last_key, &r->last_key_size, &reader->last);
     r->records += reader->count;
+    if (is_whole(r)) r->keyless += reader->body.plain ? reader->keyless : 0;
     r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
@@ -99,14 +108,16 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
 static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
     u9_report *r = c->report;
-    memset(r, 0, sizeof *r);
-    r->size = sizeof *r;
+    size_t size = r->size;
+    memset(r, 0, size);
+    r->size = size;
     r->first_ordinal = U9_NOWHERE;
     u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
+    if (is_whole(r)) r->plain = u9i_catalog_plain(c->reader.catalog);
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
     return U9_OK;
 }
@@ -129,7 +140,7 @@ u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *opti
     u9_err err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
     u9i_checker c = {.options = options, .report = report, .source = &log->source, .out = out};
-    if (report->size != sizeof *report)
+    if (report->size != REPORT_FIRST && report->size != sizeof *report)
         err = u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "report.size is not sizeof(u9_report)");
     if (err == U9_OK) err = begin_check(&c, fault);
     if (err == U9_OK) {

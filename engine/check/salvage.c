@@ -7,6 +7,8 @@
 #include "engine/check/checker.h"
 #include "engine/log/handle.h"
 
+#include <u9/key.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,44 @@ static u9_err append_records(u9i_checker *c, const uint8_t *next, size_t left, u
     return err;
 }
 
+static void tell_unsaved(u9i_checker *c, const u9i_damage_site *site)
+{
+    char path[4400];
+    u9_damage d = u9i_source_damage(c->source, u9i_reader_facts(&c->reader), site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
+/* The entry that a plain file's value becomes: a key that is none of the log's stays in the value. [E-4] */
+static u9_entry entry_of(const u9i_checker *c, const u9i_record *r)
+{
+    const char *kind = u9_log_kind(c->out);
+    bool fits = r->key_size > 0 && u9_key_check(kind, r->key, r->key_size, NULL) == U9_OK;
+    if (fits) return (u9_entry){.key = {.data = r->key, .size = r->key_size}, .values = r->values, .size = r->values_size};
+    return (u9_entry){.values = r->bytes, .size = r->size};
+}
+
+/* The values of a plain frame, each for itself: what no log takes is told as lost, and only that. */
+static u9_err save_plain(u9i_checker *c, u9_fault *fault)
+{
+    const u9i_reader *r = &c->reader;
+    const uint8_t *next = r->body.bytes;
+    size_t left = r->body.size;
+    u9_err err = U9_OK;
+    u9i_record record;
+    u9i_damage_site site = {.verdict = U9_V_UNKNOWN, .reason = U9_R_BODY, .begin = r->frame->offset,
+                            .end = r->frame->end, .ordinal = r->frame->trailer.ordinal, .lost = 1};
+    for (; err == U9_OK && u9i_value_next(&next, &left, &record) == U9_OK; site.ordinal++) {
+        u9_entry entry = entry_of(c, &record);
+        err = u9_log_append_batch(c->out, &entry, 1, NULL);
+        c->saved += err == U9_OK;
+        if (err != U9_ARG && err != U9_LIMIT) continue;
+        tell_unsaved(c, &site);
+        err = U9_OK;
+    }
+    if (err != U9_OK) u9_log_fault(c->out, fault ? fault : &(u9_fault){0});
+    return err;
+}
+
 /* A record in parts of which all is there, and more than a log takes: the rest is saved. [C-6] */
 static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
 {
@@ -57,14 +97,13 @@ u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
         if (c->out) tell_large(c, f, r->frame);
         return U9_OK;
     }
+    if (f->plain && c->out && r->count > 0) return save_plain(c, fault);
     u9_err err = append_records(c, r->body.bytes, r->body.size, r->count, fault);
     if (err != U9_ARG) return err;
-    char path[4400];
     u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = r->frame->offset,
                             .end = r->frame->end, .ordinal = r->frame->trailer.ordinal,
                             .lost = r->count};
-    u9_damage d = u9i_source_damage(c->source, f, &site, path, sizeof path);
-    u9i_checker_note(c, &d);
+    tell_unsaved(c, &site);
     return U9_OK;
 }
 
@@ -121,6 +160,29 @@ static u9_err salvage_into(const char *path, const char *partial, const u9_optio
     return err == U9_OK ? prove_salvaged(partial, o->io, *saved, fault) : err;
 }
 
+/*
+ * The key kind of the log that a plain seed file becomes: the one that all its keys are of, else muid, whose fresh
+ * keys any value can have. [E-4]
+ */
+static u9_err choose_kind(u9_log *source, char kind[U9I_KIND_MAX + 1], u9_fault *fault)
+{
+    u9i_reader r;
+    u9i_step step = U9I_STEP_DAMAGE;
+    u9i_record record;
+    u9_err err = u9i_reader_open(&r, &source->source, fault);
+    if (err != U9_OK) return err;
+    bool plain = u9i_catalog_plain(r.catalog), fits = kind[0] != 0 && strcmp(kind, "muid") != 0;
+    while (plain && fits && step != U9I_STEP_END && (err = u9i_reader_step(&r, &step, fault)) == U9_OK) {
+        const uint8_t *next = r.body.bytes;
+        size_t left = step == U9I_STEP_FRAME ? r.body.size : 0;
+        while (fits && left > 0 && u9i_body_next(&r.body, &next, &left, &record) == U9_OK)
+            fits = record.key_size > 0 && u9_key_check(kind, record.key, record.key_size, NULL) == U9_OK;
+    }
+    if (plain && !fits) memcpy(kind, "muid", sizeof "muid");
+    u9i_reader_release(&r);
+    return err;
+}
+
 /* The source's key kind, and its env; that it can be opened is asked before anything is made. */
 static u9_err look_at_source(const char *path, const char *io, char kind[U9I_KIND_MAX + 1],
                              u9i_env **env, u9_fault *fault)
@@ -131,6 +193,11 @@ static u9_err look_at_source(const char *path, const char *io, char kind[U9I_KIN
     if (err != U9_OK) return err;
     memcpy(kind, source->kind, U9I_KIND_MAX + 1);
     *env = source->source.dir->env;
+    err = choose_kind(source, kind, fault);
+    if (err != U9_OK) {
+        (void)u9_log_close(source, NULL);
+        return err;
+    }
     return u9_log_close(source, NULL);
 }
 

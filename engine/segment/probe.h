@@ -18,6 +18,7 @@ typedef struct u9i_facts {
     u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
     bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
     bool blank;         /* a creation cut short [L-4] */
+    bool plain;         /* a plain seed file: no trailers, no promises, no u9open [E-1] */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open_record open; /* (its `kind` is not kept) */
     bool has_end;       /* the last block is a valid u9end frame: */
