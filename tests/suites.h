@@ -58,6 +58,7 @@
     X(salvage) \
     X(hostile) \
     X(parts) \
+    X(plain) \
     X(range)   \
     X(directory) \
     X(live) \

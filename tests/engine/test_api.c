@@ -94,7 +94,8 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     if (sizeof(void *) != 8) return;
     ck_assert_uint_eq(sizeof(u9_options), 72);
     ck_assert_uint_eq(sizeof(u9_check_options), 40);
-    ck_assert_uint_eq(sizeof(u9_report), 1784);
+    ck_assert_uint_eq(sizeof(u9_report), 1800);
+    ck_assert_uint_eq(offsetof(u9_report, keyless), 1784);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
     ck_assert_uint_eq(sizeof(u9_damage), 96);
