@@ -41,6 +41,7 @@ typedef struct second_file {
     int bad_header, foreign, named;
     int keyless; /* its header cannot be read, and its secret is nowhere else */
     int is_void; /* 1: a creation cut short; 2: by L-3 */
+    int plain;   /* frames are those of E-2 */
 } second_file;
 
 /* Where reading stands: at a file's start or behind a frame. */
@@ -304,9 +305,15 @@ static int signed_at(const second_file *s, const uint8_t *h)
     return same(sum, h + 32);
 }
 
+static int is_trailer(const uint8_t *t) /* [F-4] */
+{
+    return !memcmp(t, "\x40\x4d\x08\nu9frame\0\3", 13) && t[21] == 2 && t[26] == 3 && t[35] == 3 && t[44] == 3 &&
+           t[53] == 3 && t[62] == 0x1c && t[63] == 16;
+}
+
 /*
  * The valid frame at p, with bytes up to `limit`: U9_R_NONE, or the first clause of F-6 that fails.
- * `proven` 0 asks only for c, d, g and h.
+ * `proven` 0 asks only for c, d, g and h; 2, for a plain seed file's frame [E-2].
  */
 static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int proven, frame *f)
 {
@@ -320,7 +327,7 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     if (n < 56 || memcmp(h + 48, "\xff\xffutf9f", 8) != 0) return U9_R_MAGIC;
     if (n < 64) return U9_R_LENGTH;
     f->length = be(h + 56, 8);
-    if (f->length < 80 || f->length > BODY_MAX + 121) return U9_R_LENGTH;
+    if (proven == 2 ? f->length > BODY_MAX : f->length < 80 || f->length > BODY_MAX + 121) return U9_R_LENGTH;
     f->p = p; /* magic and F-5 hold */
     f->end = p + 64 + f->length + (-f->length & 15);
     if (f->end - p > n) return U9_R_LENGTH;
@@ -328,10 +335,12 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     for (uint64_t q = p + 16; proven && q < f->end; q += 16)
         if (same(s->d + q, s->boundary)) return U9_R_OVERLAP;
     if (proven && !signed_at(s, h)) return U9_R_SIGNATURE;
+    if (proven == 2) {
+        hash16(h + 64, f->length, sum);
+        return same(sum, h + 16) ? U9_R_NONE : U9_R_HASH;
+    }
     t = h + 64 + f->length - 80;
-    if (memcmp(t, "\x40\x4d\x08\nu9frame\0\3", 13) != 0 || t[21] != 2 || t[26] != 3 || t[35] != 3 ||
-        t[44] != 3 || t[53] != 3 || t[62] != 0x1c || t[63] != 16)
-        return U9_R_TRAILER;
+    if (!is_trailer(t)) return U9_R_TRAILER;
     f->ordinal = be(t + 13, 8);
     f->count = be(t + 22, 4);
     f->previous = be(t + 36, 8);
@@ -404,6 +413,25 @@ static void find(second_log *g, second_file *s)
     if (s->n_frames && s->frames[0].p == 32 && s->frames[0].kind == OPEN) s->open = s->frames;
 }
 
+/* Is it a plain seed file [E-1]? Then its frames are those. */
+static void look_plain(second_file *s)
+{
+    frame f, *found = NULL;
+    size_t n = 0;
+    for (uint64_t p = 32; p + 16 <= s->n; p += 16) {
+        if (check(s, p, NOWHERE, 2, &f) != U9_R_NONE) continue;
+        if (!n && f.length >= 80 && is_trailer(s->d + p + 64 + f.length - 80)) break;
+        found = grown(found, n, sizeof f);
+        found[n++] = f;
+        p = f.end - 16;
+    }
+    if (!n) return;
+    free(s->frames);
+    s->frames = found;
+    s->n_frames = n;
+    s->plain = 1;
+}
+
 /* Is this the secret whose boundary is at b? Then it becomes the file's. */
 static int fits(second_file *s, const uint8_t *secret, const uint8_t *b)
 {
@@ -435,6 +463,15 @@ static int spare_secret(second_log *g, second_file *s) /* [H-5] */
     return 0;
 }
 
+static int cut_short(const second_file *s) /* [L-4] */
+{
+    frame f;
+    if (s->n < 96 || !zeros(s, 0, 512) || unread(s, 0, s->n)) return s->n < 96;
+    for (uint64_t p = 32; p < s->n; p += 16)
+        if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
+    return 1;
+}
+
 /* Makes a file in memory ready; -1 if it is of another version [H-4]. */
 static int prepare(second_log *g, second_file *s)
 {
@@ -449,6 +486,7 @@ static int prepare(second_log *g, second_file *s)
         s->keyless = 0;
         find(g, s);
     }
+    if (!s->open && (!magic || s->d[7] == 1) && !cut_short(s)) look_plain(s);
     s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
                      !memcmp(s->d + 80, "\xff\xffutf9f", 8);
     if (!magic || s->d[7] == 1 || s->open) return 0;
@@ -612,6 +650,37 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     for (; last && y && y < s->frames + s->n_frames; y++) g->beyond += y->count;
 }
 
+static void gap_plain(second_log *g, const second_file *s, uint64_t x, uint64_t y, uint64_t told, uint64_t ordinal)
+{
+    frame f;
+    if (!zeros(s, x, y)) say(g, U9_V_UNKNOWN, check(s, x, NOWHERE, 2, &f), s, x, told, ordinal, NOWHERE);
+}
+
+/* Reads a plain seed file [E-3]. */
+static void read_plain(second_log *g, const second_file *s, place *at)
+{
+    uint64_t x = 32, o, size;
+    if (at->ordinal == NOWHERE) at->ordinal = 0;
+    if (s->bad_header) say(g, U9_V_UNKNOWN, U9_R_HEADER, s, 0, 32, NOWHERE, 0);
+    for (const frame *f = s->frames; f < s->frames + s->n_frames; x = f++->end) {
+        const uint8_t *b = s->d + f->p + 64;
+        uint64_t data = f->p + 64 + f->length;
+        gap_plain(g, s, x, f->p, f->p, at->ordinal);
+        if (!zeros(s, data, f->end)) say(g, U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end, at->ordinal, 0);
+        for (o = 0; o < f->length && (size = value_size(b + o, f->length - o)); o += size) continue;
+        if (o < f->length) {
+            say(g, U9_V_UNKNOWN, U9_R_BODY, s, f->p, f->end, at->ordinal, NOWHERE);
+            continue;
+        }
+        for (o = 0; o < f->length; o += size, at->ordinal++) {
+            size = value_size(b + o, f->length - o);
+            record(g, (second_record){at->ordinal, s->number, f->p, b + o, size});
+        }
+    }
+    gap_plain(g, s, x, s->n, nonzero_end(s, x, s->n), at->ordinal);
+    *at = (place){x, at->ordinal, NULL, NULL};
+}
+
 /* ---- the directory ---- */
 
 static second_file *by_number(second_log *g, uint64_t number)
@@ -621,26 +690,21 @@ static second_file *by_number(second_log *g, uint64_t number)
     return NULL;
 }
 
-static int cut_short(const second_file *s) /* [L-4] */
-{
-    frame f;
-    if (s->n < 96 || !zeros(s, 0, 512) || unread(s, 0, s->n)) return s->n < 96;
-    for (uint64_t p = 32; p < s->n; p += 16)
-        if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
-    return 1;
-}
-
 /* Which files are foreign, and which are void [L-2, L-3, L-4]. */
 static void sort_out(second_log *g)
 {
     second_file *files = g->files, *stop = g->files + g->n_files, *s, *k;
     const uint8_t *id = NULL;
+    int ours = 0;
     for (s = files; s < stop; s++) {
         if (!s->open) continue;
         if (!id) id = s->open->f[1].at;
         s->foreign = num(s->open, 3) != s->number || !same(s->open->f[1].at, id) ||
                      num(s->open, 6) >= s->number;
     }
+    for (s = files; s < stop; s++) ours |= !s->plain && !cut_short(s); /* [E-4] */
+    for (s = files; ours && s < stop; s++)
+        if (s->plain) s->foreign = 1;
     for (k = files; k < stop; k++)
         if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6)))) s->named = 1;
     for (s = files; s < stop; s++) s->is_void = !s->named && !s->foreign && cut_short(s);
@@ -659,7 +723,7 @@ static void sort_out(second_log *g)
 
 static int sealed(const second_file *s)
 {
-    const frame *f = s && s->n_frames ? &s->frames[s->n_frames - 1] : NULL;
+    const frame *f = s && s->n_frames && !s->plain ? &s->frames[s->n_frames - 1] : NULL;
     return f && in_last_block(s, f) && num(f, 1) == 2;
 }
 
@@ -695,6 +759,12 @@ static void walk(second_log *g)
             for (k = s + 1; k < stop && (k->foreign || k->keyless || k->is_void);) k++;
             there = k < stop && k->open ? k->open->ordinal : NOWHERE;
             no_segment(g, s->foreign ? U9_R_FOREIGN : U9_R_UNREADABLE, s, &at, there);
+            continue;
+        }
+        if (s->plain) {
+            read_plain(g, s, &at);
+            g->end_segment = s->number;
+            g->end_offset = at.x;
             continue;
         }
         if (gone.number && gone.number >= g->trim_segment && !by_number(g, gone.number))
@@ -770,6 +840,7 @@ static int judge(second_log *out, int single)
         if (s->open && !s->number) s->number = num(s->open, 3);
         place at = {32, s->number == 1 ? 0 : NOWHERE, NULL, NULL};
         if (cut_short(s)) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+        else if (s->plain) read_plain(out, s, &at);
         else read_file(out, s, NULL, 0, 1, &at);
         out->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
         out->end_segment = s->number;

@@ -59,6 +59,7 @@
     X(salvage_reading) \
     X(hostile) \
     X(parts) \
+    X(plain) \
     X(range)   \
     X(directory) \
     X(live) \

@@ -138,11 +138,13 @@ static void put_details(const u9_report *r)
            r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
            r->mask_frames);
     if (r->first_ordinal != TOOL_NONE)
-        printf("  ordinals %" PRIu64 "..%" PRIu64 ", written %s to %s, keys: %s\n",
-               r->first_ordinal, r->next_ordinal - 1, tool_time_text(r->first_time_us, first),
-               tool_time_text(r->last_time_us, last), *r->kind ? r->kind : "not known");
+        printf("  ordinals %" PRIu64 "..%" PRIu64 ", ", r->first_ordinal, r->next_ordinal - 1);
+    if (r->first_ordinal != TOOL_NONE && !r->plain)
+        printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
+    if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
     printf("  the end is %s\n",
-           r->closed      ? "closed"
+           r->plain       ? "where its frames end: nothing promises one"
+           : r->closed    ? "closed"
            : r->confirmed ? "confirmed"
                           : "not confirmed: the writer is still at it, or did not close");
 }
@@ -156,6 +158,9 @@ static void put_summary(const struct fsck *f, const u9_report *r)
     printf(": %" PRIu64 " record%s in %" PRIu64 " frame%s, %" PRIu64 " segment%s, %s", r->records,
            tool_plural(r->records), r->frames, tool_plural(r->frames), r->segments,
            tool_plural(r->segments), tool_bytes_text(r->bytes, size));
+    if (r->plain) fputs("; plain seed file: no promises", stdout);
+    if (r->keyless > 0)
+        printf(", %" PRIu64 " value%s without a key", r->keyless, tool_plural(r->keyless));
     if (r->damages > 0)
         printf("; %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages),
                tool_losses_text(&f->losses, lost));

@@ -42,9 +42,9 @@ json_t *tool_json_text(const char *text)
 json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
                          const tool_losses *losses)
 {
-    json_t *json = json_pack("{s:s*, s:o, s:s, s:b, s:b}", "type", type, "path",
+    json_t *json = json_pack("{s:s*, s:o, s:s, s:b, s:b, s:b}", "type", type, "path",
                              tool_json_text(path), "state", u9_verdict_name(r->verdict), "closed",
-                             r->closed, "confirmed", r->confirmed);
+                             r->closed, "confirmed", r->confirmed, "plain", r->plain);
     const struct {
         const char *name;
         json_t *value;
@@ -52,6 +52,7 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
         {"segments", tool_json_number(r->segments)},
         {"frames", tool_json_number(r->frames)},
         {"records", tool_json_number(r->records)},
+        {"keyless", tool_json_number(r->keyless)},
         {"bytes", tool_json_number(r->bytes)},
         {"body_bytes", tool_json_number(r->body_bytes)},
         {"stored_bytes", tool_json_number(r->stored_bytes)},

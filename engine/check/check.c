@@ -18,7 +18,7 @@ static bool is_options_size(size_t size)
 
 static bool is_report_size(size_t size)
 {
-    return size == sizeof(u9_report) || size == offsetof(u9_report, unsigned_records);
+    return size == sizeof(u9_report) || size == offsetof(u9_report, keyless);
 }
 
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
@@ -57,6 +57,7 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     }
     note_key(r->last_key, &r->last_key_size, &reader->last);
     r->records += reader->count;
+    r->keyless += reader->body.plain ? reader->keyless : 0;
     r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
@@ -139,6 +140,7 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     c->reader.leaves = c->saved != NULL;
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
+    r->plain = u9i_catalog_plain(c->reader.catalog);
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
     return U9_OK;
 }

@@ -7,17 +7,53 @@
 #include "engine/check/checker.h"
 #include "engine/segment/boundary.h"
 
+#include <u9/key.h>
+
 #include <string.h>
+
+static void tell(u9i_checker *c, const u9i_facts *facts, const u9i_damage_site *site)
+{
+    char path[4400];
+    u9_damage d = u9i_source_damage(c->source, facts, site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
 
 /* A record in parts of which all is there, and more than a log takes: the rest is saved. [C-6] */
 static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
 {
-    char path[4400];
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = U9_R_PART, .begin = f->offset,
                             .end = f->end, .ordinal = f->trailer.ordinal, .lost = 1,
                             .part_total = c->reader.large};
-    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
-    u9i_checker_note(c, &d);
+    tell(c, facts, &site);
+}
+
+/* The entry that a plain file's value becomes: a key that is none of the log's stays in the value. [E-4] */
+static u9_entry entry_of(const char *kind, const u9i_record *r)
+{
+    bool fits = r->key_size > 0 && u9_key_check(kind, r->key, r->key_size, NULL) == U9_OK;
+    if (fits) return (u9_entry){.key = {.data = r->key, .size = r->key_size}, .values = r->values, .size = r->values_size};
+    return (u9_entry){.values = r->bytes, .size = r->size};
+}
+
+/* The values of a plain frame, each for itself: what no log takes is told as lost, and only that. */
+static u9_err save_plain(u9i_checker *c, u9_fault *fault)
+{
+    const u9i_reader *r = &c->reader;
+    const u9i_facts *f = u9i_reader_facts(r);
+    const uint8_t *next = r->body.bytes;
+    size_t left = r->body.size;
+    u9_err err = U9_OK;
+    u9i_record record;
+    u9i_damage_site site = {.verdict = U9_V_UNKNOWN, .reason = U9_R_BODY, .begin = r->frame->offset,
+                            .end = r->frame->end, .ordinal = r->frame->trailer.ordinal, .lost = 1};
+    for (; err == U9_OK && u9i_value_next(&next, &left, &record) == U9_OK; site.ordinal++) {
+        u9_entry entry = entry_of(c->saved->kind, &record);
+        err = u9i_saved_put_entry(c->saved, c->source, f, r->frame, &entry, fault);
+        if (err != U9_ARG && err != U9_LIMIT) continue;
+        tell(c, f, &site);
+        err = U9_OK;
+    }
+    return err;
 }
 
 /*
@@ -27,19 +63,19 @@ static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *
 u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
-    if (r->large > 0) tell_large(c, u9i_reader_facts(r), r->frame);
+    const u9i_facts *f = u9i_reader_facts(r);
+    if (r->large > 0) tell_large(c, f, r->frame);
     if (r->large > 0 || r->count == 0) return U9_OK;
-    return u9i_saved_put(c->saved, c->source, u9i_reader_facts(r), r->frame, &r->body, &r->first, fault);
+    if (f->plain) return save_plain(c, fault);
+    return u9i_saved_put(c->saved, c->source, f, r->frame, &r->body, &r->first, fault);
 }
 
 /* A valid frame off the row with a body that is none. */
 static void tell_body(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
 {
-    char path[4400];
     u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = f->offset, .end = f->end,
                             .ordinal = f->trailer.ordinal, .lost = f->trailer.count};
-    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
-    u9i_checker_note(c, &d);
+    tell(c, facts, &site);
 }
 
 /* Opens the body of a frame that is not on the reader's way. U9_ABSENT: there are no records in it. */
@@ -63,7 +99,7 @@ static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *f
     u9_err err;
     for (; (err = u9i_window_find(window, from, to, &f)) == U9_OK; from = f.end) {
         err = open_records(r, &f);
-        if (err == U9_ABSENT) continue;
+        if (err == U9_ABSENT || (err == U9_OK && r->count == 0)) continue;
         if (err != U9_OK && !beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
         if (err != U9_OK) continue;
         if (r->large > 0) {
@@ -85,7 +121,7 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9_fault *fault)
 {
     const u9i_facts *f = u9i_reader_facts(&c->reader);
     const u9i_iterator *it = &c->reader.iterator;
-    if (f->named) return U9_OK; /* a later session made void what is there */
+    if (f->named || f->plain) return U9_OK; /* a later session made void what is there; a plain file has no such end */
     return save_frames(c, it->window, f, it->judge.end.offset, it->judge.size, true, fault);
 }
 
@@ -161,10 +197,34 @@ static void tell_outputs(u9i_checker *c)
     }
 }
 
+/*
+ * The key kind of the log that a plain seed file becomes: the one that all its keys are of, else muid, whose fresh
+ * keys any value can have. [E-4]
+ */
+static u9_err choose_kind(u9_log *source, char kind[U9I_KIND_MAX + 1], u9_fault *fault)
+{
+    u9i_reader r;
+    u9i_step step = U9I_STEP_DAMAGE;
+    u9i_record record;
+    u9_err err = u9i_reader_open(&r, &source->source, fault);
+    if (err != U9_OK) return err;
+    bool plain = u9i_catalog_plain(r.catalog), fits = kind[0] != 0 && strcmp(kind, "muid") != 0;
+    while (plain && fits && step != U9I_STEP_END && (err = u9i_reader_step(&r, &step, fault)) == U9_OK) {
+        const uint8_t *next = r.body.bytes;
+        size_t left = step == U9I_STEP_FRAME ? r.body.size : 0;
+        while (fits && left > 0 && u9i_body_next(&r.body, &next, &left, &record) == U9_OK)
+            fits = record.key_size > 0 && u9_key_check(kind, record.key, record.key_size, NULL) == U9_OK;
+    }
+    if (plain && !fits) memcpy(kind, "muid", sizeof "muid");
+    u9i_reader_release(&r);
+    return err;
+}
+
 static u9_err salvage_into(u9i_checker *c, u9_log *source, u9i_saved *saved, u9_fault *fault)
 {
     c->saved = saved;
-    u9_err err = u9i_checker_run(c, source, fault);
+    u9_err err = choose_kind(source, saved->kind, fault);
+    if (err == U9_OK) err = u9i_checker_run(c, source, fault);
     if (err == U9_OK) err = u9i_saved_keep(saved, fault);
     if (err == U9_OK) tell_outputs(c);
     return err;

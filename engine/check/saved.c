@@ -113,18 +113,21 @@ static u9_err note_origin(u9i_saved_log *l, const u9i_source *source, const u9i_
     return U9_OK;
 }
 
-u9_err u9i_saved_put(u9i_saved *s, const u9i_source *source, const u9i_facts *facts, const u9i_frame *frame,
-                     const u9i_body *body, const u9i_record *first, u9_fault *fault)
+/* Sees to it that there is a log to append to, which knows where its first record stood. */
+static u9_err make_ready(u9i_saved *s, const u9i_source *source, const u9i_facts *facts, const u9i_frame *frame,
+                         const u9i_record *first, u9_fault *fault)
 {
-    uint32_t count = frame->trailer.count;
-    if (count == 0) return U9_OK;
     u9_err err = s->begun ? U9_OK : begin_saved(s, fault);
     if (err == U9_OK && s->out == NULL) err = open_out(s, first, fault);
-    if (err != U9_OK) return err;
     u9i_saved_log *l = &s->logs[s->count - 1];
-    if (l->told.records == 0) err = note_origin(l, source, facts, frame, fault);
-    if (err != U9_OK) return err;
-    err = u9i_log_append_body(s->out, body->bytes, body->size, count, body->lz4);
+    if (err == U9_OK && l->from == NULL) err = note_origin(l, source, facts, frame, fault);
+    return err;
+}
+
+/* What an append returned, taken in. */
+static u9_err took(u9i_saved *s, const u9i_facts *facts, uint32_t count, u9_err err, u9_fault *fault)
+{
+    u9i_saved_log *l = &s->logs[s->count - 1];
     if (err != U9_OK) {
         u9_log_fault(s->out, fault ? fault : &(u9_fault){0});
         return err;
@@ -134,6 +137,23 @@ u9_err u9i_saved_put(u9i_saved *s, const u9i_source *source, const u9i_facts *fa
     if (facts->secret.lost) l->told.unsigned_records += count;
     saved_check(s);
     return U9_OK;
+}
+
+u9_err u9i_saved_put(u9i_saved *s, const u9i_source *source, const u9i_facts *facts, const u9i_frame *frame,
+                     const u9i_body *body, const u9i_record *first, u9_fault *fault)
+{
+    uint32_t count = frame->trailer.count;
+    u9_err err = make_ready(s, source, facts, frame, first, fault);
+    if (err != U9_OK) return err;
+    return took(s, facts, count, u9i_log_append_body(s->out, body->bytes, body->size, count, body->lz4), fault);
+}
+
+u9_err u9i_saved_put_entry(u9i_saved *s, const u9i_source *source, const u9i_facts *facts, const u9i_frame *frame,
+                           const u9_entry *entry, u9_fault *fault)
+{
+    u9_err err = make_ready(s, source, facts, frame, NULL, fault);
+    if (err != U9_OK) return err;
+    return took(s, facts, 1, u9_log_append_batch(s->out, entry, 1, NULL), fault);
 }
 
 static u9_err prove_log(const u9i_saved *s, const u9i_saved_log *l, u9_fault *fault)

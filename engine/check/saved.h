@@ -37,6 +37,10 @@ U9_MUST_CHECK u9_err u9i_saved_put(u9i_saved *saved, const u9i_source *source, c
                                    const u9i_frame *frame, const u9i_body *body, const u9i_record *first,
                                    u9_fault *fault);
 
+/* One record of such a frame, as u9_log_append takes it; that may refuse it (U9_ARG, U9_LIMIT). */
+U9_MUST_CHECK u9_err u9i_saved_put_entry(u9i_saved *saved, const u9i_source *source, const u9i_facts *facts,
+                                         const u9i_frame *frame, const u9_entry *entry, u9_fault *fault);
+
 /* Closes the log that is filled, if any, and reads it once more: what was saved must be there, and nothing else. */
 U9_MUST_CHECK u9_err u9i_saved_end(u9i_saved *saved, u9_fault *fault);
 

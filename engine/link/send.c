@@ -285,6 +285,11 @@ static u9_err begin_send(sender *s, u9_fault *fault)
     u9_err err = u9i_reader_open(&s->reader, &s->log->source, fault);
     if (err != U9_OK) return err;
     s->all = u9i_reader_bytes(&s->reader);
+    if (u9i_catalog_plain(s->reader.catalog)) {
+        u9i_reader_release(&s->reader);
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->source.path, .rule = "E-4"),
+                         "a plain seed file is not sent: u9fsck --salvage makes a log of it");
+    }
     err = u9i_channel_open(&s->channel, s->log->source.dir->env, s->o->in, s->o->out, on_answer,
                            s->o->on_progress ? on_send_tick : NULL, s, fault);
     s->channel.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */

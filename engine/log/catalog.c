@@ -69,6 +69,15 @@ static void source_check(const u9i_source *s)
     assert(s->current == NULL || atomic_load(&s->current->references) > 0);
 }
 
+bool u9i_catalog_plain(const u9i_catalog *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        if (f->plain && f->wrong == U9_R_NONE) return true;
+    }
+    return false;
+}
+
 const char *u9i_source_path(const u9i_source *s, const char *name, char *out, size_t size)
 {
     if (s->dir->single[0]) snprintf(out, size, "%s", s->path);
@@ -207,7 +216,8 @@ static bool is_current(const load *l)
     if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l->old, &l->row.facts[i]);
-        if (s == NULL || (!s->facts.has_open && !s->facts.blank) || s->facts.unread) return false;
+        if (s == NULL || (!s->facts.has_open && !s->facts.blank && !s->facts.plain) || s->facts.unread)
+            return false;
     }
     return true;
 }
@@ -340,8 +350,9 @@ static doubts doubts_of(const u9i_row *row)
     if (d.missing > 0) d.last = row->missing[d.missing - 1].number;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
-        d.unopened += !f->has_open && !f->blank;
-        d.due += !f->has_open && !f->blank && f->sealed_before;
+        bool unopened = !f->has_open && !f->blank && !f->plain;
+        d.unopened += unopened;
+        d.due += unopened && f->sealed_before;
     }
     return d;
 }

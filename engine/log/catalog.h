@@ -88,6 +88,9 @@ static inline const u9i_facts *u9i_catalog_facts(const u9i_catalog *catalog, siz
     return &catalog->segments[index]->facts;
 }
 
+/* True if what is read is a plain seed file, or several. [E-4] */
+bool u9i_catalog_plain(const u9i_catalog *catalog);
+
 /* Path of a segment's file, for messages. Returns `out`. */
 const char *u9i_source_path(const u9i_source *source, const char *name, char *out, size_t size);
 

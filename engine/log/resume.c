@@ -69,6 +69,9 @@ static u9_err refuse_broken(const search *s)
         if (f->wrong != U9_R_NONE && !f->is_void)
             return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
                              "the segment belongs to another log or another place");
+        if (f->plain)
+            return u9i_fault(s->fault, U9_ARG, U9I_AT(.path = path, .rule = "E-4"),
+                             "a plain seed file is never appended to");
         if (!u9i_facts_skipped(f) && f->barren && !f->named)
             return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
                              "the segment's header is damaged beyond help, or it is no segment");

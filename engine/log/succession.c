@@ -96,6 +96,15 @@ static bool read_seals(u9i_row *row)
     return sealed == NULL || add_missing(row, sealed->number + 1, row->count); /* [L-4] */
 }
 
+/* Plain seed files are read in a row of their own; among the segments of a log they are foreign. [E-4] */
+static void place_plain(u9i_row *row)
+{
+    bool log = false;
+    for (size_t i = 0; i < row->count; i++) log |= !row->facts[i].plain && !row->facts[i].blank;
+    for (size_t i = 0; i < row->count && log; i++)
+        if (row->facts[i].plain) row->facts[i].wrong = U9_R_FOREIGN;
+}
+
 bool u9i_row_link(u9i_row *row)
 {
     if (row->count == 0) return true;
@@ -103,6 +112,7 @@ bool u9i_row_link(u9i_row *row)
     row->facts[row->count - 1].newest = true;
     if (row->single) return true;
     find_twins(row);
+    place_plain(row);
     for (size_t k = row->count; k > 0; k--)
         if (row->facts[k - 1].has_open) memcpy(row->log, row->facts[k - 1].open.log, 16);
     for (size_t k = row->count; k > 0; k--)

@@ -143,7 +143,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
         u9i_record r;
         const uint8_t *start = c->reader.body.bytes;
         uint64_t at = (uint64_t)(c->next - start);
-        if (u9i_record_next(&c->next, &c->left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
+        if (u9i_body_next(&c->reader.body, &c->next, &c->left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
         uint64_t ordinal = c->ordinal++;
         cursor_check(c);
         if (ordinal < c->from) continue;

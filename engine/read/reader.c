@@ -199,6 +199,7 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
         site.reason = f->unread && f->unread_at == 0 ? U9_R_UNREADABLE : U9_R_HEADER;
         site.end = U9I_DISK_HEADER_SIZE;
         site.lost = f->barren && !f->named ? U9_NOWHERE : 0; /* [H-4] */
+        if (f->plain) site.verdict = U9_V_UNKNOWN; /* nothing was promised [E-3] */
         return tell_damage(r, step, f, site);
     }
     *told = false;
@@ -236,10 +237,14 @@ u9_err u9i_reader_prove(u9i_reader *r)
 {
     const uint8_t *next = r->body.bytes;
     size_t left = r->body.size;
-    u9_err err = u9i_record_next(&next, &left, &r->first);
+    u9_err err = u9i_body_next(&r->body, &next, &left, &r->first);
     r->last = r->first;
+    r->keyless = 0;
     uint32_t n = 0;
-    for (; err == U9_OK; n++) err = u9i_record_next(&next, &left, &r->last);
+    for (; err == U9_OK; n++) {
+        r->keyless += r->last.key_size == 0;
+        err = u9i_body_next(&r->body, &next, &left, &r->last);
+    }
     if (err != U9_END) return err;
     return n == r->count ? U9_OK : U9_CORRUPT;
 }
@@ -374,6 +379,18 @@ static u9_err know_row(u9i_reader *r, u9_fault *fault)
     return u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body); /* its scratch was used */
 }
 
+/* A plain frame's body is values as they stand. [E-3] */
+static u9_err open_plain(u9i_reader *r, u9i_step *step)
+{
+    const u9i_frame *f = r->frame;
+    r->body = (u9i_body){.kind = f->body_size > 0 ? U9I_BODY_RECORDS : U9I_BODY_EMPTY, .bytes = f->body,
+                         .size = f->body_size, .plain = true};
+    if (f->body_size == 0 || u9i_reader_prove(r) == U9_OK) return U9_OK;
+    return tell_damage(r, step, u9i_reader_facts(r),
+                       (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_BODY, .begin = f->offset,
+                                         .end = f->end, .ordinal = f->trailer.ordinal, .lost = U9_NOWHERE});
+}
+
 /* Opens the body of the frame that the iterator found. */
 static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
 {
@@ -382,6 +399,7 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     size_t need;
     r->count = f->trailer.count;
     r->large = 0;
+    if (s->plain) return open_plain(r, step);
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
     if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
         err = know_row(r, fault);

@@ -43,6 +43,7 @@ typedef struct u9i_reader {
 
     u9i_frame *frame;     /* FRAME: = &iterator.frame */
     u9i_body body;        /* FRAME: opened; borrows until the next step */
+    uint32_t keyless;     /* FRAME: of its records (a plain seed file's values) those without a key */
     uint32_t count;       /* FRAME: records in it; if there are any: */
     u9i_record first, last; /* the first and the last one; they borrow the body */
     uint8_t *scratch;     /* U9I_BODY_MAX bytes of address space */

@@ -11,7 +11,7 @@
 enum { HASHED_MAX = 4 }; /* times the file */
 
 /* True if a trailer that names p stands where the header at p says. Read apart: the window stays. [F-6] d g */
-static bool has_trailer(const u9i_window *window, uint64_t p, uint64_t size, uint64_t length, u9i_trailer *out)
+static bool names_itself(const u9i_window *window, uint64_t p, uint64_t size, uint64_t length, u9i_trailer *out)
 {
     uint8_t bytes[U9I_TRAILER_SIZE];
     size_t got = 0;
@@ -38,7 +38,7 @@ u9_err u9i_unsigned_at(u9i_window *w, uint64_t p, uint64_t size, uint64_t *left,
     if (avail < U9I_FRAME_HEADER_SIZE || memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0)
         return U9_CORRUPT;
     uint64_t length = u9i_get_be(bytes + 56, 8), total = U9I_FRAME_HEADER_SIZE + length;
-    if (!has_trailer(w, p, size, length, &out->trailer)) return U9_CORRUPT;
+    if (!names_itself(w, p, size, length, &out->trailer)) return U9_CORRUPT;
     if (total > *left) return U9_LIMIT;
     *left -= total;
     err = u9i_window_bytes(w, p, (size_t)total, &bytes, &avail);

@@ -28,12 +28,14 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
         return err;
     }
     u9i_window_turn(it->window, file, &segment->facts.secret);
+    it->window->plain = segment->facts.plain;
     it->segment = u9i_segment_ref(segment);
     it->windows = windows;
     it->stop = U9_NOWHERE;
     it->over = true;
     /* What a first frame must say is in the u9open, or else depends on who asks. [F-9] */
-    it->alone = !segment->facts.has_open && !(segment->facts.first && before == NULL);
+    it->alone = segment->facts.plain ||
+                (!segment->facts.has_open && !(segment->facts.first && before == NULL));
     if (it->alone)
         u9i_judge_init(&it->judge, &segment->facts, segment->dir, windows, size, before, knows_chain);
     else it->generation = u9i_segment_begin(segment, windows, size, &it->judge);
@@ -70,7 +72,7 @@ u9_err u9i_iterator_range(u9i_iterator *it, uint64_t from, uint64_t stop)
     it->from = from;
     it->stop = it->window->until = stop;
     if (from <= U9I_DISK_HEADER_SIZE) return U9_OK;
-    u9_err err = is_promised(it, &it->alone);
+    u9_err err = it->segment->facts.plain ? U9_OK : is_promised(it, &it->alone);
     /* Then each gap is damage, wherever one comes from. Else it depends on all that stands before. */
     return err == U9_OK && it->alone ? u9i_judge_skip(&it->judge, it->window, from) : err;
 }

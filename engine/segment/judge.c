@@ -31,7 +31,7 @@ static void expect_first(u9i_judge *j, const u9i_position *before, bool knows_ch
 {
     static const u9i_position start; /* a log's first frame has ordinal 0 [L-5] */
     const u9i_facts *f = j->facts;
-    if (f->first && before == NULL) {
+    if ((f->first || f->plain) && before == NULL) {
         before = &start;
         knows_chain = false;
     }
@@ -459,6 +459,7 @@ u9_err u9i_judge_next(u9i_judge *j, u9i_window *window, u9i_round *round)
 {
     round->count = 0;
     round->then = (u9i_step)0;
+    if (j->facts->plain) return u9i_plain_next(j, window, round);
     while (round->then == 0) {
         if (j->ended && !j->behind) {
             round->then = U9I_STEP_END;
@@ -485,7 +486,9 @@ void u9i_judge_jump(u9i_judge *j, uint64_t pos)
 {
     j->pos = pos;
     j->frames = j->previous = j->last = 0;
-    j->knows_ordinal = j->knows_chain = j->last_closes = false;
+    j->knows_ordinal = j->facts->plain; /* counted from here [E-3] */
+    j->ordinal = j->knows_ordinal ? 0 : j->ordinal;
+    j->knows_chain = j->last_closes = false;
 }
 
 u9_err u9i_judge_skip(u9i_judge *j, u9i_window *window, uint64_t from)

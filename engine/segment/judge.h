@@ -111,6 +111,9 @@ static inline bool u9i_judge_bounded(const u9i_judge *judge)
     return judge->facts->named;
 }
 
+/* u9i_judge_next for a plain seed file. */
+U9_MUST_CHECK u9_err u9i_plain_next(u9i_judge *judge, u9i_window *window, u9i_round *round);
+
 /* What holds of every judge between two rounds. */
 void u9i_judge_check(const u9i_judge *judge);
 

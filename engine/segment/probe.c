@@ -258,6 +258,40 @@ static u9_err find_boundary(u9i_facts *f, u9i_window *window, char *kind)
     return read_open(f, window, kind);
 }
 
+/* The key kind that a record's key speaks for, where nothing names one. [E-3] */
+static void guess_kind(const u9i_frame *frame, char *kind)
+{
+    const uint8_t *next = frame->body;
+    size_t left = frame->body_size;
+    u9i_record r;
+    while (kind[0] == 0 && u9i_value_next(&next, &left, &r) == U9_OK) {
+        if (r.key_size == 0) continue;
+        u9_value key;
+        if (u9_value_decode(r.key_value, r.size, &key) != U9_OK) continue;
+        const char *found = key.type == U9_UTF8                           ? "rkey"
+                            : key.type == U9_UINT                         ? "tid"
+                            : key.type == U9_BYTES && r.key_size == 16 ? "muid"
+                                                                          : "";
+        memcpy(kind, found, strlen(found) + 1);
+    }
+}
+
+/* A file whose first whole frame bears no trailer is none of a log's. [E-1] */
+static u9_err look_plain(u9i_facts *f, u9i_window *window, char *kind)
+{
+    u9i_frame frame;
+    u9i_trailer trailer;
+    if (f->blank || f->header == U9_VERSION) return U9_OK;
+    window->plain = true;
+    u9_err err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
+    window->plain = false;
+    if (err != U9_OK) return err == U9_END ? U9_OK : err;
+    f->plain = frame.body_size < U9I_TRAILER_SIZE ||
+               !u9i_trailer_decode(frame.body + frame.body_size - U9I_TRAILER_SIZE, &trailer);
+    if (f->plain) guess_kind(&frame, kind);
+    return U9_OK;
+}
+
 u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare *spares,
                  size_t spare_count, char *kind)
 {
@@ -275,9 +309,10 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(f, window, kind);
-        if (err == U9_OK && !f->has_open && !f->wrong) err = look_secret(f, window);
+        if (err == U9_OK && !f->has_open && !f->wrong) err = look_plain(f, window, kind);
+        if (err == U9_OK && !f->has_open && !f->wrong && !f->plain) err = look_secret(f, window);
         bool closed = f->barren || f->wrong == U9_R_UNREADABLE;
         if (err == U9_OK && closed && f->mends && !f->blank) err = find_boundary(f, window, kind);
     }
-    return err == U9_OK ? read_end(f, window, kind) : err;
+    return err == U9_OK && !f->plain ? read_end(f, window, kind) : err;
 }

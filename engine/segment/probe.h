@@ -20,6 +20,7 @@ typedef struct u9i_facts {
     bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
     unsigned boundaries; /* so many were found without the secret; of several none is believed */
     bool blank;         /* a creation cut short [L-4] */
+    bool plain;         /* a plain seed file: no trailers, no promises, no u9open [E-1] */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open_record open; /* (its `kind` is not kept) */
     bool has_end;       /* the last block is a valid u9end frame: */

@@ -148,6 +148,7 @@ void u9i_window_turn(u9i_window *w, u9i_file *file, const u9i_secret *secret)
     u9i_window_forget(w);
     w->file = file;
     w->until = U9_NOWHERE;
+    w->plain = false;
     w->sys = 0;
     if (secret) w->secret = *secret;
     u9i_window_check(w);
@@ -317,7 +318,7 @@ u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **
 /* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
 static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
-    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE,
+    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain,
                        .head_start = u9i_hash_paired() ? &w->head_start : NULL};
     u9_err err;
     do {

@@ -33,6 +33,7 @@ typedef struct u9i_window {
     u9i_file *file; /* borrows */
     u9i_secret secret;
     uint8_t *bytes;   /* [base, base + fill) of the file */
+    bool plain;       /* frames are those of a plain seed file [E-2]; turning to a file unsets it */
     uint64_t base;
     size_t fill;
     uint64_t until;   /* what is at or behind this offset is read only for a frame that reaches there */

@@ -228,6 +228,20 @@ u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
     return U9_OK;
 }
 
+u9_err u9i_value_next(const uint8_t **next, size_t *left, u9i_record *out)
+{
+    const uint8_t *p = *next;
+    if (*left == 0) return U9_END;
+    size_t size = value_span(p, *left), rest = size;
+    if (size == 0) return U9_CORRUPT;
+    *next += size;
+    *left -= size;
+    if (u9i_record_next(&p, &rest, out) == U9_OK && rest == 0) return U9_OK;
+    p = *next - size;
+    *out = (u9i_record){.bytes = p, .size = size, .key = p, .key_value = p, .values = p, .values_size = size};
+    return U9_OK;
+}
+
 u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total, u9i_record *out)
 {
     u9_value key;

@@ -86,7 +86,8 @@ static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8
         return refuse_frame(proof, U9_R_MAGIC); /* [F-6] c */
     if (head < U9I_FRAME_HEADER_SIZE) return refuse_frame(proof, U9_R_LENGTH);
     uint64_t length = u9i_get_be(bytes + 56, 8);
-    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
+    if (proof->plain ? length > U9I_BODY_MAX /* [E-2] */
+                     : length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
         return refuse_frame(proof, U9_R_LENGTH);
     *total = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
     return *total <= room ? U9_OK : refuse_frame(proof, U9_R_LENGTH); /* [F-6] d */
@@ -152,6 +153,14 @@ static bool is_signed(const u9i_secret *secret, const uint8_t *header)
     return secret->lost || memcmp(sign, header + 32, U9I_HASH_SIZE) == 0;
 }
 
+/* Clause g. */
+static bool has_trailer(const uint8_t *bytes, uint64_t p, u9i_trailer *t)
+{
+    if (!u9i_trailer_decode(bytes, t) || t->offset != p || t->durable > p) return false; /* [F-6] g */
+    return p == U9I_DISK_HEADER_SIZE ? t->previous == 0
+                                     : t->previous >= U9I_DISK_HEADER_SIZE && t->previous < p;
+}
+
 u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, const uint8_t *bytes,
                         size_t avail, u9i_proof *proof, u9i_frame *out)
 {
@@ -170,13 +179,10 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
     size_t length = (size_t)u9i_get_be(bytes + 56, 8);
     const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
     f.body = payload;
-    f.body_size = length - U9I_TRAILER_SIZE;
-    bool first = p == U9I_DISK_HEADER_SIZE;
-    if (!u9i_trailer_decode(payload + f.body_size, &f.trailer) || f.trailer.offset != p ||
-        f.trailer.durable > p ||
-        (first ? f.trailer.previous != 0
-               : f.trailer.previous < U9I_DISK_HEADER_SIZE || f.trailer.previous >= p))
-        return refuse_frame(proof, U9_R_TRAILER); /* [F-6] g */
+    f.body_size = proof->plain ? length : length - U9I_TRAILER_SIZE;
+    f.trailer.offset = p;
+    if (!proof->plain && !has_trailer(payload + f.body_size, p, &f.trailer))
+        return refuse_frame(proof, U9_R_TRAILER);
 
     if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
     else u9i_hash(payload, length, sha);

@@ -77,7 +77,7 @@ typedef void u9_damage_fn(void *ctx, const u9_damage *damage);
 
 /* What a check found. Totals over all segments. */
 typedef struct u9_report {
-    size_t size;              /* set by the caller: sizeof(u9_report) */
+    size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
     u9_verdict verdict;       /* the worst found; a torn tail is TORN */
     uint64_t segments;        /* files read */
     uint64_t frames;          /* valid frames within the log's end */
@@ -101,6 +101,8 @@ typedef struct u9_report {
     uint8_t last_key[512];
     size_t first_key_size;    /* 0 if there is none */
     size_t last_key_size;
+    uint64_t keyless;         /* of the records those without a key: values of a plain seed file */
+    int plain;                /* not 0: a plain seed file, without promises and times; numbers by counting */
     uint64_t unsigned_records; /* salvage: records whose signatures could not be proven (U9_R_UNSIGNED) */
     uint64_t outputs;         /* salvage: logs written, OUT included */
     int gave_up;              /* salvage, not 0: a search without a secret was given up; there may be more */
