@@ -90,17 +90,34 @@ static u9_err open_records(u9i_reader *r, const u9i_frame *f)
     return r->body.kind == U9I_BODY_RECORDS ? u9i_reader_prove(r) : U9_ABSENT; /* before it is counted */
 }
 
-/* Saves all valid frames of a segment that begin in [from, to), which is what the window is on. */
-static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *facts, uint64_t from, uint64_t to,
-                          bool beyond, u9_fault *fault)
+/* True if the same frame stands at its place in another file of this boundary, whose frames are saved. */
+static bool is_twin_of(u9i_window *saved, const u9i_frame *f)
+{
+    u9i_frame other;
+    return saved && u9i_window_at(saved, f->offset, f->end, &other) == U9_OK &&
+           memcmp(other.sha, f->sha, U9I_HASH_SIZE) == 0;
+}
+
+/* Frames of a segment that are to be saved. */
+typedef struct stretch {
+    u9i_window *window; /* on its file */
+    const u9i_facts *facts;
+    uint64_t from, to;
+    bool beyond;       /* they are beyond an unconfirmed end */
+    u9i_window *saved; /* NULL, or on a copy of the file that is saved */
+} stretch;
+
+static u9_err save_frames(u9i_checker *c, const stretch *s, u9_fault *fault)
 {
     u9i_frame f;
     u9i_reader *r = &c->reader;
+    const u9i_facts *facts = s->facts;
     u9_err err;
-    for (; (err = u9i_window_find(window, from, to, &f)) == U9_OK; from = f.end) {
+    for (uint64_t p = s->from; (err = u9i_window_find(s->window, p, s->to, &f)) == U9_OK; p = f.end) {
+        if (is_twin_of(s->saved, &f)) continue;
         err = open_records(r, &f);
         if (err == U9_ABSENT || (err == U9_OK && r->count == 0)) continue;
-        if (err != U9_OK && !beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
+        if (err != U9_OK && !s->beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
         if (err != U9_OK) continue;
         if (r->large > 0) {
             tell_large(c, facts, &f);
@@ -112,8 +129,8 @@ static u9_err save_frames(u9i_checker *c, u9i_window *window, const u9i_facts *f
     }
     if (err == U9_END) return U9_OK;
     char path[4400];
-    return u9i_fault(fault, err, U9I_AT_OFFSET(window->sys_at, .segment = facts->number, .rule = "R-11",
-                     .path = u9i_source_path(c->source, facts->name, path, sizeof path), .sys = window->sys),
+    return u9i_fault(fault, err, U9I_AT_OFFSET(s->window->sys_at, .segment = facts->number, .rule = "R-11",
+                     .path = u9i_source_path(c->source, facts->name, path, sizeof path), .sys = s->window->sys),
                      "cannot read the segment");
 }
 
@@ -122,7 +139,8 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9_fault *fault)
     const u9i_facts *f = u9i_reader_facts(&c->reader);
     const u9i_iterator *it = &c->reader.iterator;
     if (f->named || f->plain) return U9_OK; /* a later session made void what is there; a plain file has no such end */
-    return save_frames(c, it->window, f, it->judge.end.offset, it->judge.size, true, fault);
+    stretch s = {.window = it->window, .facts = f, .from = it->judge.end.offset, .to = it->judge.size, .beyond = true};
+    return save_frames(c, &s, fault);
 }
 
 /* Turns to a segment, or to what it is under another boundary: for the file and the window only. */
@@ -150,22 +168,40 @@ static u9_err save_apart(u9i_checker *c, size_t index, u9_fault *fault)
         memcpy(f.secret.boundary, all.found[i], U9I_HASH_SIZE);
         u9i_window_turn(it.window, it.window->file, &f.secret);
         u9i_parts_reset(&c->reader.parts);
-        err = save_frames(c, it.window, &f, U9I_DISK_HEADER_SIZE, it.judge.size, false, fault);
+        stretch s = {.window = it.window, .facts = &f, .from = U9I_DISK_HEADER_SIZE, .to = it.judge.size};
+        err = save_frames(c, &s, fault);
         if (err == U9_OK) err = u9i_saved_end(c->saved, fault);
     }
     u9i_iterator_close(&it);
     return err;
 }
 
-static u9_err save_piece(u9i_checker *c, const u9i_piece *piece, u9_fault *fault)
+/* The segment that a branch leaves, if this one is a copy of it: what they share is saved once. */
+static u9_err open_twin(u9i_checker *c, const u9i_branch *b, const u9i_facts *f, u9i_iterator *it, u9_fault *fault)
 {
-    u9i_iterator it;
+    const u9i_catalog *catalog = c->reader.catalog;
+    it->segment = NULL;
+    if (b->leaves == U9I_NOT_THERE) return U9_OK;
+    const u9i_facts *left = u9i_catalog_facts(catalog, b->leaves);
+    if (left == f || memcmp(left->secret.boundary, f->secret.boundary, U9I_HASH_SIZE) != 0) return U9_OK;
+    return open_segment(c, b->leaves, it, fault);
+}
+
+static u9_err save_piece(u9i_checker *c, const u9i_branch *b, const u9i_piece *piece, u9_fault *fault)
+{
+    u9i_iterator it, twin;
     u9_err err = open_segment(c, piece->segment, &it, fault);
     if (err != U9_OK) return err;
     const u9i_facts *f = &it.segment->facts;
-    uint64_t end = piece->end < it.judge.size ? piece->end : it.judge.size;
-    if (f->secret.lost) u9i_checker_note_unsigned(c, f, end, 0);
-    err = save_frames(c, it.window, f, piece->begin, end, false, fault);
+    stretch s = {.window = it.window, .facts = f, .from = piece->begin,
+                 .to = piece->end < it.judge.size ? piece->end : it.judge.size};
+    err = open_twin(c, b, f, &twin, fault);
+    if (err == U9_OK) {
+        s.saved = twin.segment ? twin.window : NULL;
+        if (f->secret.lost) u9i_checker_note_unsigned(c, f, s.to, 0);
+        err = save_frames(c, &s, fault);
+    }
+    u9i_iterator_close(&twin);
     u9i_iterator_close(&it);
     return err;
 }
@@ -177,7 +213,7 @@ u9_err u9i_checker_save_branches(u9i_checker *c, u9_fault *fault)
     for (size_t i = 0; i < catalog->branch_count && err == U9_OK; i++) {
         const u9i_branch *b = &catalog->branches[i];
         for (size_t k = 0; k < b->count && err == U9_OK; k++)
-            err = save_piece(c, &catalog->pieces[b->first + k], fault);
+            err = save_piece(c, b, &catalog->pieces[b->first + k], fault);
         if (err == U9_OK) err = u9i_saved_end(c->saved, fault);
     }
     for (size_t i = 0; i < catalog->count && err == U9_OK; i++) err = save_apart(c, i, fault);

@@ -484,6 +484,192 @@ START_TEST(when_the_first_output_is_there_all_are)
 }
 END_TEST
 
+/* Branches */
+
+/* Segment `number` behind `before`, with `count` records in two frames, all of them promised. */
+static forged_segment promised(uint64_t number, unsigned seed, const forged_segment *before, const char *prefix,
+                               uint32_t count)
+{
+    forged_segment s = forge_begin(number, seed, before, U9I_TAIL_TORN);
+    forge_records(&s, prefix, count - 1);
+    forge_records(&s, prefix, 1);
+    forge_promise(&s);
+    return s;
+}
+
+static void save(forged_segment *s)
+{
+    forge_pad(s);
+    forge_save(s, at("log"));
+}
+
+static unsigned told_of(u9_reason reason)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < damage_count; i++) n += damages[i].reason == reason;
+    return n;
+}
+
+/* [G-4] [L-9] (F65) The log was copied, and both went on: each went on from the same end. */
+START_TEST(each_branch_goes_into_a_log_of_its_own)
+{
+    forged_segment one = promised(1, 1, NULL, "a", 2);
+    forged_segment two = promised(2, 1, &one, "b", 2), three = promised(3, 1, &two, "c", 2);
+    forged_segment other = promised(4, 2, &one, "x", 3), tip = promised(5, 2, &one, "y", 2);
+    save(&one);
+    save(&two);
+    save(&three);
+    save(&other);
+    save(&tip);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 y2 y3");
+    ck_assert_uint_eq(report.outputs, 3);
+    ck_assert_uint_eq(salvaged, 11);
+    expect_texts("out.fork-2", "x2 x3 x4");
+    expect_texts("out.fork-3", "b2 b3 c4 c5");
+    ck_assert_uint_eq(outputs[1].segment, 4);
+    ck_assert_uint_eq(outputs[1].ordinal, 2);
+    ck_assert_uint_eq(outputs[2].segment, 2);
+    ck_assert_uint_ge(told_of(U9_R_FORK), 2);
+    ck_assert_int_eq(report.verdict, U9_V_CORRUPT);
+    forge_free(&one);
+    forge_free(&two);
+    forge_free(&three);
+    forge_free(&other);
+    forge_free(&tip);
+}
+END_TEST
+
+/* [G-4] [L-9] An end that a successor names, and behind it frames that had been promised: they are a branch. */
+START_TEST(promised_frames_behind_a_contradicted_end_are_kept)
+{
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 2);
+    forged_segment two = promised(2, 1, &one, "b", 2);
+    forge_pad(&one);
+    forge_records(&one, "z", 2);
+    forge_records(&one, "z", 1);
+    forge_promise(&one);
+    save(&one);
+    save(&two);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 b2 b3");
+    expect_texts("out.fork-2", "z2 z3 z4");
+    ck_assert_uint_eq(outputs[1].segment, 1);
+    ck_assert_uint_eq(outputs[1].ordinal, 2);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
+/* [G-4] [L-3] What was never promised, and a later session leaves out, is void: it was never in the log. */
+START_TEST(what_is_void_is_not_saved)
+{
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 2);
+    forged_segment void_one = forge_begin(2, 1, &one, U9I_TAIL_TORN), two = promised(3, 1, &one, "b", 2);
+    forge_records(&void_one, "v", 2);
+    forge_records(&one, "z", 2);
+    save(&one);
+    save(&void_one);
+    save(&two);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 b2 b3");
+    ck_assert_uint_eq(report.outputs, 1);
+    forge_free(&one);
+    forge_free(&void_one);
+    forge_free(&two);
+}
+END_TEST
+
+/* [G-4] [L-2] (F71) Order and number come from what stands inside. */
+START_TEST(swapped_and_misnamed_files_are_saved_in_order)
+{
+    forged_segment one = promised(1, 1, NULL, "a", 2), two = promised(2, 1, &one, "b", 2);
+    forged_segment three = promised(3, 1, &two, "c", 2);
+    one.number = 3;
+    two.number = 1;
+    three.number = 0x77;
+    save(&one);
+    save(&two);
+    save(&three);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 b2 b3 c4 c5");
+    ck_assert_uint_eq(report.outputs, 1);
+    ck_assert_uint_eq(report.lost, 0);
+    forge_free(&one);
+    forge_free(&two);
+    forge_free(&three);
+}
+END_TEST
+
+/* [G-3] [G-4] A branch whose segment has lost its secret. */
+START_TEST(a_branch_without_its_secret_is_a_branch)
+{
+    forged_segment one = promised(1, 1, NULL, "a", 2), two = promised(2, 1, &one, "b", 2);
+    forged_segment tip = promised(3, 2, &one, "y", 2);
+    save(&one);
+    save(&tip);
+    lose_secret(&two);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 y2 y3");
+    expect_texts("out.fork-2", "b2 b3");
+    ck_assert_uint_eq(outputs[0].unsigned_records, 0);
+    ck_assert_uint_eq(outputs[1].unsigned_records, 2);
+    ck_assert_uint_eq(told_of(U9_R_UNSIGNED), 1);
+    forge_free(&one);
+    forge_free(&tip);
+}
+END_TEST
+
+/* [G-4] A closed segment was copied, and both went on in it: it is there twice, and they part. */
+START_TEST(a_copy_that_went_on_by_itself_is_a_branch)
+{
+    forged_segment one = promised(1, 1, NULL, "a", 3);
+    forged_segment copy = one;
+    copy.bytes = malloc(FORGED_ROOM);
+    ck_assert_ptr_nonnull(copy.bytes);
+    memcpy(copy.bytes, one.bytes, FORGED_ROOM);
+    forge_records(&one, "b", 4);
+    forge_records(&one, "b", 1);
+    forge_promise(&one);
+    forge_records(&copy, "c", 1);
+    forge_promise(&copy);
+    copy.number = 9; /* only its name */
+    save(&one);
+    save(&copy);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 a2 b3 b4 b5 b6 b7");
+    expect_texts("out.fork-2", "c3");
+    forge_free(&one);
+    forge_free(&copy);
+}
+END_TEST
+
+/* [G-4] The same file twice, damaged at other places: each frame once. */
+START_TEST(of_a_file_that_is_there_twice_each_frame_is_saved_once)
+{
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    uint64_t first = forge_records(&one, "a", 2);
+    forge_records(&one, "b", 2);
+    uint64_t third = forge_records(&one, "c", 2);
+    forge_records(&one, "d", 1);
+    forge_promise(&one);
+    one.bytes[first + 70] ^= 1;
+    save(&one);
+    one.bytes[first + 70] ^= 1;
+    one.bytes[third + 70] ^= 1;
+    one.number = 2;
+    save(&one);
+    salvage("log", "out");
+    ck_assert_uint_eq(salvaged, 7);
+    ck_assert_uint_eq(report.outputs, 2);
+    ck_assert_uint_eq(outputs[0].records, 5);
+    ck_assert_uint_eq(outputs[1].records, 2);
+    forge_free(&one);
+}
+END_TEST
+
 Suite *suite_salvage_reading(void)
 {
     Suite *suite = suite_create("salvage_reading");
@@ -502,6 +688,13 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, one_flipped_bit_of_a_secret_is_mended_as_before);
     tcase_add_test(tc, something_in_the_way_of_a_branch_stops_it_all);
     tcase_add_test(tc, when_the_first_output_is_there_all_are);
+    tcase_add_test(tc, each_branch_goes_into_a_log_of_its_own);
+    tcase_add_test(tc, promised_frames_behind_a_contradicted_end_are_kept);
+    tcase_add_test(tc, what_is_void_is_not_saved);
+    tcase_add_test(tc, swapped_and_misnamed_files_are_saved_in_order);
+    tcase_add_test(tc, a_branch_without_its_secret_is_a_branch);
+    tcase_add_test(tc, a_copy_that_went_on_by_itself_is_a_branch);
+    tcase_add_test(tc, of_a_file_that_is_there_twice_each_frame_is_saved_once);
     suite_add_tcase(suite, tc);
     return suite;
 }
