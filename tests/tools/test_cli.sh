@@ -571,6 +571,32 @@ lost_secret() {
     claim 'and summed up' grep -q '"salvaged":"1".*"unsigned":"1","outputs":"1","gave_up":false' out
 }
 
+# A log is copied, both go on, and the copy's segment is put back. (F65)
+branches() {
+    lines 1 3 | append fork.log
+    cp -R fork.log copy.log
+    lines 4 6 | append fork.log
+    echo 'only in the copy' | append copy.log
+    cp "$(segment copy.log)" "fork.log/0000000000000002.u9"
+    exits 4 'u9fsck of a log with a branch' "$fsck" fork.log
+    claim 'says that it forks' grep -Eq ': CORRUPT: fork: ' out
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage fork.saved fork.log
+    claim 'says what is in each' test "$(grep -Ec '^fork.saved(: 6|.fork-2: 1) record' out)" -eq 2
+    claim 'and from where a branch is' grep -Eq \
+        '^fork.saved.fork-2: 1 record written, .*; a branch, from record 3 in fork.log/0{15}2.u9 at [0-9]+ on$' out
+    lines 1 6 >want
+    run "$u9" cat fork.saved
+    claim 'the log is in one' cmp out want
+    prints 'only in the copy' 'the branch in another' "$u9" cat fork.saved.fork-2
+    mkdir fork.taken.fork-2
+    run "$fsck" --salvage fork.taken fork.log
+    claim 'where a branch finds its name taken, nothing gets one' test "$status" -eq 8 -a ! -e fork.taken
+    claim 'and it says so' said '^u9fsck: fork.taken.fork-2: the new log must not exist yet: File exists$' \
+        '^u9fsck: fork.taken is incomplete: fork.taken.partial holds 6 of the records$'
+    run "$fsck" --json --salvage fork.json fork.log
+    claim 'in JSON, too' test "$(grep -c '^{"type":"output"' out) $(grep -c '"outputs":"2"' out)" = '2 1'
+}
+
 # Nobody can know how much was in what is gone: no number is made up.
 unknown_losses() {
     cp -R many gone.log
@@ -758,7 +784,7 @@ no_space() {
     claim 'what was appended under it is there' "$fsck" -q limited
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts lost_secret unfinished \
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts lost_secret branches unfinished \
     paths outputs no_space; do
     $group
 done
