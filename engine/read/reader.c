@@ -161,7 +161,7 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
     }
     if (err != U9_OK) u9i_iterator_close(&r->iterator);
     r->reading = err == U9_OK;
-    u9i_parts_reset(&r->parts); /* a row ends with its segment [C-6] */
+    u9i_part_row_reset(&r->parts); /* a row ends with its segment [C-6] */
     r->parts_known = !r->ranged || r->range_begin <= U9I_DISK_HEADER_SIZE;
     return err;
 }
@@ -273,7 +273,7 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
 /* The record that the row's parts are, now that the last one is there. */
 static u9_err make_record(u9i_reader *r)
 {
-    const u9i_parts *p = &r->parts;
+    const u9i_part_row *p = &r->parts;
     if (p->total <= U9I_BODY_MAX) {
         r->body = (u9i_body){.kind = U9I_BODY_RECORDS, .bytes = p->bytes, .size = (size_t)p->total};
         return u9i_reader_prove(r) == U9_OK ? U9_OK : U9_CORRUPT;
@@ -289,18 +289,18 @@ u9_err u9i_reader_join(u9i_reader *r, const u9i_frame *f)
     u9i_part_record part;
     r->large = 0;
     if (u9i_part_record_decode(r->body.bytes, r->body.size, &part) != U9_OK) return U9_CORRUPT;
-    u9i_parts_take(&r->parts, f, &part);
+    u9i_part_row_take(&r->parts, f, &part);
     if (f->trailer.count == 0) return U9_OK;
-    return u9i_parts_close(&r->parts) ? make_record(r) : U9_TORN;
+    return u9i_part_row_close(&r->parts) ? make_record(r) : U9_TORN;
 }
 
 u9i_damage_site u9i_reader_lacks(const u9i_reader *r, const u9i_frame *f)
 {
-    const u9i_parts *p = &r->parts;
+    const u9i_part_row *p = &r->parts;
     return (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_PART, .begin = f->offset,
                              .end = f->end, .ordinal = f->trailer.ordinal, .lost = f->trailer.count,
                              .part = p->missing, .part_at = p->missing_at,
-                             .part_lacks = u9i_parts_lacks(p), .part_total = p->total};
+                             .part_lacks = u9i_part_row_lacks(p), .part_total = p->total};
 }
 
 /*
@@ -349,7 +349,7 @@ static u9_err catch_up(u9i_reader *r, const u9i_frame *f, const u9i_part_record 
     uint64_t start;
     u9_err err = u9i_source_iterate(r->source, r->catalog->segments[r->index], NULL, false, &it, fault);
     if (err != U9_OK) return err;
-    u9i_parts_reset(&r->parts);
+    u9i_part_row_reset(&r->parts);
     err = find_row(it.window, f, part, r->scratch, &start);
     if (err == U9_OK) err = follow_row(r, &it, start, f);
     if (err != U9_OK) (void)u9i_source_fault(r->source, &it, err, fault);
