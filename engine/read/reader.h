@@ -89,6 +89,12 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
  */
 U9_MUST_CHECK u9_err u9i_reader_join(u9i_reader *reader, const u9i_frame *frame);
 
+/*
+ * The reader's frame holds this part, not its row's first, and is the first with one in a range: what stands before
+ * the range is passed for the row. The reader's scratch is used. U9_IO, U9_NOMEM: may be tried again. [P-1]
+ */
+U9_MUST_CHECK u9_err u9i_reader_catch_up(u9i_reader *reader, const u9i_part_record *part, u9_fault *fault);
+
 /* What is to be told of a frame whose row is not there as a whole: after U9_TORN. */
 u9i_damage_site u9i_reader_lacks(const u9i_reader *reader, const u9i_frame *frame);
 
