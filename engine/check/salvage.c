@@ -146,7 +146,7 @@ u9_err u9i_checker_save_beyond(u9i_checker *c, u9_fault *fault)
 /* Turns to a segment, or to what it is under another boundary: for the file and the window only. */
 static u9_err open_segment(u9i_checker *c, size_t index, u9i_iterator *it, u9_fault *fault)
 {
-    u9i_parts_reset(&c->reader.parts);
+    u9i_part_row_reset(&c->reader.parts);
     return u9i_source_iterate(c->source, c->reader.catalog->segments[index], NULL, false, it, fault);
 }
 
@@ -167,7 +167,7 @@ static u9_err save_apart(u9i_checker *c, size_t index, u9_fault *fault)
     for (unsigned i = 0; i < all.count && err == U9_OK; i++) {
         memcpy(f.secret.boundary, all.found[i], U9I_HASH_SIZE);
         u9i_window_turn(it.window, it.window->file, &f.secret);
-        u9i_parts_reset(&c->reader.parts);
+        u9i_part_row_reset(&c->reader.parts);
         stretch s = {.window = it.window, .facts = &f, .from = U9I_DISK_HEADER_SIZE, .to = it.judge.size};
         err = save_frames(c, &s, fault);
         if (err == U9_OK) err = u9i_saved_end(c->saved, fault);

@@ -3,7 +3,7 @@
  * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include engine/os engine/log
+ * Sees: include format/frame engine/os engine/log
  *
  * The room owns the reading of a log: reader, cursor, lookup.
  *
@@ -13,7 +13,7 @@
 #define U9I_READER_H
 
 #include "engine/log/catalog.h"
-#include "engine/read/parts.h"
+#include "engine/read/part_row.h"
 
 #include <u9/check.h>
 
@@ -47,7 +47,7 @@ typedef struct u9i_reader {
     uint32_t count;       /* FRAME: records in it; if there are any: */
     u9i_record first, last; /* the first and the last one; they borrow the body */
     uint8_t *scratch;     /* U9I_BODY_MAX bytes of address space */
-    u9i_parts parts;      /* the row of parts that is being passed; as many bytes of its own */
+    u9i_part_row parts;      /* the row of parts that is being passed; as many bytes of its own */
     bool parts_known;     /* a range: what stands before it was looked at for a row that goes on in it */
     bool again;           /* the frame's row could not be read: the next step is the same frame once more */
     uint64_t large;       /* FRAME: bytes of a record in parts that is larger than a body. Only its key is here,
@@ -91,6 +91,12 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
  * record's body, or `large`. U9_TORN: parts are missing; U9_CORRUPT: not a part, or together not a record. [C-6]
  */
 U9_MUST_CHECK u9_err u9i_reader_join(u9i_reader *reader, const u9i_frame *frame);
+
+/*
+ * The reader's frame holds this part, not its row's first, and is the first with one in a range: what stands before
+ * the range is passed for the row. The reader's scratch is used. U9_IO, U9_NOMEM: may be tried again. [P-1]
+ */
+U9_MUST_CHECK u9_err u9i_reader_catch_up(u9i_reader *reader, const u9i_part_record *part, u9_fault *fault);
 
 /* What is to be told of a frame whose row is not there as a whole: after U9_TORN. */
 u9i_damage_site u9i_reader_lacks(const u9i_reader *reader, const u9i_frame *frame);

@@ -60,7 +60,9 @@ typedef struct u9_options {
 } u9_options;
 
 /*
- * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Nothing on disk
+ * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Either may be of plain seed
+ * files, which are only read: their records have no time, and perhaps no key [E-3]; a directory of them is U9_ARG
+ * to writers. Nothing on disk
  * is changed by opening, but that U9_CREATE makes a missing directory: files are made by the
  * first append. `options` may be NULL (read). On success `*out` is a handle that the caller closes
  * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...), U9_CORRUPT (not a log; for
@@ -144,17 +146,20 @@ U9_API const char *u9_log_kind(const u9_log *log);
  */
 U9_API void u9_log_fault(u9_log *log, u9_fault *out);
 
-/* A record as a cursor or a lookup shows it. The pointers borrow: see there. */
+/*
+ * A record as a cursor or a lookup shows it. The pointers borrow: see there. A value of a plain seed file [E-3]
+ * that is no record has key.size 0, and `values` are the value itself.
+ */
 typedef struct u9_record {
-    uint64_t ordinal;
-    uint64_t time_us;       /* wall clock of its frame, microseconds since 1970 */
-    uint64_t segment;       /* number of its segment */
+    uint64_t ordinal;       /* in a range of a plain seed file: counted from 0 in the range */
+    uint64_t time_us;       /* wall clock of its frame, microseconds since 1970; 0: not known, a plain seed file's */
+    uint64_t segment;       /* number of its segment; of a single plain file that of its name, or 0 */
     uint64_t frame;         /* byte offset of its frame */
     uint64_t at;            /* virtual offset: (frame / 16) << 24 | byte offset in the decoded body */
-    u9_key key;             /* raw form */
-    const uint8_t *bytes;   /* the whole record, a utf9 tuple */
+    u9_key key;             /* raw form; size 0: it has none */
+    const uint8_t *bytes;   /* the whole record, a utf9 tuple, or the whole value */
     size_t size;            /* bytes */
-    const uint8_t *values;  /* what follows the key, utf9 values back to back */
+    const uint8_t *values;  /* what follows the key, utf9 values back to back; without a key: `bytes` */
     size_t values_size;     /* bytes */
 } u9_record;
 
@@ -164,7 +169,7 @@ typedef struct u9_record {
 typedef struct u9_range {
     size_t size;            /* sizeof(u9_range) */
     uint64_t from;          /* first ordinal wanted */
-    uint64_t segment;       /* not 0: only this segment ... */
+    uint64_t segment;       /* not 0: only this segment ... (a single file needs none) */
     uint64_t begin, end;    /* ... and of it the frames that start in [begin, end); end 0: to its end */
 } u9_range;
 

@@ -597,6 +597,40 @@ branches() {
     claim 'in JSON, too' test "$(grep -c '^{"type":"output"' out) $(grep -c '"outputs":"2"' out)" = '2 1'
 }
 
+# A file of frames without trailers [E-3]: the example of SPEC.md.
+plain() {
+    local byte
+    for byte in $(sed -n '/^```hex E-2/,/^```$/{/^```/d;s/;.*//;p}' "$golden/../../SPEC.md"); do
+        printf '%b' "\\x$byte"
+    done >plain.u9
+    prints 'hello' 'cat of a plain seed file' "$u9" cat --limit 1 plain.u9
+    run "$u9" cat --format json plain.u9
+    claim 'in JSON, values without a key have none' same "$(cut -d, -f2- out)" \
+        '"key":"5D5EAC793E61F-1BFC71B112D-0000000B","time":null,"values":["hello"]}
+"key":null,"time":null,"values":[5]}
+"key":null,"time":null,"values":["world"]}
+"key":null,"time":null,"values":[[1,2]]}'
+    run "$u9" cat --range 48- --format json plain.u9
+    claim 'a range counts for itself' same "$(cat out)" '{"ordinal":"0","key":null,"time":null,"values":[[1,2]]}'
+    prints 'hello' 'get by a key' "$u9" get plain.u9 5D5EAC793E61F-1BFC71B112D-0000000B
+    run "$u9" info plain.u9
+    claim 'info says what it is' \
+        test "$status $(grep -Ec '^(end  *plain seed file: no promises|without key  *3)$' out)" = '0 2'
+    exits 0 'u9fsck of it' "$fsck" plain.u9
+    claim 'u9fsck, too' grep -q \
+        '^plain.u9: clean: 4 records in 2 frames.*; plain seed file: no promises, 3 values without a key$' out
+    mkdir plain.log
+    cp plain.u9 plain.log/0000000000000001.u9
+    mistake 1 'a plain seed file is never appended to' 'an append is refused' append plain.log big
+    claim 'and changes nothing' cmp plain.u9 plain.log/0000000000000001.u9
+    exits 0 'u9fsck --salvage makes a log of it' "$fsck" --salvage plain.saved plain.log
+    claim 'with all values' same "$("$u9" cat plain.saved | tr '\n' ' ')" 'hello 5 world [1,2] '
+    printf x | dd of=plain.u9 bs=1 seek=100 conv=notrunc status=none
+    exits 4 'a damaged one' "$fsck" plain.u9
+    claim 'is UNKNOWN' grep -q \
+        '\[32,160): UNKNOWN: hash: .*; records from 0 on, how many is not known \[F-6\]$' out
+}
+
 # Nobody can know how much was in what is gone: no number is made up.
 unknown_losses() {
     cp -R many gone.log
@@ -784,8 +818,8 @@ no_space() {
     claim 'what was appended under it is there' "$fsck" -q limited
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts lost_secret branches unfinished \
-    paths outputs no_space; do
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts plain \
+    lost_secret branches unfinished paths outputs no_space; do
     $group
 done
 tally

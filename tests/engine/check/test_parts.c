@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PARTS_MAX = 8 };
 
@@ -444,6 +445,27 @@ START_TEST(salvage_keeps_a_record_in_parts_also_behind_an_unconfirmed_end)
 }
 END_TEST
 
+/* u9fsck --salvage, where it was built: its sentence and exit status. */
+static void tool_says(const char *log, size_t size)
+{
+    char here[1000], command[9000], line[4000] = "", want[100];
+    const char *bin = getenv("U9_BIN_DIR"), *base = getenv("U9_TEST_DIR");
+    snprintf(command, sizeof command, "%s/u9fsck", bin ? bin : "");
+    if (access(command, X_OK) != 0) return;
+    snprintf(here, sizeof here, "%.900s/u9-large-%d", base && base[0] ? base : "/tmp", (int)getpid());
+    sim_store(log, here);
+    snprintf(command, sizeof command, "'%s/u9fsck' -q --salvage '%s.out' '%s'; echo $?; rm -rf '%s' '%s.out'", bin,
+             here, here, here, here);
+    FILE *tool = popen(command, "r");
+    ck_assert_ptr_nonnull(tool);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, tool));
+    snprintf(want, sizeof want, "record 1 is whole, %zu bytes in parts: more than a log takes as yet", size);
+    ck_assert_msg(strstr(line, want) != NULL, "%s", line);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, tool));
+    ck_assert_str_eq(line, "4\n");
+    ck_assert_int_eq(pclose(tool), 0);
+}
+
 /* Whole, and more than a log takes as yet: it is counted, told with its number and size, and costs no other. */
 START_TEST(a_record_above_the_largest_is_judged_and_told)
 {
@@ -485,6 +507,7 @@ START_TEST(a_record_above_the_largest_is_judged_and_told)
     ck_assert_int_eq(t.last.verdict, U9_V_CLEAN);
     ck_assert_uint_eq(t.last.ordinal, 1);
     ck_assert_uint_eq(t.last.part_total, r.size);
+    tool_says(log, r.size);
     free(r.bytes);
     free(most.bytes);
     forge_free(&f);
