@@ -61,7 +61,8 @@
     X(directory) \
     X(live) \
     X(segment) \
-    X(unreadable)
+    X(unreadable) \
+    X(settled)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

@@ -234,11 +234,11 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     return err;
 }
 
-/* What was judged before a segment was settled does not count. */
-static void forget_segment(const u9i_catalog *c, const char *name)
+/* What was judged before a segment was settled does not count; and it need not be settled again. */
+static void note_settled(const u9i_catalog *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_forget(c->segments[i]);
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_note_settled(c->segments[i]);
 }
 
 u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
@@ -254,7 +254,7 @@ u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
         search s = {.source = source, .on_damage = on_damage, .ctx = ctx, .fault = fault};
         err = u9i_source_catalog(source, &s.catalog, fault);
         if (err != U9_OK) break;
-        forget_segment(s.catalog, settled);
+        note_settled(s.catalog, settled);
         err = find_end(&s, p, segment_size);
         u9i_catalog_unref(s.catalog);
         char name[20];

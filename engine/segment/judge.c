@@ -60,6 +60,11 @@ void u9i_judge_init(u9i_judge *j, const u9i_facts *facts, u9i_dir *dir, u9i_wind
     u9i_judge_check(j);
 }
 
+void u9i_judge_hold_back(u9i_judge *j, int sys)
+{
+    j->held_back = sys;
+}
+
 /* Looks at pos once more, at the file. */
 static void look_again(u9i_judge *j, u9i_window *window)
 {
@@ -135,6 +140,17 @@ static u9_err look_ahead(u9i_judge *j, u9i_window *window, uint64_t from, uint64
     j->promise_final = err == U9_END && ahead->unread.end == 0;
     u9i_windows_return(j->windows, ahead);
     return err == U9_END ? U9_OK : err;
+}
+
+/* Holds back what no frame of the file promises: from now on it ends there. */
+static u9_err end_at_promise(u9i_judge *j, u9i_window *window)
+{
+    uint64_t records;
+    u9_err err = look_ahead(j, window, U9I_DISK_HEADER_SIZE, &records);
+    if (err != U9_OK) return err;
+    j->promise_final = true;
+    j->bound = j->promise > j->pos ? j->promise : j->pos;
+    return U9_OK;
 }
 
 /* CORRUPT if [.., end) was promised, else UNKNOWN; nothing is lost either way. */
@@ -303,7 +319,8 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
     u9_err err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = c->why, .begin = d, .end = z.last};
-    bool unread = unread_in(j, window, d, j->size), again = false;
+    bool held_back = j->held_back != 0 && !last_block && z.last > d;
+    bool unread = held_back || unread_in(j, window, d, j->size), again = false;
     bool unclosed = !last_block && !unread && z.last == d;
     if (last_block) { /* closed [S-4] */
         j->closed = true;
@@ -311,7 +328,9 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
     } else if (unread) {
         site = (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_UNREADABLE, .begin = d,
                                  .end = z.last, .lost = U9_NOWHERE};
-        if (site.end < window->unread.end) site.end = window->unread.end;
+        if (unread_in(j, window, d, j->size) && site.end < window->unread.end) site.end = window->unread.end;
+        if (held_back && d < j->unread) j->unread = d;
+        if (held_back) j->unread_sys = j->held_back;
     } else if (!unclosed) {
         err = judge_tail(j, window, d, &site.verdict, &site.end);
         if (err != U9_OK) return err;
@@ -464,7 +483,10 @@ u9_err u9i_judge_next(u9i_judge *j, u9i_window *window, u9i_round *round)
             round->then = U9I_STEP_END;
             break;
         }
-        u9_err err = j->behind ? look_behind(j, window, round) : look(j, window, round);
+        u9_err err = U9_OK;
+        if (j->held_back && !j->promise_final) err = end_at_promise(j, window);
+        if (err != U9_OK) return err;
+        err = j->behind ? look_behind(j, window, round) : look(j, window, round);
         if (err != U9_OK) return err;
         if (j->ended && round->count > 0 && round->then == 0) round->then = U9I_STEP_DAMAGE;
     }

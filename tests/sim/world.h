@@ -42,6 +42,7 @@ void sim_image_release(sim_image *image);
 typedef struct sim_entry {
     char *name;
     struct sim_node *node;
+    bool unsynced; /* made by the engine, and not yet durable */
 } sim_entry;
 
 typedef struct sim_node {
@@ -50,7 +51,8 @@ typedef struct sim_node {
     unsigned holds; /* names and open handles; freed with the last */
     uint64_t changed_us;
     const void *locked_by; /* the handle that has the lock; NULL: none */
-    sim_image image;       /* of a file: what is written. What is durable will stand beside it. */
+    sim_image image;       /* of a file: what is written, */
+    sim_image durable;     /*   and what was synced of it */
     sim_entry *entries;    /* of a directory, by name */
     size_t count;
 } sim_node;
@@ -64,6 +66,10 @@ sim_entry *sim_entry_of(sim_node *dir, const char *name); /* NULL: there is none
 void sim_add_entry(sim_node *dir, const char *name, sim_node *node); /* takes a hold */
 void sim_remove_entry(sim_node *dir, sim_entry *entry);
 void sim_touch(sim_node *node); /* it changed now */
+
+/* What was written to a file is durable from now on; and the names in a directory. The lock is held. */
+void sim_note_synced(sim_node *file);
+void sim_note_names_synced(sim_node *dir);
 
 /* Handles */
 
