@@ -62,7 +62,8 @@
     X(live) \
     X(segment) \
     X(unreadable) \
-    X(settled)
+    X(settled) \
+    X(sparse)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

@@ -312,6 +312,15 @@ static int read_sim(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *g
     return sim_leave(&call, err);
 }
 
+static uint64_t data_sim(u9i_file *file, uint64_t off)
+{
+    sim_call call;
+    (void)sim_enter(&call, SIM_DATA, of_file(file)->path, off, off);
+    uint64_t at = sim_image_data(&of_file(file)->node->image, off);
+    (void)sim_leave(&call, 0);
+    return at;
+}
+
 /* Sets the size of a file that may be written. */
 static int resize(sim_file *f, uint64_t size, int refusal)
 {
@@ -416,6 +425,7 @@ const u9i_fs sim_fs = {
     .close = close_sim,
     .size = size_sim,
     .read = read_sim,
+    .data = data_sim,
     .reserve = reserve_sim,
     .truncate = truncate_sim,
     .sync_and_evict = sync_and_evict_sim,

@@ -61,6 +61,7 @@ typedef enum sim_kind {
     SIM_CREATE,
     SIM_SIZE,
     SIM_READ, /* at once or by a queue */
+    SIM_DATA, /* where a hole ends; cannot fail */
     SIM_RESERVE,
     SIM_TRUNCATE,
     SIM_EVICT, /* sync_and_evict */

@@ -33,6 +33,8 @@ typedef struct sim_image {
 size_t sim_image_read(const sim_image *image, uint64_t off, void *buf, size_t n);
 void sim_image_write(sim_image *image, uint64_t off, const void *buf, size_t n);
 void sim_image_resize(sim_image *image, uint64_t size);
+/* The first offset at or behind `off` that was written to, by chunks; the size if none was. */
+uint64_t sim_image_data(const sim_image *image, uint64_t off);
 /* Shares the bytes of `from`; what `to` had is given back. */
 void sim_image_copy(sim_image *to, const sim_image *from);
 void sim_image_release(sim_image *image);
