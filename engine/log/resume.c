@@ -47,7 +47,7 @@ static u9_err refuse_unread(const search *s, const u9i_facts *f, uint64_t at, in
     return u9i_fault(s->fault, U9_IO,
                      U9I_AT_OFFSET(at, .path = u9i_source_path(s->source, f->name, path, sizeof path),
                                    .sys = sys, .segment = f->number, .rule = "R-11"),
-                     "bytes of the segment cannot be read: nothing is appended to a log whose end is not sure");
+                     "bytes of the segment cannot be read: the log's end is not sure, nothing is appended");
 }
 
 /* Nothing is appended to a log that is not whole as a row of segments. [L-4] */

@@ -333,8 +333,9 @@ static bool all_zero(const uint8_t *p, size_t n)
 static uint64_t known_end(const u9i_window *w, uint64_t from)
 {
     uint64_t end = w->base + w->fill;
-    if (w->ended || from > end || !all_zero(w->bytes + (from - w->base), (size_t)(end - from) / 8 * 8)) return end;
-    return u9i_file_data(w->file, end);
+    bool zeros = !w->ended && from <= end &&
+                 all_zero(w->bytes + (from - w->base), (size_t)(end - from) / 8 * 8);
+    return zeros ? u9i_file_data(w->file, end) : end;
 }
 
 /* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
