@@ -17,7 +17,7 @@ static void iterator_check(const u9i_iterator *it)
  * What nothing promises, and nobody is about to promise, is made durable before it is served: what was handed out
  * does not vanish in a power cut. [R-14] 0, or why that cannot be.
  */
-static int settle(u9i_segment *segment)
+static int settle_tail(u9i_segment *segment)
 {
     const u9i_facts *f = &segment->facts;
     const u9i_trailer *end = &f->end_frame.trailer;
@@ -33,7 +33,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     memset(it, 0, sizeof *it);
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
-    int unsettled = -settle(segment);
+    int unsettled = -settle_tail(segment);
     *sys = -u9i_file_size(file, &size);
     u9_err err = *sys ? U9_IO : u9i_windows_lend(windows, &it->window);
     if (err != U9_OK) {
