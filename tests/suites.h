@@ -64,7 +64,9 @@
     X(directory) \
     X(live) \
     X(segment) \
-    X(unreadable)
+    X(unreadable) \
+    X(settled) \
+    X(sparse)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

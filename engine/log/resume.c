@@ -56,7 +56,7 @@ static u9_err refuse_unread(const search *s, const u9i_facts *f, uint64_t at, in
     return u9i_fault(s->fault, U9_IO,
                      U9I_AT_OFFSET(at, .path = u9i_source_path(s->source, f->name, path, sizeof path),
                                    .sys = sys, .segment = f->number, .rule = "R-11"),
-                     "bytes of the segment cannot be read: nothing is appended to a log whose end is not sure");
+                     "bytes of the segment cannot be read: the log's end is not sure, nothing is appended");
 }
 
 /* Nothing is appended to a log that is not whole as a row of segments. [L-4] [L-9] */
@@ -258,11 +258,11 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     return err;
 }
 
-/* What was judged before a segment was settled does not count. */
-static void forget_segment(const u9i_catalog *c, const char *name)
+/* What was judged before a segment was settled does not count; and it need not be settled again. */
+static void note_settled(const u9i_catalog *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_forget(c->segments[i]);
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_note_settled(c->segments[i]);
 }
 
 /* The name of the row's last segment, where the end is looked for first; "" if there is none. */
@@ -290,7 +290,7 @@ u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
         search s = {.source = source, .on_damage = on_damage, .ctx = ctx, .fault = fault, .relied = relied};
         err = u9i_source_catalog(source, &s.catalog, fault);
         if (err != U9_OK) break;
-        forget_segment(s.catalog, settled);
+        note_settled(s.catalog, settled);
         err = find_end(&s, p, segment_size);
         u9i_catalog_unref(s.catalog);
         if (err != U9_OK || relied[0] == 0 || strcmp(relied, settled) == 0) break;

@@ -1,5 +1,5 @@
 /*
- * engine/segment/iterator.c: see iterator.h. [P-1] [P-2]
+ * engine/segment/iterator.c: see iterator.h. [P-1] [P-2] [R-14]
  */
 #include "engine/segment/iterator.h"
 
@@ -13,6 +13,18 @@ static void iterator_check(const u9i_iterator *it)
     assert(it->alone || it->over || it->judge.facts == &it->segment->facts);
 }
 
+/*
+ * What nothing promises, and nobody is about to promise, is made durable before it is served: what was handed out
+ * does not vanish in a power cut. [R-14] 0, or why that cannot be.
+ */
+static int settle_tail(u9i_segment *segment)
+{
+    const u9i_facts *f = &segment->facts;
+    const u9i_trailer *end = &f->end_frame.trailer;
+    bool promised = f->named || (f->has_end && end->durable > end->previous);
+    return promised || u9i_dir_writer_active(segment->dir) ? 0 : u9i_segment_settle(segment);
+}
+
 u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *windows,
                          const u9i_position *before, bool knows_chain, int *sys)
 {
@@ -21,6 +33,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     memset(it, 0, sizeof *it);
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
+    int unsettled = -settle_tail(segment);
     *sys = -u9i_file_size(file, &size);
     u9_err err = *sys ? U9_IO : u9i_windows_lend(windows, &it->window);
     if (err != U9_OK) {
@@ -34,11 +47,12 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     it->stop = U9_NOWHERE;
     it->over = true;
     /* What a first frame must say is in the u9open, or else depends on who asks. [F-9] */
-    it->alone = segment->facts.plain ||
+    it->alone = segment->facts.plain || unsettled ||
                 (!segment->facts.has_open && !(segment->facts.first && before == NULL));
     if (it->alone)
         u9i_judge_init(&it->judge, &segment->facts, segment->dir, windows, size, before, knows_chain);
     else it->generation = u9i_segment_begin(segment, windows, size, &it->judge);
+    u9i_judge_hold_back(&it->judge, unsettled);
     iterator_check(it);
     return U9_OK;
 }

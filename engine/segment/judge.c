@@ -1,5 +1,5 @@
 /*
- * engine/segment/judge.c: see judge.h. [R-1] to [R-11] [F-8] [F-9]
+ * engine/segment/judge.c: see judge.h. [R-1] to [R-11] [R-14] [F-8] [F-9]
  *
  * The promise P is known for a segment with a named end; elsewhere it grows with the frames read, and
  * only a gap makes the judge look ahead for later promises, with a window of its own, to the file's end.
@@ -58,6 +58,11 @@ void u9i_judge_init(u9i_judge *j, const u9i_facts *facts, u9i_dir *dir, u9i_wind
         j->promise = U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE; /* */
     expect_first(j, before, knows_chain);
     u9i_judge_check(j);
+}
+
+void u9i_judge_hold_back(u9i_judge *j, int sys)
+{
+    j->held_back = sys;
 }
 
 /* Looks at pos once more, at the file. */
@@ -135,6 +140,17 @@ static u9_err look_ahead(u9i_judge *j, u9i_window *window, uint64_t from, uint64
     j->promise_final = err == U9_END && ahead->unread.end == 0;
     u9i_windows_return(j->windows, ahead);
     return err == U9_END ? U9_OK : err;
+}
+
+/* Holds back what no frame of the file promises: from now on it ends there. */
+static u9_err end_at_promise(u9i_judge *j, u9i_window *window)
+{
+    uint64_t records;
+    u9_err err = look_ahead(j, window, U9I_DISK_HEADER_SIZE, &records);
+    if (err != U9_OK) return err;
+    j->promise_final = true;
+    j->bound = j->promise > j->pos ? j->promise : j->pos;
+    return U9_OK;
 }
 
 /* CORRUPT if [.., end) was promised, else UNKNOWN; nothing is lost either way. */
@@ -293,6 +309,19 @@ static bool in_last_block(const u9i_judge *j)
     return j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size;
 }
 
+/*
+ * True if what stands from d on, of which the last byte that is not zero is in front of `last`, decides nothing: it
+ * cannot be read [R-11], or not be made sure [R-14].
+ */
+static bool cannot_read(u9i_judge *j, const u9i_window *window, uint64_t d, uint64_t last)
+{
+    bool unread = unread_in(j, window, d, j->size);
+    if (!j->held_back || last == d) return unread;
+    if (d < j->unread) j->unread = d;
+    j->unread_sys = j->held_back;
+    return true;
+}
+
 /* The end of a segment that nobody names: closed, torn or unknown. `lost` counts up to what follows. */
 static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c,
                        uint64_t lost)
@@ -303,7 +332,7 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
     u9_err err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = c->why, .begin = d, .end = z.last};
-    bool unread = unread_in(j, window, d, j->size), again = false;
+    bool unread = !last_block && cannot_read(j, window, d, z.last), again = false;
     bool unclosed = !last_block && !unread && z.last == d;
     if (last_block) { /* closed [S-4] */
         j->closed = true;
@@ -465,7 +494,8 @@ u9_err u9i_judge_next(u9i_judge *j, u9i_window *window, u9i_round *round)
             round->then = U9I_STEP_END;
             break;
         }
-        u9_err err = j->behind ? look_behind(j, window, round) : look(j, window, round);
+        u9_err err = j->held_back && !j->promise_final ? end_at_promise(j, window) : U9_OK;
+        if (err == U9_OK) err = j->behind ? look_behind(j, window, round) : look(j, window, round);
         if (err != U9_OK) return err;
         if (j->ended && round->count > 0 && round->then == 0) round->then = U9I_STEP_DAMAGE;
     }

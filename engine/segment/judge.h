@@ -60,6 +60,8 @@ typedef struct u9i_judge {
     uint64_t promise;   /* P as far as known */
     bool promise_final; /* the rest of the file was looked at for it */
 
+    int held_back;      /* errno: what nothing promises could not be made durable, and is not served */
+
     bool ended;
     bool behind;         /* what stands behind the named end is being looked at */
     u9i_position end;    /* where data end; its chain is that of the last frame read */
@@ -82,6 +84,9 @@ void u9i_judge_init(u9i_judge *judge, const u9i_facts *facts, u9i_dir *dir, u9i_
 
 /* A byte range of a segment whose end is known: goes to the first valid frame at or behind `from`. [P-1] */
 U9_MUST_CHECK u9_err u9i_judge_skip(u9i_judge *judge, u9i_window *window, uint64_t from);
+
+/* Before the first round: serves nothing that lies behind the last promise, for this reason (errno). */
+void u9i_judge_hold_back(u9i_judge *judge, int sys);
 
 /* Goes on at `pos`, with nothing known of what stands before it. */
 void u9i_judge_jump(u9i_judge *judge, uint64_t pos);

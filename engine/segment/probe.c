@@ -222,7 +222,7 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
     if (err != U9_OK) return err;
     if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir))) return U9_OK;
     f->blank = true;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size && f->blank; p += U9I_ALIGN) {
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size && f->blank; p = u9i_window_step(window, p)) {
         const uint8_t *bytes;
         size_t avail;
         err = u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);

@@ -6,6 +6,7 @@
 #include "engine/os/process.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* What holds of every segment while its lock is held. */
@@ -102,6 +103,34 @@ void u9i_segment_forget(u9i_segment *s)
     forget_extents(s);
     segment_check(s);
     pthread_mutex_unlock(&s->lock);
+}
+
+void u9i_segment_note_settled(u9i_segment *s)
+{
+    pthread_mutex_lock(&s->lock);
+    forget_extents(s);
+    s->settled = true;
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Where a file system has nothing that could be synced, being read-only by nature, it says EINVAL. */
+static int synced(int err)
+{
+    return err == -EINVAL ? 0 : err;
+}
+
+int u9i_segment_settle(u9i_segment *s)
+{
+    int err = 0;
+    pthread_mutex_lock(&s->judging); /* others wait: what they would read is not settled */
+    if (!s->settled) {
+        err = synced(u9i_file_sync_and_evict(s->file));
+        if (err == 0) err = synced(u9i_dir_sync(s->dir));
+        if (err == 0) u9i_segment_note_settled(s);
+    }
+    pthread_mutex_unlock(&s->judging);
+    return err;
 }
 
 unsigned u9i_segment_begin(u9i_segment *s, u9i_windows *windows, uint64_t size, u9i_judge *out)

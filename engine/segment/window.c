@@ -315,6 +315,30 @@ u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **
     return err;
 }
 
+/* True if n bytes, a multiple of 8, are zero. */
+static bool all_zero(const uint8_t *p, size_t n)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t v;
+        memcpy(&v, p + i, 8);
+        any |= v;
+    }
+    return any == 0;
+}
+
+/*
+ * Where what the window holds ends; if its bytes from `from` on, a multiple of 8, are zero: where the hole ends that
+ * begins there. So the file system is asked once a chunk, and only where a hole may be.
+ */
+static uint64_t known_end(const u9i_window *w, uint64_t from)
+{
+    uint64_t end = w->base + w->fill;
+    bool zeros = !w->ended && from <= end &&
+                 all_zero(w->bytes + (from - w->base), (size_t)(end - from) / 8 * 8);
+    return zeros ? u9i_file_data(w->file, end) : end;
+}
+
 /* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
 static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
@@ -361,11 +385,24 @@ u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *
         if (avail == 0) break;
         size_t hit = u9i_boundary_find(w->secret.boundary, bytes, 0, avail);
         p += hit;
+        if (hit == avail) {
+            uint64_t end = known_end(w, p - (avail < U9I_SECTOR ? avail : U9I_SECTOR));
+            if (end > p) p = end / U9I_ALIGN * U9I_ALIGN;
+        }
         if (hit == avail || p >= to) continue;
         *at = p;
         break;
     }
     return U9_OK;
+}
+
+uint64_t u9i_window_step(u9i_window *w, uint64_t p)
+{
+    uint64_t next = p + U9I_ALIGN, held = w->base + w->fill;
+    if (next + U9I_FRAME_HEADER_SIZE <= held) return next;
+    uint64_t end = known_end(w, next);
+    /* A header whose magic is in front of the hole's end is none. */
+    return end > held + U9I_FRAME_HEADER_SIZE ? end / U9I_ALIGN * U9I_ALIGN - U9I_FRAME_HEADER_SIZE : next;
 }
 
 u9_err u9i_window_find(u9i_window *w, uint64_t from, uint64_t bound, u9i_frame *out)
@@ -378,18 +415,6 @@ u9_err u9i_window_find(u9i_window *w, uint64_t from, uint64_t bound, u9i_frame *
         if (err != U9_CORRUPT) return err;
     }
     return U9_END;
-}
-
-/* True if n bytes, a multiple of 8, are zero. */
-static bool all_zero(const uint8_t *p, size_t n)
-{
-    uint64_t any = 0;
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t v;
-        memcpy(&v, p + i, 8);
-        any |= v;
-    }
-    return any == 0;
 }
 
 /* The stretch p of n bytes at `at`, within one sector, of which only what is at or behind `from` counts. */
@@ -409,7 +434,7 @@ static void note_sector(uint64_t at, uint64_t from, const uint8_t *p, size_t n, 
 u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *out)
 {
     *out = (u9i_zeros){.last = from, .sector = U9_NOWHERE};
-    for (uint64_t at = from / U9I_SECTOR * U9I_SECTOR; at < to; at += U9I_SECTOR) {
+    for (uint64_t at = from / U9I_SECTOR * U9I_SECTOR, next; at < to; at = next) {
         size_t n = (size_t)(to - at < U9I_SECTOR ? to - at : U9I_SECTOR);
         const uint8_t *bytes;
         size_t avail;
@@ -419,6 +444,8 @@ u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *ou
         if (n > avail) n = avail;
         if (dark_in(w, at, at + n)) out->last = at + n;
         else note_sector(at, from, bytes, n, out);
+        next = at + U9I_SECTOR;
+        if (next == w->base + w->fill) next = known_end(w, at) / U9I_SECTOR * U9I_SECTOR;
     }
     return U9_OK;
 }

@@ -9,7 +9,8 @@
  *
  * The window holds the frame that is looked at and the chunk behind it; it grows to the largest frame
  * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
- * for what it hashed in vain beside a valid frame. [F-6] Windows are dear to make: they are lent.
+ * for what it hashed in vain beside a valid frame. [F-6] What the file system knows to be a hole is not read.
+ * Windows are dear to make: they are lent.
  *
  * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
  * frame that reaches into it is valid, its bytes are never taken for zeros, and reading goes on behind it. [R-11]
@@ -101,6 +102,9 @@ U9_MUST_CHECK u9_err u9i_window_at(u9i_window *window, uint64_t p, uint64_t boun
 /* The first valid frame that begins at or behind `from`; U9_END if there is none before `bound`. */
 U9_MUST_CHECK u9_err u9i_window_find(u9i_window *window, uint64_t from, uint64_t bound,
                                      u9i_frame *out);
+
+/* The next multiple of 16 behind `p`, one too, where a frame may begin: holes are passed. */
+uint64_t u9i_window_step(u9i_window *window, uint64_t p);
 
 /* What stands in a stretch of bytes. */
 typedef struct u9i_zeros {

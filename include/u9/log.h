@@ -65,7 +65,8 @@ typedef struct u9_options {
  * to writers. Nothing on disk
  * is changed by opening, but that U9_CREATE makes a missing directory: files are made by the
  * first append. `options` may be NULL (read). On success `*out` is a handle that the caller closes
- * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...), U9_CORRUPT (not a log; for
+ * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...; for writers also where the
+ * log's end may depend on bytes that cannot be read: segment and offset are told), U9_CORRUPT (not a log; for
  * writers also a missing or foreign segment), U9_VERSION, U9_LOCKED, U9_ARG, U9_NOMEM.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out,
@@ -176,7 +177,10 @@ typedef struct u9_range {
 /*
  * Opens a cursor before the first record of `range` (NULL: the whole log). A cursor sees what was
  * in the files when it reached their end; a writer's own records are seen once they are written
- * (u9_log_sync). The handle must stay open. Close with u9_cursor_close.
+ * (u9_log_sync). Of a log that was left unclosed and has no writer, the last segment is synced and read from the
+ * disk first, once by each handle, so that what a cursor shows does not vanish in a power cut; if that fails, only
+ * what is known to be durable is shown, and the rest told as damage (U9_R_UNREADABLE). A log that was closed is
+ * not synced. (SPEC.md, R-14) The handle must stay open. Close with u9_cursor_close.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out,
                                            u9_fault *fault);
@@ -184,7 +188,8 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
 /*
  * The next record, verified; `out` borrows the cursor's memory until the next call on it.
  * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
- * here and records may be lost; u9_cursor_damage says what, and the next call goes on behind it.
+ * here, or cannot be read from the disk (U9_R_UNREADABLE, and the fault's `sys` says why), and records
+ * may be lost; u9_cursor_damage says what, and the next call goes on behind it.
  * (With options.on_damage set, it is told instead and the walk goes on by itself.)
  * U9_IO, U9_NOMEM: see u9_cursor_fault; the same call may be tried again. U9_VERSION: a record in a form that
  * this version does not read, or one in parts [C-6] of over U9_RECORD_MAX bytes; the next call goes on behind it.
