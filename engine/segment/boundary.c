@@ -63,7 +63,7 @@ static bool note_boundary(u9i_boundaries *b, const uint8_t boundary[U9I_HASH_SIZ
 /* The next place from `*p` on at which a frame's magic stands; `size` if there is none. */
 static u9_err next_magic(u9i_window *w, uint64_t size, uint64_t *p)
 {
-    for (; *p < size; *p += U9I_ALIGN) {
+    for (; *p < size; *p = u9i_window_step(w, *p)) {
         const uint8_t *bytes;
         size_t avail;
         u9_err err = u9i_window_bytes(w, *p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);

@@ -316,7 +316,7 @@ static u9_err look_version(u9i_facts *f, u9i_window *window)
 static u9_err look_stray(u9i_facts *f, u9i_window *window, const uint8_t magic[8])
 {
     if (f->has_open || f->blank || memcmp(magic, u9i_disk_magic, 7) == 0) return U9_OK;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size; p += U9I_ALIGN) {
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size; p = u9i_window_step(window, p)) {
         const uint8_t *bytes;
         size_t avail;
         u9_err err = u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
