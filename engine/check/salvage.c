@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static void tell(u9i_checker *c, const u9i_facts *facts, const u9i_damage_site *site)
+static void note_site(u9i_checker *c, const u9i_facts *facts, const u9i_damage_site *site)
 {
     char path[4400];
     u9_damage d = u9i_source_damage(c->source, facts, site, path, sizeof path);
@@ -24,7 +24,7 @@ static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = U9_R_PART, .begin = f->offset,
                             .end = f->end, .ordinal = f->trailer.ordinal, .lost = 1,
                             .part_total = c->reader.large};
-    tell(c, facts, &site);
+    note_site(c, facts, &site);
 }
 
 /* The entry that a plain file's value becomes: a key that is none of the log's stays in the value. [E-4] */
@@ -50,7 +50,7 @@ static u9_err save_plain(u9i_checker *c, u9_fault *fault)
         u9_entry entry = entry_of(c->saved->kind, &record);
         err = u9i_saved_put_entry(c->saved, c->source, f, r->frame, &entry, fault);
         if (err != U9_ARG && err != U9_LIMIT) continue;
-        tell(c, f, &site);
+        note_site(c, f, &site);
         err = U9_OK;
     }
     return err;
@@ -75,7 +75,7 @@ static void tell_body(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f
 {
     u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_BODY, .begin = f->offset, .end = f->end,
                             .ordinal = f->trailer.ordinal, .lost = f->trailer.count};
-    tell(c, facts, &site);
+    note_site(c, facts, &site);
 }
 
 /* Opens the body of a frame that is not on the reader's way. U9_ABSENT: there are no records in it. */
