@@ -62,6 +62,7 @@
     X(plain) \
     X(range)   \
     X(directory) \
+    X(succession) \
     X(live) \
     X(segment) \
     X(unreadable) \
