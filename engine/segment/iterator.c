@@ -47,8 +47,9 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     it->stop = U9_NOWHERE;
     it->over = true;
     /* What a first frame must say is in the u9open, or else depends on who asks. [F-9] */
-    it->alone = segment->facts.plain || unsettled ||
-                (!segment->facts.has_open && !(segment->facts.first && before == NULL));
+    it->alone = !segment->facts.has_open && !(segment->facts.first && before == NULL);
+    it->alone |= unsettled != 0;
+    it->alone |= segment->facts.plain;
     if (it->alone)
         u9i_judge_init(&it->judge, &segment->facts, segment->dir, windows, size, before, knows_chain);
     else it->generation = u9i_segment_begin(segment, windows, size, &it->judge);

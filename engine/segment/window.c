@@ -201,8 +201,8 @@ static bool note_dark(u9i_window *w, uint64_t begin, uint64_t end, int err)
 /* The first dark stretch that reaches into [from, to) of what the window holds; NULL: none. */
 static const u9i_stretch *dark_in(const u9i_window *w, uint64_t from, uint64_t to)
 {
-    for (const u9i_stretch *d = w->dark; d < w->dark + w->dark_count && d->begin < to; d++)
-        if (d->end > from) return d;
+    for (size_t i = 0; i < w->dark_count && w->dark[i].begin < to; i++)
+        if (w->dark[i].end > from) return &w->dark[i];
     return NULL;
 }
 

@@ -3,7 +3,8 @@
  *
  * Three verdicts that are never confused: TORN is what a crash leaves behind at the end of a log
  * and costs only what was never acknowledged; CORRUPT is damage to bytes that had been promised
- * durable; UNKNOWN is damage at an unpromised end that does not look like a crash.
+ * durable; UNKNOWN is damage at an unpromised end that does not look like a crash, or bytes that nothing
+ * promised and the disk cannot read.
  */
 #ifndef U9_CHECK_H
 #define U9_CHECK_H

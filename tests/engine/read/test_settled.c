@@ -206,6 +206,49 @@ START_TEST(a_tail_is_synced_once_by_each_handle_and_beside_a_writer_by_none)
 }
 END_TEST
 
+typedef struct reading {
+    u9_log *log;
+    uint64_t records;
+    pthread_t thread;
+} reading;
+
+static void *read_beside_others(void *arg)
+{
+    reading *r = arg;
+    u9_key last;
+    uint8_t key[16];
+    unsigned errors = 0;
+    u9_fault fault;
+    r->records = read_all(r->log, &last, key, &errors, &fault);
+    return NULL;
+}
+
+START_TEST(threads_that_come_at_once_wait_for_one_sync)
+{
+    enum { THREADS = 4 };
+    reading readers[THREADS];
+    char log[3200];
+    snprintf(log, sizeof log, "%s", at("log"));
+    (void)abandon(log, 5);
+    u9_log *r = open_reader(log);
+    sim_forget_diary();
+    sim_hold(SIM_EVICT, 1);
+    for (unsigned i = 0; i < THREADS; i++) {
+        readers[i] = (reading){.log = r};
+        ck_assert_int_eq(pthread_create(&readers[i].thread, NULL, read_beside_others, &readers[i]), 0);
+    }
+    sim_wait_held();
+    sim_let_go();
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(readers[i].thread, NULL);
+        ck_assert_uint_gt(readers[i].records, 5);
+        ck_assert_uint_eq(readers[i].records, readers[0].records);
+    }
+    ck_assert_uint_eq(sim_count(SIM_EVICT), 1);
+    close_log(r);
+}
+END_TEST
+
 /* Where it cannot be made durable, what is promised is served, and the rest is told. */
 START_TEST(what_cannot_be_synced_is_not_served)
 {
@@ -275,5 +318,10 @@ Suite *suite_settled(void)
     tcase_add_loop_test(t, what_cannot_be_synced_is_not_served, 0, 2);
     tcase_add_test(t, a_file_system_that_knows_no_sync_is_read);
     suite_add_tcase(s, t);
+    TCase *threads = tcase_create("threads");
+    tcase_add_checked_fixture(threads, fixture_setup_sim_threads, fixture_teardown);
+    tcase_set_timeout(threads, 60);
+    tcase_add_test(threads, threads_that_come_at_once_wait_for_one_sync);
+    suite_add_tcase(s, threads);
     return s;
 }

@@ -331,6 +331,36 @@ START_TEST(a_bad_block_is_told_by_one_range)
 }
 END_TEST
 
+/* Bad blocks and other damage, anywhere and in any number: the second reader tells the same. */
+START_TEST(bad_blocks_beside_other_damage_are_judged_by_the_rules)
+{
+    content c[4];
+    const char *log = the_log();
+    make_three(log, c);
+    copy_log(log, at("whole"));
+    srand((unsigned)_i);
+    for (unsigned round = 0; round < 40; round++) {
+        for (unsigned n = (unsigned)rand() % 4; n > 0; n--) {
+            unsigned k = 1 + (unsigned)rand() % 3;
+            const char *path = segment_path(log, k);
+            uint64_t p = (uint64_t)rand() % (c[k].end + BLOCK < c[k].size ? c[k].end + BLOCK : c[k].size);
+            if (rand() % 3 == 0) fill_bytes(path, p / 512 * 512, 512, 0);
+            else flip_bit(path, p, (unsigned)rand() % 8);
+        }
+        for (unsigned n = (unsigned)rand() % 4; n > 0; n--) {
+            unsigned k = 1 + (unsigned)rand() % 3, blocks = 1 + (unsigned)rand() % 3;
+            uint64_t all = c[k].end / BLOCK + 1, p = (uint64_t)rand() % all * BLOCK;
+            sim_spoil(segment_path(log, k), p, p + blocks * BLOCK, EIO, 0);
+        }
+        forget(look(log));
+        forget(look(segment_path(log, 1 + (unsigned)rand() % 3)));
+        sim_clear();
+        remove_log(log);
+        copy_log(at("whole"), log);
+    }
+}
+END_TEST
+
 Suite *suite_unreadable(void)
 {
     Suite *s = suite_create("unreadable");
@@ -345,6 +375,7 @@ Suite *suite_unreadable(void)
     tcase_add_test(t, a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure);
     tcase_add_test(t, a_seal_that_cannot_be_read_costs_nothing);
     tcase_add_test(t, a_bad_block_is_told_by_one_range);
+    tcase_add_loop_test(t, bad_blocks_beside_other_damage_are_judged_by_the_rules, 0, 8);
     suite_add_tcase(s, t);
     return s;
 }
