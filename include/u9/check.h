@@ -129,6 +129,8 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * `*salvaged` (may be NULL) is the number of records written, also on failure. The new log is made as
  * "<out_path>.partial" and gets its name when it is durable, closed, and was re-read and verified; after a
  * failure the partial one stays, and the next run replaces it; anything else of that name is not touched.
+ * Of a plain seed file it makes a log whose kind takes all keys, else one of muids, where a value without such a
+ * key stands whole behind a fresh one [E-4]; values that no log takes are told one by one.
  * A record in parts [C-6] of over U9_RECORD_MAX bytes is left out, as no log takes it yet, and on_damage is told:
  * verdict CLEAN, reason U9_R_PART, its ordinal and part_total; the report does not count it as damage.
  * Errors: as u9_check; U9_ARG (out_path exists, or something else is in the way), and what u9_log_append returns.
