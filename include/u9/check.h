@@ -157,6 +157,8 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * the log: the report counts them as records, and in unsigned_records; on_damage is told U9_R_UNSIGNED. If it is
  * not sure which frames are the segment's, each kind goes into a "fork" of its own, and the report does not count
  * them as records.
+ * Of a plain seed file it makes a log whose kind takes all keys, else one of muids, where a value without such a
+ * key stands whole behind a fresh one [E-4]; values that no log takes are told one by one.
  * A record in parts [C-6] of over U9_RECORD_MAX bytes is left out, as no log takes it yet, and on_damage is told:
  * verdict CLEAN, reason U9_R_PART, its ordinal and part_total; the report does not count it as damage.
  * `*salvaged` (may be NULL) is the number of records written to all of them, also on failure; report.outputs is

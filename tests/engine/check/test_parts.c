@@ -358,6 +358,60 @@ START_TEST(a_cut_through_a_record_in_parts_changes_nothing)
 }
 END_TEST
 
+/* A row that is right, or wrong in one place or another, and mixed with what stands near it. */
+static void put_anything(forged_segment *f, unsigned n)
+{
+    static uint64_t last[3]; /* frames put before, of this segment or of none */
+    row r = make_row(n, 40);
+    if (rand() % 3 > 0) {
+        put_parts(f, &r, (unsigned)rand() % 8 == 0, 1 + (unsigned)rand() % 3, 3);
+        if (rand() % 4 == 0) forge_records(f, "x", 1);
+    } else {
+        last[rand() % 3] = put_claim(f, (uint32_t)rand() % 4, 30 * (1 + (uint64_t)rand() % 2), last[rand() % 3],
+                                     15 * ((size_t)rand() % 3), rand() % 2 == 0);
+    }
+    free(r.bytes);
+}
+
+/* [P-1] Rows of all sorts: both readers see the same, and so do all pairs of ranges. */
+START_TEST(rows_of_all_sorts_are_judged_alike_whole_and_in_ranges)
+{
+    const char *log = at("log");
+    srand(7);
+    for (unsigned round = 0; round < 60; round++) {
+        forged_segment f = forge_begin(1, round, NULL, U9I_TAIL_NONE);
+        for (unsigned n = 0; n < 12; n++) put_anything(&f, n);
+        uint64_t data = forge_promise(&f);
+        forge_end(&f, U9I_END_CLOSING);
+        forge_save(&f, log);
+        if (round % 3 == 0) flip_bit(segment_path(log, 1), 400 + (uint64_t)rand() % (data - 400), 1);
+        seen *s = look(log);
+        size_t want = count_damages(s, U9_V_CORRUPT, U9_R_PART);
+        u9_log *handle = open_reader(log);
+        for (uint64_t cut = 32; cut < f.end; cut += 112) {
+            u9_damage told = {0};
+            unsigned records = 0, damages = 0;
+            count_record(handle, 0, cut, &told, &records, &damages);
+            count_record(handle, cut, 0, &told, &records, &damages);
+            ck_assert_uint_eq(records, s->count);
+            ck_assert_uint_eq(damages, want);
+            for (size_t i = s->damage_count; damages > 0 && i > 0; i--) { /* the last one that was told */
+                const u9_damage *d = &s->damages[i - 1];
+                if (d->reason != U9_R_PART) continue;
+                ck_assert_uint_eq(d->begin, told.begin);
+                ck_assert_uint_eq(d->part, told.part);
+                ck_assert_uint_eq(d->part_at, told.part_at);
+                ck_assert_uint_eq(d->part_lacks, told.part_lacks);
+                break;
+            }
+        }
+        close_log(handle);
+        forget(s);
+        forge_free(&f);
+    }
+}
+END_TEST
+
 /* A range's first part cannot be looked behind for a moment: the same call, later, gives the record. */
 START_TEST(a_row_that_could_not_be_read_is_read_when_it_can)
 {
@@ -528,6 +582,7 @@ Suite *suite_parts(void)
     tcase_add_test(tc, rows_do_not_mix);
     tcase_add_test(tc, many_rows_over_the_same_parts_cost_one_pass);
     tcase_add_test(tc, a_cut_through_a_record_in_parts_changes_nothing);
+    tcase_add_test(tc, rows_of_all_sorts_are_judged_alike_whole_and_in_ranges);
     tcase_add_test(tc, a_row_that_could_not_be_read_is_read_when_it_can);
     tcase_add_test(tc, salvage_keeps_a_record_in_parts_also_behind_an_unconfirmed_end);
     tcase_add_test(tc, a_record_above_the_largest_is_judged_and_told);

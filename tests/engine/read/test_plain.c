@@ -289,6 +289,34 @@ START_TEST(ranges_of_a_plain_seed_file_neither_miss_nor_repeat)
 }
 END_TEST
 
+/* Stretches of anything, anywhere: both readers see the same. */
+START_TEST(a_plain_seed_file_in_ruins_is_read_alike_by_both_readers)
+{
+    const char *path = at("plain.u9");
+    srand(5);
+    for (unsigned round = 0; round < 200; round++) {
+        plain_file p = plain_begin((uint8_t)round);
+        unsigned n = 0;
+        for (unsigned i = 0; i < 8; i++) {
+            put_records(&p, "some text ", (unsigned)rand() % 4, &n);
+            plain_zeros(&p, 16 * ((size_t)rand() % 3));
+        }
+        plain_zeros(&p, (size_t)rand() % 40);
+        for (unsigned i = (unsigned)rand() % 4; i > 0; i--) {
+            size_t from = 96 + (size_t)rand() % (p.size - 96), to = 96 + (size_t)rand() % (p.size - 96);
+            size_t most = p.size - (from > to ? from : to), size = (size_t)rand() % 300;
+            if (rand() % 2) from -= from % 16, to -= to % 16;
+            memmove(p.bytes + to, p.bytes + from, size < most ? size : most);
+        }
+        save(&p, path);
+        seen *s = look(path);
+        ck_assert(s->err != U9_OK || s->report.verdict <= U9_V_UNKNOWN);
+        forget(s);
+        plain_free(&p);
+    }
+}
+END_TEST
+
 START_TEST(a_key_is_found_and_a_value_without_one_never_is)
 {
     uint8_t body[200] = {0x85}, buf[100];
@@ -473,6 +501,7 @@ Suite *suite_plain(void)
     tcase_add_test(tc, a_damaged_segment_is_never_taken_for_a_plain_seed_file);
     tcase_add_test(tc, in_a_file_of_both_kinds_of_frames_the_first_decides);
     tcase_add_test(tc, ranges_of_a_plain_seed_file_neither_miss_nor_repeat);
+    tcase_add_test(tc, a_plain_seed_file_in_ruins_is_read_alike_by_both_readers);
     tcase_add_test(tc, a_key_is_found_and_a_value_without_one_never_is);
     tcase_add_test(tc, plain_seed_files_stand_in_a_row_of_their_own);
     tcase_add_test(tc, nothing_is_ever_appended_to_a_plain_seed_file);
