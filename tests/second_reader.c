@@ -35,12 +35,14 @@ typedef struct frame {
 
 typedef struct second_file {
     uint64_t number, name, n; /* what stands inside; what its name says; bytes */
-    uint8_t *d, secret[16], boundary[16];
+    uint8_t *d, *dark, secret[16], boundary[16]; /* dark: not 0 for a block that cannot be read */
     frame *frames, *open; /* all that are valid, in order; the one at 32, if it is a u9open */
     size_t n_frames;
     int version, bad_header, spared, blank; /* spared: by another's copy of its secret */
     u9_reason wrong; /* foreign, a copy, a fork: not read */
     int called, served;
+    int keyless; /* its header cannot be read, and its secret is nowhere else */
+    int plain;   /* frames are those of E-2 */
     const frame *by;      /* of the row: the u9open that names its end */
     uint64_t missed;      /* the segment that is missing in front of it, 0: none */
     uint64_t fork_begin, fork_end, fork_lost; /* fork_end 0: none */
@@ -107,11 +109,20 @@ static uint64_t block_up(uint64_t x)
     return (x + 4095) & ~(uint64_t)4095;
 }
 
-/* Behind the last byte of [a,b) that is not zero; a if all are zero or absent. */
+/* Are there bytes in [a,b) that cannot be read? */
+static int unread(const second_file *s, uint64_t a, uint64_t b)
+{
+    if (b > s->n) b = s->n;
+    for (uint64_t k = a / 4096; a < b && k <= (b - 1) / 4096; k++)
+        if (s->dark[k]) return 1;
+    return 0;
+}
+
+/* Behind the last byte of [a,b) that is not zero, or cannot be read; a if all are zero or absent. */
 static uint64_t nonzero_end(const second_file *s, uint64_t a, uint64_t b)
 {
     if (b > s->n) b = s->n;
-    while (b > a && !s->d[b - 1]) b--;
+    while (b > a && !s->d[b - 1] && !s->dark[(b - 1) / 4096]) b--;
     return b > a ? b : a;
 }
 
@@ -298,9 +309,15 @@ static int signed_at(const second_file *s, const uint8_t *h)
     return same(sum, h + 32);
 }
 
+static int is_trailer(const uint8_t *t) /* [F-4] */
+{
+    return !memcmp(t, "\x40\x4d\x08\nu9frame\0\3", 13) && t[21] == 2 && t[26] == 3 && t[35] == 3 && t[44] == 3 &&
+           t[53] == 3 && t[62] == 0x1c && t[63] == 16;
+}
+
 /*
  * The valid frame at p, with bytes up to `limit`: U9_R_NONE, or the first clause of F-6 that fails.
- * `proven` 0 asks only for c, d, g and h.
+ * `proven` 0 asks only for c, d, g and h; 2, for a plain seed file's frame [E-2].
  */
 static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int proven, frame *f)
 {
@@ -309,21 +326,25 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     uint8_t sum[16];
     memset(f, 0, sizeof *f);
     n = n > p ? n - p : 0;
+    if (unread(s, p, p + 64)) return U9_R_UNREADABLE;
     if (p % 16 || p < 32 || n < 16 || (proven && !same(h, s->boundary))) return U9_R_BOUNDARY;
     if (n < 56 || memcmp(h + 48, "\xff\xffutf9f", 8) != 0) return U9_R_MAGIC;
     if (n < 64) return U9_R_LENGTH;
     f->length = be(h + 56, 8);
-    if (f->length < 80 || f->length > BODY_MAX + 121) return U9_R_LENGTH;
+    if (proven == 2 ? f->length > BODY_MAX : f->length < 80 || f->length > BODY_MAX + 121) return U9_R_LENGTH;
     f->p = p; /* magic and F-5 hold */
     f->end = p + 64 + f->length + (-f->length & 15);
     if (f->end - p > n) return U9_R_LENGTH;
+    if (unread(s, p, f->end)) return U9_R_UNREADABLE;
     for (uint64_t q = p + 16; proven && q < f->end; q += 16)
         if (same(s->d + q, s->boundary)) return U9_R_OVERLAP;
     if (proven && !signed_at(s, h)) return U9_R_SIGNATURE;
+    if (proven == 2) {
+        hash16(h + 64, f->length, sum);
+        return same(sum, h + 16) ? U9_R_NONE : U9_R_HASH;
+    }
     t = h + 64 + f->length - 80;
-    if (memcmp(t, "\x40\x4d\x08\nu9frame\0\3", 13) != 0 || t[21] != 2 || t[26] != 3 || t[35] != 3 ||
-        t[44] != 3 || t[53] != 3 || t[62] != 0x1c || t[63] != 16)
-        return U9_R_TRAILER;
+    if (!is_trailer(t)) return U9_R_TRAILER;
     f->ordinal = be(t + 13, 8);
     f->count = be(t + 22, 4);
     f->previous = be(t + 36, 8);
@@ -349,25 +370,37 @@ static const frame *from(const second_file *s, uint64_t x, uint64_t limit)
     return a < s->n_frames && s->frames[a].end <= limit ? &s->frames[a] : NULL;
 }
 
-/* The record whose last part is in f [C-6]: 0 if it is not whole. */
-static int join(second_log *g, const second_file *s, const frame *f, second_record *r)
+/* The parts passed of one record, in a list; what does not go on with it begins anew [C-6]. */
+static void pass_part(second_log *g, const frame *f)
 {
-    uint64_t total = num(f, 2), left = total, part = num(f, 1), p, count;
+    const frame **row = (const frame **)g->row;
+    if (g->n_row && (num(f, 2) != num(row[0], 2) || num(f, 1) <= num(row[g->n_row - 1], 1))) g->n_row = 0;
+    g->row = row = grown(row, g->n_row, sizeof *row);
+    row[g->n_row++] = f;
+}
+
+/* Makes of the list, whose last part is in, a record: U9_R_NONE, or why it is none. */
+static u9_reason join(second_log *g, second_record *r)
+{
+    const frame **row = (const frame **)g->row;
+    uint64_t total = num(row[0], 2), sum = 0, count, n = g->n_row;
     const uint8_t *first;
-    uint8_t *bytes = total <= s->n ? keep(g, total) : NULL;
-    for (const frame *q = f; bytes; q = from(s, p, q->p)) {
-        if (!q || (q != f && (q->p != p || q->count)) || q->kind != PART || num(q, 1) != part ||
-            num(q, 2) != total || q->f[4].size > left)
-            return 0;
-        left -= q->f[4].size;
-        memcpy(bytes + left, q->f[4].at, q->f[4].size);
-        p = num(q, 3);
-        if (!part--) break;
-    }
+    g->n_row = 0;
+    for (uint64_t i = 0; i < n; sum += row[i++]->f[4].size)
+        if (num(row[i], 1) != i || num(row[i], 3) != (i ? row[i - 1]->p : 0)) return U9_R_PART;
+    if (sum != total) return U9_R_PART;
+    uint8_t *bytes = keep(g, total), *end = bytes;
+    for (uint64_t i = 0; i < n; end += row[i++]->f[4].size) memcpy(end, row[i]->f[4].at, row[i]->f[4].size);
     r->bytes = bytes;
     r->size = total;
-    return bytes && !left && tuple(bytes, total, &first, &count) == total && total &&
-           !is_control(first);
+    if (total <= BODY_MAX)
+        return tuple(bytes, total, &first, &count) == total && total && is_key(first) ? U9_R_NONE : U9_R_BODY;
+    count = bytes[0] == 0x42 ? 9 : 17; /* of a larger one only head and key */
+    first = bytes + count;
+    return (bytes[0] == 0x42 || bytes[0] == 0x43) && value_size(bytes, total) == total &&
+                   be(bytes + 1 + count / 2, (unsigned)(count / 2)) && value_size(first, total - count) && is_key(first)
+               ? U9_R_NONE
+               : U9_R_BODY;
 }
 
 /* Finds and decodes all valid frames. */
@@ -382,6 +415,25 @@ static void find(second_log *g, second_file *s)
         p = f.end - 16;
     }
     if (s->n_frames && s->frames[0].p == 32 && s->frames[0].kind == OPEN) s->open = s->frames;
+}
+
+/* Is it a plain seed file [E-1]? Then its frames are those. */
+static void look_plain(second_file *s)
+{
+    frame f, *found = NULL;
+    size_t n = 0;
+    for (uint64_t p = 32; p + 16 <= s->n; p += 16) {
+        if (check(s, p, NOWHERE, 2, &f) != U9_R_NONE) continue;
+        if (!n && f.length >= 80 && is_trailer(s->d + p + 64 + f.length - 80)) break;
+        found = grown(found, n, sizeof f);
+        found[n++] = f;
+        p = f.end - 16;
+    }
+    if (!n) return;
+    free(s->frames);
+    s->frames = found;
+    s->n_frames = n;
+    s->plain = 1;
 }
 
 /* Is this the secret whose boundary is at b? Then it becomes the file's. */
@@ -399,7 +451,7 @@ static int fits(second_file *s, const uint8_t *secret, const uint8_t *b)
 static int cut_short(const second_file *s) /* [L-4] */
 {
     frame f;
-    if (s->n < 96 || !zeros(s, 0, 512)) return s->n < 96;
+    if (s->n < 96 || !zeros(s, 0, 512) || unread(s, 0, s->n)) return s->n < 96;
     for (uint64_t p = 32; p < s->n; p += 16)
         if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
     return 1;
@@ -450,10 +502,13 @@ static void prepare(second_log *g, second_file *s)
     memcpy(s->secret, s->d + 8, 16);
     hash16(s->secret, 16, s->boundary);
     find(g, s);
+    s->keyless = unread(s, 0, 32);
     if (!s->open && own_spare(g, s)) {
         s->n_frames = 0;
+        s->keyless = 0;
         find(g, s);
     }
+    if (!s->open && (!magic || s->d[7] == 1) && !cut_short(s)) look_plain(s);
     s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
                      !memcmp(s->d + 80, "\xff\xffutf9f", 8);
     s->blank = !s->open && cut_short(s);
@@ -507,10 +562,11 @@ static const frame *next(const second_file *s, const place *at, uint64_t limit)
     }
 }
 
-static u9_reason why(const second_file *s, uint64_t x, uint64_t limit) /* */
+/* Why [x,y) is no frame, in a file that may not pass `limit`. */
+static u9_reason why(const second_file *s, uint64_t x, uint64_t y, uint64_t limit)
 {
     frame f;
-    u9_reason r = check(s, zeros(s, x, block_up(x)) ? block_up(x) : x, limit, 1, &f);
+    u9_reason r = unread(s, x, y) ? U9_R_UNREADABLE : check(s, zeros(s, x, block_up(x)) ? block_up(x) : x, limit, 1, &f);
     return r == U9_R_NONE ? U9_R_FOLLOW : r;
 }
 
@@ -521,16 +577,18 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
     second_record r = {f->ordinal, s->number, f->p, NULL, 0};
     uint64_t fill = nonzero_end(s, at->x, f->p), data = f->p + 64 + f->length, count;
     body_kind kind = f->kind;
+    u9_reason wrong = kind == BROKEN ? U9_R_BODY : U9_R_NONE;
     const uint8_t *first;
     if (fill > at->x) /* */
         say(g, fill <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s,
             at->x, fill, at->ordinal, 0);
-    if (kind == PART && f->count) {
-        if (join(g, s, f, &r)) record(g, r);
-        else kind = BROKEN;
+    if (kind == PART && !behind) {
+        pass_part(g, f);
+        wrong = f->count ? join(g, &r) : U9_R_NONE;
+        if (f->count && wrong == U9_R_NONE) record(g, r);
     }
-    if (kind == BROKEN && !behind) /* */
-        say(g, U9_V_CORRUPT, U9_R_BODY, s, f->p, f->end, f->ordinal, f->count);
+    if (wrong != U9_R_NONE && !behind) /* */
+        say(g, U9_V_CORRUPT, wrong, s, f->p, f->end, f->ordinal, f->count);
     for (uint64_t o = 0; kind == RECORDS && o < f->body_size; o += r.size, r.ordinal++) {
         r.bytes = f->body + o;
         r.size = tuple(r.bytes, f->body_size - o, &first, &count);
@@ -559,6 +617,11 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
             say(g, U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s, x, stop, at->ordinal, 0);
         return;
     }
+    if (unread(s, d, s->n)) { /* */
+        say(g, U9_V_UNKNOWN, U9_R_UNREADABLE, s, d, nonzero_end(s, d, s->n), at->ordinal,
+            behind ? 0 : NOWHERE);
+        return;
+    }
     if (zeros(s, d, s->n)) {
         if (!behind) say(g, U9_V_TORN, U9_R_UNCLOSED, s, x, x, at->ordinal, 0);
         return;
@@ -573,7 +636,7 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
     torn = stop > s->n;
     for (uint64_t o = d & ~(uint64_t)511; o < stop && o + 512 <= s->n; o += 512)
         torn |= zeros(s, o, o + 512);
-    say(g, torn ? U9_V_TORN : U9_V_UNKNOWN, behind ? U9_R_SEAL : why(s, x, NOWHERE), s, d,
+    say(g, torn ? U9_V_TORN : U9_V_UNKNOWN, behind ? U9_R_SEAL : why(s, x, x, NOWHERE), s, d,
         stop < s->n ? stop : s->n, at->ordinal,
         torn || behind ? 0 : between(at->ordinal, y ? y->ordinal : NOWHERE));
     g->damages[g->n_damages - 1].at_most = !torn && !behind;
@@ -589,20 +652,22 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal;
     const frame *f, *y = NULL;
     *at = (place){32, at->ordinal, at->chain, NULL};
+    g->n_row = 0;
     for (size_t i = 0; i < s->n_frames; i++) /* */
         if (s->frames[i].durable > promise) promise = s->frames[i].durable;
     if (by) promise = named;
     if (s->open) *at = (place){32, s->open->ordinal, s->open->chain, NULL};
     if (s->bad_header) /* [H-4] */
-        say(g, U9_V_CORRUPT, U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
+        say(g, U9_V_CORRUPT, unread(s, 0, 32) ? U9_R_UNREADABLE : U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
     if (s->fork_end) /* [L-9] */
         say(g, U9_V_CORRUPT, U9_R_FORK, s, s->fork_begin, s->fork_end, num(by, 10), s->fork_lost);
     while (at->x < named) {
         f = next(s, at, named);
         if (!f) { /* */
             f = y = from(s, at->x, named);
-            if (!y || !(y->previous < promise || promise >= y->p)) break;
-            say(g, U9_V_CORRUPT, why(s, at->x, named), s, at->x, y->p, at->ordinal,
+            int promised = y && (y->previous < promise || promise >= y->p);
+            if (!y || (!promised && !unread(s, at->x, y->p))) break;
+            say(g, promised ? U9_V_CORRUPT : U9_V_UNKNOWN, why(s, at->x, y->p, named), s, at->x, y->p, at->ordinal,
                 between(at->ordinal, y->ordinal));
             at->x = y->p;
         }
@@ -612,7 +677,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     if (by) { /* */
         ordinal = num(by, 10);
         if (x < named)
-            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : why(s, x, named), s, x, named,
+            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : why(s, x, named, named), s, x, named,
                 at->ordinal, between(at->ordinal, ordinal));
         else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
                  (at->chain && !same(at->chain, by->f[11].at)))
@@ -625,7 +690,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         return;
     }
     if (x < promise) { /* */
-        say(g, U9_V_CORRUPT, why(s, x, NOWHERE), s, x, promise, at->ordinal,
+        say(g, U9_V_CORRUPT, why(s, x, promise, NOWHERE), s, x, promise, at->ordinal,
             between(at->ordinal, y ? y->ordinal : NOWHERE));
         g->damages[g->n_damages - 1].at_most = 1;
         *at = (place){promise, y ? y->ordinal : NOWHERE, NULL, NULL};
@@ -634,6 +699,37 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         if (last && in_last_block(s, at->last)) g->end = (second_end)num(at->last, 1);
     }
     for (; last && y && y < s->frames + s->n_frames; y++) g->beyond += y->count;
+}
+
+static void gap_plain(second_log *g, const second_file *s, uint64_t x, uint64_t y, uint64_t told, uint64_t ordinal)
+{
+    frame f;
+    if (!zeros(s, x, y)) say(g, U9_V_UNKNOWN, check(s, x, NOWHERE, 2, &f), s, x, told, ordinal, NOWHERE);
+}
+
+/* Reads a plain seed file [E-3]. */
+static void read_plain(second_log *g, const second_file *s, place *at)
+{
+    uint64_t x = 32, o, size;
+    if (at->ordinal == NOWHERE) at->ordinal = 0;
+    if (s->bad_header) say(g, U9_V_UNKNOWN, U9_R_HEADER, s, 0, 32, NOWHERE, 0);
+    for (const frame *f = s->frames; f < s->frames + s->n_frames; x = f++->end) {
+        const uint8_t *b = s->d + f->p + 64;
+        uint64_t data = f->p + 64 + f->length;
+        gap_plain(g, s, x, f->p, f->p, at->ordinal);
+        if (!zeros(s, data, f->end)) say(g, U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end, at->ordinal, 0);
+        for (o = 0; o < f->length && (size = value_size(b + o, f->length - o)); o += size) continue;
+        if (o < f->length) {
+            say(g, U9_V_UNKNOWN, U9_R_BODY, s, f->p, f->end, at->ordinal, NOWHERE);
+            continue;
+        }
+        for (o = 0; o < f->length; o += size, at->ordinal++) {
+            size = value_size(b + o, f->length - o);
+            record(g, (second_record){at->ordinal, s->number, f->p, b + o, size});
+        }
+    }
+    gap_plain(g, s, x, s->n, nonzero_end(s, x, s->n), at->ordinal);
+    *at = (place){x, at->ordinal, NULL, NULL};
 }
 
 /* ---- the directory ---- */
@@ -774,7 +870,7 @@ static int compare(const void *a, const void *b)
 
 static int sealed(const second_file *s)
 {
-    const frame *f = s && s->n_frames ? &s->frames[s->n_frames - 1] : NULL;
+    const frame *f = s && s->n_frames && !s->plain ? &s->frames[s->n_frames - 1] : NULL;
     return f && in_last_block(s, f) && num(f, 1) == 2;
 }
 
@@ -844,10 +940,15 @@ static void sort_out(second_log *g)
 {
     second_file *stop = g->files + g->n_files, *s, *k;
     const uint8_t *id;
+    int ours = 0;
     for (s = g->files; s < stop; s++) s->number = s->open ? num(s->open, 3) : s->name;
     id = log_id(g);
+    for (s = g->files; s < stop; s++) {
+        if (s->keyless && !s->spared && !s->open) s->wrong = U9_R_UNREADABLE; /* */
+        ours |= !s->plain && !s->blank;
+    }
     for (s = g->files; s < stop; s++)
-        if (is_foreign(s, id)) {
+        if (!s->wrong && (is_foreign(s, id) || (ours && s->plain))) { /* [E-4] */
             s->wrong = U9_R_FOREIGN;
             s->number = s->name;
         }
@@ -881,6 +982,8 @@ static void tell_aside(second_log *g, const second_file *s, int above)
 {
     if (s->wrong == U9_R_FORK)
         say(g, U9_V_CORRUPT, s->wrong, s, s->fork_begin, s->fork_end, NOWHERE, s->fork_lost);
+    else if (s->wrong == U9_R_UNREADABLE)
+        say(g, U9_V_CORRUPT, s->wrong, s, 0, s->n, NOWHERE, NOWHERE);
     else if (s->wrong == U9_R_FOREIGN)
         say(g, U9_V_UNKNOWN, s->wrong, s, 0, s->n, NOWHERE, s->open ? 0 : NOWHERE);
     else if (s->wrong)
@@ -893,6 +996,7 @@ static void walk(second_log *g)
 {
     second_file *stop = g->files + g->n_files, *s, *lower = NULL, *tip = below(g, NOWHERE);
     place at = {0, 0, NULL, NULL};
+    int keyless = 0;
     for (s = g->files; s < stop; s++) {
         if (!s->served) {
             tell_aside(g, s, !tip || s > tip);
@@ -904,12 +1008,14 @@ static void walk(second_log *g)
         }
         if (s->missed) no_segment(g, s->missed, &at, s->open->ordinal);
         if (s->name != s->number) say(g, U9_V_TORN, U9_R_NAME, s, 0, 0, NOWHERE, 0);
-        read_file(g, s, s->by, sealed(lower) ? 96 : 0, s == tip, &at);
+        if (s->plain) read_plain(g, s, &at);
+        else read_file(g, s, s->by, sealed(lower) ? 96 : 0, s == tip, &at);
         lower = s;
         g->end_segment = s->number;
         g->end_offset = at.x;
     }
-    if (sealed(lower)) no_segment(g, lower->number + 1, &at, NOWHERE);
+    for (s = lower ? lower + 1 : stop; s < stop; s++) keyless |= s->wrong == U9_R_UNREADABLE; /* that may be it */
+    if (sealed(lower) && !keyless) no_segment(g, lower->number + 1, &at, NOWHERE);
     g->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
 }
 
@@ -925,14 +1031,15 @@ static uint64_t number_in(const char *name)
     return is_name(name) ? strtoull(name, NULL, 16) : 0;
 }
 
-/* Takes in a file of n bytes; returns where they are to be put. */
-static uint8_t *take(second_log *g, uint64_t number, uint64_t n)
+/* Takes in a file of n bytes, which are to be put into `d`. */
+static second_file *take(second_log *g, uint64_t number, uint64_t n)
 {
     second_file s = {.number = number, .name = number, .n = n};
     s.d = keep(g, n + 32);
+    s.dark = keep(g, n / 4096 + 1);
     g->files = grown(g->files, g->n_files, sizeof s);
     g->files[g->n_files++] = s;
-    return s.d;
+    return &g->files[g->n_files - 1];
 }
 
 static int load(second_log *g, const char *path, uint64_t number)
@@ -941,7 +1048,7 @@ static int load(second_log *g, const char *path, uint64_t number)
     FILE *in;
     int whole;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
-    uint8_t *bytes = take(g, number, (uint64_t)st.st_size);
+    uint8_t *bytes = take(g, number, (uint64_t)st.st_size)->d;
     in = fopen(path, "rb");
     whole = in && fread(bytes, 1, (size_t)st.st_size, in) == (size_t)st.st_size;
     if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path); /* */
@@ -968,6 +1075,7 @@ static int judge(second_log *out, int single)
         if (s->open && !s->number) s->number = num(s->open, 3);
         place at = {32, s->number == 1 ? 0 : NOWHERE, NULL, NULL};
         if (s->blank) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+        else if (s->plain) read_plain(out, s, &at);
         else read_file(out, s, NULL, 0, 1, &at);
         out->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
         out->end_segment = s->number;
@@ -999,7 +1107,12 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
     for (size_t i = 0; i < n; i++) {
         uint64_t number = number_in(sources[i].name);
         if (!sources[i].bytes || (!single && !is_name(sources[i].name))) continue;
-        memcpy(take(out, number, sources[i].size), sources[i].bytes, sources[i].size);
+        second_file *s = take(out, number, sources[i].size);
+        memcpy(s->d, sources[i].bytes, sources[i].size);
+        for (uint64_t k = 0; sources[i].dark && k * 4096 < s->n; k++) {
+            s->dark[k] = sources[i].dark[k];
+            if (s->dark[k]) memset(s->d + k * 4096, 0, s->n - k * 4096 < 4096 ? s->n - k * 4096 : 4096);
+        }
     }
     return judge(out, single);
 }
@@ -1009,6 +1122,7 @@ void second_free(second_log *log)
     for (size_t i = 0; i < log->n_files; i++) free(log->files[i].frames);
     for (size_t i = 0; i < log->n_memory; i++) free(log->memory[i]);
     free(log->files);
+    free(log->row);
     free(log->memory);
     free(log->records);
     free(log->damages);

@@ -42,6 +42,8 @@ typedef struct second_log {
     uint64_t trim_ordinal;
     struct second_file *files;
     size_t n_files;
+    void *row;     /* parts of a record, as they are passed */
+    size_t n_row;
     void **memory; /* everything that second_free gives back */
     size_t n_memory;
 } second_log;
@@ -54,6 +56,7 @@ typedef struct second_source {
     const char *name; /* without its directory */
     const uint8_t *bytes;
     size_t size;
+    const uint8_t *dark; /* not NULL: for each block of 4096 bytes, whether it cannot be read */
 } second_source;
 
 /* The same for a log in memory; `single`: one segment file. The bytes are copied. */

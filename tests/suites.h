@@ -62,12 +62,18 @@
     X(recovery) \
     X(damage)  \
     X(salvage) \
+    X(salvage_reading) \
     X(hostile) \
+    X(parts) \
+    X(plain) \
     X(range)   \
     X(directory) \
     X(succession) \
     X(live) \
-    X(segment)
+    X(segment) \
+    X(unreadable) \
+    X(settled) \
+    X(sparse)
 
 #define U9_DECLARE_SUITE(name) Suite *suite_##name(void);
 U9_SUITES(U9_DECLARE_SUITE)

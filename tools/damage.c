@@ -9,13 +9,35 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+/* What a record that stands in parts lacks. */
+static void put_part(FILE *out, const u9_damage *d)
+{
+    fprintf(out, "; part %" PRIu64 ", at %" PRIu64 ",", d->part, d->part_at);
+    if (d->part_lacks == 0)
+        fputs(" does not fit", out);
+    else
+        fprintf(out, " is missing, %" PRIu64 " of its %" PRIu64 " bytes", d->part_lacks, d->part_total);
+}
+
+int tool_is_unwritten(const u9_damage *d)
+{
+    return d->verdict == U9_V_CLEAN && d->reason == U9_R_PART;
+}
+
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
+    if (tool_is_unwritten(d)) {
+        fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): record %" PRIu64 " is whole, %" PRIu64
+                " bytes in parts: more than a log takes as yet, so it is not in the new one [%s]\n",
+                d->path, d->begin, d->end, d->ordinal, d->part_total, u9_reason_rule(d->reason));
+        return;
+    }
     fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
     fprintf(out, ": %s: %s", u9_reason_name(d->reason), u9_reason_text(d->reason));
+    if (d->reason == U9_R_PART) put_part(out, d);
     if (d->verdict < U9_V_UNKNOWN)
         ; /* what a crash took was never in the log */
     else if (d->lost == 0)

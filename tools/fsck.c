@@ -29,6 +29,11 @@ struct fsck {
     const char *salvage; /* NULL: check only */
     int json, quiet, verbose;
     int partial;         /* not 0: OUT.partial was there before */
+    u9_output main;      /* what became OUT; its texts are gone */
+    FILE *branches;      /* lines of what became logs beside OUT; NULL: there is no memory for them */
+    char *branch_lines;
+    size_t branch_bytes;
+    uint64_t unwritten;  /* records that are whole, and too large for OUT */
     tool_losses losses;
     tool_progress bar;
 };
@@ -50,19 +55,26 @@ static void catch_signals(void)
 
 static json_t *json_damage(const u9_damage *d)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:b}", "type",
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:b}", "type",
                      "damage", "path", tool_json_text(d->path), "segment",
                      tool_json_number(d->segment), "begin", tool_json_number(d->begin), "end",
                      tool_json_number(d->end), "verdict", u9_verdict_name(d->verdict), "reason",
                      u9_reason_name(d->reason), "text", u9_reason_text(d->reason), "rule",
                      u9_reason_rule(d->reason), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
+    if (d->reason != U9_R_PART) return json;
+    json_object_set_new(json, "part", tool_json_number(d->part));
+    json_object_set_new(json, "part_at", tool_json_number(d->part_at));
+    json_object_set_new(json, "part_lacks", tool_json_number(d->part_lacks));
+    json_object_set_new(json, "part_total", tool_json_number(d->part_total));
+    return json;
 }
 
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct fsck *f = (struct fsck *)ctx;
-    int bad = damage->verdict >= U9_V_UNKNOWN;
+    int bad = damage->verdict >= U9_V_UNKNOWN || tool_is_unwritten(damage);
+    f->unwritten += (uint64_t)tool_is_unwritten(damage);
     tool_progress_end(&f->bar);
     tool_losses_add(&f->losses, damage);
     if (f->json) {
@@ -72,6 +84,42 @@ static void on_damage(void *ctx, const u9_damage *damage)
     if (f->quiet && !bad) return;
     if (!bad) fputs("note: ", stdout);
     tool_put_damage(stdout, damage);
+}
+
+static json_t *json_output(const u9_output *o)
+{
+    json_t *json = json_pack("{s:s, s:o, s:I, s:o, s:o}", "type", "output", "path", tool_json_text(o->path),
+                             "number", (json_int_t)o->number, "records", tool_json_number(o->records),
+                             "unsigned", tool_json_number(o->unsigned_records));
+    if (o->from == NULL) return json;
+    json_object_set_new(json, "from", tool_json_text(o->from));
+    json_object_set_new(json, "segment", tool_json_number(o->segment));
+    json_object_set_new(json, "begin", tool_json_number(o->begin));
+    json_object_set_new(json, "ordinal", tool_json_number(o->ordinal));
+    return json;
+}
+
+static void put_unsigned(FILE *out, uint64_t records)
+{
+    if (records == 0) return;
+    fprintf(out, "; %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them", records);
+}
+
+/* A log that was written; those beside OUT are branches, each a log of its own, told of behind the summary. */
+static void on_output(void *ctx, const u9_output *o)
+{
+    struct fsck *f = (struct fsck *)ctx;
+    if (f->json) {
+        tool_put_object(json_output(o));
+    } else if (o->number == 1) {
+        f->main = *o;
+    } else {
+        FILE *out = f->branches ? f->branches : stdout;
+        fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified; a branch, from record %" PRIu64
+                " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->ordinal, o->from, o->begin);
+        put_unsigned(out, o->unsigned_records);
+        putc('\n', out);
+    }
 }
 
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
@@ -90,11 +138,13 @@ static void put_details(const u9_report *r)
            r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
            r->mask_frames);
     if (r->first_ordinal != TOOL_NONE)
-        printf("  ordinals %" PRIu64 "..%" PRIu64 ", written %s to %s, keys: %s\n",
-               r->first_ordinal, r->next_ordinal - 1, tool_time_text(r->first_time_us, first),
-               tool_time_text(r->last_time_us, last), *r->kind ? r->kind : "not known");
+        printf("  ordinals %" PRIu64 "..%" PRIu64 ", ", r->first_ordinal, r->next_ordinal - 1);
+    if (r->first_ordinal != TOOL_NONE && !r->plain)
+        printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
+    if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
     printf("  the end is %s\n",
-           r->closed      ? "closed"
+           r->plain       ? "where its frames end: nothing promises one"
+           : r->closed    ? "closed"
            : r->confirmed ? "confirmed"
                           : "not confirmed: the writer is still at it, or did not close");
 }
@@ -108,6 +158,9 @@ static void put_summary(const struct fsck *f, const u9_report *r)
     printf(": %" PRIu64 " record%s in %" PRIu64 " frame%s, %" PRIu64 " segment%s, %s", r->records,
            tool_plural(r->records), r->frames, tool_plural(r->frames), r->segments,
            tool_plural(r->segments), tool_bytes_text(r->bytes, size));
+    if (r->plain) fputs("; plain seed file: no promises", stdout);
+    if (r->keyless > 0)
+        printf(", %" PRIu64 " value%s without a key", r->keyless, tool_plural(r->keyless));
     if (r->damages > 0)
         printf("; %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages),
                tool_losses_text(&f->losses, lost));
@@ -118,13 +171,21 @@ static void put_summary(const struct fsck *f, const u9_report *r)
     if (f->verbose) put_details(r);
 }
 
-static void put_salvaged(const struct fsck *f, const u9_report *r, uint64_t salvaged)
+static void put_salvaged(const struct fsck *f, const u9_report *r)
 {
     char lost[TOOL_LOSSES_SIZE];
     printf("%s: %" PRIu64 " record%s written, re-read and verified; %s, %" PRIu64
-           " from beyond an unconfirmed end\n",
-           f->salvage, salvaged, tool_plural(salvaged), tool_losses_text(&f->losses, lost),
+           " from beyond an unconfirmed end",
+           f->salvage, f->main.records, tool_plural(f->main.records), tool_losses_text(&f->losses, lost),
            r->beyond);
+    put_unsigned(stdout, f->main.unsigned_records);
+    if (f->unwritten > 0)
+        printf("; %" PRIu64 " record%s left out, too large for a log as yet", f->unwritten,
+               tool_plural(f->unwritten));
+    putchar('\n');
+    if (f->branches && fflush(f->branches) == 0) fputs(f->branch_lines, stdout);
+    if (r->gave_up)
+        printf("%s: the search for what has no secret was given up: there may be more\n", f->path);
 }
 
 static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
@@ -133,6 +194,10 @@ static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
     if (f->salvage) {
         json = tool_json_with(json, "salvage", tool_json_text(f->salvage));
         json = tool_json_with(json, "salvaged", tool_json_number(salvaged));
+        json = tool_json_with(json, "unwritten", tool_json_number(f->unwritten));
+        json = tool_json_with(json, "unsigned", tool_json_number(r->unsigned_records));
+        json = tool_json_with(json, "outputs", tool_json_number(r->outputs));
+        json = tool_json_with(json, "gave_up", json_boolean(r->gave_up));
     }
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
 }
@@ -188,10 +253,11 @@ static int run(struct fsck *f)
     u9_report report = {.size = sizeof report};
     uint64_t salvaged = 0;
     u9_check_options options = {.size = sizeof options, .on_damage = on_damage,
-                                .on_progress = on_progress, .ctx = f};
+                                .on_progress = on_progress, .ctx = f, .on_output = on_output};
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
     f->partial = f->salvage && has_partial(f);
+    f->branches = f->salvage ? open_memstream(&f->branch_lines, &f->branch_bytes) : NULL;
     tool_progress_begin(&f->bar, !f->quiet);
     u9_err err = f->salvage ? u9_salvage(f->path, f->salvage, &options, &report, &salvaged, &fault)
                             : u9_check(f->path, &options, &report, &fault);
@@ -202,9 +268,9 @@ static int run(struct fsck *f)
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
         put_summary(f, &report);
-        if (f->salvage) put_salvaged(f, &report, salvaged);
+        if (f->salvage) put_salvaged(f, &report);
     }
-    return status | (report.verdict >= U9_V_UNKNOWN ? LEFT : CLEAN);
+    return status | (report.verdict >= U9_V_UNKNOWN || f->unwritten > 0 ? LEFT : CLEAN);
 }
 
 enum { SALVAGE = 256, REPAIR, CARVE };
@@ -251,7 +317,9 @@ int main(int argc, char **argv)
         "rule, and which records are lost. Changes nothing.\v"
         "Exit status: 0 clean (a torn tail, what a crash leaves, is clean), 4 damage is left, 8 "
         "operational error, 16 wrong usage, 32 stopped by a signal. OUT gets its name when all "
-        "of it is written and verified; until then it is OUT.partial, which the next run replaces.",
+        "of it is written and verified; until then it is OUT.partial, which the next run replaces. What does not go "
+        "together with the log's row of segments (a copy that went on by itself, frames without a secret that have "
+        "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ...",
         NULL, NULL, NULL};
     static char name[] = "u9fsck";
     struct fsck f = {0};
@@ -260,5 +328,7 @@ int main(int argc, char **argv)
     tool_parse(&parser, argc, argv, &f);
     catch_signals();
     int status = run(&f);
+    if (f.branches) fclose(f.branches);
+    free(f.branch_lines);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;
 }

@@ -108,11 +108,16 @@ static void put_json(const tool_style *style, const u9_record *record)
     put_text("{\"ordinal\":\"");
     put_ordinal(record->ordinal);
     put_text("\",\"key\":");
-    tool_key_text(style->kind, record->key.data, record->key.size, key);
-    tool_put_string(key, strlen(key));
-    put_text(",\"time\":\"");
-    put_text(time);
-    put_text("\",\"values\":[");
+    if (record->key.size > 0) {
+        tool_key_text(style->kind, record->key.data, record->key.size, key);
+        tool_put_string(key, strlen(key));
+    } else {
+        put_text("null"); /* a value of a plain seed file */
+    }
+    put_text(",\"time\":");
+    if (record->time_us > 0) tool_put_string(time, strlen(time));
+    else put_text("null");
+    put_text(",\"values\":[");
     u9_walk walk = u9_walk_bytes(record->values, record->values_size);
     u9_value v;
     for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {
@@ -132,7 +137,8 @@ void tool_put_record(const tool_style *style, const u9_record *record)
         put_json(style, record);
     } else {
         if (style->keys) {
-            put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
+            if (record->key.size > 0)
+                put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
             putc_unlocked('\t', stdout);
         }
         put_lines(style, record);

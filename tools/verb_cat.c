@@ -35,14 +35,13 @@ struct cat {
     uint64_t limit;
     u9_range range;
     int ranged; /* --range was given */
-    int quiet;  /* not 0: this walk only looks ahead */
     int status; /* raised by damage */
 };
 
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct cat *c = (struct cat *)ctx;
-    if (!c->quiet) tool_on_damage(&c->status, damage);
+    tool_on_damage(&c->status, damage);
 }
 
 static struct bound parse_bound(const char *option, const char *text)
@@ -108,30 +107,21 @@ static void check_bounds(const struct cat *c)
     tool_style_check(&c->style);
 }
 
-/* --range of a single file needs no --segment: the number is in its records. */
-static int find_segment(struct cat *c, u9_log *log)
+/* --range of a single file needs no --segment. */
+static int check_segment(const struct cat *c)
 {
     struct stat st;
-    u9_fault fault;
-    u9_cursor *cursor;
-    u9_record record;
-    if (!c->ranged || c->range.segment != 0) return TOOL_DONE;
-    if (stat(c->path, &st) != 0 || S_ISDIR(st.st_mode))
-        return tool_say(TOOL_USAGE, "--range: of which segment of %s? (--segment N)", c->path);
-    if (u9_cursor_open(log, NULL, &cursor, &fault) != U9_OK)
-        return tool_read_fault(c->path, &fault);
-    c->quiet = 1;
-    u9_err err = u9_cursor_next(cursor, &record);
-    c->quiet = 0;
-    if (err == U9_OK) c->range.segment = record.segment;
-    u9_cursor_fault(cursor, &fault);
-    u9_cursor_close(cursor);
-    return err == U9_OK || err == U9_END ? TOOL_DONE : tool_read_fault(c->path, &fault);
+    if (!c->ranged || c->range.segment != 0 || (stat(c->path, &st) == 0 && !S_ISDIR(st.st_mode)))
+        return TOOL_DONE;
+    return tool_say(TOOL_USAGE, "--range: of which segment of %s? (--segment N)", c->path);
 }
 
 /* < 0: behind the wanted part, the walk can end. 0: not wanted. > 0: wanted. */
 static int wanted(const struct cat *c, const u9_record *record)
 {
+    /* What a plain seed file does not tell is in no bounds. */
+    if (record->time_us == 0 && (c->since > 0 || c->until != TOOL_NONE)) return 0;
+    if (record->key.size == 0 && (c->from.text || c->to.text)) return 0;
     if (record->ordinal >= c->to.ordinal || record->time_us >= c->until) return -1;
     if (c->from.ordinal != TOOL_NONE && record->ordinal < c->from.ordinal) return 0;
     if (record->time_us < c->since) return 0;
@@ -169,10 +159,8 @@ static int run(struct cat *c)
         return tool_read_fault(c->path, &fault);
     int status = tool_style_begin(&c->style, log);
     if (status == TOOL_DONE) status = take_bounds(c, tool_kind(log));
-    if (status == TOOL_DONE) status = find_segment(c, log);
-    if (status == TOOL_DONE && c->ranged && c->range.segment == 0) {
-        /* a file without records: whatever the range, nothing is in it */
-    } else if (status == TOOL_DONE) {
+    if (status == TOOL_DONE) status = check_segment(c);
+    if (status == TOOL_DONE) {
         if (c->from.ordinal != TOOL_NONE) c->range.from = c->from.ordinal;
         if (u9_cursor_open(log, &c->range, &cursor, &fault) == U9_OK) {
             status = walk(c, cursor);

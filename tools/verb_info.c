@@ -71,7 +71,8 @@ static void put_state(const struct info *info, const u9_report *r)
         printf(": %" PRIu64 " damaged place%s, %s (u9fsck tells more)", r->damages,
                tool_plural(r->damages), tool_losses_text(&info->losses, lost));
     printf("\n%-12s %s\n", "end",
-           r->closed      ? "closed"
+           r->plain       ? "plain seed file: no promises"
+           : r->closed    ? "closed"
            : r->confirmed ? "confirmed"
                           : "not confirmed: the writer is still at it, or did not close");
     if (r->beyond > 0) number("beyond end", r->beyond);
@@ -85,6 +86,7 @@ static void put_report(const struct info *info, const u9_report *r)
     number("segments", r->segments);
     number("frames", r->frames);
     number("records", r->records);
+    if (r->keyless > 0) number("without key", r->keyless);
     if (r->first_ordinal != TOOL_NONE)
         printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ordinals", r->first_ordinal,
                r->next_ordinal - 1);

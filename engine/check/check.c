@@ -5,32 +5,40 @@
 
 #include "engine/log/handle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PROGRESS_US = 50000 }; /* at most so often it is told */
 
-/* A host built with an earlier version has a shorter u9_check_options: what is not there is zero. */
-#define CHECK_OPTIONS_FIRST offsetof(u9_check_options, io)
+/* A host built with an earlier version has shorter structs: what is not there is zero. */
+static bool is_options_size(size_t size)
+{
+    return size == sizeof(u9_check_options) || size == offsetof(u9_check_options, io) ||
+           size == offsetof(u9_check_options, on_output);
+}
+
+static bool is_report_size(size_t size)
+{
+    return size == sizeof(u9_report) || size == offsetof(u9_report, keyless);
+}
 
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
 {
-    u9_report *r = c->report;
+    u9_report *r = &c->report;
     if (d->verdict > r->verdict) r->verdict = d->verdict;
     if (d->verdict >= U9_V_UNKNOWN) {
         r->damages++;
         if (d->lost != U9_NOWHERE) r->lost += d->lost;
     }
-    if (c->options && c->options->on_damage) c->options->on_damage(c->options->ctx, d);
+    if (c->options.on_damage) c->options.on_damage(c->options.ctx, d);
 }
 
 static u9_err tell_progress(u9i_checker *c, u9_fault *fault)
 {
-    if (c->options == NULL || c->options->on_progress == NULL) return U9_OK;
+    if (c->options.on_progress == NULL) return U9_OK;
     uint64_t now = u9i_monotonic_us(c->source->dir->env);
     if (now - c->progress_us < PROGRESS_US) return U9_OK;
     c->progress_us = now;
-    if (c->options->on_progress(c->options->ctx, u9i_reader_passed(&c->reader), c->bytes) == 0)
+    if (c->options.on_progress(c->options.ctx, u9i_reader_passed(&c->reader), c->bytes) == 0)
         return U9_OK;
     return u9i_fault(fault, U9_STATE, U9I_AT(.path = c->source->path), "stopped as asked");
 }
@@ -49,8 +57,8 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     }
     note_key(r->last_key, &r->last_key_size, &reader->last);
     r->records += reader->count;
-    r->body_bytes += reader->body.size;
-    r->stored_bytes += reader->frame->body_size;
+    r->keyless += reader->body.plain ? reader->keyless : 0;
+    r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
 static void note_frame(u9_report *r, const u9i_reader *reader)
@@ -61,6 +69,7 @@ static void note_frame(u9_report *r, const u9i_reader *reader)
     r->mask_frames += reader->body.masked;
     if (r->first_time_us == 0) r->first_time_us = t->time_us;
     r->last_time_us = t->time_us;
+    if (reader->count > 0 || reader->body.kind == U9I_BODY_PART) r->stored_bytes += reader->frame->body_size;
     if (reader->count > 0) note_records(r, reader);
 }
 
@@ -72,85 +81,114 @@ static void note_end(u9_report *r, const u9i_reader *reader)
     r->beyond = reader->beyond;
 }
 
+void u9i_checker_note_unsigned(u9i_checker *c, const u9i_facts *facts, uint64_t end, uint64_t lost)
+{
+    char path[4400];
+    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_UNSIGNED, .begin = U9I_DISK_HEADER_SIZE,
+                            .end = end, .ordinal = U9_NOWHERE, .lost = lost};
+    u9_damage d = u9i_source_damage(c->source, facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
+/* Salvage: a segment whose boundary was found without the secret is told, once. */
+static void note_unsigned(u9i_checker *c)
+{
+    const u9i_reader *r = &c->reader;
+    if (!r->reading || c->unsigned_told > r->index || !u9i_reader_facts(r)->secret.lost) return;
+    c->unsigned_told = r->index + 1;
+    u9i_checker_note_unsigned(c, u9i_reader_facts(r), r->iterator.judge.bound, 0);
+}
+
+/* One step of the reader. */
+static u9_err take_step(u9i_checker *c, u9i_step step, u9_fault *fault)
+{
+    u9i_reader *r = &c->reader;
+    note_unsigned(c);
+    switch (step) {
+    case U9I_STEP_DAMAGE: u9i_checker_note(c, &r->damage); break;
+    case U9I_STEP_FRAME:
+        note_frame(&c->report, r);
+        if (u9i_reader_facts(r)->secret.lost) c->report.unsigned_records += r->count;
+        return c->saved ? u9i_checker_save(c, fault) : U9_OK;
+    case U9I_STEP_LEAVE: return u9i_checker_save_beyond(c, fault); /* only salvage asks for it */
+    case U9I_STEP_END: break;
+    }
+    return U9_OK;
+}
+
 /* The steps of the reader, one after the other. */
 static u9_err run_check(u9i_checker *c, u9_fault *fault)
 {
-    u9i_reader *r = &c->reader;
-    u9i_segment *last = NULL;
     for (;;) {
         u9i_step step;
-        u9_err err = u9i_reader_step(r, &step, fault);
-        if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
+        u9_err err = u9i_reader_step(&c->reader, &step, fault);
         if (err == U9_OK && step == U9I_STEP_END) break;
-        if (err == U9_OK && step == U9I_STEP_DAMAGE) u9i_checker_note(c, &r->damage);
-        if (err == U9_OK && step == U9I_STEP_FRAME) {
-            note_frame(c->report, r);
-            err = u9i_checker_save(c, fault);
-        }
+        if (err == U9_OK) err = take_step(c, step, fault);
         if (err == U9_OK) err = tell_progress(c, fault);
         if (err != U9_OK) return err;
     }
-    note_end(c->report, r);
-    if (c->out && last && !last->facts.named && r->beyond > 0)
-        return u9i_checker_save_beyond(c, last, r->at.offset, fault);
-    return U9_OK;
+    note_end(&c->report, &c->reader);
+    return c->saved ? u9i_checker_save_branches(c, fault) : U9_OK;
 }
 
 static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
-    u9_report *r = c->report;
-    memset(r, 0, sizeof *r);
-    r->size = sizeof *r;
-    r->first_ordinal = U9_NOWHERE;
+    u9_report *r = &c->report;
     u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
+    c->reader.leaves = c->saved != NULL;
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
+    r->plain = u9i_catalog_plain(c->reader.catalog);
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
     return U9_OK;
 }
 
-const char *u9i_check_io(const u9_check_options *options)
-{
-    return options && options->size > CHECK_OPTIONS_FIRST ? options->io : NULL;
-}
-
-u9_err u9i_check_arguments(const char *path, const u9_check_options *options, const u9_report *report,
-                           u9_fault *fault)
+u9_err u9i_checker_init(u9i_checker *c, const char *path, const u9_check_options *options,
+                        const u9_report *report, u9_fault *fault)
 {
     const char *wrong = NULL;
+    memset(c, 0, sizeof *c);
+    c->report.first_ordinal = U9_NOWHERE;
     if (path == NULL || path[0] == 0) wrong = "the path is empty";
     else if (report == NULL) wrong = "report is NULL";
-    else if (report->size != sizeof *report) wrong = "report.size is not sizeof(u9_report)";
-    else if (options && options->size != CHECK_OPTIONS_FIRST && options->size != sizeof *options)
-        wrong = "options.size is not sizeof(u9_check_options)";
-    return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
+    else if (!is_report_size(report->size)) wrong = "report.size is not sizeof(u9_report)";
+    else if (options && !is_options_size(options->size)) wrong = "options.size is not sizeof(u9_check_options)";
+    if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong);
+    if (options) memcpy(&c->options, options, options->size);
+    return U9_OK;
 }
 
-u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
-                     u9_report *report, uint64_t *saved, u9_fault *fault)
+void u9i_checker_report(const u9i_checker *c, u9_report *out)
 {
-    u9_err err = u9i_check_arguments(path, options, report, fault);
+    size_t size = out->size;
+    memcpy(out, &c->report, size);
+    out->size = size;
+}
+
+u9_err u9i_checker_run(u9i_checker *c, u9_log *log, u9_fault *fault)
+{
+    c->source = &log->source;
+    u9_err err = begin_check(c, fault);
     if (err != U9_OK) return err;
-    /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = u9i_check_io(options)};
-    u9_log *log;
-    err = u9_log_open(path, &reading, &log, fault);
-    if (err != U9_OK) return err;
-    u9i_checker c = {.options = options, .report = report, .source = &log->source, .out = out};
-    err = begin_check(&c, fault);
-    if (err == U9_OK) {
-        err = run_check(&c, fault);
-        u9i_reader_release(&c.reader);
-    }
-    (void)u9_log_close(log, NULL);
-    free(c.entries);
-    if (saved) *saved = c.saved;
+    err = run_check(c, fault);
+    u9i_reader_release(&c->reader);
     return err;
 }
 
 u9_err u9_check(const char *path, const u9_check_options *options, u9_report *report, u9_fault *fault)
 {
-    return u9i_check_log(path, NULL, options, report, NULL, fault);
+    u9i_checker c;
+    u9_err err = u9i_checker_init(&c, path, options, report, fault);
+    if (err != U9_OK) return err;
+    /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io};
+    u9_log *log;
+    err = u9_log_open(path, &reading, &log, fault);
+    if (err != U9_OK) return err;
+    err = u9i_checker_run(&c, log, fault);
+    u9i_checker_report(&c, report);
+    (void)u9_log_close(log, NULL);
+    return err;
 }

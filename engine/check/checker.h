@@ -3,52 +3,53 @@
  * records appended to another.
  *
  * Room: engine/check
- * Sees: include format/base engine/os engine/log engine/read
+ * Sees: include format/base engine/os engine/segment engine/log engine/read
  *
  * The room owns the verdict on a whole log, and salvage.
  */
 #ifndef U9I_CHECKER_H
 #define U9I_CHECKER_H
 
+#include "engine/check/saved.h"
 #include "engine/read/reader.h"
 
 #include <u9/log.h>
 
 typedef struct u9i_checker {
-    const u9_check_options *options; /* may be NULL; borrows */
-    u9_report *report;               /* borrows */
-    u9i_source *source;              /* borrows */
+    u9_check_options options;
+    u9_report report;
+    u9i_source *source; /* borrows */
     u9i_reader reader;
     uint64_t progress_us; /* when progress was last told */
     uint64_t bytes;       /* of all files */
-    u9_log *out;          /* salvage: the new log; NULL: only checks */
-    u9_entry *entries;    /* salvage: one frame's records; grows to the largest batch */
-    size_t room;
-    uint64_t saved;       /* salvage: records appended */
+    u9i_saved *saved;     /* salvage: the new logs; NULL: only checks */
+    size_t unsigned_told; /* salvage: behind the last segment of the row of which U9_R_UNSIGNED was told */
 } u9i_checker;
 
-/*
- * Checks the log at `path`, and salvages into `out` if it is not NULL. `*saved` (may be NULL) is filled also on
- * failure. Errors as u9_check and u9_log_append_batch.
- */
-U9_MUST_CHECK u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
-                                   u9_report *report, uint64_t *saved, u9_fault *fault);
+/* U9_ARG: an argument is NULL, or a size is of no version of this library. */
+U9_MUST_CHECK u9_err u9i_checker_init(u9i_checker *checker, const char *path,
+                                      const u9_check_options *options, const u9_report *report,
+                                      u9_fault *fault);
 
-/* Refuses what the caller of a check or salvage did wrong, before anything is opened or made. */
-U9_MUST_CHECK u9_err u9i_check_arguments(const char *path, const u9_check_options *options,
-                                         const u9_report *report, u9_fault *fault);
+/* Checks the log, and salvages it if checker->saved. Errors as u9_check, and what u9_log_append returns. */
+U9_MUST_CHECK u9_err u9i_checker_run(u9i_checker *checker, u9_log *log, u9_fault *fault);
 
-/* The io that `options` (may be NULL) ask for, as in u9_options. */
-const char *u9i_check_io(const u9_check_options *options);
+/* Hands out the report, as far as the caller's goes. */
+void u9i_checker_report(const u9i_checker *checker, u9_report *out);
 
 /* Tells a damage to the report and to whoever asked to be told. */
 void u9i_checker_note(u9i_checker *checker, const u9_damage *damage);
 
-/* Salvage: appends the records of the reader's frame as one batch, or tells them as lost. */
+/* Salvage: tells that what is saved of a segment, up to `end`, is unsigned; lost are so many. [G-3] */
+void u9i_checker_note_unsigned(u9i_checker *checker, const u9i_facts *facts, uint64_t end, uint64_t lost);
+
+/* Salvage: appends the records of the reader's frame as one batch. */
 U9_MUST_CHECK u9_err u9i_checker_save(u9i_checker *checker, u9_fault *fault);
 
-/* Salvage: the same for valid frames behind the unconfirmed end of the last segment. */
-U9_MUST_CHECK u9_err u9i_checker_save_beyond(u9i_checker *checker, u9i_segment *segment,
-                                             uint64_t from, u9_fault *fault);
+/* Salvage: the same for all valid frames of the segment that the reader is about to leave, behind its end. */
+U9_MUST_CHECK u9_err u9i_checker_save_beyond(u9i_checker *checker, u9_fault *fault);
+
+/* Salvage: what is in none of the row's segments, each branch into a log of its own. [G-4] */
+U9_MUST_CHECK u9_err u9i_checker_save_branches(u9i_checker *checker, u9_fault *fault);
 
 #endif

@@ -138,6 +138,10 @@ static u9_err next_batch(sender *s, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err != U9_OK) return err;
         if (step == U9I_STEP_END) return U9_END;
+        if (step == U9I_STEP_FRAME && r->large > 0)
+            return u9i_fault(fault, U9_VERSION, U9I_AT(.path = s->log->source.path, .rule = "C-6"),
+                             "record %llu has %llu bytes in parts: more than this version of the library sends",
+                             (unsigned long long)r->frame->trailer.ordinal, (unsigned long long)r->large);
         if (step == U9I_STEP_FRAME && r->count > 0) return U9_OK;
         if (step != U9I_STEP_DAMAGE) continue;
         if (o->on_damage) o->on_damage(o->on_damage_ctx, &r->damage);
@@ -281,6 +285,11 @@ static u9_err begin_send(sender *s, u9_fault *fault)
     u9_err err = u9i_reader_open(&s->reader, &s->log->source, fault);
     if (err != U9_OK) return err;
     s->all = u9i_reader_bytes(&s->reader);
+    if (u9i_catalog_plain(s->reader.catalog)) {
+        u9i_reader_release(&s->reader);
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->source.path, .rule = "E-4"),
+                         "a plain seed file is not sent: u9fsck --salvage makes a log of it");
+    }
     err = u9i_channel_open(&s->channel, s->log->source.dir->env, s->o->in, s->o->out, on_answer,
                            s->o->on_progress ? on_send_tick : NULL, s, fault);
     s->channel.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */

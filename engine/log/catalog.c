@@ -74,6 +74,15 @@ static void source_check(const u9i_source *s)
     assert(s->current == NULL || atomic_load(&s->current->references) > 0);
 }
 
+bool u9i_catalog_plain(const u9i_catalog *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        if (f->plain && f->wrong == U9_R_NONE) return true;
+    }
+    return false;
+}
+
 const char *u9i_source_path(const u9i_source *s, const char *name, char *out, size_t size)
 {
     if (s->dir->single[0]) snprintf(out, size, "%s", s->path);
@@ -98,7 +107,8 @@ u9_damage u9i_source_damage(const u9i_source *s, const u9i_facts *facts, const u
     return (u9_damage){.verdict = site->verdict, .reason = site->reason, .segment = facts->number,
                        .path = u9i_source_path(s, facts->name, path, size), .begin = site->begin,
                        .end = site->end, .ordinal = site->ordinal, .lost = site->lost,
-                       .at_most = site->at_most};
+                       .at_most = site->at_most, .part = site->part, .part_at = site->part_at,
+                       .part_lacks = site->part_lacks, .part_total = site->part_total};
 }
 
 u9_err u9i_source_iterate(u9i_source *s, u9i_segment *segment, const u9i_position *before,
@@ -234,7 +244,7 @@ static u9i_segment *known(const load *l, const u9i_facts *f)
 /* True if nothing of a file depends on when it was looked at, and by what light. */
 static bool is_settled(const u9i_facts *f)
 {
-    return f->stray || (f->has_open ? f->header == U9_OK : f->blank && f->is_void);
+    return f->unread == 0 && (f->stray || (f->has_open ? f->header == U9_OK : f->blank && f->is_void));
 }
 
 /* True if nothing changed since, and nothing was in doubt. */
@@ -243,7 +253,9 @@ static bool is_current(const load *l)
     if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l, &l->row.facts[i]);
-        if (s == NULL || !(s->facts.has_open || s->facts.blank || s->facts.stray)) return false;
+        if (s == NULL || s->facts.unread ||
+            !(s->facts.has_open || s->facts.blank || s->facts.stray || s->facts.plain))
+            return false;
     }
     return true;
 }
@@ -360,16 +372,36 @@ static u9_err probe_file(load *l, u9i_facts *f, const u9i_spare *spares, size_t 
     return u9i_fault(l->fault, err, U9I_AT(.path = path, .sys = -sys), "cannot read the segment");
 }
 
-/* A file that opened nothing, once more, by the copies of secrets that others have. [H-5] */
+/* A file that opened nothing, once more, with what is known by now. */
+static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spares, size_t count)
+{
+    u9i_facts fresh = {.number = f->number, .in_name = f->in_name, .stamp = f->stamp, .newest = f->newest,
+                       .mends = mends};
+    memcpy(fresh.name, f->name, sizeof fresh.name);
+    *f = fresh;
+    return probe_file(l, f, spares, count);
+}
+
+/* By the copies of secrets that others have. [H-5] */
 static u9_err probe_again(load *l, u9i_facts *f)
 {
     u9i_spare spares[SPARES_MAX];
     size_t count = f->has_open || f->stray ? 0 : choose_spares(l, f, spares);
-    if (count == 0) return U9_OK;
-    u9i_facts fresh = {.number = f->number, .in_name = f->in_name, .stamp = f->stamp, .newest = f->newest};
-    memcpy(fresh.name, f->name, sizeof fresh.name);
-    *f = fresh;
-    return probe_file(l, f, spares, count);
+    return count ? probe_anew(l, f, f->mends, spares, count) : U9_OK;
+}
+
+/* Without a secret, where no copy of it is anywhere. [G-2] *more: one that was found so may have copies for others. */
+static u9_err mend_all(load *l, bool *more)
+{
+    u9_err err = U9_OK;
+    for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) {
+        u9i_facts *f = &l->row.facts[i - 1];
+        bool lost = !f->has_open && !f->spared && !f->stray && (f->barren || f->wrong == U9_R_UNREADABLE);
+        if (!lost || f->mends) continue;
+        err = probe_anew(l, f, true, NULL, 0);
+        *more |= f->has_open;
+    }
+    return err;
 }
 
 /*
@@ -390,6 +422,7 @@ static u9_err probe_all(load *l)
             if (!had) err = probe_again(l, f);
             more |= !had && f->has_open;
         }
+        if (err == U9_OK && !more && l->source->mends) err = mend_all(l, &more);
     }
     return err;
 }
@@ -603,8 +636,9 @@ static doubts doubts_of(const u9i_row *row)
     if (d.missing > 0) d.last = row->missing[d.missing - 1].number;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
-        d.unopened += !f->has_open && !f->blank;
-        d.due += !f->has_open && !f->blank && f->sealed_before;
+        bool unopened = !f->has_open && !f->blank && !f->plain;
+        d.unopened += unopened;
+        d.due += unopened && f->sealed_before;
         d.off += f->wrong == U9_R_FORK;
     }
     return d;

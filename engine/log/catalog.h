@@ -65,6 +65,7 @@ typedef struct u9i_source {
     u9i_dir *dir;
     char *path;
     u9i_windows windows;
+    bool mends;           /* set before the first catalog: see u9i_facts */
     pthread_mutex_t lock; /* guards what follows */
     u9i_catalog *current; /* NULL: none yet */
 } u9i_source;
@@ -88,6 +89,9 @@ static inline const u9i_facts *u9i_catalog_facts(const u9i_catalog *catalog, siz
 {
     return &catalog->segments[index]->facts;
 }
+
+/* True if what is read is a plain seed file, or several. [E-4] */
+bool u9i_catalog_plain(const u9i_catalog *catalog);
 
 /* Path of a segment's file, for messages. Returns `out`. */
 const char *u9i_source_path(const u9i_source *source, const char *name, char *out, size_t size);

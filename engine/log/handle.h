@@ -29,6 +29,10 @@ struct u9_log {
     bool ticking;         /*   it is submitted, as there is something to watch */
 };
 
+/* As u9_log_open for reading, and the boundary of a segment whose secret is lost is found without it. [G-2] */
+U9_MUST_CHECK u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out,
+                                          u9_fault *fault);
+
 /*
  * As u9_log_append_batch, and the batch gets a frame of its own: so a log that is copied frame by frame keeps
  * its frames.
@@ -37,6 +41,10 @@ U9_MUST_CHECK u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, 
 
 /* True if `o` has a size that some version of u9_options had. */
 bool u9i_options_known(const u9_options *o);
+
+/* As u9i_writer_append_body. */
+U9_MUST_CHECK u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32_t count,
+                                         bool lz4);
 
 /* True if this process did not open the handle. */
 static inline bool u9i_log_forked(const u9_log *log)

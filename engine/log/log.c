@@ -81,7 +81,10 @@ static u9_err refuse_no_log(const u9_log *log, const u9i_catalog *catalog, u9_fa
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-1"),
                          "not a log: the directory has no segments (*.u9)");
     const u9i_facts *f = u9i_catalog_facts(catalog, 0);
-    if (log->source.dir->single[0] && f->header != U9_OK && !f->has_open && (f->blank || f->barren))
+    if (log->source.dir->single[0] && f->wrong == U9_R_UNREADABLE && f->boundaries == 0)
+        return u9i_fault(fault, U9_IO, U9I_AT_OFFSET(0, .path = path, .sys = f->unread, .rule = "R-11"),
+                         "the file's header cannot be read, nor is there a copy of its secret");
+    if (log->source.dir->single[0] && f->header != U9_OK && !f->has_open && (f->blank || f->barren) && f->boundaries == 0)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-1"),
                          f->size == 0 ? "not a log: the file is empty"
                                       : "not a log: no segment's header, and no copy of its secret");
@@ -169,10 +172,8 @@ static void free_log(u9_log *log)
     free(log);
 }
 
-u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_log **out, u9_fault *fault)
 {
-    static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
-    const u9_options *o = options ? options : &reading;
     static uint64_t opened;
     if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");
     u9_err err = check_log_options(path, o, fault);
@@ -187,6 +188,7 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     log->generation = u9i_fork_generation();
     log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->lock};
     err = open_source(log, path, fault);
+    log->source.mends = mends;
     if (err == U9_OK) err = log->writing ? open_writing(log, fault) : open_reading(log, fault);
     if (err != U9_OK) {
         free_log(log);
@@ -194,6 +196,17 @@ u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9
     }
     *out = log;
     return U9_OK;
+}
+
+u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+{
+    static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
+    return open_handle(path, options ? options : &reading, false, out, fault);
+}
+
+u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+{
+    return open_handle(path, options, true, out, fault);
 }
 
 u9_err u9_log_close(u9_log *log, u9_fault *fault)
@@ -290,6 +303,16 @@ u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count, u
 u9_err u9i_log_append_frame(u9_log *log, const u9_entry *entries, size_t count)
 {
     return append_granted(log, entries, count, NULL, true);
+}
+
+u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32_t count, bool lz4)
+{
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err != U9_OK) return tell(log, err, &fault);
+    err = u9i_writer_append_body(&log->writer, body, size, count, lz4, &fault);
+    if (err == U9_OK) keep_policy(log);
+    return leave(log, err, &fault);
 }
 
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)

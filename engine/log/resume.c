@@ -1,5 +1,5 @@
 /*
- * engine/log/resume.c: see resume.h. [R-4] [S-5] [W-3]
+ * engine/log/resume.c: see resume.h. [R-4] [R-11] [S-5] [W-3]
  */
 #include "engine/log/resume.h"
 
@@ -68,6 +68,16 @@ static u9_err refuse_segment(const search *s, const u9i_facts *f)
     return U9_OK;
 }
 
+/* What cannot be read is no end: nothing is appended to a log whose end may depend on it. */
+static u9_err refuse_unread(const search *s, const u9i_facts *f, uint64_t at, int sys)
+{
+    char path[4400];
+    return u9i_fault(s->fault, U9_IO,
+                     U9I_AT_OFFSET(at, .path = u9i_source_path(s->source, f->name, path, sizeof path),
+                                   .sys = sys, .segment = f->number, .rule = "R-11"),
+                     "bytes of the segment cannot be read: the log's end is not sure, nothing is appended");
+}
+
 /* Nothing is appended to a log that is not whole as a row of segments. [L-4] [L-9] */
 static u9_err refuse_broken(const search *s)
 {
@@ -81,6 +91,13 @@ static u9_err refuse_broken(const search *s)
     bool stray = c->count > 0; /* and nothing else */
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
+        char path[4400];
+        if (f->unread && !f->is_void && !(f->has_open && f->named))
+            return refuse_unread(s, f, f->unread_at, f->unread);
+        if (f->plain)
+            return u9i_fault(s->fault, U9_ARG,
+                             U9I_AT(.path = u9i_source_path(s->source, f->name, path, sizeof path), .rule = "E-4"),
+                             "a plain seed file is never appended to");
         u9_err err = refuse_segment(s, f);
         if (err != U9_OK) return err;
         stray &= f->wrong == U9_R_FOREIGN && !f->has_open;
@@ -110,6 +127,8 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
         s->on_damage(s->ctx, &damage);
     }
     if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
+    else if (it.judge.unread != U9_NOWHERE)
+        err = refuse_unread(s, &segment->facts, it.judge.unread, it.judge.unread_sys);
     *out = it.judge;
     u9i_iterator_close(&it);
     return err;
@@ -290,11 +309,11 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     return err;
 }
 
-/* What was judged before a segment was settled does not count. */
-static void forget_segment(const u9i_catalog *c, const char *name)
+/* What was judged before a segment was settled does not count; and it need not be settled again. */
+static void note_settled(const u9i_catalog *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_forget(c->segments[i]);
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_note_settled(c->segments[i]);
 }
 
 /* Which files a killed writer may still have been writing; "" where there is none. */
@@ -335,7 +354,7 @@ u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
         search s = {.source = source, .on_damage = on_damage, .ctx = ctx, .fault = fault, .relied = relied};
         err = u9i_source_catalog(source, &s.catalog, fault);
         if (err != U9_OK) break;
-        forget_segment(s.catalog, settled);
+        note_settled(s.catalog, settled);
         err = find_end(&s, p, segment_size);
         u9i_catalog_unref(s.catalog);
         if (err != U9_OK || relied[0] == 0 || strcmp(relied, settled) == 0) break;

@@ -246,6 +246,18 @@ static int by_number(const void *a, const void *b)
     return x->in_name < y->in_name ? -1 : x->in_name > y->in_name;
 }
 
+/* Plain seed files are read in a row of their own; among the segments of a log they are foreign. [E-4] */
+static void place_plain(u9i_row *row)
+{
+    bool log = false;
+    for (size_t i = 0; i < row->count; i++) {
+        const u9i_facts *f = &row->facts[i];
+        log |= !f->plain && !f->blank && !f->stray;
+    }
+    for (size_t i = 0; i < row->count && log; i++)
+        if (row->facts[i].plain) row->facts[i].wrong = U9_R_FOREIGN;
+}
+
 /* Names, numbers, what is foreign or there twice: all that is known before the row is looked for. */
 static bool take_in(linker *l)
 {
@@ -260,11 +272,12 @@ static bool take_in(linker *l)
             row->facts[i].wrong = U9_R_FOREIGN;
             row->facts[i].number = row->facts[i].in_name; /* what it says inside is no number of this log */
         }
+    place_plain(row);
     sort_keys(l);
     if (!find_twins(l)) return false;
     sort_keys(l);
     call_all(l);
-    qsort(row->facts, row->count, sizeof *row->facts, by_number);
+    if (row->count) qsort(row->facts, row->count, sizeof *row->facts, by_number);
     sort_keys(l);
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
@@ -379,6 +392,7 @@ static bool read_seals(linker *l)
     const u9i_facts *sealed = NULL;
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
+        if (f->wrong == U9_R_UNREADABLE) sealed = NULL; /* that may be it */
         if (!l->served[i]) continue;
         f->sealed_before = sealed != NULL;
         sealed = f->has_end && f->end.kind == U9I_END_SEALING ? f : NULL;

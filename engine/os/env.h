@@ -73,6 +73,7 @@ typedef struct u9i_fs {
     int (*lock_file)(u9i_file *file);
     int (*size)(u9i_file *file, uint64_t *out);
     int (*read)(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
+    uint64_t (*data)(u9i_file *file, uint64_t off);
     int (*reserve)(u9i_file *file, uint64_t end);
     int (*truncate)(u9i_file *file, uint64_t size);
     int (*sync_and_evict)(u9i_file *file);
@@ -278,6 +279,15 @@ static inline int u9i_file_size(u9i_file *file, uint64_t *out)
 static inline int u9i_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
 {
     return file->env->fs->read(file, off, buf, n, got);
+}
+
+/*
+ * The first offset at or behind `off` that is not in a hole, where all is zeros; the file's size if none is. `off`
+ * itself where the file system does not tell.
+ */
+static inline uint64_t u9i_file_data(u9i_file *file, uint64_t off)
+{
+    return file->env->fs->data(file, off);
 }
 
 /* Makes sure that blocks up to `end` can be written; -ENOSPC, -EDQUOT, -EFBIG if not: it is as it was then. [W-6] */

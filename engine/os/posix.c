@@ -292,6 +292,16 @@ static int set_size(u9i_file *file, uint64_t size)
     return 0;
 }
 
+/* The descriptor's own position, which this moves, is nobody's. */
+static uint64_t data_behind(u9i_file *file, uint64_t off)
+{
+    off_t at = lseek(fd_of(file), (off_t)off, SEEK_DATA);
+    if (at >= 0) return (uint64_t)at;
+    uint64_t size;
+    bool rest = errno == ENXIO && file_size(file, &size) == 0 && size > off; /* of the file is one hole */
+    return rest ? size : off;
+}
+
 static int reserve(u9i_file *file, uint64_t end)
 {
     /* Asked first: a write beyond the limit would raise SIGXFSZ in the host. [W-6] */
@@ -338,8 +348,9 @@ static void unmap_file(u9i_file *file, const void *map, size_t n)
         .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
         .list = list, .stat = stat_name, .rename = rename_name, .link = link_name,                  \
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
-        .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .reserve = reserve,      \
-        .truncate = set_size, .sync_and_evict = sync_and_evict, .map = map_file, .unmap = unmap_file    \
+        .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
+        .reserve = reserve, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
+        .map = map_file, .unmap = unmap_file                                                        \
     }
 
 const u9i_fs u9i_posix_fs = FILE_SYSTEM(open_file);

@@ -82,6 +82,20 @@ static bool ends_before(const u9i_frame *f, uint64_t from)
     return f->trailer.ordinal < from && from - f->trailer.ordinal >= f->trailer.count;
 }
 
+/* A record in parts that is larger than what is handed out. [C-6] */
+static u9_err refuse_large(u9_cursor *c)
+{
+    const u9i_frame *f = c->reader.frame;
+    char path[4400];
+    const u9i_facts *s = u9i_reader_facts(&c->reader);
+    c->lossy = true;
+    return u9i_fault(&c->fault, U9_VERSION,
+                     U9I_AT_OFFSET(f->offset, .rule = "C-6", .segment = s->number,
+                                   .path = u9i_source_path(c->reader.source, s->name, path, sizeof path)),
+                     "record %llu has %llu bytes in parts: more than this version of the library hands out",
+                     (unsigned long long)f->trailer.ordinal, (unsigned long long)c->reader.large);
+}
+
 /* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), or an error. */
 static u9_err next_frame(u9_cursor *c)
 {
@@ -95,16 +109,19 @@ static u9_err next_frame(u9_cursor *c)
         if (step == U9I_STEP_DAMAGE && d->verdict != U9_V_TORN && d->lost != 0) c->lossy = true;
         switch (step) {
         case U9I_STEP_END: return U9_END;
+        case U9I_STEP_LEAVE: break; /* not asked for */
         case U9I_STEP_DAMAGE:
             if (o->on_damage) o->on_damage(o->on_damage_ctx, d);
             else if (d->verdict != U9_V_TORN)
                 return u9i_fault(&c->fault, U9_CORRUPT,
                                  U9I_AT_OFFSET(d->begin, .path = d->path, .segment = d->segment,
+                                               .sys = c->reader.damage_sys,
                                                .rule = u9_reason_rule(d->reason)),
                                  "%s", u9_reason_text(d->reason));
             break;
         case U9I_STEP_FRAME:
             if (c->reader.count == 0 || ends_before(c->reader.frame, c->from)) break;
+            if (c->reader.large > 0) return refuse_large(c);
             c->next = c->reader.body.bytes;
             c->left = c->reader.body.size;
             c->ordinal = c->reader.frame->trailer.ordinal;
@@ -128,7 +145,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
         u9i_record r;
         const uint8_t *start = c->reader.body.bytes;
         uint64_t at = (uint64_t)(c->next - start);
-        if (u9i_record_next(&c->next, &c->left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
+        if (u9i_body_next(&c->reader.body, &c->next, &c->left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
         uint64_t ordinal = c->ordinal++;
         cursor_check(c);
         if (ordinal < c->from) continue;

@@ -31,7 +31,7 @@ typedef struct lookup {
 
 static void match_record(lookup *l, const u9_record *r)
 {
-    if (r->key.size != l->key->size || memcmp(r->key.data, l->key->data, r->key.size) != 0) return;
+    if (r->key.size == 0 || r->key.size != l->key->size || memcmp(r->key.data, l->key->data, r->key.size) != 0) return;
     l->found = *r;
     l->fits = r->size <= l->cap;
     if (l->fits) keep_record(r, l->buf, &l->found);

@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#define SCRATCH (2 * (size_t)U9I_BODY_MAX) /* a decoded body, and a record that stands in parts */
+
 /* What is told of a segment before it is read, in this order. */
 typedef enum announcement {
     ANNOUNCE_ASIDE = 1, /* that it is not read */
@@ -23,6 +25,7 @@ static void reader_check(const u9i_reader *r)
     assert(r->missing <= r->missing_end && r->missing_end <= r->catalog->missing_count);
     assert(r->reading == (r->iterator.segment != NULL));
     assert(!r->sealed || (r->reading && r->seals));
+    assert(!r->again || (r->reading && r->ranged));
     assert(r->passed_index <= r->index || r->index == 0);
 }
 
@@ -32,11 +35,12 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
     r->source = source;
     u9_err err = u9i_source_catalog(source, &r->catalog, fault);
     if (err != U9_OK) return err;
-    r->scratch = u9i_pages(U9I_BODY_MAX);
+    r->scratch = u9i_pages(SCRATCH);
     if (r->scratch == NULL) {
         u9i_catalog_unref(r->catalog);
         return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     }
+    r->parts.bytes = r->scratch + U9I_BODY_MAX;
     r->only = r->catalog->count;
     r->missing_end = r->catalog->missing_count;
     r->frame = &r->iterator.frame;
@@ -47,14 +51,14 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
 static void leave_segment(u9i_reader *r)
 {
     u9i_iterator_close(&r->iterator);
-    r->reading = r->sealed = false;
+    r->reading = r->sealed = r->leaving = r->again = false;
     r->announced = 0;
 }
 
 void u9i_reader_release(u9i_reader *r)
 {
     leave_segment(r);
-    u9i_pages_free(r->scratch, U9I_BODY_MAX);
+    u9i_pages_free(r->scratch, SCRATCH);
     r->scratch = NULL;
     u9i_catalog_unref(r->catalog);
     r->catalog = NULL;
@@ -99,6 +103,7 @@ void u9i_reader_segments(u9i_reader *r, size_t first, size_t last)
 static u9_err tell_damage(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_damage_site site)
 {
     r->damage = u9i_source_damage(r->source, f, &site, r->path, sizeof r->path);
+    r->damage_sys = site.sys ? site.sys : site.reason == U9_R_UNREADABLE ? f->unread : 0;
     *step = U9I_STEP_DAMAGE;
     return U9_OK;
 }
@@ -182,6 +187,8 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
     }
     if (err != U9_OK) u9i_iterator_close(&r->iterator);
     r->reading = err == U9_OK;
+    u9i_part_row_reset(&r->parts); /* a row ends with its segment [C-6] */
+    r->parts_known = !r->ranged || r->range_begin <= U9I_DISK_HEADER_SIZE;
     return err;
 }
 
@@ -189,7 +196,7 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
 static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
 {
     static const u9_verdict aside[] = {[U9_R_FOREIGN] = U9_V_UNKNOWN, [U9_R_NAME] = U9_V_TORN,
-                                       [U9_R_FORK] = U9_V_CORRUPT};
+                                       [U9_R_FORK] = U9_V_CORRUPT, [U9_R_UNREADABLE] = U9_V_CORRUPT};
     u9i_damage_site site = {.ordinal = U9_NOWHERE};
     while (r->announced < ANNOUNCED) {
         announcement what = ++r->announced;
@@ -198,14 +205,15 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
             site.reason = f->wrong;
             site.begin = f->fork.begin;
             site.end = f->size;
-            site.lost = f->wrong == U9_R_FORK ? f->fork.lost : f->wrong == U9_R_FOREIGN && !f->has_open ? U9_NOWHERE : 0;
+            site.lost = f->wrong == U9_R_FORK ? f->fork.lost
+                        : f->wrong == U9_R_UNREADABLE || (f->wrong == U9_R_FOREIGN && !f->has_open) ? U9_NOWHERE : 0;
             r->announced = ANNOUNCED;
         } else if (what == ANNOUNCE_NAME && f->misnamed) { /* [L-2] */
             site.verdict = U9_V_TORN;
             site.reason = U9_R_NAME;
         } else if (what == ANNOUNCE_HEADER && f->header != U9_OK) { /* [H-4] */
-            site.verdict = U9_V_CORRUPT;
-            site.reason = U9_R_HEADER;
+            site.verdict = f->plain ? U9_V_UNKNOWN : U9_V_CORRUPT; /* nothing was promised [E-3] */
+            site.reason = f->unread && f->unread_at == 0 ? U9_R_UNREADABLE : U9_R_HEADER;
             site.end = U9I_DISK_HEADER_SIZE;
             site.lost = f->barren && !f->named && !f->marked ? U9_NOWHERE : 0;
         } else if (what == ANNOUNCE_FORK && f->fork.end != 0) { /* [L-9] */
@@ -246,15 +254,20 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     return U9_OK;
 }
 
-/* The iterator is at its end: looks behind it, once, and turns to the next segment. */
-static void end_segment(u9i_reader *r)
+/* The iterator is at its end: looks behind it, once, tells so, once, and turns to the next segment. True: it is told. */
+static bool end_segment(u9i_reader *r, u9i_step *step)
 {
     const u9i_facts *f = u9i_reader_facts(r);
     const u9i_judge *j = &r->iterator.judge;
     if (r->seals && !r->sealed && f->named && f->tail == U9I_TAIL_ROLLED) {
         r->sealed = true;
         u9i_iterator_seal(&r->iterator);
-        return;
+        return false;
+    }
+    if (r->leaves && !r->leaving) {
+        r->leaving = true;
+        *step = U9I_STEP_LEAVE;
+        return true;
     }
     r->at = j->end;
     r->begun = true;
@@ -265,16 +278,21 @@ static void end_segment(u9i_reader *r)
     r->beyond += j->beyond;
     leave_segment(r);
     r->index++;
+    return false;
 }
 
 u9_err u9i_reader_prove(u9i_reader *r)
 {
     const uint8_t *next = r->body.bytes;
     size_t left = r->body.size;
-    u9_err err = u9i_record_next(&next, &left, &r->first);
+    u9_err err = u9i_body_next(&r->body, &next, &left, &r->first);
     r->last = r->first;
+    r->keyless = 0;
     uint32_t n = 0;
-    for (; err == U9_OK; n++) err = u9i_record_next(&next, &left, &r->last);
+    for (; err == U9_OK; n++) {
+        r->keyless += r->last.key_size == 0;
+        err = u9i_body_next(&r->body, &next, &left, &r->last);
+    }
     if (err != U9_END) return err;
     return n == r->count ? U9_OK : U9_CORRUPT;
 }
@@ -285,7 +303,6 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     u9i_open_record open;
     u9i_end_record end;
     u9i_trim_record trim;
-    u9i_part_record part;
     u9i_page_record page;
     u9i_mark_record mark;
     u9_err err = U9_OK;
@@ -298,14 +315,41 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
         break;
     case U9I_BODY_END: err = u9i_end_record_decode(b->bytes, b->size, &end); break;
     case U9I_BODY_TRIM: err = u9i_trim_record_decode(b->bytes, b->size, &trim); break;
-    case U9I_BODY_PART: err = u9i_part_record_decode(b->bytes, b->size, &part); break;
     case U9I_BODY_PAGE: err = u9i_page_record_decode(b->bytes, b->size, &page); break;
     case U9I_BODY_MARK: err = u9i_mark_record_decode(b->bytes, b->size, &mark); break;
     case U9I_BODY_EMPTY:
     case U9I_BODY_RECORDS:
+    case U9I_BODY_PART:
     case U9I_BODY_OTHER: break;
     }
     return err;
+}
+
+/* The first part in a range: the row that it goes on with is looked up. U9_IO, U9_NOMEM: may be tried again. */
+static u9_err know_row(u9i_reader *r, u9_fault *fault)
+{
+    const u9i_frame *f = r->frame;
+    u9i_part_record part;
+    size_t need;
+    if (r->parts_known || u9i_part_record_decode(r->body.bytes, r->body.size, &part) != U9_OK)
+        return U9_OK;
+    u9_err err = part.number > 0 ? u9i_reader_catch_up(r, &part, fault) : U9_OK;
+    r->again = err != U9_OK;
+    if (r->again) return err;
+    r->parts_known = true;
+    return u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body); /* its scratch was used */
+}
+
+/* A plain frame's body is values as they stand. [E-3] */
+static u9_err open_plain(u9i_reader *r, u9i_step *step)
+{
+    const u9i_frame *f = r->frame;
+    r->body = (u9i_body){.kind = f->body_size > 0 ? U9I_BODY_RECORDS : U9I_BODY_EMPTY, .bytes = f->body,
+                         .size = f->body_size, .plain = true};
+    if (f->body_size == 0 || u9i_reader_prove(r) == U9_OK) return U9_OK;
+    return tell_damage(r, step, u9i_reader_facts(r),
+                       (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_BODY, .begin = f->offset,
+                                         .end = f->end, .ordinal = f->trailer.ordinal, .lost = U9_NOWHERE});
 }
 
 /* Opens the body of the frame that the iterator found. */
@@ -315,11 +359,20 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     const u9i_facts *s = u9i_reader_facts(r);
     size_t need;
     r->count = f->trailer.count;
+    r->large = 0;
+    if (s->plain) return open_plain(r, step);
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
-    if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) err = u9i_reader_prove(r);
-    else if (err == U9_OK) err = prove_control(&r->body, f);
-    if (err == U9_OK && r->body.kind == U9I_BODY_PART && r->count > 0) err = U9_VERSION;
+    if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
+        err = know_row(r, fault);
+        if (r->again) return err;
+        if (err == U9_OK) err = u9i_reader_join(r, f);
+    } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {
+        err = u9i_reader_prove(r);
+    } else if (err == U9_OK) {
+        err = prove_control(&r->body, f);
+    }
     if (err == U9_OK) return U9_OK;
+    if (err == U9_TORN) return tell_damage(r, step, s, u9i_reader_lacks(r, f));
     if (err == U9_VERSION) {
         u9i_source_path(r->source, s->name, r->path, sizeof r->path);
         return u9i_fault(fault, err, U9I_AT_OFFSET(f->offset, .path = r->path, .rule = "B-3",
@@ -342,10 +395,19 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
             if (err != U9_OK || told) return err;
             continue;
         }
+        if (r->leaving) {
+            (void)end_segment(r, step);
+            continue;
+        }
+        if (r->again) {
+            r->again = false;
+            *step = U9I_STEP_FRAME;
+            return open_body(r, step, fault);
+        }
         u9_err err = u9i_iterator_step(&r->iterator, step);
         if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);
         if (*step == U9I_STEP_END) {
-            end_segment(r);
+            if (end_segment(r, step)) return U9_OK;
             continue;
         }
         if (*step == U9I_STEP_FRAME) return open_body(r, step, fault);

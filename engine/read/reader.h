@@ -3,7 +3,7 @@
  * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include format/id engine/os engine/log
+ * Sees: include format/id format/frame engine/os engine/log
  *
  * The room owns the reading of a log: reader, cursor, lookup.
  *
@@ -13,6 +13,7 @@
 #define U9I_READER_H
 
 #include "engine/log/catalog.h"
+#include "engine/read/part_row.h"
 
 #include <u9/check.h>
 
@@ -37,13 +38,22 @@ typedef struct u9i_reader {
 
     bool seals;           /* set by the user: also look behind the ends of rolled segments */
     bool sealed;          /* that of segments[index] is being looked behind */
+    bool leaves;          /* set by the user: before each segment is left, at its end, there is a step LEAVE */
+    bool leaving;         /*   which was told of this one */
 
     u9i_frame *frame;     /* FRAME: = &iterator.frame */
     u9i_body body;        /* FRAME: opened; borrows until the next step */
+    uint32_t keyless;     /* FRAME: of its records (a plain seed file's values) those without a key */
     uint32_t count;       /* FRAME: records in it; if there are any: */
     u9i_record first, last; /* the first and the last one; they borrow the body */
     uint8_t *scratch;     /* U9I_BODY_MAX bytes of address space */
+    u9i_part_row parts;      /* the row of parts that is being passed; as many bytes of its own */
+    bool parts_known;     /* a range: what stands before it was looked at for a row that goes on in it */
+    bool again;           /* the frame's row could not be read: the next step is the same frame once more */
+    uint64_t large;       /* FRAME: bytes of a record in parts that is larger than a body. Only its key is here,
+                           * in first and last, and not the record. Else 0 */
     u9_damage damage;     /* DAMAGE: its path is `path` */
+    int damage_sys;       /*   U9_R_UNREADABLE: errno */
     char path[4400];
     u9_verdict tail;      /* END: how the last segment ends */
     bool closed;
@@ -75,6 +85,21 @@ U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint6
  * version of the format; the next step is behind it.
  */
 U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_fault *fault);
+
+/*
+ * The u9part in reader->body, of this frame, which is the next that is passed. Of a row's last one it makes the
+ * record's body, or `large`. U9_TORN: parts are missing; U9_CORRUPT: not a part, or together not a record. [C-6]
+ */
+U9_MUST_CHECK u9_err u9i_reader_join(u9i_reader *reader, const u9i_frame *frame);
+
+/*
+ * The reader's frame holds this part, not its row's first, and is the first with one in a range: what stands before
+ * the range is passed for the row. The reader's scratch is used. U9_IO, U9_NOMEM: may be tried again. [P-1]
+ */
+U9_MUST_CHECK u9_err u9i_reader_catch_up(u9i_reader *reader, const u9i_part_record *part, u9_fault *fault);
+
+/* What is to be told of a frame whose row is not there as a whole: after U9_TORN. */
+u9i_damage_site u9i_reader_lacks(const u9i_reader *reader, const u9i_frame *frame);
 
 /* Walks the records of reader->body, which must be reader->count, as the trailer claims. [B-2] */
 U9_MUST_CHECK u9_err u9i_reader_prove(u9i_reader *reader);

@@ -1,5 +1,5 @@
 /*
- * engine/segment/iterator.c: see iterator.h. [P-1] [P-2]
+ * engine/segment/iterator.c: see iterator.h. [P-1] [P-2] [R-14]
  */
 #include "engine/segment/iterator.h"
 
@@ -13,6 +13,18 @@ static void iterator_check(const u9i_iterator *it)
     assert(it->alone || it->over || it->judge.facts == &it->segment->facts);
 }
 
+/*
+ * What nothing promises, and nobody is about to promise, is made durable before it is served: what was handed out
+ * does not vanish in a power cut. [R-14] 0, or why that cannot be.
+ */
+static int settle_tail(u9i_segment *segment)
+{
+    const u9i_facts *f = &segment->facts;
+    const u9i_trailer *end = &f->end_frame.trailer;
+    bool promised = f->named || (f->has_end && end->durable > end->previous);
+    return promised || u9i_dir_writer_active(segment->dir, f->name) ? 0 : u9i_segment_settle(segment);
+}
+
 u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *windows,
                          const u9i_position *before, bool knows_chain, int *sys)
 {
@@ -21,6 +33,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     memset(it, 0, sizeof *it);
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
+    int unsettled = -settle_tail(segment);
     *sys = -u9i_file_size(file, &size);
     u9_err err = *sys ? U9_IO : u9i_windows_lend(windows, &it->window);
     if (err != U9_OK) {
@@ -28,15 +41,19 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
         return err;
     }
     u9i_window_turn(it->window, file, &segment->facts.secret);
+    it->window->plain = segment->facts.plain;
     it->segment = u9i_segment_ref(segment);
     it->windows = windows;
     it->stop = U9_NOWHERE;
     it->over = true;
     /* What a first frame must say is in the u9open, or else depends on who asks. [F-9] */
     it->alone = !segment->facts.has_open && !(segment->facts.first && before == NULL);
+    it->alone |= unsettled != 0;
+    it->alone |= segment->facts.plain;
     if (it->alone)
         u9i_judge_init(&it->judge, &segment->facts, segment->dir, windows, size, before, knows_chain);
     else it->generation = u9i_segment_begin(segment, windows, size, &it->judge);
+    u9i_judge_hold_back(&it->judge, unsettled);
     iterator_check(it);
     return U9_OK;
 }
@@ -70,7 +87,7 @@ u9_err u9i_iterator_range(u9i_iterator *it, uint64_t from, uint64_t stop)
     it->from = from;
     it->stop = it->window->until = stop;
     if (from <= U9I_DISK_HEADER_SIZE) return U9_OK;
-    u9_err err = is_promised(it, &it->alone);
+    u9_err err = it->segment->facts.plain ? U9_OK : is_promised(it, &it->alone);
     /* Then each gap is damage, wherever one comes from. Else it depends on all that stands before. */
     return err == U9_OK && it->alone ? u9i_judge_skip(&it->judge, it->window, from) : err;
 }

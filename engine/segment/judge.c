@@ -1,5 +1,5 @@
 /*
- * engine/segment/judge.c: see judge.h. [R-1] to [R-10] [F-8] [F-9]
+ * engine/segment/judge.c: see judge.h. [R-1] to [R-11] [R-14] [F-8] [F-9]
  *
  * The promise P is known for a segment with a named end; elsewhere it grows with the frames read, and
  * only a gap makes the judge look ahead for later promises, with a window of its own, to the file's end.
@@ -8,6 +8,8 @@
  * A writer may be at work. What it writes becomes visible bit by bit and in any order, and each byte stays
  * zero until it is what it will be. So nothing is damaged before it was read again (look_again) when all that
  * makes it so was known: that it was promised, or that nobody writes any more. [R-10]
+ *
+ * What cannot be read is damage, and never the end: reading goes on behind it, promised or not. [R-11]
  */
 #include "engine/segment/judge.h"
 
@@ -29,7 +31,7 @@ static void expect_first(u9i_judge *j, const u9i_position *before, bool knows_ch
 {
     static const u9i_position start; /* a log's first frame has ordinal 0 [L-5] */
     const u9i_facts *f = j->facts;
-    if (f->first && before == NULL) {
+    if ((f->first || f->plain) && before == NULL) {
         before = &start;
         knows_chain = false;
     }
@@ -45,7 +47,7 @@ void u9i_judge_init(u9i_judge *j, const u9i_facts *facts, u9i_dir *dir, u9i_wind
                     uint64_t size, const u9i_position *before, bool knows_chain)
 {
     *j = (u9i_judge){.facts = facts, .dir = dir, .windows = windows, .size = size, .bound = size,
-                     .pos = U9I_DISK_HEADER_SIZE};
+                     .pos = U9I_DISK_HEADER_SIZE, .unread = U9_NOWHERE};
     if (facts->named) {
         j->bound = j->promise = facts->at.offset;
         j->promise_final = true;
@@ -56,6 +58,11 @@ void u9i_judge_init(u9i_judge *j, const u9i_facts *facts, u9i_dir *dir, u9i_wind
         j->promise = U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE; /* */
     expect_first(j, before, knows_chain);
     u9i_judge_check(j);
+}
+
+void u9i_judge_hold_back(u9i_judge *j, int sys)
+{
+    j->held_back = sys;
 }
 
 /* Looks at pos once more, at the file. */
@@ -78,6 +85,15 @@ static bool in_progress(u9i_judge *j, bool *again)
     return active;
 }
 
+/* True if some of [from, to), which was just looked at, cannot be read. */
+static bool unread_in(u9i_judge *j, const u9i_window *window, uint64_t from, uint64_t to)
+{
+    if (!u9i_window_unread(window, from, to)) return false;
+    if (window->unread.begin < j->unread) j->unread = window->unread.begin;
+    j->unread_sys = window->unread_sys;
+    return true;
+}
+
 static bool follows(const u9i_judge *j, const u9i_frame *f)
 {
     return (j->frames == 0 ? f->offset == j->pos : f->trailer.previous == j->previous) && /* [F-9] */
@@ -96,6 +112,7 @@ static void tell_site(const u9i_judge *j, u9i_round *round, u9i_damage_site site
     assert(round->count < U9I_SITES_MAX);
     site.ordinal = j->knows_ordinal ? j->ordinal : U9_NOWHERE;
     site.owner = j->last ? j->last : U9I_DISK_HEADER_SIZE;
+    if (site.reason == U9_R_UNREADABLE) site.sys = j->unread_sys;
     round->sites[round->count++] = site;
 }
 
@@ -119,9 +136,21 @@ static u9_err look_ahead(u9i_judge *j, u9i_window *window, uint64_t from, uint64
         window->sys = ahead->sys;
         window->sys_at = ahead->sys_at;
     }
+    u9i_window_share_unread(window, ahead);
+    j->promise_final = err == U9_END && ahead->unread.end == 0;
     u9i_windows_return(j->windows, ahead);
-    j->promise_final = err == U9_END;
     return err == U9_END ? U9_OK : err;
+}
+
+/* Holds back what no frame of the file promises: from now on it ends there. */
+static u9_err end_at_promise(u9i_judge *j, u9i_window *window)
+{
+    uint64_t records;
+    u9_err err = look_ahead(j, window, U9I_DISK_HEADER_SIZE, &records);
+    if (err != U9_OK) return err;
+    j->promise_final = true;
+    j->bound = j->promise > j->pos ? j->promise : j->pos;
+    return U9_OK;
 }
 
 /* CORRUPT if [.., end) was promised, else UNKNOWN; nothing is lost either way. */
@@ -280,6 +309,19 @@ static bool in_last_block(const u9i_judge *j)
     return j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size;
 }
 
+/*
+ * True if what stands from d on, of which the last byte that is not zero is in front of `last`, decides nothing: it
+ * cannot be read [R-11], or not be made sure [R-14].
+ */
+static bool cannot_read(u9i_judge *j, const u9i_window *window, uint64_t d, uint64_t last)
+{
+    bool unread = unread_in(j, window, d, j->size);
+    if (!j->held_back || last == d) return unread;
+    if (d < j->unread) j->unread = d;
+    j->unread_sys = j->held_back;
+    return true;
+}
+
 /* The end of a segment that nobody names: closed, torn or unknown. `lost` counts up to what follows. */
 static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c,
                        uint64_t lost)
@@ -290,10 +332,15 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
     u9_err err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = c->why, .begin = d, .end = z.last};
-    bool unclosed = !last_block && z.last == d, again = false;
+    bool unread = !last_block && cannot_read(j, window, d, z.last), again = false;
+    bool unclosed = !last_block && !unread && z.last == d;
     if (last_block) { /* closed [S-4] */
         j->closed = true;
         if (z.last > d) site.verdict = U9_V_UNKNOWN, site.reason = U9_R_FILL; /* */
+    } else if (unread) {
+        site = (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_UNREADABLE, .begin = d,
+                                 .end = z.last, .lost = U9_NOWHERE};
+        if (site.end < window->unread.end) site.end = window->unread.end;
     } else if (!unclosed) {
         err = judge_tail(j, window, d, &site.verdict, &site.end);
         if (err != U9_OK) return err;
@@ -318,7 +365,8 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
                        const u9i_frame *y)
 {
     if (u9i_judge_bounded(j)) {
-        end_bounded(j, round, j->size < j->bound ? U9_R_CUT : c->why);
+        bool unread = unread_in(j, window, j->pos, j->bound);
+        end_bounded(j, round, j->size < j->bound ? U9_R_CUT : unread ? U9_R_UNREADABLE : c->why);
         return U9_OK;
     }
     uint64_t next = y ? y->trailer.ordinal : j->ordinal;
@@ -332,7 +380,9 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
         look_again(j, window);
         return U9_OK;
     }
-    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = c->why, .begin = j->pos,
+    (void)unread_in(j, window, j->promise, j->size); /* a later promise may stand there */
+    u9_reason reason = unread_in(j, window, j->pos, j->promise) ? U9_R_UNREADABLE : c->why;
+    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = reason, .begin = j->pos,
                                           .end = j->promise, .lost = lost, .at_most = true});
     end_at(j, round, j->promise, next, U9_V_CORRUPT);
     j->knows_ordinal = y != NULL;
@@ -346,7 +396,7 @@ static bool condemns(uint64_t promise, const u9i_frame *y)
     return y->trailer.previous < promise || promise >= y->offset;
 }
 
-/* No frame that follows stands at pos. */
+/* No frame that follows stands at pos. */
 static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c)
 {
     u9i_frame y;
@@ -359,13 +409,15 @@ static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, cons
         err = look_ahead(j, window, y.offset, &records);
         if (err != U9_OK) return err;
     }
-    if (!condemns(j->promise, &y)) return end_here(j, window, round, c, &y);
-    if (!condemns(j->known, &y)) { /* ends: `known` grows, and stays below the size */
+    bool unread = unread_in(j, window, j->pos, y.offset), corrupt = condemns(j->promise, &y);
+    if (!corrupt && !unread) return end_here(j, window, round, c, &y);
+    if (corrupt && !condemns(j->known, &y)) { /* ends: `known` grows, and stays below the size */
         look_again(j, window);
         return U9_OK;
     }
-    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = c->why, .begin = j->pos,
-                                          .end = y.offset,
+    tell_site(j, round, (u9i_damage_site){.verdict = corrupt ? U9_V_CORRUPT : U9_V_UNKNOWN,
+                                          .reason = unread ? U9_R_UNREADABLE : c->why,
+                                          .begin = j->pos, .end = y.offset,
                                           .lost = count_lost(j, y.trailer.ordinal)});
     return take_frame(j, window, round, &y);
 }
@@ -418,9 +470,11 @@ static u9_err look_behind(u9i_judge *j, u9i_window *window, u9i_round *round)
         return U9_OK;
     }
     u9i_damage_site site = {.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL, .begin = d, .end = z.last};
-    if (!sealed) err = judge_tail(j, window, d, &site.verdict, &site.end);
+    if (unread_in(j, window, d, j->size)) site.reason = U9_R_UNREADABLE;
+    else if (!sealed) err = judge_tail(j, window, d, &site.verdict, &site.end);
     if (err != U9_OK) return err;
-    if (!sealed && site.verdict == U9_V_UNKNOWN && in_progress(j, &again)) site.verdict = U9_V_TORN;
+    if (!sealed && site.reason == U9_R_SEAL && site.verdict == U9_V_UNKNOWN && in_progress(j, &again))
+        site.verdict = U9_V_TORN;
     if (again) {
         look_again(j, window);
         return U9_OK;
@@ -434,12 +488,14 @@ u9_err u9i_judge_next(u9i_judge *j, u9i_window *window, u9i_round *round)
 {
     round->count = 0;
     round->then = (u9i_step)0;
+    if (j->facts->plain) return u9i_plain_next(j, window, round);
     while (round->then == 0) {
         if (j->ended && !j->behind) {
             round->then = U9I_STEP_END;
             break;
         }
-        u9_err err = j->behind ? look_behind(j, window, round) : look(j, window, round);
+        u9_err err = j->held_back && !j->promise_final ? end_at_promise(j, window) : U9_OK;
+        if (err == U9_OK) err = j->behind ? look_behind(j, window, round) : look(j, window, round);
         if (err != U9_OK) return err;
         if (j->ended && round->count > 0 && round->then == 0) round->then = U9I_STEP_DAMAGE;
     }
@@ -460,7 +516,9 @@ void u9i_judge_jump(u9i_judge *j, uint64_t pos)
 {
     j->pos = pos;
     j->frames = j->previous = j->last = 0;
-    j->knows_ordinal = j->knows_chain = j->last_closes = false;
+    j->knows_ordinal = j->facts->plain; /* counted from here [E-3] */
+    j->ordinal = j->knows_ordinal ? 0 : j->ordinal;
+    j->knows_chain = j->last_closes = false;
 }
 
 u9_err u9i_judge_skip(u9i_judge *j, u9i_window *window, uint64_t from)

@@ -16,7 +16,7 @@
 
 #include "engine/segment/probe.h"
 
-typedef enum u9i_step { U9I_STEP_FRAME = 1, U9I_STEP_DAMAGE, U9I_STEP_END } u9i_step;
+typedef enum u9i_step { U9I_STEP_FRAME = 1, U9I_STEP_DAMAGE, U9I_STEP_END, U9I_STEP_LEAVE } u9i_step;
 
 /* One damaged place, before it is dressed up as a u9_damage. */
 typedef struct u9i_damage_site {
@@ -26,6 +26,8 @@ typedef struct u9i_damage_site {
     uint64_t ordinal, lost; /* U9_NOWHERE: not known */
     bool at_most;
     uint64_t owner; /* a byte range that holds this offset tells of it [P-1] */
+    int sys;        /* U9_R_UNREADABLE: errno */
+    uint64_t part, part_at, part_lacks, part_total; /* U9_R_PART: as in u9_damage */
 } u9i_damage_site;
 
 enum { U9I_SITES_MAX = 4 };
@@ -58,6 +60,8 @@ typedef struct u9i_judge {
     uint64_t promise;   /* P as far as known */
     bool promise_final; /* the rest of the file was looked at for it */
 
+    int held_back;      /* errno: what nothing promises could not be made durable, and is not served */
+
     bool ended;
     bool behind;         /* what stands behind the named end is being looked at */
     u9i_position end;    /* where data end; its chain is that of the last frame read */
@@ -67,6 +71,8 @@ typedef struct u9i_judge {
     uint64_t last;       /* offset of the last frame passed, 0 if none */
     bool last_closes;    /* it holds a u9end */
     uint64_t time_us;    /* its time */
+    uint64_t unread;     /* the first offset that could not be read, of what it judged by; U9_NOWHERE: none */
+    int unread_sys;      /*   errno */
 } u9i_judge;
 
 /*
@@ -78,6 +84,9 @@ void u9i_judge_init(u9i_judge *judge, const u9i_facts *facts, u9i_dir *dir, u9i_
 
 /* A byte range of a segment whose end is known: goes to the first valid frame at or behind `from`. [P-1] */
 U9_MUST_CHECK u9_err u9i_judge_skip(u9i_judge *judge, u9i_window *window, uint64_t from);
+
+/* Before the first round: serves nothing that lies behind the last promise, for this reason (errno). */
+void u9i_judge_hold_back(u9i_judge *judge, int sys);
 
 /* Goes on at `pos`, with nothing known of what stands before it. */
 void u9i_judge_jump(u9i_judge *judge, uint64_t pos);
@@ -106,6 +115,9 @@ static inline bool u9i_judge_bounded(const u9i_judge *judge)
 {
     return judge->facts->named;
 }
+
+/* u9i_judge_next for a plain seed file. */
+U9_MUST_CHECK u9_err u9i_plain_next(u9i_judge *judge, u9i_window *window, u9i_round *round);
 
 /* What holds of every judge between two rounds. */
 void u9i_judge_check(const u9i_judge *judge);

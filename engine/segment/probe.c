@@ -1,9 +1,9 @@
 /*
- * engine/segment/probe.c: see probe.h. [H-4] [H-5] [S-1] [S-4] [L-4]
+ * engine/segment/probe.c: see probe.h. [H-4] [H-5] [S-1] [S-4] [L-4] [R-11]
  */
 #include "engine/segment/probe.h"
 
-#include "format/base/bytes.h"
+#include "engine/segment/boundary.h"
 #include "format/base/hash.h"
 #include "format/frame/disk.h"
 
@@ -48,6 +48,14 @@ static void keep_kind(char *kind, u9i_span from)
     kind[from.size] = 0;
 }
 
+/* Keeps that the frame in question could not be read: what it says is not known. */
+static void note_unread(u9i_facts *f, const u9i_window *window)
+{
+    if (window->why != U9_R_UNREADABLE) return;
+    f->unread = window->unread_sys;
+    f->unread_at = window->unread.begin;
+}
+
 /* Reads the u9open that must be the first frame. [S-1] [C-3] */
 static u9_err read_open(u9i_facts *f, u9i_window *window)
 {
@@ -58,6 +66,7 @@ static u9_err read_open(u9i_facts *f, u9i_window *window)
     window->secret = f->secret;
     u9_err err = u9i_window_at(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
     if (err == U9_IO) return err;
+    note_unread(f, window);
     if (err != U9_OK || u9i_body_open(&frame, scratch, sizeof scratch, &need, &body) != U9_OK ||
         body.kind != U9I_BODY_OPEN ||
         u9i_open_record_decode(body.bytes, body.size, &f->open) != U9_OK)
@@ -104,7 +113,8 @@ static u9_err read_end(u9i_facts *f, u9i_window *window)
     uint8_t scratch[U9I_BLOCK];
     if (!may_have_end(f)) return U9_OK;
     u9_err err = decode_end(f, window, scratch, &f->end_frame, &f->end, &f->has_end);
-    if (err == U9_OK && !f->has_end) err = look_spare(f, window);
+    if (err == U9_OK && !f->has_end && f->unread == 0) err = look_spare(f, window);
+    if (err == U9_OK && f->unread == 0) note_unread(f, window);
     if (err != U9_OK || !f->has_end) return err;
     keep_kind(f->kind, f->end.key_kind);
     f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
@@ -183,25 +193,11 @@ static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spar
     f->spared = found;
     u9_err err = found ? U9_OK : secret_from_end(f, window, &secret, &found);
     if (err == U9_OK && !found) err = secret_from_flips(f, window, &secret, &found);
+    if (!found && f->unread != 0 && f->unread_at == 0) f->wrong = U9_R_UNREADABLE;
     if (!found || memcmp(secret.bytes, f->secret.bytes, sizeof secret.bytes) == 0) return err;
     f->secret = secret;
     if (f->header == U9_OK) f->header = U9_CORRUPT;
     return U9_OK;
-}
-
-/* The trailer that the header at p claims, read apart: the window stays. [F-6] g, and a promise in it. */
-static bool claims_promise(const u9i_window *window, uint64_t p, uint64_t at)
-{
-    uint8_t bytes[U9I_TRAILER_SIZE];
-    size_t got = 0;
-    u9i_trailer t;
-    if (u9i_file_read(window->file, at, bytes, sizeof bytes, &got) != 0 || got < sizeof bytes ||
-        !u9i_trailer_decode(bytes, &t))
-        return false;
-    bool place = p == U9I_DISK_HEADER_SIZE
-                     ? t.previous == 0
-                     : t.previous >= U9I_DISK_HEADER_SIZE && t.previous < p;
-    return place && t.offset == p && t.durable != 0 && t.durable <= p;
 }
 
 /*
@@ -211,23 +207,9 @@ static bool claims_promise(const u9i_window *window, uint64_t p, uint64_t at)
  */
 static bool unsigned_promise(u9i_window *window, uint64_t p, uint64_t size, uint64_t *left)
 {
-    const uint8_t *bytes;
-    size_t avail;
-    uint8_t sha[U9I_HASH_SIZE];
-    if (u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail) != U9_OK) return true;
-    if (avail < U9I_FRAME_HEADER_SIZE || memcmp(bytes + 48, u9i_frame_magic, 8) != 0) return false;
-    uint64_t length = u9i_get_be(bytes + 56, 8);
-    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) return false;
-    uint64_t total = U9I_FRAME_HEADER_SIZE + length;
-    if (total + u9i_padding(length) > size - p ||
-        !claims_promise(window, p, p + total - U9I_TRAILER_SIZE))
-        return false;
-    if (total > *left) return true;
-    *left -= total;
-    if (u9i_window_bytes(window, p, (size_t)total, &bytes, &avail) != U9_OK) return true;
-    if (avail < total) return false;
-    u9i_hash(bytes + U9I_FRAME_HEADER_SIZE, (size_t)length, sha);
-    return memcmp(sha, bytes + 16, U9I_HASH_SIZE) == 0;
+    u9i_unsigned f;
+    u9_err err = u9i_unsigned_at(window, p, size, left, &f);
+    return err == U9_OK ? f.trailer.durable != 0 : err != U9_CORRUPT;
 }
 
 /*
@@ -244,17 +226,20 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
         f->blank = true;
         return U9_OK;
     }
+    if (f->unread) return U9_OK; /* who knows what is there */
     u9_err err = u9i_window_zeros(window, 0, U9I_SECTOR, &zeros);
     if (err != U9_OK) return err;
     if (zeros.last != 0 && !(unfinished && u9i_dir_writer_active(dir, f->name))) return U9_OK;
     f->blank = true;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size && f->blank; p += U9I_ALIGN) {
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size && f->blank; p = u9i_window_step(window, p)) {
         const uint8_t *bytes;
         size_t avail;
         err = u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
-        if (err != U9_OK || avail < U9I_FRAME_HEADER_SIZE) return err;
+        if (err != U9_OK) return err;
+        if (avail < U9I_FRAME_HEADER_SIZE) break;
         if (bytes[48] == 0xff && unsigned_promise(window, p, f->size, &left)) f->blank = false;
     }
+    if (window->unread.end > 0) f->blank = false; /* dark: a promise may stand there */
     return U9_OK;
 }
 
@@ -276,6 +261,56 @@ static u9_err look_secret(u9i_facts *f, u9i_window *window)
     return U9_OK;
 }
 
+/* The header opens nothing, and there is no copy of the secret: by the frames themselves. [G-2] */
+static u9_err find_boundary(u9i_facts *f, u9i_window *window)
+{
+    u9i_boundaries all;
+    u9_err err = u9i_boundary_search(window, f->size, &all);
+    if (err != U9_OK) return err;
+    const uint8_t *boundary = u9i_boundary_elected(&all);
+    f->boundaries = all.count;
+    if (boundary == NULL) return U9_OK;
+    memcpy(f->secret.boundary, boundary, U9I_HASH_SIZE);
+    f->secret.lost = true;
+    f->barren = false;
+    f->wrong = U9_R_NONE;
+    return read_open(f, window);
+}
+
+/* The key kind that a record's key speaks for, where nothing names one. [E-3] */
+static void guess_kind(const u9i_frame *frame, char *kind)
+{
+    const uint8_t *next = frame->body;
+    size_t left = frame->body_size;
+    u9i_record r;
+    while (kind[0] == 0 && u9i_value_next(&next, &left, &r) == U9_OK) {
+        if (r.key_size == 0) continue;
+        u9_value key;
+        if (u9_value_decode(r.key_value, r.size, &key) != U9_OK) continue;
+        const char *found = key.type == U9_UTF8                           ? "rkey"
+                            : key.type == U9_UINT                         ? "tid"
+                            : key.type == U9_BYTES && r.key_size == 16 ? "muid"
+                                                                          : "";
+        memcpy(kind, found, strlen(found) + 1);
+    }
+}
+
+/* A file whose first whole frame bears no trailer is none of a log's. [E-1] */
+static u9_err look_plain(u9i_facts *f, u9i_window *window)
+{
+    u9i_frame frame;
+    u9i_trailer trailer;
+    if (f->blank || f->header == U9_VERSION) return U9_OK;
+    window->plain = true;
+    u9_err err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
+    window->plain = false;
+    if (err != U9_OK) return err == U9_END ? U9_OK : err;
+    f->plain = frame.body_size < U9I_TRAILER_SIZE ||
+               !u9i_trailer_decode(frame.body + frame.body_size - U9I_TRAILER_SIZE, &trailer);
+    if (f->plain) guess_kind(&frame, f->kind);
+    return U9_OK;
+}
+
 /* Another version's magic, and yet a frame by a boundary that a segment of this version names: the byte is damaged. [H-4] */
 static u9_err look_version(u9i_facts *f, u9i_window *window)
 {
@@ -290,15 +325,15 @@ static u9_err look_version(u9i_facts *f, u9i_window *window)
 static u9_err look_stray(u9i_facts *f, u9i_window *window, const uint8_t magic[8])
 {
     if (f->has_open || f->blank || memcmp(magic, u9i_disk_magic, 7) == 0) return U9_OK;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size; p += U9I_ALIGN) {
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size; p = u9i_window_step(window, p)) {
         const uint8_t *bytes;
         size_t avail;
         u9_err err = u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
         if (err != U9_OK) return err;
-        if (avail < U9I_FRAME_HEADER_SIZE) break;
+        if (avail < U9I_FRAME_HEADER_SIZE) continue; /* dark, or the end */
         if (bytes[48] == 0xff && memcmp(bytes + 48, u9i_frame_magic, 8) == 0) return U9_OK;
     }
-    f->stray = true;
+    f->stray = window->unread.end == 0;
     return U9_OK;
 }
 
@@ -321,9 +356,12 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(f, window);
-        if (err == U9_OK && !f->has_open) err = look_secret(f, window);
-        if (err == U9_OK && !f->spared) err = look_stray(f, window, header);
+        if (err == U9_OK && !f->has_open && !f->wrong) err = look_plain(f, window);
+        if (err == U9_OK && !f->has_open && !f->wrong && !f->plain) err = look_secret(f, window);
+        if (err == U9_OK && !f->spared && !f->wrong) err = look_stray(f, window, header);
+        bool closed = f->barren || f->wrong == U9_R_UNREADABLE;
+        if (err == U9_OK && closed && f->mends && !f->blank && !f->stray) err = find_boundary(f, window);
     }
     if (err == U9_OK) err = look_version(f, window);
-    return err == U9_OK ? read_end(f, window) : err;
+    return err == U9_OK && !f->plain ? read_end(f, window) : err;
 }

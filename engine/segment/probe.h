@@ -22,9 +22,12 @@ typedef struct u9i_facts {
     u9i_stamp stamp;    /* the file, when it was looked at */
     uint64_t size;      /* bytes, then */
     u9_err header;      /* what the disk header is: U9_OK, U9_CORRUPT, U9_VERSION [H-4] */
+    bool mends;         /* asked for: the boundary is found without the secret, if need be [G-2] */
     u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
     bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
+    unsigned boundaries; /* so many were found without the secret; of several none is believed */
     bool blank;         /* a creation cut short [L-4] */
+    bool plain;         /* a plain seed file: no trailers, no promises, no u9open [E-1] */
     bool stray;         /* no regular file, or nothing in it is a segment's [L-4] */
     bool spared;        /* the secret is a copy from another segment or the mark [H-5] */
     uint8_t at_first[U9I_HASH_SIZE]; /* where the first frame's boundary stands */
@@ -35,6 +38,8 @@ typedef struct u9i_facts {
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
     bool has_spare;     /* the last block is zeros: they may be cut [S-7] */
+    int unread;         /* errno: the first frame or the last block cannot be read; 0: they can */
+    uint64_t unread_at; /*   from here on; 0: nor can the header */
 
     /* From the other segments: see u9i_catalog. */
     bool first;         /* the log begins here [L-5] */
@@ -46,7 +51,8 @@ typedef struct u9i_facts {
     bool named;         /* a later u9open names an end of it: */
     u9i_position at;
     u9i_tail tail;
-    u9_reason wrong;    /* FOREIGN: not of this log; NAME: another file's copy; FORK: off the row; none is read */
+    u9_reason wrong;    /* FOREIGN: not of this log; NAME: another file's copy; FORK: off the row; UNREADABLE: its secret
+                         * is not to be had [R-11]; none is read */
     u9i_span_lost fork; /* records that were promised, and are off the row: behind `at`, or of this file [L-9] */
     bool marked;        /* the log's mark says that this one is durable up to: */
     u9i_position mark;
@@ -58,7 +64,7 @@ typedef struct u9i_spare {
 } u9i_spare;
 
 /*
- * Looks at the file that the window is on; `facts` has its name and stamp, and `newest`. `spares` are
+ * Looks at the file that the window is on; `facts` has its name, stamp, `newest` and `mends`. `spares` are
  * tried, in this order, where the header opens nothing. U9_IO, U9_NOMEM.
  */
 U9_MUST_CHECK u9_err u9i_probe(u9i_facts *facts, u9i_dir *dir, u9i_window *window,

@@ -6,6 +6,7 @@
 #include "engine/os/process.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* What holds of every segment while its lock is held. */
@@ -104,6 +105,34 @@ void u9i_segment_forget(u9i_segment *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+void u9i_segment_note_settled(u9i_segment *s)
+{
+    pthread_mutex_lock(&s->lock);
+    forget_extents(s);
+    s->settled = true;
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Where a file system has nothing that could be synced, being read-only by nature, it says EINVAL. */
+static int synced(int err)
+{
+    return err == -EINVAL ? 0 : err;
+}
+
+int u9i_segment_settle(u9i_segment *s)
+{
+    int err = 0;
+    pthread_mutex_lock(&s->judging); /* others wait: what they would read is not settled */
+    if (!s->settled) {
+        err = synced(u9i_file_sync_and_evict(s->file));
+        if (err == 0) err = synced(u9i_dir_sync(s->dir));
+        if (err == 0) u9i_segment_note_settled(s);
+    }
+    pthread_mutex_unlock(&s->judging);
+    return err;
+}
+
 unsigned u9i_segment_begin(u9i_segment *s, u9i_windows *windows, uint64_t size, u9i_judge *out)
 {
     u9i_judge_init(out, &s->facts, s->dir, windows, size, NULL, false);
@@ -162,10 +191,11 @@ static void add_frame(u9i_segment *s, const u9i_frame *f)
 
 /*
  * True if nobody can find otherwise later: the end is named, or the round found a frame, and in front of it
- * at most damage that was promised.
+ * at most damage that was promised. What cannot be read now may be read later. [R-11]
  */
-static bool is_final(const u9i_segment *s, const u9i_round *round)
+static bool is_final(const u9i_segment *s, const u9i_judge *judge, const u9i_round *round)
 {
+    if (judge->unread != U9_NOWHERE) return false;
     if (s->facts.named) return round->then != U9I_STEP_DAMAGE;
     bool final = round->then == U9I_STEP_FRAME;
     for (unsigned i = 0; i < round->count; i++) final &= round->sites[i].verdict == U9_V_CORRUPT;
@@ -176,7 +206,8 @@ bool u9i_segment_remember(u9i_segment *s, unsigned generation, const u9i_judge *
                           const u9i_round *round, size_t *index)
 {
     pthread_mutex_lock(&s->lock);
-    bool keep = s->begun && s->generation == generation && is_final(s, round) && make_extents(s);
+    bool keep = s->begun && s->generation == generation && is_final(s, judge, round) &&
+                make_extents(s);
     if (keep) {
         for (unsigned i = 0; i < round->count; i++)
             s->extents[s->count++] = (u9i_extent){U9I_EXTENT_DAMAGE, round->sites[i].begin,

@@ -47,6 +47,7 @@ typedef struct u9i_segment {
     u9i_extent *extents;
     size_t count, room;
     unsigned generation;     /* counts how often it was forgotten */
+    bool settled;            /* what is read is on stable storage, and its name is */
     bool begun;              /* `frontier` is one: */
     u9i_judge frontier;      /* how the judge stood behind the last extent */
 } u9i_segment;
@@ -59,6 +60,15 @@ void u9i_segment_unref(u9i_segment *segment); /* NULL is fine */
 /* The descriptor, opened by the first reader and closed by the last, also in a forked child. 0 or a negative errno. */
 int u9i_segment_open(u9i_segment *segment, u9i_file **out);
 void u9i_segment_close(u9i_segment *segment);
+
+/*
+ * Once, while it is open and before it is read: syncs the file and its name, and drops what is cached and what was
+ * judged of it; so what is read from then on is what a power cut would leave. 0 or a negative errno. [R-14]
+ */
+int u9i_segment_settle(u9i_segment *segment);
+
+/* Somebody else has done that. */
+void u9i_segment_note_settled(u9i_segment *segment);
 
 /*
  * Fills `out` with how the judge stands before the first frame of a file of `size` bytes; the frontier takes the

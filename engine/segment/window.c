@@ -1,11 +1,12 @@
 /*
- * engine/segment/window.c: see window.h. [F-6] [R-6]
+ * engine/segment/window.c: see window.h. [F-6] [R-6] [R-11]
  */
 #include "engine/segment/window.h"
 
 #include "engine/os/process.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ void u9i_window_check(const u9i_window *w)
     assert(w->bytes != NULL && w->fill <= WINDOW);
     assert(!w->coming || (w->ahead != NULL && w->file != NULL && w->fill + CHUNK <= WINDOW));
     assert(w->file != NULL || w->fill == 0);
+    for (size_t i = 0; i < w->dark_count; i++)
+        assert(w->dark[i].begin < w->dark[i].end && w->dark[i].end <= w->base + w->fill &&
+               (i == 0 || w->dark[i - 1].end < w->dark[i].begin));
 }
 
 static void windows_check(const u9i_windows *p)
@@ -42,6 +46,7 @@ static void free_window(u9i_window *w)
 {
     u9i_readahead_free(w->ahead);
     u9i_pages_free(w->bytes, WINDOW);
+    free(w->dark);
     free(w);
 }
 
@@ -127,11 +132,12 @@ static void collect(u9i_window *w)
     w->ended = got < CHUNK;
 }
 
+/* Every read begins and ends at a block: so what cannot be read is the same from wherever one comes. */
 static void restart(u9i_window *w, uint64_t p)
 {
     collect(w);
-    w->base = p;
-    w->fill = 0;
+    w->base = p / U9I_BLOCK * U9I_BLOCK;
+    w->fill = w->dark_count = 0;
     w->head_start.offset = 0;
     w->streak = 0;
     w->ended = false;
@@ -139,9 +145,10 @@ static void restart(u9i_window *w, uint64_t p)
 
 void u9i_window_turn(u9i_window *w, u9i_file *file, const u9i_secret *secret)
 {
-    restart(w, 0);
+    u9i_window_forget(w);
     w->file = file;
     w->until = U9_NOWHERE;
+    w->plain = false;
     w->sys = 0;
     if (secret) w->secret = *secret;
     u9i_window_check(w);
@@ -150,6 +157,62 @@ void u9i_window_turn(u9i_window *w, u9i_file *file, const u9i_secret *secret)
 void u9i_window_forget(u9i_window *w)
 {
     restart(w, 0);
+    w->unread = (u9i_stretch){U9_NOWHERE, 0};
+    w->unread_sys = 0;
+}
+
+void u9i_window_share_unread(u9i_window *w, const u9i_window *other)
+{
+    if (other->unread.end == 0) return;
+    if (other->unread.begin < w->unread.begin) w->unread.begin = other->unread.begin;
+    if (other->unread.end > w->unread.end) w->unread.end = other->unread.end;
+    w->unread_sys = other->unread_sys;
+}
+
+/* Errors of the disk, which it has for these bytes and perhaps not for others. */
+static bool is_disk_error(int err)
+{
+    return err == -EIO || err == -ENODATA || err == -EBADMSG || err == -EUCLEAN || err == -EILSEQ ||
+           err == -EREMOTEIO;
+}
+
+/* [begin, end), behind all that is known to be dark, is. False without memory. */
+static bool note_dark(u9i_window *w, uint64_t begin, uint64_t end, int err)
+{
+    u9i_stretch *last = w->dark_count ? &w->dark[w->dark_count - 1] : NULL;
+    if (last && last->end == begin) {
+        last->end = end;
+    } else {
+        if (w->dark_count == w->dark_room) {
+            size_t room = w->dark_room ? 2 * w->dark_room : 8;
+            u9i_stretch *more = realloc(w->dark, room * sizeof *more);
+            if (more == NULL) return false;
+            w->dark = more;
+            w->dark_room = room;
+        }
+        w->dark[w->dark_count++] = (u9i_stretch){begin, end};
+    }
+    if (begin < w->unread.begin) w->unread.begin = begin;
+    if (end > w->unread.end) w->unread.end = end;
+    w->unread_sys = -err;
+    return true;
+}
+
+/* The first dark stretch that reaches into [from, to) of what the window holds; NULL: none. */
+static const u9i_stretch *dark_in(const u9i_window *w, uint64_t from, uint64_t to)
+{
+    for (size_t i = 0; i < w->dark_count && w->dark[i].begin < to; i++)
+        if (w->dark[i].end > from) return &w->dark[i];
+    return NULL;
+}
+
+/* The window begins at `base` from now on: what is dark before it does not matter any more. */
+static void drop_dark(u9i_window *w)
+{
+    size_t n = 0;
+    while (n < w->dark_count && w->dark[n].end <= w->base) n++;
+    w->dark_count -= n;
+    if (n > 0) memmove(w->dark, w->dark + n, w->dark_count * sizeof *w->dark);
 }
 
 /* How many bytes to read at once behind what is there, of which `least` are wanted. */
@@ -161,12 +224,36 @@ static size_t chunk_of(const u9i_window *w, size_t least)
     return least > chunk ? least : chunk;
 }
 
+/* Reads `want` bytes behind what is there, block by block. A read that fails does not tell the file's end. */
+static int read_blocks(u9i_window *w, size_t want, size_t *got)
+{
+    uint64_t at = w->base + w->fill, size;
+    int err = u9i_file_size(w->file, &size);
+    uint64_t end = err == 0 && size < at + want ? size : at + want;
+    uint8_t *to = w->bytes + w->fill;
+    size_t part = 0;
+    for (; err == 0 && at < end; at += part, to += part) {
+        uint64_t next = (at / U9I_BLOCK + 1) * U9I_BLOCK;
+        size_t n = (size_t)((next < end ? next : end) - at);
+        err = u9i_file_read(w->file, at, to, n, &part);
+        if (err == 0 && part < n) end = at + part; /* it became shorter */
+        if (!is_disk_error(err)) continue;
+        memset(to, 0, n);
+        err = note_dark(w, at, at + n, err) ? 0 : -ENOMEM;
+        part = n;
+    }
+    *got = (size_t)(to - (w->bytes + w->fill));
+    return err;
+}
+
 /* Reads until the window holds `need` bytes from its base on, or the file ends. */
 static u9_err fill_window(u9i_window *w, size_t need)
 {
     while (w->fill < need) {
         size_t want = chunk_of(w, need - w->fill), got = 0;
+        want += (size_t)(-(w->base + w->fill + want) % U9I_BLOCK);
         int err = u9i_file_read(w->file, w->base + w->fill, w->bytes + w->fill, want, &got);
+        if (is_disk_error(err)) err = read_blocks(w, want, &got);
         if (err != 0) {
             w->sys = -err;
             w->sys_at = w->base + w->fill;
@@ -190,7 +277,8 @@ static void read_ahead(u9i_window *w)
     w->coming = true;
 }
 
-u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
+/* As u9i_window_bytes, with zeros where it is dark. */
+static u9_err see(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
 {
     if (p < w->base || p > w->base + w->fill) restart(w, p);
     size_t at = (size_t)(p - w->base);
@@ -201,6 +289,7 @@ u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **
             w->base = p;
             w->fill -= at;
             at = 0;
+            drop_dark(w);
         }
         u9_err err = fill_window(w, at + need);
         if (err != U9_OK) return err;
@@ -208,24 +297,68 @@ u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **
         u9i_window_check(w);
     }
     *bytes = w->bytes + at;
-    *avail = w->fill - at;
+    *avail = at < w->fill ? w->fill - at : 0;
     return U9_OK;
+}
+
+/* How many of `n` bytes from `p` on, which the window holds, are in front of what is dark. */
+static size_t light(const u9i_window *w, uint64_t p, size_t n)
+{
+    const u9i_stretch *dark = dark_in(w, p, p + n);
+    return dark == NULL ? n : dark->begin > p ? (size_t)(dark->begin - p) : 0;
+}
+
+u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
+{
+    u9_err err = see(w, p, need, bytes, avail);
+    if (err == U9_OK) *avail = light(w, p, *avail);
+    return err;
+}
+
+/* True if n bytes, a multiple of 8, are zero. */
+static bool all_zero(const uint8_t *p, size_t n)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t v;
+        memcpy(&v, p + i, 8);
+        any |= v;
+    }
+    return any == 0;
+}
+
+/*
+ * Where what the window holds ends; if its bytes from `from` on, a multiple of 8, are zero: where the hole ends that
+ * begins there. So the file system is asked once a chunk, and only where a hole may be.
+ */
+static uint64_t known_end(const u9i_window *w, uint64_t from)
+{
+    uint64_t end = w->base + w->fill;
+    bool zeros = !w->ended && from <= end &&
+                 all_zero(w->bytes + (from - w->base), (size_t)(end - from) / 8 * 8);
+    return zeros ? u9i_file_data(w->file, end) : end;
 }
 
 /* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
 static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
-    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE,
+    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain,
                        .head_start = u9i_hash_paired() ? &w->head_start : NULL};
     u9_err err;
     do {
         const uint8_t *bytes;
-        size_t avail;
+        size_t avail, seen;
         size_t want = proof.need;
-        err = u9i_window_bytes(w, p, want, &bytes, &avail);
+        err = see(w, p, want, &bytes, &seen);
         if (err != U9_OK) return err;
         /* A file that is shorter than `bound` ends where reading ends. */
-        if (avail < want && bound > p + avail) bound = p + avail;
+        if (seen < want && bound > p + seen) bound = p + seen;
+        avail = light(w, p, seen);
+        if (avail < want && avail < seen) {
+            w->why = U9_R_UNREADABLE;
+            *next = p + U9I_ALIGN;
+            return U9_CORRUPT;
+        }
         err = u9i_frame_verify(&w->secret, p, bound, bytes, avail, &proof, out);
     } while (err == U9_AGAIN);
     w->why = err == U9_OK ? U9_R_NONE : proof.why;
@@ -246,17 +379,30 @@ u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *
     for (*at = to; p < to;) {
         const uint8_t *bytes;
         size_t avail;
-        u9_err err = u9i_window_bytes(w, p, U9I_ALIGN, &bytes, &avail);
+        u9_err err = see(w, p, U9I_ALIGN, &bytes, &avail); /* no boundary is zero */
         if (err != U9_OK) return err;
         avail -= avail % U9I_ALIGN;
         if (avail == 0) break;
         size_t hit = u9i_boundary_find(w->secret.boundary, bytes, 0, avail);
         p += hit;
+        if (hit == avail) {
+            uint64_t end = known_end(w, p - (avail < U9I_SECTOR ? avail : U9I_SECTOR));
+            if (end > p) p = end / U9I_ALIGN * U9I_ALIGN;
+        }
         if (hit == avail || p >= to) continue;
         *at = p;
         break;
     }
     return U9_OK;
+}
+
+uint64_t u9i_window_step(u9i_window *w, uint64_t p)
+{
+    uint64_t next = p + U9I_ALIGN, held = w->base + w->fill;
+    if (next + U9I_FRAME_HEADER_SIZE <= held) return next;
+    uint64_t end = known_end(w, next);
+    /* A header whose magic is in front of the hole's end is none. */
+    return end > held + U9I_FRAME_HEADER_SIZE ? end / U9I_ALIGN * U9I_ALIGN - U9I_FRAME_HEADER_SIZE : next;
 }
 
 u9_err u9i_window_find(u9i_window *w, uint64_t from, uint64_t bound, u9i_frame *out)
@@ -269,18 +415,6 @@ u9_err u9i_window_find(u9i_window *w, uint64_t from, uint64_t bound, u9i_frame *
         if (err != U9_CORRUPT) return err;
     }
     return U9_END;
-}
-
-/* True if n bytes, a multiple of 8, are zero. */
-static bool all_zero(const uint8_t *p, size_t n)
-{
-    uint64_t any = 0;
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t v;
-        memcpy(&v, p + i, 8);
-        any |= v;
-    }
-    return any == 0;
 }
 
 /* The stretch p of n bytes at `at`, within one sector, of which only what is at or behind `from` counts. */
@@ -300,14 +434,18 @@ static void note_sector(uint64_t at, uint64_t from, const uint8_t *p, size_t n, 
 u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *out)
 {
     *out = (u9i_zeros){.last = from, .sector = U9_NOWHERE};
-    for (uint64_t at = from / U9I_SECTOR * U9I_SECTOR; at < to; at += U9I_SECTOR) {
+    for (uint64_t at = from / U9I_SECTOR * U9I_SECTOR, next; at < to; at = next) {
         size_t n = (size_t)(to - at < U9I_SECTOR ? to - at : U9I_SECTOR);
         const uint8_t *bytes;
         size_t avail;
-        u9_err err = u9i_window_bytes(w, at, n, &bytes, &avail);
+        u9_err err = see(w, at, n, &bytes, &avail);
         if (err != U9_OK) return err;
         if (avail == 0) break;
-        note_sector(at, from, bytes, n < avail ? n : avail, out);
+        if (n > avail) n = avail;
+        if (dark_in(w, at, at + n)) out->last = at + n;
+        else note_sector(at, from, bytes, n, out);
+        next = at + U9I_SECTOR;
+        if (next == w->base + w->fill) next = known_end(w, at) / U9I_SECTOR * U9I_SECTOR;
     }
     return U9_OK;
 }

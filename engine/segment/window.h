@@ -9,7 +9,11 @@
  *
  * The window holds the frame that is looked at and the chunk behind it; it grows to the largest frame
  * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
- * for what it hashed in vain beside a valid frame. [F-6] Windows are dear to make: they are lent.
+ * for what it hashed in vain beside a valid frame. [F-6] What the file system knows to be a hole is not read.
+ * Windows are dear to make: they are lent.
+ *
+ * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
+ * frame that reaches into it is valid, its bytes are never taken for zeros, and reading goes on behind it. [R-11]
  *
  * Threads: a window belongs to one; the pool to all.
  */
@@ -22,10 +26,15 @@
 
 #include <pthread.h>
 
+typedef struct u9i_stretch {
+    uint64_t begin, end;
+} u9i_stretch;
+
 typedef struct u9i_window {
     u9i_file *file; /* borrows */
     u9i_secret secret;
     uint8_t *bytes;   /* [base, base + fill) of the file */
+    bool plain;       /* frames are those of a plain seed file [E-2]; turning to a file unsets it */
     uint64_t base;
     size_t fill;
     uint64_t until;   /* what is at or behind this offset is read only for a frame that reaches there */
@@ -34,6 +43,10 @@ typedef struct u9i_window {
     u9i_readahead *ahead; /* reads the next chunk, once the streak is long; else NULL */
     bool coming;      /* it is at it: the chunk at base + fill */
     bool ended;       /* the last read was short: there is nothing ahead */
+    u9i_stretch *dark; /* of the window's bytes: zeros stand there; ascending */
+    size_t dark_count, dark_room;
+    u9i_stretch unread; /* spans all that was dark since the last turn or forget; end 0: nothing was */
+    int unread_sys;   /*   errno */
     int sys;          /* errno of the last failed read */
     uint64_t sys_at;  /* its offset */
     u9_reason why;    /* why the last u9i_window_at refused */
@@ -64,9 +77,18 @@ void u9i_window_turn(u9i_window *window, u9i_file *file, const u9i_secret *secre
 /* Forgets what was read: the next look is at the file. */
 void u9i_window_forget(u9i_window *window);
 
+/* True if bytes between these offsets may have been dark since the last turn or forget: it is a span. */
+static inline bool u9i_window_unread(const u9i_window *window, uint64_t from, uint64_t to)
+{
+    return window->unread.begin < to && window->unread.end > from;
+}
+
+/* What another window found dark on the same file counts here, too. */
+void u9i_window_share_unread(u9i_window *window, const u9i_window *other);
+
 /*
  * Borrows up to `need` bytes from `p` on until the next call; *avail may be more than `need`, and is less
- * only at the end of the file. U9_IO: see window->sys.
+ * only at the end of the file and in front of dark bytes. U9_IO: see window->sys.
  */
 U9_MUST_CHECK u9_err u9i_window_bytes(u9i_window *window, uint64_t p, size_t need,
                                       const uint8_t **bytes, size_t *avail);
@@ -81,6 +103,9 @@ U9_MUST_CHECK u9_err u9i_window_at(u9i_window *window, uint64_t p, uint64_t boun
 U9_MUST_CHECK u9_err u9i_window_find(u9i_window *window, uint64_t from, uint64_t bound,
                                      u9i_frame *out);
 
+/* The next multiple of 16 behind `p`, one too, where a frame may begin: holes are passed. */
+uint64_t u9i_window_step(u9i_window *window, uint64_t p);
+
 /* What stands in a stretch of bytes. */
 typedef struct u9i_zeros {
     uint64_t last;   /* offset behind the last byte that is not zero; `from` if all are */
@@ -91,8 +116,8 @@ typedef struct u9i_zeros {
 U9_MUST_CHECK u9_err u9i_window_boundary(u9i_window *window, uint64_t from, uint64_t to, uint64_t *at);
 
 /*
- * Looks for bytes that are not zero in [from, to), which may pass the end of the file. The sector in which
- * `from` lies counts if all of it is zero. [R-6]
+ * Looks for bytes that are not zero in [from, to), which may pass the end of the file; dark ones are not. The
+ * sector in which `from` lies counts if all of it is zero. [R-6]
  */
 U9_MUST_CHECK u9_err u9i_window_zeros(u9i_window *window, uint64_t from, uint64_t to, u9i_zeros *out);
 

@@ -280,6 +280,25 @@ u9_err u9i_writer_append_alone(u9i_writer *w, const u9_entry *entries, size_t co
     return err;
 }
 
+u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, uint32_t count, bool lz4,
+                              u9_fault *fault)
+{
+    u9_fault later; /* of a failure behind the append, as above */
+    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
+    u9_err err = u9i_writer_count_up(w, count, fault);
+    if (err == U9_OK) err = seal_records(w, fault);
+    if (err == U9_OK) err = make_room(w, size, fault);
+    if (err != U9_OK) return err;
+    if (w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
+    u9i_writer_put_body(w, body, size);
+    assert(w->count == count);
+    w->lz4 = lz4 && w->packed != NULL;
+    (void)!u9i_writer_seal(w, &later);
+    w->lz4 = w->packed != NULL;
+    u9i_writer_check(w);
+    return U9_OK;
+}
+
 u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
 {
     u9_err err = U9_OK;

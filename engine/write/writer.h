@@ -89,6 +89,14 @@ U9_MUST_CHECK u9_err u9i_writer_append(u9i_writer *writer, const u9_entry *entri
 U9_MUST_CHECK u9_err u9i_writer_append_alone(u9i_writer *writer, const u9_entry *entries, size_t count,
                                              u9_fault *fault);
 
+/*
+ * Appends the records of a body that was read and proven [B-2], byte for byte, into a frame that holds nothing
+ * else. Nothing in them is looked into, and their keys may be of any kind. Compressed if `lz4` and the
+ * writer's options have it. U9_LIMIT, U9_IO, U9_POISONED.
+ */
+U9_MUST_CHECK u9_err u9i_writer_append_body(u9i_writer *writer, const uint8_t *body, size_t size,
+                                            uint32_t count, bool lz4, u9_fault *fault);
+
 /* The ordinal of the next record. */
 static inline uint64_t u9i_writer_next(const u9i_writer *w)
 {

@@ -80,15 +80,21 @@ static u9_err refuse(const u9i_writer *w, size_t i, size_t count, const u9_entry
                      u9_id_reason_text(why));
 }
 
+u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9_fault *fault)
+{
+    if (count <= UINT64_MAX - w->count - w->end.ordinal) return U9_OK;
+    return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "L-5"),
+                     "the log's ordinals are used up");
+}
+
 u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count, uint64_t *total,
                           u9_fault *fault)
 {
     *total = 0;
     if (count == 0 || count > UINT32_MAX)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "a batch has 1 to 2^32-1 records");
-    if (count > UINT64_MAX - w->count - w->end.ordinal)
-        return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "L-5"),
-                         "the log's ordinals are used up");
+    u9_err err = u9i_writer_count_up(w, count, fault);
+    if (err != U9_OK) return err;
     for (size_t i = 0; i < count; i++) {
         uint64_t elements, size;
         if (entries == NULL || (entries[i].values == NULL && entries[i].size > 0) ||
@@ -229,6 +235,26 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
                                                  : "a reference names nothing before it");
     return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
                      "no fresh key of kind '%.80s' can be made now", w->keygen.text);
+}
+
+void u9i_writer_put_body(u9i_writer *w, const uint8_t *body, size_t size)
+{
+    uint8_t *next = w->frame + U9I_FRAME_HEADER_SIZE;
+    const uint8_t *at = next;
+    size_t left = size;
+    u9i_record r;
+    u9i_span first = {0}, last = {0};
+    assert(w->count == 0 && w->body_size == 0);
+    memcpy(next, body, size);
+    for (; u9i_record_next(&at, &left, &r) == U9_OK; w->count++) {
+        last = (u9i_span){.data = r.key_value, .size = (size_t)(r.values - r.key_value)};
+        if (w->count == 0) first = last;
+        uint64_t stamp_us = r.key_size == w->keygen.size ? u9i_keygen_stamp(&w->keygen, r.key) : 0;
+        if (stamp_us > w->stamp) mind(w, stamp_us); /* [L-7] */
+    }
+    assert(left == 0);
+    if (w->count > 0) keep_keys(w, first, last);
+    w->body_size = size;
 }
 
 /* Masks the body in place until no boundary stands inside the frame. [F-7] [B-5] */

@@ -26,6 +26,9 @@ u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fau
 /* Seals the frame being filled, whatever is in it, and puts it on the stream. [F-4] [F-7] */
 U9_MUST_CHECK u9_err u9i_writer_seal(u9i_writer *w, u9_fault *fault);
 
+/* U9_LIMIT: there are not so many ordinals left. [L-5] */
+U9_MUST_CHECK u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9_fault *fault);
+
 /* What a batch needs in the frame; refuses what is malformed or too large. [B-2] [F-5] */
 U9_MUST_CHECK u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count,
                                         uint64_t *total, u9_fault *fault);
@@ -36,6 +39,9 @@ U9_MUST_CHECK u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault);
 /* Copies a batch, for which there is room, into the frame: all of it, or nothing when a key fails. */
 U9_MUST_CHECK u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count,
                                     u9_place *places, u9_fault *fault);
+
+/* Copies the records of a proven body, for which there is room, into the empty frame. [B-2] */
+void u9i_writer_put_body(u9i_writer *w, const uint8_t *body, size_t size);
 
 /* Sees to it that the file has blocks up to `end`. U9_IO: there is no room. [W-6] */
 U9_MUST_CHECK u9_err u9i_writer_reserve(u9i_writer *w, u9i_output *out, uint64_t end,

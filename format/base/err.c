@@ -64,13 +64,15 @@ static const struct {
     [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
     [U9_R_FORK] = {"fork", "L-9", "promised records stand off the log's row of segments: it was continued twice"},
     [U9_R_NAME] = {"name", "L-2", "the file is not named by its segment's number, or is another file's copy"},
+    [U9_R_UNSIGNED] = {"unsigned", "G-3", "the secret is lost: what is saved here is whole, but its signatures cannot be proven"},
+    [U9_R_UNREADABLE] = {"unreadable", "R-11", "bytes of the segment cannot be read from the disk"},
+    [U9_R_PART] = {"part", "C-6", "a record that stands in parts is not there as a whole"},
 };
 
-enum { REASONS = sizeof reasons / sizeof reasons[0] };
-
+/* True for a number that some reason has. */
 static bool is_reason(u9_reason reason)
 {
-    return (unsigned)reason < REASONS && reasons[reason].name != NULL;
+    return (unsigned)reason < sizeof reasons / sizeof reasons[0] && reasons[reason].name;
 }
 
 const char *u9_reason_name(u9_reason reason)

@@ -14,6 +14,7 @@
 typedef struct u9i_secret {
     uint8_t bytes[U9I_SECRET_SIZE];
     uint8_t boundary[U9I_HASH_SIZE]; /* H(secret) [H-2] */
+    bool lost; /* it is; the boundary was found without it, and signatures prove nothing [G-2] */
 } u9i_secret;
 
 /* The first 16 bytes of SHA-256 of `size` bytes. */

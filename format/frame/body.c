@@ -228,6 +228,37 @@ u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)
     return U9_OK;
 }
 
+u9_err u9i_value_next(const uint8_t **next, size_t *left, u9i_record *out)
+{
+    const uint8_t *p = *next;
+    if (*left == 0) return U9_END;
+    size_t size = value_span(p, *left), rest = size;
+    if (size == 0) return U9_CORRUPT;
+    *next += size;
+    *left -= size;
+    if (u9i_record_next(&p, &rest, out) == U9_OK && rest == 0) return U9_OK;
+    p = *next - size;
+    *out = (u9i_record){.bytes = p, .size = size, .key = p, .key_value = p, .values = p, .values_size = size};
+    return U9_OK;
+}
+
+u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total, u9i_record *out)
+{
+    u9_value key;
+    u9i_record r = {.bytes = bytes};
+    unsigned width = size > 0 && bytes[0] == 0x43 ? 8 : 4;
+    size_t head = 1 + 2 * (size_t)width;
+    if (size <= head || total < head || (bytes[0] != 0x42 && bytes[0] != 0x43) ||
+        u9i_get_be(bytes + 1, width) != total - head || u9i_get_be(bytes + 1 + width, width) == 0 ||
+        u9_value_decode(bytes + head, size - head, &key) != U9_OK)
+        return U9_CORRUPT;
+    r.key_value = key.start;
+    r.key = key_raw(&key, &r.key_size);
+    if (r.key == NULL) return U9_CORRUPT;
+    *out = r;
+    return U9_OK;
+}
+
 size_t u9i_record_head(uint64_t count, uint64_t size, uint8_t out[17])
 {
     u9i_set_tuple_head(out, size, count);

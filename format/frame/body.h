@@ -27,6 +27,7 @@ typedef struct u9i_body {
     const uint8_t *bytes; /* decoded; borrows the frame or the scratch buffer */
     size_t size;          /* bytes */
     bool lz4, masked;     /* how it was stored */
+    bool plain;           /* of a plain seed file: RECORDS are values of any kind [E-3] */
 } u9i_body;
 
 /*
@@ -68,6 +69,25 @@ typedef struct u9i_record {
  * U9_VERSION: a control record among records [B-3].
  */
 U9_MUST_CHECK u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out);
+
+/*
+ * Takes the value at `*next` of a plain seed file: a record, or else a value without a key, which has key_size 0 and
+ * its own bytes for `values`. U9_END; U9_CORRUPT: no value stands there. [E-3]
+ */
+U9_MUST_CHECK u9_err u9i_value_next(const uint8_t **next, size_t *left, u9i_record *out);
+
+/* Either, as the body is. */
+static inline u9_err u9i_body_next(const u9i_body *body, const uint8_t **next, size_t *left, u9i_record *out)
+{
+    return body->plain ? u9i_value_next(next, left, out) : u9i_record_next(next, left, out);
+}
+
+/*
+ * As u9i_record_next, for a record of `total` bytes of which only the first `size` are here: its head and key are proven, its
+ * other elements not looked at, and only the key is filled. U9_CORRUPT. [C-6]
+ */
+U9_MUST_CHECK u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total,
+                                      u9i_record *out);
 
 /*
  * Writes the head of a record tuple whose `count` elements have `size` bytes together, in its shortest

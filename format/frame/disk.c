@@ -13,6 +13,7 @@ static const uint8_t zeros[16];
 bool u9i_secret_init(u9i_secret *secret, const uint8_t bytes[U9I_SECRET_SIZE])
 {
     memcpy(secret->bytes, bytes, U9I_SECRET_SIZE);
+    secret->lost = false;
     u9i_hash(bytes, U9I_SECRET_SIZE, secret->boundary);
     return memcmp(secret->boundary, zeros, sizeof zeros) != 0 && /* [H-3] */
            memcmp(secret->boundary, u9i_disk_magic, sizeof u9i_disk_magic) != 0 &&

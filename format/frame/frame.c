@@ -86,7 +86,8 @@ static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8
         return refuse_frame(proof, U9_R_MAGIC); /* [F-6] c */
     if (head < U9I_FRAME_HEADER_SIZE) return refuse_frame(proof, U9_R_LENGTH);
     uint64_t length = u9i_get_be(bytes + 56, 8);
-    if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
+    if (proof->plain ? length > U9I_BODY_MAX /* [E-2] */
+                     : length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
         return refuse_frame(proof, U9_R_LENGTH);
     *total = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
     return *total <= room ? U9_OK : refuse_frame(proof, U9_R_LENGTH); /* [F-6] d */
@@ -144,6 +145,22 @@ static void hash_with_head_start(const u9i_secret *secret, uint64_t p, const uin
     u9i_hasher_finish(&own, payload + blocks * U9I_HASH_BLOCK, length % U9I_HASH_BLOCK, sha);
 }
 
+/* The header's signature fits its hash, as far as that can be known. [F-6] f [G-2] */
+static bool is_signed(const u9i_secret *secret, const uint8_t *header)
+{
+    uint8_t sign[U9I_HASH_SIZE];
+    u9i_sign(header + 16, secret->bytes, sign);
+    return secret->lost || memcmp(sign, header + 32, U9I_HASH_SIZE) == 0;
+}
+
+/* Clause g. */
+static bool has_trailer(const uint8_t *bytes, uint64_t p, u9i_trailer *t)
+{
+    if (!u9i_trailer_decode(bytes, t) || t->offset != p || t->durable > p) return false; /* [F-6] g */
+    return p == U9I_DISK_HEADER_SIZE ? t->previous == 0
+                                     : t->previous >= U9I_DISK_HEADER_SIZE && t->previous < p;
+}
+
 u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, const uint8_t *bytes,
                         size_t avail, u9i_proof *proof, u9i_frame *out)
 {
@@ -155,22 +172,17 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
     if (err != U9_OK) return err;
 
     u9i_frame f = {.offset = p, .end = p + total, .padding_ok = true};
-    uint8_t sign[U9I_HASH_SIZE], sha[U9I_HASH_SIZE];
+    uint8_t sha[U9I_HASH_SIZE];
     memcpy(f.sha, bytes + 16, U9I_HASH_SIZE);
-    u9i_sign(f.sha, secret->bytes, sign);
-    if (memcmp(sign, bytes + 32, U9I_HASH_SIZE) != 0)
-        return refuse_frame(proof, U9_R_SIGNATURE); /* [F-6] f */
+    if (!is_signed(secret, bytes)) return refuse_frame(proof, U9_R_SIGNATURE); /* [F-6] f */
 
     size_t length = (size_t)u9i_get_be(bytes + 56, 8);
     const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
     f.body = payload;
-    f.body_size = length - U9I_TRAILER_SIZE;
-    bool first = p == U9I_DISK_HEADER_SIZE;
-    if (!u9i_trailer_decode(payload + f.body_size, &f.trailer) || f.trailer.offset != p ||
-        f.trailer.durable > p ||
-        (first ? f.trailer.previous != 0
-               : f.trailer.previous < U9I_DISK_HEADER_SIZE || f.trailer.previous >= p))
-        return refuse_frame(proof, U9_R_TRAILER); /* [F-6] g */
+    f.body_size = proof->plain ? length : length - U9I_TRAILER_SIZE;
+    f.trailer.offset = p;
+    if (!proof->plain && !has_trailer(payload + f.body_size, p, &f.trailer))
+        return refuse_frame(proof, U9_R_TRAILER);
 
     if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
     else u9i_hash(payload, length, sha);
@@ -186,12 +198,10 @@ bool u9i_frame_header_whole(const u9i_secret *secret, const uint8_t *bytes, size
                             uint64_t *length)
 {
     if (avail < U9I_FRAME_HEADER_SIZE) return false;
-    uint8_t sign[U9I_HASH_SIZE];
-    u9i_sign(bytes + 16, secret->bytes, sign);
     uint64_t n = u9i_get_be(bytes + 56, 8);
     if (memcmp(bytes, secret->boundary, U9I_HASH_SIZE) != 0 ||
         memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0 ||
-        memcmp(sign, bytes + 32, U9I_HASH_SIZE) != 0 || n < U9I_TRAILER_SIZE || n > U9I_PAYLOAD_MAX)
+        !is_signed(secret, bytes) || n < U9I_TRAILER_SIZE || n > U9I_PAYLOAD_MAX)
         return false;
     *length = n;
     return true;

@@ -79,13 +79,15 @@ typedef struct u9i_proof {
     size_t searched; /* no boundary stands in [p + 16, p + searched) */
     u9_reason why;   /* U9_CORRUPT: the clause that failed */
     u9i_head_start *head_start;  /* set by the caller: used, and made for what stands behind; or NULL */
+    bool plain;      /* set by the caller: a frame of a plain seed file, which bears no trailer [E-2] */
 } u9i_proof;
 
 /*
  * The valid-frame rule [F-6], clause by clause, in its order. `bytes` are the `avail` bytes from
  * offset `p` on, all that are there; the file (or its named end) ends at `bound`. Returns U9_OK and
  * fills `out`; U9_AGAIN with proof->need: call again with at least that many bytes; U9_CORRUPT with
- * proof->why. With U9_R_OVERLAP, p + proof->searched is where the other boundary stands.
+ * proof->why. With U9_R_OVERLAP, p + proof->searched is where the other boundary stands. A plain frame's body is
+ * its whole payload, and of its trailer only `offset` is filled.
  */
 U9_MUST_CHECK u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound,
                                       const uint8_t *bytes, size_t avail, u9i_proof *proof,

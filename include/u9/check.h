@@ -3,7 +3,8 @@
  *
  * Three verdicts that are never confused: TORN is what a crash leaves behind at the end of a log
  * and costs only what was never acknowledged; CORRUPT is damage to bytes that had been promised
- * durable; UNKNOWN is damage at an unpromised end that does not look like a crash.
+ * durable; UNKNOWN is damage at an unpromised end that does not look like a crash, or bytes that nothing
+ * promised and the disk cannot read.
  */
 #ifndef U9_CHECK_H
 #define U9_CHECK_H
@@ -43,7 +44,10 @@ typedef enum u9_reason {
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
     U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
     U9_R_FORK = 19,      /* promised records that the log's row of segments leaves out: the log was copied, and both went on */
-    U9_R_NAME = 23       /* a segment's file has another name than its number, or holds one that another file holds */
+    U9_R_UNREADABLE = 21, /* bytes there cannot be read from the disk */
+    U9_R_PART = 22,      /* a record that stands in parts is not there as a whole */
+    U9_R_NAME = 23,      /* a segment's file has another name than its number, or holds one that another file holds */
+    U9_R_UNSIGNED = 24   /* salvage: the secret is lost; frames were found without it, and are not authentic for sure */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */
@@ -62,6 +66,11 @@ typedef struct u9_damage {
     uint64_t ordinal;  /* first record that may be lost, U9_NOWHERE if not known */
     uint64_t lost;     /* how many records are lost; U9_NOWHERE: not known */
     int at_most;       /* not 0: `lost` is an upper bound */
+    /* U9_R_PART only, else 0. Verdict CLEAN: all of the record is there, and u9_salvage cannot write it. */
+    uint64_t part;       /* number of the part that is missing, the last of them if there are several, */
+    uint64_t part_at;    /* and the offset in that file where its frame must begin */
+    uint64_t part_lacks; /* bytes of the record that are missing; 0 if there are too many */
+    uint64_t part_total; /* bytes of the record, as its parts say */
 } u9_damage;
 
 /* Told of each damage, in the order of the log. Must not call back into the same handle. */
@@ -69,7 +78,7 @@ typedef void u9_damage_fn(void *ctx, const u9_damage *damage);
 
 /* What a check found. Totals over all segments. */
 typedef struct u9_report {
-    size_t size;              /* set by the caller: sizeof(u9_report) */
+    size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
     u9_verdict verdict;       /* the worst found; a torn tail is TORN */
     uint64_t segments;        /* files read */
     uint64_t frames;          /* valid frames within the log's end */
@@ -93,38 +102,71 @@ typedef struct u9_report {
     uint8_t last_key[512];
     size_t first_key_size;    /* 0 if there is none */
     size_t last_key_size;
+    uint64_t keyless;         /* of the records those without a key: values of a plain seed file */
+    int plain;                /* not 0: a plain seed file, without promises and times; numbers by counting */
+    uint64_t unsigned_records; /* salvage: records whose signatures could not be proven (U9_R_UNSIGNED) */
+    uint64_t outputs;         /* salvage: logs written, OUT included */
+    int gave_up;              /* salvage, not 0: a search without a secret was given up; there may be more */
 } u9_report;
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);
 
+/* A log that a salvage wrote. Plain memory; the texts borrow until the callback returns. */
+typedef struct u9_output {
+    const char *path;          /* it is there, whole and verified */
+    unsigned number;           /* 1: out_path; above that a branch: "<out_path>.fork-<number>" */
+    uint64_t records;          /* in it */
+    uint64_t unsigned_records; /* of these, those whose signatures could not be proven */
+    const char *from;          /* where the first of them stood: the file, NULL if there is none, */
+    uint64_t segment;          /*   the segment's number, as in u9_damage, */
+    uint64_t begin;            /*   the frame's offset, */
+    uint64_t ordinal;          /*   and the number that it had there */
+} u9_output;
+
+/* Told of each log that a salvage wrote, by rising numbers, when all of them are there. */
+typedef void u9_output_fn(void *ctx, const u9_output *output);
+
 typedef struct u9_check_options {
     size_t size;              /* sizeof(u9_check_options) */
     u9_damage_fn *on_damage;  /* may be NULL */
     u9_progress_fn *on_progress; /* may be NULL */
-    void *ctx;                /* first argument of both */
+    void *ctx;                /* first argument of all */
     const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
+    u9_output_fn *on_output;  /* salvage; may be NULL */
 } u9_check_options;
 
 /*
  * Verifies every byte of the log (or single segment file) at `path` and fills `*report`. Reads
  * only; memory does not grow with the log. Returns U9_OK when the check ran to its end, whatever it
  * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
- * U9_VERSION (a record in a later form, or in parts: nothing behind it was judged), U9_STATE
- * (on_progress asked to stop), U9_ARG (a path or `report` is NULL, a size is none that this version knows, options.io
- * is not to be had): then nothing was read or made.
+ * U9_VERSION (a record in a later form: nothing behind it was judged), U9_STATE (on_progress asked to
+ * stop), U9_ARG (a path or `report` is NULL, a size is none that this version knows, options.io is not to be had):
+ * then nothing was read or made.
  */
 U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *options,
                                      u9_report *report, u9_fault *fault);
 
 /*
- * As u9_check, and copies every record that stands in a valid frame into a new log at `out_path`,
- * which must not exist: also those behind an unconfirmed end (report.beyond), but none that a
- * later session has made void. Batches stay batches, keys stay keys, ordinals are given anew.
- * `*salvaged` (may be NULL) is the number of records written, also on failure. The new log is made as
- * "<out_path>.partial" and gets its name when it is durable, closed, and was re-read and verified; after a
- * failure the partial one stays, and the next run replaces it; anything else of that name is not touched.
- * Errors: as u9_check; U9_ARG (out_path exists, or something else is in the way), and what u9_log_append returns.
+ * As u9_check, and copies every record that stands in a valid frame into new logs (SPEC.md, G-*): those of the log,
+ * in order, into one at `out_path`, also those behind an unconfirmed end (report.beyond), but none that a later
+ * session has made void; what went on from a copy of the log (U9_R_FORK), each branch into one of its own,
+ * "<out_path>.fork-2", "<out_path>.fork-3" ...; each record once. None of these paths may exist. Bodies are copied
+ * byte for byte, frame by frame: batches stay batches, keys stay keys, compressed stays compressed, and a record is
+ * kept that no append takes. Ordinals and times are given anew.
+ * Where a segment's secret is lost, and no copy of it is there, its frames are found without it, and read as part of
+ * the log: the report counts them as records, and in unsigned_records; on_damage is told U9_R_UNSIGNED. If it is
+ * not sure which frames are the segment's, each kind goes into a "fork" of its own, and the report does not count
+ * them as records.
+ * Of a plain seed file it makes a log whose kind takes all keys, else one of muids, where a value without such a
+ * key stands whole behind a fresh one [E-4]; values that no log takes are told one by one.
+ * A record in parts [C-6] of over U9_RECORD_MAX bytes is left out, as no log takes it yet, and on_damage is told:
+ * verdict CLEAN, reason U9_R_PART, its ordinal and part_total; the report does not count it as damage.
+ * `*salvaged` (may be NULL) is the number of records written to all of them, also on failure; report.outputs is
+ * how many there are, and on_output is told of each. They are made as "<path>.partial" and get their names when
+ * all are durable, closed, and were re-read and verified, out_path last; after a failure the partial ones stay, and
+ * the next run replaces those that it comes to; anything else of that name is not touched.
+ * Errors: as u9_check; U9_ARG (one of the paths exists, or something else is in the way), and what u9_log_append returns.
  */
 U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
                                        const u9_check_options *options, u9_report *report,

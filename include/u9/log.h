@@ -66,11 +66,14 @@ typedef struct u9_options {
 } u9_options;
 
 /*
- * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Nothing on disk
+ * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Either may be of plain seed
+ * files, which are only read: their records have no time, and perhaps no key [E-3]; a directory of them is U9_ARG
+ * to writers. Nothing on disk
  * is changed by opening, but that U9_CREATE makes a missing directory: files are made by the
  * first append. `options` may be NULL (read). On success `*out` is a handle that the caller closes
- * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...), U9_CORRUPT (not a log; for
- * writers also a missing or foreign segment), U9_VERSION, U9_LOCKED (another writer has the log; or, tried for
+ * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...; for writers also where the
+ * log's end may depend on bytes that cannot be read: segment and offset are told), U9_CORRUPT (not a log; for
+ * writers also a missing segment, or a fork), U9_VERSION, U9_LOCKED (another writer has the log; or, tried for
  * ten seconds, a killed writer's last writes are still under way), U9_ARG, U9_NOMEM.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out,
@@ -164,17 +167,20 @@ U9_API const char *u9_log_kind(const u9_log *log);
  */
 U9_API void u9_log_fault(const u9_log *log, u9_fault *out);
 
-/* A record as a cursor or a lookup shows it. The pointers borrow: see there. */
+/*
+ * A record as a cursor or a lookup shows it. The pointers borrow: see there. A value of a plain seed file [E-3]
+ * that is no record has key.size 0, and `values` are the value itself.
+ */
 typedef struct u9_record {
-    uint64_t ordinal;
-    uint64_t time_us;       /* wall clock of its frame, microseconds since 1970 */
-    uint64_t segment;       /* number of its segment */
+    uint64_t ordinal;       /* in a range of a plain seed file: counted from 0 in the range */
+    uint64_t time_us;       /* wall clock of its frame, microseconds since 1970; 0: not known, a plain seed file's */
+    uint64_t segment;       /* number of its segment; of a single plain file that of its name, or 0 */
     uint64_t frame;         /* byte offset of its frame */
     uint64_t at;            /* virtual offset: (frame / 16) << 24 | byte offset in the decoded body */
-    u9_key key;             /* raw form */
-    const uint8_t *bytes;   /* the whole record, a utf9 tuple */
+    u9_key key;             /* raw form; size 0: it has none */
+    const uint8_t *bytes;   /* the whole record, a utf9 tuple, or the whole value */
     size_t size;            /* bytes */
-    const uint8_t *values;  /* what follows the key, utf9 values back to back */
+    const uint8_t *values;  /* what follows the key, utf9 values back to back; without a key: `bytes` */
     size_t values_size;     /* bytes */
 } u9_record;
 
@@ -184,15 +190,18 @@ typedef struct u9_record {
 typedef struct u9_range {
     size_t size;            /* sizeof(u9_range) */
     uint64_t from;          /* first ordinal wanted */
-    uint64_t segment;       /* not 0: only this segment ... */
+    uint64_t segment;       /* not 0: only this segment ... (a single file needs none) */
     uint64_t begin, end;    /* ... and of it the frames that start in [begin, end); end 0: to its end */
 } u9_range;
 
 /*
  * Opens a cursor before the first record of `range` (NULL: the whole log). A cursor sees what was
  * in the files when it reached their end; a writer's own records are seen once they are written
- * (u9_log_sync). The handle must stay open. Close with u9_cursor_close. U9_ARG: an argument is NULL, or the range
- * has another size, ends before it begins, or names no segment that is there; U9_STATE: forked.
+ * (u9_log_sync). Of a log that was left unclosed and has no writer, the last segment is synced and read from the
+ * disk first, once by each handle, so that what a cursor shows does not vanish in a power cut; if that fails, only
+ * what is known to be durable is shown, and the rest told as damage (U9_R_UNREADABLE). A log that was closed is
+ * not synced. (SPEC.md, R-14) The handle must stay open. Close with u9_cursor_close. U9_ARG: an argument is NULL,
+ * or the range has another size, ends before it begins, or names no segment that is there; U9_STATE: forked.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out,
                                            u9_fault *fault);
@@ -200,9 +209,12 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
 /*
  * The next record, verified; `out` borrows the cursor's memory until the next call on it.
  * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
- * here and records may be lost; u9_cursor_damage says what, and the next call goes on behind it.
+ * here, or cannot be read from the disk (U9_R_UNREADABLE, and the fault's `sys` says why), and records
+ * may be lost; u9_cursor_damage says what, and the next call goes on behind it.
  * (With options.on_damage set, it is told instead and the walk goes on by itself.)
- * U9_IO, U9_VERSION, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
+ * U9_IO, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
+ * U9_VERSION: a record in a form that this version does not read, or one in parts [C-6] of over U9_RECORD_MAX
+ * bytes; the next call goes on behind it. Smaller ones in parts are handed out like any other.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
 

@@ -196,6 +196,15 @@ static void tell_damage(const char *who, const u9_damage *d)
             (unsigned long long)d->begin, (unsigned long long)d->end, (long long)d->lost);
 }
 
+/* For each block of a simulated file whether it can be read; NULL: all can. free() it. */
+static uint8_t *dark_blocks(const char *path, size_t size)
+{
+    if (!sim_is_spoiled(path, 0, size)) return NULL;
+    uint8_t *dark = calloc(size / 4096 + 1, 1);
+    for (size_t p = 0; p < size; p += 4096) dark[p / 4096] = sim_is_spoiled(path, p, p + 4096);
+    return dark;
+}
+
 /* What the second reader makes of a simulated file, or of a directory of files. */
 static int second_read_simulated(const char *path, second_log *out)
 {
@@ -204,20 +213,23 @@ static int second_read_simulated(const char *path, second_log *out)
     size_t count = 1;
     char **names = single ? NULL : list_names(path, &count);
     second_source *sources = calloc(count + 1, sizeof *sources);
-    uint8_t **bytes = calloc(count + 1, sizeof *bytes);
+    uint8_t **bytes = calloc(count + 1, sizeof *bytes), **dark = calloc(count + 1, sizeof *dark);
     for (size_t i = 0; i < count; i++) {
         char inner[4400];
-        snprintf(inner, sizeof inner, "%s/%s", path, single ? "" : names[i]);
+        MUST(snprintf(inner, sizeof inner, "%s/%s", path, single ? "" : names[i]) < (int)sizeof inner);
         sources[i].name = single ? slash + 1 : names[i];
         if (!sim_is_dir(inner)) bytes[i] = read_file(single ? path : inner, &sources[i].size);
         sources[i].bytes = bytes[i];
+        if (bytes[i]) sources[i].dark = dark[i] = dark_blocks(single ? path : inner, sources[i].size);
     }
     int err = second_read_memory(sources, count, single, out);
     for (size_t i = 0; i < count; i++) {
         free(bytes[i]);
+        free(dark[i]);
         if (!single) free(names[i]);
     }
     free(bytes);
+    free(dark);
     free(sources);
     free(names);
     return err;
@@ -386,7 +398,26 @@ size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t ma
 
 static void forge_room(const forged_segment *s, size_t more)
 {
-    ck_assert_uint_le(s->size + more, FORGED_ROOM);
+    ck_assert_uint_le(s->size + more, s->room);
+}
+
+void forge_grow(forged_segment *s, size_t room)
+{
+    s->bytes = realloc(s->bytes, room);
+    memset(s->bytes + s->room, 0, room - s->room);
+    s->room = room;
+}
+
+uint64_t forge_part(forged_segment *s, const u9i_part_record *part, uint32_t count)
+{
+    size_t room = part->bytes.size + 64;
+    uint8_t *body = malloc(room);
+    u9i_out out = u9i_out_init(body, room);
+    u9i_part_record_encode(&out, part);
+    ck_assert(!out.failed);
+    uint64_t p = forge_frame(s, body, out.size, count);
+    free(body);
+    return p;
 }
 
 uint64_t forge_frame(forged_segment *s, const void *body, size_t size, uint32_t count)
@@ -472,7 +503,7 @@ u9i_open_record forge_naming(uint64_t number, const forged_segment *before, u9i_
 forged_segment forge_with_open(uint64_t number, unsigned seed, const u9i_open_record *open)
 {
     forged_segment s = {.bytes = calloc(1, FORGED_ROOM), .number = number, .kind = "muid",
-                        .size = U9I_DISK_HEADER_SIZE};
+                        .size = U9I_DISK_HEADER_SIZE, .room = FORGED_ROOM};
     uint8_t secret[U9I_SECRET_SIZE], body[1024];
     memset(secret, 0x5a, sizeof secret);
     u9i_set_be(secret, 8, number);

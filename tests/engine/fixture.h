@@ -119,6 +119,7 @@ size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t ma
 typedef struct forged_segment {
     uint8_t *bytes;
     size_t size; /* bytes made so far: a frame's end, or a block's */
+    size_t room; /* at `bytes`: FORGED_ROOM, unless forge_grow made it more */
     u9i_secret secret;
     uint64_t number;
     u9i_trailer next;
@@ -142,6 +143,10 @@ u9i_open_record forge_naming(uint64_t number, const forged_segment *before, u9i_
 
 /* Puts a frame with this body at the next place; returns its offset. */
 uint64_t forge_frame(forged_segment *s, const void *body, size_t size, uint32_t count);
+/* Makes room for `room` bytes. */
+void forge_grow(forged_segment *s, size_t room);
+/* A frame with this u9part. */
+uint64_t forge_part(forged_segment *s, const u9i_part_record *part, uint32_t count);
 /* A frame with `count` records "<prefix><ordinal>". */
 uint64_t forge_records(forged_segment *s, const char *prefix, uint32_t count);
 /* An empty frame that promises everything so far. */

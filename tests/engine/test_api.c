@@ -58,10 +58,12 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_MISSING, "missing", "L-4"},  {U9_R_FOREIGN, "foreign", "L-4"},
         {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
         {U9_R_BLANK, "blank", "L-4"},       {U9_R_FORK, "fork", "L-9"},
-        {U9_R_NAME, "name", "L-2"},
+        {U9_R_UNREADABLE, "unreadable", "R-11"}, {U9_R_PART, "part", "C-6"},
+        {U9_R_NAME, "name", "L-2"},         {U9_R_UNSIGNED, "unsigned", "G-3"},
     };
+    ck_assert_int_eq(U9_R_UNSIGNED, 24);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (i < 20) ck_assert_uint_eq(rows[i].reason, i);
+        if (i < 20) ck_assert_int_eq((int)rows[i].reason, (int)i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
@@ -95,11 +97,14 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_options), 96);
     ck_assert_uint_eq(sizeof(u9_grant), 24);
     ck_assert_uint_eq(sizeof(u9_generator), 40);
-    ck_assert_uint_eq(sizeof(u9_check_options), 40);
-    ck_assert_uint_eq(sizeof(u9_report), 1784);
+    ck_assert_uint_eq(sizeof(u9_check_options), 48);
+    ck_assert_uint_eq(sizeof(u9_output), 64);
+    ck_assert_uint_eq(sizeof(u9_report), 1824);
+    ck_assert_uint_eq(offsetof(u9_report, keyless), 1784);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
-    ck_assert_uint_eq(sizeof(u9_damage), 64);
+    ck_assert_uint_eq(sizeof(u9_damage), 96);
+    ck_assert_uint_eq(offsetof(u9_damage, part), 64); /* only lent: it may grow */
     ck_assert_uint_eq(sizeof(u9_key), 16);
     ck_assert_uint_eq(sizeof(u9_entry), 48);
     ck_assert_uint_eq(sizeof(u9_place), 32);
@@ -108,6 +113,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_muid), 24);
     ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
     ck_assert_uint_eq(offsetof(u9_check_options, io), 32);
+    ck_assert_uint_eq(offsetof(u9_check_options, on_output), 40);
 }
 END_TEST
 
@@ -124,7 +130,8 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
         u9_err err = u9_check(log, &o, &report, &fault);
         ck_assert_int_eq(err, earlier ? U9_OK : U9_ARG);
         if (!earlier)
-            ck_assert_ptr_nonnull(strstr(fault.text, o.size == sizeof o ? "carrier pigeon" : "options.size"));
+            ck_assert_ptr_nonnull(strstr(fault.text, o.size == sizeof o || o.size == offsetof(u9_check_options, on_output)
+                                                         ? "carrier pigeon" : "options.size"));
     }
     o.size = sizeof o;
     ck_assert_int_eq(u9_salvage(log, at("out"), &o, &report, &saved, &fault), U9_ARG);
@@ -134,6 +141,11 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
     ck_assert_uint_eq(report.records, 3);
     ck_assert_int_eq(u9_salvage(log, at("out"), &o, &report, &saved, &fault), U9_OK);
     ck_assert_uint_eq(saved, 3);
+    report = (u9_report){.size = offsetof(u9_report, keyless), .outputs = 7};
+    ck_assert_int_eq(u9_check(log, NULL, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.records, 3);
+    ck_assert_uint_eq(report.outputs, 7); /* an earlier host has none */
+    ck_assert_uint_eq(report.size, offsetof(u9_report, keyless));
 }
 END_TEST
 

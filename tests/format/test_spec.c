@@ -9,6 +9,7 @@
 #include "format/link/hello.h"
 #include "tests/format/frame/forge.h"
 #include "tests/format/golden.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 
 #include <stdio.h>
@@ -98,6 +99,7 @@ static const made list[] = {
     {"B-5", "mask-body", GOLDEN_MASK},     {"C-3", "open-body", GOLDEN_OPEN},
     {"C-4", "end-body", GOLDEN_END},       {"C-5", "trim-body", GOLDEN_TRIM},
     {"C-6", "part-body", GOLDEN_PART_1},   {"C-7", "page-body", GOLDEN_PAGE},
+    {"E-2", "plain-file", GOLDEN_FRAMES},
 };
 
 enum { MADE = sizeof list / sizeof list[0] };
@@ -161,6 +163,15 @@ START_TEST(the_example_of_a_frame_is_valid_and_sealed_again)
     memset(again, 0, sizeof again);
     ck_assert_int_eq(u9i_frame_seal(&keys, &frame.trailer, again, frame.body_size, sha), U9_OK);
     expect_bytes(e, again, sizeof again);
+}
+END_TEST
+
+/* [E-2] [E-3] tests/engine/read/test_plain.c reads it. */
+START_TEST(the_example_of_a_plain_seed_file_is_made_again)
+{
+    plain_file p = plain_example();
+    expect_bytes(find_example("plain-file"), p.bytes, p.size);
+    plain_free(&p);
 }
 END_TEST
 
@@ -406,6 +417,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_examples_of_bodies_are_those_of_the_golden_file);
     tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
     tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
+    tcase_add_test(t, the_example_of_a_plain_seed_file_is_made_again);
     tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);
     tcase_add_test(t, the_damaged_log_is_made_and_judged_as_it_is_told);
     tcase_add_test(t, every_example_is_one_that_is_checked);

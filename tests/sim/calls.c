@@ -54,7 +54,7 @@ int sim_note(sim_call *call, sim_kind kind, const char *path, uint64_t begin, ui
     hold_here(kind);
     call->op = new_op(kind, path, begin, end);
     call->half = false;
-    return kind == SIM_ASK ? 0 : ask_plans(kind, &call->half);
+    return kind == SIM_ASK || kind == SIM_DATA ? 0 : ask_plans(kind, &call->half);
 }
 
 int sim_note_failure(sim_kind kind, const char *path)

@@ -16,7 +16,7 @@ static const char *const kind_names[SIM_KINDS] = {
     [SIM_SYNC_DIR] = "sync_dir", [SIM_OPEN] = "open",
     [SIM_CREATE] = "create",     [SIM_SIZE] = "size",
     [SIM_READ] = "read",         [SIM_RESERVE] = "reserve",
-    [SIM_TRUNCATE] = "truncate", [SIM_EVICT] = "evict",
+    [SIM_TRUNCATE] = "truncate", [SIM_DATA] = "data", [SIM_EVICT] = "evict",
     [SIM_MAP] = "map",           [SIM_OPEN_QUEUE] = "open_queue",
     [SIM_SUBMIT] = "submit",     [SIM_WAIT] = "wait",
     [SIM_WRITE] = "write",       [SIM_SYNC] = "sync",

@@ -44,6 +44,7 @@ void sim_node_drop(sim_node *node)
         depth--;
         if (--top->holds > 0) continue;
         sim_image_release(&top->image);
+        sim_image_release(&top->durable);
         free(top->entries);
         free(top);
     }
@@ -263,6 +264,7 @@ void sim_write(const char *path, uint64_t off, const void *bytes, size_t n)
     lock();
     sim_node *node = file_at(path);
     sim_image_write(&node->image, off, bytes, n);
+    sim_image_write(&node->durable, off, bytes, n);
     sim_touch(node);
     unlock();
 }
@@ -272,6 +274,7 @@ void sim_resize(const char *path, uint64_t size)
     lock();
     sim_node *node = file_at(path);
     sim_image_resize(&node->image, size);
+    sim_image_resize(&node->durable, size);
     sim_touch(node);
     unlock();
 }
@@ -295,15 +298,19 @@ void sim_move(const char *from, const char *to)
     MUST_SAY(entry != NULL, "%s: not there", from);
     MUST_SAY(sim_entry_of(new_parent, new_name) == NULL, "%s: there already", to);
     sim_add_entry(new_parent, new_name, entry->node);
+    sim_entry_of(new_parent, new_name)->unsynced = sim_entry_of(parent, name)->unsynced;
     sim_remove_entry(parent, sim_entry_of(parent, name));
     unlock();
 }
 
-static void copy_file(const sim_node *from, const char *to)
+static void copy_file(const sim_node *from, bool unsynced, const char *to)
 {
+    char name[256];
     sim_node *node = file_at(to);
     sim_image_copy(&node->image, &from->image);
+    sim_image_copy(&node->durable, &from->durable);
     sim_touch(node);
+    sim_entry_of(parent_of(to, name), name)->unsynced = unsynced;
 }
 
 void sim_copy(const char *from, const char *to)
@@ -311,12 +318,12 @@ void sim_copy(const char *from, const char *to)
     if (sim_is_dir(from)) sim_make_dir(to);
     lock();
     const sim_node *node = node_at(from);
-    if (!node->is_dir) copy_file(node, to);
+    if (!node->is_dir) copy_file(node, false, to);
     for (size_t i = 0; i < node->count; i++) {
         char path[4400];
         if (node->entries[i].node->is_dir) continue;
         snprintf(path, sizeof path, "%s/%s", to, node->entries[i].name);
-        copy_file(node->entries[i].node, path);
+        copy_file(node->entries[i].node, node->entries[i].unsynced, path);
     }
     unlock();
 }

@@ -231,6 +231,7 @@ static int rename_entry(sim_node *dir, const char *from, const char *to)
     if (err != 0) return err;
     if (there) sim_remove_entry(dir, there);
     sim_add_entry(dir, to, sim_entry_of(dir, from)->node);
+    sim_entry_of(dir, to)->unsynced = true;
     sim_touch(sim_entry_of(dir, from)->node);
     sim_remove_entry(dir, sim_entry_of(dir, from));
     return 0;
@@ -253,6 +254,7 @@ static int link_entry(sim_node *dir, const char *name, sim_node *to, const char 
     if (sim_entry_of(to, new_name)) return -EEXIST;
     sim_touch(entry->node);
     sim_add_entry(to, new_name, entry->node);
+    sim_entry_of(to, new_name)->unsynced = true;
     return 0;
 }
 
@@ -290,6 +292,7 @@ static int sync_dir_sim(u9i_dir *dir)
     sim_call call;
     sim_check_owner(of_dir(dir)->owner);
     int err = sim_enter(&call, SIM_SYNC_DIR, of_dir(dir)->path, 0, 0);
+    if (err == 0) sim_note_names_synced(of_dir(dir)->node);
     return sim_leave(&call, err);
 }
 
@@ -306,6 +309,7 @@ static int find_file(u9i_dir *dir, const char *name, u9i_open_mode mode, sim_nod
     *out = entry ? entry->node : sim_node_new(false);
     if (entry) (*out)->holds++;
     else sim_add_entry(d, name, *out);
+    if (entry == NULL) sim_entry_of(d, name)->unsynced = true;
     return 0;
 }
 
@@ -356,6 +360,15 @@ static int read_sim(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *g
     return sim_leave(&call, err);
 }
 
+static uint64_t data_sim(u9i_file *file, uint64_t off)
+{
+    sim_call call;
+    (void)sim_enter(&call, SIM_DATA, of_file(file)->path, off, off);
+    uint64_t at = sim_image_data(&of_file(file)->node->image, off);
+    (void)sim_leave(&call, 0);
+    return at;
+}
+
 /* Sets the size of a file that may be written. */
 static int resize(sim_file *f, uint64_t size, int refusal)
 {
@@ -388,6 +401,7 @@ static int sync_and_evict_sim(u9i_file *file)
 {
     sim_call call;
     int err = sim_enter(&call, SIM_EVICT, of_file(file)->path, 0, 0);
+    if (err == 0) sim_note_synced(of_file(file)->node);
     return sim_leave(&call, err);
 }
 
@@ -460,6 +474,7 @@ const u9i_fs sim_fs = {
     .lock_file = lock_file_sim,
     .size = size_sim,
     .read = read_sim,
+    .data = data_sim,
     .reserve = reserve_sim,
     .truncate = truncate_sim,
     .sync_and_evict = sync_and_evict_sim,

@@ -68,6 +68,14 @@ size_t sim_image_read(const sim_image *image, uint64_t off, void *buf, size_t n)
     return n;
 }
 
+uint64_t sim_image_data(const sim_image *image, uint64_t off)
+{
+    size_t i = (size_t)(off / SIM_CHUNK);
+    if (off >= image->size || image->chunks[i]) return off;
+    while (i < image->count && image->chunks[i] == NULL) i++;
+    return i < image->count ? (uint64_t)i * SIM_CHUNK : image->size;
+}
+
 void sim_image_write(sim_image *image, uint64_t off, const void *buf, size_t n)
 {
     if (n > 0 && off + n > image->size) sim_image_resize(image, off + n);

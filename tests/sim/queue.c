@@ -92,7 +92,7 @@ static int64_t do_op(slot *s)
     switch (s->op.kind) {
     case U9I_OP_READ: return do_read(s);
     case U9I_OP_WRITE: return do_write(s, s->op.n);
-    case U9I_OP_SYNC: return 0;
+    case U9I_OP_SYNC: sim_note_synced(file_of(&s->op)->node); return 0;
     }
     return -EINVAL;
 }

@@ -11,14 +11,16 @@
  *   calls.c    each call of the engine: entered in the diary, failed by a plan, held for a test
  *   diary.c    what the diary tells: how often, in which order, and what is durable by it
  *   kill.c     a process that is killed, and what lands afterwards
+ *   power.c    what a power cut leaves
  *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
  *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
  *   sim.c      begin and end; clock, randomness, executor
  *   real.c     to and from the real disk
  *
  * What a call does is done at once, in the order of the calls, but for what a queue has under way: see
- * sim_order. What is durable is not kept apart from what is written: the diary tells it (sim_durable). Crash
- * images and disks that lie will need it: they belong into disk.c, as a second image of each file.
+ * sim_order. What is durable is kept apart from what is written, for sim_cut_power: a sync takes in all that was
+ * done before it, so only where operations are done in order; the diary tells more exactly (sim_durable). Disks
+ * that lie will need more.
  *
  * Time stands still but for a microsecond per call, sim_advance, sleeping, and waiting until a deadline. Tasks
  * that are due run when it moves, and (sim_task_chance) when a call begins; in an order drawn from
@@ -60,6 +62,7 @@ typedef enum sim_kind {
     SIM_CREATE,
     SIM_SIZE,
     SIM_READ, /* at once or by a queue */
+    SIM_DATA, /* where a hole ends; cannot fail */
     SIM_RESERVE,
     SIM_TRUNCATE,
     SIM_EVICT, /* sync_and_evict */
@@ -155,6 +158,8 @@ void sim_hide(const char *path, uint64_t from, uint64_t to, sim_until until);
 void sim_hide_for(const char *path, uint64_t from, uint64_t to, unsigned reads);
 /* Reads of some of them fail with `error`: so many, or (0) all. */
 void sim_spoil(const char *path, uint64_t from, uint64_t to, int error, unsigned reads);
+/* True if a read of some of them would fail now. */
+bool sim_is_spoiled(const char *path, uint64_t from, uint64_t to);
 /* The one that was told last begins only after so many reads of some of its bytes. */
 void sim_delay(unsigned reads);
 /* How many of these are still to come to their end; and their end. */
@@ -193,6 +198,11 @@ void sim_resize(const char *path, uint64_t size);                            /* 
 void sim_remove(const char *path); /* and what is in it */
 void sim_move(const char *from, const char *to);
 void sim_copy(const char *from, const char *to); /* a file, or a directory of files */
+/*
+ * The files in a directory are what was synced of them, and those whose names were not synced are gone; renamed and
+ * removed ones stay so. What tests write themselves is durable, and a copy's is what its source's was.
+ */
+void sim_cut_power(const char *path);
 /* The names in a directory, in order: free() each and the array. */
 char **sim_names(const char *path, size_t *count);
 

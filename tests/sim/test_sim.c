@@ -712,6 +712,41 @@ START_TEST(what_is_durable_is_told_by_the_diary) /* [W-2] [W-4] */
 }
 END_TEST
 
+START_TEST(a_power_cut_leaves_what_was_synced)
+{
+    u9i_dir *dir = open_dir("/d");
+    u9i_queue *queue = open_queue();
+    u9i_file *file = make(dir, "old"), *made = NULL;
+    uint8_t bytes[BLOCK] = {1};
+    u9i_completion c[2];
+    u9i_op sync = {.kind = U9I_OP_SYNC, .file = file};
+    ck_assert_int_eq(write_block(queue, file, 0, bytes), 0);
+    ck_assert_int_eq(u9i_queue_submit(queue, &sync, 1), 0);
+    ck_assert_int_eq(u9i_dir_sync(dir), 0);
+    ck_assert_int_eq(u9i_queue_wait(queue, c, 2, U9I_FOREVER), 2);
+    bytes[0] = 2;
+    ck_assert_int_eq(write_block(queue, file, 0, bytes), 0);
+    ck_assert_int_eq(write_block(queue, file, 1, bytes), 0);
+    ck_assert_int_eq(u9i_queue_wait(queue, c, 2, U9I_FOREVER), 2);
+    made = make(dir, "new");
+    ck_assert_int_eq(u9i_file_sync_and_evict(made), 0); /* but not its name */
+    sim_write("/d/given", 0, bytes, BLOCK);
+    sim_copy("/d", "/e");
+    ck_assert_int_eq(byte_at("/d/old", 0), 2);
+    for (unsigned i = 0; i < 2; i++) { /* the copy suffers the same */
+        sim_cut_power(i ? "/e" : "/d");
+        ck_assert_int_eq(byte_at(i ? "/e/old" : "/d/old", 0), 1);
+        ck_assert_uint_eq(sim_size(i ? "/e/old" : "/d/old"), BLOCK);
+        ck_assert(!sim_holds(i ? "/e/new" : "/d/new"));
+        ck_assert_uint_eq(sim_size(i ? "/e/given" : "/d/given"), BLOCK);
+    }
+    u9i_file_close(made);
+    u9i_file_close(file);
+    u9i_queue_close(queue);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 /* The whole engine above it */
 
 /* What a run left. */
@@ -878,7 +913,8 @@ Suite *suite_sim(void)
                                   a_call_is_held_until_it_is_let_go,
                                   a_thread_is_woken_by_another,
                                   the_diary_tells_what_was_done_and_how_often,
-                                  what_is_durable_is_told_by_the_diary};
+                                  what_is_durable_is_told_by_the_diary,
+                                  a_power_cut_leaves_what_was_synced};
     const TTest *const time[] = {time_stands_still_unless_it_is_told_to_pass, tasks_run_at_their_time,
                                  tasks_that_are_due_run_in_an_order_drawn_from_the_seed,
                                  a_task_that_is_due_runs_when_a_call_begins_but_not_within_another};

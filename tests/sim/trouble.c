@@ -117,6 +117,14 @@ int sim_unreadable(const sim_node *node, uint64_t from, uint64_t to)
     return 0;
 }
 
+bool sim_is_spoiled(const char *path, uint64_t from, uint64_t to)
+{
+    pthread_mutex_lock(&world.lock);
+    int err = sim_unreadable(file_at(path), from, to);
+    pthread_mutex_unlock(&world.lock);
+    return err != 0;
+}
+
 void sim_asked(void)
 {
     for (sim_trouble *t = world.troubles; t < world.troubles + SIM_TROUBLES_MAX; t++)

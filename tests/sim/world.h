@@ -33,6 +33,8 @@ typedef struct sim_image {
 size_t sim_image_read(const sim_image *image, uint64_t off, void *buf, size_t n);
 void sim_image_write(sim_image *image, uint64_t off, const void *buf, size_t n);
 void sim_image_resize(sim_image *image, uint64_t size);
+/* The first offset at or behind `off` that was written to, by chunks; the size if none was. */
+uint64_t sim_image_data(const sim_image *image, uint64_t off);
 /* Shares the bytes of `from`; what `to` had is given back. */
 void sim_image_copy(sim_image *to, const sim_image *from);
 void sim_image_release(sim_image *image);
@@ -42,6 +44,7 @@ void sim_image_release(sim_image *image);
 typedef struct sim_entry {
     char *name;
     struct sim_node *node;
+    bool unsynced; /* made by the engine, and not yet durable */
 } sim_entry;
 
 typedef struct sim_node {
@@ -51,7 +54,8 @@ typedef struct sim_node {
     uint64_t changed_us;
     const void *locked_by; /* the handle that has the lock; NULL: none. See sim_locked. */
     unsigned lock_life;    /* of the handle's process */
-    sim_image image;       /* of a file: what is written. What is durable will stand beside it. */
+    sim_image image;       /* of a file: what is written, */
+    sim_image durable;     /*   and what was synced of it */
     sim_entry *entries;    /* of a directory, by name */
     size_t count;
 } sim_node;
@@ -65,6 +69,10 @@ sim_entry *sim_entry_of(sim_node *dir, const char *name); /* NULL: there is none
 void sim_add_entry(sim_node *dir, const char *name, sim_node *node); /* takes a hold */
 void sim_remove_entry(sim_node *dir, sim_entry *entry);
 void sim_touch(sim_node *node); /* it changed now */
+
+/* What was written to a file is durable from now on; and the names in a directory. The lock is held. */
+void sim_note_synced(sim_node *file);
+void sim_note_names_synced(sim_node *dir);
 
 /* Handles */
 

@@ -3,6 +3,7 @@
 # What cannot be tried here (permissions as root, a full disk without one) is skipped.
 # shellcheck disable=SC2016 # conditions and $bytes are meant as they stand
 # shellcheck source=tests/tools/claims.sh
+golden=$(cd "$(dirname "$0")/../golden" && pwd)
 . "$(dirname "$0")/claims.sh"
 mounted=
 
@@ -535,6 +536,101 @@ damage() {
     claim 'with a note' grep -Eq '^note: .*torn: blank: ' out
 }
 
+# A record in parts [C-6]: whole, and with its first part damaged.
+parts() {
+    cp "$golden/every_frame.u9" parts.u9
+    exits 0 'u9fsck of a record in parts' "$fsck" parts.u9
+    run "$u9" cat parts.u9
+    claim 'cat prints it' grep -q '^as if this record did not fit into one body$' out
+    printf '\001' | dd of=parts.u9 bs=1 seek=1480 conv=notrunc status=none
+    exits 4 'with a part damaged' "$fsck" parts.u9
+    claim 'u9fsck says which part, where, and how many bytes are missing' grep -Eq \
+        'CORRUPT: part: .*; part 0, at 1376, is missing, 40 of its 65 bytes; record 6\.\.6 \(1 lost\) \[C-6\]$' out
+    run "$fsck" --json parts.u9
+    claim 'in JSON, too' grep -q '"part":"0","part_at":"1376","part_lacks":"40","part_total":"65"' out
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage parts.saved parts.u9
+    claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost, 0' out
+}
+
+# The only copy of an unclosed segment's secret: two bytes of it. (F67)
+lost_secret() {
+    cp -R torn unsigned.log
+    flip "$(segment unsigned.log)" 10
+    flip "$(segment unsigned.log)" 11
+    exits 4 'u9fsck of a log without its secret' "$fsck" unsigned.log
+    run "$u9" cat unsigned.log
+    claim 'from which nothing can be read' test "$status $(cat out)" = '3 '
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage unsigned.saved unsigned.log
+    claim 'says that nothing proves what it saves' grep -Eq \
+        '^unsigned.log/0{15}1.u9 .*: CORRUPT: unsigned: .*; no record is lost \[G-3\]$' out
+    claim 'and how much that is' grep -Eq '^unsigned.saved: 1 record written, .*; 1 of them unsigned: ' out
+    prints kept 'it has all' "$u9" cat unsigned.saved
+    exits 4 'a segment alone' "$fsck" --json --salvage unsigned.alone "$(segment unsigned.log)"
+    claim 'is salvaged too, and each output told in JSON' grep -q \
+        '^{"type":"output","path":"unsigned.alone","number":1,"records":"1","unsigned":"1","from":"unsigned.log/' out
+    claim 'and summed up' grep -q '"salvaged":"1".*"unsigned":"1","outputs":"1","gave_up":false' out
+}
+
+# A log is copied, both go on, and the copy's segment is put back. (F65)
+branches() {
+    lines 1 3 | append fork.log
+    cp -R fork.log copy.log
+    lines 4 6 | append fork.log
+    echo 'only in the copy' | append copy.log
+    cp "$(segment copy.log)" "fork.log/0000000000000002.u9"
+    exits 4 'u9fsck of a log with a branch' "$fsck" fork.log
+    claim 'says that it forks' grep -Eq ': CORRUPT: fork: ' out
+    exits 4 'u9fsck --salvage of it' "$fsck" --salvage fork.saved fork.log
+    claim 'says what is in each' test "$(grep -Ec '^fork.saved(: 6|.fork-2: 1) record' out)" -eq 2
+    claim 'and from where a branch is' grep -Eq \
+        '^fork.saved.fork-2: 1 record written, .*; a branch, from record 3 in fork.log/0{15}2.u9 at [0-9]+ on$' out
+    lines 1 6 >want
+    run "$u9" cat fork.saved
+    claim 'the log is in one' cmp out want
+    prints 'only in the copy' 'the branch in another' "$u9" cat fork.saved.fork-2
+    mkdir fork.taken.fork-2
+    run "$fsck" --salvage fork.taken fork.log
+    claim 'where a branch finds its name taken, nothing gets one' test "$status" -eq 8 -a ! -e fork.taken
+    claim 'and it says so' said '^u9fsck: fork.taken.fork-2: the new log must not exist yet: File exists$' \
+        '^u9fsck: fork.taken is incomplete: fork.taken.partial holds 6 of the records$'
+    run "$fsck" --json --salvage fork.json fork.log
+    claim 'in JSON, too' test "$(grep -c '^{"type":"output"' out) $(grep -c '"outputs":"2"' out)" = '2 1'
+}
+
+# A file of frames without trailers [E-3]: the example of SPEC.md.
+plain() {
+    local byte
+    for byte in $(sed -n '/^```hex E-2/,/^```$/{/^```/d;s/;.*//;p}' "$golden/../../SPEC.md"); do
+        printf '%b' "\\x$byte"
+    done >plain.u9
+    prints 'hello' 'cat of a plain seed file' "$u9" cat --limit 1 plain.u9
+    run "$u9" cat --format json plain.u9
+    claim 'in JSON, values without a key have none' same "$(cut -d, -f2- out)" \
+        '"key":"5D5EAC793E61F-1BFC71B112D-0000000B","time":null,"values":["hello"]}
+"key":null,"time":null,"values":[5]}
+"key":null,"time":null,"values":["world"]}
+"key":null,"time":null,"values":[[1,2]]}'
+    run "$u9" cat --range 48- --format json plain.u9
+    claim 'a range counts for itself' same "$(cat out)" '{"ordinal":"0","key":null,"time":null,"values":[[1,2]]}'
+    prints 'hello' 'get by a key' "$u9" get plain.u9 5D5EAC793E61F-1BFC71B112D-0000000B
+    run "$u9" info plain.u9
+    claim 'info says what it is' \
+        test "$status $(grep -Ec '^(end  *plain seed file: no promises|without key  *3)$' out)" = '0 2'
+    exits 0 'u9fsck of it' "$fsck" plain.u9
+    claim 'u9fsck, too' grep -q \
+        '^plain.u9: clean: 4 records in 2 frames.*; plain seed file: no promises, 3 values without a key$' out
+    mkdir plain.log
+    cp plain.u9 plain.log/0000000000000001.u9
+    mistake 1 'a plain seed file is never appended to' 'an append is refused' append plain.log big
+    claim 'and changes nothing' cmp plain.u9 plain.log/0000000000000001.u9
+    exits 0 'u9fsck --salvage makes a log of it' "$fsck" --salvage plain.saved plain.log
+    claim 'with all values' same "$("$u9" cat plain.saved | tr '\n' ' ')" 'hello 5 world [1,2] '
+    printf x | dd of=plain.u9 bs=1 seek=100 conv=notrunc status=none
+    exits 4 'a damaged one' "$fsck" plain.u9
+    claim 'is UNKNOWN' grep -q \
+        '\[32,160): UNKNOWN: hash: .*; records from 0 on, how many is not known \[F-6\]$' out
+}
+
 # Nobody can know how much was in what is gone: no number is made up.
 unknown_losses() {
     cp -R many gone.log
@@ -736,8 +832,8 @@ no_space() {
     done
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage unfinished \
-    paths outputs no_space; do
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts plain \
+    lost_secret branches unfinished paths outputs no_space; do
     $group
 done
 tally

@@ -92,6 +92,32 @@ START_TEST(the_same_script_gives_the_same_files)
 }
 END_TEST
 
+/* Data in the middle of a hole: what is passed is zeros, and what is not is found. */
+START_TEST(holes_are_known_or_taken_for_data)
+{
+    enum { BEGIN = 1 << 20, END = 3 << 20 };
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_file *file = make_file(dir, "sparse");
+    u9i_queue *queue = open_queue(env);
+    fill_buffers();
+    write_at(queue, file, BEGIN, buffers, BUFFER, 0);
+    take_all(queue, 1, BUFFER);
+    ck_assert_int_eq(u9i_file_truncate(file, END), 0);
+    ck_assert_uint_le(u9i_file_data(file, 0), BEGIN);
+    ck_assert_uint_eq(u9i_file_data(file, BEGIN), BEGIN);
+    ck_assert_uint_eq(u9i_file_data(file, BEGIN + 5), BEGIN + 5);
+    uint64_t behind = u9i_file_data(file, 2 << 20);
+    ck_assert(behind == END || behind == 2 << 20); /* not every file system tells */
+    ck_assert_uint_eq(u9i_file_data(file, END), END);
+    ck_assert_uint_eq(u9i_file_data(file, END + 7), END + 7);
+    u9i_queue_close(queue);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 START_TEST(files_are_opened_as_asked)
 {
     u9i_env *env = env_row(_i);
@@ -499,7 +525,8 @@ END_TEST
 Suite *suite_env(void)
 {
     const TTest *const anywhere[] = {
-        the_same_script_gives_the_same_files, files_are_opened_as_asked, names_are_listed,
+        the_same_script_gives_the_same_files, holes_are_known_or_taken_for_data,
+        files_are_opened_as_asked, names_are_listed,
         a_dir_is_made_only_when_asked_for, a_lock_is_had_by_one_at_a_time,
         a_dir_knows_whether_a_writer_is_at_work, a_file_has_a_lock_and_its_directory_knows, a_name_has_a_stamp_that_changes_with_what_it_stands_for,
         a_file_takes_another_name_or_a_second_one_and_loses_it,

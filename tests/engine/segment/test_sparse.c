@@ -1,0 +1,170 @@
+/*
+ * tests/engine/segment/test_sparse.c: what the file system knows to be a hole is not read through, however large.
+ */
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GIB (UINT64_C(1) << 30)
+#define MIB (UINT64_C(1) << 20)
+
+static u9_damage last_told;
+
+static void note(void *ctx, const u9_damage *damage)
+{
+    (void)ctx;
+    last_told = *damage;
+}
+
+/* Checks the log, which reads a few megabytes of it. */
+static u9_report check_log(const char *log)
+{
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .on_damage = note, .io = io_of(log)};
+    u9_fault fault;
+    if (is_simulated(log)) sim_forget_diary();
+    u9_err err = u9_check(log, &o, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    if (is_simulated(log)) ck_assert_uint_lt(sim_bytes(SIM_READ), 32 * MIB);
+    return report;
+}
+
+/* A log of ten records that was not closed. */
+static const char *unclosed(void)
+{
+    const char *log = at("log");
+    u9_log *w = open_writer(log, NULL);
+    append_many(w, "r", 10, 3);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, log);
+    return log;
+}
+
+START_TEST(a_reserved_tail_is_not_read)
+{
+    const char *log = unclosed();
+    extend_file(segment_path(log, 1), 16 * GIB);
+    u9_report r = check_log(log);
+    ck_assert_uint_eq(r.records, 10);
+    ck_assert_int_eq(r.verdict, U9_V_TORN);
+    ck_assert_int_eq(last_told.reason, U9_R_UNCLOSED);
+    sim_forget_diary();
+    close_log(open_writer(log, NULL)); /* nor by one who goes on behind it */
+    ck_assert_uint_lt(sim_bytes(SIM_READ), 32 * MIB);
+}
+END_TEST
+
+START_TEST(what_stands_behind_a_hole_is_found)
+{
+    const char *log = unclosed();
+    const char *path = segment_path(log, 1);
+    put_bytes(path, 16 * GIB, "x", 1);
+    u9_report r = check_log(log);
+    ck_assert_uint_eq(r.records, 10);
+    ck_assert_int_eq(r.verdict, U9_V_TORN);
+    ck_assert_uint_eq(last_told.end, 16 * GIB + 1);
+}
+END_TEST
+
+/* A frame behind the hole that was promised to follow: the hole is a gap, and reading goes on. */
+START_TEST(a_frame_behind_a_hole_is_read)
+{
+    const char *log = at("log");
+    uint8_t frame[4096], sha[U9I_HASH_SIZE];
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&f, "r", 10);
+    forge_save(&f, log);
+    size_t size = record_bytes(frame + U9I_FRAME_HEADER_SIZE, 77, "far", 3);
+    f.next.offset = f.next.durable = 16 * GIB;
+    f.next.count = 1;
+    f.next.ordinal = 12;
+    ck_assert_int_eq(u9i_frame_seal(&f.secret, &f.next, frame, size, sha), U9_OK);
+    put_bytes(segment_path(log, 1), 16 * GIB, frame, u9i_frame_size(size));
+    u9_report r = check_log(log);
+    ck_assert_uint_eq(r.records, 11);
+    ck_assert_uint_eq(r.lost, 2);
+    ck_assert_int_eq(r.verdict, U9_V_CORRUPT);
+    forge_free(&f);
+}
+END_TEST
+
+/* [L-4] A creation cut short, of which a promise is looked for up to its end: that is found, too. */
+START_TEST(a_blank_segment_is_known_by_what_is_not_a_hole)
+{
+    const char *log = at("log");
+    uint8_t frame[4096] = {0}, sha[U9I_HASH_SIZE];
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&f, "r", 10);
+    forge_end(&f, U9I_END_CLOSING);
+    forge_save(&f, log);
+    write_file(segment_path(log, 2), "", 0);
+    extend_file(segment_path(log, 2), 16 * GIB);
+    u9_report r = check_log(log);
+    ck_assert_uint_eq(r.records, 10);
+    ck_assert_int_eq(last_told.reason, U9_R_BLANK);
+    for (uint64_t p = 8 * GIB - 64; p <= 8 * GIB + 64; p += 16) { /* header and hole's end meet in every way */
+        f.next.offset = f.next.durable = p;
+        f.next.previous = 32;
+        f.next.count = 0;
+        ck_assert_int_eq(u9i_frame_seal(&f.secret, &f.next, frame, 0, sha), U9_OK);
+        memset(frame, 0, 48); /* without boundary and hashes it is none */
+        u9i_hash(frame + U9I_FRAME_HEADER_SIZE, U9I_TRAILER_SIZE, frame + 16);
+        put_bytes(segment_path(log, 2), p, frame, u9i_frame_size(0));
+        (void)check_log(log);
+        ck_assert_int_ne(last_told.reason, U9_R_BLANK);
+        cut_file(segment_path(log, 2), 0);
+        extend_file(segment_path(log, 2), 16 * GIB);
+    }
+    forge_free(&f);
+}
+END_TEST
+
+/* True if files here have holes, as far as the file system tells. */
+static bool has_holes(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    off_t data = lseek(fd, (off_t)GIB, SEEK_DATA);
+    bool holes = data < 0 && errno == ENXIO;
+    close(fd);
+    return holes;
+}
+
+START_TEST(a_terabyte_of_hole_costs_no_time_on_a_real_disk)
+{
+    const char *log = unclosed();
+    const char *path = segment_path(log, 1);
+    if (truncate(path, (off_t)(1024 * GIB)) != 0 || !has_holes(path)) return; /* not on this file system */
+    u9_report r = check_log(log);
+    ck_assert_uint_eq(r.records, 10);
+    ck_assert_int_eq(r.verdict, U9_V_TORN);
+    put_bytes(path, 1024 * GIB, "x", 1);
+    r = check_log(log);
+    ck_assert_uint_eq(r.records, 10);
+    ck_assert_uint_eq(last_told.end, 1024 * GIB + 1);
+}
+END_TEST
+
+Suite *suite_sparse(void)
+{
+    Suite *s = suite_create("sparse");
+    TCase *t = tcase_create("sparse");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_reserved_tail_is_not_read);
+    tcase_add_test(t, what_stands_behind_a_hole_is_found);
+    tcase_add_test(t, a_frame_behind_a_hole_is_read);
+    tcase_add_test(t, a_blank_segment_is_known_by_what_is_not_a_hole);
+    suite_add_tcase(s, t);
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_set_timeout(real, 60);
+    tcase_add_test(real, a_terabyte_of_hole_costs_no_time_on_a_real_disk);
+    suite_add_tcase(s, real);
+    return s;
+}

@@ -1,0 +1,381 @@
+/*
+ * tests/engine/segment/test_unreadable.c: blocks that the disk cannot give cost what they touch; everything
+ * before and behind them is read, checked and salvaged. [R-11] (F69)
+ */
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096, FRAMES_MAX = 200 };
+
+/* What a segment holds as long as it can be read. */
+typedef struct content {
+    uint64_t size, end; /* of the file; behind the last frame */
+    seen_frame frames[FRAMES_MAX];
+    size_t count;
+} content;
+
+static content content_of(const char *path)
+{
+    content c = {0};
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    c.size = size;
+    c.count = list_frames(bytes, size, c.frames, FRAMES_MAX);
+    c.end = c.count ? c.frames[c.count - 1].end : 32;
+    free(bytes);
+    return c;
+}
+
+/* The path of the log, for as long as a test takes. */
+static const char *the_log(void)
+{
+    static char path[3200];
+    snprintf(path, sizeof path, "%s", at("log"));
+    return path;
+}
+
+/* How many records are in frames that do not reach into [from, to). */
+static uint64_t records_beside(const content *c, uint64_t from, uint64_t to)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->frames[i].end <= from || c->frames[i].offset >= to) n += c->frames[i].count;
+    return n;
+}
+
+/* A session of several frames of some blocks each; every so many are synced and so promised by later ones. */
+static void fill(u9_log *w, unsigned frames, unsigned every)
+{
+    static uint8_t bytes[3000];
+    for (unsigned i = 0; i < frames; i++) {
+        for (unsigned k = 0; k < sizeof bytes; k++) bytes[k] = (uint8_t)(i * 7 + k * k);
+        for (unsigned k = 0; k < 3; k++) append_bytes(w, bytes, sizeof bytes);
+        if (every && i % every == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+}
+
+static u9_err open_to_write(const char *log, u9_fault *fault)
+{
+    u9_options o = writer_options();
+    u9_log *w = NULL;
+    o.mode = U9_WRITE;
+    u9_err err = u9_log_open(log, &o, &w, fault);
+    if (err == U9_OK) close_log(w);
+    return err;
+}
+
+static uint64_t salvaged_from(const char *log)
+{
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_fault fault;
+    uint64_t n;
+    u9_err err = u9_salvage(log, at("saved"), &o, &report, &n, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    remove_log(at("saved"));
+    return n;
+}
+
+/* Reads a log of one segment without this block: all that does not touch it is there, and it is told. */
+static void expect_all_beside(const char *log, const content *c, uint64_t block, u9_verdict verdict)
+{
+    sim_spoil(segment_path(log, 1), block, block + 1, EIO, 0);
+    seen *s = look(log);
+    ck_assert_int_eq(s->err, U9_OK);
+    ck_assert_uint_eq(s->count, records_beside(c, block, block + BLOCK));
+    ck_assert_uint_ge(count_damages(s, verdict, U9_R_UNREADABLE), 1);
+    ck_assert_uint_eq(count_damages(s, U9_V_TORN, U9_R_NONE), block > c->end || c->frames[c->count - 1].is_end
+                                                                  ? 0
+                                                                  : s->damage_count - 1);
+    ck_assert_uint_eq(salvaged_from(log), s->count);
+    forget(s);
+    sim_clear();
+}
+
+START_TEST(one_bad_block_of_a_closed_log_costs_the_frames_that_it_touches)
+{
+    const char *log = the_log();
+    u9_fault fault = {0};
+    u9_log *w = open_writer(log, NULL);
+    fill(w, 12, 3);
+    close_log(w);
+    content c = content_of(segment_path(log, 1));
+    for (uint64_t block = 0; block < c.size; block += BLOCK) {
+        bool edge = block == 0 || block + BLOCK == c.size;
+        expect_all_beside(log, &c, block, block + BLOCK == c.size ? U9_V_UNKNOWN : U9_V_CORRUPT);
+        sim_spoil(segment_path(log, 1), block, block + 1, EIO, 0);
+        ck_assert_int_eq(open_to_write(log, &fault), edge ? U9_IO : U9_OK);
+        if (edge) {
+            ck_assert_int_eq(fault.sys, EIO);
+            ck_assert_uint_eq(fault.segment, 1);
+            ck_assert_uint_eq(fault.offset, block);
+        }
+        sim_clear();
+    }
+}
+END_TEST
+
+/* Promised or not: what cannot be read never ends a log, and is no end to go on behind. */
+START_TEST(one_bad_block_of_an_unclosed_log_does_not_end_it)
+{
+    const char *log = the_log();
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    o.segment_size = 1 << 20;
+    u9_log *w = open_writer(log, &o);
+    fill(w, 20, _i ? 4 : 0);
+    if (_i == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, log);
+    content c = content_of(segment_path(log, 1));
+    uint64_t reserved = (c.end + 40 * BLOCK) / BLOCK * BLOCK, promised = 0;
+    for (size_t i = 0; i < c.count; i++)
+        if (c.frames[i].durable > promised) promised = c.frames[i].durable;
+    ck_assert_uint_ge(c.count, 4);
+    fill_bytes(segment_path(log, 1), c.end, reserved + BLOCK - c.end, 0); /* a hole can be read */
+    for (uint64_t block = BLOCK; block <= reserved; block += block < c.end ? BLOCK : 8 * BLOCK) {
+        u9_fault fault = {0};
+        bool corrupt = block < promised;
+        expect_all_beside(log, &c, block, corrupt ? U9_V_CORRUPT : U9_V_UNKNOWN);
+        sim_spoil(segment_path(log, 1), block, block + 1, EIO, 0);
+        ck_assert_int_eq(open_to_write(log, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, EIO);
+        ck_assert_str_eq(fault.rule, "R-11");
+        ck_assert_uint_eq(fault.segment, 1);
+        ck_assert_uint_eq(fault.offset, block);
+        sim_clear();
+    }
+    ck_assert_int_eq(open_to_write(log, NULL), U9_OK);
+}
+END_TEST
+
+/* Three segments, the last of which is not closed; each holds records. */
+static void make_three(const char *log, content c[4])
+{
+    u9_options o = small_options();
+    u9_log *w = open_writer(log, &o);
+    while (segments_in(log) < 3) fill(w, 1, 1);
+    fill(w, 2, 1);
+    crash(w, log);
+    for (unsigned i = 1; i <= 3; i++) c[i] = content_of(segment_path(log, i));
+}
+
+START_TEST(a_segment_whose_first_block_is_bad_is_read_by_the_secret_that_the_next_one_keeps)
+{
+    content c[4];
+    const char *log = the_log();
+    u9_fault fault;
+    make_three(log, c);
+    sim_spoil(segment_path(log, 2), 0, 1, EIO, 0);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, records_beside(&c[1], 0, 0) + records_beside(&c[2], 0, BLOCK) +
+                                    records_beside(&c[3], 0, 0));
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_UNREADABLE), 2); /* the header, the first frames */
+    ck_assert_uint_eq(s->damages[0].begin, 0);
+    ck_assert_uint_eq(s->damages[0].end, 32);
+    ck_assert_uint_eq(s->damages[1].begin, 32);
+    forget(s);
+    ck_assert_int_eq(open_to_write(log, &fault), U9_IO);
+    ck_assert_uint_eq(fault.segment, 2);
+    ck_assert_uint_eq(fault.offset, 0);
+}
+END_TEST
+
+/* Nobody has a copy of the secret: the segment is told whole, and the others are read. */
+START_TEST(a_segment_whose_secret_cannot_be_read_is_told_whole)
+{
+    content c[4];
+    const char *log = the_log();
+    u9_fault fault;
+    make_three(log, c);
+    sim_spoil(segment_path(log, 3), 0, 1, EIO, 0);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, records_beside(&c[1], 0, 0) + records_beside(&c[2], 0, 0));
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_UNREADABLE), 1);
+    const u9_damage *d = &s->damages[s->damage_count - 1];
+    ck_assert_uint_eq(d->segment, 3);
+    ck_assert_uint_eq(d->begin, 0);
+    ck_assert_uint_eq(d->end, c[3].size);
+    forget(s);
+    ck_assert_int_eq(open_to_write(log, &fault), U9_IO);
+    ck_assert_uint_eq(fault.segment, 3);
+    ck_assert_int_eq(fault.sys, EIO);
+
+    sim_spoil(segment_path(log, 2), 0, c[2].size, EIO, 0); /* two that are not known are no twins */
+    s = look(log);
+    ck_assert_uint_eq(s->count, records_beside(&c[1], 0, 0));
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FOREIGN), 0);
+    forget(s);
+    u9_options o = {.size = sizeof o, .io = "sim"}; /* alone it is no log */
+    u9_log *r;
+    ck_assert_int_eq(u9_log_open(segment_path(log, 3), &o, &r, &fault), U9_IO);
+    ck_assert_int_eq(fault.sys, EIO);
+}
+END_TEST
+
+static uint64_t count_records(u9_log *log, unsigned *damages)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_fault fault;
+    u9_err err;
+    uint64_t n = 0;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    for (*damages = 0; (err = u9_cursor_next(c, &r)) != U9_END; n += err == U9_OK) {
+        if (err == U9_OK) continue;
+        ck_assert_int_eq(err, U9_CORRUPT);
+        u9_cursor_fault(c, &fault);
+        ck_assert_int_eq(fault.sys, EIO); /* the cause is told */
+        ck_assert_int_eq(u9_cursor_damage(c)->reason, U9_R_UNREADABLE);
+        ++*damages;
+    }
+    u9_cursor_close(c);
+    return n;
+}
+
+START_TEST(what_cannot_be_read_for_a_while_is_not_remembered)
+{
+    const char *log = the_log();
+    unsigned damages;
+    u9_log *w = open_writer(log, NULL);
+    fill(w, 12, 3);
+    close_log(w);
+    content c = content_of(segment_path(log, 1));
+    for (uint64_t block = 0; block < c.size; block += BLOCK) {
+        u9_log *r = open_reader(log);
+        sim_spoil(segment_path(log, 1), block, block + 1, EIO, 0);
+        for (unsigned i = 0; i < 2; i++) {
+            ck_assert_uint_eq(count_records(r, &damages), records_beside(&c, block, block + BLOCK));
+            ck_assert_uint_ge(damages, 1);
+        }
+        sim_clear();
+        ck_assert_uint_eq(count_records(r, &damages), 36);
+        ck_assert_uint_eq(damages, 0);
+        close_log(r);
+    }
+}
+END_TEST
+
+START_TEST(a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure)
+{
+    const char *log = the_log();
+    uint8_t buf[4096];
+    u9_record record;
+    u9_place place;
+    u9_log *w = open_writer(log, NULL);
+    fill(w, 12, 3);
+    ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &place), U9_OK);
+    close_log(w);
+    sim_spoil(segment_path(log, 1), 3 * BLOCK, 3 * BLOCK + 1, EIO, 0);
+    u9_log *r = open_reader(log);
+    u9_key key = {.data = place.key, .size = place.key_size};
+    ck_assert_int_eq(u9_log_get(r, &key, buf, sizeof buf, &record, NULL), U9_OK);
+    ck_assert_uint_eq(record.ordinal, 36);
+    key.size--;
+    ck_assert_int_eq(u9_log_get(r, &key, buf, sizeof buf, &record, NULL), U9_CORRUPT);
+    close_log(r);
+}
+END_TEST
+
+/* Behind the named end of a rolled segment there is its seal: nothing is lost with it. */
+START_TEST(a_seal_that_cannot_be_read_costs_nothing)
+{
+    content c[4];
+    const char *log = the_log();
+    make_three(log, c);
+    sim_spoil(segment_path(log, 1), c[1].size - BLOCK, c[1].size, EIO, 0);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, records_beside(&c[1], 0, 0) + records_beside(&c[2], 0, 0) +
+                                    records_beside(&c[3], 0, 0));
+    ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_UNREADABLE), 1);
+    ck_assert_uint_eq(s->damages[0].lost, 0);
+    forget(s);
+    ck_assert_int_eq(open_to_write(log, NULL), U9_OK); /* its end is named: nothing depends on it */
+}
+END_TEST
+
+/* Ranges tell of a bad block once, whatever the cuts. [P-1] */
+START_TEST(a_bad_block_is_told_by_one_range)
+{
+    const char *log = the_log();
+    u9_log *w = open_writer(log, NULL);
+    fill(w, 12, 3);
+    close_log(w);
+    content c = content_of(segment_path(log, 1));
+    sim_spoil(segment_path(log, 1), 5 * BLOCK, 5 * BLOCK + 1, EIO, 0);
+    for (uint64_t step = BLOCK / 2; step < c.size; step *= 3) {
+        u9_log *r = open_reader(log);
+        uint64_t n = 0;
+        unsigned damages = 0;
+        for (uint64_t from = 0; from < c.size; from += step) {
+            u9_range range = {.size = sizeof range, .segment = 1, .begin = from, .end = from + step};
+            u9_cursor *cursor;
+            u9_record record;
+            u9_err err;
+            ck_assert_int_eq(u9_cursor_open(r, &range, &cursor, NULL), U9_OK);
+            while ((err = u9_cursor_next(cursor, &record)) != U9_END) {
+                n += err == U9_OK;
+                damages += err == U9_CORRUPT;
+            }
+            u9_cursor_close(cursor);
+        }
+        ck_assert_uint_eq(n, records_beside(&c, 5 * BLOCK, 6 * BLOCK));
+        ck_assert_uint_eq(damages, 1);
+        close_log(r);
+    }
+}
+END_TEST
+
+/* Bad blocks and other damage, anywhere and in any number: the second reader tells the same. */
+START_TEST(bad_blocks_beside_other_damage_are_judged_by_the_rules)
+{
+    content c[4];
+    const char *log = the_log();
+    make_three(log, c);
+    copy_log(log, at("whole"));
+    srand((unsigned)_i);
+    for (unsigned round = 0; round < 40; round++) {
+        for (unsigned n = (unsigned)rand() % 4; n > 0; n--) {
+            unsigned k = 1 + (unsigned)rand() % 3;
+            const char *path = segment_path(log, k);
+            uint64_t p = (uint64_t)rand() % (c[k].end + BLOCK < c[k].size ? c[k].end + BLOCK : c[k].size);
+            if (rand() % 3 == 0) fill_bytes(path, p / 512 * 512, 512, 0);
+            else flip_bit(path, p, (unsigned)rand() % 8);
+        }
+        for (unsigned n = (unsigned)rand() % 4; n > 0; n--) {
+            unsigned k = 1 + (unsigned)rand() % 3, blocks = 1 + (unsigned)rand() % 3;
+            uint64_t all = c[k].end / BLOCK + 1, p = (uint64_t)rand() % all * BLOCK;
+            sim_spoil(segment_path(log, k), p, p + blocks * BLOCK, EIO, 0);
+        }
+        forget(look(log));
+        forget(look(segment_path(log, 1 + (unsigned)rand() % 3)));
+        sim_clear();
+        remove_log(log);
+        copy_log(at("whole"), log);
+    }
+}
+END_TEST
+
+Suite *suite_unreadable(void)
+{
+    Suite *s = suite_create("unreadable");
+    TCase *t = tcase_create("unreadable");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, one_bad_block_of_a_closed_log_costs_the_frames_that_it_touches);
+    tcase_add_loop_test(t, one_bad_block_of_an_unclosed_log_does_not_end_it, 0, 2);
+    tcase_add_test(t, a_segment_whose_first_block_is_bad_is_read_by_the_secret_that_the_next_one_keeps);
+    tcase_add_test(t, a_segment_whose_secret_cannot_be_read_is_told_whole);
+    tcase_add_test(t, what_cannot_be_read_for_a_while_is_not_remembered);
+    tcase_add_test(t, a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure);
+    tcase_add_test(t, a_seal_that_cannot_be_read_costs_nothing);
+    tcase_add_test(t, a_bad_block_is_told_by_one_range);
+    tcase_add_loop_test(t, bad_blocks_beside_other_damage_are_judged_by_the_rules, 0, 8);
+    suite_add_tcase(s, t);
+    return s;
+}
