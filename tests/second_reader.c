@@ -331,7 +331,7 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     if (n < 56 || memcmp(h + 48, "\xff\xffutf9f", 8) != 0) return U9_R_MAGIC;
     if (n < 64) return U9_R_LENGTH;
     f->length = be(h + 56, 8);
-    if (proven == 2 ? f->length > BODY_MAX : f->length < 80 || f->length > BODY_MAX + 121) return U9_R_LENGTH;
+    if ((f->length < 80 && proven != 2) || f->length > BODY_MAX + 121) return U9_R_LENGTH;
     f->p = p; /* magic and F-5 hold */
     f->end = p + 64 + f->length + (-f->length & 15);
     if (f->end - p > n) return U9_R_LENGTH;
@@ -719,7 +719,7 @@ static void read_plain(second_log *g, const second_file *s, place *at)
         gap_plain(g, s, x, f->p, f->p, at->ordinal);
         if (!zeros(s, data, f->end)) say(g, U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end, at->ordinal, 0);
         for (o = 0; o < f->length && (size = value_size(b + o, f->length - o)); o += size) continue;
-        if (o < f->length) {
+        if (o < f->length || o > BODY_MAX) {
             say(g, U9_V_UNKNOWN, U9_R_BODY, s, f->p, f->end, at->ordinal, NOWHERE);
             continue;
         }

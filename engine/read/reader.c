@@ -346,7 +346,7 @@ static u9_err open_plain(u9i_reader *r, u9i_step *step)
     const u9i_frame *f = r->frame;
     r->body = (u9i_body){.kind = f->body_size > 0 ? U9I_BODY_RECORDS : U9I_BODY_EMPTY, .bytes = f->body,
                          .size = f->body_size, .plain = true};
-    if (f->body_size == 0 || u9i_reader_prove(r) == U9_OK) return U9_OK;
+    if (f->body_size == 0 || (f->body_size <= U9I_BODY_MAX && u9i_reader_prove(r) == U9_OK)) return U9_OK;
     return tell_damage(r, step, u9i_reader_facts(r),
                        (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_BODY, .begin = f->offset,
                                          .end = f->end, .ordinal = f->trailer.ordinal, .lost = U9_NOWHERE});

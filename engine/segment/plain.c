@@ -17,7 +17,7 @@ static void number_frame(const u9i_judge *j, u9i_frame *f)
     uint32_t count = 0;
     u9i_record r;
     u9_err err;
-    while ((err = u9i_value_next(&next, &left, &r)) == U9_OK) count++;
+    while ((err = f->body_size > U9I_BODY_MAX ? U9_CORRUPT : u9i_value_next(&next, &left, &r)) == U9_OK) count++;
     f->trailer = (u9i_trailer){.ordinal = j->ordinal, .count = err == U9_END ? count : 0,
                                .offset = f->offset, .previous = j->last};
 }

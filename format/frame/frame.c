@@ -86,8 +86,7 @@ static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8
         return refuse_frame(proof, U9_R_MAGIC); /* [F-6] c */
     if (head < U9I_FRAME_HEADER_SIZE) return refuse_frame(proof, U9_R_LENGTH);
     uint64_t length = u9i_get_be(bytes + 56, 8);
-    if (proof->plain ? length > U9I_BODY_MAX /* [E-2] */
-                     : length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX) /* [F-5] */
+    if ((length < U9I_TRAILER_SIZE && !proof->plain) || length > U9I_PAYLOAD_MAX) /* [F-5] [E-2] */
         return refuse_frame(proof, U9_R_LENGTH);
     *total = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
     return *total <= room ? U9_OK : refuse_frame(proof, U9_R_LENGTH); /* [F-6] d */

@@ -190,6 +190,29 @@ START_TEST(a_payload_that_is_not_values_is_told)
 }
 END_TEST
 
+/* [E-3] The most that a record, and a virtual offset, can be. */
+START_TEST(a_payload_above_the_largest_body_is_told)
+{
+    for (unsigned over = 0; over < 2; over++) {
+        size_t size = (1 << 24) + over;
+        uint8_t *body = malloc(size);
+        memset(body, 0x85, size);
+        body[0] = 0x1e;
+        u9i_set_be(body + 1, 4, size - 5); /* one value */
+        plain_file p = plain_begin(5);
+        plain_frame(&p, body, size);
+        plain_frame(&p, "\x85", 1);
+        save(&p, at("plain.u9"));
+        seen *s = look(at("plain.u9"));
+        ck_assert_uint_eq(s->count, 2 - over);
+        ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_BODY), over);
+        forget(s);
+        plain_free(&p);
+        free(body);
+    }
+}
+END_TEST
+
 /* [E-1] Whatever is damaged in a segment, also its first frames: it stays one, and promises count. */
 START_TEST(a_damaged_segment_is_never_taken_for_a_plain_seed_file)
 {
@@ -498,6 +521,7 @@ Suite *suite_plain(void)
     tcase_add_test(tc, damage_to_a_plain_seed_file_is_unknown_and_costs_its_frame);
     tcase_add_test(tc, a_cut_plain_seed_file_is_read_up_to_the_cut);
     tcase_add_test(tc, a_payload_that_is_not_values_is_told);
+    tcase_add_test(tc, a_payload_above_the_largest_body_is_told);
     tcase_add_test(tc, a_damaged_segment_is_never_taken_for_a_plain_seed_file);
     tcase_add_test(tc, in_a_file_of_both_kinds_of_frames_the_first_decides);
     tcase_add_test(tc, ranges_of_a_plain_seed_file_neither_miss_nor_repeat);
