@@ -39,6 +39,7 @@ typedef struct second_file {
     frame *frames, *open; /* all that are valid, in order; the one at 32, if it is a u9open */
     size_t n_frames;
     int bad_header, foreign, named;
+    const frame *mark; /* the u9mark of which it is the segment [M-4] */
     int is_void; /* 1: a creation cut short; 2: by L-3 */
 } second_file;
 
@@ -401,6 +402,9 @@ static int spare_secret(second_log *g, second_file *s) /* [H-5] */
     for (second_file *k = s + 1; k < g->files + g->n_files; k++)
         if (k->open && num(k->open, 6) == s->number && fits(s, k->open->f[8].at, k->open->f[7].at))
             return 1;
+    if (g->mark && num(g->mark->frames, 3) == s->number &&
+        fits(s, g->mark->frames->f[5].at, g->mark->frames->f[4].at))
+        return 1;
     size = block ? tuple(block + 64, 4096 - 64, &first, &count) : 0;
     if (size && decode(g, &f, block + 64, size) == END && fits(s, f.f[8].at, block)) return 1;
     for (unsigned i = 0; s->n >= 48 && i < 128; i++) {
@@ -428,6 +432,59 @@ static int prepare(second_log *g, second_file *s)
     if (!magic || s->d[7] == 1 || s->open) return 0;
     snprintf(g->error, sizeof g->error, "version %d", s->d[7]);
     return -1;
+}
+
+/* ---- the mark ---- */
+
+/* A slot: a file of one frame [M-2]. 0: nothing there, 1: valid, -1: bad. */
+static int slot(second_log *g, second_file *s, const uint8_t *bytes)
+{
+    uint8_t sum[16];
+    const frame *f;
+    *s = (second_file){.n = 4096, .d = keep(g, 4096 + 32)};
+    memcpy(s->d, bytes, 4096);
+    if (zeros(s, 0, 4096)) return 0;
+    memcpy(s->secret, s->d + 8, 16);
+    hash16(s->secret, 16, s->boundary);
+    if (memcmp(s->d, "\xff\xffutf9\0\1", 8) != 0 || be(s->d + 24, 8)) return -1;
+    find(g, s);
+    f = s->frames;
+    if (!s->n_frames || f->p != 32 || f->kind != MARKED || f->body != s->d + 96) return -1;
+    hash16(s->d, 32, sum);
+    if (!same(f->chain, sum) || !num(f, 3)) return -1;
+    hash16(f->f[5].at, 16, sum);
+    return same(sum, f->f[4].at) && num(f, 6) >= 176 && num(f, 6) <= (uint64_t)1 << 43 &&
+                   num(f, 6) % 16 == 0
+               ? 1
+               : -1;
+}
+
+/* The file .mark: which slot counts, if any [M-3] [M-4]. */
+static void take_mark(second_log *g, const uint8_t *bytes, uint64_t n, unsigned links)
+{
+    uint8_t both[2 * 4096] = {0};
+    second_file *s = (second_file *)(void *)keep(g, 2 * sizeof *s);
+    const frame *a, *b;
+    memcpy(both, bytes, n < sizeof both ? n : sizeof both);
+    for (int i = 0; i < 2; i++) {
+        int is = slot(g, &s[i], both + 4096 * i);
+        g->bad_slots[i] = is < 0;
+        if (is != 1 || links > 1) continue;
+        a = s[i].frames;
+        b = g->mark ? g->mark->frames : NULL;
+        if (!b || num(a, 3) > num(b, 3) || (num(a, 3) == num(b, 3) && num(a, 6) > num(b, 6)))
+            g->mark = &s[i];
+    }
+}
+
+/* Says which slots are bad [M-3]. */
+static void say_slots(second_log *g)
+{
+    second_file none = {0};
+    for (uint64_t i = 0; i < 2; i++)
+        if (g->bad_slots[i])
+            say(g, g->bad_slots[1 - i] ? U9_V_UNKNOWN : U9_V_TORN, U9_R_MARK, &none, 4096 * i,
+                4096 * i + 4096, NOWHERE, 0);
 }
 
 /* ---- one file ---- */
@@ -528,17 +585,20 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
 static void read_file(second_log *g, const second_file *s, const frame *by, uint64_t promise,
                       int last, place *at)
 {
-    uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal;
+    uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal, mark = s->mark ? num(s->mark, 6) : NOWHERE;
     const frame *f, *y = NULL;
+    int met = 0, gap;
     *at = (place){32, at->ordinal, at->chain, NULL};
     for (size_t i = 0; i < s->n_frames; i++) /* */
         if (s->frames[i].durable > promise) promise = s->frames[i].durable;
+    if (s->mark && mark > promise) promise = mark; /* [M-4] */
     if (by) promise = named;
     if (s->open) *at = (place){32, s->open->ordinal, s->open->chain, NULL};
     if (s->bad_header) /* [H-4] */
-        say(g, U9_V_CORRUPT, U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
+        say(g, U9_V_CORRUPT, U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by || s->mark ? 0 : NOWHERE);
     while (at->x < named) {
         f = next(s, at, named);
+        gap = !f;
         if (!f) { /* */
             f = y = from(s, at->x, named);
             if (!y || !(y->previous < promise || promise >= y->p)) break;
@@ -547,6 +607,11 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
             at->x = y->p;
         }
         serve(g, s, f, at, promise, 0);
+        if (met || f->end < mark) continue; /* [M-4] */
+        met = 1;
+        if ((f->end != mark || at->ordinal != num(s->mark, 7) || !same(f->sha, s->mark->f[8].at)) &&
+            !(gap && f->p >= mark))
+            say(g, U9_V_CORRUPT, U9_R_FORK, s, mark, mark, num(s->mark, 7), NOWHERE);
     }
     x = at->x;
     if (by) { /* */
@@ -564,7 +629,10 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         *at = (place){named, ordinal, by->f[11].at, NULL};
         return;
     }
-    if (x < promise) { /* */
+    if (x < promise && promise == mark) { /* [M-4] */
+        say(g, U9_V_CORRUPT, U9_R_MARK, s, x, mark, at->ordinal, between(at->ordinal, num(s->mark, 7)));
+        *at = (place){mark, num(s->mark, 7), s->mark->f[8].at, NULL};
+    } else if (x < promise) { /* */
         say(g, U9_V_CORRUPT, why(s, x, NOWHERE), s, x, promise, at->ordinal,
             between(at->ordinal, y ? y->ordinal : NOWHERE));
         g->damages[g->n_damages - 1].at_most = 1;
@@ -594,6 +662,21 @@ static int cut_short(const second_file *s) /* [L-4] */
     return 1;
 }
 
+/* The segment that the mark is about; a mark of another log promises nothing [M-4]. */
+static void mark_segment(second_log *g)
+{
+    second_file *stop = g->files + g->n_files, *s, *found = NULL;
+    const frame *m = g->mark ? g->mark->frames : NULL;
+    int any = 0, ours = 0;
+    for (s = g->files; m && s < stop; s++) {
+        if (s->open) any = 1;
+        if (s->open && same(s->open->f[1].at, m->f[1].at)) ours = 1;
+        if (same(s->boundary, m->f[4].at) && (!found || s->number == num(m, 3))) found = s;
+    }
+    if (any && !ours) g->mark = NULL;
+    else if (found) found->mark = m;
+}
+
 /* Which files are foreign, and which are void [L-2, L-3, L-4]. */
 static void sort_out(second_log *g)
 {
@@ -607,7 +690,8 @@ static void sort_out(second_log *g)
     }
     for (k = files; k < stop; k++)
         if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6)))) s->named = 1;
-    for (s = files; s < stop; s++) s->is_void = !s->named && !s->foreign && cut_short(s);
+    mark_segment(g);
+    for (s = files; s < stop; s++) s->is_void = !s->named && !s->mark && !s->foreign && cut_short(s);
     for (s = files; s < stop; s++)
         for (k = s + 1; k < stop; k++)
             if (!s->is_void && !k->is_void && same(s->boundary, k->boundary))
@@ -641,8 +725,10 @@ static void walk(second_log *g)
     second_file *stop = g->files + g->n_files, *s, *k, *lower = NULL, gone = {0};
     place at = {0, 0, NULL, NULL};
     uint64_t there, promise;
+    const frame *m;
     g->n_records = g->n_damages = 0;
     g->beyond = 0;
+    say_slots(g);
     for (s = g->files; s < stop; s++) {
         if (s->is_void) {
             if (s->is_void == 1) say(g, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
@@ -669,8 +755,15 @@ static void walk(second_log *g)
         g->end_segment = s->number;
         g->end_offset = at.x;
     }
-    gone.number = lower ? lower->number + 1 : 0;
-    if (sealed(lower)) no_segment(g, U9_R_MISSING, &gone, &at, NOWHERE);
+    m = g->mark ? g->mark->frames : NULL;
+    for (s = g->files; m && s < stop; s++)
+        if (s->mark || (s->open && num(s->open, 6) == num(m, 3))) m = NULL;
+    if (m && g->n_files && num(m, 3) < g->files->number && num(m, 3) < g->trim_segment) m = NULL;
+    gone.number = m ? num(m, 3) : lower ? lower->number + 1 : 0;
+    if (m && !lower) at.ordinal = num(m, 2);
+    if (m) gone.n = num(m, 6);
+    if (m) no_segment(g, U9_R_MARK, &gone, &at, num(m, 7)); /* [M-4] */
+    else if (sealed(lower)) no_segment(g, U9_R_MISSING, &gone, &at, NOWHERE);
     g->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
 }
 
@@ -680,6 +773,26 @@ static uint64_t number_in(const char *name) /* [L-1]; 0 if this is no segment's 
 {
     int fine = strlen(name) == 19 && strspn(name, "0123456789abcdef") == 16;
     return fine && !strcmp(name + 16, ".u9") ? strtoull(name, NULL, 16) : 0;
+}
+
+/* Reads a file of n bytes whole; -1: it cannot be read. */
+static int read_whole(second_log *g, const char *path, uint8_t *bytes, uint64_t n)
+{
+    FILE *in = fopen(path, "rb");
+    int whole = in && fread(bytes, 1, n, in) == n;
+    if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path);
+    if (in) fclose(in);
+    return whole ? 0 : -1;
+}
+
+static int load_mark(second_log *g, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    uint8_t *bytes = keep(g, (uint64_t)st.st_size);
+    int result = read_whole(g, path, bytes, (uint64_t)st.st_size);
+    if (result == 0) take_mark(g, bytes, (uint64_t)st.st_size, (unsigned)st.st_nlink);
+    return result;
 }
 
 /* Takes in a file of n bytes; returns where they are to be put. */
@@ -695,15 +808,8 @@ static uint8_t *take(second_log *g, uint64_t number, uint64_t n)
 static int load(second_log *g, const char *path, uint64_t number)
 {
     struct stat st;
-    FILE *in;
-    int whole;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
-    uint8_t *bytes = take(g, number, (uint64_t)st.st_size);
-    in = fopen(path, "rb");
-    whole = in && fread(bytes, 1, (size_t)st.st_size, in) == (size_t)st.st_size;
-    if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path); /* */
-    if (in) fclose(in);
-    return whole ? 0 : -1;
+    return read_whole(g, path, take(g, number, (uint64_t)st.st_size), (uint64_t)st.st_size);
 }
 
 static int compare(const void *a, const void *b)
@@ -719,7 +825,7 @@ static int judge(second_log *out, int single)
     if (out->n_files) qsort(out->files, out->n_files, sizeof *out->files, compare);
     for (size_t i = out->n_files; !result && i-- > 0;) result = prepare(out, &out->files[i]);
     if (result) return -1;
-    if (!out->n_files ||
+    if ((!out->n_files && !out->mark) ||
         (single && !out->files->n_frames && memcmp(out->files->d, "\xff\xffutf9\0\1", 8) != 0)) {
         snprintf(out->error, sizeof out->error, "no log there");
         return -1;
@@ -752,6 +858,7 @@ int second_read(const char *path, second_log *out)
     while (dir && !result && (e = readdir(dir))) {
         snprintf(name, sizeof name, "%s/%s", path, e->d_name);
         if (number_in(e->d_name)) result = load(out, name, number_in(e->d_name));
+        if (!strcmp(e->d_name, ".mark")) result = load_mark(out, name);
     }
     if (dir) closedir(dir);
     else result = load(out, path, number_in(slash ? slash + 1 : path));
@@ -763,6 +870,8 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < n; i++) {
         uint64_t number = number_in(sources[i].name);
+        if (!single && sources[i].bytes && !strcmp(sources[i].name, ".mark"))
+            take_mark(out, sources[i].bytes, sources[i].size, sources[i].links);
         if (!sources[i].bytes || (!single && !number)) continue;
         memcpy(take(out, number, sources[i].size), sources[i].bytes, sources[i].size);
     }

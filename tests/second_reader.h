@@ -40,6 +40,8 @@ typedef struct second_log {
     uint64_t end_offset;
     uint64_t trim_segment; /* of the last u9trim: first segment kept, 0 if there is none */
     uint64_t trim_ordinal;
+    struct second_file *mark; /* the slot that counts, NULL if none does [M-3] */
+    int bad_slots[2];
     struct second_file *files;
     size_t n_files;
     void **memory; /* everything that second_free gives back */
@@ -54,6 +56,7 @@ typedef struct second_source {
     const char *name; /* without its directory */
     const uint8_t *bytes;
     size_t size;
+    unsigned links; /* names that it has; 0 is 1 */
 } second_source;
 
 /* The same for a log in memory; `single`: one segment file. The bytes are copied. */

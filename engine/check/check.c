@@ -12,6 +12,7 @@ enum { PROGRESS_US = 50000 }; /* at most so often it is told */
 
 /* A host built with an earlier version has a shorter u9_check_options: what is not there is zero. */
 #define CHECK_OPTIONS_FIRST offsetof(u9_check_options, io)
+#define REPORT_FIRST offsetof(u9_report, mark)
 
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
 {
@@ -96,11 +97,50 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
     return U9_OK;
 }
 
+static u9_mark_state state_of(const u9i_catalog *catalog)
+{
+    const u9i_mark *m = &catalog->mark;
+    bool all;
+    if (m->counts < 0) return u9i_mark_bad_slots(m, &all) > 0 ? U9_MARK_DAMAGED : U9_MARK_NONE;
+    return catalog->marks ? U9_MARK_COUNTS : m->linked ? U9_MARK_SHARED : U9_MARK_FOREIGN;
+}
+
+static void note_mark(u9_report *r, const u9i_catalog *catalog)
+{
+    r->mark = state_of(catalog);
+    if (r->mark != U9_MARK_COUNTS) return;
+    const u9i_mark_record *mark = u9i_mark_promise(&catalog->mark);
+    r->mark_segment = mark->segment;
+    r->mark_offset = mark->end.offset;
+    r->mark_ordinal = mark->end.ordinal;
+    r->mark_time_us = mark->time_us;
+}
+
+/* A slot that is damaged is a note; both: what the mark said is not known. No record is lost by it. [M-3] */
+static void tell_bad_slots(u9i_checker *c)
+{
+    const u9i_mark *m = &c->reader.catalog->mark;
+    bool all;
+    if (u9i_mark_bad_slots(m, &all) == 0) return;
+    for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) {
+        if (m->slots[i].state != U9I_SLOT_BAD) continue;
+        char path[4400];
+        u9i_facts file = {.number = 0};
+        memcpy(file.name, u9i_mark_name, strlen(u9i_mark_name) + 1);
+        u9i_damage_site site = {.verdict = all ? U9_V_UNKNOWN : U9_V_TORN, .reason = U9_R_MARK,
+                                .begin = i * U9I_BLOCK, .end = (i + 1) * U9I_BLOCK,
+                                .ordinal = U9_NOWHERE};
+        u9_damage d = u9i_source_damage(c->source, &file, &site, path, sizeof path);
+        u9i_checker_note(c, &d);
+    }
+}
+
 static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
     u9_report *r = c->report;
-    memset(r, 0, sizeof *r);
-    r->size = sizeof *r;
+    size_t size = r->size;
+    memset(r, 0, size);
+    r->size = size;
     r->first_ordinal = U9_NOWHERE;
     u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
@@ -108,6 +148,8 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
+    if (size == sizeof *r) note_mark(r, c->reader.catalog);
+    tell_bad_slots(c);
     return U9_OK;
 }
 
@@ -129,7 +171,7 @@ u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *opti
     u9_err err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
     u9i_checker c = {.options = options, .report = report, .source = &log->source, .out = out};
-    if (report->size != sizeof *report)
+    if (report->size != REPORT_FIRST && report->size != sizeof *report)
         err = u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "report.size is not sizeof(u9_report)");
     if (err == U9_OK) err = begin_check(&c, fault);
     if (err == U9_OK) {

@@ -114,6 +114,7 @@ typedef struct load {
     u9_fault *fault;
     u9i_row row;
     size_t room;
+    u9i_mark mark;
     u9i_trim_record trim;
     bool trims_read;
     char kind[U9I_KIND_MAX + 1];
@@ -197,9 +198,21 @@ static u9i_segment *known(const u9i_catalog *old, const u9i_facts *f)
     return same ? old->segments[low] : NULL;
 }
 
+/* True if two readings of the mark promise the same. */
+static bool same_mark(const u9i_mark *a, const u9i_mark *b)
+{
+    const u9i_mark_record *x = u9i_mark_promise(a), *y = u9i_mark_promise(b);
+    if (x == NULL || y == NULL) return x == y;
+    return x->segment == y->segment && x->end.offset == y->end.offset &&
+           x->end.ordinal == y->end.ordinal && memcmp(x->log, y->log, sizeof x->log) == 0 &&
+           memcmp(x->boundary, y->boundary, sizeof x->boundary) == 0 &&
+           memcmp(x->end.chain, y->end.chain, sizeof x->end.chain) == 0;
+}
+
 /* True if nothing changed since, and nothing was in doubt. */
 static bool is_current(const load *l)
 {
+    if (l->old && !same_mark(&l->old->mark, &l->mark)) return false;
     if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l->old, &l->row.facts[i]);
@@ -208,7 +221,7 @@ static bool is_current(const load *l)
     return true;
 }
 
-/* Copies of the secret of segment i in the u9opens of those behind it. NULL without memory. */
+/* Copies of the secret of segment i in the u9opens of those behind it, and in the mark. NULL without memory. */
 static u9i_spare *list_spares(const load *l, size_t i, size_t *count)
 {
     u9i_spare *spares = NULL;
@@ -221,6 +234,12 @@ static u9i_spare *list_spares(const load *l, size_t i, size_t *count)
         spares = more;
         spares[(*count)++] = (u9i_spare){f->open.before_boundary, f->open.before_secret};
     }
+    const u9i_mark_record *mark = l->row.mark;
+    if (mark == NULL || mark->segment != l->row.facts[i].number) return spares;
+    u9i_spare *more = realloc(spares, (*count + 1) * sizeof *more);
+    if (more == NULL) return spares;
+    more[(*count)++] = (u9i_spare){mark->boundary, mark->secret};
+    spares = more;
     return spares;
 }
 
@@ -232,8 +251,9 @@ static bool keep_facts(const load *l, u9i_facts *f)
     bool newest = f->newest;
     *f = s->facts;
     f->newest = newest;
-    f->first = f->is_void = f->sealed_before = f->named = false;
+    f->first = f->is_void = f->sealed_before = f->named = f->marked = false;
     memset(&f->at, 0, sizeof f->at);
+    memset(&f->mark, 0, sizeof f->mark);
     f->tail = U9I_TAIL_NONE;
     f->wrong = U9_R_NONE;
     return true;
@@ -309,6 +329,7 @@ static u9_err load_row(load *l)
         return u9i_fault(l->fault, err, U9I_AT(.path = l->source->path), "out of memory");
     l->row.is_trimmed = is_trimmed;
     l->row.ctx = l;
+    l->row.mark = u9i_mark_promise(&l->mark);
     if (l->old) memcpy(l->kind, l->old->kind, sizeof l->kind);
     for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) /* successors first: they hold spares */
         if (!keep_facts(l, &l->row.facts[i - 1])) err = probe_file(l, i - 1);
@@ -381,6 +402,8 @@ static u9i_catalog *build_catalog(load *l)
     if (c == NULL) return NULL;
     atomic_init(&c->references, 1);
     c->trim = l->trim;
+    c->mark = l->mark;
+    c->marks = l->row.mark != NULL;
     memcpy(c->log, l->row.log, sizeof c->log);
     memcpy(c->kind, l->kind, sizeof c->kind);
     c->missing = l->row.missing;
@@ -398,11 +421,20 @@ static u9i_catalog *build_catalog(load *l)
     return NULL;
 }
 
+static u9_err read_mark(load *l)
+{
+    int sys = u9i_mark_read(l->source->dir, &l->mark);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
+                     "cannot read the log's mark");
+}
+
 /* With the source's lock held. */
 static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 {
     load l = {.source = s, .old = s->current, .fault = fault};
-    u9_err err = list_files(&l);
+    u9_err err = read_mark(&l); /* first: what it promises is there by then [M-3] */
+    if (err == U9_OK) err = list_files(&l);
     if (err == U9_OK && !is_current(&l)) {
         err = load_surely(&l);
         u9i_catalog *c = err == U9_OK ? build_catalog(&l) : NULL;

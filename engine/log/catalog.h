@@ -13,6 +13,7 @@
 #ifndef U9I_CATALOG_H
 #define U9I_CATALOG_H
 
+#include "engine/log/mark.h"
 #include "engine/segment/iterator.h"
 #include "format/base/fault.h"
 
@@ -20,6 +21,7 @@
 typedef struct u9i_missing {
     uint64_t number;
     size_t before; /* index of the segment in the row that comes behind it */
+    bool marked;   /* it is the mark's, which says up to where it was durable [M-4] */
 } u9i_missing;
 
 typedef struct u9i_catalog {
@@ -28,6 +30,8 @@ typedef struct u9i_catalog {
     size_t count;
     u9i_missing *missing;
     size_t missing_count;
+    u9i_mark mark;               /* as it was read before the directory was listed [M-3] */
+    bool marks;                  /* it promises something of this log [M-4] */
     u9i_trim_record trim;        /* the highest, if one was looked for: where a segment is missing */
     uint8_t log[16];             /* the log's id, from the first u9open */
     char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */

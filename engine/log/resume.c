@@ -44,6 +44,9 @@ static int keep_last(void *ctx, const char *name)
 static u9_err refuse_broken(const search *s)
 {
     const u9i_catalog *c = s->catalog;
+    if (c->mark.sys != 0)
+        return u9i_fault(s->fault, U9_IO, U9I_AT(.path = s->source->path, .sys = c->mark.sys, .rule = "M-3"),
+                         "cannot read the log's mark");
     if (c->missing_count > 0) {
         char name[20];
         u9i_segment_name(c->missing[0].number, name);
@@ -57,7 +60,7 @@ static u9_err refuse_broken(const search *s)
         if (f->wrong != U9_R_NONE && !f->is_void)
             return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
                              "the segment belongs to another log or another place");
-        if (!u9i_facts_skipped(f) && f->barren && !f->named)
+        if (!u9i_facts_skipped(f) && f->barren && !f->named && !f->marked)
             return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
                              "the segment's header is damaged beyond help, or it is no segment");
     }
@@ -140,6 +143,13 @@ static u9_err read_end_keys(const search *s, u9i_segment *segment, u9i_end_keys 
     return err;
 }
 
+/* True if nothing was promised behind the u9end that closes the segment. */
+static bool is_closed(const u9i_facts *f)
+{
+    return f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open &&
+           !(f->marked && f->mark.offset > f->end_frame.end); /* [M-4] */
+}
+
 /* The session goes on in the closed segment, or behind it in a new one. [S-5] */
 static u9_err take_closed(const search *s, u9i_plan *p, u9i_segment *segment, bool goes_on)
 {
@@ -187,7 +197,7 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     u9_err err = U9_OK;
     *found = false;
     if (u9i_facts_skipped(f)) return U9_OK;
-    if (f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open) {
+    if (is_closed(f)) {
         *found = true;
         err = take_closed(s, p, segment, f->newest && f->header == U9_OK && f->size < segment_size);
     } else {
@@ -208,6 +218,9 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     p->number = c->count ? u9i_catalog_facts(c, c->count - 1)->number + 1 : 1;
     memcpy(p->kind, c->kind, sizeof p->kind);
     memcpy(p->log, c->log, sizeof p->log);
+    p->first_ordinal = c->trim.ordinal; /* 0 where nothing was trimmed */
+    const u9i_mark_record *mark = u9i_mark_promise(&c->mark);
+    if (mark && p->number <= mark->segment) p->number = mark->segment + 1;
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);

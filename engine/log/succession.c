@@ -58,13 +58,13 @@ static bool succeed(u9i_row *row, size_t k)
     return true;
 }
 
-/* True for a creation cut short: it is blank, and no other segment names it. [L-4] */
+/* True for a creation cut short: it is blank, and no other segment names it, nor the mark. [L-4] */
 static bool cut_short(const u9i_row *row, const u9i_facts *f)
 {
     const u9i_facts *end = row->facts + row->count;
     for (const u9i_facts *k = f + 1; f->blank && k < end; k++)
         if (k->has_open && k->open.before_segment == f->number) return false;
-    return f->blank;
+    return f->blank && !f->marked;
 }
 
 /* Two files with one boundary are one file twice: the one whose number is wrong is foreign. [L-4] */
@@ -95,9 +95,59 @@ static bool read_seals(u9i_row *row)
     return sealed == NULL || add_missing(row, sealed->number + 1, row->count); /* [L-4] */
 }
 
+/* True if the mark is not this log's: no u9open that can be read has its log id. */
+static bool mark_is_foreign(const u9i_row *row)
+{
+    bool any = false;
+    for (size_t i = 0; i < row->count; i++) {
+        const u9i_facts *f = &row->facts[i];
+        if (f->has_open && memcmp(f->open.log, row->mark->log, sizeof f->open.log) == 0) return false;
+        any |= f->has_open;
+    }
+    return any;
+}
+
+/* Which segment the mark is about, by its boundary. A foreign mark, or one of a trimmed segment, promises nothing. [M-4] */
+static void place_mark(u9i_row *row)
+{
+    u9i_facts *at = NULL;
+    if (row->mark && mark_is_foreign(row)) row->mark = NULL;
+    if (row->mark == NULL) return;
+    for (size_t i = 0; i < row->count; i++) {
+        u9i_facts *f = &row->facts[i];
+        bool fits = memcmp(f->secret.boundary, row->mark->boundary, U9I_HASH_SIZE) == 0;
+        if (fits && (at == NULL || f->number == row->mark->segment)) at = f;
+    }
+    if (at == NULL && row->count > 0 && row->mark->segment < row->facts[0].number &&
+        row->is_trimmed(row->ctx, row->mark->segment))
+        row->mark = NULL;
+    if (at == NULL) return;
+    at->marked = true;
+    at->mark = row->mark->end;
+}
+
+/* The mark's segment is gone: the mark can tell what was in it, and in those that a seal says must follow. [M-4] */
+static bool miss_marked(u9i_row *row)
+{
+    size_t before = 0;
+    if (row->mark == NULL) return true;
+    for (size_t i = 0; i < row->count; i++) {
+        if (row->facts[i].marked) return true;
+        before += row->facts[i].number <= row->mark->segment;
+    }
+    u9i_missing *last = row->missing_count ? &row->missing[row->missing_count - 1] : NULL;
+    bool sealed = last && last->before == row->count && before == row->count;
+    if (sealed) last->number = row->mark->segment;
+    else if (last && last->number == row->mark->segment) return true; /* a later u9open says what it was */
+    else if (!add_missing(row, row->mark->segment, before)) return false;
+    row->missing[row->missing_count - 1].marked = true;
+    return true;
+}
+
 bool u9i_row_link(u9i_row *row)
 {
-    if (row->count == 0) return true;
+    if (!row->single) place_mark(row);
+    if (row->count == 0) return miss_marked(row);
     row->facts[0].first = row->facts[0].number == 1;
     row->facts[row->count - 1].newest = true;
     if (row->single) return true;
@@ -108,5 +158,5 @@ bool u9i_row_link(u9i_row *row)
         if (row->facts[k - 1].has_open) prove_place(row, k - 1);
     for (size_t k = 0; k < row->count; k++)
         if (row->facts[k].has_open && !succeed(row, k)) return false;
-    return read_seals(row);
+    return read_seals(row) && miss_marked(row);
 }

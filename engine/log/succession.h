@@ -14,6 +14,7 @@ typedef struct u9i_row {
     size_t missing_count;
     uint8_t log[16];
     bool single; /* a file alone: what comes before is not looked at [L-8] */
+    const u9i_mark_record *mark; /* what the log's mark promises; NULL: nothing [M-4] */
     /* True if a valid u9trim says that segment number `gone` is not kept. */
     bool (*is_trimmed)(void *ctx, uint64_t gone);
     void *ctx;

@@ -33,9 +33,12 @@ typedef struct u9i_facts {
     u9i_position at;
     u9i_tail tail;
     u9_reason wrong;    /* U9_R_FOREIGN: not of this log, or not in this place [L-4] */
+
+    bool marked;        /* the log's mark says that this one is durable up to: [M-4] */
+    u9i_position mark;
 } u9i_facts;
 
-/* A copy of a segment's secret in a later one's u9open, and the boundary that it belongs to. [H-5] */
+/* A copy of a segment's secret in a later one's u9open or in the mark, and the boundary that it belongs to. [H-5] */
 typedef struct u9i_spare {
     const uint8_t *boundary, *secret; /* borrow */
 } u9i_spare;

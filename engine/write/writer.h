@@ -87,6 +87,12 @@ U9_MUST_CHECK u9_err u9i_writer_append(u9i_writer *writer, const u9_entry *entri
 U9_MUST_CHECK u9_err u9i_writer_append_alone(u9i_writer *writer, const u9_entry *entries, size_t count,
                                              u9_fault *fault);
 
+/* Where everything before is durable, as a mark says it; false: nowhere yet in the present file. [M-5] */
+bool u9i_writer_mark(const u9i_writer *writer, u9i_mark_record *out);
+
+/* Begins the session at once, durably: a log that is made. [M-6] */
+U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
+
 /* The ordinal of the next record. */
 static inline uint64_t u9i_writer_next(const u9i_writer *w)
 {

@@ -59,6 +59,8 @@ static const struct {
     [U9_R_UNCLOSED] = {"unclosed", "R-6", "the writer is still at it, or did not close"},
     [U9_R_SEAL] = {"seal", "R-8", "what stands behind the segment's end is unfinished or damaged"},
     [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
+    [U9_R_FORK] = {"fork", "M-4", "the log goes on otherwise than was promised"},
+    [U9_R_MARK] = {"mark", "M-4", "what the log's mark tells is not there"},
 };
 
 enum { REASONS = sizeof reasons / sizeof reasons[0] };

@@ -41,7 +41,9 @@ typedef enum u9_reason {
     U9_R_FOREIGN = 15,   /* a segment of another log, or in another's place */
     U9_R_UNCLOSED = 16,  /* the writer did not close: the end of the log is where its frames end */
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
-    U9_R_BLANK = 18      /* a segment's creation was cut short: nothing in it was ever promised */
+    U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
+    U9_R_FORK = 19,      /* what was promised is not what the log went on with */
+    U9_R_MARK = 20       /* the log ends before its mark, or (no record is lost) the mark is damaged */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */
@@ -64,6 +66,15 @@ typedef struct u9_damage {
 
 /* Told of each damage, in the order of the log. Must not call back into the same handle. */
 typedef void u9_damage_fn(void *ctx, const u9_damage *damage);
+
+/* What confirms the end of a log from outside of its segments (SPEC.md, M-4). */
+typedef enum u9_mark_state {
+    U9_MARK_NONE = 0, /* nothing: there is no mark, or nothing in it yet */
+    U9_MARK_COUNTS,   /* its mark: a log that ends before it is CORRUPT */
+    U9_MARK_SHARED,   /* nothing: its mark has other names (hard links), and may be a copy's */
+    U9_MARK_FOREIGN,  /* nothing: its mark is of another log, or of a trimmed segment */
+    U9_MARK_DAMAGED   /* nothing: no slot of its mark can be read */
+} u9_mark_state;
 
 /* What a check found. Totals over all segments. */
 typedef struct u9_report {
@@ -91,7 +102,12 @@ typedef struct u9_report {
     uint8_t last_key[512];
     size_t first_key_size;    /* 0 if there is none */
     size_t last_key_size;
-} u9_report;
+    u9_mark_state mark;       /* what confirms the end from outside; COUNTS: all was durable up to */
+    uint64_t mark_segment;    /*   this segment, */
+    uint64_t mark_offset;     /*   this offset in it, */
+    uint64_t mark_ordinal;    /*   and in front of this record, */
+    uint64_t mark_time_us;    /*   as was written then */
+} u9_report; /* an earlier version's, without what comes from `mark` on, is taken as well */
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);

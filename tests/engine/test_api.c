@@ -58,14 +58,16 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_MISSING, "missing", "L-4"},  {U9_R_FOREIGN, "foreign", "L-4"},
         {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
         {U9_R_BLANK, "blank", "L-4"},
+        {U9_R_FORK, "fork", "M-4"},
+        {U9_R_MARK, "mark", "M-4"},
     };
-    for (int i = 0; i < 19; i++) {
+    for (int i = 0; i < 21; i++) {
         ck_assert_int_eq(rows[i].reason, i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
     }
-    for (int i = -1; i < 30; i += i < 0 ? 20 : 1) {
+    for (int i = -1; i < 40; i += i < 0 ? 30 : 1) {
         ck_assert_str_eq(u9_reason_name((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_text((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_rule((u9_reason)i), "");
@@ -93,7 +95,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     if (sizeof(void *) != 8) return;
     ck_assert_uint_eq(sizeof(u9_options), 72);
     ck_assert_uint_eq(sizeof(u9_check_options), 40);
-    ck_assert_uint_eq(sizeof(u9_report), 1784);
+    ck_assert_uint_eq(sizeof(u9_report), 1824);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
     ck_assert_uint_eq(sizeof(u9_damage), 64);
@@ -105,6 +107,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_muid), 24);
     ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
     ck_assert_uint_eq(offsetof(u9_check_options, io), 32);
+    ck_assert_uint_eq(offsetof(u9_report, mark), 1784);
 }
 END_TEST
 
