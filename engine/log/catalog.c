@@ -28,6 +28,8 @@ void u9i_catalog_unref(u9i_catalog *c)
     for (size_t i = 0; i < c->count; i++) u9i_segment_unref(c->segments[i]);
     free(c->segments);
     free(c->missing);
+    free(c->branches);
+    free(c->pieces);
     free(c);
 }
 

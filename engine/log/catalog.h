@@ -24,6 +24,28 @@ typedef struct u9i_missing {
     bool marked;   /* it is the mark's, which says up to where it was durable [M-4] */
 } u9i_missing;
 
+/* A stretch of a segment that belongs to a branch: the valid frames that begin in [begin, end). */
+typedef struct u9i_piece {
+    size_t segment;      /* index in the catalog's segments; of the row only as a branch's first piece */
+    uint64_t begin, end; /* U9_NOWHERE: the end of the file */
+} u9i_piece;
+
+/*
+ * What went on from a copy of the log, and holds promised records that are off the row. [L-9] Salvage can take it
+ * apart from the row, piece after piece:
+ *
+ *     for (size_t b = 0; b < c->branch_count; b++)
+ *         for (size_t i = 0; i < c->branches[b].count; i++)
+ *             ... c->pieces[c->branches[b].first + i] ...
+ */
+typedef struct u9i_branch {
+    size_t first, count;  /* its pieces, from where it leaves the row to its end; count is at least 1 */
+    size_t leaves;        /* the segment behind whose `at` it goes on, of the row or of another branch; */
+    u9i_position at;      /*   U9I_NOT_THERE: that is not there */
+} u9i_branch;
+
+#define U9I_NOT_THERE SIZE_MAX
+
 typedef struct u9i_catalog {
     atomic_uint references;
     u9i_segment **segments; /* ascending numbers */
@@ -32,6 +54,10 @@ typedef struct u9i_catalog {
     size_t missing_count;
     u9i_mark mark;               /* as it was read before the directory was listed [M-3] */
     bool marks;                  /* it promises something of this log [M-4] */
+    u9i_branch *branches; /* those with the highest numbers first */
+    size_t branch_count;
+    u9i_piece *pieces;
+    size_t piece_count;
     u9i_trim_record trim;        /* the highest, if one was looked for: where a segment is missing */
     uint8_t log[16];             /* the log's id, from the first u9open */
     char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */

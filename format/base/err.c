@@ -4,6 +4,9 @@
 #include <u9/check.h>
 #include <u9/err.h>
 
+#include <stdbool.h>
+#include <stddef.h>
+
 const char *u9_err_name(u9_err err)
 {
     switch (err) {
@@ -59,23 +62,29 @@ static const struct {
     [U9_R_UNCLOSED] = {"unclosed", "R-6", "the writer is still at it, or did not close"},
     [U9_R_SEAL] = {"seal", "R-8", "what stands behind the segment's end is unfinished or damaged"},
     [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
-    [U9_R_FORK] = {"fork", "M-4", "the log goes on otherwise than was promised"},
+    [U9_R_FORK] = {"fork", "L-9", "promised records stand off the log's row of segments: it was continued twice"},
     [U9_R_MARK] = {"mark", "M-4", "what the log's mark tells is not there"},
+    [U9_R_NAME] = {"name", "L-2", "the file is not named by its segment's number, or is another file's copy"},
 };
 
 enum { REASONS = sizeof reasons / sizeof reasons[0] };
 
+static bool is_reason(u9_reason reason)
+{
+    return (unsigned)reason < REASONS && reasons[reason].name != NULL;
+}
+
 const char *u9_reason_name(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].name : "?";
+    return is_reason(reason) ? reasons[reason].name : "?";
 }
 
 const char *u9_reason_text(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].text : "?";
+    return is_reason(reason) ? reasons[reason].text : "?";
 }
 
 const char *u9_reason_rule(u9_reason reason)
 {
-    return (unsigned)reason < REASONS ? reasons[reason].rule : "";
+    return is_reason(reason) ? reasons[reason].rule : "";
 }

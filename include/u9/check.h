@@ -42,8 +42,9 @@ typedef enum u9_reason {
     U9_R_UNCLOSED = 16,  /* the writer did not close: the end of the log is where its frames end */
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
     U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
-    U9_R_FORK = 19,      /* what was promised is not what the log went on with */
-    U9_R_MARK = 20       /* the log ends before its mark, or (no record is lost) the mark is damaged */
+    U9_R_FORK = 19,      /* promised records that the log's row of segments leaves out: the log was copied, and both went on */
+    U9_R_MARK = 20,      /* the log ends before its mark, or (no record is lost) the mark is damaged */
+    U9_R_NAME = 23       /* a segment's file has another name than its number, or holds one that another file holds */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */

@@ -57,17 +57,16 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_BODY, "body", "B-1"},        {U9_R_CUT, "cut", "R-5"},
         {U9_R_MISSING, "missing", "L-4"},  {U9_R_FOREIGN, "foreign", "L-4"},
         {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
-        {U9_R_BLANK, "blank", "L-4"},
-        {U9_R_FORK, "fork", "M-4"},
-        {U9_R_MARK, "mark", "M-4"},
+        {U9_R_BLANK, "blank", "L-4"},       {U9_R_FORK, "fork", "L-9"},
+        {U9_R_MARK, "mark", "M-4"},         {U9_R_NAME, "name", "L-2"},
     };
-    for (int i = 0; i < 21; i++) {
-        ck_assert_int_eq(rows[i].reason, i);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (i < 21) ck_assert_int_eq(rows[i].reason, i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
     }
-    for (int i = -1; i < 40; i += i < 0 ? 30 : 1) {
+    for (int i = -1; i < 40; i += i < 0 ? 26 : 1) {
         ck_assert_str_eq(u9_reason_name((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_text((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_rule((u9_reason)i), "");

@@ -121,7 +121,7 @@ static u9_verdict verdict(char **line)
 static u9_reason reason(char **line)
 {
     const char *text = word(line);
-    for (u9_reason r = U9_R_NONE; r <= U9_R_BLANK; r++)
+    for (u9_reason r = U9_R_NONE; r <= U9_R_NAME; r++)
         if (strcmp(u9_reason_name(r), text) == 0) return r;
     ck_abort_msg("'%s' is no reason", text);
 }
