@@ -38,6 +38,7 @@
     X(frame)   \
     X(body)    \
     X(control) \
+    X(mark_slot) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \

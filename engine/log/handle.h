@@ -2,7 +2,7 @@
  * engine/log/handle.h: what is behind a u9_log.
  *
  * Room: engine/log
- * Sees: include format/base engine/os engine/segment engine/write
+ * Sees: include format/base format/frame engine/os engine/segment engine/write
  *
  * The room owns a log as a whole: its handle, the segments in a row, and where it goes on.
  */

@@ -20,7 +20,7 @@ START_TEST(the_numbers_of_errors_are_pinned)
         {U9_VERSION, -6, "VERSION"}, {U9_LIMIT, -7, "LIMIT"},   {U9_LOCKED, -8, "LOCKED"},
         {U9_STATE, -9, "STATE"},    {U9_POISONED, -10, "POISONED"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         ck_assert_int_eq(rows[i].err, rows[i].number);
         ck_assert_str_eq(u9_err_name(rows[i].err), rows[i].name);
     }
@@ -60,7 +60,7 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_BLANK, "blank", "L-4"},       {U9_R_FORK, "fork", "L-9"},
         {U9_R_MARK, "mark", "M-4"},         {U9_R_NAME, "name", "L-2"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         if (i < 21) ck_assert_int_eq(rows[i].reason, i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
