@@ -49,6 +49,7 @@
     X(executor) \
     X(writer)  \
     X(log)     \
+    X(mark) \
     X(ship) \
     X(link) \
     X(reference) \

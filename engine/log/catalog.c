@@ -423,7 +423,7 @@ static u9i_catalog *build_catalog(load *l)
     return NULL;
 }
 
-static u9_err read_mark(load *l)
+static u9_err load_mark(load *l)
 {
     int sys = u9i_mark_read(l->source->dir, &l->mark);
     if (sys == 0) return U9_OK;
@@ -435,7 +435,7 @@ static u9_err read_mark(load *l)
 static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 {
     load l = {.source = s, .old = s->current, .fault = fault};
-    u9_err err = read_mark(&l); /* first: what it promises is there by then [M-3] */
+    u9_err err = load_mark(&l); /* first: what it promises is there by then [M-3] */
     if (err == U9_OK) err = list_files(&l);
     if (err == U9_OK && !is_current(&l)) {
         err = load_surely(&l);

@@ -109,21 +109,21 @@ static int make_zeroed(u9i_dir *dir, const char *name, u9i_file **out)
 }
 
 /* In place of one that has other names, which stays what it is for them. */
-static int replace_file(u9i_marker *m)
+static int replace_mark(u9i_marker *m)
 {
     int err = make_zeroed(m->dir, new_name, &m->file);
     if (err == 0) err = u9i_dir_rename(m->dir, new_name, u9i_mark_name);
     return err == 0 ? u9i_dir_sync(m->dir) : err;
 }
 
-static int make_file(u9i_marker *m)
+static int make_mark(u9i_marker *m)
 {
     int err = make_zeroed(m->dir, u9i_mark_name, &m->file);
     return err == 0 ? u9i_dir_sync(m->dir) : err;
 }
 
 /* The file that is there, at its full size. */
-static int open_file(u9i_marker *m)
+static int open_mark(u9i_marker *m)
 {
     uint64_t size;
     int err = u9i_file_open(m->dir, u9i_mark_name, U9I_OPEN_WRITE, &m->file);
@@ -136,9 +136,9 @@ u9_err u9i_marker_make(u9i_marker *m, u9_fault *fault)
 {
     if (m->file) return U9_OK;
     bool fresh = !m->known.there || m->replace;
-    int err = !m->known.there ? -ENOENT : m->replace ? replace_file(m) : open_file(m);
+    int err = !m->known.there ? -ENOENT : m->replace ? replace_mark(m) : open_mark(m);
     if (err == -ENOENT) { /* or not there any more */
-        err = make_file(m);
+        err = make_mark(m);
         fresh = true;
     }
     if (err == 0 && m->queue == NULL) err = u9i_queue_open(m->dir->env, NULL, 0, 0, &m->queue);
@@ -209,7 +209,7 @@ void u9i_marker_begin(u9i_marker *m, const u9i_mark_record *mark)
 }
 
 /* What was submitted is done. */
-static void take_result(u9i_marker *m, int64_t result)
+static void take_outcome(u9i_marker *m, int64_t result)
 {
     if (result < 0) {
         (void)fail(m, (int)result, m->stage == U9I_MARKER_WRITING ? "write" : "sync");
@@ -231,7 +231,7 @@ static void go_on(u9i_marker *m, uint64_t deadline_us)
     while (m->stage != U9I_MARKER_IDLE) {
         int n = u9i_queue_wait(m->queue, &c, 1, deadline_us);
         if (n == 0 && deadline_us != U9I_FOREVER) return;
-        if (n != 0) take_result(m, n < 0 ? n : c.result);
+        if (n != 0) take_outcome(m, n < 0 ? n : c.result);
     }
 }
 

@@ -17,7 +17,9 @@ static int ask_plans(sim_kind kind, const char *path, bool *half)
     int err = 0;
     const char *slash = strrchr(path, '/');
     *half = false;
-    if (world.spared && strcmp(slash ? slash + 1 : path, world.spared) == 0) return 0;
+    const char *name = slash ? slash + 1 : path;
+    if (world.spared && strcmp(name, world.spared) == 0) return 0;
+    if (world.aimed && strcmp(name, world.aimed) != 0) return 0;
     for (unsigned i = 0; i < world.plan_count; i++) { /* all count the call; the first decides */
         sim_plan *p = &world.plans[i];
         if (p->kind != SIM_ANY && p->kind != kind) continue;
@@ -144,6 +146,13 @@ void sim_spare(const char *name)
 {
     pthread_mutex_lock(&world.lock);
     world.spared = name;
+    pthread_mutex_unlock(&world.lock);
+}
+
+void sim_aim(const char *name)
+{
+    pthread_mutex_lock(&world.lock);
+    world.aimed = name;
     pthread_mutex_unlock(&world.lock);
 }
 

@@ -108,6 +108,7 @@ void sim_fail(sim_kind kind, unsigned nth, int error, bool sticky);
 void sim_fail_half(unsigned nth, int error);
 /* Plans pass by files of this name, and do not count what is done with them; NULL: none. Until sim_begin. */
 void sim_spare(const char *name);
+void sim_aim(const char *name); /* the reverse: plans look at no other files */
 /* Drops all plans. */
 void sim_mend(void);
 /* How many calls failed by a plan since sim_begin. */

@@ -169,6 +169,7 @@ typedef struct sim_world {
     sim_plan plans[SIM_PLANS_MAX];
     unsigned plan_count, fired;
     const char *spared; /* the name that plans pass by; NULL: none */
+    const char *aimed;  /* the only name that plans look at; NULL: all are */
     sim_order order;
     bool held;
     sim_kind hold;
