@@ -16,10 +16,14 @@ static void catalog_check(const u9i_catalog *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        assert(i == 0 || u9i_catalog_facts(c, i - 1)->number < f->number);
-        assert(f->newest == (i + 1 == c->count));
+        assert(i == 0 || u9i_catalog_facts(c, i - 1)->number <= f->number);
     }
-    for (size_t i = 0; i < c->missing_count; i++) assert(c->missing[i].before <= c->count);
+    for (size_t i = 0; i < c->missing_count; i++)
+        assert(c->missing[i].before <= c->count &&
+               (i == 0 || c->missing[i - 1].before <= c->missing[i].before));
+    for (size_t i = 0; i < c->branch_count; i++)
+        assert(c->branches[i].count > 0 && c->branches[i].first + c->branches[i].count <= c->piece_count);
+    for (size_t i = 0; i < c->piece_count; i++) assert(c->pieces[i].segment < c->count);
 }
 
 void u9i_catalog_unref(u9i_catalog *c)
@@ -108,6 +112,12 @@ u9_err u9i_source_iterate(u9i_source *s, u9i_segment *segment, const u9i_positio
                      err == U9_IO ? "cannot open the segment" : "out of memory");
 }
 
+/* A copy of a segment's secret, where it was found. [H-5] */
+typedef struct spare {
+    uint64_t number; /* of the segment that it is of */
+    u9i_spare copy;
+} spare;
+
 /* A catalog on its way. */
 typedef struct load {
     u9i_source *source;
@@ -117,16 +127,21 @@ typedef struct load {
     u9i_row row;
     size_t room;
     u9i_mark mark;
+    const u9i_segment **known; /* those of `old`, by name */
+    spare *spares;             /* by number */
+    spare **by_boundary;       /* the same */
+    size_t spare_count;
     u9i_trim_record trim;
     bool trims_read;
     char kind[U9I_KIND_MAX + 1];
+    u9_err failed; /* why the row could not look into a file */
 } load;
 
 static int add_name(void *ctx, const char *name)
 {
     load *l = ctx;
-    uint64_t number = u9i_segment_number(name);
-    if (number == 0 && !l->row.single) return 0;
+    uint64_t number = 0;
+    if (!u9i_segment_named(name, &number) && !l->row.single) return 0;
     if (l->row.count == l->room) {
         size_t room = l->room ? l->room * 2 : 16;
         u9i_facts *more = realloc(l->row.facts, room * sizeof *more);
@@ -137,14 +152,14 @@ static int add_name(void *ctx, const char *name)
     u9i_facts *f = &l->row.facts[l->row.count++];
     memset(f, 0, sizeof *f);
     snprintf(f->name, sizeof f->name, "%s", name);
-    f->number = number;
+    f->number = f->in_name = number;
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
     const u9i_facts *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return x->in_name < y->in_name ? -1 : x->in_name > y->in_name;
 }
 
 /* A name that a listing gave twice, as one may while names change, is there once. */
@@ -152,7 +167,7 @@ static void drop_doubles(u9i_row *row)
 {
     size_t n = row->count > 0;
     for (size_t i = 1; i < row->count; i++)
-        if (row->facts[i].number != row->facts[n - 1].number) row->facts[n++] = row->facts[i];
+        if (row->facts[i].in_name != row->facts[n - 1].in_name) row->facts[n++] = row->facts[i];
     row->count = n;
 }
 
@@ -166,7 +181,7 @@ static u9_err list_files(load *l)
     if (sys != 0)
         return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
                          U9I_AT(.path = l->source->path, .sys = -sys), "cannot list the directory");
-    if (l->row.count > 1) qsort(l->row.facts, l->row.count, sizeof *l->row.facts, by_number);
+    if (l->row.count > 1) qsort(l->row.facts, l->row.count, sizeof *l->row.facts, by_name);
     drop_doubles(&l->row);
     for (size_t i = 0; i < l->row.count; i++) {
         u9i_facts *f = &l->row.facts[i];
@@ -184,20 +199,42 @@ static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
            (a->identity[0] != 0 || a->identity[1] != 0);
 }
 
-/* What was known of a file that is as it was; NULL: nothing. */
-static u9i_segment *known(const u9i_catalog *old, const u9i_facts *f)
+static int by_known_name(const void *a, const void *b)
 {
-    size_t low = 0, high = old ? old->count : 0;
+    return by_name(&(*(u9i_segment *const *)a)->facts, &(*(u9i_segment *const *)b)->facts);
+}
+
+/* The segments of the old catalog, by name. False: out of memory. */
+static bool sort_known(load *l)
+{
+    size_t count = l->old ? l->old->count : 0;
+    if (count == 0) return true;
+    l->known = malloc(count * sizeof *l->known);
+    if (l->known == NULL) return false;
+    for (size_t i = 0; i < count; i++) l->known[i] = l->old->segments[i];
+    qsort(l->known, count, sizeof *l->known, by_known_name);
+    return true;
+}
+
+/* What was known of a file that is as it was; NULL: nothing. */
+static u9i_segment *known(const load *l, const u9i_facts *f)
+{
+    size_t low = 0, high = l->old ? l->old->count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (u9i_catalog_facts(old, middle)->number < f->number) low = middle + 1;
+        if (by_name(&l->known[middle]->facts, f) < 0) low = middle + 1;
         else high = middle;
     }
-    if (old == NULL || low == old->count) return NULL;
-    const u9i_facts *g = u9i_catalog_facts(old, low);
-    bool same = g->number == f->number && strcmp(g->name, f->name) == 0 &&
-                same_file(&g->stamp, &f->stamp);
-    return same ? old->segments[low] : NULL;
+    if (l->old == NULL || low == l->old->count) return NULL;
+    const u9i_facts *g = &l->known[low]->facts;
+    bool same = g->in_name == f->in_name && strcmp(g->name, f->name) == 0 && same_file(&g->stamp, &f->stamp);
+    return same ? (u9i_segment *)(uintptr_t)l->known[low] : NULL;
+}
+
+/* True if nothing of a file depends on when it was looked at, and by what light. */
+static bool is_settled(const u9i_facts *f)
+{
+    return f->stray || (f->has_open ? f->header == U9_OK : f->blank && f->is_void);
 }
 
 /* True if two readings of the mark promise the same. */
@@ -217,100 +254,214 @@ static bool is_current(const load *l)
     if (l->old && !same_mark(&l->old->mark, &l->mark)) return false;
     if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
-        const u9i_segment *s = known(l->old, &l->row.facts[i]);
-        if (s == NULL || (!s->facts.has_open && !s->facts.blank)) return false;
+        const u9i_segment *s = known(l, &l->row.facts[i]);
+        if (s == NULL || !(s->facts.has_open || s->facts.blank || s->facts.stray)) return false;
     }
     return true;
 }
 
-/* Copies of the secret of segment i in the u9opens of those behind it, and in the mark. NULL without memory. */
-static u9i_spare *list_spares(const load *l, size_t i, size_t *count)
+static int by_spare_number(const void *a, const void *b)
 {
-    u9i_spare *spares = NULL;
-    *count = 0;
-    for (size_t k = i + 1; k < l->row.count; k++) {
-        const u9i_facts *f = &l->row.facts[k];
-        if (!f->has_open || f->open.before_segment != l->row.facts[i].number) continue;
-        u9i_spare *more = realloc(spares, (*count + 1) * sizeof *more);
-        if (more == NULL) break;
-        spares = more;
-        spares[(*count)++] = (u9i_spare){f->open.before_boundary, f->open.before_secret};
-    }
+    const spare *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_spare_boundary(const void *a, const void *b)
+{
+    return memcmp((*(spare *const *)a)->copy.boundary, (*(spare *const *)b)->copy.boundary, U9I_HASH_SIZE);
+}
+
+/* Copies of secrets, from what u9opens and the mark say of others. False: out of memory. */
+static bool list_spares(load *l)
+{
     const u9i_mark_record *mark = l->row.mark;
-    if (mark == NULL || mark->segment != l->row.facts[i].number) return spares;
-    u9i_spare *more = realloc(spares, (*count + 1) * sizeof *more);
-    if (more == NULL) return spares;
-    more[(*count)++] = (u9i_spare){mark->boundary, mark->secret};
-    spares = more;
-    return spares;
+    free(l->spares);
+    free(l->by_boundary);
+    l->spares = calloc(l->row.count + 1, sizeof *l->spares);
+    l->by_boundary = calloc(l->row.count + 1, sizeof *l->by_boundary);
+    l->spare_count = 0;
+    if (l->spares == NULL || l->by_boundary == NULL) return false;
+    if (mark) l->spares[l->spare_count++] = (spare){mark->segment, {mark->boundary, mark->secret}};
+    for (size_t i = 0; i < l->row.count; i++) {
+        const u9i_open_record *open = &l->row.facts[i].open;
+        if (!l->row.facts[i].has_open || open->before_segment == 0) continue;
+        l->spares[l->spare_count++] = (spare){open->before_segment,
+                                              {open->before_boundary, open->before_secret}};
+    }
+    qsort(l->spares, l->spare_count, sizeof *l->spares, by_spare_number);
+    for (size_t i = 0; i < l->spare_count; i++) l->by_boundary[i] = &l->spares[i];
+    qsort(l->by_boundary, l->spare_count, sizeof *l->by_boundary, by_spare_boundary);
+    return true;
+}
+
+enum { SPARES_MAX = 8 }; /* that are tried on a file: more than one only in forks */
+
+/* Those that may be of this file: by the boundary that stands in it, and then by its name's number. */
+static size_t choose_spares(const load *l, const u9i_facts *f, u9i_spare *out)
+{
+    size_t n = 0, low = 0, high = l->spare_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memcmp(l->by_boundary[middle]->copy.boundary, f->at_first, U9I_HASH_SIZE) < 0) low = middle + 1;
+        else high = middle;
+    }
+    if (low < l->spare_count &&
+        memcmp(l->by_boundary[low]->copy.boundary, f->at_first, U9I_HASH_SIZE) == 0)
+        out[n++] = l->by_boundary[low]->copy;
+    for (low = 0, high = l->spare_count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (l->spares[middle].number < f->in_name) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < l->spare_count && l->spares[low].number == f->in_name && n < SPARES_MAX; low++)
+        out[n++] = l->spares[low].copy;
+    return n;
+}
+
+/* Drops what other segments say. */
+static void forget_others(u9i_facts *f)
+{
+    f->first = f->is_void = f->sealed_before = f->named = f->called = f->misnamed = f->marked = false;
+    memset(&f->at, 0, sizeof f->at);
+    memset(&f->mark, 0, sizeof f->mark);
+    memset(&f->fork, 0, sizeof f->fork);
+    f->tail = U9I_TAIL_NONE;
+    f->wrong = U9_R_NONE;
 }
 
 /* Keeps what is known of a file that is as it was, and says so. A damaged one depends on others: looked at again. */
 static bool keep_facts(const load *l, u9i_facts *f)
 {
-    const u9i_segment *s = known(l->old, f);
-    if (s == NULL || !s->facts.has_open || s->facts.header != U9_OK) return false;
+    const u9i_segment *s = known(l, f);
+    if (s == NULL || !is_settled(&s->facts)) return false;
     bool newest = f->newest;
     *f = s->facts;
     f->newest = newest;
-    f->first = f->is_void = f->sealed_before = f->named = f->marked = false;
-    memset(&f->at, 0, sizeof f->at);
-    memset(&f->mark, 0, sizeof f->mark);
-    f->tail = U9I_TAIL_NONE;
-    f->wrong = U9_R_NONE;
+    forget_others(f);
     return true;
 }
 
-/* Probes one segment and turns failures into faults. */
-static u9_err probe_file(load *l, size_t i)
+/* Opens the file of a segment. A negative errno of something that is no file is told by `stray`. */
+static u9_err open_segment(load *l, u9i_facts *f, u9i_file **out)
 {
-    u9i_facts *f = &l->row.facts[i];
-    u9i_dir *dir = l->source->dir;
+    char path[4400];
+    int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, out);
+    bool other = sys == -EINVAL || sys == -EISDIR || sys == -ELOOP || sys == -ENXIO || sys == -ENOENT;
+    f->stray = other && !l->row.single;
+    if (sys == 0 || f->stray) return U9_OK;
+    return u9i_fault(l->fault, U9_IO,
+                     U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
+                     "cannot open the segment");
+}
+
+/* Probes one segment and turns failures into faults. */
+static u9_err probe_file(load *l, u9i_facts *f, const u9i_spare *spares, size_t count)
+{
     char path[4400];
     u9i_file *file;
-    u9i_source_path(l->source, f->name, path, sizeof path);
-    int sys = u9i_file_open(dir, f->name, U9I_OPEN_READ, &file);
-    if (sys != 0)
-        return u9i_fault(l->fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
-                         "cannot open the segment");
-    size_t count;
-    u9i_spare *spares = list_spares(l, i, &count);
-    sys = u9i_file_size(file, &f->size);
+    u9_err err = open_segment(l, f, &file);
+    if (err != U9_OK || f->stray) return err;
+    int sys = u9i_file_size(file, &f->size);
     u9i_window_turn(l->window, file, NULL);
-    u9_err err = sys ? U9_IO : u9i_probe(f, dir, l->window, spares, count, l->kind);
+    err = sys ? U9_IO : u9i_probe(f, l->source->dir, l->window, spares, count);
     if (sys == 0) sys = -l->window->sys;
     u9i_window_turn(l->window, NULL, NULL); /* before the file goes: it may be read ahead in */
     u9i_file_close(file);
-    free(spares);
-    if (err != U9_OK)
-        return u9i_fault(l->fault, err, U9I_AT(.path = path, .sys = -sys), "cannot read the segment");
-    if (f->header == U9_VERSION && !f->has_open)
-        return u9i_fault(l->fault, U9_VERSION, U9I_AT_OFFSET(7, .path = path, .rule = "H-4"),
-                         "the file is of a version of the format that this library does not read");
+    if (err == U9_OK) return err;
+    u9i_source_path(l->source, f->name, path, sizeof path);
+    return u9i_fault(l->fault, err, U9I_AT(.path = path, .sys = -sys), "cannot read the segment");
+}
+
+/* A file that opened nothing, once more, by the copies of secrets that others have. [H-5] */
+static u9_err probe_again(load *l, u9i_facts *f)
+{
+    u9i_spare spares[SPARES_MAX];
+    size_t count = f->has_open || f->stray ? 0 : choose_spares(l, f, spares);
+    if (count == 0) return U9_OK;
+    u9i_facts fresh = {.number = f->number, .in_name = f->in_name, .stamp = f->stamp, .newest = f->newest};
+    memcpy(fresh.name, f->name, sizeof fresh.name);
+    *f = fresh;
+    return probe_file(l, f, spares, count);
+}
+
+/*
+ * All files, one after the other, and those in need again: one that a copy opens has a copy for the one before it,
+ * so the rounds go on as long as they bring something, and each goes from the highest name down.
+ */
+static u9_err probe_all(load *l)
+{
+    u9_err err = U9_OK;
+    for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) /* the last first: a writer may be about to leave it */
+        if (!keep_facts(l, &l->row.facts[i - 1])) err = probe_file(l, &l->row.facts[i - 1], NULL, 0);
+    for (bool more = true; more && err == U9_OK;) {
+        more = false;
+        if (!list_spares(l)) return u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+        for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) {
+            u9i_facts *f = &l->row.facts[i - 1];
+            bool had = f->has_open || f->spared;
+            if (!had) err = probe_again(l, f);
+            more |= !had && f->has_open;
+        }
+    }
+    return err;
+}
+
+/* [H-4] */
+static u9_err refuse_version(load *l)
+{
+    char path[4400];
+    for (size_t i = 0; i < l->row.count; i++)
+        if (l->row.facts[i].header == U9_VERSION && !l->row.facts[i].has_open) {
+            u9i_source_path(l->source, l->row.facts[i].name, path, sizeof path);
+            return u9i_fault(l->fault, U9_VERSION, U9I_AT_OFFSET(7, .path = path, .rule = "H-4"),
+                             "the file is of a version of the format that this library does not read");
+        }
     return U9_OK;
 }
 
-/* Reads the u9trim records of one segment; keeps the one with the highest number. [C-5] */
-static void read_trims(load *l, const u9i_facts *s)
+/* Goes to the next valid frame at or behind `p`, past what cannot be read. False: there is none. */
+static bool next_frame(u9i_window *window, uint64_t p, uint64_t size, u9i_frame *out)
+{
+    u9_err err;
+    while ((err = u9i_window_find(window, p, size, out)) == U9_IO) {
+        uint64_t at = window->sys_at > p ? window->sys_at : p;
+        p = (at / U9I_BLOCK + 1) * U9I_BLOCK;
+        if (p >= size) return false;
+    }
+    return err == U9_OK;
+}
+
+/* Called for each control record that stands alone in a frame of a segment; false: it has seen enough. */
+typedef bool control_fn(load *l, const u9i_body *body);
+
+/* Goes through a segment's control records. What cannot be read has none. */
+static void read_controls(load *l, u9i_facts *s, control_fn *each)
 {
     u9i_file *file;
     u9i_frame f;
     if (u9i_file_open(l->source->dir, s->name, U9I_OPEN_READ, &file) != 0) return;
     u9i_window_turn(l->window, file, &s->secret);
-    for (uint64_t p = 0; u9i_window_find(l->window, p, s->size, &f) == U9_OK; p = f.end) {
+    bool more = true;
+    for (uint64_t p = 0; more && next_frame(l->window, p, s->size, &f); p = f.end) {
         u9i_body body;
-        u9i_trim_record trim;
         uint8_t scratch[U9I_BLOCK];
         size_t need;
-        if (f.trailer.count == 0 &&
-            u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK &&
-            body.kind == U9I_BODY_TRIM &&
-            u9i_trim_record_decode(body.bytes, body.size, &trim) == U9_OK &&
-            trim.segment > l->trim.segment)
-            l->trim = trim;
+        if (f.trailer.count == 0 && f.body_size > 0 &&
+            u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK)
+            more = each(l, &body);
     }
     u9i_window_turn(l->window, NULL, NULL);
     u9i_file_close(file);
+}
+
+/* Keeps the u9trim with the highest number. [C-5] */
+static bool take_trim(load *l, const u9i_body *body)
+{
+    u9i_trim_record trim;
+    if (body->kind == U9I_BODY_TRIM && u9i_trim_record_decode(body->bytes, body->size, &trim) == U9_OK &&
+        trim.segment > l->trim.segment)
+        l->trim = trim;
+    return true;
 }
 
 /* Looked for only where one is gone. */
@@ -318,25 +469,128 @@ static bool is_trimmed(void *ctx, uint64_t gone)
 {
     load *l = ctx;
     if (!l->trims_read)
-        for (size_t i = 0; i < l->row.count; i++) read_trims(l, &l->row.facts[i]);
+        for (size_t i = 0; i < l->row.count; i++)
+            if (l->row.facts[i].wrong == U9_R_NONE) read_controls(l, &l->row.facts[i], take_trim);
     l->trims_read = true;
     return l->trim.segment > gone;
+}
+
+static bool on_row(const u9i_facts *f)
+{
+    return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
+}
+
+static bool take_kind(load *l, const u9i_body *body)
+{
+    u9i_open_record open;
+    u9i_end_record end;
+    u9i_span kind = {0};
+    if (body->kind == U9I_BODY_OPEN && u9i_open_record_decode(body->bytes, body->size, &open) == U9_OK)
+        kind = open.kind;
+    if (body->kind == U9I_BODY_END && u9i_end_record_decode(body->bytes, body->size, &end) == U9_OK)
+        kind = end.key_kind;
+    memcpy(l->kind, kind.data ? kind.data : (const uint8_t *)"", kind.size);
+    l->kind[kind.size] = 0;
+    return kind.size == 0;
+}
+
+/* The keys' kind: what any u9open or u9end of the row says; those in first and last blocks are known. [C-3] [C-4] */
+static void find_kind(load *l)
+{
+    size_t i = l->row.count;
+    l->kind[0] = 0;
+    while (i > 0 && (!on_row(&l->row.facts[i - 1]) || l->row.facts[i - 1].kind[0] == 0)) i--;
+    if (i > 0) memcpy(l->kind, l->row.facts[i - 1].kind, sizeof l->kind);
+    for (i = l->row.count; i > 0 && l->kind[0] == 0; i--)
+        if (on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], take_kind);
+}
+
+/* Turns the window to a segment's file. */
+static bool turn_to(load *l, u9i_window *window, const u9i_facts *f, u9i_file **file)
+{
+    int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, file);
+    char path[4400];
+    if (sys == 0) u9i_window_turn(window, *file, &f->secret);
+    else
+        l->failed = u9i_fault(l->fault, U9_IO,
+                              U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
+                              "cannot open the segment");
+    return sys == 0;
+}
+
+static void turn_away(u9i_window *window, u9i_file *file)
+{
+    u9i_window_turn(window, NULL, NULL);
+    u9i_file_close(file);
+}
+
+static bool look(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
+{
+    load *l = ctx;
+    u9i_file *file;
+    u9i_frame g;
+    *records = 0;
+    if (!turn_to(l, l->window, f, &file)) return false;
+    for (uint64_t p = from; next_frame(l->window, p, f->size, &g); p = g.end)
+        if (g.trailer.durable > *promise) *promise = g.trailer.durable;
+    for (uint64_t p = from; p < *promise && next_frame(l->window, p, f->size, &g) && g.end <= *promise; p = g.end)
+        *records += g.trailer.count;
+    turn_away(l->window, file);
+    return true;
+}
+
+static bool reach(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
+{
+    load *l = ctx;
+    u9i_file *file;
+    u9i_frame g;
+    *end = 0;
+    *meets = false;
+    if (!turn_to(l, l->window, f, &file)) return false;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; next_frame(l->window, p, f->size, &g); p = *end = g.end)
+        *meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
+    turn_away(l->window, file);
+    return true;
+}
+
+static bool part(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
+{
+    load *l = ctx;
+    u9i_window *second;
+    u9i_file *files[2];
+    u9i_frame f, g;
+    *offset = U9I_DISK_HEADER_SIZE;
+    if ((l->failed = u9i_windows_lend(&l->source->windows, &second)) != U9_OK) return false;
+    bool fine = turn_to(l, l->window, a, &files[0]);
+    if (fine && !turn_to(l, second, b, &files[1])) {
+        turn_away(l->window, files[0]);
+        fine = false;
+    }
+    while (fine && next_frame(l->window, *offset, a->size, &f) && next_frame(second, *offset, b->size, &g) &&
+           f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0)
+        *offset = f.end;
+    if (fine) turn_away(l->window, files[0]);
+    if (fine) turn_away(second, files[1]);
+    u9i_windows_return(&l->source->windows, second);
+    return fine;
 }
 
 /* The row as it is now: everything about every segment. */
 static u9_err load_row(load *l)
 {
+    const u9i_row_eyes eyes = {l, is_trimmed, look, reach, part};
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)
         return u9i_fault(l->fault, err, U9I_AT(.path = l->source->path), "out of memory");
-    l->row.is_trimmed = is_trimmed;
-    l->row.ctx = l;
+    l->row.eyes = &eyes;
     l->row.mark = u9i_mark_promise(&l->mark);
-    if (l->old) memcpy(l->kind, l->old->kind, sizeof l->kind);
-    for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) /* successors first: they hold spares */
-        if (!keep_facts(l, &l->row.facts[i - 1])) err = probe_file(l, i - 1);
+    l->failed = U9_OK;
+    err = probe_all(l);
+    if (err == U9_OK) err = refuse_version(l);
     if (err == U9_OK && !u9i_row_link(&l->row))
-        err = u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+        err = l->failed ? l->failed
+                        : u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+    if (err == U9_OK) find_kind(l);
     u9i_windows_return(&l->source->windows, l->window);
     l->window = NULL;
     return err;
@@ -351,6 +605,7 @@ typedef struct doubts {
     uint64_t missing, last; /* how many segments, and the number of the last */
     uint64_t unopened;      /* segments that hold something, and no valid u9open */
     uint64_t due;           /* of these, those whose u9open is known to be durable */
+    uint64_t off;           /* segments off the row that hold something promised */
 } doubts;
 
 static doubts doubts_of(const u9i_row *row)
@@ -361,15 +616,22 @@ static doubts doubts_of(const u9i_row *row)
         const u9i_facts *f = &row->facts[i];
         d.unopened += !f->has_open && !f->blank;
         d.due += !f->has_open && !f->blank && f->sealed_before;
+        d.off += f->wrong == U9_R_FORK;
     }
     return d;
 }
 
-static void drop_missing(load *l)
+enum { LOADS_MAX = 200 }; /* of a log that changes each time it is looked at, the last look counts */
+
+static void drop_row(load *l)
 {
     free(l->row.missing);
+    free(l->row.branches);
+    free(l->row.pieces);
     l->row.missing = NULL;
-    l->row.missing_count = 0;
+    l->row.branches = NULL;
+    l->row.pieces = NULL;
+    l->row.missing_count = l->row.branch_count = l->row.piece_count = 0;
     l->trims_read = false;
     memset(&l->trim, 0, sizeof l->trim);
 }
@@ -378,13 +640,15 @@ static void drop_missing(load *l)
 static u9_err load_surely(load *l)
 {
     doubts before = {0};
-    for (;;) {
+    for (unsigned loads = 1;; loads++) {
         u9_err err = load_row(l);
         if (err != U9_OK) return err;
         doubts now = doubts_of(&l->row);
-        if (now.missing + now.unopened == 0 || memcmp(&now, &before, sizeof now) == 0) return U9_OK;
+        if (now.missing + now.unopened + now.off == 0 || memcmp(&now, &before, sizeof now) == 0 ||
+            loads == LOADS_MAX)
+            return U9_OK;
         before = now;
-        drop_missing(l);
+        drop_row(l);
         err = list_files(l);
         if (err != U9_OK) return err;
     }
@@ -393,7 +657,7 @@ static u9_err load_surely(load *l)
 /* A segment that stands as it stood keeps its object, and all that was judged of it. NULL without memory. */
 static u9i_segment *segment_for(const load *l, const u9i_facts *f)
 {
-    u9i_segment *s = known(l->old, f);
+    u9i_segment *s = known(l, f);
     if (s && memcmp(&s->facts, f, sizeof *f) == 0) return u9i_segment_ref(s);
     return u9i_segment_new(l->source->dir, f);
 }
@@ -410,7 +674,14 @@ static u9i_catalog *build_catalog(load *l)
     memcpy(c->kind, l->kind, sizeof c->kind);
     c->missing = l->row.missing;
     c->missing_count = l->row.missing_count;
+    c->branches = l->row.branches;
+    c->branch_count = l->row.branch_count;
+    c->pieces = l->row.pieces;
+    c->piece_count = l->row.piece_count;
+    c->next = l->row.next;
     l->row.missing = NULL;
+    l->row.branches = NULL;
+    l->row.pieces = NULL;
     c->segments = calloc(l->row.count ? l->row.count : 1, sizeof *c->segments);
     while (c->segments && c->count < l->row.count &&
            (c->segments[c->count] = segment_for(l, &l->row.facts[c->count])) != NULL)
@@ -436,7 +707,9 @@ static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 {
     load l = {.source = s, .old = s->current, .fault = fault};
     u9_err err = load_mark(&l); /* first: what it promises is there by then [M-3] */
-    if (err == U9_OK) err = list_files(&l);
+    if (err == U9_OK)
+        err = sort_known(&l) ? list_files(&l)
+                             : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");
     if (err == U9_OK && !is_current(&l)) {
         err = load_surely(&l);
         u9i_catalog *c = err == U9_OK ? build_catalog(&l) : NULL;
@@ -448,8 +721,11 @@ static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
             u9i_catalog_unref(old);
         }
     }
+    drop_row(&l);
     free(l.row.facts);
-    free(l.row.missing);
+    free(l.known);
+    free(l.spares);
+    free(l.by_boundary);
     return err;
 }
 

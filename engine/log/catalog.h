@@ -48,7 +48,7 @@ typedef struct u9i_branch {
 
 typedef struct u9i_catalog {
     atomic_uint references;
-    u9i_segment **segments; /* ascending numbers */
+    u9i_segment **segments; /* ascending numbers; those that are not read are among them: see u9i_facts */
     size_t count;
     u9i_missing *missing;
     size_t missing_count;
@@ -59,7 +59,8 @@ typedef struct u9i_catalog {
     u9i_piece *pieces;
     size_t piece_count;
     u9i_trim_record trim;        /* the highest, if one was looked for: where a segment is missing */
-    uint8_t log[16];             /* the log's id, from the first u9open */
+    uint64_t next;               /* the number of a new segment; 0: no number is left [L-9] */
+    uint8_t log[16];             /* the log's id [L-2] */
     char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */
 } u9i_catalog;
 

@@ -13,6 +13,7 @@ typedef struct search {
     u9_damage_fn *on_damage;
     void *ctx;
     u9_fault *fault;
+    char *relied; /* fills the name of the segment that the end is in; "" if there is none */
 } search;
 
 /*
@@ -33,14 +34,22 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
                      "cannot sync segment %s before going on behind it", name);
 }
 
-static int keep_last(void *ctx, const char *name)
+/* Nothing is appended beside records that were promised and are off the row, nor behind what cannot be read. */
+static u9_err refuse_segment(const search *s, const u9i_facts *f)
 {
-    char *last = ctx;
-    if (u9i_segment_number(name) != 0 && strcmp(name, last) > 0) memcpy(last, name, 20);
-    return 0;
+    char path[4400];
+    u9i_source_path(s->source, f->name, path, sizeof path);
+    if (f->fork.end != 0)
+        return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(f->fork.begin, .path = path, .rule = "L-9"),
+                         "the log forks: promised records here are left out by the segments that go on. "
+                         "Salvage writes each branch into a log of its own");
+    if (f->wrong == U9_R_NONE && !u9i_facts_skipped(f) && f->barren && !f->named && !f->marked)
+        return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
+                         "the segment's header is damaged beyond help");
+    return U9_OK;
 }
 
-/* Nothing is appended to a log that is not whole as a row of segments. [L-4] */
+/* Nothing is appended to a log that is not whole as a row of segments. [L-4] [L-9] */
 static u9_err refuse_broken(const search *s)
 {
     const u9i_catalog *c = s->catalog;
@@ -53,17 +62,19 @@ static u9_err refuse_broken(const search *s)
         return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = s->source->path, .rule = "L-4"),
                          "segment %s is missing: nothing is appended to a broken row", name);
     }
+    bool stray = c->count > 0; /* and nothing else */
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        char path[4400];
-        u9i_source_path(s->source, f->name, path, sizeof path);
-        if (f->wrong != U9_R_NONE && !f->is_void)
-            return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-4"),
-                             "the segment belongs to another log or another place");
-        if (!u9i_facts_skipped(f) && f->barren && !f->named && !f->marked)
-            return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
-                             "the segment's header is damaged beyond help, or it is no segment");
+        u9_err err = refuse_segment(s, f);
+        if (err != U9_OK) return err;
+        stray &= f->wrong == U9_R_FOREIGN && !f->has_open;
     }
+    if (stray)
+        return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = s->source->path, .rule = "L-4"),
+                         "what is here is no segment: nothing is appended, and no log is made, beside it");
+    if (c->next == 0)
+        return u9i_fault(s->fault, U9_LIMIT, U9I_AT(.path = s->source->path, .rule = "L-9"),
+                         "no number is left for a new segment");
     return U9_OK;
 }
 
@@ -88,6 +99,12 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     return err;
 }
 
+/* True if reading passes it by: it is not of the row. */
+static bool is_passed(const u9i_facts *f)
+{
+    return f->wrong != U9_R_NONE || u9i_facts_skipped(f);
+}
+
 /*
  * Where the log stands in front of segment i, whose own u9open does not say it: at the end of those
  * below it, from the nearest on that does. [L-2] *known is false if none does.
@@ -97,12 +114,11 @@ static u9_err find_before(const search *s, size_t i, u9i_position *end, bool *kn
     const u9i_catalog *c = s->catalog;
     size_t k = i;
     *known = false;
-    while (k > 0 && (k == i || u9i_facts_skipped(u9i_catalog_facts(c, k)) ||
-                     !u9i_catalog_facts(c, k)->has_open))
+    while (k > 0 && (k == i || is_passed(u9i_catalog_facts(c, k)) || !u9i_catalog_facts(c, k)->has_open))
         k--;
     for (; k < i; k++) {
         const u9i_facts *f = u9i_catalog_facts(c, k);
-        if (u9i_facts_skipped(f)) continue;
+        if (is_passed(f)) continue;
         if (f->named) {
             *end = f->at;
             *known = true;
@@ -196,16 +212,18 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     const u9i_facts *f = &segment->facts;
     u9_err err = U9_OK;
     *found = false;
-    if (u9i_facts_skipped(f)) return U9_OK;
+    if (is_passed(f)) return U9_OK;
     if (is_closed(f)) {
         *found = true;
-        err = take_closed(s, p, segment, f->newest && f->header == U9_OK && f->size < segment_size);
+        bool goes_on = f->newest && !f->misnamed && f->header == U9_OK && f->size < segment_size;
+        err = take_closed(s, p, segment, goes_on);
     } else {
         err = take_unclosed(s, p, i, found);
     }
     if (!*found) return err;
     p->before_segment = f->number;
     p->before = f->secret;
+    memcpy(s->relied, f->name, sizeof f->name);
     return err;
 }
 
@@ -215,12 +233,11 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     u9_err err = refuse_broken(s);
     if (err != U9_OK) return err;
     memset(p, 0, sizeof *p);
-    p->number = c->count ? u9i_catalog_facts(c, c->count - 1)->number + 1 : 1;
+    p->number = c->next; /* [W-3] */
+    s->relied[0] = 0;
     memcpy(p->kind, c->kind, sizeof p->kind);
     memcpy(p->log, c->log, sizeof p->log);
     p->first_ordinal = c->trim.ordinal; /* 0 where nothing was trimmed */
-    const u9i_mark_record *mark = u9i_mark_promise(&c->mark);
-    if (mark && p->number <= mark->segment) p->number = mark->segment + 1;
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);
@@ -240,26 +257,36 @@ static void forget_segment(const u9i_catalog *c, const char *name)
         if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) u9i_segment_forget(c->segments[i]);
 }
 
+/* The name of the row's last segment, where the end is looked for first; "" if there is none. */
+static u9_err name_tip(u9i_source *source, char name[256], u9_fault *fault)
+{
+    u9i_catalog *c;
+    u9_err err = u9i_source_catalog(source, &c, fault);
+    if (err != U9_OK) return err;
+    name[0] = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        if (f->newest && !is_passed(f)) memcpy(name, f->name, sizeof f->name);
+    }
+    u9i_catalog_unref(c);
+    return U9_OK;
+}
+
 u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
                        u9_damage_fn *on_damage, void *ctx, u9_fault *fault)
 {
-    char settled[20] = "";
-    int sys = u9i_dir_list(source->dir, keep_last, settled);
-    if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
-                         "cannot list the directory");
-    u9_err err = settled[0] ? settle(source, settled, fault) : U9_OK;
+    char settled[256], relied[256];
+    u9_err err = name_tip(source, settled, fault);
+    if (err == U9_OK && settled[0]) err = settle(source, settled, fault);
     while (err == U9_OK) {
-        search s = {.source = source, .on_damage = on_damage, .ctx = ctx, .fault = fault};
+        search s = {.source = source, .on_damage = on_damage, .ctx = ctx, .fault = fault, .relied = relied};
         err = u9i_source_catalog(source, &s.catalog, fault);
         if (err != U9_OK) break;
         forget_segment(s.catalog, settled);
         err = find_end(&s, p, segment_size);
         u9i_catalog_unref(s.catalog);
-        char name[20];
-        u9i_segment_name(p->before_segment, name);
-        if (err != U9_OK || p->before_segment == 0 || strcmp(name, settled) == 0) break;
-        memcpy(settled, name, sizeof settled); /* the end is in an earlier one: once more */
+        if (err != U9_OK || relied[0] == 0 || strcmp(relied, settled) == 0) break;
+        memcpy(settled, relied, sizeof settled); /* the end is in another one: once more */
         err = settle(source, settled, fault);
         on_damage = NULL;
     }

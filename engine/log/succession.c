@@ -1,162 +1,642 @@
 /*
- * engine/log/succession.c: see succession.h.
+ * engine/log/succession.c: see succession.h. The steps have the numbers of [L-2], [L-3], [L-4] and [L-9].
+ *
+ * No step compares all with all: segments are found by number and by boundary in sorted lists, and what holds of
+ * a segment's ancestry is worked out from the lowest number up.
  */
 #include "engine/log/succession.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_missing(u9i_row *row, uint64_t number, size_t before)
+enum { BOUNDARY = U9I_HASH_SIZE };
+
+#define NONE U9I_NOT_THERE
+
+/* A segment under a key by which it is found. */
+typedef struct entry {
+    const uint8_t *key; /* a boundary or a log's id; borrows the facts */
+    size_t index;
+} entry;
+
+typedef struct linker {
+    u9i_row *row;
+    entry *by_boundary;  /* all that may be of the row, by their own boundary */
+    entry *by_named;     /* those with a u9open, by the boundary that it names */
+    size_t known, naming;
+    size_t *before;      /* of each: the one that its u9open names; NONE */
+    size_t *below;       /* of each: the highest one up to it that belongs; NONE */
+    bool *passes;        /* of each: its ancestry leaves out what the mark promises */
+    bool *served;
+    size_t *anchor;      /* of each off the row: the nearest ancestor on the row or with a fork; NONE */
+    size_t *leaver;      /*   and the one that names it */
+    size_t *child;       /* of each with a fork: the one that goes on behind it in its branch; NONE */
+    uint64_t *taken;     /* of each of the row: up to where branches have what is behind its end */
+    size_t tip;
+} linker;
+
+static int by_key(const void *a, const void *b)
 {
-    u9i_missing *more = realloc(row->missing, (row->missing_count + 1) * sizeof *more);
-    if (more == NULL) return false;
-    row->missing = more;
-    row->missing[row->missing_count++] = (u9i_missing){.number = number, .before = before};
+    const entry *x = a, *y = b;
+    int order = memcmp(x->key, y->key, BOUNDARY);
+    return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The first entry with this key, in `count`, or `count`. */
+static size_t find_key(const entry *list, size_t count, const uint8_t *key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memcmp(list[middle].key, key, BOUNDARY) < 0) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && memcmp(list[low].key, key, BOUNDARY) == 0 ? low : count;
+}
+
+static size_t with_boundary(const linker *l, const uint8_t *boundary)
+{
+    size_t i = find_key(l->by_boundary, l->known, boundary);
+    return i < l->known ? l->by_boundary[i].index : NONE;
+}
+
+/* Something of a segment is there: not only a name. */
+static bool has_identity(const u9i_facts *f)
+{
+    return f->wrong == U9_R_NONE && (f->has_open || f->spared || !f->blank);
+}
+
+static void sort_keys(linker *l)
+{
+    const u9i_row *row = l->row;
+    l->known = l->naming = 0;
+    for (size_t i = 0; i < row->count; i++) {
+        const u9i_facts *f = &row->facts[i];
+        if (!has_identity(f)) continue;
+        l->by_boundary[l->known++] = (entry){f->secret.boundary, i};
+        if (f->has_open && f->open.before_segment != 0)
+            l->by_named[l->naming++] = (entry){f->open.before_boundary, i};
+    }
+    if (l->known) qsort(l->by_boundary, l->known, sizeof(entry), by_key);
+    if (l->naming) qsort(l->by_named, l->naming, sizeof(entry), by_key);
+}
+
+/* (3) The log's id: the mark's if it is here at all, else the one that most segments have; the lowest number wins. */
+static void choose_log(linker *l)
+{
+    u9i_row *row = l->row;
+    entry *ids = l->by_boundary;
+    size_t count = 0, most = 0;
+    uint64_t lowest = 0;
+    bool marked = false;
+    for (size_t i = 0; i < row->count; i++)
+        if (row->facts[i].has_open) ids[count++] = (entry){row->facts[i].open.log, i};
+    if (count) qsort(ids, count, sizeof(entry), by_key);
+    for (size_t i = 0, j; i < count; i = j) {
+        uint64_t low = U9_NOWHERE;
+        for (j = i; j < count && memcmp(ids[j].key, ids[i].key, sizeof row->log) == 0; j++)
+            if (row->facts[ids[j].index].number < low) low = row->facts[ids[j].index].number;
+        marked |= row->mark && memcmp(row->mark->log, ids[i].key, sizeof row->log) == 0;
+        if (j - i < most || (j - i == most && low >= lowest)) continue;
+        most = j - i;
+        lowest = low;
+        memcpy(row->log, ids[i].key, sizeof row->log);
+    }
+    if (row->mark && count > 0 && !marked) row->mark = NULL;
+    if (row->mark) memcpy(row->log, row->mark->log, sizeof row->log);
+}
+
+/* (3) Of another log, no segment, or one that no log has room for. */
+static bool is_foreign(const u9i_row *row, const u9i_facts *f)
+{
+    if (f->has_open)
+        return memcmp(row->log, f->open.log, sizeof row->log) != 0 || f->number >= U9I_NUMBER_END ||
+               f->open.before_segment >= f->number;
+    return f->stray || (!f->blank && !f->spared && (f->number == 0 || f->number >= U9I_NUMBER_END));
+}
+
+/* (2) Two files of one boundary: which reads better. */
+typedef struct twin {
+    u9i_facts *facts;
+    uint64_t end;
+    bool meets;
+} twin;
+
+static bool is_better(const twin *a, const twin *b)
+{
+    if (a->meets != b->meets) return a->meets;
+    if (a->end != b->end) return a->end > b->end;
+    bool named = a->facts->in_name == a->facts->number;
+    if (named != (b->facts->in_name == b->facts->number)) return named;
+    return a->facts->in_name < b->facts->in_name;
+}
+
+/* (2) (9) What the lesser one has for itself, if it was promised, is a branch. */
+static bool set_aside(linker *l, const twin *better, twin *lesser)
+{
+    const u9i_row_eyes *eyes = l->row->eyes;
+    u9i_facts *f = lesser->facts;
+    uint64_t from, promise = 0, records = 0;
+    f->wrong = U9_R_NAME;
+    if (!eyes->part(eyes->ctx, better->facts, f, &from)) return false;
+    if (lesser->end <= from) return true;
+    if (!eyes->look(eyes->ctx, f, from, &promise, &records)) return false;
+    if (records == 0) return true;
+    f->wrong = U9_R_FORK;
+    f->fork = (u9i_span_lost){from, f->size, records};
     return true;
 }
 
-static u9i_facts *find_number(u9i_row *row, uint64_t number, size_t below)
+/* (2) The files [first, end) of by_boundary are of one boundary: one of them counts. */
+static bool settle_twins(linker *l, size_t first, size_t end)
 {
-    for (size_t i = below; i > 0; i--)
-        if (row->facts[i - 1].number == number) return &row->facts[i - 1];
-    return NULL;
-}
-
-/*
- * Is segment k what its name says, and of this log? If so, what its u9open says of the one before it counts.
- * Later segments are asked first: a foreign one has no say. [L-4]
- */
-static void prove_place(u9i_row *row, size_t k)
-{
-    u9i_facts *f = &row->facts[k];
-    const u9i_open_record *open = &f->open;
-    if (open->segment != f->number || open->before_segment >= f->number ||
-        memcmp(row->log, open->log, 16) != 0)
-        f->wrong = U9_R_FOREIGN;
-    u9i_facts *before = f->wrong ? NULL : find_number(row, open->before_segment, k);
-    if (before && memcmp(before->secret.boundary, open->before_boundary, U9I_HASH_SIZE) != 0)
-        before->wrong = U9_R_FOREIGN;
-}
-
-/* What the u9open of segment k says of those before it. [L-2] [L-3] [L-4] */
-static bool succeed(u9i_row *row, size_t k)
-{
-    u9i_facts *f = &row->facts[k];
-    const u9i_open_record *open = &f->open;
-    if (f->wrong != U9_R_NONE) return true;
-    for (size_t j = k; j > 0 && row->facts[j - 1].number > open->before_segment; j--)
-        row->facts[j - 1].is_void = true;
-    if (open->before_segment == 0) return true;
-    u9i_facts *before = find_number(row, open->before_segment, k);
-    if (before == NULL)
-        return row->is_trimmed(row->ctx, open->before_segment) ||
-               add_missing(row, open->before_segment, k);
-    if (before->named) return true;
-    before->named = true;
-    before->at = open->end;
-    before->tail = open->tail;
+    u9i_row *row = l->row;
+    const u9i_position *named = NULL;
+    uint64_t highest = 0;
+    for (size_t i = find_key(l->by_named, l->naming, l->by_boundary[first].key);
+         i < l->naming && memcmp(l->by_named[i].key, l->by_boundary[first].key, BOUNDARY) == 0; i++) {
+        const u9i_facts *k = &row->facts[l->by_named[i].index];
+        if (k->number >= highest) named = &k->open.end;
+        if (k->number >= highest) highest = k->number;
+    }
+    twin best = {0};
+    for (size_t i = first; i < end; i++) {
+        twin t = {.facts = &row->facts[l->by_boundary[i].index]};
+        if (!row->eyes->reach(row->eyes->ctx, t.facts, named, &t.end, &t.meets)) return false;
+        bool better = best.facts == NULL || is_better(&t, &best);
+        if (best.facts && !set_aside(l, better ? &t : &best, better ? &best : &t)) return false;
+        if (better) best = t;
+    }
     return true;
 }
 
-/* True for a creation cut short: it is blank, and no other segment names it, nor the mark. [L-4] */
-static bool cut_short(const u9i_row *row, const u9i_facts *f)
+static bool find_twins(linker *l)
 {
-    const u9i_facts *end = row->facts + row->count;
-    for (const u9i_facts *k = f + 1; f->blank && k < end; k++)
-        if (k->has_open && k->open.before_segment == f->number) return false;
-    return f->blank && !f->marked;
+    for (size_t i = 0, j; i < l->known; i = j) {
+        for (j = i + 1; j < l->known && memcmp(l->by_boundary[i].key, l->by_boundary[j].key, BOUNDARY) == 0;)
+            j++;
+        if (j - i > 1 && !settle_twins(l, i, j)) return false;
+    }
+    return true;
 }
 
-/* Two files with one boundary are one file twice: the one whose number is wrong is foreign. [L-4] */
-static void find_twins(u9i_row *row)
+/* (4) A segment without a u9open has the number by which it is called, by a u9open or the mark. */
+static void call(linker *l, const uint8_t *boundary, uint64_t number)
 {
-    for (size_t i = 1; i < row->count; i++)
-        for (size_t j = 0; j < i; j++) {
-            u9i_facts *a = &row->facts[j], *b = &row->facts[i];
-            if (memcmp(a->secret.boundary, b->secret.boundary, U9I_HASH_SIZE) != 0 ||
-                cut_short(row, a) || cut_short(row, b))
-                continue;
-            if (a->has_open && a->open.segment == a->number) b->wrong = U9_R_FOREIGN;
-            else if (b->has_open && b->open.segment == b->number) a->wrong = U9_R_FOREIGN;
-            else b->wrong = U9_R_FOREIGN;
+    size_t i = with_boundary(l, boundary);
+    if (i == NONE) return;
+    u9i_facts *f = &l->row->facts[i];
+    if (!f->has_open && (!f->called || number > f->number)) f->number = number;
+    f->called = true;
+    f->blank = false;
+}
+
+static void call_all(linker *l)
+{
+    u9i_row *row = l->row;
+    for (size_t i = 0; i < l->naming; i++)
+        call(l, l->by_named[i].key, row->facts[l->by_named[i].index].open.before_segment);
+    if (row->mark == NULL) return;
+    call(l, row->mark->boundary, row->mark->segment);
+    size_t i = with_boundary(l, row->mark->boundary);
+    if (i == NONE) return;
+    row->facts[i].marked = true;
+    row->facts[i].mark = row->mark->end;
+}
+
+/* (4) */
+static bool belongs(const u9i_facts *f)
+{
+    return f->wrong == U9_R_NONE && (f->has_open || f->called || !f->blank);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const u9i_facts *x = a, *y = b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (belongs(x) != belongs(y)) return belongs(y) ? -1 : 1; /* what counts comes last */
+    if (x->has_open && y->has_open && x->open.time_us != y->open.time_us)
+        return x->open.time_us < y->open.time_us ? -1 : 1; /* (5) */
+    return x->in_name < y->in_name ? -1 : x->in_name > y->in_name;
+}
+
+/* Names, numbers, what is foreign or there twice: all that is known before the row is looked for. */
+static bool take_in(linker *l)
+{
+    u9i_row *row = l->row;
+    for (size_t i = 0; i < row->count; i++) {
+        u9i_facts *f = &row->facts[i];
+        f->number = f->has_open ? f->open.segment : f->in_name; /* (2) */
+    }
+    choose_log(l);
+    for (size_t i = 0; i < row->count; i++)
+        if (is_foreign(row, &row->facts[i])) row->facts[i].wrong = U9_R_FOREIGN;
+    sort_keys(l);
+    if (!find_twins(l)) return false;
+    sort_keys(l);
+    call_all(l);
+    qsort(row->facts, row->count, sizeof *row->facts, by_number);
+    sort_keys(l);
+    for (size_t i = 0; i < row->count; i++) {
+        u9i_facts *f = &row->facts[i];
+        f->misnamed = belongs(f) && f->number != f->in_name;
+        l->below[i] = belongs(f) ? i : i > 0 ? l->below[i - 1] : NONE;
+        l->before[i] = l->anchor[i] = l->leaver[i] = l->child[i] = NONE;
+        if (!belongs(f) || !f->has_open || f->open.before_segment == 0) continue;
+        size_t before = with_boundary(l, f->open.before_boundary);
+        if (before < i && row->facts[before].number < f->number) l->before[i] = before;
+    }
+    return true;
+}
+
+/* The highest one that belongs below this number. */
+static size_t highest_below(const linker *l, uint64_t number)
+{
+    size_t low = 0, high = l->row->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->row->facts[middle].number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low > 0 ? l->below[low - 1] : NONE;
+}
+
+/* (6) (7) The one before segment k in a row that holds k; NONE: the row begins with k, as far as is known here. */
+static size_t step_down(const linker *l, size_t k)
+{
+    const u9i_facts *f = &l->row->facts[k];
+    if (l->before[k] != NONE) return l->before[k];
+    if (!f->has_open) return highest_below(l, f->number);
+    return f->open.before_segment ? highest_below(l, f->open.before_segment) : NONE;
+}
+
+/* (5) True if a row with k as its tip ends the mark's segment below the mark, or goes past it. */
+static bool passes_mark(const linker *l, size_t k)
+{
+    const u9i_mark_record *mark = l->row->mark;
+    const u9i_facts *f = &l->row->facts[k];
+    if (f->marked || f->number < mark->segment) return false;
+    if (f->has_open && f->open.before_segment != 0 &&
+        memcmp(f->open.before_boundary, mark->boundary, BOUNDARY) == 0)
+        return f->open.end.offset < mark->end.offset;
+    size_t down = step_down(l, k);
+    if (l->before[k] != NONE && l->row->facts[down].number < mark->segment) return true;
+    if (down == NONE) return f->has_open && f->open.before_segment == 0;
+    return l->passes[down];
+}
+
+/* (5) The highest one that does not leave out what the mark promises, else the highest. */
+static void find_tip(linker *l)
+{
+    u9i_row *row = l->row;
+    size_t highest = row->count ? l->below[row->count - 1] : NONE;
+    l->tip = highest;
+    if (row->mark == NULL || highest == NONE) return;
+    for (size_t k = 0; k < row->count; k++) l->passes[k] = belongs(&row->facts[k]) && passes_mark(l, k);
+    for (size_t k = row->count; k > 0; k--) {
+        if (!belongs(&row->facts[k - 1]) || l->passes[k - 1]) continue;
+        l->tip = k - 1;
+        return;
+    }
+}
+
+static bool add_missing(u9i_row *row, u9i_missing missing)
+{
+    if ((row->missing_count & (row->missing_count - 1)) == 0) { /* full at each power of two */
+        size_t room = row->missing_count ? 2 * row->missing_count : 1;
+        u9i_missing *more = realloc(row->missing, room * sizeof *more);
+        if (more == NULL) return false;
+        row->missing = more;
+    }
+    row->missing[row->missing_count++] = missing;
+    return true;
+}
+
+/* (6) (7) From the tip down. */
+static bool walk_down(linker *l)
+{
+    u9i_row *row = l->row;
+    for (size_t k = l->tip; k != NONE;) {
+        const u9i_facts *f = &row->facts[k];
+        size_t down = step_down(l, k);
+        l->served[k] = true;
+        if (l->before[k] != NONE) {
+            u9i_facts *before = &row->facts[down];
+            before->named = true;
+            before->at = f->open.end;
+            before->tail = f->open.tail;
+        } else if (f->has_open && f->open.before_segment != 0) {
+            if (row->eyes->is_trimmed(row->eyes->ctx, f->open.before_segment)) return true;
+            if (!add_missing(row, (u9i_missing){.number = f->open.before_segment, .before = k}))
+                return false;
         }
+        assert(down == NONE || down < k);
+        k = down;
+    }
+    return true;
 }
 
-/* A seal proves that the next segment's u9open was durable; behind the last one, that it is missing. */
-static bool read_seals(u9i_row *row)
+static int by_place(const void *a, const void *b)
 {
+    const u9i_missing *x = a, *y = b;
+    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* (8) A seal proves that the next segment's u9open was durable; behind the tip, that it is missing. */
+static bool read_seals(linker *l)
+{
+    u9i_row *row = l->row;
     const u9i_facts *sealed = NULL;
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
-        if (u9i_facts_skipped(f)) continue;
+        if (!l->served[i]) continue;
         f->sealed_before = sealed != NULL;
         sealed = f->has_end && f->end.kind == U9I_END_SEALING ? f : NULL;
     }
-    return sealed == NULL || add_missing(row, sealed->number + 1, row->count); /* [L-4] */
+    return sealed == NULL || add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
 }
 
-/* True if the mark is not this log's: no u9open that can be read has its log id. */
-static bool mark_is_foreign(const u9i_row *row)
+/* (7) (8) The mark's segment is not there: the row should have it. */
+static bool miss_marked(linker *l)
 {
-    bool any = false;
+    u9i_row *row = l->row;
+    const u9i_mark_record *mark = row->mark;
+    if (mark == NULL || with_boundary(l, mark->boundary) != NONE) return true;
+    size_t lowest = 0, before = 0;
+    while (lowest < row->count && !l->served[lowest]) lowest++;
+    if (lowest < row->count && mark->segment < row->facts[lowest].number &&
+        row->eyes->is_trimmed(row->eyes->ctx, mark->segment)) {
+        row->mark = NULL; /* it promises nothing any more */
+        return true;
+    }
+    while (before < row->count && row->facts[before].number <= mark->segment) before++;
+    while (before < row->count && !l->served[before]) before++;
+    for (size_t i = 0; i < row->missing_count; i++) {
+        u9i_missing *m = &row->missing[i];
+        bool sealed = m->before == row->count && before == row->count;
+        if (m->number != mark->segment && !sealed) continue;
+        m->number = mark->segment; /* what the seal misses is in front of it, and lost with it */
+        m->marked = before == row->count;
+        return true;
+    }
+    return add_missing(row, (u9i_missing){.number = mark->segment, .before = before, .marked = before == row->count});
+}
+
+/* What u9opens and the mark promise of a segment: the largest end that they name. */
+static u9i_position named_end(const linker *l, size_t k)
+{
+    const u9i_row *row = l->row;
+    const u9i_facts *f = &row->facts[k];
+    u9i_position end = {0};
+    for (size_t i = find_key(l->by_named, l->naming, f->secret.boundary);
+         i < l->naming && memcmp(l->by_named[i].key, f->secret.boundary, BOUNDARY) == 0; i++) {
+        const u9i_position *at = &row->facts[l->by_named[i].index].open.end;
+        if (at->offset > end.offset) end = *at;
+    }
+    return f->marked && f->mark.offset > end.offset ? f->mark : end;
+}
+
+/* True if what a u9end tells of the end of its data leaves nothing behind it but index frames. */
+static bool ends_as_named(const u9i_facts *f)
+{
+    uint64_t block = (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    return f->size <= block || (f->has_end && f->end_frame.trailer.ordinal == f->at.ordinal);
+}
+
+/* (9) Promised records behind the named end of a segment of the row. */
+static bool look_behind(linker *l, size_t k)
+{
+    u9i_facts *f = &l->row->facts[k];
+    u9i_position end = named_end(l, k);
+    uint64_t records = 0;
+    if (!ends_as_named(f) &&
+        !l->row->eyes->look(l->row->eyes->ctx, f, f->at.offset, &end.offset, &records))
+        return false;
+    if (end.offset <= f->at.offset) return true;
+    if (end.ordinal > f->at.ordinal && end.ordinal - f->at.ordinal > records)
+        records = end.ordinal - f->at.ordinal; /* some of them are gone */
+    if (records > 0) f->fork = (u9i_span_lost){f->at.offset, end.offset, records};
+    return true;
+}
+
+/* (9) Promised records in a segment off the row. */
+static bool look_aside(linker *l, size_t k)
+{
+    u9i_facts *f = &l->row->facts[k];
+    u9i_position end = named_end(l, k);
+    uint64_t records = 0, first = f->has_open ? f->open.end.ordinal : U9_NOWHERE;
+    if (!l->row->eyes->look(l->row->eyes->ctx, f, U9I_DISK_HEADER_SIZE, &end.offset, &records))
+        return false;
+    if (end.ordinal > first && end.ordinal - first > records) records = end.ordinal - first;
+    bool fork = records > 0 || (f->barren && !f->blank); /* that one promises something, and cannot be read */
+    f->is_void = !fork; /* (10) */
+    if (fork) f->wrong = U9_R_FORK;
+    if (fork) f->fork = (u9i_span_lost){0, f->size, records ? records : U9_NOWHERE};
+    return true;
+}
+
+/* (9) (10) */
+static bool look_around(linker *l)
+{
+    u9i_row *row = l->row;
+    for (size_t k = 0; k < row->count; k++) {
+        u9i_facts *f = &row->facts[k];
+        bool fine = true;
+        if (l->served[k]) fine = !f->named || look_behind(l, k);
+        else if (belongs(f)) fine = look_aside(l, k);
+        else if (f->wrong == U9_R_NONE) f->is_void = l->tip != NONE && k < l->tip; /* blank */
+        if (!fine) return false;
+        f->newest = k == l->tip;
+    }
+    return true;
+}
+
+/* Of each fork off the row, what it goes on from: an ancestor that is on the row or a fork as well. */
+static void find_anchors(linker *l)
+{
+    for (size_t k = 0; k < l->row->count; k++) {
+        size_t before = l->before[k];
+        if (l->served[k] || before == NONE) continue;
+        bool holds = l->served[before] || l->row->facts[before].wrong == U9_R_FORK;
+        l->anchor[k] = holds ? before : l->anchor[before];
+        l->leaver[k] = holds ? k : l->leaver[before];
+    }
+    for (size_t k = l->row->count; k > 0; k--) {
+        size_t anchor = l->anchor[k - 1];
+        if (l->row->facts[k - 1].wrong != U9_R_FORK || anchor == NONE || l->served[anchor]) continue;
+        if (l->child[anchor] == NONE) l->child[anchor] = k - 1;
+    }
+}
+
+static void add_piece(u9i_row *row, size_t segment, uint64_t begin, uint64_t end)
+{
+    row->pieces[row->piece_count++] = (u9i_piece){segment, begin, end};
+    row->branches[row->branch_count - 1].count++;
+}
+
+static void begin_branch(u9i_row *row, size_t leaves, u9i_position at)
+{
+    row->branches[row->branch_count++] = (u9i_branch){.first = row->piece_count, .leaves = leaves, .at = at};
+}
+
+/* (9) The branch that begins with segment k. */
+static void follow_branch(linker *l, size_t k)
+{
+    u9i_row *row = l->row;
+    size_t anchor = l->anchor[k];
+    u9i_position at = anchor == NONE ? (u9i_position){0} : row->facts[l->leaver[k]].open.end;
+    bool behind = anchor != NONE && l->served[anchor] && row->facts[anchor].fork.end != 0 &&
+                  at.offset > row->facts[anchor].at.offset;
+    begin_branch(row, anchor, behind ? row->facts[anchor].at : at);
+    if (behind) {
+        add_piece(row, anchor, row->facts[anchor].at.offset, at.offset);
+        if (at.offset > l->taken[anchor]) l->taken[anchor] = at.offset;
+    }
+    for (size_t next; k != NONE; k = next) {
+        u9i_facts *f = &row->facts[k];
+        next = l->child[k];
+        add_piece(row, k, U9I_DISK_HEADER_SIZE, next == NONE ? U9_NOWHERE : row->facts[l->leaver[next]].open.end.offset);
+        if (next == NONE) continue;
+        f->named = true;
+        f->at = row->facts[l->leaver[next]].open.end;
+        f->tail = row->facts[l->leaver[next]].open.tail;
+    }
+}
+
+/* The other one of a file that is there twice, and parts from it. [L-2] */
+static void branch_twin(linker *l, size_t k)
+{
+    const u9i_facts *f = &l->row->facts[k];
+    begin_branch(l->row, with_boundary(l, f->secret.boundary), (u9i_position){.offset = f->fork.begin});
+    add_piece(l->row, k, f->fork.begin, U9_NOWHERE);
+}
+
+static bool is_twin(const u9i_facts *f)
+{
+    return f->wrong == U9_R_FORK && f->fork.begin != 0;
+}
+
+/* (9) All branches; none is within another. */
+static bool list_branches(linker *l)
+{
+    u9i_row *row = l->row;
+    size_t forks = 0;
+    for (size_t k = 0; k < row->count; k++) forks += row->facts[k].fork.end != 0;
+    if (forks == 0) return true;
+    row->branches = calloc(forks, sizeof *row->branches);
+    row->pieces = calloc(2 * forks, sizeof *row->pieces);
+    if (row->branches == NULL || row->pieces == NULL) return false;
+    find_anchors(l);
+    for (size_t k = row->count; k > 0; k--) {
+        const u9i_facts *f = &row->facts[k - 1];
+        size_t anchor = l->anchor[k - 1];
+        if (f->wrong != U9_R_FORK) continue;
+        if (is_twin(f)) branch_twin(l, k - 1);
+        else if (anchor == NONE || l->served[anchor] || l->child[anchor] != k - 1) follow_branch(l, k - 1);
+    }
+    for (size_t k = row->count; k > 0; k--) { /* what is behind an end, and in none of them */
+        const u9i_facts *f = &row->facts[k - 1];
+        if (!l->served[k - 1] || f->fork.end <= l->taken[k - 1]) continue;
+        begin_branch(row, k - 1, f->at);
+        add_piece(row, k - 1, f->at.offset, f->fork.end);
+    }
+    assert(row->branch_count <= forks && row->piece_count <= 2 * forks);
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* (10) Above all that is there, and if no number is left there, a free one above all that is the log's. */
+static void choose_next(linker *l)
+{
+    u9i_row *row = l->row;
+    uint64_t *names = l->taken; /* done with */
+    uint64_t top = 0, own = row->mark ? row->mark->segment : 0;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
-        if (f->has_open && memcmp(f->open.log, row->mark->log, sizeof f->open.log) == 0) return false;
-        any |= f->has_open;
+        bool ours = f->wrong != U9_R_FOREIGN && !f->blank;
+        names[i] = f->in_name;
+        if (f->in_name < U9I_NUMBER_END && f->in_name > top) top = f->in_name;
+        if (ours && f->number > own) own = f->number;
     }
-    return any;
+    if (own > top) top = own;
+    if (top + 1 < U9I_NUMBER_END) {
+        row->next = top + 1;
+        return;
+    }
+    qsort(names, row->count, sizeof *names, by_value);
+    uint64_t next = own + 1;
+    for (size_t i = 0; i < row->count; i++) next += names[i] == next;
+    row->next = next < U9I_NUMBER_END ? next : 0;
 }
 
-/* Which segment the mark is about, by its boundary. A foreign mark, or one of a trimmed segment, promises nothing. [M-4] */
-static void place_mark(u9i_row *row)
+/* What holds of every row that was linked. */
+static void row_check(const linker *l)
 {
-    u9i_facts *at = NULL;
-    if (row->mark && mark_is_foreign(row)) row->mark = NULL;
-    if (row->mark == NULL) return;
-    for (size_t i = 0; i < row->count; i++) {
-        u9i_facts *f = &row->facts[i];
-        bool fits = memcmp(f->secret.boundary, row->mark->boundary, U9I_HASH_SIZE) == 0;
-        if (fits && (at == NULL || f->number == row->mark->segment)) at = f;
+    const u9i_row *row = l->row;
+    for (size_t k = 0; k < row->count; k++) {
+        const u9i_facts *f = &row->facts[k];
+        assert(k == 0 || row->facts[k - 1].number <= f->number);
+        assert(!l->served[k] || (f->wrong == U9_R_NONE && !f->is_void && k <= l->tip));
+        assert(l->served[k] || f->wrong != U9_R_NONE || f->is_void || f->blank);
     }
-    if (at == NULL && row->count > 0 && row->mark->segment < row->facts[0].number &&
-        row->is_trimmed(row->ctx, row->mark->segment))
-        row->mark = NULL;
-    if (at == NULL) return;
-    at->marked = true;
-    at->mark = row->mark->end;
+    assert(l->tip == NONE || l->served[l->tip]);
 }
 
-/* The mark's segment is gone: the mark can tell what was in it, and in those that a seal says must follow. [M-4] */
-static bool miss_marked(u9i_row *row)
+static bool link_row(linker *l)
 {
-    size_t before = 0;
-    if (row->mark == NULL) return true;
-    for (size_t i = 0; i < row->count; i++) {
-        if (row->facts[i].marked) return true;
-        before += row->facts[i].number <= row->mark->segment;
-    }
-    u9i_missing *last = row->missing_count ? &row->missing[row->missing_count - 1] : NULL;
-    bool sealed = last && last->before == row->count && before == row->count;
-    if (sealed) last->number = row->mark->segment;
-    else if (last && last->number == row->mark->segment) return true; /* a later u9open says what it was */
-    else if (!add_missing(row, row->mark->segment, before)) return false;
-    row->missing[row->missing_count - 1].marked = true;
+    u9i_row *row = l->row;
+    if (!take_in(l)) return false;
+    find_tip(l);
+    if (!walk_down(l) || !read_seals(l) || !miss_marked(l)) return false;
+    if (row->missing_count > 1) qsort(row->missing, row->missing_count, sizeof *row->missing, by_place);
+    size_t first = 0;
+    while (first < row->count && !l->served[first]) first++;
+    if (first < row->count) row->facts[first].first = row->facts[first].number == 1; /* [L-5] */
+    if (!look_around(l)) return false;
+    row_check(l);
+    if (!list_branches(l)) return false;
+    choose_next(l);
     return true;
+}
+
+static void free_linker(linker *l)
+{
+    free(l->by_boundary);
+    free(l->by_named);
+    free(l->before);
+    free(l->below);
+    free(l->passes);
+    free(l->served);
+    free(l->anchor);
+    free(l->leaver);
+    free(l->child);
+    free(l->taken);
 }
 
 bool u9i_row_link(u9i_row *row)
 {
-    if (!row->single) place_mark(row);
-    if (row->count == 0) return miss_marked(row);
-    row->facts[0].first = row->facts[0].number == 1;
-    row->facts[row->count - 1].newest = true;
-    if (row->single) return true;
-    find_twins(row);
-    for (size_t k = row->count; k > 0; k--)
-        if (row->facts[k - 1].has_open) memcpy(row->log, row->facts[k - 1].open.log, 16);
-    for (size_t k = row->count; k > 0; k--)
-        if (row->facts[k - 1].has_open) prove_place(row, k - 1);
-    for (size_t k = 0; k < row->count; k++)
-        if (row->facts[k].has_open && !succeed(row, k)) return false;
-    return read_seals(row) && miss_marked(row);
+    size_t n = row->count + 1;
+    if (row->single) {
+        row->facts[0].number = row->facts[0].in_name;
+        row->facts[0].first = row->facts[0].number == 1;
+        row->facts[0].newest = true;
+        if (row->facts[0].has_open) memcpy(row->log, row->facts[0].open.log, sizeof row->log);
+        return true;
+    }
+    linker l = {.row = row, .by_boundary = calloc(n, sizeof(entry)), .by_named = calloc(n, sizeof(entry)),
+                .before = calloc(n, sizeof(size_t)), .below = calloc(n, sizeof(size_t)),
+                .passes = calloc(n, sizeof(bool)), .served = calloc(n, sizeof(bool)),
+                .anchor = calloc(n, sizeof(size_t)), .leaver = calloc(n, sizeof(size_t)),
+                .child = calloc(n, sizeof(size_t)), .taken = calloc(n, sizeof(uint64_t)), .tip = NONE};
+    bool fine = l.by_boundary && l.by_named && l.before && l.below && l.passes && l.served && l.anchor &&
+                l.leaver && l.child && l.taken && link_row(&l);
+    free_linker(&l);
+    return fine;
 }

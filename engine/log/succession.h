@@ -1,26 +1,52 @@
 /*
- * engine/log/succession.h: what the segments of a row say of each other. [L-2] [L-3] [L-4] [S-6]
+ * engine/log/succession.h: which segments are the log, and in which order: the ten steps of [L-2] [L-3] [L-4]
+ * [L-9], over what stands inside the files and is known of them by now. No file is read here but through the
+ * row's eyes, and then only where something is off the row; time is that of sorting.
+ *
+ * One thread.
  */
 #ifndef U9I_SUCCESSION_H
 #define U9I_SUCCESSION_H
 
 #include "engine/log/catalog.h"
 
-/* The row as it is made: facts that are still to be completed by each other. */
+/* Numbers from here on are no segment's: a log has room above its last one. [L-9] */
+#define U9I_NUMBER_END (UINT64_C(1) << 63)
+
+/* How the row looks into files. False: it cannot, and the row is not linked. */
+typedef struct u9i_row_eyes {
+    void *ctx;
+    /* True if a valid u9trim says that segment number `gone` is not kept. */
+    bool (*is_trimmed)(void *ctx, uint64_t gone);
+    /*
+     * Raises *promise to the largest that a valid frame at or behind `from` makes, and fills *records with how
+     * many records stand in valid frames from there on that end at or before it.
+     */
+    bool (*look)(void *ctx, u9i_facts *facts, uint64_t from, uint64_t *promise, uint64_t *records);
+    /* Fills *end with where the last valid frame ends, and *meets: one ends at `named` (may be NULL) with its chain. */
+    bool (*reach)(void *ctx, const u9i_facts *facts, const u9i_position *named, uint64_t *end, bool *meets);
+    /* Fills *offset with where the last valid frame ends that two files of one boundary have in common. */
+    bool (*part)(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset);
+} u9i_row_eyes;
+
+/* The row as it is made. What it allocates is the caller's. */
 typedef struct u9i_row {
-    u9i_facts *facts; /* ascending numbers; all of u9i_facts but what other segments add */
+    u9i_facts *facts; /* in: what was probed, in any order; out: ascending numbers, completed by each other */
     size_t count;
     u9i_missing *missing;
     size_t missing_count;
+    u9i_branch *branches;
+    size_t branch_count;
+    u9i_piece *pieces;
+    size_t piece_count;
     uint8_t log[16];
-    bool single; /* a file alone: what comes before is not looked at [L-8] */
-    const u9i_mark_record *mark; /* what the log's mark promises; NULL: nothing [M-4] */
-    /* True if a valid u9trim says that segment number `gone` is not kept. */
-    bool (*is_trimmed)(void *ctx, uint64_t gone);
-    void *ctx;
+    uint64_t next; /* the number of a new segment; 0: there is none left */
+    bool single;   /* a file alone: what comes before is not looked at [L-8] */
+    const u9i_mark_record *mark; /* what the log's mark promises, NULL: nothing; NULL after if it is another log's */
+    const u9i_row_eyes *eyes;
 } u9i_row;
 
-/* Completes the facts, finds the log's id and what is missing. False: out of memory. */
+/* Plays the ten steps. False: out of memory, or the eyes failed. */
 U9_MUST_CHECK bool u9i_row_link(u9i_row *row);
 
 #endif

@@ -8,6 +8,15 @@
 #include <assert.h>
 #include <string.h>
 
+/* What is told of a segment before it is read, in this order. */
+typedef enum announcement {
+    ANNOUNCE_ASIDE = 1, /* that it is not read */
+    ANNOUNCE_NAME,
+    ANNOUNCE_HEADER,
+    ANNOUNCE_FORK,
+    ANNOUNCED = ANNOUNCE_FORK
+} announcement;
+
 static void reader_check(const u9i_reader *r)
 {
     assert(r->index <= r->catalog->count && r->only <= r->catalog->count);
@@ -38,7 +47,8 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
 static void leave_segment(u9i_reader *r)
 {
     u9i_iterator_close(&r->iterator);
-    r->reading = r->announced = r->sealed = false;
+    r->reading = r->sealed = false;
+    r->announced = 0;
 }
 
 void u9i_reader_release(u9i_reader *r)
@@ -53,9 +63,13 @@ void u9i_reader_release(u9i_reader *r)
 /* The first missing segment that stands before none of those in front of `index`. */
 static size_t missing_from(const u9i_reader *r, size_t index)
 {
-    size_t i = 0;
-    while (i < r->catalog->missing_count && r->catalog->missing[i].before < index) i++;
-    return i;
+    size_t low = 0, high = r->catalog->missing_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->catalog->missing[middle].before < index) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 void u9i_reader_from(u9i_reader *r, uint64_t from)
@@ -140,11 +154,22 @@ static u9_err tell_missing(u9i_reader *r, u9i_step *step)
     return tell_damage(r, step, &gone, site);
 }
 
+/* The segment with this number: the one of the row, else any; else the catalog's count. */
+static size_t find_segment(const u9i_reader *r, uint64_t number)
+{
+    size_t found = r->catalog->count;
+    for (size_t i = 0; i < r->catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
+        if (f->number != number) continue;
+        if (found == r->catalog->count || (!f->wrong && !u9i_facts_skipped(f))) found = i;
+    }
+    return found;
+}
+
 u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t end,
                         u9_fault *fault)
 {
-    size_t i = 0, count = r->catalog->count;
-    while (i < count && u9i_catalog_facts(r->catalog, i)->number != number) i++;
+    size_t i = find_segment(r, number), count = r->catalog->count;
     if (i == count && r->source->dir->single[0] && count == 1)
         i = 0; /* a single file is the segment, whatever its name says */
     if (i == count)
@@ -158,7 +183,7 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
     r->ranged = true;
     r->range_begin = begin;
     r->range_end = end;
-    r->announced = begin > U9I_DISK_HEADER_SIZE;
+    r->announced = begin > U9I_DISK_HEADER_SIZE ? ANNOUNCED : 0; /* by the range that holds offset 32 [P-1] */
     if (end <= U9I_DISK_HEADER_SIZE) r->index = r->only; /* holds no frame and no gap */
     return U9_OK;
 }
@@ -178,6 +203,41 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
     return err;
 }
 
+/* What is to be told of a segment as a whole, one after the other; false: nothing more. */
+static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
+{
+    static const u9_verdict aside[] = {[U9_R_FOREIGN] = U9_V_UNKNOWN, [U9_R_NAME] = U9_V_TORN,
+                                       [U9_R_FORK] = U9_V_CORRUPT};
+    u9i_damage_site site = {.ordinal = U9_NOWHERE};
+    while (r->announced < ANNOUNCED) {
+        announcement what = ++r->announced;
+        if (what == ANNOUNCE_ASIDE && f->wrong != U9_R_NONE) { /* [L-2] [L-4] [L-9] */
+            site.verdict = aside[f->wrong];
+            site.reason = f->wrong;
+            site.begin = f->fork.begin;
+            site.end = f->size;
+            site.lost = f->wrong == U9_R_FORK ? f->fork.lost : f->wrong == U9_R_FOREIGN && !f->has_open ? U9_NOWHERE : 0;
+            r->announced = ANNOUNCED;
+        } else if (what == ANNOUNCE_NAME && f->misnamed) { /* [L-2] */
+            site.verdict = U9_V_TORN;
+            site.reason = U9_R_NAME;
+        } else if (what == ANNOUNCE_HEADER && f->header != U9_OK) { /* [H-4] */
+            site.verdict = U9_V_CORRUPT;
+            site.reason = U9_R_HEADER;
+            site.end = U9I_DISK_HEADER_SIZE;
+            site.lost = f->barren && !f->named && !f->marked ? U9_NOWHERE : 0;
+        } else if (what == ANNOUNCE_FORK && f->fork.end != 0) { /* [L-9] */
+            site = (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_FORK, .begin = f->fork.begin,
+                                     .end = f->fork.end, .ordinal = f->at.ordinal, .lost = f->fork.lost};
+        } else {
+            continue;
+        }
+        (void)tell_damage(r, step, f, site);
+        return true;
+    }
+    return false;
+}
+
 /* Begins the next segment, or tells what is wrong with it as a whole. Sets *told if a step is ready. */
 static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
@@ -189,31 +249,19 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
         return U9_OK;
     }
     const u9i_facts *f = u9i_reader_facts(r);
-    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = f->wrong, .ordinal = U9_NOWHERE};
     if (u9i_facts_skipped(f)) {
         r->index++;
         *told = !f->is_void;
-        site = (u9i_damage_site){.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = f->size,
-                                 .ordinal = U9_NOWHERE};
+        u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = f->size,
+                                .ordinal = U9_NOWHERE};
         return *told ? tell_damage(r, step, f, site) : U9_OK;
     }
-    if (f->wrong != U9_R_NONE) {
-        r->index++;
-        *told = !r->announced; /* by the range that holds offset 32 [P-1] */
-        if (r->announced) return U9_OK;
-        skip_lost(r, &site);
-        site.end = f->size;
-        return tell_damage(r, step, f, site);
-    }
-    if (f->header != U9_OK && !r->announced) {
-        r->announced = true;
-        site.reason = U9_R_HEADER;
-        site.end = U9I_DISK_HEADER_SIZE;
-        site.lost = f->barren && !f->named && !f->marked ? U9_NOWHERE : 0; /* [H-4] */
-        return tell_damage(r, step, f, site);
-    }
-    *told = false;
-    return enter_segment(r, fault);
+    *told = announce(r, step, f);
+    if (*told) return U9_OK;
+    if (f->wrong == U9_R_NONE) return enter_segment(r, fault);
+    leave_segment(r);
+    r->index++;
+    return U9_OK;
 }
 
 /* The iterator is at its end: looks behind it, once, and turns to the next segment. */

@@ -24,7 +24,7 @@ typedef struct u9i_reader {
     size_t missing;       /* the missing segment to be told next, and */
     size_t missing_end;   /*   the one that is told no more */
     bool reading;         /* `iterator` is on segments[index] */
-    bool announced;       /* what is wrong with segments[index] as a whole was told */
+    unsigned announced;   /* how much of what is wrong with segments[index] as a whole was told */
     u9i_iterator iterator;
     bool ranged;          /* set by u9i_reader_range: only frames that begin in [begin, end) */
     uint64_t range_begin, range_end;

@@ -17,16 +17,23 @@ void u9i_segment_name(uint64_t number, char out[20])
     snprintf(out, 20, "%016llx.u9", (unsigned long long)number);
 }
 
-uint64_t u9i_segment_number(const char *name)
+bool u9i_segment_named(const char *name, uint64_t *number)
 {
-    uint64_t number = 0;
-    if (strlen(name) != 19 || strcmp(name + 16, ".u9") != 0) return 0;
+    uint64_t n = 0;
+    if (strlen(name) != 19 || strcmp(name + 16, ".u9") != 0) return false;
     for (unsigned i = 0; i < 16; i++) {
         const char *digit = strchr("0123456789abcdef", name[i]);
-        if (digit == NULL || *digit == 0) return 0;
-        number = number << 4 | (uint64_t)(digit - "0123456789abcdef");
+        if (digit == NULL || *digit == 0) return false;
+        n = n << 4 | (uint64_t)(digit - "0123456789abcdef");
     }
-    return number;
+    *number = n;
+    return true;
+}
+
+uint64_t u9i_segment_number(const char *name)
+{
+    uint64_t number;
+    return u9i_segment_named(name, &number) ? number : 0;
 }
 
 bool u9i_facts_skipped(const u9i_facts *f)
@@ -36,11 +43,13 @@ bool u9i_facts_skipped(const u9i_facts *f)
 
 static void keep_kind(char *kind, u9i_span from)
 {
-    if (kind[0] == 0) memcpy(kind, from.data, from.size);
+    if (kind[0] != 0) return;
+    memcpy(kind, from.data, from.size);
+    kind[from.size] = 0;
 }
 
 /* Reads the u9open that must be the first frame. [S-1] [C-3] */
-static u9_err read_open(u9i_facts *f, u9i_window *window, char *kind)
+static u9_err read_open(u9i_facts *f, u9i_window *window)
 {
     u9i_frame frame;
     u9i_body body;
@@ -57,7 +66,7 @@ static u9_err read_open(u9i_facts *f, u9i_window *window, char *kind)
         memcmp(frame.trailer.chain, f->open.end.chain, U9I_HASH_SIZE) != 0)
         return U9_OK; /* [C-3]: the judge reports it */
     f->has_open = true;
-    keep_kind(kind, f->open.kind);
+    keep_kind(f->kind, f->open.kind);
     f->open.kind = (u9i_span){0};
     return U9_OK;
 }
@@ -82,13 +91,13 @@ static u9_err decode_end(const u9i_facts *f, u9i_window *window, uint8_t *scratc
 }
 
 /* Reads the u9end that may be the last block. [S-4] */
-static u9_err read_end(u9i_facts *f, u9i_window *window, char *kind)
+static u9_err read_end(u9i_facts *f, u9i_window *window)
 {
     uint8_t scratch[U9I_BLOCK];
     if (!may_have_end(f)) return U9_OK;
     u9_err err = decode_end(f, window, scratch, &f->end_frame, &f->end, &f->has_end);
     if (err != U9_OK || !f->has_end) return err;
-    keep_kind(kind, f->end.key_kind);
+    keep_kind(f->kind, f->end.key_kind);
     f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
     f->end_frame.body = NULL;
     return U9_OK;
@@ -162,11 +171,12 @@ static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spar
     bool found = false;
     for (size_t i = 0; i < count && !found; i++)
         found = secret_fits(spares[i].secret, spares[i].boundary, &secret);
+    f->spared = found;
     u9_err err = found ? U9_OK : secret_from_end(f, window, &secret, &found);
     if (err == U9_OK && !found) err = secret_from_flips(f, window, &secret, &found);
     if (!found || memcmp(secret.bytes, f->secret.bytes, sizeof secret.bytes) == 0) return err;
     f->secret = secret;
-    if (f->header == U9_OK) f->header = U9_CORRUPT; /* U9_VERSION stays: another magic is told first [H-4] */
+    if (f->header == U9_OK) f->header = U9_CORRUPT;
     return U9_OK;
 }
 
@@ -257,8 +267,34 @@ static u9_err look_secret(u9i_facts *f, u9i_window *window)
     return U9_OK;
 }
 
+/* Another version's magic, and yet a frame by a boundary that a segment of this version names: the byte is damaged. [H-4] */
+static u9_err look_version(u9i_facts *f, u9i_window *window)
+{
+    u9i_frame frame;
+    if (f->header != U9_VERSION || f->has_open || !f->spared) return U9_OK;
+    u9_err err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
+    if (err == U9_OK) f->header = U9_CORRUPT;
+    return err == U9_END ? U9_OK : err;
+}
+
+/* Neither a disk header nor, anywhere, a frame's magic: whatever this is, it is no segment. [L-4] */
+static u9_err look_stray(u9i_facts *f, u9i_window *window, const uint8_t magic[8])
+{
+    if (f->has_open || f->blank || memcmp(magic, u9i_disk_magic, 7) == 0) return U9_OK;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size; p += U9I_ALIGN) {
+        const uint8_t *bytes;
+        size_t avail;
+        u9_err err = u9i_window_bytes(window, p, U9I_FRAME_HEADER_SIZE, &bytes, &avail);
+        if (err != U9_OK) return err;
+        if (avail < U9I_FRAME_HEADER_SIZE) break;
+        if (bytes[48] == 0xff && memcmp(bytes + 48, u9i_frame_magic, 8) == 0) return U9_OK;
+    }
+    f->stray = true;
+    return U9_OK;
+}
+
 u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare *spares,
-                 size_t spare_count, char *kind)
+                 size_t spare_count)
 {
     const uint8_t *bytes;
     size_t avail;
@@ -269,12 +305,16 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
     f->header = u9i_disk_decode(header, &f->secret);
     if (avail < sizeof u9i_disk_magic || (avail < sizeof header && f->header == U9_OK))
         f->header = U9_CORRUPT; /* half a magic is of no version, half a header is none */
-    err = read_open(f, window, kind);
+    if (avail >= U9I_DISK_HEADER_SIZE + sizeof f->at_first)
+        memcpy(f->at_first, bytes + U9I_DISK_HEADER_SIZE, sizeof f->at_first);
+    err = read_open(f, window);
     if (err == U9_OK && !f->has_open) {
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
-        if (err == U9_OK) err = read_open(f, window, kind);
+        if (err == U9_OK) err = read_open(f, window);
         if (err == U9_OK && !f->has_open) err = look_secret(f, window);
+        if (err == U9_OK && !f->spared) err = look_stray(f, window, header);
     }
-    return err == U9_OK ? read_end(f, window, kind) : err;
+    if (err == U9_OK) err = look_version(f, window);
+    return err == U9_OK ? read_end(f, window) : err;
 }

@@ -9,8 +9,15 @@
 #include "engine/segment/window.h"
 #include "format/frame/control.h"
 
+/* A stretch of a file, and how many records are lost with it. */
+typedef struct u9i_span_lost {
+    uint64_t begin, end; /* end 0: none */
+    uint64_t lost;       /* U9_NOWHERE: not known */
+} u9i_span_lost;
+
 typedef struct u9i_facts {
-    uint64_t number;
+    uint64_t number;    /* what its u9open says, or who names it; else as in its name [L-2] */
+    uint64_t in_name;   /* 0: it has no segment's name, or that of number 0 */
     char name[256];
     u9i_stamp stamp;    /* the file, when it was looked at */
     uint64_t size;      /* bytes, then */
@@ -18,6 +25,10 @@ typedef struct u9i_facts {
     u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
     bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
     bool blank;         /* a creation cut short [L-4] */
+    bool stray;         /* no regular file, or nothing in it is a segment's [L-4] */
+    bool spared;        /* the secret is a copy from another segment or the mark [H-5] */
+    uint8_t at_first[U9I_HASH_SIZE]; /* where the first frame's boundary stands */
+    char kind[U9I_KIND_MAX + 1];     /* of the keys, as its u9open or u9end tells; "" if neither does */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open_record open; /* (its `kind` is not kept) */
     bool has_end;       /* the last block is a valid u9end frame: */
@@ -27,13 +38,15 @@ typedef struct u9i_facts {
     /* From the other segments: see u9i_catalog. */
     bool first;         /* the log begins here [L-5] */
     bool newest;        /* the last of the row: a writer may be at it */
-    bool is_void;       /* a later u9open leaves it out [L-3] */
+    bool is_void;       /* not on the row, and nothing in it was promised [L-3] */
+    bool called;        /* a u9open or the mark names it [L-4] */
+    bool misnamed;      /* its name has another number [L-2] */
     bool sealed_before; /* the segment before it is sealed: its u9open was durable */
     bool named;         /* a later u9open names an end of it: */
     u9i_position at;
     u9i_tail tail;
-    u9_reason wrong;    /* U9_R_FOREIGN: not of this log, or not in this place [L-4] */
-
+    u9_reason wrong;    /* FOREIGN: not of this log; NAME: another file's copy; FORK: off the row; none is read */
+    u9i_span_lost fork; /* records that were promised, and are off the row: behind `at`, or of this file [L-9] */
     bool marked;        /* the log's mark says that this one is durable up to: [M-4] */
     u9i_position mark;
 } u9i_facts;
@@ -44,12 +57,11 @@ typedef struct u9i_spare {
 } u9i_spare;
 
 /*
- * Looks at the file that the window is on; `facts` has its number, name and stamp, and `newest`. `spares` are
- * tried, in this order, where the header opens nothing. `kind` has U9I_KIND_MAX + 1 bytes: filled with the key
- * kind where it is "" and a record of this segment tells it. U9_IO, U9_NOMEM.
+ * Looks at the file that the window is on; `facts` has its name and stamp, and `newest`. `spares` are
+ * tried, in this order, where the header opens nothing. U9_IO, U9_NOMEM.
  */
 U9_MUST_CHECK u9_err u9i_probe(u9i_facts *facts, u9i_dir *dir, u9i_window *window,
-                               const u9i_spare *spares, size_t spare_count, char *kind);
+                               const u9i_spare *spares, size_t spare_count);
 
 /* First and last key in a segment's u9end, as values: each with room for U9I_KEY_MAX + 16 bytes. */
 typedef struct u9i_end_keys {
@@ -65,6 +77,9 @@ bool u9i_facts_skipped(const u9i_facts *facts);
 
 /* "%016x.u9" [L-1]; `out` has 20 bytes. */
 void u9i_segment_name(uint64_t number, char out[20]);
+
+/* True if that is a segment's name, and the number in it, which may be 0. */
+bool u9i_segment_named(const char *name, uint64_t *number);
 
 /* The number in a segment's name, 0 if it is none. */
 uint64_t u9i_segment_number(const char *name);
