@@ -61,6 +61,7 @@
     X(hostile) \
     X(range)   \
     X(directory) \
+    X(succession) \
     X(live) \
     X(segment)
 
