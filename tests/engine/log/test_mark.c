@@ -94,6 +94,17 @@ static u9_log *open_small(const char *log)
     return open_writer(log, &o);
 }
 
+static void copy_one(const char *log, const char *to, const char *name)
+{
+    char from_path[4400], to_path[4400];
+    snprintf(from_path, sizeof from_path, "%s/%s", log, name);
+    snprintf(to_path, sizeof to_path, "%s/%s", to, name);
+    size_t size;
+    uint8_t *bytes = read_file(from_path, &size);
+    write_file(to_path, bytes, size);
+    free(bytes);
+}
+
 /* Writing [M-1] */
 
 /* The nth operation of this kind on this file, or a directory. */
@@ -484,6 +495,33 @@ START_TEST(a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_ma
 }
 END_TEST
 
+/* Two went on behind the same five records: the row is the one that the mark has seen, the other one is told. */
+START_TEST(what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked) /* [M-4] [L-9] */
+{
+    session(at("log"), "r", 5, 2);
+    copy_log(at("log"), at("copy"));
+    session(at("log"), "one way ", 7, 2);
+    extend_file(segment_path(at("copy"), 1), 1 << 20); /* so that it is not continued */
+    session(at("copy"), "the other ", 9, 2);
+    ck_assert_uint_eq(segments_in(at("copy")), 2);
+    copy_one(at("copy"), at("log"), "0000000000000002.u9");
+    for (unsigned way = 0; way < 2; way++) {
+        if (way == 1) copy_one(at("copy"), at("log"), ".mark");
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, way == 0 ? 12 : 14);
+        ck_assert(has_text(s, way == 0 ? "one way 6" : "the other 8"));
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 1);
+        ck_assert_uint_eq(s->report.lost, way == 0 ? 9 : 7);
+        ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
+        forget(s);
+        u9_options o = small_options();
+        u9_log *w;
+        ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_CORRUPT);
+    }
+}
+END_TEST
+
 START_TEST(a_gap_over_the_mark_is_that_gap_and_no_fork) /* [M-4] */
 {
     forged_segment f = rewrite("r", 4);
@@ -526,17 +564,6 @@ START_TEST(the_marks_secret_opens_its_segment) /* [H-5] [M-4] */
 END_TEST
 
 /* Copies of a log that is being written */
-
-static void copy_one(const char *log, const char *to, const char *name)
-{
-    char from_path[4400], to_path[4400];
-    snprintf(from_path, sizeof from_path, "%s/%s", log, name);
-    snprintf(to_path, sizeof to_path, "%s/%s", to, name);
-    size_t size;
-    uint8_t *bytes = read_file(from_path, &size);
-    write_file(to_path, bytes, size);
-    free(bytes);
-}
 
 /* The writer goes on for a while: over half a segment, synced, marked and promised. */
 static void go_on(u9_log *w)
@@ -977,6 +1004,7 @@ Suite *suite_mark(void)
     tcase_add_test(t, segments_put_back_from_an_older_copy_are_seen);
     tcase_add_test(t, an_unclosed_log_lost_nothing_that_is_behind_its_mark);
     tcase_add_test(t, a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_mark);
+    tcase_add_test(t, what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked);
     tcase_add_test(t, a_gap_over_the_mark_is_that_gap_and_no_fork);
     tcase_add_test(t, the_marks_secret_opens_its_segment);
     tcase_add_test(t, a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm);
