@@ -39,6 +39,7 @@
     X(frame)   \
     X(body)    \
     X(control) \
+    X(mark_slot) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \
@@ -52,6 +53,7 @@
     X(log)     \
     X(calls)   \
     X(locks)   \
+    X(mark) \
     X(ship) \
     X(link) \
     X(keys) \

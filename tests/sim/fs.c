@@ -211,7 +211,8 @@ static int stat_sim(u9i_dir *dir, const char *name, u9i_stamp *out)
     if (err == 0)
         *out = (u9i_stamp){.identity = {DEVICE, node->number},
                            .size = node->image.size,
-                           .changed_us = node->changed_us};
+                           .changed_us = node->changed_us,
+                           .links = node->names};
     return sim_leave(&call, err);
 }
 
