@@ -557,7 +557,7 @@ static int slot(second_log *g, second_file *s, const uint8_t *bytes)
 {
     uint8_t sum[16];
     const frame *f;
-    *s = (second_file){.n = 4096, .d = keep(g, 4096 + 32)};
+    *s = (second_file){.n = 4096, .d = keep(g, 4096 + 32), .dark = keep(g, 2)};
     memcpy(s->d, bytes, 4096);
     if (zeros(s, 0, 4096)) return 0;
     memcpy(s->secret, s->d + 8, 16);

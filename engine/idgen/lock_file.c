@@ -56,9 +56,9 @@ void u9_lock_file_free(u9_lock_file *file)
     free(file);
 }
 
-static u9i_slot *slot_of(const u9_grant *grant)
+static u9i_number_slot *slot_of(const u9_grant *grant)
 {
-    return (u9i_slot *)(uintptr_t)grant->serial;
+    return (u9i_number_slot *)(uintptr_t)grant->serial;
 }
 
 static u9_err refuse_sys(const u9_lock_file *f, int sys, const char *what, u9_fault *fault)
@@ -70,7 +70,7 @@ static u9_err refuse_sys(const u9_lock_file *f, int sys, const char *what, u9_fa
 static u9_err acquire_slot(void *ctx, u9_grant *out, u9_fault *fault)
 {
     const u9_lock_file *f = (const u9_lock_file *)ctx;
-    u9i_slot *slot;
+    u9i_number_slot *slot;
     int sys = u9i_slot_take(f->path, f->cluster * NUMBERS + f->first, f->count,
                             u9i_wall_us(&u9i_env_posix) / 1000, &slot);
     if (sys == -EWOULDBLOCK)
@@ -86,7 +86,7 @@ static u9_err acquire_slot(void *ctx, u9_grant *out, u9_fault *fault)
 static u9_err renew_slot(void *ctx, const u9_grant *grant, uint64_t last_ms, u9_fault *fault)
 {
     const u9_lock_file *f = (const u9_lock_file *)ctx;
-    u9i_slot *slot = slot_of(grant);
+    u9i_number_slot *slot = slot_of(grant);
     if (u9i_slot_confirm(slot) != 0)
         return u9i_fault(fault, U9_AGAIN, U9I_AT(.path = f->path, .rule = "I-24"),
                          "the lock file was removed or replaced");

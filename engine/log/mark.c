@@ -17,7 +17,7 @@ static const char new_name[] = ".mark.new"; /* until it takes the place of one w
 
 enum { TRIES = 3 }; /* a slot is read so often before it is bad: a writer may be at it [M-3] */
 
-static void read_slot(u9i_file *file, unsigned i, u9i_mark *m)
+static void read_mark_slot(u9i_file *file, unsigned i, u9i_mark *m)
 {
     uint8_t bytes[U9I_BLOCK];
     for (unsigned tries = 0; tries < TRIES; tries++) {
@@ -46,7 +46,7 @@ int u9i_mark_read(u9i_dir *dir, u9i_mark *out)
     if (err != 0) return err == -ENOENT || err == -EINVAL || err == -EISDIR ? 0 : err; /* no file: no mark */
     out->there = true;
     out->linked = stamp.links > 1;
-    for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) read_slot(file, i, out);
+    for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) read_mark_slot(file, i, out);
     u9i_file_close(file);
     out->counts = u9i_slots_greater(out->slots);
     return 0;

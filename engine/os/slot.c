@@ -14,7 +14,7 @@
 
 enum { SLOT_SIZE = 8, OPEN_TRIES = 100 };
 
-struct u9i_slot {
+struct u9i_number_slot {
     int fd;
     uint32_t index;
     uint64_t noted;
@@ -58,7 +58,7 @@ static bool leads_to(const char *path, int fd)
 }
 
 /* Locks a slot of the open file. A note is read under the lock alone: before, somebody may be writing it. */
-static int take_in(u9i_slot *s, uint32_t first, uint32_t count, uint64_t below)
+static int choose_slot(u9i_number_slot *s, uint32_t first, uint32_t count, uint64_t below)
 {
     int err = -EWOULDBLOCK;
     for (uint32_t i = 0; i < 2 * count && err == -EWOULDBLOCK; i++) {
@@ -80,18 +80,18 @@ static int open_slots(const char *path, int *fd)
     return fstat(*fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, u9i_slot **out)
+int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, u9i_number_slot **out)
 {
     size_t size = strlen(path) + 1;
-    u9i_slot *s = malloc(sizeof *s + size);
+    u9i_number_slot *s = malloc(sizeof *s + size);
     if (s == NULL) return -ENOMEM;
-    *s = (u9i_slot){.fd = -1};
+    *s = (u9i_number_slot){.fd = -1};
     memcpy(s->path, path, size);
     int err = -ESTALE;
     for (unsigned tries = 0; err == -ESTALE && tries < OPEN_TRIES; tries++) {
         if (s->fd >= 0) close(s->fd);
         err = open_slots(path, &s->fd);
-        if (err == 0) err = take_in(s, first, count, below);
+        if (err == 0) err = choose_slot(s, first, count, below);
         if (err == 0 && !leads_to(path, s->fd)) err = -ESTALE; /* replaced while it was opened */
     }
     if (err == 0) {
@@ -103,17 +103,17 @@ int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t bel
     return err;
 }
 
-uint32_t u9i_slot_index(const u9i_slot *s)
+uint32_t u9i_slot_index(const u9i_number_slot *s)
 {
     return s->index;
 }
 
-uint64_t u9i_slot_noted(const u9i_slot *s)
+uint64_t u9i_slot_noted(const u9i_number_slot *s)
 {
     return s->noted;
 }
 
-int u9i_slot_note(u9i_slot *s, uint64_t number)
+int u9i_slot_note(u9i_number_slot *s, uint64_t number)
 {
     uint8_t bytes[SLOT_SIZE];
     ssize_t n;
@@ -125,12 +125,12 @@ int u9i_slot_note(u9i_slot *s, uint64_t number)
     return 0;
 }
 
-int u9i_slot_confirm(const u9i_slot *s)
+int u9i_slot_confirm(const u9i_number_slot *s)
 {
     return leads_to(s->path, s->fd) ? 0 : -ESTALE;
 }
 
-void u9i_slot_give(u9i_slot *s)
+void u9i_slot_give(u9i_number_slot *s)
 {
     (void)lock_slot(s->fd, s->index, F_UNLCK); /* a child may have the descriptor still */
     close(s->fd);

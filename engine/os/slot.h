@@ -11,25 +11,25 @@
 
 #include <stdint.h>
 
-typedef struct u9i_slot u9i_slot;
+typedef struct u9i_number_slot u9i_number_slot;
 
 /*
  * Takes a slot of [first, first + count): the lowest that nobody holds and in which a number below `below`
  * is noted, else the lowest that nobody holds. Makes the file if it is missing. 0, -EWOULDBLOCK: all are held, or a
  * negative errno.
  */
-int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, u9i_slot **out);
+int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, u9i_number_slot **out);
 
-uint32_t u9i_slot_index(const u9i_slot *slot);
-uint64_t u9i_slot_noted(const u9i_slot *slot); /* 0 at first */
+uint32_t u9i_slot_index(const u9i_number_slot *slot);
+uint64_t u9i_slot_noted(const u9i_number_slot *slot); /* 0 at first */
 
 /* Notes a number in it. */
-int u9i_slot_note(u9i_slot *slot, uint64_t number);
+int u9i_slot_note(u9i_number_slot *slot, uint64_t number);
 
 /* 0 while the path still leads to the file in which the slot is held; -ESTALE: it was removed or replaced. */
-int u9i_slot_confirm(const u9i_slot *slot);
+int u9i_slot_confirm(const u9i_number_slot *slot);
 
 /* Gives it back. Not in a forked child: the lock is its parent's too. */
-void u9i_slot_give(u9i_slot *slot);
+void u9i_slot_give(u9i_number_slot *slot);
 
 #endif

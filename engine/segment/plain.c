@@ -22,7 +22,7 @@ static void number_frame(const u9i_judge *j, u9i_frame *f)
                                .offset = f->offset, .previous = j->last};
 }
 
-static void tell(const u9i_judge *j, u9i_round *round, u9_reason reason, uint64_t begin, uint64_t end,
+static void tell_plain(const u9i_judge *j, u9i_round *round, u9_reason reason, uint64_t begin, uint64_t end,
                  uint64_t lost, uint64_t owner)
 {
     round->sites[round->count++] = (u9i_damage_site){
@@ -37,7 +37,7 @@ static u9_err look_between(u9i_judge *j, u9i_window *window, u9i_round *round, u
     u9i_zeros z;
     u9_err err = u9i_window_zeros(window, j->pos, to, &z);
     if (err == U9_OK && z.last > j->pos)
-        tell(j, round, why, j->pos, found ? to : z.last, U9_NOWHERE,
+        tell_plain(j, round, why, j->pos, found ? to : z.last, U9_NOWHERE,
              j->last ? j->last : U9I_DISK_HEADER_SIZE);
     return err;
 }
@@ -46,7 +46,7 @@ static void take_plain(u9i_judge *j, u9i_round *round, u9i_frame *f)
 {
     number_frame(j, f);
     if (!f->padding_ok)
-        tell(j, round, U9_R_PADDING, f->end - u9i_padding(f->body_size), f->end, 0, f->offset);
+        tell_plain(j, round, U9_R_PADDING, f->end - u9i_padding(f->body_size), f->end, 0, f->offset);
     round->then = U9I_STEP_FRAME;
     round->frame = *f;
     j->frames++;

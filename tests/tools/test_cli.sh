@@ -557,6 +557,7 @@ parts() {
 # The only copy of an unclosed segment's secret: two bytes of it. (F67)
 lost_secret() {
     cp -R torn unsigned.log
+    rm unsigned.log/.mark
     flip "$(segment unsigned.log)" 10
     flip "$(segment unsigned.log)" 11
     exits 4 'u9fsck of a log without its secret' "$fsck" unsigned.log

@@ -820,11 +820,11 @@ START_TEST(an_earlier_hosts_report_is_filled_as_far_as_it_goes)
     session(at("log"), "r", 5, 2);
     u9_report reports[2];
     memset(reports, 0xee, sizeof reports);
-    reports[0].size = offsetof(u9_report, mark);
+    reports[0].size = offsetof(u9_report, keyless);
     u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
     ck_assert_int_eq(u9_check(at("log"), &o, &reports[0], NULL), U9_OK);
     ck_assert_uint_eq(reports[0].records, 5);
-    ck_assert_uint_eq(reports[0].size, offsetof(u9_report, mark));
+    ck_assert_uint_eq(reports[0].size, offsetof(u9_report, keyless));
     ck_assert_uint_eq(reports[0].mark_segment, UINT64_C(0xeeeeeeeeeeeeeeee));
     reports[0].size--;
     ck_assert_int_eq(u9_check(at("log"), &o, &reports[0], NULL), U9_ARG);
@@ -960,17 +960,16 @@ END_TEST
 
 START_TEST(a_creation_that_fails_anywhere_is_told_and_can_be_tried_again) /* [M-6] */
 {
-    unsigned n = 0;
-    bool made = false;
-    while (!made) {
-        sim_begin(n + 1);
+    unsigned failed = 0;
+    for (unsigned n = 1; n <= 60; n++) { /* some may fail without harm: where the log lies is not known then [I-22] */
+        sim_begin(n);
         sim_make_dir(at(""));
         u9_options o = small_options();
         u9_log *w;
-        sim_fail(SIM_ANY, ++n, ENOSPC, false);
+        sim_fail(SIM_ANY, n, ENOSPC, false);
         u9_err err = u9_log_open(at("log"), &o, &w, NULL);
-        made = err == U9_OK;
-        if (made) close_log(w);
+        failed += err != U9_OK;
+        if (err == U9_OK) close_log(w);
         else ck_assert_int_lt(err, 0);
         sim_mend();
         session(at("log"), "r", 3, 1);
@@ -979,9 +978,8 @@ START_TEST(a_creation_that_fails_anywhere_is_told_and_can_be_tried_again) /* [M-
         ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
         ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
         forget(s);
-        ck_assert_uint_lt(n, 200);
     }
-    ck_assert_uint_gt(n, 15);
+    ck_assert_uint_gt(failed, 15);
 }
 END_TEST
 

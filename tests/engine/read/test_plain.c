@@ -355,7 +355,7 @@ START_TEST(a_key_is_found_and_a_value_without_one_never_is)
     ck_assert_int_eq(u9_log_get(log, &(u9_key){"one", 3}, buf, sizeof buf, &r, NULL), U9_OK);
     ck_assert_uint_eq(r.ordinal, 3);
     ck_assert_int_eq(u9_log_get(log, &(u9_key){"six", 3}, buf, sizeof buf, &r, NULL), U9_ABSENT);
-    ck_assert_int_eq(u9_log_get(log, &(u9_key){"", 0}, buf, sizeof buf, &r, NULL), U9_ABSENT);
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){"", 0}, buf, sizeof buf, &r, NULL), U9_ARG);
     close_log(log);
     plain_free(&p);
 }
