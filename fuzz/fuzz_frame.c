@@ -6,13 +6,15 @@
  *           bits 4-7  the pieces in which it is read: 2^n bytes
  *
  * Checks that a verdict does not depend on the pieces, that what is valid can be sealed again, that
- * bodies and records stay within their bytes, and that control records are encoded as they were.
+ * bodies and records stay within their bytes, that control records are encoded as they were, and the same of a
+ * mark's slot.
  *
  * Hashes cannot be guessed, so the mutator changes bodies and fields and mends what guards them.
  */
 #include "format/base/bytes.h"
 #include "format/frame/control.h"
 #include "format/frame/disk.h"
+#include "format/frame/mark.h"
 
 #include <lz4.h>
 #include <stdlib.h>
@@ -174,6 +176,22 @@ static void open_body(const u9i_frame *frame)
     free(scratch);
 }
 
+/* The bytes as the slot of a mark: a valid one says the same when it is made again. [M-2] */
+static void read_slot(const file *f)
+{
+    uint8_t bytes[U9I_BLOCK] = {0}, again[U9I_BLOCK];
+    size_t room = sizeof bytes - U9I_DISK_HEADER_SIZE;
+    u9i_slot slot, made;
+    u9i_disk_encode(&f->keys, bytes);
+    memcpy(bytes + U9I_DISK_HEADER_SIZE, f->bytes, f->size < room ? f->size : room);
+    u9i_slot_decode(bytes, &slot);
+    CHECK(slot.state != U9I_SLOT_EMPTY);
+    if (slot.state != U9I_SLOT_VALID) return;
+    CHECK(u9i_slot_encode(&slot.mark, &f->keys, again) == U9_OK);
+    u9i_slot_decode(again, &made);
+    CHECK(made.state == U9I_SLOT_VALID && memcmp(&made.mark, &slot.mark, sizeof slot.mark) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
@@ -183,6 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
               .p = data[0] & 1 ? PLACE : U9I_DISK_HEADER_SIZE,
               .bytes = bytes,
               .size = size - 1};
+    if (f.p == U9I_DISK_HEADER_SIZE) read_slot(&f);
     f.bound = f.p + f.size + (data[0] & 2 ? MORE : 0);
     u9i_frame frame;
     if (verify_twice(&f, (size_t)1 << (data[0] >> 4), &frame)) {

@@ -43,6 +43,7 @@ typedef struct second_file {
     int called, served;
     int keyless; /* its header cannot be read, and its secret is nowhere else */
     int plain;   /* frames are those of E-2 */
+    const frame *mark; /* the u9mark of which it is the segment [M-4] */
     const frame *by;      /* of the row: the u9open that names its end */
     uint64_t missed;      /* the segment that is missing in front of it, 0: none */
     uint64_t fork_begin, fork_end, fork_lost; /* fork_end 0: none */
@@ -483,7 +484,9 @@ static int others_spare(second_log *g, second_file *s)
                 (by_name ? num(k->open, 6) == s->name : s->n >= 48 && same(k->open->f[7].at, s->d + 32)) &&
                 fits(s, k->open->f[8].at, k->open->f[7].at))
                 return 1;
-    return 0;
+    return g->mark &&
+           (num(g->mark->frames, 3) == s->name || (s->n >= 48 && same(g->mark->frames->f[4].at, s->d + 32))) &&
+           fits(s, g->mark->frames->f[5].at, g->mark->frames->f[4].at);
 }
 
 static int frame_magic(const second_file *s)
@@ -545,6 +548,60 @@ static int refuse_versions(second_log *g)
         return -1;
     }
     return 0;
+}
+
+/* ---- the mark ---- */
+
+/* A slot: a file of one frame [M-2]. 0: nothing there, 1: valid, -1: bad. */
+static int slot(second_log *g, second_file *s, const uint8_t *bytes)
+{
+    uint8_t sum[16];
+    const frame *f;
+    *s = (second_file){.n = 4096, .d = keep(g, 4096 + 32), .dark = keep(g, 2)};
+    memcpy(s->d, bytes, 4096);
+    if (zeros(s, 0, 4096)) return 0;
+    memcpy(s->secret, s->d + 8, 16);
+    hash16(s->secret, 16, s->boundary);
+    if (memcmp(s->d, "\xff\xffutf9\0\1", 8) != 0 || be(s->d + 24, 8)) return -1;
+    find(g, s);
+    f = s->frames;
+    if (!s->n_frames || f->p != 32 || f->kind != MARKED || f->body != s->d + 96) return -1;
+    hash16(s->d, 32, sum);
+    if (!same(f->chain, sum) || !num(f, 3)) return -1;
+    hash16(f->f[5].at, 16, sum);
+    return same(sum, f->f[4].at) && num(f, 6) >= 176 && num(f, 6) <= (uint64_t)1 << 43 &&
+                   num(f, 6) % 16 == 0
+               ? 1
+               : -1;
+}
+
+/* The file .mark: which slot counts, if any [M-3] [M-4]. */
+static void take_mark(second_log *g, const uint8_t *bytes, uint64_t n, unsigned links)
+{
+    uint8_t both[2 * 4096] = {0};
+    second_file *s = (second_file *)(void *)keep(g, 2 * sizeof *s);
+    const frame *a, *b;
+    g->slots = s;
+    memcpy(both, bytes, n < sizeof both ? n : sizeof both);
+    for (int i = 0; i < 2; i++) {
+        int is = slot(g, &s[i], both + 4096 * i);
+        g->bad_slots[i] = is < 0;
+        if (is != 1 || links > 1) continue;
+        a = s[i].frames;
+        b = g->mark ? g->mark->frames : NULL;
+        if (!b || num(a, 3) > num(b, 3) || (num(a, 3) == num(b, 3) && num(a, 6) > num(b, 6)))
+            g->mark = &s[i];
+    }
+}
+
+/* Says which slots are bad [M-3]. */
+static void say_slots(second_log *g)
+{
+    second_file none = {0};
+    for (uint64_t i = 0; i < 2; i++)
+        if (g->bad_slots[i])
+            say(g, g->bad_slots[1 - i] ? U9_V_UNKNOWN : U9_V_TORN, U9_R_MARK, &none, 4096 * i,
+                4096 * i + 4096, NOWHERE, 0);
 }
 
 /* ---- one file ---- */
@@ -649,20 +706,23 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
 static void read_file(second_log *g, const second_file *s, const frame *by, uint64_t promise,
                       int last, place *at)
 {
-    uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal;
+    uint64_t named = by ? num(by, 9) : NOWHERE, x, ordinal, mark = s->mark ? num(s->mark, 6) : NOWHERE;
     const frame *f, *y = NULL;
+    int met = 0, gap;
     *at = (place){32, at->ordinal, at->chain, NULL};
     g->n_row = 0;
     for (size_t i = 0; i < s->n_frames; i++) /* */
         if (s->frames[i].durable > promise) promise = s->frames[i].durable;
+    if (s->mark && mark > promise) promise = mark; /* [M-4] */
     if (by) promise = named;
     if (s->open) *at = (place){32, s->open->ordinal, s->open->chain, NULL};
     if (s->bad_header) /* [H-4] */
-        say(g, U9_V_CORRUPT, unread(s, 0, 32) ? U9_R_UNREADABLE : U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by ? 0 : NOWHERE);
+        say(g, U9_V_CORRUPT, unread(s, 0, 32) ? U9_R_UNREADABLE : U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by || s->mark ? 0 : NOWHERE);
     if (s->fork_end) /* [L-9] */
         say(g, U9_V_CORRUPT, U9_R_FORK, s, s->fork_begin, s->fork_end, num(by, 10), s->fork_lost);
     while (at->x < named) {
         f = next(s, at, named);
+        gap = !f;
         if (!f) { /* */
             f = y = from(s, at->x, named);
             int promised = y && (y->previous < promise || promise >= y->p);
@@ -672,6 +732,11 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
             at->x = y->p;
         }
         serve(g, s, f, at, promise, 0);
+        if (met || f->end < mark) continue; /* [M-4] */
+        met = 1;
+        if ((f->end != mark || at->ordinal != num(s->mark, 7) || !same(f->sha, s->mark->f[8].at)) &&
+            !(gap && f->p >= mark))
+            say(g, U9_V_CORRUPT, U9_R_FORK, s, mark, mark, num(s->mark, 7), NOWHERE);
     }
     x = at->x;
     if (by) { /* */
@@ -689,7 +754,10 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         *at = (place){named, ordinal, by->f[11].at, NULL};
         return;
     }
-    if (x < promise) { /* */
+    if (x < promise && promise == mark) { /* [M-4] */
+        say(g, U9_V_CORRUPT, unread(s, x, mark) ? U9_R_UNREADABLE : U9_R_MARK, s, x, mark, at->ordinal, between(at->ordinal, num(s->mark, 7)));
+        *at = (place){mark, num(s->mark, 7), s->mark->f[8].at, NULL};
+    } else if (x < promise) { /* */
         say(g, U9_V_CORRUPT, why(s, x, promise, NOWHERE), s, x, promise, at->ordinal,
             between(at->ordinal, y ? y->ordinal : NOWHERE));
         g->damages[g->n_damages - 1].at_most = 1;
@@ -793,7 +861,7 @@ static int is_foreign(const second_file *s, const uint8_t *id) /* (3) */
 /* Raises *promise to what frames from `begin` on promise; the records there that it covers. */
 static uint64_t promised(const second_file *s, uint64_t begin, uint64_t *promise)
 {
-    const frame *f, *stop = s->frames + s->n_frames;
+    const frame *f, *stop = s->n_frames ? s->frames + s->n_frames : NULL;
     uint64_t n = 0;
     for (f = s->frames; f < stop; f++)
         if (f->p >= begin && f->durable > *promise) *promise = f->durable;
@@ -892,17 +960,49 @@ static second_file *below(second_log *g, uint64_t number)
     return NULL;
 }
 
-static void find_row(second_log *g) /* (5) to (7) */
+/* The one that the u9open of s names; NULL if it is not there. */
+static second_file *named_by(second_log *g, const second_file *s)
 {
-    second_file *s = below(g, NOWHERE), *before;
+    second_file *before = s->open && num(s->open, 6) ? of_boundary(g, s->open->f[7].at) : NULL;
+    return before && before->number < s->number ? before : NULL;
+}
+
+/* (5) Does a row with s as its tip leave out what the mark promises? */
+static int leaves_mark(second_log *g, const second_file *s)
+{
+    const frame *m = g->mark->frames;
+    while (s && !s->mark && s->number >= num(m, 3)) {
+        const second_file *before = named_by(g, s);
+        if (s->open && num(s->open, 6) && same(s->open->f[7].at, m->f[4].at))
+            return num(s->open, 9) < num(m, 6);
+        if (before && before->number < num(m, 3)) return 1;
+        if (!before && s->open && !num(s->open, 6)) return 1;
+        s = before ? before : below(g, s->open ? num(s->open, 6) : s->number);
+    }
+    return 0;
+}
+
+static second_file *find_tip(second_log *g) /* (5) */
+{
+    second_file *highest = below(g, NOWHERE), *s = highest;
+    while (g->mark && s && leaves_mark(g, s))
+        do {
+            s = s > g->files ? s - 1 : NULL;
+        } while (s && !belongs(s));
+    return s ? s : highest;
+}
+
+static void find_row(second_log *g) /* (6) (7) */
+{
+    second_file *s = find_tip(g), *before;
     while (s) {
         s->served = 1;
         if (!s->open || !num(s->open, 6)) {
             s = s->open ? NULL : below(g, s->number);
             continue;
         }
-        before = of_boundary(g, s->open->f[7].at);
-        if (before && before->number < s->number) {
+        before = named_by(g, s);
+        if (before) {
             before->by = s->open;
         } else {
             read_trims(g);
@@ -924,6 +1024,10 @@ static void find_fork(second_log *g, second_file *s, uint64_t begin, uint64_t or
             end = num(k->open, 9);
             there = num(k->open, 10);
         }
+    if (s->mark && num(s->mark, 6) > end) {
+        end = num(s->mark, 6);
+        there = num(s->mark, 7);
+    }
     lost = promised(s, begin, &end);
     if (end <= begin && s->served) return;
     if (there > ordinal && there - ordinal > lost) lost = there - ordinal;
@@ -935,6 +1039,24 @@ static void find_fork(second_log *g, second_file *s, uint64_t begin, uint64_t or
     s->fork_lost = lost;
 }
 
+/* (8) The mark's segment is not there: it is missing in front of a higher one, unless it was trimmed. */
+static void miss_mark(second_log *g)
+{
+    uint64_t number = g->mark ? num(g->mark->frames, 3) : 0;
+    second_file *stop = g->files + g->n_files, *s, *lowest = NULL;
+    if (!g->mark || of_boundary(g, g->mark->frames->f[4].at)) return;
+    for (s = stop; s-- > g->files;)
+        if (s->served) lowest = s;
+    if (lowest && number < lowest->number) read_trims(g);
+    if (lowest && number < lowest->number && number < g->trim_segment) {
+        g->mark = NULL;
+        return;
+    }
+    for (s = g->files; s < stop && (!s->served || s->number <= number);) s++;
+    g->mark_missing = s == stop;
+    if (s < stop && !s->missed) s->missed = number;
+}
+
 /* Which files are the log, and in which order [L-2, L-3, L-4, L-9]. */
 static void sort_out(second_log *g)
 {
@@ -943,6 +1065,10 @@ static void sort_out(second_log *g)
     int ours = 0;
     for (s = g->files; s < stop; s++) s->number = s->open ? num(s->open, 3) : s->name;
     id = log_id(g);
+    for (s = g->files; g->mark && id && s < stop; s++)
+        if (s->open && same(s->open->f[1].at, g->mark->frames->f[1].at)) break;
+    if (s == stop && id) g->mark = NULL; /* it is another log's */
+    if (g->mark) id = g->mark->frames->f[1].at;
     for (s = g->files; s < stop; s++) {
         if (s->keyless && !s->spared && !s->open) s->wrong = U9_R_UNREADABLE; /* */
         ours |= !s->plain && !s->blank;
@@ -960,8 +1086,17 @@ static void sort_out(second_log *g)
         s->called = 1;
         s->blank = 0;
     }
+    s = g->mark ? of_boundary(g, g->mark->frames->f[4].at) : NULL;
+    if (s) {
+        uint64_t number = num(g->mark->frames, 3);
+        if (!s->open && (!s->called || number > s->number)) s->number = number;
+        s->called = 1;
+        s->blank = 0;
+        s->mark = g->mark->frames;
+    }
     qsort(g->files, g->n_files, sizeof *g->files, compare);
     find_row(g);
+    miss_mark(g);
     for (s = g->files; s < stop; s++) {
         if (s->served && s->by) find_fork(g, s, num(s->by, 9), num(s->by, 10));
         if (!s->served && belongs(s)) find_fork(g, s, 32, s->open ? num(s->open, 10) : NOWHERE);
@@ -992,11 +1127,24 @@ static void tell_aside(second_log *g, const second_file *s, int above)
         say(g, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
 }
 
+/* The mark's segment is behind all that is there [M-4]. */
+static void say_mark_missing(second_log *g, const second_file *lower, place *at)
+{
+    const frame *m = g->mark->frames;
+    second_file gone = {.number = num(m, 3)};
+    uint64_t here = lower ? at->ordinal : num(m, 2), lost = between(here, num(m, 7));
+    say(g, U9_V_CORRUPT, U9_R_MARK, &gone, 0, num(m, 6), here, lost);
+    *at = (place){num(m, 6), num(m, 7), m->f[8].at, NULL};
+}
+
 static void walk(second_log *g)
 {
-    second_file *stop = g->files + g->n_files, *s, *lower = NULL, *tip = below(g, NOWHERE);
+    second_file *stop = g->files + g->n_files, *s, *lower = NULL, *tip = NULL;
     place at = {0, 0, NULL, NULL};
     int keyless = 0;
+    say_slots(g);
+    for (s = g->files; s < stop; s++)
+        if (s->served) tip = s;
     for (s = g->files; s < stop; s++) {
         if (!s->served) {
             tell_aside(g, s, !tip || s > tip);
@@ -1015,7 +1163,8 @@ static void walk(second_log *g)
         g->end_offset = at.x;
     }
     for (s = lower ? lower + 1 : stop; s < stop; s++) keyless |= s->wrong == U9_R_UNREADABLE; /* that may be it */
-    if (sealed(lower) && !keyless) no_segment(g, lower->number + 1, &at, NOWHERE);
+    if (g->mark_missing) say_mark_missing(g, lower, &at);
+    else if (sealed(lower) && !keyless) no_segment(g, lower->number + 1, &at, NOWHERE);
     g->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
 }
 
@@ -1029,6 +1178,26 @@ static int is_name(const char *name) /* [L-1] */
 static uint64_t number_in(const char *name)
 {
     return is_name(name) ? strtoull(name, NULL, 16) : 0;
+}
+
+/* Reads a file of n bytes whole; -1: it cannot be read. */
+static int read_whole(second_log *g, const char *path, uint8_t *bytes, uint64_t n)
+{
+    FILE *in = fopen(path, "rb");
+    int whole = in && fread(bytes, 1, n, in) == n;
+    if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path);
+    if (in) fclose(in);
+    return whole ? 0 : -1;
+}
+
+static int load_mark(second_log *g, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    uint8_t *bytes = keep(g, (uint64_t)st.st_size);
+    int result = read_whole(g, path, bytes, (uint64_t)st.st_size);
+    if (result == 0) take_mark(g, bytes, (uint64_t)st.st_size, (unsigned)st.st_nlink);
+    return result;
 }
 
 /* Takes in a file of n bytes, which are to be put into `d`. */
@@ -1045,24 +1214,18 @@ static second_file *take(second_log *g, uint64_t number, uint64_t n)
 static int load(second_log *g, const char *path, uint64_t number)
 {
     struct stat st;
-    FILE *in;
-    int whole;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
-    uint8_t *bytes = take(g, number, (uint64_t)st.st_size)->d;
-    in = fopen(path, "rb");
-    whole = in && fread(bytes, 1, (size_t)st.st_size, in) == (size_t)st.st_size;
-    if (!whole) snprintf(g->error, sizeof g->error, "cannot read %.150s", path); /* */
-    if (in) fclose(in);
-    return whole ? 0 : -1;
+    return read_whole(g, path, take(g, number, (uint64_t)st.st_size)->d, (uint64_t)st.st_size);
 }
 
 /* Plays the rules through, for the files that were taken in: a log, or a single one. */
 static int judge(second_log *out, int single)
 {
+    if (!out->files && !(out->files = calloc(1, sizeof *out->files))) abort();
     for (size_t i = 0; i < out->n_files; i++) prepare(out, &out->files[i]);
     if (!single) prepare_by_others(out);
     if (refuse_versions(out) != 0) return -1;
-    if (!out->n_files ||
+    if ((!out->n_files && !out->mark) ||
         (single && !out->files->n_frames && memcmp(out->files->d, "\xff\xffutf9\0\1", 8) != 0)) {
         snprintf(out->error, sizeof out->error, "no log there");
         return -1;
@@ -1095,6 +1258,7 @@ int second_read(const char *path, second_log *out)
     while (dir && !result && (e = readdir(dir))) {
         snprintf(name, sizeof name, "%s/%s", path, e->d_name);
         if (is_name(e->d_name)) result = load(out, name, number_in(e->d_name));
+        if (!strcmp(e->d_name, ".mark")) result = load_mark(out, name);
     }
     if (dir) closedir(dir);
     else result = load(out, path, number_in(slash ? slash + 1 : path));
@@ -1106,6 +1270,8 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < n; i++) {
         uint64_t number = number_in(sources[i].name);
+        if (!single && sources[i].bytes && !strcmp(sources[i].name, ".mark"))
+            take_mark(out, sources[i].bytes, sources[i].size, sources[i].links);
         if (!sources[i].bytes || (!single && !is_name(sources[i].name))) continue;
         second_file *s = take(out, number, sources[i].size);
         memcpy(s->d, sources[i].bytes, sources[i].size);
@@ -1120,6 +1286,7 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
 void second_free(second_log *log)
 {
     for (size_t i = 0; i < log->n_files; i++) free(log->files[i].frames);
+    for (int i = 0; log->slots && i < 2; i++) free(log->slots[i].frames);
     for (size_t i = 0; i < log->n_memory; i++) free(log->memory[i]);
     free(log->files);
     free(log->row);

@@ -40,6 +40,9 @@ typedef struct second_log {
     uint64_t end_offset;
     uint64_t trim_segment; /* of the last u9trim: first segment kept, 0 if there is none */
     uint64_t trim_ordinal;
+    struct second_file *mark; /* the slot that counts, NULL if none does [M-3] */
+    int bad_slots[2], mark_missing; /* its segment is behind all that is there */
+    struct second_file *slots; /* both, NULL if there is no mark */
     struct second_file *files;
     size_t n_files;
     void *row;     /* parts of a record, as they are passed */
@@ -57,6 +60,7 @@ typedef struct second_source {
     const uint8_t *bytes;
     size_t size;
     const uint8_t *dark; /* not NULL: for each block of 4096 bytes, whether it cannot be read */
+    unsigned links; /* names that it has; 0 is 1 */
 } second_source;
 
 /* The same for a log in memory; `single`: one segment file. The bytes are copied. */

@@ -38,6 +38,7 @@
     X(frame)   \
     X(body)    \
     X(control) \
+    X(mark_slot) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \
@@ -48,6 +49,7 @@
     X(executor) \
     X(writer)  \
     X(log)     \
+    X(mark) \
     X(ship) \
     X(link) \
     X(reference) \

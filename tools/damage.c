@@ -85,3 +85,34 @@ const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
                  count, tool_plural(count));
     return out;
 }
+
+static const char *const marks[] = {
+    [U9_MARK_NONE] = "none", [U9_MARK_COUNTS] = "counts", [U9_MARK_SHARED] = "shared",
+    [U9_MARK_FOREIGN] = "foreign", [U9_MARK_DAMAGED] = "damaged",
+};
+
+const char *tool_mark_name(u9_mark_state state)
+{
+    return (size_t)state < sizeof marks / sizeof *marks ? marks[state] : "?";
+}
+
+const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])
+{
+    static const char *const why[] = {
+        [U9_MARK_NONE] = "there is no mark",
+        [U9_MARK_SHARED] = "the mark has other names (hard links)",
+        [U9_MARK_FOREIGN] = "the mark is of another log, or of a trimmed segment",
+        [U9_MARK_DAMAGED] = "the mark is damaged",
+    };
+    char time[48];
+    if (r->mark == U9_MARK_COUNTS)
+        snprintf(out, TOOL_MARK_SIZE,
+                 "durable up to record %" PRIu64 ", at offset %" PRIu64 " of segment %" PRIu64
+                 ", as of %s",
+                 r->mark_ordinal, r->mark_offset, r->mark_segment,
+                 tool_time_text(r->mark_time_us, time));
+    else
+        snprintf(out, TOOL_MARK_SIZE, "the end is not confirmed from outside: %s",
+                 (size_t)r->mark < sizeof why / sizeof *why ? why[r->mark] : "?");
+    return out;
+}

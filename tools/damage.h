@@ -32,4 +32,12 @@ void tool_losses_add(tool_losses *losses, const u9_damage *damage);
 /* "at least 3 records lost": never more than is known. Fills `out`, returns it. */
 const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZE]);
 
+#define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
+
+/* What confirms the end of the log from outside, or why nothing does. Fills `out`, returns it. */
+const char *tool_mark_text(const u9_report *report, char out[TOOL_MARK_SIZE]);
+
+/* One word of it, stable. Static. */
+const char *tool_mark_name(u9_mark_state state);
+
 #endif

@@ -132,7 +132,7 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 /* What -v says besides. */
 static void put_details(const u9_report *r)
 {
-    char first[48], last[48];
+    char first[48], last[48], mark[TOOL_MARK_SIZE];
     printf("  %" PRIu64 " bytes in files, %" PRIu64 " in bodies, %" PRIu64 " as stored; %" PRIu64
            " frame%s with lz4, %" PRIu64 " masked\n",
            r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
@@ -147,6 +147,7 @@ static void put_details(const u9_report *r)
            : r->closed    ? "closed"
            : r->confirmed ? "confirmed"
                           : "not confirmed: the writer is still at it, or did not close");
+    printf("  mark: %s\n", tool_mark_text(r, mark));
 }
 
 static void put_summary(const struct fsck *f, const u9_report *r)

@@ -3,6 +3,7 @@
  */
 #include "tools/json.h"
 
+#include "tools/damage.h"
 #include "tools/key.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -45,6 +46,7 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
     json_t *json = json_pack("{s:s*, s:o, s:s, s:b, s:b, s:b}", "type", type, "path",
                              tool_json_text(path), "state", u9_verdict_name(r->verdict), "closed",
                              r->closed, "confirmed", r->confirmed, "plain", r->plain);
+    int marked = r->mark == U9_MARK_COUNTS;
     const struct {
         const char *name;
         json_t *value;
@@ -69,6 +71,11 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
         {"kind", tool_json_text(r->kind)},
         {"first_key", json_key(r, r->first_key, r->first_key_size)},
         {"last_key", json_key(r, r->last_key, r->last_key_size)},
+        {"mark", json_string(tool_mark_name(r->mark))},
+        {"mark_segment", tool_json_number(marked ? r->mark_segment : TOOL_NONE)},
+        {"mark_offset", tool_json_number(marked ? r->mark_offset : TOOL_NONE)},
+        {"mark_ordinal", tool_json_number(marked ? r->mark_ordinal : TOOL_NONE)},
+        {"mark_time", json_time(r->mark_time_us)},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         json_object_set_new(json, fields[i].name, fields[i].value);

@@ -65,7 +65,7 @@ static void time_of(const char *label, uint64_t time_us)
 
 static void put_state(const struct info *info, const u9_report *r)
 {
-    char lost[TOOL_LOSSES_SIZE];
+    char lost[TOOL_LOSSES_SIZE], mark[TOOL_MARK_SIZE];
     printf("%-12s %s", "state", u9_verdict_name(r->verdict));
     if (r->damages > 0)
         printf(": %" PRIu64 " damaged place%s, %s (u9fsck tells more)", r->damages,
@@ -75,6 +75,7 @@ static void put_state(const struct info *info, const u9_report *r)
            : r->closed    ? "closed"
            : r->confirmed ? "confirmed"
                           : "not confirmed: the writer is still at it, or did not close");
+    printf("%-12s %s\n", "mark", tool_mark_text(r, mark));
     if (r->beyond > 0) number("beyond end", r->beyond);
 }
 

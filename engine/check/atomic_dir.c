@@ -78,6 +78,7 @@ typedef struct contents {
     uint64_t *segments;
     size_t count, room;
     bool marked; /* as unfinished */
+    bool mark;   /* the log's own [M-1] */
     bool other;  /* something else */
 } contents;
 
@@ -86,6 +87,7 @@ static int note_name(void *ctx, const char *name)
     contents *c = ctx;
     uint64_t number = u9i_segment_number(name);
     if (strcmp(name, unfinished) == 0) c->marked = true;
+    else if (strcmp(name, u9i_mark_name) == 0) c->mark = true;
     else if (number == 0) c->other = true;
     if (number == 0) return 0;
     if (c->count == c->room) {
@@ -110,6 +112,7 @@ static int clear_unfinished(u9i_dir *dir)
         u9i_segment_name(c.segments[i], name);
         err = u9i_dir_remove(dir, name);
     }
+    if (err == 0 && c.mark) err = u9i_dir_remove(dir, u9i_mark_name);
     if (err == 0) err = u9i_dir_remove(dir, unfinished);
     free(c.segments);
     return err;

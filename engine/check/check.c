@@ -131,6 +131,44 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
     return c->saved ? u9i_checker_save_branches(c, fault) : U9_OK;
 }
 
+static u9_mark_state state_of(const u9i_catalog *catalog)
+{
+    const u9i_mark *m = &catalog->mark;
+    bool all;
+    if (m->counts < 0) return u9i_mark_bad_slots(m, &all) > 0 ? U9_MARK_DAMAGED : U9_MARK_NONE;
+    return catalog->marks ? U9_MARK_COUNTS : m->linked ? U9_MARK_SHARED : U9_MARK_FOREIGN;
+}
+
+static void note_mark(u9_report *r, const u9i_catalog *catalog)
+{
+    r->mark = state_of(catalog);
+    if (r->mark != U9_MARK_COUNTS) return;
+    const u9i_mark_record *mark = u9i_mark_promise(&catalog->mark);
+    r->mark_segment = mark->segment;
+    r->mark_offset = mark->end.offset;
+    r->mark_ordinal = mark->end.ordinal;
+    r->mark_time_us = mark->time_us;
+}
+
+/* A slot that is damaged is a note; both: what the mark said is not known. No record is lost by it. [M-3] */
+static void tell_bad_slots(u9i_checker *c)
+{
+    const u9i_mark *m = &c->reader.catalog->mark;
+    bool all;
+    if (u9i_mark_bad_slots(m, &all) == 0) return;
+    for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) {
+        if (m->slots[i].state != U9I_SLOT_BAD) continue;
+        char path[4400];
+        u9i_facts file = {.number = 0};
+        memcpy(file.name, u9i_mark_name, strlen(u9i_mark_name) + 1);
+        u9i_damage_site site = {.verdict = all ? U9_V_UNKNOWN : U9_V_TORN, .reason = U9_R_MARK,
+                                .begin = i * U9I_BLOCK, .end = (i + 1) * U9I_BLOCK,
+                                .ordinal = U9_NOWHERE};
+        u9_damage d = u9i_source_damage(c->source, &file, &site, path, sizeof path);
+        u9i_checker_note(c, &d);
+    }
+}
+
 static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
     u9_report *r = &c->report;
@@ -142,6 +180,8 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     r->segments = c->reader.catalog->count;
     r->plain = u9i_catalog_plain(c->reader.catalog);
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
+    note_mark(r, c->reader.catalog);
+    tell_bad_slots(c);
     return U9_OK;
 }
 

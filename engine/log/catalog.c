@@ -136,6 +136,7 @@ typedef struct load {
     u9_fault *fault;
     u9i_row row;
     size_t room;
+    u9i_mark mark;
     const u9i_segment **known; /* those of `old`, by name */
     spare *spares;             /* by number */
     spare **by_boundary;       /* the same */
@@ -246,9 +247,21 @@ static bool is_settled(const u9i_facts *f)
     return f->unread == 0 && (f->stray || (f->has_open ? f->header == U9_OK : f->blank && f->is_void));
 }
 
+/* True if two readings of the mark promise the same. */
+static bool same_mark(const u9i_mark *a, const u9i_mark *b)
+{
+    const u9i_mark_record *x = u9i_mark_promise(a), *y = u9i_mark_promise(b);
+    if (x == NULL || y == NULL) return x == y;
+    return x->segment == y->segment && x->end.offset == y->end.offset &&
+           x->end.ordinal == y->end.ordinal && memcmp(x->log, y->log, sizeof x->log) == 0 &&
+           memcmp(x->boundary, y->boundary, sizeof x->boundary) == 0 &&
+           memcmp(x->end.chain, y->end.chain, sizeof x->end.chain) == 0;
+}
+
 /* True if nothing changed since, and nothing was in doubt. */
 static bool is_current(const load *l)
 {
+    if (l->old && !same_mark(&l->old->mark, &l->mark)) return false;
     if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l, &l->row.facts[i]);
@@ -605,6 +618,7 @@ static u9_err load_row(load *l)
     if (err != U9_OK)
         return u9i_fault(l->fault, err, U9I_AT(.path = l->source->path), "out of memory");
     l->row.eyes = &eyes;
+    l->row.mark = u9i_mark_promise(&l->mark);
     l->failed = U9_OK;
     err = probe_all(l);
     if (err == U9_OK) err = refuse_version(l);
@@ -690,6 +704,8 @@ static u9i_catalog *build_catalog(load *l)
     if (c == NULL) return NULL;
     atomic_init(&c->references, 1);
     c->trim = l->trim;
+    c->mark = l->mark;
+    c->marks = l->row.mark != NULL;
     memcpy(c->log, l->row.log, sizeof c->log);
     memcpy(c->kind, l->kind, sizeof c->kind);
     c->missing = l->row.missing;
@@ -714,12 +730,22 @@ static u9i_catalog *build_catalog(load *l)
     return NULL;
 }
 
+static u9_err load_mark(load *l)
+{
+    int sys = u9i_mark_read(l->source->dir, &l->mark);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
+                     "cannot read the log's mark");
+}
+
 /* With the source's lock held. */
 static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 {
     load l = {.source = s, .old = s->current, .fault = fault};
-    u9_err err = sort_known(&l) ? list_files(&l)
-                                : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");
+    u9_err err = load_mark(&l); /* first: what it promises is there by then [M-3] */
+    if (err == U9_OK)
+        err = sort_known(&l) ? list_files(&l)
+                             : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");
     if (err == U9_OK && !is_current(&l)) {
         err = load_surely(&l);
         u9i_catalog *c = err == U9_OK ? build_catalog(&l) : NULL;

@@ -13,6 +13,7 @@
 #ifndef U9I_CATALOG_H
 #define U9I_CATALOG_H
 
+#include "engine/log/mark.h"
 #include "engine/segment/iterator.h"
 #include "format/base/fault.h"
 
@@ -20,7 +21,7 @@
 typedef struct u9i_missing {
     uint64_t number;
     size_t before; /* index of the segment in the row that comes behind it */
-    bool marked;   /* it is behind the row's last, and the log's mark says up to where it was durable */
+    bool marked;   /* it is the mark's, which says up to where it was durable [M-4] */
 } u9i_missing;
 
 /* A stretch of a segment that belongs to a branch: the valid frames that begin in [begin, end). */
@@ -51,6 +52,8 @@ typedef struct u9i_catalog {
     size_t count;
     u9i_missing *missing;
     size_t missing_count;
+    u9i_mark mark;               /* as it was read before the directory was listed [M-3] */
+    bool marks;                  /* it promises something of this log [M-4] */
     u9i_branch *branches; /* those with the highest numbers first */
     size_t branch_count;
     u9i_piece *pieces;

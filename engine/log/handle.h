@@ -2,7 +2,7 @@
  * engine/log/handle.h: what is behind a u9_log.
  *
  * Room: engine/log
- * Sees: include format/base engine/os engine/segment engine/write
+ * Sees: include format/base format/frame engine/os engine/segment engine/write
  *
  * The room owns a log as a whole: its handle, the segments in a row, and where it goes on.
  */
@@ -25,7 +25,10 @@ struct u9_log {
     u9_fault fault;       /* the last error */
     bool writing;         /* opened for writing: */
     u9i_writer writer;
-    u9i_task ticker;      /* keeps [W-5]: */
+    u9i_marker marker;    /* follows what the writer made durable: */
+    uint64_t marked_us;   /*   monotonic time when it was last begun; 0: it is due */
+    uint64_t marked_segment; /*   the segment that the writer was at then */
+    u9i_task ticker;      /* keeps [W-5] [M-5]: */
     bool ticking;         /*   it is submitted, as there is something to watch */
 };
 

@@ -1,6 +1,6 @@
 /*
- * engine/log/log.c: the handle of a log: opening, the lock around the writer, who waits, and the task that
- * syncs what nobody commits. [W-1] [W-5]
+ * engine/log/log.c: the handle of a log: opening, making it, the lock around the writer, who waits, and the task
+ * that syncs what nobody commits and marks what is durable. [W-1] [W-5] [M-5] [M-6]
  *
  * Threads: every call takes log->lock, and so does the ticker; the writer below knows no threads.
  */
@@ -9,13 +9,15 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     SYNC_US = 1000000,         /* [W-5] oldest unsynced record */
     PROMISE_US = 500000,       /* [W-5] from a sync to the frame that promises it */
-    TICK_US = 50000,           /* how finely the two are watched */
+    MARK_US = 500000,          /* [M-5] from one mark to the next */
+    TICK_US = 50000,           /* how finely these are watched */
     SYNC_BYTES = 32 << 20      /* [W-5] */
 };
 
@@ -50,9 +52,13 @@ static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
 static u9_err refuse_no_log(const u9_log *log, const u9i_catalog *catalog, u9_fault *fault)
 {
     const char *path = log->source.path;
-    if (catalog->count == 0)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-1"),
-                         "not a log: the directory has no segments (*.u9)");
+    if (catalog->count == 0 && catalog->missing_count > 0) return U9_OK; /* its mark says that it is one */
+    bool blank = !log->source.dir->single[0]; /* a creation cut short, and nothing else */
+    for (size_t i = 0; i < catalog->count && blank; i++)
+        blank = u9i_catalog_facts(catalog, i)->blank && u9i_facts_skipped(u9i_catalog_facts(catalog, i));
+    if (blank)
+        return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "M-6"),
+                         "no log is here: the directory has no segments (*.u9), or none that was finished");
     const u9i_facts *f = u9i_catalog_facts(catalog, 0);
     if (log->source.dir->single[0] && f->wrong == U9_R_UNREADABLE && f->boundaries == 0)
         return u9i_fault(fault, U9_IO, U9I_AT_OFFSET(0, .path = path, .sys = f->unread, .rule = "R-11"),
@@ -72,27 +78,6 @@ static u9_err open_reading(u9_log *log, u9_fault *fault)
     err = refuse_no_log(log, catalog, fault);
     memcpy(log->kind, catalog->kind, sizeof log->kind);
     u9i_catalog_unref(catalog);
-    return err;
-}
-
-static u9_err open_writing(u9_log *log, u9_fault *fault)
-{
-    const char *path = log->source.path;
-    const u9_options *o = &log->options;
-    if (log->source.dir->single[0])
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = ENOTDIR),
-                         "only a log directory can be written to");
-    int sys = u9i_dir_lock(log->source.dir);
-    if (sys == -EWOULDBLOCK)
-        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = path, .rule = "W-1"),
-                         "another writer has the log");
-    if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot lock the log");
-    u9i_plan plan;
-    u9_err err = u9i_resume_find(&plan, &log->source, u9i_segment_size(o), o->on_damage,
-                                 o->on_damage_ctx, fault);
-    if (err == U9_OK) err = u9i_writer_open(&log->writer, log->source.dir, path, &plan, o, fault);
-    if (err == U9_OK) memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
     return err;
 }
 
@@ -117,19 +102,121 @@ static void tick_writer(u9_log *log)
         (void)!u9i_writer_promise(w, &unused);
 }
 
-/* Submits the ticker if there is something to watch: from an append on, until all is durable and promised. */
+/* Something durable is not marked yet, nor about to be. */
+static bool wants_mark(const u9_log *log, u9i_mark_record *mark)
+{
+    return u9i_writer_mark(&log->writer, mark) && u9i_marker_wants(&log->marker, mark);
+}
+
+/* Goes on with the mark that is under way, or begins the next one if it is due. A failure is tried again. */
+static void tick_mark(u9_log *log)
+{
+    u9i_mark_record mark;
+    uint64_t now = u9i_monotonic_us(log->writer.env);
+    u9i_marker_poll(&log->marker);
+    if (log->marker.stage != U9I_MARKER_IDLE || !wants_mark(log, &mark)) return;
+    if (log->marked_us != 0 && now - log->marked_us < MARK_US) return;
+    log->marked_us = now;
+    u9i_marker_begin(&log->marker, &mark);
+}
+
+/* The writer is at another segment, whose u9open is durable: marked at once. [M-5] */
+static void mark_roll(u9_log *log)
+{
+    log->marked_segment = log->writer.out.number;
+    log->marked_us = 0;
+    tick_mark(log);
+}
+
+/* Submits the ticker if there is something to watch: from an append on, until all is durable, promised, marked. */
 static void watch(u9_log *log)
 {
     const u9i_writer *w = &log->writer;
-    bool busy = w->first_us != 0 || w->stream.syncing || u9i_writer_owes_promise(w);
+    u9i_mark_record mark;
+    bool busy = w->first_us != 0 || w->stream.syncing || u9i_writer_owes_promise(w) ||
+                log->marker.stage != U9I_MARKER_IDLE || wants_mark(log, &mark);
     log->ticking = busy && w->poison.err == U9_OK;
     if (log->ticking) u9i_task_submit(w->env, &log->ticker, u9i_monotonic_us(w->env) + TICK_US);
+}
+
+/* The name of the log's directory is durable in the one above: an earlier creation may not have come that far. */
+static u9_err sync_parent(const u9_log *log, u9_fault *fault)
+{
+    char path[4400];
+    u9i_dir *parent;
+    snprintf(path, sizeof path, "%s/..", log->source.path);
+    int sys = u9i_dir_open(log->source.dir->env, path, false, &parent);
+    if (sys == 0) {
+        sys = u9i_dir_sync(parent);
+        u9i_dir_close(parent);
+    }
+    if (sys == 0 || sys == -EACCES) return U9_OK; /* nobody may: it was there before */
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot sync the directory above");
+}
+
+/* Makes the log, which is empty then: its mark, its first segment, their names; and marks that. [M-6] */
+static u9_err create_log(u9_log *log, u9_fault *fault)
+{
+    u9i_mark_record mark;
+    u9_err err = u9i_marker_make(&log->marker, fault);
+    if (err == U9_OK) err = u9i_writer_create(&log->writer, fault);
+    if (err == U9_OK) err = sync_parent(log, fault);
+    if (err != U9_OK) return err;
+    bool durable = u9i_writer_mark(&log->writer, &mark);
+    assert(durable);
+    return u9i_marker_write(&log->marker, &mark, fault);
+}
+
+/* The session is ready: its mark, and the log itself if there is none. */
+static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
+{
+    u9i_mark mark;
+    int sys = u9i_mark_read(log->source.dir, &mark);
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = log->source.path, .sys = -sys, .rule = "M-3"),
+                         "cannot read the log's mark");
+    u9i_marker_init(&log->marker, log->source.dir, log->source.path, &mark, plan->log);
+    log->marked_segment = plan->number;
+    if (plan->before_segment != 0) return U9_OK;
+    if (log->options.mode == U9_CREATE) return create_log(log, fault);
+    return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = log->source.path, .rule = "M-6"),
+                     "no log is here: it can be made (U9_CREATE)");
+}
+
+static u9_err open_writing(u9_log *log, u9_fault *fault)
+{
+    const char *path = log->source.path;
+    const u9_options *o = &log->options;
+    if (log->source.dir->single[0])
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = ENOTDIR),
+                         "only a log directory can be written to");
+    int sys = u9i_dir_lock(log->source.dir);
+    if (sys == -EWOULDBLOCK)
+        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = path, .rule = "W-1"),
+                         "another writer has the log");
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot lock the log");
+    u9i_plan plan;
+    u9_err err = u9i_resume_find(&plan, &log->source, u9i_segment_size(o), o->on_damage,
+                                 o->on_damage_ctx, fault);
+    if (err == U9_OK) err = u9i_writer_open(&log->writer, log->source.dir, path, &plan, o, fault);
+    if (err != U9_OK) return err;
+    memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
+    err = begin_session(log, &plan, fault);
+    if (err == U9_OK) {
+        watch(log); /* a log that was just made owes a promise [W-5] */
+        return err;
+    }
+    u9i_marker_release(&log->marker);
+    u9i_writer_release(&log->writer);
+    return err;
 }
 
 static void run_ticker(void *ctx)
 {
     u9_log *log = ctx;
     tick_writer(log);
+    tick_mark(log);
     watch(log);
     log_check(log);
 }
@@ -182,11 +269,15 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     bool forked = u9i_log_forked(log);
     if (log->writing && forked) {
         u9i_writer_release(&log->writer);
+        u9i_marker_release(&log->marker);
         err = u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
                         "the handle belongs to the parent process");
     } else if (log->writing) {
         u9i_task_cancel(log->writer.env, &log->ticker);
+        u9i_mark_record mark;
         err = u9i_writer_close(&log->writer, fault);
+        if (err == U9_OK && wants_mark(log, &mark)) err = u9i_marker_write(&log->marker, &mark, fault);
+        u9i_marker_release(&log->marker);
     }
     free_log(log);
     return err;
@@ -213,6 +304,7 @@ static void keep_policy(u9_log *log)
 {
     u9i_writer *w = &log->writer;
     u9_fault unused; /* a failure poisons: the record was accepted, the next call tells */
+    if (w->out.number != log->marked_segment) mark_roll(log);
     if (!log->ticking) watch(log);
     if (u9i_writer_behind(w) < SYNC_BYTES) return;
     if (w->stream.syncing) (void)!u9i_writer_poll(w, &unused);

@@ -43,7 +43,7 @@ static u9_err refuse_segment(const search *s, const u9i_facts *f)
         return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(f->fork.begin, .path = path, .rule = "L-9"),
                          "the log forks: promised records here are left out by the segments that go on. "
                          "Salvage writes each branch into a log of its own");
-    if (f->wrong == U9_R_NONE && !u9i_facts_skipped(f) && f->barren && !f->named)
+    if (f->wrong == U9_R_NONE && !u9i_facts_skipped(f) && f->barren && !f->named && !f->marked)
         return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
                          "the segment's header is damaged beyond help");
     return U9_OK;
@@ -63,6 +63,9 @@ static u9_err refuse_unread(const search *s, const u9i_facts *f, uint64_t at, in
 static u9_err refuse_broken(const search *s)
 {
     const u9i_catalog *c = s->catalog;
+    if (c->mark.sys != 0)
+        return u9i_fault(s->fault, U9_IO, U9I_AT(.path = s->source->path, .sys = c->mark.sys, .rule = "M-3"),
+                         "cannot read the log's mark");
     if (c->missing_count > 0) {
         char name[20];
         u9i_segment_name(c->missing[0].number, name);
@@ -175,6 +178,13 @@ static u9_err read_end_keys(const search *s, u9i_segment *segment, u9i_end_keys 
     return err;
 }
 
+/* True if nothing was promised behind the u9end that closes the segment. */
+static bool is_closed(const u9i_facts *f)
+{
+    return f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open &&
+           !(f->marked && f->mark.offset > f->end_frame.end); /* [M-4] */
+}
+
 /* The session goes on in the closed segment, or behind it in a new one. [S-5] */
 static u9_err take_closed(const search *s, u9i_plan *p, u9i_segment *segment, bool goes_on)
 {
@@ -233,7 +243,7 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     u9_err err = U9_OK;
     *found = false;
     if (is_passed(f)) return U9_OK;
-    if (f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open) {
+    if (is_closed(f)) {
         *found = true;
         bool goes_on = is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
         err = take_closed(s, p, segment, goes_on);
@@ -257,6 +267,7 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     s->relied[0] = 0;
     memcpy(p->kind, c->kind, sizeof p->kind);
     memcpy(p->log, c->log, sizeof p->log);
+    p->first_ordinal = c->trim.ordinal; /* 0 where nothing was trimmed */
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);

@@ -51,6 +51,7 @@ typedef struct u9i_stamp {
     uint64_t identity[2]; /* device and inode */
     uint64_t size;
     uint64_t changed_us;  /* wall clock of the last change of bytes or attributes */
+    uint64_t links;       /* names that it has, in whatever directories */
 } u9i_stamp;
 
 /* Stops the listing when it returns non-zero. */

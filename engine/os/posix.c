@@ -169,7 +169,8 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
     if (fstatat(of_dir(dir)->fd, name, &st, 0) != 0) return -errno;
     uint64_t bytes_us = stamp_us(&st.st_mtim), attributes_us = stamp_us(&st.st_ctim);
     *out = (u9i_stamp){.identity = {st.st_dev, st.st_ino}, .size = (uint64_t)st.st_size,
-                       .changed_us = bytes_us > attributes_us ? bytes_us : attributes_us};
+                       .changed_us = bytes_us > attributes_us ? bytes_us : attributes_us,
+                       .links = st.st_nlink};
     return 0;
 }
 

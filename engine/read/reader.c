@@ -131,13 +131,31 @@ static void skip_lost(u9i_reader *r, u9i_damage_site *site)
     r->knows_chain = false;
 }
 
+/* The mark's segment is gone: what was lost up to the mark is known. [M-4] */
+static void skip_marked(u9i_reader *r, u9i_damage_site *site)
+{
+    const u9i_mark_record *mark = u9i_mark_promise(&r->catalog->mark);
+    bool known = r->knows_at || !r->begun;
+    uint64_t here = r->begun ? r->at.ordinal : mark->first_ordinal;
+    site->reason = U9_R_MARK;
+    site->end = mark->end.offset;
+    if (known) site->ordinal = here;
+    site->lost = known && mark->end.ordinal >= here ? mark->end.ordinal - here : U9_NOWHERE;
+    r->at = mark->end;
+    r->begun = r->knows_at = r->knows_chain = true;
+    r->tail = U9_V_CORRUPT;
+    r->closed = false;
+}
+
 /* A segment that should stand before segments[index] is not there. [L-4] */
 static u9_err tell_missing(u9i_reader *r, u9i_step *step)
 {
-    u9i_facts gone = {.number = r->catalog->missing[r->missing++].number};
+    const u9i_missing *missing = &r->catalog->missing[r->missing++];
+    u9i_facts gone = {.number = missing->number};
     u9i_segment_name(gone.number, gone.name);
     u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_MISSING, .ordinal = U9_NOWHERE};
-    skip_lost(r, &site);
+    if (missing->marked) skip_marked(r, &site);
+    else skip_lost(r, &site);
     return tell_damage(r, step, &gone, site);
 }
 

@@ -54,6 +54,8 @@ void u9i_judge_init(u9i_judge *j, const u9i_facts *facts, u9i_dir *dir, u9i_wind
     } else if (facts->has_end) {
         j->promise = facts->end_frame.trailer.durable;
     }
+    if (facts->marked && !facts->named && facts->mark.offset > j->promise)
+        j->promise = facts->mark.offset; /* [M-4] */
     if (facts->sealed_before && j->promise == 0)
         j->promise = U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE; /* */
     expect_first(j, before, knows_chain);
@@ -241,14 +243,36 @@ static void advance(u9i_judge *j, const u9i_frame *f)
     memcpy(j->chain, f->sha, sizeof j->chain);
     j->time_us = f->trailer.time_us;
     j->last_closes = closes(f);
+    j->mark_passed |= j->facts->marked && f->end >= j->facts->mark.offset;
     if (f->trailer.durable > j->promise) j->promise = f->trailer.durable;
 }
 
-/* The round ends with this frame. */
-static u9_err take_frame(u9i_judge *j, u9i_window *window, u9i_round *round, const u9i_frame *f)
+/*
+ * The first frame to end at or behind the mark must be the one that the mark names; else the log went on otherwise
+ * than was marked. A mark that a gap in front of the frame has swallowed says nothing more. [M-4]
+ */
+static void meet_mark(const u9i_judge *j, u9i_round *round, const u9i_frame *f, bool gap)
+{
+    const u9i_position *mark = &j->facts->mark;
+    if (!j->facts->marked || j->mark_passed || f->end < mark->offset) return;
+    bool begins = j->frames == 0 && f->offset > U9I_DISK_HEADER_SIZE; /* nothing is known in front of it */
+    if ((gap || begins) && f->offset >= mark->offset) return;
+    if (f->end == mark->offset && f->trailer.ordinal + f->trailer.count == mark->ordinal &&
+        memcmp(f->sha, mark->chain, U9I_HASH_SIZE) == 0)
+        return;
+    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_FORK,
+                                          .begin = mark->offset, .end = mark->offset,
+                                          .lost = U9_NOWHERE});
+    round->sites[round->count - 1].ordinal = mark->ordinal;
+    round->sites[round->count - 1].owner = f->offset;
+}
+
+/* The round ends with this frame, with or without a gap in front of it. */
+static u9_err take_frame(u9i_judge *j, u9i_window *window, u9i_round *round, const u9i_frame *f, bool gap)
 {
     u9_err err = f->padding_ok ? U9_OK : tell_padding(j, window, round, f);
     if (err != U9_OK) return err;
+    meet_mark(j, round, f, gap);
     round->then = U9I_STEP_FRAME;
     round->frame = *f;
     advance(j, f);
@@ -360,6 +384,18 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
     return U9_OK;
 }
 
+/* Data end before the mark, which says where the log stood there. [M-4] */
+static void end_at_mark(u9i_judge *j, u9i_round *round, u9_reason reason)
+{
+    const u9i_position *mark = &j->facts->mark;
+    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = reason, .begin = j->pos,
+                                          .end = mark->offset,
+                                          .lost = count_lost(j, mark->ordinal)});
+    end_at(j, round, mark->offset, mark->ordinal, U9_V_CORRUPT);
+    memcpy(j->end.chain, mark->chain, sizeof j->end.chain);
+    j->knows_ordinal = j->knows_chain = true;
+}
+
 /* No frame that was promised to follow is behind pos; `y` is one that was not, or NULL. */
 static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c,
                        const u9i_frame *y)
@@ -381,7 +417,12 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
         return U9_OK;
     }
     (void)unread_in(j, window, j->promise, j->size); /* a later promise may stand there */
-    u9_reason reason = unread_in(j, window, j->pos, j->promise) ? U9_R_UNREADABLE : c->why;
+    bool unread = unread_in(j, window, j->pos, j->promise);
+    if (j->facts->marked && j->promise == j->facts->mark.offset) {
+        end_at_mark(j, round, unread ? U9_R_UNREADABLE : U9_R_MARK);
+        return U9_OK;
+    }
+    u9_reason reason = unread ? U9_R_UNREADABLE : c->why;
     tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = reason, .begin = j->pos,
                                           .end = j->promise, .lost = lost, .at_most = true});
     end_at(j, round, j->promise, next, U9_V_CORRUPT);
@@ -419,7 +460,7 @@ static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, cons
                                           .reason = unread ? U9_R_UNREADABLE : c->why,
                                           .begin = j->pos, .end = y.offset,
                                           .lost = count_lost(j, y.trailer.ordinal)});
-    return take_frame(j, window, round, &y);
+    return take_frame(j, window, round, &y, true);
 }
 
 /* One look at what stands at pos; round->then stays 0 if it is to be looked at again. */
@@ -435,7 +476,7 @@ static u9_err look(u9i_judge *j, u9i_window *window, u9i_round *round)
     if (c.found) {
         if (c.fill_end > j->pos)
             err = tell_zeros_wanted(j, window, round, U9_R_FILL, j->pos, c.fill_end);
-        return err == U9_OK ? take_frame(j, window, round, &c.frame) : err;
+        return err == U9_OK ? take_frame(j, window, round, &c.frame, false) : err;
     }
     if (j->reread) return judge_gap(j, window, round, &c);
     look_again(j, window);

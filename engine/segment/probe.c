@@ -38,7 +38,7 @@ uint64_t u9i_segment_number(const char *name)
 
 bool u9i_facts_skipped(const u9i_facts *f)
 {
-    return f->is_void || (f->blank && !f->named);
+    return f->is_void || (f->blank && !f->named && !f->marked);
 }
 
 static void keep_kind(char *kind, u9i_span from)

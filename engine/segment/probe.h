@@ -53,11 +53,11 @@ typedef struct u9i_facts {
     u9_reason wrong;    /* FOREIGN: not of this log; NAME: another file's copy; FORK: off the row; UNREADABLE: its secret
                          * is not to be had [R-11]; none is read */
     u9i_span_lost fork; /* records that were promised, and are off the row: behind `at`, or of this file [L-9] */
-    bool marked;        /* the log's mark says that this one is durable up to: */
+    bool marked;        /* the log's mark says that this one is durable up to: [M-4] */
     u9i_position mark;
 } u9i_facts;
 
-/* A copy of a segment's secret in a later one's u9open, and the boundary that it belongs to. [H-5] */
+/* A copy of a segment's secret in a later one's u9open or in the mark, and the boundary that it belongs to. [H-5] */
 typedef struct u9i_spare {
     const uint8_t *boundary, *secret; /* borrow */
 } u9i_spare;

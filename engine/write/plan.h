@@ -12,6 +12,7 @@ typedef struct u9i_plan {
     bool goes_on;                /* it is there and cleanly closed: [S-5] */
     char kind[U9I_KIND_MAX + 1]; /* of the log; "" for a new one */
     uint8_t log[16];             /* its id; drawn for a new one */
+    uint64_t first_ordinal;      /* of the first record that the log keeps */
     uint64_t before_segment;     /* 0: the log is new */
     u9i_secret before;
     u9i_position end;

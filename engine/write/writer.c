@@ -216,6 +216,23 @@ uint64_t u9i_writer_behind(const u9i_writer *w)
     return w->started ? w->end.offset + w->body_size - w->durable.offset : 0;
 }
 
+bool u9i_writer_mark(const u9i_writer *w, u9i_mark_record *out)
+{
+    if (!w->started || w->durable.offset == 0) return false;
+    *out = (u9i_mark_record){.first_ordinal = w->plan.first_ordinal, .segment = w->out.number,
+                             .end = w->durable, .time_us = u9i_wall_us(w->env)};
+    memcpy(out->log, w->plan.log, sizeof out->log);
+    memcpy(out->boundary, w->out.secret.boundary, sizeof out->boundary);
+    memcpy(out->secret, w->out.secret.bytes, sizeof out->secret);
+    return true;
+}
+
+u9_err u9i_writer_create(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = u9i_writer_start(w, fault);
+    return err == U9_OK ? u9i_writer_sync(w, fault) : err;
+}
+
 /* A frame, a file and space for `total` more bytes of records in one frame. */
 static u9_err make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
 {

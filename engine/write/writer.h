@@ -95,6 +95,12 @@ U9_MUST_CHECK u9_err u9i_writer_append_alone(u9i_writer *writer, const u9_entry 
 U9_MUST_CHECK u9_err u9i_writer_append_body(u9i_writer *writer, const uint8_t *body, size_t size,
                                             uint32_t count, bool lz4, u9_fault *fault);
 
+/* Where everything before is durable, as a mark says it; false: nowhere yet in the present file. [M-5] */
+bool u9i_writer_mark(const u9i_writer *writer, u9i_mark_record *out);
+
+/* Begins the session at once, durably: a log that is made. [M-6] */
+U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
+
 /* The ordinal of the next record. */
 static inline uint64_t u9i_writer_next(const u9i_writer *w)
 {

@@ -140,7 +140,9 @@ u9_err u9i_writer_end(u9i_writer *w, u9i_end_kind kind, u9_fault *fault)
     if (sys == 0) sys = u9i_file_truncate(w->out.file, u9i_stream_position(&w->stream));
     if (sys == 0) sys = u9i_stream_sync_begin(&w->stream);
     if (sys == 0) sys = u9i_stream_sync_end(&w->stream);
-    return sys ? u9i_writer_poison(w, sys, "closing the segment", fault) : U9_OK;
+    if (sys != 0) return u9i_writer_poison(w, sys, "closing the segment", fault);
+    if (kind == U9I_END_CLOSING) w->durable = w->end; /* a seal is none of the log's ends [M-5] */
+    return U9_OK;
 }
 
 /* Swaps to the prepared next file, with a durable u9open in it. */

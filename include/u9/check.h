@@ -44,6 +44,7 @@ typedef enum u9_reason {
     U9_R_SEAL = 17,      /* the index or seal behind a segment's end is unfinished or damaged */
     U9_R_BLANK = 18,     /* a segment's creation was cut short: nothing in it was ever promised */
     U9_R_FORK = 19,      /* promised records that the log's row of segments leaves out: the log was copied, and both went on */
+    U9_R_MARK = 20,      /* the log ends before its mark, or (no record is lost) the mark is damaged */
     U9_R_UNREADABLE = 21, /* bytes there cannot be read from the disk */
     U9_R_PART = 22,      /* a record that stands in parts is not there as a whole */
     U9_R_NAME = 23,      /* a segment's file has another name than its number, or holds one that another file holds */
@@ -76,6 +77,15 @@ typedef struct u9_damage {
 /* Told of each damage, in the order of the log. Must not call back into the same handle. */
 typedef void u9_damage_fn(void *ctx, const u9_damage *damage);
 
+/* What confirms the end of a log from outside of its segments (SPEC.md, M-4). */
+typedef enum u9_mark_state {
+    U9_MARK_NONE = 0, /* nothing: there is no mark, or nothing in it yet */
+    U9_MARK_COUNTS,   /* its mark: a log that ends before it is CORRUPT */
+    U9_MARK_SHARED,   /* nothing: its mark has other names (hard links), and may be a copy's */
+    U9_MARK_FOREIGN,  /* nothing: its mark is of another log, or of a trimmed segment */
+    U9_MARK_DAMAGED   /* nothing: no slot of its mark can be read */
+} u9_mark_state;
+
 /* What a check found. Totals over all segments. */
 typedef struct u9_report {
     size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
@@ -107,7 +117,12 @@ typedef struct u9_report {
     uint64_t unsigned_records; /* salvage: records whose signatures could not be proven (U9_R_UNSIGNED) */
     uint64_t outputs;         /* salvage: logs written, OUT included */
     int gave_up;              /* salvage, not 0: a search without a secret was given up; there may be more */
-} u9_report;
+    u9_mark_state mark;       /* what confirms the end from outside; COUNTS: all was durable up to */
+    uint64_t mark_segment;    /*   this segment, */
+    uint64_t mark_offset;     /*   this offset in it, */
+    uint64_t mark_ordinal;    /*   and in front of this record, */
+    uint64_t mark_time_us;    /*   as was written then */
+} u9_report; /* an earlier version's, without what comes from `keyless` on, is taken as well */
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);

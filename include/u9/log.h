@@ -30,7 +30,7 @@ typedef struct u9_cursor u9_cursor; /* opaque; one walk over its records */
 typedef enum u9_mode {
     U9_READ = 1, /* the log must exist; changes nothing, needs no lock */
     U9_WRITE,    /* the log must exist; one writer at a time */
-    U9_CREATE    /* as U9_WRITE; makes the directory if it is missing */
+    U9_CREATE    /* as U9_WRITE; makes the log if there is none, and its directory if it is missing */
 } u9_mode;
 
 /* Who waits for stable storage. In each policy the writer syncs at least every 32 MiB and second. */
@@ -53,7 +53,7 @@ typedef struct u9_options {
     const char *io;          /* "posix", "uring", NULL: U9_IO from the environment, else the best */
     u9_damage_fn *on_damage; /* told of each damage once per walk that meets it; may be NULL */
     void *on_damage_ctx;     /* its first argument */
-    const char *kind;        /* key kind of a new log (u9/key.h), NULL: "muid"; of one that has records
+    const char *kind;        /* key kind of a new log (u9/key.h), NULL: "muid"; of one that is there
                               * NULL or the same */
     uint32_t generator;      /* kind uid8, fresh keys: the generator's number, 0 .. 2047, and cluster, */
     uint32_t cluster;        /* 0 .. 15: no other writer may use this pair at the same time */
@@ -62,19 +62,22 @@ typedef struct u9_options {
 /*
  * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Either may be of plain seed
  * files, which are only read: their records have no time, and perhaps no key [E-3]; a directory of them is U9_ARG
- * to writers. Nothing on disk
- * is changed by opening, but that U9_CREATE makes a missing directory: files are made by the
- * first append. `options` may be NULL (read). On success `*out` is a handle that the caller closes
- * with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...; for writers also where the
- * log's end may depend on bytes that cannot be read: segment and offset are told), U9_CORRUPT (not a log; for
- * writers also a missing or foreign segment), U9_VERSION, U9_LOCKED, U9_ARG, U9_NOMEM.
+ * to writers. Nothing on disk is changed by
+ * opening a log, but U9_CREATE makes one where there is none (SPEC.md, M-6), which then is there, empty, its key
+ * kind fixed, even after a crash: it waits for the disk. `options` may be NULL (read). On success `*out` is a handle
+ * that the caller closes with u9_log_close. Errors: U9_IO (sys: ENOENT, ENOTDIR, EACCES ...; for writers also where the
+ * log's end may depend on bytes that cannot be read: segment and offset are told), U9_ABSENT (the
+ * directory holds no log yet; not with U9_CREATE), U9_CORRUPT (not a log; for writers also a missing segment, or
+ * what is promised twice), U9_VERSION, U9_LOCKED, U9_ARG, U9_NOMEM; U9_CREATE also U9_POISONED (a write or sync
+ * failed while the log was made).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out,
                                         u9_fault *fault);
 
 /*
  * Makes everything appended durable, ends the session cleanly and frees the handle. The handle is
- * gone whatever is returned; all cursors on it must have been closed. NULL is fine.
+ * gone whatever is returned; all cursors on it must have been closed. NULL is fine. U9_IO with rule M-5: all is
+ * durable and closed, but the log's mark, which confirms that from outside of its segments, could not be written.
  */
 U9_API u9_err u9_log_close(u9_log *log, u9_fault *fault);
 
@@ -137,7 +140,7 @@ U9_API uint64_t u9_log_durable(u9_log *log);
 /* The ordinal that the next record gets: all records below it are appended. Writers only, else 0. */
 U9_API uint64_t u9_log_next(u9_log *log);
 
-/* The io table in use ("posix", "uring"), and the key kind ("muid"; "" for a log without records). */
+/* The io table in use ("posix", "uring"), and the key kind ("muid"; "" where none can be read). */
 U9_API const char *u9_log_io(const u9_log *log);
 U9_API const char *u9_log_kind(const u9_log *log);
 

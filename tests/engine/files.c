@@ -127,7 +127,7 @@ void remove_log(const char *path)
 
 static int no_dots(const struct dirent *e)
 {
-    return e->d_name[0] != '.';
+    return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
 char **list_names(const char *path, size_t *count)
@@ -147,6 +147,13 @@ char **list_names(const char *path, size_t *count)
 }
 
 /* Made of these */
+
+void remove_mark(const char *log)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/.mark", log);
+    if (exists(path)) remove_log(path);
+}
 
 uint8_t *read_file(const char *path, size_t *size)
 {

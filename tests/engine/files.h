@@ -21,6 +21,8 @@ void make_dir(const char *path);                                   /* fine if it
 void move_file(const char *from, const char *to); /* or a directory */
 void copy_log(const char *from, const char *to); /* a directory of files */
 void remove_log(const char *path);               /* and what is in it; fine if it is not there */
+/* Without it the segments alone tell what was durable, as before there were marks; fine if it is not there. */
+void remove_mark(const char *log);
 /* The names in a directory, in order: free() each and the array. */
 char **list_names(const char *path, size_t *count);
 /* How many segments are in a log; 0 if there is no such directory. */

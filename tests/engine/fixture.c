@@ -221,6 +221,7 @@ static int second_read_simulated(const char *path, second_log *out)
         if (!sim_is_dir(inner)) bytes[i] = read_file(single ? path : inner, &sources[i].size);
         sources[i].bytes = bytes[i];
         if (bytes[i]) sources[i].dark = dark[i] = dark_blocks(single ? path : inner, sources[i].size);
+        if (bytes[i]) sources[i].links = sim_links(single ? path : inner);
     }
     int err = second_read_memory(sources, count, single, out);
     for (size_t i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ START_TEST(the_numbers_of_errors_are_pinned)
         {U9_VERSION, -6, "VERSION"}, {U9_LIMIT, -7, "LIMIT"},   {U9_LOCKED, -8, "LOCKED"},
         {U9_STATE, -9, "STATE"},    {U9_POISONED, -10, "POISONED"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         ck_assert_int_eq(rows[i].err, rows[i].number);
         ck_assert_str_eq(u9_err_name(rows[i].err), rows[i].name);
     }
@@ -58,12 +58,12 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_MISSING, "missing", "L-4"},  {U9_R_FOREIGN, "foreign", "L-4"},
         {U9_R_UNCLOSED, "unclosed", "R-6"}, {U9_R_SEAL, "seal", "R-8"},
         {U9_R_BLANK, "blank", "L-4"},       {U9_R_FORK, "fork", "L-9"},
-        {U9_R_UNREADABLE, "unreadable", "R-11"}, {U9_R_PART, "part", "C-6"},
+        {U9_R_MARK, "mark", "M-4"},         {U9_R_UNREADABLE, "unreadable", "R-11"}, {U9_R_PART, "part", "C-6"},
         {U9_R_NAME, "name", "L-2"},         {U9_R_UNSIGNED, "unsigned", "G-3"},
     };
     ck_assert_int_eq(U9_R_UNSIGNED, 24);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (i < 20) ck_assert_int_eq((int)rows[i].reason, (int)i);
+        if (i < 21) ck_assert_int_eq((int)rows[i].reason, (int)i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
@@ -97,7 +97,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_options), 72);
     ck_assert_uint_eq(sizeof(u9_check_options), 48);
     ck_assert_uint_eq(sizeof(u9_output), 64);
-    ck_assert_uint_eq(sizeof(u9_report), 1824);
+    ck_assert_uint_eq(sizeof(u9_report), 1856);
     ck_assert_uint_eq(offsetof(u9_report, keyless), 1784);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
@@ -112,6 +112,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
     ck_assert_uint_eq(offsetof(u9_check_options, io), 32);
     ck_assert_uint_eq(offsetof(u9_check_options, on_output), 40);
+    ck_assert_uint_eq(offsetof(u9_report, mark), 1820);
 }
 END_TEST
 

@@ -318,3 +318,17 @@ void golden_empty_frame(uint8_t out[GOLDEN_EMPTY_SIZE])
     u9i_hash(header, sizeof header, t.chain);
     ck_assert_int_eq(u9i_frame_seal(&keys, &t, out, 0, sha), U9_OK);
 }
+
+void golden_mark_slot(uint8_t out[U9I_BLOCK], u9i_mark_record *mark)
+{
+    u9i_secret keys = fixed_keys(), own;
+    uint8_t bytes[U9I_SECRET_SIZE];
+    for (unsigned i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(0x10 + i);
+    ck_assert(u9i_secret_init(&own, bytes));
+    *mark = (u9i_mark_record){.segment = 1, .end = {.offset = 0x310, .ordinal = 3}, .time_us = TIME_US};
+    memset(mark->log, 0xa0, sizeof mark->log);
+    memcpy(mark->boundary, keys.boundary, sizeof mark->boundary);
+    memcpy(mark->secret, keys.bytes, sizeof mark->secret);
+    memset(mark->end.chain, 0xc0, sizeof mark->end.chain);
+    ck_assert_int_eq(u9i_slot_encode(mark, &own, out), U9_OK);
+}

@@ -6,6 +6,7 @@
 #define U9T_GOLDEN_H
 
 #include "format/frame/control.h"
+#include "format/frame/mark.h"
 #include "format/base/limits.h"
 
 /* The frames, in the file's order. */
@@ -55,5 +56,9 @@ size_t golden_large_record(uint8_t *out, size_t cap);
 /* An empty frame at offset 32, by itself: the example of F-1. */
 enum { GOLDEN_EMPTY_SIZE = U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE };
 void golden_empty_frame(uint8_t out[GOLDEN_EMPTY_SIZE]);
+
+/* A slot of a mark, which tells of the golden file's first frames: the example of M-2. */
+enum { GOLDEN_SLOT_SIZE = 320 }; /* of its header and its frame; zeros follow */
+void golden_mark_slot(uint8_t out[U9I_BLOCK], u9i_mark_record *mark);
 
 #endif

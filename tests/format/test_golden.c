@@ -475,6 +475,15 @@ START_TEST(seeds_are_written_if_asked_for)
         from_environment(path, "U9_FUZZ", "fuzz", rest);
         write_file(path, seed, 1 + u9i_frame_size(frames[i].body_size));
     }
+    if (!writing()) return;
+    uint8_t slot[U9I_BLOCK]; /* and of a mark's slot, with the secret that the target has */
+    char path[512];
+    u9i_mark_record mark;
+    golden_mark_slot(slot, &mark);
+    ck_assert_int_eq(u9i_slot_encode(&mark, &g.keys, slot), U9_OK);
+    slot[U9I_DISK_HEADER_SIZE - 1] = 0x10; /* the mode, in front of the frame */
+    from_environment(path, "U9_FUZZ", "fuzz", "corpus/frame/mark");
+    write_file(path, slot + U9I_DISK_HEADER_SIZE - 1, 1 + GOLDEN_SLOT_SIZE - U9I_DISK_HEADER_SIZE);
 }
 END_TEST
 

@@ -96,6 +96,7 @@ static const made list[] = {
     {"C-4", "end-body", GOLDEN_END},       {"C-5", "trim-body", GOLDEN_TRIM},
     {"C-6", "part-body", GOLDEN_PART_1},   {"C-7", "page-body", GOLDEN_PAGE},
     {"E-2", "plain-file", GOLDEN_FRAMES},
+    {"M-2", "mark-slot", GOLDEN_FRAMES},
 };
 
 enum { MADE = sizeof list / sizeof list[0] };
@@ -168,6 +169,26 @@ START_TEST(the_example_of_a_plain_seed_file_is_made_again)
     plain_file p = plain_example();
     expect_bytes(find_example("plain-file"), p.bytes, p.size);
     plain_free(&p);
+}
+END_TEST
+
+/* [M-2] The zeros behind it are left out. */
+START_TEST(the_example_of_a_mark_is_a_slot_and_encoded_again)
+{
+    const example *e = find_example("mark-slot");
+    uint8_t again[U9I_BLOCK], padded[U9I_BLOCK] = {0};
+    u9i_mark_record mark;
+    u9i_slot slot;
+    u9i_secret own;
+    golden_mark_slot(again, &mark);
+    expect_bytes(e, again, GOLDEN_SLOT_SIZE);
+    for (size_t i = GOLDEN_SLOT_SIZE; i < sizeof again; i++) ck_assert_uint_eq(again[i], 0);
+    memcpy(padded, e->bytes, e->size);
+    u9i_slot_decode(padded, &slot);
+    ck_assert_int_eq(slot.state, U9I_SLOT_VALID);
+    ck_assert_int_eq(u9i_disk_decode(padded, &own), U9_OK);
+    ck_assert_int_eq(u9i_slot_encode(&slot.mark, &own, again), U9_OK);
+    ck_assert_mem_eq(again, padded, sizeof again);
 }
 END_TEST
 
@@ -331,6 +352,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
     tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
     tcase_add_test(t, the_example_of_a_plain_seed_file_is_made_again);
+    tcase_add_test(t, the_example_of_a_mark_is_a_slot_and_encoded_again);
     tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);
     tcase_add_test(t, every_example_is_one_that_is_checked);
     tcase_add_test(t, every_example_of_a_value_is_a_value);

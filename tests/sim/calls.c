@@ -12,10 +12,14 @@
 /* Through a call */
 
 /* What a plan says of this call: 0 or a negative errno. */
-static int ask_plans(sim_kind kind, bool *half)
+static int ask_plans(sim_kind kind, const char *path, bool *half)
 {
     int err = 0;
+    const char *slash = strrchr(path, '/');
     *half = false;
+    const char *name = slash ? slash + 1 : path;
+    if (world.spared && strcmp(name, world.spared) == 0) return 0;
+    if (world.aimed && strcmp(name, world.aimed) != 0) return 0;
     for (unsigned i = 0; i < world.plan_count; i++) { /* all count the call; the first decides */
         sim_plan *p = &world.plans[i];
         if (p->kind != SIM_ANY && p->kind != kind) continue;
@@ -53,13 +57,13 @@ int sim_note(sim_call *call, sim_kind kind, const char *path, uint64_t begin, ui
     hold_here(kind);
     call->op = new_op(kind, path, begin, end);
     call->half = false;
-    return kind == SIM_ASK || kind == SIM_DATA ? 0 : ask_plans(kind, &call->half);
+    return kind == SIM_ASK || kind == SIM_DATA ? 0 : ask_plans(kind, path, &call->half);
 }
 
 int sim_note_failure(sim_kind kind, const char *path)
 {
     bool unused;
-    int err = ask_plans(kind, &unused);
+    int err = ask_plans(kind, path, &unused);
     if (err == 0) return 0;
     sim_call call = {.op = new_op(kind, path, 0, 0)};
     sim_tell(&call, err);
@@ -136,6 +140,20 @@ void sim_fail(sim_kind kind, unsigned nth, int error, bool sticky)
 void sim_fail_half(unsigned nth, int error)
 {
     add_plan((sim_plan){.kind = SIM_WRITE, .nth = nth, .error = error, .half = true});
+}
+
+void sim_spare(const char *name)
+{
+    pthread_mutex_lock(&world.lock);
+    world.spared = name;
+    pthread_mutex_unlock(&world.lock);
+}
+
+void sim_aim(const char *name)
+{
+    pthread_mutex_lock(&world.lock);
+    world.aimed = name;
+    pthread_mutex_unlock(&world.lock);
 }
 
 void sim_mend(void)

@@ -82,6 +82,7 @@ void sim_add_entry(sim_node *dir, const char *name, sim_node *node)
     memmove(entry + 1, entry, (size_t)(dir->entries + dir->count++ - entry) * sizeof *entry);
     *entry = (sim_entry){.name = strdup(name), .node = node};
     node->holds++;
+    node->names++;
     sim_touch(dir);
 }
 
@@ -91,6 +92,7 @@ void sim_remove_entry(sim_node *dir, sim_entry *entry)
     free(entry->name);
     memmove(entry, entry + 1, (size_t)(dir->entries + dir->count - (entry + 1)) * sizeof *entry);
     dir->count--;
+    node->names--;
     sim_node_drop(node);
     sim_touch(dir);
 }
@@ -251,6 +253,14 @@ uint64_t sim_size(const char *path)
     return size;
 }
 
+unsigned sim_links(const char *path)
+{
+    lock();
+    unsigned links = node_at(path)->names;
+    unlock();
+    return links;
+}
+
 size_t sim_read(const char *path, uint64_t off, void *buf, size_t n)
 {
     lock();
@@ -300,6 +310,14 @@ void sim_move(const char *from, const char *to)
     sim_add_entry(new_parent, new_name, entry->node);
     sim_entry_of(new_parent, new_name)->unsynced = sim_entry_of(parent, name)->unsynced;
     sim_remove_entry(parent, sim_entry_of(parent, name));
+    unlock();
+}
+
+void sim_link(const char *path, const char *other)
+{
+    char name[256];
+    lock();
+    sim_add_entry(parent_of(other, name), name, node_at(path));
     unlock();
 }
 

@@ -164,7 +164,8 @@ static int stat_sim(u9i_dir *dir, const char *name, u9i_stamp *out)
     if (err == 0)
         *out = (u9i_stamp){.identity = {DEVICE, entry->node->number},
                            .size = entry->node->image.size,
-                           .changed_us = entry->node->changed_us};
+                           .changed_us = entry->node->changed_us,
+                           .links = entry->node->names};
     return sim_leave(&call, err);
 }
 

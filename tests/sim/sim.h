@@ -109,6 +109,9 @@ void sim_forget_diary(void);
 void sim_fail(sim_kind kind, unsigned nth, int error, bool sticky);
 /* The same for writes, of which the first half reaches the file. */
 void sim_fail_half(unsigned nth, int error);
+/* Plans pass by files of this name, and do not count what is done with them; NULL: none. Until sim_begin. */
+void sim_spare(const char *name);
+void sim_aim(const char *name); /* the reverse: plans look at no other files */
 /* Drops all plans. */
 void sim_mend(void);
 /* How many calls failed by a plan since sim_begin. */
@@ -175,6 +178,8 @@ bool sim_holds(const char *path); /* there is a world, and the path in it */
 bool sim_is_dir(const char *path);
 void sim_make_dir(const char *path); /* and what is missing above it */
 uint64_t sim_size(const char *path);
+unsigned sim_links(const char *path); /* names of the file */
+void sim_link(const char *path, const char *other);
 size_t sim_read(const char *path, uint64_t off, void *buf, size_t n); /* returns how many */
 void sim_write(const char *path, uint64_t off, const void *bytes, size_t n); /* makes the file */
 void sim_resize(const char *path, uint64_t size);                            /* so does this */

@@ -51,6 +51,7 @@ typedef struct sim_node {
     uint64_t number;
     bool is_dir;
     unsigned holds; /* names and open handles; freed with the last */
+    unsigned names; /* of these, names */
     uint64_t changed_us;
     const void *locked_by; /* the handle that has the lock; NULL: none */
     sim_image image;       /* of a file: what is written, */
@@ -175,6 +176,8 @@ typedef struct sim_world {
     uint64_t tick;
     sim_plan plans[SIM_PLANS_MAX];
     unsigned plan_count, fired;
+    const char *spared; /* the name that plans pass by; NULL: none */
+    const char *aimed;  /* the only name that plans look at; NULL: all are */
     sim_order order;
     bool held;
     sim_kind hold;

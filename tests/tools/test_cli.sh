@@ -170,7 +170,9 @@ append_and_cat() {
     run append --verbose verbose - <<<one
     claim 'one record is one record' grep -Eq '^u9 append: 1 record, 3 bytes' err
     : | append nothing
-    mistake 1 'nothing: not a log' 'without input a log is not begun' "$u9" cat nothing
+    claim 'without input a log is made, which is empty' test "$("$u9" cat nothing | wc -c)" -eq 0
+    mkdir void
+    mistake 1 'void: no log is here' 'an empty directory is no log' "$u9" cat void
     lines 1 30000 >big
     append --segment-size 64K --sync none many big
     claim '--segment-size rolls' test -n "$(segment many 2)"
@@ -634,6 +636,7 @@ plain() {
 # Nobody can know how much was in what is gone: no number is made up.
 unknown_losses() {
     cp -R many gone.log
+    rm gone.log/.mark # which would know
     last=$(find gone.log -name '*.u9' | sort | tail -n 1)
     dd if=/dev/urandom of="$last" bs=1 seek=64 conv=notrunc status=none \
         count=$(($(stat -c %s "$last") - 64))

@@ -397,6 +397,7 @@ START_TEST(a_full_disk_is_told_to_both_and_the_rest_comes_later)
 {
     side sender, receiver;
     large_log(at("from"), 40); /* more than is reserved at once */
+    sim_spare(".mark");
     sim_fail(SIM_RESERVE, 2, ENOSPC, true);
     move_both_ways(true, at("from"), at("to"), &sender, &receiver);
     sim_mend();

@@ -26,6 +26,17 @@ static void take_golden(int i)
     golden = want_read((size_t)i);
 }
 
+/* Nothing but creations cut short: to readers that is no log yet, and a writer may make one there. [M-6] */
+static bool is_no_log(void)
+{
+    bool blank = golden->count == 0 && golden->damage_count == golden->segments && golden->segments > 0;
+    for (size_t i = 0; i < golden->damage_count; i++) blank &= golden->damages[i].reason == U9_R_BLANK;
+    if (!blank || strstr(golden->path, ".u9")) return false;
+    u9_log *log;
+    ck_assert_int_eq(u9_log_open(golden->path, NULL, &log, NULL), U9_ABSENT);
+    return true;
+}
+
 #define expect(what) ck_assert_msg(what, "%s: %s", golden->name, #what)
 #define expect_record(what, ordinal)                                                               \
     ck_assert_msg(what, "%s: record %llu: %s", golden->name, (unsigned long long)(ordinal), #what)
@@ -112,6 +123,10 @@ static void expect_cursor_damage(const u9_damage *got, size_t *next)
 START_TEST(every_golden_log_reads_as_it_was_written)
 {
     take_golden(_i);
+    if (is_no_log()) {
+        want_free(golden);
+        return;
+    }
     u9_log *log = open_golden();
     u9_cursor *cursor;
     u9_record r;
@@ -159,6 +174,10 @@ static void note_damage(void *ctx, const u9_damage *damage)
 START_TEST(a_check_of_every_golden_log_tells_what_it_told)
 {
     take_golden(_i);
+    if (is_no_log()) {
+        want_free(golden);
+        return;
+    }
     damages told = {.count = 0};
     u9_report r = {.size = sizeof r};
     u9_check_options o = {.size = sizeof o, .on_damage = note_damage, .ctx = &told};
@@ -242,6 +261,10 @@ static void find(u9_log *log, size_t i)
 START_TEST(records_of_every_golden_log_are_found_by_key)
 {
     take_golden(_i);
+    if (is_no_log()) {
+        want_free(golden);
+        return;
+    }
     u9_log *log = open_golden();
     if (golden->count > 0) {
         find(log, 0);
@@ -258,6 +281,10 @@ START_TEST(a_key_that_no_golden_log_has_is_absent_unless_records_were_lost)
 {
     static const uint8_t raw[16] = {0x80, 1, 2, 3};
     take_golden(_i);
+    if (is_no_log()) {
+        want_free(golden);
+        return;
+    }
     u9_log *log = open_golden();
     uint8_t room[16];
     u9_key key = {raw, sizeof raw};
@@ -275,6 +302,10 @@ END_TEST
 START_TEST(every_golden_log_is_read_from_an_ordinal_on)
 {
     take_golden(_i);
+    if (is_no_log()) {
+        want_free(golden);
+        return;
+    }
     u9_log *log = open_golden();
     for (size_t i = 0; i < golden->count; i += 1 + golden->count / 8) {
         const want_record *w = &golden->records[i];
@@ -309,6 +340,10 @@ END_TEST
 START_TEST(what_is_whole_in_a_golden_log_is_salvaged)
 {
     take_golden(_i);
+    if (is_no_log()) {
+        want_free(golden);
+        return;
+    }
     u9_report r = {.size = sizeof r};
     uint64_t salvaged = 0;
     ck_assert_int_eq(u9_salvage(golden->path, at("saved"), NULL, &r, &salvaged, NULL), U9_OK);
@@ -370,7 +405,7 @@ static void append_batch(u9_log *log, size_t count, size_t size)
 static void append_sessions(const char *copy)
 {
     for (int i = 0; i < 3; i++) {
-        u9_options o = {.size = sizeof o, .mode = U9_WRITE, .lz4 = i == 1,
+        u9_options o = {.size = sizeof o, .mode = golden->count ? U9_WRITE : U9_CREATE, .lz4 = i == 1,
                         .segment_size = i == 2 ? 65536 : 0};
         u9_log *log = open_writer(copy, &o);
         append_batch(log, 1, i > 0 ? LONG : 0);

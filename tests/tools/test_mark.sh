@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# tests/tools/test_mark.sh BINDIR TMPDIR: what the tools say of a log whose end is not where its mark was, and of
+# logs that are copied in every way. [M-3] [M-4] [M-6]
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+append() { "$u9" append "$@" 2>append.err; }
+lines() { seq "$1" "$2"; }
+newest() { find "$1" -name '*.u9' | sort | tail -n 1; }
+
+# damaged LOG PATTERN SENTENCE: u9fsck finds damage, and says PATTERN.
+damaged() {
+    run "$fsck" "$1"
+    claim "$3" test "$status $(grep -Ec "$2" out)" = '4 1'
+}
+
+# fine LOG SENTENCE: u9fsck finds nothing, and the mark counts.
+fine() {
+    run "$fsck" --verbose "$1"
+    claim "$2" test "$status $(grep -c '^  mark: durable up to record ' out)" = '0 1'
+}
+
+creation() {
+    : | append empty
+    claim 'an empty log is a log' test "$("$u9" cat empty | wc -c)" -eq 0
+    fine empty 'u9fsck finds it clean'
+    run "$u9" info empty
+    claim 'info shows its key kind' grep -Eq '^key kind +muid$' out
+    claim 'and that it is closed' grep -Eq '^end +closed$' out
+    claim 'and its mark' grep -Eq '^mark +durable up to record 0, at offset ' out
+    : | append --key rkey:tid kinds
+    claim 'its key kind is fixed' test "$(append --key muid kinds <<<x; echo $?)" -ne 0
+    run "$u9" info --json empty
+    claim 'as JSON, too' grep -q '"mark":"counts","mark_segment":"1"' out
+}
+
+cut_closed() {
+    lines 1 20000 | append log
+    cp -R log old
+    lines 1 20000 | append log
+    fine log 'a closed log is clean'
+    for size in 400000 1000 32 0; do
+        cp -R log "cut$size"
+        truncate -s "$size" "$(newest "cut$size")"
+        damaged "cut$size" 'CORRUPT: mark: ' "cut to $size bytes: not torn, but damage"
+        have=$("$u9" cat "cut$size" 2>cat.err | wc -l)
+        claim 'and what is lost is told to the record' grep -q "records $have..39999 ($((40000 - have)) lost)" out
+        append "cut$size" <<<x
+        damaged "cut$size" 'CORRUPT: cut: ' 'it stays told when the log went on'
+        claim 'with what is lost' grep -q "records $have..39999 ($((40000 - have)) lost)" out
+        claim 'and the record behind it is read' test "$("$u9" cat "cut$size" 2>cat.err | tail -n 1)" = x
+    done
+    cp -R log older
+    cp old/*.u9 older/
+    damaged older 'CORRUPT: mark: .*records 20000..39999 \(20000 lost\)' 'an older copy of the segment is seen'
+    append older <<<x
+    claim 'it is not continued' test "$(find older -name '*.u9' | wc -l)" -eq 2
+    cp -R log gone
+    rm "$(newest gone)"
+    damaged gone 'CORRUPT: mark: .*records 0..39999 \(40000 lost\)' 'without its only segment it is a log that lost all'
+    claim 'nothing is appended to it' test "$(append gone <<<x; echo $?)" -eq 1
+    claim 'nor made there' test -z "$(newest gone)"
+    cp -R log unmarked
+    rm unmarked/.mark
+    run "$fsck" --verbose unmarked
+    claim 'without a mark it is as whole' test "$status" -eq 0
+    claim 'and nothing from outside confirms that' grep -q 'the end is not confirmed from outside: there is no mark' out
+    append unmarked <<<x
+    fine unmarked 'the next writer makes one'
+}
+
+copies() {
+    cp -al log linked
+    run "$fsck" --verbose linked
+    claim 'a mark with other names promises nothing' \
+        test "$status $(grep -c 'the mark has other names' out)" = '0 1'
+    rm "$(newest linked)" && cp "$(newest old)" linked/
+    run "$fsck" linked
+    claim 'so an older state beside it is no damage' test "$status" -eq 0
+    append linked <<<x
+    fine linked 'the next writer has one of its own'
+    append log <<<x
+    fine log 'and so has the log itself'
+    cp -R log foreign
+    cp empty/.mark foreign/
+    run "$fsck" --verbose foreign
+    claim 'the mark of another log promises nothing' \
+        test "$status $(grep -c 'the mark is of another log' out)" = '0 1'
+    append foreign <<<x
+    fine foreign 'and is replaced'
+    cp -R log slots
+    printf 'x' | dd of=slots/.mark bs=1 seek=100 conv=notrunc status=none
+    run "$fsck" slots
+    claim 'one bad slot is a note' test "$status $(grep -c '^note: .*\.mark \[0,4096)' out)" = '0 1'
+    printf 'x' | dd of=slots/.mark bs=1 seek=4300 conv=notrunc status=none
+    run "$fsck" slots
+    claim 'two are UNKNOWN, and no record is lost' \
+        test "$status $(grep -c 'UNKNOWN: mark: .*; no record is lost' out)" = '4 2'
+    append slots <<<x
+    run "$fsck" slots
+    claim 'the next writer mends them' test "$status" -eq 0
+    "$fsck" --quiet --salvage saved slots
+    fine saved 'what is salvaged has a mark of its own'
+}
+
+creation
+cut_closed
+copies
+tally
