@@ -755,8 +755,9 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         *at = (place){named, ordinal, by->f[11].at, NULL};
         return;
     }
-    if (x < promise && promise == mark && !unread(s, x, promise)) { /* [M-4] */
-        say(g, U9_V_CORRUPT, U9_R_MARK, s, x, mark, at->ordinal, between(at->ordinal, num(s->mark, 7)));
+    if (x < promise && promise == mark) { /* [M-4] */
+        say(g, U9_V_CORRUPT, unread(s, x, mark) ? U9_R_UNREADABLE : U9_R_MARK, s, x, mark, at->ordinal,
+            between(at->ordinal, num(s->mark, 7)));
         *at = (place){mark, num(s->mark, 7), s->mark->f[8].at, NULL};
     } else if (x < promise) { /* */
         say(g, U9_V_CORRUPT, why(s, x, promise, NOWHERE), s, x, promise, at->ordinal,
@@ -1066,14 +1067,14 @@ static void sort_out(second_log *g)
     int ours = 0;
     for (s = g->files; s < stop; s++) s->number = s->open ? num(s->open, 3) : s->name;
     id = log_id(g);
-    for (s = g->files; s < stop; s++) {
-        if (s->keyless && !s->spared && !s->open) s->wrong = U9_R_UNREADABLE; /* */
-        ours |= !s->plain && !s->blank;
-    }
     for (s = g->files; g->mark && id && s < stop; s++)
         if (s->open && same(s->open->f[1].at, g->mark->frames->f[1].at)) break;
     if (s == stop && id) g->mark = NULL; /* it is another log's */
     if (g->mark) id = g->mark->frames->f[1].at;
+    for (s = g->files; s < stop; s++) {
+        if (s->keyless && !s->spared && !s->open) s->wrong = U9_R_UNREADABLE; /* */
+        ours |= !s->plain && !s->blank;
+    }
     for (s = g->files; s < stop; s++)
         if (!s->wrong && (is_foreign(s, id) || (ours && s->plain))) { /* [E-4] */
             s->wrong = U9_R_FOREIGN;

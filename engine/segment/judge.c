@@ -385,10 +385,10 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
 }
 
 /* Data end before the mark, which says where the log stood there. [M-4] */
-static void end_at_mark(u9i_judge *j, u9i_round *round)
+static void end_at_mark(u9i_judge *j, u9i_round *round, u9_reason reason)
 {
     const u9i_position *mark = &j->facts->mark;
-    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_MARK, .begin = j->pos,
+    tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = reason, .begin = j->pos,
                                           .end = mark->offset,
                                           .lost = count_lost(j, mark->ordinal)});
     end_at(j, round, mark->offset, mark->ordinal, U9_V_CORRUPT);
@@ -418,8 +418,8 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
     }
     (void)unread_in(j, window, j->promise, j->size); /* a later promise may stand there */
     bool unread = unread_in(j, window, j->pos, j->promise);
-    if (!unread && j->facts->marked && j->promise == j->facts->mark.offset) {
-        end_at_mark(j, round);
+    if (j->facts->marked && j->promise == j->facts->mark.offset) {
+        end_at_mark(j, round, unread ? U9_R_UNREADABLE : U9_R_MARK);
         return U9_OK;
     }
     u9_reason reason = unread ? U9_R_UNREADABLE : c->why;

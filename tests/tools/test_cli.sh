@@ -554,12 +554,15 @@ parts() {
     claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost, 0' out
 }
 
-# The only copy of an unclosed segment's secret: two bytes of it. (F67)
+# The secret of an unclosed segment: two bytes of it. The mark has a copy; without that there is none. (F67)
 lost_secret() {
     cp -R torn unsigned.log
     rm unsigned.log/.mark
     flip "$(segment unsigned.log)" 10
     flip "$(segment unsigned.log)" 11
+    run "$u9" cat unsigned.log
+    claim 'a log that lost its secret is read by the copy in its mark' test "$(cat out)" = kept
+    rm unsigned.log/.mark
     exits 4 'u9fsck of a log without its secret' "$fsck" unsigned.log
     run "$u9" cat unsigned.log
     claim 'from which nothing can be read' test "$status $(cat out)" = '3 '
