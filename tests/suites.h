@@ -39,6 +39,7 @@
     X(body)    \
     X(control) \
     X(mark_slot) \
+    X(mark_line) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \

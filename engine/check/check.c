@@ -22,6 +22,7 @@ void u9i_checker_note(u9i_checker *c, const u9_damage *d)
         r->damages++;
         if (d->lost != U9_NOWHERE) r->lost += d->lost;
     }
+    u9i_witness_damage(&c->witness, d);
     if (c->options && c->options->on_damage) c->options->on_damage(c->options->ctx, d);
 }
 
@@ -73,6 +74,24 @@ static void note_end(u9_report *r, const u9i_reader *reader)
     r->beyond = reader->beyond;
 }
 
+/* What became of the line that the log was to meet. [M-8] `last`: the segment that was read last. */
+static void tell_line(u9i_checker *c, const u9i_segment *last)
+{
+    const u9i_catalog *catalog = c->reader.catalog;
+    u9_report *r = c->report;
+    r->line = u9i_witness_state(&c->witness, catalog, c->source->dir->single[0] != 0);
+    r->proven_from = r->line == U9_LINE_MET ? c->witness.proven : U9_NOWHERE;
+    if (r->line != U9_LINE_UNMET && r->line != U9_LINE_FOREIGN) return;
+    char path[4400];
+    u9i_facts facts;
+    u9i_damage_site site;
+    size_t at = 0;
+    while (at < catalog->count && catalog->segments[at] != last) at++;
+    if (!u9i_witness_site(&c->witness, catalog, at, &c->reader.at, &facts, &site)) return;
+    u9_damage d = u9i_source_damage(c->source, &facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
 /* The steps of the reader, one after the other. */
 static u9_err run_check(u9i_checker *c, u9_fault *fault)
 {
@@ -83,6 +102,8 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
         if (err == U9_OK && step == U9I_STEP_END) break;
+        if (err == U9_OK && (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY)))
+            u9i_witness_frame(&c->witness, u9i_reader_facts(r), r->frame);
         if (err == U9_OK && step == U9I_STEP_DAMAGE) u9i_checker_note(c, &r->damage);
         if (err == U9_OK && step == U9I_STEP_FRAME) {
             note_frame(c->report, r);
@@ -92,6 +113,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         if (err != U9_OK) return err;
     }
     note_end(c->report, r);
+    tell_line(c, last);
     if (c->out && last && !last->facts.named && r->beyond > 0)
         return u9i_checker_save_beyond(c, last, r->at.offset, fault);
     return U9_OK;
@@ -138,17 +160,15 @@ static void tell_bad_slots(u9i_checker *c)
 static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
     u9_report *r = c->report;
-    size_t size = r->size;
-    memset(r, 0, size);
-    r->size = size;
-    r->first_ordinal = U9_NOWHERE;
+    *r = (u9_report){.size = r->size, .first_ordinal = U9_NOWHERE, .proven_from = U9_NOWHERE};
+    if (c->options && c->options->size > offsetof(u9_check_options, mark)) c->witness.line = c->options->mark;
     u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
-    if (size == sizeof *r) note_mark(r, c->reader.catalog);
+    note_mark(r, c->reader.catalog);
     tell_bad_slots(c);
     return U9_OK;
 }
@@ -158,11 +178,33 @@ const char *u9i_check_io(const u9_check_options *options)
     return options && options->size > CHECK_OPTIONS_FIRST ? options->io : NULL;
 }
 
+/* [first, last] are the sizes that a struct of the caller had in one version or another. */
+static bool fits(size_t size, size_t first, size_t last)
+{
+    return size >= first && size <= last;
+}
+
+u9_err u9i_check_source(u9i_source *source, u9_log *out, const u9_check_options *options, u9_report *report,
+                        uint64_t *saved, u9_fault *fault)
+{
+    u9_report full = {.size = report->size};
+    u9i_checker c = {.options = options, .report = &full, .source = source, .out = out};
+    u9_err err = begin_check(&c, fault);
+    if (err == U9_OK) {
+        err = run_check(&c, fault);
+        u9i_reader_release(&c.reader);
+        memcpy(report, &full, full.size);
+    }
+    free(c.entries);
+    if (saved) *saved = c.saved;
+    return err;
+}
+
 u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
                      u9_report *report, uint64_t *saved, u9_fault *fault)
 {
     if (path == NULL || report == NULL ||
-        (options && options->size != CHECK_OPTIONS_FIRST && options->size != sizeof *options))
+        (options && !fits(options->size, CHECK_OPTIONS_FIRST, sizeof *options)))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or options.size "
                                                               "is not sizeof(u9_check_options)");
     /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
@@ -170,17 +212,11 @@ u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *opti
     u9_log *log;
     u9_err err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
-    u9i_checker c = {.options = options, .report = report, .source = &log->source, .out = out};
-    if (report->size != REPORT_FIRST && report->size != sizeof *report)
+    if (fits(report->size, REPORT_FIRST, sizeof *report))
+        err = u9i_check_source(&log->source, out, options, report, saved, fault);
+    else
         err = u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "report.size is not sizeof(u9_report)");
-    if (err == U9_OK) err = begin_check(&c, fault);
-    if (err == U9_OK) {
-        err = run_check(&c, fault);
-        u9i_reader_release(&c.reader);
-    }
     (void)u9_log_close(log, NULL);
-    free(c.entries);
-    if (saved) *saved = c.saved;
     return err;
 }
 

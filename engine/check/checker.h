@@ -3,13 +3,14 @@
  * records appended to another.
  *
  * Room: engine/check
- * Sees: include format/base engine/os engine/log engine/read
+ * Sees: include format/base engine/os engine/log engine/read engine/write
  *
- * The room owns the verdict on a whole log, and salvage.
+ * The room owns the verdict on a whole log, the proof of a line, salvage, and giving up what is lost.
  */
 #ifndef U9I_CHECKER_H
 #define U9I_CHECKER_H
 
+#include "engine/check/witness.h"
 #include "engine/read/reader.h"
 
 #include <u9/log.h>
@@ -19,6 +20,7 @@ typedef struct u9i_checker {
     u9_report *report;               /* borrows */
     u9i_source *source;              /* borrows */
     u9i_reader reader;
+    u9i_witness witness;  /* of options->mark */
     uint64_t progress_us; /* when progress was last told */
     uint64_t bytes;       /* of all files */
     u9_log *out;          /* salvage: the new log; NULL: only checks */
@@ -33,6 +35,10 @@ typedef struct u9i_checker {
  */
 U9_MUST_CHECK u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *options,
                                    u9_report *report, uint64_t *saved, u9_fault *fault);
+
+/* The same on what is open, and stays so. */
+U9_MUST_CHECK u9_err u9i_check_source(u9i_source *source, u9_log *out, const u9_check_options *options,
+                                      u9_report *report, uint64_t *saved, u9_fault *fault);
 
 /* The io that `options` (may be NULL) ask for, as in u9_options. */
 const char *u9i_check_io(const u9_check_options *options);

@@ -9,6 +9,7 @@
 #define U9_CHECK_H
 
 #include <u9/err.h>
+#include <u9/mark.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +78,15 @@ typedef enum u9_mark_state {
     U9_MARK_DAMAGED   /* nothing: no slot of its mark can be read */
 } u9_mark_state;
 
+/* What became of a line that a log was checked against: u9_check_options.mark (SPEC.md, M-8). */
+typedef enum u9_line_state {
+    U9_LINE_NONE = 0, /* there was none */
+    U9_LINE_MET,      /* a frame of the log ends there, and hashes of all before it lead to that */
+    U9_LINE_UNMET,    /* none does: the log was cut, damaged or rewritten. Told as damage, CORRUPT */
+    U9_LINE_FOREIGN,  /* it is of another log. The same */
+    U9_LINE_GONE      /* its segment is not kept: trimmed, or not the single file that was read. Proven is nothing */
+} u9_line_state;
+
 /* What a check found. Totals over all segments. */
 typedef struct u9_report {
     size_t size;              /* set by the caller: sizeof(u9_report) */
@@ -108,7 +118,9 @@ typedef struct u9_report {
     uint64_t mark_offset;     /*   this offset in it, */
     uint64_t mark_ordinal;    /*   and in front of this record, */
     uint64_t mark_time_us;    /*   as was written then */
-} u9_report; /* an earlier version's, without what comes from `mark` on, is taken as well */
+    u9_line_state line;       /* what became of options.mark; MET: */
+    uint64_t proven_from;     /*   the records from this ordinal on up to the line's are those that were there */
+} u9_report; /* an earlier version's, which ends at or behind `mark`, is taken as well, and filled as far as it goes */
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);
@@ -119,6 +131,7 @@ typedef struct u9_check_options {
     u9_progress_fn *on_progress; /* may be NULL */
     void *ctx;                /* first argument of both */
     const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
+    const u9_mark *mark;      /* the log must meet it, whatever its own says; NULL: it is on its own */
 } u9_check_options;
 
 /*
