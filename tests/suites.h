@@ -59,6 +59,8 @@
     X(recovery) \
     X(damage)  \
     X(salvage) \
+    X(witness) \
+    X(repair)  \
     X(hostile) \
     X(range)   \
     X(directory) \

@@ -2,6 +2,7 @@
  * engine/check/check.c: the verdict on a whole log. [R-1] to [R-9]
  */
 #include "engine/check/checker.h"
+#include "engine/check/repair.h"
 
 #include "engine/log/handle.h"
 
@@ -119,7 +120,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
     return U9_OK;
 }
 
-static u9_mark_state state_of(const u9i_catalog *catalog)
+u9_mark_state u9i_mark_state_of(const u9i_catalog *catalog)
 {
     const u9i_mark *m = &catalog->mark;
     bool all;
@@ -129,7 +130,7 @@ static u9_mark_state state_of(const u9i_catalog *catalog)
 
 static void note_mark(u9_report *r, const u9i_catalog *catalog)
 {
-    r->mark = state_of(catalog);
+    r->mark = u9i_mark_state_of(catalog);
     if (r->mark != U9_MARK_COUNTS) return;
     const u9i_mark_record *mark = u9i_mark_promise(&catalog->mark);
     r->mark_segment = mark->segment;

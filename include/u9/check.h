@@ -157,6 +157,36 @@ U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
                                        const u9_check_options *options, u9_report *report,
                                        uint64_t *salvaged, u9_fault *fault);
 
+/* What giving up a loss came to. */
+typedef enum u9_loss_state {
+    U9_LOSS_NONE = 0, /* the log meets its mark: there is nothing to give up, nothing was done */
+    U9_LOSS_FOUND,    /* it does not; nothing was done yet */
+    U9_LOSS_ACCEPTED, /* that was given up, durably: the log goes on as it is */
+    U9_LOSS_DAMAGE    /* the mark's place is damaged, but the log goes on behind it: nothing to give up, nothing done */
+} u9_loss_state;
+
+typedef struct u9_loss {
+    size_t size;           /* set by the caller: sizeof(u9_loss) */
+    u9_loss_state state;
+    u9_mark mark;          /* what the log's mark said, before */
+    uint64_t next_ordinal; /* FOUND, ACCEPTED: where the log goes on, */
+    uint64_t lost;         /*   records less than the mark promised; 0: it has as many or more, but others */
+    uint64_t segment;      /* ACCEPTED: number of the segment in which it goes on */
+    char kept[32];         /* ACCEPTED: the file in the log's directory that holds the old mark */
+} u9_loss;
+
+/*
+ * For who put an older state of a log back on purpose: gives up what its mark promises and is not there, so that the
+ * log is whole as it is, and sessions go on behind its end, in a new segment. The old mark is kept beside. With
+ * `accept` 0 it only says what would be given up. Takes the lock that writers take. After a failure or a crash the
+ * loss is told as before, or given up: nothing between. `io` as u9_options.io.
+ * Errors: U9_ABSENT (no mark counts, and the fault says why; or nothing of the log is left to go on from), U9_LOCKED (a
+ * writer is at work), U9_CORRUPT (the log is broken or forked for another reason: salvage helps), what u9_check returns,
+ * and U9_IO. Thread-safe. [M-9]
+ */
+U9_API U9_MUST_CHECK u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out,
+                                           u9_fault *fault);
+
 #ifdef __cplusplus
 }
 #endif
