@@ -14,6 +14,7 @@ typedef struct bench_options {
 } bench_options;
 
 void bench_log(const bench_options *options);
+void bench_segments(const bench_options *options);
 void bench_ids(const bench_options *options);
 void bench_values(const bench_options *options);
 

@@ -30,8 +30,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'd': asked.dir = text; break;
     case 'i': asked.io = text; break;
     case 'o':
-        if (strcmp(text, "log") != 0 && strcmp(text, "ids") != 0 && strcmp(text, "values") != 0)
-            argp_error(state, "'%s': log, ids or values", text);
+        if (strcmp(text, "log") != 0 && strcmp(text, "segments") != 0 && strcmp(text, "ids") != 0 &&
+            strcmp(text, "values") != 0)
+            argp_error(state, "'%s': log, segments, ids or values", text);
         only = text;
         break;
     case 'l': asked.lines = text; break;
@@ -45,7 +46,7 @@ static const struct argp_option options[] = {
     {"commits", 'c', "N", 0, "commits of a commit run (2000)", 0},
     {"rounds", 'r', "N", 0, "rounds; the median is of so many (5)", 0},
     {"dir", 'd', "DIR", 0, "where the log is made and removed (.)", 0},
-    {"only", 'o', "WHAT", 0, "log, ids or values: only these rows", 0},
+    {"only", 'o', "WHAT", 0, "log, segments, ids or values: only these rows", 0},
     {"lines", 'l', "DIR", 0, "values of the lines of DIR/*.log (made up)", 0},
     {"io", 'i', "TABLE", 0, "posix or uring", 0},
     {0}};
@@ -62,6 +63,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     if (wanted("log")) bench_log(&asked);
+    if (wanted("segments")) bench_segments(&asked);
     if (wanted("ids")) bench_ids(&asked);
     if (wanted("values")) {
         bench_values(&asked);

@@ -34,13 +34,17 @@ typedef struct frame {
 } frame;
 
 typedef struct second_file {
-    uint64_t number, n;
+    uint64_t number, name, n; /* what stands inside; what its name says; bytes */
     uint8_t *d, secret[16], boundary[16];
     frame *frames, *open; /* all that are valid, in order; the one at 32, if it is a u9open */
     size_t n_frames;
-    int bad_header, foreign, named;
+    int version, bad_header, spared, blank; /* spared: by another's copy of its secret */
+    u9_reason wrong; /* foreign, a copy, a fork: not read */
+    int called, served;
     const frame *mark; /* the u9mark of which it is the segment [M-4] */
-    int is_void; /* 1: a creation cut short; 2: by L-3 */
+    const frame *by;      /* of the row: the u9open that names its end */
+    uint64_t missed;      /* the segment that is missing in front of it, 0: none */
+    uint64_t fork_begin, fork_end, fork_lost; /* fork_end 0: none */
 } second_file;
 
 /* Where reading stands: at a file's start or behind a frame. */
@@ -393,18 +397,21 @@ static int fits(second_file *s, const uint8_t *secret, const uint8_t *b)
     return 1;
 }
 
-static int spare_secret(second_log *g, second_file *s) /* [H-5] */
+static int cut_short(const second_file *s) /* [L-4] */
+{
+    frame f;
+    if (s->n < 96 || !zeros(s, 0, 512)) return s->n < 96;
+    for (uint64_t p = 32; p < s->n; p += 16)
+        if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
+    return 1;
+}
+
+static int own_spare(second_log *g, second_file *s) /* [H-5] */
 {
     uint8_t *block = s->n % 4096 || !s->n ? NULL : s->d + s->n - 4096, flip[16];
     uint64_t size, count;
     const uint8_t *first;
     frame f = {0};
-    for (second_file *k = s + 1; k < g->files + g->n_files; k++)
-        if (k->open && num(k->open, 6) == s->number && fits(s, k->open->f[8].at, k->open->f[7].at))
-            return 1;
-    if (g->mark && num(g->mark->frames, 3) == s->number &&
-        fits(s, g->mark->frames->f[5].at, g->mark->frames->f[4].at))
-        return 1;
     size = block ? tuple(block + 64, 4096 - 64, &first, &count) : 0;
     if (size && decode(g, &f, block + 64, size) == END && fits(s, f.f[8].at, block)) return 1;
     for (unsigned i = 0; s->n >= 48 && i < 128; i++) {
@@ -415,23 +422,77 @@ static int spare_secret(second_log *g, second_file *s) /* [H-5] */
     return 0;
 }
 
-/* Makes a file in memory ready; -1 if it is of another version [H-4]. */
-static int prepare(second_log *g, second_file *s)
+/* Another's copy of the secret: by the boundary that stands at 32, or by the file's name. [H-5] */
+static int others_spare(second_log *g, second_file *s)
+{
+    second_file *stop = g->files + g->n_files;
+    for (int by_name = 0; by_name < 2; by_name++)
+        for (second_file *k = g->files; k < stop; k++)
+            if (k->open && num(k->open, 6) &&
+                (by_name ? num(k->open, 6) == s->name : s->n >= 48 && same(k->open->f[7].at, s->d + 32)) &&
+                fits(s, k->open->f[8].at, k->open->f[7].at))
+                return 1;
+    return g->mark &&
+           (num(g->mark->frames, 3) == s->name || (s->n >= 48 && same(g->mark->frames->f[4].at, s->d + 32))) &&
+           fits(s, g->mark->frames->f[5].at, g->mark->frames->f[4].at);
+}
+
+static int frame_magic(const second_file *s)
+{
+    for (uint64_t p = 32; p + 64 <= s->n; p += 16)
+        if (!memcmp(s->d + p + 48, "\xff\xffutf9f", 8)) return 1;
+    return 0;
+}
+
+/* Makes a file in memory ready. */
+static void prepare(second_log *g, second_file *s)
 {
     int magic = s->n >= 8 && !memcmp(s->d, "\xff\xffutf9", 7);
+    s->version = magic ? s->d[7] : 1;
     s->bad_header = !magic || s->d[7] != 1 || s->n < 32 || be(s->d + 24, 8);
     memcpy(s->secret, s->d + 8, 16);
     hash16(s->secret, 16, s->boundary);
     find(g, s);
-    if (!s->open && spare_secret(g, s)) {
+    if (!s->open && own_spare(g, s)) {
         s->n_frames = 0;
         find(g, s);
     }
     s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
                      !memcmp(s->d + 80, "\xff\xffutf9f", 8);
-    if (!magic || s->d[7] == 1 || s->open) return 0;
-    snprintf(g->error, sizeof g->error, "version %d", s->d[7]);
-    return -1;
+    s->blank = !s->open && cut_short(s);
+}
+
+/* Once more, by what others know; as long as that brings something. */
+static void prepare_by_others(second_log *g)
+{
+    for (int more = 1; more;) {
+        more = 0;
+        for (size_t i = g->n_files; i-- > 0;) {
+            second_file *s = &g->files[i];
+            if (s->open || s->spared) continue;
+            memcpy(s->secret, s->d + 8, 16);
+            s->spared = others_spare(g, s);
+            if (!s->spared && !own_spare(g, s)) hash16(s->secret, 16, s->boundary);
+            if (!s->spared) continue;
+            s->n_frames = 0;
+            find(g, s);
+            s->blank = 0;
+            s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
+                             !memcmp(s->d + 80, "\xff\xffutf9f", 8);
+            more |= s->open != NULL;
+        }
+    }
+}
+
+/* -1 if one is of another version, and no frame in it is of a boundary that this one's name [H-4]. */
+static int refuse_versions(second_log *g)
+{
+    for (second_file *s = g->files; s < g->files + g->n_files; s++) {
+        if (s->version == 1 || s->open || (s->spared && s->n_frames)) continue;
+        snprintf(g->error, sizeof g->error, "version %d", s->version);
+        return -1;
+    }
+    return 0;
 }
 
 /* ---- the mark ---- */
@@ -531,10 +592,6 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
         r.size = tuple(r.bytes, f->body_size - o, &first, &count);
         record(g, r);
     }
-    if (kind == TRIM && !behind && num(f, 1) > g->trim_segment) {
-        g->trim_segment = num(f, 1);
-        g->trim_ordinal = num(f, 2);
-    }
     if (!zeros(s, data, f->end))
         say(g, f->end <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end,
             f->ordinal, 0);
@@ -596,6 +653,8 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     if (s->open) *at = (place){32, s->open->ordinal, s->open->chain, NULL};
     if (s->bad_header) /* [H-4] */
         say(g, U9_V_CORRUPT, U9_R_HEADER, s, 0, 32, NOWHERE, s->n_frames || by || s->mark ? 0 : NOWHERE);
+    if (s->fork_end) /* [L-9] */
+        say(g, U9_V_CORRUPT, U9_R_FORK, s, s->fork_begin, s->fork_end, num(by, 10), s->fork_lost);
     while (at->x < named) {
         f = next(s, at, named);
         gap = !f;
@@ -646,63 +705,138 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
 
 /* ---- the directory ---- */
 
-static second_file *by_number(second_log *g, uint64_t number)
+#define NUMBER_END ((uint64_t)1 << 63)
+
+static int belongs(const second_file *s)
 {
-    for (size_t i = 0; i < g->n_files; i++)
-        if (g->files[i].number == number) return &g->files[i];
+    return !s->wrong && (s->open || s->called || !s->blank);
+}
+
+static int has_identity(const second_file *s)
+{
+    return !s->wrong && (s->open || s->spared || !s->blank);
+}
+
+static second_file *of_boundary(second_log *g, const uint8_t *boundary)
+{
+    for (second_file *s = g->files; s < g->files + g->n_files; s++)
+        if (has_identity(s) && same(s->boundary, boundary)) return s;
     return NULL;
 }
 
-static int cut_short(const second_file *s) /* [L-4] */
+/* (3) The id that most boundaries have; of several the one with the lowest number, then name. */
+static const uint8_t *log_id(second_log *g)
 {
-    frame f;
-    if (s->n < 96 || !zeros(s, 0, 512)) return s->n < 96;
-    for (uint64_t p = 32; p < s->n; p += 16)
-        if (check(s, p, NOWHERE, 0, &f) == U9_R_NONE && f.durable) return 0;
-    return 1;
-}
-
-/* The segment that the mark is about; a mark of another log promises nothing [M-4]. */
-static void mark_segment(second_log *g)
-{
-    second_file *stop = g->files + g->n_files, *s, *found = NULL;
-    const frame *m = g->mark ? g->mark->frames : NULL;
-    int any = 0, ours = 0;
-    for (s = g->files; m && s < stop; s++) {
-        if (s->open) any = 1;
-        if (s->open && same(s->open->f[1].at, m->f[1].at)) ours = 1;
-        if (same(s->boundary, m->f[4].at) && (!found || s->number == num(m, 3))) found = s;
-    }
-    if (any && !ours) g->mark = NULL;
-    else if (found) found->mark = m;
-}
-
-/* Which files are foreign, and which are void [L-2, L-3, L-4]. */
-static void sort_out(second_log *g)
-{
-    second_file *files = g->files, *stop = g->files + g->n_files, *s, *k;
+    second_file *stop = g->files + g->n_files, *s, *k;
     const uint8_t *id = NULL;
-    for (s = files; s < stop; s++) {
+    uint64_t most = 0, lowest = 0, name = 0;
+    for (s = g->files; s < stop; s++) {
+        uint64_t n = 0, low = NOWHERE, first = NOWHERE;
         if (!s->open) continue;
-        if (!id) id = s->open->f[1].at;
-        s->foreign = num(s->open, 3) != s->number || !same(s->open->f[1].at, id) ||
-                     num(s->open, 6) >= s->number;
+        for (k = g->files; k < stop; k++) {
+            second_file *twin = g->files;
+            if (!k->open || !same(k->open->f[1].at, s->open->f[1].at)) continue;
+            while (twin < k && (!twin->open || !same(twin->open->f[1].at, s->open->f[1].at) ||
+                                !same(twin->boundary, k->boundary)))
+                twin++;
+            n += twin == k;
+            if (k->number < low) low = k->number;
+            if (k->name < first) first = k->name;
+        }
+        if (n < most || (n == most && (low > lowest || (low == lowest && first >= name)))) continue;
+        most = n;
+        lowest = low;
+        name = first;
+        id = s->open->f[1].at;
     }
-    for (k = files; k < stop; k++)
-        if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6)))) s->named = 1;
-    mark_segment(g);
-    for (s = files; s < stop; s++) s->is_void = !s->named && !s->mark && !s->foreign && cut_short(s);
-    for (s = files; s < stop; s++)
-        for (k = s + 1; k < stop; k++)
-            if (!s->is_void && !k->is_void && same(s->boundary, k->boundary))
-                *(k->open && !k->foreign ? &s->foreign : &k->foreign) = 1;
-    for (k = files; k < stop; k++)
-        if (k->open && !k->foreign && (s = by_number(g, num(k->open, 6))) &&
-            !same(k->open->f[7].at, s->boundary))
-            s->foreign = 1;
-    for (k = stop; k-- > files;)
-        for (s = files; k->open && !k->foreign && !k->is_void && s < k; s++)
-            if (s->number > num(k->open, 6) && !s->foreign) s->is_void = 2;
+    return id;
+}
+
+static int is_foreign(const second_file *s, const uint8_t *id) /* (3) */
+{
+    if (s->open)
+        return !same(s->open->f[1].at, id) || s->number >= NUMBER_END || num(s->open, 6) >= s->number;
+    if (s->blank || s->spared) return 0;
+    return !s->number || s->number >= NUMBER_END ||
+           (memcmp(s->d, "\xff\xffutf9", 7) != 0 && !frame_magic(s));
+}
+
+/* Raises *promise to what frames from `begin` on promise; the records there that it covers. */
+static uint64_t promised(const second_file *s, uint64_t begin, uint64_t *promise)
+{
+    const frame *f, *stop = s->frames + s->n_frames;
+    uint64_t n = 0;
+    for (f = s->frames; f < stop; f++)
+        if (f->p >= begin && f->durable > *promise) *promise = f->durable;
+    for (f = s->frames; f < stop; f++)
+        if (f->p >= begin && f->end <= *promise) n += f->count;
+    return n;
+}
+
+static uint64_t frames_end(const second_file *s)
+{
+    return s->n_frames ? s->frames[s->n_frames - 1].end : 0;
+}
+
+/* (2) Of two files with one boundary: does a read better? `at` is the u9open that names an end, or NULL. */
+static int is_better(const second_file *a, const second_file *b, const frame *at)
+{
+    int meets[2] = {0, 0};
+    for (int i = 0; at && i < 2; i++) {
+        const second_file *s = i ? b : a;
+        for (const frame *f = s->frames; f < s->frames + s->n_frames; f++)
+            meets[i] |= f->end == num(at, 9) && same(f->sha, at->f[11].at);
+    }
+    if (meets[0] != meets[1]) return meets[0];
+    if (frames_end(a) != frames_end(b)) return frames_end(a) > frames_end(b);
+    if ((a->name == a->number) != (b->name == b->number)) return a->name == a->number;
+    return a->name < b->name;
+}
+
+static void set_aside(const second_file *better, second_file *s) /* (2) (9) */
+{
+    uint64_t i = 0, p = 0, from;
+    while (i < s->n_frames && i < better->n_frames && s->frames[i].p == better->frames[i].p &&
+           same(s->frames[i].sha, better->frames[i].sha))
+        i++;
+    from = i ? s->frames[i - 1].end : 32;
+    s->wrong = U9_R_NAME;
+    s->fork_lost = promised(s, from, &p);
+    if (frames_end(s) <= from || !s->fork_lost) return;
+    s->wrong = U9_R_FORK;
+    s->fork_begin = from;
+    s->fork_end = s->n;
+}
+
+static void find_twins(second_log *g) /* (2) */
+{
+    second_file *stop = g->files + g->n_files, *s, *k, *best;
+    for (s = g->files; s < stop; s++) {
+        const frame *at = NULL;
+        if (!has_identity(s)) continue;
+        for (k = g->files; k < stop; k++)
+            if (has_identity(k) && k->open && num(k->open, 6) && same(k->open->f[7].at, s->boundary) &&
+                (!at || num(k->open, 3) >= num(at, 3)))
+                at = k->open;
+        best = s;
+        for (k = s + 1; k < stop; k++) {
+            int better;
+            if (!has_identity(k) || !same(k->boundary, s->boundary)) continue;
+            better = is_better(k, best, at);
+            set_aside(better ? k : best, better ? best : k);
+            if (better) best = k;
+        }
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const second_file *x = a, *y = b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (belongs(x) != belongs(y)) return belongs(y) ? -1 : 1;
+    if (x->open && y->open && num(x->open, 4) != num(y->open, 4))
+        return num(x->open, 4) < num(y->open, 4) ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
 }
 
 static int sealed(const second_file *s)
@@ -711,68 +845,232 @@ static int sealed(const second_file *s)
     return f && in_last_block(s, f) && num(f, 1) == 2;
 }
 
-/* A segment that is not there, or not this log's: lost is all up to the ordinal `there` [L-4]. */
-static void no_segment(second_log *g, u9_reason reason, const second_file *s, place *at,
-                       uint64_t there)
+static void read_trims(second_log *g)
 {
+    for (second_file *s = g->files; s < g->files + g->n_files; s++)
+        for (frame *f = s->frames; !s->wrong && f < s->frames + s->n_frames; f++)
+            if (f->kind == TRIM && num(f, 1) > g->trim_segment) {
+                g->trim_segment = num(f, 1);
+                g->trim_ordinal = num(f, 2);
+            }
+}
+
+/* The highest one that belongs and has a number below this. */
+static second_file *below(second_log *g, uint64_t number)
+{
+    for (second_file *s = g->files + g->n_files; s-- > g->files;)
+        if (belongs(s) && s->number < number) return s;
+    return NULL;
+}
+
+/* The one that the u9open of s names; NULL if it is not there. */
+static second_file *named_by(second_log *g, const second_file *s)
+{
+    second_file *before = s->open && num(s->open, 6) ? of_boundary(g, s->open->f[7].at) : NULL;
+    return before && before->number < s->number ? before : NULL;
+}
+
+/* (5) Does a row with s as its tip leave out what the mark promises? */
+static int leaves_mark(second_log *g, const second_file *s)
+{
+    const frame *m = g->mark->frames;
+    while (s && !s->mark && s->number >= num(m, 3)) {
+        const second_file *before = named_by(g, s);
+        if (s->open && num(s->open, 6) && same(s->open->f[7].at, m->f[4].at))
+            return num(s->open, 9) < num(m, 6);
+        if (before && before->number < num(m, 3)) return 1;
+        if (!before && s->open && !num(s->open, 6)) return 1;
+        s = before ? before : below(g, s->open ? num(s->open, 6) : s->number);
+    }
+    return 0;
+}
+
+static second_file *find_tip(second_log *g) /* (5) */
+{
+    second_file *highest = below(g, NOWHERE), *s = highest;
+    while (g->mark && s && leaves_mark(g, s))
+        do {
+            s = s > g->files ? s - 1 : NULL;
+        } while (s && !belongs(s));
+    return s ? s : highest;
+}
+
+static void find_row(second_log *g) /* (6) (7) */
+{
+    second_file *s = find_tip(g), *before;
+    while (s) {
+        s->served = 1;
+        if (!s->open || !num(s->open, 6)) {
+            s = s->open ? NULL : below(g, s->number);
+            continue;
+        }
+        before = named_by(g, s);
+        if (before) {
+            before->by = s->open;
+        } else {
+            read_trims(g);
+            if (g->trim_segment > num(s->open, 6)) return;
+            s->missed = num(s->open, 6);
+            before = below(g, s->missed);
+        }
+        s = before;
+    }
+}
+
+/* (9) Promised records of s, behind `begin`, that are not read. */
+static void find_fork(second_log *g, second_file *s, uint64_t begin, uint64_t ordinal)
+{
+    uint64_t end = 0, there = 0, lost;
+    for (second_file *k = g->files; k < g->files + g->n_files; k++)
+        if (has_identity(k) && k->open && num(k->open, 6) && same(k->open->f[7].at, s->boundary) &&
+            num(k->open, 9) > end) {
+            end = num(k->open, 9);
+            there = num(k->open, 10);
+        }
+    if (s->mark && num(s->mark, 6) > end) {
+        end = num(s->mark, 6);
+        there = num(s->mark, 7);
+    }
+    lost = promised(s, begin, &end);
+    if (end <= begin && s->served) return;
+    if (there > ordinal && there - ordinal > lost) lost = there - ordinal;
+    if (!s->served && !lost && s->bad_header && !s->n_frames && !s->blank) lost = NOWHERE;
+    if (!lost) return;
+    if (!s->served) s->wrong = U9_R_FORK;
+    s->fork_begin = s->served ? begin : 0;
+    s->fork_end = s->served ? end : s->n;
+    s->fork_lost = lost;
+}
+
+/* (8) The mark's segment is not there: it is missing in front of a higher one, unless it was trimmed. */
+static void miss_mark(second_log *g)
+{
+    uint64_t number = g->mark ? num(g->mark->frames, 3) : 0;
+    second_file *stop = g->files + g->n_files, *s, *lowest = NULL;
+    if (!g->mark || of_boundary(g, g->mark->frames->f[4].at)) return;
+    for (s = stop; s-- > g->files;)
+        if (s->served) lowest = s;
+    if (lowest && number < lowest->number) read_trims(g);
+    if (lowest && number < lowest->number && number < g->trim_segment) {
+        g->mark = NULL;
+        return;
+    }
+    for (s = g->files; s < stop && (!s->served || s->number <= number);) s++;
+    g->mark_missing = s == stop;
+    if (s < stop && !s->missed) s->missed = number;
+}
+
+/* Which files are the log, and in which order [L-2, L-3, L-4, L-9]. */
+static void sort_out(second_log *g)
+{
+    second_file *stop = g->files + g->n_files, *s, *k;
+    const uint8_t *id;
+    for (s = g->files; s < stop; s++) s->number = s->open ? num(s->open, 3) : s->name;
+    id = log_id(g);
+    for (s = g->files; g->mark && id && s < stop; s++)
+        if (s->open && same(s->open->f[1].at, g->mark->frames->f[1].at)) break;
+    if (s == stop && id) g->mark = NULL; /* it is another log's */
+    if (g->mark) id = g->mark->frames->f[1].at;
+    for (s = g->files; s < stop; s++)
+        if (is_foreign(s, id)) {
+            s->wrong = U9_R_FOREIGN;
+            s->number = s->name;
+        }
+    find_twins(g);
+    for (k = g->files; k < stop; k++) { /* (4) */
+        s = has_identity(k) && k->open && num(k->open, 6) ? of_boundary(g, k->open->f[7].at) : NULL;
+        if (!s) continue;
+        if (!s->open && (!s->called || num(k->open, 6) > s->number)) s->number = num(k->open, 6);
+        s->called = 1;
+        s->blank = 0;
+    }
+    s = g->mark ? of_boundary(g, g->mark->frames->f[4].at) : NULL;
+    if (s) {
+        uint64_t number = num(g->mark->frames, 3);
+        if (!s->open && (!s->called || number > s->number)) s->number = number;
+        s->called = 1;
+        s->blank = 0;
+        s->mark = g->mark->frames;
+    }
+    qsort(g->files, g->n_files, sizeof *g->files, compare);
+    find_row(g);
+    miss_mark(g);
+    for (s = g->files; s < stop; s++) {
+        if (s->served && s->by) find_fork(g, s, num(s->by, 9), num(s->by, 10));
+        if (!s->served && belongs(s)) find_fork(g, s, 32, s->open ? num(s->open, 10) : NOWHERE);
+    }
+}
+
+/* A segment that is not there: lost is all up to the ordinal `there` [L-4]. */
+static void no_segment(second_log *g, uint64_t number, place *at, uint64_t there)
+{
+    second_file gone = {.number = number};
     uint64_t lost = between(at->ordinal, there);
-    say(g, U9_V_CORRUPT, reason, s, 0, s->n, lost == NOWHERE ? NOWHERE : at->ordinal, lost);
+    say(g, U9_V_CORRUPT, U9_R_MISSING, &gone, 0, 0, lost == NOWHERE ? NOWHERE : at->ordinal, lost);
     *at = (place){at->x, there, NULL, NULL};
+}
+
+/* A file that is not read. */
+static void tell_aside(second_log *g, const second_file *s, int above)
+{
+    if (s->wrong == U9_R_FORK)
+        say(g, U9_V_CORRUPT, s->wrong, s, s->fork_begin, s->fork_end, NOWHERE, s->fork_lost);
+    else if (s->wrong == U9_R_FOREIGN)
+        say(g, U9_V_UNKNOWN, s->wrong, s, 0, s->n, NOWHERE, s->open ? 0 : NOWHERE);
+    else if (s->wrong)
+        say(g, U9_V_TORN, s->wrong, s, 0, s->n, NOWHERE, 0);
+    else if (s->blank && above)
+        say(g, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+}
+
+/* The mark's segment is behind all that is there [M-4]. */
+static void say_mark_missing(second_log *g, const second_file *lower, place *at)
+{
+    const frame *m = g->mark->frames;
+    second_file gone = {.number = num(m, 3)};
+    uint64_t here = lower ? at->ordinal : num(m, 2), lost = between(here, num(m, 7));
+    say(g, U9_V_CORRUPT, U9_R_MARK, &gone, 0, num(m, 6), here, lost);
+    *at = (place){num(m, 6), num(m, 7), m->f[8].at, NULL};
 }
 
 static void walk(second_log *g)
 {
-    second_file *stop = g->files + g->n_files, *s, *k, *lower = NULL, gone = {0};
+    second_file *stop = g->files + g->n_files, *s, *lower = NULL, *tip = NULL;
     place at = {0, 0, NULL, NULL};
-    uint64_t there, promise;
-    const frame *m;
-    g->n_records = g->n_damages = 0;
-    g->beyond = 0;
     say_slots(g);
+    for (s = g->files; s < stop; s++)
+        if (s->served) tip = s;
     for (s = g->files; s < stop; s++) {
-        if (s->is_void) {
-            if (s->is_void == 1) say(g, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+        if (!s->served) {
+            tell_aside(g, s, !tip || s > tip);
             continue;
         }
-        gone.number = s->open && !s->foreign ? num(s->open, 6) : 0;
         if (!lower && s->number > 1) { /* the first */
             if (g->trim_segment && s->number >= g->trim_segment) at.ordinal = g->trim_ordinal;
-            else if (g->trim_segment || (!s->open && !s->foreign)) at.ordinal = NOWHERE;
+            else if (g->trim_segment || !s->open) at.ordinal = NOWHERE;
         }
-        promise = sealed(lower) ? 96 : 0;
+        if (s->missed) no_segment(g, s->missed, &at, s->open->ordinal);
+        if (s->name != s->number) say(g, U9_V_TORN, U9_R_NAME, s, 0, 0, NOWHERE, 0);
+        read_file(g, s, s->by, sealed(lower) ? 96 : 0, s == tip, &at);
         lower = s;
-        if (s->foreign) {
-            for (k = s + 1; k < stop && (k->foreign || k->is_void);) k++;
-            there = k < stop && k->open ? k->open->ordinal : NOWHERE;
-            no_segment(g, U9_R_FOREIGN, s, &at, there);
-            continue;
-        }
-        if (gone.number && gone.number >= g->trim_segment && !by_number(g, gone.number))
-            no_segment(g, U9_R_MISSING, &gone, &at, s->open->ordinal);
-        for (k = s + 1; k < stop && (k->foreign || k->is_void);) k++;
-        read_file(g, s, k < stop && k->open && num(k->open, 6) == s->number ? k->open : NULL,
-                  promise, k == stop, &at);
         g->end_segment = s->number;
         g->end_offset = at.x;
     }
-    m = g->mark ? g->mark->frames : NULL;
-    for (s = g->files; m && s < stop; s++)
-        if (s->mark || (s->open && num(s->open, 6) == num(m, 3))) m = NULL;
-    if (m && g->n_files && num(m, 3) < g->files->number && num(m, 3) < g->trim_segment) m = NULL;
-    gone.number = m ? num(m, 3) : lower ? lower->number + 1 : 0;
-    if (m && !lower) at.ordinal = num(m, 2);
-    if (m) gone.n = num(m, 6);
-    if (m) no_segment(g, U9_R_MARK, &gone, &at, num(m, 7)); /* [M-4] */
-    else if (sealed(lower)) no_segment(g, U9_R_MISSING, &gone, &at, NOWHERE);
+    if (g->mark_missing) say_mark_missing(g, lower, &at);
+    else if (sealed(lower)) no_segment(g, lower->number + 1, &at, NOWHERE);
     g->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
 }
 
 /* ---- the outside ---- */
 
-static uint64_t number_in(const char *name) /* [L-1]; 0 if this is no segment's name */
+static int is_name(const char *name) /* [L-1] */
 {
-    int fine = strlen(name) == 19 && strspn(name, "0123456789abcdef") == 16;
-    return fine && !strcmp(name + 16, ".u9") ? strtoull(name, NULL, 16) : 0;
+    return strlen(name) == 19 && strspn(name, "0123456789abcdef") == 16 && !strcmp(name + 16, ".u9");
+}
+
+static uint64_t number_in(const char *name)
+{
+    return is_name(name) ? strtoull(name, NULL, 16) : 0;
 }
 
 /* Reads a file of n bytes whole; -1: it cannot be read. */
@@ -798,7 +1096,7 @@ static int load_mark(second_log *g, const char *path)
 /* Takes in a file of n bytes; returns where they are to be put. */
 static uint8_t *take(second_log *g, uint64_t number, uint64_t n)
 {
-    second_file s = {.number = number, .n = n};
+    second_file s = {.number = number, .name = number, .n = n};
     s.d = keep(g, n + 32);
     g->files = grown(g->files, g->n_files, sizeof s);
     g->files[g->n_files++] = s;
@@ -812,19 +1110,12 @@ static int load(second_log *g, const char *path, uint64_t number)
     return read_whole(g, path, take(g, number, (uint64_t)st.st_size), (uint64_t)st.st_size);
 }
 
-static int compare(const void *a, const void *b)
-{
-    uint64_t x = ((const second_file *)a)->number, y = ((const second_file *)b)->number;
-    return x < y ? -1 : x > y;
-}
-
 /* Plays the rules through, for the files that were taken in: a log, or a single one. */
 static int judge(second_log *out, int single)
 {
-    int result = 0;
-    if (out->n_files) qsort(out->files, out->n_files, sizeof *out->files, compare);
-    for (size_t i = out->n_files; !result && i-- > 0;) result = prepare(out, &out->files[i]);
-    if (result) return -1;
+    for (size_t i = 0; i < out->n_files; i++) prepare(out, &out->files[i]);
+    if (!single) prepare_by_others(out);
+    if (refuse_versions(out) != 0) return -1;
     if ((!out->n_files && !out->mark) ||
         (single && !out->files->n_frames && memcmp(out->files->d, "\xff\xffutf9\0\1", 8) != 0)) {
         snprintf(out->error, sizeof out->error, "no log there");
@@ -833,12 +1124,11 @@ static int judge(second_log *out, int single)
     if (!single) {
         sort_out(out);
         walk(out);
-        if (out->trim_segment) walk(out); /* now that it is known what was trimmed */
     } else {                              /* [L-8] */
         second_file *s = out->files;
         if (s->open && !s->number) s->number = num(s->open, 3);
         place at = {32, s->number == 1 ? 0 : NOWHERE, NULL, NULL};
-        if (cut_short(s)) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
+        if (s->blank) say(out, U9_V_TORN, U9_R_BLANK, s, 0, s->n, NOWHERE, 0);
         else read_file(out, s, NULL, 0, 1, &at);
         out->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
         out->end_segment = s->number;
@@ -857,7 +1147,7 @@ int second_read(const char *path, second_log *out)
     memset(out, 0, sizeof *out);
     while (dir && !result && (e = readdir(dir))) {
         snprintf(name, sizeof name, "%s/%s", path, e->d_name);
-        if (number_in(e->d_name)) result = load(out, name, number_in(e->d_name));
+        if (is_name(e->d_name)) result = load(out, name, number_in(e->d_name));
         if (!strcmp(e->d_name, ".mark")) result = load_mark(out, name);
     }
     if (dir) closedir(dir);
@@ -872,7 +1162,7 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
         uint64_t number = number_in(sources[i].name);
         if (!single && sources[i].bytes && !strcmp(sources[i].name, ".mark"))
             take_mark(out, sources[i].bytes, sources[i].size, sources[i].links);
-        if (!sources[i].bytes || (!single && !number)) continue;
+        if (!sources[i].bytes || (!single && !is_name(sources[i].name))) continue;
         memcpy(take(out, number, sources[i].size), sources[i].bytes, sources[i].size);
     }
     return judge(out, single);

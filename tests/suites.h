@@ -64,6 +64,7 @@
     X(hostile) \
     X(range)   \
     X(directory) \
+    X(succession) \
     X(live) \
     X(segment)
 

@@ -351,7 +351,7 @@ static bool keep_facts(const load *l, u9i_facts *f)
 }
 
 /* Opens the file of a segment. A negative errno of something that is no file is told by `stray`. */
-static u9_err open_segment(load *l, u9i_facts *f, u9i_file **out)
+static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
 {
     char path[4400];
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, out);
@@ -368,7 +368,7 @@ static u9_err probe_file(load *l, u9i_facts *f, const u9i_spare *spares, size_t 
 {
     char path[4400];
     u9i_file *file;
-    u9_err err = open_segment(l, f, &file);
+    u9_err err = open_listed(l, f, &file);
     if (err != U9_OK || f->stray) return err;
     int sys = u9i_file_size(file, &f->size);
     u9i_window_turn(l->window, file, NULL);
@@ -429,7 +429,7 @@ static u9_err refuse_version(load *l)
 }
 
 /* Goes to the next valid frame at or behind `p`, past what cannot be read. False: there is none. */
-static bool next_frame(u9i_window *window, uint64_t p, uint64_t size, u9i_frame *out)
+static bool seek_frame(u9i_window *window, uint64_t p, uint64_t size, u9i_frame *out)
 {
     u9_err err;
     while ((err = u9i_window_find(window, p, size, out)) == U9_IO) {
@@ -448,10 +448,11 @@ static void read_controls(load *l, u9i_facts *s, control_fn *each)
 {
     u9i_file *file;
     u9i_frame f;
+    if (s->barren || s->stray) return;
     if (u9i_file_open(l->source->dir, s->name, U9I_OPEN_READ, &file) != 0) return;
     u9i_window_turn(l->window, file, &s->secret);
     bool more = true;
-    for (uint64_t p = 0; more && next_frame(l->window, p, s->size, &f); p = f.end) {
+    for (uint64_t p = 0; more && seek_frame(l->window, p, s->size, &f); p = f.end) {
         u9i_body body;
         uint8_t scratch[U9I_BLOCK];
         size_t need;
@@ -464,7 +465,7 @@ static void read_controls(load *l, u9i_facts *s, control_fn *each)
 }
 
 /* Keeps the u9trim with the highest number. [C-5] */
-static bool take_trim(load *l, const u9i_body *body)
+static bool trim_of_control(load *l, const u9i_body *body)
 {
     u9i_trim_record trim;
     if (body->kind == U9I_BODY_TRIM && u9i_trim_record_decode(body->bytes, body->size, &trim) == U9_OK &&
@@ -479,7 +480,7 @@ static bool is_trimmed(void *ctx, uint64_t gone)
     load *l = ctx;
     if (!l->trims_read)
         for (size_t i = 0; i < l->row.count; i++)
-            if (l->row.facts[i].wrong == U9_R_NONE) read_controls(l, &l->row.facts[i], take_trim);
+            if (l->row.facts[i].wrong == U9_R_NONE) read_controls(l, &l->row.facts[i], trim_of_control);
     l->trims_read = true;
     return l->trim.segment > gone;
 }
@@ -489,7 +490,7 @@ static bool on_row(const u9i_facts *f)
     return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
 }
 
-static bool take_kind(load *l, const u9i_body *body)
+static bool kind_of_control(load *l, const u9i_body *body)
 {
     u9i_open_record open;
     u9i_end_record end;
@@ -511,7 +512,7 @@ static void find_kind(load *l)
     while (i > 0 && (!on_row(&l->row.facts[i - 1]) || l->row.facts[i - 1].kind[0] == 0)) i--;
     if (i > 0) memcpy(l->kind, l->row.facts[i - 1].kind, sizeof l->kind);
     for (i = l->row.count; i > 0 && l->kind[0] == 0; i--)
-        if (on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], take_kind);
+        if (on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], kind_of_control);
 }
 
 /* Turns the window to a segment's file. */
@@ -533,22 +534,23 @@ static void turn_away(u9i_window *window, u9i_file *file)
     u9i_file_close(file);
 }
 
-static bool look(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
+static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
 {
     load *l = ctx;
     u9i_file *file;
     u9i_frame g;
     *records = 0;
+    if (f->barren) return true; /* no frame is valid */
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = from; next_frame(l->window, p, f->size, &g); p = g.end)
+    for (uint64_t p = from; seek_frame(l->window, p, f->size, &g); p = g.end)
         if (g.trailer.durable > *promise) *promise = g.trailer.durable;
-    for (uint64_t p = from; p < *promise && next_frame(l->window, p, f->size, &g) && g.end <= *promise; p = g.end)
+    for (uint64_t p = from; p < *promise && seek_frame(l->window, p, f->size, &g) && g.end <= *promise; p = g.end)
         *records += g.trailer.count;
     turn_away(l->window, file);
     return true;
 }
 
-static bool reach(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
+static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
 {
     load *l = ctx;
     u9i_file *file;
@@ -556,13 +558,13 @@ static bool reach(void *ctx, const u9i_facts *f, const u9i_position *named, uint
     *end = 0;
     *meets = false;
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; next_frame(l->window, p, f->size, &g); p = *end = g.end)
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l->window, p, f->size, &g); p = *end = g.end)
         *meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
     turn_away(l->window, file);
     return true;
 }
 
-static bool part(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
+static bool part_at(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
 {
     load *l = ctx;
     u9i_window *second;
@@ -575,7 +577,7 @@ static bool part(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *of
         turn_away(l->window, files[0]);
         fine = false;
     }
-    while (fine && next_frame(l->window, *offset, a->size, &f) && next_frame(second, *offset, b->size, &g) &&
+    while (fine && seek_frame(l->window, *offset, a->size, &f) && seek_frame(second, *offset, b->size, &g) &&
            f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0)
         *offset = f.end;
     if (fine) turn_away(l->window, files[0]);
@@ -587,7 +589,7 @@ static bool part(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *of
 /* The row as it is now: everything about every segment. */
 static u9_err load_row(load *l)
 {
-    const u9i_row_eyes eyes = {l, is_trimmed, look, reach, part};
+    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, part_at};
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)
         return u9i_fault(l->fault, err, U9I_AT(.path = l->source->path), "out of memory");

@@ -43,7 +43,7 @@ int u9i_mark_read(u9i_dir *dir, u9i_mark *out)
     if (dir->single[0]) return 0; /* [L-8] */
     int err = u9i_dir_stat(dir, u9i_mark_name, &stamp);
     if (err == 0) err = u9i_file_open(dir, u9i_mark_name, U9I_OPEN_READ, &file);
-    if (err != 0) return err == -ENOENT ? 0 : err;
+    if (err != 0) return err == -ENOENT || err == -EINVAL || err == -EISDIR ? 0 : err; /* no file: no mark */
     out->there = true;
     out->linked = stamp.links > 1;
     for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) read_slot(file, i, out);
@@ -63,6 +63,23 @@ unsigned u9i_mark_bad_slots(const u9i_mark *m, bool *lost)
     for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) bad += m->slots[i].state == U9I_SLOT_BAD;
     *lost = bad == U9I_MARK_SLOTS;
     return bad;
+}
+
+int u9i_mark_put_aside(u9i_dir *dir, const char *name)
+{
+    int err = u9i_dir_rename(dir, u9i_mark_name, name);
+    return err == 0 ? u9i_dir_sync(dir) : err == -ENOENT ? 0 : err;
+}
+
+bool u9i_mark_of_plan(const u9i_plan *plan, uint64_t now_us, u9i_mark_record *out)
+{
+    if (plan->before_segment == 0) return false;
+    *out = (u9i_mark_record){.first_ordinal = plan->first_ordinal, .segment = plan->before_segment,
+                             .end = plan->end, .time_us = now_us};
+    memcpy(out->log, plan->log, sizeof out->log);
+    memcpy(out->boundary, plan->before.boundary, sizeof out->boundary);
+    memcpy(out->secret, plan->before.bytes, sizeof out->secret);
+    return true;
 }
 
 static void marker_check(const u9i_marker *m)

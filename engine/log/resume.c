@@ -226,6 +226,17 @@ static u9_err take_sealed(const search *s, u9i_plan *p, u9i_segment *segment, bo
     return err;
 }
 
+/*
+ * True if the file stands under its number, and no creation that was cut short stands above it: should that one
+ * come back whole, it must find a session that leaves it out. [L-3]
+ */
+static bool is_last(const u9i_catalog *c, size_t i)
+{
+    bool last = !u9i_catalog_facts(c, i)->misnamed;
+    while (++i < c->count && last) last = !u9i_catalog_facts(c, i)->blank;
+    return last;
+}
+
 /* Looks at segment i, from the last one backwards. *found: it holds the end. */
 static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t segment_size,
                               bool *found)
@@ -237,7 +248,7 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     if (is_passed(f)) return U9_OK;
     if (is_closed(f)) {
         *found = true;
-        bool goes_on = !s->source->accepts && f->newest && !f->misnamed && f->header == U9_OK && f->size < segment_size;
+        bool goes_on = !s->source->accepts && is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
         err = take_closed(s, p, segment, goes_on);
     } else {
         if (s->source->accepts && f->has_end && f->end.kind == U9I_END_SEALING) err = take_sealed(s, p, segment, found);

@@ -82,29 +82,54 @@ static void sort_keys(linker *l)
     if (l->naming) qsort(l->by_named, l->naming, sizeof(entry), by_key);
 }
 
+static int by_log(const void *a, const void *b)
+{
+    const u9i_facts *x = *(const u9i_facts *const *)a, *y = *(const u9i_facts *const *)b;
+    int order = memcmp(x->open.log, y->open.log, sizeof x->open.log);
+    return order ? order : memcmp(x->secret.boundary, y->secret.boundary, BOUNDARY);
+}
+
+/* What speaks for a log's id. */
+typedef struct vote {
+    size_t segments;
+    uint64_t number, name; /* the lowest */
+} vote;
+
+static bool is_stronger(const vote *a, const vote *b)
+{
+    if (a->segments != b->segments) return a->segments > b->segments;
+    if (a->number != b->number) return a->number < b->number;
+    return a->name < b->name;
+}
+
 /* (3) The log's id: the mark's if it is here at all, else the one that most segments have; the lowest number wins. */
-static void choose_log(linker *l)
+static bool choose_log(linker *l)
 {
     u9i_row *row = l->row;
-    entry *ids = l->by_boundary;
-    size_t count = 0, most = 0;
-    uint64_t lowest = 0;
+    const u9i_facts **list = malloc((row->count + 1) * sizeof *list);
+    size_t count = 0;
+    vote best = {0};
     bool marked = false;
+    if (list == NULL) return false;
     for (size_t i = 0; i < row->count; i++)
-        if (row->facts[i].has_open) ids[count++] = (entry){row->facts[i].open.log, i};
-    if (count) qsort(ids, count, sizeof(entry), by_key);
+        if (row->facts[i].has_open) list[count++] = &row->facts[i];
+    if (count) qsort(list, count, sizeof *list, by_log);
     for (size_t i = 0, j; i < count; i = j) {
-        uint64_t low = U9_NOWHERE;
-        for (j = i; j < count && memcmp(ids[j].key, ids[i].key, sizeof row->log) == 0; j++)
-            if (row->facts[ids[j].index].number < low) low = row->facts[ids[j].index].number;
-        marked |= row->mark && memcmp(row->mark->log, ids[i].key, sizeof row->log) == 0;
-        if (j - i < most || (j - i == most && low >= lowest)) continue;
-        most = j - i;
-        lowest = low;
-        memcpy(row->log, ids[i].key, sizeof row->log);
+        vote v = {.number = U9_NOWHERE, .name = U9_NOWHERE};
+        for (j = i; j < count && memcmp(list[j]->open.log, list[i]->open.log, sizeof row->log) == 0; j++) {
+            v.segments += j == i || memcmp(list[j]->secret.boundary, list[j - 1]->secret.boundary, BOUNDARY) != 0;
+            if (list[j]->number < v.number) v.number = list[j]->number;
+            if (list[j]->in_name < v.name) v.name = list[j]->in_name;
+        }
+        marked |= row->mark && memcmp(row->mark->log, list[i]->open.log, sizeof row->log) == 0;
+        if (!is_stronger(&v, &best)) continue;
+        best = v;
+        memcpy(row->log, list[i]->open.log, sizeof row->log);
     }
+    free(list);
     if (row->mark && count > 0 && !marked) row->mark = NULL;
     if (row->mark) memcpy(row->log, row->mark->log, sizeof row->log);
+    return true;
 }
 
 /* (3) Of another log, no segment, or one that no log has room for. */
@@ -133,7 +158,7 @@ static bool is_better(const twin *a, const twin *b)
 }
 
 /* (2) (9) What the lesser one has for itself, if it was promised, is a branch. */
-static bool set_aside(linker *l, const twin *better, twin *lesser)
+static bool set_twin_aside(linker *l, const twin *better, twin *lesser)
 {
     const u9i_row_eyes *eyes = l->row->eyes;
     u9i_facts *f = lesser->facts;
@@ -165,7 +190,7 @@ static bool settle_twins(linker *l, size_t first, size_t end)
         twin t = {.facts = &row->facts[l->by_boundary[i].index]};
         if (!row->eyes->reach(row->eyes->ctx, t.facts, named, &t.end, &t.meets)) return false;
         bool better = best.facts == NULL || is_better(&t, &best);
-        if (best.facts && !set_aside(l, better ? &t : &best, better ? &best : &t)) return false;
+        if (best.facts && !set_twin_aside(l, better ? &t : &best, better ? &best : &t)) return false;
         if (better) best = t;
     }
     return true;
@@ -229,9 +254,12 @@ static bool take_in(linker *l)
         u9i_facts *f = &row->facts[i];
         f->number = f->has_open ? f->open.segment : f->in_name; /* (2) */
     }
-    choose_log(l);
+    if (!choose_log(l)) return false;
     for (size_t i = 0; i < row->count; i++)
-        if (is_foreign(row, &row->facts[i])) row->facts[i].wrong = U9_R_FOREIGN;
+        if (is_foreign(row, &row->facts[i])) {
+            row->facts[i].wrong = U9_R_FOREIGN;
+            row->facts[i].number = row->facts[i].in_name; /* what it says inside is no number of this log */
+        }
     sort_keys(l);
     if (!find_twins(l)) return false;
     sort_keys(l);
@@ -406,7 +434,7 @@ static bool ends_as_named(const u9i_facts *f)
 }
 
 /* (9) Promised records behind the named end of a segment of the row. */
-static bool look_behind(linker *l, size_t k)
+static bool look_past_end(linker *l, size_t k)
 {
     u9i_facts *f = &l->row->facts[k];
     u9i_position end = named_end(l, k);
@@ -444,7 +472,7 @@ static bool look_around(linker *l)
     for (size_t k = 0; k < row->count; k++) {
         u9i_facts *f = &row->facts[k];
         bool fine = true;
-        if (l->served[k]) fine = !f->named || look_behind(l, k);
+        if (l->served[k]) fine = !f->named || look_past_end(l, k);
         else if (belongs(f)) fine = look_aside(l, k);
         else if (f->wrong == U9_R_NONE) f->is_void = l->tip != NONE && k < l->tip; /* blank */
         if (!fine) return false;
@@ -552,7 +580,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* (10) Above all that is there, and if no number is left there, a free one above all that is the log's. */
+/* Above all that is there, if a stray name does not reach so high that the log would soon have no room; and free. */
 static void choose_next(linker *l)
 {
     u9i_row *row = l->row;
@@ -562,16 +590,11 @@ static void choose_next(linker *l)
         const u9i_facts *f = &row->facts[i];
         bool ours = f->wrong != U9_R_FOREIGN && !f->blank;
         names[i] = f->in_name;
-        if (f->in_name < U9I_NUMBER_END && f->in_name > top) top = f->in_name;
+        if (f->in_name < U9I_NUMBER_END / 2 && f->in_name > top) top = f->in_name;
         if (ours && f->number > own) own = f->number;
     }
-    if (own > top) top = own;
-    if (top + 1 < U9I_NUMBER_END) {
-        row->next = top + 1;
-        return;
-    }
     qsort(names, row->count, sizeof *names, by_value);
-    uint64_t next = own + 1;
+    uint64_t next = (own > top ? own : top) + 1;
     for (size_t i = 0; i < row->count; i++) next += names[i] == next;
     row->next = next < U9I_NUMBER_END ? next : 0;
 }

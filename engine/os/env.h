@@ -205,7 +205,7 @@ static inline bool u9i_dir_writer_active(u9i_dir *dir)
     return dir->writing || dir->env->fs->locked(dir);
 }
 
-/* Calls `each` for the name of every regular file, in any order; returns what `each` returned last. */
+/* Calls `each` for every name but "." and "..", of whatever it is, in any order; returns what `each` returned last. */
 static inline int u9i_dir_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     return dir->env->fs->list(dir, each, ctx);

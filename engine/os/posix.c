@@ -139,14 +139,6 @@ static bool locked(u9i_dir *dir)
     return err == -EWOULDBLOCK;
 }
 
-static bool is_regular(int dir, const struct dirent *e)
-{
-    struct stat st;
-    if (e->d_type == DT_REG) return true;
-    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK) return false;
-    return fstatat(dir, e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode);
-}
-
 static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     int fd = openat(of_dir(dir)->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -160,7 +152,7 @@ static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
     int err = 0;
     struct dirent *e;
     for (errno = 0; err == 0 && (e = readdir(names)) != NULL; errno = 0)
-        if (is_regular(fd, e)) err = each(ctx, e->d_name);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) err = each(ctx, e->d_name);
     if (err == 0 && errno != 0) err = -errno;
     closedir(names);
     return err;

@@ -122,7 +122,6 @@ static char **names_of(const sim_node *dir, size_t *count)
     assert(names);
     *count = 0;
     for (size_t i = 0; i < dir->count; i++) {
-        if (dir->entries[i].node->is_dir) continue;
         size_t at = (size_t)sim_draw(*count + 1);
         names[(*count)++] = names[at];
         names[at] = strdup(dir->entries[i].name);

@@ -371,7 +371,7 @@ static void stop_anywhere(void (*harm)(void), bool half)
         ck_assert_uint_lt(n, 400);
     }
     ck_assert_uint_gt(n, half ? 3 : 20);
-    ck_assert_uint_gt(as_before, half ? 2 : 15);
+    ck_assert_uint_gt(as_before, half ? 1 : 15);
 }
 
 static void harm_older(void)

@@ -1,6 +1,6 @@
 /*
- * tests/engine/log/test_directory.c: segments in a row. What is missing, in the wrong place or of another log
- * is told, and nothing is written then; what was trimmed is not missed; what can be saved is saved.
+ * tests/engine/log/test_directory.c: segments in a row. What is missing or forks is told, and nothing is written
+ * then; what is misnamed, of another log or no segment is told, and in nobody's way; what was trimmed is not missed; what can be saved is saved.
  */
 #include "tests/engine/fixture.h"
 #include "tests/suites.h"
@@ -65,14 +65,36 @@ static void expect_refused(const char *log, uint64_t number)
     snprintf(name, sizeof name, "%016llx.u9", (unsigned long long)number);
     u9_fault_line(&fault, line, sizeof line);
     ck_assert_msg(number == 0 || strstr(line, name) != NULL, "%s is not named: %s", name, line);
-    ck_assert_str_eq(fault.rule, "L-4");
+    ck_assert(strcmp(fault.rule, "L-4") == 0 || strcmp(fault.rule, "L-9") == 0);
+}
+
+/* A writer takes the log, and what it appends is read behind what is there. */
+static void expect_taken(const char *log)
+{
+    seen *s = look(log);
+    size_t count = s->count;
+    forget(s);
+    session(log, "taken", 1, 1);
+    s = look(log);
+    ck_assert_uint_eq(s->count, count + 1);
+    ck_assert_str_eq(s->records[count].text, "taken0");
+    forget(s);
+}
+
+/* All 16 records of a row of four are read, in order. */
+static void expect_whole(const seen *s)
+{
+    ck_assert_uint_eq(s->count, 16);
+    for (size_t k = 0; k < 16; k++) ck_assert_uint_eq(s->records[k].ordinal, k);
 }
 
 static const u9_damage *find(const seen *s, u9_reason reason, uint64_t number)
 {
     for (size_t i = 0; i < s->damage_count; i++)
         if (s->damages[i].reason == reason && s->damages[i].segment == number &&
-            s->damages[i].verdict == U9_V_CORRUPT)
+            s->damages[i].verdict == (reason == U9_R_FOREIGN ? U9_V_UNKNOWN
+                                      : reason == U9_R_NAME  ? U9_V_TORN
+                                                             : U9_V_CORRUPT))
             return &s->damages[i];
     ck_abort_msg("segment %llu is not told as %s", (unsigned long long)number,
                  u9_reason_name(reason));
@@ -124,8 +146,8 @@ START_TEST(two_missing_segments_are_told_as_the_one_that_is_named)
 }
 END_TEST
 
-/* [L-4] Two segments have changed places: neither is read. */
-START_TEST(swapped_segments_are_foreign)
+/* [L-2] Two segments have changed names: each is read in its place, and the names are told. */
+START_TEST(swapped_segments_are_read_in_their_places)
 {
     const char *log = at("log");
     make_row(log, 1, 4);
@@ -133,49 +155,50 @@ START_TEST(swapped_segments_are_foreign)
     move(log, 3, 2);
     move(log, 9, 3);
     seen *s = look(log);
-    static const uint64_t left[] = {0, 1, 2, 3, 12, 13, 14, 15};
-    expect_ordinals(s, left, 8);
-    (void)find(s, U9_R_FOREIGN, 2);
-    ck_assert_uint_eq(find(s, U9_R_FOREIGN, 3)->begin, 0);
-    ck_assert_uint_eq(find(s, U9_R_FOREIGN, 3)->end, file_size(segment_path(log, 3)));
+    expect_whole(s);
+    ck_assert_uint_eq(s->damage_count, 2);
+    ck_assert_uint_eq(find(s, U9_R_NAME, 2)->lost, 0);
+    (void)find(s, U9_R_NAME, 3);
+    ck_assert_int_eq(s->report.verdict, U9_V_TORN);
     forget(s);
-    expect_refused(log, 2);
+    expect_taken(log);
 }
 END_TEST
 
-/* [L-4] */
-START_TEST(a_renamed_segment_is_foreign_and_missed)
+/* [L-2] [L-9] Under any number, 0 and with gaps of billions, the last one too: it is not written to there. */
+START_TEST(a_renamed_segment_is_read_in_its_place)
 {
-    const char *log = at("log");
-    make_row(log, 1, 4);
-    move(log, 2, 7);
-    seen *s = look(log);
-    static const uint64_t left[] = {0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15};
-    expect_ordinals(s, left, 12);
-    ck_assert_uint_eq(find(s, U9_R_MISSING, 2)->lost, 4);
-    (void)find(s, U9_R_FOREIGN, 7);
-    forget(s);
-    expect_refused(log, 2);
+    static const uint64_t names[] = {0, 5, 7, 90000000000, UINT64_MAX - 1, UINT64_MAX};
+    for (size_t i = 0; i < 6 * 4; i++) {
+        const char *log = at("log");
+        make_row(log, 1, 4);
+        move(log, 1 + i / 6, names[i % 6]);
+        seen *s = look(log);
+        expect_whole(s);
+        ck_assert_uint_eq(s->damage_count, 1);
+        (void)find(s, U9_R_NAME, 1 + i / 6);
+        forget(s);
+        expect_taken(log);
+        ck_assert_int_eq(access(segment_path(log, names[i % 6]), F_OK), 0);
+        remove_log(log);
+    }
 }
 END_TEST
 
-/* [L-4] One file twice: the one in its own place is read, wherever the other is. */
+/* [L-2] One file twice: it is read once, and the copy is told. */
 START_TEST(a_duplicated_segment_is_read_once)
 {
-    static const struct {
-        uint64_t from, to;
-    } cases[] = {{2, 9}, {4, 9}, {1, 5}, {3, 6}};
+    static const uint64_t cases[][2] = {{2, 9}, {4, 9}, {1, 5}, {3, 6}, {2, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *log = at("log");
         make_row(log, 1, 4);
-        copy(log, cases[i].from, log, cases[i].to);
+        copy(log, cases[i][0], log, cases[i][1]);
         seen *s = look(log);
-        ck_assert_uint_eq(s->count, 16);
-        for (size_t k = 0; k < 16; k++) ck_assert_uint_eq(s->records[k].ordinal, k);
-        (void)find(s, U9_R_FOREIGN, cases[i].to);
+        expect_whole(s);
+        ck_assert_uint_eq(s->damage_count, 1);
+        ck_assert_uint_eq(find(s, U9_R_NAME, cases[i][0])->end, file_size(segment_path(log, cases[i][1])));
         forget(s);
-        /* The copy of a sealed segment, being the last, makes another one missing too. */
-        expect_refused(log, cases[i].from == 4 ? cases[i].to : 0);
+        expect_taken(log);
         remove_log(log);
     }
     /* In the place of another, which is then gone. */
@@ -185,13 +208,32 @@ START_TEST(a_duplicated_segment_is_read_once)
     seen *s = look(log);
     static const uint64_t left[] = {0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15};
     expect_ordinals(s, left, 12);
-    (void)find(s, U9_R_FOREIGN, 2);
+    (void)find(s, U9_R_NAME, 3);
+    ck_assert_uint_eq(find(s, U9_R_MISSING, 2)->lost, 4);
     forget(s);
     expect_refused(log, 2);
 }
 END_TEST
 
-/* [L-4] A segment of another log, in place of one, and behind the last. */
+/* [L-2] Of a copy that was cut the whole one counts, whatever their names. */
+START_TEST(of_duplicates_the_one_that_reads_furthest_counts)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        const char *log = at("log");
+        make_row(log, 1, 4);
+        copy(log, 4, log, 9);
+        cut_file(segment_path(log, way ? 9 : 4), 500);
+        seen *s = look(log);
+        expect_whole(s);
+        ck_assert_uint_eq(count_damages(s, U9_V_TORN, U9_R_NAME), way ? 1 : 2);
+        forget(s);
+        expect_taken(log);
+        remove_log(log);
+    }
+}
+END_TEST
+
+/* [L-4] A segment of another log, in place of one, which is missing then, and behind the last. */
 START_TEST(a_segment_of_another_log_is_foreign)
 {
     for (uint64_t place = 2; place <= 5; place++) {
@@ -202,17 +244,42 @@ START_TEST(a_segment_of_another_log_is_foreign)
         seen *s = look(log);
         ck_assert_uint_eq(s->count, place == 5 ? 16 : 12);
         for (size_t i = 0; i < s->count; i++) ck_assert_uint_ne(s->records[i].segment, place);
-        (void)find(s, U9_R_FOREIGN, place);
+        const u9_damage *d = find(s, U9_R_FOREIGN, place);
+        ck_assert_uint_eq(d->begin, 0);
+        ck_assert_uint_eq(d->end, file_size(segment_path(log, place)));
+        ck_assert_uint_eq(d->lost, 0);
+        if (place < 5) (void)find(s, U9_R_MISSING, place);
         forget(s);
-        expect_refused(log, place == 4 ? 0 : place); /* as the last it is sealed: 5 is missing */
+        if (place < 5) expect_refused(log, place);
+        else expect_taken(log);
         remove_log(log);
         remove_log(other);
     }
 }
 END_TEST
 
-/* [L-4] A named segment that was made anew: its boundary is not the one that is named. */
-START_TEST(a_segment_with_another_boundary_than_named_is_foreign)
+/* [L-2] The log is the one that most segments are of; of as many, the one with the lowest number. */
+START_TEST(the_log_is_what_most_segments_are_of)
+{
+    for (unsigned mine = 1; mine <= 3; mine++) {
+        const char *log = at("log"), *other = at("other");
+        make_row(log, 1, mine);
+        make_row(other, 2, 2);
+        copy(other, 1, log, 11);
+        copy(other, 2, log, 12);
+        seen *s = look(log);
+        ck_assert_uint_eq(s->count, mine == 1 ? 8 : 4 * mine);
+        ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_FOREIGN), mine == 1 ? 1 : 2);
+        forget(s);
+        expect_taken(log);
+        remove_log(log);
+        remove_log(other);
+    }
+}
+END_TEST
+
+/* [L-2] [L-9] A named segment that was made anew: it is a fork, and the one that is named is missing. */
+START_TEST(a_segment_with_another_boundary_than_named_is_off_the_row)
 {
     const char *log = at("log");
     forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
@@ -232,8 +299,9 @@ START_TEST(a_segment_with_another_boundary_than_named_is_foreign)
     seen *s = look(log);
     static const uint64_t left[] = {0, 1, 2, 3, 8, 9, 10, 11};
     expect_ordinals(s, left, 8);
-    ck_assert_uint_eq(find(s, U9_R_FOREIGN, 2)->lost, 4);
-    ck_assert_uint_eq(s->damage_count, 1);
+    ck_assert_uint_eq(find(s, U9_R_FORK, 2)->lost, 4);
+    ck_assert_uint_eq(find(s, U9_R_MISSING, 2)->lost, 4);
+    ck_assert_uint_eq(s->damage_count, 2);
     forget(s);
     expect_refused(log, 2);
     forge_free(&one);
@@ -244,10 +312,10 @@ START_TEST(a_segment_with_another_boundary_than_named_is_foreign)
 END_TEST
 
 /*
- * [L-4] [L-2] A segment of a branch of the same log, as from a copy that was written to: what it says of
- * the end of the one before it does not count, so that nothing is taken from that one.
+ * [L-9] A segment of a branch of the same log, as from a copy that was written to: what it says of the end of
+ * the one before it does not count, so that nothing is taken from that one; nor is it left out in silence.
  */
-START_TEST(what_a_foreign_segment_names_does_not_count)
+START_TEST(what_a_fork_names_does_not_count)
 {
     const char *log = at("log");
     forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
@@ -269,13 +337,80 @@ START_TEST(what_a_foreign_segment_names_does_not_count)
     seen *s = look(log);
     static const uint64_t left[] = {0, 1, 2, 3, 4, 5, 10, 11, 12, 13};
     expect_ordinals(s, left, 10);
-    ck_assert_uint_eq(find(s, U9_R_FOREIGN, 2)->lost, 4);
+    ck_assert_uint_eq(find(s, U9_R_FORK, 2)->lost, 4);
+    ck_assert_uint_eq(find(s, U9_R_MISSING, 2)->lost, 4);
     forget(s);
     expect_refused(log, 2);
     forge_free(&one);
     forge_free(&branch);
     forge_free(&two);
     forge_free(&three);
+}
+END_TEST
+
+/*
+ * [L-9] A log is copied, the copy goes on in a segment of its own, and the first goes on where it was: when the
+ * copy's segment comes back, under whatever name, what the first one promised is not left out in silence.
+ */
+START_TEST(a_fork_that_voids_what_was_promised_is_told_and_refused)
+{
+    static const uint64_t names[] = {2, 3, 0, 77};
+    for (size_t i = 0; i < 4; i++) {
+        const char *log = at("log");
+        forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+        forge_records(&one, "a", 4);
+        forged_segment branch = forge_begin(2, 2, &one, U9I_TAIL_TORN);
+        uint64_t end = one.end;
+        forge_pad(&one);
+        forge_records(&branch, "x", 1);
+        forge_end(&branch, U9I_END_CLOSING);
+        forge_records(&one, "b", 30);
+        forge_promise(&one);
+        uint64_t promised = one.end;
+        forge_records(&one, "c", 5); /* never promised */
+        forge_pad(&one);
+        forge_save(&one, log);
+        forge_save(&branch, log);
+        if (names[i] != 2) move(log, 2, names[i]);
+        seen *s = look(log);
+        ck_assert_uint_eq(s->count, 5);
+        const u9_damage *d = find(s, U9_R_FORK, 1);
+        ck_assert_uint_eq(d->begin, end);
+        ck_assert_uint_lt(d->end, promised);
+        ck_assert_uint_eq(d->ordinal, 4);
+        ck_assert_uint_eq(d->lost, 30);
+        forget(s);
+        expect_refused(log, 1);
+        forge_free(&one);
+        forge_free(&branch);
+        remove_log(log);
+    }
+}
+END_TEST
+
+/* [L-2] [L-9] A log is copied, and both go on in the same file: one file's records are a fork of the other's. */
+START_TEST(duplicates_that_part_are_a_fork)
+{
+    for (unsigned longer = 0; longer < 2; longer++) {
+        const char *log = at("log"), *other = at("other");
+        session(log, "both", 5, 1);
+        size_t size;
+        ck_assert_int_eq(mkdir(other, 0700), 0);
+        copy(log, 1, other, 1);
+        free(read_file(segment_path(log, 1), &size));
+        session(log, "mine", longer ? 40 : 3, 1);
+        session(other, "copy", longer ? 3 : 40, 1);
+        copy(other, 1, log, 9);
+        seen *s = look(log);
+        ck_assert(has_text(s, longer ? "mine0" : "copy0"));
+        ck_assert(!has_text(s, longer ? "copy0" : "mine0"));
+        ck_assert_uint_eq(find(s, U9_R_FORK, 1)->lost, 3);
+        ck_assert_uint_ge(find(s, U9_R_FORK, 1)->begin, size - 4096);
+        forget(s);
+        expect_refused(log, 0);
+        remove_log(log);
+        remove_log(other);
+    }
 }
 END_TEST
 
@@ -297,9 +432,39 @@ START_TEST(a_segment_that_names_no_earlier_one_is_foreign)
     ck_assert_uint_eq(s->count, 2);
     (void)find(s, U9_R_FOREIGN, 2);
     forget(s);
-    expect_refused(log, 2);
     forge_free(&one);
     forge_free(&two);
+}
+END_TEST
+
+/* [L-4] [L-9] Whatever lies under whatever number is told, and in nobody's way. */
+START_TEST(a_stray_file_is_told_and_never_in_the_way)
+{
+    static const uint64_t names[] = {2, 90000000000, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX,
+                                     (UINT64_C(1) << 63) - 1, UINT64_C(1) << 62};
+    for (size_t i = 0; i < 7; i++)
+        for (unsigned what = 0; what < 4; what++) {
+            const char *log = at("log"), *path;
+            char noise[3000];
+            session(log, "a", 4, 1);
+            path = segment_path(log, names[i]);
+            memset(noise, 'x', sizeof noise);
+            if (what == 0) write_file(path, "", 0);
+            if (what == 1) write_file(path, noise, sizeof noise);
+            if (what == 2) ck_assert_int_eq(mkfifo(path, 0600), 0);
+            if (what == 3) ck_assert_int_eq(symlink("/nowhere/at/all", path), 0);
+            for (unsigned n = 0; n < 2; n++) session(log, "b", 2, 1);
+            u9_log *r = open_reader(log);
+            u9_report report = {.size = sizeof report};
+            close_log(r);
+            ck_assert_int_eq(u9_check(log, NULL, &report, NULL), U9_OK);
+            ck_assert_uint_eq(report.records, 8);
+            ck_assert_uint_eq(report.lost, 0);
+            bool below = i < 2; /* the sessions' segments stand above it by now: void, if it is nothing [L-3] */
+            ck_assert_int_eq(report.verdict, what ? U9_V_UNKNOWN : below ? U9_V_CLEAN : U9_V_TORN);
+            ck_assert_int_eq(unlink(path), 0);
+            remove_log(log);
+        }
 }
 END_TEST
 
@@ -327,7 +492,7 @@ START_TEST(files_that_are_no_segments_are_ignored)
     seen *s = look(log);
     ck_assert_uint_eq(s->count, 6);
     ck_assert_uint_eq(s->damage_count, 0);
-    ck_assert_uint_eq(s->report.segments, 1);
+    ck_assert_uint_eq(s->report.segments, 2); /* number 0 is looked into */
     forget(s);
     snprintf(path, sizeof path, "%s/00000000000000ff.u9", log);
     write_file(path, "", 0);
@@ -549,7 +714,9 @@ START_TEST(segments_that_were_passed_over_are_void)
         ck_assert(!has_text(s, "void2"));
         ck_assert_uint_eq(s->count, 4);
         ck_assert_uint_eq(s->records[3].ordinal, 3);
-        if (way != 2) ck_assert_uint_eq(s->damage_count, 0);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), way == 2); /* [L-9] it was promised */
+        ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_FOREIGN), way == 3);
+        ck_assert_uint_eq(s->damage_count, way >= 2);
         forget(s);
         forge_free(&two);
     }
@@ -801,13 +968,18 @@ Suite *suite_directory(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_missing_segment_is_told_with_its_records);
     tcase_add_test(tc, two_missing_segments_are_told_as_the_one_that_is_named);
-    tcase_add_test(tc, swapped_segments_are_foreign);
-    tcase_add_test(tc, a_renamed_segment_is_foreign_and_missed);
+    tcase_add_test(tc, swapped_segments_are_read_in_their_places);
+    tcase_add_test(tc, a_renamed_segment_is_read_in_its_place);
     tcase_add_test(tc, a_duplicated_segment_is_read_once);
+    tcase_add_test(tc, of_duplicates_the_one_that_reads_furthest_counts);
     tcase_add_test(tc, a_segment_of_another_log_is_foreign);
-    tcase_add_test(tc, a_segment_with_another_boundary_than_named_is_foreign);
-    tcase_add_test(tc, what_a_foreign_segment_names_does_not_count);
+    tcase_add_test(tc, the_log_is_what_most_segments_are_of);
+    tcase_add_test(tc, a_segment_with_another_boundary_than_named_is_off_the_row);
+    tcase_add_test(tc, what_a_fork_names_does_not_count);
+    tcase_add_test(tc, a_fork_that_voids_what_was_promised_is_told_and_refused);
+    tcase_add_test(tc, duplicates_that_part_are_a_fork);
     tcase_add_test(tc, a_segment_that_names_no_earlier_one_is_foreign);
+    tcase_add_test(tc, a_stray_file_is_told_and_never_in_the_way);
     tcase_add_test(tc, files_that_are_no_segments_are_ignored);
     tcase_add_test(tc, a_trimmed_log_is_whole);
     tcase_add_test(tc, a_segment_that_a_trim_kept_is_missing);

@@ -3,6 +3,7 @@
  * it tells of a log that was cut, emptied, put back, rewritten or copied, and when it promises nothing. [M-1] to [M-6]
  */
 #include "engine/log/mark.h"
+#include "engine/log/resume.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -91,6 +92,17 @@ static u9_log *open_small(const char *log)
 {
     u9_options o = small_options();
     return open_writer(log, &o);
+}
+
+static void copy_one(const char *log, const char *to, const char *name)
+{
+    char from_path[4400], to_path[4400];
+    snprintf(from_path, sizeof from_path, "%s/%s", log, name);
+    snprintf(to_path, sizeof to_path, "%s/%s", to, name);
+    size_t size;
+    uint8_t *bytes = read_file(from_path, &size);
+    write_file(to_path, bytes, size);
+    free(bytes);
 }
 
 /* Writing [M-1] */
@@ -483,6 +495,33 @@ START_TEST(a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_ma
 }
 END_TEST
 
+/* Two went on behind the same five records: the row is the one that the mark has seen, the other one is told. */
+START_TEST(what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked) /* [M-4] [L-9] */
+{
+    session(at("log"), "r", 5, 2);
+    copy_log(at("log"), at("copy"));
+    session(at("log"), "one way ", 7, 2);
+    extend_file(segment_path(at("copy"), 1), 1 << 20); /* so that it is not continued */
+    session(at("copy"), "the other ", 9, 2);
+    ck_assert_uint_eq(segments_in(at("copy")), 2);
+    copy_one(at("copy"), at("log"), "0000000000000002.u9");
+    for (unsigned way = 0; way < 2; way++) {
+        if (way == 1) copy_one(at("copy"), at("log"), ".mark");
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, way == 0 ? 12 : 14);
+        ck_assert(has_text(s, way == 0 ? "one way 6" : "the other 8"));
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 1);
+        ck_assert_uint_eq(s->report.lost, way == 0 ? 9 : 7);
+        ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
+        forget(s);
+        u9_options o = small_options();
+        u9_log *w;
+        ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_CORRUPT);
+    }
+}
+END_TEST
+
 START_TEST(a_gap_over_the_mark_is_that_gap_and_no_fork) /* [M-4] */
 {
     forged_segment f = rewrite("r", 4);
@@ -525,17 +564,6 @@ START_TEST(the_marks_secret_opens_its_segment) /* [H-5] [M-4] */
 END_TEST
 
 /* Copies of a log that is being written */
-
-static void copy_one(const char *log, const char *to, const char *name)
-{
-    char from_path[4400], to_path[4400];
-    snprintf(from_path, sizeof from_path, "%s/%s", log, name);
-    snprintf(to_path, sizeof to_path, "%s/%s", to, name);
-    size_t size;
-    uint8_t *bytes = read_file(from_path, &size);
-    write_file(to_path, bytes, size);
-    free(bytes);
-}
 
 /* The writer goes on for a while: over half a segment, synced, marked and promised. */
 static void go_on(u9_log *w)
@@ -803,6 +831,48 @@ START_TEST(an_earlier_hosts_report_is_filled_as_far_as_it_goes)
 }
 END_TEST
 
+START_TEST(an_older_state_put_back_on_purpose_is_marked_as_it_is) /* [M-4] */
+{
+    (void)make_two_states(at("log"), at("older"));
+    copy_one(at("log"), at("older"), ".mark");
+    expect_lost(at("older"), 20, 40);
+    u9i_source source;
+    u9i_plan plan;
+    u9i_mark none;
+    u9i_marker marker;
+    u9i_mark_record mark;
+    ck_assert_int_eq(u9i_source_open(&source, sim_env(), at("older"), false, NULL), U9_OK);
+    ck_assert_int_eq(u9i_dir_lock(source.dir), 0);
+    ck_assert_int_eq(u9i_mark_put_aside(source.dir, ".mark.before"), 0);
+    ck_assert_int_eq(u9i_resume_find(&plan, &source, SMALL, NULL, NULL, NULL), U9_OK);
+    ck_assert(u9i_mark_of_plan(&plan, 1, &mark));
+    ck_assert_int_eq(u9i_mark_read(source.dir, &none), 0);
+    u9i_marker_init(&marker, source.dir, at("older"), &none, plan.log);
+    ck_assert_int_eq(u9i_marker_write(&marker, &mark, NULL), U9_OK);
+    u9i_marker_release(&marker);
+    u9i_source_close(&source);
+    seen *s = look(at("older"));
+    ck_assert_uint_eq(s->count, 20);
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
+    ck_assert_uint_eq(s->report.mark_ordinal, 20);
+    forget(s);
+}
+END_TEST
+
+START_TEST(what_stands_in_the_marks_place_and_is_no_file_is_no_mark) /* [M-1] */
+{
+    session(at("log"), "r", 5, 2);
+    remove_mark(at("log"));
+    make_dir(mark_path(at("log")));
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    ck_assert_int_eq(u9_check(at("log"), &o, &report, NULL), U9_OK);
+    ck_assert_int_eq(report.verdict, U9_V_CLEAN);
+    ck_assert_int_eq(report.mark, U9_MARK_NONE);
+}
+END_TEST
+
 /* Failures */
 
 /* Three sessions with rolls and time that passes. How many closes told of a mark that failed. */
@@ -934,6 +1004,7 @@ Suite *suite_mark(void)
     tcase_add_test(t, segments_put_back_from_an_older_copy_are_seen);
     tcase_add_test(t, an_unclosed_log_lost_nothing_that_is_behind_its_mark);
     tcase_add_test(t, a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_mark);
+    tcase_add_test(t, what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked);
     tcase_add_test(t, a_gap_over_the_mark_is_that_gap_and_no_fork);
     tcase_add_test(t, the_marks_secret_opens_its_segment);
     tcase_add_test(t, a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm);
@@ -947,6 +1018,8 @@ Suite *suite_mark(void)
     tcase_add_test(t, a_slot_that_is_being_written_is_not_bad);
     tcase_add_test(t, a_slot_that_cannot_be_read_costs_the_slot_and_stops_writers);
     tcase_add_test(t, an_earlier_hosts_report_is_filled_as_far_as_it_goes);
+    tcase_add_test(t, an_older_state_put_back_on_purpose_is_marked_as_it_is);
+    tcase_add_test(t, what_stands_in_the_marks_place_and_is_no_file_is_no_mark);
     tcase_add_test(t, a_write_of_the_mark_that_fails_changes_nothing_else);
     tcase_add_test(t, nor_does_one_of_which_half_arrives);
     tcase_add_test(t, nor_a_sync);

@@ -1,0 +1,369 @@
+/*
+ * tests/engine/log/test_succession.c: the ten steps over facts that are made up, with and without a mark; the
+ * branches that are listed; and that each segment costs as much in a long row as in a short one.
+ */
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include "engine/log/succession.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 16 };
+
+static u9i_facts files[ROOM];
+static u9i_row row;
+static u9i_mark_record mark;
+static uint64_t trimmed; /* the first segment that is kept */
+
+static bool trims(void *ctx, uint64_t gone)
+{
+    (void)ctx;
+    return gone < trimmed;
+}
+
+/* A made-up file has three records and a promise of them all, if it has any: at 1000, 2000 and 3000. */
+static bool looks(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
+{
+    (void)ctx;
+    *records = 0;
+    if (f->size > 3000 && *promise < 3000) *promise = 3000;
+    for (uint64_t end = 1000; end <= *promise && end < f->size; end += 1000) *records += end > from;
+    return true;
+}
+
+static bool reaches(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
+{
+    (void)ctx;
+    *end = f->size;
+    *meets = named && named->offset <= f->size;
+    return true;
+}
+
+static bool parts(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
+{
+    (void)ctx;
+    *offset = a->size < b->size ? a->size : b->size;
+    return true;
+}
+
+static const u9i_row_eyes eyes = {NULL, trims, looks, reaches, parts};
+
+/* Segment `number`, of which there may be several (`which`), behind `end` of `before` (NULL: of none). */
+static u9i_facts *add(uint64_t number, unsigned which, const u9i_facts *before, uint64_t end, uint64_t size)
+{
+    u9i_facts *f = &files[row.count++];
+    ck_assert_uint_lt(row.count, ROOM);
+    *f = (u9i_facts){.number = number, .in_name = number, .size = size, .has_open = true};
+    memset(f->secret.bytes, (int)(16 * which + number), U9I_SECRET_SIZE);
+    memset(f->secret.boundary, (int)(16 * which + number), U9I_HASH_SIZE);
+    memset(f->open.log, 7, sizeof f->open.log);
+    f->open.segment = number;
+    f->open.time_us = which;
+    if (before == NULL) return f;
+    f->open.before_segment = before->open.segment;
+    memcpy(f->open.before_boundary, before->secret.boundary, U9I_HASH_SIZE);
+    f->open.end = (u9i_position){.offset = end, .ordinal = before->open.end.ordinal + end / 1000};
+    return f;
+}
+
+static void set_mark(const u9i_facts *f, uint64_t end)
+{
+    mark = (u9i_mark_record){.segment = f->open.segment,
+                             .end = {.offset = end, .ordinal = f->open.end.ordinal + end / 1000}};
+    memcpy(mark.log, f->open.log, sizeof mark.log);
+    memcpy(mark.boundary, f->secret.boundary, sizeof mark.boundary);
+    row.mark = &mark;
+}
+
+static void drop_row(void)
+{
+    free(row.missing);
+    free(row.branches);
+    free(row.pieces);
+    memset(&row, 0, sizeof row);
+    memset(files, 0, sizeof files);
+    trimmed = 0;
+}
+
+static void begin_row(void)
+{
+    drop_row();
+    row.facts = files;
+    row.eyes = &eyes;
+}
+
+/* The numbers of the row's segments, in order, "1 2 4"; those by others of the same number have a letter: "2b". */
+static const char *linked(void)
+{
+    static char text[200];
+    ck_assert(u9i_row_link(&row));
+    text[0] = 0;
+    for (size_t i = 0; i < row.count; i++) {
+        const u9i_facts *f = &row.facts[i];
+        size_t n = strlen(text);
+        if (f->wrong || u9i_facts_skipped(f)) continue;
+        snprintf(text + n, sizeof text - n, "%s%llu%s", n ? " " : "", (unsigned long long)f->number,
+                 f->open.time_us ? "b" : "");
+    }
+    return text;
+}
+
+static const u9i_facts *number(uint64_t n, unsigned which)
+{
+    for (size_t i = 0; i < row.count; i++)
+        if (row.facts[i].number == n && row.facts[i].open.time_us == which) return &row.facts[i];
+    ck_abort_msg("no segment %llu", (unsigned long long)n);
+    return NULL;
+}
+
+/* [L-2] Two go on behind one end: the higher, the later counts; with a mark, the one that it promises. */
+START_TEST(the_tip_is_the_highest_that_does_not_leave_out_the_mark)
+{
+    for (unsigned way = 0; way < 4; way++) {
+        begin_row();
+        u9i_facts *one = add(1, 0, NULL, 0, 4096), *two = add(2, 0, one, 3000, 4096);
+        u9i_facts *fork = add(2, 1, one, 1000, 4096), *three = add(3, 1, fork, 3000, 4096);
+        if (way == 1) set_mark(two, 2000);
+        if (way == 2) set_mark(one, 2000);
+        if (way == 3) set_mark(three, 1000);
+        ck_assert_str_eq(linked(), way == 1 || way == 2 ? "1 2" : "1 2b 3b");
+        if (way == 1 || way == 2) {
+            ck_assert_int_eq(number(2, 1)->wrong, U9_R_FORK);
+            ck_assert_int_eq(number(3, 1)->wrong, U9_R_FORK);
+            ck_assert_uint_eq(row.branch_count, 1);
+            ck_assert_uint_eq(row.branches[0].count, 2); /* both in one line, behind 1 */
+            ck_assert_uint_eq(row.branches[0].at.offset, 1000);
+            ck_assert_uint_eq(row.pieces[0].end, 3000);
+            ck_assert_uint_eq(row.pieces[1].end, U9_NOWHERE);
+            ck_assert_uint_eq(row.next, 4);
+        } else {
+            const u9i_facts *f = number(1, 0);
+            ck_assert_uint_eq(f->fork.begin, 1000);
+            ck_assert_uint_eq(f->fork.end, 3000);
+            ck_assert_uint_eq(f->fork.lost, 2);
+            ck_assert_int_eq(number(2, 0)->wrong, U9_R_FORK);
+            ck_assert_uint_eq(row.branch_count, 1); /* what is behind 1's end, and then 2 */
+            ck_assert_uint_eq(row.branches[0].count, 2);
+            ck_assert_uint_eq(row.pieces[0].begin, 1000);
+            ck_assert_uint_eq(row.pieces[0].end, 3000);
+        }
+    }
+    drop_row();
+}
+END_TEST
+
+/* [L-2] What ends the marked segment below the mark is not the tip, also where the marked data are gone. */
+START_TEST(a_mark_keeps_its_segment_on_the_row)
+{
+    begin_row();
+    u9i_facts *one = add(1, 0, NULL, 0, 1500);
+    (void)add(2, 0, one, 1000, 900);
+    set_mark(one, 2000);
+    ck_assert_str_eq(linked(), "1");
+    ck_assert(number(1, 0)->marked && !number(1, 0)->named && number(1, 0)->newest);
+    ck_assert(number(2, 0)->is_void); /* nothing in it was promised [L-3] */
+    ck_assert_uint_eq(row.next, 3);
+    drop_row();
+}
+END_TEST
+
+/* [L-2] [L-4] The mark's segment is gone: it is missing, behind the tip or between; below a trimmed start it is not. */
+START_TEST(a_marked_segment_that_is_gone_is_missing)
+{
+    for (unsigned way = 0; way < 4; way++) {
+        begin_row();
+        u9i_facts *one = add(1, 0, NULL, 0, 4096), *two = add(2, 0, one, 3000, 4096);
+        u9i_facts three = *add(3, 0, two, 3000, 4096);
+        row.count--;
+        set_mark(&three, 1000);
+        if (way == 1) (void)add(4, 0, &three, 3000, 4096);
+        if (way == 2) files[0].number = files[0].open.segment = files[0].in_name = 5;
+        if (way == 2) row.count = 1, trimmed = 5, files[0].open.before_segment = 4;
+        if (way == 3) {
+            two->has_end = true;
+            two->end.kind = U9I_END_SEALING;
+        }
+        ck_assert_str_eq(linked(), way == 1 ? "1 2 4" : way == 2 ? "5" : "1 2");
+        ck_assert_uint_eq(row.missing_count, way != 2);
+        if (way == 2) ck_assert_ptr_null(row.mark);
+        if (way == 2) continue;
+        ck_assert_uint_eq(row.missing[0].number, 3);
+        ck_assert_uint_eq(row.missing[0].before, 2);
+        ck_assert_int_eq(row.missing[0].marked, way != 1);
+        ck_assert_uint_eq(row.next, way == 1 ? 5 : 4);
+    }
+    drop_row();
+}
+END_TEST
+
+/* [L-2] Without a u9open, what the mark or a u9open names belongs, whatever its name, and what nobody names is blank. */
+START_TEST(a_segment_without_its_u9open_belongs_where_it_is_named)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        begin_row();
+        u9i_facts *one = add(1, 0, NULL, 0, 4096), *two = add(2, 0, one, 3000, 4096);
+        if (way == 0) (void)add(3, 0, two, 3000, 4096);
+        if (way == 1) set_mark(two, 2000);
+        two->has_open = false;
+        two->blank = two->spared = true;
+        two->in_name = two->number = 99;
+        ck_assert_str_eq(linked(), way == 0 ? "1 2 3" : way == 1 ? "1 2" : "1");
+        if (way < 2) ck_assert(number(2, 0)->misnamed);
+        ck_assert_uint_eq(row.missing_count, 0);
+    }
+    drop_row();
+}
+END_TEST
+
+/* [L-2] A mark of another log says nothing here; one of this log outvotes what there is more of. */
+START_TEST(the_mark_says_which_log_this_is)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        begin_row();
+        u9i_facts *one = add(1, 0, NULL, 0, 4096);
+        u9i_facts *other = add(2, 0, NULL, 0, 4096), *third = add(3, 0, other, 3000, 4096);
+        memset(other->open.log, 9, sizeof other->open.log);
+        memset(third->open.log, 9, sizeof third->open.log);
+        if (way > 0) set_mark(one, 2000);
+        if (way == 2) memset(mark.log, 3, sizeof mark.log);
+        ck_assert_str_eq(linked(), way == 1 ? "1" : "2 3");
+        ck_assert((row.mark != NULL) == (way == 1));
+    }
+    drop_row();
+}
+END_TEST
+
+/* Many segments, each behind the one before it, closed. */
+static void make_long(const char *log, unsigned count, unsigned each)
+{
+    forged_segment before = {0};
+    for (unsigned i = 1; i <= count; i++) {
+        forged_segment s = forge_begin(i, i % 200, i > 1 ? &before : NULL, U9I_TAIL_TORN);
+        forge_records(&s, "r", 1);
+        forge_pad(&s);
+        if (i > 1) forge_free(&before);
+        if (i % each != 0 || i == count) forge_save(&s, log);
+        before = s;
+    }
+    forge_free(&before);
+}
+
+typedef struct cost {
+    double calls, bytes;
+} cost;
+
+/* What it costs to check a log, for each file. */
+static cost check_cost(const char *log, unsigned files_there)
+{
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    size_t before, after;
+    (void)sim_ops(&before);
+    uint64_t bytes = sim_bytes(SIM_READ);
+    ck_assert_int_eq(u9_check(log, &o, &report, NULL), U9_OK);
+    (void)sim_ops(&after);
+    return (cost){(double)(after - before) / files_there, (double)(sim_bytes(SIM_READ) - bytes) / files_there};
+}
+
+/* [L-2] However long the row is, whatever is missing, blank or foreign in it. */
+START_TEST(a_segment_costs_no_more_in_a_long_row)
+{
+    for (unsigned kind = 0; kind < 5; kind++) {
+        cost costs[2];
+        for (unsigned i = 0; i < 2; i++) {
+            unsigned count = i ? 160 : 40;
+            const char *log = at("log");
+            make_long(log, kind < 2 ? count : 1, kind == 1 ? 2 : UINT32_MAX);
+            char noise[200];
+            memset(noise, 'x', sizeof noise);
+            for (unsigned n = 2; kind > 1 && n <= count; n++) {
+                if (kind == 2) write_file(segment_path(log, n), "", 0);
+                if (kind == 3) write_file(segment_path(log, n), noise, sizeof noise);
+                if (kind != 4) continue;
+                forged_segment s = forge_begin(n, n % 200, NULL, U9I_TAIL_NONE);
+                u9i_open_record open = forge_naming(n, NULL, U9I_TAIL_NONE);
+                memset(open.log, 99, 8);
+                memcpy(open.log + 8, &n, sizeof n);
+                forge_free(&s);
+                s = forge_with_open(n, n % 200, &open);
+                forge_pad(&s);
+                forge_save(&s, log);
+                forge_free(&s);
+            }
+            costs[i] = check_cost(log, count);
+            remove_log(log);
+        }
+        ck_assert_msg(costs[1].calls <= costs[0].calls * 1.1 + 0.5, "kind %u: %.1f calls a file, then %.1f",
+                      kind, costs[0].calls, costs[1].calls);
+        ck_assert_msg(costs[1].bytes <= costs[0].bytes * 1.1 + 4096, "kind %u: %.0f bytes a file, then %.0f",
+                      kind, costs[0].bytes, costs[1].bytes);
+    }
+}
+END_TEST
+
+/* [L-4] What failed appends leave behind is opened once each when the log is opened, and once more at most. */
+START_TEST(a_blank_file_is_opened_at_most_twice)
+{
+    const char *log = at("log");
+    session(log, "r", 2, 1);
+    for (unsigned n = 2; n <= 100; n++) write_file(segment_path(log, n), "", 0);
+    sim_forget_diary();
+    u9_log *w = open_writer(log, NULL);
+    for (unsigned n = 2; n <= 100; n++) ck_assert_uint_le(sim_count_of(SIM_OPEN, segment_path(log, n)), 2);
+    close_log(w);
+}
+END_TEST
+
+/* [H-4] [H-5] A damaged version byte does not refuse the log where another segment has the secret. */
+START_TEST(a_damaged_version_byte_is_seen_through_by_the_copy_of_the_secret)
+{
+    const char *log = at("log");
+    make_long(log, 3, UINT32_MAX);
+    flip_bit(segment_path(log, 2), 7, 2);  /* version 5 */
+    flip_bit(segment_path(log, 2), 12, 3); /* the secret, twice: no single flip mends it */
+    flip_bit(segment_path(log, 2), 13, 3);
+    flip_bit(segment_path(log, 2), 150, 0); /* and the u9open */
+    seen *s = look(log);
+    ck_assert_int_eq(s->err, U9_OK);
+    ck_assert_uint_eq(s->count, 3);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HEADER), 1);
+    forget(s);
+}
+END_TEST
+
+/* [C-3] [C-4] The keys' kind is in every session's u9open: one that is damaged does not lose it. */
+START_TEST(the_kind_of_the_keys_is_found_in_any_u9open)
+{
+    const char *log = at("log");
+    session(log, "a", 3, 1);
+    session(log, "b", 3, 1); /* goes on in the same file [S-5] */
+    flip_bit(segment_path(log, 1), 150, 0);
+    cut_file(segment_path(log, 1), file_size(segment_path(log, 1)) - 4096); /* the u9end */
+    u9_log *r = open_reader(log);
+    ck_assert_str_eq(u9_log_kind(r), "muid");
+    close_log(r);
+}
+END_TEST
+
+Suite *suite_succession(void)
+{
+    Suite *suite = suite_create("succession");
+    TCase *tc = tcase_create("succession");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, the_tip_is_the_highest_that_does_not_leave_out_the_mark);
+    tcase_add_test(tc, a_mark_keeps_its_segment_on_the_row);
+    tcase_add_test(tc, a_marked_segment_that_is_gone_is_missing);
+    tcase_add_test(tc, a_segment_without_its_u9open_belongs_where_it_is_named);
+    tcase_add_test(tc, the_mark_says_which_log_this_is);
+    tcase_add_test(tc, a_segment_costs_no_more_in_a_long_row);
+    tcase_add_test(tc, a_blank_file_is_opened_at_most_twice);
+    tcase_add_test(tc, a_damaged_version_byte_is_seen_through_by_the_copy_of_the_secret);
+    tcase_add_test(tc, the_kind_of_the_keys_is_found_in_any_u9open);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
