@@ -32,7 +32,7 @@ typedef struct repair {
     u9i_marker marker;
 } repair;
 
-static u9_err fail(const repair *r, int sys, const char *what)
+static u9_err fail_repair(const repair *r, int sys, const char *what)
 {
     return u9i_fault(r->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = r->path, .sys = -sys, .rule = "M-9"),
                      "cannot %s", what);
@@ -43,7 +43,7 @@ static u9_err lock_log(repair *r)
     int sys = u9i_dir_lock(r->source.dir);
     if (sys == -EWOULDBLOCK)
         return u9i_fault(r->fault, U9_LOCKED, U9I_AT(.path = r->path, .rule = "W-1"), "another writer has the log");
-    return sys ? fail(r, sys, "lock the log") : U9_OK;
+    return sys ? fail_repair(r, sys, "lock the log") : U9_OK;
 }
 
 /* The log's data end before the mark, or passed it otherwise. [M-4] */
@@ -54,7 +54,7 @@ static void note_loss(void *ctx, const u9_damage *d)
 }
 
 /* Whether the log meets its own mark, which is read for that as a line would be. */
-static u9_err look(repair *r)
+static u9_err look_at_mark(repair *r)
 {
     u9i_catalog *catalog;
     u9_err err = u9i_source_catalog(&r->source, &catalog, r->fault);
@@ -71,7 +71,7 @@ static u9_err look(repair *r)
 }
 
 /* Where the log goes on without what its mark promises. That is durable then. */
-static u9_err find_end(repair *r)
+static u9_err find_rest(repair *r)
 {
     u9_loss *loss = r->loss;
     u9i_source_accept(&r->source);
@@ -97,7 +97,7 @@ static int make_beside(repair *r, u9i_file **file)
     return sys;
 }
 
-static int read_mark(repair *r, uint8_t *bytes)
+static int read_old_mark(repair *r, uint8_t *bytes)
 {
     u9i_file *file;
     size_t got = 0;
@@ -135,8 +135,8 @@ static u9_err keep_beside(repair *r)
 {
     uint8_t *bytes = u9i_pages(U9I_MARK_SIZE); /* zeros */
     u9i_file *file;
-    if (bytes == NULL) return fail(r, -ENOMEM, "keep the old mark");
-    int sys = read_mark(r, bytes);
+    if (bytes == NULL) return fail_repair(r, -ENOMEM, "keep the old mark");
+    int sys = read_old_mark(r, bytes);
     if (sys == 0) sys = make_beside(r, &file);
     if (sys == 0) {
         sys = write_mark(file, bytes);
@@ -144,7 +144,7 @@ static u9_err keep_beside(repair *r)
     }
     if (sys == 0) sys = u9i_dir_sync(r->source.dir);
     u9i_pages_free(bytes, U9I_MARK_SIZE);
-    return sys ? fail(r, sys, "keep a copy of the old mark") : U9_OK;
+    return sys ? fail_repair(r, sys, "keep a copy of the old mark") : U9_OK;
 }
 
 /* Marks what the session has made durable. */
@@ -157,12 +157,13 @@ static u9_err mark_session(repair *r)
 }
 
 /* A session of its own, which only says where the log goes on. */
-static u9_err go_on(repair *r)
+static u9_err begin_anew(repair *r)
 {
-    u9_options o = {.size = sizeof o, .mode = U9_WRITE, .policy = U9_POLICY_COMMIT};
+    u9_options o = {.size = sizeof o, .mode = U9_WRITE, .policy = U9_POLICY_COMMIT,
+                    .generator = 1}; /* which a log of uid8 keys asks for: none is made */
     u9i_mark known;
     int sys = u9i_mark_read(r->source.dir, &known);
-    if (sys != 0) return fail(r, sys, "read the log's mark");
+    if (sys != 0) return fail_repair(r, sys, "read the log's mark");
     u9_err err = u9i_writer_open(&r->writer, r->source.dir, r->path, &r->plan, &o, r->fault);
     if (err != U9_OK) return err;
     u9i_marker_init(&r->marker, r->source.dir, r->path, &known, r->plan.log);
@@ -181,7 +182,7 @@ static u9_err go_on(repair *r)
 static u9_err give_up(repair *r)
 {
     u9_err err = keep_beside(r);
-    if (err == U9_OK) err = go_on(r);
+    if (err == U9_OK) err = begin_anew(r);
     if (err != U9_OK) return err;
     r->loss->segment = r->plan.number;
     r->loss->state = U9_LOSS_ACCEPTED;
@@ -203,8 +204,8 @@ u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out
     if (err == U9_OK) err = u9i_source_open(&r.source, env, path, false, fault);
     if (err != U9_OK) return err;
     err = lock_log(&r);
-    if (err == U9_OK) err = look(&r);
-    if (err == U9_OK && loss.state == U9_LOSS_FOUND) err = find_end(&r);
+    if (err == U9_OK) err = look_at_mark(&r);
+    if (err == U9_OK && loss.state == U9_LOSS_FOUND) err = find_rest(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND && accept) err = give_up(&r);
     u9i_source_close(&r.source);
     if (err == U9_OK) *out = loss;

@@ -35,14 +35,14 @@ void u9i_witness_damage(u9i_witness *w, const u9_damage *d)
 }
 
 /* The segment with the line's boundary, else the catalog's count. */
-static size_t find_segment(const u9i_witness *w, const u9i_catalog *c)
+static size_t find_marked(const u9i_witness *w, const u9i_catalog *c)
 {
     size_t i = 0;
     while (i < c->count && memcmp(u9i_catalog_facts(c, i)->secret.boundary, w->line->boundary, U9I_HASH_SIZE) != 0) i++;
     return i;
 }
 
-static bool is_foreign(const u9i_witness *w, const u9i_catalog *c)
+static bool of_another_log(const u9i_witness *w, const u9i_catalog *c)
 {
     static const uint8_t none[sizeof c->log];
     return memcmp(c->log, w->line->log, sizeof c->log) != 0 && memcmp(c->log, none, sizeof none) != 0;
@@ -51,18 +51,18 @@ static bool is_foreign(const u9i_witness *w, const u9i_catalog *c)
 u9_line_state u9i_witness_state(const u9i_witness *w, const u9i_catalog *c, bool single)
 {
     if (w->line == NULL) return U9_LINE_NONE;
-    if (is_foreign(w, c)) return U9_LINE_FOREIGN;
+    if (of_another_log(w, c)) return U9_LINE_FOREIGN;
     if (w->met) return U9_LINE_MET;
     bool gone = single || c->trim.segment > w->line->segment;
-    return gone && find_segment(w, c) == c->count ? U9_LINE_GONE : U9_LINE_UNMET;
+    return gone && find_marked(w, c) == c->count ? U9_LINE_GONE : U9_LINE_UNMET;
 }
 
 bool u9i_witness_site(const u9i_witness *w, const u9i_catalog *c, size_t last, const u9i_position *at,
                       u9i_facts *facts, u9i_damage_site *site)
 {
     const u9_mark *line = w->line;
-    size_t i = find_segment(w, c);
-    bool foreign = is_foreign(w, c);
+    size_t i = find_marked(w, c);
+    bool foreign = of_another_log(w, c);
     if (w->excused && !foreign) return false;
     *facts = (u9i_facts){.number = line->segment};
     if (i < c->count) *facts = *u9i_catalog_facts(c, i);

@@ -47,7 +47,7 @@ static char *put_hex(char *out, const uint8_t *bytes, size_t size)
     return out;
 }
 
-static char *put_number(char *out, uint64_t n)
+static char *put_decimal(char *out, uint64_t n)
 {
     char digits[20], *next = digits + sizeof digits;
     do *--next = (char)('0' + n % 10);
@@ -78,7 +78,7 @@ const char *u9_mark_format(const u9_mark *mark, char out[U9_MARK_LINE_SIZE])
             continue;
         }
         memcpy(&number, m + fields[i].at, sizeof number);
-        next = put_number(next, number);
+        next = put_decimal(next, number);
     }
     *next++ = ' ';
     check_of(out, (size_t)(next - out), next);
@@ -93,7 +93,7 @@ typedef struct reading {
     u9_fault *fault;
 } reading;
 
-static u9_err refuse(const reading *r, size_t at, const char *name, const char *what)
+static u9_err refuse_word(const reading *r, size_t at, const char *name, const char *what)
 {
     return u9i_fault(r->fault, U9_ARG, U9I_AT_OFFSET(at, .rule = "M-7"), "not the line of a mark: the %s %s", name,
                      what);
@@ -135,27 +135,27 @@ static bool take_number(const char *text, size_t size, uint64_t *out)
     return true;
 }
 
-static u9_err take_value(reading *r, const struct field *f, uint8_t *out)
+static u9_err take_field_value(reading *r, const struct field *f, uint8_t *out)
 {
     size_t at = r->next, size = take_field(r);
     uint64_t number;
-    if (at >= r->size) return refuse(r, at, f->name, "is not there: the line was cut");
+    if (at >= r->size) return refuse_word(r, at, f->name, "is not there: the line was cut");
     if (f->hex)
-        return take_hex(r->line + at, size, out) ? U9_OK : refuse(r, at, f->name, "is not 32 lower-case hex digits");
+        return take_hex(r->line + at, size, out) ? U9_OK : refuse_word(r, at, f->name, "is not 32 lower-case hex digits");
     if (!take_number(r->line + at, size, &number))
-        return refuse(r, at, f->name, "is not a decimal number below 2^64 without zeros in front");
+        return refuse_word(r, at, f->name, "is not a decimal number below 2^64 without zeros in front");
     memcpy(out, &number, sizeof number);
     return U9_OK;
 }
 
 /* [M-2] */
-static u9_err prove_values(const reading *r, const u9_mark *m)
+static u9_err prove_mark(const reading *r, const u9_mark *m)
 {
     const uint64_t least = U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE;
-    if (m->segment == 0) return refuse(r, 0, "segment", "is 0");
+    if (m->segment == 0) return refuse_word(r, 0, "segment", "is 0");
     if (m->offset < least || m->offset > U9I_SEGMENT_MAX || m->offset % U9I_ALIGN != 0)
-        return refuse(r, 0, "end offset", "is not where a frame can end");
-    if (m->ordinal < m->first_ordinal) return refuse(r, 0, "end ordinal", "is below the first one");
+        return refuse_word(r, 0, "end offset", "is not where a frame can end");
+    if (m->ordinal < m->first_ordinal) return refuse_word(r, 0, "end ordinal", "is below the first one");
     return U9_OK;
 }
 
@@ -169,18 +169,18 @@ u9_err u9_mark_parse(const char *line, size_t size, u9_mark *out, u9_fault *faul
     size_t first = take_field(&r);
     uint64_t version = 0;
     if (first < WORD || memcmp(line, word, WORD - 1) != 0 || !take_number(line + WORD - 1, first - WORD + 1, &version))
-        return refuse(&r, 0, "first word", "is not u9mark1");
+        return refuse_word(&r, 0, "first word", "is not u9mark1");
     if (version != 1) return u9i_refuse(fault, U9_VERSION, WORD - 1, "M-7", "the line of a mark is of another version");
     for (size_t i = 0; i < FIELDS; i++) {
-        u9_err err = take_value(&r, &fields[i], (uint8_t *)&mark + fields[i].at);
+        u9_err err = take_field_value(&r, &fields[i], (uint8_t *)&mark + fields[i].at);
         if (err != U9_OK) return err;
     }
     size_t at = r.next;
     check_of(line, at, check);
-    if (r.size < at + CHECK) return refuse(&r, at, "check", "is not there: the line was cut");
+    if (r.size < at + CHECK) return refuse_word(&r, at, "check", "is not there: the line was cut");
     if (r.size != at + CHECK || memcmp(line + at, check, CHECK) != 0)
-        return refuse(&r, at, "check", "does not fit: the line was changed on its way");
-    u9_err err = prove_values(&r, &mark);
+        return refuse_word(&r, at, "check", "does not fit: the line was changed on its way");
+    u9_err err = prove_mark(&r, &mark);
     if (err == U9_OK) *out = mark;
     return err;
 }

@@ -305,6 +305,36 @@ START_TEST(damage_at_the_marks_place_is_no_older_state)
 }
 END_TEST
 
+START_TEST(logs_of_each_key_kind_can_be_given_up)
+{
+    static const char *const kinds[] = {"muid", "gid:log", "tid", "uid8", "rkey", "rkey:tid"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        u9_options o = small_options();
+        u9_loss loss;
+        u9_fault fault;
+        o.kind = kinds[i];
+        o.generator = 3;
+        close_log(open_writer(at("log"), &o));
+        copy_log(at("log"), at("older"));
+        close_log(open_writer(at("log"), &o));
+        u9_key key = {"key", 3};
+        u9_log *w = open_writer(at("log"), &o);
+        ck_assert_int_eq(u9_log_append(w, strncmp(kinds[i], "rkey", 4) == 0 ? &key : NULL, "\x81", 1, NULL), U9_OK);
+        close_log(w);
+        put_back();
+        u9_err err = accept_loss(at("back"), 1, &loss, &fault);
+        ck_assert_msg(err == U9_OK && loss.state == U9_LOSS_ACCEPTED && loss.lost == 1, "%s: %s", kinds[i], fault.text);
+        seen *s = look(at("back"));
+        ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        ck_assert_str_eq(s->report.kind, kinds[i]);
+        forget(s);
+        remove_log(at("log"));
+        remove_log(at("older"));
+        remove_log(at("back"));
+    }
+}
+END_TEST
+
 /* The nth operation of this kind on this path. */
 static const sim_op *nth_op(sim_kind kind, const char *path, unsigned nth)
 {
@@ -424,6 +454,7 @@ Suite *suite_repair(void)
     tcase_add_test(t, a_log_that_meets_its_mark_is_not_touched);
     tcase_add_test(t, what_cannot_be_given_up_is_refused_with_the_reason);
     tcase_add_test(t, damage_at_the_marks_place_is_no_older_state);
+    tcase_add_test(t, logs_of_each_key_kind_can_be_given_up);
     tcase_add_test(t, each_step_is_durable_before_the_next_one_begins);
     tcase_add_test(t, a_stop_at_any_call_leaves_the_loss_told_or_given_up);
     tcase_add_test(t, so_does_a_write_of_which_half_arrives);
