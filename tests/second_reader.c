@@ -526,6 +526,7 @@ static void take_mark(second_log *g, const uint8_t *bytes, uint64_t n, unsigned 
     uint8_t both[2 * 4096] = {0};
     second_file *s = (second_file *)(void *)keep(g, 2 * sizeof *s);
     const frame *a, *b;
+    g->slots = s;
     memcpy(both, bytes, n < sizeof both ? n : sizeof both);
     for (int i = 0; i < 2; i++) {
         int is = slot(g, &s[i], both + 4096 * i);
@@ -764,7 +765,7 @@ static int is_foreign(const second_file *s, const uint8_t *id) /* (3) */
 /* Raises *promise to what frames from `begin` on promise; the records there that it covers. */
 static uint64_t promised(const second_file *s, uint64_t begin, uint64_t *promise)
 {
-    const frame *f, *stop = s->frames + s->n_frames;
+    const frame *f, *stop = s->n_frames ? s->frames + s->n_frames : NULL;
     uint64_t n = 0;
     for (f = s->frames; f < stop; f++)
         if (f->p >= begin && f->durable > *promise) *promise = f->durable;
@@ -1113,6 +1114,7 @@ static int load(second_log *g, const char *path, uint64_t number)
 /* Plays the rules through, for the files that were taken in: a log, or a single one. */
 static int judge(second_log *out, int single)
 {
+    if (!out->files && !(out->files = calloc(1, sizeof *out->files))) abort();
     for (size_t i = 0; i < out->n_files; i++) prepare(out, &out->files[i]);
     if (!single) prepare_by_others(out);
     if (refuse_versions(out) != 0) return -1;
@@ -1171,6 +1173,7 @@ int second_read_memory(const second_source *sources, size_t n, int single, secon
 void second_free(second_log *log)
 {
     for (size_t i = 0; i < log->n_files; i++) free(log->files[i].frames);
+    for (int i = 0; log->slots && i < 2; i++) free(log->slots[i].frames);
     for (size_t i = 0; i < log->n_memory; i++) free(log->memory[i]);
     free(log->files);
     free(log->memory);

@@ -264,7 +264,7 @@ static bool take_in(linker *l)
     if (!find_twins(l)) return false;
     sort_keys(l);
     call_all(l);
-    qsort(row->facts, row->count, sizeof *row->facts, by_number);
+    if (row->count) qsort(row->facts, row->count, sizeof *row->facts, by_number);
     sort_keys(l);
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
