@@ -1,11 +1,12 @@
 /*
  * tools/fsck.c: u9fsck: is a log whole, what is lost and why, and saving the rest.
  *
- * Reads only; --salvage writes a new log beside it and never touches what is there; --repair --accept-loss gives up
- * what the log's mark promises and is not there. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1 repaired,
- * 4 damage is left, 8 operational error, 16 usage, 32 cancelled; bits add up. Of --mark: 1 no longer provable, 3 less
- * is kept than then, each only of a log without damage. Damage and summary are results and go to standard output, a line (or JSON
- * object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second one kills.
+ * Reads only; --salvage writes a new log beside it and never touches what is there; --repair --accept-loss gives
+ * up what the log's mark promises and is not there. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1
+ * repaired, 4 damage is left, 8 operational error, 16 usage, 32 cancelled; bits add up. Of --mark: 1 no longer
+ * provable, 3 less is kept than then, each only of a log without damage. Damage and summary are results and go to
+ * standard output, a line (or JSON object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second
+ * one kills.
  */
 #include "tools/damage.h"
 #include "tools/json.h"

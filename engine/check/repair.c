@@ -80,7 +80,8 @@ static u9_err find_rest(repair *r)
     if (r->plan.before_segment == 0)
         return u9i_fault(r->fault, U9_ABSENT, U9I_AT(.path = r->path, .rule = "M-9"),
                          "nothing is left of the log but its mark: there is no end to go on from");
-    assert(!r->plan.goes_on && r->plan.number > loss->mark.segment);
+    if (r->plan.goes_on || r->plan.number <= loss->mark.segment) /* somebody without the lock was at it */
+        return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "M-9"), "the log changed meanwhile");
     loss->next_ordinal = r->plan.end.ordinal;
     loss->lost = loss->mark.ordinal > loss->next_ordinal ? loss->mark.ordinal - loss->next_ordinal : 0;
     return U9_OK;
@@ -197,7 +198,8 @@ u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out
     u9i_env *env;
     u9_log *log;
     if (path == NULL || out == NULL || out->size != sizeof *out)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or out->size is not sizeof(u9_loss)");
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),
+                         "an argument is NULL, or out->size is not sizeof(u9_loss)");
     u9_err err = u9_log_open(path, &reading, &log, fault); /* or there is no log */
     if (err == U9_OK) err = u9_log_close(log, fault);
     if (err == U9_OK) err = u9i_env_choose(io, &env, fault);

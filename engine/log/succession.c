@@ -383,7 +383,8 @@ static bool read_seals(linker *l)
         f->sealed_before = sealed != NULL;
         sealed = f->has_end && f->end.kind == U9I_END_SEALING ? f : NULL;
     }
-    return sealed == NULL || row->accepts || add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
+    return sealed == NULL || row->accepts ||
+           add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
 }
 
 /* (7) (8) The mark's segment is not there: the row should have it. */

@@ -140,8 +140,9 @@ static u9_err take_field_value(reading *r, const struct field *f, uint8_t *out)
     size_t at = r->next, size = take_field(r);
     uint64_t number;
     if (at >= r->size) return refuse_word(r, at, f->name, "is not there: the line was cut");
-    if (f->hex)
-        return take_hex(r->line + at, size, out) ? U9_OK : refuse_word(r, at, f->name, "is not 32 lower-case hex digits");
+    if (f->hex && !take_hex(r->line + at, size, out))
+        return refuse_word(r, at, f->name, "is not 32 lower-case hex digits");
+    if (f->hex) return U9_OK;
     if (!take_number(r->line + at, size, &number))
         return refuse_word(r, at, f->name, "is not a decimal number below 2^64 without zeros in front");
     memcpy(out, &number, sizeof number);
