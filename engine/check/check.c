@@ -11,9 +11,17 @@
 
 enum { PROGRESS_US = 50000 }; /* at most so often it is told */
 
-/* A host built with an earlier version has a shorter u9_check_options: what is not there is zero. */
-#define CHECK_OPTIONS_FIRST offsetof(u9_check_options, io)
-#define REPORT_FIRST offsetof(u9_report, mark)
+/* A host built with an earlier version has shorter structs: what is not there is zero. */
+static bool is_options_size(size_t size)
+{
+    return size == sizeof(u9_check_options) || size == offsetof(u9_check_options, io) ||
+           size == offsetof(u9_check_options, mark);
+}
+
+static bool is_report_size(size_t size)
+{
+    return size == sizeof(u9_report) || size == offsetof(u9_report, mark) || size == offsetof(u9_report, line);
+}
 
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
 {
@@ -176,13 +184,7 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 
 const char *u9i_check_io(const u9_check_options *options)
 {
-    return options && options->size > CHECK_OPTIONS_FIRST ? options->io : NULL;
-}
-
-/* [first, last] are the sizes that a struct of the caller had in one version or another. */
-static bool fits(size_t size, size_t first, size_t last)
-{
-    return size >= first && size <= last;
+    return options && options->size > offsetof(u9_check_options, io) ? options->io : NULL;
 }
 
 u9_err u9i_check_source(u9i_source *source, u9_log *out, const u9_check_options *options, u9_report *report,
@@ -205,7 +207,7 @@ u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *opti
                      u9_report *report, uint64_t *saved, u9_fault *fault)
 {
     if (path == NULL || report == NULL ||
-        (options && !fits(options->size, CHECK_OPTIONS_FIRST, sizeof *options)))
+        (options && !is_options_size(options->size)))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL, or options.size "
                                                               "is not sizeof(u9_check_options)");
     /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
@@ -213,7 +215,7 @@ u9_err u9i_check_log(const char *path, u9_log *out, const u9_check_options *opti
     u9_log *log;
     u9_err err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
-    if (fits(report->size, REPORT_FIRST, sizeof *report))
+    if (is_report_size(report->size))
         err = u9i_check_source(&log->source, out, options, report, saved, fault);
     else
         err = u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "report.size is not sizeof(u9_report)");

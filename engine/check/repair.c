@@ -10,6 +10,7 @@
 #include "engine/check/repair.h"
 
 #include "engine/check/checker.h"
+#include "engine/log/handle.h"
 #include "engine/log/resume.h"
 #include "engine/os/process.h"
 #include "engine/write/writer.h"
@@ -23,7 +24,7 @@ enum { KEPT_MAX = 10000 }; /* old marks that are kept beside a log */
 
 typedef struct repair {
     const char *path;
-    u9i_source source;
+    u9i_source *source; /* borrows: of a handle that reads, whose directory is locked */
     u9_loss *loss;
     u9_fault *fault;
     unsigned told;    /* damages that giving up would end */
@@ -40,7 +41,7 @@ static u9_err fail_repair(const repair *r, int sys, const char *what)
 
 static u9_err lock_log(repair *r)
 {
-    int sys = u9i_dir_lock(r->source.dir);
+    int sys = u9i_dir_lock(r->source->dir);
     if (sys == -EWOULDBLOCK)
         return u9i_fault(r->fault, U9_LOCKED, U9I_AT(.path = r->path, .rule = "W-1"), "another writer has the log");
     return sys ? fail_repair(r, sys, "lock the log") : U9_OK;
@@ -57,14 +58,14 @@ static void note_loss(void *ctx, const u9_damage *d)
 static u9_err look_at_mark(repair *r)
 {
     u9i_catalog *catalog;
-    u9_err err = u9i_source_catalog(&r->source, &catalog, r->fault);
+    u9_err err = u9i_source_catalog(r->source, &catalog, r->fault);
     if (err != U9_OK) return err;
-    err = u9i_mark_of(&r->source, catalog, &r->loss->mark, r->fault);
+    err = u9i_mark_of(r->source, catalog, &r->loss->mark, r->fault);
     u9i_catalog_unref(catalog);
     if (err != U9_OK) return err;
     u9_report report = {.size = sizeof report};
     u9_check_options o = {.size = sizeof o, .on_damage = note_loss, .ctx = r, .mark = &r->loss->mark};
-    err = u9i_check_source(&r->source, NULL, &o, &report, NULL, r->fault);
+    err = u9i_check_source(r->source, NULL, &o, &report, NULL, r->fault);
     if (err == U9_OK)
         r->loss->state = report.line == U9_LINE_MET ? U9_LOSS_NONE : r->told > 0 ? U9_LOSS_FOUND : U9_LOSS_DAMAGE;
     return err;
@@ -74,8 +75,8 @@ static u9_err look_at_mark(repair *r)
 static u9_err find_rest(repair *r)
 {
     u9_loss *loss = r->loss;
-    u9i_source_accept(&r->source);
-    u9_err err = u9i_resume_find(&r->plan, &r->source, 0, NULL, NULL, r->fault);
+    u9i_source_accept(r->source);
+    u9_err err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
     if (err != U9_OK) return err;
     if (r->plan.before_segment == 0)
         return u9i_fault(r->fault, U9_ABSENT, U9I_AT(.path = r->path, .rule = "M-9"),
@@ -93,7 +94,7 @@ static int make_beside(repair *r, u9i_file **file)
     int sys = -EEXIST;
     for (unsigned n = 1; sys == -EEXIST && n <= KEPT_MAX; n++) {
         snprintf(r->loss->kept, sizeof r->loss->kept, "%s.old-%u", u9i_mark_name, n);
-        sys = u9i_file_open(r->source.dir, r->loss->kept, U9I_OPEN_CREATE, file);
+        sys = u9i_file_open(r->source->dir, r->loss->kept, U9I_OPEN_CREATE, file);
     }
     return sys;
 }
@@ -102,7 +103,7 @@ static int read_old_mark(repair *r, uint8_t *bytes)
 {
     u9i_file *file;
     size_t got = 0;
-    int sys = u9i_file_open(r->source.dir, u9i_mark_name, U9I_OPEN_READ, &file);
+    int sys = u9i_file_open(r->source->dir, u9i_mark_name, U9I_OPEN_READ, &file);
     if (sys != 0) return sys;
     sys = u9i_file_read(file, 0, bytes, U9I_MARK_SIZE, &got);
     u9i_file_close(file);
@@ -143,7 +144,7 @@ static u9_err keep_beside(repair *r)
         sys = write_mark(file, bytes);
         u9i_file_close(file);
     }
-    if (sys == 0) sys = u9i_dir_sync(r->source.dir);
+    if (sys == 0) sys = u9i_dir_sync(r->source->dir);
     u9i_pages_free(bytes, U9I_MARK_SIZE);
     return sys ? fail_repair(r, sys, "keep a copy of the old mark") : U9_OK;
 }
@@ -163,11 +164,11 @@ static u9_err begin_anew(repair *r)
     u9_options o = {.size = sizeof o, .mode = U9_WRITE, .policy = U9_POLICY_COMMIT,
                     .generator = 1}; /* which a log of uid8 keys asks for: none is made */
     u9i_mark known;
-    int sys = u9i_mark_read(r->source.dir, &known);
+    int sys = u9i_mark_read(r->source->dir, &known);
     if (sys != 0) return fail_repair(r, sys, "read the log's mark");
-    u9_err err = u9i_writer_open(&r->writer, r->source.dir, r->path, &r->plan, &o, r->fault);
+    u9_err err = u9i_writer_open(&r->writer, r->source->dir, r->path, &r->plan, &o, r->fault);
     if (err != U9_OK) return err;
-    u9i_marker_init(&r->marker, r->source.dir, r->path, &known, r->plan.log);
+    u9i_marker_init(&r->marker, r->source->dir, r->path, &known, r->plan.log);
     err = u9i_writer_create(&r->writer, r->fault);
     if (err == U9_OK) err = mark_session(r);
     if (err == U9_OK) {
@@ -195,21 +196,18 @@ u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out
     u9_loss loss = {.size = sizeof loss};
     repair r = {.path = path, .loss = &loss, .fault = fault};
     u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
-    u9i_env *env;
     u9_log *log;
     if (path == NULL || out == NULL || out->size != sizeof *out)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),
                          "an argument is NULL, or out->size is not sizeof(u9_loss)");
-    u9_err err = u9_log_open(path, &reading, &log, fault); /* or there is no log */
-    if (err == U9_OK) err = u9_log_close(log, fault);
-    if (err == U9_OK) err = u9i_env_choose(io, &env, fault);
-    if (err == U9_OK) err = u9i_source_open(&r.source, env, path, false, fault);
+    u9_err err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
+    r.source = &log->source;
     err = lock_log(&r);
     if (err == U9_OK) err = look_at_mark(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND) err = find_rest(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND && accept) err = give_up(&r);
-    u9i_source_close(&r.source);
+    (void)u9_log_close(log, NULL);
     if (err == U9_OK) *out = loss;
     return err;
 }

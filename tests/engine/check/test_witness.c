@@ -370,7 +370,6 @@ START_TEST(a_host_of_an_earlier_version_asks_for_no_proof)
     ck_assert_int_eq(u9_check(at("log"), &o, &r, NULL), U9_OK);
     ck_assert_uint_eq(r.mark_ordinal, 5);
     ck_assert_int_eq(r.line, U9_LINE_GONE);
-    o.size++;
     o.size = sizeof o + 8;
     ck_assert_int_eq(u9_check(at("log"), &o, &r, NULL), U9_ARG);
 }
