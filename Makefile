@@ -45,7 +45,7 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(addprefix tools/,fsck.c damage.c json.c key.c progress.c text.c tool.c)
+fsck_src := $(addprefix tools/,fsck.c damage.c json.c key.c mark.c progress.c text.c tool.c)
 bench_src := $(wildcard bench/*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.

@@ -9,6 +9,7 @@
 #include <u9/idgen.h>
 #include <u9/key.h>
 #include <u9/log.h>
+#include <u9/mark.h>
 #include <u9/transit.h>
 #include <u9/value.h>
 #include <u9/value_diff.h>

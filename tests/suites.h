@@ -40,6 +40,7 @@
     X(body)    \
     X(control) \
     X(mark_slot) \
+    X(mark_line) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \
@@ -65,6 +66,8 @@
     X(damage)  \
     X(salvage) \
     X(salvage_reading) \
+    X(witness) \
+    X(repair)  \
     X(hostile) \
     X(parts) \
     X(plain) \

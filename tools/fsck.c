@@ -1,13 +1,16 @@
 /*
  * tools/fsck.c: u9fsck: is a log whole, what is lost and why, and saving the rest.
  *
- * Reads only; --salvage writes a new log beside it and never touches what is there. Exit status as
- * in fsck(8): 0 clean (a torn tail is clean), 4 damage is left, 8 operational error, 16 usage, 32
- * cancelled; bits add up. Damage and summary are results and go to standard output, a line (or JSON
- * object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second one kills.
+ * Reads only; --salvage writes a new log beside it and never touches what is there; --repair --accept-loss gives
+ * up what the log's mark promises and is not there. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1
+ * repaired, 4 damage is left, 8 operational error, 16 usage, 32 cancelled; bits add up. Of --mark: 1 no longer
+ * provable, 3 less is kept than then, each only of a log without damage. Damage and summary are results and go to
+ * standard output, a line (or JSON object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second
+ * one kills.
  */
 #include "tools/damage.h"
 #include "tools/json.h"
+#include "tools/mark.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -22,11 +25,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CLEAN = 0, LEFT = 4, OPERATIONAL = 8, USAGE = 16, CANCELLED = 32 };
+enum { CLEAN = 0, CORRECTED = 1, UNPROVABLE = 1, LATER = 3, LEFT = 4, OPERATIONAL = 8, USAGE = 16, CANCELLED = 32 };
 
 struct fsck {
     const char *path;
     const char *salvage; /* NULL: check only */
+    const char *line;    /* the log is to meet this; NULL: nothing */
+    u9_mark mark;        /*   which says this */
+    int repair, accept;
     int json, quiet, verbose;
     int partial;         /* not 0: OUT.partial was there before */
     u9_output main;      /* what became OUT; its texts are gone */
@@ -170,6 +176,7 @@ static void put_summary(const struct fsck *f, const u9_report *r)
                r->beyond, tool_plural(r->beyond));
     putchar('\n');
     if (f->verbose) put_details(r);
+    if (f->line) tool_put_line(stdout, &f->mark, r);
 }
 
 static void put_salvaged(const struct fsck *f, const u9_report *r)
@@ -200,7 +207,20 @@ static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
         json = tool_json_with(json, "outputs", tool_json_number(r->outputs));
         json = tool_json_with(json, "gave_up", json_boolean(r->gave_up));
     }
+    if (f->line) {
+        json_object_set_new(json, "line", json_string(tool_line_name(r->line)));
+        json_object_set_new(json, "proven_from", tool_json_number(r->proven_from));
+        json_object_set_new(json, "proven_to", tool_json_number(r->line == U9_LINE_MET ? f->mark.ordinal : TOOL_NONE));
+    }
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
+}
+
+/* What the check says, and the line: damage before all. */
+static int status_of(const struct fsck *f, const u9_report *r)
+{
+    if (r->verdict >= U9_V_UNKNOWN) return LEFT;
+    if (r->line == U9_LINE_GONE) return UNPROVABLE;
+    return r->line == U9_LINE_MET && r->proven_from > f->mark.first_ordinal ? LATER : CLEAN;
 }
 
 /* OUT without the slashes it may end in: what stands before ".partial". */
@@ -254,7 +274,8 @@ static int run(struct fsck *f)
     u9_report report = {.size = sizeof report};
     uint64_t salvaged = 0;
     u9_check_options options = {.size = sizeof options, .on_damage = on_damage,
-                                .on_progress = on_progress, .ctx = f, .on_output = on_output};
+                                .on_progress = on_progress, .ctx = f, .on_output = on_output,
+                                .mark = f->line ? &f->mark : NULL};
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
     f->partial = f->salvage && has_partial(f);
@@ -271,17 +292,77 @@ static int run(struct fsck *f)
         put_summary(f, &report);
         if (f->salvage) put_salvaged(f, &report);
     }
-    return status | (report.verdict >= U9_V_UNKNOWN || f->unwritten > 0 ? LEFT : CLEAN);
+    return status | (f->unwritten > 0 ? LEFT : CLEAN) | status_of(f, &report);
 }
 
-enum { SALVAGE = 256, REPAIR, CARVE };
+static const char *const losses[] = {
+    [U9_LOSS_NONE] = "none", [U9_LOSS_FOUND] = "found", [U9_LOSS_ACCEPTED] = "accepted", [U9_LOSS_DAMAGE] = "damage",
+};
+
+static void put_loss(const struct fsck *f, const u9_loss *l)
+{
+    char when[48];
+    int done = l->state == U9_LOSS_ACCEPTED;
+    printf("%s: ", f->path);
+    if (l->state == U9_LOSS_NONE) puts("meets its mark: there is no loss to accept");
+    if (l->state == U9_LOSS_DAMAGE)
+        puts("the place of its mark is damaged, and the log goes on behind it: there is no loss to accept");
+    if (l->state != U9_LOSS_FOUND && !done) return;
+    printf(done ? "given up " : "--accept-loss would give up ");
+    if (l->lost > 0)
+        printf("%" PRIu64 " record%s from %" PRIu64 " on,", l->lost, tool_plural(l->lost), l->next_ordinal);
+    else
+        printf("the history");
+    printf(" which its mark of %s promised; the log %s at record %" PRIu64, tool_time_text(l->mark.time_us, when),
+           done ? "goes on" : "would go on", l->next_ordinal);
+    if (done) printf(" in segment %" PRIu64 "; the old mark is kept as %s/%s", l->segment, f->path, l->kept);
+    putchar('\n');
+}
+
+static int put_json_loss(const struct fsck *f, const u9_loss *l)
+{
+    json_t *json = tool_json_mark("repair", f->path, &l->mark);
+    int done = l->state == U9_LOSS_ACCEPTED, found = done || l->state == U9_LOSS_FOUND;
+    json_object_set_new(json, "state", json_string(losses[l->state]));
+    json_object_set_new(json, "next_ordinal", tool_json_number(found ? l->next_ordinal : TOOL_NONE));
+    json_object_set_new(json, "lost", tool_json_number(found ? l->lost : TOOL_NONE));
+    json_object_set_new(json, "new_segment", tool_json_number(done ? l->segment : TOOL_NONE));
+    json_object_set_new(json, "kept", done ? json_string(l->kept) : json_null());
+    return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
+}
+
+/* Gives up what the mark promises, if that was asked for, and checks what there is then. */
+static int run_repair(struct fsck *f)
+{
+    u9_fault fault;
+    u9_loss loss = {.size = sizeof loss};
+    int status = CLEAN;
+    u9_err err = u9_accept_loss(f->path, f->accept, NULL, &loss, &fault);
+    if (err == U9_ABSENT || err == U9_CORRUPT) {
+        tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
+    } else if (err != U9_OK) {
+        tool_fault(&fault);
+        return OPERATIONAL;
+    } else if (f->json) {
+        status = put_json_loss(f, &loss);
+    } else if (!f->quiet || loss.state == U9_LOSS_ACCEPTED) {
+        put_loss(f, &loss);
+    }
+    if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
+    return status | run(f);
+}
+
+enum { SALVAGE = 256, MARK, REPAIR, ACCEPT, CARVE };
 
 static const struct argp_option option_table[] = {
     {"salvage", SALVAGE, "OUT", 0, "Copy all records that are whole to a new log OUT", 0},
     {"json", 'j', 0, 0, "A JSON object for each damage, then one that sums up", 0},
     {"quiet", 'q', 0, 0, "Print damage only: no notes, no summary, no progress", 0},
     {"verbose", 'v', 0, 0, "Print more about a log", 0},
-    {"repair", REPAIR, 0, 0, "Not in this version", 1},
+    {"mark", MARK, "LINE|FILE", 0, "Prove that all up to LINE, which `u9 mark` printed (or FILE holds; - is standard "
+     "input), is what was there", 0},
+    {"repair", REPAIR, 0, 0, "Say what could be repaired: a log that is older than its mark", 0},
+    {"accept-loss", ACCEPT, 0, 0, "With --repair: give up for good what the mark of LOG promises and is not there", 0},
     {"carve", CARVE, "OUT", 0, "Not in this version", 1},
     {0},
 };
@@ -295,7 +376,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'j': f->json = 1; break;
     case 'q': f->quiet = 1; break;
     case 'v': f->verbose = 1; break;
-    case REPAIR: tool_usage("--repair is not in this version; --salvage saves what is whole");
+    case MARK: f->line = arg; break;
+    case REPAIR: f->repair = 1; break;
+    case ACCEPT: f->accept = 1; break;
     case CARVE: tool_usage("--carve is not in this version; --salvage saves what is whole");
     case ARGP_KEY_ARG:
         if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
@@ -304,6 +387,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (f->salvage && !*f->salvage) tool_usage("--salvage: OUT is empty");
+        if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
+        if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -315,9 +400,11 @@ int main(int argc, char **argv)
     static const struct argp parser = {
         option_table, parse, "LOG",
         "Checks every byte of LOG (a directory or one segment file): what is damaged, by which "
-        "rule, and which records are lost. Changes nothing.\v"
-        "Exit status: 0 clean (a torn tail, what a crash leaves, is clean), 4 damage is left, 8 "
-        "operational error, 16 wrong usage, 32 stopped by a signal. OUT gets its name when all "
+        "rule, and which records are lost. Changes nothing, but with --accept-loss.\v"
+        "Exit status: 0 clean (a torn tail, what a crash leaves, is clean), 1 repaired, 4 damage is left, 8 "
+        "operational error, 16 wrong usage, 32 stopped by a signal; bits add up. With --mark: 0 all is proven that was "
+        "kept then, 4 the log does not meet LINE or is damaged, 3 it does, but less is kept now, 1 its place was "
+        "trimmed, so it can no longer be proven. OUT gets its name when all "
         "of it is written and verified; until then it is OUT.partial, which the next run replaces. What does not go "
         "together with the log's row of segments (a copy that went on by itself, frames without a secret that have "
         "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ...",
@@ -328,7 +415,8 @@ int main(int argc, char **argv)
     argv[0] = name;
     tool_parse(&parser, argc, argv, &f);
     catch_signals();
-    int status = run(&f);
+    int status = f.line ? tool_mark_parse(f.line, &f.mark, OPERATIONAL) : CLEAN;
+    if (status == CLEAN) status = f.repair ? run_repair(&f) : run(&f);
     if (f.branches) fclose(f.branches);
     free(f.branch_lines);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;

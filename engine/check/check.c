@@ -2,6 +2,7 @@
  * engine/check/check.c: the verdict on a whole log. [R-1] to [R-9]
  */
 #include "engine/check/checker.h"
+#include "engine/check/repair.h"
 
 #include "engine/log/handle.h"
 
@@ -29,6 +30,7 @@ void u9i_checker_note(u9i_checker *c, const u9_damage *d)
         r->damages++;
         if (d->lost != U9_NOWHERE) r->lost += d->lost;
     }
+    u9i_witness_damage(&c->witness, d);
     if (c->options.on_damage) c->options.on_damage(c->options.ctx, d);
 }
 
@@ -116,22 +118,46 @@ static u9_err take_step(u9i_checker *c, u9i_step step, u9_fault *fault)
     return U9_OK;
 }
 
+/* What became of the line that the log was to meet. [M-8] `last`: the segment that was read last. */
+static void tell_line(u9i_checker *c, const u9i_segment *last)
+{
+    const u9i_catalog *catalog = c->reader.catalog;
+    u9_report *r = &c->report;
+    r->line = u9i_witness_state(&c->witness, catalog, c->source->dir->single[0] != 0);
+    r->proven_from = r->line == U9_LINE_MET ? c->witness.proven : U9_NOWHERE;
+    if (r->line != U9_LINE_UNMET && r->line != U9_LINE_FOREIGN) return;
+    char path[4400];
+    u9i_facts facts;
+    u9i_damage_site site;
+    size_t at = 0;
+    while (at < catalog->count && catalog->segments[at] != last) at++;
+    if (!u9i_witness_site(&c->witness, catalog, at, &c->reader.at, &facts, &site)) return;
+    u9_damage d = u9i_source_damage(c->source, &facts, &site, path, sizeof path);
+    u9i_checker_note(c, &d);
+}
+
 /* The steps of the reader, one after the other. */
 static u9_err run_check(u9i_checker *c, u9_fault *fault)
 {
+    u9i_reader *r = &c->reader;
+    u9i_segment *last = NULL;
     for (;;) {
         u9i_step step;
-        u9_err err = u9i_reader_step(&c->reader, &step, fault);
+        u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_OK && step == U9I_STEP_END) break;
+        if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
+        if (err == U9_OK && (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY)))
+            u9i_witness_frame(&c->witness, u9i_reader_facts(r), r->frame);
         if (err == U9_OK) err = take_step(c, step, fault);
         if (err == U9_OK) err = tell_progress(c, fault);
         if (err != U9_OK) return err;
     }
-    note_end(&c->report, &c->reader);
+    note_end(&c->report, r);
+    tell_line(c, last);
     return c->saved ? u9i_checker_save_branches(c, fault) : U9_OK;
 }
 
-static u9_mark_state state_of(const u9i_catalog *catalog)
+u9_mark_state u9i_mark_state_of(const u9i_catalog *catalog)
 {
     const u9i_mark *m = &catalog->mark;
     bool all;
@@ -141,7 +167,7 @@ static u9_mark_state state_of(const u9i_catalog *catalog)
 
 static void note_mark(u9_report *r, const u9i_catalog *catalog)
 {
-    r->mark = state_of(catalog);
+    r->mark = u9i_mark_state_of(catalog);
     if (r->mark != U9_MARK_COUNTS) return;
     const u9i_mark_record *mark = u9i_mark_promise(&catalog->mark);
     r->mark_segment = mark->segment;
@@ -172,6 +198,8 @@ static void tell_bad_slots(u9i_checker *c)
 static u9_err begin_check(u9i_checker *c, u9_fault *fault)
 {
     u9_report *r = &c->report;
+    r->proven_from = U9_NOWHERE;
+    c->witness.line = c->options.mark;
     u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
@@ -207,9 +235,9 @@ void u9i_checker_report(const u9i_checker *c, u9_report *out)
     out->size = size;
 }
 
-u9_err u9i_checker_run(u9i_checker *c, u9_log *log, u9_fault *fault)
+u9_err u9i_checker_run(u9i_checker *c, u9i_source *source, u9_fault *fault)
 {
-    c->source = &log->source;
+    c->source = source;
     u9_err err = begin_check(c, fault);
     if (err != U9_OK) return err;
     err = run_check(c, fault);
@@ -227,7 +255,7 @@ u9_err u9_check(const char *path, const u9_check_options *options, u9_report *re
     u9_log *log;
     err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;
-    err = u9i_checker_run(&c, log, fault);
+    err = u9i_checker_run(&c, &log->source, fault);
     u9i_checker_report(&c, report);
     (void)u9_log_close(log, NULL);
     return err;

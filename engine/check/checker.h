@@ -3,14 +3,15 @@
  * records appended to another.
  *
  * Room: engine/check
- * Sees: include format/base engine/os engine/segment engine/log engine/read
+ * Sees: include format/base engine/os engine/segment engine/log engine/read engine/write
  *
- * The room owns the verdict on a whole log, and salvage.
+ * The room owns the verdict on a whole log, the proof of a line, salvage, and giving up what is lost.
  */
 #ifndef U9I_CHECKER_H
 #define U9I_CHECKER_H
 
 #include "engine/check/saved.h"
+#include "engine/check/witness.h"
 #include "engine/read/reader.h"
 
 #include <u9/log.h>
@@ -20,6 +21,7 @@ typedef struct u9i_checker {
     u9_report report;
     u9i_source *source; /* borrows */
     u9i_reader reader;
+    u9i_witness witness;  /* of options->mark */
     uint64_t progress_us; /* when progress was last told */
     uint64_t bytes;       /* of all files */
     u9i_saved *saved;     /* salvage: the new logs; NULL: only checks */
@@ -31,8 +33,11 @@ U9_MUST_CHECK u9_err u9i_checker_init(u9i_checker *checker, const char *path,
                                       const u9_check_options *options, const u9_report *report,
                                       u9_fault *fault);
 
-/* Checks the log, and salvages it if checker->saved. Errors as u9_check, and what u9_log_append returns. */
-U9_MUST_CHECK u9_err u9i_checker_run(u9i_checker *checker, u9_log *log, u9_fault *fault);
+/*
+ * Checks what is open, and stays so, and salvages it if checker->saved. Errors as u9_check, and what u9_log_append
+ * returns.
+ */
+U9_MUST_CHECK u9_err u9i_checker_run(u9i_checker *checker, u9i_source *source, u9_fault *fault);
 
 /* Hands out the report, as far as the caller's goes. */
 void u9i_checker_report(const u9i_checker *checker, u9_report *out);

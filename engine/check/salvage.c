@@ -260,7 +260,7 @@ static u9_err salvage_into(u9i_checker *c, u9_log *source, u9i_saved *saved, u9_
 {
     c->saved = saved;
     u9_err err = choose_kind(source, saved->kind, fault);
-    if (err == U9_OK) err = u9i_checker_run(c, source, fault);
+    if (err == U9_OK) err = u9i_checker_run(c, &source->source, fault);
     if (err == U9_OK) err = u9i_saved_keep(saved, fault);
     if (err == U9_OK) tell_outputs(c);
     return err;

@@ -58,6 +58,15 @@ u9_err u9i_source_open(u9i_source *s, u9i_env *env, const char *path, bool creat
     return U9_OK;
 }
 
+void u9i_source_accept(u9i_source *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->accepts = true;
+    u9i_catalog_unref(s->current);
+    s->current = NULL;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void u9i_source_close(u9i_source *s)
 {
     u9i_catalog_unref(s->current);
@@ -620,6 +629,7 @@ static u9_err load_row(load *l)
         return u9i_fault(l->fault, err, U9I_AT(.path = l->source->path), "out of memory");
     l->row.eyes = &eyes;
     l->row.mark = u9i_mark_promise(&l->mark);
+    l->row.accepts = l->source->accepts;
     l->failed = U9_OK;
     err = probe_all(l);
     if (err == U9_OK) err = refuse_version(l);

@@ -69,6 +69,7 @@ typedef struct u9i_source {
     char *path;
     u9i_windows windows;
     bool mends;           /* set before the first catalog: see u9i_facts */
+    bool accepts; /* what is lost at the end of the row is given up: see u9i_source_accept */
     pthread_mutex_t lock; /* guards what follows */
     u9i_catalog *current; /* NULL: none yet */
 } u9i_source;
@@ -79,6 +80,13 @@ typedef struct u9i_source {
  */
 U9_MUST_CHECK u9_err u9i_source_open(u9i_source *source, u9i_env *env, const char *path, bool create,
                                      u9_fault *fault);
+/*
+ * From now on catalogs go as if the mark promised nothing, nor a seal in the last segment that the next one is
+ * there: the log's id and a spare secret it gives all the same, and numbers go on above it. [M-9] Nobody holds a
+ * catalog.
+ */
+void u9i_source_accept(u9i_source *source);
+
 void u9i_source_close(u9i_source *source); /* all catalogs and windows are back */
 
 /*

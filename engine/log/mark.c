@@ -65,23 +65,6 @@ unsigned u9i_mark_bad_slots(const u9i_mark *m, bool *lost)
     return bad;
 }
 
-int u9i_mark_put_aside(u9i_dir *dir, const char *name)
-{
-    int err = u9i_dir_rename(dir, u9i_mark_name, name);
-    return err == 0 ? u9i_dir_sync(dir) : err == -ENOENT ? 0 : err;
-}
-
-bool u9i_mark_of_plan(const u9i_plan *plan, uint64_t now_us, u9i_mark_record *out)
-{
-    if (plan->before_segment == 0) return false;
-    *out = (u9i_mark_record){.first_ordinal = plan->first_ordinal, .segment = plan->before_segment,
-                             .end = plan->end, .time_us = now_us};
-    memcpy(out->log, plan->log, sizeof out->log);
-    memcpy(out->boundary, plan->before.boundary, sizeof out->boundary);
-    memcpy(out->secret, plan->before.bytes, sizeof out->secret);
-    return true;
-}
-
 static void marker_check(const u9i_marker *m)
 {
     assert(m->slot < U9I_MARK_SLOTS && m->known.counts < U9I_MARK_SLOTS);

@@ -16,7 +16,6 @@
 #define U9I_MARK_H
 
 #include "engine/os/env.h"
-#include "engine/write/plan.h"
 #include "format/frame/mark.h"
 
 /* What there is of a mark. */
@@ -38,15 +37,6 @@ const u9i_mark_record *u9i_mark_promise(const u9i_mark *mark);
 
 /* Bad slots; if no other one is valid, *lost is set. */
 unsigned u9i_mark_bad_slots(const u9i_mark *mark, bool *lost);
-
-/*
- * Gives the mark of a locked log another name, durably; fine if there is none. For a state that was put back on
- * purpose: what is there is found without it then (u9i_resume_find), and marked (u9i_mark_of_plan) by a new one.
- */
-int u9i_mark_put_aside(u9i_dir *dir, const char *name);
-
-/* The end that a plan found, as a mark. False: the plan is for a log that is new. */
-bool u9i_mark_of_plan(const u9i_plan *plan, uint64_t now_us, u9i_mark_record *out);
 
 typedef enum u9i_marker_stage { U9I_MARKER_IDLE, U9I_MARKER_WRITING, U9I_MARKER_SYNCING } u9i_marker_stage;
 

@@ -242,6 +242,28 @@ static u9_err take_unclosed(const search *s, u9i_plan *p, size_t i, bool *found)
     return U9_OK;
 }
 
+/* The data end of a sealed segment whose successor is given up: what the seal says of it, if that is there. [M-9] */
+static u9_err take_sealed(const search *s, u9i_plan *p, u9i_segment *segment, bool *found)
+{
+    const u9i_facts *f = &segment->facts;
+    u9i_iterator it;
+    u9i_step step = U9I_STEP_FRAME;
+    u9_err err = u9i_source_iterate(s->source, segment, NULL, false, &it, s->fault);
+    if (err != U9_OK) return err;
+    while (err == U9_OK && step != U9I_STEP_END && !*found) {
+        err = u9i_iterator_step(&it, &step);
+        if (err != U9_OK || step != U9I_STEP_FRAME || it.frame.end != f->end.data_end) continue;
+        p->end = (u9i_position){.offset = it.frame.end, .ordinal = it.frame.trailer.ordinal + it.frame.trailer.count};
+        memcpy(p->end.chain, it.frame.sha, sizeof p->end.chain);
+        p->tail = U9I_TAIL_ROLLED;
+        p->time_us = f->end_frame.trailer.time_us;
+        *found = true;
+    }
+    if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
+    u9i_iterator_close(&it);
+    return err;
+}
+
 /*
  * True if the file stands under its number, and no creation that was cut short stands above it: should that one
  * come back whole, it must find a session that leaves it out. [L-3]
@@ -264,10 +286,11 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     if (is_passed(f)) return U9_OK;
     if (is_closed(f)) {
         *found = true;
-        bool goes_on = is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
+        bool goes_on = !s->source->accepts && is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
         err = take_closed(s, p, segment, goes_on);
     } else {
-        err = take_unclosed(s, p, i, found);
+        if (s->source->accepts && f->has_end && f->end.kind == U9I_END_SEALING) err = take_sealed(s, p, segment, found);
+        if (err == U9_OK && !*found) err = take_unclosed(s, p, i, found);
     }
     if (!*found) return err;
     p->before_segment = f->number;

@@ -222,7 +222,7 @@ static void call_all(linker *l)
     u9i_row *row = l->row;
     for (size_t i = 0; i < l->naming; i++)
         call(l, l->by_named[i].key, row->facts[l->by_named[i].index].open.before_segment);
-    if (row->mark == NULL) return;
+    if (row->mark == NULL || row->accepts) return;
     call(l, row->mark->boundary, row->mark->segment);
     size_t i = with_boundary(l, row->mark->boundary);
     if (i == NONE) return;
@@ -333,7 +333,7 @@ static void find_tip(linker *l)
     u9i_row *row = l->row;
     size_t highest = row->count ? l->below[row->count - 1] : NONE;
     l->tip = highest;
-    if (row->mark == NULL || highest == NONE) return;
+    if (row->mark == NULL || row->accepts || highest == NONE) return;
     for (size_t k = 0; k < row->count; k++) l->passes[k] = belongs(&row->facts[k]) && passes_mark(l, k);
     for (size_t k = row->count; k > 0; k--) {
         if (!belongs(&row->facts[k - 1]) || l->passes[k - 1]) continue;
@@ -397,7 +397,8 @@ static bool read_seals(linker *l)
         f->sealed_before = sealed != NULL;
         sealed = f->has_end && f->end.kind == U9I_END_SEALING ? f : NULL;
     }
-    return sealed == NULL || add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
+    return sealed == NULL || row->accepts ||
+           add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
 }
 
 /* (7) (8) The mark's segment is not there: the row should have it. */
@@ -405,7 +406,7 @@ static bool miss_marked(linker *l)
 {
     u9i_row *row = l->row;
     const u9i_mark_record *mark = row->mark;
-    if (mark == NULL || with_boundary(l, mark->boundary) != NONE) return true;
+    if (mark == NULL || row->accepts || with_boundary(l, mark->boundary) != NONE) return true;
     size_t lowest = 0, before = 0;
     while (lowest < row->count && !l->served[lowest]) lowest++;
     if (lowest < row->count && mark->segment < row->facts[lowest].number &&

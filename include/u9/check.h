@@ -10,6 +10,7 @@
 #define U9_CHECK_H
 
 #include <u9/err.h>
+#include <u9/mark.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +87,15 @@ typedef enum u9_mark_state {
     U9_MARK_DAMAGED   /* nothing: no slot of its mark can be read */
 } u9_mark_state;
 
+/* What became of a line that a log was checked against: u9_check_options.mark (SPEC.md, M-8). */
+typedef enum u9_line_state {
+    U9_LINE_NONE = 0, /* there was none */
+    U9_LINE_MET,      /* a frame of the log ends there, and hashes of all before it lead to that */
+    U9_LINE_UNMET,    /* none does: the log was cut, damaged or rewritten. Told as damage, CORRUPT */
+    U9_LINE_FOREIGN,  /* it is of another log. The same */
+    U9_LINE_GONE      /* its segment is not kept: trimmed, or not the single file that was read. Proven is nothing */
+} u9_line_state;
+
 /* What a check found. Totals over all segments. */
 typedef struct u9_report {
     size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
@@ -122,7 +132,9 @@ typedef struct u9_report {
     uint64_t mark_offset;     /*   this offset in it, */
     uint64_t mark_ordinal;    /*   and in front of this record, */
     uint64_t mark_time_us;    /*   as was written then */
-} u9_report; /* an earlier version's, without what comes from `keyless` on, is taken as well */
+    u9_line_state line;       /* what became of options.mark; MET: */
+    uint64_t proven_from;     /*   the records from this ordinal on up to the line's are those that were there */
+} u9_report; /* an earlier version's, without what comes from `keyless` on, is taken as well, and filled as far as it goes */
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);
@@ -149,6 +161,7 @@ typedef struct u9_check_options {
     void *ctx;                /* first argument of all */
     const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
     u9_output_fn *on_output;  /* salvage; may be NULL */
+    const u9_mark *mark;      /* the log must meet it, whatever its own says; NULL: it is on its own */
 } u9_check_options;
 
 /*
@@ -186,6 +199,36 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
 U9_API U9_MUST_CHECK u9_err u9_salvage(const char *path, const char *out_path,
                                        const u9_check_options *options, u9_report *report,
                                        uint64_t *salvaged, u9_fault *fault);
+
+/* What giving up a loss came to. */
+typedef enum u9_loss_state {
+    U9_LOSS_NONE = 0, /* the log meets its mark: there is nothing to give up, nothing was done */
+    U9_LOSS_FOUND,    /* it does not; nothing was done yet */
+    U9_LOSS_ACCEPTED, /* that was given up, durably: the log goes on as it is */
+    U9_LOSS_DAMAGE    /* the mark's place is damaged, but the log goes on behind it: nothing to give up, nothing done */
+} u9_loss_state;
+
+typedef struct u9_loss {
+    size_t size;           /* set by the caller: sizeof(u9_loss) */
+    u9_loss_state state;
+    u9_mark mark;          /* what the log's mark said, before */
+    uint64_t next_ordinal; /* FOUND, ACCEPTED: where the log goes on, */
+    uint64_t lost;         /*   records less than the mark promised; 0: it has as many or more, but others */
+    uint64_t segment;      /* ACCEPTED: number of the segment in which it goes on */
+    char kept[32];         /* ACCEPTED: the file in the log's directory that holds the old mark */
+} u9_loss;
+
+/*
+ * For who put an older state of a log back on purpose: gives up what its mark promises and is not there, so that the
+ * log is whole as it is, and sessions go on behind its end, in a new segment. The old mark is kept beside. With
+ * `accept` 0 it only says what would be given up. Takes the lock that writers take. After a failure or a crash the
+ * loss is told as before, or given up: nothing between. `io` as u9_options.io.
+ * Errors: U9_ABSENT (no mark counts, and the fault says why; or nothing of the log is left to go on from), U9_LOCKED (a
+ * writer is at work), U9_CORRUPT (the log is broken or forked for another reason: salvage helps), what u9_check returns,
+ * and U9_IO. Thread-safe. [M-9]
+ */
+U9_API U9_MUST_CHECK u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out,
+                                           u9_fault *fault);
 
 #ifdef __cplusplus
 }

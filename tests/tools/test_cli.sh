@@ -111,7 +111,6 @@ help_and_usage() {
     mistake 2 'u9 info: no LOG' 'info without a log' "$u9" info
     mistake 16 'u9fsck: no LOG' 'u9fsck without a log' "$fsck"
     mistake 16 'u9fsck: .*--dance' 'u9fsck with an unknown option' "$fsck" --dance
-    mistake 16 '--repair is not in this version' 'u9fsck --repair' "$fsck" --repair x
     mistake 16 '--carve is not in this version' 'u9fsck --carve' "$fsck" --carve y x
     mistake 1 '--reverse is not in this version' 'cat --reverse' "$u9" cat --reverse x
     mistake 1 '--follow is not in this version' 'cat --follow' "$u9" cat --follow x

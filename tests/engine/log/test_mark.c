@@ -3,7 +3,6 @@
  * it tells of a log that was cut, emptied, put back, rewritten or copied, and when it promises nothing. [M-1] to [M-6]
  */
 #include "engine/log/mark.h"
-#include "engine/log/resume.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -831,35 +830,6 @@ START_TEST(an_earlier_hosts_report_is_filled_as_far_as_it_goes)
 }
 END_TEST
 
-START_TEST(an_older_state_put_back_on_purpose_is_marked_as_it_is) /* [M-4] */
-{
-    (void)make_two_states(at("log"), at("older"));
-    copy_one(at("log"), at("older"), ".mark");
-    expect_lost(at("older"), 20, 40);
-    u9i_source source;
-    u9i_plan plan;
-    u9i_mark none;
-    u9i_marker marker;
-    u9i_mark_record mark;
-    ck_assert_int_eq(u9i_source_open(&source, sim_env(), at("older"), false, NULL), U9_OK);
-    ck_assert_int_eq(u9i_dir_lock(source.dir), 0);
-    ck_assert_int_eq(u9i_mark_put_aside(source.dir, ".mark.before"), 0);
-    ck_assert_int_eq(u9i_resume_find(&plan, &source, SMALL, NULL, NULL, NULL), U9_OK);
-    ck_assert(u9i_mark_of_plan(&plan, 1, &mark));
-    ck_assert_int_eq(u9i_mark_read(source.dir, &none), 0);
-    u9i_marker_init(&marker, source.dir, at("older"), &none, plan.log);
-    ck_assert_int_eq(u9i_marker_write(&marker, &mark, NULL), U9_OK);
-    u9i_marker_release(&marker);
-    u9i_source_close(&source);
-    seen *s = look(at("older"));
-    ck_assert_uint_eq(s->count, 20);
-    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
-    ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
-    ck_assert_uint_eq(s->report.mark_ordinal, 20);
-    forget(s);
-}
-END_TEST
-
 START_TEST(what_stands_in_the_marks_place_and_is_no_file_is_no_mark) /* [M-1] */
 {
     session(at("log"), "r", 5, 2);
@@ -1016,7 +986,6 @@ Suite *suite_mark(void)
     tcase_add_test(t, a_slot_that_is_being_written_is_not_bad);
     tcase_add_test(t, a_slot_that_cannot_be_read_costs_the_slot_and_stops_writers);
     tcase_add_test(t, an_earlier_hosts_report_is_filled_as_far_as_it_goes);
-    tcase_add_test(t, an_older_state_put_back_on_purpose_is_marked_as_it_is);
     tcase_add_test(t, what_stands_in_the_marks_place_and_is_no_file_is_no_mark);
     tcase_add_test(t, a_write_of_the_mark_that_fails_changes_nothing_else);
     tcase_add_test(t, nor_does_one_of_which_half_arrives);

@@ -1,0 +1,215 @@
+/*
+ * engine/check/repair.c: giving up what a log's mark promises and is not there: u9_accept_loss. [M-9]
+ *
+ *     lock -> is the mark met? -> where the log goes on without it -> the old mark is kept beside
+ *          -> a segment of a higher number names that end, durably -> the mark names that segment
+ *
+ * The mark of a higher number counts from the moment that it is durable, and not before: so a crash leaves the log as
+ * it was, with a void segment and a copy of its mark at most, or as it should be. No slot is cleared for that.
+ */
+#include "engine/check/repair.h"
+
+#include "engine/check/checker.h"
+#include "engine/log/handle.h"
+#include "engine/log/resume.h"
+#include "engine/os/process.h"
+#include "engine/write/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEPT_MAX = 10000 }; /* old marks that are kept beside a log */
+
+typedef struct repair {
+    const char *path;
+    u9i_source *source; /* borrows: of a handle that reads, whose directory is locked */
+    u9_loss *loss;
+    u9_fault *fault;
+    unsigned told;    /* damages that giving up would end */
+    u9i_plan plan;
+    u9i_writer writer;
+    u9i_marker marker;
+} repair;
+
+static u9_err fail_repair(const repair *r, int sys, const char *what)
+{
+    return u9i_fault(r->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = r->path, .sys = -sys, .rule = "M-9"),
+                     "cannot %s", what);
+}
+
+static u9_err lock_log(repair *r)
+{
+    int sys = u9i_dir_lock(r->source->dir);
+    if (sys == -EWOULDBLOCK)
+        return u9i_fault(r->fault, U9_LOCKED, U9I_AT(.path = r->path, .rule = "W-1"), "another writer has the log");
+    return sys ? fail_repair(r, sys, "lock the log") : U9_OK;
+}
+
+/* The log's data end before the mark, or passed it otherwise. [M-4] */
+static void note_loss(void *ctx, const u9_damage *d)
+{
+    repair *r = ctx;
+    r->told += d->verdict == U9_V_CORRUPT && (d->reason == U9_R_MARK || d->reason == U9_R_FORK);
+}
+
+/* Whether the log meets its own mark, which is read for that as a line would be. */
+static u9_err look_at_mark(repair *r)
+{
+    u9i_catalog *catalog;
+    u9_err err = u9i_source_catalog(r->source, &catalog, r->fault);
+    if (err != U9_OK) return err;
+    err = u9i_mark_of(r->source, catalog, &r->loss->mark, r->fault);
+    u9i_catalog_unref(catalog);
+    if (err != U9_OK) return err;
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .on_damage = note_loss, .ctx = r, .mark = &r->loss->mark};
+    u9i_checker c;
+    err = u9i_checker_init(&c, r->path, &o, &report, r->fault);
+    if (err == U9_OK) err = u9i_checker_run(&c, r->source, r->fault);
+    if (err == U9_OK)
+        r->loss->state = c.report.line == U9_LINE_MET ? U9_LOSS_NONE : r->told > 0 ? U9_LOSS_FOUND : U9_LOSS_DAMAGE;
+    return err;
+}
+
+/* Where the log goes on without what its mark promises. That is durable then. */
+static u9_err find_rest(repair *r)
+{
+    u9_loss *loss = r->loss;
+    u9i_source_accept(r->source);
+    u9_err err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
+    if (err != U9_OK) return err;
+    if (r->plan.before_segment == 0)
+        return u9i_fault(r->fault, U9_ABSENT, U9I_AT(.path = r->path, .rule = "M-9"),
+                         "nothing is left of the log but its mark: there is no end to go on from");
+    if (r->plan.goes_on || r->plan.number <= loss->mark.segment) /* somebody without the lock was at it */
+        return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "M-9"), "the log changed meanwhile");
+    loss->next_ordinal = r->plan.end.ordinal;
+    loss->lost = loss->mark.ordinal > loss->next_ordinal ? loss->mark.ordinal - loss->next_ordinal : 0;
+    return U9_OK;
+}
+
+/* The first name that no old mark has. */
+static int make_beside(repair *r, u9i_file **file)
+{
+    int sys = -EEXIST;
+    for (unsigned n = 1; sys == -EEXIST && n <= KEPT_MAX; n++) {
+        snprintf(r->loss->kept, sizeof r->loss->kept, "%s.old-%u", u9i_mark_name, n);
+        sys = u9i_file_open(r->source->dir, r->loss->kept, U9I_OPEN_CREATE, file);
+    }
+    return sys;
+}
+
+static int read_old_mark(repair *r, uint8_t *bytes)
+{
+    u9i_file *file;
+    size_t got = 0;
+    int sys = u9i_file_open(r->source->dir, u9i_mark_name, U9I_OPEN_READ, &file);
+    if (sys != 0) return sys;
+    sys = u9i_file_read(file, 0, bytes, U9I_MARK_SIZE, &got);
+    u9i_file_close(file);
+    return sys;
+}
+
+/* One operation on a queue, to its end. */
+static int do_op(u9i_queue *queue, const u9i_op *op)
+{
+    u9i_completion c = {.result = 0};
+    int n, sys = u9i_queue_submit(queue, op, 1);
+    if (sys != 0) return sys;
+    do n = u9i_queue_wait(queue, &c, 1, U9I_FOREVER);
+    while (n == 0);
+    return n < 0 ? n : c.result < 0 ? (int)c.result : 0;
+}
+
+static int write_mark(u9i_file *file, uint8_t *bytes)
+{
+    u9i_queue *queue;
+    int sys = u9i_queue_open(file->env, NULL, 0, 0, &queue);
+    if (sys != 0) return sys;
+    sys = do_op(queue, &(u9i_op){.kind = U9I_OP_WRITE, .file = file, .buf = bytes, .n = U9I_MARK_SIZE});
+    if (sys == 0) sys = do_op(queue, &(u9i_op){.kind = U9I_OP_SYNC, .file = file});
+    u9i_queue_close(queue);
+    return sys;
+}
+
+/* The old mark is told to whoever looks for it, whatever comes of the new one. */
+static u9_err keep_beside(repair *r)
+{
+    uint8_t *bytes = u9i_pages(U9I_MARK_SIZE); /* zeros */
+    u9i_file *file;
+    if (bytes == NULL) return fail_repair(r, -ENOMEM, "keep the old mark");
+    int sys = read_old_mark(r, bytes);
+    if (sys == 0) sys = make_beside(r, &file);
+    if (sys == 0) {
+        sys = write_mark(file, bytes);
+        u9i_file_close(file);
+    }
+    if (sys == 0) sys = u9i_dir_sync(r->source->dir);
+    u9i_pages_free(bytes, U9I_MARK_SIZE);
+    return sys ? fail_repair(r, sys, "keep a copy of the old mark") : U9_OK;
+}
+
+/* Marks what the session has made durable. */
+static u9_err mark_session(repair *r)
+{
+    u9i_mark_record mark;
+    bool durable = u9i_writer_mark(&r->writer, &mark);
+    assert(durable && mark.segment > r->loss->mark.segment);
+    return u9i_marker_write(&r->marker, &mark, r->fault);
+}
+
+/* A session of its own, which only says where the log goes on. */
+static u9_err begin_anew(repair *r)
+{
+    u9_options o = {.size = sizeof o, .mode = U9_WRITE, .policy = U9_POLICY_COMMIT,
+                    .generator = 1}; /* which a log of uid8 keys asks for: none is made */
+    u9i_mark known;
+    int sys = u9i_mark_read(r->source->dir, &known);
+    if (sys != 0) return fail_repair(r, sys, "read the log's mark");
+    u9_err err = u9i_writer_open(&r->writer, r->source->dir, r->path, &r->plan, &o, r->fault);
+    if (err != U9_OK) return err;
+    u9i_marker_init(&r->marker, r->source->dir, r->path, &known, r->plan.log);
+    err = u9i_writer_create(&r->writer, r->fault);
+    if (err == U9_OK) err = mark_session(r);
+    if (err == U9_OK) {
+        err = u9i_writer_close(&r->writer, r->fault);
+        if (err == U9_OK) err = mark_session(r);
+    } else {
+        u9i_writer_release(&r->writer);
+    }
+    u9i_marker_release(&r->marker);
+    return err;
+}
+
+static u9_err give_up(repair *r)
+{
+    u9_err err = keep_beside(r);
+    if (err == U9_OK) err = begin_anew(r);
+    if (err != U9_OK) return err;
+    r->loss->segment = r->plan.number;
+    r->loss->state = U9_LOSS_ACCEPTED;
+    return U9_OK;
+}
+
+u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out, u9_fault *fault)
+{
+    u9_loss loss = {.size = sizeof loss};
+    repair r = {.path = path, .loss = &loss, .fault = fault};
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
+    u9_log *log;
+    if (path == NULL || out == NULL || out->size != sizeof *out)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),
+                         "an argument is NULL, or out->size is not sizeof(u9_loss)");
+    u9_err err = u9_log_open(path, &reading, &log, fault);
+    if (err != U9_OK) return err;
+    r.source = &log->source;
+    err = lock_log(&r);
+    if (err == U9_OK) err = look_at_mark(&r);
+    if (err == U9_OK && loss.state == U9_LOSS_FOUND) err = find_rest(&r);
+    if (err == U9_OK && loss.state == U9_LOSS_FOUND && accept) err = give_up(&r);
+    (void)u9_log_close(log, NULL);
+    if (err == U9_OK) *out = loss;
+    return err;
+}
