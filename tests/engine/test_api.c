@@ -132,7 +132,7 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
     session(log, "a", 3, 0);
     for (o.size = 0; o.size < sizeof o + 8; o.size++) {
         bool earlier = o.size == offsetof(u9_check_options, io); /* it is not there */
-        bool one = o.size == sizeof o || o.size == offsetof(u9_check_options, mark);
+        bool one = o.size == sizeof o || o.size == offsetof(u9_check_options, on_output);
         u9_err err = u9_check(log, &o, &report, &fault);
         ck_assert_int_eq(err, earlier ? U9_OK : U9_ARG);
         if (!earlier) ck_assert_ptr_nonnull(strstr(fault.text, one ? "carrier pigeon" : "options.size"));

@@ -556,7 +556,6 @@ parts() {
 # The secret of an unclosed segment: two bytes of it. The mark has a copy; without that there is none. (F67)
 lost_secret() {
     cp -R torn unsigned.log
-    rm unsigned.log/.mark
     flip "$(segment unsigned.log)" 10
     flip "$(segment unsigned.log)" 11
     run "$u9" cat unsigned.log
