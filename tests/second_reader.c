@@ -254,7 +254,7 @@ static body_kind control(frame *f, const uint8_t *name, uint64_t elements)
             return BROKEN;
         if ((kind == OPEN && /* [C-3] */
              (num(f, 10) != f->ordinal || !same(f->f[11].at, f->chain) || num(f, 12) > 5 ||
-              !num(f, 3) || num(f, 6) > num(f, 3) || f->f[13].size > 532)) ||
+              !num(f, 3) || num(f, 6) > num(f, 3) || (num(f, 6) && num(f, 9) < 32) || f->f[13].size > 532)) ||
             (kind == END && num(f, 1) != 1 && num(f, 1) != 2) || (kind == PAGE && !page_ok(f)))
             return BROKEN;
         return kind;

@@ -272,6 +272,7 @@ u9_err u9i_open_record_decode(const uint8_t *body, size_t size, u9i_open_record 
     r.kind = take_text(&in, U9I_KIND_MAX);
     leave_tuple(&in, more);
     if (tail > U9I_TAIL_CORRUPT || r.segment == 0 || r.before_segment > r.segment) in.failed = true;
+    if (r.before_segment != 0 && r.end.offset < U9I_DISK_HEADER_SIZE) in.failed = true;
     if (!in.failed) {
         r.tail = (u9i_tail)tail;
         *out = r;

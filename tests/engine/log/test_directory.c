@@ -215,6 +215,33 @@ START_TEST(a_duplicated_segment_is_read_once)
 }
 END_TEST
 
+/* [C-3] No frame ends in a disk header: a u9open that says so is damaged, and names nothing. */
+START_TEST(an_end_within_the_disk_header_names_nothing)
+{
+    static const uint64_t ends[] = {0, 16, 31};
+    for (unsigned i = 0; i < 3; i++) {
+        forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+        (void)forge_records(&one, "r", 3);
+        (void)forge_promise(&one);
+        u9i_open_record open = forge_naming(2, &one, U9I_TAIL_TORN);
+        open.end.offset = ends[i];
+        forged_segment two = forge_with_open(2, 1, &open);
+        (void)forge_records(&two, "s", 2);
+        (void)forge_promise(&two);
+        forge_save(&one, at("log"));
+        forge_save(&two, at("log"));
+        seen *s = look(at("log"));
+        for (size_t k = 0; k < s->damage_count; k++) ck_assert_uint_le(s->damages[k].begin, s->damages[k].end);
+        ck_assert_uint_eq(s->count, 5);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_BODY), 1);
+        forget(s);
+        forge_free(&one);
+        forge_free(&two);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 /* [L-2] Of a copy that was cut the whole one counts, whatever their names. */
 START_TEST(of_duplicates_the_one_that_reads_furthest_counts)
 {
@@ -971,6 +998,7 @@ Suite *suite_directory(void)
     tcase_add_test(tc, swapped_segments_are_read_in_their_places);
     tcase_add_test(tc, a_renamed_segment_is_read_in_its_place);
     tcase_add_test(tc, a_duplicated_segment_is_read_once);
+    tcase_add_test(tc, an_end_within_the_disk_header_names_nothing);
     tcase_add_test(tc, of_duplicates_the_one_that_reads_furthest_counts);
     tcase_add_test(tc, a_segment_of_another_log_is_foreign);
     tcase_add_test(tc, the_log_is_what_most_segments_are_of);
