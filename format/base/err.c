@@ -39,7 +39,7 @@ const char *u9_verdict_name(u9_verdict verdict)
     return "?";
 }
 
-/* */
+/* */
 static const struct {
     const char *name, *rule, *text;
 } reasons[] = {

@@ -331,6 +331,28 @@ START_TEST(the_damaged_log_is_made_and_judged_as_it_is_told)
 }
 END_TEST
 
+/* */
+START_TEST(the_table_of_verdicts_has_every_reason)
+{
+    static char table[1 << 16], line[LINE_ROOM];
+    size_t size = 0;
+    FILE *file = fopen("SPEC.md", "r");
+    ck_assert_ptr_nonnull(file);
+    for (bool in = false; fgets(line, sizeof line, file);) {
+        in = in ? strncmp(line, "*Precedence*", 12) != 0 : strncmp(line, "**[R-15]**", 10) == 0;
+        if (!in || line[0] != '|') continue;
+        ck_assert_uint_lt(size + strlen(line), sizeof table);
+        size += (size_t)sprintf(table + size, "%s", line);
+    }
+    fclose(file);
+    for (int r = U9_R_NONE + 1; strcmp(u9_reason_name((u9_reason)r), "?") != 0; r++) {
+        char name[32];
+        snprintf(name, sizeof name, "`%s`", u9_reason_name((u9_reason)r));
+        ck_assert_msg(strstr(table, name) != NULL, "the table does not tell of %s", name);
+    }
+}
+END_TEST
+
 START_TEST(every_example_is_one_that_is_checked)
 {
     for (size_t i = 0; i < example_count; i++) {
@@ -442,6 +464,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_example_of_a_mark_is_a_slot_and_encoded_again);
     tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);
     tcase_add_test(t, the_damaged_log_is_made_and_judged_as_it_is_told);
+    tcase_add_test(t, the_table_of_verdicts_has_every_reason);
     tcase_add_test(t, every_example_is_one_that_is_checked);
     tcase_add_test(t, every_example_of_a_value_is_a_value);
     tcase_add_test(t, every_example_of_an_index_is_right_and_built_again);
