@@ -141,6 +141,7 @@ u9_err u9i_marker_make(u9i_marker *m, u9_fault *fault)
         err = make_mark(m);
         fresh = true;
     }
+    if (err == 0) err = u9i_file_lock(m->file); /* until the last of its writes has landed [W-1] */
     if (err == 0 && m->queue == NULL) err = u9i_queue_open(m->dir->env, NULL, 0, 0, &m->queue);
     if (err == 0 && m->block == NULL && (m->block = u9i_pages(U9I_BLOCK)) == NULL) err = -ENOMEM;
     if (err == 0) {

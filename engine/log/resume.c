@@ -53,6 +53,19 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
                      "cannot sync segment %s before going on behind it", name);
 }
 
+/* The same for the mark: what the session writes there must be the last. [W-1] That there is none is fine. */
+static u9_err settle_mark(u9i_source *source, u9_fault *fault)
+{
+    u9i_file *file;
+    int sys = u9i_file_open(source->dir, u9i_mark_name, U9I_OPEN_READ, &file);
+    if (sys != 0) return U9_OK; /* it is made, or refused, where it is needed */
+    sys = wait_landed(file);
+    u9i_file_close(file);
+    if (sys != -EWOULDBLOCK) return U9_OK;
+    return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = source->path, .rule = "W-1"),
+                     "a killed writer's last requests on its mark are still under way");
+}
+
 /* Nothing is appended beside records that were promised and are off the row, nor behind what cannot be read. */
 static u9_err refuse_segment(const search *s, const u9i_facts *f)
 {
@@ -377,7 +390,8 @@ u9_err u9i_resume_find(u9i_plan *p, u9i_source *source, uint64_t segment_size,
 {
     char settled[256] = "", relied[256];
     last_names last = {0};
-    u9_err err = name_last(source, &last, fault);
+    u9_err err = settle_mark(source, fault);
+    if (err == U9_OK) err = name_last(source, &last, fault);
     if (err == U9_OK && last.begun[0]) {
         err = settle(source, last.begun, fault);
         if (err == U9_OK) err = name_last(source, &last, fault); /* it may be the tip now */

@@ -210,6 +210,39 @@ START_TEST(a_successor_does_not_wait_forever) /* [W-1] */
 }
 END_TEST
 
+/* The successor's mark is not overwritten by an older one. [M-5] */
+START_TEST(a_mark_that_lands_late_does_not_take_back_what_the_successor_marked)
+{
+    const char *log = here();
+    unsigned waited = 0;
+    for (unsigned nth = 1; nth <= 8; nth++) {
+        sim_begin(nth);
+        sim_make_dir(at(""));
+        session(log, "first ", 2, 0);
+        sim_set_order(SIM_LATE);
+        u9_options o = writer_options();
+        u9_log *w = open_writer(log, &o);
+        append_text(w, "third");
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        sim_kill_at_write(nth);
+        for (unsigned i = 0; i < 100 && !sim_killed(); i++) sim_advance(SECOND / 20);
+        if (!sim_killed()) sim_kill();
+        (void)!u9_log_close(w, NULL);
+        waited += sim_late_writes();
+        sim_land(3 * SECOND);
+        session(log, "more ", 4, 0);
+        sim_land(0);
+        u9_report report = {.size = sizeof report};
+        u9_check_options c = {.size = sizeof c, .io = io_of(log)};
+        ck_assert_int_eq(u9_check(log, &c, &report, NULL), U9_OK);
+        ck_assert_int_eq(report.mark, U9_MARK_COUNTS);
+        ck_assert_int_eq(report.verdict, U9_V_CLEAN);
+        ck_assert_uint_eq(report.mark_ordinal, report.next_ordinal);
+    }
+    ck_assert_uint_gt(waited, 0);
+}
+END_TEST
+
 /* Without an end that is under way, nothing is waited for. */
 START_TEST(a_successor_of_a_writer_that_had_nothing_under_way_does_not_wait)
 {
@@ -308,6 +341,7 @@ Suite *suite_locks(void)
     tcase_add_test(killed, a_successor_builds_on_no_end_that_moves_wherever_the_writer_was_killed);
     tcase_add_test(killed, the_same_with_megabytes_under_way);
     tcase_add_test(killed, a_successor_does_not_wait_forever);
+    tcase_add_test(killed, a_mark_that_lands_late_does_not_take_back_what_the_successor_marked);
     tcase_add_test(killed, a_successor_of_a_writer_that_had_nothing_under_way_does_not_wait);
     tcase_add_test(killed, a_tail_is_in_progress_while_a_killed_writers_requests_are);
     suite_add_tcase(suite, killed);
