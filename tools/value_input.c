@@ -86,6 +86,7 @@ int value_more(struct value_input *in)
 
 void value_used(struct value_input *in, size_t size)
 {
+    if (size == 0) return; /* there may be no bytes at all */
     in->bytes += size;
     in->size -= size;
     in->offset += size;
