@@ -1,7 +1,7 @@
 /*
  * fuzz/fuzz_segment.c: any bytes as the segments of a log. [F-6] [L-4] [R-1] to [R-9] [P-1]
  *
- * The input is one file, or up to four that MARK stands between: segments 1, 2 ... of a log. It is read by
+ * The input is one file, or up to five that MARK stands between: segments 1 to 4 of a log, and its `.mark`. It is read by
  * a cursor, whole and in two ranges, checked twice, salvaged, and gone on with by a writer. Whatever the
  * bytes are: nothing crashes or hangs, the two checks agree, damages are ranges, ranges give what the
  * whole gives, the salvaged log is clean, and a new session keeps every record that was there.
@@ -15,6 +15,7 @@
 
 #include <u9.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -24,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES = 4, MAX = 64 };
+enum { FILES = 4, MAX = 64 }; /* segments */
 
 static const uint8_t mark[16] = "=next=segment=\r\n";
 
@@ -68,38 +69,38 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Puts the files in place; those that were there before go. Returns how many there are. */
+static void clear(const char *path)
+{
+    char file[3500];
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        unlink(file); /* all but . and .. */
+    }
+    if (d) closedir(d);
+    rmdir(path);
+}
+
+/* Puts the files in place, and nothing else. Returns how many segments there are. */
 static unsigned place(const uint8_t *data, size_t size)
 {
     unsigned n = 0;
-    must(mkdir(log_path, 0700) == 0 || errno == EEXIST);
-    for (unsigned i = 1; i <= FILES + 1; i++) {
+    clear(log_path);
+    must(mkdir(log_path, 0700) == 0);
+    for (unsigned i = 1; i <= FILES + 1 && data; i++) {
         char path[3200];
-        snprintf(path, sizeof path, "%s/%016x.u9", log_path, i);
-        if (data == NULL || i > FILES) {
-            unlink(path);
-            continue;
-        }
-        const uint8_t *end = i < FILES ? memmem(data, size, mark, sizeof mark) : NULL;
+        if (i > FILES) snprintf(path, sizeof path, "%s/.mark", log_path);
+        else snprintf(path, sizeof path, "%s/%016x.u9", log_path, i);
+        const uint8_t *end = i <= FILES ? memmem(data, size, mark, sizeof mark) : NULL;
         size_t here = end ? (size_t)(end - data) : size;
         int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         must(fd >= 0 && write(fd, data, here) == (ssize_t)here);
         close(fd);
-        n = i;
+        n = i < FILES ? i : FILES;
         size -= here + (end ? sizeof mark : 0);
         data = end ? end + sizeof mark : NULL;
     }
     return n;
-}
-
-static void clear(const char *path)
-{
-    for (unsigned i = 1; i <= FILES + 1; i++) {
-        char file[3200];
-        snprintf(file, sizeof file, "%s/%016x.u9", path, i);
-        unlink(file);
-    }
-    rmdir(path);
 }
 
 /* What a reading gave, folded into numbers. */
@@ -108,6 +109,7 @@ typedef struct gist {
     uint64_t fold; /* of the records */
     uint64_t told; /* of the damages */
     bool version;
+    bool misnamed; /* a file is not called by its number [L-2] */
     bool relative;  /* set first: ordinals are left out of the fold, as each range has its own [E-3] */
 } gist;
 
@@ -124,6 +126,7 @@ static void note(void *ctx, const u9_damage *d)
     must(d->verdict >= U9_V_TORN && d->verdict <= U9_V_CORRUPT && d->reason != U9_R_NONE);
     must(strcmp(u9_reason_name(d->reason), "?") != 0);
     g->damages++;
+    g->misnamed |= d->reason == U9_R_NAME;
     mix(&g->told, d->begin);
     mix(&g->told, d->end);
     mix(&g->told,
@@ -245,17 +248,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     u9_err err = check(log_path, &one, &a);
     must(check(log_path, &two, &b) == err);
     must(a.told == b.told && a.damages == b.damages && memcmp(&one, &two, sizeof one) == 0);
-    must(err == U9_OK || err == U9_VERSION || err == U9_CORRUPT);
+    must(err == U9_OK || err == U9_VERSION || err == U9_CORRUPT || err == U9_ABSENT);
     read_log(NULL, &whole);
     if (err == U9_OK) {
         must(whole.records == one.records && !whole.version);
         /* What is slow is not done each time. */
         unsigned turn = (unsigned)(whole.fold ^ size) % 4;
-        if (turn == 0 && one.verdict <= U9_V_TORN) read_ranges(files, &whole, size / files / 2, one.plain);
+        if (turn == 0 && one.verdict <= U9_V_TORN && !a.misnamed)
+            read_ranges(files, &whole, size / files / 2, one.plain);
         if (turn == 1) salvage(&one);
         if (turn == 2) go_on(&one);
     }
-    place(NULL, 0);
+    clear(log_path);
     return 0;
 }
 
@@ -281,7 +285,7 @@ typedef struct part {
 static part choose_part(uint8_t *data, size_t size)
 {
     part p = {.bytes = data, .size = size};
-    for (unsigned skip = draw(FILES); skip > 0; skip--) {
+    for (unsigned skip = draw(FILES + 1); skip > 0; skip--) {
         uint8_t *next = memmem(p.bytes, p.size, mark, sizeof mark);
         if (next == NULL) break;
         p.size -= (size_t)(next - p.bytes) + sizeof mark;

@@ -103,7 +103,50 @@ copies() {
     fine saved 'what is salvaged has a mark of its own'
 }
 
+# A writer that has rolled and committed, and still has the log open: descriptor 7 feeds it.
+live_copies() {
+    local way why
+    mkfifo feed
+    "$u9" append --print-keys --segment-size=64K live <feed >keys 2>append.err &
+    local writer=$!
+    exec 7>feed
+    lines 1 30000 >&7
+    while [ "$(wc -l <keys)" -lt 30000 ]; do sleep 0.02; done
+    for way in 'cp -R' 'cp -a' tar rsync 'mark first'; do
+        lines 1 3000 >&7 # under way while the files are copied
+        case $way in
+        tar) mkdir "copy.$way" && tar -C live -cf - . 2>/dev/null | tar -C "copy.$way" -xf - ;;
+        rsync)
+            command -v rsync >/dev/null || continue
+            rsync -a live/ "copy.$way/" ;;
+        'mark first') mkdir "copy.$way" && cp live/.mark "copy.$way/" && cp live/*.u9 "copy.$way/" ;;
+        *) $way live "copy.$way" ;;
+        esac
+        run "$fsck" "copy.$way"
+        why=$(grep -Evc '^note: |: (mark|missing|cut): |: (clean|torn): |^copy\..*: CORRUPT: [0-9]+ records' out)
+        case $way in
+        'mark first') claim "a live copy by files, mark first, is whole as far as it goes" \
+            test "$(grep -c ': mark: ' out)" = 0 ;;
+        *) claim "a live copy by $way has nothing told of it but what came later than its files" test "$why" = 0 ;;
+        esac
+    done
+    cp -al live linked
+    run "$fsck" linked
+    claim 'of a copy by hard links the mark says nothing' test "$(grep -c ': mark: ' out)" = 0
+    mkdir last && cp live/*.u9 last/
+    lines 1 3000 >&7
+    exec 7>&-
+    wait "$writer"
+    cp live/.mark last/
+    run "$fsck" last
+    claim 'with a mark that is newer than the segments, what is missing is told' \
+        test "$(grep -c 'CORRUPT: \(mark\|missing\|cut\): ' out)" -ge 1
+    rm -r linked
+    fine live 'the log itself is whole'
+}
+
 creation
 cut_closed
 copies
+live_copies
 tally
