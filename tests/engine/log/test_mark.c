@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SMALL = 65536, SECOND = 1000000, TICK = 50000, BLOCK = 4096 };
 
@@ -872,6 +874,24 @@ START_TEST(what_stands_in_the_marks_place_and_is_no_file_is_no_mark) /* [M-1] */
 }
 END_TEST
 
+/* On real files, which can be what the simulated disk has not. */
+START_TEST(nor_is_a_link_to_itself_nor_a_socket) /* [M-1] */
+{
+    for (unsigned way = 0; way < 2; way++) {
+        session(at("log"), "r", 5, 2);
+        remove_mark(at("log"));
+        if (way == 0) ck_assert_int_eq(symlink(".mark", mark_path(at("log"))), 0);
+        else ck_assert_int_eq(mknod(mark_path(at("log")), S_IFSOCK | 0600, 0), 0);
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, 5);
+        ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        ck_assert_int_eq(s->report.mark, U9_MARK_NONE);
+        forget(s);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 /* Failures */
 
 /* Three sessions with rolls and time that passes. How many closes told of a mark that failed. */
@@ -1023,5 +1043,10 @@ Suite *suite_mark(void)
     tcase_add_test(t, nor_all_of_them_from_one_on);
     tcase_add_test(t, a_creation_that_fails_anywhere_is_told_and_can_be_tried_again);
     suite_add_tcase(suite, t);
+
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_add_test(real, nor_is_a_link_to_itself_nor_a_socket);
+    suite_add_tcase(suite, real);
     return suite;
 }
