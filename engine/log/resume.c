@@ -91,6 +91,17 @@ static u9_err refuse_unread(const search *s, const u9i_facts *f, uint64_t at, in
                      "bytes of the segment cannot be read: the log's end is not sure, nothing is appended");
 }
 
+/* A mark that is not met tells of records that are gone: the next session's would hide that. [M-4] */
+static u9_err refuse_denied(const search *s, const u9i_facts *f)
+{
+    char path[4400];
+    return u9i_fault(s->fault, U9_CORRUPT,
+                     U9I_AT_OFFSET(f->mark.offset, .path = u9i_source_path(s->source, f->name, path, sizeof path),
+                                   .segment = f->number, .rule = "M-4"),
+                     "the log went on otherwise than its mark says: nothing is appended, which would hide it. "
+                     "u9_accept_loss gives up what the mark promises");
+}
+
 /* Nothing is appended to a log that is not whole as a row of segments. [L-4] [L-9] */
 static u9_err refuse_broken(const search *s)
 {
@@ -145,6 +156,8 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
     else if (it.judge.unread != U9_NOWHERE)
         err = refuse_unread(s, &segment->facts, it.judge.unread, it.judge.unread_sys);
+    else if (it.judge.mark_denied)
+        err = refuse_denied(s, &segment->facts);
     *out = it.judge;
     u9i_iterator_close(&it);
     return err;
@@ -195,6 +208,34 @@ static u9i_tail tail_of(const u9i_judge *j)
     return U9I_TAIL_CORRUPT;
 }
 
+/* True if nothing was promised behind the u9end that closes the segment. */
+static bool is_closed(const u9i_facts *f)
+{
+    return f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open &&
+           !(f->marked && f->mark.offset > f->end_frame.end); /* [M-4] */
+}
+
+/*
+ * Goes through the segment that the mark is of, if it is not gone through anyway, as the end is looked for in it:
+ * does the log meet its mark? [M-4] As a rule a u9end stands there, and no more has to be read.
+ */
+static u9_err refuse_unmet(const search *s)
+{
+    for (size_t i = 0; i < s->catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
+        if (!f->marked || is_passed(f) || (f->newest && !is_closed(f))) continue;
+        if (f->has_end && f->end_frame.end == f->mark.offset &&
+            memcmp(f->end_frame.sha, f->mark.chain, U9I_HASH_SIZE) == 0)
+            continue;
+        search silent = *s;
+        silent.on_damage = NULL;
+        u9i_judge j;
+        u9_err err = read_to_end(&silent, s->catalog->segments[i], NULL, &j);
+        if (err != U9_OK) return err;
+    }
+    return U9_OK;
+}
+
 /* Reads first and last key of a closed segment once more. */
 static u9_err read_end_keys(const search *s, u9i_segment *segment, u9i_end_keys *out)
 {
@@ -208,13 +249,6 @@ static u9_err read_end_keys(const search *s, u9i_segment *segment, u9i_end_keys 
                         "segment %s changed while it was opened", segment->facts.name);
     u9i_iterator_close(&it);
     return err;
-}
-
-/* True if nothing was promised behind the u9end that closes the segment. */
-static bool is_closed(const u9i_facts *f)
-{
-    return f->has_end && f->end.kind == U9I_END_CLOSING && f->has_open &&
-           !(f->marked && f->mark.offset > f->end_frame.end); /* [M-4] */
 }
 
 /* The session goes on in the closed segment, or behind it in a new one. [S-5] */
@@ -336,6 +370,7 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
 {
     const u9i_catalog *c = s->catalog;
     u9_err err = refuse_broken(s);
+    if (err == U9_OK) err = refuse_unmet(s);
     if (err != U9_OK) return err;
     memset(p, 0, sizeof *p);
     p->number = c->next; /* [W-3] */

@@ -251,7 +251,7 @@ static void advance(u9i_judge *j, const u9i_frame *f)
  * The first frame to end at or behind the mark must be the one that the mark names; else the log went on otherwise
  * than was marked. A mark that a gap in front of the frame has swallowed says nothing more. [M-4]
  */
-static void meet_mark(const u9i_judge *j, u9i_round *round, const u9i_frame *f, bool gap)
+static void meet_mark(u9i_judge *j, u9i_round *round, const u9i_frame *f, bool gap)
 {
     const u9i_position *mark = &j->facts->mark;
     if (!j->facts->marked || j->mark_passed || f->end < mark->offset) return;
@@ -260,6 +260,7 @@ static void meet_mark(const u9i_judge *j, u9i_round *round, const u9i_frame *f, 
     if (f->end == mark->offset && f->trailer.ordinal + f->trailer.count == mark->ordinal &&
         memcmp(f->sha, mark->chain, U9I_HASH_SIZE) == 0)
         return;
+    j->mark_denied = true;
     tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_FORK,
                                           .begin = mark->offset, .end = mark->offset,
                                           .lost = U9_NOWHERE});

@@ -58,6 +58,7 @@ typedef struct u9i_judge {
     uint8_t chain[U9I_HASH_SIZE];
 
     bool mark_passed;   /* of a marked segment: a frame that ends at or behind the mark was passed [M-4] */
+    bool mark_denied;   /* and it was not the one that the mark names */
     uint64_t promise;   /* P as far as known */
     bool promise_final; /* the rest of the file was looked at for it */
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SMALL = 65536, SECOND = 1000000, TICK = 50000, BLOCK = 4096 };
 
@@ -521,6 +523,35 @@ START_TEST(what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked) /* [
 }
 END_TEST
 
+/* The mark would be written anew, and nothing would tell any more of what it had seen. */
+START_TEST(what_passed_the_mark_otherwise_is_not_appended_to) /* [M-4] */
+{
+    for (unsigned rolled = 0; rolled < 2; rolled++) {
+        session(at("log"), "r", 5, 2);
+        copy_log(at("log"), at("copy"));
+        session(at("log"), "one way ", 7, 2);
+        session(at("copy"), "the other ", 9, 2);
+        if (rolled) { /* the mark is not of the segment that a writer would go on in */
+            extend_file(segment_path(at("copy"), 1), 1 << 20);
+            session(at("copy"), "further on ", 3, 2);
+            copy_one(at("copy"), at("log"), "0000000000000002.u9");
+        }
+        copy_one(at("copy"), at("log"), "0000000000000001.u9");
+        for (unsigned again = 0; again < 2; again++) {
+            seen *s = look(at("log"));
+            ck_assert_uint_eq(s->count, rolled ? 17 : 14);
+            ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+            forget(s);
+            u9_options o = small_options();
+            u9_log *w;
+            ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_CORRUPT);
+        }
+        remove_log(at("log"));
+        remove_log(at("copy"));
+    }
+}
+END_TEST
+
 START_TEST(a_gap_over_the_mark_is_that_gap_and_no_fork) /* [M-4] */
 {
     forged_segment f = rewrite("r", 4);
@@ -843,6 +874,24 @@ START_TEST(what_stands_in_the_marks_place_and_is_no_file_is_no_mark) /* [M-1] */
 }
 END_TEST
 
+/* On real files, which can be what the simulated disk has not. */
+START_TEST(nor_is_a_link_to_itself_nor_a_socket) /* [M-1] */
+{
+    for (unsigned way = 0; way < 2; way++) {
+        session(at("log"), "r", 5, 2);
+        remove_mark(at("log"));
+        if (way == 0) ck_assert_int_eq(symlink(".mark", mark_path(at("log"))), 0);
+        else ck_assert_int_eq(mknod(mark_path(at("log")), S_IFSOCK | 0600, 0), 0);
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, 5);
+        ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        ck_assert_int_eq(s->report.mark, U9_MARK_NONE);
+        forget(s);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 /* Failures */
 
 /* Three sessions with rolls and time that passes. How many closes told of a mark that failed. */
@@ -973,6 +1022,7 @@ Suite *suite_mark(void)
     tcase_add_test(t, an_unclosed_log_lost_nothing_that_is_behind_its_mark);
     tcase_add_test(t, a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_mark);
     tcase_add_test(t, what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked);
+    tcase_add_test(t, what_passed_the_mark_otherwise_is_not_appended_to);
     tcase_add_test(t, a_gap_over_the_mark_is_that_gap_and_no_fork);
     tcase_add_test(t, the_marks_secret_opens_its_segment);
     tcase_add_test(t, a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm);
@@ -993,5 +1043,10 @@ Suite *suite_mark(void)
     tcase_add_test(t, nor_all_of_them_from_one_on);
     tcase_add_test(t, a_creation_that_fails_anywhere_is_told_and_can_be_tried_again);
     suite_add_tcase(suite, t);
+
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_add_test(real, nor_is_a_link_to_itself_nor_a_socket);
+    suite_add_tcase(suite, real);
     return suite;
 }

@@ -362,6 +362,26 @@ START_TEST(what_is_not_known_to_be_a_reservation_stays) /* [S-7] */
 }
 END_TEST
 
+/* Holes are zeros without being read: a terabyte of them takes no time. */
+START_TEST(a_hole_of_a_terabyte_is_given_back_unread) /* [S-7] */
+{
+    const char *log = at("log");
+    session(log, "first ", 3, 0);
+    write_file(segment_path(log, 9), "", 0);
+    extend_file(segment_path(log, 9), UINT64_C(1) << 40);
+    session(log, "next ", 1, 0);
+    ck_assert_uint_eq(file_size(segment_path(log, 9)), 0);
+    extend_file(segment_path(log, 9), UINT64_C(1) << 40);
+    put_bytes(segment_path(log, 9), 5 << 20, "1", 1); /* data in the midst of it are found */
+    session(log, "last ", 1, 0);
+    ck_assert_uint_eq(file_size(segment_path(log, 9)), (5 << 20) + 4096);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 5);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 0);
+    forget(s);
+}
+END_TEST
+
 /* The same on real files, where the writer is a process and is killed. */
 START_TEST(a_killed_process_keeps_no_blocks) /* [S-7] */
 {
@@ -420,6 +440,7 @@ Suite *suite_space(void)
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
     tcase_set_timeout(real, 60);
     tcase_add_test(real, a_killed_process_keeps_no_blocks);
+    tcase_add_test(real, a_hole_of_a_terabyte_is_given_back_unread);
     tcase_add_test(real, nothing_is_acknowledged_into_a_file_that_has_lost_its_name);
     suite_add_tcase(suite, real);
     return suite;
