@@ -42,8 +42,11 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         ; /* what a crash took was never in the log */
     else if (d->lost == 0)
         fputs("; no record is lost", out);
-    else if (d->ordinal == TOOL_NONE)
+    else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE)
         fputs("; which records are lost is not known", out);
+    else if (d->ordinal == TOOL_NONE)
+        fprintf(out, "; %s%" PRIu64 " record%s lost, which is not known", d->at_most ? "at most " : "", d->lost,
+                tool_plural(d->lost));
     else if (d->lost == TOOL_NONE)
         fprintf(out, "; records from %" PRIu64 " on, how many is not known", d->ordinal);
     else
