@@ -76,6 +76,10 @@ refusals() {
         "$fsck" --mark "${line/ 20000 / 20001 }" log
     ends 16 'the chain is not there: the line was cut' 'nor is half of one' "$fsck" --mark "${line% * * *}" log
     ends 16 'of another version' 'nor a later form of one' "$fsck" --mark 'u9mark2 x' log
+    ends 16 'LINE is empty' 'nor is nothing' "$fsck" --mark '' log
+    printf '%s\n' "$line" "$line" >lines
+    ends 16 '^u9fsck: --mark: lines: more than one line: give one of them' 'nor are several lines' "$fsck" --mark lines log
+    ends 0 'line: met' 'blanks and line ends behind a line are passed over' "$fsck" --mark "$line"$' \r\n' log
     ends 16 'not the line of a mark' 'nor another file' "$fsck" --mark "$(newest log)" log
     ends 8 'No such file' 'a file that is not there is told' "$fsck" --mark missing log
     ends 16 '--accept-loss goes with --repair' '--accept-loss alone does nothing' "$fsck" --accept-loss log
