@@ -24,6 +24,11 @@ int tool_is_unwritten(const u9_damage *d)
     return d->verdict == U9_V_CLEAN && d->reason == U9_R_PART;
 }
 
+const char *tool_reason_text(const u9_damage *d)
+{
+    return d->reason == U9_R_MARK && d->verdict != U9_V_CORRUPT ? "the mark is damaged" : u9_reason_text(d->reason);
+}
+
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
@@ -36,14 +41,17 @@ void tool_put_damage(FILE *out, const u9_damage *d)
     fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
-    fprintf(out, ": %s: %s", u9_reason_name(d->reason), u9_reason_text(d->reason));
+    fprintf(out, ": %s: %s", u9_reason_name(d->reason), tool_reason_text(d));
     if (d->reason == U9_R_PART) put_part(out, d);
     if (d->verdict < U9_V_UNKNOWN)
         ; /* what a crash took was never in the log */
     else if (d->lost == 0)
         fputs("; no record is lost", out);
-    else if (d->ordinal == TOOL_NONE)
+    else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE)
         fputs("; which records are lost is not known", out);
+    else if (d->ordinal == TOOL_NONE)
+        fprintf(out, "; %s%" PRIu64 " record%s lost, which is not known", d->at_most ? "at most " : "", d->lost,
+                tool_plural(d->lost));
     else if (d->lost == TOOL_NONE)
         fprintf(out, "; records from %" PRIu64 " on, how many is not known", d->ordinal);
     else

@@ -65,7 +65,7 @@ static json_t *json_damage(const u9_damage *d)
                      "damage", "path", tool_json_text(d->path), "segment",
                      tool_json_number(d->segment), "begin", tool_json_number(d->begin), "end",
                      tool_json_number(d->end), "verdict", u9_verdict_name(d->verdict), "reason",
-                     u9_reason_name(d->reason), "text", u9_reason_text(d->reason), "rule",
+                     u9_reason_name(d->reason), "text", tool_reason_text(d), "rule",
                      u9_reason_rule(d->reason), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
     if (d->reason != U9_R_PART) return json;
@@ -257,10 +257,15 @@ static int check_out(const struct fsck *f)
 /* It did not come to its end: why, and what there is of OUT. */
 static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t salvaged)
 {
+    char line[1024];
     int size = f->salvage ? out_size(f) : 0;
     if (stopped)
         tool_say(0, "stopped by %s before the end", stopped == SIGINT ? "SIGINT" : "SIGTERM");
-    else if (!tool_stdout_failed()) /* tool_finish says why */
+    else if (tool_stdout_failed())
+        ; /* tool_finish says why */
+    else if (!f->salvage && fault->err == U9_CORRUPT && strcmp(fault->rule, "H-1") == 0)
+        tool_say(0, "%s (of one that was a segment --salvage finds the frames)", u9_fault_line(fault, line, sizeof line));
+    else
         tool_read_fault(f->path, fault);
     if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
         tool_say(0, "%s is incomplete: %.*s.partial holds %" PRIu64 " of the records", f->salvage,
@@ -349,7 +354,10 @@ static int run_repair(struct fsck *f)
         put_loss(f, &loss);
     }
     if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
-    return status | run(f);
+    status |= run(f);
+    if (err == U9_OK && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
+        tool_say(0, "%s: the damage that is left is not repaired here: --salvage saves what is whole", f->path);
+    return status;
 }
 
 enum { SALVAGE = 256, MARK, REPAIR, ACCEPT, CARVE };

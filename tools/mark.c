@@ -11,12 +11,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Blanks and line ends at the end come from paper and mail, and are no part of the line. */
+static size_t without_end(const char *line, size_t size)
+{
+    while (size > 0 && line[size - 1] && strchr(" \t\r\n", line[size - 1])) size--;
+    return size;
+}
+
 int tool_mark_parse(const char *text, u9_mark *out, int status)
 {
     char bytes[2 * U9_MARK_LINE_SIZE]; /* a longer line is none */
     const char *line = text, *from = "";
     size_t size = strlen(text);
     u9_fault fault;
+    if (!*text) tool_usage("--mark: LINE is empty");
     if (strncmp(text, "u9mark", 6) != 0 || strchr(text, ' ') == NULL) {
         FILE *file = strcmp(text, "-") == 0 ? stdin : fopen(text, "re");
         if (!file) return tool_say(status, "--mark: %s: %s", text, strerror(errno));
@@ -27,6 +35,10 @@ int tool_mark_parse(const char *text, u9_mark *out, int status)
         line = bytes;
         from = text;
     }
+    size = without_end(line, size);
+    if (size > 6 && memcmp(line, "u9mark", 6) == 0 && memchr(line, '\n', size))
+        tool_usage("--mark: %s%smore than one line: give one of them, such as the last (tail -n 1)", from,
+                   *from ? ": " : "");
     if (u9_mark_parse(line, size, out, &fault) == U9_OK) return 0;
     tool_usage("--mark: %s%s%s, at byte %" PRIu64, from, *from ? ": " : "", fault.text, fault.offset);
 }

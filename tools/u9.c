@@ -16,7 +16,7 @@ static const struct verb {
     {"cat", "u9 cat", verb_cat, "LOG             prints the records in order"},
     {"get", "u9 get", verb_get, "LOG KEY...      prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
-    {"mark", "u9 mark", verb_mark, "LOG            prints a line to keep elsewhere, and check against"},
+    {"mark", "u9 mark", verb_mark, "LOG             prints a line to keep elsewhere, and check against"},
     {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
     {"id", "u9 id", verb_id, "new|show|make KIND   makes identifiers, takes them apart"},

@@ -168,12 +168,13 @@ u9_err value_next_text(struct value_input *in, u9_builder *b, int *status)
         in->began = (struct value_place){in->offset, in->line, in->column};
         u9_builder_clear(b);
         u9_err err = u9_value_parse((const char *)in->bytes, in->size, &used, b, &fault);
-        int open = err == U9_TORN || err == U9_END || (err == U9_OK && used == in->size);
+        int done, open = err == U9_TORN || err == U9_END || (err == U9_OK && used == in->size);
         if (err == U9_END && in->ended) return U9_END;
-        if (!open || in->ended) *status = err == U9_OK ? TOOL_DONE : text_refused(in, &fault);
+        done = !open || in->ended; /* what is read on now is yet to be judged, its end too */
+        if (done) *status = err == U9_OK ? TOOL_DONE : text_refused(in, &fault);
         else *status = read_on(in);
         if (*status != TOOL_DONE) return U9_IO;
-        if (!open || in->ended) break;
+        if (done) break;
     }
     pass_text(in, used);
     return U9_OK;

@@ -85,7 +85,7 @@ static int feed(const struct value_ask *ask, struct value_input *in)
 {
     struct patching *p = (struct patching *)ask->ctx;
     for (;;) {
-            u9_value v;
+        u9_value v;
         u9_fault fault;
         int status = TOOL_DONE;
         u9_err err = next_value(ask, in, &v, &status);

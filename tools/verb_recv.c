@@ -58,8 +58,10 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 /* Why it did not come to its end, and where it goes on. */
 static int failed(const u9_ship_report *r, const u9_fault *fault)
 {
-    char line[1024];
-    u9_fault_line(fault, line, sizeof line);
+    char line[1024] = "";
+    if (!*fault->path && fault->offset != U9_NOWHERE && !r->peer_failed) strcpy(line, "standard input: ");
+    size_t named = strlen(line);
+    u9_fault_line(fault, line + named, sizeof line - named);
     if (stopped)
         return tool_say(128 + stopped, "stopped by %s; the same command goes on at record %" PRIu64,
                         stopped == SIGINT ? "SIGINT" : "SIGTERM", r->next);

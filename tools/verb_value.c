@@ -133,8 +133,9 @@ static int decode(const struct value_ask *ask, struct value_input *in)
 
 static const struct argp_option option_table[] = {
     {"text", 't', 0, 0,
-     "encode, decode, patch: the text notation (SPEC-values.md, N-*), not JSON lines: values between "
-     "blanks, and comments from `;` to the end of the line",
+     "The text notation (SPEC-values.md, N-*): values between blanks, and comments from `;` to the end of the "
+     "line. encode, decode: instead of JSON lines. patch: BASE, patches and what comes of them, instead of "
+     "utf9 bytes",
      0},
     {"hex", 'x', 0, 0,
      "Bytes are hex digits: encode and patch write a line for each value; decode, show and patch read "

@@ -152,10 +152,13 @@ u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *sourc
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
                          "this stands where the new log grows, and is not known to be an unfinished one; "
                          "nothing of it was touched");
-    if (err == 0) err = make_marked(env, partial);
+    const char *what = "cannot replace what an earlier run left here";
+    if (err == 0) {
+        what = "cannot make the new log here";
+        err = make_marked(env, partial);
+    }
     if (err == 0) return U9_OK;
-    return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err),
-                     "cannot replace what an earlier run left here");
+    return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err), "%s", what);
 }
 
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial)

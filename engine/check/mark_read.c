@@ -29,6 +29,8 @@ static const char *why_none(const u9i_source *source, const u9i_catalog *catalog
         [U9_MARK_DAMAGED] = "no slot of the log's mark can be read: the next session that writes mends it",
     };
     if (source->dir->single[0]) return "a segment file alone has no mark: name the log's directory";
+    for (size_t i = 0; i < catalog->count && u9i_mark_state_of(catalog) == U9_MARK_NONE; i++)
+        if (u9i_catalog_facts(catalog, i)->plain) return "plain seed files have no mark, and are never appended to";
     return why[u9i_mark_state_of(catalog)];
 }
 

@@ -54,7 +54,8 @@ static const char *check_number(const u9_grant *grant)
     const u9_uid8 like = {.generator = grant->generator, .cluster = grant->cluster};
     uint8_t packed[U9_UID8_SIZE];
     u9_id_reason why = U9_ID_FINE;
-    return u9_uid8_pack(&like, U9_UID8_LAYOUT_MAX, packed, &why) == U9_OK ? NULL : u9_id_reason_text(why);
+    if (u9_uid8_pack(&like, U9_UID8_LAYOUT_MAX, packed, &why) == U9_OK) return NULL;
+    return why == U9_UID8_GENERATOR ? "options.generator is above 2047" : "options.cluster is above 15";
 }
 
 static const char *check_source(const u9_generator *source, const u9_grant *given)

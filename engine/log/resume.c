@@ -77,7 +77,8 @@ static u9_err refuse_segment(const search *s, const u9i_facts *f)
                          "Salvage writes each branch into a log of its own");
     if (f->wrong == U9_R_NONE && !u9i_facts_skipped(f) && f->barren && !f->named && !f->marked)
         return u9i_fault(s->fault, U9_CORRUPT, U9I_AT_OFFSET(0, .path = path, .rule = "H-4"),
-                         "the segment's header is damaged beyond help");
+                         "the segment's header is damaged, and no frame of it is valid: nothing is appended behind it. Salvage "
+                         "looks for frames without the secret");
     return U9_OK;
 }
 
@@ -113,7 +114,9 @@ static u9_err refuse_broken(const search *s)
         char name[20];
         u9i_segment_name(c->missing[0].number, name);
         return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = s->source->path, .rule = "L-4"),
-                         "segment %s is missing: nothing is appended to a broken row", name);
+                         "segment %s is missing: nothing is appended to a broken row. Put it back, or salvage what is left "
+                         "into a new log",
+                         name);
     }
     bool stray = c->count > 0; /* and nothing else */
     for (size_t i = 0; i < c->count; i++) {

@@ -63,7 +63,7 @@ static const struct {
     [U9_R_SEAL] = {"seal", "R-8", "what stands behind the segment's end is unfinished or damaged"},
     [U9_R_BLANK] = {"blank", "L-4", "the segment's creation was cut short; nothing was in it"},
     [U9_R_FORK] = {"fork", "L-9", "promised records stand off the log's row of segments: it was continued twice"},
-    [U9_R_MARK] = {"mark", "M-4", "what the log's mark tells is not there"},
+    [U9_R_MARK] = {"mark", "M-4", "what the mark tells is not there"},
     [U9_R_NAME] = {"name", "L-2", "the file is not named by its segment's number, or is another file's copy"},
     [U9_R_UNSIGNED] = {"unsigned", "G-3", "the secret is lost: what is saved here is whole, but its signatures cannot be proven"},
     [U9_R_UNREADABLE] = {"unreadable", "R-11", "bytes of the segment cannot be read from the disk"},

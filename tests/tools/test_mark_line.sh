@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/tools/test_mark_line.sh BINDIR TMPDIR: a line of a log's mark, kept elsewhere, proves the log or what became of
 # it; and an older state that was put back on purpose is made whole. [M-7] [M-8] [M-9]
+spec=$(cd "$(dirname "$0")/../.." && pwd)/SPEC.md
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
 
@@ -65,12 +66,20 @@ refusals() {
     ends 1 'has no mark' 'a log without a mark has no line' \
         bash -c 'cp -R log bare && rm bare/.mark && exec "$0" mark bare' "$u9"
     ends 1 'a segment file alone has no mark' 'nor has a segment' "$u9" mark "$(newest log)"
+    mkdir plain && for byte in $(sed -n '/^```hex E-2/,/^```$/{/^```/d;s/;.*//;p}' "$spec"); do
+        printf '%b' "\\x$byte"
+    done >plain/0000000000000001.u9
+    ends 1 'plain seed files have no mark, and are never' 'nor have plain seed files' "$u9" mark plain
     ends 1 'nowhere' 'nor what is not there' "$u9" mark nowhere
     ends 2 'no LOG given' 'u9 mark wants a log' "$u9" mark
     ends 16 'the check does not fit' 'a line with a wrong digit is no line' \
         "$fsck" --mark "${line/ 20000 / 20001 }" log
     ends 16 'the chain is not there: the line was cut' 'nor is half of one' "$fsck" --mark "${line% * * *}" log
     ends 16 'of another version' 'nor a later form of one' "$fsck" --mark 'u9mark2 x' log
+    ends 16 'LINE is empty' 'nor is nothing' "$fsck" --mark '' log
+    printf '%s\n' "$line" "$line" >lines
+    ends 16 '^u9fsck: --mark: lines: more than one line: give one of them' 'nor are several lines' "$fsck" --mark lines log
+    ends 0 'line: met' 'blanks and line ends behind a line are passed over' "$fsck" --mark "$line"$' \r\n' log
     ends 16 'not the line of a mark' 'nor another file' "$fsck" --mark "$(newest log)" log
     ends 8 'No such file' 'a file that is not there is told' "$fsck" --mark missing log
     ends 16 '--accept-loss goes with --repair' '--accept-loss alone does nothing' "$fsck" --accept-loss log
@@ -80,6 +89,9 @@ refusals() {
 given_up() {
     rm -rf old && mkdir old && seq 100 | append was && cp was/*.u9 old/ && seq 100 | append was && cp was/.mark old/
     ends 0 'meets its mark: there is no loss' 'a log that meets its mark needs no repair' "$fsck" --repair --accept-loss was
+    cp -R was gap && seq 20000 | append gap --segment-size=64k && rm gap/0000000000000002.u9
+    ends 4 'the damage that is left is not repaired here: --salvage saves' 'damage within the log is not given up' \
+        "$fsck" --repair --accept-loss gap
     ends 4 '^old: --accept-loss would give up 100 records from 100 on, which its mark of ' \
         'for an older state --repair says what it would do' "$fsck" --repair old
     claim 'and the damage that is left' grep -q 'CORRUPT: mark' out

@@ -85,7 +85,7 @@ refusals() {
     claim 'what lies before must be there' grep -q 'record 0 is the first one sent\|those before it are not here' recv.err
     piped "$u9" send rkeys -- "$u9" recv copy
     claim 'another key kind is refused' grep -q "of kind 'muid', not 'rkey'" recv.err
-    claim 'something else is no stream' refused 1 'offset 0: no frame begins here \[T-2\]' \
+    claim 'something else is no stream' refused 1 'standard input: offset 0: no frame begins here \[T-2\]' \
         sh -c 'echo hello | "$1" recv no' sh "$u9"
     claim 'nor is nothing' refused 4 'nothing came' sh -c '"$1" recv no </dev/null' sh "$u9"
     claim 'a frame of any length is refused at its place' refused 1 'offset 4: .*longer than is accepted' \

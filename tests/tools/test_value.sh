@@ -125,6 +125,9 @@ patching() {
     mistake 'which file has the value' 'a base is wanted' patch
     refuses 'more than one value is here' 'and only one' '' patch --text <(echo 1 2)
     refuses 'no value is here to be patched' 'and one at all' '' patch /dev/null
+    refuses 'no value is here to be patched' 'as text, too' '' patch --text /dev/null
+    refuses "^u9 value: standard input:2:1: expected a value or '\)', but the text ends \[N-1\]$" \
+        'a patch that is cut short is not dropped' "('+ (1) 1" patch --text base
 }
 
 json() {
