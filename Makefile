@@ -281,7 +281,7 @@ plain_space = $(if $(SANITIZE),$(shell setarch -R true 2>/dev/null && echo setar
 test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     U9_BIN_DIR=$(abspath $(BUILD)) CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(slower) \
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
-    UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
 # What of the jobs is not in u9tests; u9bench is only built.
 side_programs = $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)

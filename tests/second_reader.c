@@ -352,7 +352,7 @@ static u9_reason check(const second_file *s, uint64_t p, uint64_t limit, int pro
     f->durable = be(t + 45, 8);
     f->chain = t + 64;
     f->sha = h + 16;
-    if (be(t + 27, 8) != p || f->durable > p ||
+    if (be(t + 27, 8) != p || f->durable > p || f->ordinal > UINT64_MAX - f->count ||
         (p == 32 ? f->previous != 0 : f->previous < 32 || f->previous >= p))
         return U9_R_TRAILER;
     hash16(h + 64, f->length, sum);
@@ -543,7 +543,7 @@ static void prepare_by_others(second_log *g)
 static int refuse_versions(second_log *g)
 {
     for (second_file *s = g->files; s < g->files + g->n_files; s++) {
-        if (s->version == 1 || s->open || (s->spared && s->n_frames)) continue;
+        if (s->version == 1 || s->open || (s->spared && s->n_frames) || s->name >> 63) continue;
         snprintf(g->error, sizeof g->error, "version %d", s->version);
         return -1;
     }

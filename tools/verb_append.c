@@ -7,6 +7,7 @@
  * that has happened. SIGINT and SIGTERM arrive as bytes on a descriptor, never within a call: the
  * log is closed as at the end of input, but an unfinished line is left out.
  */
+#include "tools/damage.h"
 #include "tools/append.h"
 
 #include "tools/args.h"
@@ -237,7 +238,7 @@ static const struct argp_option option_table[] = {
     {"key-field", KEY_FIELD, "SEP", 0, "The key is the first field, up to SEP (\\t: tab)", 0},
     {"skip-bad", SKIP_BAD, 0, 0,
      "--json: skip lines that are refused: the first 5 are named, all counted, and the exit status is 1", 0},
-    {"print-keys", PRINT_KEYS, 0, 0, "Print each key once its record is durable", 0},
+    {"print-keys", PRINT_KEYS, 0, 0, "Print each key, with --sync=commit once its record is durable, else once it is appended", 0},
     {"sync", SYNC, "POLICY", 0, "Who waits for the disk: commit (default), interval, none", 0},
     {"lz4", LZ4, 0, 0, "Compress", 0},
     {"segment-size", SEGMENT, "SIZE", 0, "Size of the log's files (default 256M)", 0},
@@ -321,6 +322,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+/* What the log lost before this session goes on behind it. */
+static void on_damage(void *ctx, const u9_damage *damage)
+{
+    int lost;
+    (void)ctx;
+    if (damage->verdict >= U9_V_UNKNOWN) tool_on_damage(&lost, damage);
+}
+
 int verb_append(int argc, char **argv)
 {
     static const struct argp parser = {
@@ -329,7 +338,7 @@ int verb_append(int argc, char **argv)
         "is made if it is missing. A value is utf8 if the line is valid UTF-8, else bytes.",
         NULL, NULL, NULL};
     static char *standard_input[] = {"-", NULL};
-    struct append a = {.ending = '\n', .options = {.size = sizeof a.options, .mode = U9_CREATE}};
+    struct append a = {.ending = '\n', .options = {.size = sizeof a.options, .mode = U9_CREATE, .on_damage = on_damage}};
     tool_parse(&parser, argc, argv, &a);
     if (!*a.files) a.files = standard_input;
     a.in = (char *)malloc(U9_RECORD_MAX + CHUNK);

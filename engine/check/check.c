@@ -28,7 +28,7 @@ void u9i_checker_note(u9i_checker *c, const u9_damage *d)
     if (d->verdict > r->verdict) r->verdict = d->verdict;
     if (d->verdict >= U9_V_UNKNOWN) {
         r->damages++;
-        if (d->lost != U9_NOWHERE) r->lost += d->lost;
+        if (d->lost != U9_NOWHERE) r->lost = d->lost < UINT64_MAX - r->lost ? r->lost + d->lost : UINT64_MAX;
     }
     u9i_witness_damage(&c->witness, d);
     if (c->options.on_damage) c->options.on_damage(c->options.ctx, d);

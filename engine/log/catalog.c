@@ -454,7 +454,8 @@ static u9_err refuse_version(load *l)
 {
     char path[4400];
     for (size_t i = 0; i < l->row.count; i++)
-        if (l->row.facts[i].header == U9_VERSION && !l->row.facts[i].has_open) {
+        if (l->row.facts[i].header == U9_VERSION && !l->row.facts[i].has_open &&
+            l->row.facts[i].in_name < U9I_NUMBER_END) { /* the others are foreign [L-9] */
             u9i_source_path(l->source, l->row.facts[i].name, path, sizeof path);
             return u9i_fault(l->fault, U9_VERSION, U9I_AT_OFFSET(7, .path = path, .rule = "H-4"),
                              "the file is of a version of the format that this library does not read");

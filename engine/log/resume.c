@@ -3,6 +3,8 @@
  */
 #include "engine/log/resume.h"
 
+#include "engine/log/succession.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -354,6 +356,7 @@ static bool may_cut(const u9i_plan *p, const u9i_facts *f, uint64_t *keep)
 {
     bool before = f->number == p->before_segment;
     *keep = before ? p->end.offset : f->named ? f->at.offset : 0;
+    if (f->in_name >= U9I_NUMBER_END / 2) return false; /* no writer made it [L-9] */
     return f->has_spare && f->wrong == U9_R_NONE && (before || f->named || u9i_facts_skipped(f));
 }
 

@@ -156,6 +156,7 @@ static bool is_signed(const u9i_secret *secret, const uint8_t *header)
 static bool has_trailer(const uint8_t *bytes, uint64_t p, u9i_trailer *t)
 {
     if (!u9i_trailer_decode(bytes, t) || t->offset != p || t->durable > p) return false; /* [F-6] g */
+    if (t->ordinal > UINT64_MAX - t->count) return false; /* [L-5] */
     return p == U9I_DISK_HEADER_SIZE ? t->previous == 0
                                      : t->previous >= U9I_DISK_HEADER_SIZE && t->previous < p;
 }

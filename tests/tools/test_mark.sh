@@ -46,6 +46,7 @@ cut_closed() {
         have=$("$u9" cat "cut$size" 2>cat.err | wc -l)
         claim 'and what is lost is told to the record' grep -q "records $have..39999 ($((40000 - have)) lost)" out
         append "cut$size" <<<x
+        claim 'an append that goes on behind it says so' grep -q 'CORRUPT: mark: ' append.err
         damaged "cut$size" 'CORRUPT: cut: ' 'it stays told when the log went on'
         claim 'with what is lost' grep -q "records $have..39999 ($((40000 - have)) lost)" out
         claim 'and the record behind it is read' test "$("$u9" cat "cut$size" 2>cat.err | tail -n 1)" = x

@@ -495,6 +495,28 @@ START_TEST(a_stray_file_is_told_and_never_in_the_way)
 }
 END_TEST
 
+/* [L-9] [H-4] [S-7] Under names that no writer makes, neither another version's file nor zeros are touched or in the way. */
+START_TEST(a_stray_under_a_name_of_nobody_is_left_as_it_is)
+{
+    static const uint64_t names[] = {UINT64_C(1) << 63, UINT64_MAX};
+    static const uint8_t later[4096] = {0xff, 0xff, 0x75, 0x74, 0x66, 0x39, 0x00, 0x02, 1, 2, 3};
+    static const uint8_t zeros[8192];
+    for (unsigned i = 0; i < 4; i++) {
+        const char *log = at("log"), *path;
+        session(log, "a", 4, 1);
+        path = segment_path(log, names[i / 2]);
+        write_file(path, i % 2 ? zeros : later, i % 2 ? sizeof zeros : sizeof later);
+        for (unsigned n = 0; n < 2; n++) session(log, "b", 2, 1);
+        seen *s = look(log);
+        ck_assert_uint_eq(s->count, 8);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 0);
+        forget(s);
+        ck_assert_uint_eq(file_size(path), i % 2 ? sizeof zeros : sizeof later);
+        remove_log(log);
+    }
+}
+END_TEST
+
 /* [L-1] Other names are no business of the log's; a new segment's number is above all that are. */
 START_TEST(files_that_are_no_segments_are_ignored)
 {
@@ -1008,6 +1030,7 @@ Suite *suite_directory(void)
     tcase_add_test(tc, duplicates_that_part_are_a_fork);
     tcase_add_test(tc, a_segment_that_names_no_earlier_one_is_foreign);
     tcase_add_test(tc, a_stray_file_is_told_and_never_in_the_way);
+    tcase_add_test(tc, a_stray_under_a_name_of_nobody_is_left_as_it_is);
     tcase_add_test(tc, files_that_are_no_segments_are_ignored);
     tcase_add_test(tc, a_trimmed_log_is_whole);
     tcase_add_test(tc, a_segment_that_a_trim_kept_is_missing);

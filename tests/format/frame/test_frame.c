@@ -276,6 +276,22 @@ START_TEST(a_length_that_no_trailer_fits_in_is_refused)
 }
 END_TEST
 
+/* [F-6] g, [L-5] */
+START_TEST(records_whose_ordinals_would_run_out_are_refused)
+{
+    static const uint32_t counts[] = {0, 1, 2, UINT32_MAX};
+    for (size_t i = 0; i < 4; i++)
+        for (uint64_t room = 0; room < 3; room++) {
+            forged f;
+            make_frame(&f, letters, LETTERS);
+            u9i_set_be(f.bytes + in_trailer(&f, 13), 8, UINT64_MAX - room);
+            u9i_set_be(f.bytes + in_trailer(&f, 22), 4, counts[i]);
+            mend_hash(&f);
+            ck_assert_int_eq(verdict_on(&f, NULL), counts[i] <= room ? U9_R_NONE : U9_R_TRAILER);
+        }
+}
+END_TEST
+
 /* [F-6] d, [F-5]. Forged: the length, in a file of any size. */
 START_TEST(a_length_beyond_the_cap_is_refused)
 {
@@ -977,6 +993,7 @@ static TCase *clause_case(void)
     tcase_add_test(t, a_wrong_boundary_byte_is_refused);
     tcase_add_test(t, a_wrong_magic_byte_is_refused);
     tcase_add_test(t, a_length_that_no_trailer_fits_in_is_refused);
+    tcase_add_test(t, records_whose_ordinals_would_run_out_are_refused);
     tcase_add_test(t, a_length_beyond_the_cap_is_refused);
     tcase_add_test(t, a_length_at_the_cap_is_valid);
     tcase_add_test(t, a_frame_that_passes_the_end_of_the_file_is_refused);
