@@ -8,7 +8,7 @@
 
 void u9i_part_row_check(const u9i_part_row *p)
 {
-    assert(p->bytes != NULL);
+    assert(!p->open || p->bytes != NULL);
     assert(!p->open || (p->next > 0 && p->at >= U9I_DISK_HEADER_SIZE));
     assert(!p->whole || p->open || p->seen == p->total);
 }

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define SCRATCH (2 * (size_t)U9I_BODY_MAX) /* a decoded body, and a record that stands in parts */
 
 /* What is told of a segment before it is read, in this order. */
 typedef enum announcement {
@@ -25,7 +24,7 @@ static void reader_check(const u9i_reader *r)
     assert(r->missing <= r->missing_end && r->missing_end <= r->catalog->missing_count);
     assert(r->reading == (r->iterator.segment != NULL));
     assert(!r->sealed || (r->reading && r->seals));
-    assert(!r->again || (r->reading && r->ranged));
+    assert(!r->again || r->reading);
     assert(r->passed_index <= r->index || r->index == 0);
 }
 
@@ -35,12 +34,11 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
     r->source = source;
     u9_err err = u9i_source_catalog(source, &r->catalog, fault);
     if (err != U9_OK) return err;
-    r->scratch = u9i_pages(SCRATCH);
+    r->scratch = u9i_pages(U9I_BODY_MAX);
     if (r->scratch == NULL) {
         u9i_catalog_unref(r->catalog);
         return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     }
-    r->parts.bytes = r->scratch + U9I_BODY_MAX;
     r->only = r->catalog->count;
     r->missing_end = r->catalog->missing_count;
     r->frame = &r->iterator.frame;
@@ -58,8 +56,9 @@ static void leave_segment(u9i_reader *r)
 void u9i_reader_release(u9i_reader *r)
 {
     leave_segment(r);
-    u9i_pages_free(r->scratch, SCRATCH);
-    r->scratch = NULL;
+    u9i_pages_free(r->scratch, U9I_BODY_MAX);
+    u9i_pages_free(r->parts.bytes, U9I_BODY_MAX);
+    r->scratch = r->parts.bytes = NULL;
     u9i_catalog_unref(r->catalog);
     r->catalog = NULL;
 }
@@ -343,6 +342,14 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     return err;
 }
 
+/* Room for a record that stands in parts, from the first part that is met on. U9_NOMEM: may be tried again. */
+static u9_err make_row_room(u9i_reader *r, u9_fault *fault)
+{
+    if (r->parts.bytes == NULL) r->parts.bytes = u9i_pages(U9I_BODY_MAX);
+    r->again = r->parts.bytes == NULL;
+    return r->again ? u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->source->path), "out of memory") : U9_OK;
+}
+
 /* The first part in a range: the row that it goes on with is looked up. U9_IO, U9_NOMEM: may be tried again. */
 static u9_err know_row(u9i_reader *r, u9_fault *fault)
 {
@@ -381,7 +388,8 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     if (s->plain) return open_plain(r, step);
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
     if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
-        err = know_row(r, fault);
+        err = make_row_room(r, fault);
+        if (err == U9_OK) err = know_row(r, fault);
         if (r->again) return err;
         if (err == U9_OK) err = u9i_reader_join(r, f);
     } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {

@@ -179,17 +179,17 @@ static void expect_told(const victim *v, const gist *g, uint64_t at, unsigned bi
 }
 
 /*
- * Flips each bit in turn: it is told, and costs the frame that it is in, or nothing. One in `real` goes through
- * real files too. Under a sanitizer, not every bit of bodies and fill is flipped.
+ * Flips each bit of headers and trailers in turn, and every nth between them: it is told, and costs the frame that
+ * it is in, or nothing. One in `real` goes through real files too. Under a sanitizer there are fewer.
  */
-static void flip_every_bit(const victim *v, unsigned real)
+static void flip_bits(const victim *v, unsigned nth, unsigned real)
 {
     for (uint64_t at = 0; at < v->size; at++) {
         const seen_frame *f = frame_of(v, at);
         uint64_t in = f ? at - f->offset : 0;
         bool edge = at < 32 || (f && (in < 64 || in >= 64 + f->length - 80));
         for (unsigned bit = 0; bit < 8; bit++) {
-            if (SLOW && (at * 8 + bit) % (edge ? 3 : 29) != 0) continue;
+            if ((at * 8 + bit) % (!SLOW ? (edge ? 1 : nth) : edge ? 3 : 29) != 0) continue;
             flip_bit(v->path, at, bit);
             sim_forget_diary();
             gist g = walk(v, v->log, "sim");
@@ -259,13 +259,13 @@ START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
     victim v;
     take(&v, log, 1);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_every_bit(&v, 97);
+    flip_bits(&v, 1, 97);
     drop(&v);
 }
 END_TEST
 
 /* The same in the middle of a rolled log: its data, its seal, and what fills its blocks. */
-START_TEST(every_flipped_bit_of_a_sealed_segment_is_told)
+START_TEST(flipped_bits_of_a_sealed_segment_are_told)
 {
     const char *log = at("log");
     forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
@@ -284,7 +284,7 @@ START_TEST(every_flipped_bit_of_a_sealed_segment_is_told)
     victim v;
     take(&v, log, 2);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_every_bit(&v, 97);
+    flip_bits(&v, 5, 97);
     drop(&v);
     forge_free(&one);
     forge_free(&two);
@@ -300,7 +300,7 @@ START_TEST(the_second_reader_tells_the_same_of_flipped_bits)
     victim v;
     take(&v, log, 1);
     ck_assert_uint_le(v.size, 20480);
-    for (uint64_t bit = 0; bit < v.size * 8; bit += SLOW ? 211 : 13) {
+    for (uint64_t bit = 0; bit < v.size * 8; bit += SLOW ? 211 : 41) {
         flip_bit(v.path, bit / 8, bit % 8);
         gist g = inspect(&v);
         expect_told(&v, &g, bit / 8, bit % 8);
@@ -660,7 +660,7 @@ Suite *suite_damage(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 90);
     tcase_add_test(tc, every_flipped_bit_of_a_closed_segment_is_told);
-    tcase_add_test(tc, every_flipped_bit_of_a_sealed_segment_is_told);
+    tcase_add_test(tc, flipped_bits_of_a_sealed_segment_are_told);
     tcase_add_test(tc, the_second_reader_tells_the_same_of_flipped_bits);
     tcase_add_test(tc, a_flipped_header_bit_loses_nothing_of_a_single_segment);
     tcase_add_test(tc, a_destroyed_header_is_made_good_by_the_spare_secrets);
