@@ -258,12 +258,14 @@ static int check_out(const struct fsck *f)
 static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t salvaged)
 {
     char line[1024];
+    struct stat file;
     int size = f->salvage ? out_size(f) : 0;
     if (stopped)
         tool_say(0, "stopped by %s before the end", stopped == SIGINT ? "SIGINT" : "SIGTERM");
     else if (tool_stdout_failed())
         ; /* tool_finish says why */
-    else if (!f->salvage && fault->err == U9_CORRUPT && strcmp(fault->rule, "H-1") == 0)
+    else if (!f->salvage && fault->err == U9_CORRUPT && strcmp(fault->rule, "H-1") == 0 && stat(f->path, &file) == 0 &&
+             file.st_size > 0)
         tool_say(0, "%s (of one that was a segment --salvage finds the frames)", u9_fault_line(fault, line, sizeof line));
     else
         tool_read_fault(f->path, fault);

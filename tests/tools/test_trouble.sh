@@ -159,4 +159,9 @@ helps
 places
 words
 memory
+: >nothing.u9
+run "$fsck" nothing.u9
+claim 'an empty file is no log, and nothing is promised of salvaging it' \
+    test "$status $(grep -c 'the file is empty' err) $(grep -c salvage err)" = '8 1 0'
+
 tally
