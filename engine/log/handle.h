@@ -22,14 +22,13 @@ struct u9_log {
     char kind[U9I_KIND_MAX + 1];
     uint64_t id;         /* of this handle among all that this process ever opened, from 1 */
 
-    pthread_mutex_t lock; /* guards what follows */
     bool writing;         /* opened for writing: */
-    u9i_writer writer;
+    u9i_writer writer;    /*   has its own lock */
+    bool ticking;         /* the ticker is submitted, as there is something to watch; set and asked atomically */
+    pthread_mutex_t lock; /* guards what follows */
+    u9i_task ticker;      /* keeps [W-5] [M-5]: */
     u9i_marker marker;    /* follows what the writer made durable: */
     uint64_t marked_us;   /*   monotonic time when it was last begun; 0: it is due */
-    uint64_t marked_segment; /*   the segment that the writer was at then */
-    u9i_task ticker;      /* keeps [W-5] [M-5]: */
-    bool ticking;         /*   it is submitted, as there is something to watch */
 };
 
 /* As u9_log_open for reading, and the boundary of a segment whose secret is lost is found without it. [G-2] */

@@ -1,8 +1,8 @@
 /*
- * engine/log/log.c: the handle of a log: opening, making it, the lock around the writer, who waits, and the task
- * that syncs what nobody commits and marks what is durable. [W-1] [W-5] [M-5] [M-6]
+ * engine/log/log.c: the handle of a log: opening, making it, who waits, and the task that syncs what nobody commits
+ * and marks what is durable. [W-1] [W-5] [M-5] [M-6]
  *
- * Threads: every call takes log->lock, and so does the ticker; the writer below knows no threads.
+ * Threads: the writer has its own lock, which is never held while one waits for log->lock; that guards the marker.
  */
 #include "engine/log/handle.h"
 #include "engine/log/resume.h"
@@ -18,7 +18,6 @@ enum {
     PROMISE_US = 500000,       /* [W-5] from a sync to the frame that promises it */
     MARK_US = 500000,          /* [M-5] from one mark to the next */
     TICK_US = 50000,           /* how finely these are watched */
-    SYNC_BYTES = 32 << 20,     /* [W-5] */
     GRANTS_MAX = 3             /* [I-23] for one append */
 };
 
@@ -112,29 +111,20 @@ static u9_err open_reading(u9_log *log, u9_fault *fault)
     return err;
 }
 
+static bool is_ticking(const u9_log *log)
+{
+    return __atomic_load_n(&log->ticking, __ATOMIC_SEQ_CST);
+}
+
 /* What holds of every handle while its lock is held. */
 static void log_check(const u9_log *log)
 {
-    assert(log->source.dir != NULL && (log->writing || !log->ticking));
+    assert(log->source.dir != NULL && (log->writing || !is_ticking(log)));
     assert(!log->writing || log->writer.dir == log->source.dir);
-    assert(!log->ticking || log->writer.started);
-}
-
-/* What is due now: a sync of what is old enough, or the promise of the last one. */
-static void tick_writer(u9_log *log)
-{
-    u9i_writer *w = &log->writer;
-    uint64_t now = u9i_monotonic_us(w->env);
-    u9_fault unused; /* a failure poisons the writer, and the next call tells */
-    (void)!u9i_writer_poll(w, &unused);
-    if (w->first_us != 0 && now - w->first_us >= SYNC_US)
-        (void)!u9i_writer_sync_begin(w, &unused);
-    else if (!w->stream.syncing && now - w->synced_us >= PROMISE_US)
-        (void)!u9i_writer_promise(w, &unused);
 }
 
 /* Something durable is not marked yet, nor about to be. */
-static bool wants_mark(const u9_log *log, u9i_mark_record *mark)
+static bool wants_mark(u9_log *log, u9i_mark_record *mark)
 {
     return u9i_writer_mark(&log->writer, mark) && u9i_marker_wants(&log->marker, mark);
 }
@@ -151,23 +141,27 @@ static void tick_mark(u9_log *log)
     u9i_marker_begin(&log->marker, &mark);
 }
 
-/* The writer is at another segment, whose u9open is durable: marked at once. [M-5] */
-static void mark_roll(u9_log *log)
+/* The writer's witness: its new segment is durable, and marked before the old one is sealed. [M-5] */
+static u9_err mark_now(void *ctx, const u9i_mark_record *mark)
 {
-    log->marked_segment = log->writer.out.number;
-    log->marked_us = 0;
-    tick_mark(log);
+    u9_log *log = ctx;
+    pthread_mutex_lock(&log->lock);
+    u9_err err = U9_OK;
+    if (u9i_marker_wants(&log->marker, mark)) err = u9i_marker_write(&log->marker, mark, NULL);
+    else err = u9i_marker_wait(&log->marker, NULL);
+    log->marked_us = u9i_monotonic_us(log->writer.env);
+    pthread_mutex_unlock(&log->lock);
+    return err;
 }
 
-/* Submits the ticker if there is something to watch: from an append on, until all is durable, promised, marked. */
+/* Submits the ticker, from an append on. */
 static void watch(u9_log *log)
 {
-    const u9i_writer *w = &log->writer;
-    u9i_mark_record mark;
-    bool busy = w->first_us != 0 || w->stream.syncing || u9i_writer_owes_promise(w) ||
-                log->marker.stage != U9I_MARKER_IDLE || wants_mark(log, &mark);
-    log->ticking = busy && w->poison.err == U9_OK;
-    if (log->ticking) u9i_task_submit(w->env, &log->ticker, u9i_monotonic_us(w->env) + TICK_US);
+    pthread_mutex_lock(&log->lock);
+    if (!__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST)) {
+        u9i_task_submit(log->writer.env, &log->ticker, u9i_monotonic_us(log->writer.env) + TICK_US);
+    }
+    pthread_mutex_unlock(&log->lock);
 }
 
 /* The name of the log's directory is durable in the one above: an earlier creation may not have come that far. */
@@ -207,7 +201,8 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = log->source.path, .sys = -sys, .rule = "M-3"),
                          "cannot read the log's mark");
     u9i_marker_init(&log->marker, log->source.dir, log->source.path, &mark, plan->log);
-    log->marked_segment = plan->number;
+    log->writer.witness = mark_now;
+    log->writer.witness_ctx = log;
     if (plan->before_segment != 0) return U9_OK;
     if (log->options.mode == U9_CREATE) return create_log(log, fault);
     return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = log->source.path, .rule = "M-6"),
@@ -235,7 +230,7 @@ static u9_err open_writing(u9_log *log, u9_fault *fault)
     memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
     err = begin_session(log, &plan, fault);
     if (err == U9_OK) {
-        watch(log); /* a log that was just made owes a promise [W-5] */
+        if (log->writer.started) watch(log); /* a log that was just made owes a promise [W-5] */
         return err;
     }
     u9i_marker_release(&log->marker);
@@ -243,12 +238,19 @@ static u9_err open_writing(u9_log *log, u9_fault *fault)
     return err;
 }
 
+/* Watches until all is durable, promised, marked. The lock is held. */
 static void run_ticker(void *ctx)
 {
     u9_log *log = ctx;
-    tick_writer(log);
+    u9i_mark_record mark;
+    bool more = u9i_writer_tick(&log->writer, SYNC_US, PROMISE_US);
     tick_mark(log);
-    watch(log);
+    more |= log->marker.stage != U9I_MARKER_IDLE || wants_mark(log, &mark);
+    if (!more) { /* who appends from here on submits it; who did meanwhile is seen */
+        __atomic_store_n(&log->ticking, false, __ATOMIC_SEQ_CST);
+        more = u9i_writer_waits(&log->writer) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST);
+    }
+    if (more) u9i_task_submit(log->writer.env, &log->ticker, u9i_monotonic_us(log->writer.env) + TICK_US);
     log_check(log);
 }
 
@@ -317,40 +319,21 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     return err;
 }
 
-/* Enters a call that writes: takes the lock, or refuses. */
-static u9_err enter(u9_log *log, u9_fault *fault)
+/* A call that writes begins: refuses what is not the caller's to ask. */
+static u9_err enter(const u9_log *log, u9_fault *fault)
 {
     fault->err = U9_OK;
     if (log == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     bool forked = u9i_log_forked(log);
-    if (forked || !log->writing)
-        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
-                         forked ? "the handle belongs to the parent process"
-                                : "the log was opened for reading");
-    pthread_mutex_lock(&log->lock);
-    return U9_OK;
+    if (!forked && log->writing) return U9_OK;
+    return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
+                     forked ? "the handle belongs to the parent process" : "the log was opened for reading");
 }
 
-/* Leaves it with `err`, of which `fault` tells if it is more than an ordinary outcome. */
-static u9_err leave(u9_log *log, u9_err err, const u9_fault *fault)
+/* It ends with `err`, of which `fault` tells if it is more than an ordinary outcome. */
+static u9_err leave(const u9_log *log, u9_err err, const u9_fault *fault)
 {
-    log_check(log);
-    pthread_mutex_unlock(&log->lock);
     return err != U9_OK && fault->err != U9_OK ? tell(log, err, fault) : err;
-}
-
-/* What the policy asks of an append: who waits. */
-static void keep_policy(u9_log *log)
-{
-    u9i_writer *w = &log->writer;
-    u9_fault unused; /* a failure poisons: the record was accepted, the next call tells */
-    if (w->out.number != log->marked_segment) mark_roll(log);
-    if (!log->ticking) watch(log);
-    if (u9i_writer_behind(w) < SYNC_BYTES) return;
-    if (w->stream.syncing) (void)!u9i_writer_poll(w, &unused);
-    bool wait = log->options.policy == U9_POLICY_INTERVAL;
-    if (wait) (void)!u9i_writer_sync(w, &unused);
-    else if (!w->stream.syncing) (void)!u9i_writer_sync_begin(w, &unused);
 }
 
 /* Sees to it that fresh keys can be made, if any are wanted. It may wait: so without the lock. [I-23] */
@@ -372,7 +355,7 @@ static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9
     if (err != U9_OK) return tell(log, err, &fault);
     err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &fault)
                 : u9i_writer_append(&log->writer, entries, count, places, &fault);
-    if (err == U9_OK) keep_policy(log);
+    if (err == U9_OK && !is_ticking(log)) watch(log);
     return leave(log, err, &fault);
 }
 
@@ -403,7 +386,7 @@ u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32
     u9_err err = enter(log, &fault);
     if (err != U9_OK) return tell(log, err, &fault);
     err = u9i_writer_append_body(&log->writer, body, size, count, lz4, &fault);
-    if (err == U9_OK) keep_policy(log);
+    if (err == U9_OK && !is_ticking(log)) watch(log);
     return leave(log, err, &fault);
 }
 
@@ -413,31 +396,22 @@ u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t 
     return u9_log_append_batch(log, &entry, 1, place);
 }
 
-/* True if `interval` has fallen behind what it allows to be lost. */
-static bool too_far_behind(const u9i_writer *w)
-{
-    return u9i_writer_behind(w) >= SYNC_BYTES ||
-           (w->first_us != 0 && u9i_monotonic_us(w->env) - w->first_us >= SYNC_US);
-}
-
 u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
     if (err != U9_OK) return tell(log, err, &fault);
     u9i_writer *w = &log->writer;
+    if (ordinal < UINT64_MAX && u9i_writer_has(w, ordinal + 1)) return U9_OK;
     if (ordinal >= u9i_writer_next(w))
         return leave(log,
                      u9i_fault(&fault, U9_ARG, U9I_AT(.path = log->source.path),
                                "record %llu was not appended", (unsigned long long)ordinal),
                      &fault);
-    err = u9i_writer_poll(w, &fault);
     bool waits = log->options.policy == U9_POLICY_COMMIT ||
-                 (log->options.policy == U9_POLICY_INTERVAL && too_far_behind(w));
-    if (err == U9_OK && ordinal >= w->durable.ordinal && waits)
-        err = u9i_writer_sync(w, &fault);
-    if (err == U9_OK && ordinal >= w->durable.ordinal) err = U9_AGAIN;
-    return leave(log, err, &fault);
+                 (log->options.policy == U9_POLICY_INTERVAL && u9i_writer_is_behind(w, SYNC_US));
+    if (!waits && !u9i_writer_is_poisoned(w)) return U9_AGAIN;
+    return leave(log, u9i_writer_commit(w, ordinal + 1, &fault), &fault);
 }
 
 u9_err u9_log_sync(u9_log *log)
@@ -445,27 +419,19 @@ u9_err u9_log_sync(u9_log *log)
     u9_fault fault;
     u9_err err = enter(log, &fault);
     if (err != U9_OK) return tell(log, err, &fault);
-    err = u9i_writer_sync(&log->writer, &fault);
-    return leave(log, err, &fault);
+    return leave(log, u9i_writer_sync(&log->writer, &fault), &fault);
 }
 
 uint64_t u9_log_durable(u9_log *log)
 {
     u9_fault unused; /* nothing is told: 0 is an answer, and the next call that writes fails */
-    if (enter(log, &unused) != U9_OK) return 0;
-    (void)!u9i_writer_poll(&log->writer, &unused);
-    uint64_t n = log->writer.durable.ordinal;
-    (void)leave(log, U9_OK, &unused);
-    return n;
+    return enter(log, &unused) == U9_OK ? u9i_writer_durable(&log->writer) : 0;
 }
 
 uint64_t u9_log_next(u9_log *log)
 {
     u9_fault unused;
-    if (enter(log, &unused) != U9_OK) return 0;
-    uint64_t n = u9i_writer_next(&log->writer);
-    (void)leave(log, U9_OK, &unused);
-    return n;
+    return enter(log, &unused) == U9_OK ? u9i_writer_next(&log->writer) : 0;
 }
 
 const char *u9_log_io(const u9_log *log)

@@ -76,6 +76,7 @@ typedef struct u9i_fs {
     int (*read)(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
     uint64_t (*data)(u9i_file *file, uint64_t off);
     int (*reserve)(u9i_file *file, uint64_t end);
+    int (*zero)(u9i_file *file, uint64_t from, uint64_t to);
     int (*truncate)(u9i_file *file, uint64_t size);
     int (*sync_and_evict)(u9i_file *file);
     int (*map)(u9i_file *file, uint64_t off, size_t n, const void **out);
@@ -101,6 +102,7 @@ typedef struct u9i_op {
     void *buf;
     size_t n;
     uint64_t tag; /* comes back in the completion */
+    bool durable; /* a write: complete, its bytes are on stable storage, and what is needed to read them */
 } u9i_op;
 
 typedef struct u9i_completion {
@@ -297,6 +299,15 @@ static inline int u9i_file_reserve(u9i_file *file, uint64_t end)
     return file->env->fs->reserve(file, end);
 }
 
+/*
+ * Writes zeros over [from, to), whole blocks below the reserved end that nothing was written to: where space is
+ * only reserved, a durable write has to settle that first. Returns when that is done, durable or not.
+ */
+static inline int u9i_file_zero(u9i_file *file, uint64_t from, uint64_t to)
+{
+    return file->env->fs->zero(file, from, to);
+}
+
 /* Sets the file's size. */
 static inline int u9i_file_truncate(u9i_file *file, uint64_t size)
 {
@@ -323,7 +334,10 @@ static inline void u9i_file_unmap(u9i_file *file, const void *map, size_t n)
     file->env->fs->unmap(file, map, n);
 }
 
-/* `buffers`: `count` of `size` bytes each, from which most will be written (for registration); may be NULL. */
+/*
+ * `buffers`: `count` of `size` bytes each, from which most will be written; may be NULL. A queue may take hold of
+ * them (registration) once much is written from them, and so of their memory, until it is closed.
+ */
 static inline int u9i_queue_open(u9i_env *env, void *buffers, size_t size, unsigned count,
                                  u9i_queue **out)
 {
@@ -351,6 +365,16 @@ static inline int u9i_queue_wait(u9i_queue *queue, u9i_completion *out, unsigned
                                  uint64_t deadline_us)
 {
     return queue->env->queue->wait(queue, out, max, deadline_us);
+}
+
+/* Does one operation on a queue that has nothing else under way. Its result. */
+static inline int64_t u9i_queue_do(u9i_queue *queue, const u9i_op *op)
+{
+    u9i_completion done;
+    int n = u9i_queue_submit(queue, op, 1);
+    if (n != 0) return n;
+    while ((n = u9i_queue_wait(queue, &done, 1, U9I_FOREVER)) == 0) continue;
+    return n < 0 ? n : done.result;
 }
 
 /*

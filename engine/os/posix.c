@@ -323,6 +323,19 @@ static int reserve(u9i_file *file, uint64_t end)
     return 0;
 }
 
+static int write_zeros(u9i_file *file, uint64_t from, uint64_t to)
+{
+    static const _Alignas(4096) uint8_t zeros[1 << 17];
+    int fd = u9i_posix_writing_fd((const u9i_posix_file *)file);
+    while (from < to) {
+        ssize_t n = pwrite(fd, zeros, to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros, (off_t)from);
+        if (n > 0) from += (uint64_t)n;
+        else if (n < 0 && errno == EINVAL && fd != fd_of(file)) fd = fd_of(file); /* it takes no direct ones */
+        else if (n == 0 || errno != EINTR) return n == 0 ? -EIO : -errno;
+    }
+    return 0;
+}
+
 static int sync_and_evict(u9i_file *file)
 {
     int err = sync_fd(fd_of(file));
@@ -350,7 +363,7 @@ static void unmap_file(u9i_file *file, const void *map, size_t n)
         .list = list, .stat = stat_name, .rename = rename_name, .link = link_name,                  \
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
         .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
-        .reserve = reserve, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
+        .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
         .map = map_file, .unmap = unmap_file                                                        \
     }
 

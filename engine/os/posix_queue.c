@@ -5,11 +5,13 @@
 #include "engine/os/posix.h"
 
 #include "engine/os/process.h"
+#include "format/base/limits.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 typedef struct posix_queue {
@@ -56,16 +58,34 @@ static void close_posix_queue(u9i_queue *queue)
     free(q);
 }
 
-static int write_all(int fd, uint64_t off, const void *buf, size_t n)
+/* The rest of a write; a durable one past the page cache, if the file is open that way. */
+static ssize_t write_some(const u9i_posix_file *file, const u9i_op *op, size_t done, bool durable)
 {
+    struct iovec rest = {.iov_base = (char *)op->buf + done, .iov_len = op->n - done};
+    off_t off = (off_t)(op->off + done);
+    if (!durable) return pwritev(file->fd, &rest, 1, off);
+    return pwritev2(done % U9I_BLOCK == 0 ? u9i_posix_writing_fd(file) : file->fd, &rest, 1, off, RWF_DSYNC);
+}
+
+static int sync_data(const u9i_posix_file *file)
+{
+    while (fdatasync(file->fd) != 0)
+        if (errno != EINTR) return -errno;
+    return 0;
+}
+
+static int write_all(const u9i_posix_file *file, const u9i_op *op)
+{
+    bool durable = op->durable; /* as long as kernel and file system have such writes */
     size_t done = 0;
-    while (done < n) {
-        ssize_t r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(off + done));
+    while (done < op->n) {
+        ssize_t r = write_some(file, op, done, durable);
         if (r > 0) done += (size_t)r;
         else if (r == 0) return -EIO;
+        else if (durable && (errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS)) durable = false;
         else if (errno != EINTR && errno != EAGAIN) return -errno;
     }
-    return 0;
+    return durable == op->durable ? 0 : sync_data(file);
 }
 
 int64_t u9i_posix_perform(const u9i_op *op)
@@ -78,11 +98,9 @@ int64_t u9i_posix_perform(const u9i_op *op)
         err = u9i_posix_read(op->file, op->off, op->buf, op->n, &got);
         return err ? err : (int64_t)got;
     case U9I_OP_WRITE:
-        err = write_all(file->fd, op->off, op->buf, op->n);
+        err = write_all(file, op);
         return err ? err : (int64_t)op->n;
-    case U9I_OP_SYNC:
-        while ((err = fdatasync(file->fd) == 0 ? 0 : -errno) == -EINTR) continue;
-        break;
+    case U9I_OP_SYNC: err = sync_data(file); break;
     }
     return err;
 }

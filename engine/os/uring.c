@@ -20,7 +20,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 30 }; /* bytes of one request at most: their count has 32 bits */
+enum {
+    PIECE = 1 << 30, /* bytes of one request at most: their count has 32 bits */
+    BULK = 1 << 19   /* a write of so many bytes is one of many, as a rule */
+};
 
 typedef struct slot {
     bool busy;
@@ -35,9 +38,12 @@ typedef struct uring {
     int error;           /* the ring has failed: nothing more is submitted */
     unsigned under_way;
     slot slots[U9I_QUEUE_DEPTH];
+    bool told;           /* a write was done by its submission, which is to be told: */
+    u9i_completion lone;
 
-    bool registered;     /* the buffers are: */
-    const uint8_t *buffers;
+    bool asked;          /* whether the buffers can be registered, */
+    bool registered;     /*   and they are: */
+    uint8_t *buffers;
     size_t buffer_size;
     unsigned buffer_count;
 
@@ -73,18 +79,16 @@ static void uring_check(const uring *u)
     assert(!u->registered || (u->buffers != NULL && u->buffer_count <= U9I_QUEUE_DEPTH));
 }
 
-static void register_buffers(uring *u, void *buffers, size_t size, unsigned count)
+/* Pins them in memory: worth it for who writes much. */
+static void register_buffers(uring *u)
 {
     struct iovec vec[U9I_QUEUE_DEPTH];
-    assert(count <= U9I_QUEUE_DEPTH);
-    if (buffers == NULL) return;
-    u->buffers = buffers;
-    u->buffer_size = size;
-    u->buffer_count = count;
-    for (unsigned i = 0; i < count; i++)
-        vec[i] = (struct iovec){.iov_base = (char *)buffers + i * size, .iov_len = size};
+    u->asked = true;
+    if (u->buffers == NULL) return;
+    for (unsigned i = 0; i < u->buffer_count; i++)
+        vec[i] = (struct iovec){.iov_base = u->buffers + i * u->buffer_size, .iov_len = u->buffer_size};
     /* Refused under a small RLIMIT_MEMLOCK: requests are then not fixed ones, nothing else. */
-    u->registered = io_uring_register_buffers(&u->ring, vec, count) == 0;
+    u->registered = io_uring_register_buffers(&u->ring, vec, u->buffer_count) == 0;
 }
 
 static int open_uring_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
@@ -100,7 +104,10 @@ static int open_uring_queue(u9i_env *env, void *buffers, size_t size, unsigned c
         free(u);
         return err;
     }
-    register_buffers(u, buffers, size, count);
+    assert(count <= U9I_QUEUE_DEPTH);
+    u->buffers = buffers;
+    u->buffer_size = size;
+    u->buffer_count = count;
     *out = &u->queue;
     return 0;
 }
@@ -133,6 +140,7 @@ static void prepare(uring *u, slot *s)
     size_t left = s->op.n - s->done;
     unsigned n = left < PIECE ? (unsigned)left : PIECE;
     uint64_t off = s->op.off + s->done;
+    if (!u->asked && s->op.kind == U9I_OP_WRITE && n >= BULK) register_buffers(u);
     int buffer = buffer_of(u, bytes, n);
     int to = u9i_posix_writing_fd(file);
     switch (s->op.kind) {
@@ -143,6 +151,7 @@ static void prepare(uring *u, slot *s)
     case U9I_OP_WRITE:
         if (buffer >= 0) io_uring_prep_write_fixed(sqe, to, bytes, n, off, buffer);
         else io_uring_prep_write(sqe, to, bytes, n, off);
+        if (s->op.durable) sqe->rw_flags = RWF_DSYNC;
         break;
     case U9I_OP_SYNC: io_uring_prep_fsync(sqe, file->fd, IORING_FSYNC_DATASYNC); break;
     }
@@ -153,7 +162,12 @@ static int submit_uring(u9i_queue *queue, const u9i_op *ops, unsigned count)
 {
     uring *u = (uring *)queue;
     if (u->error != 0) return u->error;
-    if (count > U9I_QUEUE_DEPTH - u->under_way) return -EBUSY;
+    if (count > U9I_QUEUE_DEPTH - u->under_way - u->told) return -EBUSY;
+    if (count == 1 && ops->durable && u->under_way == 0 && !u->told) { /* who submits it waits for it, and so can we */
+        u->told = true;
+        u->lone = (u9i_completion){.tag = ops->tag, .result = u9i_posix_perform(ops)};
+        return 0;
+    }
     slot *s = u->slots;
     for (unsigned i = 0; i < count; i++, s++) {
         while (s->busy) s++;
@@ -267,7 +281,10 @@ static int wait_uring_queue(u9i_queue *queue, u9i_completion *out, unsigned max,
     uring *u = (uring *)queue;
     assert(max > 0);
     for (;;) {
-        unsigned n = take_ready(u, out, max);
+        unsigned n = u->told;
+        if (u->told) *out = u->lone;
+        else n = take_ready(u, out, max);
+        u->told = false;
         if (n > 0) return (int)n;
         if (deadline_us == 0) return u->error;
         if (u->woken) {

@@ -1,5 +1,5 @@
 /*
- * engine/write/writer.c: see writer.h: the session, and what is durable. [W-1] [W-2] [W-4] [W-5]
+ * engine/write/writer.c: see writer.h: the session, and appending. [W-1] [W-6]
  */
 #include "engine/write/writer_parts.h"
 
@@ -9,36 +9,17 @@
 #include <errno.h>
 #include <string.h>
 
-void u9i_writer_check(const u9i_writer *w)
+enum { SYNC_BYTES = 32 << 20 }; /* [W-5] */
+
+void u9i_writer_check(u9i_writer *w)
 {
     if (w->poison.err != U9_OK) return; /* it stands as the failure left it */
-    assert(w->count > 0 || w->body_size == 0);
-    assert(w->durable.ordinal <= w->end.ordinal);
-    if (!w->started) {
-        assert(w->out.file == NULL || w->count == 0);
-        return;
-    }
-    assert(w->out.file != NULL && w->out.file != w->next.file); /* a second one only during a roll */
-    assert(w->end.offset == u9i_stream_position(&w->stream) || w->end.offset % U9I_BLOCK != 0);
-    assert(w->durable.offset <= w->end.offset && w->promised <= w->durable.offset);
-    assert(w->previous < w->end.offset && w->end.offset <= w->out.reserved);
-    assert(!w->stream.syncing || w->syncing.offset <= w->end.offset);
-}
-
-u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fault)
-{
-    if (w->poison.err == U9_OK) {
-        char path[4400], name[20];
-        u9i_segment_name(w->out.number, name);
-        size_t n = strlen(w->path);
-        memcpy(path, w->path, n);
-        path[n] = '/';
-        memcpy(path + n + 1, name, sizeof name);
-        (void)u9i_fault(&w->poison, U9_POISONED, U9I_AT(.path = path, .sys = -sys, .rule = "W-6"),
-                        "%s failed: nothing more is accepted", what);
-    }
-    if (fault) *fault = w->poison;
-    return U9_POISONED;
+    u9i_frame_out *f = u9i_slots_filling(&w->slots);
+    assert(f == NULL || f->ordinal + f->count == w->next || f->count == 0);
+    assert(w->durable.ordinal <= w->next && w->flushing <= w->next);
+    assert(w->started || (w->next == w->plan.end.ordinal && !w->old.file));
+    assert(w->slots.own || w->fill.v % U9I_BLOCK == w->fill.pos % U9I_BLOCK);
+    assert(!w->sealing || w->old.file);
 }
 
 /* The caller's, else that of the log where it lies, else one for this session alone. [I-22] */
@@ -56,28 +37,6 @@ static bool take_medallion(u9i_writer *w, uint64_t given)
     if (!u9i_random(w->env, &r, sizeof r)) return false;
     w->medallion = (UINT64_C(1) << 40) + (r & ((UINT64_C(1) << 40) - 1)); /* [2^40, 2^41) */
     return true;
-}
-
-/* Where the session stands before its first frame. */
-static void take_plan(u9i_writer *w)
-{
-    const u9i_plan *p = &w->plan;
-    w->end = p->end;
-    w->durable = p->end;
-    w->time_us = p->time_us;
-    w->out.number = p->number;
-    w->totals = (u9i_end_record){.segment = p->number};
-    if (!p->goes_on) {
-        w->end.offset = w->durable.offset = 0;
-        return;
-    }
-    w->previous = p->previous;
-    w->totals = p->totals;
-    w->totals.frames++; /* the u9end itself */
-    w->totals.first_key.size = p->keys.size[0];
-    w->totals.last_key.size = p->keys.size[1];
-    memcpy(w->first_key, p->keys.key[0], p->keys.size[0]);
-    memcpy(w->last_key, p->keys.key[1], p->keys.size[1]);
 }
 
 /* The log's key kind: what it has, or for a new one what is asked for. [L-6] */
@@ -103,23 +62,25 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     w->dir = dir;
     w->env = dir->env;
     w->lz4 = options->lz4 != 0;
+    w->policy = options->policy;
     w->segment_size = u9i_segment_size(options);
     w->plan = *plan;
+    w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w};
+    w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w};
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
     memcpy(w->path, path, strlen(path) + 1);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
-    if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session)) {
-        u9i_keygen_release(&w->keygen);
+    pthread_mutex_init(&w->lock, NULL);
+    if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session) ||
+        !u9i_random(w->env, w->mask_seed, sizeof w->mask_seed)) {
+        u9i_writer_release(w);
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = errno),
                          "the system has no randomness");
     }
-    take_plan(w);
-    w->frame = u9i_pages(U9I_FRAME_ROOM);
-    w->packed = w->lz4 ? u9i_pages(U9I_PACKED_ROOM) : NULL;
-    int sys = w->frame == NULL || (w->lz4 && w->packed == NULL) ? -ENOMEM
-                                                                : u9i_stream_init(&w->stream, w->env);
+    u9i_writer_take_plan(w);
+    int sys = u9i_slots_init(&w->slots, w->lz4) ? u9i_stream_init(&w->stream, w->env) : -ENOMEM;
     dir->writing = sys == 0;
     if (sys == 0) return U9_OK;
     u9i_writer_release(w);
@@ -129,203 +90,270 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
 
 void u9i_writer_release(u9i_writer *w)
 {
+    u9i_task_cancel(w->env, &w->hasher);
+    u9i_task_cancel(w->env, &w->sealer);
     u9i_stream_release(&w->stream);
-    if (w->out.file) u9i_file_close(w->out.file);
-    if (w->next.file) u9i_file_close(w->next.file);
+    u9i_segment_out_close(&w->out);
+    u9i_segment_out_close(&w->old);
     u9i_keygen_release(&w->keygen);
-    u9i_pages_free(w->frame, U9I_FRAME_ROOM);
-    u9i_pages_free(w->packed, U9I_PACKED_ROOM);
-    w->frame = w->packed = NULL;
-    w->out.file = w->next.file = NULL;
+    u9i_slots_release(&w->slots);
 }
 
-/* Seals the frame if there are records in it. */
-static u9_err seal_records(u9i_writer *w, u9_fault *fault)
+uint64_t u9i_writer_next(u9i_writer *w)
 {
-    return w->count > 0 ? u9i_writer_seal(w, fault) : U9_OK;
+    u9i_writer_lock(w);
+    uint64_t next = w->next;
+    u9i_writer_unlock(w);
+    return next;
 }
 
-/* What the finished sync covered is durable now. */
-static u9_err sync_done(u9i_writer *w, u9_fault *fault)
+/* Where the next frame will stand, or a bit before that. The lock is held. */
+static uint64_t position(const u9i_writer *w)
 {
-    if (w->names_dirty) {
-        int failed = u9i_dir_sync(w->dir); /* [W-4] */
-        if (failed != 0) return u9i_writer_poison(w, failed, "syncing the directory", fault);
-        w->names_dirty = false;
-    }
-    int sys = u9i_writer_find_name(w, &w->out); /* nothing is acknowledged into the void [W-6] */
-    if (sys != 0)
-        return u9i_writer_poison(w, sys, "a sync of a file whose name was removed or given to another", fault);
-    w->durable = w->syncing;
-    w->out.fresh = false;
-    u9i_writer_give_back(w);
-    w->synced_us = u9i_monotonic_us(w->env);
-    u9i_writer_check(w);
-    return U9_OK;
+    return w->slots.own ? w->placed + w->ahead : w->fill.pos;
 }
 
-/* Waits for the sync under way, if any. */
-static u9_err sync_wait(u9i_writer *w, u9_fault *fault)
+bool u9i_writer_waits(u9i_writer *w)
 {
-    int sys = u9i_stream_sync_end(&w->stream);
-    if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
-    return u9i_stream_took_sync(&w->stream) ? sync_done(w, fault) : U9_OK;
+    u9i_writer_lock(w);
+    bool waits = w->first_us != 0 && w->poison.err == U9_OK;
+    u9i_writer_unlock(w);
+    return waits;
 }
 
-u9_err u9i_writer_sync_begin(u9i_writer *w, u9_fault *fault)
+bool u9i_writer_is_behind(u9i_writer *w, uint64_t interval_us)
 {
-    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
-    if (!w->started || (w->count == 0 && w->first_us == 0)) return U9_OK;
-    u9_err err = sync_wait(w, fault);
-    if (err == U9_OK) err = seal_records(w, fault);
-    if (err != U9_OK) return err;
-    int sys = u9i_stream_sync_begin(&w->stream);
-    if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
-    w->syncing = w->end;
-    w->first_us = 0;
-    u9i_writer_check(w);
-    return U9_OK;
+    u9i_writer_lock(w);
+    bool behind = w->started && position(w) - w->durable.offset >= SYNC_BYTES;
+    if (!behind && w->first_us != 0) behind = u9i_monotonic_us(w->env) - w->first_us >= interval_us;
+    u9i_writer_unlock(w);
+    return behind;
 }
 
-u9_err u9i_writer_sync(u9i_writer *w, u9_fault *fault)
+bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
 {
-    u9_err err = u9i_writer_sync_begin(w, fault);
-    return err == U9_OK ? sync_wait(w, fault) : err;
-}
-
-u9_err u9i_writer_sync_frames(u9i_writer *w, u9_fault *fault)
-{
-    u9_err err = u9i_writer_sync(w, fault);
-    if (err != U9_OK || w->durable.offset == w->end.offset) return err;
-    w->first_us = u9i_monotonic_us(w->env);
-    return u9i_writer_sync(w, fault);
-}
-
-u9_err u9i_writer_poll(u9i_writer *w, u9_fault *fault)
-{
-    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
-    if (!w->started) return U9_OK;
-    int sys = u9i_stream_poll(&w->stream);
-    if (sys != 0) return u9i_writer_poison(w, sys, "a write or sync", fault);
-    return u9i_stream_took_sync(&w->stream) ? sync_done(w, fault) : U9_OK;
-}
-
-bool u9i_writer_owes_promise(const u9i_writer *w)
-{
-    return w->started && w->poison.err == U9_OK && w->durable.offset > w->promised;
-}
-
-u9_err u9i_writer_promise(u9i_writer *w, u9_fault *fault)
-{
-    if (!u9i_writer_owes_promise(w)) return U9_OK;
-    u9_err err = u9i_writer_seal(w, fault); /* records that wait may as well carry it */
-    if (err != U9_OK) return err;
-    int sys = u9i_stream_pad(&w->stream);
-    return sys ? u9i_writer_poison(w, sys, "a write", fault) : U9_OK;
-}
-
-uint64_t u9i_writer_behind(const u9i_writer *w)
-{
-    return w->started ? w->end.offset + w->body_size - w->durable.offset : 0;
-}
-
-bool u9i_writer_mark(const u9i_writer *w, u9i_mark_record *out)
-{
-    if (!w->started || w->durable.offset == 0) return false;
+    uint64_t now = u9i_wall_us(w->env);
+    u9i_writer_lock(w);
+    bool there = w->started && w->durable.offset > 0;
     *out = (u9i_mark_record){.first_ordinal = w->plan.first_ordinal, .segment = w->out.number,
-                             .end = w->durable, .time_us = u9i_wall_us(w->env)};
+                             .end = w->durable, .time_us = now};
     memcpy(out->log, w->plan.log, sizeof out->log);
     memcpy(out->boundary, w->out.secret.boundary, sizeof out->boundary);
     memcpy(out->secret, w->out.secret.bytes, sizeof out->secret);
-    return true;
+    u9i_writer_unlock(w);
+    return there;
 }
 
 u9_err u9i_writer_create(u9i_writer *w, u9_fault *fault)
 {
+    u9i_writer_lock(w);
+    u9i_writer_take_role(w);
     u9_err err = u9i_writer_start(w, fault);
-    return err == U9_OK ? u9i_writer_sync(w, fault) : err;
+    if (err == U9_OK) err = u9i_writer_flush(w, fault);
+    u9i_writer_give_role(w);
+    u9i_writer_unlock(w);
+    return err;
 }
 
-/* A frame, a file and space for `total` more bytes of records in one frame. */
-static u9_err make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
+/* Appending. The lock is held; `driver`: by who has the role, too. */
+
+/* Waits for room in memory, or makes some. */
+static void make_room(u9i_writer *w, bool driver, uint64_t body_size)
 {
-    u9_err err = U9_OK;
-    uint64_t alone = u9i_frame_size((size_t)total + U9I_MASK_HEAD) + U9I_WRITER_SLACK;
-    if (!w->started) err = u9i_writer_start(w, fault);
-    if (err == U9_OK && w->count > 0 && w->body_size + total > U9I_BODY_TARGET) err = u9i_writer_seal(w, fault);
-    if (err == U9_OK && w->count == 0 && u9i_stream_position(&w->stream) >= w->segment_size)
-        err = u9i_writer_roll(w, alone, fault);
-    if (err == U9_OK)
-        err = u9i_writer_reserve(w, &w->out,
-                      u9i_stream_position(&w->stream) +
-                          u9i_frame_size(w->body_size + (size_t)total + U9I_MASK_HEAD) + U9I_WRITER_SLACK,
-                      fault);
-    if (err == U9_OK && w->count == 0) err = u9i_writer_begin_frame(w, fault);
+    bool takes = !driver && !w->driving;
+    if (!driver && !takes) {
+        if (!u9i_writer_hash_some(w)) u9i_writer_wait(w, U9I_GATE_ROOM);
+        return;
+    }
+    w->driving = true;
+    if (u9i_writer_is_large(body_size)) (void)!u9i_writer_push(w, NULL); /* it begins at a block */
+    if (!u9i_writer_has_room(w, body_size)) u9i_writer_step(w);
+    if (takes) u9i_writer_give_role(w);
+}
+
+/* Space in the file that a frame with such a body takes, and what may have to follow it. */
+static uint64_t space_for(uint64_t body_size)
+{
+    return u9i_writer_bound(body_size) + U9I_WRITER_SLACK;
+}
+
+/* The file has no space for a frame with such a body; or not for a usual one, which was not yet asked for in vain. */
+static bool wants_space(const u9i_writer *w, uint64_t body_size)
+{
+    uint64_t at = position(w);
+    return at + space_for(body_size) > w->reserved || (!w->tight && at + space_for(U9I_BODY_TARGET) > w->reserved);
+}
+
+/* Does what only the driver may for the next frame: a roll, or space in the file. AGAIN: look again. */
+static u9_err make_space(u9i_writer *w, bool driver, uint64_t body_size, u9_fault *fault)
+{
+    u9_err err = U9_AGAIN;
+    if (!driver && w->driving) {
+        u9i_writer_wait(w, U9I_GATE_ROOM);
+        return U9_AGAIN;
+    }
+    w->driving = true;
+    if (position(w) >= w->segment_size && w->ahead > 0) { /* how far is it really? */
+        (void)!u9i_writer_push(w, NULL);
+    } else if (position(w) >= w->segment_size) {
+        u9_err rolled = u9i_writer_roll(w, space_for(body_size), fault);
+        if (rolled != U9_OK) err = rolled;
+    } else {
+        uint64_t least = position(w) + space_for(body_size), best = position(w) + space_for(U9I_BODY_TARGET);
+        u9i_writer_unlock(w);
+        bool tight = best > least && u9i_segment_out_reserve(&w->out, best, fault) != U9_OK;
+        u9_err reserved = u9i_segment_out_reserve(&w->out, least, fault);
+        u9i_writer_lock(w);
+        if (reserved != U9_OK) err = reserved;
+        w->tight = tight;
+        w->reserved = w->out.reserved;
+    }
+    if (!driver) u9i_writer_give_role(w);
+    return err;
+}
+
+/* Bytes that the body of the next frame may get, in the space that is reserved; `total` at least. */
+static uint64_t room_for(const u9i_writer *w, uint64_t total)
+{
+    uint64_t space = w->reserved - position(w) - U9I_WRITER_SLACK, head = u9i_writer_bound(0);
+    uint64_t most = space < U9I_BODY_TARGET + head ? space - head : U9I_BODY_TARGET;
+    return total > most ? total : most;
+}
+
+/* A frame in which there is room for a body, or `total` more bytes of one; a file, and space in it. */
+static u9_err admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault)
+{
+    for (;;) {
+        u9i_frame_out *f = u9i_slots_filling(&w->slots);
+        u9_err err = u9i_writer_refuse(w, fault);
+        if (err != U9_OK) return err;
+        if (f && u9i_writer_fits(f, total)) {
+            *out = f;
+            return f->count == 0 ? u9i_writer_begin_stamp(w, fault) : U9_OK;
+        } else if (f && f->count > 0) {
+            u9i_writer_seal(w, false);
+        } else if (f) { /* a record was refused, for which it was opened */
+            u9i_slots_unopen(&w->slots);
+        } else if (position(w) >= w->segment_size || wants_space(w, total)) {
+            err = make_space(w, driver, total, fault);
+            if (err != U9_AGAIN) return err;
+        } else if (!u9i_writer_has_room(w, total)) {
+            make_room(w, driver, total);
+        } else {
+            (void)u9i_writer_begin_frame(w, total, room_for(w, total));
+        }
+    }
+}
+
+/* Enters an append: with the lock, and the role if it begins the session, which is then begun. */
+static u9_err begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault)
+{
+    *driver = false;
+    u9i_writer_lock(w);
+    u9_err err = u9i_writer_refuse(w, fault);
+    if (err == U9_OK) err = u9i_writer_count_up(w, count, fault);
+    if (err != U9_OK || w->started) return err;
+    u9i_writer_take_role(w);
+    *driver = true;
+    return w->started ? U9_OK : u9i_writer_start(w, fault);
+}
+
+/* Leaves it. A first append that was refused leaves the files as they were. [W-6] */
+static void end_append(u9i_writer *w, bool driver, u9_err err, uint64_t frames)
+{
+    bool first = driver && w->started && w->next == w->plan.end.ordinal;
+    if (err != U9_OK && first && w->poison.err == U9_OK && w->stream.writes == 0) u9i_writer_unstart(w);
+    if (err == U9_OK && w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
+    if (driver) u9i_writer_give_role(w);
+    if (err == U9_OK && w->slots.sealed != frames) u9i_writer_go_on(w);
+    bool waits = w->policy == U9_POLICY_INTERVAL && position(w) - w->durable.offset >= SYNC_BYTES && w->started;
+    uint64_t below = w->next;
+    u9i_writer_unlock(w);
+    if (waits) (void)!u9i_writer_commit(w, below, NULL); /* a failure is told by the next call */
+}
+
+static u9_err append(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places, bool alone,
+                     u9_fault *fault)
+{
+    uint64_t total, frames;
+    u9i_measure kept[U9I_WRITER_BATCH];
+    u9i_frame_out *f;
+    bool driver;
+    u9_err err = u9i_writer_measure(w, entries, count, kept, &total, fault);
+    if (err != U9_OK) return err;
+    err = begin_append(w, count, &driver, fault);
+    frames = w->slots.sealed;
+    if (err == U9_OK && alone) u9i_writer_seal_records(w);
+    if (err == U9_OK) err = admit(w, driver, total, &f, fault);
+    if (err == U9_OK) err = u9i_writer_put(w, f, entries, count, kept, places, fault);
+    if (err == U9_OK && (alone || f->body_size >= U9I_BODY_TARGET)) u9i_writer_seal(w, false);
+    end_append(w, driver, err, frames);
     return err;
 }
 
 u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places,
                          u9_fault *fault)
 {
-    uint64_t total;
-    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
-    u9_err err = u9i_writer_measure(w, entries, count, &total, fault);
-    if (err != U9_OK) return err;
-    bool first = !w->started;
-    err = make_room(w, total, fault);
-    if (err == U9_OK && w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
-    if (err == U9_OK) err = u9i_writer_put(w, entries, count, places, fault);
-    if (err != U9_OK && first && w->poison.err == U9_OK && w->stream.sent == 0) {
-        u9i_writer_unstart(w); /* [W-6] */
-        take_plan(w);
-    }
-    u9i_writer_check(w);
-    if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;
-    /* The records are in; a failure from here on poisons, and is told by the next call. */
-    u9_fault later;
-    (void)!u9i_writer_seal(w, &later);
-    return U9_OK;
+    return append(w, entries, count, places, false, fault);
 }
 
 u9_err u9i_writer_append_alone(u9i_writer *w, const u9_entry *entries, size_t count, u9_fault *fault)
 {
-    u9_fault later; /* of a failure behind the append, as above */
-    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
-    u9_err err = seal_records(w, fault);
-    if (err == U9_OK) err = u9i_writer_append(w, entries, count, NULL, fault);
-    if (err == U9_OK) (void)!seal_records(w, &later);
-    return err;
+    return append(w, entries, count, NULL, true, fault);
 }
 
 u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, uint32_t count, bool lz4,
                               u9_fault *fault)
 {
-    u9_fault later; /* of a failure behind the append, as above */
-    if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
-    u9_err err = u9i_writer_count_up(w, count, fault);
-    if (err == U9_OK) err = seal_records(w, fault);
-    if (err == U9_OK) err = make_room(w, size, fault);
+    u9i_frame_out *f;
+    bool driver;
+    u9_err err = begin_append(w, count, &driver, fault);
+    uint64_t frames = w->slots.sealed;
+    if (err == U9_OK) u9i_writer_seal_records(w);
+    if (err == U9_OK) err = admit(w, driver, size, &f, fault);
+    if (err == U9_OK) {
+        u9i_writer_put_body(w, f, body, size);
+        assert(f->count == count);
+        f->lz4 = f->lz4 && lz4;
+        u9i_writer_seal(w, false);
+    }
+    end_append(w, driver, err, frames);
+    return err;
+}
+
+/* The end */
+
+/* Everything is durable; the u9end. The lock is held, and the role. */
+static u9_err end_session(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = u9i_writer_flush(w, fault);
     if (err != U9_OK) return err;
-    if (w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
-    u9i_writer_put_body(w, body, size);
-    assert(w->count == count);
-    w->lz4 = lz4 && w->packed != NULL;
-    (void)!u9i_writer_seal(w, &later);
-    w->lz4 = w->packed != NULL;
-    u9i_writer_check(w);
-    return U9_OK;
+    u9i_writer_finish_old(w);
+    err = u9i_writer_refuse(w, fault);
+    if (err != U9_OK) return err;
+    u9i_writer_unlock(w);
+    int sys = u9i_segment_out_end(&w->out, w->stream.queue, U9I_END_CLOSING, w->plan.kind);
+    if (sys != 0) err = u9i_writer_poison(w, &w->out, sys, "closing the segment", fault);
+    u9i_writer_lock(w);
+    if (err == U9_OK) w->durable = w->out.end;
+    return err;
 }
 
 u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
 {
-    u9_err err = U9_OK;
-    if (w->poison.err != U9_OK) err = u9i_writer_poison(w, 0, "", fault);
-    else if (w->started) {
-        err = u9i_writer_sync_frames(w, fault);
-        if (err == U9_OK) err = u9i_writer_end(w, U9I_END_CLOSING, fault);
-    }
+    u9i_writer_lock(w);
+    u9i_writer_take_role(w);
+    u9_err err = u9i_writer_refuse(w, fault);
+    if (err == U9_OK && w->started) err = end_session(w, fault);
+    u9i_writer_finish_old(w);
+    u9i_writer_give_role(w);
+    u9i_writer_unlock(w);
+    u9i_task_cancel(w->env, &w->hasher);
     u9i_stream_release(&w->stream);
-    if (w->poison.err != U9_OK) u9i_writer_drop_blank(w);
+    if (err != U9_OK) {
+        u9i_segment_out_drop_blank(&w->out);
+        u9i_segment_out_drop_blank(&w->old);
+    }
     u9i_writer_release(w);
     return err;
 }

@@ -2,72 +2,111 @@
  * engine/write/writer.h: appends records to a log. [W-1] to [W-6] [S-3] to [S-6] [L-7]
  *
  * Room: engine/write
- * Sees: include format/base format/value format/frame engine/os engine/segment engine/idgen
+ * Sees: include format/base format/value format/id format/frame engine/os engine/segment engine/idgen
  *
- * The room owns the way of a record to the disk.
+ * The room owns the way of a record to the disk. A writer is a session; it writes nothing before its first append.
  *
- *     append -> the frame being filled -> seal: [lz4 | mask], trailer, hash -> stream -> disk
- *            -> sync -> the durable mark moves -> later frames carry it as their promise
+ *     append --lock--> slot, which is filled            (slots.h)
+ *       any thread --> hashes sealed slots, several at once, in any order; compresses, masks
+ *       one driver --> gives hashed ones their order (sequencer.h), lays them onto the stream (stream.h), which
+ *                      submits whole blocks, takes completions in, syncs; rolls to the next file (segment_out.h)
+ *     -> what is durable moves, who waits for it is woken; later frames carry it as their promise
  *
- * A writer is a session. It writes nothing before its first append. It has no lock of its own: its
- * owner (engine/log/log.c) serialises all calls.
+ * Threads: any number, but open, close and release, which are alone. The lock is held for a few lines, and while
+ * records are copied: never while anything is hashed, compressed, written or waited for. The driver is whoever finds
+ * that role free when something is to be done: an appender whose frame is full, a committer, the tick of the log. A
+ * thread that is alone does all in turn and waits for nobody.
+ *
+ * Records are copied under the lock because the next frame's place is only known when it is known whether the present
+ * one holds the boundary and grows by a mask (F-7); and the copy of a record costs less than telling of its end.
  */
 #ifndef U9I_WRITER_H
 #define U9I_WRITER_H
 
 #include "engine/idgen/keygen.h"
+#include "engine/os/gate.h"
 #include "engine/write/plan.h"
+#include "engine/write/segment_out.h"
+#include "engine/write/slots.h"
 #include "engine/write/stream.h"
 
 #include <u9/log.h>
 
-/* One file being written. */
-typedef struct u9i_output {
-    u9i_file *file; /* NULL: not made yet */
-    uint64_t number;
-    u9i_secret secret;
-    uint64_t reserved; /* blocks below this offset are there to be written */
-    uint64_t identity[2]; /* of the file, when it got its name */
-    bool fresh;        /* the session made it, and nothing of it is durable */
-    unsigned halved;   /* how often the step of reserving was halved for want of space */
-} u9i_output;
+/* Where threads of a writer wait. */
+enum {
+    U9I_GATE_ROOM,   /* for a slot, for the driver's role, for an old file to be sealed */
+    U9I_GATE_HASHED, /* the driver, for a hash that another thread makes */
+    U9I_GATE_GROUP,  /* two, in turn: committers whose records are on their way, and those who gather behind them */
+    U9I_GATES = U9I_GATE_GROUP + 2
+};
+
+/*
+ * Makes this durable in the log's mark, and returns when that is so: before a file is sealed, its successor is named
+ * there. [M-5] Called by a thread that has no lock of the writer.
+ */
+typedef u9_err u9i_witness_fn(void *ctx, const u9i_mark_record *mark);
 
 typedef struct u9i_writer {
+    /* The same from open to release: */
     u9i_dir *dir; /* borrows */
     u9i_env *env; /* its */
     char path[4096];
-    bool lz4;
+    bool lz4;          /* frames are compressed */
+    u9_policy policy;
     uint64_t segment_size;
     uint64_t medallion;
     uint8_t session[16];
-    u9i_plan plan; /* what the session's u9open says */
+    u9i_plan plan; /* what the session's u9open says; the count of what is left is the driver's */
+    u9i_witness_fn *witness; /* NULL: nobody is told */
+    void *witness_ctx;
+    void (*told)(void *ctx); /* called without a lock whenever `durable` has moved; NULL: nobody. And so is: */
+    void *told_ctx;
+
+    pthread_mutex_t lock; /* guards, up to the driver's: */
+    bool driving;         /* somebody is the driver */
+    bool started;         /* the u9open is laid */
+    bool padded;          /* a block begins behind the last sealed frame */
     u9i_keygen keygen;
+    u9i_slots slots;
+    u9i_place fill;       /* behind the last sealed frame, where frames are filled in the stream */
+    uint64_t placed;      /* offset behind the last sequenced frame, and what follows it to be padded */
+    uint64_t ahead;       /* bytes, at most, that frames sealed and not yet sequenced will take */
+    uint64_t reserved;    /* the current file has blocks below this */
+    bool tight;           /* there was no room for a frame of the usual size: smaller ones do */
+    uint64_t next;        /* ordinal of the next record */
+    uint64_t done;        /* the stream's, as the driver saw it last */
+    uint64_t stamp;       /* timestamp of the muids of the frame that is filled [L-7] */
+    uint64_t seen_us;     /* the latest time in a key, given or made */
+    uint64_t time_us;     /* of the last sealed frame */
+    uint64_t first_us;    /* monotonic time of the oldest record not under a sync; 0: none */
+    uint8_t mask_seed[U9I_HASH_SIZE]; /* masks are drawn from it */
+    uint64_t masks;       /* so many were */
+    unsigned shrinkless, lz4_rest; /* frames in a row that did not shrink; how many are not tried now */
+    u9i_task hasher;      /* hashes beside the driver: */
+    bool hashing;         /*   it is submitted */
 
-    bool started; /* the u9open is written */
-    u9i_output out, next;
+    u9i_position durable; /* what is known to be durable; its offset is in the current file [W-2] */
+    uint64_t durable_ordinal; /* its ordinal, to be loaded atomically */
+    uint64_t synced_us;   /* monotonic time of the last sync's end */
+    uint64_t flushing;    /* records below this ordinal are on their way to be durable */
+    unsigned group;       /* the gate, 0 or 1, of those who gather */
+    unsigned committers;  /* how many have gathered */
+    uint32_t waiting;     /* a bit for each gate at which somebody may wait */
+    uint32_t wake_all, wake_one; /* gates to be woken when the lock is given back */
+    u9i_gate gates[U9I_GATES];
+    u9_fault poison;      /* err != U9_OK: the first failure of a write or sync [W-6]; */
+    bool poisoned;        /*   then this is set, to be loaded atomically */
+
+    /* The driver's alone; `out` and `old` change under the lock: */
+    u9i_segment_out out;  /* the current file */
+    u9i_segment_out old;  /* file NULL: none is to be sealed */
     u9i_stream stream;
-
-    uint8_t *frame;   /* header room, body, trailer: the frame being filled */
-    uint8_t *packed;  /* the same, compressed */
-    size_t body_size; /* bytes in it */
-    uint32_t count;   /* records in it */
-    uint64_t stamp;   /* timestamp of its muids [L-7] */
-    uint64_t seen_us; /* the latest time in a key, given or made */
-    uint64_t first_us; /* monotonic time of the oldest record not under a sync; 0: none */
-
-    u9i_position end;       /* behind the last frame that was sealed */
-    uint64_t previous; /* its offset */
-    uint64_t time_us;  /* its time */
-    u9i_position syncing;   /* what the sync under way covers */
-    u9i_position durable;   /* what is known to be durable; its offset is in the current file [W-2] */
-    uint64_t promised; /* the largest `durable` that a frame of this file carries */
-    bool names_dirty;  /* the file's name is not yet durable [W-4] */
-    uint64_t synced_us; /* monotonic time of the last sync's end */
-
-    u9i_end_record totals; /* of this file */
-    uint8_t first_key[U9I_KEY_MAX + 16], last_key[U9I_KEY_MAX + 16]; /* as values */
-
-    u9_fault poison; /* err != U9_OK: the first failure of a write or sync [W-6] */
+    u9i_position written; /* up to here the current file is written */
+    u9i_position syncing; /* what the sync under way covers */
+    uint64_t sync_at;     /* a sync is begun when so much is written [W-5] */
+    unsigned company;     /* who waited with the last group */
+    u9i_task sealer;      /* seals `old`: */
+    bool sealing;         /*   it is submitted */
 } u9i_writer;
 
 /* Readies a session on the locked directory, by this plan. U9_ARG, U9_IO, U9_NOMEM. On failure nothing is held. */
@@ -98,34 +137,48 @@ U9_MUST_CHECK u9_err u9i_writer_append_body(u9i_writer *writer, const uint8_t *b
                                             uint32_t count, bool lz4, u9_fault *fault);
 
 /* Where everything before is durable, as a mark says it; false: nowhere yet in the present file. [M-5] */
-bool u9i_writer_mark(const u9i_writer *writer, u9i_mark_record *out);
+bool u9i_writer_mark(u9i_writer *writer, u9i_mark_record *out);
 
 /* Begins the session at once, durably: a log that is made. [M-6] */
 U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
 
 /* The ordinal of the next record. */
-static inline uint64_t u9i_writer_next(const u9i_writer *w)
+uint64_t u9i_writer_next(u9i_writer *writer);
+
+/* Records below this ordinal are durable. One load. */
+static inline uint64_t u9i_writer_durable(const u9i_writer *writer)
 {
-    return w->end.ordinal + w->count;
+    return __atomic_load_n(&writer->durable_ordinal, __ATOMIC_ACQUIRE);
 }
+
+static inline bool u9i_writer_is_poisoned(const u9i_writer *writer)
+{
+    return __atomic_load_n(&writer->poisoned, __ATOMIC_ACQUIRE);
+}
+
+/* They are, and the writer is not poisoned: a commit of them is a success. Without the lock. */
+static inline bool u9i_writer_has(const u9i_writer *writer, uint64_t below)
+{
+    return u9i_writer_durable(writer) >= below && !u9i_writer_is_poisoned(writer);
+}
+
+/* Waits until the records below this ordinal, which are appended, are durable. */
+U9_MUST_CHECK u9_err u9i_writer_commit(u9i_writer *writer, uint64_t below, u9_fault *fault);
 
 /* Makes everything appended durable. */
 U9_MUST_CHECK u9_err u9i_writer_sync(u9i_writer *writer, u9_fault *fault);
 
-/* Starts a sync of everything appended, without waiting for it. */
-U9_MUST_CHECK u9_err u9i_writer_sync_begin(u9i_writer *writer, u9_fault *fault);
+/*
+ * What is due: takes completions in; syncs what is `interval_us` old, or carries the promise of what was synced
+ * `promise_us` ago [W-5]. Waits for no other thread. True if there is more to come.
+ */
+bool u9i_writer_tick(u9i_writer *writer, uint64_t interval_us, uint64_t promise_us);
 
-/* Takes in what is complete, without waiting. */
-U9_MUST_CHECK u9_err u9i_writer_poll(u9i_writer *writer, u9_fault *fault);
+/* True if something is appended for which no sync was begun. */
+bool u9i_writer_waits(u9i_writer *writer);
 
-/* True if something durable is not yet promised by a frame. [W-5] */
-bool u9i_writer_owes_promise(const u9i_writer *writer);
-
-/* Writes an empty frame that carries the promise; does not wait. [W-5] */
-U9_MUST_CHECK u9_err u9i_writer_promise(u9i_writer *writer, u9_fault *fault);
-
-/* Bytes appended and not yet durable. */
-uint64_t u9i_writer_behind(const u9i_writer *writer);
+/* True if more is not durable than policy interval allows to be lost: 32 MiB, or what is older than this. */
+bool u9i_writer_is_behind(u9i_writer *writer, uint64_t interval_us);
 
 /* Ends the session: everything durable, the file closed. Then frees. [S-4] */
 u9_err u9i_writer_close(u9i_writer *writer, u9_fault *fault);

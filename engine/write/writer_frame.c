@@ -1,120 +1,76 @@
 /*
- * engine/write/writer_frame.c: records into frames, frames onto the stream. [B-2] [B-4] [B-5] [F-4] [F-7] [L-7]
+ * engine/write/writer_frame.c: frames are opened, sealed, and hashed, several at once. [B-4] [B-5] [F-4] [F-7]
+ *
+ * Where frames are filled in the stream, sealing one decides whether it is masked, as the next one's place hangs on
+ * that. Where they are compressed, in memory of their own, whoever hashes them decides it.
  */
 #include "engine/write/writer_parts.h"
 
-#include "format/value/decode.h"
+#include "format/base/bytes.h"
+#include "format/frame/body.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { MASK_TRIES = 64 }; /* a mask fails once in 2^100 or so */
+enum {
+    LANES = 4,           /* frames that one thread hashes at once, if there are as many */
+    BACKLOG = 2 * LANES, /* so many wait: the appender hashes, too */
+    SHRINKLESS_MAX = 8,  /* frames in a row that did not get smaller: then none is tried for a while, */
+    LZ4_REST = 64        /*   so many [B-4] */
+};
 
-#define FAR_FUTURE_US (UINT64_C(86400) * 1000000) /* a given key this far ahead is not followed */
-
-/* What one entry needs, and how many elements its record has. */
-static u9_err measure(const u9i_writer *w, const u9_entry *e, uint64_t *elements, uint64_t *size,
-                      u9_id_reason *why)
+uint64_t u9i_writer_bound(uint64_t body_size)
 {
-    u9_walk walk = u9_walk_bytes(e->values, e->size);
-    u9_value v;
-    u9_err err;
-    *elements = 1;
-    while ((err = u9_walk_next(&walk, &v)) == U9_OK) {
-        ++*elements;
-        if (v.type >= U9_TUPLE && u9i_value_check_inside(1, v.start, v.encoded, NULL, NULL) != U9_OK)
-            return U9_ARG;
+    return u9i_frame_size((size_t)body_size + U9I_MASK_HEAD) + U9I_BLOCK;
+}
+
+bool u9i_writer_is_large(uint64_t body_size)
+{
+    return u9i_writer_bound(body_size) > U9I_STREAM_LAP / 4;
+}
+
+/* Nothing is filled, hashed, under way, or waits to be submitted. */
+static bool is_idle(const u9i_writer *w)
+{
+    return u9i_slots_idle(&w->slots) && w->padded;
+}
+
+/* Where frames are filled in the stream: of the next one. */
+static u9i_place next_place(const u9i_writer *w, uint64_t body_size)
+{
+    return u9i_stream_place(w->fill, (size_t)u9i_writer_bound(body_size), is_idle(w));
+}
+
+bool u9i_writer_has_room(const u9i_writer *w, uint64_t body_size)
+{
+    if (body_size < U9I_BODY_TARGET) body_size = U9I_BODY_TARGET;
+    if (!u9i_slots_can_open(&w->slots, (size_t)body_size)) return false;
+    if (w->slots.own) return true;
+    if (u9i_writer_is_large(body_size) && !is_idle(w)) return false;
+    return u9i_stream_has_room(next_place(w, body_size), (size_t)u9i_writer_bound(body_size), w->done, is_idle(w));
+}
+
+u9i_frame_out *u9i_writer_begin_frame(u9i_writer *w, uint64_t body_size, uint64_t room)
+{
+    if (body_size < U9I_BODY_TARGET) body_size = U9I_BODY_TARGET;
+    u9i_place at = w->slots.own ? w->fill : next_place(w, body_size);
+    u9i_frame_out *f = u9i_slots_open(&w->slots, (size_t)body_size);
+    if (!w->slots.own) {
+        f->at = at;
+        f->frame = f->stored = u9i_stream_at(&w->stream, at.v);
     }
-    if (err != U9_END) return U9_ARG;
-    const u9i_keygen *m = &w->keygen;
-    if (e->key.data != NULL && u9i_kind_fits(&m->kind, e->key.data, e->key.size, why) != U9_OK)
-        return U9_ARG;
-    size_t raw = e->key.data ? e->key.size : m->size;
-    if (raw == 0) {
-        if (why) *why = U9_RKEY_EMPTY;
-        return U9_ARG;
-    }
-    uint8_t head[17];
-    uint64_t body = u9i_kind_value_size(&m->kind, raw) + e->size;
-    *size = u9i_record_head(*elements, body, head) + body;
-    return U9_OK;
+    f->ordinal = w->next;
+    f->lz4 = w->lz4;
+    f->room = room;
+    return f;
 }
 
-/*
- * Which byte of the caller's it is that makes values not well-formed. The fault has no path: its offset is one
- * in those bytes.
- */
-static u9_err refuse_values(const u9_entry *e, const char *of, u9_fault *fault)
+bool u9i_writer_fits(const u9i_frame_out *f, uint64_t more)
 {
-    u9_walk walk = u9_walk_bytes(e->values, e->size);
-    u9_value v;
-    u9_fault why = {.offset = 0, .rule = "B-2", .text = "they are not well-formed"};
-    for (;;) {
-        const uint8_t *p = walk.next;
-        size_t left = walk.left;
-        u9_err err = u9_walk_next(&walk, &v);
-        if (err == U9_END) break;
-        if (err == U9_OK) left -= walk.left;
-        if (u9i_value_check_inside(1, p, left, NULL, &why) == U9_OK && err == U9_OK) continue;
-        why.offset += (uint64_t)(p - (const uint8_t *)e->values);
-        break;
-    }
-    return u9i_fault(fault, U9_ARG, U9I_AT_OFFSET(why.offset, .rule = why.rule), "in the values of %s: %s",
-                     of, why.text);
+    return f->body_size + more <= f->room;
 }
 
-/* One sentence on why an entry is refused. */
-static u9_err refuse(const u9i_writer *w, size_t i, size_t count, const u9_entry *e, u9_id_reason why,
-                     u9_fault *fault)
-{
-    const u9i_where *at = U9I_AT(.path = w->path, .rule = "L-6");
-    char of[48] = "the record";
-    if (count > 1) snprintf(of, sizeof of, "record %zu of the batch", i);
-    if (why == U9_ID_FINE) return refuse_values(e, of, fault);
-    if (e->key.data == NULL)
-        return u9i_fault(fault, U9_ARG, at, "%s has no key, and keys of kind '%.80s' are not made", of,
-                         w->keygen.text);
-    return u9i_fault(fault, U9_ARG, at, "%s: no key of kind '%.80s': %s", of, w->keygen.text,
-                     u9_id_reason_text(why));
-}
-
-u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9_fault *fault)
-{
-    if (count <= UINT64_MAX - w->count - w->end.ordinal) return U9_OK;
-    return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "L-5"),
-                     "the log's ordinals are used up");
-}
-
-u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count, uint64_t *total,
-                          u9_fault *fault)
-{
-    *total = 0;
-    if (count == 0 || count > UINT32_MAX)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "a batch has 1 to 2^32-1 records");
-    u9_err err = u9i_writer_count_up(w, count, fault);
-    if (err != U9_OK) return err;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t elements, size;
-        if (entries == NULL || (entries[i].values == NULL && entries[i].size > 0) ||
-            (entries[i].refs == NULL && entries[i].ref_count > 0))
-            return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "an argument is NULL");
-        u9_id_reason why = U9_ID_FINE;
-        if (entries[i].size > U9_RECORD_MAX)
-            return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
-                             "record %zu of the batch has over 2^24 bytes", i);
-        if (measure(w, &entries[i], &elements, &size, &why) != U9_OK)
-            return refuse(w, i, count, &entries[i], why, fault);
-        *total += size;
-        if (*total > U9I_BODY_MAX)
-            return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
-                             "the batch has over 2^24 bytes");
-    }
-    return U9_OK;
-}
-
-u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault)
+u9_err u9i_writer_begin_stamp(u9i_writer *w, u9_fault *fault)
 {
     uint64_t now = u9i_wall_us(w->env);
     uint64_t seen = w->time_us > w->seen_us ? w->time_us : w->seen_us;
@@ -124,202 +80,134 @@ u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault)
                      "the clock is beyond the last muid");
 }
 
-/* Fresh keys are to be above a given one, unless that is from the far future. [L-7] */
-static void mind(u9i_writer *w, uint64_t stamp_us)
-{
-    if (stamp_us > w->seen_us && stamp_us < u9i_wall_us(w->env) + FAR_FUTURE_US) w->seen_us = stamp_us;
-}
-
-/* The raw key of a record: the one given, or a fresh one. */
-static u9_err key_of(u9i_writer *w, const u9_entry *e, uint8_t raw[U9I_KEY_MAX], size_t *size)
-{
-    uint64_t stamp_us = 0;
-    u9_err err = U9_OK;
-    *size = e->key.data ? e->key.size : w->keygen.size;
-    if (e->key.data) {
-        memcpy(raw, e->key.data, *size);
-        stamp_us = u9i_keygen_stamp(&w->keygen, raw);
-    } else if (w->keygen.kind.type == U9I_KIND_MUID) {
-        u9_muid made = {.timestamp = w->stamp, .medallion = w->medallion,
-                        .offset = (int32_t)(w->count + 1)}; /* [L-7] */
-        return u9_muid_pack(&made, raw);
-    } else {
-        err = u9i_keygen_next(&w->keygen, raw, &stamp_us);
-    }
-    if (err == U9_OK && stamp_us > w->stamp) mind(w, stamp_us);
-    return err;
-}
-
-/* The keys of a batch that is accepted: the log's first may be among them, and the last is. [S-4] */
-static void keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
-{
-    if (w->totals.first_key.size == 0) {
-        memcpy(w->first_key, first.data, first.size);
-        w->totals.first_key.size = first.size;
-    }
-    memcpy(w->last_key, last.data, last.size);
-    w->totals.last_key.size = last.size;
-}
-
-/* Makes the references in a record's values absolute. [I-5] U9_ARG: `*at` is where the refused one stands. */
-static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values, uint64_t *at)
-{
-    u9_muid context, ref;
-    *at = U9_NOWHERE;
-    if (e->ref_count > 0 && w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
-    if (e->ref_count > 0) u9_muid_unpack(raw, &context);
-    for (size_t i = 0; i < e->ref_count; i++) {
-        *at = e->refs[i];
-        if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
-        u9_muid_unpack(values + e->refs[i], &ref);
-        if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
-            u9_muid_pack(&ref, values + e->refs[i]) != U9_OK)
-            return U9_ARG;
-    }
-    return U9_OK;
-}
-
-/* Copies one record into the frame. There is room. `key` is where its key stands there, `at` a reference that is refused. */
-static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, u9i_span *key, uint64_t *at)
-{
-    uint64_t elements, size;
-    uint8_t raw[U9I_KEY_MAX];
-    size_t raw_size;
-    u9_err err = measure(w, e, &elements, &size, NULL);
-    if (err == U9_OK) err = key_of(w, e, raw, &raw_size);
-    if (err != U9_OK) return err;
-    uint8_t *p = w->frame + U9I_FRAME_HEADER_SIZE + w->body_size;
-    size_t key_size = u9i_kind_value_size(&w->keygen.kind, raw_size);
-    p += u9i_record_head(elements, key_size + e->size, p);
-    u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
-    if (e->size > 0) memcpy(p + key_size, e->values, e->size);
-    err = resolve(w, e, raw, p + key_size, at);
-    if (err != U9_OK) return err;
-    *key = (u9i_span){.data = p, .size = key_size};
-    if (place) {
-        place->ordinal = w->end.ordinal + w->count;
-        place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
-        memcpy(place->key, raw, place->key_size);
-    }
-    w->body_size += size;
-    w->count++;
-    return U9_OK;
-}
-
-u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places,
-                      u9_fault *fault)
-{
-    size_t body_size = w->body_size;
-    uint32_t before = w->count;
-    u9_err err = U9_OK;
-    bool fresh = false;
-    u9i_span first = {0}, last = {0};
-    uint64_t at = U9_NOWHERE;
-    size_t i = 0;
-    for (; i < count && err == U9_OK; i++) {
-        err = put_record(w, &entries[i], places ? &places[i] : NULL, &last, &at);
-        if (i == 0) first = last;
-        fresh |= entries[i].key.data == NULL;
-    }
-    u9_err lost = err == U9_OK && fresh ? u9i_keygen_confirm(&w->keygen, fault) : U9_OK;
-    if (err == U9_OK && lost == U9_OK) {
-        keep_keys(w, first, last);
-        return U9_OK;
-    }
-    w->body_size = body_size; /* a batch is whole or not there */
-    w->count = before;
-    if (lost != U9_OK) return lost;
-    if (err == U9_ARG)
-        return u9i_fault(fault, err, U9I_AT_OFFSET(at, .rule = "I-5"), "in the values of record %zu of the batch: %s",
-                         i - 1, at == U9_NOWHERE ? "references are for keys that are muids"
-                                                 : "a reference names nothing before it");
-    return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
-                     "no fresh key of kind '%.80s' can be made now", w->keygen.text);
-}
-
-void u9i_writer_put_body(u9i_writer *w, const uint8_t *body, size_t size)
-{
-    uint8_t *next = w->frame + U9I_FRAME_HEADER_SIZE;
-    const uint8_t *at = next;
-    size_t left = size;
-    u9i_record r;
-    u9i_span first = {0}, last = {0};
-    assert(w->count == 0 && w->body_size == 0);
-    memcpy(next, body, size);
-    for (; u9i_record_next(&at, &left, &r) == U9_OK; w->count++) {
-        last = (u9i_span){.data = r.key_value, .size = (size_t)(r.values - r.key_value)};
-        if (w->count == 0) first = last;
-        uint64_t stamp_us = r.key_size == w->keygen.size ? u9i_keygen_stamp(&w->keygen, r.key) : 0;
-        if (stamp_us > w->stamp) mind(w, stamp_us); /* [L-7] */
-    }
-    assert(left == 0);
-    if (w->count > 0) keep_keys(w, first, last);
-    w->body_size = size;
-}
-
 /* Masks the body in place until no boundary stands inside the frame. [F-7] [B-5] */
-static u9_err seal_masked(const u9i_writer *w, const u9i_trailer *t, uint8_t *frame, size_t *body_size,
-                          uint8_t sha[U9I_HASH_SIZE])
+static void mask_body(const uint8_t seed[U9I_HASH_SIZE], uint64_t *masks, const u9i_secret *secret, u9i_frame_out *f)
 {
-    uint8_t mask[U9I_HASH_SIZE];
-    uint8_t *body = frame + U9I_FRAME_HEADER_SIZE;
-    for (unsigned i = 0; i < MASK_TRIES; i++) {
-        if (!u9i_random(w->env, mask, sizeof mask)) return U9_IO;
-        if (i == 0) *body_size = u9i_mask_wrap(body, *body_size, mask);
-        else u9i_mask_again(body, *body_size, mask);
-        u9_err err = u9i_frame_seal(&w->out.secret, t, frame, *body_size, sha);
-        if (err != U9_AGAIN) return err;
-    }
-    return U9_LIMIT;
+    uint8_t from[U9I_HASH_SIZE + 8], mask[U9I_HASH_SIZE], *body = f->frame + U9I_FRAME_HEADER_SIZE;
+    f->stored_size = 0;
+    do { /* a mask fails once in 2^100 */
+        memcpy(from, seed, U9I_HASH_SIZE);
+        u9i_set_be(from + U9I_HASH_SIZE, 8, __atomic_fetch_add(masks, 1, __ATOMIC_RELAXED));
+        u9i_hash(from, sizeof from, mask);
+        if (f->stored_size == 0) f->stored_size = u9i_mask_wrap(body, f->body_size, mask);
+        else u9i_mask_again(body, f->stored_size, mask);
+    } while (!u9i_frame_is_clear(secret, f->ordinal, f->frame, f->stored_size));
 }
 
-/* Compressed if that is smaller and has no boundary in it, else plain, else masked. */
-static u9_err seal_best(const u9i_writer *w, const u9i_trailer *t, uint8_t **frame, size_t *body_size,
-                        uint8_t sha[U9I_HASH_SIZE])
+/* The body as it is, or masked. */
+static void settle_plain(u9i_writer *w, u9i_frame_out *f)
 {
-    if (w->lz4 && t->count > 0) {
-        size_t n = u9i_lz4_wrap(w->frame + U9I_FRAME_HEADER_SIZE, *body_size,
-                                w->packed + U9I_FRAME_HEADER_SIZE);
-        if (n > 0 && u9i_frame_seal(&w->out.secret, t, w->packed, n, sha) == U9_OK) {
-            *frame = w->packed;
-            *body_size = n;
-            return U9_OK;
-        }
-    }
-    *frame = w->frame;
-    u9_err err = u9i_frame_seal(&w->out.secret, t, w->frame, *body_size, sha);
-    return err == U9_AGAIN ? seal_masked(w, t, w->frame, body_size, sha) : err;
+    f->stored = f->frame;
+    f->stored_size = f->body_size;
+    if (!u9i_frame_is_clear(&w->out.secret, f->ordinal, f->frame, f->body_size))
+        mask_body(w->mask_seed, &w->masks, &w->out.secret, f);
 }
 
-/* Seals the frame being filled, whatever is in it, and puts it on the stream. */
-u9_err u9i_writer_seal(u9i_writer *w, u9_fault *fault)
+/* The body compressed, if that is smaller and has no boundary in it. */
+static bool settle_packed(const u9i_writer *w, u9i_frame_out *f)
 {
+    size_t n = u9i_lz4_wrap(f->frame + U9I_FRAME_HEADER_SIZE, f->body_size, f->packed + U9I_FRAME_HEADER_SIZE);
+    if (n == 0 || !u9i_frame_is_clear(&w->out.secret, f->ordinal, f->packed, n)) return false;
+    f->stored = f->packed;
+    f->stored_size = n;
+    return true;
+}
+
+/* One more frame is to be compressed: not for a while, after some that did not get smaller. */
+static bool tries_lz4(u9i_writer *w, const u9i_frame_out *f)
+{
+    if (!f->lz4 || f->count == 0) return false;
+    if (w->lz4_rest == 0) return true;
+    w->lz4_rest--;
+    return false;
+}
+
+void u9i_writer_seal(u9i_writer *w, bool pads)
+{
+    u9i_frame_out *f = u9i_slots_filling(&w->slots);
+    if (f == NULL) return;
     uint64_t now = u9i_wall_us(w->env);
     if (now < w->time_us) now = w->time_us; /* [F-4] */
-    if (w->count > 0 && now < w->stamp) now = w->stamp; /* [L-7] */
+    if (f->count > 0 && now < w->stamp) now = w->stamp; /* [L-7] */
     if (now < w->seen_us) now = w->seen_us;
-    uint64_t p = u9i_stream_position(&w->stream);
-    u9i_trailer t = {.ordinal = w->end.ordinal, .count = w->count, .offset = p,
-                     .previous = w->previous, .durable = w->durable.offset, .time_us = now};
-    memcpy(t.chain, w->end.chain, sizeof t.chain);
-    uint8_t *frame, sha[U9I_HASH_SIZE];
-    size_t body_size = w->body_size;
-    assert(t.durable <= p);
-    u9_err err = seal_best(w, &t, &frame, &body_size, sha);
-    if (err != U9_OK) return u9i_writer_poison(w, -errno, "drawing a mask", fault);
-    int sys = u9i_stream_put(&w->stream, frame, u9i_frame_size(body_size));
-    if (sys != 0) return u9i_writer_poison(w, sys, "a write", fault);
+    f->time_us = w->time_us = now;
+    f->pads = w->padded = pads;
+    if (w->slots.own) {
+        f->lz4 = tries_lz4(w, f);
+    } else {
+        settle_plain(w, f);
+        size_t n = u9i_frame_size(f->stored_size);
+        w->fill = (u9i_place){.v = f->at.v + n, .pos = f->at.pos + n};
+        if (pads) w->fill = u9i_stream_block(w->fill);
+    }
+    w->ahead += u9i_writer_bound(f->body_size);
+    u9i_slots_seal(&w->slots);
+}
 
-    w->totals.frames++;
-    w->totals.records += w->count;
-    if (w->count > 0) w->totals.bytes += w->body_size;
-    w->promised = t.durable;
-    w->previous = p;
-    w->time_us = now;
-    w->end.offset = u9i_stream_position(&w->stream);
-    w->end.ordinal += w->count;
-    memcpy(w->end.chain, sha, sizeof sha);
-    w->body_size = 0;
-    w->count = 0;
-    return U9_OK;
+void u9i_writer_seal_records(u9i_writer *w)
+{
+    const u9i_frame_out *f = u9i_slots_filling(&w->slots);
+    if (f && f->count > 0) u9i_writer_seal(w, false);
+}
+
+/* What a frame is stored as, where that is not decided yet. */
+static void settle(u9i_writer *w, u9i_frame_out *f)
+{
+    if (f->packed && !(f->lz4 && settle_packed(w, f))) settle_plain(w, f);
+}
+
+/* What was learned of compressing. */
+static void note_hashed(u9i_writer *w, u9i_frame_out *f)
+{
+    f->state = U9I_OUT_HASHED;
+    if (!f->lz4) return;
+    w->shrinkless = f->stored == f->packed ? 0 : w->shrinkless + 1;
+    if (w->shrinkless < SHRINKLESS_MAX) return;
+    w->shrinkless = 0;
+    w->lz4_rest = LZ4_REST;
+}
+
+bool u9i_writer_hash_some(u9i_writer *w)
+{
+    u9i_frame_out *taken[LANES];
+    u9i_lane lanes[LANES];
+    unsigned n = u9i_slots_take(&w->slots, taken, LANES);
+    if (n == 0) return false;
+    u9i_writer_unlock(w);
+    for (unsigned i = 0; i < n; i++) {
+        settle(w, taken[i]);
+        lanes[i] = u9i_frame_lane(&taken[i]->hasher, taken[i]->stored, taken[i]->stored_size);
+    }
+    u9i_hash_lanes(lanes, n);
+    u9i_writer_lock(w);
+    for (unsigned i = 0; i < n; i++) note_hashed(w, taken[i]);
+    u9i_writer_turn(w, U9I_GATE_HASHED);
+    return true;
+}
+
+void u9i_writer_run_hasher(void *ctx)
+{
+    u9i_writer *w = ctx;
+    u9i_writer_lock(w);
+    while (u9i_slots_waiting(&w->slots) >= LANES) (void)u9i_writer_hash_some(w);
+    w->hashing = false;
+    u9i_writer_unlock(w);
+}
+
+void u9i_writer_go_on(u9i_writer *w)
+{
+    unsigned waiting = u9i_slots_waiting(&w->slots);
+    if (waiting >= LANES && !w->hashing) {
+        w->hashing = true;
+        u9i_writer_unlock(w);
+        u9i_task_submit(w->env, &w->hasher, 0);
+        u9i_writer_lock(w);
+    } else if (waiting >= BACKLOG) {
+        (void)u9i_writer_hash_some(w);
+    }
+    if (!w->driving && u9i_slots_next(&w->slots)) {
+        w->driving = true;
+        u9i_writer_step(w);
+        u9i_writer_give_role(w);
+    }
 }

@@ -1,7 +1,8 @@
 /*
- * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session and its durability),
- * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended), writer_space.c (what
- * others left reserved).
+ * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
+ * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
+ * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
+ * writer_space.c (what others left reserved).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -10,42 +11,105 @@
 
 #include "format/base/fault.h"
 
-enum { U9I_WRITER_SLACK = 6 * U9I_BLOCK }; /* space for padding, a promise, a u9end and their padding */
+enum {
+    U9I_WRITER_SLACK = 6 * U9I_BLOCK, /* space for padding, a promise, a u9end and their padding */
+    U9I_WRITER_BATCH = 64             /* records whose measures are kept from check to copy */
+};
 
-/* Room of a frame at its largest, and of a compressed one before it turns out to be larger. */
-#define U9I_FRAME_ROOM (U9I_FRAME_MAX + U9I_BLOCK)
-#define U9I_PACKED_ROOM (U9I_FRAME_ROOM + U9I_BODY_MAX / 128)
 #define U9I_BODY_TARGET (U9I_FRAME_TARGET - U9I_FRAME_HEADER_SIZE - U9I_TRAILER_SIZE)
 
-/* What holds of every writer between two calls. */
-void u9i_writer_check(const u9i_writer *w);
+/* What holds of every writer while its lock is held. */
+void u9i_writer_check(u9i_writer *w);
 
-/* Keeps the first failure, and returns U9_POISONED. `sys` is negative; 0: it is only told again. [W-6] */
-u9_err u9i_writer_poison(u9i_writer *w, int sys, const char *what, u9_fault *fault);
+/* The lock, and what is to be woken when it is given back. */
+void u9i_writer_lock(u9i_writer *w);
+void u9i_writer_unlock(u9i_writer *w);
 
-/* Seals the frame being filled, whatever is in it, and puts it on the stream. [F-4] [F-7] */
-U9_MUST_CHECK u9_err u9i_writer_seal(u9i_writer *w, u9_fault *fault);
+/* Waits at a gate until it is turned; the lock is given back meanwhile. */
+void u9i_writer_wait(u9i_writer *w, unsigned gate);
+/* Turns a gate, so that all who wait there look again. The lock is held. */
+void u9i_writer_turn(u9i_writer *w, unsigned gate);
+
+/* The driver's role; the lock is held. Taking waits for it, unless the writer is poisoned. */
+void u9i_writer_take_role(u9i_writer *w);
+void u9i_writer_give_role(u9i_writer *w);
+
+/* Keeps the first failure, on this file, and returns U9_POISONED. `sys` is negative. Without the lock. [W-6] */
+u9_err u9i_writer_poison(u9i_writer *w, const u9i_segment_out *out, int sys, const char *what, u9_fault *fault);
+
+/* Tells that the writer is poisoned, if it is; else U9_OK. The lock is held. */
+u9_err u9i_writer_refuse(const u9i_writer *w, u9_fault *fault);
+
+/* Records */
+
+typedef struct u9i_measure {
+    uint64_t elements, size; /* of the record's tuple: how many, and its bytes with its head */
+} u9i_measure;
+
+/*
+ * What a batch needs in the frame; refuses what is malformed or too large. [B-2] [F-5] `kept` are the measures of its
+ * first U9I_WRITER_BATCH records. Without the lock.
+ */
+U9_MUST_CHECK u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count,
+                                        u9i_measure *kept, uint64_t *total, u9_fault *fault);
+
+/* Copies a batch, for which there is room, into the frame: all of it, or nothing when a key fails. */
+U9_MUST_CHECK u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, size_t count,
+                                    const u9i_measure *kept, u9_place *places, u9_fault *fault);
+
+/* Copies the records of a proven body, for which there is room, into the empty frame. [B-2] */
+void u9i_writer_put_body(u9i_writer *w, u9i_frame_out *f, const uint8_t *body, size_t size);
 
 /* U9_LIMIT: there are not so many ordinals left. [L-5] */
 U9_MUST_CHECK u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9_fault *fault);
 
-/* What a batch needs in the frame; refuses what is malformed or too large. [B-2] [F-5] */
-U9_MUST_CHECK u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count,
-                                        uint64_t *total, u9_fault *fault);
+/* Frames; the lock is held */
 
-/* Begins a frame's transaction. U9_LIMIT: muids end in the year 2112. [L-7] */
-U9_MUST_CHECK u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault);
+/* Bytes that a frame with such a body may take, masked and padded. */
+uint64_t u9i_writer_bound(uint64_t body_size);
 
-/* Copies a batch, for which there is room, into the frame: all of it, or nothing when a key fails. */
-U9_MUST_CHECK u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count,
-                                    u9_place *places, u9_fault *fault);
+/* True if it begins at a block, when nothing else is on its way: see stream.h. */
+bool u9i_writer_is_large(uint64_t body_size);
 
-/* Copies the records of a proven body, for which there is room, into the empty frame. [B-2] */
-void u9i_writer_put_body(u9i_writer *w, const uint8_t *body, size_t size);
+/* True if the body of a frame that is filled may have `more` bytes than now. */
+bool u9i_writer_fits(const u9i_frame_out *f, uint64_t more);
 
-/* Sees to it that the file has blocks up to `end`. U9_IO: there is no room. [W-6] */
-U9_MUST_CHECK u9_err u9i_writer_reserve(u9i_writer *w, u9i_output *out, uint64_t end,
-                                        u9_fault *fault);
+/* True if a frame for such a body can be opened now, in memory. */
+bool u9i_writer_has_room(const u9i_writer *w, uint64_t body_size);
+
+/* Opens it for a body that may grow to `room` bytes, to U9I_BODY_TARGET at most or not at all. */
+u9i_frame_out *u9i_writer_begin_frame(u9i_writer *w, uint64_t body_size, uint64_t room);
+
+/* Begins its transaction, while it is empty. U9_LIMIT: muids end in the year 2112. [L-7] */
+U9_MUST_CHECK u9_err u9i_writer_begin_stamp(u9i_writer *w, u9_fault *fault);
+
+/* Seals it if there are records in it. */
+void u9i_writer_seal_records(u9i_writer *w);
+
+/* Seals the frame that is filled, if there is one; `pads`: up to the next block. [F-4] [F-7] */
+void u9i_writer_seal(u9i_writer *w, bool pads);
+
+/* Hashes some of the frames that wait, without the lock meanwhile. False: none does. */
+bool u9i_writer_hash_some(u9i_writer *w);
+
+/* The task that hashes beside appenders and driver. */
+void u9i_writer_run_hasher(void *writer);
+
+/* After an append: sees to it that full frames go on, by another thread if there is work for one. */
+void u9i_writer_go_on(u9i_writer *w);
+
+/* The driver; the lock is held on the way in and out, and not while there is anything to wait for */
+
+/* Does the next thing that brings frames nearer to the disk, or waits for it. */
+void u9i_writer_step(u9i_writer *w);
+
+/* Brings everything that is filled to the file, padded. U9_POISONED. */
+U9_MUST_CHECK u9_err u9i_writer_push(u9i_writer *w, u9_fault *fault);
+
+/* The same, and waits until it is durable, each frame of it, also one that only carries a promise. */
+U9_MUST_CHECK u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault);
+
+/* Files; by the driver, the lock is held on the way in and out */
 
 /* The session's first file and u9open. [W-3] */
 U9_MUST_CHECK u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault);
@@ -56,22 +120,22 @@ U9_MUST_CHECK u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault);
  */
 void u9i_writer_unstart(u9i_writer *w);
 
-/* 0 if the output's name still stands for the file that is written; -ENOENT, -ESTALE (for another). [W-6] */
-int u9i_writer_find_name(const u9i_writer *w, const u9i_output *out);
-
-/* Removes the files of a poisoned session that nothing has reached. Nothing is under way. [W-6] */
-void u9i_writer_drop_blank(u9i_writer *w);
-
-/* Cuts what sessions that were killed had reserved: the u9open, by which that is void, is durable. [S-7] */
-void u9i_writer_give_back(u9i_writer *w);
-
 /* Goes over to a new segment. Refused without harm if that has no room for `room` bytes of what comes. [S-6] [W-6] */
 U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault);
 
-/* Writes a u9end into a block of its own, cuts the file behind it, and syncs. [S-4] [S-6] */
-U9_MUST_CHECK u9_err u9i_writer_end(u9i_writer *w, u9i_end_kind kind, u9_fault *fault);
+/* The task that seals the old file, whose successor is durable, once the mark names that. [M-5] [S-6] */
+void u9i_writer_run_sealer(void *writer);
 
-/* Makes every frame durable, also one that only carries a promise: what is named next ends there. */
-U9_MUST_CHECK u9_err u9i_writer_sync_frames(u9i_writer *w, u9_fault *fault);
+/* Submits it, if its time has come. Without the lock. */
+void u9i_writer_seal_old(u9i_writer *w);
+
+/* Returns when the old file is sealed, or the writer poisoned. The successor is durable. */
+void u9i_writer_finish_old(u9i_writer *w);
+
+/* Where the session stands before its first frame. */
+void u9i_writer_take_plan(u9i_writer *w);
+
+/* Cuts what sessions that were killed had reserved: the u9open, by which that is void, is durable. Without the lock. [S-7] */
+void u9i_writer_give_back(u9i_writer *w);
 
 #endif

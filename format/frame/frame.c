@@ -214,26 +214,53 @@ bool u9i_frame_follows(const u9i_frame *before, const u9i_frame *next)
            memcmp(next->trailer.chain, before->sha, U9I_HASH_SIZE) == 0;
 }
 
-u9_err u9i_frame_seal(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame,
-                      size_t body_size, uint8_t sha[U9I_HASH_SIZE])
+/* Fills in the header; U9_AGAIN if a hash in it is the boundary, once in 2^128 frames. [F-1] [F-7] */
+static u9_err write_header(const u9i_secret *secret, const uint8_t sha[U9I_HASH_SIZE], uint64_t length, uint8_t *frame)
 {
-    size_t length = body_size + U9I_TRAILER_SIZE;
-    size_t total = u9i_frame_size(body_size);
-    uint8_t *payload = frame + U9I_FRAME_HEADER_SIZE;
-    u9i_trailer_encode(trailer, payload + body_size);
-    memset(payload + length, 0, (size_t)u9i_padding(length));
-    if (u9i_boundary_find(secret->boundary, frame, U9I_FRAME_HEADER_SIZE, total) < total)
-        return U9_AGAIN; /* [F-7] */
-
-    u9i_hash(payload, length, sha);
     memcpy(frame, secret->boundary, U9I_HASH_SIZE);
     memcpy(frame + 16, sha, U9I_HASH_SIZE);
     u9i_sign(sha, secret->bytes, frame + 32);
     memcpy(frame + 48, u9i_frame_magic, sizeof u9i_frame_magic);
     u9i_set_be(frame + 56, 8, length);
-    /* The hashes themselves hit the boundary once in 2^128 frames: the same cure. [F-7] */
-    return u9i_boundary_find(secret->boundary, frame, U9I_ALIGN, U9I_FRAME_HEADER_SIZE) <
-                   U9I_FRAME_HEADER_SIZE
-               ? U9_AGAIN
-               : U9_OK;
+    size_t hit = u9i_boundary_find(secret->boundary, frame, U9I_ALIGN, U9I_FRAME_HEADER_SIZE);
+    return hit < U9I_FRAME_HEADER_SIZE ? U9_AGAIN : U9_OK;
+}
+
+bool u9i_frame_is_clear(const u9i_secret *secret, uint64_t ordinal, uint8_t *frame, size_t body_size)
+{
+    size_t end = U9I_FRAME_HEADER_SIZE + body_size;
+    size_t seam = end + (-body_size & (U9I_ALIGN - 1)); /* what begins in the body ends before this */
+    memcpy(frame + end, trailer_form, U9I_ALIGN);
+    u9i_set_be(frame + end + 13, 3, ordinal >> 40); /* as far as the seam can go */
+    return u9i_boundary_find(secret->boundary, frame, U9I_FRAME_HEADER_SIZE, seam) == seam;
+}
+
+u9i_lane u9i_frame_lane(u9i_hasher *hasher, const uint8_t *frame, size_t body_size)
+{
+    u9i_hasher_init(hasher);
+    return (u9i_lane){.hasher = hasher, .bytes = frame + U9I_FRAME_HEADER_SIZE, .blocks = body_size / U9I_HASH_BLOCK};
+}
+
+u9_err u9i_frame_finish(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame, size_t body_size,
+                        const u9i_hasher *hasher, uint8_t sha[U9I_HASH_SIZE])
+{
+    size_t length = body_size + U9I_TRAILER_SIZE, total = u9i_frame_size(body_size);
+    size_t hashed = body_size / U9I_HASH_BLOCK * U9I_HASH_BLOCK;
+    uint8_t *payload = frame + U9I_FRAME_HEADER_SIZE;
+    u9i_trailer_encode(trailer, payload + body_size);
+    memset(payload + length, 0, (size_t)u9i_padding(length));
+    size_t behind = U9I_FRAME_HEADER_SIZE + body_size / U9I_ALIGN * U9I_ALIGN;
+    if (u9i_boundary_find(secret->boundary, frame, behind, total) < total) return U9_AGAIN;
+    u9i_hasher_finish(hasher, payload + hashed, length - hashed, sha);
+    return write_header(secret, sha, length, frame);
+}
+
+u9_err u9i_frame_seal(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame, size_t body_size,
+                      uint8_t sha[U9I_HASH_SIZE])
+{
+    u9i_hasher hasher;
+    if (!u9i_frame_is_clear(secret, trailer->ordinal, frame, body_size)) return U9_AGAIN;
+    u9i_lane lane = u9i_frame_lane(&hasher, frame, body_size);
+    u9i_hash_lanes(&lane, 1);
+    return u9i_frame_finish(secret, trailer, frame, body_size, &hasher, sha);
 }

@@ -111,6 +111,28 @@ static inline size_t u9i_frame_size(size_t body_size)
 }
 
 /*
+ * The same as u9i_frame_seal in steps, so that bodies are hashed several at once and in any order: only the last
+ * step needs what stands before the frame, all of which comes at the payload's end. [F-4]
+ *
+ *     u9i_frame_is_clear -> u9i_frame_lane, u9i_hash_lanes -> u9i_frame_finish
+ *
+ * True if the boundary stands neither in the body nor across its end: else it is to be masked. Writes the first bytes
+ * of the trailer behind the body. [F-7]
+ */
+U9_MUST_CHECK bool u9i_frame_is_clear(const u9i_secret *secret, uint64_t ordinal, uint8_t *frame,
+                                      size_t body_size);
+
+/* What of the body goes into a hasher at once; it is begun anew. Borrows both. */
+u9i_lane u9i_frame_lane(u9i_hasher *hasher, const uint8_t *frame, size_t body_size);
+
+/*
+ * Trailer, padding, the rest of the hash, header. U9_AGAIN: the boundary stands there, by a chance of 2^-100: another
+ * time in the trailer makes other bytes.
+ */
+U9_MUST_CHECK u9_err u9i_frame_finish(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame,
+                                      size_t body_size, const u9i_hasher *hasher, uint8_t sha[U9I_HASH_SIZE]);
+
+/*
  * Makes a frame of the `body_size` bytes that stand at frame + 64: writes trailer, padding, hashes and
  * header around them. `frame` has room for u9i_frame_size(body_size) bytes; `sha` is filled with the
  * frame_sha. U9_AGAIN: the boundary would stand inside the frame; nothing is usable, mask the body and

@@ -15,7 +15,7 @@ static const char *const kind_names[SIM_KINDS] = {
     [SIM_LINK] = "link",         [SIM_REMOVE] = "remove",
     [SIM_SYNC_DIR] = "sync_dir", [SIM_OPEN] = "open",
     [SIM_CREATE] = "create",     [SIM_SIZE] = "size",
-    [SIM_READ] = "read",         [SIM_RESERVE] = "reserve",
+    [SIM_READ] = "read",         [SIM_RESERVE] = "reserve", [SIM_ZERO] = "zero",
     [SIM_TRUNCATE] = "truncate", [SIM_DATA] = "data", [SIM_EVICT] = "evict",
     [SIM_MAP] = "map",           [SIM_OPEN_QUEUE] = "open_queue",
     [SIM_SUBMIT] = "submit",     [SIM_WAIT] = "wait",
@@ -133,13 +133,13 @@ static uint64_t last_sync(uint64_t segment, uint64_t tick)
 uint64_t sim_durable(uint64_t segment, uint64_t tick)
 {
     uint64_t sync = last_sync(segment, tick), end = 0;
-    if (sync == 0 || !name_durable(segment, tick)) return 0;
+    if (!name_durable(segment, tick)) return 0;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < world.op_count; i++) {
             const sim_op *op = &world.ops[i];
-            if (op->kind == SIM_WRITE && op->segment == segment && told_by(op, sync - 1) &&
-                op->begin <= end && end < op->end)
+            bool durable = (sync > 0 && told_by(op, sync - 1)) || (op->durable && told_by(op, tick));
+            if (op->kind == SIM_WRITE && op->segment == segment && durable && op->begin <= end && end < op->end)
                 end = op->end, more = true;
         }
     }

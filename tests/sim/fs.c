@@ -388,6 +388,14 @@ static int reserve_sim(u9i_file *file, uint64_t end)
     return sim_leave(&call, err);
 }
 
+/* Zeros where nothing was written change no byte: it is a reservation to the diary. */
+static int zero_sim(u9i_file *file, uint64_t from, uint64_t to)
+{
+    sim_call call;
+    int err = sim_enter(&call, SIM_ZERO, of_file(file)->path, from, to);
+    return sim_leave(&call, err);
+}
+
 static int truncate_sim(u9i_file *file, uint64_t size)
 {
     sim_call call;
@@ -477,6 +485,7 @@ const u9i_fs sim_fs = {
     .read = read_sim,
     .data = data_sim,
     .reserve = reserve_sim,
+    .zero = zero_sim,
     .truncate = truncate_sim,
     .sync_and_evict = sync_and_evict_sim,
     .map = map_sim,

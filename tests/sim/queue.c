@@ -82,6 +82,7 @@ static int64_t do_write(slot *s, size_t n)
     const sim_file *f = file_of(&s->op);
     if (f->mode == U9I_OPEN_READ) return -EBADF;
     sim_image_write(&f->node->image, s->op.off, s->op.buf, n);
+    if (s->op.durable && n == s->op.n) sim_image_write(&f->node->durable, s->op.off, s->op.buf, n);
     sim_touch(f->node);
     sim_moved(&s->call, n);
     return (int64_t)n;
@@ -112,6 +113,7 @@ static void begin(queue *q, const u9i_op *op)
     uint64_t n = op->kind == U9I_OP_SYNC ? 0 : op->n;
     int err = sim_note(&s->call, kind_of(op), file_of(op)->path, n ? op->off : 0,
                        n ? op->off + n : 0);
+    world.ops[s->call.op].durable = op->durable;
     q->under_way++;
     if (err != 0 && s->call.half) (void)do_write(s, op->n / 2 / 512 * 512);
     s->state = err != 0 || world.order == SIM_PROMPT ? SLOT_DONE : SLOT_WAITING;

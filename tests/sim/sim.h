@@ -64,6 +64,7 @@ typedef enum sim_kind {
     SIM_READ, /* at once or by a queue */
     SIM_DATA, /* where a hole ends; cannot fail */
     SIM_RESERVE,
+    SIM_ZERO, /* zeros over what is reserved */
     SIM_TRUNCATE,
     SIM_EVICT, /* sync_and_evict */
     SIM_MAP,
@@ -85,6 +86,7 @@ typedef struct sim_op {
     uint64_t bytes;        /* read or written */
     int error;             /* what was told: 0 or a negative errno */
     uint64_t began, ended; /* ticks of one clock; ended 0: never told */
+    bool durable;          /* a write that says so of itself */
 } sim_op;
 
 /* All of it; the array is good until the next call of the engine. */

@@ -1,0 +1,249 @@
+/*
+ * engine/write/writer_entry.c: records are measured and checked, get their keys, and are copied into the frame that is
+ * filled. [B-2] [F-5] [I-5] [L-5] [L-6] [L-7]
+ */
+#include "engine/write/writer_parts.h"
+
+#include "format/value/decode.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAR_FUTURE_US (UINT64_C(86400) * 1000000) /* a given key this far ahead is not followed */
+
+static u9_err measure(const u9i_writer *w, const u9_entry *e, u9i_measure *out, u9_id_reason *why)
+{
+    u9_walk walk = u9_walk_bytes(e->values, e->size);
+    u9_value v;
+    u9_err err;
+    out->elements = 1;
+    while ((err = u9_walk_next(&walk, &v)) == U9_OK) {
+        out->elements++;
+        if (v.type >= U9_TUPLE && u9i_value_check_inside(1, v.start, v.encoded, NULL, NULL) != U9_OK)
+            return U9_ARG;
+    }
+    if (err != U9_END) return U9_ARG;
+    const u9i_keygen *m = &w->keygen;
+    if (e->key.data != NULL && u9i_kind_fits(&m->kind, e->key.data, e->key.size, why) != U9_OK)
+        return U9_ARG;
+    size_t raw = e->key.data ? e->key.size : m->size;
+    if (raw == 0) {
+        if (why) *why = U9_RKEY_EMPTY;
+        return U9_ARG;
+    }
+    uint8_t head[17];
+    uint64_t body = u9i_kind_value_size(&m->kind, raw) + e->size;
+    out->size = u9i_record_head(out->elements, body, head) + body;
+    return U9_OK;
+}
+
+/*
+ * Which byte of the caller's it is that makes values not well-formed. The fault has no path: its offset is one
+ * in those bytes.
+ */
+static u9_err refuse_values(const u9_entry *e, const char *of, u9_fault *fault)
+{
+    u9_walk walk = u9_walk_bytes(e->values, e->size);
+    u9_value v;
+    u9_fault why = {.offset = 0, .rule = "B-2", .text = "they are not well-formed"};
+    for (;;) {
+        const uint8_t *p = walk.next;
+        size_t left = walk.left;
+        u9_err err = u9_walk_next(&walk, &v);
+        if (err == U9_END) break;
+        if (err == U9_OK) left -= walk.left;
+        if (u9i_value_check_inside(1, p, left, NULL, &why) == U9_OK && err == U9_OK) continue;
+        why.offset += (uint64_t)(p - (const uint8_t *)e->values);
+        break;
+    }
+    return u9i_fault(fault, U9_ARG, U9I_AT_OFFSET(why.offset, .rule = why.rule), "in the values of %s: %s",
+                     of, why.text);
+}
+
+/* One sentence on why an entry is refused. */
+static u9_err refuse(const u9i_writer *w, size_t i, size_t count, const u9_entry *e, u9_id_reason why,
+                     u9_fault *fault)
+{
+    const u9i_where *at = U9I_AT(.path = w->path, .rule = "L-6");
+    char of[48] = "the record";
+    if (count > 1) snprintf(of, sizeof of, "record %zu of the batch", i);
+    if (why == U9_ID_FINE) return refuse_values(e, of, fault);
+    if (e->key.data == NULL)
+        return u9i_fault(fault, U9_ARG, at, "%s has no key, and keys of kind '%.80s' are not made", of,
+                         w->keygen.text);
+    return u9i_fault(fault, U9_ARG, at, "%s: no key of kind '%.80s': %s", of, w->keygen.text,
+                     u9_id_reason_text(why));
+}
+
+u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9_fault *fault)
+{
+    if (count <= UINT64_MAX - w->next) return U9_OK;
+    return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "L-5"),
+                     "the log's ordinals are used up");
+}
+
+u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t count, u9i_measure *kept,
+                          uint64_t *total, u9_fault *fault)
+{
+    *total = 0;
+    if (count == 0 || count > UINT32_MAX)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "a batch has 1 to 2^32-1 records");
+    for (size_t i = 0; i < count; i++) {
+        u9i_measure m;
+        if (entries == NULL || (entries[i].values == NULL && entries[i].size > 0) ||
+            (entries[i].refs == NULL && entries[i].ref_count > 0))
+            return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "an argument is NULL");
+        u9_id_reason why = U9_ID_FINE;
+        if (entries[i].size > U9_RECORD_MAX)
+            return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
+                             "record %zu of the batch has over 2^24 bytes", i);
+        if (measure(w, &entries[i], &m, &why) != U9_OK)
+            return refuse(w, i, count, &entries[i], why, fault);
+        if (i < U9I_WRITER_BATCH) kept[i] = m;
+        *total += m.size;
+        if (*total > U9I_BODY_MAX)
+            return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
+                             "the batch has over 2^24 bytes");
+    }
+    return U9_OK;
+}
+
+/* Fresh keys are to be above a given one, unless that is from the far future. [L-7] */
+static void mind(u9i_writer *w, uint64_t stamp_us)
+{
+    if (stamp_us > w->seen_us && stamp_us < u9i_wall_us(w->env) + FAR_FUTURE_US) w->seen_us = stamp_us;
+}
+
+/* The raw key of a record: the one given, or a fresh one. */
+static u9_err key_of(u9i_writer *w, const u9i_frame_out *f, const u9_entry *e, uint8_t raw[U9I_KEY_MAX], size_t *size)
+{
+    uint64_t stamp_us = 0;
+    u9_err err = U9_OK;
+    *size = e->key.data ? e->key.size : w->keygen.size;
+    if (e->key.data) {
+        memcpy(raw, e->key.data, *size);
+        stamp_us = u9i_keygen_stamp(&w->keygen, raw);
+    } else if (w->keygen.kind.type == U9I_KIND_MUID) {
+        u9_muid made = {.timestamp = w->stamp, .medallion = w->medallion,
+                        .offset = (int32_t)(f->count + 1)}; /* [L-7] */
+        return u9_muid_pack(&made, raw);
+    } else {
+        err = u9i_keygen_next(&w->keygen, raw, &stamp_us);
+    }
+    if (err == U9_OK && stamp_us > w->stamp) mind(w, stamp_us);
+    return err;
+}
+
+/* The keys of a batch that is accepted: the log's first may be among them, and the last is. [S-4] */
+static void keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
+{
+    u9i_segment_out *o = &w->out;
+    if (o->totals.first_key.size == 0) {
+        memcpy(o->first_key, first.data, first.size);
+        o->totals.first_key.size = first.size;
+    }
+    memcpy(o->last_key, last.data, last.size);
+    o->totals.last_key.size = last.size;
+}
+
+/* Makes the references in a record's values absolute. [I-5] U9_ARG: `*at` is where the refused one stands. */
+static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values, uint64_t *at)
+{
+    u9_muid context, ref;
+    *at = U9_NOWHERE;
+    if (e->ref_count > 0 && w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
+    if (e->ref_count > 0) u9_muid_unpack(raw, &context);
+    for (size_t i = 0; i < e->ref_count; i++) {
+        *at = e->refs[i];
+        if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
+        u9_muid_unpack(values + e->refs[i], &ref);
+        if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
+            u9_muid_pack(&ref, values + e->refs[i]) != U9_OK)
+            return U9_ARG;
+    }
+    return U9_OK;
+}
+
+/* Copies one record into the frame. There is room. `key` is where its key stands there, `at` a reference that is refused. */
+static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, const u9i_measure *m, u9_place *place,
+                         u9i_span *key, uint64_t *at)
+{
+    uint8_t raw[U9I_KEY_MAX];
+    size_t raw_size;
+    u9_err err = key_of(w, f, e, raw, &raw_size);
+    if (err != U9_OK) return err;
+    uint8_t *p = f->frame + U9I_FRAME_HEADER_SIZE + f->body_size;
+    size_t key_size = u9i_kind_value_size(&w->keygen.kind, raw_size);
+    p += u9i_record_head(m->elements, key_size + e->size, p);
+    u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
+    if (e->size > 0) memcpy(p + key_size, e->values, e->size);
+    err = resolve(w, e, raw, p + key_size, at);
+    if (err != U9_OK) return err;
+    *key = (u9i_span){.data = p, .size = key_size};
+    if (place) {
+        place->ordinal = f->ordinal + f->count;
+        place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
+        memcpy(place->key, raw, place->key_size);
+    }
+    f->body_size += m->size;
+    f->count++;
+    return U9_OK;
+}
+
+u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, size_t count,
+                      const u9i_measure *kept, u9_place *places, u9_fault *fault)
+{
+    size_t body_size = f->body_size;
+    uint32_t before = f->count;
+    u9_err err = U9_OK;
+    bool fresh = false;
+    u9i_span first = {0}, last = {0};
+    uint64_t at = U9_NOWHERE;
+    size_t i = 0;
+    for (; i < count && err == U9_OK; i++) {
+        u9i_measure m;
+        if (i < U9I_WRITER_BATCH) m = kept[i];
+        else err = measure(w, &entries[i], &m, NULL);
+        if (err == U9_OK) err = put_record(w, f, &entries[i], &m, places ? &places[i] : NULL, &last, &at);
+        if (i == 0) first = last;
+        fresh |= entries[i].key.data == NULL;
+    }
+    u9_err lost = err == U9_OK && fresh ? u9i_keygen_confirm(&w->keygen, fault) : U9_OK;
+    if (err == U9_OK && lost == U9_OK) {
+        keep_keys(w, first, last);
+        w->next += count;
+        return U9_OK;
+    }
+    f->body_size = body_size; /* a batch is whole or not there */
+    f->count = before;
+    if (lost != U9_OK) return lost;
+    if (err == U9_ARG)
+        return u9i_fault(fault, err, U9I_AT_OFFSET(at, .rule = "I-5"), "in the values of record %zu of the batch: %s",
+                         i - 1, at == U9_NOWHERE ? "references are for keys that are muids"
+                                                 : "a reference names nothing before it");
+    return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
+                     "no fresh key of kind '%.80s' can be made now", w->keygen.text);
+}
+
+void u9i_writer_put_body(u9i_writer *w, u9i_frame_out *f, const uint8_t *body, size_t size)
+{
+    uint8_t *next = f->frame + U9I_FRAME_HEADER_SIZE;
+    const uint8_t *at = next;
+    size_t left = size;
+    u9i_record r;
+    u9i_span first = {0}, last = {0};
+    assert(f->count == 0 && f->body_size == 0);
+    memcpy(next, body, size);
+    for (; u9i_record_next(&at, &left, &r) == U9_OK; f->count++) {
+        last = (u9i_span){.data = r.key_value, .size = (size_t)(r.values - r.key_value)};
+        if (f->count == 0) first = last;
+        uint64_t stamp_us = r.key_size == w->keygen.size ? u9i_keygen_stamp(&w->keygen, r.key) : 0;
+        if (stamp_us > w->stamp) mind(w, stamp_us); /* [L-7] */
+    }
+    assert(left == 0);
+    if (f->count > 0) keep_keys(w, first, last);
+    f->body_size = size;
+    w->next += f->count;
+}

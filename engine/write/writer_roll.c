@@ -1,0 +1,193 @@
+/*
+ * engine/write/writer_roll.c: the files of a session: begun, rolled, sealed. [S-1] [S-5] [S-6] [M-5] [W-3] [W-6]
+ *
+ * Order of a roll, which recovery relies on: the old file's data are durable; the new file's u9open, which names their
+ * end, is durable, and so is its name; the mark names that; only then the old file is sealed. The driver does the
+ * first, and appends go on in the new file at once; all else comes in the background:
+ *
+ *     flush old, make new, lay u9open | records ...       sync   -> task: mark -> u9end of the old file
+ */
+#include "engine/write/writer_parts.h"
+
+#include "format/frame/disk.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, const u9i_position *end, u9i_tail tail)
+{
+    u9i_open_record open = {.before_segment = number, .end = *end, .tail = tail};
+    if (number == 0) return open;
+    memcpy(open.before_boundary, secret->boundary, sizeof open.before_boundary);
+    memcpy(open.before_secret, secret->bytes, sizeof open.before_secret);
+    return open;
+}
+
+/* Turns to the file, at its end; a new one gets its disk header. [S-1] Without the lock. */
+static void turn_to_file(u9i_writer *w, bool log_begins)
+{
+    u9i_segment_out *o = &w->out;
+    u9i_stream_turn(&w->stream, o->file, (o->end.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK);
+    if (o->end.offset > 0) return;
+    uint8_t *header = u9i_stream_at(&w->stream, w->stream.laid.v);
+    u9i_disk_encode(&o->secret, header);
+    if (log_begins) u9i_hash(header, U9I_DISK_HEADER_SIZE, o->end.chain); /* [F-4] */
+    (void)u9i_stream_lay(&w->stream, w->stream.laid, U9I_DISK_HEADER_SIZE); /* a failure is sticky */
+    o->end.offset = U9I_DISK_HEADER_SIZE;
+}
+
+/* The u9open as the next frame. Nothing is on its way. */
+static void put_open(u9i_writer *w, const u9i_open_record *before)
+{
+    u9i_open_record open = *before;
+    memcpy(open.log, w->plan.log, sizeof open.log);
+    memcpy(open.session, w->session, sizeof open.session);
+    open.segment = w->out.number;
+    open.time_us = u9i_wall_us(w->env);
+    open.medallion = w->medallion;
+    open.kind = (u9i_span){.data = (const uint8_t *)w->plan.kind, .size = strlen(w->plan.kind)};
+    w->fill = w->stream.laid;
+    w->padded = w->fill.pos % U9I_BLOCK == 0;
+    w->placed = w->fill.pos;
+    w->done = w->stream.done;
+    w->reserved = w->out.reserved;
+    w->written = w->durable;
+    w->sync_at = U9I_DISK_HEADER_SIZE; /* soon */
+    w->first_us = u9i_monotonic_us(w->env);
+    u9i_frame_out *f = u9i_writer_begin_frame(w, U9I_BLOCK, 0);
+    u9i_out out = u9i_out_init(f->frame + U9I_FRAME_HEADER_SIZE, U9I_BLOCK);
+    u9i_open_record_encode(&out, &open);
+    assert(!out.failed);
+    f->body_size = out.size;
+    u9i_writer_seal(w, false);
+    w->started = true;
+}
+
+void u9i_writer_take_plan(u9i_writer *w)
+{
+    const u9i_plan *p = &w->plan;
+    w->out = (u9i_segment_out){.dir = w->dir, .path = w->path, .number = p->number, .end = p->end, .time_us = p->time_us,
+                               .totals = {.segment = p->number}};
+    w->out.step = w->segment_size < U9I_RESERVE_STEP ? w->segment_size / U9I_BLOCK * U9I_BLOCK : U9I_RESERVE_STEP;
+    if (!p->goes_on) {
+        w->out.end.offset = 0;
+    } else {
+        w->out.previous = p->previous;
+        w->out.totals = p->totals;
+        w->out.totals.frames++; /* the u9end itself */
+        w->out.totals.first_key.size = p->keys.size[0];
+        w->out.totals.last_key.size = p->keys.size[1];
+        memcpy(w->out.first_key, p->keys.key[0], p->keys.size[0]);
+        memcpy(w->out.last_key, p->keys.key[1], p->keys.size[1]);
+    }
+    w->next = p->end.ordinal;
+    w->time_us = p->time_us;
+    w->durable = w->out.end;
+    __atomic_store_n(&w->durable_ordinal, p->end.ordinal, __ATOMIC_RELEASE);
+}
+
+u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault)
+{
+    const u9i_plan *p = &w->plan;
+    u9i_writer_unlock(w);
+    u9_err err = u9i_segment_out_open(&w->out, p->goes_on ? &p->before : NULL, w->out.end.offset + U9I_WRITER_SLACK, fault);
+    if (err == U9_OK) turn_to_file(w, p->before_segment == 0);
+    u9i_writer_lock(w);
+    if (err != U9_OK) return err;
+    u9i_open_record open = before_of(p->before_segment, &p->before, &p->end, p->tail);
+    if (p->before_segment == 0) memcpy(open.end.chain, w->out.end.chain, sizeof open.end.chain);
+    put_open(w, &open);
+    return U9_OK;
+}
+
+void u9i_writer_unstart(u9i_writer *w)
+{
+    assert(w->poison.err == U9_OK && w->next == w->plan.end.ordinal);
+    u9i_slots_forget(&w->slots);
+    w->started = false;
+    w->first_us = w->ahead = 0;
+    u9i_writer_unlock(w);
+    u9i_stream_turn(&w->stream, NULL, 0);
+    if (w->out.fresh) {
+        u9i_segment_out_drop(&w->out);
+    } else {
+        (void)u9i_file_truncate(w->out.file, (w->plan.end.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK);
+        u9i_segment_out_close(&w->out);
+    }
+    u9i_writer_lock(w);
+    u9i_writer_take_plan(w);
+}
+
+/* The old file */
+
+void u9i_writer_run_sealer(void *ctx)
+{
+    u9i_writer *w = ctx;
+    u9i_mark_record mark;
+    u9i_queue *queue = NULL;
+    int sys = 0;
+    u9i_writer_lock(w);
+    u9i_segment_out old = w->old;
+    u9i_writer_unlock(w);
+    bool named = w->witness == NULL || (u9i_writer_mark(w, &mark) && w->witness(w->witness_ctx, &mark) == U9_OK);
+    if (named) sys = u9i_queue_open(w->env, NULL, 0, 0, &queue);
+    if (queue) sys = u9i_segment_out_end(&old, queue, U9I_END_SEALING, w->plan.kind);
+    if (queue) u9i_queue_close(queue); /* which waits, should anything still be under way */
+    if (sys != 0) (void)u9i_writer_poison(w, &old, sys, "closing the segment", NULL);
+    u9i_segment_out_close(&old); /* unsealed if no mark could name its successor: the row goes on there all the same */
+    u9i_writer_lock(w);
+    w->old.file = NULL;
+    w->sealing = false;
+    u9i_writer_turn(w, U9I_GATE_ROOM);
+    u9i_writer_unlock(w);
+}
+
+void u9i_writer_seal_old(u9i_writer *w)
+{
+    u9i_writer_lock(w);
+    bool begins = w->old.file && !w->sealing && w->durable.offset > 0 && w->poison.err == U9_OK;
+    if (begins) w->sealing = true;
+    u9i_writer_unlock(w);
+    if (begins) u9i_task_submit(w->env, &w->sealer, 0);
+}
+
+void u9i_writer_finish_old(u9i_writer *w)
+{
+    while (w->sealing) {
+        u9i_writer_unlock(w);
+        u9i_task_finish(w->env, &w->sealer);
+        u9i_writer_lock(w);
+    }
+}
+
+/* Goes over to the next file, which is there. Everything is durable, and nothing on its way. */
+static void take_next(u9i_writer *w, const u9i_segment_out *next)
+{
+    u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->out.end, U9I_TAIL_ROLLED);
+    w->old = w->out;
+    w->out = *next;
+    w->out.end = w->old.end;
+    w->out.end.offset = 0;
+    w->out.time_us = w->old.time_us;
+    w->durable.offset = 0;
+    u9i_writer_unlock(w);
+    turn_to_file(w, false);
+    u9i_writer_lock(w);
+    put_open(w, &open);
+}
+
+u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault)
+{
+    u9_err err = u9i_writer_flush(w, fault);
+    if (err != U9_OK) return err;
+    u9i_writer_finish_old(w);
+    u9i_segment_out next = {.dir = w->dir, .path = w->path, .number = w->out.number + 1, .step = w->out.step,
+                            .totals = {.segment = w->out.number + 1}};
+    u9i_writer_unlock(w);
+    err = u9i_segment_out_open(&next, NULL, 2 * U9I_BLOCK + room, fault); /* header and u9open, and that */
+    u9i_writer_lock(w);
+    if (err != U9_OK || (err = u9i_writer_refuse(w, fault)) != U9_OK) return err;
+    take_next(w, &next);
+    return u9i_writer_push(w, fault);
+}
