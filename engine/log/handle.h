@@ -25,8 +25,8 @@ struct u9_log {
     bool writing;         /* opened for writing: */
     u9i_writer writer;    /*   has its own lock */
     bool ticking;         /* the ticker is submitted, as there is something to watch; set and asked atomically */
+    u9i_task ticker;      /* keeps [W-5] [M-5] */
     pthread_mutex_t lock; /* guards what follows */
-    u9i_task ticker;      /* keeps [W-5] [M-5]: */
     u9i_marker marker;    /* follows what the writer made durable: */
     uint64_t marked_us;   /*   monotonic time when it was last begun; 0: it is due */
 };

@@ -157,11 +157,8 @@ static u9_err mark_now(void *ctx, const u9i_mark_record *mark)
 /* Submits the ticker, from an append on. */
 static void watch(u9_log *log)
 {
-    pthread_mutex_lock(&log->lock);
-    if (!__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST)) {
+    if (!is_ticking(log) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST))
         u9i_task_submit(log->writer.env, &log->ticker, u9i_monotonic_us(log->writer.env) + TICK_US);
-    }
-    pthread_mutex_unlock(&log->lock);
 }
 
 /* The name of the log's directory is durable in the one above: an earlier creation may not have come that far. */
@@ -238,20 +235,32 @@ static u9_err open_writing(u9_log *log, u9_fault *fault)
     return err;
 }
 
-/* Watches until all is durable, promised, marked. The lock is held. */
+/* Goes on with the mark; true if there is more to come. */
+static bool tick_marker(u9_log *log)
+{
+    u9i_mark_record mark;
+    if (pthread_mutex_trylock(&log->lock) != 0) return true; /* it is marked just now */
+    tick_mark(log);
+    bool more = log->marker.stage != U9I_MARKER_IDLE || wants_mark(log, &mark);
+    log_check(log);
+    pthread_mutex_unlock(&log->lock);
+    return more;
+}
+
+/* Watches until all is durable, promised, marked. The writer's lock is its guard. */
 static void run_ticker(void *ctx)
 {
     u9_log *log = ctx;
-    u9i_mark_record mark;
-    bool more = u9i_writer_tick(&log->writer, SYNC_US, PROMISE_US);
-    tick_mark(log);
-    more |= log->marker.stage != U9I_MARKER_IDLE || wants_mark(log, &mark);
+    u9i_writer *w = &log->writer;
+    bool more = u9i_writer_tick(w, SYNC_US, PROMISE_US);
+    u9i_writer_unlock(w);
+    more |= tick_marker(log);
     if (!more) { /* who appends from here on submits it; who did meanwhile is seen */
         __atomic_store_n(&log->ticking, false, __ATOMIC_SEQ_CST);
-        more = u9i_writer_waits(&log->writer) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST);
+        more = u9i_writer_waits(w) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST);
     }
-    if (more) u9i_task_submit(log->writer.env, &log->ticker, u9i_monotonic_us(log->writer.env) + TICK_US);
-    log_check(log);
+    if (more) u9i_task_submit(w->env, &log->ticker, u9i_monotonic_us(w->env) + TICK_US);
+    u9i_writer_lock(w);
 }
 
 static void free_log(u9_log *log)
@@ -275,7 +284,7 @@ static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_
     log->writing = log->options.mode != U9_READ;
     log->id = __atomic_add_fetch(&opened, 1, __ATOMIC_RELAXED);
     log->generation = u9i_fork_generation();
-    log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->lock};
+    log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->writer.lock};
     err = open_source(log, path, fault);
     log->source.mends = mends;
     if (err == U9_OK) err = log->writing ? open_writing(log, fault) : open_reading(log, fault);
@@ -355,7 +364,7 @@ static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9
     if (err != U9_OK) return tell(log, err, &fault);
     err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &fault)
                 : u9i_writer_append(&log->writer, entries, count, places, &fault);
-    if (err == U9_OK && !is_ticking(log)) watch(log);
+    if (err == U9_OK) watch(log);
     return leave(log, err, &fault);
 }
 
@@ -386,7 +395,7 @@ u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32
     u9_err err = enter(log, &fault);
     if (err != U9_OK) return tell(log, err, &fault);
     err = u9i_writer_append_body(&log->writer, body, size, count, lz4, &fault);
-    if (err == U9_OK && !is_ticking(log)) watch(log);
+    if (err == U9_OK) watch(log);
     return leave(log, err, &fault);
 }
 

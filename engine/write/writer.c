@@ -65,8 +65,8 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     w->policy = options->policy;
     w->segment_size = u9i_segment_size(options);
     w->plan = *plan;
-    w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w};
-    w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w};
+    w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w, .guard = &w->lock};
+    w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w, .guard = &w->lock};
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
     memcpy(w->path, path, strlen(path) + 1);
@@ -272,7 +272,7 @@ static void end_append(u9i_writer *w, bool driver, u9_err err, uint64_t frames)
     if (waits) (void)!u9i_writer_commit(w, below, NULL); /* a failure is told by the next call */
 }
 
-static u9_err append(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places, bool alone,
+static u9_err append_entries(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places, bool alone,
                      u9_fault *fault)
 {
     uint64_t total, frames;
@@ -294,12 +294,12 @@ static u9_err append(u9i_writer *w, const u9_entry *entries, size_t count, u9_pl
 u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places,
                          u9_fault *fault)
 {
-    return append(w, entries, count, places, false, fault);
+    return append_entries(w, entries, count, places, false, fault);
 }
 
 u9_err u9i_writer_append_alone(u9i_writer *w, const u9_entry *entries, size_t count, u9_fault *fault)
 {
-    return append(w, entries, count, NULL, true, fault);
+    return append_entries(w, entries, count, NULL, true, fault);
 }
 
 u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, uint32_t count, bool lz4,

@@ -170,9 +170,14 @@ U9_MUST_CHECK u9_err u9i_writer_sync(u9i_writer *writer, u9_fault *fault);
 
 /*
  * What is due: takes completions in; syncs what is `interval_us` old, or carries the promise of what was synced
- * `promise_us` ago [W-5]. Waits for no other thread. True if there is more to come.
+ * `promise_us` ago [W-5]. Waits for no other thread. True if there is more to come. The lock is held on the way in and
+ * out: it is the guard of the task that ticks.
  */
 bool u9i_writer_tick(u9i_writer *writer, uint64_t interval_us, uint64_t promise_us);
+
+/* The lock, and what is to be woken when it is given back. */
+void u9i_writer_lock(u9i_writer *writer);
+void u9i_writer_unlock(u9i_writer *writer);
 
 /* True if something is appended for which no sync was begun. */
 bool u9i_writer_waits(u9i_writer *writer);

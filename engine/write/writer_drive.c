@@ -368,7 +368,6 @@ static void promise(u9i_writer *w)
 
 bool u9i_writer_tick(u9i_writer *w, uint64_t interval_us, uint64_t promise_us)
 {
-    u9i_writer_lock(w);
     bool more = w->started && w->poison.err == U9_OK;
     if (more && !w->driving) {
         w->driving = true;
@@ -384,6 +383,5 @@ bool u9i_writer_tick(u9i_writer *w, uint64_t interval_us, uint64_t promise_us)
                                           owes_promise(w));
         u9i_writer_give_role(w);
     }
-    u9i_writer_unlock(w);
     return more;
 }

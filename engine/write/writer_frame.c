@@ -95,7 +95,7 @@ static void mask_body(const uint8_t seed[U9I_HASH_SIZE], uint64_t *masks, const 
 }
 
 /* The body as it is, or masked. */
-static void settle_plain(u9i_writer *w, u9i_frame_out *f)
+static void store_plain(u9i_writer *w, u9i_frame_out *f)
 {
     f->stored = f->frame;
     f->stored_size = f->body_size;
@@ -104,7 +104,7 @@ static void settle_plain(u9i_writer *w, u9i_frame_out *f)
 }
 
 /* The body compressed, if that is smaller and has no boundary in it. */
-static bool settle_packed(const u9i_writer *w, u9i_frame_out *f)
+static bool store_packed(const u9i_writer *w, u9i_frame_out *f)
 {
     size_t n = u9i_lz4_wrap(f->frame + U9I_FRAME_HEADER_SIZE, f->body_size, f->packed + U9I_FRAME_HEADER_SIZE);
     if (n == 0 || !u9i_frame_is_clear(&w->out.secret, f->ordinal, f->packed, n)) return false;
@@ -135,7 +135,7 @@ void u9i_writer_seal(u9i_writer *w, bool pads)
     if (w->slots.own) {
         f->lz4 = tries_lz4(w, f);
     } else {
-        settle_plain(w, f);
+        store_plain(w, f);
         size_t n = u9i_frame_size(f->stored_size);
         w->fill = (u9i_place){.v = f->at.v + n, .pos = f->at.pos + n};
         if (pads) w->fill = u9i_stream_block(w->fill);
@@ -151,9 +151,9 @@ void u9i_writer_seal_records(u9i_writer *w)
 }
 
 /* What a frame is stored as, where that is not decided yet. */
-static void settle(u9i_writer *w, u9i_frame_out *f)
+static void decide(u9i_writer *w, u9i_frame_out *f)
 {
-    if (f->packed && !(f->lz4 && settle_packed(w, f))) settle_plain(w, f);
+    if (f->packed && !(f->lz4 && store_packed(w, f))) store_plain(w, f);
 }
 
 /* What was learned of compressing. */
@@ -175,7 +175,7 @@ bool u9i_writer_hash_some(u9i_writer *w)
     if (n == 0) return false;
     u9i_writer_unlock(w);
     for (unsigned i = 0; i < n; i++) {
-        settle(w, taken[i]);
+        decide(w, taken[i]);
         lanes[i] = u9i_frame_lane(&taken[i]->hasher, taken[i]->stored, taken[i]->stored_size);
     }
     u9i_hash_lanes(lanes, n);
@@ -188,10 +188,8 @@ bool u9i_writer_hash_some(u9i_writer *w)
 void u9i_writer_run_hasher(void *ctx)
 {
     u9i_writer *w = ctx;
-    u9i_writer_lock(w);
     while (u9i_slots_waiting(&w->slots) >= LANES) (void)u9i_writer_hash_some(w);
     w->hashing = false;
-    u9i_writer_unlock(w);
 }
 
 void u9i_writer_go_on(u9i_writer *w)

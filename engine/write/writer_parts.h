@@ -21,10 +21,6 @@ enum {
 /* What holds of every writer while its lock is held. */
 void u9i_writer_check(u9i_writer *w);
 
-/* The lock, and what is to be woken when it is given back. */
-void u9i_writer_lock(u9i_writer *w);
-void u9i_writer_unlock(u9i_writer *w);
-
 /* Waits at a gate until it is turned; the lock is given back meanwhile. */
 void u9i_writer_wait(u9i_writer *w, unsigned gate);
 /* Turns a gate, so that all who wait there look again. The lock is held. */
@@ -92,7 +88,7 @@ void u9i_writer_seal(u9i_writer *w, bool pads);
 /* Hashes some of the frames that wait, without the lock meanwhile. False: none does. */
 bool u9i_writer_hash_some(u9i_writer *w);
 
-/* The task that hashes beside appenders and driver. */
+/* The task that hashes beside appenders and driver; the lock is its guard. */
 void u9i_writer_run_hasher(void *writer);
 
 /* After an append: sees to it that full frames go on, by another thread if there is work for one. */
@@ -123,7 +119,7 @@ void u9i_writer_unstart(u9i_writer *w);
 /* Goes over to a new segment. Refused without harm if that has no room for `room` bytes of what comes. [S-6] [W-6] */
 U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault);
 
-/* The task that seals the old file, whose successor is durable, once the mark names that. [M-5] [S-6] */
+/* The task that seals the old file, whose successor is durable, once the mark names that; the lock is its guard. [M-5] [S-6] */
 void u9i_writer_run_sealer(void *writer);
 
 /* Submits it, if its time has come. Without the lock. */

@@ -127,7 +127,6 @@ void u9i_writer_run_sealer(void *ctx)
     u9i_mark_record mark;
     u9i_queue *queue = NULL;
     int sys = 0;
-    u9i_writer_lock(w);
     u9i_segment_out old = w->old;
     u9i_writer_unlock(w);
     bool named = w->witness == NULL || (u9i_writer_mark(w, &mark) && w->witness(w->witness_ctx, &mark) == U9_OK);
@@ -140,7 +139,8 @@ void u9i_writer_run_sealer(void *ctx)
     w->old.file = NULL;
     w->sealing = false;
     u9i_writer_turn(w, U9I_GATE_ROOM);
-    u9i_writer_unlock(w);
+    u9i_writer_unlock(w); /* which wakes; the guard is given back by the executor */
+    u9i_writer_lock(w);
 }
 
 void u9i_writer_seal_old(u9i_writer *w)
