@@ -51,6 +51,7 @@
     X(executor) \
     X(writer)  \
     X(space)   \
+    X(commits) \
     X(log)     \
     X(calls)   \
     X(locks)   \

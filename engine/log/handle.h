@@ -26,6 +26,7 @@ struct u9_log {
     u9i_writer writer;    /*   has its own lock */
     bool ticking;         /* the ticker is submitted, as there is something to watch; set and asked atomically */
     u9i_task ticker;      /* keeps [W-5] [M-5] */
+    int event_fd;         /* readable when something became durable; -1: nobody has asked; read atomically */
     pthread_mutex_t lock; /* guards what follows */
     u9i_marker marker;    /* follows what the writer made durable: */
     uint64_t marked_us;   /*   monotonic time when it was last begun; 0: it is due */

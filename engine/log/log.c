@@ -6,6 +6,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/log/resume.h"
+#include "engine/os/event.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,7 +15,9 @@
 #include <string.h>
 
 enum {
-    SYNC_US = 1000000,         /* [W-5] oldest unsynced record */
+    INTERVAL_MS_MAX = 1000,    /* [W-5] oldest unsynced record */
+    MEMORY_MIN = 4 << 20,
+    MEMORY_MAX = 1 << 30,
     PROMISE_US = 500000,       /* [W-5] from a sync to the frame that promises it */
     MARK_US = 500000,          /* [M-5] from one mark to the next */
     TICK_US = 50000,           /* how finely these are watched */
@@ -44,7 +47,8 @@ static u9_err tell(const u9_log *log, u9_err err, const u9_fault *fault)
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
 bool u9i_options_known(const u9_options *o)
 {
-    return o->size == sizeof *o || o->size == offsetof(u9_options, generator_given) ||
+    return o->size == sizeof *o || o->size == offsetof(u9_options, interval_ms) ||
+           o->size == offsetof(u9_options, generator_given) ||
            o->size == offsetof(u9_options, kind);
 }
 
@@ -60,6 +64,10 @@ static u9_err check_log_options(const char *path, const u9_options *o, u9_fault 
         wrong = "options.segment_size is below 64 KiB";
     else if (o->size > offsetof(u9_options, medallion) && o->medallion >= U9_MUID_MEDALLION_MAX)
         wrong = "options.medallion is out of range";
+    else if (o->size == sizeof *o && o->interval_ms > INTERVAL_MS_MAX)
+        wrong = "options.interval_ms is above 1000";
+    else if (o->size == sizeof *o && o->memory != 0 && (o->memory < MEMORY_MIN || o->memory > MEMORY_MAX))
+        wrong = "options.memory is not 4 MiB to 1 GiB";
     else if (o->segment_size >= U9I_SEGMENT_MAX / 2)
         wrong = "options.segment_size is above 2^42 bytes";
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
@@ -141,6 +149,28 @@ static void tick_mark(u9_log *log)
     u9i_marker_begin(&log->marker, &mark);
 }
 
+/* [W-5] What nobody commits is synced when it is so old. */
+static uint64_t interval_us(const u9_log *log)
+{
+    return (log->options.interval_ms ? log->options.interval_ms : INTERVAL_MS_MAX) * 1000;
+}
+
+/* When the ticker is to look again. */
+static uint64_t next_tick(const u9_log *log)
+{
+    uint64_t us = interval_us(log) < TICK_US ? interval_us(log) : TICK_US;
+    return u9i_monotonic_us(log->writer.env) + us;
+}
+
+/* What is durable has moved. */
+static void tell_durable(void *ctx)
+{
+    u9_log *log = ctx;
+    int fd = __atomic_load_n(&log->event_fd, __ATOMIC_ACQUIRE);
+    if (fd >= 0) u9i_event_signal(fd);
+    if (log->options.on_durable) log->options.on_durable(log->options.on_durable_ctx, u9i_writer_durable(&log->writer));
+}
+
 /* The writer's witness: its new segment is durable, and marked before the old one is sealed. [M-5] */
 static u9_err mark_now(void *ctx, const u9i_mark_record *mark)
 {
@@ -158,7 +188,7 @@ static u9_err mark_now(void *ctx, const u9i_mark_record *mark)
 static void watch(u9_log *log)
 {
     if (!is_ticking(log) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST))
-        u9i_task_submit(log->writer.env, &log->ticker, u9i_monotonic_us(log->writer.env) + TICK_US);
+        u9i_task_submit(log->writer.env, &log->ticker, next_tick(log));
 }
 
 /* The name of the log's directory is durable in the one above: an earlier creation may not have come that far. */
@@ -200,6 +230,8 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
     u9i_marker_init(&log->marker, log->source.dir, log->source.path, &mark, plan->log);
     log->writer.witness = mark_now;
     log->writer.witness_ctx = log;
+    log->writer.told = tell_durable;
+    log->writer.told_ctx = log;
     if (plan->before_segment != 0) return U9_OK;
     if (log->options.mode == U9_CREATE) return create_log(log, fault);
     return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = log->source.path, .rule = "M-6"),
@@ -252,21 +284,25 @@ static void run_ticker(void *ctx)
 {
     u9_log *log = ctx;
     u9i_writer *w = &log->writer;
-    bool more = u9i_writer_tick(w, SYNC_US, PROMISE_US);
+    bool more = u9i_writer_tick(w, interval_us(log), PROMISE_US);
     u9i_writer_unlock(w);
     more |= tick_marker(log);
     if (!more) { /* who appends from here on submits it; who did meanwhile is seen */
         __atomic_store_n(&log->ticking, false, __ATOMIC_SEQ_CST);
         more = u9i_writer_waits(w) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST);
     }
-    if (more) u9i_task_submit(w->env, &log->ticker, u9i_monotonic_us(w->env) + TICK_US);
+    if (more) u9i_task_submit(w->env, &log->ticker, next_tick(log));
     u9i_writer_lock(w);
 }
 
 static void free_log(u9_log *log)
 {
     if (log->source.dir) u9i_source_close(&log->source);
-    if (!u9i_log_forked(log)) pthread_mutex_destroy(&log->lock); /* in a child somebody may hold it forever */
+    if (log->event_fd >= 0) u9i_event_close(log->event_fd);
+    if (!u9i_log_forked(log)) { /* in a child somebody may hold them forever */
+        pthread_mutex_destroy(&log->lock);
+        pthread_mutex_destroy(&log->writer.lock);
+    }
     free(log);
 }
 
@@ -282,6 +318,7 @@ static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_
     memcpy(&log->options, o, o->size);
     if (o->mode == 0) log->options.mode = U9_READ;
     log->writing = log->options.mode != U9_READ;
+    log->event_fd = -1;
     log->id = __atomic_add_fetch(&opened, 1, __ATOMIC_RELAXED);
     log->generation = u9i_fork_generation();
     log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->writer.lock};
@@ -405,6 +442,14 @@ u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t 
     return u9_log_append_batch(log, &entry, 1, place);
 }
 
+/* A commit of this ordinal, which must have been appended. */
+static u9_err check_appended(u9_log *log, uint64_t ordinal, u9_fault *fault)
+{
+    if (ordinal < u9i_writer_next(&log->writer)) return U9_OK;
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = log->source.path), "record %llu was not appended",
+                     (unsigned long long)ordinal);
+}
+
 u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
 {
     u9_fault fault;
@@ -412,15 +457,47 @@ u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
     if (err != U9_OK) return tell(log, err, &fault);
     u9i_writer *w = &log->writer;
     if (ordinal < UINT64_MAX && u9i_writer_has(w, ordinal + 1)) return U9_OK;
-    if (ordinal >= u9i_writer_next(w))
-        return leave(log,
-                     u9i_fault(&fault, U9_ARG, U9I_AT(.path = log->source.path),
-                               "record %llu was not appended", (unsigned long long)ordinal),
-                     &fault);
+    err = check_appended(log, ordinal, &fault);
+    if (err != U9_OK) return tell(log, err, &fault);
     bool waits = log->options.policy == U9_POLICY_COMMIT ||
-                 (log->options.policy == U9_POLICY_INTERVAL && u9i_writer_is_behind(w, SYNC_US));
+                 (log->options.policy == U9_POLICY_INTERVAL && u9i_writer_is_behind(w, interval_us(log)));
     if (!waits && !u9i_writer_is_poisoned(w)) return U9_AGAIN;
     return leave(log, u9i_writer_commit(w, ordinal + 1, &fault), &fault);
+}
+
+u9_err u9_log_commit_async(u9_log *log, uint64_t ordinal)
+{
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err == U9_OK) err = check_appended(log, ordinal, &fault);
+    if (err == U9_OK) err = u9i_writer_commit_async(&log->writer, ordinal + 1, &fault);
+    return err == U9_OK ? err : tell(log, err, &fault);
+}
+
+u9_err u9_log_stats(u9_log *log, u9_stats *out)
+{
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err == U9_OK && (out == NULL || out->size != sizeof *out))
+        err = u9i_fault(&fault, U9_ARG, U9I_AT(.path = log->source.path),
+                        "out is NULL, or out->size is not sizeof(u9_stats)");
+    if (err != U9_OK) return tell(log, err, &fault);
+    u9i_writer_stats(&log->writer, out);
+    return U9_OK;
+}
+
+int u9_log_event_fd(u9_log *log)
+{
+    u9_fault unused;
+    if (enter(log, &unused) != U9_OK) return -1;
+    pthread_mutex_lock(&log->lock);
+    if (log->event_fd < 0) {
+        int fd = u9i_event_open();
+        if (fd >= 0) __atomic_store_n(&log->event_fd, fd, __ATOMIC_RELEASE);
+    }
+    int fd = log->event_fd;
+    pthread_mutex_unlock(&log->lock);
+    return fd;
 }
 
 u9_err u9_log_sync(u9_log *log)

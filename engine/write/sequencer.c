@@ -10,14 +10,14 @@
 static void find_place(u9i_stream *s, u9i_frame_out *f)
 {
     size_t n = u9i_frame_size(f->stored_size);
-    bool large = n > U9I_STREAM_LAP / 4;
+    bool large = u9i_stream_is_large(s, n);
     if (large) u9i_stream_pad(s); /* it begins at a block, with nothing before it */
     if (large) (void)u9i_stream_submit(s, false);
     for (;;) {
         bool idle = s->count == 0 && s->laid.pos == s->sent.pos;
         if (idle || !large) {
-            f->at = u9i_stream_place(s->laid, n, idle);
-            if (u9i_stream_has_room(f->at, n, s->done, idle)) return;
+            f->at = u9i_stream_place(s, s->laid, n, idle);
+            if (u9i_stream_has_room(s, f->at, n, s->done, idle)) return;
         }
         if (s->error != 0 || s->count == 0) return; /* the place is nobody's then */
         (void)u9i_stream_reap(s, true);

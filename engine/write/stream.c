@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TAG_SYNC = U9I_QUEUE_DEPTH, LARGE = U9I_STREAM_LAP / 4 };
+enum { TAG_SYNC = U9I_QUEUE_DEPTH };
 
 /* What holds of every stream between two calls. */
 static void stream_check(const u9i_stream *s)
@@ -23,13 +23,15 @@ static void stream_check(const u9i_stream *s)
     assert(!s->syncing || !s->synced);
 }
 
-int u9i_stream_init(u9i_stream *s, u9i_env *env)
+int u9i_stream_init(u9i_stream *s, u9i_env *env, size_t lap)
 {
+    size_t largest = (U9I_FRAME_MAX / U9I_BLOCK + 3) * U9I_BLOCK;
     memset(s, 0, sizeof *s);
-    _Static_assert(U9I_STREAM_SIZE % U9I_BLOCK == 0, "a block begins where a ring does");
-    s->ring = u9i_pages(U9I_STREAM_SIZE);
+    s->lap = lap / U9I_BLOCK * U9I_BLOCK; /* a block begins where a ring does */
+    s->size = s->lap > largest ? s->lap : largest;
+    s->ring = u9i_pages(s->size);
     if (s->ring == NULL) return -ENOMEM;
-    int err = u9i_queue_open(env, s->ring, U9I_STREAM_LAP, 1, &s->queue);
+    int err = u9i_queue_open(env, s->ring, s->lap, 1, &s->queue);
     if (err != 0) u9i_stream_release(s);
     return err;
 }
@@ -38,7 +40,7 @@ void u9i_stream_release(u9i_stream *s)
 {
     if (s->queue) u9i_queue_close(s->queue); /* which waits: the ring must not be freed before */
     s->queue = NULL;
-    u9i_pages_free(s->ring, U9I_STREAM_SIZE);
+    u9i_pages_free(s->ring, s->size);
     s->ring = NULL;
 }
 
@@ -59,13 +61,13 @@ u9i_place u9i_stream_block(u9i_place at)
     return (u9i_place){.v = at.v + rest, .pos = at.pos + rest};
 }
 
-u9i_place u9i_stream_place(u9i_place from, size_t n, bool idle)
+u9i_place u9i_stream_place(const u9i_stream *s, u9i_place from, size_t n, bool idle)
 {
-    uint64_t at = from.v % U9I_STREAM_SIZE, lap = n > LARGE ? U9I_STREAM_SIZE : U9I_STREAM_LAP;
+    uint64_t at = from.v % s->size, lap = u9i_stream_is_large(s, n) ? s->size : s->lap;
     bool again = idle && from.pos % U9I_BLOCK == 0 && at > 0;
-    assert(n <= LARGE || idle);
+    assert(!u9i_stream_is_large(s, n) || idle);
     if (!again && at + n + U9I_BLOCK <= lap) return from;
-    from.v = round_up(from.v, U9I_STREAM_SIZE) + from.v % U9I_BLOCK;
+    from.v = round_up(from.v, s->size) + from.v % U9I_BLOCK;
     return from;
 }
 
@@ -73,7 +75,7 @@ void u9i_stream_turn(u9i_stream *s, u9i_file *file, uint64_t offset)
 {
     assert(s->count == 0 && !s->syncing && offset % U9I_BLOCK == 0);
     s->file = file;
-    s->laid = (u9i_place){.v = round_up(s->laid.v, U9I_STREAM_SIZE), .pos = offset};
+    s->laid = (u9i_place){.v = round_up(s->laid.v, s->size), .pos = offset};
     s->sent = s->laid;
     s->done = s->sent.v;
     stream_check(s);
@@ -142,6 +144,8 @@ static int submit_some(u9i_stream *s, size_t n, bool durable)
     s->ends[tag] = s->sent.v;
     s->count++;
     s->writes++;
+    s->bytes += n;
+    if (s->count > s->deepest) s->deepest = s->count;
     return 0;
 }
 

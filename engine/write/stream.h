@@ -10,10 +10,10 @@
  *     free | under way      | not submitted  | frames that are being filled and hashed ...  free |
  *
  * A lap ends where a frame does not fit any more: what stands of the last block is then copied to the ring's start.
- * Usual frames go round in the first U9I_STREAM_LAP bytes, which stay in the processor's caches; a large one, begun at a
- * block and alone, may have all. An idle writer begins again at the ring's start, and touches no more than it needs.
+ * Usual frames go round in the first `lap` bytes, which bounds the memory that is touched; a large one, begun at a block
+ * and alone, may have all. An idle writer begins again at the ring's start, and touches no more than it needs.
  *
- * One thread at a time, but for the two functions that only count. Failures are sticky: the first is kept, and
+ * One thread at a time, but for the functions that only count. Failures are sticky: the first is kept, and
  * nothing is submitted after it.
  */
 #ifndef U9I_STREAM_H
@@ -22,12 +22,7 @@
 #include "engine/os/env.h"
 #include "format/base/limits.h"
 
-enum {
-    U9I_STREAM_CHUNK = 1 << 20, /* what a write has, if nobody waits for it */
-    U9I_STREAM_LAP = 1 << 24
-};
-
-#define U9I_STREAM_SIZE ((size_t)U9I_STREAM_LAP + ((size_t)1 << 20) + 16 * U9I_BLOCK) /* the largest frame fits */
+enum { U9I_STREAM_CHUNK = 1 << 20 }; /* what a write has, if nobody waits for it */
 
 typedef struct u9i_place {
     uint64_t v;   /* address in the ring, counted on */
@@ -37,7 +32,9 @@ typedef struct u9i_place {
 typedef struct u9i_stream {
     u9i_queue *queue;
     u9i_file *file; /* borrows */
-    uint8_t *ring;  /* U9I_STREAM_SIZE bytes */
+    uint8_t *ring;
+    size_t size;    /* bytes of it: the largest frame fits */
+    size_t lap;     /* of these, for usual frames */
     u9i_place laid; /* behind what is final */
     u9i_place sent; /* behind what is submitted, at a block's start */
     uint64_t done;  /* v below which all is written */
@@ -47,11 +44,12 @@ typedef struct u9i_stream {
     bool syncing;   /* a sync is under way */
     bool synced;    /* one is complete, and nobody has asked yet */
     int error;      /* the first failure, a negative errno; sticky */
-    uint64_t writes; /* submitted, so far */
+    uint64_t writes, bytes; /* submitted, so far */
+    unsigned deepest; /* writes under way, at most at any time */
 } u9i_stream;
 
-/* Takes memory and opens a queue. 0 or a negative errno. */
-int u9i_stream_init(u9i_stream *stream, u9i_env *env);
+/* Takes memory, `lap` bytes of which are touched by usual frames, and opens a queue. 0 or a negative errno. */
+int u9i_stream_init(u9i_stream *stream, u9i_env *env, size_t lap);
 
 /* Waits for what is under way, but in a forked child. Once more is fine. */
 void u9i_stream_release(u9i_stream *stream);
@@ -61,19 +59,22 @@ void u9i_stream_turn(u9i_stream *stream, u9i_file *file, uint64_t offset);
 
 static inline uint8_t *u9i_stream_at(const u9i_stream *stream, uint64_t v)
 {
-    return stream->ring + v % U9I_STREAM_SIZE;
+    return stream->ring + v % stream->size;
 }
 
-/*
- * Where n bytes behind `from` go; `idle`: nothing is laid, filled or under way behind what is written. Reads nothing
- * that changes: from any thread.
- */
-u9i_place u9i_stream_place(u9i_place from, size_t n, bool idle);
-
-/* True if n bytes there touch nothing that is not written, all below `done` being so. From any thread. */
-static inline bool u9i_stream_has_room(u9i_place at, size_t n, uint64_t done, bool idle)
+/* True if n bytes are a large frame. From any thread, as the next two, which read nothing that changes. */
+static inline bool u9i_stream_is_large(const u9i_stream *stream, uint64_t n)
 {
-    return idle || at.v + n + U9I_BLOCK <= done + U9I_STREAM_SIZE;
+    return n > stream->lap / 4;
+}
+
+/* Where n bytes behind `from` go; `idle`: nothing is laid, filled or under way behind what is written. */
+u9i_place u9i_stream_place(const u9i_stream *stream, u9i_place from, size_t n, bool idle);
+
+/* True if n bytes there touch nothing that is not written, all below `done` being so. */
+static inline bool u9i_stream_has_room(const u9i_stream *stream, u9i_place at, size_t n, uint64_t done, bool idle)
+{
+    return idle || at.v + n + U9I_BLOCK <= done + stream->size;
 }
 
 /* n bytes at `at`, which u9i_stream_place gave, are final. Submits what makes chunks. */

@@ -9,7 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SYNC_BYTES = 32 << 20 }; /* [W-5] */
+enum {
+    SYNC_BYTES = 32 << 20, /* [W-5] */
+    MEMORY = 32 << 20      /* of which the stream touches half; compressing takes some of the rest */
+};
 
 void u9i_writer_check(u9i_writer *w)
 {
@@ -62,10 +65,12 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     w->dir = dir;
     w->env = dir->env;
     w->lz4 = options->lz4 != 0;
+    w->no_wait = options->no_wait != 0;
     w->policy = options->policy;
     w->segment_size = u9i_segment_size(options);
     w->plan = *plan;
     w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w, .guard = &w->lock};
+    w->committer = (u9i_task){.run = u9i_writer_run_committer, .ctx = w, .guard = &w->lock};
     w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w, .guard = &w->lock};
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
@@ -80,7 +85,8 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
                          "the system has no randomness");
     }
     u9i_writer_take_plan(w);
-    int sys = u9i_slots_init(&w->slots, w->lz4) ? u9i_stream_init(&w->stream, w->env) : -ENOMEM;
+    int sys = u9i_slots_init(&w->slots, w->lz4) ? u9i_stream_init(&w->stream, w->env, (size_t)(options->memory ? options->memory : MEMORY) / 2)
+                                              : -ENOMEM;
     dir->writing = sys == 0;
     if (sys == 0) return U9_OK;
     u9i_writer_release(w);
@@ -91,6 +97,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
 void u9i_writer_release(u9i_writer *w)
 {
     u9i_task_cancel(w->env, &w->hasher);
+    u9i_task_cancel(w->env, &w->committer);
     u9i_task_cancel(w->env, &w->sealer);
     u9i_stream_release(&w->stream);
     u9i_segment_out_close(&w->out);
@@ -144,6 +151,17 @@ bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
     return there;
 }
 
+void u9i_writer_stats(u9i_writer *w, u9_stats *out)
+{
+    u9i_writer_lock(w);
+    memcpy(out, &w->stats, offsetof(u9_stats, commit_us));
+    u9i_writer_unlock(w);
+    out->size = sizeof *out;
+    for (unsigned i = 0; i < sizeof out->commit_us / sizeof out->commit_us[0]; i++)
+        out->commit_us[i] = __atomic_load_n(&w->stats.commit_us[i], __ATOMIC_RELAXED);
+    out->commit_us_max = __atomic_load_n(&w->stats.commit_us_max, __ATOMIC_RELAXED);
+}
+
 u9_err u9i_writer_create(u9i_writer *w, u9_fault *fault)
 {
     u9i_writer_lock(w);
@@ -157,18 +175,30 @@ u9_err u9i_writer_create(u9i_writer *w, u9_fault *fault)
 
 /* Appending. The lock is held; `driver`: by who has the role, too. */
 
-/* Waits for room in memory, or makes some. */
-static void make_room(u9i_writer *w, bool driver, uint64_t body_size)
+/* The caller asked not to wait. Not AGAIN, which means to look again here. */
+static u9_err refuse_to_wait(const u9i_writer *w, u9_fault *fault)
+{
+    (void)u9i_fault(fault, U9_AGAIN, U9I_AT(.path = w->path), "the writer's memory is in use: the record was not accepted");
+    return U9_END;
+}
+
+/* Makes room in memory, or waits for some. AGAIN: look again. */
+static u9_err make_room(u9i_writer *w, bool driver, uint64_t body_size, u9_fault *fault)
 {
     bool takes = !driver && !w->driving;
+    w->stats.waits++;
     if (!driver && !takes) {
-        if (!u9i_writer_hash_some(w)) u9i_writer_wait(w, U9I_GATE_ROOM);
-        return;
+        if (u9i_writer_hash_some(w)) return U9_AGAIN;
+        if (w->no_wait) return refuse_to_wait(w, fault);
+        u9i_writer_wait(w, U9I_GATE_ROOM);
+        return U9_AGAIN;
     }
     w->driving = true;
-    if (u9i_writer_is_large(body_size)) (void)!u9i_writer_push(w, NULL); /* it begins at a block */
-    if (!u9i_writer_has_room(w, body_size)) u9i_writer_step(w);
+    if (u9i_writer_is_large(w, body_size)) (void)!u9i_writer_push(w, NULL); /* it begins at a block */
+    bool waits = !u9i_writer_has_room(w, body_size) && !u9i_writer_step_now(w);
+    if (waits && !w->no_wait) u9i_writer_step(w);
     if (takes) u9i_writer_give_role(w);
+    return waits && w->no_wait && !u9i_writer_has_room(w, body_size) ? refuse_to_wait(w, fault) : U9_AGAIN;
 }
 
 /* Space in the file that a frame with such a body takes, and what may have to follow it. */
@@ -189,6 +219,7 @@ static u9_err make_space(u9i_writer *w, bool driver, uint64_t body_size, u9_faul
 {
     u9_err err = U9_AGAIN;
     if (!driver && w->driving) {
+        if (w->no_wait) return refuse_to_wait(w, fault);
         u9i_writer_wait(w, U9I_GATE_ROOM);
         return U9_AGAIN;
     }
@@ -236,12 +267,12 @@ static u9_err admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **
             u9i_slots_unopen(&w->slots);
         } else if (position(w) >= w->segment_size || wants_space(w, total)) {
             err = make_space(w, driver, total, fault);
-            if (err != U9_AGAIN) return err;
         } else if (!u9i_writer_has_room(w, total)) {
-            make_room(w, driver, total);
+            err = make_room(w, driver, total, fault);
         } else {
             (void)u9i_writer_begin_frame(w, total, room_for(w, total));
         }
+        if (err != U9_OK && err != U9_AGAIN) return err == U9_END ? U9_AGAIN : err;
     }
 }
 

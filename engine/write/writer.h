@@ -52,6 +52,7 @@ typedef struct u9i_writer {
     u9i_env *env; /* its */
     char path[4096];
     bool lz4;          /* frames are compressed */
+    bool no_wait;      /* appends say AGAIN rather than wait for memory */
     u9_policy policy;
     uint64_t segment_size;
     uint64_t medallion;
@@ -94,6 +95,11 @@ typedef struct u9i_writer {
     uint32_t waiting;     /* a bit for each gate at which somebody may wait */
     uint32_t wake_all, wake_one; /* gates to be woken when the lock is given back */
     u9i_gate gates[U9I_GATES];
+    uint64_t async_below; /* records below this were asked to become durable, by nobody who waits; */
+    bool asked;           /*   the committer is submitted */
+    u9i_task committer;
+    u9_stats stats;
+
     u9_fault poison;      /* err != U9_OK: the first failure of a write or sync [W-6]; */
     bool poisoned;        /*   then this is set, to be loaded atomically */
 
@@ -164,6 +170,11 @@ static inline bool u9i_writer_has(const u9i_writer *writer, uint64_t below)
 
 /* Waits until the records below this ordinal, which are appended, are durable. */
 U9_MUST_CHECK u9_err u9i_writer_commit(u9i_writer *writer, uint64_t below, u9_fault *fault);
+
+/* The same, without waiting. */
+U9_MUST_CHECK u9_err u9i_writer_commit_async(u9i_writer *writer, uint64_t below, u9_fault *fault);
+
+void u9i_writer_stats(u9i_writer *writer, u9_stats *out);
 
 /* Makes everything appended durable. */
 U9_MUST_CHECK u9_err u9i_writer_sync(u9i_writer *writer, u9_fault *fault);

@@ -73,6 +73,14 @@ void u9i_writer_wait(u9i_writer *w, unsigned gate)
     u9i_writer_lock(w);
 }
 
+/* Submits the task that leads where nobody waits. */
+static void call_committer(u9i_writer *w)
+{
+    if (w->asked || w->async_below <= w->durable.ordinal || w->poison.err != U9_OK) return;
+    w->asked = true;
+    u9i_task_submit(w->env, &w->committer, 0);
+}
+
 void u9i_writer_take_role(u9i_writer *w)
 {
     while (w->driving) u9i_writer_wait(w, U9I_GATE_ROOM);
@@ -85,6 +93,7 @@ void u9i_writer_give_role(u9i_writer *w)
     w->driving = false;
     u9i_writer_turn(w, U9I_GATE_ROOM);
     call_one(w, U9I_GATE_GROUP + w->group); /* somebody there is to lead */
+    call_committer(w);
 }
 
 /* Failures */
@@ -137,6 +146,7 @@ static void sync_done(u9i_writer *w)
     uint64_t now = u9i_monotonic_us(w->env);
     u9i_writer_lock(w);
     w->durable = w->syncing;
+    w->stats.syncs++;
     __atomic_store_n(&w->durable_ordinal, w->durable.ordinal, __ATOMIC_RELEASE);
     w->synced_us = now;
     u9i_writer_unlock(w);
@@ -150,6 +160,10 @@ static void note_written(u9i_writer *w)
 {
     u9i_writer_lock(w);
     w->done = w->stream.done;
+    w->stats.writes = w->stream.writes;
+    w->stats.written_bytes = w->stream.bytes;
+    w->stats.writes_under_way = w->stream.count;
+    w->stats.writes_deepest = w->stream.deepest;
     if (u9i_slots_written(&w->slots, w->done, &w->written)) u9i_writer_turn(w, U9I_GATE_ROOM);
     bool due = w->written.offset >= w->sync_at && !w->stream.syncing && w->stream.error == 0;
     if (due) w->first_us = w->next > w->written.ordinal ? u9i_monotonic_us(w->env) : 0;
@@ -202,20 +216,33 @@ static void sequence_some(u9i_writer *w)
     }
 }
 
-void u9i_writer_step(u9i_writer *w)
+bool u9i_writer_step_now(u9i_writer *w)
 {
     if (u9i_slots_next(&w->slots)) {
         sequence_some(w);
-        return;
+        return true;
     }
-    if (u9i_writer_hash_some(w)) return;
+    if (u9i_writer_hash_some(w)) return true;
+    bool alone = w->slots.sequenced == w->slots.sealed;
+    u9i_writer_unlock(w);
+    uint64_t done = w->stream.done, sent = w->stream.sent.v;
+    if (alone && w->stream.count == 0) (void)u9i_stream_submit(&w->stream, false); /* nothing comes to fill a chunk */
+    (void)u9i_stream_poll(&w->stream);
+    bool moved = w->stream.done != done || w->stream.sent.v != sent;
+    take_news(w);
+    u9i_writer_lock(w);
+    return moved;
+}
+
+void u9i_writer_step(u9i_writer *w)
+{
+    if (u9i_writer_step_now(w)) return;
     if (w->slots.sequenced < w->slots.taken) {
         u9i_writer_wait(w, U9I_GATE_HASHED);
         return;
     }
     u9i_writer_unlock(w);
-    if (u9i_stream_waiting(&w->stream) > 0) (void)u9i_stream_submit(&w->stream, false);
-    else if (w->stream.count > 0) (void)u9i_stream_reap(&w->stream, true);
+    if (w->stream.count > 0) (void)u9i_stream_reap(&w->stream, true);
     take_news(w);
     u9i_writer_lock(w);
 }
@@ -310,6 +337,8 @@ static void lead(u9i_writer *w)
     }
     unsigned gate = U9I_GATE_GROUP + w->group;
     w->company = w->committers + 1;
+    w->stats.groups++;
+    w->stats.grouped += w->company;
     w->committers = 0;
     w->group ^= 1;
     (void)!u9i_writer_flush(w, NULL);
@@ -317,11 +346,23 @@ static void lead(u9i_writer *w)
     u9i_writer_give_role(w);
 }
 
+/* A commit that waited is over. Without the lock, which all of a group would have to queue up for. */
+static u9_err note_commit(u9i_writer *w, uint64_t began_us, u9_err err)
+{
+    uint64_t us = u9i_monotonic_us(w->env) - began_us, max = __atomic_load_n(&w->stats.commit_us_max, __ATOMIC_RELAXED);
+    unsigned which = 63 - (unsigned)__builtin_clzll(us | 1);
+    (void)__atomic_add_fetch(&w->stats.commit_us[which < 32 ? which : 31], 1, __ATOMIC_RELAXED);
+    while (us > max && !__atomic_compare_exchange_n(&w->stats.commit_us_max, &max, us, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+    return err;
+}
+
 u9_err u9i_writer_commit(u9i_writer *w, uint64_t below, u9_fault *fault)
 {
     bool gathered = false;
     u9_err err;
     if (u9i_writer_has(w, below)) return U9_OK;
+    uint64_t began_us = u9i_monotonic_us(w->env);
     u9i_writer_lock(w);
     while ((err = u9i_writer_refuse(w, fault)) == U9_OK && w->durable.ordinal < below) {
         if (!w->driving) {
@@ -332,9 +373,28 @@ u9_err u9i_writer_commit(u9i_writer *w, uint64_t below, u9_fault *fault)
         w->committers += !on_its_way && !gathered;
         gathered |= !on_its_way;
         wait_outside(w, U9I_GATE_GROUP + (on_its_way ? w->group ^ 1 : w->group));
-        if (u9i_writer_durable(w) >= below) return U9_OK;
+        if (u9i_writer_durable(w) >= below) return note_commit(w, began_us, U9_OK);
         u9i_writer_lock(w);
     }
+    u9i_writer_unlock(w);
+    return note_commit(w, began_us, err);
+}
+
+void u9i_writer_run_committer(void *ctx)
+{
+    u9i_writer *w = ctx;
+    w->asked = false;
+    if (!w->driving && w->poison.err == U9_OK && w->async_below > w->durable.ordinal) lead(w);
+    u9i_writer_unlock(w); /* which wakes; else who has the role calls again */
+    u9i_writer_lock(w);
+}
+
+u9_err u9i_writer_commit_async(u9i_writer *w, uint64_t below, u9_fault *fault)
+{
+    u9i_writer_lock(w);
+    u9_err err = u9i_writer_refuse(w, fault);
+    if (w->async_below < below) w->async_below = below;
+    if (!w->driving) call_committer(w);
     u9i_writer_unlock(w);
     return err;
 }

@@ -214,6 +214,8 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
     if (err == U9_OK && lost == U9_OK) {
         keep_keys(w, first, last);
         w->next += count;
+        w->stats.records += count;
+        w->stats.bytes += f->body_size - body_size;
         return U9_OK;
     }
     f->body_size = body_size; /* a batch is whole or not there */
@@ -246,4 +248,6 @@ void u9i_writer_put_body(u9i_writer *w, u9i_frame_out *f, const uint8_t *body, s
     if (f->count > 0) keep_keys(w, first, last);
     f->body_size = size;
     w->next += f->count;
+    w->stats.records += f->count;
+    w->stats.bytes += size;
 }

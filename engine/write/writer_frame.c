@@ -24,9 +24,9 @@ uint64_t u9i_writer_bound(uint64_t body_size)
     return u9i_frame_size((size_t)body_size + U9I_MASK_HEAD) + U9I_BLOCK;
 }
 
-bool u9i_writer_is_large(uint64_t body_size)
+bool u9i_writer_is_large(const u9i_writer *w, uint64_t body_size)
 {
-    return u9i_writer_bound(body_size) > U9I_STREAM_LAP / 4;
+    return u9i_stream_is_large(&w->stream, u9i_writer_bound(body_size));
 }
 
 /* Nothing is filled, hashed, under way, or waits to be submitted. */
@@ -38,7 +38,7 @@ static bool is_idle(const u9i_writer *w)
 /* Where frames are filled in the stream: of the next one. */
 static u9i_place next_place(const u9i_writer *w, uint64_t body_size)
 {
-    return u9i_stream_place(w->fill, (size_t)u9i_writer_bound(body_size), is_idle(w));
+    return u9i_stream_place(&w->stream, w->fill, (size_t)u9i_writer_bound(body_size), is_idle(w));
 }
 
 bool u9i_writer_has_room(const u9i_writer *w, uint64_t body_size)
@@ -46,8 +46,8 @@ bool u9i_writer_has_room(const u9i_writer *w, uint64_t body_size)
     if (body_size < U9I_BODY_TARGET) body_size = U9I_BODY_TARGET;
     if (!u9i_slots_can_open(&w->slots, (size_t)body_size)) return false;
     if (w->slots.own) return true;
-    if (u9i_writer_is_large(body_size) && !is_idle(w)) return false;
-    return u9i_stream_has_room(next_place(w, body_size), (size_t)u9i_writer_bound(body_size), w->done, is_idle(w));
+    if (u9i_writer_is_large(w, body_size) && !is_idle(w)) return false;
+    return u9i_stream_has_room(&w->stream, next_place(w, body_size), (size_t)u9i_writer_bound(body_size), w->done, is_idle(w));
 }
 
 u9i_frame_out *u9i_writer_begin_frame(u9i_writer *w, uint64_t body_size, uint64_t room)
@@ -141,6 +141,7 @@ void u9i_writer_seal(u9i_writer *w, bool pads)
         if (pads) w->fill = u9i_stream_block(w->fill);
     }
     w->ahead += u9i_writer_bound(f->body_size);
+    w->stats.frames++;
     u9i_slots_seal(&w->slots);
 }
 

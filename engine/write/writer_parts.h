@@ -65,7 +65,7 @@ U9_MUST_CHECK u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9
 uint64_t u9i_writer_bound(uint64_t body_size);
 
 /* True if it begins at a block, when nothing else is on its way: see stream.h. */
-bool u9i_writer_is_large(uint64_t body_size);
+bool u9i_writer_is_large(const u9i_writer *w, uint64_t body_size);
 
 /* True if the body of a frame that is filled may have `more` bytes than now. */
 bool u9i_writer_fits(const u9i_frame_out *f, uint64_t more);
@@ -99,11 +99,17 @@ void u9i_writer_go_on(u9i_writer *w);
 /* Does the next thing that brings frames nearer to the disk, or waits for it. */
 void u9i_writer_step(u9i_writer *w);
 
+/* The same, if it is to be had without waiting for the disk or another thread; false: it is not. */
+bool u9i_writer_step_now(u9i_writer *w);
+
 /* Brings everything that is filled to the file, padded. U9_POISONED. */
 U9_MUST_CHECK u9_err u9i_writer_push(u9i_writer *w, u9_fault *fault);
 
 /* The same, and waits until it is durable, each frame of it, also one that only carries a promise. */
 U9_MUST_CHECK u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault);
+
+/* The task that leads a group of which nobody waits; the lock is its guard. */
+void u9i_writer_run_committer(void *writer);
 
 /* Files; by the driver, the lock is held on the way in and out */
 

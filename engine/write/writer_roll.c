@@ -165,6 +165,7 @@ void u9i_writer_finish_old(u9i_writer *w)
 static void take_next(u9i_writer *w, const u9i_segment_out *next)
 {
     u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->out.end, U9I_TAIL_ROLLED);
+    w->stats.rolls++;
     w->old = w->out;
     w->out = *next;
     w->out.end = w->old.end;

@@ -34,12 +34,23 @@ typedef enum u9_mode {
     U9_CREATE    /* as U9_WRITE; makes the log if there is none, and its directory if it is missing */
 } u9_mode;
 
-/* Who waits for stable storage. In each policy the writer syncs at least every 32 MiB and second. */
+/*
+ * Who waits for stable storage. In each policy the writer syncs at least every 32 MiB and every options.interval_ms.
+ * A commit takes one block of 4096 bytes at least, alone or for a whole group: who commits small records one by one,
+ * and has the time, commits batches, or waits for an interval.
+ */
 typedef enum u9_policy {
-    U9_POLICY_COMMIT = 0, /* u9_log_commit syncs and waits until the record is durable */
-    U9_POLICY_INTERVAL,   /* nobody waits, unless over 32 MiB or a second are not yet durable */
+    U9_POLICY_COMMIT = 0, /* u9_log_commit waits until the record is durable; zeros are written ahead of small commits */
+    U9_POLICY_INTERVAL,   /* nobody waits, unless over 32 MiB, or what is older than the interval, is not yet durable */
     U9_POLICY_NONE        /* nobody waits */
 } u9_policy;
+
+/*
+ * Told that the records below `durable` are durable: by whichever thread came to know it, one of the host's within a
+ * call or one of the library's own, several perhaps at once and so not in order. It must be quick, and call nothing on
+ * the log but u9_log_durable: work is handed on from here, or the log's u9_log_event_fd is watched instead.
+ */
+typedef void u9_durable_fn(void *ctx, uint64_t durable);
 
 /*
  * Options of u9_log_open. Set `size` to sizeof(u9_options) and everything else to zero for the
@@ -63,6 +74,13 @@ typedef struct u9_options {
                               * records of a log of kind uid8 must bring their keys [I-23] */
     uint64_t medallion;      /* of muids that are made: 1 .. U9_MUID_MEDALLION_MAX - 1, which no other node may
                               * have; 0: that of the log where it lies, which stays over sessions [I-22] */
+    uint64_t interval_ms;    /* writers: what nobody commits is synced after so many milliseconds, 1 to 1000; 0: 1000 */
+    uint64_t memory;         /* writers: bytes of records on their way to the disk, 4 MiB to 1 GiB; 0: 32 MiB. A batch
+                              * of over an eighth of that is on its way alone, and takes what it needs meanwhile */
+    int no_wait;             /* writers, not 0: an append that would wait for such memory, or while others wait for
+                              * the disk, returns U9_AGAIN, and may be tried again. (It may still wait for a roll.) */
+    u9_durable_fn *on_durable; /* writers: called when u9_log_durable has moved; may be NULL */
+    void *on_durable_ctx;    /* its first argument */
 } u9_options;
 
 /*
@@ -109,7 +127,7 @@ typedef struct u9_place {
  * path, its offset is the byte of `values`, and its rule one of SPEC-values.md; key not of the log's kind; an
  * argument is NULL; a fresh key of kind uid8, and options.generator and numbers are not given), U9_LIMIT (record
  * over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not accepted, the log goes on when
- * there is some), U9_AGAIN (kind uid8: the clock stands still, or no generator number is to be had now; other
+ * there is some), U9_AGAIN (options.no_wait: it would have waited; kind uid8: the clock stands still, or no generator number is to be had now; other
  * errors of options.numbers as they are), U9_POISONED, U9_STATE (opened for reading; forked).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
@@ -144,8 +162,42 @@ U9_API U9_MUST_CHECK u9_err u9_log_commit(u9_log *log, uint64_t ordinal);
 /* Waits, under any policy, until everything appended so far is durable. Errors as u9_log_commit. */
 U9_API U9_MUST_CHECK u9_err u9_log_sync(u9_log *log);
 
-/* Records known to be durable are those below this ordinal. 0 for readers. Thread-safe. */
+/*
+ * Begins to make the record `ordinal` durable, as a commit does under policy commit, and returns at once: u9_log_durable,
+ * options.on_durable and u9_log_event_fd tell when it is. U9_OK: it will be, or is. U9_ARG, U9_POISONED, U9_STATE as
+ * u9_log_commit; a failure meanwhile poisons the log, and is told by the next call.
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_commit_async(u9_log *log, uint64_t ordinal);
+
+/* Records known to be durable are those below this ordinal. 0 for readers. One atomic load. Thread-safe. */
 U9_API uint64_t u9_log_durable(u9_log *log);
+
+/*
+ * A descriptor (Linux: an eventfd) for poll, select and their like: readable when u9_log_durable has moved since the
+ * caller last read 8 bytes from it. The log's own, closed with it; made at the first call. -1: there is none (not a
+ * writer, forked, too many descriptors). Thread-safe.
+ */
+U9_API int u9_log_event_fd(u9_log *log);
+
+/* What a writer has done since it was opened. Set `size` before u9_log_stats fills it. */
+typedef struct u9_stats {
+    size_t size;               /* sizeof(u9_stats) */
+    uint64_t records, bytes;   /* appended, and their bytes as utf9 tuples */
+    uint64_t frames;           /* that hold them, and control frames */
+    uint64_t written_bytes;    /* submitted to segments, padding and headers with them */
+    uint64_t writes;           /* in so many requests, */
+    uint64_t writes_under_way; /*   of these not yet complete now, */
+    uint64_t writes_deepest;   /*   and at most at any time */
+    uint64_t syncs;            /* and durable writes of a group */
+    uint64_t groups, grouped;  /* commits that waited for a group to become durable: groups, and commits in them */
+    uint64_t waits;            /* appends that waited for memory or for who had it */
+    uint64_t rolls;            /* segments that were begun behind another */
+    uint64_t commit_us[32];    /* commits that waited, by their time: element i counts those of [2^i, 2^(i+1)) microseconds */
+    uint64_t commit_us_max;    /* the longest */
+} u9_stats;
+
+/* Fills `out`. U9_ARG: a NULL, or another size; U9_STATE: opened for reading, forked. Thread-safe. */
+U9_API U9_MUST_CHECK u9_err u9_log_stats(u9_log *log, u9_stats *out);
 
 /* The ordinal that the next record gets: all records below it are appended. Writers only, else 0. */
 U9_API uint64_t u9_log_next(u9_log *log);

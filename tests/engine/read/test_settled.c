@@ -35,7 +35,8 @@ static uint64_t abandon(const char *log, unsigned synced)
         u9_check_options c = {.size = sizeof c, .io = "sim"};
         ck_assert_int_eq(u9_check(at("control"), &c, &report, NULL), U9_OK);
     }
-    ck_assert_uint_eq(report.records, synced);
+    ck_assert_uint_ge(report.records, synced);
+    ck_assert_uint_lt(report.records, synced + RECORDS);
     remove_log(at("control"));
     return synced + RECORDS;
 }
