@@ -240,8 +240,8 @@ test-tsan: ## runs the tests that have threads in them under the thread sanitize
 coverage: ## runs the tests in a build that counts: which share of format/ and engine/ they run, by room
 	@scripts/setup test
 	@$(MAKE) $(coverage) begin-coverage
-	@$(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests
-	@scripts/coverage build/coverage
+	@failed=0; $(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests || failed=1; \
+	scripts/coverage build/coverage; exit $$failed
 
 # All counters exist, are zero, and may be written by tests that run as another user.
 .PHONY: begin-coverage
