@@ -104,6 +104,15 @@ const char *tool_mark_name(u9_mark_state state)
     return (size_t)state < sizeof marks / sizeof *marks ? marks[state] : "?";
 }
 
+const char *tool_end_text(const u9_report *r)
+{
+    if (r->older)
+        return "that of an older state: the last segment is sealed, its successor is not here, and the mark is as old";
+    return r->closed      ? "closed"
+           : r->confirmed ? "confirmed"
+                          : "not confirmed: the writer is still at it, or did not close";
+}
+
 const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])
 {
     static const char *const why[] = {

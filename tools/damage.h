@@ -37,6 +37,8 @@ const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZ
 
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
 
+/* How the log's last segment ends. */
+const char *tool_end_text(const u9_report *report);
 /* What confirms the end of the log from outside, or why nothing does. Fills `out`, returns it. */
 const char *tool_mark_text(const u9_report *report, char out[TOOL_MARK_SIZE]);
 

@@ -148,11 +148,7 @@ static void put_details(const u9_report *r)
     if (r->first_ordinal != TOOL_NONE && !r->plain)
         printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
     if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
-    printf("  the end is %s\n",
-           r->plain       ? "where its frames end: nothing promises one"
-           : r->closed    ? "closed"
-           : r->confirmed ? "confirmed"
-                          : "not confirmed: the writer is still at it, or did not close");
+    printf("  the end is %s\n", r->plain ? "where its frames end: nothing promises one" : tool_end_text(r));
     printf("  mark: %s\n", tool_mark_text(r, mark));
 }
 
