@@ -53,6 +53,7 @@
     X(executor) \
     X(writer)  \
     X(space)   \
+    X(power)   \
     X(log)     \
     X(calls)   \
     X(locks)   \

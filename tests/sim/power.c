@@ -102,11 +102,13 @@ void sim_note_name(sim_node *dir, const char *from, const char *to, sim_node *no
 {
     if (dir->kept == NULL) {
         dir->kept = sim_node_new(true);
-        for (size_t i = 0; i < dir->count; i++) keep(dir->kept, dir->entries[i].name, dir->entries[i].node);
+        for (size_t i = 0; i < dir->count; i++)
+            keep(dir->kept, dir->entries[i].name, dir->entries[i].node);
     }
     sim_name_op **at = &dir->name_ops, *op = malloc(sizeof *op);
     assert(op);
-    *op = (sim_name_op){.from = from ? strdup(from) : NULL, .to = to ? strdup(to) : NULL, .node = node};
+    *op = (sim_name_op){
+        .from = from ? strdup(from) : NULL, .to = to ? strdup(to) : NULL, .node = node};
     node->holds++;
     while (*at) at = &(*at)->next;
     *at = op;
@@ -140,8 +142,10 @@ void sim_copy_kept(const sim_node *dir, sim_node *copy)
     copy->kept = sim_node_new(true);
     for (size_t i = 0; i < copy->count; i++) {
         const char *name = copy->entries[i].name;
-        sim_entry *now = sim_entry_of((sim_node *)(uintptr_t)dir, name), *then = sim_entry_of(dir->kept, name);
-        bool as_it_was = now ? then && then->node == now->node : true; /* it may be the copy's own */
+        sim_entry *now = sim_entry_of((sim_node *)(uintptr_t)dir, name),
+                  *then = sim_entry_of(dir->kept, name);
+        bool as_it_was =
+            now ? then && then->node == now->node : true; /* it may be the copy's own */
         if (as_it_was) keep(copy->kept, name, copy->entries[i].node);
     }
 }

@@ -34,11 +34,12 @@ static size_t raw_of(const struct row *r, uint8_t raw[U9_KEY_SIZE_MAX])
 {
     size_t size = r->raw;
     u9_id_reason why;
-    u9_gid gid = {.type = r->gid, .timestamp_ms = 1700000000000, .random = {(uint8_t)(0x80 | r->gid), 5}};
+    u9_gid gid = {
+        .type = r->gid, .timestamp_ms = 1700000000000, .random = {(uint8_t)(0x80 | r->gid), 5}};
     if (r->gid) ck_assert_int_eq(u9_gid_pack(&gid, 0, raw), U9_OK);
     else
-        ck_assert_msg(u9_key_parse(r->kind, r->text, strlen(r->text), raw, &size, &why) == U9_OK, "%s: %d", r->kind,
-                      (int)why);
+        ck_assert_msg(u9_key_parse(r->kind, r->text, strlen(r->text), raw, &size, &why) == U9_OK,
+                      "%s: %d", r->kind, (int)why);
     return size;
 }
 
@@ -92,9 +93,10 @@ END_TEST
 
 START_TEST(what_names_no_kind_is_refused) /* [L-6] */
 {
-    static const char *const none[] = {"",     "m",        "muid ",     "muids",    "gid",      "gid:",
-                                       "gid:lo", "gid:los", "gid:log ", "gid:volumf", "tid2", "uid88",
-                                       "rkeys", "rkey:",    "rkey:any", "rkey:tids", "rkey:literal:"};
+    static const char *const none[] = {
+        "",       "m",       "muid ",    "muids",      "gid",          "gid:",
+        "gid:lo", "gid:los", "gid:log ", "gid:volumf", "tid2",         "uid88",
+        "rkeys",  "rkey:",   "rkey:any", "rkey:tids",  "rkey:literal:"};
     for (unsigned i = 0; i < sizeof none / sizeof *none; i++) {
         uint8_t raw[U9_KEY_SIZE_MAX] = {0};
         char text[U9_KEY_SIZE_MAX + 1];

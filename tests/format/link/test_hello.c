@@ -12,7 +12,11 @@ enum { ROOM = 1024 };
 
 static uint8_t bytes[ROOM];
 
-static const u9i_hello hello = {.kind = "muid", .kind_size = 4, .log = {1, 2, 3}, .first = 77, .has_mark = true,
+static const u9i_hello hello = {.kind = "muid",
+                                .kind_size = 4,
+                                .log = {1, 2, 3},
+                                .first = 77,
+                                .has_mark = true,
                                 .mark = {9, 8, 7}};
 
 static u9_value value_of(const u9_builder *b)
@@ -74,14 +78,17 @@ static u9_err read_parts(const parts *p)
         case 0: err = u9_build_symbol(&b, symbol); break;
         case 1: err = p->version_int ? u9_build_int(&b, -1) : u9_build_uint(&b, p->version); break;
         case 2:
-            err = p->kind_bytes ? u9_build_bytes(&b, zeros, p->kind) : u9_build_utf8(&b, (const char *)zeros, p->kind);
+            err = p->kind_bytes ? u9_build_bytes(&b, zeros, p->kind)
+                                : u9_build_utf8(&b, (const char *)zeros, p->kind);
             break;
         case 3:
-            err = p->log_utf8 ? u9_build_utf8(&b, (const char *)zeros, p->log) : u9_build_bytes(&b, zeros, p->log);
+            err = p->log_utf8 ? u9_build_utf8(&b, (const char *)zeros, p->log)
+                              : u9_build_bytes(&b, zeros, p->log);
             break;
         case 4: err = p->first_int ? u9_build_int(&b, -1) : u9_build_uint(&b, 3); break;
         case 5:
-            err = p->mark_utf8 ? u9_build_utf8(&b, (const char *)zeros, p->mark) : u9_build_bytes(&b, zeros, p->mark);
+            err = p->mark_utf8 ? u9_build_utf8(&b, (const char *)zeros, p->mark)
+                               : u9_build_bytes(&b, zeros, p->mark);
             break;
         default: err = u9_build_uint(&b, 1); break;
         }
@@ -93,7 +100,12 @@ static u9_err read_parts(const parts *p)
 
 START_TEST(a_hello_with_one_wrong_element_is_refused) /* [T-9] */
 {
-    const parts right = {.symbol = "u9log", .count = 6, .version = U9I_SHIP_VERSION, .kind = 4, .log = 16, .mark = 16};
+    const parts right = {.symbol = "u9log",
+                         .count = 6,
+                         .version = U9I_SHIP_VERSION,
+                         .kind = 4,
+                         .log = 16,
+                         .mark = 16};
     ck_assert_int_eq(read_parts(&right), U9_OK);
     parts wrong[16];
     unsigned n = 0;
@@ -112,7 +124,8 @@ START_TEST(a_hello_with_one_wrong_element_is_refused) /* [T-9] */
     wrong[n++].first_int = true;
     wrong[n++].mark_utf8 = true;
     wrong[n++].mark = 15;
-    for (unsigned i = 0; i < n; i++) ck_assert_msg(read_parts(&wrong[i]) == U9_CORRUPT, "wrong part %u", i);
+    for (unsigned i = 0; i < n; i++)
+        ck_assert_msg(read_parts(&wrong[i]) == U9_CORRUPT, "wrong part %u", i);
     parts later = right;
     later.version = U9I_SHIP_VERSION + 1;
     ck_assert_int_eq(read_parts(&later), U9_VERSION);
