@@ -50,6 +50,7 @@
     X(env)     \
     X(sim)     \
     X(queue)   \
+    X(short)   \
     X(executor) \
     X(writer)  \
     X(space)   \

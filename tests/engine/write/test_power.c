@@ -106,7 +106,7 @@ static void append_some(u9_log *w, unsigned count)
 static void read_beside(const char *log)
 {
     u9_log *r;
-    u9_cursor *c;
+    u9_cursor *c = NULL;
     u9_record record;
     unsigned n = 0;
     u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim"};
