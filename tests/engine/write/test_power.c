@@ -17,6 +17,7 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,24 @@ START_TEST(what_was_acknowledged_is_there_whatever_the_disk_had_done)
 }
 END_TEST
 
+/* Where it matters: on real files, under the table of this run. (F74) */
+START_TEST(what_is_synced_into_a_directory_that_was_removed_is_not_acknowledged) /* [W-6] */
+{
+    u9_fault fault;
+    u9_log *w = open_writer(at("log"), NULL);
+    append_text(w, "there");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    remove_log(at("log"));
+    append_text(w, "into the void");
+    ck_assert_int_eq(u9_log_sync(w), U9_POISONED);
+    u9_log_fault(w, &fault);
+    ck_assert_int_eq(fault.sys, ENOENT);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    ck_assert_int_eq(u9_log_close(w, NULL), U9_POISONED);
+    ck_assert(!exists(at("log")));
+}
+END_TEST
+
 Suite *suite_power(void)
 {
     Suite *suite = suite_create("power");
@@ -236,5 +255,9 @@ Suite *suite_power(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, what_was_acknowledged_is_there_whatever_the_disk_had_done, 0, CHUNKS);
     suite_add_tcase(suite, tc);
+    TCase *below = tcase_create("below");
+    tcase_add_checked_fixture(below, fixture_setup, fixture_teardown);
+    tcase_add_test(below, what_is_synced_into_a_directory_that_was_removed_is_not_acknowledged);
+    suite_add_tcase(suite, below);
     return suite;
 }
