@@ -66,7 +66,7 @@ static json_t *json_damage(const u9_damage *d)
                      tool_json_number(d->segment), "begin", tool_json_number(d->begin), "end",
                      tool_json_number(d->end), "verdict", u9_verdict_name(d->verdict), "reason",
                      u9_reason_name(d->reason), "text", tool_reason_text(d), "rule",
-                     u9_reason_rule(d->reason), "ordinal", tool_json_number(d->ordinal), "lost",
+                     tool_reason_rule(d), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
     if (d->reason != U9_R_PART) return json;
     json_object_set_new(json, "part", tool_json_number(d->part));

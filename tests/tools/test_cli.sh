@@ -415,6 +415,7 @@ ids() {
     printf '%s\nx\n%s' $muid $muid >ask
     exits 1 'id show - answers line by line' "$u9" id show muid - <ask
     claim 'in order' test "$(cut -c-8 out | tr '\n' ' ')" = '{"kind": {"error" {"kind": '
+    claim 'and says of a refused one which line it is' grep -q '^{"error":".*","line":"2"}$' out
     exits 0 'id new' "$u9" id new muid -n 1000
     claim 'makes ascending keys of one medallion' sort -cu out
     claim 'one medallion, offset 1' test "$(cut -d- -f2- out | sort -u | wc -l)" -eq 1
