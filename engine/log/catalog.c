@@ -272,8 +272,7 @@ static bool same_mark(const u9i_mark *a, const u9i_mark *b)
 static bool is_current(const load *l)
 {
     if (l->old && !same_mark(&l->old->mark, &l->mark)) return false;
-    if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0 || l->old->older)
-        return false;
+    if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l, &l->row.facts[i]);
         if (s == NULL || s->facts.unread ||
