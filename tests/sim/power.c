@@ -275,7 +275,6 @@ static void power_goes(void)
     sim_each_pending(note_pending);
     cut(world.root, true);
     world.life++;
-    world.cuts++;
     world.kill_nth = world.power_nth = 0;
 }
 
@@ -291,9 +290,9 @@ void sim_lose_power_at(unsigned nth)
     world.power_nth = nth;
 }
 
-unsigned sim_power_cuts(void)
+unsigned sim_deaths(void)
 {
-    return world.cuts;
+    return world.life;
 }
 
 void sim_count_power(void)

@@ -219,7 +219,7 @@ void sim_cut_power(const char *path);
  */
 void sim_lose_power(void);
 void sim_lose_power_at(unsigned nth); /* behind the nth call, submission or completion (from 1, counted from now) */
-unsigned sim_power_cuts(void);        /* how often that has happened */
+unsigned sim_deaths(void);            /* how many processes were killed so far, by the power or otherwise */
 /* The names in a directory, in order: free() each and the array. */
 char **sim_names(const char *path, size_t *count);
 

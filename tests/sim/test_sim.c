@@ -890,9 +890,9 @@ START_TEST(the_power_goes_behind_the_nth_call_and_takes_what_was_open_along)
     ck_assert(u9i_dir_lock(dir) == 0 && u9i_file_lock(file) == 0);
     sim_lose_power_at(2);
     ck_assert_int_eq(u9i_file_reserve(file, BLOCK), 0);
-    ck_assert_uint_eq(sim_power_cuts(), 0);
+    ck_assert_uint_eq(sim_deaths(), 0);
     ck_assert_int_eq(u9i_dir_sync(dir), 0);
-    ck_assert_uint_eq(sim_power_cuts(), 1);
+    ck_assert_uint_eq(sim_deaths(), 1);
     ck_assert(sim_killed());
     ck_assert_int_eq(u9i_file_open(dir, "f", U9I_OPEN_READ, &none), -ENOENT); /* what comes is of no effect */
     other = open_dir("/d");

@@ -246,7 +246,6 @@ typedef struct sim_world {
     unsigned life;      /* how many processes were killed */
     unsigned kill_nth;  /* writes until a kill; 0: none comes */
     unsigned power_nth; /* calls until the power goes; 0: it stays */
-    unsigned cuts;      /* how often it went */
     sim_late *late;     /* in the order in which they land */
     bool held;
     sim_kind hold;

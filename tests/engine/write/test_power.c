@@ -32,8 +32,8 @@ typedef struct tale {
     unsigned numbers[RECORDS_MAX]; /* by ordinal */
     bool begins[RECORDS_MAX];      /* a batch begins there, or a record alone */
     unsigned appended, acked;
-    bool made;     /* the log is there for good */
-    unsigned cuts; /* of power so far */
+    bool made;       /* the log is there for good */
+    unsigned deaths; /* so far */
 } tale;
 
 static tale t;
@@ -79,7 +79,7 @@ static size_t text_of(unsigned number, char *out)
 
 static bool is_over(void)
 {
-    return sim_power_cuts() != t.cuts;
+    return sim_deaths() != t.deaths;
 }
 
 static void append_some(u9_log *w, unsigned count)
@@ -153,19 +153,21 @@ static void tell_session(const char *log)
     o.policy = draw(2) ? U9_POLICY_COMMIT : U9_POLICY_NONE;
     sim_set_order(draw(8) ? SIM_WILD : SIM_REVERSED);
     if (ending < 7) sim_lose_power_at(1 + draw(draw(3) ? 150 : 1500));
+    if (ending == 7) sim_kill_at_write(1 + draw(60));
     u9_fault fault;
     u9_err err = u9_log_open(log, &o, &w, &fault);
     MUST_SAY(err == U9_OK || is_over(), "open: %s: %s", u9_err_name(err), fault.text);
     t.made |= err == U9_OK && !is_over();
     for (unsigned i = 0; i < things && w && !is_over(); i++) do_something(log, w);
-    if (ending >= 7 && ending < 9) sim_kill();
+    if (ending == 8) sim_kill();
     err = w ? u9_log_close(w, &fault) : U9_OK;
-    bool closed = !is_over() && (ending < 7 || ending == 9);
+    bool closed = !is_over();
     if (closed) MUST_SAY(err == U9_OK, "close: %s: %s", u9_err_name(err), fault.text);
     if (closed) t.acked = t.appended;
     sim_lose_power_at(0);
+    sim_kill_at_write(0);
     sim_land(0);
-    t.cuts = sim_power_cuts();
+    t.deaths = sim_deaths();
 }
 
 /* What there is now is what counts from now on. */
