@@ -180,9 +180,11 @@ $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
+# Calls that the system may cut short: tests/engine/os/test_short.c.
+cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=fdatasync,--wrap=io_uring_submit
 
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
-	$(call say,LINK) $(link) $(keep_pages) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
@@ -240,8 +242,8 @@ test-tsan: ## runs the tests that have threads in them under the thread sanitize
 coverage: ## runs the tests in a build that counts: which share of format/ and engine/ they run, by room
 	@scripts/setup test
 	@$(MAKE) $(coverage) begin-coverage
-	@$(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests
-	@scripts/coverage build/coverage
+	@failed=0; $(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests || failed=1; \
+	scripts/coverage build/coverage; exit $$failed
 
 # All counters exist, are zero, and may be written by tests that run as another user.
 .PHONY: begin-coverage

@@ -944,6 +944,12 @@ static int sealed(const second_file *s)
     return f && in_last_block(s, f) && num(f, 1) == 2;
 }
 
+/* (8) Does a seal say that the next segment was there? The mark that stood before it did not name that one. */
+static int proves(const second_log *g, const second_file *s)
+{
+    return sealed(s) && s->number < g->seals_below;
+}
+
 static void read_trims(second_log *g)
 {
     for (second_file *s = g->files; s < g->files + g->n_files; s++)
@@ -1097,6 +1103,7 @@ static void sort_out(second_log *g)
         s->mark = g->mark->frames;
     }
     qsort(g->files, g->n_files, sizeof *g->files, compare);
+    g->seals_below = g->mark && !g->bad_slots[0] && !g->bad_slots[1] ? num(g->mark->frames, 3) : NOWHERE;
     find_row(g);
     miss_mark(g);
     for (s = g->files; s < stop; s++) {
@@ -1159,14 +1166,14 @@ static void walk(second_log *g)
         if (s->missed) no_segment(g, s->missed, &at, s->open->ordinal);
         if (s->name != s->number) say(g, U9_V_TORN, U9_R_NAME, s, 0, 0, NOWHERE, 0);
         if (s->plain) read_plain(g, s, &at);
-        else read_file(g, s, s->by, sealed(lower) ? 96 : 0, s == tip, &at);
+        else read_file(g, s, s->by, proves(g, lower) ? 96 : 0, s == tip, &at);
         lower = s;
         g->end_segment = s->number;
         g->end_offset = at.x;
     }
     for (s = lower ? lower + 1 : stop; s < stop; s++) keyless |= s->wrong == U9_R_UNREADABLE; /* that may be it */
     if (g->mark_missing) say_mark_missing(g, lower, &at);
-    else if (sealed(lower) && !keyless) no_segment(g, lower->number + 1, &at, NOWHERE);
+    else if (proves(g, lower) && !keyless) no_segment(g, lower->number + 1, &at, NOWHERE);
     g->next_ordinal = at.ordinal == NOWHERE ? 0 : at.ordinal;
 }
 

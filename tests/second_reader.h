@@ -42,6 +42,7 @@ typedef struct second_log {
     uint64_t trim_ordinal;
     struct second_file *mark; /* the slot that counts, NULL if none does [M-3] */
     int bad_slots[2], mark_missing; /* its segment is behind all that is there */
+    uint64_t seals_below;  /* seals of segments with lower numbers say that the next one was there [L-2] */
     struct second_file *slots; /* both, NULL if there is no mark */
     struct second_file *files;
     size_t n_files;

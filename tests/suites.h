@@ -30,6 +30,7 @@
     X(tid)     \
     X(uid8)    \
     X(rkey)    \
+    X(kind)    \
     X(id_order) \
     X(idgen)   \
     X(idgen_batch) \
@@ -44,14 +45,17 @@
     X(golden)  \
     X(golden_logs) \
     X(transit) \
+    X(hello)   \
     X(spec)    \
     X(env)     \
     X(sim)     \
     X(queue)   \
+    X(short)   \
     X(executor) \
     X(writer)  \
     X(space)   \
     X(commits) \
+    X(power)   \
     X(log)     \
     X(calls)   \
     X(locks)   \

@@ -24,8 +24,20 @@ int tool_is_unwritten(const u9_damage *d)
     return d->verdict == U9_V_CLEAN && d->reason == U9_R_PART;
 }
 
+/* Damage of a log has another verdict where something is foreign: this is told of a line that was to be proven. */
+static int is_of_line(const u9_damage *d)
+{
+    return d->reason == U9_R_FOREIGN && d->verdict == U9_V_CORRUPT;
+}
+
+const char *tool_reason_rule(const u9_damage *d)
+{
+    return is_of_line(d) ? "M-8" : u9_reason_rule(d->reason);
+}
+
 const char *tool_reason_text(const u9_damage *d)
 {
+    if (is_of_line(d)) return "the line is of another log; this one proves nothing of it";
     return d->reason == U9_R_MARK && d->verdict != U9_V_CORRUPT ? "the mark is damaged" : u9_reason_text(d->reason);
 }
 
@@ -45,6 +57,8 @@ void tool_put_damage(FILE *out, const u9_damage *d)
     if (d->reason == U9_R_PART) put_part(out, d);
     if (d->verdict < U9_V_UNKNOWN)
         ; /* what a crash took was never in the log */
+    else if (is_of_line(d))
+        ; /* nothing is known to be lost here */
     else if (d->lost == 0)
         fputs("; no record is lost", out);
     else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE)
@@ -58,7 +72,7 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         fprintf(out, "; record%s %" PRIu64 "..%" PRIu64 " (%s%" PRIu64 " lost)",
                 tool_plural(d->lost), d->ordinal, d->ordinal + d->lost - 1,
                 d->at_most ? "at most " : "", d->lost);
-    fprintf(out, " [%s]\n", u9_reason_rule(d->reason));
+    fprintf(out, " [%s]\n", tool_reason_rule(d));
 }
 
 void tool_on_damage(void *ctx, const u9_damage *damage)
@@ -102,6 +116,15 @@ static const char *const marks[] = {
 const char *tool_mark_name(u9_mark_state state)
 {
     return (size_t)state < sizeof marks / sizeof *marks ? marks[state] : "?";
+}
+
+const char *tool_end_text(const u9_report *r)
+{
+    if (r->older)
+        return "that of an older state: the last segment is sealed, its successor is not here, and the mark is as old";
+    return r->closed      ? "closed"
+           : r->confirmed ? "confirmed"
+                          : "not confirmed: the writer is still at it, or did not close";
 }
 
 const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])

@@ -35,8 +35,13 @@ void tool_losses_add(tool_losses *losses, const u9_damage *damage);
 /* "at least 3 records lost": never more than is known. Fills `out`, returns it. */
 const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZE]);
 
+/* The rule that this breaks, as u9_reason_rule; of a line that is proven, the line's. Static. */
+const char *tool_reason_rule(const u9_damage *damage);
+
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
 
+/* How the log's last segment ends. */
+const char *tool_end_text(const u9_report *report);
 /* What confirms the end of the log from outside, or why nothing does. Fills `out`, returns it. */
 const char *tool_mark_text(const u9_report *report, char out[TOOL_MARK_SIZE]);
 

@@ -66,7 +66,7 @@ static json_t *json_damage(const u9_damage *d)
                      tool_json_number(d->segment), "begin", tool_json_number(d->begin), "end",
                      tool_json_number(d->end), "verdict", u9_verdict_name(d->verdict), "reason",
                      u9_reason_name(d->reason), "text", tool_reason_text(d), "rule",
-                     u9_reason_rule(d->reason), "ordinal", tool_json_number(d->ordinal), "lost",
+                     tool_reason_rule(d), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
     if (d->reason != U9_R_PART) return json;
     json_object_set_new(json, "part", tool_json_number(d->part));
@@ -148,11 +148,7 @@ static void put_details(const u9_report *r)
     if (r->first_ordinal != TOOL_NONE && !r->plain)
         printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
     if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
-    printf("  the end is %s\n",
-           r->plain       ? "where its frames end: nothing promises one"
-           : r->closed    ? "closed"
-           : r->confirmed ? "confirmed"
-                          : "not confirmed: the writer is still at it, or did not close");
+    printf("  the end is %s\n", r->plain ? "where its frames end: nothing promises one" : tool_end_text(r));
     printf("  mark: %s\n", tool_mark_text(r, mark));
 }
 

@@ -193,7 +193,8 @@ static json_t *show_rkey(const struct id_ask *ask, const struct input *in, const
                 json_pack("{s:o}", "valid_as", valid_as));
 }
 
-static int answer(const struct id_ask *ask, const char *text, size_t size)
+/* `line`: its number in standard input, TOOL_NONE if it is from the command line. */
+static int answer(const struct id_ask *ask, const char *text, size_t size, uint64_t line)
 {
     static show_fn *const show[ID_KINDS] = {
         [ID_MUID] = show_muid, [ID_GID] = show_gid,   [ID_TID] = show_tid,
@@ -204,6 +205,7 @@ static int answer(const struct id_ask *ask, const char *text, size_t size)
     const char *refusal = ask->bytes ? read_hex(text, size, &in) : NULL;
     if (!refusal) json = show[ask->kind](ask, &in, &refusal);
     if (refusal) json = json_pack("{s:s}", "error", refusal);
+    if (refusal && line != TOOL_NONE) json = tool_json_with(json, "line", tool_json_number(line));
     int status = tool_put_object(json);
     fflush(stdout);
     return status == TOOL_DONE && refusal ? TOOL_REFUSED : status;
@@ -221,9 +223,10 @@ static int answer_lines(const struct id_ask *ask)
     char *line = NULL;
     size_t room = 0;
     ssize_t size;
+    uint64_t number = 0;
     while (!tool_stdout_failed() && (size = getline(&line, &room, stdin)) >= 0) {
         if (size > 0 && line[size - 1] == '\n') size--;
-        status = worse(status, answer(ask, line, (size_t)size));
+        status = worse(status, answer(ask, line, (size_t)size, ++number));
     }
     if (ferror(stdin))
         status = worse(status, tool_say(TOOL_IO, "standard input: %s", strerror(errno)));
@@ -236,6 +239,6 @@ int id_show(const struct id_ask *ask, char **texts)
     int status = TOOL_DONE;
     for (char **text = texts; *text && !tool_stdout_failed(); text++)
         status = worse(status, strcmp(*text, "-") == 0 ? answer_lines(ask)
-                                                       : answer(ask, *text, strlen(*text)));
+                                                       : answer(ask, *text, strlen(*text), TOOL_NONE));
     return status;
 }

@@ -61,7 +61,7 @@ static const char kinds_text[] =
     "  rkey   a record key, 1 to 512 characters (show only); also rkey:TYPE\n"
     "\n"
     "new: prints fresh ones, one a line. show: takes each TEXT (`-`: lines of standard input) "
-    "apart, a JSON object a line; for what is refused {\"error\":...}, and exit status 1 at the "
+    "apart, a JSON object a line; for what is refused {\"error\":...}, with its line if it is one, and exit status 1 at the "
     "end. make: prints the one that has these fields:\n"
     "\n"
     "  muid   timestamp (microseconds), medallion, offset\n"

@@ -70,11 +70,7 @@ static void put_state(const struct info *info, const u9_report *r)
     if (r->damages > 0)
         printf(": %" PRIu64 " damaged place%s, %s (u9fsck tells more)", r->damages,
                tool_plural(r->damages), tool_losses_text(&info->losses, lost));
-    printf("\n%-12s %s\n", "end",
-           r->plain       ? "plain seed file: no promises"
-           : r->closed    ? "closed"
-           : r->confirmed ? "confirmed"
-                          : "not confirmed: the writer is still at it, or did not close");
+    printf("\n%-12s %s\n", "end", r->plain ? "plain seed file: no promises" : tool_end_text(r));
     printf("%-12s %s\n", "mark", tool_mark_text(r, mark));
     if (r->beyond > 0) number("beyond end", r->beyond);
 }

@@ -151,8 +151,10 @@ void u9i_zk_session_begin(u9_zk_claim *c)
     c->pause_until_ms = u9i_zk_now_ms() + (c->zk ? U9I_ZK_PAUSE_MS : 10 * U9I_ZK_PAUSE_MS);
     if (c->zk) return;
     pthread_mutex_lock(&c->lock);
-    u9i_zk_fault(&c->refusal, U9_IO, err, c->hosts,
-                 "no session: the hosts cannot be found, or memory is short");
+    if (err == ENOENT) /* so the client calls what no resolver knows; it is no file */
+        u9i_zk_fault(&c->refusal, U9_IO, 0, c->hosts, "no session: no host of this name is known");
+    else
+        u9i_zk_fault(&c->refusal, U9_IO, err, c->hosts, "no session: the hosts cannot be found, or memory is short");
     c->answered = c->asked;
     pthread_cond_broadcast(&c->turn);
     pthread_mutex_unlock(&c->lock);

@@ -130,24 +130,39 @@ static int make_marked(u9i_env *env, const char *partial)
     return err;
 }
 
+/* Empties the directory at `partial`. 0, -EEXIST: it is not known to be ours; or a negative errno. */
+static int clear_partial(u9i_env *env, const char *partial)
+{
+    u9i_dir *dir;
+    int err = u9i_dir_open(env, partial, false, &dir);
+    if (err != 0) return err;
+    err = dir->single[0] ? -EEXIST : clear_unfinished(dir);
+    u9i_dir_close(dir);
+    return err;
+}
+
+bool u9i_atomic_dir_drop(u9i_env *env, const char *partial, const char *source)
+{
+    u9i_stamp stamp;
+    u9i_dir *parent;
+    const char *name;
+    if (stamp_of(env, partial, &stamp) != 0 || holds_source(env, source, &stamp)) return false;
+    if (clear_partial(env, partial) != 0 || open_parent(env, partial, &parent, &name) != 0) return false;
+    int err = u9i_dir_remove(parent, name);
+    u9i_dir_close(parent);
+    return err == 0;
+}
+
 u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *source, u9_fault *fault)
 {
     u9i_stamp stamp;
-    u9i_dir *dir;
     int err = stamp_of(env, partial, &stamp);
     if (err == 0 && holds_source(env, source, &stamp))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
                          "this is what is to be salvaged, and the new log's name until it is whole: "
                          "choose another");
-    if (err == 0) {
-        err = u9i_dir_open(env, partial, false, &dir);
-        if (err == 0) {
-            err = dir->single[0] ? -EEXIST : clear_unfinished(dir);
-            u9i_dir_close(dir);
-        }
-    } else if (err == -ENOENT) {
-        err = 0;
-    }
+    if (err == 0) err = clear_partial(env, partial);
+    else if (err == -ENOENT) err = 0;
     if (err == -EEXIST || err == -EINVAL)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
                          "this stands where the new log grows, and is not known to be an unfinished one; "

@@ -19,6 +19,12 @@ char *u9i_atomic_dir_name(const char *path);
 U9_MUST_CHECK u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *source,
                                           u9_fault *fault);
 
+/*
+ * Removes `partial`, if u9i_atomic_dir_begin would replace it. False: nothing is there, or it is something else, or
+ * that failed.
+ */
+bool u9i_atomic_dir_drop(u9i_env *env, const char *partial, const char *source);
+
 /* Gives the finished directory its name, `partial` without ".partial", durably. 0 or a negative errno. */
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial);
 

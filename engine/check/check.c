@@ -78,7 +78,7 @@ static void note_frame(u9_report *r, const u9i_reader *reader)
 static void note_end(u9_report *r, const u9i_reader *reader)
 {
     r->next_ordinal = reader->at.ordinal;
-    r->closed = reader->closed;
+    r->closed = reader->closed && !r->older;
     r->confirmed = reader->closed;
     r->beyond = reader->beyond;
 }
@@ -168,6 +168,7 @@ u9_mark_state u9i_mark_state_of(const u9i_catalog *catalog)
 static void note_mark(u9_report *r, const u9i_catalog *catalog)
 {
     r->mark = u9i_mark_state_of(catalog);
+    r->older = catalog->older;
     if (r->mark != U9_MARK_COUNTS) return;
     const u9i_mark_record *mark = u9i_mark_promise(&catalog->mark);
     r->mark_segment = mark->segment;

@@ -179,6 +179,18 @@ u9_err u9i_saved_end(u9i_saved *s, u9_fault *fault)
     return err == U9_OK ? prove_log(s, &s->logs[s->count - 1], fault) : err;
 }
 
+/* What an earlier run, which came to more branches, left unfinished behind the last one of this. */
+static void drop_older(u9i_saved *s)
+{
+    bool more = true;
+    for (unsigned number = (unsigned)s->count + 1; more; number++) {
+        char *path = name_of(s->out_path, number), *partial = path ? u9i_atomic_dir_name(path) : NULL;
+        more = partial && u9i_atomic_dir_drop(s->env, partial, s->source);
+        free(partial);
+        free(path);
+    }
+}
+
 u9_err u9i_saved_keep(u9i_saved *s, u9_fault *fault)
 {
     assert(!s->begun && s->count > 0);
@@ -188,5 +200,6 @@ u9_err u9i_saved_keep(u9i_saved *s, u9_fault *fault)
             return u9i_fault(fault, U9_IO, U9I_AT(.path = s->logs[i - 1].path, .sys = -sys),
                              "cannot give the new log its name");
     }
+    drop_older(s);
     return U9_OK;
 }

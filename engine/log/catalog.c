@@ -625,11 +625,13 @@ static bool part_at(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t 
 static u9_err load_row(load *l)
 {
     const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, part_at};
+    bool lost;
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)
         return u9i_fault(l->fault, err, U9I_AT(.path = l->source->path), "out of memory");
     l->row.eyes = &eyes;
     l->row.mark = u9i_mark_promise(&l->mark);
+    l->row.doubtful = u9i_mark_bad_slots(&l->mark, &lost) > 0;
     l->row.accepts = l->source->accepts;
     l->failed = U9_OK;
     err = probe_all(l);
@@ -653,11 +655,12 @@ typedef struct doubts {
     uint64_t unopened;      /* segments that hold something, and no valid u9open */
     uint64_t due;           /* of these, those whose u9open is known to be durable */
     uint64_t off;           /* segments off the row that hold something promised */
+    uint64_t older;         /* 1: the last one is sealed, and the next may be there by now */
 } doubts;
 
 static doubts doubts_of(const u9i_row *row)
 {
-    doubts d = {.missing = row->missing_count};
+    doubts d = {.missing = row->missing_count, .older = row->older};
     if (d.missing > 0) d.last = row->missing[d.missing - 1].number;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
@@ -692,7 +695,7 @@ static u9_err load_surely(load *l)
         u9_err err = load_row(l);
         if (err != U9_OK) return err;
         doubts now = doubts_of(&l->row);
-        if (now.missing + now.unopened + now.off == 0 || memcmp(&now, &before, sizeof now) == 0 ||
+        if (now.missing + now.unopened + now.off + now.older == 0 || memcmp(&now, &before, sizeof now) == 0 ||
             loads == LOADS_MAX)
             return U9_OK;
         before = now;
@@ -718,6 +721,7 @@ static u9i_catalog *build_catalog(load *l)
     c->trim = l->trim;
     c->mark = l->mark;
     c->marks = l->row.mark != NULL;
+    c->older = l->row.older;
     memcpy(c->log, l->row.log, sizeof c->log);
     memcpy(c->kind, l->kind, sizeof c->kind);
     c->missing = l->row.missing;

@@ -54,6 +54,7 @@ typedef struct u9i_catalog {
     size_t missing_count;
     u9i_mark mark;               /* as it was read before the directory was listed [M-3] */
     bool marks;                  /* it promises something of this log [M-4] */
+    bool older;                  /* the row ends with a seal, of which it is older [L-2] */
     u9i_branch *branches; /* those with the highest numbers first */
     size_t branch_count;
     u9i_piece *pieces;

@@ -166,6 +166,19 @@ bool u9i_marker_wants(const u9i_marker *m, const u9i_mark_record *mark)
     return k->counts < 0 || m->replace || u9i_mark_beyond(mark, &k->slots[k->counts].mark);
 }
 
+/*
+ * A mark that was given another name meanwhile is left to that name, as it is: hard links make a copy of the log,
+ * whose mark must be no younger than what it was made with. [M-4]
+ */
+static void part_from_copies(u9i_marker *m)
+{
+    u9i_stamp stamp;
+    if (m->file == NULL || u9i_dir_stat(m->dir, u9i_mark_name, &stamp) != 0 || stamp.links < 2) return;
+    u9i_file_close(m->file);
+    m->file = NULL;
+    m->replace = true;
+}
+
 /* Submits one operation. False: that failed. */
 static bool submit(u9i_marker *m, u9i_op_kind kind)
 {
@@ -193,6 +206,7 @@ static bool fill_block(u9i_marker *m)
 void u9i_marker_begin(u9i_marker *m, const u9i_mark_record *mark)
 {
     assert(m->stage == U9I_MARKER_IDLE);
+    part_from_copies(m);
     if (u9i_marker_make(m, NULL) != U9_OK) return;
     m->next = *mark;
     if (!fill_block(m)) {

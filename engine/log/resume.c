@@ -294,7 +294,7 @@ static u9_err take_unclosed(const search *s, u9i_plan *p, size_t i, bool *found)
     return U9_OK;
 }
 
-/* The data end of a sealed segment whose successor is given up: what the seal says of it, if that is there. [M-9] */
+/* The data end of a sealed segment, which is the last: what the seal says of it, if that is there. [S-5] [M-9] */
 static u9_err take_sealed(const search *s, u9i_plan *p, u9i_segment *segment, bool *found)
 {
     const u9i_facts *f = &segment->facts;
@@ -341,7 +341,7 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
         bool goes_on = !s->source->accepts && is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
         err = take_closed(s, p, segment, goes_on);
     } else {
-        if (s->source->accepts && f->has_end && f->end.kind == U9I_END_SEALING) err = take_sealed(s, p, segment, found);
+        if (f->has_end && f->end.kind == U9I_END_SEALING) err = take_sealed(s, p, segment, found);
         if (err == U9_OK && !*found) err = take_unclosed(s, p, i, found);
     }
     if (!*found) return err;

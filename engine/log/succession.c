@@ -385,18 +385,33 @@ static int by_place(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static bool is_sealed(const u9i_facts *f)
+{
+    return f->has_end && f->end.kind == U9I_END_SEALING;
+}
+
+/*
+ * (8) A segment is sealed when the mark names its successor [S-6]: a mark that does not yet was read before the seal
+ * was written, and what is here beside them may be as old as the mark is.
+ */
+static bool seal_proves(const u9i_row *row, const u9i_facts *f)
+{
+    return row->mark == NULL || row->doubtful || row->mark->segment > f->number;
+}
+
 /* (8) A seal proves that the next segment's u9open was durable; behind the tip, that it is missing. */
 static bool read_seals(linker *l)
 {
     u9i_row *row = l->row;
-    const u9i_facts *sealed = NULL;
+    const u9i_facts *sealed = NULL, *tip = l->tip == NONE ? NULL : &row->facts[l->tip];
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
         if (f->wrong == U9_R_UNREADABLE) sealed = NULL; /* that may be it */
         if (!l->served[i]) continue;
         f->sealed_before = sealed != NULL;
-        sealed = f->has_end && f->end.kind == U9I_END_SEALING ? f : NULL;
+        sealed = is_sealed(f) && seal_proves(row, f) ? f : NULL;
     }
+    row->older = tip && is_sealed(tip) && !seal_proves(row, tip);
     return sealed == NULL || row->accepts ||
            add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
 }
@@ -595,12 +610,17 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Above all that is there, if a stray name does not reach so high that the log would soon have no room; and free. */
+/*
+ * Above all that is there, and what a seal at the end says was there, if a stray name does not reach so high that the
+ * log would soon have no room; and free.
+ */
 static void choose_next(linker *l)
 {
     u9i_row *row = l->row;
     uint64_t *names = l->taken; /* done with */
-    uint64_t top = 0, own = row->mark ? row->mark->segment : 0;
+    uint64_t top = 0, own = 0;
+    if (l->tip != NONE && is_sealed(&row->facts[l->tip])) own = row->facts[l->tip].number + 1;
+    if (row->mark && row->mark->segment > own) own = row->mark->segment;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
         bool ours = f->wrong != U9_R_FOREIGN && !f->blank;

@@ -43,6 +43,8 @@ typedef struct u9i_row {
     uint64_t next; /* the number of a new segment; 0: there is none left */
     bool single;   /* a file alone: what comes before is not looked at [L-8] */
     const u9i_mark_record *mark; /* what the log's mark promises, NULL: nothing; NULL after if it is another log's */
+    bool doubtful; /* in: the mark's other slot is bad, and may have promised more [L-2] */
+    bool older;    /* out: the tip is sealed, and its seal misses nothing: this is a state of before the seal [L-2] */
     bool accepts;  /* what is lost at the end is given up: the mark says whose log it is, and no more [M-9] */
     const u9i_row_eyes *eyes;
 } u9i_row;

@@ -201,19 +201,43 @@ U9I_INLINE void u9i_fill(uint8_t code, const uint8_t *start, const u9i_parts *v,
     out->type = (u9_type)v->type;
     out->code = code;
     out->start = start;
-    out->encoded = start ? v->head + (size_t)v->body : 0;
+    out->encoded = v->head + (size_t)v->body;
     out->data = v->contents;
     out->size = v->body;
     out->count = v->count;
     out->u = v->number;
 }
 
+/* The number that a packed element of this form is; a symbol is none. */
+U9I_INLINE uint64_t u9i_packed_number(unsigned form, const uint8_t *p)
+{
+    switch (form) {
+    case U9I_FORM_1: return p[0];
+    case U9I_FORM_2: return u9i_be16(p);
+    case U9I_FORM_4: return u9i_be32(p);
+    case U9I_FORM_8: return u9i_be64(p);
+    case U9I_FORM_INT_1: return u9i_sign_extend(p[0], 1);
+    case U9I_FORM_INT_2: return u9i_sign_extend(u9i_be16(p), 2);
+    case U9I_FORM_INT_4: return u9i_sign_extend(u9i_be32(p), 4);
+    case U9I_FORM_FLOAT32: return u9i_widen(u9i_be32(p));
+    case U9I_FORM_PIDFD: return u9i_pair(p);
+    default: return 0;
+    }
+}
+
 /* [V-10] Fills `out` with such an element at p: it is what stands behind `code` in a value of its own. */
 U9I_INLINE void u9i_look_packed(uint8_t code, const uint8_t *p, u9_value *out)
 {
-    u9i_parts v;
-    (void)u9i_take_apart(true, code, p - 1, 0, &v);
-    u9i_fill(code, NULL, &v, out);
+    const u9i_shape *s = &u9i_shapes[code];
+    bool symbol = s->form == U9I_FORM_SYMBOL;
+    out->type = (u9_type)s->type;
+    out->code = code;
+    out->start = NULL;
+    out->encoded = 0;
+    out->data = symbol ? p : NULL;
+    out->size = symbol ? 8 : 0;
+    out->count = 0;
+    out->u = u9i_packed_number(s->form, p);
 }
 
 /* Fills `out` with the array at p, taken apart, if its typecode and its size are right. [V-5] */

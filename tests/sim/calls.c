@@ -55,6 +55,7 @@ static size_t new_op(sim_kind kind, const char *path, uint64_t begin, uint64_t e
 int sim_note(sim_call *call, sim_kind kind, const char *path, uint64_t begin, uint64_t end)
 {
     sim_land_due(sim_now());
+    sim_progress();
     hold_here(kind);
     call->op = new_op(kind, path, begin, end);
     call->half = false;
@@ -104,6 +105,7 @@ int sim_enter(sim_call *call, sim_kind kind, const char *path, uint64_t begin, u
 int sim_leave(sim_call *call, int error)
 {
     sim_tell(call, error);
+    sim_count_power();
     pthread_mutex_unlock(&world.lock);
     return error;
 }

@@ -45,6 +45,8 @@ void sim_node_drop(sim_node *node)
         if (--top->holds > 0) continue;
         sim_image_release(&top->image);
         sim_image_release(&top->durable);
+        sim_drop_effects(top);
+        sim_note_names_synced(top); /* what is kept of them goes too */
         free(top->entries);
         free(top);
     }
@@ -193,6 +195,7 @@ static sim_node *file_at(const char *path)
     sim_entry *entry = sim_entry_of(parent, name);
     if (entry == NULL) {
         sim_node *node = sim_node_new(false);
+        sim_keep_name(parent, name, node);
         sim_add_entry(parent, name, node);
         sim_node_drop(node);
         return node;
@@ -295,6 +298,7 @@ void sim_remove(const char *path)
     lock();
     sim_node *parent = parent_of(path, name);
     sim_entry *entry = sim_entry_of(parent, name);
+    if (entry) sim_keep_name(parent, name, NULL);
     if (entry) sim_remove_entry(parent, entry);
     unlock();
 }
@@ -307,8 +311,9 @@ void sim_move(const char *from, const char *to)
     sim_entry *entry = sim_entry_of(parent, name);
     MUST_SAY(entry != NULL, "%s: not there", from);
     MUST_SAY(sim_entry_of(new_parent, new_name) == NULL, "%s: there already", to);
+    sim_keep_name(new_parent, new_name, entry->node);
+    sim_keep_name(parent, name, NULL);
     sim_add_entry(new_parent, new_name, entry->node);
-    sim_entry_of(new_parent, new_name)->unsynced = sim_entry_of(parent, name)->unsynced;
     sim_remove_entry(parent, sim_entry_of(parent, name));
     unlock();
 }
@@ -317,18 +322,19 @@ void sim_link(const char *path, const char *other)
 {
     char name[256];
     lock();
-    sim_add_entry(parent_of(other, name), name, node_at(path));
+    sim_node *parent = parent_of(other, name);
+    sim_keep_name(parent, name, node_at(path));
+    sim_add_entry(parent, name, node_at(path));
     unlock();
 }
 
-static void copy_file(const sim_node *from, bool unsynced, const char *to)
+static void copy_file(const sim_node *from, const char *to)
 {
-    char name[256];
     sim_node *node = file_at(to);
+    sim_drop_effects(node);
     sim_image_copy(&node->image, &from->image);
     sim_image_copy(&node->durable, &from->durable);
     sim_touch(node);
-    sim_entry_of(parent_of(to, name), name)->unsynced = unsynced;
 }
 
 void sim_copy(const char *from, const char *to)
@@ -336,13 +342,14 @@ void sim_copy(const char *from, const char *to)
     if (sim_is_dir(from)) sim_make_dir(to);
     lock();
     const sim_node *node = node_at(from);
-    if (!node->is_dir) copy_file(node, false, to);
+    if (!node->is_dir) copy_file(node, to);
     for (size_t i = 0; i < node->count; i++) {
         char path[4400];
         if (node->entries[i].node->is_dir) continue;
         snprintf(path, sizeof path, "%s/%s", to, node->entries[i].name);
-        copy_file(node->entries[i].node, node->entries[i].unsynced, path);
+        copy_file(node->entries[i].node, path);
     }
+    if (node->is_dir) sim_copy_kept(node, node_at(to));
     unlock();
 }
 

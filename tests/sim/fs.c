@@ -230,9 +230,9 @@ static int rename_entry(sim_node *dir, const char *from, const char *to)
     if (there && there->node == old->node) return 0;
     int err = there ? may_replace(old->node, there->node) : 0;
     if (err != 0) return err;
+    sim_note_name(dir, from, to, old->node);
     if (there) sim_remove_entry(dir, there);
     sim_add_entry(dir, to, sim_entry_of(dir, from)->node);
-    sim_entry_of(dir, to)->unsynced = true;
     sim_touch(sim_entry_of(dir, from)->node);
     sim_remove_entry(dir, sim_entry_of(dir, from));
     return 0;
@@ -254,8 +254,8 @@ static int link_entry(sim_node *dir, const char *name, sim_node *to, const char 
     if (entry->node->is_dir) return -EPERM;
     if (sim_entry_of(to, new_name)) return -EEXIST;
     sim_touch(entry->node);
+    sim_note_name(to, NULL, new_name, entry->node);
     sim_add_entry(to, new_name, entry->node);
-    sim_entry_of(to, new_name)->unsynced = true;
     return 0;
 }
 
@@ -275,6 +275,7 @@ static int remove_entry(sim_node *dir, const char *name)
     if (entry == NULL) return -ENOENT;
     if (entry->node->count > 0) return -ENOTEMPTY;
     sim_touch(entry->node);
+    sim_note_name(dir, name, NULL, entry->node);
     sim_remove_entry(dir, entry);
     return 0;
 }
@@ -309,8 +310,8 @@ static int find_file(u9i_dir *dir, const char *name, u9i_open_mode mode, sim_nod
     if (entry && entry->node->is_dir) return mode == U9I_OPEN_READ ? -EINVAL : -EISDIR;
     *out = entry ? entry->node : sim_node_new(false);
     if (entry) (*out)->holds++;
-    else sim_add_entry(d, name, *out);
-    if (entry == NULL) sim_entry_of(d, name)->unsynced = true;
+    else sim_note_name(d, NULL, name, *out);
+    if (entry == NULL) sim_add_entry(d, name, *out);
     return 0;
 }
 
@@ -375,6 +376,7 @@ static int resize(sim_file *f, uint64_t size, int refusal)
 {
     if (f->mode == U9I_OPEN_READ) return refusal;
     sim_image_resize(&f->node->image, size);
+    sim_note_told(sim_note_effect(f->node, true, size, NULL, 0));
     sim_touch(f->node);
     return 0;
 }
@@ -410,7 +412,7 @@ static int sync_and_evict_sim(u9i_file *file)
 {
     sim_call call;
     int err = sim_enter(&call, SIM_EVICT, of_file(file)->path, 0, 0);
-    if (err == 0) sim_note_synced(of_file(file)->node);
+    if (err == 0) sim_note_synced(of_file(file)->node, U9I_FOREVER);
     return sim_leave(&call, err);
 }
 

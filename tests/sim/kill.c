@@ -58,6 +58,7 @@ void sim_land_due(uint64_t now_us)
     while (world.late && (world.late->due_us <= now_us || now_us == U9I_FOREVER)) {
         sim_late *l = world.late;
         sim_image_write(&l->node->image, l->off, l->bytes, l->n);
+        sim_note_told(sim_note_effect(l->node, false, l->off, l->bytes, l->n));
         sim_touch(l->node);
         world.late = l->next;
         sim_node_drop(l->node);

@@ -11,16 +11,18 @@
  *   calls.c    each call of the engine: entered in the diary, failed by a plan, held for a test
  *   diary.c    what the diary tells: how often, in which order, and what is durable by it
  *   kill.c     a process that is killed, and what lands afterwards
- *   power.c    what a power cut leaves
+ *   power.c    what is durable, and what a power cut leaves: exactly that, or some of the rest too
  *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
  *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
  *   sim.c      begin and end; clock, randomness, executor
  *   real.c     to and from the real disk
  *
  * What a call does is done at once, in the order of the calls, but for what a queue has under way: see
- * sim_order. What is durable is kept apart from what is written, for sim_cut_power: a sync takes in all that was
- * done before it, so only where operations are done in order; the diary tells more exactly (sim_durable). Disks
- * that lie will need more.
+ * sim_order. What is durable is kept apart from what is written: a sync of a file makes durable what had been told
+ * when it began, be it a call that had returned or a completion that had been taken; one of a directory its names.
+ * All else may be lost when the power goes, in any part. Disks that lie will need more.
+ *
+ * Short counts, EINTR and EAGAIN do not come through the door (env.h): tests/engine/os/test_short.c makes them below it.
  *
  * Time stands still but for a microsecond per call, sim_advance, sleeping, and waiting until a deadline. Tasks
  * that are due run when it moves, and (sim_task_chance) when a call begins; in an order drawn from
@@ -122,9 +124,11 @@ unsigned sim_fired(void);
 
 /*
  * When queues tell of what they have under way: at once; when somebody waits, and then one at a time, done
- * only then: the oldest, the newest, or one drawn from the seed.
+ * only then: the oldest, the newest, or one drawn from the seed. SIM_WILD, without threads: each operation is done at
+ * a moment drawn from the seed, and told at that moment or at a later one: soon, late or very late, whatever the
+ * others do; a wait whose deadline comes first gets nothing.
  */
-typedef enum sim_order { SIM_PROMPT, SIM_LATE, SIM_REVERSED, SIM_DRAWN } sim_order;
+typedef enum sim_order { SIM_PROMPT, SIM_LATE, SIM_REVERSED, SIM_DRAWN, SIM_WILD } sim_order;
 
 void sim_set_order(sim_order order);
 
@@ -206,10 +210,18 @@ void sim_remove(const char *path); /* and what is in it */
 void sim_move(const char *from, const char *to);
 void sim_copy(const char *from, const char *to); /* a file, or a directory of files */
 /*
- * The files in a directory are what was synced of them, and those whose names were not synced are gone; renamed and
- * removed ones stay so. What tests write themselves is durable, and a copy's is what its source's was.
+ * The files in a directory are what was synced of them, under the names that were synced. What tests write themselves
+ * is durable, and a copy's is what its source's was.
  */
 void sim_cut_power(const char *path);
+/*
+ * The power goes, on the whole disk: of all that is not durable, and of what is under way, there is then what the
+ * seed says, down to single sectors of 512 bytes and single names (power.c has the table); and whoever had something
+ * open is killed, with nothing left to land. Without threads only.
+ */
+void sim_lose_power(void);
+void sim_lose_power_at(unsigned nth); /* behind the nth call, submission or completion (from 1, counted from now) */
+unsigned sim_deaths(void);            /* how many processes were killed so far, by the power or otherwise */
 /* The names in a directory, in order: free() each and the array. */
 char **sim_names(const char *path, size_t *count);
 

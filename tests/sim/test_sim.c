@@ -721,9 +721,10 @@ START_TEST(a_power_cut_leaves_what_was_synced)
     u9i_completion c[2];
     u9i_op sync = {.kind = U9I_OP_SYNC, .file = file};
     ck_assert_int_eq(write_block(queue, file, 0, bytes), 0);
+    ck_assert_int_eq(u9i_queue_wait(queue, c, 1, U9I_FOREVER), 1); /* what was not taken the sync does not cover */
     ck_assert_int_eq(u9i_queue_submit(queue, &sync, 1), 0);
     ck_assert_int_eq(u9i_dir_sync(dir), 0);
-    ck_assert_int_eq(u9i_queue_wait(queue, c, 2, U9I_FOREVER), 2);
+    ck_assert_int_eq(u9i_queue_wait(queue, c, 1, U9I_FOREVER), 1);
     bytes[0] = 2;
     ck_assert_int_eq(write_block(queue, file, 0, bytes), 0);
     ck_assert_int_eq(write_block(queue, file, 1, bytes), 0);
@@ -744,6 +745,163 @@ START_TEST(a_power_cut_leaves_what_was_synced)
     u9i_file_close(file);
     u9i_queue_close(queue);
     u9i_dir_close(dir);
+}
+END_TEST
+
+/* Eight blocks and a sync are under way in an order of their own. Fills `told`, and what a cut leaves of them. */
+static void cut_in_the_wild(uint64_t seed, char told[16], char left[16])
+{
+    u9i_completion c[9];
+    uint8_t bytes[BLOCK];
+    unsigned n = 0, synced = 0;
+    sim_begin(seed);
+    sim_set_order(SIM_WILD);
+    u9i_dir *dir = open_dir("/d");
+    u9i_queue *queue = open_queue();
+    u9i_file *file = make(dir, "f");
+    ck_assert_int_eq(u9i_dir_sync(dir), 0);
+    memset(bytes, 1, sizeof bytes);
+    for (uint64_t i = 0; i < 8; i++) ck_assert_int_eq(write_block(queue, file, i, bytes), 0);
+    for (uint64_t began = sim_env()->clock->monotonic_us(sim_env()), polls = 0; n < 4; polls++) {
+        ck_assert_uint_lt(polls, 100000);
+        int got = u9i_queue_wait(queue, c, 2, began + polls * 50);
+        for (int i = 0; i < got; i++) told[n++] = (char)('0' + c[i].tag);
+    }
+    u9i_op sync = {.kind = U9I_OP_SYNC, .file = file, .tag = 8};
+    ck_assert_int_eq(u9i_queue_submit(queue, &sync, 1), 0);
+    for (unsigned before = n; synced == 0;) {
+        ck_assert_int_ge(u9i_queue_wait(queue, c, 1, U9I_FOREVER), 1);
+        if (c[0].tag == 8) synced = before;
+        else told[n++] = (char)('0' + c[0].tag);
+    }
+    told[n] = 0;
+    sim_lose_power();
+    for (uint64_t i = 0; i < 8; i++) {
+        unsigned sectors = 0;
+        for (uint64_t at = i * BLOCK; at < (i + 1) * BLOCK && at < sim_size("/d/f"); at += 512)
+            sectors += byte_at("/d/f", at) != 0;
+        left[i] = sectors == 0 ? '-' : sectors == 8 ? '#' : '+';
+    }
+    left[8] = 0;
+    for (unsigned i = 0; i < synced; i++) ck_assert_int_eq(left[told[i] - '0'], '#');
+    u9i_queue_close(queue);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+
+START_TEST(in_the_wild_everything_is_told_in_any_order_and_a_cut_leaves_any_part)
+{
+    bool late = false, none = false, all = false, part = false, holes = false;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        char told[16], left[16], again[16], same[16];
+        cut_in_the_wild(seed, told, left);
+        cut_in_the_wild(seed, again, same);
+        ck_assert_str_eq(told, again);
+        ck_assert_str_eq(left, same);
+        late |= strncmp(told, "0123", 4) != 0;
+        all |= strcmp(left, "########") == 0;
+        none |= strchr(left, '-') != NULL;
+        part |= strchr(left, '+') != NULL;
+        holes |= strstr(left, "-#") != NULL;
+    }
+    ck_assert(late && none && all && part && holes);
+}
+END_TEST
+
+/* What names there are after a cut, with their first bytes: "a1 b2". */
+static const char *names_left(void)
+{
+    static char text[100];
+    size_t count;
+    char **names = sim_names("/d", &count);
+    text[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        char path[40];
+        size_t n = strlen(text);
+        snprintf(path, sizeof path, "/d/%s", names[i]);
+        snprintf(text + n, sizeof text - n, "%s%s%u", n ? " " : "", names[i], byte_at(path, 0));
+        free(names[i]);
+    }
+    free(names);
+    return text;
+}
+
+START_TEST(a_cut_leaves_any_of_the_names_but_a_rename_is_done_or_not)
+{
+    static const char *const may[] = {"a1",    "a1 c3",    "a1 b2",    "a1 b2 c3", "a2", "a2 c3",
+                                      "b2",    "b2 c3",    "c3",       ""};
+    unsigned times[sizeof may / sizeof *may] = {0}, i;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        sim_begin(seed);
+        sim_make_dir("/d");
+        sim_write("/d/a", 0, "\1", 1);
+        u9i_dir *dir = open_dir("/d");
+        u9i_file *b = make(dir, "b"), *c = make(dir, "c");
+        u9i_queue *queue = open_queue();
+        u9i_completion done;
+        for (unsigned k = 0; k < 2; k++) {
+            uint8_t bytes[BLOCK] = {(uint8_t)(2 + k)};
+            ck_assert_int_eq(write_block(queue, k ? c : b, 0, bytes), 0);
+            ck_assert_int_eq(u9i_queue_wait(queue, &done, 1, U9I_FOREVER), 1);
+            ck_assert_int_eq(u9i_file_sync_and_evict(k ? c : b), 0);
+        }
+        ck_assert_int_eq(u9i_dir_rename(dir, "b", "a"), 0);
+        ck_assert_uint_eq(sim_links("/d/a"), 1);
+        sim_lose_power();
+        for (i = 0; i < sizeof may / sizeof *may && strcmp(may[i], names_left()) != 0;) i++;
+        ck_assert_msg(i < 6, "'%s'", names_left()); /* the old one or the new one is there */
+        times[i]++;
+        u9i_file_close(c);
+        u9i_file_close(b);
+        u9i_queue_close(queue);
+        u9i_dir_close(dir);
+    }
+    for (i = 0; i < 6; i++) ck_assert_msg(times[i] > 0, "never '%s'", may[i]);
+}
+END_TEST
+
+START_TEST(sizes_that_were_not_synced_are_there_or_not)
+{
+    unsigned times[3] = {0};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        sim_begin(seed);
+        u9i_dir *dir = open_dir("/d");
+        u9i_file *file = make(dir, "f");
+        ck_assert_int_eq(u9i_dir_sync(dir), 0);
+        ck_assert_int_eq(u9i_file_reserve(file, 8 * BLOCK), 0);
+        ck_assert_int_eq(u9i_file_truncate(file, BLOCK), 0);
+        sim_lose_power();
+        uint64_t size = sim_size("/d/f");
+        ck_assert(size == 0 || size == BLOCK || size == 8 * BLOCK);
+        times[size == 0 ? 0 : size == BLOCK ? 1 : 2]++;
+        u9i_file_close(file);
+        u9i_dir_close(dir);
+    }
+    ck_assert(times[0] > 0 && times[1] > 0 && times[2] > 0);
+}
+END_TEST
+
+START_TEST(the_power_goes_behind_the_nth_call_and_takes_what_was_open_along)
+{
+    u9i_dir *dir = open_dir("/d"), *other;
+    u9i_file *file = make(dir, "f"), *none;
+    ck_assert_int_eq(u9i_file_sync_and_evict(file), 0);
+    ck_assert_int_eq(u9i_dir_sync(dir), 0);
+    ck_assert(u9i_dir_lock(dir) == 0 && u9i_file_lock(file) == 0);
+    sim_lose_power_at(2);
+    ck_assert_int_eq(u9i_file_reserve(file, BLOCK), 0);
+    ck_assert_uint_eq(sim_deaths(), 0);
+    ck_assert_int_eq(u9i_dir_sync(dir), 0);
+    ck_assert_uint_eq(sim_deaths(), 1);
+    ck_assert(sim_killed());
+    ck_assert_int_eq(u9i_file_open(dir, "f", U9I_OPEN_READ, &none), -ENOENT); /* what comes is of no effect */
+    other = open_dir("/d");
+    ck_assert(!u9i_dir_writer_active(other, "f"));
+    ck_assert_int_eq(u9i_dir_lock(other), 0);
+    ck_assert_uint_eq(sim_late_writes(), 0);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    u9i_dir_close(other);
 }
 END_TEST
 
@@ -914,7 +1072,11 @@ Suite *suite_sim(void)
                                   a_thread_is_woken_by_another,
                                   the_diary_tells_what_was_done_and_how_often,
                                   what_is_durable_is_told_by_the_diary,
-                                  a_power_cut_leaves_what_was_synced};
+                                  a_power_cut_leaves_what_was_synced,
+                                  in_the_wild_everything_is_told_in_any_order_and_a_cut_leaves_any_part,
+                                  a_cut_leaves_any_of_the_names_but_a_rename_is_done_or_not,
+                                  sizes_that_were_not_synced_are_there_or_not,
+                                  the_power_goes_behind_the_nth_call_and_takes_what_was_open_along};
     const TTest *const time[] = {time_stands_still_unless_it_is_told_to_pass, tasks_run_at_their_time,
                                  tasks_that_are_due_run_in_an_order_drawn_from_the_seed,
                                  a_task_that_is_due_runs_when_a_call_begins_but_not_within_another};

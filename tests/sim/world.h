@@ -44,8 +44,25 @@ void sim_image_release(sim_image *image);
 typedef struct sim_entry {
     char *name;
     struct sim_node *node;
-    bool unsynced; /* made by the engine, and not yet durable */
 } sim_entry;
+
+/* What the engine did to a file and is not durable. In a queue's slot as long as nobody was told. */
+typedef struct sim_effect {
+    struct sim_effect *next;
+    uint64_t told; /* tick at which it was told done; 0: not yet */
+    bool resize;   /* of the file, to `off`; else `n` bytes were written there */
+    uint64_t off;
+    size_t n;
+    uint8_t bytes[];
+} sim_effect;
+
+/* What it did to the names in a directory and is not durable. */
+typedef struct sim_name_op {
+    struct sim_name_op *next;
+    char *from; /* this name went, NULL: none */
+    char *to;   /* this name came, of `node` */
+    struct sim_node *node;
+} sim_name_op;
 
 typedef struct sim_node {
     uint64_t number;
@@ -56,9 +73,12 @@ typedef struct sim_node {
     const void *locked_by; /* the handle that has the lock; NULL: none. See sim_locked. */
     unsigned lock_life;    /* of the handle's process */
     sim_image image;       /* of a file: what is written, */
-    sim_image durable;     /*   and what was synced of it */
+    sim_image durable;     /*   and what was synced of it; */
+    sim_effect *effects, *last_effect; /* what makes the one of the other, oldest first */
     sim_entry *entries;    /* of a directory, by name */
     size_t count;
+    struct sim_node *kept; /* a directory of those that are durable; NULL: they all are; else */
+    sim_name_op *name_ops; /*   what makes the one of the other, oldest first */
 } sim_node;
 
 sim_node *sim_node_new(bool is_dir);
@@ -71,9 +91,22 @@ void sim_add_entry(sim_node *dir, const char *name, sim_node *node); /* takes a 
 void sim_remove_entry(sim_node *dir, sim_entry *entry);
 void sim_touch(sim_node *node); /* it changed now */
 
-/* What was written to a file is durable from now on; and the names in a directory. The lock is held. */
-void sim_note_synced(sim_node *file);
+/* What is done to files and names, and what of it is durable. The lock is held. (power.c) */
+sim_effect *sim_note_effect(sim_node *file, bool resize, uint64_t off, const void *bytes, size_t n);
+/* The same for a write that is durable when it is done, and with it the sizes that were told before it began. */
+void sim_note_durable(sim_node *file, uint64_t began, uint64_t off, const void *bytes, size_t n);
+void sim_note_told(sim_effect *effect); /* its call has returned, or its completion was taken */
+/* All that was told by the tick at which the sync began is durable. U9I_FOREVER: now. */
+void sim_note_synced(sim_node *file, uint64_t began);
+void sim_drop_effects(sim_node *file);
+/* Before the change: the name `from` goes (NULL: none), `to` comes (NULL: none). */
+void sim_note_name(sim_node *dir, const char *from, const char *to, sim_node *node);
 void sim_note_names_synced(sim_node *dir);
+/* A name that a test gives, or takes away (node NULL), is durable. */
+void sim_keep_name(sim_node *dir, const char *name, sim_node *node);
+void sim_copy_kept(const sim_node *dir, sim_node *copy); /* after the copy has all entries */
+/* At the end of each call: the power may go. */
+void sim_count_power(void);
 
 /* Handles */
 
@@ -174,6 +207,11 @@ void sim_kill_now(void);
 void sim_collect_late(void);
 bool sim_has_late(const sim_node *node);
 void sim_add_late(sim_node *node, const u9i_op *op);
+/* What is under way, and not done: each write once, in a drawn order; and no slot has an effect any more. */
+void sim_each_pending(void (*each)(sim_node *node, const u9i_op *op));
+void sim_forget_effect(const sim_effect *effect);
+/* SIM_WILD: what is done by now, of all queues. */
+void sim_progress(void);
 /* What is due by now lands; all of it: U9I_FOREVER. */
 void sim_land_due(uint64_t now_us);
 
@@ -209,6 +247,7 @@ typedef struct sim_world {
     struct queue *queues;
     unsigned life;      /* how many processes were killed */
     unsigned kill_nth;  /* writes until a kill; 0: none comes */
+    unsigned power_nth; /* calls until the power goes; 0: it stays */
     sim_late *late;     /* in the order in which they land */
     bool held;
     sim_kind hold;

@@ -59,6 +59,9 @@ cut_closed() {
     cp -R log gone
     rm "$(newest gone)"
     damaged gone 'CORRUPT: mark: .*records 0..39999 \(40000 lost\)' 'without its only segment it is a log that lost all'
+    run "$fsck" --repair gone
+    claim 'that is not repaired, and what can be done is said' \
+        grep -q 'nothing is left of the log but its mark: .*Put its segments back, or begin a new log' err
     claim 'nothing is appended to it' test "$(append gone <<<x; echo $?)" -eq 1
     claim 'nor made there' test -z "$(newest gone)"
     cp -R log unmarked
@@ -104,6 +107,24 @@ copies() {
     fine saved 'what is salvaged has a mark of its own'
 }
 
+# A mark of before, and the newest segment away: as a copy is that was made while the log went on.
+older() {
+    append --segment-size=64K grown <<<first
+    cp grown/.mark before
+    lines 1 3000 | append --segment-size=64K grown
+    rm "$(newest grown)"
+    cp before grown/.mark
+    run "$fsck" --verbose grown
+    claim 'a seal that is younger than the mark misses nothing' test "$status $(grep -c CORRUPT out)" = '0 0'
+    claim 'that the state is an older one is said' grep -q 'the end is that of an older state' out
+    run "$u9" info grown
+    claim 'by info as well' grep -q '^end .*older state' out
+    claim 'and in JSON' test "$("$u9" info --json grown | grep -c '"closed":false,"confirmed":true,"older":true')" = 1
+    append grown <<<x
+    fine grown 'it is appended to'
+    claim 'and then it is older no more' test "$("$u9" info --json grown | grep -c '"older":false')" = 1
+}
+
 # A writer that has rolled and committed, and still has the log open: descriptor 7 feeds it.
 live_copies() {
     local way why
@@ -127,7 +148,7 @@ live_copies() {
         why=$(grep -Evc '^note: |: (mark|missing|cut): |: (clean|torn): |^copy\..*: CORRUPT: [0-9]+ records' out)
         case $way in
         'mark first') claim "a live copy by files, mark first, is whole as far as it goes" \
-            test "$(grep -c ': mark: ' out)" = 0 ;;
+            test "$(grep -c 'CORRUPT' out)" = 0 ;;
         *) claim "a live copy by $way has nothing told of it but what came later than its files" test "$why" = 0 ;;
         esac
     done
@@ -149,5 +170,6 @@ live_copies() {
 creation
 cut_closed
 copies
+older
 live_copies
 tally

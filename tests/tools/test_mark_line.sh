@@ -51,6 +51,9 @@ lines() {
     ends 0 'line: met' 'up to where they parted it is the same' "$fsck" --mark "$line" old
     seq 10 | append other
     ends 4 'NOT MET: it is of another log' 'nor does another log' "$fsck" --mark "$line" other
+    claim 'which is told of the line, not of a segment' \
+        grep -q 'CORRUPT: foreign: the line is of another log; this one proves nothing of it \[M-8\]$' out
+    claim 'as JSON, too' test "$("$fsck" --json --mark "$line" other | grep -c '"text":"the line is of .*"rule":"M-8"')" = 1
     ends 0 '"line":"met","proven_from":"0","proven_to":"20000"' 'as JSON, too' "$fsck" --json --mark "$line" log
     ends 4 '"line":"unmet","proven_from":null' 'where it is not met as well' "$fsck" --json --mark later old
     claim 'quiet, the status tells' test -z "$("$fsck" --quiet --mark "$line" log)"

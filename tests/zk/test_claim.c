@@ -4,9 +4,21 @@
  */
 #include "tests/zk/fixture.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* What the client asks for addresses: this one, not the C library's, so that no test asks a network. */
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **out)
+{
+    union {
+        void *symbol;
+        int (*call)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    } real = {.symbol = dlsym(RTLD_NEXT, "getaddrinfo")};
+    return strcmp(host, "nobody") == 0 ? EAI_NONAME : real.call(host, port, hints, out);
+}
 
 static void is_persistent(zhandle_t *zk, const char *path, int size)
 {
@@ -262,6 +274,20 @@ START_TEST(who_gives_up_waiting_leaves_neither_lock_nor_ticket)
 }
 END_TEST
 
+START_TEST(a_host_that_nobody_knows_is_told_as_that)
+{
+    u9_zk_options options = {.size = sizeof options, .wait_ms_max = 5000};
+    u9_zk_claim *claim;
+    u9_zk_grant grant;
+    u9_fault fault;
+    ck_assert_int_eq(u9_zk_open("nobody:2181/path", &options, &claim, &fault), U9_OK);
+    ck_assert_int_eq(u9_zk_get(claim, &grant, &fault), U9_IO);
+    ck_assert_str_eq(fault.text, "no session: no host of this name is known");
+    ck_assert_int_eq(fault.sys, 0); /* a file that is not there is another thing */
+    u9_zk_close(claim);
+}
+END_TEST
+
 Suite *suite_claim(void)
 {
     const TTest *const tests[] = {
@@ -274,7 +300,8 @@ Suite *suite_claim(void)
         numbers_of_peers_are_left_alone_and_other_nodes_do_not_count,
         the_pool_is_as_large_as_the_layout_allows,
         a_full_pool_is_waited_for_with_the_lock_in_hand,
-        who_gives_up_waiting_leaves_neither_lock_nor_ticket};
+        who_gives_up_waiting_leaves_neither_lock_nor_ticket,
+        a_host_that_nobody_knows_is_told_as_that};
     Suite *suite = suite_create("zk claim");
     TCase *tcase = tcase_create("claim");
     tcase_set_timeout(tcase, 180);

@@ -130,9 +130,8 @@ u9_value u9i_index_key(const u9_index *index, uint64_t entry)
 
 int64_t u9i_index_offset(const u9_index *index, uint64_t entry)
 {
-    u9_value offset;
-    u9i_look_packed(index->offsets.code, index->offsets.data + entry * index->offsets.stride, &offset);
-    return offset.i;
+    unsigned width = (unsigned)index->offsets.stride; /* of an int */
+    return (int64_t)u9i_sign_extend(u9i_get_be(index->offsets.data + entry * width, width), width);
 }
 
 u9_err u9i_index_follow(const u9_value *container, const u9_index *index, uint64_t entry,

@@ -97,6 +97,23 @@ START_TEST(what_an_interrupted_run_left_is_replaced)
 }
 END_TEST
 
+START_TEST(what_an_interrupted_run_left_of_more_branches_goes_too)
+{
+    session(at("source"), "r", 5, 0);
+    leave_unfinished("out.fork-2.partial");
+    leave_unfinished("out.fork-3.partial");
+    leave_unfinished("out.fork-4.partial");
+    write_file(at("out.fork-4.partial/notes"), "mine", 4);
+    u9_fault fault = {0};
+    ck_assert_msg(salvage("source", "out", &fault) == U9_OK, "%s", fault.text);
+    ck_assert_uint_eq(records_in("out"), 5);
+    ck_assert(access(at("out.fork-2.partial"), F_OK) != 0);
+    ck_assert(access(at("out.fork-3.partial"), F_OK) != 0);
+    ck_assert_uint_eq(file_size(at("out.fork-4.partial/notes")), 4); /* that one is somebody's */
+    ck_assert_uint_eq(records_in("out.fork-4.partial"), 3);
+}
+END_TEST
+
 START_TEST(an_unfinished_output_with_something_else_in_it_is_not_cleared)
 {
     session(at("source"), "r", 5, 0);
@@ -126,6 +143,7 @@ Suite *suite_salvage(void)
     tcase_add_test(tc, a_link_to_a_log_is_not_followed_and_cleared);
     tcase_add_test(tc, a_log_or_a_folder_or_a_file_of_that_name_is_not_cleared);
     tcase_add_test(tc, what_an_interrupted_run_left_is_replaced);
+    tcase_add_test(tc, what_an_interrupted_run_left_of_more_branches_goes_too);
     tcase_add_test(tc, an_unfinished_output_with_something_else_in_it_is_not_cleared);
     tcase_add_test(tc, an_unfinished_output_can_be_a_source_but_not_of_itself);
     suite_add_tcase(suite, tc);

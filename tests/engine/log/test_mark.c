@@ -604,8 +604,30 @@ static void go_on(u9_log *w)
     sim_advance(SECOND);
 }
 
-START_TEST(a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm) /* [M-3] [M-4] */
+/* What a session appends behind a copy is there when it is read again, behind all that was. [S-5] */
+static void expect_own_behind(const char *log, const seen *before)
 {
+    bool older = before->report.older;
+    size_t count;
+    char **names = list_names(log, &count);
+    uint64_t last = strtoull(names[count - 1], NULL, 16);
+    session(log, "own", 3, 1);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, before->count + 3);
+    ck_assert_str_eq(s->records[before->count].text, "own0");
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    ck_assert_int_eq(s->report.closed, 1);
+    ck_assert_int_eq(s->report.older, 0);
+    ck_assert_uint_eq(s->records[before->count].segment, older ? last + 2 : last + 1); /* [L-9] */
+    if (older) ck_assert_int_eq(sim_holds(segment_path(log, last + 1)), 0);
+    for (size_t i = 0; i < count; i++) free(names[i]);
+    free(names);
+    forget(s);
+}
+
+START_TEST(a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm) /* [M-3] [M-4] [L-2] */
+{
+    unsigned older = 0;
     for (unsigned order = 0; order < 12; order++) {
         char log[64], to[64];
         snprintf(log, sizeof log, "%s%u", at("log"), order);
@@ -624,16 +646,119 @@ START_TEST(a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm) /* [M
         }
         seen *s = look(to);
         ck_assert_int_eq(s->err, U9_OK);
-        /* The newest that was listed may be sealed by the time it is copied: its successor is missing. [L-4] */
-        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), count_damages(s, U9_V_CORRUPT, U9_R_MISSING));
-        ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_NONE), 0);
+        /* The newest that was listed may be sealed by the time it is copied: this is the log before the seal. */
+        ck_assert_int_le(s->report.verdict, U9_V_TORN);
         ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
         ck_assert_uint_ge(s->count, s->report.mark_ordinal);
+        ck_assert(!s->report.older || (s->report.verdict == U9_V_CLEAN && s->report.confirmed && !s->report.closed));
+        older += s->report.older != 0;
+        expect_own_behind(to, s);
         forget(s);
         for (size_t i = 0; i < count; i++) free(names[i]);
         free(names);
         close_log(w);
     }
+    ck_assert_uint_gt(older, 0);
+    ck_assert_uint_lt(older, 12);
+}
+END_TEST
+
+/* As cp -al does it: the copy's files are the log's own, and go on with it until the writer notices. */
+START_TEST(a_copy_by_hard_links_that_takes_the_mark_first_raises_no_alarm) /* [M-4] [M-5] */
+{
+    u9_log *w = open_small(at("log"));
+    for (unsigned i = 0; i < 4; i++) go_on(w);
+    make_dir(at("copy"));
+    sim_link(mark_path(at("log")), mark_path(at("copy")));
+    u9i_mark_record then = mark_of(at("copy"));
+    size_t count;
+    char **names = list_names(at("log"), &count);
+    for (size_t i = 0; i < count; i++) {
+        char from[4400], to[4400];
+        snprintf(from, sizeof from, "%s/%s", at("log"), names[i]);
+        snprintf(to, sizeof to, "%s/%s", at("copy"), names[i]);
+        if (strcmp(names[i], ".mark") != 0) sim_link(from, to);
+        go_on(w);
+        free(names[i]);
+    }
+    free(names);
+    for (unsigned i = 0; i < 4; i++) go_on(w); /* what was the newest is sealed by now, also in the copy */
+    ck_assert_uint_eq(sim_links(mark_path(at("log"))), 1);
+    ck_assert_uint_eq(sim_links(mark_path(at("copy"))), 1);
+    ck_assert_uint_eq(mark_of(at("copy")).end.offset, then.end.offset);
+    close_log(w);
+    seen *log = look(at("log")), *copy = look(at("copy"));
+    ck_assert_int_eq(log->report.verdict, U9_V_CLEAN);
+    ck_assert_int_eq(log->report.mark, U9_MARK_COUNTS);
+    ck_assert_uint_eq(log->report.mark_ordinal, log->count);
+    ck_assert_int_eq(copy->report.verdict, U9_V_CLEAN);
+    ck_assert_int_eq(copy->report.older, 1);
+    ck_assert_uint_ge(copy->count, copy->report.mark_ordinal);
+    expect_own_behind(at("copy"), copy);
+    forget(log);
+    forget(copy);
+    sim_remove(segment_path(at("log"), mark_of(at("log")).segment));
+    seen *s = look(at("log")); /* its own mark is none of the copy's */
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MARK), 1);
+    forget(s);
+}
+END_TEST
+
+/* A log of three segments whose newest is gone; its mark is as it was when only one was there. */
+static void lose_newest(const char *log)
+{
+    u9_log *w = open_small(log);
+    go_on(w);
+    copy_one(log, at("."), ".mark");
+    while (!sim_holds(segment_path(log, 3))) go_on(w);
+    close_log(w);
+    sim_remove(segment_path(log, 3));
+}
+
+START_TEST(a_seal_misses_its_successor_unless_an_older_mark_counts) /* [L-2] [L-4] */
+{
+    for (unsigned way = 0; way < 5; way++) {
+        char log[64];
+        snprintf(log, sizeof log, "%s%u", at("log"), way);
+        lose_newest(log);
+        if (way == 1) sim_remove(mark_path(log));                 /* there is none */
+        if (way > 1) copy_one(at("."), log, ".mark");             /* put back: older is still true */
+        if (way == 2) sim_link(mark_path(log), at("linked"));     /* it may be another's */
+        if (way == 3) flip_bit(mark_path(log), (slots_of(log).counts == 0) * BLOCK + 100, 1); /* or said more once */
+        seen *s = look(log);
+        ck_assert_int_eq(s->err, U9_OK);
+        ck_assert_int_eq(s->report.older, way == 4);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MARK), way == 0);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MISSING), way > 0 && way < 4);
+        if (way == 4) ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        if (way == 4) expect_own_behind(log, s);
+        forget(s);
+        if (way == 2) sim_remove(at("linked"));
+    }
+}
+END_TEST
+
+/* The session that goes on behind such a seal is cut short: its first frame promises nothing yet. */
+START_TEST(behind_an_older_seal_a_torn_beginning_is_no_alarm) /* [L-2] */
+{
+    lose_newest(at("log"));
+    copy_one(at("."), at("log"), ".mark");
+    seen *before = look(at("log"));
+    copy_one(at("log"), at("."), ".mark");
+    session(at("log"), "own", 3, 1);
+    copy_one(at("."), at("log"), ".mark");
+    const char *torn = segment_path(at("log"), 4);
+    sim_resize(torn, 300); /* within its u9open */
+    seen *s = look(at("log"));
+    ck_assert_int_le(s->report.verdict, U9_V_TORN);
+    ck_assert_uint_eq(s->count, before->count);
+    session(at("log"), "again", 2, 1);
+    seen *after = look(at("log"));
+    ck_assert_uint_eq(after->count, before->count + 2);
+    ck_assert_int_eq(after->report.verdict, U9_V_CLEAN);
+    forget(before);
+    forget(s);
+    forget(after);
 }
 END_TEST
 
@@ -1027,6 +1152,9 @@ Suite *suite_mark(void)
     tcase_add_test(t, a_gap_over_the_mark_is_that_gap_and_no_fork);
     tcase_add_test(t, the_marks_secret_opens_its_segment);
     tcase_add_test(t, a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm);
+    tcase_add_test(t, a_copy_by_hard_links_that_takes_the_mark_first_raises_no_alarm);
+    tcase_add_test(t, a_seal_misses_its_successor_unless_an_older_mark_counts);
+    tcase_add_test(t, behind_an_older_seal_a_torn_beginning_is_no_alarm);
     tcase_add_test(t, one_that_takes_the_mark_last_tells_what_it_really_lacks);
     tcase_add_test(t, a_reader_beside_a_writer_that_goes_on_in_between_sees_no_damage);
     tcase_add_test(t, a_mark_with_two_names_promises_nothing_and_the_next_writer_has_its_own);

@@ -200,6 +200,33 @@ START_TEST(a_marked_segment_that_is_gone_is_missing)
 }
 END_TEST
 
+/* [L-2] A seal tells of a successor only where the mark names one, or none counts; its number is taken all the same. */
+START_TEST(a_seal_at_or_above_the_mark_is_of_an_older_state)
+{
+    for (unsigned way = 0; way < 6; way++) {
+        begin_row();
+        u9i_facts *one = add(1, 0, NULL, 0, 4096), *two = add(2, 0, one, 3000, 4096);
+        u9i_facts three = *add(3, 0, two, 3000, 4096);
+        if (way != 5) row.count--;
+        one->has_end = two->has_end = true;
+        one->end.kind = two->end.kind = U9I_END_SEALING;
+        if (way == 1 || way == 5) set_mark(two, 2000);
+        if (way == 2) set_mark(one, 2000);
+        if (way == 3) set_mark(&three, 2000);
+        if (way == 4) set_mark(two, 2000), row.doubtful = true;
+        ck_assert_str_eq(linked(), way == 5 ? "1 2 3" : "1 2");
+        bool older = way == 1 || way == 2;
+        ck_assert_int_eq(row.older, older);
+        ck_assert_uint_eq(row.missing_count, way < 5 && !older);
+        if (row.missing_count) ck_assert_uint_eq(row.missing[0].number, 3);
+        ck_assert_uint_eq(row.next, 4);
+        ck_assert_int_eq(number(2, 0)->sealed_before, way != 2); /* 1 is below the mark, or is it not */
+        if (way == 5) ck_assert_int_eq(number(3, 0)->sealed_before, false);
+    }
+    drop_row();
+}
+END_TEST
+
 /* [L-2] Without a u9open, what the mark or a u9open names belongs, whatever its name, and what nobody names is blank. */
 START_TEST(a_segment_without_its_u9open_belongs_where_it_is_named)
 {
@@ -358,6 +385,7 @@ Suite *suite_succession(void)
     tcase_add_test(tc, the_tip_is_the_highest_that_does_not_leave_out_the_mark);
     tcase_add_test(tc, a_mark_keeps_its_segment_on_the_row);
     tcase_add_test(tc, a_marked_segment_that_is_gone_is_missing);
+    tcase_add_test(tc, a_seal_at_or_above_the_mark_is_of_an_older_state);
     tcase_add_test(tc, a_segment_without_its_u9open_belongs_where_it_is_named);
     tcase_add_test(tc, the_mark_says_which_log_this_is);
     tcase_add_test(tc, a_segment_costs_no_more_in_a_long_row);

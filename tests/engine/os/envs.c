@@ -40,6 +40,13 @@ static u9i_env *sim_drawn_env(void)
     return env;
 }
 
+static u9i_env *sim_wild_env(void)
+{
+    u9i_env *env = sim_prompt_env();
+    sim_set_order(SIM_WILD);
+    return env;
+}
+
 static u9i_env *sim_threads_env(void)
 {
     sim_begin_threads(1);
@@ -50,7 +57,7 @@ static u9i_env *sim_threads_env(void)
 u9i_env *env_row(int row)
 {
     static u9i_env *(*const rows[ENV_ROWS])(void) = {posix_env, uring_env, sim_prompt_env,
-                                                     sim_drawn_env, sim_threads_env};
+                                                     sim_drawn_env, sim_wild_env, sim_threads_env};
     return rows[row]();
 }
 

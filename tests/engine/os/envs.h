@@ -17,7 +17,7 @@
 enum { BUFFERS = 8, BUFFER = 1 << 16, BLOCK = 4096, MS = 1000 /* microseconds */ };
 
 /* The rows; the first ones stand on the host. */
-enum { ENV_ROWS = 5, ENV_HOST_ROWS = 2 };
+enum { ENV_ROWS = 6, ENV_HOST_ROWS = 2 };
 
 /* The env of a row, made anew; NULL: it cannot be used here. */
 u9i_env *env_row(int row);

@@ -1,0 +1,217 @@
+/*
+ * tests/engine/os/test_short.c: what the system does below the door and nobody above it sees: short counts, EINTR and
+ * EAGAIN, on both tables. (F12) The engine's own calls are led through here by the linker (--wrap): plain calls are
+ * cut short or refused themselves, those of a ring while they are handed over.
+ */
+#include "tests/engine/fixture.h"
+#include "tests/engine/os/envs.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t __real_pread(int fd, void *buf, size_t n, off_t off);
+ssize_t __real_pwrite(int fd, const void *buf, size_t n, off_t off);
+int __real_fdatasync(int fd);
+int __real_io_uring_submit(struct io_uring *ring);
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t off);
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t off);
+int __wrap_fdatasync(int fd);
+int __wrap_io_uring_submit(struct io_uring *ring);
+
+static atomic_bool cuts;         /* the system is as it may be */
+static atomic_bool stops;        /* writes come to nothing */
+static atomic_uint cut, refused; /* how often */
+
+static unsigned draw(void)
+{
+    static atomic_uint state = 1;
+    return (atomic_fetch_add(&state, 1) * 2654435761u) >> 16;
+}
+
+/* How much of n bytes is done, whole blocks if there are some: O_DIRECT wants them. 0: the call is refused. */
+static size_t part_of(size_t n)
+{
+    if (!atomic_load(&cuts) || n == 0) return n;
+    if (draw() % 4 == 0) {
+        atomic_fetch_add(&refused, 1);
+        errno = draw() % 2 ? EINTR : EAGAIN;
+        return 0;
+    }
+    size_t blocks = n / BLOCK, part = blocks > 1 ? (1 + draw() % blocks) * BLOCK : n;
+    atomic_fetch_add(&cut, part < n);
+    return part;
+}
+
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t off)
+{
+    size_t part = part_of(n);
+    return part == 0 && n > 0 ? -1 : __real_pread(fd, buf, part, off);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t off)
+{
+    if (atomic_load(&stops)) return 0;
+    size_t part = part_of(n);
+    return part == 0 && n > 0 ? -1 : __real_pwrite(fd, buf, part, off);
+}
+
+int __wrap_fdatasync(int fd)
+{
+    if (part_of(1) > 0) return __real_fdatasync(fd);
+    errno = EINTR; /* it knows no EAGAIN */
+    return -1;
+}
+
+int __wrap_io_uring_submit(struct io_uring *ring)
+{
+    const struct io_uring_sq *sq = &ring->sq;
+    for (unsigned i = sq->sqe_head; i != sq->sqe_tail; i++) {
+        struct io_uring_sqe *sqe = &sq->sqes[i & sq->ring_mask];
+        bool writes = sqe->opcode == IORING_OP_WRITE || sqe->opcode == IORING_OP_WRITE_FIXED;
+        bool reads = sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_READ_FIXED;
+        if (writes && atomic_load(&stops)) sqe->len = 0;
+        if ((!writes && !reads) || sqe->len <= sizeof(uint64_t)) continue; /* that is its wake */
+        size_t part = part_of(sqe->len);
+        if (part > 0) sqe->len = (unsigned)part;
+    }
+    if (atomic_load(&cuts) && draw() % 4 == 0) return -EAGAIN; /* it is all handed over later */
+    return __real_io_uring_submit(ring);
+}
+
+static void end_cuts(void)
+{
+    atomic_store(&cuts, false);
+    ck_assert_uint_gt(atomic_load(&cut), 10);
+    ck_assert_uint_gt(atomic_load(&refused), 3);
+}
+
+START_TEST(short_and_interrupted_calls_are_whole_at_the_door)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    enum { ALL = BUFFERS * BUFFER };
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_queue *queue = open_queue(env);
+    u9i_file *file = make_file(dir, "a");
+    uint8_t *before = malloc(ALL);
+    fill_buffers();
+    memcpy(before, buffers, ALL);
+    atomic_store(&cuts, true);
+    for (unsigned times = 0; times < 8; times++) {
+        for (unsigned i = 0; i < BUFFERS; i++)
+            write_at(queue, file, (uint64_t)i * BUFFER, buffers + (size_t)i * BUFFER, BUFFER, i);
+        take_all(queue, BUFFERS, BUFFER);
+        sync_file(queue, file);
+        memset(buffers, 0, ALL);
+        for (unsigned i = 0; i < BUFFERS; i++) {
+            u9i_op op = {.kind = U9I_OP_READ,
+                         .file = file,
+                         .off = (uint64_t)i * BUFFER,
+                         .buf = buffers + (size_t)i * BUFFER,
+                         .n = BUFFER,
+                         .tag = i};
+            ck_assert_int_eq(u9i_queue_submit(queue, &op, 1), 0);
+        }
+        take_all(queue, BUFFERS, BUFFER);
+        ck_assert_int_eq(memcmp(buffers, before, ALL), 0);
+        expect_in_file(file, 0, before, ALL);
+    }
+    end_cuts();
+    u9i_file_close(file);
+    u9i_queue_close(queue);
+    u9i_dir_close(dir);
+    free(before);
+}
+END_TEST
+
+START_TEST(a_read_that_is_cut_short_ends_at_the_end_of_the_file_only)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    enum { SIZE = 5 * BUFFER + 100 };
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_file *file;
+    fill_buffers();
+    put_file(dir, "a", buffers, SIZE);
+    uint8_t *into = malloc(8 * BUFFER);
+    ck_assert_int_eq(u9i_file_open(dir, "a", U9I_OPEN_READ, &file), 0);
+    u9i_queue *queue = open_queue(env);
+    atomic_store(&cuts, true);
+    for (unsigned i = 0; i < 20; i++) {
+        u9i_op op = {.kind = U9I_OP_READ, .file = file, .off = i, .buf = into, .n = 8 * BUFFER};
+        memset(into, 0, 8 * BUFFER);
+        ck_assert_int_eq(u9i_queue_submit(queue, &op, 1), 0);
+        take_all(queue, 1, SIZE - (int)i);
+        ck_assert_int_eq(memcmp(into, buffers + i, SIZE - i), 0);
+    }
+    end_cuts();
+    u9i_queue_close(queue);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    free(into);
+}
+END_TEST
+
+START_TEST(a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_queue *queue = open_queue(env);
+    u9i_file *file = make_file(dir, "a");
+    atomic_store(&stops, true);
+    write_at(queue, file, 0, buffers, BUFFER, 0);
+    take_all(queue, 1, -EIO);
+    atomic_store(&stops, false);
+    u9i_file_close(file);
+    u9i_queue_close(queue);
+    u9i_dir_close(dir);
+}
+END_TEST
+
+/* Sessions with frames of some blocks each, read back without the cuts, and with them. */
+START_TEST(a_log_that_was_written_through_them_is_whole)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9_options o = small_options();
+    o.io = env->name;
+    uint8_t filler[30000];
+    memset(filler, 'f', sizeof filler);
+    atomic_store(&cuts, true);
+    for (unsigned sessions = 0; sessions < 3; sessions++) {
+        u9_log *w = open_writer(at("log"), &o);
+        for (unsigned i = 0; i < 20; i++) {
+            append_bytes(w, filler, sizeof filler - i);
+            if (i % 3 == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        }
+        close_log(w);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, 60);
+        ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        forget(s);
+        if (i == 0) end_cuts();
+    }
+}
+END_TEST
+
+Suite *suite_short(void)
+{
+    const TTest *const tests[] = {short_and_interrupted_calls_are_whole_at_the_door,
+                                  a_read_that_is_cut_short_ends_at_the_end_of_the_file_only,
+                                  a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop,
+                                  a_log_that_was_written_through_them_is_whole};
+    Suite *suite = suite_create("short");
+    TCase *tc = tcase_create("short");
+    add_rows(tc, tests, sizeof tests / sizeof tests[0], ENV_HOST_ROWS);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
