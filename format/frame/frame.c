@@ -47,21 +47,6 @@ bool u9i_trailer_decode(const uint8_t in[U9I_TRAILER_SIZE], u9i_trailer *out)
     return true;
 }
 
-size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
-                         size_t size)
-{
-    uint64_t b0, b1;
-    memcpy(&b0, boundary, 8);
-    memcpy(&b1, boundary + 8, 8);
-    for (size_t i = from; size >= U9I_ALIGN && i <= size - U9I_ALIGN; i += U9I_ALIGN) {
-        uint64_t x0, x1;
-        memcpy(&x0, bytes + i, 8);
-        memcpy(&x1, bytes + i + 8, 8);
-        if (x0 == b0 && x1 == b1) return i;
-    }
-    return size;
-}
-
 static u9_err refuse_frame(u9i_proof *proof, u9_reason why)
 {
     proof->why = why;

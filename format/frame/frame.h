@@ -63,6 +63,10 @@ static inline uint64_t u9i_padding(uint64_t length)
 size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
                          size_t size);
 
+/* The same in C alone: for tests, and where the processor has nothing better. */
+size_t u9i_boundary_find_plain(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
+                               size_t size);
+
 /*
  * What the last frame to be hashed has left for the next one: two payloads are hashed at once, and
  * this is how far that came with the second. It tells of the bytes it was made from: zero it when they

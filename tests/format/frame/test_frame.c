@@ -9,6 +9,7 @@
 #include "tests/suites.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <u9/value.h>
 
 static const char letters[] = "the body of a frame, not looked at by the rule of valid frames ....";
@@ -656,6 +657,63 @@ START_TEST(a_search_does_not_pass_its_end)
 }
 END_TEST
 
+/* A page whose end is the end of what can be read. */
+static uint8_t *page_before_nothing(void)
+{
+    uint8_t *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    ck_assert_int_eq(mprotect(p + 4096, 4096, PROT_NONE), 0);
+    return p;
+}
+
+static void expect_found(const uint8_t *boundary, const uint8_t *bytes, size_t from, size_t size)
+{
+    size_t want = find_slowly(boundary, bytes, from, size);
+    ck_assert_uint_eq(u9i_boundary_find(boundary, bytes, from, size), want);
+    ck_assert_uint_eq(u9i_boundary_find_plain(boundary, bytes, from, size), want);
+}
+
+/* [F-6] e. Beginnings at every alignment in memory; each ends where nothing can be read behind it. */
+START_TEST(a_search_of_any_length_finds_what_is_there)
+{
+    u9i_secret keys = fixed_keys();
+    uint8_t *page = page_before_nothing();
+    for (size_t size = 0; size <= 1100; size++) {
+        uint8_t *bytes = page + 4096 - size;
+        memset(page, 0, 4096);
+        for (size_t from = 0; from <= size; from += 16 + 48 * (size % 5)) expect_found(keys.boundary, bytes, from, size);
+        if (size < 16) continue;
+        size_t last = (size - 16) / 16 * 16, first = last > 512 ? last - 512 : 0;
+        for (size_t at = first; at <= last; at += 16) { /* one, then two, of which the first counts */
+            memcpy(bytes + at, keys.boundary, 16);
+            expect_found(keys.boundary, bytes, 0, size);
+            expect_found(keys.boundary, bytes, at, size);
+            if (at + 16 <= size) expect_found(keys.boundary, bytes, at + 16, size);
+            if (at % 64 == 0) memset(bytes + at, 0, 16);
+        }
+    }
+    munmap(page, 8192);
+}
+END_TEST
+
+/* [F-6] e. Bytes full of halves of the boundary, and of boundaries that are not aligned. */
+START_TEST(a_search_is_not_misled_by_halves)
+{
+    u9i_secret keys = fixed_keys();
+    uint8_t *page = page_before_nothing();
+    for (size_t shift = 0; shift < 32; shift++)
+        for (size_t size = 512; size <= 1024; size += 16 + shift) {
+            uint8_t *bytes = page + 4096 - size;
+            const uint8_t *of = keys.boundary + (shift < 24 ? 0 : 8); /* all of it, its first half, its second */
+            for (size_t i = 0; i < size; i++) bytes[i] = of[(i + shift) % (shift < 16 ? 16 : 8)];
+            expect_found(keys.boundary, bytes, 0, size);
+            memcpy(bytes + (size - 16) / 16 * 16, keys.boundary, 16);
+            expect_found(keys.boundary, bytes, 0, size);
+        }
+    munmap(page, 8192);
+}
+END_TEST
+
 /* Frames one behind the other, some at the next block, as a file has them. */
 typedef struct row {
     u9i_secret keys;
@@ -1021,6 +1079,8 @@ static TCase *boundary_case(void)
     TCase *t = tcase_create("no false boundary");
     tcase_add_test(t, a_search_finds_whole_aligned_boundaries_only);
     tcase_add_test(t, a_search_does_not_pass_its_end);
+    tcase_add_test(t, a_search_of_any_length_finds_what_is_there);
+    tcase_add_test(t, a_search_is_not_misled_by_halves);
     tcase_add_test(t, a_body_that_is_all_boundaries_is_masked);
     tcase_add_test(t, one_boundary_at_any_aligned_place_of_a_body_is_masked);
     tcase_add_test(t, a_boundary_across_body_and_trailer_is_masked);
