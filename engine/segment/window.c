@@ -343,7 +343,7 @@ static uint64_t known_end(const u9i_window *w, uint64_t from)
 static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
     u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain,
-                       .head_start = u9i_hash_paired() ? &w->head_start : NULL};
+                       .head_start = u9i_hash_width() > 1 ? &w->head_start : NULL};
     u9_err err;
     do {
         const uint8_t *bytes;
