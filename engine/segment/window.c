@@ -138,7 +138,7 @@ static void restart(u9i_window *w, uint64_t p)
     collect(w);
     w->base = p / U9I_BLOCK * U9I_BLOCK;
     w->fill = w->dark_count = 0;
-    w->head_start.offset = 0;
+    w->head_start = (u9i_head_start){.row = 0};
     w->streak = 0;
     w->ended = false;
 }
