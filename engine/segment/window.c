@@ -138,7 +138,7 @@ static void restart(u9i_window *w, uint64_t p)
     collect(w);
     w->base = p / U9I_BLOCK * U9I_BLOCK;
     w->fill = w->dark_count = 0;
-    w->head_start.offset = 0;
+    w->head_start = (u9i_head_start){.row = 0};
     w->streak = 0;
     w->ended = false;
 }
@@ -343,7 +343,7 @@ static uint64_t known_end(const u9i_window *w, uint64_t from)
 static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
     u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain,
-                       .head_start = u9i_hash_paired() ? &w->head_start : NULL};
+                       .head_start = u9i_hash_width() > 1 ? &w->head_start : NULL};
     u9_err err;
     do {
         const uint8_t *bytes;

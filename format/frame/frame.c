@@ -3,7 +3,7 @@
  *
  * Nothing here believes a length: it is compared with the cap and with the file before a byte is
  * looked at, the boundary search ends at the next boundary, and hashing is the last clause. So a
- * hostile file costs no more than one pass.
+ * hostile file costs no more than one pass, and what is hashed in vain beside it, at the same time.
  */
 #include "format/frame/frame.h"
 
@@ -45,21 +45,6 @@ bool u9i_trailer_decode(const uint8_t in[U9I_TRAILER_SIZE], u9i_trailer *out)
     if (memcmp(again, in, U9I_TRAILER_SIZE) != 0) return false;
     *out = t;
     return true;
-}
-
-size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
-                         size_t size)
-{
-    uint64_t b0, b1;
-    memcpy(&b0, boundary, 8);
-    memcpy(&b1, boundary + 8, 8);
-    for (size_t i = from; size >= U9I_ALIGN && i <= size - U9I_ALIGN; i += U9I_ALIGN) {
-        uint64_t x0, x1;
-        memcpy(&x0, bytes + i, 8);
-        memcpy(&x1, bytes + i + 8, 8);
-        if (x0 == b0 && x1 == b1) return i;
-    }
-    return size;
 }
 
 static u9_err refuse_frame(u9i_proof *proof, u9_reason why)
@@ -124,24 +109,59 @@ static size_t payload_behind(const u9i_secret *secret, uint64_t p, const uint8_t
     return 0;
 }
 
-/* H(payload) of the frame at p, and with it a part of the next one's. */
+/* The hasher of the payload at `offset`, as far as it came; anew if it did not, or passed its end. */
+static u9i_hasher begun_for(const u9i_head_start *h, uint64_t offset, size_t size)
+{
+    u9i_hasher fresh = {.blocks = 0};
+    for (unsigned i = 0; i < U9I_AHEAD; i++)
+        if (h->ahead[i].offset == offset && h->ahead[i].hasher.blocks <= size / U9I_HASH_BLOCK)
+            return h->ahead[i].hasher;
+    u9i_hasher_init(&fresh);
+    return fresh;
+}
+
+/* What of a payload, of which `size` bytes are there, has not gone in yet; `most` blocks at most. */
+static u9i_lane lane_of(u9i_hasher *hasher, const uint8_t *payload, size_t size, size_t most)
+{
+    size_t left = size / U9I_HASH_BLOCK - (size_t)hasher->blocks;
+    return (u9i_lane){.hasher = hasher, .bytes = payload + hasher->blocks * U9I_HASH_BLOCK,
+                      .blocks = left < most ? left : most};
+}
+
+/*
+ * How many payloads go in at once, with the one at p. A second costs next to no time; more do, and are
+ * worth it only to who comes to them, in a row of frames.
+ */
+static unsigned lanes_for(const u9i_head_start *h, uint64_t p)
+{
+    unsigned width = u9i_hash_width();
+    bool in_row = p >= h->row && p - h->row < U9I_BLOCK; /* [F-8] */
+    return in_row || width < 2 ? width : 2;
+}
+
+/* H(payload) of the frame at p, as far as that is not done, and beside it as much of those behind. */
 static void hash_with_head_start(const u9i_secret *secret, uint64_t p, const uint8_t *bytes, size_t avail,
                                  size_t length, u9i_head_start *head_start, uint8_t sha[U9I_HASH_SIZE])
 {
     const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
-    size_t blocks = length / U9I_HASH_BLOCK;
-    u9i_hasher own = head_start->hasher;
-    if (head_start->offset != p || own.blocks > blocks) u9i_hasher_init(&own);
-    size_t done = (size_t)own.blocks, at = u9i_frame_size(length - U9I_TRAILER_SIZE);
-    size_t behind = payload_behind(secret, p, bytes, avail, &at) / U9I_HASH_BLOCK;
-    head_start->offset = p + at;
-    u9i_hasher_init(&head_start->hasher);
-    u9i_lane lanes[2] = {
-        {.hasher = &own, .bytes = payload + done * U9I_HASH_BLOCK, .blocks = blocks - done},
-        {.hasher = &head_start->hasher, .bytes = bytes + at + U9I_FRAME_HEADER_SIZE,
-         .blocks = behind < blocks - done ? behind : blocks - done}};
-    u9i_hash_lanes(lanes, behind > 0 ? 2 : 1);
-    u9i_hasher_finish(&own, payload + blocks * U9I_HASH_BLOCK, length % U9I_HASH_BLOCK, sha);
+    size_t at = u9i_frame_size(length - U9I_TRAILER_SIZE), whole = length - length % U9I_HASH_BLOCK;
+    unsigned width = lanes_for(head_start, p), count = 1;
+    u9i_head_start before = *head_start;
+    u9i_hasher own = begun_for(&before, p, length);
+    u9i_lane lanes[1 + U9I_AHEAD] = {lane_of(&own, payload, length, SIZE_MAX)};
+    size_t most = lanes[0].blocks;
+    head_start->row = p + at;
+    while (most > 0 && count < width) {
+        size_t there = payload_behind(secret, p, bytes, avail, &at);
+        if (there < U9I_HASH_BLOCK) break;
+        u9i_ahead *next = &head_start->ahead[count - 1];
+        *next = (u9i_ahead){p + at, begun_for(&before, p + at, there)};
+        lanes[count++] = lane_of(&next->hasher, bytes + at + U9I_FRAME_HEADER_SIZE, there, most);
+        /* If it is not all there, this is the end. */
+        at += U9I_FRAME_HEADER_SIZE + there + (size_t)u9i_padding(there);
+    }
+    u9i_hash_lanes(lanes, count);
+    u9i_hasher_finish(&own, payload + whole, length - whole, sha);
 }
 
 /* The header's signature fits its hash, as far as that can be known. [F-6] f [G-2] */

@@ -63,14 +63,26 @@ static inline uint64_t u9i_padding(uint64_t length)
 size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
                          size_t size);
 
+/* The same in C alone: for tests, and where the processor has nothing better. */
+size_t u9i_boundary_find_plain(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
+                               size_t size);
+
+enum { U9I_AHEAD = U9I_HASH_WIDEST - 1 };
+
+/* How far the payload of the frame at `offset` has gone in. */
+typedef struct u9i_ahead {
+    uint64_t offset; /* 0: none */
+    u9i_hasher hasher; /* not opened */
+} u9i_ahead;
+
 /*
- * What the last frame to be hashed has left for the next one: two payloads are hashed at once, and
- * this is how far that came with the second. It tells of the bytes it was made from: zero it when they
- * may be others.
+ * What the last frame to be hashed has left for the next ones: several payloads are hashed at once, and
+ * this is how far that came with those behind it. It tells of the bytes it was made from: zero it when
+ * they may be others.
  */
 typedef struct u9i_head_start {
-    uint64_t offset; /* of the frame; 0: none */
-    u9i_hasher hasher;
+    uint64_t row; /* where the last frame ends: who reads on there reads a row of them */
+    u9i_ahead ahead[U9I_AHEAD];
 } u9i_head_start;
 
 /* Where a verification stands when it asked for more bytes. Zero it for each new p. */

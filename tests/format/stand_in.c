@@ -11,7 +11,6 @@
 #define u9i_frame_magic stand_in_frame_magic
 #define u9i_trailer_encode stand_in_trailer_encode
 #define u9i_trailer_decode stand_in_trailer_decode
-#define u9i_boundary_find stand_in_boundary_find
 #define u9i_frame_verify stand_in_frame_verify
 #define u9i_frame_header_whole stand_in_frame_header_whole
 #define u9i_frame_follows stand_in_frame_follows

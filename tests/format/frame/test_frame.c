@@ -9,6 +9,7 @@
 #include "tests/suites.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <u9/value.h>
 
 static const char letters[] = "the body of a frame, not looked at by the rule of valid frames ....";
@@ -656,6 +657,63 @@ START_TEST(a_search_does_not_pass_its_end)
 }
 END_TEST
 
+/* A page whose end is the end of what can be read. */
+static uint8_t *page_before_nothing(void)
+{
+    uint8_t *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    ck_assert_int_eq(mprotect(p + 4096, 4096, PROT_NONE), 0);
+    return p;
+}
+
+static void expect_found(const uint8_t *boundary, const uint8_t *bytes, size_t from, size_t size)
+{
+    size_t want = find_slowly(boundary, bytes, from, size);
+    ck_assert_uint_eq(u9i_boundary_find(boundary, bytes, from, size), want);
+    ck_assert_uint_eq(u9i_boundary_find_plain(boundary, bytes, from, size), want);
+}
+
+/* [F-6] e. Beginnings at every alignment in memory; each ends where nothing can be read behind it. */
+START_TEST(a_search_of_any_length_finds_what_is_there)
+{
+    u9i_secret keys = fixed_keys();
+    uint8_t *page = page_before_nothing();
+    for (size_t size = 0; size <= 1100; size++) {
+        uint8_t *bytes = page + 4096 - size;
+        memset(page, 0, 4096);
+        for (size_t from = 0; from <= size; from += 16 + 48 * (size % 5)) expect_found(keys.boundary, bytes, from, size);
+        if (size < 16) continue;
+        size_t last = (size - 16) / 16 * 16, first = last > 512 ? last - 512 : 0;
+        for (size_t at = first; at <= last; at += 16) { /* one, then two, of which the first counts */
+            memcpy(bytes + at, keys.boundary, 16);
+            expect_found(keys.boundary, bytes, 0, size);
+            expect_found(keys.boundary, bytes, at, size);
+            if (at + 16 <= size) expect_found(keys.boundary, bytes, at + 16, size);
+            if (at % 64 == 0) memset(bytes + at, 0, 16);
+        }
+    }
+    munmap(page, 8192);
+}
+END_TEST
+
+/* [F-6] e. Bytes full of halves of the boundary, and of boundaries that are not aligned. */
+START_TEST(a_search_is_not_misled_by_halves)
+{
+    u9i_secret keys = fixed_keys();
+    uint8_t *page = page_before_nothing();
+    for (size_t shift = 0; shift < 32; shift++)
+        for (size_t size = 512; size <= 1024; size += 16 + shift) {
+            uint8_t *bytes = page + 4096 - size;
+            const uint8_t *of = keys.boundary + (shift < 24 ? 0 : 8); /* all of it, its first half, its second */
+            for (size_t i = 0; i < size; i++) bytes[i] = of[(i + shift) % (shift < 16 ? 16 : 8)];
+            expect_found(keys.boundary, bytes, 0, size);
+            memcpy(bytes + (size - 16) / 16 * 16, keys.boundary, 16);
+            expect_found(keys.boundary, bytes, 0, size);
+        }
+    munmap(page, 8192);
+}
+END_TEST
+
 /* Frames one behind the other, some at the next block, as a file has them. */
 typedef struct row {
     u9i_secret keys;
@@ -709,6 +767,7 @@ START_TEST(a_mate_changes_no_verdict)
     for (unsigned round = 0; round < 60; round++) {
         row r = make_row(&state);
         u9i_head_start head_start = {0};
+        (void)u9i_hash_force((u9i_hash_way)(round / 4 % 4)); /* a way that is not there leaves the one before */
         for (unsigned i = 0; i < round % 4; i++) /* in header, payload or fill */
             r.bytes[lot(&state, (uint32_t)r.size)] ^= (uint8_t)(1u << lot(&state, 8));
         for (unsigned i = 0; i < 100; i++) {
@@ -720,27 +779,92 @@ START_TEST(a_mate_changes_no_verdict)
             ck_assert_int_eq(verify_in(&r, r.at[k], avail, &head_start), why);
         }
     }
+    ck_assert(u9i_hash_force(U9I_HASH_ANY));
 }
 END_TEST
 
-/* The second of two frames is hashed with the first, and not again: its bytes may be gone by then. */
+static uint64_t blocks_of(const row *r, size_t k)
+{
+    return u9i_get_be(r->bytes + r->at[k] + AT_LENGTH, 8) / 64;
+}
+
+/* What was hashed of frame k with the one before is not looked at once more: its bytes may be gone by then. */
+static void expect_hashed(const row *r, size_t k, const u9i_head_start *made)
+{
+    row changed = *r;
+    u9i_head_start head_start = *made;
+    changed.bytes[r->at[k] + AT_PAYLOAD] ^= 1;
+    size_t left = r->size - r->at[k];
+    ck_assert_int_eq(verify_in(&changed, r->at[k], left, &head_start), U9_R_NONE);
+    head_start = (u9i_head_start){0};
+    ck_assert_int_eq(verify_in(&changed, r->at[k], left, &head_start), U9_R_HASH);
+}
+
+/* Checks frame k, and that `mates` of those behind were hashed beside it, no further than it goes. */
+static void expect_mates(const row *r, size_t k, size_t mates, u9i_head_start *head_start)
+{
+    ck_assert_int_eq(verify_in(r, r->at[k], r->size - r->at[k], head_start), U9_R_NONE);
+    for (size_t i = 0; i < U9I_AHEAD; i++) {
+        const u9i_ahead *mate = &head_start->ahead[i];
+        bool made = i < mates && k + 1 + i < r->count;
+        ck_assert_uint_eq(mate->offset, made ? FORGE_PLACE + r->at[k + 1 + i] : 0);
+        if (!made) continue;
+        uint64_t first = blocks_of(r, k), blocks = blocks_of(r, k + 1 + i);
+        ck_assert_uint_eq(mate->hasher.blocks, first < blocks ? first : blocks);
+        if (mate->hasher.blocks > 0) expect_hashed(r, k + 1 + i, head_start);
+    }
+}
+
+/* Who reads one frame alone is not kept waiting for more than one beside it, which costs nothing. */
 START_TEST(a_mate_saves_the_work)
 {
     uint64_t state = 3;
     row r = make_row(&state);
     for (size_t k = 0; k + 1 < r.count; k++) {
         u9i_head_start head_start = {0};
+        expect_mates(&r, k, u9i_hash_width() > 1, &head_start);
+    }
+}
+END_TEST
+
+START_TEST(in_a_row_as_many_mates_go_along_as_pays)
+{
+    uint64_t state = 3;
+    row r = make_row(&state);
+    for (size_t k = 1; k + 1 < r.count; k++) {
+        u9i_head_start head_start = {.row = FORGE_PLACE + r.at[k] - lot(&state, 4096)};
+        expect_mates(&r, k, u9i_hash_width() - 1, &head_start);
+    }
+}
+END_TEST
+
+static bool is_same_start(const u9i_head_start *a, const u9i_head_start *b)
+{
+    bool same = true;
+    for (size_t i = 0; i < U9I_AHEAD; i++)
+        same &= a->ahead[i].offset == b->ahead[i].offset && a->ahead[i].hasher.blocks == b->ahead[i].hasher.blocks;
+    return same;
+}
+
+/* One of every few frames of one length is hashed, and those behind it to the end beside it. */
+START_TEST(mates_in_a_row_are_hashed_once)
+{
+    row r = {.keys = fixed_keys()};
+    uint8_t sha[U9I_HASH_SIZE];
+    for (uint64_t previous = 32; r.count < 32; r.count++) {
+        u9i_trailer t = {.offset = FORGE_PLACE + r.size, .previous = previous};
+        ck_assert_int_eq(u9i_frame_seal(&r.keys, &t, r.bytes + r.size, 1000, sha), U9_OK);
+        r.at[r.count] = r.size;
+        previous = t.offset;
+        r.size += u9i_frame_size(1000);
+    }
+    u9i_head_start head_start = {.row = FORGE_PLACE};
+    unsigned width = u9i_hash_width();
+    for (size_t k = 0; k < r.count; k++) {
+        u9i_head_start before = head_start;
         ck_assert_int_eq(verify_in(&r, r.at[k], r.size - r.at[k], &head_start), U9_R_NONE);
-        ck_assert_uint_eq(head_start.offset, FORGE_PLACE + r.at[k + 1]);
-        uint64_t first = u9i_get_be(r.bytes + r.at[k] + AT_LENGTH, 8) / 64;
-        uint64_t second = u9i_get_be(r.bytes + r.at[k + 1] + AT_LENGTH, 8) / 64;
-        ck_assert_uint_eq(head_start.hasher.blocks, first < second ? first : second);
-        row changed = r; /* what was hashed is not looked at once more */
-        changed.bytes[r.at[k + 1] + AT_PAYLOAD] ^= 1;
-        size_t left = r.size - r.at[k + 1];
-        ck_assert_int_eq(verify_in(&changed, r.at[k + 1], left, &head_start), U9_R_NONE);
-        head_start = (u9i_head_start){0};
-        ck_assert_int_eq(verify_in(&changed, r.at[k + 1], left, &head_start), U9_R_HASH);
+        bool leads = k % width == 0; /* else it was hashed with one that did, and moves nothing */
+        ck_assert_int_eq(is_same_start(&before, &head_start), !leads || width == 1);
     }
 }
 END_TEST
@@ -750,8 +874,11 @@ START_TEST(a_mate_with_more_blocks_than_the_payload_is_dropped)
 {
     uint64_t state = 5;
     row r = make_row(&state);
-    u9i_head_start head_start = {.offset = FORGE_PLACE + r.at[1], .hasher = {.blocks = 1 << 20}};
-    ck_assert_int_eq(verify_in(&r, r.at[1], r.size - r.at[1], &head_start), U9_R_NONE);
+    for (size_t i = 0; i < U9I_AHEAD; i++) {
+        u9i_head_start head_start = {0};
+        head_start.ahead[i] = (u9i_ahead){FORGE_PLACE + r.at[1], {.blocks = 1 << 20}};
+        ck_assert_int_eq(verify_in(&r, r.at[1], r.size - r.at[1], &head_start), U9_R_NONE);
+    }
 }
 END_TEST
 
@@ -1021,6 +1148,8 @@ static TCase *boundary_case(void)
     TCase *t = tcase_create("no false boundary");
     tcase_add_test(t, a_search_finds_whole_aligned_boundaries_only);
     tcase_add_test(t, a_search_does_not_pass_its_end);
+    tcase_add_test(t, a_search_of_any_length_finds_what_is_there);
+    tcase_add_test(t, a_search_is_not_misled_by_halves);
     tcase_add_test(t, a_body_that_is_all_boundaries_is_masked);
     tcase_add_test(t, one_boundary_at_any_aligned_place_of_a_body_is_masked);
     tcase_add_test(t, a_boundary_across_body_and_trailer_is_masked);
@@ -1041,6 +1170,8 @@ Suite *suite_frame(void)
     tcase_add_test(t, ordinals_are_added_in_64_bits);
     tcase_add_test(t, a_mate_changes_no_verdict);
     tcase_add_test(t, a_mate_saves_the_work);
+    tcase_add_test(t, in_a_row_as_many_mates_go_along_as_pays);
+    tcase_add_test(t, mates_in_a_row_are_hashed_once);
     tcase_add_test(t, a_mate_with_more_blocks_than_the_payload_is_dropped);
     suite_add_tcase(s, layout_case());
     suite_add_tcase(s, clause_case());
