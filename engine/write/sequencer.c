@@ -31,7 +31,11 @@ static void complete(u9i_segment_out *o, u9i_frame_out *f, uint64_t durable)
                      .durable = durable, .time_us = f->time_us > o->time_us ? f->time_us : o->time_us};
     memcpy(t.chain, o->end.chain, sizeof t.chain);
     assert(f->ordinal == o->end.ordinal && durable <= f->at.pos);
-    while (u9i_frame_finish(&o->secret, &t, f->stored, f->stored_size, &f->hasher, o->end.chain) != U9_OK) t.time_us++;
+    while (u9i_frame_finish(&o->secret, &t, f->stored, f->stored_size, &f->hasher, o->end.chain) != U9_OK) {
+        u9i_lane lane = u9i_frame_lane(&f->hasher, f->stored, f->stored_size);
+        u9i_hash_lanes(&lane, 1);
+        t.time_us++;
+    }
     o->previous = f->at.pos;
     o->time_us = t.time_us;
     o->promised = durable;

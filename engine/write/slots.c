@@ -32,6 +32,7 @@ static void slots_check(u9i_slots *s)
 bool u9i_slots_init(u9i_slots *s, bool own)
 {
     memset(s, 0, sizeof *s);
+    for (unsigned i = 0; i < U9I_SLOTS; i++) (void)u9i_hasher_open(&s->slots[i].hasher);
     if (!own) return true;
     s->own = u9i_pages(U9I_SLOTS_OWN * own_both);
     s->large = u9i_pages(large_both);
@@ -42,6 +43,7 @@ bool u9i_slots_init(u9i_slots *s, bool own)
 
 void u9i_slots_release(u9i_slots *s)
 {
+    for (unsigned i = 0; i < U9I_SLOTS; i++) u9i_hasher_close(&s->slots[i].hasher);
     u9i_pages_free(s->own, U9I_SLOTS_OWN * own_both);
     u9i_pages_free(s->large, large_both);
     s->own = s->large = NULL;

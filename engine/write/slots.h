@@ -22,8 +22,7 @@
 
 enum {
     U9I_SLOTS = 512,     /* frames on their way at most: small ones, of commits */
-    U9I_SLOTS_OWN = 32,  /* of these, not yet sequenced and with memory of their own */
-    U9I_SLOTS_LANES = 8  /* taken to be hashed at once at most */
+    U9I_SLOTS_OWN = 32 /* of these, not yet sequenced and with memory of their own */
 };
 
 typedef enum u9i_out_state {

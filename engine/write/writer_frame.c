@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LANES = 4,           /* frames that one thread hashes at once, if there are as many */
+    LANES = U9I_HASH_WIDEST, /* frames that one thread takes to hash, if there are as many */
     BACKLOG = 2 * LANES, /* so many wait: the appender hashes, too */
     SHRINKLESS_MAX = 8,  /* frames in a row that did not get smaller: then none is tried for a while, */
     LZ4_REST = 64        /*   so many [B-4] */

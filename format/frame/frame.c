@@ -262,7 +262,7 @@ u9i_lane u9i_frame_lane(u9i_hasher *hasher, const uint8_t *frame, size_t body_si
 }
 
 u9_err u9i_frame_finish(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame, size_t body_size,
-                        const u9i_hasher *hasher, uint8_t sha[U9I_HASH_SIZE])
+                        u9i_hasher *hasher, uint8_t sha[U9I_HASH_SIZE])
 {
     size_t length = body_size + U9I_TRAILER_SIZE, total = u9i_frame_size(body_size);
     size_t hashed = body_size / U9I_HASH_BLOCK * U9I_HASH_BLOCK;
@@ -278,7 +278,7 @@ u9_err u9i_frame_finish(const u9i_secret *secret, const u9i_trailer *trailer, ui
 u9_err u9i_frame_seal(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame, size_t body_size,
                       uint8_t sha[U9I_HASH_SIZE])
 {
-    u9i_hasher hasher;
+    u9i_hasher hasher = {.blocks = 0};
     if (!u9i_frame_is_clear(secret, trailer->ordinal, frame, body_size)) return U9_AGAIN;
     u9i_lane lane = u9i_frame_lane(&hasher, frame, body_size);
     u9i_hash_lanes(&lane, 1);

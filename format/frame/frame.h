@@ -134,15 +134,15 @@ static inline size_t u9i_frame_size(size_t body_size)
 U9_MUST_CHECK bool u9i_frame_is_clear(const u9i_secret *secret, uint64_t ordinal, uint8_t *frame,
                                       size_t body_size);
 
-/* What of the body goes into a hasher at once; it is begun anew. Borrows both. */
+/* What of the body goes into a hasher at once, which is begun anew. Borrows both. */
 u9i_lane u9i_frame_lane(u9i_hasher *hasher, const uint8_t *frame, size_t body_size);
 
 /*
- * Trailer, padding, the rest of the hash, header. U9_AGAIN: the boundary stands there, by a chance of 2^-100: another
- * time in the trailer makes other bytes.
+ * Trailer, padding, the rest of the hash, which uses the hasher up, header. U9_AGAIN: the boundary stands there, by a
+ * chance of 2^-100: the body is hashed again, and another time in the trailer makes other bytes.
  */
 U9_MUST_CHECK u9_err u9i_frame_finish(const u9i_secret *secret, const u9i_trailer *trailer, uint8_t *frame,
-                                      size_t body_size, const u9i_hasher *hasher, uint8_t sha[U9I_HASH_SIZE]);
+                                      size_t body_size, u9i_hasher *hasher, uint8_t sha[U9I_HASH_SIZE]);
 
 /*
  * Makes a frame of the `body_size` bytes that stand at frame + 64: writes trailer, padding, hashes and
