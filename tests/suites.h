@@ -14,6 +14,7 @@
     X(value_pack) \
     X(value_cons) \
     X(value_gen) \
+    X(value_flow) \
     X(value_index) \
     X(value_index_build) \
     X(value_array) \
