@@ -53,6 +53,7 @@
     X(writer)  \
     X(space)   \
     X(log)     \
+    X(large)   \
     X(calls)   \
     X(locks)   \
     X(mark) \

@@ -5,6 +5,7 @@
  * Threads: every call takes log->lock, and so does the ticker; the writer below knows no threads.
  */
 #include "engine/log/handle.h"
+#include "engine/log/large.h"
 #include "engine/log/resume.h"
 
 #include <assert.h>
@@ -34,8 +35,7 @@ static _Thread_local struct {
     u9_fault fault;
 } last;
 
-/* Tells `fault` as the detail of a call on `log` (may be NULL). */
-static u9_err tell(const u9_log *log, u9_err err, const u9_fault *fault)
+u9_err u9i_log_tell(const u9_log *log, u9_err err, const u9_fault *fault)
 {
     last.id = log ? log->id : 0;
     last.fault = *fault;
@@ -301,6 +301,7 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     if (log == NULL) return U9_OK;
     u9_err err = U9_OK;
     bool forked = u9i_log_forked(log);
+    u9i_append_leave(log);
     if (log->writing && forked) {
         u9i_writer_release(&log->writer);
         u9i_marker_release(&log->marker);
@@ -336,7 +337,7 @@ static u9_err leave(u9_log *log, u9_err err, const u9_fault *fault)
 {
     log_check(log);
     pthread_mutex_unlock(&log->lock);
-    return err != U9_OK && fault->err != U9_OK ? tell(log, err, fault) : err;
+    return err != U9_OK && fault->err != U9_OK ? u9i_log_tell(log, err, fault) : err;
 }
 
 /* What the policy asks of an append: who waits. */
@@ -362,14 +363,14 @@ static u9_err ready_keys(u9_log *log, const u9_entry *entries, size_t count)
     if (log->writer.keygen.uid8 == NULL || entries == NULL) return U9_OK;
     while (i < count && entries[i].key.data != NULL) i++;
     u9_err err = i < count ? u9i_uid8keys_ready(log->writer.keygen.uid8, log->source.path, &fault) : U9_OK;
-    return err == U9_OK ? err : tell(log, err, &fault);
+    return err == U9_OK ? err : u9i_log_tell(log, err, &fault);
 }
 
 static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9_place *places, bool alone)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &fault)
                 : u9i_writer_append(&log->writer, entries, count, places, &fault);
     if (err == U9_OK) keep_policy(log);
@@ -401,10 +402,31 @@ u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     err = u9i_writer_append_body(&log->writer, body, size, count, lz4, &fault);
     if (err == U9_OK) keep_policy(log);
     return leave(log, err, &fault);
+}
+
+/* One piece of work of another file's, as an append is done. */
+static u9_err write_once(u9_log *log, u9i_write_fn *work, void *ctx)
+{
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
+    err = work(&log->writer, ctx, &fault);
+    if (err == U9_OK) keep_policy(log);
+    return leave(log, err, &fault);
+}
+
+u9_err u9i_log_write(u9_log *log, u9i_write_fn *work, void *ctx, bool fresh)
+{
+    static const u9_entry wants = {.size = 0};
+    for (int tries = 1;; tries++) {
+        u9_err err = fresh ? ready_keys(log, &wants, 1) : U9_OK;
+        if (err == U9_OK) err = write_once(log, work, ctx);
+        if (err != U9_AGAIN || !fresh || tries == GRANTS_MAX || !u9i_keygen_wants_grant(&log->writer.keygen)) return err;
+    }
 }
 
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)
@@ -424,7 +446,7 @@ u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     u9i_writer *w = &log->writer;
     if (ordinal >= u9i_writer_next(w))
         return leave(log,
@@ -444,7 +466,7 @@ u9_err u9_log_sync(u9_log *log)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     err = u9i_writer_sync(&log->writer, &fault);
     return leave(log, err, &fault);
 }

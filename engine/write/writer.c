@@ -14,6 +14,7 @@ void u9i_writer_check(const u9i_writer *w)
     if (w->poison.err != U9_OK) return; /* it stands as the failure left it */
     assert(w->count > 0 || w->body_size == 0);
     assert(w->durable.ordinal <= w->end.ordinal);
+    assert(!w->row.barred || (w->row.open && w->started));
     if (!w->started) {
         assert(w->out.file == NULL || w->count == 0);
         return;
@@ -246,15 +247,27 @@ u9_err u9i_writer_create(u9i_writer *w, u9_fault *fault)
     return err == U9_OK ? u9i_writer_sync(w, fault) : err;
 }
 
-/* A frame, a file and space for `total` more bytes of records in one frame. */
-static u9_err make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
+/*
+ * The file is full: a roll is due. Not while a record in parts is written, which stays in one file [C-6]: then U9_AGAIN
+ * if what is to come of it would not fit any more [S-2].
+ */
+static u9_err roll_if_full(u9i_writer *w, uint64_t alone, u9_fault *fault)
+{
+    uint64_t position = u9i_stream_position(&w->stream);
+    bool whole = position + alone + w->row.needs > U9I_SEGMENT_MAX;
+    if (!whole && (w->row.barred || position < w->segment_size)) return U9_OK;
+    if (!w->row.barred) return u9i_writer_roll(w, alone, fault);
+    return u9i_fault(fault, U9_AGAIN, U9I_AT(.path = w->path, .rule = "S-2"),
+                     "the segment has no more room beside the record in parts that is being written");
+}
+
+u9_err u9i_writer_make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
 {
     u9_err err = U9_OK;
     uint64_t alone = u9i_frame_size((size_t)total + U9I_MASK_HEAD) + U9I_WRITER_SLACK;
     if (!w->started) err = u9i_writer_start(w, fault);
     if (err == U9_OK && w->count > 0 && w->body_size + total > U9I_BODY_TARGET) err = u9i_writer_seal(w, fault);
-    if (err == U9_OK && w->count == 0 && u9i_stream_position(&w->stream) >= w->segment_size)
-        err = u9i_writer_roll(w, alone, fault);
+    if (err == U9_OK && w->count == 0) err = roll_if_full(w, alone, fault);
     if (err == U9_OK)
         err = u9i_writer_reserve(w, &w->out,
                       u9i_stream_position(&w->stream) +
@@ -262,6 +275,13 @@ static u9_err make_room(u9i_writer *w, uint64_t total, u9_fault *fault)
                       fault);
     if (err == U9_OK && w->count == 0) err = u9i_writer_begin_frame(w, fault);
     return err;
+}
+
+void u9i_writer_take_back(u9i_writer *w)
+{
+    if (w->poison.err != U9_OK || w->stream.sent != 0) return;
+    u9i_writer_unstart(w); /* [W-6] */
+    take_plan(w);
 }
 
 u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places,
@@ -272,13 +292,10 @@ u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u
     u9_err err = u9i_writer_measure(w, entries, count, &total, fault);
     if (err != U9_OK) return err;
     bool first = !w->started;
-    err = make_room(w, total, fault);
+    err = u9i_writer_make_room(w, total, fault);
     if (err == U9_OK && w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
     if (err == U9_OK) err = u9i_writer_put(w, entries, count, places, fault);
-    if (err != U9_OK && first && w->poison.err == U9_OK && w->stream.sent == 0) {
-        u9i_writer_unstart(w); /* [W-6] */
-        take_plan(w);
-    }
+    if (err != U9_OK && first) u9i_writer_take_back(w);
     u9i_writer_check(w);
     if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;
     /* The records are in; a failure from here on poisons, and is told by the next call. */
@@ -304,7 +321,7 @@ u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, u
     if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);
     u9_err err = u9i_writer_count_up(w, count, fault);
     if (err == U9_OK) err = seal_records(w, fault);
-    if (err == U9_OK) err = make_room(w, size, fault);
+    if (err == U9_OK) err = u9i_writer_make_room(w, size, fault);
     if (err != U9_OK) return err;
     if (w->first_us == 0) w->first_us = u9i_monotonic_us(w->env);
     u9i_writer_put_body(w, body, size);

@@ -32,6 +32,13 @@ typedef struct u9i_output {
     unsigned halved;   /* how often the step of reserving was halved for want of space */
 } u9i_output;
 
+/* The record in parts that is being written, of which there is one at most. [C-6] See row.h. */
+typedef struct u9i_writer_row {
+    bool open;      /* there is one: */
+    bool barred;    /*   its first part is in the file, so the writer stays in that: no roll */
+    uint64_t needs; /*   bytes that what is to come of it takes in the file, at most */
+} u9i_writer_row;
+
 typedef struct u9i_writer {
     u9i_dir *dir; /* borrows */
     u9i_env *env; /* its */
@@ -63,6 +70,8 @@ typedef struct u9i_writer {
     uint64_t promised; /* the largest `durable` that a frame of this file carries */
     bool names_dirty;  /* the file's name is not yet durable [W-4] */
     uint64_t synced_us; /* monotonic time of the last sync's end */
+
+    u9i_writer_row row;
 
     u9i_end_record totals; /* of this file */
     uint8_t first_key[U9I_KEY_MAX + 16], last_key[U9I_KEY_MAX + 16]; /* as values */

@@ -130,14 +130,19 @@ static void mind(u9i_writer *w, uint64_t stamp_us)
     if (stamp_us > w->seen_us && stamp_us < u9i_wall_us(w->env) + FAR_FUTURE_US) w->seen_us = stamp_us;
 }
 
-/* The raw key of a record: the one given, or a fresh one. */
-static u9_err key_of(u9i_writer *w, const u9_entry *e, uint8_t raw[U9I_KEY_MAX], size_t *size)
+void u9i_writer_mind(u9i_writer *w, const uint8_t *raw, size_t size)
+{
+    uint64_t stamp_us = size == w->keygen.size ? u9i_keygen_stamp(&w->keygen, raw) : 0;
+    if (stamp_us > w->stamp) mind(w, stamp_us);
+}
+
+u9_err u9i_writer_key(u9i_writer *w, const u9_key *given, uint8_t raw[U9I_KEY_MAX], size_t *size)
 {
     uint64_t stamp_us = 0;
     u9_err err = U9_OK;
-    *size = e->key.data ? e->key.size : w->keygen.size;
-    if (e->key.data) {
-        memcpy(raw, e->key.data, *size);
+    *size = given->data ? given->size : w->keygen.size;
+    if (given->data) {
+        memcpy(raw, given->data, *size);
         stamp_us = u9i_keygen_stamp(&w->keygen, raw);
     } else if (w->keygen.kind.type == U9I_KIND_MUID) {
         u9_muid made = {.timestamp = w->stamp, .medallion = w->medallion,
@@ -150,8 +155,7 @@ static u9_err key_of(u9i_writer *w, const u9_entry *e, uint8_t raw[U9I_KEY_MAX],
     return err;
 }
 
-/* The keys of a batch that is accepted: the log's first may be among them, and the last is. [S-4] */
-static void keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
+void u9i_writer_keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
 {
     if (w->totals.first_key.size == 0) {
         memcpy(w->first_key, first.data, first.size);
@@ -186,7 +190,7 @@ static u9_err put_record(u9i_writer *w, const u9_entry *e, u9_place *place, u9i_
     uint8_t raw[U9I_KEY_MAX];
     size_t raw_size;
     u9_err err = measure(w, e, &elements, &size, NULL);
-    if (err == U9_OK) err = key_of(w, e, raw, &raw_size);
+    if (err == U9_OK) err = u9i_writer_key(w, &e->key, raw, &raw_size);
     if (err != U9_OK) return err;
     uint8_t *p = w->frame + U9I_FRAME_HEADER_SIZE + w->body_size;
     size_t key_size = u9i_kind_value_size(&w->keygen.kind, raw_size);
@@ -223,7 +227,7 @@ u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count, u9_p
     }
     u9_err lost = err == U9_OK && fresh ? u9i_keygen_confirm(&w->keygen, fault) : U9_OK;
     if (err == U9_OK && lost == U9_OK) {
-        keep_keys(w, first, last);
+        u9i_writer_keep_keys(w, first, last);
         return U9_OK;
     }
     w->body_size = body_size; /* a batch is whole or not there */
@@ -249,11 +253,10 @@ void u9i_writer_put_body(u9i_writer *w, const uint8_t *body, size_t size)
     for (; u9i_record_next(&at, &left, &r) == U9_OK; w->count++) {
         last = (u9i_span){.data = r.key_value, .size = (size_t)(r.values - r.key_value)};
         if (w->count == 0) first = last;
-        uint64_t stamp_us = r.key_size == w->keygen.size ? u9i_keygen_stamp(&w->keygen, r.key) : 0;
-        if (stamp_us > w->stamp) mind(w, stamp_us); /* [L-7] */
+        u9i_writer_mind(w, r.key, r.key_size); /* [L-7] */
     }
     assert(left == 0);
-    if (w->count > 0) keep_keys(w, first, last);
+    if (w->count > 0) u9i_writer_keep_keys(w, first, last);
     w->body_size = size;
 }
 

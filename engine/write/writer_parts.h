@@ -1,7 +1,7 @@
 /*
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session and its durability),
  * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended), writer_space.c (what
- * others left reserved).
+ * others left reserved), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -35,6 +35,21 @@ U9_MUST_CHECK u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *ent
 
 /* Begins a frame's transaction. U9_LIMIT: muids end in the year 2112. [L-7] */
 U9_MUST_CHECK u9_err u9i_writer_begin_frame(u9i_writer *w, u9_fault *fault);
+
+/* The session's first file, a roll if one is due, a frame and space for `total` more bytes of records in one frame. */
+U9_MUST_CHECK u9_err u9i_writer_make_room(u9i_writer *w, uint64_t total, u9_fault *fault);
+
+/* After a refused append: a session that has begun with it, and of which nothing was submitted, has not begun. [W-6] */
+void u9i_writer_take_back(u9i_writer *w);
+
+/* The raw key of a record: the one given, which fits the kind, or (data NULL) a fresh one of this frame's transaction. */
+U9_MUST_CHECK u9_err u9i_writer_key(u9i_writer *w, const u9_key *given, uint8_t raw[U9I_KEY_MAX], size_t *size);
+
+/* Fresh keys are to be above this one, unless that is from the far future. [L-7] */
+void u9i_writer_mind(u9i_writer *w, const uint8_t *raw, size_t size);
+
+/* The first and last key, as values, of records that are accepted. [S-4] */
+void u9i_writer_keep_keys(u9i_writer *w, u9i_span first, u9i_span last);
 
 /* Copies a batch, for which there is room, into the frame: all of it, or nothing when a key fails. */
 U9_MUST_CHECK u9_err u9i_writer_put(u9i_writer *w, const u9_entry *entries, size_t count,

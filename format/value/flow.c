@@ -49,13 +49,13 @@ static u9_err want_more(u9i_flow *f, uint64_t want, u9_fault *fault)
 {
     /* A value's front always fits; two bytes stay free behind an index. */
     if (want > f->cap - 2)
-        return refuse_flow(f, U9_LIMIT, "V-8", "an index, or an array of tuples, that is too large to come in pieces", fault);
+        return refuse_flow(f, U9_NOMEM, "V-8", "an index, or an array of tuples, that is too large to come in pieces", fault);
     f->want = (size_t)want;
     return U9_AGAIN;
 }
 
 /* An index, which is looked at when it is whole, in the room. */
-static u9_err take_index(u9i_flow *f, const uint8_t *p, size_t avail, uint64_t left, size_t *used, u9_fault *fault)
+static u9_err flow_index(u9i_flow *f, const uint8_t *p, size_t avail, uint64_t left, size_t *used, u9_fault *fault)
 {
     unsigned width = u9i_index_width(p[0]);
     if (left - 1 >= width && avail < 1 + width) return want_more(f, 1 + width, fault);
@@ -83,7 +83,7 @@ static u9_err enter_tuple(u9i_flow *f, const u9i_parts *v, u9_fault *fault)
 }
 
 /* An array: passed by its size, or, one of tuples, looked at when it is whole, in the room. [V-5] */
-static u9_err take_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_parts *v, size_t *used, u9_fault *fault)
+static u9_err flow_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_parts *v, size_t *used, u9_fault *fault)
 {
     u9i_typecode t;
     u9_value array;
@@ -111,14 +111,14 @@ static u9_err take_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_
 }
 
 /* The value that begins at p, of which `avail` bytes are here. U9_AGAIN: f->want of them are wanted, in the room. */
-static u9_err take_value(u9i_flow *f, const uint8_t *p, size_t avail, size_t *used, u9_fault *fault)
+static u9_err flow_value(u9i_flow *f, const uint8_t *p, size_t avail, size_t *used, u9_fault *fault)
 {
     u9i_flow_level *now = &f->open[f->depth];
     const u9i_shape *s = &u9i_shapes[p[0]];
     uint64_t left = now->end - f->at;
     u9i_parts v;
     if (left == 0) return refuse_flow(f, U9_CORRUPT, "V-4", "a tuple ends before its last element", fault);
-    if (u9i_is_index(p[0])) return take_index(f, p, avail, left, used, fault);
+    if (u9i_is_index(p[0])) return flow_index(f, p, avail, left, used, fault);
     if (now->indexed && s->type != U9_TUPLE && s->type != U9_ARRAY)
         return refuse_flow(f, U9_CORRUPT, "V-6", "an index without a container behind it", fault);
     if (s->type == 0) return refuse_flow(f, U9_CORRUPT, "V-6", "a reserved bytecode", fault);
@@ -128,7 +128,7 @@ static u9_err take_value(u9i_flow *f, const uint8_t *p, size_t avail, size_t *us
     *used = v.head;
     u9_err err = U9_OK;
     if (v.type == U9_TUPLE) err = enter_tuple(f, &v, fault);
-    else if (v.type == U9_ARRAY) err = take_array(f, p, avail, &v, used, fault);
+    else if (v.type == U9_ARRAY) err = flow_array(f, p, avail, &v, used, fault);
     else f->skip = v.body;
     if (err != U9_OK) return err;
     now->due--;
@@ -153,7 +153,7 @@ static u9_err take_one(u9i_flow *f, const uint8_t **p, size_t *size, u9_fault *f
     bool in_room = f->want > 0;
     if (in_room) keep_front(f, p, size);
     if (in_room && f->kept < f->want) return U9_OK;
-    u9_err err = take_value(f, in_room ? f->room : *p, in_room ? f->kept : *size, &used, fault);
+    u9_err err = flow_value(f, in_room ? f->room : *p, in_room ? f->kept : *size, &used, fault);
     if (err == U9_AGAIN) return U9_OK; /* the next round puts it there */
     if (err != U9_OK) return err;
     assert(!in_room || used == f->kept);

@@ -5,7 +5,7 @@
  * It is u9_value_check (check.c) turned around: there the bytes lie still and the proof goes over them; here it
  * stands still between two bytes. Text, bytes, numbers, arrays of these, and tuples of anything take no memory, however
  * large. An array of tuples, and an index, are kept until they are whole, in the caller's room: a larger one is refused
- * (LIMIT).
+ * (U9_NOMEM).
  *
  *     open[depth]            the innermost container, whose elements come next
  *     skip                   bytes of a value's contents that are to be passed yet
@@ -43,8 +43,8 @@ typedef struct u9i_flow {
 void u9i_flow_init(u9i_flow *flow, unsigned outer, uint64_t count, uint64_t total, uint8_t *room, size_t cap);
 
 /*
- * Takes the next bytes. U9_CORRUPT, U9_LIMIT: these cannot be such values, whatever follows: `fault` (may be NULL)
- * tells at which byte, and the flow is over.
+ * Takes the next bytes. U9_CORRUPT, U9_LIMIT: these cannot be such values, whatever follows; U9_NOMEM: the room is too
+ * small for one of them. `fault` (may be NULL) tells at which byte it begins, and the flow is over.
  */
 U9_MUST_CHECK u9_err u9i_flow_take(u9i_flow *flow, const void *bytes, size_t size, u9_fault *fault);
 

@@ -139,7 +139,7 @@ START_TEST(what_is_larger_than_the_room_flows_or_is_refused)
     u9i_set_be(buf + 1, 4, size - 9);
     ck_assert_int_eq(u9_value_check(buf, size, NULL, NULL), U9_OK);
     uint64_t at;
-    ck_assert_int_eq(flow_over(&r, buf, size, 1, 1000, &at), U9_LIMIT);
+    ck_assert_int_eq(flow_over(&r, buf, size, 1, 1000, &at), U9_NOMEM);
     ck_assert_uint_eq(at, 0);
 }
 END_TEST
