@@ -86,6 +86,9 @@ U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint6
  */
 U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_fault *fault);
 
+/* Before the first part that is joined: room for a record that stands in parts. U9_NOMEM: may be tried again. */
+U9_MUST_CHECK u9_err u9i_reader_row_room(u9i_reader *reader, u9_fault *fault);
+
 /*
  * The u9part in reader->body, of this frame, which is the next that is passed. Of a row's last one it makes the
  * record's body, or `large`. U9_TORN: parts are missing; U9_CORRUPT: not a part, or together not a record. [C-6]

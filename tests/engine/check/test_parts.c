@@ -714,29 +714,8 @@ START_TEST(salvage_keeps_a_record_in_parts_also_behind_an_unconfirmed_end)
 }
 END_TEST
 
-/* u9fsck --salvage, where it was built: its sentence and exit status. */
-static void tool_says(const char *log, size_t size)
-{
-    char here[1000], command[9000], line[4000] = "", want[100];
-    const char *bin = getenv("U9_BIN_DIR"), *base = getenv("U9_TEST_DIR");
-    snprintf(command, sizeof command, "%s/u9fsck", bin ? bin : "");
-    if (access(command, X_OK) != 0) return;
-    snprintf(here, sizeof here, "%.900s/u9-large-%d", base && base[0] ? base : "/tmp", (int)getpid());
-    sim_store(log, here);
-    snprintf(command, sizeof command, "'%s/u9fsck' -q --salvage '%s.out' '%s'; echo $?; rm -rf '%s' '%s.out'", bin,
-             here, here, here, here);
-    FILE *tool = popen(command, "r");
-    ck_assert_ptr_nonnull(tool);
-    ck_assert_ptr_nonnull(fgets(line, sizeof line, tool));
-    snprintf(want, sizeof want, "record 1 is whole, %zu bytes in parts: more than a log takes as yet", size);
-    ck_assert_msg(strstr(line, want) != NULL, "%s", line);
-    ck_assert_ptr_nonnull(fgets(line, sizeof line, tool));
-    ck_assert_str_eq(line, "4\n");
-    ck_assert_int_eq(pclose(tool), 0);
-}
-
-/* Whole, and more than a log takes as yet: it is counted, told with its number and size, and costs no other. */
-START_TEST(a_record_above_the_largest_is_judged_and_told)
+/* Whole, and larger than is handed out at once: it is judged like any other, and salvage copies it part by part. */
+START_TEST(a_record_above_the_largest_is_judged_and_salvaged)
 {
     const char *log = at("log");
     forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
@@ -771,14 +750,48 @@ START_TEST(a_record_above_the_largest_is_judged_and_told)
     uint64_t saved;
     report = salvage(log, at("out"), &saved, &t);
     ck_assert_int_eq(report.verdict, U9_V_CLEAN);
-    ck_assert_uint_eq(saved, 3);
-    ck_assert_uint_eq(t.count, 1);
-    ck_assert_int_eq(t.last.verdict, U9_V_CLEAN);
-    ck_assert_uint_eq(t.last.ordinal, 1);
-    ck_assert_uint_eq(t.last.part_total, r.size);
-    tool_says(log, r.size);
+    ck_assert_uint_eq(saved, 4);
+    ck_assert_uint_eq(t.count, 0);
+    seen *s = look(at("out"));
+    ck_assert_uint_eq(s->count, 4);
+    ck_assert_uint_eq(s->damage_count, 0);
+    ck_assert_uint_eq(s->records[1].size, r.size);
+    ck_assert_mem_eq(s->records[1].bytes, r.bytes, r.size);
+    ck_assert_mem_eq(s->records[2].bytes, most.bytes, most.size);
+    forget(s);
     free(r.bytes);
     free(most.bytes);
+    forge_free(&f);
+}
+END_TEST
+
+/* Behind an end that nobody confirms it is saved as well; one of which a part is gone is not, and costs only itself. */
+START_TEST(a_large_record_behind_an_unconfirmed_end_is_saved)
+{
+    const char *log = at("log");
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    row a = make_row(7, U9_RECORD_MAX + 999), lost = make_row(8, U9_RECORD_MAX + 5);
+    forge_grow(&f, 3 * U9_RECORD_MAX);
+    uint64_t gap = forge_records(&f, "gone", 1);
+    put_parts(&f, &lost, 0, 4, 4);
+    put_parts(&f, &a, 0, 3, 3);
+    forge_records(&f, "beyond", 1);
+    forge_save(&f, log);
+    flip_bit(segment_path(log, 1), gap + 100, 1); /* not promised: the log ends here */
+    flip_bit(segment_path(log, 1), lost.at[2] + 200, 1);
+    uint64_t saved = 0;
+    told t = {0};
+    u9_report report = salvage(log, at("out"), &saved, &t);
+    ck_assert_uint_eq(report.beyond, 3);
+    ck_assert_uint_eq(saved, 2);
+    seen *s = look(at("out"));
+    ck_assert_uint_eq(s->count, 2);
+    ck_assert_uint_eq(s->damage_count, 0);
+    ck_assert_uint_eq(s->records[0].size, a.size);
+    ck_assert_mem_eq(s->records[0].bytes, a.bytes, a.size);
+    forget(s);
+    free(a.bytes);
+    free(lost.bytes);
     forge_free(&f);
 }
 END_TEST
@@ -805,7 +818,8 @@ Suite *suite_parts(void)
     tcase_add_test(tc, rows_that_lead_nowhere_are_not_followed);
     tcase_add_test(tc, a_large_record_is_found_by_its_key);
     tcase_add_test(tc, salvage_keeps_a_record_in_parts_also_behind_an_unconfirmed_end);
-    tcase_add_test(tc, a_record_above_the_largest_is_judged_and_told);
+    tcase_add_test(tc, a_record_above_the_largest_is_judged_and_salvaged);
+    tcase_add_test(tc, a_large_record_behind_an_unconfirmed_end_is_saved);
     suite_add_tcase(suite, tc);
     return suite;
 }
