@@ -58,6 +58,7 @@
     X(locks)   \
     X(mark) \
     X(ship) \
+    X(ship_large) \
     X(link) \
     X(keys) \
     X(lock_file) \
