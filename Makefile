@@ -250,6 +250,13 @@ begin-coverage: $(BUILD)/u9tests $(tools)
 	@for p in $(tools); do $$p --version; done >/dev/null; $(BUILD)/u9tests --list >/dev/null
 	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
 
+.PHONY: test-long
+test-long: ## what takes minutes, and 11 GiB of disk: a record of 5 GiB through all tools
+	@scripts/setup build
+	@$(MAKE) all
+	@mkdir -p $(BUILD)/tmp/long
+	@tests/tools/long_large.sh $(BUILD) $(BUILD)/tmp/long
+
 .PHONY: test-zk
 test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
 	@scripts/setup test
