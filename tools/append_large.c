@@ -1,6 +1,6 @@
 /*
- * tools/append_large.c: `u9 append --whole` of a file that no append takes at once. It is read twice: whether it is text,
- * and how large, has to be known before the first byte goes in. So it must be a file, not a pipe.
+ * tools/append_large.c: `u9 append --whole` of a file that no append takes at once. It is read twice: whether it is
+ * text, and how large, has to be known before the first byte goes in. So it must be a file, not a pipe.
  */
 #include "tools/append.h"
 
@@ -25,7 +25,8 @@ static int is_stopped(struct append *a)
 {
     struct pollfd fd = {.fd = a->signals, .events = POLLIN};
     struct signalfd_siginfo info;
-    if (poll(&fd, 1, 0) > 0 && read(a->signals, &info, sizeof info) == sizeof info) a->stopped = (int)info.ssi_signo;
+    if (poll(&fd, 1, 0) > 0 && read(a->signals, &info, sizeof info) == sizeof info)
+        a->stopped = (int)info.ssi_signo;
     return a->stopped != 0;
 }
 
@@ -51,7 +52,8 @@ static int look_through(struct append *a, int fd, off_t at, off_t end, int *text
         ssize_t n = read_at(fd, a->in, PIECE, at);
         if (n < 0) return append_input_failed(a, errno);
         if (n == 0) break;
-        size_t whole = at + n < end ? tool_utf8_whole((const uint8_t *)a->in, (size_t)n) : (size_t)n;
+        size_t whole =
+            at + n < end ? tool_utf8_whole((const uint8_t *)a->in, (size_t)n) : (size_t)n;
         *text = whole > 0 && u9_utf8_valid(a->in, whole);
         at += (off_t)whole;
     }
@@ -88,7 +90,8 @@ static int put_large(struct append *a, int fd, off_t at, off_t end)
     if (err != U9_OK) return append_log_failed(a);
     if (u9_append_write(append, head, front) != U9_OK) status = append_log_failed(a);
     if (status == TOOL_DONE) status = copy_file(a, append, fd, at, end);
-    if (status == TOOL_DONE && !a->stopped && u9_append_end(append, &place) != U9_OK) status = append_log_failed(a);
+    if (status == TOOL_DONE && !a->stopped && u9_append_end(append, &place) != U9_OK)
+        status = append_log_failed(a);
     if (status != TOOL_DONE || a->stopped) {
         u9_append_abort(append);
         return status;

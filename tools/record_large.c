@@ -24,13 +24,13 @@ struct pieces {
     const tool_style *style;
     const u9_record *record;
     u9_reading *reading;
-    uint8_t *buf;  /* VALUE_SIZE_MAX bytes, touched as needed: [base, base + have) of the record */
+    uint8_t *buf; /* VALUE_SIZE_MAX bytes, touched as needed: [base, base + have) of the record */
     uint64_t base;
     size_t have;
-    int status;    /* TOOL_DONE, or what was said */
+    int status; /* TOOL_DONE, or what was said */
 };
 
-/* The bytes from `at` on: at least `least` (up to VALUE_SIZE_MAX), or as many as there are. NULL: it was said why not. */
+/* The bytes from `at` on: `least` (up to VALUE_SIZE_MAX) at least, or all there are. NULL: it was said why not. */
 static const uint8_t *hold(struct pieces *p, uint64_t at, size_t least, size_t *avail)
 {
     uint64_t left = p->record->size - at;
@@ -40,7 +40,8 @@ static const uint8_t *hold(struct pieces *p, uint64_t at, size_t least, size_t *
         size_t got, want = least > PIECE ? least : PIECE;
         u9_err err = u9_record_read(p->reading, at, p->buf, want, &got, &fault);
         if (err != U9_OK) {
-            p->status = fault.err == U9_CORRUPT ? tool_say(TOOL_LOST, "%s", fault.text) : tool_fault(&fault);
+            p->status = fault.err == U9_CORRUPT ? tool_say(TOOL_LOST, "%s", fault.text)
+                                                : tool_fault(&fault);
             return NULL;
         }
         p->base = at;
@@ -59,11 +60,15 @@ static int look(struct pieces *p, uint64_t at, u9_value *v)
     uint64_t left = p->record->size - at;
     u9_err err = u9_value_front(front, avail, left, v);
     if (err == U9_OK) return TOOL_DONE;
-    if (err == U9_LIMIT && left <= VALUE_SIZE_MAX && (front = hold(p, at, (size_t)left, &avail)) != NULL)
+    if (err == U9_LIMIT && left <= VALUE_SIZE_MAX &&
+        (front = hold(p, at, (size_t)left, &avail)) != NULL)
         err = u9_value_decode(front, avail, v); /* an index in front */
     if (err == U9_OK) return TOOL_DONE;
-    p->status = tool_say(TOOL_REFUSED, "record %" PRIu64 ": what stands at its byte %" PRIu64 " cannot be shown: --format "
-                         "raw has it", p->record->ordinal, at);
+    p->status = tool_say(TOOL_REFUSED,
+                         "record %" PRIu64 ": what stands at its byte %" PRIu64
+                         " cannot be shown: --format "
+                         "raw has it",
+                         p->record->ordinal, at);
     return p->status;
 }
 
@@ -73,7 +78,8 @@ static int is_text(const u9_value *v)
 }
 
 /* Hands the contents of a text on in pieces that end between characters, if it is UTF-8. */
-static int each_piece(struct pieces *p, uint64_t at, uint64_t size, int (*take)(struct pieces *, const uint8_t *, size_t))
+static int each_piece(struct pieces *p, uint64_t at, uint64_t size,
+                      int (*take)(struct pieces *, const uint8_t *, size_t))
 {
     while (size > 0) {
         size_t avail;
@@ -157,8 +163,10 @@ static int walk_values(struct pieces *p, int put)
         if (look(p, at, &v) != TOOL_DONE) break;
         uint64_t size = v.encoded;
         if (!put && !is_text(&v) && size > VALUE_SIZE_MAX)
-            return p->status = tool_say(TOOL_REFUSED, "record %" PRIu64 " is not shown: a value of %" PRIu64
-                                        " bytes in it is too large for that; --format raw has it", r->ordinal, size);
+            return p->status = tool_say(TOOL_REFUSED,
+                                        "record %" PRIu64 " is not shown: a value of %" PRIu64
+                                        " bytes in it is too large for that; --format raw has it",
+                                        r->ordinal, size);
         if (put && next) putc_unlocked(p->style->format == TOOL_JSON ? ',' : '\t', stdout);
         if (put) put_value(p, &v, at, size);
         at += size;

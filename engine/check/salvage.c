@@ -26,8 +26,10 @@ static u9_err copy_parts(u9i_checker *c, u9i_part_walk *walk, u9_append *append,
     u9_err err = U9_OK;
     for (uint64_t at = 0; at < walk->total && err == U9_OK; at += piece.size) {
         err = u9i_part_walk_at(walk, at, &piece);
-        if (err != U9_OK) return err == U9_CORRUPT ? err : u9i_fault(fault, err, U9I_AT(.path = c->source->path, .sys = walk->window->sys),
-                                                                     "cannot read the segment again");
+        if (err == U9_CORRUPT) return err;
+        if (err != U9_OK)
+            return u9i_fault(fault, err, U9I_AT(.path = c->source->path, .sys = walk->window->sys),
+                             "cannot read the segment again");
         err = u9_append_write(append, piece.data, piece.size);
         if (err != U9_OK) u9_log_fault(c->saved->out, fault);
         if (err == U9_OK) err = u9i_checker_progress(c, fault);
@@ -39,7 +41,8 @@ static u9_err copy_parts(u9i_checker *c, u9i_part_walk *walk, u9_append *append,
  * A record in parts that is larger than a body, which the reader has just passed: a part at a time, by a window of its
  * own, as the other one is at the frame behind which reading goes on. [C-6] [G-1]
  */
-static u9_err save_large(u9i_checker *c, const u9i_window *at, const u9i_facts *facts, const u9i_frame *f, u9_fault *fault)
+static u9_err save_large(u9i_checker *c, const u9i_window *at, const u9i_facts *facts, const u9i_frame *f,
+                         u9_fault *fault)
 {
     u9i_reader *r = &c->reader;
     u9i_part_walk walk;

@@ -410,7 +410,8 @@ static u9_err judge_end(receiver *r, u9_fault *fault)
     if (!r->begun)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-9"), "the stream ends before a log begins");
     if (r->row.open)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-13"), "the stream ends within record %llu", (unsigned long long)r->at);
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-13"), "the stream ends within record %llu",
+                         (unsigned long long)r->at);
     if (r->at < r->next) return no_beginning(r, r->next - 1, "is not among those sent", fault);
     return U9_OK;
 }

@@ -194,7 +194,8 @@ static u9_err read_piece(sender *s, sent_row *row, uint64_t at, size_t *size, u9
         u9_err err = u9i_part_walk_at(&row->walk, at, &span);
         if (err == U9_CORRUPT) return stop_at_damage(s, row->ordinal, fault);
         if (err != U9_OK)
-            return u9i_fault(fault, err, U9I_AT(.path = s->log->source.path, .sys = row->window->sys), "cannot read the segment");
+            return u9i_fault(fault, err, U9I_AT(.path = s->log->source.path, .sys = row->window->sys),
+                             "cannot read the segment");
         size_t n = span.size < PIECE - *size ? span.size : PIECE - *size;
         memcpy(s->large + *size, span.data, n);
         *size += n;

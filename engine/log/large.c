@@ -1,10 +1,11 @@
 /*
  * engine/log/large.c: a record larger than memory, from the caller's pieces to parts in frames. [C-6] [L-7] [V-8]
  *
- *     begin: the key, the record's head  ->  write: [proof] -> the part that is filled -> row_put  ->  end: the last one
+ *     begin: the key, the record's head  ->  write: [proof] -> the part that is filled -> row_put
+ *     ->  end: the last one
  *
- * The part that is filled goes out when another byte comes: so the last one is there for the end, and whatever could not
- * be put is put by the next call. One thread; the writer is only touched within u9i_log_write (handle.h).
+ * The part that is filled goes out when another byte comes: so the last one is there for the end, and whatever
+ * could not be put is put by the next call. One thread; the writer is only touched within u9i_log_write (handle.h).
  */
 #include "engine/log/large.h"
 #include "engine/write/row.h"
@@ -27,7 +28,7 @@ struct u9_append {
     uint32_t number; /* of the part that is filled */
     uint64_t before; /* frame of the one before */
     uint64_t ordinal;
-    uint8_t *part;   /* U9I_PART_BYTES, and behind them the flow's room */
+    uint8_t *part; /* U9I_PART_BYTES, and behind them the flow's room */
     size_t fill;
     u9_fault refused; /* err U9_OK: the values are well-formed up to here */
 };
@@ -64,7 +65,8 @@ static u9_append *new_append(u9_log *log)
 static u9_err refuse_append(const u9_log *log, u9_err err, const char *rule, const char *text)
 {
     u9_fault fault;
-    (void)u9i_fault(&fault, err, U9I_AT(.path = log ? log->source.path : NULL, .rule = rule), "%s", text);
+    (void)u9i_fault(&fault, err, U9I_AT(.path = log ? log->source.path : NULL, .rule = rule), "%s",
+                    text);
     return u9i_log_tell(log, err, &fault);
 }
 
@@ -101,11 +103,13 @@ static void tell_place(const u9_append *a, uint64_t ordinal, u9_place *place)
     memcpy(place->key, a->key.raw, place->key_size);
 }
 
-u9_err u9_append_begin(u9_log *log, const u9_key *key, uint64_t count, uint64_t size, u9_append **out, u9_place *place)
+u9_err u9_append_begin(u9_log *log, const u9_key *key, uint64_t count, uint64_t size,
+                       u9_append **out, u9_place *place)
 {
     static const u9_key fresh = {NULL, 0};
     if (log == NULL || out == NULL) return refuse_append(log, U9_ARG, "", "an argument is NULL");
-    if (size > U9_LARGE_MAX) return refuse_append(log, U9_LIMIT, "S-2", "the record has over 2^41 bytes");
+    if (size > U9_LARGE_MAX)
+        return refuse_append(log, U9_LIMIT, "S-2", "the record has over 2^41 bytes");
     if (count > size) return refuse_append(log, U9_ARG, "V-4", "no value takes less than a byte");
     if (size > 0 && count == 0) return refuse_append(log, U9_ARG, "V-4", "bytes, and no value");
     u9_append *a = new_append(log);
@@ -156,7 +160,8 @@ static void find_row_key(u9_append *a)
 static u9_err put_row_part(u9i_writer *w, void *ctx, u9_fault *fault)
 {
     u9_append *a = ctx;
-    u9i_part_record part = {.number = a->number, .total = a->total, .before = a->before, .bytes = {a->part, a->fill}};
+    u9i_part_record part = {
+        .number = a->number, .total = a->total, .before = a->before, .bytes = {a->part, a->fill}};
     u9i_span key = {.data = a->key.value, .size = a->key.value_size};
     uint64_t rest = a->total - a->put - a->fill, frame;
     u9_err err = u9i_writer_row_put(w, &part, rest, key, &frame, &a->ordinal, fault);
@@ -178,7 +183,8 @@ static u9_err put_filled(u9_append *a)
 /* Values that are not as announced: for good. What the proof says is said as u9_log_append does. */
 static u9_err refuse_flow_bytes(u9_append *a, u9_err err, const u9_fault *why)
 {
-    (void)u9i_fault(&a->refused, err == U9_NOMEM ? U9_LIMIT : U9_ARG, U9I_AT_OFFSET(why->offset, .rule = why->rule),
+    (void)u9i_fault(&a->refused, err == U9_NOMEM ? U9_LIMIT : U9_ARG,
+                    U9I_AT_OFFSET(why->offset, .rule = why->rule),
                     "in the values of the record: %s", why->text);
     return u9i_log_tell(a->log, a->refused.err, &a->refused);
 }
@@ -188,7 +194,8 @@ static u9_err ready_append(const u9_append *a)
 {
     if (a == NULL) return refuse_append(NULL, U9_ARG, "", "an argument is NULL");
     if (a->log == NULL) return refuse_append(NULL, U9_STATE, "", "the log is closed");
-    if (u9i_log_forked(a->log)) return refuse_append(a->log, U9_STATE, "", "the handle belongs to the parent process");
+    if (u9i_log_forked(a->log))
+        return refuse_append(a->log, U9_STATE, "", "the handle belongs to the parent process");
     return a->refused.err != U9_OK ? u9i_log_tell(a->log, a->refused.err, &a->refused) : U9_OK;
 }
 
@@ -199,7 +206,8 @@ u9_err u9_append_write(u9_append *a, const void *bytes, size_t size)
     u9_err err = ready_append(a);
     if (err != U9_OK) return err;
     if (p == NULL && size > 0) return refuse_append(a->log, U9_ARG, "", "an argument is NULL");
-    if (size > a->size - a->taken) return refuse_append(a->log, U9_ARG, "C-6", "more bytes than were announced");
+    if (size > a->size - a->taken)
+        return refuse_append(a->log, U9_ARG, "C-6", "more bytes than were announced");
     while (size > 0) {
         if (a->fill == U9I_PART_BYTES) err = put_filled(a);
         if (err != U9_OK) return err;
@@ -226,7 +234,8 @@ u9_err u9_append_end(u9_append *a, u9_place *place)
     u9_fault why;
     u9_err err = ready_append(a);
     if (err != U9_OK) return err;
-    if (a->taken < a->size) return refuse_append(a->log, U9_STATE, "C-6", "bytes of the record are still to come");
+    if (a->taken < a->size)
+        return refuse_append(a->log, U9_STATE, "C-6", "bytes of the record are still to come");
     if (!a->whole) err = u9i_flow_end(&a->flow, &why);
     if (err != U9_OK) return refuse_flow_bytes(a, err, &why);
     err = put_filled(a);

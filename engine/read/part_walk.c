@@ -14,11 +14,16 @@ void u9i_part_walk_check(const u9i_part_walk *w)
     for (unsigned i = 0; i < w->count; i++) assert(w->stops[i].number == i * w->stride);
 }
 
-void u9i_part_walk_init(u9i_part_walk *w, u9i_window *window, uint8_t *scratch, uint64_t first, uint64_t last,
-                        uint64_t total)
+void u9i_part_walk_init(u9i_part_walk *w, u9i_window *window, uint8_t *scratch, uint64_t first,
+                        uint64_t last, uint64_t total)
 {
-    *w = (u9i_part_walk){.window = window, .scratch = scratch, .total = total, .last = last,
-                         .next = {.frame = first}, .count = 1, .stride = 1};
+    *w = (u9i_part_walk){.window = window,
+                         .scratch = scratch,
+                         .total = total,
+                         .last = last,
+                         .next = {.frame = first},
+                         .count = 1,
+                         .stride = 1};
     w->stops[0] = w->next;
     u9i_part_walk_check(w);
 }
@@ -52,8 +57,9 @@ static bool is_next(const u9i_part_walk *w, const u9i_frame *f, const u9i_part_r
 {
     uint64_t left = w->total - w->next.begin;
     bool ends = f->offset == w->last;
-    return part->number == w->next.number && part->total == w->total && part->before == w->next.before &&
-           part->bytes.size <= left && ends == (f->trailer.count == 1) && (!ends || part->bytes.size == left);
+    return part->number == w->next.number && part->total == w->total &&
+           part->before == w->next.before && part->bytes.size <= left &&
+           ends == (f->trailer.count == 1) && (!ends || part->bytes.size == left);
 }
 
 /* The next part that stands behind `w->next`, up to the last one's frame. */
@@ -66,7 +72,8 @@ static u9_err find_part(u9i_part_walk *w, u9i_frame *f, u9i_part_record *part)
         err = u9i_window_find(w->window, p, w->last + U9I_FRAME_MAX, f);
         if (err != U9_OK) return err == U9_END ? U9_CORRUPT : err;
         if (f->offset > w->last || f->trailer.count > 1) continue;
-        if (u9i_body_open(f, w->scratch, U9I_BODY_MAX, &need, &body) == U9_OK && body.kind == U9I_BODY_PART)
+        if (u9i_body_open(f, w->scratch, U9I_BODY_MAX, &need, &body) == U9_OK &&
+            body.kind == U9I_BODY_PART)
             return u9i_part_record_decode(body.bytes, body.size, part);
     }
     return U9_CORRUPT;
@@ -79,7 +86,8 @@ static u9_err take_next(u9i_part_walk *w)
     u9i_part_record part;
     u9_err err = U9_CORRUPT;
     w->part = (u9i_span){0};
-    for (unsigned tries = 0; err == U9_CORRUPT && tries < 2; tries++) { /* what counts is read once more */
+    for (unsigned tries = 0; err == U9_CORRUPT && tries < 2;
+         tries++) { /* what counts is read once more */
         if (tries > 0) u9i_window_forget(w->window);
         err = find_part(w, &f, &part);
         if (err == U9_OK && !is_next(w, &f, &part)) err = U9_CORRUPT;
@@ -87,7 +95,9 @@ static u9_err take_next(u9i_part_walk *w)
     if (err != U9_OK) return err;
     w->part = part.bytes;
     w->begin = w->next.begin;
-    w->next = (u9i_stop){.frame = f.end, .before = f.offset, .begin = w->begin + part.bytes.size,
+    w->next = (u9i_stop){.frame = f.end,
+                         .before = f.offset,
+                         .begin = w->begin + part.bytes.size,
                          .number = part.number + 1};
     keep_stop(w);
     u9i_part_walk_check(w);
@@ -122,7 +132,8 @@ static u9_err peek(u9i_window *w, uint64_t p, u9i_part_record *out)
     return there ? u9i_part_record_peek(front + U9I_FRAME_HEADER_SIZE, out) : U9_CORRUPT;
 }
 
-u9_err u9i_part_walk_first(u9i_window *w, const u9i_frame *last, const u9i_part_record *part, uint64_t *first)
+u9_err u9i_part_walk_first(u9i_window *w, const u9i_frame *last, const u9i_part_record *part,
+                           uint64_t *first)
 {
     uint64_t at = last->offset;
     u9i_part_record p = *part;

@@ -40,14 +40,16 @@ void u9i_part_walk_init(u9i_part_walk *walk, u9i_window *window, uint8_t *scratc
                         uint64_t total);
 
 /*
- * The bytes of the record from `offset`, below its total, up to the end of their part; they borrow window and scratch until
- * the next call. U9_CORRUPT: a part is not there, or not as it was: walk->next says which. U9_IO: window->sys.
+ * The bytes of the record from `offset`, below its total, up to the end of their part; they borrow window and
+ * scratch until the next call. U9_CORRUPT: a part is not there, or not as it was: walk->next says which. U9_IO:
+ * window->sys.
  */
 U9_MUST_CHECK u9_err u9i_part_walk_at(u9i_part_walk *walk, uint64_t offset, u9i_span *out);
 
 /*
- * Looks, by what the parts name, for the frame of the first part of the row whose last one stands in this verified frame, and is
- * `part`. Nothing on the way is verified: whoever goes forwards from there does that. U9_CORRUPT: it leads nowhere.
+ * Looks, by what the parts name, for the frame of the first part of the row whose last one stands in this verified
+ * frame, and is `part`. Nothing on the way is verified: whoever goes forwards from there does that. U9_CORRUPT: it
+ * leads nowhere.
  */
 U9_MUST_CHECK u9_err u9i_part_walk_first(u9i_window *window, const u9i_frame *last, const u9i_part_record *part,
                                          uint64_t *first);

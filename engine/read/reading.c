@@ -17,12 +17,12 @@
 
 struct u9_reading {
     u9_log *log;
-    u9i_iterator it;     /* for its window and file */
-    uint8_t *scratch;    /* U9I_BODY_MAX bytes */
-    uint64_t size;       /* bytes of the record */
+    u9i_iterator it;  /* for its window and file */
+    uint8_t *scratch; /* U9I_BODY_MAX bytes */
+    uint64_t size;    /* bytes of the record */
     uint64_t ordinal;
     bool in_parts;
-    u9i_part_walk walk;  /* in_parts; else */
+    u9i_part_walk walk;   /* in_parts; else */
     const uint8_t *bytes; /*   all of them, in window or scratch */
 };
 
@@ -37,12 +37,16 @@ static u9_err refuse_reading(u9_reading *r, uint64_t offset, const char *rule, u
 {
     char path[4400];
     const u9i_facts *s = &r->it.segment->facts;
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(offset, .rule = rule, .segment = s->number,
-                     .path = u9i_source_path(&r->log->source, s->name, path, sizeof path)), "no such record stands here");
+    return u9i_fault(
+        fault, U9_CORRUPT,
+        U9I_AT_OFFSET(offset, .rule = rule, .segment = s->number,
+                      .path = u9i_source_path(&r->log->source, s->name, path, sizeof path)),
+        "no such record stands here");
 }
 
 /* The segment that the record stands in. */
-static u9i_segment *find_its_segment(const u9i_catalog *catalog, const u9i_source *source, uint64_t number)
+static u9i_segment *find_its_segment(const u9i_catalog *catalog, const u9i_source *source,
+                                     uint64_t number)
 {
     if (source->dir->single[0] && catalog->count == 1) return catalog->segments[0];
     for (size_t i = 0; i < catalog->count; i++) {
@@ -60,7 +64,9 @@ static u9_err open_its_segment(u9_reading *r, uint64_t number, u9_fault *fault)
     if (err != U9_OK) return err;
     u9i_segment *segment = find_its_segment(catalog, source, number);
     if (segment) err = u9i_source_iterate(source, segment, NULL, false, &r->it, fault);
-    else err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = source->path, .segment = number), "the record's segment is not there");
+    else
+        err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = source->path, .segment = number),
+                        "the record's segment is not there");
     u9i_catalog_unref(catalog);
     return err;
 }
@@ -73,7 +79,8 @@ static u9_err find_in_body(u9_reading *r, const u9i_body *body, const u9_record 
     if (at >= body->size) return U9_CORRUPT;
     const uint8_t *next = body->bytes + at;
     size_t left = body->size - at;
-    if (u9i_body_next(body, &next, &left, &found) != U9_OK || found.size != record->size) return U9_CORRUPT;
+    if (u9i_body_next(body, &next, &left, &found) != U9_OK || found.size != record->size)
+        return U9_CORRUPT;
     r->bytes = found.bytes;
     return U9_OK;
 }
@@ -99,7 +106,8 @@ static u9_err find_record(u9_reading *r, const u9_record *record)
     size_t need;
     const u9i_facts *s = &r->it.segment->facts;
     uint64_t bound = s->named ? s->at.offset : U9_NOWHERE;
-    u9_err err = record->frame < bound ? u9i_window_at(r->it.window, record->frame, bound, &f) : U9_CORRUPT;
+    u9_err err =
+        record->frame < bound ? u9i_window_at(r->it.window, record->frame, bound, &f) : U9_CORRUPT;
     if (err != U9_OK) return err;
     body.bytes = f.body;
     body.size = f.body_size;
@@ -111,9 +119,11 @@ static u9_err find_record(u9_reading *r, const u9_record *record)
 
 u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9_fault *fault)
 {
-    if (log == NULL || record == NULL || out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    if (log == NULL || record == NULL || out == NULL)
+        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     const u9i_where *at = U9I_AT(.path = log->source.path);
-    if (u9i_log_forked(log)) return u9i_fault(fault, U9_STATE, at, "the handle belongs to the parent process");
+    if (u9i_log_forked(log))
+        return u9i_fault(fault, U9_STATE, at, "the handle belongs to the parent process");
     u9_reading *r = calloc(1, sizeof *r);
     if (r) r->scratch = u9i_pages(U9I_BODY_MAX);
     if (r == NULL || r->scratch == NULL) {
@@ -144,19 +154,24 @@ static u9_err tell_gap(u9_reading *r, u9_fault *fault)
     const u9i_stop *next = &r->walk.next;
     char path[4400];
     const u9i_facts *s = &r->it.segment->facts;
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT_OFFSET(next->frame, .rule = "C-6", .segment = s->number,
-                     .path = u9i_source_path(&r->log->source, s->name, path, sizeof path)),
-                     "record %llu: part %u is damaged or gone, with its bytes from %llu on, of %llu",
-                     (unsigned long long)r->ordinal, (unsigned)next->number, (unsigned long long)next->begin,
-                     (unsigned long long)r->size);
+    return u9i_fault(
+        fault, U9_CORRUPT,
+        U9I_AT_OFFSET(next->frame, .rule = "C-6", .segment = s->number,
+                      .path = u9i_source_path(&r->log->source, s->name, path, sizeof path)),
+        "record %llu: part %u is damaged or gone, with its bytes from %llu on, of %llu",
+        (unsigned long long)r->ordinal, (unsigned)next->number, (unsigned long long)next->begin,
+        (unsigned long long)r->size);
 }
 
-u9_err u9_record_read(u9_reading *r, uint64_t offset, void *buf, size_t size, size_t *got, u9_fault *fault)
+u9_err u9_record_read(u9_reading *r, uint64_t offset, void *buf, size_t size, size_t *got,
+                      u9_fault *fault)
 {
-    if (r == NULL || got == NULL || (buf == NULL && size > 0)) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    if (r == NULL || got == NULL || (buf == NULL && size > 0))
+        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     *got = 0;
     if (u9i_log_forked(r->log))
-        return u9i_fault(fault, U9_STATE, U9I_AT(.path = r->log->source.path), "the handle belongs to the parent process");
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = r->log->source.path),
+                         "the handle belongs to the parent process");
     if (offset >= r->size) return U9_END;
     u9_err err = U9_OK;
     for (uint64_t left = r->size - offset; size > 0 && left > 0 && err == U9_OK;) {

@@ -8,7 +8,10 @@
 #include <string.h>
 
 /* What a part takes in the file beside the record's bytes: its frame, a block's rest, a promise in between. */
-enum { PART_HEAD = 46, PART_COST = PART_HEAD + U9I_MASK_HEAD + U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE + 3 * U9I_BLOCK };
+enum {
+    PART_HEAD = 46,
+    PART_COST = PART_HEAD + U9I_MASK_HEAD + U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE + 3 * U9I_BLOCK
+};
 
 /* Seals the records that wait: what comes is in frames of its own. */
 static u9_err seal_waiting(u9i_writer *w, u9_fault *fault)
@@ -21,14 +24,15 @@ static u9_err draw_key(u9i_writer *w, const u9_key *key, u9i_row_key *out, u9_fa
 {
     uint64_t unused;
     u9_entry entry = {.key = *key};
-    u9_err err = u9i_writer_measure(w, &entry, 1, &unused, fault); /* refuses what is no key of the log's */
+    u9_err err =
+        u9i_writer_measure(w, &entry, 1, &unused, fault); /* refuses what is no key of the log's */
     if (err == U9_OK) err = seal_waiting(w, fault);
     if (err == U9_OK) err = u9i_writer_begin_frame(w, fault);
     if (err != U9_OK) return err;
     err = u9i_writer_key(w, key, out->raw, &out->raw_size);
     if (err != U9_OK)
-        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"), "no fresh key of kind '%.80s' can be made now",
-                         w->keygen.text);
+        return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
+                         "no fresh key of kind '%.80s' can be made now", w->keygen.text);
     if (key->data == NULL) err = u9i_keygen_confirm(&w->keygen, fault);
     if (err != U9_OK) return err;
     if (key->data == NULL && w->seen_us < w->stamp) w->seen_us = w->stamp;
@@ -50,7 +54,8 @@ u9_err u9i_writer_row_begin(u9i_writer *w, const u9_key *key, u9i_row_key *out, 
 }
 
 /* Room for the part's frame; for the first one in a segment that the whole row fits. */
-static u9_err make_part_room(u9i_writer *w, const u9i_part_record *part, uint64_t rest, u9_fault *fault)
+static u9_err make_part_room(u9i_writer *w, const u9i_part_record *part, uint64_t rest,
+                             u9_fault *fault)
 {
     bool first = !w->started;
     w->row.needs = rest + (rest / U9I_PART_BYTES + 1) * PART_COST;
@@ -59,8 +64,8 @@ static u9_err make_part_room(u9i_writer *w, const u9i_part_record *part, uint64_
     return err;
 }
 
-u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t rest, u9i_span key, uint64_t *frame,
-                          uint64_t *ordinal, u9_fault *fault)
+u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t rest, u9i_span key,
+                          uint64_t *frame, uint64_t *ordinal, u9_fault *fault)
 {
     assert(w->row.open && part->bytes.size <= U9I_PART_BYTES);
     if (w->poison.err != U9_OK) return u9i_writer_poison(w, 0, "", fault);

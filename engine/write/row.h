@@ -1,6 +1,6 @@
 /*
- * engine/write/row.h: what a record in parts asks of the writer: a key before its first part, a frame for each part, and
- * that no other file is begun and no other such record until it is over. [C-6] [L-7]
+ * engine/write/row.h: what a record in parts asks of the writer: a key before its first part, a frame for each
+ * part, and that no other file is begun and no other such record until it is over. [C-6] [L-7]
  *
  * Who makes the parts is engine/log/large.c; the calls are serialised as all of the writer's are.
  *
@@ -21,16 +21,17 @@ typedef struct u9i_row_key {
 } u9i_row_key;
 
 /*
- * A record in parts begins. With `key` (its data NULL: a fresh one) that is checked or drawn, in a transaction of its own,
- * into `out`; without (NULL, as out is) the record brings one that is no matter of the writer's. U9_AGAIN: one has begun
- * already; else errors as u9_log_append.
+ * A record in parts begins. With `key` (its data NULL: a fresh one) that is checked or drawn, in a transaction of
+ * its own, into `out`; without (NULL, as out is) the record brings one that is no matter of the writer's. U9_AGAIN:
+ * one has begun already; else errors as u9_log_append.
  */
 U9_MUST_CHECK u9_err u9i_writer_row_begin(u9i_writer *writer, const u9_key *key, u9i_row_key *out, u9_fault *fault);
 
 /*
- * Puts a part into a frame of its own, at `*frame`; `rest` bytes of the record come behind it. With 0 it is the last one:
- * the record is appended, under the ordinal `*ordinal`, and the row is over. `key` is the record's, as it stands in it.
- * U9_AGAIN, U9_IO (no room), U9_LIMIT: nothing was put, and the same call may be tried again; U9_POISONED.
+ * Puts a part into a frame of its own, at `*frame`; `rest` bytes of the record come behind it. With 0 it is the
+ * last one: the record is appended, under the ordinal `*ordinal`, and the row is over. `key` is the record's, as it
+ * stands in it. U9_AGAIN, U9_IO (no room), U9_LIMIT: nothing was put, and the same call may be tried again;
+ * U9_POISONED.
  */
 U9_MUST_CHECK u9_err u9i_writer_row_put(u9i_writer *writer, const u9i_part_record *part, uint64_t rest, u9i_span key,
                                         uint64_t *frame, uint64_t *ordinal, u9_fault *fault);

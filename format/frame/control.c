@@ -341,7 +341,7 @@ u9_err u9i_part_record_peek(const uint8_t front[U9I_PART_FRONT], u9i_part_record
     u9i_in in = u9i_in_init(plain + NAMED, sizeof plain - NAMED);
     take_code(&in, CODE_SYMBOL);
     const uint8_t *name = u9i_in_span(&in, 8);
-    if (plain[0] != 0x42 || u9i_control_kind(name) != U9I_BODY_PART) return U9_CORRUPT;
+    if (name == NULL || plain[0] != 0x42 || u9i_control_kind(name) != U9I_BODY_PART) return U9_CORRUPT;
     u9i_part_record r = {.number = 0};
     take_code(&in, CODE_U32);
     r.number = (uint32_t)u9i_in_uint(&in, 4);

@@ -18,14 +18,16 @@ static void flow_check(const u9i_flow *f)
     assert(f->skip == 0 || f->kept == 0);
 }
 
-void u9i_flow_init(u9i_flow *f, unsigned outer, uint64_t count, uint64_t total, uint8_t *room, size_t cap)
+void u9i_flow_init(u9i_flow *f, unsigned outer, uint64_t count, uint64_t total, uint8_t *room,
+                   size_t cap)
 {
     assert(cap >= U9I_FLOW_ROOM && outer <= U9_DEPTH_MAX);
     *f = (u9i_flow){.room = room, .cap = cap, .depth_max = U9_DEPTH_MAX - outer};
     f->open[0] = (u9i_flow_level){.end = total, .due = count};
 }
 
-static u9_err refuse_flow(u9i_flow *f, u9_err err, const char *rule, const char *text, u9_fault *fault)
+static u9_err refuse_flow(u9i_flow *f, u9_err err, const char *rule, const char *text,
+                          u9_fault *fault)
 {
     f->refused = true;
     return u9i_refuse(fault, err, f->at, rule, text);
@@ -36,8 +38,10 @@ static u9_err leave_levels(u9i_flow *f, u9_fault *fault)
 {
     while (f->open[f->depth].due == 0) {
         if (f->at != f->open[f->depth].end)
-            return f->depth > 0 ? refuse_flow(f, U9_CORRUPT, "V-4", "bytes behind a tuple's last element", fault)
-                                : refuse_flow(f, U9_CORRUPT, "V-8", "bytes behind the last value", fault);
+            return f->depth > 0
+                       ? refuse_flow(f, U9_CORRUPT, "V-4", "bytes behind a tuple's last element",
+                                     fault)
+                       : refuse_flow(f, U9_CORRUPT, "V-8", "bytes behind the last value", fault);
         if (f->depth == 0) return U9_END;
         f->depth--;
     }
@@ -49,13 +53,16 @@ static u9_err want_more(u9i_flow *f, uint64_t want, u9_fault *fault)
 {
     /* A value's front always fits; two bytes stay free behind an index. */
     if (want > f->cap - 2)
-        return refuse_flow(f, U9_NOMEM, "V-8", "an index, or an array of tuples, that is too large to come in pieces", fault);
+        return refuse_flow(f, U9_NOMEM, "V-8",
+                           "an index, or an array of tuples, that is too large to come in pieces",
+                           fault);
     f->want = (size_t)want;
     return U9_AGAIN;
 }
 
 /* An index, which is looked at when it is whole, in the room. */
-static u9_err flow_index(u9i_flow *f, const uint8_t *p, size_t avail, uint64_t left, size_t *used, u9_fault *fault)
+static u9_err flow_index(u9i_flow *f, const uint8_t *p, size_t avail, uint64_t left, size_t *used,
+                         u9_fault *fault)
 {
     unsigned width = u9i_index_width(p[0]);
     if (left - 1 >= width && avail < 1 + width) return want_more(f, 1 + width, fault);
@@ -64,11 +71,15 @@ static u9_err flow_index(u9i_flow *f, const uint8_t *p, size_t avail, uint64_t l
         return refuse_flow(f, U9_CORRUPT, "X-1", "an index passes the end of its tuple", fault);
     uint64_t whole = 1 + width + l;
     if (avail < whole || p != f->room) return want_more(f, whole, fault);
-    f->room[whole] = 0x48; /* the shortest container: an index alone is none of the values that can be proved */
+    f->room[whole] =
+        0x48; /* the shortest container: an index alone is none of the values that can be proved */
     f->room[whole + 1] = 0;
     u9_fault why = {.offset = 0};
-    u9_err err = u9i_value_check_inside(U9_DEPTH_MAX - f->depth_max + f->depth, f->room, (size_t)whole + 2, NULL, &why);
-    if (err != U9_OK) return refuse_flow(f, err == U9_LIMIT ? err : U9_CORRUPT, "X-1", "an index that is not well-formed", fault);
+    u9_err err = u9i_value_check_inside(U9_DEPTH_MAX - f->depth_max + f->depth, f->room,
+                                        (size_t)whole + 2, NULL, &why);
+    if (err != U9_OK)
+        return refuse_flow(f, err == U9_LIMIT ? err : U9_CORRUPT, "X-1",
+                           "an index that is not well-formed", fault);
     f->open[f->depth].indexed = true;
     *used = (size_t)whole;
     return U9_OK;
@@ -77,13 +88,15 @@ static u9_err flow_index(u9i_flow *f, const uint8_t *p, size_t avail, uint64_t l
 /* Enters a tuple. */
 static u9_err enter_tuple(u9i_flow *f, const u9i_parts *v, u9_fault *fault)
 {
-    if (f->depth == f->depth_max) return refuse_flow(f, U9_LIMIT, "V-8", "containers are nested too deeply", fault);
+    if (f->depth == f->depth_max)
+        return refuse_flow(f, U9_LIMIT, "V-8", "containers are nested too deeply", fault);
     f->open[++f->depth] = (u9i_flow_level){.end = f->at + v->head + v->body, .due = v->count};
     return U9_OK;
 }
 
 /* An array: passed by its size, or, one of tuples, looked at when it is whole, in the room. [V-5] */
-static u9_err flow_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_parts *v, size_t *used, u9_fault *fault)
+static u9_err flow_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_parts *v,
+                         size_t *used, u9_fault *fault)
 {
     u9i_typecode t;
     u9_value array;
@@ -91,9 +104,12 @@ static u9_err flow_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_
     u9_err err = u9i_typecode_read(p + v->head, here, &t);
     if (err == U9_TORN && here < v->body) return want_more(f, avail + 1, fault);
     if (err == U9_OK) err = u9i_look_array(p, v->head, v->body, v->count, &array);
-    if (err == U9_LIMIT) return refuse_flow(f, err, "V-10", "too many empty elements, or arrays nested too deeply", fault);
+    if (err == U9_LIMIT)
+        return refuse_flow(f, err, "V-10", "too many empty elements, or arrays nested too deeply",
+                           fault);
     if (err != U9_OK)
-        return refuse_flow(f, U9_CORRUPT, "V-5", "an array's length, count and typecode do not fit", fault);
+        return refuse_flow(f, U9_CORRUPT, "V-5", "an array's length, count and typecode do not fit",
+                           fault);
     if (f->depth + 1 + t.depth > f->depth_max)
         return refuse_flow(f, U9_LIMIT, "V-8", "containers are nested too deeply", fault);
     if (t.leaf != U9_TUPLE || v->count == 0) {
@@ -103,9 +119,11 @@ static u9_err flow_array(u9i_flow *f, const uint8_t *p, size_t avail, const u9i_
     }
     uint64_t whole = v->head + v->body;
     if (avail < whole) return want_more(f, whole, fault);
-    err = u9i_value_check_inside(U9_DEPTH_MAX - f->depth_max + f->depth, p, (size_t)whole, NULL, NULL);
+    err = u9i_value_check_inside(U9_DEPTH_MAX - f->depth_max + f->depth, p, (size_t)whole, NULL,
+                                 NULL);
     if (err != U9_OK)
-        return refuse_flow(f, err == U9_LIMIT ? err : U9_CORRUPT, "V-10", "an array's tuples are not well-formed", fault);
+        return refuse_flow(f, err == U9_LIMIT ? err : U9_CORRUPT, "V-10",
+                           "an array's tuples are not well-formed", fault);
     *used = (size_t)whole;
     return U9_OK;
 }
@@ -117,7 +135,8 @@ static u9_err flow_value(u9i_flow *f, const uint8_t *p, size_t avail, size_t *us
     const u9i_shape *s = &u9i_shapes[p[0]];
     uint64_t left = now->end - f->at;
     u9i_parts v;
-    if (left == 0) return refuse_flow(f, U9_CORRUPT, "V-4", "a tuple ends before its last element", fault);
+    if (left == 0)
+        return refuse_flow(f, U9_CORRUPT, "V-4", "a tuple ends before its last element", fault);
     if (u9i_is_index(p[0])) return flow_index(f, p, avail, left, used, fault);
     if (now->indexed && s->type != U9_TUPLE && s->type != U9_ARRAY)
         return refuse_flow(f, U9_CORRUPT, "V-6", "an index without a container behind it", fault);
@@ -178,7 +197,8 @@ u9_err u9i_flow_take(u9i_flow *f, const void *bytes, size_t size, u9_fault *faul
             continue;
         }
         u9_err err = f->want > 0 ? U9_OK : leave_levels(f, fault);
-        if (err == U9_END) return refuse_flow(f, U9_CORRUPT, "V-8", "bytes behind the last value", fault);
+        if (err == U9_END)
+            return refuse_flow(f, U9_CORRUPT, "V-8", "bytes behind the last value", fault);
         if (err == U9_OK) err = take_one(f, &p, &size, fault);
         if (err != U9_OK) return err;
         flow_check(f);
@@ -193,5 +213,6 @@ u9_err u9i_flow_end(u9i_flow *f, u9_fault *fault)
         return u9i_refuse(fault, U9_TORN, f->at, "V-8", "there are bytes to come");
     u9_err err = leave_levels(f, fault);
     if (err == U9_END) return U9_OK;
-    return err == U9_OK ? refuse_flow(f, U9_CORRUPT, "V-4", "fewer values than were to come", fault) : err;
+    return err == U9_OK ? refuse_flow(f, U9_CORRUPT, "V-4", "fewer values than were to come", fault)
+                        : err;
 }

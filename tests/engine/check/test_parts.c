@@ -572,7 +572,8 @@ START_TEST(a_place_where_no_such_record_stands_is_refused)
     u9_record record = shown(handle), other;
     u9_reading *reading;
     static const struct { uint64_t frame, at, size, segment; u9_err err; } wrong[] = {
-        {16, 0, 0, 0, U9_CORRUPT}, {0, 0, 1, 0, U9_CORRUPT}, {UINT64_C(1) << 50, 0, 0, 0, U9_CORRUPT}, {0, 0, 0, 9, U9_ABSENT}};
+        {16, 0, 0, 0, U9_CORRUPT}, {0, 0, 1, 0, U9_CORRUPT}, {UINT64_C(1) << 50, 0, 0, 0, U9_CORRUPT},
+        {0, 0, 0, 9, U9_ABSENT}};
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         other = record;
         other.frame += wrong[i].frame;
@@ -605,15 +606,16 @@ END_TEST
 /* Forged: what the parts name leads in a circle, forwards, or to another row. Each is looked at once at most. */
 START_TEST(rows_that_lead_nowhere_are_not_followed)
 {
-    static const struct { uint32_t number; uint64_t before; } claims[] = {{1, 1}, {1, 2}, {1, UINT64_MAX}, {2, 0}, {UINT32_MAX, 0}};
+    enum { ZERO, ITSELF, BEHIND, FAR };
+    static const struct { uint32_t number; unsigned before; } claims[] = {
+        {1, ITSELF}, {1, BEHIND}, {1, FAR}, {2, ZERO}, {UINT32_MAX, ZERO}};
     for (unsigned i = 0; i < sizeof claims / sizeof claims[0]; i++) {
         char name[20];
         snprintf(name, sizeof name, "log%u", i);
         forged_segment f = forge_begin(1, i, NULL, U9I_TAIL_NONE);
         uint64_t zero = put_claim(&f, 0, 32, 0, 16, 0);
-        uint64_t before = claims[i].before == 0 ? zero : claims[i].before == 1 ? f.end : claims[i].before == 2 ? f.end + 4096
-                                                                                        : UINT64_MAX;
-        uint64_t last = put_claim(&f, claims[i].number, 32, before, 16, 1);
+        const uint64_t before[] = {[ZERO] = zero, [ITSELF] = f.end, [BEHIND] = f.end + 4096, [FAR] = UINT64_MAX};
+        uint64_t last = put_claim(&f, claims[i].number, 32, before[claims[i].before], 16, 1);
         forge_end(&f, U9I_END_CLOSING);
         forge_save(&f, at(name));
         u9_log *handle = open_reader(at(name));

@@ -1,6 +1,6 @@
 /*
- * tests/engine/link/test_ship_large.c: records that no frame of a stream holds come in pieces, and arrive as a whole or not
- * at all. [T-9] [T-12] [T-13]
+ * tests/engine/link/test_ship_large.c: records that no frame of a stream holds come in pieces, and arrive as a
+ * whole or not at all. [T-9] [T-12] [T-13]
  */
 #include "tests/engine/link/ship.h"
 #include "tests/suites.h"
@@ -136,7 +136,7 @@ START_TEST(large_records_arrive_over_a_two_way_link)
 }
 END_TEST
 
-/* [T-12] A large record that is served, and that no log takes: what stands before it is sent, and no last piece of it. */
+/* [T-12] A large record that is served, and no log takes: what stands before it is sent, and no last piece of it. */
 START_TEST(a_large_record_that_no_log_takes_is_damage)
 {
     enum { TOTAL = 17 << 20, PARTS = 17 };
@@ -154,7 +154,8 @@ START_TEST(a_large_record_that_no_log_takes_is_damage)
     u9i_set_be(bytes + 32, 4, 1);
     uint64_t before = 0;
     for (uint32_t i = 0; i < PARTS; i++) {
-        u9i_part_record part = {.number = i, .total = TOTAL, .before = before, .bytes = {bytes + i * (1 << 20), 1 << 20}};
+        u9i_part_record part = {.number = i, .total = TOTAL, .before = before,
+                                .bytes = {bytes + i * (1 << 20), 1 << 20}};
         before = forge_part(&f, &part, i + 1 == PARTS);
     }
     forge_end(&f, U9I_END_CLOSING);
@@ -224,8 +225,8 @@ START_TEST(pieces_that_no_sender_sends_are_refused)
         {{{0, 1 << 24, 50, 1}, {0}}, U9_CORRUPT, "T-13"},                /* a batch would do */
         {{{0, UINT64_C(1) << 62, 50, 1}, {0}}, U9_CORRUPT, "T-13"},      /* its head does not say so */
     };
-    static const uint8_t begin[] = {0x10, 0x4e, 0x23, 0x0a, 'u', '9', 'l', 'o', 'g', 0, 0, 0, 0x81, 0x24, 'm', 'u', 'i', 'd',
-                                    0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x30};
+    static const uint8_t begin[] = {0x10, 0x4e, 0x23, 0x0a, 'u', '9', 'l', 'o', 'g', 0, 0, 0, 0x81,
+                                    0x24, 'm', 'u', 'i', 'd', 0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x30};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         forged_stream s = {.size = 0};
         put_frame(&s, begin, sizeof begin);
@@ -267,7 +268,8 @@ START_TEST(a_tally_of_pieces_is_the_mark_of_the_whole)
         for (size_t each = 1; each < 200; each += 13) {
             u9i_tally t;
             u9i_tally_start(&t, "key", 3);
-            for (size_t at = 0; at < size; at += each) u9i_tally_take(&t, values + at, size - at < each ? size - at : each);
+            for (size_t at = 0; at < size; at += each)
+                u9i_tally_take(&t, values + at, size - at < each ? size - at : each);
             u9i_tally_finish(&t, got);
             ck_assert_mem_eq(got, want, sizeof want);
         }

@@ -206,7 +206,7 @@ START_TEST(a_record_of_any_size_is_read_back)
 }
 END_TEST
 
-/* Values that are none, more of them, fewer, bytes too many, too few: told with the byte, and nothing of it is there. */
+/* Values that are none, more of them, fewer, bytes too many, too few: told with the byte; nothing of it is there. */
 START_TEST(values_that_are_not_as_announced_are_refused)
 {
     static const struct refused {
@@ -660,7 +660,8 @@ START_TEST(a_boundary_in_its_bytes_is_masked_and_comes_back)
     size_t got;
     ck_assert_int_eq(u9_cursor_open(r, &range, &c, NULL), U9_OK);
     ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
-    ck_assert_int_eq(u9_record_open(r, &record, &reading, NULL), U9_OK); /* its first part is found though it is masked */
+    /* Its first part is found though it is masked. */
+    ck_assert_int_eq(u9_record_open(r, &record, &reading, NULL), U9_OK);
     uint8_t *back = malloc(SIZE);
     ck_assert_int_eq(u9_record_read(reading, record.size - SIZE, back, SIZE, &got, NULL), U9_OK);
     ck_assert_uint_eq(got, SIZE);
