@@ -224,7 +224,7 @@ asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CF
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
-thread_suites = idgen_race env queue executor sim segment settled reference log calls link keys lock_file
+thread_suites = idgen_race env queue executor sim segment settled reference log large calls link keys lock_file
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers

@@ -108,9 +108,9 @@ typedef struct u9_place {
  * Errors, with their detail in u9_log_fault: U9_ARG (values are not well-formed back to back: the fault has no
  * path, its offset is the byte of `values`, and its rule one of SPEC-values.md; key not of the log's kind; an
  * argument is NULL; a fresh key of kind uid8, and options.generator and numbers are not given), U9_LIMIT (record
- * over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not accepted, the log goes on when
+ * over U9_RECORD_MAX: u9/large.h takes it), U9_IO with sys ENOSPC or EFBIG (no room: the record was not accepted, the log goes on when
  * there is some), U9_AGAIN (kind uid8: the clock stands still, or no generator number is to be had now; other
- * errors of options.numbers as they are), U9_POISONED, U9_STATE (opened for reading; forked).
+ * errors of options.numbers as they are; and beside a record of u9/large.h that leaves no room in its segment), U9_POISONED, U9_STATE (opened for reading; forked).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
                                           size_t size, u9_place *place);
