@@ -226,7 +226,7 @@ asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CF
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
-thread_suites = idgen_race env queue executor sim segment settled reference log commits calls link keys lock_file
+thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
@@ -252,6 +252,13 @@ begin-coverage: $(BUILD)/u9tests $(tools)
 	@for p in $(tools); do $$p --version; done >/dev/null; $(BUILD)/u9tests --list >/dev/null
 	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
 
+.PHONY: test-long
+test-long: ## what takes minutes, and 11 GiB of disk: a record of 5 GiB through all tools
+	@scripts/setup build
+	@$(MAKE) all
+	@mkdir -p $(BUILD)/tmp/long
+	@tests/tools/long_large.sh $(BUILD) $(BUILD)/tmp/long
+
 .PHONY: test-zk
 test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
 	@scripts/setup test
@@ -263,7 +270,7 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
 both_io = env queue log commits reference range heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
-long = zk damage test_cli test_ship test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
+long = zk damage test_cli test_ship ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 

@@ -159,6 +159,20 @@ static void recode(const u9i_body *body)
     free(out.bytes);
 }
 
+/* What a part claims is told alike by its front as stored, whatever else that may be. */
+static void look_at_front(const u9i_frame *frame, const u9i_body *body, u9_err err)
+{
+    uint8_t front[U9I_PART_FRONT] = {0};
+    u9i_part_record whole, r;
+    memcpy(front, frame->body, frame->body_size < sizeof front ? frame->body_size : sizeof front);
+    u9_err seen = u9i_part_record_peek(front, &r);
+    bool part = err == U9_OK && body->kind == U9I_BODY_PART &&
+                u9i_part_record_decode(body->bytes, body->size, &whole) == U9_OK;
+    if (!part) return;
+    CHECK(seen == U9_OK && r.number == whole.number && r.total == whole.total && r.before == whole.before &&
+          r.bytes.size == whole.bytes.size);
+}
+
 static void open_body(const u9i_frame *frame)
 {
     u9i_body body;
@@ -173,6 +187,7 @@ static void open_body(const u9i_frame *frame)
     }
     CHECK(err == U9_OK || err == U9_CORRUPT || err == U9_VERSION);
     if (err == U9_OK) recode(&body);
+    look_at_front(frame, &body, err);
     free(scratch);
 }
 

@@ -13,6 +13,8 @@
 #include <u9/id.h>
 #include <u9/value.h>
 
+#include "format/value/flow.h"
+
 enum { ROOM = 1 << 16, DEPTH_READ = 1000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -167,6 +169,27 @@ static void compare(const uint8_t *data, size_t size, const uint8_t *again, size
     }
 }
 
+/* The proof in pieces, whose sizes are drawn from the bytes; also of a front that shows less than all. */
+static u9_err flow_over(const uint8_t *data, size_t size)
+{
+    static uint8_t room[U9I_FLOW_ROOM + ROOM];
+    u9i_flow flow;
+    u9_fault fault;
+    u9_value v;
+    u9i_flow_init(&flow, 0, 1, size, room, sizeof room);
+    u9_err err = U9_OK;
+    for (size_t at = 0, n; at < size && err == U9_OK; at += n) {
+        n = 1 + data[at] % 19;
+        if (n > size - at) n = size - at;
+        err = u9i_flow_take(&flow, data + at, n, &fault);
+        must(err == U9_OK || fault.offset <= at + n);
+    }
+    if (err == U9_OK) err = u9i_flow_end(&flow, &fault);
+    must(err != U9_NOMEM || size > ROOM);
+    if (size > 0 && u9_value_front(data, size / 2, size, &v) == U9_OK) must(v.encoded <= size);
+    return err == U9_NOMEM ? u9_value_check(data, size, NULL, NULL) : err;
+}
+
 static void round_trip(const uint8_t *data, size_t size)
 {
     static uint8_t once[ROOM], twice[ROOM];
@@ -196,6 +219,7 @@ static void try_value(const uint8_t *data, size_t size)
     read_all(data, size);
     u9_err seen = u9_value_decode(data, size, &v);
     u9_err err = u9_value_check(data, size, &bad, &fault);
+    must((flow_over(data, size) == U9_OK) == (err == U9_OK));
     if (err == U9_OK) {
         must(seen == U9_OK && v.encoded == size && (bad == U9_NOWHERE || bad < size));
         round_trip(data, size);

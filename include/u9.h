@@ -8,6 +8,7 @@
 #include <u9/id.h>
 #include <u9/idgen.h>
 #include <u9/key.h>
+#include <u9/large.h>
 #include <u9/log.h>
 #include <u9/mark.h>
 #include <u9/transit.h>

@@ -433,8 +433,17 @@ public:
     std::uint64_t ordinal() const noexcept { return r_.ordinal; }
     std::uint64_t time_us() const noexcept { return r_.time_us; }
     bytes key() const noexcept { return {r_.key.data, r_.key.size}; }
-    /* What follows the key. */
-    u9::values values() const noexcept { return {r_.values, r_.values_size}; }
+    /* True for a record that is larger than what is handed out at once: log::read has its bytes. */
+    bool large() const noexcept { return r_.bytes == nullptr; }
+    /* Bytes of it, and of its values, which are the last of them. */
+    std::size_t size() const noexcept { return r_.size; }
+    std::size_t values_size() const noexcept { return r_.values_size; }
+    /* What follows the key. U9_LIMIT is thrown for a large one. */
+    u9::values values() const
+    {
+        if (large()) throw error(U9_LIMIT);
+        return {r_.values, r_.values_size};
+    }
     const u9_record &raw() const noexcept { return r_; }
 
 private:
@@ -527,6 +536,12 @@ public:
 
     class cursor;
     cursor records() const;
+
+    /* A record of any size, in pieces (u9/large.h): `count` values of `size` bytes together. */
+    class writing;
+    writing begin(std::uint64_t count, std::uint64_t size, const u9_key *key = nullptr);
+    class reading;
+    reading read(const record &which) const;
     u9_log *raw() const noexcept { return log_; }
 
 private:
@@ -567,7 +582,7 @@ public:
     {
         u9_record r;
         u9_err err = u9_cursor_next(cursor_, &r);
-        if (err == U9_OK) return record(r);
+        if (err == U9_OK || err == U9_LIMIT) return record(r);
         if (err == U9_END) return std::nullopt;
         u9_fault fault = {};
         u9_cursor_fault(cursor_, &fault);
@@ -580,6 +595,89 @@ private:
 };
 
 inline log::cursor log::records() const { return cursor(open()); }
+
+/* A record on its way into a log; given up, unless end() was reached. It goes before its log. */
+class log::writing {
+public:
+    writing(u9_log *log, const u9_key *key, std::uint64_t count, std::uint64_t size) : log_(log)
+    {
+        done(u9_append_begin(log, key, count, size, &append_, nullptr));
+    }
+    writing(writing &&other) noexcept : log_(other.log_), append_(std::exchange(other.append_, nullptr)) {}
+    writing &operator=(writing &&other) noexcept
+    {
+        std::swap(log_, other.log_);
+        std::swap(append_, other.append_);
+        return *this;
+    }
+    ~writing() { u9_append_abort(append_); }
+    /* The next bytes of the values. */
+    writing &write(const void *p, std::size_t n)
+    {
+        done(u9_append_write(append_, p, n));
+        return *this;
+    }
+    /* The head of a text or of bytes, whose contents come next. */
+    writing &head(u9_type type, std::uint64_t size)
+    {
+        std::uint8_t front[9];
+        return write(front, u9_value_head(type, size, front));
+    }
+    std::uint64_t taken() const noexcept { return u9_append_taken(append_); }
+    u9_place end()
+    {
+        u9_place place = {};
+        done(u9_append_end(append_, &place));
+        append_ = nullptr;
+        return place;
+    }
+
+private:
+    void done(u9_err err) const
+    {
+        u9_fault fault = {};
+        if (err != U9_OK) u9_log_fault(log_, &fault);
+        u9::check(err, fault);
+    }
+    u9_log *log_ = nullptr;
+    u9_append *append_ = nullptr;
+};
+
+inline log::writing log::begin(std::uint64_t count, std::uint64_t size, const u9_key *key)
+{
+    return writing(open(), key, count, size);
+}
+
+/* A record that is read in pieces. */
+class log::reading {
+public:
+    reading(u9_log *log, const record &which)
+    {
+        u9_fault fault = {};
+        u9::check(u9_record_open(log, &which.raw(), &reading_, &fault), fault);
+    }
+    reading(reading &&other) noexcept : reading_(std::exchange(other.reading_, nullptr)) {}
+    reading &operator=(reading &&other) noexcept
+    {
+        std::swap(reading_, other.reading_);
+        return *this;
+    }
+    ~reading() { u9_record_close(reading_); }
+    /* Up to n bytes from `offset` on, verified; how many: 0 at the record's end. */
+    std::size_t read(std::uint64_t offset, void *p, std::size_t n)
+    {
+        std::size_t got = 0;
+        u9_fault fault = {};
+        u9_err err = u9_record_read(reading_, offset, p, n, &got, &fault);
+        if (err != U9_END) u9::check(err, fault);
+        return got;
+    }
+
+private:
+    u9_reading *reading_ = nullptr;
+};
+
+inline log::reading log::read(const record &which) const { return reading(open(), which); }
 
 /* A refused identifier as an exception: U9_ARG, and the sentence for the reason. */
 inline error id_error(u9_err code, u9_id_reason why)

@@ -14,6 +14,7 @@
     X(value_pack) \
     X(value_cons) \
     X(value_gen) \
+    X(value_flow) \
     X(value_index) \
     X(value_index_build) \
     X(value_array) \
@@ -57,10 +58,12 @@
     X(commits) \
     X(power)   \
     X(log)     \
+    X(large)   \
     X(calls)   \
     X(locks)   \
     X(mark) \
     X(ship) \
+    X(ship_large) \
     X(link) \
     X(keys) \
     X(lock_file) \

@@ -1,6 +1,6 @@
 /*
- * tools/append.h: `u9 append` in two files: verb_append.c reads input, append_put.c puts what it
- * read into the log.
+ * tools/append.h: `u9 append` in three files: verb_append.c reads input, append_put.c puts what it
+ * read into the log, append_large.c what is too large to be read first.
  */
 #ifndef U9_TOOLS_APPEND_H
 #define U9_TOOLS_APPEND_H
@@ -11,6 +11,7 @@
 #include <u9/log.h>
 
 #include <signal.h>
+#include <sys/types.h>
 
 enum { APPEND_WHOLE = -1 }; /* an `ending` */
 
@@ -44,6 +45,17 @@ struct append {
 
 /* Appends one line, file or JSON value. */
 int append_put(struct append *a, const char *text, size_t size);
+
+/* True if the rest of the input is a file that is too large for one append: its bytes [*at, *end). */
+int append_is_large(int fd, off_t *at, off_t *end);
+
+/* Appends these bytes of it as one record. */
+int append_large(struct append *a, int fd, off_t at, off_t end);
+
+/* For both: the record is in the log; what the log, or the input, has against it. */
+int append_took(struct append *a, const u9_place *place, const u9_key *given, size_t size);
+int append_log_failed(struct append *a);
+int append_refuse(struct append *a, const char *why);
 
 /* Says that the line behind the last one is too long. TOOL_DONE: it is skipped. */
 int append_too_long(struct append *a);

@@ -36,12 +36,18 @@ static int refuse(struct append *a, size_t column, const char *why, const char *
     return status == TOOL_DONE ? SKIPPED : status;
 }
 
-static const char too_long[] = "longer than a record may be (16 MiB)";
+int append_refuse(struct append *a, const char *why)
+{
+    return refuse(a, 0, why, "");
+}
+
+static const char too_long[] = "longer than a record may be (16 MiB)",
+                  too_long_pipe[] = "longer than 16 MiB, and no file: how long it is must be known at its beginning";
 
 int append_too_long(struct append *a)
 {
     a->line++;
-    int status = refuse(a, 0, too_long, "");
+    int status = refuse(a, 0, a->ending == APPEND_WHOLE ? too_long_pipe : too_long, "");
     return status == SKIPPED ? TOOL_DONE : status;
 }
 
@@ -52,7 +58,7 @@ int append_input_failed(const struct append *a, int sys)
 }
 
 /* The log refused something: the first cause in one line; what follows from it is no news. */
-static int log_failed(struct append *a)
+int append_log_failed(struct append *a)
 {
     char text[1024], count[BEFORE_SIZE];
     u9_fault fault;
@@ -78,17 +84,17 @@ int append_commit(struct append *a)
     if (a->waiting == 0) return TOOL_DONE;
     a->waiting = 0;
     u9_err err = u9_log_commit(a->log, a->last);
-    if (err != U9_OK && err != U9_AGAIN) return log_failed(a);
+    if (err != U9_OK && err != U9_AGAIN) return append_log_failed(a);
     return a->print_keys ? print_keys(a) : TOOL_DONE;
 }
 
 /* Keeps a key for printing: the one that was made, or where it was too long for that, the given one. */
-static int keep_key(struct append *a, const u9_place *place, const tool_key *given)
+static int keep_key(struct append *a, const u9_place *place, const u9_key *given)
 {
     char text[TOOL_KEY_TEXT_SIZE];
     const char *kind = tool_kind(a->log);
     if (place->key_size > 0) tool_key_text(kind, place->key, place->key_size, text);
-    else if (a->separator) tool_key_text(kind, given->bytes, given->size, text);
+    else if (given) tool_key_text(kind, given->data, given->size, text);
     else snprintf(text, sizeof text, "%s", kind + strlen("rkey:literal:"));
     size_t size = strlen(text);
     if (a->key_room - a->key_size <= size) {
@@ -102,6 +108,15 @@ static int keep_key(struct append *a, const u9_place *place, const tool_key *giv
     a->keys[a->key_size + size] = '\n';
     a->key_size += size + 1;
     return TOOL_DONE;
+}
+
+int append_took(struct append *a, const u9_place *place, const u9_key *given, size_t size)
+{
+    a->last = place->ordinal;
+    a->records++;
+    a->bytes += size;
+    a->waiting += size + 1;
+    return a->print_keys ? keep_key(a, place, given) : TOOL_DONE;
 }
 
 /* `front`: characters of the line before the text. */
@@ -144,12 +159,8 @@ static int put(struct append *a, const char *text, size_t size)
     u9_key key = {raw.bytes, raw.size};
     u9_err err = u9_log_append(a->log, a->separator ? &key : NULL, a->values, b.size, &place);
     if (err == U9_LIMIT) return refuse(a, 0, too_long, "");
-    if (err != U9_OK) return log_failed(a);
-    a->last = place.ordinal;
-    a->records++;
-    a->bytes += size;
-    a->waiting += size + 1;
-    return a->print_keys ? keep_key(a, &place, &raw) : TOOL_DONE;
+    if (err != U9_OK) return append_log_failed(a);
+    return append_took(a, &place, a->separator ? &key : NULL, size);
 }
 
 int append_put(struct append *a, const char *text, size_t size)

@@ -19,11 +19,6 @@ static void put_part(FILE *out, const u9_damage *d)
         fprintf(out, " is missing, %" PRIu64 " of its %" PRIu64 " bytes", d->part_lacks, d->part_total);
 }
 
-int tool_is_unwritten(const u9_damage *d)
-{
-    return d->verdict == U9_V_CLEAN && d->reason == U9_R_PART;
-}
-
 /* Damage of a log has another verdict where something is foreign: this is told of a line that was to be proven. */
 static int is_of_line(const u9_damage *d)
 {
@@ -44,12 +39,6 @@ const char *tool_reason_text(const u9_damage *d)
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
-    if (tool_is_unwritten(d)) {
-        fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): record %" PRIu64 " is whole, %" PRIu64
-                " bytes in parts: more than a log takes as yet, so it is not in the new one [%s]\n",
-                d->path, d->begin, d->end, d->ordinal, d->part_total, u9_reason_rule(d->reason));
-        return;
-    }
     fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);

@@ -14,9 +14,6 @@ void tool_put_damage(FILE *out, const u9_damage *damage);
 /* One sentence for its reason, as u9_reason_text; a mark that is damaged itself has one of its own. Static. */
 const char *tool_reason_text(const u9_damage *damage);
 
-/* True if nothing is damaged, and u9_salvage tells of a record that it cannot write. */
-int tool_is_unwritten(const u9_damage *damage);
-
 /* A u9_damage_fn: a line on standard error. `ctx` is an `int`, set to TOOL_LOST if records are. */
 void tool_on_damage(void *ctx, const u9_damage *damage);
 

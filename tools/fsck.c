@@ -39,7 +39,6 @@ struct fsck {
     FILE *branches;      /* lines of what became logs beside OUT; NULL: there is no memory for them */
     char *branch_lines;
     size_t branch_bytes;
-    uint64_t unwritten;  /* records that are whole, and too large for OUT */
     tool_losses losses;
     tool_progress bar;
 };
@@ -79,8 +78,7 @@ static json_t *json_damage(const u9_damage *d)
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct fsck *f = (struct fsck *)ctx;
-    int bad = damage->verdict >= U9_V_UNKNOWN || tool_is_unwritten(damage);
-    f->unwritten += (uint64_t)tool_is_unwritten(damage);
+    int bad = damage->verdict >= U9_V_UNKNOWN;
     tool_progress_end(&f->bar);
     tool_losses_add(&f->losses, damage);
     if (f->json) {
@@ -183,9 +181,6 @@ static void put_salvaged(const struct fsck *f, const u9_report *r)
            f->salvage, f->main.records, tool_plural(f->main.records), tool_losses_text(&f->losses, lost),
            r->beyond);
     put_unsigned(stdout, f->main.unsigned_records);
-    if (f->unwritten > 0)
-        printf("; %" PRIu64 " record%s left out, too large for a log as yet", f->unwritten,
-               tool_plural(f->unwritten));
     putchar('\n');
     if (f->branches && fflush(f->branches) == 0) fputs(f->branch_lines, stdout);
     if (r->gave_up)
@@ -198,7 +193,6 @@ static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
     if (f->salvage) {
         json = tool_json_with(json, "salvage", tool_json_text(f->salvage));
         json = tool_json_with(json, "salvaged", tool_json_number(salvaged));
-        json = tool_json_with(json, "unwritten", tool_json_number(f->unwritten));
         json = tool_json_with(json, "unsigned", tool_json_number(r->unsigned_records));
         json = tool_json_with(json, "outputs", tool_json_number(r->outputs));
         json = tool_json_with(json, "gave_up", json_boolean(r->gave_up));
@@ -295,7 +289,7 @@ static int run(struct fsck *f)
         put_summary(f, &report);
         if (f->salvage) put_salvaged(f, &report);
     }
-    return status | (f->unwritten > 0 ? LEFT : CLEAN) | status_of(f, &report);
+    return status | status_of(f, &report);
 }
 
 static const char *const losses[] = {

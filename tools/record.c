@@ -59,7 +59,7 @@ int tool_style_begin(tool_style *style, const u9_log *log)
 }
 
 /* utf8, bytes and symbols as they are; on a terminal control characters become visible. */
-static void put_contents(const tool_style *style, const uint8_t *text, size_t size)
+void tool_put_contents(const tool_style *style, const uint8_t *text, size_t size)
 {
     if (!style->terminal) {
         put(text, size);
@@ -81,25 +81,22 @@ static void put_contents(const tool_style *style, const uint8_t *text, size_t si
     }
 }
 
-static void put_lines(const tool_style *style, const u9_record *record)
+/* The value of a line. */
+static void put_plain(const tool_style *style, const u9_value *v)
 {
-    u9_walk walk = u9_walk_bytes(record->values, record->values_size);
-    u9_value v;
-    for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {
-        if (next) putc_unlocked('\t', stdout);
-        if (v.type == U9_UTF8 || v.type == U9_BYTES)
-            put_contents(style, v.data, (size_t)v.size);
-        else if (v.type == U9_SYMBOL)
-            put_contents(style, v.data, strnlen((const char *)v.data, 8));
-        else if (v.type >= U9_UINT && v.type <= U9_FLOAT64)
-            tool_put_number(&v);
-        else
-            tool_put_json(&v);
-    }
-    putc_unlocked(style->null ? '\0' : '\n', stdout);
+    if (v->type == U9_UTF8 || v->type == U9_BYTES) tool_put_contents(style, v->data, (size_t)v->size);
+    else if (v->type == U9_SYMBOL) tool_put_contents(style, v->data, strnlen((const char *)v->data, 8));
+    else if (v->type >= U9_UINT && v->type <= U9_FLOAT64) tool_put_number(v);
+    else tool_put_json(v);
 }
 
-static void put_json(const tool_style *style, const u9_record *record)
+void tool_put_value(const tool_style *style, const u9_value *v)
+{
+    if (style->format == TOOL_JSON) tool_put_json(v);
+    else put_plain(style, v);
+}
+
+static void put_json_front(const tool_style *style, const u9_record *record)
 {
     static uint64_t shown = TOOL_NONE; /* the records of one frame have one time */
     static char time[48];
@@ -118,29 +115,37 @@ static void put_json(const tool_style *style, const u9_record *record)
     if (record->time_us > 0) tool_put_string(time, strlen(time));
     else put_text("null");
     put_text(",\"values\":[");
-    u9_walk walk = u9_walk_bytes(record->values, record->values_size);
-    u9_value v;
-    for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {
-        if (next) putc_unlocked(',', stdout);
-        tool_put_json(&v);
+}
+
+void tool_put_front(const tool_style *style, const u9_record *record)
+{
+    char key[TOOL_KEY_TEXT_SIZE];
+    if (style->format == TOOL_JSON) {
+        put_json_front(style, record);
+    } else if (style->keys) {
+        if (record->key.size > 0) put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
+        putc_unlocked('\t', stdout);
     }
-    put_text("]}");
+}
+
+void tool_put_back(const tool_style *style)
+{
+    if (style->format == TOOL_JSON) put_text("]}");
     putc_unlocked(style->null ? '\0' : '\n', stdout);
 }
 
 void tool_put_record(const tool_style *style, const u9_record *record)
 {
-    char key[TOOL_KEY_TEXT_SIZE];
     if (style->format == TOOL_RAW) {
         put(record->bytes, record->size);
-    } else if (style->format == TOOL_JSON) {
-        put_json(style, record);
-    } else {
-        if (style->keys) {
-            if (record->key.size > 0)
-                put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
-            putc_unlocked('\t', stdout);
-        }
-        put_lines(style, record);
+        return;
     }
+    u9_walk walk = u9_walk_bytes(record->values, record->values_size);
+    u9_value v;
+    tool_put_front(style, record);
+    for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {
+        if (next) putc_unlocked(style->format == TOOL_JSON ? ',' : '\t', stdout);
+        tool_put_value(style, &v);
+    }
+    tool_put_back(style);
 }

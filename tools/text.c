@@ -38,3 +38,14 @@ const char *tool_time_text(uint64_t time_us, char out[48])
     snprintf(out + size, 48 - size, ".%06uZ", (unsigned)(time_us % 1000000));
     return out;
 }
+
+size_t tool_utf8_whole(const uint8_t *text, size_t size)
+{
+    for (size_t back = 1; back <= 3 && back <= size; back++) {
+        uint8_t c = text[size - back];
+        if ((c & 0xc0) == 0x80) continue; /* in a character */
+        size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+        return need > back ? size - back : size;
+    }
+    return size;
+}

@@ -4,6 +4,7 @@
 #ifndef U9_TOOLS_TEXT_H
 #define U9_TOOLS_TEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* "" for one, "s" for any other number of things. */
@@ -11,6 +12,9 @@ const char *tool_plural(uint64_t count);
 
 /* Bytes for people: "12.3 MB". Fills `out`, returns it. */
 const char *tool_bytes_text(uint64_t bytes, char out[24]);
+
+/* Of text in pieces: how many of these bytes are characters that are whole, by their first bytes; all that is no UTF-8 is. */
+size_t tool_utf8_whole(const uint8_t *text, size_t size);
 
 /* RFC 3339 with microseconds, UTC. Fills `out`, returns it. */
 const char *tool_time_text(uint64_t time_us, char out[48]);

@@ -45,7 +45,7 @@ void tool_put_hex(const uint8_t *bytes, size_t size)
 }
 
 /* A string without its quotes; control characters, those of two bytes too, are escaped. */
-static void put_characters(const uint8_t *p, size_t size)
+void tool_put_characters(const uint8_t *p, size_t size)
 {
     const uint8_t *end = p + size, *plain = p;
     for (; p < end; p++) {
@@ -70,7 +70,7 @@ static void put_characters(const uint8_t *p, size_t size)
 void tool_put_string(const void *text, size_t size)
 {
     putc_unlocked('"', stdout);
-    put_characters((const uint8_t *)text, size);
+    tool_put_characters((const uint8_t *)text, size);
     putc_unlocked('"', stdout);
 }
 
@@ -292,7 +292,7 @@ static void put_key(u9_value *v, int lone)
     if (u9_walk_next(&in, &key) != U9_OK || u9_walk_next(&in, v) != U9_OK) return;
     putc_unlocked('"', stdout);
     if (lone && tool_json_marks(key.data, (size_t)key.size) > 0) putc_unlocked('$', stdout);
-    put_characters(key.data, (size_t)key.size);
+    tool_put_characters(key.data, (size_t)key.size);
     put_text("\":");
 }
 

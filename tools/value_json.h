@@ -12,10 +12,12 @@
  * {"$malformed":"hex"}, which no reader takes. */
 void tool_put_json(const u9_value *value);
 
-/* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8); a number
+/* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8), or what stands between its
+ * quotes, in pieces that end between characters; a number
  * without quotes or wrapping, as the text notation has it: "-5", "1.5", "nan". */
 void tool_put_hex(const uint8_t *bytes, size_t size);
 void tool_put_string(const void *text, size_t size);
+void tool_put_characters(const uint8_t *text, size_t size);
 void tool_put_number(const u9_value *number);
 
 /*

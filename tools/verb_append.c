@@ -72,8 +72,10 @@ static int take_chunk(struct append *a, size_t *have, size_t fresh)
 static int take_input(struct append *a, int fd)
 {
     size_t have = 0;
+    off_t at, end;
     a->line = 0;
     a->passing = 0;
+    if (a->ending == APPEND_WHOLE && append_is_large(fd, &at, &end)) return append_large(a, fd, at, end);
     for (;;) {
         int status = wait_input(a, fd);
         if (status != TOOL_DONE || a->stopped) return status;
@@ -221,7 +223,7 @@ enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, MEDALLION, 
 
 static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline", 0},
-    {"whole", WHOLE_FILES, 0, 0, "Each file is one record", 0},
+    {"whole", WHOLE_FILES, 0, 0, "Each file is one record, of up to 2 TiB (from a pipe 16 MiB)", 0},
     {"json", 'j', 0, 0, "Each line that is not blank is a JSON value; `u9 value --help` tells what becomes of it", 0},
     {"key", KEY, "KIND", 0,
      "Kind of a new log's keys: muid (default), gid:log, gid:volume, gid:segment, tid, uid8, rkey, "

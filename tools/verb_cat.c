@@ -8,7 +8,7 @@
 #include "tools/args.h"
 #include "tools/damage.h"
 #include "tools/key.h"
-#include "tools/record.h"
+#include "tools/record_large.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -29,6 +29,7 @@ struct bound {
 
 struct cat {
     const char *path;
+    u9_log *log;
     tool_style style;
     struct bound from, to;
     uint64_t since, until; /* microseconds */
@@ -129,20 +130,29 @@ static int wanted(const struct cat *c, const u9_record *record)
     return !c->to.text || tool_key_compare(&record->key, &c->to.key) < 0;
 }
 
+/* A record in pieces. What cannot be shown of it is said, and the walk goes on. */
+static int put_large(struct cat *c, const u9_record *record)
+{
+    int status = tool_put_large(&c->style, c->log, record);
+    if (status > c->status) c->status = status;
+    return status;
+}
+
 static int walk(struct cat *c, u9_cursor *cursor)
 {
     u9_record record;
     u9_err err = U9_END;
     uint64_t printed = 0;
-    while (printed < c->limit && (err = u9_cursor_next(cursor, &record)) == U9_OK) {
+    while (printed < c->limit && ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_LIMIT)) {
         int want = wanted(c, &record);
         if (want < 0) return TOOL_DONE;
         if (want == 0) continue;
-        tool_put_record(&c->style, &record);
+        if (err == U9_OK) tool_put_record(&c->style, &record);
+        else if (put_large(c, &record) == TOOL_IO) return TOOL_IO;
         printed++;
         if (tool_stdout_failed()) return TOOL_IO; /* tool_finish says why */
     }
-    if (err == U9_OK || err == U9_END) return TOOL_DONE;
+    if (err == U9_OK || err == U9_END || err == U9_LIMIT) return TOOL_DONE;
     u9_fault fault;
     u9_cursor_fault(cursor, &fault);
     return tool_read_fault(c->path, &fault);
@@ -157,6 +167,7 @@ static int run(struct cat *c)
                           .on_damage_ctx = c};
     if (u9_log_open(c->path, &options, &log, &fault) != U9_OK)
         return tool_read_fault(c->path, &fault);
+    c->log = log;
     int status = tool_style_begin(&c->style, log);
     if (status == TOOL_DONE) status = take_bounds(c, tool_kind(log));
     if (status == TOOL_DONE) status = check_segment(c);

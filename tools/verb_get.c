@@ -9,7 +9,7 @@
  */
 #include "tools/damage.h"
 #include "tools/key.h"
-#include "tools/record.h"
+#include "tools/record_large.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record, copied; `record` points into `bytes`. */
+/* A record, copied; `record` points into `bytes`. Of one that is read in pieces there are none, but where it is. */
 struct copy {
     struct copy *next;
     u9_record record;
@@ -124,22 +124,24 @@ static struct want *find(const struct get *g, const u9_key *key)
 static int keep(const struct get *g, struct want *want, const u9_record *record)
 {
     struct copy *copy = g->all ? NULL : want->first;
-    if (!copy || copy->room < record->size) {
-        copy = (struct copy *)realloc(copy, sizeof *copy + record->size);
+    size_t room = record->bytes ? record->size : 0;
+    if (!copy || copy->room < room) {
+        copy = (struct copy *)realloc(copy, sizeof *copy + room);
         if (!copy) return tool_nomem("the records that are asked for");
         copy->next = NULL;
-        copy->room = record->size;
+        copy->room = room;
         if (g->all && want->first)
             want->last->next = copy;
         else
             want->first = copy;
         want->last = copy;
     }
-    memcpy(copy->bytes, record->bytes, record->size);
     copy->record = *record;
+    copy->record.key = want->key;
+    if (room == 0) return TOOL_DONE;
+    memcpy(copy->bytes, record->bytes, record->size);
     copy->record.bytes = copy->bytes;
     copy->record.values = copy->bytes + (record->values - record->bytes);
-    copy->record.key = want->key;
     return TOOL_DONE;
 }
 
@@ -152,13 +154,19 @@ static void skip_later(struct get *g, const u9_cursor *cursor)
     g->later = 1;
 }
 
+static void put_found(struct get *g, const u9_record *record)
+{
+    if (record->bytes) tool_put_record(&g->style, record);
+    else raise_status(g, tool_put_large(&g->style, g->log, record));
+}
+
 /* Walks the log once. TOOL_DONE: what was found is all there is to be read. */
 static int walk(struct get *g, u9_cursor *cursor)
 {
     u9_fault fault;
     u9_record record;
     u9_err err;
-    while ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_VERSION) {
+    while ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_VERSION || err == U9_LIMIT) {
         if (err == U9_VERSION) {
             skip_later(g, cursor);
             continue;
@@ -166,7 +174,7 @@ static int walk(struct get *g, u9_cursor *cursor)
         struct want *want = find(g, &record.key);
         if (!want) continue;
         if (g->stream) {
-            tool_put_record(&g->style, &record);
+            put_found(g, &record);
             g->found++;
         } else if (keep(g, want, &record) != TOOL_DONE) {
             return TOOL_IO;
@@ -183,7 +191,7 @@ static void answer(struct get *g, const u9_key *key)
     const struct want *want = find(g, key);
     int maybe = g->lost != 0 || g->later;
     for (const struct copy *copy = want->first; copy; copy = copy->next)
-        tool_put_record(&g->style, &copy->record);
+        put_found(g, &copy->record);
     if (want->first || g->found > 0) return;
     tool_key_text(tool_kind(g->log), key->data, key->size, text);
     raise_status(g, maybe ? TOOL_LOST : TOOL_REFUSED);

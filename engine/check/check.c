@@ -34,7 +34,7 @@ void u9i_checker_note(u9i_checker *c, const u9_damage *d)
     if (c->options.on_damage) c->options.on_damage(c->options.ctx, d);
 }
 
-static u9_err tell_progress(u9i_checker *c, u9_fault *fault)
+u9_err u9i_checker_progress(u9i_checker *c, u9_fault *fault)
 {
     if (c->options.on_progress == NULL) return U9_OK;
     uint64_t now = u9i_monotonic_us(c->source->dir->env);
@@ -149,7 +149,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         if (err == U9_OK && (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY)))
             u9i_witness_frame(&c->witness, u9i_reader_facts(r), r->frame);
         if (err == U9_OK) err = take_step(c, step, fault);
-        if (err == U9_OK) err = tell_progress(c, fault);
+        if (err == U9_OK) err = u9i_checker_progress(c, fault);
         if (err != U9_OK) return err;
     }
     note_end(&c->report, r);

@@ -42,6 +42,9 @@ U9_MUST_CHECK u9_err u9i_checker_run(u9i_checker *checker, u9i_source *source, u
 /* Hands out the report, as far as the caller's goes. */
 void u9i_checker_report(const u9i_checker *checker, u9_report *out);
 
+/* Now and then: how far it is. U9_STATE: asked to stop. */
+U9_MUST_CHECK u9_err u9i_checker_progress(u9i_checker *checker, u9_fault *fault);
+
 /* Tells a damage to the report and to whoever asked to be told. */
 void u9i_checker_note(u9i_checker *checker, const u9_damage *damage);
 

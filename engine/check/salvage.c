@@ -5,6 +5,7 @@
  * come the branches, each into a log of its own. No log gets its name before all of them are there (saved.h).
  */
 #include "engine/check/checker.h"
+#include "engine/read/part_walk.h"
 #include "engine/segment/boundary.h"
 
 #include <u9/key.h>
@@ -18,13 +19,53 @@ static void note_site(u9i_checker *c, const u9i_facts *facts, const u9i_damage_s
     u9i_checker_note(c, &d);
 }
 
-/* A record in parts of which all is there, and more than a log takes: the rest is saved. [C-6] */
-static void tell_large(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f)
+/* The bytes of a record in parts into an append, part by part. U9_CORRUPT: they are not there any more. */
+static u9_err copy_parts(u9i_checker *c, u9i_part_walk *walk, u9_append *append, u9_fault *fault)
 {
-    u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = U9_R_PART, .begin = f->offset,
-                            .end = f->end, .ordinal = f->trailer.ordinal, .lost = 1,
-                            .part_total = c->reader.large};
-    note_site(c, facts, &site);
+    u9i_span piece;
+    u9_err err = U9_OK;
+    for (uint64_t at = 0; at < walk->total && err == U9_OK; at += piece.size) {
+        err = u9i_part_walk_at(walk, at, &piece);
+        if (err == U9_CORRUPT) return err;
+        if (err != U9_OK)
+            return u9i_fault(fault, err, U9I_AT(.path = c->source->path, .sys = walk->window->sys),
+                             "cannot read the segment again");
+        err = u9_append_write(append, piece.data, piece.size);
+        if (err != U9_OK) u9_log_fault(c->saved->out, fault);
+        if (err == U9_OK) err = u9i_checker_progress(c, fault);
+    }
+    return err;
+}
+
+/*
+ * A record in parts that is larger than a body, which the reader has just passed: a part at a time, by a window of its
+ * own, as the other one is at the frame behind which reading goes on. [C-6] [G-1]
+ */
+static u9_err save_large(u9i_checker *c, const u9i_window *at, const u9i_facts *facts, const u9i_frame *f,
+                         u9_fault *fault)
+{
+    u9i_reader *r = &c->reader;
+    u9i_part_walk walk;
+    u9i_window *window;
+    u9_append *append;
+    u9_err err = u9i_windows_lend(&c->source->windows, &window);
+    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = c->source->path), "out of memory");
+    u9i_window_turn(window, at->file, &facts->secret);
+    u9i_part_walk_init(&walk, window, r->scratch, r->parts.first, f->offset, r->large);
+    err = u9i_saved_begin(c->saved, c->source, facts, f, &r->first, r->large, &append, fault);
+    if (err == U9_OK) {
+        err = copy_parts(c, &walk, append, fault);
+        if (err == U9_OK) err = u9i_saved_end_record(c->saved, facts, append, fault);
+        else u9_append_abort(append);
+    }
+    u9i_windows_return(&c->source->windows, window);
+    if (err != U9_CORRUPT) return err;
+    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_PART, .begin = f->offset, .end = f->end,
+                            .ordinal = f->trailer.ordinal, .lost = 1, .part = walk.next.number,
+                            .part_at = walk.next.frame, .part_lacks = walk.total - walk.next.begin,
+                            .part_total = walk.total};
+    note_site(c, facts, &site); /* it was there a moment ago: the disk decays */
+    return U9_OK;
 }
 
 /* The entry that a plain file's value becomes: a key that is none of the log's stays in the value. [E-4] */
@@ -64,8 +105,8 @@ u9_err u9i_checker_save(u9i_checker *c, u9_fault *fault)
 {
     const u9i_reader *r = &c->reader;
     const u9i_facts *f = u9i_reader_facts(r);
-    if (r->large > 0) tell_large(c, f, r->frame);
-    if (r->large > 0 || r->count == 0) return U9_OK;
+    if (r->large > 0) return save_large(c, r->iterator.window, f, r->frame, fault);
+    if (r->count == 0) return U9_OK;
     if (f->plain) return save_plain(c, fault);
     return u9i_saved_put(c->saved, c->source, f, r->frame, &r->body, &r->first, fault);
 }
@@ -78,14 +119,16 @@ static void tell_body(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f
     note_site(c, facts, &site);
 }
 
-/* Opens the body of a frame that is not on the reader's way. U9_ABSENT: there are no records in it. */
-static u9_err open_records(u9i_reader *r, const u9i_frame *f)
+/* Opens the body of a frame that is not on the reader's way. U9_ABSENT: there are no records in it; U9_NOMEM. */
+static u9_err open_records(u9i_reader *r, const u9i_frame *f, u9_fault *fault)
 {
     size_t need;
     r->count = f->trailer.count;
     r->large = 0;
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
-    if (err == U9_OK && r->body.kind == U9I_BODY_PART) err = u9i_reader_join(r, f);
+    bool part = err == U9_OK && r->body.kind == U9I_BODY_PART;
+    if (part) err = u9i_reader_row_room(r, fault);
+    if (part && err == U9_OK) err = u9i_reader_join(r, f);
     if (err != U9_OK || r->large > 0) return err;
     return r->body.kind == U9I_BODY_RECORDS ? u9i_reader_prove(r) : U9_ABSENT; /* before it is counted */
 }
@@ -115,15 +158,13 @@ static u9_err save_frames(u9i_checker *c, const stretch *s, u9_fault *fault)
     u9_err err;
     for (uint64_t p = s->from; (err = u9i_window_find(s->window, p, s->to, &f)) == U9_OK; p = f.end) {
         if (is_twin_of(s->saved, &f)) continue;
-        err = open_records(r, &f);
+        err = open_records(r, &f, fault);
+        if (err == U9_NOMEM) return err;
         if (err == U9_ABSENT || (err == U9_OK && r->count == 0)) continue;
         if (err != U9_OK && !s->beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
         if (err != U9_OK) continue;
-        if (r->large > 0) {
-            tell_large(c, facts, &f);
-            continue;
-        }
-        err = u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
+        err = r->large > 0 ? save_large(c, s->window, facts, &f, fault)
+                           : u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
         if (err != U9_OK) return err;
         if (facts->secret.lost) c->report.unsigned_records += r->count;
     }

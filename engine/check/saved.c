@@ -4,6 +4,7 @@
 #include "engine/check/saved.h"
 
 #include "engine/check/atomic_dir.h"
+#include "engine/log/large.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -154,6 +155,20 @@ u9_err u9i_saved_put_entry(u9i_saved *s, const u9i_source *source, const u9i_fac
     u9_err err = make_ready(s, source, facts, frame, NULL, fault);
     if (err != U9_OK) return err;
     return took(s, facts, 1, u9_log_append_batch(s->out, entry, 1, NULL), fault);
+}
+
+u9_err u9i_saved_begin(u9i_saved *s, const u9i_source *source, const u9i_facts *facts, const u9i_frame *frame,
+                       const u9i_record *first, uint64_t total, u9_append **out, u9_fault *fault)
+{
+    u9_err err = make_ready(s, source, facts, frame, first, fault);
+    return err == U9_OK ? took(s, facts, 0, u9i_append_begin_whole(s->out, total, out), fault) : err;
+}
+
+u9_err u9i_saved_end_record(u9i_saved *s, const u9i_facts *facts, u9_append *append, u9_fault *fault)
+{
+    u9_err err = took(s, facts, 1, u9_append_end(append, NULL), fault);
+    if (err != U9_OK) u9_append_abort(append);
+    return err;
 }
 
 static u9_err prove_log(const u9i_saved *s, const u9i_saved_log *l, u9_fault *fault)

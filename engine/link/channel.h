@@ -2,7 +2,7 @@
  * engine/link/channel.h: frames over two descriptors: pipes, sockets, files. [T-1] to [T-7]
  *
  * Room: engine/link
- * Sees: include format/base format/frame format/link engine/os engine/log engine/read
+ * Sees: include format/base format/value format/frame format/link engine/os engine/log engine/read
  *
  * The room owns logs on the move: the two ends of a connection.
  *

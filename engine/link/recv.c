@@ -1,5 +1,5 @@
 /*
- * engine/link/recv.c: a log off a link, batch by batch. [T-9] to [T-12]
+ * engine/link/recv.c: a log off a link, batch by batch. [T-9] to [T-13]
  *
  * What comes is anybody's: frames and values are proven before they get here, the order of symbols by the
  * link, and every record by the log that takes it. A frame is appended whole, or as far as the log has
@@ -18,6 +18,15 @@
 
 enum { COMMIT_BYTES = 8 << 20, ROOM = 2048 };
 
+/* A record that comes in pieces. [T-13] */
+typedef struct received_row {
+    bool open;           /* its first piece came, its last one not: */
+    uint64_t total, got; /*   bytes */
+    uint64_t number;     /*   of the piece that comes next */
+    u9_append *append;   /*   NULL: the log has the record already */
+    u9i_tally tally;   /*   of one that it has */
+} received_row;
+
 typedef struct receiver {
     const char *path;
     const u9_recv_options *o;
@@ -31,6 +40,8 @@ typedef struct receiver {
     bool parting;      /* what comes is dropped */
     bool begun;        /* u9log came: */
     uint64_t at;       /* ordinal of the record that comes next */
+    received_row row;
+    bool piece;        /* this frame has a piece in it */
     u9_entry *entries; /* one frame's new records; grows to the largest batch */
     size_t count, room;
     uint64_t fresh;    /* bytes of these */
@@ -49,6 +60,8 @@ static void receiver_check(const receiver *r)
     assert(r->count <= r->room && (r->count > 0 || r->fresh == 0));
     assert(!r->begun || r->log != NULL);
     assert(r->report->next == r->next);
+    assert(!r->row.open || (r->begun && r->row.got < r->row.total));
+    assert(r->row.open || r->row.append == NULL);
 }
 
 static int on_recv_tick(void *ctx)
@@ -65,6 +78,31 @@ static u9_err no_beginning(const receiver *r, uint64_t ordinal, const char *why,
                      (unsigned long long)ordinal, why);
 }
 
+/* The mark of a record that is read in pieces. */
+static u9_err mark_large(receiver *r, const u9_record *record, u9_fault *fault)
+{
+    enum { PIECE = 1 << 16 };
+    u9i_tally tally;
+    u9_reading *reading;
+    size_t got;
+    uint8_t *buf = malloc(PIECE);
+    if (buf == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->path), "out of memory");
+    u9_err err = u9_record_open(r->log, record, &reading, fault);
+    if (err != U9_OK) {
+        free(buf);
+        return err;
+    }
+    u9i_tally_start(&tally, record->key.data, record->key.size);
+    for (uint64_t at = record->size - record->values_size; at < record->size && err == U9_OK; at += got) {
+        err = u9_record_read(reading, at, buf, PIECE, &got, fault);
+        if (err == U9_OK) u9i_tally_take(&tally, buf, got);
+    }
+    u9i_tally_finish(&tally, r->mark);
+    u9_record_close(reading);
+    free(buf);
+    return err;
+}
+
 /* The mark of the log's last record. */
 static u9_err read_mark(receiver *r, u9_fault *fault)
 {
@@ -76,6 +114,8 @@ static u9_err read_mark(receiver *r, u9_fault *fault)
     while ((err = u9_cursor_next(c, &record)) == U9_CORRUPT) continue;
     if (err == U9_OK && record.ordinal == r->next - 1)
         u9i_hello_mark(record.key.data, record.key.size, record.values, record.values_size, r->mark);
+    else if (err == U9_LIMIT && record.ordinal == r->next - 1)
+        err = mark_large(r, &record, fault);
     else if (err == U9_OK || err == U9_END)
         err = no_beginning(r, r->next - 1, "cannot be read here", fault);
     else
@@ -210,6 +250,91 @@ static u9_err take_record(receiver *r, const u9_value *v, u9_fault *fault)
     return U9_OK;
 }
 
+/* What an append of what was received returned: what no log takes is the sender's fault. */
+static u9_err took_in(const receiver *r, u9_err err, u9_fault *fault)
+{
+    if (err == U9_OK) return err;
+    u9_log_fault(r->log, fault);
+    if (err == U9_ARG) fault->err = err = U9_CORRUPT;
+    return err;
+}
+
+static u9_err refuse_piece(const receiver *r, u9_fault *fault)
+{
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-13"), "a piece that is not the next one of record %llu",
+                     (unsigned long long)r->at);
+}
+
+/* The first piece: which record it is, and whether it is here already. *front: bytes in front of its values. */
+static u9_err begin_received(receiver *r, const u9i_sent_piece *p, size_t *front, u9_fault *fault)
+{
+    u9i_record record;
+    if (p->total <= U9I_BODY_MAX || u9i_record_front(p->bytes, p->size, p->total, &record) != U9_OK)
+        return refuse_piece(r, fault);
+    *front = (size_t)(record.key + record.key_size - p->bytes);
+    unsigned width = p->bytes[0] == 0x43 ? 8 : 4;
+    uint64_t count = u9i_get_be(p->bytes + 1 + width, width) - 1;
+    u9_key key = {.data = record.key, .size = record.key_size};
+    u9_err err = U9_OK;
+    r->row = (received_row){.total = p->total};
+    if (r->at < r->next) u9i_tally_start(&r->row.tally, key.data, key.size);
+    else err = took_in(r, u9_append_begin(r->log, &key, count, p->total - *front, &r->row.append, NULL), fault);
+    r->row.open = err == U9_OK;
+    return err;
+}
+
+/* All of it is here. */
+static u9_err end_received(receiver *r, u9_fault *fault)
+{
+    received_row *row = &r->row;
+    uint8_t mark[U9I_HASH_SIZE];
+    row->open = false;
+    uint64_t ordinal = r->at++;
+    if (row->append == NULL) {
+        r->report->skipped++;
+        u9i_tally_finish(&row->tally, mark);
+        return ordinal + 1 < r->next ? U9_OK : compare(r, mark, fault);
+    }
+    u9_err err = took_in(r, u9_append_end(row->append, NULL), fault);
+    if (err != U9_OK) u9_append_abort(row->append);
+    row->append = NULL;
+    if (err != U9_OK) return err;
+    r->report->batches++;
+    r->report->records++;
+    r->report->bytes += row->total;
+    r->report->next = ++r->next;
+    r->waiting += row->total;
+    return U9_OK;
+}
+
+/* A piece of a record: the next one, alone in its frame. [T-13] */
+static u9_err take_piece(receiver *r, const u9i_sent_piece *p, u9_fault *fault)
+{
+    received_row *row = &r->row;
+    size_t front = 0;
+    uint64_t left = row->open ? row->total - row->got : p->total;
+    if (r->count > 0 || r->piece || p->number != (row->open ? row->number : 0) ||
+        (row->open && p->total != row->total) || p->size == 0 || p->size > left)
+        return refuse_piece(r, fault);
+    r->piece = true;
+    u9_err err = row->open ? U9_OK : begin_received(r, p, &front, fault);
+    if (err != U9_OK) return err;
+    if (row->append) err = took_in(r, u9_append_write(row->append, p->bytes + front, p->size - front), fault);
+    else u9i_tally_take(&row->tally, p->bytes + front, p->size - front);
+    row->number++;
+    row->got += p->size;
+    return err == U9_OK && row->got == row->total ? end_received(r, fault) : err;
+}
+
+/* A value of the log that is sent. */
+static u9_err take_data(receiver *r, const u9_value *v, u9_fault *fault)
+{
+    u9i_sent_piece piece;
+    if (!r->begun) return begin_log(r, v, fault);
+    if (u9i_piece_read(v, &piece) == U9_OK) return take_piece(r, &piece, fault);
+    return r->row.open || r->piece ? refuse_piece(r, fault) : take_record(r, v, fault);
+}
+
 /* Waits for the disk as the policy says; the sender is held back meanwhile. [T-6] */
 static u9_err commit(receiver *r, u9_fault *fault)
 {
@@ -227,14 +352,9 @@ static u9_err commit(receiver *r, u9_fault *fault)
 /* The new records of a frame are one batch. [T-10] */
 static u9_err append(receiver *r, u9_fault *fault)
 {
-    if (r->count == 0) return U9_OK;
-    u9_err err = u9i_log_append_frame(r->log, r->entries, r->count);
-    if (err != U9_OK) {
-        u9_log_fault(r->log, fault);
-        if (err != U9_ARG) return err;
-        fault->err = U9_CORRUPT; /* it is the sender's fault */
-        return U9_CORRUPT;
-    }
+    if (r->count == 0) return r->waiting < COMMIT_BYTES ? U9_OK : commit(r, fault);
+    u9_err err = took_in(r, u9i_log_append_frame(r->log, r->entries, r->count), fault);
+    if (err != U9_OK) return err;
     r->report->batches++;
     r->report->records += r->count;
     r->report->bytes += r->fresh;
@@ -249,7 +369,7 @@ static u9_err append(receiver *r, u9_fault *fault)
 static u9_err take_value(receiver *r, const u9_value *v, bool *cycle, u9_fault *fault)
 {
     switch (u9_signal_of(v)) {
-    case U9_SIGNAL_DATA: return r->begun ? take_record(r, v, fault) : begin_log(r, v, fault);
+    case U9_SIGNAL_DATA: return take_data(r, v, fault);
     case U9_SIGNAL_ALPHA: u9_pace_begin(&r->pace, u9i_monotonic_us(r->channel.env)); break;
     case U9_SIGNAL_TAU0: *cycle = true; break;
     case U9_SIGNAL_TAU: u9_pace_tau(&r->pace, v->u); break;
@@ -268,6 +388,7 @@ static u9_err on_sent_frame(void *ctx, u9_walk values, uint64_t size, u9_fault *
     u9_err err = U9_OK;
     bool cycle = false;
     if (r->parting) return U9_OK;
+    r->piece = false;
     while (err == U9_OK && u9_walk_next(&values, &v) == U9_OK) err = take_value(r, &v, &cycle, fault);
     if (err == U9_OK) err = append(r, fault);
     if (err == U9_OK && cycle) err = commit(r, fault);
@@ -288,6 +409,9 @@ static u9_err judge_end(receiver *r, u9_fault *fault)
     }
     if (!r->begun)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-9"), "the stream ends before a log begins");
+    if (r->row.open)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.rule = "T-13"), "the stream ends within record %llu",
+                         (unsigned long long)r->at);
     if (r->at < r->next) return no_beginning(r, r->next - 1, "is not among those sent", fault);
     return U9_OK;
 }
@@ -346,6 +470,7 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
                                   fault);
     if (err != U9_OK) return err;
     err = receive(&r, fault);
+    u9_append_abort(r.row.append);
     u9_fault closing;
     u9_err closed = close_log(&r, &closing);
     if (err == U9_OK && closed != U9_OK) *fault = closing;

@@ -1,5 +1,5 @@
 /*
- * engine/link/send.c: a log onto a link, batch by batch. [T-9] to [T-12]
+ * engine/link/send.c: a log onto a link, batch by batch. [T-9] to [T-13]
  *
  *     alpha [iota, and the receiver's u9next and iota] u9log batch batch tau batch ... omega [omega]
  *
@@ -7,15 +7,21 @@
  * that a receiver takes it; stops at damage that costs records. One thread.
  */
 #include "engine/log/handle.h"
+#include "engine/read/part_walk.h"
 #include "engine/read/reader.h"
 #include "engine/link/channel.h"
 
 #include "format/link/hello.h"
+#include "format/value/flow.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { TAU_BYTES = 256 << 10, ROOM = 2048 };
+enum { TAU_BYTES = 256 << 10, ROOM = 2048, PIECE = 1 << 20 };
+
+/* A piece, the piece as a value, and what is kept of the record's values to prove them. */
+#define PIECE_ROOM ((size_t)PIECE + PIECE + U9I_PIECE_HEAD)
+#define LARGE_ROOM (PIECE_ROOM + U9_RECORD_MAX + U9I_FLOW_ROOM)
 
 typedef struct sender {
     u9_log *log;
@@ -31,7 +37,17 @@ typedef struct sender {
     uint64_t start;   /* bytes passed before the first batch */
     uint64_t untold;  /* bytes sent since the last tau */
     u9_fault told;    /* the receiver's u9error; err U9_OK: none */
+    uint8_t *large;   /* LARGE_ROOM bytes of address space, from the first record in pieces on */
 } sender;
+
+/* A record that the reader has passed, and which goes in pieces. */
+typedef struct sent_row {
+    u9i_window *window;
+    u9i_part_walk walk;
+    uint64_t ordinal;
+    size_t front;     /* bytes in front of its values */
+    u9i_flow flow;
+} sent_row;
 
 static bool sender_two_way(const sender *s)
 {
@@ -138,15 +154,73 @@ static u9_err next_batch(sender *s, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err != U9_OK) return err;
         if (step == U9I_STEP_END) return U9_END;
-        if (step == U9I_STEP_FRAME && r->large > 0)
-            return u9i_fault(fault, U9_VERSION, U9I_AT(.path = s->log->source.path, .rule = "C-6"),
-                             "record %llu has %llu bytes in parts: more than this version of the library sends",
-                             (unsigned long long)r->frame->trailer.ordinal, (unsigned long long)r->large);
         if (step == U9I_STEP_FRAME && r->count > 0) return U9_OK;
         if (step != U9I_STEP_DAMAGE) continue;
         if (o->on_damage) o->on_damage(o->on_damage_ctx, &r->damage);
         if (hurts(s, &r->damage)) return stop_at_damage(s, r->damage.ordinal, fault);
     }
+}
+
+/* Turns to the reader's record in parts, from its first byte. */
+static u9_err open_row(sender *s, sent_row *row, u9_fault *fault)
+{
+    u9i_reader *r = &s->reader;
+    const u9i_facts *facts = u9i_reader_facts(r);
+    const char *path = s->log->source.path;
+    if (s->large == NULL) s->large = u9i_pages(LARGE_ROOM);
+    u9_err err = s->large ? u9i_windows_lend(&s->log->source.windows, &row->window) : U9_NOMEM;
+    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = path), "out of memory");
+    u9i_window_turn(row->window, r->iterator.window->file, &facts->secret);
+    u9i_part_walk_init(&row->walk, row->window, r->scratch, r->parts.first, r->frame->offset, r->large);
+    row->ordinal = r->frame->trailer.ordinal;
+    row->front = (size_t)(r->first.key + r->first.key_size - r->first.bytes);
+    unsigned width = r->first.bytes[0] == 0x43 ? 8 : 4; /* [C-6] of the head's length and count */
+    uint64_t count = u9i_get_be(r->first.bytes + 1 + width, width) - 1;
+    u9i_flow_init(&row->flow, 1, count, r->large - row->front, s->large + PIECE_ROOM, LARGE_ROOM - PIECE_ROOM);
+    return U9_OK;
+}
+
+static void close_row(sender *s, sent_row *row)
+{
+    u9i_windows_return(&s->log->source.windows, row->window);
+}
+
+/* The record's bytes from `at` on, as many as a piece holds, into s->large. */
+static u9_err read_piece(sender *s, sent_row *row, uint64_t at, size_t *size, u9_fault *fault)
+{
+    u9i_span span;
+    *size = 0;
+    while (*size < PIECE && at < row->walk.total) {
+        u9_err err = u9i_part_walk_at(&row->walk, at, &span);
+        if (err == U9_CORRUPT) return stop_at_damage(s, row->ordinal, fault);
+        if (err != U9_OK)
+            return u9i_fault(fault, err, U9I_AT(.path = s->log->source.path, .sys = row->window->sys),
+                             "cannot read the segment");
+        size_t n = span.size < PIECE - *size ? span.size : PIECE - *size;
+        memcpy(s->large + *size, span.data, n);
+        *size += n;
+        at += n;
+    }
+    return U9_OK;
+}
+
+/* The mark of the reader's record in parts. [T-9] */
+static u9_err mark_row(sender *s, u9_fault *fault)
+{
+    sent_row row;
+    u9i_tally tally;
+    size_t size;
+    const u9i_record *front = &s->reader.first;
+    u9_err err = open_row(s, &row, fault);
+    if (err != U9_OK) return err;
+    u9i_tally_start(&tally, front->key, front->key_size);
+    for (uint64_t at = row.front; at < row.walk.total && err == U9_OK; at += size) {
+        err = read_piece(s, &row, at, &size, fault);
+        if (err == U9_OK) u9i_tally_take(&tally, s->large, size);
+    }
+    u9i_tally_finish(&tally, s->hello.mark);
+    close_row(s, &row);
+    return err;
 }
 
 /*
@@ -163,9 +237,11 @@ static u9_err seek(sender *s, u9_fault *fault)
         uint64_t first = r->frame->trailer.ordinal;
         if (first > s->want || s->want - first < r->count) break;
         marked = s->want - first == r->count;
-        if (marked)
+        if (marked && r->large > 0) err = mark_row(s, fault);
+        else if (marked)
             u9i_hello_mark(r->last.key, r->last.key_size, r->last.values, r->last.values_size,
                           s->hello.mark);
+        if (err != U9_OK) return err;
     }
     s->hello.first = err == U9_OK ? r->frame->trailer.ordinal : r->at.ordinal;
     s->hello.has_mark = marked && s->hello.first == s->want;
@@ -221,22 +297,70 @@ static u9_err tell_tau(sender *s, u9_fault *fault)
     return err == U9_OK ? sender_say(s, &b, fault) : err;
 }
 
+/* It is sent, all of it. */
+static u9_err count_sent(sender *s, uint64_t bytes)
+{
+    u9_ship_report *report = s->report;
+    report->batches++;
+    report->records += s->reader.count;
+    report->bytes += bytes;
+    report->next += s->reader.count;
+    sender_check(s);
+    return U9_OK;
+}
+
 /* One batch, one frame. [T-10] */
 static u9_err send_batch(sender *s, u9_fault *fault)
 {
     const u9i_reader *r = &s->reader;
-    u9_ship_report *report = s->report;
     u9_err err = prove(s, fault);
     if (err == U9_OK) err = wait_for_iota(s, fault);
     if (err == U9_OK) err = u9i_channel_put(&s->channel, NULL, r->body.bytes, r->body.size, fault);
+    if (err == U9_OK) err = count_sent(s, r->body.size);
     if (err != U9_OK) return err;
-    report->batches++;
-    report->records += r->count;
-    report->bytes += r->body.size;
-    report->next += r->count;
     s->untold += r->body.size;
-    sender_check(s);
     return tell_tau(s, fault);
+}
+
+/* A piece's share of the proof that a log takes the record; all of it before its last byte goes out. [T-12] */
+static u9_err prove_piece(sent_row *row, const uint8_t *bytes, uint64_t at, size_t size)
+{
+    size_t skip = at >= row->front ? 0 : row->front - at < size ? (size_t)(row->front - at) : size;
+    u9_err err = u9i_flow_take(&row->flow, bytes + skip, size - skip, NULL);
+    return err == U9_OK && at + size == row->walk.total ? u9i_flow_end(&row->flow, NULL) : err;
+}
+
+/* One piece, one frame. [T-13] */
+static u9_err send_piece(sender *s, sent_row *row, uint64_t number, uint64_t at, size_t *size, u9_fault *fault)
+{
+    u9_builder b;
+    u9_err err = read_piece(s, row, at, size, fault);
+    if (err == U9_OK && prove_piece(row, s->large, at, *size) != U9_OK) return stop_at_damage(s, row->ordinal, fault);
+    u9i_sent_piece piece = {.number = number, .total = row->walk.total, .bytes = s->large, .size = *size};
+    u9_builder_init(&b, s->large + PIECE, PIECE_ROOM - PIECE);
+    if (err == U9_OK) err = u9i_piece_build(&b, &piece);
+    if (err == U9_OK) err = wait_for_iota(s, fault);
+    if (err == U9_OK) err = u9i_channel_put(&s->channel, NULL, b.bytes, b.size, fault);
+    if (err != U9_OK) return err;
+    s->untold += *size;
+    return tell_tau(s, fault);
+}
+
+/* A record in parts, piece by piece. */
+static u9_err send_row(sender *s, u9_fault *fault)
+{
+    sent_row row;
+    size_t size;
+    const u9i_record *front = &s->reader.first;
+    uint64_t ordinal = s->reader.frame->trailer.ordinal;
+    if (ordinal != s->report->next) return stop_at_damage(s, s->report->next, fault);
+    if (u9i_kind_fits(&s->kind, front->key, front->key_size, NULL) != U9_OK) return stop_at_damage(s, ordinal, fault);
+    u9_err err = open_row(s, &row, fault);
+    if (err != U9_OK) return err;
+    for (uint64_t at = 0, number = 0; at < row.walk.total && err == U9_OK; at += size, number++)
+        err = send_piece(s, &row, number, at, &size, fault);
+    close_row(s, &row);
+    return err == U9_OK ? count_sent(s, row.walk.total) : err;
 }
 
 static u9_err send_all(sender *s, u9_fault *fault)
@@ -249,7 +373,7 @@ static u9_err send_all(sender *s, u9_fault *fault)
     s->start = u9i_reader_passed(&s->reader);
     err = say_log(s, fault);
     while (err == U9_OK && found == U9_OK) {
-        err = send_batch(s, fault);
+        err = s->reader.large > 0 ? send_row(s, fault) : send_batch(s, fault);
         if (err == U9_OK) found = next_batch(s, fault);
     }
     return err == U9_OK && found != U9_END ? found : err;
@@ -317,5 +441,6 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
     report->held_max = s.channel.held_max;
     u9i_channel_release(&s.channel);
     u9i_reader_release(&s.reader);
+    u9i_pages_free(s.large, LARGE_ROOM);
     return err;
 }

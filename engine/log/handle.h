@@ -2,7 +2,7 @@
  * engine/log/handle.h: what is behind a u9_log.
  *
  * Room: engine/log
- * Sees: include format/base format/frame engine/os engine/segment engine/write
+ * Sees: include format/base format/value format/frame engine/os engine/segment engine/write
  *
  * The room owns a log as a whole: its handle, the segments in a row, and where it goes on.
  */
@@ -12,6 +12,8 @@
 #include "engine/log/catalog.h"
 #include "engine/os/process.h"
 #include "engine/write/writer.h"
+
+#include <u9/large.h>
 
 #include <pthread.h>
 
@@ -30,6 +32,7 @@ struct u9_log {
     pthread_mutex_t lock; /* guards what follows */
     u9i_marker marker;    /* follows what the writer made durable: */
     uint64_t marked_us;   /*   monotonic time when it was last begun; 0: it is due */
+    u9_append *append;    /* the record in parts that is being written; NULL: none; set atomically */
 };
 
 /* As u9_log_open for reading, and the boundary of a segment whose secret is lost is found without it. [G-2] */
@@ -48,6 +51,16 @@ bool u9i_options_known(const u9_options *o);
 /* As u9i_writer_append_body. */
 U9_MUST_CHECK u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32_t count,
                                          bool lz4);
+
+/*
+ * Does `work` with the handle's writer as an append is done: under the lock, alone, and then who is to wait, waits; with
+ * `fresh` a key may be drawn. A failure of its is told as u9_log_fault has it. What `work` returns, or U9_STATE.
+ */
+typedef u9_err u9i_write_fn(u9i_writer *writer, void *ctx, u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_log_write(u9_log *log, u9i_write_fn *work, void *ctx, bool fresh);
+
+/* Tells `fault` as the detail of the calling thread's failure on `log` (may be NULL), and returns `err`. */
+u9_err u9i_log_tell(const u9_log *log, u9_err err, const u9_fault *fault);
 
 /* True if this process did not open the handle. */
 static inline bool u9i_log_forked(const u9_log *log)

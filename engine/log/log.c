@@ -5,6 +5,7 @@
  * Threads: the writer has its own lock, which is never held while one waits for log->lock; that guards the marker.
  */
 #include "engine/log/handle.h"
+#include "engine/log/large.h"
 #include "engine/log/resume.h"
 #include "engine/os/event.h"
 
@@ -36,8 +37,7 @@ static _Thread_local struct {
     u9_fault fault;
 } last;
 
-/* Tells `fault` as the detail of a call on `log` (may be NULL). */
-static u9_err tell(const u9_log *log, u9_err err, const u9_fault *fault)
+u9_err u9i_log_tell(const u9_log *log, u9_err err, const u9_fault *fault)
 {
     last.id = log ? log->id : 0;
     last.fault = *fault;
@@ -349,6 +349,7 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     if (log == NULL) return U9_OK;
     u9_err err = U9_OK;
     bool forked = u9i_log_forked(log);
+    u9i_append_leave(log);
     if (log->writing && forked) {
         u9i_writer_release(&log->writer);
         u9i_marker_release(&log->marker);
@@ -379,7 +380,7 @@ static u9_err enter(const u9_log *log, u9_fault *fault)
 /* It ends with `err`, of which `fault` tells if it is more than an ordinary outcome. */
 static u9_err leave(const u9_log *log, u9_err err, const u9_fault *fault)
 {
-    return err != U9_OK && fault->err != U9_OK ? tell(log, err, fault) : err;
+    return err != U9_OK && fault->err != U9_OK ? u9i_log_tell(log, err, fault) : err;
 }
 
 /* Sees to it that fresh keys can be made, if any are wanted. It may wait: so without the lock. [I-23] */
@@ -391,14 +392,14 @@ static u9_err ready_keys(u9_log *log, const u9_entry *entries, size_t count)
     if (log->writer.keygen.uid8 == NULL || entries == NULL) return U9_OK;
     while (i < count && entries[i].key.data != NULL) i++;
     u9_err err = i < count ? u9i_uid8keys_ready(log->writer.keygen.uid8, log->source.path, &fault) : U9_OK;
-    return err == U9_OK ? err : tell(log, err, &fault);
+    return err == U9_OK ? err : u9i_log_tell(log, err, &fault);
 }
 
 static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9_place *places, bool alone)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     err = alone ? u9i_writer_append_alone(&log->writer, entries, count, &fault)
                 : u9i_writer_append(&log->writer, entries, count, places, &fault);
     if (err == U9_OK) watch(log);
@@ -430,10 +431,31 @@ u9_err u9i_log_append_body(u9_log *log, const uint8_t *body, size_t size, uint32
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     err = u9i_writer_append_body(&log->writer, body, size, count, lz4, &fault);
     if (err == U9_OK) watch(log);
     return leave(log, err, &fault);
+}
+
+/* One piece of work of another file's, as an append is done. */
+static u9_err write_once(u9_log *log, u9i_write_fn *work, void *ctx)
+{
+    u9_fault fault;
+    u9_err err = enter(log, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
+    err = work(&log->writer, ctx, &fault);
+    if (err == U9_OK) watch(log);
+    return leave(log, err, &fault);
+}
+
+u9_err u9i_log_write(u9_log *log, u9i_write_fn *work, void *ctx, bool fresh)
+{
+    static const u9_entry wants = {.size = 0};
+    for (int tries = 1;; tries++) {
+        u9_err err = fresh ? ready_keys(log, &wants, 1) : U9_OK;
+        if (err == U9_OK) err = write_once(log, work, ctx);
+        if (err != U9_AGAIN || !fresh || tries == GRANTS_MAX || !u9i_keygen_wants_grant(&log->writer.keygen)) return err;
+    }
 }
 
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)
@@ -454,11 +476,11 @@ u9_err u9_log_commit(u9_log *log, uint64_t ordinal)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     u9i_writer *w = &log->writer;
     if (ordinal < UINT64_MAX && u9i_writer_has(w, ordinal + 1)) return U9_OK;
     err = check_appended(log, ordinal, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     bool waits = log->options.policy == U9_POLICY_COMMIT ||
                  (log->options.policy == U9_POLICY_INTERVAL && u9i_writer_is_behind(w, interval_us(log)));
     if (!waits && !u9i_writer_is_poisoned(w)) return U9_AGAIN;
@@ -471,7 +493,7 @@ u9_err u9_log_commit_async(u9_log *log, uint64_t ordinal)
     u9_err err = enter(log, &fault);
     if (err == U9_OK) err = check_appended(log, ordinal, &fault);
     if (err == U9_OK) err = u9i_writer_commit_async(&log->writer, ordinal + 1, &fault);
-    return err == U9_OK ? err : tell(log, err, &fault);
+    return err == U9_OK ? err : u9i_log_tell(log, err, &fault);
 }
 
 u9_err u9_log_stats(u9_log *log, u9_stats *out)
@@ -481,7 +503,7 @@ u9_err u9_log_stats(u9_log *log, u9_stats *out)
     if (err == U9_OK && (out == NULL || out->size != sizeof *out))
         err = u9i_fault(&fault, U9_ARG, U9I_AT(.path = log->source.path),
                         "out is NULL, or out->size is not sizeof(u9_stats)");
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     u9i_writer_stats(&log->writer, out);
     return U9_OK;
 }
@@ -504,7 +526,7 @@ u9_err u9_log_sync(u9_log *log)
 {
     u9_fault fault;
     u9_err err = enter(log, &fault);
-    if (err != U9_OK) return tell(log, err, &fault);
+    if (err != U9_OK) return u9i_log_tell(log, err, &fault);
     return leave(log, u9i_writer_sync(&log->writer, &fault), &fault);
 }
 

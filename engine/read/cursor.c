@@ -82,18 +82,25 @@ static bool ends_before(const u9i_frame *f, uint64_t from)
     return f->trailer.ordinal < from && from - f->trailer.ordinal >= f->trailer.count;
 }
 
-/* A record in parts that is larger than what is handed out. [C-6] */
-static u9_err refuse_large(u9_cursor *c)
+/* A record in parts that is larger than what is handed out: all but its bytes, which u9_record_read has. [C-6] */
+static u9_err show_large(u9_cursor *c, u9_record *out)
 {
-    const u9i_frame *f = c->reader.frame;
+    const u9i_reader *r = &c->reader;
+    const u9i_frame *f = r->frame;
+    const u9i_record *front = &r->first;
+    const u9i_facts *s = u9i_reader_facts(r);
     char path[4400];
-    const u9i_facts *s = u9i_reader_facts(&c->reader);
-    c->lossy = true;
-    return u9i_fault(&c->fault, U9_VERSION,
+    if (r->large > SIZE_MAX) return U9_LIMIT;
+    size_t size = (size_t)r->large;
+    *out = (u9_record){.ordinal = f->trailer.ordinal, .time_us = f->trailer.time_us, .segment = s->number,
+                       .frame = f->offset, .at = f->offset / U9I_ALIGN << 24, /* [B-6] */
+                       .key = {.data = front->key, .size = front->key_size}, .size = size,
+                       .values_size = size - (size_t)(front->key + front->key_size - front->bytes)};
+    return u9i_fault(&c->fault, U9_LIMIT,
                      U9I_AT_OFFSET(f->offset, .rule = "C-6", .segment = s->number,
-                                   .path = u9i_source_path(c->reader.source, s->name, path, sizeof path)),
-                     "record %llu has %llu bytes in parts: more than this version of the library hands out",
-                     (unsigned long long)f->trailer.ordinal, (unsigned long long)c->reader.large);
+                                   .path = u9i_source_path(r->source, s->name, path, sizeof path)),
+                     "record %llu has %llu bytes: more than is handed out at once",
+                     (unsigned long long)out->ordinal, (unsigned long long)size);
 }
 
 /* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), or an error. */
@@ -121,9 +128,8 @@ static u9_err next_frame(u9_cursor *c)
             break;
         case U9I_STEP_FRAME:
             if (c->reader.count == 0 || ends_before(c->reader.frame, c->from)) break;
-            if (c->reader.large > 0) return refuse_large(c);
             c->next = c->reader.body.bytes;
-            c->left = c->reader.body.size;
+            c->left = c->reader.large > 0 ? 0 : c->reader.body.size;
             c->ordinal = c->reader.frame->trailer.ordinal;
             return U9_OK;
         }
@@ -141,6 +147,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
         if (c->left == 0) {
             u9_err err = next_frame(c);
             if (err != U9_OK) return err;
+            if (c->reader.large > 0) return show_large(c, out);
         }
         u9i_record r;
         const uint8_t *start = c->reader.body.bytes;

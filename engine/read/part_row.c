@@ -9,7 +9,7 @@
 void u9i_part_row_check(const u9i_part_row *p)
 {
     assert(!p->open || p->bytes != NULL);
-    assert(!p->open || (p->next > 0 && p->at >= U9I_DISK_HEADER_SIZE));
+    assert(!p->open || (p->next > 0 && p->at >= p->first && p->first >= U9I_DISK_HEADER_SIZE));
     assert(!p->whole || p->open || p->seen == p->total);
 }
 
@@ -34,7 +34,7 @@ static void copy_part(u9i_part_row *p, const u9i_part_record *part)
 void u9i_part_row_take(u9i_part_row *p, const u9i_frame *f, const u9i_part_record *part)
 {
     if (!goes_on(p, part))
-        *p = (u9i_part_row){.open = true, .whole = true, .total = part->total, .bytes = p->bytes};
+        *p = (u9i_part_row){.open = true, .whole = true, .total = part->total, .first = f->offset, .bytes = p->bytes};
     if (p->whole && (part->number != p->next || part->before != p->at)) {
         p->whole = false;
         p->missing = part->number > 0 ? part->number - 1 : 0;

@@ -19,6 +19,7 @@ typedef struct u9i_part_row {
     uint64_t seen;    /* bytes in the parts that were there */
     uint64_t next;    /* number of the part that comes next */
     uint64_t at;      /* frame of the part before, 0 for none */
+    uint64_t first;   /* frame of the first of them that was there */
     uint8_t *bytes;   /* whole: the record's first `seen` bytes, U9I_BODY_MAX at most; borrows its room */
 } u9i_part_row;
 

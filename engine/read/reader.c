@@ -342,12 +342,11 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     return err;
 }
 
-/* Room for a record that stands in parts, from the first part that is met on. U9_NOMEM: may be tried again. */
-static u9_err make_row_room(u9i_reader *r, u9_fault *fault)
+u9_err u9i_reader_row_room(u9i_reader *r, u9_fault *fault)
 {
     if (r->parts.bytes == NULL) r->parts.bytes = u9i_pages(U9I_BODY_MAX);
-    r->again = r->parts.bytes == NULL;
-    return r->again ? u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->source->path), "out of memory") : U9_OK;
+    if (r->parts.bytes) return U9_OK;
+    return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->source->path), "out of memory");
 }
 
 /* The first part in a range: the row that it goes on with is looked up. U9_IO, U9_NOMEM: may be tried again. */
@@ -388,7 +387,8 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
     if (s->plain) return open_plain(r, step);
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
     if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
-        err = make_row_room(r, fault);
+        err = u9i_reader_row_room(r, fault);
+        r->again = err != U9_OK;
         if (err == U9_OK) err = know_row(r, fault);
         if (r->again) return err;
         if (err == U9_OK) err = u9i_reader_join(r, f);

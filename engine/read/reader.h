@@ -3,7 +3,7 @@
  * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include format/id format/frame engine/os engine/log
+ * Sees: include format/id format/frame engine/os engine/segment engine/log
  *
  * The room owns the reading of a log: reader, cursor, lookup.
  *
@@ -85,6 +85,9 @@ U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint6
  * version of the format; the next step is behind it.
  */
 U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_fault *fault);
+
+/* Before the first part that is joined: room for a record that stands in parts. U9_NOMEM: may be tried again. */
+U9_MUST_CHECK u9_err u9i_reader_row_room(u9i_reader *reader, u9_fault *fault);
 
 /*
  * The u9part in reader->body, of this frame, which is the next that is passed. Of a row's last one it makes the

@@ -23,6 +23,7 @@ void u9i_writer_check(u9i_writer *w)
     assert(w->started || (w->next == w->plan.end.ordinal && !w->old.file));
     assert(w->slots.own || w->fill.v % U9I_BLOCK == w->fill.pos % U9I_BLOCK);
     assert(!w->sealing || w->old.file);
+    assert(!w->row.barred || (w->row.open && w->started));
 }
 
 /* The caller's, else that of the log where it lies, else one for this session alone. [I-22] */
@@ -214,6 +215,23 @@ static bool wants_space(const u9i_writer *w, uint64_t body_size)
     return at + space_for(body_size) > w->reserved || (!w->tight && at + space_for(U9I_BODY_TARGET) > w->reserved);
 }
 
+/*
+ * A roll is due. Not while a record in parts is written, which stays in one file [C-6]: then what would not fit any more
+ * beside what is to come of it is refused [S-2].
+ */
+static bool is_full(const u9i_writer *w, uint64_t body_size)
+{
+    bool whole = position(w) + space_for(body_size) + w->row.needs > U9I_SEGMENT_MAX;
+    return whole || (!w->row.barred && position(w) >= w->segment_size);
+}
+
+static u9_err refuse_beside_row(const u9i_writer *w, u9_fault *fault)
+{
+    (void)u9i_fault(fault, U9_AGAIN, U9I_AT(.path = w->path, .rule = "S-2"),
+                    "the segment has no more room beside the record in parts that is being written");
+    return U9_END;
+}
+
 /* Does what only the driver may for the next frame: a roll, or space in the file. AGAIN: look again. */
 static u9_err make_space(u9i_writer *w, bool driver, uint64_t body_size, u9_fault *fault)
 {
@@ -224,9 +242,12 @@ static u9_err make_space(u9i_writer *w, bool driver, uint64_t body_size, u9_faul
         return U9_AGAIN;
     }
     w->driving = true;
-    if (position(w) >= w->segment_size && w->ahead > 0) { /* how far is it really? */
+    bool full = is_full(w, body_size);
+    if (full && w->slots.own && w->ahead > 0) { /* how far is it really? */
         (void)!u9i_writer_push(w, NULL);
-    } else if (position(w) >= w->segment_size) {
+    } else if (full && w->row.barred) {
+        err = refuse_beside_row(w, fault);
+    } else if (full) {
         u9_err rolled = u9i_writer_roll(w, space_for(body_size), fault);
         if (rolled != U9_OK) err = rolled;
     } else {
@@ -251,8 +272,7 @@ static uint64_t room_for(const u9i_writer *w, uint64_t total)
     return total > most ? total : most;
 }
 
-/* A frame in which there is room for a body, or `total` more bytes of one; a file, and space in it. */
-static u9_err admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault)
+u9_err u9i_writer_admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault)
 {
     for (;;) {
         u9i_frame_out *f = u9i_slots_filling(&w->slots);
@@ -265,7 +285,7 @@ static u9_err admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **
             u9i_writer_seal(w, false);
         } else if (f) { /* a record was refused, for which it was opened */
             u9i_slots_unopen(&w->slots);
-        } else if (position(w) >= w->segment_size || wants_space(w, total)) {
+        } else if (is_full(w, total) || wants_space(w, total)) {
             err = make_space(w, driver, total, fault);
         } else if (!u9i_writer_has_room(w, total)) {
             err = make_room(w, driver, total, fault);
@@ -276,8 +296,7 @@ static u9_err admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **
     }
 }
 
-/* Enters an append: with the lock, and the role if it begins the session, which is then begun. */
-static u9_err begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault)
+u9_err u9i_writer_begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault)
 {
     *driver = false;
     u9i_writer_lock(w);
@@ -289,8 +308,7 @@ static u9_err begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault
     return w->started ? U9_OK : u9i_writer_start(w, fault);
 }
 
-/* Leaves it. A first append that was refused leaves the files as they were. [W-6] */
-static void end_append(u9i_writer *w, bool driver, u9_err err, uint64_t frames)
+void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t frames)
 {
     bool first = driver && w->started && w->next == w->plan.end.ordinal;
     if (err != U9_OK && first && w->poison.err == U9_OK && w->stream.writes == 0) u9i_writer_unstart(w);
@@ -312,13 +330,13 @@ static u9_err append_entries(u9i_writer *w, const u9_entry *entries, size_t coun
     bool driver;
     u9_err err = u9i_writer_measure(w, entries, count, kept, &total, fault);
     if (err != U9_OK) return err;
-    err = begin_append(w, count, &driver, fault);
+    err = u9i_writer_begin_append(w, count, &driver, fault);
     frames = w->slots.sealed;
     if (err == U9_OK && alone) u9i_writer_seal_records(w);
-    if (err == U9_OK) err = admit(w, driver, total, &f, fault);
+    if (err == U9_OK) err = u9i_writer_admit(w, driver, total, &f, fault);
     if (err == U9_OK) err = u9i_writer_put(w, f, entries, count, kept, places, fault);
     if (err == U9_OK && (alone || f->body_size >= U9I_BODY_TARGET)) u9i_writer_seal(w, false);
-    end_append(w, driver, err, frames);
+    u9i_writer_end_append(w, driver, err, frames);
     return err;
 }
 
@@ -338,17 +356,17 @@ u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, u
 {
     u9i_frame_out *f;
     bool driver;
-    u9_err err = begin_append(w, count, &driver, fault);
+    u9_err err = u9i_writer_begin_append(w, count, &driver, fault);
     uint64_t frames = w->slots.sealed;
     if (err == U9_OK) u9i_writer_seal_records(w);
-    if (err == U9_OK) err = admit(w, driver, size, &f, fault);
+    if (err == U9_OK) err = u9i_writer_admit(w, driver, size, &f, fault);
     if (err == U9_OK) {
         u9i_writer_put_body(w, f, body, size);
         assert(f->count == count);
         f->lz4 = f->lz4 && lz4;
         u9i_writer_seal(w, false);
     }
-    end_append(w, driver, err, frames);
+    u9i_writer_end_append(w, driver, err, frames);
     return err;
 }
 

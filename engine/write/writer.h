@@ -46,6 +46,13 @@ enum {
  */
 typedef u9_err u9i_witness_fn(void *ctx, const u9i_mark_record *mark);
 
+/* The record in parts that is being written, of which there is one at most. [C-6] See row.h. */
+typedef struct u9i_writer_row {
+    bool open;      /* there is one: */
+    bool barred;    /*   its first part is in the file, so the writer stays in that: no roll */
+    uint64_t needs; /*   bytes that what is to come of it takes in the file, at most */
+} u9i_writer_row;
+
 typedef struct u9i_writer {
     /* The same from open to release: */
     u9i_dir *dir; /* borrows */
@@ -68,6 +75,7 @@ typedef struct u9i_writer {
     bool started;         /* the u9open is laid */
     bool padded;          /* a block begins behind the last sealed frame */
     u9i_keygen keygen;
+    u9i_writer_row row;
     u9i_slots slots;
     u9i_place fill;       /* behind the last sealed frame, where frames are filled in the stream */
     uint64_t placed;      /* offset behind the last sequenced frame, and what follows it to be padded */

@@ -116,18 +116,17 @@ static void mind(u9i_writer *w, uint64_t stamp_us)
     if (stamp_us > w->seen_us && stamp_us < u9i_wall_us(w->env) + FAR_FUTURE_US) w->seen_us = stamp_us;
 }
 
-/* The raw key of a record: the one given, or a fresh one. */
-static u9_err key_of(u9i_writer *w, const u9i_frame_out *f, const u9_entry *e, uint8_t raw[U9I_KEY_MAX], size_t *size)
+u9_err u9i_writer_key(u9i_writer *w, uint32_t count, const u9_key *given, uint8_t raw[U9I_KEY_MAX], size_t *size)
 {
     uint64_t stamp_us = 0;
     u9_err err = U9_OK;
-    *size = e->key.data ? e->key.size : w->keygen.size;
-    if (e->key.data) {
-        memcpy(raw, e->key.data, *size);
+    *size = given->data ? given->size : w->keygen.size;
+    if (given->data) {
+        memcpy(raw, given->data, *size);
         stamp_us = u9i_keygen_stamp(&w->keygen, raw);
     } else if (w->keygen.kind.type == U9I_KIND_MUID) {
         u9_muid made = {.timestamp = w->stamp, .medallion = w->medallion,
-                        .offset = (int32_t)(f->count + 1)}; /* [L-7] */
+                        .offset = (int32_t)(count + 1)}; /* [L-7] */
         return u9_muid_pack(&made, raw);
     } else {
         err = u9i_keygen_next(&w->keygen, raw, &stamp_us);
@@ -136,8 +135,7 @@ static u9_err key_of(u9i_writer *w, const u9i_frame_out *f, const u9_entry *e, u
     return err;
 }
 
-/* The keys of a batch that is accepted: the log's first may be among them, and the last is. [S-4] */
-static void keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
+void u9i_writer_keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
 {
     u9i_segment_out *o = &w->out;
     if (o->totals.first_key.size == 0) {
@@ -172,7 +170,7 @@ static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, con
 {
     uint8_t raw[U9I_KEY_MAX];
     size_t raw_size;
-    u9_err err = key_of(w, f, e, raw, &raw_size);
+    u9_err err = u9i_writer_key(w, f->count, &e->key, raw, &raw_size);
     if (err != U9_OK) return err;
     uint8_t *p = f->frame + U9I_FRAME_HEADER_SIZE + f->body_size;
     size_t key_size = u9i_kind_value_size(&w->keygen.kind, raw_size);
@@ -212,7 +210,7 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
     }
     u9_err lost = err == U9_OK && fresh ? u9i_keygen_confirm(&w->keygen, fault) : U9_OK;
     if (err == U9_OK && lost == U9_OK) {
-        keep_keys(w, first, last);
+        u9i_writer_keep_keys(w, first, last);
         w->next += count;
         w->stats.records += count;
         w->stats.bytes += f->body_size - body_size;
@@ -245,7 +243,7 @@ void u9i_writer_put_body(u9i_writer *w, u9i_frame_out *f, const uint8_t *body, s
         if (stamp_us > w->stamp) mind(w, stamp_us); /* [L-7] */
     }
     assert(left == 0);
-    if (f->count > 0) keep_keys(w, first, last);
+    if (f->count > 0) u9i_writer_keep_keys(w, first, last);
     f->body_size = size;
     w->next += f->count;
     w->stats.records += f->count;

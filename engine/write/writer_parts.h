@@ -2,7 +2,7 @@
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
  * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
  * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
- * writer_space.c (what others left reserved).
+ * writer_space.c (what others left reserved), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -58,6 +58,23 @@ void u9i_writer_put_body(u9i_writer *w, u9i_frame_out *f, const uint8_t *body, s
 
 /* U9_LIMIT: there are not so many ordinals left. [L-5] */
 U9_MUST_CHECK u9_err u9i_writer_count_up(const u9i_writer *w, uint64_t count, u9_fault *fault);
+
+/* The raw key of a record: the one given, which fits the kind, or (data NULL) a fresh one of this frame's transaction. */
+U9_MUST_CHECK u9_err u9i_writer_key(u9i_writer *w, uint32_t count, const u9_key *given, uint8_t raw[U9I_KEY_MAX],
+                                    size_t *size);
+
+/* The first and last key, as values, of records that are accepted. [S-4] */
+void u9i_writer_keep_keys(u9i_writer *w, u9i_span first, u9i_span last);
+
+/* Appending: between these two the lock is held; `driver`: and the role, as the session is begun with it */
+
+U9_MUST_CHECK u9_err u9i_writer_begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault);
+
+/* A frame in which there is room for a body, or `total` more bytes of one; a file, and space in it. */
+U9_MUST_CHECK u9_err u9i_writer_admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault);
+
+/* Ends it with `err`; `frames` were sealed when it began. A first append that was refused leaves the files as they were. [W-6] */
+void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t frames);
 
 /* Frames; the lock is held */
 

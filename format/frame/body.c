@@ -75,6 +75,13 @@ void u9i_mask_again(uint8_t *body, size_t size, const uint8_t mask[U9I_HASH_SIZE
         body[i] ^= change[(i - U9I_MASK_HEAD) % U9I_HASH_SIZE];
 }
 
+void u9i_mask_peek(const uint8_t *stored, uint8_t *out, size_t size)
+{
+    memcpy(out, stored, size);
+    if (!wrapped_as(stored, U9I_MASK_HEAD, mask_name)) return;
+    for (size_t i = 0; i < size; i++) out[i] = stored[U9I_MASK_HEAD + i] ^ stored[20 + i % U9I_HASH_SIZE];
+}
+
 /* [B-4] */
 static u9_err lz4_open(u9i_body *b, uint8_t *scratch, size_t cap, size_t *need)
 {

@@ -53,6 +53,12 @@ size_t u9i_mask_wrap(uint8_t *body, size_t size, const uint8_t mask[U9I_HASH_SIZ
 /* Draws a new mask for a body that u9i_mask_wrap made of `size` bytes. */
 void u9i_mask_again(uint8_t *body, size_t size, const uint8_t mask[U9I_HASH_SIZE]);
 
+/*
+ * The first `size` bytes of the body that may be wrapped by a u9mask, of which U9I_MASK_HEAD + size bytes are at
+ * `stored`; of a body that is not wrapped so, the first `size` of these.
+ */
+void u9i_mask_peek(const uint8_t *stored, uint8_t *out, size_t size);
+
 /* One record of a body. The pointers borrow the body. */
 typedef struct u9i_record {
     const uint8_t *bytes; /* the tuple */
@@ -83,8 +89,8 @@ static inline u9_err u9i_body_next(const u9i_body *body, const uint8_t **next, s
 }
 
 /*
- * As u9i_record_next, for a record of `total` bytes of which only the first `size` are here: its head and key are proven, its
- * other elements not looked at, and only the key is filled. U9_CORRUPT. [C-6]
+ * As u9i_record_next, for a record of `total` bytes of which only the first `size` are here: its head and key are
+ * proven, its other elements not looked at, and only the key is filled. U9_CORRUPT. [C-6]
  */
 U9_MUST_CHECK u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total,
                                       u9i_record *out);

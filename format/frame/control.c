@@ -333,6 +333,26 @@ u9_err u9i_part_record_decode(const uint8_t *body, size_t size, u9i_part_record 
     return done(&in);
 }
 
+u9_err u9i_part_record_peek(const uint8_t front[U9I_PART_FRONT], u9i_part_record *out)
+{
+    enum { NAMED = 1 + 4 + 4 }; /* bytes in front of the name */
+    uint8_t plain[U9I_PART_FRONT - U9I_MASK_HEAD];
+    u9i_mask_peek(front, plain, sizeof plain);
+    u9i_in in = u9i_in_init(plain + NAMED, sizeof plain - NAMED);
+    take_code(&in, CODE_SYMBOL);
+    const uint8_t *name = u9i_in_span(&in, 8);
+    if (name == NULL || plain[0] != 0x42 || u9i_control_kind(name) != U9I_BODY_PART) return U9_CORRUPT;
+    u9i_part_record r = {.number = 0};
+    take_code(&in, CODE_U32);
+    r.number = (uint32_t)u9i_in_uint(&in, 4);
+    r.total = take_u64(&in);
+    r.before = take_u64(&in);
+    take_code(&in, CODE_BYTES32);
+    r.bytes.size = (size_t)u9i_in_uint(&in, 4);
+    if (!in.failed) *out = r;
+    return done(&in);
+}
+
 /* The elements of an array with this typecode and element size, `*count` of them. */
 static const uint8_t *take_array(u9i_in *in, const uint8_t *type, size_t type_size, unsigned element,
                                  uint32_t *count)

@@ -110,7 +110,15 @@ U9_MUST_CHECK u9_err u9i_open_record_decode(const uint8_t *body, size_t size, u9
 U9_MUST_CHECK u9_err u9i_end_record_decode(const uint8_t *body, size_t size, u9i_end_record *out);
 U9_MUST_CHECK u9_err u9i_trim_record_decode(const uint8_t *body, size_t size, u9i_trim_record *out);
 U9_MUST_CHECK u9_err u9i_part_record_decode(const uint8_t *body, size_t size, u9i_part_record *out);
+
 U9_MUST_CHECK u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record *out);
 U9_MUST_CHECK u9_err u9i_mark_record_decode(const uint8_t *body, size_t size, u9i_mark_record *out);
+
+/*
+ * What a part claims, by the first U9I_PART_FRONT bytes of its body as stored, masked or not; `out` has no bytes, only
+ * their size. Nothing behind these is looked at. U9_CORRUPT: no part begins so.
+ */
+enum { U9I_PART_FRONT = U9I_MASK_HEAD + 46 };
+U9_MUST_CHECK u9_err u9i_part_record_peek(const uint8_t front[U9I_PART_FRONT], u9i_part_record *out);
 
 #endif

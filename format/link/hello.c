@@ -1,13 +1,11 @@
 /*
- * format/link/hello.c: see ship.h. [T-9] [T-11]
+ * format/link/hello.c: see hello.h. [T-9] [T-11] [T-13]
  */
 #include "format/link/hello.h"
 
-#include "format/base/hash.h"
-
 #include <string.h>
 
-static const char log_symbol[8] = "u9log", next_symbol[8] = "u9next";
+static const char log_symbol[8] = "u9log", next_symbol[8] = "u9next", piece_symbol[8] = "u9part";
 
 /* The first of these results that is not U9_OK. */
 static u9_err first_of(const u9_err *each, size_t count)
@@ -78,4 +76,62 @@ void u9i_hello_mark(const void *key, size_t key_size, const void *values, size_t
     u9i_hash(key, key_size, both[0]);
     u9i_hash(values, values_size, both[1]);
     u9i_hash(both, sizeof both, out);
+}
+
+void u9i_tally_start(u9i_tally *m, const void *key, size_t key_size)
+{
+    m->values = (u9i_hasher){.blocks = 0};
+    u9i_hasher_init(&m->values);
+    m->fill = 0;
+    u9i_hash(key, key_size, m->key);
+}
+
+/* Whole blocks go in at once. */
+static void take_blocks(u9i_tally *m, const uint8_t *bytes, size_t blocks)
+{
+    u9i_lane lane = {.hasher = &m->values, .bytes = bytes, .blocks = blocks};
+    if (blocks > 0) u9i_hash_lanes(&lane, 1);
+}
+
+void u9i_tally_take(u9i_tally *m, const void *values, size_t size)
+{
+    const uint8_t *p = values;
+    if (m->fill > 0) {
+        size_t n = U9I_HASH_BLOCK - m->fill < size ? U9I_HASH_BLOCK - m->fill : size;
+        memcpy(m->rest + m->fill, p, n);
+        m->fill += n;
+        p += n;
+        size -= n;
+        if (m->fill < U9I_HASH_BLOCK) return;
+        take_blocks(m, m->rest, 1);
+    }
+    take_blocks(m, p, size / U9I_HASH_BLOCK);
+    m->fill = size % U9I_HASH_BLOCK;
+    if (m->fill > 0) memcpy(m->rest, p + (size - m->fill), m->fill);
+}
+
+void u9i_tally_finish(const u9i_tally *m, uint8_t out[U9I_HASH_SIZE])
+{
+    uint8_t both[2][U9I_HASH_SIZE];
+    u9i_hasher values = m->values; /* it is used up */
+    memcpy(both[0], m->key, U9I_HASH_SIZE);
+    u9i_hasher_finish(&values, m->rest, m->fill, both[1]);
+    u9i_hash(both, sizeof both, out);
+}
+
+u9_err u9i_piece_build(u9_builder *b, const u9i_sent_piece *p)
+{
+    u9_err each[] = {u9_build_tuple_open(b), u9_build_symbol(b, piece_symbol), u9_build_uint(b, p->number),
+                     u9_build_uint(b, p->total), u9_build_bytes(b, p->bytes, p->size), u9_build_tuple_close(b)};
+    return first_of(each, sizeof each / sizeof each[0]);
+}
+
+u9_err u9i_piece_read(const u9_value *value, u9i_sent_piece *out)
+{
+    u9_value v[4];
+    if (!take_elements(value, piece_symbol, v, 4) || v[1].type != U9_UINT || v[2].type != U9_UINT ||
+        v[3].type != U9_BYTES)
+        return U9_CORRUPT;
+    *out = (u9i_sent_piece){.number = v[1].u, .total = v[2].u, .bytes = v[3].data, .size = (size_t)v[3].size};
+    return U9_OK;
 }

@@ -9,11 +9,12 @@
  *
  *     (u9log version kind log first mark)   in front of the records
  *     (u9next ordinal)                      the receiver's: which record is wanted next
+ *     (u9part number total bytes)           a piece of a record that no frame holds
  */
 #ifndef U9I_HELLO_H
 #define U9I_HELLO_H
 
-#include "format/base/limits.h"
+#include "format/base/hash.h"
 
 #include <u9/value.h>
 
@@ -41,5 +42,31 @@ U9_MUST_CHECK u9_err u9i_next_read(const u9_value *value, uint64_t *ordinal);
 /* What tells one record from another, whatever the encoding of its key. [T-9] */
 void u9i_hello_mark(const void *key, size_t key_size, const void *values, size_t values_size,
                     uint8_t out[U9I_HASH_SIZE]);
+
+/* The same where the values come in pieces. */
+typedef struct u9i_tally {
+    u9i_hasher values;
+    uint8_t rest[U9I_HASH_BLOCK]; /* of them, behind the last whole block */
+    size_t fill;
+    uint8_t key[U9I_HASH_SIZE];
+} u9i_tally;
+
+void u9i_tally_start(u9i_tally *tally, const void *key, size_t key_size);
+void u9i_tally_take(u9i_tally *tally, const void *values, size_t size);
+void u9i_tally_finish(const u9i_tally *tally, uint8_t out[U9I_HASH_SIZE]);
+
+/* A piece of a record of `total` bytes. [T-13] */
+typedef struct u9i_sent_piece {
+    uint64_t number, total;
+    const uint8_t *bytes; /* borrows */
+    size_t size;
+} u9i_sent_piece;
+
+enum { U9I_PIECE_HEAD = 64 }; /* what it takes beside its bytes, at most */
+
+U9_MUST_CHECK u9_err u9i_piece_build(u9_builder *b, const u9i_sent_piece *piece);
+
+/* U9_CORRUPT: it is none. */
+U9_MUST_CHECK u9_err u9i_piece_read(const u9_value *value, u9i_sent_piece *out);
 
 #endif

@@ -68,7 +68,7 @@ typedef struct u9_damage {
     uint64_t ordinal;  /* first record that may be lost, U9_NOWHERE if not known */
     uint64_t lost;     /* how many records are lost; U9_NOWHERE: not known */
     int at_most;       /* not 0: `lost` is an upper bound */
-    /* U9_R_PART only, else 0. Verdict CLEAN: all of the record is there, and u9_salvage cannot write it. */
+    /* U9_R_PART only, else 0. */
     uint64_t part;       /* number of the part that is missing, the last of them if there are several, */
     uint64_t part_at;    /* and the offset in that file where its frame must begin */
     uint64_t part_lacks; /* bytes of the record that are missing; 0 if there are too many */
@@ -190,8 +190,7 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * them as records.
  * Of a plain seed file it makes a log whose kind takes all keys, else one of muids, where a value without such a
  * key stands whole behind a fresh one [E-4]; values that no log takes are told one by one.
- * A record in parts [C-6] of over U9_RECORD_MAX bytes is left out, as no log takes it yet, and on_damage is told:
- * verdict CLEAN, reason U9_R_PART, its ordinal and part_total; the report does not count it as damage.
+ * A record in parts [C-6] of over U9_RECORD_MAX bytes is copied a part at a time.
  * `*salvaged` (may be NULL) is the number of records written to all of them, also on failure; report.outputs is
  * how many there are, and on_output is told of each. They are made as "<path>.partial" and get their names when
  * all are durable, closed, and were re-read and verified, out_path last; after a failure the partial ones stay, and

@@ -126,9 +126,10 @@ typedef struct u9_place {
  * Errors, with their detail in u9_log_fault: U9_ARG (values are not well-formed back to back: the fault has no
  * path, its offset is the byte of `values`, and its rule one of SPEC-values.md; key not of the log's kind; an
  * argument is NULL; a fresh key of kind uid8, and options.generator and numbers are not given), U9_LIMIT (record
- * over U9_RECORD_MAX), U9_IO with sys ENOSPC or EFBIG (no room: the record was not accepted, the log goes on when
- * there is some), U9_AGAIN (options.no_wait: it would have waited; kind uid8: the clock stands still, or no generator number is to be had now; other
- * errors of options.numbers as they are), U9_POISONED, U9_STATE (opened for reading; forked).
+ * over U9_RECORD_MAX: u9/large.h takes it), U9_IO with sys ENOSPC or EFBIG (no room: the record was not accepted, the
+ * log goes on when there is some), U9_AGAIN (options.no_wait: it would have waited; kind uid8: the clock stands still, or
+ * no generator number is to be had now; other errors of options.numbers as they are; and beside a record of u9/large.h
+ * that leaves no room in its segment), U9_POISONED, U9_STATE (opened for reading; forked).
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values,
                                           size_t size, u9_place *place);
@@ -232,7 +233,7 @@ typedef struct u9_record {
     uint64_t frame;         /* byte offset of its frame */
     uint64_t at;            /* virtual offset: (frame / 16) << 24 | byte offset in the decoded body */
     u9_key key;             /* raw form; size 0: it has none */
-    const uint8_t *bytes;   /* the whole record, a utf9 tuple, or the whole value */
+    const uint8_t *bytes;   /* the whole record, a utf9 tuple, or the whole value. NULL with U9_LIMIT only */
     size_t size;            /* bytes */
     const uint8_t *values;  /* what follows the key, utf9 values back to back; without a key: `bytes` */
     size_t values_size;     /* bytes */
@@ -267,8 +268,10 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  * may be lost; u9_cursor_damage says what, and the next call goes on behind it.
  * (With options.on_damage set, it is told instead and the walk goes on by itself.)
  * U9_IO, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
- * U9_VERSION: a record in a form that this version does not read, or one in parts [C-6] of over U9_RECORD_MAX
- * bytes; the next call goes on behind it. Smaller ones in parts are handed out like any other.
+ * U9_VERSION: a record in a form that this version does not read; the next call goes on behind it.
+ * U9_LIMIT: a record of over U9_RECORD_MAX bytes [C-6]: all of it is there, and `*out` tells what it is, with its key,
+ * `size` and `values_size`, but `bytes` and `values` are NULL: u9_record_read (u9/large.h) has them; the next call goes
+ * on behind it.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
 
@@ -282,8 +285,9 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
 
 /*
  * The newest record with this key (raw form), by a scan of the whole log. The record is copied:
- * `*out` borrows `buf` (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small and
- * out->size tells what it must be (nothing else is set; `buf` may be NULL where `cap` is 0); U9_ARG: an argument is
+ * `*out` borrows `buf` (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small: out->size tells
+ * what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has the rest,
+ * whatever its size (`buf` may be NULL where `cap` is 0); U9_ARG: an argument is
  * NULL, or the key is not of the log's kind, as u9_log_append says; U9_CORRUPT: none was found, but records
  * were lost to damage on the way, so that it may have been there. Thread-safe; the detail is in `fault` alone.
  */

@@ -162,7 +162,7 @@ typedef struct u9_send_options {
 /*
  * Sends the log's records over descriptors, batch by batch, with their keys. On a two-way link the
  * receiver says where to begin, and U9_OK means that it has everything on stable storage. Memory: one
- * batch. Neither raises nor needs SIGPIPE; descriptors keep their flags and stay open.
+ * batch; a record larger than that goes in pieces [T-13]. Neither raises nor needs SIGPIPE; descriptors keep their flags and stay open.
  *
  * Damage that costs records ends it (U9_CORRUPT, report.damaged): what stands before it was sent, and the
  * receiver is told; damages go to the log's on_damage. Other errors: U9_ARG (the log has fewer than `from`

@@ -88,6 +88,20 @@ typedef struct u9_value {
  */
 U9_API U9_MUST_CHECK u9_err u9_value_decode(const void *bytes, size_t size, u9_value *out);
 
+/*
+ * The same for a value of which only the first `size` bytes are at hand, of `left` that it may take: for what is
+ * read in pieces (u9/large.h). What u9_value.data points at may lie behind what is at hand. U9_AGAIN: these bytes
+ * do not show what it is: U9_FRONT_MAX always do; U9_LIMIT also for one with an index in front.
+ */
+#define U9_FRONT_MAX 2048
+U9_API U9_MUST_CHECK u9_err u9_value_front(const void *bytes, size_t size, uint64_t left, u9_value *out);
+
+/*
+ * What stands in front of the contents of a utf8 or bytes value of `size` bytes, in its shortest form [V-7]: for a
+ * value that is written in pieces. Returns the bytes written, 0 for any other type.
+ */
+U9_API size_t u9_value_head(u9_type type, uint64_t size, uint8_t out[9]);
+
 /* The tuple or array itself, without the indexes in front; any other value as it is. */
 U9_API u9_value u9_value_bare(const u9_value *value);
 

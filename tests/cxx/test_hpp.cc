@@ -223,6 +223,43 @@ void a_failing_call_tells_of_itself(const std::string &path)
     EXPECT(thrown([&] { (void)records.next(); }) == U9_ARG && records.damage() == nullptr);
 }
 
+void a_record_of_any_size_goes_in_and_out_in_pieces(const std::string &path)
+{
+    constexpr std::size_t size = (17 << 20) + 5;
+    std::string text(size, 'x');
+    for (std::size_t i = 0; i < size; i += 1000) text[i] = char('a' + i % 26);
+    {
+        u9::log log = u9::log::create(path);
+        {
+            auto given_up = log.begin(1, 100);
+            given_up.write("\x85", 1);
+            EXPECT(thrown([&] { (void)log.begin(1, 1); }) == U9_AGAIN);
+            EXPECT(thrown([&] { (void)given_up.end(); }) == U9_STATE);
+        }
+        auto large = log.begin(2, 1 + 5 + size);
+        large.write("\x85", 1).head(U9_UTF8, size).write(text.data(), 1 << 20);
+        log.append("between");
+        large.write(text.data() + (1 << 20), size - (1 << 20));
+        EXPECT(large.taken() == 6 + size);
+        auto place = large.end();
+        EXPECT(place.ordinal == 1 && thrown([&] { (void)large.end(); }) == U9_ARG);
+        log.commit(place.ordinal);
+    }
+    u9::log log(path);
+    auto records = log.records();
+    EXPECT(!records.next()->large());
+    auto r = records.next();
+    EXPECT(r && r->large() && r->values_size() == 6 + size && r->key().size == 16);
+    EXPECT(thrown([&] { (void)r->values(); }) == U9_LIMIT);
+    auto reading = log.read(*r);
+    std::string back(size + 1, 0);
+    EXPECT(reading.read(r->size() - size, back.data(), size + 1) == size);
+    back.resize(size);
+    EXPECT(back == text);
+    EXPECT(reading.read(r->size(), back.data(), 1) == 0);
+    EXPECT(!records.next());
+}
+
 /* [I-18] [I-19] */
 void identifiers_are_made_of_fields_compared_and_printed()
 {
@@ -343,6 +380,7 @@ int main(int argc, char **argv)
     a_log_is_written_and_read(std::string(argv[1]) + "/log");
     keys_are_made_as_the_options_say(argv[1]);
     a_failing_call_tells_of_itself(std::string(argv[1]) + "/failing");
+    a_record_of_any_size_goes_in_and_out_in_pieces(std::string(argv[1]) + "/large");
     std::printf("test_hpp: %d claims, %d failed\n", claims, failures);
     return failures > 0;
 }

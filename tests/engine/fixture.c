@@ -164,6 +164,24 @@ static void note_record(seen *s, const u9_record *r)
     n->text[n->text_size] = 0;
 }
 
+/* A record that comes without its bytes: read in pieces that are no divisor of anything. */
+static void note_large(seen *s, u9_log *log, u9_record *r)
+{
+    u9_reading *reading;
+    uint8_t *bytes = malloc(r->size);
+    size_t got = 0;
+    MUST(r->bytes == NULL && r->values == NULL);
+    MUST(u9_record_open(log, r, &reading, NULL) == U9_OK);
+    for (uint64_t at = 0; at < r->size; at += got)
+        MUST(u9_record_read(reading, at, bytes + at, 777777, &got, NULL) == U9_OK);
+    MUST(u9_record_read(reading, r->size, bytes, 1, &got, NULL) == U9_END);
+    u9_record_close(reading);
+    r->bytes = bytes;
+    r->values = bytes + (r->size - r->values_size);
+    note_record(s, r);
+    free(bytes);
+}
+
 static void note_damage(void *ctx, const u9_damage *d)
 {
     seen *s = ctx;
@@ -182,8 +200,10 @@ static void read_cursor(seen *s, const char *path)
     MUST(u9_cursor_open(log, NULL, &cursor, NULL) == U9_OK);
     u9_record r;
     u9_err err;
-    while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION)
+    while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT) {
         if (err == U9_OK) note_record(s, &r);
+        if (err == U9_LIMIT) note_large(s, log, &r);
+    }
     MUST(err == U9_END);
     u9_cursor_close(cursor);
     close_log(log);

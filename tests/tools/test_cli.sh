@@ -554,6 +554,41 @@ parts() {
     claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost, 0' out
 }
 
+# Records larger than what is handed out at once: in, out in each format, found by key, salvaged. [C-6]
+large_records() {
+    yes "$(printf 'caf\xc3\xa9 and a line of text')" | head -c 20000001 >text
+    { cat text; printf '\377'; } >binary
+    exits 0 'append --whole of files above 16 MiB' append --whole --print-keys big.log text binary
+    mv out big.keys
+    claim 'prints their keys' test "$(wc -l <big.keys)" -eq 2
+    exits 0 'u9fsck of them' "$fsck" big.log
+    claim 'says clean' grep -q '^big.log: clean: 2 records in' out
+    "$u9" cat big.log >out
+    { cat text; echo; cat binary; echo; } >want
+    claim 'cat gives the same bytes back' cmp out want
+    run "$u9" get --null big.log "$(head -n 1 big.keys)"
+    { cat text; printf '\0'; } >want
+    claim 'get finds one by its key' cmp out want
+    "$u9" cat --format json --limit 1 big.log | tail -c 40 >out
+    claim 'as JSON one is a string' grep -q '[a-z]"\]}$' out
+    "$u9" cat --format json --from '#1' big.log | head -c 200 >out
+    claim 'and the other, which is no text, hex digits' grep -q '"values":\[{"$bytes":"636166c3a920' out
+    claim 'of all its bytes' test "$("$u9" cat --format json --from '#1' big.log | wc -c)" -gt 40000002
+    "$u9" cat --format raw big.log >want
+    exits 0 'u9fsck --salvage of them' "$fsck" --salvage big.saved big.log
+    "$u9" cat --format raw big.saved >out
+    claim 'copies them byte for byte' cmp out want
+    mistake 1 'longer than 16 MiB, and no file' 'a pipe does not tell its length' \
+        bash -c 'cat "$2" | "$0" append --whole "$1"' "$u9" piped.log text
+    exits 0 'standard input that is a file does' bash -c '"$0" append --whole "$1" <"$2"' "$u9" piped.log text
+    claim 'and is there' test "$("$u9" cat piped.log | wc -c)" -eq 20000002
+    flip "$(segment big.log)" 3000000
+    run "$u9" cat big.log
+    claim 'with a part damaged it is lost, and only it' test "$status $(wc -c <out)" = '3 20000003'
+    claim 'which is said' grep -q 'CORRUPT: part: ' err
+    rm -r text binary want out big.keys big.log big.saved piped.log
+}
+
 # The secret of an unclosed segment: two bytes of it. The mark has a copy; without that there is none. (F67)
 lost_secret() {
     cp -R torn unsigned.log
@@ -844,7 +879,7 @@ no_space() {
     done
 }
 
-for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts plain \
+for group in help_and_usage append_and_cat json keys ranges gets infos ids durability damage parts large_records plain \
     lost_secret branches unfinished paths outputs no_space; do
     $group
 done

@@ -538,6 +538,36 @@ START_TEST(a_part_tells_each_field)
 }
 END_TEST
 
+/* [C-6] [B-5] What a part claims is told by its front, masked or not, as by the whole. */
+START_TEST(a_parts_front_tells_what_it_claims)
+{
+    sample s = make_sample(PART);
+    uint8_t front[U9I_PART_FRONT], masked[1024], mask[16];
+    u9i_part_record want, r;
+    ck_assert_int_eq(u9i_part_record_decode(s.bytes, s.size, &want), U9_OK);
+    for (unsigned hide = 0; hide < 2; hide++) {
+        memset(mask, 0x5a, sizeof mask);
+        memcpy(masked, s.bytes, s.size);
+        size_t size = hide ? u9i_mask_wrap(masked, s.size, mask) : s.size;
+        memset(front, 0xee, sizeof front); /* what stands behind a short body is a trailer's */
+        memcpy(front, masked, size < sizeof front ? size : sizeof front);
+        ck_assert_int_eq(u9i_part_record_peek(front, &r), U9_OK);
+        ck_assert_uint_eq(r.number, want.number);
+        ck_assert_uint_eq(r.total, want.total);
+        ck_assert_uint_eq(r.before, want.before);
+        ck_assert_uint_eq(r.bytes.size, want.bytes.size);
+        ck_assert_ptr_null(r.bytes.data);
+    }
+    static const uint8_t fixed[] = {0, 9, 10, 17, 18, 23, 32, 41}; /* bytecodes, and the name */
+    for (unsigned i = 0; i < sizeof fixed; i++) {
+        memset(front, 0, sizeof front);
+        memcpy(front, s.bytes, s.size < sizeof front ? s.size : sizeof front);
+        front[fixed[i]] ^= 0x20;
+        ck_assert_msg(u9i_part_record_peek(front, &r) == U9_CORRUPT, "byte %u", fixed[i]);
+    }
+}
+END_TEST
+
 /* [C-7] */
 START_TEST(a_page_tells_each_field)
 {
@@ -812,6 +842,7 @@ Suite *suite_control(void)
     tcase_add_test(t, a_trim_record_tells_each_field);
     tcase_add_test(t, a_mark_tells_each_field);
     tcase_add_test(t, a_part_tells_each_field);
+    tcase_add_test(t, a_parts_front_tells_what_it_claims);
     tcase_add_loop_test(t, a_page_tells_each_field, PAGE_16, ROOT + 1);
     tcase_add_test(t, a_tail_beyond_corrupt_is_refused);
     tcase_add_test(t, a_segment_goes_on_behind_itself_or_an_earlier_one);
