@@ -9,7 +9,7 @@
 #ifndef U9I_HANDLE_H
 #define U9I_HANDLE_H
 
-#include "engine/log/catalog.h"
+#include "engine/log/trim.h"
 #include "engine/os/process.h"
 #include "engine/write/writer.h"
 
@@ -30,11 +30,22 @@ struct u9_log {
     uint64_t marked_segment; /*   the segment that the writer was at then */
     u9i_task ticker;      /* keeps [W-5] [M-5]: */
     bool ticking;         /*   it is submitted, as there is something to watch */
+    u9i_trimming trimming; /* what the options do not keep, and is being removed in the background */
+    u9_fault retained;    /* of the last time that they were looked to; err U9_OK: all is as they say */
 };
 
 /* As u9_log_open for reading, and the boundary of a segment whose secret is lost is found without it. [G-2] */
 U9_MUST_CHECK u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out,
                                           u9_fault *fault);
+
+/*
+ * As u9_log_open for writing, of a log whose oldest segments were removed by hand: its source explains that. [L-10]
+ */
+U9_MUST_CHECK u9_err u9i_log_open_explaining(const char *path, const u9_options *options, u9_log **out,
+                                             u9_fault *fault);
+
+/* Something was written: what is to follow by itself does. Lock. */
+void u9i_log_watch(u9_log *log);
 
 /*
  * As u9_log_append_batch, and the batch gets a frame of its own: so a log that is copied frame by frame keeps

@@ -58,8 +58,7 @@ static bool take_medallion(u9i_writer *w, uint64_t given)
     return true;
 }
 
-/* Where the session stands before its first frame. */
-static void take_plan(u9i_writer *w)
+void u9i_writer_take_plan(u9i_writer *w)
 {
     const u9i_plan *p = &w->plan;
     w->end = p->end;
@@ -115,7 +114,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = errno),
                          "the system has no randomness");
     }
-    take_plan(w);
+    u9i_writer_take_plan(w);
     w->frame = u9i_pages(U9I_FRAME_ROOM);
     w->packed = w->lz4 ? u9i_pages(U9I_PACKED_ROOM) : NULL;
     int sys = w->frame == NULL || (w->lz4 && w->packed == NULL) ? -ENOMEM
@@ -277,7 +276,7 @@ u9_err u9i_writer_append(u9i_writer *w, const u9_entry *entries, size_t count, u
     if (err == U9_OK) err = u9i_writer_put(w, entries, count, places, fault);
     if (err != U9_OK && first && w->poison.err == U9_OK && w->stream.sent == 0) {
         u9i_writer_unstart(w); /* [W-6] */
-        take_plan(w);
+        u9i_writer_take_plan(w);
     }
     u9i_writer_check(w);
     if (err != U9_OK || w->body_size < U9I_BODY_TARGET) return err;

@@ -67,6 +67,9 @@ typedef struct u9i_writer {
     u9i_end_record totals; /* of this file */
     uint8_t first_key[U9I_KEY_MAX + 16], last_key[U9I_KEY_MAX + 16]; /* as values */
 
+    void (*retain)(void *ctx); /* asked at each roll: may call u9i_writer_keep_from. NULL: nothing is trimmed [L-10] */
+    void *retain_ctx;
+
     u9_fault poison; /* err != U9_OK: the first failure of a write or sync [W-6] */
 } u9i_writer;
 
@@ -102,6 +105,18 @@ bool u9i_writer_mark(const u9i_writer *writer, u9i_mark_record *out);
 
 /* Begins the session at once, durably: a log that is made. [M-6] */
 U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
+
+/*
+ * Each file that is begun from here on says that segments below `trim->segment` are not kept. What it said before is
+ * never taken back. [C-5]
+ */
+void u9i_writer_keep_from(u9i_writer *writer, const u9i_trim_record *trim);
+
+/*
+ * Says so, durably, in a new file, which the session begins or goes over to. Everything appended is durable then, too.
+ * U9_IO: there is no room, nothing changed. U9_POISONED. [L-10]
+ */
+U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9_fault *fault);
 
 /* The ordinal of the next record. */
 static inline uint64_t u9i_writer_next(const u9i_writer *w)

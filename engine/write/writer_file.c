@@ -122,7 +122,8 @@ static u9_err put_open(u9i_writer *w, const u9i_open_record *before, bool contin
     u9i_open_record_encode(&out, &open);
     assert(!out.failed);
     w->body_size = out.size;
-    return u9i_writer_seal(w, fault);
+    u9_err err = u9i_writer_seal(w, fault);
+    return err == U9_OK && !continued ? u9i_writer_put_trim(w, fault) : err;
 }
 
 static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, const u9i_position *end, u9i_tail tail)
@@ -260,6 +261,7 @@ u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault)
     w->next.number = w->out.number + 1;
     err = make_file(w, &w->next, false, 2 * U9I_BLOCK + room, fault); /* header and u9open, and that */
     if (err != U9_OK) return err;
+    if (w->retain) w->retain(w->retain_ctx); /* what goes, the new file says [L-10] */
 
     aside old = set_aside(w);
     w->totals = (u9i_end_record){.segment = w->next.number};

@@ -1,7 +1,7 @@
 /*
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session and its durability),
- * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended), writer_space.c (what
- * others left reserved).
+ * writer_frame.c (records into frames), writer_file.c (segments begun, rolled and ended), writer_trim.c (what is
+ * said to be trimmed), writer_space.c (what others left reserved).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -46,6 +46,12 @@ void u9i_writer_put_body(u9i_writer *w, const uint8_t *body, size_t size);
 /* Sees to it that the file has blocks up to `end`. U9_IO: there is no room. [W-6] */
 U9_MUST_CHECK u9_err u9i_writer_reserve(u9i_writer *w, u9i_output *out, uint64_t end,
                                         u9_fault *fault);
+
+/* Where the session stands before its first frame, by its plan. */
+void u9i_writer_take_plan(u9i_writer *w);
+
+/* Behind the u9open of a new file: what the plan says to be trimmed, if anything is. [C-5] */
+U9_MUST_CHECK u9_err u9i_writer_put_trim(u9i_writer *w, u9_fault *fault);
 
 /* The session's first file and u9open. [W-3] */
 U9_MUST_CHECK u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault);

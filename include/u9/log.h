@@ -63,6 +63,11 @@ typedef struct u9_options {
                               * records of a log of kind uid8 must bring their keys [I-23] */
     uint64_t medallion;      /* of muids that are made: 1 .. U9_MUID_MEDALLION_MAX - 1, which no other node may
                               * have; 0: that of the log where it lies, which stays over sessions [I-22] */
+    uint64_t keep_bytes;     /* writers; not 0: the oldest segments go as long as files of at least so many bytes stay, */
+    uint64_t keep_age_us;    /* and those whose records are all older than this, microseconds; 0: no matter how old. It
+                              * is looked for at open, which waits for that, and when a segment is rolled; what goes
+                              * then is removed in the background. A failure hinders neither, is tried again at the
+                              * next roll, and if nothing did better since is told by u9_log_close [L-10] (u9/trim.h) */
 } u9_options;
 
 /*
@@ -83,7 +88,8 @@ U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *opti
 /*
  * Makes everything appended durable, ends the session cleanly and frees the handle. The handle is
  * gone whatever is returned; all cursors on it must have been closed. NULL is fine. U9_IO with rule M-5: all is
- * durable and closed, but the log's mark, which confirms that from outside of its segments, could not be written.
+ * durable and closed, but the log's mark, which confirms that from outside of its segments, could not be written; with
+ * rule L-10: the same, but what options.keep_bytes and keep_age_us say could not be done.
  */
 U9_API u9_err u9_log_close(u9_log *log, u9_fault *fault);
 
@@ -212,15 +218,17 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  * The next record, verified; `out` borrows the cursor's memory until the next call on it.
  * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
  * here, or cannot be read from the disk (U9_R_UNREADABLE, and the fault's `sys` says why), and records
- * may be lost; u9_cursor_damage says what, and the next call goes on behind it.
- * (With options.on_damage set, it is told instead and the walk goes on by itself.)
+ * may be lost; u9_cursor_damage says what, and the next call goes on behind it. U9_ABSENT: records that come next were
+ * trimmed (u9/trim.h) before the cursor came to them; u9_cursor_damage says which (U9_R_TRIMMED), and the next call goes
+ * on behind them, if that was there when the cursor was opened.
+ * (With options.on_damage set, either is told instead and the walk goes on by itself.)
  * U9_IO, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
  * U9_VERSION: a record in a form that this version does not read, or one in parts [C-6] of over U9_RECORD_MAX
  * bytes; the next call goes on behind it. Smaller ones in parts are handed out like any other.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
 
-/* The damage behind the last U9_CORRUPT; borrows the cursor's memory until the next call on it. NULL for NULL. */
+/* The damage behind the last U9_CORRUPT or U9_ABSENT; borrows the cursor's memory until the next call on it. NULL for NULL. */
 U9_API const u9_damage *u9_cursor_damage(const u9_cursor *cursor);
 
 /* The detail of the last error of this cursor, which is one thread's; U9_OK in out->err if there was none. */
