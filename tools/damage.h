@@ -35,6 +35,9 @@ void tool_losses_add(tool_losses *losses, const u9_damage *damage);
 /* "at least 3 records lost": never more than is known. Fills `out`, returns it. */
 const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZE]);
 
+/* What to say of a log of which nothing but the beginning is missing. */
+extern const char tool_late_begin[];
+
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
 
 /* What confirms the end of the log from outside, or why nothing does. Fills `out`, returns it. */
