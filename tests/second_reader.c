@@ -944,14 +944,25 @@ static int sealed(const second_file *s)
     return f && in_last_block(s, f) && num(f, 1) == 2;
 }
 
-static void read_trims(second_log *g)
+/* Is it where writers put it: behind the u9open, in the first block? [C-5] */
+static int in_place(const second_file *s, const frame *f)
 {
-    for (second_file *s = g->files; s < g->files + g->n_files; s++)
-        for (frame *f = s->frames; !s->wrong && f < s->frames + s->n_frames; f++)
-            if (f->kind == TRIM && num(f, 1) > g->trim_segment) {
-                g->trim_segment = num(f, 1);
-                g->trim_ordinal = num(f, 2);
-            }
+    const frame *o = s->open;
+    return o && f->p == o->end && f->end <= 4096 && f->previous == 32 && f->ordinal == o->ordinal &&
+           same(f->chain, o->sha) && num(f, 1) <= num(o, 3);
+}
+
+/* The highest u9trim: of those in their place, and if these do not reach above `gone`, of all [C-5]. */
+static int is_trimmed(second_log *g, uint64_t gone)
+{
+    for (int all = 0; all < 2 && g->trim_segment <= gone; all++)
+        for (second_file *s = g->files; s < g->files + g->n_files; s++)
+            for (frame *f = s->frames; !s->wrong && f < s->frames + s->n_frames; f++)
+                if (f->kind == TRIM && (all || in_place(s, f)) && num(f, 1) > g->trim_segment) {
+                    g->trim_segment = num(f, 1);
+                    g->trim_ordinal = num(f, 2);
+                }
+    return g->trim_segment > gone;
 }
 
 /* The highest one that belongs and has a number below this. */
@@ -1007,8 +1018,7 @@ static void find_row(second_log *g) /* (6) (7) */
         if (before) {
             before->by = s->open;
         } else {
-            read_trims(g);
-            if (g->trim_segment > num(s->open, 6)) return;
+            if (is_trimmed(g, num(s->open, 6))) return;
             s->missed = num(s->open, 6);
             before = below(g, s->missed);
         }
@@ -1049,8 +1059,7 @@ static void miss_mark(second_log *g)
     if (!g->mark || of_boundary(g, g->mark->frames->f[4].at)) return;
     for (s = stop; s-- > g->files;)
         if (s->served) lowest = s;
-    if (lowest && number < lowest->number) read_trims(g);
-    if (lowest && number < lowest->number && number < g->trim_segment) {
+    if (lowest && number < lowest->number && is_trimmed(g, number)) {
         g->mark = NULL;
         return;
     }

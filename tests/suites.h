@@ -55,6 +55,7 @@
     X(calls)   \
     X(locks)   \
     X(mark) \
+    X(trim) \
     X(ship) \
     X(link) \
     X(keys) \

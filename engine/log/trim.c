@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REMOVE_US = 10000 }; /* for so long the background removes at a time */
+
 #define NONE U9I_NOT_THERE
 
 static void trimming_check(const u9i_trimming *t)
@@ -238,12 +240,37 @@ static void note_outcome(u9_log *log, u9_err err, const u9_fault *why)
                     "the log was not trimmed as its options say: %s", why->text);
 }
 
-/* The writer is about to go over to a new segment, which can say what goes. What went last is gone first. Lock. */
+/* Removes what may be by now, so long as it does not take longer than that. Lock. */
+static void remove_said(u9_log *log, uint64_t most_us)
+{
+    u9i_env *env = log->source.dir->env;
+    u9_fault why;
+    u9_err err = U9_OK;
+    if (!u9i_retain_busy(log) || log->writer.poison.err != U9_OK || !is_said(log, &log->trimming.trim)) return;
+    uint64_t began = u9i_monotonic_us(env);
+    do err = remove_lowest(log, &log->trimming, &why);
+    while (err == U9_OK && u9i_retain_busy(log) && u9i_monotonic_us(env) - began < most_us);
+    note_outcome(log, err, &why);
+    if (err != U9_OK || !u9i_retain_busy(log)) u9i_trimming_free(&log->trimming);
+}
+
+/* What went at the last roll is still there: who rolls faster than it is marked and removed waits for that. Lock. */
+static void catch_up(u9_log *log)
+{
+    u9i_mark_record mark;
+    if (!u9i_retain_busy(log)) return;
+    if (!is_said(log, &log->trimming.trim) && u9i_writer_mark(&log->writer, &mark))
+        (void)!u9i_marker_write(&log->marker, &mark, NULL); /* a failure is the marker's to tell */
+    remove_said(log, U9I_FOREVER);
+}
+
+/* The writer is about to go over to a new segment, which can say what goes. Lock. */
 static void retain_at_roll(void *ctx)
 {
     u9_log *log = ctx;
     u9_fault why;
-    if (u9i_retain_busy(log)) return;
+    catch_up(log);
+    if (u9i_retain_busy(log)) return; /* without a mark nothing is removed, and no more is said */
     u9i_limits l = kept_by_options(log);
     u9_err err = plan_now(log, &l, &log->trimming, &why);
     note_outcome(log, err, &why);
@@ -274,16 +301,12 @@ bool u9i_retain_busy(const u9_log *log)
 
 void u9i_retain_tick(u9_log *log)
 {
-    u9_fault why;
-    if (!u9i_retain_busy(log) || log->writer.poison.err != U9_OK || !is_said(log, &log->trimming.trim)) return;
-    u9_err err = remove_lowest(log, &log->trimming, &why);
-    note_outcome(log, err, &why);
-    if (err != U9_OK || !u9i_retain_busy(log)) u9i_trimming_free(&log->trimming);
+    remove_said(log, REMOVE_US);
 }
 
 u9_err u9i_retain_end(u9_log *log, u9_fault *fault)
 {
-    while (u9i_retain_busy(log) && is_said(log, &log->trimming.trim)) u9i_retain_tick(log);
+    remove_said(log, U9I_FOREVER);
     u9i_trimming_free(&log->trimming);
     if (log->retained.err != U9_OK && fault) *fault = log->retained;
     return log->retained.err;

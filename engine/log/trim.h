@@ -53,7 +53,7 @@ U9_MUST_CHECK u9_err u9i_trim_explain(u9i_source *source, u9_fault *fault);
 /* What the options keep, which the writer is asked at each roll: looked for at once, too. Failures are kept. */
 void u9i_retain_begin(u9_log *log);                               /* lock, or nobody else has the handle yet */
 bool u9i_retain_busy(const u9_log *log);                          /* lock: files are still to be removed */
-void u9i_retain_tick(u9_log *log);                                /* lock: removes one, if it is time */
+void u9i_retain_tick(u9_log *log);                                /* lock: removes some, if it is time */
 U9_MUST_CHECK u9_err u9i_retain_end(u9_log *log, u9_fault *fault); /* all is closed and marked: removes the rest */
 
 #endif
