@@ -104,7 +104,7 @@ bool u9i_catalog_plain(const u9i_catalog *c)
 size_t u9i_catalog_first(const u9i_catalog *c)
 {
     size_t i = 0;
-    while (i < c->count && (u9i_catalog_facts(c, i)->wrong != U9_R_NONE || u9i_facts_skipped(u9i_catalog_facts(c, i)))) i++;
+    while (i < c->count && !u9i_facts_on_row(u9i_catalog_facts(c, i))) i++;
     return i;
 }
 
@@ -554,11 +554,6 @@ static bool is_trimmed(void *ctx, uint64_t gone)
     return l->trim.segment > gone;
 }
 
-static bool on_row(const u9i_facts *f)
-{
-    return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
-}
-
 static bool kind_of_control(load *l, const u9i_body *body)
 {
     u9i_open_record open;
@@ -578,10 +573,10 @@ static void find_kind(load *l)
 {
     size_t i = l->row.count;
     l->kind[0] = 0;
-    while (i > 0 && (!on_row(&l->row.facts[i - 1]) || l->row.facts[i - 1].kind[0] == 0)) i--;
+    while (i > 0 && (!u9i_facts_on_row(&l->row.facts[i - 1]) || l->row.facts[i - 1].kind[0] == 0)) i--;
     if (i > 0) memcpy(l->kind, l->row.facts[i - 1].kind, sizeof l->kind);
     for (i = l->row.count; i > 0 && l->kind[0] == 0; i--)
-        if (on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], kind_of_control);
+        if (u9i_facts_on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], kind_of_control);
 }
 
 /* Turns the window to a segment's file. */

@@ -27,13 +27,8 @@ void u9i_trimming_free(u9i_trimming *t)
     *t = (u9i_trimming){.count = 0};
 }
 
-static bool on_row(const u9i_facts *f)
-{
-    return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
-}
-
 /* The ordinal of a segment's first record; U9_NOWHERE if its u9open does not say. */
-static uint64_t first_of(const u9i_facts *f)
+static uint64_t first_record_of(const u9i_facts *f)
 {
     return f->has_open ? f->open.end.ordinal : U9_NOWHERE;
 }
@@ -41,11 +36,11 @@ static uint64_t first_of(const u9i_facts *f)
 /* True if a segment of the row may hold records. `above`: the one behind it, NULL if it is the last. */
 static bool holds_records(const u9i_facts *f, const u9i_facts *above, const u9i_limits *l)
 {
-    uint64_t end = above                   ? first_of(above)
+    uint64_t end = above                   ? first_record_of(above)
                    : l->next != U9_NOWHERE ? l->next
                    : f->has_end            ? f->end_frame.trailer.ordinal
                                            : U9_NOWHERE;
-    return end == U9_NOWHERE || first_of(f) == U9_NOWHERE || end > first_of(f);
+    return end == U9_NOWHERE || first_record_of(f) == U9_NOWHERE || end > first_record_of(f);
 }
 
 /* True if something says that all in front of `f` go. From it on are `bytes`; no record before it is newer than that. */
@@ -53,7 +48,7 @@ static bool may_go(const u9i_limits *l, const u9i_facts *f, uint64_t bytes, uint
 {
     if (!f->has_open || f->header != U9_OK) return false; /* a log does not begin with what is not sure */
     return (l->keep_bytes != 0 && bytes >= l->keep_bytes) || (l->before_us != 0 && last_us < l->before_us) ||
-           (l->before != 0 && first_of(f) <= l->before) || (l->segment != 0 && f->number <= l->segment);
+           (l->before != 0 && first_record_of(f) <= l->before) || (l->segment != 0 && f->number <= l->segment);
 }
 
 /*
@@ -69,7 +64,7 @@ static size_t find_cut(const u9i_catalog *c, const u9i_limits *l, uint64_t *last
     *last_us = UINT64_MAX;
     for (size_t i = c->count; i > 0; i--) {
         const u9i_facts *f = u9i_catalog_facts(c, i - 1);
-        if (!on_row(f)) continue;
+        if (!u9i_facts_on_row(f)) continue;
         if (f->has_end) *last_us = f->end_frame.trailer.time_us;
         if (held && may_go(l, above, bytes, *last_us)) return above_at;
         bytes += f->number == l->tip && l->tip_bytes < f->size ? l->tip_bytes : f->size;
@@ -85,7 +80,7 @@ static void describe(u9i_trimming *t, const u9i_facts *f)
 {
     if (t->what.segments++ == 0) {
         t->what.first_time_us = f->has_open ? f->open.time_us : 0;
-        uint64_t first = f->number == 1 ? 0 : first_of(f);
+        uint64_t first = f->number == 1 ? 0 : first_record_of(f);
         t->what.records = first == U9_NOWHERE ? first : t->trim.ordinal - first;
     }
     t->what.bytes += f->size;
@@ -102,7 +97,7 @@ static u9_err list_victims(u9i_trimming *t, const u9i_catalog *c, size_t cut)
         u9i_victim *v = &t->victims[t->count++];
         memcpy(v->name, f->name, sizeof v->name);
         memcpy(v->identity, f->stamp.identity, sizeof v->identity);
-        if (on_row(f)) describe(t, f);
+        if (u9i_facts_on_row(f)) describe(t, f);
     }
     return U9_OK;
 }
@@ -114,7 +109,7 @@ u9_err u9i_trimming_plan(u9i_trimming *t, const u9i_catalog *c, const u9i_limits
     *t = (u9i_trimming){.what.size = sizeof t->what};
     if (first == c->count) return U9_OK;
     t->what.segment = u9i_catalog_facts(c, first)->number;
-    t->what.ordinal = first_of(u9i_catalog_facts(c, first));
+    t->what.ordinal = first_record_of(u9i_catalog_facts(c, first));
     if (cut == NONE) return U9_OK;
     t->trim = (u9i_trim_record){.segment = t->what.segment, .ordinal = t->what.ordinal};
     u9_err err = list_victims(t, c, cut);
@@ -320,7 +315,7 @@ static void late_begin(const u9i_catalog *c, u9_trimmed *out)
     if (first == c->count) return;
     const u9i_facts *f = u9i_catalog_facts(c, first);
     out->segment = f->number;
-    out->ordinal = first_of(f);
+    out->ordinal = first_record_of(f);
     if (!u9i_catalog_begins_late(c)) return;
     out->segments = 1;
     out->records = out->ordinal >= c->trim.ordinal ? out->ordinal - c->trim.ordinal : U9_NOWHERE;

@@ -221,7 +221,7 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     uint64_t here = r->begun && r->knows_at ? r->at.ordinal : f->has_open ? f->open.end.ordinal : U9_NOWHERE;
     for (r->index += gone; r->index < r->only; r->index++) {
         next = u9i_catalog_facts(r->catalog, r->index);
-        if (next->wrong == U9_R_NONE && !u9i_facts_skipped(next)) break;
+        if (u9i_facts_on_row(next)) break;
     }
     bool behind = r->index < r->only && u9i_reader_facts(r)->has_open;
     uint64_t there = behind ? u9i_reader_facts(r)->open.end.ordinal : trim.ordinal;

@@ -74,13 +74,13 @@ static u9_err look_through(u9i_reader *r, size_t i, const u9_key *limit, bool *k
 }
 
 /* The number of the row's first segment in which a key is that is not lower than this; the last one's if there is none. */
-static u9_err find_key(u9i_reader *r, const u9_key *limit, uint64_t *number, u9_fault *fault)
+static u9_err find_kept(u9i_reader *r, const u9_key *limit, uint64_t *number, u9_fault *fault)
 {
     bool kept = false;
     u9_err err = U9_OK;
     for (size_t i = 0; i < r->catalog->count && !kept && err == U9_OK; i++) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
-        if (f->wrong != U9_R_NONE || u9i_facts_skipped(f)) continue;
+        if (!u9i_facts_on_row(f)) continue;
         *number = f->number;
         err = look_at_ends(r, i, limit, &kept, fault);
         if (err == U9_OK && !kept && !f->newest) err = look_through(r, i, limit, &kept, fault);
@@ -88,13 +88,13 @@ static u9_err find_key(u9i_reader *r, const u9_key *limit, uint64_t *number, u9_
     return err;
 }
 
-static u9_err find_segment(u9_log *log, const u9_key *limit, uint64_t *number, u9_fault *fault)
+static u9_err segment_of_key(u9_log *log, const u9_key *limit, uint64_t *number, u9_fault *fault)
 {
     u9_cursor *c;
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     err = u9i_cursor_check_key(c, limit, fault);
-    if (err == U9_OK) err = find_key(&c->reader, limit, number, fault);
+    if (err == U9_OK) err = find_kept(&c->reader, limit, number, fault);
     u9_cursor_close(c);
     return err;
 }
@@ -117,6 +117,6 @@ u9_err u9_log_trim(u9_log *log, const u9_trim *what, u9_trimmed *out, u9_fault *
     u9_err err = check_trim(log, what, out, fault);
     if (err != U9_OK) return err;
     u9i_limits limits = {.keep_bytes = what->keep_bytes, .before_us = what->before_us, .before = what->before};
-    if (what->before_key.data) err = find_segment(log, &what->before_key, &limits.segment, fault);
+    if (what->before_key.data) err = segment_of_key(log, &what->before_key, &limits.segment, fault);
     return err == U9_OK ? u9i_log_trim(log, limits, what->dry_run != 0, out, fault) : err;
 }

@@ -41,6 +41,11 @@ bool u9i_facts_skipped(const u9i_facts *f)
     return f->is_void || (f->blank && !f->named && !f->marked);
 }
 
+bool u9i_facts_on_row(const u9i_facts *f)
+{
+    return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
+}
+
 static void keep_kind(char *kind, u9i_span from)
 {
     if (kind[0] != 0) return;

@@ -84,6 +84,9 @@ U9_MUST_CHECK u9_err u9i_probe_end_keys(const u9i_facts *facts, u9i_window *wind
 /* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
 bool u9i_facts_skipped(const u9i_facts *facts);
 
+/* True if it is of the row, whose records are read. [L-2] */
+bool u9i_facts_on_row(const u9i_facts *facts);
+
 /* "%016x.u9" [L-1]; `out` has 20 bytes. */
 void u9i_segment_name(uint64_t number, char out[20]);
 
