@@ -81,7 +81,7 @@ static void describe(u9i_trimming *t, const u9i_facts *f)
     if (t->what.segments++ == 0) {
         t->what.first_time_us = f->has_open ? f->open.time_us : 0;
         uint64_t first = f->number == 1 ? 0 : first_record_of(f);
-        t->what.records = first == U9_NOWHERE ? first : t->trim.ordinal - first;
+        t->what.records = first <= t->trim.ordinal ? t->trim.ordinal - first : U9_NOWHERE;
     }
     t->what.bytes += f->size;
 }

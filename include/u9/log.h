@@ -73,8 +73,9 @@ typedef struct u9_options {
 /*
  * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Either may be of plain seed
  * files, which are only read: their records have no time, and perhaps no key [E-3]; a directory of them is U9_ARG
- * to writers. Nothing on disk is changed by opening a log, but U9_CREATE makes one where there is none (SPEC.md,
- * M-6), which then is there, empty, its key kind fixed, even after a crash: it waits for the disk. `options` may be
+ * to writers. Nothing on disk is changed by opening a log, but options.keep_bytes and keep_age_us may trim it, and
+ * U9_CREATE makes one where there is none (SPEC.md, M-6), which then is there, empty, its key kind fixed, even after a
+ * crash: it waits for the disk. `options` may be
  * NULL (read). On success `*out` is a handle that the caller closes with u9_log_close. Errors: U9_IO (sys: ENOENT,
  * ENOTDIR, EACCES ...; for writers also where the log's end may depend on bytes that cannot be read: segment and
  * offset are told), U9_ABSENT (the directory holds no log yet; not with U9_CREATE), U9_CORRUPT (not a log; for

@@ -5,6 +5,7 @@
  */
 #include "format/frame/mark.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/link/ship.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BLOCK = 4096, TICK = 50000, SECOND = 1000000, FILLER = 8000, RECORDS = 40 };
 
@@ -1308,6 +1310,38 @@ START_TEST(threads_append_trim_and_read_on_one_handle)
 }
 END_TEST
 
+/* Reads what comes, to the end. */
+static void *drain(void *ctx)
+{
+    char bytes[4096];
+    while (read(*(int *)ctx, bytes, sizeof bytes) > 0) continue;
+    return NULL;
+}
+
+START_TEST(what_is_trimmed_while_it_is_sent_ends_the_sending)
+{
+    int ends[2];
+    char byte;
+    pthread_t reader;
+    u9_log *w = open_small(at("log"));
+    append_fillers(w, 3 * RECORDS);
+    close_log(w);
+    ck_assert_int_eq(pipe(ends), 0);
+    side sender = {.path = at("log"), .in = -1, .out = ends[1]};
+    start(&sender, send_main);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* it has begun, and comes no further than the pipe has room */
+    trim(at("log"), before(3 * RECORDS));
+    ck_assert_int_eq(pthread_create(&reader, NULL, drain, &ends[0]), 0);
+    join(&sender);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    ck_assert_int_eq(sender.err, U9_ABSENT);
+    ck_assert_str_eq(sender.fault.rule, "L-10");
+    ck_assert_uint_lt(sender.report.next, 2 * RECORDS);
+}
+END_TEST
+
 Suite *suite_trim(void)
 {
     Suite *suite = suite_create("trim");
@@ -1377,6 +1411,7 @@ Suite *suite_trim(void)
     tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, threads_append_trim_and_read_on_one_handle);
+    tcase_add_test(t, what_is_trimmed_while_it_is_sent_ends_the_sending);
     suite_add_tcase(suite, t);
     return suite;
 }
