@@ -388,13 +388,13 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     s->relied[0] = 0;
     memcpy(p->kind, c->kind, sizeof p->kind);
     memcpy(p->log, c->log, sizeof p->log);
-    if (c->trim.segment < c->next) { /* no writer made another */
-        p->trim_segment = c->trim.segment;
-        p->first_ordinal = c->trim.ordinal;
-    }
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);
+    if (c->trim.segment <= p->before_segment) { /* no writer makes another [C-5] */
+        p->trim_segment = c->trim.segment;
+        p->first_ordinal = c->trim.ordinal;
+    }
     note_left(c, p);
     bool named = false; /* the log's id stands in some u9open */
     for (size_t i = 0; i < c->count; i++) named |= u9i_catalog_facts(c, i)->has_open;

@@ -1235,6 +1235,58 @@ START_TEST(a_u9trim_counts_in_its_place_before_all_others) /* [C-5] */
 }
 END_TEST
 
+START_TEST(a_u9trim_that_no_writer_makes_is_not_repeated) /* [C-5] */
+{
+    size_t size;
+    forge_trimmed(at("log"), 7, true); /* above its own segment, 2, which is the last */
+    session(at("log"), "on", 1, 0);
+    session(at("other"), "r", 1, 0);
+    uint8_t *bytes = read_file(segment_path(at("other"), 1), &size);
+    write_file(segment_path(at("log"), 8), bytes, size); /* foreign, and in the way of 8 */
+    free(bytes);
+    u9_log *w = open_small(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 0);
+    ck_assert_uint_eq(s->count, 25);
+    forget(s);
+}
+END_TEST
+
+START_TEST(what_was_trimmed_stays_so_when_a_loss_is_given_up) /* [C-5] [M-9] */
+{
+    u9_loss loss = {.size = sizeof loss};
+    size_t size;
+    make_log(at("log"));
+    u9_trimmed t = trim(at("log"), before(26));
+    copy_log(at("log"), at("older"));
+    session(at("log"), "gone", 5, 1);
+    uint8_t *bytes = read_file(beside(at("log"), ".mark"), &size);
+    write_file(beside(at("older"), ".mark"), bytes, size);
+    free(bytes);
+    ck_assert_int_eq(u9_accept_loss(at("older"), 1, io_of(at("older")), &loss, NULL), U9_OK);
+    ck_assert_int_eq(loss.state, U9_LOSS_ACCEPTED);
+    ck_assert_uint_eq(said_in(at("older"), loss.segment).segment, t.segment);
+    ck_assert_uint_eq(mark_of(at("older")).first_ordinal, t.ordinal);
+    expect_kept(at("older"), t.ordinal, RECORDS);
+    session(at("older"), "on", 1, 0);
+    t = trim(at("older"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1});
+    ck_assert_uint_eq(t.ordinal, RECORDS);
+    expect_kept(at("older"), RECORDS, RECORDS + 1);
+}
+END_TEST
+
+START_TEST(a_log_without_a_mark_gets_one_before_anything_goes) /* [L-10] [M-1] */
+{
+    make_log(at("log"));
+    remove_mark(at("log"));
+    u9_trimmed t = trim(at("log"), before(26));
+    ck_assert_uint_eq(mark_of(at("log")).first_ordinal, t.ordinal);
+    expect_kept(at("log"), t.ordinal, RECORDS);
+}
+END_TEST
+
 START_TEST(salvage_of_a_trimmed_log_takes_what_is_kept)
 {
     make_log(at("log"));
@@ -1405,6 +1457,9 @@ Suite *suite_trim(void)
     tcase_add_test(t, beside_a_writer_nothing_is_accepted);
     tcase_add_test(t, a_stop_at_any_call_leaves_the_beginning_missing_or_accepted);
     tcase_add_test(t, a_u9trim_counts_in_its_place_before_all_others);
+    tcase_add_test(t, a_u9trim_that_no_writer_makes_is_not_repeated);
+    tcase_add_test(t, what_was_trimmed_stays_so_when_a_loss_is_given_up);
+    tcase_add_test(t, a_log_without_a_mark_gets_one_before_anything_goes);
     tcase_add_test(t, salvage_of_a_trimmed_log_takes_what_is_kept);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
