@@ -957,11 +957,12 @@ static int is_trimmed(second_log *g, uint64_t gone)
 {
     for (int all = 0; all < 2 && g->trim_segment <= gone; all++)
         for (second_file *s = g->files; s < g->files + g->n_files; s++)
-            for (frame *f = s->frames; !s->wrong && f < s->frames + s->n_frames; f++)
-                if (f->kind == TRIM && (all || in_place(s, f)) && num(f, 1) > g->trim_segment) {
-                    g->trim_segment = num(f, 1);
-                    g->trim_ordinal = num(f, 2);
-                }
+            for (size_t i = 0; !s->wrong && i < s->n_frames; i++) {
+                const frame *f = &s->frames[i];
+                if (f->kind != TRIM || (!all && !in_place(s, f)) || num(f, 1) <= g->trim_segment) continue;
+                g->trim_segment = num(f, 1);
+                g->trim_ordinal = num(f, 2);
+            }
     return g->trim_segment > gone;
 }
 

@@ -130,6 +130,7 @@ static void add_own(const u9_log *log, u9i_limits *l)
 static u9_err plan_now(u9_log *log, const u9i_limits *l, u9i_trimming *t, u9_fault *fault)
 {
     u9i_catalog *c;
+    *t = (u9i_trimming){.count = 0};
     u9_err err = u9i_source_catalog(&log->source, &c, fault);
     if (err != U9_OK) return err;
     err = u9i_trimming_plan(t, c, l);

@@ -18,6 +18,8 @@
 
 enum { BLOCK = 4096, TICK = 50000, SECOND = 1000000, FILLER = 8000, RECORDS = 40 };
 
+static const uint8_t nothing[FILLER];
+
 static const char *beside(const char *log, const char *name)
 {
     static char paths[8][4400];
@@ -29,8 +31,7 @@ static const char *beside(const char *log, const char *name)
 
 static void append_fillers(u9_log *w, unsigned count)
 {
-    static const uint8_t bytes[FILLER];
-    for (unsigned i = 0; i < count; i++) append_bytes(w, bytes, sizeof bytes);
+    for (unsigned i = 0; i < count; i++) append_bytes(w, nothing, sizeof nothing);
 }
 
 static u9_log *open_small(const char *log)
@@ -254,7 +255,7 @@ static void make_keyed(const char *log)
     o.kind = "rkey";
     u9_log *w = open_writer(log, &o);
     u9_builder_init(&b, values, sizeof values);
-    ck_assert_int_eq(u9_build_bytes(&b, values, FILLER), U9_OK);
+    ck_assert_int_eq(u9_build_bytes(&b, nothing, FILLER), U9_OK);
     for (unsigned i = 0; i < RECORDS; i++) {
         char text[16];
         snprintf(text, sizeof text, i == 12 ? "z" : "k%03u", i);
@@ -310,11 +311,11 @@ START_TEST(where_nothing_goes_nothing_is_written) /* [L-10] */
     uint8_t was[16], is[16];
     make_log(at("log"));
     picture(at("log"), was);
-    u9_trim nothing = {.size = sizeof nothing};
-    ck_assert_uint_eq(trim(at("log"), nothing).segments, 0);
+    u9_trim none = {.size = sizeof none};
+    ck_assert_uint_eq(trim(at("log"), none).segments, 0);
     ck_assert_uint_eq(trim(at("log"), before(1)).segments, 0);
-    nothing.keep_bytes = UINT64_MAX;
-    u9_trimmed t = trim(at("log"), nothing);
+    none.keep_bytes = UINT64_MAX;
+    u9_trimmed t = trim(at("log"), none);
     ck_assert_uint_eq(t.segment, 1);
     ck_assert_uint_eq(t.ordinal, 0);
     picture(at("log"), is);
@@ -428,7 +429,7 @@ START_TEST(logs_of_each_key_kind_can_be_trimmed)
             u9_builder b;
             u9_key key = {name, (size_t)snprintf(name, sizeof name, "key-%u", k)};
             u9_builder_init(&b, values, sizeof values);
-            ck_assert_int_eq(u9_build_bytes(&b, values, FILLER), U9_OK);
+            ck_assert_int_eq(u9_build_bytes(&b, nothing, FILLER), U9_OK);
             u9_err err = u9_log_append(w, i == 4 ? &key : NULL, values, b.size, NULL);
             u9_fault fault;
             u9_log_fault(w, &fault);
@@ -551,7 +552,7 @@ static u9_err try_fillers(u9_log *w, unsigned count)
     u9_builder b;
     u9_err err = U9_OK;
     u9_builder_init(&b, values, sizeof values);
-    ck_assert_int_eq(u9_build_bytes(&b, values, FILLER), U9_OK);
+    ck_assert_int_eq(u9_build_bytes(&b, nothing, FILLER), U9_OK);
     for (unsigned i = 0; i < count && err == U9_OK; i++) err = u9_log_append(w, NULL, values, b.size, NULL);
     return err;
 }
@@ -960,7 +961,9 @@ START_TEST(what_goes_at_a_roll_is_removed_in_order_in_the_background) /* [L-10] 
     expect_order(at("log"), n + 2, lowest, kept);
     ck_assert_uint_lt(first_of(at("log"), kept), first);
     close_log(w);
-    ck_assert_int_eq(look(at("log"))->report.verdict, U9_V_CLEAN);
+    seen *s = look(at("log"));
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    forget(s);
 }
 END_TEST
 
