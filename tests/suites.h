@@ -56,6 +56,8 @@
     X(locks)   \
     X(mark) \
     X(trim) \
+    X(trim_kept) \
+    X(trim_readers) \
     X(ship) \
     X(link) \
     X(keys) \
