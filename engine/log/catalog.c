@@ -541,12 +541,25 @@ static void note_trims(load *l)
     }
 }
 
+/*
+ * The mark tells it, too: [L-10] where what does stand in a segment is lost with that, the log is as trimmed as it was,
+ * and its next session says so again.
+ */
+static bool note_marked_trim(load *l, const u9i_facts *behind)
+{
+    const u9i_mark_record *mark = l->row.mark;
+    if (mark == NULL || behind == NULL || mark->first_ordinal == 0 || behind->open.end.ordinal > mark->first_ordinal)
+        return false;
+    l->trim = (u9i_trim_record){.segment = behind->number, .ordinal = behind->open.end.ordinal};
+    return true;
+}
+
 /* Where one is gone. Others are looked for only if those say nothing of it, as all that is there is read for that. */
-static bool is_trimmed(void *ctx, uint64_t gone)
+static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
 {
     load *l = ctx;
     note_trims(l);
-    if (l->trim.segment > gone) return true;
+    if (l->trim.segment > gone || note_marked_trim(l, behind)) return true;
     if (!l->trims_read)
         for (size_t i = 0; i < l->row.count; i++)
             if (l->row.facts[i].wrong == U9_R_NONE) read_controls(l, &l->row.facts[i], trim_of_control);

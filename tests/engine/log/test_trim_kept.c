@@ -389,6 +389,36 @@ START_TEST(what_was_trimmed_stays_so_when_a_loss_is_given_up) /* [C-5] [M-9] */
 }
 END_TEST
 
+/* What says that it was trimmed is in the newest segment alone, and that is gone: the mark says it as well. */
+START_TEST(a_newest_segment_that_is_lost_does_not_take_along_that_the_log_was_trimmed) /* [C-5] [L-10] [M-9] */
+{
+    u9_loss loss = {.size = sizeof loss};
+    u9_fault fault;
+    make_row_of_segments(at("log"));
+    unsigned n = segments_in(at("log"));
+    u9_trimmed t = trim_log(at("log"), below_ordinal(26));
+    remove_log(segment_path(at("log"), n + 1));
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, TRIM_RECORDS - t.ordinal);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 1);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MARK), 1); /* the newest one */
+    ck_assert_uint_eq(s->report.lost, 0);
+    ck_assert_uint_eq(s->report.trim_segment, t.segment);
+    forget(s);
+    u9_err err = u9_accept_loss(at("log"), 1, io_of(at("log")), &loss, &fault);
+    ck_assert_msg(err == U9_OK && loss.state == U9_LOSS_ACCEPTED, "%s", fault.text);
+    ck_assert_uint_eq(said_in(at("log"), loss.segment).segment, t.segment);
+    expect_kept(at("log"), t.ordinal, TRIM_RECORDS);
+    session(at("log"), "on", 2, 1);
+    remove_mark(at("log"));
+    expect_kept(at("log"), t.ordinal, TRIM_RECORDS + 2);
+    remove_log(segment_path(at("log"), t.segment)); /* and what is kept is missed */
+    s = look(at("log"));
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MISSING), 1);
+    forget(s);
+}
+END_TEST
+
 START_TEST(a_log_without_a_mark_gets_one_before_anything_goes) /* [L-10] [M-1] */
 {
     make_row_of_segments(at("log"));
@@ -440,6 +470,7 @@ Suite *suite_trim_kept(void)
     tcase_add_test(t, a_u9trim_counts_in_its_place_before_all_others);
     tcase_add_test(t, a_u9trim_that_no_writer_makes_is_not_repeated);
     tcase_add_test(t, what_was_trimmed_stays_so_when_a_loss_is_given_up);
+    tcase_add_test(t, a_newest_segment_that_is_lost_does_not_take_along_that_the_log_was_trimmed);
     tcase_add_test(t, a_log_without_a_mark_gets_one_before_anything_goes);
     tcase_add_test(t, salvage_of_a_trimmed_log_takes_what_is_kept);
     suite_add_tcase(suite, t);
