@@ -226,7 +226,8 @@ asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CF
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
-thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file
+thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file \
+     trim_readers
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
@@ -271,7 +272,8 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 both_io = env queue log commits reference range heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage test_cli test_ship ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
-    space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable
+    space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
+    trim trim_kept test_trim
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \

@@ -12,6 +12,7 @@
 #include <u9/log.h>
 #include <u9/mark.h>
 #include <u9/transit.h>
+#include <u9/trim.h>
 #include <u9/value.h>
 #include <u9/value_diff.h>
 #include <u9/value_index.h>

@@ -950,14 +950,35 @@ static int proves(const second_log *g, const second_file *s)
     return sealed(s) && s->number < g->seals_below;
 }
 
-static void read_trims(second_log *g)
+/* Is it where writers put it: behind the u9open, in the first block? [C-5] */
+static int in_place(const second_file *s, const frame *f)
 {
-    for (second_file *s = g->files; s < g->files + g->n_files; s++)
-        for (frame *f = s->frames; !s->wrong && f < s->frames + s->n_frames; f++)
-            if (f->kind == TRIM && num(f, 1) > g->trim_segment) {
+    const frame *o = s->open;
+    return o && f->p == o->end && f->end <= 4096 && f->previous == 32 && f->ordinal == o->ordinal &&
+           same(f->chain, o->sha) && num(f, 1) <= num(o, 3);
+}
+
+/*
+ * The highest u9trim: of those in their place and, if these do not reach above `gone`, what the mark says of the one behind,
+ * whose u9open names that one, else the highest of all [C-5].
+ */
+static int is_trimmed(second_log *g, uint64_t gone, const second_file *behind)
+{
+    for (int all = 0; all < 2 && g->trim_segment <= gone; all++) {
+        if (all && behind && g->mark && num(g->mark->frames, 2) && num(behind->open, 10) <= num(g->mark->frames, 2)) {
+            g->trim_segment = behind->number;
+            g->trim_ordinal = num(behind->open, 10);
+            break;
+        }
+        for (second_file *s = g->files; s < g->files + g->n_files; s++)
+            for (size_t i = 0; !s->wrong && i < s->n_frames; i++) {
+                const frame *f = &s->frames[i];
+                if (f->kind != TRIM || (!all && !in_place(s, f)) || num(f, 1) <= g->trim_segment) continue;
                 g->trim_segment = num(f, 1);
                 g->trim_ordinal = num(f, 2);
             }
+    }
+    return g->trim_segment > gone;
 }
 
 /* The highest one that belongs and has a number below this. */
@@ -1013,8 +1034,7 @@ static void find_row(second_log *g) /* (6) (7) */
         if (before) {
             before->by = s->open;
         } else {
-            read_trims(g);
-            if (g->trim_segment > num(s->open, 6)) return;
+            if (is_trimmed(g, num(s->open, 6), s)) return;
             s->missed = num(s->open, 6);
             before = below(g, s->missed);
         }
@@ -1055,8 +1075,7 @@ static void miss_mark(second_log *g)
     if (!g->mark || of_boundary(g, g->mark->frames->f[4].at)) return;
     for (s = stop; s-- > g->files;)
         if (s->served) lowest = s;
-    if (lowest && number < lowest->number) read_trims(g);
-    if (lowest && number < lowest->number && number < g->trim_segment) {
+    if (lowest && number < lowest->number && is_trimmed(g, number, NULL)) {
         g->mark = NULL;
         return;
     }

@@ -62,6 +62,9 @@
     X(calls)   \
     X(locks)   \
     X(mark) \
+    X(trim) \
+    X(trim_kept) \
+    X(trim_readers) \
     X(ship) \
     X(ship_large) \
     X(link) \

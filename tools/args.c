@@ -53,6 +53,13 @@ int tool_size_parse(const char *text, uint64_t *out)
     return 1;
 }
 
+uint64_t tool_size(const char *option, const char *text)
+{
+    uint64_t size;
+    if (!tool_size_parse(text, &size)) tool_usage("%s %s: not a size like 4096, 64K or 10G", option, tool_shown(text));
+    return size;
+}
+
 uint64_t tool_segment_size(const char *text)
 {
     uint64_t size;
@@ -196,4 +203,43 @@ uint64_t tool_time(const char *option, const char *text)
         tool_usage("%s %s: not a time like 2026-01-31, 2026-01-31T23:59:59.5Z or @1700000000",
                    option, tool_shown(text));
     return time;
+}
+
+/* Digits and a unit of time, as microseconds. 0: not an age. */
+static int parse_age(const char *text, uint64_t *out)
+{
+    static const struct {
+        char unit;
+        uint64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+    char digits[24];
+    uint64_t number;
+    size_t size = strspn(text, "0123456789"), i = 0;
+    if (size == 0 || size >= sizeof digits || text[size] == '\0' || text[size + 1] != '\0') return 0;
+    memcpy(digits, text, size);
+    digits[size] = '\0';
+    while (i < sizeof units / sizeof *units && units[i].unit != text[size]) i++;
+    if (i == sizeof units / sizeof *units || !tool_number_parse(digits, &number)) return 0;
+    if (number > UINT64_MAX / 1000000 / units[i].seconds) return 0;
+    *out = number * units[i].seconds * 1000000;
+    return 1;
+}
+
+uint64_t tool_age(const char *option, const char *text)
+{
+    uint64_t age;
+    if (!parse_age(text, &age)) tool_usage("%s %s: not an age like 45m, 12h, 30d or 2w", option, tool_shown(text));
+    return age;
+}
+
+uint64_t tool_time_or_age(const char *option, const char *text)
+{
+    struct timespec now;
+    uint64_t age, time;
+    if (parse_time(text, &time)) return time;
+    if (!parse_age(text, &age))
+        tool_usage("%s %s: neither an age like 30d nor a time like 2026-01-31 or @1700000000", option, tool_shown(text));
+    clock_gettime(CLOCK_REALTIME, &now);
+    time = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    return age < time ? time - age : 1;
 }

@@ -15,6 +15,9 @@ int tool_size_parse(const char *text, uint64_t *out);
 uint64_t tool_segment_size(const char *text);
 u9_policy tool_policy(const char *text);
 
+/* The same as the argument of an option; anything else is a usage error that says why. */
+uint64_t tool_size(const char *option, const char *text);
+
 /* A whole decimal number up to 2^64 - 1, nothing around it. 0: not a number. */
 int tool_number_parse(const char *text, uint64_t *out);
 
@@ -24,6 +27,12 @@ uint64_t tool_number(const char *option, const char *text);
 /* The same for a time, as microseconds since 1970: 2026-01-31 (midnight), RFC 3339, @seconds; UTC
  * if no zone is given. */
 uint64_t tool_time(const char *option, const char *text);
+
+/* How old something may be: 45s, 30m, 12h, 7d, 2w, as microseconds; anything else is a usage error that says why. */
+uint64_t tool_age(const char *option, const char *text);
+
+/* A time as tool_time takes it, or so long ago as tool_age takes it. */
+uint64_t tool_time_or_age(const char *option, const char *text);
 
 /* `N` or `N,CLUSTER`: the two numbers, and whether the second is there. Usage errors name `option`. */
 int tool_generator(const char *option, const char *text, uint64_t *generator, uint64_t *cluster);

@@ -19,6 +19,16 @@ static void put_part(FILE *out, const u9_damage *d)
         fprintf(out, " is missing, %" PRIu64 " of its %" PRIu64 " bytes", d->part_lacks, d->part_total);
 }
 
+/* What went while it was read is no damage. */
+static void put_trimmed(FILE *out, const u9_damage *d)
+{
+    fprintf(out, "%s: trimmed before it was read: ", d->path);
+    if (d->ordinal == TOOL_NONE || d->lost == TOOL_NONE) fputs("which records are gone is not known", out);
+    else if (d->lost == 0) fputs("no record was in it", out);
+    else fprintf(out, "records %" PRIu64 "..%" PRIu64 " are gone", d->ordinal, d->ordinal + d->lost - 1);
+    fprintf(out, " [%s]\n", u9_reason_rule(d->reason));
+}
+
 /* Damage of a log has another verdict where something is foreign: this is told of a line that was to be proven. */
 static int is_of_line(const u9_damage *d)
 {
@@ -39,6 +49,10 @@ const char *tool_reason_text(const u9_damage *d)
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
+    if (d->reason == U9_R_TRIMMED) {
+        put_trimmed(out, d);
+        return;
+    }
     fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
@@ -96,6 +110,9 @@ const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
                  count, tool_plural(count));
     return out;
 }
+
+const char tool_late_begin[] = "the oldest segments are missing: put them back or, if they were deleted on purpose, say "
+                               "so: `u9 trim --accept`";
 
 static const char *const marks[] = {
     [U9_MARK_NONE] = "none", [U9_MARK_COUNTS] = "counts", [U9_MARK_SHARED] = "shared",

@@ -35,6 +35,9 @@ const char *tool_losses_text(const tool_losses *losses, char out[TOOL_LOSSES_SIZ
 /* The rule that this breaks, as u9_reason_rule; of a line that is proven, the line's. Static. */
 const char *tool_reason_rule(const u9_damage *damage);
 
+/* What to say of a log of which nothing but the beginning is missing. */
+extern const char tool_late_begin[];
+
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
 
 /* How the log's last segment ends. */

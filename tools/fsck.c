@@ -146,6 +146,8 @@ static void put_details(const u9_report *r)
     if (r->first_ordinal != TOOL_NONE && !r->plain)
         printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
     if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
+    if (r->trim_segment > 0)
+        printf("  trimmed: kept from record %" PRIu64 " on, segment %" PRIu64 "\n", r->trim_ordinal, r->trim_segment);
     printf("  the end is %s\n", r->plain ? "where its frames end: nothing promises one" : tool_end_text(r));
     printf("  mark: %s\n", tool_mark_text(r, mark));
 }
@@ -169,6 +171,7 @@ static void put_summary(const struct fsck *f, const u9_report *r)
         printf("; %" PRIu64 " record%s behind an unconfirmed end (--salvage saves what is there)",
                r->beyond, tool_plural(r->beyond));
     putchar('\n');
+    if (r->begins_late) printf("%s: %s\n", f->path, tool_late_begin);
     if (f->verbose) put_details(r);
     if (f->line) tool_put_line(stdout, &f->mark, r);
 }

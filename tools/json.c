@@ -88,6 +88,9 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
         {"mark_offset", tool_json_number(marked ? r->mark_offset : TOOL_NONE)},
         {"mark_ordinal", tool_json_number(marked ? r->mark_ordinal : TOOL_NONE)},
         {"mark_time", json_time(r->mark_time_us)},
+        {"trim_segment", tool_json_number(r->trim_segment ? r->trim_segment : TOOL_NONE)},
+        {"trim_ordinal", tool_json_number(r->trim_segment ? r->trim_ordinal : TOOL_NONE)},
+        {"begins_late", json_boolean(r->begins_late)},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         json = tool_json_with(json, fields[i].name, fields[i].value);

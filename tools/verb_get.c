@@ -16,6 +16,7 @@
 #include <u9.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ struct get {
     uint64_t found;  /* records printed at once */
     int later;       /* not 0: frames of a later version were met */
     int lost;        /* status raised by damage */
+    uint64_t kept_from; /* the first record that the log keeps */
     int status;      /* the worst answer so far */
 };
 
@@ -185,6 +187,15 @@ static int walk(struct get *g, u9_cursor *cursor)
     return err == U9_END ? TOOL_DONE : tool_read_fault(g->path, &fault);
 }
 
+/* From where on the log is kept: a key that is not found may have been trimmed. */
+static void look_at_begin(struct get *g)
+{
+    u9_trim nothing = {.size = sizeof nothing, .dry_run = 1};
+    u9_trimmed begin = {.size = sizeof begin};
+    int known = g->lost == 0 && u9_log_trim(g->log, &nothing, &begin, NULL) == U9_OK && begin.ordinal != U9_NOWHERE;
+    g->kept_from = known ? begin.ordinal : 0;
+}
+
 static void answer(struct get *g, const u9_key *key)
 {
     char text[TOOL_KEY_TEXT_SIZE];
@@ -195,8 +206,12 @@ static void answer(struct get *g, const u9_key *key)
     if (want->first || g->found > 0) return;
     tool_key_text(tool_kind(g->log), key->data, key->size, text);
     raise_status(g, maybe ? TOOL_LOST : TOOL_REFUSED);
-    tool_say(0, "%s: %s has no record with this key%s", text, g->path,
-             maybe ? " among those that are left: it may be lost" : "");
+    if (!maybe && g->kept_from > 0)
+        tool_say(0, "%s: %s has no record with this key; it begins at record %" PRIu64, text, g->path,
+                 g->kept_from);
+    else
+        tool_say(0, "%s: %s has no record with this key%s", text, g->path,
+                 maybe ? " among those that are left: it may be lost" : "");
 }
 
 static int look_up(struct get *g)
@@ -210,6 +225,7 @@ static int look_up(struct get *g)
         return tool_read_fault(g->path, &fault);
     status = walk(g, cursor);
     u9_cursor_close(cursor);
+    look_at_begin(g);
     for (size_t i = 0; i < g->count && status == TOOL_DONE && !tool_stdout_failed(); i++)
         answer(g, &g->keys[i]);
     return status;

@@ -87,6 +87,9 @@ static void put_report(const struct info *info, const u9_report *r)
     if (r->first_ordinal != TOOL_NONE)
         printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ordinals", r->first_ordinal,
                r->next_ordinal - 1);
+    if (r->trim_segment > 0)
+        printf("%-12s kept from record %" PRIu64 " on, segment %" PRIu64 "\n", "trimmed", r->trim_ordinal,
+               r->trim_segment);
     bytes("bytes", r->bytes);
     bytes("body bytes", r->body_bytes);
     printf("%-12s %.3f\n", "stored ratio", ratio);
@@ -117,6 +120,7 @@ static int run(struct info *info)
         status = tool_put_object(tool_json_report(NULL, info->path, &report, &info->losses));
     else
         put_report(info, &report);
+    if (!info->json && report.begins_late) tool_say(0, "%s: %s", info->path, tool_late_begin);
     return status == TOOL_DONE ? info->lost : status;
 }
 

@@ -19,7 +19,8 @@ static bool is_options_size(size_t size)
 
 static bool is_report_size(size_t size)
 {
-    return size == sizeof(u9_report) || size == offsetof(u9_report, keyless);
+    return size == sizeof(u9_report) || size == offsetof(u9_report, trim_segment) ||
+           size == offsetof(u9_report, keyless);
 }
 
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
@@ -209,6 +210,9 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     r->segments = c->reader.catalog->count;
     r->plain = u9i_catalog_plain(c->reader.catalog);
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
+    r->trim_segment = c->reader.catalog->trim.segment;
+    r->trim_ordinal = c->reader.catalog->trim.ordinal;
+    r->begins_late = u9i_catalog_begins_late(c->reader.catalog);
     note_mark(r, c->reader.catalog);
     tell_bad_slots(c);
     return U9_OK;

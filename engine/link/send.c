@@ -129,7 +129,7 @@ static u9_err greet(sender *s, u9_fault *fault)
 /* True for damage that costs a record which the receiver has not. */
 static bool hurts(const sender *s, const u9_damage *d)
 {
-    if (d->verdict < U9_V_UNKNOWN || d->lost == 0) return false;
+    if ((d->verdict < U9_V_UNKNOWN && d->reason != U9_R_TRIMMED) || d->lost == 0) return false;
     if (d->ordinal == U9_NOWHERE || d->lost == U9_NOWHERE) return true;
     return d->lost > s->want || d->ordinal > s->want - d->lost;
 }
@@ -142,6 +142,13 @@ static u9_err stop_at_damage(sender *s, uint64_t ordinal, u9_fault *fault)
                          "records of the log are lost to damage");
     return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->log->source.path, .rule = "T-12"),
                      "records of the log from %llu on are lost to damage", (unsigned long long)ordinal);
+}
+
+/* What goes cannot be sent, and a receiver does not take what comes behind it. [L-10] */
+static u9_err stop_at_trim(const sender *s, u9_fault *fault)
+{
+    return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = s->log->source.path, .rule = "L-10"),
+                     "the log's oldest records were trimmed before they were sent");
 }
 
 /* The next frame with records; U9_END behind the last one. */
@@ -157,7 +164,8 @@ static u9_err next_batch(sender *s, u9_fault *fault)
         if (step == U9I_STEP_FRAME && r->count > 0) return U9_OK;
         if (step != U9I_STEP_DAMAGE) continue;
         if (o->on_damage) o->on_damage(o->on_damage_ctx, &r->damage);
-        if (hurts(s, &r->damage)) return stop_at_damage(s, r->damage.ordinal, fault);
+        if (!hurts(s, &r->damage)) continue;
+        return r->damage.reason == U9_R_TRIMMED ? stop_at_trim(s, fault) : stop_at_damage(s, r->damage.ordinal, fault);
     }
 }
 

@@ -67,6 +67,15 @@ void u9i_source_accept(u9i_source *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+void u9i_source_explain(u9i_source *s, const u9i_trim_record *trim)
+{
+    pthread_mutex_lock(&s->lock);
+    s->explained = *trim;
+    u9i_catalog_unref(s->current);
+    s->current = NULL;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void u9i_source_close(u9i_source *s)
 {
     u9i_catalog_unref(s->current);
@@ -90,6 +99,20 @@ bool u9i_catalog_plain(const u9i_catalog *c)
         if (f->plain && f->wrong == U9_R_NONE) return true;
     }
     return false;
+}
+
+size_t u9i_catalog_first(const u9i_catalog *c)
+{
+    size_t i = 0;
+    while (i < c->count && !u9i_facts_on_row(u9i_catalog_facts(c, i))) i++;
+    return i;
+}
+
+bool u9i_catalog_begins_late(const u9i_catalog *c)
+{
+    size_t first = u9i_catalog_first(c);
+    return c->missing_count == 1 && first < c->count && c->missing[0].before == first &&
+           u9i_catalog_facts(c, first)->has_open;
 }
 
 const char *u9i_source_path(const u9i_source *s, const char *name, char *out, size_t size)
@@ -509,20 +532,39 @@ static bool trim_of_control(load *l, const u9i_body *body)
     return true;
 }
 
-/* Looked for only where one is gone. */
-static bool is_trimmed(void *ctx, uint64_t gone)
+/* The highest of those that stand where writers put them, in second frames. [C-5] */
+static void note_trims(load *l)
+{
+    for (size_t i = 0; i < l->row.count; i++) {
+        const u9i_facts *f = &l->row.facts[i];
+        if (f->wrong == U9_R_NONE && f->has_trim && f->trim.segment > l->trim.segment) l->trim = f->trim;
+    }
+}
+
+/*
+ * The mark tells it, too: [L-10] where what does stand in a segment is lost with that, the log is as trimmed as it was,
+ * and its next session says so again.
+ */
+static bool note_marked_trim(load *l, const u9i_facts *behind)
+{
+    const u9i_mark_record *mark = l->row.mark;
+    if (mark == NULL || behind == NULL || mark->first_ordinal == 0 || behind->open.end.ordinal > mark->first_ordinal)
+        return false;
+    l->trim = (u9i_trim_record){.segment = behind->number, .ordinal = behind->open.end.ordinal};
+    return true;
+}
+
+/* Where one is gone. Others are looked for only if those say nothing of it, as all that is there is read for that. */
+static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
 {
     load *l = ctx;
+    note_trims(l);
+    if (l->trim.segment > gone || note_marked_trim(l, behind)) return true;
     if (!l->trims_read)
         for (size_t i = 0; i < l->row.count; i++)
             if (l->row.facts[i].wrong == U9_R_NONE) read_controls(l, &l->row.facts[i], trim_of_control);
     l->trims_read = true;
     return l->trim.segment > gone;
-}
-
-static bool on_row(const u9i_facts *f)
-{
-    return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
 }
 
 static bool kind_of_control(load *l, const u9i_body *body)
@@ -544,10 +586,10 @@ static void find_kind(load *l)
 {
     size_t i = l->row.count;
     l->kind[0] = 0;
-    while (i > 0 && (!on_row(&l->row.facts[i - 1]) || l->row.facts[i - 1].kind[0] == 0)) i--;
+    while (i > 0 && (!u9i_facts_on_row(&l->row.facts[i - 1]) || l->row.facts[i - 1].kind[0] == 0)) i--;
     if (i > 0) memcpy(l->kind, l->row.facts[i - 1].kind, sizeof l->kind);
     for (i = l->row.count; i > 0 && l->kind[0] == 0; i--)
-        if (on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], kind_of_control);
+        if (u9i_facts_on_row(&l->row.facts[i - 1])) read_controls(l, &l->row.facts[i - 1], kind_of_control);
 }
 
 /* Turns the window to a segment's file. */
@@ -633,12 +675,14 @@ static u9_err load_row(load *l)
     l->row.mark = u9i_mark_promise(&l->mark);
     l->row.doubtful = u9i_mark_bad_slots(&l->mark, &lost) > 0;
     l->row.accepts = l->source->accepts;
+    l->trim = l->source->explained;
     l->failed = U9_OK;
     err = probe_all(l);
     if (err == U9_OK) err = refuse_version(l);
     if (err == U9_OK && !u9i_row_link(&l->row))
         err = l->failed ? l->failed
                         : u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+    if (err == U9_OK) note_trims(l);
     if (err == U9_OK) find_kind(l);
     u9i_windows_return(&l->source->windows, l->window);
     l->window = NULL;
@@ -684,7 +728,6 @@ static void drop_row(load *l)
     l->row.pieces = NULL;
     l->row.missing_count = l->row.branch_count = l->row.piece_count = 0;
     l->trims_read = false;
-    memset(&l->trim, 0, sizeof l->trim);
 }
 
 /* Loads until nothing is in doubt, or what is was seen twice. The names are listed. */

@@ -59,7 +59,7 @@ typedef struct u9i_catalog {
     size_t branch_count;
     u9i_piece *pieces;
     size_t piece_count;
-    u9i_trim_record trim;        /* the highest, if one was looked for: where a segment is missing */
+    u9i_trim_record trim;        /* the u9trim that counts; segment 0: there is none [C-5] */
     uint64_t next;               /* the number of a new segment; 0: no number is left [L-9] */
     uint8_t log[16];             /* the log's id [L-2] */
     char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */
@@ -71,6 +71,7 @@ typedef struct u9i_source {
     u9i_windows windows;
     bool mends;           /* set before the first catalog: see u9i_facts */
     bool accepts; /* what is lost at the end of the row is given up: see u9i_source_accept */
+    u9i_trim_record explained; /* goes for a u9trim: see u9i_source_explain; segment 0: nothing does */
     pthread_mutex_t lock; /* guards what follows */
     u9i_catalog *current; /* NULL: none yet */
 } u9i_source;
@@ -88,6 +89,12 @@ U9_MUST_CHECK u9_err u9i_source_open(u9i_source *source, u9i_env *env, const cha
  */
 void u9i_source_accept(u9i_source *source);
 
+/*
+ * From now on catalogs go as if this u9trim stood in the log: its oldest segments were removed by hand, and its next
+ * session says so. [L-10] Nobody holds a catalog.
+ */
+void u9i_source_explain(u9i_source *source, const u9i_trim_record *trim);
+
 void u9i_source_close(u9i_source *source); /* all catalogs and windows are back */
 
 /*
@@ -104,6 +111,12 @@ static inline const u9i_facts *u9i_catalog_facts(const u9i_catalog *catalog, siz
 
 /* True if what is read is a plain seed file, or several. [E-4] */
 bool u9i_catalog_plain(const u9i_catalog *catalog);
+
+/* The index of the row's first segment; the count if there is none. */
+size_t u9i_catalog_first(const u9i_catalog *catalog);
+
+/* True if the oldest segments are missing, nothing says that they were trimmed, and nothing else is missing. [L-4] */
+bool u9i_catalog_begins_late(const u9i_catalog *catalog);
 
 /* Path of a segment's file, for messages. Returns `out`. */
 const char *u9i_source_path(const u9i_source *source, const char *name, char *out, size_t size);

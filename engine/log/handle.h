@@ -9,7 +9,7 @@
 #ifndef U9I_HANDLE_H
 #define U9I_HANDLE_H
 
-#include "engine/log/catalog.h"
+#include "engine/log/trim.h"
 #include "engine/os/process.h"
 #include "engine/write/writer.h"
 
@@ -33,11 +33,24 @@ struct u9_log {
     u9i_marker marker;    /* follows what the writer made durable: */
     uint64_t marked_us;   /*   monotonic time when it was last begun; 0: it is due */
     u9_append *append;    /* the record in parts that is being written; NULL: none; set atomically */
+    pthread_mutex_t trim_lock; /* guards what follows; is taken before the others and before the writer's driver's role, but by the
+                           * driver, who does without where it is not to be had */
+    u9i_trimming trimming; /* what the options do not keep, and is being removed in the background */
+    u9_fault retained;    /* of the last time that they were looked to; err U9_OK: all is as they say */
 };
 
 /* As u9_log_open for reading, and the boundary of a segment whose secret is lost is found without it. [G-2] */
 U9_MUST_CHECK u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out,
                                           u9_fault *fault);
+
+/*
+ * As u9_log_open for writing, of a log whose oldest segments were removed by hand: its source explains that. [L-10]
+ */
+U9_MUST_CHECK u9_err u9i_log_open_explaining(const char *path, const u9_options *options, u9_log **out,
+                                             u9_fault *fault);
+
+/* Something was written: what is to follow by itself does. Lock. */
+void u9i_log_watch(u9_log *log);
 
 /*
  * As u9_log_append_batch, and the batch gets a frame of its own: so a log that is copied frame by frame keeps

@@ -47,7 +47,7 @@ u9_err u9i_log_tell(const u9_log *log, u9_err err, const u9_fault *fault)
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
 bool u9i_options_known(const u9_options *o)
 {
-    return o->size == sizeof *o || o->size == offsetof(u9_options, interval_ms) ||
+    return o->size == sizeof *o || o->size == offsetof(u9_options, keep_bytes) ||
            o->size == offsetof(u9_options, generator_given) ||
            o->size == offsetof(u9_options, kind);
 }
@@ -191,6 +191,11 @@ static void watch(u9_log *log)
         u9i_task_submit(log->writer.env, &log->ticker, next_tick(log));
 }
 
+void u9i_log_watch(u9_log *log)
+{
+    watch(log);
+}
+
 /* The name of the log's directory is durable in the one above: an earlier creation may not have come that far. */
 static u9_err sync_parent(const u9_log *log, u9_fault *fault)
 {
@@ -238,7 +243,7 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
                      "no log is here: it can be made (U9_CREATE)");
 }
 
-static u9_err open_writing(u9_log *log, u9_fault *fault)
+static u9_err open_writing(u9_log *log, bool explains, u9_fault *fault)
 {
     const char *path = log->source.path;
     const u9_options *o = &log->options;
@@ -252,13 +257,16 @@ static u9_err open_writing(u9_log *log, u9_fault *fault)
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot lock the log");
     u9i_plan plan;
-    u9_err err = u9i_resume_find(&plan, &log->source, u9i_segment_size(o), o->on_damage,
-                                 o->on_damage_ctx, fault);
+    u9_err err = explains ? u9i_trim_explain(&log->source, fault) : U9_OK;
+    if (err == U9_OK)
+        err = u9i_resume_find(&plan, &log->source, u9i_segment_size(o), o->on_damage,
+                              o->on_damage_ctx, fault);
     if (err == U9_OK) err = u9i_writer_open(&log->writer, log->source.dir, path, &plan, o, fault);
     if (err != U9_OK) return err;
     memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
     err = begin_session(log, &plan, fault);
     if (err == U9_OK) {
+        u9i_retain_begin(log);
         if (log->writer.started) watch(log); /* a log that was just made owes a promise [W-5] */
         return err;
     }
@@ -287,6 +295,7 @@ static void run_ticker(void *ctx)
     bool more = u9i_writer_tick(w, interval_us(log), PROMISE_US);
     u9i_writer_unlock(w);
     more |= tick_marker(log);
+    more |= u9i_retain_tick(log);
     if (!more) { /* who appends from here on submits it; who did meanwhile is seen */
         __atomic_store_n(&log->ticking, false, __ATOMIC_SEQ_CST);
         more = u9i_writer_waits(w) && !__atomic_exchange_n(&log->ticking, true, __ATOMIC_SEQ_CST);
@@ -301,12 +310,16 @@ static void free_log(u9_log *log)
     if (log->event_fd >= 0) u9i_event_close(log->event_fd);
     if (!u9i_log_forked(log)) { /* in a child somebody may hold them forever */
         pthread_mutex_destroy(&log->lock);
+        pthread_mutex_destroy(&log->trim_lock);
         pthread_mutex_destroy(&log->writer.lock);
     }
     free(log);
 }
 
-static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_log **out, u9_fault *fault)
+/* In which way a log is opened. */
+typedef enum opening { PLAINLY, MENDING, EXPLAINING } opening;
+
+static u9_err open_handle(const char *path, const u9_options *o, opening how, u9_log **out, u9_fault *fault)
 {
     static uint64_t opened;
     if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");
@@ -315,6 +328,7 @@ static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_
     u9_log *log = calloc(1, sizeof *log);
     if (log == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
     pthread_mutex_init(&log->lock, NULL);
+    pthread_mutex_init(&log->trim_lock, NULL);
     memcpy(&log->options, o, o->size);
     if (o->mode == 0) log->options.mode = U9_READ;
     log->writing = log->options.mode != U9_READ;
@@ -323,8 +337,8 @@ static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_
     log->generation = u9i_fork_generation();
     log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->writer.lock};
     err = open_source(log, path, fault);
-    log->source.mends = mends;
-    if (err == U9_OK) err = log->writing ? open_writing(log, fault) : open_reading(log, fault);
+    log->source.mends = how == MENDING;
+    if (err == U9_OK) err = log->writing ? open_writing(log, how == EXPLAINING, fault) : open_reading(log, fault);
     if (err != U9_OK) {
         free_log(log);
         return err;
@@ -336,12 +350,17 @@ static u9_err open_handle(const char *path, const u9_options *o, bool mends, u9_
 u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
     static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
-    return open_handle(path, options ? options : &reading, false, out, fault);
+    return open_handle(path, options ? options : &reading, PLAINLY, out, fault);
 }
 
 u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
-    return open_handle(path, options, true, out, fault);
+    return open_handle(path, options, MENDING, out, fault);
+}
+
+u9_err u9i_log_open_explaining(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
+{
+    return open_handle(path, options, EXPLAINING, out, fault);
 }
 
 u9_err u9_log_close(u9_log *log, u9_fault *fault)
@@ -353,6 +372,7 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
     if (log->writing && forked) {
         u9i_writer_release(&log->writer);
         u9i_marker_release(&log->marker);
+        u9i_trimming_free(&log->trimming);
         err = u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
                         "the handle belongs to the parent process");
     } else if (log->writing) {
@@ -360,6 +380,8 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
         u9i_mark_record mark;
         err = u9i_writer_close(&log->writer, fault);
         if (err == U9_OK && wants_mark(log, &mark)) err = u9i_marker_write(&log->marker, &mark, fault);
+        if (err == U9_OK) err = u9i_retain_end(log, fault);
+        u9i_trimming_free(&log->trimming);
         u9i_marker_release(&log->marker);
     }
     free_log(log);

@@ -115,6 +115,11 @@ static u9_err refuse_broken(const search *s)
     if (c->missing_count > 0) {
         char name[20];
         u9i_segment_name(c->missing[0].number, name);
+        if (u9i_catalog_begins_late(c))
+            return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = s->source->path, .rule = "L-4"),
+                             "the oldest segments are missing, up to %s: put them back or, if they were deleted on purpose, "
+                             "say so: `u9 trim --accept` (u9_accept_trim)",
+                             name);
         return u9i_fault(s->fault, U9_CORRUPT, U9I_AT(.path = s->source->path, .rule = "L-4"),
                          "segment %s is missing: nothing is appended to a broken row. Put it back, or salvage what is left "
                          "into a new log",
@@ -379,14 +384,17 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     if (err == U9_OK) err = refuse_unmet(s);
     if (err != U9_OK) return err;
     memset(p, 0, sizeof *p);
-    p->number = c->next; /* [W-3] */
+    p->number = p->fresh = c->next; /* [W-3] */
     s->relied[0] = 0;
     memcpy(p->kind, c->kind, sizeof p->kind);
     memcpy(p->log, c->log, sizeof p->log);
-    p->first_ordinal = c->trim.ordinal; /* 0 where nothing was trimmed */
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)
         err = look_at_segment(s, p, i - 1, segment_size, &found);
+    if (c->trim.segment <= p->before_segment) { /* no writer makes another [C-5] */
+        p->trim_segment = c->trim.segment;
+        p->first_ordinal = c->trim.ordinal;
+    }
     note_left(c, p);
     bool named = false; /* the log's id stands in some u9open */
     for (size_t i = 0; i < c->count; i++) named |= u9i_catalog_facts(c, i)->has_open;

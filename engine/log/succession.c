@@ -368,7 +368,7 @@ static bool walk_down(linker *l)
             before->at = f->open.end;
             before->tail = f->open.tail;
         } else if (f->has_open && f->open.before_segment != 0) {
-            if (row->eyes->is_trimmed(row->eyes->ctx, f->open.before_segment)) return true;
+            if (row->eyes->is_trimmed(row->eyes->ctx, f->open.before_segment, f)) return true;
             if (!add_missing(row, (u9i_missing){.number = f->open.before_segment, .before = k}))
                 return false;
         }
@@ -425,7 +425,7 @@ static bool miss_marked(linker *l)
     size_t lowest = 0, before = 0;
     while (lowest < row->count && !l->served[lowest]) lowest++;
     if (lowest < row->count && mark->segment < row->facts[lowest].number &&
-        row->eyes->is_trimmed(row->eyes->ctx, mark->segment)) {
+        row->eyes->is_trimmed(row->eyes->ctx, mark->segment, NULL)) {
         row->mark = NULL; /* it promises nothing any more */
         return true;
     }

@@ -16,8 +16,11 @@
 /* How the row looks into files. False: it cannot, and the row is not linked. */
 typedef struct u9i_row_eyes {
     void *ctx;
-    /* True if a valid u9trim says that segment number `gone` is not kept. */
-    bool (*is_trimmed)(void *ctx, uint64_t gone);
+    /*
+     * True if it is said that segment number `gone` is not kept: by a u9trim or, of the one that the u9open of `behind`
+     * (NULL: not asked) names, by the mark.
+     */
+    bool (*is_trimmed)(void *ctx, uint64_t gone, const u9i_facts *behind);
     /*
      * Raises *promise to the largest that a valid frame at or behind `from` makes, and fills *records with how
      * many records stand in valid frames from there on that end at or before it.

@@ -103,7 +103,17 @@ static u9_err show_large(u9_cursor *c, u9_record *out)
                      (unsigned long long)out->ordinal, (unsigned long long)size);
 }
 
-/* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), or an error. */
+/* Records that come next were trimmed before the cursor came to them. [L-10] */
+static u9_err refuse_trimmed(u9_cursor *c, const u9_damage *d)
+{
+    const u9i_where *at = U9I_AT(.path = c->log->source.path, .segment = d->segment, .rule = "L-10");
+    if (d->ordinal == U9_NOWHERE || d->lost == U9_NOWHERE)
+        return u9i_fault(&c->fault, U9_ABSENT, at, "the records that come next were trimmed before they were read");
+    return u9i_fault(&c->fault, U9_ABSENT, at, "records %llu to %llu were trimmed before they were read",
+                     (unsigned long long)d->ordinal, (unsigned long long)(d->ordinal + d->lost - 1));
+}
+
+/* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), U9_ABSENT (trimmed), or an error. */
 static u9_err next_frame(u9_cursor *c)
 {
     const u9_options *o = &c->log->options;
@@ -118,7 +128,9 @@ static u9_err next_frame(u9_cursor *c)
         case U9I_STEP_END: return U9_END;
         case U9I_STEP_LEAVE: break; /* not asked for */
         case U9I_STEP_DAMAGE:
+            if (d->reason == U9_R_TRIMMED && d->lost == 0) break; /* there was none in them */
             if (o->on_damage) o->on_damage(o->on_damage_ctx, d);
+            else if (d->reason == U9_R_TRIMMED) return refuse_trimmed(c, d);
             else if (d->verdict != U9_V_TORN)
                 return u9i_fault(&c->fault, U9_CORRUPT,
                                  U9I_AT_OFFSET(d->begin, .path = d->path, .segment = d->segment,

@@ -22,4 +22,7 @@ struct u9_cursor {
 /* Starts the cursor anew: only the segments [first, last] of its catalog. */
 void u9i_cursor_segments(u9_cursor *cursor, size_t first, size_t last);
 
+/* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] U9_ARG. */
+U9_MUST_CHECK u9_err u9i_cursor_check_key(const u9_cursor *cursor, const u9_key *key, u9_fault *fault);
+
 #endif

@@ -47,7 +47,8 @@ static u9_err scan_run(u9_cursor *c, size_t first, size_t last, lookup *l)
     u9_record r;
     u9_err err;
     u9i_cursor_segments(c, first, last);
-    while ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT)
+    while ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT ||
+           err == U9_ABSENT)
         if (err == U9_OK || err == U9_LIMIT) match_record(l, &r);
     return err == U9_END ? U9_OK : err;
 }
@@ -65,8 +66,7 @@ static u9_err scan_backwards(u9_cursor *c, lookup *l)
     return err;
 }
 
-/* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] */
-static u9_err check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
+u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
 {
     const char *text = c->log->kind[0] ? c->log->kind : c->reader.catalog->kind;
     u9i_kind kind;
@@ -113,9 +113,10 @@ u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_reco
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     lookup l = {.key = key, .buf = buf, .cap = cap};
-    err = check_key(c, key, &c->fault);
+    err = u9i_cursor_check_key(c, key, &c->fault);
     if (err == U9_OK) err = scan_backwards(c, &l);
     bool lossy = c->lossy;
+    uint64_t kept_from = c->reader.catalog->trim.ordinal;
     if (fault && err != U9_OK) *fault = c->fault;
     u9_cursor_close(c);
     if (err != U9_OK) return err;
@@ -123,6 +124,9 @@ u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_reco
     if (!l.there && lossy)
         return u9i_fault(fault, U9_CORRUPT, at,
                          "no record has this key, but records were lost to damage");
+    if (!l.there && kept_from > 0)
+        return u9i_fault(fault, U9_ABSENT, at, "no record that is kept has this key; records before %llu were trimmed",
+                         (unsigned long long)kept_from);
     if (!l.there) return u9i_fault(fault, U9_ABSENT, at, "no record has this key");
     if (l.found.size > cap) return tell_size(log, &l, out, fault);
     if (!l.copied) err = fetch_large(log, &l, fault);

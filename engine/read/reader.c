@@ -6,8 +6,8 @@
 #include "engine/os/process.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
-
 
 /* What is told of a segment before it is read, in this order. */
 typedef enum announcement {
@@ -192,6 +192,51 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
     return U9_OK;
 }
 
+/* Of segments[index] and those behind it, how many were removed, as the log says now that it trimmed them. */
+static size_t count_trimmed(u9i_reader *r, u9i_trim_record *trim)
+{
+    u9i_catalog *now;
+    size_t i = r->index;
+    u9i_stamp stamp;
+    if (r->source->dir->single[0] || u9i_source_catalog(r->source, &now, NULL) != U9_OK) return 0;
+    *trim = now->trim;
+    u9i_catalog_unref(now);
+    while (i < r->catalog->count && u9i_catalog_facts(r->catalog, i)->number < trim->segment &&
+           u9i_dir_stat(r->source->dir, u9i_catalog_facts(r->catalog, i)->name, &stamp) == -ENOENT)
+        i++;
+    return i - r->index;
+}
+
+/*
+ * segments[index] could not be opened: if it was trimmed while this reader was on its way, that is told, and reading
+ * goes on behind all that was, as far as the catalog goes. [L-10] False: it was not.
+ */
+static bool skip_trimmed(u9i_reader *r, u9i_step *step)
+{
+    const u9i_facts *f = u9i_reader_facts(r), *next;
+    u9i_trim_record trim;
+    size_t gone = count_trimmed(r, &trim);
+    if (gone == 0) return false;
+    u9i_facts first = *f;
+    uint64_t here = r->begun && r->knows_at ? r->at.ordinal : f->has_open ? f->open.end.ordinal : U9_NOWHERE;
+    for (r->index += gone; r->index < r->only; r->index++) {
+        next = u9i_catalog_facts(r->catalog, r->index);
+        if (u9i_facts_on_row(next)) break;
+    }
+    bool behind = r->index < r->only && u9i_reader_facts(r)->has_open;
+    uint64_t there = behind ? u9i_reader_facts(r)->open.end.ordinal : trim.ordinal;
+    if (r->index > r->only) r->index = r->only;
+    if (r->missing < missing_from(r, r->index)) r->missing = missing_from(r, r->index);
+    r->at = (u9i_position){.ordinal = there};
+    r->begun = r->knows_at = true;
+    r->knows_chain = false;
+    r->announced = 0;
+    u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .ordinal = here,
+                            .lost = here != U9_NOWHERE && there >= here ? there - here : U9_NOWHERE};
+    (void)tell_damage(r, step, &first, site);
+    return true;
+}
+
 /* Begins to read segments[index]. */
 static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
 {
@@ -265,7 +310,11 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     *told = announce(r, step, f);
     if (*told) return U9_OK;
-    if (f->wrong == U9_R_NONE) return enter_segment(r, fault);
+    if (f->wrong == U9_R_NONE) {
+        u9_err err = enter_segment(r, fault);
+        *told = err == U9_IO && !r->ranged && skip_trimmed(r, step);
+        return *told ? U9_OK : err;
+    }
     leave_segment(r);
     r->index++;
     return U9_OK;

@@ -41,6 +41,11 @@ bool u9i_facts_skipped(const u9i_facts *f)
     return f->is_void || (f->blank && !f->named && !f->marked);
 }
 
+bool u9i_facts_on_row(const u9i_facts *f)
+{
+    return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
+}
+
 static void keep_kind(char *kind, u9i_span from)
 {
     if (kind[0] != 0) return;
@@ -54,6 +59,29 @@ static void note_unread(u9i_facts *f, const u9i_window *window)
     if (window->why != U9_R_UNREADABLE) return;
     f->unread = window->unread_sys;
     f->unread_at = window->unread.begin;
+}
+
+/*
+ * Reads the u9trim that may follow the u9open in the first block. [C-5] A larger frame there, one of records as a rule,
+ * is not hashed.
+ */
+static u9_err read_trim(u9i_facts *f, u9i_window *window, const u9i_frame *open)
+{
+    const uint64_t at = open->end, bound = f->size < U9I_BLOCK ? f->size : U9I_BLOCK;
+    uint8_t scratch[U9I_BLOCK];
+    u9i_frame frame;
+    u9i_body body;
+    size_t need;
+    if (at >= bound) return U9_OK;
+    u9_err err = u9i_window_at(window, at, bound, &frame);
+    if (err == U9_IO) return err;
+    if (err != U9_OK || frame.trailer.previous != U9I_DISK_HEADER_SIZE ||
+        frame.trailer.ordinal != f->open.end.ordinal || memcmp(frame.trailer.chain, open->sha, sizeof open->sha) != 0)
+        return U9_OK;
+    f->has_trim = u9i_body_open(&frame, scratch, sizeof scratch, &need, &body) == U9_OK && body.kind == U9I_BODY_TRIM &&
+                  u9i_trim_record_decode(body.bytes, body.size, &f->trim) == U9_OK &&
+                  f->trim.segment <= f->open.segment;
+    return U9_OK;
 }
 
 /* Reads the u9open that must be the first frame. [S-1] [C-3] */
@@ -77,7 +105,7 @@ static u9_err read_open(u9i_facts *f, u9i_window *window)
     f->has_open = true;
     keep_kind(f->kind, f->open.kind);
     f->open.kind = (u9i_span){0};
-    return U9_OK;
+    return read_trim(f, window, &frame);
 }
 
 static bool may_have_end(const u9i_facts *f)

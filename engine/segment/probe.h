@@ -1,6 +1,6 @@
 /*
  * engine/segment/probe.h: the facts of one file, from its first and its last block: header, secret, u9open,
- * u9end; and what its place in the row of segments adds to them. [H-4] [H-5] [S-1] [S-4] [L-4]
+ * u9trim, u9end; and what its place in the row of segments adds to them. [H-4] [H-5] [S-1] [S-4] [C-5] [L-4]
  */
 #ifndef U9I_PROBE_H
 #define U9I_PROBE_H
@@ -34,6 +34,8 @@ typedef struct u9i_facts {
     char kind[U9I_KIND_MAX + 1];     /* of the keys, as its u9open or u9end tells; "" if neither does */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open_record open; /* (its `kind` is not kept) */
+    bool has_trim;      /* behind it stands a valid u9trim: [C-5] */
+    u9i_trim_record trim;
     bool has_end;       /* the last block is a valid u9end frame: */
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
@@ -81,6 +83,9 @@ U9_MUST_CHECK u9_err u9i_probe_end_keys(const u9i_facts *facts, u9i_window *wind
 
 /* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
 bool u9i_facts_skipped(const u9i_facts *facts);
+
+/* True if it is of the row, whose records are read. [L-2] */
+bool u9i_facts_on_row(const u9i_facts *facts);
 
 /* "%016x.u9" [L-1]; `out` has 20 bytes. */
 void u9i_segment_name(uint64_t number, char out[20]);

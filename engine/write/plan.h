@@ -17,9 +17,11 @@ typedef struct u9i_left {
 
 typedef struct u9i_plan {
     uint64_t number;             /* of the segment that the session writes */
+    uint64_t fresh;              /* of a new one, should the session go on in that instead */
     bool goes_on;                /* it is there and cleanly closed: [S-5] */
     char kind[U9I_KIND_MAX + 1]; /* of the log; "" for a new one */
     uint8_t log[16];             /* its id; drawn for a new one */
+    uint64_t trim_segment;       /* the first that is kept, which each new segment repeats; 0: nothing was trimmed [C-5] */
     uint64_t first_ordinal;      /* of the first record that the log keeps */
     uint64_t before_segment;     /* 0: the log is new */
     u9i_secret before;

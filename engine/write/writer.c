@@ -138,6 +138,15 @@ bool u9i_writer_is_behind(u9i_writer *w, uint64_t interval_us)
     return behind;
 }
 
+uint64_t u9i_writer_tip(u9i_writer *w, uint64_t *bytes)
+{
+    u9i_writer_lock(w);
+    uint64_t number = w->started ? w->out.number : 0;
+    *bytes = w->started ? position(w) : 0;
+    u9i_writer_unlock(w);
+    return number;
+}
+
 bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
 {
     uint64_t now = u9i_wall_us(w->env);
@@ -248,7 +257,7 @@ static u9_err make_space(u9i_writer *w, bool driver, uint64_t body_size, u9_faul
     } else if (full && w->row.barred) {
         err = refuse_beside_row(w, fault);
     } else if (full) {
-        u9_err rolled = u9i_writer_roll(w, space_for(body_size), fault);
+        u9_err rolled = u9i_writer_roll(w, space_for(body_size), NULL, fault);
         if (rolled != U9_OK) err = rolled;
     } else {
         uint64_t least = position(w) + space_for(body_size), best = position(w) + space_for(U9I_BODY_TARGET);

@@ -46,6 +46,9 @@ enum {
  */
 typedef u9_err u9i_witness_fn(void *ctx, const u9i_mark_record *mark);
 
+/* Asked at each roll by the driver: which segments the new file is to say are not kept; segment 0: as before. [L-10] */
+typedef void u9i_retain_fn(void *ctx, u9i_trim_record *out);
+
 /* The record in parts that is being written, of which there is one at most. [C-6] See row.h. */
 typedef struct u9i_writer_row {
     bool open;      /* there is one: */
@@ -64,9 +67,11 @@ typedef struct u9i_writer {
     uint64_t segment_size;
     uint64_t medallion;
     uint8_t session[16];
-    u9i_plan plan; /* what the session's u9open says; the count of what is left is the driver's */
+    u9i_plan plan; /* what the session's u9open says; but what is trimmed is guarded by the lock, what is left the driver's */
     u9i_witness_fn *witness; /* NULL: nobody is told */
     void *witness_ctx;
+    u9i_retain_fn *retain; /* NULL: nothing is trimmed */
+    void *retain_ctx;
     void (*told)(void *ctx); /* called without a lock whenever `durable` has moved; NULL: nobody. And so is: */
     void *told_ctx;
 
@@ -155,6 +160,18 @@ bool u9i_writer_mark(u9i_writer *writer, u9i_mark_record *out);
 
 /* Begins the session at once, durably: a log that is made. [M-6] */
 U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
+
+/*
+ * Says that segments below `trim->segment` are not kept, durably, in a new file, which the session begins or goes over
+ * to. Everything appended is durable then, too. U9_IO: there is no room, nothing changed. U9_POISONED. [L-10]
+ */
+U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9_fault *fault);
+
+/* From which segment on the log is kept, by what this session or an earlier one says, or is about to. */
+uint64_t u9i_writer_kept_from(u9i_writer *writer);
+
+/* The file that is written, and about how many bytes of it are; 0: none yet. */
+uint64_t u9i_writer_tip(u9i_writer *writer, uint64_t *bytes);
 
 /* The ordinal of the next record. */
 uint64_t u9i_writer_next(u9i_writer *writer);

@@ -2,7 +2,7 @@
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
  * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
  * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
- * writer_space.c (what others left reserved), row.c (a record in parts).
+ * writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -139,8 +139,17 @@ U9_MUST_CHECK u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault);
  */
 void u9i_writer_unstart(u9i_writer *w);
 
-/* Goes over to a new segment. Refused without harm if that has no room for `room` bytes of what comes. [S-6] [W-6] */
-U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault);
+/*
+ * Goes over to a new segment, which says this of what is trimmed (NULL: as who retains wants it). Refused without harm if
+ * that has no room for `room` bytes of what comes. [S-6] [W-6] [L-10]
+ */
+U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault);
+
+/* Each file that is begun from here on says that; what it said before is never taken back. [C-5] */
+void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim);
+
+/* Behind the u9open of a new file: what is trimmed, if anything is. [C-5] */
+void u9i_writer_put_trim(u9i_writer *w);
 
 /* The task that seals the old file, whose successor is durable, once the mark names that; the lock is its guard. [M-5] [S-6] */
 void u9i_writer_run_sealer(void *writer);

@@ -61,6 +61,7 @@ static void put_open(u9i_writer *w, const u9i_open_record *before)
     assert(!out.failed);
     f->body_size = out.size;
     u9i_writer_seal(w, false);
+    if (w->out.previous == 0) u9i_writer_put_trim(w); /* in a new file */
     w->started = true;
 }
 
@@ -162,7 +163,7 @@ void u9i_writer_finish_old(u9i_writer *w)
 }
 
 /* Goes over to the next file, which is there. Everything is durable, and nothing on its way. */
-static void take_next(u9i_writer *w, const u9i_segment_out *next)
+static void take_next(u9i_writer *w, const u9i_segment_out *next, const u9i_trim_record *trim)
 {
     u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->out.end, U9I_TAIL_ROLLED);
     w->stats.rolls++;
@@ -171,15 +172,17 @@ static void take_next(u9i_writer *w, const u9i_segment_out *next)
     w->out.end = w->old.end;
     w->out.end.offset = 0;
     w->out.time_us = w->old.time_us;
-    w->durable.offset = 0;
+    w->durable.offset = 0; /* no mark before the new file is durable, which says what goes */
+    u9i_writer_keep_from(w, trim);
     u9i_writer_unlock(w);
     turn_to_file(w, false);
     u9i_writer_lock(w);
     put_open(w, &open);
 }
 
-u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault)
+u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault)
 {
+    u9i_trim_record kept = {.segment = 0};
     u9_err err = u9i_writer_flush(w, fault);
     if (err != U9_OK) return err;
     u9i_writer_finish_old(w);
@@ -187,8 +190,9 @@ u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, u9_fault *fault)
                             .totals = {.segment = w->out.number + 1}};
     u9i_writer_unlock(w);
     err = u9i_segment_out_open(&next, NULL, 2 * U9I_BLOCK + room, fault); /* header and u9open, and that */
+    if (err == U9_OK && trim == NULL && w->retain) w->retain(w->retain_ctx, &kept);
     u9i_writer_lock(w);
     if (err != U9_OK || (err = u9i_writer_refuse(w, fault)) != U9_OK) return err;
-    take_next(w, &next);
+    take_next(w, &next, trim ? trim : &kept);
     return u9i_writer_push(w, fault);
 }

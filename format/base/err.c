@@ -66,6 +66,7 @@ static const struct {
     [U9_R_MARK] = {"mark", "M-4", "what the mark tells is not there"},
     [U9_R_NAME] = {"name", "L-2", "the file is not named by its segment's number, or is another file's copy"},
     [U9_R_UNSIGNED] = {"unsigned", "G-3", "the secret is lost: what is saved here is whole, but its signatures cannot be proven"},
+    [U9_R_TRIMMED] = {"trimmed", "L-10", "the oldest segments were trimmed before they were read"},
     [U9_R_UNREADABLE] = {"unreadable", "R-11", "bytes of the segment cannot be read from the disk"},
     [U9_R_PART] = {"part", "C-6", "a record that stands in parts is not there as a whole"},
 };

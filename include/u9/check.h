@@ -49,7 +49,8 @@ typedef enum u9_reason {
     U9_R_UNREADABLE = 21, /* bytes there cannot be read from the disk */
     U9_R_PART = 22,      /* a record that stands in parts is not there as a whole */
     U9_R_NAME = 23,      /* a segment's file has another name than its number, or holds one that another file holds */
-    U9_R_UNSIGNED = 24   /* salvage: the secret is lost; frames were found without it, and are not authentic for sure */
+    U9_R_UNSIGNED = 24,  /* salvage: the secret is lost; frames were found without it, and are not authentic for sure */
+    U9_R_TRIMMED = 25    /* no damage: segments were trimmed (u9/trim.h) before whoever reads came to them */
 } u9_reason;
 
 U9_API const char *u9_verdict_name(u9_verdict verdict);    /* "torn" */
@@ -136,7 +137,12 @@ typedef struct u9_report {
     uint64_t mark_time_us;    /*   as was written then */
     u9_line_state line;       /* what became of options.mark; MET: */
     uint64_t proven_from;     /*   the records from this ordinal on up to the line's are those that were there */
-} u9_report; /* an earlier version's, without what comes from `keyless` on, is taken as well, and filled as far as it goes */
+    uint64_t trim_segment;    /* the log was trimmed: number of the first segment that it says to be kept; 0: it was not */
+    uint64_t trim_ordinal;    /*   and the ordinal of its first record */
+    int begins_late;          /* not 0: the oldest segments are missing, and nothing says that they were trimmed: if they
+                               * were deleted on purpose, u9_accept_trim (u9/trim.h) tells the log so */
+} u9_report; /* earlier versions', without what comes from `keyless` or from `trim_segment` on, are taken as well, and
+              * filled as far as they go */
 
 /* Told of progress: bytes done of all, at most some 20 times a second. Returns 0 to go on. */
 typedef int u9_progress_fn(void *ctx, uint64_t done, uint64_t all);

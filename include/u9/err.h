@@ -32,7 +32,7 @@ typedef enum u9_err {
     U9_OK = 0,
     U9_END = 1,        /* no more records, elements, bytes */
     U9_AGAIN = 2,      /* not now: not yet durable, or more input is needed */
-    U9_ABSENT = 3,     /* no record has this key; no log is here */
+    U9_ABSENT = 3,     /* no record has this key; no log is here; what comes next was trimmed */
     U9_ARG = -1,       /* an argument is outside its documented range */
     U9_NOMEM = -2,     /* memory could not be had */
     U9_IO = -3,        /* the system refused: see u9_fault.sys (ENOENT, EACCES, ENOSPC, EIO ...) */

@@ -74,6 +74,11 @@ typedef struct u9_options {
                               * records of a log of kind uid8 must bring their keys [I-23] */
     uint64_t medallion;      /* of muids that are made: 1 .. U9_MUID_MEDALLION_MAX - 1, which no other node may
                               * have; 0: that of the log where it lies, which stays over sessions [I-22] */
+    uint64_t keep_bytes;     /* writers; not 0: the oldest segments go as long as files of at least so many bytes stay, */
+    uint64_t keep_age_us;    /* and those whose records are all older than this, microseconds; 0: no matter how old. It
+                              * is looked for at open, which waits for that, and when a segment is rolled; what goes
+                              * then is removed in the background. A failure hinders neither, is tried again at the
+                              * next roll, and if nothing did better since is told by u9_log_close [L-10] (u9/trim.h) */
     uint64_t interval_ms;    /* writers: what nobody commits is synced after so many milliseconds, 1 to 1000; 0: 1000 */
     uint64_t memory;         /* writers: bytes of records on their way to the disk, 4 MiB to 1 GiB; 0: 32 MiB. A batch
                               * of over an eighth of that is on its way alone, and takes what it needs meanwhile */
@@ -86,8 +91,9 @@ typedef struct u9_options {
 /*
  * Opens the log at `path`: a directory, or (mode U9_READ) a single segment file. Either may be of plain seed
  * files, which are only read: their records have no time, and perhaps no key [E-3]; a directory of them is U9_ARG
- * to writers. Nothing on disk is changed by opening a log, but U9_CREATE makes one where there is none (SPEC.md,
- * M-6), which then is there, empty, its key kind fixed, even after a crash: it waits for the disk. `options` may be
+ * to writers. Nothing on disk is changed by opening a log, but options.keep_bytes and keep_age_us may trim it, and
+ * U9_CREATE makes one where there is none (SPEC.md, M-6), which then is there, empty, its key kind fixed, even after a
+ * crash: it waits for the disk. `options` may be
  * NULL (read). On success `*out` is a handle that the caller closes with u9_log_close. Errors: U9_IO (sys: ENOENT,
  * ENOTDIR, EACCES ...; for writers also where the log's end may depend on bytes that cannot be read: segment and
  * offset are told), U9_ABSENT (the directory holds no log yet; not with U9_CREATE), U9_CORRUPT (not a log; for
@@ -101,7 +107,8 @@ U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *opti
 /*
  * Makes everything appended durable, ends the session cleanly and frees the handle. The handle is
  * gone whatever is returned; all cursors on it must have been closed. NULL is fine. U9_IO with rule M-5: all is
- * durable and closed, but the log's mark, which confirms that from outside of its segments, could not be written.
+ * durable and closed, but the log's mark, which confirms that from outside of its segments, could not be written; with
+ * rule L-10: the same, but what options.keep_bytes and keep_age_us say could not be done.
  */
 U9_API u9_err u9_log_close(u9_log *log, u9_fault *fault);
 
@@ -265,8 +272,10 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  * The next record, verified; `out` borrows the cursor's memory until the next call on it.
  * U9_END: no more; after a crash the torn tail is simply the end. U9_CORRUPT: something was damaged
  * here, or cannot be read from the disk (U9_R_UNREADABLE, and the fault's `sys` says why), and records
- * may be lost; u9_cursor_damage says what, and the next call goes on behind it.
- * (With options.on_damage set, it is told instead and the walk goes on by itself.)
+ * may be lost; u9_cursor_damage says what, and the next call goes on behind it. U9_ABSENT: records that come next were
+ * trimmed (u9/trim.h) before the cursor came to them; u9_cursor_damage says which (U9_R_TRIMMED), and the next call goes
+ * on behind them, if that was there when the cursor was opened.
+ * (With options.on_damage set, either is told instead and the walk goes on by itself.)
  * U9_IO, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
  * U9_VERSION: a record in a form that this version does not read; the next call goes on behind it.
  * U9_LIMIT: a record of over U9_RECORD_MAX bytes [C-6]: all of it is there, and `*out` tells what it is, with its key,
@@ -275,7 +284,7 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_next(u9_cursor *cursor, u9_record *out);
 
-/* The damage behind the last U9_CORRUPT; borrows the cursor's memory until the next call on it. NULL for NULL. */
+/* The damage behind the last U9_CORRUPT or U9_ABSENT; borrows the cursor's memory until the next call on it. NULL for NULL. */
 U9_API const u9_damage *u9_cursor_damage(const u9_cursor *cursor);
 
 /* The detail of the last error of this cursor, which is one thread's; U9_OK in out->err if there was none. */

@@ -166,7 +166,7 @@ typedef struct u9_send_options {
  *
  * Damage that costs records ends it (U9_CORRUPT, report.damaged): what stands before it was sent, and the
  * receiver is told; damages go to the log's on_damage. Other errors: U9_ARG (the log has fewer than `from`
- * records), U9_IO (sys EPIPE, ECONNRESET ...: the receiver has gone), U9_TORN (it has gone without an omega),
+ * records), U9_ABSENT (records were trimmed before they were sent), U9_IO (sys EPIPE, ECONNRESET ...: the receiver has gone), U9_TORN (it has gone without an omega),
  * U9_CORRUPT, U9_LIMIT (what it says breaks T-*), U9_STATE (on_progress asked to stop), U9_VERSION, U9_NOMEM;
  * with report.peer_failed whatever it told.
  */

@@ -60,16 +60,16 @@ START_TEST(the_numbers_of_reasons_are_pinned)
         {U9_R_BLANK, "blank", "L-4"},       {U9_R_FORK, "fork", "L-9"},
         {U9_R_MARK, "mark", "M-4"},         {U9_R_UNREADABLE, "unreadable", "R-11"},
         {U9_R_PART, "part", "C-6"},         {U9_R_NAME, "name", "L-2"},
-        {U9_R_UNSIGNED, "unsigned", "G-3"},
+        {U9_R_UNSIGNED, "unsigned", "G-3"}, {U9_R_TRIMMED, "trimmed", "L-10"},
     };
-    ck_assert_int_eq(U9_R_UNSIGNED, 24);
+    ck_assert_int_eq(U9_R_TRIMMED, 25);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ck_assert_int_eq((int)rows[i].reason, (int)i);
         ck_assert_str_eq(u9_reason_name(rows[i].reason), rows[i].name);
         ck_assert_str_eq(u9_reason_rule(rows[i].reason), rows[i].rule);
         ck_assert_uint_gt(strlen(u9_reason_text(rows[i].reason)), 10);
     }
-    for (int i = -1; i < 40; i += i < 0 ? 26 : 1) {
+    for (int i = -1; i < 40; i += i < 0 ? 27 : 1) {
         ck_assert_str_eq(u9_reason_name((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_text((u9_reason)i), "?");
         ck_assert_str_eq(u9_reason_rule((u9_reason)i), "");
@@ -95,15 +95,19 @@ END_TEST
 START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers have 8 bytes */
 {
     if (sizeof(void *) != 8) return;
-    ck_assert_uint_eq(sizeof(u9_options), 96);
+    ck_assert_uint_eq(sizeof(u9_options), 112);
+    ck_assert_uint_eq(offsetof(u9_options, keep_bytes), 96);
     ck_assert_uint_eq(sizeof(u9_grant), 24);
     ck_assert_uint_eq(sizeof(u9_generator), 40);
     ck_assert_uint_eq(sizeof(u9_check_options), 56);
     ck_assert_uint_eq(sizeof(u9_output), 64);
-    ck_assert_uint_eq(sizeof(u9_report), 1872);
+    ck_assert_uint_eq(sizeof(u9_report), 1896);
+    ck_assert_uint_eq(offsetof(u9_report, trim_segment), 1872);
     ck_assert_uint_eq(offsetof(u9_report, keyless), 1784);
     ck_assert_uint_eq(sizeof(u9_mark), 88);
     ck_assert_uint_eq(sizeof(u9_loss), 160);
+    ck_assert_uint_eq(sizeof(u9_trim), 56);
+    ck_assert_uint_eq(sizeof(u9_trimmed), 64);
     ck_assert_uint_eq(sizeof(u9_range), 40);
     ck_assert_uint_eq(sizeof(u9_fault), 544);
     ck_assert_uint_eq(sizeof(u9_damage), 96);
@@ -150,6 +154,10 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
     ck_assert_uint_eq(report.records, 3);
     ck_assert_uint_eq(report.outputs, 7); /* an earlier host has none */
     ck_assert_uint_eq(report.size, offsetof(u9_report, keyless));
+    report = (u9_report){.size = offsetof(u9_report, trim_segment), .trim_segment = 7};
+    ck_assert_int_eq(u9_check(log, NULL, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.outputs, 0);
+    ck_assert_uint_eq(report.trim_segment, 7);
 }
 END_TEST
 

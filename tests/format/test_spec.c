@@ -100,7 +100,7 @@ static const made list[] = {
     {"C-4", "end-body", GOLDEN_END},       {"C-5", "trim-body", GOLDEN_TRIM},
     {"C-6", "part-body", GOLDEN_PART_1},   {"C-7", "page-body", GOLDEN_PAGE},
     {"E-2", "plain-file", GOLDEN_FRAMES},
-    {"M-2", "mark-slot", GOLDEN_FRAMES},
+    {"M-2", "mark-slot", GOLDEN_FRAMES},   {"C-5", "trim-frame", GOLDEN_FRAMES},
 };
 
 enum { MADE = sizeof list / sizeof list[0] };
@@ -164,6 +164,27 @@ START_TEST(the_example_of_a_frame_is_valid_and_sealed_again)
     memset(again, 0, sizeof again);
     ck_assert_int_eq(u9i_frame_seal(&keys, &frame.trailer, again, frame.body_size, sha), U9_OK);
     expect_bytes(e, again, sizeof again);
+}
+END_TEST
+
+/* [C-5] In its place behind the u9open of the golden file, which is that of R-13. */
+START_TEST(the_example_of_a_u9trim_follows_the_u9open_and_is_sealed_again)
+{
+    const example *e = find_example("trim-frame");
+    const size_t at = g.at[GOLDEN_PLAIN];
+    uint8_t again[512] = {0}, sha[U9I_HASH_SIZE];
+    u9i_proof proof = {.need = 0};
+    u9i_trim_record trim;
+    u9i_frame frame;
+    u9i_trailer t = {.offset = at, .previous = U9I_DISK_HEADER_SIZE, .time_us = UINT64_C(1700000000000000)};
+    memcpy(t.chain, g.bytes + U9I_DISK_HEADER_SIZE + 16, sizeof t.chain);
+    memcpy(again + U9I_FRAME_HEADER_SIZE, golden_body(&g, GOLDEN_TRIM), g.body_size[GOLDEN_TRIM]);
+    ck_assert_int_eq(u9i_frame_seal(&g.keys, &t, again, g.body_size[GOLDEN_TRIM], sha), U9_OK);
+    expect_bytes(e, again, u9i_frame_size(g.body_size[GOLDEN_TRIM]));
+    ck_assert_int_eq(u9i_frame_verify(&g.keys, at, at + e->size, e->bytes, e->size, &proof, &frame), U9_OK);
+    ck_assert_uint_eq(frame.end, at + e->size);
+    ck_assert_int_eq(u9i_trim_record_decode(frame.body, frame.body_size, &trim), U9_OK);
+    ck_assert_uint_eq(trim.segment, 1);
 }
 END_TEST
 
@@ -460,6 +481,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_examples_of_bodies_are_those_of_the_golden_file);
     tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
     tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
+    tcase_add_test(t, the_example_of_a_u9trim_follows_the_u9open_and_is_sealed_again);
     tcase_add_test(t, the_example_of_a_plain_seed_file_is_made_again);
     tcase_add_test(t, the_example_of_a_mark_is_a_slot_and_encoded_again);
     tcase_add_test(t, every_example_of_transit_is_read_and_framed_again);

@@ -19,9 +19,10 @@ static u9i_row row;
 static u9i_mark_record mark;
 static uint64_t trimmed; /* the first segment that is kept */
 
-static bool trims(void *ctx, uint64_t gone)
+static bool trims(void *ctx, uint64_t gone, const u9i_facts *behind)
 {
     (void)ctx;
+    (void)behind;
     return gone < trimmed;
 }
 

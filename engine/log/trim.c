@@ -1,0 +1,392 @@
+/*
+ * engine/log/trim.c: see trim.h. [L-10]
+ */
+#include "engine/log/trim.h"
+
+#include "engine/log/handle.h"
+#include "engine/os/process.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REMOVE_US = 10000 }; /* for so long the background removes at a time */
+
+#define NONE U9I_NOT_THERE
+
+static void trimming_check(const u9i_trimming *t)
+{
+    assert(t->gone <= t->count && (t->count == 0) == (t->victims == NULL));
+    assert(t->count == 0 || (t->trim.segment > 1 && t->trim.segment == t->what.segment));
+}
+
+void u9i_trimming_free(u9i_trimming *t)
+{
+    free(t->victims);
+    *t = (u9i_trimming){.count = 0};
+}
+
+/* The ordinal of a segment's first record; U9_NOWHERE if its u9open does not say. */
+static uint64_t first_record_of(const u9i_facts *f)
+{
+    return f->has_open ? f->open.end.ordinal : U9_NOWHERE;
+}
+
+/* True if a segment of the row may hold records. `above`: the one behind it, NULL if it is the last. */
+static bool holds_records(const u9i_facts *f, const u9i_facts *above, const u9i_limits *l)
+{
+    uint64_t end = above                   ? first_record_of(above)
+                   : l->next != U9_NOWHERE ? l->next
+                   : f->has_end            ? f->end_frame.trailer.ordinal
+                                           : U9_NOWHERE;
+    return end == U9_NOWHERE || first_record_of(f) == U9_NOWHERE || end > first_record_of(f);
+}
+
+/* True if something says that all in front of `f` go. From it on are `bytes`; no record before it is newer than that. */
+static bool may_go(const u9i_limits *l, const u9i_facts *f, uint64_t bytes, uint64_t last_us)
+{
+    if (!f->has_open || f->header != U9_OK) return false; /* a log does not begin with what is not sure */
+    return (l->keep_bytes != 0 && bytes >= l->keep_bytes) || (l->before_us != 0 && last_us < l->before_us) ||
+           (l->before != 0 && first_record_of(f) <= l->before) || (l->segment != 0 && f->number <= l->segment);
+}
+
+/*
+ * The first segment that is kept, the highest one that may be; NONE: nothing goes. The newest that holds records stays.
+ * No frame is older than the one before it, [F-4] so what is known of a segment's last time holds of all below it.
+ */
+static size_t find_cut(const u9i_catalog *c, const u9i_limits *l, uint64_t *last_us)
+{
+    const u9i_facts *above = NULL;
+    size_t above_at = NONE;
+    uint64_t bytes = 0;
+    bool held = false;
+    *last_us = UINT64_MAX;
+    for (size_t i = c->count; i > 0; i--) {
+        const u9i_facts *f = u9i_catalog_facts(c, i - 1);
+        if (!u9i_facts_on_row(f)) continue;
+        if (f->has_end) *last_us = f->end_frame.trailer.time_us;
+        if (held && may_go(l, above, bytes, *last_us)) return above_at;
+        bytes += f->number == l->tip && l->tip_bytes < f->size ? l->tip_bytes : f->size;
+        held |= holds_records(f, above, l);
+        above = f;
+        above_at = i - 1;
+    }
+    return NONE;
+}
+
+/* Tells of one that goes; the first one is the first to be told. */
+static void describe(u9i_trimming *t, const u9i_facts *f)
+{
+    if (t->what.segments++ == 0) {
+        t->what.first_time_us = f->has_open ? f->open.time_us : 0;
+        uint64_t first = f->number == 1 ? 0 : first_record_of(f);
+        t->what.records = first <= t->trim.ordinal ? t->trim.ordinal - first : U9_NOWHERE;
+    }
+    t->what.bytes += f->size;
+}
+
+/* All of the log's files in front of the cut: what is void there goes as well. */
+static u9_err list_victims(u9i_trimming *t, const u9i_catalog *c, size_t cut)
+{
+    t->victims = calloc(cut, sizeof *t->victims);
+    if (t->victims == NULL) return U9_NOMEM;
+    for (size_t i = 0; i < cut; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        if (f->wrong != U9_R_NONE || f->number >= t->trim.segment) continue;
+        u9i_victim *v = &t->victims[t->count++];
+        memcpy(v->name, f->name, sizeof v->name);
+        memcpy(v->identity, f->stamp.identity, sizeof v->identity);
+        if (u9i_facts_on_row(f)) describe(t, f);
+    }
+    return U9_OK;
+}
+
+u9_err u9i_trimming_plan(u9i_trimming *t, const u9i_catalog *c, const u9i_limits *l)
+{
+    uint64_t last_us;
+    size_t cut = find_cut(c, l, &last_us), first = cut == NONE ? u9i_catalog_first(c) : cut;
+    *t = (u9i_trimming){.what.size = sizeof t->what};
+    if (first == c->count) return U9_OK;
+    t->what.segment = u9i_catalog_facts(c, first)->number;
+    t->what.ordinal = first_record_of(u9i_catalog_facts(c, first));
+    if (cut == NONE) return U9_OK;
+    t->trim = (u9i_trim_record){.segment = t->what.segment, .ordinal = t->what.ordinal};
+    u9_err err = list_victims(t, c, cut);
+    t->what.last_time_us = last_us == UINT64_MAX ? 0 : last_us;
+    if (err == U9_OK) trimming_check(t);
+    return err;
+}
+
+/* What the log knows of itself. */
+static void add_own(u9_log *log, u9i_limits *l)
+{
+    l->next = u9i_writer_next(&log->writer);
+    l->tip = u9i_writer_tip(&log->writer, &l->tip_bytes);
+}
+
+static u9_err plan_now(u9_log *log, const u9i_limits *l, u9i_trimming *t, u9_fault *fault)
+{
+    u9i_catalog *c;
+    *t = (u9i_trimming){.count = 0};
+    u9_err err = u9i_source_catalog(&log->source, &c, fault);
+    if (err != U9_OK) return err;
+    err = u9i_trimming_plan(t, c, l);
+    u9i_catalog_unref(c);
+    if (err != U9_OK) {
+        u9i_trimming_free(t);
+        return u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
+    }
+    return U9_OK;
+}
+
+/* The mark says that the log is kept from there on, or later. */
+static bool is_marked(u9_log *log, uint64_t ordinal)
+{
+    const u9i_marker *m = &log->marker;
+    pthread_mutex_lock(&log->lock);
+    bool marked = m->stage == U9I_MARKER_IDLE && m->known.counts >= 0 && !m->replace &&
+           m->known.slots[m->known.counts].mark.first_ordinal >= ordinal;
+    pthread_mutex_unlock(&log->lock);
+    return marked;
+}
+
+/* Marks this, durably. */
+static u9_err write_mark_of(u9_log *log, const u9i_mark_record *mark, u9_fault *fault)
+{
+    pthread_mutex_lock(&log->lock);
+    u9_err err = u9i_marker_write(&log->marker, mark, fault);
+    pthread_mutex_unlock(&log->lock);
+    return err;
+}
+
+/* The log says that it is kept from there on: in a new segment, and by its mark. Durably. Lock. */
+static u9_err say_trimmed(u9_log *log, const u9i_trim_record *trim, u9_fault *fault)
+{
+    u9i_mark_record mark;
+    u9_err err = u9i_writer_trim(&log->writer, trim, fault);
+    if (err != U9_OK) return err;
+    bool durable = u9i_writer_mark(&log->writer, &mark);
+    assert(durable && mark.first_ordinal >= trim->ordinal);
+    return write_mark_of(log, &mark, fault);
+}
+
+/* True if it has said so already: an earlier trim came so far. Lock. */
+static bool is_said(u9_log *log, const u9i_trim_record *trim)
+{
+    return u9i_writer_kept_from(&log->writer) >= trim->segment && is_marked(log, trim->ordinal);
+}
+
+/* Removes the lowest that is left, durably: a higher one never goes before a lower one. Lock. */
+static u9_err remove_lowest(u9_log *log, u9i_trimming *t, u9_fault *fault)
+{
+    const u9i_victim *v = &t->victims[t->gone];
+    u9i_dir *dir = log->source.dir;
+    u9i_stamp stamp;
+    int sys = u9i_dir_stat(dir, v->name, &stamp);
+    bool there = sys == 0 && memcmp(stamp.identity, v->identity, sizeof stamp.identity) == 0;
+    if (there) sys = u9i_dir_remove(dir, v->name);
+    if (there && sys == 0) sys = u9i_dir_sync(dir);
+    if (sys != 0 && sys != -ENOENT)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = log->source.path, .sys = -sys, .rule = "L-10"),
+                         "cannot remove segment %s, which was trimmed", v->name);
+    t->gone++;
+    trimming_check(t);
+    return U9_OK;
+}
+
+/* What was planned is done. The lock is taken for each step, and let go of between them. */
+static u9_err carry_out(u9_log *log, u9i_trimming *t, u9_fault *fault)
+{
+    pthread_mutex_lock(&log->trim_lock);
+    u9_err err = is_said(log, &t->trim) ? U9_OK : say_trimmed(log, &t->trim, fault);
+    u9i_log_watch(log);
+    pthread_mutex_unlock(&log->trim_lock);
+    while (err == U9_OK && t->gone < t->count) {
+        pthread_mutex_lock(&log->trim_lock);
+        err = remove_lowest(log, t, fault);
+        pthread_mutex_unlock(&log->trim_lock);
+    }
+    return err;
+}
+
+u9_err u9i_log_trim(u9_log *log, u9i_limits limits, bool dry, u9_trimmed *out, u9_fault *fault)
+{
+    u9i_trimming t;
+    limits.next = U9_NOWHERE;
+    if (log->writing) add_own(log, &limits);
+    u9_err err = plan_now(log, &limits, &t, fault);
+    if (err != U9_OK) return err;
+    if (!dry && t.count > 0) err = carry_out(log, &t, fault);
+    if (err == U9_OK) *out = t.what;
+    u9i_trimming_free(&t);
+    return err;
+}
+
+/* What the options keep: by how much is there, and how old it is now. Lock. */
+static u9i_limits kept_by_options(u9_log *log)
+{
+    uint64_t age_us = log->options.keep_age_us, now = u9i_wall_us(log->source.dir->env);
+    u9i_limits l = {.keep_bytes = log->options.keep_bytes, .before_us = age_us != 0 && age_us < now ? now - age_us : 0};
+    add_own(log, &l);
+    return l;
+}
+
+/* A failure hinders nobody: it is told by the close, if nothing does better before. */
+static void note_outcome(u9_log *log, u9_err err, const u9_fault *why)
+{
+    log->retained.err = U9_OK;
+    if (err == U9_OK) return;
+    (void)u9i_fault(&log->retained, U9_IO, U9I_AT(.path = log->source.path, .sys = why->sys, .rule = "L-10"),
+                    "the log was not trimmed as its options say: %s", why->text);
+}
+
+/* Lock: files are still to be removed. */
+static bool is_trimming(const u9_log *log)
+{
+    return log->trimming.gone < log->trimming.count;
+}
+
+/* Removes what may be by now, so long as it does not take longer than that. Lock. */
+static void remove_said(u9_log *log, uint64_t most_us)
+{
+    u9i_env *env = log->source.dir->env;
+    u9_fault why;
+    u9_err err = U9_OK;
+    if (!is_trimming(log) || u9i_writer_is_poisoned(&log->writer) || !is_said(log, &log->trimming.trim)) return;
+    uint64_t began = u9i_monotonic_us(env);
+    do err = remove_lowest(log, &log->trimming, &why);
+    while (err == U9_OK && is_trimming(log) && u9i_monotonic_us(env) - began < most_us);
+    note_outcome(log, err, &why);
+    if (err != U9_OK || !is_trimming(log)) u9i_trimming_free(&log->trimming);
+}
+
+/* What went at the last roll is still there: who rolls faster than it is marked and removed waits for that. Lock. */
+static void catch_up(u9_log *log)
+{
+    u9i_mark_record mark;
+    if (!is_trimming(log)) return;
+    if (!is_said(log, &log->trimming.trim) && u9i_writer_mark(&log->writer, &mark))
+        (void)!write_mark_of(log, &mark, NULL); /* a failure is the marker's to tell */
+    remove_said(log, U9I_FOREVER);
+}
+
+/* What is to go at a roll. Lock. */
+static void plan_at_roll(u9_log *log, u9i_trim_record *out)
+{
+    u9_fault why;
+    catch_up(log);
+    if (is_trimming(log)) return; /* without a mark nothing is removed, and no more is said */
+    u9i_limits l = kept_by_options(log);
+    u9_err err = plan_now(log, &l, &log->trimming, &why);
+    note_outcome(log, err, &why);
+    if (err != U9_OK) return;
+    if (log->trimming.count > 0) *out = log->trimming.trim;
+    else u9i_trimming_free(&log->trimming);
+}
+
+/* The writer is about to go over to a new segment, which can say what goes: if nobody else trims just now. */
+static void retain_at_roll(void *ctx, u9i_trim_record *out)
+{
+    u9_log *log = ctx;
+    if (pthread_mutex_trylock(&log->trim_lock) != 0) return;
+    plan_at_roll(log, out);
+    pthread_mutex_unlock(&log->trim_lock);
+}
+
+void u9i_retain_begin(u9_log *log)
+{
+    u9_fault why;
+    u9i_trimming t;
+    if (log->options.keep_bytes == 0 && log->options.keep_age_us == 0) return;
+    log->writer.retain = retain_at_roll;
+    log->writer.retain_ctx = log;
+    u9i_limits l = kept_by_options(log);
+    u9_err err = plan_now(log, &l, &t, &why);
+    if (err == U9_OK && t.count > 0 && !is_said(log, &t.trim)) err = say_trimmed(log, &t.trim, &why);
+    while (err == U9_OK && t.gone < t.count) err = remove_lowest(log, &t, &why);
+    note_outcome(log, err, &why);
+    u9i_trimming_free(&t);
+}
+
+bool u9i_retain_tick(u9_log *log)
+{
+    if (pthread_mutex_trylock(&log->trim_lock) != 0) return true;
+    remove_said(log, REMOVE_US);
+    bool more = is_trimming(log);
+    pthread_mutex_unlock(&log->trim_lock);
+    return more;
+}
+
+u9_err u9i_retain_end(u9_log *log, u9_fault *fault)
+{
+    remove_said(log, U9I_FOREVER);
+    u9i_trimming_free(&log->trimming);
+    if (log->retained.err != U9_OK && fault) *fault = log->retained;
+    return log->retained.err;
+}
+
+/* Where a log begins whose oldest segments are missing, and what is gone; segments 0: that is not what is missing. */
+static void late_begin(const u9i_catalog *c, u9_trimmed *out)
+{
+    size_t first = u9i_catalog_first(c);
+    *out = (u9_trimmed){.size = sizeof *out};
+    if (first == c->count) return;
+    const u9i_facts *f = u9i_catalog_facts(c, first);
+    out->segment = f->number;
+    out->ordinal = first_record_of(f);
+    if (!u9i_catalog_begins_late(c)) return;
+    out->segments = 1;
+    out->records = out->ordinal >= c->trim.ordinal ? out->ordinal - c->trim.ordinal : U9_NOWHERE;
+}
+
+static u9_err look_late(u9i_source *source, u9_trimmed *out, u9_fault *fault)
+{
+    u9i_catalog *c;
+    u9_err err = u9i_source_catalog(source, &c, fault);
+    if (err != U9_OK) return err;
+    late_begin(c, out);
+    u9i_catalog_unref(c);
+    return U9_OK;
+}
+
+u9_err u9i_trim_explain(u9i_source *source, u9_fault *fault)
+{
+    u9_trimmed late;
+    u9_err err = look_late(source, &late, fault);
+    if (err == U9_OK && late.segments > 0)
+        u9i_source_explain(source, &(u9i_trim_record){.segment = late.segment, .ordinal = late.ordinal});
+    return err;
+}
+
+/* A session of its own says that they were trimmed, if they still are missing. */
+static u9_err accept_late(const char *path, const char *io, u9_trimmed *out, u9_fault *fault)
+{
+    u9_options writing = {.size = sizeof writing, .mode = U9_WRITE, .io = io};
+    u9_log *log;
+    u9_err err = u9i_log_open_explaining(path, &writing, &log, fault);
+    if (err != U9_OK) return err;
+    pthread_mutex_lock(&log->trim_lock);
+    if (log->source.explained.segment != 0) err = say_trimmed(log, &log->source.explained, fault);
+    else out->segments = 0;
+    pthread_mutex_unlock(&log->trim_lock);
+    u9_err closed = u9_log_close(log, err == U9_OK ? fault : NULL);
+    return err == U9_OK ? closed : err;
+}
+
+u9_err u9_accept_trim(const char *path, int accept, const char *io, u9_trimmed *out, u9_fault *fault)
+{
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
+    u9_trimmed late;
+    u9_log *log;
+    if (path == NULL || out == NULL || out->size != sizeof *out)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),
+                         "an argument is NULL, or out->size is not sizeof(u9_trimmed)");
+    u9_err err = u9_log_open(path, &reading, &log, fault);
+    if (err != U9_OK) return err;
+    err = look_late(&log->source, &late, fault);
+    (void)u9_log_close(log, NULL);
+    if (err == U9_OK && late.segments > 0 && accept) err = accept_late(path, io, &late, fault);
+    if (err == U9_OK) *out = late;
+    return err;
+}

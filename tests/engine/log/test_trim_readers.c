@@ -1,0 +1,284 @@
+/*
+ * tests/engine/log/test_trim_readers.c: what readers are told of a log that is trimmed beside them. [L-10] [M-8] [R-10]
+ */
+#include "tests/engine/log/trimmed.h"
+#include "tests/engine/link/ship.h"
+#include "tests/suites.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What readers are told */
+
+START_TEST(a_cursor_reads_the_segment_that_it_is_in_to_its_end) /* [L-10] */
+{
+    make_row_of_segments(at("log"));
+    uint64_t second = first_in(at("log"), 2), kept = first_in(at("log"), 4);
+    u9_log *r = open_reader(at("log"));
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    trim_log(at("log"), below_ordinal(kept));
+    for (uint64_t i = 1; i < second; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+        ck_assert_uint_eq(record.ordinal, i);
+    }
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_ABSENT);
+    const u9_damage *d = u9_cursor_damage(c);
+    ck_assert_int_eq(d->reason, U9_R_TRIMMED);
+    ck_assert_int_eq(d->verdict, U9_V_TORN);
+    ck_assert_uint_eq(d->segment, 2);
+    ck_assert_uint_eq(d->ordinal, second);
+    ck_assert_uint_eq(d->lost, kept - second);
+    u9_fault fault;
+    u9_cursor_fault(c, &fault);
+    ck_assert_int_eq(fault.err, U9_ABSENT);
+    ck_assert_str_eq(fault.rule, "L-10");
+    for (uint64_t i = kept; i < TRIM_RECORDS; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+        ck_assert_uint_eq(record.ordinal, i);
+    }
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_END);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
+/* Notes the last damage that is told. */
+static void note_damage(void *ctx, const u9_damage *d)
+{
+    *(u9_damage *)ctx = *d;
+}
+
+START_TEST(who_is_told_of_damage_is_told_of_that_and_goes_on_by_itself) /* [L-10] */
+{
+    u9_damage told = {0};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log")), .on_damage = note_damage, .on_damage_ctx = &told};
+    make_row_of_segments(at("log"));
+    u9_log *r;
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &r, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    u9_trimmed t = trim_log(at("log"), below_ordinal(26));
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK); /* it had not come to the first one */
+    ck_assert_uint_eq(record.ordinal, t.ordinal);
+    ck_assert_int_eq(told.reason, U9_R_TRIMMED);
+    ck_assert_uint_eq(told.ordinal, 0);
+    ck_assert_uint_eq(told.lost, t.ordinal);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_cursor_of_which_all_was_trimmed_says_so_and_ends) /* [L-10] */
+{
+    make_row_of_segments(at("log"));
+    u9_log *r = open_reader(at("log"));
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    unsigned n = segments_in(at("log"));
+    u9_trimmed t = trim_log(at("log"), below_ordinal(first_in(at("log"), n)));
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_ABSENT);
+    ck_assert_uint_eq(u9_cursor_damage(c)->lost, t.ordinal);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_END);
+    u9_cursor_close(c);
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK); /* the handle goes on */
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    ck_assert_uint_eq(record.ordinal, t.ordinal);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_key_that_was_trimmed_is_absent_and_the_fault_says_from_where_on_records_are_kept) /* [L-10] */
+{
+    make_keyed_row(at("log"));
+    trim_log(at("log"), below_ordinal(10));
+    u9_log *r = open_reader(at("log"));
+    static uint8_t room[2 * TRIM_FILLER];
+    u9_record record;
+    u9_fault fault;
+    ck_assert_int_eq(u9_log_get(r, &(u9_key){"k020", 4}, room, sizeof room, &record, &fault), U9_OK);
+    ck_assert_int_eq(u9_log_get(r, &(u9_key){"k001", 4}, room, sizeof room, &record, &fault), U9_ABSENT);
+    ck_assert_ptr_nonnull(strstr(fault.text, "were trimmed"));
+    close_log(r);
+}
+END_TEST
+
+static const char *trimmed_meanwhile;
+
+/* Between listing and looking into the files: others are gone by then, and what says so is new. */
+static void trim_now(unsigned nth)
+{
+    if (nth != 2) return;
+    sim_before_list(NULL);
+    trim_log(trimmed_meanwhile, below_ordinal(26));
+}
+
+START_TEST(a_log_that_is_trimmed_while_it_is_opened_is_whole) /* */
+{
+    make_row_of_segments(at("log"));
+    trimmed_meanwhile = at("log");
+    u9_log *r = open_reader(at("log"));
+    sim_before_list(trim_now);
+    u9_cursor *c;
+    u9_record record;
+    u9_err err;
+    uint64_t seen_records = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+        while ((err = u9_cursor_next(c, &record)) == U9_OK) seen_records++;
+        ck_assert_int_eq(err, U9_END);
+        u9_cursor_close(c);
+    }
+    ck_assert_uint_gt(seen_records, TRIM_RECORDS);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_proves_less) /* [M-8] */
+{
+    u9_mark early, late;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 3);
+    close_log(w);
+    ck_assert_int_eq(u9_mark_read(at("log"), io_of(at("log")), &early, NULL), U9_OK);
+    w = open_rolling(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    close_log(w);
+    ck_assert_int_eq(u9_mark_read(at("log"), io_of(at("log")), &late, NULL), U9_OK);
+    u9_trimmed t = trim_log(at("log"), below_ordinal(26));
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log")), .mark = &early};
+    u9_report report = {.size = sizeof report};
+    ck_assert_int_eq(u9_check(at("log"), &o, &report, NULL), U9_OK);
+    ck_assert_int_eq(report.line, U9_LINE_GONE);
+    ck_assert_int_eq(report.verdict, U9_V_CLEAN);
+    o.mark = &late;
+    ck_assert_int_eq(u9_check(at("log"), &o, &report, NULL), U9_OK);
+    ck_assert_int_eq(report.line, U9_LINE_MET);
+    ck_assert_uint_eq(report.proven_from, t.ordinal);
+    ck_assert_uint_gt(report.proven_from, late.first_ordinal);
+    u9_mark now;
+    ck_assert_int_eq(u9_mark_read(at("log"), io_of(at("log")), &now, NULL), U9_OK);
+    ck_assert_uint_eq(now.first_ordinal, t.ordinal);
+}
+END_TEST
+
+/* With threads */
+
+static void *append_on(void *ctx)
+{
+    u9_log *log = ctx;
+    for (unsigned i = 0; i < 60; i++) {
+        append_fillers(log, 1);
+        if (i % 7 == 0) ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+    return NULL;
+}
+
+static void *trim_along(void *ctx)
+{
+    u9_log *log = ctx;
+    u9_trim what = {.size = sizeof what, .keep_bytes = 3 * 65536};
+    for (unsigned i = 0; i < 12; i++) (void)trim_on(log, what);
+    return NULL;
+}
+
+static void *read_along(void *ctx)
+{
+    u9_log *log = ctx;
+    for (unsigned i = 0; i < 6; i++) {
+        u9_cursor *c;
+        u9_record record;
+        u9_err err;
+        uint64_t next = 0;
+        ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+        while ((err = u9_cursor_next(c, &record)) != U9_END) {
+            ck_assert(err == U9_OK || err == U9_ABSENT);
+            if (err != U9_OK) continue;
+            ck_assert_uint_ge(record.ordinal, next);
+            next = record.ordinal + 1;
+        }
+        u9_cursor_close(c);
+    }
+    return NULL;
+}
+
+START_TEST(threads_append_trim_and_read_on_one_handle)
+{
+    void *(*const works[])(void *) = {append_on, append_on, trim_along, trim_along, read_along};
+    enum { THREADS = sizeof works / sizeof *works };
+    pthread_t threads[THREADS];
+    u9_options o = small_options();
+    o.keep_bytes = 5 * o.segment_size;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, works[i], w), 0);
+    for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    ck_assert_uint_eq(s->report.next_ordinal, 120);
+    forget(s);
+}
+END_TEST
+
+/* Reads what comes, to the end. */
+static void *drain(void *ctx)
+{
+    char bytes[4096];
+    while (read(*(int *)ctx, bytes, sizeof bytes) > 0) continue;
+    return NULL;
+}
+
+START_TEST(what_is_trimmed_while_it_is_sent_ends_the_sending)
+{
+    int ends[2];
+    char byte;
+    pthread_t reader;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 3 * TRIM_RECORDS);
+    close_log(w);
+    ck_assert_int_eq(pipe(ends), 0);
+    side sender = {.path = at("log"), .in = -1, .out = ends[1]};
+    start(&sender, send_main);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* it has begun, and comes no further than the pipe has room */
+    trim_log(at("log"), below_ordinal(3 * TRIM_RECORDS));
+    ck_assert_int_eq(pthread_create(&reader, NULL, drain, &ends[0]), 0);
+    join(&sender);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    ck_assert_int_eq(sender.err, U9_ABSENT);
+    ck_assert_str_eq(sender.fault.rule, "L-10");
+    ck_assert_uint_lt(sender.report.next, 2 * TRIM_RECORDS);
+}
+END_TEST
+
+Suite *suite_trim_readers(void)
+{
+    Suite *suite = suite_create("trim_readers");
+    TCase *t = tcase_create("told");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, a_cursor_reads_the_segment_that_it_is_in_to_its_end);
+    tcase_add_test(t, who_is_told_of_damage_is_told_of_that_and_goes_on_by_itself);
+    tcase_add_test(t, a_cursor_of_which_all_was_trimmed_says_so_and_ends);
+    tcase_add_test(t, a_key_that_was_trimmed_is_absent_and_the_fault_says_from_where_on_records_are_kept);
+    tcase_add_test(t, a_log_that_is_trimmed_while_it_is_opened_is_whole);
+    tcase_add_test(t, a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_proves_less);
+    suite_add_tcase(suite, t);
+    t = tcase_create("threads");
+    tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, threads_append_trim_and_read_on_one_handle);
+    tcase_add_test(t, what_is_trimmed_while_it_is_sent_ends_the_sending);
+    suite_add_tcase(suite, t);
+    return suite;
+}

@@ -1,0 +1,189 @@
+/*
+ * tools/verb_trim.c: `u9 trim`: the oldest segments of a log go.
+ *
+ * One thing says what goes: a size, a time, a key, an ordinal; or --accept, that they are gone already. With --dry-run
+ * nothing is changed, and a writer may be at work.
+ */
+#include "tools/args.h"
+#include "tools/json.h"
+#include "tools/key.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+struct trim {
+    const char *path, *key; /* key: the argument of --before, if it is one; NULL */
+    const char *asked;      /* the option that says what goes; NULL: none yet */
+    int accept, json;
+    u9_trim what;
+    u9_trimmed done;
+};
+
+static void put_result(const struct trim *t)
+{
+    const u9_trimmed *d = &t->done;
+    char bytes[24], first[48], last[48];
+    int dry = t->what.dry_run;
+    printf("%s: ", t->path);
+    if (d->segments == 0 && t->accept) fputs("its beginning is not missing: there is nothing to accept", stdout);
+    else if (d->segments == 0) fputs("nothing to drop", stdout);
+    else if (t->accept && d->records != TOOL_NONE)
+        printf("%s that its oldest segments, with %" PRIu64 " record%s, are gone", dry ? "would accept" : "accepted",
+               d->records, tool_plural(d->records));
+    else if (t->accept) printf("%s that its oldest segments are gone", dry ? "would accept" : "accepted");
+    else {
+        printf("%s %" PRIu64 " segment%s", dry ? "would drop" : "dropped", d->segments, tool_plural(d->segments));
+        if (d->records != TOOL_NONE) printf(", %" PRIu64 " record%s", d->records, tool_plural(d->records));
+        printf(", %s", tool_bytes_text(d->bytes, bytes));
+        if (d->first_time_us != 0) printf(", %s to %s", tool_time_text(d->first_time_us, first),
+                                          tool_time_text(d->last_time_us, last));
+    }
+    if (d->ordinal != TOOL_NONE)
+        printf("; it %s at record %" PRIu64 ", in segment %" PRIu64, dry && d->segments > 0 ? "would begin" : "begins",
+               d->ordinal, d->segment);
+    putchar('\n');
+}
+
+static json_t *json_time(uint64_t time_us)
+{
+    char text[48];
+    return time_us ? json_string(tool_time_text(time_us, text)) : json_null();
+}
+
+static int put_json(const struct trim *t)
+{
+    const u9_trimmed *d = &t->done;
+    return tool_put_object(json_pack("{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "trim", "path",
+                                     tool_json_text(t->path), "dry_run", t->what.dry_run, "accept", t->accept,
+                                     "segments", tool_json_number(d->segments), "records", tool_json_number(d->records),
+                                     "bytes", tool_json_number(d->bytes), "first_time", json_time(d->first_time_us),
+                                     "last_time", json_time(d->last_time_us), "first_segment",
+                                     tool_json_number(d->segment), "first_ordinal", tool_json_number(d->ordinal)));
+}
+
+/* Why not, and where another writer is at work, how it can be done all the same. */
+static int refuse(const struct trim *t, const u9_fault *fault)
+{
+    int status = tool_read_fault(t->path, fault);
+    if (fault->err == U9_LOCKED)
+        tool_say(0, "a log that is being written is trimmed by its writer: u9_log_trim, or the options keep_bytes and "
+                    "keep_age_us of u9_log_open; `u9 append --keep SIZE --keep-age AGE`");
+    return status;
+}
+
+static int take_key(struct trim *t, const u9_log *log, tool_key *key)
+{
+    const char *kind = tool_kind(log), *why = tool_key_parse(kind, t->key, strlen(t->key), key);
+    if (why)
+        return tool_say(TOOL_REFUSED, "--before %s: not a key of kind %s: %s", tool_shown(t->key), kind, why);
+    t->what.before_key = (u9_key){key->bytes, key->size};
+    return TOOL_DONE;
+}
+
+static int trim_log(struct trim *t)
+{
+    u9_fault fault;
+    u9_log *log;
+    tool_key key;
+    u9_options options = {.size = sizeof options, .mode = t->what.dry_run ? U9_READ : U9_WRITE};
+    if (u9_log_open(t->path, &options, &log, &fault) != U9_OK) return refuse(t, &fault);
+    int status = t->key ? take_key(t, log, &key) : TOOL_DONE;
+    if (status == TOOL_DONE && u9_log_trim(log, &t->what, &t->done, &fault) != U9_OK) status = refuse(t, &fault);
+    if (u9_log_close(log, &fault) != U9_OK && status == TOOL_DONE) status = tool_fault(&fault);
+    return status;
+}
+
+static int run(struct trim *t)
+{
+    u9_fault fault;
+    int status = TOOL_DONE;
+    if (!t->accept) status = trim_log(t);
+    else if (u9_accept_trim(t->path, !t->what.dry_run, NULL, &t->done, &fault) != U9_OK) status = refuse(t, &fault);
+    if (status != TOOL_DONE) return status;
+    if (t->json) return put_json(t);
+    put_result(t);
+    return TOOL_DONE;
+}
+
+enum { KEEP = 256, OLDER, BEFORE, ACCEPT, DRY_RUN };
+
+static const struct argp_option option_table[] = {
+    {"keep", KEEP, "SIZE", 0, "Drop the oldest segments as long as at least SIZE (64K, 10G) stays", 0},
+    {"older", OLDER, "TIME", 0,
+     "Drop segments whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or 2026-01-31, "
+     "2026-01-31T23:59:59Z, @seconds", 0},
+    {"before", BEFORE, "KEY|#ORDINAL", 0,
+     "Drop segments whose records all have lower keys than KEY, by its bytes, or lower numbers than ORDINAL", 0},
+    {"accept", ACCEPT, 0, 0, "The oldest segments were deleted by hand: the log is to begin where it does now", 0},
+    {"dry-run", DRY_RUN, 0, 0, "Only say what would go; a writer may be at work", 0},
+    {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
+    {0},
+};
+
+static void ask(struct trim *t, const char *option)
+{
+    if (t->asked) tool_usage("%s and %s: one of them at a time", t->asked, option);
+    t->asked = option;
+}
+
+/* The argument of --before. */
+static void take_before(struct trim *t, const char *arg)
+{
+    if (*arg == '#') t->what.before = tool_number("--before #", arg + 1);
+    else if (*arg) t->key = arg;
+    else tool_usage("--before: KEY is empty");
+}
+
+static error_t parse(int option, char *arg, struct argp_state *state)
+{
+    struct trim *t = (struct trim *)state->input;
+    switch (option) {
+    case ARGP_KEY_INIT: tool_argp_init(state); break;
+    case KEEP:
+        ask(t, "--keep");
+        t->what.keep_bytes = tool_size("--keep", arg);
+        if (t->what.keep_bytes == 0) t->what.keep_bytes = 1; /* the newest stays all the same */
+        break;
+    case OLDER:
+        ask(t, "--older");
+        t->what.before_us = tool_time_or_age("--older", arg);
+        break;
+    case BEFORE:
+        ask(t, "--before");
+        take_before(t, arg);
+        break;
+    case ACCEPT:
+        ask(t, "--accept");
+        t->accept = 1;
+        break;
+    case DRY_RUN: t->what.dry_run = 1; break;
+    case 'j': t->json = 1; break;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
+        t->path = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
+    case ARGP_KEY_END:
+        if (!t->asked) tool_usage("what is to go? --keep, --older, --before or --accept");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int verb_trim(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_table, parse, "LOG",
+        "Drops the oldest segments of LOG, whole ones, never the newest that holds records. LOG says in itself from "
+        "where on it is kept before anything is removed, so it stays whole. Records keep their numbers and keys.",
+        NULL, NULL, NULL};
+    struct trim trim = {.what = {.size = sizeof trim.what}, .done = {.size = sizeof trim.done}};
+    tool_parse(&parser, argc, argv, &trim);
+    return run(&trim);
+}
