@@ -2,9 +2,9 @@
  * fuzz/fuzz_segment.c: any bytes as the segments of a log. [F-6] [L-4] [R-1] to [R-9] [P-1]
  *
  * The input is one file, or up to five that MARK stands between: segments 1 to 4 of a log, and its `.mark`. It is read by
- * a cursor, whole and in two ranges, checked twice, salvaged, and gone on with by a writer. Whatever the
+ * a cursor, whole and in two ranges, checked twice, salvaged, gone on with by a writer, and trimmed. Whatever the
  * bytes are: nothing crashes or hangs, the two checks agree, damages are ranges, ranges give what the
- * whole gives, the salvaged log is clean, and a new session keeps every record that was there.
+ * whole gives, the salvaged log is clean, a new session keeps every record that was there, and what goes is explained.
  *
  * The mutator knows frames: it changes bodies, trailers and lengths, and mends what stands over them, so
  * that hashes do not end every attempt at the door.
@@ -257,6 +257,23 @@ static void go_on(const u9_report *before)
     must(after.next_ordinal == p.ordinal + 1);
 }
 
+/* A log that is trimmed says so, and nothing else of it is missed then. [L-10] */
+static void trim(void)
+{
+    u9_log *log;
+    u9_report after;
+    gist g = {0};
+    u9_options o = {.size = sizeof o, .mode = U9_WRITE};
+    u9_trim what = {.size = sizeof what, .keep_bytes = 1};
+    u9_trimmed out = {.size = sizeof out};
+    if (u9_log_open(log_path, &o, &log, NULL) != U9_OK) return;
+    u9_err err = u9_log_trim(log, &what, &out, NULL);
+    must(u9_log_close(log, NULL) == U9_OK);
+    if (err != U9_OK || out.segments == 0) return;
+    must(check(log_path, &after, &g) == U9_OK);
+    must(after.trim_segment >= out.segment && !after.begins_late && after.closed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     u9_report one, two;
@@ -275,6 +292,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_ranges(files, &whole, size / files / 2, one.plain);
         if (turn == 1) salvage(&one);
         if (turn == 2) go_on(&one);
+        if (turn == 3) trim();
     }
     clear(log_path);
     return 0;
