@@ -163,8 +163,8 @@ static u9_err follow_row_before(u9i_checker *c, const stretch *s, uint64_t from,
 }
 
 /*
- * A stretch that does not begin with its file: if frame f holds its first part, and that is not its row's first, the row is
- * followed from where it began. U9_IO, U9_NOMEM. [C-6]
+ * A stretch that does not begin with its file: if frame f holds its first part, and that is not its row's first, the
+ * row is followed from where it began. U9_IO, U9_NOMEM. [C-6]
  */
 static u9_err know_row_before(u9i_checker *c, const stretch *s, u9i_frame *f, bool *known)
 {
