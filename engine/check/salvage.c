@@ -150,16 +150,47 @@ typedef struct stretch {
     u9i_window *saved; /* NULL, or on a copy of the file that is saved */
 } stretch;
 
+/* Passes the frames of [from, to) for the row that goes on behind them. */
+static u9_err follow_row_before(u9i_checker *c, const stretch *s, uint64_t from, uint64_t to)
+{
+    u9i_frame f;
+    u9_fault unused;
+    u9_err err = U9_OK;
+    u9i_part_row_reset(&c->reader.parts);
+    for (uint64_t p = from; p < to && (err = u9i_window_find(s->window, p, to, &f)) == U9_OK; p = f.end)
+        if (f.trailer.count <= 1 && open_records(&c->reader, &f, &unused) == U9_NOMEM) return U9_NOMEM;
+    return err == U9_END ? U9_OK : err;
+}
+
+/*
+ * A stretch that does not begin with its file: if frame f holds its first part, and that is not its row's first, the
+ * row is followed from where it began. U9_IO, U9_NOMEM. [C-6]
+ */
+static u9_err know_row_before(u9i_checker *c, const stretch *s, u9i_frame *f, bool *known)
+{
+    u9i_part_record part;
+    uint64_t first, at = f->offset;
+    if (f->body_size + U9I_TRAILER_SIZE < U9I_PART_FRONT || u9i_part_record_peek(f->body, &part) != U9_OK) return U9_OK;
+    *known = true;
+    u9_err err = u9i_part_walk_first(s->window, f, &part, &first);
+    if (err == U9_CORRUPT || first == at) return U9_OK;
+    if (err == U9_OK) err = follow_row_before(c, s, first, at);
+    return err == U9_OK ? u9i_window_at(s->window, at, s->to, f) : err; /* the window has moved */
+}
+
 static u9_err save_frames(u9i_checker *c, const stretch *s, u9_fault *fault)
 {
     u9i_frame f;
     u9i_reader *r = &c->reader;
     const u9i_facts *facts = s->facts;
     u9_err err;
+    bool known = s->from <= U9I_DISK_HEADER_SIZE;
     for (uint64_t p = s->from; (err = u9i_window_find(s->window, p, s->to, &f)) == U9_OK; p = f.end) {
         if (is_twin_of(s->saved, &f)) continue;
-        err = open_records(r, &f, fault);
+        err = known ? U9_OK : know_row_before(c, s, &f, &known);
+        if (err == U9_OK) err = open_records(r, &f, fault);
         if (err == U9_NOMEM) return err;
+        if (err == U9_IO) break;
         if (err == U9_ABSENT || (err == U9_OK && r->count == 0)) continue;
         if (err != U9_OK && !s->beyond) tell_body(c, facts, &f); /* what is beyond the end was never in the log */
         if (err != U9_OK) continue;

@@ -42,8 +42,8 @@ U9_MUST_CHECK u9_err u9i_saved_put_entry(u9i_saved *saved, const u9i_source *sou
                                          const u9i_frame *frame, const u9_entry *entry, u9_fault *fault);
 
 /*
- * Begins a record of `total` bytes that was read and proven, in parts, and is written as it stands: by u9_append_write, then
- * u9i_saved_end_record, which frees `append` in any case, or u9_append_abort.
+ * Begins a record of `total` bytes that was read and proven, in parts, and is written as it stands: by u9_append_write,
+ * then u9i_saved_end_record, which frees `append` in any case, or u9_append_abort.
  */
 U9_MUST_CHECK u9_err u9i_saved_begin(u9i_saved *saved, const u9i_source *source, const u9i_facts *facts,
                                      const u9i_frame *frame, const u9i_record *first, uint64_t total, u9_append **out,

@@ -273,5 +273,5 @@ void u9i_append_leave(u9_log *log)
     if (log->append == NULL) return;
     log->append->log = NULL;
     log->append = NULL;
-    u9i_writer_row_leave(&log->writer);
+    if (!u9i_log_forked(log)) u9i_writer_row_leave(&log->writer);
 }

@@ -175,7 +175,7 @@ static void tell_durable(void *ctx)
 static u9_err mark_now(void *ctx, const u9i_mark_record *mark)
 {
     u9_log *log = ctx;
-    pthread_mutex_lock(&log->lock);
+    if (pthread_mutex_trylock(&log->lock) != 0) return U9_AGAIN; /* a task waits for no lock that is held over calls */
     u9_err err = U9_OK;
     if (u9i_marker_wants(&log->marker, mark)) err = u9i_marker_write(&log->marker, mark, NULL);
     else err = u9i_marker_wait(&log->marker, NULL);

@@ -80,7 +80,7 @@ static u9_err find_part(u9i_part_walk *w, u9i_frame *f, u9i_part_record *part)
 }
 
 /* Turns to the part that comes next. */
-static u9_err take_next(u9i_part_walk *w)
+static u9_err turn_to_next(u9i_part_walk *w)
 {
     u9i_frame f;
     u9i_part_record part;
@@ -109,7 +109,7 @@ u9_err u9i_part_walk_at(u9i_part_walk *w, uint64_t offset, u9i_span *out)
     assert(offset < w->total);
     if (offset < w->begin || (w->part.data == NULL && offset < w->next.begin)) go_back(w, offset);
     while (w->part.data == NULL || offset >= w->next.begin) {
-        u9_err err = w->next.begin < w->total ? take_next(w) : U9_CORRUPT;
+        u9_err err = w->next.begin < w->total ? turn_to_next(w) : U9_CORRUPT;
         if (err != U9_OK) return err;
     }
     size_t skip = (size_t)(offset - w->begin);

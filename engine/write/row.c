@@ -62,7 +62,7 @@ static void put_part(u9i_writer *w, u9i_frame_out *f, const u9i_part_record *par
 }
 
 /* Where the frame that was sealed last stands; its place may not be known before it is sequenced. The lock is held. */
-static uint64_t find_part(u9i_writer *w, bool driver, const u9i_frame_out *f)
+static uint64_t part_place(u9i_writer *w, bool driver, const u9i_frame_out *f)
 {
     uint64_t number = w->slots.sealed - 1;
     while (f->packed && w->slots.sequenced <= number && w->poison.err == U9_OK) {
@@ -97,7 +97,7 @@ u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t r
             u9i_writer_keep_keys(w, key, key);
             w->row = (u9i_writer_row){.open = false};
         } else {
-            *frame = find_part(w, driver, f);
+            *frame = part_place(w, driver, f);
         }
     }
     u9i_writer_end_append(w, driver, err, frames);

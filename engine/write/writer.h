@@ -42,7 +42,7 @@ enum {
 
 /*
  * Makes this durable in the log's mark, and returns when that is so: before a file is sealed, its successor is named
- * there. [M-5] Called by a thread that has no lock of the writer.
+ * there. [M-5] U9_AGAIN: that cannot be tried just now. Called by a thread that has no lock of the writer.
  */
 typedef u9_err u9i_witness_fn(void *ctx, const u9i_mark_record *mark);
 

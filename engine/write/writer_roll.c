@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { NAP_US = 200 }; /* until a mark that could not be tried is */
+
 static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, const u9i_position *end, u9i_tail tail)
 {
     u9i_open_record open = {.before_segment = number, .end = *end, .tail = tail};
@@ -122,20 +124,35 @@ void u9i_writer_unstart(u9i_writer *w)
 
 /* The old file */
 
+/* The u9end of the old file, which is closed. 0 or a negative errno. */
+static int seal_file(u9i_writer *w, u9i_segment_out *old)
+{
+    u9i_queue *queue;
+    int sys = u9i_queue_open(w->env, NULL, 0, 0, &queue);
+    if (sys == 0) {
+        sys = u9i_segment_out_end(old, queue, U9I_END_SEALING, w->plan.kind);
+        u9i_queue_close(queue); /* which waits, should anything still be under way */
+    }
+    if (sys != 0) (void)u9i_writer_poison(w, old, sys, "closing the segment", NULL);
+    return sys;
+}
+
 void u9i_writer_run_sealer(void *ctx)
 {
     u9i_writer *w = ctx;
     u9i_mark_record mark;
-    u9i_queue *queue = NULL;
-    int sys = 0;
     u9i_segment_out old = w->old;
     u9i_writer_unlock(w);
-    bool named = w->witness == NULL || (u9i_writer_mark(w, &mark) && w->witness(w->witness_ctx, &mark) == U9_OK);
-    if (named) sys = u9i_queue_open(w->env, NULL, 0, 0, &queue);
-    if (queue) sys = u9i_segment_out_end(&old, queue, U9I_END_SEALING, w->plan.kind);
-    if (queue) u9i_queue_close(queue); /* which waits, should anything still be under way */
-    if (sys != 0) (void)u9i_writer_poison(w, &old, sys, "closing the segment", NULL);
-    u9i_segment_out_close(&old); /* unsealed if no mark could name its successor: the row goes on there all the same */
+    u9_err named = u9i_writer_mark(w, &mark) && w->witness ? w->witness(w->witness_ctx, &mark) : U9_OK;
+    if (named == U9_AGAIN) {
+        u9i_sleep_us(w->env, NAP_US);
+        u9i_task_submit(w->env, &w->sealer, 0);
+        u9i_writer_lock(w);
+        return;
+    }
+    /* Unsealed if no mark could name its successor: the row goes on there all the same. */
+    if (named == U9_OK) (void)seal_file(w, &old);
+    u9i_segment_out_close(&old);
     u9i_writer_lock(w);
     w->old.file = NULL;
     w->sealing = false;
@@ -163,7 +180,7 @@ void u9i_writer_finish_old(u9i_writer *w)
 }
 
 /* Goes over to the next file, which is there. Everything is durable, and nothing on its way. */
-static void take_next(u9i_writer *w, const u9i_segment_out *next, const u9i_trim_record *trim)
+static void enter_next(u9i_writer *w, const u9i_segment_out *next, const u9i_trim_record *trim)
 {
     u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->out.end, U9I_TAIL_ROLLED);
     w->stats.rolls++;
@@ -193,6 +210,6 @@ u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim
     if (err == U9_OK && trim == NULL && w->retain) w->retain(w->retain_ctx, &kept);
     u9i_writer_lock(w);
     if (err != U9_OK || (err = u9i_writer_refuse(w, fault)) != U9_OK) return err;
-    take_next(w, &next, trim ? trim : &kept);
+    enter_next(w, &next, trim ? trim : &kept);
     return u9i_writer_push(w, fault);
 }

@@ -767,6 +767,45 @@ START_TEST(a_record_above_the_largest_is_judged_and_salvaged)
 }
 END_TEST
 
+/* [L-9] [G-4] A copy of the file went on by itself, within a record: what the two share belongs to it, too. */
+START_TEST(a_record_that_was_ended_in_a_copy_is_saved_with_the_branch)
+{
+    const char *log = at("log");
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    row r = make_row(7, 3000);
+    forge_records(&f, "before", 1);
+    put_parts(&f, &r, 0, 2, 3);
+    forged_segment g = f;
+    g.bytes = malloc(g.room);
+    memcpy(g.bytes, f.bytes, f.size);
+    forge_records(&f, "here", 200);
+    forge_promise(&f);
+    forge_end(&f, U9I_END_CLOSING);
+    forge_save(&f, log);
+    put_parts(&g, &r, 2, 3, 3);
+    forge_records(&g, "there", 1);
+    forge_promise(&g);
+    write_file(segment_path(log, 2), g.bytes, g.size);
+    uint64_t saved = 0;
+    told t = {0};
+    u9_report report = salvage(log, at("out"), &saved, &t);
+    ck_assert_uint_eq(report.outputs, 2);
+    ck_assert_uint_eq(t.count, 0);
+    ck_assert_uint_eq(saved, 203);
+    seen *s = look(at("out"));
+    ck_assert_uint_eq(s->count, 201);
+    forget(s);
+    s = look(at("out.fork-2"));
+    ck_assert_uint_eq(s->count, 2);
+    ck_assert_uint_eq(s->records[0].size, r.size);
+    ck_assert_mem_eq(s->records[0].bytes, r.bytes, r.size);
+    forget(s);
+    free(r.bytes);
+    forge_free(&f);
+    forge_free(&g);
+}
+END_TEST
+
 /* Behind an end that nobody confirms it is saved as well; one of which a part is gone is not, and costs only itself. */
 START_TEST(a_large_record_behind_an_unconfirmed_end_is_saved)
 {
@@ -822,6 +861,7 @@ Suite *suite_parts(void)
     tcase_add_test(tc, salvage_keeps_a_record_in_parts_also_behind_an_unconfirmed_end);
     tcase_add_test(tc, a_record_above_the_largest_is_judged_and_salvaged);
     tcase_add_test(tc, a_large_record_behind_an_unconfirmed_end_is_saved);
+    tcase_add_test(tc, a_record_that_was_ended_in_a_copy_is_saved_with_the_branch);
     suite_add_tcase(suite, tc);
     return suite;
 }
