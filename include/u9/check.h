@@ -125,8 +125,8 @@ typedef struct u9_report {
     size_t last_key_size;
     uint64_t keyless;         /* of the records those without a key: values of a plain seed file */
     int plain;                /* not 0: a plain seed file, without promises and times; numbers by counting */
-    int older;                /* not 0: the last segment is sealed, the next one is not here, and the mark was */
-                              /*   read before: the log as it once was, whole, as a copy of a live one is (L-2) */
+    int older;                /* not 0: the last segment is sealed, the next one is not here, and the mark does not */
+                              /*   name it yet: the log as it once was, whole, as a copy of a live one may be (L-2) */
     uint64_t unsigned_records; /* salvage: records whose signatures could not be proven (U9_R_UNSIGNED) */
     uint64_t outputs;         /* salvage: logs written, OUT included */
     int gave_up;              /* salvage, not 0: a search without a secret was given up; there may be more */

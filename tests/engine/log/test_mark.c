@@ -629,7 +629,7 @@ START_TEST(a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm) /* [M
 {
     unsigned older = 0;
     for (unsigned order = 0; order < 12; order++) {
-        char log[64], to[64];
+        char log[3300], to[3300];
         snprintf(log, sizeof log, "%s%u", at("log"), order);
         snprintf(to, sizeof to, "%s%u", at("copy"), order);
         u9_log *w = open_small(log);
@@ -718,7 +718,7 @@ static void lose_newest(const char *log)
 START_TEST(a_seal_misses_its_successor_unless_an_older_mark_counts) /* [L-2] [L-4] */
 {
     for (unsigned way = 0; way < 5; way++) {
-        char log[64];
+        char log[3300];
         snprintf(log, sizeof log, "%s%u", at("log"), way);
         lose_newest(log);
         if (way == 1) sim_remove(mark_path(log));                 /* there is none */
