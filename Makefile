@@ -339,12 +339,15 @@ endif
 check-spec:
 	@scripts/check_spec
 
-# Each public header stands alone, in C11 and in C++17.
+# Each public header stands alone, in C11 and in C++17. What is there for other processors compiles, too.
 check-headers: | need-build
 	@set -eu; for h in $(headers:include/%=%); do \
 	    echo "#include <$$h>" | $(CC) -std=c11 -pedantic $(warnings) -Werror -Iinclude -fsyntax-only -x c -; \
 	    echo "#include <$$h>" | $(CXX) -std=c++17 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror \
 	        -Iinclude -fsyntax-only -x c++ -; \
+	done; \
+	for f in $$(grep -rl --include='*.c' '^#if U9I_X86' format); do \
+	    $(CC) $(room_format) $(warnings) -Werror -I. -Iinclude -DU9I_PORTABLE -fsyntax-only $$f; \
 	done; echo "check-headers: ok ($(words $(headers)) headers)"
 
 .PHONY: fuzz run-fuzz
