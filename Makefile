@@ -86,8 +86,11 @@ header_packages := libxxhash
 tool_packages := jansson yajl
 test_packages := check
 # Other stores and formats that u9bench runs beside us: each one that is installed is used, and told to
-# the sources as -DPEER_SQLITE3=1 and so on. msgpack-c is msgpack in Debian 12, msgpack-c later.
-peer_packages := sqlite3 lmdb msgpack msgpack-c
+# the sources as -DPEER_SQLITE3=1 and so on. msgpack-c is msgpack in Debian 12, msgpack-c later; LevelDB has no
+# pkg-config file. PEERS=0: none of them.
+PEERS ?= 1
+peer_packages := $(if $(filter 1,$(PEERS)),sqlite3 lmdb rocksdb msgpack msgpack-c)
+leveldb := $(if $(filter 1,$(PEERS)),$(wildcard /usr/include/leveldb/c.h))
 
 # pkg-config is asked once, at first use.
 once = $(eval $(1) := $(2))$($(1))
@@ -97,9 +100,11 @@ check_cflags = $(call once,check_cflags,$(shell $(PKG_CONFIG) --cflags $(test_pa
 check_libs = $(call once,check_libs,$(shell $(PKG_CONFIG) --libs $(test_packages)))
 peers = $(call once,peers,$(shell for p in $(peer_packages); do \
           $(PKG_CONFIG) --exists $$p && echo $$p; done))
-peer_cflags = $(call once,peer_cflags,$(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
-          for p in $(peers); do echo "-DPEER_$$(echo $$p | tr a-z- A-Z_)=1"; done)))
-peer_libs = $(call once,peer_libs,$(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
+peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
+          $(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
+          for p in $(peers); do name=$$(echo $$p | tr a-z- A-Z_); \
+          echo "-DPEER_$$name=1 -DPEER_$${name}_VERSION='\"$$($(PKG_CONFIG) --modversion $$p)\"'"; done)))
+peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
 all: $(libs) $(zk_libs) $(tools) ## libu9.a, libu9.so, libu9-zk and the tools (the default)
@@ -143,6 +148,13 @@ $(BUILD)/zookeeper: force
 
 $(call obj,tools/id_zookeeper.c): $(BUILD)/zookeeper
 
+# Those that change when a peer of u9bench does.
+$(BUILD)/peers: force
+	@mkdir -p $(@D)
+	@echo "$(peer_libs)" | cmp -s - $@ || echo "$(peer_libs)" >$@
+
+$(call obj,$(bench_src)): $(BUILD)/peers
+
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
     $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
 
@@ -176,7 +188,7 @@ $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
 
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs)
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
 
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
