@@ -274,7 +274,7 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 both_io = env queue log reference range heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage test_cli test_ship test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
-    space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable
+    space range ship link lock_file locks test_kinds test_mark test_mark_line test_bench settled unreadable
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
@@ -296,7 +296,7 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
-# What of the jobs is not in u9tests; u9bench is only built.
+# What of the jobs is not in u9tests.
 side_programs = $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
 
 .PHONY: run-tests
@@ -380,6 +380,15 @@ $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
 bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS in build/release/bench
 	@mkdir -p $(BUILD)/bench
 	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(BENCH_ARGS)
+
+# The page in 40 minutes at most: a round is only begun if it is likely to end within 38.
+.PHONY: bench-all
+bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
+	@mkdir -p $(BUILD)/bench
+	U9BENCH_COMMIT=$$(git describe --always --dirty 2>/dev/null) $(BUILD)/u9bench --minutes 38 -d $(BUILD)/bench \
+	    --html $(BUILD)/bench/u9bench.html --json $(BUILD)/bench/u9bench.json \
+	    --markdown $(BUILD)/bench/RESULTS.md --plot $(BUILD)/bench/results.svg $(BENCH_ARGS)
+	@echo "bench-all: see $(BUILD)/bench/u9bench.html; to keep it: cp $(BUILD)/bench/RESULTS.md $(BUILD)/bench/results.svg bench/"
 
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
@@ -467,5 +476,5 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0'
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 PEERS=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'

@@ -77,7 +77,7 @@ static size_t write_word(char *out, size_t room)
     char number[24];
     const char *word = words[draw(sizeof words / sizeof words[0])];
     if (draw(5) == 0) {
-        snprintf(number, sizeof number, "%u", (unsigned)draw(100000));
+        snprintf(number, sizeof number, "%u", (unsigned)draw(1000000));
         word = number;
     }
     size_t n = strlen(word);
@@ -92,11 +92,9 @@ static void write_line(char *out, size_t size, uint64_t i)
 {
     static const char *const services[] = {"auth", "api", "store", "mail"};
     char head[100];
-    uint64_t ms = i * 3 + draw(3);
-    int n = snprintf(head, sizeof head, "{\"t\":\"2026-03-%02uT%02u:%02u:%02u.%03uZ\",\"level\":\"%s\",\"svc\":\"%s\",\"msg\":\"",
-                     (unsigned)(ms / 86400000 % 28 + 1), (unsigned)(ms / 3600000 % 24),
-                     (unsigned)(ms / 60000 % 60), (unsigned)(ms / 1000 % 60), (unsigned)(ms % 1000),
-                     draw(9) ? "info" : "warn", services[draw(4)]);
+    int n = snprintf(head, sizeof head, "{\"t\":%llu,\"level\":\"%s\",\"svc\":\"%s\",\"id\":\"%06x\",\"msg\":\"",
+                     (unsigned long long)(1767225600000 + i * 3 + draw(3)), draw(9) ? "info" : "warn",
+                     services[draw(4)], (unsigned)draw(1 << 24));
     if ((size_t)n + 12 > size) n = snprintf(head, sizeof head, "{\"m\":\"");
     size_t at = (size_t)n, end = size - 2;
     memcpy(out, head, at);

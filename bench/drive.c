@@ -116,6 +116,8 @@ static void finish(const job_spec *job, result *out)
     out->rss_peak = above(status_kb(0, "VmHWM:") * 1024, out->rss_peak);
     if (out->anon_end == 0) out->anon_end = status_kb(0, "RssAnon:") * 1024;
     out->bytes = data_bytes(out->records);
+    if (out->stored == 0) out->stored = out->records;
+    out->stored_bytes = data_bytes(out->stored);
     directory_bytes(job->dir, &out->file_bytes, &out->disk_bytes);
 }
 
@@ -211,6 +213,7 @@ static void get(const job_spec *job, result *out)
     }
     out->seconds = now() - start;
     keep_latencies(&took, out);
+    out->stored = job->records;
     close_timed(job, out);
     finish(job, out);
 }

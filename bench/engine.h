@@ -44,6 +44,7 @@ typedef struct result {
     bool ok;
     uint64_t records, calls; /* done */
     uint64_t bytes;          /* of their keys and texts */
+    uint64_t stored, stored_bytes; /* records that lie in the store in the end, and their keys and texts */
     double seconds;          /* from the first call to the end of the final sync */
     double sync_seconds;     /* of these, the final sync */
     double open_seconds, close_seconds;

@@ -5,6 +5,7 @@
  */
 #include "bench/engine.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static void make_file(const job_spec *job, uint64_t prepared)
     char path[PATH_ROOM + 8];
     snprintf(path, sizeof path, "%s/raw", job->dir);
     fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0644);
+    if (fd < 0 && errno == EINVAL) fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644); /* as u9 does */
     if (fd < 0) die(path, NULL);
     if (posix_memalign((void **)&commit_block, COMMIT_BYTES, COMMIT_BYTES) != 0 ||
         posix_memalign((void **)&zeros, COMMIT_BYTES, ZERO_STEP) != 0)

@@ -12,11 +12,6 @@
 
 enum { BODY = 65536, SHA_SIZE = 32 };
 
-static const char *here(void)
-{
-    return "liburing";
-}
-
 static void open_file(const job_spec *job, bool registered)
 {
     char path[PATH_ROOM + 8];
@@ -116,7 +111,7 @@ const engine floor_uring = {
     .side = SIDE_FLOOR,
     .config = "the bytes of u9's files: direct writes of 1 MiB, 8 under way, space by fallocate in steps of "
               "16 MiB, fdatasync at the end; no record is touched",
-    .version = here,
+    .version = ring_version,
     .whole = raw,
 };
 
@@ -125,7 +120,7 @@ const engine floor_uring_registered = {
     .label = "raw io_uring, registered",
     .side = SIDE_FLOOR,
     .config = "the same with registered buffers and file",
-    .version = here,
+    .version = ring_version,
     .whole = raw_registered,
 };
 
@@ -134,6 +129,6 @@ const engine floor_lz4_loop = {
     .label = "lz4 + sha + write loop",
     .side = SIDE_FLOOR,
     .config = "one thread: 64 KiB of keys and texts compressed, hashed by OpenSSL, written as raw io_uring does",
-    .version = here,
+    .version = ring_version,
     .whole = lz4_loop,
 };

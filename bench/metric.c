@@ -20,8 +20,8 @@ static double most(const result *r) { return r->most; }
 static double cpu(const result *r) { return r->cpu_seconds; }
 static double rss(const result *r) { return (double)r->rss_peak; }
 static double anon(const result *r) { return (double)r->anon_peak; }
-static double disk(const result *r) { return ratio_of((double)r->disk_bytes, (double)r->bytes); }
-static double disk_record(const result *r) { return ratio_of((double)r->disk_bytes, (double)r->records); }
+static double disk(const result *r) { return ratio_of((double)r->disk_bytes, (double)r->stored_bytes); }
+static double disk_record(const result *r) { return ratio_of((double)r->disk_bytes, (double)r->stored); }
 static double seconds(const result *r) { return r->seconds; }
 static double sync_part(const result *r) { return r->sync_seconds; }
 static double opening(const result *r) { return r->open_seconds; }
@@ -60,7 +60,7 @@ static void group(char *text, size_t cap)
 
 const char *number_text(double value, char out[32])
 {
-    if (value >= 100) {
+    if (value >= 100 || value == (double)(unsigned)value) {
         snprintf(out, 32, "%.0f", value);
         group(out, 32);
     } else {

@@ -189,7 +189,7 @@ void plot_standing(FILE *f, const outcome *o, bool alone)
     double bottom = TOP + n * STEP;
     open_svg(f, (unsigned)bottom + 28, "Where u9 stands: how many times better it is", alone);
     text(f, "strong", 4, 18, "How many times better u9 is");
-    text(f, "faint", BAR_AT, 18, "left of 1 the other is better; a line is the spread of the rounds; logarithmic");
+    text(f, "faint", BAR_AT, 18, "left of 1 the other is better; lines: spread of the rounds; a dot at an edge lies beyond it");
     put_legend(f, 42);
     log_ticks(f, &s, TOP, bottom, " x");
     line(f, "axis", place(&s, 1), TOP - 4, place(&s, 1), bottom);
@@ -327,12 +327,13 @@ void plot_latencies(FILE *f, const outcome *o, unsigned w)
 void plot_verdict(FILE *f, const verdict *v)
 {
     log_scale s = {.least = 0.25, .most = 4, .from = 4, .to = 196};
-    double middle = place(&s, 1), x = place(&s, v->got.median / v->bound);
+    spread past = past_bound(v);
+    double middle = place(&s, 1), x = place(&s, past.median);
     fputs("<svg viewBox=\"0 0 200 20\" width=\"200\" height=\"20\" role=\"img\">", f);
     line(f, "grid", 4, 10, 196, 10);
     fprintf(f, "<rect class=\"%s\" x=\"%.1f\" y=\"5\" width=\"%.1f\" height=\"10\" rx=\"2\"/>", v->met ? "good" : "bad",
             x < middle ? x : middle, fabs(x - middle) < 2 ? 2 : fabs(x - middle));
-    line(f, "whisker", place(&s, v->got.least / v->bound), 10, place(&s, v->got.most / v->bound), 10);
+    line(f, "whisker", place(&s, past.least), 10, place(&s, past.most), 10);
     line(f, "axis", middle, 1, middle, 19);
     fputs("</svg>", f);
 }

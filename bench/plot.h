@@ -21,7 +21,7 @@ void plot_bars(FILE *f, const outcome *o, unsigned w);
 /* p50, p99 and p99.9 of each row. */
 void plot_latencies(FILE *f, const outcome *o, unsigned w);
 
-/* A target: what was got, from a quarter of the bound to four times it. */
+/* A target: how far what was got is past the bound, from a quarter of it to four times it; right is better. */
 void plot_verdict(FILE *f, const verdict *v);
 
 #endif

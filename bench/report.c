@@ -42,13 +42,23 @@ const char *ratio_text(spread s, char out[64])
     return out;
 }
 
-const char *ratio_spread_text(spread s, char out[64])
+static const char *spread_text(spread s, const char *unit, char out[64])
 {
     char middle[32], least[32], most[32];
     if (s.count == 0) return strcpy(out, "-");
-    snprintf(out, 64, "%.18s x (%.18s - %.18s)", number_text(s.median, middle), number_text(s.least, least),
-             number_text(s.most, most));
+    snprintf(out, 64, "%.16s %s%s(%.16s - %.16s)", number_text(s.median, middle), unit, *unit ? " " : "",
+             number_text(s.least, least), number_text(s.most, most));
     return out;
+}
+
+const char *ratio_spread_text(spread s, char out[64])
+{
+    return spread_text(s, "x", out);
+}
+
+const char *got_text(const verdict *v, char out[64])
+{
+    return spread_text(v->got, v->target->other ? "x" : metrics[v->target->of].unit, out);
 }
 
 const char *absence_text(const outcome *o, unsigned w, unsigned c)

@@ -35,6 +35,9 @@ void put_json_text(FILE *f, const char *text);
 const char *ratio_text(spread s, char out[64]);
 const char *ratio_spread_text(spread s, char out[64]);
 
+/* What was got of a target: a ratio, or a figure in the unit of its metric. Returns `out`. */
+const char *got_text(const verdict *v, char out[64]);
+
 /* What the row has instead of figures: "not built", "failed"; NULL: it has figures. */
 const char *absence_text(const outcome *o, unsigned w, unsigned c);
 

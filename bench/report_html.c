@@ -103,14 +103,13 @@ static void put_targets(FILE *f, const outcome *o)
         verdict v = verdict_on(o, &targets[i]);
         if (!v.known) continue;
         if (shown++ == 0)
-            fputs("<h2 id=\"targets\">Targets</h2>\n<p>The line in the middle is the target; a bar ends at what was got, "
-                  "from a quarter of it to four times it.</p>\n<div class=\"wide\"><table><tr><th>what</th><th>wanted</th>"
+            fputs("<h2 id=\"targets\">Targets</h2>\n<p>The line in the middle is the target; a bar ends at what was got, right of it "
+                  "is better; the ends are a quarter of it and four times it.</p>\n<div class=\"wide\"><table><tr><th>what</th><th>wanted</th>"
                   "<th>got</th><th></th><th></th></tr>\n", f);
         fputs("<tr>", f);
         put_cell(f, NULL, target_text(v.target, text));
         fprintf(f, "<td>%s %g</td>", v.target->at_most ? "at most" : "at least", v.bound);
-        ratio_spread_text(v.got, got);
-        put_cell(f, NULL, got);
+        put_cell(f, NULL, got_text(&v, got));
         put_cell(f, v.met ? "good" : "bad", v.met ? "met" : "missed");
         fputs("<td>", f);
         plot_verdict(f, &v);

@@ -43,7 +43,7 @@ static void put_targets(FILE *f, const outcome *o)
         if (!v.known) continue;
         if (shown++ == 0) fputs("\n## Targets\n\n| what | wanted | got | |\n|---|---|---|---|\n", f);
         fprintf(f, "| %s | %s %g | %s | %s |\n", target_text(v.target, text), v.target->at_most ? "at most" : "at least",
-                v.bound, ratio_spread_text(v.got, got), v.met ? "met" : "**missed**");
+                v.bound, got_text(&v, got), v.met ? "met" : "**missed**");
     }
 }
 

@@ -41,7 +41,7 @@ static void print_target(FILE *f, const verdict *v)
 {
     char text[200], got[64];
     fprintf(f, "%-66s %s %-6g  %s%s\n", target_text(v->target, text), v->target->at_most ? "at most " : "at least",
-            v->bound, ratio_spread_text(v->got, got), v->met ? "" : "  MISSED");
+            v->bound, got_text(v, got), v->met ? "" : "  MISSED");
 }
 
 void report_table(FILE *f, const outcome *o)

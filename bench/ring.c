@@ -26,6 +26,16 @@ static void must(int status, const char *what)
     die(what, NULL);
 }
 
+const char *ring_version(void)
+{
+    static int tried = 1; /* 0 or -errno once it was */
+    if (tried > 0) {
+        tried = io_uring_queue_init(1, &ring, 0);
+        if (tried == 0) io_uring_queue_exit(&ring);
+    }
+    return tried == 0 ? "the kernel's" : NULL;
+}
+
 void ring_open(const char *path, bool registered)
 {
     struct iovec parts[RING_DEPTH];
@@ -33,6 +43,7 @@ void ring_open(const char *path, bool registered)
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) die("memory for buffers", NULL);
     fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0644);
+    if (fd < 0 && errno == EINVAL) fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644); /* as u9 does */
     if (fd < 0) die(path, NULL);
     must(io_uring_queue_init(RING_DEPTH, &ring, 0), "io_uring");
     is_registered = registered;

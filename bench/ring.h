@@ -11,6 +11,9 @@
 
 enum { RING_WRITE = 1 << 20, RING_DEPTH = 8, RING_STEP = 16 << 20, RING_ALIGN = 4096 };
 
+/* Whether a ring can be had here: NULL if not. */
+const char *ring_version(void);
+
 /* Makes the file `path`. `registered`: the ring knows the buffers and the file beforehand. */
 void ring_open(const char *path, bool registered);
 

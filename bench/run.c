@@ -48,10 +48,18 @@ static bool takes_part(const plan *p, const contender *c)
     return p->engines == NULL || is_named(p->engines, c->engine->name);
 }
 
+/* Whether the row's pace is none, or that of a row that runs. */
+static bool has_pace(const plan *p, const workload *w, const contender *row)
+{
+    if (!w->paced || row->engine->side == SIDE_FLOOR) return true;
+    const contender *pace = &w->contenders[contender_named(w, w->pace)];
+    return takes_part(p, pace) && engine_version(pace->engine) != NULL;
+}
+
 row_state state_of(const outcome *o, unsigned w, unsigned c)
 {
     const contender *row = &workloads[w].contenders[c];
-    if (!takes_part(o->plan, row)) return ROW_LEFT_OUT;
+    if (!takes_part(o->plan, row) || !has_pace(o->plan, &workloads[w], row)) return ROW_LEFT_OUT;
     if (engine_version(row->engine) == NULL) return ROW_NOT_BUILT;
     for (unsigned r = 0; r < o->rounds; r++)
         if (result_of(o, w, c, r)->ok) return ROW_RAN;
@@ -75,7 +83,7 @@ void job_of(const plan *p, unsigned w, unsigned c, job_spec *out)
     *out = (job_spec){.engine = row->engine,
                  .io = p->io,
                  .policy = p->policy,
-                 .records = records < 1 ? 1 : (uint64_t)records,
+                 .records = records < 1 ? 1 : (uint64_t)(records + 0.5),
                  .threads = p->threads ? p->threads : row->threads ? row->threads : load->threads,
                  .batch = p->batch ? p->batch : row->batch ? row->batch : load->batch,
                  .usual = row->usual,
@@ -201,14 +209,11 @@ static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
     const contender *row = &load->contenders[c];
     result *out = slot_of(o, w, c, round);
     job_spec job;
-    if (!takes_part(o->plan, row) || engine_version(row->engine) == NULL || interrupted) return;
+    if (state_of(o, w, c) < ROW_FAILED || interrupted) return;
     ready_data(o->plan, load);
     job_of(o->plan, w, c, &job);
     if (row->engine->side == SIDE_FLOOR) size_floor(o, w, &job);
-    else if (load->paced && !set_pace(o, w, &job)) {
-        fprintf(stderr, "u9bench: %s: its pace is that of %s, which did not run\n", load->name, load->pace);
-        return;
-    }
+    else if (load->paced && !set_pace(o, w, &job)) return; /* the floor failed */
     run_job(load->deed, &job, out);
     settle(o->plan->dir);
     tell(o->plan, round, load, row, out);

@@ -74,6 +74,13 @@ verdict verdict_on(const outcome *o, const target *t)
     return v;
 }
 
+spread past_bound(const verdict *v)
+{
+    spread s = in_unit(v->got, 1 / v->bound);
+    if (!v->target->at_most || s.least <= 0) return s;
+    return (spread){s.count, 1 / s.median, 1 / s.most, 1 / s.least};
+}
+
 const char *target_text(const target *t, char out[200])
 {
     const workload *w = &workloads[workload_named(t->workload)];

@@ -34,6 +34,9 @@ typedef struct verdict {
 
 verdict verdict_on(const outcome *o, const target *t);
 
+/* How far it is past its bound: 1 is at it, above is better, for the median of what was got and its ends. */
+spread past_bound(const verdict *v);
+
 /* "append: u9 / raw io_uring, MB/s". Returns `out`. */
 const char *target_text(const target *t, char out[200]);
 

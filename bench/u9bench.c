@@ -63,6 +63,18 @@ static void want(const char *name, struct argp_state *state)
     if (w < 0) argp_error(state, "'%s' is no workload: see --list", name);
 }
 
+/* Names with commas between. */
+static const char *engines_named(const char *list, struct argp_state *state)
+{
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+        bool known = false;
+        for (const engine *const *e = all_engines; *e; e++)
+            known = known || (strncmp((*e)->name, at, strcspn(at, ",")) == 0 && (*e)->name[strcspn(at, ",")] == 0);
+        if (!known) argp_error(state, "'%.*s' is no engine: see --list", (int)strcspn(at, ","), at);
+    }
+    return list;
+}
+
 static void print_list(void)
 {
     for (unsigned w = 0; w < workload_count; w++)
@@ -81,7 +93,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'n': asked.scale = number(text, 1, 1e9, state) / 1e7; break;
     case 'r': asked.rounds = whole(text, ROUNDS_MAX, state); break;
-    case 'e': asked.engines = text; break;
+    case 'e': asked.engines = engines_named(text, state); break;
     case 'd': asked.dir = text; break;
     case 'i': asked.io = text; break;
     case 'l': lines = text; break;
