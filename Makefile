@@ -280,7 +280,7 @@ checks_of_text = check-embed check-names check-layers check-symbols check-spec c
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(leave_out) $(if $(zk),,zk),$(or $(TEST_SUITE),$(test_names)))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
@@ -296,7 +296,7 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
-# What of the jobs is not in u9tests.
+# What of the jobs is not in u9tests. With sanitizers there is no u9bench, and no test_bench.
 side_programs = $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
 
 .PHONY: run-tests
@@ -377,9 +377,9 @@ $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
 	fi
 
 .PHONY: bench
-bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS in build/release/bench
+bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS (append commit) in build/release/bench
 	@mkdir -p $(BUILD)/bench
-	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(BENCH_ARGS)
+	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(or $(BENCH_ARGS),append commit)
 
 # The page in 40 minutes at most: a round is only begun if it is likely to end within 38.
 .PHONY: bench-all

@@ -71,9 +71,10 @@ static void add_value(uint64_t i, const char *text, size_t size)
 static size_t write_word(char *out, size_t room)
 {
     static const char *const words[] = {
-        "session", "opened", "closed",  "for",     "user",    "request", "from",     "timeout", "after",
-        "retry",   "failed", "node",    "queue",   "ready",   "block",   "written",  "GET",     "/api/v1/items",
-        "status",  "200",    "upstream", "connect", "pool",    "worker",  "accepted", "key",     "cache"};
+        "session", "opened",  "closed", "for",           "user",   "request", "from",
+        "timeout", "after",   "retry",  "failed",        "node",   "queue",   "ready",
+        "block",   "written", "GET",    "/api/v1/items", "status", "200",     "upstream",
+        "connect", "pool",    "worker", "accepted",      "key",    "cache"};
     char number[24];
     const char *word = words[draw(sizeof words / sizeof words[0])];
     if (draw(5) == 0) {
@@ -92,9 +93,10 @@ static void write_line(char *out, size_t size, uint64_t i)
 {
     static const char *const services[] = {"auth", "api", "store", "mail"};
     char head[100];
-    int n = snprintf(head, sizeof head, "{\"t\":%llu,\"level\":\"%s\",\"svc\":\"%s\",\"id\":\"%06x\",\"msg\":\"",
-                     (unsigned long long)(1767225600000 + i * 3 + draw(3)), draw(9) ? "info" : "warn",
-                     services[draw(4)], (unsigned)draw(1 << 24));
+    int n = snprintf(head, sizeof head,
+                     "{\"t\":%llu,\"level\":\"%s\",\"svc\":\"%s\",\"id\":\"%06x\",\"msg\":\"",
+                     (unsigned long long)(1767225600000 + i * 3 + draw(3)),
+                     draw(9) ? "info" : "warn", services[draw(4)], (unsigned)draw(1 << 24));
     if ((size_t)n + 12 > size) n = snprintf(head, sizeof head, "{\"m\":\"");
     size_t at = (size_t)n, end = size - 2;
     memcpy(out, head, at);
@@ -114,7 +116,8 @@ void make_data(size_t size)
 {
     size_t most = size == MIXED ? MIXED_MOST : size;
     uint64_t values = 1 << 18;
-    while (values > POOL_VALUES_MIN && values * (size == MIXED ? MIXED_MEAN : most) > POOL_BYTES) values /= 2;
+    while (values > POOL_VALUES_MIN && values * (size == MIXED ? MIXED_MEAN : most) > POOL_BYTES)
+        values /= 2;
     char *text = malloc(most);
     if (text == NULL || size > UINT32_MAX) die("a value", NULL);
     seed = 88172645463325252u;
@@ -155,7 +158,8 @@ void touch_data(void)
 {
     volatile uint8_t sum = 0;
     for (size_t i = 0; i < pool_used; i += 4096) sum = (uint8_t)(sum + pool[i]);
-    for (uint64_t i = 0; i <= the_data.mask; i += 64) sum = (uint8_t)(sum + the_data.values[i].size);
+    for (uint64_t i = 0; i <= the_data.mask; i += 64)
+        sum = (uint8_t)(sum + the_data.values[i].size);
 }
 
 uint64_t data_bytes(uint64_t records)

@@ -66,7 +66,8 @@ static void warm_or_cool(const char *path, void *ctx)
     if (fd < 0) return;
     if (*(bool *)ctx) fdatasync(fd), posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     else
-        while (read(fd, block, sizeof block) > 0) {}
+        while (read(fd, block, sizeof block) > 0) {
+        }
     close(fd);
 }
 
@@ -206,7 +207,8 @@ static void get(const job_spec *job, result *out)
     job->engine->scan(); /* notes keys, and warms what there is to warm */
     double start = now();
     for (uint64_t before = now_ns(); out->records < LOOKUPS && now() - start < job->seconds_max;) {
-        if (!job->engine->get(some_record(job, out->records++))) die("get: a record is not there", NULL);
+        if (!job->engine->get(some_record(job, out->records++)))
+            die("get: a record is not there", NULL);
         uint64_t after = now_ns();
         note_latency(&took, after - before);
         before = after;
@@ -237,8 +239,9 @@ static void run_whole(const job_spec *job, result *out)
 }
 
 static void (*const deeds[])(const job_spec *, result *) = {
-    [DO_APPEND] = append_and_sync, [DO_SCAN] = scan,       [DO_VERIFY] = verify,
-    [DO_GET] = get,                [DO_RECOVER] = recover, [DO_ROLL] = append_and_roll,
+    [DO_APPEND] = append_and_sync, [DO_SCAN] = scan,
+    [DO_VERIFY] = verify,          [DO_GET] = get,
+    [DO_RECOVER] = recover,        [DO_ROLL] = append_and_roll,
 };
 
 void drive(deed what, const job_spec *job, result *out)

@@ -59,7 +59,8 @@ static void append_span(appender *a, uint64_t first, uint64_t end)
 
 static void *append_spans(void *ctx)
 {
-    uint64_t batch = the_job->batch, span = the_job->durable || batch > SPAN ? batch : SPAN / batch * batch;
+    uint64_t batch = the_job->batch,
+             span = the_job->durable || batch > SPAN ? batch : SPAN / batch * batch;
     for (;;) {
         uint64_t first = atomic_fetch_add(&next_record, span), end = first + span;
         if (first >= the_job->records || late) return NULL;
@@ -76,8 +77,10 @@ static double real_time(void)
 
 static void sleep_until(double when)
 {
-    struct timespec t = {.tv_sec = (time_t)when, .tv_nsec = (long)((when - (double)(time_t)when) * 1e9)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0) {}
+    struct timespec t = {.tv_sec = (time_t)when,
+                         .tv_nsec = (long)((when - (double)(time_t)when) * 1e9)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0) {
+    }
 }
 
 /* Room for every call, touched: no page is to be mapped while the clock runs. */
@@ -99,7 +102,8 @@ static void append_when_due(appender *a)
     for (uint64_t i = 0; i < the_job->records && !late; i += the_job->batch) {
         double due = start + bytes / the_job->bytes_per_s;
         if (due > now()) sleep_until(due);
-        uint64_t count = the_job->records - i < the_job->batch ? the_job->records - i : the_job->batch;
+        uint64_t count =
+            the_job->records - i < the_job->batch ? the_job->records - i : the_job->batch;
         call(a, i, count, false);
         a->calls++;
         double done = now();

@@ -19,7 +19,10 @@ static const char program[] = "/usr/lib/systemd/systemd-journal-remote";
 static const char *version_of_journal(void)
 {
     static char line[64];
-    FILE *f = access(program, X_OK) == 0 ? popen("/usr/lib/systemd/systemd-journal-remote --version", "r") : NULL;
+    char command[100];
+    if (access(program, X_OK) != 0) return NULL;
+    snprintf(command, sizeof command, "%s --version", program);
+    FILE *f = popen(command, "r");
     if (f == NULL) return NULL;
     bool ok = fgets(line, sizeof line, f) != NULL;
     pclose(f);
@@ -30,7 +33,8 @@ static const char *version_of_journal(void)
 static void open_journal(const job_spec *job)
 {
     char command[PATH_ROOM + 200];
-    snprintf(command, sizeof command, "exec %s --split-mode=none --seal=no --compress=%s -o '%s/log.journal' - 2>/dev/null",
+    snprintf(command, sizeof command,
+             "exec %s --split-mode=none --seal=no --compress=%s -o '%s/log.journal' - 2>/dev/null",
              program, job->compressed ? "yes" : "no", job->dir);
     feed = popen(command, "w");
     if (feed == NULL) die("systemd-journal-remote", NULL);
@@ -42,8 +46,9 @@ static void append_journal(uint64_t first, size_t count)
     for (uint64_t i = first; i < first + count; i++) {
         const datum *v = value_of(i);
         unsigned long long t = 1700000000000000ull + i;
-        fprintf(feed, "__REALTIME_TIMESTAMP=%llu\n__MONOTONIC_TIMESTAMP=%llu\n_BOOT_ID=%032x\nMESSAGE=", t,
-                (unsigned long long)i + 1, 9);
+        fprintf(feed,
+                "__REALTIME_TIMESTAMP=%llu\n__MONOTONIC_TIMESTAMP=%llu\n_BOOT_ID=%032x\nMESSAGE=",
+                t, (unsigned long long)i + 1, 9);
         fwrite(v->text, 1, v->size, feed);
         if (fputs("\n\n", feed) < 0) die("systemd-journal-remote", NULL);
     }
@@ -62,8 +67,9 @@ const engine engine_journal = {
     .name = "journal",
     .label = "systemd journal",
     .side = SIDE_PEER,
-    .config = "systemd-journal-remote, fed through a pipe in the export format and waited for: another process, "
-              "parsing included, no keys but times; memory not measured",
+    .config =
+        "systemd-journal-remote, fed through a pipe in the export format and waited for: another process, "
+        "parsing included, no keys but times; memory not measured",
     .version = version_of_journal,
     .open = open_journal,
     .append = append_journal,

@@ -104,9 +104,9 @@ const engine engine_lmdb = {
     .name = "lmdb",
     .label = "LMDB",
     .side = SIDE_PEER,
-    .config = "MDB_APPEND where one thread appends; MDB_NOSYNC and a sync at the end where calls are not "
-              "durable",
-    .usual_config = "the same",
+    .config =
+        "MDB_APPEND where one thread appends; MDB_NOSYNC and a sync at the end where calls are not "
+        "durable",
 #if PEER_LMDB
     .version = version_of_lmdb,
     .open = open_lmdb,

@@ -118,8 +118,9 @@ const engine engine_rocksdb = {
     .name = "rocksdb",
     .label = "RocksDB",
     .side = SIDE_PEER,
-    .config = "log on, manual_wal_flush where calls are not durable; 4 write buffers of 64 MiB, 2 background threads, no compression (LZ4 where the "
-              "workload compresses), compaction at 8 files",
+    .config =
+        "log on, manual_wal_flush where calls are not durable; 4 write buffers of 64 MiB, 2 "
+        "background threads, no compression (LZ4 where the workload compresses), compaction at 8 files",
     .usual_config = "as it comes: log on, Snappy, write buffers of 64 MiB",
 #if PEER_ROCKSDB
     .version = version_of_rocksdb,

@@ -49,8 +49,9 @@ static void open_sqlite(const job_spec *job)
     else execute(job->usual ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = OFF");
     if (!job->usual) execute("PRAGMA cache_size = -65536");
     bool small = data_bytes(job->records) / job->records <= SMALL_MAX;
-    execute(small ? "CREATE TABLE IF NOT EXISTS log (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID"
-                  : "CREATE TABLE IF NOT EXISTS log (key BLOB UNIQUE NOT NULL, value TEXT)");
+    execute(small
+                ? "CREATE TABLE IF NOT EXISTS log (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID"
+                : "CREATE TABLE IF NOT EXISTS log (key BLOB UNIQUE NOT NULL, value TEXT)");
     must(sqlite3_prepare_v2(db, "INSERT INTO log VALUES (?, ?)", -1, &insert, NULL), SQLITE_OK);
 }
 
@@ -108,7 +109,8 @@ static bool get_sqlite(uint64_t i)
     static sqlite3_stmt *s;
     uint8_t key[KEY_SIZE];
     if (s == NULL)
-        must(sqlite3_prepare_v2(db, "SELECT value FROM log WHERE key = ?", -1, &s, NULL), SQLITE_OK);
+        must(sqlite3_prepare_v2(db, "SELECT value FROM log WHERE key = ?", -1, &s, NULL),
+             SQLITE_OK);
     key_of(i, key);
     sqlite3_bind_blob(s, 1, key, sizeof key, SQLITE_STATIC);
     bool found = sqlite3_step(s) == SQLITE_ROW;
@@ -123,9 +125,11 @@ const engine engine_sqlite = {
     .name = "sqlite",
     .label = "SQLite",
     .side = SIDE_PEER,
-    .config = "WAL; a table WITHOUT ROWID (values over 400 bytes: with), 64 MiB of cache; synchronous FULL where calls are durable, else "
-              "OFF and a sync at the end",
-    .usual_config = "WAL; the same table, 2 MiB of cache; synchronous NORMAL, FULL where calls are durable",
+    .config =
+        "WAL; a table WITHOUT ROWID (records over 400 bytes: with), 64 MiB of cache; synchronous FULL "
+        "where calls are durable, else OFF and a sync at the end",
+    .usual_config =
+        "WAL; the same table, 2 MiB of cache; synchronous NORMAL, FULL where calls are durable",
 #if PEER_SQLITE3
     .version = version_of_sqlite,
     .open = open_sqlite,

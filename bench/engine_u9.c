@@ -76,7 +76,8 @@ static void append_u9(uint64_t first, size_t count)
     else append_many(first, count, to);
     if (!is_durable) return;
     u9_err err = u9_log_commit(log_handle, places[count - 1].ordinal);
-    if (err != U9_OK && err != U9_AGAIN) die_of("commit"); /* AGAIN: a policy that does not wait was asked for */
+    if (err != U9_OK && err != U9_AGAIN)
+        die_of("commit"); /* AGAIN: a policy that does not wait was asked for */
 }
 
 static void sync_u9(void)
@@ -95,7 +96,8 @@ static void note_key(const u9_record *r)
 {
     uint64_t k = r->ordinal / GET_STRIDE;
     if (r->ordinal % GET_STRIDE != 0 || k >= KEYS_NOTED) return;
-    if (noted == NULL && (noted = calloc(KEYS_NOTED, sizeof noted[0])) == NULL) die("memory for keys", NULL);
+    if (noted == NULL && (noted = calloc(KEYS_NOTED, sizeof noted[0])) == NULL)
+        die("memory for keys", NULL);
     memcpy(noted[k], r->key.data, KEY_SIZE);
 }
 

@@ -38,7 +38,8 @@ static void make_file(const job_spec *job, uint64_t prepared)
     char path[PATH_ROOM + 8];
     snprintf(path, sizeof path, "%s/raw", job->dir);
     fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0644);
-    if (fd < 0 && errno == EINVAL) fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644); /* as u9 does */
+    if (fd < 0 && errno == EINVAL)
+        fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644); /* as u9 does */
     if (fd < 0) die(path, NULL);
     if (posix_memalign((void **)&commit_block, COMMIT_BYTES, COMMIT_BYTES) != 0 ||
         posix_memalign((void **)&zeros, COMMIT_BYTES, ZERO_STEP) != 0)
@@ -83,7 +84,8 @@ const engine floor_dsync = {
     .name = "dsync",
     .label = "pwritev2(RWF_DSYNC)",
     .side = SIDE_FLOOR,
-    .config = "one thread, a direct write of 4 KiB a commit, into space that was zeroed before the clock ran",
+    .config =
+        "one thread, a direct write of 4 KiB a commit, into space that was zeroed before the clock ran",
     .version = here,
     .whole = dsync,
 };

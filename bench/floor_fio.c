@@ -48,10 +48,11 @@ static void bulk(const job_spec *job, result *out)
     char command[PATH_ROOM + 400];
     uint64_t bytes = (job->file_bytes ? job->file_bytes : data_bytes(job->records)) >> 20 << 20;
     if (bytes == 0) bytes = 1 << 20;
-    snprintf(command, sizeof command,
-             "fio --name=floor --filename='%s/raw' --rw=write --bs=1M --iodepth=8 --ioengine=io_uring --direct=1 "
-             "--fallocate=native --end_fsync=1 --size=%llu --output-format=json 2>&1",
-             job->dir, (unsigned long long)bytes);
+    snprintf(
+        command, sizeof command,
+        "fio --name=floor --filename='%s/raw' --rw=write --bs=1M --iodepth=8 --ioengine=io_uring --direct=1 "
+        "--fallocate=native --end_fsync=1 --size=%llu --output-format=json 2>&1",
+        job->dir, (unsigned long long)bytes);
     double rate = number_of(say_of(command), "bw_bytes");
     if (rate <= 0) die("fio: no figure", NULL);
     uint64_t wanted = job->file_bytes ? job->file_bytes : data_bytes(job->records);
@@ -62,11 +63,12 @@ static void bulk(const job_spec *job, result *out)
 static void commits(const job_spec *job, result *out)
 {
     char command[PATH_ROOM + 400];
-    snprintf(command, sizeof command,
-             "fio --name=floor --filename='%s/raw' --rw=write --bs=4k --ioengine=pvsync2 --direct=1 --sync=dsync "
-             "--overwrite=1 --zero_buffers=1 --size=%lluk --runtime=%d --percentile_list=50:99:99.9 "
-             "--output-format=json 2>&1",
-             job->dir, (unsigned long long)job->records * 4, (int)job->seconds_max + 1);
+    snprintf(
+        command, sizeof command,
+        "fio --name=floor --filename='%s/raw' --rw=write --bs=4k --ioengine=pvsync2 --direct=1 --sync=dsync "
+        "--overwrite=1 --zero_buffers=1 --size=%lluk --runtime=%d --percentile_list=50:99:99.9 "
+        "--output-format=json 2>&1",
+        job->dir, (unsigned long long)job->records * 4, (int)job->seconds_max + 1);
     const char *said = say_of(command), *tail = strstr(said, "\"clat_ns\"");
     double rate = number_of(said, "iops");
     if (rate <= 0) die("fio: no figure", NULL);
@@ -82,8 +84,9 @@ const engine floor_fio = {
     .name = "fio",
     .label = "fio, io_uring",
     .side = SIDE_FLOOR,
-    .config = "the bytes of u9's files in whole MiB: direct writes of 1 MiB, 8 under way, all space by fallocate "
-              "before; its own figure, in which the end's fsync is not",
+    .config =
+        "the bytes of u9's files in whole MiB: direct writes of 1 MiB, 8 under way, all space by fallocate "
+        "before; its own figure, in which the end's fsync is not",
     .version = version_of_fio,
     .whole = bulk,
 };
@@ -92,7 +95,8 @@ const engine floor_fio_dsync = {
     .name = "fio-dsync",
     .label = "fio, pwritev2(RWF_DSYNC)",
     .side = SIDE_FLOOR,
-    .config = "direct writes of 4 KiB, each durable, over a file that was written before; its own figure",
+    .config =
+        "direct writes of 4 KiB, each durable, over a file that was written before; its own figure",
     .version = version_of_fio,
     .whole = commits,
 };

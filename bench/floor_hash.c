@@ -42,7 +42,8 @@ static void over_all(const job_spec *job, result *out, work_on_block *work)
     fill_blocks();
     double start = now();
     for (uint64_t i = 0; i < rounds; i++) work(blocks[i % BLOCKS]);
-    out->seconds = (now() - start) * (double)data_bytes(job->records) / (double)(rounds * BLOCK_BYTES);
+    out->seconds =
+        (now() - start) * (double)data_bytes(job->records) / (double)(rounds * BLOCK_BYTES);
     out->records = job->records;
 }
 

@@ -94,7 +94,8 @@ static void lz4_loop(const job_spec *job, result *out)
     double start = now();
     for (uint64_t i = 0; i < job->records;) {
         size_t used = fill_body(job, &i, body, sizeof body);
-        int n = LZ4_compress_default((char *)body, (char *)packed, (int)used, LZ4_COMPRESSBOUND(CAP));
+        int n =
+            LZ4_compress_default((char *)body, (char *)packed, (int)used, LZ4_COMPRESSBOUND(CAP));
         if (n <= 0 || !EVP_Digest(packed, (size_t)n, packed + n, NULL, EVP_sha256(), NULL))
             die("lz4 and sha256", NULL);
         put_bytes(packed, (size_t)n + SHA_SIZE);
@@ -109,8 +110,9 @@ const engine floor_uring = {
     .name = "uring",
     .label = "raw io_uring",
     .side = SIDE_FLOOR,
-    .config = "the bytes of u9's files: direct writes of 1 MiB, 8 under way, space by fallocate in steps of "
-              "16 MiB, fdatasync at the end; no record is touched",
+    .config =
+        "the bytes of u9's files: direct writes of 1 MiB, 8 under way, space by fallocate in steps of "
+        "16 MiB, fdatasync at the end; no record is touched",
     .version = ring_version,
     .whole = raw,
 };
@@ -128,7 +130,8 @@ const engine floor_lz4_loop = {
     .name = "lz4-loop",
     .label = "lz4 + sha + write loop",
     .side = SIDE_FLOOR,
-    .config = "one thread: 64 KiB of keys and texts compressed, hashed by OpenSSL, written as raw io_uring does",
+    .config =
+        "one thread: 64 KiB of keys and texts compressed, hashed by OpenSSL, written as raw io_uring does",
     .version = ring_version,
     .whole = lz4_loop,
 };

@@ -6,7 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROW = 26, LABEL_END = 262, BAR_AT = 272, BAR_ROOM = 390, TEXT_END = PLOT_WIDTH - 4, DOT = 9 };
+enum {
+    ROW = 26,
+    LABEL_END = 262,
+    BAR_AT = 272,
+    BAR_ROOM = 390,
+    TEXT_END = PLOT_WIDTH - 4,
+    DOT = 9
+};
 
 const char plot_style[] =
     ":root{--paper:#fff;--ink:#1b1f24;--faint:#667085;--grid:#d9dee5;--u9:#0b66d8;--u9-soft:#cfe2fb;--peer:#9aa7b7;"
@@ -30,20 +37,24 @@ const char plot_style[] =
 
 static void open_svg(FILE *f, unsigned height, const char *title, bool alone)
 {
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\" role=\"img\">",
-            PLOT_WIDTH, height, PLOT_WIDTH, height);
+    fprintf(
+        f,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\" role=\"img\">",
+        PLOT_WIDTH, height, PLOT_WIDTH, height);
     fputs("<title>", f);
     put_text(f, title);
     fputs("</title>\n", f);
     if (alone) {
         fprintf(f, "<style>%s</style>\n", plot_style);
-        fprintf(f, "<rect width=\"%d\" height=\"%u\" style=\"fill:var(--paper)\"/>\n", PLOT_WIDTH, height);
+        fprintf(f, "<rect width=\"%d\" height=\"%u\" style=\"fill:var(--paper)\"/>\n", PLOT_WIDTH,
+                height);
     }
 }
 
 static void line(FILE *f, const char *kind, double x1, double y1, double x2, double y2)
 {
-    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", kind, x1, y1, x2, y2);
+    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", kind, x1,
+            y1, x2, y2);
 }
 
 static void text(FILE *f, const char *kind, double x, double y, const char *what)
@@ -53,7 +64,8 @@ static void text(FILE *f, const char *kind, double x, double y, const char *what
     fputs("</text>\n", f);
 }
 
-static const char *const side_class[] = {[SIDE_U9] = "u9", [SIDE_FLOOR] = "floor", [SIDE_PEER] = "peer"};
+static const char *const side_class[] = {
+    [SIDE_U9] = "u9", [SIDE_FLOOR] = "floor", [SIDE_PEER] = "peer"};
 
 /* A logarithmic scale. */
 typedef struct log_scale {
@@ -93,14 +105,16 @@ static bool stands(const outcome *o, unsigned w, unsigned c)
 {
     const contender *row = &workloads[w].contenders[c];
     bool first = true;
-    for (unsigned i = 0; i < c; i++) first = first && workloads[w].contenders[i].engine != row->engine;
+    for (unsigned i = 0; i < c; i++)
+        first = first && workloads[w].contenders[i].engine != row->engine;
     return first && !row->usual && row->engine->side != SIDE_U9 && advantage(o, w, c).count > 0;
 }
 
 static unsigned standing(const outcome *o, unsigned w)
 {
     unsigned n = 0;
-    for (unsigned c = 0; has_rows(o, w) && c < contender_count(&workloads[w]); c++) n += stands(o, w, c);
+    for (unsigned c = 0; has_rows(o, w) && c < contender_count(&workloads[w]); c++)
+        n += stands(o, w, c);
     return n;
 }
 
@@ -127,8 +141,10 @@ static void put_dot(FILE *f, const engine *e, double x, double y, const char *ti
     if (e->side == SIDE_FLOOR)
         fprintf(f, "<path class=\"diamond\" d=\"M%.1f %.1fl7 7l-7 7l-7 -7z\"/>", x, y - 7);
     else
-        fprintf(f, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/><text x=\"%.1f\" y=\"%.1f\">%.2s</text>",
-                e->name, x, y, DOT, x, y + 4, e->label);
+        fprintf(
+            f,
+            "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/><text x=\"%.1f\" y=\"%.1f\">%.2s</text>",
+            e->name, x, y, DOT, x, y + 4, e->label);
     fputs("</g>\n", f);
 }
 
@@ -159,9 +175,10 @@ static void put_dots(FILE *f, const outcome *o, unsigned w, const log_scale *s, 
         double x = place(s, marks[i].ratio.median);
         level = x - last < 2 * DOT ? (level + 1) % 3 : 0;
         last = x;
-        line(f, "whisker", place(s, marks[i].ratio.least), y + shifts[level], place(s, marks[i].ratio.most),
-             y + shifts[level]);
-        snprintf(words, sizeof words, "%s: u9 is %s", contender_label(row), ratio_spread_text(marks[i].ratio, ratio));
+        line(f, "whisker", place(s, marks[i].ratio.least), y + shifts[level],
+             place(s, marks[i].ratio.most), y + shifts[level]);
+        snprintf(words, sizeof words, "%s: u9 is %s", contender_label(row),
+                 ratio_spread_text(marks[i].ratio, ratio));
         put_dot(f, row->engine, x, y + shifts[level], words);
     }
 }
@@ -189,7 +206,9 @@ void plot_standing(FILE *f, const outcome *o, bool alone)
     double bottom = TOP + n * STEP;
     open_svg(f, (unsigned)bottom + 28, "Where u9 stands: how many times better it is", alone);
     text(f, "strong", 4, 18, "How many times better u9 is");
-    text(f, "faint", BAR_AT, 18, "left of 1 the other is better; lines: spread of the rounds; a dot at an edge lies beyond it");
+    text(
+        f, "faint", BAR_AT, 18,
+        "left of 1 the other is better; lines: spread of the rounds; a dot at an edge lies beyond it");
     put_legend(f, 42);
     log_ticks(f, &s, TOP, bottom, " x");
     line(f, "axis", place(&s, 1), TOP - 4, place(&s, 1), bottom);
@@ -217,7 +236,8 @@ static double greatest(const outcome *o, unsigned w, metric m)
 static unsigned rows_shown(const outcome *o, unsigned w)
 {
     unsigned n = 0;
-    for (unsigned c = 0; c < contender_count(&workloads[w]); c++) n += state_of(o, w, c) != ROW_LEFT_OUT;
+    for (unsigned c = 0; c < contender_count(&workloads[w]); c++)
+        n += state_of(o, w, c) != ROW_LEFT_OUT;
     return n;
 }
 
@@ -225,8 +245,11 @@ static void put_label(FILE *f, const outcome *o, unsigned w, unsigned c, double 
 {
     const contender *row = &workloads[w].contenders[c];
     const char *absence = absence_text(o, w, c);
-    text(f, row->engine->side == SIDE_U9 ? "end strong" : absence ? "end faint" : "end", LABEL_END, y + 4,
-         contender_label(row));
+    text(f,
+         row->engine->side == SIDE_U9 ? "end strong"
+         : absence                    ? "end faint"
+                                      : "end",
+         LABEL_END, y + 4, contender_label(row));
     if (absence) text(f, "faint", BAR_AT, y + 4, absence);
 }
 
@@ -248,7 +271,8 @@ static void put_bar(FILE *f, const outcome *o, unsigned w, unsigned c, double un
     put_label(f, o, w, c, y);
     if (s.count == 0) return;
     fprintf(f, "<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"16\" rx=\"2\"/>\n",
-            side_class[row->engine->side], BAR_AT, y - 8, s.median * unit < 1 ? 1 : s.median * unit);
+            side_class[row->engine->side], BAR_AT, y - 8,
+            s.median * unit < 1 ? 1 : s.median * unit);
     line(f, "whisker", BAR_AT + s.least * unit, y, BAR_AT + s.most * unit, y);
     text(f, "", BAR_AT + s.most * unit + 8, y + 4, metric_text(m, s.median, number));
     put_advantage(f, o, w, c, y);
@@ -262,7 +286,8 @@ void plot_bars(FILE *f, const outcome *o, unsigned w)
     int ours = our_row(w);
     char words[100];
     open_svg(f, 34 + n * ROW, workloads[w].title, false);
-    snprintf(words, sizeof words, "%s, %s is better", m->heading, m->lower_is_better ? "less" : "more");
+    snprintf(words, sizeof words, "%s, %s is better", m->heading,
+             m->lower_is_better ? "less" : "more");
     text(f, "faint", BAR_AT, 16, words);
     if (ours >= 0 && figures(o, w, (unsigned)ours, workloads[w].shown).count > 0) {
         double x = BAR_AT + unit * figures(o, w, (unsigned)ours, workloads[w].shown).median;
@@ -289,7 +314,8 @@ static log_scale latency_scale(const outcome *o, unsigned w)
     return s;
 }
 
-static void put_latency(FILE *f, const outcome *o, unsigned w, unsigned c, const log_scale *s, double y)
+static void put_latency(FILE *f, const outcome *o, unsigned w, unsigned c, const log_scale *s,
+                        double y)
 {
     static const double radius[] = {6, 5, 4};
     const char *kind = workloads[w].contenders[c].engine->side == SIDE_U9 ? "u9" : "peer";
@@ -305,8 +331,10 @@ static void put_latency(FILE *f, const outcome *o, unsigned w, unsigned c, const
     for (metric m = M_P50; m <= M_P999; m++) {
         snprintf(words, sizeof words, "%s %s", metrics[m].heading,
                  metric_text(m, figures(o, w, c, m).median, number));
-        fprintf(f, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.0f\"><title>%s</title></circle>\n", kind,
-                x[m - M_P50], y, radius[m - M_P50], words);
+        fprintf(
+            f,
+            "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.0f\"><title>%s</title></circle>\n",
+            kind, x[m - M_P50], y, radius[m - M_P50], words);
     }
 }
 
@@ -317,7 +345,8 @@ void plot_latencies(FILE *f, const outcome *o, unsigned w)
     if (s.most <= 0) return;
     double bottom = 28 + n * ROW;
     open_svg(f, (unsigned)bottom + 24, "Latency of a call", false);
-    text(f, "faint", BAR_AT, 16, "latency of a call: p50 (large dot), p99, p99.9 (small dot); less is better; logarithmic");
+    text(f, "faint", BAR_AT, 16,
+         "latency of a call: p50 (large dot), p99, p99.9 (small dot); less is better; logarithmic");
     log_ticks(f, &s, 24, bottom, " µs");
     for (unsigned c = 0; c < contender_count(&workloads[w]); c++)
         if (state_of(o, w, c) != ROW_LEFT_OUT) put_latency(f, o, w, c, &s, 38 + ROW * at++);
@@ -331,8 +360,9 @@ void plot_verdict(FILE *f, const verdict *v)
     double middle = place(&s, 1), x = place(&s, past.median);
     fputs("<svg viewBox=\"0 0 200 20\" width=\"200\" height=\"20\" role=\"img\">", f);
     line(f, "grid", 4, 10, 196, 10);
-    fprintf(f, "<rect class=\"%s\" x=\"%.1f\" y=\"5\" width=\"%.1f\" height=\"10\" rx=\"2\"/>", v->met ? "good" : "bad",
-            x < middle ? x : middle, fabs(x - middle) < 2 ? 2 : fabs(x - middle));
+    fprintf(f, "<rect class=\"%s\" x=\"%.1f\" y=\"5\" width=\"%.1f\" height=\"10\" rx=\"2\"/>",
+            v->met ? "good" : "bad", x < middle ? x : middle,
+            fabs(x - middle) < 2 ? 2 : fabs(x - middle));
     line(f, "whisker", place(&s, past.least), 10, place(&s, past.most), 10);
     line(f, "axis", middle, 1, middle, 19);
     fputs("</svg>", f);

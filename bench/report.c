@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
-#include <unistd.h>
 #include <u9.h>
+#include <unistd.h>
 
 void put_text(FILE *f, const char *text)
 {
@@ -46,8 +46,8 @@ static const char *spread_text(spread s, const char *unit, char out[64])
 {
     char middle[32], least[32], most[32];
     if (s.count == 0) return strcpy(out, "-");
-    snprintf(out, 64, "%.16s %s%s(%.16s - %.16s)", number_text(s.median, middle), unit, *unit ? " " : "",
-             number_text(s.least, least), number_text(s.most, most));
+    snprintf(out, 64, "%.16s %s%s(%.16s - %.16s)", number_text(s.median, middle), unit,
+             *unit ? " " : "", number_text(s.least, least), number_text(s.most, most));
     return out;
 }
 
@@ -128,17 +128,17 @@ static const char *file_system(const char *dir)
 
 const fact *facts_of(const outcome *o)
 {
-    static fact facts[FACTS] = {{.name = "u9"},       {.name = "processor"}, {.name = "memory"},
-                                {.name = "kernel"},   {.name = "disk"},      {.name = "when"},
-                                {.name = "records"},  {.name = "run"}};
+    static fact facts[FACTS] = {{.name = "u9"},      {.name = "processor"}, {.name = "memory"},
+                                {.name = "kernel"},  {.name = "disk"},      {.name = "when"},
+                                {.name = "records"}, {.name = "run"}};
     struct utsname u;
     time_t t = time(NULL);
     char cpu[150] = "unknown";
     if (facts[0].text[0] != 0) return facts;
     const plan *p = o->plan;
     const char *commit = getenv("U9BENCH_COMMIT");
-    snprintf(facts[0].text, sizeof facts[0].text, "%s%s%s, io %s", U9_VERSION_TEXT, commit ? ", " : "",
-             commit ? commit : "", p->io ? p->io : "as the library likes");
+    snprintf(facts[0].text, sizeof facts[0].text, "%s%s%s, io %s", U9_VERSION_TEXT,
+             commit ? ", " : "", commit ? commit : "", p->io ? p->io : "as the library likes");
     line_of("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     snprintf(facts[1].text, sizeof facts[1].text, "%ld x %s", sysconf(_SC_NPROCESSORS_ONLN), cpu);
     line_of("/proc/meminfo", "MemTotal", facts[2].text, sizeof facts[2].text);
@@ -148,7 +148,7 @@ const fact *facts_of(const outcome *o)
     strftime(facts[5].text, sizeof facts[5].text, "%Y-%m-%d %H:%M UTC", gmtime(&t));
     snprintf(facts[6].text, sizeof facts[6].text, "keys of 16 bytes; values %.120s",
              p->data ? p->data : "made up: JSON log lines");
-    snprintf(facts[7].text, sizeof facts[7].text, "%u of %u rounds at scale %g, %.0f seconds", o->rounds, p->rounds,
-             p->scale, o->seconds);
+    snprintf(facts[7].text, sizeof facts[7].text, "%u of %u rounds at scale %g, %.0f seconds",
+             o->rounds, p->rounds, p->scale, o->seconds);
     return facts;
 }

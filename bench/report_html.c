@@ -15,7 +15,36 @@ static const char page_style[] =
     "nav a,a{color:var(--u9);text-decoration:none;margin-right:.9em} dl{display:grid;"
     "grid-template-columns:max-content 1fr;gap:0 1em;font-size:13px} dt{color:var(--faint)} dd{margin:0}\n";
 
-static const metric columns[] = {M_BYTES, M_RECORDS, M_P50, M_P99, M_P999, M_CPU, M_RSS, M_ANON, M_DISK};
+static const char page_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">"
+    "<meta name=\"color-scheme\" content=\"light dark\"><title>u9bench</title>\n";
+
+static const char page_begin[] =
+    "</head><body>\n<h1>u9bench</h1>\n"
+    "<p>u9, an append-only record log, next to other stores and to what the machine can do.</p>\n<dl>";
+
+static const char targets_head[] =
+    "<h2 id=\"targets\">Targets</h2>\n"
+    "<p>The line in the middle is the target; a bar ends at what was got, right of it is better; "
+    "the ends are a quarter of it and four times it.</p>\n"
+    "<div class=\"wide\"><table><tr><th>what</th><th>wanted</th><th>got</th><th></th><th></th></tr>\n";
+
+static const char engines_head[] =
+    "<h2 id=\"engines\">How each is set</h2>\n"
+    "<div class=\"wide\"><table><tr><th>engine or floor</th><th class=\"left\">version</th>"
+    "<th class=\"left\">set as</th></tr>\n";
+
+static const char page_end[] =
+    "</table></div>\n<p class=\"faint\">Each run is a process of its own in an empty directory. Within a "
+    "round all rows of a workload run one behind another; ratios are made within a round; figures are "
+    "medians of the rounds, in parentheses least and most. MB/s are those of keys and values as given, "
+    "from the first call to the end of the final sync. CPU is user and system time of all threads, from "
+    "open to close. RSS and anonymous memory are peaks above what the process had before open. "
+    "disk/byte is allocated space after close for each byte of keys and values.</p>\n</body></html>\n";
+
+static const metric columns[] = {M_BYTES, M_RECORDS, M_P50,  M_P99, M_P999,
+                                 M_CPU,   M_RSS,     M_ANON, M_DISK};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static void put_cell(FILE *f, const char *kind, const char *text)
@@ -33,8 +62,8 @@ static void put_figure(FILE *f, metric m, spread s, bool shown)
         put_cell(f, NULL, metric_text(m, s.median, middle));
         return;
     }
-    snprintf(all, sizeof all, "%s (%s - %s)", metric_text(m, s.median, middle), metric_text(m, s.least, least),
-             metric_text(m, s.most, most));
+    snprintf(all, sizeof all, "%s (%s - %s)", metric_text(m, s.median, middle),
+             metric_text(m, s.least, least), metric_text(m, s.most, most));
     put_cell(f, NULL, all);
 }
 
@@ -51,11 +80,13 @@ static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
         return;
     }
     spread s = advantage(o, w, c);
-    put_cell(f, s.median >= 1 ? "good" : "bad", our_row(w) == (int)c ? "" : ratio_spread_text(s, text));
+    put_cell(f, s.median >= 1 ? "good" : "bad",
+             our_row(w) == (int)c ? "" : ratio_spread_text(s, text));
     for (unsigned i = 0; i < COLUMNS; i++)
         put_figure(f, columns[i], figures(o, w, c, columns[i]), columns[i] == load->shown);
     const char *shortfall = shortfall_text(o, w, c);
-    snprintf(all, sizeof all, "%s%s%s", number_text(records_done(o, w, c), text), *shortfall ? ": " : "", shortfall);
+    snprintf(all, sizeof all, "%s%s%s", number_text(records_done(o, w, c), text),
+             *shortfall ? ": " : "", shortfall);
     put_cell(f, NULL, all);
     put_figure(f, load->shown, figures(o, w, c, load->shown), false);
     fputs("</tr>\n", f);
@@ -77,8 +108,10 @@ static void put_rolls(FILE *f, const outcome *o, unsigned w)
     unsigned rolls = 0;
     int ours = our_row(w);
     for (unsigned r = 0; ours >= 0 && r < o->rounds; r++)
-        if (result_of(o, w, (unsigned)ours, r)->rolls > rolls) rolls = result_of(o, w, (unsigned)ours, r)->rolls;
-    if (workloads[w].deed == DO_ROLL) fprintf(f, "<p class=\"faint\">u9's log rolled %u times in a round.</p>\n", rolls);
+        if (result_of(o, w, (unsigned)ours, r)->rolls > rolls)
+            rolls = result_of(o, w, (unsigned)ours, r)->rolls;
+    if (workloads[w].deed == DO_ROLL)
+        fprintf(f, "<p class=\"faint\">u9's log rolled %u times in a round.</p>\n", rolls);
 }
 
 static void put_workload(FILE *f, const outcome *o, unsigned w)
@@ -103,9 +136,7 @@ static void put_targets(FILE *f, const outcome *o)
         verdict v = verdict_on(o, &targets[i]);
         if (!v.known) continue;
         if (shown++ == 0)
-            fputs("<h2 id=\"targets\">Targets</h2>\n<p>The line in the middle is the target; a bar ends at what was got, right of it "
-                  "is better; the ends are a quarter of it and four times it.</p>\n<div class=\"wide\"><table><tr><th>what</th><th>wanted</th>"
-                  "<th>got</th><th></th><th></th></tr>\n", f);
+            fputs(targets_head, f);
         fputs("<tr>", f);
         put_cell(f, NULL, target_text(v.target, text));
         fprintf(f, "<td>%s %g</td>", v.target->at_most ? "at most" : "at least", v.bound);
@@ -136,11 +167,7 @@ static void put_engine(FILE *f, const engine *e)
 
 static void put_head(FILE *f, const outcome *o)
 {
-    fprintf(f, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-               "<meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">"
-               "<title>u9bench</title>\n<style>%s%s</style></head><body>\n<h1>u9bench</h1>\n"
-               "<p>u9, an append-only record log, next to other stores and to what the machine can do.</p>\n<dl>",
-            plot_style, page_style);
+    fprintf(f, "%s<style>%s%s</style>%s", page_head, plot_style, page_style, page_begin);
     for (unsigned i = 0; i < FACTS; i++) {
         fprintf(f, "<dt>%s</dt><dd>", facts_of(o)[i].name);
         put_text(f, facts_of(o)[i].text);
@@ -148,7 +175,8 @@ static void put_head(FILE *f, const outcome *o)
     }
     fputs("</dl>\n<nav>", f);
     for (unsigned w = 0; w < workload_count; w++)
-        if (has_rows(o, w)) fprintf(f, "<a href=\"#%s\">%s</a> ", workloads[w].name, workloads[w].name);
+        if (has_rows(o, w))
+            fprintf(f, "<a href=\"#%s\">%s</a> ", workloads[w].name, workloads[w].name);
     fputs("<a href=\"#engines\">how each is set</a></nav>\n", f);
 }
 
@@ -159,13 +187,7 @@ void report_html(FILE *f, const outcome *o)
     put_targets(f, o);
     for (unsigned w = 0; w < workload_count; w++)
         if (has_rows(o, w)) put_workload(f, o, w);
-    fputs("<h2 id=\"engines\">How each is set</h2>\n<div class=\"wide\"><table><tr><th>engine or floor</th>"
-          "<th class=\"left\">version</th><th class=\"left\">set as</th></tr>\n", f);
+    fputs(engines_head, f);
     for (const engine *const *e = all_engines; *e; e++) put_engine(f, *e);
-    fputs("</table></div>\n<p class=\"faint\">Each run is a process of its own in an empty directory. Within a round all rows "
-          "of a workload run one behind another; ratios are made within a round; figures are medians of the rounds, in "
-          "parentheses least and most. MB/s are those of keys and values as given, from the first call to the end of the final "
-          "sync. CPU is user and system time of all threads, from open to close. RSS and anonymous memory are peaks above what "
-          "the process had before open. disk/byte is allocated space after close for each byte of keys and values.</p>\n"
-          "</body></html>\n", f);
+    fputs(page_end, f);
 }

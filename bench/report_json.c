@@ -9,8 +9,8 @@ static void put_spread(FILE *f, const char *name, spread s, double scale)
     fprintf(f, "\"%s\": ", name);
     if (s.count == 0) fputs("null", f);
     else
-        fprintf(f, "{\"median\": %.9g, \"least\": %.9g, \"most\": %.9g}", s.median * scale, s.least * scale,
-                s.most * scale);
+        fprintf(f, "{\"median\": %.9g, \"least\": %.9g, \"most\": %.9g}", s.median * scale,
+                s.least * scale, s.most * scale);
 }
 
 static void put_rounds(FILE *f, const outcome *o, unsigned w, unsigned c)
@@ -29,19 +29,23 @@ static void put_job(FILE *f, const outcome *o, unsigned w, unsigned c)
 {
     job_spec job;
     job_of(o->plan, w, c, &job);
-    fprintf(f, "\"records_wanted\": %llu, \"threads\": %u, \"batch\": %u, \"durable\": %s, \"compressed\": %s",
-            (unsigned long long)job.records, job.threads, job.batch, job.durable ? "true" : "false",
-            job.compressed ? "true" : "false");
+    fprintf(
+        f,
+        "\"records_wanted\": %llu, \"threads\": %u, \"batch\": %u, \"durable\": %s, \"compressed\": %s",
+        (unsigned long long)job.records, job.threads, job.batch, job.durable ? "true" : "false",
+        job.compressed ? "true" : "false");
 }
 
 static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
 {
     const contender *row = &workloads[w].contenders[c];
     const char *absence = absence_text(o, w, c), *version = engine_version(row->engine);
-    static const char *const sides[] = {[SIDE_U9] = "u9", [SIDE_FLOOR] = "floor", [SIDE_PEER] = "peer"};
+    static const char *const sides[] = {
+        [SIDE_U9] = "u9", [SIDE_FLOOR] = "floor", [SIDE_PEER] = "peer"};
     fprintf(f, "      {\"id\": \"%s\", \"label\": ", row->id);
     put_json_text(f, contender_label(row));
-    fprintf(f, ", \"engine\": \"%s\", \"side\": \"%s\", \"version\": ", row->engine->name, sides[row->engine->side]);
+    fprintf(f, ", \"engine\": \"%s\", \"side\": \"%s\", \"version\": ", row->engine->name,
+            sides[row->engine->side]);
     if (version) put_json_text(f, version);
     else fputs("null", f);
     fputs(", \"config\": ", f);
@@ -74,8 +78,8 @@ static void put_workload(FILE *f, const outcome *o, unsigned w)
     put_json_text(f, load->title);
     fputs(", \"what\": ", f);
     put_json_text(f, load->what);
-    fprintf(f, ",\n     \"shown\": \"%s\", \"lower_is_better\": %s, \"rows\": [\n", metrics[load->shown].name,
-            metrics[load->shown].lower_is_better ? "true" : "false");
+    fprintf(f, ",\n     \"shown\": \"%s\", \"lower_is_better\": %s, \"rows\": [\n",
+            metrics[load->shown].name, metrics[load->shown].lower_is_better ? "true" : "false");
     for (unsigned c = 0; c < contender_count(load); c++) {
         if (state_of(o, w, c) == ROW_LEFT_OUT) continue;
         fputs(comma, f);

@@ -3,7 +3,8 @@
  */
 #include "bench/report.h"
 
-static const metric columns[] = {M_BYTES, M_RECORDS, M_P50, M_P99, M_P999, M_CPU, M_RSS, M_ANON, M_DISK};
+static const metric columns[] = {M_BYTES, M_RECORDS, M_P50,  M_P99, M_P999,
+                                 M_CPU,   M_RSS,     M_ANON, M_DISK};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static void print_row(FILE *f, const outcome *o, unsigned w, unsigned c)
@@ -40,14 +41,16 @@ static void print_workload(FILE *f, const outcome *o, unsigned w)
 static void print_target(FILE *f, const verdict *v)
 {
     char text[200], got[64];
-    fprintf(f, "%-66s %s %-6g  %s%s\n", target_text(v->target, text), v->target->at_most ? "at most " : "at least",
-            v->bound, got_text(v, got), v->met ? "" : "  MISSED");
+    fprintf(f, "%-66s %s %-6g  %s%s\n", target_text(v->target, text),
+            v->target->at_most ? "at most " : "at least", v->bound, got_text(v, got),
+            v->met ? "" : "  MISSED");
 }
 
 void report_table(FILE *f, const outcome *o)
 {
     unsigned shown = 0;
-    for (unsigned i = 0; i < FACTS; i++) fprintf(f, "%-10s %s\n", facts_of(o)[i].name, facts_of(o)[i].text);
+    for (unsigned i = 0; i < FACTS; i++)
+        fprintf(f, "%-10s %s\n", facts_of(o)[i].name, facts_of(o)[i].text);
     for (unsigned w = 0; w < workload_count; w++)
         if (has_rows(o, w)) print_workload(f, o, w);
     for (unsigned i = 0; i < target_count; i++) {

@@ -43,7 +43,8 @@ void ring_open(const char *path, bool registered)
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) die("memory for buffers", NULL);
     fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0644);
-    if (fd < 0 && errno == EINVAL) fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644); /* as u9 does */
+    if (fd < 0 && errno == EINVAL)
+        fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644); /* as u9 does */
     if (fd < 0) die(path, NULL);
     must(io_uring_queue_init(RING_DEPTH, &ring, 0), "io_uring");
     is_registered = registered;
@@ -78,7 +79,8 @@ uint8_t *ring_buffer(void)
 static void reserve(uint64_t until)
 {
     if (until <= reserved) return;
-    if (fallocate(fd, 0, (off_t)reserved, RING_STEP) != 0 && errno != EOPNOTSUPP) die("fallocate", NULL);
+    if (fallocate(fd, 0, (off_t)reserved, RING_STEP) != 0 && errno != EOPNOTSUPP)
+        die("fallocate", NULL);
     reserved += RING_STEP;
 }
 

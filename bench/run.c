@@ -20,7 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOKS_PER_S = 100, RUN_SECONDS_MAX = 900, SEGMENT_MIN = 65536, ROLLS_WANTED = 100 };
+enum {
+    LOOKS_PER_S = 100,
+    RUN_SECONDS_MAX = 900,
+    SECONDS_MAX = 6,
+    SEGMENT_MIN = 65536,
+    ROLLS_WANTED = 100
+};
 
 static char run_dir[PATH_ROOM];
 static volatile sig_atomic_t interrupted;
@@ -51,7 +57,7 @@ static bool takes_part(const plan *p, const contender *c)
 /* Whether the row's pace is none, or that of a row that runs. */
 static bool has_pace(const plan *p, const workload *w, const contender *row)
 {
-    if (!w->paced || row->engine->side == SIDE_FLOOR) return true;
+    if (w->pace == NULL || row->engine->side == SIDE_FLOOR) return true;
     const contender *pace = &w->contenders[contender_named(w, w->pace)];
     return takes_part(p, pace) && engine_version(pace->engine) != NULL;
 }
@@ -75,22 +81,28 @@ bool any_failed(const outcome *o)
     return false;
 }
 
+/* The first that is not 0; else 1. */
+static unsigned first_of(unsigned a, unsigned b, unsigned c)
+{
+    return a ? a : b ? b : c ? c : 1;
+}
+
 void job_of(const plan *p, unsigned w, unsigned c, job_spec *out)
 {
     const workload *load = &workloads[w];
     const contender *row = &load->contenders[c];
     double records = (double)load->records * p->scale * (row->share > 0 ? row->share : 1);
     *out = (job_spec){.engine = row->engine,
-                 .io = p->io,
-                 .policy = p->policy,
-                 .records = records < 1 ? 1 : (uint64_t)(records + 0.5),
-                 .threads = p->threads ? p->threads : row->threads ? row->threads : load->threads,
-                 .batch = p->batch ? p->batch : row->batch ? row->batch : load->batch,
-                 .usual = row->usual,
-                 .cold = row->cold,
-                 .durable = load->durable && !row->plain,
-                 .compressed = load->compressed && !row->plain,
-                 .seconds_max = load->seconds_max};
+                      .io = p->io,
+                      .policy = p->policy,
+                      .records = records < 1 ? 1 : (uint64_t)(records + 0.5),
+                      .threads = first_of(p->threads, row->threads, load->threads),
+                      .batch = first_of(p->batch, row->batch, load->batch),
+                      .usual = row->usual,
+                      .cold = row->cold,
+                      .durable = load->durable && !row->plain,
+                      .compressed = load->compressed && !row->plain,
+                      .seconds_max = load->seconds_max > 0 ? load->seconds_max : SECONDS_MAX};
     snprintf(out->dir, sizeof out->dir, "%s", run_dir);
 }
 
@@ -141,7 +153,8 @@ static void in_child(deed what, const job_spec *job, result *out)
 
 static void run_job(deed what, const job_spec *job, result *out)
 {
-    result *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    result *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED || mkdir(run_dir, 0755) != 0) die(run_dir, NULL);
     fflush(NULL);
     pid_t pid = fork();
@@ -181,7 +194,8 @@ static void size_floor(const outcome *o, unsigned w, job_spec *job)
 {
     const result *ours = last_result(o, w, "u9");
     if (ours && ours->records > 0)
-        job->file_bytes = (uint64_t)((double)ours->file_bytes * (double)job->records / (double)ours->records);
+        job->file_bytes =
+            (uint64_t)((double)ours->file_bytes * (double)job->records / (double)ours->records);
 }
 
 /* Returns whether the pace is known. */
@@ -195,12 +209,15 @@ static bool set_pace(const outcome *o, unsigned w, job_spec *job)
     return true;
 }
 
-static void tell(const plan *p, unsigned round, const workload *w, const contender *c, const result *r)
+static void tell(const plan *p, unsigned round, const workload *w, const contender *c,
+                 const result *r)
 {
     char text[32];
     if (p->quiet) return;
-    fprintf(stderr, "round %u of %u  %-11s %-34s %12s %s\n", round + 1, p->rounds, w->name, contender_label(c),
-            r->ok ? metric_text(w->shown, metrics[w->shown].of(r), text) : "failed", metrics[w->shown].unit);
+    fprintf(stderr, "round %u of %u  %-11s %-34s %12s %s\n", round + 1, p->rounds, w->name,
+            contender_label(c),
+            r->ok ? metric_text(w->shown, metrics[w->shown].of(r), text) : "failed",
+            metrics[w->shown].unit);
 }
 
 static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
@@ -213,7 +230,7 @@ static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
     ready_data(o->plan, load);
     job_of(o->plan, w, c, &job);
     if (row->engine->side == SIDE_FLOOR) size_floor(o, w, &job);
-    else if (load->paced && !set_pace(o, w, &job)) return; /* the floor failed */
+    else if (load->pace && !set_pace(o, w, &job)) return; /* the floor failed */
     run_job(load->deed, &job, out);
     settle(o->plan->dir);
     tell(o->plan, round, load, row, out);
@@ -244,7 +261,8 @@ void run_plan(const plan *p, outcome *out)
 {
     double start = now(), longest = 0;
     *out = (outcome){.plan = p};
-    out->results = calloc((size_t)workload_count * CONTENDERS_MAX * p->rounds, sizeof out->results[0]);
+    out->results =
+        calloc((size_t)workload_count * CONTENDERS_MAX * p->rounds, sizeof out->results[0]);
     if (out->results == NULL || workload_count > WORKLOADS_MAX) die("memory for results", NULL);
     snprintf(run_dir, sizeof run_dir, "%s/u9bench.%ld", p->dir, (long)getpid());
     catch_signals();

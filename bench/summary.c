@@ -9,7 +9,8 @@ static spread spread_of(double *values, unsigned count)
 {
     if (count == 0) return (spread){0};
     double middle = median_of(values, count); /* sorts */
-    return (spread){.count = count, .median = middle, .least = values[0], .most = values[count - 1]};
+    return (spread){
+        .count = count, .median = middle, .least = values[0], .most = values[count - 1]};
 }
 
 spread figures(const outcome *o, unsigned w, unsigned c, metric m)
@@ -46,7 +47,8 @@ spread advantage(const outcome *o, unsigned w, unsigned c)
     metric m = workloads[w].shown;
     int ours = our_row(w);
     if (ours < 0) return (spread){0};
-    return metrics[m].lower_is_better ? ratios(o, w, c, (unsigned)ours, m) : ratios(o, w, (unsigned)ours, c, m);
+    return metrics[m].lower_is_better ? ratios(o, w, c, (unsigned)ours, m)
+                                      : ratios(o, w, (unsigned)ours, c, m);
 }
 
 static double bound_of(const outcome *o, const target *t, unsigned w)
@@ -86,11 +88,12 @@ const char *target_text(const target *t, char out[200])
     const workload *w = &workloads[workload_named(t->workload)];
     const contender *ours = &w->contenders[contender_named(w, t->ours)];
     if (t->other == NULL) {
-        snprintf(out, 200, "%s: %s, %s", t->workload, contender_label(ours), metrics[t->of].heading);
+        snprintf(out, 200, "%s: %s, %s", t->workload, contender_label(ours),
+                 metrics[t->of].heading);
         return out;
     }
     const contender *other = &w->contenders[contender_named(w, t->other)];
-    snprintf(out, 200, "%s: %s / %s, %s", t->workload, contender_label(ours), contender_label(other),
-             metrics[t->of].heading);
+    snprintf(out, 200, "%s: %s / %s, %s", t->workload, contender_label(ours),
+             contender_label(other), metrics[t->of].heading);
     return out;
 }

@@ -10,8 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_DATA = 256, KEY_VALUE_SIZE, KEY_THREADS, KEY_BATCH, KEY_POLICY, KEY_MINUTES, KEY_JSON, KEY_HTML,
-       KEY_MARKDOWN, KEY_PLOT, KEY_LIST };
+enum {
+    KEY_DATA = 256,
+    KEY_VALUE_SIZE,
+    KEY_THREADS,
+    KEY_BATCH,
+    KEY_POLICY,
+    KEY_MINUTES,
+    KEY_JSON,
+    KEY_HTML,
+    KEY_MARKDOWN,
+    KEY_PLOT,
+    KEY_LIST
+};
 
 static plan asked = {.rounds = 5, .scale = 1, .dir = ".", .policy = -1};
 static const char *lines, *json_path, *html_path, *markdown_path, *plot_path;
@@ -69,7 +80,8 @@ static const char *engines_named(const char *list, struct argp_state *state)
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         bool known = false;
         for (const engine *const *e = all_engines; *e; e++)
-            known = known || (strncmp((*e)->name, at, strcspn(at, ",")) == 0 && (*e)->name[strcspn(at, ",")] == 0);
+            known = known || (strncmp((*e)->name, at, strcspn(at, ",")) == 0 &&
+                              (*e)->name[strcspn(at, ",")] == 0);
         if (!known) argp_error(state, "'%.*s' is no engine: see --list", (int)strcspn(at, ","), at);
     }
     return list;
@@ -79,7 +91,8 @@ static void print_list(void)
 {
     for (unsigned w = 0; w < workload_count; w++)
         printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
-    for (unsigned i = 0; i < SUBJECTS; i++) printf("%-12s A table by itself: %s.\n", subjects[i].name, subjects[i].what);
+    for (unsigned i = 0; i < SUBJECTS; i++)
+        printf("%-12s A table by itself: %s.\n", subjects[i].name, subjects[i].what);
     puts("\nengines and floors");
     for (const engine *const *e = all_engines; *e; e++) {
         const char *version = engine_version(*e);
@@ -118,15 +131,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_option options[] = {
     {"list", KEY_LIST, NULL, 0, "tell workloads and engines, and how each is set", 0},
     {NULL, 0, NULL, 0, "What runs:", 1},
-    {"records", 'n', "N", 0, "records of `append` (10000000); the other workloads are cut in proportion", 1},
+    {"records", 'n', "N", 0,
+     "records of `append` (10000000); the other workloads are cut in proportion", 1},
     {"rounds", 'r', "N", 0, "rounds; medians are of so many (5)", 1},
     {"minutes", KEY_MINUTES, "N", 0, "begin no round that would end later than this", 1},
     {"engines", 'e', "NAMES", 0, "only these engines and floors, with commas between", 1},
-    {"data", KEY_DATA, "FILE", 0, "values are the lines of FILE (made up from a seed: JSON log lines)", 1},
+    {"data", KEY_DATA, "FILE", 0,
+     "values are the lines of FILE (made up from a seed: JSON log lines)", 1},
     {"value-size", KEY_VALUE_SIZE, "BYTES", 0, "of values, in all workloads (the workload's)", 1},
     {"threads", KEY_THREADS, "N", 0, "that append, in all workloads (the workload's)", 1},
     {"batch", KEY_BATCH, "N", 0, "records of a call, in all workloads (the row's)", 1},
-    {"policy", KEY_POLICY, "NAME", 0, "of u9: commit, interval or none (commit where calls are durable, else none)", 1},
+    {"policy", KEY_POLICY, "NAME", 0,
+     "of u9: commit, interval or none (commit where calls are durable, else none)", 1},
     {"io", 'i', "TABLE", 0, "of u9: posix or uring", 1},
     {"dir", 'd', "DIR", 0, "where stores are made and removed (.)", 1},
     {"lines", 'l', "DIR", 0, "`values`: of the lines of DIR/*.log (made up)", 1},
@@ -142,9 +158,10 @@ static const char about[] =
     "Measures u9 on this machine, next to other stores, to floors that the machine sets, and to its targets.\v"
     "Without a WORKLOAD all of them run, but no table by itself. Each run is a process of its own in an empty "
     "directory; u9, peers and floors take turns within each round, ratios are made within a round, and all "
-    "figures are medians of the rounds. MB/s are those of keys and values as they were given (16 bytes a key), from the "
-    "first call to the end of the final sync. Latencies are of calls. RSS and anonymous memory are peaks above what the "
-    "process had before the store was opened. Columns and rows are explained in bench/README.md.\n\n"
+    "figures are medians of the rounds. MB/s are those of keys and values as they were given (16 bytes a "
+    "key), from the first call to the end of the final sync. Latencies are of calls. RSS and anonymous "
+    "memory are peaks above what the process had before the store was opened. Columns and rows are "
+    "explained in bench/README.md.\n\n"
     "Exit status: 0; 1: a run failed; 2: usage; 4: nothing could be measured.";
 
 static FILE *open_report(const char *path)
@@ -162,12 +179,14 @@ static void close_report(FILE *f, const char *path)
 static void report(const outcome *o)
 {
     FILE *f;
-    const char *name = plot_path && strrchr(plot_path, '/') ? strrchr(plot_path, '/') + 1 : plot_path;
+    const char *name =
+        plot_path && strrchr(plot_path, '/') ? strrchr(plot_path, '/') + 1 : plot_path;
     report_table(stdout, o);
     if (json_path) report_json(f = open_report(json_path), o), close_report(f, json_path);
     if (html_path) report_html(f = open_report(html_path), o), close_report(f, html_path);
     if (plot_path) report_plot(f = open_report(plot_path), o), close_report(f, plot_path);
-    if (markdown_path) report_markdown(f = open_report(markdown_path), o, name), close_report(f, markdown_path);
+    if (markdown_path)
+        report_markdown(f = open_report(markdown_path), o, name), close_report(f, markdown_path);
 }
 
 static int run_workloads(void)

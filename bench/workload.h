@@ -24,14 +24,16 @@ typedef struct workload {
     deed deed;
     uint64_t records;  /* at full scale */
     size_t value_size; /* bytes; MIXED */
-    unsigned threads, batch;
+    unsigned threads;  /* 0: one */
+    unsigned batch;
     bool durable, compressed;
-    bool paced;        /* calls are due at half the rate of `pace`, which runs before */
-    const char *pace;  /* id of a contender, before u9 in the table */
-    double seconds_max; /* of appending; after that the run ends, and its row tells what was done */
-    metric shown;      /* what is plotted, and compared */
-    bool has_latency;  /* p50, p99, p99.9 are plotted too */
-    const contender *contenders; /* ended by one without id; ratios are those of "u9" to the others */
+    const char
+        *pace; /* calls are due at half the rate of this row, which stands before u9; NULL: none */
+    double seconds_max; /* of calls; then the run ends, and its row tells what was done; 0: 6 */
+    metric shown;       /* what is plotted, and compared */
+    bool has_latency;   /* p50, p99, p99.9 are plotted too */
+    const contender
+        *contenders; /* ended by one without id; ratios are those of "u9" to the others */
 } workload;
 
 extern const workload workloads[];
