@@ -64,7 +64,7 @@ const char *number_text(double value, char out[32])
         snprintf(out, 32, "%.0f", value);
         group(out, 32);
     } else {
-        snprintf(out, 32, value >= 10 ? "%.1f" : value >= 0.1 ? "%.2f" : "%.4f", value);
+        snprintf(out, 32, value >= 10 ? "%.1f" : value >= 0.1 ? "%.2f" : value >= 0.001 ? "%.4f" : "%.2g", value);
     }
     return out;
 }

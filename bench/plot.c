@@ -79,22 +79,35 @@ static double place(const log_scale *s, double value)
     return s->from + (s->to - s->from) * log(v / s->least) / log(s->most / s->least);
 }
 
-static void log_ticks(FILE *f, const log_scale *s, double top, double bottom, const char *unit)
+typedef const char *tick_word(double value, char out[32]);
+
+static const char *times(double value, char out[32])
+{
+    snprintf(out, 32, "%g x", value);
+    return out;
+}
+
+static const char *microseconds(double value, char out[32])
+{
+    if (value < 1e3) snprintf(out, 32, "%g µs", value);
+    else if (value < 1e6) snprintf(out, 32, "%g ms", value / 1e3);
+    else snprintf(out, 32, "%g s", value / 1e6);
+    return out;
+}
+
+/* Each decade has its figure, where there is room 2 and 5 in it, too. */
+static void log_ticks(FILE *f, const log_scale *s, double top, double bottom, tick_word *word)
 {
     static const double steps[] = {1, 2, 5};
-    double last = -100;
-    char word[48], number[32];
+    double decade = (s->to - s->from) / log10(s->most / s->least);
+    char text_of[32];
     for (int e = -6; e <= 9; e++)
         for (unsigned i = 0; i < 3; i++) {
-            double v = steps[i] * pow(10, e);
+            double v = steps[i] * pow(10, e), x = place(s, v);
             if (v < s->least * 0.999 || v > s->most * 1.001) continue;
-            double x = place(s, v);
             line(f, "grid", x, top, x, bottom);
-            if (x - last < 44) continue;
-            snprintf(number, sizeof number, v < 1000 ? "%g" : "%.0f", v);
-            snprintf(word, sizeof word, "%s%s", number, unit);
-            text(f, "faint middle", x, bottom + 15, word);
-            last = x;
+            if (decade < 160 && i > 0) continue;
+            text(f, "faint middle", x, bottom + 15, word(v, text_of));
         }
 }
 
@@ -120,7 +133,7 @@ static unsigned standing(const outcome *o, unsigned w)
 
 static log_scale scale_of_all(const outcome *o)
 {
-    log_scale s = {.least = 0.5, .most = 10, .from = BAR_AT, .to = PLOT_WIDTH - 24};
+    log_scale s = {.least = 0.5, .most = 10, .from = BAR_AT + DOT, .to = PLOT_WIDTH - 24};
     for (unsigned w = 0; w < workload_count; w++)
         for (unsigned c = 0; has_rows(o, w) && c < contender_count(&workloads[w]); c++) {
             if (!stands(o, w, c)) continue;
@@ -185,7 +198,7 @@ static void put_dots(FILE *f, const outcome *o, unsigned w, const log_scale *s, 
 
 static void put_legend(FILE *f, double y)
 {
-    double x = BAR_AT;
+    double x = BAR_AT + DOT;
     put_dot(f, &floor_uring, x, y, "floor");
     text(f, "", x + 12, y + 4, "a floor");
     x += 88;
@@ -193,7 +206,7 @@ static void put_legend(FILE *f, double y)
         if ((*e)->side != SIDE_PEER) continue;
         put_dot(f, *e, x, y, (*e)->label);
         text(f, "", x + 13, y + 4, (*e)->label);
-        x += 30 + 8.0 * (double)strlen((*e)->label);
+        x += 38 + 8.0 * (double)strlen((*e)->label);
     }
 }
 
@@ -210,7 +223,7 @@ void plot_standing(FILE *f, const outcome *o, bool alone)
         f, "faint", BAR_AT, 18,
         "left of 1 the other is better; lines: spread of the rounds; a dot at an edge lies beyond it");
     put_legend(f, 42);
-    log_ticks(f, &s, TOP, bottom, " x");
+    log_ticks(f, &s, TOP, bottom, times);
     line(f, "axis", place(&s, 1), TOP - 4, place(&s, 1), bottom);
     for (unsigned w = 0; w < workload_count; w++) {
         if (standing(o, w) == 0) continue;
@@ -347,7 +360,7 @@ void plot_latencies(FILE *f, const outcome *o, unsigned w)
     open_svg(f, (unsigned)bottom + 24, "Latency of a call", false);
     text(f, "faint", BAR_AT, 16,
          "latency of a call: p50 (large dot), p99, p99.9 (small dot); less is better; logarithmic");
-    log_ticks(f, &s, 24, bottom, " µs");
+    log_ticks(f, &s, 24, bottom, microseconds);
     for (unsigned c = 0; c < contender_count(&workloads[w]); c++)
         if (state_of(o, w, c) != ROW_LEFT_OUT) put_latency(f, o, w, c, &s, 38 + ROW * at++);
     fputs("</svg>\n", f);

@@ -5,11 +5,11 @@
 #include "bench/plot.h"
 
 static const char page_style[] =
-    "body{background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif;max-width:940px;margin:2em auto;"
+    "body{background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif;max-width:1180px;margin:2em auto;"
     "padding:0 16px}\nh1{font-size:26px;margin:0} h2{font-size:20px;margin:2.2em 0 .2em} p{margin:.3em 0 .8em}\n"
     ".faint{color:var(--faint)} .good{color:var(--good)} .bad{color:var(--bad)} .wide{overflow-x:auto}\n"
-    "table{border-collapse:collapse;font-size:13px;margin:.6em 0;font-variant-numeric:tabular-nums}\n"
-    "th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}\n"
+    "table{border-collapse:collapse;font-size:12.5px;margin:.6em 0;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:3px 6px;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}\n"
     "th:first-child,td:first-child,td.left,th.left{text-align:left} td.words{white-space:normal;text-align:left}\n"
     "tr.u9 td{background:var(--u9-soft);font-weight:600}\n"
     "nav a,a{color:var(--u9);text-decoration:none;margin-right:.9em} dl{display:grid;"
@@ -46,6 +46,13 @@ static const char page_end[] =
 static const metric columns[] = {M_BYTES, M_RECORDS, M_P50,  M_P99, M_P999,
                                  M_CPU,   M_RSS,     M_ANON, M_DISK};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static bool is_column(metric m)
+{
+    for (unsigned i = 0; i < COLUMNS; i++)
+        if (columns[i] == m) return true;
+    return false;
+}
 
 static void put_cell(FILE *f, const char *kind, const char *text)
 {
@@ -88,7 +95,7 @@ static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
     snprintf(all, sizeof all, "%s%s%s", number_text(records_done(o, w, c), text),
              *shortfall ? ": " : "", shortfall);
     put_cell(f, NULL, all);
-    put_figure(f, load->shown, figures(o, w, c, load->shown), false);
+    if (!is_column(load->shown)) put_figure(f, load->shown, figures(o, w, c, load->shown), true);
     fputs("</tr>\n", f);
 }
 
@@ -96,7 +103,10 @@ static void put_table(FILE *f, const outcome *o, unsigned w)
 {
     fputs("<div class=\"wide\"><table><tr><th>row</th><th>u9 is better</th>", f);
     for (unsigned i = 0; i < COLUMNS; i++) fprintf(f, "<th>%s</th>", metrics[columns[i]].heading);
-    fprintf(f, "<th>records</th><th>plotted: %s</th></tr>\n", metrics[workloads[w].shown].heading);
+    fputs("<th>records</th>", f);
+    if (!is_column(workloads[w].shown))
+        fprintf(f, "<th>%s</th>", metrics[workloads[w].shown].heading);
+    fputs("</tr>\n", f);
     for (unsigned c = 0; c < contender_count(&workloads[w]); c++)
         if (state_of(o, w, c) != ROW_LEFT_OUT) put_row(f, o, w, c);
     fputs("</table></div>\n", f);
@@ -135,8 +145,7 @@ static void put_targets(FILE *f, const outcome *o)
     for (unsigned i = 0; i < target_count; i++) {
         verdict v = verdict_on(o, &targets[i]);
         if (!v.known) continue;
-        if (shown++ == 0)
-            fputs(targets_head, f);
+        if (shown++ == 0) fputs(targets_head, f);
         fputs("<tr>", f);
         put_cell(f, NULL, target_text(v.target, text));
         fprintf(f, "<td>%s %g</td>", v.target->at_most ? "at most" : "at least", v.bound);
