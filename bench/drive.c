@@ -88,6 +88,7 @@ static void open_timed(const job_spec *job, result *out)
     double start = now();
     job->engine->open(job);
     out->open_seconds = now() - start;
+    if (job->engine->detail) snprintf(out->detail, sizeof out->detail, "%s", job->engine->detail());
 }
 
 static void close_timed(const job_spec *job, result *out)

@@ -46,6 +46,7 @@ typedef struct job_spec {
 /* What came of it. Seconds are of the clock; sizes in bytes. */
 typedef struct result {
     bool ok;
+    char detail[32];         /* what the engine tells of itself */
     uint64_t records, calls; /* done */
     uint64_t bytes;          /* of their keys and texts */
     uint64_t stored,
@@ -69,12 +70,14 @@ typedef struct result {
 struct engine {
     const char *name, *label; /* in commands and JSON; in tables */
     side side;
+    bool elsewhere; /* another process does the work: this one's memory tells nothing */
     const char *config, *usual_config; /* what is set, one sentence; NULL: nothing */
     const char *(*version)(void);      /* NULL: not built; may return NULL: not there */
     void (*open)(const job_spec *job);
     void (*append)(uint64_t first, size_t count);
     void (*sync)(void); /* all that was appended is durable then */
     void (*close)(void);
+    const char *(*detail)(void); /* while it is open: a word on how it runs here; NULL: none */
     /* What some can do besides. A scan sees every byte of every record, in order. */
     uint64_t (*scan)(void);  /* between open and close; returns the number of records */
     bool (*get)(uint64_t i); /* between open and close: the record that was appended i-th */

@@ -67,9 +67,10 @@ const engine engine_journal = {
     .name = "journal",
     .label = "systemd journal",
     .side = SIDE_PEER,
+    .elsewhere = true,
     .config =
         "systemd-journal-remote, fed through a pipe in the export format and waited for: another process, "
-        "parsing included, no keys but times; memory not measured",
+        "parsing included, no keys but times",
     .version = version_of_journal,
     .open = open_journal,
     .append = append_journal,

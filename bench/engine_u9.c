@@ -23,6 +23,11 @@ static const char *version_of_u9(void)
     return U9_VERSION_TEXT;
 }
 
+static const char *io_of_u9(void)
+{
+    return u9_log_io(log_handle);
+}
+
 static _Noreturn void die_of(const char *what)
 {
     u9_fault fault;
@@ -169,6 +174,7 @@ const engine engine_u9 = {
     .append = append_u9,
     .sync = sync_u9,
     .close = close_u9,
+    .detail = io_of_u9,
     .scan = scan_u9,
     .get = get_u9,
     .verify = verify_u9,

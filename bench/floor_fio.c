@@ -84,6 +84,7 @@ const engine floor_fio = {
     .name = "fio",
     .label = "fio, io_uring",
     .side = SIDE_FLOOR,
+    .elsewhere = true,
     .config =
         "the bytes of u9's files in whole MiB: direct writes of 1 MiB, 8 under way, all space by fallocate "
         "before; its own figure, in which the end's fsync is not",
@@ -95,6 +96,7 @@ const engine floor_fio_dsync = {
     .name = "fio-dsync",
     .label = "fio, pwritev2(RWF_DSYNC)",
     .side = SIDE_FLOOR,
+    .elsewhere = true,
     .config =
         "direct writes of 4 KiB, each durable, over a file that was written before; its own figure",
     .version = version_of_fio,

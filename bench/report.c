@@ -126,6 +126,17 @@ static const char *file_system(const char *dir)
     }
 }
 
+/* The io table that u9 used. */
+static const char *io_used(const outcome *o)
+{
+    for (unsigned w = 0; w < workload_count; w++)
+        for (unsigned r = 0; our_row(w) >= 0 && r < o->rounds; r++) {
+            const result *done = result_of(o, w, (unsigned)our_row(w), r);
+            if (done->ok && done->detail[0]) return done->detail;
+        }
+    return "not run";
+}
+
 const fact *facts_of(const outcome *o)
 {
     static fact facts[FACTS] = {{.name = "u9"},      {.name = "processor"}, {.name = "memory"},
@@ -138,10 +149,11 @@ const fact *facts_of(const outcome *o)
     const plan *p = o->plan;
     const char *commit = getenv("U9BENCH_COMMIT");
     snprintf(facts[0].text, sizeof facts[0].text, "%s%s%s, io %s", U9_VERSION_TEXT,
-             commit ? ", " : "", commit ? commit : "", p->io ? p->io : "as the library likes");
+             commit ? ", " : "", commit ? commit : "", io_used(o));
     line_of("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     snprintf(facts[1].text, sizeof facts[1].text, "%ld x %s", sysconf(_SC_NPROCESSORS_ONLN), cpu);
-    line_of("/proc/meminfo", "MemTotal", facts[2].text, sizeof facts[2].text);
+    snprintf(facts[2].text, sizeof facts[2].text, "%.1f GiB",
+             (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30));
     uname(&u);
     snprintf(facts[3].text, sizeof facts[3].text, "%.60s %.60s", u.sysname, u.release);
     snprintf(facts[4].text, sizeof facts[4].text, "file system %s", file_system(p->dir));

@@ -165,6 +165,7 @@ static void run_job(deed what, const job_spec *job, result *out)
     if (out->anon_end > peak) peak = out->anon_end;
     out->anon_peak = peak > out->anon_before ? peak - out->anon_before : 0;
     out->anon_end = out->anon_end > out->anon_before ? out->anon_end - out->anon_before : 0;
+    if (job->engine->elsewhere) out->rss_peak = out->anon_peak = out->anon_end = 0;
     munmap(shared, sizeof *shared);
     remove_run_dir();
 }
@@ -271,6 +272,7 @@ void run_plan(const plan *p, outcome *out)
         if (p->minutes > 0 && out->rounds > 0 && began - start + longest > p->minutes * 60) break;
         run_round(out, out->rounds++);
         if (now() - began > longest) longest = now() - began;
+        if (!p->quiet) fprintf(stderr, "round %u took %.0f seconds\n", out->rounds, now() - began);
     }
     out->seconds = now() - start;
     free_data();
