@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -154,6 +155,7 @@ static void fill_store(const job_spec *job, bool killed)
         result unused = {0};
         job_spec filling = *job;
         filling.seconds_max = FILL_SECONDS;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         job->engine->open(job);
         append_records(&filling, &unused);
         job->engine->sync();
