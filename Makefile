@@ -86,8 +86,11 @@ header_packages := libxxhash
 tool_packages := jansson yajl
 test_packages := check
 # Other stores and formats that u9bench runs beside us: each one that is installed is used, and told to
-# the sources as -DPEER_SQLITE3=1 and so on. msgpack-c is msgpack in Debian 12, msgpack-c later.
-peer_packages := sqlite3 lmdb msgpack msgpack-c
+# the sources as -DPEER_SQLITE3=1 and so on. msgpack-c is msgpack in Debian 12, msgpack-c later; LevelDB has no
+# pkg-config file. PEERS=0: none of them.
+PEERS ?= 1
+peer_packages := $(if $(filter 1,$(PEERS)),sqlite3 lmdb rocksdb msgpack msgpack-c)
+leveldb := $(if $(filter 1,$(PEERS)),$(wildcard /usr/include/leveldb/c.h))
 
 # pkg-config is asked once, at first use.
 once = $(eval $(1) := $(2))$($(1))
@@ -97,9 +100,11 @@ check_cflags = $(call once,check_cflags,$(shell $(PKG_CONFIG) --cflags $(test_pa
 check_libs = $(call once,check_libs,$(shell $(PKG_CONFIG) --libs $(test_packages)))
 peers = $(call once,peers,$(shell for p in $(peer_packages); do \
           $(PKG_CONFIG) --exists $$p && echo $$p; done))
-peer_cflags = $(call once,peer_cflags,$(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
-          for p in $(peers); do echo "-DPEER_$$(echo $$p | tr a-z- A-Z_)=1"; done)))
-peer_libs = $(call once,peer_libs,$(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
+peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
+          $(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
+          for p in $(peers); do name=$$(echo $$p | tr a-z- A-Z_); \
+          echo "-DPEER_$$name=1 -DPEER_$${name}_VERSION='\"$$($(PKG_CONFIG) --modversion $$p)\"'"; done)))
+peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
 all: $(libs) $(zk_libs) $(tools) ## libu9.a, libu9.so, libu9-zk and the tools (the default)
@@ -143,6 +148,13 @@ $(BUILD)/zookeeper: force
 
 $(call obj,tools/id_zookeeper.c): $(BUILD)/zookeeper
 
+# Those that change when a peer of u9bench does.
+$(BUILD)/peers: force
+	@mkdir -p $(@D)
+	@echo "$(peer_libs)" | cmp -s - $@ || echo "$(peer_libs)" >$@
+
+$(call obj,$(bench_src)): $(BUILD)/peers
+
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
     $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
 
@@ -176,7 +188,7 @@ $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
 
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs)
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
 
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
@@ -273,13 +285,13 @@ both_io = env queue log commits large reference range heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage test_cli test_ship ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim trim_kept test_trim
+    trim trim_kept test_trim test_bench
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(leave_out) $(if $(zk),,zk),$(or $(TEST_SUITE),$(test_names)))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
@@ -295,7 +307,7 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
-# What of the jobs is not in u9tests; u9bench is only built.
+# What of the jobs is not in u9tests. With sanitizers there is no u9bench, and no test_bench.
 side_programs = $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
 
 .PHONY: run-tests
@@ -379,9 +391,18 @@ $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
 	fi
 
 .PHONY: bench
-bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS in build/release/bench
+bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS (append commit) in build/release/bench
 	@mkdir -p $(BUILD)/bench
-	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(BENCH_ARGS)
+	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(or $(BENCH_ARGS),append commit)
+
+# The page in 40 minutes at most: a round is only begun if it is likely to end within 38.
+.PHONY: bench-all
+bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
+	@mkdir -p $(BUILD)/bench
+	U9BENCH_COMMIT=$$(git describe --always --dirty 2>/dev/null) $(BUILD)/u9bench --minutes 38 -d $(BUILD)/bench \
+	    --html $(BUILD)/bench/u9bench.html --json $(BUILD)/bench/u9bench.json \
+	    --markdown $(BUILD)/bench/RESULTS.md --plot $(BUILD)/bench/results.svg $(BENCH_ARGS)
+	@echo "bench-all: see $(BUILD)/bench/u9bench.html; to keep it: cp $(BUILD)/bench/RESULTS.md $(BUILD)/bench/results.svg bench/"
 
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
@@ -469,5 +490,5 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0'
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 PEERS=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'

@@ -123,4 +123,5 @@ void bench_values(const bench_options *options)
     for (unsigned s = 0; s < SETS; s++)
         for (unsigned r = 0; r < RACES; r++)
             if (takes_part(sets[s], &races[r])) print_race(s, r, rounds);
+    bench_indexes(options);
 }

@@ -175,7 +175,7 @@ static void pack_tagged(msgpack_sbuffer *buffer, const record_set *set, size_t i
     size_t size = set->msgpack.at[i + 1] - set->msgpack.at[i];
     msgpack_packer p;
     msgpack_packer_init(&p, buffer, msgpack_sbuffer_write);
-    must_pack(msgpack_pack_array(&p, (*record & 15u) + 1)); /* fixarray: the header is one byte */
+    must_pack(msgpack_pack_array(&p, ((unsigned char)*record & 15u) + 1)); /* fixarray: the header is one byte */
     put_text(&p, tag, TAG_SIZE);
     must_pack(msgpack_sbuffer_write(buffer, record + 1, size - 1));
 }

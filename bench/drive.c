@@ -1,0 +1,255 @@
+/*
+ * bench/drive.c: see drive.h. The parts that every run has; appending is in drive_append.c.
+ */
+#include "bench/drive.h"
+#include "bench/drive_append.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FILL_SECONDS = 300 };
+
+uint64_t status_kb(long pid, const char *name)
+{
+    char path[64], line[200];
+    unsigned long long kb = 0;
+    if (pid > 0) snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    else snprintf(path, sizeof path, "/proc/self/status");
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, name, strlen(name)) == 0) kb = strtoull(line + strlen(name), NULL, 10);
+    if (f) fclose(f);
+    return kb;
+}
+
+typedef void on_file(const char *path, void *ctx);
+
+static void each_file(const char *dir, on_file *what, void *ctx)
+{
+    char path[PATH_ROOM + 300];
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        if (e->d_type != DT_DIR) what(path, ctx);
+    }
+    if (d) closedir(d);
+}
+
+static void add_sizes(const char *path, void *ctx)
+{
+    uint64_t *sums = ctx;
+    struct stat st;
+    if (stat(path, &st) != 0) return;
+    sums[0] += (uint64_t)st.st_size;
+    sums[1] += (uint64_t)st.st_blocks * 512;
+}
+
+void directory_bytes(const char *dir, uint64_t *size, uint64_t *allocated)
+{
+    uint64_t sums[2] = {0, 0};
+    each_file(dir, add_sizes, sums);
+    *size = sums[0], *allocated = sums[1];
+}
+
+/* Into the page cache, or, if `*ctx`, out of it. */
+static void warm_or_cool(const char *path, void *ctx)
+{
+    static char block[1 << 20];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (*(bool *)ctx) fdatasync(fd), posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    else
+        while (read(fd, block, sizeof block) > 0) {
+        }
+    close(fd);
+}
+
+static double cpu_seconds(void)
+{
+    double sum = 0;
+    for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
+        struct rusage u;
+        getrusage(who, &u);
+        sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+               (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+    }
+    return sum;
+}
+
+static void open_timed(const job_spec *job, result *out)
+{
+    double start = now();
+    job->engine->open(job);
+    out->open_seconds = now() - start;
+    if (job->engine->detail) snprintf(out->detail, sizeof out->detail, "%s", job->engine->detail());
+}
+
+static void close_timed(const job_spec *job, result *out)
+{
+    double start = now();
+    job->engine->close();
+    out->close_seconds = now() - start;
+}
+
+/* What the process has now is not the engine's. */
+static void begin(result *out)
+{
+    touch_data();
+    out->anon_before = status_kb(0, "RssAnon:") * 1024;
+    out->rss_peak = status_kb(0, "VmRSS:") * 1024;
+    out->cpu_seconds = cpu_seconds();
+}
+
+static uint64_t above(uint64_t value, uint64_t base)
+{
+    return value > base ? value - base : 0;
+}
+
+static void finish(const job_spec *job, result *out)
+{
+    out->cpu_seconds = cpu_seconds() - out->cpu_seconds;
+    out->rss_peak = above(status_kb(0, "VmHWM:") * 1024, out->rss_peak);
+    if (out->anon_end == 0) out->anon_end = status_kb(0, "RssAnon:") * 1024;
+    out->bytes = data_bytes(out->records);
+    if (out->stored == 0) out->stored = out->records;
+    out->stored_bytes = data_bytes(out->stored);
+    directory_bytes(job->dir, &out->file_bytes, &out->disk_bytes);
+}
+
+static void append_and_sync(const job_spec *job, result *out)
+{
+    begin(out);
+    open_timed(job, out);
+    double start = now();
+    append_records(job, out);
+    double synced = now();
+    job->engine->sync();
+    out->sync_seconds = now() - synced;
+    out->seconds = now() - start;
+    directory_bytes(job->dir, &out->file_bytes, &out->disk_bytes_synced);
+    out->anon_end = status_kb(0, "RssAnon:") * 1024;
+    close_timed(job, out);
+    finish(job, out);
+}
+
+static void append_and_roll(const job_spec *job, result *out)
+{
+    append_and_sync(job, out);
+    keep_those_near_rolls(job, out);
+}
+
+/* Fills the store that a reading run reads; in a process of its own, which is killed at the end if that is wanted. */
+static void fill_store(const job_spec *job, bool killed)
+{
+    pid_t writer = fork();
+    int status;
+    if (writer == 0) {
+        result unused = {0};
+        job_spec filling = *job;
+        filling.seconds_max = FILL_SECONDS;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        job->engine->open(job);
+        append_records(&filling, &unused);
+        job->engine->sync();
+        if (unused.records < job->records) die("the store could not be filled in time", NULL);
+        if (killed) kill(getpid(), SIGKILL);
+        job->engine->close();
+        _exit(0);
+    }
+    if (writer < 0 || waitpid(writer, &status, 0) < 0) die("fork", NULL);
+    if (killed ? !WIFSIGNALED(status) : status != 0) die("filling the store", NULL);
+    if (!killed) each_file(job->dir, warm_or_cool, &(bool){job->cold});
+}
+
+static void scan(const job_spec *job, result *out)
+{
+    fill_store(job, false);
+    begin(out);
+    open_timed(job, out);
+    double start = now();
+    out->records = job->engine->scan();
+    out->seconds = now() - start;
+    close_timed(job, out);
+    finish(job, out);
+    if (out->records != job->records) die("scan: not all records are there", NULL);
+}
+
+static void verify(const job_spec *job, result *out)
+{
+    fill_store(job, false);
+    begin(out);
+    double start = now();
+    job->engine->verify(job);
+    out->seconds = now() - start;
+    out->records = job->records;
+    finish(job, out);
+}
+
+/* Record numbers all over the store, of those that u9's adapter has keys of. */
+static uint64_t some_record(const job_spec *job, uint64_t draw)
+{
+    uint64_t i = draw * UINT64_C(0x9e3779b97f4a7c15) % job->records;
+    return i / GET_STRIDE * GET_STRIDE;
+}
+
+static void get(const job_spec *job, result *out)
+{
+    static latencies took;
+    enum { LOOKUPS = 200000 };
+    fill_store(job, false);
+    begin(out);
+    open_timed(job, out);
+    job->engine->scan(); /* notes keys, and warms what there is to warm */
+    double start = now();
+    for (uint64_t before = now_ns(); out->records < LOOKUPS && now() - start < job->seconds_max;) {
+        if (!job->engine->get(some_record(job, out->records++)))
+            die("get: a record is not there", NULL);
+        uint64_t after = now_ns();
+        note_latency(&took, after - before);
+        before = after;
+    }
+    out->seconds = now() - start;
+    keep_latencies(&took, out);
+    out->stored = job->records;
+    close_timed(job, out);
+    finish(job, out);
+}
+
+static void recover(const job_spec *job, result *out)
+{
+    fill_store(job, true);
+    begin(out);
+    open_timed(job, out);
+    out->seconds = out->open_seconds;
+    out->records = job->records;
+    close_timed(job, out);
+    finish(job, out);
+}
+
+static void run_whole(const job_spec *job, result *out)
+{
+    begin(out);
+    job->engine->whole(job, out);
+    finish(job, out);
+}
+
+static void (*const deeds[])(const job_spec *, result *) = {
+    [DO_APPEND] = append_and_sync, [DO_SCAN] = scan,
+    [DO_VERIFY] = verify,          [DO_GET] = get,
+    [DO_RECOVER] = recover,        [DO_ROLL] = append_and_roll,
+};
+
+void drive(deed what, const job_spec *job, result *out)
+{
+    if (job->engine->whole) run_whole(job, out);
+    else deeds[what](job, out);
+    out->ok = true;
+}

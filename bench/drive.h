@@ -1,0 +1,28 @@
+/*
+ * bench/drive.h: one run, in the process that it has to itself.
+ */
+#ifndef U9_BENCH_DRIVE_H
+#define U9_BENCH_DRIVE_H
+
+#include "bench/engine.h"
+
+/* What is done and timed. Before DO_SCAN, DO_VERIFY, DO_GET and DO_RECOVER the records are appended, untimed. */
+typedef enum deed {
+    DO_APPEND,  /* the records, one call behind another or when they are due, and a final sync */
+    DO_SCAN,    /* every record, from an open store */
+    DO_VERIFY,  /* the store as a whole */
+    DO_GET,     /* single records, all over the store */
+    DO_RECOVER, /* opens the store, for writing, that a killed process left */
+    DO_ROLL     /* appends by the clock; latencies are those within 100 ms of a roll */
+} deed;
+
+/* Ends the process (die) if it cannot be done. */
+void drive(deed what, const job_spec *job, result *out);
+
+/* Kilobytes of process `pid` (0: this one) under `name` of its status file, such as "RssAnon:"; 0 if it has none. */
+uint64_t status_kb(long pid, const char *name);
+
+/* Sums over the files below `dir`: their sizes and their allocated bytes. */
+void directory_bytes(const char *dir, uint64_t *size, uint64_t *allocated);
+
+#endif

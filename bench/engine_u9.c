@@ -1,0 +1,182 @@
+/*
+ * bench/engine_u9.c: u9, through its public interface.
+ *
+ * Keys are made by the log (NULL is given), which is what its users do and is counted as its work; a key that
+ * is sought was noted when its record was appended.
+ */
+#include "bench/engine.h"
+
+#include <u9.h>
+
+#include <stdlib.h>
+
+enum { KEYS_NOTED = 1 << 16, BATCH_MAX = 1 << 16 };
+
+static u9_log *log_handle;
+static bool is_durable;
+static _Thread_local u9_entry *entries; /* all zero but for what a call sets */
+static _Thread_local u9_place *places;
+static uint8_t (*noted)[KEY_SIZE]; /* keys, once there was a scan */
+
+static const char *version_of_u9(void)
+{
+    return U9_VERSION_TEXT;
+}
+
+static const char *io_of_u9(void)
+{
+    return u9_log_io(log_handle);
+}
+
+static _Noreturn void die_of(const char *what)
+{
+    u9_fault fault;
+    u9_log_fault(log_handle, &fault);
+    die(what, &fault);
+}
+
+static u9_policy policy_of(const job_spec *job)
+{
+    if (job->policy >= 0) return (u9_policy)job->policy;
+    return job->durable ? U9_POLICY_COMMIT : U9_POLICY_NONE;
+}
+
+static void open_u9(const job_spec *job)
+{
+    u9_options o = {.size = sizeof o,
+                    .mode = U9_CREATE,
+                    .policy = policy_of(job),
+                    .lz4 = job->compressed,
+                    .segment_size = job->segment_size,
+                    .io = job->io};
+    u9_fault fault;
+    if (u9_log_open(job->dir, &o, &log_handle, &fault) != U9_OK) die("open", &fault);
+    is_durable = job->durable;
+}
+
+static void append_one(uint64_t i, u9_place *place)
+{
+    const datum *v = value_of(i);
+    if (u9_log_append(log_handle, NULL, v->text - v->head, v->head + v->size, place) != U9_OK)
+        die_of("append");
+}
+
+static void append_many(uint64_t first, size_t count, u9_place *to)
+{
+    for (size_t k = 0; k < count; k++) {
+        const datum *v = value_of(first + k);
+        entries[k].values = v->text - v->head;
+        entries[k].size = v->head + v->size;
+    }
+    if (u9_log_append_batch(log_handle, entries, count, to) != U9_OK) die_of("append a batch");
+}
+
+static void append_u9(uint64_t first, size_t count)
+{
+    if (entries == NULL && ((entries = calloc(BATCH_MAX, sizeof entries[0])) == NULL ||
+                            (places = calloc(BATCH_MAX, sizeof places[0])) == NULL))
+        die("memory for a batch", NULL);
+    u9_place *to = is_durable ? places : NULL;
+    if (count == 1) append_one(first, to);
+    else append_many(first, count, to);
+    if (!is_durable) return;
+    u9_err err = u9_log_commit(log_handle, places[count - 1].ordinal);
+    if (err != U9_OK && err != U9_AGAIN)
+        die_of("commit"); /* AGAIN: a policy that does not wait was asked for */
+}
+
+static void sync_u9(void)
+{
+    if (u9_log_sync(log_handle) != U9_OK) die_of("sync");
+}
+
+static void close_u9(void)
+{
+    u9_fault fault;
+    if (u9_log_close(log_handle, &fault) != U9_OK) die("close", &fault);
+}
+
+/* Lookups need keys: that of every GET_STRIDE-th record is noted on the way. */
+static void note_key(const u9_record *r)
+{
+    uint64_t k = r->ordinal / GET_STRIDE;
+    if (r->ordinal % GET_STRIDE != 0 || k >= KEYS_NOTED) return;
+    if (noted == NULL && (noted = calloc(KEYS_NOTED, sizeof noted[0])) == NULL)
+        die("memory for keys", NULL);
+    memcpy(noted[k], r->key.data, KEY_SIZE);
+}
+
+static uint64_t scan_u9(void)
+{
+    u9_fault fault;
+    u9_cursor *cursor;
+    u9_record r;
+    u9_err err;
+    uint64_t records = 0;
+    if (u9_cursor_open(log_handle, NULL, &cursor, &fault) != U9_OK) die("cursor", &fault);
+    while ((err = u9_cursor_next(cursor, &r)) == U9_OK) {
+        see_bytes(r.values, r.values_size);
+        note_key(&r);
+        records++;
+    }
+    u9_cursor_fault(cursor, &fault);
+    if (err != U9_END) die("scan", &fault);
+    u9_cursor_close(cursor);
+    return records;
+}
+
+static bool get_u9(uint64_t i)
+{
+    static uint8_t *room;
+    u9_record r;
+    if (room == NULL && (room = malloc(U9_RECORD_MAX)) == NULL) die("memory for a record", NULL);
+    if (noted == NULL || i / GET_STRIDE >= KEYS_NOTED) return false;
+    u9_key key = {.data = noted[i / GET_STRIDE], .size = KEY_SIZE};
+    return u9_log_get(log_handle, &key, room, U9_RECORD_MAX, &r, NULL) == U9_OK;
+}
+
+static void verify_u9(const job_spec *job)
+{
+    u9_check_options o = {.size = sizeof o, .io = job->io};
+    u9_report report = {.size = sizeof report};
+    u9_fault fault;
+    if (u9_check(job->dir, &o, &report, &fault) != U9_OK) die("check", &fault);
+    if (report.verdict != U9_V_CLEAN) die("check: the log is not clean", NULL);
+}
+
+/* A segment begins with its first frame, whose time is told with its records. */
+static size_t rolls_of_u9(const job_spec *job, double *times, size_t cap)
+{
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = job->io};
+    u9_log *log;
+    u9_record r;
+    size_t n = 0;
+    check(u9_log_open(job->dir, &o, &log, NULL));
+    for (uint64_t s = 2; n < cap; s++) {
+        u9_range range = {.size = sizeof range, .segment = s};
+        u9_cursor *cursor;
+        if (u9_cursor_open(log, &range, &cursor, NULL) != U9_OK) break;
+        if (u9_cursor_next(cursor, &r) == U9_OK) times[n++] = (double)r.time_us / 1e6;
+        u9_cursor_close(cursor);
+    }
+    check(u9_log_close(log, NULL));
+    return n;
+}
+
+const engine engine_u9 = {
+    .name = "u9",
+    .label = "u9",
+    .side = SIDE_U9,
+    .config = "makes its keys itself (muids); policy commit where calls are durable, else none; "
+              "LZ4 where the workload compresses; everything else as it comes",
+    .version = version_of_u9,
+    .open = open_u9,
+    .append = append_u9,
+    .sync = sync_u9,
+    .close = close_u9,
+    .detail = io_of_u9,
+    .scan = scan_u9,
+    .get = get_u9,
+    .verify = verify_u9,
+    .rolls = rolls_of_u9,
+};

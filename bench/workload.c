@@ -1,0 +1,263 @@
+/*
+ * bench/workload.c: see workload.h. Records are those of full scale: 1.16 GB of keys and texts where it is the
+ * disk's and the processor's speed that is measured, a second or two where it is waiting.
+ */
+#include "bench/workload.h"
+
+#include <string.h>
+
+#define MILLION UINT64_C(1000000)
+
+/*
+ * Who takes part, and how. LMDB and SQLite get the larger transactions that they are fastest with. Ended by an
+ * empty row.
+ */
+static const contender append_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-one", .label = "u9, record by record", .engine = &engine_u9, .batch = 1},
+    {.id = "u9-4", .label = "u9, record by record, 4 threads", .engine = &engine_u9, .batch = 1, .threads = 4},
+    {.id = "uring", .engine = &floor_uring},
+    {.id = "uring-registered", .engine = &floor_uring_registered},
+    {.id = "fio", .engine = &floor_fio},
+    {.id = "sha256", .engine = &floor_sha256},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .usual = true},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "leveldb-usual", .label = "LevelDB, usual", .engine = &engine_leveldb, .usual = true},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
+    {.id = "lmdb-100", .label = "LMDB, batches of 100", .engine = &engine_lmdb},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {.id = "sqlite-usual", .label = "SQLite, usual, batches of 100", .engine = &engine_sqlite, .usual = true},
+    {.id = "journal", .engine = &engine_journal, .share = 0.02},
+    {0}};
+
+static const contender small_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "uring", .engine = &floor_uring},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {0}};
+
+static const contender bulk_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "uring", .engine = &floor_uring},
+    {.id = "uring-registered", .engine = &floor_uring_registered},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 1000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 1000},
+    {0}};
+
+static const contender large_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "uring", .engine = &floor_uring},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "lmdb", .engine = &engine_lmdb},
+    {.id = "sqlite", .engine = &engine_sqlite},
+    {0}};
+
+static const contender lz4_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "lz4-loop", .engine = &floor_lz4_loop},
+    {.id = "lz4", .engine = &floor_lz4},
+    {.id = "rocksdb", .label = "RocksDB, LZ4", .engine = &engine_rocksdb},
+    {.id = "leveldb", .label = "LevelDB, Snappy", .engine = &engine_leveldb},
+    {0}};
+
+static const contender commit_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "dsync", .engine = &floor_dsync},
+    {.id = "dsync-ahead", .engine = &floor_dsync_ahead},
+    {.id = "fio", .engine = &floor_fio_dsync},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .usual = true},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "lmdb", .engine = &engine_lmdb},
+    {.id = "sqlite", .engine = &engine_sqlite},
+    {0}};
+
+static const contender group_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .usual = true},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "lmdb", .engine = &engine_lmdb},
+    {.id = "sqlite", .engine = &engine_sqlite},
+    {0}};
+
+static const contender lone_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-none", .label = "u9, policy none", .engine = &engine_u9, .plain = true},
+    {.id = "rocksdb", .engine = &engine_rocksdb},
+    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "lmdb", .engine = &engine_lmdb},
+    {.id = "sqlite", .engine = &engine_sqlite},
+    {0}};
+
+static const contender roll_rows[] = {
+    {.id = "uring-registered", .engine = &floor_uring_registered, .share = 0.2},
+    {.id = "u9", .engine = &engine_u9},
+    {0}};
+
+static const contender scan_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-cold", .label = "u9, from the disk", .engine = &engine_u9, .cold = true},
+    {.id = "sha256", .engine = &floor_sha256},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000},
+    {.id = "leveldb", .engine = &engine_leveldb, .batch = 1000},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {0}};
+
+static const contender fsck_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-cold", .label = "u9, from the disk", .engine = &engine_u9, .cold = true},
+    {.id = "sha256", .engine = &floor_sha256},
+    {0}};
+
+static const contender read_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000},
+    {.id = "leveldb", .engine = &engine_leveldb, .batch = 1000},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {0}};
+
+static const contender hash_rows[] = {
+    {.id = "sha256", .engine = &floor_sha256},
+    {.id = "lz4", .engine = &floor_lz4},
+    {0}};
+
+const workload workloads[] = {
+    {.name = "append", .title = "Append, 100-byte values",
+     .what = "One thread appends in batches of 100 and waits for the disk once, at the end.",
+     .records = 10 * MILLION, .value_size = 100, .batch = 100, .contenders = append_rows},
+    {.name = "small", .title = "Append, 16-byte values",
+     .what = "As append, with values as small as the keys.",
+     .records = 10 * MILLION, .value_size = 16, .batch = 100, .contenders = small_rows},
+    {.name = "append-1k", .title = "Append, 1 KiB values",
+     .what = "As append, with values of 1 KiB.",
+     .records = 1100000, .value_size = 1024, .batch = 100, .contenders = bulk_rows},
+    {.name = "append-16k", .title = "Append, 16 KiB values",
+     .what = "As append, with values of 16 KiB.",
+     .records = 70000, .value_size = 16384, .batch = 100, .contenders = bulk_rows},
+    {.name = "large", .title = "Append, 1 MiB values",
+     .what = "One thread appends record by record.",
+     .records = 1100, .value_size = 1 << 20, .batch = 1, .contenders = large_rows},
+    {.name = "mixed", .title = "Append, mixed values",
+     .what = "As append, with values of 20 bytes to 20 KiB, each octave as often as the next.",
+     .records = 350000, .value_size = MIXED, .batch = 100, .contenders = bulk_rows},
+    {.name = "lz4", .title = "Append, compressed",
+     .what = "As append; who can compress does.",
+     .records = 10 * MILLION, .value_size = 100, .batch = 100, .compressed = true,
+     .contenders = lz4_rows},
+    {.name = "commit", .title = "Commit each record, 1 thread",
+     .what = "100-byte values; one thread waits for each record until it is durable.",
+     .records = 15000, .value_size = 100, .batch = 1, .durable = true, .seconds_max = 2,
+     .shown = M_RECORDS, .has_latency = true, .contenders = commit_rows},
+    {.name = "commit-8", .title = "Commit each record, 8 threads",
+     .what = "The same, 8 threads at once.",
+     .records = 60000, .value_size = 100, .threads = 8, .batch = 1, .durable = true,
+     .seconds_max = 2, .shown = M_RECORDS, .has_latency = true, .contenders = group_rows},
+    {.name = "commit-64", .title = "Commit each record, 64 threads",
+     .what = "The same, 64 threads at once.",
+     .records = 250000, .value_size = 100, .threads = 64, .batch = 1, .durable = true,
+     .seconds_max = 2, .shown = M_RECORDS, .has_latency = true, .contenders = group_rows},
+    {.name = "batch", .title = "Commit batches of 100, 1 thread",
+     .what = "100-byte values; one thread waits for each batch of 100 until it is durable.",
+     .records = MILLION, .value_size = 100, .batch = 100, .durable = true, .seconds_max = 2,
+     .shown = M_RECORDS, .has_latency = true, .contenders = group_rows},
+    {.name = "lone", .title = "What a lone commit costs on disk",
+     .what = "1,000 records of 100 bytes, each committed alone: bytes on disk for each, after close.",
+     .records = 1000, .value_size = 100, .batch = 1, .durable = true, .seconds_max = 2,
+     .shown = M_DISK_RECORD, .contenders = lone_rows},
+    {.name = "rolls", .title = "Appends near 100 rolls",
+     .what = "100-byte values in batches of 100, each due at its time, at half the rate of raw io_uring; "
+             "segments of a hundredth of it all. Latencies are those of calls due within 100 ms of a "
+             "roll, from when they were due.",
+     .deed = DO_ROLL, .records = 58 * MILLION, .value_size = 100, .batch = 100, .seconds_max = 60,
+     .pace = "uring-registered", .shown = M_P999, .has_latency = true, .contenders = roll_rows},
+    {.name = "scan", .title = "Scan every record",
+     .what = "100-byte values, out of the page cache, in order of keys.",
+     .deed = DO_SCAN, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = scan_rows},
+    {.name = "fsck", .title = "Check a whole log",
+     .what = "What u9fsck does, with 100-byte values.",
+     .deed = DO_VERIFY, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = fsck_rows},
+    {.name = "get", .title = "Look up single records",
+     .what = "A million records of 100 bytes, out of the page cache; 200,000 lookups, or 2 seconds.",
+     .deed = DO_GET, .records = MILLION, .value_size = 100, .batch = 100, .seconds_max = 2,
+     .shown = M_RECORDS, .has_latency = true, .contenders = read_rows},
+    {.name = "recover", .title = "Open after a kill",
+     .what = "Opening for writing what a process left that was killed behind its last sync.",
+     .deed = DO_RECOVER, .records = 5 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS,
+     .contenders = read_rows},
+    {.name = "hash", .title = "Hashing and packing alone",
+     .what = "As many bytes as append has, on one thread.",
+     .records = 10 * MILLION, .value_size = 100, .batch = 100, .contenders = hash_rows},
+};
+
+const unsigned workload_count = sizeof workloads / sizeof workloads[0];
+
+const target targets[] = {
+    {"append", "u9", "uring", M_BYTES, false, 0.88, 0},
+    {"append", "u9", "uring-registered", M_BYTES, false, 0.88, 0},
+    {"append", "u9", "lmdb", M_BYTES, false, 3.2, 2.5},
+    {"append", "u9", "rocksdb", M_BYTES, false, 7.5, 0},
+    {"append", "u9", "leveldb", M_BYTES, false, 6, 0},
+    {"append", "u9-one", "u9", M_BYTES, false, 0.9, 0},
+    {"append", "u9-4", "u9-one", M_BYTES, false, 1, 0},
+    {"append", "u9", NULL, M_ANON, true, 48, 0},
+    {"lz4", "u9", "lz4-loop", M_BYTES, false, 1.9, 0},
+    {"lz4", "u9", NULL, M_DISK, true, 0.36, 0},
+    {"append-1k", "u9", "uring", M_BYTES, false, 0.9, 0},
+    {"append-16k", "u9", "uring", M_BYTES, false, 0.9, 0},
+    {"commit", "u9", "dsync-ahead", M_RECORDS, false, 0.92, 0},
+    {"commit", "u9", "leveldb", M_RECORDS, false, 1, 0},
+    {"commit", "u9", "rocksdb", M_RECORDS, false, 1.3, 0},
+    {"commit-8", "u9", "rocksdb", M_RECORDS, false, 2.2, 0},
+    {"commit-8", "u9", "leveldb", M_RECORDS, false, 1.5, 0},
+    {"commit-8", "u9", "rocksdb", M_P99, true, 1, 0},
+    {"commit-8", "u9", "leveldb", M_P99, true, 1, 0},
+    {"commit-64", "u9", "rocksdb", M_RECORDS, false, 3.6, 0},
+    {"commit-64", "u9", "leveldb", M_RECORDS, false, 2.2, 0},
+    {"commit-64", "u9", "rocksdb", M_P99, true, 1, 0},
+    {"commit-64", "u9", "leveldb", M_P99, true, 1, 0},
+    {"batch", "u9", "rocksdb", M_RECORDS, false, 1.9, 0},
+    {"rolls", "u9", NULL, M_P999, true, 5000, 0},
+};
+
+const unsigned target_count = sizeof targets / sizeof targets[0];
+
+int workload_named(const char *name)
+{
+    for (unsigned i = 0; i < workload_count; i++)
+        if (strcmp(workloads[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
+int contender_named(const workload *w, const char *id)
+{
+    for (unsigned i = 0; i < contender_count(w); i++)
+        if (strcmp(w->contenders[i].id, id) == 0) return (int)i;
+    return -1;
+}
+
+unsigned contender_count(const workload *w)
+{
+    unsigned n = 0;
+    while (n < CONTENDERS_MAX && w->contenders[n].id != NULL) n++;
+    return n;
+}
+
+const char *contender_label(const contender *c)
+{
+    return c->label ? c->label : c->engine->label;
+}
+
+const char *contender_config(const contender *c)
+{
+    return c->usual && c->engine->usual_config ? c->engine->usual_config : c->engine->config;
+}
