@@ -302,6 +302,7 @@ static void run_ticker(void *ctx)
     }
     if (more) u9i_task_submit(w->env, &log->ticker, next_tick(log));
     u9i_writer_lock(w);
+    u9i_writer_rest(w);
 }
 
 static void free_log(u9_log *log)

@@ -63,7 +63,7 @@ static ssize_t write_some(const u9i_posix_file *file, const u9i_op *op, size_t d
 {
     struct iovec rest = {.iov_base = (char *)op->buf + done, .iov_len = op->n - done};
     off_t off = (off_t)(op->off + done);
-    if (!durable) return pwritev(file->fd, &rest, 1, off);
+    if (!durable) return pwrite(file->fd, rest.iov_base, rest.iov_len, off);
     return pwritev2(done % U9I_BLOCK == 0 ? u9i_posix_writing_fd(file) : file->fd, &rest, 1, off, RWF_DSYNC);
 }
 

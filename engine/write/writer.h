@@ -215,6 +215,9 @@ bool u9i_writer_tick(u9i_writer *writer, uint64_t interval_us, uint64_t promise_
 void u9i_writer_lock(u9i_writer *writer);
 void u9i_writer_unlock(u9i_writer *writer);
 
+/* For the end of a task whose guard the lock is: the executor, which gives that back, wakes nobody. */
+void u9i_writer_rest(u9i_writer *writer);
+
 /* True if something is appended for which no sync was begun. */
 bool u9i_writer_waits(u9i_writer *writer);
 

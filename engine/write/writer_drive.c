@@ -42,6 +42,12 @@ void u9i_writer_unlock(u9i_writer *w)
         if ((all | one) >> gate & 1) u9i_gate_wake(&w->gates[gate], all >> gate & 1);
 }
 
+void u9i_writer_rest(u9i_writer *w)
+{
+    u9i_writer_unlock(w);
+    u9i_writer_lock(w);
+}
+
 void u9i_writer_turn(u9i_writer *w, unsigned gate)
 {
     if (!(w->waiting >> gate & 1)) return;
@@ -385,8 +391,7 @@ void u9i_writer_run_committer(void *ctx)
     u9i_writer *w = ctx;
     w->asked = false;
     if (!w->driving && w->poison.err == U9_OK && w->async_below > w->durable.ordinal) lead(w);
-    u9i_writer_unlock(w); /* which wakes; else who has the role calls again */
-    u9i_writer_lock(w);
+    u9i_writer_rest(w); /* where it was not free, who has the role calls again */
 }
 
 u9_err u9i_writer_commit_async(u9i_writer *w, uint64_t below, u9_fault *fault)

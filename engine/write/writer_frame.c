@@ -191,6 +191,7 @@ void u9i_writer_run_hasher(void *ctx)
     u9i_writer *w = ctx;
     while (u9i_slots_waiting(&w->slots) >= LANES) (void)u9i_writer_hash_some(w);
     w->hashing = false;
+    u9i_writer_rest(w);
 }
 
 void u9i_writer_go_on(u9i_writer *w)

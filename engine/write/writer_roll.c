@@ -148,6 +148,7 @@ void u9i_writer_run_sealer(void *ctx)
         u9i_sleep_us(w->env, NAP_US);
         u9i_task_submit(w->env, &w->sealer, 0);
         u9i_writer_lock(w);
+        u9i_writer_rest(w);
         return;
     }
     /* Unsealed if no mark could name its successor: the row goes on there all the same. */
@@ -157,8 +158,7 @@ void u9i_writer_run_sealer(void *ctx)
     w->old.file = NULL;
     w->sealing = false;
     u9i_writer_turn(w, U9I_GATE_ROOM);
-    u9i_writer_unlock(w); /* which wakes; the guard is given back by the executor */
-    u9i_writer_lock(w);
+    u9i_writer_rest(w);
 }
 
 void u9i_writer_seal_old(u9i_writer *w)

@@ -11,6 +11,7 @@
 #include <liburing.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/uio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ int __real_fdatasync(int fd);
 int __real_io_uring_submit(struct io_uring *ring);
 ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t off);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t off);
+ssize_t __wrap_pwritev2(int fd, const struct iovec *vec, int count, off_t off, int flags);
+ssize_t __real_pwritev2(int fd, const struct iovec *vec, int count, off_t off, int flags);
 int __wrap_fdatasync(int fd);
 int __wrap_io_uring_submit(struct io_uring *ring);
 
@@ -59,6 +62,15 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t off)
     if (atomic_load(&stops)) return 0;
     size_t part = part_of(n);
     return part == 0 && n > 0 ? -1 : __real_pwrite(fd, buf, part, off);
+}
+
+/* Durable writes, of one piece each. */
+ssize_t __wrap_pwritev2(int fd, const struct iovec *vec, int count, off_t off, int flags)
+{
+    ck_assert_int_eq(count, 1);
+    if (atomic_load(&stops)) return 0;
+    struct iovec part = {.iov_base = vec->iov_base, .iov_len = part_of(vec->iov_len)};
+    return part.iov_len == 0 && vec->iov_len > 0 ? -1 : __real_pwritev2(fd, &part, 1, off, flags);
 }
 
 int __wrap_fdatasync(int fd)
