@@ -243,6 +243,7 @@ bool u9i_writer_step_now(u9i_writer *w)
 void u9i_writer_step(u9i_writer *w)
 {
     if (u9i_writer_step_now(w)) return;
+    if (u9i_slots_next(&w->slots) || u9i_slots_waiting(&w->slots) > 0) return; /* since: the lock was given back */
     if (w->slots.sequenced < w->slots.taken) {
         u9i_writer_wait(w, U9I_GATE_HASHED);
         return;
@@ -322,10 +323,12 @@ u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault)
     w->first_us = 0;
     w->flushing = w->next;
     lay_all(w);
-    if (w->poison.err != U9_OK || w->durable.offset == w->out.end.offset) return u9i_writer_refuse(w, fault);
-    u9i_writer_unlock(w);
-    settle_all(w);
-    u9i_writer_lock(w);
+    if (w->poison.err == U9_OK && w->durable.offset != w->out.end.offset) {
+        u9i_writer_unlock(w);
+        settle_all(w);
+        u9i_writer_lock(w);
+    }
+    u9i_writer_turn(w, U9I_GATE_GROUP + (w->group ^ 1)); /* whose records were on their way */
     return u9i_writer_refuse(w, fault);
 }
 
@@ -341,14 +344,12 @@ static void lead(u9i_writer *w)
         u9i_sleep_us(w->env, 0);
         u9i_writer_lock(w);
     }
-    unsigned gate = U9I_GATE_GROUP + w->group;
     w->company = w->committers + 1;
     w->stats.groups++;
     w->stats.grouped += w->company;
     w->committers = 0;
     w->group ^= 1;
     (void)!u9i_writer_flush(w, NULL);
-    u9i_writer_turn(w, gate);
     u9i_writer_give_role(w);
 }
 

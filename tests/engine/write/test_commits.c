@@ -348,6 +348,7 @@ START_TEST(many_committers_share_syncs_and_each_gets_what_it_waited_for) /* [W-4
     u9_options o = writer_options();
     o.segment_size = 1 << 18;
     o.lz4 = _i;
+    o.interval_ms = _i ? 1 : 0;
     u9_log *w = open_writer(at("log"), &o);
     for (unsigned i = 0; i < THREADS; i++) {
         c[i] = (committer){.log = w, .number = i};
@@ -366,6 +367,20 @@ START_TEST(many_committers_share_syncs_and_each_gets_what_it_waited_for) /* [W-4
     ck_assert_uint_eq(seen_->count, records);
     ck_assert_int_eq(seen_->report.verdict, U9_V_CLEAN);
     forget(seen_);
+}
+END_TEST
+
+START_TEST(a_commit_beside_the_flush_of_an_interval_is_not_forgotten)
+{
+    u9_options o = writer_options();
+    o.interval_ms = 1;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < 3000; i++) {
+        uint64_t last = put(w);
+        if (i % 3 == 0) usleep(i % 700);
+        ck_assert_int_eq(u9_log_commit(w, last), U9_OK);
+    }
+    close_log(w);
 }
 END_TEST
 
@@ -429,6 +444,7 @@ Suite *suite_commits(void)
     tcase_add_checked_fixture(threads, fixture_setup, fixture_teardown);
     tcase_set_timeout(threads, 60);
     tcase_add_loop_test(threads, many_committers_share_syncs_and_each_gets_what_it_waited_for, 0, 2);
+    tcase_add_test(threads, a_commit_beside_the_flush_of_an_interval_is_not_forgotten);
     tcase_add_loop_test(threads, many_appenders_fill_frames_together, 0, 4);
     suite_add_tcase(s, threads);
     return s;
