@@ -64,6 +64,7 @@ typedef struct u9i_fs {
     bool (*locked)(u9i_dir *dir, const char *name);
     int (*list)(u9i_dir *dir, u9i_list_fn *each, void *ctx);
     int (*stat)(u9i_dir *dir, const char *name, u9i_stamp *out);
+    int (*identify)(u9i_dir *dir, const char *name, uint64_t identity[2]);
     int (*rename)(u9i_dir *dir, const char *from, const char *to);
     int (*link)(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name);
     int (*remove)(u9i_dir *dir, const char *name);
@@ -227,6 +228,15 @@ static inline int u9i_dir_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 static inline int u9i_dir_stat(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     return dir->env->fs->stat(dir, name, out);
+}
+
+/*
+ * Only which file the name stands for: u9i_stamp.identity. Of a file that is being written this is cheaper: who has
+ * asked for its times makes the next write change them, on the disk too (Linux 6.13).
+ */
+static inline int u9i_dir_identify(u9i_dir *dir, const char *name, uint64_t identity[2])
+{
+    return dir->env->fs->identify(dir, name, identity);
 }
 
 /* Gives a file or directory in `dir` another name there; a file of that name is replaced. */

@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { ASKED_MAX = 1000, ASKED_US = 1000 }; /* tries for a lock that readers ask about */
@@ -196,6 +197,15 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
     return 0;
 }
 
+static int identify_name(u9i_dir *dir, const char *name, uint64_t identity[2])
+{
+    struct statx st;
+    if (statx(of_dir(dir)->fd, name, 0, STATX_INO, &st) != 0) return -errno;
+    identity[0] = makedev(st.stx_dev_major, st.stx_dev_minor);
+    identity[1] = st.stx_ino;
+    return 0;
+}
+
 static int rename_name(u9i_dir *dir, const char *from, const char *to)
 {
     int fd = of_dir(dir)->fd;
@@ -360,7 +370,7 @@ static void unmap_file(u9i_file *file, const void *map, size_t n)
 #define FILE_SYSTEM(open_)                                                                          \
     {                                                                                               \
         .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
-        .list = list, .stat = stat_name, .rename = rename_name, .link = link_name,                  \
+        .list = list, .stat = stat_name, .identify = identify_name, .rename = rename_name, .link = link_name,                  \
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
         .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
         .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \

@@ -64,10 +64,10 @@ static u9_err draw_secret(u9i_env *env, u9i_secret *secret)
 int u9i_segment_out_find_name(const u9i_segment_out *o)
 {
     char name[20];
-    u9i_stamp stamp;
+    uint64_t identity[2];
     u9i_segment_name(o->number, name);
-    int sys = u9i_dir_stat(o->dir, name, &stamp);
-    return sys == 0 && memcmp(stamp.identity, o->identity, sizeof stamp.identity) != 0 ? -ESTALE : sys;
+    int sys = u9i_dir_identify(o->dir, name, identity);
+    return sys == 0 && memcmp(identity, o->identity, sizeof identity) != 0 ? -ESTALE : sys;
 }
 
 void u9i_segment_out_close(u9i_segment_out *o)

@@ -216,6 +216,14 @@ static int stat_sim(u9i_dir *dir, const char *name, u9i_stamp *out)
     return sim_leave(&call, err);
 }
 
+static int identify_sim(u9i_dir *dir, const char *name, uint64_t identity[2])
+{
+    u9i_stamp stamp;
+    int err = stat_sim(dir, name, &stamp);
+    if (err == 0) memcpy(identity, stamp.identity, sizeof stamp.identity);
+    return err;
+}
+
 /* Whether `from` may take the place of `to`. */
 static int may_replace(const sim_node *from, const sim_node *to)
 {
@@ -476,6 +484,7 @@ const u9i_fs sim_fs = {
     .locked = locked_sim,
     .list = list_sim,
     .stat = stat_sim,
+    .identify = identify_sim,
     .rename = rename_sim,
     .link = link_sim,
     .remove = remove_sim,
