@@ -162,6 +162,8 @@ static void note_hashed(u9i_writer *w, u9i_frame_out *f)
 {
     f->state = U9I_OUT_HASHED;
     if (!f->lz4) return;
+    w->stats.lz4_tried++;
+    w->stats.lz4_kept += f->stored == f->packed;
     w->shrinkless = f->stored == f->packed ? 0 : w->shrinkless + 1;
     if (w->shrinkless < SHRINKLESS_MAX) return;
     w->shrinkless = 0;

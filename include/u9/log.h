@@ -192,6 +192,8 @@ typedef struct u9_stats {
     size_t size;               /* sizeof(u9_stats) */
     uint64_t records, bytes;   /* appended, and their bytes as utf9 tuples */
     uint64_t frames;           /* that hold them, and control frames */
+    uint64_t lz4_tried;        /* frames that were compressed to see whether that is smaller, */
+    uint64_t lz4_kept;         /*   and where it was. After some in a row that were not, a while none is tried */
     uint64_t written_bytes;    /* submitted to segments, padding and headers with them */
     uint64_t writes;           /* in so many requests, */
     uint64_t writes_under_way; /*   of these not yet complete now, */

@@ -315,6 +315,33 @@ START_TEST(the_statistics_add_up)
 }
 END_TEST
 
+START_TEST(what_does_not_shrink_is_not_tried_for_a_while) /* [B-4] */
+{
+    u9_options o = writer_options();
+    o.lz4 = 1;
+    u9_log *w = open_writer(at("log"), &o);
+    uint8_t bytes[60000];
+    uint32_t x = 1;
+    for (unsigned i = 0; i < 300; i++) {
+        for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
+        append_bytes(w, bytes, sizeof bytes);
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    u9_stats s = stats_of(w);
+    ck_assert_uint_eq(s.lz4_kept, 0);
+    ck_assert_uint_ge(s.lz4_tried, 8);
+    ck_assert_uint_lt(s.lz4_tried, 100); /* of 300 */
+    memset(bytes, 'a', sizeof bytes);
+    for (unsigned i = 0; i < 100; i++) append_bytes(w, bytes, sizeof bytes);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_uint_gt(stats_of(w).lz4_kept, 20); /* what does is found out again */
+    close_log(w);
+    seen *all = look(at("log"));
+    ck_assert_uint_eq(all->count, 400);
+    forget(all);
+}
+END_TEST
+
 /* Threads */
 
 enum { THREADS = 8, EACH = 300 };
@@ -438,6 +465,7 @@ Suite *suite_commits(void)
     tcase_add_test(alone, an_interval_syncs_what_is_so_old);
     tcase_add_test(alone, who_asked_not_to_wait_is_told_that_memory_is_in_use);
     tcase_add_test(alone, records_of_any_size_pass_through_little_memory);
+    tcase_add_test(alone, what_does_not_shrink_is_not_tried_for_a_while);
     tcase_add_test(alone, the_statistics_add_up);
     suite_add_tcase(s, alone);
     TCase *threads = tcase_create("threads");
