@@ -202,8 +202,8 @@ static int64_t perform_rest(const slot *s)
 static bool is_ring_only(const slot *s, int res)
 {
     const u9i_posix_file *file = (const u9i_posix_file *)s->op.file;
+    if (res == -EOPNOTSUPP) return s->op.durable; /* which is written and synced instead */
     /* The file system took the O_DIRECT flag but not the write. */
-    if (res == -EOPNOTSUPP) return s->op.durable; /* nor are there such writes: it is synced instead */
     if (res == -EINVAL) return s->op.kind == U9I_OP_WRITE && file->direct >= 0;
     /* The thread that submitted it has ended. Linux says EFAULT of a read that waited for the page cache. */
     return res == -ECANCELED || res == -EFAULT;

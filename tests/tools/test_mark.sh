@@ -147,7 +147,8 @@ live_copies() {
         run "$fsck" "copy.$way"
         why=$(grep -Evc '^note: |: (mark|missing|cut): |: (clean|torn): |^copy\..*: CORRUPT: [0-9]+ records' out)
         case $way in
-        'mark first') claim "a live copy by files, mark first, is whole as far as it goes" \
+        'mark first' | rsync) # which takes names in order, and the mark's comes first
+            claim "a live copy by $way, which takes the mark first, is whole as far as it goes" \
             test "$(grep -c 'CORRUPT' out)" = 0 ;;
         *) claim "a live copy by $way has nothing told of it but what came later than its files" test "$why" = 0 ;;
         esac
