@@ -113,26 +113,15 @@ static int read_old_mark(repair *r, uint8_t *bytes)
     return sys;
 }
 
-/* One operation on a queue, to its end. */
-static int do_op(u9i_queue *queue, const u9i_op *op)
-{
-    u9i_completion c = {.result = 0};
-    int n, sys = u9i_queue_submit(queue, op, 1);
-    if (sys != 0) return sys;
-    do n = u9i_queue_wait(queue, &c, 1, U9I_FOREVER);
-    while (n == 0);
-    return n < 0 ? n : c.result < 0 ? (int)c.result : 0;
-}
-
 static int write_mark(u9i_file *file, uint8_t *bytes)
 {
     u9i_queue *queue;
     int sys = u9i_queue_open(file->env, NULL, 0, 0, &queue);
     if (sys != 0) return sys;
-    sys = do_op(queue, &(u9i_op){.kind = U9I_OP_WRITE, .file = file, .buf = bytes, .n = U9I_MARK_SIZE});
-    if (sys == 0) sys = do_op(queue, &(u9i_op){.kind = U9I_OP_SYNC, .file = file});
+    int64_t done = u9i_queue_do(queue, &(u9i_op){.kind = U9I_OP_WRITE, .file = file, .buf = bytes, .n = U9I_MARK_SIZE});
+    if (done >= 0) done = u9i_queue_do(queue, &(u9i_op){.kind = U9I_OP_SYNC, .file = file});
     u9i_queue_close(queue);
-    return sys;
+    return done < 0 ? (int)done : 0;
 }
 
 /* The old mark is told to whoever looks for it, whatever comes of the new one. */
