@@ -93,7 +93,7 @@ static u9_err show_large(u9_cursor *c, u9_record *out)
     if (r->large > SIZE_MAX) return U9_LIMIT;
     size_t size = (size_t)r->large;
     *out = (u9_record){.ordinal = f->trailer.ordinal, .time_us = f->trailer.time_us, .segment = s->number,
-                       .frame = f->offset, .at = f->offset / U9I_ALIGN << 24, /* [B-6] */
+                       .frame = f->offset, .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT, /* [B-6] */
                        .key = {.data = front->key, .size = front->key_size}, .size = size,
                        .values_size = size - (size_t)(front->key + front->key_size - front->bytes)};
     return u9i_fault(&c->fault, U9_LIMIT,
@@ -172,7 +172,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
         *out = (u9_record){
             .ordinal = ordinal, .time_us = f->trailer.time_us,
             .segment = u9i_reader_facts(&c->reader)->number, .frame = f->offset,
-            .at = f->offset / U9I_ALIGN << 24 | at, /* [B-6] */
+            .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | at, /* [B-6] */
             .key = {.data = r.key, .size = r.key_size}, .bytes = r.bytes, .size = r.size,
             .values = r.values, .values_size = r.values_size};
         return U9_OK;

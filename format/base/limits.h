@@ -13,6 +13,7 @@ enum {
     U9I_FRAME_HEADER_SIZE = 64, /* [F-1] */
     U9I_TRAILER_SIZE = 80,      /* [F-4] */
     U9I_ALIGN = 16,             /* [F-2] frames begin at multiples of this */
+    U9I_VIRTUAL_SHIFT = 24,     /* [B-6] virtual offsets: frame / 16 above so many bits, a place in its body below */
     U9I_BLOCK = 4096,           /* [S-3] writes begin and end at multiples of this */
     U9I_SECTOR = 512,           /* what a disk writes in one piece */
     U9I_FRAME_TARGET = 65536,   /* frames are filled to about this many bytes */

@@ -19,6 +19,7 @@ typedef enum u9i_body_kind {
     U9I_BODY_PART,
     U9I_BODY_PAGE,
     U9I_BODY_MARK,
+    U9I_BODY_BITS,
     U9I_BODY_OTHER /* a control record of a later version, alone in a frame of count 0: skipped */
 } u9i_body_kind;
 

@@ -1,8 +1,10 @@
 /*
  * format/frame/control.c: encoders and decoders of the control records. Each pair reads like its table in
- * SPEC.md. [C-1] to [C-8]
+ * SPEC.md. [C-1] to [C-11]
  */
 #include "format/frame/control.h"
+
+#include "format/frame/filter.h"
 
 #include <u9/value.h>
 
@@ -13,11 +15,12 @@ enum { CODE_ARRAY32 = 0x46 };
 static const char names[][8] = {
     [U9I_BODY_OPEN] = "u9open", [U9I_BODY_END] = "u9end",   [U9I_BODY_TRIM] = "u9trim",
     [U9I_BODY_PART] = "u9part", [U9I_BODY_PAGE] = "u9page",  [U9I_BODY_MARK] = "u9mark",
+    [U9I_BODY_BITS] = "u9bits",
 };
 
 u9i_body_kind u9i_control_kind(const uint8_t name[8])
 {
-    for (u9i_body_kind k = U9I_BODY_OPEN; k <= U9I_BODY_MARK; k++)
+    for (u9i_body_kind k = U9I_BODY_OPEN; k <= U9I_BODY_BITS; k++)
         if (memcmp(name, names[k], 8) == 0) return k;
     return U9I_BODY_OTHER;
 }
@@ -144,6 +147,24 @@ static const uint8_t type_key16[2] = {CODE_BYTES8, 16};
 static const uint8_t type_key8[1] = {CODE_U64};
 static const uint8_t type_at[1] = {CODE_I64};
 
+enum { ROOT_ELEMENTS = 9 };
+
+static void put_root(u9i_out *out, const struct u9i_root_record *r)
+{
+    put_code(out, CODE_U8); /* [C-10] */
+    put_code(out, (unsigned)r->form);
+    put_u64(out, r->entries);
+    put_u64(out, r->records);
+    put_u64(out, r->end.offset);
+    put_u64(out, r->end.ordinal);
+    put_bytes16(out, r->end.chain);
+    put_u64(out, r->other);
+    put_array(out, type_at, 1, r->slice_count, r->slices, (size_t)r->slice_count * 8);
+    put_code(out, CODE_BYTES32);
+    u9i_out_uint(out, 4, r->last.size);
+    u9i_out_copy(out, r->last.data, r->last.size);
+}
+
 void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
 {
     size_t at = open_control(out, 4, U9I_BODY_PAGE); /* [C-7] */
@@ -153,7 +174,17 @@ void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
     else put_array(out, type_key8, 1, r->count, r->keys, n * 8);
     put_array(out, type_at, 1, r->count, r->at, n * 8);
     if (r->has_seed) put_u64(out, r->seed);
-    close_control(out, at, 4, r->has_seed ? 5 : 4);
+    if (r->has_root) put_root(out, &r->root);
+    close_control(out, at, 4, 4u + r->has_seed + (r->has_root ? ROOT_ELEMENTS : 0u));
+}
+
+void u9i_bits_record_encode(u9i_out *out, u9i_span bits)
+{
+    size_t at = open_control(out, 4, U9I_BODY_BITS); /* [C-11] */
+    put_code(out, CODE_BYTES32);
+    u9i_out_uint(out, 4, bits.size);
+    u9i_out_copy(out, bits.data, bits.size);
+    close_control(out, at, 4, 2);
 }
 
 void u9i_mark_record_encode(u9i_out *out, const u9i_mark_record *r)
@@ -367,6 +398,24 @@ static const uint8_t *take_array(u9i_in *in, const uint8_t *type, size_t type_si
     return u9i_in_span(in, n * element);
 }
 
+static void take_root(u9i_in *in, unsigned key_size, struct u9i_root_record *r)
+{
+    take_code(in, CODE_U8); /* [C-10] */
+    uint64_t form = u9i_in_uint(in, 1);
+    r->entries = take_u64(in);
+    r->records = take_u64(in);
+    r->end.offset = take_u64(in);
+    r->end.ordinal = take_u64(in);
+    take_bytes16(in, r->end.chain);
+    r->other = take_u64(in);
+    r->slices = take_array(in, type_at, 1, 8, &r->slice_count);
+    take_code(in, CODE_BYTES32);
+    r->last = take_span(in, u9i_in_uint(in, 4));
+    if (r->last.size != key_size) in->failed = true;
+    if (form != U9I_INDEX_FRAMES && form != U9I_INDEX_RECORDS) in->failed = true;
+    r->form = (u9i_index_form)form;
+}
+
 u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record *out)
 {
     u9i_page_record r = {0};
@@ -388,8 +437,25 @@ u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record 
         r.seed = take_u64(&in);
         more--;
     }
+    if (more >= ROOT_ELEMENTS) {
+        r.has_root = true;
+        take_root(&in, r.key_size, &r.root);
+        more -= ROOT_ELEMENTS;
+    }
     leave_tuple(&in, more);
     if (!in.failed) *out = r;
+    return done(&in);
+}
+
+u9_err u9i_bits_record_decode(const uint8_t *body, size_t size, u9i_span *out)
+{
+    uint64_t more;
+    u9i_in in = take_tuple(body, size, 4, U9I_BODY_BITS, 2, &more); /* [C-11] */
+    take_code(&in, CODE_BYTES32);
+    u9i_span bits = take_span(&in, u9i_in_uint(&in, 4));
+    leave_tuple(&in, more);
+    if (bits.size == 0 || bits.size % U9I_FILTER_BLOCK != 0) in.failed = true;
+    if (!in.failed) *out = bits;
     return done(&in);
 }
 

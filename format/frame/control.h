@@ -1,5 +1,5 @@
 /*
- * format/frame/control.h: the control records, byte for byte. [C-1] to [C-8]
+ * format/frame/control.h: the control records, byte for byte. [C-1] to [C-11]
  *
  * Encoders fill a u9i_out with the whole record; decoders take the decoded body of a frame. A decoder
  * returns U9_CORRUPT if a fixed bytecode is not where the table has it, and ignores elements that a
@@ -76,6 +76,12 @@ typedef struct u9i_part_record {
     u9i_span bytes;
 } u9i_part_record;
 
+/* What an index has entries of. [C-10] */
+typedef enum u9i_index_form {
+    U9I_INDEX_FRAMES = 1, /* frames, in which keys come in order: the first such key of each */
+    U9I_INDEX_RECORDS = 2 /* records, all those that the other one does not lead to */
+} u9i_index_form;
+
 typedef struct u9i_page_record {
     uint8_t keyspec[8];  /* "k" or "u9kh", NUL padded */
     unsigned key_size;   /* bytes of one key: 16 or 8 */
@@ -84,6 +90,17 @@ typedef struct u9i_page_record {
     const uint8_t *at;   /* count * 8 bytes: virtual offsets, big-endian */
     uint64_t seed;       /* only where has_seed */
     bool has_seed;
+    bool has_root;       /* it is a root, which says of its index: */
+    struct u9i_root_record {
+        u9i_index_form form;
+        uint64_t entries;  /* of all its pages */
+        uint64_t records;  /* of the segment: user records up to the data end */
+        u9i_position end;  /* the segment's data end, with its ordinal and chain */
+        uint64_t other;    /* virtual offset of the root of the segment's other index, 0: there is none */
+        const uint8_t *slices; /* of the filter: slice_count * 8 bytes: virtual offsets, big-endian */
+        uint32_t slice_count;
+        u9i_span last;     /* the greatest key of all that it leads to, as in ka */
+    } root;
 } u9i_page_record;
 
 typedef struct u9i_mark_record {
@@ -104,6 +121,7 @@ void u9i_end_record_encode(u9i_out *out, const u9i_end_record *r);
 void u9i_trim_record_encode(u9i_out *out, const u9i_trim_record *r);
 void u9i_part_record_encode(u9i_out *out, const u9i_part_record *r);
 void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r);
+void u9i_bits_record_encode(u9i_out *out, u9i_span bits);
 void u9i_mark_record_encode(u9i_out *out, const u9i_mark_record *r);
 
 U9_MUST_CHECK u9_err u9i_open_record_decode(const uint8_t *body, size_t size, u9i_open_record *out);
@@ -112,6 +130,7 @@ U9_MUST_CHECK u9_err u9i_trim_record_decode(const uint8_t *body, size_t size, u9
 U9_MUST_CHECK u9_err u9i_part_record_decode(const uint8_t *body, size_t size, u9i_part_record *out);
 
 U9_MUST_CHECK u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record *out);
+U9_MUST_CHECK u9_err u9i_bits_record_decode(const uint8_t *body, size_t size, u9i_span *out);
 U9_MUST_CHECK u9_err u9i_mark_record_decode(const uint8_t *body, size_t size, u9i_mark_record *out);
 
 /*

@@ -1,0 +1,433 @@
+/*
+ * engine/index/index.c: see index.h.
+ */
+#include "engine/index/index.h"
+
+#include "format/frame/filter.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_ENTRIES = 2048 }; /* of a page in memory */
+
+#define SLICE_SIZE(part, i)                                                                                     \
+    ((i) + 1 < (part)->slice_count ? (uint64_t)U9I_FILTER_SLICE                                                  \
+                                   : (part)->blocks * U9I_FILTER_BLOCK - (uint64_t)(i)*U9I_FILTER_SLICE)
+
+static void index_check(const u9i_index *x)
+{
+    assert(x->spec.width == 8 || x->spec.width == 16);
+    assert((x->source == NULL) == (x->windows == NULL));
+    assert((x->frames.entries == 0) == (x->frames.page_count == 0) && x->frames.blocks == 0);
+    assert((x->records.entries == 0) == (x->records.page_count == 0));
+}
+
+/* Opening */
+
+static u9i_key_entry entry_at(const u9i_index *x, const uint8_t *keys, const uint8_t *places, size_t i)
+{
+    const uint8_t *key = keys + i * x->spec.width;
+    return (u9i_key_entry){.hi = u9i_get_be(key, 8), .lo = x->spec.width == 16 ? u9i_get_be(key + 8, 8) : 0,
+                           .at = u9i_get_be(places + 8 * i, 8)};
+}
+
+/* Memory for a part's pages, which are not yet there. */
+static u9_err make_part(u9i_index_part *p, uint64_t entries, uint32_t pages, uint32_t slices)
+{
+    p->entries = entries;
+    p->page_count = pages;
+    p->slice_count = slices;
+    p->roots = (u9i_key_entry *)malloc(pages * sizeof *p->roots);
+    p->pages = (u9i_page **)calloc(pages, sizeof *p->pages);
+    p->slices = (const uint8_t **)calloc(slices + 1u, sizeof *p->slices);
+    p->slice_places = (uint64_t *)malloc((slices + 1u) * sizeof *p->slice_places);
+    return p->roots && p->pages && p->slices && p->slice_places ? U9_OK : U9_NOMEM;
+}
+
+static void free_part(u9i_index_part *p, bool mapped)
+{
+    for (uint32_t i = 0; p->pages && i < p->page_count; i++) {
+        if (p->pages[i]) free(p->pages[i]->own);
+        free(p->pages[i]);
+    }
+    for (uint32_t i = 0; !mapped && p->slices && i < p->slice_count; i++) free((uint8_t *)(uintptr_t)p->slices[i]);
+    free(p->roots);
+    free(p->pages);
+    free((void *)p->slices);
+    free(p->slice_places);
+}
+
+void u9i_index_close(u9i_index *x)
+{
+    if (x->spec.width == 0) return;
+    free_part(&x->frames, false);
+    free_part(&x->records, false);
+    free(x->memory);
+    if (x->source) u9i_segment_unref(x->source);
+    pthread_mutex_destroy(&x->lock);
+    memset(x, 0, sizeof *x);
+}
+
+/* A frame of this file at a virtual offset, opened, with what holds its body. */
+static u9_err load_at(u9i_index *x, uint64_t at, u9i_loaded *out)
+{
+    int sys;
+    if (at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1)) return U9_CORRUPT;
+    return u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, out, &sys);
+}
+
+static bool keys_ascend(const u9i_index *x, const u9i_page_record *r)
+{
+    for (uint32_t i = 1; i < r->count; i++)
+        if (memcmp(r->keys + (size_t)(i - 1) * x->spec.width, r->keys + (size_t)i * x->spec.width, x->spec.width) > 0)
+            return false;
+    return true;
+}
+
+static bool same_end(const u9i_position *a, const u9i_position *b)
+{
+    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
+}
+
+/* Takes one root in; `*other` is where the next one stands. */
+static u9_err take_root(u9i_index *x, const u9i_page_record *r, const u9i_position *end, uint64_t *other)
+{
+    bool hashed = r->keyspec[0] == 'u', first = x->spec.width == 0;
+    u9i_index_part *p = r->root.form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
+    if (!r->has_root || r->count == 0 || p->entries > 0 || hashed != r->has_seed) return U9_CORRUPT;
+    if (!same_end(&r->root.end, end) || r->root.entries < r->count) return U9_CORRUPT;
+    if (first) {
+        x->spec = (u9i_keyspec){.width = r->key_size, .hashed = hashed, .seed = r->seed};
+        x->count = r->root.records;
+    }
+    if (x->spec.width != r->key_size || x->spec.hashed != hashed || x->spec.seed != r->seed ||
+        x->count != r->root.records || !keys_ascend(x, r))
+        return U9_CORRUPT;
+    u9_err err = make_part(p, r->root.entries, r->count, r->root.slice_count);
+    for (uint32_t i = 0; err == U9_OK && i < r->count; i++) p->roots[i] = entry_at(x, r->keys, r->at, i);
+    for (uint32_t i = 0; err == U9_OK && i < r->root.slice_count; i++)
+        p->slice_places[i] = u9i_get_be(r->root.slices + (size_t)8 * i, 8);
+    p->blocks = r->root.slice_count ? u9i_filter_blocks(r->root.entries) : 0;
+    p->last = (u9i_key_entry){.hi = u9i_get_be(r->root.last.data, 8),
+                              .lo = r->key_size == 16 ? u9i_get_be(r->root.last.data + 8, 8) : 0};
+    *other = r->root.other;
+    bool fits = (p->blocks + U9I_FILTER_SLICE_BLOCKS - 1) / U9I_FILTER_SLICE_BLOCKS == r->root.slice_count;
+    return err == U9_OK && !fits ? U9_CORRUPT : err;
+}
+
+u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, uint64_t root, uint64_t bound,
+                      const u9i_position *end, u9i_budget *budget)
+{
+    *x = (u9i_index){.source = u9i_segment_ref(source), .windows = windows, .bound = bound, .budget = budget};
+    pthread_mutex_init(&x->lock, NULL);
+    u9_err err = root == 0 ? U9_CORRUPT : U9_OK;
+    for (unsigned forms = 0; err == U9_OK && root != 0; forms++) {
+        u9i_loaded l;
+        u9i_page_record r;
+        err = forms < 2 ? load_at(x, root, &l) : U9_CORRUPT;
+        if (err != U9_OK) break;
+        if (l.body.kind != U9I_BODY_PAGE) err = U9_CORRUPT;
+        if (err == U9_OK) err = u9i_page_record_decode(l.body.bytes, l.body.size, &r);
+        if (err == U9_OK) err = take_root(x, &r, end, &root);
+        u9i_unload(&l);
+    }
+    if (err == U9_OK) {
+        index_check(x);
+        return U9_OK;
+    }
+    if (x->spec.width == 0) x->spec.width = 8; /* so that it is closed */
+    u9i_index_close(x);
+    return err;
+}
+
+/* In memory: pages of the entries, laid out as on the disk. */
+static u9_err copy_part(u9i_index *x, u9i_index_part *p, const u9i_key_entry *entries, size_t count, uint8_t *at)
+{
+    size_t width = x->spec.width;
+    if (count == 0) return U9_OK;
+    u9_err err = make_part(p, count, (uint32_t)((count - 1) / PAGE_ENTRIES + 1), 0);
+    for (uint32_t n = 0; err == U9_OK && n < p->page_count; n++) {
+        size_t first = (size_t)n * PAGE_ENTRIES, left = count - first;
+        u9i_page *page = (u9i_page *)calloc(1, sizeof *page);
+        if (page == NULL) return U9_NOMEM;
+        *page = (u9i_page){.keys = at, .count = (uint32_t)(left < PAGE_ENTRIES ? left : PAGE_ENTRIES)};
+        page->places = at + page->count * width;
+        for (uint32_t i = 0; i < page->count; i++) {
+            u9i_set_be(at + i * width, 8, entries[first + i].hi);
+            if (width == 16) u9i_set_be(at + i * width + 8, 8, entries[first + i].lo);
+            u9i_set_be(at + page->count * width + (size_t)8 * i, 8, entries[first + i].at);
+        }
+        p->roots[n] = entries[first];
+        p->pages[n] = page;
+        at += page->count * (width + 8);
+    }
+    return err;
+}
+
+u9_err u9i_index_make(u9i_index *x, const u9i_keys *keys, u9i_budget *budget)
+{
+    size_t entry = keys->spec.width + 8;
+    assert(!keys->partial);
+    *x = (u9i_index){.spec = keys->spec, .count = keys->count, .budget = budget};
+    pthread_mutex_init(&x->lock, NULL);
+    x->memory = (uint8_t *)malloc((keys->frame_count + keys->record_count) * entry + 1);
+    u9_err err = x->memory ? U9_OK : U9_NOMEM;
+    if (err == U9_OK) err = copy_part(x, &x->frames, keys->frames, keys->frame_count, x->memory);
+    if (err == U9_OK)
+        err = copy_part(x, &x->records, keys->records, keys->record_count, x->memory + keys->frame_count * entry);
+    x->frames.last = keys->top;
+    if (keys->record_count > 0) x->records.last = keys->records[keys->record_count - 1];
+    if (err == U9_OK) index_check(x);
+    else u9i_index_close(x);
+    return err;
+}
+
+/* Looking up */
+
+/* The page, opened if it was not. Its keys and its first entry are as its root says. */
+static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_page **out)
+{
+    u9i_page *page = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
+    if (page) {
+        *out = page;
+        return U9_OK;
+    }
+    u9i_loaded l;
+    u9i_page_record r;
+    pthread_mutex_lock(&x->lock);
+    page = p->pages[n];
+    u9_err err = page ? U9_OK : load_at(x, p->roots[n].at, &l);
+    if (err == U9_OK && page == NULL) {
+        if (l.body.kind != U9I_BODY_PAGE) err = U9_CORRUPT;
+        if (err == U9_OK) err = u9i_page_record_decode(l.body.bytes, l.body.size, &r);
+        if (err == U9_OK) {
+            u9i_key_entry first = r.count ? entry_at(x, r.keys, r.at, 0) : (u9i_key_entry){.hi = 0};
+            bool hashed = r.keyspec[0] == 'u';
+            if (r.count == 0 || r.key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, &r) ||
+                first.hi != p->roots[n].hi || first.lo != p->roots[n].lo)
+                err = U9_CORRUPT;
+        }
+        if (err == U9_OK) page = (u9i_page *)malloc(sizeof *page);
+        if (err == U9_OK && page == NULL) err = U9_NOMEM;
+        if (err != U9_OK) {
+            u9i_unload(&l);
+        } else {
+            *page = (u9i_page){.keys = r.keys, .places = r.at, .count = r.count, .own = l.own};
+            if (l.own) (void)__atomic_add_fetch(&x->budget->used, l.body.size, __ATOMIC_RELAXED);
+            __atomic_store_n(&p->pages[n], page, __ATOMIC_RELEASE);
+        }
+    }
+    pthread_mutex_unlock(&x->lock);
+    *out = page;
+    return err;
+}
+
+/* The filter's block of this hash; NULL: it cannot be had. */
+static const uint8_t *block_at(u9i_index *x, u9i_index_part *p, uint64_t hash)
+{
+    uint64_t block = u9i_filter_block(hash, p->blocks);
+    uint32_t n = (uint32_t)(block / U9I_FILTER_SLICE_BLOCKS);
+    const uint8_t *slice = __atomic_load_n(&p->slices[n], __ATOMIC_ACQUIRE);
+    if (slice == NULL) {
+        u9i_loaded l;
+        u9i_span bits;
+        pthread_mutex_lock(&x->lock);
+        slice = p->slices[n];
+        if (slice == NULL && load_at(x, p->slice_places[n], &l) == U9_OK) {
+            bool fits = l.body.kind == U9I_BODY_BITS && u9i_bits_record_decode(l.body.bytes, l.body.size, &bits) == U9_OK &&
+                        bits.size == SLICE_SIZE(p, n);
+            uint8_t *copy = fits ? (uint8_t *)malloc(bits.size) : NULL;
+            if (copy) {
+                memcpy(copy, bits.data, bits.size);
+                (void)__atomic_add_fetch(&x->budget->used, bits.size, __ATOMIC_RELAXED);
+                __atomic_store_n(&p->slices[n], copy, __ATOMIC_RELEASE);
+            }
+            slice = copy;
+            u9i_unload(&l);
+        }
+        pthread_mutex_unlock(&x->lock);
+    }
+    return slice ? slice + block % U9I_FILTER_SLICE_BLOCKS * U9I_FILTER_BLOCK : NULL;
+}
+
+static bool filtered_out(u9i_index *x, const u9i_key_entry *e)
+{
+    uint8_t key[16];
+    if (x->records.blocks == 0) return false;
+    u9i_set_be(key, 8, e->hi);
+    u9i_set_be(key + 8, 8, e->lo);
+    uint64_t hash = u9i_filter_hash(key, x->spec.width);
+    const uint8_t *block = block_at(x, &x->records, hash);
+    return block && !u9i_filter_has(block, hash);
+}
+
+/* True if (key, place) of an entry is below that of `e`. */
+static bool stands_before(const u9i_index *x, const u9i_page *page, size_t i, const u9i_key_entry *e)
+{
+    u9i_key_entry there = {.hi = u9i_get_be(page->keys + i * x->spec.width, 8)};
+    if (there.hi != e->hi) return there.hi < e->hi;
+    if (x->spec.width == 16) there.lo = u9i_get_be(page->keys + i * 16 + 8, 8);
+    if (there.lo != e->lo) return there.lo < e->lo;
+    return u9i_get_be(page->places + 8 * i, 8) < e->at;
+}
+
+/*
+ * How many entries of a page stand before `e`: from where it would be if keys were spread evenly, in growing steps, then
+ * by halves.
+ */
+static size_t rank_in_page(const u9i_index *x, const u9i_page *page, const u9i_key_entry *e)
+{
+    uint64_t first = u9i_get_be(page->keys, 8), last = u9i_get_be(page->keys + (page->count - 1) * (size_t)x->spec.width, 8);
+    size_t low = 0, high = page->count, step = 8; /* the answer is in [low, high] */
+    if (e->hi > first && e->hi < last) {
+        size_t guess = (size_t)((double)(e->hi - first) / (double)(last - first) * (double)(page->count - 1));
+        if (stands_before(x, page, guess, e)) {
+            low = guess + 1;
+            while (low + step < high && stands_before(x, page, low + step - 1, e)) low += step, step *= 2;
+            if (low + step < high) high = low + step;
+        } else {
+            high = guess;
+            while (high > low + step && !stands_before(x, page, high - step, e)) high -= step, step *= 2;
+            if (high > low + step) low = high - step;
+        }
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stands_before(x, page, middle, e)) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Where an entry is. */
+typedef struct spot {
+    uint32_t page;
+    size_t i;
+} spot;
+
+/* The last entry whose key is at most that of `e` and that stands before it. False: none does. */
+static u9_err find_before(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, spot *s, u9i_key_entry *out, bool *there)
+{
+    uint32_t low = 0, high = p->page_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (u9i_key_below(e, &p->roots[middle])) high = middle;
+        else low = middle + 1;
+    }
+    for (*there = false; low > 0; low--) {
+        const u9i_page *page;
+        u9_err err = page_at(x, p, low - 1, &page);
+        if (err != U9_OK) return err;
+        size_t rank = rank_in_page(x, page, e);
+        if (rank == 0) continue; /* all of this key here are behind: there may be some in the page before */
+        *s = (spot){.page = low - 1, .i = rank - 1};
+        *out = entry_at(x, page->keys, page->places, rank - 1);
+        *there = true;
+        return U9_OK;
+    }
+    return U9_OK;
+}
+
+static bool same_key(const u9i_key_entry *a, const u9i_key_entry *b)
+{
+    return a->hi == b->hi && a->lo == b->lo;
+}
+
+/* Opens the frame that an entry leads to. What an index leads to and is not there makes it say nothing. */
+static u9_err open_at(u9i_frames *frames, uint64_t at, const u9i_open_frame **frame, u9i_open_frame **own)
+{
+    int sys;
+    return u9i_frames_at(frames, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, frame, own, &sys);
+}
+
+/* The newest one in order. */
+static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key, u9i_key_entry e,
+                             const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
+{
+    spot s;
+    u9i_key_entry fence;
+    bool there;
+    uint64_t below = e.at;
+    if (x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return U9_ABSENT;
+    for (;;) {
+        u9_err err = find_before(x, &x->frames, &e, &s, &fence, &there);
+        if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
+        err = open_at(frames, fence.at, frame, own);
+        if (err != U9_OK) return err;
+        if (u9i_open_frame_find(frames, *frame, key, below, out)) return U9_OK;
+        u9i_open_frame_free(*own);
+        *own = NULL;
+        if (!same_key(&fence, &e)) return U9_ABSENT;
+        e.at = fence.at; /* the key may also stand at the end of the frame before */
+    }
+}
+
+/* The newest one that has an entry of its own. */
+static u9_err find_in_records(u9i_index *x, u9i_frames *frames, const u9_key *key, u9i_key_entry e,
+                              const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
+{
+    spot s;
+    u9i_key_entry entry;
+    bool there;
+    if (x->records.entries == 0 || u9i_key_below(&x->records.last, &e) || filtered_out(x, &e)) return U9_ABSENT;
+    for (;; e.at = entry.at) {
+        u9_err err = find_before(x, &x->records, &e, &s, &entry, &there);
+        if (err != U9_OK || !there || !same_key(&entry, &e)) return err == U9_OK ? U9_ABSENT : err;
+        err = open_at(frames, entry.at, frame, own);
+        if (err != U9_OK) return err;
+        if ((*frame)->loaded.body.kind == U9I_BODY_PART) {
+            *out = (u9i_found){.at = entry.at}; /* its key is looked at by who reads it */
+            return U9_OK;
+        }
+        err = u9i_open_frame_record(*frame, entry.at, out) ? U9_OK : U9_CORRUPT;
+        if (err == U9_OK && out->record.key_size == key->size && memcmp(out->record.key, key->data, key->size) == 0)
+            return U9_OK;
+        u9i_open_frame_free(*own);
+        *own = NULL;
+        if (err != U9_OK || !x->spec.hashed) return U9_CORRUPT; /* another record than it says */
+    }
+}
+
+u9_err u9i_index_find(u9i_index *x, u9i_frames *frames, const u9_key *key, uint64_t below, const u9i_open_frame **frame,
+                      u9i_found *out, u9i_open_frame **own)
+{
+    u9i_key_entry e;
+    const u9i_open_frame *other;
+    u9i_found found;
+    u9i_open_frame *other_own = NULL;
+    *own = NULL;
+    if (!u9i_keyspec_entry(&x->spec, key->data, key->size, &e)) return U9_ABSENT;
+    e.at = below;
+    u9_err err = find_in_records(x, frames, key, e, frame, out, own);
+    if (err != U9_OK && err != U9_ABSENT) return err;
+    u9_err in_order = find_in_frames(x, frames, key, e, &other, &found, &other_own);
+    if (in_order == U9_ABSENT) return err;
+    if (in_order != U9_OK || (err == U9_OK && out->at > found.at)) {
+        u9i_open_frame_free(in_order == U9_OK ? other_own : *own);
+        if (in_order != U9_OK) *own = NULL;
+        return in_order;
+    }
+    u9i_open_frame_free(*own);
+    *frame = other;
+    *out = found;
+    *own = other_own;
+    return U9_OK;
+}
+
+u9_err u9i_index_each(u9i_index *x, u9i_index_form form, u9i_index_fn *each, void *ctx)
+{
+    u9i_index_part *p = form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
+    uint64_t told = 0;
+    for (uint32_t n = 0; n < p->page_count; n++) {
+        const u9i_page *page;
+        u9_err err = page_at(x, p, n, &page);
+        for (uint32_t i = 0; err == U9_OK && i < page->count; i++) {
+            u9i_key_entry e = entry_at(x, page->keys, page->places, i);
+            err = each(ctx, &e);
+        }
+        if (err != U9_OK) return err;
+        told += page->count;
+    }
+    return told == p->entries ? U9_OK : U9_CORRUPT;
+}

@@ -1,0 +1,72 @@
+/*
+ * engine/index/index.h: an index that is read: which records of a segment have a key. [C-7] [C-10] [C-11] [X-1] [X-2]
+ *
+ * It leads to places, and is never believed: who looks there sees whether the record has the key. So one that is
+ * damaged or of another file costs time, and answers nothing by itself; one that is not whole is not taken.
+ *
+ * Its pages are opened when they are first needed, from the segment, from a file beside it, or from keys in memory.
+ *
+ * Threads: any, once it is open.
+ */
+#ifndef U9I_INDEX_H
+#define U9I_INDEX_H
+
+#include "engine/index/frames.h"
+
+/* A page: opened, its keys ascend. */
+typedef struct u9i_page {
+    const uint8_t *keys, *places; /* as in C-7 */
+    uint32_t count;
+    uint8_t *own;                 /* memory that these stand in, or NULL */
+} u9i_page;
+
+/* One of the two forms. */
+typedef struct u9i_index_part {
+    uint64_t entries;     /* 0: there is none */
+    uint32_t page_count;
+    u9i_key_entry *roots; /* of each page the first key, and where the page is */
+    u9i_page **pages;     /* loaded and set atomically; NULL: not yet opened */
+    const uint8_t **slices; /* of the filter; loaded and set atomically */
+    uint64_t *slice_places;
+    uint32_t slice_count;
+    uint64_t blocks;      /* of the filter; 0: there is none */
+    u9i_key_entry last;   /* the greatest key that it leads to */
+} u9i_index_part;
+
+typedef struct u9i_index {
+    u9i_keyspec spec;
+    u9i_index_part frames, records;
+    u9i_segment *source;  /* counted: the file that it stands in; NULL: memory */
+    u9i_windows *windows; /* borrows */
+    uint64_t bound;       /* in it */
+    u9i_budget *budget;   /* borrows */
+    uint64_t count;       /* records of the segment, by its word */
+    uint8_t *memory;      /* of an index made of keys: its pages */
+    pthread_mutex_t lock; /* held by who opens a page */
+} u9i_index;
+
+/*
+ * The index of which the last root stands at `root`, a virtual offset in this file; its frames end at or before `bound`.
+ * `end`: the data end, ordinal and chain that it must be of. U9_CORRUPT: it is none, not whole, or of something else;
+ * U9_IO, U9_NOMEM. On failure nothing is held.
+ */
+U9_MUST_CHECK u9_err u9i_index_open(u9i_index *index, u9i_segment *source, u9i_windows *windows, uint64_t root,
+                                    uint64_t bound, const u9i_position *end, u9i_budget *budget);
+
+/* One made of sorted keys, which are copied. U9_NOMEM. */
+U9_MUST_CHECK u9_err u9i_index_make(u9i_index *index, const u9i_keys *keys, u9i_budget *budget);
+void u9i_index_close(u9i_index *index); /* one that was never opened, zeroed, is fine */
+
+/*
+ * The newest record of the segment that has this key and stands before `below`, a virtual offset. U9_OK: `frame` and
+ * `out` are filled; `*own` as by u9i_frames_at. U9_ABSENT: by what the index says there is none. U9_CORRUPT: what it
+ * leads to is not there, or a page is not: it says nothing. U9_IO, U9_NOMEM.
+ */
+U9_MUST_CHECK u9_err u9i_index_find(u9i_index *index, u9i_frames *frames, const u9_key *key, uint64_t below,
+                                    const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own);
+
+/* Calls `each` for every entry of a form, in order. U9_CORRUPT, U9_IO, U9_NOMEM, or what `each` returned. */
+typedef u9_err u9i_index_fn(void *ctx, const u9i_key_entry *entry);
+U9_MUST_CHECK u9_err u9i_index_each(u9i_index *index, u9i_index_form form, u9i_index_fn *each, void *ctx);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * engine/index/keys.c: see keys.h.
+ */
+#include "engine/index/keys.h"
+
+#include "engine/os/process.h"
+#include "format/frame/body.h"
+#include "format/frame/filter.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    FRAME_SHARE = 8,     /* one part in so many of the memory is for frames */
+    STRAYS = 64,         /* keys out of order that are always borne with, */
+    STRAYS_PART = 8,     /*   and one record in so many */
+    SPARE = 1 << 13,     /* entries: a few frames of small records */
+    SMALL = 24           /* entries that are sorted by insertion */
+};
+
+u9i_keyspec u9i_keyspec_of(const char *text, uint64_t seed)
+{
+    u9i_kind kind;
+    u9i_keyspec hashed = {.width = 8, .hashed = true, .seed = seed};
+    if (u9i_kind_parse(text, strlen(text), &kind, NULL) != U9_OK) return hashed;
+    switch (kind.type) {
+    case U9I_KIND_MUID:
+    case U9I_KIND_GID: return (u9i_keyspec){.width = 16};
+    case U9I_KIND_TID:
+    case U9I_KIND_UID8: return (u9i_keyspec){.width = 8};
+    case U9I_KIND_RKEY: break;
+    }
+    return hashed;
+}
+
+const char *u9i_keyspec_name(const u9i_keyspec *spec)
+{
+    return spec->hashed ? "u9kh" : "k";
+}
+
+bool u9i_keyspec_entry(const u9i_keyspec *spec, const void *raw, size_t size, u9i_key_entry *out)
+{
+    const uint8_t *p = (const uint8_t *)raw;
+    if (size == 0 || (!spec->hashed && size != spec->width)) return false;
+    out->hi = spec->hashed ? u9i_key_hash(p, size, spec->seed) : u9i_get_be(p, 8);
+    out->lo = spec->width == 16 ? u9i_get_be(p + 8, 8) : 0;
+    return true;
+}
+
+void u9i_keys_check(const u9i_keys *k)
+{
+    assert(k->frame_count <= k->frame_room && k->record_count <= k->record_room);
+    assert(k->frames != NULL && (k->spec.width == 8 || k->spec.width == 16));
+    assert(k->record_count <= k->count || k->partial);
+}
+
+bool u9i_keys_open(u9i_keys *k, const u9i_keyspec *spec, size_t memory)
+{
+    size_t room = memory / sizeof(u9i_key_entry);
+    *k = (u9i_keys){.spec = *spec, .memory = room * sizeof(u9i_key_entry), .frame_room = room / FRAME_SHARE};
+    k->record_room = room - k->frame_room;
+    k->frames = (u9i_key_entry *)u9i_pages(k->memory);
+    if (k->frames == NULL) return false;
+    k->records = k->frames + k->frame_room;
+    u9i_keys_check(k);
+    return true;
+}
+
+void u9i_keys_close(u9i_keys *k)
+{
+    if (k->frames) u9i_pages_free(k->frames, k->memory);
+    memset(k, 0, sizeof *k);
+}
+
+void u9i_keys_reset(u9i_keys *k, const u9i_keyspec *spec)
+{
+    k->spec = *spec;
+    k->frame_count = k->record_count = 0;
+    k->count = 0;
+    k->top = (u9i_key_entry){.hi = 0};
+    k->disordered = k->partial = false;
+}
+
+/* A frame that is not yet known, by the first key in order that stands in it. */
+static void add_frame(u9i_keys *k, const u9i_key_entry *e)
+{
+    uint64_t begin = e->at >> U9I_VIRTUAL_SHIFT;
+    k->top = *e;
+    if (k->frame_count > 0 && k->frames[k->frame_count - 1].at >> U9I_VIRTUAL_SHIFT == begin) return;
+    if (k->frame_count == k->frame_room) k->partial = true;
+    else k->frames[k->frame_count++] = *e;
+}
+
+static void add_record(u9i_keys *k, const u9i_key_entry *e)
+{
+    if (k->record_count == k->record_room) k->partial = true;
+    else k->records[k->record_count++] = *e;
+    if (k->record_count > STRAYS && k->record_count > k->count / STRAYS_PART) k->disordered = true;
+}
+
+void u9i_keys_add(u9i_keys *k, const void *raw, size_t size, uint64_t at)
+{
+    u9i_key_entry e = {.at = at};
+    if (!u9i_keyspec_entry(&k->spec, raw, size, &e)) {
+        k->partial = true;
+        return;
+    }
+    k->count++;
+    if (k->spec.hashed || k->disordered || u9i_key_below(&e, &k->top)) add_record(k, &e);
+    else add_frame(k, &e);
+}
+
+void u9i_keys_add_body(u9i_keys *k, uint64_t offset, const uint8_t *body, size_t size, uint32_t count, bool made)
+{
+    const uint8_t *next = body;
+    size_t left = size;
+    u9i_record r;
+    uint64_t at = offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    while (u9i_record_next(&next, &left, &r) == U9_OK) {
+        u9i_keys_add(k, r.key, r.key_size, at + (uint64_t)(r.bytes - body));
+        if (!made || k->disordered || k->spec.hashed) continue;
+        k->count += count - 1; /* the next key made is above all these */
+        break;
+    }
+}
+
+bool u9i_keys_full(const u9i_keys *k)
+{
+    return k->frame_count + SPARE / FRAME_SHARE > k->frame_room || k->record_count + SPARE > k->record_room;
+}
+
+/* Sorting: in place, by one byte of the key after the other. */
+
+static bool comes_before(const u9i_key_entry *a, const u9i_key_entry *b)
+{
+    return u9i_key_below(a, b) || (a->hi == b->hi && a->lo == b->lo && a->at < b->at);
+}
+
+static void sort_small(u9i_key_entry *e, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        u9i_key_entry moved = e[i];
+        size_t j = i;
+        for (; j > 0 && comes_before(&moved, &e[j - 1]); j--) e[j] = e[j - 1];
+        e[j] = moved;
+    }
+}
+
+/* Byte `depth` of key and place in a row, from 0. */
+static unsigned byte_of(const u9i_key_entry *e, unsigned depth)
+{
+    uint64_t word = depth < 8 ? e->hi : depth < 16 ? e->lo : e->at;
+    return (unsigned)(word >> (56 - 8 * (depth % 8))) & 0xff;
+}
+
+/* Brings each entry to where those of its byte stand, by exchanges; `end` of each byte's is filled. */
+static void part_by_byte(u9i_key_entry *e, size_t count, unsigned depth, size_t end[256])
+{
+    size_t next[256] = {0}, at = 0;
+    for (size_t i = 0; i < count; i++) next[byte_of(&e[i], depth)]++;
+    for (unsigned b = 0; b < 256; b++) {
+        size_t n = next[b];
+        next[b] = at;
+        end[b] = at += n;
+    }
+    for (unsigned b = 0; b < 256; b++)
+        while (next[b] < end[b]) {
+            unsigned to = byte_of(&e[next[b]], depth);
+            if (to == b) {
+                next[b]++;
+                continue;
+            }
+            u9i_key_entry moved = e[next[b]];
+            e[next[b]] = e[next[to]];
+            e[next[to]++] = moved;
+        }
+}
+
+static void sort_entries(u9i_key_entry *e, size_t count, unsigned depth)
+{
+    enum { DEPTHS = 24 };
+    size_t end[256], begin = 0;
+    if (count <= SMALL) {
+        sort_small(e, count);
+        return;
+    }
+    if (depth == DEPTHS) return; /* equal in all */
+    part_by_byte(e, count, depth, end);
+    for (unsigned b = 0; b < 256; begin = end[b++])
+        if (end[b] - begin > 1) sort_entries(e + begin, end[b] - begin, depth + 1);
+}
+
+void u9i_keys_sort(u9i_keys *k)
+{
+    sort_entries(k->records, k->record_count, 0);
+}

@@ -1,0 +1,91 @@
+/*
+ * engine/index/keys.h: the keys of one segment's records as they come, in memory: what its index is made of. [C-7]
+ * [C-10]
+ *
+ * Room: engine/index
+ * Sees: include format/base format/value format/id format/frame engine/os engine/segment
+ *
+ * The room owns how a record is found by its key within a segment: keys as they are collected, the pages that are made
+ * of them, and pages that are read.
+ *
+ *     add -> in order: one entry a frame, with the first key in it         -> an iidx of frames
+ *         -> not:      an entry of the record's own                        -> a cidx of records
+ *
+ * A key that is not below any before it is in order. The first few that are not become records of their own, and the
+ * others go on in order (a large record's key was drawn long before it is written); where they become many, all that
+ * follow do.
+ *
+ * Memory is taken when it is opened, as address space, and touched as it is used. One thread at a time.
+ */
+#ifndef U9I_KEYS_H
+#define U9I_KEYS_H
+
+#include "format/frame/control.h"
+#include "format/id/kind.h"
+
+/* What a key is in an index: itself, of 8 or 16 bytes, or its hash. */
+typedef struct u9i_keyspec {
+    unsigned width; /* bytes: 8 or 16 */
+    bool hashed;    /* u9kh: */
+    uint64_t seed;
+} u9i_keyspec;
+
+/* The spec for keys of a kind: its own if they all have the same size; else, or if that is not known, hashes. */
+u9i_keyspec u9i_keyspec_of(const char *kind, uint64_t seed);
+
+/* "k" or "u9kh", as it stands in pages. */
+const char *u9i_keyspec_name(const u9i_keyspec *spec);
+
+/* A key of an index as two numbers that compare as its bytes do, and what it leads to. */
+typedef struct u9i_key_entry {
+    uint64_t hi, lo; /* lo is 0 where the width is 8 */
+    uint64_t at;     /* virtual offset */
+} u9i_key_entry;
+
+/* False: a raw key that such an index cannot hold. */
+U9_MUST_CHECK bool u9i_keyspec_entry(const u9i_keyspec *spec, const void *raw, size_t size, u9i_key_entry *out);
+
+static inline bool u9i_key_below(const u9i_key_entry *a, const u9i_key_entry *b)
+{
+    return a->hi < b->hi || (a->hi == b->hi && a->lo < b->lo);
+}
+
+typedef struct u9i_keys {
+    u9i_keyspec spec;
+    u9i_key_entry *frames;  /* ascending; memory of the whole object */
+    u9i_key_entry *records; /* as they came, until they are sorted */
+    size_t frame_count, frame_room;
+    size_t record_count, record_room;
+    size_t memory;          /* bytes of address space */
+    uint64_t count;         /* records that were added */
+    u9i_key_entry top;      /* the greatest key in order */
+    bool disordered;        /* no more keys are taken to be in order */
+    bool partial;           /* something could not be held: no index can be made of this */
+} u9i_keys;
+
+/* False: there is no memory. `memory`: bytes, at least 64 KiB. */
+U9_MUST_CHECK bool u9i_keys_open(u9i_keys *keys, const u9i_keyspec *spec, size_t memory);
+void u9i_keys_close(u9i_keys *keys); /* one that was never opened, zeroed, is fine */
+
+/* Empty again, for another segment. */
+void u9i_keys_reset(u9i_keys *keys, const u9i_keyspec *spec);
+
+/* A record at this virtual offset, which is above all before. */
+void u9i_keys_add(u9i_keys *keys, const void *raw, size_t size, uint64_t at);
+
+/*
+ * `count` records of the frame at `offset`, with a proven body; `made`: their keys are made one above the other, and
+ * above all before.
+ */
+void u9i_keys_add_body(u9i_keys *keys, uint64_t offset, const uint8_t *body, size_t size, uint32_t count, bool made);
+
+/* True if it is time to begin another segment: no more than a few frames' keys can be held. */
+bool u9i_keys_full(const u9i_keys *keys);
+
+/* Sorts the records by key and, of one key, by place. */
+void u9i_keys_sort(u9i_keys *keys);
+
+/* What holds of all keys between two calls. */
+void u9i_keys_check(const u9i_keys *keys);
+
+#endif
