@@ -256,7 +256,8 @@ u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *window
     u9i_file *file;
     *fs = (u9i_frames){.windows = windows, .bound = bound, .spec = *spec, .tabled = tabled && !spec->hashed,
                        .budget = budget, .kept_room = 64};
-    while (fs->kept_room < bound / U9I_BLOCK * 2) fs->kept_room *= 2;
+    uint64_t size = segment->facts.size < bound ? segment->facts.size : bound;
+    while (fs->kept_room < size / U9I_BLOCK * 2) fs->kept_room *= 2;
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
     fs->kept = (u9i_open_frame **)u9i_pages(fs->kept_room * sizeof(u9i_open_frame *));

@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-    FRAME_SHARE = 8,     /* one part in so many of the memory is for frames */
+    TABLE_SHARE = 5,     /* one part in so many of the memory is for the table, */
+    FRAME_SHARE = 8,     /*   and of the rest for frames */
     STRAYS = 64,         /* keys out of order that are always borne with, */
     STRAYS_PART = 8,     /*   and one record in so many */
     SPARE = 1 << 13,     /* entries: a few frames of small records */
@@ -56,12 +57,15 @@ void u9i_keys_check(const u9i_keys *k)
 
 bool u9i_keys_open(u9i_keys *k, const u9i_keyspec *spec, size_t memory)
 {
-    size_t room = memory / sizeof(u9i_key_entry);
-    *k = (u9i_keys){.spec = *spec, .memory = room * sizeof(u9i_key_entry), .frame_room = room / FRAME_SHARE};
+    size_t room = memory / TABLE_SHARE * (TABLE_SHARE - 1) / sizeof(u9i_key_entry);
+    *k = (u9i_keys){.spec = *spec, .memory = memory, .frame_room = room / FRAME_SHARE, .table_room = 1024};
+    while (k->table_room * 2 * sizeof *k->table <= memory / TABLE_SHARE) k->table_room *= 2;
     k->record_room = room - k->frame_room;
+    if (k->record_room > k->table_room / 4 * 3) k->record_room = k->table_room / 4 * 3;
     k->frames = (u9i_key_entry *)u9i_pages(k->memory);
     if (k->frames == NULL) return false;
     k->records = k->frames + k->frame_room;
+    k->table = (uint32_t *)(k->records + k->record_room);
     u9i_keys_check(k);
     return true;
 }
@@ -75,10 +79,16 @@ void u9i_keys_close(u9i_keys *k)
 void u9i_keys_reset(u9i_keys *k, const u9i_keyspec *spec)
 {
     k->spec = *spec;
+    if (k->record_count > 0) memset(k->table, 0, k->table_room * sizeof *k->table);
     k->frame_count = k->record_count = 0;
     k->count = 0;
     k->top = (u9i_key_entry){.hi = 0};
-    k->disordered = k->partial = false;
+    k->disordered = k->partial = k->sorted = false;
+}
+
+static bool same_key(const u9i_key_entry *a, const u9i_key_entry *b)
+{
+    return a->hi == b->hi && a->lo == b->lo;
 }
 
 /* A frame that is not yet known, by the first key in order that stands in it. */
@@ -91,23 +101,67 @@ static void add_frame(u9i_keys *k, const u9i_key_entry *e)
     else k->frames[k->frame_count++] = *e;
 }
 
+/* Where the table names the newest record of this key, or would. */
+static uint32_t *table_slot(const u9i_keys *k, const u9i_key_entry *e)
+{
+    uint64_t h = (e->hi ^ e->lo * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
+    for (size_t i = h >> 32;; i++) {
+        uint32_t *slot = &k->table[i & (k->table_room - 1)];
+        if (*slot == 0 || same_key(&k->records[*slot - 1], e)) return slot;
+    }
+}
+
 static void add_record(u9i_keys *k, const u9i_key_entry *e)
 {
-    if (k->record_count == k->record_room) k->partial = true;
-    else k->records[k->record_count++] = *e;
+    if (k->record_count == k->record_room) {
+        k->partial = true;
+        return;
+    }
+    k->records[k->record_count++] = *e;
+    *table_slot(k, e) = (uint32_t)k->record_count;
     if (k->record_count > STRAYS && k->record_count > k->count / STRAYS_PART) k->disordered = true;
 }
 
 void u9i_keys_add(u9i_keys *k, const void *raw, size_t size, uint64_t at)
 {
     u9i_key_entry e = {.at = at};
-    if (!u9i_keyspec_entry(&k->spec, raw, size, &e)) {
-        k->partial = true;
-        return;
-    }
+    if (u9i_keyspec_entry(&k->spec, raw, size, &e)) u9i_keys_add_entry(k, &e);
+    else k->partial = true;
+}
+
+void u9i_keys_add_entry(u9i_keys *k, const u9i_key_entry *e)
+{
+    assert(!k->sorted);
     k->count++;
-    if (k->spec.hashed || k->disordered || u9i_key_below(&e, &k->top)) add_record(k, &e);
-    else add_frame(k, &e);
+    if (k->spec.hashed || k->disordered || u9i_key_below(e, &k->top)) add_record(k, e);
+    else add_frame(k, e);
+}
+
+/* How many of the sorted entries have a key that is not above this one. */
+static size_t count_upto(const u9i_key_entry *e, size_t count, const u9i_key_entry *key)
+{
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        if (u9i_key_below(key, &e[middle])) count = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+bool u9i_keys_find(const u9i_keys *k, const u9i_key_entry *key, uint64_t *at, uint64_t *frame)
+{
+    *at = *frame = 0;
+    size_t n = u9i_key_below(&k->top, key) ? 0 : count_upto(k->frames, k->frame_count, key);
+    if (n > 0) *frame = k->frames[n - 1].at;
+    if (k->sorted) {
+        n = count_upto(k->records, k->record_count, key);
+        if (n > 0 && same_key(&k->records[n - 1], key)) *at = k->records[n - 1].at;
+    } else if (k->record_count > 0) {
+        uint32_t entry = *table_slot(k, key);
+        if (entry > 0) *at = k->records[entry - 1].at;
+    }
+    return *at != 0 || *frame != 0;
 }
 
 void u9i_keys_add_body(u9i_keys *k, uint64_t offset, const uint8_t *body, size_t size, uint32_t count, bool made)
@@ -119,7 +173,8 @@ void u9i_keys_add_body(u9i_keys *k, uint64_t offset, const uint8_t *body, size_t
     while (u9i_record_next(&next, &left, &r) == U9_OK) {
         u9i_keys_add(k, r.key, r.key_size, at + (uint64_t)(r.bytes - body));
         if (!made || k->disordered || k->spec.hashed) continue;
-        k->count += count - 1; /* the next key made is above all these */
+        k->count += count - 1;
+        k->top.lo += count - 1; /* muids of one transaction are numbered [L-7] */
         break;
     }
 }
@@ -193,4 +248,5 @@ static void sort_entries(u9i_key_entry *e, size_t count, unsigned depth)
 void u9i_keys_sort(u9i_keys *k)
 {
     sort_entries(k->records, k->record_count, 0);
+    k->sorted = true;
 }

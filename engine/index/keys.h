@@ -56,10 +56,13 @@ typedef struct u9i_keys {
     u9i_key_entry *records; /* as they came, until they are sorted */
     size_t frame_count, frame_room;
     size_t record_count, record_room;
+    uint32_t *table;        /* of records, by hash of the key: which entry is the newest, and one more; 0: none */
+    size_t table_room;      /* a power of two */
     size_t memory;          /* bytes of address space */
     uint64_t count;         /* records that were added */
     u9i_key_entry top;      /* the greatest key in order */
     bool disordered;        /* no more keys are taken to be in order */
+    bool sorted;            /* records are; the table is not used any more */
     bool partial;           /* something could not be held: no index can be made of this */
 } u9i_keys;
 
@@ -74,10 +77,20 @@ void u9i_keys_reset(u9i_keys *keys, const u9i_keyspec *spec);
 void u9i_keys_add(u9i_keys *keys, const void *raw, size_t size, uint64_t at);
 
 /*
- * `count` records of the frame at `offset`, with a proven body; `made`: their keys are made one above the other, and
- * above all before.
+ * `count` records of the frame at `offset`, with a proven body; `made`: their keys are muids that were made for this
+ * frame, numbered in a row [L-7]: only the first one is looked at.
  */
 void u9i_keys_add_body(u9i_keys *keys, uint64_t offset, const uint8_t *body, size_t size, uint32_t count, bool made);
+
+/* The same of an entry; its key is of the spec. */
+void u9i_keys_add_entry(u9i_keys *keys, const u9i_key_entry *entry);
+
+/*
+ * What there is of a key: `*at` is the place of the newest record of it that has an entry (0: none has), `*frame` that of
+ * the frame in which it stands if it came in order (0: in none). False: neither. Of a key that came more than once in
+ * order the last one is in that frame.
+ */
+U9_MUST_CHECK bool u9i_keys_find(const u9i_keys *keys, const u9i_key_entry *key, uint64_t *at, uint64_t *frame);
 
 /* True if it is time to begin another segment: no more than a few frames' keys can be held. */
 bool u9i_keys_full(const u9i_keys *keys);

@@ -36,6 +36,8 @@ struct u9_log {
     pthread_mutex_t trim_lock; /* guards what follows; is taken before the others and before the writer's driver's role, but by the
                            * driver, who does without where it is not to be had */
     u9i_trimming trimming; /* what the options do not keep, and is being removed in the background */
+    struct u9i_lookups *lookups;      /* what lookups keep (read/view.h); NULL: nothing; set atomically, */
+    void (*forget_lookups)(u9_log *); /*   and how that is let go of */
     u9_fault retained;    /* of the last time that they were looked to; err U9_OK: all is as they say */
 };
 

@@ -307,6 +307,7 @@ static void run_ticker(void *ctx)
 
 static void free_log(u9_log *log)
 {
+    if (log->lookups) log->forget_lookups(log);
     if (log->source.dir) u9i_source_close(&log->source);
     if (log->event_fd >= 0) u9i_event_close(log->event_fd);
     if (!u9i_log_forked(log)) { /* in a child somebody may hold them forever */

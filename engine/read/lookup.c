@@ -1,11 +1,17 @@
 /*
- * engine/read/lookup.c: the newest record of a key, by a scan from the last segment backwards.
+ * engine/read/lookup.c: records by their key: the newest one, all versions, many keys at once. [X-3]
  *
- * Segments are read in runs that begin with a u9open: what the first frame of one without must say depends on
- * the segments before it. [F-9]
+ *     what this handle writes    -> its keys, in memory (write/writer_find.c)
+ *     the segments of the view,  -> no key outside of their range; their index; the frame that it leads to
+ *       the last one first
+ *     where an index says nothing -> a scan from the last segment backwards
+ *
+ * A scan reads segments in runs that begin with a u9open: what the first frame of one without must say depends on the
+ * segments before it. [F-9]
  */
 #include "engine/log/handle.h"
 #include "engine/read/cursor.h"
+#include "engine/read/view.h"
 #include "format/id/kind.h"
 
 #include <u9/large.h>
@@ -30,6 +36,8 @@ typedef struct lookup {
     u9_record found; /* only where there: */
     bool there;
     bool copied;     /* it is in buf */
+    bool lossy;      /* records were lost on the way */
+    uint64_t kept_from; /* ordinal; not 0: those before it were trimmed */
 } lookup;
 
 static void match_record(lookup *l, const u9_record *r)
@@ -66,16 +74,21 @@ static u9_err scan_backwards(u9_cursor *c, lookup *l)
     return err;
 }
 
-u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
+/* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] */
+static u9_err check_key(const u9_log *log, const char *text, const u9_key *key, u9_fault *fault)
 {
-    const char *text = c->log->kind[0] ? c->log->kind : c->reader.catalog->kind;
     u9i_kind kind;
     u9_id_reason why = U9_ID_FINE;
     if (u9i_kind_parse(text, strlen(text), &kind, NULL) != U9_OK ||
         u9i_kind_fits(&kind, key->data, key->size, &why) == U9_OK)
         return U9_OK;
-    return u9i_fault(fault, U9_ARG, U9I_AT(.path = c->log->source.path, .rule = "L-6"),
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = log->source.path, .rule = "L-6"),
                      "no key of kind '%.80s': %s", text, u9_id_reason_text(why));
+}
+
+u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
+{
+    return check_key(c->log, c->log->kind[0] ? c->log->kind : c->reader.catalog->kind, key, fault);
 }
 
 /* A record that no cursor hands out at once, and for which there is room: read in pieces. [C-6] */
@@ -104,30 +117,205 @@ static u9_err tell_size(const u9_log *log, const lookup *l, u9_record *out, u9_f
     return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = log->source.path), "the record has %zu bytes", out->size);
 }
 
-u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_record *out,
-                  u9_fault *fault)
+/* By a scan of the whole log. */
+static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
 {
-    if (key == NULL || key->data == NULL || out == NULL || (buf == NULL && cap > 0))
-        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     u9_cursor *c;
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
-    lookup l = {.key = key, .buf = buf, .cap = cap};
-    err = u9i_cursor_check_key(c, key, &c->fault);
-    if (err == U9_OK) err = scan_backwards(c, &l);
-    bool lossy = c->lossy;
-    uint64_t kept_from = c->reader.catalog->trim.ordinal;
+    err = scan_backwards(c, l);
+    l->lossy = c->lossy;
+    l->kept_from = c->reader.catalog->trim.ordinal;
     if (fault && err != U9_OK) *fault = c->fault;
     u9_cursor_close(c);
+    return err;
+}
+
+/* By indexes */
+
+/* A record in parts, of which this is the last one: it counts if it has the key. [C-6] */
+static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_open_frame *f, uint64_t at)
+{
+    enum { FRONT = U9I_KEY_MAX + 32 };
+    uint8_t front[FRONT];
+    u9i_part_record part;
+    u9i_record r;
+    u9_reading *reading;
+    size_t got;
+    if (u9i_part_record_decode(f->loaded.body.bytes, f->loaded.body.size, &part) != U9_OK || part.total > SIZE_MAX)
+        return U9_CORRUPT;
+    u9_record whole = {.ordinal = f->ordinal, .time_us = f->time_us, .segment = segment, .frame = f->offset, .at = at,
+                       .size = (size_t)part.total};
+    u9_err err = u9_record_open(log, &whole, &reading, NULL);
+    if (err != U9_OK) return U9_CORRUPT;
+    err = u9_record_read(reading, 0, front, sizeof front, &got, NULL);
+    u9_record_close(reading);
+    if (err != U9_OK || u9i_record_front(front, got, part.total, &r) != U9_OK) return U9_CORRUPT;
+    whole.key = (u9_key){.data = r.key, .size = r.key_size};
+    whole.values_size = whole.size - (size_t)(r.key + r.key_size - front);
+    match_record(l, &whole);
+    l->found.key.data = l->key->data;
+    return l->there ? U9_OK : U9_CORRUPT;
+}
+
+static u9_record as_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)
+{
+    const u9i_record *r = &found->record;
+    return (u9_record){.ordinal = f->ordinal + found->number, .time_us = f->time_us, .segment = segment, .frame = f->offset,
+                       .at = found->at, .key = {.data = r->key, .size = r->key_size}, .bytes = r->bytes, .size = r->size,
+                       .values = r->values, .values_size = r->values_size};
+}
+
+/* The newest one in segment i of the view. U9_ABSENT; U9_CORRUPT: its index says nothing. */
+static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_fault *fault)
+{
+    const u9i_open_frame *f;
+    u9i_open_frame *own;
+    u9i_found found;
+    u9i_indexed *s = v->segments[i];
+    u9_err err = u9i_view_index(log, v, i, fault);
+    if (err != U9_OK) return err == U9_ABSENT ? U9_CORRUPT : err;
+    err = u9i_index_find(&s->index, &s->frames, l->key, s->limit, &f, &found, &own);
+    if (err == U9_ABSENT && s->lossy) l->lossy = true;
+    if (err != U9_OK) return err == U9_ABSENT ? err : U9_CORRUPT;
+    if (f->loaded.body.kind == U9I_BODY_PART) {
+        err = match_parts(log, l, s->segment->facts.number, f, found.at);
+    } else {
+        u9_record r = as_record(s->segment->facts.number, f, &found);
+        match_record(l, &r);
+    }
+    u9i_open_frame_free(own);
+    return err;
+}
+
+/* True if no record of segment i can have this key. */
+static bool out_of_range(const u9i_view *v, size_t i, const u9i_key_entry *e)
+{
+    if (!__atomic_load_n(&v->ranged[i], __ATOMIC_ACQUIRE)) return false;
+    return u9i_key_below(e, &v->ranges[i].low) || u9i_key_below(&v->ranges[i].high, e);
+}
+
+/* By the view's indexes. U9_ABSENT, U9_CORRUPT as get_in_segment; U9_AGAIN: a fresh view is wanted. */
+static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
+{
+    u9i_key_entry e;
+    u9i_keyspec spec = u9i_keyspec_of(log->kind[0] ? log->kind : v->catalog->kind, 0);
+    bool ranged = !spec.hashed && u9i_keyspec_entry(&spec, l->key->data, l->key->size, &e);
+    l->lossy = false;
+    l->kept_from = v->catalog->trim.ordinal;
+    for (size_t i = v->count; i-- > 0;) {
+        if (ranged && out_of_range(v, i, &e) && !v->segments[i]->index.spec.hashed) {
+            if (v->segments[i]->lossy) l->lossy = true;
+            continue;
+        }
+        u9_err err = get_in_segment(log, v, i, l, fault);
+        if (err != U9_ABSENT) return err;
+    }
+    if (v->catalog->missing_count > 0) return U9_CORRUPT; /* what is lost with them only a scan tells */
+    return U9_ABSENT;
+}
+
+/* In a file that the handle's writer has written to: at one of the places that its keys tell. */
+static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, u9_fault *fault)
+{
+    u9i_indexed *s;
+    const u9i_open_frame *f;
+    u9i_open_frame *own[2] = {NULL, NULL};
+    u9i_found found;
+    uint64_t best = 0;
+    int sys;
+    u9_err err = u9i_view_written(log, spot, &s, fault);
     if (err != U9_OK) return err;
+    if (spot->frame != 0) {
+        err = u9i_frames_at(&s->frames, (spot->frame >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[0], &sys);
+        if (err == U9_OK && u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)) {
+            u9_record r = as_record(spot->segment, f, &found);
+            match_record(l, &r);
+            best = found.at;
+        }
+    }
+    if (err == U9_OK && spot->at > best) {
+        err = u9i_frames_at(&s->frames, (spot->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[1], &sys);
+        if (err == U9_OK && f->loaded.body.kind == U9I_BODY_PART) {
+            err = match_parts(log, l, spot->segment, f, spot->at);
+        } else if (err == U9_OK && u9i_open_frame_record(f, spot->at, &found)) {
+            u9_record r = as_record(spot->segment, f, &found);
+            uint64_t at = r.at;
+            match_record(l, &r);
+            if (!l->there || l->found.at != at) err = U9_CORRUPT; /* another key of the same hash */
+        } else {
+            err = U9_CORRUPT;
+        }
+    }
+    u9i_open_frame_free(own[0]);
+    u9i_open_frame_free(own[1]);
+    u9i_indexed_release(s);
+    if (err != U9_OK) return U9_CORRUPT;
+    return l->there ? U9_OK : U9_ABSENT;
+}
+
+/* What the handle's writer has: its record is in `l` then. U9_ABSENT; U9_CORRUPT: only a scan can say. */
+static u9_err get_from_writer(u9_log *log, lookup *l, u9_fault *fault)
+{
+    u9_record r;
+    u9i_written_spot spot;
+    u9_err err = u9i_writer_find(&log->writer, l->key, l->buf, l->cap, &r, &spot);
+    if (err == U9_AGAIN) return get_written(log, l, &spot, fault);
+    if (err != U9_OK && err != U9_LIMIT) return err;
+    l->found = r;
+    l->there = true;
+    l->copied = err == U9_OK;
+    return U9_OK;
+}
+
+/* The newest one there is: its record is in `l` then. U9_ABSENT. */
+static u9_err get_by_index(u9_log *log, lookup *l, u9_fault *fault)
+{
+    u9_err err = U9_ABSENT;
+    for (unsigned fresh = 0; fresh < 3; fresh++) {
+        u9i_view *v;
+        err = U9_ABSENT;
+        if (log->writing) err = get_from_writer(log, l, fault);
+        if (err != U9_ABSENT) return err;
+        err = u9i_view_take(log, fresh > 0, &v, fault);
+        if (err != U9_OK) return err;
+        err = get_in_view(log, v, l, fault);
+        u9i_view_release(v);
+        if (err != U9_ABSENT && err != U9_AGAIN) return err;
+        if (err == U9_ABSENT && (fresh > 0 || log->writing)) return err;
+    }
+    return err == U9_AGAIN ? U9_CORRUPT : err;
+}
+
+/* Why there is none. */
+static u9_err tell_absent(const u9_log *log, const lookup *l, u9_fault *fault)
+{
     const u9i_where *at = U9I_AT(.path = log->source.path);
-    if (!l.there && lossy)
-        return u9i_fault(fault, U9_CORRUPT, at,
-                         "no record has this key, but records were lost to damage");
-    if (!l.there && kept_from > 0)
+    if (l->lossy) return u9i_fault(fault, U9_CORRUPT, at, "no record has this key, but records were lost to damage");
+    if (l->kept_from > 0)
         return u9i_fault(fault, U9_ABSENT, at, "no record that is kept has this key; records before %llu were trimmed",
-                         (unsigned long long)kept_from);
-    if (!l.there) return u9i_fault(fault, U9_ABSENT, at, "no record has this key");
+                         (unsigned long long)l->kept_from);
+    return u9i_fault(fault, U9_ABSENT, at, "no record has this key");
+}
+
+u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_record *out,
+                  u9_fault *fault)
+{
+    if (log == NULL || key == NULL || key->data == NULL || out == NULL || (buf == NULL && cap > 0))
+        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    if (u9i_log_forked(log))
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path), "the handle belongs to the parent process");
+    u9_err err = check_key(log, log->kind, key, fault);
+    if (err != U9_OK) return err;
+    lookup l = {.key = key, .buf = buf, .cap = cap};
+    err = get_by_index(log, &l, fault);
+    if (err == U9_CORRUPT) {
+        l = (lookup){.key = key, .buf = buf, .cap = cap};
+        err = log->writing && log->writer.started ? u9i_writer_sync(&log->writer, fault) : U9_OK;
+        if (err == U9_OK) err = get_by_scan(log, &l, fault);
+    }
+    if (err != U9_OK && err != U9_ABSENT) return err;
+    if (!l.there) return tell_absent(log, &l, fault);
     if (l.found.size > cap) return tell_size(log, &l, out, fault);
     if (!l.copied) err = fetch_large(log, &l, fault);
     if (err == U9_OK) *out = l.found;

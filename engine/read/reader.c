@@ -371,6 +371,7 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     u9i_trim_record trim;
     u9i_page_record page;
     u9i_mark_record mark;
+    u9i_span bits;
     u9_err err = U9_OK;
     switch (b->kind) {
     case U9I_BODY_OPEN:
@@ -382,6 +383,7 @@ static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
     case U9I_BODY_END: err = u9i_end_record_decode(b->bytes, b->size, &end); break;
     case U9I_BODY_TRIM: err = u9i_trim_record_decode(b->bytes, b->size, &trim); break;
     case U9I_BODY_PAGE: err = u9i_page_record_decode(b->bytes, b->size, &page); break;
+    case U9I_BODY_BITS: err = u9i_bits_record_decode(b->bytes, b->size, &bits); break;
     case U9I_BODY_MARK: err = u9i_mark_record_decode(b->bytes, b->size, &mark); break;
     case U9I_BODY_EMPTY:
     case U9I_BODY_RECORDS:

@@ -4,6 +4,8 @@
 #include "engine/write/row.h"
 #include "engine/write/writer_parts.h"
 
+#include <u9/value.h>
+
 #include <assert.h>
 #include <string.h>
 
@@ -77,6 +79,16 @@ static uint64_t part_place(u9i_writer *w, bool driver, const u9i_frame_out *f)
     return f->at.pos; /* no other frame has taken the slot: it would have to be written first, and its ring to come round */
 }
 
+/* The record's key, by which the index leads to this last part of it. */
+static void keep_part_key(const u9i_writer *w, u9i_frame_out *f, u9i_span key)
+{
+    u9_value v;
+    bool there = u9_value_decode(key.data, key.size, &v) == U9_OK &&
+                 u9i_keyspec_entry(&w->keys[w->keys_now].keys.spec, key.data + key.size - v.size, (size_t)v.size, &f->part_key);
+    assert(there);
+    f->part_key.at = 1; /* not 0: it is one */
+}
+
 u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t rest, u9i_span key, uint64_t *frame,
                           uint64_t *ordinal, u9_fault *fault)
 {
@@ -95,6 +107,7 @@ u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t r
         put_part(w, f, part, rest == 0);
         if (rest == 0) {
             u9i_writer_keep_keys(w, key, key);
+            keep_part_key(w, f, key);
             w->row = (u9i_writer_row){.open = false};
         } else {
             *frame = part_place(w, driver, f);

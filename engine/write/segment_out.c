@@ -138,7 +138,7 @@ static size_t encode_end(u9i_segment_out *o, u9i_end_kind kind, const char *key_
     uint64_t at = (o->end.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK, now = u9i_wall_us(o->dir->env);
     u9i_end_record end = o->totals;
     end.kind = kind;
-    end.data_end = o->end.offset;
+    end.data_end = o->data_end ? o->data_end : o->end.offset;
     memcpy(end.secret, o->secret.bytes, sizeof end.secret);
     end.key_kind = (u9i_span){.data = (const uint8_t *)key_kind, .size = strlen(key_kind)};
     end.first_key.data = end.first_key.size ? o->first_key : none;
@@ -157,6 +157,31 @@ static size_t encode_end(u9i_segment_out *o, u9i_end_kind kind, const char *key_
     o->time_us = t.time_us;
     o->totals.frames++;
     return u9i_frame_size(out.size);
+}
+
+int u9i_segment_out_index(u9i_segment_out *o, u9i_queue *queue, const u9i_keys *keys)
+{
+    u9_fault unused;
+    uint64_t bound = u9i_index_bound(&keys->spec, keys->frame_count, keys->record_count);
+    u9i_index_out x = {.queue = queue, .file = o->file, .secret = o->secret, .at = o->end, .previous = o->previous,
+                       .time_us = o->time_us, .durable = o->end.offset, .data = o->end, .records = keys->count,
+                       .spec = keys->spec};
+    u9i_op sync = {.kind = U9I_OP_SYNC, .file = o->file};
+    if (keys->count == 0 || u9i_segment_out_reserve(o, o->end.offset + bound + 2 * U9I_BLOCK, &unused) != U9_OK) return 0;
+    if (u9i_index_out_open(&x) != 0) return 0; /* no memory for it: the next reader makes one */
+    int64_t sys = u9i_index_out_keys(&x, keys);
+    if (sys == 0) sys = u9i_index_out_finish(&x);
+    if (sys == 0) sys = u9i_queue_do(queue, &sync);
+    if (sys >= 0) {
+        o->data_end = o->end.offset;
+        o->end = x.at;
+        o->previous = x.previous;
+        o->time_us = x.time_us;
+        o->totals.frames += x.frames;
+        o->totals.root = x.root;
+    }
+    u9i_index_out_close(&x);
+    return sys < 0 ? (int)sys : 0;
 }
 
 int u9i_segment_out_end(u9i_segment_out *o, u9i_queue *queue, u9i_end_kind kind, const char *key_kind)

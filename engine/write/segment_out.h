@@ -7,6 +7,7 @@
 #ifndef U9I_SEGMENT_OUT_H
 #define U9I_SEGMENT_OUT_H
 
+#include "engine/index/index_out.h"
 #include "engine/os/env.h"
 #include "format/frame/control.h"
 #include "format/id/kind.h"
@@ -28,6 +29,7 @@ typedef struct u9i_segment_out {
     uint8_t *block;    /* of its u9end, kept until the file is closed: a write may be under way; or NULL */
 
     u9i_position end;  /* behind the last frame that was sequenced */
+    uint64_t data_end; /* not 0: index frames follow that, and `end` is behind them */
     uint64_t previous; /* its offset */
     uint64_t time_us;  /* its time */
     uint64_t promised; /* the largest promise in its frames */
@@ -59,6 +61,12 @@ void u9i_segment_out_drop_blank(u9i_segment_out *out);
 
 /* No operation on the file is under way. */
 void u9i_segment_out_close(u9i_segment_out *out);
+
+/*
+ * Writes the index of these keys, all of the file's and sorted, behind its data, and syncs. Where there is no room for
+ * it, none is written. 0 or a negative errno. [S-6]
+ */
+int u9i_segment_out_index(u9i_segment_out *out, u9i_queue *queue, const u9i_keys *keys);
 
 /*
  * Writes the u9end into a block of its own, cuts the file behind it, and syncs: by `queue`, which has nothing under

@@ -16,6 +16,7 @@
 #ifndef U9I_SLOTS_H
 #define U9I_SLOTS_H
 
+#include "engine/index/keys.h"
 #include "engine/write/stream.h"
 #include "format/frame/control.h"
 #include "format/frame/frame.h"
@@ -47,6 +48,8 @@ typedef struct u9i_frame_out {
     uint64_t time_us;  /* of its trailer */
     bool pads;         /* zeros follow up to the next block */
     bool large;        /* its memory is the one for large frames */
+    bool given;        /* a key in it was given, not made */
+    u9i_key_entry part_key; /* the last part of a record in parts: its key in an index; else `at` is 0 */
 
     uint8_t *stored;   /* from SEALED on, or with memory of its own from HASHED on: frame or packed, */
     size_t stored_size; /*  and the bytes of the body there */

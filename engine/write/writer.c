@@ -11,6 +11,7 @@
 
 enum {
     SYNC_BYTES = 32 << 20, /* [W-5] */
+    KEYS_MEMORY = 64 << 20, /* for the keys of a file: touched as they come */
     MEMORY = 32 << 20      /* of which the stream touches half; compressing takes some of the rest */
 };
 
@@ -88,6 +89,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     u9i_writer_take_plan(w);
     int sys = u9i_slots_init(&w->slots, w->lz4) ? u9i_stream_init(&w->stream, w->env, (size_t)(options->memory ? options->memory : MEMORY) / 2)
                                               : -ENOMEM;
+    if (sys == 0 && !u9i_writer_open_keys(w, (size_t)(options->index_memory ? options->index_memory : KEYS_MEMORY))) sys = -ENOMEM;
     dir->writing = sys == 0;
     if (sys == 0) return U9_OK;
     u9i_writer_release(w);
@@ -105,6 +107,7 @@ void u9i_writer_release(u9i_writer *w)
     u9i_segment_out_close(&w->old);
     u9i_keygen_release(&w->keygen);
     u9i_slots_release(&w->slots);
+    u9i_writer_release_keys(w);
 }
 
 uint64_t u9i_writer_next(u9i_writer *w)
@@ -231,7 +234,8 @@ static bool wants_space(const u9i_writer *w, uint64_t body_size)
 static bool is_full(const u9i_writer *w, uint64_t body_size)
 {
     bool whole = position(w) + space_for(body_size) + w->row.needs > U9I_SEGMENT_MAX;
-    return whole || (!w->row.barred && position(w) >= w->segment_size);
+    bool enough = position(w) >= w->segment_size || __atomic_load_n(&w->keys_full, __ATOMIC_RELAXED);
+    return whole || (!w->row.barred && enough);
 }
 
 static u9_err refuse_beside_row(const u9i_writer *w, u9_fault *fault)

@@ -2,7 +2,7 @@
  * engine/write/writer.h: appends records to a log. [W-1] to [W-6] [S-3] to [S-6] [L-7]
  *
  * Room: engine/write
- * Sees: include format/base format/value format/id format/frame engine/os engine/segment engine/idgen
+ * Sees: include format/base format/value format/id format/frame engine/os engine/segment engine/index engine/idgen
  *
  * The room owns the way of a record to the disk. A writer is a session; it writes nothing before its first append.
  *
@@ -55,6 +55,24 @@ typedef struct u9i_writer_row {
     bool barred;    /*   its first part is in the file, so the writer stays in that: no roll */
     uint64_t needs; /*   bytes that what is to come of it takes in the file, at most */
 } u9i_writer_row;
+
+/* The keys of one file, from its beginning in this session on. */
+typedef struct u9i_file_keys {
+    pthread_mutex_t lock; /* guards `keys`; nothing else is taken while it is held */
+    u9i_keys keys;
+    uint64_t number;      /* the file's; these change under the writer's lock too: */
+    u9i_secret secret;
+    bool whole;           /* the session began the file: they are all its keys */
+    bool old;             /* the file was rolled, and is not yet sealed */
+} u9i_file_keys;
+
+/* Where a record of a key may be in a file that the session wrote, or writes. */
+typedef struct u9i_written_spot {
+    uint64_t segment;
+    u9i_secret secret;
+    u9i_keyspec spec;
+    uint64_t at, frame; /* as by u9i_keys_find */
+} u9i_written_spot;
 
 typedef struct u9i_writer {
     /* The same from open to release: */
@@ -126,6 +144,11 @@ typedef struct u9i_writer {
     unsigned company;     /* who waited with the last group */
     u9i_task sealer;      /* seals `old`: */
     bool sealing;         /*   it is submitted */
+
+    u9i_file_keys keys[2]; /* of the current file, and of the one before while that is not sealed; see writer_find.c */
+    unsigned keys_now;     /* which are the current file's; changes under the lock */
+    bool keys_full;        /* there is no more room for keys: a roll is due; atomic */
+    uint64_t keyed_from;   /* segments from this number on are found by these; atomic */
 } u9i_writer;
 
 /* Readies a session on the locked directory, by this plan. U9_ARG, U9_IO, U9_NOMEM. On failure nothing is held. */
@@ -210,6 +233,20 @@ U9_MUST_CHECK u9_err u9i_writer_sync(u9i_writer *writer, u9_fault *fault);
  * out: it is the guard of the task that ticks.
  */
 bool u9i_writer_tick(u9i_writer *writer, uint64_t interval_us, uint64_t promise_us);
+
+/* The number of the first segment whose records u9i_writer_find finds: what of it the session wrote. One atomic load. */
+static inline uint64_t u9i_writer_keyed_from(const u9i_writer *writer)
+{
+    return __atomic_load_n(&writer->keyed_from, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * The newest record of this key in these segments, written or not. U9_OK: it is copied to `buf`, which `out` borrows.
+ * U9_LIMIT: it has more than `cap` bytes, and only the rest of `out` is filled. U9_AGAIN: if there is one it is at
+ * `spot`, in the file. U9_ABSENT. U9_CORRUPT: they do not say. Thread-safe.
+ */
+U9_MUST_CHECK u9_err u9i_writer_find(u9i_writer *writer, const u9_key *key, void *buf, size_t cap, u9_record *out,
+                                     u9i_written_spot *spot);
 
 /* The lock, and what is to be woken when it is given back. */
 void u9i_writer_lock(u9i_writer *writer);

@@ -207,6 +207,7 @@ static void sequence_some(u9i_writer *w)
         uint64_t durable = w->durable.offset;
         u9i_writer_unlock(w);
         bool laid = u9i_sequence(&w->out, &w->stream, f, durable) == 0;
+        if (laid) u9i_writer_collect(w, f);
         (void)u9i_stream_poll(&w->stream);
         u9i_writer_lock(w);
         if (laid) {

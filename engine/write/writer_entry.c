@@ -196,7 +196,7 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
     size_t body_size = f->body_size;
     uint32_t before = f->count;
     u9_err err = U9_OK;
-    bool fresh = false;
+    bool fresh = false, given = false;
     u9i_span first = {0}, last = {0};
     uint64_t at = U9_NOWHERE;
     size_t i = 0;
@@ -207,10 +207,12 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
         if (err == U9_OK) err = put_record(w, f, &entries[i], &m, places ? &places[i] : NULL, &last, &at);
         if (i == 0) first = last;
         fresh |= entries[i].key.data == NULL;
+        given |= entries[i].key.data != NULL;
     }
     u9_err lost = err == U9_OK && fresh ? u9i_keygen_confirm(&w->keygen, fault) : U9_OK;
     if (err == U9_OK && lost == U9_OK) {
         u9i_writer_keep_keys(w, first, last);
+        f->given |= given;
         w->next += count;
         w->stats.records += count;
         w->stats.bytes += f->body_size - body_size;
@@ -245,6 +247,7 @@ void u9i_writer_put_body(u9i_writer *w, u9i_frame_out *f, const uint8_t *body, s
     assert(left == 0);
     if (f->count > 0) u9i_writer_keep_keys(w, first, last);
     f->body_size = size;
+    f->given = true;
     w->next += f->count;
     w->stats.records += f->count;
     w->stats.bytes += size;

@@ -2,7 +2,8 @@
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
  * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
  * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
- * writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), row.c (a record in parts).
+ * writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), writer_find.c (keys, and what is
+ * found by them), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -162,6 +163,22 @@ void u9i_writer_finish_old(u9i_writer *w);
 
 /* Where the session stands before its first frame. */
 void u9i_writer_take_plan(u9i_writer *w);
+
+/* Keys, for lookups and for the index of a sealed file */
+
+/* Room for them: see options.index_memory. False: there is no memory. */
+U9_MUST_CHECK bool u9i_writer_open_keys(u9i_writer *w, size_t memory);
+void u9i_writer_release_keys(u9i_writer *w);
+
+/* The current file is another; nothing of it is sequenced. */
+void u9i_writer_begin_keys(u9i_writer *w);
+
+/* Takes in a frame that was just sequenced. The driver, without the lock. */
+void u9i_writer_collect(u9i_writer *w, const u9i_frame_out *f);
+
+/* The current file is about to be the old one; that is sealed, or never will be. The lock is held. */
+void u9i_writer_keys_rolled(u9i_writer *w);
+void u9i_writer_keys_sealed(u9i_writer *w);
 
 /* Cuts what sessions that were killed had reserved: the u9open, by which that is void, is durable. Without the lock. [S-7] */
 void u9i_writer_give_back(u9i_writer *w);

@@ -48,6 +48,7 @@ static void put_open(u9i_writer *w, const u9i_open_record *before)
     open.segment = w->out.number;
     open.time_us = u9i_wall_us(w->env);
     open.medallion = w->medallion;
+    u9i_writer_begin_keys(w);
     open.kind = (u9i_span){.data = (const uint8_t *)w->plan.kind, .size = strlen(w->plan.kind)};
     w->fill = w->stream.laid;
     w->padded = w->fill.pos % U9I_BLOCK == 0;
@@ -72,6 +73,7 @@ void u9i_writer_take_plan(u9i_writer *w)
     const u9i_plan *p = &w->plan;
     w->out = (u9i_segment_out){.dir = w->dir, .path = w->path, .number = p->number, .end = p->end, .time_us = p->time_us,
                                .totals = {.segment = p->number}};
+    __atomic_store_n(&w->keyed_from, p->number, __ATOMIC_RELEASE);
     w->out.step = w->segment_size < U9I_RESERVE_STEP ? w->segment_size / U9I_BLOCK * U9I_BLOCK : U9I_RESERVE_STEP;
     if (!p->goes_on) {
         w->out.end.offset = 0;
@@ -124,13 +126,25 @@ void u9i_writer_unstart(u9i_writer *w)
 
 /* The old file */
 
-/* The u9end of the old file, which is closed. 0 or a negative errno. */
+/* Its index, if all its keys are known and there is room for it. 0 or a negative errno. */
+static int index_file(u9i_writer *w, u9i_segment_out *old, u9i_queue *queue)
+{
+    u9i_file_keys *k = &w->keys[w->keys_now ^ 1];
+    if (!k->whole || k->keys.partial || k->number != old->number) return 0;
+    pthread_mutex_lock(&k->lock); /* who looks something up meanwhile waits for the sorting */
+    u9i_keys_sort(&k->keys);
+    pthread_mutex_unlock(&k->lock);
+    return u9i_segment_out_index(old, queue, &k->keys); /* nobody changes them any more */
+}
+
+/* The index and the u9end of the old file, which is closed. 0 or a negative errno. */
 static int seal_file(u9i_writer *w, u9i_segment_out *old)
 {
     u9i_queue *queue;
     int sys = u9i_queue_open(w->env, NULL, 0, 0, &queue);
     if (sys == 0) {
-        sys = u9i_segment_out_end(old, queue, U9I_END_SEALING, w->plan.kind);
+        sys = index_file(w, old, queue);
+        if (sys == 0) sys = u9i_segment_out_end(old, queue, U9I_END_SEALING, w->plan.kind);
         u9i_queue_close(queue); /* which waits, should anything still be under way */
     }
     if (sys != 0) (void)u9i_writer_poison(w, old, sys, "closing the segment", NULL);
@@ -157,6 +171,7 @@ void u9i_writer_run_sealer(void *ctx)
     u9i_writer_lock(w);
     w->old.file = NULL;
     w->sealing = false;
+    u9i_writer_keys_sealed(w);
     u9i_writer_turn(w, U9I_GATE_ROOM);
     u9i_writer_rest(w);
 }
@@ -185,6 +200,7 @@ static void enter_next(u9i_writer *w, const u9i_segment_out *next, const u9i_tri
     u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->out.end, U9I_TAIL_ROLLED);
     w->stats.rolls++;
     w->old = w->out;
+    u9i_writer_keys_rolled(w);
     w->out = *next;
     w->out.end = w->old.end;
     w->out.end.offset = 0;

@@ -86,6 +86,10 @@ typedef struct u9_options {
                               * the disk, returns U9_AGAIN, and may be tried again. (It may still wait for a roll.) */
     u9_durable_fn *on_durable; /* writers: called when u9_log_durable has moved; may be NULL */
     void *on_durable_ctx;    /* its first argument */
+    uint64_t index_memory;   /* bytes for the keys of one segment, 1 MiB to 16 GiB; 0: 64 MiB. A writer begins another
+                              * segment when they are used up; of a segment without an index that has more keys, readers
+                              * make none, and lookups scan it [X-3] */
+    uint64_t cache_memory;   /* bytes for what lookups keep of frames and index pages, about; 0: 256 MiB */
 } u9_options;
 
 /*

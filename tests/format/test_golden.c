@@ -202,6 +202,11 @@ static void put_records_again(u9i_out *out, const u9i_body *body)
         encode(out, &r);                                              \
     } while (0)
 
+static void put_bits(u9i_out *out, const u9i_span *bits)
+{
+    u9i_bits_record_encode(out, *bits);
+}
+
 static void put_body_again(u9i_out *out, const u9i_body *body)
 {
     switch (body->kind) {
@@ -213,6 +218,7 @@ static void put_body_again(u9i_out *out, const u9i_body *body)
     case U9I_BODY_MARK: PUT_AGAIN(u9i_mark_record, u9i_mark_record_decode, u9i_mark_record_encode); break;
     case U9I_BODY_PART: PUT_AGAIN(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode); break;
     case U9I_BODY_PAGE: PUT_AGAIN(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode); break;
+    case U9I_BODY_BITS: PUT_AGAIN(u9i_span, u9i_bits_record_decode, put_bits); break;
     case U9I_BODY_OTHER: u9i_out_copy(out, body->bytes, body->size); break;
     }
     ck_assert(!out->failed);

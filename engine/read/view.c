@@ -1,0 +1,354 @@
+/*
+ * engine/read/view.c: see view.h.
+ */
+#include "engine/read/view.h"
+
+#include "engine/read/cursor.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDEX_MEMORY = 64 << 20, CACHE_MEMORY = 256 << 20 };
+
+/* What the handle keeps for lookups. */
+typedef struct u9i_lookups {
+    pthread_mutex_t lock; /* guards `view`; held by who makes the next one */
+    u9i_view *view;
+    u9i_indexed *written[2]; /* files of the handle's writer, of which only frames are kept; or NULL */
+    u9i_budget budget;
+} u9i_lookups;
+
+/* Segments */
+
+static void free_indexed(u9i_indexed *s)
+{
+    u9i_index_close(&s->index);
+    u9i_frames_close(&s->frames);
+    u9i_segment_unref(s->segment);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+void u9i_indexed_release(u9i_indexed *s)
+{
+    if (s && atomic_fetch_sub(&s->references, 1) == 1) free_indexed(s);
+}
+
+static u9i_indexed *new_indexed(u9i_segment *segment, uint64_t limit, u9i_budget *budget)
+{
+    u9i_indexed *s = (u9i_indexed *)calloc(1, sizeof *s);
+    if (s == NULL) return NULL;
+    atomic_init(&s->references, 1);
+    atomic_init(&s->state, U9I_INDEXED_NOT_YET);
+    s->segment = u9i_segment_ref(segment);
+    s->limit = limit;
+    s->budget = budget;
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+/* The view */
+
+static void view_check(const u9i_view *v)
+{
+    for (size_t i = 0; i < v->count; i++) assert(v->segments[i] != NULL && v->segments[i]->limit > 0);
+    assert(v->catalog != NULL && v->count <= v->catalog->count);
+}
+
+void u9i_view_release(u9i_view *v)
+{
+    if (v == NULL || atomic_fetch_sub(&v->references, 1) != 1) return;
+    for (size_t i = 0; v->segments && i < v->count; i++) u9i_indexed_release(v->segments[i]);
+    u9i_catalog_unref(v->catalog);
+    free(v->segments);
+    free(v->ranges);
+    free(v->ranged);
+    free(v);
+}
+
+static bool is_read(const u9i_facts *f)
+{
+    return !f->wrong && !u9i_facts_skipped(f);
+}
+
+/* Up to where records of the segment are not the writer's. 0: nowhere. */
+static uint64_t limit_of(const u9_log *log, const u9i_facts *f, uint64_t written_from)
+{
+    if (!log->writing || f->number < written_from) return UINT64_MAX;
+    const u9i_plan *p = &log->writer.plan;
+    if (f->number > p->number || !p->goes_on || f->number > written_from) return 0;
+    return p->end.offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+}
+
+/* What the view before knew of a segment; NULL: nothing that counts. */
+static u9i_indexed *known_before(const u9i_view *before, const u9i_segment *segment, uint64_t limit)
+{
+    for (size_t i = 0; before && i < before->count; i++) {
+        u9i_indexed *s = before->segments[i];
+        if (s->segment != segment || s->limit != limit) continue;
+        atomic_fetch_add(&s->references, 1);
+        return s;
+    }
+    return NULL;
+}
+
+static void set_range(u9i_view *v, size_t i)
+{
+    const u9i_index *x = &v->segments[i]->index;
+    u9i_key_range *r = &v->ranges[i];
+    if (x->frames.entries == 0 && x->records.entries == 0) {
+        *r = (u9i_key_range){.low = {.hi = UINT64_MAX, .lo = UINT64_MAX}}; /* there is none */
+    } else {
+        bool frames = x->frames.entries > 0, records = x->records.entries > 0;
+        r->low = frames ? x->frames.roots[0] : x->records.roots[0];
+        r->high = frames ? x->frames.last : x->records.last;
+        if (frames && records && u9i_key_below(&x->records.roots[0], &r->low)) r->low = x->records.roots[0];
+        if (frames && records && u9i_key_below(&r->high, &x->records.last)) r->high = x->records.last;
+    }
+    __atomic_store_n(&v->ranged[i], true, __ATOMIC_RELEASE);
+}
+
+static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_budget *budget)
+{
+    size_t room = v->catalog->count;
+    v->segments = (u9i_indexed **)calloc(room + 1, sizeof *v->segments);
+    v->ranges = (u9i_key_range *)calloc(room + 1, sizeof *v->ranges);
+    v->ranged = (bool *)calloc(room + 1, sizeof *v->ranged);
+    if (v->segments == NULL || v->ranges == NULL || v->ranged == NULL) return U9_NOMEM;
+    for (size_t i = 0; i < room; i++) {
+        u9i_segment *segment = v->catalog->segments[i];
+        uint64_t limit = limit_of(log, &segment->facts, v->written_from);
+        if (!is_read(&segment->facts) || limit == 0) continue;
+        u9i_indexed *s = known_before(before, segment, limit);
+        if (s == NULL) s = new_indexed(segment, limit, budget);
+        if (s == NULL) return U9_NOMEM;
+        v->segments[v->count] = s;
+        if (atomic_load(&s->state) == U9I_INDEXED) set_range(v, v->count);
+        v->count++;
+    }
+    view_check(v);
+    return U9_OK;
+}
+
+/* The next view, of the files as they are now, or (still so) the one before. */
+static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
+{
+    u9i_view *v = (u9i_view *)calloc(1, sizeof *v), *before = k->view;
+    if (v == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    atomic_init(&v->references, 1);
+    v->checked_us = u9i_monotonic_us(log->source.dir->env);
+    v->written_from = log->writing ? u9i_writer_keyed_from(&log->writer) : UINT64_MAX;
+    u9_err err = u9i_source_catalog(&log->source, &v->catalog, fault);
+    bool full = __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED);
+    if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !full) {
+        __atomic_store_n(&before->checked_us, v->checked_us, __ATOMIC_RELAXED);
+        u9i_view_release(v);
+        return U9_OK;
+    }
+    if (full) __atomic_store_n(&k->budget.full, false, __ATOMIC_RELAXED);
+    if (err == U9_OK && fill_view(log, v, full ? NULL : before, &k->budget) != U9_OK)
+        err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    if (err != U9_OK) {
+        if (v->catalog) u9i_view_release(v);
+        else free(v);
+        return err;
+    }
+    k->view = v;
+    u9i_view_release(before);
+    return U9_OK;
+}
+
+static u9i_lookups *lookups_of(u9_log *log)
+{
+    u9i_lookups *k = __atomic_load_n(&log->lookups, __ATOMIC_ACQUIRE);
+    if (k) return k;
+    k = (u9i_lookups *)calloc(1, sizeof *k);
+    if (k == NULL) return NULL;
+    pthread_mutex_init(&k->lock, NULL);
+    k->budget.limit = log->options.cache_memory ? log->options.cache_memory : CACHE_MEMORY;
+    u9i_lookups *there = NULL;
+    log->forget_lookups = u9i_view_forget;
+    if (__atomic_compare_exchange_n(&log->lookups, &there, k, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return k;
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+    return there;
+}
+
+/* It was seen not long ago that it is current, and what is written goes on where it did. */
+static bool is_young(const u9_log *log, const u9i_lookups *k)
+{
+    const u9i_view *v = k->view;
+    if (v == NULL || __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED)) return false;
+    if (log->writing) return v->written_from == u9i_writer_keyed_from(&log->writer);
+    return u9i_monotonic_us(log->source.dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) < U9I_VIEW_AGE_US;
+}
+
+u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault)
+{
+    u9i_lookups *k = lookups_of(log);
+    if (k == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    pthread_mutex_lock(&k->lock);
+    u9_err err = !fresh && is_young(log, k) ? U9_OK : next_view(log, k, fault);
+    if (err == U9_OK) {
+        *out = k->view;
+        atomic_fetch_add(&k->view->references, 1);
+    }
+    pthread_mutex_unlock(&k->lock);
+    return err;
+}
+
+/* A file of the writer's, as a segment of which only frames are asked for. */
+static u9_err open_written(u9_log *log, u9i_lookups *k, const u9i_written_spot *spot, u9i_indexed **out, int *sys)
+{
+    u9i_facts facts = {.number = spot->segment, .secret = spot->secret, .size = u9i_segment_size(&log->options)};
+    u9i_segment_name(spot->segment, facts.name);
+    u9i_segment *segment = u9i_segment_new(log->source.dir, &facts);
+    u9i_indexed *s = segment ? new_indexed(segment, UINT64_MAX, &k->budget) : NULL;
+    if (segment) u9i_segment_unref(segment);
+    if (s == NULL) return U9_NOMEM;
+    u9_err err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, U9_NOWHERE, &spot->spec, true, &k->budget, sys);
+    if (err == U9_OK) *out = s;
+    else u9i_indexed_release(s);
+    return err;
+}
+
+u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed **out, u9_fault *fault)
+{
+    u9i_lookups *k = lookups_of(log);
+    u9_err err = k ? U9_OK : U9_NOMEM;
+    int sys = 0;
+    if (k) {
+        pthread_mutex_lock(&k->lock);
+        u9i_indexed **s = &k->written[spot->segment % 2];
+        bool other = *s && ((*s)->segment->facts.number != spot->segment || __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED));
+        if (other) {
+            u9i_indexed_release(*s);
+            *s = NULL;
+        }
+        if (*s == NULL) err = open_written(log, k, spot, s, &sys);
+        *out = *s;
+        if (err == U9_OK) atomic_fetch_add(&(*s)->references, 1);
+        pthread_mutex_unlock(&k->lock);
+    }
+    if (err == U9_OK) return err;
+    return u9i_fault(fault, err, U9I_AT(.path = log->source.path, .segment = spot->segment, .sys = err == U9_IO ? sys : 0),
+                     err == U9_IO ? "cannot open the segment" : "out of memory");
+}
+
+void u9i_view_forget(u9_log *log)
+{
+    u9i_lookups *k = log->lookups;
+    if (k == NULL) return;
+    u9i_view_release(k->view);
+    for (unsigned i = 0; i < 2; i++) u9i_indexed_release(k->written[i]);
+    if (!u9i_log_forked(log)) pthread_mutex_destroy(&k->lock);
+    free(k);
+    log->lookups = NULL;
+}
+
+/* Making an index */
+
+/* The one that the sealed file has in itself. */
+static u9_err open_sealed(u9_log *log, u9i_indexed *s)
+{
+    const u9i_facts *f = &s->segment->facts;
+    bool has = f->named && f->has_end && f->end.kind == U9I_END_SEALING && f->end.root != 0 && s->limit == UINT64_MAX;
+    if (!has) return U9_ABSENT;
+    return u9i_index_open(&s->index, s->segment, &log->source.windows, f->end.root, f->end_frame.offset, &f->at, s->budget);
+}
+
+/* Adds each record of the segment that the cursor shows. */
+static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys, bool *lossy)
+{
+    u9_record r;
+    u9_err err;
+    uint64_t number = s->segment->facts.number;
+    while ((err = u9_cursor_next(c, &r)) != U9_END && !keys->partial) {
+        if (err != U9_OK && err != U9_CORRUPT && err != U9_VERSION && err != U9_LIMIT && err != U9_ABSENT) return err;
+        bool shown = (err == U9_OK || err == U9_LIMIT) && r.segment == number && r.at < s->limit;
+        if (shown && r.key.size > 0) u9i_keys_add(keys, r.key.data, r.key.size, r.at);
+    }
+    *lossy = c->lossy;
+    return U9_OK;
+}
+
+/* The run of segments [first, i] that must be read for what segment i holds: it begins with a u9open. [F-9] */
+static size_t run_begins(const u9i_catalog *catalog, size_t i)
+{
+    while (i > 0 && !u9i_catalog_facts(catalog, i)->has_open) i--;
+    return i;
+}
+
+static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec, u9i_keys *keys, u9_fault *fault)
+{
+    u9_cursor *c;
+    size_t memory = log->options.index_memory ? (size_t)log->options.index_memory : INDEX_MEMORY;
+    u9_err err = u9_cursor_open(log, NULL, &c, fault);
+    if (err != U9_OK) return err;
+    const u9i_catalog *catalog = c->reader.catalog;
+    size_t i = 0;
+    while (i < catalog->count && catalog->segments[i] != s->segment) i++;
+    if (i == catalog->count) err = U9_AGAIN;
+    else if (!u9i_keys_open(keys, spec, memory)) err = u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    if (err == U9_OK) {
+        u9i_cursor_segments(c, run_begins(catalog, i), i);
+        err = collect_keys(c, s, keys, &s->lossy);
+    }
+    if (fault && err != U9_OK) *fault = c->fault;
+    u9_cursor_close(c);
+    return err;
+}
+
+/* One made by reading the segment. U9_ABSENT: its keys do not fit the memory for them. */
+static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9_fault *fault)
+{
+    u9i_keys keys = {.count = 0};
+    u9i_keyspec spec = u9i_keyspec_of(kind, s->segment->facts.number);
+    u9_err err = walk_segment(log, s, &spec, &keys, fault);
+    if (err == U9_OK && keys.partial && !spec.hashed) { /* perhaps for keys that are none of the kind */
+        u9i_keys_close(&keys);
+        spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = s->segment->facts.number};
+        err = walk_segment(log, s, &spec, &keys, fault);
+    }
+    if (err == U9_OK && keys.partial) err = U9_ABSENT;
+    if (err == U9_OK) u9i_keys_sort(&keys);
+    if (err == U9_OK && u9i_index_make(&s->index, &keys, s->budget) != U9_OK)
+        err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    u9i_keys_close(&keys);
+    return err;
+}
+
+static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fault)
+{
+    int sys;
+    const u9i_facts *f = &s->segment->facts;
+    u9_err err = open_sealed(log, s);
+    if (err != U9_OK && err != U9_NOMEM) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, fault);
+    if (err != U9_OK) return err;
+    uint64_t bound = f->named ? f->at.offset : U9_NOWHERE;
+    err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, bound, &s->index.spec,
+                          s->index.frames.entries > 0, s->budget, &sys);
+    if (err == U9_OK) return err;
+    u9i_index_close(&s->index);
+    return u9i_fault(fault, err, U9I_AT(.path = log->source.path, .segment = f->number, .sys = err == U9_IO ? sys : 0),
+                     "cannot open the segment");
+}
+
+u9_err u9i_view_index(u9_log *log, u9i_view *v, size_t i, u9_fault *fault)
+{
+    u9i_indexed *s = v->segments[i];
+    u9_err err = U9_OK;
+    int state = atomic_load_explicit(&s->state, memory_order_acquire);
+    if (state == U9I_INDEXED && __atomic_load_n(&v->ranged[i], __ATOMIC_RELAXED)) return U9_OK;
+    if (state == U9I_INDEXED_NOT) return U9_ABSENT;
+    pthread_mutex_lock(&s->lock);
+    if (atomic_load(&s->state) == U9I_INDEXED_NOT_YET) {
+        err = make_index(log, v, s, fault);
+        if (err == U9_OK) atomic_store_explicit(&s->state, U9I_INDEXED, memory_order_release);
+        else if (err == U9_ABSENT) atomic_store(&s->state, U9I_INDEXED_NOT);
+    }
+    if (err == U9_OK && !__atomic_load_n(&v->ranged[i], __ATOMIC_RELAXED)) set_range(v, i);
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}

@@ -1,0 +1,75 @@
+/*
+ * engine/read/view.h: a log as lookups see it: its segments, each with an index and the frames that were opened by it.
+ *
+ * A handle has one view, which is replaced when the log's files are not those any more; what is known of segments that
+ * stayed goes over to the next one. When the memory for opened frames is used up the next view begins without any.
+ *
+ * A segment's index is looked for when it is first needed: within the sealed file, or in a file beside it; else it is
+ * made in memory, by reading the segment once. One that would take more memory than options.index_memory is not made:
+ * lookups go through that segment by a scan.
+ *
+ * Threads: any. A view is counted; what is in it changes under the lock of its segment, once.
+ */
+#ifndef U9I_VIEW_H
+#define U9I_VIEW_H
+
+#include "engine/index/index.h"
+#include "engine/log/handle.h"
+
+typedef enum u9i_indexed_state {
+    U9I_INDEXED_NOT_YET, /* nobody has needed it */
+    U9I_INDEXED,         /* `index` and `frames` can be asked */
+    U9I_INDEXED_NOT      /* there is none, and none can be made */
+} u9i_indexed_state;
+
+/* A segment and what lookups know of it. */
+typedef struct u9i_indexed {
+    atomic_uint references;
+    u9i_segment *segment; /* counted */
+    uint64_t limit;       /* only records below this virtual offset: the others are the writer's */
+    u9i_budget *budget;   /* borrows */
+    pthread_mutex_t lock; /* held by who makes the index */
+    atomic_int state;     /* a u9i_indexed_state; from INDEXED on the rest stays as it is: */
+    u9i_index index;
+    u9i_frames frames;
+    bool lossy;           /* made by a walk on which records were lost */
+} u9i_indexed;
+
+/* No key of a segment is outside of this; what is not known yet is as wide as can be. */
+typedef struct u9i_key_range {
+    u9i_key_entry low, high;
+} u9i_key_range;
+
+typedef struct u9i_view {
+    atomic_uint references;
+    u9i_catalog *catalog;   /* counted */
+    uint64_t written_from;  /* segments from this number on are the handle's writer's */
+    uint64_t checked_us;    /* monotonic time when it was last seen to be current; atomic */
+    u9i_indexed **segments; /* those that are read, ascending */
+    u9i_key_range *ranges;  /* of each; written once, under the segment's lock, before its `ranged` */
+    bool *ranged;           /* loaded and set atomically */
+    size_t count;
+} u9i_view;
+
+/*
+ * The handle's view, counted. `fresh`: of the files as they are now; else it may be as old as U9I_VIEW_AGE_US. U9_IO,
+ * U9_NOMEM, U9_VERSION.
+ */
+enum { U9I_VIEW_AGE_US = 10000 };
+U9_MUST_CHECK u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault);
+void u9i_view_release(u9i_view *view); /* NULL is fine */
+
+/*
+ * Sees to it that the segment's index can be asked. U9_ABSENT: it has none; U9_AGAIN: the segment is not there any more,
+ * a fresh view is wanted; U9_IO, U9_NOMEM, U9_VERSION.
+ */
+U9_MUST_CHECK u9_err u9i_view_index(u9_log *log, u9i_view *view, size_t i, u9_fault *fault);
+
+/* The frames of a file that the handle's writer has written so far, counted: u9i_indexed_release. U9_IO, U9_NOMEM. */
+U9_MUST_CHECK u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed **out, u9_fault *fault);
+void u9i_indexed_release(u9i_indexed *indexed); /* NULL is fine */
+
+/* What a handle keeps for lookups: at its end. */
+void u9i_view_forget(u9_log *log);
+
+#endif
