@@ -46,6 +46,17 @@ typedef enum u9_policy {
 } u9_policy;
 
 /*
+ * How often the hash of a frame is compared with its bytes, in segments that are sealed and so do not change any more
+ * (of others it always is). Damage that comes to be after the first time, while the handle is open, is then not seen.
+ * What a frame says of itself and of the one before is judged each time; u9_check and u9fsck verify all, always.
+ */
+typedef enum u9_verify {
+    U9_VERIFY_FIRST = 0, /* once, by whichever cursor or lookup comes to it first, while the handle is open */
+    U9_VERIFY_ALWAYS,    /* each time */
+    U9_VERIFY_NEVER      /* not at all: damage within records is then found only where it breaks their form */
+} u9_verify;
+
+/*
  * Told that the records below `durable` are durable: by whichever thread came to know it, one of the host's within a
  * call or one of the library's own, several perhaps at once and so not in order. It must be quick, and call nothing on
  * the log but u9_log_durable: work is handed on from here, or the log's u9_log_event_fd is watched instead.
@@ -86,6 +97,7 @@ typedef struct u9_options {
                               * the disk, returns U9_AGAIN, and may be tried again. (It may still wait for a roll.) */
     u9_durable_fn *on_durable; /* writers: called when u9_log_durable has moved; may be NULL */
     void *on_durable_ctx;    /* its first argument */
+    u9_verify verify;        /* 0: U9_VERIFY_FIRST */
 } u9_options;
 
 /*
