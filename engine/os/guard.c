@@ -14,17 +14,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { SLOTS = 16384 };
-
-struct u9i_guarded {
-    atomic_uint turn;
-    atomic_uintptr_t begin, end; /* 0: free */
-    atomic_uintptr_t low, high;  /* a span of what was met; high 0: nothing */
-};
 
 static u9i_guarded table[SLOTS];
 static atomic_size_t used; /* no slot at or behind this was ever taken */
@@ -148,12 +141,6 @@ void u9i_guard_leave(u9i_guarded *g)
     atomic_store(&g->begin, 0);
     atomic_store(&g->end, 0);
     atomic_fetch_add(&g->turn, 1);
-}
-
-bool u9i_guard_broken(const u9i_guarded *g)
-{
-    atomic_thread_fence(memory_order_acquire); /* the bytes were read before */
-    return atomic_load_explicit(&g->high, memory_order_relaxed) != 0;
 }
 
 bool u9i_guard_broken_in(const u9i_guarded *g, size_t from, size_t to, size_t *at)

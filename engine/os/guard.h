@@ -9,11 +9,17 @@
 #ifndef U9I_GUARD_H
 #define U9I_GUARD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct u9i_guarded u9i_guarded; /* one mapping */
+/* One mapping: a slot of the table. */
+typedef struct u9i_guarded {
+    atomic_uint turn;            /* odd: it changes hands */
+    atomic_uintptr_t begin, end; /* 0: it is free */
+    atomic_uintptr_t low, high;  /* a span of what was met; high 0: nothing */
+} u9i_guarded;
 
 /* True if it is installed. */
 bool u9i_guard_ready(void);
@@ -28,7 +34,11 @@ u9i_guarded *u9i_guard_watch(const void *map, size_t size);
 void u9i_guard_leave(u9i_guarded *guarded);
 
 /* True if something was met: what was read of the mapping until now may have been zeros that are not the file's. */
-bool u9i_guard_broken(const u9i_guarded *guarded);
+static inline bool u9i_guard_broken(const u9i_guarded *guarded)
+{
+    atomic_thread_fence(memory_order_acquire); /* the bytes were read before */
+    return atomic_load_explicit(&guarded->high, memory_order_relaxed) != 0;
+}
 
 /* True if it was met in [from, to) of the mapping, as far as one span of all that was met tells; `*at`: from where on. */
 bool u9i_guard_broken_in(const u9i_guarded *guarded, size_t from, size_t to, size_t *at);

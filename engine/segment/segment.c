@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Of a segment that is not sealed, frames in front of this are remembered: 2 MiB of address space. */
+#define GROWS_TO (UINT64_C(1) << 32)
+
 /* What holds of every segment while its lock is held. */
 static void segment_check(const u9i_segment *s)
 {
@@ -40,7 +43,7 @@ u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts)
     s->dir = dir;
     s->forks = u9i_fork_generation();
     s->facts = *facts;
-    u9i_verified_init(&s->verified, u9i_segment_sealed(s) ? facts->size : 0);
+    u9i_verified_init(&s->verified, facts->plain ? 0 : u9i_segment_sealed(s) || facts->size > GROWS_TO ? facts->size : GROWS_TO);
     for (unsigned i = 0; i < U9I_MAP_USES; i++) atomic_init(&s->maps[i], NULL);
     pthread_mutex_init(&s->judging, NULL);
     pthread_mutex_init(&s->lock, NULL);
@@ -162,13 +165,13 @@ static void forget_extents(u9i_segment *s)
     s->count = 0;
     s->begun = false;
     s->generation++;
+    u9i_verified_clear(&s->verified);
 }
 
 void u9i_segment_forget(u9i_segment *s)
 {
     pthread_mutex_lock(&s->lock);
     forget_extents(s);
-    u9i_verified_clear(&s->verified);
     segment_check(s);
     pthread_mutex_unlock(&s->lock);
 }

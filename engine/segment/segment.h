@@ -10,8 +10,9 @@
  *     32                                            the frontier
  *     | frames ........ | damage | frames ..............|   not judged yet
  *
- * A sealed segment does not change any more [S-6]: it may be mapped, where there is a guard, and a frame that was found
- * valid in it is not hashed again. A mapping lives as long as the segment: who holds a reference may use it.
+ * A frame that was found valid does not change: it is not hashed again while the segment is known. A sealed segment
+ * does not change at all [S-6]: it may be mapped, where there is a guard. A mapping lives as long as the segment: who
+ * holds a reference may use it.
  *
  * Threads: any. Facts never change; a directory that changed gets new segments (catalog.h).
  */
@@ -131,7 +132,7 @@ void u9i_segment_fetch(u9i_segment *segment, uint64_t offset, uint64_t size);
 
 /*
  * Whether the frame that begins at `offset` was found valid since the segment is known, and that it was. A few
- * nanoseconds, no lock. Only of a sealed segment: elsewhere it is never true.
+ * nanoseconds, no lock. Of plain files it is never true; where a segment is forgotten, it is no more.
  */
 bool u9i_segment_is_verified(const u9i_segment *segment, uint64_t offset);
 void u9i_segment_set_verified(u9i_segment *segment, uint64_t offset);

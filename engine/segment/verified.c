@@ -8,6 +8,8 @@
 
 typedef _Atomic(uint16_t) mark;
 
+enum { BODY = 0x8000 }; /* beside the name: its records were walked, too */
+
 void u9i_verified_init(u9i_verified *v, uint64_t size)
 {
     v->blocks = size / U9I_BLOCK + (size % U9I_BLOCK != 0);
@@ -31,12 +33,23 @@ static uint16_t name_of(uint64_t offset)
     return (uint16_t)(offset % U9I_BLOCK / U9I_ALIGN + 1);
 }
 
-bool u9i_verified_has(const u9i_verified *v, uint64_t offset)
+/* What is noted of the block; 0: nothing. */
+static uint16_t noted(const u9i_verified *v, uint64_t offset)
 {
     mark *made = atomic_load_explicit(&v->made, memory_order_acquire);
     uint64_t block = offset / U9I_BLOCK;
-    if (made == NULL || block >= v->blocks || offset % U9I_ALIGN != 0) return false;
-    return atomic_load_explicit(&made[block], memory_order_acquire) == name_of(offset);
+    if (made == NULL || block >= v->blocks || offset % U9I_ALIGN != 0) return 0;
+    return atomic_load_explicit(&made[block], memory_order_acquire);
+}
+
+bool u9i_verified_has(const u9i_verified *v, uint64_t offset)
+{
+    return (noted(v, offset) & ~BODY) == name_of(offset);
+}
+
+bool u9i_verified_has_body(const u9i_verified *v, uint64_t offset)
+{
+    return noted(v, offset) == (name_of(offset) | BODY);
 }
 
 /* The marks; those who make them at once agree on one's. NULL without memory. */
@@ -50,11 +63,21 @@ static mark *make(u9i_verified *v)
     return made;
 }
 
-void u9i_verified_note(u9i_verified *v, uint64_t offset)
+static void note(u9i_verified *v, uint64_t offset, uint16_t name)
 {
     uint64_t block = offset / U9I_BLOCK;
     mark *made = block < v->blocks && offset % U9I_ALIGN == 0 ? make(v) : NULL;
-    if (made) atomic_store_explicit(&made[block], name_of(offset), memory_order_release);
+    if (made) atomic_store_explicit(&made[block], name, memory_order_release);
+}
+
+void u9i_verified_note(u9i_verified *v, uint64_t offset)
+{
+    note(v, offset, name_of(offset));
+}
+
+void u9i_verified_note_body(u9i_verified *v, uint64_t offset)
+{
+    note(v, offset, (uint16_t)(name_of(offset) | BODY));
 }
 
 void u9i_verified_clear(u9i_verified *v)

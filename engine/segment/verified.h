@@ -30,6 +30,10 @@ bool u9i_verified_has(const u9i_verified *verified, uint64_t offset);
 /* Notes it; without memory that is not done. */
 void u9i_verified_note(u9i_verified *verified, uint64_t offset);
 
+/* The same of the records in it: that they were walked, and are as many as its trailer says. After it was noted. */
+bool u9i_verified_has_body(const u9i_verified *verified, uint64_t offset);
+void u9i_verified_note_body(u9i_verified *verified, uint64_t offset);
+
 /* Nothing was. What others note meanwhile may stay. */
 void u9i_verified_clear(u9i_verified *verified);
 

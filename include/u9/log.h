@@ -46,14 +46,15 @@ typedef enum u9_policy {
 } u9_policy;
 
 /*
- * How often the hash of a frame is compared with its bytes, in segments that are sealed and so do not change any more
- * (of others it always is). Damage that comes to be after the first time, while the handle is open, is then not seen.
- * What a frame says of itself and of the one before is judged each time; u9_check and u9fsck verify all, always.
+ * How often the hash of a frame is compared with its bytes. What a frame says of itself and of the one before is judged
+ * each time; u9_check, u9_salvage and u9fsck verify all, always.
  */
 typedef enum u9_verify {
-    U9_VERIFY_FIRST = 0, /* once, by whichever cursor or lookup comes to it first, while the handle is open */
+    U9_VERIFY_FIRST = 0, /* once, by whichever cursor or lookup comes to it first, while the handle is open and the file
+                          * is as it was: damage that comes to be behind the file system's back after it is not seen */
     U9_VERIFY_ALWAYS,    /* each time */
-    U9_VERIFY_NEVER      /* not at all: damage within records is then found only where it breaks their form */
+    U9_VERIFY_NEVER      /* not at all in sealed segments: damage within records is then found only where it breaks their
+                          * form. In others, where a crash may have torn frames, as U9_VERIFY_FIRST */
 } u9_verify;
 
 /*
