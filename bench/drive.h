@@ -13,6 +13,7 @@ typedef enum deed {
     DO_VERIFY,  /* the store as a whole */
     DO_GET,     /* single records, all over the store */
     DO_RECOVER, /* opens the store, for writing, that a killed process left */
+    DO_SCAN_AGAIN, /* a second scan by the same handle */
     DO_ROLL     /* appends by the clock; latencies are those within 100 ms of a roll */
 } deed;
 

@@ -10,6 +10,8 @@
  */
 #include "tests/suites.h"
 
+#include <u9/guard.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,7 @@ int main(int argc, char **argv)
     if (argc > 2) return usage();
     if (argc == 2 && strcmp(argv[1], "--list") == 0) return list();
 
+    if (getenv("U9_GUARD") && u9_guard_install() != U9_OK) return 1; /* for whoever wants all suites to read mapped segments */
     SRunner *runner = srunner_create(NULL);
     int chosen = 0;
     for (size_t i = 0; i < SUITE_COUNT; i++) {

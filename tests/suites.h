@@ -85,6 +85,7 @@
     X(range)   \
     X(directory) \
     X(succession) \
+    X(lookup) \
     X(live) \
     X(segment) \
     X(unreadable) \

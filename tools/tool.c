@@ -46,6 +46,7 @@ void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
     for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
         if (strcmp(*word, "-h") == 0) *word = help;
     trouble = trouble_exit;
+    (void)u9_guard_install(); /* without it everything is read by calls */
     (void)!atexit(finish_early);
     setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);
     signal(SIGPIPE, SIG_IGN);

@@ -256,7 +256,7 @@ u9_err u9_check(const char *path, const u9_check_options *options, u9_report *re
     u9_err err = u9i_checker_init(&c, path, options, report, fault);
     if (err != U9_OK) return err;
     /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io};
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io, .verify = U9_VERIFY_ALWAYS};
     u9_log *log;
     err = u9_log_open(path, &reading, &log, fault);
     if (err != U9_OK) return err;

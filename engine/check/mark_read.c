@@ -45,7 +45,7 @@ u9_err u9i_mark_of(const u9i_source *source, const u9i_catalog *catalog, u9_mark
 
 u9_err u9_mark_read(const char *path, const char *io, u9_mark *out, u9_fault *fault)
 {
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io, .verify = U9_VERIFY_ALWAYS};
     u9_log *log;
     u9i_catalog *catalog;
     if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");

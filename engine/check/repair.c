@@ -187,7 +187,7 @@ u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out
 {
     u9_loss loss = {.size = sizeof loss};
     repair r = {.path = path, .loss = &loss, .fault = fault};
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io};
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io, .verify = U9_VERIFY_ALWAYS};
     u9_log *log;
     if (path == NULL || out == NULL || out->size != sizeof *out)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),

@@ -344,7 +344,7 @@ u9_err u9_salvage(const char *path, const char *out_path, const u9_check_options
     u9i_checker c;
     u9_err err = u9i_checker_init(&c, path, options, report, fault);
     if (err != U9_OK) return err;
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io};
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io, .verify = U9_VERIFY_ALWAYS};
     u9_log *source;
     err = u9i_log_open_mending(path, &reading, &source, fault);
     if (err != U9_OK) return err;

@@ -14,7 +14,8 @@ enum {
     STEP = 1024,       /* bytes of a body for which one record is remembered */
     LOAD_NUM = 5,      /* a table has 5 slots for 3 records */
     LOAD_DEN = 3,
-    SMALL_BODY = 65535 /* bytes: places in it fit 16 bits */
+    SMALL_BODY = 65535, /* bytes: places in it fit 16 bits */
+    USUAL = U9I_FRAME_TARGET + U9I_BLOCK /* bytes of a frame, as a rule */
 };
 
 /* One frame */
@@ -47,11 +48,38 @@ static u9_err load_by_window(u9i_segment *s, u9i_window *w, u9i_file *file, uint
     return err == U9_OK ? own_body(out) : err;
 }
 
+/* The frame where the file is mapped: its body stands there, if it is not wrapped. */
+static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t bound, u9i_loaded *out)
+{
+    bool known = u9i_segment_is_verified(s, offset);
+    u9i_proof proof = {.trust = known ? U9I_TRUST_FRAME : U9I_TRUST_NOTHING, .plain = s->facts.plain};
+    if (bound > size) bound = size;
+    if (offset % U9I_ALIGN != 0 || offset >= bound) return U9_CORRUPT;
+    if (!known) u9i_segment_fetch(s, offset, bound - offset < USUAL ? bound - offset : USUAL);
+    u9_err err = u9i_frame_verify(&s->facts.secret, offset, bound, bytes + offset, (size_t)(bound - offset), &proof, &out->frame);
+    if (err != U9_OK) return U9_CORRUPT;
+    if (!known && !u9i_segment_broken(s)) u9i_segment_set_verified(s, offset);
+    size_t need = 0;
+    err = u9i_body_open(&out->frame, NULL, 0, &need, &out->body);
+    if (err != U9_AGAIN) return err;
+    out->own = (uint8_t *)malloc(need + 1);
+    return out->own ? u9i_body_open(&out->frame, out->own, need, &need, &out->body) : U9_NOMEM;
+}
+
 u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t bound, u9i_loaded *out, int *sys)
 {
     u9i_window *w;
     u9i_file *file;
+    uint64_t size;
     memset(out, 0, sizeof *out);
+    const uint8_t *bytes = u9i_segment_map(s, &size);
+    if (bytes) {
+        u9_err found = load_by_map(s, bytes, size, offset, bound, out);
+        if (found == U9_OK && !u9i_segment_broken(s)) return found;
+        u9i_unload(out);
+        if (!u9i_segment_broken(s)) return found;
+        memset(out, 0, sizeof *out); /* read calls tell what is there */
+    }
     *sys = -u9i_segment_open(s, &file);
     if (*sys != 0) return U9_IO;
     u9_err err = u9i_windows_lend(windows, &w);

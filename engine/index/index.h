@@ -1,5 +1,5 @@
 /*
- * engine/index/index.h: an index that is read: which records of a segment have a key. [C-7] [C-10] [C-11] [X-1] [X-2]
+ * engine/index/index.h: an index that is read: which records of a segment have a key. [C-7] [C-9] [C-10] [K-1] [K-2]
  *
  * It leads to places, and is never believed: who looks there sees whether the record has the key. So one that is
  * damaged or of another file costs time, and answers nothing by itself; one that is not whole is not taken.

@@ -1,6 +1,6 @@
 /*
  * engine/index/index_out.h: the frames of an index, behind the data of their segment or in a file of their own: pages,
- * filter, roots. [C-7] [C-10] [C-11] [S-6] [X-1]
+ * filter, roots. [C-7] [C-9] [C-10] [S-6] [K-1]
  *
  *     | pages of frames | their root | pages of records | filter | their root |
  *                            ^ other ------------------------------------'  the last root leads to all

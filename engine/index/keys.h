@@ -1,9 +1,9 @@
 /*
  * engine/index/keys.h: the keys of one segment's records as they come, in memory: what its index is made of. [C-7]
- * [C-10]
+ * [C-9]
  *
  * Room: engine/index
- * Sees: include format/base format/value format/id format/frame engine/os engine/segment
+ * Sees: include format/base format/id format/frame engine/os engine/segment
  *
  * The room owns how a record is found by its key within a segment: keys as they are collected, the pages that are made
  * of them, and pages that are read.

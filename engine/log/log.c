@@ -19,11 +19,14 @@ enum {
     INTERVAL_MS_MAX = 1000,    /* [W-5] oldest unsynced record */
     MEMORY_MIN = 4 << 20,
     MEMORY_MAX = 1 << 30,
+    INDEX_MEMORY_MIN = 1 << 20,
     PROMISE_US = 500000,       /* [W-5] from a sync to the frame that promises it */
     MARK_US = 500000,          /* [M-5] from one mark to the next */
     TICK_US = 50000,           /* how finely these are watched */
     GRANTS_MAX = 3             /* [I-23] for one append */
 };
+
+#define INDEX_MEMORY_MAX (UINT64_C(16) << 30)
 
 /*
  * The last call of this thread that failed, and on which handle: see u9_log_fault. A thread has one, as it has one
@@ -47,7 +50,7 @@ u9_err u9i_log_tell(const u9_log *log, u9_err err, const u9_fault *fault)
 /* A host built with an earlier version has a shorter u9_options: what is not there is zero. */
 bool u9i_options_known(const u9_options *o)
 {
-    return o->size == sizeof *o || o->size == offsetof(u9_options, keep_bytes) ||
+    return o->size == sizeof *o || o->size == offsetof(u9_options, verify) || o->size == offsetof(u9_options, keep_bytes) ||
            o->size == offsetof(u9_options, generator_given) ||
            o->size == offsetof(u9_options, kind);
 }
@@ -64,10 +67,15 @@ static u9_err check_log_options(const char *path, const u9_options *o, u9_fault 
         wrong = "options.segment_size is below 64 KiB";
     else if (o->size > offsetof(u9_options, medallion) && o->medallion >= U9_MUID_MEDALLION_MAX)
         wrong = "options.medallion is out of range";
-    else if (o->size == sizeof *o && o->interval_ms > INTERVAL_MS_MAX)
+    else if (o->size > offsetof(u9_options, interval_ms) && o->interval_ms > INTERVAL_MS_MAX)
         wrong = "options.interval_ms is above 1000";
-    else if (o->size == sizeof *o && o->memory != 0 && (o->memory < MEMORY_MIN || o->memory > MEMORY_MAX))
+    else if (o->size > offsetof(u9_options, memory) && o->memory != 0 && (o->memory < MEMORY_MIN || o->memory > MEMORY_MAX))
         wrong = "options.memory is not 4 MiB to 1 GiB";
+    else if (o->size > offsetof(u9_options, verify) && o->verify > U9_VERIFY_NEVER)
+        wrong = "options.verify is none of u9_verify";
+    else if (o->size > offsetof(u9_options, index_memory) && o->index_memory != 0 &&
+             (o->index_memory < INDEX_MEMORY_MIN || o->index_memory > INDEX_MEMORY_MAX))
+        wrong = "options.index_memory is not 1 MiB to 16 GiB";
     else if (o->segment_size >= U9I_SEGMENT_MAX / 2)
         wrong = "options.segment_size is above 2^42 bytes";
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
@@ -79,7 +87,9 @@ static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
     u9_fault why;
     u9_err err = u9i_env_choose(log->options.io, &env, &why);
     if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = path), "%s", why.text);
-    return u9i_source_open(&log->source, env, path, log->options.mode == U9_CREATE, fault);
+    err = u9i_source_open(&log->source, env, path, log->options.mode == U9_CREATE, fault);
+    log->source.windows.verify = log->options.verify;
+    return err;
 }
 
 /* Nothing in a catalog, or nothing in it that is a segment: no log. */

@@ -54,6 +54,12 @@ typedef struct u9i_stamp {
     uint64_t links;       /* names that it has, in whatever directories */
 } u9i_stamp;
 
+/* How mapped bytes will be read. */
+typedef enum u9i_map_advice {
+    U9I_MAP_RANDOM, /* a few here and there: nothing is to be read ahead */
+    U9I_MAP_SOON    /* all of them, and soon: they are fetched at once, in one piece */
+} u9i_map_advice;
+
 /* Stops the listing when it returns non-zero. */
 typedef int u9i_list_fn(void *ctx, const char *name);
 
@@ -81,7 +87,8 @@ typedef struct u9i_fs {
     int (*truncate)(u9i_file *file, uint64_t size);
     int (*sync_and_evict)(u9i_file *file);
     int (*map)(u9i_file *file, uint64_t off, size_t n, const void **out);
-    void (*unmap)(u9i_file *file, const void *map, size_t n);
+    void (*advise)(u9i_env *env, const void *map, size_t n, u9i_map_advice advice);
+    void (*unmap)(u9i_env *env, const void *map, size_t n);
 } u9i_fs;
 
 /* Batches of reads and writes, begun and completed apart */
@@ -331,17 +338,24 @@ static inline int u9i_file_sync_and_evict(u9i_file *file)
 }
 
 /*
- * Maps n bytes at off, a multiple of the block size, to be read; u9i_file_unmap gives them back. What is
- * behind the end of the file, or cannot be read, is a SIGBUS: only for files that do not change.
+ * Maps n bytes at off, a multiple of the block size, to be read; u9i_unmap gives them back, which the file need not
+ * live to see. What is behind the end of the file, or cannot be read, is a SIGBUS: only for files that do not change,
+ * and under the guard (engine/os/guard.h).
  */
 static inline int u9i_file_map(u9i_file *file, uint64_t off, size_t n, const void **out)
 {
     return file->env->fs->map(file, off, n, out);
 }
 
-static inline void u9i_file_unmap(u9i_file *file, const void *map, size_t n)
+/* Of some or all bytes of a mapping: a hint, on which nothing depends. U9I_MAP_RANDOM wants whole pages. */
+static inline void u9i_map_advise(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
 {
-    file->env->fs->unmap(file, map, n);
+    env->fs->advise(env, map, n, advice);
+}
+
+static inline void u9i_unmap(u9i_env *env, const void *map, size_t n)
+{
+    env->fs->unmap(env, map, n);
 }
 
 /*

@@ -361,9 +361,16 @@ static int map_file(u9i_file *file, uint64_t off, size_t n, const void **out)
     return 0;
 }
 
-static void unmap_file(u9i_file *file, const void *map, size_t n)
+static void advise_map(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
 {
-    (void)file;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)map / page * page;
+    (void)env;
+    (void)madvise((void *)from, (uintptr_t)map + n - from, advice == U9I_MAP_RANDOM ? MADV_RANDOM : MADV_WILLNEED);
+}
+
+static void unmap_file(u9i_env *env, const void *map, size_t n)
+{
+    (void)env;
     (void)munmap((void *)(uintptr_t)map, n);
 }
 
@@ -374,7 +381,7 @@ static void unmap_file(u9i_file *file, const void *map, size_t n)
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
         .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
         .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
-        .map = map_file, .unmap = unmap_file                                                        \
+        .map = map_file, .advise = advise_map, .unmap = unmap_file                                  \
     }
 
 const u9i_fs u9i_posix_fs = FILE_SYSTEM(open_file);

@@ -18,21 +18,22 @@ void u9i_pages_free(void *pages, size_t size)
     if (pages) munmap(pages, size);
 }
 
-static unsigned generation;
+atomic_bool u9i_forks_watched;
+unsigned u9i_forks;
 
 static void forked(void)
 {
-    generation++;
+    u9i_forks++;
 }
 
-static void watch_forks(void)
+static void watch(void)
 {
     (void)pthread_atfork(NULL, NULL, forked);
+    atomic_store_explicit(&u9i_forks_watched, true, memory_order_release);
 }
 
-unsigned u9i_fork_generation(void)
+void u9i_watch_forks(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
-    return generation;
+    pthread_once(&once, watch);
 }

@@ -5,13 +5,23 @@
 #ifndef U9I_PROCESS_H
 #define U9I_PROCESS_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed pages, touched as used; NULL if there is no room. Aligned to pages. */
 void *u9i_pages(size_t size);
 void u9i_pages_free(void *pages, size_t size);
 
+extern atomic_bool u9i_forks_watched;
+extern unsigned u9i_forks; /* counted since they are watched */
+void u9i_watch_forks(void);
+
 /* Counts forks: it differs between parent and child. */
-unsigned u9i_fork_generation(void);
+static inline unsigned u9i_fork_generation(void)
+{
+    if (!atomic_load_explicit(&u9i_forks_watched, memory_order_acquire)) u9i_watch_forks();
+    return u9i_forks;
+}
 
 #endif

@@ -51,6 +51,7 @@ u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out, u9_fa
     if (c == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     c->log = log;
     u9_err err = u9i_reader_open(&c->reader, &log->source, fault);
+    c->reader.leans = true;
     if (err == U9_OK) {
         err = take_range(c, range, fault);
         if (err != U9_OK) u9i_reader_release(&c->reader);
@@ -148,6 +149,14 @@ static u9_err next_frame(u9_cursor *c)
     }
 }
 
+/* What was shown of the frame, or would be next, could not be read: reading goes on behind what was shown. */
+static u9_err leave_frame(u9_cursor *c)
+{
+    if (c->ordinal > c->from) c->from = c->ordinal;
+    c->left = 0;
+    return U9_IO;
+}
+
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 {
     if (c == NULL) return U9_ARG;
@@ -157,6 +166,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
                          "the handle belongs to the parent process");
     for (;;) {
         if (c->left == 0) {
+            if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
             u9_err err = next_frame(c);
             if (err != U9_OK) return err;
             if (c->reader.large > 0) return show_large(c, out);
@@ -164,7 +174,9 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
         u9i_record r;
         const uint8_t *start = c->reader.body.bytes;
         uint64_t at = (uint64_t)(c->next - start);
-        if (u9i_body_next(&c->reader.body, &c->next, &c->left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
+        u9_err err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
+        if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
+        if (err != U9_OK) return U9_CORRUPT; /* proven before */
         uint64_t ordinal = c->ordinal++;
         cursor_check(c);
         if (ordinal < c->from) continue;

@@ -1,5 +1,5 @@
 /*
- * engine/read/lookup.c: records by their key: the newest one, all versions, many keys at once. [X-3]
+ * engine/read/lookup.c: records by their key: the newest one, all versions, many keys at once. [K-3]
  *
  *     what this handle writes    -> its keys, in memory (write/writer_find.c)
  *     the segments of the view,  -> no key outside of their range; their index; the frame that it leads to
@@ -258,9 +258,14 @@ static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, 
 static u9_err get_from_writer(u9_log *log, lookup *l, u9_fault *fault)
 {
     u9_record r;
-    u9i_written_spot spot;
-    u9_err err = u9i_writer_find(&log->writer, l->key, l->buf, l->cap, &r, &spot);
-    if (err == U9_AGAIN) return get_written(log, l, &spot, fault);
+    u9i_written_spot spots[2];
+    unsigned count;
+    u9_err err = u9i_writer_find(&log->writer, l->key, l->buf, l->cap, &r, spots, &count);
+    if (err == U9_AGAIN) {
+        err = U9_ABSENT;
+        for (unsigned i = 0; i < count && err == U9_ABSENT; i++) err = get_written(log, l, &spots[i], fault);
+        return err;
+    }
     if (err != U9_OK && err != U9_LIMIT) return err;
     l->found = r;
     l->there = true;

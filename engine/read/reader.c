@@ -237,12 +237,23 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     return true;
 }
 
+/* The iterator has left it. True. */
+bool u9i_reader_leave_map(u9i_reader *r, u9_fault *fault)
+{
+    r->parts = r->parts_before;
+    r->parts_known = r->parts_known_before;
+    r->again = false;
+    if (fault) (void)u9i_source_fault(r->source, &r->iterator, U9_IO, fault);
+    return true;
+}
+
 /* Begins to read segments[index]. */
 static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
 {
     u9i_segment *s = r->catalog->segments[r->index];
     u9_err err = u9i_source_iterate(r->source, s, r->knows_at ? &r->at : NULL, r->knows_chain,
                                     &r->iterator, fault);
+    if (err == U9_OK && r->leans) u9i_iterator_lean(&r->iterator);
     if (err == U9_OK && r->ranged) {
         err = u9i_iterator_range(&r->iterator, r->range_begin, r->range_end);
         if (err != U9_OK) (void)u9i_source_fault(r->source, &r->iterator, err, fault);
@@ -363,6 +374,17 @@ u9_err u9i_reader_prove(u9i_reader *r)
     return n == r->count ? U9_OK : U9_CORRUPT;
 }
 
+/* Proves the records, once where that is remembered. */
+static u9_err prove_once(u9i_reader *r, const u9i_frame *f)
+{
+    u9i_verified *verified = r->leans ? r->iterator.window->verified : NULL;
+    if (verified && u9i_verified_has_body(verified, f->offset)) return U9_OK;
+    u9_err err = u9i_reader_prove(r);
+    if (err == U9_OK && verified && !(r->iterator.map && u9i_mapping_broken(r->iterator.map)))
+        u9i_verified_note_body(verified, f->offset);
+    return err;
+}
+
 /* A control record must be whole, and a u9open must say what its trailer says. [C-2] [C-3] */
 static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
 {
@@ -444,7 +466,7 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
         if (r->again) return err;
         if (err == U9_OK) err = u9i_reader_join(r, f);
     } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {
-        err = u9i_reader_prove(r);
+        err = prove_once(r, f);
     } else if (err == U9_OK) {
         err = prove_control(&r->body, f);
     }
@@ -462,10 +484,18 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
                                          .ordinal = f->trailer.ordinal, .lost = r->count});
 }
 
+/* The frame that the iterator came to, with its body; if that fell meanwhile, *again. */
+static u9_err show_frame(u9i_reader *r, u9i_step *step, bool *again, u9_fault *fault)
+{
+    u9_err err = open_body(r, step, fault);
+    *again = r->leans && u9i_reader_fell(r, NULL);
+    return err;
+}
+
 u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
 {
     for (;;) {
-        bool told = false;
+        bool told = false, again = false;
         reader_check(r);
         if (!r->reading) {
             u9_err err = begin_segment(r, step, &told, fault);
@@ -479,7 +509,9 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
         if (r->again) {
             r->again = false;
             *step = U9I_STEP_FRAME;
-            return open_body(r, step, fault);
+            u9_err err = show_frame(r, step, &again, fault);
+            if (again) continue;
+            return err;
         }
         u9_err err = u9i_iterator_step(&r->iterator, step);
         if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);
@@ -487,7 +519,13 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
             if (end_segment(r, step)) return U9_OK;
             continue;
         }
-        if (*step == U9I_STEP_FRAME) return open_body(r, step, fault);
+        if (*step == U9I_STEP_FRAME) {
+            r->parts_before = r->parts;
+            r->parts_known_before = r->parts_known;
+            err = show_frame(r, step, &again, fault);
+            if (again) continue;
+            return err;
+        }
         return tell_damage(r, step, u9i_reader_facts(r), r->iterator.site);
     }
 }

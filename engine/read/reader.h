@@ -3,7 +3,7 @@
  * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include format/id format/frame engine/os engine/segment engine/log
+ * Sees: include format/id format/frame engine/os engine/segment engine/index engine/log
  *
  * The room owns the reading of a log: reader, cursor, lookup.
  *
@@ -36,6 +36,8 @@ typedef struct u9i_reader {
     uint64_t passed;      /* bytes of the segments before `passed_index` */
     size_t passed_index;
 
+    bool leans;           /* set by the user: bodies may be mapped, and the user asks u9i_reader_fell; and what was proven
+                           * in a sealed segment is not walked again: first, last and keyless are then not filled */
     bool seals;           /* set by the user: also look behind the ends of rolled segments */
     bool sealed;          /* that of segments[index] is being looked behind */
     bool leaves;          /* set by the user: before each segment is left, at its end, there is a step LEAVE */
@@ -49,6 +51,8 @@ typedef struct u9i_reader {
     uint8_t *scratch;     /* U9I_BODY_MAX bytes of address space */
     u9i_part_row parts;      /* the row of parts that is being passed; as many bytes of its own */
     bool parts_known;     /* a range: what stands before it was looked at for a row that goes on in it */
+    u9i_part_row parts_before; /*   leans: how both were before the frame */
+    bool parts_known_before;
     bool again;           /* the frame's row could not be read: the next step is the same frame once more */
     uint64_t large;       /* FRAME: bytes of a record in parts that is larger than a body. Only its key is here,
                            * in first and last, and not the record. Else 0 */
@@ -85,6 +89,17 @@ U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint6
  * version of the format; the next step is behind it.
  */
 U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_fault *fault);
+
+/*
+ * For one that leans, after each use of what a FRAME borrows: true if bytes of it could not be read meanwhile, so that
+ * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-11]
+ */
+bool u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
+
+static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
+{
+    return reader->reading && u9i_iterator_fell(&reader->iterator) && u9i_reader_leave_map(reader, fault);
+}
 
 /* Before the first part that is joined: room for a record that stands in parts. U9_NOMEM: may be tried again. */
 U9_MUST_CHECK u9_err u9i_reader_row_room(u9i_reader *reader, u9_fault *fault);

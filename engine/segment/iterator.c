@@ -4,6 +4,7 @@
 #include "engine/segment/iterator.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 static void iterator_check(const u9i_iterator *it)
@@ -11,6 +12,7 @@ static void iterator_check(const u9i_iterator *it)
     assert(it->window != NULL && it->window->file == it->segment->file);
     assert(it->told <= it->round.count && it->from <= it->stop);
     assert(it->alone || it->over || it->judge.facts == &it->segment->facts);
+    assert(it->map != NULL || it->window->map == NULL);
 }
 
 /*
@@ -23,6 +25,12 @@ static int settle_tail(u9i_segment *segment)
     const u9i_trailer *end = &f->end_frame.trailer;
     bool promised = f->named || (f->has_end && end->durable > end->previous);
     return promised || u9i_dir_writer_active(segment->dir, f->name) ? 0 : u9i_segment_settle(segment);
+}
+
+/* A tail that a crash has torn is told by its hashes: they are left out only where there is none. */
+static u9_verify verify_in(const u9i_segment *segment, u9_verify wanted)
+{
+    return wanted == U9_VERIFY_NEVER && !u9i_segment_sealed(segment) ? U9_VERIFY_FIRST : wanted;
 }
 
 u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *windows,
@@ -42,6 +50,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     }
     u9i_window_turn(it->window, file, &segment->facts.secret);
     it->window->plain = segment->facts.plain;
+    u9i_window_remember(it->window, &segment->verified, verify_in(segment, windows->verify));
     it->segment = u9i_segment_ref(segment);
     it->windows = windows;
     it->stop = U9_NOWHERE;
@@ -56,6 +65,33 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     u9i_judge_hold_back(&it->judge, unsettled);
     iterator_check(it);
     return U9_OK;
+}
+
+void u9i_iterator_lean(u9i_iterator *it)
+{
+    it->map = u9i_segment_mapping(it->segment, U9I_MAP_SCAN);
+    u9i_window_lean(it->window, it->map);
+    iterator_check(it);
+}
+
+/* The mapping broke: true if it did under the last frame. */
+bool u9i_iterator_leave_map(u9i_iterator *it)
+{
+    const u9i_frame *f = &it->frame;
+    uint64_t at;
+    bool mapped = it->round.then == U9I_STEP_FRAME && it->over && (uintptr_t)f->body >= (uintptr_t)it->map->bytes &&
+                  (uintptr_t)f->body < (uintptr_t)it->map->bytes + it->map->size;
+    if (!mapped || !u9i_mapping_broken_in(it->map, f->offset, f->end, &at)) return false;
+    u9i_window_lean(it->window, NULL);
+    it->map = NULL;
+    it->window->sys = EIO;
+    it->window->sys_at = at;
+    it->judge = it->before;
+    it->alone = true;
+    it->retold = it->round.count;
+    it->finished = false;
+    iterator_check(it);
+    return true;
 }
 
 void u9i_iterator_close(u9i_iterator *it)
@@ -204,9 +240,11 @@ u9_err u9i_iterator_step(u9i_iterator *it, u9i_step *step)
             return U9_OK;
         }
         if (!it->over && hand_out(it, step)) return U9_OK;
+        if (it->map) it->before = it->judge;
         u9_err err = it->alone ? u9i_judge_next(&it->judge, it->window, &it->round) : recall(it);
         if (err != U9_OK && err != U9_AGAIN) return err;
-        it->told = 0;
+        it->told = it->retold < it->round.count ? it->retold : it->round.count;
+        it->retold = 0;
         it->over = err == U9_AGAIN;
         iterator_check(it);
     }

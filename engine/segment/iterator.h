@@ -6,6 +6,10 @@
  *          -> DAMAGE  something is wrong here; it goes on
  *          -> END     the segment's data end; iterator->judge says where and how
  *
+ * It may lean on a mapping of its segment. What a frame borrows of it can turn to zeros, where the disk fails or the
+ * file is cut meanwhile: who has used it asks u9i_iterator_fell, and then believes nothing of it; the same frame comes
+ * once more, by read calls, or what is to be said of its place. [R-11]
+ *
  * One thread. Holds the segment, a window of the pool and the file open while it lives.
  */
 #ifndef U9I_ITERATOR_H
@@ -17,7 +21,10 @@ typedef struct u9i_iterator {
     u9i_segment *segment; /* NULL: it is on none */
     u9i_windows *windows; /* borrows */
     u9i_window *window;
+    const u9i_mapping *map; /* NULL: it does not lean on one, or never again */
     u9i_judge judge;      /* how it stands; at END: where the data end, and how */
+    u9i_judge before;     /* map: how it stood before the last round */
+    unsigned retold;      /*   sites of the next round that were told already: it is the last one once more */
     unsigned generation;  /* of what the segment remembers */
     bool alone;           /* it goes by its own judgement, not by what the segment remembers */
     bool ranged;          /* only the frames that begin in [from, stop), and what such a range owns [P-1] */
@@ -39,6 +46,20 @@ U9_MUST_CHECK u9_err u9i_iterator_open(u9i_iterator *iterator, u9i_segment *segm
                                        u9i_windows *windows, const u9i_position *before,
                                        bool knows_chain, int *sys);
 void u9i_iterator_close(u9i_iterator *iterator); /* one that is on no segment is fine */
+
+/* Before the first step: what it shows may be mapped, if the segment is sealed and there is a guard. */
+void u9i_iterator_lean(u9i_iterator *iterator);
+
+/*
+ * True if bytes of the last FRAME could not be read while it was used: window->sys and sys_at say so. The next step is
+ * the one that came to it, once more, from the file.
+ */
+bool u9i_iterator_leave_map(u9i_iterator *iterator);
+
+static inline bool u9i_iterator_fell(u9i_iterator *iterator)
+{
+    return iterator->map != NULL && u9i_mapping_broken(iterator->map) && u9i_iterator_leave_map(iterator);
+}
 
 /* Before the first step: only [from, stop). [P-1] [P-2] U9_IO, U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_iterator_range(u9i_iterator *iterator, uint64_t from, uint64_t stop);

@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Of a segment that is not sealed, frames in front of this are remembered: 2 MiB of address space. */
+#define GROWS_TO (UINT64_C(1) << 32)
+
 /* What holds of every segment while its lock is held. */
 static void segment_check(const u9i_segment *s)
 {
@@ -18,6 +21,12 @@ static void segment_check(const u9i_segment *s)
     const u9i_extent *last = &s->extents[s->count - 1];
     assert(last->kind != U9I_EXTENT_END || s->frontier.ended);
     assert(last->kind != U9I_EXTENT_FRAMES || last->end == s->frontier.pos);
+}
+
+bool u9i_segment_sealed(const u9i_segment *s)
+{
+    const u9i_facts *f = &s->facts;
+    return f->has_end && f->end.kind == U9I_END_SEALING && !f->plain && f->wrong == U9_R_NONE;
 }
 
 /* True in a forked child: a thread of the parent may hold the locks, forever, with what they guard half done. */
@@ -34,6 +43,8 @@ u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts)
     s->dir = dir;
     s->forks = u9i_fork_generation();
     s->facts = *facts;
+    u9i_verified_init(&s->verified, facts->plain ? 0 : u9i_segment_sealed(s) || facts->size > GROWS_TO ? facts->size : GROWS_TO);
+    for (unsigned i = 0; i < U9I_MAP_USES; i++) atomic_init(&s->maps[i], NULL);
     pthread_mutex_init(&s->judging, NULL);
     pthread_mutex_init(&s->lock, NULL);
     return s;
@@ -53,6 +64,8 @@ void u9i_segment_unref(u9i_segment *s)
         pthread_mutex_destroy(&s->judging);
         pthread_mutex_destroy(&s->lock);
     }
+    for (unsigned i = 0; i < U9I_MAP_USES; i++) u9i_mapping_free(atomic_load(&s->maps[i]));
+    u9i_verified_release(&s->verified);
     free(s->extents);
     free(s);
 }
@@ -90,11 +103,69 @@ void u9i_segment_close(u9i_segment *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* With the lock held. */
+static void make_mapping(u9i_segment *s, u9i_map_use use)
+{
+    u9i_file *file = s->file;
+    if (atomic_load(&s->map_tried[use])) return;
+    if (file != NULL || u9i_file_open(s->dir, s->facts.name, U9I_OPEN_READ, &file) == 0)
+        atomic_store(&s->maps[use], u9i_mapping_new(file, s->facts.size, use == U9I_MAP_LOOKUP));
+    if (file != s->file) u9i_file_close(file);
+    atomic_store(&s->map_tried[use], true);
+}
+
+const u9i_mapping *u9i_segment_mapping(u9i_segment *s, u9i_map_use use)
+{
+    u9i_mapping *m = atomic_load_explicit(&s->maps[use], memory_order_acquire);
+    if (m == NULL && !atomic_load(&s->map_tried[use]) && u9i_segment_sealed(s) && u9i_guard_ready()) {
+        pthread_mutex_lock(&s->lock);
+        make_mapping(s, use);
+        m = atomic_load(&s->maps[use]);
+        segment_check(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+    return m && !u9i_segment_broken(s) ? m : NULL;
+}
+
+const uint8_t *u9i_segment_map(u9i_segment *s, uint64_t *size)
+{
+    const u9i_mapping *m = u9i_segment_mapping(s, U9I_MAP_LOOKUP);
+    if (m == NULL) return NULL;
+    *size = m->size;
+    return m->bytes;
+}
+
+bool u9i_segment_broken(const u9i_segment *s)
+{
+    for (unsigned i = 0; i < U9I_MAP_USES; i++) {
+        const u9i_mapping *m = atomic_load_explicit(&s->maps[i], memory_order_acquire);
+        if (m && u9i_mapping_broken(m)) return true;
+    }
+    return false;
+}
+
+void u9i_segment_fetch(u9i_segment *s, uint64_t offset, uint64_t size)
+{
+    const u9i_mapping *m = u9i_segment_mapping(s, U9I_MAP_LOOKUP);
+    if (m) u9i_mapping_fetch(m, offset, size);
+}
+
+bool u9i_segment_is_verified(const u9i_segment *s, uint64_t offset)
+{
+    return u9i_verified_has(&s->verified, offset);
+}
+
+void u9i_segment_set_verified(u9i_segment *s, uint64_t offset)
+{
+    u9i_verified_note(&s->verified, offset);
+}
+
 static void forget_extents(u9i_segment *s)
 {
     s->count = 0;
     s->begun = false;
     s->generation++;
+    u9i_verified_clear(&s->verified);
 }
 
 void u9i_segment_forget(u9i_segment *s)

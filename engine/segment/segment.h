@@ -10,12 +10,18 @@
  *     32                                            the frontier
  *     | frames ........ | damage | frames ..............|   not judged yet
  *
+ * A frame that was found valid does not change: it is not hashed again while the segment is known. A sealed segment
+ * does not change at all [S-6]: it may be mapped, where there is a guard. A mapping lives as long as the segment: who
+ * holds a reference may use it.
+ *
  * Threads: any. Facts never change; a directory that changed gets new segments (catalog.h).
  */
 #ifndef U9I_SEGMENT_H
 #define U9I_SEGMENT_H
 
 #include "engine/segment/judge.h"
+#include "engine/segment/mapping.h"
+#include "engine/segment/verified.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,6 +38,9 @@ typedef struct u9i_extent {
     u9i_damage_site site;
 } u9i_extent;
 
+/* What a mapping is for: each has one of its own, since the kernel reads ahead in one and not in the other. */
+typedef enum u9i_map_use { U9I_MAP_SCAN, U9I_MAP_LOOKUP, U9I_MAP_USES } u9i_map_use;
+
 enum { U9I_EXTENTS_MAX = 4096 }; /* what more is found is judged by each reader for itself */
 
 typedef struct u9i_segment {
@@ -39,6 +48,9 @@ typedef struct u9i_segment {
     u9i_dir *dir; /* borrows */
     unsigned forks; /* generation of forks, when it was made */
     u9i_facts facts;
+    u9i_verified verified;
+    _Atomic(u9i_mapping *) maps[U9I_MAP_USES]; /* NULL: there is none, */
+    atomic_bool map_tried[U9I_MAP_USES];       /*   or this is not set */
 
     pthread_mutex_t judging; /* held by who judges at the frontier; taken before `lock` */
     pthread_mutex_t lock;    /* guards what follows */
@@ -94,7 +106,35 @@ u9i_known u9i_segment_recall(u9i_segment *segment, unsigned generation, size_t i
 bool u9i_segment_remember(u9i_segment *segment, unsigned generation, const u9i_judge *judge,
                           const u9i_round *round, size_t *index);
 
-/* Drops what was judged: the file is not what it was. */
+/* Drops what was judged, and found valid: the file is not what it was. */
 void u9i_segment_forget(u9i_segment *segment);
+
+/* True if the file is complete, and nobody writes to it any more: its last block is a sealing u9end. [S-6] */
+bool u9i_segment_sealed(const u9i_segment *segment);
+
+/*
+ * The file as memory, made at the first call and as long as the segment lives; NULL: the segment is not sealed, or
+ * there is no guard, or it cannot be mapped, or it has broken. Who uses its bytes asks afterwards whether it broke.
+ */
+const u9i_mapping *u9i_segment_mapping(u9i_segment *segment, u9i_map_use use);
+
+/*
+ * The same for lookups: the bytes of the whole file, of which `*size` tells how many there are. Nothing is read ahead
+ * in it: a frame that is not known to be verified is called for first, with u9i_segment_fetch.
+ */
+const uint8_t *u9i_segment_map(u9i_segment *segment, uint64_t *size);
+
+/* True if something of its mappings could not be read: what was taken from them may have been zeros. */
+bool u9i_segment_broken(const u9i_segment *segment);
+
+/* [offset, offset + size) of the mapping for lookups will be read: comes from the disk in one piece. */
+void u9i_segment_fetch(u9i_segment *segment, uint64_t offset, uint64_t size);
+
+/*
+ * Whether the frame that begins at `offset` was found valid since the segment is known, and that it was. A few
+ * nanoseconds, no lock. Of plain files it is never true; where a segment is forgotten, it is no more.
+ */
+bool u9i_segment_is_verified(const u9i_segment *segment, uint64_t offset);
+void u9i_segment_set_verified(u9i_segment *segment, uint64_t offset);
 
 #endif

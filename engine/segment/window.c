@@ -25,6 +25,7 @@ void u9i_window_check(const u9i_window *w)
     assert(w->bytes != NULL && w->fill <= WINDOW);
     assert(!w->coming || (w->ahead != NULL && w->file != NULL && w->fill + CHUNK <= WINDOW));
     assert(w->file != NULL || w->fill == 0);
+    assert(w->map == NULL || (w->file != NULL && w->fill == 0 && !w->coming));
     for (size_t i = 0; i < w->dark_count; i++)
         assert(w->dark[i].begin < w->dark[i].end && w->dark[i].end <= w->base + w->fill &&
                (i == 0 || w->dark[i - 1].end < w->dark[i].begin));
@@ -146,12 +147,35 @@ static void restart(u9i_window *w, uint64_t p)
 void u9i_window_turn(u9i_window *w, u9i_file *file, const u9i_secret *secret)
 {
     u9i_window_forget(w);
+    w->map = NULL;
+    w->verified = NULL;
     w->file = file;
     w->until = U9_NOWHERE;
     w->plain = false;
     w->sys = 0;
     if (secret) w->secret = *secret;
     u9i_window_check(w);
+}
+
+void u9i_window_remember(u9i_window *w, u9i_verified *verified, u9_verify verify)
+{
+    w->verified = verify == U9_VERIFY_ALWAYS ? NULL : verified;
+    w->verify = verify;
+}
+
+void u9i_window_lean(u9i_window *w, const u9i_mapping *map)
+{
+    restart(w, 0);
+    w->map = map;
+    u9i_window_check(w);
+}
+
+/* True if the mapping broke under what was just looked at: it is to be looked at again, and is read from now on. */
+static bool fell(u9i_window *w)
+{
+    if (w->map == NULL || !u9i_mapping_broken(w->map)) return false;
+    u9i_window_lean(w, NULL);
+    return true;
 }
 
 void u9i_window_forget(u9i_window *w)
@@ -277,9 +301,23 @@ static void read_ahead(u9i_window *w)
     w->coming = true;
 }
 
-/* As u9i_window_bytes, with zeros where it is dark. */
+/* What is wanted of a mapping, and a chunk behind it, which others may be hashed beside. */
+static void see_map(const u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
+{
+    uint64_t at = p < w->map->size ? p : w->map->size, end = at + need, more = end + CHUNK;
+    if (w->until > end) end = w->until < more ? w->until : more;
+    if (end > w->map->size) end = w->map->size;
+    *bytes = w->map->bytes + at;
+    *avail = (size_t)(end - at);
+}
+
+/* As u9i_window_bytes, mapped ones too, and with zeros where it is dark. */
 static u9_err see(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
 {
+    if (w->map) {
+        see_map(w, p, need, bytes, avail);
+        return U9_OK;
+    }
     if (p < w->base || p > w->base + w->fill) restart(w, p);
     size_t at = (size_t)(p - w->base);
     if (at + need > w->fill) {
@@ -310,6 +348,7 @@ static size_t light(const u9i_window *w, uint64_t p, size_t n)
 
 u9_err u9i_window_bytes(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
 {
+    if (w->map) u9i_window_lean(w, NULL); /* who looks at them does not ask whether they were there */
     u9_err err = see(w, p, need, bytes, avail);
     if (err == U9_OK) *avail = light(w, p, *avail);
     return err;
@@ -333,16 +372,24 @@ static bool all_zero(const uint8_t *p, size_t n)
  */
 static uint64_t known_end(const u9i_window *w, uint64_t from)
 {
+    if (w->map) return from;
     uint64_t end = w->base + w->fill;
     bool zeros = !w->ended && from <= end &&
                  all_zero(w->bytes + (from - w->base), (size_t)(end - from) / 8 * 8);
     return zeros ? u9i_file_data(w->file, end) : end;
 }
 
-/* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
-static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
+static u9i_trust trust_in(const u9i_window *w, uint64_t p)
 {
-    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain,
+    if (w->verified == NULL) return U9I_TRUST_NOTHING;
+    if (u9i_verified_has(w->verified, p)) return U9I_TRUST_FRAME;
+    return w->verify == U9_VERIFY_NEVER ? U9I_TRUST_PAYLOAD : U9I_TRUST_NOTHING;
+}
+
+/* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
+static u9_err prove_once(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
+{
+    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain, .trust = trust_in(w, p),
                        .head_start = u9i_hash_width() > 1 ? &w->head_start : NULL};
     u9_err err;
     do {
@@ -364,6 +411,16 @@ static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *
     w->why = err == U9_OK ? U9_R_NONE : proof.why;
     /* No boundary stands in [p + 16, p + searched): nothing can begin there. */
     *next = p + (proof.searched > U9I_ALIGN ? proof.searched : U9I_ALIGN);
+    if (err == U9_OK && w->verified && proof.trust != U9I_TRUST_FRAME && !(w->map && u9i_mapping_broken(w->map)))
+        u9i_verified_note(w->verified, p);
+    return err;
+}
+
+static u9_err prove_frame(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
+{
+    u9_err err;
+    do err = prove_once(w, p, bound, out, next);
+    while (fell(w));
     return err;
 }
 
@@ -373,7 +430,7 @@ u9_err u9i_window_at(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out)
     return prove_frame(w, p, bound, out, &next);
 }
 
-u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
+static u9_err find_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
 {
     uint64_t p = (from + U9I_ALIGN - 1) / U9I_ALIGN * U9I_ALIGN;
     for (*at = to; p < to;) {
@@ -396,10 +453,18 @@ u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *
     return U9_OK;
 }
 
+u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
+{
+    u9_err err;
+    do err = find_boundary(w, from, to, at);
+    while (fell(w));
+    return err;
+}
+
 uint64_t u9i_window_step(u9i_window *w, uint64_t p)
 {
     uint64_t next = p + U9I_ALIGN, held = w->base + w->fill;
-    if (next + U9I_FRAME_HEADER_SIZE <= held) return next;
+    if (w->map || next + U9I_FRAME_HEADER_SIZE <= held) return next;
     uint64_t end = known_end(w, next);
     /* A header whose magic is in front of the hole's end is none. */
     return end > held + U9I_FRAME_HEADER_SIZE ? end / U9I_ALIGN * U9I_ALIGN - U9I_FRAME_HEADER_SIZE : next;
@@ -431,7 +496,7 @@ static void note_sector(uint64_t at, uint64_t from, const uint8_t *p, size_t n, 
     }
 }
 
-u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *out)
+static u9_err look_for_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *out)
 {
     *out = (u9i_zeros){.last = from, .sector = U9_NOWHERE};
     for (uint64_t at = from / U9I_SECTOR * U9I_SECTOR, next; at < to; at = next) {
@@ -448,4 +513,12 @@ u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *ou
         if (next == w->base + w->fill) next = known_end(w, at) / U9I_SECTOR * U9I_SECTOR;
     }
     return U9_OK;
+}
+
+u9_err u9i_window_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zeros *out)
+{
+    u9_err err;
+    do err = look_for_zeros(w, from, to, out);
+    while (fell(w));
+    return err;
 }

@@ -15,14 +15,22 @@
  * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
  * frame that reaches into it is valid, its bytes are never taken for zeros, and reading goes on behind it. [R-11]
  *
+ * Of a sealed segment it may instead show the bytes where they are mapped, without a call and without a copy. A mapping
+ * that breaks is left for good, and what was looked at in it is looked at again by read calls: so nothing is judged
+ * otherwise. What is still borrowed from it stays memory, of zeros perhaps: see iterator.h.
+ *
  * Threads: a window belongs to one; the pool to all.
  */
 #ifndef U9I_WINDOW_H
 #define U9I_WINDOW_H
 
 #include "engine/os/env.h"
+#include "engine/segment/mapping.h"
 #include "engine/segment/readahead.h"
+#include "engine/segment/verified.h"
 #include "format/frame/frame.h"
+
+#include <u9/log.h>
 
 #include <pthread.h>
 
@@ -34,6 +42,9 @@ typedef struct u9i_window {
     u9i_file *file; /* borrows */
     u9i_secret secret;
     uint8_t *bytes;   /* [base, base + fill) of the file */
+    const u9i_mapping *map; /* borrows; NULL: what is shown is read into `bytes` */
+    u9i_verified *verified; /* borrows; NULL: it is not known which frames were found valid */
+    u9_verify verify;
     bool plain;       /* frames are those of a plain seed file [E-2]; turning to a file unsets it */
     uint64_t base;
     size_t fill;
@@ -56,6 +67,7 @@ typedef struct u9i_window {
 /* Windows that are lent to whoever reads. */
 typedef struct u9i_windows {
     u9i_env *env;
+    u9_verify verify;     /* how often frames of sealed segments are hashed; set before the first is lent */
     unsigned forks;       /* generation of forks, when the pool was made */
     pthread_mutex_t lock; /* guards what follows */
     u9i_window *idle;
@@ -74,6 +86,12 @@ void u9i_windows_return(u9i_windows *windows, u9i_window *window); /* NULL is fi
 /* Turns to a file, or (NULL) away from one before it is closed. Nothing of what was read is kept. */
 void u9i_window_turn(u9i_window *window, u9i_file *file, const u9i_secret *secret);
 
+/* From now on frames that `verified` knows are not hashed again, and others are noted there, as `verify` says. */
+void u9i_window_remember(u9i_window *window, u9i_verified *verified, u9_verify verify);
+
+/* From now on it shows the bytes of a mapping of its file, which outlives what is borrowed. NULL: it reads. */
+void u9i_window_lean(u9i_window *window, const u9i_mapping *map);
+
 /* Forgets what was read: the next look is at the file. */
 void u9i_window_forget(u9i_window *window);
 
@@ -87,7 +105,7 @@ static inline bool u9i_window_unread(const u9i_window *window, uint64_t from, ui
 void u9i_window_share_unread(u9i_window *window, const u9i_window *other);
 
 /*
- * Borrows up to `need` bytes from `p` on until the next call; *avail may be more than `need`, and is less
+ * Borrows up to `need` bytes from `p` on, which are read and not mapped, until the next call; *avail may be more than `need`, and is less
  * only at the end of the file and in front of dark bytes. U9_IO: see window->sys.
  */
 U9_MUST_CHECK u9_err u9i_window_bytes(u9i_window *window, uint64_t p, size_t need,

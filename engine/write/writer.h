@@ -243,10 +243,10 @@ static inline uint64_t u9i_writer_keyed_from(const u9i_writer *writer)
 /*
  * The newest record of this key in these segments, written or not. U9_OK: it is copied to `buf`, which `out` borrows.
  * U9_LIMIT: it has more than `cap` bytes, and only the rest of `out` is filled. U9_AGAIN: if there is one it is at
- * `spot`, in the file. U9_ABSENT. U9_CORRUPT: they do not say. Thread-safe.
+ * one of `*count` spots, in a file, the newer one first. U9_ABSENT. U9_CORRUPT: they do not say. Thread-safe.
  */
 U9_MUST_CHECK u9_err u9i_writer_find(u9i_writer *writer, const u9_key *key, void *buf, size_t cap, u9_record *out,
-                                     u9i_written_spot *spot);
+                                     u9i_written_spot spots[2], unsigned *count);
 
 /* The lock, and what is to be woken when it is given back. */
 void u9i_writer_lock(u9i_writer *writer);

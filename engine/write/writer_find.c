@@ -1,6 +1,6 @@
 /*
  * engine/write/writer_find.c: the keys of what a session writes, until their file is sealed with an index of them; and
- * what is found by them. [X-2] [X-3]
+ * what is found by them. [K-2] [K-3]
  *
  *     | keys of the frames that are sequenced | slots that are not yet written, looked through record by record |
  *
@@ -179,7 +179,8 @@ static u9_err find_in_keys(u9i_file_keys *k, const u9_key *key, u9i_written_spot
     return err;
 }
 
-u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, u9_record *out, u9i_written_spot *spot)
+u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, u9_record *out, u9i_written_spot spots[2],
+                       unsigned *count)
 {
     search s = {.key = key, .buf = (uint8_t *)buf, .cap = cap, .out = out};
     bool parts;
@@ -194,7 +195,10 @@ u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, 
     bool old = w->keys[now ^ 1].old;
     u9i_writer_unlock(w);
     if (found) return out->bytes ? U9_OK : U9_LIMIT;
-    u9_err err = find_in_keys(&w->keys[now], key, spot);
-    if (err == U9_ABSENT && old) err = find_in_keys(&w->keys[now ^ 1], key, spot);
-    return err == U9_OK ? U9_AGAIN : err;
+    u9_err err = find_in_keys(&w->keys[now], key, &spots[0]);
+    *count = err == U9_OK;
+    if (err == U9_CORRUPT || !old) return err == U9_OK ? U9_AGAIN : err;
+    err = find_in_keys(&w->keys[now ^ 1], key, &spots[*count]);
+    *count += err == U9_OK;
+    return err == U9_CORRUPT ? err : *count > 0 ? U9_AGAIN : U9_ABSENT;
 }

@@ -196,15 +196,11 @@ static uint64_t count_values(const uint8_t *p, size_t size)
  */
 static bool common_record(const uint8_t *p, size_t left, u9i_record *out)
 {
-    enum { HEAD = 2, KEY = HEAD + 2, VALUES = KEY + 16 };
-    if (left < VALUES || (p[0] & 0xf8) != 0x48 || p[HEAD] != 0x1c || p[HEAD + 1] != 16) return false;
-    size_t size = HEAD + (size_t)p[1];
+    size_t size = u9i_common_size(p, left);
+    if (size == 0) return false;
     unsigned elements = p[0] & 7;
-    if (size < VALUES || size > left || elements == 0) return false;
-    if (count_values(p + VALUES, size - VALUES) != elements - 1) return false; /* [B-2] */
-    *out = (u9i_record){.bytes = p, .size = size, .key = p + KEY, .key_size = 16,
-                        .key_value = p + HEAD, .values = p + VALUES, .values_size = size - VALUES};
-    return true;
+    *out = u9i_common_record(p, size);
+    return elements > 0 && count_values(out->values, out->values_size) == elements - 1; /* [B-2] */
 }
 
 u9_err u9i_record_next(const uint8_t **next, size_t *left, u9i_record *out)

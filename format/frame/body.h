@@ -89,6 +89,32 @@ static inline u9_err u9i_body_next(const u9i_body *body, const uint8_t **next, s
     return body->plain ? u9i_value_next(next, left, out) : u9i_record_next(next, left, out);
 }
 
+/* Bytes of a record of the most common form, a fixtuple whose key is 16 bytes; 0: it is another. Its values are not looked at. */
+static inline size_t u9i_common_size(const uint8_t *p, size_t left)
+{
+    size_t size = left >= 20 ? 2 + (size_t)p[1] : 0;
+    return size >= 20 && size <= left && (p[0] & 0xf8) == 0x48 && p[2] == 0x1c && p[3] == 16 ? size : 0;
+}
+
+/* The record of that form and size. */
+static inline u9i_record u9i_common_record(const uint8_t *p, size_t size)
+{
+    return (u9i_record){.bytes = p, .size = size, .key = p + 4, .key_size = 16, .key_value = p + 2,
+                        .values = p + 20, .values_size = size - 20};
+}
+
+/* As u9i_body_next, where all records were walked before: what was found of their values then is not looked for again. */
+U9_MUST_CHECK static inline u9_err u9i_body_next_again(const u9i_body *body, const uint8_t **next, size_t *left,
+                                                       u9i_record *out)
+{
+    size_t size = body->plain ? 0 : u9i_common_size(*next, *left);
+    if (size == 0) return u9i_body_next(body, next, left, out);
+    *out = u9i_common_record(*next, size);
+    *next += size;
+    *left -= size;
+    return U9_OK;
+}
+
 /*
  * As u9i_record_next, for a record of `total` bytes of which only the first `size` are here: its head and key are
  * proven, its other elements not looked at, and only the key is filled. U9_CORRUPT. [C-6]

@@ -1,6 +1,6 @@
 /*
  * format/frame/control.c: encoders and decoders of the control records. Each pair reads like its table in
- * SPEC.md. [C-1] to [C-11]
+ * SPEC.md. [C-1] to [C-10]
  */
 #include "format/frame/control.h"
 
@@ -151,7 +151,7 @@ enum { ROOT_ELEMENTS = 9 };
 
 static void put_root(u9i_out *out, const struct u9i_root_record *r)
 {
-    put_code(out, CODE_U8); /* [C-10] */
+    put_code(out, CODE_U8); /* [C-9] */
     put_code(out, (unsigned)r->form);
     put_u64(out, r->entries);
     put_u64(out, r->records);
@@ -180,7 +180,7 @@ void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
 
 void u9i_bits_record_encode(u9i_out *out, u9i_span bits)
 {
-    size_t at = open_control(out, 4, U9I_BODY_BITS); /* [C-11] */
+    size_t at = open_control(out, 4, U9I_BODY_BITS); /* [C-10] */
     put_code(out, CODE_BYTES32);
     u9i_out_uint(out, 4, bits.size);
     u9i_out_copy(out, bits.data, bits.size);
@@ -400,7 +400,7 @@ static const uint8_t *take_array(u9i_in *in, const uint8_t *type, size_t type_si
 
 static void take_root(u9i_in *in, unsigned key_size, struct u9i_root_record *r)
 {
-    take_code(in, CODE_U8); /* [C-10] */
+    take_code(in, CODE_U8); /* [C-9] */
     uint64_t form = u9i_in_uint(in, 1);
     r->entries = take_u64(in);
     r->records = take_u64(in);
@@ -450,7 +450,7 @@ u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record 
 u9_err u9i_bits_record_decode(const uint8_t *body, size_t size, u9i_span *out)
 {
     uint64_t more;
-    u9i_in in = take_tuple(body, size, 4, U9I_BODY_BITS, 2, &more); /* [C-11] */
+    u9i_in in = take_tuple(body, size, 4, U9I_BODY_BITS, 2, &more); /* [C-10] */
     take_code(&in, CODE_BYTES32);
     u9i_span bits = take_span(&in, u9i_in_uint(&in, 4));
     leave_tuple(&in, more);

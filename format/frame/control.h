@@ -1,5 +1,5 @@
 /*
- * format/frame/control.h: the control records, byte for byte. [C-1] to [C-11]
+ * format/frame/control.h: the control records, byte for byte. [C-1] to [C-10]
  *
  * Encoders fill a u9i_out with the whole record; decoders take the decoded body of a frame. A decoder
  * returns U9_CORRUPT if a fixed bytecode is not where the table has it, and ignores elements that a
@@ -76,7 +76,7 @@ typedef struct u9i_part_record {
     u9i_span bytes;
 } u9i_part_record;
 
-/* What an index has entries of. [C-10] */
+/* What an index has entries of. [C-9] */
 typedef enum u9i_index_form {
     U9I_INDEX_FRAMES = 1, /* frames, in which keys come in order: the first such key of each */
     U9I_INDEX_RECORDS = 2 /* records, all those that the other one does not lead to */

@@ -1,5 +1,5 @@
 /*
- * format/frame/filter.c: see filter.h. [C-11]
+ * format/frame/filter.c: see filter.h. [C-10]
  */
 #include "format/frame/filter.h"
 

@@ -1,6 +1,6 @@
 /*
  * format/frame/filter.h: which keys an index of records may have: a split block Bloom filter, as it is known from
- * Apache Parquet, of about 16 bits a key. [C-11]
+ * Apache Parquet, of about 16 bits a key. [C-10]
  *
  * A key is in one block of 256 bits, by the upper half of its hash; in each of the block's eight words one bit stands
  * for it, by the lower half. About one absent key in 700 seems to be there.

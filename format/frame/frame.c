@@ -59,9 +59,9 @@ static u9_err want(u9i_proof *proof, uint64_t need)
     return U9_AGAIN;
 }
 
-/* Clauses b, c and d: the header. Fills `*total` with the frame's size. */
+/* Clauses b, c and d: the header. Fills `*length`, which is read once, and `*total`, the frame's size. */
 static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8_t *bytes, size_t avail,
-                            u9i_proof *proof, uint64_t *total)
+                            u9i_proof *proof, uint64_t *length, uint64_t *total)
 {
     uint64_t head = room < U9I_FRAME_HEADER_SIZE ? room : U9I_FRAME_HEADER_SIZE;
     if (avail < head) return want(proof, head);
@@ -70,10 +70,10 @@ static u9_err verify_header(const u9i_secret *secret, uint64_t room, const uint8
     if (head < 56 || memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0)
         return refuse_frame(proof, U9_R_MAGIC); /* [F-6] c */
     if (head < U9I_FRAME_HEADER_SIZE) return refuse_frame(proof, U9_R_LENGTH);
-    uint64_t length = u9i_get_be(bytes + 56, 8);
-    if ((length < U9I_TRAILER_SIZE && !proof->plain) || length > U9I_PAYLOAD_MAX) /* [F-5] [E-2] */
+    *length = u9i_get_be(bytes + 56, 8);
+    if ((*length < U9I_TRAILER_SIZE && !proof->plain) || *length > U9I_PAYLOAD_MAX) /* [F-5] [E-2] */
         return refuse_frame(proof, U9_R_LENGTH);
-    *total = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
+    *total = U9I_FRAME_HEADER_SIZE + *length + u9i_padding(*length);
     return *total <= room ? U9_OK : refuse_frame(proof, U9_R_LENGTH); /* [F-6] d */
 }
 
@@ -83,6 +83,7 @@ static u9_err verify_alone(const u9i_secret *secret, const uint8_t *bytes, size_
 {
     size_t have = avail < total ? avail - avail % U9I_ALIGN : (size_t)total;
     size_t from = proof->searched > U9I_ALIGN ? proof->searched : U9I_ALIGN;
+    if (proof->trust == U9I_TRUST_FRAME) return have == total ? U9_OK : want(proof, total);
     size_t hit = u9i_boundary_find(secret->boundary, bytes, from, have);
     proof->searched = hit > from ? hit : from;
     if (hit < have) return refuse_frame(proof, U9_R_OVERLAP); /* [F-6] e */
@@ -186,17 +187,17 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
 {
     if (p % U9I_ALIGN != 0 || p < U9I_DISK_HEADER_SIZE || p > bound) /* [F-6] a */
         return refuse_frame(proof, U9_R_BOUNDARY);
-    uint64_t total = 0;
-    u9_err err = verify_header(secret, bound - p, bytes, avail, proof, &total);
+    uint64_t size = 0, total = 0;
+    u9_err err = verify_header(secret, bound - p, bytes, avail, proof, &size, &total);
     if (err == U9_OK) err = verify_alone(secret, bytes, avail, total, proof);
     if (err != U9_OK) return err;
 
     u9i_frame f = {.offset = p, .end = p + total, .padding_ok = true};
     uint8_t sha[U9I_HASH_SIZE];
     memcpy(f.sha, bytes + 16, U9I_HASH_SIZE);
-    if (!is_signed(secret, bytes)) return refuse_frame(proof, U9_R_SIGNATURE); /* [F-6] f */
+    if (proof->trust < U9I_TRUST_FRAME && !is_signed(secret, bytes)) return refuse_frame(proof, U9_R_SIGNATURE); /* [F-6] f */
 
-    size_t length = (size_t)u9i_get_be(bytes + 56, 8);
+    size_t length = (size_t)size;
     const uint8_t *payload = bytes + U9I_FRAME_HEADER_SIZE;
     f.body = payload;
     f.body_size = proof->plain ? length : length - U9I_TRAILER_SIZE;
@@ -204,7 +205,8 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
     if (!proof->plain && !has_trailer(payload + f.body_size, p, &f.trailer))
         return refuse_frame(proof, U9_R_TRAILER);
 
-    if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
+    if (proof->trust != U9I_TRUST_NOTHING) memcpy(sha, f.sha, U9I_HASH_SIZE);
+    else if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
     else u9i_hash(payload, length, sha);
     if (memcmp(sha, f.sha, U9I_HASH_SIZE) != 0) return refuse_frame(proof, U9_R_HASH); /* [F-6] h */
 

@@ -85,12 +85,20 @@ typedef struct u9i_head_start {
     u9i_ahead ahead[U9I_AHEAD];
 } u9i_head_start;
 
+/* What is known of a frame before it is looked at. */
+typedef enum u9i_trust {
+    U9I_TRUST_NOTHING = 0,
+    U9I_TRUST_PAYLOAD, /* that its payload has its hash, or nobody wants to know: clause h is left out */
+    U9I_TRUST_FRAME    /* that it was found valid: e and f, too */
+} u9i_trust;
+
 /* Where a verification stands when it asked for more bytes. Zero it for each new p. */
 typedef struct u9i_proof {
     size_t need;     /* U9_AGAIN: bytes wanted from p on, never beyond `bound` */
     size_t searched; /* no boundary stands in [p + 16, p + searched) */
     u9_reason why;   /* U9_CORRUPT: the clause that failed */
     u9i_head_start *head_start;  /* set by the caller: used, and made for what stands behind; or NULL */
+    u9i_trust trust; /* set by the caller */
     bool plain;      /* set by the caller: a frame of a plain seed file, which bears no trailer [E-2] */
 } u9i_proof;
 
@@ -99,7 +107,8 @@ typedef struct u9i_proof {
  * offset `p` on, all that are there; the file (or its named end) ends at `bound`. Returns U9_OK and
  * fills `out`; U9_AGAIN with proof->need: call again with at least that many bytes; U9_CORRUPT with
  * proof->why. With U9_R_OVERLAP, p + proof->searched is where the other boundary stands. A plain frame's body is
- * its whole payload, and of its trailer only `offset` is filled.
+ * its whole payload, and of its trailer only `offset` is filled. Bytes that change meanwhile make a wrong answer, but
+ * nothing outside of `avail` is touched, nor told of.
  */
 U9_MUST_CHECK u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound,
                                       const uint8_t *bytes, size_t avail, u9i_proof *proof,

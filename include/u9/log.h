@@ -46,6 +46,18 @@ typedef enum u9_policy {
 } u9_policy;
 
 /*
+ * How often the hash of a frame is compared with its bytes. What a frame says of itself and of the one before is judged
+ * each time; u9_check, u9_salvage and u9fsck verify all, always.
+ */
+typedef enum u9_verify {
+    U9_VERIFY_FIRST = 0, /* once, by whichever cursor or lookup comes to it first, while the handle is open and the file
+                          * is as it was: damage that comes to be behind the file system's back after it is not seen */
+    U9_VERIFY_ALWAYS,    /* each time */
+    U9_VERIFY_NEVER      /* not at all in sealed segments: damage within records is then found only where it breaks their
+                          * form. In others, where a crash may have torn frames, as U9_VERIFY_FIRST */
+} u9_verify;
+
+/*
  * Told that the records below `durable` are durable: by whichever thread came to know it, one of the host's within a
  * call or one of the library's own, several perhaps at once and so not in order. It must be quick, and call nothing on
  * the log but u9_log_durable: work is handed on from here, or the log's u9_log_event_fd is watched instead.
@@ -86,9 +98,10 @@ typedef struct u9_options {
                               * the disk, returns U9_AGAIN, and may be tried again. (It may still wait for a roll.) */
     u9_durable_fn *on_durable; /* writers: called when u9_log_durable has moved; may be NULL */
     void *on_durable_ctx;    /* its first argument */
+    u9_verify verify;        /* 0: U9_VERIFY_FIRST */
     uint64_t index_memory;   /* bytes for the keys of one segment, 1 MiB to 16 GiB; 0: 64 MiB. A writer begins another
                               * segment when they are used up; of a segment without an index that has more keys, readers
-                              * make none, and lookups scan it [X-3] */
+                              * make none, and lookups scan it [K-3] */
     uint64_t cache_memory;   /* bytes for what lookups keep of frames and index pages, about; 0: 256 MiB */
 } u9_options;
 

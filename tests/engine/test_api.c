@@ -95,7 +95,8 @@ END_TEST
 START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers have 8 bytes */
 {
     if (sizeof(void *) != 8) return;
-    ck_assert_uint_eq(sizeof(u9_options), 152);
+    ck_assert_uint_eq(sizeof(u9_options), 176);
+    ck_assert_uint_eq(offsetof(u9_options, verify), 152);
     ck_assert_uint_eq(offsetof(u9_options, keep_bytes), 96);
     ck_assert_uint_eq(offsetof(u9_options, interval_ms), 112);
     ck_assert_uint_eq(sizeof(u9_stats), 384);

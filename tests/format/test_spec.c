@@ -6,6 +6,7 @@
  * rules I, hex; the one of the rules R is a log, made here and judged as SPEC.md tells.
  */
 #include "format/frame/disk.h"
+#include "format/frame/filter.h"
 #include "format/link/hello.h"
 #include "tests/format/frame/forge.h"
 #include "tests/format/golden.h"
@@ -99,6 +100,7 @@ static const made list[] = {
     {"B-5", "mask-body", GOLDEN_MASK},     {"C-3", "open-body", GOLDEN_OPEN},
     {"C-4", "end-body", GOLDEN_END},       {"C-5", "trim-body", GOLDEN_TRIM},
     {"C-6", "part-body", GOLDEN_PART_1},   {"C-7", "page-body", GOLDEN_PAGE},
+    {"C-9", "root-body", GOLDEN_FRAMES},   {"C-10", "bits-body", GOLDEN_FRAMES},
     {"E-2", "plain-file", GOLDEN_FRAMES},
     {"M-2", "mark-slot", GOLDEN_FRAMES},   {"C-5", "trim-frame", GOLDEN_FRAMES},
 };
@@ -185,6 +187,40 @@ START_TEST(the_example_of_a_u9trim_follows_the_u9open_and_is_sealed_again)
     ck_assert_uint_eq(frame.end, at + e->size);
     ck_assert_int_eq(u9i_trim_record_decode(frame.body, frame.body_size, &trim), U9_OK);
     ck_assert_uint_eq(trim.segment, 1);
+}
+END_TEST
+
+/* [C-9] [C-10] A root of the golden page, and its filter: of these keys, and not of others. */
+START_TEST(the_examples_of_an_index_are_encoded_again_and_its_filter_holds_its_keys)
+{
+    const example *root = find_example("root-body"), *bits = find_example("bits-body"), *page = find_example("page-body");
+    u9i_page_record r, p;
+    u9i_span filter;
+    uint8_t again[1024];
+    unsigned passed = 0;
+    ck_assert_int_eq(u9i_page_record_decode(root->bytes, root->size, &r), U9_OK);
+    ck_assert_int_eq(u9i_page_record_decode(page->bytes, page->size, &p), U9_OK);
+    ck_assert(r.has_root && !p.has_root);
+    ck_assert_int_eq(r.root.form, U9I_INDEX_RECORDS);
+    ck_assert_uint_eq(r.root.entries, p.count);
+    ck_assert_mem_eq(r.keys, p.keys, 16);
+    ck_assert_mem_eq(r.root.last.data, p.keys + 48, 16);
+    u9i_out out = u9i_out_init(again, sizeof again);
+    u9i_page_record_encode(&out, &r);
+    expect_bytes(root, again, out.size);
+    ck_assert_int_eq(u9i_bits_record_decode(bits->bytes, bits->size, &filter), U9_OK);
+    out = u9i_out_init(again, sizeof again);
+    u9i_bits_record_encode(&out, filter);
+    expect_bytes(bits, again, out.size);
+    uint64_t blocks = u9i_filter_blocks(r.root.entries);
+    ck_assert_uint_eq(filter.size, blocks * U9I_FILTER_BLOCK);
+    for (uint32_t i = 0; i < p.count; i++)
+        ck_assert(u9i_filter_has(filter.data, u9i_filter_hash(p.keys + 16 * i, 16)));
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint8_t other[16] = {(uint8_t)i, (uint8_t)(i >> 8)};
+        passed += u9i_filter_has(filter.data, u9i_filter_hash(other, 16));
+    }
+    ck_assert_uint_le(passed, 20);
 }
 END_TEST
 
@@ -481,6 +517,7 @@ Suite *suite_spec(void)
     tcase_add_test(t, the_examples_of_bodies_are_those_of_the_golden_file);
     tcase_add_test(t, the_example_of_a_disk_header_is_decoded_and_encoded_again);
     tcase_add_test(t, the_example_of_a_frame_is_valid_and_sealed_again);
+    tcase_add_test(t, the_examples_of_an_index_are_encoded_again_and_its_filter_holds_its_keys);
     tcase_add_test(t, the_example_of_a_u9trim_follows_the_u9open_and_is_sealed_again);
     tcase_add_test(t, the_example_of_a_plain_seed_file_is_made_again);
     tcase_add_test(t, the_example_of_a_mark_is_a_slot_and_encoded_again);

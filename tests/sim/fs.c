@@ -467,9 +467,14 @@ static int map_sim(u9i_file *file, uint64_t off, size_t n, const void **out)
     return sim_leave(&call, err);
 }
 
-static void unmap_sim(u9i_file *file, const void *map, size_t n)
+static void advise_sim(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
 {
-    (void)file;
+    (void)env, (void)map, (void)n, (void)advice; /* it is all in memory */
+}
+
+static void unmap_sim(u9i_env *env, const void *map, size_t n)
+{
+    (void)env;
     union {
         const void *in;
         void *out;
@@ -500,5 +505,6 @@ const u9i_fs sim_fs = {
     .truncate = truncate_sim,
     .sync_and_evict = sync_and_evict_sim,
     .map = map_sim,
+    .advise = advise_sim,
     .unmap = unmap_sim,
 };

@@ -1213,6 +1213,7 @@ START_TEST(bad_options_are_told_by_name) /* [S-2] */
         {{.size = sizeof(u9_options) + 8}, "options.size"},
         {{.size = sizeof(u9_options), .mode = (u9_mode)4}, "options.mode"},
         {{.size = sizeof(u9_options), .mode = U9_CREATE, .policy = (u9_policy)3}, "options.policy"},
+        {{.size = sizeof(u9_options), .verify = (u9_verify)3}, "options.verify"},
         {{.size = sizeof(u9_options), .mode = U9_CREATE, .segment_size = 65535}, "segment_size"},
         {{.size = sizeof(u9_options), .mode = U9_CREATE, .segment_size = 1}, "segment_size"},
         {{.size = sizeof(u9_options), .mode = U9_CREATE, .segment_size = UINT64_C(1) << 42},

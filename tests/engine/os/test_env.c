@@ -366,7 +366,7 @@ START_TEST(a_mapped_file_shows_its_bytes)
     ck_assert_int_eq(u9i_file_open(dir, "a", U9I_OPEN_READ, &file), 0);
     ck_assert_int_eq(u9i_file_map(file, BLOCK, 2 * BLOCK, &map), 0);
     ck_assert_int_eq(memcmp(map, buffers + BLOCK, 2 * BLOCK), 0);
-    u9i_file_unmap(file, map, 2 * BLOCK);
+    u9i_unmap(env, map, 2 * BLOCK);
     ck_assert_int_eq(u9i_file_map(file, 1, BLOCK, &map), -EINVAL);
     u9i_file_close(file);
     u9i_dir_close(dir);

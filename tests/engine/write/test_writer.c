@@ -107,7 +107,7 @@ static u9i_end_record end_at(const view *v, size_t i)
     return end;
 }
 
-/* The last frame in front of frame i that is none of an index. [C-7] [C-11] */
+/* The last frame in front of frame i that is none of an index. [C-7] [C-10] */
 static const u9i_frame *data_before(const view *v, size_t i)
 {
     while (i-- > 1) {
