@@ -115,7 +115,7 @@ static uint64_t mix(const u9i_key_entry *e)
     return h ^ h >> 32;
 }
 
-static uint32_t slot_of(uint64_t hash, uint32_t count)
+static uint32_t table_place(uint64_t hash, uint32_t count)
 {
     return (uint32_t)((uint64_t)(uint32_t)hash * count >> 32);
 }
@@ -151,7 +151,7 @@ static void put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at
     u9i_key_entry e;
     if (u9i_body_next(&f->loaded.body, &next, &left, &r) != U9_OK || !u9i_keyspec_entry(spec, r.key, r.key_size, &e)) return;
     uint64_t hash = mix(&e);
-    uint32_t i = slot_of(hash, f->slot_count);
+    uint32_t i = table_place(hash, f->slot_count);
     while (slot_get(f, i) != 0) i = i + 1 == f->slot_count ? 0 : i + 1;
     slot_put(f, i, slot_value(f, hash, at));
 }
@@ -262,7 +262,7 @@ bool u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const u9
     if (f->slot_count == 0) return find_by_walk(f, key, below, out);
     if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return false;
     uint64_t hash = mix(&e), wanted = slot_value(f, hash, 0) - 1, mask = is_small(f) ? 0xffff : 0xffffffff;
-    for (uint32_t i = slot_of(hash, f->slot_count);; i = i + 1 == f->slot_count ? 0 : i + 1) {
+    for (uint32_t i = table_place(hash, f->slot_count);; i = i + 1 == f->slot_count ? 0 : i + 1) {
         uint64_t value = slot_get(f, i);
         if (value == 0) return false;
         uint64_t at = (value & mask) - 1;

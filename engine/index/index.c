@@ -91,7 +91,7 @@ static bool same_end(const u9i_position *a, const u9i_position *b)
 }
 
 /* Takes one root in; `*other` is where the next one stands. */
-static u9_err take_root(u9i_index *x, const u9i_page_record *r, const u9i_position *end, uint64_t *other)
+static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_position *end, uint64_t *other)
 {
     bool hashed = r->keyspec[0] == 'u', first = x->spec.width == 0;
     u9i_index_part *p = r->root.form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
@@ -129,7 +129,7 @@ u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, u
         if (err != U9_OK) break;
         if (l.body.kind != U9I_BODY_PAGE) err = U9_CORRUPT;
         if (err == U9_OK) err = u9i_page_record_decode(l.body.bytes, l.body.size, &r);
-        if (err == U9_OK) err = take_root(x, &r, end, &root);
+        if (err == U9_OK) err = adopt_root(x, &r, end, &root);
         u9i_unload(&l);
     }
     if (err == U9_OK) {
@@ -142,7 +142,7 @@ u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, u
 }
 
 /* In memory: pages of the entries, laid out as on the disk. */
-static u9_err copy_part(u9i_index *x, u9i_index_part *p, const u9i_key_entry *entries, size_t count, uint8_t *at)
+static u9_err copy_entries(u9i_index *x, u9i_index_part *p, const u9i_key_entry *entries, size_t count, uint8_t *at)
 {
     size_t width = x->spec.width;
     if (count == 0) return U9_OK;
@@ -173,9 +173,9 @@ u9_err u9i_index_make(u9i_index *x, const u9i_keys *keys, u9i_budget *budget)
     pthread_mutex_init(&x->lock, NULL);
     x->memory = (uint8_t *)malloc((keys->frame_count + keys->record_count) * entry + 1);
     u9_err err = x->memory ? U9_OK : U9_NOMEM;
-    if (err == U9_OK) err = copy_part(x, &x->frames, keys->frames, keys->frame_count, x->memory);
+    if (err == U9_OK) err = copy_entries(x, &x->frames, keys->frames, keys->frame_count, x->memory);
     if (err == U9_OK)
-        err = copy_part(x, &x->records, keys->records, keys->record_count, x->memory + keys->frame_count * entry);
+        err = copy_entries(x, &x->records, keys->records, keys->record_count, x->memory + keys->frame_count * entry);
     x->frames.last = keys->top;
     if (keys->record_count > 0) x->records.last = keys->records[keys->record_count - 1];
     if (err == U9_OK) index_check(x);
@@ -307,7 +307,7 @@ typedef struct spot {
 } spot;
 
 /* The last entry whose key is at most that of `e` and that stands before it. False: none does. */
-static u9_err find_before(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, spot *s, u9i_key_entry *out, bool *there)
+static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, spot *s, u9i_key_entry *out, bool *there)
 {
     uint32_t low = 0, high = p->page_count;
     while (low < high) {
@@ -329,11 +329,6 @@ static u9_err find_before(u9i_index *x, u9i_index_part *p, const u9i_key_entry *
     return U9_OK;
 }
 
-static bool same_key(const u9i_key_entry *a, const u9i_key_entry *b)
-{
-    return a->hi == b->hi && a->lo == b->lo;
-}
-
 /* Opens the frame that an entry leads to. What an index leads to and is not there makes it say nothing. */
 static u9_err open_at(u9i_frames *frames, uint64_t at, const u9i_open_frame **frame, u9i_open_frame **own)
 {
@@ -351,14 +346,14 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     uint64_t below = e.at;
     if (x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return U9_ABSENT;
     for (;;) {
-        u9_err err = find_before(x, &x->frames, &e, &s, &fence, &there);
+        u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
         err = open_at(frames, fence.at, frame, own);
         if (err != U9_OK) return err;
         if (u9i_open_frame_find(frames, *frame, key, below, out)) return U9_OK;
         u9i_open_frame_free(*own);
         *own = NULL;
-        if (!same_key(&fence, &e)) return U9_ABSENT;
+        if (!u9i_key_same(&fence, &e)) return U9_ABSENT;
         e.at = fence.at; /* the key may also stand at the end of the frame before */
     }
 }
@@ -372,8 +367,8 @@ static u9_err find_in_records(u9i_index *x, u9i_frames *frames, const u9_key *ke
     bool there;
     if (x->records.entries == 0 || u9i_key_below(&x->records.last, &e) || filtered_out(x, &e)) return U9_ABSENT;
     for (;; e.at = entry.at) {
-        u9_err err = find_before(x, &x->records, &e, &s, &entry, &there);
-        if (err != U9_OK || !there || !same_key(&entry, &e)) return err == U9_OK ? U9_ABSENT : err;
+        u9_err err = find_not_above(x, &x->records, &e, &s, &entry, &there);
+        if (err != U9_OK || !there || !u9i_key_same(&entry, &e)) return err == U9_OK ? U9_ABSENT : err;
         err = open_at(frames, entry.at, frame, own);
         if (err != U9_OK) return err;
         if ((*frame)->loaded.body.kind == U9I_BODY_PART) {

@@ -54,7 +54,7 @@ uint64_t u9i_index_bound(const u9i_keyspec *spec, uint64_t frames, uint64_t reco
 }
 
 /* Room in the buffer for one frame's body of so many bytes. */
-static bool make_room(u9i_index_out *o, size_t body)
+static bool grow_buffer(u9i_index_out *o, size_t body)
 {
     size_t need = o->fill + u9i_frame_size(body + U9I_MASK_HEAD) + U9I_BLOCK;
     if (need <= o->buffer_room) return true;
@@ -76,7 +76,7 @@ int u9i_index_out_open(u9i_index_out *o)
     if (o->at.offset == U9I_DISK_HEADER_SIZE) o->base = 0; /* the disk header goes with the first frame */
     o->fill = o->base == 0 ? U9I_DISK_HEADER_SIZE : 0;
     o->at.offset = o->base + o->fill;
-    if (!make_room(o, RECORD_HEAD)) return -ENOMEM;
+    if (!grow_buffer(o, RECORD_HEAD)) return -ENOMEM;
     if (o->base == 0) u9i_disk_encode(&o->secret, o->buffer);
     return 0;
 }
@@ -97,20 +97,20 @@ void u9i_index_out_close(u9i_index_out *o)
     o->buffer = NULL;
 }
 
-static int fail(u9i_index_out *o, int error)
+static int fail_out(u9i_index_out *o, int error)
 {
     if (o->error == 0) o->error = error;
     return o->error;
 }
 
 /* Writes the buffer's whole blocks, and keeps the rest. */
-static void flush(u9i_index_out *o)
+static void write_blocks(u9i_index_out *o)
 {
     size_t whole = o->fill / U9I_BLOCK * U9I_BLOCK;
     if (whole == 0 || o->error != 0) return;
     u9i_op write = {.kind = U9I_OP_WRITE, .file = o->file, .off = o->base, .buf = o->buffer, .n = whole};
     int64_t sys = u9i_queue_do(o->queue, &write);
-    if (sys < 0) (void)fail(o, (int)sys);
+    if (sys < 0) (void)fail_out(o, (int)sys);
     memmove(o->buffer, o->buffer + whole, o->fill - whole);
     o->base += whole;
     o->fill -= whole;
@@ -121,7 +121,7 @@ static uint64_t put_frame(u9i_index_out *o, const u9i_out *body)
 {
     uint8_t *frame = o->buffer + o->fill;
     size_t size = body->size;
-    if (body->failed) (void)fail(o, -ENOMEM);
+    if (body->failed) (void)fail_out(o, -ENOMEM);
     if (o->error != 0) return 0;
     u9i_trailer t = {.ordinal = o->at.ordinal, .offset = o->at.offset, .previous = o->previous, .durable = o->durable,
                      .time_us = o->time_us};
@@ -139,7 +139,7 @@ static uint64_t put_frame(u9i_index_out *o, const u9i_out *body)
     o->fill += u9i_frame_size(size);
     o->at.offset = o->base + o->fill;
     o->frames++;
-    if (o->fill >= FLUSH) flush(o);
+    if (o->fill >= FLUSH) write_blocks(o);
     return begin / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
 }
 
@@ -147,7 +147,7 @@ static uint64_t put_frame(u9i_index_out *o, const u9i_out *body)
 static u9i_out begin_body(u9i_index_out *o, size_t size)
 {
     u9i_out out = u9i_out_init(NULL, 0);
-    if (!make_room(o, size)) out.failed = true;
+    if (!grow_buffer(o, size)) out.failed = true;
     else out = u9i_out_init(o->buffer + o->fill + U9I_FRAME_HEADER_SIZE, size);
     return out;
 }
@@ -169,21 +169,21 @@ int u9i_index_out_begin(u9i_index_out *o, u9i_index_form form, uint64_t entries)
     o->page_room = page_entries(entries);
     uint64_t pages = (entries - 1) / o->page_room + 1;
     o->blocks = form == U9I_INDEX_RECORDS ? u9i_filter_blocks(entries) : 0;
-    if (pages > UINT32_MAX || o->blocks > UINT32_MAX) return fail(o, -EFBIG);
+    if (pages > UINT32_MAX || o->blocks > UINT32_MAX) return fail_out(o, -EFBIG);
     o->root_room = (uint32_t)pages;
     o->keys = (uint8_t *)malloc(o->page_room * (width + 8));
     o->root_keys = (uint8_t *)malloc((size_t)pages * (width + 8));
     o->filter = o->blocks ? (uint8_t *)calloc((size_t)o->blocks, U9I_FILTER_BLOCK) : NULL;
     if (o->keys == NULL || o->root_keys == NULL || (o->blocks && o->filter == NULL)) {
         forget_form(o);
-        return fail(o, -ENOMEM);
+        return fail_out(o, -ENOMEM);
     }
     o->places = o->keys + o->page_room * width;
     o->root_places = o->root_keys + (size_t)pages * width;
     return o->error;
 }
 
-static void put_key(uint8_t *out, size_t width, const u9i_key_entry *e)
+static void put_entry_key(uint8_t *out, size_t width, const u9i_key_entry *e)
 {
     u9i_set_be(out, 8, e->hi);
     if (width == 16) u9i_set_be(out + 8, 8, e->lo);
@@ -208,7 +208,7 @@ void u9i_index_out_add(u9i_index_out *o, const u9i_key_entry *e)
     size_t width = o->spec.width;
     uint8_t *key = o->keys + o->count * width;
     if (o->error != 0) return;
-    put_key(key, width, e);
+    put_entry_key(key, width, e);
     u9i_set_be(o->places + (size_t)o->count * 8, 8, e->at);
     if (o->filter) {
         uint64_t hash = u9i_filter_hash(key, width);
@@ -240,7 +240,7 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     assert(o->error != 0 || o->told == o->entries);
     if (o->error == 0 && o->count > 0) end_page(o);
     uint8_t *places = (uint8_t *)malloc(count * 8 + 1);
-    if (places == NULL) (void)fail(o, -ENOMEM);
+    if (places == NULL) (void)fail_out(o, -ENOMEM);
     if (o->error == 0) put_filter(o, places);
     u9i_page_record r = page_of(o, o->root_keys, o->root_places, o->pages);
     r.has_seed = o->spec.hashed;
@@ -251,7 +251,7 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     r.root.records = o->records;
     r.root.end = o->data;
     r.root.other = o->root;
-    put_key(greatest, width, last ? last : &o->last);
+    put_entry_key(greatest, width, last ? last : &o->last);
     r.root.last = (u9i_span){.data = greatest, .size = width};
     r.root.slices = places;
     r.root.slice_count = (uint32_t)count;
@@ -265,7 +265,7 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     return o->error;
 }
 
-static int put_form(u9i_index_out *o, u9i_index_form form, const u9i_key_entry *entries, size_t count,
+static int put_entries(u9i_index_out *o, u9i_index_form form, const u9i_key_entry *entries, size_t count,
                     const u9i_key_entry *last)
 {
     if (count == 0) return o->error;
@@ -277,8 +277,8 @@ static int put_form(u9i_index_out *o, u9i_index_form form, const u9i_key_entry *
 int u9i_index_out_keys(u9i_index_out *o, const u9i_keys *keys)
 {
     assert(!keys->partial);
-    int sys = put_form(o, U9I_INDEX_FRAMES, keys->frames, keys->frame_count, &keys->top);
-    return sys == 0 ? put_form(o, U9I_INDEX_RECORDS, keys->records, keys->record_count, NULL) : sys;
+    int sys = put_entries(o, U9I_INDEX_FRAMES, keys->frames, keys->frame_count, &keys->top);
+    return sys == 0 ? put_entries(o, U9I_INDEX_RECORDS, keys->records, keys->record_count, NULL) : sys;
 }
 
 int u9i_index_out_finish(u9i_index_out *o)
@@ -288,6 +288,6 @@ int u9i_index_out_finish(u9i_index_out *o)
         memset(o->buffer + o->fill, 0, U9I_BLOCK - rest);
         o->fill += U9I_BLOCK - rest;
     }
-    flush(o);
+    write_blocks(o);
     return o->error;
 }

@@ -86,13 +86,8 @@ void u9i_keys_reset(u9i_keys *k, const u9i_keyspec *spec)
     k->disordered = k->partial = k->sorted = false;
 }
 
-static bool same_key(const u9i_key_entry *a, const u9i_key_entry *b)
-{
-    return a->hi == b->hi && a->lo == b->lo;
-}
-
 /* A frame that is not yet known, by the first key in order that stands in it. */
-static void add_frame(u9i_keys *k, const u9i_key_entry *e)
+static void add_in_order(u9i_keys *k, const u9i_key_entry *e)
 {
     uint64_t begin = e->at >> U9I_VIRTUAL_SHIFT;
     k->top = *e;
@@ -107,11 +102,11 @@ static uint32_t *table_slot(const u9i_keys *k, const u9i_key_entry *e)
     uint64_t h = (e->hi ^ e->lo * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
     for (size_t i = h >> 32;; i++) {
         uint32_t *slot = &k->table[i & (k->table_room - 1)];
-        if (*slot == 0 || same_key(&k->records[*slot - 1], e)) return slot;
+        if (*slot == 0 || u9i_key_same(&k->records[*slot - 1], e)) return slot;
     }
 }
 
-static void add_record(u9i_keys *k, const u9i_key_entry *e)
+static void add_alone(u9i_keys *k, const u9i_key_entry *e)
 {
     if (k->record_count == k->record_room) {
         k->partial = true;
@@ -133,8 +128,8 @@ void u9i_keys_add_entry(u9i_keys *k, const u9i_key_entry *e)
 {
     assert(!k->sorted);
     k->count++;
-    if (k->spec.hashed || k->disordered || u9i_key_below(e, &k->top)) add_record(k, e);
-    else add_frame(k, e);
+    if (k->spec.hashed || k->disordered || u9i_key_below(e, &k->top)) add_alone(k, e);
+    else add_in_order(k, e);
 }
 
 /* How many of the sorted entries have a key that is not above this one. */
@@ -156,7 +151,7 @@ bool u9i_keys_find(const u9i_keys *k, const u9i_key_entry *key, uint64_t *at, ui
     if (n > 0) *frame = k->frames[n - 1].at;
     if (k->sorted) {
         n = count_upto(k->records, k->record_count, key);
-        if (n > 0 && same_key(&k->records[n - 1], key)) *at = k->records[n - 1].at;
+        if (n > 0 && u9i_key_same(&k->records[n - 1], key)) *at = k->records[n - 1].at;
     } else if (k->record_count > 0) {
         uint32_t entry = *table_slot(k, key);
         if (entry > 0) *at = k->records[entry - 1].at;

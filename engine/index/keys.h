@@ -50,6 +50,11 @@ static inline bool u9i_key_below(const u9i_key_entry *a, const u9i_key_entry *b)
     return a->hi < b->hi || (a->hi == b->hi && a->lo < b->lo);
 }
 
+static inline bool u9i_key_same(const u9i_key_entry *a, const u9i_key_entry *b)
+{
+    return a->hi == b->hi && a->lo == b->lo;
+}
+
 typedef struct u9i_keys {
     u9i_keyspec spec;
     u9i_key_entry *frames;  /* ascending; memory of the whole object */

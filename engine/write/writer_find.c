@@ -92,14 +92,14 @@ void u9i_writer_release_keys(u9i_writer *w)
 /* Finding: any thread */
 
 /* What a lookup is after, and where its record goes. */
-typedef struct search {
+typedef struct key_search {
     const u9_key *key;
     uint8_t *buf;
     size_t cap;
     u9_record *out;
-} search;
+} key_search;
 
-static void show(const search *s, const u9i_frame_out *f, uint64_t segment, const u9i_record *r, uint32_t number,
+static void show(const key_search *s, const u9i_frame_out *f, uint64_t segment, const u9i_record *r, uint32_t number,
                  const uint8_t *body)
 {
     *s->out = (u9_record){.ordinal = f->ordinal + number, .time_us = f->time_us, .segment = segment, .frame = f->at.pos,
@@ -113,7 +113,7 @@ static void show(const search *s, const u9i_frame_out *f, uint64_t segment, cons
 }
 
 /* The last record of this key in a slot. The lock is held. */
-static bool find_in_slot(const search *s, const u9i_frame_out *f, uint64_t segment)
+static bool find_in_slot(const key_search *s, const u9i_frame_out *f, uint64_t segment)
 {
     uint8_t *own;
     const uint8_t *body = plain_body(f, &own), *next = body;
@@ -138,7 +138,7 @@ static bool is_unsettled(const u9i_frame_out *f)
 }
 
 /* The record in parts of this key, the last one of which is in the slot. */
-static bool is_in_parts(const u9i_writer *w, const search *s, const u9i_frame_out *f)
+static bool is_in_parts(const u9i_writer *w, const key_search *s, const u9i_frame_out *f)
 {
     u9i_key_entry e;
     u9i_keyspec spec = w->keys[w->keys_now].keys.spec;
@@ -147,7 +147,7 @@ static bool is_in_parts(const u9i_writer *w, const search *s, const u9i_frame_ou
 }
 
 /* In what is not yet written, the newest first. `*parts`: it is there in parts, and is to be written first. */
-static bool find_in_slots(u9i_writer *w, const search *s, bool *parts)
+static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts)
 {
     *parts = false;
     const u9i_slots *slots = &w->slots;
@@ -182,7 +182,7 @@ static u9_err find_in_keys(u9i_file_keys *k, const u9_key *key, u9i_written_spot
 u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, u9_record *out, u9i_written_spot spots[2],
                        unsigned *count)
 {
-    search s = {.key = key, .buf = (uint8_t *)buf, .cap = cap, .out = out};
+    key_search s = {.key = key, .buf = (uint8_t *)buf, .cap = cap, .out = out};
     bool parts;
     u9i_writer_lock(w);
     bool found = find_in_slots(w, &s, &parts);
