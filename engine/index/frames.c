@@ -347,16 +347,29 @@ static bool keep_frame(u9i_frames *fs, u9i_open_frame **f)
     }
 }
 
+static u9i_open_frame *kept_at(const u9i_frames *fs, uint64_t offset)
+{
+    u9i_open_frame *f;
+    for (size_t i = kept_slot(fs, offset); (f = __atomic_load_n(&fs->kept[i], __ATOMIC_ACQUIRE)) != NULL;
+         i = (i + 1) & (fs->kept_room - 1))
+        if (f->offset == offset) return f;
+    return NULL;
+}
+
+bool u9i_frames_has(const u9i_frames *fs, uint64_t offset)
+{
+    return kept_at(fs, offset) != NULL;
+}
+
 u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
     u9i_open_frame *f;
     *own = NULL;
-    for (size_t i = kept_slot(fs, offset); (f = __atomic_load_n(&fs->kept[i], __ATOMIC_ACQUIRE)) != NULL;
-         i = (i + 1) & (fs->kept_room - 1))
-        if (f->offset == offset) {
-            *out = f;
-            return U9_OK;
-        }
+    f = kept_at(fs, offset);
+    if (f) {
+        *out = f;
+        return U9_OK;
+    }
     u9_err err = open_frame(fs, offset, &f, sys);
     if (err != U9_OK) return err;
     if (!keep_frame(fs, &f)) *own = f;

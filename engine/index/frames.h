@@ -87,6 +87,8 @@ void u9i_frames_close(u9i_frames *frames); /* one that was never opened, zeroed,
  */
 U9_MUST_CHECK u9_err u9i_frames_at(u9i_frames *frames, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own,
                                    int *sys);
+/* True if it is open and kept. */
+bool u9i_frames_has(const u9i_frames *frames, uint64_t offset);
 void u9i_open_frame_free(u9i_open_frame *frame); /* NULL is fine */
 
 /* The newest record of this key in the frame that stands before `below`, a virtual offset. False: none does. */

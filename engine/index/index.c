@@ -410,6 +410,24 @@ u9_err u9i_index_find(u9i_index *x, u9i_frames *frames, const u9_key *key, uint6
     return U9_OK;
 }
 
+u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2])
+{
+    spot s;
+    u9i_key_entry e, found;
+    bool there = false;
+    u9_err err = U9_OK;
+    at[0] = at[1] = 0;
+    if (!u9i_keyspec_entry(&x->spec, key->data, key->size, &e)) return U9_OK;
+    e.at = below;
+    if (x->records.entries > 0 && !u9i_key_below(&x->records.last, &e) && !filtered_out(x, &e))
+        err = find_not_above(x, &x->records, &e, &s, &found, &there);
+    if (err == U9_OK && there && u9i_key_same(&found, &e)) at[0] = found.at;
+    if (err != U9_OK || x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return err;
+    err = find_not_above(x, &x->frames, &e, &s, &found, &there);
+    if (err == U9_OK && there) at[1] = found.at;
+    return err;
+}
+
 u9_err u9i_index_each(u9i_index *x, u9i_index_form form, u9i_index_fn *each, void *ctx)
 {
     u9i_index_part *p = form == U9I_INDEX_FRAMES ? &x->frames : &x->records;

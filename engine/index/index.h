@@ -65,6 +65,12 @@ void u9i_index_close(u9i_index *index); /* one that was never opened, zeroed, is
 U9_MUST_CHECK u9_err u9i_index_find(u9i_index *index, u9i_frames *frames, const u9_key *key, uint64_t below,
                                     const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own);
 
+/*
+ * The places that u9i_index_find would look at first, virtual offsets: of the newest entry of the key's own, and of the
+ * frame in which it is if it came in order; 0: there is none. U9_CORRUPT, U9_IO, U9_NOMEM.
+ */
+U9_MUST_CHECK u9_err u9i_index_aim(u9i_index *index, const u9_key *key, uint64_t below, uint64_t at[2]);
+
 /* Calls `each` for every entry of a form, in order. U9_CORRUPT, U9_IO, U9_NOMEM, or what `each` returned. */
 typedef u9_err u9i_index_fn(void *ctx, const u9i_key_entry *entry);
 U9_MUST_CHECK u9_err u9i_index_each(u9i_index *index, u9i_index_form form, u9i_index_fn *each, void *ctx);

@@ -11,7 +11,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/read/cursor.h"
-#include "engine/read/view.h"
+#include "engine/read/lookup.h"
 #include "format/id/kind.h"
 
 #include <u9/large.h>
@@ -158,7 +158,7 @@ static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_op
     return l->there ? U9_OK : U9_CORRUPT;
 }
 
-static u9_record as_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)
+u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)
 {
     const u9i_record *r = &found->record;
     return (u9_record){.ordinal = f->ordinal + found->number, .time_us = f->time_us, .segment = segment, .frame = f->offset,
@@ -181,15 +181,14 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
     if (f->loaded.body.kind == U9I_BODY_PART) {
         err = match_parts(log, l, s->segment->facts.number, f, found.at);
     } else {
-        u9_record r = as_record(s->segment->facts.number, f, &found);
+        u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         match_record(l, &r);
     }
     u9i_open_frame_free(own);
     return err;
 }
 
-/* True if no record of segment i can have this key. */
-static bool out_of_range(const u9i_view *v, size_t i, const u9i_key_entry *e)
+bool u9i_lookup_excludes(const u9i_view *v, size_t i, const u9i_key_entry *e)
 {
     if (!__atomic_load_n(&v->ranged[i], __ATOMIC_ACQUIRE)) return false;
     return u9i_key_below(e, &v->ranges[i].low) || u9i_key_below(&v->ranges[i].high, e);
@@ -204,7 +203,7 @@ static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
     l->lossy = false;
     l->kept_from = v->catalog->trim.ordinal;
     for (size_t i = v->count; i-- > 0;) {
-        if (ranged && out_of_range(v, i, &e) && !v->segments[i]->index.spec.hashed) {
+        if (ranged && u9i_lookup_excludes(v, i, &e) && !v->segments[i]->index.spec.hashed) {
             if (v->segments[i]->lossy) l->lossy = true;
             continue;
         }
@@ -229,7 +228,7 @@ static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, 
     if (spot->frame != 0) {
         err = u9i_frames_at(&s->frames, (spot->frame >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[0], &sys);
         if (err == U9_OK && u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)) {
-            u9_record r = as_record(spot->segment, f, &found);
+            u9_record r = u9i_lookup_record(spot->segment, f, &found);
             match_record(l, &r);
             best = found.at;
         }
@@ -239,7 +238,7 @@ static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, 
         if (err == U9_OK && f->loaded.body.kind == U9I_BODY_PART) {
             err = match_parts(log, l, spot->segment, f, spot->at);
         } else if (err == U9_OK && u9i_open_frame_record(f, spot->at, &found)) {
-            u9_record r = as_record(spot->segment, f, &found);
+            u9_record r = u9i_lookup_record(spot->segment, f, &found);
             uint64_t at = r.at;
             match_record(l, &r);
             if (!l->there || l->found.at != at) err = U9_CORRUPT; /* another key of the same hash */
@@ -303,14 +302,18 @@ static u9_err tell_absent(const u9_log *log, const lookup *l, u9_fault *fault)
     return u9i_fault(fault, U9_ABSENT, at, "no record has this key");
 }
 
+u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_fault *fault)
+{
+    if (log == NULL || key == NULL || key->data == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    if (!u9i_log_forked(log)) return check_key(log, log->kind, key, fault);
+    return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path), "the handle belongs to the parent process");
+}
+
 u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_record *out,
                   u9_fault *fault)
 {
-    if (log == NULL || key == NULL || key->data == NULL || out == NULL || (buf == NULL && cap > 0))
-        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
-    if (u9i_log_forked(log))
-        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path), "the handle belongs to the parent process");
-    u9_err err = check_key(log, log->kind, key, fault);
+    if (out == NULL || (buf == NULL && cap > 0)) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    u9_err err = u9i_lookup_check(log, key, fault);
     if (err != U9_OK) return err;
     lookup l = {.key = key, .buf = buf, .cap = cap};
     err = get_by_index(log, &l, fault);

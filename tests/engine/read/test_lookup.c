@@ -10,6 +10,7 @@
 #include "engine/segment/probe.h"
 
 #include <u9/large.h>
+#include <u9/lookup.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,7 @@ typedef struct model {
         bool there;
         uint64_t ordinal;
         uint32_t value;
+        unsigned versions;
     } keys[KEYS];
     size_t count;
     uint64_t next; /* ordinal */
@@ -96,6 +98,7 @@ static void append_one(u9_log *w, model *m, size_t i, bool fresh)
         memcpy(m->keys[i].raw, place.key, place.key_size);
     }
     m->keys[i].there = true;
+    m->keys[i].versions++;
     m->keys[i].ordinal = place.ordinal;
     m->keys[i].value = v;
     m->next = place.ordinal + 1;
@@ -123,9 +126,54 @@ static void look_up(u9_log *log, const model *m, size_t i)
     ck_assert_uint_eq(v.u, m->keys[i].value);
 }
 
+/* Versions come with ascending ordinals, the newest one last. */
+typedef struct told {
+    unsigned count;
+    uint64_t last;
+} told;
+
+static int count_version(void *ctx, const u9_record *r)
+{
+    told *t = ctx;
+    ck_assert(t->count == 0 || r->ordinal > t->last);
+    t->last = r->ordinal;
+    t->count++;
+    return 0;
+}
+
+static void look_up_versions(u9_log *log, const model *m, size_t i)
+{
+    told t = {.count = 0};
+    u9_fault fault = {.text = ""};
+    u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
+    u9_err err = u9_log_versions(log, &key, count_version, &t, &fault);
+    ck_assert_msg(err == (m->keys[i].there ? U9_OK : U9_ABSENT), "%d: %s", err, fault.text);
+    ck_assert_uint_eq(t.count, m->keys[i].versions);
+    if (m->keys[i].there) ck_assert_uint_eq(t.last, m->keys[i].ordinal);
+}
+
+static void look_up_many(u9_log *log, const model *m)
+{
+    enum { MANY = 150, CAP = 800 };
+    static uint8_t bufs[MANY][CAP];
+    u9_lookup l[MANY];
+    size_t keys[MANY];
+    for (size_t n = 0; n < MANY; n++) {
+        keys[n] = (size_t)draw(m->count);
+        l[n] = (u9_lookup){.key = {.data = m->keys[keys[n]].raw, .size = m->keys[keys[n]].size}, .buf = bufs[n], .cap = CAP};
+    }
+    ck_assert_int_eq(u9_log_get_many(log, l, MANY, NULL), U9_OK);
+    for (size_t n = 0; n < MANY; n++) {
+        ck_assert_int_eq(l[n].err, m->keys[keys[n]].there ? U9_OK : U9_ABSENT);
+        if (l[n].err == U9_OK) ck_assert_uint_eq(l[n].record.ordinal, m->keys[keys[n]].ordinal);
+    }
+}
+
 static void look_up_all(u9_log *log, const model *m)
 {
+    look_up_many(log, m);
     for (size_t i = 0; i < m->count; i++) look_up(log, m, i);
+    for (unsigned n = 0; n < 20; n++) look_up_versions(log, m, (size_t)draw(m->count));
 }
 
 static void look_anew(const model *m)

@@ -1,0 +1,20 @@
+/*
+ * engine/read/lookup.h: what lookups of one key, of many and of versions share.
+ */
+#ifndef U9I_LOOKUP_H
+#define U9I_LOOKUP_H
+
+#include "engine/read/view.h"
+
+#include <u9/lookup.h>
+
+/* An argument is NULL, or the handle is another process's: U9_ARG, U9_STATE; a key that is none of the log's: U9_ARG. */
+U9_MUST_CHECK u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_fault *fault);
+
+/* True if no record of segment i of the view can have this key. */
+bool u9i_lookup_excludes(const u9i_view *view, size_t i, const u9i_key_entry *entry);
+
+/* A found record as it is shown; borrows the frame. */
+u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *frame, const u9i_found *found);
+
+#endif
