@@ -14,7 +14,6 @@ enum {
     STEP = 1024,       /* bytes of a body for which one record is remembered */
     LOAD_NUM = 5,      /* a table has 5 slots for 3 records */
     LOAD_DEN = 3,
-    SMALL_BODY = 65535, /* bytes: places in it fit 16 bits */
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK /* bytes of a frame, as a rule */
 };
 
@@ -104,8 +103,6 @@ void u9i_open_frame_free(u9i_open_frame *f)
 {
     if (f == NULL) return;
     u9i_unload(&f->loaded);
-    free(f->steps);
-    free(f->slots);
     free(f);
 }
 
@@ -120,30 +117,31 @@ static uint32_t table_place(uint64_t hash, uint32_t count)
     return (uint32_t)((uint64_t)(uint32_t)hash * count >> 32);
 }
 
-static bool is_small(const u9i_open_frame *f)
-{
-    return f->loaded.body.size < SMALL_BODY;
-}
+/*
+ * A slot: 0, or from below the place of a record and one more (16 bits, wide 32), its number (12, wide 24), and the top
+ * of its key's hash (4, wide 8).
+ */
+enum { PLACE_BITS = 16, NUMBER_BITS = 12, WIDE_PLACE_BITS = 32, WIDE_NUMBER_BITS = 24 };
 
-/* What a slot holds: 0, or the place of a record and one more below, and of its key's hash above. */
-static uint64_t slot_value(const u9i_open_frame *f, uint64_t hash, uint64_t at)
+static uint64_t slot_tag(const u9i_open_frame *f, uint64_t hash)
 {
-    return is_small(f) ? (uint64_t)(uint16_t)(hash >> 48) << 16 | (at + 1) : (hash >> 32) << 32 | (at + 1);
+    unsigned shift = f->wide ? WIDE_PLACE_BITS + WIDE_NUMBER_BITS : PLACE_BITS + NUMBER_BITS;
+    return hash >> (f->wide ? 56 : 60) << shift;
 }
 
 static uint64_t slot_get(const u9i_open_frame *f, uint32_t i)
 {
-    return is_small(f) ? ((const uint32_t *)f->slots)[i] : ((const uint64_t *)f->slots)[i];
+    return f->wide ? ((const uint64_t *)f->slots)[i] : ((const uint32_t *)f->slots)[i];
 }
 
 static void slot_put(u9i_open_frame *f, uint32_t i, uint64_t value)
 {
-    if (is_small(f)) ((uint32_t *)f->slots)[i] = (uint32_t)value;
-    else ((uint64_t *)f->slots)[i] = value;
+    if (f->wide) ((uint64_t *)f->slots)[i] = value;
+    else ((uint32_t *)f->slots)[i] = (uint32_t)value;
 }
 
 /* Of several records of one key the last one comes first. */
-static void put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at)
+static void put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at, uint32_t number)
 {
     const uint8_t *next = f->loaded.body.bytes + at;
     size_t left = f->loaded.body.size - at;
@@ -153,7 +151,7 @@ static void put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at
     uint64_t hash = mix(&e);
     uint32_t i = table_place(hash, f->slot_count);
     while (slot_get(f, i) != 0) i = i + 1 == f->slot_count ? 0 : i + 1;
-    slot_put(f, i, slot_value(f, hash, at));
+    slot_put(f, i, slot_tag(f, hash) | (uint64_t)number << (f->wide ? WIDE_PLACE_BITS : PLACE_BITS) | (at + 1));
 }
 
 /* Walks the records: false if they are not what the trailer says. */
@@ -174,34 +172,54 @@ static bool walk_records(u9i_open_frame *f, uint32_t *places)
     return n == f->count && left == 0;
 }
 
-static u9_err fill_tables(u9i_open_frame *f, const u9i_keyspec *spec, bool tabled)
+/* An open frame for what was loaded, with room for its steps and slots. */
+static u9i_open_frame *new_open_frame(const u9i_loaded *l, bool tabled)
 {
-    size_t size = f->loaded.body.size, slot = size < SMALL_BODY ? sizeof(uint32_t) : sizeof(uint64_t);
-    f->step_count = (uint32_t)(size / STEP + 1);
-    f->slot_count = tabled ? (uint32_t)((uint64_t)f->count * LOAD_NUM / LOAD_DEN + 1) : 0;
-    f->steps = (u9i_step_at *)malloc(f->step_count * sizeof *f->steps);
-    f->slots = tabled ? calloc(f->slot_count, slot) : NULL;
+    bool records = l->body.kind == U9I_BODY_RECORDS;
+    uint32_t count = l->frame.trailer.count;
+    size_t steps = records ? l->body.size / STEP + 1 : 0;
+    bool wide = l->body.size >= (1 << PLACE_BITS) - 1 || count >= 1 << NUMBER_BITS;
+    size_t slots = records && tabled ? (size_t)count * LOAD_NUM / LOAD_DEN + 1 : 0;
+    size_t bytes = sizeof(u9i_open_frame) + steps * sizeof(u9i_step_at) + slots * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
+    u9i_open_frame *f = (u9i_open_frame *)calloc(1, bytes);
+    if (f == NULL) return NULL;
+    f->loaded = *l;
+    f->count = count;
+    f->ordinal = l->frame.trailer.ordinal;
+    f->time_us = l->frame.trailer.time_us;
+    f->step_count = (uint32_t)steps;
+    f->slot_count = (uint32_t)slots;
+    f->wide = wide;
+    f->slots = f->steps + steps;
+    f->bytes = bytes + (l->own ? l->body.size : 0);
+    return f;
+}
+
+static u9_err fill_tables(u9i_open_frame *f, const u9i_keyspec *spec)
+{
+    bool tabled = f->slot_count > 0;
     uint32_t *places = tabled ? (uint32_t *)malloc(f->count * sizeof *places) : NULL;
-    bool there = f->steps && (!tabled || (f->slots && places));
-    u9_err err = !there ? U9_NOMEM : walk_records(f, places) ? U9_OK : U9_CORRUPT;
-    for (uint32_t n = f->count; err == U9_OK && tabled && n > 0; n--) put_in_table(f, spec, places[n - 1]);
+    if (tabled && places == NULL) return U9_NOMEM;
+    u9_err err = walk_records(f, places) ? U9_OK : U9_CORRUPT;
+    for (uint32_t n = f->count; err == U9_OK && tabled && n > 0; n--) put_in_table(f, spec, places[n - 1], n - 1);
     free(places);
-    f->bytes = sizeof *f + f->step_count * sizeof *f->steps + f->slot_count * slot + (f->loaded.own ? size : 0);
     return err;
 }
 
 static u9_err open_frame(u9i_frames *fs, uint64_t offset, u9i_open_frame **out, int *sys)
 {
-    u9i_open_frame *f = (u9i_open_frame *)calloc(1, sizeof *f);
-    if (f == NULL) return U9_NOMEM;
-    u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &f->loaded, sys);
+    u9i_loaded l;
+    u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
+    if (err != U9_OK) return err;
+    bool records = l.body.kind == U9I_BODY_RECORDS;
+    bool fits = l.frame.trailer.count > 0 && (records || l.body.kind == U9I_BODY_PART); /* else no index leads to it */
+    u9i_open_frame *f = fits ? new_open_frame(&l, fs->tabled) : NULL;
+    if (f == NULL) {
+        u9i_unload(&l);
+        return fits ? U9_NOMEM : U9_CORRUPT;
+    }
     f->offset = offset;
-    f->ordinal = f->loaded.frame.trailer.ordinal;
-    f->time_us = f->loaded.frame.trailer.time_us;
-    f->count = f->loaded.frame.trailer.count;
-    if (err == U9_OK && f->count == 0) err = U9_CORRUPT; /* nothing that an index leads to */
-    if (err == U9_OK && f->loaded.body.kind == U9I_BODY_RECORDS) err = fill_tables(f, &fs->spec, fs->tabled);
-    else if (err == U9_OK && f->loaded.body.kind != U9I_BODY_PART) err = U9_CORRUPT;
+    err = records ? fill_tables(f, &fs->spec) : U9_OK;
     if (err == U9_OK) *out = f;
     else u9i_open_frame_free(f);
     return err;
@@ -211,7 +229,7 @@ bool u9i_open_frame_record(const u9i_open_frame *f, uint64_t at, u9i_found *out)
 {
     const u9i_body *b = &f->loaded.body;
     uint64_t place = at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1);
-    if (f->steps == NULL || place >= b->size) return false;
+    if (f->step_count == 0 || place >= b->size) return false;
     u9i_step_at from = f->steps[place / STEP];
     if (from.at > place) { /* the last one that begins in the KiB before */
         if (place < STEP) return false;
@@ -261,13 +279,19 @@ bool u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const u9
     if (f->loaded.body.kind != U9I_BODY_RECORDS || below <= base) return false;
     if (f->slot_count == 0) return find_by_walk(f, key, below, out);
     if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return false;
-    uint64_t hash = mix(&e), wanted = slot_value(f, hash, 0) - 1, mask = is_small(f) ? 0xffff : 0xffffffff;
+    uint64_t hash = mix(&e), tag = slot_tag(f, hash);
+    unsigned place_bits = f->wide ? WIDE_PLACE_BITS : PLACE_BITS, number_bits = f->wide ? WIDE_NUMBER_BITS : NUMBER_BITS;
     for (uint32_t i = table_place(hash, f->slot_count);; i = i + 1 == f->slot_count ? 0 : i + 1) {
         uint64_t value = slot_get(f, i);
         if (value == 0) return false;
-        uint64_t at = (value & mask) - 1;
-        if ((value & ~mask) != wanted || base + at >= below) continue;
-        if (u9i_open_frame_record(f, base + at, out) && has_key(&out->record, key)) return true;
+        uint64_t at = (value & ((UINT64_C(1) << place_bits) - 1)) - 1;
+        if (value >> (place_bits + number_bits) << (place_bits + number_bits) != tag || base + at >= below) continue;
+        const uint8_t *next = f->loaded.body.bytes + at;
+        size_t left = f->loaded.body.size - at;
+        if (u9i_body_next(&f->loaded.body, &next, &left, &out->record) != U9_OK || !has_key(&out->record, key)) continue;
+        out->at = base + at;
+        out->number = (uint32_t)(value >> place_bits & ((UINT64_C(1) << number_bits) - 1));
+        return true;
     }
 }
 
@@ -275,20 +299,28 @@ bool u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const u9
 
 static void frames_check(const u9i_frames *fs)
 {
-    assert(fs->kept_room > 0 && (fs->kept_room & (fs->kept_room - 1)) == 0 && fs->segment != NULL);
+    assert(fs->kept_rows > 0 && fs->row_bytes >= U9I_BLOCK && fs->segment != NULL);
+}
+
+/* About the bytes of one frame of a segment. */
+static uint64_t usual_bytes(const u9i_facts *f)
+{
+    uint64_t bytes = U9I_FRAME_TARGET;
+    if (f->has_end && f->end.frames > 0) bytes = f->size / f->end.frames;
+    return bytes < U9I_BLOCK ? U9I_BLOCK : bytes > U9I_FRAME_TARGET ? U9I_FRAME_TARGET : bytes;
 }
 
 u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *windows, uint64_t bound, const u9i_keyspec *spec,
                        bool tabled, u9i_budget *budget, int *sys)
 {
     u9i_file *file;
-    *fs = (u9i_frames){.windows = windows, .bound = bound, .spec = *spec, .tabled = tabled && !spec->hashed,
-                       .budget = budget, .kept_room = 64};
     uint64_t size = segment->facts.size < bound ? segment->facts.size : bound;
-    while (fs->kept_room < size / U9I_BLOCK * 2) fs->kept_room *= 2;
+    *fs = (u9i_frames){.windows = windows, .bound = bound, .spec = *spec, .tabled = tabled && !spec->hashed,
+                       .budget = budget, .row_bytes = usual_bytes(&segment->facts)};
+    fs->kept_rows = (size_t)(size / fs->row_bytes) + 1;
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
-    fs->kept = (u9i_open_frame **)u9i_pages(fs->kept_room * sizeof(u9i_open_frame *));
+    fs->kept = (u9i_open_frame **)u9i_pages(fs->kept_rows * sizeof(u9i_open_frame *));
     if (fs->kept == NULL) {
         u9i_segment_close(segment);
         return U9_NOMEM;
@@ -298,62 +330,65 @@ u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *window
     return U9_OK;
 }
 
-static void unkeep(u9i_frames *fs, uint64_t bytes)
+static void give_back(u9i_frames *fs, uint64_t bytes)
 {
-    (void)__atomic_sub_fetch(&fs->kept_count, 1, __ATOMIC_RELAXED);
     (void)__atomic_sub_fetch(&fs->budget->used, bytes, __ATOMIC_RELAXED);
 }
 
 void u9i_frames_close(u9i_frames *fs)
 {
     if (fs->segment == NULL) return;
-    for (size_t i = 0; i < fs->kept_room && fs->kept_count > 0; i++) {
-        if (fs->kept[i] == NULL) continue;
-        uint64_t bytes = fs->kept[i]->bytes;
-        u9i_open_frame_free(fs->kept[i]);
-        unkeep(fs, bytes);
-    }
-    u9i_pages_free(fs->kept, fs->kept_room * sizeof(u9i_open_frame *));
+    for (size_t i = 0; i < fs->kept_rows; i++)
+        for (u9i_open_frame *f = fs->kept[i], *next; f; f = next) {
+            next = f->next;
+            give_back(fs, f->bytes);
+            u9i_open_frame_free(f);
+        }
+    u9i_pages_free(fs->kept, fs->kept_rows * sizeof(u9i_open_frame *));
     u9i_segment_close(fs->segment);
     u9i_segment_unref(fs->segment);
     memset(fs, 0, sizeof *fs);
 }
 
-static size_t kept_slot(const u9i_frames *fs, uint64_t offset)
+/* The row that a frame is kept in; what stands behind the size that the file had is in the last one. */
+static u9i_open_frame **row_of(const u9i_frames *fs, uint64_t offset)
 {
-    return (size_t)(offset / U9I_ALIGN * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (fs->kept_room - 1);
+    uint64_t i = offset / fs->row_bytes;
+    return &fs->kept[i < fs->kept_rows ? i : fs->kept_rows - 1];
+}
+
+static u9i_open_frame *kept_in(u9i_open_frame *row, uint64_t offset)
+{
+    while (row && row->offset != offset) row = row->next;
+    return row;
 }
 
 /* Puts it where the others look. False: there is no room. Another may be there first: then `*f` is that one. */
 static bool keep_frame(u9i_frames *fs, u9i_open_frame **f)
 {
-    u9i_budget *b = fs->budget;
+    u9i_open_frame **row = row_of(fs, (*f)->offset), *first = __atomic_load_n(row, __ATOMIC_ACQUIRE);
     uint64_t bytes = (*f)->bytes;
-    bool room = __atomic_add_fetch(&b->used, bytes, __ATOMIC_RELAXED) <= b->limit;
-    room &= __atomic_add_fetch(&fs->kept_count, 1, __ATOMIC_RELAXED) <= fs->kept_room / 2;
-    if (!room) {
-        __atomic_store_n(&b->full, true, __ATOMIC_RELAXED);
-        unkeep(fs, bytes);
+    if (__atomic_add_fetch(&fs->budget->used, bytes, __ATOMIC_RELAXED) > fs->budget->limit) {
+        __atomic_store_n(&fs->budget->full, true, __ATOMIC_RELAXED);
+        give_back(fs, bytes);
         return false;
     }
-    for (size_t i = kept_slot(fs, (*f)->offset);; i = (i + 1) & (fs->kept_room - 1)) {
-        u9i_open_frame *there = NULL;
-        if (__atomic_compare_exchange_n(&fs->kept[i], &there, *f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return true;
-        if (there->offset != (*f)->offset) continue;
-        unkeep(fs, bytes);
-        u9i_open_frame_free(*f);
-        *f = there;
-        return true;
-    }
+    do {
+        u9i_open_frame *there = kept_in(first, (*f)->offset);
+        if (there) {
+            give_back(fs, bytes);
+            u9i_open_frame_free(*f);
+            *f = there;
+            return true;
+        }
+        (*f)->next = first;
+    } while (!__atomic_compare_exchange_n(row, &first, *f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+    return true;
 }
 
 static u9i_open_frame *kept_at(const u9i_frames *fs, uint64_t offset)
 {
-    u9i_open_frame *f;
-    for (size_t i = kept_slot(fs, offset); (f = __atomic_load_n(&fs->kept[i], __ATOMIC_ACQUIRE)) != NULL;
-         i = (i + 1) & (fs->kept_room - 1))
-        if (f->offset == offset) return f;
-    return NULL;
+    return kept_in(__atomic_load_n(row_of(fs, offset), __ATOMIC_ACQUIRE), offset);
 }
 
 bool u9i_frames_has(const u9i_frames *fs, uint64_t offset)
@@ -363,16 +398,13 @@ bool u9i_frames_has(const u9i_frames *fs, uint64_t offset)
 
 u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
-    u9i_open_frame *f;
+    u9i_open_frame *f = kept_at(fs, offset);
     *own = NULL;
-    f = kept_at(fs, offset);
-    if (f) {
-        *out = f;
-        return U9_OK;
+    if (f == NULL) {
+        u9_err err = open_frame(fs, offset, &f, sys);
+        if (err != U9_OK) return err;
+        if (!keep_frame(fs, &f)) *own = f;
     }
-    u9_err err = open_frame(fs, offset, &f, sys);
-    if (err != U9_OK) return err;
-    if (!keep_frame(fs, &f)) *own = f;
     *out = f;
     return U9_OK;
 }

@@ -39,16 +39,18 @@ typedef struct u9i_step_at {
 } u9i_step_at;
 
 typedef struct u9i_open_frame {
+    struct u9i_open_frame *next; /* kept beside it */
     uint64_t offset;
     uint64_t ordinal;  /* of its first record */
     uint64_t time_us;
     uint32_t count;    /* records in it */
     u9i_loaded loaded; /* count 1 and a body that is a part: a record in parts, of which this is the last one */
-    u9i_step_at *steps; /* element i: the first record that begins at or behind i KiB; or NULL */
-    uint32_t step_count;
+    uint32_t step_count; /* 0: there are none */
     uint32_t slot_count; /* of the table of keys; 0: there is none */
-    void *slots;       /* uint32_t, or of a body of 64 KiB and more uint64_t */
+    bool wide;         /* its slots are uint64_t: a body of 64 KiB or 4096 records and more; else uint32_t */
     size_t bytes;      /* of memory */
+    void *slots;       /* behind the steps, in the same memory */
+    u9i_step_at steps[]; /* element i: the first record that begins at or behind i KiB */
 } u9i_open_frame;
 
 /* A record within an open frame; borrows it. */
@@ -71,9 +73,9 @@ typedef struct u9i_frames {
     u9i_keyspec spec;
     bool tabled;          /* frames get a table of keys */
     u9i_budget *budget;   /* borrows */
-    u9i_open_frame **kept; /* by place; loaded and set atomically */
-    size_t kept_room;     /* a power of two */
-    size_t kept_count;    /* atomic */
+    u9i_open_frame **kept; /* by place, in rows; loaded and set atomically */
+    size_t kept_rows;
+    uint64_t row_bytes;   /* of the file, whose frames are in one row: about those of one frame */
 } u9i_frames;
 
 /* U9_IO (`*sys`), U9_NOMEM: nothing is held. */

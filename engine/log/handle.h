@@ -2,13 +2,14 @@
  * engine/log/handle.h: what is behind a u9_log.
  *
  * Room: engine/log
- * Sees: include format/base format/value format/frame engine/os engine/segment engine/write
+ * Sees: include format/base format/value format/frame engine/os engine/segment engine/index engine/write
  *
  * The room owns a log as a whole: its handle, the segments in a row, and where it goes on.
  */
 #ifndef U9I_HANDLE_H
 #define U9I_HANDLE_H
 
+#include "engine/index/keys.h"
 #include "engine/log/trim.h"
 #include "engine/os/process.h"
 #include "engine/write/writer.h"
@@ -22,6 +23,8 @@ struct u9_log {
     u9_options options;
     unsigned generation; /* of forks, when it was opened: a child's calls are refused */
     char kind[U9I_KIND_MAX + 1];
+    u9i_kind keys;       /* that, taken apart; type 0: it is not known */
+    u9i_keyspec keyspec; /* what its keys are in an index, but for a seed */
     uint64_t id;         /* of this handle among all that this process ever opened, from 1 */
 
     bool writing;         /* opened for writing: */

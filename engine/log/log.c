@@ -355,6 +355,8 @@ static u9_err open_handle(const char *path, const u9_options *o, opening how, u9
         free_log(log);
         return err;
     }
+    if (u9i_kind_parse(log->kind, strlen(log->kind), &log->keys, NULL) != U9_OK) log->keys = (u9i_kind){.type = 0};
+    log->keyspec = u9i_keyspec_of(log->kind, 0);
     *out = log;
     return U9_OK;
 }

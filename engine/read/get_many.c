@@ -64,10 +64,10 @@ static void gather(u9_log *log, fetching *f, u9i_indexed *s, uint64_t at)
 }
 
 /* The frames that a key leads to in the view, as far as its indexes tell without reading. */
-static void aim(u9_log *log, u9i_view *v, const u9i_keyspec *spec, const u9_key *key, fetching *f)
+static void aim(u9_log *log, u9i_view *v, const u9_key *key, fetching *f)
 {
     u9i_key_entry e;
-    if (!u9i_keyspec_entry(spec, key->data, key->size, &e)) return;
+    if (!u9i_keyspec_entry(&log->keyspec, key->data, key->size, &e)) return;
     for (size_t i = v->count; i-- > 0;) {
         uint64_t at[2];
         u9i_indexed *s = v->segments[i];
@@ -84,8 +84,7 @@ static void call_for(u9_log *log, const u9_lookup *lookups, size_t count, fetchi
     u9i_view *v;
     u9_fault unused;
     if (u9i_view_take(log, false, &v, &unused) != U9_OK) return;
-    u9i_keyspec spec = u9i_keyspec_of(log->kind[0] ? log->kind : v->catalog->kind, 0);
-    for (size_t i = 0; i < count; i++) aim(log, v, &spec, &lookups[i].key, f);
+    for (size_t i = 0; i < count; i++) aim(log, v, &lookups[i].key, f);
     fetch(f);
     u9i_view_release(v);
 }

@@ -198,8 +198,7 @@ bool u9i_lookup_excludes(const u9i_view *v, size_t i, const u9i_key_entry *e)
 static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
 {
     u9i_key_entry e;
-    u9i_keyspec spec = u9i_keyspec_of(log->kind[0] ? log->kind : v->catalog->kind, 0);
-    bool ranged = !spec.hashed && u9i_keyspec_entry(&spec, l->key->data, l->key->size, &e);
+    bool ranged = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &e);
     l->lossy = false;
     l->kept_from = v->catalog->trim.ordinal;
     for (size_t i = v->count; i-- > 0;) {
@@ -305,7 +304,10 @@ static u9_err tell_absent(const u9_log *log, const lookup *l, u9_fault *fault)
 u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_fault *fault)
 {
     if (log == NULL || key == NULL || key->data == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
-    if (!u9i_log_forked(log)) return check_key(log, log->kind, key, fault);
+    if (!u9i_log_forked(log)) {
+        if (log->keys.type == 0 || u9i_kind_fits(&log->keys, key->data, key->size, NULL) == U9_OK) return U9_OK;
+        return check_key(log, log->kind, key, fault);
+    }
     return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path), "the handle belongs to the parent process");
 }
 

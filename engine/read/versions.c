@@ -83,8 +83,7 @@ static u9_err by_index(versions *v, u9i_view *view, u9_fault *fault)
 {
     u9i_key_entry e;
     u9_err err = U9_OK;
-    u9i_keyspec spec = u9i_keyspec_of(v->log->kind[0] ? v->log->kind : view->catalog->kind, 0);
-    bool ranged = !spec.hashed && u9i_keyspec_entry(&spec, v->key->data, v->key->size, &e);
+    bool ranged = !v->log->keyspec.hashed && u9i_keyspec_entry(&v->log->keyspec, v->key->data, v->key->size, &e);
     if (view->catalog->missing_count > 0) return U9_CORRUPT;
     for (size_t i = view->count; i-- > 0 && err == U9_OK;) {
         bool excluded = ranged && u9i_lookup_excludes(view, i, &e) && !view->segments[i]->index.spec.hashed;
