@@ -70,9 +70,14 @@ void u9i_writer_keys_rolled(u9i_writer *w)
 void u9i_writer_keys_sealed(u9i_writer *w)
 {
     u9i_file_keys *k = &w->keys[w->keys_now ^ 1];
-    if (!k->old) return;
+    u9i_writer_lock(w);
     k->old = false;
     __atomic_store_n(&w->keyed_from, w->out.number, __ATOMIC_RELEASE);
+    u9i_writer_unlock(w);
+    pthread_mutex_lock(&k->lock); /* now, as at the next roll appends would wait for it */
+    u9i_keyspec spec = k->keys.spec;
+    u9i_keys_reset(&k->keys, &spec);
+    pthread_mutex_unlock(&k->lock);
 }
 
 bool u9i_writer_open_keys(u9i_writer *w, size_t memory)

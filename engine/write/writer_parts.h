@@ -176,8 +176,10 @@ void u9i_writer_begin_keys(u9i_writer *w);
 /* Takes in a frame that was just sequenced. The driver, without the lock. */
 void u9i_writer_collect(u9i_writer *w, const u9i_frame_out *f);
 
-/* The current file is about to be the old one; that is sealed, or never will be. The lock is held. */
+/* The current file is about to be the old one. The lock is held. */
 void u9i_writer_keys_rolled(u9i_writer *w);
+
+/* The old one is sealed, or never will be: readers find its keys, or those that they make of it. Without the lock. */
 void u9i_writer_keys_sealed(u9i_writer *w);
 
 /* Cuts what sessions that were killed had reserved: the u9open, by which that is void, is durable. Without the lock. [S-7] */

@@ -168,10 +168,10 @@ void u9i_writer_run_sealer(void *ctx)
     /* Unsealed if no mark could name its successor: the row goes on there all the same. */
     if (named == U9_OK) (void)seal_file(w, &old);
     u9i_segment_out_close(&old);
+    u9i_writer_keys_sealed(w);
     u9i_writer_lock(w);
     w->old.file = NULL;
     w->sealing = false;
-    u9i_writer_keys_sealed(w);
     u9i_writer_turn(w, U9I_GATE_ROOM);
     u9i_writer_rest(w);
 }
