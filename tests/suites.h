@@ -53,6 +53,7 @@
     X(queue)   \
     X(short)   \
     X(executor) \
+    X(guard)   \
     X(writer)  \
     X(space)   \
     X(commits) \
@@ -87,6 +88,7 @@
     X(succession) \
     X(live) \
     X(segment) \
+    X(mapped)  \
     X(unreadable) \
     X(settled) \
     X(sparse)
