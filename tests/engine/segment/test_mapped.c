@@ -56,7 +56,7 @@ static u9_log *open_verifying(const char *log, u9_verify verify)
 
 static void guard(void)
 {
-    signal(SIGBUS, SIG_DFL); /* sanitizers catch it */
+    if (!u9i_guard_ready()) signal(SIGBUS, SIG_DFL); /* sanitizers catch it */
     ck_assert_int_eq(u9_guard_install(), U9_OK);
 }
 
@@ -141,7 +141,7 @@ START_TEST(mapped_segments_tell_what_read_calls_tell)
     u9_log *calls = open_verifying(log, U9_VERIFY_FIRST);
     u9_range range = {.size = sizeof range, .segment = 2, .begin = 9000, .end = 50000};
     story whole = read_story(calls, NULL), part = read_story(calls, &range);
-    ck_assert_uint_eq(mapped_in(calls), 0);
+    if (!u9i_guard_ready()) ck_assert_uint_eq(mapped_in(calls), 0);
     ck_assert_uint_eq(whole.records, RECORDS);
     guard();
     u9_log *maps = open_verifying(log, U9_VERIFY_FIRST);
@@ -176,6 +176,7 @@ END_TEST
 
 START_TEST(what_is_not_sealed_or_not_guarded_is_read_by_calls)
 {
+    if (u9i_guard_ready()) return; /* CK_FORK=no, U9_GUARD */
     const char *log = the_log();
     fill_log(log, 0);
     u9_log *before = open_verifying(log, U9_VERIFY_FIRST);
@@ -450,6 +451,7 @@ static story after_damage(u9_verify verify, bool scanned)
 
 START_TEST(payloads_are_hashed_first_or_always_or_never)
 {
+    if (u9i_guard_ready()) return; /* CK_FORK=no, U9_GUARD: a simulated map is a copy, and does not change */
     fill_log(the_log(), 0);
     ck_assert_uint_eq(after_damage(U9_VERIFY_FIRST, false).damages, 1);
     ck_assert_uint_eq(after_damage(U9_VERIFY_FIRST, true).damages, 0);
