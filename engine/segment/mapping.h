@@ -3,7 +3,7 @@
  *
  * Where a page cannot be read, for the disk fails or the file was cut, the guard (engine/os/guard.h) shows zeros and
  * notes that: who has used bytes of a mapping asks whether it broke meanwhile, and if so takes them for nothing. A
- * mapping that broke anywhere is not used again: read calls tell what is there and what is not. [R-11]
+ * mapping that broke anywhere is not used again: read calls tell what is there and what is not. [R-16]
  *
  * Threads: any may read; made and freed by one.
  */

@@ -1,5 +1,5 @@
 /*
- * engine/segment/window.c: see window.h. [F-6] [R-6] [R-11]
+ * engine/segment/window.c: see window.h. [F-6] [R-6] [R-11] [R-16]
  */
 #include "engine/segment/window.h"
 
@@ -439,7 +439,7 @@ u9_err u9i_window_at(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out)
     return prove_frame(w, p, bound, out, &next);
 }
 
-static u9_err find_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
+static u9_err search_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
 {
     uint64_t p = (from + U9I_ALIGN - 1) / U9I_ALIGN * U9I_ALIGN;
     for (*at = to; p < to;) {
@@ -465,7 +465,7 @@ static u9_err find_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t 
 u9_err u9i_window_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_t *at)
 {
     u9_err err;
-    do err = find_boundary(w, from, to, at);
+    do err = search_boundary(w, from, to, at);
     while (fell(w));
     return err;
 }

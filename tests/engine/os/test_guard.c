@@ -1,6 +1,6 @@
 /*
  * tests/engine/os/test_guard.c: a page of a mapping that cannot be read is zeros and a note, and every other SIGBUS is
- * what it was without the guard. [R-11]
+ * what it was without the guard. [R-16]
  */
 #include "engine/os/guard.h"
 #include "tests/engine/fixture.h"

@@ -1,7 +1,7 @@
 /*
  * tests/engine/segment/test_mapped.c: sealed segments as mapped files: the same records and the same damages as by read
  * calls, none of which is made; what cannot be read is an error. And what is hashed once, always, or not at all.
- * [R-11] [S-6]
+ * [R-11] [R-16] [S-6]
  */
 #include "engine/log/handle.h"
 #include "tests/engine/fixture.h"
