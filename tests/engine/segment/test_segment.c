@@ -113,6 +113,20 @@ START_TEST(a_record_of_the_last_of_many_segments_costs_three_more_opens_and_one_
 }
 END_TEST
 
+START_TEST(opening_a_clean_log_reads_two_blocks_of_each_segment)
+{
+    u9_log *w = open_sim(U9_CREATE, SMALL);
+    for (unsigned i = 0; i < MANY; i++) append_filler(w, SMALL, NULL);
+    close_log(w);
+    sim_forget_diary();
+    u9_log *r = open_sim_reader();
+    ck_assert_uint_le(sim_count(SIM_READ), 2 * MANY + 2); /* and the mark's */
+    ck_assert_uint_le(sim_bytes(SIM_READ), (2 * MANY + 2) * 4096);
+    ck_assert_uint_eq(count_range(r, 0, 0, NULL), MANY);
+    close_log(r);
+}
+END_TEST
+
 /* An unclosed segment of some 16 MiB: its writer goes on having it. */
 static u9_log *write_unclosed(unsigned mib)
 {
@@ -359,6 +373,7 @@ Suite *suite_segment(void)
     TCase *tc = tcase_create("segment");
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_record_of_the_last_of_many_segments_costs_three_more_opens_and_one_window);
+    tcase_add_test(tc, opening_a_clean_log_reads_two_blocks_of_each_segment);
     tcase_add_test(tc, ranges_of_an_unclosed_segment_read_its_bytes_about_once);
     tcase_add_test(tc, a_gap_is_searched_and_looked_behind_once);
     tcase_add_test(tc, what_a_writer_appends_is_seen_by_the_next_cursor);
