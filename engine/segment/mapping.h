@@ -33,7 +33,8 @@ static inline bool u9i_mapping_broken(const u9i_mapping *mapping)
 }
 
 /* True if it broke in [from, to); `*at`: from where on. */
-static inline bool u9i_mapping_broken_in(const u9i_mapping *mapping, uint64_t from, uint64_t to, uint64_t *at)
+static inline bool u9i_mapping_broken_in(const u9i_mapping *mapping, uint64_t from, uint64_t to,
+                                         uint64_t *at)
 {
     size_t where;
     if (!u9i_guard_broken_in(mapping->guarded, (size_t)from, (size_t)to, &where)) return false;

@@ -185,7 +185,8 @@ START_TEST(without_a_handler_before_it_a_foreign_sigbus_ends_the_process)
     if (u9i_guard_ready()) return; /* CK_FORK=no, U9_GUARD */
     ck_assert_int_eq(end_of_child(SIG_DFL, false), SIGBUS);
     ck_assert_int_eq(end_of_child(SIG_DFL, true), SIGBUS);
-    ck_assert_int_eq(end_of_child(SIG_IGN, false), SIGBUS); /* the kernel would not ignore it either */
+    ck_assert_int_eq(end_of_child(SIG_IGN, false),
+                     SIGBUS); /* the kernel would not ignore it either */
     ck_assert_int_eq(end_of_child(SIG_IGN, true), 0);
 }
 END_TEST
@@ -254,7 +255,8 @@ START_TEST(threads_that_meet_the_same_pages_all_see_that_they_are_not_there)
     ck_assert_int_eq(u9_guard_install(), U9_OK);
     c.guarded = watch(c.map, PAGES);
     pthread_barrier_init(&c.start, NULL, THREADS);
-    for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, run_over, &c), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_over, &c), 0);
     for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     ck_assert_uint_eq(c.wrong, 0);
     u9i_guard_leave(c.guarded);

@@ -38,7 +38,8 @@ static void fill_log(const char *log, int lz4)
     o.lz4 = lz4;
     u9_log *w = open_writer(log, &o);
     for (unsigned i = 0; i < RECORDS; i++) {
-        for (unsigned k = 0; k < sizeof bytes; k++) bytes[k] = (uint8_t)(lz4 ? i : i * 7 + k * k + k / 256);
+        for (unsigned k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(lz4 ? i : i * 7 + k * k + k / 256);
         append_bytes(w, bytes, sizeof bytes);
         if (i % 3 == 2) ck_assert_int_eq(u9_log_sync(w), U9_OK);
     }
@@ -69,7 +70,8 @@ typedef struct story {
 
 static void tell(FILE *f, const char *what, uint64_t a, uint64_t b, uint64_t c)
 {
-    fprintf(f, "%s %llu %llu %llu\n", what, (unsigned long long)a, (unsigned long long)b, (unsigned long long)c);
+    fprintf(f, "%s %llu %llu %llu\n", what, (unsigned long long)a, (unsigned long long)b,
+            (unsigned long long)c);
 }
 
 static uint64_t sum_of(const u9_record *r)
@@ -121,7 +123,8 @@ static unsigned mapped_in(u9_log *log)
 {
     unsigned n = 0;
     u9i_catalog *c = log->source.current;
-    for (size_t i = 0; i < c->count; i++) n += atomic_load(&c->segments[i]->maps[U9I_MAP_SCAN]) != NULL;
+    for (size_t i = 0; i < c->count; i++)
+        n += atomic_load(&c->segments[i]->maps[U9I_MAP_SCAN]) != NULL;
     return n;
 }
 
@@ -168,7 +171,8 @@ START_TEST(a_second_scan_of_mapped_segments_reads_nothing)
     sim_forget_diary();
     story second = read_story(r, NULL);
     ck_assert_uint_eq(sim_count(SIM_MAP), 0); /* once made, they stay */
-    for (unsigned i = 1; i <= sealed; i++) ck_assert_uint_eq(sim_count_of(SIM_READ, segment_path(log, i)), 0);
+    for (unsigned i = 1; i <= sealed; i++)
+        ck_assert_uint_eq(sim_count_of(SIM_READ, segment_path(log, i)), 0);
     expect_same(&first, &second);
     close_log(r);
 }
@@ -203,7 +207,8 @@ START_TEST(a_map_that_cannot_be_made_costs_speed_alone)
     const char *log = the_log();
     fill_log(log, 0);
     guard();
-    u9_log *maps = open_verifying(log, U9_VERIFY_FIRST), *calls = open_verifying(log, U9_VERIFY_FIRST);
+    u9_log *maps = open_verifying(log, U9_VERIFY_FIRST),
+           *calls = open_verifying(log, U9_VERIFY_FIRST);
     story whole = read_story(maps, NULL);
     sim_fail(SIM_MAP, 1, -ENOMEM, true);
     story again = read_story(calls, NULL);
@@ -252,7 +257,8 @@ START_TEST(a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place
     ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
     ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
     cut_file(path, 0);
-    for (size_t i = 0; i < record.size; i++) ck_assert_uint_eq(record.bytes[i], 0); /* there is nothing to see */
+    for (size_t i = 0; i < record.size; i++)
+        ck_assert_uint_eq(record.bytes[i], 0); /* there is nothing to see */
     ck_assert_int_eq(u9_cursor_next(c, &record), U9_IO);
     u9_fault fault;
     u9_cursor_fault(c, &fault);
@@ -309,7 +315,8 @@ START_TEST(what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_
             u9_cursor *c;
             u9_record record;
             ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
-            for (unsigned i = 0; i < shown; i++) ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+            for (unsigned i = 0; i < shown; i++)
+                ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
             cut_file(path, size);
             story rest = {0};
             FILE *f = open_memstream(&rest.text, &rest.size);
@@ -405,7 +412,8 @@ START_TEST(frames_are_remembered_by_the_place_where_they_begin)
     u9i_verified_note_body(&v, 8 * BLOCK);
     u9i_verified_note(&v, 10 * BLOCK);
     for (uint64_t p = 0; p < 12 * BLOCK; p++) {
-        bool noted = p == 32 || p == 5 * BLOCK || p == 7 * BLOCK - 16 || p == 8 * BLOCK || p == 10 * BLOCK;
+        bool noted =
+            p == 32 || p == 5 * BLOCK || p == 7 * BLOCK - 16 || p == 8 * BLOCK || p == 10 * BLOCK;
         ck_assert(u9i_verified_has(&v, p) == noted);
         ck_assert(u9i_verified_has_body(&v, p) == (p == 8 * BLOCK));
     }
@@ -451,7 +459,8 @@ static story after_damage(u9_verify verify, bool scanned)
 
 START_TEST(payloads_are_hashed_first_or_always_or_never)
 {
-    if (u9i_guard_ready()) return; /* CK_FORK=no, U9_GUARD: a simulated map is a copy, and does not change */
+    if (u9i_guard_ready())
+        return; /* CK_FORK=no, U9_GUARD: a simulated map is a copy, and does not change */
     fill_log(the_log(), 0);
     ck_assert_uint_eq(after_damage(U9_VERIFY_FIRST, false).damages, 1);
     ck_assert_uint_eq(after_damage(U9_VERIFY_FIRST, true).damages, 0);
@@ -508,8 +517,8 @@ START_TEST(headers_and_chain_are_judged_though_payloads_are_not)
     size_t n = list_frames(bytes, size, frames, 64);
     ck_assert_uint_ge(n, 4);
     const seen_frame *f = &frames[2];
-    const uint64_t forged[] = {f->offset, f->offset + 20, f->offset + 40, f->offset + 50, f->offset + 63,
-                               f->offset + 64 + f->length - 8};
+    const uint64_t forged[] = {f->offset,      f->offset + 20, f->offset + 40,
+                               f->offset + 50, f->offset + 63, f->offset + 64 + f->length - 8};
     for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
         uint8_t wrong = bytes[forged[i]] ^ 1;
         sim_write(path, forged[i], &wrong, 1);
@@ -544,7 +553,8 @@ START_TEST(threads_share_mappings_and_what_is_verified)
     guard();
     u9_log *r = open_verifying(log, U9_VERIFY_FIRST);
     pthread_t threads[THREADS];
-    for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, scan_in_thread, r), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, scan_in_thread, r), 0);
     for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     ck_assert_uint_eq(mapped_in(r), sealed_in(r));
     close_log(r);
@@ -558,7 +568,8 @@ Suite *suite_mapped(void)
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
     tcase_add_loop_test(real, mapped_segments_tell_what_read_calls_tell, 0, 2);
     tcase_add_test(real, a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place);
-    tcase_add_test(real, what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
+    tcase_add_test(real,
+                   what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
     tcase_add_test(real, a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on);
     tcase_add_test(real, the_mapping_for_lookups_shows_the_whole_file);
     tcase_add_test(real, threads_share_mappings_and_what_is_verified);
