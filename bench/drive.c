@@ -234,15 +234,25 @@ static void get(const job_spec *job, result *out)
     finish(job, out);
 }
 
-static void recover(const job_spec *job, result *out)
+static void reopen(const job_spec *job, result *out, bool killed)
 {
-    fill_store(job, true);
+    fill_store(job, killed);
     begin(out);
     open_timed(job, out);
     out->seconds = out->open_seconds;
     out->records = job->records;
     close_timed(job, out);
     finish(job, out);
+}
+
+static void recover(const job_spec *job, result *out)
+{
+    reopen(job, out, true);
+}
+
+static void open_closed(const job_spec *job, result *out)
+{
+    reopen(job, out, false);
 }
 
 static void run_whole(const job_spec *job, result *out)
@@ -256,7 +266,7 @@ static void (*const deeds[])(const job_spec *, result *) = {
     [DO_APPEND] = append_and_sync, [DO_SCAN] = scan,
     [DO_VERIFY] = verify,          [DO_GET] = get,
     [DO_RECOVER] = recover,        [DO_ROLL] = append_and_roll,
-    [DO_SCAN_AGAIN] = scan_again,
+    [DO_SCAN_AGAIN] = scan_again,  [DO_OPEN] = open_closed,
 };
 
 void drive(deed what, const job_spec *job, result *out)

@@ -6,13 +6,14 @@
 
 #include "bench/engine.h"
 
-/* What is done and timed. Before DO_SCAN, DO_VERIFY, DO_GET and DO_RECOVER the records are appended, untimed. */
+/* What is done and timed. Before those that read or open, the records are appended, untimed. */
 typedef enum deed {
     DO_APPEND,  /* the records, one call behind another or when they are due, and a final sync */
     DO_SCAN,    /* every record, from an open store */
     DO_VERIFY,  /* the store as a whole */
     DO_GET,     /* single records, all over the store */
     DO_RECOVER, /* opens the store, for writing, that a killed process left */
+    DO_OPEN,    /* opens the store that was closed; u9's has segments as small as they can be */
     DO_SCAN_AGAIN, /* a second scan by the same handle */
     DO_ROLL     /* appends by the clock; latencies are those within 100 ms of a roll */
 } deed;

@@ -230,6 +230,7 @@ static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
     if (state_of(o, w, c) < ROW_FAILED || interrupted) return;
     ready_data(o->plan, load);
     job_of(o->plan, w, c, &job);
+    if (load->deed == DO_OPEN) job.segment_size = SEGMENT_MIN;
     if (row->engine->side == SIDE_FLOOR) size_floor(o, w, &job);
     else if (load->pace && !set_pace(o, w, &job)) return; /* the floor failed */
     run_job(load->deed, &job, out);

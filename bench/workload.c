@@ -207,6 +207,10 @@ const workload workloads[] = {
      .what = "Opening for writing what a process left that was killed behind its last sync.",
      .deed = DO_RECOVER, .records = 5 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS,
      .contenders = read_rows},
+    {.name = "open", .title = "Open a closed log of 1,000 segments",
+     .what = "A million records of 100 bytes, in the smallest segments, out of the page cache; opened for writing.",
+     .deed = DO_OPEN, .records = MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS,
+     .contenders = read_rows},
     {.name = "hash", .title = "Hashing and packing alone",
      .what = "As many bytes as append has, on one thread.",
      .records = 10 * MILLION, .value_size = 100, .batch = 100, .contenders = hash_rows},
@@ -241,6 +245,7 @@ const target targets[] = {
     {"batch", "u9", "rocksdb", M_RECORDS, false, 1.9, 0},
     {"rolls", "u9", NULL, M_P999, true, 5000, 0},
     {"scan-again", "u9", "lmdb", M_BYTES, false, 2.5, 0},
+    {"open", "u9", NULL, M_SECONDS, true, 0.015, 0},
 };
 
 const unsigned target_count = sizeof targets / sizeof targets[0];

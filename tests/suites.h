@@ -53,6 +53,7 @@
     X(queue)   \
     X(short)   \
     X(executor) \
+    X(guard)   \
     X(writer)  \
     X(space)   \
     X(commits) \
@@ -88,6 +89,7 @@
     X(lookup) \
     X(live) \
     X(segment) \
+    X(mapped)  \
     X(unreadable) \
     X(settled) \
     X(sparse)

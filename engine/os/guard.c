@@ -40,10 +40,14 @@ static u9i_guarded *find_slot(uintptr_t at)
 /* Notes the page first: who sees its zeros can see that they are. */
 static bool cover_page(u9i_guarded *g, uintptr_t at)
 {
-    uintptr_t page = at / page_size * page_size, low = atomic_load(&g->low), high = atomic_load(&g->high);
+    uintptr_t page = at / page_size * page_size, low = atomic_load(&g->low),
+              high = atomic_load(&g->high);
     while (page < low && !atomic_compare_exchange_weak(&g->low, &low, page)) continue;
-    while (page + page_size > high && !atomic_compare_exchange_weak(&g->high, &high, page + page_size)) continue;
-    return mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    while (page + page_size > high &&
+           !atomic_compare_exchange_weak(&g->high, &high, page + page_size))
+        continue;
+    return mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != MAP_FAILED;
 }
 
 /* Not ours: as if the guard were not there. */
@@ -54,9 +58,11 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(sig);
     } else if (info->si_code > 0 || before.sa_handler == SIG_DFL) {
-        struct sigaction plain = {.sa_handler = SIG_DFL}; /* nobody can ignore what a thread has done itself */
+        struct sigaction plain = {
+            .sa_handler = SIG_DFL}; /* nobody can ignore what a thread has done itself */
         (void)sigaction(sig, &plain, NULL);
-        if (info->si_code <= 0) (void)raise(sig); /* it was sent: nothing sends it again on return */
+        if (info->si_code <= 0)
+            (void)raise(sig); /* it was sent: nothing sends it again on return */
     }
 }
 
@@ -89,8 +95,10 @@ u9_err u9_guard_install(void)
     if (!atomic_load(&installed)) {
         page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
         if (sigaction(SIGBUS, NULL, &before) != 0) err = U9_IO;
-        struct sigaction guard = {.sa_sigaction = on_bus, .sa_mask = before.sa_mask,
-                                  .sa_flags = SA_SIGINFO | SA_ONSTACK | (before.sa_flags & SA_NODEFER)};
+        struct sigaction guard = {.sa_sigaction = on_bus,
+                                  .sa_mask = before.sa_mask,
+                                  .sa_flags =
+                                      SA_SIGINFO | SA_ONSTACK | (before.sa_flags & SA_NODEFER)};
         if (err == U9_OK && sigaction(SIGBUS, &guard, NULL) != 0) err = U9_IO;
         atomic_store(&installed, err == U9_OK);
     }
@@ -146,7 +154,8 @@ void u9i_guard_leave(u9i_guarded *g)
 bool u9i_guard_broken_in(const u9i_guarded *g, size_t from, size_t to, size_t *at)
 {
     if (!u9i_guard_broken(g)) return false;
-    uintptr_t begin = atomic_load(&g->begin), low = atomic_load(&g->low), high = atomic_load(&g->high);
+    uintptr_t begin = atomic_load(&g->begin), low = atomic_load(&g->low),
+              high = atomic_load(&g->high);
     if (low >= begin + to || high <= begin + from) return false;
     *at = low > begin + from ? (size_t)(low - begin) : from;
     return true;

@@ -26,7 +26,7 @@ static void forked(void)
     u9i_forks++;
 }
 
-static void note_forks(void)
+static void watch_once(void)
 {
     (void)pthread_atfork(NULL, NULL, forked);
     atomic_store_explicit(&u9i_forks_watched, true, memory_order_release);
@@ -35,5 +35,5 @@ static void note_forks(void)
 void u9i_watch_forks(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, note_forks);
+    pthread_once(&once, watch_once);
 }

@@ -149,44 +149,56 @@ static u9_err next_frame(u9_cursor *c)
     }
 }
 
-/* What was shown of the frame, or would be next, could not be read: reading goes on behind what was shown. */
-static u9_err leave_frame(u9_cursor *c)
+/* What was shown of the frame, or would be next, could not be read: reading goes on behind what was shown. */
+__attribute__((noinline)) static u9_err leave_frame(u9_cursor *c)
 {
     if (c->ordinal > c->from) c->from = c->ordinal;
     c->left = 0;
     return U9_IO;
 }
 
-u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
+/* Goes to the next frame with records; a large one is shown at once. Apart, so that the way of most records is short. */
+__attribute__((noinline)) static u9_err turn_frame(u9_cursor *c, u9_record *out)
+{
+    if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
+    u9_err err = next_frame(c);
+    return err == U9_OK && c->reader.large > 0 ? show_large(c, out) : err;
+}
+
+__attribute__((noinline)) static u9_err refuse_next(u9_cursor *c, const u9_record *out)
 {
     if (c == NULL) return U9_ARG;
     if (out == NULL) return u9i_fault(&c->fault, U9_ARG, U9I_AT(), "an argument is NULL");
-    if (u9i_log_forked(c->log))
-        return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path),
-                         "the handle belongs to the parent process");
+    return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path),
+                     "the handle belongs to the parent process");
+}
+
+/* The record as it is told. */
+static inline void show(const u9_cursor *c, uint64_t ordinal, const u9i_record *r, u9_record *out)
+{
+    const u9i_frame *f = c->reader.frame;
+    *out = (u9_record){
+        .ordinal = ordinal, .time_us = f->trailer.time_us,
+        .segment = u9i_reader_facts(&c->reader)->number, .frame = f->offset,
+        .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | (uint64_t)(r->bytes - c->reader.body.bytes), /* [B-6] */
+        .key = {.data = r->key, .size = r->key_size}, .bytes = r->bytes, .size = r->size,
+        .values = r->values, .values_size = r->values_size};
+}
+
+u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
+{
+    if (c == NULL || out == NULL || u9i_log_forked(c->log)) return refuse_next(c, out);
     for (;;) {
-        if (c->left == 0) {
-            if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
-            u9_err err = next_frame(c);
-            if (err != U9_OK) return err;
-            if (c->reader.large > 0) return show_large(c, out);
-        }
+        u9_err err = c->left == 0 ? turn_frame(c, out) : U9_OK;
+        if (err != U9_OK) return err;
         u9i_record r;
-        const uint8_t *start = c->reader.body.bytes;
-        uint64_t at = (uint64_t)(c->next - start);
-        u9_err err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
+        err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
         if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
         if (err != U9_OK) return U9_CORRUPT; /* proven before */
         uint64_t ordinal = c->ordinal++;
         cursor_check(c);
         if (ordinal < c->from) continue;
-        const u9i_frame *f = c->reader.frame;
-        *out = (u9_record){
-            .ordinal = ordinal, .time_us = f->trailer.time_us,
-            .segment = u9i_reader_facts(&c->reader)->number, .frame = f->offset,
-            .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | at, /* [B-6] */
-            .key = {.data = r.key, .size = r.key_size}, .bytes = r.bytes, .size = r.size,
-            .values = r.values, .values_size = r.values_size};
+        show(c, ordinal, &r, out);
         return U9_OK;
     }
 }

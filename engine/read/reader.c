@@ -375,7 +375,7 @@ u9_err u9i_reader_prove(u9i_reader *r)
 }
 
 /* Proves the records, once where that is remembered. */
-static u9_err prove_body(u9i_reader *r, const u9i_frame *f)
+static u9_err prove_records(u9i_reader *r, const u9i_frame *f)
 {
     u9i_verified *verified = r->leans ? r->iterator.window->verified : NULL;
     if (verified && u9i_verified_has_body(verified, f->offset)) return U9_OK;
@@ -466,7 +466,7 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
         if (r->again) return err;
         if (err == U9_OK) err = u9i_reader_join(r, f);
     } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {
-        err = prove_body(r, f);
+        err = prove_records(r, f);
     } else if (err == U9_OK) {
         err = prove_control(&r->body, f);
     }

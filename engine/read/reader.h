@@ -92,7 +92,7 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
 
 /*
  * For one that leans, after each use of what a FRAME borrows: true if bytes of it could not be read meanwhile, so that
- * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-11]
+ * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-16]
  */
 bool u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
 

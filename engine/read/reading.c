@@ -67,6 +67,8 @@ static u9_err open_its_segment(u9_reading *r, uint64_t number, u9_fault *fault)
     else
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = source->path, .segment = number),
                         "the record's segment is not there");
+    /* Its bytes are asked for again, after they were shown: what decayed meanwhile is told. */
+    if (err == U9_OK) u9i_window_remember(r->it.window, NULL, U9_VERIFY_ALWAYS);
     u9i_catalog_unref(catalog);
     return err;
 }

@@ -8,7 +8,7 @@
  *
  * It may lean on a mapping of its segment. What a frame borrows of it can turn to zeros, where the disk fails or the
  * file is cut meanwhile: who has used it asks u9i_iterator_fell, and then believes nothing of it; the same frame comes
- * once more, by read calls, or what is to be said of its place. [R-11]
+ * once more, by read calls, or what is to be said of its place. [R-16]
  *
  * One thread. Holds the segment, a window of the pool and the file open while it lives.
  */

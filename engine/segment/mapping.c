@@ -15,11 +15,13 @@ u9i_mapping *u9i_mapping_new(u9i_file *file, uint64_t size, bool random)
 {
     uint64_t now;
     const void *bytes = NULL;
-    if (size == 0 || size > SIZE_MAX / 2 || u9i_file_size(file, &now) != 0 || now != size) return NULL;
+    if (size == 0 || size > SIZE_MAX / 2 || u9i_file_size(file, &now) != 0 || now != size)
+        return NULL;
     u9i_mapping *m = malloc(sizeof *m);
     if (m == NULL) return NULL;
     *m = (u9i_mapping){.env = file->env, .size = size};
-    if (u9i_file_map(file, 0, (size_t)size, &bytes) == 0) m->guarded = u9i_guard_watch(bytes, (size_t)size);
+    if (u9i_file_map(file, 0, (size_t)size, &bytes) == 0)
+        m->guarded = u9i_guard_watch(bytes, (size_t)size);
     if (m->guarded == NULL) {
         if (bytes) u9i_unmap(m->env, bytes, (size_t)size);
         free(m);

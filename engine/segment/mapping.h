@@ -3,7 +3,7 @@
  *
  * Where a page cannot be read, for the disk fails or the file was cut, the guard (engine/os/guard.h) shows zeros and
  * notes that: who has used bytes of a mapping asks whether it broke meanwhile, and if so takes them for nothing. A
- * mapping that broke anywhere is not used again: read calls tell what is there and what is not. [R-11]
+ * mapping that broke anywhere is not used again: read calls tell what is there and what is not. [R-16]
  *
  * Threads: any may read; made and freed by one.
  */
@@ -33,7 +33,8 @@ static inline bool u9i_mapping_broken(const u9i_mapping *mapping)
 }
 
 /* True if it broke in [from, to); `*at`: from where on. */
-static inline bool u9i_mapping_broken_in(const u9i_mapping *mapping, uint64_t from, uint64_t to, uint64_t *at)
+static inline bool u9i_mapping_broken_in(const u9i_mapping *mapping, uint64_t from, uint64_t to,
+                                         uint64_t *at)
 {
     size_t where;
     if (!u9i_guard_broken_in(mapping->guarded, (size_t)from, (size_t)to, &where)) return false;

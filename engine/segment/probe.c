@@ -372,6 +372,7 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
 {
     const uint8_t *bytes;
     size_t avail;
+    window->until = U9I_BLOCK; /* of most files the first block and the last one say all: no more is read */
     u9_err err = u9i_window_bytes(window, 0, U9I_BLOCK, &bytes, &avail);
     if (err != U9_OK) return err;
     uint8_t header[U9I_DISK_HEADER_SIZE] = {0};
@@ -384,6 +385,7 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
     err = read_open(f, window);
     if (err == U9_OK && !f->has_open) {
         bool bare = false;
+        window->until = U9_NOWHERE;
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open(f, window);
@@ -394,5 +396,8 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         if (err == U9_OK && closed && f->mends && !f->blank && !f->stray) err = find_boundary(f, window);
     }
     if (err == U9_OK) err = look_version(f, window);
-    return err == U9_OK && !f->plain ? read_end(f, window) : err;
+    window->until = U9I_BLOCK;
+    if (err == U9_OK && !f->plain) err = read_end(f, window);
+    window->until = U9_NOWHERE;
+    return err;
 }

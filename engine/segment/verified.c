@@ -28,7 +28,7 @@ void u9i_verified_release(u9i_verified *v)
 }
 
 /* Which of the places in its block where a frame can begin; never 0. */
-static uint16_t named_block(uint64_t offset)
+static uint16_t place_in_block(uint64_t offset)
 {
     return (uint16_t)(offset % U9I_BLOCK / U9I_ALIGN + 1);
 }
@@ -44,12 +44,12 @@ static uint16_t noted(const u9i_verified *v, uint64_t offset)
 
 bool u9i_verified_has(const u9i_verified *v, uint64_t offset)
 {
-    return (noted(v, offset) & ~BODY) == named_block(offset);
+    return (noted(v, offset) & ~BODY) == place_in_block(offset);
 }
 
 bool u9i_verified_has_body(const u9i_verified *v, uint64_t offset)
 {
-    return noted(v, offset) == (named_block(offset) | BODY);
+    return noted(v, offset) == (place_in_block(offset) | BODY);
 }
 
 /* The marks; those who make them at once agree on one's. NULL without memory. */
@@ -72,12 +72,12 @@ static void note(u9i_verified *v, uint64_t offset, uint16_t name)
 
 void u9i_verified_note(u9i_verified *v, uint64_t offset)
 {
-    note(v, offset, named_block(offset));
+    note(v, offset, place_in_block(offset));
 }
 
 void u9i_verified_note_body(u9i_verified *v, uint64_t offset)
 {
-    note(v, offset, (uint16_t)(named_block(offset) | BODY));
+    note(v, offset, (uint16_t)(place_in_block(offset) | BODY));
 }
 
 void u9i_verified_clear(u9i_verified *v)

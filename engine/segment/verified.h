@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 typedef struct u9i_verified {
-    uint64_t blocks;                  /* of the file */
+    uint64_t blocks;                   /* of the file */
     _Atomic(_Atomic(uint16_t) *) made; /* one for each; NULL: nothing was noted yet */
 } u9i_verified;
 

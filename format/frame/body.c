@@ -190,6 +190,13 @@ static uint64_t count_values(const uint8_t *p, size_t size)
     return n;
 }
 
+/* True if `size` bytes are one value of utf8 or bytes with a length of one byte: what most records hold. */
+static inline bool is_short_text(const uint8_t *p, size_t size)
+{
+    return size >= 2 && p[1] == size - 2 && u9i_shapes[p[0]].form == U9I_FORM_SIZED_1 &&
+           (u9i_shapes[p[0]].type == U9_BYTES || u9i_shapes[p[0]].type == U9_UTF8);
+}
+
 /*
  * The form of most records, a fixtuple whose key is 16 bytes, without the general decoder: scans spend their
  * time here. False: it is another form, or not a record; the general way says which.
@@ -200,6 +207,7 @@ static bool common_record(const uint8_t *p, size_t left, u9i_record *out)
     if (size == 0) return false;
     unsigned elements = p[0] & 7;
     *out = u9i_common_record(p, size);
+    if (elements == 2 && is_short_text(out->values, out->values_size)) return true;
     return elements > 0 && count_values(out->values, out->values_size) == elements - 1; /* [B-2] */
 }
 

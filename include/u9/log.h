@@ -295,7 +295,9 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_open(u9_log *log, const u9_range *range, u
  * trimmed (u9/trim.h) before the cursor came to them; u9_cursor_damage says which (U9_R_TRIMMED), and the next call goes
  * on behind them, if that was there when the cursor was opened.
  * (With options.on_damage set, either is told instead and the walk goes on by itself.)
- * U9_IO, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again.
+ * U9_IO, U9_NOMEM, U9_ARG (an argument is NULL): see u9_cursor_fault; the same call may be tried again. U9_IO with sys EIO
+ * also where the host has installed the guard (u9/guard.h), and bytes of the record that was shown last could not be
+ * read while it was: it may have been zeros (SPEC.md, R-16). The next call goes on behind it.
  * U9_VERSION: a record in a form that this version does not read; the next call goes on behind it.
  * U9_LIMIT: a record of over U9_RECORD_MAX bytes [C-6]: all of it is there, and `*out` tells what it is, with its key,
  * `size` and `values_size`, but `bytes` and `values` are NULL: u9_record_read (u9/large.h) has them; the next call goes

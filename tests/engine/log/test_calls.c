@@ -216,7 +216,7 @@ START_TEST(opening_refuses_its_callers_mistakes)
     REFUSES(U9_ARG, "path", u9_log_open("", &o, &log, &fault));
     o.io = io_of(path);
     for (o.size = 0; o.size <= sizeof o + 16; o.size++) {
-        bool known = o.size == sizeof o || o.size == offsetof(u9_options, keep_bytes) ||
+        bool known = o.size == sizeof o || o.size == offsetof(u9_options, verify) || o.size == offsetof(u9_options, keep_bytes) ||
                      o.size == offsetof(u9_options, generator_given) ||
                      o.size == offsetof(u9_options, kind);
         if (!known) REFUSES(U9_ARG, "options.size", u9_log_open(path, &o, &log, &fault));
