@@ -47,7 +47,7 @@ static bool is_gathered(const fetching *f, const u9i_file *file, uint64_t off)
 }
 
 /* Gathers the frame at this place, if it is not open. */
-static void gather(u9_log *log, fetching *f, u9i_indexed *s, uint64_t at)
+static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t at)
 {
     uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
     if (f->count == AT_ONCE || at == 0 || u9i_frames_has(&s->frames, offset)) return;
@@ -64,7 +64,7 @@ static void gather(u9_log *log, fetching *f, u9i_indexed *s, uint64_t at)
 }
 
 /* The frames that a key leads to in the view, as far as its indexes tell without reading. */
-static void aim(u9_log *log, u9i_view *v, const u9_key *key, fetching *f)
+static void aim_at_key(u9_log *log, u9i_view *v, const u9_key *key, fetching *f)
 {
     u9i_key_entry e;
     if (!u9i_keyspec_entry(&log->keyspec, key->data, key->size, &e)) return;
@@ -73,8 +73,8 @@ static void aim(u9_log *log, u9i_view *v, const u9_key *key, fetching *f)
         u9i_indexed *s = v->segments[i];
         if (u9i_lookup_excludes(v, i, &e) || u9i_view_index(log, v, i, NULL) != U9_OK) continue;
         if (u9i_index_aim(&s->index, key, s->limit, at) != U9_OK) continue;
-        gather(log, f, s, at[0]);
-        gather(log, f, s, at[1]);
+        call_frame(log, f, s, at[0]);
+        call_frame(log, f, s, at[1]);
         if (at[0] != 0) return; /* most likely it is there */
     }
 }
@@ -84,7 +84,7 @@ static void call_for(u9_log *log, const u9_lookup *lookups, size_t count, fetchi
     u9i_view *v;
     u9_fault unused;
     if (u9i_view_take(log, false, &v, &unused) != U9_OK) return;
-    for (size_t i = 0; i < count; i++) aim(log, v, &lookups[i].key, f);
+    for (size_t i = 0; i < count; i++) aim_at_key(log, v, &lookups[i].key, f);
     fetch(f);
     u9i_view_release(v);
 }

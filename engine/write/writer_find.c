@@ -104,7 +104,7 @@ typedef struct key_search {
     u9_record *out;
 } key_search;
 
-static void show(const key_search *s, const u9i_frame_out *f, uint64_t segment, const u9i_record *r, uint32_t number,
+static void show_slot(const key_search *s, const u9i_frame_out *f, uint64_t segment, const u9i_record *r, uint32_t number,
                  const uint8_t *body)
 {
     *s->out = (u9_record){.ordinal = f->ordinal + number, .time_us = f->time_us, .segment = segment, .frame = f->at.pos,
@@ -131,7 +131,7 @@ static bool find_in_slot(const key_search *s, const u9i_frame_out *f, uint64_t s
         last = r;
         number = n;
     }
-    if (last.size > 0) show(s, f, segment, &last, number, body);
+    if (last.size > 0) show_slot(s, f, segment, &last, number, body);
     free(own);
     return last.size > 0;
 }
