@@ -83,6 +83,7 @@
     X(parts) \
     X(plain) \
     X(range)   \
+    X(cursor)  \
     X(directory) \
     X(succession) \
     X(live) \
