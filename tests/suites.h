@@ -84,6 +84,7 @@
     X(plain) \
     X(range)   \
     X(cursor)  \
+    X(seek)    \
     X(directory) \
     X(succession) \
     X(live) \

@@ -42,17 +42,6 @@ static void send_to(u9_cursor *c, u9_seek to)
     MUST_SAY(err == U9_OK, "%s", fault.text);
 }
 
-static events all_of(const char *log)
-{
-    events e = {0};
-    u9_log *handle = open_noting(log, &e);
-    u9_cursor *c = open_cursor(handle);
-    walk_on(c, &e);
-    u9_cursor_close(c);
-    close_log(handle);
-    return e;
-}
-
 /* Logs */
 
 /* Sessions that close, one that crashes, small segments, two records a frame or many. */
@@ -269,7 +258,6 @@ static void expect_both_ways(const char *log)
     c = open_cursor(handle);
     send_to(c, (u9_seek){.kind = U9_SEEK_END});
     walk_back(c, &back);
-    if (getenv("U9_VERBOSE")) { size_t d = 0; for (size_t i = 0; i < all.count; i++) d += all.all[i].damage; fprintf(stderr, "%zu/%zu%s ", d, all.count, is_ascending(&all) ? "" : "!"); }
     expect_mirror(&all, &back);
     u9_cursor_close(c);
     close_log(handle);
