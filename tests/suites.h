@@ -22,6 +22,7 @@
     X(value_text) \
     X(value_json) \
     X(progress) \
+    X(when) \
     X(value_diff) \
     X(value_view) \
     X(value_diff_stream) \

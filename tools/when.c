@@ -124,16 +124,16 @@ static int take_offset(struct reading *r, uint64_t *out)
 /* hh:mm, and :ss with decimals perhaps. */
 static int take_clock(struct reading *r, struct tm *tm, uint64_t *micros)
 {
+    const char *from = r->next;
     uint64_t hour, minute, second = 0;
     *micros = 0;
-    if (!take_digits(r, 2, 2, &hour) || *r->next != ':' || hour > 23) return refuse(r, "not a time of day like 23:59");
-    r->next++;
-    if (!take_digits(r, 2, 2, &minute) || minute > 59) return refuse(r, "not a minute");
-    if (*r->next == ':') {
-        r->next++;
-        if (!take_digits(r, 2, 2, &second) || second > 60) return refuse(r, "not a second");
-        if (!take_micros(r, micros)) return 0;
+    int good = take_digits(r, 2, 2, &hour) && *r->next == ':' && r->next++ && take_digits(r, 2, 2, &minute) &&
+               (*r->next != ':' || (r->next++ && take_digits(r, 2, 2, &second)));
+    if (!good || hour > 23 || minute > 59 || second > 60) {
+        r->next = from;
+        return refuse(r, "not a time of day like 23:59");
     }
+    if (!take_micros(r, micros)) return 0;
     tm->tm_hour = (int)hour;
     tm->tm_min = (int)minute;
     tm->tm_sec = (int)second; /* a leap second is the second after it */
