@@ -24,6 +24,7 @@ struct u9i_trail {
     note *notes; /* room for NOTES */
     size_t count;
     bool more;   /* there was more in front of them */
+    bool marked; /* they begin with the frame that the mark names */
 };
 
 static void trail_check(const u9i_trail *t)
@@ -92,7 +93,7 @@ static bool note_damage(u9i_trail *t, const u9i_reader *s, u9i_spot at)
 }
 
 /* A frame goes on a run, if it stands behind it with nothing between them. */
-static void note_frame(u9i_trail *t, const u9i_reader *s, u9i_spot at)
+static void note_passed(u9i_trail *t, const u9i_reader *s, u9i_spot at)
 {
     note *n = t->count ? &t->notes[t->count - 1] : NULL;
     const u9i_frame *f = s->frame;
@@ -116,7 +117,7 @@ static u9_err refuse_memory(const u9i_reader *r, u9_fault *fault)
     return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->source->path), "out of memory");
 }
 
-static bool same_place(const u9i_spot *a, const u9i_spot *b)
+static bool same_spot(const u9i_spot *a, const u9i_spot *b)
 {
     return a->unit == b->unit && a->frame == b->frame && a->since == b->since && a->before == b->before && a->end == b->end;
 }
@@ -157,19 +158,19 @@ static bool is_past(const u9i_reader *s, u9i_step step, const u9i_spot *to)
  */
 static u9_err reach(u9i_reader *s, const u9i_spot *to, u9i_trail *trail, u9_fault *fault)
 {
-    while (!same_place(&s->place, to)) {
+    while (!same_spot(&s->place, to)) {
         u9i_spot at = s->place;
         u9i_step step;
         u9_err err = u9i_reader_step(s, &step, fault);
         if (err != U9_OK) return err;
-        if (same_place(&s->place, to) && step == U9I_STEP_END) return U9_OK;
+        if (same_spot(&s->place, to) && step == U9I_STEP_END) return U9_OK;
         if (is_past(s, step, to))
             return to->end || (to->before && s->place.unit == to->unit && step == U9I_STEP_FRAME && s->place.frame == to->frame)
                        ? U9_OK : U9_END;
         if (at.unit != s->place.unit) at = (u9i_spot){.unit = s->place.unit};
         bool crosses = step == U9I_STEP_DAMAGE && s->damage.reason == U9_R_TRIMMED && s->index > to->unit;
         if (trail == NULL || (s->place.unit < to->unit && !crosses)) continue;
-        if (step == U9I_STEP_FRAME) note_frame(trail, s, at);
+        if (step == U9I_STEP_FRAME) note_passed(trail, s, at);
         else if (!note_damage(trail, s, at)) return refuse_memory(s, fault);
         if (crosses) break;
     }
@@ -191,6 +192,17 @@ static void open_scout(u9i_reader *s, const u9i_reader *r, size_t unit)
     s->only = unit + 1 < r->only ? unit + 1 : r->only;
     s->missing_end = unit < r->catalog->count ? u9i_reader_missing(r, unit + 1) : r->missing_end;
     if (s->missing_end > r->missing_end) s->missing_end = r->missing_end;
+}
+
+u9_err u9i_reader_open_unit(u9i_reader *r, size_t unit, u9_fault *fault)
+{
+    if (r->reading && r->index == unit) return U9_OK;
+    u9i_reader_leave(r);
+    r->index = unit;
+    r->passed = r->passed_index = 0;
+    u9_err err = u9i_source_iterate(r->source, r->catalog->segments[unit], NULL, false, &r->iterator, fault);
+    r->reading = err == U9_OK;
+    return err;
 }
 
 /* Finds what stands in front of the place, within its unit. */
@@ -221,19 +233,8 @@ static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
     return U9_OK;
 }
 
-u9_err u9i_reader_open_unit(u9i_reader *r, size_t unit, u9_fault *fault)
-{
-    if (r->reading && r->index == unit) return U9_OK;
-    u9i_reader_leave(r);
-    r->index = unit;
-    r->passed = r->passed_index = 0;
-    u9_err err = u9i_source_iterate(r->source, r->catalog->segments[unit], NULL, false, &r->iterator, fault);
-    r->reading = err == U9_OK;
-    return err;
-}
-
 /* The valid frame at p, which ends at or before `bound`; what stands before it comes into the window with it. U9_CORRUPT: none. */
-static u9_err load(u9i_reader *r, uint64_t p, uint64_t bound, u9i_frame *f, u9_fault *fault)
+static u9_err load_frame(u9i_reader *r, uint64_t p, uint64_t bound, u9i_frame *f, u9_fault *fault)
 {
     u9i_window *w = r->iterator.window;
     const uint8_t *bytes;
@@ -318,10 +319,10 @@ static u9_err load_before(u9i_reader *r, const u9i_frame *f, u9i_frame *g, u9_fa
     bool fit;
     uint64_t p = f->trailer.previous;
     if (p < U9I_DISK_HEADER_SIZE || p >= f->offset) return U9_CORRUPT;
-    u9_err err = load(r, p, f->offset, g, fault);
+    u9_err err = load_frame(r, p, f->offset, g, fault);
     if (err == U9_OK) err = fits(r, g, f, &fit, fault);
     if (err != U9_OK || !fit) return err == U9_OK ? U9_CORRUPT : err;
-    return load(r, p, f->offset, g, fault); /* the look between them may have moved the window */
+    return load_frame(r, p, f->offset, g, fault); /* the look between them may have moved the window */
 }
 
 /* The frame that ends at `end`, by a search from before it. U9_CORRUPT: none of the last 32 MiB. */
@@ -348,6 +349,37 @@ static u9_err load_named(u9i_reader *r, u9i_frame *f, u9_fault *fault)
     if (err != U9_OK) return err;
     bool fit = f->trailer.ordinal + f->trailer.count == at->ordinal && memcmp(f->sha, at->chain, U9I_HASH_SIZE) == 0;
     return fit ? U9_OK : U9_CORRUPT;
+}
+
+/*
+ * The end of a log that is not closed, from the mark on: all in front of that was promised, and the frame that ends there
+ * with its ordinal and chain is served. [M-4] U9_CORRUPT: it does not stand there; the segment is judged from its start.
+ */
+static u9_err lay_from_mark(u9i_reader *r, u9_fault *fault)
+{
+    const u9i_facts *facts = u9i_catalog_facts(r->catalog, r->place.unit);
+    u9i_reader s;
+    u9i_frame f;
+    if (!is_straight(r, r->place.unit) || facts->named || !facts->marked || !facts->has_open) return U9_CORRUPT;
+    open_scout(&s, r, r->place.unit);
+    u9i_reader_restart(&s, r->place.unit);
+    u9_err err = u9i_reader_open_unit(&s, r->place.unit, fault);
+    if (err == U9_OK && s.iterator.judge.held_back) err = U9_CORRUPT;
+    if (err == U9_OK) err = find_ending(&s, facts->mark.offset, &f, fault);
+    if (err == U9_OK && (!f.padding_ok || f.offset <= U9I_DISK_HEADER_SIZE || is_marked_otherwise(facts, &f, f.offset)))
+        err = U9_CORRUPT;
+    if (err == U9_OK) err = u9i_iterator_leap(&s.iterator, f.offset);
+    u9i_trail *t = err == U9_OK ? new_trail(r->place.unit) : NULL;
+    if (err == U9_OK) err = t ? reach(&s, &r->place, t, fault) : refuse_memory(r, fault);
+    u9i_reader_leave(&s);
+    if (err == U9_OK) {
+        t->marked = true;
+        u9i_trail_drop(r);
+        r->trail = t;
+        return U9_OK;
+    }
+    free_trail(t);
+    return err == U9_NOMEM ? err : U9_CORRUPT;
 }
 
 /* The u9end that closes the file, if nothing behind it is to be told. */
@@ -377,7 +409,9 @@ static u9_err step_from_end(u9i_reader *r, u9i_step *step, u9_fault *fault)
     if (err != U9_OK) return err;
     const u9i_facts *s = u9i_reader_facts(r);
     err = s->named ? load_named(r, &f, fault) : s->has_end ? load_closing(r, &f, fault) : U9_CORRUPT;
-    return err == U9_OK ? u9i_reader_show(r, &f, step, fault) : err;
+    if (err == U9_OK) return u9i_reader_show(r, &f, step, fault);
+    if (err == U9_CORRUPT) err = lay_from_mark(r, fault);
+    return err == U9_OK ? U9_AGAIN : err;
 }
 
 /* The reader is in front of a unit. False: it is the first. */
@@ -411,7 +445,7 @@ static u9_err step_straight(u9i_reader *r, u9i_step *step, u9_fault *fault)
         *p = (u9i_spot){.unit = p->unit};
         return U9_AGAIN;
     }
-    err = p->before ? load_before(r, &r->front, &g, fault) : load(r, p->frame, U9_NOWHERE, &g, fault);
+    err = p->before ? load_before(r, &r->front, &g, fault) : load_frame(r, p->frame, U9_NOWHERE, &g, fault);
     return err == U9_OK ? u9i_reader_show(r, &g, step, fault) : err;
 }
 
@@ -433,7 +467,7 @@ static u9_err step_in_run(u9i_reader *r, note *n, bool *done, u9i_step *step, u9
     u9i_frame f;
     u9_err err = u9i_reader_open_unit(r, r->place.unit, fault);
     if (err == U9_IO) return U9_CORRUPT; /* perhaps it was trimmed */
-    if (err == U9_OK) err = load(r, n->last, r->place.before ? r->front.offset : U9_NOWHERE, &f, fault);
+    if (err == U9_OK) err = load_frame(r, n->last, r->place.before ? r->front.offset : U9_NOWHERE, &f, fault);
     if (err != U9_OK) return err;
     *done = n->first == n->last;
     if (u9i_reader_facts(r)->plain) f.trailer = n->plain;
@@ -451,6 +485,10 @@ static u9_err follow_trail(u9i_reader *r, u9i_step *step, u9_fault *fault)
     if (t->count == 0 && t->more) err = lay_trail(r, fault);
     if (err != U9_OK) return err;
     t = r->trail;
+    if (t->count == 0 && t->marked) { /* straight on from there */
+        u9i_trail_drop(r);
+        return U9_AGAIN;
+    }
     if (t->count == 0) {
         r->place = (u9i_spot){.unit = t->unit};
         u9i_trail_drop(r);
@@ -538,7 +576,7 @@ static u9_err enter_at(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
 }
 
 /* Goes to the place from the start of its unit, or from before that. */
-static u9_err walk_to(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
+static u9_err walk_there(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
 {
     bool blind = r->blind;
     size_t only = r->only, missing_end = r->missing_end, last = u9i_reader_missing(r, to->unit);
@@ -577,7 +615,7 @@ u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
     u9_err err = straight ? enter_at(r, &to, fault) : U9_END;
     bool gone = err == U9_IO && !r->reading && u9i_reader_trimmed(r, to.unit);
     if (gone) begin_near(r, to.unit); /* which is told then [L-10] */
-    else if (err == U9_END) err = walk_to(r, &to, fault);
+    else if (err == U9_END) err = walk_there(r, &to, fault);
     if (err == U9_END) err = refuse_changed(r, fault);
     if (err != U9_OK && !gone) {
         u9i_reader_leave(r);

@@ -128,7 +128,7 @@ static u9_err refuse_trimmed(u9_cursor *c, const u9_damage *d)
 }
 
 /* Tells of reader.damage. U9_AGAIN: there is nothing more to say. U9_CORRUPT (damage to tell), U9_ABSENT (trimmed). */
-static u9_err tell_damage(u9_cursor *c)
+static u9_err tell_what(u9_cursor *c)
 {
     const u9_options *o = &c->log->options;
     const u9_damage *d = &c->reader.damage;
@@ -184,7 +184,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
         switch (step) {
         case U9I_STEP_END: err = U9_END; break;
         case U9I_STEP_LEAVE: break; /* not asked for */
-        case U9I_STEP_DAMAGE: err = tell_damage(c); break;
+        case U9I_STEP_DAMAGE: err = tell_what(c); break;
         case U9I_STEP_FRAME:
             if (r->count == 0 || (!back && ends_before(r->frame, c->from))) break;
             u9i_cursor_load(c, back);
@@ -196,7 +196,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
 }
 
 /* The record that stands at `next`, of this ordinal. */
-static u9_err take_record(u9_cursor *c, uint64_t ordinal, u9_record *out)
+static u9_err take_next(u9_cursor *c, uint64_t ordinal, u9_record *out)
 {
     u9i_record r;
     uint64_t at = (uint64_t)(c->next - c->reader.body.bytes);
@@ -214,7 +214,7 @@ static u9_err take_record(u9_cursor *c, uint64_t ordinal, u9_record *out)
 u9_err u9i_cursor_pass(u9_cursor *c, u9_record *out)
 {
     if (!c->loaded || passed(c) == c->reader.count) return U9_END;
-    u9_err err = c->reader.large > 0 ? show_large(c, out) : take_record(c, c->ordinal, out);
+    u9_err err = c->reader.large > 0 ? show_large(c, out) : take_next(c, c->ordinal, out);
     if (err == U9_OK || err == U9_LIMIT) c->ordinal++;
     cursor_check(c);
     return err;
@@ -248,7 +248,7 @@ static u9_err tell_trimmed(u9_cursor *c)
     r->damage_sys = 0;
     r->damage.path = u9i_source_path(r->source, "", r->path, sizeof r->path);
     c->trimmed.reason = U9_R_NONE;
-    return tell_damage(c);
+    return tell_what(c);
 }
 
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
@@ -318,7 +318,7 @@ u9_err u9_cursor_prev(u9_cursor *c, u9_record *out)
         if (err != U9_OK) return err;
         const uint8_t *next = c->next;
         size_t left = c->left;
-        err = c->reader.large > 0 ? show_large(c, out) : take_record(c, c->ordinal, out);
+        err = c->reader.large > 0 ? show_large(c, out) : take_next(c, c->ordinal, out);
         c->next = next;
         c->left = left;
         cursor_check(c);

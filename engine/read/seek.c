@@ -46,7 +46,7 @@ static u9i_spot end_of(const u9_cursor *c)
 }
 
 /* In the order of their bytes; of two that begin alike the shorter one is lower. */
-static bool is_below(const u9_key *key, const u9_key *limit)
+static bool is_lower(const u9_key *key, const u9_key *limit)
 {
     size_t size = key->size < limit->size ? key->size : limit->size;
     int order = size ? memcmp(key->data, limit->data, size) : 0;
@@ -59,7 +59,7 @@ static bool is_there(const u9_cursor *c, const sought *s, const u9_record *r)
     switch (s->by) {
     case BY_ORDINAL: return r->ordinal >= s->number;
     case BY_TIME: return r->time_us >= s->number;
-    case BY_KEY: return !is_below(&r->key, s->key);
+    case BY_KEY: return !is_lower(&r->key, s->key);
     case BY_TEST: return s->test(s->ctx, r) != 0;
     case BY_OFFSET: break;
     }
@@ -99,7 +99,7 @@ static u9_err ask_from(u9_cursor *c, const sought *s, uint64_t p, uint64_t bound
 }
 
 /* Opens a unit's segment. *end: no frame of it passes this; 0: it is gone, or none that is read. */
-static u9_err open_segment(u9_cursor *c, size_t unit, uint64_t *end)
+static u9_err open_sought(u9_cursor *c, size_t unit, uint64_t *end)
 {
     u9i_reader *r = &c->reader;
     const u9i_facts *f = u9i_catalog_facts(r->catalog, unit);
@@ -120,7 +120,7 @@ static u9_err search_segment(u9_cursor *c, const sought *s, size_t unit, found *
     u9i_frame f;
     bool there;
     *out = (found){.frame = 0};
-    u9_err err = open_segment(c, unit, &end);
+    u9_err err = open_sought(c, unit, &end);
     for (high = end; err == U9_OK && low < high;) {
         uint64_t middle = high - low > NEAR ? (low + (high - low) / 2) / U9I_ALIGN * U9I_ALIGN : low;
         err = ask_from(c, s, middle, high, end, &f, &there);
@@ -170,7 +170,7 @@ static u9_err bisect_units(u9_cursor *c, const sought *s, size_t *unit)
         bool there = true;
         u9_err err = U9_END;
         for (; i < high && err == U9_END; i++) {
-            err = open_segment(c, i, &end);
+            err = open_sought(c, i, &end);
             if (err == U9_OK) err = ask_from(c, s, U9I_DISK_HEADER_SIZE, end, end, &f, &there);
         }
         if (err != U9_OK && err != U9_END) return err;
@@ -181,7 +181,7 @@ static u9_err bisect_units(u9_cursor *c, const sought *s, size_t *unit)
 }
 
 /* Where the last frame in front of what is sought stands, or the unit behind which it comes. */
-static u9_err find_place(u9_cursor *c, const sought *s, size_t unit, u9i_spot *out)
+static u9_err find_spot(u9_cursor *c, const sought *s, size_t unit, u9i_spot *out)
 {
     const u9i_reader *r = &c->reader;
     found here, next;
@@ -246,7 +246,7 @@ static u9_err seek_to(u9_cursor *c, const sought *s)
     if (!u9i_catalog_plain(r->catalog)) {
         if (s->by == BY_KEY || s->by == BY_TEST) err = bisect_units(c, s, &unit);
         else unit = guess_unit(c, s);
-        if (err == U9_OK) err = find_place(c, s, unit, &place);
+        if (err == U9_OK) err = find_spot(c, s, unit, &place);
         if (err != U9_OK) return err;
         u9i_cursor_go(c, place);
         if (place.frame == 0) return U9_OK;
@@ -294,7 +294,7 @@ static u9_err seek_offset(u9_cursor *c, uint64_t number, uint64_t offset)
         return refuse_seek(c, "there is no such segment");
     u9i_cursor_go(c, (u9i_spot){.unit = s.unit});
     if (offset <= U9I_DISK_HEADER_SIZE) return U9_OK;
-    u9_err err = open_segment(c, s.unit, &end);
+    u9_err err = open_sought(c, s.unit, &end);
     if (err == U9_OK) err = u9i_window_find(c->reader.iterator.window, offset, end, &f);
     bool entered = err == U9_OK && !u9i_catalog_plain(c->reader.catalog);
     if (entered) {
@@ -317,7 +317,7 @@ static uint64_t first_kept(const u9_cursor *c)
 }
 
 /* The frame where the cursor was saved, if it stands there as it did. False: it does not. */
-static bool find_saved(u9_cursor *c, const u9i_saved *saved, u9i_spot *out)
+static bool find_saved(u9_cursor *c, const u9i_cursor_line *saved, u9i_spot *out)
 {
     const u9i_catalog *catalog = c->reader.catalog;
     uint64_t end = 0;
@@ -325,7 +325,7 @@ static bool find_saved(u9_cursor *c, const u9i_saved *saved, u9i_spot *out)
     size_t i = 0;
     while (i < catalog->count && memcmp(u9i_catalog_facts(catalog, i)->secret.boundary, saved->boundary, U9I_HASH_SIZE) != 0) i++;
     if (i == catalog->count || saved->frame == 0 || i < c->reader.first_unit || i >= c->reader.only) return false;
-    if (open_segment(c, i, &end) != U9_OK || saved->frame >= end ||
+    if (open_sought(c, i, &end) != U9_OK || saved->frame >= end ||
         u9i_window_at(c->reader.iterator.window, saved->frame, end, &f) != U9_OK)
         return false;
     *out = (u9i_spot){.unit = i, .frame = f.offset, .before = true};
@@ -335,9 +335,9 @@ static bool find_saved(u9_cursor *c, const u9i_saved *saved, u9i_spot *out)
 static u9_err seek_saved(u9_cursor *c, const char *text)
 {
     const u9i_catalog *catalog = c->reader.catalog;
-    u9i_saved saved;
+    u9i_cursor_line saved;
     u9i_spot place;
-    u9_err err = u9i_saved_parse(text, &saved, &c->fault);
+    u9_err err = u9i_cursor_line_parse(text, &saved, &c->fault);
     if (err != U9_OK) return err;
     if (memcmp(saved.log, catalog->log, sizeof saved.log) != 0) return refuse_seek(c, "the saved cursor is one of another log");
     sought s = {.by = BY_ORDINAL, .number = saved.ordinal};
@@ -394,7 +394,7 @@ static u9_err seek_kind(u9_cursor *c, const u9_seek *to)
 }
 
 /* After an error the cursor is at its start. */
-static u9_err settle(u9_cursor *c, u9_err err)
+static u9_err settle_seek(u9_cursor *c, u9_err err)
 {
     if (err != U9_OK) u9i_cursor_go(c, start_of(c));
     return err;
@@ -406,7 +406,7 @@ u9_err u9_cursor_seek(u9_cursor *c, const u9_seek *to)
     if (c == NULL || err != U9_OK) return err;
     c->trimmed.reason = U9_R_NONE;
     c->fault.err = U9_OK;
-    return settle(c, to->size == sizeof *to ? seek_kind(c, to) : refuse_seek(c, "to.size is not sizeof(u9_seek)"));
+    return settle_seek(c, to->size == sizeof *to ? seek_kind(c, to) : refuse_seek(c, "to.size is not sizeof(u9_seek)"));
 }
 
 u9_err u9_cursor_bisect(u9_cursor *c, u9_bisect_fn *test, void *ctx)
@@ -414,8 +414,8 @@ u9_err u9_cursor_bisect(u9_cursor *c, u9_bisect_fn *test, void *ctx)
     u9_err err = u9i_cursor_allow(c, test ? c : NULL);
     if (c == NULL || err != U9_OK) return err;
     c->trimmed.reason = U9_R_NONE;
-    if (c->reader.ranged) return settle(c, refuse_seek(c, "the cursor is one of a range of bytes"));
-    return settle(c, seek_to(c, &(sought){.by = BY_TEST, .test = test, .ctx = ctx}));
+    if (c->reader.ranged) return settle_seek(c, refuse_seek(c, "the cursor is one of a range of bytes"));
+    return settle_seek(c, seek_to(c, &(sought){.by = BY_TEST, .test = test, .ctx = ctx}));
 }
 
 u9_err u9_cursor_within(u9_cursor *c, const u9_bounds *b)
@@ -430,7 +430,7 @@ u9_err u9_cursor_within(u9_cursor *c, const u9_bounds *b)
     c->to = b->to;
     c->since_us = b->since_us;
     c->until_us = b->until_us;
-    return settle(c, seek_start(c));
+    return settle_seek(c, seek_start(c));
 }
 
 u9_err u9_log_seek(u9_log *log, const u9_seek *to, u9_cursor **out, u9_fault *fault)
@@ -450,7 +450,7 @@ u9_err u9_log_seek(u9_log *log, const u9_seek *to, u9_cursor **out, u9_fault *fa
 }
 
 /* The ordinal of the record that comes next, of a cursor that stands in no frame: the record before tells. */
-static u9_err count_up(u9_cursor *c, u9i_saved *out)
+static u9_err count_before(u9_cursor *c, u9i_cursor_line *out)
 {
     u9_cursor *other;
     u9_record r;
@@ -470,7 +470,7 @@ static u9_err count_up(u9_cursor *c, u9i_saved *out)
 
 u9_err u9_cursor_save(u9_cursor *c, char *text, size_t cap)
 {
-    u9i_saved saved = {.ordinal = 0};
+    u9i_cursor_line saved = {.ordinal = 0};
     u9_err err = u9i_cursor_allow(c, text);
     if (c == NULL || err != U9_OK) return err;
     if (cap < U9_CURSOR_TEXT_SIZE)
@@ -481,8 +481,8 @@ u9_err u9_cursor_save(u9_cursor *c, char *text, size_t cap)
         saved.frame = c->reader.frame->offset;
         memcpy(saved.boundary, u9i_reader_facts(&c->reader)->secret.boundary, sizeof saved.boundary);
     } else if (!c->counts && c->trimmed.reason == U9_R_NONE) {
-        err = count_up(c, &saved);
+        err = count_before(c, &saved);
     }
-    if (err == U9_OK) u9i_saved_format(&saved, text);
+    if (err == U9_OK) u9i_cursor_line_format(&saved, text);
     return err;
 }

@@ -97,6 +97,13 @@ u9_err u9i_iterator_from(u9i_iterator *it, uint64_t from)
     return u9i_iterator_range(it, from, U9_NOWHERE);
 }
 
+u9_err u9i_iterator_leap(u9i_iterator *it, uint64_t from)
+{
+    it->ranged = it->tells_end = it->alone = true;
+    it->from = from;
+    return u9i_judge_skip(&it->judge, it->window, from);
+}
+
 /* True if the range tells of this site. The end belongs to none, but what was promised and is not there. */
 static bool owns(const u9i_iterator *it, const u9i_damage_site *site)
 {

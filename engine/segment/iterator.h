@@ -47,6 +47,12 @@ U9_MUST_CHECK u9_err u9i_iterator_range(u9i_iterator *iterator, uint64_t from, u
 /* Before the first step: goes on from the frame at `from` as who came there from the segment's start. U9_IO, U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_iterator_from(u9i_iterator *iterator, uint64_t from);
 
+/*
+ * The same where all in front of that frame's end is known to have been promised, and the frame to be served: nothing
+ * before it is looked at.
+ */
+U9_MUST_CHECK u9_err u9i_iterator_leap(u9i_iterator *iterator, uint64_t from);
+
 /* True if all in front of the segment's end is known to have been promised, before it is read. U9_IO. */
 U9_MUST_CHECK u9_err u9i_iterator_promised(const u9i_iterator *iterator, bool *promised);
 

@@ -44,8 +44,8 @@ static void send_to(u9_cursor *c, u9_seek to)
 
 /* Logs */
 
-/* Sessions that close, one that crashes, small segments, two records a frame or many. */
-static void make_rolled(const char *log)
+/* Sessions that close, one that crashes, and perhaps the last; small segments, two records a frame or many. */
+static void make_sessions(const char *log, bool closed)
 {
     u9_options o = small_options();
     char text[700];
@@ -59,10 +59,20 @@ static void make_rolled(const char *log)
             if (i % (session == 0 ? 3 : 40) == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
             if (i % 10 == 0) sim_advance(1000000);
         }
-        if (session == 1) crash(w, log);
+        if (session == 1 || (session == 2 && !closed)) crash(w, log);
         else close_log(w);
     }
     ck_assert_uint_ge(segments_in(log), 5);
+}
+
+static void make_rolled(const char *log)
+{
+    make_sessions(log, true);
+}
+
+static void make_unclosed(const char *log)
+{
+    make_sessions(log, false);
 }
 
 static void put_part(forged_segment *f, uint64_t *before, unsigned i, const uint8_t *bytes, size_t size)
@@ -297,6 +307,13 @@ START_TEST(the_way_back_over_a_rolled_log_is_the_way_forward_reversed_whatever_i
 }
 END_TEST
 
+/* [K-1] [M-4] */
+START_TEST(the_same_of_one_that_was_never_closed)
+{
+    expect_both_ways_damaged(make_unclosed, 4000);
+}
+END_TEST
+
 /* [K-1] [C-6] */
 START_TEST(the_same_of_a_segment_with_records_in_parts)
 {
@@ -318,6 +335,7 @@ Suite *suite_cursor(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, the_way_back_over_a_rolled_log_is_the_way_forward_reversed_whatever_is_damaged);
+    tcase_add_test(tc, the_same_of_one_that_was_never_closed);
     tcase_add_test(tc, the_same_of_a_segment_with_records_in_parts);
     tcase_add_test(tc, the_same_of_plain_seed_files);
     suite_add_tcase(suite, tc);

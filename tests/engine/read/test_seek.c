@@ -2,6 +2,7 @@
  * tests/engine/read/test_seek.c: what seeking costs, bisection by a caller's test, bounds, and cursors that are saved and
  * gone on with elsewhere. [K-1] [K-2] [K-3]
  */
+#include "engine/read/cursor_line.h"
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/read/walks.h"
 #include "tests/must.h"
@@ -134,6 +135,28 @@ START_TEST(the_last_records_of_a_whole_log_are_read_without_its_segments)
     ck_assert_uint_le(sim_bytes(SIM_READ), 2 * sim_size(segment_path(at("log"), 1))); /* each byte about once */
     u9_cursor_close(c);
     close_log(log);
+}
+END_TEST
+
+/* [K-1] [M-5] With a writer at work, and behind what it marked a second ago. */
+START_TEST(the_last_records_of_a_log_that_is_being_written_are_read_from_the_mark_on)
+{
+    u9_options o = small_options();
+    o.segment_size = 16 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    append_many(w, "a record of some bytes, one of very many, number ", 100000, 0);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_advance(3 * SECOND);
+    append_many(w, "the last ones ", 5, 2);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    u9_log *log = open_reader(at("log"));
+    sim_forget_diary();
+    u9_cursor *c = sought(log, to_end);
+    for (uint64_t n = 100005; n > 99990;) ck_assert_uint_eq(prev_of(c).ordinal, --n);
+    ck_assert_uint_le(sim_bytes(SIM_READ), 12 << 16);
+    u9_cursor_close(c);
+    close_log(log);
+    close_log(w);
 }
 END_TEST
 
@@ -353,6 +376,28 @@ START_TEST(what_is_no_saved_cursor_of_this_log_is_refused)
 }
 END_TEST
 
+/* [K-3] The line in SPEC.md: of the log with the id of M-7, and the second frame of the segment in R-13. */
+START_TEST(the_example_of_the_specification_is_what_is_written)
+{
+    static const char example[] = "u9cursor1 a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0 1 be45cb2605bf36bebde684841a28f0fd 528 ba7d2ab5";
+    u9i_cursor_line saved = {.ordinal = 1, .frame = 528}, again;
+    char text[U9_CURSOR_TEXT_SIZE], line[8192];
+    bool there = false;
+    static const uint8_t boundary[16] = {0xbe, 0x45, 0xcb, 0x26, 0x05, 0xbf, 0x36, 0xbe, 0xbd, 0xe6, 0x84, 0x84, 0x1a, 0x28, 0xf0, 0xfd};
+    memset(saved.log, 0xa0, sizeof saved.log);
+    memcpy(saved.boundary, boundary, sizeof boundary);
+    u9i_cursor_line_format(&saved, text);
+    ck_assert_str_eq(text, example);
+    ck_assert_int_eq(u9i_cursor_line_parse(example, &again, NULL), U9_OK);
+    ck_assert_mem_eq(&saved, &again, sizeof saved);
+    FILE *spec = fopen("SPEC.md", "r");
+    ck_assert_ptr_nonnull(spec);
+    while (fgets(line, sizeof line, spec)) there |= strncmp(line, example, strlen(example)) == 0;
+    fclose(spec);
+    ck_assert(there);
+}
+END_TEST
+
 /* [K-3] A copy in which the place is damaged, or gone: the ordinal leads on. */
 START_TEST(where_the_saved_place_is_gone_the_ordinal_counts)
 {
@@ -411,6 +456,7 @@ Suite *suite_seek(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few);
     tcase_add_test(tc, the_last_records_of_a_whole_log_are_read_without_its_segments);
+    tcase_add_test(tc, the_last_records_of_a_log_that_is_being_written_are_read_from_the_mark_on);
     tcase_add_test(tc, any_test_that_turns_true_once_is_bisected);
     tcase_add_test(tc, a_key_is_found_by_its_order_and_record_keys_have_none);
     tcase_add_test(tc, bounds_hold_either_way);
@@ -418,6 +464,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
     tcase_add_test(tc, what_is_no_saved_cursor_of_this_log_is_refused);
+    tcase_add_test(tc, the_example_of_the_specification_is_what_is_written);
     tcase_add_test(tc, where_the_saved_place_is_gone_the_ordinal_counts);
     tcase_add_test(tc, seeks_that_are_none_are_refused);
     suite_add_tcase(suite, tc);
