@@ -11,6 +11,7 @@
 #include <u9/cursor.h>
 #include <u9/trim.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,58 @@ START_TEST(a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_wh
 }
 END_TEST
 
+/* [K-1] [L-10] What was trimmed under a cursor is told once each way, and behind it all is there. */
+START_TEST(a_cursor_that_comes_back_to_what_was_trimmed_is_told_so)
+{
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_end);
+    uint64_t last = prev_of(c).ordinal;
+    uint64_t kept = trim_log(at("log"), below_ordinal(20)).ordinal;
+    while (last > kept) last = prev_of(c).ordinal;
+    for (unsigned turn = 0; turn < 2; turn++) {
+        ck_assert_int_eq(u9_cursor_prev(c, &r), U9_ABSENT);
+        const u9_damage *told = u9_cursor_damage(c);
+        ck_assert_int_eq(told->reason, U9_R_TRIMMED);
+        ck_assert_uint_eq(told->ordinal, 0);
+        ck_assert_uint_eq(told->lost, kept);
+        expect_end(c, true);
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_ABSENT);
+        ck_assert_uint_eq(next_of(c).ordinal, kept);
+        ck_assert_uint_eq(prev_of(c).ordinal, kept);
+    }
+    u9_cursor_close(c);
+    c = sought(log, to_ordinal(3)); /* the handle looks anew: it is not there */
+    ck_assert_uint_eq(next_of(c).ordinal, kept);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* [K-1] A read that fails is told, and the same call may be tried again. */
+START_TEST(a_step_back_that_cannot_read_is_tried_again)
+{
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    for (unsigned nth = 1; nth < 30; nth++) {
+        u9_cursor *c = sought(log, to_end);
+        uint64_t next = TRIM_RECORDS;
+        sim_fail(SIM_READ, nth, -ENOMEM, false);
+        while (next > 0) {
+            u9_err err = u9_cursor_prev(c, &r);
+            if (err == U9_OK) ck_assert_uint_eq(r.ordinal, --next);
+            else ck_assert_int_eq(err, U9_IO);
+        }
+        sim_mend();
+        expect_end(c, true);
+        u9_cursor_close(c);
+    }
+    close_log(log);
+}
+END_TEST
+
 static void expect_refused(u9_log *log, const char *text, u9_err err, const char *why)
 {
     u9_cursor *c;
@@ -463,6 +516,8 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
+    tcase_add_test(tc, a_cursor_that_comes_back_to_what_was_trimmed_is_told_so);
+    tcase_add_test(tc, a_step_back_that_cannot_read_is_tried_again);
     tcase_add_test(tc, what_is_no_saved_cursor_of_this_log_is_refused);
     tcase_add_test(tc, the_example_of_the_specification_is_what_is_written);
     tcase_add_test(tc, where_the_saved_place_is_gone_the_ordinal_counts);
