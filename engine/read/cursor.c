@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* How many records of its frame are behind the cursor. */
-static uint64_t passed(const u9_cursor *c)
+static inline uint64_t passed(const u9_cursor *c)
 {
     return c->ordinal - c->reader.frame->trailer.ordinal;
 }
@@ -215,19 +215,20 @@ u9_err u9i_cursor_pass(u9_cursor *c, u9_record *out)
 {
     if (!c->loaded || passed(c) == c->reader.count) return U9_END;
     u9_err err = c->reader.large > 0 ? show_large(c, out) : take_next(c, c->ordinal, out);
-    if (err == U9_OK || err == U9_LIMIT) c->ordinal++;
-    cursor_check(c);
+    c->ordinal += err == U9_OK || err == U9_LIMIT;
+    assert((c->left == 0) == (passed(c) == c->reader.count) || c->reader.large > 0);
     return err;
 }
 
 /* True if a record of the loaded frame is behind all that is wanted, or before it. */
-static bool is_behind(const u9_cursor *c, uint64_t ordinal)
+static inline bool is_behind(const u9_cursor *c, uint64_t ordinal)
 {
+    if (ordinal < c->to && c->until_us == U9_NOWHERE) return false;
     uint64_t time = c->reader.frame->trailer.time_us;
     return ordinal >= c->to || (c->until_us != U9_NOWHERE && (time == 0 || time >= c->until_us));
 }
 
-static bool is_before(const u9_cursor *c, uint64_t ordinal)
+static inline bool is_before(const u9_cursor *c, uint64_t ordinal)
 {
     return ordinal < c->from || c->reader.frame->trailer.time_us < c->since_us;
 }
@@ -246,7 +247,7 @@ static u9_err tell_trimmed(u9_cursor *c)
     u9i_reader *r = &c->reader;
     r->damage = c->trimmed;
     r->damage_sys = 0;
-    r->damage.path = u9i_source_path(r->source, "", r->path, sizeof r->path);
+    r->damage.path = r->source->path;
     c->trimmed.reason = U9_R_NONE;
     return tell_what(c);
 }
@@ -256,6 +257,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
     u9_err err = u9i_cursor_allow(c, out);
     if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed(c);
     while (err == U9_OK || err == U9_AGAIN) {
+        if (c->left > 0 && c->loaded && !is_behind(c, c->ordinal) && !is_before(c, c->ordinal)) return u9i_cursor_pass(c, out);
         if (!c->loaded || passed(c) == c->reader.count) {
             err = step_frame(c, false);
             if (err != U9_OK) return err;
