@@ -49,7 +49,7 @@ fsck_src := $(addprefix tools/,fsck.c damage.c json.c key.c mark.c progress.c te
 bench_src := $(wildcard bench/*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
-tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c)
+tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)

@@ -2,7 +2,7 @@
  * fuzz/fuzz_segment.c: any bytes as the segments of a log. [F-6] [L-4] [R-1] to [R-9] [P-1]
  *
  * The input is one file, or up to five that MARK stands between: segments 1 to 4 of a log, and its `.mark`. It is read by
- * a cursor, whole and in two ranges, checked twice, salvaged, gone on with by a writer, and trimmed. Whatever the
+ * a cursor, whole, backwards and in two ranges, checked twice, salvaged, gone on with by a writer, and trimmed. Whatever the
  * bytes are: nothing crashes or hangs, the two checks agree, damages are ranges, ranges give what the
  * whole gives, the salvaged log is clean, a new session keeps every record that was there, and what goes is explained.
  *
@@ -174,6 +174,61 @@ static void read_log(const u9_range *range, gist *g)
     must(u9_log_close(log, NULL) == U9_OK);
 }
 
+enum { EVENTS = 4096 };
+
+/* What one walk shows and tells, event after event. */
+typedef struct trace {
+    uint64_t events[EVENTS];
+    size_t count;
+} trace;
+
+static void trace_event(trace *t, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t fold = 0;
+    mix(&fold, a);
+    mix(&fold, b);
+    mix(&fold, c);
+    if (t->count < EVENTS) t->events[t->count] = fold;
+    t->count++;
+}
+
+static void trace_damage(void *ctx, const u9_damage *d)
+{
+    trace_event(ctx, d->begin * 31 + d->end, d->lost + 7 * d->segment, (uint64_t)d->reason * 4 + (uint64_t)d->verdict + (d->ordinal << 8));
+}
+
+/* The way back is the way forward, from its end, in reverse order; and from the start it goes forward again. */
+static void read_back(void)
+{
+    static trace on, back;
+    u9_log *log;
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    on.count = back.count = 0;
+    for (unsigned turn = 0; turn < 3; turn++) {
+        trace *t = turn == 0 ? &on : &back;
+        u9_options o = {.size = sizeof o, .mode = U9_READ, .on_damage = trace_damage, .on_damage_ctx = t};
+        u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
+        if (u9_log_open(log_path, &o, &log, NULL) != U9_OK) return;
+        must(u9_cursor_open(log, NULL, &c, NULL) == U9_OK);
+        must(turn == 0 || u9_cursor_seek(c, &end) == U9_OK);
+        back.count = 0;
+        while ((err = turn ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r)) == U9_OK || err == U9_VERSION)
+            if (err == U9_OK) trace_event(t, r.ordinal, r.at, r.segment + (r.size << 20));
+        must(err == U9_END);
+        for (size_t i = 0; turn == 1 && i < on.count && on.count <= EVENTS; i++)
+            must(back.count == on.count && back.events[i] == on.events[on.count - 1 - i]);
+        back.count = 0;
+        while (turn == 2 && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_VERSION))
+            if (err == U9_OK) trace_event(t, r.ordinal, r.at, r.segment + (r.size << 20));
+        for (size_t i = 0; turn == 2 && i < on.count && on.count <= EVENTS; i++)
+            must(back.count == on.count && back.events[i] == on.events[i]);
+        u9_cursor_close(c);
+        must(u9_log_close(log, NULL) == U9_OK);
+    }
+}
+
 /* The ranges of a file's two halves, in each file, give what the whole gives. */
 static void read_ranges(unsigned files, const gist *whole, uint64_t cut, bool relative)
 {
@@ -284,6 +339,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(a.told == b.told && a.damages == b.damages && memcmp(&one, &two, sizeof one) == 0);
     must(err == U9_OK || err == U9_VERSION || err == U9_CORRUPT || err == U9_ABSENT);
     read_log(NULL, &whole);
+    read_back();
     if (err == U9_OK) {
         must(whole.records == one.records && !whole.version);
         /* What is slow is not done each time. */

@@ -3,6 +3,7 @@
 #define U9_H
 
 #include <u9/check.h>
+#include <u9/cursor.h>
 #include <u9/err.h>
 #include <u9/generator.h>
 #include <u9/guard.h>

@@ -22,6 +22,7 @@
     X(value_text) \
     X(value_json) \
     X(progress) \
+    X(when) \
     X(value_diff) \
     X(value_view) \
     X(value_diff_stream) \
@@ -84,6 +85,8 @@
     X(parts) \
     X(plain) \
     X(range)   \
+    X(cursor)  \
+    X(seek)    \
     X(directory) \
     X(succession) \
     X(lookup) \

@@ -10,6 +10,7 @@
 #include "tools/damage.h"
 #include "tools/key.h"
 #include "tools/record_large.h"
+#include "tools/span.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -31,13 +32,15 @@ struct copy {
 /* What is wanted of one key. */
 struct want {
     u9_key key;
-    struct copy *first, *last; /* oldest first; but for --all one at most */
+    struct copy *first, *last; /* as they come; but for --all one at most */
+    uint64_t count;            /* how many came */
 };
 
 struct get {
     const char *path;
     char **words;
     tool_style style;
+    tool_span span; /* of which records there are */
     int all;
     u9_log *log;
     u9_key *keys; /* in the order asked for; their bytes are owned */
@@ -122,9 +125,10 @@ static struct want *find(const struct get *g, const u9_key *key)
     return (struct want *)bsearch(key, g->wants, g->want_count, sizeof *g->wants, compare);
 }
 
-/* Keeps a copy: behind the others of its key, or in place of the one before it. */
+/* Keeps a copy: behind the others of its key, or in place of the one before it, if that is older. */
 static int keep(const struct get *g, struct want *want, const u9_record *record)
 {
+    if (g->span.reverse && !g->all && want->first) return TOOL_DONE;
     struct copy *copy = g->all ? NULL : want->first;
     size_t room = record->bytes ? record->size : 0;
     if (!copy || copy->room < room) {
@@ -168,13 +172,13 @@ static int walk(struct get *g, u9_cursor *cursor)
     u9_fault fault;
     u9_record record;
     u9_err err;
-    while ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_VERSION || err == U9_LIMIT) {
+    while ((err = tool_span_next(&g->span, cursor, &record)) == U9_OK || err == U9_VERSION || err == U9_LIMIT) {
         if (err == U9_VERSION) {
             skip_later(g, cursor);
             continue;
         }
         struct want *want = find(g, &record.key);
-        if (!want) continue;
+        if (!want || (g->all && want->count++ >= g->span.limit)) continue;
         if (g->stream) {
             put_found(g, &record);
             g->found++;
@@ -223,19 +227,25 @@ static int look_up(struct get *g)
     if (status != TOOL_DONE) return status;
     if (u9_cursor_open(g->log, NULL, &cursor, &fault) != U9_OK)
         return tool_read_fault(g->path, &fault);
-    status = walk(g, cursor);
+    status = tool_span_begin(&g->span, g->log, g->path, cursor);
+    if (status == TOOL_DONE) status = walk(g, cursor);
     u9_cursor_close(cursor);
-    look_at_begin(g);
+    if (status == TOOL_DONE) look_at_begin(g);
     for (size_t i = 0; i < g->count && status == TOOL_DONE && !tool_stdout_failed(); i++)
         answer(g, &g->keys[i]);
     return status;
 }
 
+static void on_damage(void *ctx, const u9_damage *damage)
+{
+    struct get *g = (struct get *)ctx;
+    if (!g->span.mute) tool_on_damage(&g->lost, damage);
+}
+
 static int run(struct get *g)
 {
     u9_fault fault;
-    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = tool_on_damage,
-                          .on_damage_ctx = &g->lost};
+    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage, .on_damage_ctx = g};
     if (u9_log_open(g->path, &options, &g->log, &fault) != U9_OK)
         return tool_read_fault(g->path, &fault);
     int status = raise_status(g, tool_style_begin(&g->style, g->log));
@@ -276,7 +286,8 @@ static const struct argp_option option_table[] = {
      "lines (default): values and tabs; json: an object a line; raw: the record's bytes", 0},
     {"keys", KEYS, 0, 0, "Put the key and a tab in front of each record (lines only)", 0},
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline (lines, json)", 0},
-    {"all", ALL, 0, 0, "All records of each key, oldest first", 0},
+    {"all", ALL, 0, 0, "All records of each key, oldest first; with --limit at most N of each", 0},
+    TOOL_SPAN_OPTIONS,
     {0},
 };
 
@@ -295,8 +306,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!*g->words) tool_usage("no KEY given");
         break;
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    case ARGP_KEY_END: tool_style_check(&g->style); break;
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_END:
+        if (g->span.limit != TOOL_NONE && !g->all) tool_usage("--limit goes with --all");
+        tool_span_check(&g->span);
+        tool_style_check(&g->style);
+        break;
+    default: return tool_span_parse(&g->span, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -307,10 +322,10 @@ int verb_get(int argc, char **argv)
         option_table, parse, "LOG KEY...",
         "Prints the newest record of each KEY (`-`: keys from standard input, one a line). A key "
         "that no record has is told on standard error; the exit status is 1 then.\v"
-        "LOG is read once, when all keys are known: with `-` the answers come at the end of the "
+        "LOG, or what the bounds leave of it, is read once, when all keys are known: with `-` the answers come at the end of the "
         "input. They come in the order of the keys.",
         NULL, NULL, NULL};
-    struct get g = {0};
+    struct get g = {.span = TOOL_SPAN_NONE};
     tool_parse(&parser, argc, argv, &g);
     int status = run(&g);
     release(&g);

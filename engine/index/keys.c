@@ -117,18 +117,18 @@ static void add_alone(u9i_keys *k, const u9i_key_entry *e)
     if (k->record_count > STRAYS && k->record_count > k->count / STRAYS_PART) k->disordered = true;
 }
 
-void u9i_keys_add(u9i_keys *k, const void *raw, size_t size, uint64_t at)
+void u9i_keys_add(u9i_keys *k, const void *raw, size_t size, uint64_t at, bool alone)
 {
     u9i_key_entry e = {.at = at};
-    if (u9i_keyspec_entry(&k->spec, raw, size, &e)) u9i_keys_add_entry(k, &e);
+    if (u9i_keyspec_entry(&k->spec, raw, size, &e)) u9i_keys_add_entry(k, &e, alone);
     else k->partial = true;
 }
 
-void u9i_keys_add_entry(u9i_keys *k, const u9i_key_entry *e)
+void u9i_keys_add_entry(u9i_keys *k, const u9i_key_entry *e, bool alone)
 {
     assert(!k->sorted);
     k->count++;
-    if (k->spec.hashed || k->disordered || u9i_key_below(e, &k->top)) add_alone(k, e);
+    if (alone || k->spec.hashed || k->disordered || u9i_key_below(e, &k->top)) add_alone(k, e);
     else add_in_order(k, e);
 }
 
@@ -166,7 +166,7 @@ void u9i_keys_add_body(u9i_keys *k, uint64_t offset, const uint8_t *body, size_t
     u9i_record r;
     uint64_t at = offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
     while (u9i_record_next(&next, &left, &r) == U9_OK) {
-        u9i_keys_add(k, r.key, r.key_size, at + (uint64_t)(r.bytes - body));
+        u9i_keys_add(k, r.key, r.key_size, at + (uint64_t)(r.bytes - body), false);
         if (!made || k->disordered || k->spec.hashed) continue;
         k->count += count - 1;
         k->top.lo += count - 1; /* muids of one transaction are numbered [L-7] */

@@ -78,8 +78,8 @@ void u9i_keys_close(u9i_keys *keys); /* one that was never opened, zeroed, is fi
 /* Empty again, for another segment. */
 void u9i_keys_reset(u9i_keys *keys, const u9i_keyspec *spec);
 
-/* A record at this virtual offset, which is above all before. */
-void u9i_keys_add(u9i_keys *keys, const void *raw, size_t size, uint64_t at);
+/* A record at this virtual offset, which is above all before; `alone` as below. */
+void u9i_keys_add(u9i_keys *keys, const void *raw, size_t size, uint64_t at, bool alone);
 
 /*
  * `count` records of the frame at `offset`, with a proven body; `made`: their keys are muids that were made for this
@@ -87,8 +87,8 @@ void u9i_keys_add(u9i_keys *keys, const void *raw, size_t size, uint64_t at);
  */
 void u9i_keys_add_body(u9i_keys *keys, uint64_t offset, const uint8_t *body, size_t size, uint32_t count, bool made);
 
-/* The same of an entry; its key is of the spec. */
-void u9i_keys_add_entry(u9i_keys *keys, const u9i_key_entry *entry);
+/* The same of an entry; its key is of the spec. `alone`: it is not taken to be in order, as one in parts is not. [K-2] */
+void u9i_keys_add_entry(u9i_keys *keys, const u9i_key_entry *entry, bool alone);
 
 /*
  * What there is of a key: `*at` is the place of the newest record of it that has an entry (0: none has), `*frame` that of

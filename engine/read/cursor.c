@@ -1,5 +1,5 @@
 /*
- * engine/read/cursor.c: the records of a log, one by one. [R-1] [P-1]
+ * engine/read/cursor.c: the records of a log, one by one, either way. [R-1] [Q-1] [P-1]
  *
  * A cursor reads the catalog that was current when it was opened; it shares what is judged with all others on
  * its handle, and nothing with the handle's writer but the directory.
@@ -7,16 +7,28 @@
 #include "engine/read/cursor.h"
 
 #include "engine/log/handle.h"
+#include "engine/read/back.h"
+
+#include <u9/cursor.h>
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* How many records of its frame are behind the cursor. */
+static inline uint64_t passed(const u9_cursor *c)
+{
+    return c->ordinal - c->reader.frame->trailer.ordinal;
+}
+
 static void cursor_check(const u9_cursor *c)
 {
     const u9i_body *b = &c->reader.body;
-    assert(c->left == 0 || (c->next >= b->bytes && c->left <= b->size &&
-                            c->next + c->left == b->bytes + b->size));
+    if (!c->loaded) return;
+    assert(passed(c) <= c->reader.count && c->counts);
+    assert(c->reader.large > 0 || c->left == 0 || (c->next >= b->bytes && c->left <= b->size &&
+                                                   c->next + c->left == b->bytes + b->size));
+    assert(c->reader.large > 0 || (c->left == 0) == (passed(c) == c->reader.count));
 }
 
 /* Turns to what the range names. */
@@ -50,6 +62,7 @@ u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out, u9_fa
     u9_cursor *c = calloc(1, sizeof *c);
     if (c == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     c->log = log;
+    c->to = c->until_us = U9_NOWHERE;
     u9_err err = u9i_reader_open(&c->reader, &log->source, fault);
     c->reader.leans = true;
     if (err == U9_OK) {
@@ -67,13 +80,14 @@ u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out, u9_fa
 void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
 {
     u9i_reader_segments(&c->reader, first, last);
-    c->left = 0;
+    c->loaded = c->counts = false;
 }
 
 void u9_cursor_close(u9_cursor *c)
 {
     if (c == NULL) return;
     u9i_reader_release(&c->reader);
+    free(c->starts);
     free(c);
 }
 
@@ -83,7 +97,7 @@ static bool ends_before(const u9i_frame *f, uint64_t from)
     return f->trailer.ordinal < from && from - f->trailer.ordinal >= f->trailer.count;
 }
 
-/* A record in parts that is larger than what is handed out: all but its bytes, which u9_record_read has. [C-6] */
+/* A record in parts that is larger than what is handed out: all but its bytes, which u9_record_read has. [C-6] U9_LIMIT. */
 static u9_err show_large(u9_cursor *c, u9_record *out)
 {
     const u9i_reader *r = &c->reader;
@@ -114,93 +128,244 @@ static u9_err refuse_trimmed(u9_cursor *c, const u9_damage *d)
                      (unsigned long long)d->ordinal, (unsigned long long)(d->ordinal + d->lost - 1));
 }
 
-/* Steps until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), U9_ABSENT (trimmed), or an error. */
-static u9_err next_frame(u9_cursor *c)
+/* Tells of reader.damage. U9_AGAIN: there is nothing more to say. U9_CORRUPT (damage to tell), U9_ABSENT (trimmed). */
+static u9_err tell_what(u9_cursor *c)
 {
     const u9_options *o = &c->log->options;
-    for (;;) {
-        u9i_step step;
-        u9_err err = u9i_reader_step(&c->reader, &step, &c->fault);
-        if (err == U9_VERSION) c->lossy = true;
-        if (err != U9_OK) return err;
-        const u9_damage *d = &c->reader.damage;
-        if (step == U9I_STEP_DAMAGE && d->verdict != U9_V_TORN && d->lost != 0) c->lossy = true;
-        switch (step) {
-        case U9I_STEP_END: return U9_END;
-        case U9I_STEP_LEAVE: break; /* not asked for */
-        case U9I_STEP_DAMAGE:
-            if (d->reason == U9_R_TRIMMED && d->lost == 0) break; /* there was none in them */
-            if (o->on_damage) o->on_damage(o->on_damage_ctx, d);
-            else if (d->reason == U9_R_TRIMMED) return refuse_trimmed(c, d);
-            else if (d->verdict != U9_V_TORN)
-                return u9i_fault(&c->fault, U9_CORRUPT,
-                                 U9I_AT_OFFSET(d->begin, .path = d->path, .segment = d->segment,
-                                               .sys = c->reader.damage_sys,
-                                               .rule = u9_reason_rule(d->reason)),
-                                 "%s", u9_reason_text(d->reason));
-            break;
-        case U9I_STEP_FRAME:
-            if (c->reader.count == 0 || ends_before(c->reader.frame, c->from)) break;
-            c->next = c->reader.body.bytes;
-            c->left = c->reader.large > 0 ? 0 : c->reader.body.size;
-            c->ordinal = c->reader.frame->trailer.ordinal;
-            return U9_OK;
-        }
-    }
+    const u9_damage *d = &c->reader.damage;
+    if (d->verdict != U9_V_TORN && d->lost != 0) c->lossy = true;
+    if (d->reason == U9_R_TRIMMED && d->lost == 0) return U9_AGAIN; /* there was none in them */
+    if (c->silent) return U9_AGAIN;
+    if (o->on_damage) o->on_damage(o->on_damage_ctx, d);
+    else if (d->reason == U9_R_TRIMMED) return refuse_trimmed(c, d);
+    else if (d->verdict != U9_V_TORN)
+        return u9i_fault(&c->fault, U9_CORRUPT,
+                         U9I_AT_OFFSET(d->begin, .path = d->path, .segment = d->segment, .sys = c->reader.damage_sys,
+                                       .rule = u9_reason_rule(d->reason)),
+                         "%s", u9_reason_text(d->reason));
+    return U9_AGAIN;
 }
 
-/* What was shown of the frame, or would be next, could not be read: reading goes on behind what was shown. */
-__attribute__((noinline)) static u9_err leave_frame(u9_cursor *c)
+void u9i_cursor_load(u9_cursor *c, bool behind)
 {
-    if (c->ordinal > c->from) c->from = c->ordinal;
-    c->left = 0;
+    const u9i_reader *r = &c->reader;
+    c->loaded = c->counts = true;
+    c->started = c->resumes = false;
+    c->next = r->body.bytes;
+    c->left = r->large > 0 ? 0 : r->body.size;
+    c->ordinal = r->frame->trailer.ordinal;
+    if (behind) {
+        c->next += c->left;
+        c->left = 0;
+        c->ordinal += r->count;
+    }
+    cursor_check(c);
+}
+
+void u9i_cursor_go(u9_cursor *c, u9i_spot place)
+{
+    u9i_reader_go(&c->reader, place);
+    c->loaded = c->counts = c->resumes = false;
+}
+
+/* Steps either way until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), U9_ABSENT (trimmed), or an error. */
+static u9_err step_frame(u9_cursor *c, bool back)
+{
+    u9i_reader *r = &c->reader;
+    u9_err err = U9_AGAIN;
+    if (c->loaded && back) u9i_reader_before(r);
+    else if (c->loaded) u9i_reader_behind(r);
+    c->loaded = false;
+    while (err == U9_AGAIN) {
+        u9i_step step;
+        err = back ? u9i_reader_back(r, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
+        if (err == U9_VERSION) c->lossy = true;
+        if (err != U9_OK) return err;
+        err = U9_AGAIN;
+        switch (step) {
+        case U9I_STEP_END: err = U9_END; break;
+        case U9I_STEP_LEAVE: break; /* not asked for */
+        case U9I_STEP_DAMAGE: err = tell_what(c); break;
+        case U9I_STEP_FRAME:
+            if (r->count == 0 || (!back && ends_before(r->frame, c->from))) break;
+            u9i_cursor_load(c, back);
+            err = U9_OK;
+            break;
+        }
+    }
+    return err;
+}
+
+/* What was shown of the frame, or would be next, could not be read: reading goes on behind what was shown. */
+static u9_err leave_frame(u9_cursor *c)
+{
+    c->loaded = false;
+    c->resumes = true;
     return U9_IO;
 }
 
-/* Goes to the next frame with records; a large one is shown at once. Apart, so that the way of most records is short. */
-__attribute__((noinline)) static u9_err turn_frame(u9_cursor *c, u9_record *out)
+/* The record that stands at `next`, of this ordinal. */
+static u9_err take_next(u9_cursor *c, uint64_t ordinal, u9_record *out)
 {
+    u9i_record r;
+    uint64_t at = (uint64_t)(c->next - c->reader.body.bytes);
+    u9_err err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
     if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
-    u9_err err = next_frame(c);
-    return err == U9_OK && c->reader.large > 0 ? show_large(c, out) : err;
-}
-
-__attribute__((noinline)) static u9_err refuse_next(u9_cursor *c, const u9_record *out)
-{
-    if (c == NULL) return U9_ARG;
-    if (out == NULL) return u9i_fault(&c->fault, U9_ARG, U9I_AT(), "an argument is NULL");
-    return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path),
-                     "the handle belongs to the parent process");
-}
-
-/* The record as it is told. */
-static inline void show(const u9_cursor *c, uint64_t ordinal, const u9i_record *r, u9_record *out)
-{
+    if (err != U9_OK) return U9_CORRUPT; /* proven before */
     const u9i_frame *f = c->reader.frame;
     *out = (u9_record){
         .ordinal = ordinal, .time_us = f->trailer.time_us,
         .segment = u9i_reader_facts(&c->reader)->number, .frame = f->offset,
-        .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | (uint64_t)(r->bytes - c->reader.body.bytes), /* [B-6] */
-        .key = {.data = r->key, .size = r->key_size}, .bytes = r->bytes, .size = r->size,
-        .values = r->values, .values_size = r->values_size};
+        .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | at, /* [B-6] */
+        .key = {.data = r.key, .size = r.key_size}, .bytes = r.bytes, .size = r.size,
+        .values = r.values, .values_size = r.values_size};
+    return U9_OK;
+}
+
+u9_err u9i_cursor_pass(u9_cursor *c, u9_record *out)
+{
+    if (!c->loaded || passed(c) == c->reader.count) return U9_END;
+    u9_err err = c->reader.large > 0 ? show_large(c, out) : take_next(c, c->ordinal, out);
+    c->ordinal += err == U9_OK || err == U9_LIMIT;
+    assert(!c->loaded || (c->left == 0) == (passed(c) == c->reader.count) || c->reader.large > 0);
+    return err;
+}
+
+/* The frame is here once more: on to where the cursor was in it. */
+static u9_err resume(u9_cursor *c, uint64_t ordinal)
+{
+    u9_record r;
+    u9_err err = U9_OK;
+    while (err == U9_OK && c->ordinal < ordinal && passed(c) < c->reader.count) err = u9i_cursor_pass(c, &r);
+    return err == U9_LIMIT ? U9_OK : err;
+}
+
+/* True if a record of the loaded frame is behind all that is wanted, or before it. */
+static inline bool is_behind(const u9_cursor *c, uint64_t ordinal)
+{
+    if (ordinal < c->to && c->until_us == U9_NOWHERE) return false;
+    uint64_t time = c->reader.frame->trailer.time_us;
+    return ordinal >= c->to || (c->until_us != U9_NOWHERE && (time == 0 || time >= c->until_us));
+}
+
+static inline bool is_before(const u9_cursor *c, uint64_t ordinal)
+{
+    return ordinal < c->from || c->reader.frame->trailer.time_us < c->since_us;
+}
+
+u9_err u9i_cursor_allow(u9_cursor *c, const void *argument)
+{
+    if (c == NULL) return U9_ARG;
+    if (argument == NULL) return u9i_fault(&c->fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    if (!u9i_log_forked(c->log)) return U9_OK;
+    return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path), "the handle belongs to the parent process");
+}
+
+/* What was trimmed since the cursor was saved is told once. [L-10] */
+static u9_err tell_trimmed(u9_cursor *c)
+{
+    u9i_reader *r = &c->reader;
+    r->damage = c->trimmed;
+    r->damage_sys = 0;
+    r->damage.path = r->source->path;
+    c->trimmed.reason = U9_R_NONE;
+    return tell_what(c);
 }
 
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 {
-    if (c == NULL || out == NULL || u9i_log_forked(c->log)) return refuse_next(c, out);
-    for (;;) {
-        u9_err err = c->left == 0 ? turn_frame(c, out) : U9_OK;
-        if (err != U9_OK) return err;
-        u9i_record r;
-        err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
-        if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
-        if (err != U9_OK) return U9_CORRUPT; /* proven before */
-        uint64_t ordinal = c->ordinal++;
-        cursor_check(c);
-        if (ordinal < c->from) continue;
-        show(c, ordinal, &r, out);
-        return U9_OK;
+    u9_err err = u9i_cursor_allow(c, out);
+    if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed(c);
+    while (err == U9_OK || err == U9_AGAIN) {
+        if (c->left > 0 && c->loaded && !is_behind(c, c->ordinal) && !is_before(c, c->ordinal)) return u9i_cursor_pass(c, out);
+        if (!c->loaded || passed(c) == c->reader.count) {
+            if (c->loaded && u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
+            uint64_t ordinal = c->ordinal;
+            bool resumes = c->resumes;
+            err = step_frame(c, false);
+            if (err == U9_OK && resumes) err = resume(c, ordinal);
+            if (err != U9_OK) return err;
+            if (passed(c) == c->reader.count) continue;
+        }
+        if (is_behind(c, c->ordinal)) return U9_END;
+        bool wanted = !is_before(c, c->ordinal);
+        err = u9i_cursor_pass(c, out);
+        if (wanted) return err;
+        if (err == U9_LIMIT) err = U9_OK;
     }
+    return err;
+}
+
+/* Where the records of the loaded frame begin, which only going through them tells. */
+static u9_err find_starts(u9_cursor *c)
+{
+    const u9i_body *b = &c->reader.body;
+    const uint8_t *next = b->bytes;
+    size_t left = b->size, count = c->reader.count;
+    u9i_record r;
+    if (c->started) return U9_OK;
+    if (count > c->room) {
+        uint32_t *more = realloc(c->starts, count * sizeof *more);
+        if (more == NULL) return u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = c->log->source.path), "out of memory");
+        c->starts = more;
+        c->room = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        c->starts[i] = (uint32_t)(next - b->bytes);
+        if (u9i_body_next_again(b, &next, &left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
+    }
+    c->started = true;
+    return U9_OK;
+}
+
+/* Moves in front of the record that the cursor is behind. */
+static u9_err move_back(u9_cursor *c)
+{
+    const u9i_body *b = &c->reader.body;
+    u9_err err = c->reader.large > 0 ? U9_OK : find_starts(c);
+    if (err != U9_OK) return err;
+    c->ordinal--;
+    if (c->reader.large > 0) return U9_OK;
+    c->next = b->bytes + c->starts[passed(c)];
+    c->left = b->size - c->starts[passed(c)];
+    return U9_OK;
+}
+
+/* The loaded frame is mapped: who goes back reads it, and goes on where the cursor is in it. */
+static u9_err leave_map(u9_cursor *c)
+{
+    uint64_t ordinal = c->ordinal;
+    u9i_reader_leave(&c->reader);
+    u9i_reader_go(&c->reader, c->reader.place);
+    c->loaded = false;
+    u9_err err = step_frame(c, true);
+    while (err == U9_OK && c->ordinal > ordinal && passed(c) > 0) err = move_back(c);
+    return err;
+}
+
+u9_err u9_cursor_prev(u9_cursor *c, u9_record *out)
+{
+    u9_err err = u9i_cursor_allow(c, out);
+    if (err == U9_OK && c->loaded && c->reader.iterator.map) err = leave_map(c);
+    while (err == U9_OK) {
+        if (!c->loaded || passed(c) == 0) {
+            err = step_frame(c, true);
+            if (err != U9_OK) return err;
+        }
+        if (is_before(c, c->ordinal - 1)) return U9_END;
+        bool wanted = !is_behind(c, c->ordinal - 1);
+        err = move_back(c);
+        if (err != U9_OK) return err;
+        const uint8_t *next = c->next;
+        size_t left = c->left;
+        err = c->reader.large > 0 ? show_large(c, out) : take_next(c, c->ordinal, out);
+        c->next = next;
+        c->left = left;
+        cursor_check(c);
+        if (wanted) return err;
+        if (err == U9_LIMIT) err = U9_OK;
+    }
+    return err;
 }
 
 const u9_damage *u9_cursor_damage(const u9_cursor *c)

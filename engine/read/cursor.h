@@ -11,16 +11,37 @@
 struct u9_cursor {
     u9_log *log;
     u9i_reader reader;
-    uint64_t from;       /* first ordinal wanted */
-    const uint8_t *next; /* records of the current frame that are left */
+    uint64_t from, to;             /* ordinals wanted: [from, to) */
+    uint64_t since_us, until_us;   /* and times: [since_us, until_us) */
+    bool loaded;         /* the reader's last step is a frame, and the cursor in it: */
+    const uint8_t *next; /*   records of the frame that are in front of it */
     size_t left;
-    uint64_t ordinal;    /* of the record at `next` */
+    uint64_t ordinal;    /* of the record at `next`; not loaded: of the one that comes next, if none is lost */
+    bool counts;         /*   which is known */
+    bool resumes;        /* the frame fell under the cursor: it comes once more, and goes on at `ordinal` */
+    uint32_t *starts;    /* where the frame's records begin in its body */
+    size_t room;
+    bool started;        /*   that is filled for this frame */
+    u9_damage trimmed;   /* what was trimmed since the cursor was saved, to be told first; reason 0: nothing */
+    bool silent;         /* damage is not told */
     bool lossy;          /* damage was met that may have cost records */
     u9_fault fault;
 };
 
 /* Starts the cursor anew: only the segments [first, last] of its catalog. */
 void u9i_cursor_segments(u9_cursor *cursor, size_t first, size_t last);
+
+/* Goes to a place of the reader; nothing is loaded. */
+void u9i_cursor_go(u9_cursor *cursor, u9i_spot place);
+
+/* The reader's last step is a frame with records: the cursor is before the first of them, or behind the last. */
+void u9i_cursor_load(u9_cursor *cursor, bool behind);
+
+/* Passes the record in front of the cursor, in its frame; U9_LIMIT: it is larger than what is handed out; U9_END: none is there. */
+U9_MUST_CHECK u9_err u9i_cursor_pass(u9_cursor *cursor, u9_record *out);
+
+/* U9_ARG: there is no cursor, or an argument that must be is not; U9_STATE: of a forked child. */
+U9_MUST_CHECK u9_err u9i_cursor_allow(u9_cursor *cursor, const void *argument);
 
 /* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] U9_ARG. */
 U9_MUST_CHECK u9_err u9i_cursor_check_key(const u9_cursor *cursor, const u9_key *key, u9_fault *fault);

@@ -1,7 +1,7 @@
 /*
  * engine/read/reader.c: see reader.h. [L-2] to [L-5] [R-8] [R-9] [P-1] [P-2]
  */
-#include "engine/read/reader.h"
+#include "engine/read/back.h"
 
 #include "engine/os/process.h"
 
@@ -46,7 +46,7 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
     return U9_OK;
 }
 
-static void leave_segment(u9i_reader *r)
+void u9i_reader_leave(u9i_reader *r)
 {
     u9i_iterator_close(&r->iterator);
     r->reading = r->sealed = r->leaving = r->again = false;
@@ -55,7 +55,8 @@ static void leave_segment(u9i_reader *r)
 
 void u9i_reader_release(u9i_reader *r)
 {
-    leave_segment(r);
+    u9i_reader_leave(r);
+    u9i_trail_drop(r);
     u9i_pages_free(r->scratch, U9I_BODY_MAX);
     u9i_pages_free(r->parts.bytes, U9I_BODY_MAX);
     r->scratch = r->parts.bytes = NULL;
@@ -63,8 +64,7 @@ void u9i_reader_release(u9i_reader *r)
     r->catalog = NULL;
 }
 
-/* The first missing segment that stands before none of those in front of `index`. */
-static size_t missing_from(const u9i_reader *r, size_t index)
+size_t u9i_reader_missing(const u9i_reader *r, size_t index)
 {
     size_t low = 0, high = r->catalog->missing_count;
     while (low < high) {
@@ -80,23 +80,48 @@ void u9i_reader_from(u9i_reader *r, uint64_t from)
     for (size_t i = r->catalog->count; i > 1; i--) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i - 1);
         if (!f->has_open || f->is_void || f->wrong || f->open.end.ordinal > from) continue;
-        r->index = i - 1;
-        r->missing = missing_from(r, r->index);
+        r->index = r->first_unit = r->place.unit = i - 1;
+        r->missing = u9i_reader_missing(r, r->index);
         return;
     }
+}
+
+void u9i_reader_restart(u9i_reader *r, size_t index)
+{
+    u9i_reader_leave(r);
+    u9i_trail_drop(r);
+    r->index = index;
+    r->missing = r->ranged ? r->missing_end : u9i_reader_missing(r, index);
+    if (r->missing > r->missing_end) r->missing = r->missing_end;
+    r->announced = r->ranged && r->range_begin > U9I_DISK_HEADER_SIZE ? ANNOUNCED : 0; /* by the range of 32 [P-1] */
+    r->begun = r->knows_at = r->knows_chain = r->backwards = false;
+    r->passed = r->passed_index = 0;
+    r->place = (u9i_spot){.unit = index};
+    reader_check(r);
+}
+
+void u9i_reader_share(u9i_reader *r, const u9i_reader *other)
+{
+    u9i_reader_leave(r);
+    atomic_fetch_add(&other->catalog->references, 1);
+    u9i_catalog_unref(r->catalog);
+    r->catalog = other->catalog;
+    r->first_unit = other->first_unit;
+    r->only = other->only;
+    r->missing_end = other->missing_end;
+    r->ranged = other->ranged;
+    r->range_begin = other->range_begin;
+    r->range_end = other->range_end;
+    u9i_reader_restart(r, r->first_unit);
 }
 
 void u9i_reader_segments(u9i_reader *r, size_t first, size_t last)
 {
     bool to_end = last + 1 == r->catalog->count;
-    leave_segment(r);
-    r->index = first;
+    r->first_unit = first;
     r->only = last + 1;
-    r->missing = missing_from(r, first);
-    r->missing_end = to_end ? r->catalog->missing_count : missing_from(r, last + 1);
-    r->begun = r->knows_at = r->knows_chain = false;
-    r->passed = r->passed_index = 0;
-    reader_check(r);
+    r->missing_end = to_end ? r->catalog->missing_count : u9i_reader_missing(r, last + 1);
+    u9i_reader_restart(r, first);
 }
 
 static u9_err tell_damage(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_damage_site site)
@@ -182,12 +207,10 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
     if (begin > end)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "the range ends before it begins");
-    u9i_reader_segments(r, i, i);
-    r->missing = r->missing_end;
     r->ranged = true;
     r->range_begin = begin;
     r->range_end = end;
-    r->announced = begin > U9I_DISK_HEADER_SIZE ? ANNOUNCED : 0; /* by the range that holds offset 32 [P-1] */
+    u9i_reader_segments(r, i, i);
     if (end <= U9I_DISK_HEADER_SIZE) r->index = r->only; /* holds no frame and no gap */
     return U9_OK;
 }
@@ -205,6 +228,16 @@ static size_t count_trimmed(u9i_reader *r, u9i_trim_record *trim)
            u9i_dir_stat(r->source->dir, u9i_catalog_facts(r->catalog, i)->name, &stamp) == -ENOENT)
         i++;
     return i - r->index;
+}
+
+bool u9i_reader_trimmed(u9i_reader *r, size_t unit)
+{
+    u9i_trim_record trim;
+    size_t index = r->index;
+    r->index = unit;
+    size_t gone = count_trimmed(r, &trim);
+    r->index = index;
+    return gone > 0;
 }
 
 /*
@@ -226,7 +259,7 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     bool behind = r->index < r->only && u9i_reader_facts(r)->has_open;
     uint64_t there = behind ? u9i_reader_facts(r)->open.end.ordinal : trim.ordinal;
     if (r->index > r->only) r->index = r->only;
-    if (r->missing < missing_from(r, r->index)) r->missing = missing_from(r, r->index);
+    if (r->missing < u9i_reader_missing(r, r->index)) r->missing = u9i_reader_missing(r, r->index);
     r->at = (u9i_position){.ordinal = there};
     r->begun = r->knows_at = true;
     r->knows_chain = false;
@@ -242,6 +275,7 @@ bool u9i_reader_leave_map(u9i_reader *r, u9_fault *fault)
 {
     r->parts = r->parts_before;
     r->parts_known = r->parts_known_before;
+    r->place = r->place_before;
     r->again = false;
     if (fault) (void)u9i_source_fault(r->source, &r->iterator, U9_IO, fault);
     return true;
@@ -305,6 +339,7 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
 static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
     *told = true;
+    if (r->place.unit != r->index) r->place = (u9i_spot){.unit = r->index};
     if (r->missing < r->missing_end && r->catalog->missing[r->missing].before <= r->index)
         return tell_missing(r, step);
     if (r->index >= r->only) {
@@ -326,7 +361,7 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
         *told = err == U9_IO && !r->ranged && skip_trimmed(r, step);
         return *told ? U9_OK : err;
     }
-    leave_segment(r);
+    u9i_reader_leave(r);
     r->index++;
     return U9_OK;
 }
@@ -353,7 +388,7 @@ static bool end_segment(u9i_reader *r, u9i_step *step)
     r->tail = j->tail;
     r->closed = j->closed;
     r->beyond += j->beyond;
-    leave_segment(r);
+    u9i_reader_leave(r);
     r->index++;
     return false;
 }
@@ -375,7 +410,7 @@ u9_err u9i_reader_prove(u9i_reader *r)
 }
 
 /* Proves the records, once where that is remembered. */
-static u9_err prove_records(u9i_reader *r, const u9i_frame *f)
+static u9_err prove_body(u9i_reader *r, const u9i_frame *f)
 {
     u9i_verified *verified = r->leans ? r->iterator.window->verified : NULL;
     if (verified && u9i_verified_has_body(verified, f->offset)) return U9_OK;
@@ -449,24 +484,29 @@ static u9_err open_plain(u9i_reader *r, u9i_step *step)
                                          .end = f->end, .ordinal = f->trailer.ordinal, .lost = U9_NOWHERE});
 }
 
-/* Opens the body of the frame that the iterator found. */
-static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
+/* */
+u9_err u9i_reader_open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
 {
     const u9i_frame *f = r->frame;
     const u9i_facts *s = u9i_reader_facts(r);
     size_t need;
     r->count = f->trailer.count;
     r->large = 0;
+    if (r->blind) return U9_OK;
     if (s->plain) return open_plain(r, step);
     u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
-    if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
+    if (err == U9_OK && r->body.kind == U9I_BODY_PART && r->backwards && r->count == 0) {
+        u9i_part_record part; /* the row is joined where its last part is */
+        err = u9i_part_record_decode(r->body.bytes, r->body.size, &part);
+        if (err != U9_OK) err = U9_CORRUPT;
+    } else if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
         err = u9i_reader_row_room(r, fault);
         r->again = err != U9_OK;
         if (err == U9_OK) err = know_row(r, fault);
         if (r->again) return err;
         if (err == U9_OK) err = u9i_reader_join(r, f);
     } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {
-        err = prove_records(r, f);
+        err = prove_body(r, f);
     } else if (err == U9_OK) {
         err = prove_control(&r->body, f);
     }
@@ -484,50 +524,58 @@ static u9_err open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
                                          .ordinal = f->trailer.ordinal, .lost = r->count});
 }
 
-/* The frame that the iterator came to, with its body; if that fell meanwhile, *again. */
-static u9_err show_frame(u9i_reader *r, u9i_step *step, bool *again, u9_fault *fault)
+/* The frame that the iterator came to, with its body; if that fell meanwhile, *told is unset. */
+static u9_err show_frame(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
-    u9_err err = open_body(r, step, fault);
-    *again = r->leans && u9i_reader_fell(r, NULL);
+    *step = U9I_STEP_FRAME;
+    u9_err err = u9i_reader_open_body(r, step, fault);
+    *told = !r->leans || !u9i_reader_fell(r, NULL);
+    return *told ? err : U9_OK;
+}
+
+/* The iterator's next step, or the end of its segment. *told: there is something to tell. */
+static u9_err step_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
+{
+    *told = true;
+    if (r->leaving) {
+        *told = end_segment(r, step);
+        return U9_OK;
+    }
+    if (r->again) {
+        r->again = false;
+        return show_frame(r, step, told, fault);
+    }
+    u9_err err = u9i_iterator_step(&r->iterator, step);
+    if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);
+    if (*step == U9I_STEP_END) {
+        *told = end_segment(r, step);
+    } else if (*step == U9I_STEP_FRAME) {
+        r->parts_before = r->parts;
+        r->parts_known_before = r->parts_known;
+        r->place_before = r->place;
+        r->place = (u9i_spot){.unit = r->index, .frame = r->frame->offset};
+        err = show_frame(r, step, told, fault);
+    } else {
+        r->place.since++;
+        err = tell_damage(r, step, u9i_reader_facts(r), r->iterator.site);
+    }
     return err;
 }
 
 u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
 {
-    for (;;) {
-        bool told = false, again = false;
+    u9_err err = r->backwards ? u9i_reader_turn(r, fault) : U9_OK;
+    bool told = false;
+    while (err == U9_OK && !told) {
         reader_check(r);
-        if (!r->reading) {
-            u9_err err = begin_segment(r, step, &told, fault);
-            if (err != U9_OK || told) return err;
+        if (r->reading) {
+            err = step_segment(r, step, &told, fault);
             continue;
         }
-        if (r->leaving) {
-            (void)end_segment(r, step);
-            continue;
-        }
-        if (r->again) {
-            r->again = false;
-            *step = U9I_STEP_FRAME;
-            u9_err err = show_frame(r, step, &again, fault);
-            if (again) continue;
-            return err;
-        }
-        u9_err err = u9i_iterator_step(&r->iterator, step);
-        if (err != U9_OK) return u9i_source_fault(r->source, &r->iterator, err, fault);
-        if (*step == U9I_STEP_END) {
-            if (end_segment(r, step)) return U9_OK;
-            continue;
-        }
-        if (*step == U9I_STEP_FRAME) {
-            r->parts_before = r->parts;
-            r->parts_known_before = r->parts_known;
-            err = show_frame(r, step, &again, fault);
-            if (again) continue;
-            return err;
-        }
-        return tell_damage(r, step, u9i_reader_facts(r), r->iterator.site);
+        err = begin_segment(r, step, &told, fault);
+        r->place.since += err == U9_OK && told && *step == U9I_STEP_DAMAGE;
     }
+    return err;
 }
 
 uint64_t u9i_reader_passed(u9i_reader *r)

@@ -3,7 +3,7 @@
  * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include format/id format/frame engine/os engine/segment engine/index engine/log
+ * Sees: include format/base format/id format/frame engine/os engine/segment engine/index engine/log
  *
  * The room owns the reading of a log: reader, cursor, lookup.
  *
@@ -17,6 +17,21 @@
 
 #include <u9/check.h>
 
+/*
+ * A place between two steps: in front of a unit, which is a segment of the catalog with all that is told of it (the
+ * last unit has what is missing behind the segments); or behind its frame at `frame` and `since` damages that follow
+ * that; or right before that frame, with all told that stands in front of it; or behind all of the unit.
+ */
+typedef struct u9i_spot {
+    size_t unit;    /* index in the catalog */
+    uint64_t frame; /* offset; 0: none of its frames was passed */
+    unsigned since; /* damages told behind that frame, or, without one, of the unit */
+    bool before;
+    bool end;
+} u9i_spot;
+
+typedef struct u9i_trail u9i_trail; /* back.h */
+
 typedef struct u9i_reader {
     u9i_source *source;   /* borrows */
     u9i_catalog *catalog; /* as it was when the reader was opened */
@@ -25,6 +40,12 @@ typedef struct u9i_reader {
     size_t missing;       /* the missing segment to be told next, and */
     size_t missing_end;   /*   the one that is told no more */
     bool reading;         /* `iterator` is on segments[index] */
+    size_t first_unit;    /* that it begins with */
+    u9i_spot place;       /* where it is, for who turns round: back.h */
+    bool blind;           /* set by the user: bodies are not opened */
+    bool backwards;       /* the last step was one back, and: */
+    u9i_frame front;      /*   the frame that `place` is in front of; its body is not kept */
+    u9i_trail *trail;     /*   what stands in front of that, as far as it was judged; NULL: nothing is known */
     unsigned announced;   /* how much of what is wrong with segments[index] as a whole was told */
     u9i_iterator iterator;
     bool ranged;          /* set by u9i_reader_range: only frames that begin in [begin, end) */
@@ -53,6 +74,7 @@ typedef struct u9i_reader {
     bool parts_known;     /* a range: what stands before it was looked at for a row that goes on in it */
     u9i_part_row parts_before; /*   leans: how both were before the frame */
     bool parts_known_before;
+    u9i_spot place_before;
     bool again;           /* the frame's row could not be read: the next step is the same frame once more */
     uint64_t large;       /* FRAME: bytes of a record in parts that is larger than a body. Only its key is here,
                            * in first and last, and not the record. Else 0 */
@@ -92,7 +114,7 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
 
 /*
  * For one that leans, after each use of what a FRAME borrows: true if bytes of it could not be read meanwhile, so that
- * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-16]
+ * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-11]
  */
 bool u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
 
@@ -100,6 +122,22 @@ static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
 {
     return reader->reading && u9i_iterator_fell(&reader->iterator) && u9i_reader_leave_map(reader, fault);
 }
+
+/* Opens the body of reader->frame, and tells what is wrong with it. reader->again: the same call may be tried again. */
+U9_MUST_CHECK u9_err u9i_reader_open_body(u9i_reader *reader, u9i_step *step, u9_fault *fault);
+
+/* Closes the segment that is read, or goes to unit `index` with what stood before it forgotten. */
+void u9i_reader_leave(u9i_reader *reader);
+void u9i_reader_restart(u9i_reader *reader, size_t index);
+
+/* Reads the same catalog, and as much of it, as the other one of its source; from the start. */
+void u9i_reader_share(u9i_reader *reader, const u9i_reader *other);
+
+/* The first missing segment that stands before none of those in front of unit `index`. */
+size_t u9i_reader_missing(const u9i_reader *reader, size_t index);
+
+/* True if the segment of this unit was trimmed since the catalog was made. [L-10] */
+bool u9i_reader_trimmed(u9i_reader *reader, size_t unit);
 
 /* Before the first part that is joined: room for a record that stands in parts. U9_NOMEM: may be tried again. */
 U9_MUST_CHECK u9_err u9i_reader_row_room(u9i_reader *reader, u9_fault *fault);

@@ -267,7 +267,8 @@ static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys, b
     while ((err = u9_cursor_next(c, &r)) != U9_END && !keys->partial) {
         if (err != U9_OK && err != U9_CORRUPT && err != U9_VERSION && err != U9_LIMIT && err != U9_ABSENT) return err;
         bool shown = (err == U9_OK || err == U9_LIMIT) && r.segment == number && r.at < s->limit;
-        if (shown && r.key.size > 0) u9i_keys_add(keys, r.key.data, r.key.size, r.at);
+        bool in_parts = c->reader.large > 0 || c->reader.body.bytes == c->reader.parts.bytes;
+        if (shown && r.key.size > 0) u9i_keys_add(keys, r.key.data, r.key.size, r.at, in_parts);
     }
     *lossy = c->lossy;
     return U9_OK;

@@ -104,8 +104,7 @@ void u9i_iterator_close(u9i_iterator *it)
     it->window = NULL;
 }
 
-/* True if all in front of the segment's end is known to have been promised, before it is read. */
-static u9_err is_promised(const u9i_iterator *it, bool *promised)
+u9_err u9i_iterator_promised(const u9i_iterator *it, bool *promised)
 {
     const u9i_facts *f = &it->segment->facts;
     const u9i_trailer *t = &f->end_frame.trailer;
@@ -123,16 +122,29 @@ u9_err u9i_iterator_range(u9i_iterator *it, uint64_t from, uint64_t stop)
     it->from = from;
     it->stop = it->window->until = stop;
     if (from <= U9I_DISK_HEADER_SIZE) return U9_OK;
-    u9_err err = it->segment->facts.plain ? U9_OK : is_promised(it, &it->alone);
+    u9_err err = it->segment->facts.plain ? U9_OK : u9i_iterator_promised(it, &it->alone);
     /* Then each gap is damage, wherever one comes from. Else it depends on all that stands before. */
     return err == U9_OK && it->alone ? u9i_judge_skip(&it->judge, it->window, from) : err;
+}
+
+u9_err u9i_iterator_from(u9i_iterator *it, uint64_t from)
+{
+    it->tells_end = true;
+    return u9i_iterator_range(it, from, U9_NOWHERE);
+}
+
+u9_err u9i_iterator_leap(u9i_iterator *it, uint64_t from)
+{
+    it->ranged = it->tells_end = it->alone = true;
+    it->from = from;
+    return u9i_judge_skip(&it->judge, it->window, from);
 }
 
 /* True if the range tells of this site. The end belongs to none, but what was promised and is not there. */
 static bool owns(const u9i_iterator *it, const u9i_damage_site *site)
 {
     if (!it->ranged) return true;
-    if (it->round.then == U9I_STEP_END && site->verdict != U9_V_CORRUPT) return false; /* [P-2] */
+    if (it->round.then == U9I_STEP_END && !it->tells_end && site->verdict != U9_V_CORRUPT) return false; /* [P-2] */
     return it->from <= site->owner && site->owner < it->stop; /* [P-1] */
 }
 

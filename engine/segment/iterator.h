@@ -29,6 +29,7 @@ typedef struct u9i_iterator {
     bool alone;           /* it goes by its own judgement, not by what the segment remembers */
     bool ranged;          /* only the frames that begin in [from, stop), and what such a range owns [P-1] */
     uint64_t from, stop;
+    bool tells_end;       /*   and the segment's end, too */
     size_t index;         /* of the extent that it is in, or comes to */
     u9i_round round;      /* the last one, of which */
     unsigned told;        /*   so many sites are handed out, */
@@ -63,6 +64,18 @@ static inline bool u9i_iterator_fell(u9i_iterator *iterator)
 
 /* Before the first step: only [from, stop). [P-1] [P-2] U9_IO, U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_iterator_range(u9i_iterator *iterator, uint64_t from, uint64_t stop);
+
+/* Before the first step: goes on from the frame at `from` as who came there from the segment's start. U9_IO, U9_NOMEM. */
+U9_MUST_CHECK u9_err u9i_iterator_from(u9i_iterator *iterator, uint64_t from);
+
+/*
+ * The same where all in front of that frame's end is known to have been promised, and the frame to be served: nothing
+ * before it is looked at.
+ */
+U9_MUST_CHECK u9_err u9i_iterator_leap(u9i_iterator *iterator, uint64_t from);
+
+/* True if all in front of the segment's end is known to have been promised, before it is read. U9_IO. */
+U9_MUST_CHECK u9_err u9i_iterator_promised(const u9i_iterator *iterator, bool *promised);
 
 /* The next step. U9_IO: see window->sys; U9_NOMEM. The same call may be tried again. */
 U9_MUST_CHECK u9_err u9i_iterator_step(u9i_iterator *iterator, u9i_step *step);

@@ -37,7 +37,7 @@ void u9i_writer_collect(u9i_writer *w, const u9i_frame_out *f)
     pthread_mutex_lock(&k->lock);
     if (f->part_key.at != 0) {
         u9i_keys_add_entry(&k->keys, &(u9i_key_entry){.hi = f->part_key.hi, .lo = f->part_key.lo,
-                                                      .at = f->at.pos / U9I_ALIGN << U9I_VIRTUAL_SHIFT});
+                                                      .at = f->at.pos / U9I_ALIGN << U9I_VIRTUAL_SHIFT}, true);
     } else {
         const uint8_t *body = plain_body(f, &own);
         if (body) u9i_keys_add_body(&k->keys, f->at.pos, body, f->body_size, f->count, !f->given && w->keygen.kind.type == U9I_KIND_MUID);

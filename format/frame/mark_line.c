@@ -9,6 +9,7 @@
 #include "format/base/fault.h"
 #include "format/base/hash.h"
 #include "format/base/limits.h"
+#include "format/base/words.h"
 #include "format/frame/frame.h"
 
 #include <u9/mark.h>
@@ -17,7 +18,7 @@
 
 static const char word[] = "u9mark1";
 
-enum { WORD = sizeof word - 1, HEX = 2 * U9I_HASH_SIZE, CHECK = 8 };
+enum { WORD = sizeof word - 1, CHECK = U9I_CHECK_WORD };
 
 /* A field: 16 bytes in hex, or a decimal number. */
 static const struct field {
@@ -37,34 +38,6 @@ static const struct field {
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-static char *put_hex(char *out, const uint8_t *bytes, size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < size; i++) {
-        *out++ = digits[bytes[i] >> 4];
-        *out++ = digits[bytes[i] & 15];
-    }
-    return out;
-}
-
-static char *put_decimal(char *out, uint64_t n)
-{
-    char digits[20], *next = digits + sizeof digits;
-    do *--next = (char)('0' + n % 10);
-    while ((n /= 10) > 0);
-    size_t size = (size_t)(digits + sizeof digits - next);
-    memcpy(out, next, size);
-    return out + size;
-}
-
-/* What tells a line that was mistyped or cut from one that was written so. */
-static void check_of(const char *line, size_t size, char out[CHECK])
-{
-    uint8_t hash[U9I_HASH_SIZE];
-    u9i_hash(line, size, hash);
-    (void)put_hex(out, hash, CHECK / 2);
-}
-
 const char *u9_mark_format(const u9_mark *mark, char out[U9_MARK_LINE_SIZE])
 {
     const uint8_t *m = (const uint8_t *)mark;
@@ -74,14 +47,14 @@ const char *u9_mark_format(const u9_mark *mark, char out[U9_MARK_LINE_SIZE])
         uint64_t number;
         *next++ = ' ';
         if (fields[i].hex) {
-            next = put_hex(next, m + fields[i].at, U9I_HASH_SIZE);
+            next = u9i_put_hex(next, m + fields[i].at, U9I_HASH_SIZE);
             continue;
         }
         memcpy(&number, m + fields[i].at, sizeof number);
-        next = put_decimal(next, number);
+        next = u9i_put_decimal(next, number);
     }
     *next++ = ' ';
-    check_of(out, (size_t)(next - out), next);
+    u9i_put_check(out, (size_t)(next - out), next);
     next[CHECK] = 0;
     return out;
 }
@@ -109,41 +82,15 @@ static size_t take_field(reading *r)
     return size;
 }
 
-/* Lower case only, so that a mark has one line. */
-static bool take_hex(const char *text, size_t size, uint8_t *out)
-{
-    if (size != HEX) return false;
-    for (size_t i = 0; i < size; i++) {
-        int digit = u9i_hex_digit((unsigned char)text[i]);
-        if (digit < 0 || (text[i] >= 'A' && text[i] <= 'F')) return false;
-        out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | digit : digit << 4);
-    }
-    return true;
-}
-
-static bool take_number(const char *text, size_t size, uint64_t *out)
-{
-    uint64_t n = 0;
-    if (size == 0 || (size > 1 && text[0] == '0')) return false;
-    for (size_t i = 0; i < size; i++) {
-        uint64_t digit = (uint64_t)(text[i] - '0');
-        if (text[i] < '0' || text[i] > '9' || n > UINT64_MAX / 10 || (n == UINT64_MAX / 10 && digit > UINT64_MAX % 10))
-            return false;
-        n = n * 10 + digit;
-    }
-    *out = n;
-    return true;
-}
-
 static u9_err take_field_value(reading *r, const struct field *f, uint8_t *out)
 {
     size_t at = r->next, size = take_field(r);
     uint64_t number;
     if (at >= r->size) return refuse_word(r, at, f->name, "is not there: the line was cut");
-    if (f->hex && !take_hex(r->line + at, size, out))
+    if (f->hex && !u9i_take_hex(r->line + at, size, out))
         return refuse_word(r, at, f->name, "is not 32 lower-case hex digits");
     if (f->hex) return U9_OK;
-    if (!take_number(r->line + at, size, &number))
+    if (!u9i_take_decimal(r->line + at, size, &number))
         return refuse_word(r, at, f->name, "is not a decimal number below 2^64 without zeros in front");
     memcpy(out, &number, sizeof number);
     return U9_OK;
@@ -169,7 +116,7 @@ u9_err u9_mark_parse(const char *line, size_t size, u9_mark *out, u9_fault *faul
     if (r.size > 0 && line[r.size - 1] == '\n') r.size--;
     size_t first = take_field(&r);
     uint64_t version = 0;
-    if (first < WORD || memcmp(line, word, WORD - 1) != 0 || !take_number(line + WORD - 1, first - WORD + 1, &version))
+    if (first < WORD || memcmp(line, word, WORD - 1) != 0 || !u9i_take_decimal(line + WORD - 1, first - WORD + 1, &version))
         return refuse_word(&r, 0, "first word", "is not u9mark1");
     if (version != 1) return u9i_refuse(fault, U9_VERSION, WORD - 1, "M-7", "the line of a mark is of another version");
     for (size_t i = 0; i < FIELDS; i++) {
@@ -177,7 +124,7 @@ u9_err u9_mark_parse(const char *line, size_t size, u9_mark *out, u9_fault *faul
         if (err != U9_OK) return err;
     }
     size_t at = r.next;
-    check_of(line, at, check);
+    u9i_put_check(line, at, check);
     if (r.size < at + CHECK) return refuse_word(&r, at, "check", "is not there: the line was cut");
     if (r.size != at + CHECK || memcmp(line + at, check, CHECK) != 0)
         return refuse_word(&r, at, "check", "does not fit: the line was changed on its way");

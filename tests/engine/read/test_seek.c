@@ -1,0 +1,527 @@
+/*
+ * tests/engine/read/test_seek.c: what seeking costs, bisection by a caller's test, bounds, and cursors that are saved and
+ * gone on with elsewhere. [Q-1] [Q-2] [Q-3]
+ */
+#include "engine/read/cursor_line.h"
+#include "tests/engine/log/trimmed.h"
+#include "tests/engine/read/walks.h"
+#include "tests/must.h"
+#include "tests/suites.h"
+
+#include <u9/cursor.h>
+#include <u9/trim.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENTS = 1000, SECOND = 1000000 };
+
+static const u9_seek to_start = {.size = sizeof(u9_seek), .kind = U9_SEEK_START};
+static const u9_seek to_end = {.size = sizeof(u9_seek), .kind = U9_SEEK_END};
+
+static u9_seek to_ordinal(uint64_t n)
+{
+    return (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_ORDINAL, .number = n};
+}
+
+static u9_seek to_saved(const char *text)
+{
+    return (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_SAVED, .text = text};
+}
+
+static u9_cursor *sought(u9_log *log, u9_seek to)
+{
+    u9_cursor *c;
+    u9_fault fault = {0};
+    u9_err err = u9_log_seek(log, &to, &c, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    return c;
+}
+
+static u9_record next_of(u9_cursor *c)
+{
+    u9_record r;
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    return r;
+}
+
+static u9_record prev_of(u9_cursor *c)
+{
+    u9_record r;
+    ck_assert_int_eq(u9_cursor_prev(c, &r), U9_OK);
+    return r;
+}
+
+static void expect_end(u9_cursor *c, bool back)
+{
+    u9_record r;
+    for (unsigned i = 0; i < 2; i++) ck_assert_int_eq(back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r), U9_END);
+}
+
+/* How many segments were read since the diary was forgotten. */
+static unsigned segments_read(void)
+{
+    size_t count;
+    unsigned n = 0;
+    const sim_op *ops = sim_ops(&count);
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < i && (ops[k].kind != SIM_READ || ops[k].segment != ops[i].segment)) k++;
+        n += ops[i].kind == SIM_READ && k == i;
+    }
+    return n;
+}
+
+/* A record each ten seconds, a thousand segments. */
+static void make_long(const char *log)
+{
+    static const uint8_t filler[30000];
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(log, &o);
+    for (unsigned i = 0; i < 2 * SEGMENTS; i++) {
+        append_bytes(w, filler, sizeof filler);
+        sim_advance(10 * SECOND);
+    }
+    close_log(w);
+    ck_assert_uint_ge(segments_in(log), SEGMENTS);
+}
+
+/* */
+START_TEST(a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few)
+{
+    make_long(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start), *d;
+    uint64_t first = next_of(c).time_us;
+    for (unsigned i = 0; i < 20; i++) {
+        u9_seek to = {.size = sizeof to, .kind = U9_SEEK_TIME, .number = first + (uint64_t)rand() % (19000 * UINT64_C(1000000))};
+        sim_forget_diary();
+        d = sought(log, to);
+        u9_record r = next_of(d);
+        ck_assert_uint_ge(r.time_us, to.number);
+        ck_assert_uint_le(segments_read(), 4);
+        ck_assert_uint_le(sim_bytes(SIM_READ), 6 << 16);
+        uint64_t ordinal = r.ordinal;
+        (void)prev_of(d);
+        if (ordinal > 0) ck_assert_uint_lt(prev_of(d).time_us, to.number);
+        u9_cursor_close(d);
+        sim_forget_diary();
+        d = sought(log, to_ordinal(ordinal));
+        ck_assert_uint_eq(next_of(d).ordinal, ordinal);
+        ck_assert_uint_le(segments_read(), 2);
+        u9_cursor_close(d);
+    }
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* */
+START_TEST(the_last_records_of_a_whole_log_are_read_without_its_segments)
+{
+    u9_options o = small_options();
+    o.segment_size = 16 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    append_many(w, "a record of some bytes, one of very many, number ", 100000, 0);
+    close_log(w);
+    u9_log *log = open_reader(at("log"));
+    sim_forget_diary();
+    u9_cursor *c = sought(log, to_end);
+    for (uint64_t n = 100000; n > 99990;) ck_assert_uint_eq(prev_of(c).ordinal, --n);
+    ck_assert_uint_le(sim_bytes(SIM_READ), 4 << 16);
+    while (prev_of(c).ordinal > 0) continue;
+    ck_assert_uint_le(sim_bytes(SIM_READ), 2 * sim_size(segment_path(at("log"), 1))); /* each byte about once */
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* [Q-1] [M-5] With a writer at work, and behind what it marked a second ago. */
+START_TEST(the_last_records_of_a_log_that_is_being_written_are_read_from_the_mark_on)
+{
+    u9_options o = small_options();
+    o.segment_size = 16 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    append_many(w, "a record of some bytes, one of very many, number ", 100000, 0);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_advance(3 * SECOND);
+    append_many(w, "the last ones ", 5, 2);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    u9_log *log = open_reader(at("log"));
+    sim_forget_diary();
+    u9_cursor *c = sought(log, to_end);
+    for (uint64_t n = 100005; n > 99990;) ck_assert_uint_eq(prev_of(c).ordinal, --n);
+    ck_assert_uint_le(sim_bytes(SIM_READ), 12 << 16);
+    u9_cursor_close(c);
+    close_log(log);
+    close_log(w);
+}
+END_TEST
+
+static int is_from(void *ctx, const u9_record *r)
+{
+    return r->ordinal >= *(const uint64_t *)ctx;
+}
+
+/* */
+START_TEST(any_test_that_turns_true_once_is_bisected)
+{
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    for (uint64_t n = 0; n <= TRIM_RECORDS; n++) {
+        ck_assert_int_eq(u9_cursor_bisect(c, is_from, &n), U9_OK);
+        if (n < TRIM_RECORDS) ck_assert_uint_eq(next_of(c).ordinal, n);
+        else expect_end(c, false);
+    }
+    ck_assert_int_eq(u9_cursor_bisect(c, NULL, NULL), U9_ARG);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* [Q-2] [L-6] */
+START_TEST(a_key_is_found_by_its_order_and_record_keys_have_none)
+{
+    events all = {0};
+    make_row_of_segments(at("log"));
+    make_keyed_row(at("keyed"));
+    u9_log *log = open_noting(at("log"), &all);
+    u9_cursor *c = sought(log, to_start), *d;
+    for (u9_record r; u9_cursor_next(c, &r) == U9_OK;) {
+        uint8_t key[16];
+        memcpy(key, r.key.data, sizeof key);
+        u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {key, sizeof key}};
+        d = sought(log, to);
+        ck_assert_uint_eq(next_of(d).ordinal, r.ordinal);
+        u9_cursor_close(d);
+        key[15]++; /* behind this one, and not behind the next */
+        d = sought(log, to);
+        if (r.ordinal + 1 < TRIM_RECORDS) ck_assert_uint_eq(next_of(d).ordinal, r.ordinal + 1);
+        else expect_end(d, false);
+        u9_cursor_close(d);
+    }
+    u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {"short", 5}};
+    ck_assert_int_eq(u9_cursor_seek(c, &to), U9_ARG);
+    u9_cursor_close(c);
+    close_log(log);
+    log = open_reader(at("keyed"));
+    to.key = (u9_key){"k003", 4};
+    ck_assert_int_eq(u9_log_seek(log, &to, &c, NULL), U9_ARG);
+    close_log(log);
+    drop_events(&all);
+}
+END_TEST
+
+/* */
+START_TEST(bounds_hold_either_way)
+{
+    u9_log *w = open_rolling(at("log"));
+    uint64_t times[TRIM_RECORDS];
+    static const uint8_t filler[TRIM_FILLER];
+    for (unsigned i = 0; i < TRIM_RECORDS; i++) {
+        append_bytes(w, filler, sizeof filler);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        sim_advance(SECOND);
+    }
+    close_log(w);
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    for (unsigned i = 0; i < TRIM_RECORDS; i++) times[i] = next_of(c).time_us;
+    u9_bounds b = {.size = sizeof b, .from = 5, .to = 12, .until_us = U9_NOWHERE};
+    ck_assert_int_eq(u9_cursor_within(c, &b), U9_OK);
+    expect_end(c, true);
+    for (uint64_t n = 5; n < 12; n++) ck_assert_uint_eq(next_of(c).ordinal, n);
+    expect_end(c, false);
+    ck_assert_uint_eq(prev_of(c).ordinal, 11);
+    b = (u9_bounds){.size = sizeof b, .from = 3, .to = 30, .since_us = times[7], .until_us = times[9]};
+    ck_assert_int_eq(u9_cursor_within(c, &b), U9_OK);
+    ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
+    expect_end(c, false);
+    ck_assert_uint_eq(prev_of(c).ordinal, 8);
+    ck_assert_uint_eq(prev_of(c).ordinal, 7);
+    expect_end(c, true);
+    ck_assert_int_eq(u9_cursor_seek(c, &to_start), U9_OK);
+    ck_assert_uint_eq(next_of(c).ordinal, 7);
+    b.until_us = times[6];
+    ck_assert_int_eq(u9_cursor_within(c, &b), U9_ARG);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+static void save(u9_cursor *c, char text[U9_CURSOR_TEXT_SIZE])
+{
+    ck_assert_int_eq(u9_cursor_save(c, text, U9_CURSOR_TEXT_SIZE), U9_OK);
+}
+
+/* */
+START_TEST(a_saved_cursor_goes_on_where_it_was)
+{
+    char text[U9_CURSOR_TEXT_SIZE], again[U9_CURSOR_TEXT_SIZE];
+    make_row_of_segments(at("log"));
+    for (uint64_t n = 0; n < TRIM_RECORDS; n++) {
+        u9_log *log = open_reader(at("log"));
+        u9_cursor *c = sought(log, to_start);
+        for (uint64_t i = 0; i < n; i++) (void)next_of(c);
+        save(c, text);
+        u9_cursor_close(c);
+        close_log(log);
+        if (n % 10 == 0) session(at("log"), "more", 3, 1); /* it is open, crashes, rolls ... */
+        log = open_reader(at("log"));
+        c = sought(log, to_saved(text));
+        save(c, again);
+        if (n % 10 != 0) ck_assert_str_eq(text, again);
+        ck_assert_uint_eq(next_of(c).ordinal, n);
+        if (n > 0) (void)prev_of(c);
+        if (n > 0) ck_assert_uint_eq(prev_of(c).ordinal, n - 1);
+        u9_cursor_close(c);
+        close_log(log);
+    }
+}
+END_TEST
+
+/* A place that nothing was read of: the record before it tells, and nothing is told of on the way. */
+START_TEST(a_cursor_at_the_end_is_saved_too)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    events e = {0};
+    make_row_of_segments(at("log"));
+    u9_log *log = open_noting(at("log"), &e);
+    u9_cursor *c = sought(log, to_end);
+    save(c, text);
+    u9_cursor_close(c);
+    close_log(log);
+    session(at("log"), "more", 1, 1);
+    log = open_noting(at("log"), &e);
+    c = sought(log, to_saved(text));
+    ck_assert_uint_eq(next_of(c).ordinal, TRIM_RECORDS);
+    ck_assert_uint_eq(e.count, 0);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* [Q-3] [L-10] */
+START_TEST(a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept)
+{
+    char text[U9_CURSOR_TEXT_SIZE], again[U9_CURSOR_TEXT_SIZE];
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_ordinal(3));
+    (void)next_of(c);
+    save(c, text);
+    u9_cursor_close(c);
+    close_log(log);
+    uint64_t kept = trim_log(at("log"), below_ordinal(20)).ordinal;
+    ck_assert_uint_gt(kept, 4);
+    log = open_reader(at("log"));
+    c = sought(log, to_saved(text));
+    save(c, again); /* not read yet: the same place still */
+    u9_cursor *d = sought(log, to_saved(again));
+    ck_assert_int_eq(u9_cursor_next(d, &r), U9_ABSENT);
+    u9_cursor_close(d);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_ABSENT);
+    const u9_damage *told = u9_cursor_damage(c);
+    ck_assert_int_eq(told->reason, U9_R_TRIMMED);
+    ck_assert_uint_eq(told->ordinal, 4);
+    ck_assert_uint_eq(told->lost, kept - 4);
+    ck_assert_uint_eq(next_of(c).ordinal, kept);
+    (void)prev_of(c);
+    expect_end(c, true);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* [Q-1] [L-10] What was trimmed under a cursor is told once each way, and behind it all is there. */
+START_TEST(a_cursor_that_comes_back_to_what_was_trimmed_is_told_so)
+{
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_end);
+    uint64_t last = prev_of(c).ordinal;
+    uint64_t kept = trim_log(at("log"), below_ordinal(20)).ordinal;
+    while (last > kept) last = prev_of(c).ordinal;
+    for (unsigned turn = 0; turn < 2; turn++) {
+        ck_assert_int_eq(u9_cursor_prev(c, &r), U9_ABSENT);
+        const u9_damage *told = u9_cursor_damage(c);
+        ck_assert_int_eq(told->reason, U9_R_TRIMMED);
+        ck_assert_uint_eq(told->ordinal, 0);
+        ck_assert_uint_eq(told->lost, kept);
+        expect_end(c, true);
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_ABSENT);
+        ck_assert_uint_eq(next_of(c).ordinal, kept);
+        ck_assert_uint_eq(prev_of(c).ordinal, kept);
+    }
+    u9_cursor_close(c);
+    c = sought(log, to_ordinal(3)); /* the handle looks anew: it is not there */
+    ck_assert_uint_eq(next_of(c).ordinal, kept);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* A read that fails is told, and the same call may be tried again. */
+START_TEST(a_step_back_that_cannot_read_is_tried_again)
+{
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    for (unsigned nth = 1; nth < 30; nth++) {
+        u9_cursor *c = sought(log, to_end);
+        uint64_t next = TRIM_RECORDS;
+        sim_fail(SIM_READ, nth, -ENOMEM, false);
+        while (next > 0) {
+            u9_err err = u9_cursor_prev(c, &r);
+            if (err == U9_OK) ck_assert_uint_eq(r.ordinal, --next);
+            else ck_assert_int_eq(err, U9_IO);
+        }
+        sim_mend();
+        expect_end(c, true);
+        u9_cursor_close(c);
+    }
+    close_log(log);
+}
+END_TEST
+
+static void expect_refused(u9_log *log, const char *text, u9_err err, const char *why)
+{
+    u9_cursor *c;
+    u9_fault fault = {0};
+    u9_seek to = to_saved(text);
+    ck_assert_int_eq(u9_log_seek(log, &to, &c, &fault), err);
+    ck_assert_msg(strstr(fault.text, why) != NULL, "%s", fault.text);
+}
+
+/* */
+START_TEST(what_is_no_saved_cursor_of_this_log_is_refused)
+{
+    char text[U9_CURSOR_TEXT_SIZE], wrong[U9_CURSOR_TEXT_SIZE];
+    make_row_of_segments(at("log"));
+    session(at("other"), "r", 3, 1);
+    u9_log *other = open_reader(at("other")), *log = open_reader(at("log"));
+    u9_cursor *c = sought(other, to_ordinal(2));
+    save(c, text);
+    u9_cursor_close(sought(other, to_saved(text)));
+    expect_refused(log, text, U9_ARG, "of another log");
+    for (size_t i = 0; i < strlen(text); i++) {
+        strcpy(wrong, text);
+        wrong[i] ^= 1;
+        u9_seek to = to_saved(wrong);
+        u9_err err = u9_cursor_seek(c, &to);
+        ck_assert(err == U9_ARG || (i == 8 && err == U9_VERSION));
+        wrong[i] = 0;
+        expect_refused(other, wrong, U9_ARG, "not a saved cursor");
+    }
+    expect_refused(other, "u9cursor2 x", U9_VERSION, "another version");
+    ck_assert_int_eq(u9_cursor_save(c, wrong, U9_CURSOR_TEXT_SIZE - 1), U9_LIMIT);
+    strcat(text, "\n"); /* a line of a file */
+    u9_cursor_close(sought(other, to_saved(text)));
+    u9_cursor_close(c);
+    close_log(log);
+    close_log(other);
+}
+END_TEST
+
+/* The line in SPEC.md: of the log with the id of M-7, and the second frame of the segment in R-13. */
+START_TEST(the_example_of_the_specification_is_what_is_written)
+{
+    static const char example[] = "u9cursor1 a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0 1 be45cb2605bf36bebde684841a28f0fd 528 ba7d2ab5";
+    u9i_cursor_line saved = {.ordinal = 1, .frame = 528}, again;
+    char text[U9_CURSOR_TEXT_SIZE], line[8192];
+    bool there = false;
+    static const uint8_t boundary[16] = {0xbe, 0x45, 0xcb, 0x26, 0x05, 0xbf, 0x36, 0xbe, 0xbd, 0xe6, 0x84, 0x84, 0x1a, 0x28, 0xf0, 0xfd};
+    memset(saved.log, 0xa0, sizeof saved.log);
+    memcpy(saved.boundary, boundary, sizeof boundary);
+    u9i_cursor_line_format(&saved, text);
+    ck_assert_str_eq(text, example);
+    ck_assert_int_eq(u9i_cursor_line_parse(example, &again, NULL), U9_OK);
+    ck_assert_mem_eq(&saved, &again, sizeof saved);
+    FILE *spec = fopen("SPEC.md", "r");
+    ck_assert_ptr_nonnull(spec);
+    while (fgets(line, sizeof line, spec)) there |= strncmp(line, example, strlen(example)) == 0;
+    fclose(spec);
+    ck_assert(there);
+}
+END_TEST
+
+/* A copy in which the place is damaged, or gone: the ordinal leads on. */
+START_TEST(where_the_saved_place_is_gone_the_ordinal_counts)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    events e = {0};
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_ordinal(12));
+    (void)next_of(c);
+    uint64_t frame = prev_of(c).frame, segment = next_of(c).segment;
+    (void)prev_of(c);
+    save(c, text);
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), segment), frame + 100, 1);
+    log = open_noting(at("log"), &e);
+    c = sought(log, to_saved(text));
+    ck_assert_uint_gt(next_of(c).ordinal, 12);
+    ck_assert_uint_eq(e.count, 1); /* and why is told */
+    u9_cursor_close(c);
+    close_log(log);
+    drop_events(&e);
+}
+END_TEST
+
+START_TEST(seeks_that_are_none_are_refused)
+{
+    u9_cursor *c;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    c = sought(log, to_ordinal(7));
+    u9_seek wrong[] = {{.size = 1, .kind = U9_SEEK_START}, {.size = sizeof *wrong}, {.size = sizeof *wrong, .kind = U9_SEEK_SAVED},
+                       {.size = sizeof *wrong, .kind = U9_SEEK_KEY},
+                       {.size = sizeof *wrong, .kind = U9_SEEK_OFFSET, .segment = 4711}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) ck_assert_int_eq(u9_cursor_seek(c, &wrong[i]), U9_ARG);
+    ck_assert_uint_eq(next_of(c).ordinal, 0); /* it is at its start */
+    ck_assert_int_eq(u9_cursor_seek(c, NULL), U9_ARG);
+    ck_assert_int_eq(u9_cursor_seek(NULL, &to_start), U9_ARG);
+    u9_cursor_close(c);
+    u9_range range = {.size = sizeof range, .segment = 2, .begin = 100};
+    ck_assert_int_eq(u9_cursor_open(log, &range, &c, NULL), U9_OK);
+    u9_seek ordinal = to_ordinal(3);
+    ck_assert_int_eq(u9_cursor_seek(c, &ordinal), U9_ARG);
+    ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
+    (void)prev_of(c);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+Suite *suite_seek(void)
+{
+    Suite *suite = suite_create("seek");
+    TCase *tc = tcase_create("seek");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few);
+    tcase_add_test(tc, the_last_records_of_a_whole_log_are_read_without_its_segments);
+    tcase_add_test(tc, the_last_records_of_a_log_that_is_being_written_are_read_from_the_mark_on);
+    tcase_add_test(tc, any_test_that_turns_true_once_is_bisected);
+    tcase_add_test(tc, a_key_is_found_by_its_order_and_record_keys_have_none);
+    tcase_add_test(tc, bounds_hold_either_way);
+    tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
+    tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
+    tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
+    tcase_add_test(tc, a_cursor_that_comes_back_to_what_was_trimmed_is_told_so);
+    tcase_add_test(tc, a_step_back_that_cannot_read_is_tried_again);
+    tcase_add_test(tc, what_is_no_saved_cursor_of_this_log_is_refused);
+    tcase_add_test(tc, the_example_of_the_specification_is_what_is_written);
+    tcase_add_test(tc, where_the_saved_place_is_gone_the_ordinal_counts);
+    tcase_add_test(tc, seeks_that_are_none_are_refused);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

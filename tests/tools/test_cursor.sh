@@ -1,0 +1,92 @@
+#!/bin/bash
+# shellcheck source-path=SCRIPTDIR
+# tests/tools/test_cursor.sh BINDIR TMPDIR: a part of a log from where it begins, either way; times as people write them;
+# cursors that are saved and gone on with. [Q-1] [Q-2] [Q-3]
+. "$(dirname "$0")/claims.sh"
+
+lines() { seq -f "record %.0f" "$1" "$2"; }
+cat_of() { "$u9" cat "$@" 2>err; }
+some() { cat_of "$@" | tr '\n' ' '; }
+
+both_ways() {
+    lines 0 11999 | "$u9" append --segment-size 64K --print-keys log >keys
+    claim 'there are several segments' test "$(find log -name '*.u9' | wc -l)" -gt 2
+    cat_of --reverse log >out
+    claim '--reverse: all, the last one first' cmp out <(lines 0 11999 | tac)
+    claim '-n 3: the last three' same "$(some --reverse -n 3 log)" 'record 11999 record 11998 record 11997 '
+    claim '--from and --to hold either way' \
+        same "$(some --from '#10' --to '#13' log)$(some --from '#10' --to '#13' --reverse log)" \
+        'record 10 record 11 record 12 record 12 record 11 record 10 '
+    a=$(sed -n 11p keys) b=$(sed -n 14p keys)
+    claim 'by key, too' same "$(some --from "$a" --to "$b" --reverse log)" 'record 12 record 11 record 10 '
+    claim 'a range of bytes as well' cmp <(cat_of --range 0-64K --segment 2 --reverse log) <(cat_of --range 0-64K --segment 2 log | tac)
+    cp -r log bad
+    victim=$(find bad -name '*.u9' | sort | sed -n 2p)
+    printf 'XXXX' | dd of="$victim" bs=1 seek=5000 conv=notrunc status=none
+    cat_of bad >on; on=$?
+    cat_of --reverse bad >back; back=$?
+    claim 'of a damaged log, too: status 3 either way' same "$on $back $(wc -l <err)" '3 3 1'
+    claim 'and the same records' cmp <(tac back) on
+    lines 0 9 | sed 's/record \(.*\)/key\1\tvalue \1/' >pairs
+    { sed -n '6,$p' pairs; sed -n '1,5p' pairs; } | "$u9" append --key rkey --key-field '\t' keyed
+    claim 'keys in no order: from that record on' same "$(some --from key3 keyed)" 'value 3 value 4 '
+    claim 'or up to it' same "$(some --to key6 keyed)" 'value 5 '
+    claim 'one that is not there is refused' refused 1 "no record of keyed has this key" "$u9" cat --from keyx keyed
+}
+
+times() {
+    claim 'since yesterday: all' test "$(cat_of --since yesterday log | wc -l)" -eq 12000
+    claim 'until now: all' test "$(cat_of --until now log | wc -l)" -eq 12000
+    claim 'since an hour ago' test "$(cat_of --since '1 hour ago' log | wc -l)" -eq 12000
+    claim 'until an hour ago: none' test "$(cat_of --until '1 hour ago' log | wc -l)" -eq 0
+    claim 'since tomorrow, backwards: none' test "$(cat_of --since tomorrow --reverse log | wc -l)" -eq 0
+    at=$("$u9" cat --format json --from '#6000' -n 1 log | sed 's/.*"time":"\([^"]*\)".*/\1/')
+    claim 'a time of a record: all from its frame on' test "$(cat_of --since "$at" -n 1 log | cut -d' ' -f2)" -le 6000
+    claim 'together nothing twice, and nothing left out' cmp <(cat_of --until "$at" log; cat_of --since "$at" log) <(lines 0 11999)
+    claim 'what is no time is named' refused 2 "'hurs': not a unit of time" "$u9" cat --since '2 hurs ago' log
+    claim 'nothing is guessed' refused 2 "--until noon: not a time like .*: 'noon': not understood" "$u9" cat --until noon log
+}
+
+saved() {
+    cat_of -n 10 --cursor place --save-cursor place log >out
+    claim '--cursor and --save-cursor of one file: the first time it begins at the start' cmp out <(lines 0 9)
+    claim 'the file holds one line' same "$(grep -c '^u9cursor1 ' place) $(wc -l <place)" '1 1'
+    cat_of -n 10 --cursor place --save-cursor place log >out
+    claim 'then it goes on' cmp out <(lines 10 19)
+    claim 'the text itself will do' same "$(some -n 2 --cursor "$(cat place)" log)" 'record 20 record 21 '
+    claim 'and back from there' same "$(some -n 2 --reverse --cursor place log)" 'record 19 record 18 '
+    cat_of --cursor place --save-cursor place log >out
+    claim 'up to the end' cmp out <(lines 20 11999)
+    claim 'where nothing is new' same "$(some --cursor place --save-cursor place log)" ''
+    lines 12000 12004 | "$u9" append log
+    claim 'until more is there' cmp <(cat_of --cursor place log) <(lines 12000 12004)
+    claim 'no other file is left' same "$(echo place*)" place
+    claim 'a cursor of another log is refused, and says so' refused 1 'one of another log' "$u9" cat --cursor place keyed
+    claim 'one that was cut, too' refused 1 'not a saved cursor' "$u9" cat --cursor "$(cut -c 1-80 place) " log
+    claim 'a file that is not there' refused 1 '--cursor nowhere: No such file' "$u9" cat --cursor nowhere log
+    claim 'two beginnings are one too many' refused 2 '--cursor and --from' "$u9" cat --cursor place --from '#1' log
+    cat_of -n 5 --save-cursor early log >out
+    "$u9" trim log --before '#8000' >out
+    claim 'trimmed since: told, and on with what is kept' \
+        test "$(cat_of --cursor early -n 1 log | cut -d' ' -f2)" -gt 5
+    claim 'in a line on standard error' grep -q 'trimmed' err
+    mkdir full
+    claim 'where it cannot be saved the status is 4' refused 4 '--save-cursor' "$u9" cat -n 1 --save-cursor full log
+    claim 'and nothing is left there' same "$(echo full*)" full
+}
+
+versions() {
+    for n in 1 2 3 4; do printf 'a\tv%s\nb\tw%s\n' $n $n; done | "$u9" append --key rkey --key-field '\t' many
+    claim 'get --all: all versions, oldest first' same "$("$u9" get --all many a | tr '\n' ' ')" 'v1 v2 v3 v4 '
+    claim '--reverse: newest first' same "$("$u9" get --all --reverse many a | tr '\n' ' ')" 'v4 v3 v2 v1 '
+    claim '-n 2: so many of each' same "$("$u9" get --all --reverse -n 2 many a b | tr '\n' ' ')" 'v4 v3 w4 w3 '
+    claim 'the newest before a record' same "$("$u9" get --to '#4' many a b | tr '\n' ' ')" 'v2 w2 '
+    claim 'backwards the same' same "$("$u9" get --to '#4' --reverse many a b | tr '\n' ' ')" 'v2 w2 '
+    claim 'the first from one on' same "$("$u9" get --all -n 1 --from '#3' many a b | tr '\n' ' ')" 'v3 w2 '
+    claim '--limit goes with --all' refused 2 'goes with --all' "$u9" get -n 1 many a
+}
+
+for group in both_ways times saved versions; do
+    $group
+done
+tally

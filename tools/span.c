@@ -1,0 +1,175 @@
+/*
+ * tools/span.c: see span.h.
+ */
+#include "tools/span.h"
+
+#include "tools/args.h"
+#include "tools/tool.h"
+#include "tools/when.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static tool_bound parse_bound(const char *option, const char *text)
+{
+    tool_bound bound = {.ordinal = TOOL_NONE};
+    if (*text == '#') {
+        if (!tool_number_parse(text + 1, &bound.ordinal) || bound.ordinal == TOOL_NONE)
+            tool_usage("%s %s: not an ordinal", option, text);
+        return bound;
+    }
+    bound.text = text;
+    return bound;
+}
+
+int tool_span_parse(tool_span *s, int key, char *arg)
+{
+    switch (key) {
+    case TOOL_SPAN_FROM: s->from = parse_bound("--from", arg); break;
+    case TOOL_SPAN_TO: s->to = parse_bound("--to", arg); break;
+    case TOOL_SPAN_SINCE: s->since = tool_when("--since", arg); break;
+    case TOOL_SPAN_UNTIL: s->until = tool_when("--until", arg); break;
+    case TOOL_SPAN_REVERSE: s->reverse = 1; break;
+    case TOOL_SPAN_CURSOR: s->saved = arg; break;
+    case TOOL_SPAN_SAVE: s->save = arg; break;
+    case 'n': s->limit = tool_number("--limit", arg); break;
+    default: return 0;
+    }
+    return 1;
+}
+
+void tool_span_check(const tool_span *s)
+{
+    if (s->since > s->until) tool_usage("--since is later than --until: nothing lies between");
+    if (s->from.ordinal != TOOL_NONE && s->from.ordinal > s->to.ordinal)
+        tool_usage("--from is behind --to: nothing lies between");
+    if (s->saved && (s->from.ordinal != TOOL_NONE || s->from.text))
+        tool_usage("--cursor and --from: where is it to begin?");
+}
+
+static int tell_cursor(const char *path, const u9_cursor *cursor)
+{
+    u9_fault fault;
+    u9_cursor_fault(cursor, &fault);
+    return tool_read_fault(path, &fault);
+}
+
+/* The first record with this key, from the log's start on, where keys are in no order. */
+static int find_key(const char *option, const char *path, u9_cursor *cursor, const u9_key *key, const char *text, uint64_t *ordinal)
+{
+    u9_record r;
+    u9_err err;
+    while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_LIMIT || err == U9_VERSION)
+        if (err != U9_VERSION && tool_key_compare(&r.key, key) == 0) {
+            *ordinal = r.ordinal;
+            return TOOL_DONE;
+        }
+    if (err == U9_END) return tool_say(TOOL_REFUSED, "%s %s: no record of %s has this key", option, tool_shown(text), path);
+    return tell_cursor(path, cursor);
+}
+
+/* True if the cursor, sent to this key, is between records of lower keys and others: the order holds here. */
+static int is_between(u9_cursor *cursor, const u9_key *key, uint64_t *ordinal)
+{
+    u9_record r;
+    *ordinal = TOOL_NONE;
+    u9_err err = u9_cursor_next(cursor, &r);
+    if (err == U9_OK || err == U9_LIMIT) {
+        *ordinal = r.ordinal;
+        if (tool_key_compare(&r.key, key) == 0) return 1;
+        (void)!u9_cursor_prev(cursor, &r);
+    }
+    err = u9_cursor_prev(cursor, &r);
+    return (err != U9_OK && err != U9_LIMIT) || tool_key_compare(&r.key, key) < 0;
+}
+
+/* The ordinal of a bound by key: of the first record with it or above it; where keys are in no order, with it. */
+static int take_bound(const char *option, u9_log *log, const char *path, u9_cursor *cursor, tool_bound *bound)
+{
+    const char *kind = tool_kind(log);
+    tool_key raw;
+    if (!bound->text) return TOOL_DONE;
+    const char *why = tool_key_parse(kind, bound->text, strlen(bound->text), &raw);
+    if (why)
+        return tool_say(TOOL_USAGE, "%s %s: neither #ORDINAL nor a key of kind %s: %s", option, tool_shown(bound->text), kind, why);
+    u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {raw.bytes, raw.size}};
+    u9_err err = u9_cursor_seek(cursor, &to);
+    if (err != U9_OK && err != U9_ARG) return tell_cursor(path, cursor);
+    if (err == U9_OK && is_between(cursor, &to.key, &bound->ordinal)) return TOOL_DONE;
+    u9_key key = to.key;
+    to = (u9_seek){.size = sizeof to, .kind = U9_SEEK_START};
+    if (u9_cursor_seek(cursor, &to) != U9_OK) return tell_cursor(path, cursor);
+    return find_key(option, path, cursor, &key, bound->text, &bound->ordinal);
+}
+
+/* The line that --cursor names, be it itself or in a file. A file that --save-cursor will make may be missing. */
+static int read_saved(const tool_span *s, char line[2 * U9_CURSOR_TEXT_SIZE], int *there)
+{
+    *there = 1;
+    if (strncmp(s->saved, "u9cursor", 8) == 0 && strchr(s->saved, ' ')) {
+        snprintf(line, 2 * U9_CURSOR_TEXT_SIZE, "%s", s->saved);
+        return TOOL_DONE;
+    }
+    FILE *file = fopen(s->saved, "re");
+    *there = file != NULL;
+    if (!file && errno == ENOENT && s->save && strcmp(s->save, s->saved) == 0) return TOOL_DONE;
+    if (!file) return tool_say(tool_sys_status(errno), "--cursor %s: %s", tool_shown(s->saved), strerror(errno));
+    size_t size = fread(line, 1, 2 * U9_CURSOR_TEXT_SIZE - 1, file);
+    int failed = ferror(file) ? errno : 0;
+    fclose(file);
+    line[size] = '\0';
+    return failed ? tool_say(TOOL_IO, "--cursor %s: %s", s->saved, strerror(failed)) : TOOL_DONE;
+}
+
+static int seek_saved(const tool_span *s, const char *path, u9_cursor *cursor)
+{
+    char line[2 * U9_CURSOR_TEXT_SIZE];
+    int there;
+    u9_fault fault;
+    int status = read_saved(s, line, &there);
+    if (status != TOOL_DONE || !there) return status;
+    u9_seek to = {.size = sizeof to, .kind = U9_SEEK_SAVED, .text = line};
+    u9_err err = u9_cursor_seek(cursor, &to);
+    if (err != U9_ARG && err != U9_VERSION) return err == U9_OK ? TOOL_DONE : tell_cursor(path, cursor);
+    u9_cursor_fault(cursor, &fault);
+    return tool_say(TOOL_REFUSED, "--cursor %s: %s", tool_shown(s->saved), fault.text);
+}
+
+int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *cursor)
+{
+    u9_bounds bounds = {.size = sizeof bounds, .since_us = s->since, .until_us = s->until};
+    u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
+    s->mute = 1;
+    int status = take_bound("--from", log, path, cursor, &s->from);
+    if (status == TOOL_DONE) status = take_bound("--to", log, path, cursor, &s->to);
+    if (status == TOOL_DONE && s->from.ordinal != TOOL_NONE && s->from.ordinal > s->to.ordinal)
+        status = tool_say(TOOL_USAGE, "--from is behind --to: nothing lies between");
+    if (status == TOOL_DONE) {
+        bounds.from = s->from.ordinal != TOOL_NONE ? s->from.ordinal : s->from.text ? TOOL_NONE : 0;
+        bounds.to = s->to.ordinal;
+        if (u9_cursor_within(cursor, &bounds) != U9_OK) status = tell_cursor(path, cursor);
+    }
+    if (status == TOOL_DONE && s->saved) status = seek_saved(s, path, cursor);
+    else if (status == TOOL_DONE && s->reverse && u9_cursor_seek(cursor, &end) != U9_OK) status = tell_cursor(path, cursor);
+    s->mute = 0;
+    return status;
+}
+
+int tool_span_save(const tool_span *s, u9_cursor *cursor)
+{
+    char text[U9_CURSOR_TEXT_SIZE], *path;
+    if (!s->save) return TOOL_DONE;
+    if (fflush(stdout) != 0 || tool_stdout_failed()) return TOOL_IO; /* tool_finish says why */
+    if (u9_cursor_save(cursor, text, sizeof text) != U9_OK) return tell_cursor(s->save, cursor);
+    if (asprintf(&path, "%s.XXXXXX", s->save) < 0) return tool_nomem("the name of a file");
+    int fd = mkstemp(path), err = fd < 0 ? errno : 0;
+    if (err == 0 && (dprintf(fd, "%s\n", text) < 0 || fsync(fd) != 0)) err = errno;
+    if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
+    if (err == 0 && rename(path, s->save) != 0) err = errno;
+    if (err != 0 && fd >= 0) unlink(path);
+    free(path);
+    return err == 0 ? TOOL_DONE : tool_say(TOOL_IO, "--save-cursor %s: %s", tool_shown(s->save), strerror(err));
+}
