@@ -4,6 +4,7 @@
 
 #include <u9/check.h>
 #include <u9/err.h>
+#include <u9/follow.h>
 #include <u9/generator.h>
 #include <u9/id.h>
 #include <u9/idgen.h>

@@ -86,6 +86,7 @@
     X(directory) \
     X(succession) \
     X(live) \
+    X(follow) \
     X(segment) \
     X(unreadable) \
     X(settled) \

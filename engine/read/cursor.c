@@ -7,6 +7,7 @@
 #include "engine/read/cursor.h"
 
 #include "engine/log/handle.h"
+#include "engine/read/follow.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -72,6 +73,8 @@ void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
 void u9_cursor_close(u9_cursor *c)
 {
     if (c == NULL) return;
+    if (c->follower) u9i_follower_release(c->follower);
+    free(c->follower);
     u9i_reader_release(&c->reader);
     free(c);
 }
@@ -119,7 +122,8 @@ static u9_err next_frame(u9_cursor *c)
     const u9_options *o = &c->log->options;
     for (;;) {
         u9i_step step;
-        u9_err err = u9i_reader_step(&c->reader, &step, &c->fault);
+        u9_err err = c->follower ? u9i_follower_step(c->follower, &step, &c->fault)
+                                 : u9i_reader_step(&c->reader, &step, &c->fault);
         if (err == U9_VERSION) c->lossy = true;
         if (err != U9_OK) return err;
         const u9_damage *d = &c->reader.damage;

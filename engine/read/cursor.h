@@ -17,6 +17,7 @@ struct u9_cursor {
     uint64_t ordinal;    /* of the record at `next` */
     bool lossy;          /* damage was met that may have cost records */
     u9_fault fault;
+    struct u9i_follower *follower; /* NULL: the end is the end */
 };
 
 /* Starts the cursor anew: only the segments [first, last] of its catalog. */
