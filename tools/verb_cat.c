@@ -7,6 +7,7 @@
  */
 #include "tools/args.h"
 #include "tools/damage.h"
+#include "tools/follow.h"
 #include "tools/key.h"
 #include "tools/record_large.h"
 #include "tools/tool.h"
@@ -36,6 +37,7 @@ struct cat {
     uint64_t limit;
     u9_range range;
     int ranged; /* --range was given */
+    int follows;
     int status; /* raised by damage */
 };
 
@@ -102,6 +104,7 @@ static void parse_range(struct cat *c, const char *text)
 static void check_bounds(const struct cat *c)
 {
     const struct bound *from = &c->from, *to = &c->to;
+    if (c->follows && (c->ranged || c->range.segment)) tool_usage("-f follows a whole log, not a part of it");
     if (c->since > c->until) tool_usage("--since is later than --until: nothing lies between");
     if (from->ordinal != TOOL_NONE && from->ordinal > to->ordinal)
         tool_usage("--from is behind --to: nothing lies between");
@@ -138,12 +141,17 @@ static int put_large(struct cat *c, const u9_record *record)
     return status;
 }
 
+static u9_err next(const struct cat *c, u9_cursor *cursor, u9_record *record)
+{
+    return c->follows ? tool_follow_next(cursor, record) : u9_cursor_next(cursor, record);
+}
+
 static int walk(struct cat *c, u9_cursor *cursor)
 {
     u9_record record;
     u9_err err = U9_END;
     uint64_t printed = 0;
-    while (printed < c->limit && ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_LIMIT)) {
+    while (printed < c->limit && ((err = next(c, cursor, &record)) == U9_OK || err == U9_LIMIT)) {
         int want = wanted(c, &record);
         if (want < 0) return TOOL_DONE;
         if (want == 0) continue;
@@ -165,8 +173,11 @@ static int run(struct cat *c)
     u9_cursor *cursor;
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage,
                           .on_damage_ctx = c};
-    if (u9_log_open(c->path, &options, &log, &fault) != U9_OK)
-        return tool_read_fault(c->path, &fault);
+    if (c->follows) tool_follow_begin();
+    u9_err opened = c->follows ? tool_follow_open(c->path, &options, &log, &fault)
+                               : u9_log_open(c->path, &options, &log, &fault);
+    if (opened == U9_END) return TOOL_DONE;
+    if (opened != U9_OK) return tool_read_fault(c->path, &fault);
     c->log = log;
     int status = tool_style_begin(&c->style, log);
     if (status == TOOL_DONE) status = take_bounds(c, tool_kind(log));
@@ -174,7 +185,9 @@ static int run(struct cat *c)
     if (status == TOOL_DONE) {
         if (c->from.ordinal != TOOL_NONE) c->range.from = c->from.ordinal;
         if (u9_cursor_open(log, &c->range, &cursor, &fault) == U9_OK) {
-            status = walk(c, cursor);
+            u9_err err = c->follows ? u9_cursor_follow(cursor, U9_SHOW_DURABLE) : U9_OK;
+            if (err != U9_OK) u9_cursor_fault(cursor, &fault);
+            status = err == U9_OK ? walk(c, cursor) : tool_read_fault(c->path, &fault);
             u9_cursor_close(cursor);
         } else {
             status = tool_read_fault(c->path, &fault);
@@ -185,7 +198,7 @@ static int run(struct cat *c)
     return status == TOOL_DONE ? c->status : status;
 }
 
-enum { FORMAT = 256, KEYS, NULLS, FROM, TO, SINCE, UNTIL, LIMIT, RANGE, SEGMENT, REVERSE, FOLLOW };
+enum { FORMAT = 256, KEYS, NULLS, FROM, TO, SINCE, UNTIL, LIMIT, RANGE, SEGMENT, REVERSE };
 
 static const struct argp_option option_table[] = {
     {"format", FORMAT, "FORMAT", 0,
@@ -199,10 +212,10 @@ static const struct argp_option option_table[] = {
      "given), or @seconds since 1970", 0},
     {"until", UNTIL, "TIME", 0, "Records written before TIME", 0},
     {"limit", LIMIT, "N", 0, "At most N records", 0},
+    {"follow", 'f', 0, 0, "At the end wait for more, also for LOG itself, until SIGINT or SIGTERM", 0},
     {"segment", SEGMENT, "N", 0, "Only the segment with this number", 0},
     {"range", RANGE, "B-E", 0, "Only the frames that begin at bytes B to E of that segment", 0},
     {"reverse", REVERSE, 0, 0, "Not in this version", 1},
-    {"follow", FOLLOW, 0, 0, "Not in this version", 1},
     {0},
 };
 
@@ -232,7 +245,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (c->range.segment == 0) tool_usage("--segment 0: segments are numbered from 1");
         break;
     case REVERSE: exit(tool_say(TOOL_REFUSED, "--reverse is not in this version"));
-    case FOLLOW: exit(tool_say(TOOL_REFUSED, "--follow is not in this version"));
+    case 'f': c->follows = 1; break;
     case ARGP_KEY_ARG: return parse_arg(c, arg, state);
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: check_bounds(c); break;

@@ -299,6 +299,13 @@ u9_err u9i_follower_wait(u9i_follower *f, uint64_t deadline_us, u9_fault *fault)
     return err;
 }
 
+uint64_t u9i_follower_next(const u9i_follower *f)
+{
+    const u9i_reader *r = f->reader;
+    if (f->held) return r->frame->trailer.ordinal;
+    return r->reading ? r->iterator.judge.ordinal : r->at.ordinal;
+}
+
 int u9i_follower_fd(u9i_follower *f)
 {
     return open_watch(f, NULL) == U9_OK ? u9i_watch_fd(f->watch) : -1;

@@ -54,6 +54,9 @@ U9_MUST_CHECK u9_err u9i_follower_step(u9i_follower *follower, u9i_step *step, u
 /* Until `deadline_us` of the monotonic clock (0: looks once). U9_OK: step may have more; U9_AGAIN: time is up, or a signal came. */
 U9_MUST_CHECK u9_err u9i_follower_wait(u9i_follower *follower, uint64_t deadline_us, u9_fault *fault);
 
+/* After U9_END of a step: the ordinal of the record that comes next. */
+uint64_t u9i_follower_next(const u9i_follower *follower);
+
 /* The watch's descriptor, -1: none. */
 int u9i_follower_fd(u9i_follower *follower);
 
