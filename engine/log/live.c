@@ -15,7 +15,7 @@ static const uint8_t magic[8] = "u9live1";
 
 enum { AT_SEGMENT = 8, AT_BOUNDARY = 16, AT_END = 32, AT_CHECK = 40, TRIES = 3 };
 
-static void check_of(const uint8_t *bytes, uint8_t out[8])
+static void check_of_live(const uint8_t *bytes, uint8_t out[8])
 {
     uint8_t hash[U9I_HASH_SIZE];
     u9i_hash(bytes, AT_CHECK, hash);
@@ -28,14 +28,14 @@ void u9i_live_encode(const u9i_live *live, uint8_t out[U9I_LIVE_SIZE])
     u9i_set_be(out + AT_SEGMENT, 8, live->segment);
     memcpy(out + AT_BOUNDARY, live->boundary, sizeof live->boundary);
     u9i_set_be(out + AT_END, 8, live->end);
-    check_of(out, out + AT_CHECK);
+    check_of_live(out, out + AT_CHECK);
 }
 
 bool u9i_live_decode(const uint8_t *bytes, size_t size, u9i_live *out)
 {
     uint8_t check[8];
     if (size < U9I_LIVE_SIZE || memcmp(bytes, magic, sizeof magic) != 0) return false;
-    check_of(bytes, check);
+    check_of_live(bytes, check);
     if (memcmp(check, bytes + AT_CHECK, sizeof check) != 0) return false;
     out->segment = u9i_get_be(bytes + AT_SEGMENT, 8);
     memcpy(out->boundary, bytes + AT_BOUNDARY, sizeof out->boundary);

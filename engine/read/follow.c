@@ -74,7 +74,7 @@ static void ask_mark(u9i_follower *f)
 }
 
 /* Looks who writes at the tip, and how far that is durable; `all`: asks the mark in any case. */
-static void look(u9i_follower *f, bool all)
+static void ask_author(u9i_follower *f, bool all)
 {
     u9i_dir *dir = f->log->source.dir;
     u9i_mark_record own;
@@ -116,7 +116,7 @@ static bool may_show(u9i_follower *f)
     if (f->written || !at_tip(r) || r->frame->end <= f->durable) return true;
     if (f->judging) /* it was settled; but one who came meanwhile may have written it */
         return !u9i_dir_writer_active(f->log->source.dir, facts->name) || make_durable(f);
-    look(f, false);
+    ask_author(f, false);
     if (r->frame->end <= f->durable || f->author == U9I_AUTHOR_LATER) return true;
     return f->author == U9I_AUTHOR_NOBODY && make_durable(f);
 }
@@ -140,7 +140,7 @@ static u9_err new_catalog(u9i_follower *f, u9i_catalog **out, u9_fault *fault)
 }
 
 /* Goes on in this catalog, whose reference it takes. */
-static u9_err turn_to(u9i_follower *f, u9i_catalog *catalog, u9i_step *step, bool *told, u9_fault *fault)
+static u9_err take_catalog(u9i_follower *f, u9i_catalog *catalog, u9i_step *step, bool *told, u9_fault *fault)
 {
     if (!f->astray) u9i_reader_stand(f->reader, &f->stand);
     u9_err err = u9i_reader_turn(f->reader, catalog, &f->stand, step, told, fault);
@@ -151,19 +151,21 @@ static u9_err turn_to(u9i_follower *f, u9i_catalog *catalog, u9i_step *step, boo
     return err;
 }
 
-/* Goes on with what the tip's file has by now. */
+/* Goes on with what the tip's file has by now; what is not durable yet is not read: that would be a read of its own. */
 static u9_err reopen(u9i_follower *f, u9_fault *fault)
 {
+    bool here = f->author == U9I_AUTHOR_HERE && !f->written;
     u9_err err = u9i_iterator_reopen(&f->reader->iterator);
+    f->reader->iterator.window->until = here ? f->durable : U9_NOWHERE;
     return err == U9_OK ? err : u9i_source_fault(&f->log->source, &f->reader->iterator, err, fault);
 }
 
 /* In this catalog: U9_OK: the reader's next step is wanted; U9_END: not now. */
 static u9_err begin_again(u9i_follower *f, u9i_catalog *catalog, u9i_step *step, bool *told, u9_fault *fault)
 {
-    u9_err err = turn_to(f, catalog, step, told, fault);
+    u9_err err = take_catalog(f, catalog, step, told, fault);
     if (err != U9_OK || *told || !at_tip(f->reader)) return err;
-    look(f, false);
+    ask_author(f, false);
     f->judging = f->author == U9I_AUTHOR_NOBODY;
     if (f->author == U9I_AUTHOR_LATER || (f->author == U9I_AUTHOR_HERE && !has_more(f))) return U9_END;
     return reopen(f, fault);
@@ -181,7 +183,7 @@ static u9_err find_more(u9i_follower *f, u9i_step *step, bool *told, u9_fault *f
     *told = false;
     if (tip && f->author == U9I_AUTHOR_HERE && r->iterator.judge.pos < f->durable && f->durable != f->stuck) return U9_OK;
     if (tip) {
-        look(f, false);
+        ask_author(f, false);
         if (f->author == U9I_AUTHOR_HERE && has_more(f)) return reopen(f, fault);
         if (f->author == U9I_AUTHOR_HERE && f->durable != f->stuck) return U9_END;
     }
@@ -260,7 +262,7 @@ static u9_err find_news(u9i_follower *f, bool all, u9_fault *fault)
     if (f->held) return may_show(f) ? U9_OK : U9_AGAIN;
     if (f->astray || !asks(f)) return U9_OK;
     if (at_tip(f->reader)) {
-        look(f, all);
+        ask_author(f, all);
         if (f->author == U9I_AUTHOR_HERE && has_more(f)) return U9_OK;
         if (f->author == U9I_AUTHOR_HERE && f->durable != f->stuck && !all) return U9_AGAIN;
         if (f->author == U9I_AUTHOR_NOBODY && !f->judged) return U9_OK;
@@ -272,7 +274,7 @@ static u9_err find_news(u9i_follower *f, bool all, u9_fault *fault)
     return U9_OK;
 }
 
-static u9_err open_watch(u9i_follower *f, u9_fault *fault)
+static u9_err ready_watch(u9i_follower *f, u9_fault *fault)
 {
     if (f->watch) return U9_OK;
     int sys = u9i_watch_open(f->log->source.dir, u9i_live_name, f->written, &f->watch);
@@ -284,7 +286,7 @@ static u9_err open_watch(u9i_follower *f, u9_fault *fault)
 u9_err u9i_follower_wait(u9i_follower *f, uint64_t deadline_us, u9_fault *fault)
 {
     u9i_env *env = f->log->source.dir->env;
-    u9_err err = open_watch(f, fault); /* first: what is done from here on is told */
+    u9_err err = ready_watch(f, fault); /* first: what is done from here on is told */
     if (err == U9_OK && deadline_us == 0) (void)u9i_watch_wait(f->watch, 0); /* the descriptor is not readable any more */
     for (bool all = false; err == U9_OK;) {
         err = find_news(f, all, fault);
@@ -308,7 +310,7 @@ uint64_t u9i_follower_next(const u9i_follower *f)
 
 int u9i_follower_fd(u9i_follower *f)
 {
-    return open_watch(f, NULL) == U9_OK ? u9i_watch_fd(f->watch) : -1;
+    return ready_watch(f, NULL) == U9_OK ? u9i_watch_fd(f->watch) : -1;
 }
 
 /* The public face */
