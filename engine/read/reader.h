@@ -5,7 +5,7 @@
  * Room: engine/read
  * Sees: include format/id format/frame engine/os engine/segment engine/log
  *
- * The room owns the reading of a log: reader, cursor, lookup.
+ * The room owns the reading of a log: reader, cursor, follow, lookup.
  *
  * One thread. Memory: one frame, one decoded body, the catalog; none of it grows with the log.
  */
