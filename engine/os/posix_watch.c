@@ -5,8 +5,10 @@
  * A post is one pwrite through the page cache: the next look sees it, in any process, and inotify(7) tells of it. It
  * makes a page and an inode dirty, which go to the disk when the kernel pleases.
  *
- * Measured beside it (two processes, two cores, a post every 200 us; from before the post until the other has seen it,
- * median of 5 x 20,000): see follow.c, which has the figures of both ways.
+ * Measured (two processes, two busy cores, a post every 200 us, medians of 5 x 8,000): 9.5 us for the post, and from its
+ * begin 15 us until the other has seen it; by a word in shared memory and a futex 6.5 and 8. That has no descriptor to
+ * poll, and what comes then, reading the frame from the disk, takes ten times as long: a cursor shows a record a median
+ * of 0.16 ms after its commit (u9bench follow).
  *
  * Where there is no inotify (too many watches, no /proc), a timer is looked at instead: it says so often that something
  * may have been done.

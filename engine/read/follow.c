@@ -320,6 +320,22 @@ static u9_err refuse_forked(u9_cursor *c)
     return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path), "the handle belongs to the parent process");
 }
 
+/*
+ * A cursor that was at its end goes back to the begin of the segment that it ended in, and shows nothing of it once more:
+ * where the next frame is to stand in there was not kept.
+ */
+static void return_to_tip(u9_cursor *c)
+{
+    u9i_reader *r = &c->reader;
+    size_t i = r->catalog->count;
+    if (r->reading || r->index < r->only || !r->begun) return;
+    while (i > 0 && !u9i_facts_on_row(u9i_catalog_facts(r->catalog, i - 1))) i--;
+    if (i == 0 || u9i_catalog_facts(r->catalog, i - 1)->named) return;
+    if (r->knows_at && r->at.ordinal > c->from) c->from = r->at.ordinal;
+    u9i_reader_segments(r, i - 1, r->catalog->count - 1);
+    r->missing = r->missing_end; /* they were told */
+}
+
 u9_err u9_cursor_follow(u9_cursor *c, u9_shown shows)
 {
     if (c == NULL) return U9_ARG;
@@ -335,6 +351,7 @@ u9_err u9_cursor_follow(u9_cursor *c, u9_shown shows)
             return err;
         }
         c->follower = f;
+        return_to_tip(c);
     }
     c->follower->written = shows == U9_SHOW_WRITTEN;
     u9i_follower_release(c->follower); /* it may have to watch other things */

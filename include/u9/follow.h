@@ -1,10 +1,11 @@
 /*
  * u9/follow.h: waiting at the end of a log for more (SPEC.md, M-10).
  *
- *     u9_cursor_follow(cursor, U9_SHOW_DURABLE);
- *     do {
- *         while ((err = u9_cursor_next(cursor, &record)) == U9_OK) ...
- *     } while (err == U9_END && (err = u9_cursor_wait(cursor, 1000)) == U9_OK || err == U9_AGAIN);
+ *     err = u9_cursor_follow(cursor, U9_SHOW_DURABLE);
+ *     while (err == U9_OK) {
+ *         while ((err = u9_cursor_next(cursor, &record)) == U9_OK) use(&record);
+ *         if (err == U9_END) err = u9_cursor_wait(cursor, U9_NO_TIMEOUT);
+ *     }
  *
  * A followed log may be written by this process, on any handle, or by another. Records come in whole frames, each once
  * and in order, over rolls, over the end of a session, clean or not, and the begin of the next one. What was trimmed

@@ -9,6 +9,7 @@
 
 #include "engine/log/live.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,25 @@ START_TEST(a_wait_without_news_is_over_when_its_time_is)
     ck_assert_uint_ge(took, 5000000);
     ck_assert_uint_le(took, 5001000);
     ck_assert_uint_eq(take(&f), 0);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(a_cursor_that_came_to_the_end_waits_from_there)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    for (unsigned i = 0; i < 10; i++) commit_text(w, "a");
+    if (_i == 1) close_log(w);
+    following f = {.log = open_reader(at("log"))};
+    ck_assert_int_eq(u9_cursor_open(f.log, NULL, &f.cursor, NULL), U9_OK);
+    ck_assert_uint_eq(take(&f), 10);
+    if (_i == 1) w = open_writer(at("log"), NULL);
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, 0) == U9_AGAIN || take(&f) == 0, 1);
+    for (unsigned i = 10; i < 20; i++) {
+        commit_text(w, "b");
+        take_up_to(&f, i);
+    }
+    close_log(w);
     stop(&f);
 }
 END_TEST
@@ -587,14 +607,50 @@ START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durab
 }
 END_TEST
 
+static bool is_readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+/* On the real disk: how it is told there. */
+START_TEST(the_descriptor_can_be_read_when_something_was_committed_until_that_was_asked_for)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    following f = follow(at("log"));
+    int fd = u9_cursor_event_fd(f.cursor);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(u9_cursor_event_fd(f.cursor), fd);
+    for (unsigned i = 0; i < 5; i++) {
+        (void)take(&f);
+        while (u9_cursor_wait(f.cursor, 0) == U9_OK) (void)take(&f);
+        commit_text(w, "a");
+        ck_assert(is_readable(fd));
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_OK);
+        ck_assert_uint_eq(take(&f), 1);
+    }
+    ck_assert(exists(file_in(at("log"), u9i_live_name)));
+    close_log(w);
+    ck_assert(!exists(file_in(at("log"), u9i_live_name)));
+    ck_assert(is_readable(fd));
+    stop(&f);
+}
+END_TEST
+
 Suite *suite_follow(void)
 {
     Suite *suite = suite_create("follow");
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_add_test(real, the_descriptor_can_be_read_when_something_was_committed_until_that_was_asked_for);
+    suite_add_tcase(suite, real);
+
     TCase *tc = tcase_create("follow");
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, what_was_committed_is_shown_by_the_next_call);
     tcase_add_test(tc, a_wait_without_news_is_over_when_its_time_is);
+    tcase_add_loop_test(tc, a_cursor_that_came_to_the_end_waits_from_there, 0, 2);
     tcase_add_test(tc, who_waits_is_woken_by_each_commit);
     tcase_add_test(tc, what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only);
     tcase_add_test(tc, nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins);
