@@ -19,7 +19,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TAU_BYTES = 256 << 10, ROOM = 2048, PIECE = 1 << 20, HEAR_US = 50000 /* who waits for records listens so often */, PATIENCE_US = 1000000 };
+enum {
+    TAU_BYTES = 256 << 10,
+    ROOM = 2048,
+    PIECE = 1 << 20,
+    HEAR_US = 50000,      /* who waits for records listens so often */
+    PATIENCE_US = 1000000 /* with a receiver that takes nothing, once it is asked to stop */
+};
 
 /* A piece, the piece as a value, and what is kept of the record's values to prove them. */
 #define PIECE_ROOM ((size_t)PIECE + PIECE + U9I_PIECE_HEAD)

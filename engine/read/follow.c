@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LOOK_US = 1000000, /* so often it is looked for what no watch tells: another machine's work, a mark */
-};
+enum { LOOK_US = 1000000 }; /* so often it is looked for what no watch tells: another machine's work, a kill, a mark */
 
 static void follower_check(const u9i_follower *f)
 {
@@ -27,7 +25,8 @@ u9_err u9i_follower_init(u9i_follower *f, u9_log *log, u9i_reader *reader, u9_fa
 {
     const char *wrong = NULL;
     if (log->source.dir->single[0]) wrong = "a single file is not followed: its log is";
-    else if (reader->ranged || reader->only != reader->catalog->count) wrong = "a part of a log is not followed: all of it is";
+    else if (reader->ranged || reader->only != reader->catalog->count)
+        wrong = "a part of a log is not followed: all of it is";
     else if (u9i_catalog_plain(reader->catalog)) wrong = "plain seed files are not followed: a log is";
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = log->source.path), "%s", wrong);
     *f = (u9i_follower){.log = log, .reader = reader};
@@ -443,7 +442,8 @@ u9_err u9_log_await(const char *path, const u9_options *options, uint64_t timeou
     if (err != U9_OK) return err;
     uint64_t deadline = deadline_of(env, timeout_ms);
     for (;;) {
-        uint64_t now = u9i_monotonic_us(env), next = now < deadline && deadline - now > LOOK_US ? now + LOOK_US : deadline;
+        uint64_t now = u9i_monotonic_us(env);
+        uint64_t next = now < deadline && deadline - now > LOOK_US ? now + LOOK_US : deadline;
         err = try_and_wait(env, path, &o, next, &signalled, fault);
         if (!is_absent(err, fault)) return err;
         if (signalled || u9i_monotonic_us(env) >= deadline) return U9_AGAIN;

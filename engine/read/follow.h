@@ -51,7 +51,10 @@ void u9i_follower_release(u9i_follower *follower);
 /* As u9i_reader_step. U9_END: no more may be shown now. */
 U9_MUST_CHECK u9_err u9i_follower_step(u9i_follower *follower, u9i_step *step, u9_fault *fault);
 
-/* Until `deadline_us` of the monotonic clock (0: looks once). U9_OK: step may have more; U9_AGAIN: time is up, or a signal came. */
+/*
+ * Until `deadline_us` of the monotonic clock (0: looks once). U9_OK: step may have more; U9_AGAIN: time is up, or a
+ * signal came.
+ */
 U9_MUST_CHECK u9_err u9i_follower_wait(u9i_follower *follower, uint64_t deadline_us, u9_fault *fault);
 
 /* After U9_END of a step: the ordinal of the record that comes next. */

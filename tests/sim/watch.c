@@ -30,7 +30,7 @@ int sim_post(u9i_dir *dir, const char *name, const void *bytes, size_t n)
     if (node && (n > 0 || node->posted_by == d)) {
         if (n > 0) memcpy(node->posted, bytes, n);
         node->posted_size = n;
-        node->posted_by = d;
+        node->posted_by = n > 0 ? d : NULL;
         world.posts++;
     }
     pthread_mutex_unlock(&world.lock);
