@@ -281,9 +281,9 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference range heap test_cli test_ship
+both_io = env queue log commits reference range heap test_cli test_ship test_follow
 # What takes seconds, the longest first; `make check-quick` leaves it out.
-long = zk damage test_cli test_ship ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
+long = zk damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
     trim trim_kept test_trim test_bench hash parts power commits
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers

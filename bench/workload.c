@@ -97,6 +97,11 @@ static const contender lone_rows[] = {
     {.id = "sqlite", .engine = &engine_sqlite},
     {0}};
 
+static const contender follow_rows[] = {
+    {.id = "u9", .engine = &follow_between},
+    {.id = "u9-within", .engine = &follow_within},
+    {0}};
+
 static const contender roll_rows[] = {
     {.id = "uring-registered", .engine = &floor_uring_registered, .share = 0.2},
     {.id = "u9", .engine = &engine_u9},
@@ -184,6 +189,11 @@ const workload workloads[] = {
      .what = "1,000 records of 100 bytes, each committed alone: bytes on disk for each, after close.",
      .records = 1000, .value_size = 100, .batch = 1, .durable = true, .seconds_max = 2,
      .shown = M_DISK_RECORD, .contenders = lone_rows},
+    {.name = "follow", .title = "From a commit to who follows",
+     .what = "3,000 records of 100 bytes, each committed alone; from the return of the commit until a cursor that waits "
+             "for it has handed it out.",
+     .records = 3000, .value_size = 100, .batch = 1, .durable = true, .shown = M_P50, .has_latency = true,
+     .contenders = follow_rows},
     {.name = "rolls", .title = "Appends near 100 rolls",
      .what = "100-byte values in batches of 100, each due at its time, at half the rate of raw io_uring; "
              "segments of a hundredth of it all. Latencies are those of calls due within 100 ms of a "
@@ -246,6 +256,8 @@ const target targets[] = {
     {"rolls", "u9", NULL, M_P999, true, 5000, 0},
     {"scan-again", "u9", "lmdb", M_BYTES, false, 2.5, 0},
     {"open", "u9", NULL, M_SECONDS, true, 0.015, 0},
+    {"follow", "u9", NULL, M_P50, true, 200, 0},
+    {"follow", "u9-within", NULL, M_P50, true, 200, 0},
 };
 
 const unsigned target_count = sizeof targets / sizeof targets[0];

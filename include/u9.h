@@ -5,6 +5,7 @@
 #include <u9/check.h>
 #include <u9/cursor.h>
 #include <u9/err.h>
+#include <u9/follow.h>
 #include <u9/generator.h>
 #include <u9/guard.h>
 #include <u9/id.h>

@@ -91,6 +91,7 @@
     X(succession) \
     X(lookup) \
     X(live) \
+    X(follow) \
     X(segment) \
     X(mapped)  \
     X(unreadable) \

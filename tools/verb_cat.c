@@ -6,6 +6,7 @@
  */
 #include "tools/args.h"
 #include "tools/damage.h"
+#include "tools/follow.h"
 #include "tools/record_large.h"
 #include "tools/span.h"
 #include "tools/tool.h"
@@ -25,6 +26,7 @@ struct cat {
     tool_span span;
     u9_range range;
     int ranged; /* --range was given */
+    int follows;
     int status; /* raised by damage */
 };
 
@@ -60,6 +62,8 @@ static void check_options(const struct cat *c)
     tool_span_check(s);
     if ((c->ranged || c->range.segment != 0) && (s->saved || s->save || s->from.text || s->to.text))
         tool_usage("--segment and --range do not go with keys and saved cursors");
+    if (c->follows && (c->ranged || c->range.segment)) tool_usage("-f follows a whole log, not a part of it");
+    if (c->follows && s->reverse) tool_usage("-f goes on at the end: --reverse goes away from there");
     tool_style_check(&c->style);
 }
 
@@ -97,14 +101,18 @@ static int put(struct cat *c, const u9_record *record)
     return tool_stdout_failed() ? TOOL_IO : TOOL_DONE; /* tool_finish says why */
 }
 
+static u9_err next(const struct cat *c, u9_cursor *cursor, u9_record *record)
+{
+    return c->follows ? tool_follow_next(cursor, record) : tool_span_next(&c->span, cursor, record);
+}
+
 /* Prints what comes next, up to the end of the part. */
 static int walk(struct cat *c, u9_cursor *cursor)
 {
     u9_record record;
     u9_err err = U9_END;
     uint64_t printed = 0;
-    while (printed < c->span.limit &&
-           ((err = tool_span_next(&c->span, cursor, &record)) == U9_OK || err == U9_LIMIT)) {
+    while (printed < c->span.limit && ((err = next(c, cursor, &record)) == U9_OK || err == U9_LIMIT)) {
         if (!is_wanted(c, &record)) continue;
         if (put(c, &record) != TOOL_DONE) return TOOL_IO;
         printed++;
@@ -132,6 +140,10 @@ static int read_part(struct cat *c)
     u9_fault fault;
     if (u9_cursor_open(c->log, &c->range, &cursor, &fault) != U9_OK) return tool_read_fault(c->path, &fault);
     int status = begin(c, cursor);
+    if (status == TOOL_DONE && c->follows && u9_cursor_follow(cursor, U9_SHOW_DURABLE) != U9_OK) {
+        u9_cursor_fault(cursor, &fault);
+        status = tool_read_fault(c->path, &fault);
+    }
     if (status == TOOL_DONE) {
         status = walk(c, cursor);
         int saved = status == TOOL_DONE ? tool_span_save(&c->span, cursor) : TOOL_DONE;
@@ -146,8 +158,11 @@ static int run(struct cat *c)
     u9_fault fault;
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage,
                           .on_damage_ctx = c};
-    if (u9_log_open(c->path, &options, &c->log, &fault) != U9_OK)
-        return tool_read_fault(c->path, &fault);
+    if (c->follows) tool_follow_begin();
+    u9_err opened = c->follows ? tool_follow_open(c->path, &options, &c->log, &fault)
+                               : u9_log_open(c->path, &options, &c->log, &fault);
+    if (opened == U9_END) return TOOL_DONE; /* it was stopped */
+    if (opened != U9_OK) return tool_read_fault(c->path, &fault);
     int status = tool_style_begin(&c->style, c->log);
     if (status == TOOL_DONE) status = check_segment(c);
     if (status == TOOL_DONE) status = read_part(c);
@@ -156,7 +171,7 @@ static int run(struct cat *c)
     return status == TOOL_DONE ? c->status : status;
 }
 
-enum { FORMAT = 256, KEYS, NULLS, RANGE, SEGMENT, FOLLOW };
+enum { FORMAT = 256, KEYS, NULLS, RANGE, SEGMENT };
 
 static const struct argp_option option_table[] = {
     {"format", FORMAT, "FORMAT", 0,
@@ -169,7 +184,7 @@ static const struct argp_option option_table[] = {
     {"save-cursor", TOOL_SPAN_SAVE, "FILE", 0, "Save where it ended in FILE, once the last record was printed", 0},
     {"segment", SEGMENT, "N", 0, "Only the segment with this number", 0},
     {"range", RANGE, "B-E", 0, "Only the frames that begin at bytes B to E of that segment", 0},
-    {"follow", FOLLOW, 0, 0, "Not in this version", 1},
+    {"follow", 'f', 0, 0, "At the end wait for more, also for LOG itself, until SIGINT or SIGTERM", 0},
     {0},
 };
 
@@ -193,7 +208,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         c->range.segment = tool_number("--segment", arg);
         if (c->range.segment == 0) tool_usage("--segment 0: segments are numbered from 1");
         break;
-    case FOLLOW: exit(tool_say(TOOL_REFUSED, "--follow is not in this version"));
+    case 'f': c->follows = 1; break;
     case ARGP_KEY_ARG: return parse_arg(c, arg, state);
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: check_options(c); break;

@@ -7,6 +7,7 @@
  */
 #include "tools/args.h"
 #include "tools/damage.h"
+#include "tools/follow.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -37,6 +38,9 @@ static void on_damage(void *ctx, const u9_damage *damage)
 
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
 {
+    const struct send *s = (struct send *)ctx;
+    if (s->options.follow && tool_follow_stopped()) return 1;
+    if (!s->progress) return 0;
     return tool_progress_tell(&((struct send *)ctx)->bar, done, all);
 }
 
@@ -67,7 +71,11 @@ static int run(struct send *s)
                           .on_damage_ctx = s};
     if (isatty(STDOUT_FILENO) || (s->duplex && isatty(STDIN_FILENO)))
         return tool_say(TOOL_REFUSED, "a stream is not for a terminal: redirect it");
-    if (u9_log_open(s->path, &options, &log, &fault) != U9_OK) return tool_read_fault(s->path, &fault);
+    if (s->options.follow) tool_follow_begin();
+    u9_err opened = s->options.follow ? tool_follow_open(s->path, &options, &log, &fault)
+                                      : u9_log_open(s->path, &options, &log, &fault);
+    if (opened == U9_END) return tool_say(TOOL_IO, "stopped before there was a log");
+    if (opened != U9_OK) return tool_read_fault(s->path, &fault);
     double began = tool_seconds();
     tool_progress_begin(&s->bar, s->progress);
     u9_err err = u9_log_send(log, &s->options, &report, &fault);
@@ -89,6 +97,9 @@ static const struct argp_option option_table[] = {
     {"duplex", DUPLEX, 0, 0,
      "Standard input is the way back from `u9 recv --duplex`: it says where to begin, when to wait, and that "
      "all is stored", 0},
+    {"follow", 'f', 0, 0,
+     "At the end wait for more, also for LOG itself, until SIGINT or SIGTERM, which end the stream as LOG's end "
+     "would", 0},
     {"progress", PROGRESS, 0, 0, "Show progress, on a terminal (u9 recv does by itself)", 0},
     {"verbose", 'v', 0, 0, "Say at the end how much was sent, and how fast", 0},
     {0},
@@ -114,6 +125,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case PROGRESS:
         s->progress = 1;
+        s->options.on_progress = on_progress;
+        break;
+    case 'f':
+        s->options.follow = 1;
         s->options.on_progress = on_progress;
         break;
     case 'v': s->verbose = 1; break;

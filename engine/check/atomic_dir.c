@@ -4,6 +4,7 @@
 #include "engine/check/atomic_dir.h"
 
 #include "engine/log/catalog.h"
+#include "engine/log/live.h"
 #include "format/base/fault.h"
 
 #include <errno.h>
@@ -79,6 +80,7 @@ typedef struct contents {
     size_t count, room;
     bool marked; /* as unfinished */
     bool mark;   /* the log's own [M-1] */
+    bool live;   /* what a killed session told last [M-10] */
     bool other;  /* something else */
 } contents;
 
@@ -88,6 +90,7 @@ static int note_name(void *ctx, const char *name)
     uint64_t number = u9i_segment_number(name);
     if (strcmp(name, unfinished) == 0) c->marked = true;
     else if (strcmp(name, u9i_mark_name) == 0) c->mark = true;
+    else if (strcmp(name, u9i_live_name) == 0) c->live = true;
     else if (number == 0) c->other = true;
     if (number == 0) return 0;
     if (c->count == c->room) {
@@ -112,6 +115,7 @@ static int clear_unfinished(u9i_dir *dir)
         u9i_segment_name(c.segments[i], name);
         err = u9i_dir_remove(dir, name);
     }
+    if (err == 0 && c.live) err = u9i_dir_remove(dir, u9i_live_name);
     if (err == 0 && c.mark) err = u9i_dir_remove(dir, u9i_mark_name);
     if (err == 0) err = u9i_dir_remove(dir, unfinished);
     free(c.segments);

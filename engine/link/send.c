@@ -7,6 +7,7 @@
  * that a receiver takes it; stops at damage that costs records. One thread.
  */
 #include "engine/log/handle.h"
+#include "engine/read/follow.h"
 #include "engine/read/part_walk.h"
 #include "engine/read/reader.h"
 #include "engine/link/channel.h"
@@ -15,9 +16,16 @@
 #include "format/value/flow.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
-enum { TAU_BYTES = 256 << 10, ROOM = 2048, PIECE = 1 << 20 };
+enum {
+    TAU_BYTES = 256 << 10,
+    ROOM = 2048,
+    PIECE = 1 << 20,
+    HEAR_US = 50000,      /* who waits for records listens so often */
+    PATIENCE_US = 1000000 /* with a receiver that takes nothing, once it is asked to stop */
+};
 
 /* A piece, the piece as a value, and what is kept of the record's values to prove them. */
 #define PIECE_ROOM ((size_t)PIECE + PIECE + U9I_PIECE_HEAD)
@@ -29,6 +37,9 @@ typedef struct sender {
     u9_ship_report *report;
     u9i_channel channel;
     u9i_reader reader;
+    u9i_follower follower; /* options.follow: steps are its */
+    bool follows;
+    uint64_t stop_us; /* monotonic time at which it was asked to stop; 0: it was not */
     u9i_kind kind;
     uint64_t want;    /* the ordinal that the receiver wants next */
     bool asked;       /* it has said so */
@@ -60,10 +71,29 @@ static void sender_check(const sender *s)
     assert(s->report->next == s->hello.first + s->report->records);
 }
 
+static int tell_progress(const sender *s, uint64_t passed, uint64_t all)
+{
+    if (passed < s->start) passed = s->start; /* what was trimmed counts no more */
+    return s->o->on_progress(s->o->ctx, passed - s->start, all < passed ? 0 : all - s->start);
+}
+
+/* Who follows is not stopped within a batch, unless the receiver takes nothing. */
 static int on_send_tick(void *ctx)
 {
     sender *s = ctx;
-    return s->o->on_progress(s->o->ctx, u9i_reader_passed(&s->reader) - s->start, s->all - s->start);
+    int stop = tell_progress(s, u9i_reader_passed(&s->reader), s->follows ? u9i_reader_bytes(&s->reader) : s->all);
+    if (stop == 0 || !s->follows) return stop;
+    uint64_t now = u9i_monotonic_us(s->channel.env);
+    if (s->stop_us == 0) s->stop_us = now;
+    return now - s->stop_us >= PATIENCE_US;
+}
+
+/* Between two batches: whether it is over. */
+static bool is_asked_to_stop(sender *s)
+{
+    if (s->o->on_progress == NULL) return false;
+    (void)on_send_tick(s);
+    return s->stop_us != 0;
 }
 
 /* What the receiver says. [T-11] */
@@ -158,7 +188,7 @@ static u9_err next_batch(sender *s, u9_fault *fault)
     const u9_options *o = &s->log->options;
     for (;;) {
         u9i_step step;
-        u9_err err = u9i_reader_step(r, &step, fault);
+        u9_err err = s->follows ? u9i_follower_step(&s->follower, &step, fault) : u9i_reader_step(r, &step, fault);
         if (err != U9_OK) return err;
         if (step == U9I_STEP_END) return U9_END;
         if (step == U9I_STEP_FRAME && r->count > 0) return U9_OK;
@@ -251,7 +281,7 @@ static u9_err seek(sender *s, u9_fault *fault)
                           s->hello.mark);
         if (err != U9_OK) return err;
     }
-    s->hello.first = err == U9_OK ? r->frame->trailer.ordinal : r->at.ordinal;
+    s->hello.first = err == U9_OK ? r->frame->trailer.ordinal : s->follows ? u9i_follower_next(&s->follower) : r->at.ordinal;
     s->hello.has_mark = marked && s->hello.first == s->want;
     if (err != U9_END || s->want <= s->hello.first) return err;
     return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->source.path, .rule = "T-9"),
@@ -298,7 +328,7 @@ static u9_err tell_tau(sender *s, u9_fault *fault)
 {
     uint8_t room[16];
     u9_builder b;
-    if (s->untold < TAU_BYTES || !u9_link_may_send(&s->channel.link, U9_SIGNAL_TAU)) return U9_OK;
+    if (s->follows || s->untold < TAU_BYTES || !u9_link_may_send(&s->channel.link, U9_SIGNAL_TAU)) return U9_OK;
     s->untold = 0;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9_build_tau(&b, u9_tau_of(u9i_reader_passed(&s->reader) - s->start, s->all - s->start));
@@ -371,6 +401,41 @@ static u9_err send_row(sender *s, u9_fault *fault)
     return err == U9_OK ? count_sent(s, row.walk.total) : err;
 }
 
+/* Waits for records behind the last, and listens. U9_END: it is asked to end. */
+static u9_err await_more(sender *s, u9_fault *fault)
+{
+    for (;;) {
+        if (is_asked_to_stop(s)) return U9_END;
+        u9_err err = sender_two_way(s) ? u9i_channel_turn(&s->channel, false, fault) : U9_AGAIN;
+        if (err == U9_END) return u9i_fault(fault, U9_TORN, U9I_AT(.rule = "T-11"), "the receiver has gone");
+        if (err != U9_OK && err != U9_AGAIN) return err;
+        if (u9i_wire_gone(&s->channel.wire)) {
+            s->channel.broken = true;
+            return u9i_fault(fault, U9_IO, U9I_AT(.sys = EPIPE), "writing to the other side");
+        }
+        err = u9i_follower_wait(&s->follower, u9i_monotonic_us(s->channel.env) + HEAR_US, fault);
+        if (err != U9_AGAIN) return err;
+    }
+}
+
+/* The batches behind the one that was found, and, of a log that is followed, those that come. */
+static u9_err send_batches(sender *s, u9_err found, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    for (;;) {
+        while (err == U9_OK && found == U9_OK) {
+            err = s->reader.large > 0 ? send_row(s, fault) : send_batch(s, fault);
+            if (err == U9_OK && s->stop_us != 0) return U9_OK;
+            if (err == U9_OK) found = next_batch(s, fault);
+        }
+        if (err != U9_OK || found != U9_END || !s->follows) break;
+        err = await_more(s, fault);
+        if (err == U9_END) return U9_OK;
+        if (err == U9_OK) found = next_batch(s, fault);
+    }
+    return err == U9_OK && found != U9_END ? found : err;
+}
+
 static u9_err send_all(sender *s, u9_fault *fault)
 {
     u9_err err = greet(s, fault), found;
@@ -380,11 +445,7 @@ static u9_err send_all(sender *s, u9_fault *fault)
     s->report->next = s->hello.first;
     s->start = u9i_reader_passed(&s->reader);
     err = say_log(s, fault);
-    while (err == U9_OK && found == U9_OK) {
-        err = s->reader.large > 0 ? send_row(s, fault) : send_batch(s, fault);
-        if (err == U9_OK) found = next_batch(s, fault);
-    }
-    return err == U9_OK && found != U9_END ? found : err;
+    return err == U9_OK ? send_batches(s, found, fault) : err;
 }
 
 /* Omega, behind the reason if there is one. On a two-way link the receiver's is waited for. [T-5] [T-11] */
@@ -422,6 +483,12 @@ static u9_err begin_send(sender *s, u9_fault *fault)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->log->source.path, .rule = "E-4"),
                          "a plain seed file is not sent: u9fsck --salvage makes a log of it");
     }
+    s->follows = s->o->size == sizeof *s->o && s->o->follow != 0;
+    if (s->follows) err = u9i_follower_init(&s->follower, s->log, &s->reader, fault);
+    if (err != U9_OK) {
+        u9i_reader_release(&s->reader);
+        return err;
+    }
     err = u9i_channel_open(&s->channel, s->log->source.dir->env, s->o->in, s->o->out, on_answer,
                            s->o->on_progress ? on_send_tick : NULL, s, fault);
     s->channel.listens = s->o->in >= 0; /* a receiver that is not heard might stop reading */
@@ -433,7 +500,8 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
 {
     u9_fault own;
     if (fault == NULL) fault = &own;
-    if (log == NULL || o == NULL || o->size != sizeof *o || report == NULL ||
+    bool known = o && (o->size == sizeof *o || o->size == offsetof(u9_send_options, follow));
+    if (log == NULL || !known || report == NULL ||
         report->size != sizeof *report || o->out < 0 || (o->in >= 0 && o->from > 0))
         return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL or out of its range");
     if (u9i_log_forked(log))
@@ -448,6 +516,7 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
     if (s.channel.broken && err == U9_IO) err = ask_why(&s, err, fault);
     report->held_max = s.channel.held_max;
     u9i_channel_release(&s.channel);
+    if (s.follows) u9i_follower_release(&s.follower);
     u9i_reader_release(&s.reader);
     u9i_pages_free(s.large, LARGE_ROOM);
     return err;

@@ -6,6 +6,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/log/large.h"
+#include "engine/log/live.h"
 #include "engine/log/resume.h"
 #include "engine/os/event.h"
 
@@ -176,6 +177,7 @@ static uint64_t next_tick(const u9_log *log)
 static void tell_durable(void *ctx)
 {
     u9_log *log = ctx;
+    u9i_live_post(log); /* first: who is told may look in another process */
     int fd = __atomic_load_n(&log->event_fd, __ATOMIC_ACQUIRE);
     if (fd >= 0) u9i_event_signal(fd);
     if (log->options.on_durable) log->options.on_durable(log->options.on_durable_ctx, u9i_writer_durable(&log->writer));
@@ -280,6 +282,7 @@ static u9_err open_writing(u9_log *log, bool explains, u9_fault *fault)
         if (log->writer.started) watch(log); /* a log that was just made owes a promise [W-5] */
         return err;
     }
+    u9i_live_end(log);
     u9i_marker_release(&log->marker);
     u9i_writer_release(&log->writer);
     return err;
@@ -395,6 +398,7 @@ u9_err u9_log_close(u9_log *log, u9_fault *fault)
         err = u9i_writer_close(&log->writer, fault);
         if (err == U9_OK && wants_mark(log, &mark)) err = u9i_marker_write(&log->marker, &mark, fault);
         if (err == U9_OK) err = u9i_retain_end(log, fault);
+        u9i_live_end(log);
         u9i_trimming_free(&log->trimming);
         u9i_marker_release(&log->marker);
     }

@@ -75,6 +75,8 @@ typedef struct u9i_fs {
     int (*link)(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name);
     int (*remove)(u9i_dir *dir, const char *name);
     int (*sync_dir)(u9i_dir *dir);
+    int (*post)(u9i_dir *dir, const char *name, const void *bytes, size_t n);
+    int (*posted)(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got);
 
     int (*open)(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out);
     void (*close)(u9i_file *file);
@@ -130,6 +132,19 @@ typedef struct u9i_queue_type {
     void (*wake)(u9i_queue *queue);
 } u9i_queue_type;
 
+/* Being told what others do in a directory */
+
+typedef struct u9i_watch {
+    u9i_env *env;
+} u9i_watch;
+
+typedef struct u9i_watch_type {
+    int (*open)(u9i_dir *dir, const char *post, bool bytes, u9i_watch **out);
+    void (*close)(u9i_watch *watch);
+    int (*wait)(u9i_watch *watch, uint64_t deadline_us);
+    int (*fd)(u9i_watch *watch);
+} u9i_watch_type;
+
 /* Clock, randomness, the machine */
 
 typedef struct u9i_clock {
@@ -168,6 +183,7 @@ struct u9i_env {
     const char *name;
     const u9i_fs *fs;
     const u9i_queue_type *queue;
+    const u9i_watch_type *watch;
     const u9i_clock *clock;
     u9i_random_fn *random;
     u9i_machine_fn *machine;
@@ -268,6 +284,22 @@ static inline int u9i_dir_remove(u9i_dir *dir, const char *name)
 static inline int u9i_dir_sync(u9i_dir *dir)
 {
     return dir->env->fs->sync_dir(dir);
+}
+
+/*
+ * Puts up to a page of bytes at the start of the file of this name, which is made if need be, for others to see at
+ * once, and to be told of by a watch; nothing is made durable. One name a dir, by one thread at a time. Whoever looks
+ * meanwhile may see some of both. n 0: takes the file away that this dir posted to, if it did.
+ */
+static inline int u9i_dir_post(u9i_dir *dir, const char *name, const void *bytes, size_t n)
+{
+    return dir->env->fs->post(dir, name, bytes, n);
+}
+
+/* What was put there: up to n bytes, as u9i_file_read; -ENOENT: nothing ever was. */
+static inline int u9i_dir_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got)
+{
+    return dir->env->fs->posted(dir, name, bytes, n, got);
 }
 
 /* Never waits: -EINVAL where a FIFO or anything but a regular file stands. */
@@ -408,6 +440,35 @@ static inline int64_t u9i_queue_do(u9i_queue *queue, const u9i_op *op)
 static inline void u9i_queue_wake(u9i_queue *queue)
 {
     queue->env->queue->wake(queue);
+}
+
+/*
+ * From now on names that come and go in `dir`, and what is put into the file `post` (NULL: none), are told; with
+ * `bytes` also what is written to any file there. It outlives no dir. One thread.
+ */
+static inline int u9i_watch_open(u9i_dir *dir, const char *post, bool bytes, u9i_watch **out)
+{
+    return dir->env->watch->open(dir, post, bytes, out);
+}
+
+static inline void u9i_watch_close(u9i_watch *watch)
+{
+    watch->env->watch->close(watch);
+}
+
+/*
+ * 1: something was done since the last wait or the opening, or may have been; 0: nothing until `deadline_us` of the
+ * monotonic clock (0: does not wait); -EINTR: a signal came. What another machine does is told by no watch.
+ */
+static inline int u9i_watch_wait(u9i_watch *watch, uint64_t deadline_us)
+{
+    return watch->env->watch->wait(watch, deadline_us);
+}
+
+/* A descriptor that can be read while u9i_watch_wait would return 1 at once; the watch's. -1: there is none. */
+static inline int u9i_watch_fd(u9i_watch *watch)
+{
+    return watch->env->watch->fd(watch);
 }
 
 /* Since 1970. */

@@ -76,6 +76,7 @@ static int open_single(u9i_posix_dir *d, const char *path)
 
 static void free_dir(u9i_posix_dir *d)
 {
+    if (d->post >= 0) close(d->post);
     if (d->lock >= 0 && d->lock != d->fd) close(d->lock);
     if (d->fd >= 0) close(d->fd);
     free(d);
@@ -91,7 +92,7 @@ static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
     u9i_posix_dir *d = calloc(1, sizeof *d);
     if (d == NULL) return -ENOMEM;
     d->dir.env = env;
-    d->fd = d->lock = -1;
+    d->fd = d->lock = d->post = -1;
     if (S_ISREG(st.st_mode)) err = open_single(d, path);
     else if ((d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
     else d->lock = d->fd;
@@ -379,6 +380,7 @@ static void unmap_file(u9i_env *env, const void *map, size_t n)
         .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
         .list = list, .stat = stat_name, .identify = identify_name, .rename = rename_name, .link = link_name,                  \
         .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
+        .post = u9i_posix_post, .posted = u9i_posix_posted,                                         \
         .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
         .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
         .map = map_file, .advise = advise_map, .unmap = unmap_file                                  \
@@ -391,6 +393,7 @@ u9i_env u9i_env_posix = {
     .name = "posix",
     .fs = &u9i_posix_fs,
     .queue = &u9i_posix_queue_type,
+    .watch = &u9i_posix_watch_type,
     .clock = &u9i_posix_clock,
     .random = u9i_posix_random,
     .machine = u9i_posix_machine,

@@ -13,6 +13,7 @@ typedef struct u9i_posix_dir {
     int fd;              /* the directory */
     int lock;            /* what is locked: the directory or the single file */
     bool locked;         /* by this handle */
+    int post;            /* the file that is posted to; -1: not yet */
     unsigned generation; /* of forks, when it was opened: see pool.h */
 } u9i_posix_dir;
 
@@ -31,6 +32,7 @@ static inline int u9i_posix_writing_fd(const u9i_posix_file *file)
 extern const u9i_fs u9i_posix_fs;
 extern const u9i_fs u9i_posix_ring_fs; /* its files are made ready for a ring */
 extern const u9i_queue_type u9i_posix_queue_type;
+extern const u9i_watch_type u9i_posix_watch_type;
 extern const u9i_clock u9i_posix_clock;
 u9i_random_fn u9i_posix_random;
 u9i_machine_fn u9i_posix_machine;
@@ -42,6 +44,10 @@ static inline struct timespec u9i_posix_timespec(uint64_t us)
 
 /* Reads up to n bytes, less only at the end of the file. */
 int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
+
+/* The posts of u9i_fs. (posix_watch.c) */
+int u9i_posix_post(u9i_dir *dir, const char *name, const void *bytes, size_t n);
+int u9i_posix_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got);
 
 /* Does an operation at once, through the page cache; returns its result. */
 int64_t u9i_posix_perform(const u9i_op *op);

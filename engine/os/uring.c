@@ -330,6 +330,7 @@ u9i_env u9i_env_uring = {
     .name = "uring",
     .fs = &u9i_posix_ring_fs,
     .queue = &queue_type,
+    .watch = &u9i_posix_watch_type,
     .clock = &u9i_posix_clock,
     .random = u9i_posix_random,
     .machine = u9i_posix_machine,

@@ -67,6 +67,12 @@ int u9i_wire_wait(u9i_wire *w, unsigned which, int ms)
     return (fds[0].revents != 0 ? U9I_WIRE_IN : 0) | (fds[1].revents != 0 ? U9I_WIRE_OUT : 0);
 }
 
+bool u9i_wire_gone(const u9i_wire *w)
+{
+    struct pollfd fd = {.fd = w->out};
+    return w->out >= 0 && poll(&fd, 1, 0) > 0 && fd.revents & (POLLERR | POLLHUP | POLLNVAL);
+}
+
 int64_t u9i_wire_read(u9i_wire *w, void *buf, size_t size)
 {
     return result_of(read(w->in, buf, size));

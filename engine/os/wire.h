@@ -37,6 +37,9 @@ void u9i_wire_close(u9i_wire *wire);
  */
 int u9i_wire_wait(u9i_wire *wire, unsigned which, int ms);
 
+/* True if what is written goes nowhere any more: the other end of a pipe or socket is closed. Does not wait. */
+bool u9i_wire_gone(const u9i_wire *wire);
+
 /* One read: how many bytes came, 0 at the end, or a negative errno: -EAGAIN if there is nothing now. */
 int64_t u9i_wire_read(u9i_wire *wire, void *buf, size_t size);
 

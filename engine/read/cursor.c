@@ -8,6 +8,7 @@
 
 #include "engine/log/handle.h"
 #include "engine/read/back.h"
+#include "engine/read/follow.h"
 
 #include <u9/cursor.h>
 
@@ -86,6 +87,8 @@ void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
 void u9_cursor_close(u9_cursor *c)
 {
     if (c == NULL) return;
+    if (c->follower) u9i_follower_release(c->follower);
+    free(c->follower);
     u9i_reader_release(&c->reader);
     free(c->starts);
     free(c);
@@ -166,6 +169,8 @@ void u9i_cursor_go(u9_cursor *c, u9i_spot place)
 {
     u9i_reader_go(&c->reader, place);
     c->loaded = c->counts = c->resumes = false;
+    c->shown = 0;
+    if (c->follower) u9i_follower_forget(c->follower);
 }
 
 /* Steps either way until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), U9_ABSENT (trimmed), or an error. */
@@ -178,7 +183,8 @@ static u9_err step_frame(u9_cursor *c, bool back)
     c->loaded = false;
     while (err == U9_AGAIN) {
         u9i_step step;
-        err = back ? u9i_reader_back(r, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
+        if (back) err = u9i_reader_back(r, &step, &c->fault);
+        else err = c->follower ? u9i_follower_step(c->follower, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
         if (err == U9_VERSION) c->lossy = true;
         if (err != U9_OK) return err;
         err = U9_AGAIN;
@@ -187,7 +193,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
         case U9I_STEP_LEAVE: break; /* not asked for */
         case U9I_STEP_DAMAGE: err = tell_what(c); break;
         case U9I_STEP_FRAME:
-            if (r->count == 0 || (!back && ends_before(r->frame, c->from))) break;
+            if (r->count == 0 || (!back && ends_before(r->frame, c->from > c->shown ? c->from : c->shown))) break;
             u9i_cursor_load(c, back);
             err = U9_OK;
             break;
@@ -277,7 +283,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
     u9_err err = u9i_cursor_allow(c, out);
     if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed(c);
     while (err == U9_OK || err == U9_AGAIN) {
-        if (c->left > 0 && c->loaded && !is_behind(c, c->ordinal) && !is_before(c, c->ordinal)) return u9i_cursor_pass(c, out);
+        if (c->left > 0 && c->loaded && !is_behind(c, c->ordinal) && !is_before(c, c->ordinal) && c->ordinal >= c->shown) return u9i_cursor_pass(c, out);
         if (!c->loaded || passed(c) == c->reader.count) {
             if (c->loaded && u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
             uint64_t ordinal = c->ordinal;
@@ -288,7 +294,7 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
             if (passed(c) == c->reader.count) continue;
         }
         if (is_behind(c, c->ordinal)) return U9_END;
-        bool wanted = !is_before(c, c->ordinal);
+        bool wanted = !is_before(c, c->ordinal) && c->ordinal >= c->shown;
         err = u9i_cursor_pass(c, out);
         if (wanted) return err;
         if (err == U9_LIMIT) err = U9_OK;
@@ -346,6 +352,7 @@ static u9_err leave_map(u9_cursor *c)
 u9_err u9_cursor_prev(u9_cursor *c, u9_record *out)
 {
     u9_err err = u9i_cursor_allow(c, out);
+    if (err == U9_OK) c->shown = 0;
     if (err == U9_OK && c->loaded && c->reader.iterator.map) err = leave_map(c);
     while (err == U9_OK) {
         if (!c->loaded || passed(c) == 0) {

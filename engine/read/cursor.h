@@ -22,10 +22,12 @@ struct u9_cursor {
     uint32_t *starts;    /* where the frame's records begin in its body */
     size_t room;
     bool started;        /*   that is filled for this frame */
+    uint64_t shown;      /* forwards: records below this were shown before a segment is read once more */
     u9_damage trimmed;   /* what was trimmed since the cursor was saved, to be told first; reason 0: nothing */
     bool silent;         /* damage is not told */
     bool lossy;          /* damage was met that may have cost records */
     u9_fault fault;
+    struct u9i_follower *follower; /* NULL: the end is the end */
 };
 
 /* Starts the cursor anew: only the segments [first, last] of its catalog. */

@@ -5,7 +5,7 @@
  * Room: engine/read
  * Sees: include format/base format/id format/frame engine/os engine/segment engine/index engine/log
  *
- * The room owns the reading of a log: reader, cursor, lookup.
+ * The room owns the reading of a log: reader, cursor, follow, lookup.
  *
  * One thread. Memory: one frame, one decoded body, the catalog; none of it grows with the log.
  */
@@ -138,6 +138,24 @@ size_t u9i_reader_missing(const u9i_reader *reader, size_t index);
 
 /* True if the segment of this unit was trimmed since the catalog was made. [L-10] */
 bool u9i_reader_trimmed(u9i_reader *reader, size_t unit);
+/* Where a reader stands, for another catalog. */
+typedef struct u9i_stand {
+    uint64_t number;      /* the segment */
+    bool inside;          /* in it, whose boundary is */
+    uint8_t boundary[U9I_HASH_SIZE]; /*   this, at */
+    u9i_judge judge;      /*   this place; else behind it */
+} u9i_stand;
+
+/* Where it stands between two steps. */
+void u9i_reader_stand(const u9i_reader *reader, u9i_stand *out);
+
+/*
+ * Goes on from there in this catalog, a later one of the same log, of which it takes over the reference: what comes
+ * next is not read yet, but *told: it is told first, as `step`, that segments were trimmed. U9_IO, U9_NOMEM: the
+ * same may be tried again, with another reference; the reader is on no segment meanwhile.
+ */
+U9_MUST_CHECK u9_err u9i_reader_switch(u9i_reader *reader, u9i_catalog *catalog, const u9i_stand *stand, u9i_step *step,
+                                     bool *told, u9_fault *fault);
 
 /* Before the first part that is joined: room for a record that stands in parts. U9_NOMEM: may be tried again. */
 U9_MUST_CHECK u9_err u9i_reader_row_room(u9i_reader *reader, u9_fault *fault);

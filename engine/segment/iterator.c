@@ -267,3 +267,36 @@ void u9i_iterator_seal(u9i_iterator *it)
     it->alone = true;
     u9i_judge_seal(&it->judge);
 }
+
+u9_err u9i_iterator_reopen(u9i_iterator *it)
+{
+    uint64_t size;
+    assert(it->over || it->told == it->round.count);
+    int sys = -u9i_file_size(it->segment->file, &size);
+    if (sys != 0) {
+        it->window->sys = sys;
+        it->window->sys_at = it->judge.pos;
+        return U9_IO;
+    }
+    it->alone = it->over = true;
+    u9i_judge_reopen(&it->judge, size);
+    u9i_window_forget(it->window); /* what was read there were zeros */
+    iterator_check(it);
+    return U9_OK;
+}
+
+void u9i_iterator_take_up(u9i_iterator *it, const u9i_judge *judge)
+{
+    it->alone = true;
+    u9i_judge_take_up(&it->judge, judge);
+}
+
+u9_err u9i_iterator_peek(u9i_iterator *it)
+{
+    u9i_frame f;
+    const u9i_judge *j = &it->judge;
+    u9_err err = u9i_window_at(it->window, j->pos, j->bound, &f);
+    if (err == U9_CORRUPT && j->pos % U9I_BLOCK != 0)
+        err = u9i_window_at(it->window, (j->pos / U9I_BLOCK + 1) * U9I_BLOCK, j->bound, &f);
+    return err;
+}

@@ -80,6 +80,18 @@ U9_MUST_CHECK u9_err u9i_iterator_promised(const u9i_iterator *iterator, bool *p
 /* The next step. U9_IO: see window->sys; U9_NOMEM. The same call may be tried again. */
 U9_MUST_CHECK u9_err u9i_iterator_step(u9i_iterator *iterator, u9i_step *step);
 
+/*
+ * The file may have grown, and nothing of the last round is left to be told: the next step goes on behind the last
+ * frame, END or not. U9_IO (window->sys).
+ */
+U9_MUST_CHECK u9_err u9i_iterator_reopen(u9i_iterator *iterator);
+
+/* Before the first step: goes on where `judge`, another iterator's on the file, stood between two steps. */
+void u9i_iterator_take_up(u9i_iterator *iterator, const u9i_judge *judge);
+
+/* U9_OK: a valid frame stands where the next one may, as far as can be seen now; U9_CORRUPT: none; U9_IO. */
+U9_MUST_CHECK u9_err u9i_iterator_peek(u9i_iterator *iterator);
+
 /* After END: the next steps look behind it. See u9i_judge_seal. */
 void u9i_iterator_seal(u9i_iterator *iterator);
 

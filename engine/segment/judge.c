@@ -579,3 +579,34 @@ void u9i_judge_seal(u9i_judge *j)
     j->behind = j->pos == j->bound; /* else the end itself is gone: nothing to chain to */
     j->reread = j->deserted = false;
 }
+
+void u9i_judge_reopen(u9i_judge *j, uint64_t size)
+{
+    j->ended = j->closed = j->reread = j->deserted = false;
+    j->beyond = 0;
+    j->tail = U9_V_CLEAN;
+    if (size > j->size && !u9i_judge_bounded(j)) {
+        j->bound = size;
+        j->promise_final = false;
+    }
+    if (size > j->size) j->size = size;
+    u9i_judge_check(j);
+}
+
+void u9i_judge_take_up(u9i_judge *j, const u9i_judge *other)
+{
+    j->pos = other->pos;
+    j->frames = other->frames;
+    j->previous = other->previous;
+    j->knows_ordinal = other->knows_ordinal;
+    j->knows_chain = other->knows_chain;
+    j->ordinal = other->ordinal;
+    memcpy(j->chain, other->chain, sizeof j->chain);
+    j->mark_passed = other->mark_passed || (j->facts->marked && j->pos >= j->facts->mark.offset);
+    j->mark_denied = other->mark_denied;
+    j->last = other->last;
+    j->last_closes = other->last_closes;
+    j->time_us = other->time_us;
+    if (!u9i_judge_bounded(j) && other->promise > j->promise) j->promise = other->promise;
+    u9i_judge_check(j);
+}

@@ -94,6 +94,15 @@ void u9i_judge_hold_back(u9i_judge *judge, int sys);
 void u9i_judge_jump(u9i_judge *judge, uint64_t pos);
 
 /*
+ * A file that may have grown: what it said of the end is taken back, and it goes on at pos, in `size` bytes. The file
+ * has no named end, or the judge has not come there.
+ */
+void u9i_judge_reopen(u9i_judge *judge, uint64_t size);
+
+/* Before the first round: goes on where `other`, of the same file as it was earlier, stood between two rounds. */
+void u9i_judge_take_up(u9i_judge *judge, const u9i_judge *other);
+
+/*
  * The next round, through a window that is on the segment's file. U9_IO: see window->sys; U9_NOMEM: the same
  * call may be tried again, and the round is void.
  */

@@ -63,7 +63,7 @@ static mark *make(u9i_verified *v)
     return made;
 }
 
-static void note_frame(u9i_verified *v, uint64_t offset, uint16_t name)
+static void note_place(u9i_verified *v, uint64_t offset, uint16_t name)
 {
     uint64_t block = offset / U9I_BLOCK;
     mark *made = block < v->blocks && offset % U9I_ALIGN == 0 ? make(v) : NULL;
@@ -72,12 +72,12 @@ static void note_frame(u9i_verified *v, uint64_t offset, uint16_t name)
 
 void u9i_verified_note(u9i_verified *v, uint64_t offset)
 {
-    note_frame(v, offset, place_in_block(offset));
+    note_place(v, offset, place_in_block(offset));
 }
 
 void u9i_verified_note_body(u9i_verified *v, uint64_t offset)
 {
-    note_frame(v, offset, (uint16_t)(place_in_block(offset) | BODY));
+    note_place(v, offset, (uint16_t)(place_in_block(offset) | BODY));
 }
 
 void u9i_verified_clear(u9i_verified *v)

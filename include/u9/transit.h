@@ -157,6 +157,9 @@ typedef struct u9_send_options {
     uint64_t from;               /* one-way: the receiver has the records before this ordinal */
     u9_progress_fn *on_progress; /* bytes of the log's files; may be NULL */
     void *ctx;                   /* its first argument */
+    int follow;                  /* not 0: behind the last record that is durable it waits for more (u9/follow.h), until
+                                  * on_progress asks to stop, which ends it as the end of the log would, or the receiver
+                                  * goes. A host built without this field has a shorter struct: 0 */
 } u9_send_options;
 
 /*

@@ -25,6 +25,7 @@ enum { SECTOR = 512 };
 
 sim_effect *sim_note_effect(sim_node *file, bool resize, uint64_t off, const void *bytes, size_t n)
 {
+    world.writes++;
     sim_effect *e = malloc(sizeof *e + n);
     assert(e);
     *e = (sim_effect){.resize = resize, .off = off, .n = n};
@@ -118,6 +119,7 @@ static void lose(sim_node *kept, const char *name)
 
 void sim_note_name(sim_node *dir, const char *from, const char *to, sim_node *node)
 {
+    world.renames++;
     if (dir->kept == NULL) {
         dir->kept = sim_node_new(true);
         for (size_t i = 0; i < dir->count; i++)
@@ -253,6 +255,7 @@ static void cut_names(sim_node *dir, bool drawn)
 static void cut(sim_node *dir, bool drawn)
 {
     cut_names(dir, drawn);
+    dir->posted_size = 0;
     for (size_t i = 0; i < dir->count; i++) {
         sim_node *node = dir->entries[i].node;
         if (!node->is_dir) cut_file(node, drawn);

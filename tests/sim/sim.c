@@ -167,6 +167,7 @@ static u9i_env env_sim = {
     .name = "sim",
     .fs = &sim_fs,
     .queue = &sim_queue_type,
+    .watch = &sim_watch_type,
     .clock = &(const u9i_clock){.wall_us = wall_sim, .monotonic_us = monotonic_sim,
                                 .sleep_us = sleep_sim},
     .random = random_sim,

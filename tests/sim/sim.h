@@ -13,6 +13,7 @@
  *   kill.c     a process that is killed, and what lands afterwards
  *   power.c    what is durable, and what a power cut leaves: exactly that, or some of the rest too
  *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
+ *   watch.c    posts, and watches that are told
  *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
  *   sim.c      begin and end; clock, randomness, executor
  *   real.c     to and from the real disk

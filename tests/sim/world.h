@@ -79,6 +79,9 @@ typedef struct sim_node {
     size_t count;
     struct sim_node *kept; /* a directory of those that are durable; NULL: they all are; else */
     sim_name_op *name_ops; /*   what makes the one of the other, oldest first */
+    uint8_t posted[128];   /* in a directory: what was posted there last, */
+    size_t posted_size;    /*   0: nothing is, */
+    const void *posted_by; /*   by which handle */
 } sim_node;
 
 sim_node *sim_node_new(bool is_dir);
@@ -175,6 +178,11 @@ uint64_t sim_now(void); /* of the monotonic clock, which stands still */
 
 extern const u9i_fs sim_fs;
 extern const u9i_queue_type sim_queue_type;
+extern const u9i_watch_type sim_watch_type;
+
+/* The posts of u9i_fs. (watch.c) */
+int sim_post(u9i_dir *dir, const char *name, const void *bytes, size_t n);
+int sim_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got);
 
 typedef struct sim_plan {
     sim_kind kind;
@@ -256,6 +264,7 @@ typedef struct sim_world {
     sim_trouble troubles[SIM_TROUBLES_MAX], *trouble; /* the one told last */
     void (*before_list)(unsigned nth);
     unsigned lists;
+    uint64_t posts, renames, writes; /* so many posts, changes of names, of files: what watches are told of */
 } sim_world;
 
 extern sim_world world;

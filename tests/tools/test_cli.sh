@@ -112,7 +112,6 @@ help_and_usage() {
     mistake 16 'u9fsck: no LOG' 'u9fsck without a log' "$fsck"
     mistake 16 'u9fsck: .*--dance' 'u9fsck with an unknown option' "$fsck" --dance
     mistake 16 '--carve is not in this version' 'u9fsck --carve' "$fsck" --carve y x
-    mistake 1 '--follow is not in this version' 'cat --follow' "$u9" cat --follow x
     mistake 2 "'tidy' is not a format" 'an unknown format' "$u9" cat --format tidy x
     mistake 2 "'often' is not a policy" 'an unknown policy' "$u9" append --sync often x
     mistake 2 'segment-size 1K: not a size of at least 64K and below 4T' 'a tiny segment' \

@@ -171,6 +171,50 @@ START_TEST(names_are_listed)
 }
 END_TEST
 
+/* True if something is told of at once, and then no more. */
+static bool is_told(u9i_watch *watch)
+{
+    int told = u9i_watch_wait(watch, 0);
+    ck_assert_int_ge(told, 0);
+    ck_assert_int_eq(u9i_watch_wait(watch, 0), 0);
+    return told == 1;
+}
+
+START_TEST(what_is_posted_is_seen_and_told_of_and_goes_when_it_is_taken_away)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir")), *other = open_new(env, at("dir"));
+    u9i_watch *watch, *late;
+    char bytes[8] = "";
+    size_t got = 9;
+    ck_assert_int_eq(u9i_dir_posted(other, ".post", bytes, 8, &got), -ENOENT);
+    ck_assert_int_eq(u9i_watch_open(other, ".post", false, &watch), 0);
+    ck_assert(!is_told(watch));
+    ck_assert_int_eq(u9i_dir_post(dir, ".post", "one", 3), 0);
+    ck_assert(is_told(watch));
+    ck_assert_int_eq(u9i_watch_open(other, ".post", false, &late), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(u9i_dir_post(dir, ".post", i % 2 ? "two" : "six", 3), 0);
+        ck_assert(is_told(watch) && is_told(late));
+        ck_assert_int_eq(u9i_dir_posted(other, ".post", bytes, 8, &got), 0);
+        ck_assert_uint_eq(got, 3);
+        ck_assert_mem_eq(bytes, i % 2 ? "two" : "six", 3);
+    }
+    u9i_file_close(make_file(dir, "x"));
+    ck_assert(is_told(watch));
+    ck_assert_int_eq(u9i_dir_post(dir, ".post", NULL, 0), 0);
+    ck_assert(is_told(watch));
+    ck_assert_int_eq(u9i_dir_posted(other, ".post", bytes, 8, &got), -ENOENT);
+    ck_assert_int_eq(u9i_dir_post(dir, ".post", NULL, 0), 0);
+    ck_assert(!is_told(watch));
+    u9i_watch_close(watch);
+    u9i_watch_close(late);
+    u9i_dir_close(other);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 START_TEST(a_dir_is_made_only_when_asked_for)
 {
     u9i_env *env = env_row(_i);
@@ -527,6 +571,7 @@ Suite *suite_env(void)
     const TTest *const anywhere[] = {
         the_same_script_gives_the_same_files, holes_are_known_or_taken_for_data,
         files_are_opened_as_asked, names_are_listed,
+        files_are_opened_as_asked, what_is_posted_is_seen_and_told_of_and_goes_when_it_is_taken_away,
         a_dir_is_made_only_when_asked_for, a_lock_is_had_by_one_at_a_time,
         a_dir_knows_whether_a_writer_is_at_work, a_file_has_a_lock_and_its_directory_knows, a_name_has_a_stamp_that_changes_with_what_it_stands_for,
         a_file_takes_another_name_or_a_second_one_and_loses_it,

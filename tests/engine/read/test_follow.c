@@ -1,0 +1,679 @@
+/*
+ * tests/engine/read/test_follow.c: waiting at the end of a log for more: what is shown beside a writer, and when; that
+ * nothing is missed or shown twice whatever happens to the log meanwhile. [M-10] [R-10] [R-14]
+ *
+ * In the simulated world a wait lets tasks run and time pass, so a test waits for an hour and is done at once.
+ */
+#include "tests/engine/log/trimmed.h"
+#include "tests/suites.h"
+
+#include "engine/log/live.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOUR_MS = 3600000, PIECE = 400000 };
+
+typedef struct following {
+    u9_log *log;
+    u9_cursor *cursor;
+    uint64_t next; /* the ordinal that is to come */
+} following;
+
+static following follow_on(u9_log *log, u9_shown shows)
+{
+    following f = {.log = log};
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &f.cursor, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_follow(f.cursor, shows), U9_OK);
+    return f;
+}
+
+static following follow(const char *log)
+{
+    return follow_on(open_reader(log), U9_SHOW_DURABLE);
+}
+
+static void stop(following *f)
+{
+    u9_cursor_close(f->cursor);
+    close_log(f->log);
+}
+
+/* Takes what there is, in order, each once; returns how many. */
+static unsigned take(following *f)
+{
+    u9_record r;
+    u9_err err;
+    unsigned n = 0;
+    while ((err = u9_cursor_next(f->cursor, &r)) == U9_OK) {
+        ck_assert_uint_eq(r.ordinal, f->next);
+        f->next++;
+        n++;
+    }
+    u9_fault fault;
+    u9_cursor_fault(f->cursor, &fault);
+    ck_assert_msg(err == U9_END, "%s: %s", u9_err_name(err), fault.text);
+    return n;
+}
+
+/* Waits until record number `last` has come. */
+static void take_up_to(following *f, uint64_t last)
+{
+    while (f->next <= last)
+        if (take(f) == 0) ck_assert_int_eq(u9_cursor_wait(f->cursor, HOUR_MS), U9_OK);
+    ck_assert_uint_eq(f->next, last + 1);
+}
+
+static void commit_text(u9_log *w, const char *text)
+{
+    append_text(w, text);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK); /* under any policy */
+}
+
+START_TEST(what_was_committed_is_shown_by_the_next_call) /* [M-10] */
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    following f = follow(at("log"));
+    ck_assert_uint_eq(take(&f), 0);
+    for (unsigned i = 0; i < 20; i++) {
+        commit_text(w, "a");
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_OK);
+        ck_assert_uint_eq(take(&f), 1);
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
+    }
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(a_wait_without_news_is_over_when_its_time_is)
+{
+    session(at("log"), "r", 3, 0);
+    following f = follow(at("log"));
+    ck_assert_uint_eq(take(&f), 3);
+    uint64_t began = u9i_monotonic_us(sim_env());
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, 5000), U9_AGAIN);
+    uint64_t took = u9i_monotonic_us(sim_env()) - began;
+    ck_assert_uint_ge(took, 5000000);
+    ck_assert_uint_le(took, 5001000);
+    ck_assert_uint_eq(take(&f), 0);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(a_cursor_that_came_to_the_end_waits_from_there)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    for (unsigned i = 0; i < 10; i++) commit_text(w, "a");
+    if (_i == 1) close_log(w);
+    following f = {.log = open_reader(at("log"))};
+    ck_assert_int_eq(u9_cursor_open(f.log, NULL, &f.cursor, NULL), U9_OK);
+    ck_assert_uint_eq(take(&f), 10);
+    if (_i == 1) w = open_writer(at("log"), NULL);
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, 0) == U9_AGAIN || take(&f) == 0, 1);
+    for (unsigned i = 10; i < 20; i++) {
+        commit_text(w, "b");
+        take_up_to(&f, i);
+    }
+    close_log(w);
+    stop(&f);
+}
+END_TEST
+
+/* A writer that commits a record each time that its task runs. */
+typedef struct ticking {
+    u9i_task task;
+    u9_log *log;
+    unsigned left;
+} ticking;
+
+static void append_one(void *ctx)
+{
+    ticking *t = ctx;
+    commit_text(t->log, "tick");
+    if (--t->left > 0) u9i_task_submit(sim_env(), &t->task, u9i_monotonic_us(sim_env()) + 20000);
+}
+
+START_TEST(who_waits_is_woken_by_each_commit) /* [M-10] */
+{
+    ticking t = {.task = {.run = append_one, .ctx = &t}, .log = open_writer(at("log"), NULL), .left = 10};
+    following f = follow(at("log"));
+    ck_assert_uint_eq(take(&f), 0);
+    u9i_task_submit(sim_env(), &t.task, u9i_monotonic_us(sim_env()) + 20000);
+    for (unsigned i = 0; i < 10; i++) {
+        while (take(&f) == 0) ck_assert_int_eq(u9_cursor_wait(f.cursor, HOUR_MS), U9_OK);
+        ck_assert_uint_eq(f.next, i + 1); /* one by one: nothing waits for the next one */
+    }
+    u9i_task_finish(sim_env(), &t.task);
+    stop(&f);
+    close_log(t.log);
+}
+END_TEST
+
+START_TEST(what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only) /* [M-10] */
+{
+    static uint8_t piece[PIECE];
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    sim_task_chance(0);
+    u9_log *w = open_writer(at("log"), &o);
+    following durable = follow(at("log")), written = follow_on(open_reader(at("log")), U9_SHOW_WRITTEN);
+    for (unsigned i = 0; i < 20; i++) append_bytes(w, piece, sizeof piece);
+    ck_assert_uint_eq(u9_log_durable(w), 0);
+    ck_assert_uint_eq(take(&durable), 0);
+    ck_assert_int_eq(u9_cursor_wait(durable.cursor, 0), U9_AGAIN);
+    ck_assert_uint_gt(take(&written), 0);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&durable, 19);
+    take_up_to(&written, 19);
+    stop(&durable);
+    stop(&written);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins) /* [M-10] */
+{
+    static uint8_t piece[PIECE];
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    sim_task_chance(0);
+    u9_log *w = open_writer(at("log"), &o);
+    commit_text(w, "first");
+    for (unsigned i = 0; i < 20; i++) append_bytes(w, piece, sizeof piece);
+    following f = follow(at("log"));
+    ck_assert_uint_eq(take(&f), 1);
+    ck_assert_uint_eq(take(&f), 0);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, 20);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(a_follower_goes_over_rolls) /* [S-6] */
+{
+    u9_log *w = open_rolling(at("log"));
+    following f = follow(at("log"));
+    for (unsigned i = 0; i < TRIM_RECORDS; i++) {
+        append_fillers(w, 1);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        if (_i == 0 || i % 13 == 12) take_up_to(&f, i);
+    }
+    take_up_to(&f, TRIM_RECORDS - 1);
+    ck_assert_uint_ge(segments_in(at("log")), 4);
+    close_log(w);
+    while (u9_cursor_wait(f.cursor, 100) == U9_OK) ck_assert_uint_eq(take(&f), 0); /* a promise, a u9end */
+    stop(&f);
+}
+END_TEST
+
+START_TEST(a_follower_goes_on_in_the_next_session_wherever_that_begins) /* [S-5] */
+{
+    following f = {0};
+    for (unsigned i = 0; i < 6; i++) {
+        u9_log *w = open_writer(at("log"), NULL);
+        if (i == 0) f = follow(at("log"));
+        commit_text(w, "a");
+        if (i % 2 == 0) take_up_to(&f, 2 * i);
+        commit_text(w, "b");
+        close_log(w);
+        if (i % 3 != 1) take_up_to(&f, 2 * i + 1);
+    }
+    take_up_to(&f, 11);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(a_follower_in_the_writers_process_sees_what_is_durable) /* [M-10] */
+{
+    static uint8_t piece[PIECE];
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    o.segment_size = 1 << 20;
+    session(at("log"), "before", 5, 0);
+    u9_log *w = open_writer(at("log"), &o);
+    following f = follow_on(w, U9_SHOW_DURABLE);
+    take_up_to(&f, 4);
+    for (unsigned i = 5; i < 25; i++) {
+        append_bytes(w, piece, sizeof piece);
+        if (i % 4 == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        (void)take(&f);
+        ck_assert_uint_le(f.next, i < 5 ? 5 : u9_log_durable(w));
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, 24);
+    u9_cursor_close(f.cursor);
+    close_log(w);
+}
+END_TEST
+
+/* The segments of a log, to be put back: so a session ends as by a kill, and the files stay the ones that they are. */
+typedef struct kept_files {
+    char **names;
+    uint8_t **bytes;
+    size_t *sizes, count;
+} kept_files;
+
+static kept_files keep_files(const char *log)
+{
+    kept_files k;
+    k.names = list_names(log, &k.count);
+    k.bytes = calloc(k.count, sizeof *k.bytes);
+    k.sizes = calloc(k.count, sizeof *k.sizes);
+    for (size_t i = 0; i < k.count; i++) k.bytes[i] = read_file(file_in(log, k.names[i]), &k.sizes[i]);
+    return k;
+}
+
+static void put_back(kept_files *k, const char *log)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        cut_file(file_in(log, k->names[i]), k->sizes[i]);
+        put_bytes(file_in(log, k->names[i]), 0, k->bytes[i], k->sizes[i]);
+        free(k->names[i]);
+        free(k->bytes[i]);
+    }
+    free(k->names);
+    free(k->bytes);
+    free(k->sizes);
+}
+
+START_TEST(a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_it) /* [R-6] [M-10] */
+{
+    static uint8_t piece[PIECE];
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    memset(piece, 'x', sizeof piece);
+    sim_task_chance(0);
+    u9_log *w = open_writer(at("log"), &o);
+    following f = follow(at("log"));
+    commit_text(w, "one");
+    take_up_to(&f, 0);
+    for (unsigned i = 0; i < 12; i++) append_bytes(w, piece, sizeof piece);
+    ck_assert_uint_eq(take(&f), 0);
+    seen_frame frames[64];
+    kept_files k = keep_files(at("log"));
+    close_log(w);
+    put_back(&k, at("log"));
+    size_t size;
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    size_t n = list_frames(bytes, size, frames, 64);
+    free(bytes);
+    ck_assert_uint_gt(n, 2);
+    fill_bytes(segment_path(at("log"), 1), frames[n - 1].offset + 8192, 65536, 0); /* it did not land as a whole */
+    uint64_t there = frames[n - 1].ordinal;
+    ck_assert_uint_gt(there, 1);
+    take_up_to(&f, there - 1); /* nobody writes: what is whole was settled, and is shown */
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, 10000), U9_AGAIN);
+    w = open_writer(at("log"), NULL);
+    ck_assert_uint_eq(u9_log_next(w), there);
+    commit_text(w, "behind");
+    take_up_to(&f, there);
+    close_log(w);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(what_was_trimmed_before_it_was_read_is_told_and_it_goes_on) /* [L-10] */
+{
+    make_row_of_segments(at("log"));
+    following f = follow(at("log"));
+    u9_record r;
+    if (_i == 0) {
+        take_up_to(&f, TRIM_RECORDS - 1); /* at the tip, which goes with the others */
+    } else {
+        ck_assert_int_eq(u9_cursor_next(f.cursor, &r), U9_OK);
+        f.next = 1;
+    }
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 30);
+    close_log(w);
+    unsigned newest = segments_in(at("log"));
+    u9_trimmed t = trim_log(at("log"), below_ordinal(first_in(at("log"), newest)));
+    ck_assert_uint_gt(t.ordinal, TRIM_RECORDS);
+    u9_err err;
+    while ((err = u9_cursor_next(f.cursor, &r)) == U9_OK) ck_assert_uint_eq(r.ordinal, f.next++);
+    ck_assert_int_eq(err, U9_ABSENT);
+    ck_assert_int_eq(u9_cursor_damage(f.cursor)->reason, U9_R_TRIMMED);
+    ck_assert_uint_eq(u9_cursor_damage(f.cursor)->ordinal, f.next);
+    ck_assert_uint_eq(u9_cursor_damage(f.cursor)->lost, t.ordinal - f.next);
+    f.next = t.ordinal;
+    take_up_to(&f, TRIM_RECORDS + 29);
+    w = open_rolling(at("log"));
+    append_fillers(w, 1);
+    close_log(w);
+    take_up_to(&f, TRIM_RECORDS + 30);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(segments_that_were_read_are_trimmed_without_a_word) /* [L-10] */
+{
+    u9_log *w = open_rolling(at("log"));
+    following f = follow(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, TRIM_RECORDS - 1);
+    (void)trim_on(w, below_ordinal(TRIM_RECORDS));
+    append_fillers(w, 10);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, TRIM_RECORDS + 9);
+    close_log(w);
+    stop(&f);
+}
+END_TEST
+
+/* Puts this into the place of what the writer posted. */
+static void post(const char *log, const void *bytes, size_t size)
+{
+    u9i_dir *dir;
+    ck_assert_int_eq(u9i_dir_open(sim_env(), log, false, &dir), 0);
+    ck_assert_int_eq(u9i_dir_post(dir, u9i_live_name, bytes, size), 0);
+    u9i_dir_close(dir);
+}
+
+START_TEST(where_the_writer_posts_nothing_the_mark_says_it_within_a_second) /* [M-5] [M-10] */
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    following f = follow(at("log"));
+    for (unsigned i = 0; i < 5; i++) {
+        commit_text(w, "a");
+        post(at("log"), "no post", 8);
+        take_up_to(&f, i);
+    }
+    uint64_t began = u9i_monotonic_us(sim_env());
+    commit_text(w, "b");
+    post(at("log"), "no post", 8);
+    take_up_to(&f, 5);
+    ck_assert_uint_le(u9i_monotonic_us(sim_env()) - began, 2100000);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(a_forged_post_shows_nothing_but_valid_frames) /* [M-10] [F-6] */
+{
+    static uint8_t piece[PIECE];
+    uint8_t bytes[U9I_LIVE_SIZE];
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    sim_task_chance(0);
+    u9_log *w = open_writer(at("log"), &o);
+    commit_text(w, "a");
+    for (unsigned i = 0; i < 12; i++) append_bytes(w, piece, sizeof piece);
+    following f = follow(at("log"));
+    u9i_live live = {.segment = _i < 2 ? 1 : 7, .end = UINT64_MAX};
+    u9i_secret secret = keys_of(segment_path(at("log"), 1));
+    if (_i != 1) memcpy(live.boundary, secret.boundary, sizeof live.boundary);
+    u9i_live_encode(&live, bytes);
+    post(at("log"), bytes, sizeof bytes);
+    (void)take(&f);
+    ck_assert_uint_lt(f.next, 13); /* the rest is in memory */
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN); /* and no hurry */
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, 12);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(a_post_is_48_bytes_and_none_with_a_wrong_one_counts) /* [M-10] */
+{
+    static const uint8_t want[U9I_LIVE_SIZE] = {
+        'u', '9', 'l', 'i', 'v', 'e', '1', 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+        0, 0, 0, 0, 0, 1, 0, 0x20, 0xaa, 0x0c, 0x92, 0xea, 0xcb, 0xcb, 0xa7, 0x0b};
+    u9i_live live = {.segment = 7, .end = 65568}, back;
+    uint8_t bytes[U9I_LIVE_SIZE];
+    for (uint8_t i = 0; i < 16; i++) live.boundary[i] = i;
+    u9i_live_encode(&live, bytes);
+    ck_assert_mem_eq(bytes, want, sizeof want);
+    ck_assert(u9i_live_decode(bytes, sizeof bytes, &back));
+    ck_assert_uint_eq(back.segment, 7);
+    ck_assert_uint_eq(back.end, 65568);
+    ck_assert_mem_eq(back.boundary, live.boundary, 16);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        ck_assert(!u9i_live_decode(bytes, i, &back));
+        bytes[i] ^= 1;
+        ck_assert(!u9i_live_decode(bytes, sizeof bytes, &back));
+        bytes[i] ^= 1;
+    }
+}
+END_TEST
+
+START_TEST(a_follower_beside_a_writer_reads_what_is_new_and_little_more)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    following f = follow(at("log"));
+    for (unsigned i = 0; i < 50; i++) {
+        commit_text(w, "a record");
+        take_up_to(&f, i);
+        if (i == 9) sim_forget_diary();
+    }
+    ck_assert_uint_lt(sim_bytes(SIM_READ), 40 * 400000);
+    ck_assert_uint_eq(sim_count(SIM_LIST), 0);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+static void make_log(void *ctx)
+{
+    session(ctx, "r", 2, 0);
+}
+
+static char late_log[4200];
+
+START_TEST(a_log_that_is_made_later_is_waited_for)
+{
+    u9_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    u9i_task task = {.run = make_log, .ctx = late_log};
+    snprintf(late_log, sizeof late_log, "%s", at("log"));
+    if (_i == 1) make_dir(at("log"));
+    ck_assert_int_eq(u9_log_await(late_log, &o, 3000, NULL), U9_AGAIN);
+    u9i_task_submit(sim_env(), &task, u9i_monotonic_us(sim_env()) + 30000000);
+    ck_assert_int_eq(u9_log_await(late_log, &o, HOUR_MS, NULL), U9_OK);
+    following f = follow(late_log);
+    take_up_to(&f, 1);
+    stop(&f);
+    u9i_task_finish(sim_env(), &task);
+    ck_assert_int_eq(u9_log_await("", &o, 0, NULL), U9_ARG);
+    write_file(at("file"), "no log", 6);
+    ck_assert_int_eq(u9_log_await(at("file"), &o, 0, NULL), U9_CORRUPT);
+}
+END_TEST
+
+START_TEST(a_log_that_is_removed_is_an_error_of_the_wait)
+{
+    session(at("log"), "r", 2, 0);
+    following f = follow(at("log"));
+    take_up_to(&f, 1);
+    sim_remove(segment_path(at("log"), 1));
+    u9_fault fault;
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, HOUR_MS), U9_IO);
+    u9_cursor_fault(f.cursor, &fault);
+    ck_assert_ptr_nonnull(strstr(fault.text, "removed"));
+    stop(&f);
+}
+END_TEST
+
+START_TEST(what_cannot_be_followed_is_refused)
+{
+    u9_cursor *c;
+    session(at("log"), "r", 3, 0);
+    u9_log *r = open_reader(segment_path(at("log"), 1));
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_event_fd(c), -1);
+    ck_assert_int_eq(u9_cursor_wait(c, 0), U9_ARG);
+    u9_cursor_close(c);
+    close_log(r);
+    r = open_reader(at("log"));
+    u9_range range = {.size = sizeof range, .segment = 1};
+    ck_assert_int_eq(u9_cursor_open(r, &range, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_ARG);
+    u9_cursor_close(c);
+    range = (u9_range){.size = sizeof range, .from = 2};
+    ck_assert_int_eq(u9_cursor_open(r, &range, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_follow(c, (u9_shown)2), U9_ARG);
+    ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_OK);
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    ck_assert_uint_eq(record.ordinal, 2);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_END);
+    u9_cursor_close(c);
+    close_log(r);
+    ck_assert_int_eq(u9_cursor_follow(NULL, U9_SHOW_DURABLE), U9_ARG);
+    ck_assert_int_eq(u9_cursor_wait(NULL, 0), U9_ARG);
+    ck_assert_int_eq(u9_cursor_event_fd(NULL), -1);
+}
+END_TEST
+
+START_TEST(an_error_of_a_read_is_told_and_the_same_call_goes_on) /* */
+{
+    u9_log *w = open_rolling(at("log"));
+    following f = follow(at("log"));
+    append_fillers(w, 30);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    for (unsigned nth = 1;; nth++) { /* whichever call fails */
+        u9_record r;
+        u9_err err;
+        unsigned before = sim_fired();
+        sim_fail(_i == 0 ? SIM_LIST : _i == 1 ? SIM_OPEN : _i == 2 ? SIM_SIZE : SIM_STAT, nth, 28, false);
+        while ((err = u9_cursor_next(f.cursor, &r)) == U9_OK || err == U9_IO)
+            if (err == U9_OK) ck_assert_uint_eq(r.ordinal, f.next++);
+        sim_mend();
+        ck_assert_int_eq(err, U9_END);
+        if (sim_fired() == before) break;
+        append_fillers(w, 5);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    take_up_to(&f, u9_log_next(w) - 1);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+/* Sessions with anything in them, and a follower that looks at any time. */
+START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durable) /* [M-10] [W-2] */
+{
+    enum { STEPS = 400 };
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    srand((unsigned)_i + 1);
+    u9_log *w = open_writer(at("log"), &o);
+    following f = follow(at("log")), own = {0};
+    uint64_t durable = 0;
+    for (unsigned step = 0; step < STEPS; step++) {
+        unsigned what = (unsigned)rand() % 100;
+        if (w == NULL && (what < 50 || f.next < durable)) {
+            (void)take(&f);
+            ck_assert_uint_eq(f.next, durable);
+        } else if (w == NULL) {
+            w = open_writer(at("log"), &o);
+        } else if (what < 50) {
+            append_fillers(w, 1 + (unsigned)rand() % 4);
+        } else if (what < 70) {
+            ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        } else if (what < 75) {
+            sim_advance((uint64_t)rand() % 700000);
+        } else if (what < 79) {
+            if (own.cursor) u9_cursor_close(own.cursor);
+            own = (following){0};
+            durable = u9_log_next(w);
+            close_log(w);
+            w = NULL;
+        } else if (what < 85) {
+            if (own.cursor == NULL) own = follow_on(w, U9_SHOW_DURABLE);
+            (void)take(&own);
+            ck_assert_uint_le(own.next, u9_log_durable(w) > durable ? u9_log_durable(w) : durable);
+        }
+        (void)take(&f);
+        if (w && u9_log_durable(w) > durable) durable = u9_log_durable(w);
+        ck_assert_uint_le(f.next, durable);
+        if (what % 3 == 0) {
+            (void)!u9_cursor_wait(f.cursor, 0);
+            if (what % 2 == 0) (void)!u9_cursor_wait(f.cursor, 1 + (uint64_t)rand() % 50);
+        }
+    }
+    if (own.cursor) u9_cursor_close(own.cursor);
+    if (w) durable = u9_log_next(w);
+    if (w) close_log(w);
+    take_up_to(&f, durable - 1);
+    stop(&f);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, durable);
+    forget(s);
+}
+END_TEST
+
+static bool is_readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+/* On the real disk: how it is told there. */
+START_TEST(the_descriptor_can_be_read_when_something_was_committed_until_that_was_asked_for)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    following f = follow(at("log"));
+    int fd = u9_cursor_event_fd(f.cursor);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(u9_cursor_event_fd(f.cursor), fd);
+    for (unsigned i = 0; i < 5; i++) {
+        (void)take(&f);
+        while (u9_cursor_wait(f.cursor, 0) == U9_OK) (void)take(&f);
+        commit_text(w, "a");
+        ck_assert(is_readable(fd));
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_OK);
+        ck_assert_uint_eq(take(&f), 1);
+    }
+    ck_assert(exists(file_in(at("log"), u9i_live_name)));
+    close_log(w);
+    ck_assert(!exists(file_in(at("log"), u9i_live_name)));
+    ck_assert(is_readable(fd));
+    stop(&f);
+}
+END_TEST
+
+Suite *suite_follow(void)
+{
+    Suite *suite = suite_create("follow");
+    TCase *real = tcase_create("real");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_add_test(real, the_descriptor_can_be_read_when_something_was_committed_until_that_was_asked_for);
+    suite_add_tcase(suite, real);
+
+    TCase *tc = tcase_create("follow");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, what_was_committed_is_shown_by_the_next_call);
+    tcase_add_test(tc, a_wait_without_news_is_over_when_its_time_is);
+    tcase_add_loop_test(tc, a_cursor_that_came_to_the_end_waits_from_there, 0, 2);
+    tcase_add_test(tc, who_waits_is_woken_by_each_commit);
+    tcase_add_test(tc, what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only);
+    tcase_add_test(tc, nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins);
+    tcase_add_loop_test(tc, a_follower_goes_over_rolls, 0, 2);
+    tcase_add_test(tc, a_follower_goes_on_in_the_next_session_wherever_that_begins);
+    tcase_add_test(tc, a_follower_in_the_writers_process_sees_what_is_durable);
+    tcase_add_test(tc, a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_it);
+    tcase_add_loop_test(tc, what_was_trimmed_before_it_was_read_is_told_and_it_goes_on, 0, 2);
+    tcase_add_test(tc, segments_that_were_read_are_trimmed_without_a_word);
+    tcase_add_test(tc, where_the_writer_posts_nothing_the_mark_says_it_within_a_second);
+    tcase_add_loop_test(tc, a_forged_post_shows_nothing_but_valid_frames, 0, 3);
+    tcase_add_test(tc, a_post_is_48_bytes_and_none_with_a_wrong_one_counts);
+    tcase_add_test(tc, a_follower_beside_a_writer_reads_what_is_new_and_little_more);
+    tcase_add_loop_test(tc, a_log_that_is_made_later_is_waited_for, 0, 2);
+    tcase_add_test(tc, a_log_that_is_removed_is_an_error_of_the_wait);
+    tcase_add_test(tc, what_cannot_be_followed_is_refused);
+    tcase_add_loop_test(tc, an_error_of_a_read_is_told_and_the_same_call_goes_on, 0, 4);
+    suite_add_tcase(suite, tc);
+
+    TCase *many = tcase_create("random");
+    tcase_add_checked_fixture(many, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(many, 120);
+    tcase_add_loop_test(many, whatever_happens_each_record_is_shown_once_and_not_before_it_is_durable, 0, 12);
+    suite_add_tcase(suite, many);
+    return suite;
+}
