@@ -83,6 +83,7 @@
     X(parts) \
     X(plain) \
     X(range)   \
+    X(split)   \
     X(directory) \
     X(succession) \
     X(live) \

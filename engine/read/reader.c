@@ -25,6 +25,7 @@ static void reader_check(const u9i_reader *r)
     assert(r->reading == (r->iterator.segment != NULL));
     assert(!r->sealed || (r->reading && r->seals));
     assert(!r->again || r->reading);
+    assert(!r->ranged || (r->range_first <= r->range_last && r->range_last <= r->catalog->count));
     assert(r->passed_index <= r->index || r->index == 0);
 }
 
@@ -63,8 +64,7 @@ void u9i_reader_release(u9i_reader *r)
     r->catalog = NULL;
 }
 
-/* The first missing segment that stands before none of those in front of `index`. */
-static size_t missing_from(const u9i_reader *r, size_t index)
+size_t u9i_reader_missing_from(const u9i_reader *r, size_t index)
 {
     size_t low = 0, high = r->catalog->missing_count;
     while (low < high) {
@@ -81,7 +81,7 @@ void u9i_reader_from(u9i_reader *r, uint64_t from)
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i - 1);
         if (!f->has_open || f->is_void || f->wrong || f->open.end.ordinal > from) continue;
         r->index = i - 1;
-        r->missing = missing_from(r, r->index);
+        r->missing = u9i_reader_missing_from(r, r->index);
         return;
     }
 }
@@ -92,9 +92,10 @@ void u9i_reader_segments(u9i_reader *r, size_t first, size_t last)
     leave_segment(r);
     r->index = first;
     r->only = last + 1;
-    r->missing = missing_from(r, first);
-    r->missing_end = to_end ? r->catalog->missing_count : missing_from(r, last + 1);
+    r->missing = u9i_reader_missing_from(r, first);
+    r->missing_end = to_end ? r->catalog->missing_count : u9i_reader_missing_from(r, last + 1);
     r->begun = r->knows_at = r->knows_chain = false;
+    r->ranged = r->sliced = false;
     r->passed = r->passed_index = 0;
     reader_check(r);
 }
@@ -158,6 +159,17 @@ static u9_err tell_missing(u9i_reader *r, u9i_step *step)
     return tell_damage(r, step, &gone, site);
 }
 
+/* The segment that a slice began in was trimmed before it was opened. [P-4] [L-10] */
+static u9_err tell_trimmed(u9i_reader *r, u9i_step *step)
+{
+    u9i_facts gone = {.number = r->trimmed};
+    u9i_segment_name(gone.number, gone.name);
+    u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .begin = r->trimmed_begin,
+                            .end = r->trimmed_begin, .ordinal = U9_NOWHERE, .lost = U9_NOWHERE};
+    r->trimmed = 0;
+    return tell_damage(r, step, &gone, site);
+}
+
 /* The segment with this number: the one of the row, else any; else the catalog's count. */
 static size_t find_segment(const u9i_reader *r, uint64_t number)
 {
@@ -185,11 +197,23 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
     u9i_reader_segments(r, i, i);
     r->missing = r->missing_end;
     r->ranged = true;
+    r->range_first = r->range_last = i;
     r->range_begin = begin;
     r->range_end = end;
-    r->announced = begin > U9I_DISK_HEADER_SIZE ? ANNOUNCED : 0; /* by the range that holds offset 32 [P-1] */
     if (end <= U9I_DISK_HEADER_SIZE) r->index = r->only; /* holds no frame and no gap */
     return U9_OK;
+}
+
+/* True if the range that is read begins in the midst of segments[index]. */
+static bool begins_within(const u9i_reader *r)
+{
+    return r->ranged && r->index == r->range_first && r->range_begin > U9I_DISK_HEADER_SIZE;
+}
+
+size_t u9i_reader_next_on_row(const u9i_reader *r, size_t index)
+{
+    while (index < r->catalog->count && !u9i_facts_on_row(u9i_catalog_facts(r->catalog, index))) index++;
+    return index;
 }
 
 /* Of segments[index] and those behind it, how many were removed, as the log says now that it trimmed them. */
@@ -201,7 +225,7 @@ static size_t count_trimmed(u9i_reader *r, u9i_trim_record *trim)
     if (r->source->dir->single[0] || u9i_source_catalog(r->source, &now, NULL) != U9_OK) return 0;
     *trim = now->trim;
     u9i_catalog_unref(now);
-    while (i < r->catalog->count && u9i_catalog_facts(r->catalog, i)->number < trim->segment &&
+    while (i < r->only && u9i_catalog_facts(r->catalog, i)->number < trim->segment &&
            u9i_dir_stat(r->source->dir, u9i_catalog_facts(r->catalog, i)->name, &stamp) == -ENOENT)
         i++;
     return i - r->index;
@@ -213,20 +237,18 @@ static size_t count_trimmed(u9i_reader *r, u9i_trim_record *trim)
  */
 static bool skip_trimmed(u9i_reader *r, u9i_step *step)
 {
-    const u9i_facts *f = u9i_reader_facts(r), *next;
+    const u9i_facts *f = u9i_reader_facts(r);
     u9i_trim_record trim;
     size_t gone = count_trimmed(r, &trim);
     if (gone == 0) return false;
     u9i_facts first = *f;
     uint64_t here = r->begun && r->knows_at ? r->at.ordinal : f->has_open ? f->open.end.ordinal : U9_NOWHERE;
-    for (r->index += gone; r->index < r->only; r->index++) {
-        next = u9i_catalog_facts(r->catalog, r->index);
-        if (u9i_facts_on_row(next)) break;
-    }
-    bool behind = r->index < r->only && u9i_reader_facts(r)->has_open;
+    if (begins_within(r)) here = U9_NOWHERE;
+    r->index = u9i_reader_next_on_row(r, r->index + gone);
+    bool behind = r->index < r->catalog->count && u9i_reader_facts(r)->has_open;
     uint64_t there = behind ? u9i_reader_facts(r)->open.end.ordinal : trim.ordinal;
     if (r->index > r->only) r->index = r->only;
-    if (r->missing < missing_from(r, r->index)) r->missing = missing_from(r, r->index);
+    if (r->missing < u9i_reader_missing_from(r, r->index)) r->missing = u9i_reader_missing_from(r, r->index);
     r->at = (u9i_position){.ordinal = there};
     r->begun = r->knows_at = true;
     r->knows_chain = false;
@@ -237,6 +259,19 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     return true;
 }
 
+/* What of segments[index] is in the range. [P-1] [P-4] */
+static u9_err limit_segment(u9i_reader *r)
+{
+    u9i_iterator *it = &r->iterator;
+    uint64_t begin = r->index == r->range_first ? r->range_begin : 0;
+    uint64_t end = r->index == r->range_last ? r->range_end : U9_NOWHERE;
+    if (r->sliced && begin <= U9I_DISK_HEADER_SIZE && end == U9_NOWHERE) return U9_OK; /* all, and how it ends */
+    bool goes_on = r->index + 1 < r->only || r->missing < r->missing_end;
+    it->tails = r->sliced;
+    it->passes = r->sliced && goes_on && !u9i_reader_facts(r)->named && !u9i_reader_facts(r)->plain;
+    return u9i_iterator_range(it, begin, end);
+}
+
 /* Begins to read segments[index]. */
 static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
 {
@@ -244,13 +279,13 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
     u9_err err = u9i_source_iterate(r->source, s, r->knows_at ? &r->at : NULL, r->knows_chain,
                                     &r->iterator, fault);
     if (err == U9_OK && r->ranged) {
-        err = u9i_iterator_range(&r->iterator, r->range_begin, r->range_end);
+        err = limit_segment(r);
         if (err != U9_OK) (void)u9i_source_fault(r->source, &r->iterator, err, fault);
     }
     if (err != U9_OK) u9i_iterator_close(&r->iterator);
     r->reading = err == U9_OK;
     u9i_part_row_reset(&r->parts); /* a row ends with its segment [C-6] */
-    r->parts_known = !r->ranged || r->range_begin <= U9I_DISK_HEADER_SIZE;
+    r->parts_known = !begins_within(r);
     return err;
 }
 
@@ -294,6 +329,7 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
 static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
     *told = true;
+    if (r->trimmed != 0) return tell_trimmed(r, step);
     if (r->missing < r->missing_end && r->catalog->missing[r->missing].before <= r->index)
         return tell_missing(r, step);
     if (r->index >= r->only) {
@@ -302,17 +338,17 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     const u9i_facts *f = u9i_reader_facts(r);
     if (u9i_facts_skipped(f)) {
+        *told = !f->is_void && !begins_within(r);
         r->index++;
-        *told = !f->is_void;
         u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = f->size,
                                 .ordinal = U9_NOWHERE};
         return *told ? tell_damage(r, step, f, site) : U9_OK;
     }
-    *told = announce(r, step, f);
+    *told = !begins_within(r) && announce(r, step, f); /* by the range that holds offset 32 [P-1] */
     if (*told) return U9_OK;
     if (f->wrong == U9_R_NONE) {
         u9_err err = enter_segment(r, fault);
-        *told = err == U9_IO && !r->ranged && skip_trimmed(r, step);
+        *told = err == U9_IO && (!r->ranged || r->sliced) && skip_trimmed(r, step);
         return *told ? U9_OK : err;
     }
     leave_segment(r);
