@@ -43,6 +43,7 @@
     X(control) \
     X(mark_slot) \
     X(mark_line) \
+    X(range_line) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \

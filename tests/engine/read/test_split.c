@@ -3,14 +3,22 @@
  * together are the whole scan; a plan reads what it named, whatever the log has become. [P-3] to [P-6]
  */
 #include "tests/engine/fixture.h"
+#include "tests/engine/log/trimmed.h"
 #include "tests/engine/read/ruin.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { BLOCK = 4096, CUTS = 16 };
+
+static unsigned long long said; /* the seed that is tried */
 
 typedef struct shown {
     uint64_t ordinal, segment, frame, at, size;
@@ -138,8 +146,9 @@ static void expect_same(const scan *whole, const scan *ranges, bool plain)
         show_damages(whole, "whole");
         show_damages(ranges, "ranges");
     }
-    ck_assert_msg(same, "the ranges tell another damage than the whole scan");
-    ck_assert_uint_eq(ranges->count, whole->count);
+    ck_assert_msg(same, "the ranges tell another damage than the whole scan; U9_SEED=%llu", said);
+    ck_assert_msg(ranges->count == whole->count, "%zu records, in ranges %zu; U9_SEED=%llu", whole->count,
+                  ranges->count, said);
     for (size_t i = 0; i < whole->count; i++) {
         shown a = whole->records[i], b = ranges->records[i];
         if (plain) a.ordinal = b.ordinal;
@@ -228,9 +237,11 @@ static void try_logs(void (*make)(const char *log), uint64_t from, uint64_t to, 
 {
     const char *log = at("log");
     uint64_t begin = from, end = to, read = 0;
-    if (getenv("U9_SEED")) begin = strtoull(getenv("U9_SEED"), NULL, 10), end = begin + 1;
+    const char *seed_text = getenv("U9_SEED"), *many = getenv("U9_SEEDS"); /* another one, or more of them */
+    if (seed_text) begin = strtoull(seed_text, NULL, 10), end = begin + 1;
+    if (many) end = begin + strtoull(many, NULL, 10);
     for (uint64_t seed = begin; seed < end; seed++) {
-        if (getenv("U9_VERBOSE")) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+        said = seed;
         draw_from(seed);
         make(log);
         ck_assert(expect_unions(log, 1));
@@ -255,6 +266,380 @@ START_TEST(so_they_are_of_logs_that_a_writer_made)
 }
 END_TEST
 
+/* [P-4] Logs of earlier versions, with all that was done to them. */
+START_TEST(so_they_are_of_the_golden_logs)
+{
+    size_t count;
+    unsigned read = 0;
+    char **names = list_names("tests/golden/v1", &count), path[300];
+    struct stat st;
+    draw_from(7);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "tests/golden/v1/%s", names[i]);
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+            copy_log(path, at("log"));
+            read += expect_unions(at("log"), 2);
+            remove_log(at("log"));
+        }
+        free(names[i]);
+    }
+    free(names);
+    ck_assert_uint_ge(read, 10);
+}
+END_TEST
+
+/* [E-3] [E-4] [P-4] */
+START_TEST(plain_seed_files_are_split_like_segments)
+{
+    plain_file p = plain_begin(3);
+    u9_split_range *plan;
+    for (unsigned i = 0; i < 60; i++) {
+        uint8_t body[1000];
+        size_t size = record_bytes(body, i, "some text that takes its place", 30);
+        (void)plain_frame(&p, body, size);
+    }
+    make_dir(at("log"));
+    for (unsigned n = 1; n <= 3; n++) write_file(segment_path(at("log"), n), p.bytes, p.size);
+    plain_free(&p);
+    flip_bit(segment_path(at("log"), 2), 5000, 3);
+    for (unsigned n = 1; n < 8; n++) {
+        size_t count = plan_log(at("log"), n, 0, &plan);
+        expect_union(at("log"), plan, count, true);
+        u9_split_free(plan);
+    }
+}
+END_TEST
+
+/* [P-3] */
+START_TEST(a_plan_has_ranges_of_about_as_many_bytes)
+{
+    u9_split_range *plan;
+    u9_options o = small_options();
+    u9_log *w = open_writer(at("log"), &o);
+    append_many(w, "record", 40000, 5000);
+    close_log(w);
+    for (unsigned n = 1; n <= 20; n++) {
+        uint64_t all = 0;
+        ck_assert_uint_eq(plan_log(at("log"), n, 0, &plan), n);
+        for (unsigned i = 0; i < n; i++) all += plan[i].bytes;
+        for (unsigned i = 0; i < n; i++) {
+            ck_assert_uint_eq(plan[i].number, i + 1);
+            ck_assert_uint_eq(plan[i].count, n);
+            ck_assert_uint_le(plan[i].bytes, all / n + 2 * BLOCK);
+            ck_assert_uint_ge(plan[i].bytes + 2 * BLOCK, all / n);
+            if (i > 0) ck_assert_mem_eq(&plan[i].from, &plan[i - 1].to, sizeof plan[i].from);
+        }
+        u9_split_free(plan);
+    }
+    size_t count = plan_log(at("log"), 0, 100000, &plan);
+    ck_assert_uint_gt(count, 5);
+    for (size_t i = 0; i < count; i++) ck_assert(plan[i].bytes > 80000 && plan[i].bytes < 120000);
+    u9_split_free(plan);
+}
+END_TEST
+
+START_TEST(a_plan_that_is_none_is_refused) /* [P-3] */
+{
+    u9_split_range *plan;
+    size_t count;
+    session(at("log"), "r", 3, 1);
+    u9_log *r = open_reader(at("log"));
+    ck_assert_int_eq(u9_log_split(r, 0, 0, &plan, &count, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_split(r, 1, 4096, &plan, &count, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_split(r, 0, 4095, &plan, &count, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_split(r, U9_SPLIT_MAX + 1, 0, &plan, &count, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_split(NULL, 1, 0, &plan, &count, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_split(r, 1, 0, NULL, &count, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_split(r, U9_SPLIT_MAX, 0, &plan, &count, NULL), U9_OK); /* but the log is small */
+    ck_assert_uint_le(count, file_size(segment_path(at("log"), 1)) / BLOCK);
+    u9_split_free(plan);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_log_without_records_or_even_segments_has_a_plan) /* [P-3] */
+{
+    u9_split_range *plan;
+    u9_options o = writer_options();
+    close_log(open_writer(at("log"), &o));
+    size_t count = plan_log(at("log"), 8, 0, &plan);
+    expect_union(at("log"), plan, count, false);
+    u9_split_free(plan);
+    move_file(segment_path(at("log"), 1), at("gone"));
+    ck_assert_uint_eq(plan_log(at("log"), 8, 0, &plan), 1);
+    ck_assert_uint_eq(plan[0].from.segment, 0);
+    expect_union(at("log"), plan, 1, false); /* it tells that its only segment is missing */
+    u9_split_free(plan);
+}
+END_TEST
+
+/* The plan's records are the first `records` of the log. */
+static void expect_planned(const char *log, const u9_split_range *plan, size_t count, uint64_t records)
+{
+    scan all = {0};
+    for (size_t i = 0; i < count; i++) scan_range(&all, log, &plan[i]);
+    ck_assert_uint_eq(all.count, records);
+    for (uint64_t i = 0; i < records; i++) ck_assert_uint_eq(all.records[i].ordinal, i);
+    forget_scan(&all);
+}
+
+/* [P-4] In the same segment, in a new one, in a session behind a crash. */
+START_TEST(what_is_appended_behind_a_plan_is_in_none_of_its_ranges)
+{
+    u9_split_range *plan;
+    u9_options o = small_options();
+    u9_log *w = open_writer(at("log"), &o);
+    append_many(w, "record", 3000, 500);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    size_t count = plan_log(at("log"), 5, 0, &plan);
+    expect_planned(at("log"), plan, count, 3000);
+    append_many(w, "later", 10, 1);
+    expect_planned(at("log"), plan, count, 3000);
+    append_many(w, "later", 5000, 100); /* rolls */
+    expect_planned(at("log"), plan, count, 3000);
+    close_log(w);
+    session(at("log"), "much later", 100, 7);
+    expect_planned(at("log"), plan, count, 3000);
+    u9_split_free(plan);
+}
+END_TEST
+
+START_TEST(a_range_tells_what_of_it_was_trimmed_and_reads_the_rest) /* [P-4] [L-10] */
+{
+    u9_split_range *plan;
+    make_row_of_segments(at("log"));
+    uint64_t kept = first_in(at("log"), 4), last = 0;
+    size_t count = plan_log(at("log"), 3, 0, &plan);
+    trim_log(at("log"), below_ordinal(kept));
+    scan all = {0};
+    for (size_t i = 0; i < count; i++) {
+        size_t before = all.damage_count;
+        scan_range(&all, at("log"), &plan[i]);
+        ck_assert_int_eq(all.err, U9_END);
+        ck_assert_uint_eq(all.damage_count - before, plan[i].from.segment < 4);
+        if (all.damage_count == before) continue;
+        const u9_damage *d = &all.damages[before];
+        ck_assert_int_eq(d->reason, U9_R_TRIMMED);
+        ck_assert_int_eq(d->verdict, U9_V_TORN);
+        ck_assert_uint_eq(d->segment, plan[i].from.segment);
+        ck_assert_uint_eq(d->begin, plan[i].from.offset);
+        last = i;
+    }
+    ck_assert_uint_ge(last, 1);
+    ck_assert_uint_eq(all.count, TRIM_RECORDS - kept);
+    ck_assert_uint_eq(all.records[0].ordinal, kept);
+    forget_scan(&all);
+    u9_log *r = open_reader(at("log")); /* who is told of nothing gets it as an error, and goes on */
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_range_open(r, &plan[last], &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_ABSENT);
+    ck_assert_int_eq(u9_cursor_damage(c)->reason, U9_R_TRIMMED);
+    u9_err err = u9_cursor_next(c, &record);
+    ck_assert(err == U9_OK || err == U9_END);
+    u9_cursor_close(c);
+    close_log(r);
+    u9_split_free(plan);
+}
+END_TEST
+
+START_TEST(a_range_that_is_read_while_its_log_is_trimmed_goes_on_behind_that) /* [P-4] [L-10] */
+{
+    u9_split_range *plan;
+    make_row_of_segments(at("log"));
+    uint64_t kept = first_in(at("log"), 4), second = first_in(at("log"), 2);
+    ck_assert_uint_eq(plan_log(at("log"), 1, 0, &plan), 1);
+    scan s = {0};
+    u9_cursor *c;
+    u9_record r;
+    u9_log *handle = open_for(&s, at("log"), &s.err);
+    ck_assert_int_eq(u9_range_open(handle, &plan[0], &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    trim_log(at("log"), below_ordinal(kept));
+    walk(&s, handle, c);
+    ck_assert_int_eq(s.err, U9_END);
+    ck_assert_uint_eq(s.count, second - 1 + TRIM_RECORDS - kept);
+    ck_assert_uint_eq(s.damage_count, 1);
+    ck_assert_uint_eq(s.damages[0].ordinal, second);
+    ck_assert_uint_eq(s.damages[0].lost, kept - second);
+    close_log(handle);
+    forget_scan(&s);
+    u9_split_free(plan);
+}
+END_TEST
+
+START_TEST(a_range_whose_segment_is_gone_is_refused_unless_a_range_that_is_read_tells_so) /* [P-4] [L-4] */
+{
+    u9_split_range *plan;
+    u9_options o = small_options();
+    u9_log *w = open_writer(at("log"), &o);
+    append_many(w, "record", 20000, 500);
+    close_log(w);
+    remove_mark(at("log"));
+    size_t count = plan_log(at("log"), 24, 0, &plan);
+    move_file(segment_path(at("log"), 3), at("gone"));
+    scan all = {0};
+    unsigned refused = 0;
+    for (size_t i = 0; i < count; i++) {
+        scan_range(&all, at("log"), &plan[i]);
+        const u9_split_place *to = &plan[i].to;
+        bool within = plan[i].from.segment == 3 && (to->segment == 3 || to->offset == 32);
+        ck_assert_int_eq(all.err, (within ? U9_ABSENT : U9_END));
+        refused += within;
+    }
+    ck_assert_uint_ge(refused, 1);
+    ck_assert_uint_eq(all.damage_count, 1);
+    ck_assert_int_eq(all.damages[0].reason, U9_R_MISSING);
+    ck_assert_uint_eq(all.damages[0].segment, 3);
+    ck_assert_uint_eq(all.damages[0].lost, 20000 - all.count);
+    forget_scan(&all);
+    u9_split_free(plan);
+}
+END_TEST
+
+START_TEST(a_range_of_another_log_or_of_none_is_refused) /* [P-4] */
+{
+    u9_split_range *plan, *other, r;
+    u9_cursor *c;
+    session(at("log"), "r", 30, 5);
+    session(at("other"), "r", 30, 5);
+    (void)plan_log(at("log"), 1, 0, &plan);
+    (void)plan_log(at("other"), 1, 0, &other);
+    u9_log *handle = open_reader(at("log"));
+    ck_assert_int_eq(u9_range_open(handle, &other[0], &c, NULL), U9_ARG);
+    r = plan[0], r.number = 2;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
+    r = plan[0], r.from.offset = r.to.offset + 1;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
+    r = plan[0], r.to.segment = 7;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ABSENT);
+    r = plan[0], r.from.boundary[0] ^= 1; /* another file of that number */
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ABSENT);
+    ck_assert_int_eq(u9_range_open(handle, NULL, &c, NULL), U9_ARG);
+    ck_assert_int_eq(u9_range_open(NULL, &plan[0], &c, NULL), U9_ARG);
+    close_log(handle);
+    u9_split_free(plan);
+    u9_split_free(other);
+}
+END_TEST
+
+/* A process of its own reads one range, by its line. */
+static u9_tally read_apart(const char *log, const u9_split_range *range)
+{
+    int ends[2], status;
+    u9_tally tally = {0};
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        scan s = {0};
+        scan_range(&s, log, range);
+        _exit(s.err == U9_END && write(ends[1], &s.tally, sizeof s.tally) == sizeof s.tally ? 0 : 1);
+    }
+    ck_assert_int_gt(child, 0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(read(ends[0], &tally, sizeof tally), sizeof tally);
+    close(ends[0]);
+    close(ends[1]);
+    return tally;
+}
+
+START_TEST(processes_that_read_a_range_each_come_to_the_totals_of_one) /* [P-4] [P-6] */
+{
+    u9_split_range *plan;
+    scan whole = {0};
+    draw_from(11);
+    write_any(at("log"));
+    session(at("log"), "and more", 2000, 100);
+    ck_assert(scan_whole(&whole, at("log")));
+    ck_assert_uint_gt(whole.tally.records, 2000);
+    for (unsigned n = 1; n <= 4; n++) {
+        u9_tally sum = {0};
+        size_t count = plan_log(at("log"), n, 0, &plan);
+        for (size_t i = 0; i < count; i++) {
+            u9_tally t = read_apart(at("log"), &plan[i]);
+            u9_tally_merge(&sum, &t);
+        }
+        ck_assert_mem_eq(&sum, &whole.tally, sizeof sum);
+        u9_split_free(plan);
+    }
+    forget_scan(&whole);
+}
+END_TEST
+
+typedef struct worker {
+    u9_log *log;
+    const u9_split_range *range;
+    u9_tally tally;
+    pthread_t thread;
+} worker;
+
+static void *read_beside(void *ctx)
+{
+    worker *w = ctx;
+    u9_cursor *c;
+    u9_record r;
+    if (u9_range_open(w->log, w->range, &c, NULL) != U9_OK) return NULL;
+    while (u9_cursor_next(c, &r) == U9_OK && u9_tally_record(&w->tally, w->log, &r, NULL) == U9_OK) {
+    }
+    u9_cursor_close(c);
+    return NULL;
+}
+
+START_TEST(threads_that_share_a_handle_read_a_range_each) /* [P-4] */
+{
+    enum { THREADS = 4 };
+    worker w[THREADS] = {{.log = NULL}};
+    u9_split_range *plan;
+    u9_tally sum = {0};
+    scan whole = {0};
+    u9_options o = small_options();
+    u9_log *log = open_writer(at("log"), &o);
+    append_many(log, "record", 20000, 3000);
+    crash(log, at("log")); /* the last segment's end is not confirmed: who comes first judges it */
+    ck_assert(scan_whole(&whole, at("log")));
+    ck_assert_uint_eq(plan_log(at("log"), THREADS, 0, &plan), THREADS);
+    log = open_reader(at("log"));
+    for (unsigned i = 0; i < THREADS; i++) {
+        w[i] = (worker){.log = log, .range = &plan[i]};
+        ck_assert_int_eq(pthread_create(&w[i].thread, NULL, read_beside, &w[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(w[i].thread, NULL);
+        u9_tally_merge(&sum, &w[i].tally);
+    }
+    ck_assert_mem_eq(&sum, &whole.tally, sizeof sum);
+    close_log(log);
+    forget_scan(&whole);
+    u9_split_free(plan);
+}
+END_TEST
+
+START_TEST(a_tally_does_not_depend_on_the_order_and_counts_repeats) /* [P-6] */
+{
+    u9_tally one = {0}, other = {0}, twice = {0};
+    uint8_t bytes[2] = {0x48, 0x00};
+    u9_record a = {.bytes = bytes, .size = 2}, b = {.bytes = bytes, .size = 1};
+    ck_assert_int_eq(u9_tally_record(&one, NULL, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_tally_record(&one, NULL, &b, NULL), U9_OK);
+    ck_assert_int_eq(u9_tally_record(&other, NULL, &b, NULL), U9_OK);
+    ck_assert_int_eq(u9_tally_record(&other, NULL, &a, NULL), U9_OK);
+    ck_assert_mem_eq(&one, &other, sizeof one);
+    ck_assert_uint_eq(one.records, 2);
+    ck_assert_uint_eq(one.bytes, 3);
+    u9_tally_merge(&twice, &one);
+    u9_tally_merge(&twice, &one);
+    ck_assert_uint_ne(twice.low, 0);
+    ck_assert_uint_eq(twice.low, 2 * one.low);
+    ck_assert_uint_eq(twice.high, 2 * one.high + (one.low >> 63)); /* the carry */
+    one = (u9_tally){.low = UINT64_MAX};
+    u9_tally_merge(&one, &(u9_tally){.low = 1});
+    ck_assert_uint_eq(one.low, 0);
+    ck_assert_uint_eq(one.high, 1);
+    ck_assert_int_eq(u9_tally_record(&one, NULL, NULL, NULL), U9_ARG);
+}
+END_TEST
+
 Suite *suite_split(void)
 {
     Suite *suite = suite_create("split");
@@ -263,6 +648,25 @@ Suite *suite_split(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, whatever_the_log_damage_and_cuts_the_ranges_are_the_whole_scan);
     tcase_add_test(tc, so_they_are_of_logs_that_a_writer_made);
+    tcase_add_test(tc, plain_seed_files_are_split_like_segments);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("plan");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(tc, a_plan_has_ranges_of_about_as_many_bytes);
+    tcase_add_test(tc, a_plan_that_is_none_is_refused);
+    tcase_add_test(tc, a_log_without_records_or_even_segments_has_a_plan);
+    tcase_add_test(tc, what_is_appended_behind_a_plan_is_in_none_of_its_ranges);
+    tcase_add_test(tc, a_range_tells_what_of_it_was_trimmed_and_reads_the_rest);
+    tcase_add_test(tc, a_range_that_is_read_while_its_log_is_trimmed_goes_on_behind_that);
+    tcase_add_test(tc, a_range_whose_segment_is_gone_is_refused_unless_a_range_that_is_read_tells_so);
+    tcase_add_test(tc, a_range_of_another_log_or_of_none_is_refused);
+    tcase_add_test(tc, a_tally_does_not_depend_on_the_order_and_counts_repeats);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("apart");
+    tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+    tcase_add_test(tc, so_they_are_of_the_golden_logs);
+    tcase_add_test(tc, processes_that_read_a_range_each_come_to_the_totals_of_one);
+    tcase_add_test(tc, threads_that_share_a_handle_read_a_range_each);
     suite_add_tcase(suite, tc);
     return suite;
 }
