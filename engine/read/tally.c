@@ -4,7 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "format/base/fault.h"
+#include "engine/log/catalog.h"
 
 #include <u9/large.h>
 #include <u9/scan.h>
