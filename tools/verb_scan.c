@@ -61,8 +61,8 @@ static int scan_log(const struct ask *ask, u9_log *log)
 {
     u9_fault fault;
     u9_split_range *plan = NULL;
-    scan s = {.path = ask->path, .log = log, .threads = ask->line ? 1 : ask->threads, .field = ask->counts ? &ask->field : NULL,
-              .ranges = &ask->range, .count = 1};
+    scan s = {.path = ask->path, .log = log, .threads = ask->line ? 1 : ask->threads,
+              .field = ask->counts ? &ask->field : NULL, .ranges = &ask->range, .count = 1};
     if (!ask->line) {
         uint64_t n = ask->threads > 1 ? SHARES * (uint64_t)ask->threads : 1;
         if (u9_log_split(log, n, 0, &plan, &s.count, &fault) != U9_OK) return tool_read_fault(ask->path, &fault);

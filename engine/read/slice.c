@@ -8,7 +8,7 @@
 #include "engine/read/reader.h"
 
 /* The nearest segment in front of `index` whose records are read; false: there is none. */
-static bool find_before(const u9i_catalog *catalog, size_t index, size_t *before)
+static bool find_read_before(const u9i_catalog *catalog, size_t index, size_t *before)
 {
     while (index-- > 0)
         if (u9i_facts_on_row(u9i_catalog_facts(catalog, index))) {
@@ -39,7 +39,7 @@ static size_t find_start(u9i_reader *r, const u9i_slice *s)
 {
     size_t at = s->first, before;
     bool wanted = depends(r, s);
-    while (find_before(r->catalog, at, &before)) {
+    while (find_read_before(r->catalog, at, &before)) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, before);
         if (f->named) {
             r->at = f->at;

@@ -23,14 +23,15 @@ typedef struct piece {
     uint64_t begin, end; /* where its bytes stand among those of all */
 } piece;
 
-typedef struct plan {
+/* All of them. */
+typedef struct lengths {
     piece *pieces;
     size_t count;
     uint64_t bytes;
     uint8_t log[16];
-} plan;
+} lengths;
 
-static void plan_check(const plan *p)
+static void lengths_check(const lengths *p)
 {
     assert(p->count == 0 || p->pieces[p->count - 1].end == p->bytes);
     for (size_t i = 0; i < p->count; i++)
@@ -38,27 +39,25 @@ static void plan_check(const plan *p)
 }
 
 /* Where the data of the last segment end, which nobody names: it is read up to there. */
-static u9_err judge_end(u9i_reader *r, size_t index, uint64_t *end, u9_fault *fault)
+static u9_err find_data_end(u9i_reader *r, size_t index, uint64_t *end, u9_fault *fault)
 {
+    u9i_slice all = {.first = index, .last = index, .end = U9_NOWHERE};
     u9i_step step = U9I_STEP_DAMAGE;
-    u9_err err;
-    u9i_reader_segments(r, index, index);
-    r->missing = r->missing_end;
-    do err = u9i_reader_step(r, &step, fault);
-    while (err == U9_VERSION || (err == U9_OK && step != U9I_STEP_END));
+    u9_err err = u9i_reader_slice(r, &all, fault);
+    while (err == U9_VERSION || (err == U9_OK && step != U9I_STEP_END)) err = u9i_reader_step(r, &step, fault);
     *end = r->begun && r->at.offset > U9I_DISK_HEADER_SIZE ? r->at.offset : U9I_DISK_HEADER_SIZE + 1; /* it holds 32 */
     return err;
 }
 
 /* Bytes of a segment: up to its end, if that is known; else all of the file. */
-static u9_err measure(u9i_reader *r, size_t index, bool last, uint64_t *bytes, u9_fault *fault)
+static u9_err measure_segment(u9i_reader *r, size_t index, bool last, uint64_t *bytes, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(r->catalog, index);
     *bytes = f->named ? f->at.offset : f->size;
-    return last && !f->named && !f->has_end && !f->plain ? judge_end(r, index, bytes, fault) : U9_OK;
+    return last && !f->named && !f->has_end && !f->plain ? find_data_end(r, index, bytes, fault) : U9_OK;
 }
 
-static u9_err make_plan(u9i_reader *r, plan *p, u9_fault *fault)
+static u9_err take_lengths(u9i_reader *r, lengths *p, u9_fault *fault)
 {
     const u9i_catalog *c = r->catalog;
     uint64_t bytes = 0;
@@ -68,13 +67,13 @@ static u9_err make_plan(u9i_reader *r, plan *p, u9_fault *fault)
     if (p->pieces == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->source->path), "out of memory");
     for (size_t i = u9i_reader_next_on_row(r, 0); i < c->count && err == U9_OK;) {
         size_t next = u9i_reader_next_on_row(r, i + 1);
-        err = measure(r, i, next == c->count, &bytes, fault);
+        err = measure_segment(r, i, next == c->count, &bytes, fault);
         p->pieces[p->count++] =
             (piece){.facts = u9i_catalog_facts(c, i), .begin = p->bytes, .end = p->bytes + bytes};
         p->bytes += bytes;
         i = next;
     }
-    plan_check(p);
+    lengths_check(p);
     return err;
 }
 
@@ -89,7 +88,7 @@ static u9_split_place place_in(const piece *p, uint64_t offset)
  * The cut nearest to where `at` of all bytes lie: a multiple of CUT in a segment, or a segment's first frame; *where is
  * how many bytes are in front of it. False: it would be the log's end.
  */
-static bool cut_at(const plan *p, uint64_t at, u9_split_place *out, uint64_t *where)
+static bool cut_at(const lengths *p, uint64_t at, u9_split_place *out, uint64_t *where)
 {
     size_t low = 0, high = p->count; /* the last piece that begins at or before `at` */
     while (high - low > 1) {
@@ -116,7 +115,7 @@ static uint64_t share(uint64_t bytes, uint64_t k, uint64_t n)
 }
 
 /* Fills `out` with up to `n` ranges; how many. */
-static size_t share_out(const plan *p, uint64_t n, u9_split_range *out)
+static size_t share_out(const lengths *p, uint64_t n, u9_split_range *out)
 {
     size_t count = 0;
     u9_split_range next = {.number = 0};
@@ -147,9 +146,9 @@ static size_t share_out(const plan *p, uint64_t n, u9_split_range *out)
 static u9_err split(u9i_reader *r, uint64_t n, uint64_t size, u9_split_range **out, size_t *count, u9_fault *fault)
 {
     const u9i_where *at = U9I_AT(.path = r->source->path, .rule = "P-3");
-    plan p = {.count = 0};
+    lengths p = {.count = 0};
     u9_split_range *ranges = NULL;
-    u9_err err = make_plan(r, &p, fault);
+    u9_err err = take_lengths(r, &p, fault);
     if (err == U9_OK && n == 0) n = p.bytes / size + (p.bytes % size > size / 2 || p.bytes < size);
     if (err == U9_OK && n > U9_SPLIT_MAX)
         err = u9i_fault(fault, U9_ARG, at, "these would be %llu ranges: at most %d", (unsigned long long)n, U9_SPLIT_MAX);
@@ -191,7 +190,7 @@ typedef struct found {
     size_t index; /* not there: of the first segment with a higher number, or this one */
 } found;
 
-static found find_place(const u9i_catalog *c, const u9_split_place *place)
+static found look_for_place(const u9i_catalog *c, const u9_split_place *place)
 {
     found f = {.index = c->count};
     for (size_t i = 0; i < c->count; i++) {
@@ -207,7 +206,7 @@ static found find_place(const u9i_catalog *c, const u9_split_place *place)
 }
 
 /* True if the log says that it trimmed this segment. [C-5] */
-static bool is_trimmed(const u9i_catalog *c, uint64_t segment)
+static bool was_trimmed(const u9i_catalog *c, uint64_t segment)
 {
     return segment < c->trim.segment;
 }
@@ -231,7 +230,7 @@ static u9_err locate(const u9i_source *source, const u9i_catalog *c, const u9_sp
                      u9_fault *fault)
 {
     bool first = range->number == 1, last = range->number == range->count;
-    found from = find_place(c, &range->from), to = find_place(c, &range->to);
+    found from = look_for_place(c, &range->from), to = look_for_place(c, &range->to);
     *s = (u9i_slice){.first = from.index, .begin = from.there ? range->from.offset : 0, .last = to.index,
                        .end = to.there ? range->to.offset : 0, .whole_end = last};
     bool none = range->from.segment == 0 && range->to.segment == 0 && range->to.offset == 0; /* there was no segment */
@@ -240,10 +239,10 @@ static u9_err locate(const u9i_source *source, const u9i_catalog *c, const u9_sp
     const found *where[] = {&from, &to};
     for (unsigned i = 0; i < 2 && !none; i++) {
         uint64_t number = places[i]->segment;
-        if (where[i]->there || is_trimmed(c, number)) continue;
+        if (where[i]->there || was_trimmed(c, number)) continue;
         if (empty || !is_told(c, number)) return refuse_gone(source, number, fault);
     }
-    if (!from.there && is_trimmed(c, range->from.segment)) {
+    if (!from.there && was_trimmed(c, range->from.segment)) {
         s->trimmed = range->from.segment;
         s->trimmed_begin = range->from.offset;
     }

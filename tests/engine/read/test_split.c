@@ -113,8 +113,8 @@ static const char *damage_text(const u9_damage *d)
     static char texts[2][500];
     static unsigned n;
     char *text = texts[n++ % 2];
-    snprintf(text, sizeof texts[0], "%s %s %llu [%llu,%llu) from %lld lost %lld%s part %llu %s", u9_verdict_name(d->verdict),
-             u9_reason_name(d->reason), (unsigned long long)d->segment, (unsigned long long)d->begin,
+    snprintf(text, sizeof texts[0], "%s %s %llu [%llu,%llu) from %lld lost %lld%s part %llu %s",
+             u9_verdict_name(d->verdict), u9_reason_name(d->reason), (unsigned long long)d->segment, (unsigned long long)d->begin,
              (unsigned long long)d->end, (long long)d->ordinal, (long long)d->lost, d->at_most ? " at most" : "",
              (unsigned long long)d->part, strrchr(d->path, '/') ? strrchr(d->path, '/') : d->path);
     return text;
