@@ -161,7 +161,11 @@ int scan_run(scan *s)
     double began = tool_seconds();
     int status = run_team(&t);
     s->seconds = tool_seconds() - began;
-    for (size_t i = 0; i < s->count; i++) status = graver(status, tell(s, &s->stories[i]));
+    s->failed = status != TOOL_DONE;
+    for (size_t i = 0; i < s->count; i++) {
+        status = graver(status, tell(s, &s->stories[i]));
+        s->failed |= s->stories[i].fault.err != U9_OK;
+    }
     return status;
 }
 

@@ -32,6 +32,7 @@ typedef struct scan {
     tool_counts counts;
     double seconds;
     scan_story *stories; /* one of each range */
+    int failed;          /* not 0: not all was read that could be */
 } scan;
 
 /* A u9_damage_fn, to be set for the log that is scanned: notes it with the range that the calling thread reads. */

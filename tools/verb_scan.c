@@ -51,7 +51,7 @@ static int put_totals(const struct ask *ask, const scan *s)
 /* Nothing is printed of a scan in which a range failed: totals of less than all of it would pass for the totals. */
 static int put_results(const struct ask *ask, scan *s, int status)
 {
-    if (status != TOOL_DONE && status != TOOL_LOST) return status;
+    if (s->failed) return status;
     if (ask->counts) tool_counts_put(&s->counts, ask->json);
     int put = ask->counts && !ask->json ? TOOL_DONE : put_totals(ask, s);
     return put == TOOL_DONE ? status : put;
@@ -143,8 +143,8 @@ int verb_scan(int argc, char **argv)
         option_table, parse, "LOG",
         "Reads and verifies all records of LOG, on several threads, and prints how many there are, their bytes, and a "
         "digest that does not depend on who read what: the sum modulo 2^128 of the XXH3-128 hashes of the records. "
-        "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3. If a part of "
-        "the log cannot be read, nothing is printed.",
+        "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3, and 1 if some "
+        "of what a LINE names was trimmed since. If a part of the log cannot be read, nothing is printed.",
         NULL, NULL, NULL};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     struct ask ask = {.threads = processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1};

@@ -163,9 +163,8 @@ void ruin(const char *log)
     char path[300];
     size_t count;
     char **names = list_names(log, &count);
-    size_t first = count > 0 && names[0][0] == '.'; /* the mark */
-    if (count > first) {
-        snprintf(path, sizeof path, "%s/%s", log, names[first + draw(count - first)]);
+    if (count > 0) {
+        snprintf(path, sizeof path, "%s/%s", log, names[draw(count)]); /* the mark is among them */
         if (draw(5) == 0) ruin_file(log, path);
         else if (file_size(path) > 0) ruin_bytes(path);
     }

@@ -247,6 +247,8 @@ static void try_logs(void (*make)(const char *log), uint64_t from, uint64_t to, 
         ck_assert(expect_unions(log, 1));
         for (uint64_t n = 1 + draw(4); n > 0; n--) ruin(log);
         read += expect_unions(log, lists);
+        const char *one = segment_path(log, 1 + draw(3));
+        if (exists(one)) (void)expect_unions(one, 1); /* alone [L-8] */
         remove_log(log);
     }
     ck_assert_uint_ge(read, (end - begin) / 2);
@@ -567,6 +569,50 @@ START_TEST(processes_that_read_a_range_each_come_to_the_totals_of_one) /* [P-4] 
 }
 END_TEST
 
+/* [P-6] [C-6] One that no cursor hands out: it is read in pieces, by the range that its last part is in. */
+START_TEST(a_record_larger_than_a_cursor_shows_is_tallied_in_pieces)
+{
+    enum { SIZE = 17 << 20 };
+    u9_split_range *plan;
+    u9_append *a;
+    uint8_t head[9], *bytes = calloc(1, SIZE + 64);
+    size_t n = u9_value_head(U9_BYTES, SIZE, head);
+    u9_log *log = open_writer(at("log"), NULL);
+    append_many(log, "before", 100, 10);
+    ck_assert_int_eq(u9_append_begin(log, NULL, 1, n + SIZE, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, SIZE), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    append_many(log, "behind", 100, 10);
+    close_log(log);
+    for (unsigned k = 1; k <= 7; k += 3) {
+        size_t count = plan_log(at("log"), k, 0, &plan);
+        expect_union(at("log"), plan, count, false);
+        u9_split_free(plan);
+    }
+    scan s = {0};
+    ck_assert(scan_whole(&s, at("log")));
+    ck_assert_uint_eq(s.count, 201);
+    u9_tally pieces = {0}, whole = {0};
+    u9_record r = {.segment = s.records[100].segment, .frame = s.records[100].frame, .at = s.records[100].at,
+                   .size = s.records[100].size};
+    log = open_reader(at("log"));
+    u9_reading *reading;
+    size_t got;
+    ck_assert_uint_lt(r.size, SIZE + 64);
+    ck_assert_int_eq(u9_tally_record(&pieces, log, &r, NULL), U9_OK);
+    ck_assert_int_eq(u9_record_open(log, &r, &reading, NULL), U9_OK);
+    ck_assert_int_eq(u9_record_read(reading, 0, bytes, SIZE + 64, &got, NULL), U9_OK);
+    u9_record_close(reading);
+    r.bytes = bytes;
+    ck_assert_int_eq(u9_tally_record(&whole, log, &r, NULL), U9_OK);
+    ck_assert_mem_eq(&pieces, &whole, sizeof whole);
+    close_log(log);
+    forget_scan(&s);
+    free(bytes);
+}
+END_TEST
+
 typedef struct worker {
     u9_log *log;
     const u9_split_range *range;
@@ -666,6 +712,7 @@ Suite *suite_split(void)
     tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
     tcase_add_test(tc, so_they_are_of_the_golden_logs);
     tcase_add_test(tc, processes_that_read_a_range_each_come_to_the_totals_of_one);
+    tcase_add_test(tc, a_record_larger_than_a_cursor_shows_is_tallied_in_pieces);
     tcase_add_test(tc, threads_that_share_a_handle_read_a_range_each);
     suite_add_tcase(suite, tc);
     return suite;
