@@ -248,7 +248,7 @@ tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' sl
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
 thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file \
-     trim_readers split
+     trim_readers split_apart
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
@@ -290,11 +290,11 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference range split heap test_cli test_ship
+both_io = env queue log commits reference range split_apart heap test_cli test_ship
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage test_cli test_ship ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim trim_kept test_trim split test_split test_bench hash parts power commits
+    trim trim_kept test_trim split split_apart test_split test_bench hash parts power commits
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \

@@ -85,6 +85,7 @@
     X(plain) \
     X(range)   \
     X(split)   \
+    X(split_apart) \
     X(directory) \
     X(succession) \
     X(live) \

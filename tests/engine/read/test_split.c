@@ -708,7 +708,14 @@ Suite *suite_split(void)
     tcase_add_test(tc, a_range_of_another_log_or_of_none_is_refused);
     tcase_add_test(tc, a_tally_does_not_depend_on_the_order_and_counts_repeats);
     suite_add_tcase(suite, tc);
-    tc = tcase_create("apart");
+    return suite;
+}
+
+/* On files of the system, by processes and threads. */
+Suite *suite_split_apart(void)
+{
+    Suite *suite = suite_create("split_apart");
+    TCase *tc = tcase_create("apart");
     tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
     tcase_add_test(tc, so_they_are_of_the_golden_logs);
     tcase_add_test(tc, processes_that_read_a_range_each_come_to_the_totals_of_one);
