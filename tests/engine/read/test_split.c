@@ -716,6 +716,7 @@ Suite *suite_split_apart(void)
 {
     Suite *suite = suite_create("split_apart");
     TCase *tc = tcase_create("apart");
+    tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
     tcase_add_test(tc, so_they_are_of_the_golden_logs);
     tcase_add_test(tc, processes_that_read_a_range_each_come_to_the_totals_of_one);
