@@ -30,6 +30,11 @@ ZOOKEEPER ?= 1
 zk := $(if $(filter 1,$(ZOOKEEPER)),$(wildcard /usr/include/zookeeper/zookeeper.h))
 zk_client := -lzookeeper_mt
 
+# Examples are built where what they need is installed; that of MPI with mpicc (Debian: libopenmpi-dev). MPI=0: not even
+# there. With sanitizers none is: the libraries that they use are not made for that.
+MPI ?= 1
+examples = $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
+
 VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
 SONAME := libu9.so.0
 ZK_SONAME := libu9-zk.so.0
@@ -107,7 +112,7 @@ peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
 peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
-all: $(libs) $(zk_libs) $(tools) ## libu9.a, libu9.so, libu9-zk and the tools (the default)
+all: $(libs) $(zk_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, the tools and examples (the default)
 
 # Says at once, in one line, what is missing.
 define need
@@ -190,6 +195,10 @@ $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
 
+$(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK) OMPI_CC=$(CC) mpicc -std=c11 -Wall -Wextra -Wshadow -Wconversion -Iinclude $(CFLAGS) -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
+
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
 # Calls that the system may cut short: tests/engine/os/test_short.c.
@@ -239,7 +248,7 @@ tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' sl
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g' slower=5
 thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file \
-     trim_readers
+     trim_readers split_apart
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
@@ -281,11 +290,11 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference range heap test_cli test_ship test_follow
+both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim trim_kept test_trim test_bench hash parts power commits
+    trim trim_kept test_trim split split_apart test_split test_bench hash parts power commits
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
@@ -308,7 +317,7 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
 # What of the jobs is not in u9tests. With sanitizers there is no u9bench, and no test_bench.
-side_programs = $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
+side_programs = $(examples) $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
 
 .PHONY: run-tests
 run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(side_programs) $(tools) $(libs) $(zk_libs)

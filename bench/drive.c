@@ -155,8 +155,9 @@ static void fill_store(const job_spec *job, bool killed)
         result unused = {0};
         job_spec filling = *job;
         filling.seconds_max = FILL_SECONDS;
+        filling.threads = 1; /* threads are those that read */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        job->engine->open(job);
+        job->engine->open(&filling);
         append_records(&filling, &unused);
         job->engine->sync();
         if (unused.records < job->records) die("the store could not be filled in time", NULL);
@@ -176,7 +177,8 @@ static void scan_after(const job_spec *job, result *out, unsigned scans_before)
     open_timed(job, out);
     for (unsigned i = 0; i < scans_before; i++) job->engine->scan();
     double start = now();
-    out->records = job->engine->scan();
+    bool shared = job->threads > 1 && job->engine->scan_shared;
+    out->records = shared ? job->engine->scan_shared(job->threads) : job->engine->scan();
     out->seconds = now() - start;
     close_timed(job, out);
     finish(job, out);

@@ -80,6 +80,7 @@ struct engine {
     const char *(*detail)(void); /* while it is open: a word on how it runs here; NULL: none */
     /* What some can do besides. A scan sees every byte of every record, in order. */
     uint64_t (*scan)(void);  /* between open and close; returns the number of records */
+    uint64_t (*scan_shared)(unsigned threads); /* the same by so many threads, each in an order of its own */
     bool (*get)(uint64_t i); /* between open and close: the record that was appended i-th */
     void (*verify)(const job_spec *job); /* checks the closed store as a whole */
     size_t (*rolls)(const job_spec *job, double *times,

@@ -5,6 +5,7 @@
  * is sought was noted when its record was appended.
  */
 #include "bench/engine.h"
+#include "bench/scan_ranges.h"
 
 #include <u9.h>
 
@@ -128,6 +129,11 @@ static uint64_t scan_u9(void)
     return records;
 }
 
+static uint64_t scan_shared_u9(unsigned threads)
+{
+    return scan_ranges(log_handle, threads);
+}
+
 static bool get_u9(uint64_t i)
 {
     static uint8_t *room;
@@ -180,6 +186,7 @@ const engine engine_u9 = {
     .close = close_u9,
     .detail = io_of_u9,
     .scan = scan_u9,
+    .scan_shared = scan_shared_u9,
     .get = get_u9,
     .verify = verify_u9,
     .rolls = rolls_of_u9,

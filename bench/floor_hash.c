@@ -1,14 +1,15 @@
 /*
- * bench/floor_hash.c: floors of the processor: as many bytes as the records have, hashed or compressed on one
- * thread, 64 KiB at a time, out of its caches.
+ * bench/floor_hash.c: floors of the processor: as many bytes as the records have, hashed or compressed on the
+ * row's threads, one as a rule, 64 KiB at a time, out of its caches.
  */
 #include "bench/engine.h"
 
 #include <lz4.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <pthread.h>
 
-enum { BLOCK_BYTES = 65536, BLOCKS = 16 };
+enum { BLOCK_BYTES = 65536, BLOCKS = 16, THREADS_MAX = 64 };
 
 static uint8_t blocks[BLOCKS][BLOCK_BYTES];
 
@@ -36,12 +37,38 @@ static void fill_blocks(void)
 
 typedef void work_on_block(const uint8_t *block);
 
+/* What one of the threads does. */
+typedef struct share {
+    work_on_block *work;
+    uint64_t rounds;
+    pthread_t thread;
+} share;
+
+static void *work_share(void *ctx)
+{
+    const share *s = ctx;
+    for (uint64_t i = 0; i < s->rounds; i++) s->work(blocks[i % BLOCKS]);
+    return NULL;
+}
+
+static void in_threads(work_on_block *work, uint64_t rounds, unsigned threads)
+{
+    share shares[THREADS_MAX];
+    if (threads == 0 || threads > THREADS_MAX) die("threads", NULL);
+    for (unsigned t = 0; t < threads; t++) {
+        shares[t] = (share){.work = work, .rounds = rounds * (t + 1) / threads - rounds * t / threads};
+        if (t > 0 && pthread_create(&shares[t].thread, NULL, work_share, &shares[t]) != 0) die("threads", NULL);
+    }
+    work_share(&shares[0]);
+    for (unsigned t = 1; t < threads; t++) pthread_join(shares[t].thread, NULL);
+}
+
 static void over_all(const job_spec *job, result *out, work_on_block *work)
 {
     uint64_t rounds = data_bytes(job->records) / BLOCK_BYTES + 1;
     fill_blocks();
     double start = now();
-    for (uint64_t i = 0; i < rounds; i++) work(blocks[i % BLOCKS]);
+    in_threads(work, rounds, job->threads);
     out->seconds =
         (now() - start) * (double)data_bytes(job->records) / (double)(rounds * BLOCK_BYTES);
     out->records = job->records;

@@ -127,6 +127,14 @@ static const contender again_rows[] = {
     {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
     {0}};
 
+static const contender split_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-2", .label = "u9, 2 threads", .engine = &engine_u9, .threads = 2},
+    {.id = "sha256", .engine = &floor_sha256},
+    {.id = "sha256-2", .label = "hashing alone, 2 threads", .engine = &floor_sha256, .threads = 2},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
+    {0}};
+
 static const contender fsck_rows[] = {
     {.id = "u9", .engine = &engine_u9},
     {.id = "u9-cold", .label = "u9, from the disk", .engine = &engine_u9, .cold = true},
@@ -206,6 +214,9 @@ const workload workloads[] = {
     {.name = "scan-again", .title = "Scan every record once more",
      .what = "The same, when the handle has done it before: what was verified then is not hashed again.",
      .deed = DO_SCAN_AGAIN, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = again_rows},
+    {.name = "split", .title = "Scan every record, shared out",
+     .what = "As scan; a log of ours also by 2 threads, with a range of it each.",
+     .deed = DO_SCAN, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = split_rows},
     {.name = "fsck", .title = "Check a whole log",
      .what = "What u9fsck does, with 100-byte values.",
      .deed = DO_VERIFY, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = fsck_rows},
@@ -253,6 +264,8 @@ const target targets[] = {
     {"commit-64", "u9", "rocksdb", M_P99, true, 1, 0},
     {"commit-64", "u9", "leveldb", M_P99, true, 1, 0},
     {"batch", "u9", "rocksdb", M_RECORDS, false, 1.9, 0},
+    {"split", "u9-2", "sha256-2", M_BYTES, false, 0.75, 0},
+    {"split", "u9-2", "lmdb", M_BYTES, false, 1.2, 0},
     {"rolls", "u9", NULL, M_P999, true, 5000, 0},
     {"scan-again", "u9", "lmdb", M_BYTES, false, 2.5, 0},
     {"open", "u9", NULL, M_SECONDS, true, 0.015, 0},

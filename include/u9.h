@@ -15,6 +15,7 @@
 #include <u9/log.h>
 #include <u9/lookup.h>
 #include <u9/mark.h>
+#include <u9/scan.h>
 #include <u9/transit.h>
 #include <u9/trim.h>
 #include <u9/value.h>

@@ -44,6 +44,7 @@
     X(control) \
     X(mark_slot) \
     X(mark_line) \
+    X(range_line) \
     X(golden)  \
     X(golden_logs) \
     X(transit) \
@@ -87,6 +88,8 @@
     X(range)   \
     X(cursor)  \
     X(seek)    \
+    X(split)   \
+    X(split_apart) \
     X(directory) \
     X(succession) \
     X(lookup) \

@@ -18,6 +18,8 @@ static const struct verb {
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
     {"mark", "u9 mark", verb_mark, "LOG             prints a line to keep elsewhere, and check against"},
     {"trim", "u9 trim", verb_trim, "LOG             drops the oldest segments of a log"},
+    {"split", "u9 split", verb_split, "LOG             plans ranges that are read apart"},
+    {"scan", "u9 scan", verb_scan, "LOG             reads all records in parallel: totals, counts by field"},
     {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
     {"id", "u9 id", verb_id, "new|show|make KIND   makes identifiers, takes them apart"},

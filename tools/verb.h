@@ -12,6 +12,8 @@ int verb_info(int argc, char **argv);
 int verb_mark(int argc, char **argv);
 int verb_trim(int argc, char **argv);
 int verb_id(int argc, char **argv);
+int verb_split(int argc, char **argv);
+int verb_scan(int argc, char **argv);
 int verb_send(int argc, char **argv);
 int verb_recv(int argc, char **argv);
 int verb_value(int argc, char **argv);

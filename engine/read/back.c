@@ -186,6 +186,8 @@ static void open_scout(u9i_reader *s, const u9i_reader *r, size_t unit)
     s->frame = &s->iterator.frame;
     s->first_unit = r->first_unit;
     s->ranged = r->ranged;
+    s->range_first = r->range_first;
+    s->range_last = r->range_last;
     s->range_begin = r->range_begin;
     s->range_end = r->range_end;
     s->blind = true;

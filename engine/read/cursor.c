@@ -352,6 +352,8 @@ static u9_err leave_map(u9_cursor *c)
 u9_err u9_cursor_prev(u9_cursor *c, u9_record *out)
 {
     u9_err err = u9i_cursor_allow(c, out);
+    if (err == U9_OK && c->reader.sliced)
+        err = u9i_fault(&c->fault, U9_ARG, U9I_AT(.path = c->log->source.path), "a range of a plan is read forwards");
     if (err == U9_OK) c->shown = 0;
     if (err == U9_OK && c->loaded && c->reader.iterator.map) err = leave_map(c);
     while (err == U9_OK) {

@@ -25,6 +25,7 @@ static void reader_check(const u9i_reader *r)
     assert(r->reading == (r->iterator.segment != NULL));
     assert(!r->sealed || (r->reading && r->seals));
     assert(!r->again || r->reading);
+    assert(!r->ranged || (r->range_first <= r->range_last && r->range_last <= r->catalog->count));
     assert(r->passed_index <= r->index || r->index == 0);
 }
 
@@ -110,6 +111,9 @@ void u9i_reader_share(u9i_reader *r, const u9i_reader *other)
     r->only = other->only;
     r->missing_end = other->missing_end;
     r->ranged = other->ranged;
+    r->sliced = other->sliced;
+    r->range_first = other->range_first;
+    r->range_last = other->range_last;
     r->range_begin = other->range_begin;
     r->range_end = other->range_end;
     u9i_reader_restart(r, r->first_unit);
@@ -183,6 +187,17 @@ static u9_err tell_missing(u9i_reader *r, u9i_step *step)
     return tell_damage(r, step, &gone, site);
 }
 
+/* The segment that a slice began in was trimmed before it was opened. [P-4] [L-10] */
+static u9_err tell_trimmed(u9i_reader *r, u9i_step *step)
+{
+    u9i_facts gone = {.number = r->trimmed};
+    u9i_segment_name(gone.number, gone.name);
+    u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .begin = r->trimmed_begin,
+                            .end = r->trimmed_begin, .ordinal = U9_NOWHERE, .lost = U9_NOWHERE};
+    r->trimmed = 0;
+    return tell_damage(r, step, &gone, site);
+}
+
 /* The segment with this number: the one of the row, else any; else the catalog's count. */
 static size_t find_segment(const u9i_reader *r, uint64_t number)
 {
@@ -208,11 +223,25 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "the range ends before it begins");
     r->ranged = true;
+    r->sliced = false;
+    r->range_first = r->range_last = i;
     r->range_begin = begin;
     r->range_end = end;
     u9i_reader_segments(r, i, i);
     if (end <= U9I_DISK_HEADER_SIZE) r->index = r->only; /* holds no frame and no gap */
     return U9_OK;
+}
+
+/* True if the range that is read begins in the midst of segments[index]. */
+static bool begins_within(const u9i_reader *r)
+{
+    return r->ranged && r->index == r->range_first && r->range_begin > U9I_DISK_HEADER_SIZE;
+}
+
+size_t u9i_reader_next_on_row(const u9i_reader *r, size_t index)
+{
+    while (index < r->catalog->count && !u9i_facts_on_row(u9i_catalog_facts(r->catalog, index))) index++;
+    return index;
 }
 
 /* Of segments[index] and those behind it, how many were removed, as the log says now that it trimmed them. */
@@ -224,7 +253,7 @@ static size_t count_trimmed(u9i_reader *r, u9i_trim_record *trim)
     if (r->source->dir->single[0] || u9i_source_catalog(r->source, &now, NULL) != U9_OK) return 0;
     *trim = now->trim;
     u9i_catalog_unref(now);
-    while (i < r->catalog->count && u9i_catalog_facts(r->catalog, i)->number < trim->segment &&
+    while (i < r->only && u9i_catalog_facts(r->catalog, i)->number < trim->segment &&
            u9i_dir_stat(r->source->dir, u9i_catalog_facts(r->catalog, i)->name, &stamp) == -ENOENT)
         i++;
     return i - r->index;
@@ -246,17 +275,15 @@ bool u9i_reader_trimmed(u9i_reader *r, size_t unit)
  */
 static bool skip_trimmed(u9i_reader *r, u9i_step *step)
 {
-    const u9i_facts *f = u9i_reader_facts(r), *next;
+    const u9i_facts *f = u9i_reader_facts(r);
     u9i_trim_record trim;
     size_t gone = count_trimmed(r, &trim);
     if (gone == 0) return false;
     u9i_facts first = *f;
     uint64_t here = r->begun && r->knows_at ? r->at.ordinal : f->has_open ? f->open.end.ordinal : U9_NOWHERE;
-    for (r->index += gone; r->index < r->only; r->index++) {
-        next = u9i_catalog_facts(r->catalog, r->index);
-        if (u9i_facts_on_row(next)) break;
-    }
-    bool behind = r->index < r->only && u9i_reader_facts(r)->has_open;
+    if (begins_within(r)) here = U9_NOWHERE;
+    r->index = u9i_reader_next_on_row(r, r->index + gone);
+    bool behind = r->index < r->catalog->count && u9i_reader_facts(r)->has_open;
     uint64_t there = behind ? u9i_reader_facts(r)->open.end.ordinal : trim.ordinal;
     if (r->index > r->only) r->index = r->only;
     if (r->missing < u9i_reader_missing(r, r->index)) r->missing = u9i_reader_missing(r, r->index);
@@ -281,6 +308,19 @@ bool u9i_reader_leave_map(u9i_reader *r, u9_fault *fault)
     return true;
 }
 
+/* What of segments[index] is in the range. [P-1] [P-4] */
+static u9_err limit_segment(u9i_reader *r)
+{
+    u9i_iterator *it = &r->iterator;
+    uint64_t begin = r->index == r->range_first ? r->range_begin : 0;
+    uint64_t end = r->index == r->range_last ? r->range_end : U9_NOWHERE;
+    if (r->sliced && begin <= U9I_DISK_HEADER_SIZE && end == U9_NOWHERE) return U9_OK; /* all, and how it ends */
+    bool goes_on = r->index + 1 < r->only || r->missing < r->missing_end;
+    it->tails = r->sliced;
+    it->passes = r->sliced && goes_on && !u9i_reader_facts(r)->named && !u9i_reader_facts(r)->plain;
+    return u9i_iterator_range(it, begin, end);
+}
+
 /* Begins to read segments[index]. */
 static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
 {
@@ -289,13 +329,13 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
                                     &r->iterator, fault);
     if (err == U9_OK && r->leans) u9i_iterator_lean(&r->iterator);
     if (err == U9_OK && r->ranged) {
-        err = u9i_iterator_range(&r->iterator, r->range_begin, r->range_end);
+        err = limit_segment(r);
         if (err != U9_OK) (void)u9i_source_fault(r->source, &r->iterator, err, fault);
     }
     if (err != U9_OK) u9i_iterator_close(&r->iterator);
     r->reading = err == U9_OK;
     u9i_part_row_reset(&r->parts); /* a row ends with its segment [C-6] */
-    r->parts_known = !r->ranged || r->range_begin <= U9I_DISK_HEADER_SIZE;
+    r->parts_known = !begins_within(r);
     return err;
 }
 
@@ -340,6 +380,7 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
 {
     *told = true;
     if (r->place.unit != r->index) r->place = (u9i_spot){.unit = r->index};
+    if (r->trimmed != 0) return tell_trimmed(r, step);
     if (r->missing < r->missing_end && r->catalog->missing[r->missing].before <= r->index)
         return tell_missing(r, step);
     if (r->index >= r->only) {
@@ -348,17 +389,17 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     const u9i_facts *f = u9i_reader_facts(r);
     if (u9i_facts_skipped(f)) {
+        *told = !f->is_void && !begins_within(r);
         r->index++;
-        *told = !f->is_void;
         u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = f->size,
                                 .ordinal = U9_NOWHERE};
         return *told ? tell_damage(r, step, f, site) : U9_OK;
     }
-    *told = announce(r, step, f);
+    *told = !begins_within(r) && announce(r, step, f); /* by the range that holds offset 32 [P-1] */
     if (*told) return U9_OK;
     if (f->wrong == U9_R_NONE) {
         u9_err err = enter_segment(r, fault);
-        *told = err == U9_IO && !r->ranged && skip_trimmed(r, step);
+        *told = err == U9_IO && (!r->ranged || r->sliced) && skip_trimmed(r, step);
         return *told ? U9_OK : err;
     }
     u9i_reader_leave(r);

@@ -32,6 +32,17 @@ typedef struct u9i_spot {
 
 typedef struct u9i_trail u9i_trail; /* back.h */
 
+/* What lies between two places of a catalog: [P-4] */
+typedef struct u9i_slice {
+    size_t first;           /* from the segment with this index on, */
+    uint64_t begin;         /*   of it only the frames from here on; 0: also what stands in front of it; */
+    size_t last;            /* up to this one, */
+    uint64_t end;           /*   of it only the frames before this; at most 32: nothing of it */
+    bool whole_end;         /* and what stands behind that is not read, up to the next one that is */
+    uint64_t trimmed;       /* not 0: the number of the segment that it began in, which was trimmed since, */
+    uint64_t trimmed_begin; /*   and where */
+} u9i_slice;
+
 typedef struct u9i_reader {
     u9i_source *source;   /* borrows */
     u9i_catalog *catalog; /* as it was when the reader was opened */
@@ -48,8 +59,11 @@ typedef struct u9i_reader {
     u9i_trail *trail;     /*   what stands in front of that, as far as it was judged; NULL: nothing is known */
     unsigned announced;   /* how much of what is wrong with segments[index] as a whole was told */
     u9i_iterator iterator;
-    bool ranged;          /* set by u9i_reader_range: only frames that begin in [begin, end) */
-    uint64_t range_begin, range_end;
+    bool ranged;          /* set by u9i_reader_range and u9i_reader_slice: only frames that begin */
+    bool sliced;       /*   (by the second) */
+    size_t range_first, range_last; /* in segments[first] from */
+    uint64_t range_begin, range_end; /*   `begin` on and, in segments[last], before `end` */
+    uint64_t trimmed, trimmed_begin; /* to be told first; 0: nothing */
     bool begun;           /* a segment was read: */
     u9i_position at;      /* where the log stands: behind the last segment read */
     bool knows_at;        /* at.ordinal is known */
@@ -105,6 +119,15 @@ void u9i_reader_segments(u9i_reader *reader, size_t first, size_t last);
  */
 U9_MUST_CHECK u9_err u9i_reader_range(u9i_reader *reader, uint64_t number, uint64_t begin,
                                       uint64_t end, u9_fault *fault);
+
+/*
+ * Before the first step: only what belongs to this slice. How the log stands in front of it is found out, for which
+ * segments before it are read if nothing names their ends. U9_IO, U9_NOMEM. [P-4]
+ */
+U9_MUST_CHECK u9_err u9i_reader_slice(u9i_reader *reader, const u9i_slice *slice, u9_fault *fault);
+
+/* The first segment of the catalog from `index` on that is of the row; its count if there is none. */
+size_t u9i_reader_next_on_row(const u9i_reader *reader, size_t index);
 
 /*
  * The next step, as u9i_iterator_step. U9_IO: the read may be tried again. U9_VERSION: a record of a later

@@ -121,30 +121,35 @@ u9_err u9i_iterator_range(u9i_iterator *it, uint64_t from, uint64_t stop)
     it->ranged = true;
     it->from = from;
     it->stop = it->window->until = stop;
-    if (from <= U9I_DISK_HEADER_SIZE) return U9_OK;
-    u9_err err = it->segment->facts.plain ? U9_OK : u9i_iterator_promised(it, &it->alone);
-    /* Then each gap is damage, wherever one comes from. Else it depends on all that stands before. */
-    return err == U9_OK && it->alone ? u9i_judge_skip(&it->judge, it->window, from) : err;
+    if (from <= U9I_DISK_HEADER_SIZE || it->passes) return U9_OK;
+    bool skips = it->segment->facts.plain;
+    u9_err err = skips ? U9_OK : u9i_iterator_promised(it, &skips);
+    if (err != U9_OK || !skips) return err;
+    it->alone = true; /* each gap is damage, wherever one comes from; else that depends on all that stands before */
+    return u9i_judge_skip(&it->judge, it->window, from);
 }
 
 u9_err u9i_iterator_from(u9i_iterator *it, uint64_t from)
 {
-    it->tells_end = true;
+    it->tails = true;
     return u9i_iterator_range(it, from, U9_NOWHERE);
 }
 
 u9_err u9i_iterator_leap(u9i_iterator *it, uint64_t from)
 {
-    it->ranged = it->tells_end = it->alone = true;
+    it->ranged = it->tails = it->alone = true;
     it->from = from;
     return u9i_judge_skip(&it->judge, it->window, from);
 }
 
-/* True if the range tells of this site. The end belongs to none, but what was promised and is not there. */
+/*
+ * True if the range tells of this site. The end belongs to no range of a segment that is read alone, but what was
+ * promised and is not there. [P-2]
+ */
 static bool owns(const u9i_iterator *it, const u9i_damage_site *site)
 {
     if (!it->ranged) return true;
-    if (it->round.then == U9I_STEP_END && !it->tells_end && site->verdict != U9_V_CORRUPT) return false; /* [P-2] */
+    if (it->round.then == U9I_STEP_END && site->verdict != U9_V_CORRUPT && !it->tails) return false;
     return it->from <= site->owner && site->owner < it->stop; /* [P-1] */
 }
 

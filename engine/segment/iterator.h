@@ -28,8 +28,9 @@ typedef struct u9i_iterator {
     unsigned generation;  /* of what the segment remembers */
     bool alone;           /* it goes by its own judgement, not by what the segment remembers */
     bool ranged;          /* only the frames that begin in [from, stop), and what such a range owns [P-1] */
+    bool tails;           /*   and the end's damage, if the last frame is in it [P-4]; set before u9i_iterator_range */
+    bool passes;          /*   and goes over all in front of it: how the log stands behind counts; set like it */
     uint64_t from, stop;
-    bool tells_end;       /*   and the segment's end, too */
     size_t index;         /* of the extent that it is in, or comes to */
     u9i_round round;      /* the last one, of which */
     unsigned told;        /*   so many sites are handed out, */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <u9/check.h>
+#include <u9/scan.h>
 #include <u9/id.h>
 #include <u9/transit.h>
 #include <u9/value_diff.h>
@@ -362,6 +363,25 @@ static void expect_told(const u9_damage *d, u9_verdict verdict, u9_reason reason
     ck_assert_uint_eq(d->lost, lost);
 }
 
+/* [P-5] The plan of one range of that log is the line that SPEC.md shows. */
+static void expect_plan(const char *dir)
+{
+    char text[U9_SPLIT_LINE_SIZE], shown[LINE_ROOM] = "";
+    u9_split_range *ranges;
+    size_t count;
+    u9_log *log;
+    FILE *file = fopen("SPEC.md", "r");
+    while (strncmp(shown, "u9range1 ", 9) != 0) ck_assert_ptr_nonnull(fgets(shown, sizeof shown, file));
+    fclose(file);
+    shown[strcspn(shown, "\n")] = 0;
+    ck_assert_int_eq(u9_log_open(dir, NULL, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_split(log, 1, 0, &ranges, &count, NULL), U9_OK);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(u9_split_format(&ranges[0], text), shown);
+    u9_split_free(ranges);
+    ck_assert_int_eq(u9_log_close(log, NULL), U9_OK);
+}
+
 /* What SPEC.md says of it, in numbers. */
 START_TEST(the_damaged_log_is_made_and_judged_as_it_is_told)
 {
@@ -383,6 +403,7 @@ START_TEST(the_damaged_log_is_made_and_judged_as_it_is_told)
     expect_told(&t.list[1], U9_V_TORN, U9_R_LENGTH, 704, 800, 2, 0);
     ck_assert_uint_eq(report.records, 1);
     ck_assert_uint_eq(report.next_ordinal, 2);
+    expect_plan(dir);
     unlink(path);
     rmdir(dir);
 }
