@@ -4,7 +4,7 @@
  * A line that is taken is the one that its place has: as it stands, and with the check mended, which cannot be guessed.
  */
 #include "engine/read/cursor_line.h"
-#include "format/base/words.h"
+
 
 #include <u9/cursor.h>
 

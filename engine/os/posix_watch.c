@@ -91,7 +91,7 @@ int u9i_posix_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size
 /* Watches */
 
 /* A name in the directory, or ("") itself, as a path that stays right when the directory is moved. */
-static int add(posix_watch *w, const char *name, uint32_t mask)
+static int watch_name(posix_watch *w, const char *name, uint32_t mask)
 {
     char path[320];
     snprintf(path, sizeof path, "/proc/self/fd/%d/%s", w->dir, name);
@@ -100,14 +100,14 @@ static int add(posix_watch *w, const char *name, uint32_t mask)
 
 static void add_post(posix_watch *w)
 {
-    if (w->post[0]) w->at_post = add(w, w->post, IN_MODIFY | IN_DONT_FOLLOW);
+    if (w->post[0]) w->at_post = watch_name(w, w->post, IN_MODIFY | IN_DONT_FOLLOW);
 }
 
 static bool open_inotify(posix_watch *w, bool bytes)
 {
     w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (w->fd < 0) return false;
-    if (add(w, "", bytes ? NAMES | IN_MODIFY : NAMES) >= 0) {
+    if (watch_name(w, "", bytes ? NAMES | IN_MODIFY : NAMES) >= 0) {
         add_post(w);
         return true;
     }

@@ -268,7 +268,7 @@ u9_err u9i_cursor_allow(u9_cursor *c, const void *argument)
 }
 
 /* What was trimmed since the cursor was saved is told once. [L-10] */
-static u9_err tell_trimmed(u9_cursor *c)
+static u9_err tell_trimmed_since(u9_cursor *c)
 {
     u9i_reader *r = &c->reader;
     r->damage = c->trimmed;
@@ -281,7 +281,7 @@ static u9_err tell_trimmed(u9_cursor *c)
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 {
     u9_err err = u9i_cursor_allow(c, out);
-    if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed(c);
+    if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed_since(c);
     while (err == U9_OK || err == U9_AGAIN) {
         if (c->left > 0 && c->loaded && !is_behind(c, c->ordinal) && !is_before(c, c->ordinal) && c->ordinal >= c->shown) return u9i_cursor_pass(c, out);
         if (!c->loaded || passed(c) == c->reader.count) {

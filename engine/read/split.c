@@ -185,21 +185,21 @@ void u9_split_free(u9_split_range *ranges)
 }
 
 /* Where a place is in a catalog. */
-typedef struct found {
+typedef struct cut_found {
     bool there;
     size_t index; /* not there: of the first segment with a higher number, or this one */
-} found;
+} cut_found;
 
-static found look_for_place(const u9i_catalog *c, const u9_split_place *place)
+static cut_found look_for_place(const u9i_catalog *c, const u9_split_place *place)
 {
-    found f = {.index = c->count};
+    cut_found f = {.index = c->count};
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *s = u9i_catalog_facts(c, i);
         if (f.index == c->count && s->number >= place->segment) f.index = i;
         bool same = s->number == place->segment &&
                     memcmp(s->secret.boundary, place->boundary, sizeof place->boundary) == 0;
         if (!same || (f.there && !u9i_facts_on_row(s))) continue;
-        f = (found){.there = true, .index = i};
+        f = (cut_found){.there = true, .index = i};
         if (u9i_facts_on_row(s)) break;
     }
     return f;
@@ -230,13 +230,13 @@ static u9_err locate(const u9i_source *source, const u9i_catalog *c, const u9_sp
                      u9_fault *fault)
 {
     bool first = range->number == 1, last = range->number == range->count;
-    found from = look_for_place(c, &range->from), to = look_for_place(c, &range->to);
+    cut_found from = look_for_place(c, &range->from), to = look_for_place(c, &range->to);
     *s = (u9i_slice){.first = from.index, .begin = from.there ? range->from.offset : 0, .last = to.index,
                        .end = to.there ? range->to.offset : 0, .whole_end = last};
     bool none = range->from.segment == 0 && range->to.segment == 0 && range->to.offset == 0; /* there was no segment */
     bool empty = s->first > s->last || (s->first == s->last && s->end <= U9I_DISK_HEADER_SIZE && !last);
     const u9_split_place *places[] = {&range->from, &range->to};
-    const found *where[] = {&from, &to};
+    const cut_found *where[] = {&from, &to};
     for (unsigned i = 0; i < 2 && !none; i++) {
         uint64_t number = places[i]->segment;
         if (where[i]->there || was_trimmed(c, number)) continue;

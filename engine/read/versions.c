@@ -26,7 +26,7 @@ typedef struct versions {
     bool lossy, ended, any;
 } versions;
 
-static u9_err note_place(versions *v, size_t segment, uint64_t at)
+static u9_err add_place(versions *v, size_t segment, uint64_t at)
 {
     if (v->count == v->room) {
         size_t room = v->room ? 2 * v->room : 16;
@@ -50,7 +50,7 @@ static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault
         u9i_open_frame *own;
         u9i_found found;
         err = u9i_index_find(&s->index, &s->frames, v->key, below, &f, &found, &own);
-        if (err == U9_OK) err = f->loaded.body.kind == U9I_BODY_PART ? U9_CORRUPT : note_place(v, i, found.at);
+        if (err == U9_OK) err = f->loaded.body.kind == U9I_BODY_PART ? U9_CORRUPT : add_place(v, i, found.at);
         if (err == U9_OK) below = found.at;
         if (err != U9_ABSENT) u9i_open_frame_free(own);
     }

@@ -1,6 +1,6 @@
 /*
  * format/frame/line.h: plain memory as one line of words that is kept or sent elsewhere: a mark [M-7], a range of a
- * plan [P-5].
+ * plan [P-5], a saved cursor [Q-3].
  *
  *     NAME1 FIELD ... FIELD CHECK
  *
