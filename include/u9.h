@@ -11,6 +11,8 @@
 #include <u9/large.h>
 #include <u9/log.h>
 #include <u9/mark.h>
+#include <u9/merge.h>
+#include <u9/snapshot.h>
 #include <u9/transit.h>
 #include <u9/trim.h>
 #include <u9/value.h>

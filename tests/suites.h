@@ -79,6 +79,8 @@
     X(salvage_reading) \
     X(witness) \
     X(repair)  \
+    X(snapshot) \
+    X(merge) \
     X(hostile) \
     X(parts) \
     X(plain) \
