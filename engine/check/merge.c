@@ -53,14 +53,14 @@ static void merge_check(const merge *m)
     assert(m->common.report.records + m->common.report.repeats <= m->common.report.read);
 }
 
-static u9_err no_memory(const merge *m, u9_fault *fault)
+static u9_err merge_no_memory(const merge *m, u9_fault *fault)
 {
     return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = m->path), "out of memory");
 }
 
 /* The new log */
 
-static u9_err told(merge *m, u9_err err, u9_fault *fault)
+static u9_err merge_told(merge *m, u9_err err, u9_fault *fault)
 {
     if (err != U9_OK) u9_log_fault(m->out, fault ? fault : &(u9_fault){0});
     return err;
@@ -72,7 +72,7 @@ static u9_err write_frame(merge *m, u9_fault *fault)
     u9_err err = u9i_log_append_body(m->out, m->body, m->used, m->records, m->common.options->lz4 != 0);
     m->used = 0;
     m->records = 0;
-    return told(m, err, fault);
+    return merge_told(m, err, fault);
 }
 
 typedef u9_err piece_fn(void *ctx, size_t size, u9_fault *fault); /* of m->piece */
@@ -100,7 +100,7 @@ typedef struct writing {
 static u9_err write_piece(void *ctx, size_t size, u9_fault *fault)
 {
     writing *w = ctx;
-    return told(w->m, u9_append_write(w->append, w->m->piece, size), fault);
+    return merge_told(w->m, u9_append_write(w->append, w->m->piece, size), fault);
 }
 
 typedef struct hashing {
@@ -126,10 +126,10 @@ static u9_err write_large(merge *m, u9i_intake *s, u9_fault *fault)
 {
     writing w = {.m = m};
     u9_err err = write_frame(m, fault);
-    if (err == U9_OK) err = told(m, u9i_append_begin_whole(m->out, s->now.size, &w.append), fault);
+    if (err == U9_OK) err = merge_told(m, u9i_append_begin_whole(m->out, s->now.size, &w.append), fault);
     if (err != U9_OK) return err;
     err = pass_large(m, s, write_piece, &w, fault);
-    if (err == U9_OK) err = told(m, u9_append_end(w.append, NULL), fault);
+    if (err == U9_OK) err = merge_told(m, u9_append_end(w.append, NULL), fault);
     if (err != U9_OK) u9_append_abort(w.append);
     return err;
 }
@@ -164,20 +164,20 @@ static u9_err hash_record(merge *m, u9i_intake *s, uint8_t hash[U9I_HASH_SIZE], 
 }
 
 /* Where a variant with this hash is, or may be put. */
-static variant *place_of(variant *table, size_t room, uint64_t turn, const uint8_t hash[U9I_HASH_SIZE])
+static variant *place_of_variant(variant *table, size_t room, uint64_t turn, const uint8_t hash[U9I_HASH_SIZE])
 {
     size_t i = (size_t)u9i_get_be(hash, 8) & (room - 1);
     while (table[i].turn == turn && memcmp(table[i].hash, hash, U9I_HASH_SIZE) != 0) i = (i + 1) & (room - 1);
     return &table[i];
 }
 
-static bool make_room(merge *m)
+static bool make_variant_room(merge *m)
 {
     size_t room = m->variant_room ? 2 * m->variant_room : 64;
     variant *more = calloc(room, sizeof *more);
     if (more == NULL) return false;
     for (size_t i = 0; i < m->variant_room; i++)
-        if (m->variants[i].turn == m->turn) *place_of(more, room, m->turn, m->variants[i].hash) = m->variants[i];
+        if (m->variants[i].turn == m->turn) *place_of_variant(more, room, m->turn, m->variants[i].hash) = m->variants[i];
     free(m->variants);
     m->variants = more;
     m->variant_room = room;
@@ -187,8 +187,8 @@ static bool make_room(merge *m)
 /* The variant with this hash, made if there is none. NULL without memory. */
 static variant *variant_of(merge *m, const uint8_t hash[U9I_HASH_SIZE])
 {
-    if (2 * (m->variant_count + 1) > m->variant_room && !make_room(m)) return NULL;
-    variant *v = place_of(m->variants, m->variant_room, m->turn, hash);
+    if (2 * (m->variant_count + 1) > m->variant_room && !make_variant_room(m)) return NULL;
+    variant *v = place_of_variant(m->variants, m->variant_room, m->turn, hash);
     if (v->turn == m->turn) return v;
     m->variant_count++;
     *v = (variant){.turn = m->turn};
@@ -197,14 +197,14 @@ static variant *variant_of(merge *m, const uint8_t hash[U9I_HASH_SIZE])
 }
 
 /* A record of the key at hand: a repeat, or written. *added: written, though an earlier log has the key. */
-static u9_err take_record(merge *m, u9i_intake *s, bool *added, u9_fault *fault)
+static u9_err take_or_drop(merge *m, u9i_intake *s, bool *added, u9_fault *fault)
 {
     uint8_t hash[U9I_HASH_SIZE];
     size_t index = (size_t)(s - m->intakes);
     u9_err err = hash_record(m, s, hash, fault);
     if (err != U9_OK) return err;
     variant *v = variant_of(m, hash);
-    if (v == NULL) return no_memory(m, fault);
+    if (v == NULL) return merge_no_memory(m, fault);
     if (v->stream != index) v->seen = 0;
     v->stream = index;
     if (++v->seen <= v->written) {
@@ -226,13 +226,13 @@ static u9_err take_intake(merge *m, u9i_intake *s, bool alone, bool *added, u9_f
 {
     u9_err err = U9_OK;
     while (err == U9_OK && has_key(m, s)) {
-        err = alone ? write_record(m, s, fault) : take_record(m, s, added, fault);
+        err = alone ? write_record(m, s, fault) : take_or_drop(m, s, added, fault);
         if (err == U9_OK) err = u9i_intake_next(s, &m->common, fault);
     }
     return err;
 }
 
-static u9_err tell_progress(merge *m, uint64_t before, u9_fault *fault)
+static u9_err tell_merge_progress(merge *m, uint64_t before, u9_fault *fault)
 {
     const u9_merge_options *o = m->common.options;
     uint64_t now = m->common.report.read;
@@ -242,7 +242,7 @@ static u9_err tell_progress(merge *m, uint64_t before, u9_fault *fault)
 }
 
 /* Finds the lowest key of all logs, and how many have it. 0: all are at their end. */
-static size_t find_key(merge *m)
+static size_t find_lowest(merge *m)
 {
     const u9i_intake *lowest = NULL;
     size_t have = 0;
@@ -259,11 +259,11 @@ static size_t find_key(merge *m)
 }
 
 /* The lowest key of all logs, and what they have of it. U9_END: there is none. */
-static u9_err take_key(merge *m, u9_fault *fault)
+static u9_err take_lowest(merge *m, u9_fault *fault)
 {
     const u9_merge_options *o = m->common.options;
     uint64_t before = m->common.report.read;
-    size_t have = find_key(m);
+    size_t have = find_lowest(m);
     bool differs = false, taken = false;
     u9_err err = have == 0 ? U9_END : U9_OK;
     m->variant_count = 0;
@@ -277,7 +277,7 @@ static u9_err take_key(merge *m, u9_fault *fault)
     }
     m->common.report.conflicts += differs;
     if (differs && o->on_conflict) o->on_conflict(o->ctx, &m->at);
-    if (err == U9_OK) err = tell_progress(m, before, fault);
+    if (err == U9_OK) err = tell_merge_progress(m, before, fault);
     merge_check(m);
     return err;
 }
@@ -299,7 +299,7 @@ static u9_err open_intakes(merge *m, const char *const *paths, size_t count, u9_
 {
     u9_err err = U9_OK;
     m->intakes = calloc(count, sizeof *m->intakes);
-    if (m->intakes == NULL) return no_memory(m, fault);
+    if (m->intakes == NULL) return merge_no_memory(m, fault);
     for (size_t i = 0; i < count && err == U9_OK; i++) {
         m->count = i + 1; /* closed in any case */
         err = u9i_intake_open(&m->intakes[i], &m->common, paths[i], fault);
@@ -308,7 +308,7 @@ static u9_err open_intakes(merge *m, const char *const *paths, size_t count, u9_
     return err;
 }
 
-static u9_err open_out(merge *m, const char *const *paths, size_t count, u9_fault *fault)
+static u9_err open_merged(merge *m, const char *const *paths, size_t count, u9_fault *fault)
 {
     const u9_merge_options *mo = m->common.options;
     u9i_dir *there;
@@ -320,7 +320,7 @@ static u9_err open_out(merge *m, const char *const *paths, size_t count, u9_faul
     m->partial = u9i_atomic_dir_name(m->path);
     m->body = malloc(FRAME + U9_RECORD_MAX);
     m->piece = malloc(PIECE);
-    if (m->partial == NULL || m->body == NULL || m->piece == NULL) return no_memory(m, fault);
+    if (m->partial == NULL || m->body == NULL || m->piece == NULL) return merge_no_memory(m, fault);
     u9_err err = u9i_atomic_dir_begin(m->env, m->partial, paths, count, fault);
     if (err != U9_OK) return err;
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .lz4 = mo->lz4 != 0, .io = mo->io,
@@ -329,7 +329,7 @@ static u9_err open_out(merge *m, const char *const *paths, size_t count, u9_faul
 }
 
 /* Closes the new log, reads it once more, and gives it its name. */
-static u9_err keep(merge *m, u9_fault *fault)
+static u9_err keep_merged(merge *m, u9_fault *fault)
 {
     u9_report report = {.size = sizeof report};
     u9_check_options o = {.size = sizeof o, .io = m->common.options->io};
@@ -346,16 +346,16 @@ static u9_err keep(merge *m, u9_fault *fault)
     return sys == 0 ? U9_OK : u9i_fault(fault, U9_IO, U9I_AT(.path = m->path, .sys = -sys), "cannot give the new log its name");
 }
 
-static u9_err run(merge *m, const char *const *paths, size_t count, u9_fault *fault)
+static u9_err run_merge(merge *m, const char *const *paths, size_t count, u9_fault *fault)
 {
     u9_err err = u9i_env_choose(m->common.options->io, &m->env, fault);
     if (err == U9_OK) err = open_intakes(m, paths, count, fault);
-    if (err == U9_OK) err = open_out(m, paths, count, fault);
-    while (err == U9_OK) err = take_key(m, fault);
+    if (err == U9_OK) err = open_merged(m, paths, count, fault);
+    while (err == U9_OK) err = take_lowest(m, fault);
     if (err == U9_END) err = U9_OK;
     if (err == U9_OK && m->common.options->strict && m->common.report.damages > 0)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = m->path), "a log is damaged: no log was made, as asked");
-    return err == U9_OK ? keep(m, fault) : err;
+    return err == U9_OK ? keep_merged(m, fault) : err;
 }
 
 /* What is not kept goes; of a crash it is what the next run replaces. */
@@ -382,7 +382,7 @@ u9_err u9_merge(const char *out, const char *const *paths, size_t count, const u
     else if (paths == NULL || count == 0) wrong = "no log is given";
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = out), "%s", wrong);
     merge m = {.common = {.options = options ? options : &defaults, .report.size = sizeof *report}, .path = out};
-    u9_err err = run(&m, paths, count, fault);
+    u9_err err = run_merge(&m, paths, count, fault);
     if (err == U9_OK || (err == U9_CORRUPT && m.common.options->strict)) *report = m.common.report;
     release(&m, paths[0], err == U9_OK);
     return err;

@@ -20,12 +20,12 @@ static void intake_check(const u9i_intake *s)
     assert(s->ended || s->now.key.size > 0);
 }
 
-static u9_err no_memory(const u9i_intake *s, u9_fault *fault)
+static u9_err intake_no_memory(const u9i_intake *s, u9_fault *fault)
 {
     return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");
 }
 
-static void note_damage(u9i_merging *m, const u9_damage *d)
+static void count_damage(u9i_merging *m, const u9_damage *d)
 {
     u9_merge_report *r = &m->report;
     if (d->verdict > r->verdict) r->verdict = d->verdict;
@@ -37,7 +37,7 @@ static void note_damage(u9i_merging *m, const u9_damage *d)
 
 static void on_damage(void *ctx, const u9_damage *d)
 {
-    note_damage(ctx, d);
+    count_damage(ctx, d);
 }
 
 static void pass_by(void *ctx, const u9_damage *d)
@@ -54,7 +54,7 @@ static u9_err open_cursor(u9i_intake *s, u9_fault *fault)
 }
 
 /* One step of the cursor. */
-static u9_err step(u9i_intake *s, u9_fault *fault)
+static u9_err step_intake(u9i_intake *s, u9_fault *fault)
 {
     u9_err err = u9_cursor_next(s->cursor, &s->now);
     s->ended = err == U9_END;
@@ -69,7 +69,7 @@ static u9_err step(u9i_intake *s, u9_fault *fault)
 }
 
 /* True if this key is not below the one before, which it becomes. */
-static bool follows(u9i_intake *s)
+static bool key_follows(u9i_intake *s)
 {
     u9_key last = {.data = s->last, .size = s->last_size};
     bool ok = !s->begun || u9i_key_order(&last, &s->now.key) <= 0;
@@ -84,18 +84,18 @@ static u9_err look_for_order(u9i_intake *s, bool *ordered, u9_fault *fault)
 {
     u9_err err = open_cursor(s, fault);
     *ordered = true;
-    while (err == U9_OK && *ordered && (err = step(s, fault)) == U9_OK && !s->ended) *ordered = follows(s);
+    while (err == U9_OK && *ordered && (err = step_intake(s, fault)) == U9_OK && !s->ended) *ordered = key_follows(s);
     s->begun = false;
     return err;
 }
 
 /* Keeps the record at hand. */
-static u9_err keep_record(u9i_intake *s, u9i_merging *m, u9_fault *fault)
+static u9_err keep_in_memory(u9i_intake *s, u9i_merging *m, u9_fault *fault)
 {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 256;
         u9i_sorted *more = realloc(s->sorted, room * sizeof *more);
-        if (more == NULL) return no_memory(s, fault);
+        if (more == NULL) return intake_no_memory(s, fault);
         s->sorted = more;
         s->room = room;
     }
@@ -106,7 +106,7 @@ static u9_err keep_record(u9i_intake *s, u9i_merging *m, u9_fault *fault)
                          "its keys are not in order, and to sort it takes more than the %llu bytes that are given",
                          (unsigned long long)m->options->memory);
     uint8_t *bytes = malloc(size);
-    if (bytes == NULL) return no_memory(s, fault);
+    if (bytes == NULL) return intake_no_memory(s, fault);
     u9i_sorted *kept = &s->sorted[s->count++];
     *kept = (u9i_sorted){.record = s->now, .bytes = bytes};
     memcpy(bytes, s->large ? (const uint8_t *)s->now.key.data : s->now.bytes, size);
@@ -115,7 +115,7 @@ static u9_err keep_record(u9i_intake *s, u9i_merging *m, u9_fault *fault)
     return U9_OK;
 }
 
-static int by_key(const void *a, const void *b)
+static int order_of_keys(const void *a, const void *b)
 {
     const u9_record *x = &((const u9i_sorted *)a)->record, *y = &((const u9i_sorted *)b)->record;
     int order = u9i_key_order(&x->key, &y->key);
@@ -125,9 +125,9 @@ static int by_key(const void *a, const void *b)
 static u9_err sort_all(u9i_intake *s, u9i_merging *m, u9_fault *fault)
 {
     u9_err err = open_cursor(s, fault);
-    while (err == U9_OK && (err = step(s, fault)) == U9_OK && !s->ended) err = keep_record(s, m, fault);
+    while (err == U9_OK && (err = step_intake(s, fault)) == U9_OK && !s->ended) err = keep_in_memory(s, m, fault);
     if (err != U9_OK) return err;
-    qsort(s->sorted, s->count, sizeof *s->sorted, by_key);
+    qsort(s->sorted, s->count, sizeof *s->sorted, order_of_keys);
     m->report.sorted++;
     return U9_OK;
 }
@@ -167,9 +167,9 @@ u9_err u9i_intake_next(u9i_intake *s, u9i_merging *m, u9_fault *fault)
         s->now = s->sorted[s->next++].record;
         s->large = s->now.bytes == NULL;
     } else {
-        u9_err err = step(s, fault);
+        u9_err err = step_intake(s, fault);
         if (err != U9_OK || s->ended) return err;
-        if (!follows(s))
+        if (!key_follows(s))
             return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->path, .rule = "A-5"),
                              "its keys are not in order: that of record %llu is below the one before; it can be "
                              "sorted first, within memory that is given", (unsigned long long)s->now.ordinal);

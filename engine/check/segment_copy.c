@@ -43,7 +43,7 @@ static int write_bytes(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf)
 }
 
 /* What was written is what is read now. */
-static int compare_bytes(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint8_t *other)
+static int compare_copy(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint8_t *other)
 {
     int err = 0;
     for (uint64_t at = 0; at < c->bytes && err == 0; at += STEP) {
@@ -70,7 +70,7 @@ static int close_copy(const u9i_segment_copy *c, u9i_file *file)
 }
 
 /* All that becomes of the file once it is made. */
-static int fill(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint64_t *size)
+static int fill_copy(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint64_t *size)
 {
     u9i_op sync = {.kind = U9I_OP_SYNC, .file = file};
     int64_t done;
@@ -80,7 +80,7 @@ static int fill(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint64_
     if (err == 0 && (done = u9i_queue_do(c->queue, &sync)) < 0) err = (int)done;
     if (err == 0 && c->out) err = close_copy(c, file); /* all before the u9end is durable [S-4] */
     if (err == 0) err = u9i_file_sync_and_evict(file);
-    if (err == 0) err = compare_bytes(c, file, buf, buf + STEP);
+    if (err == 0) err = compare_copy(c, file, buf, buf + STEP);
     return err == 0 ? u9i_file_size(file, size) : err;
 }
 
@@ -93,7 +93,7 @@ int u9i_segment_copy_make(const u9i_segment_copy *c, uint64_t *size)
     int err = u9i_dir_remove(c->to, c->name); /* what an earlier run left */
     if (err == 0 || err == -ENOENT) err = u9i_file_open(c->to, c->name, U9I_OPEN_CREATE, &file);
     if (err == 0) {
-        err = fill(c, file, buf, size);
+        err = fill_copy(c, file, buf, size);
         u9i_file_close(file);
         if (err != 0) (void)u9i_dir_remove(c->to, c->name);
     }

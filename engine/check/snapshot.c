@@ -27,7 +27,7 @@ static void snapshot_check(const u9i_snapshot *s)
 /* What is told */
 
 /* A path of its own for each, as what is told waits until all is read. */
-static u9_err note_damage(u9i_snapshot *s, const u9_damage *d, u9_fault *fault)
+static u9_err keep_damage(u9i_snapshot *s, const u9_damage *d, u9_fault *fault)
 {
     u9_snapshot_report *r = &s->report;
     if (s->told_count == s->told_room) {
@@ -62,7 +62,7 @@ static void tell_all(u9i_snapshot *s)
     forget_told(s);
 }
 
-static u9_err tell_progress(u9i_snapshot *s, u9_fault *fault)
+static u9_err tell_snapshot_progress(u9i_snapshot *s, u9_fault *fault)
 {
     if (s->options->on_progress == NULL) return U9_OK;
     uint64_t now = u9i_monotonic_us(s->dir->env);
@@ -96,7 +96,7 @@ static void count_frame(u9i_snapshot *s)
 }
 
 /* The reader is about to leave the last segment. */
-static void note_end(u9i_snapshot *s)
+static void note_tip_end(u9i_snapshot *s)
 {
     const u9i_facts *f = u9i_reader_facts(&s->reader);
     const u9i_judge *j = &s->reader.iterator.judge;
@@ -116,7 +116,7 @@ static void note_end(u9i_snapshot *s)
     s->out.promised = j->promise;
 }
 
-static u9_err take_step(u9i_snapshot *s, u9i_step step, u9_fault *fault)
+static u9_err take_snapshot_step(u9i_snapshot *s, u9i_step step, u9_fault *fault)
 {
     u9i_reader *r = &s->reader;
     bool tip = r->reading && r->index == s->tip;
@@ -126,9 +126,9 @@ static u9_err take_step(u9i_snapshot *s, u9i_step step, u9_fault *fault)
         break;
     case U9I_STEP_DAMAGE:
         s->gone |= r->damage.reason == U9_R_TRIMMED;
-        return note_damage(s, &r->damage, fault);
+        return keep_damage(s, &r->damage, fault);
     case U9I_STEP_LEAVE:
-        if (tip) note_end(s);
+        if (tip) note_tip_end(s);
         break;
     case U9I_STEP_END: break;
     }
@@ -146,8 +146,8 @@ static u9_err read_new(u9i_snapshot *s, u9_fault *fault)
     if (from > 0) u9i_reader_segments(r, from, s->catalog->count - 1);
     while (err == U9_OK && step != U9I_STEP_END && !s->gone) {
         err = u9i_reader_step(r, &step, fault);
-        if (err == U9_OK) err = take_step(s, step, fault);
-        if (err == U9_OK) err = tell_progress(s, fault);
+        if (err == U9_OK) err = take_snapshot_step(s, step, fault);
+        if (err == U9_OK) err = tell_snapshot_progress(s, fault);
     }
     s->report.damaged_before = from > 0 && s->note.count > 0 && s->note.states[s->note.count - 1].damaged;
     return err;
@@ -181,7 +181,7 @@ static void note_ordinals(u9i_snapshot *s)
 
 /* The log as it is now */
 
-static u9_err look_at_log(u9i_snapshot *s, u9_fault *fault)
+static u9_err find_last_segment(u9i_snapshot *s, u9_fault *fault)
 {
     const u9i_catalog *c = s->reader.catalog;
     const char *why = u9i_catalog_plain(c) ? "plain seed files have no snapshot: copy them" : NULL;
@@ -204,7 +204,7 @@ static u9_err attempt(u9i_snapshot *s, u9_fault *fault)
     s->report = (u9_snapshot_report){.size = size};
     s->out = (u9i_segment_out){.number = 0};
     s->gone = s->ended = s->unmet = false;
-    u9_err err = look_at_log(s, fault);
+    u9_err err = find_last_segment(s, fault);
     if (err == U9_OK) err = u9i_snapshot_compare(s, fault);
     if (err == U9_OK) err = read_new(s, fault);
     if (err != U9_OK || s->gone) return err;
@@ -219,7 +219,7 @@ static u9_err attempt(u9i_snapshot *s, u9_fault *fault)
     return err == U9_OK && !s->gone ? u9i_snapshot_carry_out(s, fault) : err;
 }
 
-static u9_err run(u9i_snapshot *s, u9_fault *fault)
+static u9_err run_snapshot(u9i_snapshot *s, u9_fault *fault)
 {
     u9_err err = U9_OK;
     s->gone = true;
@@ -277,7 +277,7 @@ u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *
                       .report.size = report->size};
     err = u9i_snapshot_open(&s, fault);
     bool opened = err == U9_OK;
-    if (opened) err = run(&s, fault);
+    if (opened) err = run_snapshot(&s, fault);
     bool refused = opened && err == U9_CORRUPT && s.options->strict;
     if (err == U9_OK || refused) {
         *report = s.report;

@@ -25,7 +25,7 @@ u9_err u9i_snapshot_fail(const u9i_snapshot *s, int sys, const char *what, u9_fa
     return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = s->path, .sys = -sys), "cannot %s", what);
 }
 
-static u9_err refuse(const u9i_snapshot *s, const char *name, const char *why, u9_fault *fault)
+static u9_err refuse_dir(const u9i_snapshot *s, const char *name, const char *why, u9_fault *fault)
 {
     return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->path, .rule = "A-3"), "%s%s%s: nothing was changed; take "
                      "another directory", name ? name : "", name ? " " : "", why);
@@ -40,14 +40,14 @@ static u9_err open_old(u9i_snapshot *s, u9_fault *fault)
     int sys = s->dir->single[0] ? -ENOTDIR : u9i_dir_stat(s->dir, ".", &here);
     if (sys == 0) sys = u9i_dir_stat(s->source->dir, ".", &log);
     if (sys == 0 && memcmp(here.identity, log.identity, sizeof here.identity) == 0)
-        return refuse(s, NULL, "this is the log itself", fault);
+        return refuse_dir(s, NULL, "this is the log itself", fault);
     if (sys == 0) sys = u9i_snapshot_note_read(s->dir, &s->note);
     if (sys == -EINVAL || (sys == 0 && s->note.count == 0))
-        return refuse(s, NULL, "this is there already, and is no snapshot", fault);
+        return refuse_dir(s, NULL, "this is there already, and is no snapshot", fault);
     return sys == 0 ? U9_OK : u9i_snapshot_fail(s, sys, "read what the snapshot says of itself", fault);
 }
 
-static u9_err open_dir(u9i_snapshot *s, u9_fault *fault)
+static u9_err open_snapshot_dir(u9i_snapshot *s, u9_fault *fault)
 {
     int sys = u9i_dir_open(s->source->dir->env, s->path, false, &s->dir);
     if (sys == 0) return open_old(s, fault);
@@ -62,7 +62,7 @@ static u9_err open_dir(u9i_snapshot *s, u9_fault *fault)
 
 u9_err u9i_snapshot_open(u9i_snapshot *s, u9_fault *fault)
 {
-    u9_err err = open_dir(s, fault);
+    u9_err err = open_snapshot_dir(s, fault);
     if (err != U9_OK) return err;
     int sys = u9i_dir_lock(s->dir);
     if (sys == -EWOULDBLOCK)
@@ -83,7 +83,7 @@ void u9i_snapshot_close(u9i_snapshot *s)
 
 /* What is there */
 
-static bool is_sealed(const u9i_facts *f)
+static bool is_immutable(const u9i_facts *f)
 {
     return f->has_end && f->end.kind == U9I_END_SEALING;
 }
@@ -98,7 +98,7 @@ static bool is_wanted(const u9i_facts *f)
 static uint64_t copied_size(const u9i_facts *f, uint64_t size)
 {
     uint64_t end = (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    return f->named && !is_sealed(f) && end < size ? end : size;
+    return f->named && !is_immutable(f) && end < size ? end : size;
 }
 
 static size_t find_name(const u9i_snapshot *s, const char *name)
@@ -148,7 +148,7 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
     bool copied = i != s->tip && (stamp->size == f->size || stamp->size == copied_size(f, f->size)) && same_header(s, i);
     if (copied) s->fates[i] = U9I_FATE_KEEP;
     if (copied || s->partial) return U9_OK;
-    return refuse(s, name, "is not as the last run left it: the snapshot was written to", fault);
+    return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
 }
 
 static u9_err note_trimmed(u9i_snapshot *s, uint64_t number, u9_fault *fault)
@@ -173,7 +173,7 @@ static u9_err compare_other(u9i_snapshot *s, const char *name, u9_fault *fault)
     size_t first = u9i_catalog_first(s->catalog);
     if (first < s->catalog->count) kept = u9i_catalog_facts(s->catalog, first)->number;
     if (s->partial || (number < kept && number <= last)) return note_trimmed(s, number, fault);
-    return refuse(s, name, "is no file of the log: the snapshot was written to, or is of another log", fault);
+    return refuse_dir(s, name, "is no file of the log: the snapshot was written to, or is of another log", fault);
 }
 
 typedef struct listing {
@@ -181,7 +181,7 @@ typedef struct listing {
     size_t count, room;
 } listing;
 
-static int note_name(void *ctx, const char *name)
+static int list_segment(void *ctx, const char *name)
 {
     listing *l = ctx;
     uint64_t number;
@@ -197,7 +197,7 @@ static int note_name(void *ctx, const char *name)
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int order_of_names(const void *a, const void *b)
 {
     return memcmp(a, b, 20);
 }
@@ -211,7 +211,7 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         u9i_iterator it; /* for its window only */
         u9i_frame frame;
         if (memcmp(state->log, s->catalog->log, sizeof state->log) != 0)
-            return refuse(s, NULL, "this is a snapshot of another log", fault);
+            return refuse_dir(s, NULL, "this is a snapshot of another log", fault);
         u9i_segment_name(state->segment, name);
         size_t at = find_name(s, name);
         if (at == NONE || state->last == 0) continue;
@@ -223,7 +223,7 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         bool same = err == U9_OK && frame.end == state->offset && memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
         u9i_iterator_close(&it);
         if (err == U9_IO || err == U9_NOMEM) return err;
-        if (!same) return refuse(s, name, "has not in the log any more what the snapshot ends with", fault);
+        if (!same) return refuse_dir(s, name, "has not in the log any more what the snapshot ends with", fault);
     }
     return U9_OK;
 }
@@ -253,9 +253,9 @@ u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault)
         s->fates[i] = is_wanted(u9i_catalog_facts(s->catalog, i)) ? U9I_FATE_TAKE : U9I_FATE_LEAVE;
     s->was = s->partial == NULL ? &s->note.states[0] : NULL;
     u9_err err = s->partial == NULL ? compare_history(s, fault) : U9_OK;
-    int sys = err == U9_OK ? u9i_dir_list(s->dir, note_name, &l) : 0;
+    int sys = err == U9_OK ? u9i_dir_list(s->dir, list_segment, &l) : 0;
     if (sys != 0) err = u9i_snapshot_fail(s, sys, "list the snapshot's files", fault);
-    if (l.count > 0) qsort(l.names, l.count, sizeof *l.names, by_name); /* the lowest first */
+    if (l.count > 0) qsort(l.names, l.count, sizeof *l.names, order_of_names); /* the lowest first */
     if (err == U9_OK) err = compare_names(s, &l, fault);
     free(l.names);
     for (s->first = 0; s->first < s->tip && s->fates[s->first] != U9I_FATE_TAKE;) s->first++;
@@ -419,7 +419,7 @@ static bool mark_of(const u9i_snapshot *s, u9i_mark_record *out)
     return true;
 }
 
-static u9_err write_mark(u9i_snapshot *s, u9_fault *fault)
+static u9_err write_own_mark(u9i_snapshot *s, u9_fault *fault)
 {
     u9i_mark_record record;
     u9i_mark known;
@@ -517,7 +517,7 @@ u9_err u9i_snapshot_carry_out(u9i_snapshot *s, u9_fault *fault)
         int sys = u9i_dir_sync(s->dir); /* names before the mark [M-5] */
         if (sys != 0) return u9i_snapshot_fail(s, sys, "make the snapshot's names durable", fault);
     }
-    err = write_mark(s, fault);
+    err = write_own_mark(s, fault);
     if (err == U9_OK) err = remove_trimmed(s, fault);
     if (err == U9_OK) err = write_note(s, NULL, fault);
     return err == U9_OK && s->partial ? appear(s, fault) : err;

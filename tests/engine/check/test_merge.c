@@ -269,9 +269,15 @@ START_TEST(a_stop_at_any_call_leaves_no_log_that_looks_whole) /* [A-5] */
         sim_fail(SIM_ANY, nth, EIO, true);
         err = merge("out", "ab", (u9_merge_options){0});
         sim_mend();
-        if (exists(at("out"))) sim_cut_power(at("out"));
+        sim_lose_power();
         if (err != U9_OK && !exists(at("out"))) {
-            ck_assert_msg(merge("out", "ab", (u9_merge_options){0}) == U9_OK, "%u: %s", nth, fault.text);
+            err = merge("out", "ab", (u9_merge_options){0});
+            if (err != U9_OK) { /* its own sign got lost, so nothing of it was touched [G-5] */
+                ck_assert_ptr_nonnull(strstr(fault.text, "nothing of it was touched"));
+                remove_log(at("out.partial"));
+                ck_assert_int_eq(merge("out", "ab", (u9_merge_options){0}), U9_OK);
+            }
+            err = U9_END;
             expect("out", "a=4 b=1 d=2 f=3", 1, 0);
         }
         ck_assert_str_eq(records_of("out"), "a=4 b=1 d=2 f=3");
