@@ -2,12 +2,18 @@
  * u9.hpp: u9 in C++17, header only: views and builders of utf9 values, logs, and identifiers.
  *
  * Thin: a view is a u9_value, a walk is a u9_walk, nothing is allocated but by builders that grow and by
- * logs. What fails throws u9::error, which carries the u9_fault; `get` and `find` answer with an optional
- * instead. Views borrow the bytes they look at, exactly as in u9/value.h, which has the rules.
+ * logs. What fails throws u9::error, whose what() is the whole sentence, place and cause, and which carries the
+ * u9_fault; `get` and `find` answer with an optional instead. Views borrow the bytes they look at, exactly as in
+ * u9/value.h, which has the rules.
  *
  *     u9::builder b;
  *     b.tuple("GET", 200, 0.25, u9::symbol("fast"));
  *     for (u9::value v : u9::value::decode(b.data(), b.size())) ...
+ *
+ *     u9::log log = u9::log::create("events");
+ *     log.append("GET", 200);
+ *     log.sync();
+ *     for (const u9::record &r : log) ... r.values() ...
  *
  * Threads: as the C functions; distinct objects may be used from distinct threads.
  */
@@ -20,6 +26,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -36,6 +43,8 @@ class error : public std::runtime_error {
 public:
     explicit error(u9_err code, const u9_fault &fault = {})
         : std::runtime_error(describe(code, fault)), code_(code), fault_(fault) {}
+    /* Of this header's own: the sentence is its fault's. */
+    error(u9_err code, std::string_view sentence) : error(code, fault_of(code, sentence)) {}
     u9_err code() const noexcept { return code_; }
     const u9_fault &fault() const noexcept { return fault_; }
 
@@ -44,8 +53,36 @@ private:
     {
         char line[1200];
         std::string text = u9_err_name(code);
-        if (fault.err != U9_OK) text += std::string(": ") + u9_fault_line(&fault, line, sizeof line);
-        return text;
+        return text + ": " + (fault.err != U9_OK ? u9_fault_line(&fault, line, sizeof line) : meaning(code));
+    }
+    static u9_fault fault_of(u9_err code, std::string_view sentence)
+    {
+        u9_fault fault = {};
+        fault.err = code;
+        fault.segment = fault.offset = U9_NOWHERE;
+        sentence.copy(fault.text, sizeof fault.text - 1);
+        return fault;
+    }
+    /* Where a call has no fault to tell: what the number says by itself. */
+    static const char *meaning(u9_err code)
+    {
+        switch (code) {
+        case U9_OK: return "nothing failed";
+        case U9_END: return "there are no more elements, records or bytes";
+        case U9_AGAIN: return "not now: it is not yet durable, or more is to come";
+        case U9_ABSENT: return "it is not there";
+        case U9_ARG: return "an argument is none that the call takes";
+        case U9_NOMEM: return "out of memory";
+        case U9_IO: return "the system refused";
+        case U9_CORRUPT: return "the bytes are not well-formed";
+        case U9_TORN: return "the bytes end early";
+        case U9_VERSION: return "this is from a later version of the format";
+        case U9_LIMIT: return "a limit is exceeded";
+        case U9_LOCKED: return "another writer has the log";
+        case U9_STATE: return "the call is not allowed now";
+        case U9_POISONED: return "an earlier write or sync failed";
+        }
+        return "unknown";
     }
     u9_err code_;
     u9_fault fault_;
@@ -62,6 +99,10 @@ struct bytes {
     std::size_t size = 0;
     bytes() = default;
     bytes(const void *p, std::size_t n) : data(static_cast<const std::uint8_t *>(p)), size(n) {}
+    /* Those of a text, and of what an identifier's pack() gives: the raw forms of keys. */
+    template <class T, class = std::enable_if_t<std::is_convertible_v<const T &, std::string_view>>> bytes(const T &text)
+        : bytes(std::string_view(text).data(), std::string_view(text).size()) {}
+    template <std::size_t N> bytes(const std::array<std::uint8_t, N> &packed) : bytes(packed.data(), N) {}
     friend bool operator==(bytes a, bytes b)
     {
         return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
@@ -146,7 +187,7 @@ public:
     template <class T> T as() const
     {
         std::optional<T> got = get<T>();
-        if (!got) throw error(U9_ARG);
+        if (!got) throw error(U9_ARG, "the value is not of the type that was asked for, or does not fit it");
         return *got;
     }
 
@@ -333,7 +374,7 @@ template <class T> numbers<T> value::as_numbers() const
 {
     u9_span span;
     u9::check(u9_array_span(&v_, &span));
-    if (span.code != number_code<T>()) throw error(U9_ARG);
+    if (span.code != number_code<T>()) throw error(U9_ARG, "the array holds numbers of another type");
     return numbers<T>(span);
 }
 
@@ -400,7 +441,8 @@ private:
     builder &add_symbol(symbol s)
     {
         char name[9] = {};
-        if (s.name.size() > 8 || s.name.find('\0') != s.name.npos) throw error(U9_ARG);
+        if (s.name.size() > 8 || s.name.find('\0') != s.name.npos)
+            throw error(U9_ARG, "a symbol has at most 8 characters, and no NUL");
         s.name.copy(name, 8);
         return done(u9_build_symbol(&b_, name));
     }
@@ -425,7 +467,7 @@ private:
     u9_builder b_;
 };
 
-/* A record as a cursor shows it: good until the cursor goes on. */
+/* A record as a cursor shows it: good until the cursor goes on, or what gave it is gone. */
 class record {
 public:
     record() = default;
@@ -441,13 +483,83 @@ public:
     /* What follows the key. U9_LIMIT is thrown for a large one. */
     u9::values values() const
     {
-        if (large()) throw error(U9_LIMIT);
+        if (large()) throw error(U9_LIMIT, "the record is larger than memory is given for: log::read has its bytes");
         return {r_.values, r_.values_size};
     }
     const u9_record &raw() const noexcept { return r_; }
 
 private:
     u9_record r_ = {};
+};
+
+/* A record that owns its bytes, as log::get gives it. */
+class owned_record : public record {
+public:
+    owned_record(std::vector<std::uint8_t> room, const u9_record &r) : record(r), room_(std::move(room)) {}
+    owned_record(owned_record &&) = default; /* a vector that is moved keeps its bytes where they are */
+    owned_record &operator=(owned_record &&) = default;
+    owned_record(const owned_record &) = delete;
+    owned_record &operator=(const owned_record &) = delete;
+
+private:
+    std::vector<std::uint8_t> room_;
+};
+
+/*
+ * Records that are appended together: all of them are there after a crash, or none. What is added is copied.
+ *
+ *     u9::batch b;
+ *     b.add("GET", 200).add("PUT", 201);
+ *     std::vector<u9_place> places = log.append(b);
+ */
+class batch {
+public:
+    /* One record of these values under a fresh key. */
+    template <class... T> batch &add(const T &...elements) { return put({}, elements...); }
+    /* The same under a key of the log's kind, in raw form. */
+    template <class... T> batch &put(bytes key, const T &...elements)
+    {
+        builder b;
+        (b.add(elements), ...);
+        return put_encoded(key, b.view());
+    }
+    /* Values that are encoded already, back to back. Without a key (`{}`): a fresh one. */
+    batch &put_encoded(bytes key, bytes values)
+    {
+        items_.push_back({room_.size(), key.size, values.size, key.data != nullptr});
+        room_.insert(room_.end(), key.data, key.data + key.size);
+        room_.insert(room_.end(), values.data, values.data + values.size);
+        return *this;
+    }
+    std::size_t size() const noexcept { return items_.size(); }
+    bool empty() const noexcept { return items_.empty(); }
+    void clear() noexcept
+    {
+        items_.clear();
+        room_.clear();
+    }
+    /* As u9_log_append_batch takes them; good until the batch changes. */
+    std::vector<u9_entry> entries() const
+    {
+        std::vector<u9_entry> out(items_.size());
+        for (std::size_t i = 0; i < out.size(); i++) {
+            const item &it = items_[i];
+            const std::uint8_t *at = room_.data() + it.at;
+            out[i].key.data = it.keyed ? at : nullptr;
+            out[i].key.size = it.key;
+            out[i].values = at + it.key;
+            out[i].size = it.values;
+        }
+        return out;
+    }
+
+private:
+    struct item {
+        std::size_t at, key, values;
+        bool keyed;
+    };
+    std::vector<item> items_;
+    std::vector<std::uint8_t> room_;
 };
 
 /*
@@ -526,6 +638,22 @@ public:
         done(u9_log_append(open(), key, values.data, values.size, &place));
         return place;
     }
+    /* One record of these values under a key of the log's kind, in raw form: an identifier's pack(), a text. */
+    template <class... T> u9_place put(bytes key, const T &...elements)
+    {
+        builder b;
+        u9_key raw = {key.data, key.size};
+        (b.add(elements), ...);
+        return append_encoded(b.view(), &raw);
+    }
+    /* All of a batch, or nothing of it; where each record went. */
+    std::vector<u9_place> append(const batch &records)
+    {
+        std::vector<u9_entry> entries = records.entries();
+        std::vector<u9_place> places(entries.size());
+        if (!entries.empty()) done(u9_log_append_batch(open(), entries.data(), entries.size(), places.data()));
+        return places;
+    }
     void commit(std::uint64_t ordinal)
     {
         u9_err err = u9_log_commit(open(), ordinal);
@@ -534,8 +662,54 @@ public:
     }
     void sync() { done(u9_log_sync(open())); }
 
+    /*
+     * The newest record of a key in raw form: log.get(id.pack()), log.get("a record key"); nothing if there is none. One
+     * that is large() has its bytes by read().
+     */
+    std::optional<owned_record> get(bytes key) const
+    {
+        u9_key raw = {key.data, key.size};
+        std::vector<std::uint8_t> room;
+        u9_record r = {};
+        u9_fault fault = {};
+        u9_err err = u9_log_get(open(), &raw, nullptr, 0, &r, &fault);
+        for (int tries = 0; err == U9_LIMIT && r.size <= U9_RECORD_MAX && tries < 100; tries++) {
+            room.resize(r.size); /* another, larger one may be the newest by now */
+            err = u9_log_get(open(), &raw, room.data(), room.size(), &r, &fault);
+        }
+        if (err == U9_ABSENT) return std::nullopt;
+        if (err == U9_LIMIT && r.size > U9_RECORD_MAX) { /* its key borrows what was asked for */
+            room.assign(key.data, key.data + key.size);
+            r.key.data = room.data();
+            return owned_record(std::move(room), r);
+        }
+        u9::check(err, fault);
+        return owned_record(std::move(room), r);
+    }
+
     class cursor;
+    class iterator;
+    /* All records, or those of a range: of ordinals, of a segment's bytes (u9_range). */
     cursor records() const;
+    cursor records(u9_range range) const;
+    /* for (const u9::record &r : log): each record is good until the next. Damage throws. */
+    iterator begin() const;
+    iterator end() const;
+
+    /* Makes or renews a snapshot, `options` as u9/snapshot.h has them. */
+    u9_snapshot_report snapshot(const std::string &dir, u9_snapshot_options options = {}) const
+    {
+        u9_snapshot_report report = {};
+        u9_fault fault = {};
+        report.size = sizeof report;
+        options.size = sizeof options;
+        u9::check(u9_log_snapshot(open(), dir.c_str(), &options, &report, &fault), fault);
+        return report;
+    }
+    /* The kind of its keys, and how many records are appended, and durable (writers). */
+    std::string_view kind() const { return u9_log_kind(open()); }
+    std::uint64_t next_ordinal() const { return u9_log_next(open()); }
+    std::uint64_t durable() const { return u9_log_durable(open()); }
 
     /* A record of any size, in pieces (u9/large.h): `count` values of `size` bytes together. */
     class writing;
@@ -555,13 +729,20 @@ private:
     /* The handle, or U9_STATE after close() or a move. */
     u9_log *open() const
     {
-        if (!log_) throw error(U9_STATE);
+        if (!log_) throw error(U9_STATE, "the log is closed, or was moved from");
         return log_;
     }
     u9_log *log_ = nullptr;
 };
 
-/* Walks the records of a log. Damage throws; the next call goes on behind it. */
+/*
+ * Walks the records of a log. Damage throws; the next call goes on behind it:
+ *
+ *     for (auto records = log.records();;) try {
+ *         while (auto r = records.next()) ...
+ *         break;
+ *     } catch (const u9::error &e) { if (records.damage() == nullptr) throw; std::cerr << e.what(); }
+ */
 class log::cursor {
 public:
     explicit cursor(u9_log *log, const u9_range *range = nullptr)
@@ -589,12 +770,67 @@ public:
         throw error(err, fault);
     }
     const u9_damage *damage() const noexcept { return u9_cursor_damage(cursor_); }
+    u9_cursor *raw() const noexcept { return cursor_; }
+
+    /* From where it is: for (const u9::record &r : log.records(range)). */
+    iterator begin();
+    iterator end();
 
 private:
     u9_cursor *cursor_ = nullptr;
 };
 
+/* An input iterator: copies share one cursor. What next() throws, ++ throws. */
+class log::iterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = record;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const record *;
+    using reference = const record &;
+
+    iterator() = default; /* the end */
+    explicit iterator(std::shared_ptr<cursor> at) : at_(std::move(at)) { ++*this; }
+    const record &operator*() const noexcept { return now_; }
+    const record *operator->() const noexcept { return &now_; }
+    iterator &operator++()
+    {
+        std::optional<record> r = at_->next();
+        if (r) now_ = *r;
+        else at_.reset();
+        return *this;
+    }
+    friend bool operator==(const iterator &a, const iterator &b) noexcept { return a.at_ == b.at_; }
+    friend bool operator!=(const iterator &a, const iterator &b) noexcept { return !(a == b); }
+
+private:
+    std::shared_ptr<cursor> at_;
+    record now_;
+};
+
 inline log::cursor log::records() const { return cursor(open()); }
+inline log::cursor log::records(u9_range range) const
+{
+    range.size = sizeof range;
+    return cursor(open(), &range);
+}
+inline log::iterator log::begin() const { return iterator(std::make_shared<cursor>(open())); }
+inline log::iterator log::end() const { return {}; }
+inline log::iterator log::cursor::begin() { return iterator(std::shared_ptr<cursor>(std::shared_ptr<void>(), this)); }
+inline log::iterator log::cursor::end() { return {}; }
+
+/* Several logs into one by key order (u9/merge.h). */
+inline u9_merge_report merge(const std::string &out, const std::vector<std::string> &logs, u9_merge_options options = {})
+{
+    std::vector<const char *> paths;
+    u9_merge_report report = {};
+    u9_fault fault = {};
+    for (const std::string &path : logs) paths.push_back(path.c_str());
+    report.size = sizeof report;
+    options.size = sizeof options;
+    u9::check(u9_merge(out.c_str(), paths.data(), paths.size(), &options, &report, &fault), fault);
+    return report;
+}
 
 /* A record on its way into a log; given up, unless end() was reached. It goes before its log. */
 class log::writing {

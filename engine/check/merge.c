@@ -1,8 +1,8 @@
 /*
  * engine/check/merge.c: several logs into one by key order: u9_merge. [A-5]
  *
- * All records of one key are taken together, log by log. What tells repeats apart from other records of that key is H of
- * their bytes, so memory goes with how many a key has, not with how large they are.
+ * All records of one key are taken together, log by log. What tells repeats apart from other records of that key is H
+ * of their bytes, so memory goes with how many a key has, not with how large they are.
  */
 #include "engine/check/merge.h"
 

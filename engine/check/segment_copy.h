@@ -1,6 +1,6 @@
 /*
- * engine/check/segment_copy.h: the bytes of a segment into a new file of another directory, durable, read back from the disk
- * and compared; closed there with a u9end of its own, if that is asked for. [A-2]
+ * engine/check/segment_copy.h: the bytes of a segment into a new file of another directory, durable, read back from
+ * the disk and compared; closed there with a u9end of its own, if that is asked for. [A-2]
  */
 #ifndef U9I_SEGMENT_COPY_H
 #define U9I_SEGMENT_COPY_H
@@ -19,8 +19,8 @@ typedef struct u9i_segment_copy {
 } u9i_segment_copy;
 
 /*
- * Makes the copy; its name is not durable. *size: of the new file. 0 or a negative errno: -EIO also if other bytes are read
- * back, -ENODATA: there are fewer bytes in the file.
+ * Makes the copy; its name is not durable. *size: of the new file. 0 or a negative errno: -EIO also if other bytes
+ * are read back, -ENODATA: there are fewer bytes in the file.
  */
 U9_MUST_CHECK int u9i_segment_copy_make(const u9i_segment_copy *copy, uint64_t *size);
 

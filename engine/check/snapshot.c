@@ -1,9 +1,9 @@
 /*
  * engine/check/snapshot.c: a consistent copy of a log while it is written: u9_log_snapshot. [A-1] to [A-4]
  *
- * The row is read from the first segment on that is new, and with it the last segment up to where its frames end now: whatever
- * was durable when this began is before that. What stands there is then made durable in the log, so that the snapshot has
- * nothing that the log may lose.
+ * The row is read from the first segment on that is new, and with it the last segment up to where its frames end now:
+ * whatever was durable when this began is before that. What stands there is then made durable in the log, so that the
+ * snapshot has nothing that the log may lose.
  */
 #include "engine/check/snapshot.h"
 

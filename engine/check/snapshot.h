@@ -5,8 +5,8 @@
  *     what is there -> copy the last one aside -> note where this goes -> the others, the lowest first -> the last one
  *     gets its name -> mark -> what was trimmed goes -> note that this is there -> the directory gets its name
  *
- * Each step leaves a directory that is what it was, or more. Where a name of the log is gone meanwhile, as it was trimmed, all
- * begins anew with what is there.
+ * Each step leaves a directory that is what it was, or more. Where a name of the log is gone meanwhile, as it was
+ * trimmed, all begins anew with what is there.
  *
  *   snapshot.c       the steps in their order; what is read
  *   snapshot_dir.c   what is there, against what should be; and what is done about it

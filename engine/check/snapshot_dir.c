@@ -2,8 +2,8 @@
  * engine/check/snapshot_dir.c: the directory of a snapshot: what is there, against what the log has; and bringing it to
  * that. [A-1] to [A-4]
  *
- * Whatever stands there and is not known, byte for byte or as a link, to be the log's is left alone, and the snapshot refused:
- * only in a directory that is still growing it is replaced.
+ * Whatever stands there and is not known, byte for byte or as a link, to be the log's is left alone, and the snapshot
+ * refused: only in a directory that is still growing it is replaced.
  */
 #include "engine/check/atomic_dir.h"
 #include "engine/check/snapshot.h"
@@ -134,8 +134,8 @@ static bool same_header(const u9i_snapshot *s, size_t i)
 }
 
 /*
- * A file that is there and of which the log has the name: kept, or replaced. It is the log's, by a link; or what was the
- * snapshot's last segment; or a copy of one that was not the last, which got its name when it was whole.
+ * A file that is there and of which the log has the name: kept, or replaced. It is the log's, by a link; or what was
+ * the snapshot's last segment; or a copy of one that was not the last, which got its name when it was whole.
  */
 static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9i_stamp *stamp, u9_fault *fault)
 {

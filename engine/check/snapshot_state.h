@@ -1,6 +1,6 @@
 /*
- * engine/check/snapshot_state.h: what a snapshot keeps of itself in the file `.snapshot`: how it was left. By that it is
- * told from other directories, and from a snapshot that was written on. [A-3]
+ * engine/check/snapshot_state.h: what a snapshot keeps of itself in the file `.snapshot`: how it was left. By that it
+ * is told from other directories, and from a snapshot that was written on. [A-3]
  *
  *     u9snapshot1 HEX\n    one line; two while the snapshot is brought from the first to the second
  *

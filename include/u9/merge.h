@@ -42,21 +42,23 @@ typedef struct u9_merge_report {
 } u9_merge_report;
 
 /*
- * Makes the log `out`, which must not exist, of the records of the `count` logs at `paths` (directories or segment files): by
- * their keys, in the order of the bytes of their raw forms, which is that of time for muid, gid, tid and uid8; records
- * of one key stand in the order of the logs, and within one as they stood there. A record that an earlier log has as well,
- * byte for byte, is a repeat: of each record there are as many as the log has that has the most of them. So merging a log
- * with a copy of itself changes nothing, nor does the newest record of a key when all logs agree on it. Records are kept
- * byte for byte; ordinals, frames and times are new. All logs have the same key kind, and so has `out`.
+ * Makes the log `out`, which must not exist, of the records of the `count` logs at `paths` (directories or segment
+ * files): by their keys, in the order of the bytes of their raw forms, which is that of time for muid, gid, tid and
+ * uid8; records of one key stand in the order of the logs, and within one as they stood there. A record that an
+ * earlier log has as well, byte for byte, is a repeat: of each record there are as many as the log has that has the
+ * most of them. So merging a log with a copy of itself changes nothing, nor does the newest record of a key when all
+ * logs agree on it. Records are kept byte for byte; ordinals, frames and times are new. All logs have the same key
+ * kind, and so has `out`.
  *
- * The logs are read as they stand, beside their writers. What is damaged in one is told and left out. `out` grows under the
- * name "<out>.partial", is closed, read once more, and then gets its name: it is there whole, or not at all. Memory: a
- * frame for each log, and some 100 bytes for each different record of the key at hand, if several logs have it.
+ * The logs are read as they stand, beside their writers. What is damaged in one is told and left out. `out` grows
+ * under the name "<out>.partial", is closed, read once more, and then gets its name: it is there whole, or not at
+ * all. Memory: a frame for each log, and some 100 bytes for each different record of the key at hand, if several logs
+ * have it.
  *
- * Errors: U9_ARG (an argument is NULL, a size is another, no log is given; kinds differ; `out` is there; a log has records
- * without a key; a log's keys are not in order and options.memory is 0: the fault has its path and the first ordinal out of
- * order), U9_LIMIT (it does not fit options.memory), U9_CORRUPT (strict, and one is damaged), U9_STATE (stopped), and what
- * u9_log_open, u9_cursor_next and u9_log_append return. Thread-safe.
+ * Errors: U9_ARG (an argument is NULL, a size is another, no log is given; kinds differ; `out` is there; a log has
+ * records without a key; a log's keys are not in order and options.memory is 0: the fault has its path and the first
+ * ordinal out of order), U9_LIMIT (it does not fit options.memory), U9_CORRUPT (strict, and one is damaged), U9_STATE
+ * (stopped), and what u9_log_open, u9_cursor_next and u9_log_append return. Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_merge(const char *out, const char *const *paths, size_t count,
                                      const u9_merge_options *options, u9_merge_report *report, u9_fault *fault);

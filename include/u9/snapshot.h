@@ -1,10 +1,10 @@
 /*
  * u9/snapshot.h: a copy of a log as it is now, while it is written (SPEC.md, A-*).
  *
- * A snapshot is a log like any other: a directory that is opened, read, checked, even written. It takes no room for what
- * is not going to change: of each segment but the last it has another name (a hard link). The last one is copied up to
- * where it is durable, and closed there. Made again it takes what is new since. It has a mark of its own, so what is lost
- * of it later is noticed.
+ * A snapshot is a log like any other: a directory that is opened, read, checked, even written. It takes no room for
+ * what is not going to change: of each segment but the last it has another name (a hard link). The last one is copied
+ * up to where it is durable, and closed there. Made again it takes what is new since. It has a mark of its own, so
+ * what is lost of it later is noticed.
  *
  * A link is no second copy of the bytes: what damages the disk there damages both. Who wants that copies
  * (options.copy), or has the snapshot on another file system.
@@ -64,25 +64,26 @@ typedef struct u9_snapshot_report {
 } u9_snapshot_report;
 
 /*
- * Makes `dir` a snapshot of `log`: all records that were durable when this was called are in it (of a handle that writes:
- * all that were appended), and none that is not durable in the log. `dir` is missing, its parent directory is there; or it
- * is a snapshot of this log that was made before and was not written since: then it is brought up to date, and holds,
- * whenever this is interrupted, all that it held. (If the log was trimmed beyond all that the snapshot has, it is shown as
- * damaged, records missing, until the next run is over.) One that is made for the first time grows under the name
- * "<dir>.partial" and gets its own at the end, durably; what an interrupted run left there is gone on with.
+ * Makes `dir` a snapshot of `log`: all records that were durable when this was called are in it (of a handle that
+ * writes: all that were appended), and none that is not durable in the log. `dir` is missing, its parent directory is
+ * there; or it is a snapshot of this log that was made before and was not written since: then it is brought up to
+ * date, and holds, whenever this is interrupted, all that it held. (If the log was trimmed beyond all that the
+ * snapshot has, it is shown as damaged, records missing, until the next run is over.) One that is made for the first
+ * time grows under the name "<dir>.partial" and gets its own at the end, durably; what an interrupted run left there
+ * is gone on with.
  *
- * The log is read from the first segment that is new to the snapshot on, and verified: of what is damaged the snapshot is an
- * exact copy, and tells the same; if its end is, the last segment is copied whole and not closed. Files that are not of
- * the log (U9_R_FOREIGN) stay behind. Writers of the log, in this process or others, go on meanwhile, also to roll and trim.
- * `*report` is filled with U9_OK, and with U9_CORRUPT of options.strict.
+ * The log is read from the first segment that is new to the snapshot on, and verified: of what is damaged the
+ * snapshot is an exact copy, and tells the same; if its end is, the last segment is copied whole and not closed.
+ * Files that are not of the log (U9_R_FOREIGN) stay behind. Writers of the log, in this process or others, go on
+ * meanwhile, also to roll and trim. `*report` is filled with U9_OK, and with U9_CORRUPT of options.strict.
  *
  * The snapshot may be opened for writing: it goes on from there as a log of its own, which has nothing to do with what
  * the first one becomes, and is no snapshot any more (U9_ARG when it is to be brought up to date).
  *
- * Errors: U9_ARG (an argument is NULL, a size is another; `dir` is there and is no snapshot of this log, or was written; it
- * is the log; the log is a single segment file, or of plain seed files), U9_LOCKED (a writer, or another run, is at work
- * in `dir`), U9_CORRUPT (strict, and something is damaged), U9_STATE (forked; stopped), U9_IO, with sys ENOSPC and others,
- * U9_NOMEM, U9_VERSION, and of a handle that writes those of u9_log_sync. Thread-safe.
+ * Errors: U9_ARG (an argument is NULL, a size is another; `dir` is there and is no snapshot of this log, or was
+ * written; it is the log; the log is a single segment file, or of plain seed files), U9_LOCKED (a writer, or another
+ * run, is at work in `dir`), U9_CORRUPT (strict, and something is damaged), U9_STATE (forked; stopped), U9_IO, with
+ * sys ENOSPC and others, U9_NOMEM, U9_VERSION, and of a handle that writes those of u9_log_sync. Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *options,
                                             u9_snapshot_report *report, u9_fault *fault);

@@ -466,8 +466,8 @@ static void prepare(bool old, bool copy)
 }
 
 /*
- * Stopped at each call in turn, which fails and so do all behind it; and if `power`, that goes then. There is what there was,
- * or all; and another run comes to its end.
+ * Stopped at each call in turn, which fails and so do all behind it; and if `power`, that goes then. There is what
+ * there was, or all; and another run comes to its end.
  */
 static void stop_everywhere(bool old, bool copy, bool power)
 {
