@@ -295,6 +295,11 @@ START_TEST(no_other_directory_is_taken_for_a_snapshot) /* [A-3] */
     u9_log *w = open_writer(at("snap"), NULL);
     expect_refused(at("log"), at("snap"), U9_LOCKED, "at work");
     close_log(w);
+    snapshot(at("log"), at("snap3"));
+    flip_bit(file_in(at("snap3"), ".snapshot"), 40, 0);
+    expect_refused(at("log"), at("snap3"), U9_ARG, "is no snapshot");
+    cut_file(file_in(at("snap3"), ".snapshot"), 0);
+    expect_refused(at("log"), at("snap3"), U9_ARG, "is no snapshot");
     u9_snapshot_report report;
     u9_fault fault;
     u9_log *r = open_reader(named("log", 1));
