@@ -41,6 +41,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct snapshot *s = (struct snapshot *)ctx;
     int lost = 0;
+    if (damage->verdict == U9_V_TORN && damage->reason == U9_R_UNCLOSED) return; /* so is any log that is being written */
     tool_progress_end(&s->bar);
     tool_losses_add(&s->losses, damage);
     tool_on_damage(&lost, damage);
