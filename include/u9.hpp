@@ -820,7 +820,8 @@ inline log::iterator log::cursor::begin() { return iterator(std::shared_ptr<curs
 inline log::iterator log::cursor::end() { return {}; }
 
 /* Several logs into one by key order (u9/merge.h). */
-inline u9_merge_report merge(const std::string &out, const std::vector<std::string> &logs, u9_merge_options options = {})
+inline u9_merge_report merge(const std::string &out, const std::vector<std::string> &logs,
+                             u9_merge_options options = {})
 {
     std::vector<const char *> paths;
     u9_merge_report report = {};

@@ -177,7 +177,8 @@ static bool make_variant_room(merge *m)
     variant *more = calloc(room, sizeof *more);
     if (more == NULL) return false;
     for (size_t i = 0; i < m->variant_room; i++)
-        if (m->variants[i].turn == m->turn) *place_of_variant(more, room, m->turn, m->variants[i].hash) = m->variants[i];
+        if (m->variants[i].turn == m->turn)
+            *place_of_variant(more, room, m->turn, m->variants[i].hash) = m->variants[i];
     free(m->variants);
     m->variants = more;
     m->variant_room = room;
@@ -289,7 +290,8 @@ static u9_err same_kind(merge *m, const u9i_intake *s, u9_fault *fault)
     if (s == m->intakes) memcpy(m->kind, s->log->kind, sizeof m->kind);
     if (strcmp(m->kind, s->log->kind) == 0 && m->kind[0] != 0) return U9_OK;
     if (m->kind[0] == 0)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->path, .rule = "L-6"), "of what kind its keys are is not known");
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->path, .rule = "L-6"),
+                         "of what kind its keys are is not known");
     return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->path, .rule = "L-6"),
                      "its keys are of kind '%.80s', those of %s of kind '%.80s'", s->log->kind, m->intakes[0].path,
                      m->kind);
@@ -341,9 +343,11 @@ static u9_err keep_merged(merge *m, u9_fault *fault)
     if (err == U9_OK) err = u9_check(m->partial, &o, &report, fault);
     if (err != U9_OK) return err;
     if (report.verdict != U9_V_CLEAN || report.records != m->common.report.records || !report.closed)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = m->partial), "the new log does not read back as it was written");
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = m->partial),
+                         "the new log does not read back as it was written");
     int sys = u9i_atomic_dir_keep(m->env, m->partial);
-    return sys == 0 ? U9_OK : u9i_fault(fault, U9_IO, U9I_AT(.path = m->path, .sys = -sys), "cannot give the new log its name");
+    if (sys == 0) return U9_OK;
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = m->path, .sys = -sys), "cannot give the new log its name");
 }
 
 static u9_err run_merge(merge *m, const char *const *paths, size_t count, u9_fault *fault)

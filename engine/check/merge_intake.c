@@ -134,7 +134,8 @@ static u9_err sort_all(u9i_intake *s, u9i_merging *m, u9_fault *fault)
 
 u9_err u9i_intake_open(u9i_intake *s, u9i_merging *m, const char *path, u9_fault *fault)
 {
-    u9_options quiet = {.size = sizeof quiet, .mode = U9_READ, .io = m->options->io, .on_damage = pass_by}, telling = quiet;
+    u9_options quiet = {.size = sizeof quiet, .mode = U9_READ, .io = m->options->io, .on_damage = pass_by};
+    u9_options telling = quiet;
     bool ordered = true;
     *s = (u9i_intake){.path = path};
     telling.on_damage = on_damage;

@@ -105,8 +105,8 @@ static void note_tip_end(u9i_snapshot *s)
     s->end = *j;
     s->ended = true;
     bool sealed = f->has_end && f->end.kind == U9I_END_SEALING;
-    bool damaged = j->tail > U9_V_TORN || !j->knows_ordinal || j->frames == 0 || j->end.offset < j->promise || s->unmet ||
-                   (c->marks && u9i_mark_beyond(u9i_mark_promise(&c->mark), &own));
+    bool damaged = j->tail > U9_V_TORN || !j->knows_ordinal || j->frames == 0 || j->end.offset < j->promise ||
+                   s->unmet || (c->marks && u9i_mark_beyond(u9i_mark_promise(&c->mark), &own));
     s->how = sealed ? U9I_TIP_SEALED : damaged ? U9I_TIP_WHOLE : U9I_TIP_CLOSE;
     s->out.number = s->out.totals.segment = f->number;
     s->out.secret = f->secret;

@@ -1,9 +1,9 @@
 /*
  * engine/check/snapshot.h: a snapshot on its way. [A-1] to [A-4]
  *
- *     open the directory -> read what is new, verify it -> the last segment's end is made durable in the log -> compare with
- *     what is there -> copy the last one aside -> note where this goes -> the others, the lowest first -> the last one
- *     gets its name -> mark -> what was trimmed goes -> note that this is there -> the directory gets its name
+ *     open the directory -> compare with what is there -> read what is new, verify it -> the last segment's end is made
+ *     durable in the log -> copy that segment aside -> note where this goes -> the others, the lowest first -> the last
+ *     one gets its name -> mark -> what was trimmed goes -> note that this is there -> the directory gets its name
  *
  * Each step leaves a directory that is what it was, or more. Where a name of the log is gone meanwhile, as it was
  * trimmed, all begins anew with what is there.
@@ -43,7 +43,7 @@ typedef struct u9i_snapshot {
     u9i_dir *dir;       /* locked */
     u9i_queue *queue;
     u9i_snapshot_note note; /* how it was left, */
-    const u9i_snapshot_state *was; /* and which of these it is: whose last segment is there. NULL: none, it grows still */
+    const u9i_snapshot_state *was; /* and which of these it is, by its last segment. NULL: none, it grows */
     bool gone;          /* a name of the log was gone: all begins anew */
 
     u9i_reader reader;  /* open with: */
@@ -66,13 +66,13 @@ typedef struct u9i_snapshot {
 
 /* Opens what is to be the snapshot: one that is there, or a new one that grows. Locks it. */
 U9_MUST_CHECK u9_err u9i_snapshot_open(u9i_snapshot *s, u9_fault *fault);
-/* With options.strict refused: what was made for it is removed, as far as it was empty. */
+/* Lets go of it; what was made stays for the next run. Fine behind a failed open. */
 void u9i_snapshot_close(u9i_snapshot *s);
 
 /* Compares what is there with the catalog, but for the last segment, and finds the first one that is to be read. */
 U9_MUST_CHECK u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault);
 
-/* All was read, and s->how is chosen: brings the directory to that. Nothing is done and s->gone set if a name was gone. */
+/* All was read, and s->how is chosen: brings the directory to that. s->gone: a name was gone, and all begins anew. */
 U9_MUST_CHECK u9_err u9i_snapshot_carry_out(u9i_snapshot *s, u9_fault *fault);
 
 /* A failure of the system in the snapshot's directory. */

@@ -94,7 +94,7 @@ static bool is_wanted(const u9i_facts *f)
     return !u9i_facts_skipped(f) && (f->wrong != U9_R_FOREIGN || f->stray);
 }
 
-/* Bytes that a copy of a segment has which is not the last: what stands behind a named end is needed by nobody. */
+/* Bytes of a copy of a segment that is not the last: what stands behind a named end is needed by nobody. */
 static uint64_t copied_size(const u9i_facts *f, uint64_t size)
 {
     uint64_t end = (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
@@ -145,7 +145,8 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
     if (state && (s->was == NULL || s->was < state)) s->was = state;
     if (linked && i != s->tip) s->fates[i] = U9I_FATE_KEEP;
     if (linked || state) return U9_OK;
-    bool copied = i != s->tip && (stamp->size == f->size || stamp->size == copied_size(f, f->size)) && same_header(s, i);
+    bool sized = stamp->size == f->size || stamp->size == copied_size(f, f->size);
+    bool copied = i != s->tip && sized && same_header(s, i);
     if (copied) s->fates[i] = U9I_FATE_KEEP;
     if (copied || s->partial) return U9_OK;
     return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
@@ -220,7 +221,8 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         if (err != U9_OK) return err;
         err = u9i_window_at(it.window, state->last, segment->facts.size, &frame);
         if (err == U9_IO || err == U9_NOMEM) (void)u9i_source_fault(s->source, &it, err, fault);
-        bool same = err == U9_OK && frame.end == state->offset && memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
+        bool same = err == U9_OK && frame.end == state->offset &&
+                    memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
         u9i_iterator_close(&it);
         if (err == U9_IO || err == U9_NOMEM) return err;
         if (!same) return refuse_dir(s, name, "has not in the log any more what the snapshot ends with", fault);
@@ -291,7 +293,7 @@ static bool may_copy(int sys)
     return sys != -ENOSPC && sys != -EDQUOT && sys != -EIO && sys != -EROFS && sys != -ENOENT && sys != -ENOMEM;
 }
 
-/* A second name for the file, the very one that was read. 0; -ENOENT: it is gone; -EXDEV and others: it is to be copied. */
+/* A second name for the file, the very one that was read. 0; -ENOENT: it is gone; others: it is to be copied. */
 static int link_file(u9i_snapshot *s, const u9i_facts *f)
 {
     u9i_stamp now;
@@ -412,7 +414,7 @@ static bool mark_of(const u9i_snapshot *s, u9i_mark_record *out)
     *out = (u9i_mark_record){.segment = f->number, .end = s->end.end, .time_us = u9i_wall_us(s->dir->env),
                              .first_ordinal = c->trim.segment ? c->trim.ordinal : 0};
     if (c->marks && u9i_mark_promise(&c->mark)->first_ordinal > out->first_ordinal)
-        out->first_ordinal = u9i_mark_promise(&c->mark)->first_ordinal; /* as the log says it: what it lacks is not explained */
+        out->first_ordinal = u9i_mark_promise(&c->mark)->first_ordinal; /* as the log has it: a loss is not explained */
     memcpy(out->log, c->log, sizeof out->log);
     memcpy(out->boundary, f->secret.boundary, sizeof out->boundary);
     memcpy(out->secret, f->secret.bytes, sizeof out->secret);

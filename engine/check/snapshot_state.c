@@ -14,7 +14,8 @@ const char u9i_snapshot_name[] = ".snapshot";
 static const char new_name[] = ".snapshot.new"; /* until it takes its place */
 static const char word[] = "u9snapshot1 ";
 
-enum { BYTES = 16 + 4 * 8 + U9I_HASH_SIZE + 1, CHECK = 4, WORD = sizeof word - 1, LINE = WORD + 2 * (BYTES + CHECK) + 1 };
+enum { BYTES = 16 + 4 * 8 + U9I_HASH_SIZE + 1, CHECK = 4, WORD = sizeof word - 1 };
+enum { LINE = WORD + 2 * (BYTES + CHECK) + 1 };
 
 _Static_assert(U9I_SNAPSHOT_STATES * LINE <= U9I_BLOCK, "all lines fit into one block");
 
