@@ -94,11 +94,16 @@ static bool is_wanted(const u9i_facts *f)
     return !u9i_facts_skipped(f) && (f->wrong != U9_R_FOREIGN || f->stray);
 }
 
-/* Bytes of a copy of a segment that is not the last: what stands behind a named end is needed by nobody. */
+/* The block behind a named end: what stands there is needed by nobody. */
+static uint64_t block_behind(const u9i_facts *f)
+{
+    return (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+}
+
+/* Bytes of a copy of a segment that is not the last. */
 static uint64_t copied_size(const u9i_facts *f, uint64_t size)
 {
-    uint64_t end = (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    return f->named && !is_immutable(f) && end < size ? end : size;
+    return f->named && !is_immutable(f) && block_behind(f) < size ? block_behind(f) : size;
 }
 
 static size_t find_name(const u9i_snapshot *s, const char *name)
@@ -114,6 +119,12 @@ static const u9i_snapshot_state *state_of(const u9i_snapshot *s, uint64_t number
     for (unsigned i = 0; i < s->note.count; i++)
         if (s->note.states[i].segment == number && s->note.states[i].size == size) return &s->note.states[i];
     return NULL;
+}
+
+/* True if the snapshot, as it was left, went on behind this one: nobody wrote to it since. The log may have other files. */
+static bool is_below_last(const u9i_snapshot *s, uint64_t number)
+{
+    return s->partial == NULL && number < s->note.states[0].segment;
 }
 
 /* True if the file there begins as the segment's does: with the same secret. */
@@ -145,7 +156,8 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
     if (state && (s->was == NULL || s->was < state)) s->was = state;
     if (linked && i != s->tip) s->fates[i] = U9I_FATE_KEEP;
     if (linked || state) return U9_OK;
-    bool sized = stamp->size == f->size || stamp->size == copied_size(f, f->size);
+    bool sized = stamp->size == f->size || (f->named && stamp->size == block_behind(f)); /* then it was not sealed yet */
+    sized |= f->named && stamp->size >= f->at.offset && is_below_last(s, u9i_segment_number(name));
     bool copied = i != s->tip && sized && same_header(s, i);
     if (copied) s->fates[i] = U9I_FATE_KEEP;
     if (copied || s->partial) return U9_OK;

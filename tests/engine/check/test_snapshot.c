@@ -397,6 +397,66 @@ START_TEST(damage_at_the_end_is_not_closed_over) /* [A-2] [M-4] */
 }
 END_TEST
 
+static uint64_t draw(uint64_t *state, uint64_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (*state >> 33) % below;
+}
+
+/* Something happens to a file of the log, or to its mark. */
+static void harm(uint64_t *state)
+{
+    unsigned n = segments_in(at("log"));
+    const char *file = named("log", 1 + draw(state, n));
+    if (!exists(file)) return;
+    uint64_t size = file_size(file), where = draw(state, size);
+    switch (draw(state, 8)) {
+    case 0:
+    case 1: flip_bit(file, where, (unsigned)draw(state, 8)); break;
+    case 2: fill_bytes(file, where, 1 + draw(state, size - where < 9000 ? size - where : 9000), 0); break;
+    case 3: fill_bytes(file, where, 1 + draw(state, size - where < 900 ? size - where : 900), 0xa5); break;
+    case 4: cut_file(file, where); break;
+    case 5: sim_remove(file); break;
+    case 6: sim_copy(file, named("log", n + 5)); break;
+    default: remove_mark(at("log")); break;
+    }
+}
+
+static size_t losses_in(const seen *s)
+{
+    return count_damages(s, U9_V_UNKNOWN, U9_R_NONE) + count_damages(s, U9_V_CORRUPT, U9_R_NONE);
+}
+
+START_TEST(whatever_happened_to_a_log_its_snapshot_tells_the_same) /* */
+{
+    uint64_t state = (uint64_t)_i;
+    u9_fault fault;
+    u9_snapshot_report report;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20 + (unsigned)draw(&state, 20));
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    if (draw(&state, 2)) close_log(w);
+    else crash(w, at("log"));
+    for (unsigned i = 0; i < 1 + draw(&state, 3); i++) harm(&state);
+    seen *log = look(at("log"));
+    if (log->err == U9_OK && log->report.segments > 0) {
+        u9_log *r = open_reader(at("log"));
+        u9_err err = try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = _i % 2}, &report, &fault);
+        close_log(r);
+        ck_assert_msg(err == U9_OK || err == U9_CORRUPT, "%s", fault.text); /* no segment can be read */
+        if (err == U9_OK) {
+            seen *snap = look(at("snap"));
+            ck_assert_uint_eq(log->report.records, snap->report.records);
+            ck_assert_uint_eq(log->report.lost, snap->report.lost);
+            ck_assert_uint_eq(losses_in(log), losses_in(snap));
+            ck_assert_uint_eq(report.damages, losses_in(log));
+            forget(snap);
+        }
+    }
+    forget(log);
+}
+END_TEST
+
 START_TEST(files_that_are_not_of_the_log_stay_behind) /* */
 {
     session(at("log"), "r", 5, 0);
@@ -436,6 +496,50 @@ START_TEST(a_writer_trims_and_rolls_between_any_two_looks) /* [A-1] [L-10] */
         close_log(r);
         close_log(beside);
     }
+}
+END_TEST
+
+/* What a log goes through between two snapshots. */
+static void live_on(u9_log **w, uint64_t *state)
+{
+    if (*w == NULL) *w = open_rolling(at("log"));
+    append_fillers(*w, (unsigned)draw(state, 14));
+    if (draw(state, 3) == 0) ck_assert_int_eq(u9_log_sync(*w), U9_OK);
+    if (draw(state, 4) == 0 && u9_log_next(*w) > 0) trim_on(*w, below_ordinal(draw(state, u9_log_next(*w))));
+    switch (draw(state, 4)) {
+    case 0: close_log(*w); break;
+    case 1: crash(*w, at("log")); break;
+    default: return;
+    }
+    *w = NULL;
+}
+
+START_TEST(it_follows_a_log_through_whatever_that_goes_through) /* */
+{
+    uint64_t state = (uint64_t)_i;
+    u9_log *w = NULL;
+    for (unsigned round = 0; round < 6; round++) {
+        u9_fault fault;
+        u9_snapshot_report report;
+        u9_snapshot_options o = {.copy = _i % 3 == 0};
+        live_on(&w, &state);
+        u9_log *r = w && draw(&state, 2) ? w : open_reader(at("log"));
+        if (r != w && draw(&state, 2)) sim_fail(SIM_ANY, 1 + (unsigned)draw(&state, 200), EIO, true);
+        u9_err err = try_snapshot(r, at("snap"), o, &report, &fault);
+        sim_mend();
+        if (err != U9_OK) err = try_snapshot(r, at("snap"), o, &report, &fault);
+        ck_assert_msg(err == U9_OK, "round %u: %s: %s", round, fault.path, fault.text);
+        if (r != w) close_log(r);
+        if (w) ck_assert_uint_ge(report.next_ordinal, u9_log_durable(w));
+        expect_snapshot(at("snap"), report.first_ordinal, report.next_ordinal);
+        remove_log(at("snap2"));
+        sim_copy(at("snap"), at("snap2")); /* which can be gone on with, as what it says is true */
+        u9_log *other = open_rolling(at("snap2"));
+        append_fillers(other, 3);
+        close_log(other);
+        expect_snapshot(at("snap2"), report.first_ordinal, report.next_ordinal + 3);
+    }
+    if (w) close_log(w);
 }
 END_TEST
 
@@ -553,10 +657,12 @@ Suite *suite_snapshot(void)
     tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
     tcase_add_test(t, damage_at_the_end_is_not_closed_over);
     tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);
+    tcase_add_loop_test(t, whatever_happened_to_a_log_its_snapshot_tells_the_same, 0, 200);
     suite_add_tcase(s, t);
     t = tcase_create("writer");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_writer_trims_and_rolls_between_any_two_looks);
+    tcase_add_loop_test(t, it_follows_a_log_through_whatever_that_goes_through, 0, 80);
     suite_add_tcase(s, t);
     t = tcase_create("stops");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
