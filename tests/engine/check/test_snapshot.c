@@ -657,12 +657,12 @@ Suite *suite_snapshot(void)
     tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
     tcase_add_test(t, damage_at_the_end_is_not_closed_over);
     tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);
-    tcase_add_loop_test(t, whatever_happened_to_a_log_its_snapshot_tells_the_same, 0, 200);
+    tcase_add_loop_test(t, whatever_happened_to_a_log_its_snapshot_tells_the_same, 0, 60);
     suite_add_tcase(s, t);
     t = tcase_create("writer");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_writer_trims_and_rolls_between_any_two_looks);
-    tcase_add_loop_test(t, it_follows_a_log_through_whatever_that_goes_through, 0, 80);
+    tcase_add_loop_test(t, it_follows_a_log_through_whatever_that_goes_through, 0, 24);
     suite_add_tcase(s, t);
     t = tcase_create("stops");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
