@@ -21,9 +21,15 @@
 #define U9_HPP
 
 #include <u9.h>
+#include <u9/cursor.h>
+#include <u9/follow.h>
+#include <u9/lookup.h>
+#include <u9/scan.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -687,6 +693,38 @@ public:
         return owned_record(std::move(room), r);
     }
 
+    /* The newest records of many keys, in their order: what has to be read is read for many at once. */
+    std::vector<std::optional<owned_record>> get_many(const std::vector<bytes> &keys) const
+    {
+        enum { ROOM = 512 };
+        std::vector<std::vector<std::uint8_t>> rooms(keys.size(), std::vector<std::uint8_t>(ROOM));
+        std::vector<u9_lookup> asked(keys.size());
+        std::vector<std::optional<owned_record>> found;
+        u9_fault fault = {};
+        for (std::size_t i = 0; i < keys.size(); i++) {
+            asked[i].key = {keys[i].data, keys[i].size};
+            asked[i].buf = rooms[i].data();
+            asked[i].cap = ROOM;
+        }
+        if (!asked.empty()) u9::check(u9_log_get_many(open(), asked.data(), asked.size(), &fault), fault);
+        for (std::size_t i = 0; i < keys.size(); i++) {
+            if (asked[i].err == U9_ABSENT) found.emplace_back();
+            else if (asked[i].err == U9_OK) found.emplace_back(owned_record(std::move(rooms[i]), asked[i].record));
+            else found.push_back(get(keys[i])); /* a larger one, or it throws what is wrong with this key */
+        }
+        return found;
+    }
+    /* All records of a key, the oldest first; each is good until `each` returns, which ends it by returning false. */
+    template <class F> void versions(bytes key, F &&each) const
+    {
+        u9_key raw = {key.data, key.size};
+        visiting<F> v = {each, nullptr};
+        u9_fault fault = {};
+        u9_err err = u9_log_versions(open(), &raw, visiting<F>::tell, &v, &fault);
+        if (v.thrown) std::rethrow_exception(v.thrown);
+        if (err != U9_ABSENT) u9::check(err, fault);
+    }
+
     class cursor;
     class iterator;
     /* All records, or those of a range: of ordinals, of a segment's bytes (u9_range). */
@@ -695,6 +733,41 @@ public:
     /* for (const u9::record &r : log): each record is good until the next. Damage throws. */
     iterator begin() const;
     iterator end() const;
+    class backwards;
+    class following;
+    /* The newest first: for (const u9::record &r : log.reversed()). */
+    backwards reversed() const;
+    /* Records written at or after a time, and before another: microseconds since 1970, or a time of the system's clock. */
+    cursor since(std::uint64_t us) const;
+    cursor between(std::uint64_t since_us, std::uint64_t until_us) const;
+    template <class D> cursor since(std::chrono::time_point<std::chrono::system_clock, D> time) const;
+    template <class D1, class D2>
+    cursor between(std::chrono::time_point<std::chrono::system_clock, D1> since,
+                   std::chrono::time_point<std::chrono::system_clock, D2> until) const;
+    /* From where a cursor was that cursor::save() wrote down, in whatever process. */
+    cursor from(const std::string &saved) const;
+    /*
+     * All records, and then those to come: for (const u9::record &r : log.follow()) never ends by itself. `shows`: what of
+     * a live writer's is seen.
+     */
+    following follow(u9_shown shows = U9_SHOW_DURABLE) const;
+    /*
+     * Ranges for threads, processes or machines (u9/scan.h): at most n of about equal size, whose records are together those
+     * of the log as it is now, each once.
+     *
+     *     for (const u9_split_range &range : log.splits(8))
+     *         threads.emplace_back([&log, range] { for (const u9::record &r : log.records(range)) ... });
+     */
+    std::vector<u9_split_range> splits(std::uint64_t n, std::uint64_t bytes_each = 0) const
+    {
+        u9_split_range *ranges = nullptr;
+        std::size_t count = 0;
+        u9_fault fault = {};
+        u9::check(u9_log_split(open(), n, bytes_each, &ranges, &count, &fault), fault);
+        std::unique_ptr<u9_split_range, void (*)(u9_split_range *)> owned(ranges, u9_split_free);
+        return {ranges, ranges + count};
+    }
+    cursor records(const u9_split_range &range) const;
 
     /* Makes or renews a snapshot, `options` as u9/snapshot.h has them. */
     u9_snapshot_report snapshot(const std::string &dir, u9_snapshot_options options = {}) const
@@ -719,6 +792,20 @@ public:
     u9_log *raw() const noexcept { return log_; }
 
 private:
+    template <class F> struct visiting {
+        F &each;
+        std::exception_ptr thrown;
+        static int tell(void *ctx, const u9_record *r) noexcept
+        {
+            auto *v = static_cast<visiting *>(ctx);
+            try {
+                return v->each(record(*r)) ? 0 : 1;
+            } catch (...) {
+                v->thrown = std::current_exception();
+                return 1;
+            }
+        }
+    };
     /* Right behind the call, in its thread: so the fault is that call's. */
     void done(u9_err err)
     {
@@ -750,6 +837,11 @@ public:
         u9_fault fault = {};
         u9::check(u9_cursor_open(log, range, &cursor_, &fault), fault);
     }
+    cursor(u9_log *log, const u9_split_range &range)
+    {
+        u9_fault fault = {};
+        u9::check(u9_range_open(log, &range, &cursor_, &fault), fault);
+    }
     cursor(cursor &&other) noexcept : cursor_(std::exchange(other.cursor_, nullptr)) {}
     cursor &operator=(cursor &&other) noexcept
     {
@@ -762,13 +854,76 @@ public:
     std::optional<record> next()
     {
         u9_record r;
-        u9_err err = u9_cursor_next(cursor_, &r);
-        if (err == U9_OK || err == U9_LIMIT) return record(r);
-        if (err == U9_END) return std::nullopt;
-        u9_fault fault = {};
-        u9_cursor_fault(cursor_, &fault);
-        throw error(err, fault);
+        return outcome(u9_cursor_next(cursor_, &r), r);
     }
+    /* The one before; nothing before the first. What next() gave last comes first. */
+    std::optional<record> prev()
+    {
+        u9_record r;
+        return outcome(u9_cursor_prev(cursor_, &r), r);
+    }
+
+    /* Somewhere else: next() gives the first record at or behind that place, prev() the one before it. */
+    cursor &to_start() { return seek(U9_SEEK_START); }
+    cursor &to_end() { return seek(U9_SEEK_END); }
+    cursor &to_ordinal(std::uint64_t ordinal) { return seek(U9_SEEK_ORDINAL, ordinal); }
+    cursor &to_time(std::uint64_t us) { return seek(U9_SEEK_TIME, us); }
+    cursor &to_key(bytes key)
+    {
+        u9_seek to = {};
+        to.kind = U9_SEEK_KEY;
+        to.key = {key.data, key.size};
+        return seek(to);
+    }
+    cursor &to_saved(const std::string &text)
+    {
+        u9_seek to = {};
+        to.kind = U9_SEEK_SAVED;
+        to.text = text.c_str();
+        return seek(to);
+    }
+    cursor &seek(u9_seek to)
+    {
+        to.size = sizeof to;
+        return done(u9_cursor_seek(cursor_, &to));
+    }
+    /*
+     * Before the first record for which `test` is true, which from some record on it is for all. What it throws comes
+     * through, and the cursor is then anywhere.
+     */
+    template <class F> cursor &bisect(F &&test)
+    {
+        bisecting<F> b = {test, nullptr};
+        u9_err err = u9_cursor_bisect(cursor_, bisecting<F>::ask, &b);
+        if (b.thrown) std::rethrow_exception(b.thrown);
+        return done(err);
+    }
+    /* From now on only records of these bounds: ordinals, and times in microseconds since 1970. */
+    cursor &within(u9_bounds bounds)
+    {
+        bounds.size = sizeof bounds;
+        return done(u9_cursor_within(cursor_, &bounds));
+    }
+    /* Where it is, as a line to keep: log::from(line) goes on from there. */
+    std::string save() const
+    {
+        char text[U9_CURSOR_TEXT_SIZE];
+        done(u9_cursor_save(cursor_, text, sizeof text));
+        return text;
+    }
+
+    /* From now on the end is not the end (u9/follow.h): after nothing came of next(), wait() tells when more may. */
+    cursor &follow(u9_shown shows = U9_SHOW_DURABLE) { return done(u9_cursor_follow(cursor_, shows)); }
+    /* False: so many milliseconds are over, or a signal came. */
+    bool wait(std::uint64_t timeout_ms = U9_NO_TIMEOUT)
+    {
+        u9_err err = u9_cursor_wait(cursor_, timeout_ms);
+        if (err == U9_AGAIN) return false;
+        done(err);
+        return true;
+    }
+    int event_fd() noexcept { return u9_cursor_event_fd(cursor_); }
+
     const u9_damage *damage() const noexcept { return u9_cursor_damage(cursor_); }
     u9_cursor *raw() const noexcept { return cursor_; }
 
@@ -777,6 +932,42 @@ public:
     iterator end();
 
 private:
+    template <class F> struct bisecting {
+        F &test;
+        std::exception_ptr thrown;
+        static int ask(void *ctx, const u9_record *r) noexcept
+        {
+            auto *b = static_cast<bisecting *>(ctx);
+            if (b->thrown) return 1;
+            try {
+                return b->test(record(*r)) ? 1 : 0;
+            } catch (...) {
+                b->thrown = std::current_exception();
+                return 1;
+            }
+        }
+    };
+    cursor &seek(u9_seek_kind kind, std::uint64_t number = 0)
+    {
+        u9_seek to = {};
+        to.kind = kind;
+        to.number = number;
+        return seek(to);
+    }
+    std::optional<record> outcome(u9_err err, const u9_record &r) const
+    {
+        if (err == U9_OK || err == U9_LIMIT) return record(r);
+        if (err != U9_END) done(err);
+        return std::nullopt;
+    }
+    cursor &done(u9_err err) { return static_cast<const cursor *>(this)->done(err), *this; }
+    void done(u9_err err) const
+    {
+        u9_fault fault = {};
+        if (err == U9_OK) return;
+        u9_cursor_fault(cursor_, &fault);
+        throw error(err, fault);
+    }
     u9_cursor *cursor_ = nullptr;
 };
 
@@ -789,13 +980,20 @@ public:
     using pointer = const record *;
     using reference = const record &;
 
+    /* Where to: forwards, backwards, or forwards without an end. */
+    enum class way { next, prev, wait };
+
     iterator() = default; /* the end */
-    explicit iterator(std::shared_ptr<cursor> at) : at_(std::move(at)) { ++*this; }
+    explicit iterator(std::shared_ptr<cursor> at, way goes = way::next) : at_(std::move(at)), goes_(goes) { ++*this; }
     const record &operator*() const noexcept { return now_; }
     const record *operator->() const noexcept { return &now_; }
     iterator &operator++()
     {
-        std::optional<record> r = at_->next();
+        std::optional<record> r = goes_ == way::prev ? at_->prev() : at_->next();
+        while (!r && goes_ == way::wait) {
+            (void)at_->wait();
+            r = at_->next();
+        }
         if (r) now_ = *r;
         else at_.reset();
         return *this;
@@ -806,6 +1004,29 @@ public:
 private:
     std::shared_ptr<cursor> at_;
     record now_;
+    way goes_ = way::next;
+};
+
+/* What a cursor has in front of it, the last first. */
+class log::backwards {
+public:
+    explicit backwards(cursor at) : at_(std::make_shared<cursor>(std::move(at))) {}
+    iterator begin() const { return iterator(at_, iterator::way::prev); }
+    iterator end() const { return {}; }
+
+private:
+    std::shared_ptr<cursor> at_;
+};
+
+/* What a followed cursor has, and what comes. */
+class log::following {
+public:
+    explicit following(cursor at) : at_(std::make_shared<cursor>(std::move(at))) {}
+    iterator begin() const { return iterator(at_, iterator::way::wait); }
+    iterator end() const { return {}; }
+
+private:
+    std::shared_ptr<cursor> at_;
 };
 
 inline log::cursor log::records() const { return cursor(open()); }
@@ -813,6 +1034,51 @@ inline log::cursor log::records(u9_range range) const
 {
     range.size = sizeof range;
     return cursor(open(), &range);
+}
+inline log::cursor log::records(const u9_split_range &range) const { return cursor(open(), range); }
+inline log::backwards log::reversed() const
+{
+    cursor at(open());
+    at.to_end();
+    return backwards(std::move(at));
+}
+inline log::cursor log::between(std::uint64_t since_us, std::uint64_t until_us) const
+{
+    u9_bounds bounds = {};
+    bounds.to = U9_NOWHERE;
+    bounds.since_us = since_us;
+    bounds.until_us = until_us;
+    cursor at(open());
+    at.within(bounds);
+    return at;
+}
+inline log::cursor log::since(std::uint64_t us) const { return between(us, U9_NOWHERE); }
+template <class D> std::uint64_t micros(std::chrono::time_point<std::chrono::system_clock, D> time)
+{
+    auto us = std::chrono::ceil<std::chrono::microseconds>(time.time_since_epoch()).count();
+    return us < 0 ? 0 : static_cast<std::uint64_t>(us);
+}
+template <class D> log::cursor log::since(std::chrono::time_point<std::chrono::system_clock, D> time) const
+{
+    return since(micros(time));
+}
+template <class D1, class D2>
+log::cursor log::between(std::chrono::time_point<std::chrono::system_clock, D1> since,
+                         std::chrono::time_point<std::chrono::system_clock, D2> until) const
+{
+    return between(micros(since), micros(until));
+}
+inline log::cursor log::from(const std::string &saved) const
+{
+    cursor at(open());
+    at.to_saved(saved);
+    return at;
+}
+inline log::following log::follow(u9_shown shows) const
+{
+    cursor at(open());
+    at.follow(shows);
+    return following(std::move(at));
 }
 inline log::iterator log::begin() const { return iterator(std::make_shared<cursor>(open())); }
 inline log::iterator log::end() const { return {}; }

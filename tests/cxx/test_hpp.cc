@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <thread>
 #include <unordered_set>
 
 namespace {
@@ -431,6 +432,15 @@ void a_record_is_found_by_its_key(const std::string &path)
     EXPECT(text_of(*moved) == "green" && moved->key() == u9::bytes("apple", 5));
     EXPECT(text_of(*log.get("big")).size() == 100000);
     EXPECT(thrown([&] { (void)log.get(""); }) == U9_ARG);
+    auto many = log.get_many({"big", "pear", "apple"});
+    EXPECT(many.size() == 3 && text_of(*many[0]).size() == 100000 && !many[1] && text_of(*many[2]) == "green");
+    EXPECT(log.get_many({}).empty() && thrown([&] { (void)log.get_many({"apple", ""}); }) == U9_ARG);
+    std::string all;
+    log.versions("apple", [&](const u9::record &r) { return all += text_of(r), true; });
+    log.versions("pear", [&](const u9::record &) { return all += "never", true; });
+    log.versions("apple", [&](const u9::record &r) { return all += text_of(r), false; });
+    EXPECT(all == "redgreenred");
+    EXPECT(thrown([&] { log.versions("apple", [](const u9::record &) -> bool { throw u9::error(U9_END); }); }) == U9_END);
     u9::log ids = u9::log::create(path + "-ids");
     auto place = ids.append("mine");
     ids.sync();
@@ -452,6 +462,77 @@ void a_snapshot_and_a_merge_are_logs(const std::string &path)
     EXPECT(report.records == 12 && report.repeats == 11);
     EXPECT(has(said([&] { (void)log.snapshot(path + "-all"); }), "is no snapshot"));
     EXPECT(has(said([&] { (void)u9::merge(path + "-all", {path}); }), path + "-all: the new log must not exist"));
+}
+
+void a_log_is_read_backwards_and_from_anywhere(const std::string &path)
+{
+    u9::log log = u9::log::create(path);
+    for (int i = 0; i < 50; i++) log.commit(log.append("r", i).ordinal); /* a frame each */
+    auto middle = log.records();
+    for (int i = 0; i < 30; i++) (void)middle.next();
+    std::uint64_t n = 50;
+    for (const u9::record &r : log.reversed()) EXPECT(r.ordinal() == --n);
+    EXPECT(n == 0);
+    EXPECT(middle.prev()->ordinal() == 29 && middle.prev()->ordinal() == 28 && middle.next()->ordinal() == 28);
+    EXPECT(!middle.to_start().prev() && middle.to_end().prev()->ordinal() == 49 && middle.to_ordinal(7).next()->ordinal() == 7);
+    auto r = log.records();
+    std::uint64_t time = r.to_ordinal(20).next()->time_us();
+    n = r.to_time(time).next()->ordinal();
+    EXPECT(n <= 20 && log.since(time).next()->ordinal() == n);
+    for (const u9::record &later : log.since(time)) EXPECT(later.time_us() >= time && later.ordinal() == n++);
+    EXPECT(n == 50);
+    for (const u9::record &before : log.between(0, time)) EXPECT(before.time_us() < time);
+    auto at = std::chrono::system_clock::time_point(std::chrono::microseconds(time));
+    EXPECT(log.since(at).next()->time_us() >= time && !log.since(at + std::chrono::hours(9)).next());
+    u9::muid key = u9::muid::unpack(r.to_ordinal(33).next()->key());
+    EXPECT(r.to_key(key.pack()).next()->ordinal() == 33);
+    EXPECT(r.bisect([](const u9::record &x) { return x.ordinal() >= 41; }).next()->ordinal() == 41);
+    EXPECT(thrown([&] { r.bisect([](const u9::record &) -> bool { throw u9::error(U9_LIMIT); }); }) == U9_LIMIT);
+    std::string line = r.to_ordinal(12).save();
+    u9::log again(path);
+    EXPECT(again.from(line).next()->ordinal() == 12);
+    EXPECT(thrown([&] { (void)again.from("nonsense"); }) == U9_ARG);
+}
+
+void ranges_for_threads_are_the_log(const std::string &path)
+{
+    u9::log log = u9::log::create(path);
+    for (int i = 0; i < 20000; i++) log.append("some text that makes it long enough", i);
+    log.sync();
+    std::vector<std::uint64_t> sums(8), counts(8);
+    std::vector<std::thread> threads;
+    for (const u9_split_range &range : log.splits(8))
+        threads.emplace_back([&, range] {
+            for (const u9::record &r : log.records(range)) {
+                sums[range.number - 1] += r.ordinal();
+                counts[range.number - 1]++;
+            }
+        });
+    EXPECT(threads.size() > 1 && threads.size() <= 8);
+    for (std::thread &t : threads) t.join();
+    std::uint64_t sum = 0, count = 0;
+    for (int i = 0; i < 8; i++) sum += sums[i], count += counts[i];
+    EXPECT(count == 20000 && sum == 20000ull * 19999 / 2);
+}
+
+void a_log_is_followed(const std::string &path)
+{
+    u9::log log = u9::log::create(path);
+    log.commit(log.append("first").ordinal);
+    std::thread writer;
+    int n = 0;
+    for (const u9::record &r : log.follow()) {
+        EXPECT(r.ordinal() == std::uint64_t(n));
+        if (n++ == 0) writer = std::thread([&log] {
+            for (int i = 0; i < 10; i++) log.commit(log.append("more").ordinal);
+        });
+        if (n == 11) break;
+    }
+    writer.join();
+    auto records = log.records();
+    records.follow();
+    while (records.next()) n--;
+    EXPECT(n == 0 && !records.wait(0));
 }
 
 /* What the head of u9.hpp shows of a damaged log. */
@@ -502,6 +583,9 @@ int main(int argc, char **argv)
     a_batch_is_one_frame(std::string(argv[1]) + "/batch");
     a_record_is_found_by_its_key(std::string(argv[1]) + "/found");
     a_snapshot_and_a_merge_are_logs(std::string(argv[1]) + "/copied");
+    a_log_is_read_backwards_and_from_anywhere(std::string(argv[1]) + "/backwards");
+    ranges_for_threads_are_the_log(std::string(argv[1]) + "/split");
+    a_log_is_followed(std::string(argv[1]) + "/followed");
     damage_throws_a_sentence_and_the_walk_goes_on(std::string(argv[1]) + "/damaged");
     a_record_of_any_size_goes_in_and_out_in_pieces(std::string(argv[1]) + "/large");
     std::printf("test_hpp: %d claims, %d failed\n", claims, failures);
