@@ -15,7 +15,9 @@
 #include <u9/log.h>
 #include <u9/lookup.h>
 #include <u9/mark.h>
+#include <u9/merge.h>
 #include <u9/scan.h>
+#include <u9/snapshot.h>
 #include <u9/transit.h>
 #include <u9/trim.h>
 #include <u9/value.h>

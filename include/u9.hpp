@@ -2,12 +2,18 @@
  * u9.hpp: u9 in C++17, header only: views and builders of utf9 values, logs, and identifiers.
  *
  * Thin: a view is a u9_value, a walk is a u9_walk, nothing is allocated but by builders that grow and by
- * logs. What fails throws u9::error, which carries the u9_fault; `get` and `find` answer with an optional
- * instead. Views borrow the bytes they look at, exactly as in u9/value.h, which has the rules.
+ * logs. What fails throws u9::error, whose what() is the whole sentence, place and cause, and which carries the
+ * u9_fault; `get` and `find` answer with an optional instead. Views borrow the bytes they look at, exactly as in
+ * u9/value.h, which has the rules.
  *
  *     u9::builder b;
  *     b.tuple("GET", 200, 0.25, u9::symbol("fast"));
  *     for (u9::value v : u9::value::decode(b.data(), b.size())) ...
+ *
+ *     u9::log log = u9::log::create("events");
+ *     log.append("GET", 200);
+ *     log.sync();
+ *     for (const u9::record &r : log) ... r.values() ...
  *
  * Threads: as the C functions; distinct objects may be used from distinct threads.
  */
@@ -15,11 +21,18 @@
 #define U9_HPP
 
 #include <u9.h>
+#include <u9/cursor.h>
+#include <u9/follow.h>
+#include <u9/lookup.h>
+#include <u9/scan.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -36,6 +49,8 @@ class error : public std::runtime_error {
 public:
     explicit error(u9_err code, const u9_fault &fault = {})
         : std::runtime_error(describe(code, fault)), code_(code), fault_(fault) {}
+    /* Of this header's own: the sentence is its fault's. */
+    error(u9_err code, std::string_view sentence) : error(code, fault_of(code, sentence)) {}
     u9_err code() const noexcept { return code_; }
     const u9_fault &fault() const noexcept { return fault_; }
 
@@ -44,8 +59,36 @@ private:
     {
         char line[1200];
         std::string text = u9_err_name(code);
-        if (fault.err != U9_OK) text += std::string(": ") + u9_fault_line(&fault, line, sizeof line);
-        return text;
+        return text + ": " + (fault.err != U9_OK ? u9_fault_line(&fault, line, sizeof line) : meaning(code));
+    }
+    static u9_fault fault_of(u9_err code, std::string_view sentence)
+    {
+        u9_fault fault = {};
+        fault.err = code;
+        fault.segment = fault.offset = U9_NOWHERE;
+        sentence.copy(fault.text, sizeof fault.text - 1);
+        return fault;
+    }
+    /* Where a call has no fault to tell: what the number says by itself. */
+    static const char *meaning(u9_err code)
+    {
+        switch (code) {
+        case U9_OK: return "nothing failed";
+        case U9_END: return "there are no more elements, records or bytes";
+        case U9_AGAIN: return "not now: it is not yet durable, or more is to come";
+        case U9_ABSENT: return "it is not there";
+        case U9_ARG: return "an argument is none that the call takes";
+        case U9_NOMEM: return "out of memory";
+        case U9_IO: return "the system refused";
+        case U9_CORRUPT: return "the bytes are not well-formed";
+        case U9_TORN: return "the bytes end early";
+        case U9_VERSION: return "this is from a later version of the format";
+        case U9_LIMIT: return "a limit is exceeded";
+        case U9_LOCKED: return "another writer has the log";
+        case U9_STATE: return "the call is not allowed now";
+        case U9_POISONED: return "an earlier write or sync failed";
+        }
+        return "unknown";
     }
     u9_err code_;
     u9_fault fault_;
@@ -62,6 +105,10 @@ struct bytes {
     std::size_t size = 0;
     bytes() = default;
     bytes(const void *p, std::size_t n) : data(static_cast<const std::uint8_t *>(p)), size(n) {}
+    /* Those of a text, and of what an identifier's pack() gives: the raw forms of keys. */
+    template <class T, class = std::enable_if_t<std::is_convertible_v<const T &, std::string_view>>> bytes(const T &text)
+        : bytes(std::string_view(text).data(), std::string_view(text).size()) {}
+    template <std::size_t N> bytes(const std::array<std::uint8_t, N> &packed) : bytes(packed.data(), N) {}
     friend bool operator==(bytes a, bytes b)
     {
         return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
@@ -146,7 +193,7 @@ public:
     template <class T> T as() const
     {
         std::optional<T> got = get<T>();
-        if (!got) throw error(U9_ARG);
+        if (!got) throw error(U9_ARG, "the value is not of the type that was asked for, or does not fit it");
         return *got;
     }
 
@@ -333,7 +380,7 @@ template <class T> numbers<T> value::as_numbers() const
 {
     u9_span span;
     u9::check(u9_array_span(&v_, &span));
-    if (span.code != number_code<T>()) throw error(U9_ARG);
+    if (span.code != number_code<T>()) throw error(U9_ARG, "the array holds numbers of another type");
     return numbers<T>(span);
 }
 
@@ -400,7 +447,8 @@ private:
     builder &add_symbol(symbol s)
     {
         char name[9] = {};
-        if (s.name.size() > 8 || s.name.find('\0') != s.name.npos) throw error(U9_ARG);
+        if (s.name.size() > 8 || s.name.find('\0') != s.name.npos)
+            throw error(U9_ARG, "a symbol has at most 8 characters, and no NUL");
         s.name.copy(name, 8);
         return done(u9_build_symbol(&b_, name));
     }
@@ -425,7 +473,7 @@ private:
     u9_builder b_;
 };
 
-/* A record as a cursor shows it: good until the cursor goes on. */
+/* A record as a cursor shows it: good until the cursor goes on, or what gave it is gone. */
 class record {
 public:
     record() = default;
@@ -441,13 +489,83 @@ public:
     /* What follows the key. U9_LIMIT is thrown for a large one. */
     u9::values values() const
     {
-        if (large()) throw error(U9_LIMIT);
+        if (large()) throw error(U9_LIMIT, "the record is larger than memory is given for: log::read has its bytes");
         return {r_.values, r_.values_size};
     }
     const u9_record &raw() const noexcept { return r_; }
 
 private:
     u9_record r_ = {};
+};
+
+/* A record that owns its bytes, as log::get gives it. */
+class owned_record : public record {
+public:
+    owned_record(std::vector<std::uint8_t> room, const u9_record &r) : record(r), room_(std::move(room)) {}
+    owned_record(owned_record &&) = default; /* a vector that is moved keeps its bytes where they are */
+    owned_record &operator=(owned_record &&) = default;
+    owned_record(const owned_record &) = delete;
+    owned_record &operator=(const owned_record &) = delete;
+
+private:
+    std::vector<std::uint8_t> room_;
+};
+
+/*
+ * Records that are appended together: all of them are there after a crash, or none. What is added is copied.
+ *
+ *     u9::batch b;
+ *     b.add("GET", 200).add("PUT", 201);
+ *     std::vector<u9_place> places = log.append(b);
+ */
+class batch {
+public:
+    /* One record of these values under a fresh key. */
+    template <class... T> batch &add(const T &...elements) { return put({}, elements...); }
+    /* The same under a key of the log's kind, in raw form. */
+    template <class... T> batch &put(bytes key, const T &...elements)
+    {
+        builder b;
+        (b.add(elements), ...);
+        return put_encoded(key, b.view());
+    }
+    /* Values that are encoded already, back to back. Without a key (`{}`): a fresh one. */
+    batch &put_encoded(bytes key, bytes values)
+    {
+        items_.push_back({room_.size(), key.size, values.size, key.data != nullptr});
+        room_.insert(room_.end(), key.data, key.data + key.size);
+        room_.insert(room_.end(), values.data, values.data + values.size);
+        return *this;
+    }
+    std::size_t size() const noexcept { return items_.size(); }
+    bool empty() const noexcept { return items_.empty(); }
+    void clear() noexcept
+    {
+        items_.clear();
+        room_.clear();
+    }
+    /* As u9_log_append_batch takes them; good until the batch changes. */
+    std::vector<u9_entry> entries() const
+    {
+        std::vector<u9_entry> out(items_.size());
+        for (std::size_t i = 0; i < out.size(); i++) {
+            const item &it = items_[i];
+            const std::uint8_t *at = room_.data() + it.at;
+            out[i].key.data = it.keyed ? at : nullptr;
+            out[i].key.size = it.key;
+            out[i].values = at + it.key;
+            out[i].size = it.values;
+        }
+        return out;
+    }
+
+private:
+    struct item {
+        std::size_t at, key, values;
+        bool keyed;
+    };
+    std::vector<item> items_;
+    std::vector<std::uint8_t> room_;
 };
 
 /*
@@ -526,6 +644,22 @@ public:
         done(u9_log_append(open(), key, values.data, values.size, &place));
         return place;
     }
+    /* One record of these values under a key of the log's kind, in raw form: an identifier's pack(), a text. */
+    template <class... T> u9_place put(bytes key, const T &...elements)
+    {
+        builder b;
+        u9_key raw = {key.data, key.size};
+        (b.add(elements), ...);
+        return append_encoded(b.view(), &raw);
+    }
+    /* All of a batch, or nothing of it; where each record went. */
+    std::vector<u9_place> append(const batch &records)
+    {
+        std::vector<u9_entry> entries = records.entries();
+        std::vector<u9_place> places(entries.size());
+        if (!entries.empty()) done(u9_log_append_batch(open(), entries.data(), entries.size(), places.data()));
+        return places;
+    }
     void commit(std::uint64_t ordinal)
     {
         u9_err err = u9_log_commit(open(), ordinal);
@@ -534,8 +668,121 @@ public:
     }
     void sync() { done(u9_log_sync(open())); }
 
+    /*
+     * The newest record of a key in raw form: log.get(id.pack()), log.get("a record key"); nothing if there is none. One
+     * that is large() has its bytes by read().
+     */
+    std::optional<owned_record> get(bytes key) const
+    {
+        u9_key raw = {key.data, key.size};
+        std::vector<std::uint8_t> room;
+        u9_record r = {};
+        u9_fault fault = {};
+        u9_err err = u9_log_get(open(), &raw, nullptr, 0, &r, &fault);
+        for (int tries = 0; err == U9_LIMIT && r.size <= U9_RECORD_MAX && tries < 100; tries++) {
+            room.resize(r.size); /* another, larger one may be the newest by now */
+            err = u9_log_get(open(), &raw, room.data(), room.size(), &r, &fault);
+        }
+        if (err == U9_ABSENT) return std::nullopt;
+        if (err == U9_LIMIT && r.size > U9_RECORD_MAX) { /* its key borrows what was asked for */
+            room.assign(key.data, key.data + key.size);
+            r.key.data = room.data();
+            return owned_record(std::move(room), r);
+        }
+        u9::check(err, fault);
+        return owned_record(std::move(room), r);
+    }
+
+    /* The newest records of many keys, in their order: what has to be read is read for many at once. */
+    std::vector<std::optional<owned_record>> get_many(const std::vector<bytes> &keys) const
+    {
+        enum { ROOM = 512 };
+        std::vector<std::vector<std::uint8_t>> rooms(keys.size(), std::vector<std::uint8_t>(ROOM));
+        std::vector<u9_lookup> asked(keys.size());
+        std::vector<std::optional<owned_record>> found;
+        u9_fault fault = {};
+        for (std::size_t i = 0; i < keys.size(); i++) {
+            asked[i].key = {keys[i].data, keys[i].size};
+            asked[i].buf = rooms[i].data();
+            asked[i].cap = ROOM;
+        }
+        if (!asked.empty()) u9::check(u9_log_get_many(open(), asked.data(), asked.size(), &fault), fault);
+        for (std::size_t i = 0; i < keys.size(); i++) {
+            if (asked[i].err == U9_ABSENT) found.emplace_back();
+            else if (asked[i].err == U9_OK) found.emplace_back(owned_record(std::move(rooms[i]), asked[i].record));
+            else found.push_back(get(keys[i])); /* a larger one, or it throws what is wrong with this key */
+        }
+        return found;
+    }
+    /* All records of a key, the oldest first; each is good until `each` returns, which ends it by returning false. */
+    template <class F> void versions(bytes key, F &&each) const
+    {
+        u9_key raw = {key.data, key.size};
+        visiting<F> v = {each, nullptr};
+        u9_fault fault = {};
+        u9_err err = u9_log_versions(open(), &raw, visiting<F>::tell, &v, &fault);
+        if (v.thrown) std::rethrow_exception(v.thrown);
+        if (err != U9_ABSENT) u9::check(err, fault);
+    }
+
     class cursor;
+    class iterator;
+    /* All records, or those of a range: of ordinals, of a segment's bytes (u9_range). */
     cursor records() const;
+    cursor records(u9_range range) const;
+    /* for (const u9::record &r : log): each record is good until the next. Damage throws. */
+    iterator begin() const;
+    iterator end() const;
+    class backwards;
+    class following;
+    /* The newest first: for (const u9::record &r : log.reversed()). */
+    backwards reversed() const;
+    /* Records written at or after a time, and before another: microseconds since 1970, or a time of the system's clock. */
+    cursor since(std::uint64_t us) const;
+    cursor between(std::uint64_t since_us, std::uint64_t until_us) const;
+    template <class D> cursor since(std::chrono::time_point<std::chrono::system_clock, D> time) const;
+    template <class D1, class D2>
+    cursor between(std::chrono::time_point<std::chrono::system_clock, D1> since,
+                   std::chrono::time_point<std::chrono::system_clock, D2> until) const;
+    /* From where a cursor was that cursor::save() wrote down, in whatever process. */
+    cursor from(const std::string &saved) const;
+    /*
+     * All records, and then those to come: for (const u9::record &r : log.follow()) never ends by itself. `shows`: what of
+     * a live writer's is seen.
+     */
+    following follow(u9_shown shows = U9_SHOW_DURABLE) const;
+    /*
+     * Ranges for threads, processes or machines (u9/scan.h): at most n of about equal size, whose records are together those
+     * of the log as it is now, each once.
+     *
+     *     for (const u9_split_range &range : log.splits(8))
+     *         threads.emplace_back([&log, range] { for (const u9::record &r : log.records(range)) ... });
+     */
+    std::vector<u9_split_range> splits(std::uint64_t n, std::uint64_t bytes_each = 0) const
+    {
+        u9_split_range *ranges = nullptr;
+        std::size_t count = 0;
+        u9_fault fault = {};
+        u9::check(u9_log_split(open(), n, bytes_each, &ranges, &count, &fault), fault);
+        std::unique_ptr<u9_split_range, void (*)(u9_split_range *)> owned(ranges, u9_split_free);
+        return {ranges, ranges + count};
+    }
+    cursor records(const u9_split_range &range) const;
+
+    /* Makes or renews a snapshot, `options` as u9/snapshot.h has them. */
+    u9_snapshot_report snapshot(const std::string &dir, u9_snapshot_options options = {}) const
+    {
+        u9_snapshot_report report = {};
+        u9_fault fault = {};
+        report.size = sizeof report;
+        options.size = sizeof options;
+        u9::check(u9_log_snapshot(open(), dir.c_str(), &options, &report, &fault), fault);
+        return report;
+    }
+    /* The kind of its keys, and how many records are appended, and durable (writers). */
+    std::string_view kind() const { return u9_log_kind(open()); }
+    std::uint64_t next_ordinal() const { return u9_log_next(open()); }
+    std::uint64_t durable() const { return u9_log_durable(open()); }
 
     /* A record of any size, in pieces (u9/large.h): `count` values of `size` bytes together. */
     class writing;
@@ -545,6 +792,20 @@ public:
     u9_log *raw() const noexcept { return log_; }
 
 private:
+    template <class F> struct visiting {
+        F &each;
+        std::exception_ptr thrown;
+        static int tell(void *ctx, const u9_record *r) noexcept
+        {
+            auto *v = static_cast<visiting *>(ctx);
+            try {
+                return v->each(record(*r)) ? 0 : 1;
+            } catch (...) {
+                v->thrown = std::current_exception();
+                return 1;
+            }
+        }
+    };
     /* Right behind the call, in its thread: so the fault is that call's. */
     void done(u9_err err)
     {
@@ -555,19 +816,31 @@ private:
     /* The handle, or U9_STATE after close() or a move. */
     u9_log *open() const
     {
-        if (!log_) throw error(U9_STATE);
+        if (!log_) throw error(U9_STATE, "the log is closed, or was moved from");
         return log_;
     }
     u9_log *log_ = nullptr;
 };
 
-/* Walks the records of a log. Damage throws; the next call goes on behind it. */
+/*
+ * Walks the records of a log. Damage throws; the next call goes on behind it:
+ *
+ *     for (auto records = log.records();;) try {
+ *         while (auto r = records.next()) ...
+ *         break;
+ *     } catch (const u9::error &e) { if (records.damage() == nullptr) throw; std::cerr << e.what(); }
+ */
 class log::cursor {
 public:
     explicit cursor(u9_log *log, const u9_range *range = nullptr)
     {
         u9_fault fault = {};
         u9::check(u9_cursor_open(log, range, &cursor_, &fault), fault);
+    }
+    cursor(u9_log *log, const u9_split_range &range)
+    {
+        u9_fault fault = {};
+        u9::check(u9_range_open(log, &range, &cursor_, &fault), fault);
     }
     cursor(cursor &&other) noexcept : cursor_(std::exchange(other.cursor_, nullptr)) {}
     cursor &operator=(cursor &&other) noexcept
@@ -581,20 +854,250 @@ public:
     std::optional<record> next()
     {
         u9_record r;
-        u9_err err = u9_cursor_next(cursor_, &r);
+        return outcome(u9_cursor_next(cursor_, &r), r);
+    }
+    /* The one before; nothing before the first. What next() gave last comes first. */
+    std::optional<record> prev()
+    {
+        u9_record r;
+        return outcome(u9_cursor_prev(cursor_, &r), r);
+    }
+
+    /* Somewhere else: next() gives the first record at or behind that place, prev() the one before it. */
+    cursor &to_start() { return seek(U9_SEEK_START); }
+    cursor &to_end() { return seek(U9_SEEK_END); }
+    cursor &to_ordinal(std::uint64_t ordinal) { return seek(U9_SEEK_ORDINAL, ordinal); }
+    cursor &to_time(std::uint64_t us) { return seek(U9_SEEK_TIME, us); }
+    cursor &to_key(bytes key)
+    {
+        u9_seek to = {};
+        to.kind = U9_SEEK_KEY;
+        to.key = {key.data, key.size};
+        return seek(to);
+    }
+    cursor &to_saved(const std::string &text)
+    {
+        u9_seek to = {};
+        to.kind = U9_SEEK_SAVED;
+        to.text = text.c_str();
+        return seek(to);
+    }
+    cursor &seek(u9_seek to)
+    {
+        to.size = sizeof to;
+        return done(u9_cursor_seek(cursor_, &to));
+    }
+    /*
+     * Before the first record for which `test` is true, which from some record on it is for all. What it throws comes
+     * through, and the cursor is then anywhere.
+     */
+    template <class F> cursor &bisect(F &&test)
+    {
+        bisecting<F> b = {test, nullptr};
+        u9_err err = u9_cursor_bisect(cursor_, bisecting<F>::ask, &b);
+        if (b.thrown) std::rethrow_exception(b.thrown);
+        return done(err);
+    }
+    /* From now on only records of these bounds: ordinals, and times in microseconds since 1970. */
+    cursor &within(u9_bounds bounds)
+    {
+        bounds.size = sizeof bounds;
+        return done(u9_cursor_within(cursor_, &bounds));
+    }
+    /* Where it is, as a line to keep: log::from(line) goes on from there. */
+    std::string save() const
+    {
+        char text[U9_CURSOR_TEXT_SIZE];
+        done(u9_cursor_save(cursor_, text, sizeof text));
+        return text;
+    }
+
+    /* From now on the end is not the end (u9/follow.h): after nothing came of next(), wait() tells when more may. */
+    cursor &follow(u9_shown shows = U9_SHOW_DURABLE) { return done(u9_cursor_follow(cursor_, shows)); }
+    /* False: so many milliseconds are over, or a signal came. */
+    bool wait(std::uint64_t timeout_ms = U9_NO_TIMEOUT)
+    {
+        u9_err err = u9_cursor_wait(cursor_, timeout_ms);
+        if (err == U9_AGAIN) return false;
+        done(err);
+        return true;
+    }
+    int event_fd() noexcept { return u9_cursor_event_fd(cursor_); }
+
+    const u9_damage *damage() const noexcept { return u9_cursor_damage(cursor_); }
+    u9_cursor *raw() const noexcept { return cursor_; }
+
+    /* From where it is: for (const u9::record &r : log.records(range)). */
+    iterator begin();
+    iterator end();
+
+private:
+    template <class F> struct bisecting {
+        F &test;
+        std::exception_ptr thrown;
+        static int ask(void *ctx, const u9_record *r) noexcept
+        {
+            auto *b = static_cast<bisecting *>(ctx);
+            if (b->thrown) return 1;
+            try {
+                return b->test(record(*r)) ? 1 : 0;
+            } catch (...) {
+                b->thrown = std::current_exception();
+                return 1;
+            }
+        }
+    };
+    cursor &seek(u9_seek_kind kind, std::uint64_t number = 0)
+    {
+        u9_seek to = {};
+        to.kind = kind;
+        to.number = number;
+        return seek(to);
+    }
+    std::optional<record> outcome(u9_err err, const u9_record &r) const
+    {
         if (err == U9_OK || err == U9_LIMIT) return record(r);
-        if (err == U9_END) return std::nullopt;
+        if (err != U9_END) done(err);
+        return std::nullopt;
+    }
+    cursor &done(u9_err err) { return static_cast<const cursor *>(this)->done(err), *this; }
+    void done(u9_err err) const
+    {
         u9_fault fault = {};
+        if (err == U9_OK) return;
         u9_cursor_fault(cursor_, &fault);
         throw error(err, fault);
     }
-    const u9_damage *damage() const noexcept { return u9_cursor_damage(cursor_); }
-
-private:
     u9_cursor *cursor_ = nullptr;
 };
 
+/* An input iterator: copies share one cursor. What next() throws, ++ throws. */
+class log::iterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = record;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const record *;
+    using reference = const record &;
+
+    /* Where to: forwards, backwards, or forwards without an end. */
+    enum class way { next, prev, wait };
+
+    iterator() = default; /* the end */
+    explicit iterator(std::shared_ptr<cursor> at, way goes = way::next) : at_(std::move(at)), goes_(goes) { ++*this; }
+    const record &operator*() const noexcept { return now_; }
+    const record *operator->() const noexcept { return &now_; }
+    iterator &operator++()
+    {
+        std::optional<record> r = goes_ == way::prev ? at_->prev() : at_->next();
+        while (!r && goes_ == way::wait) {
+            (void)at_->wait();
+            r = at_->next();
+        }
+        if (r) now_ = *r;
+        else at_.reset();
+        return *this;
+    }
+    friend bool operator==(const iterator &a, const iterator &b) noexcept { return a.at_ == b.at_; }
+    friend bool operator!=(const iterator &a, const iterator &b) noexcept { return !(a == b); }
+
+private:
+    std::shared_ptr<cursor> at_;
+    record now_;
+    way goes_ = way::next;
+};
+
+/* What a cursor has in front of it, the last first. */
+class log::backwards {
+public:
+    explicit backwards(cursor at) : at_(std::make_shared<cursor>(std::move(at))) {}
+    iterator begin() const { return iterator(at_, iterator::way::prev); }
+    iterator end() const { return {}; }
+
+private:
+    std::shared_ptr<cursor> at_;
+};
+
+/* What a followed cursor has, and what comes. */
+class log::following {
+public:
+    explicit following(cursor at) : at_(std::make_shared<cursor>(std::move(at))) {}
+    iterator begin() const { return iterator(at_, iterator::way::wait); }
+    iterator end() const { return {}; }
+
+private:
+    std::shared_ptr<cursor> at_;
+};
+
 inline log::cursor log::records() const { return cursor(open()); }
+inline log::cursor log::records(u9_range range) const
+{
+    range.size = sizeof range;
+    return cursor(open(), &range);
+}
+inline log::cursor log::records(const u9_split_range &range) const { return cursor(open(), range); }
+inline log::backwards log::reversed() const
+{
+    cursor at(open());
+    at.to_end();
+    return backwards(std::move(at));
+}
+inline log::cursor log::between(std::uint64_t since_us, std::uint64_t until_us) const
+{
+    u9_bounds bounds = {};
+    bounds.to = U9_NOWHERE;
+    bounds.since_us = since_us;
+    bounds.until_us = until_us;
+    cursor at(open());
+    at.within(bounds);
+    return at;
+}
+inline log::cursor log::since(std::uint64_t us) const { return between(us, U9_NOWHERE); }
+template <class D> std::uint64_t micros(std::chrono::time_point<std::chrono::system_clock, D> time)
+{
+    auto us = std::chrono::ceil<std::chrono::microseconds>(time.time_since_epoch()).count();
+    return us < 0 ? 0 : static_cast<std::uint64_t>(us);
+}
+template <class D> log::cursor log::since(std::chrono::time_point<std::chrono::system_clock, D> time) const
+{
+    return since(micros(time));
+}
+template <class D1, class D2>
+log::cursor log::between(std::chrono::time_point<std::chrono::system_clock, D1> since,
+                         std::chrono::time_point<std::chrono::system_clock, D2> until) const
+{
+    return between(micros(since), micros(until));
+}
+inline log::cursor log::from(const std::string &saved) const
+{
+    cursor at(open());
+    at.to_saved(saved);
+    return at;
+}
+inline log::following log::follow(u9_shown shows) const
+{
+    cursor at(open());
+    at.follow(shows);
+    return following(std::move(at));
+}
+inline log::iterator log::begin() const { return iterator(std::make_shared<cursor>(open())); }
+inline log::iterator log::end() const { return {}; }
+inline log::iterator log::cursor::begin() { return iterator(std::shared_ptr<cursor>(std::shared_ptr<void>(), this)); }
+inline log::iterator log::cursor::end() { return {}; }
+
+/* Several logs into one by key order (u9/merge.h). */
+inline u9_merge_report merge(const std::string &out, const std::vector<std::string> &logs,
+                             u9_merge_options options = {})
+{
+    std::vector<const char *> paths;
+    u9_merge_report report = {};
+    u9_fault fault = {};
+    for (const std::string &path : logs) paths.push_back(path.c_str());
+    report.size = sizeof report;
+    options.size = sizeof options;
+    u9::check(u9_merge(out.c_str(), paths.data(), paths.size(), &options, &report, &fault), fault);
+    return report;
+}
 
 /* A record on its way into a log; given up, unless end() was reached. It goes before its log. */
 class log::writing {

@@ -82,6 +82,8 @@
     X(salvage_reading) \
     X(witness) \
     X(repair)  \
+    X(snapshot) \
+    X(merge) \
     X(hostile) \
     X(parts) \
     X(plain) \

@@ -20,6 +20,8 @@ static const struct verb {
     {"trim", "u9 trim", verb_trim, "LOG             drops the oldest segments of a log"},
     {"split", "u9 split", verb_split, "LOG             plans ranges that are read apart"},
     {"scan", "u9 scan", verb_scan, "LOG             reads all records in parallel: totals, counts by field"},
+    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR    a copy of a log as it is now, made again in little time"},
+    {"merge", "u9 merge", verb_merge, "OUT LOG...    several logs into one by key order"},
     {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
     {"id", "u9 id", verb_id, "new|show|make KIND   makes identifiers, takes them apart"},
@@ -32,7 +34,7 @@ static int help(void)
 {
     puts("Usage: u9 VERB [OPTION...] [ARGUMENT...]\n"
          "Append-only record logs. LOG is a directory, or for reading also one segment file.\n");
-    for (size_t i = 0; i < VERBS; i++) printf("  %-7s %s\n", verbs[i].name, verbs[i].text);
+    for (size_t i = 0; i < VERBS; i++) printf("  %-8s %s\n", verbs[i].name, verbs[i].text);
     puts("\n  u9 VERB --help   what a verb does, and its options\n"
          "  u9 --help        this list; -h is --help everywhere\n"
          "  u9 --version     the version\n\n"

@@ -11,6 +11,8 @@ int verb_get(int argc, char **argv);
 int verb_info(int argc, char **argv);
 int verb_mark(int argc, char **argv);
 int verb_trim(int argc, char **argv);
+int verb_snapshot(int argc, char **argv);
+int verb_merge(int argc, char **argv);
 int verb_id(int argc, char **argv);
 int verb_split(int argc, char **argv);
 int verb_scan(int argc, char **argv);

@@ -157,14 +157,16 @@ bool u9i_atomic_dir_drop(u9i_env *env, const char *partial, const char *source)
     return err == 0;
 }
 
-u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *source, u9_fault *fault)
+u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *const *sources, size_t count,
+                            u9_fault *fault)
 {
     u9i_stamp stamp;
     int err = stamp_of(env, partial, &stamp);
-    if (err == 0 && holds_source(env, source, &stamp))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
-                         "this is what is to be salvaged, and the new log's name until it is whole: "
-                         "choose another");
+    for (size_t i = 0; i < count && err == 0; i++)
+        if (holds_source(env, sources[i], &stamp))
+            return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
+                             "this is what is to be read, and the new log's name until it is whole: "
+                             "choose another");
     if (err == 0) err = clear_partial(env, partial);
     else if (err == -ENOENT) err = 0;
     if (err == -EEXIST || err == -EINVAL)
@@ -178,6 +180,49 @@ u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *sourc
     }
     if (err == 0) return U9_OK;
     return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err), "%s", what);
+}
+
+/* An unfinished one of ours, or empty. */
+static int may_resume(u9i_dir *dir)
+{
+    contents c = {0};
+    int err = dir->single[0] ? -EEXIST : u9i_dir_list(dir, note_name, &c);
+    if (err == 0 && !c.marked && (c.count > 0 || c.mark || c.other)) err = -EEXIST;
+    free(c.segments);
+    return err;
+}
+
+static int mark_unfinished(u9i_dir *dir)
+{
+    u9i_file *file;
+    int err = u9i_file_open(dir, unfinished, U9I_OPEN_CREATE, &file);
+    if (err == 0) u9i_file_close(file);
+    return err == 0 || err == -EEXIST ? u9i_dir_sync(dir) : err; /* before anything else is there by a power cut */
+}
+
+u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, const char *source, u9i_dir **out, u9_fault *fault)
+{
+    u9i_stamp stamp;
+    u9i_dir *dir;
+    if (stamp_of(env, partial, &stamp) == 0 && holds_source(env, source, &stamp))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
+                         "this is the log itself, and the new one's name until it is whole: choose another");
+    int err = u9i_dir_open(env, partial, true, &dir);
+    if (err == 0) {
+        err = may_resume(dir);
+        if (err == 0) err = mark_unfinished(dir);
+        if (err != 0) u9i_dir_close(dir);
+    }
+    if (err == -EEXIST || err == -EINVAL)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
+                         "this stands where the new log grows, and is not known to be an unfinished one; "
+                         "nothing of it was touched");
+    if (err == 0) {
+        *out = dir;
+        return U9_OK;
+    }
+    return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err),
+                     "cannot make the new log here");
 }
 
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial)

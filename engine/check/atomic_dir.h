@@ -13,11 +13,17 @@ char *u9i_atomic_dir_name(const char *path);
 
 /*
  * Makes `partial`, empty and marked as unfinished. What stands there already is removed if it is marked so, holds
- * nothing but segments, and is neither `source` nor the directory that `source` stands in; else nothing of it is
+ * nothing but segments, and is none of the `count` sources nor a directory that one stands in; else nothing of it is
  * touched: U9_ARG, and the fault says what it is. U9_IO, U9_NOMEM.
  */
-U9_MUST_CHECK u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *source,
-                                          u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *const *sources,
+                                          size_t count, u9_fault *fault);
+
+/*
+ * As u9i_atomic_dir_begin, but what an unfinished run left there stays, and an empty directory will do. *out is open.
+ */
+U9_MUST_CHECK u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, const char *source, u9i_dir **out,
+                                           u9_fault *fault);
 
 /*
  * Removes `partial`, if u9i_atomic_dir_begin would replace it. False: nothing is there, or it is something else, or

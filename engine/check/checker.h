@@ -5,7 +5,7 @@
  * Room: engine/check
  * Sees: include format/base engine/os engine/segment engine/log engine/read engine/write
  *
- * The room owns the verdict on a whole log, the proof of a line, salvage, and giving up what is lost.
+ * The room owns the verdict on a whole log, the proof of a line, salvage, giving up what is lost, snapshots and merges.
  */
 #ifndef U9I_CHECKER_H
 #define U9I_CHECKER_H

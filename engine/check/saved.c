@@ -59,7 +59,7 @@ static u9_err begin_saved(u9i_saved *s, u9_fault *fault)
     l->partial = l->path ? u9i_atomic_dir_name(l->path) : NULL;
     if (l->partial == NULL) return no_memory(s, fault);
     u9_err err = refuse_existing(s->env, l->path, fault);
-    if (err == U9_OK) err = u9i_atomic_dir_begin(s->env, l->partial, s->source, fault);
+    if (err == U9_OK) err = u9i_atomic_dir_begin(s->env, l->partial, &s->source, 1, fault);
     s->begun = err == U9_OK;
     return err;
 }

@@ -3,7 +3,8 @@
 #
 # The example is the block ```c whose first line begins with the comment "example: embed". It is compiled
 # against include/ and BUILDDIR/libu9.a with warnings as errors, as C11 and as C++17, and run in an empty
-# directory: it must exit 0 and print something, as many lines in both languages.
+# directory: it must exit 0 and print something, as many lines in both languages. The same is done, as C++17, with the
+# block ```cpp that begins with "example: cpp".
 #
 # U9_README is the file (README.md), CC and CXX are the compilers, SANITIZE the flags that libu9.a was
 # built with.
@@ -29,23 +30,29 @@ fail() {
 [ -f "$readme" ] || fail "there is no $readme"
 [ -f "$build/libu9.a" ] || fail "there is no $build/libu9.a"
 
-# The first block whose first line is the comment; none if its fence is not closed.
-awk '
+# example LANGUAGE COMMENT FILE: the first block in it whose first line begins with the comment; none if its fence is not
+# closed.
+example() {
+    awk -v fence="\`\`\`$1" -v comment="$2" '
 /^```/ && inside { if (wanted) { closed = 1; exit } inside = 0; next }
-/^```/ { inside = 1; first = ($0 == "```c"); next }
-first { wanted = index($0, "/* example: embed") == 1; first = 0 }
+/^```/ { inside = 1; first = ($0 == fence); next }
+first { wanted = index($0, comment) == 1; first = 0 }
 inside && wanted { print }
 END { if (!closed) exit 1 }
-' "$readme" >"$tmp/example.c" || fail "$readme has no block that begins with /* example: embed */"
+' "$readme" >"$3" || fail "$readme has no block that begins with $2"
+}
+example c '/* example: embed' "$tmp/example.c"
+example cpp '// example: cpp' "$tmp/example.cc"
 
 libs=$(${PKG_CONFIG:-pkg-config} --libs liburing libcrypto liblz4)
 
-# build_and_run NAME COMPILER FLAGS...
+# build_and_run NAME FILE COMPILER FLAGS...
 build_and_run() {
     name=$1
-    shift
+    file=$2
+    shift 2
     # shellcheck disable=SC2086 # lists of words
-    "$@" -Wall -Wextra -Werror ${SANITIZE-} -I"$root/include" -o "$tmp/$name" "$tmp/example.c" \
+    "$@" -Wall -Wextra -Werror ${SANITIZE-} -I"$root/include" -o "$tmp/$name" "$tmp/$file" \
         -x none "$build/libu9.a" $libs -pthread || fail "the example does not compile as $name"
     mkdir "$tmp/$name.d"
     status=0
@@ -55,8 +62,10 @@ build_and_run() {
     [ ! -s "$tmp/$name.err" ] || fail "the example as $name complains: $(cat "$tmp/$name.err")"
 }
 
-build_and_run C11 "${CC:-cc}" -std=c11 -x c
-build_and_run C++17 "${CXX:-g++}" -std=c++17 -x c++
+build_and_run C11 example.c "${CC:-cc}" -std=c11 -x c
+build_and_run C++17 example.c "${CXX:-g++}" -std=c++17 -x c++
+build_and_run u9.hpp example.cc "${CXX:-g++}" -std=c++17 -x c++
 [ "$(wc -l <"$tmp/C11.out")" -eq "$(wc -l <"$tmp/C++17.out")" ] ||
     fail 'the example prints more or fewer lines as C++17 than as C11'
-echo "test_embed: ok ($(wc -l <"$tmp/example.c") lines, $(wc -l <"$tmp/C11.out") printed)"
+grep -q '^GET 304$' "$tmp/u9.hpp.out" || fail 'the example of u9.hpp does not print the newest record'
+echo "test_embed: ok ($(cat "$tmp"/example.c* | wc -l) lines, $(cat "$tmp/C11.out" "$tmp/u9.hpp.out" | wc -l) printed)"

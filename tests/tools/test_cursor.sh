@@ -62,7 +62,7 @@ saved() {
     claim 'until more is there' cmp <(cat_of --cursor place log) <(lines 12000 12004)
     claim 'no other file is left' same "$(echo place*)" place
     claim 'a cursor of another log is refused, and says so' refused 1 'one of another log' "$u9" cat --cursor place keyed
-    claim 'one that was cut, too' refused 1 'not a saved cursor' "$u9" cat --cursor "$(cut -c 1-80 place) " log
+    claim 'one that was cut, too' refused 1 'not the line of a saved cursor' "$u9" cat --cursor "$(cut -c 1-80 place) " log
     claim 'a file that is not there' refused 1 '--cursor nowhere: No such file' "$u9" cat --cursor nowhere log
     claim 'two beginnings are one too many' refused 2 '--cursor and --from' "$u9" cat --cursor place --from '#1' log
     cat_of -n 5 --save-cursor early log >out

@@ -417,7 +417,7 @@ START_TEST(what_is_no_saved_cursor_of_this_log_is_refused)
         u9_err err = u9_cursor_seek(c, &to);
         ck_assert(err == U9_ARG || (i == 8 && err == U9_VERSION));
         wrong[i] = 0;
-        expect_refused(other, wrong, U9_ARG, "not a saved cursor");
+        expect_refused(other, wrong, U9_ARG, "not the line of a saved cursor");
     }
     expect_refused(other, "u9cursor2 x", U9_VERSION, "another version");
     ck_assert_int_eq(u9_cursor_save(c, wrong, U9_CURSOR_TEXT_SIZE - 1), U9_LIMIT);

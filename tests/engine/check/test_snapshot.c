@@ -1,0 +1,676 @@
+/*
+ * tests/engine/check/test_snapshot.c: a snapshot is a log with all that was durable when it began, beside a writer that
+ * goes on, rolls and trims; made again it takes what is new; a stop at any call leaves no half that looks whole.
+ */
+#include "tests/engine/log/trimmed.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096, SECOND = 1000000 };
+
+static u9_err try_snapshot(u9_log *log, const char *to, u9_snapshot_options o, u9_snapshot_report *report, u9_fault *fault)
+{
+    o.size = sizeof o;
+    *report = (u9_snapshot_report){.size = sizeof *report};
+    return u9_log_snapshot(log, to, &o, report, fault);
+}
+
+static u9_snapshot_report snapshot_on(u9_log *log, const char *to)
+{
+    u9_fault fault = {0};
+    u9_snapshot_report report;
+    u9_err err = try_snapshot(log, to, (u9_snapshot_options){0}, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    return report;
+}
+
+static u9_snapshot_report snapshot(const char *from, const char *to)
+{
+    u9_log *r = open_reader(from);
+    u9_snapshot_report report = snapshot_on(r, to);
+    close_log(r);
+    return report;
+}
+
+static void expect_refused(const char *from, const char *to, u9_err want, const char *why)
+{
+    u9_fault fault = {0};
+    u9_snapshot_report report;
+    u9_log *r = open_reader(from);
+    ck_assert_int_eq(try_snapshot(r, to, (u9_snapshot_options){0}, &report, &fault), want);
+    ck_assert_msg(strstr(fault.text, why) != NULL, "%s", fault.text);
+    close_log(r);
+}
+
+/* A clean, closed log with the records [first, next), that its own mark confirms. */
+static void expect_snapshot(const char *to, uint64_t first, uint64_t next)
+{
+    seen *s = look(to);
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    ck_assert_int_eq(s->report.closed, 1);
+    ck_assert_int_eq(s->report.mark, U9_MARK_COUNTS);
+    ck_assert_uint_eq(s->report.next_ordinal, next);
+    ck_assert_uint_eq(s->count, next - first);
+    for (size_t i = 0; i < s->count; i++) ck_assert_uint_eq(s->records[i].ordinal, first + i);
+    forget(s);
+}
+
+static const char *named(const char *log, uint64_t number)
+{
+    return segment_path(at(log), number);
+}
+
+/* What is taken */
+
+START_TEST(what_will_not_change_is_linked_and_the_last_segment_copied_and_closed) /* */
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    u9_snapshot_report r = snapshot_on(w, at("snap"));
+    unsigned n = segments_in(at("log"));
+    ck_assert_uint_eq(r.linked, n - 1);
+    ck_assert_uint_eq(r.copied, 1);
+    ck_assert_uint_eq(r.next_ordinal, 20);
+    ck_assert_int_eq(r.closed, 1);
+    for (unsigned i = 1; i < n; i++) ck_assert_uint_eq(sim_links(named("snap", i)), 2);
+    ck_assert_uint_eq(sim_links(named("snap", n)), 1);
+    ck_assert_uint_eq(sim_links(file_in(at("snap"), ".mark")), 1);
+    ck_assert(!exists(at("snap.partial")));
+    expect_snapshot(at("snap"), 0, 20);
+    append_fillers(w, 20);
+    close_log(w);
+    expect_snapshot(at("snap"), 0, 20);
+}
+END_TEST
+
+START_TEST(what_is_appended_is_in_it_without_a_commit_and_durable_in_the_log) /* */
+{
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "one");
+    snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    expect_snapshot(at("snap"), 0, 1);
+    append_text(w, "two");
+    u9_log *r = open_reader(at("log")); /* another handle sees what is written */
+    u9_snapshot_report report = snapshot_on(r, at("snap2"));
+    ck_assert_uint_le(report.next_ordinal, 2);
+    expect_snapshot(at("snap2"), 0, report.next_ordinal);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_uint_eq(snapshot_on(r, at("snap3")).next_ordinal, 2);
+    close_log(r);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(what_the_log_loses_in_a_power_cut_is_not_in_its_snapshot) /* */
+{
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    append_fillers(w, 12); /* written, most of it, and not synced */
+    u9_log *r = open_reader(at("log"));
+    uint64_t taken = snapshot_on(r, at("snap")).next_ordinal;
+    ck_assert_uint_gt(taken, 0);
+    sim_lose_power();
+    close_log(r);
+    (void)u9_log_close(w, NULL);
+    seen *s = look(at("log"));
+    ck_assert_uint_ge(s->report.next_ordinal, taken);
+    forget(s);
+    expect_snapshot(at("snap"), 0, taken);
+}
+END_TEST
+
+START_TEST(a_closed_log_is_taken_with_its_u9end) /* */
+{
+    session(at("log"), "r", 5, 0);
+    ck_assert_uint_eq(snapshot(at("log"), at("snap")).copied, 1);
+    ck_assert_uint_eq(file_size(named("snap", 1)), file_size(named("log", 1)));
+    expect_snapshot(at("snap"), 0, 5);
+    u9_log *w = open_writer(at("empty"), NULL);
+    snapshot_on(w, at("empty2"));
+    close_log(w);
+    expect_snapshot(at("empty2"), 0, 0);
+}
+END_TEST
+
+START_TEST(a_log_that_was_left_by_a_crash_gives_a_closed_snapshot) /* */
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 10);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, at("log"));
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, 10);
+    session(at("log"), "more", 5, 0);
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, 15);
+}
+END_TEST
+
+START_TEST(all_is_copied_if_asked_or_where_nothing_can_be_linked) /* */
+{
+    make_row_of_segments(at("log"));
+    unsigned n = segments_in(at("log"));
+    u9_fault fault;
+    u9_snapshot_report report;
+    u9_log *r = open_reader(at("log"));
+    ck_assert_int_eq(try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = 1}, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.copied, n);
+    ck_assert_int_eq(report.link_sys, 0);
+    sim_fail(SIM_LINK, 1, EXDEV, true);
+    report = snapshot_on(r, at("snap2"));
+    ck_assert_uint_eq(report.copied, n);
+    ck_assert_int_eq(report.link_sys, EXDEV);
+    report = snapshot_on(r, at("snap2"));
+    ck_assert_uint_eq(report.kept, n);
+    ck_assert_uint_eq(report.copied_bytes, 0);
+    sim_mend();
+    close_log(r);
+    for (unsigned i = 1; i <= n; i++) ck_assert_uint_eq(sim_links(named("snap2", i)), 1);
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+    expect_snapshot(at("snap2"), 0, TRIM_RECORDS);
+}
+END_TEST
+
+START_TEST(a_record_in_parts_that_is_still_coming_is_not_in_it) /* [A-2] [C-6] */
+{
+    static uint8_t piece[1 << 20];
+    u9_append *a;
+    u9_log *w = open_writer(at("log"), NULL);
+    append_text(w, "before");
+    uint8_t head[9];
+    size_t n = u9_value_head(U9_BYTES, 3 * sizeof piece, head);
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, n + 3 * sizeof piece, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, piece, sizeof piece), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, piece, sizeof piece), U9_OK);
+    append_text(w, "between");
+    snapshot_on(w, at("snap"));
+    ck_assert_int_eq(u9_append_write(a, piece, sizeof piece), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    expect_snapshot(at("snap"), 0, 2);
+    snapshot_on(w, at("snap"));
+    close_log(w);
+    expect_snapshot(at("snap"), 0, 3);
+}
+END_TEST
+
+/* Again */
+
+START_TEST(a_second_run_takes_only_what_is_new) /* */
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    snapshot_on(w, at("snap"));
+    unsigned n = segments_in(at("log"));
+    u9_snapshot_report r = snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(r.kept, n);
+    ck_assert_uint_eq(r.copied + r.linked + r.removed, 0);
+    append_fillers(w, 1);
+    r = snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(r.copied, 1);
+    ck_assert_uint_eq(r.next_ordinal, 21);
+    expect_snapshot(at("snap"), 0, 21);
+    append_fillers(w, 20);
+    unsigned m = segments_in(at("log"));
+    sim_forget_diary();
+    r = snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(r.kept, n - 1);
+    ck_assert_uint_eq(r.linked, m - n);
+    ck_assert_uint_eq(r.copied, 1);
+    for (unsigned i = 1; i + 1 < n; i++) ck_assert_ptr_null(sim_find(SIM_READ, i, 2 * BLOCK));
+    for (unsigned i = 1; i < m; i++) ck_assert_uint_eq(sim_links(named("snap", i)), 2);
+    expect_snapshot(at("snap"), 0, 41);
+    close_log(w);
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, 41);
+}
+END_TEST
+
+START_TEST(what_was_trimmed_goes_from_the_snapshot_too) /* [A-3] [L-10] */
+{
+    make_row_of_segments(at("log"));
+    snapshot(at("log"), at("snap"));
+    uint64_t kept = first_in(at("log"), 3);
+    trim_log(at("log"), below_ordinal(kept));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS); /* its names hold what the log gave up */
+    u9_snapshot_report r = snapshot(at("log"), at("snap"));
+    ck_assert_uint_eq(r.removed, 2);
+    ck_assert_uint_eq(r.first_ordinal, kept);
+    expect_snapshot(at("snap"), kept, TRIM_RECORDS);
+    ck_assert_uint_eq(marked_by(at("snap")).first_ordinal, kept);
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    uint64_t last = u9_log_next(w) - 1;
+    trim_on(w, below_ordinal(last)); /* beyond all that the snapshot has */
+    close_log(w);
+    kept = snapshot(at("log"), at("snap")).first_ordinal;
+    ck_assert_uint_gt(kept, TRIM_RECORDS);
+    expect_snapshot(at("snap"), kept, last + 1);
+}
+END_TEST
+
+START_TEST(a_snapshot_that_was_written_to_is_not_touched_again) /* */
+{
+    make_row_of_segments(at("log"));
+    snapshot(at("log"), at("snap"));
+    session(at("snap"), "mine", 3, 0);
+    session(at("log"), "theirs", 5, 0);
+    uint8_t before[16], after[16];
+    picture(at("snap"), before);
+    expect_refused(at("log"), at("snap"), U9_ARG, "was written to");
+    picture(at("snap"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS + 3); /* each is whole, and neither a fork of the other */
+    expect_snapshot(at("log"), 0, TRIM_RECORDS + 5);
+    u9_log *w = open_rolling(at("snap"));
+    append_fillers(w, 30);
+    close_log(w);
+    trim_log(at("log"), below_ordinal(TRIM_RECORDS));
+    expect_refused(at("log"), at("snap"), U9_ARG, "was written to");
+    snapshot(at("snap"), at("snap2")); /* it can be taken itself */
+    expect_snapshot(at("snap2"), 0, TRIM_RECORDS + 33);
+}
+END_TEST
+
+START_TEST(no_other_directory_is_taken_for_a_snapshot) /* */
+{
+    session(at("log"), "r", 5, 0);
+    session(at("other"), "r", 5, 0);
+    expect_refused(at("log"), at("log"), U9_ARG, "the log itself");
+    expect_refused(at("log"), at("other"), U9_ARG, "is no snapshot");
+    expect_refused(at("log"), named("other", 1), U9_IO, "cannot");
+    make_dir(at("folder.partial"));
+    write_file(at("folder.partial/notes"), "mine", 4);
+    expect_refused(at("log"), at("folder"), U9_ARG, "nothing of it was touched");
+    snapshot(at("log"), at("snap"));
+    expect_refused(at("other"), at("snap"), U9_ARG, "of another log");
+    u9_log *w = open_writer(at("snap"), NULL);
+    expect_refused(at("log"), at("snap"), U9_LOCKED, "at work");
+    close_log(w);
+    snapshot(at("log"), at("snap3"));
+    flip_bit(file_in(at("snap3"), ".snapshot"), 40, 0);
+    expect_refused(at("log"), at("snap3"), U9_ARG, "is no snapshot");
+    cut_file(file_in(at("snap3"), ".snapshot"), 0);
+    expect_refused(at("log"), at("snap3"), U9_ARG, "is no snapshot");
+    u9_snapshot_report report;
+    u9_fault fault;
+    u9_log *r = open_reader(named("log", 1));
+    ck_assert_int_eq(try_snapshot(r, at("snap2"), (u9_snapshot_options){0}, &report, &fault), U9_ARG);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_log_that_was_put_back_does_not_replace_what_the_snapshot_has) /* */
+{
+    session(at("log"), "r", 5, 0);
+    copy_log(at("log"), at("old"));
+    session(at("log"), "r", 5, 0);
+    snapshot(at("log"), at("snap"));
+    remove_log(at("log"));
+    copy_log(at("old"), at("log"));
+    session(at("log"), "else", 50, 0);
+    expect_refused(at("log"), at("snap"), U9_ARG, "what the snapshot ends with");
+    expect_snapshot(at("snap"), 0, 10);
+}
+END_TEST
+
+/* Damage */
+
+static unsigned told;
+
+static void count_told(void *ctx, const u9_damage *d)
+{
+    (void)ctx;
+    told += d->verdict >= U9_V_UNKNOWN && d->path != NULL;
+}
+
+/* The snapshot tells the same as the log. */
+static void expect_same_damage(const char *log, const char *snap)
+{
+    seen *a = look(log), *b = look(snap);
+    ck_assert_int_eq(a->report.verdict, b->report.verdict);
+    ck_assert_uint_eq(a->report.records, b->report.records);
+    ck_assert_uint_eq(a->report.lost, b->report.lost);
+    ck_assert_uint_eq(a->damage_count, b->damage_count);
+    for (size_t i = 0; i < a->damage_count; i++) {
+        ck_assert_int_eq(a->damages[i].reason, b->damages[i].reason);
+        ck_assert_uint_eq(a->damages[i].begin, b->damages[i].begin);
+        ck_assert_uint_eq(a->damages[i].ordinal, b->damages[i].ordinal);
+        ck_assert_uint_eq(a->damages[i].lost, b->damages[i].lost);
+    }
+    forget(a);
+    forget(b);
+}
+
+START_TEST(a_damaged_log_is_copied_as_it_is_or_not_at_all) /* */
+{
+    u9_fault fault;
+    u9_snapshot_report report;
+    make_row_of_segments(at("log"));
+    flip_bit(named("log", 2), 3 * BLOCK, 3);
+    u9_log *r = open_reader(at("log"));
+    u9_snapshot_options o = {.strict = 1, .on_damage = count_told};
+    told = 0;
+    ck_assert_int_eq(try_snapshot(r, at("snap"), o, &report, &fault), U9_CORRUPT);
+    ck_assert_uint_eq(told, 1);
+    ck_assert_uint_eq(report.damages, 1);
+    ck_assert(!exists(at("snap")) && !exists(at("snap.partial")));
+    o.strict = 0;
+    ck_assert_int_eq(try_snapshot(r, at("snap"), o, &report, &fault), U9_OK);
+    ck_assert_uint_eq(told, 2);
+    ck_assert_int_eq(report.verdict, U9_V_CORRUPT);
+    ck_assert_uint_gt(report.lost, 0);
+    ck_assert_int_eq(report.damaged_before, 0);
+    close_log(r);
+    expect_same_damage(at("log"), at("snap"));
+    report = snapshot(at("log"), at("snap"));
+    ck_assert_uint_eq(report.damages, 0);
+    ck_assert_int_eq(report.damaged_before, 1);
+}
+END_TEST
+
+START_TEST(damage_at_the_end_is_not_closed_over) /* [A-2] [M-4] */
+{
+    session(at("log"), "r", 20, 1);
+    uint64_t size = file_size(named("log", 1));
+    cut_file(named("log", 1), size - 3 * BLOCK); /* below the mark */
+    u9_snapshot_report r = snapshot(at("log"), at("snap"));
+    ck_assert_int_eq(r.verdict, U9_V_CORRUPT);
+    ck_assert_int_eq(r.closed, 0);
+    expect_same_damage(at("log"), at("snap"));
+    make_row_of_segments(at("gone")); /* the newest is not there, which the mark says */
+    sim_remove(named("gone", segments_in(at("gone"))));
+    ck_assert_int_eq(snapshot(at("gone"), at("gone2")).verdict, U9_V_CORRUPT);
+    expect_same_damage(at("gone"), at("gone2"));
+    make_row_of_segments(at("late"));
+    sim_remove(named("late", 1)); /* nor is a beginning explained by the snapshot's mark */
+    ck_assert_int_eq(snapshot(at("late"), at("late2")).verdict, U9_V_CORRUPT);
+    expect_same_damage(at("late"), at("late2"));
+}
+END_TEST
+
+static uint64_t draw(uint64_t *state, uint64_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (*state >> 33) % below;
+}
+
+/* Something happens to a file of the log, or to its mark. */
+static void harm(uint64_t *state)
+{
+    unsigned n = segments_in(at("log"));
+    const char *file = named("log", 1 + draw(state, n));
+    if (!exists(file)) return;
+    uint64_t size = file_size(file), where = draw(state, size);
+    switch (draw(state, 8)) {
+    case 0:
+    case 1: flip_bit(file, where, (unsigned)draw(state, 8)); break;
+    case 2: fill_bytes(file, where, 1 + draw(state, size - where < 9000 ? size - where : 9000), 0); break;
+    case 3: fill_bytes(file, where, 1 + draw(state, size - where < 900 ? size - where : 900), 0xa5); break;
+    case 4: cut_file(file, where); break;
+    case 5: sim_remove(file); break;
+    case 6: sim_copy(file, named("log", n + 5)); break;
+    default: remove_mark(at("log")); break;
+    }
+}
+
+static size_t losses_in(const seen *s)
+{
+    return count_damages(s, U9_V_UNKNOWN, U9_R_NONE) + count_damages(s, U9_V_CORRUPT, U9_R_NONE);
+}
+
+START_TEST(whatever_happened_to_a_log_its_snapshot_tells_the_same) /* */
+{
+    uint64_t state = (uint64_t)_i;
+    u9_fault fault;
+    u9_snapshot_report report;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20 + (unsigned)draw(&state, 20));
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    if (draw(&state, 2)) close_log(w);
+    else crash(w, at("log"));
+    for (unsigned i = 0; i < 1 + draw(&state, 3); i++) harm(&state);
+    seen *log = look(at("log"));
+    if (log->err == U9_OK && log->report.segments > 0) {
+        u9_log *r = open_reader(at("log"));
+        u9_err err = try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = _i % 2}, &report, &fault);
+        close_log(r);
+        ck_assert_msg(err == U9_OK || err == U9_CORRUPT, "%s", fault.text); /* no segment can be read */
+        if (err == U9_OK) {
+            seen *snap = look(at("snap"));
+            ck_assert_uint_eq(log->report.records, snap->report.records);
+            ck_assert_uint_eq(log->report.lost, snap->report.lost);
+            ck_assert_uint_eq(losses_in(log), losses_in(snap));
+            ck_assert_uint_eq(report.damages, losses_in(log));
+            forget(snap);
+        }
+    }
+    forget(log);
+}
+END_TEST
+
+START_TEST(files_that_are_not_of_the_log_stay_behind) /* */
+{
+    session(at("log"), "r", 5, 0);
+    session(at("other"), "x", 5, 0);
+    sim_copy(named("other", 1), named("log", 9));
+    snapshot(at("log"), at("snap"));
+    ck_assert(!exists(named("snap", 9)));
+    expect_snapshot(at("snap"), 0, 5);
+}
+END_TEST
+
+/* Beside a writer */
+
+static u9_log *beside;
+static unsigned hook_after;
+static void trim_beside(unsigned nth)
+{
+    if (nth != hook_after) return;
+    append_fillers(beside, 9);
+    trim_on(beside, below_ordinal(u9_log_next(beside) - 1));
+}
+
+START_TEST(a_writer_trims_and_rolls_between_any_two_looks) /* [A-1] [L-10] */
+{
+    for (hook_after = 1; hook_after < 12; hook_after++) {
+        remove_log(at("log"));
+        remove_log(at("snap"));
+        beside = open_rolling(at("log"));
+        append_fillers(beside, 30);
+        ck_assert_int_eq(u9_log_sync(beside), U9_OK);
+        u9_log *r = open_reader(at("log"));
+        sim_before_list(trim_beside);
+        u9_snapshot_report report = snapshot_on(r, at("snap"));
+        sim_before_list(NULL);
+        ck_assert_uint_ge(report.next_ordinal, 30);
+        expect_snapshot(at("snap"), report.first_ordinal, report.next_ordinal);
+        close_log(r);
+        close_log(beside);
+    }
+}
+END_TEST
+
+/* What a log goes through between two snapshots. */
+static void live_on(u9_log **w, uint64_t *state)
+{
+    if (*w == NULL) *w = open_rolling(at("log"));
+    append_fillers(*w, (unsigned)draw(state, 14));
+    if (draw(state, 3) == 0) ck_assert_int_eq(u9_log_sync(*w), U9_OK);
+    if (draw(state, 4) == 0 && u9_log_next(*w) > 0) trim_on(*w, below_ordinal(draw(state, u9_log_next(*w))));
+    switch (draw(state, 4)) {
+    case 0: close_log(*w); break;
+    case 1: crash(*w, at("log")); break;
+    default: return;
+    }
+    *w = NULL;
+}
+
+START_TEST(it_follows_a_log_through_whatever_that_goes_through) /* */
+{
+    uint64_t state = (uint64_t)_i;
+    u9_log *w = NULL;
+    for (unsigned round = 0; round < 6; round++) {
+        u9_fault fault;
+        u9_snapshot_report report;
+        u9_snapshot_options o = {.copy = _i % 3 == 0};
+        live_on(&w, &state);
+        u9_log *r = w && draw(&state, 2) ? w : open_reader(at("log"));
+        if (r != w && draw(&state, 2)) sim_fail(SIM_ANY, 1 + (unsigned)draw(&state, 200), EIO, true);
+        u9_err err = try_snapshot(r, at("snap"), o, &report, &fault);
+        sim_mend();
+        if (err != U9_OK) err = try_snapshot(r, at("snap"), o, &report, &fault);
+        ck_assert_msg(err == U9_OK, "round %u: %s: %s", round, fault.path, fault.text);
+        if (r != w) close_log(r);
+        if (w) ck_assert_uint_ge(report.next_ordinal, u9_log_durable(w));
+        expect_snapshot(at("snap"), report.first_ordinal, report.next_ordinal);
+        remove_log(at("snap2"));
+        sim_copy(at("snap"), at("snap2")); /* which can be gone on with, as what it says is true */
+        u9_log *other = open_rolling(at("snap2"));
+        append_fillers(other, 3);
+        close_log(other);
+        expect_snapshot(at("snap2"), report.first_ordinal, report.next_ordinal + 3);
+    }
+    if (w) close_log(w);
+}
+END_TEST
+
+/* Stops at any call */
+
+/* What is under the snapshot's name is no more than a whole log, which has all that it had. */
+static void expect_whole_or_none(uint64_t least)
+{
+    if (!exists(at("snap"))) {
+        ck_assert_uint_eq(least, 0);
+        return;
+    }
+    seen *s = look(at("snap"));
+    ck_assert_int_eq(s->err, U9_OK);
+    ck_assert_uint_eq(s->report.damages, 0);
+    ck_assert_int_le(s->report.verdict, U9_V_TORN);
+    ck_assert_uint_ge(s->report.next_ordinal, least);
+    ck_assert_uint_eq(s->count, s->report.next_ordinal);
+    forget(s);
+}
+
+/* A log of 24 records whose snapshot, if `old`, has the first 12 of them; copied if `copy`. */
+static void prepare(bool old, bool copy)
+{
+    u9_fault fault;
+    u9_snapshot_report report;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 12);
+    u9_snapshot_options o = {.copy = copy};
+    if (old) ck_assert_int_eq(try_snapshot(w, at("snap"), o, &report, &fault), U9_OK);
+    append_fillers(w, 12);
+    close_log(w);
+}
+
+/*
+ * Stopped at each call in turn, which fails and so do all behind it; and if `power`, that goes then. There is what
+ * there was, or all; and another run comes to its end.
+ */
+static void stop_everywhere(bool old, bool copy, bool power)
+{
+    bool done = false;
+    for (unsigned nth = 1; !done; nth++) {
+        u9_fault fault;
+        u9_snapshot_report report;
+        u9_snapshot_options o = {.copy = copy};
+        sim_begin(nth);
+        sim_make_dir(at(""));
+        prepare(old, copy);
+        u9_log *r = open_reader(at("log"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        u9_err err = try_snapshot(r, at("snap"), o, &report, &fault);
+        done = sim_fired() == 0;
+        ck_assert(!done || err == U9_OK);
+        if (power) sim_lose_power();
+        sim_mend();
+        (void)u9_log_close(r, NULL);
+        expect_whole_or_none(old || done ? 12 : 0);
+        r = open_reader(at("log"));
+        err = try_snapshot(r, at("snap"), o, &report, &fault);
+        ck_assert_msg(err == U9_OK, "call %u: %s %s", nth, fault.path, fault.text);
+        close_log(r);
+        expect_snapshot(at("snap"), 0, 24);
+        expect_snapshot(at("log"), 0, 24);
+        ck_assert_uint_lt(nth, 1000);
+    }
+}
+
+START_TEST(a_first_run_that_fails_at_any_call_is_gone_on_with) /* */
+{
+    stop_everywhere(false, _i, false);
+}
+END_TEST
+
+START_TEST(a_later_run_that_fails_at_any_call_leaves_what_there_was) /* */
+{
+    stop_everywhere(true, _i, false);
+}
+END_TEST
+
+START_TEST(the_power_goes_at_any_call_of_a_first_run) /* */
+{
+    stop_everywhere(false, _i, true);
+}
+END_TEST
+
+START_TEST(the_power_goes_at_any_call_of_a_later_run) /* */
+{
+    stop_everywhere(true, _i, true);
+}
+END_TEST
+
+Suite *suite_snapshot(void)
+{
+    Suite *s = suite_create("snapshot");
+    TCase *t = tcase_create("taken");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, what_will_not_change_is_linked_and_the_last_segment_copied_and_closed);
+    tcase_add_test(t, what_is_appended_is_in_it_without_a_commit_and_durable_in_the_log);
+    tcase_add_test(t, what_the_log_loses_in_a_power_cut_is_not_in_its_snapshot);
+    tcase_add_test(t, a_closed_log_is_taken_with_its_u9end);
+    tcase_add_test(t, a_log_that_was_left_by_a_crash_gives_a_closed_snapshot);
+    tcase_add_test(t, all_is_copied_if_asked_or_where_nothing_can_be_linked);
+    tcase_add_test(t, a_record_in_parts_that_is_still_coming_is_not_in_it);
+    suite_add_tcase(s, t);
+    t = tcase_create("again");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, a_second_run_takes_only_what_is_new);
+    tcase_add_test(t, what_was_trimmed_goes_from_the_snapshot_too);
+    tcase_add_test(t, a_snapshot_that_was_written_to_is_not_touched_again);
+    tcase_add_test(t, no_other_directory_is_taken_for_a_snapshot);
+    tcase_add_test(t, a_log_that_was_put_back_does_not_replace_what_the_snapshot_has);
+    suite_add_tcase(s, t);
+    t = tcase_create("damage");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
+    tcase_add_test(t, damage_at_the_end_is_not_closed_over);
+    tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);
+    tcase_add_loop_test(t, whatever_happened_to_a_log_its_snapshot_tells_the_same, 0, 60);
+    suite_add_tcase(s, t);
+    t = tcase_create("writer");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, a_writer_trims_and_rolls_between_any_two_looks);
+    tcase_add_loop_test(t, it_follows_a_log_through_whatever_that_goes_through, 0, 24);
+    suite_add_tcase(s, t);
+    t = tcase_create("stops");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 240);
+    tcase_add_loop_test(t, a_first_run_that_fails_at_any_call_is_gone_on_with, 0, 2);
+    tcase_add_loop_test(t, a_later_run_that_fails_at_any_call_leaves_what_there_was, 0, 2);
+    tcase_add_loop_test(t, the_power_goes_at_any_call_of_a_first_run, 0, 2);
+    tcase_add_loop_test(t, the_power_goes_at_any_call_of_a_later_run, 0, 2);
+    suite_add_tcase(s, t);
+    return s;
+}
