@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { SLOTS = 16384 };
@@ -37,6 +38,17 @@ static u9i_guarded *find_slot(uintptr_t at)
     return NULL;
 }
 
+/* The kernel's call itself where it takes the same arguments: libc's may be wrapped by what a handler must not enter. */
+static bool lay_zeros(uintptr_t page)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+#if defined(__x86_64__) || defined(__aarch64__)
+    return syscall(SYS_mmap, page, page_size, PROT_READ, flags, -1, 0) != -1;
+#else
+    return mmap((void *)page, page_size, PROT_READ, flags, -1, 0) != MAP_FAILED;
+#endif
+}
+
 /* Notes the page first: who sees its zeros can see that they are. */
 static bool cover_page(u9i_guarded *g, uintptr_t at)
 {
@@ -46,8 +58,7 @@ static bool cover_page(u9i_guarded *g, uintptr_t at)
     while (page + page_size > high &&
            !atomic_compare_exchange_weak(&g->high, &high, page + page_size))
         continue;
-    return mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                0) != MAP_FAILED;
+    return lay_zeros(page);
 }
 
 /* Not ours: as if the guard were not there. */

@@ -3,7 +3,7 @@
  * everything that is wrong told as a u9_damage. Cursor, lookup, check, salvage and send stand on it.
  *
  * Room: engine/read
- * Sees: include format/base format/id format/frame engine/os engine/segment engine/index engine/log
+ * Sees: include format/id format/frame engine/os engine/segment engine/index engine/log
  *
  * The room owns the reading of a log: reader, cursor, follow, lookup.
  *
