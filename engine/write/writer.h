@@ -87,6 +87,10 @@ typedef struct u9i_writer {
     uint64_t ahead;       /* bytes, at most, that frames sealed and not yet sequenced will take */
     uint64_t reserved;    /* the current file has blocks below this */
     bool tight;           /* there was no room for a frame of the usual size: smaller ones do */
+    uint64_t reserving_to; /* there are to be blocks below this, which comes in the background: */
+    bool reserving;       /*   the task is submitted, and nobody else asks for space in the file */
+    bool scarce;          /*   it failed: space is asked for when it is needed */
+    u9i_task reserver;
     uint64_t next;        /* ordinal of the next record */
     uint64_t done;        /* the stream's, as the driver saw it last */
     uint64_t stamp;       /* timestamp of the muids of the frame that is filled [L-7] */

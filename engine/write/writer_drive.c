@@ -190,15 +190,6 @@ static void take_news(u9i_writer *w)
 
 /* The driver. From here on the lock is held on the way in and out. */
 
-/* Space ahead is there before somebody needs it; that it cannot be had is told to who does. */
-static void reserve_ahead(u9i_writer *w)
-{
-    u9_fault unused;
-    if (w->out.end.offset + U9I_RESERVE_STEP / 4 <= w->out.reserved || w->out.step < U9I_RESERVE_STEP) return;
-    if (w->out.end.offset >= w->segment_size) return;
-    (void)!u9i_segment_out_reserve(&w->out, w->out.reserved + U9I_BLOCK, &unused);
-}
-
 /* Gives hashed frames their order, as many as there are. */
 static void sequence_some(u9i_writer *w)
 {
@@ -216,9 +207,9 @@ static void sequence_some(u9i_writer *w)
         }
         u9i_writer_unlock(w);
         take_news(w);
-        reserve_ahead(w);
         u9i_writer_lock(w);
-        w->reserved = w->out.reserved;
+        w->out.reserved = w->reserved;
+        u9i_writer_reserve_ahead(w);
     }
 }
 

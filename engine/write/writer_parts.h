@@ -2,7 +2,7 @@
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
  * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
  * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
- * writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), row.c (a record in parts).
+ * writer_ahead.c (space ahead), writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -127,6 +127,20 @@ U9_MUST_CHECK u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault);
 
 /* The task that leads a group of which nobody waits; the lock is its guard. */
 void u9i_writer_run_committer(void *writer);
+
+/* Space in the file; by the driver, the lock is held on the way in and out */
+
+/* Space that a frame with such a body takes, and what may have to follow it. */
+uint64_t u9i_writer_space_for(uint64_t body_size);
+
+/* Has space reserved in the background before somebody needs it. That it cannot be had is told to who does. */
+void u9i_writer_reserve_ahead(u9i_writer *w);
+
+/* The task that does; the lock is its guard. */
+void u9i_writer_run_reserver(void *writer);
+
+/* Returns when that is over: the file's space is the driver's alone. */
+void u9i_writer_finish_reserving(u9i_writer *w);
 
 /* Files; by the driver, the lock is held on the way in and out */
 

@@ -54,6 +54,7 @@ static void put_open(u9i_writer *w, const u9i_open_record *before)
     w->placed = w->fill.pos;
     w->done = w->stream.done;
     w->reserved = w->out.reserved;
+    w->scarce = false;
     w->written = w->durable;
     w->sync_at = U9I_DISK_HEADER_SIZE; /* soon */
     w->first_us = u9i_monotonic_us(w->env);
@@ -108,6 +109,7 @@ void u9i_writer_unstart(u9i_writer *w)
 {
     assert(w->poison.err == U9_OK && w->next == w->plan.end.ordinal);
     u9i_slots_forget(&w->slots);
+    u9i_writer_finish_reserving(w);
     w->started = false;
     w->first_us = w->ahead = 0;
     u9i_writer_unlock(w);
@@ -203,6 +205,7 @@ u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim
     u9_err err = u9i_writer_flush(w, fault);
     if (err != U9_OK) return err;
     u9i_writer_finish_old(w);
+    u9i_writer_finish_reserving(w);
     u9i_segment_out next = {.dir = w->dir, .path = w->path, .number = w->out.number + 1, .step = w->out.step,
                             .totals = {.segment = w->out.number + 1}};
     u9i_writer_unlock(w);

@@ -450,6 +450,30 @@ START_TEST(many_appenders_fill_frames_together)
 }
 END_TEST
 
+/* Who appends does not stand still */
+
+static void append_mib(u9_log *w, unsigned mib)
+{
+    static const uint8_t bytes[1 << 16];
+    for (unsigned i = 0; i < mib * 16; i++) append_bytes(w, bytes, sizeof bytes);
+}
+
+START_TEST(appends_go_on_while_space_ahead_is_reserved) /* [W-6] */
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    append_mib(w, 1);
+    sim_hold(SIM_RESERVE, 1); /* it is not done before it is let go, by whomever it was asked for */
+    append_mib(w, 6);
+    sim_wait_held();
+    append_mib(w, 3);
+    sim_let_go();
+    close_log(w);
+    ck_assert_uint_ge(sim_count(SIM_RESERVE), 2);
+}
+END_TEST
+
 Suite *suite_commits(void)
 {
     Suite *s = suite_create("commits");
@@ -475,5 +499,10 @@ Suite *suite_commits(void)
     tcase_add_test(threads, a_commit_beside_the_flush_of_an_interval_is_not_forgotten);
     tcase_add_loop_test(threads, many_appenders_fill_frames_together, 0, 4);
     suite_add_tcase(s, threads);
+    TCase *beside = tcase_create("beside");
+    tcase_add_checked_fixture(beside, fixture_setup_sim_threads, fixture_teardown);
+    tcase_set_timeout(beside, 60);
+    tcase_add_test(beside, appends_go_on_while_space_ahead_is_reserved);
+    suite_add_tcase(s, beside);
     return s;
 }
