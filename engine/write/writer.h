@@ -123,8 +123,9 @@ typedef struct u9i_writer {
     /* The driver's alone; `out` and `old` change under the lock: */
     u9i_segment_out out;  /* the current file */
     u9i_segment_out old;  /* file NULL: none is to be sealed */
+    bool crossing;        /* its last data are not known to be durable: nothing goes to `out` yet [S-6] */
     u9i_stream stream;
-    u9i_position written; /* up to here the current file is written */
+    u9i_position written; /* up to here the current file is written; while crossing, the old one */
     u9i_position syncing; /* what the sync under way covers */
     uint64_t sync_at;     /* a sync is begun when so much is written [W-5] */
     unsigned company;     /* who waited with the last group */

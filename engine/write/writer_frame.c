@@ -209,7 +209,7 @@ void u9i_writer_go_on(u9i_writer *w)
     }
     if (!w->driving && u9i_slots_next(&w->slots)) {
         w->driving = true;
-        u9i_writer_step(w);
+        (void)u9i_writer_step_now(w);
         u9i_writer_give_role(w);
     }
 }

@@ -119,13 +119,19 @@ void u9i_writer_step(u9i_writer *w);
 /* The same, if it is to be had without waiting for the disk or another thread; false: it is not. */
 bool u9i_writer_step_now(u9i_writer *w);
 
+/* Seals what is filled, and has zeros follow up to the next block. */
+void u9i_writer_pad(u9i_writer *w);
+
+/* Gives everything that is filled its order, padded; blocks may wait to be submitted. */
+void u9i_writer_lay_all(u9i_writer *w);
+
 /* Brings everything that is filled to the file, padded. U9_POISONED. */
 U9_MUST_CHECK u9_err u9i_writer_push(u9i_writer *w, u9_fault *fault);
 
 /* The same, and waits until it is durable, each frame of it, also one that only carries a promise. */
 U9_MUST_CHECK u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault);
 
-/* The task that leads a group of which nobody waits; the lock is its guard. */
+/* The task that leads a group of which nobody waits, and brings a new file on; the lock is its guard. */
 void u9i_writer_run_committer(void *writer);
 
 /* Space in the file; by the driver, the lock is held on the way in and out */
@@ -158,6 +164,15 @@ void u9i_writer_unstart(u9i_writer *w);
  * that has no room for `room` bytes of what comes. [S-6] [W-6] [L-10]
  */
 U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault);
+
+/* While crossing: does what is next for the old file's data, and when they are durable, turns to the new one. Without the lock. */
+void u9i_writer_cross(u9i_writer *w);
+
+/* The file that is written and synced just now. By the driver. */
+static inline u9i_segment_out *u9i_writer_sinking(u9i_writer *w)
+{
+    return w->crossing ? &w->old : &w->out;
+}
 
 /* Each file that is begun from here on says that; what it said before is never taken back. [C-5] */
 void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim);
