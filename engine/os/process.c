@@ -18,11 +18,11 @@ void u9i_pages_free(void *pages, size_t size)
     if (pages) munmap(pages, size);
 }
 
-static unsigned generation;
+unsigned u9i_forks;
 
 static void forked(void)
 {
-    generation++;
+    u9i_forks++;
 }
 
 static void watch_forks(void)
@@ -34,5 +34,5 @@ unsigned u9i_fork_generation(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
-    return generation;
+    return u9i_forks;
 }

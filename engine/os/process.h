@@ -14,4 +14,12 @@ void u9i_pages_free(void *pages, size_t size);
 /* Counts forks: it differs between parent and child. */
 unsigned u9i_fork_generation(void);
 
+extern unsigned u9i_forks; /* what it counts in */
+
+/* The same, for who holds a generation: so somebody has asked already. One load. */
+static inline unsigned u9i_fork_generation_now(void)
+{
+    return u9i_forks;
+}
+
 #endif

@@ -61,6 +61,16 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
     return u9i_keygen_init(&w->keygen, w->env, w->plan.kind, w->plan.time_us, o, fault);
 }
 
+/* Who finds it taken looks again for a moment before he sleeps: it is held for less time than that takes. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    (void)pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
 u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_plan *plan,
                        const u9_options *options, u9_fault *fault)
 {
@@ -81,7 +91,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     memcpy(w->path, path, strlen(path) + 1);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
-    pthread_mutex_init(&w->lock, NULL);
+    init_lock(&w->lock);
     if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session) ||
         !u9i_random(w->env, w->mask_seed, sizeof w->mask_seed)) {
         u9i_writer_release(w);
@@ -325,6 +335,7 @@ void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t fram
     if (err == U9_OK && w->slots.sealed != frames) u9i_writer_go_on(w);
     bool waits = w->policy == U9_POLICY_INTERVAL && position(w) - w->durable.offset >= SYNC_BYTES && w->started;
     uint64_t below = w->next;
+    w->only_filled = err == U9_OK && !driver && w->slots.sealed == frames;
     u9i_writer_unlock(w);
     if (waits) (void)!u9i_writer_commit(w, below, NULL); /* a failure is told by the next call */
 }

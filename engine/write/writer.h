@@ -111,6 +111,7 @@ typedef struct u9i_writer {
     unsigned committers;  /* how many have gathered */
     uint32_t waiting;     /* a bit for each gate at which somebody may wait */
     uint32_t wake_all, wake_one; /* gates to be woken when the lock is given back */
+    bool only_filled;     /* since the lock was taken, records came into a frame and nothing else happened: not checked */
     u9i_gate gates[U9I_GATES];
     uint64_t async_below; /* records below this were asked to become durable, by nobody who waits; */
     bool asked;           /*   the committer is submitted */

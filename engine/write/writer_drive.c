@@ -36,7 +36,8 @@ void u9i_writer_unlock(u9i_writer *w)
 {
     uint32_t all = w->wake_all, one = w->wake_one & ~w->wake_all;
     w->wake_all = w->wake_one = 0;
-    u9i_writer_check(w);
+    if (!w->only_filled) u9i_writer_check(w);
+    w->only_filled = false;
     pthread_mutex_unlock(&w->lock);
     for (unsigned gate = 0; (all | one) >> gate; gate++)
         if ((all | one) >> gate & 1) u9i_gate_wake(&w->gates[gate], all >> gate & 1);
