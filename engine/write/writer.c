@@ -62,14 +62,11 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
 }
 
 /* Who finds it taken looks again for a moment before he sleeps: it is held for less time than that takes. */
-static void init_lock(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t attr;
-    pthread_mutexattr_init(&attr);
-    (void)pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
-    pthread_mutex_init(lock, &attr);
-    pthread_mutexattr_destroy(&attr);
-}
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+static const pthread_mutex_t fresh_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+#else
+static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 
 u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_plan *plan,
                        const u9_options *options, u9_fault *fault)
@@ -91,7 +88,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     memcpy(w->path, path, strlen(path) + 1);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
-    init_lock(&w->lock);
+    w->lock = fresh_lock;
     if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session) ||
         !u9i_random(w->env, w->mask_seed, sizeof w->mask_seed)) {
         u9i_writer_release(w);

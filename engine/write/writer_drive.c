@@ -202,7 +202,7 @@ static void take_news(u9i_writer *w)
 /* The driver. From here on the lock is held on the way in and out. */
 
 /* The next frame that can be given its place; NULL: none. Those of a new file wait until the old one is durable. [W-3] */
-static u9i_frame_out *next_frame(u9i_writer *w)
+static u9i_frame_out *next_to_place(u9i_writer *w)
 {
     return w->crossing ? NULL : u9i_slots_next(&w->slots);
 }
@@ -211,7 +211,7 @@ static u9i_frame_out *next_frame(u9i_writer *w)
 static void sequence_some(u9i_writer *w)
 {
     u9i_frame_out *f;
-    while (w->poison.err == U9_OK && (f = next_frame(w)) != NULL) {
+    while (w->poison.err == U9_OK && (f = next_to_place(w)) != NULL) {
         uint64_t durable = w->durable.offset;
         u9i_writer_unlock(w);
         bool laid = u9i_sequence(&w->out, &w->stream, f, durable) == 0;
@@ -232,7 +232,7 @@ static void sequence_some(u9i_writer *w)
 
 bool u9i_writer_step_now(u9i_writer *w)
 {
-    if (next_frame(w)) {
+    if (next_to_place(w)) {
         sequence_some(w);
         return true;
     }
@@ -251,7 +251,7 @@ bool u9i_writer_step_now(u9i_writer *w)
 void u9i_writer_step(u9i_writer *w)
 {
     if (u9i_writer_step_now(w)) return;
-    if (next_frame(w) || u9i_slots_waiting(&w->slots) > 0) return; /* since: the lock was given back */
+    if (next_to_place(w) || u9i_slots_waiting(&w->slots) > 0) return; /* since: the lock was given back */
     if (!w->crossing && w->slots.sequenced < w->slots.taken) {
         u9i_writer_wait(w, U9I_GATE_HASHED);
         return;
