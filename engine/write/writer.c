@@ -86,6 +86,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
     memcpy(w->path, path, strlen(path) + 1);
+    u9i_writer_note_place(w);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
     w->lock = fresh_lock;

@@ -61,6 +61,8 @@ typedef struct u9i_writer {
     u9i_dir *dir; /* borrows */
     u9i_env *env; /* its */
     char path[4096];
+    char place[256 + 3];  /* the directory's name from within it, "": that cannot be told; and */
+    uint64_t identity[2]; /*   which one it is */
     bool lz4;          /* frames are compressed */
     bool no_wait;      /* appends say AGAIN rather than wait for memory */
     u9_policy policy;

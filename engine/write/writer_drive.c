@@ -151,9 +151,12 @@ static void sync_done(u9i_writer *w)
         }
         o->unnamed = false;
     }
-    int sys = u9i_segment_out_find_name(o); /* nothing is acknowledged into the void [W-6] */
-    if (sys != 0) {
-        (void)u9i_writer_poison(w, o, sys, "a sync of a file whose name was removed or given to another", NULL);
+    /* Nothing is acknowledged into the void. [W-6] */
+    int sys = u9i_segment_out_find_name(o), moved = u9i_writer_find_place(w);
+    if (sys != 0 || moved != 0) {
+        const char *what = moved != 0 ? "a sync in a directory whose name was removed or given to another"
+                                      : "a sync of a file whose name was removed or given to another";
+        (void)u9i_writer_poison(w, o, moved != 0 ? moved : sys, what, NULL);
         return;
     }
     o->fresh = false;

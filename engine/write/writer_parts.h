@@ -2,7 +2,7 @@
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
  * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
  * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
- * writer_ahead.c (space ahead), writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), row.c (a record in parts).
+ * writer_place.c (where the log is), writer_ahead.c (space ahead), writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -133,6 +133,12 @@ U9_MUST_CHECK u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault);
 
 /* The task that leads a group of which nobody waits, and brings a new file on; the lock is its guard. */
 void u9i_writer_run_committer(void *writer);
+
+/* Finds by which name the directory can be looked for from within: the path's last part, if that is a name of it. */
+void u9i_writer_note_place(u9i_writer *w);
+
+/* 0 if the directory still has that name, or had none; -ENOENT, -ESTALE (another one has it). Without the lock. [W-6] */
+int u9i_writer_find_place(const u9i_writer *w);
 
 /* Space in the file; by the driver, the lock is held on the way in and out */
 
