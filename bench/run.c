@@ -3,7 +3,8 @@
  *
  * The parent does nothing while a run goes on but look, a hundred times a second, how much anonymous memory the
  * child has (RssAnon); what it has at the end the child looks up itself. The peak is the most of these. Between
- * runs the file system is synced, so that none begins among the writes of the one before; no cache is dropped.
+ * runs the file system is synced, so that none begins among the writes of the one before, and the disk is let come to
+ * rest, as it is told of freed blocks behind that (discards, which hold up all else); no cache is dropped.
  */
 #include "bench/run.h"
 
@@ -16,12 +17,15 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     LOOKS_PER_S = 100,
+    SETTLE_QUIET = 20,  /* looks in a row at a disk that does nothing, */
+    SETTLE_LOOKS = 300, /*   of so many at most */
     RUN_SECONDS_MAX = 900,
     SECONDS_MAX = 6,
     SEGMENT_MIN = 65536,
@@ -117,11 +121,30 @@ static void remove_run_dir(void)
     nftw(run_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* No run begins among the writes of the one before. */
+/* True if the disk that `dir` is on does something just now; false also where the system does not tell. */
+static bool disk_is_busy(const char *dir)
+{
+    struct stat st;
+    char path[64];
+    unsigned long under_way = 0;
+    if (stat(dir, &st) != 0) return false;
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/stat", major(st.st_dev), minor(st.st_dev));
+    FILE *f = fopen(path, "re");
+    if (f == NULL) return false;
+    if (fscanf(f, "%*u %*u %*u %*u %*u %*u %*u %*u %lu", &under_way) != 1) under_way = 0;
+    fclose(f);
+    return under_way > 0;
+}
+
+/* No run begins among the writes of the one before, nor while the disk takes back what its files had. */
 static void settle(const char *dir)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) syncfs(fd), close(fd);
+    for (unsigned look = 0, quiet = 0; look < SETTLE_LOOKS && quiet < SETTLE_QUIET; look++) {
+        quiet = disk_is_busy(dir) ? 0 : quiet + 1;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000000 / LOOKS_PER_S}, NULL);
+    }
 }
 
 static void look_at_memory(pid_t pid, uint64_t *peak)

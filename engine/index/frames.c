@@ -248,7 +248,7 @@ bool u9i_open_frame_record(const u9i_open_frame *f, uint64_t at, u9i_found *out)
     }
 }
 
-static bool has_key(const u9i_record *r, const u9_key *key)
+static bool record_has_key(const u9i_record *r, const u9_key *key)
 {
     return r->key_size > 0 && r->key_size == key->size && memcmp(r->key, key->data, key->size) == 0;
 }
@@ -265,7 +265,7 @@ static bool find_by_walk(const u9i_open_frame *f, const u9_key *key, uint64_t be
     for (uint32_t n = 0; n < f->count && u9i_body_next(b, &next, &left, &r) == U9_OK; n++) {
         uint64_t at = base + (uint64_t)(r.bytes - b->bytes);
         if (at >= below) break;
-        if (!has_key(&r, key)) continue;
+        if (!record_has_key(&r, key)) continue;
         *out = (u9i_found){.record = r, .at = at, .number = n};
         found = true;
     }
@@ -288,7 +288,7 @@ bool u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const u9
         if (value >> (place_bits + number_bits) << (place_bits + number_bits) != tag || base + at >= below) continue;
         const uint8_t *next = f->loaded.body.bytes + at;
         size_t left = f->loaded.body.size - at;
-        if (u9i_body_next(&f->loaded.body, &next, &left, &out->record) != U9_OK || !has_key(&out->record, key)) continue;
+        if (u9i_body_next(&f->loaded.body, &next, &left, &out->record) != U9_OK || !record_has_key(&out->record, key)) continue;
         out->at = base + at;
         out->number = (uint32_t)(value >> place_bits & ((UINT64_C(1) << number_bits) - 1));
         return true;

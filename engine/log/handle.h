@@ -83,7 +83,7 @@ u9_err u9i_log_tell(const u9_log *log, u9_err err, const u9_fault *fault);
 /* True if this process did not open the handle. */
 static inline bool u9i_log_forked(const u9_log *log)
 {
-    return log->generation != u9i_fork_generation();
+    return log->generation != u9i_fork_generation_now();
 }
 
 #endif

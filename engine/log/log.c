@@ -423,13 +423,18 @@ static u9_err leave(const u9_log *log, u9_err err, const u9_fault *fault)
     return err != U9_OK && fault->err != U9_OK ? u9i_log_tell(log, err, fault) : err;
 }
 
+/* True if its fresh keys are of a number that others grant. */
+static bool needs_grants(const u9_log *log)
+{
+    return log != NULL && log->writing && log->writer.keygen.uid8 != NULL;
+}
+
 /* Sees to it that fresh keys can be made, if any are wanted. It may wait: so without the lock. [I-23] */
 static u9_err ready_keys(u9_log *log, const u9_entry *entries, size_t count)
 {
     u9_fault fault;
     size_t i = 0;
-    if (log == NULL || !log->writing || u9i_log_forked(log)) return U9_OK; /* `enter` refuses */
-    if (log->writer.keygen.uid8 == NULL || entries == NULL) return U9_OK;
+    if (u9i_log_forked(log) || entries == NULL) return U9_OK; /* which is refused */
     while (i < count && entries[i].key.data != NULL) i++;
     u9_err err = i < count ? u9i_uid8keys_ready(log->writer.keygen.uid8, log->source.path, &fault) : U9_OK;
     return err == U9_OK ? err : u9i_log_tell(log, err, &fault);
@@ -449,6 +454,7 @@ static u9_err append_once(u9_log *log, const u9_entry *entries, size_t count, u9
 /* A grant that was over before its keys were used is replaced. [I-23] */
 static u9_err append_granted(u9_log *log, const u9_entry *entries, size_t count, u9_place *places, bool alone)
 {
+    if (!needs_grants(log)) return append_once(log, entries, count, places, alone);
     for (int tries = 1;; tries++) {
         u9_err err = ready_keys(log, entries, count);
         if (err != U9_OK) return err;
@@ -492,7 +498,7 @@ u9_err u9i_log_write(u9_log *log, u9i_write_fn *work, void *ctx, bool fresh)
 {
     static const u9_entry wants = {.size = 0};
     for (int tries = 1;; tries++) {
-        u9_err err = fresh ? ready_keys(log, &wants, 1) : U9_OK;
+        u9_err err = fresh && needs_grants(log) ? ready_keys(log, &wants, 1) : U9_OK;
         if (err == U9_OK) err = write_once(log, work, ctx);
         if (err != U9_AGAIN || !fresh || tries == GRANTS_MAX || !u9i_keygen_wants_grant(&log->writer.keygen)) return err;
     }

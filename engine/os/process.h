@@ -24,4 +24,10 @@ static inline unsigned u9i_fork_generation(void)
     return u9i_forks;
 }
 
+/* The same, for who holds a generation: so somebody has asked already. One load. */
+static inline unsigned u9i_fork_generation_now(void)
+{
+    return u9i_forks;
+}
+
 #endif

@@ -109,7 +109,7 @@ static bool has_more(u9i_follower *f)
 }
 
 /* What was read is made durable by its reader. */
-static bool make_durable(const u9i_follower *f)
+static bool settle_read(const u9i_follower *f)
 {
     int sys = u9i_file_sync_and_evict(f->reader->iterator.segment->file);
     return sys == 0 || sys == -EINVAL;
@@ -122,10 +122,10 @@ static bool may_show(u9i_follower *f)
     const u9i_facts *facts = u9i_reader_facts(r);
     if (f->written || !at_tip(r) || r->frame->end <= f->durable) return true;
     if (f->judging) /* it was settled; but one who came meanwhile may have written it */
-        return !u9i_dir_writer_active(f->log->source.dir, facts->name) || make_durable(f);
+        return !u9i_dir_writer_active(f->log->source.dir, facts->name) || settle_read(f);
     ask_author(f, false);
     if (r->frame->end <= f->durable || f->author == U9I_AUTHOR_LATER) return true;
-    return f->author == U9I_AUTHOR_NOBODY && make_durable(f);
+    return f->author == U9I_AUTHOR_NOBODY && settle_read(f);
 }
 
 /* Catalogs */

@@ -22,6 +22,7 @@ static void slots_check(u9i_slots *s)
     assert(s->written <= s->sequenced && s->sequenced <= s->taken && s->taken <= s->sealed);
     assert(s->sealed + s->filling - s->written <= U9I_SLOTS);
     assert(!s->own || s->sealed + s->filling - s->sequenced <= U9I_SLOTS_OWN);
+    assert(s->waiting_bytes == 0 || s->taken < s->sealed);
     assert(s->taken == s->sealed || u9i_slots_at(s, s->taken)->state == U9I_OUT_SEALED);
     assert(s->sequenced == s->taken || u9i_slots_at(s, s->sequenced)->state == U9I_OUT_HASHING ||
            u9i_slots_at(s, s->sequenced)->state == U9I_OUT_HASHED);
@@ -87,13 +88,16 @@ void u9i_slots_forget(u9i_slots *s)
 {
     for (unsigned i = 0; i < U9I_SLOTS; i++) s->slots[i].state = U9I_OUT_FREE;
     s->written = s->sequenced = s->taken = s->sealed;
+    s->waiting_bytes = 0;
     s->filling = s->large_used = false;
     slots_check(s);
 }
 
 void u9i_slots_seal(u9i_slots *s)
 {
-    u9i_slots_filling(s)->state = U9I_OUT_SEALED;
+    u9i_frame_out *f = u9i_slots_filling(s);
+    f->state = U9I_OUT_SEALED;
+    s->waiting_bytes += f->body_size;
     s->filling = false;
     s->sealed++;
     slots_check(s);
@@ -105,6 +109,7 @@ unsigned u9i_slots_take(u9i_slots *s, u9i_frame_out **out, unsigned max)
     for (; n < max && s->taken < s->sealed; n++) {
         out[n] = u9i_slots_at(s, s->taken++);
         out[n]->state = U9I_OUT_HASHING;
+        s->waiting_bytes -= out[n]->body_size;
     }
     slots_check(s);
     return n;

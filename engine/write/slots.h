@@ -61,6 +61,7 @@ typedef struct u9i_frame_out {
 typedef struct u9i_slots {
     u9i_frame_out slots[U9I_SLOTS];
     uint64_t written, sequenced, taken, sealed; /* so many came so far, ever; FILLING: the one behind `sealed` */
+    uint64_t waiting_bytes; /* of bodies: sealed and not taken */
     bool filling;
     uint8_t *own;      /* NULL: frames are filled in the stream */
     uint8_t *large;    /* so one frame of any size, at a time: */

@@ -75,7 +75,7 @@ void u9i_stream_turn(u9i_stream *s, u9i_file *file, uint64_t offset)
 {
     assert(s->count == 0 && !s->syncing && offset % U9I_BLOCK == 0);
     s->file = file;
-    s->laid = (u9i_place){.v = round_up(s->laid.v, s->size), .pos = offset};
+    s->laid = (u9i_place){.v = round_up(s->laid.v, U9I_BLOCK), .pos = offset};
     s->sent = s->laid;
     s->done = s->sent.v;
     stream_check(s);

@@ -54,7 +54,7 @@ int u9i_stream_init(u9i_stream *stream, u9i_env *env, size_t lap);
 /* Waits for what is under way, but in a forked child. Once more is fine. */
 void u9i_stream_release(u9i_stream *stream);
 
-/* Turns to `file` at `offset`, a multiple of the block size. Nothing may be under way, or waits to be. */
+/* Turns to `file` at `offset`, a multiple of the block size, from the next block of the ring on. Nothing may be under way, or waits to be. */
 void u9i_stream_turn(u9i_stream *stream, u9i_file *file, uint64_t offset);
 
 static inline uint8_t *u9i_stream_at(const u9i_stream *stream, uint64_t v)

@@ -23,7 +23,9 @@ void u9i_writer_check(u9i_writer *w)
     assert(w->durable.ordinal <= w->next && w->flushing <= w->next);
     assert(w->started || (w->next == w->plan.end.ordinal && !w->old.file));
     assert(w->slots.own || w->fill.v % U9I_BLOCK == w->fill.pos % U9I_BLOCK);
-    assert(!w->sealing || w->old.file);
+    assert(!w->sealing || (w->old.file && !w->crossing));
+    assert(!w->crossing || (w->old.file && w->durable.offset == 0 && w->slots.sequenced < w->slots.sealed));
+    assert(!w->reserving || (w->started && w->reserving_to > w->reserved));
     assert(!w->row.barred || (w->row.open && w->started));
 }
 
@@ -60,6 +62,13 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
     return u9i_keygen_init(&w->keygen, w->env, w->plan.kind, w->plan.time_us, o, fault);
 }
 
+/* Who finds it taken looks again for a moment before he sleeps: it is held for less time than that takes. */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+static const pthread_mutex_t fresh_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+#else
+static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
+
 u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_plan *plan,
                        const u9_options *options, u9_fault *fault)
 {
@@ -73,13 +82,15 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     w->plan = *plan;
     w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w, .guard = &w->lock};
     w->committer = (u9i_task){.run = u9i_writer_run_committer, .ctx = w, .guard = &w->lock};
+    w->reserver = (u9i_task){.run = u9i_writer_run_reserver, .ctx = w, .guard = &w->lock};
     w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w, .guard = &w->lock};
     if (strlen(path) >= sizeof w->path)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = path), "the path is too long");
     memcpy(w->path, path, strlen(path) + 1);
+    u9i_writer_note_place(w);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
-    pthread_mutex_init(&w->lock, NULL);
+    w->lock = fresh_lock;
     if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session) ||
         !u9i_random(w->env, w->mask_seed, sizeof w->mask_seed)) {
         u9i_writer_release(w);
@@ -102,6 +113,7 @@ void u9i_writer_release(u9i_writer *w)
     u9i_task_cancel(w->env, &w->hasher);
     u9i_task_cancel(w->env, &w->committer);
     u9i_task_cancel(w->env, &w->sealer);
+    u9i_task_cancel(w->env, &w->reserver);
     u9i_stream_release(&w->stream);
     u9i_segment_out_close(&w->out);
     u9i_segment_out_close(&w->old);
@@ -214,17 +226,11 @@ static u9_err make_room(u9i_writer *w, bool driver, uint64_t body_size, u9_fault
     return waits && w->no_wait && !u9i_writer_has_room(w, body_size) ? refuse_to_wait(w, fault) : U9_AGAIN;
 }
 
-/* Space in the file that a frame with such a body takes, and what may have to follow it. */
-static uint64_t space_for(uint64_t body_size)
-{
-    return u9i_writer_bound(body_size) + U9I_WRITER_SLACK;
-}
-
 /* The file has no space for a frame with such a body; or not for a usual one, which was not yet asked for in vain. */
 static bool wants_space(const u9i_writer *w, uint64_t body_size)
 {
     uint64_t at = position(w);
-    return at + space_for(body_size) > w->reserved || (!w->tight && at + space_for(U9I_BODY_TARGET) > w->reserved);
+    return at + u9i_writer_space_for(body_size) > w->reserved || (!w->tight && at + u9i_writer_space_for(U9I_BODY_TARGET) > w->reserved);
 }
 
 /*
@@ -233,7 +239,7 @@ static bool wants_space(const u9i_writer *w, uint64_t body_size)
  */
 static bool is_full(const u9i_writer *w, uint64_t body_size)
 {
-    bool whole = position(w) + space_for(body_size) + w->row.needs > U9I_SEGMENT_MAX;
+    bool whole = position(w) + u9i_writer_space_for(body_size) + w->row.needs > U9I_SEGMENT_MAX;
     bool enough = position(w) >= w->segment_size || __atomic_load_n(&w->keys_full, __ATOMIC_RELAXED);
     return whole || (!w->row.barred && enough);
 }
@@ -261,10 +267,11 @@ static u9_err make_space(u9i_writer *w, bool driver, uint64_t body_size, u9_faul
     } else if (full && w->row.barred) {
         err = refuse_beside_row(w, fault);
     } else if (full) {
-        u9_err rolled = u9i_writer_roll(w, space_for(body_size), NULL, fault);
+        u9_err rolled = u9i_writer_roll(w, u9i_writer_space_for(body_size), NULL, fault);
         if (rolled != U9_OK) err = rolled;
     } else {
-        uint64_t least = position(w) + space_for(body_size), best = position(w) + space_for(U9I_BODY_TARGET);
+        u9i_writer_finish_reserving(w);
+        uint64_t least = position(w) + u9i_writer_space_for(body_size), best = position(w) + u9i_writer_space_for(U9I_BODY_TARGET);
         u9i_writer_unlock(w);
         bool tight = best > least && u9i_segment_out_reserve(&w->out, best, fault) != U9_OK;
         u9_err reserved = u9i_segment_out_reserve(&w->out, least, fault);
@@ -330,6 +337,7 @@ void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t fram
     if (err == U9_OK && w->slots.sealed != frames) u9i_writer_go_on(w);
     bool waits = w->policy == U9_POLICY_INTERVAL && position(w) - w->durable.offset >= SYNC_BYTES && w->started;
     uint64_t below = w->next;
+    w->only_filled = err == U9_OK && !driver && w->slots.sealed == frames;
     u9i_writer_unlock(w);
     if (waits) (void)!u9i_writer_commit(w, below, NULL); /* a failure is told by the next call */
 }
@@ -391,6 +399,7 @@ static u9_err end_session(u9i_writer *w, u9_fault *fault)
     u9_err err = u9i_writer_flush(w, fault);
     if (err != U9_OK) return err;
     u9i_writer_finish_old(w);
+    u9i_writer_finish_reserving(w);
     err = u9i_writer_refuse(w, fault);
     if (err != U9_OK) return err;
     u9i_writer_unlock(w);
@@ -408,6 +417,7 @@ u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
     u9_err err = u9i_writer_refuse(w, fault);
     if (err == U9_OK && w->started) err = end_session(w, fault);
     u9i_writer_finish_old(w);
+    u9i_writer_finish_reserving(w);
     u9i_writer_give_role(w);
     u9i_writer_unlock(w);
     u9i_task_cancel(w->env, &w->hasher);

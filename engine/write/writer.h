@@ -79,6 +79,8 @@ typedef struct u9i_writer {
     u9i_dir *dir; /* borrows */
     u9i_env *env; /* its */
     char path[4096];
+    char place[256 + 3];  /* the directory's name from within it, "": that cannot be told; and */
+    uint64_t identity[2]; /*   which one it is */
     bool lz4;          /* frames are compressed */
     bool no_wait;      /* appends say AGAIN rather than wait for memory */
     u9_policy policy;
@@ -105,6 +107,10 @@ typedef struct u9i_writer {
     uint64_t ahead;       /* bytes, at most, that frames sealed and not yet sequenced will take */
     uint64_t reserved;    /* the current file has blocks below this */
     bool tight;           /* there was no room for a frame of the usual size: smaller ones do */
+    uint64_t reserving_to; /* there are to be blocks below this, which comes in the background: */
+    bool reserving;       /*   the task is submitted, and nobody else asks for space in the file */
+    bool scarce;          /*   it failed: space is asked for when it is needed */
+    u9i_task reserver;
     uint64_t next;        /* ordinal of the next record */
     uint64_t done;        /* the stream's, as the driver saw it last */
     uint64_t stamp;       /* timestamp of the muids of the frame that is filled [L-7] */
@@ -125,6 +131,7 @@ typedef struct u9i_writer {
     unsigned committers;  /* how many have gathered */
     uint32_t waiting;     /* a bit for each gate at which somebody may wait */
     uint32_t wake_all, wake_one; /* gates to be woken when the lock is given back */
+    bool only_filled;     /* since the lock was taken, records came into a frame and nothing else happened: not checked */
     u9i_gate gates[U9I_GATES];
     uint64_t async_below; /* records below this were asked to become durable, by nobody who waits; */
     bool asked;           /*   the committer is submitted */
@@ -137,8 +144,9 @@ typedef struct u9i_writer {
     /* The driver's alone; `out` and `old` change under the lock: */
     u9i_segment_out out;  /* the current file */
     u9i_segment_out old;  /* file NULL: none is to be sealed */
+    bool crossing;        /* its last data are not known to be durable: nothing goes to `out` yet [S-6] */
     u9i_stream stream;
-    u9i_position written; /* up to here the current file is written */
+    u9i_position written; /* up to here the current file is written; while crossing, the old one */
     u9i_position syncing; /* what the sync under way covers */
     uint64_t sync_at;     /* a sync is begun when so much is written [W-5] */
     unsigned company;     /* who waited with the last group */

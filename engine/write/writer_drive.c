@@ -36,7 +36,8 @@ void u9i_writer_unlock(u9i_writer *w)
 {
     uint32_t all = w->wake_all, one = w->wake_one & ~w->wake_all;
     w->wake_all = w->wake_one = 0;
-    u9i_writer_check(w);
+    if (!w->only_filled) u9i_writer_check(w);
+    w->only_filled = false;
     pthread_mutex_unlock(&w->lock);
     for (unsigned gate = 0; (all | one) >> gate; gate++)
         if ((all | one) >> gate & 1) u9i_gate_wake(&w->gates[gate], all >> gate & 1);
@@ -79,10 +80,16 @@ void u9i_writer_wait(u9i_writer *w, unsigned gate)
     u9i_writer_lock(w);
 }
 
+/* Something is to become durable for which nobody waits: what was asked for, or a new file [M-5]. */
+static bool wants_committer(const u9i_writer *w)
+{
+    return w->poison.err == U9_OK && (w->async_below > w->durable.ordinal || w->crossing);
+}
+
 /* Submits the task that leads where nobody waits. */
 static void call_committer(u9i_writer *w)
 {
-    if (w->asked || w->async_below <= w->durable.ordinal || w->poison.err != U9_OK) return;
+    if (w->asked || !wants_committer(w)) return;
     w->asked = true;
     u9i_task_submit(w->env, &w->committer, 0);
 }
@@ -135,23 +142,28 @@ u9_err u9i_writer_poison(u9i_writer *w, const u9i_segment_out *out, int sys, con
 /* What `syncing` says is on stable storage, but for the file's name. */
 static void sync_done(u9i_writer *w)
 {
-    if (w->out.unnamed) {
+    u9i_segment_out *o = u9i_writer_sinking(w);
+    if (o->unnamed) {
         int failed = u9i_dir_sync(w->dir); /* [W-4] */
         if (failed != 0) {
-            (void)u9i_writer_poison(w, &w->out, failed, "syncing the directory", NULL);
+            (void)u9i_writer_poison(w, o, failed, "syncing the directory", NULL);
             return;
         }
-        w->out.unnamed = false;
+        o->unnamed = false;
     }
-    int sys = u9i_segment_out_find_name(&w->out); /* nothing is acknowledged into the void [W-6] */
-    if (sys != 0) {
-        (void)u9i_writer_poison(w, &w->out, sys, "a sync of a file whose name was removed or given to another", NULL);
+    /* Nothing is acknowledged into the void. [W-6] */
+    int sys = u9i_segment_out_find_name(o), moved = u9i_writer_find_place(w);
+    if (sys != 0 || moved != 0) {
+        const char *what = moved != 0 ? "a sync in a directory whose name was removed or given to another"
+                                      : "a sync of a file whose name was removed or given to another";
+        (void)u9i_writer_poison(w, o, moved != 0 ? moved : sys, what, NULL);
         return;
     }
-    w->out.fresh = false;
+    o->fresh = false;
     uint64_t now = u9i_monotonic_us(w->env);
     u9i_writer_lock(w);
     w->durable = w->syncing;
+    if (w->crossing) w->durable.offset = 0; /* of the new file nothing is */
     w->stats.syncs++;
     __atomic_store_n(&w->durable_ordinal, w->durable.ordinal, __ATOMIC_RELEASE);
     w->synced_us = now;
@@ -183,27 +195,26 @@ static void note_written(u9i_writer *w)
 /* What the stream has told meanwhile. */
 static void take_news(u9i_writer *w)
 {
-    if (w->stream.error != 0 && !u9i_writer_is_poisoned(w)) (void)u9i_writer_poison(w, &w->out, w->stream.error, "a write or sync", NULL);
+    if (w->stream.error != 0 && !u9i_writer_is_poisoned(w))
+        (void)u9i_writer_poison(w, u9i_writer_sinking(w), w->stream.error, "a write or sync", NULL);
     if (u9i_stream_took_sync(&w->stream) && !u9i_writer_is_poisoned(w)) sync_done(w);
     note_written(w);
+    if (w->crossing && !u9i_writer_is_poisoned(w)) u9i_writer_cross(w);
 }
 
 /* The driver. From here on the lock is held on the way in and out. */
 
-/* Space ahead is there before somebody needs it; that it cannot be had is told to who does. */
-static void reserve_ahead(u9i_writer *w)
+/* The next frame that can be given its place; NULL: none. Those of a new file wait until the old one is durable. [W-3] */
+static u9i_frame_out *next_to_place(u9i_writer *w)
 {
-    u9_fault unused;
-    if (w->out.end.offset + U9I_RESERVE_STEP / 4 <= w->out.reserved || w->out.step < U9I_RESERVE_STEP) return;
-    if (w->out.end.offset >= w->segment_size) return;
-    (void)!u9i_segment_out_reserve(&w->out, w->out.reserved + U9I_BLOCK, &unused);
+    return w->crossing ? NULL : u9i_slots_next(&w->slots);
 }
 
 /* Gives hashed frames their order, as many as there are. */
 static void sequence_some(u9i_writer *w)
 {
     u9i_frame_out *f;
-    while (w->poison.err == U9_OK && (f = u9i_slots_next(&w->slots)) != NULL) {
+    while (w->poison.err == U9_OK && (f = next_to_place(w)) != NULL) {
         uint64_t durable = w->durable.offset;
         u9i_writer_unlock(w);
         bool laid = u9i_sequence(&w->out, &w->stream, f, durable) == 0;
@@ -217,20 +228,20 @@ static void sequence_some(u9i_writer *w)
         }
         u9i_writer_unlock(w);
         take_news(w);
-        reserve_ahead(w);
         u9i_writer_lock(w);
-        w->reserved = w->out.reserved;
+        w->out.reserved = w->reserved;
+        u9i_writer_reserve_ahead(w);
     }
 }
 
 bool u9i_writer_step_now(u9i_writer *w)
 {
-    if (u9i_slots_next(&w->slots)) {
+    if (next_to_place(w)) {
         sequence_some(w);
         return true;
     }
     if (u9i_writer_hash_some(w)) return true;
-    bool alone = w->slots.sequenced == w->slots.sealed;
+    bool alone = w->slots.sequenced == w->slots.sealed, crossing = w->crossing;
     u9i_writer_unlock(w);
     uint64_t done = w->stream.done, sent = w->stream.sent.v;
     if (alone && w->stream.count == 0) (void)u9i_stream_submit(&w->stream, false); /* nothing comes to fill a chunk */
@@ -238,25 +249,24 @@ bool u9i_writer_step_now(u9i_writer *w)
     bool moved = w->stream.done != done || w->stream.sent.v != sent;
     take_news(w);
     u9i_writer_lock(w);
-    return moved;
+    return moved || w->crossing != crossing;
 }
 
 void u9i_writer_step(u9i_writer *w)
 {
     if (u9i_writer_step_now(w)) return;
-    if (u9i_slots_next(&w->slots) || u9i_slots_waiting(&w->slots) > 0) return; /* since: the lock was given back */
-    if (w->slots.sequenced < w->slots.taken) {
+    if (next_to_place(w) || u9i_slots_waiting(&w->slots) > 0) return; /* since: the lock was given back */
+    if (!w->crossing && w->slots.sequenced < w->slots.taken) {
         u9i_writer_wait(w, U9I_GATE_HASHED);
         return;
     }
     u9i_writer_unlock(w);
-    if (w->stream.count > 0) (void)u9i_stream_reap(&w->stream, true);
+    if (w->stream.count > 0 || (w->crossing && w->stream.syncing)) (void)u9i_stream_reap(&w->stream, true);
     take_news(w);
     u9i_writer_lock(w);
 }
 
-/* Up to the next block with zeros, behind what is filled now. */
-static void pad(u9i_writer *w)
+void u9i_writer_pad(u9i_writer *w)
 {
     const u9i_frame_out *f = u9i_slots_filling(&w->slots);
     if (f && f->count == 0) u9i_slots_unopen(&w->slots); /* its record was refused */
@@ -272,17 +282,16 @@ static void pad(u9i_writer *w)
     w->padded = true;
 }
 
-/* Everything that is filled is laid, padded; blocks may wait. */
-static void lay_all(u9i_writer *w)
+void u9i_writer_lay_all(u9i_writer *w)
 {
-    pad(w);
+    u9i_writer_pad(w);
     uint64_t target = w->slots.sealed;
     while (w->poison.err == U9_OK && w->slots.sequenced < target) u9i_writer_step(w);
 }
 
 u9_err u9i_writer_push(u9i_writer *w, u9_fault *fault)
 {
-    lay_all(w);
+    u9i_writer_lay_all(w);
     u9i_writer_unlock(w);
     (void)u9i_stream_submit(&w->stream, false);
     take_news(w);
@@ -323,7 +332,7 @@ u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault)
 {
     w->first_us = 0;
     w->flushing = w->next;
-    lay_all(w);
+    u9i_writer_lay_all(w);
     if (w->poison.err == U9_OK && w->durable.offset != w->out.end.offset) {
         u9i_writer_unlock(w);
         settle_all(w);
@@ -392,7 +401,14 @@ void u9i_writer_run_committer(void *ctx)
 {
     u9i_writer *w = ctx;
     w->asked = false;
-    if (!w->driving && w->poison.err == U9_OK && w->async_below > w->durable.ordinal) lead(w);
+    bool leads = !w->driving && wants_committer(w);
+    if (leads && w->async_below > w->durable.ordinal) {
+        lead(w);
+    } else if (leads) {
+        w->driving = true;
+        (void)!u9i_writer_flush(w, NULL);
+        u9i_writer_give_role(w);
+    }
     u9i_writer_rest(w); /* where it was not free, who has the role calls again */
 }
 

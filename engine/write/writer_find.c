@@ -136,6 +136,12 @@ static bool find_in_slot(const key_search *s, const u9i_frame_out *f, uint64_t s
     return last.size > 0;
 }
 
+/* The number of the file that a slot's frame goes to: at a roll two are on their way. */
+static uint64_t file_of(const u9i_writer *w, const u9i_frame_out *f)
+{
+    return w->crossing && f->ordinal < w->old.end.ordinal ? w->old.number : w->out.number;
+}
+
 /* A frame that somebody may be masking just now. */
 static bool is_unsettled(const u9i_frame_out *f)
 {
@@ -157,13 +163,13 @@ static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts)
     *parts = false;
     const u9i_slots *slots = &w->slots;
     const u9i_frame_out *filling = u9i_slots_filling(&w->slots);
-    if (filling && find_in_slot(s, filling, w->out.number)) return true;
+    if (filling && find_in_slot(s, filling, file_of(w, filling))) return true;
     for (uint64_t n = slots->sealed; n > slots->written; n--) {
         const u9i_frame_out *f = u9i_slots_at(&w->slots, n - 1);
         while (is_unsettled(f) && w->poison.err == U9_OK) u9i_writer_wait(w, U9I_GATE_HASHED);
         if (n - 1 < slots->written) return false; /* since: it is in the file, and among the keys */
         *parts = is_in_parts(w, s, f);
-        if (*parts || find_in_slot(s, f, w->out.number)) return !*parts;
+        if (*parts || find_in_slot(s, f, file_of(w, f))) return !*parts;
     }
     return false;
 }

@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    LANES = U9I_HASH_WIDEST, /* frames that one thread takes to hash, if there are as many */
-    BACKLOG = 2 * LANES, /* so many wait: the appender hashes, too */
+    LANES = U9I_HASH_WIDEST, /* frames that one thread takes to hash, if there are as many: as many wait for it, */
+    BACKLOG = 2 * LANES, /*   and if so many do, the appender hashes, too; a large frame is as good as many */
     SHRINKLESS_MAX = 8,  /* frames in a row that did not get smaller: then none is tried for a while, */
     LZ4_REST = 64        /*   so many [B-4] */
 };
@@ -188,28 +188,33 @@ bool u9i_writer_hash_some(u9i_writer *w)
     return true;
 }
 
+/* As much waits to be hashed as n usual frames. */
+static bool as_many_wait(const u9i_writer *w, unsigned n)
+{
+    return u9i_slots_waiting(&w->slots) >= n || w->slots.waiting_bytes >= n * (uint64_t)U9I_BODY_TARGET;
+}
+
 void u9i_writer_run_hasher(void *ctx)
 {
     u9i_writer *w = ctx;
-    while (u9i_slots_waiting(&w->slots) >= LANES) (void)u9i_writer_hash_some(w);
+    while (as_many_wait(w, LANES)) (void)u9i_writer_hash_some(w);
     w->hashing = false;
     u9i_writer_rest(w);
 }
 
 void u9i_writer_go_on(u9i_writer *w)
 {
-    unsigned waiting = u9i_slots_waiting(&w->slots);
-    if (waiting >= LANES && !w->hashing) {
+    if (as_many_wait(w, LANES) && !w->hashing) {
         w->hashing = true;
         u9i_writer_unlock(w);
         u9i_task_submit(w->env, &w->hasher, 0);
         u9i_writer_lock(w);
-    } else if (waiting >= BACKLOG) {
+    } else if (as_many_wait(w, BACKLOG)) {
         (void)u9i_writer_hash_some(w);
     }
     if (!w->driving && u9i_slots_next(&w->slots)) {
         w->driving = true;
-        u9i_writer_step(w);
+        (void)u9i_writer_step_now(w);
         u9i_writer_give_role(w);
     }
 }

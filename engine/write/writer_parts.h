@@ -2,8 +2,8 @@
  * engine/write/writer_parts.h: what the files of the writer share: writer.c (the session, and what it offers),
  * writer_entry.c (records are measured and copied), writer_frame.c (frames are opened, sealed, hashed),
  * writer_drive.c (the driver's work, waiting, durability), writer_roll.c (files begun, rolled, sealed),
- * writer_space.c (what others left reserved), writer_trim.c (what is said to be trimmed), writer_find.c (keys, and what is
- * found by them), row.c (a record in parts).
+ * writer_place.c (where the log is), writer_ahead.c (space ahead), writer_space.c (what others left reserved),
+ * writer_trim.c (what is said to be trimmed), writer_find.c (keys, and what is found by them), row.c (a record in parts).
  */
 #ifndef U9I_WRITER_PARTS_H
 #define U9I_WRITER_PARTS_H
@@ -120,14 +120,40 @@ void u9i_writer_step(u9i_writer *w);
 /* The same, if it is to be had without waiting for the disk or another thread; false: it is not. */
 bool u9i_writer_step_now(u9i_writer *w);
 
+/* Seals what is filled, and has zeros follow up to the next block. */
+void u9i_writer_pad(u9i_writer *w);
+
+/* Gives everything that is filled its order, padded; blocks may wait to be submitted. */
+void u9i_writer_lay_all(u9i_writer *w);
+
 /* Brings everything that is filled to the file, padded. U9_POISONED. */
 U9_MUST_CHECK u9_err u9i_writer_push(u9i_writer *w, u9_fault *fault);
 
 /* The same, and waits until it is durable, each frame of it, also one that only carries a promise. */
 U9_MUST_CHECK u9_err u9i_writer_flush(u9i_writer *w, u9_fault *fault);
 
-/* The task that leads a group of which nobody waits; the lock is its guard. */
+/* The task that leads a group of which nobody waits, and brings a new file on; the lock is its guard. */
 void u9i_writer_run_committer(void *writer);
+
+/* Finds by which name the directory can be looked for from within: the path's last part, if that is a name of it. */
+void u9i_writer_note_place(u9i_writer *w);
+
+/* 0 if the directory still has that name, or had none; -ENOENT, -ESTALE (another one has it). Without the lock. [W-6] */
+int u9i_writer_find_place(const u9i_writer *w);
+
+/* Space in the file; by the driver, the lock is held on the way in and out */
+
+/* Space that a frame with such a body takes, and what may have to follow it. */
+uint64_t u9i_writer_space_for(uint64_t body_size);
+
+/* Has space reserved in the background before somebody needs it. That it cannot be had is told to who does. */
+void u9i_writer_reserve_ahead(u9i_writer *w);
+
+/* The task that does; the lock is its guard. */
+void u9i_writer_run_reserver(void *writer);
+
+/* Returns when that is over: the file's space is the driver's alone. */
+void u9i_writer_finish_reserving(u9i_writer *w);
 
 /* Files; by the driver, the lock is held on the way in and out */
 
@@ -145,6 +171,15 @@ void u9i_writer_unstart(u9i_writer *w);
  * that has no room for `room` bytes of what comes. [S-6] [W-6] [L-10]
  */
 U9_MUST_CHECK u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault);
+
+/* While crossing: does what is next for the old file's data, and when they are durable, turns to the new one. Without the lock. */
+void u9i_writer_cross(u9i_writer *w);
+
+/* The file that is written and synced just now. By the driver. */
+static inline u9i_segment_out *u9i_writer_sinking(u9i_writer *w)
+{
+    return w->crossing ? &w->old : &w->out;
+}
 
 /* Each file that is begun from here on says that; what it said before is never taken back. [C-5] */
 void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim);

@@ -2,10 +2,14 @@
  * engine/write/writer_roll.c: the files of a session: begun, rolled, sealed. [S-1] [S-5] [S-6] [M-5] [W-3] [W-6]
  *
  * Order of a roll, which recovery relies on: the old file's data are durable; the new file's u9open, which names their
- * end, is durable, and so is its name; the mark names that; only then the old file is sealed. The driver does the
- * first, and appends go on in the new file at once; all else comes in the background:
+ * end, is durable, and so is its name; the mark names that; only then the old file is sealed.
  *
- *     flush old, make new, lay u9open | records ...       sync   -> task: mark -> u9end of the old file
+ *     make new, submit old | records gather, hashed, for the new file ...    | laid, submitted ...
+ *                          | old: written -> synced (crossing)  --> turn --> | u9open, records: synced -> task: mark, u9end
+ *
+ * Nobody stands still for that: while it crosses, the driver gives no frame of the new file its place, of which the
+ * first is its u9open. The committer, in the background, brings it on until the new file is durable, or whoever takes
+ * completions in meanwhile. Only where files are so small that the one before is not sealed yet, a roll waits.
  */
 #include "engine/write/writer_parts.h"
 
@@ -30,6 +34,8 @@ static u9i_open_record before_of(uint64_t number, const u9i_secret *secret, cons
 static void turn_to_file(u9i_writer *w, bool log_begins)
 {
     u9i_segment_out *o = &w->out;
+    w->written = w->syncing = w->durable;
+    w->sync_at = U9I_DISK_HEADER_SIZE; /* soon */
     u9i_stream_turn(&w->stream, o->file, (o->end.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK);
     if (o->end.offset > 0) return;
     uint8_t *header = u9i_stream_at(&w->stream, w->stream.laid.v);
@@ -39,8 +45,8 @@ static void turn_to_file(u9i_writer *w, bool log_begins)
     o->end.offset = U9I_DISK_HEADER_SIZE;
 }
 
-/* The u9open as the next frame. Nothing is on its way. */
-static void put_open(u9i_writer *w, const u9i_open_record *before)
+/* The u9open as the next frame, the first that goes to the file from `fill` on. */
+static void put_open(u9i_writer *w, const u9i_open_record *before, u9i_place fill)
 {
     u9i_open_record open = *before;
     memcpy(open.log, w->plan.log, sizeof open.log);
@@ -50,13 +56,12 @@ static void put_open(u9i_writer *w, const u9i_open_record *before)
     open.medallion = w->medallion;
     u9i_writer_begin_keys(w);
     open.kind = (u9i_span){.data = (const uint8_t *)w->plan.kind, .size = strlen(w->plan.kind)};
-    w->fill = w->stream.laid;
+    w->fill = fill;
     w->padded = w->fill.pos % U9I_BLOCK == 0;
     w->placed = w->fill.pos;
     w->done = w->stream.done;
     w->reserved = w->out.reserved;
-    w->written = w->durable;
-    w->sync_at = U9I_DISK_HEADER_SIZE; /* soon */
+    w->scarce = false;
     w->first_us = u9i_monotonic_us(w->env);
     u9i_frame_out *f = u9i_writer_begin_frame(w, U9I_BLOCK, 0);
     u9i_out out = u9i_out_init(f->frame + U9I_FRAME_HEADER_SIZE, U9I_BLOCK);
@@ -102,7 +107,7 @@ u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault)
     if (err != U9_OK) return err;
     u9i_open_record open = before_of(p->before_segment, &p->before, &p->end, p->tail);
     if (p->before_segment == 0) memcpy(open.end.chain, w->out.end.chain, sizeof open.end.chain);
-    put_open(w, &open);
+    put_open(w, &open, w->stream.laid);
     return U9_OK;
 }
 
@@ -110,6 +115,7 @@ void u9i_writer_unstart(u9i_writer *w)
 {
     assert(w->poison.err == U9_OK && w->next == w->plan.end.ordinal);
     u9i_slots_forget(&w->slots);
+    u9i_writer_finish_reserving(w);
     w->started = false;
     w->first_us = w->ahead = 0;
     u9i_writer_unlock(w);
@@ -194,7 +200,22 @@ void u9i_writer_finish_old(u9i_writer *w)
     }
 }
 
-/* Goes over to the next file, which is there. Everything is durable, and nothing on its way. */
+/* Where frames go on when the ring's next block begins the new file. */
+static u9i_place next_fill(const u9i_writer *w)
+{
+    return (u9i_place){.v = w->stream.laid.v + U9I_DISK_HEADER_SIZE, .pos = U9I_DISK_HEADER_SIZE};
+}
+
+/* There are slots and a place in the ring for the first frames of the new file. All of the old one is submitted. */
+static bool has_room_for_open(const u9i_writer *w)
+{
+    const u9i_stream *s = &w->stream;
+    size_t n = 2 * (size_t)u9i_writer_bound(U9I_BODY_TARGET);
+    u9i_place at = u9i_stream_place(s, next_fill(w), n, false);
+    return w->slots.sealed + 2 <= w->slots.written + U9I_SLOTS && u9i_stream_has_room(s, at, n, s->done, s->count == 0);
+}
+
+/* Goes over to the next file, which is there: what is filled from here on is for that. All of the old one is submitted. */
 static void enter_next(u9i_writer *w, const u9i_segment_out *next, const u9i_trim_record *trim)
 {
     u9i_open_record open = before_of(w->out.number, &w->out.secret, &w->out.end, U9I_TAIL_ROLLED);
@@ -205,27 +226,55 @@ static void enter_next(u9i_writer *w, const u9i_segment_out *next, const u9i_tri
     w->out.end = w->old.end;
     w->out.end.offset = 0;
     w->out.time_us = w->old.time_us;
+    w->crossing = true;
+    w->sync_at = UINT64_MAX; /* but for the last */
     w->durable.offset = 0; /* no mark before the new file is durable, which says what goes */
     u9i_writer_keep_from(w, trim);
-    u9i_writer_unlock(w);
+    put_open(w, &open, next_fill(w));
+    u9i_writer_pad(w); /* it goes ahead of what comes, as the mark waits for it */
+}
+
+void u9i_writer_cross(u9i_writer *w)
+{
+    u9i_stream *s = &w->stream;
+    if (s->count > 0 || s->syncing) return;
+    assert(w->written.offset == w->old.end.offset);
+    if (w->syncing.offset != w->written.offset) { /* what was synced last is not all */
+        w->syncing = w->written;
+        (void)u9i_stream_sync_begin(s);
+        return;
+    }
     turn_to_file(w, false);
     u9i_writer_lock(w);
-    put_open(w, &open);
+    w->crossing = false;
+    u9i_writer_unlock(w);
+}
+
+/* The old file's data are on their way; those of the one before it are sealed. */
+static u9_err leave_file(u9i_writer *w, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    if (w->old.file) err = u9i_writer_flush(w, fault); /* which has it sealed */
+    else err = u9i_writer_push(w, fault);
+    if (err == U9_OK) u9i_writer_finish_old(w);
+    u9i_writer_finish_reserving(w);
+    return err;
 }
 
 u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault)
 {
     u9i_trim_record kept = {.segment = 0};
-    u9_err err = u9i_writer_flush(w, fault);
+    u9_err err = leave_file(w, fault);
     if (err != U9_OK) return err;
-    u9i_writer_finish_old(w);
     u9i_segment_out next = {.dir = w->dir, .path = w->path, .number = w->out.number + 1, .step = w->out.step,
                             .totals = {.segment = w->out.number + 1}};
     u9i_writer_unlock(w);
     err = u9i_segment_out_open(&next, NULL, 2 * U9I_BLOCK + room, fault); /* header and u9open, and that */
     if (err == U9_OK && trim == NULL && w->retain) w->retain(w->retain_ctx, &kept);
     u9i_writer_lock(w);
-    if (err != U9_OK || (err = u9i_writer_refuse(w, fault)) != U9_OK) return err;
-    enter_next(w, &next, trim ? trim : &kept);
-    return u9i_writer_push(w, fault);
+    if (err != U9_OK) return err;
+    while (w->poison.err == U9_OK && !has_room_for_open(w)) u9i_writer_step(w);
+    if (w->poison.err == U9_OK) enter_next(w, &next, trim ? trim : &kept);
+    else u9i_segment_out_drop(&next);
+    return u9i_writer_refuse(w, fault);
 }

@@ -35,6 +35,19 @@ static inline void u9i_set_be(uint8_t *p, unsigned width, uint64_t v)
     }
 }
 
+/* The same of 8 bytes, without a loop: for what is done for each record. */
+static inline void u9i_set_be64(uint8_t p[8], uint64_t v)
+{
+    p[0] = (uint8_t)(v >> 56);
+    p[1] = (uint8_t)(v >> 48);
+    p[2] = (uint8_t)(v >> 40);
+    p[3] = (uint8_t)(v >> 32);
+    p[4] = (uint8_t)(v >> 24);
+    p[5] = (uint8_t)(v >> 16);
+    p[6] = (uint8_t)(v >> 8);
+    p[7] = (uint8_t)v;
+}
+
 /* What a hex digit of either case stands for; below 0: it is none. */
 static inline int u9i_hex_digit(int c)
 {

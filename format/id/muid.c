@@ -45,8 +45,8 @@ static int32_t offset_of(uint64_t bits)
 u9_err u9_muid_pack(const u9_muid *muid, uint8_t out[U9_MUID_SIZE])
 {
     if (!in_range(muid)) return U9_ARG;
-    u9i_set_be(out, 8, muid->timestamp << 12 | muid->medallion >> 32);
-    u9i_set_be(out + 8, 8, muid->medallion << 32 | (uint32_t)muid->offset);
+    u9i_set_be64(out, muid->timestamp << 12 | muid->medallion >> 32);
+    u9i_set_be64(out + 8, muid->medallion << 32 | (uint32_t)muid->offset);
     return U9_OK;
 }
 

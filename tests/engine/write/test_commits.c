@@ -450,6 +450,54 @@ START_TEST(many_appenders_fill_frames_together)
 }
 END_TEST
 
+/* Who appends does not stand still */
+
+static void append_mib(u9_log *w, unsigned mib)
+{
+    static const uint8_t bytes[1 << 16];
+    for (unsigned i = 0; i < mib * 16; i++) append_bytes(w, bytes, sizeof bytes);
+}
+
+START_TEST(appends_go_on_while_space_ahead_is_reserved) /* [W-6] */
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    sim_hold(SIM_RESERVE, 1); /* it is not done before it is let go, whoever asks for it */
+    append_mib(w, 10);
+    sim_wait_held();
+    append_mib(w, 3); /* of the 16 that are there */
+    sim_let_go();
+    close_log(w);
+}
+END_TEST
+
+START_TEST(appends_go_on_into_a_new_file_while_the_old_one_is_synced) /* [S-6] [W-3] */
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    o.segment_size = 1 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "one");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_set_order(SIM_LATE); /* nothing is told before somebody waits for it, */
+    sim_task_chance(0);      /*   and nobody else does */
+    unsigned rolls = (unsigned)stats_of(w).rolls, synced = syncs();
+    append_mib(w, 2);
+    ck_assert_uint_eq(stats_of(w).rolls, rolls + 1);
+    ck_assert_uint_eq(u9_log_durable(w), 1);
+    ck_assert_uint_eq(syncs(), synced);
+    ck_assert_ptr_null(sim_find(SIM_WRITE, 2, U9_NOWHERE));
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_uint_eq(u9_log_durable(w), u9_log_next(w));
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 33);
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+}
+END_TEST
+
 Suite *suite_commits(void)
 {
     Suite *s = suite_create("commits");
@@ -467,6 +515,7 @@ Suite *suite_commits(void)
     tcase_add_test(alone, records_of_any_size_pass_through_little_memory);
     tcase_add_test(alone, what_does_not_shrink_is_not_tried_for_a_while);
     tcase_add_test(alone, the_statistics_add_up);
+    tcase_add_test(alone, appends_go_on_into_a_new_file_while_the_old_one_is_synced);
     suite_add_tcase(s, alone);
     TCase *threads = tcase_create("threads");
     tcase_add_checked_fixture(threads, fixture_setup, fixture_teardown);
@@ -475,5 +524,10 @@ Suite *suite_commits(void)
     tcase_add_test(threads, a_commit_beside_the_flush_of_an_interval_is_not_forgotten);
     tcase_add_loop_test(threads, many_appenders_fill_frames_together, 0, 4);
     suite_add_tcase(s, threads);
+    TCase *beside = tcase_create("beside");
+    tcase_add_checked_fixture(beside, fixture_setup_sim_threads, fixture_teardown);
+    tcase_set_timeout(beside, 20);
+    tcase_add_test(beside, appends_go_on_while_space_ahead_is_reserved);
+    suite_add_tcase(s, beside);
     return s;
 }

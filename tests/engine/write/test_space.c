@@ -192,6 +192,59 @@ START_TEST(nothing_is_acknowledged_into_a_file_that_has_lost_its_name) /* [W-6] 
 }
 END_TEST
 
+/* (F74) */
+START_TEST(nothing_is_acknowledged_into_a_directory_that_is_not_there_any_more) /* [W-6] */
+{
+    for (unsigned replaced = 0; replaced < 2; replaced++) {
+        char log[3200], away[3300];
+        snprintf(log, sizeof log, "%s", at("log"));
+        snprintf(away, sizeof away, "%s.away", log);
+        u9_log *w = open_writer(log, NULL);
+        append_text(w, "there");
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        ck_assert_int_eq(rename(log, away), 0);
+        if (replaced) ck_assert_int_eq(mkdir(log, 0755), 0);
+        append_text(w, "gone");
+        ck_assert_int_eq(u9_log_sync(w), U9_POISONED);
+        u9_fault fault;
+        u9_log_fault(w, &fault);
+        ck_assert_int_eq(fault.sys, replaced ? ESTALE : ENOENT);
+        ck_assert_str_eq(fault.rule, "W-6");
+        ck_assert_uint_eq(u9_log_durable(w), 1);
+        ck_assert_int_eq(u9_log_close(w, NULL), U9_POISONED);
+        seen *s = look(away);
+        ck_assert(has_text(s, "there"));
+        ck_assert_uint_eq(count_damages(s, U9_V_TORN, U9_R_NONE), s->damage_count); /* as of a session that was cut short */
+        forget(s);
+        remove_log(log);
+        remove_log(away);
+    }
+}
+END_TEST
+
+START_TEST(a_log_may_be_opened_by_a_link_and_from_another_directory) /* [W-6] */
+{
+    char log[3200], link[3300], was[3200];
+    snprintf(log, sizeof log, "%s", at("log"));
+    snprintf(link, sizeof link, "%s.link", log);
+    ck_assert_int_eq(symlink(log, link), 0);
+    session(log, "one ", 1, 0);
+    u9_log *w = open_writer(link, NULL);
+    append_text(w, "two");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    close_log(w);
+    ck_assert_ptr_nonnull(getcwd(was, sizeof was));
+    ck_assert_int_eq(chdir(at("")), 0);
+    w = open_writer("log", NULL);
+    ck_assert_int_eq(chdir("/"), 0);
+    append_text(w, "three");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    close_log(w);
+    ck_assert_int_eq(chdir(was), 0);
+    ck_assert_int_eq(unlink(link), 0);
+}
+END_TEST
+
 START_TEST(a_file_of_somebody_else_is_not_taken_for_the_blank_one) /* [W-6] */
 {
     u9_log *w = open_writer(here(), NULL);
@@ -442,6 +495,8 @@ Suite *suite_space(void)
     tcase_add_test(real, a_killed_process_keeps_no_blocks);
     tcase_add_test(real, a_hole_of_a_terabyte_is_given_back_unread);
     tcase_add_test(real, nothing_is_acknowledged_into_a_file_that_has_lost_its_name);
+    tcase_add_test(real, nothing_is_acknowledged_into_a_directory_that_is_not_there_any_more);
+    tcase_add_test(real, a_log_may_be_opened_by_a_link_and_from_another_directory);
     suite_add_tcase(suite, real);
     return suite;
 }

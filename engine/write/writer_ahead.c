@@ -1,0 +1,53 @@
+/*
+ * engine/write/writer_ahead.c: space in the current file is reserved before somebody needs it. [W-6] [S-7]
+ *
+ * A call that reserves waits for the file system's journal, now and then for tens of milliseconds: appends go on
+ * meanwhile, in the space that is there. So it is asked for a whole step before the last one is used up; and not beyond
+ * where the file is rolled, for what is cut from it then costs the disk as much as a write.
+ */
+#include "engine/write/writer_parts.h"
+
+uint64_t u9i_writer_space_for(uint64_t body_size)
+{
+    return u9i_writer_bound(body_size) + U9I_WRITER_SLACK;
+}
+
+/* As much as the last frame before a roll may need. */
+static uint64_t space_wanted(const u9i_writer *w)
+{
+    return (w->segment_size + u9i_writer_space_for(U9I_BODY_TARGET) + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+}
+
+void u9i_writer_reserve_ahead(u9i_writer *w)
+{
+    uint64_t to = w->reserved + U9I_RESERVE_STEP, most = space_wanted(w);
+    if (w->reserving || w->scarce || w->out.step < U9I_RESERVE_STEP || w->poison.err != U9_OK) return;
+    if (w->reserved >= most || w->out.end.offset + U9I_RESERVE_STEP <= w->reserved) return;
+    w->reserving_to = to < most ? to : most;
+    w->reserving = true;
+    u9i_task_submit(w->env, &w->reserver, 0);
+}
+
+void u9i_writer_run_reserver(void *ctx)
+{
+    u9i_writer *w = ctx;
+    u9i_file *file = w->out.file; /* which stays, and so does what is wanted, while this is submitted */
+    uint64_t to = w->reserving_to;
+    u9i_writer_unlock(w);
+    int sys = u9i_file_reserve(file, to);
+    u9i_writer_lock(w);
+    if (sys == 0) w->reserved = to;
+    w->scarce = sys != 0;
+    w->reserving = false;
+    u9i_writer_rest(w);
+}
+
+void u9i_writer_finish_reserving(u9i_writer *w)
+{
+    while (w->reserving) {
+        u9i_writer_unlock(w);
+        u9i_task_finish(w->env, &w->reserver);
+        u9i_writer_lock(w);
+    }
+    if (w->out.reserved < w->reserved) w->out.reserved = w->reserved;
+}
