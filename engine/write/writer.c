@@ -240,6 +240,7 @@ static bool wants_space(const u9i_writer *w, uint64_t body_size)
 static bool is_full(const u9i_writer *w, uint64_t body_size)
 {
     bool whole = position(w) + u9i_writer_space_for(body_size) + w->row.needs > U9I_SEGMENT_MAX;
+    if (w->rolling) return true; /* whoever is not the driver waits until that is done */
     bool enough = position(w) >= w->segment_size || __atomic_load_n(&w->keys_full, __ATOMIC_RELAXED);
     return whole || (!w->row.barred && enough);
 }

@@ -106,6 +106,7 @@ typedef struct u9i_writer {
     uint64_t placed;      /* offset behind the last sequenced frame, and what follows it to be padded */
     uint64_t ahead;       /* bytes, at most, that frames sealed and not yet sequenced will take */
     uint64_t reserved;    /* the current file has blocks below this */
+    bool rolling;         /* the driver goes over to the next file: nothing is filled meanwhile */
     bool tight;           /* there was no room for a frame of the usual size: smaller ones do */
     uint64_t reserving_to; /* there are to be blocks below this, which comes in the background: */
     bool reserving;       /*   the task is submitted, and nobody else asks for space in the file */

@@ -261,7 +261,7 @@ static u9_err leave_file(u9i_writer *w, u9_fault *fault)
     return err;
 }
 
-u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault)
+static u9_err go_over(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault)
 {
     u9i_trim_record kept = {.segment = 0};
     u9_err err = leave_file(w, fault);
@@ -277,4 +277,12 @@ u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim
     if (w->poison.err == U9_OK) enter_next(w, &next, trim ? trim : &kept);
     else u9i_segment_out_drop(&next);
     return u9i_writer_refuse(w, fault);
+}
+
+u9_err u9i_writer_roll(u9i_writer *w, uint64_t room, const u9i_trim_record *trim, u9_fault *fault)
+{
+    w->rolling = true;
+    u9_err err = go_over(w, room, trim, fault);
+    w->rolling = false;
+    return err;
 }

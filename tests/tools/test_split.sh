@@ -129,7 +129,7 @@ damaged() {
 trimmed() {
     cp -R log cut
     "$u9" split cut -n 3 >lines
-    "$u9" trim cut --keep 256K >trim.out
+    "$u9" trim cut --keep 448K >trim.out
     ends 1 'trimmed before it was read' 'a line of what was trimmed says so, exit status 1' \
         "$u9" scan cut --range "$(head -n 1 lines)"
     ends 1 '^records [1-9]' 'and reads what is left' "$u9" scan cut --range "$(sed -n 2p lines)"

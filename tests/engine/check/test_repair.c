@@ -163,7 +163,8 @@ START_TEST(behind_a_sealed_segment_the_log_goes_on_at_its_data)
     seen_frame frames[64];
     size_t count = list_frames(bytes, size, frames, 64);
     ck_assert(frames[count - 1].is_end);
-    ck_assert_uint_eq(open.end.offset, frames[count - 2].end);
+    while (count > 1 && frames[count - 1].offset >= open.end.offset) count--; /* behind it: the index, the seal */
+    ck_assert_uint_eq(open.end.offset, frames[count - 1].end);
     free(bytes);
 }
 END_TEST
