@@ -14,6 +14,8 @@ enum {
     STEP = 1024,       /* bytes of a body for which one record is remembered */
     LOAD_NUM = 5,      /* a table has 5 slots for 3 records */
     LOAD_DEN = 3,
+    CHUNK = 1 << 21,   /* bytes: a large page */
+    LINE = 64,         /* bytes of the processor's cache that come together */
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK /* bytes of a frame, as a rule */
 };
 
@@ -54,7 +56,7 @@ static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, u
     u9i_proof proof = {.trust = known ? U9I_TRUST_FRAME : U9I_TRUST_NOTHING, .plain = s->facts.plain};
     if (bound > size) bound = size;
     if (offset % U9I_ALIGN != 0 || offset >= bound) return U9_CORRUPT;
-    if (!known) u9i_segment_fetch(s, offset, bound - offset < USUAL ? bound - offset : USUAL);
+    u9i_segment_fetch(s, offset, bound - offset < USUAL ? bound - offset : USUAL);
     u9_err err = u9i_frame_verify(&s->facts.secret, offset, bound, bytes + offset, (size_t)(bound - offset), &proof, &out->frame);
     if (err != U9_OK) return U9_CORRUPT;
     if (!known && !u9i_segment_broken(s)) u9i_segment_set_verified(s, offset);
@@ -191,6 +193,7 @@ static u9i_open_frame *new_open_frame(const u9i_loaded *l, bool tabled)
     f->slot_count = (uint32_t)slots;
     f->wide = wide;
     f->slots = f->steps + steps;
+    f->size = bytes;
     f->bytes = bytes + (l->own ? l->body.size : 0);
     return f;
 }
@@ -326,6 +329,7 @@ u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *window
         return U9_NOMEM;
     }
     fs->segment = u9i_segment_ref(segment);
+    pthread_mutex_init(&fs->lock, NULL);
     frames_check(fs);
     return U9_OK;
 }
@@ -342,8 +346,14 @@ void u9i_frames_close(u9i_frames *fs)
         for (u9i_open_frame *f = fs->kept[i], *next; f; f = next) {
             next = f->next;
             give_back(fs, f->bytes);
-            u9i_open_frame_free(f);
+            if (f->chunked) u9i_unload(&f->loaded);
+            else u9i_open_frame_free(f);
         }
+    for (u9i_frame_chunk *c = fs->chunks, *next; c; c = next) {
+        next = c->next;
+        u9i_pages_free(c, CHUNK);
+    }
+    pthread_mutex_destroy(&fs->lock);
     u9i_pages_free(fs->kept, fs->kept_rows * sizeof(u9i_open_frame *));
     u9i_segment_close(fs->segment);
     u9i_segment_unref(fs->segment);
@@ -363,6 +373,31 @@ static u9i_open_frame *kept_in(u9i_open_frame *row, uint64_t offset)
     return row;
 }
 
+/* The frame in a chunk, if it is one of many; else as it is. Its pointers into itself move with it. */
+static u9i_open_frame *move_to_chunk(u9i_frames *fs, u9i_open_frame *f, size_t bytes)
+{
+    size_t room = (bytes + LINE - 1) / LINE * LINE;
+    if (room > CHUNK / 8) return f;
+    pthread_mutex_lock(&fs->lock);
+    if (fs->chunks == NULL || fs->chunks->used + room > CHUNK) {
+        u9i_frame_chunk *c = (u9i_frame_chunk *)u9i_huge_pages(CHUNK);
+        if (c) *c = (u9i_frame_chunk){.next = fs->chunks, .used = LINE};
+        if (c) fs->chunks = c;
+    }
+    u9i_open_frame *there = NULL;
+    if (fs->chunks && fs->chunks->used + room <= CHUNK) {
+        there = (u9i_open_frame *)(void *)((uint8_t *)fs->chunks + fs->chunks->used);
+        fs->chunks->used += room;
+    }
+    pthread_mutex_unlock(&fs->lock);
+    if (there == NULL) return f;
+    memcpy(there, f, bytes);
+    there->slots = there->steps + there->step_count;
+    there->chunked = true;
+    free(f);
+    return there;
+}
+
 /* Puts it where the others look. False: there is no room. Another may be there first: then `*f` is that one. */
 static bool keep_frame(u9i_frames *fs, u9i_open_frame **f)
 {
@@ -373,11 +408,13 @@ static bool keep_frame(u9i_frames *fs, u9i_open_frame **f)
         give_back(fs, bytes);
         return false;
     }
+    *f = move_to_chunk(fs, *f, (*f)->size);
     do {
         u9i_open_frame *there = kept_in(first, (*f)->offset);
-        if (there) {
+        if (there) { /* somebody was faster: what is in a chunk stays there, unused */
             give_back(fs, bytes);
-            u9i_open_frame_free(*f);
+            if ((*f)->chunked) u9i_unload(&(*f)->loaded);
+            else u9i_open_frame_free(*f);
             *f = there;
             return true;
         }

@@ -18,6 +18,8 @@
 
 #include <u9/log.h>
 
+#include <pthread.h>
+
 /* A verified frame and its opened body. */
 typedef struct u9i_loaded {
     u9i_frame frame; /* its body borrows nothing that stays: see `body` */
@@ -48,7 +50,9 @@ typedef struct u9i_open_frame {
     uint32_t step_count; /* 0: there are none */
     uint32_t slot_count; /* of the table of keys; 0: there is none */
     bool wide;         /* its slots are uint64_t: a body of 64 KiB or 4096 records and more; else uint32_t */
-    size_t bytes;      /* of memory */
+    bool chunked;      /* it stands in a chunk of those that are kept */
+    size_t size;       /* bytes of it, steps and slots with it, */
+    size_t bytes;      /*   and of its body, if that is its own */
     void *slots;       /* behind the steps, in the same memory */
     u9i_step_at steps[]; /* element i: the first record that begins at or behind i KiB */
 } u9i_open_frame;
@@ -66,6 +70,12 @@ typedef struct u9i_budget {
     bool full;            /* something was not kept; set and asked atomically */
 } u9i_budget;
 
+/* Memory for kept frames, in large pieces: they are looked up all over. */
+typedef struct u9i_frame_chunk {
+    struct u9i_frame_chunk *next;
+    size_t used; /* bytes, with this head */
+} u9i_frame_chunk;
+
 typedef struct u9i_frames {
     u9i_segment *segment; /* counted, and kept open where it is not mapped */
     u9i_windows *windows; /* borrows */
@@ -75,6 +85,8 @@ typedef struct u9i_frames {
     u9i_budget *budget;   /* borrows */
     u9i_open_frame **kept; /* by place, in rows; loaded and set atomically */
     size_t kept_rows;
+    pthread_mutex_t lock; /* guards: */
+    u9i_frame_chunk *chunks;
     uint64_t row_bytes;   /* of the file, whose frames are in one row: about those of one frame */
 } u9i_frames;
 

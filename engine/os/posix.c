@@ -366,7 +366,11 @@ static void advise_map(u9i_env *env, const void *map, size_t n, u9i_map_advice a
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)map / page * page;
     (void)env;
-    (void)madvise((void *)from, (uintptr_t)map + n - from, advice == U9I_MAP_RANDOM ? MADV_RANDOM : MADV_WILLNEED);
+    size_t size = (uintptr_t)map + n - from;
+    (void)madvise((void *)from, size, advice == U9I_MAP_RANDOM ? MADV_RANDOM : MADV_WILLNEED);
+#ifdef MADV_POPULATE_READ
+    if (advice == U9I_MAP_SOON) (void)madvise((void *)from, size, MADV_POPULATE_READ); /* one call, not a fault a page */
+#endif
 }
 
 static void unmap_file(u9i_env *env, const void *map, size_t n)

@@ -4,6 +4,7 @@
 #include "engine/os/process.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/mman.h>
 
 void *u9i_pages(size_t size)
@@ -11,6 +12,18 @@ void *u9i_pages(size_t size)
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
     return p == MAP_FAILED ? NULL : p;
+}
+
+void *u9i_huge_pages(size_t size)
+{
+    enum { HUGE = 1 << 21 };
+    uint8_t *more = (uint8_t *)u9i_pages(size + HUGE);
+    if (more == NULL) return NULL;
+    size_t skip = HUGE - ((uintptr_t)more & (HUGE - 1)); /* they begin at a multiple of their size */
+    munmap(more, skip);
+    if (skip < HUGE) munmap(more + skip + size, HUGE - skip);
+    (void)madvise(more + skip, size, MADV_HUGEPAGE);
+    return more + skip;
 }
 
 void u9i_pages_free(void *pages, size_t size)

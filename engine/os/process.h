@@ -11,6 +11,8 @@
 
 /* Zeroed pages, touched as used; NULL if there is no room. Aligned to pages. */
 void *u9i_pages(size_t size);
+/* The same for much that is looked up all over: in large pages, where the system has them. */
+void *u9i_huge_pages(size_t size);
 void u9i_pages_free(void *pages, size_t size);
 
 extern atomic_bool u9i_forks_watched;
