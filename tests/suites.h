@@ -86,6 +86,7 @@
     X(directory) \
     X(succession) \
     X(lookup) \
+    X(index_file) \
     X(live) \
     X(segment) \
     X(unreadable) \

@@ -240,8 +240,13 @@ static void sort_entries(u9i_key_entry *e, size_t count, unsigned depth)
         if (end[b] - begin > 1) sort_entries(e + begin, end[b] - begin, depth + 1);
 }
 
+void u9i_key_entries_sort(u9i_key_entry *entries, size_t count)
+{
+    sort_entries(entries, count, 0);
+}
+
 void u9i_keys_sort(u9i_keys *k)
 {
-    sort_entries(k->records, k->record_count, 0);
+    u9i_key_entries_sort(k->records, k->record_count);
     k->sorted = true;
 }

@@ -103,6 +103,9 @@ bool u9i_keys_full(const u9i_keys *keys);
 /* Sorts the records by key and, of one key, by place. */
 void u9i_keys_sort(u9i_keys *keys);
 
+/* Sorts any entries so. */
+void u9i_key_entries_sort(u9i_key_entry *entries, size_t count);
+
 /* What holds of all keys between two calls. */
 void u9i_keys_check(const u9i_keys *keys);
 

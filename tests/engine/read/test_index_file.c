@@ -1,0 +1,514 @@
+/*
+ * tests/engine/read/test_index_file.c: indexes in files beside segments: whatever is done to one, it changes how fast a
+ * record is found, and no answer; making them in little memory, and what is refused; on the simulated disk. [K-1] [K-4]
+ */
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include "engine/index/index_file.h"
+#include "engine/log/handle.h"
+#include "engine/segment/probe.h"
+
+#include <u9/index.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENT = 65536, KEYS = 500, ROOM = 4096 };
+
+static const char *const LOG = "log";
+
+static void setup(void)
+{
+    sim_begin(11);
+}
+
+static void teardown(void)
+{
+    sim_end();
+}
+
+static uint64_t drawn = 1;
+
+static uint64_t draw(uint64_t n)
+{
+    drawn ^= drawn << 13;
+    drawn ^= drawn >> 7;
+    drawn ^= drawn << 17;
+    return drawn % n;
+}
+
+/* What the log must hold: of each key the ordinal of its newest record and what that says. */
+typedef struct model {
+    const char *kind;
+    struct {
+        uint8_t raw[64];
+        size_t size;
+        bool there;
+        uint64_t ordinal;
+        uint32_t value;
+    } keys[KEYS];
+    size_t count;
+    uint64_t next; /* ordinal */
+    uint32_t values;
+    bool lz4;
+} model;
+
+static u9_log *open_it(const model *m, u9_mode mode)
+{
+    u9_log *log;
+    u9_fault fault;
+    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = SEGMENT, .kind = m->kind,
+                    .policy = U9_POLICY_NONE, .lz4 = m->lz4};
+    ck_assert_msg(u9_log_open(LOG, &o, &log, &fault) == U9_OK, "%s", fault.text);
+    return log;
+}
+
+/* A key that may be given: of 16 bytes, 8 or text. */
+static void draw_key(model *m, size_t i)
+{
+    bool text = strncmp(m->kind, "rkey", 4) == 0;
+    m->keys[i].size = text ? 8 + draw(40) : strcmp(m->kind, "uid8") == 0 ? 8 : 16;
+    for (size_t n = 0; n < m->keys[i].size; n++)
+        m->keys[i].raw[n] = text ? (uint8_t)('a' + draw(26)) : (uint8_t)draw(256);
+    if (!text && m->keys[i].size == 16) {
+        u9_muid id = {.timestamp = 1 + draw(1000000), .medallion = 1 + draw(1000), .offset = (int32_t)(1 + draw(3))};
+        ck_assert_int_eq(u9_muid_pack(&id, m->keys[i].raw), U9_OK);
+    }
+}
+
+static void append_one(u9_log *w, model *m, size_t i, bool fresh)
+{
+    uint8_t value[5 + 400] = {0x02};
+    u9_place place;
+    u9_key key = {.data = fresh ? NULL : m->keys[i].raw, .size = m->keys[i].size};
+    u9_entry e = {.key = key, .values = value, .size = 5};
+    uint32_t v = ++m->values;
+    for (unsigned n = 0; n < 4; n++) value[1 + n] = (uint8_t)(v >> (24 - 8 * n));
+    if (draw(2)) { /* also larger ones */
+        value[5] = 0x1d, value[6] = 1, value[7] = (uint8_t)draw(120);
+        e.size = (size_t)(5 + 3 + 256 + value[7]);
+    }
+    ck_assert_int_eq(u9_log_append(w, &e.key, e.values, e.size, &place), U9_OK);
+    if (fresh) {
+        m->keys[i].size = place.key_size;
+        memcpy(m->keys[i].raw, place.key, place.key_size);
+    }
+    m->keys[i].there = true;
+    m->keys[i].ordinal = place.ordinal;
+    m->keys[i].value = v;
+    m->next = place.ordinal + 1;
+}
+
+/* What a lookup must say of this key. */
+static void look_up(u9_log *log, const model *m, size_t i)
+{
+    uint8_t buf[ROOM];
+    u9_record r;
+    u9_fault fault = {.text = ""};
+    u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
+    u9_err err = u9_log_get(log, &key, buf, sizeof buf, &r, &fault);
+    if (!m->keys[i].there) {
+        ck_assert_msg(err == U9_ABSENT, "key %zu: %d, %s", i, err, fault.text);
+        return;
+    }
+    ck_assert_msg(err == U9_OK, "key %zu, record %llu of %llu: %d, %s", i, (unsigned long long)m->keys[i].ordinal,
+                  (unsigned long long)m->next, err, fault.text);
+    ck_assert_uint_eq(r.ordinal, m->keys[i].ordinal);
+    ck_assert_uint_eq(r.key.size, key.size);
+    ck_assert_mem_eq(r.key.data, key.data, key.size);
+    u9_value v;
+    ck_assert_int_eq(u9_value_decode(r.values, r.values_size, &v), U9_OK);
+    ck_assert_uint_eq(v.u, m->keys[i].value);
+}
+
+static void look_up_all(u9_log *log, const model *m)
+{
+    for (size_t i = 0; i < m->count; i++) look_up(log, m, i);
+}
+
+static void look_anew(const model *m)
+{
+    u9_log *r = open_it(m, U9_READ);
+    look_up_all(r, m);
+    close_log(r);
+}
+
+
+static const char *const kinds[] = {"muid", "muid", "uid8", "rkey"};
+
+static model *new_model(int i)
+{
+    model *m = calloc(1, sizeof *m);
+    ck_assert(m != NULL);
+    drawn = (uint64_t)i * 77 + 5;
+    m->kind = kinds[i % 4];
+    m->count = KEYS;
+    for (size_t n = 0; n < KEYS; n++) draw_key(m, n);
+    return m;
+}
+
+/* Some keys again and again, a fifth of them never; some drawn by the log, so that they come in order. */
+static void append_some(u9_log *w, model *m, unsigned count)
+{
+    for (unsigned n = 0; n < count; n++) {
+        size_t i = (size_t)draw(KEYS * 4 / 5);
+        append_one(w, m, i, m->kind == kinds[0] && !m->keys[i].there && draw(4) > 0);
+    }
+}
+
+/* Sessions that end: by a close, or (torn) by a kill. The last one goes on in a file or begins one. */
+static void write_sessions(model *m, unsigned sessions, unsigned appends, bool torn)
+{
+    for (unsigned s = 0; s < sessions; s++) {
+        u9_log *w = open_it(m, U9_CREATE);
+        append_some(w, m, appends);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        if (torn && s + 1 == sessions) {
+            sim_kill();
+            (void)!u9_log_close(w, NULL);
+            sim_land(0);
+        } else {
+            close_log(w);
+        }
+    }
+}
+
+static u9_index_report build(uint64_t memory)
+{
+    u9_fault fault = {.text = ""};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
+    ck_assert_msg(u9_index_build(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
+    return r;
+}
+
+static u9_index_report look_at_it(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim"};
+    ck_assert_int_eq(u9_index_look(LOG, &o, &r, NULL), U9_OK);
+    return r;
+}
+
+static u9_index_report drop(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim"};
+    ck_assert_int_eq(u9_index_drop(LOG, &o, &r, NULL), U9_OK);
+    return r;
+}
+
+/* Paths of the files whose names end so: free() each and the array. */
+static char **files_ending(const char *end, size_t *count)
+{
+    size_t all, n = 0;
+    char **names = sim_names(LOG, &all);
+    for (size_t i = 0; i < all; i++) {
+        size_t size = strlen(names[i]), wanted = strlen(end);
+        if (size > wanted && strcmp(names[i] + size - wanted, end) == 0) {
+            char *path = malloc(size + 8);
+            ck_assert(path != NULL);
+            snprintf(path, size + 8, "%s/%s", LOG, names[i]);
+            free(names[i]);
+            names[n++] = path;
+        } else {
+            free(names[i]);
+        }
+    }
+    *count = n;
+    return names;
+}
+
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free(names[i]);
+    free(names);
+}
+
+static size_t count_files(const char *end)
+{
+    size_t n;
+    char **paths = files_ending(end, &n);
+    free_names(paths, n);
+    return n;
+}
+
+START_TEST(every_segment_that_holds_records_gets_an_index)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 3, 250, _i / 4);
+    u9_index_report before = look_at_it(), r = build(0);
+    ck_assert_uint_gt(before.none, 0);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_eq(r.made, before.none);
+    ck_assert_uint_eq(r.made, count_files(".u9x"));
+    ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+    r = build(0);
+    ck_assert_uint_eq(r.made, 0); /* once more there is nothing to do */
+    ck_assert_uint_eq(r.beside, before.none);
+    look_anew(m);
+    r = drop();
+    ck_assert_uint_eq(r.dropped, before.none);
+    ck_assert_uint_eq(count_files(".u9x"), 0);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+/* Bytes that were read of the segments for one lookup by a fresh handle. */
+static uint64_t cost_of_a_lookup(const model *m, size_t i)
+{
+    u9_log *r = open_it(m, U9_READ);
+    sim_forget_diary();
+    look_up(r, m, i);
+    uint64_t bytes = sim_bytes(SIM_READ);
+    close_log(r);
+    return bytes;
+}
+
+START_TEST(a_file_beside_a_segment_saves_reading_it)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 400, false);
+    ck_assert_uint_ge(count_files(".u9"), 2);
+    size_t there = 0;
+    while (!m->keys[there].there) there++;
+    u9_log *w = open_it(m, U9_CREATE); /* goes on in the last file */
+    append_one(w, m, there, false);
+    for (unsigned n = 0; n < 30; n++) append_some(w, m, 1);
+    append_one(w, m, there, false);
+    close_log(w);
+    uint64_t without = cost_of_a_lookup(m, there);
+    build(0);
+    uint64_t with = cost_of_a_lookup(m, there);
+    ck_assert_msg(with < without, "%llu, not below %llu bytes", (unsigned long long)with, (unsigned long long)without);
+    free(m);
+}
+END_TEST
+
+static void flip(const char *path, uint64_t at)
+{
+    uint8_t byte;
+    ck_assert_uint_eq(sim_read(path, at, &byte, 1), 1);
+    byte ^= (uint8_t)(1u << draw(8));
+    sim_write(path, at, &byte, 1);
+}
+
+/* Something happens to an index file. */
+static void harm(char **paths, size_t count, unsigned how)
+{
+    const char *path = paths[draw(count)];
+    uint64_t size = sim_holds(path) ? sim_size(path) : 0;
+    if (size == 0) return;
+    switch (how % 5) {
+    case 0:
+    case 1: flip(path, draw(size)); break;
+    case 2: sim_resize(path, draw(size)); break;
+    case 3: sim_copy(paths[draw(count)], path); break;
+    case 4: sim_remove(path); break;
+    }
+}
+
+START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 4, 150, _i / 4);
+    build(0);
+    for (unsigned n = 0; n < 20; n++) {
+        size_t count;
+        char **paths = files_ending(".u9x", &count);
+        ck_assert_uint_gt(count, 0);
+        harm(paths, count, n);
+        free_names(paths, count);
+        look_anew(m);
+        if (n % 4 == 3) {
+            ck_assert_uint_eq(build(0).none, 0);
+            look_anew(m);
+        }
+    }
+    free(m);
+}
+END_TEST
+
+START_TEST(a_segment_that_went_on_has_a_stale_index_which_is_made_again)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 60, _i / 4);
+    ck_assert_uint_eq(build(0).made, 1);
+    write_sessions(m, 1, 60, false); /* goes on in the file, or (torn) says where it ends */
+    look_anew(m);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_eq(r.unused, _i / 4 ? 0 : 1);
+    r = build(0);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_ge(r.made, 1);
+    ck_assert_uint_eq(r.unused, 0);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(an_older_file_put_back_is_not_used)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 60, false);
+    size_t count;
+    build(0);
+    char **paths = files_ending(".u9x", &count);
+    ck_assert_uint_eq(count, 1);
+    sim_copy(paths[0], "old");
+    write_sessions(m, 1, 40, false);
+    build(0);
+    ck_assert_uint_eq(look_at_it().unused, 0);
+    sim_copy("old", paths[0]);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    look_anew(m);
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_file_of_another_owner_or_mode_is_not_used)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 60, false);
+    size_t count, segments;
+    build(0);
+    char **paths = files_ending(".u9x", &count), **logs = files_ending(".u9", &segments);
+    ck_assert_uint_eq(look_at_it().beside, 1);
+    sim_dress(paths[0], 7, 0);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    look_anew(m);
+    sim_dress(paths[0], 0, 0644);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    sim_dress(logs[segments - 1], 5, 0640);
+    ck_assert_uint_eq(build(0).made, 1); /* it is given the segment's */
+    ck_assert_uint_eq(look_at_it().beside, 1);
+    look_anew(m);
+    free_names(paths, count);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+START_TEST(more_keys_than_memory_are_sorted_in_runs)
+{
+    enum { SMALL = 64 << 10 };
+    model *m = new_model(_i);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 30000; n++) append_one(w, m, (size_t)draw(KEYS * 4 / 5), false);
+    close_log(w);
+    sim_forget_diary();
+    u9_index_report r = build(SMALL);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_ge(r.made, 1);
+    ck_assert_uint_gt(sim_bytes(SIM_WRITE), 2 * 30000 * 24); /* written, and merged more than once */
+    ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_build_that_fails_leaves_nothing_half_made)
+{
+    static const sim_kind at[] = {SIM_CREATE, SIM_WRITE, SIM_SYNC, SIM_RENAME, SIM_TRUNCATE, SIM_DRESS, SIM_SYNC_DIR};
+    model *m = new_model(_i);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 8000; n++) append_one(w, m, (size_t)draw(KEYS * 4 / 5), false);
+    close_log(w);
+    for (unsigned k = 0; k < sizeof at / sizeof *at; k++)
+        for (unsigned nth = 1; nth < 5; nth++) {
+            u9_index_report r = {.size = sizeof r};
+            u9_index_options io = {.size = sizeof io, .io = "sim", .memory = 64 << 10};
+            u9_fault fault = {.text = ""};
+            unsigned fired = sim_fired();
+            sim_fail(at[k], nth, -ENOSPC, false);
+            u9_err err = u9_index_build(LOG, &io, &r, &fault);
+            ck_assert_msg(err == (sim_fired() > fired ? U9_IO : U9_OK), "call %u, the %u.: %d %s", at[k], nth, err, fault.text);
+            sim_mend();
+            ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
+            look_up(w = open_it(m, U9_READ), m, 3);
+            close_log(w);
+            drop();
+        }
+    free(m);
+}
+END_TEST
+
+START_TEST(a_trim_takes_the_index_files_of_what_it_removes)
+{
+    model *m = new_model(_i);
+    for (unsigned s = 0; s < 4; s++) {
+        write_sessions(m, 1, 60, true); /* torn: each begins a file */
+    }
+    build(0);
+    size_t before = count_files(".u9x");
+    ck_assert_uint_ge(before, 3);
+    u9_log *w = open_it(m, U9_CREATE);
+    u9_trim what = {.size = sizeof what, .keep_bytes = 1};
+    u9_trimmed done = {.size = sizeof done};
+    append_some(w, m, 1);
+    ck_assert_int_eq(u9_log_trim(w, &what, &done, NULL), U9_OK);
+    ck_assert_uint_gt(done.segments, 0);
+    close_log(w);
+    size_t count;
+    char **paths = files_ending(".u9x", &count);
+    for (size_t i = 0; i < count; i++) { /* each is of a segment that is there */
+        paths[i][strlen(paths[i]) - 1] = 0;
+        ck_assert(sim_holds(paths[i]));
+    }
+    ck_assert_uint_lt(count, before);
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 2, 60, false);
+    size_t segments;
+    char **logs = files_ending(".u9", &segments);
+    flip(logs[0], 4096 + draw(4096));
+    u9_index_report r = build(0);
+    uint8_t buf[ROOM];
+    u9_record record;
+    u9_key absent = {.data = m->keys[KEYS - 1].raw, .size = m->keys[KEYS - 1].size};
+    u9_log *log = open_it(m, U9_READ);
+    ck_assert_uint_ge(r.none, 1);
+    ck_assert_int_eq(u9_log_get(log, &absent, buf, sizeof buf, &record, NULL), U9_CORRUPT);
+    close_log(log);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+Suite *suite_index_file(void)
+{
+    Suite *s = suite_create("index_file");
+    TCase *t = tcase_create("index_file");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, every_segment_that_holds_records_gets_an_index, 0, 8);
+    tcase_add_loop_test(t, a_file_beside_a_segment_saves_reading_it, 0, 4);
+    tcase_add_loop_test(t, whatever_becomes_of_an_index_file_no_answer_changes, 0, 8);
+    tcase_add_loop_test(t, a_segment_that_went_on_has_a_stale_index_which_is_made_again, 0, 8);
+    tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
+    tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
+    tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
+    tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
+    tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
+    tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    suite_add_tcase(s, t);
+    return s;
+}
