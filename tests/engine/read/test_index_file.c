@@ -432,7 +432,7 @@ START_TEST(a_build_that_fails_leaves_nothing_half_made)
             u9_index_options io = {.size = sizeof io, .io = "sim", .memory = 64 << 10};
             u9_fault fault = {.text = ""};
             unsigned fired = sim_fired();
-            sim_fail(at[k], nth, -ENOSPC, false);
+            sim_fail(at[k], nth, ENOSPC, false);
             u9_err err = u9_index_build(LOG, &io, &r, &fault);
             ck_assert_msg(err == (sim_fired() > fired ? U9_IO : U9_OK), "call %u, the %u.: %d %s", at[k], nth, err, fault.text);
             sim_mend();
