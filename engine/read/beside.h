@@ -38,6 +38,12 @@ typedef struct u9i_beside {
  */
 U9_MUST_CHECK u9_err u9i_beside_make(u9i_beside *beside, u9_fault *fault);
 
+/*
+ * Proves an index of the segment: `*wrong` is how many of its entries do not lead to a record with their key, and of the
+ * records that are read are not found by it. `lossy`: there may have been more of these. Errors as u9i_beside_make.
+ */
+U9_MUST_CHECK u9_err u9i_beside_prove(u9i_beside *beside, u9i_index *index, uint64_t *wrong, u9_fault *fault);
+
 /* The run of segments [first, i] that must be read for what segment i holds: it begins with a u9open. [F-9] */
 size_t u9i_beside_run(const u9i_catalog *catalog, size_t i);
 

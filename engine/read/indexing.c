@@ -11,7 +11,7 @@
 
 enum { PROGRESS_US = 50000, MEMORY = 256 << 20 };
 
-typedef enum indexing_task { TASK_LOOK, TASK_BUILD, TASK_DROP } indexing_task;
+typedef enum indexing_task { TASK_LOOK, TASK_BUILD, TASK_CHECK, TASK_DROP } indexing_task;
 
 typedef struct indexing {
     indexing_task task;
@@ -112,11 +112,15 @@ static int tell_done(void *ctx, uint64_t done)
     return x->options.on_progress(x->options.ctx, done < x->all ? done : x->all, x->all) == 0;
 }
 
+static size_t memory_of(const indexing *x)
+{
+    return x->options.memory ? (size_t)x->options.memory : MEMORY;
+}
+
 static u9_err make_at(indexing *x, size_t i, u9_fault *fault)
 {
     u9_index_info *info = &x->infos[i];
-    u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x,
-                    .memory = x->options.memory ? (size_t)x->options.memory : MEMORY};
+    u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
     u9_err err = u9i_beside_make(&b, fault);
     x->done += info->bytes;
     if (err == U9_ABSENT) {
@@ -126,6 +130,27 @@ static u9_err make_at(indexing *x, size_t i, u9_fault *fault)
     if (err != U9_OK) return err;
     err = look_at(x, i); /* as a reader sees it */
     if (err == U9_OK && info->place == U9_INDEX_BESIDE) info->place = U9_INDEX_MADE;
+    return err;
+}
+
+static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
+{
+    u9i_segment *s = x->catalog->segments[i];
+    u9_index_info *info = &x->infos[i];
+    u9i_budget budget = {.limit = 0};
+    u9i_index index;
+    u9i_index_flaw flaw;
+    u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
+    u9_err err = info->place == U9_INDEX_INSIDE ? u9i_inside_open(x->log, s, &budget, &index)
+                                                : u9i_beside_open(x->log, s, &budget, &index, &flaw);
+    if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
+    if (err != U9_OK) { /* it went just now */
+        *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING};
+        return U9_OK;
+    }
+    err = u9i_beside_prove(&b, &index, &info->wrong, fault);
+    u9i_index_close(&index);
+    x->done += info->bytes;
     return err;
 }
 
@@ -152,6 +177,7 @@ static u9_err do_task(indexing *x, size_t i, u9_fault *fault)
     switch (x->task) {
     case TASK_LOOK: break;
     case TASK_BUILD: return is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
+    case TASK_CHECK: return x->infos[i].place != U9_INDEX_NONE ? prove_at(x, i, fault) : U9_OK;
     case TASK_DROP: return drop_at(x, i, fault);
     }
     return U9_OK;
@@ -187,7 +213,8 @@ static u9_err run_task(indexing *x, u9_fault *fault)
         if (!is_indexed(x, i)) continue;
         err = look_at(x, i);
         if (err != U9_OK) (void)u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
-        if (is_to_be_made(&x->infos[i])) x->all += x->infos[i].bytes;
+        bool read = x->task == TASK_CHECK ? x->infos[i].place != U9_INDEX_NONE : is_to_be_made(&x->infos[i]);
+        if (read) x->all += x->infos[i].bytes;
     }
     for (size_t i = 0; i < count && err == U9_OK; i++) {
         if (!is_indexed(x, i)) continue;
@@ -228,17 +255,22 @@ static u9_err start_task(indexing_task task, const char *path, const u9_index_op
     return err;
 }
 
-u9_err u9_index_look(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+u9_err u9_indexes_look(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
 {
     return start_task(TASK_LOOK, path, options, report, fault);
 }
 
-u9_err u9_index_build(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+u9_err u9_indexes_build(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
 {
     return start_task(TASK_BUILD, path, options, report, fault);
 }
 
-u9_err u9_index_drop(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+u9_err u9_indexes_drop(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
 {
     return start_task(TASK_DROP, path, options, report, fault);
+}
+
+u9_err u9_indexes_check(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+{
+    return start_task(TASK_CHECK, path, options, report, fault);
 }

@@ -78,8 +78,8 @@ typedef struct u9_index_report {
     uint64_t wrong;    /* a check: see u9_index_info */
 } u9_index_report;
 
-/* Says what there is. `path`: a log, or one segment's file. Errors as u9_index_build. */
-U9_API U9_MUST_CHECK u9_err u9_index_look(const char *path, const u9_index_options *options,
+/* Says what there is. `path`: a log, or one segment's file. Errors as u9_indexes_build. */
+U9_API U9_MUST_CHECK u9_err u9_indexes_look(const char *path, const u9_index_options *options,
                                           u9_index_report *report, u9_fault *fault);
 
 /*
@@ -87,11 +87,18 @@ U9_API U9_MUST_CHECK u9_err u9_index_look(const char *path, const u9_index_optio
  * made so far stays), U9_LOCKED (somebody else is making one), U9_CORRUPT (nothing here is a log), U9_NOMEM, U9_VERSION,
  * U9_STATE (on_progress asked to stop), U9_ARG. In any case nothing half made is left behind, nor used.
  */
-U9_API U9_MUST_CHECK u9_err u9_index_build(const char *path, const u9_index_options *options,
+U9_API U9_MUST_CHECK u9_err u9_indexes_build(const char *path, const u9_index_options *options,
                                            u9_index_report *report, u9_fault *fault);
 
-/* Removes the files beside segments, never anything of a segment. Errors as u9_index_build. */
-U9_API U9_MUST_CHECK u9_err u9_index_drop(const char *path, const u9_index_options *options,
+/*
+ * Proves what there is, inside of segments and beside them: that each record that is read is found, and that each entry
+ * leads to a record with its key. What is wrong is counted in the report, and is no error. Errors as u9_indexes_build.
+ */
+U9_API U9_MUST_CHECK u9_err u9_indexes_check(const char *path, const u9_index_options *options,
+                                           u9_index_report *report, u9_fault *fault);
+
+/* Removes the files beside segments, never anything of a segment. Errors as u9_indexes_build. */
+U9_API U9_MUST_CHECK u9_err u9_indexes_drop(const char *path, const u9_index_options *options,
                                           u9_index_report *report, u9_fault *fault);
 
 #ifdef __cplusplus

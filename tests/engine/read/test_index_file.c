@@ -182,7 +182,7 @@ static u9_index_report build(uint64_t memory)
     u9_fault fault = {.text = ""};
     u9_index_report r = {.size = sizeof r};
     u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
-    ck_assert_msg(u9_index_build(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
+    ck_assert_msg(u9_indexes_build(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
     return r;
 }
 
@@ -190,7 +190,16 @@ static u9_index_report look_at_it(void)
 {
     u9_index_report r = {.size = sizeof r};
     u9_index_options o = {.size = sizeof o, .io = "sim"};
-    ck_assert_int_eq(u9_index_look(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    return r;
+}
+
+static u9_index_report check_it(uint64_t memory)
+{
+    u9_fault fault = {.text = ""};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
+    ck_assert_msg(u9_indexes_check(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
     return r;
 }
 
@@ -198,7 +207,7 @@ static u9_index_report drop(void)
 {
     u9_index_report r = {.size = sizeof r};
     u9_index_options o = {.size = sizeof o, .io = "sim"};
-    ck_assert_int_eq(u9_index_drop(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_int_eq(u9_indexes_drop(LOG, &o, &r, NULL), U9_OK);
     return r;
 }
 
@@ -250,6 +259,10 @@ START_TEST(every_segment_that_holds_records_gets_an_index)
     r = build(0);
     ck_assert_uint_eq(r.made, 0); /* once more there is nothing to do */
     ck_assert_uint_eq(r.beside, before.none);
+    r = check_it(0);
+    ck_assert_uint_eq(r.wrong, 0);
+    ck_assert_uint_gt(r.entries, 0);
+    ck_assert_uint_eq(r.none, 0);
     look_anew(m);
     r = drop();
     ck_assert_uint_eq(r.dropped, before.none);
@@ -411,6 +424,7 @@ START_TEST(more_keys_than_memory_are_sorted_in_runs)
     ck_assert_uint_ge(r.made, 1);
     ck_assert_uint_gt(sim_bytes(SIM_WRITE), 2 * 30000 * 24); /* written, and merged more than once */
     ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
+    ck_assert_uint_eq(check_it(SMALL).wrong, 0);
     look_anew(m);
     free(m);
 }
@@ -433,7 +447,7 @@ START_TEST(a_build_that_fails_leaves_nothing_half_made)
             u9_fault fault = {.text = ""};
             unsigned fired = sim_fired();
             sim_fail(at[k], nth, ENOSPC, false);
-            u9_err err = u9_index_build(LOG, &io, &r, &fault);
+            u9_err err = u9_indexes_build(LOG, &io, &r, &fault);
             ck_assert_msg(err == (sim_fired() > fired ? U9_IO : U9_OK), "call %u, the %u.: %d %s", at[k], nth, err, fault.text);
             sim_mend();
             ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
