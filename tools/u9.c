@@ -17,6 +17,7 @@ static const struct verb {
     {"get", "u9 get", verb_get, "LOG KEY...      prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
     {"mark", "u9 mark", verb_mark, "LOG             prints a line to keep elsewhere, and check against"},
+    {"index", "u9 index", verb_index, "LOG           makes the indexes that segments lack, proves them"},
     {"trim", "u9 trim", verb_trim, "LOG             drops the oldest segments of a log"},
     {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
