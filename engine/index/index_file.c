@@ -140,7 +140,7 @@ static int index_secret(u9i_env *env, u9i_secret *secret)
     return 0;
 }
 
-static u9i_open_record opening(const u9i_index_making *m, const u9i_position *end, uint64_t now)
+static u9i_open_record opening_of(const u9i_index_making *m, const u9i_position *end, uint64_t now)
 {
     const u9i_facts *f = &m->of->facts;
     uint64_t number = f->number ? f->number : 1; /* of a file whose number nobody knows */
@@ -155,7 +155,7 @@ static u9i_open_record opening(const u9i_index_making *m, const u9i_position *en
 static int write_open(const u9i_index_making *m, u9i_index_out *o, const u9i_position *end, uint8_t *block)
 {
     uint64_t now = u9i_wall_us(m->dir->env);
-    u9i_open_record open = opening(m, end, now);
+    u9i_open_record open = opening_of(m, end, now);
     uint8_t *frame = block + U9I_DISK_HEADER_SIZE;
     u9i_out body = u9i_out_init(frame + U9I_FRAME_HEADER_SIZE, U9I_BLOCK / 2);
     memset(block, 0, U9I_BLOCK);

@@ -108,7 +108,7 @@ void u9i_runs_add(u9i_runs *r, const u9i_key_entry *e)
 
 /* Reading */
 
-static bool is_less(const u9i_key_entry *a, const u9i_key_entry *b)
+static bool comes_below(const u9i_key_entry *a, const u9i_key_entry *b)
 {
     return u9i_key_below(a, b) || (u9i_key_same(a, b) && a->at < b->at);
 }
@@ -130,7 +130,7 @@ static void refill(u9i_runs *r, u9i_run *run, size_t room)
 static bool comes_first(const u9i_runs *r, size_t a, size_t b)
 {
     const u9i_run *x = &r->runs[r->heap[a]], *y = &r->runs[r->heap[b]];
-    return is_less(&x->entries[x->next], &y->entries[y->next]);
+    return comes_below(&x->entries[x->next], &y->entries[y->next]);
 }
 
 static void sink(u9i_runs *r, size_t i)

@@ -58,7 +58,7 @@ static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, bool *n
 }
 
 /* Whether the index is of the segment as it stands. */
-static u9_err is_current(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *current)
+static u9_err is_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *current)
 {
     const u9i_facts *f = &s->facts;
     *current = false;
@@ -77,7 +77,7 @@ u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_inde
     bool current;
     u9_err err = u9i_index_file_open(&file, s, &log->source.windows, flaw);
     if (err != U9_OK) return err;
-    err = is_current(log, s, &file, &current);
+    err = is_as_indexed(log, s, &file, &current);
     if (err == U9_OK && !current) {
         *flaw = U9I_FLAW_STALE;
         err = U9_ABSENT;

@@ -27,7 +27,7 @@ typedef struct gathering {
     bool disordered, unfit; /* unfit: a key is none of the spec */
 } gathering;
 
-static void gather(gathering *g, const u9i_record *r, uint64_t at)
+static void gather_key(gathering *g, const u9i_record *r, uint64_t at)
 {
     u9i_key_entry e;
     if (r->key_size == 0) return;
@@ -56,11 +56,11 @@ static void gather_frame(gathering *g, const u9i_reader *r)
     size_t left = r->body.size;
     u9i_record record;
     if (r->large > 0) {
-        gather(g, &r->first, base);
+        gather_key(g, &r->first, base);
         return;
     }
     while (u9i_body_next(&r->body, &next, &left, &record) == U9_OK)
-        gather(g, &record, base + (uint64_t)(record.bytes - r->body.bytes));
+        gather_key(g, &record, base + (uint64_t)(record.bytes - r->body.bytes));
 }
 
 static u9_err begin_gathering(gathering *g, const u9i_beside *b, const u9i_index_making *m, const char *name)
@@ -113,7 +113,7 @@ static u9_err walk(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, u9_f
     return U9_OK;
 }
 
-static u9_err read_keys(u9i_beside *b, gathering *g, ending *end, u9_fault *fault)
+static u9_err gather_segment(u9i_beside *b, gathering *g, ending *end, u9_fault *fault)
 {
     u9i_reader r;
     u9_err err = u9i_reader_open(&r, &b->log->source, fault);
@@ -164,7 +164,7 @@ static u9_err make_of(u9i_beside *b, u9i_index_making *m, u9_fault *fault)
     memcpy(name + n, ".runs", 6);
     u9_err err = begin_gathering(&g, b, m, name);
     if (err != U9_OK) (void)fail_making(b, -ENOMEM, fault);
-    if (err == U9_OK) err = read_keys(b, &g, &end, fault);
+    if (err == U9_OK) err = gather_segment(b, &g, &end, fault);
     if (err == U9_OK && g.unfit) err = U9_CORRUPT;
     else if (err == U9_OK && (b->lossy || g.count == 0)) err = U9_ABSENT;
     if (err == U9_OK) err = write_keys(b, m, &g, &end, fault);

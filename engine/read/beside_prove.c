@@ -32,7 +32,7 @@ static u9_err add_place(void *ctx, const u9i_key_entry *e)
     return U9_OK;
 }
 
-static void next_entry(proving *p)
+static void turn_to_next(proving *p)
 {
     u9i_key_entry e;
     int more = u9i_runs_next(&p->entries, &e);
@@ -49,15 +49,15 @@ static u9_err list_entries(proving *p)
     if (err == U9_NOMEM) return err;
     if (err != U9_OK) p->wrong++;
     p->sys = u9i_runs_sort(&p->entries);
-    if (p->sys == 0) next_entry(p);
+    if (p->sys == 0) turn_to_next(p);
     return U9_OK;
 }
 
 /* Those that lead to this record, or to none that was passed. */
 static void pass_entries(proving *p, const u9i_key_entry *e)
 {
-    for (; p->has_next && p->next.at < e->at; next_entry(p)) p->wrong++;
-    for (; p->has_next && p->next.at == e->at; next_entry(p)) p->wrong += !u9i_key_same(&p->next, e);
+    for (; p->has_next && p->next.at < e->at; turn_to_next(p)) p->wrong++;
+    for (; p->has_next && p->next.at == e->at; turn_to_next(p)) p->wrong += !u9i_key_same(&p->next, e);
 }
 
 /* Frames are kept as long as there is room, and then anew: they come in the order of the file. */
@@ -96,7 +96,7 @@ static u9_err prove_record(proving *p, const u9i_record *r, uint64_t at)
     return U9_OK;
 }
 
-static u9_err prove_frame(proving *p, const u9i_reader *r)
+static u9_err prove_keys_of(proving *p, const u9i_reader *r)
 {
     uint64_t base = r->frame->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
     const uint8_t *next = r->body.bytes;
@@ -126,7 +126,7 @@ static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
         else if (err != U9_OK) return err;
         if (step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0) b->lossy = true;
         if (err == U9_OK && step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) {
-            err = prove_frame(p, r);
+            err = prove_keys_of(p, r);
             if (err != U9_OK || p->sys < 0) return fail_proving(p, err == U9_OK ? U9_IO : err, fault);
         }
         if (b->each && b->each(b->ctx, u9i_reader_passed(r)) == 0)
@@ -149,7 +149,7 @@ static u9_err read_and_prove(proving *p, u9_fault *fault)
     }
     u9i_reader_release(&r);
     if (err != U9_OK || !same) return err;
-    for (; p->has_next; next_entry(p)) p->wrong++;
+    for (; p->has_next; turn_to_next(p)) p->wrong++;
     if (!b->lossy && p->count != p->index->count) p->wrong++;
     return U9_OK;
 }
