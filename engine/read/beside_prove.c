@@ -32,7 +32,7 @@ static u9_err add_place(void *ctx, const u9i_key_entry *e)
     return U9_OK;
 }
 
-static void turn_to_next(proving *p)
+static void take_next_place(proving *p)
 {
     u9i_key_entry e;
     int more = u9i_runs_next(&p->entries, &e);
@@ -49,15 +49,15 @@ static u9_err list_entries(proving *p)
     if (err == U9_NOMEM) return err;
     if (err != U9_OK) p->wrong++;
     p->sys = u9i_runs_sort(&p->entries);
-    if (p->sys == 0) turn_to_next(p);
+    if (p->sys == 0) take_next_place(p);
     return U9_OK;
 }
 
 /* Those that lead to this record, or to none that was passed. */
 static void pass_entries(proving *p, const u9i_key_entry *e)
 {
-    for (; p->has_next && p->next.at < e->at; turn_to_next(p)) p->wrong++;
-    for (; p->has_next && p->next.at == e->at; turn_to_next(p)) p->wrong += !u9i_key_same(&p->next, e);
+    for (; p->has_next && p->next.at < e->at; take_next_place(p)) p->wrong++;
+    for (; p->has_next && p->next.at == e->at; take_next_place(p)) p->wrong += !u9i_key_same(&p->next, e);
 }
 
 /* Frames are kept as long as there is room, and then anew: they come in the order of the file. */
@@ -149,7 +149,7 @@ static u9_err read_and_prove(proving *p, u9_fault *fault)
     }
     u9i_reader_release(&r);
     if (err != U9_OK || !same) return err;
-    for (; p->has_next; turn_to_next(p)) p->wrong++;
+    for (; p->has_next; take_next_place(p)) p->wrong++;
     if (!b->lossy && p->count != p->index->count) p->wrong++;
     return U9_OK;
 }
