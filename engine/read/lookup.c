@@ -133,7 +133,7 @@ static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
 
 /* By indexes */
 
-/* A record in parts, of which this is the last one: it counts if it has the key. [C-6] */
+/* A record in parts, of which this is the last one: it counts if it has the key. U9_ABSENT: it has another. [C-6] */
 static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_open_frame *f, uint64_t at)
 {
     enum { FRONT = U9I_KEY_MAX + 32 };
@@ -155,7 +155,7 @@ static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_op
     whole.values_size = whole.size - (size_t)(r.key + r.key_size - front);
     match_record(l, &whole);
     l->found.key.data = l->key->data;
-    return l->there ? U9_OK : U9_CORRUPT;
+    return l->there ? U9_OK : U9_ABSENT;
 }
 
 static u9_record as_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)
@@ -180,6 +180,7 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
     if (err != U9_OK) return err == U9_ABSENT ? err : U9_CORRUPT;
     if (f->loaded.body.kind == U9I_BODY_PART) {
         err = match_parts(log, l, s->segment->facts.number, f, found.at);
+        if (err == U9_ABSENT) err = U9_CORRUPT; /* another key of the same hash */
     } else {
         u9_record r = as_record(s->segment->facts.number, f, &found);
         match_record(l, &r);
@@ -228,7 +229,11 @@ static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, 
     if (err != U9_OK) return err;
     if (spot->frame != 0) {
         err = u9i_frames_at(&s->frames, (spot->frame >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[0], &sys);
-        if (err == U9_OK && u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)) {
+        if (err == U9_OK && f->loaded.body.kind == U9I_BODY_PART) {
+            best = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+            err = match_parts(log, l, spot->segment, f, best);
+            if (err == U9_ABSENT) best = 0, err = U9_OK;
+        } else if (err == U9_OK && u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)) {
             u9_record r = as_record(spot->segment, f, &found);
             match_record(l, &r);
             best = found.at;
@@ -238,6 +243,7 @@ static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, 
         err = u9i_frames_at(&s->frames, (spot->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[1], &sys);
         if (err == U9_OK && f->loaded.body.kind == U9I_BODY_PART) {
             err = match_parts(log, l, spot->segment, f, spot->at);
+            if (err == U9_ABSENT) err = U9_CORRUPT;
         } else if (err == U9_OK && u9i_open_frame_record(f, spot->at, &found)) {
             u9_record r = as_record(spot->segment, f, &found);
             uint64_t at = r.at;

@@ -430,6 +430,54 @@ START_TEST(more_keys_than_memory_are_sorted_in_runs)
 }
 END_TEST
 
+/* A record in parts, of `size` bytes. */
+static u9_place append_parts(u9_log *w, size_t size)
+{
+    u9_append *a;
+    u9_place place;
+    uint8_t *bytes = calloc(1, size), head[5] = {0x1e, (uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size};
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 5 + size, &a, &place), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, 5), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, size), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, &place), U9_OK);
+    free(bytes);
+    return place;
+}
+
+START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
+{
+    enum { BYTES = 3 << 20 };
+    model *m = new_model(0);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = "muid",
+                    .policy = U9_POLICY_NONE};
+    u9_log *w, *r;
+    uint8_t *buf = malloc(BYTES + 100);
+    u9_record record;
+    u9_place small;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &small), U9_OK);
+    u9_place large = append_parts(w, BYTES);
+    u9_key key = {.data = large.key, .size = 16};
+    for (unsigned n = 0; n < 3; n++) {
+        ck_assert_int_eq(u9_log_get(w, &key, buf, BYTES + 100, &record, NULL), U9_OK);
+        ck_assert_uint_eq(record.ordinal, large.ordinal);
+        if (n == 0) ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &small), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    for (unsigned beside = 0; beside < 2; beside++) {
+        if (beside) ck_assert_uint_eq(build(0).made, 1);
+        r = open_it(m, U9_READ);
+        ck_assert_int_eq(u9_log_get(r, &key, buf, BYTES + 100, &record, NULL), U9_OK);
+        ck_assert_uint_eq(record.ordinal, large.ordinal);
+        close_log(r);
+    }
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    free(buf);
+    free(m);
+}
+END_TEST
+
 START_TEST(a_build_that_fails_leaves_nothing_half_made)
 {
     static const sim_kind at[] = {SIM_CREATE, SIM_WRITE, SIM_SYNC, SIM_RENAME, SIM_TRUNCATE, SIM_DRESS, SIM_SYNC_DIR};
@@ -520,6 +568,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
     tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
     tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
+    tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
     tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
