@@ -3,6 +3,7 @@
  * record is found, and no answer; making them in little memory, and what is refused; on the simulated disk. [K-1] [K-4]
  */
 #include "tests/engine/fixture.h"
+#include "tests/index_reader.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -555,6 +556,59 @@ START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
 }
 END_TEST
 
+static index_reader_file load_file(const char *path)
+{
+    index_reader_file f = {.size = sim_holds(path) ? (size_t)sim_size(path) : 0};
+    uint8_t *bytes = malloc(f.size + 1);
+    ck_assert(bytes != NULL);
+    if (f.size > 0) ck_assert_uint_eq(sim_read(path, 0, bytes, f.size), f.size);
+    f.bytes = bytes;
+    return f;
+}
+
+/* The newest record of key i in a segment, by the index inside or else beside it. */
+static bool find_in_file(const model *m, size_t i, const char *path, uint32_t *value)
+{
+    char beside[300];
+    const uint8_t *record;
+    size_t size;
+    u9_value tuple, v;
+    snprintf(beside, sizeof beside, "%sx", path);
+    index_reader_file segment = load_file(path), index = load_file(beside);
+    int found = index_reader_find(segment, segment, m->keys[i].raw, m->keys[i].size, &record, &size);
+    if (found < 0) found = index_reader_find(segment, index, m->keys[i].raw, m->keys[i].size, &record, &size);
+    ck_assert_int_ge(found, 0);
+    if (found) {
+        ck_assert_int_eq(u9_value_decode(record, size, &tuple), U9_OK);
+        ck_assert_int_eq(u9_value_at(&tuple, 1, &v), U9_OK);
+        *value = (uint32_t)v.u;
+    }
+    free((void *)(uintptr_t)segment.bytes);
+    free((void *)(uintptr_t)index.bytes);
+    return found;
+}
+
+START_TEST(a_reader_that_knows_values_and_the_specification_finds_records)
+{
+    model *m = new_model(_i == 0 ? 0 : _i == 1 ? 1 : 3); /* muids in order and not, record keys */
+    size_t segments;
+    write_sessions(m, 2, 400, false);
+    ck_assert_uint_eq(build(0).none, 0);
+    char **paths = files_ending(".u9", &segments);
+    ck_assert_uint_ge(segments, 2);
+    for (size_t i = 0; i < KEYS; i++) {
+        uint32_t value = 0;
+        bool found = false;
+        for (size_t n = segments; n-- > 0 && !found;) found = find_in_file(m, i, paths[n], &value);
+        ck_assert_int_eq(found, m->keys[i].there);
+        if (found) ck_assert_uint_eq(value, m->keys[i].value);
+    }
+    ck_assert_uint_gt(index_reader_filtered, 0); /* by the filter of records as well */
+    free_names(paths, segments);
+    free(m);
+}
+END_TEST
+
 Suite *suite_index_file(void)
 {
     Suite *s = suite_create("index_file");
@@ -572,6 +626,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
     tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
     suite_add_tcase(s, t);
     return s;
 }
