@@ -536,6 +536,104 @@ START_TEST(a_trim_takes_the_index_files_of_what_it_removes)
 }
 END_TEST
 
+/* The keys of the log's records as entries, but one that is left out and one that leads to another's place. */
+static uint64_t lie(u9_log *log, u9i_runs *out, uint64_t left_out, uint64_t misled)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9i_keyspec spec = u9i_keyspec_of("muid", 0);
+    uint64_t n = 0, before = 0;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    for (; u9_cursor_next(c, &r) == U9_OK; n++) {
+        u9i_key_entry e;
+        ck_assert(u9i_keyspec_entry(&spec, r.key.data, r.key.size, &e));
+        e.at = n == misled ? before : r.at;
+        before = r.at;
+        if (n != left_out) u9i_runs_add(out, &e);
+    }
+    u9_cursor_close(c);
+    return n;
+}
+
+START_TEST(a_check_tells_what_an_index_lies)
+{
+    model *m = new_model(0);
+    u9_log *w = open_it(m, U9_CREATE);
+    for (size_t i = 0; i < 100; i++) append_one(w, m, i, true);
+    close_log(w);
+    ck_assert_uint_eq(build(0).made, 1);
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    u9_log *r = open_it(m, U9_READ);
+    u9i_catalog *catalog;
+    u9i_index_file file;
+    u9i_index_flaw flaw;
+    u9i_queue *queue;
+    ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
+    ck_assert_int_eq(u9i_index_file_open(&file, catalog->segments[0], &r->source.windows, &flaw), U9_OK);
+    ck_assert_int_eq(u9i_queue_open(sim_env(), NULL, 0, 0, &queue), 0);
+    u9i_runs frames = {.memory = U9I_RUNS_MEMORY}, records = {.memory = U9I_RUNS_MEMORY};
+    u9i_index_making making = {.of = catalog->segments[0], .dir = r->source.dir, .queue = queue, .spec = {.width = 16}};
+    ck_assert_int_eq(u9i_runs_open(&frames) | u9i_runs_open(&records), 0);
+    uint64_t count = lie(r, &records, 3, 5);
+    ck_assert_int_eq(u9i_runs_sort(&frames) | u9i_runs_sort(&records) | u9i_index_making_begin(&making), 0);
+    ck_assert_int_eq(u9i_index_making_end(&making, &frames, &records, &file.end, file.last, count, NULL, 1 << 20), 0);
+    u9i_runs_close(&frames);
+    u9i_runs_close(&records);
+    u9i_queue_close(queue);
+    u9i_index_file_close(&file);
+    u9i_catalog_unref(catalog);
+    close_log(r);
+    /* record 3 is not found; 5 is not, and its entry leads to 4 */
+    ck_assert_uint_eq(check_it(0).wrong, 3);
+    free(m);
+}
+END_TEST
+
+/* Something happens to the bytes behind a sealed segment's data. */
+static void harm_inside(char **paths, size_t count, unsigned how)
+{
+    const char *path = paths[draw(count)];
+    uint8_t end[4096], block[4096];
+    uint64_t size = sim_size(path), data;
+    u9i_end_record r;
+    if (sim_read(path, size - 4096, end, sizeof end) != sizeof end ||
+        u9i_end_record_decode(end + U9I_FRAME_HEADER_SIZE, (size_t)u9i_get_be(end + 56, 8) - U9I_TRAILER_SIZE, &r) != U9_OK)
+        return;
+    data = (r.data_end + 4095) / 4096 * 4096;
+    if (r.root == 0 || data >= size) return;
+    uint64_t at = data + draw((size - data) / 4096) * 4096;
+    switch (how % 4) {
+    case 0:
+    case 1: flip(path, data + draw(size - data)); break;
+    case 2: sim_resize(path, at); break; /* the index is cut, with the seal */
+    case 3: /* a block of it comes from somewhere else in it */
+        ck_assert_uint_eq(sim_read(path, data + draw((size - data) / 4096) * 4096, block, sizeof block), sizeof block);
+        sim_write(path, at, block, sizeof block);
+        break;
+    }
+}
+
+START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 2, 900, false);
+    size_t count;
+    char **paths = files_ending(".u9", &count);
+    ck_assert_uint_gt(look_at_it().inside, 2);
+    for (unsigned n = 0; n < 16; n++) {
+        harm_inside(paths, count, n);
+        look_anew(m);
+        if (n % 4 == 3) {
+            ck_assert_uint_eq(build(0).none, 0); /* what is not whole gets one beside */
+            ck_assert_uint_eq(check_it(0).unused, 0);
+            look_anew(m);
+        }
+    }
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
 START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
 {
     model *m = new_model(_i);
@@ -625,6 +723,8 @@ Suite *suite_index_file(void)
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
     tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
+    tcase_add_test(t, a_check_tells_what_an_index_lies);
+    tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0, 8);
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
     tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
     suite_add_tcase(s, t);
