@@ -67,6 +67,20 @@ static void describe_index(u9_index_info *info, u9_index_place place, const u9i_
     info->filtered = x->records.blocks > 0;
 }
 
+static u9_err pass_entry(void *ctx, const u9i_key_entry *entry)
+{
+    (void)ctx;
+    (void)entry;
+    return U9_OK;
+}
+
+/* Where indexes are made, one beside a segment is one only with all of its pages. */
+static bool has_its_pages(const indexing *x, u9i_index *index)
+{
+    return x->task != TASK_BUILD || (u9i_index_each(index, U9I_INDEX_FRAMES, pass_entry, NULL) == U9_OK &&
+                                     u9i_index_each(index, U9I_INDEX_RECORDS, pass_entry, NULL) == U9_OK);
+}
+
 /* What there is of segment i. */
 static u9_err look_at(indexing *x, size_t i)
 {
@@ -87,7 +101,8 @@ static u9_err look_at(indexing *x, size_t i)
     err = u9i_beside_open(x->log, s, &budget, &index, &flaw);
     info->why = err == U9_OK ? U9_INDEX_FINE : why_of(flaw);
     if (err == U9_OK) {
-        describe_index(info, U9_INDEX_BESIDE, &index);
+        if (has_its_pages(x, &index)) describe_index(info, U9_INDEX_BESIDE, &index);
+        else info->why = U9_INDEX_DAMAGED;
         u9i_index_close(&index);
     } else if (is_unfinished(&x->log->source, &s->facts)) {
         info->why = U9_INDEX_WRITING;

@@ -341,6 +341,7 @@ START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
         look_anew(m);
         if (n % 4 == 3) {
             ck_assert_uint_eq(build(0).none, 0);
+            ck_assert_uint_eq(check_it(0).wrong, 0);
             look_anew(m);
         }
     }
