@@ -15,7 +15,8 @@ enum {
     FRAME_SHARE = 8,     /*   and of the rest for frames */
     STRAYS = 64,         /* keys out of order that are always borne with, */
     STRAYS_PART = 8,     /*   and one record in so many */
-    SPARE = 1 << 13,     /* entries: a few frames of small records */
+    SPARE = 1 << 13,     /* entries: a few frames of small records, */
+    SPARE_PART = 8,      /*   and one part in so many: what is under way when it is said */
     SMALL = 24           /* entries that are sorted by insertion */
 };
 
@@ -176,7 +177,7 @@ void u9i_keys_add_body(u9i_keys *k, uint64_t offset, const uint8_t *body, size_t
 
 bool u9i_keys_full(const u9i_keys *k)
 {
-    return k->frame_count + SPARE / FRAME_SHARE > k->frame_room || k->record_count + SPARE > k->record_room;
+    return k->frame_count + SPARE / FRAME_SHARE > k->frame_room || k->record_count + SPARE + k->record_room / SPARE_PART > k->record_room;
 }
 
 /* Sorting: in place, by one byte of the key after the other. */

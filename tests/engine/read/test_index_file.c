@@ -273,6 +273,26 @@ START_TEST(every_segment_that_holds_records_gets_an_index)
 }
 END_TEST
 
+START_TEST(a_writer_rolls_while_it_has_all_keys)
+{
+    model *m = new_model(3);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE, .index_memory = 16 << 20};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 900000; n++) {
+        char text[24];
+        u9_key key = {.data = text, .size = (size_t)snprintf(text, sizeof text, "k%07u", n * 7919u % 9999991u)};
+        ck_assert_int_eq(u9_log_append(w, &key, "\x81", 1, NULL), U9_OK);
+    }
+    close_log(w);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_ge(r.segments, 3);
+    ck_assert_uint_eq(r.none, 1); /* the last one */
+    free(m);
+}
+END_TEST
+
 /* Bytes that were read of the segments for one lookup by a fresh handle. */
 static uint64_t cost_of_a_lookup(const model *m, size_t i)
 {
@@ -716,6 +736,7 @@ Suite *suite_index_file(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, every_segment_that_holds_records_gets_an_index, 0, 8);
     tcase_add_loop_test(t, a_file_beside_a_segment_saves_reading_it, 0, 4);
+    tcase_add_test(t, a_writer_rolls_while_it_has_all_keys);
     tcase_add_loop_test(t, whatever_becomes_of_an_index_file_no_answer_changes, 0, 8);
     tcase_add_loop_test(t, a_segment_that_went_on_has_a_stale_index_which_is_made_again, 0, 8);
     tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
