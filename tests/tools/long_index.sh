@@ -14,9 +14,9 @@ if [ "$free" -lt $((records * 120)) ]; then
     exit
 fi
 
-# The first session ends at once; the second goes on in the file, collects no keys, and so does not roll.
+# The first session ends at once; the second goes on in the file, which so gets no index inside.
 keys() { awk -v n="$1" -v from="$2" 'BEGIN { for (i = from; i < n; i++) printf "k%010d\t%d\n", i * 7368787 % 2147483647, i }'; }
-append() { "$u9" append "$@" --key-field '\t' --segment-size 1T --sync none log 2>append.err; }
+append() { "$u9" append "$@" --key-field '\t' --segment-size 1T --index-memory 16G --sync none log 2>append.err; }
 keys 1 0 | append --key rkey
 keys "$records" 1 | append
 claim 'they are one segment' test "$(find log -name '*.u9' | wc -l)" -eq 1
