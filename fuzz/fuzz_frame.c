@@ -140,6 +140,11 @@ static uint64_t claimed(const u9i_body *body)
         CHECK(memcmp(out.bytes, body->bytes, out.size) == 0);    \
     } while (0)
 
+static void encode_bits(u9i_out *out, const u9i_span *bits)
+{
+    u9i_bits_record_encode(out, *bits);
+}
+
 static void recode(const u9i_body *body)
 {
     u9i_out out = u9i_out_init(take(body->size), body->size);
@@ -150,8 +155,10 @@ static void recode(const u9i_body *body)
     case U9I_BODY_PART: RECODE(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode, 5); break;
     case U9I_BODY_MARK: RECODE(u9i_mark_record, u9i_mark_record_decode, u9i_mark_record_encode, 10); break;
     case U9I_BODY_PAGE:
-        RECODE(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode, r.has_seed ? 5u : 4u);
+        RECODE(u9i_page_record, u9i_page_record_decode, u9i_page_record_encode,
+               4u + r.has_seed + (r.has_root ? 9u : 0u));
         break;
+    case U9I_BODY_BITS: RECODE(u9i_span, u9i_bits_record_decode, encode_bits, 2); break;
     case U9I_BODY_RECORDS: walk_records(body); break;
     case U9I_BODY_EMPTY: CHECK(body->size == 0); break;
     case U9I_BODY_OTHER: break;

@@ -10,6 +10,7 @@
 #include <u9/guard.h>
 #include <u9/id.h>
 #include <u9/idgen.h>
+#include <u9/index.h>
 #include <u9/key.h>
 #include <u9/large.h>
 #include <u9/log.h>

@@ -95,6 +95,7 @@
     X(directory) \
     X(succession) \
     X(lookup) \
+    X(index_file) \
     X(live) \
     X(follow) \
     X(segment) \

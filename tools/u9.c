@@ -17,6 +17,7 @@ static const struct verb {
     {"get", "u9 get", verb_get, "LOG KEY...      prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
     {"mark", "u9 mark", verb_mark, "LOG             prints a line to keep elsewhere, and check against"},
+    {"index", "u9 index", verb_index, "LOG           makes the indexes that segments lack, proves them"},
     {"trim", "u9 trim", verb_trim, "LOG             drops the oldest segments of a log"},
     {"split", "u9 split", verb_split, "LOG             plans ranges that are read apart"},
     {"scan", "u9 scan", verb_scan, "LOG             reads all records in parallel: totals, counts by field"},

@@ -8,6 +8,7 @@
 int verb_append(int argc, char **argv);
 int verb_cat(int argc, char **argv);
 int verb_get(int argc, char **argv);
+int verb_index(int argc, char **argv);
 int verb_info(int argc, char **argv);
 int verb_mark(int argc, char **argv);
 int verb_trim(int argc, char **argv);

@@ -219,7 +219,7 @@ static int run(struct append *a)
 }
 
 enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, MEDALLION, KEY_FIELD,
-       PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, KEEP, KEEP_AGE, PROGRESS };
+       PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, INDEX_MEMORY, KEEP, KEEP_AGE, PROGRESS };
 
 static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline", 0},
@@ -244,6 +244,8 @@ static const struct argp_option option_table[] = {
     {"sync", SYNC, "POLICY", 0, "Who waits for the disk: commit (default), interval, none", 0},
     {"lz4", LZ4, 0, 0, "Compress", 0},
     {"segment-size", SEGMENT, "SIZE", 0, "Size of the log's files (default 256M)", 0},
+    {"index-memory", INDEX_MEMORY, "SIZE", 0,
+     "Memory for the keys of a file (1M to 16G, default 64M); when it is full, the next file begins", 0},
     {"keep", KEEP, "SIZE", 0, "Drop the oldest segments as long as at least SIZE (10G) stays: at the start, and whenever "
      "a segment is full", 0},
     {"keep-age", KEEP_AGE, "AGE", 0, "The same with segments whose records are all older than AGE (12h, 30d, 2w)", 0},
@@ -307,6 +309,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case PRINT_KEYS: a->print_keys = 1; break;
     case SYNC: a->options.policy = tool_policy(arg); break;
     case LZ4: a->options.lz4 = 1; break;
+    case INDEX_MEMORY: a->options.index_memory = tool_size("--index-memory", arg); break;
     case SEGMENT: a->options.segment_size = tool_segment_size(arg); break;
     case KEEP: a->options.keep_bytes = tool_size("--keep", arg); break;
     case KEEP_AGE: a->options.keep_age_us = tool_age("--keep-age", arg); break;

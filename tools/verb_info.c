@@ -105,6 +105,24 @@ static void put_report(const struct info *info, const u9_report *r)
     time_of("last time", r->last_time_us);
 }
 
+/* A log whose indexes cannot be looked at is none the worse for it: then nothing is said of them. */
+static int look_for_indexes(const struct info *info, u9_index_report *out)
+{
+    *out = (u9_index_report){.size = sizeof *out};
+    return u9_indexes_look(info->path, NULL, out, NULL) == U9_OK;
+}
+
+static void put_indexes(const u9_index_report *r)
+{
+    printf("%-12s %" PRIu64 " inside, %" PRIu64 " beside, %" PRIu64 " without\n", "indexes", r->inside, r->beside, r->none);
+}
+
+static json_t *json_indexes(const u9_index_report *r)
+{
+    return json_pack("{s:o, s:o, s:o}", "inside", tool_json_number(r->inside), "beside", tool_json_number(r->beside),
+                     "without", tool_json_number(r->none));
+}
+
 static int run(struct info *info)
 {
     u9_fault fault;
@@ -116,10 +134,15 @@ static int run(struct info *info)
     tool_progress_end(&info->bar);
     if (err != U9_OK) return tool_read_fault(info->path, &fault);
     int status = TOOL_DONE;
-    if (info->json)
-        status = tool_put_object(tool_json_report(NULL, info->path, &report, &info->losses));
-    else
+    u9_index_report indexes;
+    int looked = look_for_indexes(info, &indexes);
+    if (info->json) {
+        json_t *json = tool_json_report(NULL, info->path, &report, &info->losses);
+        status = tool_put_object(looked ? tool_json_with(json, "indexes", json_indexes(&indexes)) : json);
+    } else {
         put_report(info, &report);
+        if (looked) put_indexes(&indexes);
+    }
     if (!info->json && report.begins_late) tool_say(0, "%s: %s", info->path, tool_late_begin);
     return status == TOOL_DONE ? info->lost : status;
 }

@@ -350,6 +350,10 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
         err = open_at(frames, fence.at, frame, own);
         if (err != U9_OK) return err;
+        if ((*frame)->loaded.body.kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
+            *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
+            return U9_OK;
+        }
         if (u9i_open_frame_find(frames, *frame, key, below, out)) return U9_OK;
         u9i_open_frame_free(*own);
         *own = NULL;

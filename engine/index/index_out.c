@@ -168,7 +168,7 @@ int u9i_index_out_begin(u9i_index_out *o, u9i_index_form form, uint64_t entries)
     o->told = 0;
     o->page_room = page_entries(entries);
     uint64_t pages = (entries - 1) / o->page_room + 1;
-    o->blocks = form == U9I_INDEX_RECORDS ? u9i_filter_blocks(entries) : 0;
+    o->blocks = form == U9I_INDEX_RECORDS && !o->unfiltered ? u9i_filter_blocks(entries) : 0;
     if (pages > UINT32_MAX || o->blocks > UINT32_MAX) return fail_out(o, -EFBIG);
     o->root_room = (uint32_t)pages;
     o->keys = (uint8_t *)malloc(o->page_room * (width + 8));

@@ -26,6 +26,7 @@ typedef struct u9i_index_out {
     u9i_position data;      /* the segment's data end, for roots */
     uint64_t records;       /* user records up to there */
     u9i_keyspec spec;
+    bool unfiltered;        /* no room for a filter */
     /* Its own: */
     uint64_t frames;        /* written so far */
     uint64_t root;          /* virtual offset of the last root; 0: there is none yet */

@@ -174,9 +174,11 @@ void u9i_keys_add_body(u9i_keys *k, uint64_t offset, const uint8_t *body, size_t
     }
 }
 
-bool u9i_keys_full(const u9i_keys *k)
+uint64_t u9i_keys_left(const u9i_keys *k)
 {
-    return k->frame_count + SPARE / FRAME_SHARE > k->frame_room || k->record_count + SPARE > k->record_room;
+    size_t left = k->record_room - k->record_count;
+    if (k->frame_count + SPARE / FRAME_SHARE > k->frame_room || left <= SPARE) return 0;
+    return k->disordered || k->spec.hashed ? left - SPARE : UINT64_MAX;
 }
 
 /* Sorting: in place, by one byte of the key after the other. */
@@ -240,8 +242,13 @@ static void sort_entries(u9i_key_entry *e, size_t count, unsigned depth)
         if (end[b] - begin > 1) sort_entries(e + begin, end[b] - begin, depth + 1);
 }
 
+void u9i_key_entries_sort(u9i_key_entry *entries, size_t count)
+{
+    sort_entries(entries, count, 0);
+}
+
 void u9i_keys_sort(u9i_keys *k)
 {
-    sort_entries(k->records, k->record_count, 0);
+    u9i_key_entries_sort(k->records, k->record_count);
     k->sorted = true;
 }

@@ -97,11 +97,17 @@ void u9i_keys_add_entry(u9i_keys *keys, const u9i_key_entry *entry, bool alone);
  */
 U9_MUST_CHECK bool u9i_keys_find(const u9i_keys *keys, const u9i_key_entry *key, uint64_t *at, uint64_t *frame);
 
-/* True if it is time to begin another segment: no more than a few frames' keys can be held. */
-bool u9i_keys_full(const u9i_keys *keys);
+/*
+ * How many more records can be held for certain; UINT64_MAX: as long as they come in order, any number. 0: it is time to
+ * begin another segment.
+ */
+uint64_t u9i_keys_left(const u9i_keys *keys);
 
 /* Sorts the records by key and, of one key, by place. */
 void u9i_keys_sort(u9i_keys *keys);
+
+/* Sorts any entries so. */
+void u9i_key_entries_sort(u9i_key_entry *entries, size_t count);
 
 /* What holds of all keys between two calls. */
 void u9i_keys_check(const u9i_keys *keys);

@@ -177,6 +177,15 @@ static bool is_said(u9_log *log, const u9i_trim_record *trim)
     return u9i_writer_kept_from(&log->writer) >= trim->segment && is_marked(log, trim->ordinal);
 }
 
+/* The index beside it goes first: what a crash leaves of it is of no use, and of no harm. [K-4] */
+static void drop_index(u9i_dir *dir, const char *segment)
+{
+    char name[U9I_INDEX_NAME];
+    u9i_stamp stamp;
+    u9i_index_name(segment, name);
+    if (u9i_dir_stat(dir, name, &stamp) == 0) (void)u9i_dir_remove(dir, name);
+}
+
 /* Removes the lowest that is left, durably: a higher one never goes before a lower one. Lock. */
 static u9_err remove_lowest(u9_log *log, u9i_trimming *t, u9_fault *fault)
 {
@@ -185,6 +194,7 @@ static u9_err remove_lowest(u9_log *log, u9i_trimming *t, u9_fault *fault)
     u9i_stamp stamp;
     int sys = u9i_dir_stat(dir, v->name, &stamp);
     bool there = sys == 0 && memcmp(stamp.identity, v->identity, sizeof stamp.identity) == 0;
+    if (there) drop_index(dir, v->name);
     if (there) sys = u9i_dir_remove(dir, v->name);
     if (there && sys == 0) sys = u9i_dir_sync(dir);
     if (sys != 0 && sys != -ENOENT)

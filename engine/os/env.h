@@ -52,6 +52,8 @@ typedef struct u9i_stamp {
     uint64_t size;
     uint64_t changed_us;  /* wall clock of the last change of bytes or attributes */
     uint64_t links;       /* names that it has, in whatever directories */
+    uint64_t owner;       /* user and group */
+    uint64_t mode;        /* its permissions */
 } u9i_stamp;
 
 /* How mapped bytes will be read. */
@@ -73,6 +75,7 @@ typedef struct u9i_fs {
     int (*identify)(u9i_dir *dir, const char *name, uint64_t identity[2]);
     int (*rename)(u9i_dir *dir, const char *from, const char *to);
     int (*link)(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name);
+    int (*dress)(u9i_dir *dir, const char *name, const u9i_stamp *like);
     int (*remove)(u9i_dir *dir, const char *name);
     int (*sync_dir)(u9i_dir *dir);
     int (*post)(u9i_dir *dir, const char *name, const void *bytes, size_t n);
@@ -272,6 +275,12 @@ static inline int u9i_dir_rename(u9i_dir *dir, const char *from, const char *to)
 static inline int u9i_dir_link(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name)
 {
     return dir->env->fs->link(dir, name, to, new_name);
+}
+
+/* Gives a file in `dir` the owner and the mode that `like` tells. -EPERM: it is not one's to give away. */
+static inline int u9i_dir_dress(u9i_dir *dir, const char *name, const u9i_stamp *like)
+{
+    return dir->env->fs->dress(dir, name, like);
 }
 
 /* Removes a file's name, or an empty directory (-ENOTEMPTY if it is not). */

@@ -194,7 +194,8 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
     uint64_t bytes_us = stamp_us(&st.st_mtim), attributes_us = stamp_us(&st.st_ctim);
     *out = (u9i_stamp){.identity = {st.st_dev, st.st_ino}, .size = (uint64_t)st.st_size,
                        .changed_us = bytes_us > attributes_us ? bytes_us : attributes_us,
-                       .links = st.st_nlink};
+                       .links = st.st_nlink,
+                       .owner = (uint64_t)st.st_uid << 32 | st.st_gid, .mode = st.st_mode & 07777};
     return 0;
 }
 
@@ -217,6 +218,17 @@ static int link_name(u9i_dir *dir, const char *name, u9i_dir *to, const char *ne
 {
     if (to->env->fs->link != link_name) return -EXDEV;
     return linkat(of_dir(dir)->fd, name, of_dir(to)->fd, new_name, 0) != 0 ? -errno : 0;
+}
+
+static int dress_name(u9i_dir *dir, const char *name, const u9i_stamp *like)
+{
+    int fd = of_dir(dir)->fd;
+    u9i_stamp now;
+    int err = stat_name(dir, name, &now);
+    if (err == 0 && now.owner != like->owner &&
+        fchownat(fd, name, (uid_t)(like->owner >> 32), (gid_t)like->owner, AT_SYMLINK_NOFOLLOW) != 0)
+        err = -errno;
+    return err == 0 && fchmodat(fd, name, (mode_t)like->mode, 0) != 0 ? -errno : err;
 }
 
 static int remove_name(u9i_dir *dir, const char *name)
@@ -383,7 +395,7 @@ static void unmap_file(u9i_env *env, const void *map, size_t n)
     {                                                                                               \
         .open_dir = open_dir, .close_dir = close_dir, .lock = lock_dir, .locked = locked,           \
         .list = list, .stat = stat_name, .identify = identify_name, .rename = rename_name, .link = link_name,                  \
-        .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
+        .dress = dress_name, .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
         .post = u9i_posix_post, .posted = u9i_posix_posted,                                         \
         .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
         .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \

@@ -133,7 +133,7 @@ static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
 
 /* By indexes */
 
-/* A record in parts, of which this is the last one: it counts if it has the key. [C-6] */
+/* A record in parts, of which this is the last one: it counts if it has the key. U9_ABSENT: it has another. [C-6] */
 static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_open_frame *f, uint64_t at)
 {
     enum { FRONT = U9I_KEY_MAX + 32 };
@@ -155,7 +155,7 @@ static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_op
     whole.values_size = whole.size - (size_t)(r.key + r.key_size - front);
     match_record(l, &whole);
     l->found.key.data = l->key->data;
-    return l->there ? U9_OK : U9_CORRUPT;
+    return l->there ? U9_OK : U9_ABSENT;
 }
 
 u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)
@@ -180,6 +180,7 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
     if (err != U9_OK) return err == U9_ABSENT ? err : U9_CORRUPT;
     if (f->loaded.body.kind == U9I_BODY_PART) {
         err = match_parts(log, l, s->segment->facts.number, f, found.at);
+        if (err == U9_ABSENT) err = U9_CORRUPT; /* another key of the same hash */
     } else {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         match_record(l, &r);
@@ -236,6 +237,7 @@ static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, 
         err = u9i_frames_at(&s->frames, (spot->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[1], &sys);
         if (err == U9_OK && f->loaded.body.kind == U9I_BODY_PART) {
             err = match_parts(log, l, spot->segment, f, spot->at);
+            if (err == U9_ABSENT) err = U9_CORRUPT;
         } else if (err == U9_OK && u9i_open_frame_record(f, spot->at, &found)) {
             u9_record r = u9i_lookup_record(spot->segment, f, &found);
             uint64_t at = r.at;

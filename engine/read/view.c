@@ -3,6 +3,7 @@
  */
 #include "engine/read/view.h"
 
+#include "engine/read/beside.h"
 #include "engine/read/cursor.h"
 
 #include <assert.h>
@@ -249,13 +250,14 @@ void u9i_view_forget(u9_log *log)
 
 /* Making an index */
 
-/* The one that the sealed file has in itself. */
-static u9_err open_sealed(u9_log *log, u9i_indexed *s)
+/* One that is there: in the sealed file itself, or beside it. What the writer goes on in has none. */
+static u9_err open_ready(u9_log *log, u9i_indexed *s)
 {
-    const u9i_facts *f = &s->segment->facts;
-    bool has = f->named && f->has_end && f->end.kind == U9I_END_SEALING && f->end.root != 0 && s->limit == UINT64_MAX;
-    if (!has) return U9_ABSENT;
-    return u9i_index_open(&s->index, s->segment, &log->source.windows, f->end.root, f->end_frame.offset, &f->at, s->budget);
+    u9i_index_flaw flaw;
+    if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
+    u9_err err = u9i_inside_open(log, s->segment, s->budget, &s->index);
+    if (err == U9_OK || err == U9_NOMEM) return err;
+    return u9i_beside_open(log, s->segment, s->budget, &s->index, &flaw);
 }
 
 /* Adds each record of the segment that the cursor shows. */
@@ -274,13 +276,6 @@ static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys, b
     return U9_OK;
 }
 
-/* The run of segments [first, i] that must be read for what segment i holds: it begins with a u9open. [F-9] */
-static size_t run_begins(const u9i_catalog *catalog, size_t i)
-{
-    while (i > 0 && !u9i_catalog_facts(catalog, i)->has_open) i--;
-    return i;
-}
-
 static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec, u9i_keys *keys, u9_fault *fault)
 {
     u9_cursor *c;
@@ -293,7 +288,7 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
     if (i == catalog->count) err = U9_AGAIN;
     else if (!u9i_keys_open(keys, spec, memory)) err = u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     if (err == U9_OK) {
-        u9i_cursor_segments(c, run_begins(catalog, i), i);
+        u9i_cursor_segments(c, u9i_beside_run(catalog, i), i);
         err = collect_keys(c, s, keys, &s->lossy);
     }
     if (fault && err != U9_OK) *fault = c->fault;
@@ -324,7 +319,7 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
 {
     int sys;
     const u9i_facts *f = &s->segment->facts;
-    u9_err err = open_sealed(log, s);
+    u9_err err = open_ready(log, s);
     if (err != U9_OK && err != U9_NOMEM) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, fault);
     if (err != U9_OK) return err;
     uint64_t bound = f->named ? f->at.offset : U9_NOWHERE;

@@ -17,6 +17,13 @@ void u9i_segment_name(uint64_t number, char out[20])
     snprintf(out, 20, "%016llx.u9", (unsigned long long)number);
 }
 
+void u9i_index_name(const char *segment, char out[U9I_INDEX_NAME])
+{
+    size_t n = strlen(segment);
+    bool plain = n > 3 && strcmp(segment + n - 3, ".u9") == 0;
+    snprintf(out, U9I_INDEX_NAME, "%.250s%s", segment, plain ? "x" : ".u9x");
+}
+
 bool u9i_segment_named(const char *name, uint64_t *number)
 {
     uint64_t n = 0;

@@ -90,6 +90,10 @@ bool u9i_facts_on_row(const u9i_facts *facts);
 /* "%016x.u9" [L-1]; `out` has 20 bytes. */
 void u9i_segment_name(uint64_t number, char out[20]);
 
+/* The name of the index file beside the segment's file of this name; `out` has 256 bytes. [K-4] */
+enum { U9I_INDEX_NAME = 256 };
+void u9i_index_name(const char *segment, char out[U9I_INDEX_NAME]);
+
 /* True if that is a segment's name, and the number in it, which may be 0. */
 bool u9i_segment_named(const char *name, uint64_t *number);
 

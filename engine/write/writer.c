@@ -233,6 +233,15 @@ static bool wants_space(const u9i_writer *w, uint64_t body_size)
     return at + u9i_writer_space_for(body_size) > w->reserved || (!w->tight && at + u9i_writer_space_for(U9I_BODY_TARGET) > w->reserved);
 }
 
+/* The keys of what was accepted for this file, and is not among them yet, find room there. */
+static bool has_room_for_keys(const u9i_writer *w)
+{
+    uint64_t left = __atomic_load_n(&w->keys_left, __ATOMIC_RELAXED), pending = 0;
+    const u9i_slots *s = &w->slots;
+    if (s->sequenced < s->sealed || s->filling) pending = w->next - s->slots[s->sequenced % U9I_SLOTS].ordinal;
+    return left > pending;
+}
+
 /*
  * A roll is due. Not while a record in parts is written, which stays in one file [C-6]: then what would not fit any more
  * beside what is to come of it is refused [S-2].
@@ -241,7 +250,7 @@ static bool is_full(const u9i_writer *w, uint64_t body_size)
 {
     bool whole = position(w) + u9i_writer_space_for(body_size) + w->row.needs > U9I_SEGMENT_MAX;
     if (w->rolling) return true; /* whoever is not the driver waits until that is done */
-    bool enough = position(w) >= w->segment_size || __atomic_load_n(&w->keys_full, __ATOMIC_RELAXED);
+    bool enough = position(w) >= w->segment_size || !has_room_for_keys(w);
     return whole || (!w->row.barred && enough);
 }
 

@@ -156,7 +156,7 @@ typedef struct u9i_writer {
 
     u9i_file_keys keys[2]; /* of the current file, and of the one before while that is not sealed; see writer_find.c */
     unsigned keys_now;     /* which are the current file's; changes under the lock */
-    bool keys_full;        /* there is no more room for keys: a roll is due; atomic */
+    uint64_t keys_left;    /* as u9i_keys_left of them; atomic */
     uint64_t keyed_from;   /* segments from this number on are found by these; atomic */
 } u9i_writer;
 

@@ -44,7 +44,7 @@ void u9i_writer_collect(u9i_writer *w, const u9i_frame_out *f)
         else k->keys.partial = true;
         free(own);
     }
-    if (u9i_keys_full(&k->keys)) __atomic_store_n(&w->keys_full, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->keys_left, u9i_keys_left(&k->keys), __ATOMIC_RELAXED);
     pthread_mutex_unlock(&k->lock);
 }
 
@@ -57,8 +57,8 @@ void u9i_writer_begin_keys(u9i_writer *w)
     k->number = w->out.number;
     k->secret = w->out.secret;
     k->whole = w->out.previous == 0; /* of a file that is continued it has only what comes now */
+    __atomic_store_n(&w->keys_left, u9i_keys_left(&k->keys), __ATOMIC_RELAXED);
     pthread_mutex_unlock(&k->lock);
-    __atomic_store_n(&w->keys_full, false, __ATOMIC_RELAXED);
 }
 
 void u9i_writer_keys_rolled(u9i_writer *w)

@@ -12,7 +12,7 @@ static const char *const kind_names[SIM_KINDS] = {
     [SIM_OPEN_DIR] = "open_dir", [SIM_LOCK] = "lock",
     [SIM_ASK] = "ask",           [SIM_LIST] = "list",
     [SIM_STAT] = "stat",         [SIM_RENAME] = "rename",
-    [SIM_LINK] = "link",         [SIM_REMOVE] = "remove",
+    [SIM_LINK] = "link",         [SIM_DRESS] = "dress",   [SIM_REMOVE] = "remove",
     [SIM_SYNC_DIR] = "sync_dir", [SIM_OPEN] = "open",
     [SIM_CREATE] = "create",     [SIM_SIZE] = "size",
     [SIM_READ] = "read",         [SIM_RESERVE] = "reserve", [SIM_ZERO] = "zero",

@@ -212,7 +212,9 @@ static int stat_sim(u9i_dir *dir, const char *name, u9i_stamp *out)
         *out = (u9i_stamp){.identity = {DEVICE, node->number},
                            .size = node->image.size,
                            .changed_us = node->changed_us,
-                           .links = node->names};
+                           .links = node->names,
+                           .owner = node->owner,
+                           .mode = node->mode};
     return sim_leave(&call, err);
 }
 
@@ -286,6 +288,21 @@ static int remove_entry(sim_node *dir, const char *name)
     sim_note_name(dir, name, NULL, entry->node);
     sim_remove_entry(dir, entry);
     return 0;
+}
+
+static int dress_sim(u9i_dir *dir, const char *name, const u9i_stamp *like)
+{
+    sim_call call;
+    sim_check_owner(of_dir(dir)->owner);
+    int err = sim_enter(&call, SIM_DRESS, path_in(dir, name), 0, 0);
+    const sim_entry *entry = sim_entry_of(of_dir(dir)->node, name);
+    if (err == 0 && entry == NULL) err = -ENOENT;
+    if (err == 0) {
+        entry->node->owner = like->owner;
+        entry->node->mode = like->mode;
+        sim_touch(entry->node);
+    }
+    return sim_leave(&call, err);
 }
 
 static int remove_sim(u9i_dir *dir, const char *name)
@@ -492,6 +509,7 @@ const u9i_fs sim_fs = {
     .identify = identify_sim,
     .rename = rename_sim,
     .link = link_sim,
+    .dress = dress_sim,
     .remove = remove_sim,
     .sync_dir = sync_dir_sim,
     .post = sim_post,

@@ -59,6 +59,7 @@ typedef enum sim_kind {
     SIM_STAT,
     SIM_RENAME,
     SIM_LINK,
+    SIM_DRESS, /* owner and mode */
     SIM_REMOVE,
     SIM_SYNC_DIR,
     SIM_OPEN,
@@ -203,6 +204,7 @@ bool sim_is_dir(const char *path);
 void sim_make_dir(const char *path); /* and what is missing above it */
 uint64_t sim_size(const char *path);
 unsigned sim_links(const char *path); /* names of the file */
+void sim_dress(const char *path, uint64_t owner, uint64_t mode); /* 0 and 0 at first */
 void sim_link(const char *path, const char *other);
 size_t sim_read(const char *path, uint64_t off, void *buf, size_t n); /* returns how many */
 void sim_write(const char *path, uint64_t off, const void *bytes, size_t n); /* makes the file */

@@ -70,6 +70,7 @@ typedef struct sim_node {
     unsigned holds; /* names and open handles; freed with the last */
     unsigned names; /* of these, names */
     uint64_t changed_us;
+    uint64_t owner, mode;  /* 0 at first */
     const void *locked_by; /* the handle that has the lock; NULL: none. See sim_locked. */
     unsigned lock_life;    /* of the handle's process */
     sim_image image;       /* of a file: what is written, */

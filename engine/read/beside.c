@@ -1,0 +1,108 @@
+/*
+ * engine/read/beside.c: see beside.h. [K-1] [K-4]
+ *
+ * Whether an index is of the segment as it stands is asked of who knows its end: the segment that comes behind it; a
+ * u9end in its last block; else the file, in which the frame that the index ends with must stand where it did, and
+ * nothing that is read behind it.
+ */
+#include "engine/read/beside.h"
+
+#include "engine/read/reader.h"
+
+#include <string.h>
+
+static bool is_at(const u9i_position *a, const u9i_position *b)
+{
+    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
+}
+
+/* Behind a frame. */
+static u9i_position position_behind(const u9i_frame *f)
+{
+    u9i_position p = {.offset = f->end, .ordinal = f->trailer.ordinal + f->trailer.count};
+    memcpy(p.chain, f->sha, sizeof p.chain);
+    return p;
+}
+
+/* The frame at file->last stands there and ends at the end that the index is of. */
+static u9_err ends_there(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *there)
+{
+    u9i_loaded l;
+    int sys;
+    u9_err err = u9i_load(s, &log->source.windows, file->last, s->facts.size, &l, &sys);
+    *there = false;
+    if (err == U9_CORRUPT) return U9_OK;
+    if (err != U9_OK) return err;
+    u9i_position end = position_behind(&l.frame);
+    *there = is_at(&end, &file->end);
+    u9i_unload(&l);
+    return U9_OK;
+}
+
+/* Nothing that is read, and no loss, begins behind that end. */
+static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, bool *nothing)
+{
+    u9i_reader r;
+    u9i_step step = U9I_STEP_FRAME;
+    u9_err err = u9i_reader_open(&r, &log->source, NULL);
+    if (err != U9_OK) return err;
+    err = u9i_reader_range(&r, s->facts.number, end, U9_NOWHERE, NULL);
+    *nothing = err == U9_OK;
+    while (*nothing && step != U9I_STEP_END) {
+        err = u9i_reader_step(&r, &step, NULL);
+        bool lost = step == U9I_STEP_DAMAGE && r.damage.verdict != U9_V_TORN && r.damage.lost != 0;
+        if (err != U9_OK || lost || (step == U9I_STEP_FRAME && r.count > 0)) *nothing = false;
+    }
+    u9i_reader_release(&r);
+    return err == U9_IO || err == U9_NOMEM ? err : U9_OK;
+}
+
+/* Whether the index is of the segment as it stands. */
+static u9_err is_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *current)
+{
+    const u9i_facts *f = &s->facts;
+    *current = false;
+    if (f->named || (f->has_end && f->end.kind == U9I_END_CLOSING)) {
+        u9i_position end = f->named ? f->at : position_behind(&f->end_frame);
+        *current = is_at(&end, &file->end);
+        return U9_OK;
+    }
+    u9_err err = ends_there(log, s, file, current);
+    return err == U9_OK && *current ? ends_with(log, s, file->end.offset, current) : err;
+}
+
+u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out, u9i_index_flaw *flaw)
+{
+    u9i_index_file file;
+    bool current;
+    u9_err err = u9i_index_file_open(&file, s, &log->source.windows, flaw);
+    if (err != U9_OK) return err;
+    err = is_as_indexed(log, s, &file, &current);
+    if (err == U9_OK && !current) {
+        *flaw = U9I_FLAW_STALE;
+        err = U9_ABSENT;
+    }
+    if (err == U9_OK) {
+        err = u9i_index_open(out, file.file, &log->source.windows, file.root, file.bound, &file.end, budget);
+        if (err == U9_CORRUPT || err == U9_IO) {
+            *flaw = U9I_FLAW_DAMAGED;
+            err = U9_ABSENT;
+        }
+    }
+    u9i_index_file_close(&file);
+    return err;
+}
+
+u9_err u9i_inside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out)
+{
+    const u9i_facts *f = &s->facts;
+    bool has = f->named && f->has_end && f->end.kind == U9I_END_SEALING && f->end.root != 0;
+    if (!has) return U9_ABSENT;
+    return u9i_index_open(out, s, &log->source.windows, f->end.root, f->end_frame.offset, &f->at, budget);
+}
+
+size_t u9i_beside_run(const u9i_catalog *catalog, size_t i)
+{
+    while (i > 0 && !u9i_catalog_facts(catalog, i)->has_open) i--;
+    return i;
+}

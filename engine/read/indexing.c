@@ -1,0 +1,291 @@
+/*
+ * engine/read/indexing.c: the indexes of a whole log: what there is, making what is missing, removing it. [K-1] [K-4]
+ */
+#include "engine/read/beside.h"
+
+#include <u9/index.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROGRESS_US = 50000, MEMORY = 256 << 20 };
+
+typedef enum indexing_task { TASK_LOOK, TASK_BUILD, TASK_CHECK, TASK_DROP } indexing_task;
+
+typedef struct indexing {
+    indexing_task task;
+    u9_index_options options;
+    u9_index_report report;
+    u9_log *log;
+    u9i_catalog *catalog;
+    u9_index_info *infos; /* of each segment of the catalog */
+    uint64_t done, all;   /* bytes of the segments to be read */
+    uint64_t told_us;     /* monotonic time, when progress was told */
+} indexing;
+
+const char *u9_index_why_text(u9_index_why why)
+{
+    switch (why) {
+    case U9_INDEX_FINE: return "it is fine";
+    case U9_INDEX_MISSING: return "there is none";
+    case U9_INDEX_DAMAGED: return "it is damaged";
+    case U9_INDEX_FOREIGN: return "it is of another segment";
+    case U9_INDEX_STALE: return "it is stale: the segment went on";
+    case U9_INDEX_OWNER: return "it has another owner or other permissions than the segment";
+    case U9_INDEX_EMPTY: return "the segment holds no records";
+    case U9_INDEX_WRITING: return "the segment is being written";
+    case U9_INDEX_LOSSY: return "records of the segment were lost to damage";
+    case U9_INDEX_PLAIN: return "it is a plain seed file, or its secret is lost";
+    }
+    return "it is not known why";
+}
+
+static u9_index_why why_of(u9i_index_flaw flaw)
+{
+    switch (flaw) {
+    case U9I_FLAW_NONE: return U9_INDEX_FINE;
+    case U9I_FLAW_MISSING: return U9_INDEX_MISSING;
+    case U9I_FLAW_OWNER: return U9_INDEX_OWNER;
+    case U9I_FLAW_DAMAGED: return U9_INDEX_DAMAGED;
+    case U9I_FLAW_FOREIGN: return U9_INDEX_FOREIGN;
+    case U9I_FLAW_STALE: return U9_INDEX_STALE;
+    }
+    return U9_INDEX_DAMAGED;
+}
+
+static bool is_unfinished(const u9i_source *source, const u9i_facts *f)
+{
+    return !f->named && !f->has_end && u9i_dir_writer_active(source->dir, f->name);
+}
+
+static void describe_index(u9_index_info *info, u9_index_place place, const u9i_index *x)
+{
+    info->place = place;
+    info->records = x->count;
+    info->entries = x->frames.entries + x->records.entries;
+    info->filtered = x->records.blocks > 0;
+}
+
+static u9_err pass_entry(void *ctx, const u9i_key_entry *entry)
+{
+    (void)ctx;
+    (void)entry;
+    return U9_OK;
+}
+
+/* Where indexes are made, one beside a segment is one only with all of its pages. */
+static bool has_its_pages(const indexing *x, u9i_index *index)
+{
+    return x->task != TASK_BUILD || (u9i_index_each(index, U9I_INDEX_FRAMES, pass_entry, NULL) == U9_OK &&
+                                     u9i_index_each(index, U9I_INDEX_RECORDS, pass_entry, NULL) == U9_OK);
+}
+
+/* What there is of segment i. */
+static u9_err look_at(indexing *x, size_t i)
+{
+    u9i_segment *s = x->catalog->segments[i];
+    u9_index_info *info = &x->infos[i];
+    u9i_budget budget = {.limit = 0};
+    u9i_index index;
+    u9i_index_flaw flaw;
+    *info = (u9_index_info){.segment = s->facts.number, .bytes = s->facts.size, .why = U9_INDEX_PLAIN};
+    if (s->facts.plain || s->facts.secret.lost) return U9_OK;
+    u9_err err = u9i_inside_open(x->log, s, &budget, &index);
+    if (err == U9_OK) {
+        describe_index(info, U9_INDEX_INSIDE, &index);
+        u9i_index_close(&index);
+        info->why = U9_INDEX_FINE;
+        return U9_OK;
+    }
+    err = u9i_beside_open(x->log, s, &budget, &index, &flaw);
+    info->why = err == U9_OK ? U9_INDEX_FINE : why_of(flaw);
+    if (err == U9_OK) {
+        if (has_its_pages(x, &index)) describe_index(info, U9_INDEX_BESIDE, &index);
+        else info->why = U9_INDEX_DAMAGED;
+        u9i_index_close(&index);
+    } else if (is_unfinished(&x->log->source, &s->facts)) {
+        info->why = U9_INDEX_WRITING;
+    }
+    return err == U9_NOMEM ? err : U9_OK;
+}
+
+static bool is_to_be_made(const u9_index_info *info)
+{
+    return info->place == U9_INDEX_NONE && info->why != U9_INDEX_PLAIN && info->why != U9_INDEX_WRITING;
+}
+
+/* Progress within a segment that is read. */
+static int tell_done(void *ctx, uint64_t done)
+{
+    indexing *x = (indexing *)ctx;
+    if (x->options.on_progress == NULL) return 1;
+    uint64_t now = u9i_monotonic_us(x->log->source.dir->env);
+    if (now - x->told_us < PROGRESS_US) return 1;
+    x->told_us = now;
+    done = x->done + done;
+    return x->options.on_progress(x->options.ctx, done < x->all ? done : x->all, x->all) == 0;
+}
+
+static size_t memory_of(const indexing *x)
+{
+    return x->options.memory ? (size_t)x->options.memory : MEMORY;
+}
+
+static u9_err make_at(indexing *x, size_t i, u9_fault *fault)
+{
+    u9_index_info *info = &x->infos[i];
+    u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
+    u9_err err = u9i_beside_make(&b, fault);
+    x->done += info->bytes;
+    if (err == U9_ABSENT) {
+        info->why = b.lossy ? U9_INDEX_LOSSY : U9_INDEX_EMPTY;
+        return U9_OK;
+    }
+    if (err != U9_OK) return err;
+    err = look_at(x, i); /* as a reader sees it */
+    if (err == U9_OK && info->place == U9_INDEX_BESIDE) info->place = U9_INDEX_MADE;
+    return err;
+}
+
+static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
+{
+    u9i_segment *s = x->catalog->segments[i];
+    u9_index_info *info = &x->infos[i];
+    u9i_budget budget = {.limit = 0};
+    u9i_index index;
+    u9i_index_flaw flaw;
+    u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
+    u9_err err = info->place == U9_INDEX_INSIDE ? u9i_inside_open(x->log, s, &budget, &index)
+                                                : u9i_beside_open(x->log, s, &budget, &index, &flaw);
+    if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
+    if (err != U9_OK) { /* it went just now */
+        *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING};
+        return U9_OK;
+    }
+    err = u9i_beside_prove(&b, &index, &info->wrong, fault);
+    u9i_index_close(&index);
+    x->done += info->bytes;
+    return err;
+}
+
+static u9_err drop_name(indexing *x, const char *name, u9_fault *fault)
+{
+    int sys = u9i_dir_remove(x->log->source.dir, name);
+    if (sys == 0) x->report.dropped++;
+    if (sys == 0 || sys == -ENOENT) return U9_OK;
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = x->log->source.path, .sys = -sys, .rule = "K-4"), "cannot remove %s", name);
+}
+
+static u9_err drop_at(indexing *x, size_t i, u9_fault *fault)
+{
+    char name[U9I_INDEX_NAME];
+    u9_index_info *info = &x->infos[i];
+    u9i_index_name(x->catalog->segments[i]->facts.name, name);
+    u9_err err = drop_name(x, name, fault);
+    if (err == U9_OK && info->place == U9_INDEX_BESIDE) *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING};
+    return err;
+}
+
+static u9_err do_task(indexing *x, size_t i, u9_fault *fault)
+{
+    switch (x->task) {
+    case TASK_LOOK: break;
+    case TASK_BUILD: return is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
+    case TASK_CHECK: return x->infos[i].place != U9_INDEX_NONE ? prove_at(x, i, fault) : U9_OK;
+    case TASK_DROP: return drop_at(x, i, fault);
+    }
+    return U9_OK;
+}
+
+static void tell_segment(indexing *x, size_t i)
+{
+    char path[4400];
+    u9_index_info *info = &x->infos[i];
+    u9_index_report *r = &x->report;
+    r->segments++;
+    r->inside += info->place == U9_INDEX_INSIDE;
+    r->beside += info->place == U9_INDEX_BESIDE;
+    r->made += info->place == U9_INDEX_MADE;
+    r->none += info->place == U9_INDEX_NONE;
+    r->unused += info->why >= U9_INDEX_DAMAGED && info->why <= U9_INDEX_OWNER;
+    r->entries += info->entries;
+    r->wrong += info->wrong;
+    info->path = u9i_source_path(&x->log->source, u9i_catalog_facts(x->catalog, i)->name, path, sizeof path);
+    if (x->options.on_segment) x->options.on_segment(x->options.ctx, info);
+}
+
+static bool is_indexed(const indexing *x, size_t i)
+{
+    return u9i_facts_on_row(u9i_catalog_facts(x->catalog, i));
+}
+
+static u9_err run_task(indexing *x, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    size_t count = x->catalog->count;
+    for (size_t i = 0; i < count && err == U9_OK; i++) {
+        if (!is_indexed(x, i)) continue;
+        err = look_at(x, i);
+        if (err != U9_OK) (void)u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
+        bool read = x->task == TASK_CHECK ? x->infos[i].place != U9_INDEX_NONE : is_to_be_made(&x->infos[i]);
+        if (read) x->all += x->infos[i].bytes;
+    }
+    for (size_t i = 0; i < count && err == U9_OK; i++) {
+        if (!is_indexed(x, i)) continue;
+        err = do_task(x, i, fault);
+        if (err == U9_OK) tell_segment(x, i);
+    }
+    return err;
+}
+
+static u9_err run_on_log(indexing *x, u9_fault *fault)
+{
+    u9_err err = u9i_source_catalog(&x->log->source, &x->catalog, fault);
+    if (err != U9_OK) return err;
+    x->infos = (u9_index_info *)calloc(x->catalog->count + 1, sizeof *x->infos);
+    if (x->infos) err = run_task(x, fault);
+    else err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = x->log->source.path), "out of memory");
+    free(x->infos);
+    u9i_catalog_unref(x->catalog);
+    return err;
+}
+
+static u9_err start_task(indexing_task task, const char *path, const u9_index_options *options, u9_index_report *report,
+                         u9_fault *fault)
+{
+    indexing x = {.task = task, .options = {.size = sizeof x.options}, .report = {.size = sizeof x.report}};
+    const char *wrong = NULL;
+    if (path == NULL || path[0] == 0) wrong = "the path is empty";
+    else if (report == NULL || report->size != sizeof *report) wrong = "report is NULL, or its size is not sizeof(u9_index_report)";
+    else if (options && options->size != sizeof *options) wrong = "options.size is not sizeof(u9_index_options)";
+    if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong);
+    if (options) x.options = *options;
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = x.options.io};
+    u9_err err = u9_log_open(path, &reading, &x.log, fault);
+    if (err != U9_OK) return err;
+    err = run_on_log(&x, fault);
+    *report = x.report;
+    (void)u9_log_close(x.log, NULL);
+    return err;
+}
+
+u9_err u9_indexes_look(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+{
+    return start_task(TASK_LOOK, path, options, report, fault);
+}
+
+u9_err u9_indexes_build(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+{
+    return start_task(TASK_BUILD, path, options, report, fault);
+}
+
+u9_err u9_indexes_drop(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+{
+    return start_task(TASK_DROP, path, options, report, fault);
+}
+
+u9_err u9_indexes_check(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+{
+    return start_task(TASK_CHECK, path, options, report, fault);
+}

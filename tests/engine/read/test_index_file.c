@@ -1,0 +1,754 @@
+/*
+ * tests/engine/read/test_index_file.c: indexes in files beside segments: whatever is done to one, it changes how fast a
+ * record is found, and no answer; making them in little memory, and what is refused; on the simulated disk. [K-1] [K-4]
+ */
+#include "tests/engine/fixture.h"
+#include "tests/index_reader.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include "engine/index/index_file.h"
+#include "engine/log/handle.h"
+#include "engine/segment/probe.h"
+
+#include <u9/index.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENT = 65536, KEYS = 500, ROOM = 4096 };
+
+static const char *const LOG = "log";
+
+static void setup(void)
+{
+    sim_begin(11);
+}
+
+static void teardown(void)
+{
+    sim_end();
+}
+
+static uint64_t drawn = 1;
+
+static uint64_t draw(uint64_t n)
+{
+    drawn ^= drawn << 13;
+    drawn ^= drawn >> 7;
+    drawn ^= drawn << 17;
+    return drawn % n;
+}
+
+/* What the log must hold: of each key the ordinal of its newest record and what that says. */
+typedef struct model {
+    const char *kind;
+    struct {
+        uint8_t raw[64];
+        size_t size;
+        bool there;
+        uint64_t ordinal;
+        uint32_t value;
+    } keys[KEYS];
+    size_t count;
+    uint64_t next; /* ordinal */
+    uint32_t values;
+    bool lz4;
+} model;
+
+static u9_log *open_it(const model *m, u9_mode mode)
+{
+    u9_log *log;
+    u9_fault fault;
+    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = SEGMENT, .kind = m->kind,
+                    .policy = U9_POLICY_NONE, .lz4 = m->lz4};
+    ck_assert_msg(u9_log_open(LOG, &o, &log, &fault) == U9_OK, "%s", fault.text);
+    return log;
+}
+
+/* A key that may be given: of 16 bytes, 8 or text. */
+static void draw_key(model *m, size_t i)
+{
+    bool text = strncmp(m->kind, "rkey", 4) == 0;
+    m->keys[i].size = text ? 8 + draw(40) : strcmp(m->kind, "uid8") == 0 ? 8 : 16;
+    for (size_t n = 0; n < m->keys[i].size; n++)
+        m->keys[i].raw[n] = text ? (uint8_t)('a' + draw(26)) : (uint8_t)draw(256);
+    if (!text && m->keys[i].size == 16) {
+        u9_muid id = {.timestamp = 1 + draw(1000000), .medallion = 1 + draw(1000), .offset = (int32_t)(1 + draw(3))};
+        ck_assert_int_eq(u9_muid_pack(&id, m->keys[i].raw), U9_OK);
+    }
+}
+
+static void append_one(u9_log *w, model *m, size_t i, bool fresh)
+{
+    uint8_t value[5 + 400] = {0x02};
+    u9_place place;
+    u9_key key = {.data = fresh ? NULL : m->keys[i].raw, .size = m->keys[i].size};
+    u9_entry e = {.key = key, .values = value, .size = 5};
+    uint32_t v = ++m->values;
+    for (unsigned n = 0; n < 4; n++) value[1 + n] = (uint8_t)(v >> (24 - 8 * n));
+    if (draw(2)) { /* also larger ones */
+        value[5] = 0x1d, value[6] = 1, value[7] = (uint8_t)draw(120);
+        e.size = (size_t)(5 + 3 + 256 + value[7]);
+    }
+    ck_assert_int_eq(u9_log_append(w, &e.key, e.values, e.size, &place), U9_OK);
+    if (fresh) {
+        m->keys[i].size = place.key_size;
+        memcpy(m->keys[i].raw, place.key, place.key_size);
+    }
+    m->keys[i].there = true;
+    m->keys[i].ordinal = place.ordinal;
+    m->keys[i].value = v;
+    m->next = place.ordinal + 1;
+}
+
+/* What a lookup must say of this key. */
+static void look_up(u9_log *log, const model *m, size_t i)
+{
+    uint8_t buf[ROOM];
+    u9_record r;
+    u9_fault fault = {.text = ""};
+    u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
+    u9_err err = u9_log_get(log, &key, buf, sizeof buf, &r, &fault);
+    if (!m->keys[i].there) {
+        ck_assert_msg(err == U9_ABSENT, "key %zu: %d, %s", i, err, fault.text);
+        return;
+    }
+    ck_assert_msg(err == U9_OK, "key %zu, record %llu of %llu: %d, %s", i, (unsigned long long)m->keys[i].ordinal,
+                  (unsigned long long)m->next, err, fault.text);
+    ck_assert_uint_eq(r.ordinal, m->keys[i].ordinal);
+    ck_assert_uint_eq(r.key.size, key.size);
+    ck_assert_mem_eq(r.key.data, key.data, key.size);
+    u9_value v;
+    ck_assert_int_eq(u9_value_decode(r.values, r.values_size, &v), U9_OK);
+    ck_assert_uint_eq(v.u, m->keys[i].value);
+}
+
+static void look_up_all(u9_log *log, const model *m)
+{
+    for (size_t i = 0; i < m->count; i++) look_up(log, m, i);
+}
+
+static void look_anew(const model *m)
+{
+    u9_log *r = open_it(m, U9_READ);
+    look_up_all(r, m);
+    close_log(r);
+}
+
+
+static const char *const kinds[] = {"muid", "muid", "uid8", "rkey"};
+
+static model *new_model(int i)
+{
+    model *m = calloc(1, sizeof *m);
+    ck_assert(m != NULL);
+    drawn = (uint64_t)i * 77 + 5;
+    m->kind = kinds[i % 4];
+    m->count = KEYS;
+    for (size_t n = 0; n < KEYS; n++) draw_key(m, n);
+    return m;
+}
+
+/* Some keys again and again, a fifth of them never; some drawn by the log, so that they come in order. */
+static void append_some(u9_log *w, model *m, unsigned count)
+{
+    for (unsigned n = 0; n < count; n++) {
+        size_t i = (size_t)draw(KEYS * 4 / 5);
+        append_one(w, m, i, m->kind == kinds[0] && !m->keys[i].there && draw(4) > 0);
+    }
+}
+
+/* Sessions that end: by a close, or (torn) by a kill. The last one goes on in a file or begins one. */
+static void write_sessions(model *m, unsigned sessions, unsigned appends, bool torn)
+{
+    for (unsigned s = 0; s < sessions; s++) {
+        u9_log *w = open_it(m, U9_CREATE);
+        append_some(w, m, appends);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        if (torn && s + 1 == sessions) {
+            sim_kill();
+            (void)!u9_log_close(w, NULL);
+            sim_land(0);
+        } else {
+            close_log(w);
+        }
+    }
+}
+
+static u9_index_report build(uint64_t memory)
+{
+    u9_fault fault = {.text = ""};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
+    ck_assert_msg(u9_indexes_build(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
+    return r;
+}
+
+static u9_index_report look_at_it(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim"};
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    return r;
+}
+
+static u9_index_report check_it(uint64_t memory)
+{
+    u9_fault fault = {.text = ""};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
+    ck_assert_msg(u9_indexes_check(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
+    return r;
+}
+
+static u9_index_report drop(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim"};
+    ck_assert_int_eq(u9_indexes_drop(LOG, &o, &r, NULL), U9_OK);
+    return r;
+}
+
+/* Paths of the files whose names end so: free() each and the array. */
+static char **files_ending(const char *end, size_t *count)
+{
+    size_t all, n = 0;
+    char **names = sim_names(LOG, &all);
+    for (size_t i = 0; i < all; i++) {
+        size_t size = strlen(names[i]), wanted = strlen(end);
+        if (size > wanted && strcmp(names[i] + size - wanted, end) == 0) {
+            char *path = malloc(size + 8);
+            ck_assert(path != NULL);
+            snprintf(path, size + 8, "%s/%s", LOG, names[i]);
+            free(names[i]);
+            names[n++] = path;
+        } else {
+            free(names[i]);
+        }
+    }
+    *count = n;
+    return names;
+}
+
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free(names[i]);
+    free(names);
+}
+
+static size_t count_files(const char *end)
+{
+    size_t n;
+    char **paths = files_ending(end, &n);
+    free_names(paths, n);
+    return n;
+}
+
+START_TEST(every_segment_that_holds_records_gets_an_index)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 3, 250, _i / 4);
+    u9_index_report before = look_at_it(), r = build(0);
+    ck_assert_uint_gt(before.none, 0);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_eq(r.made, before.none);
+    ck_assert_uint_eq(r.made, count_files(".u9x"));
+    ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+    r = build(0);
+    ck_assert_uint_eq(r.made, 0); /* once more there is nothing to do */
+    ck_assert_uint_eq(r.beside, before.none);
+    r = check_it(0);
+    ck_assert_uint_eq(r.wrong, 0);
+    ck_assert_uint_gt(r.entries, 0);
+    ck_assert_uint_eq(r.none, 0);
+    look_anew(m);
+    r = drop();
+    ck_assert_uint_eq(r.dropped, before.none);
+    ck_assert_uint_eq(count_files(".u9x"), 0);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_writer_rolls_while_it_has_all_keys)
+{
+    model *m = new_model(3);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE, .index_memory = 16 << 20};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 900000; n++) {
+        char text[24];
+        u9_key key = {.data = text, .size = (size_t)snprintf(text, sizeof text, "k%07u", n * 7919u % 9999991u)};
+        ck_assert_int_eq(u9_log_append(w, &key, "\x81", 1, NULL), U9_OK);
+    }
+    close_log(w);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_ge(r.segments, 3);
+    ck_assert_uint_eq(r.none, 1); /* the last one */
+    free(m);
+}
+END_TEST
+
+/* Bytes that were read of the segments for one lookup by a fresh handle. */
+static uint64_t cost_of_a_lookup(const model *m, size_t i)
+{
+    u9_log *r = open_it(m, U9_READ);
+    sim_forget_diary();
+    look_up(r, m, i);
+    uint64_t bytes = sim_bytes(SIM_READ);
+    close_log(r);
+    return bytes;
+}
+
+START_TEST(a_file_beside_a_segment_saves_reading_it)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 400, false);
+    ck_assert_uint_ge(count_files(".u9"), 2);
+    size_t there = 0;
+    while (!m->keys[there].there) there++;
+    u9_log *w = open_it(m, U9_CREATE); /* goes on in the last file */
+    append_one(w, m, there, false);
+    for (unsigned n = 0; n < 30; n++) append_some(w, m, 1);
+    append_one(w, m, there, false);
+    close_log(w);
+    uint64_t without = cost_of_a_lookup(m, there);
+    build(0);
+    uint64_t with = cost_of_a_lookup(m, there);
+    ck_assert_msg(with < without, "%llu, not below %llu bytes", (unsigned long long)with, (unsigned long long)without);
+    free(m);
+}
+END_TEST
+
+static void flip(const char *path, uint64_t at)
+{
+    uint8_t byte;
+    ck_assert_uint_eq(sim_read(path, at, &byte, 1), 1);
+    byte ^= (uint8_t)(1u << draw(8));
+    sim_write(path, at, &byte, 1);
+}
+
+/* Something happens to an index file. */
+static void harm(char **paths, size_t count, unsigned how)
+{
+    const char *path = paths[draw(count)];
+    uint64_t size = sim_holds(path) ? sim_size(path) : 0;
+    if (size == 0) return;
+    switch (how % 5) {
+    case 0:
+    case 1: flip(path, draw(size)); break;
+    case 2: sim_resize(path, draw(size)); break;
+    case 3: sim_copy(paths[draw(count)], path); break;
+    case 4: sim_remove(path); break;
+    }
+}
+
+START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 4, 150, _i / 4);
+    build(0);
+    for (unsigned n = 0; n < 20; n++) {
+        size_t count;
+        char **paths = files_ending(".u9x", &count);
+        ck_assert_uint_gt(count, 0);
+        harm(paths, count, n);
+        free_names(paths, count);
+        look_anew(m);
+        if (n % 4 == 3) {
+            ck_assert_uint_eq(build(0).none, 0);
+            ck_assert_uint_eq(check_it(0).wrong, 0);
+            look_anew(m);
+        }
+    }
+    free(m);
+}
+END_TEST
+
+START_TEST(a_segment_that_went_on_has_a_stale_index_which_is_made_again)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 60, _i / 4);
+    ck_assert_uint_eq(build(0).made, 1);
+    write_sessions(m, 1, 60, false); /* goes on in the file, or (torn) says where it ends */
+    look_anew(m);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_eq(r.unused, _i / 4 ? 0 : 1);
+    r = build(0);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_ge(r.made, 1);
+    ck_assert_uint_eq(r.unused, 0);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(an_older_file_put_back_is_not_used)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 60, false);
+    size_t count;
+    build(0);
+    char **paths = files_ending(".u9x", &count);
+    ck_assert_uint_eq(count, 1);
+    sim_copy(paths[0], "old");
+    write_sessions(m, 1, 40, false);
+    build(0);
+    ck_assert_uint_eq(look_at_it().unused, 0);
+    sim_copy("old", paths[0]);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    look_anew(m);
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_file_of_another_owner_or_mode_is_not_used)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 1, 60, false);
+    size_t count, segments;
+    build(0);
+    char **paths = files_ending(".u9x", &count), **logs = files_ending(".u9", &segments);
+    ck_assert_uint_eq(look_at_it().beside, 1);
+    sim_dress(paths[0], 7, 0);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    look_anew(m);
+    sim_dress(paths[0], 0, 0644);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    sim_dress(logs[segments - 1], 5, 0640);
+    ck_assert_uint_eq(build(0).made, 1); /* it is given the segment's */
+    ck_assert_uint_eq(look_at_it().beside, 1);
+    look_anew(m);
+    free_names(paths, count);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+START_TEST(more_keys_than_memory_are_sorted_in_runs)
+{
+    enum { SMALL = 64 << 10 };
+    model *m = new_model(_i);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 30000; n++) append_one(w, m, (size_t)draw(KEYS * 4 / 5), false);
+    close_log(w);
+    sim_forget_diary();
+    u9_index_report r = build(SMALL);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_ge(r.made, 1);
+    ck_assert_uint_gt(sim_bytes(SIM_WRITE), 2 * 30000 * 24); /* written, and merged more than once */
+    ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
+    ck_assert_uint_eq(check_it(SMALL).wrong, 0);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+/* A record in parts, of `size` bytes. */
+static u9_place append_parts(u9_log *w, size_t size)
+{
+    u9_append *a;
+    u9_place place;
+    uint8_t *bytes = calloc(1, size), head[5] = {0x1e, (uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size};
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 5 + size, &a, &place), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, 5), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, size), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, &place), U9_OK);
+    free(bytes);
+    return place;
+}
+
+START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
+{
+    enum { BYTES = 3 << 20 };
+    model *m = new_model(0);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = "muid",
+                    .policy = U9_POLICY_NONE};
+    u9_log *w, *r;
+    uint8_t *buf = malloc(BYTES + 100);
+    u9_record record;
+    u9_place small;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &small), U9_OK);
+    u9_place large = append_parts(w, BYTES);
+    u9_key key = {.data = large.key, .size = 16};
+    for (unsigned n = 0; n < 3; n++) {
+        ck_assert_int_eq(u9_log_get(w, &key, buf, BYTES + 100, &record, NULL), U9_OK);
+        ck_assert_uint_eq(record.ordinal, large.ordinal);
+        if (n == 0) ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &small), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    for (unsigned beside = 0; beside < 2; beside++) {
+        if (beside) ck_assert_uint_eq(build(0).made, 1);
+        r = open_it(m, U9_READ);
+        ck_assert_int_eq(u9_log_get(r, &key, buf, BYTES + 100, &record, NULL), U9_OK);
+        ck_assert_uint_eq(record.ordinal, large.ordinal);
+        close_log(r);
+    }
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    free(buf);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_build_that_fails_leaves_nothing_half_made)
+{
+    static const sim_kind at[] = {SIM_CREATE, SIM_WRITE, SIM_SYNC, SIM_RENAME, SIM_TRUNCATE, SIM_DRESS, SIM_SYNC_DIR};
+    model *m = new_model(_i);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 8000; n++) append_one(w, m, (size_t)draw(KEYS * 4 / 5), false);
+    close_log(w);
+    for (unsigned k = 0; k < sizeof at / sizeof *at; k++)
+        for (unsigned nth = 1; nth < 5; nth++) {
+            u9_index_report r = {.size = sizeof r};
+            u9_index_options io = {.size = sizeof io, .io = "sim", .memory = 64 << 10};
+            u9_fault fault = {.text = ""};
+            unsigned fired = sim_fired();
+            sim_fail(at[k], nth, ENOSPC, false);
+            u9_err err = u9_indexes_build(LOG, &io, &r, &fault);
+            ck_assert_msg(err == (sim_fired() > fired ? U9_IO : U9_OK), "call %u, the %u.: %d %s", at[k], nth, err, fault.text);
+            sim_mend();
+            ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
+            look_up(w = open_it(m, U9_READ), m, 3);
+            close_log(w);
+            drop();
+        }
+    free(m);
+}
+END_TEST
+
+START_TEST(a_trim_takes_the_index_files_of_what_it_removes)
+{
+    model *m = new_model(_i);
+    for (unsigned s = 0; s < 4; s++) {
+        write_sessions(m, 1, 60, true); /* torn: each begins a file */
+    }
+    build(0);
+    size_t before = count_files(".u9x");
+    ck_assert_uint_ge(before, 3);
+    u9_log *w = open_it(m, U9_CREATE);
+    u9_trim what = {.size = sizeof what, .keep_bytes = 1};
+    u9_trimmed done = {.size = sizeof done};
+    append_some(w, m, 1);
+    ck_assert_int_eq(u9_log_trim(w, &what, &done, NULL), U9_OK);
+    ck_assert_uint_gt(done.segments, 0);
+    close_log(w);
+    size_t count;
+    char **paths = files_ending(".u9x", &count);
+    for (size_t i = 0; i < count; i++) { /* each is of a segment that is there */
+        paths[i][strlen(paths[i]) - 1] = 0;
+        ck_assert(sim_holds(paths[i]));
+    }
+    ck_assert_uint_lt(count, before);
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+/* The keys of the log's records as entries, but one that is left out and one that leads to another's place. */
+static uint64_t lie(u9_log *log, u9i_runs *out, uint64_t left_out, uint64_t misled)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9i_keyspec spec = u9i_keyspec_of("muid", 0);
+    uint64_t n = 0, before = 0;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    for (; u9_cursor_next(c, &r) == U9_OK; n++) {
+        u9i_key_entry e;
+        ck_assert(u9i_keyspec_entry(&spec, r.key.data, r.key.size, &e));
+        e.at = n == misled ? before : r.at;
+        before = r.at;
+        if (n != left_out) u9i_runs_add(out, &e);
+    }
+    u9_cursor_close(c);
+    return n;
+}
+
+START_TEST(a_check_tells_what_an_index_lies)
+{
+    model *m = new_model(0);
+    u9_log *w = open_it(m, U9_CREATE);
+    for (size_t i = 0; i < 100; i++) append_one(w, m, i, true);
+    close_log(w);
+    ck_assert_uint_eq(build(0).made, 1);
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    u9_log *r = open_it(m, U9_READ);
+    u9i_catalog *catalog;
+    u9i_index_file file;
+    u9i_index_flaw flaw;
+    u9i_queue *queue;
+    ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
+    ck_assert_int_eq(u9i_index_file_open(&file, catalog->segments[0], &r->source.windows, &flaw), U9_OK);
+    ck_assert_int_eq(u9i_queue_open(sim_env(), NULL, 0, 0, &queue), 0);
+    u9i_runs frames = {.memory = U9I_RUNS_MEMORY}, records = {.memory = U9I_RUNS_MEMORY};
+    u9i_index_making making = {.of = catalog->segments[0], .dir = r->source.dir, .queue = queue, .spec = {.width = 16}};
+    ck_assert_int_eq(u9i_runs_open(&frames) | u9i_runs_open(&records), 0);
+    uint64_t count = lie(r, &records, 3, 5);
+    ck_assert_int_eq(u9i_runs_sort(&frames) | u9i_runs_sort(&records) | u9i_index_making_begin(&making), 0);
+    ck_assert_int_eq(u9i_index_making_end(&making, &frames, &records, &file.end, file.last, count, NULL, 1 << 20), 0);
+    u9i_runs_close(&frames);
+    u9i_runs_close(&records);
+    u9i_queue_close(queue);
+    u9i_index_file_close(&file);
+    u9i_catalog_unref(catalog);
+    close_log(r);
+    /* record 3 is not found; 5 is not, and its entry leads to 4 */
+    ck_assert_uint_eq(check_it(0).wrong, 3);
+    free(m);
+}
+END_TEST
+
+/* Something happens to the bytes behind a sealed segment's data. */
+static void harm_inside(char **paths, size_t count, unsigned how)
+{
+    const char *path = paths[draw(count)];
+    uint8_t end[4096], block[4096];
+    uint64_t size = sim_size(path), data;
+    u9i_end_record r;
+    if (sim_read(path, size - 4096, end, sizeof end) != sizeof end ||
+        u9i_end_record_decode(end + U9I_FRAME_HEADER_SIZE, (size_t)u9i_get_be(end + 56, 8) - U9I_TRAILER_SIZE, &r) != U9_OK)
+        return;
+    data = (r.data_end + 4095) / 4096 * 4096;
+    if (r.root == 0 || data >= size) return;
+    uint64_t at = data + draw((size - data) / 4096) * 4096;
+    switch (how % 4) {
+    case 0:
+    case 1: flip(path, data + draw(size - data)); break;
+    case 2: sim_resize(path, at); break; /* the index is cut, with the seal */
+    case 3: /* a block of it comes from somewhere else in it */
+        ck_assert_uint_eq(sim_read(path, data + draw((size - data) / 4096) * 4096, block, sizeof block), sizeof block);
+        sim_write(path, at, block, sizeof block);
+        break;
+    }
+}
+
+START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 2, 900, false);
+    size_t count;
+    char **paths = files_ending(".u9", &count);
+    ck_assert_uint_gt(look_at_it().inside, 2);
+    for (unsigned n = 0; n < 16; n++) {
+        harm_inside(paths, count, n);
+        look_anew(m);
+        if (n % 4 == 3) {
+            ck_assert_uint_eq(build(0).none, 0); /* what is not whole gets one beside */
+            ck_assert_uint_eq(check_it(0).unused, 0);
+            look_anew(m);
+        }
+    }
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
+{
+    model *m = new_model(_i);
+    write_sessions(m, 2, 60, false);
+    size_t segments;
+    char **logs = files_ending(".u9", &segments);
+    flip(logs[0], 4096 + draw(4096));
+    u9_index_report r = build(0);
+    uint8_t buf[ROOM];
+    u9_record record;
+    u9_key absent = {.data = m->keys[KEYS - 1].raw, .size = m->keys[KEYS - 1].size};
+    u9_log *log = open_it(m, U9_READ);
+    ck_assert_uint_ge(r.none, 1);
+    ck_assert_int_eq(u9_log_get(log, &absent, buf, sizeof buf, &record, NULL), U9_CORRUPT);
+    close_log(log);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+static index_reader_file load_file(const char *path)
+{
+    index_reader_file f = {.size = sim_holds(path) ? (size_t)sim_size(path) : 0};
+    uint8_t *bytes = malloc(f.size + 1);
+    ck_assert(bytes != NULL);
+    if (f.size > 0) ck_assert_uint_eq(sim_read(path, 0, bytes, f.size), f.size);
+    f.bytes = bytes;
+    return f;
+}
+
+/* The newest record of key i in a segment, by the index inside or else beside it. */
+static bool find_in_file(const model *m, size_t i, const char *path, uint32_t *value)
+{
+    char beside[300];
+    const uint8_t *record;
+    size_t size;
+    u9_value tuple, v;
+    snprintf(beside, sizeof beside, "%sx", path);
+    index_reader_file segment = load_file(path), index = load_file(beside);
+    int found = index_reader_find(segment, segment, m->keys[i].raw, m->keys[i].size, &record, &size);
+    if (found < 0) found = index_reader_find(segment, index, m->keys[i].raw, m->keys[i].size, &record, &size);
+    ck_assert_int_ge(found, 0);
+    if (found) {
+        ck_assert_int_eq(u9_value_decode(record, size, &tuple), U9_OK);
+        ck_assert_int_eq(u9_value_at(&tuple, 1, &v), U9_OK);
+        *value = (uint32_t)v.u;
+    }
+    free((void *)(uintptr_t)segment.bytes);
+    free((void *)(uintptr_t)index.bytes);
+    return found;
+}
+
+START_TEST(a_reader_that_knows_values_and_the_specification_finds_records)
+{
+    model *m = new_model(_i == 0 ? 0 : _i == 1 ? 1 : 3); /* muids in order and not, record keys */
+    size_t segments;
+    write_sessions(m, 2, 400, false);
+    ck_assert_uint_eq(build(0).none, 0);
+    char **paths = files_ending(".u9", &segments);
+    ck_assert_uint_ge(segments, 2);
+    for (size_t i = 0; i < KEYS; i++) {
+        uint32_t value = 0;
+        bool found = false;
+        for (size_t n = segments; n-- > 0 && !found;) found = find_in_file(m, i, paths[n], &value);
+        ck_assert_int_eq(found, m->keys[i].there);
+        if (found) ck_assert_uint_eq(value, m->keys[i].value);
+    }
+    ck_assert_uint_gt(index_reader_filtered, 0); /* by the filter of records as well */
+    free_names(paths, segments);
+    free(m);
+}
+END_TEST
+
+Suite *suite_index_file(void)
+{
+    Suite *s = suite_create("index_file");
+    TCase *t = tcase_create("index_file");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, every_segment_that_holds_records_gets_an_index, 0, 8);
+    tcase_add_loop_test(t, a_file_beside_a_segment_saves_reading_it, 0, 4);
+    tcase_add_test(t, a_writer_rolls_while_it_has_all_keys);
+    tcase_add_loop_test(t, whatever_becomes_of_an_index_file_no_answer_changes, 0, 8);
+    tcase_add_loop_test(t, a_segment_that_went_on_has_a_stale_index_which_is_made_again, 0, 8);
+    tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
+    tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
+    tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
+    tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
+    tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
+    tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
+    tcase_add_test(t, a_check_tells_what_an_index_lies);
+    tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0, 8);
+    tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
+    suite_add_tcase(s, t);
+    return s;
+}
