@@ -105,12 +105,6 @@ static void put_report(const struct info *info, const u9_report *r)
     time_of("last time", r->last_time_us);
 }
 
-/* A log whose indexes cannot be looked at is none the worse for it: then nothing is said of them. */
-static int look_for_indexes(const struct info *info, u9_index_report *out)
-{
-    *out = (u9_index_report){.size = sizeof *out};
-    return u9_indexes_look(info->path, NULL, out, NULL) == U9_OK;
-}
 
 static void put_indexes(const u9_index_report *r)
 {
@@ -134,8 +128,10 @@ static int run(struct info *info)
     tool_progress_end(&info->bar);
     if (err != U9_OK) return tool_read_fault(info->path, &fault);
     int status = TOOL_DONE;
-    u9_index_report indexes;
-    int looked = look_for_indexes(info, &indexes);
+    u9_index_report indexes = {.size = sizeof indexes};
+    err = u9_indexes_look(info->path, NULL, &indexes, &fault);
+    if (err == U9_NOMEM) return tool_read_fault(info->path, &fault);
+    int looked = err == U9_OK; /* a log whose indexes cannot be looked at is none the worse for it: nothing is said of them */
     if (info->json) {
         json_t *json = tool_json_report(NULL, info->path, &report, &info->losses);
         status = tool_put_object(looked ? tool_json_with(json, "indexes", json_indexes(&indexes)) : json);

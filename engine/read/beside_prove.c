@@ -53,11 +53,23 @@ static u9_err list_entries(proving *p)
     return U9_OK;
 }
 
-/* Those that lead to this record, or to none that was passed. */
-static void pass_entries(proving *p, const u9i_key_entry *e)
+/* Those that lead to this record, or to none that was passed. True if one is the record's own. */
+static bool pass_entries(proving *p, const u9i_key_entry *e)
 {
+    bool own = false;
     for (; p->has_next && p->next.at < e->at; take_next_place(p)) p->wrong++;
-    for (; p->has_next && p->next.at == e->at; take_next_place(p)) p->wrong += !u9i_key_same(&p->next, e);
+    for (; p->has_next && p->next.at == e->at; take_next_place(p)) {
+        bool same = u9i_key_same(&p->next, e);
+        p->wrong += !same;
+        own |= same;
+    }
+    return own;
+}
+
+/* Pages of records are opened at random, and stay: too many of them would be more than the memory that is allowed. */
+static bool is_too_large(const proving *p)
+{
+    return p->index->records.entries * (p->index->spec.width + 8) > p->b->memory;
 }
 
 /* Frames are kept as long as there is room, and then anew: they come in the order of the file. */
@@ -86,7 +98,8 @@ static u9_err prove_record(proving *p, const u9i_record *r, uint64_t at)
         return U9_OK;
     }
     e.at = at;
-    pass_entries(p, &e);
+    bool has_own = pass_entries(p, &e);
+    if (has_own && is_too_large(p)) return U9_OK;
     u9_err err = p->budget.full ? open_frames(p) : U9_OK;
     if (err != U9_OK) return err;
     err = u9i_index_find(p->index, &p->frames, &key, at + 1, &frame, &found, &own);
