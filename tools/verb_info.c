@@ -12,6 +12,7 @@
 #include "tools/tool.h"
 #include "tools/verb.h"
 
+#include <errno.h>
 #include <u9.h>
 
 #include <inttypes.h>
@@ -130,7 +131,7 @@ static int run(struct info *info)
     int status = TOOL_DONE;
     u9_index_report indexes = {.size = sizeof indexes};
     err = u9_indexes_look(info->path, NULL, &indexes, &fault);
-    if (err == U9_NOMEM) return tool_read_fault(info->path, &fault);
+    if (err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM)) return tool_read_fault(info->path, &fault);
     int looked = err == U9_OK; /* a log whose indexes cannot be looked at is none the worse for it: nothing is said of them */
     if (info->json) {
         json_t *json = tool_json_report(NULL, info->path, &report, &info->losses);

@@ -98,6 +98,7 @@ static u9_err look_at(indexing *x, size_t i)
         info->why = U9_INDEX_FINE;
         return U9_OK;
     }
+    if (err == U9_NOMEM) return err;
     err = u9i_beside_open(x->log, s, &budget, &index, &flaw);
     info->why = err == U9_OK ? U9_INDEX_FINE : why_of(flaw);
     if (err == U9_OK) {
