@@ -275,7 +275,7 @@ begin-coverage: $(BUILD)/u9tests $(tools)
 	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
 
 .PHONY: test-long
-test-long: ## what takes an hour, and 12 GiB of disk: a record of 5 GiB through all tools; the index of 100 million
+test-long: ## what takes minutes, and 12 GiB of disk: a record of 5 GiB through all tools; the index of 100 million
 	@scripts/setup build
 	@$(MAKE) all
 	@mkdir -p $(BUILD)/tmp/long

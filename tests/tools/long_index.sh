@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/tools/long_index.sh BINDIR TMPDIR: a segment of 100 million records with keys in no order gets its index in 64 MiB
-# of memory, which is proven, and found by. Takes half an hour, and 12 GiB of disk; for `make test-long`. INDEX_RECORDS:
+# of memory, which is proven, and found by. Takes minutes, and 12 GiB of disk; for `make test-long`. INDEX_RECORDS:
 # how many records instead.
 . "$(dirname "$0")/claims.sh"
 
