@@ -12,9 +12,9 @@
 #include "tools/tool.h"
 #include "tools/verb.h"
 
-#include <errno.h>
 #include <u9.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
