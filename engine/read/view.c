@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDEX_MEMORY = 64 << 20, CACHE_MEMORY = 256 << 20 };
+enum { INDEX_MEMORY = 64 << 20, CACHE_MEMORY = 256 << 20, WATCHED_US = 1000000 };
 
 /* What the handle keeps for lookups. */
 typedef struct u9i_lookups {
     pthread_mutex_t lock; /* guards `view`; held by who makes the next one */
     u9i_view *view;
+    u9i_watch *watch;        /* tells what was done since it was last asked; NULL: nobody has asked, or there is none */
+    bool watched;            /* it was tried to open it */
     u9i_indexed *written[2]; /* files of the handle's writer, of which only frames are kept; or NULL */
     u9i_budget budget;
 } u9i_lookups;
@@ -185,12 +187,30 @@ static bool is_young(const u9_log *log, const u9i_lookups *k)
     return u9i_monotonic_us(log->source.dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) < U9I_VIEW_AGE_US;
 }
 
+/*
+ * The files are as they were when the view was made: nothing was done there since. What no watch tells, as what another
+ * machine does, is looked for when the view is older.
+ */
+static bool is_unchanged(const u9_log *log, u9i_lookups *k)
+{
+    u9i_dir *dir = log->source.dir;
+    const u9i_view *v = k->view;
+    if (!k->watched) { /* before the view is made: what is done from here on is told */
+        k->watched = true;
+        if (u9i_watch_open(dir, NULL, true, &k->watch) != 0) k->watch = NULL;
+        return false;
+    }
+    if (k->watch == NULL || v == NULL || log->writing || __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED)) return false;
+    if (u9i_monotonic_us(dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) >= WATCHED_US) return false;
+    return u9i_watch_wait(k->watch, 0) == 0;
+}
+
 u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault)
 {
     u9i_lookups *k = lookups_of(log);
     if (k == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     pthread_mutex_lock(&k->lock);
-    u9_err err = !fresh && is_young(log, k) ? U9_OK : next_view(log, k, fault);
+    u9_err err = (fresh ? is_unchanged(log, k) : is_young(log, k)) ? U9_OK : next_view(log, k, fault);
     if (err == U9_OK) {
         *out = k->view;
         atomic_fetch_add(&k->view->references, 1);
@@ -242,6 +262,7 @@ void u9i_view_forget(u9_log *log)
     u9i_lookups *k = log->lookups;
     if (k == NULL) return;
     u9i_view_release(k->view);
+    if (k->watch) u9i_watch_close(k->watch);
     for (unsigned i = 0; i < 2; i++) u9i_indexed_release(k->written[i]);
     if (!u9i_log_forked(log)) pthread_mutex_destroy(&k->lock);
     free(k);

@@ -52,8 +52,8 @@ typedef struct u9i_view {
 } u9i_view;
 
 /*
- * The handle's view, counted. `fresh`: of the files as they are now; else it may be as old as U9I_VIEW_AGE_US. U9_IO,
- * U9_NOMEM, U9_VERSION.
+ * The handle's view, counted. `fresh`: of the files as they are now, by their watch; else it may be as old as
+ * U9I_VIEW_AGE_US. U9_IO, U9_NOMEM, U9_VERSION.
  */
 enum { U9I_VIEW_AGE_US = 10000 };
 U9_MUST_CHECK u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault);
