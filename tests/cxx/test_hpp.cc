@@ -511,7 +511,7 @@ void ranges_for_threads_are_the_log(const std::string &path)
     EXPECT(threads.size() > 1 && threads.size() <= 8);
     for (std::thread &t : threads) t.join();
     std::uint64_t sum = 0, count = 0;
-    for (int i = 0; i < 8; i++) sum += sums[i], count += counts[i];
+    for (std::size_t i = 0; i < 8; i++) sum += sums[i], count += counts[i];
     EXPECT(count == 20000 && sum == 20000ull * 19999 / 2);
 }
 
