@@ -247,15 +247,14 @@ static int name_index(u9i_index_making *m)
 int u9i_index_making_end(u9i_index_making *m, u9i_runs *frames, u9i_runs *records, const u9i_position *end,
                          uint64_t last, uint64_t count, const u9i_key_entry *top, uint64_t filter_room)
 {
-    u9i_index_out o = {.queue = m->queue, .file = m->file, .data = *end, .records = count, .spec = m->spec};
-    uint8_t *block = (uint8_t *)u9i_pages(U9I_BLOCK);
-    if (block == NULL) return -ENOMEM;
+    u9i_index_out o = {.file = m->file, .data = *end, .records = count, .spec = m->spec};
+    if (m->block == NULL) m->block = (uint8_t *)u9i_pages(U9I_BLOCK);
+    if (m->block == NULL) return -ENOMEM;
     o.unfiltered = u9i_filter_blocks(records->total) * U9I_FILTER_BLOCK > filter_room;
     int sys = index_secret(m->dir->env, &o.secret);
-    if (sys == 0) sys = write_open(m, &o, end, block);
+    if (sys == 0) sys = write_open(m, &o, end, m->block);
     if (sys == 0) sys = write_index(m, &o, frames, records, top);
-    if (sys == 0) sys = write_end(m, &o, last, block);
+    if (sys == 0) sys = write_end(m, &o, last, m->block);
     if (sys == 0) sys = name_index(m);
-    u9i_pages_free(block, U9I_BLOCK);
     return sys;
 }

@@ -47,6 +47,7 @@ typedef struct u9i_index_making {
     u9i_segment *of;   /* borrows: the segment; its facts are true */
     u9i_dir *dir;      /* borrows: where it is */
     u9i_queue *queue;  /* borrows; nothing is under way in it */
+    uint8_t *block;   /* what is written by it, besides the index; freed by who closes it, behind that; or NULL */
     u9i_keyspec spec;
     /* Its own: */
     char partial[U9I_INDEX_NAME + 16]; /* the name that it is made under */

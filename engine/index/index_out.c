@@ -58,6 +58,7 @@ static bool grow_buffer(u9i_index_out *o, size_t body)
 {
     size_t need = o->fill + u9i_frame_size(body + U9I_MASK_HEAD) + U9I_BLOCK;
     if (need <= o->buffer_room) return true;
+    if (o->error != 0) return false; /* a write of the buffer may still be under way */
     uint8_t *more = (uint8_t *)u9i_pages(need + FLUSH);
     if (more == NULL) return false;
     if (o->buffer) {
@@ -77,6 +78,12 @@ int u9i_index_out_open(u9i_index_out *o)
     o->fill = o->base == 0 ? U9I_DISK_HEADER_SIZE : 0;
     o->at.offset = o->base + o->fill;
     if (!grow_buffer(o, RECORD_HEAD)) return -ENOMEM;
+    int sys = u9i_queue_open(o->file->env, NULL, 0, 0, &o->queue);
+    if (sys != 0) {
+        o->queue = NULL;
+        u9i_index_out_close(o);
+        return sys;
+    }
     if (o->base == 0) u9i_disk_encode(&o->secret, o->buffer);
     return 0;
 }
@@ -92,6 +99,8 @@ static void forget_form(u9i_index_out *o)
 
 void u9i_index_out_close(u9i_index_out *o)
 {
+    if (o->queue) u9i_queue_close(o->queue); /* first: the buffer is its until then */
+    o->queue = NULL;
     forget_form(o);
     if (o->buffer) u9i_pages_free(o->buffer, o->buffer_room);
     o->buffer = NULL;

@@ -16,7 +16,6 @@
 
 typedef struct u9i_index_out {
     /* Set by who opens it: */
-    u9i_queue *queue;       /* borrows; nothing is under way in it */
     u9i_file *file;         /* borrows */
     u9i_secret secret;      /* of the file */
     u9i_position at;        /* behind the last frame: where, the ordinal there, and its frame_sha */
@@ -28,6 +27,7 @@ typedef struct u9i_index_out {
     u9i_keyspec spec;
     bool unfiltered;        /* no room for a filter */
     /* Its own: */
+    u9i_queue *queue;       /* NULL: not opened */
     uint64_t frames;        /* written so far */
     uint64_t root;          /* virtual offset of the last root; 0: there is none yet */
     int error;              /* the first failure, a negative errno; sticky */
@@ -50,9 +50,9 @@ typedef struct u9i_index_out {
 /* Bytes at most that the frames of such an index take, from one block on. */
 uint64_t u9i_index_bound(const u9i_keyspec *spec, uint64_t frames, uint64_t records);
 
-/* Behind what is said in the fields of the first part. -ENOMEM: nothing is held. */
+/* Behind what is said in the fields of the first part. A negative errno: nothing is held. */
 int u9i_index_out_open(u9i_index_out *out);
-void u9i_index_out_close(u9i_index_out *out);
+void u9i_index_out_close(u9i_index_out *out); /* waits for what is under way, should a write have failed */
 
 /* `entries` of that form follow, then its end. -ENOMEM or an earlier error. */
 int u9i_index_out_begin(u9i_index_out *out, u9i_index_form form, uint64_t entries);

@@ -2,6 +2,7 @@
  * engine/read/beside_make.c: making the index beside a segment: its records are read as a reader serves them, their keys
  * sorted in as much memory as is allowed, and written. [K-2] [K-4]
  */
+#include "engine/os/process.h"
 #include "engine/read/beside.h"
 
 #include "engine/read/reader.h"
@@ -19,6 +20,7 @@ enum {
 
 /* Keys as they come, by the rules of engine/index/keys.h, as many as there are. */
 typedef struct gathering {
+    u9i_queue *queue; /* of what does not fit the memory */
     u9i_runs frames, records;
     u9i_keyspec spec;
     u9i_key_entry top;   /* the greatest key in order */
@@ -70,14 +72,19 @@ static u9_err begin_gathering(gathering *g, const u9i_beside *b, const u9i_index
     if (memory < frames + U9I_RUNS_MEMORY) memory = frames + U9I_RUNS_MEMORY;
     memset(g, 0, sizeof *g);
     g->spec = m->spec;
-    g->frames = (u9i_runs){.dir = m->dir, .name = name, .queue = m->queue, .memory = frames};
-    g->records = (u9i_runs){.dir = m->dir, .name = name, .queue = m->queue, .memory = memory - frames};
+    if (u9i_queue_open(m->dir->env, NULL, 0, 0, &g->queue) != 0) {
+        g->queue = NULL;
+        return U9_NOMEM;
+    }
+    g->frames = (u9i_runs){.dir = m->dir, .name = name, .queue = g->queue, .memory = frames};
+    g->records = (u9i_runs){.dir = m->dir, .name = name, .queue = g->queue, .memory = memory - frames};
     if (u9i_runs_open(&g->frames) != 0 || u9i_runs_open(&g->records) != 0) return U9_NOMEM;
     return U9_OK;
 }
 
 static void end_gathering(gathering *g)
 {
+    if (g->queue) u9i_queue_close(g->queue); /* first: what it writes is theirs until then */
     u9i_runs_close(&g->frames);
     u9i_runs_close(&g->records);
 }
@@ -191,5 +198,6 @@ u9_err u9i_beside_make(u9i_beside *b, u9_fault *fault)
     }
     u9i_index_making_drop(&m);
     u9i_queue_close(queue);
+    u9i_pages_free(m.block, U9I_BLOCK);
     return err;
 }
