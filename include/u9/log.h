@@ -318,7 +318,8 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
  * have none are read once, and what was found is kept for the next lookups (options.index_memory, cache_memory). A handle
  * that writes finds all that it appended, durable or not, of which `frame`, `at` and `time_us` may be 0: not known yet.
  * Another finds what is in the files: a newer record of a key that was found may be overlooked for 10 ms; absent is what
- * was not there at the call (written on another machine: a second before). The record is copied: `*out` borrows `buf` (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small: out->size tells
+ * was not there at the call (written on another machine: a second before). The record is copied: `*out` borrows `buf`
+ * (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small: out->size tells
  * what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has the rest,
  * whatever its size (`buf` may be NULL where `cap` is 0); U9_ARG: an argument is
  * NULL, or the key is not of the log's kind, as u9_log_append says; U9_CORRUPT: none was found, but records
