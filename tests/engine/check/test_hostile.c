@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BLOCK = 4096 };
 
@@ -105,23 +104,21 @@ START_TEST(records_of_boundaries_come_back)
 }
 END_TEST
 
-/* What it takes to check a log: bytes read and time used. */
+/*
+ * What it takes to check a log: the bytes that are read for it. No clock is asked: were each claim
+ * followed, the hundred thousand of a file would be hashed as terabytes, and the case runs into its limit.
+ */
 typedef struct cost {
     uint64_t frames, bytes;
-    double seconds;
 } cost;
 
 static cost cost_of_check(const char *log)
 {
-    struct timespec start, end;
     u9_report report = {.size = sizeof report};
     u9_check_options o = {.size = sizeof o, .io = io_of(log)};
     sim_forget_diary();
-    clock_gettime(CLOCK_MONOTONIC, &start);
     ck_assert_int_eq(u9_check(log, &o, &report, NULL), U9_OK);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    return (cost){report.frames, sim_bytes(SIM_READ) + sim_bytes(SIM_MAP),
-                  (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9};
+    return (cost){report.frames, sim_bytes(SIM_READ) + sim_bytes(SIM_MAP)};
 }
 
 /* What is behind the first frame of a forged segment of 24 MiB. */
@@ -183,16 +180,11 @@ static void forge_large(const char *log, filler what)
 START_TEST(a_file_of_claims_costs_no_more_than_its_size)
 {
     const char *log = at("log");
-    forge_large(log, NOISE);
-    cost noise = cost_of_check(log);
-    ck_assert_uint_eq(noise.frames, 1);
-    for (filler what = CLAIMS; what <= BARE; what++) {
+    for (filler what = NOISE; what <= BARE; what++) {
         forge_large(log, what);
         cost c = cost_of_check(log);
         ck_assert_uint_eq(c.frames, 1);
         ck_assert_uint_le(c.bytes, 6 * (uint64_t)LARGE);
-        ck_assert_msg(c.seconds < 4 * noise.seconds + 0.5, "%d: %.3f s, noise %.3f s", what,
-                      c.seconds, noise.seconds);
     }
 }
 END_TEST
@@ -205,7 +197,6 @@ START_TEST(a_blank_file_of_claims_costs_no_more_than_its_size)
     cost c = cost_of_check(log);
     ck_assert_uint_eq(c.frames, 0);
     ck_assert_uint_le(c.bytes, 16 * (uint64_t)LARGE); /* a plain seed file, and no segment at all, are looked for, too */
-    ck_assert_msg(c.seconds < 3, "%.3f s", c.seconds);
 }
 END_TEST
 
