@@ -19,6 +19,7 @@ enum { POOL_BYTES = 32 << 20, POOL_VALUES_MIN = 16, MIXED_MEAN = 3072, HEAD_MAX 
 enum { MIXED_LEAST = 20, MIXED_OCTAVES = 10, MIXED_MOST = MIXED_LEAST << MIXED_OCTAVES };
 
 data_set the_data;
+bool keys_are_random;
 static uint8_t *pool; /* encoded values, back to back */
 static size_t pool_size, pool_used, table_size;
 static uint64_t seed;

@@ -3,7 +3,8 @@
  *
  * The values lie in memory that is shared with child processes and counts as nobody's own; when they are
  * used up they begin again. u9 gets a value encoded (utf9: a head of 2 to 5 bytes, then the text), the
- * others get the text alone. u9 makes its keys itself, 16 bytes each (muids); the others get key_of.
+ * others get the text alone. u9 makes its keys itself, 16 bytes each (muids); the others get key_of. Where
+ * records are looked up by their keys all get key_of, u9 too.
  */
 #ifndef U9_BENCH_DATA_H
 #define U9_BENCH_DATA_H
@@ -50,10 +51,25 @@ static inline const datum *value_of(uint64_t i)
     return &the_data.values[i & the_data.mask];
 }
 
-/* Keys grow with `i`, like time. */
+/* Of a number with this bit the key is none that is stored, and stands among those that are. */
+#define KEY_ABSENT (UINT64_C(1) << 63)
+
+extern bool keys_are_random; /* of the run; else they grow with the number, like time */
+
+/* One to one. */
+static inline uint64_t mixed(uint64_t i)
+{
+    i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
+    return i ^ i >> 31;
+}
+
 static inline void key_of(uint64_t i, uint8_t out[KEY_SIZE])
 {
-    uint64_t halves[2] = {htobe64(UINT64_C(1700000000000000) + i / 4), htobe64(i)};
+    uint64_t n = i & ~KEY_ABSENT;
+    uint64_t high = keys_are_random ? mixed(n + 1) : UINT64_C(1700000000000000) + n / 4;
+    uint64_t low = keys_are_random ? mixed(high) >> 1 : n;
+    uint64_t halves[2] = {htobe64(high), htobe64(low | (i & KEY_ABSENT))};
     memcpy(out, halves, sizeof halves);
 }
 

@@ -1,8 +1,9 @@
 /*
- * bench/drive.c: see drive.h. The parts that every run has; appending is in drive_append.c.
+ * bench/drive.c: see drive.h. The parts that every run has; appending is in drive_append.c, looking up in drive_get.c.
  */
 #include "bench/drive.h"
 #include "bench/drive_append.h"
+#include "bench/drive_get.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -206,34 +207,17 @@ static void verify(const job_spec *job, result *out)
     finish(job, out);
 }
 
-/* Record numbers all over the store, of those that u9's adapter has keys of. */
-static uint64_t some_record(const job_spec *job, uint64_t draw)
-{
-    uint64_t i = draw * UINT64_C(0x9e3779b97f4a7c15) % job->records;
-    return i / GET_STRIDE * GET_STRIDE;
-}
-
 static void get(const job_spec *job, result *out)
 {
-    static latencies took;
-    enum { LOOKUPS = 200000 };
     fill_store(job, false);
     begin(out);
     open_timed(job, out);
-    job->engine->scan(); /* notes keys, and warms what there is to warm */
-    double start = now();
-    for (uint64_t before = now_ns(); out->records < LOOKUPS && now() - start < job->seconds_max;) {
-        if (!job->engine->get(some_record(job, out->records++)))
-            die("get: a record is not there", NULL);
-        uint64_t after = now_ns();
-        note_latency(&took, after - before);
-        before = after;
-    }
-    out->seconds = now() - start;
-    keep_latencies(&took, out);
+    if (job->cold) look_up_cold(job, out);
+    else look_up(job, out);
     out->stored = job->records;
     close_timed(job, out);
     finish(job, out);
+    if (job->engine->index_bytes) out->index_bytes = job->engine->index_bytes(job);
 }
 
 static void reopen(const job_spec *job, result *out, bool killed)
@@ -269,10 +253,12 @@ static void (*const deeds[])(const job_spec *, result *) = {
     [DO_VERIFY] = verify,          [DO_GET] = get,
     [DO_RECOVER] = recover,        [DO_ROLL] = append_and_roll,
     [DO_SCAN_AGAIN] = scan_again,  [DO_OPEN] = open_closed,
+    [DO_GET_COLD] = get,
 };
 
 void drive(deed what, const job_spec *job, result *out)
 {
+    keys_are_random = job->random;
     if (job->engine->whole) run_whole(job, out);
     else deeds[what](job, out);
     out->ok = true;

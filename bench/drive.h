@@ -14,6 +14,7 @@ typedef enum deed {
     DO_GET,     /* single records, all over the store */
     DO_RECOVER, /* opens the store, for writing, that a killed process left */
     DO_OPEN,    /* opens the store that was closed; u9's has segments as small as they can be */
+    DO_GET_COLD, /* the first hundred, from the disk */
     DO_SCAN_AGAIN, /* a second scan by the same handle */
     DO_ROLL     /* appends by the clock; latencies are those within 100 ms of a roll */
 } deed;

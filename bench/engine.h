@@ -14,9 +14,6 @@
 #include "bench/measure.h"
 
 enum { PATH_ROOM = 4096 };
-enum {
-    GET_STRIDE = 256
-}; /* lookups ask for each GET_STRIDE-th record: u9's adapter notes their keys */
 
 typedef enum side { SIDE_U9, SIDE_FLOOR, SIDE_PEER } side;
 
@@ -35,6 +32,7 @@ typedef struct job_spec {
     bool durable;        /* each call waits for stable storage; else only the end does */
     bool compressed;
     bool cold;          /* read from the disk: nothing of it in the page cache */
+    bool keyed, random; /* u9 is given its keys, as the others are; keys are in no order */
     double seconds_max; /* after which appending stops early */
     double
         bytes_per_s; /* open loop: calls are due at this rate of keys and texts; 0: one behind another */
@@ -56,6 +54,9 @@ typedef struct result {
     double open_seconds, close_seconds;
     double cpu_seconds; /* of all its threads and processes, user and system, from open to close */
     double p50, p99, p999, most;     /* of a call, seconds; 0: not measured */
+    double first;            /* seconds of one of the first lookups, in the mean */
+    double absent, many;     /* lookups a second of keys that are not there, and of MANY at a time */
+    uint64_t index_bytes;    /* of indexes beside the data; 0: not known */
     unsigned rolls;                  /* of the log during the run; 0: not counted */
     uint64_t file_bytes, disk_bytes; /* sum of sizes, and of allocated blocks, after close */
     uint64_t disk_bytes_synced;      /* allocated blocks after the final sync, before close */
@@ -82,6 +83,8 @@ struct engine {
     uint64_t (*scan)(void);  /* between open and close; returns the number of records */
     uint64_t (*scan_shared)(unsigned threads); /* the same by so many threads, each in an order of its own */
     bool (*get)(uint64_t i); /* between open and close: the record that was appended i-th */
+    size_t (*get_many)(const uint64_t *i, size_t count); /* the same of several; returns how many are there */
+    uint64_t (*index_bytes)(const job_spec *job); /* of the closed store */
     void (*verify)(const job_spec *job); /* checks the closed store as a whole */
     size_t (*rolls)(const job_spec *job, double *times,
                     size_t cap); /* when it rolled: seconds since 1970 */

@@ -36,7 +36,7 @@ static void must(int status)
 static void open_lmdb(const job_spec *job)
 {
     MDB_txn *txn;
-    in_order = job->threads == 1;
+    in_order = job->threads == 1 && !job->random;
     must(mdb_env_create(&env));
     must(mdb_env_set_mapsize(env, (size_t)64 << 30));
     must(mdb_env_open(env, job->dir, job->durable ? 0 : MDB_NOSYNC, 0644));

@@ -26,6 +26,12 @@ static double seconds(const result *r) { return r->seconds; }
 static double sync_part(const result *r) { return r->sync_seconds; }
 static double opening(const result *r) { return r->open_seconds; }
 static double closing(const result *r) { return r->close_seconds; }
+static double first(const result *r) { return r->first; }
+static double absent(const result *r) { return r->absent; }
+static double many(const result *r) { return r->many; }
+static double index_record(const result *r) { return ratio_of((double)r->index_bytes, (double)r->stored); }
+static double index_share(const result *r) { return ratio_of((double)r->index_bytes, (double)r->file_bytes); }
+static double memory(const result *r) { return ratio_of((double)r->anon_peak, (double)r->stored); }
 
 const metric_info metrics[METRICS] = {
     [M_BYTES] = {"mb_per_s", "MB/s", "MB/s", 1e-6, false, bytes_rate},
@@ -44,6 +50,12 @@ const metric_info metrics[METRICS] = {
     [M_SYNC] = {"sync_s", "sync s", "s", 1, true, sync_part},
     [M_OPEN] = {"open_s", "open s", "s", 1, true, opening},
     [M_CLOSE] = {"close_s", "close s", "s", 1, true, closing},
+    [M_FIRST] = {"first_us", "first µs", "µs", 1e6, true, first},
+    [M_ABSENT] = {"absent_per_s", "absent/s", "/s", 1, false, absent},
+    [M_MANY] = {"many_per_s", "64 at a time/s", "/s", 1, false, many},
+    [M_INDEX] = {"index_per_record", "index/record", "B", 1, true, index_record},
+    [M_INDEX_SHARE] = {"index_share", "index, % of data", "%", 100, true, index_share},
+    [M_MEMORY] = {"memory_per_record", "memory/record", "B", 1, true, memory},
 };
 
 /* Puts a comma before each three digits of the whole part. */

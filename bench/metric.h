@@ -23,6 +23,12 @@ typedef enum metric {
     M_SYNC,
     M_OPEN,
     M_CLOSE, /* parts of that, and beside it */
+    M_FIRST,  /* seconds of a first lookup */
+    M_ABSENT, /* lookups in a second of keys that are not there, */
+    M_MANY,   /*   of many at a time */
+    M_INDEX,  /* bytes of index for each record */
+    M_INDEX_SHARE, /* of index for each byte of the store */
+    M_MEMORY, /* anonymous memory for each record */
     METRICS
 } metric;
 

@@ -83,7 +83,7 @@ static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
     fprintf(f, "<tr%s>", our_row(w) == (int)c ? " class=\"u9\"" : "");
     put_cell(f, NULL, contender_label(row));
     if (absence) {
-        fprintf(f, "<td class=\"left faint\" colspan=\"%d\">%s</td></tr>\n", COLUMNS + 3, absence);
+        fprintf(f, "<td class=\"left faint\" colspan=\"%u\">%s</td></tr>\n", COLUMNS + 3 + also_count(load), absence);
         return;
     }
     spread s = advantage(o, w, c);
@@ -96,6 +96,8 @@ static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
              *shortfall ? ": " : "", shortfall);
     put_cell(f, NULL, all);
     if (!is_column(load->shown)) put_figure(f, load->shown, figures(o, w, c, load->shown), true);
+    for (unsigned i = 0; i < also_count(load); i++)
+        put_figure(f, load->also[i], figures(o, w, c, load->also[i]), false);
     fputs("</tr>\n", f);
 }
 
@@ -106,6 +108,8 @@ static void put_table(FILE *f, const outcome *o, unsigned w)
     fputs("<th>records</th>", f);
     if (!is_column(workloads[w].shown))
         fprintf(f, "<th>%s</th>", metrics[workloads[w].shown].heading);
+    for (unsigned i = 0; i < also_count(&workloads[w]); i++)
+        fprintf(f, "<th>%s</th>", metrics[workloads[w].also[i]].heading);
     fputs("</tr>\n", f);
     for (unsigned c = 0; c < contender_count(&workloads[w]); c++)
         if (state_of(o, w, c) != ROW_LEFT_OUT) put_row(f, o, w, c);

@@ -14,7 +14,9 @@ static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
                *bold = ours ? "**" : "";
     fprintf(f, "| %s%s%s | ", bold, contender_label(&load->contenders[c]), bold);
     if (absence) {
-        fprintf(f, "%s | | | | | | | | | |\n", absence);
+        fprintf(f, "%s | | | | | | | | | |", absence);
+        for (unsigned i = 0; i < also_count(load); i++) fputs(" |", f);
+        fputs("\n", f);
         return;
     }
     spread s = figures(o, w, c, m);
@@ -23,6 +25,8 @@ static void put_row(FILE *f, const outcome *o, unsigned w, unsigned c)
             ours ? "" : ratio_spread_text(advantage(o, w, c), a));
     for (unsigned i = 0; i < sizeof columns / sizeof columns[0]; i++)
         fprintf(f, " %s |", metric_text(columns[i], figures(o, w, c, columns[i]).median, a));
+    for (unsigned i = 0; i < also_count(load); i++)
+        fprintf(f, " %s |", metric_text(load->also[i], figures(o, w, c, load->also[i]).median, a));
     fprintf(f, " %s%s%s |\n", number_text(records_done(o, w, c), a), *shortfall ? ": " : "",
             shortfall);
 }
@@ -32,8 +36,11 @@ static void put_workload(FILE *f, const outcome *o, unsigned w)
     const workload *load = &workloads[w];
     fprintf(f, "\n## %s: %s\n\n%s\n\n| row | %s | u9 is better | p50 µs | p99 µs | p99.9 µs | ",
             load->name, load->title, load->what, metrics[load->shown].heading);
-    fputs("CPU s | RSS MiB | anon MiB | disk/byte | records |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-          f);
+    fputs("CPU s | RSS MiB | anon MiB | disk/byte | ", f);
+    for (unsigned i = 0; i < also_count(load); i++) fprintf(f, "%s | ", metrics[load->also[i]].heading);
+    fputs("records |\n|", f);
+    for (unsigned i = 0; i < 11 + also_count(load); i++) fputs("---|", f);
+    fputs("\n", f);
     for (unsigned c = 0; c < contender_count(load); c++)
         if (state_of(o, w, c) != ROW_LEFT_OUT) put_row(f, o, w, c);
 }

@@ -18,6 +18,8 @@ static void print_row(FILE *f, const outcome *o, unsigned w, unsigned c)
     }
     for (unsigned i = 0; i < COLUMNS; i++)
         fprintf(f, " %10s", metric_text(columns[i], figures(o, w, c, columns[i]).median, text));
+    for (unsigned i = 0; i < also_count(&workloads[w]); i++)
+        fprintf(f, " %16s", metric_text(workloads[w].also[i], figures(o, w, c, workloads[w].also[i]).median, text));
     fprintf(f, " %11s", number_text(records_done(o, w, c), text));
     if (our_row(w) != (int)c) fprintf(f, "  %s", ratio_spread_text(advantage(o, w, c), text));
     shortfall = shortfall_text(o, w, c);
@@ -33,6 +35,8 @@ static void print_workload(FILE *f, const outcome *o, unsigned w)
         int wide = strstr(metrics[columns[i]].heading, "µ") ? 11 : 10;
         fprintf(f, " %*s", wide, metrics[columns[i]].heading);
     }
+    for (unsigned i = 0; i < also_count(load); i++)
+        fprintf(f, " %*s", strstr(metrics[load->also[i]].heading, "µ") ? 17 : 16, metrics[load->also[i]].heading);
     fprintf(f, " %11s  u9 is better, by %s\n", "records", metrics[load->shown].heading);
     for (unsigned c = 0; c < contender_count(load); c++)
         if (state_of(o, w, c) != ROW_LEFT_OUT) print_row(f, o, w, c);

@@ -108,6 +108,8 @@ void job_of(const plan *p, unsigned w, unsigned c, job_spec *out)
                       .cold = row->cold,
                       .durable = load->durable && !row->plain,
                       .compressed = load->compressed && !row->plain,
+                      .keyed = load->keyed,
+                      .random = load->random,
                       .seconds_max = load->seconds_max > 0 ? load->seconds_max : SECONDS_MAX};
     snprintf(out->dir, sizeof out->dir, "%s", run_dir);
 }
@@ -224,12 +226,18 @@ static void size_floor(const outcome *o, unsigned w, job_spec *job)
             (uint64_t)((double)ours->file_bytes * (double)job->records / (double)ours->records);
 }
 
+/* One is twice as large as all: what stands around the records has room, too. */
+static uint64_t size_of_segment(uint64_t bytes, unsigned count)
+{
+    uint64_t size = count == 1 ? 2 * bytes : bytes / count;
+    return size > SEGMENT_MIN ? size : SEGMENT_MIN;
+}
+
 /* Returns whether the pace is known. */
 static bool set_pace(const outcome *o, unsigned w, job_spec *job)
 {
     const result *floor = last_result(o, w, workloads[w].pace);
-    uint64_t segment = data_bytes(job->records) / ROLLS_WANTED;
-    job->segment_size = segment > SEGMENT_MIN ? segment : SEGMENT_MIN;
+    job->segment_size = size_of_segment(data_bytes(job->records), ROLLS_WANTED);
     if (floor == NULL || floor->seconds <= 0) return false;
     job->bytes_per_s = (double)floor->bytes / floor->seconds / 2;
     return true;
@@ -256,6 +264,7 @@ static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
     ready_data(o->plan, load);
     job_of(o->plan, w, c, &job);
     if (load->deed == DO_OPEN) job.segment_size = SEGMENT_MIN;
+    if (row->segments > 0) job.segment_size = size_of_segment(data_bytes(job.records), row->segments);
     if (row->engine->side == SIDE_FLOOR) size_floor(o, w, &job);
     else if (load->pace && !set_pace(o, w, &job)) return; /* the floor failed */
     run_job(load->deed, &job, out);

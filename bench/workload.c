@@ -149,6 +149,23 @@ static const contender read_rows[] = {
     {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
     {0}};
 
+static const contender get_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-calls", .label = "u9, by read calls", .engine = &engine_u9, .usual = true},
+    {.id = "u9-1", .label = "u9, 1 segment", .engine = &engine_u9, .segments = 1},
+    {.id = "u9-100", .label = "u9, 100 segments", .engine = &engine_u9, .segments = 100},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000},
+    {.id = "leveldb", .engine = &engine_leveldb, .batch = 1000},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
+    {0}};
+
+static const contender cold_rows[] = {
+    {.id = "u9", .engine = &engine_u9, .cold = true},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000, .cold = true},
+    {.id = "leveldb", .engine = &engine_leveldb, .batch = 1000, .cold = true},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000, .cold = true},
+    {0}};
+
 static const contender hash_rows[] = {
     {.id = "sha256", .engine = &floor_sha256},
     {.id = "lz4", .engine = &floor_lz4},
@@ -220,10 +237,21 @@ const workload workloads[] = {
     {.name = "fsck", .title = "Check a whole log",
      .what = "What u9fsck does, with 100-byte values.",
      .deed = DO_VERIFY, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = fsck_rows},
-    {.name = "get", .title = "Look up single records",
-     .what = "A million records of 100 bytes, out of the page cache; 200,000 lookups, or 2 seconds.",
-     .deed = DO_GET, .records = MILLION, .value_size = 100, .batch = 100, .seconds_max = 2,
-     .shown = M_RECORDS, .has_latency = true, .contenders = read_rows},
+    {.name = "get", .title = "Look up single records, keys in order",
+     .what = "100-byte values, out of the page cache, all over the store, once a million were looked up; the same of keys "
+             "that are not there, and of 64 at a time. Before: what one of the first 10,000 takes.",
+     .deed = DO_GET, .records = 10 * MILLION, .value_size = 100, .batch = 100, .seconds_max = 2, .keyed = true,
+     .shown = M_RECORDS, .has_latency = true, .also = {M_ABSENT, M_MANY, M_FIRST, M_INDEX, M_INDEX_SHARE, M_MEMORY},
+     .contenders = get_rows},
+    {.name = "get-random", .title = "Look up single records, random keys",
+     .what = "As get, with keys that were appended in no order.",
+     .deed = DO_GET, .records = 10 * MILLION, .value_size = 100, .batch = 100, .seconds_max = 2, .keyed = true, .random = true,
+     .shown = M_RECORDS, .has_latency = true, .also = {M_ABSENT, M_MANY, M_FIRST, M_INDEX, M_INDEX_SHARE, M_MEMORY},
+     .contenders = get_rows},
+    {.name = "get-cold", .title = "Look up single records, from the disk",
+     .what = "The first hundred after opening, with nothing in the page cache.",
+     .deed = DO_GET_COLD, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true,
+     .shown = M_P50, .has_latency = true, .contenders = cold_rows},
     {.name = "recover", .title = "Open after a kill",
      .what = "Opening for writing what a process left that was killed behind its last sync.",
      .deed = DO_RECOVER, .records = 5 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS,
@@ -269,6 +297,23 @@ const target targets[] = {
     {"rolls", "u9", NULL, M_P999, true, 5000, 0},
     {"scan-again", "u9", "lmdb", M_BYTES, false, 2.5, 0},
     {"open", "u9", NULL, M_SECONDS, true, 0.015, 0},
+    {"get", "u9", "lmdb", M_RECORDS, false, 3, 0},
+    {"get", "u9", "leveldb", M_RECORDS, false, 8, 0},
+    {"get", "u9", "rocksdb", M_RECORDS, false, 10, 0},
+    {"get", "u9", "lmdb", M_MANY, false, 4, 0},
+    {"get", "u9", "lmdb", M_ABSENT, false, 4, 0},
+    {"get", "u9", "rocksdb", M_ABSENT, false, 2, 0},
+    {"get", "u9-100", "u9-1", M_P50, true, 1.3, 0},
+    {"get", "u9", NULL, M_INDEX_SHARE, true, 0.06, 0},
+    {"get", "u9", NULL, M_MEMORY, true, 7, 0},
+    {"get-random", "u9", "lmdb", M_RECORDS, false, 4, 0},
+    {"get-random", "u9", "lmdb", M_ABSENT, false, 4, 0},
+    {"get-random", "u9", "rocksdb", M_ABSENT, false, 2, 0},
+    {"get-random", "u9-100", "u9-1", M_P50, true, 2.5, 0},
+    {"get-random", "u9", NULL, M_INDEX, true, 27, 0},
+    {"get-cold", "u9", NULL, M_P50, true, 150, 0},
+    {"get-cold", "u9", "lmdb", M_P50, true, 1, 0},
+    {"get-cold", "u9", "leveldb", M_P50, true, 1, 0},
     {"follow", "u9", NULL, M_P50, true, 200, 0},
     {"follow", "u9-within", NULL, M_P50, true, 200, 0},
 };
@@ -293,6 +338,13 @@ unsigned contender_count(const workload *w)
 {
     unsigned n = 0;
     while (n < CONTENDERS_MAX && w->contenders[n].id != NULL) n++;
+    return n;
+}
+
+unsigned also_count(const workload *w)
+{
+    unsigned n = 0;
+    while (n < sizeof w->also / sizeof w->also[0] && w->also[n] != 0) n++;
     return n;
 }
 

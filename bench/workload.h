@@ -16,6 +16,7 @@ typedef struct contender {
     const engine *engine;
     unsigned threads, batch; /* 0: the workload's */
     bool usual, cold, plain; /* plain: not compressed, not durable, whatever the workload says */
+    unsigned segments;       /* of u9: about so many; 0: as many as come */
     double share;            /* of the workload's records, of a slow one; 0: all */
 } contender;
 
@@ -27,11 +28,13 @@ typedef struct workload {
     unsigned threads;  /* 0: one */
     unsigned batch;
     bool durable, compressed;
+    bool keyed, random; /* u9 is given its keys; keys are in no order */
     const char
         *pace; /* calls are due at half the rate of this row, which stands before u9; NULL: none */
     double seconds_max; /* of calls; then the run ends, and its row tells what was done; 0: 6 */
     metric shown;       /* what is plotted, and compared */
     bool has_latency;   /* p50, p99, p99.9 are plotted too */
+    metric also[6];     /* told besides, as far as not 0 */
     const contender
         *contenders; /* ended by one without id; ratios are those of "u9" to the others */
 } workload;
@@ -44,6 +47,7 @@ int workload_named(const char *name);
 int contender_named(const workload *w, const char *id);
 
 unsigned contender_count(const workload *w);
+unsigned also_count(const workload *w);
 const char *contender_label(const contender *c);
 const char *contender_config(const contender *c);
 

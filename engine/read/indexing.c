@@ -61,7 +61,9 @@ static bool is_unfinished(const u9i_source *source, const u9i_facts *f)
 
 static void describe_index(u9_index_info *info, u9_index_place place, const u9i_index *x)
 {
+    const u9i_facts *file = &x->source->facts;
     info->place = place;
+    info->index_bytes = place == U9_INDEX_INSIDE ? file->size - U9I_BLOCK - file->end.data_end : file->size;
     info->records = x->count;
     info->entries = x->frames.entries + x->records.entries;
     info->filtered = x->records.blocks > 0;

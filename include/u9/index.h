@@ -53,6 +53,7 @@ typedef struct u9_index_info {
     uint64_t entries;     /* of its pages */
     int filtered;         /* not 0: it has a filter, for keys that are not there */
     uint64_t wrong;       /* a check: entries that do not lead to their record, and records that it does not lead to */
+    uint64_t index_bytes; /* of its frames, or of the file beside the segment */
 } u9_index_info;
 
 typedef void u9_index_fn(void *ctx, const u9_index_info *info);

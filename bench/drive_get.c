@@ -1,0 +1,91 @@
+/*
+ * bench/drive_get.c: see drive_get.h.
+ */
+#include "bench/drive_get.h"
+
+#include "bench/drive_append.h"
+
+enum { FIRST = 10000, WARM_UP = 1000000, COLD = 100, CHECKED = 256 /* lookups between two looks at the clock */ };
+
+/* Record numbers all over the store. */
+static uint64_t some_record(const job_spec *job, uint64_t draw)
+{
+    return mixed(draw) % job->records;
+}
+
+static void get_one(const job_spec *job, uint64_t draw)
+{
+    if (!job->engine->get(some_record(job, draw))) die("get: a record is not there", NULL);
+}
+
+/* Returns how many were looked up: at most so many, and within so many seconds. */
+static uint64_t warm_up(const job_spec *job, uint64_t most, double seconds)
+{
+    uint64_t done = 0;
+    for (double start = now(); done < most && (done % CHECKED || now() - start < seconds); done++)
+        get_one(job, done);
+    return done;
+}
+
+static void time_each(const job_spec *job, uint64_t most, result *out)
+{
+    static latencies took;
+    double start = now();
+    for (uint64_t before = now_ns(), after; out->records < most; before = after) {
+        get_one(job, WARM_UP + out->records++);
+        after = now_ns();
+        note_latency(&took, after - before);
+        if (out->records % CHECKED == 0 && now() - start >= job->seconds_max) break;
+    }
+    out->seconds = now() - start;
+    keep_latencies(&took, out);
+}
+
+/* In a second. */
+static double rate_of_absent(const job_spec *job)
+{
+    uint64_t done = 0;
+    double start = now(), took;
+    do {
+        for (unsigned i = 0; i < CHECKED; i++)
+            if (job->engine->get(some_record(job, done++) | KEY_ABSENT)) die("get: a record that is none", NULL);
+    } while ((took = now() - start) < job->seconds_max / 2);
+    return (double)done / took;
+}
+
+/* One by one where the engine has no call for more. */
+static size_t get_those(const job_spec *job, const uint64_t *numbers)
+{
+    size_t found = 0;
+    if (job->engine->get_many) return job->engine->get_many(numbers, MANY);
+    for (unsigned i = 0; i < MANY; i++) found += job->engine->get(numbers[i]);
+    return found;
+}
+
+static double rate_of_many(const job_spec *job)
+{
+    uint64_t numbers[MANY], done = 0;
+    double start = now(), took;
+    do {
+        for (unsigned i = 0; i < MANY; i++) numbers[i] = some_record(job, 2 * WARM_UP + done++);
+        if (get_those(job, numbers) != MANY) die("get_many: a record is not there", NULL);
+    } while ((took = now() - start) < job->seconds_max / 2);
+    return (double)done / took;
+}
+
+void look_up(const job_spec *job, result *out)
+{
+    job->engine->scan(); /* warms what there is to warm */
+    double start = now();
+    uint64_t first = warm_up(job, FIRST, job->seconds_max);
+    out->first = (now() - start) / (double)first;
+    warm_up(job, WARM_UP, 2 * job->seconds_max);
+    time_each(job, UINT64_MAX, out);
+    out->absent = rate_of_absent(job);
+    out->many = rate_of_many(job);
+}
+
+void look_up_cold(const job_spec *job, result *out)
+{
+    time_each(job, COLD, out);
+}
