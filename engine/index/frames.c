@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-    STEP = 1024,       /* bytes of a body for which one record is remembered */
-    LOAD_NUM = 5,      /* a table has 5 slots for 3 records */
+    LOAD_NUM = 5, /* a table has 5 slots for 3 records */
     LOAD_DEN = 3,
-    CHUNK = 1 << 21,   /* bytes: a large page */
-    LINE = 64,         /* bytes of the processor's cache that come together */
-    USUAL = U9I_FRAME_TARGET + U9I_BLOCK /* bytes of a frame, as a rule */
+    USUAL = U9I_FRAME_TARGET + U9I_BLOCK, /* bytes of a frame, as a rule */
+    PEEK = 256 /* bytes of a record that are read before it is known how many it has */
 };
+
+_Static_assert(sizeof(u9i_open_frame) <= 64, "asked at each lookup: one line of the processor's cache");
 
 /* One frame */
 
@@ -99,14 +99,14 @@ void u9i_unload(u9i_loaded *l)
     l->own = NULL;
 }
 
-/* Open frames */
-
-void u9i_open_frame_free(u9i_open_frame *f)
-{
-    if (f == NULL) return;
-    u9i_unload(&f->loaded);
-    free(f);
-}
+/*
+ * Tables
+ *
+ * Of places: element n is where record n begins in the body. Of keys: open addressing by the key's hash; a slot is 0, or
+ * from below the place of a record and one more (16 bits, wide 32), its number (12, wide 24), and the top of its key's
+ * hash (4, wide 8). Elements have 2 or 4 bytes, wide 4 or 8.
+ */
+enum { PLACE_BITS = 16, NUMBER_BITS = 12, WIDE_PLACE_BITS = 32, WIDE_NUMBER_BITS = 24 };
 
 static uint64_t mix(const u9i_key_entry *e)
 {
@@ -114,16 +114,15 @@ static uint64_t mix(const u9i_key_entry *e)
     return h ^ h >> 32;
 }
 
-static uint32_t table_place(uint64_t hash, uint32_t count)
+static uint32_t slot_count(const u9i_open_frame *f)
+{
+    return (uint32_t)((uint64_t)f->count * LOAD_NUM / LOAD_DEN + 1);
+}
+
+static uint32_t first_slot(uint64_t hash, uint32_t count)
 {
     return (uint32_t)((uint64_t)(uint32_t)hash * count >> 32);
 }
-
-/*
- * A slot: 0, or from below the place of a record and one more (16 bits, wide 32), its number (12, wide 24), and the top
- * of its key's hash (4, wide 8).
- */
-enum { PLACE_BITS = 16, NUMBER_BITS = 12, WIDE_PLACE_BITS = 32, WIDE_NUMBER_BITS = 24 };
 
 static uint64_t slot_tag(const u9i_open_frame *f, uint64_t hash)
 {
@@ -133,122 +132,298 @@ static uint64_t slot_tag(const u9i_open_frame *f, uint64_t hash)
 
 static uint64_t slot_get(const u9i_open_frame *f, uint32_t i)
 {
-    return f->wide ? ((const uint64_t *)f->slots)[i] : ((const uint32_t *)f->slots)[i];
+    return f->wide ? ((const uint64_t *)f->table)[i] : ((const uint32_t *)f->table)[i];
 }
 
-static void slot_put(u9i_open_frame *f, uint32_t i, uint64_t value)
+static uint32_t slot_place(const u9i_open_frame *f, uint64_t slot)
 {
-    if (f->wide) ((uint64_t *)f->slots)[i] = value;
-    else ((uint32_t *)f->slots)[i] = (uint32_t)value;
+    return (uint32_t)(f->wide ? slot : slot & ((1 << PLACE_BITS) - 1)) - 1;
 }
 
-/* Of several records of one key the last one comes first. */
-static void put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at, uint32_t number)
+static uint32_t slot_number(const u9i_open_frame *f, uint64_t slot)
 {
-    const uint8_t *next = f->loaded.body.bytes + at;
-    size_t left = f->loaded.body.size - at;
-    u9i_record r;
-    u9i_key_entry e;
-    if (u9i_body_next(&f->loaded.body, &next, &left, &r) != U9_OK || !u9i_keyspec_entry(spec, r.key, r.key_size, &e)) return;
-    uint64_t hash = mix(&e);
-    uint32_t i = table_place(hash, f->slot_count);
-    while (slot_get(f, i) != 0) i = i + 1 == f->slot_count ? 0 : i + 1;
-    slot_put(f, i, slot_tag(f, hash) | (uint64_t)number << (f->wide ? WIDE_PLACE_BITS : PLACE_BITS) | (at + 1));
+    return (uint32_t)(f->wide ? slot >> WIDE_PLACE_BITS & ((1 << WIDE_NUMBER_BITS) - 1)
+                              : slot >> PLACE_BITS & ((1 << NUMBER_BITS) - 1));
 }
+
+static uint32_t place_get(const u9i_open_frame *f, uint32_t n)
+{
+    return f->wide ? ((const uint32_t *)f->table)[n] : ((const uint16_t *)f->table)[n];
+}
+
+static size_t table_bytes(const u9i_open_frame *f)
+{
+    if (f->kind != U9I_BODY_RECORDS) return 0;
+    return f->keyed ? slot_count(f) * (f->wide ? sizeof(uint64_t) : sizeof(uint32_t))
+                    : f->count * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t));
+}
+
+/* Where a record begins, and the hash of its key; `place` is one more, 0: its key is none of the spec. */
+typedef struct seen_record {
+    uint32_t place;
+    uint64_t hash;
+} seen_record;
 
 /* Walks the records: false if they are not what the trailer says. */
-static bool walk_records(u9i_open_frame *f, uint32_t *places)
+static bool walk_records(const u9i_open_frame *f, const u9i_body *b, const u9i_keyspec *spec, seen_record *seen)
 {
-    const u9i_body *b = &f->loaded.body;
     const uint8_t *next = b->bytes;
     size_t left = b->size;
     u9i_record r;
-    uint32_t n = 0, step = 0;
+    u9i_key_entry e;
+    uint32_t n = 0;
     for (; n < f->count && u9i_body_next(b, &next, &left, &r) == U9_OK; n++) {
         uint32_t at = (uint32_t)(r.bytes - b->bytes);
-        if (places) places[n] = at;
-        for (; step < f->step_count && (uint64_t)step * STEP <= at; step++)
-            f->steps[step] = (u9i_step_at){.at = at, .number = n};
+        if (!f->keyed) seen[n].place = at;
+        else if (u9i_keyspec_entry(spec, r.key, r.key_size, &e)) seen[n] = (seen_record){.place = at + 1, .hash = mix(&e)};
+        else seen[n].place = 0;
     }
-    for (; step < f->step_count; step++) f->steps[step] = (u9i_step_at){.at = (uint32_t)b->size, .number = n};
     return n == f->count && left == 0;
 }
 
-/* An open frame for what was loaded, with room for its steps and slots. */
-static u9i_open_frame *new_open_frame(const u9i_loaded *l, bool tabled)
+/* Of several records of one key the last one comes first. */
+static void put_keys(u9i_open_frame *f, const seen_record *seen)
 {
-    bool records = l->body.kind == U9I_BODY_RECORDS;
-    uint32_t count = l->frame.trailer.count;
-    size_t steps = records ? l->body.size / STEP + 1 : 0;
-    bool wide = l->body.size >= (1 << PLACE_BITS) - 1 || count >= 1 << NUMBER_BITS;
-    size_t slots = records && tabled ? (size_t)count * LOAD_NUM / LOAD_DEN + 1 : 0;
-    size_t bytes = sizeof(u9i_open_frame) + steps * sizeof(u9i_step_at) + slots * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
-    u9i_open_frame *f = (u9i_open_frame *)calloc(1, bytes);
-    if (f == NULL) return NULL;
-    f->loaded = *l;
-    f->count = count;
-    f->ordinal = l->frame.trailer.ordinal;
-    f->time_us = l->frame.trailer.time_us;
-    f->step_count = (uint32_t)steps;
-    f->slot_count = (uint32_t)slots;
-    f->wide = wide;
-    f->slots = f->steps + steps;
-    f->size = bytes;
-    f->bytes = bytes + (l->own ? l->body.size : 0);
+    uint32_t slots = slot_count(f);
+    for (uint32_t n = f->count; n-- > 0;) {
+        if (seen[n].place == 0) continue;
+        uint64_t slot = slot_tag(f, seen[n].hash) | (uint64_t)n << (f->wide ? WIDE_PLACE_BITS : PLACE_BITS) | seen[n].place;
+        uint32_t i = first_slot(seen[n].hash, slots);
+        while (slot_get(f, i) != 0) i = i + 1 == slots ? 0 : i + 1;
+        if (f->wide) ((uint64_t *)f->table)[i] = slot;
+        else ((uint32_t *)f->table)[i] = (uint32_t)slot;
+    }
+}
+
+static void put_places(u9i_open_frame *f, const seen_record *seen)
+{
+    for (uint32_t n = 0; n < f->count; n++) {
+        if (f->wide) ((uint32_t *)f->table)[n] = seen[n].place;
+        else ((uint16_t *)f->table)[n] = (uint16_t)seen[n].place;
+    }
+}
+
+/* Open frames */
+
+void u9i_open_frame_free(u9i_open_frame *f)
+{
+    if (f == NULL) return;
+    if (f->owned) free((void *)(uintptr_t)f->bytes);
+    free(f);
+}
+
+/* What is loaded, as an open frame without a table. It has the body's own memory then. */
+static u9i_open_frame describe(const u9i_frames *fs, uint64_t offset, u9i_loaded *l)
+{
+    uint32_t count = l->frame.trailer.count, size = (uint32_t)l->body.size;
+    u9i_open_frame f = {.bytes = l->body.bytes,
+                        .offset = offset,
+                        .ordinal = l->frame.trailer.ordinal,
+                        .time_us = l->frame.trailer.time_us,
+                        .size = size,
+                        .count = count,
+                        .kind = (uint8_t)l->body.kind,
+                        .plain = l->body.plain,
+                        .keyed = fs->keyed,
+                        .wide = size >= (1 << PLACE_BITS) - 1 || count >= 1 << NUMBER_BITS,
+                        .owned = l->own != NULL};
+    l->own = NULL;
     return f;
 }
 
-static u9_err fill_tables(u9i_open_frame *f, const u9i_keyspec *spec)
+/* The caller's own. */
+static u9_err make_own(u9i_open_frame *f, u9i_open_frame **own)
 {
-    bool tabled = f->slot_count > 0;
-    uint32_t *places = tabled ? (uint32_t *)malloc(f->count * sizeof *places) : NULL;
-    if (tabled && places == NULL) return U9_NOMEM;
-    u9_err err = walk_records(f, places) ? U9_OK : U9_CORRUPT;
-    for (uint32_t n = f->count; err == U9_OK && tabled && n > 0; n--) put_in_table(f, spec, places[n - 1], n - 1);
-    free(places);
-    return err;
+    *own = (u9i_open_frame *)malloc(sizeof **own);
+    if (*own == NULL) return U9_NOMEM;
+    **own = *f;
+    f->owned = false;
+    return U9_OK;
 }
 
-static u9_err open_frame(u9i_frames *fs, uint64_t offset, u9i_open_frame **out, int *sys)
+/* A body that is not kept stands in the file as it is, behind the frame's header. */
+static bool is_read_again(const u9i_open_frame *f, const u9i_loaded *l)
+{
+    return f->owned && f->kind == U9I_BODY_RECORDS && !l->body.lz4 && !l->body.masked;
+}
+
+/* Memory for a frame that is kept, counted; its table zeroed. NULL: there is none. */
+static u9i_open_frame *new_kept(u9i_frames *fs, const u9i_open_frame *f, bool with_body)
+{
+    size_t bytes = table_bytes(f);
+    uint64_t all = sizeof *f + bytes + (with_body ? f->size : 0);
+    if (fs->windows->verify == U9_VERIFY_ALWAYS || !u9i_budget_take(fs->budget, all)) return NULL;
+    u9i_open_frame *k = (u9i_open_frame *)u9i_budget_head(fs->budget);
+    void *table = bytes ? u9i_budget_table(fs->budget, bytes) : NULL;
+    if (k == NULL || (bytes && table == NULL)) {
+        u9i_budget_give(fs->budget, all);
+        return NULL;
+    }
+    *k = *f;
+    k->table = table;
+    k->kept = true;
+    return k;
+}
+
+/* Puts it where the others look. Another may be there first: then it is that one, and memory of this stays unused. */
+static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f);
+
+/* Proves the records of a loaded frame, and keeps it if it can be: then `*out` is not NULL. */
+static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *body, bool with_body, u9i_open_frame **out)
+{
+    enum { USUAL_COUNT = 1024 };
+    seen_record usual[USUAL_COUNT];
+    seen_record *seen = f->count <= USUAL_COUNT ? usual : (seen_record *)malloc(f->count * sizeof *seen);
+    if (seen == NULL) return U9_NOMEM;
+    bool whole = walk_records(f, body, &fs->spec, seen);
+    u9i_open_frame *k = whole ? new_kept(fs, f, with_body) : NULL;
+    if (k && k->keyed) put_keys(k, seen);
+    else if (k) put_places(k, seen);
+    if (seen != usual) free(seen);
+    *out = k;
+    return whole ? U9_OK : U9_CORRUPT;
+}
+
+/* Opens a frame: it is kept, and `*own` NULL, or the caller's. */
+static u9_err open_frame(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
     u9i_loaded l;
+    u9i_open_frame *k = NULL;
     u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
     if (err != U9_OK) return err;
-    bool records = l.body.kind == U9I_BODY_RECORDS;
-    bool fits = l.frame.trailer.count > 0 && (records || l.body.kind == U9I_BODY_PART); /* else no index leads to it */
-    u9i_open_frame *f = fits ? new_open_frame(&l, fs->tabled) : NULL;
-    if (f == NULL) {
-        u9i_unload(&l);
-        return fits ? U9_NOMEM : U9_CORRUPT;
-    }
-    f->offset = offset;
-    err = records ? fill_tables(f, &fs->spec) : U9_OK;
-    if (err == U9_OK) *out = f;
-    else u9i_open_frame_free(f);
+    u9i_open_frame f = describe(fs, offset, &l);
+    bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
+    if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
+    else if (records) err = prove_and_keep(fs, &f, &l.body, f.owned && !again, &k);
+    else if (!f.owned) k = new_kept(fs, &f, false);
+    if (err == U9_OK && k == NULL) err = make_own(&f, own);
+    if (f.owned && (err != U9_OK || (k && again))) free((void *)(uintptr_t)f.bytes);
+    if (k && again) k->bytes = NULL, k->owned = false;
+    if (err == U9_OK) *out = k ? keep(fs, k) : *own;
     return err;
 }
 
-bool u9i_open_frame_record(const u9i_open_frame *f, uint64_t at, u9i_found *out)
+/* Records of open frames */
+
+void u9i_found_free(u9i_found *found)
 {
-    const u9i_body *b = &f->loaded.body;
-    uint64_t place = at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1);
-    if (f->step_count == 0 || place >= b->size) return false;
-    u9i_step_at from = f->steps[place / STEP];
-    if (from.at > place) { /* the last one that begins in the KiB before */
-        if (place < STEP) return false;
-        from = f->steps[place / STEP - 1];
+    free(found->own);
+    found->own = NULL;
+}
+
+/* Reads [at, at + size) of the body from the file, in which it stands as it is. */
+static u9_err read_body(const u9i_frames *fs, const u9i_open_frame *f, uint32_t at, uint8_t *buf, size_t size)
+{
+    size_t got;
+    int err = u9i_file_read(fs->segment->file, f->offset + U9I_FRAME_HEADER_SIZE + at, buf, size, &got);
+    return err != 0 ? U9_IO : got == size ? U9_OK : U9_CORRUPT;
+}
+
+/* The record at this place of a body that is not in memory: into out->own. */
+static u9_err read_record(const u9i_frames *fs, const u9i_open_frame *f, uint32_t at, u9i_found *out)
+{
+    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
+    size_t all = f->size - at, size = all < PEEK ? all : PEEK;
+    for (;; size = size * 8 < all ? size * 8 : all) {
+        uint8_t *bytes = (uint8_t *)malloc(size + 1);
+        if (bytes == NULL) return U9_NOMEM;
+        const uint8_t *next = bytes;
+        size_t left = size;
+        u9_err err = read_body(fs, f, at, bytes, size);
+        if (err == U9_OK && u9i_body_next(&b, &next, &left, &out->record) == U9_OK) {
+            out->own = bytes;
+            return U9_OK;
+        }
+        free(bytes);
+        if (err != U9_OK || size == all) return err != U9_OK ? err : U9_CORRUPT;
     }
-    const uint8_t *next = b->bytes + from.at;
-    size_t left = b->size - from.at;
-    for (;; from.number++) {
-        if (u9i_body_next(b, &next, &left, &out->record) != U9_OK) return false;
-        uint64_t begin = (uint64_t)(out->record.bytes - b->bytes);
-        if (begin > place) return false;
-        if (begin < place) continue;
-        out->at = at;
-        out->number = from.number;
-        return true;
+}
+
+/* The record that begins at this place. All were walked before. */
+static u9_err record_at(const u9i_frames *fs, const u9i_open_frame *f, uint32_t at, u9i_found *out)
+{
+    out->own = NULL;
+    if (at >= f->size) return U9_CORRUPT;
+    if (f->bytes == NULL || u9i_open_frame_fell(fs, f)) return read_record(fs, f, at, out);
+    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
+    const uint8_t *next = f->bytes + at;
+    size_t left = f->size - at;
+    return u9i_body_next_again(&b, &next, &left, &out->record) == U9_OK ? U9_OK : U9_CORRUPT;
+}
+
+/* Which record begins at this place, by a table of places: about where it would be if all were of one size. */
+static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *number)
+{
+    uint32_t n = (uint32_t)((uint64_t)at * f->count / f->size), low = 0, high = f->count, step = 1;
+    if (place_get(f, n) <= at) {
+        for (low = n; n + step < high && place_get(f, n + step) <= at; step *= 2) low = n + step;
+        if (n + step < high) high = n + step;
+    } else {
+        for (high = n; step < n && place_get(f, n - step) > at; step *= 2) high = n - step;
+        if (step < n) low = n - step;
     }
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (place_get(f, middle) <= at) low = middle;
+        else high = middle;
+    }
+    *number = low;
+    return place_get(f, low) == at;
+}
+
+static bool number_by_keys(const u9i_open_frame *f, uint32_t at, uint32_t *number)
+{
+    uint32_t slots = slot_count(f);
+    for (uint32_t i = 0; i < slots; i++) {
+        uint64_t slot = slot_get(f, i);
+        *number = slot_number(f, slot);
+        if (slot != 0 && slot_place(f, slot) == at) return true;
+    }
+    return false;
+}
+
+/* What a walk is told of each record; true ends it. */
+typedef bool walk_fn(void *ctx, const u9i_record *r, uint32_t at, uint32_t number);
+
+/* Goes through the records of a frame that has no table: one that was not kept, so that its body is in memory. */
+static void walk(const u9i_open_frame *f, walk_fn *each, void *ctx)
+{
+    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
+    const uint8_t *next = f->bytes;
+    size_t left = f->size;
+    u9i_record r;
+    assert(f->bytes != NULL);
+    for (uint32_t n = 0; n < f->count && u9i_body_next_again(&b, &next, &left, &r) == U9_OK; n++)
+        if (each(ctx, &r, (uint32_t)(r.bytes - f->bytes), n)) return;
+}
+
+typedef struct sought {
+    const u9_key *key;
+    uint32_t at;     /* where it is, or before which it is looked for */
+    uint32_t number;
+    bool there;
+} sought;
+
+static bool is_at(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
+{
+    sought *s = (sought *)ctx;
+    (void)r;
+    s->there = at == s->at;
+    s->number = number;
+    return at >= s->at;
+}
+
+u9_err u9i_open_frame_record(const u9i_frames *fs, const u9i_open_frame *f, uint64_t at, u9i_found *out)
+{
+    uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
+    sought s = {.at = place};
+    if (f->kind != U9I_BODY_RECORDS || place >= f->size) return U9_CORRUPT;
+    if (f->table == NULL) walk(f, is_at, &s);
+    else s.there = f->keyed ? number_by_keys(f, place, &s.number) : number_by_places(f, place, &s.number);
+    if (!s.there) return U9_CORRUPT;
+    out->at = at;
+    out->number = s.number;
+    return record_at(fs, f, place, out);
 }
 
 static bool record_has_key(const u9i_record *r, const u9_key *key)
@@ -256,46 +431,73 @@ static bool record_has_key(const u9i_record *r, const u9_key *key)
     return r->key_size > 0 && r->key_size == key->size && memcmp(r->key, key->data, key->size) == 0;
 }
 
-/* By going through all of it. */
-static bool find_by_walk(const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
+static bool is_of_key(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
 {
-    const u9i_body *b = &f->loaded.body;
-    const uint8_t *next = b->bytes;
-    size_t left = b->size;
-    u9i_record r;
-    bool found = false;
-    uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
-    for (uint32_t n = 0; n < f->count && u9i_body_next(b, &next, &left, &r) == U9_OK; n++) {
-        uint64_t at = base + (uint64_t)(r.bytes - b->bytes);
-        if (at >= below) break;
-        if (!record_has_key(&r, key)) continue;
-        *out = (u9i_found){.record = r, .at = at, .number = n};
-        found = true;
-    }
-    return found;
+    sought *s = (sought *)ctx;
+    if (at >= s->at) return true;
+    if (record_has_key(r, s->key)) s->there = true, s->number = number;
+    return false;
 }
 
-bool u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
+/* By going through all of them. */
+static u9_err find_by_walk(const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
+{
+    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
+    uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    const uint8_t *next = f->bytes;
+    size_t left = f->size;
+    sought s = {.key = key, .at = below - base < f->size ? (uint32_t)(below - base) : f->size};
+    walk(f, is_of_key, &s);
+    if (!s.there) return U9_ABSENT;
+    for (uint32_t n = 0; n <= s.number; n++)
+        if (u9i_body_next_again(&b, &next, &left, &out->record) != U9_OK) return U9_CORRUPT;
+    out->own = NULL;
+    out->number = s.number;
+    out->at = base + (uint64_t)(out->record.bytes - f->bytes);
+    return U9_OK;
+}
+
+/* By a table of places: each record, the last one first. */
+static u9_err find_by_places(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
+{
+    uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    for (uint32_t n = f->count; n-- > 0;) {
+        uint32_t at = place_get(f, n);
+        if (base + at >= below) continue;
+        u9_err err = record_at(fs, f, at, out);
+        out->at = base + at;
+        out->number = n;
+        if (err != U9_OK || record_has_key(&out->record, key)) return err;
+        u9i_found_free(out);
+    }
+    return U9_ABSENT;
+}
+
+static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
 {
     u9i_key_entry e;
     uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
-    if (f->loaded.body.kind != U9I_BODY_RECORDS || below <= base) return false;
-    if (f->slot_count == 0) return find_by_walk(f, key, below, out);
-    if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return false;
-    uint64_t hash = mix(&e), tag = slot_tag(f, hash);
-    unsigned place_bits = f->wide ? WIDE_PLACE_BITS : PLACE_BITS, number_bits = f->wide ? WIDE_NUMBER_BITS : NUMBER_BITS;
-    for (uint32_t i = table_place(hash, f->slot_count);; i = i + 1 == f->slot_count ? 0 : i + 1) {
-        uint64_t value = slot_get(f, i);
-        if (value == 0) return false;
-        uint64_t at = (value & ((UINT64_C(1) << place_bits) - 1)) - 1;
-        if (value >> (place_bits + number_bits) << (place_bits + number_bits) != tag || base + at >= below) continue;
-        const uint8_t *next = f->loaded.body.bytes + at;
-        size_t left = f->loaded.body.size - at;
-        if (u9i_body_next(&f->loaded.body, &next, &left, &out->record) != U9_OK || !record_has_key(&out->record, key)) continue;
+    if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return U9_ABSENT;
+    uint64_t hash = mix(&e), tag = slot_tag(f, hash), low = f->wide ? 56 : 28, slot;
+    uint32_t slots = slot_count(f);
+    for (uint32_t i = first_slot(hash, slots); (slot = slot_get(f, i)) != 0; i = i + 1 == slots ? 0 : i + 1) {
+        uint32_t at = slot_place(f, slot);
+        if (slot >> low << low != tag || base + at >= below) continue;
+        u9_err err = record_at(fs, f, at, out);
         out->at = base + at;
-        out->number = (uint32_t)(value >> place_bits & ((UINT64_C(1) << number_bits) - 1));
-        return true;
+        out->number = slot_number(f, slot);
+        if (err != U9_OK || record_has_key(&out->record, key)) return err;
+        u9i_found_free(out);
     }
+    return U9_ABSENT;
+}
+
+u9_err u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
+{
+    uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    if (f->kind != U9I_BODY_RECORDS || below <= base) return U9_ABSENT;
+    if (f->table == NULL) return find_by_walk(f, key, below, out);
+    return f->keyed ? find_by_keys(fs, f, key, below, out) : find_by_places(fs, f, key, below, out);
 }
 
 /* Frames that are kept */
@@ -314,11 +516,11 @@ static uint64_t usual_bytes(const u9i_facts *f)
 }
 
 u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *windows, uint64_t bound, const u9i_keyspec *spec,
-                       bool tabled, u9i_budget *budget, int *sys)
+                       bool keyed, u9i_budget *budget, int *sys)
 {
     u9i_file *file;
     uint64_t size = segment->facts.size < bound ? segment->facts.size : bound;
-    *fs = (u9i_frames){.windows = windows, .bound = bound, .spec = *spec, .tabled = tabled && !spec->hashed,
+    *fs = (u9i_frames){.windows = windows, .bound = bound, .spec = *spec, .keyed = keyed && !spec->hashed,
                        .budget = budget, .row_bytes = usual_bytes(&segment->facts)};
     fs->kept_rows = (size_t)(size / fs->row_bytes) + 1;
     *sys = -u9i_segment_open(segment, &file);
@@ -329,31 +531,19 @@ u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *window
         return U9_NOMEM;
     }
     fs->segment = u9i_segment_ref(segment);
-    pthread_mutex_init(&fs->lock, NULL);
     frames_check(fs);
     return U9_OK;
-}
-
-static void give_back(u9i_frames *fs, uint64_t bytes)
-{
-    (void)__atomic_sub_fetch(&fs->budget->used, bytes, __ATOMIC_RELAXED);
 }
 
 void u9i_frames_close(u9i_frames *fs)
 {
     if (fs->segment == NULL) return;
     for (size_t i = 0; i < fs->kept_rows; i++)
-        for (u9i_open_frame *f = fs->kept[i], *next; f; f = next) {
-            next = f->next;
-            give_back(fs, f->bytes);
-            if (f->chunked) u9i_unload(&f->loaded);
-            else u9i_open_frame_free(f);
-        }
-    for (u9i_frame_chunk *c = fs->chunks, *next; c; c = next) {
-        next = c->next;
-        u9i_pages_free(c, CHUNK);
-    }
-    pthread_mutex_destroy(&fs->lock);
+        for (u9i_open_frame *f = fs->kept[i]; f; f = f->next)
+            if (f->owned) {
+                u9i_budget_give(fs->budget, f->size);
+                free((void *)(uintptr_t)f->bytes);
+            }
     u9i_pages_free(fs->kept, fs->kept_rows * sizeof(u9i_open_frame *));
     u9i_segment_close(fs->segment);
     u9i_segment_unref(fs->segment);
@@ -373,54 +563,19 @@ static u9i_open_frame *kept_in(u9i_open_frame *row, uint64_t offset)
     return row;
 }
 
-/* The frame in a chunk, if it is one of many; else as it is. Its pointers into itself move with it. */
-static u9i_open_frame *move_to_chunk(u9i_frames *fs, u9i_open_frame *f, size_t bytes)
+static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
 {
-    size_t room = (bytes + LINE - 1) / LINE * LINE;
-    if (room > CHUNK / 8) return f;
-    pthread_mutex_lock(&fs->lock);
-    if (fs->chunks == NULL || fs->chunks->used + room > CHUNK) {
-        u9i_frame_chunk *c = (u9i_frame_chunk *)u9i_huge_pages(CHUNK);
-        if (c) *c = (u9i_frame_chunk){.next = fs->chunks, .used = LINE};
-        if (c) fs->chunks = c;
-    }
-    u9i_open_frame *there = NULL;
-    if (fs->chunks && fs->chunks->used + room <= CHUNK) {
-        there = (u9i_open_frame *)(void *)((uint8_t *)fs->chunks + fs->chunks->used);
-        fs->chunks->used += room;
-    }
-    pthread_mutex_unlock(&fs->lock);
-    if (there == NULL) return f;
-    memcpy(there, f, bytes);
-    there->slots = there->steps + there->step_count;
-    there->chunked = true;
-    free(f);
-    return there;
-}
-
-/* Puts it where the others look. False: there is no room. Another may be there first: then `*f` is that one. */
-static bool keep_frame(u9i_frames *fs, u9i_open_frame **f)
-{
-    u9i_open_frame **row = row_of(fs, (*f)->offset), *first = __atomic_load_n(row, __ATOMIC_ACQUIRE);
-    uint64_t bytes = (*f)->bytes;
-    if (__atomic_add_fetch(&fs->budget->used, bytes, __ATOMIC_RELAXED) > fs->budget->limit) {
-        __atomic_store_n(&fs->budget->full, true, __ATOMIC_RELAXED);
-        give_back(fs, bytes);
-        return false;
-    }
-    *f = move_to_chunk(fs, *f, (*f)->size);
+    u9i_open_frame **row = row_of(fs, f->offset), *first = __atomic_load_n(row, __ATOMIC_ACQUIRE);
     do {
-        u9i_open_frame *there = kept_in(first, (*f)->offset);
-        if (there) { /* somebody was faster: what is in a chunk stays there, unused */
-            give_back(fs, bytes);
-            if ((*f)->chunked) u9i_unload(&(*f)->loaded);
-            else u9i_open_frame_free(*f);
-            *f = there;
-            return true;
+        const u9i_open_frame *there = kept_in(first, f->offset);
+        if (there) {
+            if (f->owned) free((void *)(uintptr_t)f->bytes);
+            return there;
         }
-        (*f)->next = first;
-    } while (!__atomic_compare_exchange_n(row, &first, *f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
-    return true;
+        f->next = first;
+    } while (!__atomic_compare_exchange_n(row, &first, f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+    atomic_fetch_add(&fs->budget->kept, 1);
+    return f;
 }
 
 static u9i_open_frame *kept_at(const u9i_frames *fs, uint64_t offset)
@@ -435,13 +590,7 @@ bool u9i_frames_has(const u9i_frames *fs, uint64_t offset)
 
 u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
-    u9i_open_frame *f = kept_at(fs, offset);
     *own = NULL;
-    if (f == NULL) {
-        u9_err err = open_frame(fs, offset, &f, sys);
-        if (err != U9_OK) return err;
-        if (!keep_frame(fs, &f)) *own = f;
-    }
-    *out = f;
-    return U9_OK;
+    *out = kept_at(fs, offset);
+    return *out ? U9_OK : open_frame(fs, offset, out, own, sys);
 }

@@ -217,7 +217,7 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
             u9i_unload(&l);
         } else {
             *page = (u9i_page){.keys = r.keys, .places = r.at, .count = r.count, .own = l.own};
-            if (l.own) (void)__atomic_add_fetch(&x->budget->used, l.body.size, __ATOMIC_RELAXED);
+            if (l.own) u9i_budget_add(x->budget, l.body.size);
             __atomic_store_n(&p->pages[n], page, __ATOMIC_RELEASE);
         }
     }
@@ -243,7 +243,7 @@ static const uint8_t *block_at(u9i_index *x, u9i_index_part *p, uint64_t hash)
             uint8_t *copy = fits ? (uint8_t *)malloc(bits.size) : NULL;
             if (copy) {
                 memcpy(copy, bits.data, bits.size);
-                (void)__atomic_add_fetch(&x->budget->used, bits.size, __ATOMIC_RELAXED);
+                u9i_budget_add(x->budget, bits.size);
                 __atomic_store_n(&p->slices[n], copy, __ATOMIC_RELEASE);
             }
             slice = copy;
@@ -377,14 +377,15 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
         err = open_at(frames, fence.at, frame, own);
         if (err != U9_OK) return err;
-        if ((*frame)->loaded.body.kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
+        if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
             *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
             return U9_OK;
         }
-        if (u9i_open_frame_find(frames, *frame, key, below, out)) return U9_OK;
+        err = u9i_open_frame_find(frames, *frame, key, below, out);
+        if (err == U9_OK) return U9_OK;
         u9i_open_frame_free(*own);
         *own = NULL;
-        if (!u9i_key_same(&fence, &e)) return U9_ABSENT;
+        if (err != U9_ABSENT || !u9i_key_same(&fence, &e)) return err;
         e.at = fence.at; /* the key may also stand at the end of the frame before */
     }
 }
@@ -402,43 +403,66 @@ static u9_err find_in_records(u9i_index *x, u9i_frames *frames, const u9_key *ke
         if (err != U9_OK || !there || !u9i_key_same(&entry, &e)) return err == U9_OK ? U9_ABSENT : err;
         err = open_at(frames, entry.at, frame, own);
         if (err != U9_OK) return err;
-        if ((*frame)->loaded.body.kind == U9I_BODY_PART) {
+        if ((*frame)->kind == U9I_BODY_PART) {
             *out = (u9i_found){.at = entry.at}; /* its key is looked at by who reads it */
             return U9_OK;
         }
-        err = u9i_open_frame_record(*frame, entry.at, out) ? U9_OK : U9_CORRUPT;
+        err = u9i_open_frame_record(frames, *frame, entry.at, out);
         if (err == U9_OK && out->record.key_size == key->size && memcmp(out->record.key, key->data, key->size) == 0)
             return U9_OK;
+        if (err == U9_OK) u9i_found_free(out);
         u9i_open_frame_free(*own);
         *own = NULL;
+        if (err == U9_IO || err == U9_NOMEM) return err;
         if (err != U9_OK || !x->spec.hashed) return U9_CORRUPT; /* another record than it says */
     }
+}
+
+/* The newer one of the two forms. */
+static u9_err find_in_both(u9i_index *x, u9i_frames *frames, const u9_key *key, const u9i_key_entry *e,
+                           const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
+{
+    const u9i_open_frame *other;
+    u9i_found found;
+    u9i_open_frame *other_own = NULL;
+    u9_err err = find_in_records(x, frames, key, *e, frame, out, own);
+    if (err != U9_OK && err != U9_ABSENT) return err;
+    u9_err in_order = find_in_frames(x, frames, key, *e, &other, &found, &other_own);
+    if (in_order == U9_ABSENT) return err;
+    bool older = in_order == U9_OK && err == U9_OK && out->at > found.at;
+    if (older) {
+        u9i_found_free(&found);
+        u9i_open_frame_free(other_own);
+        return U9_OK;
+    }
+    if (err == U9_OK) {
+        u9i_found_free(out);
+        u9i_open_frame_free(*own);
+        *own = NULL;
+    }
+    if (in_order != U9_OK) return in_order;
+    *frame = other;
+    *out = found;
+    *own = other_own;
+    return U9_OK;
 }
 
 u9_err u9i_index_find(u9i_index *x, u9i_frames *frames, const u9_key *key, uint64_t below, const u9i_open_frame **frame,
                       u9i_found *out, u9i_open_frame **own)
 {
     u9i_key_entry e;
-    const u9i_open_frame *other;
-    u9i_found found;
-    u9i_open_frame *other_own = NULL;
     *own = NULL;
+    out->own = NULL;
     if (!u9i_keyspec_entry(&x->spec, key->data, key->size, &e)) return U9_ABSENT;
     e.at = below;
-    u9_err err = find_in_records(x, frames, key, e, frame, out, own);
-    if (err != U9_OK && err != U9_ABSENT) return err;
-    u9_err in_order = find_in_frames(x, frames, key, e, &other, &found, &other_own);
-    if (in_order == U9_ABSENT) return err;
-    if (in_order != U9_OK || (err == U9_OK && out->at > found.at)) {
-        u9i_open_frame_free(in_order == U9_OK ? other_own : *own);
-        if (in_order != U9_OK) *own = NULL;
-        return in_order;
+    u9_err err = find_in_both(x, frames, key, &e, frame, out, own);
+    if (x->source == NULL || !u9i_segment_broken(x->source)) return err;
+    if (err == U9_OK) { /* its pages may have been zeros */
+        u9i_found_free(out);
+        u9i_open_frame_free(*own);
+        *own = NULL;
     }
-    u9i_open_frame_free(*own);
-    *frame = other;
-    *out = found;
-    *own = other_own;
-    return U9_OK;
+    return err == U9_NOMEM ? err : U9_CORRUPT;
 }
 
 u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2])

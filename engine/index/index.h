@@ -59,7 +59,7 @@ void u9i_index_close(u9i_index *index); /* one that was never opened, zeroed, is
 
 /*
  * The newest record of the segment that has this key and stands before `below`, a virtual offset. U9_OK: `frame` and
- * `out` are filled; `*own` as by u9i_frames_at. U9_ABSENT: by what the index says there is none. U9_CORRUPT: what it
+ * `out` are filled, `out` is given back by u9i_found_free; `*own` as by u9i_frames_at. U9_ABSENT: by what the index says there is none. U9_CORRUPT: what it
  * leads to is not there, or a page is not: it says nothing. U9_IO, U9_NOMEM.
  */
 U9_MUST_CHECK u9_err u9i_index_find(u9i_index *index, u9i_frames *frames, const u9_key *key, uint64_t below,

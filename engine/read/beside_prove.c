@@ -78,8 +78,8 @@ static u9_err open_frames(proving *p)
     u9i_segment *s = p->b->catalog->segments[p->b->at];
     uint64_t bound = s->facts.named ? s->facts.at.offset : U9_NOWHERE;
     u9i_frames_close(&p->frames);
-    p->budget.full = false;
-    p->budget.limit = p->budget.used + p->b->memory;
+    if (p->budget.limit > 0) u9i_budget_close(&p->budget);
+    u9i_budget_open(&p->budget, p->b->memory);
     return u9i_frames_open(&p->frames, s, &p->b->log->source.windows, bound, &p->index->spec,
                            p->index->frames.entries > 0, &p->budget, &p->sys);
 }
@@ -100,10 +100,13 @@ static u9_err prove_record(proving *p, const u9i_record *r, uint64_t at)
     e.at = at;
     bool has_own = pass_entries(p, &e);
     if (has_own && is_too_large(p)) return U9_OK;
-    u9_err err = p->budget.full ? open_frames(p) : U9_OK;
+    u9_err err = atomic_load(&p->budget.missed) > 0 ? open_frames(p) : U9_OK;
     if (err != U9_OK) return err;
     err = u9i_index_find(p->index, &p->frames, &key, at + 1, &frame, &found, &own);
-    if (err == U9_OK) u9i_open_frame_free(own);
+    if (err == U9_OK) {
+        u9i_found_free(&found);
+        u9i_open_frame_free(own);
+    }
     if (err == U9_IO || err == U9_NOMEM) return err;
     p->wrong += err != U9_OK || found.at != at;
     return U9_OK;
@@ -186,6 +189,7 @@ u9_err u9i_beside_prove(u9i_beside *b, u9i_index *index, uint64_t *wrong, u9_fau
     *wrong = p.wrong;
     u9i_runs_close(&p.entries);
     u9i_frames_close(&p.frames);
+    if (p.budget.limit > 0) u9i_budget_close(&p.budget);
     u9i_queue_close(queue);
     return err;
 }

@@ -142,7 +142,7 @@ static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_op
     u9i_record r;
     u9_reading *reading;
     size_t got;
-    if (u9i_part_record_decode(f->loaded.body.bytes, f->loaded.body.size, &part) != U9_OK || part.total > SIZE_MAX)
+    if (u9i_part_record_decode(f->bytes, f->size, &part) != U9_OK || part.total > SIZE_MAX)
         return U9_CORRUPT;
     u9_record whole = {.ordinal = f->ordinal, .time_us = f->time_us, .segment = segment, .frame = f->offset, .at = at,
                        .size = (size_t)part.total};
@@ -178,13 +178,15 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
     err = u9i_index_find(&s->index, &s->frames, l->key, s->limit, &f, &found, &own);
     if (err == U9_ABSENT && s->lossy) l->lossy = true;
     if (err != U9_OK) return err == U9_ABSENT ? err : U9_CORRUPT;
-    if (f->loaded.body.kind == U9I_BODY_PART) {
+    if (f->kind == U9I_BODY_PART) {
         err = match_parts(log, l, s->segment->facts.number, f, found.at);
         if (err == U9_ABSENT) err = U9_CORRUPT; /* another key of the same hash */
     } else {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         match_record(l, &r);
     }
+    if (u9i_open_frame_fell(&s->frames, f)) err = U9_CORRUPT;
+    u9i_found_free(&found);
     u9i_open_frame_free(own);
     return err;
 }
@@ -195,14 +197,27 @@ bool u9i_lookup_excludes(const u9i_view *v, size_t i, const u9i_key_entry *e)
     return u9i_key_below(e, &v->ranges[i].low) || u9i_key_below(&v->ranges[i].high, e);
 }
 
+size_t u9i_lookup_last(const u9i_view *v, const u9i_key_entry *e)
+{
+    size_t low = 0, high = v->count; /* those before `low` begin at or below the key */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (u9i_key_below(e, &v->ranges[middle].low)) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
 /* By the view's indexes. U9_ABSENT, U9_CORRUPT as get_in_segment; U9_AGAIN: a fresh view is wanted. */
 static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
 {
     u9i_key_entry e;
     bool ranged = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &e);
-    l->lossy = false;
+    bool row = ranged && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
+    l->lossy = row && v->lossy;
     l->kept_from = v->catalog->trim.ordinal;
-    for (size_t i = v->count; i-- > 0;) {
+    for (size_t i = row ? u9i_lookup_last(v, &e) : v->count; i-- > 0;) {
+        if (row && u9i_key_below(&v->ranges[i].high, &e)) break; /* those before it end earlier still */
         if (ranged && u9i_lookup_excludes(v, i, &e) && !v->segments[i]->index.spec.hashed) {
             if (v->segments[i]->lossy) l->lossy = true;
             continue;
@@ -214,44 +229,43 @@ static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
     return U9_ABSENT;
 }
 
+/* The record at one of these places, if it has the key. U9_ABSENT; U9_CORRUPT: something else stands there. */
+static u9_err match_written(u9_log *log, lookup *l, u9i_indexed *s, uint64_t segment, uint64_t at, bool in_frame)
+{
+    const u9i_open_frame *f;
+    u9i_open_frame *own;
+    u9i_found found = {.own = NULL};
+    int sys;
+    u9_err err = u9i_frames_at(&s->frames, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys);
+    if (err != U9_OK) return U9_CORRUPT;
+    if (!in_frame && f->kind == U9I_BODY_PART) {
+        err = match_parts(log, l, segment, f, at);
+        if (err == U9_ABSENT) err = U9_CORRUPT;
+    } else {
+        err = in_frame ? u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)
+                       : u9i_open_frame_record(&s->frames, f, at, &found);
+        if (err == U9_OK) {
+            u9_record r = u9i_lookup_record(segment, f, &found);
+            match_record(l, &r);
+            if (!l->there || l->found.at != found.at) err = U9_CORRUPT; /* another key of the same hash */
+            u9i_found_free(&found);
+        }
+    }
+    u9i_open_frame_free(own);
+    return err;
+}
+
 /* In a file that the handle's writer has written to: at one of the places that its keys tell. */
 static u9_err get_written(u9_log *log, lookup *l, const u9i_written_spot *spot, u9_fault *fault)
 {
     u9i_indexed *s;
-    const u9i_open_frame *f;
-    u9i_open_frame *own[2] = {NULL, NULL};
-    u9i_found found;
-    uint64_t best = 0;
-    int sys;
     u9_err err = u9i_view_written(log, spot, &s, fault);
     if (err != U9_OK) return err;
-    if (spot->frame != 0) {
-        err = u9i_frames_at(&s->frames, (spot->frame >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[0], &sys);
-        if (err == U9_OK && u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)) {
-            u9_record r = u9i_lookup_record(spot->segment, f, &found);
-            match_record(l, &r);
-            best = found.at;
-        }
-    }
-    if (err == U9_OK && spot->at > best) {
-        err = u9i_frames_at(&s->frames, (spot->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own[1], &sys);
-        if (err == U9_OK && f->loaded.body.kind == U9I_BODY_PART) {
-            err = match_parts(log, l, spot->segment, f, spot->at);
-            if (err == U9_ABSENT) err = U9_CORRUPT;
-        } else if (err == U9_OK && u9i_open_frame_record(f, spot->at, &found)) {
-            u9_record r = u9i_lookup_record(spot->segment, f, &found);
-            uint64_t at = r.at;
-            match_record(l, &r);
-            if (!l->there || l->found.at != at) err = U9_CORRUPT; /* another key of the same hash */
-        } else {
-            err = U9_CORRUPT;
-        }
-    }
-    u9i_open_frame_free(own[0]);
-    u9i_open_frame_free(own[1]);
+    err = spot->frame != 0 ? match_written(log, l, s, spot->segment, spot->frame, true) : U9_ABSENT;
+    uint64_t best = err == U9_OK ? l->found.at : 0;
+    if ((err == U9_OK || err == U9_ABSENT) && spot->at > best) err = match_written(log, l, s, spot->segment, spot->at, false);
     u9i_indexed_release(s);
-    if (err != U9_OK) return U9_CORRUPT;
-    return l->there ? U9_OK : U9_ABSENT;
+    return err == U9_OK || err == U9_ABSENT ? err : U9_CORRUPT;
 }
 
 /* What the handle's writer has: its record is in `l` then. U9_ABSENT; U9_CORRUPT: only a scan can say. */

@@ -14,6 +14,10 @@ U9_MUST_CHECK u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_f
 /* True if no record of segment i of the view can have this key. */
 bool u9i_lookup_excludes(const u9i_view *view, size_t i, const u9i_key_entry *entry);
 
+/* How many segments of a view whose order is U9I_ORDER_ROW begin at or below the key: it is in the last of these, if not
+ * in one before that ends with it. */
+size_t u9i_lookup_last(const u9i_view *view, const u9i_key_entry *entry);
+
 /* A found record as it is shown; borrows the frame. */
 u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *frame, const u9i_found *found);
 

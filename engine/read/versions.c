@@ -50,9 +50,11 @@ static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault
         u9i_open_frame *own;
         u9i_found found;
         err = u9i_index_find(&s->index, &s->frames, v->key, below, &f, &found, &own);
-        if (err == U9_OK) err = f->loaded.body.kind == U9I_BODY_PART ? U9_CORRUPT : add_place(v, i, found.at);
-        if (err == U9_OK) below = found.at;
-        if (err != U9_ABSENT) u9i_open_frame_free(own);
+        if (err != U9_OK) break;
+        err = f->kind == U9I_BODY_PART ? U9_CORRUPT : add_place(v, i, found.at);
+        below = found.at;
+        u9i_found_free(&found);
+        u9i_open_frame_free(own);
     }
     if (s->lossy) v->lossy = true;
     return err == U9_ABSENT && atomic_load(&s->state) == U9I_INDEXED ? U9_OK : err == U9_AGAIN || err == U9_NOMEM ? err : U9_CORRUPT;
@@ -67,12 +69,13 @@ static u9_err show_place(versions *v, const u9i_view *view, const version_at *pl
     u9i_indexed *s = view->segments[place->segment];
     u9_err err = u9i_frames_at(&s->frames, (place->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys);
     if (err != U9_OK) return err;
-    if (u9i_open_frame_record(f, place->at, &found)) {
+    err = u9i_open_frame_record(&s->frames, f, place->at, &found);
+    if (err == U9_OK) {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         v->any = true;
         v->ended = v->each(v->ctx, &r) != 0;
-    } else {
-        err = U9_CORRUPT;
+        if (u9i_open_frame_fell(&s->frames, f)) err = U9_CORRUPT;
+        u9i_found_free(&found);
     }
     u9i_open_frame_free(own);
     return err;

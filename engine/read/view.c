@@ -19,8 +19,26 @@ typedef struct u9i_lookups {
     u9i_watch *watch;        /* tells what was done since it was last asked; NULL: nobody has asked, or there is none */
     bool watched;            /* it was tried to open it */
     u9i_indexed *written[2]; /* files of the handle's writer, of which only frames are kept; or NULL */
-    u9i_budget budget;
+    u9i_kept *kept;          /* counted */
 } u9i_lookups;
+
+/* Memory */
+
+static u9i_kept *new_kept(uint64_t limit)
+{
+    u9i_kept *k = (u9i_kept *)malloc(sizeof *k);
+    if (k == NULL) return NULL;
+    atomic_init(&k->references, 1);
+    u9i_budget_open(&k->budget, limit);
+    return k;
+}
+
+static void release_kept(u9i_kept *k)
+{
+    if (k == NULL || atomic_fetch_sub(&k->references, 1) != 1) return;
+    u9i_budget_close(&k->budget);
+    free(k);
+}
 
 /* Segments */
 
@@ -29,6 +47,7 @@ static void free_indexed(u9i_indexed *s)
     u9i_index_close(&s->index);
     u9i_frames_close(&s->frames);
     u9i_segment_unref(s->segment);
+    release_kept(s->kept);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -38,7 +57,7 @@ void u9i_indexed_release(u9i_indexed *s)
     if (s && atomic_fetch_sub(&s->references, 1) == 1) free_indexed(s);
 }
 
-static u9i_indexed *new_indexed(u9i_segment *segment, uint64_t limit, u9i_budget *budget)
+static u9i_indexed *new_indexed(u9i_segment *segment, uint64_t limit, u9i_kept *kept)
 {
     u9i_indexed *s = (u9i_indexed *)calloc(1, sizeof *s);
     if (s == NULL) return NULL;
@@ -46,7 +65,8 @@ static u9i_indexed *new_indexed(u9i_segment *segment, uint64_t limit, u9i_budget
     atomic_init(&s->state, U9I_INDEXED_NOT_YET);
     s->segment = u9i_segment_ref(segment);
     s->limit = limit;
-    s->budget = budget;
+    s->kept = kept;
+    atomic_fetch_add(&kept->references, 1);
     pthread_mutex_init(&s->lock, NULL);
     return s;
 }
@@ -96,6 +116,18 @@ static u9i_indexed *known_before(const u9i_view *before, const u9i_segment *segm
     return NULL;
 }
 
+/* Once all ranges are known. Segments without keys, and such as have hashes, are in no row. */
+static void find_order(u9i_view *v)
+{
+    bool row = true;
+    for (size_t i = 0; i < v->count; i++) {
+        v->lossy |= v->segments[i]->lossy;
+        row &= !v->segments[i]->index.spec.hashed && !u9i_key_below(&v->ranges[i].high, &v->ranges[i].low);
+        if (i > 0) row &= !u9i_key_below(&v->ranges[i].low, &v->ranges[i - 1].high);
+    }
+    atomic_store(&v->order, row ? U9I_ORDER_ROW : U9I_ORDER_NONE);
+}
+
 static void set_range(u9i_view *v, size_t i)
 {
     const u9i_index *x = &v->segments[i]->index;
@@ -110,9 +142,10 @@ static void set_range(u9i_view *v, size_t i)
         if (frames && records && u9i_key_below(&r->high, &x->records.last)) r->high = x->records.last;
     }
     __atomic_store_n(&v->ranged[i], true, __ATOMIC_RELEASE);
+    if (atomic_fetch_add(&v->ranged_count, 1) + 1 == v->count) find_order(v);
 }
 
-static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_budget *budget)
+static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_kept *kept)
 {
     size_t room = v->catalog->count;
     v->segments = (u9i_indexed **)calloc(room + 1, sizeof *v->segments);
@@ -124,14 +157,26 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_bu
         uint64_t limit = limit_of(log, &segment->facts, v->written_from);
         if (!is_read(&segment->facts) || limit == 0) continue;
         u9i_indexed *s = known_before(before, segment, limit);
-        if (s == NULL) s = new_indexed(segment, limit, budget);
+        if (s == NULL) s = new_indexed(segment, limit, kept);
         if (s == NULL) return U9_NOMEM;
         v->segments[v->count] = s;
-        if (atomic_load(&s->state) == U9I_INDEXED) set_range(v, v->count);
         v->count++;
     }
+    for (size_t i = 0; i < v->count; i++)
+        if (atomic_load(&v->segments[i]->state) == U9I_INDEXED) set_range(v, i);
     view_check(v);
     return U9_OK;
+}
+
+/* What is known from here on is kept there. */
+static void use_kept(u9i_lookups *k, u9i_kept *kept)
+{
+    release_kept(k->kept);
+    k->kept = kept;
+    for (unsigned i = 0; i < 2; i++) {
+        u9i_indexed_release(k->written[i]);
+        k->written[i] = NULL;
+    }
 }
 
 /* The next view, of the files as they are now, or (still so) the one before. */
@@ -143,15 +188,18 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
     v->checked_us = u9i_monotonic_us(log->source.dir->env);
     v->written_from = log->writing ? u9i_writer_keyed_from(&log->writer) : UINT64_MAX;
     u9_err err = u9i_source_catalog(&log->source, &v->catalog, fault);
-    bool full = __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED);
+    bool full = u9i_budget_full(&k->kept->budget);
+    u9i_kept *kept = full && err == U9_OK ? new_kept(k->kept->budget.limit) : k->kept;
+    if (kept == NULL) err = U9_NOMEM;
     if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !full) {
         __atomic_store_n(&before->checked_us, v->checked_us, __ATOMIC_RELAXED);
         u9i_view_release(v);
         return U9_OK;
     }
-    if (full) __atomic_store_n(&k->budget.full, false, __ATOMIC_RELAXED);
-    if (err == U9_OK && fill_view(log, v, full ? NULL : before, &k->budget) != U9_OK)
-        err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    if (err == U9_OK) err = fill_view(log, v, full ? NULL : before, kept);
+    if (err == U9_NOMEM) err = u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
+    if (err == U9_OK && full) use_kept(k, kept);
+    else if (kept != k->kept) release_kept(kept);
     if (err != U9_OK) {
         if (v->catalog) u9i_view_release(v);
         else free(v);
@@ -168,12 +216,17 @@ static u9i_lookups *lookups_of(u9_log *log)
     if (k) return k;
     k = (u9i_lookups *)calloc(1, sizeof *k);
     if (k == NULL) return NULL;
+    k->kept = new_kept(log->options.cache_memory ? log->options.cache_memory : CACHE_MEMORY);
+    if (k->kept == NULL) {
+        free(k);
+        return NULL;
+    }
     pthread_mutex_init(&k->lock, NULL);
-    k->budget.limit = log->options.cache_memory ? log->options.cache_memory : CACHE_MEMORY;
     u9i_lookups *there = NULL;
     log->forget_lookups = u9i_view_forget;
     if (__atomic_compare_exchange_n(&log->lookups, &there, k, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return k;
     pthread_mutex_destroy(&k->lock);
+    release_kept(k->kept);
     free(k);
     return there;
 }
@@ -182,7 +235,7 @@ static u9i_lookups *lookups_of(u9_log *log)
 static bool is_young(const u9_log *log, const u9i_lookups *k)
 {
     const u9i_view *v = k->view;
-    if (v == NULL || __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED)) return false;
+    if (v == NULL || u9i_budget_full(&k->kept->budget)) return false;
     if (log->writing) return v->written_from == u9i_writer_keyed_from(&log->writer);
     return u9i_monotonic_us(log->source.dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) < U9I_VIEW_AGE_US;
 }
@@ -200,7 +253,7 @@ static bool is_unchanged(const u9_log *log, u9i_lookups *k)
         if (u9i_watch_open(dir, NULL, true, &k->watch) != 0) k->watch = NULL;
         return false;
     }
-    if (k->watch == NULL || v == NULL || log->writing || __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED)) return false;
+    if (k->watch == NULL || v == NULL || log->writing || u9i_budget_full(&k->kept->budget)) return false;
     if (u9i_monotonic_us(dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) >= WATCHED_US) return false;
     return u9i_watch_wait(k->watch, 0) == 0;
 }
@@ -225,10 +278,10 @@ static u9_err open_written(u9_log *log, u9i_lookups *k, const u9i_written_spot *
     u9i_facts facts = {.number = spot->segment, .secret = spot->secret, .size = u9i_segment_size(&log->options)};
     u9i_segment_name(spot->segment, facts.name);
     u9i_segment *segment = u9i_segment_new(log->source.dir, &facts);
-    u9i_indexed *s = segment ? new_indexed(segment, UINT64_MAX, &k->budget) : NULL;
+    u9i_indexed *s = segment ? new_indexed(segment, UINT64_MAX, k->kept) : NULL;
     if (segment) u9i_segment_unref(segment);
     if (s == NULL) return U9_NOMEM;
-    u9_err err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, U9_NOWHERE, &spot->spec, true, &k->budget, sys);
+    u9_err err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, U9_NOWHERE, &spot->spec, true, &k->kept->budget, sys);
     if (err == U9_OK) *out = s;
     else u9i_indexed_release(s);
     return err;
@@ -242,7 +295,7 @@ u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed *
     if (k) {
         pthread_mutex_lock(&k->lock);
         u9i_indexed **s = &k->written[spot->segment % 2];
-        bool other = *s && ((*s)->segment->facts.number != spot->segment || __atomic_load_n(&k->budget.full, __ATOMIC_RELAXED));
+        bool other = *s && ((*s)->segment->facts.number != spot->segment || u9i_budget_full(&k->kept->budget));
         if (other) {
             u9i_indexed_release(*s);
             *s = NULL;
@@ -265,6 +318,7 @@ void u9i_view_forget(u9_log *log)
     if (k->watch) u9i_watch_close(k->watch);
     for (unsigned i = 0; i < 2; i++) u9i_indexed_release(k->written[i]);
     if (!u9i_log_forked(log)) pthread_mutex_destroy(&k->lock);
+    release_kept(k->kept);
     free(k);
     log->lookups = NULL;
 }
@@ -276,9 +330,9 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
 {
     u9i_index_flaw flaw;
     if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
-    u9_err err = u9i_inside_open(log, s->segment, s->budget, &s->index);
+    u9_err err = u9i_inside_open(log, s->segment, &s->kept->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
-    return u9i_beside_open(log, s->segment, s->budget, &s->index, &flaw);
+    return u9i_beside_open(log, s->segment, &s->kept->budget, &s->index, &flaw);
 }
 
 /* Adds each record of the segment that the cursor shows. */
@@ -330,7 +384,7 @@ static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9_fau
     }
     if (err == U9_OK && keys.partial) err = U9_ABSENT;
     if (err == U9_OK) u9i_keys_sort(&keys);
-    if (err == U9_OK && u9i_index_make(&s->index, &keys, s->budget) != U9_OK)
+    if (err == U9_OK && u9i_index_make(&s->index, &keys, &s->kept->budget) != U9_OK)
         err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     u9i_keys_close(&keys);
     return err;
@@ -345,7 +399,7 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
     if (err != U9_OK) return err;
     uint64_t bound = f->named ? f->at.offset : U9_NOWHERE;
     err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, bound, &s->index.spec,
-                          s->index.frames.entries > 0, s->budget, &sys);
+                          s->index.frames.entries > 0, &s->kept->budget, &sys);
     if (err == U9_OK) return err;
     u9i_index_close(&s->index);
     return u9i_fault(fault, err, U9I_AT(.path = log->source.path, .segment = f->number, .sys = err == U9_IO ? sys : 0),

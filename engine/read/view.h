@@ -22,12 +22,18 @@ typedef enum u9i_indexed_state {
     U9I_INDEXED_NOT      /* there is none, and none can be made */
 } u9i_indexed_state;
 
+/* Memory that lookups keep: of a view and of those after it, until it is used up. */
+typedef struct u9i_kept {
+    atomic_uint references;
+    u9i_budget budget;
+} u9i_kept;
+
 /* A segment and what lookups know of it. */
 typedef struct u9i_indexed {
     atomic_uint references;
     u9i_segment *segment; /* counted */
     uint64_t limit;       /* only records below this virtual offset: the others are the writer's */
-    u9i_budget *budget;   /* borrows */
+    u9i_kept *kept;       /* counted */
     pthread_mutex_t lock; /* held by who makes the index */
     atomic_int state;     /* a u9i_indexed_state; from INDEXED on the rest stays as it is: */
     u9i_index index;
@@ -40,6 +46,12 @@ typedef struct u9i_key_range {
     u9i_key_entry low, high;
 } u9i_key_range;
 
+typedef enum u9i_view_order {
+    U9I_ORDER_NOT_YET, /* a range is not yet known */
+    U9I_ORDER_ROW,     /* the greatest key of a segment is at most the least of the next one */
+    U9I_ORDER_NONE
+} u9i_view_order;
+
 typedef struct u9i_view {
     atomic_uint references;
     u9i_catalog *catalog;   /* counted */
@@ -49,6 +61,9 @@ typedef struct u9i_view {
     u9i_key_range *ranges;  /* of each; written once, under the segment's lock, before its `ranged` */
     bool *ranged;           /* loaded and set atomically */
     size_t count;
+    atomic_size_t ranged_count;
+    atomic_int order;       /* a u9i_view_order */
+    bool lossy;             /* a segment is, once the order is known */
 } u9i_view;
 
 /*

@@ -251,9 +251,11 @@ START_TEST(sealed_segments_hold_an_index_and_are_not_read_for_a_lookup)
     look_up(r, m, 3); /* the newest segment, which has no index, was read for that */
     sim_forget_diary();
     look_up(r, m, 3);
-    ck_assert_uint_eq(sim_count(SIM_READ), 0);
+    ck_assert_uint_lt(sim_bytes(SIM_READ), 4096); /* a record, no frame */
+    sim_forget_diary();
     look_up(r, m, 4);
-    ck_assert_uint_eq(sim_count(SIM_READ), 0); /* the same frame */
+    ck_assert_uint_gt(sim_count(SIM_READ), 0);
+    ck_assert_uint_lt(sim_bytes(SIM_READ), 4096); /* of the same frame */
     close_log(r);
     free(m);
 }

@@ -336,6 +336,59 @@ START_TEST(what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_
 }
 END_TEST
 
+enum { LOOKED_UP = 90 };
+
+/* The first records' keys and sums. */
+static void note_records(u9_log *log, uint8_t keys[][16], uint64_t sums[])
+{
+    u9_cursor *c;
+    u9_record r;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    for (unsigned i = 0; i < LOOKED_UP; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+        ck_assert_uint_eq(r.key.size, 16);
+        memcpy(keys[i], r.key.data, 16);
+        sums[i] = sum_of(&r);
+    }
+    u9_cursor_close(c);
+}
+
+/* Looks all up. What is found is right; returns how many are. */
+static unsigned look_all_up(u9_log *log, uint8_t keys[][16], const uint64_t sums[])
+{
+    uint8_t room[4096];
+    u9_record r;
+    unsigned found = 0;
+    for (unsigned i = 0; i < LOOKED_UP; i++) {
+        u9_key key = {.data = keys[i], .size = 16};
+        if (u9_log_get(log, &key, room, sizeof room, &r, NULL) != U9_OK) continue;
+        ck_assert_uint_eq(sum_of(&r), sums[i]);
+        found++;
+    }
+    return found;
+}
+
+/* Frames that lookups keep stand in mappings: zeros there are no record, and what is left in the file is found. */
+START_TEST(lookups_in_a_file_that_is_cut_find_what_is_left_and_nothing_else)
+{
+    static uint8_t keys[LOOKED_UP][16];
+    static uint64_t sums[LOOKED_UP];
+    char log[3300];
+    guard();
+    for (uint64_t size = 0; size <= 40960; size += 8192) {
+        snprintf(log, sizeof log, "%s.%u", the_log(), (unsigned)size);
+        fill_log(log, 0);
+        u9_log *r = open_verifying(log, U9_VERIFY_FIRST);
+        note_records(r, keys, sums);
+        ck_assert_uint_eq(look_all_up(r, keys, sums), LOOKED_UP);
+        cut_file(segment_path(log, 1), size);
+        cut_file(segment_path(log, 3), size);
+        for (unsigned again = 0; again < 2; again++) ck_assert_uint_ge(look_all_up(r, keys, sums), LOOKED_UP / 3);
+        close_log(r);
+    }
+}
+END_TEST
+
 START_TEST(a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on)
 {
     const char *log = the_log();
@@ -570,6 +623,7 @@ Suite *suite_mapped(void)
     tcase_add_test(real, a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place);
     tcase_add_test(real,
                    what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
+    tcase_add_test(real, lookups_in_a_file_that_is_cut_find_what_is_left_and_nothing_else);
     tcase_add_test(real, a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on);
     tcase_add_test(real, the_mapping_for_lookups_shows_the_whole_file);
     tcase_add_test(real, threads_share_mappings_and_what_is_verified);

@@ -1,0 +1,95 @@
+/*
+ * engine/index/budget.c: see budget.h.
+ */
+#include "engine/index/budget.h"
+
+#include "engine/os/process.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    LINE = 64,          /* bytes of the processor's cache that come together */
+    SMALL = 1 << 16,    /* bytes of a first piece: a small log needs no more */
+    LARGE = 1 << 21     /* of the others: a large page */
+};
+
+static void chunk_check(const u9i_chunk *c)
+{
+    assert(c == NULL || (c->used >= LINE && c->used <= c->size && c->used % LINE == 0));
+}
+
+void u9i_budget_open(u9i_budget *b, uint64_t limit)
+{
+    memset(b, 0, sizeof *b);
+    b->limit = limit;
+    pthread_mutex_init(&b->lock, NULL);
+}
+
+static void free_chunks(u9i_chunk *c)
+{
+    for (u9i_chunk *next; c; c = next) {
+        next = c->next;
+        chunk_check(c);
+        u9i_pages_free(c, c->size);
+    }
+}
+
+void u9i_budget_close(u9i_budget *b)
+{
+    free_chunks(b->heads);
+    free_chunks(b->tables);
+    pthread_mutex_destroy(&b->lock);
+}
+
+bool u9i_budget_take(u9i_budget *b, uint64_t bytes)
+{
+    if (atomic_fetch_add(&b->used, bytes) + bytes <= b->limit) return true;
+    atomic_fetch_sub(&b->used, bytes);
+    atomic_fetch_add(&b->missed, 1);
+    return false;
+}
+
+void u9i_budget_add(u9i_budget *b, uint64_t bytes)
+{
+    atomic_fetch_add(&b->used, bytes);
+}
+
+void u9i_budget_give(u9i_budget *b, uint64_t bytes)
+{
+    atomic_fetch_sub(&b->used, bytes);
+}
+
+/* Room in the first piece, or in a new one. */
+static void *room_in(u9i_chunk **chunks, size_t bytes)
+{
+    u9i_chunk *c = *chunks;
+    size_t room = (bytes + LINE - 1) / LINE * LINE, size = c == NULL ? SMALL : LARGE;
+    if (c == NULL || c->used + room > c->size) {
+        if (room > size - LINE) size = room + LINE; /* one of its own */
+        c = (u9i_chunk *)(size == LARGE ? u9i_huge_pages(size) : u9i_pages(size));
+        if (c == NULL) return NULL;
+        *c = (u9i_chunk){.next = *chunks, .used = LINE, .size = size};
+        *chunks = c;
+    }
+    void *there = (uint8_t *)c + c->used;
+    c->used += room;
+    chunk_check(c);
+    return there;
+}
+
+void *u9i_budget_head(u9i_budget *b)
+{
+    pthread_mutex_lock(&b->lock);
+    void *there = room_in(&b->heads, LINE);
+    pthread_mutex_unlock(&b->lock);
+    return there;
+}
+
+void *u9i_budget_table(u9i_budget *b, size_t bytes)
+{
+    pthread_mutex_lock(&b->lock);
+    void *there = room_in(&b->tables, bytes);
+    pthread_mutex_unlock(&b->lock);
+    return there;
+}
