@@ -61,7 +61,7 @@ void u9i_budget_give(u9i_budget *b, uint64_t bytes)
 }
 
 /* Room in the first piece, or in a new one. */
-static void *room_in(u9i_chunk **chunks, size_t bytes)
+static void *take_room(u9i_chunk **chunks, size_t bytes)
 {
     u9i_chunk *c = *chunks;
     size_t room = (bytes + LINE - 1) / LINE * LINE, size = c == NULL ? SMALL : LARGE;
@@ -81,7 +81,7 @@ static void *room_in(u9i_chunk **chunks, size_t bytes)
 void *u9i_budget_head(u9i_budget *b)
 {
     pthread_mutex_lock(&b->lock);
-    void *there = room_in(&b->heads, LINE);
+    void *there = take_room(&b->heads, LINE);
     pthread_mutex_unlock(&b->lock);
     return there;
 }
@@ -89,7 +89,7 @@ void *u9i_budget_head(u9i_budget *b)
 void *u9i_budget_table(u9i_budget *b, size_t bytes)
 {
     pthread_mutex_lock(&b->lock);
-    void *there = room_in(&b->tables, bytes);
+    void *there = take_room(&b->tables, bytes);
     pthread_mutex_unlock(&b->lock);
     return there;
 }

@@ -213,7 +213,7 @@ void u9i_open_frame_free(u9i_open_frame *f)
 }
 
 /* What is loaded, as an open frame without a table. It has the body's own memory then. */
-static u9i_open_frame describe(const u9i_frames *fs, uint64_t offset, u9i_loaded *l)
+static u9i_open_frame frame_of(const u9i_frames *fs, uint64_t offset, u9i_loaded *l)
 {
     uint32_t count = l->frame.trailer.count, size = (uint32_t)l->body.size;
     u9i_open_frame f = {.bytes = l->body.bytes,
@@ -248,7 +248,7 @@ static bool is_read_again(const u9i_open_frame *f, const u9i_loaded *l)
 }
 
 /* Memory for a frame that is kept, counted; its table zeroed. NULL: there is none. */
-static u9i_open_frame *new_kept(u9i_frames *fs, const u9i_open_frame *f, bool with_body)
+static u9i_open_frame *kept_frame(u9i_frames *fs, const u9i_open_frame *f, bool with_body)
 {
     size_t bytes = table_bytes(f);
     uint64_t all = sizeof *f + bytes + (with_body ? f->size : 0);
@@ -276,7 +276,7 @@ static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *
     seen_record *seen = f->count <= USUAL_COUNT ? usual : (seen_record *)malloc(f->count * sizeof *seen);
     if (seen == NULL) return U9_NOMEM;
     bool whole = walk_records(f, body, &fs->spec, seen);
-    u9i_open_frame *k = whole ? new_kept(fs, f, with_body) : NULL;
+    u9i_open_frame *k = whole ? kept_frame(fs, f, with_body) : NULL;
     if (k && k->keyed) put_keys(k, seen);
     else if (k) put_places(k, seen);
     if (seen != usual) free(seen);
@@ -291,11 +291,11 @@ static u9_err open_frame(u9i_frames *fs, uint64_t offset, const u9i_open_frame *
     u9i_open_frame *k = NULL;
     u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
     if (err != U9_OK) return err;
-    u9i_open_frame f = describe(fs, offset, &l);
+    u9i_open_frame f = frame_of(fs, offset, &l);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
     if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
     else if (records) err = prove_and_keep(fs, &f, &l.body, f.owned && !again, &k);
-    else if (!f.owned) k = new_kept(fs, &f, false);
+    else if (!f.owned) k = kept_frame(fs, &f, false);
     if (err == U9_OK && k == NULL) err = make_own(&f, own);
     if (f.owned && (err != U9_OK || (k && again))) free((void *)(uintptr_t)f.bytes);
     if (k && again) k->bytes = NULL, k->owned = false;
@@ -386,7 +386,7 @@ static bool number_by_keys(const u9i_open_frame *f, uint32_t at, uint32_t *numbe
 typedef bool walk_fn(void *ctx, const u9i_record *r, uint32_t at, uint32_t number);
 
 /* Goes through the records of a frame that has no table: one that was not kept, so that its body is in memory. */
-static void walk(const u9i_open_frame *f, walk_fn *each, void *ctx)
+static void walk_open(const u9i_open_frame *f, walk_fn *each, void *ctx)
 {
     u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
     const uint8_t *next = f->bytes;
@@ -397,16 +397,16 @@ static void walk(const u9i_open_frame *f, walk_fn *each, void *ctx)
         if (each(ctx, &r, (uint32_t)(r.bytes - f->bytes), n)) return;
 }
 
-typedef struct sought {
+typedef struct key_sought {
     const u9_key *key;
     uint32_t at;     /* where it is, or before which it is looked for */
     uint32_t number;
     bool there;
-} sought;
+} key_sought;
 
-static bool is_at(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
+static bool stands_at(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
 {
-    sought *s = (sought *)ctx;
+    key_sought *s = (key_sought *)ctx;
     (void)r;
     s->there = at == s->at;
     s->number = number;
@@ -416,9 +416,9 @@ static bool is_at(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
 u9_err u9i_open_frame_record(const u9i_frames *fs, const u9i_open_frame *f, uint64_t at, u9i_found *out)
 {
     uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
-    sought s = {.at = place};
+    key_sought s = {.at = place};
     if (f->kind != U9I_BODY_RECORDS || place >= f->size) return U9_CORRUPT;
-    if (f->table == NULL) walk(f, is_at, &s);
+    if (f->table == NULL) walk_open(f, stands_at, &s);
     else s.there = f->keyed ? number_by_keys(f, place, &s.number) : number_by_places(f, place, &s.number);
     if (!s.there) return U9_CORRUPT;
     out->at = at;
@@ -433,7 +433,7 @@ static bool record_has_key(const u9i_record *r, const u9_key *key)
 
 static bool is_of_key(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
 {
-    sought *s = (sought *)ctx;
+    key_sought *s = (key_sought *)ctx;
     if (at >= s->at) return true;
     if (record_has_key(r, s->key)) s->there = true, s->number = number;
     return false;
@@ -446,8 +446,8 @@ static u9_err find_by_walk(const u9i_open_frame *f, const u9_key *key, uint64_t 
     uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
     const uint8_t *next = f->bytes;
     size_t left = f->size;
-    sought s = {.key = key, .at = below - base < f->size ? (uint32_t)(below - base) : f->size};
-    walk(f, is_of_key, &s);
+    key_sought s = {.key = key, .at = below - base < f->size ? (uint32_t)(below - base) : f->size};
+    walk_open(f, is_of_key, &s);
     if (!s.there) return U9_ABSENT;
     for (uint32_t n = 0; n <= s.number; n++)
         if (u9i_body_next_again(&b, &next, &left, &out->record) != U9_OK) return U9_CORRUPT;
@@ -498,6 +498,34 @@ u9_err u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const 
     if (f->kind != U9I_BODY_RECORDS || below <= base) return U9_ABSENT;
     if (f->table == NULL) return find_by_walk(f, key, below, out);
     return f->keyed ? find_by_keys(fs, f, key, below, out) : find_by_places(fs, f, key, below, out);
+}
+
+static void bring(const void *at)
+{
+    __builtin_prefetch(at, 0, 3);
+    __builtin_prefetch((const uint8_t *)at + 64, 0, 3); /* the rest of the element, of the record */
+}
+
+void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at, unsigned step)
+{
+    u9i_key_entry e;
+    uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
+    if (step == 0) {
+        __builtin_prefetch(f, 0, 3);
+    } else if (f->table == NULL) {
+        return;
+    } else if (at != 0) {
+        size_t width = f->wide ? sizeof(uint32_t) : sizeof(uint16_t);
+        if (step == 2 && f->bytes && place < f->size) bring(f->bytes + place);
+        else if (step == 1 && !f->keyed && f->size > 0) bring((const uint8_t *)f->table + (uint64_t)place * f->count / f->size * width);
+    } else if (f->keyed && u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) {
+        uint64_t hash = mix(&e), tag = slot_tag(f, hash), low = f->wide ? 56 : 28, slot;
+        uint32_t slots = slot_count(f), i = first_slot(hash, slots);
+        if (step == 1) bring((const uint8_t *)f->table + i * (f->wide ? sizeof(uint64_t) : sizeof(uint32_t)));
+        if (step == 1 || f->bytes == NULL) return;
+        while ((slot = slot_get(f, i)) != 0 && slot >> low << low != tag) i = i + 1 == slots ? 0 : i + 1;
+        if (slot != 0) bring(f->bytes + slot_place(f, slot));
+    }
 }
 
 /* Frames that are kept */
@@ -583,9 +611,9 @@ static u9i_open_frame *kept_at(const u9i_frames *fs, uint64_t offset)
     return kept_in(__atomic_load_n(row_of(fs, offset), __ATOMIC_ACQUIRE), offset);
 }
 
-bool u9i_frames_has(const u9i_frames *fs, uint64_t offset)
+const u9i_open_frame *u9i_frames_kept(const u9i_frames *fs, uint64_t offset)
 {
-    return kept_at(fs, offset) != NULL;
+    return kept_at(fs, offset);
 }
 
 u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)

@@ -86,8 +86,8 @@ void u9i_frames_close(u9i_frames *frames); /* one that was never opened, zeroed,
  */
 U9_MUST_CHECK u9_err u9i_frames_at(u9i_frames *frames, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own,
                                    int *sys);
-/* True if it is open and kept. */
-bool u9i_frames_has(const u9i_frames *frames, uint64_t offset);
+/* The same if it is kept; NULL: it is not. */
+const u9i_open_frame *u9i_frames_kept(const u9i_frames *frames, uint64_t offset);
 void u9i_open_frame_free(u9i_open_frame *frame); /* NULL is fine */
 
 /*
@@ -105,6 +105,13 @@ static inline bool u9i_open_frame_fell(const u9i_frames *frames, const u9i_open_
 {
     return frame->bytes && !frame->owned && u9i_segment_broken(frames->segment);
 }
+
+/*
+ * Asks the processor for what a lookup of this key will look at in a kept frame, of many such lookups at once: in step 0
+ * for its head, in step 1 for its table, in step 2 for the record. `at`: a virtual offset at which it begins, or 0.
+ */
+enum { U9I_BRING_STEPS = 3 };
+void u9i_open_frame_bring(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key, uint64_t at, unsigned step);
 
 /* The record that begins at this virtual offset in the frame. U9_CORRUPT: none does. U9_IO, U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_open_frame_record(const u9i_frames *frames, const u9i_open_frame *frame, uint64_t at, u9i_found *out);

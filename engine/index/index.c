@@ -32,6 +32,29 @@ static u9i_key_entry entry_at(const u9i_index *x, const uint8_t *keys, const uin
                            .at = u9i_get_be(places + 8 * i, 8)};
 }
 
+static uint64_t key_at(const uint8_t *keys, unsigned width, size_t i)
+{
+    return u9i_get_be(keys + i * width, 8);
+}
+
+/* A page of so many entries, not 0. NULL: there is no memory. */
+static u9i_page *make_page(const uint8_t *keys, const uint8_t *places, uint32_t count, unsigned width, uint8_t *own)
+{
+    enum { TOGETHER = 8 };
+    uint64_t first = key_at(keys, width, 0), span = key_at(keys, width, count - 1) - first;
+    unsigned shift = 0;
+    while (span >> shift > 1 + count / TOGETHER) shift++; /* at most 63 times */
+    size_t groups = (size_t)(span >> shift) + 1;
+    u9i_page *page = (u9i_page *)malloc(sizeof *page + (groups + 1) * sizeof page->directory[0]);
+    if (page == NULL) return NULL;
+    *page = (u9i_page){.keys = keys, .places = places, .first = first, .span = span, .count = count, .shift = shift, .own = own};
+    size_t group = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (; group <= (key_at(keys, width, i) - first) >> shift; group++) page->directory[group] = i;
+    page->directory[groups] = count;
+    return page;
+}
+
 /* Memory for a part's pages, which are not yet there. */
 static u9_err make_part(u9i_index_part *p, uint64_t entries, uint32_t pages, uint32_t slices)
 {
@@ -152,18 +175,16 @@ static u9_err copy_entries(u9i_index *x, u9i_index_part *p, const u9i_key_entry 
     u9_err err = make_part(p, count, (uint32_t)((count - 1) / PAGE_ENTRIES + 1), 0);
     for (uint32_t n = 0; err == U9_OK && n < p->page_count; n++) {
         size_t first = (size_t)n * PAGE_ENTRIES, left = count - first;
-        u9i_page *page = (u9i_page *)calloc(1, sizeof *page);
-        if (page == NULL) return U9_NOMEM;
-        *page = (u9i_page){.keys = at, .count = (uint32_t)(left < PAGE_ENTRIES ? left : PAGE_ENTRIES)};
-        page->places = at + page->count * width;
-        for (uint32_t i = 0; i < page->count; i++) {
+        uint32_t n_here = (uint32_t)(left < PAGE_ENTRIES ? left : PAGE_ENTRIES);
+        for (uint32_t i = 0; i < n_here; i++) {
             u9i_set_be(at + i * width, 8, entries[first + i].hi);
             if (width == 16) u9i_set_be(at + i * width + 8, 8, entries[first + i].lo);
-            u9i_set_be(at + page->count * width + (size_t)8 * i, 8, entries[first + i].at);
+            u9i_set_be(at + n_here * width + (size_t)8 * i, 8, entries[first + i].at);
         }
         p->roots[n] = entries[first];
-        p->pages[n] = page;
-        at += page->count * (width + 8);
+        p->pages[n] = make_page(at, at + n_here * width, n_here, (unsigned)width, NULL);
+        if (p->pages[n] == NULL) return U9_NOMEM;
+        at += n_here * (width + 8);
     }
     return err;
 }
@@ -211,12 +232,11 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
                 first.hi != p->roots[n].hi || first.lo != p->roots[n].lo)
                 err = U9_CORRUPT;
         }
-        if (err == U9_OK) page = (u9i_page *)malloc(sizeof *page);
+        if (err == U9_OK) page = make_page(r.keys, r.at, r.count, x->spec.width, l.own);
         if (err == U9_OK && page == NULL) err = U9_NOMEM;
         if (err != U9_OK) {
             u9i_unload(&l);
         } else {
-            *page = (u9i_page){.keys = r.keys, .places = r.at, .count = r.count, .own = l.own};
             if (l.own) u9i_budget_add(x->budget, l.body.size);
             __atomic_store_n(&p->pages[n], page, __ATOMIC_RELEASE);
         }
@@ -275,26 +295,13 @@ static bool stands_before(const u9i_index *x, const u9i_page *page, size_t i, co
     return u9i_get_be(page->places + 8 * i, 8) < e->at;
 }
 
-/*
- * How many entries of a page stand before `e`: from where it would be if keys were spread evenly, in growing steps, then
- * by halves.
- */
+/* How many entries of a page stand before `e`: those of the groups before its own, and some of that. */
 static size_t rank_in_page(const u9i_index *x, const u9i_page *page, const u9i_key_entry *e)
 {
-    uint64_t first = u9i_get_be(page->keys, 8), last = u9i_get_be(page->keys + (page->count - 1) * (size_t)x->spec.width, 8);
-    size_t low = 0, high = page->count, step = 8; /* the answer is in [low, high] */
-    if (e->hi > first && e->hi < last) {
-        size_t guess = (size_t)((double)(e->hi - first) / (double)(last - first) * (double)(page->count - 1));
-        if (stands_before(x, page, guess, e)) {
-            low = guess + 1;
-            while (low + step < high && stands_before(x, page, low + step - 1, e)) low += step, step *= 2;
-            if (low + step < high) high = low + step;
-        } else {
-            high = guess;
-            while (high > low + step && !stands_before(x, page, high - step, e)) high -= step, step *= 2;
-            if (high > low + step) low = high - step;
-        }
-    }
+    if (e->hi < page->first) return 0;
+    if (e->hi - page->first > page->span) return page->count;
+    uint64_t group = (e->hi - page->first) >> page->shift;
+    size_t low = page->directory[group], high = page->directory[group + 1];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (stands_before(x, page, middle, e)) low = middle + 1;

@@ -13,11 +13,17 @@
 
 #include "engine/index/frames.h"
 
-/* A page: opened, its keys ascend. */
+/*
+ * A page: opened, its keys ascend. Its directory tells, for the upper bits of a key less the first one, where those
+ * with such bits begin: some eight of them, if keys are spread evenly.
+ */
 typedef struct u9i_page {
     const uint8_t *keys, *places; /* as in C-7 */
+    uint64_t first, span;         /* upper half of the first key; of the last one less that */
     uint32_t count;
+    unsigned shift;               /* bits of a key less the first that do not count */
     uint8_t *own;                 /* memory that these stand in, or NULL */
+    uint32_t directory[];         /* (span >> shift) + 2 elements; the last one is `count` */
 } u9i_page;
 
 /* One of the two forms. */

@@ -1,6 +1,7 @@
 /*
  * engine/read/get_many.c: many keys at once. What they lead to and is not at hand is first called for together: reads
- * that overlap bring it into the page cache; then each is looked up as by itself. [K-3]
+ * that overlap bring it into the page cache; and what stands in memory is asked of the processor, for all of them at
+ * each step. Then each is looked up as by itself. [K-3]
  */
 #include "engine/read/lookup.h"
 
@@ -46,11 +47,10 @@ static bool is_gathered(const fetching *f, const u9i_file *file, uint64_t off)
     return false;
 }
 
-/* Gathers the frame at this place, if it is not open. */
-static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t at)
+/* Gathers the frame that stands there. */
+static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t offset)
 {
-    uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
-    if (f->count == AT_ONCE || at == 0 || u9i_frames_has(&s->frames, offset)) return;
+    if (f->count == AT_ONCE) return;
     if (f->queue == NULL) {
         f->buffers = (uint8_t *)u9i_pages((size_t)AT_ONCE * READ);
         if (f->buffers == NULL || u9i_queue_open(log->source.dir->env, NULL, 0, 0, &f->queue) != 0) return;
@@ -63,19 +63,46 @@ static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t at)
     f->count++;
 }
 
+/* A kept frame that a key leads to. */
+typedef struct kept_aim {
+    const u9_key *key;
+    const u9i_frames *frames;
+    const u9i_open_frame *frame;
+    uint64_t at; /* as of u9i_open_frame_bring */
+} kept_aim;
+
+typedef struct aims {
+    kept_aim kept[2 * AT_ONCE];
+    unsigned count;
+    fetching *fetching;
+} aims;
+
+/* A frame that is not kept is gathered. `at`: a place that is not 0, which is the record's own or (`own` false) not. */
+static void aim_at(u9_log *log, aims *a, u9i_indexed *s, const u9_key *key, uint64_t at, bool own)
+{
+    uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+    const u9i_open_frame *f = u9i_frames_kept(&s->frames, offset);
+    if (f == NULL) call_frame(log, a->fetching, s, offset);
+    if (f == NULL || a->count == 2 * AT_ONCE) return;
+    a->kept[a->count] = (kept_aim){.key = key, .frames = &s->frames, .frame = f, .at = own ? at : 0};
+    u9i_open_frame_bring(&s->frames, f, key, a->kept[a->count++].at, 0);
+}
+
 /* The frames that a key leads to in the view, as far as its indexes tell without reading. */
-static void aim_at_key(u9_log *log, u9i_view *v, const u9_key *key, fetching *f)
+static void aim_at_key(u9_log *log, u9i_view *v, const u9_key *key, aims *a)
 {
     u9i_key_entry e;
     if (!u9i_keyspec_entry(&log->keyspec, key->data, key->size, &e)) return;
-    for (size_t i = v->count; i-- > 0;) {
+    bool row = atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
+    for (size_t i = row ? u9i_lookup_last(v, &e) : v->count; i-- > 0;) {
         uint64_t at[2];
         u9i_indexed *s = v->segments[i];
+        if (row && u9i_key_below(&v->ranges[i].high, &e)) return;
         if (u9i_lookup_excludes(v, i, &e) || u9i_view_index(log, v, i, NULL) != U9_OK) continue;
         if (u9i_index_aim(&s->index, key, s->limit, at) != U9_OK) continue;
-        call_frame(log, f, s, at[0]);
-        call_frame(log, f, s, at[1]);
-        if (at[0] != 0) return; /* most likely it is there */
+        if (at[0] != 0) aim_at(log, a, s, key, at[0], true);
+        if (at[1] != 0) aim_at(log, a, s, key, at[1], false);
+        if (at[0] != 0 || row) return; /* most likely it is there */
     }
 }
 
@@ -83,9 +110,13 @@ static void call_for(u9_log *log, const u9_lookup *lookups, size_t count, fetchi
 {
     u9i_view *v;
     u9_fault unused;
+    aims a = {.fetching = f};
     if (u9i_view_take(log, false, &v, &unused) != U9_OK) return;
-    for (size_t i = 0; i < count; i++) aim_at_key(log, v, &lookups[i].key, f);
+    for (size_t i = 0; i < count && a.count + 2 <= 2 * AT_ONCE; i++) aim_at_key(log, v, &lookups[i].key, &a);
     fetch(f);
+    for (unsigned step = 1; step < U9I_BRING_STEPS; step++)
+        for (unsigned i = 0; i < a.count; i++)
+            u9i_open_frame_bring(a.kept[i].frames, a.kept[i].frame, a.kept[i].key, a.kept[i].at, step);
     u9i_view_release(v);
 }
 

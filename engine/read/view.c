@@ -24,7 +24,7 @@ typedef struct u9i_lookups {
 
 /* Memory */
 
-static u9i_kept *new_kept(uint64_t limit)
+static u9i_kept *make_memory(uint64_t limit)
 {
     u9i_kept *k = (u9i_kept *)malloc(sizeof *k);
     if (k == NULL) return NULL;
@@ -33,7 +33,7 @@ static u9i_kept *new_kept(uint64_t limit)
     return k;
 }
 
-static void release_kept(u9i_kept *k)
+static void release_memory(u9i_kept *k)
 {
     if (k == NULL || atomic_fetch_sub(&k->references, 1) != 1) return;
     u9i_budget_close(&k->budget);
@@ -47,7 +47,7 @@ static void free_indexed(u9i_indexed *s)
     u9i_index_close(&s->index);
     u9i_frames_close(&s->frames);
     u9i_segment_unref(s->segment);
-    release_kept(s->kept);
+    release_memory(s->kept);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -171,7 +171,7 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
 /* What is known from here on is kept there. */
 static void use_kept(u9i_lookups *k, u9i_kept *kept)
 {
-    release_kept(k->kept);
+    release_memory(k->kept);
     k->kept = kept;
     for (unsigned i = 0; i < 2; i++) {
         u9i_indexed_release(k->written[i]);
@@ -189,7 +189,7 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
     v->written_from = log->writing ? u9i_writer_keyed_from(&log->writer) : UINT64_MAX;
     u9_err err = u9i_source_catalog(&log->source, &v->catalog, fault);
     bool full = u9i_budget_full(&k->kept->budget);
-    u9i_kept *kept = full && err == U9_OK ? new_kept(k->kept->budget.limit) : k->kept;
+    u9i_kept *kept = full && err == U9_OK ? make_memory(k->kept->budget.limit) : k->kept;
     if (kept == NULL) err = U9_NOMEM;
     if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !full) {
         __atomic_store_n(&before->checked_us, v->checked_us, __ATOMIC_RELAXED);
@@ -199,7 +199,7 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
     if (err == U9_OK) err = fill_view(log, v, full ? NULL : before, kept);
     if (err == U9_NOMEM) err = u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
     if (err == U9_OK && full) use_kept(k, kept);
-    else if (kept != k->kept) release_kept(kept);
+    else if (kept != k->kept) release_memory(kept);
     if (err != U9_OK) {
         if (v->catalog) u9i_view_release(v);
         else free(v);
@@ -216,7 +216,7 @@ static u9i_lookups *lookups_of(u9_log *log)
     if (k) return k;
     k = (u9i_lookups *)calloc(1, sizeof *k);
     if (k == NULL) return NULL;
-    k->kept = new_kept(log->options.cache_memory ? log->options.cache_memory : CACHE_MEMORY);
+    k->kept = make_memory(log->options.cache_memory ? log->options.cache_memory : CACHE_MEMORY);
     if (k->kept == NULL) {
         free(k);
         return NULL;
@@ -226,7 +226,7 @@ static u9i_lookups *lookups_of(u9_log *log)
     log->forget_lookups = u9i_view_forget;
     if (__atomic_compare_exchange_n(&log->lookups, &there, k, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return k;
     pthread_mutex_destroy(&k->lock);
-    release_kept(k->kept);
+    release_memory(k->kept);
     free(k);
     return there;
 }
@@ -318,7 +318,7 @@ void u9i_view_forget(u9_log *log)
     if (k->watch) u9i_watch_close(k->watch);
     for (unsigned i = 0; i < 2; i++) u9i_indexed_release(k->written[i]);
     if (!u9i_log_forked(log)) pthread_mutex_destroy(&k->lock);
-    release_kept(k->kept);
+    release_memory(k->kept);
     free(k);
     log->lookups = NULL;
 }
