@@ -20,9 +20,17 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Of 8 bytes, as one load: written out, for that is what compilers know. */
+static inline uint64_t u9i_get_be64(const uint8_t p[8])
+{
+    return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+           (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | (uint64_t)p[7];
+}
+
 static inline uint64_t u9i_get_be(const uint8_t *p, unsigned width)
 {
     uint64_t v = 0;
+    if (width == 8) return u9i_get_be64(p);
     for (unsigned i = 0; i < width; i++) v = v << 8 | p[i];
     return v;
 }
