@@ -77,11 +77,14 @@ static u9_err load_at(u9i_index *x, uint64_t at, u9i_loaded *out)
     return u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, out, &sys);
 }
 
+/* Keys ascend, and of a page (not of a root) equal ones by place. [C-9] */
 static bool keys_ascend(const u9i_index *x, const u9i_page_record *r)
 {
-    for (uint32_t i = 1; i < r->count; i++)
-        if (memcmp(r->keys + (size_t)(i - 1) * x->spec.width, r->keys + (size_t)i * x->spec.width, x->spec.width) > 0)
+    for (uint32_t i = 1; i < r->count; i++) {
+        int order = memcmp(r->keys + (size_t)(i - 1) * x->spec.width, r->keys + (size_t)i * x->spec.width, x->spec.width);
+        if (order > 0 || (order == 0 && !r->has_root && u9i_get_be(r->at + (size_t)(i - 1) * 8, 8) >= u9i_get_be(r->at + (size_t)i * 8, 8)))
             return false;
+    }
     return true;
 }
 
@@ -306,26 +309,50 @@ typedef struct spot {
     size_t i;
 } spot;
 
+/* How many of the first `count` roots have a key below that of `e`, or (`same`) not above it. */
+static uint32_t count_roots(const u9i_index_part *p, uint32_t count, const u9i_key_entry *e, bool same)
+{
+    uint32_t low = 0;
+    while (low < count) {
+        uint32_t middle = low + (count - low) / 2;
+        if (same ? u9i_key_below(e, &p->roots[middle]) : !u9i_key_below(&p->roots[middle], e)) count = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+/*
+ * How many pages begin before `e`. Of those that begin with its very key, of which there are many where one key has very
+ * many records, that is seen in the pages, and by halves.
+ */
+static u9_err count_pages(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, uint32_t *out)
+{
+    uint32_t high = count_roots(p, p->page_count, e, true), low = count_roots(p, high, e, false);
+    for (bool first = true; low < high; first = false) {
+        uint32_t middle = first ? high - 1 : low + (high - low) / 2; /* mostly the newest one is asked for */
+        const u9i_page *page;
+        u9_err err = page_at(x, p, middle, &page);
+        if (err != U9_OK) return err;
+        if (stands_before(x, page, 0, e)) low = middle + 1;
+        else high = middle;
+    }
+    *out = low;
+    return U9_OK;
+}
+
 /* The last entry whose key is at most that of `e` and that stands before it. False: none does. */
 static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, spot *s, u9i_key_entry *out, bool *there)
 {
-    uint32_t low = 0, high = p->page_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (u9i_key_below(e, &p->roots[middle])) high = middle;
-        else low = middle + 1;
-    }
-    for (*there = false; low > 0; low--) {
-        const u9i_page *page;
-        u9_err err = page_at(x, p, low - 1, &page);
-        if (err != U9_OK) return err;
-        size_t rank = rank_in_page(x, page, e);
-        if (rank == 0) continue; /* all of this key here are behind: there may be some in the page before */
-        *s = (spot){.page = low - 1, .i = rank - 1};
-        *out = entry_at(x, page->keys, page->places, rank - 1);
-        *there = true;
-        return U9_OK;
-    }
+    const u9i_page *page;
+    uint32_t pages;
+    u9_err err = count_pages(x, p, e, &pages);
+    *there = false;
+    if (err == U9_OK && pages > 0) err = page_at(x, p, pages - 1, &page);
+    if (err != U9_OK || pages == 0) return err;
+    size_t rank = rank_in_page(x, page, e); /* not 0: its first one stands before `e` */
+    *s = (spot){.page = pages - 1, .i = rank - 1};
+    *out = entry_at(x, page->keys, page->places, rank - 1);
+    *there = true;
     return U9_OK;
 }
 

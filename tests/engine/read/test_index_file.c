@@ -9,6 +9,7 @@
 
 #include "engine/index/index_file.h"
 #include "engine/log/handle.h"
+#include "engine/read/beside.h"
 #include "engine/segment/probe.h"
 
 #include <u9/index.h>
@@ -452,6 +453,41 @@ START_TEST(more_keys_than_memory_are_sorted_in_runs)
 }
 END_TEST
 
+START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
+{
+    enum { RECORDS = 40000 };
+    model *m = new_model(1);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    uint64_t middle = 0, at[2];
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < RECORDS; n++) append_one(w, m, n % 16 ? 0 : 1 + (size_t)draw(KEYS - 1), false);
+    close_log(w);
+    ck_assert_uint_eq(build(0).made, 1);
+    u9_log *r = open_it(m, U9_READ);
+    u9i_catalog *catalog;
+    u9i_budget budget = {.limit = 0};
+    u9i_index index;
+    u9i_index_flaw flaw;
+    u9_key key = {.data = m->keys[0].raw, .size = m->keys[0].size};
+    ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
+    middle = catalog->segments[0]->facts.size / 2 / 16 << U9I_VIRTUAL_SHIFT;
+    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &flaw), U9_OK);
+    ck_assert_int_eq(u9i_index_aim(&index, &key, middle, at), U9_OK);
+    ck_assert_uint_lt(at[0], middle);
+    ck_assert_uint_gt(at[0], middle / 2);
+    unsigned opened = 0;
+    for (uint32_t n = 0; n < index.records.page_count; n++) opened += index.records.pages[n] != NULL;
+    ck_assert_uint_ge(index.records.page_count, 16);
+    ck_assert_msg(opened <= 7, "%u of %u", opened, index.records.page_count);
+    u9i_index_close(&index);
+    u9i_catalog_unref(catalog);
+    close_log(r);
+    free(m);
+}
+END_TEST
+
 /* A record in parts, of `size` bytes. */
 static u9_place append_parts(u9_log *w, size_t size)
 {
@@ -742,6 +778,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
     tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
     tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
+    tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
     tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
