@@ -61,8 +61,11 @@ void u9i_index_out_add(u9i_index_out *out, const u9i_key_entry *entry);
 /* `last`: the greatest key that it leads to, if that is not the last entry's; else NULL. */
 int u9i_index_out_end(u9i_index_out *out, const u9i_key_entry *last);
 
-/* All of what was collected, which is sorted. 0 or a negative errno. */
-int u9i_index_out_keys(u9i_index_out *out, const u9i_keys *keys);
+/*
+ * All of what was collected, which is sorted. `earlier`: NULL, or what stands in front of that in the file and is in
+ * order before it. 0 or a negative errno.
+ */
+int u9i_index_out_keys(u9i_index_out *out, const u9i_keys *earlier, const u9i_keys *keys);
 
 /* What is left goes to the file, with zeros up to a block's end. 0 or a negative errno. It is not synced. */
 int u9i_index_out_finish(u9i_index_out *out);

@@ -2,7 +2,7 @@
  * u9/index.h: the indexes of a log, by which records are found by their keys (SPEC.md, K-*).
  *
  * A writer puts an index into each segment that it seals. Segments without one (the newest, those of a session that
- * broke off or went on in a file) are read once by each handle that looks something up in them; or they get an index
+ * broke off) are read once by each handle that looks something up in them; or they get an index
  * in a file beside them, NUMBER.u9x, made by these functions. An index is never believed and never needed: whatever
  * becomes of it, it changes how fast a record is found, and no answer.
  *

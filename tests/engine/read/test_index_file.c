@@ -294,6 +294,116 @@ START_TEST(a_writer_rolls_while_it_has_all_keys)
 }
 END_TEST
 
+static void flip(const char *path, uint64_t at)
+{
+    uint8_t byte;
+    ck_assert_uint_eq(sim_read(path, at, &byte, 1), 1);
+    byte ^= (uint8_t)(1u << draw(8));
+    sim_write(path, at, &byte, 1);
+}
+
+/* A record in parts, of `size` bytes. */
+static u9_place append_parts(u9_log *w, size_t size)
+{
+    u9_append *a;
+    u9_place place;
+    uint8_t *bytes = calloc(1, size), head[5] = {0x1e, (uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size};
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 5 + size, &a, &place), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, 5), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, size), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, &place), U9_OK);
+    free(bytes);
+    return place;
+}
+
+/* The newest record of all is found. */
+static void look_up_last(u9_log *log, const model *m)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < m->count; i++)
+        if (m->keys[i].there && m->keys[i].ordinal >= m->keys[last].ordinal) last = i;
+    look_up(log, m, last);
+}
+
+/* One session more, which goes on in the last file. */
+static void go_on(model *m, unsigned appends)
+{
+    u9_log *w = open_it(m, U9_CREATE);
+    append_some(w, m, appends);
+    close_log(w);
+}
+
+START_TEST(a_file_that_sessions_went_on_in_has_its_index_inside_when_it_is_sealed)
+{
+    model *m = new_model(_i);
+    m->lz4 = _i / 4;
+    for (unsigned session = 0; session < 3; session++) go_on(m, 30);
+    ck_assert_uint_eq(look_at_it().segments, 1);
+    go_on(m, m->lz4 ? 6000 : 900);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_ge(r.segments, 3);
+    ck_assert_uint_eq(r.inside, r.segments - 1); /* all that are sealed */
+    r = check_it(0);
+    ck_assert_uint_eq(r.wrong, 0);
+    ck_assert_uint_ge(r.entries, 2);
+    look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_record_in_parts_of_an_earlier_session_is_in_the_index_inside)
+{
+    enum { BYTES = 3 << 20 };
+    model *m = new_model(0);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = "muid",
+                    .policy = U9_POLICY_NONE};
+    u9_log *log;
+    u9_record record;
+    uint8_t *buf = malloc(BYTES + 100);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    append_some(log, m, 100);
+    u9_place large = append_parts(log, BYTES);
+    close_log(log);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    append_some(log, m, 8000);
+    close_log(log);
+    u9_index_report r = check_it(0);
+    ck_assert_uint_ge(r.inside, 1);
+    ck_assert_uint_eq(r.none, 1); /* the last one */
+    ck_assert_uint_eq(r.wrong, 0);
+    log = open_it(m, U9_READ);
+    u9_key key = {.data = large.key, .size = 16};
+    ck_assert_int_eq(u9_log_get(log, &key, buf, BYTES + 100, &record, NULL), U9_OK);
+    ck_assert_uint_eq(record.ordinal, large.ordinal);
+    look_up_all(log, m);
+    close_log(log);
+    free(buf);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_file_whose_earlier_sessions_are_not_whole_is_sealed_without_an_index)
+{
+    model *m = new_model(_i);
+    go_on(m, 100);
+    size_t segments;
+    char **logs = files_ending(".u9", &segments);
+    u9_log *w = open_it(m, U9_CREATE);
+    append_some(w, m, 100);
+    flip(logs[0], 4096 + draw(4096));
+    append_some(w, m, 800);
+    close_log(w);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_ge(r.segments, 3);
+    ck_assert_uint_eq(r.inside, r.segments - 2);
+    u9_log *log = open_it(m, U9_READ);
+    look_up_last(log, m);
+    close_log(log);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
 /* Bytes that were read of the segments for one lookup by a fresh handle. */
 static uint64_t cost_of_a_lookup(const model *m, size_t i)
 {
@@ -324,14 +434,6 @@ START_TEST(a_file_beside_a_segment_saves_reading_it)
     free(m);
 }
 END_TEST
-
-static void flip(const char *path, uint64_t at)
-{
-    uint8_t byte;
-    ck_assert_uint_eq(sim_read(path, at, &byte, 1), 1);
-    byte ^= (uint8_t)(1u << draw(8));
-    sim_write(path, at, &byte, 1);
-}
 
 /* Something happens to an index file. */
 static void harm(char **paths, size_t count, unsigned how)
@@ -487,20 +589,6 @@ START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
     free(m);
 }
 END_TEST
-
-/* A record in parts, of `size` bytes. */
-static u9_place append_parts(u9_log *w, size_t size)
-{
-    u9_append *a;
-    u9_place place;
-    uint8_t *bytes = calloc(1, size), head[5] = {0x1e, (uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size};
-    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 5 + size, &a, &place), U9_OK);
-    ck_assert_int_eq(u9_append_write(a, head, 5), U9_OK);
-    ck_assert_int_eq(u9_append_write(a, bytes, size), U9_OK);
-    ck_assert_int_eq(u9_append_end(a, &place), U9_OK);
-    free(bytes);
-    return place;
-}
 
 START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
 {
@@ -773,6 +861,9 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, every_segment_that_holds_records_gets_an_index, 0, 8);
     tcase_add_loop_test(t, a_file_beside_a_segment_saves_reading_it, 0, 4);
     tcase_add_test(t, a_writer_rolls_while_it_has_all_keys);
+    tcase_add_loop_test(t, a_file_that_sessions_went_on_in_has_its_index_inside_when_it_is_sealed, 0, 8);
+    tcase_add_test(t, a_record_in_parts_of_an_earlier_session_is_in_the_index_inside);
+    tcase_add_loop_test(t, a_file_whose_earlier_sessions_are_not_whole_is_sealed_without_an_index, 0, 4);
     tcase_add_loop_test(t, whatever_becomes_of_an_index_file_no_answer_changes, 0, 8);
     tcase_add_loop_test(t, a_segment_that_went_on_has_a_stale_index_which_is_made_again, 0, 8);
     tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
