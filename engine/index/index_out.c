@@ -264,8 +264,14 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     r.root.last = (u9i_span){.data = greatest, .size = width};
     r.root.slices = places;
     r.root.slice_count = (uint32_t)count;
+    size_t lost = o->lost ? (size_t)o->lost->count * 2 : 0;
+    if (lost > 0) {
+        r.root.lost = o->lost->ranges;
+        r.root.lost_count = (uint32_t)lost;
+        memcpy(r.root.content, o->content, sizeof r.root.content);
+    }
     if (o->error == 0) {
-        u9i_out body = begin_body(o, o->pages * (width + 8) + count * 8 + 2 * RECORD_HEAD);
+        u9i_out body = begin_body(o, o->pages * (width + 8) + (count + lost) * 8 + 2 * RECORD_HEAD);
         u9i_page_record_encode(&body, &r);
         o->root = put_frame(o, &body);
     }

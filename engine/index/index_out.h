@@ -12,6 +12,7 @@
 #define U9I_INDEX_OUT_H
 
 #include "engine/index/keys.h"
+#include "engine/index/losses.h"
 #include "engine/os/env.h"
 
 typedef struct u9i_index_out {
@@ -26,6 +27,8 @@ typedef struct u9i_index_out {
     uint64_t records;       /* user records up to there */
     u9i_keyspec spec;
     bool unfiltered;        /* no room for a filter */
+    const u9i_losses *lost; /* borrows: what roots note of records that were lost; or NULL */
+    uint8_t content[U9I_HASH_SIZE]; /*   and the hash of that */
     /* Its own: */
     u9i_queue *queue;       /* NULL: not opened */
     uint64_t frames;        /* written so far */

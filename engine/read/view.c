@@ -278,7 +278,7 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
     if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
     u9_err err = u9i_inside_open(log, s->segment, s->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
-    return u9i_beside_open(log, s->segment, s->budget, &s->index, &flaw);
+    return u9i_beside_open(log, s->segment, s->budget, &s->index, &s->lossy, &flaw);
 }
 
 /* Adds each record of the segment that the cursor shows. */

@@ -36,7 +36,7 @@ typedef enum u9_index_why {
     U9_INDEX_OWNER = 5,   /* it has another owner or other permissions than the segment: somebody else may have made it */
     U9_INDEX_EMPTY = 6,   /* the segment holds no records */
     U9_INDEX_WRITING = 7, /* it is being written: an index would be stale at once */
-    U9_INDEX_LOSSY = 8,   /* records of it were lost to damage, which every reader is to be told */
+    U9_INDEX_LOSSY = 8,   /* records of it were lost to damage: an index that is there notes them; else they cannot be noted */
     U9_INDEX_PLAIN = 9    /* it is a plain seed file, or its secret is lost */
 } u9_index_why;
 
@@ -47,7 +47,7 @@ typedef struct u9_index_info {
     uint64_t segment;     /* its number */
     const char *path;     /* its file */
     u9_index_place place;
-    u9_index_why why;     /* NONE: why there is none; else what was wrong with a file beside it, which is not used */
+    u9_index_why why;     /* NONE: why there is none; else FINE, or LOSSY: lookups that find nothing say that records were lost */
     uint64_t bytes;       /* of the segment's file */
     uint64_t records;     /* that the index leads to */
     uint64_t entries;     /* of its pages */

@@ -13,6 +13,7 @@
 #include "engine/segment/probe.h"
 
 #include <u9/index.h>
+#include <u9/lookup.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +32,21 @@ static void setup(void)
 static void teardown(void)
 {
     sim_end();
+}
+
+/* Versions come with ascending ordinals. */
+typedef struct told {
+    unsigned count;
+    uint64_t last;
+} told;
+
+static int count_version(void *ctx, const u9_record *r)
+{
+    told *t = ctx;
+    ck_assert(t->count == 0 || r->ordinal > t->last);
+    t->last = r->ordinal;
+    t->count++;
+    return 0;
 }
 
 static uint64_t drawn = 1;
@@ -572,10 +588,11 @@ START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
     u9i_budget budget = {.limit = 0};
     u9i_index index;
     u9i_index_flaw flaw;
+    bool lossy;
     u9_key key = {.data = m->keys[0].raw, .size = m->keys[0].size};
     ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
     middle = catalog->segments[0]->facts.size / 2 / 16 << U9I_VIRTUAL_SHIFT;
-    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &flaw), U9_OK);
+    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &lossy, &flaw), U9_OK);
     ck_assert_int_eq(u9i_index_aim(&index, &key, middle, at), U9_OK);
     ck_assert_uint_lt(at[0], middle);
     ck_assert_uint_gt(at[0], middle / 2);
@@ -779,22 +796,164 @@ START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
 }
 END_TEST
 
+/* What lookups say of all keys. */
+typedef struct answers {
+    u9_err err[KEYS];
+    uint64_t ordinal[KEYS]; /* of those that are found */
+} answers;
+
+static answers ask(const model *m)
+{
+    static answers a;
+    uint8_t buf[ROOM];
+    u9_log *r = open_it(m, U9_READ);
+    for (size_t i = 0; i < KEYS; i++) {
+        u9_record record = {.ordinal = 0};
+        u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
+        a.err[i] = u9_log_get(r, &key, buf, sizeof buf, &record, NULL);
+        a.ordinal[i] = record.ordinal;
+    }
+    close_log(r);
+    return a;
+}
+
+/* With the index files and without them the answers are the same, but that with one it may be known that a key never was. */
+static void compare_with_none(const model *m)
+{
+    size_t count;
+    char **paths = files_ending(".u9x", &count);
+    answers with = ask(m);
+    for (size_t i = 0; i < count; i++) {
+        char saved[32];
+        snprintf(saved, sizeof saved, "saved%zu", i);
+        sim_copy(paths[i], saved);
+        sim_remove(paths[i]);
+    }
+    answers without = ask(m);
+    for (size_t i = 0; i < count; i++) {
+        char saved[32];
+        snprintf(saved, sizeof saved, "saved%zu", i);
+        sim_copy(saved, paths[i]);
+    }
+    for (size_t i = 0; i < KEYS; i++) {
+        bool never = !m->keys[i].there && with.err[i] == U9_ABSENT && without.err[i] == U9_CORRUPT;
+        ck_assert_msg(with.err[i] == without.err[i] || never, "key %zu: %d, without %d", i, with.err[i], without.err[i]);
+        ck_assert_msg(never || with.ordinal[i] == without.ordinal[i], "key %zu: record %llu, without %llu", i,
+                      (unsigned long long)with.ordinal[i], (unsigned long long)without.ordinal[i]);
+    }
+    free_names(paths, count);
+}
+
+static void count_lossy(void *ctx, const u9_index_info *info)
+{
+    *(unsigned *)ctx += info->place == U9_INDEX_BESIDE && info->why == U9_INDEX_LOSSY;
+}
+
+/* Segments with an index that notes losses. */
+static unsigned lossy_indexes(void)
+{
+    unsigned count = 0;
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = count_lossy, .ctx = &count};
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    return count;
+}
+
 START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
 {
     model *m = new_model(_i);
     write_sessions(m, 2, 60, false);
     size_t segments;
     char **logs = files_ending(".u9", &segments);
+    sim_copy(logs[0], "whole");
     flip(logs[0], 4096 + draw(4096));
-    u9_index_report r = build(0);
     uint8_t buf[ROOM];
     u9_record record;
     u9_key absent = {.data = m->keys[KEYS - 1].raw, .size = m->keys[KEYS - 1].size};
-    u9_log *log = open_it(m, U9_READ);
-    ck_assert_uint_ge(r.none, 1);
-    ck_assert_int_eq(u9_log_get(log, &absent, buf, sizeof buf, &record, NULL), U9_CORRUPT);
-    close_log(log);
+    for (unsigned beside = 0; beside < 2; beside++) {
+        if (beside) ck_assert_uint_eq(build(0).none, 0);
+        ck_assert_uint_eq(lossy_indexes(), beside);
+        u9_log *log = open_it(m, U9_READ);
+        ck_assert_int_eq(u9_log_get(log, &absent, buf, sizeof buf, &record, NULL), U9_CORRUPT);
+        told t = {.count = 0};
+        ck_assert_int_eq(u9_log_versions(log, &absent, count_version, &t, NULL), U9_CORRUPT);
+        close_log(log);
+    }
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    ck_assert_uint_eq(build(0).made, 0);
+    compare_with_none(m);
+    sim_copy("whole", logs[0]); /* what was lost is back: the index does not hide it */
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    look_anew(m);
+    ck_assert_uint_eq(build(0).made, 1);
+    ck_assert_uint_eq(lossy_indexes(), 0);
+    look_anew(m);
     free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+/* Something happens to a segment, or all is put back as it was. */
+static void harm_segment(char **logs, size_t count, unsigned how)
+{
+    static const uint8_t zeros[512];
+    const char *path = logs[draw(count)];
+    uint64_t size = sim_size(path);
+    switch (how % 6) {
+    case 0:
+    case 1: flip(path, (4096 * (1 + draw(20)) + draw(600)) % size); break; /* frames begin there */
+    case 2: sim_write(path, (4096 + draw(size - 4096)) / 512 * 512, zeros, sizeof zeros); break;
+    case 3: sim_resize(path, size - draw(8192)); break;
+    case 4: flip(path, draw(32)); break;
+    case 5:
+        for (size_t i = 0; i < count; i++) {
+            char whole[32];
+            snprintf(whole, sizeof whole, "whole%zu", i);
+            if (draw(2)) sim_copy(whole, logs[i]);
+        }
+        break;
+    }
+}
+
+/* A session of so many frames. */
+static void write_frames(model *m, unsigned frames, bool torn)
+{
+    u9_log *w = open_it(m, U9_CREATE);
+    for (unsigned n = 0; n < frames; n++) {
+        append_some(w, m, 4);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    if (torn) sim_kill();
+    (void)!u9_log_close(w, NULL);
+    if (torn) sim_land(0);
+}
+
+START_TEST(whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer)
+{
+    model *m = new_model(_i);
+    size_t count;
+    for (unsigned s = 0; s < 3; s++) write_frames(m, 30, true); /* torn: each begins a file */
+    char **logs = files_ending(".u9", &count);
+    write_frames(m, 1, false); /* what there is in them is promised */
+    for (size_t i = 0; i < count; i++) {
+        char whole[32];
+        snprintf(whole, sizeof whole, "whole%zu", i);
+        sim_copy(logs[i], whole);
+    }
+    unsigned lossy = 0;
+    build(0);
+    for (unsigned n = 0; n < 24; n++) {
+        harm_segment(logs, count, n);
+        compare_with_none(m);
+        if (n % 3 == 2) {
+            if (n == 2 || draw(2)) drop();
+            build(0);
+            lossy += lossy_indexes();
+            compare_with_none(m);
+        }
+    }
+    ck_assert_uint_gt(lossy, 0);
+    free_names(logs, count);
     free(m);
 }
 END_TEST
@@ -876,6 +1035,7 @@ Suite *suite_index_file(void)
     tcase_add_test(t, a_check_tells_what_an_index_lies);
     tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0, 8);
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0, 16);
     tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
     suite_add_tcase(s, t);
     return s;
