@@ -11,12 +11,12 @@
 
 enum { RANGE = 16, PIECE = 1 << 20 };
 
-static uint64_t begin_of(const u9i_losses *l, uint32_t i)
+static uint64_t lost_begin(const u9i_losses *l, uint32_t i)
 {
     return u9i_get_be(l->ranges + (size_t)i * RANGE, 8);
 }
 
-static uint64_t end_of(const u9i_losses *l, uint32_t i)
+static uint64_t lost_end(const u9i_losses *l, uint32_t i)
 {
     return u9i_get_be(l->ranges + (size_t)i * RANGE + 8, 8);
 }
@@ -24,7 +24,7 @@ static uint64_t end_of(const u9i_losses *l, uint32_t i)
 static void losses_check(const u9i_losses *l)
 {
     assert(l->count <= l->room && l->room <= U9I_LOSSES_MAX);
-    for (uint32_t i = 0; i < l->count; i++) assert(begin_of(l, i) < end_of(l, i) && (i == 0 || end_of(l, i - 1) <= begin_of(l, i)));
+    for (uint32_t i = 0; i < l->count; i++) assert(lost_begin(l, i) < lost_end(l, i) && (i == 0 || lost_end(l, i - 1) <= lost_begin(l, i)));
 }
 
 void u9i_losses_free(u9i_losses *l)
@@ -33,7 +33,7 @@ void u9i_losses_free(u9i_losses *l)
     *l = (u9i_losses){.count = 0};
 }
 
-static bool make_room(u9i_losses *l)
+static bool grow_losses(u9i_losses *l)
 {
     uint32_t room = l->room ? 2 * l->room : 16;
     if (l->count < l->room) return true;
@@ -47,11 +47,11 @@ static bool make_room(u9i_losses *l)
 
 bool u9i_losses_add(u9i_losses *l, uint64_t begin, uint64_t end)
 {
-    uint64_t behind = l->count ? end_of(l, l->count - 1) : 0;
+    uint64_t behind = l->count ? lost_end(l, l->count - 1) : 0;
     if (begin >= end) return false;
     if (begin < behind) begin = behind;
     if (begin >= end) return true;
-    if (!make_room(l)) return false;
+    if (!grow_losses(l)) return false;
     u9i_set_be(l->ranges + (size_t)l->count * RANGE, 8, begin);
     u9i_set_be(l->ranges + (size_t)l->count * RANGE + 8, 8, end);
     l->count++;
@@ -79,12 +79,12 @@ u9_err u9i_losses_of(u9i_losses *l, const struct u9i_root_record *root)
 bool u9i_losses_have(const u9i_losses *l, uint64_t begin, uint64_t end)
 {
     for (uint32_t i = 0; i < l->count; i++)
-        if (begin_of(l, i) <= begin && end <= end_of(l, i)) return true;
+        if (lost_begin(l, i) <= begin && end <= lost_end(l, i)) return true;
     return false;
 }
 
 /* H of the hash so far and of a piece of the file, which may end before it. 0 or a negative errno. */
-static int hash_piece(u9i_file *file, uint64_t at, size_t n, uint8_t *buffer, size_t *got)
+static int hash_lost_piece(u9i_file *file, uint64_t at, size_t n, uint8_t *buffer, size_t *got)
 {
     int sys = u9i_file_read(file, at, buffer + U9I_HASH_SIZE, n, got);
     if (sys == 0) u9i_hash(buffer, U9I_HASH_SIZE + *got, buffer);
@@ -95,7 +95,7 @@ static int hash_range(u9i_file *file, uint64_t begin, uint64_t end, uint8_t *buf
 {
     for (size_t got = PIECE; begin < end && got == PIECE; begin += got) {
         size_t n = end - begin < PIECE ? (size_t)(end - begin) : PIECE;
-        int sys = hash_piece(file, begin, n, buffer, &got);
+        int sys = hash_lost_piece(file, begin, n, buffer, &got);
         if (sys != 0) return sys;
     }
     return 0;
@@ -108,7 +108,7 @@ u9_err u9i_losses_hash(const u9i_losses *l, u9i_segment *s, uint8_t out[U9I_HASH
     if (buffer == NULL) return U9_NOMEM;
     int sys = u9i_segment_open(s, &file);
     if (sys == 0) {
-        for (uint32_t i = 0; i < l->count && sys == 0; i++) sys = hash_range(file, begin_of(l, i), end_of(l, i), buffer);
+        for (uint32_t i = 0; i < l->count && sys == 0; i++) sys = hash_range(file, lost_begin(l, i), lost_end(l, i), buffer);
         u9i_segment_close(s);
     }
     if (sys == 0) memcpy(out, buffer, U9I_HASH_SIZE);

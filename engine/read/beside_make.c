@@ -101,7 +101,7 @@ typedef struct ending {
 } ending;
 
 /* A loss is noted by the bytes that it stands in. One that is elsewhere, or of bytes that could not be read, cannot be. */
-static void note_loss(u9i_beside *b, const u9i_reader *r)
+static void note_lost_bytes(u9i_beside *b, const u9i_reader *r)
 {
     bool alone = u9i_beside_run(r->catalog, b->at) == b->at; /* else what is read depends on other files' bytes, too */
     if (!alone || r->index != b->at || r->damage.reason == U9_R_UNREADABLE ||
@@ -119,7 +119,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
             return U9_OK;
         }
         if (err != U9_OK) return err;
-        if (is_loss(r, step)) note_loss(b, r);
+        if (is_loss(r, step)) note_lost_bytes(b, r);
         if (step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) gather_frame(g, r);
         if (step == U9I_STEP_LEAVE && r->index == b->at)
             *end = (ending){.at = r->iterator.judge.end, .last = r->iterator.judge.last};
@@ -129,7 +129,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
     return U9_OK;
 }
 
-static bool is_unchanged(const u9i_segment *s)
+static bool is_still_same_file(const u9i_segment *s)
 {
     u9i_stamp now;
     const u9i_stamp *then = &s->facts.stamp;
@@ -141,7 +141,7 @@ static bool is_unchanged(const u9i_segment *s)
 static bool hash_losses(u9i_beside *b, uint8_t content[U9I_HASH_SIZE])
 {
     u9i_segment *s = b->catalog->segments[b->at];
-    return b->lost.count == 0 || (u9i_losses_hash(&b->lost, s, content) == U9_OK && is_unchanged(s));
+    return b->lost.count == 0 || (u9i_losses_hash(&b->lost, s, content) == U9_OK && is_still_same_file(s));
 }
 
 static u9_err gather_segment(u9i_beside *b, gathering *g, ending *end, u9_fault *fault)

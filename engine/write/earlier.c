@@ -53,7 +53,7 @@ static bool pass_part(earlier *e, const u9i_frame *f, const u9i_body *body, uint
     return true;
 }
 
-static bool pass_records(earlier *e, const u9i_frame *f, const u9i_body *body, uint64_t base)
+static bool add_earlier_records(earlier *e, const u9i_frame *f, const u9i_body *body, uint64_t base)
 {
     const uint8_t *next = body->bytes;
     size_t left = body->size;
@@ -90,7 +90,7 @@ static bool pass_frame(earlier *e, uint64_t bound)
     e->pos = f.end;
     memcpy(e->chain, f.sha, sizeof e->chain);
     uint64_t base = f.offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
-    if (body.kind == U9I_BODY_RECORDS) return pass_records(e, &f, &body, base);
+    if (body.kind == U9I_BODY_RECORDS) return add_earlier_records(e, &f, &body, base);
     if (body.kind == U9I_BODY_PART) return pass_part(e, &f, &body, base);
     return f.trailer.count == 0;
 }
