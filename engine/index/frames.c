@@ -14,6 +14,7 @@ enum {
     STEP = 1024,       /* bytes of a body for which one record is remembered */
     LOAD_NUM = 5,      /* a table has 5 slots for 3 records */
     LOAD_DEN = 3,
+    CROWD = 512,       /* slots that are passed for one record, at most */
     CHUNK = 1 << 21,   /* bytes: a large page */
     LINE = 64,         /* bytes of the processor's cache that come together */
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK /* bytes of a frame, as a rule */
@@ -142,18 +143,20 @@ static void slot_put(u9i_open_frame *f, uint32_t i, uint64_t value)
     else ((uint32_t *)f->slots)[i] = (uint32_t)value;
 }
 
-/* Of several records of one key the last one comes first. */
-static void put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at, uint32_t number)
+/* Of several records of one key the last one comes first. False: too many fall together, mostly for being of one key. */
+static bool put_in_table(u9i_open_frame *f, const u9i_keyspec *spec, uint32_t at, uint32_t number)
 {
     const uint8_t *next = f->loaded.body.bytes + at;
     size_t left = f->loaded.body.size - at;
     u9i_record r;
     u9i_key_entry e;
-    if (u9i_body_next(&f->loaded.body, &next, &left, &r) != U9_OK || !u9i_keyspec_entry(spec, r.key, r.key_size, &e)) return;
+    if (u9i_body_next(&f->loaded.body, &next, &left, &r) != U9_OK || !u9i_keyspec_entry(spec, r.key, r.key_size, &e)) return true;
     uint64_t hash = mix(&e);
     uint32_t i = table_place(hash, f->slot_count);
-    while (slot_get(f, i) != 0) i = i + 1 == f->slot_count ? 0 : i + 1;
+    for (unsigned steps = 0; slot_get(f, i) != 0; i = i + 1 == f->slot_count ? 0 : i + 1)
+        if (++steps == CROWD) return false;
     slot_put(f, i, slot_tag(f, hash) | (uint64_t)number << (f->wide ? WIDE_PLACE_BITS : PLACE_BITS) | (at + 1));
+    return true;
 }
 
 /* Walks the records: false if they are not what the trailer says. */
@@ -204,7 +207,8 @@ static u9_err fill_tables(u9i_open_frame *f, const u9i_keyspec *spec)
     uint32_t *places = tabled ? (uint32_t *)malloc(f->count * sizeof *places) : NULL;
     if (tabled && places == NULL) return U9_NOMEM;
     u9_err err = walk_records(f, places) ? U9_OK : U9_CORRUPT;
-    for (uint32_t n = f->count; err == U9_OK && tabled && n > 0; n--) put_in_table(f, spec, places[n - 1], n - 1);
+    for (uint32_t n = f->count; err == U9_OK && tabled && n > 0; n--) tabled = put_in_table(f, spec, places[n - 1], n - 1);
+    if (!tabled) f->slot_count = 0; /* it is walked instead */
     free(places);
     return err;
 }
