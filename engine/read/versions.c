@@ -1,7 +1,8 @@
 /*
  * engine/read/versions.c: all records of one key, the oldest first. [K-2] [K-3]
  *
- * Indexes tell the places, the newest one first; these are kept, in order, and each is read once more to be shown.
+ * Indexes tell the frames, the newest one first; the places in these are kept, in order, and each is read once more to be
+ * shown.
  * Where an index says nothing, the whole log is scanned instead.
  */
 #include "engine/read/cursor.h"
@@ -39,7 +40,33 @@ static u9_err add_place(versions *v, size_t segment, uint64_t at)
     return U9_OK;
 }
 
-/* The places in segment i, by its index. U9_CORRUPT: it says nothing. */
+static bool has_wanted_key(const versions *v, const u9i_record *r)
+{
+    return r->key_size > 0 && r->key_size == v->key->size && memcmp(r->key, v->key->data, r->key_size) == 0;
+}
+
+/* All of this frame before `below`, by going through it once: where one is, there are often many. */
+static u9_err add_places_of(versions *v, size_t segment, const u9i_open_frame *f, uint64_t below)
+{
+    const u9i_body *b = &f->loaded.body;
+    const uint8_t *next = b->bytes;
+    size_t left = b->size, first = v->count;
+    uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    u9i_record r;
+    u9_err err = U9_OK;
+    while (err == U9_OK && u9i_body_next(b, &next, &left, &r) == U9_OK) {
+        uint64_t at = base + (uint64_t)(r.bytes - b->bytes);
+        if (at < below && has_wanted_key(v, &r)) err = add_place(v, segment, at);
+    }
+    for (size_t a = first, z = v->count; err == U9_OK && a + 1 < z; a++) { /* the newest one first */
+        version_at moved = v->places[a];
+        v->places[a] = v->places[--z];
+        v->places[z] = moved;
+    }
+    return err;
+}
+
+/* The places in segment i, by its index: a frame at a time. U9_CORRUPT: it says nothing. */
 static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault)
 {
     u9i_indexed *s = view->segments[i];
@@ -50,9 +77,10 @@ static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault
         u9i_open_frame *own;
         u9i_found found;
         err = u9i_index_find(&s->index, &s->frames, v->key, below, &f, &found, &own);
-        if (err == U9_OK) err = f->loaded.body.kind == U9I_BODY_PART ? U9_CORRUPT : add_place(v, i, found.at);
-        if (err == U9_OK) below = found.at;
-        if (err != U9_ABSENT) u9i_open_frame_free(own);
+        if (err != U9_OK) break;
+        err = f->loaded.body.kind == U9I_BODY_PART ? U9_CORRUPT : add_places_of(v, i, f, below);
+        below = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+        u9i_open_frame_free(own);
     }
     if (s->lossy) v->lossy = true;
     return err == U9_ABSENT && atomic_load(&s->state) == U9I_INDEXED ? U9_OK : err == U9_AGAIN || err == U9_NOMEM ? err : U9_CORRUPT;

@@ -364,6 +364,41 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
 }
 END_TEST
 
+static int count_ascending(void *ctx, const u9_record *r)
+{
+    told *t = ctx;
+    ck_assert_uint_eq(r->ordinal, t->count);
+    t->count++;
+    return 0;
+}
+
+START_TEST(a_frame_full_of_records_of_one_key_costs_no_more_than_others)
+{
+    enum { RECORDS = 400000 };
+    model *m = calloc(1, sizeof *m);
+    u9_entry *entries = calloc(RECORDS, sizeof *entries);
+    static const uint8_t keys[2][8] = {{1}, {2}};
+    u9_record r;
+    uint8_t buf[ROOM];
+    told t = {.count = 0};
+    m->kind = "uid8";
+    u9_log *w = open_it(m, U9_CREATE);
+    for (unsigned i = 0; i < RECORDS; i++) entries[i] = (u9_entry){.key = {keys[0], 8}, .values = "\x81", .size = 1};
+    ck_assert_int_eq(u9_log_append_batch(w, entries, RECORDS, NULL), U9_OK);
+    entries[0].key.data = keys[1];
+    ck_assert_int_eq(u9_log_append_batch(w, entries, 1, NULL), U9_OK);
+    close_log(w);
+    w = open_it(m, U9_READ);
+    ck_assert_int_eq(u9_log_get(w, &(u9_key){keys[0], 8}, buf, sizeof buf, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.ordinal, RECORDS - 1);
+    ck_assert_int_eq(u9_log_versions(w, &(u9_key){keys[0], 8}, count_ascending, &t, NULL), U9_OK);
+    ck_assert_uint_eq(t.count, RECORDS);
+    close_log(w);
+    free(entries);
+    free(m);
+}
+END_TEST
+
 Suite *suite_lookup(void)
 {
     Suite *s = suite_create("lookup");
@@ -375,6 +410,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_damaged_index_changes_no_answer, 0, 4);
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
+    tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     suite_add_tcase(s, t);
     return s;
 }
