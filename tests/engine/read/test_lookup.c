@@ -399,6 +399,54 @@ START_TEST(a_frame_full_of_records_of_one_key_costs_no_more_than_others)
 }
 END_TEST
 
+/* How many reads of the diary were under way at the same time, at most. */
+static unsigned reads_together(void)
+{
+    size_t count;
+    unsigned most = 0;
+    const sim_op *ops = sim_ops(&count);
+    for (size_t i = 0; i < count; i++) {
+        unsigned together = 0;
+        for (size_t n = 0; n < count && ops[i].kind == SIM_READ; n++)
+            together += ops[n].kind == SIM_READ && ops[n].began <= ops[i].began && ops[i].began < ops[n].ended;
+        if (together > most) most = together;
+    }
+    return most;
+}
+
+START_TEST(get_many_reads_what_it_lacks_together)
+{
+    enum { MANY = 64, CAP = 800 };
+    static uint8_t bufs[MANY][CAP];
+    model *m = calloc(1, sizeof *m);
+    u9_lookup l[MANY];
+    m->kind = kinds[_i];
+    m->count = KEYS;
+    drawn = 21;
+    for (size_t i = 0; i < KEYS; i++) draw_key(m, i);
+    u9_log *w = open_it(m, U9_CREATE);
+    for (unsigned n = 0; n < 4000; n++) append_one(w, m, (size_t)draw(KEYS - 1), false);
+    close_log(w);
+    sim_set_order(SIM_LATE); /* what is submitted stays under way until somebody waits for it */
+    for (unsigned together = 0; together < 2; together++) {
+        u9_log *r = open_it(m, U9_READ);
+        look_up(r, m, KEYS - 1); /* not there: each segment's index is opened */
+        sim_forget_diary();
+        for (size_t n = 0; n < MANY; n++) {
+            l[n] = (u9_lookup){.key = {.data = m->keys[n * 7].raw, .size = m->keys[n * 7].size}, .buf = bufs[n], .cap = CAP};
+            if (!together) ck_assert_int_eq(u9_log_get(r, &l[n].key, bufs[n], CAP, &l[n].record, NULL), U9_OK);
+        }
+        if (together) ck_assert_int_eq(u9_log_get_many(r, l, MANY, NULL), U9_OK);
+        for (size_t n = 0; n < MANY; n++) ck_assert_uint_eq(l[n].record.ordinal, m->keys[n * 7].ordinal);
+        ck_assert_uint_ge(sim_count(SIM_READ), 4);
+        if (together) ck_assert_uint_ge(reads_together(), 4);
+        else ck_assert_uint_eq(reads_together(), 1);
+        close_log(r);
+    }
+    free(m);
+}
+END_TEST
+
 Suite *suite_lookup(void)
 {
     Suite *s = suite_create("lookup");
@@ -410,6 +458,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_damaged_index_changes_no_answer, 0, 4);
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
+    tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     suite_add_tcase(s, t);
     return s;
