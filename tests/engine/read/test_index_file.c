@@ -571,6 +571,49 @@ START_TEST(more_keys_than_memory_are_sorted_in_runs)
 }
 END_TEST
 
+typedef struct progress {
+    unsigned calls, stop_at; /* 0: never */
+    uint64_t done, all;
+} progress;
+
+static int watch_progress(void *ctx, uint64_t done, uint64_t all)
+{
+    progress *p = ctx;
+    ck_assert(done >= p->done && done <= all && (p->all == 0 || p->all == all));
+    *p = (progress){.calls = p->calls + 1, .stop_at = p->stop_at, .done = done, .all = all};
+    sim_advance(100000); /* it is told from time to time */
+    return p->calls == p->stop_at;
+}
+
+START_TEST(progress_is_told_and_may_stop_the_work)
+{
+    model *m = new_model(_i);
+    u9_index_report r = {.size = sizeof r};
+    u9_fault fault;
+    for (unsigned s = 0; s < 4; s++) write_sessions(m, 1, 150, true);
+    uint64_t bytes = 0;
+    progress all = {.calls = 0}, some = {.stop_at = 3};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .on_progress = watch_progress, .ctx = &some};
+    ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_STATE);
+    ck_assert_uint_eq(some.calls, 3);
+    ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+    drop();
+    o.ctx = &all;
+    ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_OK);
+    ck_assert_uint_gt(all.calls, 3);
+    size_t count;
+    char **logs = files_ending(".u9", &count);
+    for (size_t i = 0; i < count; i++) bytes += sim_size(logs[i]);
+    ck_assert_uint_eq(all.all, bytes); /* of which there are so many */
+    ck_assert_uint_gt(all.done, bytes / 2);
+    free_names(logs, count);
+    all = (progress){.calls = 0};
+    ck_assert_int_eq(u9_indexes_check(LOG, &o, &r, &fault), U9_OK);
+    ck_assert_uint_gt(all.calls, 3);
+    free(m);
+}
+END_TEST
+
 START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
 {
     enum { RECORDS = 40000 };
@@ -1028,6 +1071,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
     tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
     tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
+    tcase_add_loop_test(t, progress_is_told_and_may_stop_the_work, 0, 4);
     tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);

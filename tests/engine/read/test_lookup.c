@@ -447,6 +447,31 @@ START_TEST(get_many_reads_what_it_lacks_together)
 }
 END_TEST
 
+START_TEST(a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are)
+{
+    model *m = calloc(1, sizeof *m);
+    m->kind = "uid8";
+    m->count = KEYS;
+    drawn = 33;
+    for (size_t i = 0; i < KEYS; i++) draw_key(m, i);
+    u9_log *w = open_it(m, U9_CREATE);
+    for (unsigned n = 0; n < 8000; n++) append_one(w, m, (size_t)draw(KEYS / 2), false); /* the rest is nowhere */
+    close_log(w);
+    unsigned segments = indexed();
+    ck_assert_uint_ge(segments, 20);
+    u9_log *r = open_it(m, U9_READ);
+    for (size_t i = KEYS / 2; i < KEYS / 2 + 50; i++) look_up(r, m, i); /* filters are read */
+    sim_forget_diary();
+    for (size_t i = KEYS / 2 + 50; i < KEYS; i++) look_up(r, m, i);
+    ck_assert_uint_le(sim_count(SIM_READ), segments * (KEYS / 2 - 50) / 50);
+    sim_forget_diary();
+    for (size_t i = 0; i < 100; i++) look_up(r, m, i); /* and one that is there about one frame */
+    ck_assert_uint_le(sim_count(SIM_READ), 100 * 3);
+    close_log(r);
+    free(m);
+}
+END_TEST
+
 Suite *suite_lookup(void)
 {
     Suite *s = suite_create("lookup");
@@ -459,6 +484,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
+    tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     suite_add_tcase(s, t);
     return s;
