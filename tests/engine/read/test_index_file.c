@@ -55,38 +55,35 @@ static void write_sessions(model *m, unsigned sessions, unsigned appends, bool t
     }
 }
 
-static u9_index_report build(uint64_t memory)
+typedef u9_err index_task(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault);
+
+static u9_index_report do_task(index_task *task, uint64_t memory)
 {
     u9_fault fault = {.text = ""};
     u9_index_report r = {.size = sizeof r};
     u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
-    ck_assert_msg(u9_indexes_build(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
+    ck_assert_msg(task(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
     return r;
+}
+
+static u9_index_report build(uint64_t memory)
+{
+    return do_task(u9_indexes_build, memory);
 }
 
 static u9_index_report look_at_it(void)
 {
-    u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim"};
-    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
-    return r;
+    return do_task(u9_indexes_look, 0);
 }
 
 static u9_index_report check_it(uint64_t memory)
 {
-    u9_fault fault = {.text = ""};
-    u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
-    ck_assert_msg(u9_indexes_check(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
-    return r;
+    return do_task(u9_indexes_check, memory);
 }
 
 static u9_index_report drop(void)
 {
-    u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim"};
-    ck_assert_int_eq(u9_indexes_drop(LOG, &o, &r, NULL), U9_OK);
-    return r;
+    return do_task(u9_indexes_drop, 0);
 }
 
 /* Paths of the files whose names end so: free() each and the array. */
