@@ -213,15 +213,16 @@ u9_err u9i_beside_make(u9i_beside *b, u9_fault *fault)
     const u9_log *log = b->log;
     u9i_queue *queue;
     u9i_index_making m = {.of = s, .dir = log->source.dir};
+    uint64_t seed = u9i_get_be(s->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
     b->lossy = false;
-    m.spec = u9i_keyspec_of(log->kind[0] ? log->kind : b->catalog->kind, s->facts.number);
+    m.spec = u9i_keyspec_of(log->kind[0] ? log->kind : b->catalog->kind, seed);
     int sys = u9i_queue_open(log->source.dir->env, NULL, 0, 0, &queue);
     if (sys != 0) return fail_making(b, sys, fault);
     m.queue = queue;
     sys = u9i_index_making_begin(&m);
     u9_err err = sys == 0 ? make_of(b, &m, fault) : fail_making(b, sys, fault);
     if (err == U9_CORRUPT && !m.spec.hashed) { /* keys that are none of the kind */
-        m.spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = s->facts.number};
+        m.spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};
         err = make_of(b, &m, fault);
     }
     u9i_index_making_drop(&m);

@@ -321,11 +321,12 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
 static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9_fault *fault)
 {
     u9i_keys keys = {.count = 0};
-    u9i_keyspec spec = u9i_keyspec_of(kind, s->segment->facts.number);
+    uint64_t seed = u9i_get_be(s->segment->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
+    u9i_keyspec spec = u9i_keyspec_of(kind, seed);
     u9_err err = walk_segment(log, s, &spec, &keys, fault);
     if (err == U9_OK && keys.partial && !spec.hashed) { /* perhaps for keys that are none of the kind */
         u9i_keys_close(&keys);
-        spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = s->segment->facts.number};
+        spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};
         err = walk_segment(log, s, &spec, &keys, fault);
     }
     if (err == U9_OK && keys.partial) err = U9_ABSENT;
