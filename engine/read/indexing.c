@@ -28,7 +28,7 @@ const char *u9_index_why_text(u9_index_why why)
 {
     switch (why) {
     case U9_INDEX_FINE: return "it is fine";
-    case U9_INDEX_MISSING: return "there is none";
+    case U9_INDEX_MISSING: return "none was made";
     case U9_INDEX_DAMAGED: return "it is damaged";
     case U9_INDEX_FOREIGN: return "it is of another segment";
     case U9_INDEX_STALE: return "it is stale: the segment went on";

@@ -77,6 +77,7 @@ claim 'the log reads the same all the while' same "$("$u9" cat log | cksum)" "$(
 
 ends 0 '; 1 file removed$' '--drop removes the file' "$u9" index --drop log
 claim 'and no other' test -z "$(find log -name '*.u9x*')"
+ends 0 'no index: none was made$' '--check says why a segment has none' "$u9" index --check log
 ends 0 '^59990$' 'without it the record is found' "$u9" get log "$key"
 
 cp -a log bad
