@@ -96,6 +96,7 @@
     X(succession) \
     X(lookup) \
     X(index_file) \
+    X(index_forged) \
     X(live) \
     X(follow) \
     X(segment) \

@@ -2,10 +2,13 @@
  * tools/verb_get.c: `u9 get`: the newest record of each key, or all of them, in the order of the
  * keys that were asked for.
  *
- * All keys are taken first; then the log is walked once, and what they ask for is copied; then they
- * are answered in order, each as often as it was asked. Memory is that of the keys and of the
- * answers; only all records of a single key are printed as they come. A key that is not found where
- * records were lost may have been among them: that is said, and is status 3, not 1.
+ * All keys are taken first; then each is looked up by the log's indexes, and what they ask for is
+ * copied; then they are answered in order, each as often as it was asked. Memory is that of the keys
+ * and of the answers; only all records of a single key are printed as they come. A key that is not
+ * found where records were lost may have been among them: that is said, and is status 3, not 1.
+ *
+ * Where only a part of the log is asked for, or records were lost, the log is walked once for all keys instead: no index
+ * knows of the one, and of the other everything is to be told.
  */
 #include "tools/damage.h"
 #include "tools/key.h"
@@ -15,9 +18,11 @@
 #include "tools/verb.h"
 
 #include <u9.h>
+#include <u9/lookup.h>
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +58,7 @@ struct get {
     int lost;        /* status raised by damage */
     uint64_t kept_from; /* the first record that the log keeps */
     int status;      /* the worst answer so far */
+    int looked_up;   /* not 0: by indexes */
 };
 
 static int raise_status(struct get *g, int status)
@@ -125,7 +131,16 @@ static struct want *find(const struct get *g, const u9_key *key)
     return (struct want *)bsearch(key, g->wants, g->want_count, sizeof *g->wants, compare);
 }
 
-/* Keeps a copy: behind the others of its key, or in place of the one before it, if that is older. */
+static void put_in_row(const struct get *g, struct want *want, struct copy *copy)
+{
+    bool in_front = g->looked_up && g->span.reverse;
+    copy->next = in_front ? want->first : NULL;
+    if (in_front || !g->all || !want->first) want->first = copy;
+    else want->last->next = copy;
+    if (!in_front || !copy->next) want->last = copy;
+}
+
+/* Keeps a copy: behind the others of its key (a lookup that goes backwards: in front), or in place of an older one. */
 static int keep(const struct get *g, struct want *want, const u9_record *record)
 {
     if (g->span.reverse && !g->all && want->first) return TOOL_DONE;
@@ -134,13 +149,8 @@ static int keep(const struct get *g, struct want *want, const u9_record *record)
     if (!copy || copy->room < room) {
         copy = (struct copy *)realloc(copy, sizeof *copy + room);
         if (!copy) return tool_nomem("the records that are asked for");
-        copy->next = NULL;
         copy->room = room;
-        if (g->all && want->first)
-            want->last->next = copy;
-        else
-            want->first = copy;
-        want->last = copy;
+        put_in_row(g, want, copy);
     }
     copy->record = *record;
     copy->record.key = want->key;
@@ -205,7 +215,8 @@ static void answer(struct get *g, const u9_key *key)
     char text[TOOL_KEY_TEXT_SIZE];
     const struct want *want = find(g, key);
     int maybe = g->lost != 0 || g->later;
-    for (const struct copy *copy = want->first; copy; copy = copy->next)
+    uint64_t left = g->all ? g->span.limit : 1;
+    for (const struct copy *copy = want->first; copy && left > 0; copy = copy->next, left--)
         put_found(g, &copy->record);
     if (want->first || g->found > 0) return;
     tool_key_text(tool_kind(g->log), key->data, key->size, text);
@@ -218,18 +229,137 @@ static void answer(struct get *g, const u9_key *key)
                  maybe ? " among those that are left: it may be lost" : "");
 }
 
-static int look_up(struct get *g)
+static void forget_copies(struct get *g)
+{
+    for (size_t i = 0; i < g->want_count; i++) {
+        for (struct copy *copy = g->wants[i].first, *next; copy; copy = next) {
+            next = copy->next;
+            free(copy);
+        }
+        g->wants[i] = (struct want){.key = g->wants[i].key};
+    }
+}
+
+/* By going through the log, or the part of it that is asked for. */
+static int get_by_walk(struct get *g)
 {
     u9_fault fault;
     u9_cursor *cursor;
-    if (g->count == 0) return TOOL_DONE;
-    int status = sort_keys(g);
-    if (status != TOOL_DONE) return status;
+    g->looked_up = 0;
+    g->stream = g->all && g->count == 1;
+    forget_copies(g);
     if (u9_cursor_open(g->log, NULL, &cursor, &fault) != U9_OK)
         return tool_read_fault(g->path, &fault);
-    status = tool_span_begin(&g->span, g->log, g->path, cursor);
+    int status = tool_span_begin(&g->span, g->log, g->path, cursor);
     if (status == TOOL_DONE) status = walk(g, cursor);
     u9_cursor_close(cursor);
+    return status;
+}
+
+/* What a lookup of versions is for. */
+struct versions {
+    struct get *g;
+    struct want *want;
+    int status;
+};
+
+static int take_version(void *ctx, const u9_record *record)
+{
+    struct versions *v = (struct versions *)ctx;
+    struct get *g = v->g;
+    if (!g->span.reverse && v->want->count++ >= g->span.limit) return 1;
+    if (!g->stream) {
+        v->status = keep(g, v->want, record);
+    } else {
+        put_found(g, record);
+        g->found++;
+    }
+    return v->status != TOOL_DONE || tool_stdout_failed();
+}
+
+/* All records of each key. U9_CORRUPT: some were lost, and a walk is to say which. */
+static u9_err look_up_versions(struct get *g, int *status, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    for (size_t i = 0; i < g->want_count && *status == TOOL_DONE && !tool_stdout_failed(); i++) {
+        struct versions v = {.g = g, .want = &g->wants[i]};
+        err = u9_log_versions(g->log, &g->wants[i].key, take_version, &v, fault);
+        *status = v.status;
+        if (err != U9_OK && err != U9_ABSENT) return err;
+    }
+    return U9_OK;
+}
+
+enum { AT_ONCE = 64, USUAL = 4096 }; /* lookups that overlap, and bytes of a record for which there is room at once */
+
+/* One that is larger than is usual; a larger one yet may come meanwhile. */
+static u9_err look_up_large(struct get *g, struct want *want, const u9_record *found, int *status, u9_fault *fault)
+{
+    u9_record record = *found;
+    u9_err err = U9_LIMIT;
+    uint8_t *buf = NULL;
+    while (err == U9_LIMIT && record.size <= U9_RECORD_MAX) {
+        size_t room = record.size;
+        free(buf);
+        buf = (uint8_t *)malloc(room);
+        if (!buf) {
+            *status = tool_nomem("the records that are asked for");
+            return U9_OK;
+        }
+        err = u9_log_get(g->log, &want->key, buf, room, &record, fault);
+    }
+    if (err == U9_OK || err == U9_LIMIT) *status = keep(g, want, &record);
+    free(buf);
+    return err == U9_LIMIT ? U9_OK : err;
+}
+
+/* The newest record of each key. As look_up_versions. */
+static u9_err look_up_newest(struct get *g, uint8_t *room, int *status, u9_fault *fault)
+{
+    u9_lookup l[AT_ONCE];
+    for (size_t i = 0; i < g->want_count; i += AT_ONCE) {
+        size_t count = g->want_count - i < AT_ONCE ? g->want_count - i : AT_ONCE;
+        for (size_t n = 0; n < count; n++)
+            l[n] = (u9_lookup){.key = g->wants[i + n].key, .buf = room + n * USUAL, .cap = USUAL};
+        u9_err err = u9_log_get_many(g->log, l, count, fault);
+        for (size_t n = 0; n < count && err == U9_OK && *status == TOOL_DONE; n++) {
+            struct want *want = &g->wants[i + n];
+            if (l[n].err == U9_OK) *status = keep(g, want, &l[n].record);
+            else if (l[n].err == U9_LIMIT) err = look_up_large(g, want, &l[n].record, status, fault);
+            else if (l[n].err != U9_ABSENT) err = l[n].err;
+        }
+        if (err != U9_OK || *status != TOOL_DONE) return err;
+    }
+    return U9_OK;
+}
+
+/* By the log's indexes; where these find that records were lost, by a walk. */
+static int get_by_index(struct get *g)
+{
+    u9_fault fault = {.text = ""};
+    int status = TOOL_DONE;
+    uint8_t *room = g->all ? NULL : (uint8_t *)malloc((size_t)AT_ONCE * USUAL);
+    if (!g->all && !room) return tool_nomem("the records that are asked for");
+    g->looked_up = 1;
+    g->stream &= !g->span.reverse;
+    u9_err err = g->all ? look_up_versions(g, &status, &fault) : look_up_newest(g, room, &status, &fault);
+    free(room);
+    if (status != TOOL_DONE || err == U9_OK) return status;
+    if (err != U9_CORRUPT && err != U9_ABSENT && err != U9_VERSION) return tool_read_fault(g->path, &fault);
+    return g->found > 0 ? tool_read_fault(g->path, &fault) : get_by_walk(g); /* which tells each damage */
+}
+
+static bool is_bounded(const tool_span *s)
+{
+    return s->from.ordinal != TOOL_NONE || s->from.text || s->to.ordinal != TOOL_NONE || s->to.text || s->since ||
+           s->until != TOOL_NONE || s->saved || s->save;
+}
+
+static int look_up(struct get *g)
+{
+    if (g->count == 0) return TOOL_DONE;
+    int status = sort_keys(g);
+    if (status == TOOL_DONE) status = is_bounded(&g->span) ? get_by_walk(g) : get_by_index(g);
     if (status == TOOL_DONE) look_at_begin(g);
     for (size_t i = 0; i < g->count && status == TOOL_DONE && !tool_stdout_failed(); i++)
         answer(g, &g->keys[i]);
@@ -269,11 +399,7 @@ static void free_bytes(const void *bytes)
 
 static void release(struct get *g)
 {
-    for (size_t i = 0; i < g->want_count; i++)
-        for (struct copy *copy = g->wants[i].first, *next; copy; copy = next) {
-            next = copy->next;
-            free(copy);
-        }
+    forget_copies(g);
     free(g->wants);
     for (size_t i = 0; i < g->count; i++) free_bytes(g->keys[i].data);
     free(g->keys);
@@ -322,8 +448,8 @@ int verb_get(int argc, char **argv)
         option_table, parse, "LOG KEY...",
         "Prints the newest record of each KEY (`-`: keys from standard input, one a line). A key "
         "that no record has is told on standard error; the exit status is 1 then.\v"
-        "LOG, or what the bounds leave of it, is read once, when all keys are known: with `-` the answers come at the end of the "
-        "input. They come in the order of the keys.",
+        "Records are looked up by the indexes of LOG; what bounds leave of it is read once instead. That is done when all keys "
+        "are known: with `-` the answers come at the end of the input. They come in the order of the keys.",
         NULL, NULL, NULL};
     struct get g = {.span = TOOL_SPAN_NONE};
     tool_parse(&parser, argc, argv, &g);

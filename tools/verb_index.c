@@ -60,6 +60,7 @@ static void put_segment(const struct index *x, const u9_index_info *i)
     printf("%s: %s", i->path, place_text(i->place));
     if (i->place == U9_INDEX_NONE) printf(": %s", u9_index_why_text(i->why));
     else printf(": %" PRIu64 " record%s, %" PRIu64 " entr%s", i->records, tool_plural(i->records), i->entries, i->entries == 1 ? "y" : "ies");
+    if (i->place != U9_INDEX_NONE && i->why == U9_INDEX_LOSSY) fputs("; others were lost to damage", stdout);
     if (i->place != U9_INDEX_NONE && x->check)
         printf(i->wrong ? "; %" PRIu64 " WRONG" : "; all right", i->wrong);
     putchar('\n');

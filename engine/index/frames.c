@@ -14,6 +14,7 @@ enum {
     LOAD_NUM = 5, /* a table has 5 slots for 3 records */
     LOAD_DEN = 3,
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK, /* bytes of a frame, as a rule */
+    CROWD = 512, /* slots that are passed for one record, at most */
     PEEK = 256 /* bytes of a record that are read before it is known how many it has */
 };
 
@@ -102,11 +103,16 @@ void u9i_unload(u9i_loaded *l)
 /*
  * Tables
  *
- * Of places: element n is where record n begins in the body. Of keys: open addressing by the key's hash; a slot is 0, or
- * from below the place of a record and one more (16 bits, wide 32), its number (12, wide 24), and the top of its key's
- * hash (4, wide 8). Elements have 2 or 4 bytes, wide 4 or 8.
+ * Of places: element n is where record n begins in the body; 2 bytes, wide 4. Of keys: open addressing by the key's hash;
+ * a slot has 4 bytes, wide 8, and is 0, or from below the place of a record and one more, its number, and as much as
+ * there is room for, 4 bits at least, of the top of its key's hash.
  */
-enum { PLACE_BITS = 16, NUMBER_BITS = 12, WIDE_PLACE_BITS = 32, WIDE_NUMBER_BITS = 24 };
+enum { TAG_BITS_MIN = 4 };
+
+static unsigned bits_of(uint64_t n)
+{
+    return n == 0 ? 0 : 64 - (unsigned)__builtin_clzll(n);
+}
 
 static uint64_t mix(const u9i_key_entry *e)
 {
@@ -124,10 +130,15 @@ static uint32_t first_slot(uint64_t hash, uint32_t count)
     return (uint32_t)((uint64_t)(uint32_t)hash * count >> 32);
 }
 
+static unsigned tag_shift(const u9i_open_frame *f)
+{
+    return bits_of(f->size) + bits_of(f->count);
+}
+
+/* As it stands in a slot above the rest. */
 static uint64_t slot_tag(const u9i_open_frame *f, uint64_t hash)
 {
-    unsigned shift = f->wide ? WIDE_PLACE_BITS + WIDE_NUMBER_BITS : PLACE_BITS + NUMBER_BITS;
-    return hash >> (f->wide ? 56 : 60) << shift;
+    return hash >> ((f->wide ? 0 : 32) + tag_shift(f));
 }
 
 static uint64_t slot_get(const u9i_open_frame *f, uint32_t i)
@@ -137,13 +148,12 @@ static uint64_t slot_get(const u9i_open_frame *f, uint32_t i)
 
 static uint32_t slot_place(const u9i_open_frame *f, uint64_t slot)
 {
-    return (uint32_t)(f->wide ? slot : slot & ((1 << PLACE_BITS) - 1)) - 1;
+    return (uint32_t)(slot & ((UINT64_C(1) << bits_of(f->size)) - 1)) - 1;
 }
 
 static uint32_t slot_number(const u9i_open_frame *f, uint64_t slot)
 {
-    return (uint32_t)(f->wide ? slot >> WIDE_PLACE_BITS & ((1 << WIDE_NUMBER_BITS) - 1)
-                              : slot >> PLACE_BITS & ((1 << NUMBER_BITS) - 1));
+    return (uint32_t)(slot >> bits_of(f->size) & ((UINT64_C(1) << bits_of(f->count)) - 1));
 }
 
 static uint32_t place_get(const u9i_open_frame *f, uint32_t n)
@@ -158,9 +168,10 @@ static size_t table_bytes(const u9i_open_frame *f)
                     : f->count * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t));
 }
 
-/* Where a record begins, and the hash of its key; `place` is one more, 0: its key is none of the spec. */
+/* Where a record begins, and the hash of its key, if it is one of the spec. */
 typedef struct seen_record {
     uint32_t place;
+    bool keyed;
     uint64_t hash;
 } seen_record;
 
@@ -173,26 +184,26 @@ static bool walk_records(const u9i_open_frame *f, const u9i_body *b, const u9i_k
     u9i_key_entry e;
     uint32_t n = 0;
     for (; n < f->count && u9i_body_next(b, &next, &left, &r) == U9_OK; n++) {
-        uint32_t at = (uint32_t)(r.bytes - b->bytes);
-        if (!f->keyed) seen[n].place = at;
-        else if (u9i_keyspec_entry(spec, r.key, r.key_size, &e)) seen[n] = (seen_record){.place = at + 1, .hash = mix(&e)};
-        else seen[n].place = 0;
+        bool keyed = f->keyed && u9i_keyspec_entry(spec, r.key, r.key_size, &e);
+        seen[n] = (seen_record){.place = (uint32_t)(r.bytes - b->bytes), .keyed = keyed, .hash = keyed ? mix(&e) : 0};
     }
     return n == f->count && left == 0;
 }
 
-/* Of several records of one key the last one comes first. */
-static void put_keys(u9i_open_frame *f, const seen_record *seen)
+/* Of several records of one key the last one comes first. False: too many fall together, mostly for being of one key. */
+static bool put_keys(u9i_open_frame *f, const seen_record *seen)
 {
     uint32_t slots = slot_count(f);
     for (uint32_t n = f->count; n-- > 0;) {
-        if (seen[n].place == 0) continue;
-        uint64_t slot = slot_tag(f, seen[n].hash) | (uint64_t)n << (f->wide ? WIDE_PLACE_BITS : PLACE_BITS) | seen[n].place;
+        if (!seen[n].keyed) continue;
+        uint64_t slot = slot_tag(f, seen[n].hash) << tag_shift(f) | (uint64_t)n << bits_of(f->size) | (seen[n].place + 1);
         uint32_t i = first_slot(seen[n].hash, slots);
-        while (slot_get(f, i) != 0) i = i + 1 == slots ? 0 : i + 1;
+        for (unsigned steps = 0; slot_get(f, i) != 0; i = i + 1 == slots ? 0 : i + 1)
+            if (++steps == CROWD) return false;
         if (f->wide) ((uint64_t *)f->table)[i] = slot;
         else ((uint32_t *)f->table)[i] = (uint32_t)slot;
     }
+    return true;
 }
 
 static void put_places(u9i_open_frame *f, const seen_record *seen)
@@ -225,7 +236,7 @@ static u9i_open_frame frame_of(const u9i_frames *fs, uint64_t offset, u9i_loaded
                         .kind = (uint8_t)l->body.kind,
                         .plain = l->body.plain,
                         .keyed = fs->keyed,
-                        .wide = size >= (1 << PLACE_BITS) - 1 || count >= 1 << NUMBER_BITS,
+                        .wide = size > UINT16_MAX || bits_of(size) + bits_of(count) > 32 - TAG_BITS_MIN,
                         .owned = l->own != NULL};
     l->own = NULL;
     return f;
@@ -277,8 +288,8 @@ static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *
     if (seen == NULL) return U9_NOMEM;
     bool whole = walk_records(f, body, &fs->spec, seen);
     u9i_open_frame *k = whole ? kept_frame(fs, f, with_body) : NULL;
-    if (k && k->keyed) put_keys(k, seen);
-    else if (k) put_places(k, seen);
+    if (k && k->keyed) k->keyed = put_keys(k, seen);
+    if (k && !k->keyed) put_places(k, seen); /* a table of keys is no smaller */
     if (seen != usual) free(seen);
     *out = k;
     return whole ? U9_OK : U9_CORRUPT;
@@ -382,11 +393,8 @@ static bool number_by_keys(const u9i_open_frame *f, uint32_t at, uint32_t *numbe
     return false;
 }
 
-/* What a walk is told of each record; true ends it. */
-typedef bool walk_fn(void *ctx, const u9i_record *r, uint32_t at, uint32_t number);
-
 /* Goes through the records of a frame that has no table: one that was not kept, so that its body is in memory. */
-static void walk_open(const u9i_open_frame *f, walk_fn *each, void *ctx)
+static void walk_open(const u9i_open_frame *f, u9i_walk_fn *each, void *ctx)
 {
     u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
     const uint8_t *next = f->bytes;
@@ -411,6 +419,34 @@ static bool stands_at(void *ctx, const u9i_record *r, uint32_t at, uint32_t numb
     s->there = at == s->at;
     s->number = number;
     return at >= s->at;
+}
+
+u9_err u9i_open_frame_walk(const u9i_frames *fs, const u9i_open_frame *f, u9i_walk_fn *each, void *ctx)
+{
+    u9i_loaded l;
+    int sys;
+    if (f->bytes && !u9i_open_frame_fell(fs, f)) {
+        walk_open(f, each, ctx);
+        return U9_OK;
+    }
+    u9_err err = u9i_load(fs->segment, fs->windows, f->offset, fs->bound, &l, &sys);
+    if (err != U9_OK) return err;
+    u9i_open_frame again = *f;
+    again.bytes = l.body.bytes;
+    if (l.body.kind == U9I_BODY_RECORDS && l.body.size == f->size) walk_open(&again, each, ctx);
+    else err = U9_CORRUPT;
+    u9i_unload(&l);
+    return err;
+}
+
+u9_err u9i_open_frame_key(const u9i_frames *fs, const u9i_open_frame *f, uint64_t at, u9i_key_entry *out)
+{
+    u9i_found found;
+    u9_err err = record_at(fs, f, (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1)), &found);
+    if (err != U9_OK) return err;
+    if (!u9i_keyspec_entry(&fs->spec, found.record.key, found.record.key_size, out)) err = U9_CORRUPT;
+    u9i_found_free(&found);
+    return err;
 }
 
 u9_err u9i_open_frame_record(const u9i_frames *fs, const u9i_open_frame *f, uint64_t at, u9i_found *out)
@@ -478,11 +514,12 @@ static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const 
     u9i_key_entry e;
     uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
     if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return U9_ABSENT;
-    uint64_t hash = mix(&e), tag = slot_tag(f, hash), low = f->wide ? 56 : 28, slot;
+    uint64_t hash = mix(&e), tag = slot_tag(f, hash), slot;
+    unsigned low = tag_shift(f);
     uint32_t slots = slot_count(f);
     for (uint32_t i = first_slot(hash, slots); (slot = slot_get(f, i)) != 0; i = i + 1 == slots ? 0 : i + 1) {
         uint32_t at = slot_place(f, slot);
-        if (slot >> low << low != tag || base + at >= below) continue;
+        if (slot >> low != tag || base + at >= below) continue;
         u9_err err = record_at(fs, f, at, out);
         out->at = base + at;
         out->number = slot_number(f, slot);
@@ -519,11 +556,12 @@ void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u
         if (step == 2 && f->bytes && place < f->size) bring(f->bytes + place);
         else if (step == 1 && !f->keyed && f->size > 0) bring((const uint8_t *)f->table + (uint64_t)place * f->count / f->size * width);
     } else if (f->keyed && u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) {
-        uint64_t hash = mix(&e), tag = slot_tag(f, hash), low = f->wide ? 56 : 28, slot;
+        uint64_t hash = mix(&e), tag = slot_tag(f, hash), slot;
+        unsigned low = tag_shift(f);
         uint32_t slots = slot_count(f), i = first_slot(hash, slots);
         if (step == 1) bring((const uint8_t *)f->table + i * (f->wide ? sizeof(uint64_t) : sizeof(uint32_t)));
         if (step == 1 || f->bytes == NULL) return;
-        while ((slot = slot_get(f, i)) != 0 && slot >> low << low != tag) i = i + 1 == slots ? 0 : i + 1;
+        while ((slot = slot_get(f, i)) != 0 && slot >> low != tag) i = i + 1 == slots ? 0 : i + 1;
         if (slot != 0) bring(f->bytes + slot_place(f, slot));
     }
 }

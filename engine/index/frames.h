@@ -49,9 +49,10 @@ typedef struct u9i_open_frame {
     uint8_t kind;          /* a u9i_body_kind: RECORDS, or PART: a record in parts, of which this is the last one */
     bool plain;            /* as the body */
     bool keyed;            /* the table is one of keys */
-    bool wide;             /* a body of 64 KiB or 4096 records and more: its table has wider elements */
+    bool wide;             /* its table has wider elements */
     bool owned;            /* `bytes` are its own memory */
     bool kept;
+    bool fenced;           /* of a kept one: an index was found to say the truth of it; set and asked atomically */
 } u9i_open_frame;
 
 /* A record within an open frame. */
@@ -112,6 +113,15 @@ static inline bool u9i_open_frame_fell(const u9i_frames *frames, const u9i_open_
  */
 enum { U9I_BRING_STEPS = 3 };
 void u9i_open_frame_bring(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key, uint64_t at, unsigned step);
+
+/* Told of each record, in order, where it begins in the body, and its number; true ends it. */
+typedef bool u9i_walk_fn(void *ctx, const u9i_record *record, uint32_t at, uint32_t number);
+
+/* Goes through a frame of RECORDS. U9_CORRUPT, U9_IO, U9_NOMEM: its body is not kept, and cannot be read again. */
+U9_MUST_CHECK u9_err u9i_open_frame_walk(const u9i_frames *frames, const u9i_open_frame *frame, u9i_walk_fn *each, void *ctx);
+
+/* The key of the record that begins at this virtual offset, which may be a guess. U9_CORRUPT: no record of such a key. */
+U9_MUST_CHECK u9_err u9i_open_frame_key(const u9i_frames *frames, const u9i_open_frame *frame, uint64_t at, u9i_key_entry *out);
 
 /* The record that begins at this virtual offset in the frame. U9_CORRUPT: none does. U9_IO, U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_open_frame_record(const u9i_frames *frames, const u9i_open_frame *frame, uint64_t at, u9i_found *out);

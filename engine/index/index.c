@@ -228,7 +228,7 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
         if (err == U9_OK) {
             u9i_key_entry first = r.count ? entry_at(x, r.keys, r.at, 0) : (u9i_key_entry){.hi = 0};
             bool hashed = r.keyspec[0] == 'u';
-            if (r.count == 0 || r.key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, &r) ||
+            if (r.has_root || r.count == 0 || r.key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, &r) ||
                 first.hi != p->roots[n].hi || first.lo != p->roots[n].lo)
                 err = U9_CORRUPT;
         }
@@ -370,6 +370,17 @@ static u9_err open_at(u9i_frames *frames, uint64_t at, const u9i_open_frame **fr
     return u9i_frames_at(frames, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, frame, own, &sys);
 }
 
+/* The record that an entry of form 1 leads to has its key: else the index says nothing of what is in that frame. [K-2] */
+static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, const u9i_key_entry *fence)
+{
+    u9i_key_entry there;
+    if (f->kind == U9I_BODY_PART) return true; /* one that is not asked for */
+    if (__atomic_load_n(&f->fenced, __ATOMIC_RELAXED)) return true;
+    if (u9i_open_frame_key(frames, f, fence->at, &there) != U9_OK || !u9i_key_same(&there, fence)) return false;
+    if (f->kept) __atomic_store_n(&((u9i_open_frame *)(uintptr_t)f)->fenced, true, __ATOMIC_RELAXED);
+    return true;
+}
+
 /* The newest one in order. */
 static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key, u9i_key_entry e,
                              const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
@@ -390,9 +401,11 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
         }
         err = u9i_open_frame_find(frames, *frame, key, below, out);
         if (err == U9_OK) return U9_OK;
+        bool says = is_as_it_says(frames, *frame, &fence);
         u9i_open_frame_free(*own);
         *own = NULL;
-        if (err != U9_ABSENT || !u9i_key_same(&fence, &e)) return err;
+        if (err != U9_ABSENT || !says) return err != U9_ABSENT ? err : U9_CORRUPT;
+        if (!u9i_key_same(&fence, &e)) return U9_ABSENT;
         e.at = fence.at; /* the key may also stand at the end of the frame before */
     }
 }
@@ -498,7 +511,7 @@ static u9_err pass_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_i
     u9_err err = load_at(x, p->roots[n].at, &l);
     if (err != U9_OK) return err;
     if (l.body.kind != U9I_BODY_PAGE || u9i_page_record_decode(l.body.bytes, l.body.size, &r) != U9_OK ||
-        r.key_size != x->spec.width || !keys_ascend(x, &r))
+        r.has_root || r.key_size != x->spec.width || !keys_ascend(x, &r))
         err = U9_CORRUPT;
     for (uint32_t i = 0; err == U9_OK && i < r.count; i++) {
         u9i_key_entry e = entry_at(x, r.keys, r.at, i);

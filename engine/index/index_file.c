@@ -85,6 +85,21 @@ u9_err u9i_index_file_open(u9i_index_file *out, u9i_segment *of, u9i_windows *wi
     return U9_OK;
 }
 
+u9_err u9i_index_file_losses(const u9i_index_file *f, u9i_windows *windows, u9i_losses *out, uint8_t content[U9I_HASH_SIZE])
+{
+    u9i_loaded l;
+    u9i_page_record r;
+    int sys;
+    u9_err err = u9i_load(f->file, windows, (f->root >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, f->bound, &l, &sys);
+    if (err != U9_OK) return err;
+    if (l.body.kind != U9I_BODY_PAGE || u9i_page_record_decode(l.body.bytes, l.body.size, &r) != U9_OK || !r.has_root)
+        err = U9_CORRUPT;
+    if (err == U9_OK) err = u9i_losses_of(out, &r.root);
+    if (err == U9_OK) memcpy(content, r.root.content, U9I_HASH_SIZE);
+    u9i_unload(&l);
+    return err;
+}
+
 void u9i_index_file_close(u9i_index_file *f)
 {
     u9i_segment_unref(f->file);
@@ -247,7 +262,8 @@ static int name_index(u9i_index_making *m)
 int u9i_index_making_end(u9i_index_making *m, u9i_runs *frames, u9i_runs *records, const u9i_position *end,
                          uint64_t last, uint64_t count, const u9i_key_entry *top, uint64_t filter_room)
 {
-    u9i_index_out o = {.file = m->file, .data = *end, .records = count, .spec = m->spec};
+    u9i_index_out o = {.file = m->file, .data = *end, .records = count, .spec = m->spec, .lost = m->lost};
+    memcpy(o.content, m->content, sizeof o.content);
     if (m->block == NULL) m->block = (uint8_t *)u9i_pages(U9I_BLOCK);
     if (m->block == NULL) return -ENOMEM;
     o.unfiltered = u9i_filter_blocks(records->total) * U9I_FILTER_BLOCK > filter_room;

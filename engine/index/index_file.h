@@ -39,6 +39,10 @@ typedef enum u9i_index_flaw {
  */
 U9_MUST_CHECK u9_err u9i_index_file_open(u9i_index_file *file, u9i_segment *of, u9i_windows *windows,
                                          u9i_index_flaw *flaw);
+
+/* What its last root notes of records that were lost, to be freed. U9_CORRUPT, U9_IO, U9_NOMEM. */
+U9_MUST_CHECK u9_err u9i_index_file_losses(const u9i_index_file *file, u9i_windows *windows, u9i_losses *out,
+                                           uint8_t content[U9I_HASH_SIZE]);
 void u9i_index_file_close(u9i_index_file *file); /* one that was never opened, zeroed, is fine */
 
 /* One that is made. */
@@ -49,6 +53,8 @@ typedef struct u9i_index_making {
     u9i_queue *queue;  /* borrows; nothing is under way in it */
     uint8_t *block;   /* what is written by it, besides the index; freed by who closes it, behind that; or NULL */
     u9i_keyspec spec;
+    const u9i_losses *lost; /* borrows: where records were lost; or NULL: none were, */
+    uint8_t content[U9I_HASH_SIZE]; /*   and what stands there */
     /* Its own: */
     char partial[U9I_INDEX_NAME + 16]; /* the name that it is made under */
     u9i_file *file;    /* NULL: it is given up, or done */

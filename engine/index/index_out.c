@@ -264,8 +264,14 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     r.root.last = (u9i_span){.data = greatest, .size = width};
     r.root.slices = places;
     r.root.slice_count = (uint32_t)count;
+    size_t lost = o->lost ? (size_t)o->lost->count * 2 : 0;
+    if (lost > 0) {
+        r.root.lost = o->lost->ranges;
+        r.root.lost_count = (uint32_t)lost;
+        memcpy(r.root.content, o->content, sizeof r.root.content);
+    }
     if (o->error == 0) {
-        u9i_out body = begin_body(o, o->pages * (width + 8) + count * 8 + 2 * RECORD_HEAD);
+        u9i_out body = begin_body(o, o->pages * (width + 8) + (count + lost) * 8 + 2 * RECORD_HEAD);
         u9i_page_record_encode(&body, &r);
         o->root = put_frame(o, &body);
     }
@@ -274,20 +280,44 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     return o->error;
 }
 
-static int put_entries(u9i_index_out *o, u9i_index_form form, const u9i_key_entry *entries, size_t count,
-                    const u9i_key_entry *last)
+/* Entries in a row, of which each is sorted; all of `a` stand in front of those of `b` in the file. */
+typedef struct entry_rows {
+    const u9i_key_entry *a, *b;
+    size_t a_count, b_count;
+} entry_rows;
+
+static const u9i_key_entry *take_entry(entry_rows *r)
 {
+    bool first = r->b_count == 0 || (r->a_count > 0 && !u9i_key_below(r->b, r->a));
+    if (first) r->a_count--;
+    else r->b_count--;
+    return first ? r->a++ : r->b++;
+}
+
+static int put_entries(u9i_index_out *o, u9i_index_form form, entry_rows rows, const u9i_key_entry *last)
+{
+    size_t count = rows.a_count + rows.b_count;
     if (count == 0) return o->error;
     int sys = u9i_index_out_begin(o, form, count);
-    for (size_t i = 0; i < count && sys == 0; i++) u9i_index_out_add(o, &entries[i]);
+    for (size_t i = 0; i < count && sys == 0; i++) u9i_index_out_add(o, take_entry(&rows));
     return sys == 0 ? u9i_index_out_end(o, last) : sys;
 }
 
-int u9i_index_out_keys(u9i_index_out *o, const u9i_keys *keys)
+int u9i_index_out_keys(u9i_index_out *o, const u9i_keys *earlier, const u9i_keys *keys)
 {
+    entry_rows frames = {.b = keys->frames, .b_count = keys->frame_count};
+    entry_rows records = {.b = keys->records, .b_count = keys->record_count};
+    const u9i_key_entry *top = &keys->top;
     assert(!keys->partial);
-    int sys = put_entries(o, U9I_INDEX_FRAMES, keys->frames, keys->frame_count, &keys->top);
-    return sys == 0 ? put_entries(o, U9I_INDEX_RECORDS, keys->records, keys->record_count, NULL) : sys;
+    if (earlier) {
+        assert(!earlier->partial && earlier->sorted);
+        frames.a = earlier->frames, frames.a_count = earlier->frame_count;
+        records.a = earlier->records, records.a_count = earlier->record_count;
+        if (keys->frame_count == 0) top = &earlier->top;
+        assert(frames.a_count == 0 || frames.b_count == 0 || !u9i_key_below(frames.b, &earlier->top));
+    }
+    int sys = put_entries(o, U9I_INDEX_FRAMES, frames, top);
+    return sys == 0 ? put_entries(o, U9I_INDEX_RECORDS, records, NULL) : sys;
 }
 
 int u9i_index_out_finish(u9i_index_out *o)

@@ -12,6 +12,7 @@
 #define U9I_INDEX_OUT_H
 
 #include "engine/index/keys.h"
+#include "engine/index/losses.h"
 #include "engine/os/env.h"
 
 typedef struct u9i_index_out {
@@ -26,6 +27,8 @@ typedef struct u9i_index_out {
     uint64_t records;       /* user records up to there */
     u9i_keyspec spec;
     bool unfiltered;        /* no room for a filter */
+    const u9i_losses *lost; /* borrows: what roots note of records that were lost; or NULL */
+    uint8_t content[U9I_HASH_SIZE]; /*   and the hash of that */
     /* Its own: */
     u9i_queue *queue;       /* NULL: not opened */
     uint64_t frames;        /* written so far */
@@ -61,8 +64,11 @@ void u9i_index_out_add(u9i_index_out *out, const u9i_key_entry *entry);
 /* `last`: the greatest key that it leads to, if that is not the last entry's; else NULL. */
 int u9i_index_out_end(u9i_index_out *out, const u9i_key_entry *last);
 
-/* All of what was collected, which is sorted. 0 or a negative errno. */
-int u9i_index_out_keys(u9i_index_out *out, const u9i_keys *keys);
+/*
+ * All of what was collected, which is sorted. `earlier`: NULL, or what stands in front of that in the file and is in
+ * order before it. 0 or a negative errno.
+ */
+int u9i_index_out_keys(u9i_index_out *out, const u9i_keys *earlier, const u9i_keys *keys);
 
 /* What is left goes to the file, with zeros up to a block's end. 0 or a negative errno. It is not synced. */
 int u9i_index_out_finish(u9i_index_out *out);

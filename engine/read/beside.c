@@ -39,8 +39,8 @@ static u9_err ends_there(u9_log *log, u9i_segment *s, const u9i_index_file *file
     return U9_OK;
 }
 
-/* Nothing that is read, and no loss, begins behind that end. */
-static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, bool *nothing)
+/* Nothing that is read, and no loss that is not noted, begins behind that end. */
+static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, const u9i_losses *noted, bool *nothing)
 {
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
@@ -50,45 +50,62 @@ static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, bool *n
     *nothing = err == U9_OK;
     while (*nothing && step != U9I_STEP_END) {
         err = u9i_reader_step(&r, &step, NULL);
-        bool lost = step == U9I_STEP_DAMAGE && r.damage.verdict != U9_V_TORN && r.damage.lost != 0;
+        bool lost = step == U9I_STEP_DAMAGE && r.damage.verdict != U9_V_TORN && r.damage.lost != 0 &&
+                    !u9i_losses_have(noted, r.damage.begin, r.damage.end);
         if (err != U9_OK || lost || (step == U9I_STEP_FRAME && r.count > 0)) *nothing = false;
     }
     u9i_reader_release(&r);
     return err == U9_IO || err == U9_NOMEM ? err : U9_OK;
 }
 
-/* Whether the index is of the segment as it stands. */
-static u9_err is_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *current)
+/* Whether the index is of the segment's data, to their end. */
+static u9_err ends_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file *file, const u9i_losses *noted, bool *current)
 {
     const u9i_facts *f = &s->facts;
-    *current = false;
     if (f->named || (f->has_end && f->end.kind == U9I_END_CLOSING)) {
         u9i_position end = f->named ? f->at : position_behind(&f->end_frame);
         *current = is_at(&end, &file->end);
         return U9_OK;
     }
     u9_err err = ends_there(log, s, file, current);
-    return err == U9_OK && *current ? ends_with(log, s, file->end.offset, current) : err;
+    return err == U9_OK && *current ? ends_with(log, s, file->end.offset, noted, current) : err;
 }
 
-u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out, u9i_index_flaw *flaw)
+/* Whether it is of the segment as it stands: what was lost when it was made, too, is as it was. */
+static u9_err is_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *lossy, bool *current)
+{
+    u9i_losses noted;
+    uint8_t then[U9I_HASH_SIZE], now[U9I_HASH_SIZE];
+    *current = false;
+    u9_err err = u9i_index_file_losses(file, &log->source.windows, &noted, then);
+    if (err != U9_OK) return err;
+    *lossy = noted.count > 0;
+    err = ends_as_indexed(log, s, file, &noted, current);
+    if (err == U9_OK && *current && *lossy) {
+        err = u9i_losses_hash(&noted, s, now);
+        *current = err == U9_OK && memcmp(then, now, sizeof now) == 0;
+    }
+    u9i_losses_free(&noted);
+    return err;
+}
+
+u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out, bool *lossy, u9i_index_flaw *flaw)
 {
     u9i_index_file file;
-    bool current;
+    bool current, noted = false;
     u9_err err = u9i_index_file_open(&file, s, &log->source.windows, flaw);
     if (err != U9_OK) return err;
-    err = is_as_indexed(log, s, &file, &current);
+    err = is_as_indexed(log, s, &file, &noted, &current);
     if (err == U9_OK && !current) {
         *flaw = U9I_FLAW_STALE;
         err = U9_ABSENT;
     }
-    if (err == U9_OK) {
-        err = u9i_index_open(out, file.file, &log->source.windows, file.root, file.bound, &file.end, budget);
-        if (err == U9_CORRUPT || err == U9_IO) {
-            *flaw = U9I_FLAW_DAMAGED;
-            err = U9_ABSENT;
-        }
+    if (err == U9_OK) err = u9i_index_open(out, file.file, &log->source.windows, file.root, file.bound, &file.end, budget);
+    if (err == U9_CORRUPT || err == U9_IO) {
+        *flaw = U9I_FLAW_DAMAGED;
+        err = U9_ABSENT;
     }
+    if (err == U9_OK) *lossy = noted;
     u9i_index_file_close(&file);
     return err;
 }

@@ -8,10 +8,11 @@
 #include "engine/log/handle.h"
 
 /*
- * The index in the file beside this segment. U9_OK; U9_ABSENT: none that is of the segment as it stands, `*flaw` says
- * why; U9_IO, U9_NOMEM. Unless it is U9_OK nothing is held.
+ * The index in the file beside this segment. U9_OK; `*lossy`: records of the segment were lost, of which it knows nothing;
+ * U9_ABSENT: none that is of the segment as it stands, `*flaw` says why; U9_IO, U9_NOMEM. Unless it is U9_OK nothing is
+ * held.
  */
-U9_MUST_CHECK u9_err u9i_beside_open(u9_log *log, u9i_segment *segment, u9i_budget *budget, u9i_index *out,
+U9_MUST_CHECK u9_err u9i_beside_open(u9_log *log, u9i_segment *segment, u9i_budget *budget, u9i_index *out, bool *lossy,
                                      u9i_index_flaw *flaw);
 
 /* The index that a sealed file has in itself. As above. */
@@ -29,7 +30,8 @@ typedef struct u9i_beside {
     void *ctx;
     /* What became of it: */
     uint64_t records;
-    bool lossy;          /* records were lost: no index was made */
+    u9i_losses lost;     /* where records were lost; freed by the call */
+    bool lossy;          /* some were lost that are not noted there: no index was made */
 } u9i_beside;
 
 /*

@@ -100,6 +100,15 @@ typedef struct ending {
     uint64_t last;
 } ending;
 
+/* A loss is noted by the bytes that it stands in. One that is elsewhere, or of bytes that could not be read, cannot be. */
+static void note_lost_bytes(u9i_beside *b, const u9i_reader *r)
+{
+    bool alone = u9i_beside_run(r->catalog, b->at) == b->at; /* else what is read depends on other files' bytes, too */
+    if (!alone || r->index != b->at || r->damage.reason == U9_R_UNREADABLE ||
+        !u9i_losses_add(&b->lost, r->damage.begin, r->damage.end))
+        b->lossy = true;
+}
+
 static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, u9_fault *fault)
 {
     u9i_step step = U9I_STEP_FRAME;
@@ -110,7 +119,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
             return U9_OK;
         }
         if (err != U9_OK) return err;
-        b->lossy = is_loss(r, step);
+        if (is_loss(r, step)) note_lost_bytes(b, r);
         if (step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) gather_frame(g, r);
         if (step == U9I_STEP_LEAVE && r->index == b->at)
             *end = (ending){.at = r->iterator.judge.end, .last = r->iterator.judge.last};
@@ -118,6 +127,21 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
             return u9i_fault(fault, U9_STATE, U9I_AT(.path = b->log->source.path), "stopped as asked");
     }
     return U9_OK;
+}
+
+static bool is_still_same_file(const u9i_segment *s)
+{
+    u9i_stamp now;
+    const u9i_stamp *then = &s->facts.stamp;
+    return u9i_dir_stat(s->dir, s->facts.name, &now) == 0 && memcmp(now.identity, then->identity, sizeof now.identity) == 0 &&
+           now.size == then->size && now.changed_us == then->changed_us;
+}
+
+/* What stands where records were lost: it is to be what was just read there. False: it is not, or cannot be read. */
+static bool hash_losses(u9i_beside *b, uint8_t content[U9I_HASH_SIZE])
+{
+    u9i_segment *s = b->catalog->segments[b->at];
+    return b->lost.count == 0 || (u9i_losses_hash(&b->lost, s, content) == U9_OK && is_still_same_file(s));
 }
 
 static u9_err gather_segment(u9i_beside *b, gathering *g, ending *end, u9_fault *fault)
@@ -171,9 +195,13 @@ static u9_err make_of(u9i_beside *b, u9i_index_making *m, u9_fault *fault)
     memcpy(name + n, ".runs", 6);
     u9_err err = begin_gathering(&g, b, m, name);
     if (err != U9_OK) (void)fail_making(b, -ENOMEM, fault);
+    u9i_losses_free(&b->lost);
     if (err == U9_OK) err = gather_segment(b, &g, &end, fault);
+    if (err == U9_OK && !hash_losses(b, m->content)) b->lossy = true;
+    m->lost = &b->lost;
     if (err == U9_OK && g.unfit) err = U9_CORRUPT;
-    else if (err == U9_OK && (b->lossy || g.count == 0)) err = U9_ABSENT;
+    if (err == U9_OK && g.count == 0 && b->lost.count > 0) b->lossy = true; /* there is no root that would say so */
+    if (err == U9_OK && (b->lossy || g.count == 0)) err = U9_ABSENT;
     if (err == U9_OK) err = write_keys(b, m, &g, &end, fault);
     end_gathering(&g);
     return err;
@@ -185,19 +213,21 @@ u9_err u9i_beside_make(u9i_beside *b, u9_fault *fault)
     const u9_log *log = b->log;
     u9i_queue *queue;
     u9i_index_making m = {.of = s, .dir = log->source.dir};
+    uint64_t seed = u9i_get_be(s->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
     b->lossy = false;
-    m.spec = u9i_keyspec_of(log->kind[0] ? log->kind : b->catalog->kind, s->facts.number);
+    m.spec = u9i_keyspec_of(log->kind[0] ? log->kind : b->catalog->kind, seed);
     int sys = u9i_queue_open(log->source.dir->env, NULL, 0, 0, &queue);
     if (sys != 0) return fail_making(b, sys, fault);
     m.queue = queue;
     sys = u9i_index_making_begin(&m);
     u9_err err = sys == 0 ? make_of(b, &m, fault) : fail_making(b, sys, fault);
     if (err == U9_CORRUPT && !m.spec.hashed) { /* keys that are none of the kind */
-        m.spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = s->facts.number};
+        m.spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};
         err = make_of(b, &m, fault);
     }
     u9i_index_making_drop(&m);
     u9i_queue_close(queue);
     u9i_pages_free(m.block, U9I_BLOCK);
+    u9i_losses_free(&b->lost);
     return err;
 }

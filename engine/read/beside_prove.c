@@ -53,11 +53,18 @@ static u9_err list_entries(proving *p)
     return U9_OK;
 }
 
+/* The next entry leads to no record, or to one of another key. Where records were lost, it may have been right. */
+static void count_wrong(proving *p)
+{
+    uint64_t offset = (p->next.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+    p->wrong += !u9i_losses_have(&p->b->lost, offset, offset + 1);
+}
+
 /* Those that lead to this record, or to none that was passed. True if one is the record's own. */
 static bool pass_entries(proving *p, const u9i_key_entry *e)
 {
     bool own = false;
-    for (; p->has_next && p->next.at < e->at; take_next_place(p)) p->wrong++;
+    for (; p->has_next && p->next.at < e->at; take_next_place(p)) count_wrong(p);
     for (; p->has_next && p->next.at == e->at; take_next_place(p)) {
         bool same = u9i_key_same(&p->next, e);
         p->wrong += !same;
@@ -132,6 +139,12 @@ static u9_err fail_proving(const proving *p, u9_err err, u9_fault *fault)
                      err == U9_NOMEM ? "out of memory" : "cannot prove the index of segment %s", f->name);
 }
 
+static void pass_lost_bytes(u9i_beside *b, const u9i_reader *r)
+{
+    b->lossy = true;
+    if (r->index == b->at) (void)!u9i_losses_add(&b->lost, r->damage.begin, r->damage.end);
+}
+
 static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
 {
     u9i_step step = U9I_STEP_FRAME;
@@ -140,7 +153,7 @@ static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_VERSION) b->lossy = true;
         else if (err != U9_OK) return err;
-        if (step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0) b->lossy = true;
+        if (step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0) pass_lost_bytes(b, r);
         if (err == U9_OK && step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) {
             err = prove_keys_of(p, r);
             if (err != U9_OK || p->sys < 0) return fail_proving(p, err == U9_OK ? U9_IO : err, fault);
@@ -165,7 +178,7 @@ static u9_err read_and_prove(proving *p, u9_fault *fault)
     }
     u9i_reader_release(&r);
     if (err != U9_OK || !same) return err;
-    for (; p->has_next; take_next_place(p)) p->wrong++;
+    for (; p->has_next; take_next_place(p)) count_wrong(p);
     if (!b->lossy && p->count != p->index->count) p->wrong++;
     return U9_OK;
 }
@@ -187,6 +200,7 @@ u9_err u9i_beside_prove(u9i_beside *b, u9i_index *index, uint64_t *wrong, u9_fau
     if (err != U9_OK || p.sys < 0) (void)fail_proving(&p, err == U9_OK ? err = U9_IO : err, fault);
     else err = read_and_prove(&p, fault);
     *wrong = p.wrong;
+    u9i_losses_free(&b->lost);
     u9i_runs_close(&p.entries);
     u9i_frames_close(&p.frames);
     if (p.budget.limit > 0) u9i_budget_close(&p.budget);

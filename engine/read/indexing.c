@@ -28,7 +28,7 @@ const char *u9_index_why_text(u9_index_why why)
 {
     switch (why) {
     case U9_INDEX_FINE: return "it is fine";
-    case U9_INDEX_MISSING: return "there is none";
+    case U9_INDEX_MISSING: return "none was made";
     case U9_INDEX_DAMAGED: return "it is damaged";
     case U9_INDEX_FOREIGN: return "it is of another segment";
     case U9_INDEX_STALE: return "it is stale: the segment went on";
@@ -101,8 +101,9 @@ static u9_err look_at(indexing *x, size_t i)
         return U9_OK;
     }
     if (err == U9_NOMEM) return err;
-    err = u9i_beside_open(x->log, s, &budget, &index, &flaw);
-    info->why = err == U9_OK ? U9_INDEX_FINE : why_of(flaw);
+    bool lossy;
+    err = u9i_beside_open(x->log, s, &budget, &index, &lossy, &flaw);
+    info->why = err != U9_OK ? why_of(flaw) : lossy ? U9_INDEX_LOSSY : U9_INDEX_FINE;
     if (err == U9_OK) {
         if (has_its_pages(x, &index)) describe_index(info, U9_INDEX_BESIDE, &index);
         else info->why = U9_INDEX_DAMAGED;
@@ -158,9 +159,10 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
     u9i_budget budget = {.limit = 0};
     u9i_index index;
     u9i_index_flaw flaw;
+    bool lossy;
     u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
     u9_err err = info->place == U9_INDEX_INSIDE ? u9i_inside_open(x->log, s, &budget, &index)
-                                                : u9i_beside_open(x->log, s, &budget, &index, &flaw);
+                                                : u9i_beside_open(x->log, s, &budget, &index, &lossy, &flaw);
     if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
     if (err != U9_OK) { /* it went just now */
         *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING};

@@ -1,7 +1,8 @@
 /*
  * engine/read/versions.c: all records of one key, the oldest first. [K-2] [K-3]
  *
- * Indexes tell the places, the newest one first; these are kept, in order, and each is read once more to be shown.
+ * Indexes tell the frames, the newest one first; the places in these are kept, in order, and each is read once more to be
+ * shown.
  * Where an index says nothing, the whole log is scanned instead.
  */
 #include "engine/read/cursor.h"
@@ -39,7 +40,40 @@ static u9_err add_place(versions *v, size_t segment, uint64_t at)
     return U9_OK;
 }
 
-/* The places in segment i, by its index. U9_CORRUPT: it says nothing. */
+/* What a frame is gone through for. */
+typedef struct places_in {
+    versions *v;
+    size_t segment;
+    uint64_t base, below;
+    u9_err err;
+} places_in;
+
+static bool add_if_wanted(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
+{
+    places_in *p = (places_in *)ctx;
+    const u9_key *key = p->v->key;
+    (void)number;
+    if (p->base + at >= p->below) return true;
+    if (r->key_size > 0 && r->key_size == key->size && memcmp(r->key, key->data, r->key_size) == 0)
+        p->err = add_place(p->v, p->segment, p->base + at);
+    return p->err != U9_OK;
+}
+
+/* All of this frame before `below`, by going through it once: where one is, there are often many. */
+static u9_err add_places_of(versions *v, size_t segment, const u9i_frames *frames, const u9i_open_frame *f, uint64_t below)
+{
+    places_in p = {.v = v, .segment = segment, .base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT, .below = below};
+    size_t first = v->count;
+    u9_err err = u9i_open_frame_walk(frames, f, add_if_wanted, &p);
+    for (size_t a = first, z = v->count; a + 1 < z; a++) { /* the newest one first */
+        version_at moved = v->places[a];
+        v->places[a] = v->places[--z];
+        v->places[z] = moved;
+    }
+    return err == U9_OK ? p.err : err;
+}
+
+/* The places in segment i, by its index: a frame at a time. U9_CORRUPT: it says nothing. */
 static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault)
 {
     u9i_indexed *s = view->segments[i];
@@ -51,8 +85,8 @@ static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault
         u9i_found found;
         err = u9i_index_find(&s->index, &s->frames, v->key, below, &f, &found, &own);
         if (err != U9_OK) break;
-        err = f->kind == U9I_BODY_PART ? U9_CORRUPT : add_place(v, i, found.at);
-        below = found.at;
+        err = f->kind == U9I_BODY_PART ? U9_CORRUPT : add_places_of(v, i, &s->frames, f, below);
+        below = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
         u9i_found_free(&found);
         u9i_open_frame_free(own);
     }

@@ -332,7 +332,7 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
     if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
     u9_err err = u9i_inside_open(log, s->segment, &s->kept->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
-    return u9i_beside_open(log, s->segment, &s->kept->budget, &s->index, &flaw);
+    return u9i_beside_open(log, s->segment, &s->kept->budget, &s->index, &s->lossy, &flaw);
 }
 
 /* Adds each record of the segment that the cursor shows. */
@@ -375,11 +375,12 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
 static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9_fault *fault)
 {
     u9i_keys keys = {.count = 0};
-    u9i_keyspec spec = u9i_keyspec_of(kind, s->segment->facts.number);
+    uint64_t seed = u9i_get_be(s->segment->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
+    u9i_keyspec spec = u9i_keyspec_of(kind, seed);
     u9_err err = walk_segment(log, s, &spec, &keys, fault);
     if (err == U9_OK && keys.partial && !spec.hashed) { /* perhaps for keys that are none of the kind */
         u9i_keys_close(&keys);
-        spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = s->segment->facts.number};
+        spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};
         err = walk_segment(log, s, &spec, &keys, fault);
     }
     if (err == U9_OK && keys.partial) err = U9_ABSENT;

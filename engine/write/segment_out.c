@@ -159,17 +159,21 @@ static size_t encode_end(u9i_segment_out *o, u9i_end_kind kind, const char *key_
     return u9i_frame_size(out.size);
 }
 
-int u9i_segment_out_index(u9i_segment_out *o, u9i_queue *queue, const u9i_keys *keys)
+int u9i_segment_out_index(u9i_segment_out *o, u9i_queue *queue, const u9i_keys *earlier, const u9i_keys *keys)
 {
     u9_fault unused;
-    uint64_t bound = u9i_index_bound(&keys->spec, keys->frame_count, keys->record_count);
+    static const u9i_keys none;
+    const u9i_keys *before = earlier ? earlier : &none;
+    uint64_t count = before->count + keys->count;
+    uint64_t bound = u9i_index_bound(&keys->spec, before->frame_count + keys->frame_count,
+                                     before->record_count + keys->record_count);
     u9i_index_out x = {.file = o->file, .secret = o->secret, .at = o->end, .previous = o->previous,
-                       .time_us = o->time_us, .durable = o->end.offset, .data = o->end, .records = keys->count,
+                       .time_us = o->time_us, .durable = o->end.offset, .data = o->end, .records = count,
                        .spec = keys->spec};
     u9i_op sync = {.kind = U9I_OP_SYNC, .file = o->file};
-    if (keys->count == 0 || u9i_segment_out_reserve(o, o->end.offset + bound + 2 * U9I_BLOCK, &unused) != U9_OK) return 0;
+    if (count == 0 || u9i_segment_out_reserve(o, o->end.offset + bound + 2 * U9I_BLOCK, &unused) != U9_OK) return 0;
     if (u9i_index_out_open(&x) != 0) return 0; /* no memory or queue for it: the next reader makes one */
-    int64_t sys = u9i_index_out_keys(&x, keys);
+    int64_t sys = u9i_index_out_keys(&x, earlier, keys);
     if (sys == 0) sys = u9i_index_out_finish(&x);
     if (sys == 0) sys = u9i_queue_do(queue, &sync);
     if (sys >= 0) {

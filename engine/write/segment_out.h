@@ -63,10 +63,11 @@ void u9i_segment_out_drop_blank(u9i_segment_out *out);
 void u9i_segment_out_close(u9i_segment_out *out);
 
 /*
- * Writes the index of these keys, all of the file's and sorted, behind its data, and syncs. Where there is no room for
- * it, none is written. 0 or a negative errno. [S-6]
+ * Writes the index of these keys, behind the file's data, and syncs: they are sorted, and all of the file's but for
+ * those of `earlier`, as u9i_index_out_keys has it. Where there is no room for it, none is written. 0 or a negative
+ * errno. [S-6]
  */
-int u9i_segment_out_index(u9i_segment_out *out, u9i_queue *queue, const u9i_keys *keys);
+int u9i_segment_out_index(u9i_segment_out *out, u9i_queue *queue, const u9i_keys *earlier, const u9i_keys *keys);
 
 /*
  * Writes the u9end into a block of its own, cuts the file behind it, and syncs: by `queue`, which has nothing under

@@ -11,6 +11,7 @@
  * first is its u9open. The committer, in the background, brings it on until the new file is durable, or whoever takes
  * completions in meanwhile. Only where files are so small that the one before is not sealed yet, a roll waits.
  */
+#include "engine/write/earlier.h"
 #include "engine/write/writer_parts.h"
 
 #include "format/frame/disk.h"
@@ -132,15 +133,26 @@ void u9i_writer_unstart(u9i_writer *w)
 
 /* The old file */
 
-/* Its index, if all its keys are known and there is room for it. 0 or a negative errno. */
-static int index_file(u9i_writer *w, u9i_segment_out *old, u9i_queue *queue)
+/* Of the keys that the session has, and those that were there before it. */
+static int index_keys(u9i_segment_out *old, u9i_queue *queue, u9i_file_keys *k, const u9i_keys *earlier)
 {
-    u9i_file_keys *k = &w->keys[w->keys_now ^ 1];
-    if (!k->whole || k->keys.partial || k->number != old->number) return 0;
     pthread_mutex_lock(&k->lock); /* who looks something up meanwhile waits for the sorting */
     u9i_keys_sort(&k->keys);
     pthread_mutex_unlock(&k->lock);
-    return u9i_segment_out_index(old, queue, &k->keys); /* nobody changes them any more */
+    return u9i_segment_out_index(old, queue, earlier, &k->keys); /* nobody changes them any more */
+}
+
+/* Its index, if all its keys are known or can be read, and there is room for it. 0 or a negative errno. */
+static int index_file(u9i_writer *w, u9i_segment_out *old, u9i_queue *queue)
+{
+    u9i_keys earlier = {.count = 0};
+    const u9i_plan *p = &w->plan;
+    u9i_file_keys *k = &w->keys[w->keys_now ^ 1];
+    bool known = !k->keys.partial && k->number == old->number;
+    if (known && !k->whole) known = u9i_earlier_keys(old, &p->end, p->totals.records, &k->keys, k->keys.memory, &earlier);
+    int sys = known ? index_keys(old, queue, k, k->whole ? NULL : &earlier) : 0;
+    u9i_keys_close(&earlier);
+    return sys;
 }
 
 /* The index and the u9end of the old file, which is closed. 0 or a negative errno. */

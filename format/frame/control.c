@@ -147,7 +147,7 @@ static const uint8_t type_key16[2] = {CODE_BYTES8, 16};
 static const uint8_t type_key8[1] = {CODE_U64};
 static const uint8_t type_at[1] = {CODE_I64};
 
-enum { ROOT_ELEMENTS = 9 };
+enum { ROOT_ELEMENTS = 9, LOST_ELEMENTS = 2 };
 
 static void put_root(u9i_out *out, const struct u9i_root_record *r)
 {
@@ -163,6 +163,15 @@ static void put_root(u9i_out *out, const struct u9i_root_record *r)
     put_code(out, CODE_BYTES32);
     u9i_out_uint(out, 4, r->last.size);
     u9i_out_copy(out, r->last.data, r->last.size);
+    if (r->lost_count == 0) return;
+    put_array(out, type_at, 1, r->lost_count, r->lost, (size_t)r->lost_count * 8);
+    put_bytes16(out, r->content);
+}
+
+/* Elements that a root has beside those of a page. */
+static unsigned root_elements(const struct u9i_root_record *r)
+{
+    return ROOT_ELEMENTS + (r->lost_count > 0 ? LOST_ELEMENTS : 0u);
 }
 
 void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
@@ -175,7 +184,7 @@ void u9i_page_record_encode(u9i_out *out, const u9i_page_record *r)
     put_array(out, type_at, 1, r->count, r->at, n * 8);
     if (r->has_seed) put_u64(out, r->seed);
     if (r->has_root) put_root(out, &r->root);
-    close_control(out, at, 4, 4u + r->has_seed + (r->has_root ? ROOT_ELEMENTS : 0u));
+    close_control(out, at, 4, 4u + r->has_seed + (r->has_root ? root_elements(&r->root) : 0u));
 }
 
 void u9i_bits_record_encode(u9i_out *out, u9i_span bits)
@@ -416,6 +425,13 @@ static void take_root(u9i_in *in, unsigned key_size, struct u9i_root_record *r)
     r->form = (u9i_index_form)form;
 }
 
+static void take_lost(u9i_in *in, struct u9i_root_record *r)
+{
+    r->lost = take_array(in, type_at, 1, 8, &r->lost_count);
+    take_bytes16(in, r->content);
+    if (r->lost_count % 2 != 0) in->failed = true;
+}
+
 u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record *out)
 {
     u9i_page_record r = {0};
@@ -441,6 +457,10 @@ u9_err u9i_page_record_decode(const uint8_t *body, size_t size, u9i_page_record 
         r.has_root = true;
         take_root(&in, r.key_size, &r.root);
         more -= ROOT_ELEMENTS;
+    }
+    if (r.has_root && more >= LOST_ELEMENTS) {
+        take_lost(&in, &r.root);
+        more -= LOST_ELEMENTS;
     }
     leave_tuple(&in, more);
     if (!in.failed) *out = r;

@@ -100,6 +100,9 @@ typedef struct u9i_page_record {
         const uint8_t *slices; /* of the filter: slice_count * 8 bytes: virtual offsets, big-endian */
         uint32_t slice_count;
         u9i_span last;     /* the greatest key of all that it leads to, as in ka */
+        const uint8_t *lost; /* lost_count * 8 bytes: where records were lost: begin and end, in turn, big-endian */
+        uint32_t lost_count; /* even; 0: none were, or it does not say */
+        uint8_t content[U9I_HASH_SIZE]; /* of these bytes; where there are any */
     } root;
 } u9i_page_record;
 

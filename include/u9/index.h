@@ -2,7 +2,7 @@
  * u9/index.h: the indexes of a log, by which records are found by their keys (SPEC.md, K-*).
  *
  * A writer puts an index into each segment that it seals. Segments without one (the newest, those of a session that
- * broke off or went on in a file) are read once by each handle that looks something up in them; or they get an index
+ * broke off) are read once by each handle that looks something up in them; or they get an index
  * in a file beside them, NUMBER.u9x, made by these functions. An index is never believed and never needed: whatever
  * becomes of it, it changes how fast a record is found, and no answer.
  *
@@ -36,7 +36,7 @@ typedef enum u9_index_why {
     U9_INDEX_OWNER = 5,   /* it has another owner or other permissions than the segment: somebody else may have made it */
     U9_INDEX_EMPTY = 6,   /* the segment holds no records */
     U9_INDEX_WRITING = 7, /* it is being written: an index would be stale at once */
-    U9_INDEX_LOSSY = 8,   /* records of it were lost to damage, which every reader is to be told */
+    U9_INDEX_LOSSY = 8,   /* records of it were lost to damage: an index that is there notes them; else they cannot be noted */
     U9_INDEX_PLAIN = 9    /* it is a plain seed file, or its secret is lost */
 } u9_index_why;
 
@@ -47,7 +47,7 @@ typedef struct u9_index_info {
     uint64_t segment;     /* its number */
     const char *path;     /* its file */
     u9_index_place place;
-    u9_index_why why;     /* NONE: why there is none; else what was wrong with a file beside it, which is not used */
+    u9_index_why why;     /* NONE: why there is none; else FINE, or LOSSY: lookups that find nothing say that records were lost */
     uint64_t bytes;       /* of the segment's file */
     uint64_t records;     /* that the index leads to */
     uint64_t entries;     /* of its pages */

@@ -77,7 +77,21 @@ claim 'the log reads the same all the while' same "$("$u9" cat log | cksum)" "$(
 
 ends 0 '; 1 file removed$' '--drop removes the file' "$u9" index --drop log
 claim 'and no other' test -z "$(find log -name '*.u9x*')"
+ends 0 'no index: none was made$' '--check says why a segment has none' "$u9" index --check log
 ends 0 '^59990$' 'without it the record is found' "$u9" get log "$key"
+
+cp -a log bad
+printf 'XXXX' | dd of=bad/0000000000000002.u9 bs=1 seek=9000 conv=notrunc 2>/dev/null
+lost=$("$u9" cat bad 2>/dev/null | diff - <("$u9" cat log) | sed -n 's/^> //p' | tail -n 1)
+lost=$("$u9" cat --keys log | awk -F '\t' -v n="$lost" '$2 == n {print $1}')
+ends 0 '^59990$' 'one record is looked up, not the log read: damage elsewhere is not met' "$u9" get bad "$key"
+ends 0 '^59990$' 'all records of a key as well' "$u9" get --all bad "$key"
+claim 'nothing is told of it' test ! -s err
+ends 3 'it may be lost$' 'a key that was lost is told' "$u9" get --all bad "$lost"
+claim 'and what was lost' grep -q CORRUPT both
+printf 'XXXX' | dd of="bad/$(basename "${index%x}")" bs=1 seek=9000 conv=notrunc 2>/dev/null
+ends 0 'index made now.*; others were lost to damage$' 'of a segment that lost records as well' "$u9" index bad
+ends 0 'index beside it.*; others were lost to damage; all right$' 'it is proven, and an index whose records were lost is not wrong' "$u9" index --check bad
 
 mkdir single && cp "${index%x}" single/
 ends 0 'index made now' 'a single file gets one as well' "$u9" index "single/$(basename "${index%x}")"

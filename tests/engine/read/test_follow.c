@@ -152,15 +152,26 @@ START_TEST(who_waits_is_woken_by_each_commit) /* [M-10] */
 }
 END_TEST
 
-START_TEST(what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only) /* [M-10] */
+/* A writer that makes nothing durable by itself. */
+static u9_log *open_careless(void)
 {
-    static uint8_t piece[PIECE];
     u9_options o = writer_options();
     o.policy = U9_POLICY_NONE;
     sim_task_chance(0);
-    u9_log *w = open_writer(at("log"), &o);
+    return open_writer(at("log"), &o);
+}
+
+static void append_pieces(u9_log *w, unsigned count)
+{
+    static uint8_t piece[PIECE];
+    for (unsigned i = 0; i < count; i++) append_bytes(w, piece, sizeof piece);
+}
+
+START_TEST(what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only) /* [M-10] */
+{
+    u9_log *w = open_careless();
     following durable = follow(at("log")), written = follow_on(open_reader(at("log")), U9_SHOW_WRITTEN);
-    for (unsigned i = 0; i < 20; i++) append_bytes(w, piece, sizeof piece);
+    append_pieces(w, 20);
     ck_assert_uint_eq(u9_log_durable(w), 0);
     ck_assert_uint_eq(take(&durable), 0);
     ck_assert_int_eq(u9_cursor_wait(durable.cursor, 0), U9_AGAIN);
@@ -176,13 +187,9 @@ END_TEST
 
 START_TEST(nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins) /* [M-10] */
 {
-    static uint8_t piece[PIECE];
-    u9_options o = writer_options();
-    o.policy = U9_POLICY_NONE;
-    sim_task_chance(0);
-    u9_log *w = open_writer(at("log"), &o);
+    u9_log *w = open_careless();
     commit_text(w, "first");
-    for (unsigned i = 0; i < 20; i++) append_bytes(w, piece, sizeof piece);
+    append_pieces(w, 20);
     following f = follow(at("log"));
     ck_assert_uint_eq(take(&f), 1);
     ck_assert_uint_eq(take(&f), 0);

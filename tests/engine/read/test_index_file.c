@@ -2,9 +2,8 @@
  * tests/engine/read/test_index_file.c: indexes in files beside segments: whatever is done to one, it changes how fast a
  * record is found, and no answer; making them in little memory, and what is refused; on the simulated disk. [K-1] [K-4]
  */
-#include "tests/engine/fixture.h"
+#include "tests/engine/read/model.h"
 #include "tests/index_reader.h"
-#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include "engine/index/index_file.h"
@@ -13,15 +12,12 @@
 #include "engine/segment/probe.h"
 
 #include <u9/index.h>
+#include <u9/lookup.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SEGMENT = 65536, KEYS = 500, ROOM = 4096 };
-
-static const char *const LOG = "log";
 
 static void setup(void)
 {
@@ -33,132 +29,12 @@ static void teardown(void)
     sim_end();
 }
 
-static uint64_t drawn = 1;
-
-static uint64_t draw(uint64_t n)
-{
-    drawn ^= drawn << 13;
-    drawn ^= drawn >> 7;
-    drawn ^= drawn << 17;
-    return drawn % n;
-}
-
-/* What the log must hold: of each key the ordinal of its newest record and what that says. */
-typedef struct model {
-    const char *kind;
-    struct {
-        uint8_t raw[64];
-        size_t size;
-        bool there;
-        uint64_t ordinal;
-        uint32_t value;
-    } keys[KEYS];
-    size_t count;
-    uint64_t next; /* ordinal */
-    uint32_t values;
-    bool lz4;
-} model;
-
-static u9_log *open_it(const model *m, u9_mode mode)
-{
-    u9_log *log;
-    u9_fault fault;
-    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = SEGMENT, .kind = m->kind,
-                    .policy = U9_POLICY_NONE, .lz4 = m->lz4};
-    ck_assert_msg(u9_log_open(LOG, &o, &log, &fault) == U9_OK, "%s", fault.text);
-    return log;
-}
-
-/* A key that may be given: of 16 bytes, 8 or text. */
-static void draw_key(model *m, size_t i)
-{
-    bool text = strncmp(m->kind, "rkey", 4) == 0;
-    m->keys[i].size = text ? 8 + draw(40) : strcmp(m->kind, "uid8") == 0 ? 8 : 16;
-    for (size_t n = 0; n < m->keys[i].size; n++)
-        m->keys[i].raw[n] = text ? (uint8_t)('a' + draw(26)) : (uint8_t)draw(256);
-    if (!text && m->keys[i].size == 16) {
-        u9_muid id = {.timestamp = 1 + draw(1000000), .medallion = 1 + draw(1000), .offset = (int32_t)(1 + draw(3))};
-        ck_assert_int_eq(u9_muid_pack(&id, m->keys[i].raw), U9_OK);
-    }
-}
-
-static void append_one(u9_log *w, model *m, size_t i, bool fresh)
-{
-    uint8_t value[5 + 400] = {0x02};
-    u9_place place;
-    u9_key key = {.data = fresh ? NULL : m->keys[i].raw, .size = m->keys[i].size};
-    u9_entry e = {.key = key, .values = value, .size = 5};
-    uint32_t v = ++m->values;
-    for (unsigned n = 0; n < 4; n++) value[1 + n] = (uint8_t)(v >> (24 - 8 * n));
-    if (draw(2)) { /* also larger ones */
-        value[5] = 0x1d, value[6] = 1, value[7] = (uint8_t)draw(120);
-        e.size = (size_t)(5 + 3 + 256 + value[7]);
-    }
-    ck_assert_int_eq(u9_log_append(w, &e.key, e.values, e.size, &place), U9_OK);
-    if (fresh) {
-        m->keys[i].size = place.key_size;
-        memcpy(m->keys[i].raw, place.key, place.key_size);
-    }
-    m->keys[i].there = true;
-    m->keys[i].ordinal = place.ordinal;
-    m->keys[i].value = v;
-    m->next = place.ordinal + 1;
-}
-
-/* What a lookup must say of this key. */
-static void look_up(u9_log *log, const model *m, size_t i)
-{
-    uint8_t buf[ROOM];
-    u9_record r;
-    u9_fault fault = {.text = ""};
-    u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
-    u9_err err = u9_log_get(log, &key, buf, sizeof buf, &r, &fault);
-    if (!m->keys[i].there) {
-        ck_assert_msg(err == U9_ABSENT, "key %zu: %d, %s", i, err, fault.text);
-        return;
-    }
-    ck_assert_msg(err == U9_OK, "key %zu, record %llu of %llu: %d, %s", i, (unsigned long long)m->keys[i].ordinal,
-                  (unsigned long long)m->next, err, fault.text);
-    ck_assert_uint_eq(r.ordinal, m->keys[i].ordinal);
-    ck_assert_uint_eq(r.key.size, key.size);
-    ck_assert_mem_eq(r.key.data, key.data, key.size);
-    u9_value v;
-    ck_assert_int_eq(u9_value_decode(r.values, r.values_size, &v), U9_OK);
-    ck_assert_uint_eq(v.u, m->keys[i].value);
-}
-
-static void look_up_all(u9_log *log, const model *m)
-{
-    for (size_t i = 0; i < m->count; i++) look_up(log, m, i);
-}
-
-static void look_anew(const model *m)
-{
-    u9_log *r = open_it(m, U9_READ);
-    look_up_all(r, m);
-    close_log(r);
-}
-
-
-static const char *const kinds[] = {"muid", "muid", "uid8", "rkey"};
-
-static model *new_model(int i)
-{
-    model *m = calloc(1, sizeof *m);
-    ck_assert(m != NULL);
-    drawn = (uint64_t)i * 77 + 5;
-    m->kind = kinds[i % 4];
-    m->count = KEYS;
-    for (size_t n = 0; n < KEYS; n++) draw_key(m, n);
-    return m;
-}
-
-/* Some keys again and again, a fifth of them never; some drawn by the log, so that they come in order. */
+/* Some keys again and again, a fifth of them never; some model_drawn by the log, so that they come in order. */
 static void append_some(u9_log *w, model *m, unsigned count)
 {
     for (unsigned n = 0; n < count; n++) {
-        size_t i = (size_t)draw(KEYS * 4 / 5);
-        append_one(w, m, i, m->kind == kinds[0] && !m->keys[i].there && draw(4) > 0);
+        size_t i = (size_t)model_draw(KEYS * 4 / 5);
+        model_append(w, m, i, m->kind == model_kinds[0] && !m->keys[i].there && model_draw(4) > 0);
     }
 }
 
@@ -166,7 +42,7 @@ static void append_some(u9_log *w, model *m, unsigned count)
 static void write_sessions(model *m, unsigned sessions, unsigned appends, bool torn)
 {
     for (unsigned s = 0; s < sessions; s++) {
-        u9_log *w = open_it(m, U9_CREATE);
+        u9_log *w = model_open(m, U9_CREATE);
         append_some(w, m, appends);
         ck_assert_int_eq(u9_log_sync(w), U9_OK);
         if (torn && s + 1 == sessions) {
@@ -179,38 +55,35 @@ static void write_sessions(model *m, unsigned sessions, unsigned appends, bool t
     }
 }
 
-static u9_index_report build(uint64_t memory)
+typedef u9_err index_task(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault);
+
+static u9_index_report do_task(index_task *task, uint64_t memory)
 {
     u9_fault fault = {.text = ""};
     u9_index_report r = {.size = sizeof r};
     u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
-    ck_assert_msg(u9_indexes_build(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
+    ck_assert_msg(task(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
     return r;
+}
+
+static u9_index_report build(uint64_t memory)
+{
+    return do_task(u9_indexes_build, memory);
 }
 
 static u9_index_report look_at_it(void)
 {
-    u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim"};
-    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
-    return r;
+    return do_task(u9_indexes_look, 0);
 }
 
 static u9_index_report check_it(uint64_t memory)
 {
-    u9_fault fault = {.text = ""};
-    u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
-    ck_assert_msg(u9_indexes_check(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
-    return r;
+    return do_task(u9_indexes_check, memory);
 }
 
 static u9_index_report drop(void)
 {
-    u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim"};
-    ck_assert_int_eq(u9_indexes_drop(LOG, &o, &r, NULL), U9_OK);
-    return r;
+    return do_task(u9_indexes_drop, 0);
 }
 
 /* Paths of the files whose names end so: free() each and the array. */
@@ -250,7 +123,7 @@ static size_t count_files(const char *end)
 
 START_TEST(every_segment_that_holds_records_gets_an_index)
 {
-    model *m = new_model(_i);
+    model *m = model_new(_i);
     write_sessions(m, 3, 250, _i / 4);
     u9_index_report before = look_at_it(), r = build(0);
     ck_assert_uint_gt(before.none, 0);
@@ -265,18 +138,18 @@ START_TEST(every_segment_that_holds_records_gets_an_index)
     ck_assert_uint_eq(r.wrong, 0);
     ck_assert_uint_gt(r.entries, 0);
     ck_assert_uint_eq(r.none, 0);
-    look_anew(m);
+    model_look_anew(m);
     r = drop();
     ck_assert_uint_eq(r.dropped, before.none);
     ck_assert_uint_eq(count_files(".u9x"), 0);
-    look_anew(m);
+    model_look_anew(m);
     free(m);
 }
 END_TEST
 
 START_TEST(a_writer_rolls_while_it_has_all_keys)
 {
-    model *m = new_model(3);
+    model *m = model_new(3);
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE, .index_memory = 16 << 20};
     u9_log *w;
@@ -294,199 +167,13 @@ START_TEST(a_writer_rolls_while_it_has_all_keys)
 }
 END_TEST
 
-/* Bytes that were read of the segments for one lookup by a fresh handle. */
-static uint64_t cost_of_a_lookup(const model *m, size_t i)
-{
-    u9_log *r = open_it(m, U9_READ);
-    sim_forget_diary();
-    look_up(r, m, i);
-    uint64_t bytes = sim_bytes(SIM_READ);
-    close_log(r);
-    return bytes;
-}
-
-START_TEST(a_file_beside_a_segment_saves_reading_it)
-{
-    model *m = new_model(_i);
-    write_sessions(m, 1, 400, false);
-    ck_assert_uint_ge(count_files(".u9"), 2);
-    size_t there = 0;
-    while (!m->keys[there].there) there++;
-    u9_log *w = open_it(m, U9_CREATE); /* goes on in the last file */
-    append_one(w, m, there, false);
-    for (unsigned n = 0; n < 30; n++) append_some(w, m, 1);
-    append_one(w, m, there, false);
-    close_log(w);
-    uint64_t without = cost_of_a_lookup(m, there);
-    build(0);
-    uint64_t with = cost_of_a_lookup(m, there);
-    ck_assert_msg(with < without, "%llu, not below %llu bytes", (unsigned long long)with, (unsigned long long)without);
-    free(m);
-}
-END_TEST
-
 static void flip(const char *path, uint64_t at)
 {
     uint8_t byte;
     ck_assert_uint_eq(sim_read(path, at, &byte, 1), 1);
-    byte ^= (uint8_t)(1u << draw(8));
+    byte ^= (uint8_t)(1u << model_draw(8));
     sim_write(path, at, &byte, 1);
 }
-
-/* Something happens to an index file. */
-static void harm(char **paths, size_t count, unsigned how)
-{
-    const char *path = paths[draw(count)];
-    uint64_t size = sim_holds(path) ? sim_size(path) : 0;
-    if (size == 0) return;
-    switch (how % 5) {
-    case 0:
-    case 1: flip(path, draw(size)); break;
-    case 2: sim_resize(path, draw(size)); break;
-    case 3: sim_copy(paths[draw(count)], path); break;
-    case 4: sim_remove(path); break;
-    }
-}
-
-START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
-{
-    model *m = new_model(_i);
-    write_sessions(m, 4, 150, _i / 4);
-    build(0);
-    for (unsigned n = 0; n < 20; n++) {
-        size_t count;
-        char **paths = files_ending(".u9x", &count);
-        ck_assert_uint_gt(count, 0);
-        harm(paths, count, n);
-        free_names(paths, count);
-        look_anew(m);
-        if (n % 4 == 3) {
-            ck_assert_uint_eq(build(0).none, 0);
-            ck_assert_uint_eq(check_it(0).wrong, 0);
-            look_anew(m);
-        }
-    }
-    free(m);
-}
-END_TEST
-
-START_TEST(a_segment_that_went_on_has_a_stale_index_which_is_made_again)
-{
-    model *m = new_model(_i);
-    write_sessions(m, 1, 60, _i / 4);
-    ck_assert_uint_eq(build(0).made, 1);
-    write_sessions(m, 1, 60, false); /* goes on in the file, or (torn) says where it ends */
-    look_anew(m);
-    u9_index_report r = look_at_it();
-    ck_assert_uint_eq(r.unused, _i / 4 ? 0 : 1);
-    r = build(0);
-    ck_assert_uint_eq(r.none, 0);
-    ck_assert_uint_ge(r.made, 1);
-    ck_assert_uint_eq(r.unused, 0);
-    look_anew(m);
-    free(m);
-}
-END_TEST
-
-START_TEST(an_older_file_put_back_is_not_used)
-{
-    model *m = new_model(_i);
-    write_sessions(m, 1, 60, false);
-    size_t count;
-    build(0);
-    char **paths = files_ending(".u9x", &count);
-    ck_assert_uint_eq(count, 1);
-    sim_copy(paths[0], "old");
-    write_sessions(m, 1, 40, false);
-    build(0);
-    ck_assert_uint_eq(look_at_it().unused, 0);
-    sim_copy("old", paths[0]);
-    ck_assert_uint_eq(look_at_it().unused, 1);
-    look_anew(m);
-    free_names(paths, count);
-    free(m);
-}
-END_TEST
-
-START_TEST(a_file_of_another_owner_or_mode_is_not_used)
-{
-    model *m = new_model(_i);
-    write_sessions(m, 1, 60, false);
-    size_t count, segments;
-    build(0);
-    char **paths = files_ending(".u9x", &count), **logs = files_ending(".u9", &segments);
-    ck_assert_uint_eq(look_at_it().beside, 1);
-    sim_dress(paths[0], 7, 0);
-    ck_assert_uint_eq(look_at_it().unused, 1);
-    look_anew(m);
-    sim_dress(paths[0], 0, 0644);
-    ck_assert_uint_eq(look_at_it().unused, 1);
-    sim_dress(logs[segments - 1], 5, 0640);
-    ck_assert_uint_eq(build(0).made, 1); /* it is given the segment's */
-    ck_assert_uint_eq(look_at_it().beside, 1);
-    look_anew(m);
-    free_names(paths, count);
-    free_names(logs, segments);
-    free(m);
-}
-END_TEST
-
-START_TEST(more_keys_than_memory_are_sorted_in_runs)
-{
-    enum { SMALL = 64 << 10 };
-    model *m = new_model(_i);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
-                    .policy = U9_POLICY_NONE};
-    u9_log *w;
-    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
-    for (unsigned n = 0; n < 30000; n++) append_one(w, m, (size_t)draw(KEYS * 4 / 5), false);
-    close_log(w);
-    sim_forget_diary();
-    u9_index_report r = build(SMALL);
-    ck_assert_uint_eq(r.none, 0);
-    ck_assert_uint_ge(r.made, 1);
-    ck_assert_uint_gt(sim_bytes(SIM_WRITE), 2 * 30000 * 24); /* written, and merged more than once */
-    ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
-    ck_assert_uint_eq(check_it(SMALL).wrong, 0);
-    look_anew(m);
-    free(m);
-}
-END_TEST
-
-START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
-{
-    enum { RECORDS = 40000 };
-    model *m = new_model(1);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
-                    .policy = U9_POLICY_NONE};
-    u9_log *w;
-    uint64_t middle = 0, at[2];
-    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
-    for (unsigned n = 0; n < RECORDS; n++) append_one(w, m, n % 16 ? 0 : 1 + (size_t)draw(KEYS - 1), false);
-    close_log(w);
-    ck_assert_uint_eq(build(0).made, 1);
-    u9_log *r = open_it(m, U9_READ);
-    u9i_catalog *catalog;
-    u9i_budget budget = {.limit = 0};
-    u9i_index index;
-    u9i_index_flaw flaw;
-    u9_key key = {.data = m->keys[0].raw, .size = m->keys[0].size};
-    ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
-    middle = catalog->segments[0]->facts.size / 2 / 16 << U9I_VIRTUAL_SHIFT;
-    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &flaw), U9_OK);
-    ck_assert_int_eq(u9i_index_aim(&index, &key, middle, at), U9_OK);
-    ck_assert_uint_lt(at[0], middle);
-    ck_assert_uint_gt(at[0], middle / 2);
-    unsigned opened = 0;
-    for (uint32_t n = 0; n < index.records.page_count; n++) opened += index.records.pages[n] != NULL;
-    ck_assert_uint_ge(index.records.page_count, 16);
-    ck_assert_msg(opened <= 7, "%u of %u", opened, index.records.page_count);
-    u9i_index_close(&index);
-    u9i_catalog_unref(catalog);
-    close_log(r);
-    free(m);
-}
-END_TEST
 
 /* A record in parts, of `size` bytes. */
 static u9_place append_parts(u9_log *w, size_t size)
@@ -502,10 +189,328 @@ static u9_place append_parts(u9_log *w, size_t size)
     return place;
 }
 
+/* The newest record of all is found. */
+static void look_up_last(u9_log *log, const model *m)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < m->count; i++)
+        if (m->keys[i].there && m->keys[i].ordinal >= m->keys[last].ordinal) last = i;
+    model_look_up(log, m, last);
+}
+
+/* One session more, which goes on in the last file. */
+static void go_on(model *m, unsigned appends)
+{
+    u9_log *w = model_open(m, U9_CREATE);
+    append_some(w, m, appends);
+    close_log(w);
+}
+
+START_TEST(a_file_that_sessions_went_on_in_has_its_index_inside_when_it_is_sealed)
+{
+    model *m = model_new(_i);
+    m->lz4 = _i / 4;
+    for (unsigned session = 0; session < 3; session++) go_on(m, 30);
+    ck_assert_uint_eq(look_at_it().segments, 1);
+    go_on(m, m->lz4 ? 6000 : 900);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_ge(r.segments, 3);
+    ck_assert_uint_eq(r.inside, r.segments - 1); /* all that are sealed */
+    r = check_it(0);
+    ck_assert_uint_eq(r.wrong, 0);
+    ck_assert_uint_ge(r.entries, 2);
+    model_look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_record_in_parts_of_an_earlier_session_is_in_the_index_inside)
+{
+    enum { BYTES = 3 << 20 };
+    model *m = model_new(0);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = "muid",
+                    .policy = U9_POLICY_NONE};
+    u9_log *log;
+    u9_record record;
+    uint8_t *buf = malloc(BYTES + 100);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    append_some(log, m, 100);
+    u9_place large = append_parts(log, BYTES);
+    close_log(log);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    append_some(log, m, 8000);
+    close_log(log);
+    u9_index_report r = check_it(0);
+    ck_assert_uint_ge(r.inside, 1);
+    ck_assert_uint_eq(r.none, 1); /* the last one */
+    ck_assert_uint_eq(r.wrong, 0);
+    log = model_open(m, U9_READ);
+    u9_key key = {.data = large.key, .size = 16};
+    ck_assert_int_eq(u9_log_get(log, &key, buf, BYTES + 100, &record, NULL), U9_OK);
+    ck_assert_uint_eq(record.ordinal, large.ordinal);
+    model_look_up_all(log, m);
+    close_log(log);
+    free(buf);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_file_whose_earlier_sessions_are_not_whole_is_sealed_without_an_index)
+{
+    model *m = model_new(_i);
+    go_on(m, 100);
+    size_t segments;
+    char **logs = files_ending(".u9", &segments);
+    u9_log *w = model_open(m, U9_CREATE);
+    append_some(w, m, 100);
+    flip(logs[0], 4096 + model_draw(4096));
+    append_some(w, m, 800);
+    close_log(w);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_ge(r.segments, 3);
+    ck_assert_uint_eq(r.inside, r.segments - 2);
+    u9_log *log = model_open(m, U9_READ);
+    look_up_last(log, m);
+    close_log(log);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+/* Bytes that were read of the segments for one lookup by a fresh handle. */
+static uint64_t cost_of_a_lookup(const model *m, size_t i)
+{
+    u9_log *r = model_open(m, U9_READ);
+    sim_forget_diary();
+    model_look_up(r, m, i);
+    uint64_t bytes = sim_bytes(SIM_READ);
+    close_log(r);
+    return bytes;
+}
+
+START_TEST(a_file_beside_a_segment_saves_reading_it)
+{
+    model *m = model_new(_i);
+    write_sessions(m, 1, 400, false);
+    ck_assert_uint_ge(count_files(".u9"), 2);
+    size_t there = 0;
+    while (!m->keys[there].there) there++;
+    u9_log *w = model_open(m, U9_CREATE); /* goes on in the last file */
+    model_append(w, m, there, false);
+    for (unsigned n = 0; n < 30; n++) append_some(w, m, 1);
+    model_append(w, m, there, false);
+    close_log(w);
+    uint64_t without = cost_of_a_lookup(m, there);
+    build(0);
+    uint64_t with = cost_of_a_lookup(m, there);
+    ck_assert_msg(with < without, "%llu, not below %llu bytes", (unsigned long long)with, (unsigned long long)without);
+    free(m);
+}
+END_TEST
+
+/* Something happens to an index file. */
+static void harm(char **paths, size_t count, unsigned how)
+{
+    const char *path = paths[model_draw(count)];
+    uint64_t size = sim_holds(path) ? sim_size(path) : 0;
+    if (size == 0) return;
+    switch (how % 5) {
+    case 0:
+    case 1: flip(path, model_draw(size)); break;
+    case 2: sim_resize(path, model_draw(size)); break;
+    case 3: sim_copy(paths[model_draw(count)], path); break;
+    case 4: sim_remove(path); break;
+    }
+}
+
+START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
+{
+    model *m = model_new(_i);
+    write_sessions(m, 4, 150, _i / 4);
+    build(0);
+    for (unsigned n = 0; n < 20; n++) {
+        size_t count;
+        char **paths = files_ending(".u9x", &count);
+        ck_assert_uint_gt(count, 0);
+        harm(paths, count, n);
+        free_names(paths, count);
+        model_look_anew(m);
+        if (n % 4 == 3) {
+            ck_assert_uint_eq(build(0).none, 0);
+            ck_assert_uint_eq(check_it(0).wrong, 0);
+            model_look_anew(m);
+        }
+    }
+    free(m);
+}
+END_TEST
+
+START_TEST(a_segment_that_went_on_has_a_stale_index_which_is_made_again)
+{
+    model *m = model_new(_i);
+    write_sessions(m, 1, 60, _i / 4);
+    ck_assert_uint_eq(build(0).made, 1);
+    write_sessions(m, 1, 60, false); /* goes on in the file, or (torn) says where it ends */
+    model_look_anew(m);
+    u9_index_report r = look_at_it();
+    ck_assert_uint_eq(r.unused, _i / 4 ? 0 : 1);
+    r = build(0);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_ge(r.made, 1);
+    ck_assert_uint_eq(r.unused, 0);
+    model_look_anew(m);
+    free(m);
+}
+END_TEST
+
+START_TEST(an_older_file_put_back_is_not_used)
+{
+    model *m = model_new(_i);
+    write_sessions(m, 1, 60, false);
+    size_t count;
+    build(0);
+    char **paths = files_ending(".u9x", &count);
+    ck_assert_uint_eq(count, 1);
+    sim_copy(paths[0], "old");
+    write_sessions(m, 1, 40, false);
+    build(0);
+    ck_assert_uint_eq(look_at_it().unused, 0);
+    sim_copy("old", paths[0]);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    model_look_anew(m);
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+START_TEST(a_file_of_another_owner_or_mode_is_not_used)
+{
+    model *m = model_new(_i);
+    write_sessions(m, 1, 60, false);
+    size_t count, segments;
+    build(0);
+    char **paths = files_ending(".u9x", &count), **logs = files_ending(".u9", &segments);
+    ck_assert_uint_eq(look_at_it().beside, 1);
+    sim_dress(paths[0], 7, 0);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    model_look_anew(m);
+    sim_dress(paths[0], 0, 0644);
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    sim_dress(logs[segments - 1], 5, 0640);
+    ck_assert_uint_eq(build(0).made, 1); /* it is given the segment's */
+    ck_assert_uint_eq(look_at_it().beside, 1);
+    model_look_anew(m);
+    free_names(paths, count);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+START_TEST(more_keys_than_memory_are_sorted_in_runs)
+{
+    enum { SMALL = 64 << 10 };
+    model *m = model_new(_i);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 30000; n++) model_append(w, m, (size_t)model_draw(KEYS * 4 / 5), false);
+    close_log(w);
+    sim_forget_diary();
+    u9_index_report r = build(SMALL);
+    ck_assert_uint_eq(r.none, 0);
+    ck_assert_uint_ge(r.made, 1);
+    ck_assert_uint_gt(sim_bytes(SIM_WRITE), 2 * 30000 * 24); /* written, and merged more than once */
+    ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
+    ck_assert_uint_eq(check_it(SMALL).wrong, 0);
+    model_look_anew(m);
+    free(m);
+}
+END_TEST
+
+typedef struct progress {
+    unsigned calls, stop_at; /* 0: never */
+    uint64_t done, all;
+} progress;
+
+static int watch_progress(void *ctx, uint64_t done, uint64_t all)
+{
+    progress *p = ctx;
+    ck_assert(done >= p->done && done <= all && (p->all == 0 || p->all == all));
+    *p = (progress){.calls = p->calls + 1, .stop_at = p->stop_at, .done = done, .all = all};
+    sim_advance(100000); /* it is told from time to time */
+    return p->calls == p->stop_at;
+}
+
+START_TEST(progress_is_told_and_may_stop_the_work)
+{
+    model *m = model_new(_i);
+    u9_index_report r = {.size = sizeof r};
+    u9_fault fault;
+    for (unsigned s = 0; s < 4; s++) write_sessions(m, 1, 150, true);
+    uint64_t bytes = 0;
+    progress all = {.calls = 0}, some = {.stop_at = 3};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .on_progress = watch_progress, .ctx = &some};
+    ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_STATE);
+    ck_assert_uint_eq(some.calls, 3);
+    ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+    drop();
+    o.ctx = &all;
+    ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_OK);
+    ck_assert_uint_gt(all.calls, 3);
+    size_t count;
+    char **logs = files_ending(".u9", &count);
+    for (size_t i = 0; i < count; i++) bytes += sim_size(logs[i]);
+    ck_assert_uint_eq(all.all, bytes); /* of which there are so many */
+    ck_assert_uint_gt(all.done, bytes / 2);
+    free_names(logs, count);
+    all = (progress){.calls = 0};
+    ck_assert_int_eq(u9_indexes_check(LOG, &o, &r, &fault), U9_OK);
+    ck_assert_uint_gt(all.calls, 3);
+    free(m);
+}
+END_TEST
+
+START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
+{
+    enum { RECORDS = 40000 };
+    model *m = model_new(1);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    uint64_t middle = 0, at[2];
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < RECORDS; n++) model_append(w, m, n % 16 ? 0 : 1 + (size_t)model_draw(KEYS - 1), false);
+    close_log(w);
+    ck_assert_uint_eq(build(0).made, 1);
+    u9_log *r = model_open(m, U9_READ);
+    u9i_catalog *catalog;
+    u9i_budget budget = {.limit = 0};
+    u9i_index index;
+    u9i_index_flaw flaw;
+    bool lossy;
+    u9_key key = {.data = m->keys[0].raw, .size = m->keys[0].size};
+    ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
+    middle = catalog->segments[0]->facts.size / 2 / 16 << U9I_VIRTUAL_SHIFT;
+    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &lossy, &flaw), U9_OK);
+    ck_assert_int_eq(u9i_index_aim(&index, &key, middle, at), U9_OK);
+    ck_assert_uint_lt(at[0], middle);
+    ck_assert_uint_gt(at[0], middle / 2);
+    unsigned opened = 0;
+    for (uint32_t n = 0; n < index.records.page_count; n++) opened += index.records.pages[n] != NULL;
+    ck_assert_uint_ge(index.records.page_count, 16);
+    ck_assert_msg(opened <= 7, "%u of %u", opened, index.records.page_count);
+    u9i_index_close(&index);
+    u9i_catalog_unref(catalog);
+    close_log(r);
+    free(m);
+}
+END_TEST
+
 START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
 {
     enum { BYTES = 3 << 20 };
-    model *m = new_model(0);
+    model *m = model_new(0);
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = "muid",
                     .policy = U9_POLICY_NONE};
     u9_log *w, *r;
@@ -525,7 +530,7 @@ START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
     close_log(w);
     for (unsigned beside = 0; beside < 2; beside++) {
         if (beside) ck_assert_uint_eq(build(0).made, 1);
-        r = open_it(m, U9_READ);
+        r = model_open(m, U9_READ);
         ck_assert_int_eq(u9_log_get(r, &key, buf, BYTES + 100, &record, NULL), U9_OK);
         ck_assert_uint_eq(record.ordinal, large.ordinal);
         close_log(r);
@@ -539,12 +544,12 @@ END_TEST
 START_TEST(a_build_that_fails_leaves_nothing_half_made)
 {
     static const sim_kind at[] = {SIM_CREATE, SIM_WRITE, SIM_SYNC, SIM_RENAME, SIM_TRUNCATE, SIM_DRESS, SIM_SYNC_DIR};
-    model *m = new_model(_i);
+    model *m = model_new(_i);
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE};
     u9_log *w;
     ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
-    for (unsigned n = 0; n < 8000; n++) append_one(w, m, (size_t)draw(KEYS * 4 / 5), false);
+    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS * 4 / 5), false);
     close_log(w);
     for (unsigned k = 0; k < sizeof at / sizeof *at; k++)
         for (unsigned nth = 1; nth < 5; nth++) {
@@ -557,7 +562,7 @@ START_TEST(a_build_that_fails_leaves_nothing_half_made)
             ck_assert_msg(err == (sim_fired() > fired ? U9_IO : U9_OK), "call %u, the %u.: %d %s", at[k], nth, err, fault.text);
             sim_mend();
             ck_assert_uint_eq(count_files(".runs") + count_files(".partial"), 0);
-            look_up(w = open_it(m, U9_READ), m, 3);
+            model_look_up(w = model_open(m, U9_READ), m, 3);
             close_log(w);
             drop();
         }
@@ -567,14 +572,14 @@ END_TEST
 
 START_TEST(a_trim_takes_the_index_files_of_what_it_removes)
 {
-    model *m = new_model(_i);
+    model *m = model_new(_i);
     for (unsigned s = 0; s < 4; s++) {
         write_sessions(m, 1, 60, true); /* torn: each begins a file */
     }
     build(0);
     size_t before = count_files(".u9x");
     ck_assert_uint_ge(before, 3);
-    u9_log *w = open_it(m, U9_CREATE);
+    u9_log *w = model_open(m, U9_CREATE);
     u9_trim what = {.size = sizeof what, .keep_bytes = 1};
     u9_trimmed done = {.size = sizeof done};
     append_some(w, m, 1);
@@ -614,13 +619,13 @@ static uint64_t lie(u9_log *log, u9i_runs *out, uint64_t left_out, uint64_t misl
 
 START_TEST(a_check_tells_what_an_index_lies)
 {
-    model *m = new_model(0);
-    u9_log *w = open_it(m, U9_CREATE);
-    for (size_t i = 0; i < 100; i++) append_one(w, m, i, true);
+    model *m = model_new(0);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < 100; i++) model_append(w, m, i, true);
     close_log(w);
     ck_assert_uint_eq(build(0).made, 1);
     ck_assert_uint_eq(check_it(0).wrong, 0);
-    u9_log *r = open_it(m, U9_READ);
+    u9_log *r = model_open(m, U9_READ);
     u9i_catalog *catalog;
     u9i_index_file file;
     u9i_index_flaw flaw;
@@ -649,7 +654,7 @@ END_TEST
 /* Something happens to the bytes behind a sealed segment's data. */
 static void harm_inside(char **paths, size_t count, unsigned how)
 {
-    const char *path = paths[draw(count)];
+    const char *path = paths[model_draw(count)];
     uint8_t end[4096], block[4096];
     uint64_t size = sim_size(path), data;
     u9i_end_record r;
@@ -658,13 +663,13 @@ static void harm_inside(char **paths, size_t count, unsigned how)
         return;
     data = (r.data_end + 4095) / 4096 * 4096;
     if (r.root == 0 || data >= size) return;
-    uint64_t at = data + draw((size - data) / 4096) * 4096;
+    uint64_t at = data + model_draw((size - data) / 4096) * 4096;
     switch (how % 4) {
     case 0:
-    case 1: flip(path, data + draw(size - data)); break;
+    case 1: flip(path, data + model_draw(size - data)); break;
     case 2: sim_resize(path, at); break; /* the index is cut, with the seal */
     case 3: /* a block of it comes from somewhere else in it */
-        ck_assert_uint_eq(sim_read(path, data + draw((size - data) / 4096) * 4096, block, sizeof block), sizeof block);
+        ck_assert_uint_eq(sim_read(path, data + model_draw((size - data) / 4096) * 4096, block, sizeof block), sizeof block);
         sim_write(path, at, block, sizeof block);
         break;
     }
@@ -672,18 +677,18 @@ static void harm_inside(char **paths, size_t count, unsigned how)
 
 START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
 {
-    model *m = new_model(_i);
+    model *m = model_new(_i);
     write_sessions(m, 2, 900, false);
     size_t count;
     char **paths = files_ending(".u9", &count);
     ck_assert_uint_gt(look_at_it().inside, 2);
     for (unsigned n = 0; n < 16; n++) {
         harm_inside(paths, count, n);
-        look_anew(m);
+        model_look_anew(m);
         if (n % 4 == 3) {
             ck_assert_uint_eq(build(0).none, 0); /* what is not whole gets one beside */
             ck_assert_uint_eq(check_it(0).unused, 0);
-            look_anew(m);
+            model_look_anew(m);
         }
     }
     free_names(paths, count);
@@ -691,22 +696,164 @@ START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
 }
 END_TEST
 
+/* What lookups say of all keys. */
+typedef struct answers {
+    u9_err err[KEYS];
+    uint64_t ordinal[KEYS]; /* of those that are found */
+} answers;
+
+static answers ask(const model *m)
+{
+    static answers a;
+    uint8_t buf[ROOM];
+    u9_log *r = model_open(m, U9_READ);
+    for (size_t i = 0; i < KEYS; i++) {
+        u9_record record = {.ordinal = 0};
+        u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
+        a.err[i] = u9_log_get(r, &key, buf, sizeof buf, &record, NULL);
+        a.ordinal[i] = record.ordinal;
+    }
+    close_log(r);
+    return a;
+}
+
+/* With the index files and without them the answers are the same, but that with one it may be known that a key never was. */
+static void compare_with_none(const model *m)
+{
+    size_t count;
+    char **paths = files_ending(".u9x", &count);
+    answers with = ask(m);
+    for (size_t i = 0; i < count; i++) {
+        char saved[32];
+        snprintf(saved, sizeof saved, "saved%zu", i);
+        sim_copy(paths[i], saved);
+        sim_remove(paths[i]);
+    }
+    answers without = ask(m);
+    for (size_t i = 0; i < count; i++) {
+        char saved[32];
+        snprintf(saved, sizeof saved, "saved%zu", i);
+        sim_copy(saved, paths[i]);
+    }
+    for (size_t i = 0; i < KEYS; i++) {
+        bool never = !m->keys[i].there && with.err[i] == U9_ABSENT && without.err[i] == U9_CORRUPT;
+        ck_assert_msg(with.err[i] == without.err[i] || never, "key %zu: %d, without %d", i, with.err[i], without.err[i]);
+        ck_assert_msg(never || with.ordinal[i] == without.ordinal[i], "key %zu: record %llu, without %llu", i,
+                      (unsigned long long)with.ordinal[i], (unsigned long long)without.ordinal[i]);
+    }
+    free_names(paths, count);
+}
+
+static void count_lossy(void *ctx, const u9_index_info *info)
+{
+    *(unsigned *)ctx += info->place == U9_INDEX_BESIDE && info->why == U9_INDEX_LOSSY;
+}
+
+/* Segments with an index that notes losses. */
+static unsigned lossy_indexes(void)
+{
+    unsigned count = 0;
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = count_lossy, .ctx = &count};
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    return count;
+}
+
 START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
 {
-    model *m = new_model(_i);
+    model *m = model_new(_i);
     write_sessions(m, 2, 60, false);
     size_t segments;
     char **logs = files_ending(".u9", &segments);
-    flip(logs[0], 4096 + draw(4096));
-    u9_index_report r = build(0);
+    sim_copy(logs[0], "whole");
+    flip(logs[0], 4096 + model_draw(4096));
     uint8_t buf[ROOM];
     u9_record record;
     u9_key absent = {.data = m->keys[KEYS - 1].raw, .size = m->keys[KEYS - 1].size};
-    u9_log *log = open_it(m, U9_READ);
-    ck_assert_uint_ge(r.none, 1);
-    ck_assert_int_eq(u9_log_get(log, &absent, buf, sizeof buf, &record, NULL), U9_CORRUPT);
-    close_log(log);
+    for (unsigned beside = 0; beside < 2; beside++) {
+        if (beside) ck_assert_uint_eq(build(0).none, 0);
+        ck_assert_uint_eq(lossy_indexes(), beside);
+        u9_log *log = model_open(m, U9_READ);
+        ck_assert_int_eq(u9_log_get(log, &absent, buf, sizeof buf, &record, NULL), U9_CORRUPT);
+        told t = {.count = 0};
+        ck_assert_int_eq(u9_log_versions(log, &absent, model_count_version, &t, NULL), U9_CORRUPT);
+        close_log(log);
+    }
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    ck_assert_uint_eq(build(0).made, 0);
+    compare_with_none(m);
+    sim_copy("whole", logs[0]); /* what was lost is back: the index does not hide it */
+    ck_assert_uint_eq(look_at_it().unused, 1);
+    model_look_anew(m);
+    ck_assert_uint_eq(build(0).made, 1);
+    ck_assert_uint_eq(lossy_indexes(), 0);
+    model_look_anew(m);
     free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
+/* Something happens to a segment, or all is put back as it was. */
+static void harm_segment(char **logs, size_t count, unsigned how)
+{
+    static const uint8_t zeros[512];
+    const char *path = logs[model_draw(count)];
+    uint64_t size = sim_size(path);
+    switch (how % 6) {
+    case 0:
+    case 1: flip(path, (4096 * (1 + model_draw(20)) + model_draw(600)) % size); break; /* frames begin there */
+    case 2: sim_write(path, (4096 + model_draw(size - 4096)) / 512 * 512, zeros, sizeof zeros); break;
+    case 3: sim_resize(path, size - model_draw(8192)); break;
+    case 4: flip(path, model_draw(32)); break;
+    case 5:
+        for (size_t i = 0; i < count; i++) {
+            char whole[32];
+            snprintf(whole, sizeof whole, "whole%zu", i);
+            if (model_draw(2)) sim_copy(whole, logs[i]);
+        }
+        break;
+    }
+}
+
+/* A session of so many frames. */
+static void write_frames(model *m, unsigned frames, bool torn)
+{
+    u9_log *w = model_open(m, U9_CREATE);
+    for (unsigned n = 0; n < frames; n++) {
+        append_some(w, m, 4);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    if (torn) sim_kill();
+    (void)!u9_log_close(w, NULL);
+    if (torn) sim_land(0);
+}
+
+START_TEST(whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer)
+{
+    model *m = model_new(_i);
+    size_t count;
+    for (unsigned s = 0; s < 3; s++) write_frames(m, 30, true); /* torn: each begins a file */
+    char **logs = files_ending(".u9", &count);
+    write_frames(m, 1, false); /* what there is in them is promised */
+    for (size_t i = 0; i < count; i++) {
+        char whole[32];
+        snprintf(whole, sizeof whole, "whole%zu", i);
+        sim_copy(logs[i], whole);
+    }
+    unsigned lossy = 0;
+    build(0);
+    for (unsigned n = 0; n < 24; n++) {
+        harm_segment(logs, count, n);
+        compare_with_none(m);
+        if (n % 3 == 2) {
+            if (n == 2 || model_draw(2)) drop();
+            build(0);
+            lossy += lossy_indexes();
+            compare_with_none(m);
+        }
+    }
+    ck_assert_uint_gt(lossy, 0);
+    free_names(logs, count);
     free(m);
 }
 END_TEST
@@ -745,7 +892,7 @@ static bool find_in_file(const model *m, size_t i, const char *path, uint32_t *v
 
 START_TEST(a_reader_that_knows_values_and_the_specification_finds_records)
 {
-    model *m = new_model(_i == 0 ? 0 : _i == 1 ? 1 : 3); /* muids in order and not, record keys */
+    model *m = model_new(_i == 0 ? 0 : _i == 1 ? 1 : 3); /* muids in order and not, record keys */
     size_t segments;
     write_sessions(m, 2, 400, false);
     ck_assert_uint_eq(build(0).none, 0);
@@ -773,11 +920,15 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, every_segment_that_holds_records_gets_an_index, 0, 8);
     tcase_add_loop_test(t, a_file_beside_a_segment_saves_reading_it, 0, 4);
     tcase_add_test(t, a_writer_rolls_while_it_has_all_keys);
+    tcase_add_loop_test(t, a_file_that_sessions_went_on_in_has_its_index_inside_when_it_is_sealed, 0, 8);
+    tcase_add_test(t, a_record_in_parts_of_an_earlier_session_is_in_the_index_inside);
+    tcase_add_loop_test(t, a_file_whose_earlier_sessions_are_not_whole_is_sealed_without_an_index, 0, 4);
     tcase_add_loop_test(t, whatever_becomes_of_an_index_file_no_answer_changes, 0, 8);
     tcase_add_loop_test(t, a_segment_that_went_on_has_a_stale_index_which_is_made_again, 0, 8);
     tcase_add_loop_test(t, an_older_file_put_back_is_not_used, 0, 4);
     tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
     tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
+    tcase_add_loop_test(t, progress_is_told_and_may_stop_the_work, 0, 4);
     tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
@@ -785,6 +936,7 @@ Suite *suite_index_file(void)
     tcase_add_test(t, a_check_tells_what_an_index_lies);
     tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0, 8);
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0, 16);
     tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
     suite_add_tcase(s, t);
     return s;

@@ -2,8 +2,7 @@
  * tests/engine/read/test_lookup.c: records by their key: what a lookup says against a model that remembers all, over
  * sealed segments, the one that is written, sessions, damage; on the simulated disk. [C-9] [C-10] [K-1] [K-2] [K-3]
  */
-#include "tests/engine/fixture.h"
-#include "tests/sim/sim.h"
+#include "tests/engine/read/model.h"
 #include "tests/suites.h"
 
 #include "engine/log/handle.h"
@@ -16,10 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENT = 65536, KEYS = 600, ROOM = 4096 };
-
-static const char *const LOG = "log";
-
 static void setup(void)
 {
     sim_begin(11);
@@ -30,123 +25,12 @@ static void teardown(void)
     sim_end();
 }
 
-static uint64_t drawn = 1;
-
-static uint64_t draw(uint64_t n)
-{
-    drawn ^= drawn << 13;
-    drawn ^= drawn >> 7;
-    drawn ^= drawn << 17;
-    return drawn % n;
-}
-
-/* What the log must hold: of each key the ordinal of its newest record and what that says. */
-typedef struct model {
-    const char *kind;
-    struct {
-        uint8_t raw[64];
-        size_t size;
-        bool there;
-        uint64_t ordinal;
-        uint32_t value;
-        unsigned versions;
-    } keys[KEYS];
-    size_t count;
-    uint64_t next; /* ordinal */
-    uint32_t values;
-    bool lz4;
-} model;
-
-static u9_log *open_it(const model *m, u9_mode mode)
-{
-    u9_log *log;
-    u9_fault fault;
-    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = SEGMENT, .kind = m->kind,
-                    .policy = U9_POLICY_NONE, .lz4 = m->lz4};
-    ck_assert_msg(u9_log_open(LOG, &o, &log, &fault) == U9_OK, "%s", fault.text);
-    return log;
-}
-
-/* A key that may be given: of 16 bytes, 8 or text. */
-static void draw_key(model *m, size_t i)
-{
-    bool text = strncmp(m->kind, "rkey", 4) == 0;
-    m->keys[i].size = text ? 8 + draw(40) : strcmp(m->kind, "uid8") == 0 ? 8 : 16;
-    for (size_t n = 0; n < m->keys[i].size; n++)
-        m->keys[i].raw[n] = text ? (uint8_t)('a' + draw(26)) : (uint8_t)draw(256);
-    if (!text && m->keys[i].size == 16) {
-        u9_muid id = {.timestamp = 1 + draw(1000000), .medallion = 1 + draw(1000), .offset = (int32_t)(1 + draw(3))};
-        ck_assert_int_eq(u9_muid_pack(&id, m->keys[i].raw), U9_OK);
-    }
-}
-
-static void append_one(u9_log *w, model *m, size_t i, bool fresh)
-{
-    uint8_t value[5 + 400] = {0x02};
-    u9_place place;
-    u9_key key = {.data = fresh ? NULL : m->keys[i].raw, .size = m->keys[i].size};
-    u9_entry e = {.key = key, .values = value, .size = 5};
-    uint32_t v = ++m->values;
-    for (unsigned n = 0; n < 4; n++) value[1 + n] = (uint8_t)(v >> (24 - 8 * n));
-    if (draw(2)) { /* also larger ones */
-        value[5] = 0x1d, value[6] = 1, value[7] = (uint8_t)draw(120);
-        e.size = (size_t)(5 + 3 + 256 + value[7]);
-    }
-    ck_assert_int_eq(u9_log_append(w, &e.key, e.values, e.size, &place), U9_OK);
-    if (fresh) {
-        m->keys[i].size = place.key_size;
-        memcpy(m->keys[i].raw, place.key, place.key_size);
-    }
-    m->keys[i].there = true;
-    m->keys[i].versions++;
-    m->keys[i].ordinal = place.ordinal;
-    m->keys[i].value = v;
-    m->next = place.ordinal + 1;
-}
-
-/* What a lookup must say of this key. */
-static void look_up(u9_log *log, const model *m, size_t i)
-{
-    uint8_t buf[ROOM];
-    u9_record r;
-    u9_fault fault = {.text = ""};
-    u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
-    u9_err err = u9_log_get(log, &key, buf, sizeof buf, &r, &fault);
-    if (!m->keys[i].there) {
-        ck_assert_msg(err == U9_ABSENT, "key %zu: %d, %s", i, err, fault.text);
-        return;
-    }
-    ck_assert_msg(err == U9_OK, "key %zu, record %llu of %llu: %d, %s", i, (unsigned long long)m->keys[i].ordinal,
-                  (unsigned long long)m->next, err, fault.text);
-    ck_assert_uint_eq(r.ordinal, m->keys[i].ordinal);
-    ck_assert_uint_eq(r.key.size, key.size);
-    ck_assert_mem_eq(r.key.data, key.data, key.size);
-    u9_value v;
-    ck_assert_int_eq(u9_value_decode(r.values, r.values_size, &v), U9_OK);
-    ck_assert_uint_eq(v.u, m->keys[i].value);
-}
-
-/* Versions come with ascending ordinals, the newest one last. */
-typedef struct told {
-    unsigned count;
-    uint64_t last;
-} told;
-
-static int count_version(void *ctx, const u9_record *r)
-{
-    told *t = ctx;
-    ck_assert(t->count == 0 || r->ordinal > t->last);
-    t->last = r->ordinal;
-    t->count++;
-    return 0;
-}
-
 static void look_up_versions(u9_log *log, const model *m, size_t i)
 {
     told t = {.count = 0};
     u9_fault fault = {.text = ""};
     u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
-    u9_err err = u9_log_versions(log, &key, count_version, &t, &fault);
+    u9_err err = u9_log_versions(log, &key, model_count_version, &t, &fault);
     ck_assert_msg(err == (m->keys[i].there ? U9_OK : U9_ABSENT), "%d: %s", err, fault.text);
     ck_assert_uint_eq(t.count, m->keys[i].versions);
     if (m->keys[i].there) ck_assert_uint_eq(t.last, m->keys[i].ordinal);
@@ -159,7 +43,7 @@ static void look_up_many(u9_log *log, const model *m)
     u9_lookup l[MANY];
     size_t keys[MANY];
     for (size_t n = 0; n < MANY; n++) {
-        keys[n] = (size_t)draw(m->count);
+        keys[n] = (size_t)model_draw(m->count);
         l[n] = (u9_lookup){.key = {.data = m->keys[keys[n]].raw, .size = m->keys[keys[n]].size}, .buf = bufs[n], .cap = CAP};
     }
     ck_assert_int_eq(u9_log_get_many(log, l, MANY, NULL), U9_OK);
@@ -169,49 +53,46 @@ static void look_up_many(u9_log *log, const model *m)
     }
 }
 
-static void look_up_all(u9_log *log, const model *m)
+static void look_up_in_all_ways(u9_log *log, const model *m)
 {
     look_up_many(log, m);
-    for (size_t i = 0; i < m->count; i++) look_up(log, m, i);
-    for (unsigned n = 0; n < 20; n++) look_up_versions(log, m, (size_t)draw(m->count));
+    model_look_up_all(log, m);
+    for (unsigned n = 0; n < 20; n++) look_up_versions(log, m, (size_t)model_draw(m->count));
 }
 
-static void look_anew(const model *m)
+static void look_in_all_ways_anew(const model *m)
 {
-    u9_log *r = open_it(m, U9_READ);
-    look_up_all(r, m);
+    u9_log *r = model_open(m, U9_READ);
+    look_up_in_all_ways(r, m);
     close_log(r);
 }
 
 /* Sessions of appends, some keys again and again; lookups in between, of what was appended just now as well. */
 static void tell(model *m, unsigned sessions, unsigned appends, bool fresh)
 {
-    m->count = KEYS;
-    for (size_t i = 0; i < KEYS; i++) draw_key(m, i);
+    model_draw_keys(m);
     for (unsigned s = 0; s < sessions; s++) {
-        u9_log *w = open_it(m, U9_CREATE);
+        u9_log *w = model_open(m, U9_CREATE);
         for (unsigned n = 0; n < appends; n++) {
-            size_t i = (size_t)draw(KEYS * 3 / 4); /* the rest stay absent */
-            append_one(w, m, i, fresh && !m->keys[i].there && draw(4) > 0);
-            if (draw(8) == 0) look_up(w, m, (size_t)draw(KEYS));
-            if (draw(40) == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
-            look_up(w, m, i);
+            size_t i = (size_t)model_draw(KEYS * 3 / 4); /* the rest stay absent */
+            model_append(w, m, i, fresh && !m->keys[i].there && model_draw(4) > 0);
+            if (model_draw(8) == 0) model_look_up(w, m, (size_t)model_draw(KEYS));
+            if (model_draw(40) == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+            model_look_up(w, m, i);
         }
-        look_up_all(w, m);
+        look_up_in_all_ways(w, m);
         ck_assert_int_eq(u9_log_sync(w), U9_OK);
-        look_anew(m);
+        look_in_all_ways_anew(m);
         close_log(w);
-        look_anew(m);
+        look_in_all_ways_anew(m);
     }
 }
-
-static const char *const kinds[] = {"muid", "muid", "uid8", "rkey"};
 
 START_TEST(a_lookup_says_what_a_model_says)
 {
     model *m = calloc(1, sizeof *m);
-    drawn = (uint64_t)_i * 77 + 5;
-    m->kind = kinds[_i % 4];
+    model_drawn = (uint64_t)_i * 77 + 5;
+    m->kind = model_kinds[_i % 4];
     m->lz4 = _i / 4 % 2;
     tell(m, 3, 900, _i % 4 == 0);
     free(m);
@@ -240,20 +121,19 @@ START_TEST(sealed_segments_hold_an_index_and_are_not_read_for_a_lookup)
 {
     model *m = calloc(1, sizeof *m);
     m->kind = "muid";
-    m->count = KEYS;
-    drawn = 9;
-    for (size_t i = 0; i < KEYS; i++) draw_key(m, i);
-    u9_log *w = open_it(m, U9_CREATE);
-    for (size_t i = 0; i < KEYS - 1; i++) append_one(w, m, i, true);
+    model_drawn = 9;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < KEYS - 1; i++) model_append(w, m, i, true);
     close_log(w);
     ck_assert_uint_ge(indexed(), 1);
-    u9_log *r = open_it(m, U9_READ);
-    look_up(r, m, 3); /* the newest segment, which has no index, was read for that */
+    u9_log *r = model_open(m, U9_READ);
+    model_look_up(r, m, 3); /* the newest segment, which has no index, was read for that */
     sim_forget_diary();
-    look_up(r, m, 3);
+    model_look_up(r, m, 3);
     ck_assert_uint_lt(sim_bytes(SIM_READ), 4096); /* a record, no frame */
     sim_forget_diary();
-    look_up(r, m, 4);
+    model_look_up(r, m, 4);
     ck_assert_uint_gt(sim_count(SIM_READ), 0);
     ck_assert_uint_lt(sim_bytes(SIM_READ), 4096); /* of the same frame */
     close_log(r);
@@ -288,13 +168,13 @@ static void damage_index(uint64_t nth)
 START_TEST(a_damaged_index_changes_no_answer)
 {
     model *m = calloc(1, sizeof *m);
-    m->kind = kinds[_i % 4];
-    drawn = (uint64_t)_i + 3;
+    m->kind = model_kinds[_i % 4];
+    model_drawn = (uint64_t)_i + 3;
     tell(m, 1, 900, _i % 4 == 0);
     ck_assert_uint_ge(indexed(), 1);
     for (unsigned n = 0; n < 12; n++) {
-        damage_index(draw(1 << 20));
-        look_anew(m);
+        damage_index(model_draw(1 << 20));
+        look_in_all_ways_anew(m);
     }
     free(m);
 }
@@ -304,21 +184,20 @@ START_TEST(a_reader_sees_what_a_writer_beside_it_commits)
 {
     model *m = calloc(1, sizeof *m);
     m->kind = "uid8";
-    m->count = KEYS;
-    drawn = 21;
-    for (size_t i = 0; i < KEYS; i++) draw_key(m, i);
-    u9_log *w = open_it(m, U9_CREATE), *r = open_it(m, U9_READ);
+    model_drawn = 21;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE), *r = model_open(m, U9_READ);
     for (size_t i = 0; i < KEYS / 2; i++) {
-        look_up(r, m, i);
-        append_one(w, m, i, false);
+        model_look_up(r, m, i);
+        model_append(w, m, i, false);
         if (i % 7 == 0) {
             ck_assert_int_eq(u9_log_sync(w), U9_OK);
-            look_up(r, m, i); /* about to say ABSENT it looks once more */
+            model_look_up(r, m, i); /* about to say ABSENT it looks once more */
         }
     }
     close_log(w);
     sim_advance(1000000);
-    look_up_all(r, m);
+    look_up_in_all_ways(r, m);
     close_log(r);
     free(m);
 }
@@ -330,7 +209,7 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
     model *m = calloc(1, sizeof *m);
     m->kind = "muid";
     m->lz4 = _i;
-    u9_log *w = open_it(m, U9_CREATE);
+    u9_log *w = model_open(m, U9_CREATE);
     u9_append *a;
     u9_place before, large;
     uint8_t *bytes = calloc(1, BYTES), head[5] = {0x1e, BYTES >> 24, BYTES >> 16 & 0xff, BYTES >> 8 & 0xff, BYTES & 0xff};
@@ -356,12 +235,118 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
             ck_assert_int_eq(u9_log_sync(w), U9_OK); /* the segment is rolled */
         } else if (n == 1) {
             close_log(w);
-            w = open_it(m, U9_READ);
+            w = model_open(m, U9_READ);
         }
     }
     close_log(w);
     free(buf);
     free(bytes);
+    free(m);
+}
+END_TEST
+
+static int count_ascending(void *ctx, const u9_record *r)
+{
+    told *t = ctx;
+    ck_assert_uint_eq(r->ordinal, t->count);
+    t->count++;
+    return 0;
+}
+
+START_TEST(a_frame_full_of_records_of_one_key_costs_no_more_than_others)
+{
+    enum { RECORDS = 400000 };
+    model *m = calloc(1, sizeof *m);
+    u9_entry *entries = calloc(RECORDS, sizeof *entries);
+    static const uint8_t keys[2][8] = {{1}, {2}};
+    u9_record r;
+    uint8_t buf[ROOM];
+    told t = {.count = 0};
+    m->kind = "uid8";
+    u9_log *w = model_open(m, U9_CREATE);
+    for (unsigned i = 0; i < RECORDS; i++) entries[i] = (u9_entry){.key = {keys[0], 8}, .values = "\x81", .size = 1};
+    ck_assert_int_eq(u9_log_append_batch(w, entries, RECORDS, NULL), U9_OK);
+    entries[0].key.data = keys[1];
+    ck_assert_int_eq(u9_log_append_batch(w, entries, 1, NULL), U9_OK);
+    close_log(w);
+    w = model_open(m, U9_READ);
+    ck_assert_int_eq(u9_log_get(w, &(u9_key){keys[0], 8}, buf, sizeof buf, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.ordinal, RECORDS - 1);
+    ck_assert_int_eq(u9_log_versions(w, &(u9_key){keys[0], 8}, count_ascending, &t, NULL), U9_OK);
+    ck_assert_uint_eq(t.count, RECORDS);
+    close_log(w);
+    free(entries);
+    free(m);
+}
+END_TEST
+
+/* How many reads of the diary were under way at the same time, at most. */
+static unsigned reads_together(void)
+{
+    size_t count;
+    unsigned most = 0;
+    const sim_op *ops = sim_ops(&count);
+    for (size_t i = 0; i < count; i++) {
+        unsigned together = 0;
+        for (size_t n = 0; n < count && ops[i].kind == SIM_READ; n++)
+            together += ops[n].kind == SIM_READ && ops[n].began <= ops[i].began && ops[i].began < ops[n].ended;
+        if (together > most) most = together;
+    }
+    return most;
+}
+
+START_TEST(get_many_reads_what_it_lacks_together)
+{
+    enum { MANY = 64, CAP = 800 };
+    static uint8_t bufs[MANY][CAP];
+    model *m = calloc(1, sizeof *m);
+    u9_lookup l[MANY];
+    m->kind = model_kinds[_i];
+    model_drawn = 21;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (unsigned n = 0; n < 4000; n++) model_append(w, m, (size_t)model_draw(KEYS - 1), false);
+    close_log(w);
+    sim_set_order(SIM_LATE); /* what is submitted stays under way until somebody waits for it */
+    for (unsigned together = 0; together < 2; together++) {
+        u9_log *r = model_open(m, U9_READ);
+        model_look_up(r, m, KEYS - 1); /* not there: each segment's index is opened */
+        sim_forget_diary();
+        for (size_t n = 0; n < MANY; n++) {
+            l[n] = (u9_lookup){.key = {.data = m->keys[n * 7].raw, .size = m->keys[n * 7].size}, .buf = bufs[n], .cap = CAP};
+            if (!together) ck_assert_int_eq(u9_log_get(r, &l[n].key, bufs[n], CAP, &l[n].record, NULL), U9_OK);
+        }
+        if (together) ck_assert_int_eq(u9_log_get_many(r, l, MANY, NULL), U9_OK);
+        for (size_t n = 0; n < MANY; n++) ck_assert_uint_eq(l[n].record.ordinal, m->keys[n * 7].ordinal);
+        ck_assert_uint_ge(sim_count(SIM_READ), 4);
+        if (together) ck_assert_uint_ge(reads_together(), 4);
+        else ck_assert_uint_eq(reads_together(), 1);
+        close_log(r);
+    }
+    free(m);
+}
+END_TEST
+
+START_TEST(a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are)
+{
+    model *m = calloc(1, sizeof *m);
+    m->kind = "uid8";
+    model_drawn = 33;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS / 2), false); /* the rest is nowhere */
+    close_log(w);
+    unsigned segments = indexed();
+    ck_assert_uint_ge(segments, 20);
+    u9_log *r = model_open(m, U9_READ);
+    for (size_t i = KEYS / 2; i < KEYS / 2 + 50; i++) model_look_up(r, m, i); /* filters are read */
+    sim_forget_diary();
+    for (size_t i = KEYS / 2 + 50; i < KEYS; i++) model_look_up(r, m, i);
+    ck_assert_uint_le(sim_count(SIM_READ), (KEYS / 2 - 50) / 3); /* of all segments together */
+    sim_forget_diary();
+    for (size_t i = 0; i < 100; i++) model_look_up(r, m, i); /* and one that is there about one frame */
+    ck_assert_uint_le(sim_count(SIM_READ), 100 * 3);
+    close_log(r);
     free(m);
 }
 END_TEST
@@ -377,6 +362,9 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_damaged_index_changes_no_answer, 0, 4);
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
+    tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
+    tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
+    tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     suite_add_tcase(s, t);
     return s;
 }

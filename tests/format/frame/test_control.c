@@ -406,6 +406,40 @@ START_TEST(only_a_root_with_hashes_has_a_seed)
 }
 END_TEST
 
+static u9i_page_record sample_root(void)
+{
+    static const uint8_t last[8] = {0xff};
+    u9i_page_record page = sample_page(PAGE_8);
+    page.has_root = true;
+    page.root.form = U9I_INDEX_RECORDS;
+    page.root.entries = 2;
+    page.root.last = (u9i_span){.data = last, .size = sizeof last};
+    page.root.slices = numbers;
+    return page;
+}
+
+/* [C-9] Forged: an odd number of them. */
+START_TEST(a_root_tells_where_records_were_lost)
+{
+    uint8_t bytes[ROOM];
+    for (uint32_t n = 0; n <= 5; n++) {
+        u9i_page_record page = sample_root(), out;
+        page.root.lost = numbers;
+        page.root.lost_count = n;
+        memset(page.root.content, 0xc7, sizeof page.root.content);
+        u9i_out body = u9i_out_init(bytes, sizeof bytes);
+        u9i_page_record_encode(&body, &page);
+        ck_assert(!body.failed);
+        u9_err err = u9i_page_record_decode(bytes, body.size, &out);
+        ck_assert_int_eq(err, n % 2 ? U9_CORRUPT : U9_OK);
+        if (err != U9_OK) continue;
+        ck_assert_uint_eq(out.root.lost_count, n);
+        ck_assert(n == 0 || memcmp(out.root.lost, numbers, 8 * n) == 0);
+        ck_assert(n == 0 || memcmp(out.root.content, page.root.content, sizeof page.root.content) == 0);
+    }
+}
+END_TEST
+
 /* [C-2] Forged: the count, above what is there. */
 START_TEST(elements_that_are_claimed_and_not_there_are_refused)
 {
@@ -825,6 +859,7 @@ static TCase *form_case(void)
     tcase_add_loop_test(t, a_control_record_with_fewer_elements_is_refused, 0, SAMPLES);
     tcase_add_loop_test(t, elements_that_a_later_version_added_are_ignored, 0, SAMPLES);
     tcase_add_test(t, only_a_root_with_hashes_has_a_seed);
+    tcase_add_test(t, a_root_tells_where_records_were_lost);
     tcase_add_loop_test(t, elements_that_are_claimed_and_not_there_are_refused, 0, SAMPLES);
     tcase_add_loop_test(t, bytes_that_no_element_claims_are_refused, 0, SAMPLES);
     tcase_add_loop_test(t, added_elements_that_are_no_values_are_refused, 0, SAMPLES);

@@ -1,0 +1,366 @@
+/*
+ * tests/engine/read/test_index_forged.c: indexes that are whole by every hash and lie: what they lead to is looked at, so
+ * that no answer is another than that of a scan, but for what they keep silent about. [C-7] [C-9] [C-10] [K-1] [K-2]
+ */
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include "engine/segment/segment.h"
+#include "format/base/bytes.h"
+#include "format/frame/body.h"
+#include "format/frame/filter.h"
+
+#include <u9/index.h>
+#include <u9/lookup.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 6, EACH = 50, KEYS = FRAMES * EACH, PAGE = 64, PAGES = (KEYS + PAGE - 1) / PAGE };
+
+/* What is wrong with an index. Of what stands behind LIE_SILENT a lookup believes that a key is not there. */
+typedef enum lie_kind {
+    LIE_NONE,
+    LIE_NEXT,          /* each entry leads to the record behind its own */
+    LIE_BEYOND,        /* to where no file is */
+    LIE_WITHIN,        /* into a record */
+    LIE_INDEX,         /* to a page */
+    LIE_OPEN,          /* to the u9open */
+    LIE_VOID,          /* to records of the same keys behind the data end */
+    LIE_ODD,           /* to 16 bytes behind where the frame begins */
+    LIE_PAGE_ORDER,    /* keys of a page do not ascend */
+    LIE_ROOT_ORDER,    /* nor those of the root */
+    LIE_ROOT_SAME,     /* all of the root lead to its first page */
+    LIE_ROOT_OVERLAP,  /* each page begins lower than its root says */
+    LIE_ROOT_SELF,     /* to the root itself */
+    LIE_ROOT_RECORDS,  /* to frames of records */
+    LIE_ENTRIES,       /* there are 2^62 */
+    LIE_ENTRIES_FEW,   /* fewer than pages */
+    LIE_OTHER_SELF,    /* the other index is this one */
+    LIE_OTHER_CYCLE,   /* the other's other is this one */
+    LIE_OTHER_FORM,    /* the other one is of the same form */
+    LIE_OTHER_END,     /* of another data end */
+    LIE_OTHER_COUNT,   /* of another number of records */
+    LIE_FILTER_PAGE,   /* a page for a filter */
+    LIE_FILTER_SHORT,  /* no slices, though it has entries enough for some */
+    LIE_FILTER_MANY,   /* more slices than there are bytes */
+    LIE_END_ORDINAL,   /* of another data end */
+    LIE_END_CHAIN,
+    LIE_ROOT_PLACE,    /* no root is where the u9end says */
+    LIE_SILENT,
+    LIE_FILTER_ZEROS = LIE_SILENT, /* nothing is there, it says */
+    LIE_LAST,          /* nothing is above its first key */
+    LIE_OMITS,         /* every third key is left out, and all is told to be there */
+    LIES
+} lie_kind;
+
+typedef struct forging {
+    forged_segment s;
+    lie_kind lie;
+    u9i_index_form form;
+    uint8_t keys[KEYS][16];  /* of the entries */
+    uint64_t places[KEYS];
+    size_t count;            /* entries */
+    uint8_t last[16];        /* the greatest key */
+    uint64_t void_at;        /* a frame behind the data end */
+    u9i_position end;
+} forging;
+
+static void setup(void)
+{
+    fixture_setup_sim();
+}
+
+static void key_of(uint64_t n, uint8_t out[16])
+{
+    memset(out, 0x60, 8);
+    u9i_set_be(out + 8, 8, n);
+}
+
+static uint64_t virtual_of(uint64_t offset, uint64_t in_body)
+{
+    return offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | in_body;
+}
+
+/* Frames of records; the entries that lead to them; and the same once more behind the data end. */
+static void forge_data(forging *f)
+{
+    f->s = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
+    for (uint64_t frame = 0; frame < FRAMES; frame++) {
+        uint64_t at = forge_records(&f->s, "true", EACH);
+        const uint8_t *body = f->s.bytes + at + U9I_FRAME_HEADER_SIZE, *next = body;
+        size_t left = (size_t)u9i_get_be(f->s.bytes + at + 56, 8) - U9I_TRAILER_SIZE;
+        u9i_record r;
+        for (uint64_t n = 0; u9i_record_next(&next, &left, &r) == U9_OK; n++) {
+            if (f->form == U9I_INDEX_FRAMES && n > 0) continue;
+            memcpy(f->keys[f->count], r.key, 16);
+            f->places[f->count++] = virtual_of(at, (uint64_t)(r.bytes - body));
+        }
+    }
+    f->end = (u9i_position){.offset = f->s.end, .ordinal = f->s.next.ordinal};
+    memcpy(f->end.chain, f->s.next.chain, sizeof f->end.chain);
+}
+
+/* What the entries say, once that is settled. */
+static void bend_entries(forging *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        uint64_t at = f->places[i], next = f->places[(i + 1) % f->count];
+        switch (f->lie) {
+        case LIE_NEXT: f->places[i] = i + 1 < f->count ? next : at; break;
+        case LIE_BEYOND: f->places[i] = UINT64_C(1) << 62 | i; break;
+        case LIE_WITHIN: f->places[i] = at + 3; break;
+        case LIE_OPEN: f->places[i] = virtual_of(U9I_DISK_HEADER_SIZE, i); break;
+        case LIE_VOID: f->places[i] = f->form == U9I_INDEX_FRAMES ? virtual_of(f->void_at, 0) : virtual_of(f->void_at, at & 0xffffff); break;
+        case LIE_ODD: f->places[i] = at + (UINT64_C(1) << U9I_VIRTUAL_SHIFT); break;
+        case LIE_NONE: case LIE_INDEX: case LIE_PAGE_ORDER: case LIE_ROOT_ORDER: case LIE_ROOT_SAME: case LIE_ROOT_OVERLAP:
+        case LIE_ROOT_SELF: case LIE_ROOT_RECORDS: case LIE_ENTRIES: case LIE_ENTRIES_FEW: case LIE_OTHER_SELF:
+        case LIE_OTHER_CYCLE: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT: case LIE_FILTER_PAGE:
+        case LIE_FILTER_SHORT: case LIE_FILTER_MANY: case LIE_END_ORDINAL: case LIE_END_CHAIN: case LIE_ROOT_PLACE:
+        case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
+        }
+    }
+    if (f->lie != LIE_OMITS) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        if (i % 3 == 1) continue;
+        memmove(f->keys[kept], f->keys[i], 16);
+        f->places[kept++] = f->places[i];
+    }
+    f->count = kept;
+}
+
+static uint64_t put_page(forging *f, const u9i_page_record *r)
+{
+    uint8_t *body = malloc(1 << 16);
+    u9i_out out = u9i_out_init(body, 1 << 16);
+    u9i_page_record_encode(&out, r);
+    ck_assert(!out.failed);
+    uint64_t at = forge_frame(&f->s, body, out.size, 0);
+    free(body);
+    return virtual_of(at, 0);
+}
+
+/* The pages; the root's keys and places of them are filled. Returns how many. */
+static uint32_t put_pages(forging *f, uint8_t (*root_keys)[16], uint8_t (*root_places)[8])
+{
+    static uint8_t places[PAGE][8];
+    uint32_t pages = 0;
+    uint64_t own = virtual_of(f->s.size, 0);
+    for (size_t i = 0; i < f->count; i += PAGE) {
+        uint32_t n = f->count - i < PAGE ? (uint32_t)(f->count - i) : PAGE;
+        for (uint32_t k = 0; k < n; k++) u9i_set_be(places[k], 8, f->lie == LIE_INDEX ? own : f->places[i + k]);
+        memcpy(root_keys[pages], f->keys[i], 16);
+        if (f->lie == LIE_PAGE_ORDER && n > 2) memcpy(f->keys[i + 1], f->keys[i + n - 1], 16);
+        if (f->lie == LIE_ROOT_OVERLAP) key_of(0, f->keys[i]);
+        u9i_page_record page = {.keyspec = "k", .key_size = 16, .count = n, .keys = f->keys[i], .at = places[0]};
+        u9i_set_be(root_places[pages++], 8, put_page(f, &page));
+    }
+    return pages;
+}
+
+/* A filter of all keys, or of none. Returns where it stands. */
+static uint64_t put_filter(forging *f)
+{
+    uint64_t blocks = u9i_filter_blocks(f->count);
+    uint8_t *bits = calloc(1, blocks * U9I_FILTER_BLOCK), *body = malloc(1 << 16);
+    for (size_t i = 0; i < f->count && f->lie != LIE_FILTER_ZEROS; i++) {
+        uint64_t hash = u9i_filter_hash(f->keys[i], 16);
+        u9i_filter_set(bits + u9i_filter_block(hash, blocks) * U9I_FILTER_BLOCK, hash);
+    }
+    u9i_out out = u9i_out_init(body, 1 << 16);
+    u9i_bits_record_encode(&out, (u9i_span){.data = bits, .size = (size_t)(blocks * U9I_FILTER_BLOCK)});
+    uint64_t at = virtual_of(forge_frame(&f->s, body, out.size, 0), 0);
+    free(bits);
+    free(body);
+    return at;
+}
+
+static void bend_root(const forging *f, u9i_page_record *r, uint8_t (*keys)[16], uint8_t (*places)[8], uint64_t own)
+{
+    uint8_t moved[16];
+    switch (f->lie) {
+    case LIE_ROOT_ORDER:
+        memcpy(moved, keys[0], 16);
+        memcpy(keys[0], keys[r->count - 1], 16);
+        memcpy(keys[r->count - 1], moved, 16);
+        break;
+    case LIE_ROOT_SAME: for (uint32_t i = 1; i < r->count; i++) memcpy(places[i], places[0], 8); break;
+    case LIE_ROOT_SELF: for (uint32_t i = 0; i < r->count; i++) u9i_set_be(places[i], 8, own); break;
+    case LIE_ROOT_RECORDS: for (uint32_t i = 0; i < r->count; i++) u9i_set_be(places[i], 8, f->places[i] >> U9I_VIRTUAL_SHIFT << U9I_VIRTUAL_SHIFT); break;
+    case LIE_ENTRIES: r->root.entries = UINT64_C(1) << 62; break;
+    case LIE_ENTRIES_FEW: r->root.entries = 0; break;
+    case LIE_OTHER_SELF: case LIE_OTHER_CYCLE: r->root.other = own; break;
+    case LIE_END_ORDINAL: r->root.end.ordinal++; break;
+    case LIE_END_CHAIN: r->root.end.chain[3] ^= 1; break;
+    case LIE_FILTER_SHORT: r->root.slice_count = 0; break;
+    case LIE_NONE: case LIE_NEXT: case LIE_BEYOND: case LIE_WITHIN: case LIE_INDEX: case LIE_OPEN: case LIE_VOID: case LIE_ODD:
+    case LIE_PAGE_ORDER: case LIE_ROOT_OVERLAP: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT:
+    case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS:
+    case LIES: break;
+    }
+}
+
+/* Writes the index, with all that is wrong with it. Returns the last root. */
+static uint64_t put_index(forging *f)
+{
+    static uint8_t root_keys[PAGES][16], root_places[PAGES][8], slices[64][8];
+    bool filtered = f->form == U9I_INDEX_RECORDS;
+    u9i_page_record r = {.keyspec = "k", .key_size = 16, .keys = root_keys[0], .at = root_places[0], .has_root = true};
+    r.root = (struct u9i_root_record){.form = f->form, .entries = f->count, .records = KEYS, .end = f->end, .slices = slices[0],
+                                      .last = {f->last, 16}};
+    key_of(f->lie == LIE_LAST ? 0 : KEYS - 1, f->last);
+    uint64_t filter = filtered ? put_filter(f) : 0;
+    r.count = put_pages(f, root_keys, root_places);
+    if (f->lie == LIE_FILTER_PAGE) filter = u9i_get_be(root_places[0], 8);
+    if (filtered) r.root.slice_count = f->lie == LIE_FILTER_MANY ? 64 : 1;
+    for (unsigned i = 0; i < 64; i++) u9i_set_be(slices[i], 8, filter);
+    u9i_page_record other = r;
+    if (f->lie == LIE_OTHER_END) other.root.end.offset -= 16;
+    if (f->lie == LIE_OTHER_COUNT) other.root.records++;
+    if (f->lie >= LIE_OTHER_FORM && f->lie <= LIE_OTHER_COUNT) r.root.other = put_page(f, &other);
+    if (f->lie >= LIE_OTHER_END && f->lie <= LIE_OTHER_COUNT) r.root.form = 3 - f->form, r.root.slice_count = r.root.form == U9I_INDEX_RECORDS;
+    uint64_t own = virtual_of(f->s.size, 0);
+    bend_root(f, &r, root_keys, root_places, own);
+    uint64_t root = put_page(f, &r);
+    if (f->lie == LIE_OTHER_CYCLE) { /* a second one that leads to the first */
+        r.root.other = root;
+        r.root.form = 3 - f->form;
+        r.root.slice_count = r.root.form == U9I_INDEX_RECORDS;
+        root = put_page(f, &r);
+    }
+    return f->lie == LIE_ROOT_PLACE ? root + (UINT64_C(8) << U9I_VIRTUAL_SHIFT) : root;
+}
+
+static void put_seal(forging *f, uint64_t root)
+{
+    static const uint8_t none[1] = {0x30};
+    uint8_t body[1024];
+    forged_segment *s = &f->s;
+    u9i_end_record end = {.kind = U9I_END_SEALING, .segment = s->number, .frames = s->frames, .records = s->records, .root = root,
+                          .data_end = f->end.offset, .first_key = {none, 1}, .last_key = {none, 1},
+                          .key_kind = {(const uint8_t *)s->kind, strlen(s->kind)}};
+    memcpy(end.secret, s->secret.bytes, sizeof end.secret);
+    u9i_out out = u9i_out_init(body, sizeof body);
+    u9i_end_record_encode(&out, &end);
+    s->next.durable = f->end.offset;
+    forge_pad(s);
+    (void)forge_frame(s, body, out.size, 0);
+    forge_pad(s);
+}
+
+/* A log of one sealed segment with such an index, and one behind it that names its end. */
+static void forge_lie(forging *f, lie_kind lie, u9i_index_form form)
+{
+    *f = (forging){.lie = lie, .form = form};
+    forge_data(f);
+    forged_segment next = forge_begin(2, 5, &f->s, U9I_TAIL_ROLLED);
+    (void)forge_promise(&next);
+    forge_pad(&f->s);
+    if (lie == LIE_VOID) { /* valid, and of the same keys, but not of the log */
+        u9i_trailer was = f->s.next;
+        f->s.next.ordinal = 0;
+        f->void_at = forge_records(&f->s, "void", EACH);
+        f->s.next.ordinal = was.ordinal;
+        forge_pad(&f->s);
+    }
+    bend_entries(f);
+    put_seal(f, put_index(f));
+    forge_save(&f->s, at("log"));
+    forge_save(&next, at("log"));
+    forge_free(&next);
+    forge_free(&f->s);
+}
+
+/* How many of the keys a lookup finds, each with what it says; the others are told not to be there. */
+static unsigned found_of(u9_log *log)
+{
+    unsigned found = 0;
+    for (uint64_t n = 0; n < KEYS + 10; n++) {
+        uint8_t key[16], buf[256], want[32];
+        u9_record r;
+        u9_value v;
+        key_of(n, key);
+        u9_err err = u9_log_get(log, &(u9_key){key, 16}, buf, sizeof buf, &r, NULL);
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT, "key %llu: %d", (unsigned long long)n, err);
+        if (err != U9_OK) continue;
+        ck_assert_uint_lt(n, KEYS);
+        ck_assert_uint_eq(r.ordinal, n);
+        ck_assert_uint_eq(r.segment, 1);
+        ck_assert_int_eq(u9_value_decode(r.values, r.values_size, &v), U9_OK);
+        int size = snprintf((char *)want, sizeof want, "true%llu", (unsigned long long)n);
+        ck_assert_uint_eq(v.size, (uint64_t)size);
+        ck_assert_mem_eq(v.data, want, (size_t)size);
+        found++;
+    }
+    return found;
+}
+
+static int count_one(void *ctx, const u9_record *r)
+{
+    ck_assert_uint_eq(r->segment, 1);
+    ++*(unsigned *)ctx;
+    return 0;
+}
+
+static u9_index_report check_indexes(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim"};
+    ck_assert_int_eq(u9_indexes_check(at("log"), &o, &r, NULL), U9_OK);
+    return r;
+}
+
+START_TEST(what_an_index_leads_to_is_looked_at)
+{
+    forging f;
+    lie_kind lie = (lie_kind)(_i / 2);
+    u9i_index_form form = _i % 2 ? U9I_INDEX_RECORDS : U9I_INDEX_FRAMES;
+    forge_lie(&f, lie, form);
+    u9_log *r = open_reader(at("log"));
+    unsigned found = found_of(r);
+    if (lie < LIE_SILENT) ck_assert_msg(found == KEYS, "lie %d, form %d: %u found", lie, form, found);
+    for (uint64_t n = 0; n < KEYS && lie < LIE_SILENT; n += 37) {
+        uint8_t key[16];
+        unsigned count = 0;
+        key_of(n, key);
+        ck_assert_int_eq(u9_log_versions(r, &(u9_key){key, 16}, count_one, &count, NULL), U9_OK);
+        ck_assert_uint_eq(count, 1);
+    }
+    close_log(r);
+    seen *s = look(at("log")); /* who reads the log is told everything, and of no damage, whatever the index says */
+    ck_assert_uint_eq(s->count, KEYS);
+    forget(s);
+}
+END_TEST
+
+/* [K-2] That a key is not there an index does say: what it is silent about is missed by lookups, and told by a check. */
+START_TEST(a_check_tells_of_each_lie)
+{
+    forging f;
+    lie_kind lie = (lie_kind)(_i / 2);
+    u9i_index_form form = _i % 2 ? U9I_INDEX_RECORDS : U9I_INDEX_FRAMES;
+    forge_lie(&f, lie, form);
+    u9_log *r = open_reader(at("log"));
+    unsigned found = found_of(r);
+    close_log(r);
+    u9_index_report report = check_indexes();
+    if (lie == LIE_NONE) ck_assert_uint_eq(report.wrong, 0);
+    if (lie == LIE_NONE) ck_assert_uint_eq(report.inside, 1);
+    if (found < KEYS) ck_assert_uint_gt(report.wrong, 0); /* nothing is missed that a check would not find */
+}
+END_TEST
+
+Suite *suite_index_forged(void)
+{
+    Suite *s = suite_create("index_forged");
+    TCase *t = tcase_create("index_forged");
+    tcase_add_checked_fixture(t, setup, fixture_teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, what_an_index_leads_to_is_looked_at, 0, 2 * LIES);
+    tcase_add_loop_test(t, a_check_tells_of_each_lie, 0, 2 * LIES);
+    suite_add_tcase(s, t);
+    return s;
+}
