@@ -257,14 +257,14 @@ static void put_seal(forging *f, uint64_t root)
 }
 
 /* A log of one sealed segment with such an index, and one behind it that names its end. */
-static void forge_lie(forging *f, lie lie, u9i_index_form form)
+static void forge_lie(forging *f, lie what, u9i_index_form form)
 {
-    *f = (forging){.lie = lie, .form = form};
+    *f = (forging){.lie = what, .form = form};
     forge_data(f);
     forged_segment next = forge_begin(2, 5, &f->s, U9I_TAIL_ROLLED);
     (void)forge_promise(&next);
     forge_pad(&f->s);
-    if (lie == LIE_VOID) { /* valid, and of the same keys, but not of the log */
+    if (what == LIE_VOID) { /* valid, and of the same keys, but not of the log */
         u9i_trailer was = f->s.next;
         f->s.next.ordinal = 0;
         f->void_at = forge_records(&f->s, "void", EACH);
@@ -321,13 +321,13 @@ static u9_index_report check_indexes(void)
 START_TEST(what_an_index_leads_to_is_looked_at)
 {
     forging f;
-    lie lie = (enum lie)(_i / 2);
+    lie what = (enum lie)(_i / 2);
     u9i_index_form form = _i % 2 ? U9I_INDEX_RECORDS : U9I_INDEX_FRAMES;
-    forge_lie(&f, lie, form);
+    forge_lie(&f, what, form);
     u9_log *r = open_reader(at("log"));
     unsigned found = found_of(r);
-    if (lie < LIE_SILENT) ck_assert_msg(found == KEYS, "lie %d, form %d: %u found", lie, form, found);
-    for (uint64_t n = 0; n < KEYS && lie < LIE_SILENT; n += 37) {
+    if (what < LIE_SILENT) ck_assert_msg(found == KEYS, "lie %d, form %d: %u found", what, form, found);
+    for (uint64_t n = 0; n < KEYS && what < LIE_SILENT; n += 37) {
         uint8_t key[16];
         unsigned count = 0;
         key_of(n, key);
@@ -345,15 +345,15 @@ END_TEST
 START_TEST(a_check_tells_of_each_lie)
 {
     forging f;
-    lie lie = (enum lie)(_i / 2);
+    lie what = (enum lie)(_i / 2);
     u9i_index_form form = _i % 2 ? U9I_INDEX_RECORDS : U9I_INDEX_FRAMES;
-    forge_lie(&f, lie, form);
+    forge_lie(&f, what, form);
     u9_log *r = open_reader(at("log"));
     unsigned found = found_of(r);
     close_log(r);
     u9_index_report report = check_indexes();
-    if (lie == LIE_NONE) ck_assert_uint_eq(report.wrong, 0);
-    if (lie == LIE_NONE) ck_assert_uint_eq(report.inside, 1);
+    if (what == LIE_NONE) ck_assert_uint_eq(report.wrong, 0);
+    if (what == LIE_NONE) ck_assert_uint_eq(report.inside, 1);
     if (found < KEYS) ck_assert_uint_gt(report.wrong, 0); /* nothing is missed that a check would not find */
 }
 END_TEST
