@@ -305,8 +305,9 @@ static u9_err open_frame(u9i_frames *fs, uint64_t offset, const u9i_open_frame *
     u9i_open_frame f = frame_of(fs, offset, &l);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
     if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
-    else if (records) err = prove_and_keep(fs, &f, &l.body, f.owned && !again, &k);
-    else if (!f.owned) k = kept_frame(fs, &f, false);
+    f.wide |= again; /* a record that is looked at for nothing is a read */
+    if (err == U9_OK && records) err = prove_and_keep(fs, &f, &l.body, f.owned && !again, &k);
+    else if (err == U9_OK && !f.owned) k = kept_frame(fs, &f, false);
     if (err == U9_OK && k == NULL) err = make_own(&f, own);
     if (f.owned && (err != U9_OK || (k && again))) free((void *)(uintptr_t)f.bytes);
     if (k && again) k->bytes = NULL, k->owned = false;
@@ -493,13 +494,37 @@ static u9_err find_by_walk(const u9i_open_frame *f, const u9_key *key, uint64_t 
     return U9_OK;
 }
 
+/* How many records begin before this place. */
+static uint32_t count_places(const u9i_open_frame *f, uint64_t below)
+{
+    uint32_t low = 0, high = f->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (place_get(f, middle) < below) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Of a body that is not kept: it is gone through at once, as a call for each record would take longer. */
+static u9_err find_by_load(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
+{
+    uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    key_sought s = {.key = key, .at = below - base < f->size ? (uint32_t)(below - base) : f->size};
+    u9_err err = u9i_open_frame_walk(fs, f, is_of_key, &s);
+    if (err != U9_OK || !s.there) return err == U9_OK ? U9_ABSENT : err;
+    out->at = base + place_get(f, s.number);
+    out->number = s.number;
+    return record_at(fs, f, place_get(f, s.number), out);
+}
+
 /* By a table of places: each record, the last one first. */
 static u9_err find_by_places(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
 {
     uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
-    for (uint32_t n = f->count; n-- > 0;) {
+    if (f->bytes == NULL) return find_by_load(fs, f, key, below, out);
+    for (uint32_t n = count_places(f, below - base); n-- > 0;) {
         uint32_t at = place_get(f, n);
-        if (base + at >= below) continue;
         u9_err err = record_at(fs, f, at, out);
         out->at = base + at;
         out->number = n;

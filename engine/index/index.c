@@ -105,8 +105,8 @@ static bool keys_ascend(const u9i_index *x, const u9i_page_record *r)
 {
     for (uint32_t i = 1; i < r->count; i++) {
         int order = memcmp(r->keys + (size_t)(i - 1) * x->spec.width, r->keys + (size_t)i * x->spec.width, x->spec.width);
-        if (order > 0 || (order == 0 && !r->has_root && u9i_get_be(r->at + (size_t)(i - 1) * 8, 8) >= u9i_get_be(r->at + (size_t)i * 8, 8)))
-            return false;
+        uint64_t before = u9i_get_be(r->at + (size_t)(i - 1) * 8, 8), at = u9i_get_be(r->at + (size_t)i * 8, 8);
+        if (order > 0 || (order == 0 && !r->has_root && before >= at)) return false;
     }
     return true;
 }

@@ -24,7 +24,8 @@ static uint64_t lost_end(const u9i_losses *l, uint32_t i)
 static void losses_check(const u9i_losses *l)
 {
     assert(l->count <= l->room && l->room <= U9I_LOSSES_MAX);
-    for (uint32_t i = 0; i < l->count; i++) assert(lost_begin(l, i) < lost_end(l, i) && (i == 0 || lost_end(l, i - 1) <= lost_begin(l, i)));
+    for (uint32_t i = 0; i < l->count; i++) assert(lost_begin(l, i) < lost_end(l, i));
+    for (uint32_t i = 1; i < l->count; i++) assert(lost_end(l, i - 1) <= lost_begin(l, i));
 }
 
 void u9i_losses_free(u9i_losses *l)

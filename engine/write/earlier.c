@@ -83,8 +83,8 @@ static bool pass_frame(earlier *e, uint64_t bound)
     u9i_body body;
     if (u9i_window_find(e->window, e->pos, bound, &f) != U9_OK || u9i_window_at(e->window, f.offset, bound, &f) != U9_OK)
         return false;
-    bool follows = e->previous == 0 ? f.offset == U9I_DISK_HEADER_SIZE
-                                    : f.trailer.previous == e->previous && memcmp(f.trailer.chain, e->chain, sizeof e->chain) == 0;
+    bool chained = f.trailer.previous == e->previous && memcmp(f.trailer.chain, e->chain, sizeof e->chain) == 0;
+    bool follows = e->previous == 0 ? f.offset == U9I_DISK_HEADER_SIZE : chained;
     if (!follows || !open_body(e, &f, &body)) return false;
     e->previous = f.offset;
     e->pos = f.end;
