@@ -113,7 +113,7 @@ static void bend_entries(forging *f)
         case LIE_BEYOND: f->places[i] = UINT64_C(1) << 62 | i; break;
         case LIE_WITHIN: f->places[i] = at + 3; break;
         case LIE_OPEN: f->places[i] = virtual_of(U9I_DISK_HEADER_SIZE, i); break;
-        case LIE_VOID: f->places[i] = f->form == U9I_INDEX_FRAMES ? virtual_of(f->void_at, 0) : virtual_of(f->void_at, at & 0xffffff); break;
+        case LIE_VOID: f->places[i] = virtual_of(f->void_at, f->form == U9I_INDEX_FRAMES ? 0 : at & 0xffffff); break;
         case LIE_ODD: f->places[i] = at + (UINT64_C(1) << U9I_VIRTUAL_SHIFT); break;
         case LIE_NONE: case LIE_INDEX: case LIE_PAGE_ORDER: case LIE_ROOT_ORDER: case LIE_ROOT_SAME: case LIE_ROOT_OVERLAP:
         case LIE_ROOT_SELF: case LIE_ROOT_RECORDS: case LIE_ENTRIES: case LIE_ENTRIES_FEW: case LIE_OTHER_SELF:
@@ -189,7 +189,9 @@ static void bend_root(const forging *f, u9i_page_record *r, uint8_t (*keys)[16],
         break;
     case LIE_ROOT_SAME: for (uint32_t i = 1; i < r->count; i++) memcpy(places[i], places[0], 8); break;
     case LIE_ROOT_SELF: for (uint32_t i = 0; i < r->count; i++) u9i_set_be(places[i], 8, own); break;
-    case LIE_ROOT_RECORDS: for (uint32_t i = 0; i < r->count; i++) u9i_set_be(places[i], 8, f->places[i] >> U9I_VIRTUAL_SHIFT << U9I_VIRTUAL_SHIFT); break;
+    case LIE_ROOT_RECORDS:
+        for (uint32_t i = 0; i < r->count; i++) u9i_set_be(places[i], 8, f->places[i] >> U9I_VIRTUAL_SHIFT << U9I_VIRTUAL_SHIFT);
+        break;
     case LIE_ENTRIES: r->root.entries = UINT64_C(1) << 62; break;
     case LIE_ENTRIES_FEW: r->root.entries = 0; break;
     case LIE_OTHER_SELF: case LIE_OTHER_CYCLE: r->root.other = own; break;
@@ -221,7 +223,10 @@ static uint64_t put_index(forging *f)
     if (f->lie == LIE_OTHER_END) other.root.end.offset -= 16;
     if (f->lie == LIE_OTHER_COUNT) other.root.records++;
     if (f->lie >= LIE_OTHER_FORM && f->lie <= LIE_OTHER_COUNT) r.root.other = put_page(f, &other);
-    if (f->lie >= LIE_OTHER_END && f->lie <= LIE_OTHER_COUNT) r.root.form = 3 - f->form, r.root.slice_count = r.root.form == U9I_INDEX_RECORDS;
+    if (f->lie >= LIE_OTHER_END && f->lie <= LIE_OTHER_COUNT) {
+        r.root.form = 3 - f->form;
+        r.root.slice_count = r.root.form == U9I_INDEX_RECORDS;
+    }
     uint64_t own = virtual_of(f->s.size, 0);
     bend_root(f, &r, root_keys, root_places, own);
     uint64_t root = put_page(f, &r);
@@ -252,14 +257,14 @@ static void put_seal(forging *f, uint64_t root)
 }
 
 /* A log of one sealed segment with such an index, and one behind it that names its end. */
-static void forge_lie(forging *f, lie_kind lie, u9i_index_form form)
+static void forge_lie(forging *f, lie what, u9i_index_form form)
 {
-    *f = (forging){.lie = lie, .form = form};
+    *f = (forging){.lie = what, .form = form};
     forge_data(f);
     forged_segment next = forge_begin(2, 5, &f->s, U9I_TAIL_ROLLED);
     (void)forge_promise(&next);
     forge_pad(&f->s);
-    if (lie == LIE_VOID) { /* valid, and of the same keys, but not of the log */
+    if (what == LIE_VOID) { /* valid, and of the same keys, but not of the log */
         u9i_trailer was = f->s.next;
         f->s.next.ordinal = 0;
         f->void_at = forge_records(&f->s, "void", EACH);
@@ -316,13 +321,13 @@ static u9_index_report check_indexes(void)
 START_TEST(what_an_index_leads_to_is_looked_at)
 {
     forging f;
-    lie_kind lie = (lie_kind)(_i / 2);
+    lie what = (enum lie)(_i / 2);
     u9i_index_form form = _i % 2 ? U9I_INDEX_RECORDS : U9I_INDEX_FRAMES;
-    forge_lie(&f, lie, form);
+    forge_lie(&f, what, form);
     u9_log *r = open_reader(at("log"));
     unsigned found = found_of(r);
-    if (lie < LIE_SILENT) ck_assert_msg(found == KEYS, "lie %d, form %d: %u found", lie, form, found);
-    for (uint64_t n = 0; n < KEYS && lie < LIE_SILENT; n += 37) {
+    if (what < LIE_SILENT) ck_assert_msg(found == KEYS, "lie %d, form %d: %u found", what, form, found);
+    for (uint64_t n = 0; n < KEYS && what < LIE_SILENT; n += 37) {
         uint8_t key[16];
         unsigned count = 0;
         key_of(n, key);
@@ -340,15 +345,15 @@ END_TEST
 START_TEST(a_check_tells_of_each_lie)
 {
     forging f;
-    lie_kind lie = (lie_kind)(_i / 2);
+    lie what = (enum lie)(_i / 2);
     u9i_index_form form = _i % 2 ? U9I_INDEX_RECORDS : U9I_INDEX_FRAMES;
-    forge_lie(&f, lie, form);
+    forge_lie(&f, what, form);
     u9_log *r = open_reader(at("log"));
     unsigned found = found_of(r);
     close_log(r);
     u9_index_report report = check_indexes();
-    if (lie == LIE_NONE) ck_assert_uint_eq(report.wrong, 0);
-    if (lie == LIE_NONE) ck_assert_uint_eq(report.inside, 1);
+    if (what == LIE_NONE) ck_assert_uint_eq(report.wrong, 0);
+    if (what == LIE_NONE) ck_assert_uint_eq(report.inside, 1);
     if (found < KEYS) ck_assert_uint_gt(report.wrong, 0); /* nothing is missed that a check would not find */
 }
 END_TEST
