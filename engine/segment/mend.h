@@ -3,19 +3,42 @@
  *
  * Between what is known in front of a gap and what is known behind it there is at most one row of frames that can be
  * proven: from the front, each where the frame before it ends, by the hashes in its header; from behind, each by the
- * chain of the one that comes next. What is left between the two rows stays lost. Nothing is written: who repairs a
- * file asks for the bytes to put back.
+ * chain of the one that comes next. What is left between the two rows stays lost. Nothing is written.
  *
- *     u9i_mender_init -> u9i_mend_gap -> mender->frames -> u9i_mend_open   to read one
- *                                                       -> u9i_mend_patches  to put it back
+ * Who asked for it reads the file as it would be, repaired (mended_file.h): so there is one judgement. Who repairs it
+ * asks for the bytes to put back:
  *
- * Cost: a mender hashes at most 4 times its file and 64 MiB, then it gives up and says so. Threads: one.
+ *     u9i_mender_init -> u9i_mend_file -> mender->frames, each -> u9i_mend_patches
+ *
+ * Cost: a mender hashes its file once, and beside that at most 4 times its bytes and 64 MiB; then it gives up and says
+ * so, as it does when there are more than U9I_MENDED_MAX frames. Threads: one at a time; once made, any may read.
  */
 #ifndef U9I_MEND_H
 #define U9I_MEND_H
 
+#include "engine/segment/probe.h"
 #include "engine/segment/rejoin.h"
-#include "engine/segment/window.h"
+
+enum { U9I_MENDED_MAX = 1 << 16 };
+
+typedef struct u9i_mender {
+    uint64_t left;        /* bytes that may still be hashed */
+    bool gave_up;         /* that was not enough, or there is no room for more frames */
+    u9i_rejoined *frames; /* owned; by offset; none is valid as it stands, and all follow valid ones or each other */
+    size_t count, room;
+} u9i_mender;
+
+void u9i_mender_init(u9i_mender *mender, uint64_t file_size);
+void u9i_mender_release(u9i_mender *mender);
+
+/*
+ * Puts together what it can of a whole file, `size` bytes of which are there, through a window on it. What is not
+ * promised is left alone while a writer is at work on it (`live`) [R-10]. U9_IO (window->sys), U9_NOMEM.
+ */
+U9_MUST_CHECK u9_err u9i_mend_file(u9i_mender *mender, u9i_window *window, const u9i_facts *facts, uint64_t size, bool live);
+
+/* The same only in front of the first valid frame. */
+U9_MUST_CHECK u9_err u9i_mend_start(u9i_mender *mender, u9i_window *window, const u9i_facts *facts, uint64_t size);
 
 /* A gap [begin, end) of a file, no valid frame in it, and what is known on both sides. */
 typedef struct u9i_gap {
@@ -26,30 +49,14 @@ typedef struct u9i_gap {
     uint64_t previous;
 } u9i_gap;
 
-typedef struct u9i_mender {
-    uint64_t left;   /* bytes that may still be hashed */
-    bool gave_up;    /* that was not enough */
-    uint64_t begin, end; /* the last gap, in which stand, by offset, */
-    u9i_rejoined *frames; /* owned */
-    size_t count, room;
-} u9i_mender;
-
-void u9i_mender_init(u9i_mender *mender, uint64_t file_size);
-void u9i_mender_release(u9i_mender *mender);
-
-/*
- * Puts together what it can of a gap, through a window on the file: fills mender->frames, none if nothing can be
- * proven. U9_IO (window->sys), U9_NOMEM.
- */
+/* The same for one gap, behind all those before: adds what it finds. */
 U9_MUST_CHECK u9_err u9i_mend_gap(u9i_mender *mender, u9i_window *window, const u9i_gap *gap);
 
-/* The first of its frames that begins at or behind p and ends at or before `bound`; NULL: none. */
-const u9i_rejoined *u9i_mended_from(const u9i_mender *mender, uint64_t p, uint64_t bound);
+/* Of its frames the first that ends behind p; NULL: none. */
+const u9i_rejoined *u9i_mended_from(const u9i_mender *mender, uint64_t p);
 
-/*
- * The frame, with its body, which borrows the window until its next use. U9_CORRUPT: it is not there any more. U9_IO.
- */
-U9_MUST_CHECK u9_err u9i_mend_open(const u9i_rejoined *mended, u9i_window *window, u9i_frame *out);
+/* What was read of [at, at + size) of the file, made what it should be. */
+void u9i_mend_bytes(const u9i_mender *mender, const u9i_secret *secret, uint64_t at, uint8_t *bytes, size_t size);
 
 /* Bytes that stand in a file, and should be others. */
 typedef struct u9i_patch {
@@ -61,8 +68,9 @@ typedef struct u9i_patch {
 enum { U9I_PATCHES_MAX = 3 }; /* header, trailer, padding */
 
 /*
- * What has to be put where, by offset, so that this frame, mended or valid, of a file with this secret stands as it
- * was written: only what differs, none if nothing does. U9_STATE: the secret is lost, and its signature with it. U9_IO.
+ * What has to be put where, by offset, so that this frame, mended or valid, stands in the window's file (as it is, not a
+ * mended one) as it was written: only fields that differ, none if nothing does. U9_STATE: the secret is lost, and the
+ * signature with it. U9_CORRUPT: the file is shorter. U9_IO.
  */
 U9_MUST_CHECK u9_err u9i_mend_patches(const u9i_frame *frame, u9i_window *window, u9i_patch patches[U9I_PATCHES_MAX],
                                       unsigned *count);

@@ -5,7 +5,7 @@
  *
  *     link    H(payload) is the `chain` of what comes next: the frame behind, a named end, the mark. It proves all.
  *     sign    H(H(payload) XOR secret) is the signed_sha that stands in the header: only where a frame is to begin
- *     sha     H(payload) is the frame_sha that stands there: the same
+ *     sha     H(payload) is the frame_sha that stands there: the same, and only where the boundary stands, too
  *
  * A record can hold whatever its writer likes, but neither the boundary at a place where it counts [F-7] nor the hash
  * of its own frame. So which bytes are a frame is decided by hashes that stand outside of it.
@@ -19,13 +19,13 @@
 typedef struct u9i_hint {
     const u9i_secret *secret;
     uint64_t p;
-    bool placed;       /* a frame begins here: what stands in its header counts [N-2] */
+    bool placed;       /* the frame before ends here: what stands in the header counts [N-2] */
     bool has_front;    /* the frame before is known: */
     uint64_t previous; /*   where it begins, 0 if there is none */
     bool has_ordinal, has_chain;
     uint64_t ordinal;
     uint8_t chain[U9I_HASH_SIZE];
-    uint64_t time_us, durable; /* of it; 0: not known */
+    uint64_t front_end, time_us, durable; /* where it ends, and of it; 0: not known */
     bool has_next;     /* what comes next says which frame this is: */
     uint64_t next_at;  /*   where it stands; U9_NOWHERE: not known */
     uint64_t next_ordinal;
@@ -40,6 +40,7 @@ typedef struct u9i_rejoined {
     u9i_frame frame;     /* its body is not kept, padding_ok is as it stands */
     u9i_mend_proof proof;
     bool bounded;        /* its boundary stands */
+    u9_reason why;       /* set by mend.c: why it is not valid as it stands */
 } u9i_rejoined;
 
 /*
