@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASHED_TIMES = 4, HASHED_MORE = 1 << 26, MENDED_FIRST = 16 }; /* [N-5] */
+enum { LOOKS = 4, GUESSES = 2, GUESSES_MORE = 1 << 26, MENDED_FIRST = 16 }; /* [N-5] */
 
 /* A gap on its way: what is known moves on from both sides. */
 typedef struct walk {
@@ -25,7 +25,7 @@ typedef struct walk {
 
 void u9i_mender_init(u9i_mender *m, uint64_t file_size)
 {
-    *m = (u9i_mender){.left = HASHED_TIMES * file_size + HASHED_MORE};
+    *m = (u9i_mender){.effort = {LOOKS * file_size, GUESSES * file_size + GUESSES_MORE}};
 }
 
 void u9i_mender_release(u9i_mender *m)
@@ -75,7 +75,7 @@ static u9_err rejoin_at(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint
     err = u9i_window_bytes(w, p, (size_t)(need < U9I_FRAME_MAX ? need : U9I_FRAME_MAX), &bytes, &avail);
     if (err != U9_OK) return err;
     if (avail > need) avail = (size_t)need;
-    err = u9i_rejoin(hint, bytes, avail, &m->left, out);
+    err = u9i_rejoin(hint, bytes, avail, &m->effort, out);
     m->gave_up |= err == U9_LIMIT;
     if (err != U9_OK) return err == U9_LIMIT ? U9_CORRUPT : err;
     u9i_frame unused;
@@ -333,6 +333,7 @@ static void begin_file(file_walk *fw)
     *h = (u9i_hint){.secret = &f->secret, .has_front = true, .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
     h->has_ordinal = h->has_chain = f->has_open;
     h->ordinal = f->open.end.ordinal;
+    h->time_us = f->has_open ? f->open.time_us : 0;
     memcpy(h->chain, f->open.end.chain, sizeof h->chain);
     fw->promise = f->named ? f->at.offset : f->marked ? f->mark.offset : 0;
     if (f->has_end && f->end_frame.trailer.durable > fw->promise) fw->promise = f->end_frame.trailer.durable;

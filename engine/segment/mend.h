@@ -10,8 +10,8 @@
  *
  *     u9i_mender_init -> u9i_mend_file -> mender->frames, each -> u9i_mend_patches
  *
- * Cost: a mender hashes its file once, and beside that at most 4 times its bytes and 64 MiB; then it gives up and says
- * so, as it does when there are more than U9I_MENDED_MAX frames. Threads: one at a time; once made, any may read.
+ * Cost: a mender hashes its file once, and beside that at most 6 times its bytes and 64 MiB [N-5]; then it gives up and
+ * says so, as it does when there are more than U9I_MENDED_MAX frames. Threads: one at a time; once made, any may read.
  */
 #ifndef U9I_MEND_H
 #define U9I_MEND_H
@@ -22,7 +22,7 @@
 enum { U9I_MENDED_MAX = 1 << 16 };
 
 typedef struct u9i_mender {
-    uint64_t left;        /* bytes that may still be hashed */
+    u9i_effort effort;    /* what is left of it */
     bool gave_up;         /* that was not enough, or there is no room for more frames */
     u9i_rejoined *frames; /* owned; by offset; none is valid as it stands, and all follow valid ones or each other */
     size_t count, room;

@@ -9,6 +9,7 @@
 #include "engine/segment/rejoin.h"
 
 #include "format/base/bytes.h"
+#include "format/frame/control.h"
 #include "format/frame/disk.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ enum {
     LENGTHS_MAX = 1 + 2 * U9I_ALIGN,
     COUNTS_MAX = 1 << 16,
     TIMES_MAX = 1 << 20,           /* microseconds that are tried behind a frame with none behind it */
-    TAIL_MAX = U9I_HASH_BLOCK + U9I_TRAILER_SIZE
+    TAIL_MAX = U9I_HASH_BLOCK + U9I_TRAILER_SIZE,
+    LIKE_MIN = 24                  /* bytes of a trailer that stand where they should: more than chance puts there */
 };
 
 /* What a payload's hash may be, and the bytes from the header on up to where the frame must end. */
@@ -28,7 +30,8 @@ typedef struct subject {
     const uint8_t *bytes;
     size_t limit; /* of bytes */
     bool walled;  /* a boundary, or what comes next, stands at the limit */
-    uint64_t *left;
+    u9i_effort *effort;
+    bool guesses; /* it is the second kind of effort that is spent */
     bool spent;
     u9i_rejoined *out;
 } subject;
@@ -49,8 +52,9 @@ size_t u9i_trailer_before(const uint8_t *bytes, size_t end)
 /* Takes what is about to be hashed off what is left. */
 static bool spend(subject *s, uint64_t bytes)
 {
-    if (*s->left < bytes) s->spent = true;
-    else *s->left -= bytes;
+    uint64_t *left = s->guesses ? &s->effort->guesses : &s->effort->looks;
+    if (*left < bytes) s->spent = true;
+    else *left -= bytes;
     return !s->spent;
 }
 
@@ -277,8 +281,8 @@ static u9i_trailer as_it_stands(const uint8_t *in)
     return t;
 }
 
-/* Puts what the neighbours say in place of what stands there. */
-static void correct(const u9i_hint *h, u9i_trailer *t)
+/* Puts what the neighbours say in place of what stands there. `counts`: the count is believed, not the ordinal. */
+static void correct(const u9i_hint *h, u9i_trailer *t, bool counts)
 {
     t->offset = h->p;
     if (h->has_front) t->previous = h->previous;
@@ -286,7 +290,7 @@ static void correct(const u9i_hint *h, u9i_trailer *t)
     if (h->has_ordinal) t->ordinal = h->ordinal;
     uint64_t count = h->next_ordinal - t->ordinal;
     if (!h->has_next) return;
-    if (!h->has_ordinal && count != t->count) t->ordinal = h->next_ordinal - t->count;
+    if (counts && !h->has_ordinal) t->ordinal = h->next_ordinal - t->count;
     else if (count <= UINT32_MAX) t->count = (uint32_t)count;
 }
 
@@ -300,27 +304,52 @@ static bool try_counts(attempt *a)
     return false;
 }
 
+/* The hint, and what a u9open says of the end before it, which is what its trailer says. [C-3] */
+static u9i_hint hint_with_open(const subject *s, size_t length)
+{
+    u9i_hint h = *s->hint;
+    u9i_open_record open;
+    if (h.p != U9I_DISK_HEADER_SIZE || h.has_chain) return h;
+    if (u9i_open_record_decode(s->bytes + U9I_FRAME_HEADER_SIZE, length - U9I_TRAILER_SIZE, &open) != U9_OK) return h;
+    h.has_ordinal = h.has_chain = true;
+    h.ordinal = open.end.ordinal;
+    h.time_us = open.time_us;
+    memcpy(h.chain, open.end.chain, sizeof h.chain);
+    return h;
+}
+
 /* A payload of `length` bytes, with a trailer made anew. `front` has the blocks of the shortest. */
-static bool try_length(subject *s, const u9i_hasher *front, size_t length)
+static bool try_length(subject *s, const u9i_hasher *front, size_t length, uint64_t most)
 {
     const uint8_t *payload = s->bytes + U9I_FRAME_HEADER_SIZE;
-    attempt a = {.s = s, .length = length, .hasher = *front, .left = *s->left / 2};
+    const u9i_hint *known = s->hint;
+    u9i_hint more = hint_with_open(s, length);
+    attempt a = {.s = s, .length = length, .hasher = *front, .left = most};
     if (!hash_up_to(s, &a.hasher, length - U9I_TRAILER_SIZE)) return false;
     size_t done = (size_t)a.hasher.blocks * U9I_HASH_BLOCK;
     a.tail_size = length - done;
     memcpy(a.tail, payload + done, a.tail_size);
-    a.trailer = as_it_stands(payload + length - U9I_TRAILER_SIZE);
-    correct(s->hint, &a.trailer);
-    attempt counting = a;
-    return (!s->hint->has_next && try_counts(&counting)) || try_rest(&a);
+    s->hint = &more;
+    bool found = false;
+    for (unsigned way = 0; way < 2 && !found; way++) {
+        attempt b = a;
+        b.trailer = as_it_stands(payload + length - U9I_TRAILER_SIZE);
+        correct(&more, &b.trailer, way == 1);
+        attempt c = b;
+        found = (way == 0 && !more.has_next && try_counts(&c)) || try_rest(&b);
+        if (more.has_ordinal || !more.has_next) break;
+    }
+    s->hint = known;
+    return found;
 }
 
 /* How much of a trailer's fixed bytes, and of its place, stands where one of this length would. */
 static unsigned likeness(const subject *s, size_t length)
 {
     uint8_t want[U9I_TRAILER_SIZE];
+    u9i_hint h = hint_with_open(s, length);
     u9i_trailer t = as_it_stands(s->bytes + U9I_FRAME_HEADER_SIZE + length - U9I_TRAILER_SIZE);
-    correct(s->hint, &t);
+    correct(&h, &t, false);
     u9i_trailer_encode(&t, want);
     unsigned like = 0;
     for (size_t i = 0; i < sizeof want; i++)
@@ -362,26 +391,51 @@ static void collect_lengths(const subject *s, lengths *l)
     for (size_t k = 0; k < U9I_ALIGN; k++) add_length(s, l, end - U9I_FRAME_HEADER_SIZE + k);
 }
 
+/* True if what the payload's hash must be is known for sure: by what comes next, or by two hashes that say the same. */
+static bool is_sure(const subject *s)
+{
+    uint8_t sign[U9I_HASH_SIZE];
+    const u9i_hint *h = s->hint;
+    if (h->has_next) return true;
+    u9i_sign(s->bytes + 16, h->secret->bytes, sign);
+    return h->placed && !h->secret->lost && memcmp(sign, s->bytes + 32, U9I_HASH_SIZE) == 0;
+}
+
+/*
+ * What may be hashed to guess at a trailer of this length: little where one seems to stand, for then it is the body
+ * that is damaged, as a rule; nothing where none ever stood, or nobody could say whether it is the right one.
+ */
+static uint64_t worth(const subject *s, size_t length, unsigned like)
+{
+    uint64_t all = s->effort->guesses;
+    bool stands = like == U9I_TRAILER_SIZE, sure = is_sure(s), named = length == u9i_get_be(s->bytes + 56, 8);
+    if (stands) return sure ? all / 32 : 0;
+    return like >= LIKE_MIN || (sure && named) ? all / 4 : 0;
+}
+
 /* By a trailer that is made anew. [N-4] */
 static bool find_harmed(subject *s)
 {
     lengths l;
     u9i_hasher front = {.blocks = 0};
     collect_lengths(s, &l);
-    if (l.count == 0) return false;
-    size_t shortest = l.all[0];
-    for (unsigned i = 1; i < l.count; i++)
-        if (l.all[i] < shortest) shortest = l.all[i];
+    size_t shortest = SIZE_MAX;
+    for (unsigned i = 0; i < l.count; i++)
+        if (worth(s, l.all[i], l.like[i]) > 0 && l.all[i] < shortest) shortest = l.all[i];
+    if (shortest == SIZE_MAX) return false;
     u9i_hasher_init(&front);
     if (!hash_up_to(s, &front, shortest - U9I_TRAILER_SIZE)) return false;
-    for (unsigned i = 0; i < l.count && !s->spent; i++)
-        if (try_length(s, &front, l.all[i])) return true;
+    s->guesses = true;
+    for (unsigned i = 0; i < l.count && !s->spent; i++) {
+        uint64_t most = worth(s, l.all[i], l.like[i]);
+        if (most > 0 && try_length(s, &front, l.all[i], most)) return true;
+    }
     return false;
 }
 
-u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, uint64_t *left, u9i_rejoined *out)
+u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, u9i_effort *effort, u9i_rejoined *out)
 {
-    subject s = {.hint = h, .bytes = bytes, .left = left, .out = out};
+    subject s = {.hint = h, .bytes = bytes, .effort = effort, .out = out};
     size_t most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_ALIGN, whole = avail - avail % U9I_ALIGN;
     if (whole < U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE) return U9_CORRUPT;
     if (whole > most) whole = most - most % U9I_ALIGN;

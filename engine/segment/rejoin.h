@@ -43,12 +43,18 @@ typedef struct u9i_rejoined {
     u9_reason why;       /* set by mend.c: why it is not valid as it stands */
 } u9i_rejoined;
 
+/* Bytes that may still be hashed. */
+typedef struct u9i_effort {
+    uint64_t looks;   /* to prove what stands there, */
+    uint64_t guesses; /* and to find what does not */
+} u9i_effort;
+
 /*
  * The frame at hint->p, of which `bytes` are what stands from there on: up to what comes next, or to the next
  * boundary, which no frame reaches [F-7]. U9_CORRUPT: there is none that can be proven. U9_LIMIT: nor can that be
- * said, since more than `*left` bytes would have to be hashed; what was, is taken off it.
+ * said, since more bytes would have to be hashed than `effort` has left; what was, is taken off it.
  */
-U9_MUST_CHECK u9_err u9i_rejoin(const u9i_hint *hint, const uint8_t *bytes, size_t avail, uint64_t *left,
+U9_MUST_CHECK u9_err u9i_rejoin(const u9i_hint *hint, const uint8_t *bytes, size_t avail, u9i_effort *effort,
                                 u9i_rejoined *out);
 
 /* The last place before `end` in `bytes` at which a trailer with the fixed bytes of F-4 begins; SIZE_MAX if none does. */
