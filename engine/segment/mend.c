@@ -161,7 +161,6 @@ static u9_err close_row(walk *k, const u9i_gap *gap)
     u9_err err = u9i_window_zeros(k->w, k->pos, k->end, &z);
     if (err != U9_OK) return err;
     if (z.last == k->pos && !gap->hint.has_next) k->unclosed = SIZE_MAX;
-    else k->m->count = k->unclosed;
     return U9_OK;
 }
 
