@@ -1,5 +1,5 @@
 /*
- * tests/engine/segment/test_mend.c: damaged headers, padding and trailers cost nothing. [N-1] to [N-6] (F20, F22, F51)
+ * tests/engine/segment/test_mend.c: damaged headers, padding and trailers cost nothing. [Y-1] to [Y-6] (F20, F22, F51)
  *
  * A log is read whole first; then it is damaged, and read by who mends, and salvaged: the same records come, byte for
  * byte, each under its ordinal, and each frame that was put together again is told. Whatever the damage: nothing is
@@ -313,7 +313,7 @@ START_TEST(garbage_across_the_seam_of_two_frames_loses_nothing)
 }
 END_TEST
 
-/* F20: of a trailer the fields are what the neighbours say. */
+/* F20: of a trailer the fields are what the neighbours say. [Y-4] */
 START_TEST(a_flip_of_any_byte_of_any_trailer_loses_nothing)
 {
     const char *log = log_path;
@@ -359,7 +359,7 @@ START_TEST(a_trailer_that_is_gone_loses_nothing)
 }
 END_TEST
 
-/* Headers side by side: all but the first `spare` ones, the mark or the u9end having the last chain. */
+/* Headers side by side, proven from the front or from behind, where the mark or the u9end has the last chain. [Y-2] [Y-3] */
 START_TEST(all_headers_of_a_file_may_be_damaged)
 {
     const char *log = log_path;
@@ -407,7 +407,7 @@ static void write_kind(const char *log, int kind)
     close_log(w);
 }
 
-/* [N-1] Eight damaged headers in a log of each kind: compressed, masked, large records, several segments. */
+/* [Y-1] Eight damaged headers in a log of each kind: compressed, masked, large records, several segments. */
 START_TEST(logs_with_eight_damaged_headers_come_back_whole)
 {
     const char *log = log_path;
@@ -530,7 +530,7 @@ static void hurt_carrier(const carrier *c, unsigned way)
     }
 }
 
-/* [N-2] [F-7] F51: records that hold frames, true or forged, adjacent ones too, are never served as frames. */
+/* [Y-2] [F-7] F51: records that hold frames, true or forged, adjacent ones too, are never served as frames. */
 START_TEST(frames_in_a_record_never_surface)
 {
     for (unsigned way = 0; way < 10; way++)
@@ -602,7 +602,7 @@ static void repair_log(const char *log)
         ck_assert_int_eq(u9i_windows_lend(&handle->source.windows, &w), U9_OK);
         u9i_window_turn(w, file, &s->facts.secret);
         for (size_t k = 0; k < s->mender.count; k++) {
-            u9i_patch patches[U9I_PATCHES_MAX];
+            u9i_mend_patch patches[U9I_PATCHES_MAX];
             unsigned count;
             ck_assert_int_eq(u9i_mend_patches(&s->mender.frames[k].frame, w, patches, &count), U9_OK);
             ck_assert_uint_gt(count, 0);
@@ -664,7 +664,7 @@ static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, siz
 
 /*
  * Any damage: each record served is one of the log's, under its number; as many as without mending, at least; the same
- * backwards, in ranges, and by who reads plainly what was repaired in place. [N-6]
+ * backwards, in ranges, and by who reads plainly what was repaired in place. [Y-6]
  */
 START_TEST(a_mended_log_is_the_log_that_was_damaged)
 {
@@ -708,6 +708,34 @@ START_TEST(a_mended_log_is_the_log_that_was_damaged)
 }
 END_TEST
 
+/* [Y-5] Bytes full of trailers that name the place: no more is hashed than 4 times what there is, and what guesses may take. */
+START_TEST(a_hostile_gap_costs_what_an_honest_one_does)
+{
+    enum { SIZE = 1 << 20, P = 8192 };
+    uint8_t *bytes = calloc(1, SIZE);
+    u9i_secret secret;
+    u9i_rejoined out;
+    const uint8_t key[16] = {1, 2, 3};
+    (void)u9i_secret_init(&secret, key);
+    u9i_hint hint = {.secret = &secret, .p = P, .placed = true, .has_front = true, .previous = 32, .front_end = P, .time_us = 5};
+    u9i_trailer t = {.offset = P, .previous = 32, .count = 1};
+    for (size_t at = HEADER; at + TRAILER <= SIZE; at += TRAILER) u9i_trailer_encode(&t, bytes + at);
+    u9i_effort effort = {4 * (uint64_t)SIZE, 1 << 24};
+    ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, &effort, &out), U9_CORRUPT);
+    ck_assert_uint_lt(effort.looks, SIZE); /* nearly all of it was needed */
+    effort = (u9i_effort){SIZE, 1 << 24};
+    ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, &effort, &out), U9_LIMIT);
+    /* Two hashes that say the same of a body that is not there: guesses end, too. */
+    u9i_sign(bytes + 16, secret.bytes, bytes + 32);
+    u9i_set_be(bytes + 56, 8, SIZE - HEADER);
+    memset(bytes + HEADER, 0x33, SIZE - HEADER);
+    effort = (u9i_effort){4 * (uint64_t)SIZE, 1 << 24};
+    ck_assert_int_ne(u9i_rejoin(&hint, bytes, SIZE, &effort, &out), U9_OK);
+    ck_assert_uint_ge(effort.guesses, 1 << 22); /* and leave some for others */
+    free(bytes);
+}
+END_TEST
+
 Suite *suite_mend(void)
 {
     Suite *suite = suite_create("mend");
@@ -724,6 +752,7 @@ Suite *suite_mend(void)
         {"trailers", a_trailer_that_is_gone_loses_nothing, 1},
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, 10},
         {"forged", frames_in_a_record_never_surface, 1},
+        {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
         {"random", a_mended_log_is_the_log_that_was_damaged, 4},
     };
     TCase *tc = NULL;
