@@ -616,9 +616,10 @@ static void repair_log(const char *log)
     close_log(handle);
 }
 
-/* How many records go backwards, from the end on. */
-static size_t count_back(const char *log)
+/* How many records go backwards, from the end on; and how many frames it is told of that were mended. */
+static size_t count_back(const char *log, size_t *mended)
 {
+    *mended = 0;
     u9_log *handle;
     u9_cursor *cursor;
     u9_record r;
@@ -628,12 +629,46 @@ static size_t count_back(const char *log)
     u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
     ck_assert_int_eq(u9_log_open(log, &o, &handle, NULL), U9_OK);
     ck_assert_int_eq(u9_log_seek(handle, &end, &cursor, NULL), U9_OK);
-    while ((err = u9_cursor_prev(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_LIMIT) n += err != U9_CORRUPT;
+    while ((err = u9_cursor_prev(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_LIMIT) {
+        n += err != U9_CORRUPT;
+        if (err == U9_CORRUPT) *mended += u9_cursor_damage(cursor)->mended != 0;
+    }
     ck_assert_int_eq(err, U9_END);
     u9_cursor_close(cursor);
     close_log(handle);
     return n;
 }
+
+/* Who looks for a key finds it, without having read the log before. */
+START_TEST(a_lookup_finds_what_is_in_a_mended_frame)
+{
+    enum { COUNT = 40 };
+    u9_place places[COUNT];
+    u9_options o = writer_options();
+    u9_log *w = open_writer(log_path, &o);
+    uint8_t value[] = {0x81}, room[200];
+    for (unsigned i = 0; i < COUNT; i++) {
+        ck_assert_int_eq(u9_log_append(w, NULL, value, sizeof value, &places[i]), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    victim *v = take(segment_path(log_path, 1));
+    for (size_t i = 0; i + 1 < v->count; i += 3) garble(v, v->frames[i].offset, HEADER);
+    o = (u9_options){.size = sizeof o, .mode = U9_READ, .io = io_of(log_path), .mend = 1};
+    w = open_writer(log_path, &o);
+    for (unsigned i = 0; i < COUNT; i++) {
+        u9_record r;
+        u9_key key = {places[i].key, places[i].key_size};
+        ck_assert_int_eq(u9_log_get(w, &key, room, sizeof room, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.ordinal, i);
+    }
+    close_log(w);
+    o.mode = U9_WRITE; /* who writes does not mend */
+    u9_fault fault;
+    ck_assert_int_eq(u9_log_open(log_path, &o, &w, &fault), U9_ARG);
+    let_go(v);
+}
+END_TEST
 
 /* How many records the byte ranges of a file have, and how many frames they tell to be mended. */
 static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, size_t *mended)
@@ -668,6 +703,7 @@ static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, siz
  */
 START_TEST(a_mended_log_is_the_log_that_was_damaged)
 {
+    size_t total = 0;
     for (unsigned turn = 0; turn < 12; turn++) {
         draw_from(1000 + (uint64_t)_i * 100 + turn);
         remove_log(log_path);
@@ -689,8 +725,10 @@ START_TEST(a_mended_log_is_the_log_that_was_damaged)
         (void)expect_true(whole, plain);
         (void)expect_true(whole, got);
         MUST_SAY(got->count >= plain->count, "turn %u: %zu records, without mending %zu", turn, got->count, plain->count);
-        ck_assert_uint_eq(count_back(log_path), got->count);
         size_t mended;
+        ck_assert_uint_eq(count_back(log_path, &mended), got->count);
+        ck_assert_uint_eq(mended, got->mended);
+        total += got->count - plain->count;
         if (segments == 1) {
             ck_assert_uint_eq(count_in_ranges(log_path, v->size, 5000 + draw(30000), &mended), got->count);
             ck_assert_uint_eq(mended, got->mended);
@@ -705,6 +743,7 @@ START_TEST(a_mended_log_is_the_log_that_was_damaged)
         free(whole);
         let_go(v);
     }
+    ck_assert_uint_gt(total, 0); /* it brought something */
 }
 END_TEST
 
@@ -753,6 +792,7 @@ Suite *suite_mend(void)
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, 10},
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
+        {"kinds", a_lookup_finds_what_is_in_a_mended_frame, 1},
         {"random", a_mended_log_is_the_log_that_was_damaged, 4},
     };
     TCase *tc = NULL;
