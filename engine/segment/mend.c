@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = 4, GUESSES = 2, GUESSES_MORE = 1 << 26, MENDED_FIRST = 16 }; /* [Y-5] */
+enum { LOOKS = 4, GUESSES = 2, GUESSES_MORE = 1 << 26, /* [Y-5] */
+       NEAR = 1 << 18, FARTHER = 16, MENDED_FIRST = 16 };
 
 /* A gap on its way: what is known moves on from both sides. */
 typedef struct gap_walk {
@@ -62,23 +63,37 @@ static u9_err add_mended(u9i_mender *m, const u9i_rejoined *f)
     return U9_OK;
 }
 
-/* The frame at hint->p, which ends at or before `end`. U9_CORRUPT: none is proven there. */
-static u9_err rejoin_at(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end, u9i_rejoined *out)
+/* The frame at hint->p among the bytes up to `end`, or, `partial`, if all of it is. */
+static u9_err rejoin_within(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end, bool partial, u9i_rejoined *out)
 {
     const uint8_t *bytes;
     size_t avail;
     uint64_t wall = end, p = hint->p;
-    if (end < p + U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE) return U9_CORRUPT;
     u9_err err = u9i_window_boundary(w, p + U9I_FRAME_HEADER_SIZE, end, &wall);
     if (err != U9_OK) return err;
     uint64_t need = (end - wall < U9I_ALIGN ? end : wall + U9I_ALIGN) - p; /* the boundary is to be seen */
-    err = u9i_window_bytes(w, p, (size_t)(need < U9I_FRAME_MAX ? need : U9I_FRAME_MAX), &bytes, &avail);
+    err = u9i_window_bytes(w, p, (size_t)need, &bytes, &avail);
     if (err != U9_OK) return err;
     if (avail > need) avail = (size_t)need;
-    err = u9i_rejoin(hint, bytes, avail, &m->effort, out);
+    return u9i_rejoin(hint, bytes, avail, partial && wall == end, &m->effort, out);
+}
+
+/*
+ * The frame at hint->p, which ends at or before `end`. Most are small: what stands far behind is looked at only for one
+ * that is not, so that a row of them costs what it is long. U9_CORRUPT: none is proven there.
+ */
+static u9_err rejoin_at(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end, u9i_rejoined *out)
+{
+    u9i_frame unused;
+    uint64_t p = hint->p, most = end - p < U9I_FRAME_MAX ? end - p : U9I_FRAME_MAX;
+    u9_err err = U9_CORRUPT;
+    if (end < p + U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE) return U9_CORRUPT;
+    for (uint64_t span = NEAR; err == U9_CORRUPT; span *= FARTHER) {
+        err = rejoin_within(m, w, hint, p + (span < most ? span : most), span < most, out);
+        if (span >= most) break;
+    }
     m->gave_up |= err == U9_LIMIT;
     if (err != U9_OK) return err == U9_LIMIT ? U9_CORRUPT : err;
-    u9i_frame unused;
     err = u9i_window_at(w, p, end, &unused);
     out->why = w->why;
     return err == U9_CORRUPT ? U9_OK : err == U9_OK ? U9_CORRUPT : err;
@@ -202,6 +217,7 @@ static u9_err walk_back(gap_walk *k, const u9i_gap *gap)
     while (err == U9_OK && (!known || p >= k->pos)) {
         u9i_rejoined f;
         bool meets = known && p == place;
+        if (meets && k->m->count == first) break; /* that was tried from the front */
         u9i_hint h = meets ? k->front : (u9i_hint){.secret = gap->hint.secret, .time_us = 0};
         h.has_next = true;
         h.next_at = end;

@@ -445,7 +445,7 @@ static bool find_harmed(subject *s)
     return false;
 }
 
-u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, u9i_effort *effort, u9i_rejoined *out)
+u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, bool partial, u9i_effort *effort, u9i_rejoined *out)
 {
     subject s = {.hint = h, .bytes = bytes, .effort = effort, .out = out};
     size_t most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_ALIGN, whole = avail - avail % U9I_ALIGN;
@@ -453,6 +453,6 @@ u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, u9i_eff
     if (whole > most) whole = most - most % U9I_ALIGN;
     s.limit = u9i_boundary_find(h->secret->boundary, bytes, U9I_FRAME_HEADER_SIZE, whole); /* [F-7] */
     s.walled = s.limit < whole || (h->has_next && h->p + s.limit == h->next_at);
-    bool found = find_whole(&s) || (!s.spent && find_harmed(&s));
+    bool found = find_whole(&s) || (!partial && !s.spent && find_harmed(&s));
     return found ? U9_OK : s.spent ? U9_LIMIT : U9_CORRUPT;
 }

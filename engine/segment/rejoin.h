@@ -51,10 +51,11 @@ typedef struct u9i_effort {
 
 /*
  * The frame at hint->p, of which `bytes` are what stands from there on: up to what comes next, or to the next
- * boundary, which no frame reaches [F-7]. U9_CORRUPT: there is none that can be proven. U9_LIMIT: nor can that be
+ * boundary, which no frame reaches [F-7]; `partial`: these are not all, and only a frame with a trailer among them is
+ * looked for. U9_CORRUPT: there is none that can be proven. U9_LIMIT: nor can that be
  * said, since more bytes would have to be hashed than `effort` has left; what was, is taken off it.
  */
-U9_MUST_CHECK u9_err u9i_rejoin(const u9i_hint *hint, const uint8_t *bytes, size_t avail, u9i_effort *effort,
+U9_MUST_CHECK u9_err u9i_rejoin(const u9i_hint *hint, const uint8_t *bytes, size_t avail, bool partial, u9i_effort *effort,
                                 u9i_rejoined *out);
 
 /* The last place before `end` in `bytes` at which a trailer with the fixed bytes of F-4 begins; SIZE_MAX if none does. */

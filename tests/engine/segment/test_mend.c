@@ -760,16 +760,16 @@ START_TEST(a_hostile_gap_costs_what_an_honest_one_does)
     u9i_trailer t = {.offset = P, .previous = 32, .count = 1};
     for (size_t at = HEADER; at + TRAILER <= SIZE; at += TRAILER) u9i_trailer_encode(&t, bytes + at);
     u9i_effort effort = {4 * (uint64_t)SIZE, 1 << 24};
-    ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, &effort, &out), U9_CORRUPT);
+    ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, false, &effort, &out), U9_CORRUPT);
     ck_assert_uint_lt(effort.looks, SIZE); /* nearly all of it was needed */
     effort = (u9i_effort){SIZE, 1 << 24};
-    ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, &effort, &out), U9_LIMIT);
+    ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, false, &effort, &out), U9_LIMIT);
     /* Two hashes that say the same of a body that is not there: guesses end, too. */
     u9i_sign(bytes + 16, secret.bytes, bytes + 32);
     u9i_set_be(bytes + 56, 8, SIZE - HEADER);
     memset(bytes + HEADER, 0x33, SIZE - HEADER);
     effort = (u9i_effort){4 * (uint64_t)SIZE, 1 << 24};
-    ck_assert_int_ne(u9i_rejoin(&hint, bytes, SIZE, &effort, &out), U9_OK);
+    ck_assert_int_ne(u9i_rejoin(&hint, bytes, SIZE, false, &effort, &out), U9_OK);
     ck_assert_uint_ge(effort.guesses, 1 << 22); /* and leave some for others */
     free(bytes);
 }
