@@ -10,18 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = 4, GUESSES = 2, GUESSES_MORE = 1 << 26, /* [Y-5] */
-       NEAR = 1 << 18, FARTHER = 16, MENDED_FIRST = 16 };
+enum {
+    LOOKS = 4,
+    GUESSES = 2,
+    GUESSES_MORE = 1 << 26, /* [Y-5] */
+    NEAR = 1 << 18,
+    FARTHER = 16,
+    MENDED_FIRST = 16
+};
 
 /* A gap on its way: what is known moves on from both sides. */
 typedef struct gap_walk {
     u9i_mender *m;
     u9i_window *w;
-    uint64_t pos;    /* where the next frame is expected */
-    uint64_t end;    /* behind the last byte that may be one's */
-    u9i_hint front;  /* what stands before pos */
-    size_t unclosed; /* the first of the frames that are there only if what stands behind them fits; SIZE_MAX: none */
-    bool linked;     /* they go on up to what stands behind the gap */
+    uint64_t pos;   /* where the next frame is expected */
+    uint64_t end;   /* behind the last byte that may be one's */
+    u9i_hint front; /* what stands before pos */
+    size_t
+        unclosed; /* the first of the frames that are there only if what stands behind them fits; SIZE_MAX: none */
+    bool linked; /* they go on up to what stands behind the gap */
 } gap_walk;
 
 void u9i_mender_init(u9i_mender *m, uint64_t file_size)
@@ -41,7 +48,8 @@ static void mender_check(const u9i_mender *m, const u9i_gap *gap, size_t first)
     assert(m->count <= m->room && m->count <= U9I_MENDED_MAX && first <= m->count);
     for (size_t i = first; i < m->count; i++) {
         const u9i_frame *f = &m->frames[i].frame;
-        assert(f->offset >= (i > first ? m->frames[i - 1].frame.end : gap->begin) && f->end <= gap->end);
+        assert(f->offset >= (i > first ? m->frames[i - 1].frame.end : gap->begin) &&
+               f->end <= gap->end);
     }
 }
 
@@ -64,14 +72,16 @@ static u9_err add_mended(u9i_mender *m, const u9i_rejoined *f)
 }
 
 /* The frame at hint->p among the bytes up to `end`, or, `partial`, if all of it is. */
-static u9_err rejoin_within(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end, bool partial, u9i_rejoined *out)
+static u9_err rejoin_within(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end,
+                            bool partial, u9i_rejoined *out)
 {
     const uint8_t *bytes;
     size_t avail;
     uint64_t wall = end, p = hint->p;
     u9_err err = u9i_window_boundary(w, p + U9I_FRAME_HEADER_SIZE, end, &wall);
     if (err != U9_OK) return err;
-    uint64_t need = (end - wall < U9I_ALIGN ? end : wall + U9I_ALIGN) - p; /* the boundary is to be seen */
+    uint64_t need =
+        (end - wall < U9I_ALIGN ? end : wall + U9I_ALIGN) - p; /* the boundary is to be seen */
     err = u9i_window_bytes(w, p, (size_t)need, &bytes, &avail);
     if (err != U9_OK) return err;
     if (avail > need) avail = (size_t)need;
@@ -82,7 +92,8 @@ static u9_err rejoin_within(u9i_mender *m, u9i_window *w, const u9i_hint *hint, 
  * The frame at hint->p, which ends at or before `end`. Most are small: what stands far behind is looked at only for one
  * that is not, so that a row of them costs what it is long. U9_CORRUPT: none is proven there.
  */
-static u9_err rejoin_at(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end, u9i_rejoined *out)
+static u9_err rejoin_at(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint64_t end,
+                        u9i_rejoined *out)
 {
     u9i_frame unused;
     uint64_t p = hint->p, most = end - p < U9I_FRAME_MAX ? end - p : U9I_FRAME_MAX;
@@ -104,7 +115,8 @@ static bool bounded_at(u9i_window *w, uint64_t p, u9_err *err)
     const uint8_t *bytes;
     size_t avail = 0;
     *err = u9i_window_bytes(w, p, U9I_HASH_SIZE, &bytes, &avail);
-    return *err == U9_OK && avail >= U9I_HASH_SIZE && memcmp(bytes, w->secret.boundary, U9I_HASH_SIZE) == 0;
+    return *err == U9_OK && avail >= U9I_HASH_SIZE &&
+           memcmp(bytes, w->secret.boundary, U9I_HASH_SIZE) == 0;
 }
 
 /* Where the frame behind pos begins: there, or, over nothing but zeros, at the next block. [F-8] */
@@ -191,7 +203,9 @@ static u9_err find_last(gap_walk *k, u9i_hint *hint, u9i_rejoined *out)
     if (err != U9_OK || avail < sizeof near) return err == U9_OK ? U9_CORRUPT : err;
     memcpy(near, bytes, sizeof near);
     size_t at = u9i_trailer_before(near, sizeof near);
-    if (at > U9I_ALIGN || !u9i_trailer_decode(near + at, &t) || t.offset < k->pos || t.offset >= k->end) return U9_CORRUPT;
+    if (at > U9I_ALIGN || !u9i_trailer_decode(near + at, &t) || t.offset < k->pos ||
+        t.offset >= k->end)
+        return U9_CORRUPT;
     hint->p = t.offset;
     return rejoin_at(k->m, k->w, hint, k->end, out);
 }
@@ -252,13 +266,19 @@ static void drop_frames(u9i_mender *m, size_t from, size_t to)
 
 u9_err u9i_mend_gap(u9i_mender *m, u9i_window *w, const u9i_gap *gap)
 {
-    gap_walk k = {.m = m, .w = w, .pos = gap->begin, .end = gap->end, .front = gap->hint, .unclosed = SIZE_MAX};
+    gap_walk k = {.m = m,
+                  .w = w,
+                  .pos = gap->begin,
+                  .end = gap->end,
+                  .front = gap->hint,
+                  .unclosed = SIZE_MAX};
     size_t first = m->count;
     assert(gap->begin <= gap->end && (gap->hint.has_next || !gap->has_previous));
     u9_err err = walk_forward(&k, gap);
     size_t turn = m->count;
     if (err == U9_OK && !k.linked && gap->hint.has_next) err = walk_back(&k, gap);
-    bool meet = turn > first && turn < m->count && u9i_frame_follows(&m->frames[turn - 1].frame, &m->frames[turn].frame);
+    bool meet = turn > first && turn < m->count &&
+                u9i_frame_follows(&m->frames[turn - 1].frame, &m->frames[turn].frame);
     if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) err = close_from_front(&k, gap);
     if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) drop_frames(m, k.unclosed, turn);
     if (err != U9_OK) m->count = first;
@@ -345,13 +365,17 @@ static void begin_file(file_walk *fw)
     const u9i_facts *f = fw->facts;
     u9i_hint *h = &fw->gap.hint;
     fw->gap.begin = U9I_DISK_HEADER_SIZE;
-    *h = (u9i_hint){.secret = &f->secret, .has_front = true, .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
+    *h = (u9i_hint){.secret = &f->secret,
+                    .has_front = true,
+                    .next_time_us = U9_NOWHERE,
+                    .next_durable = U9_NOWHERE};
     h->has_ordinal = h->has_chain = f->has_open;
     h->ordinal = f->open.end.ordinal;
     h->time_us = f->has_open ? f->open.time_us : 0;
     memcpy(h->chain, f->open.end.chain, sizeof h->chain);
     fw->promise = f->named ? f->at.offset : f->marked ? f->mark.offset : 0;
-    if (f->has_end && f->end_frame.trailer.durable > fw->promise) fw->promise = f->end_frame.trailer.durable;
+    if (f->has_end && f->end_frame.trailer.durable > fw->promise)
+        fw->promise = f->end_frame.trailer.durable;
 }
 
 u9_err u9i_mend_start(u9i_mender *m, u9i_window *w, const u9i_facts *facts, uint64_t size)
@@ -374,7 +398,8 @@ u9_err u9i_mend_file(u9i_mender *m, u9i_window *w, const u9i_facts *facts, uint6
     while ((err = u9i_window_find(w, fw.gap.begin, size, &y)) == U9_OK) {
         y.body = NULL; /* the window moves on */
         uint64_t begin = fw.gap.begin, block = (begin + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-        bool next = y.trailer.previous == fw.gap.hint.previous && (y.offset == begin || y.offset == block);
+        bool next =
+            y.trailer.previous == fw.gap.hint.previous && (y.offset == begin || y.offset == block);
         if (y.trailer.durable > fw.promise) fw.promise = y.trailer.durable;
         if (!next && y.offset > begin) err = mend_before(&fw, &y);
         if (err != U9_OK) return err;
@@ -385,9 +410,11 @@ u9_err u9i_mend_file(u9i_mender *m, u9i_window *w, const u9i_facts *facts, uint6
 }
 
 /* As much of `size` bytes that stand at `from` as is in [at, at + space), to where it is there. */
-static void lay_over(uint64_t at, uint8_t *bytes, size_t space, uint64_t from, const uint8_t *want, size_t size)
+static void lay_over(uint64_t at, uint8_t *bytes, size_t space, uint64_t from, const uint8_t *want,
+                     size_t size)
 {
-    uint64_t begin = from > at ? from : at, end = from + size < at + space ? from + size : at + space;
+    uint64_t begin = from > at ? from : at,
+             end = from + size < at + space ? from + size : at + space;
     if (begin < end) memcpy(bytes + (begin - at), want + (begin - from), (size_t)(end - begin));
 }
 
@@ -411,7 +438,8 @@ static void make_shell(const u9i_frame *f, const u9i_secret *secret, shell *s)
     u9i_trailer_encode(&f->trailer, s->trailer);
 }
 
-void u9i_mend_bytes(const u9i_mender *m, const u9i_secret *secret, uint64_t at, uint8_t *bytes, size_t size)
+void u9i_mend_bytes(const u9i_mender *m, const u9i_secret *secret, uint64_t at, uint8_t *bytes,
+                    size_t size)
 {
     const u9i_rejoined *r = u9i_mended_from(m, at);
     for (; r && r < m->frames + m->count && r->frame.offset < at + size; r++) {
@@ -424,14 +452,16 @@ void u9i_mend_bytes(const u9i_mender *m, const u9i_secret *secret, uint64_t at, 
 }
 
 /* Adds a patch if something else stands there. */
-static void add_patch(u9i_mend_patch *patches, unsigned *count, uint64_t offset, const uint8_t *there, const uint8_t *want, size_t size)
+static void add_patch(u9i_mend_patch *patches, unsigned *count, uint64_t offset,
+                      const uint8_t *there, const uint8_t *want, size_t size)
 {
     if (memcmp(there, want, size) == 0) return;
     patches[*count] = (u9i_mend_patch){.offset = offset, .size = size};
     memcpy(patches[(*count)++].bytes, want, size);
 }
 
-u9_err u9i_mend_patches(const u9i_frame *f, u9i_window *w, u9i_mend_patch patches[U9I_PATCHES_MAX], unsigned *count)
+u9_err u9i_mend_patches(const u9i_frame *f, u9i_window *w, u9i_mend_patch patches[U9I_PATCHES_MAX],
+                        unsigned *count)
 {
     const uint8_t *bytes;
     size_t avail, total = (size_t)(f->end - f->offset);
@@ -443,7 +473,9 @@ u9_err u9i_mend_patches(const u9i_frame *f, u9i_window *w, u9i_mend_patch patche
     make_shell(f, &w->secret, &s);
     *count = 0;
     add_patch(patches, count, f->offset, bytes, s.header, sizeof s.header);
-    add_patch(patches, count, s.trailer_at, bytes + (s.trailer_at - f->offset), s.trailer, sizeof s.trailer);
-    add_patch(patches, count, s.padding_at, bytes + (s.padding_at - f->offset), s.padding, s.padding_size);
+    add_patch(patches, count, s.trailer_at, bytes + (s.trailer_at - f->offset), s.trailer,
+              sizeof s.trailer);
+    add_patch(patches, count, s.padding_at, bytes + (s.padding_at - f->offset), s.padding,
+              s.padding_size);
     return U9_OK;
 }

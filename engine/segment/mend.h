@@ -22,9 +22,10 @@
 enum { U9I_MENDED_MAX = 1 << 16 };
 
 typedef struct u9i_mender {
-    u9i_effort effort;    /* what is left of it */
-    bool gave_up;         /* that was not enough, or there is no room for more frames */
-    u9i_rejoined *frames; /* owned; by offset; none is valid as it stands, and all follow valid ones or each other */
+    u9i_effort effort; /* what is left of it */
+    bool gave_up;      /* that was not enough, or there is no room for more frames */
+    u9i_rejoined *
+        frames; /* owned; by offset; none is valid as it stands, and all follow valid ones or each other */
     size_t count, room;
 } u9i_mender;
 
@@ -35,17 +36,21 @@ void u9i_mender_release(u9i_mender *mender);
  * Puts together what it can of a whole file, `size` bytes of which are there, through a window on it. What is not
  * promised is left alone while a writer is at work on it (`live`) [R-10]. U9_IO (window->sys), U9_NOMEM.
  */
-U9_MUST_CHECK u9_err u9i_mend_file(u9i_mender *mender, u9i_window *window, const u9i_facts *facts, uint64_t size, bool live);
+U9_MUST_CHECK u9_err u9i_mend_file(u9i_mender *mender, u9i_window *window, const u9i_facts *facts,
+                                   uint64_t size, bool live);
 
 /* The same only in front of the first valid frame. */
-U9_MUST_CHECK u9_err u9i_mend_start(u9i_mender *mender, u9i_window *window, const u9i_facts *facts, uint64_t size);
+U9_MUST_CHECK u9_err u9i_mend_start(u9i_mender *mender, u9i_window *window, const u9i_facts *facts,
+                                    uint64_t size);
 
 /* A gap [begin, end) of a file, no valid frame in it, and what is known on both sides. */
 typedef struct u9i_gap {
     uint64_t begin; /* where the frame before ends; 32 at a file's start */
     uint64_t end;   /* where the next valid frame begins, or the file's data, named or not, end */
-    u9i_hint hint;  /* secret, and all of front and next; `p`, `placed` and next_at are not looked at */
-    bool has_previous; /* hint.has_next, and it is a frame, which begins at `end` and whose `previous` is: */
+    u9i_hint
+        hint; /* secret, and all of front and next; `p`, `placed` and next_at are not looked at */
+    bool
+        has_previous; /* hint.has_next, and it is a frame, which begins at `end` and whose `previous` is: */
     uint64_t previous;
 } u9i_gap;
 
@@ -56,12 +61,13 @@ U9_MUST_CHECK u9_err u9i_mend_gap(u9i_mender *mender, u9i_window *window, const 
 const u9i_rejoined *u9i_mended_from(const u9i_mender *mender, uint64_t p);
 
 /* What was read of [at, at + size) of the file, made what it should be. */
-void u9i_mend_bytes(const u9i_mender *mender, const u9i_secret *secret, uint64_t at, uint8_t *bytes, size_t size);
+void u9i_mend_bytes(const u9i_mender *mender, const u9i_secret *secret, uint64_t at, uint8_t *bytes,
+                    size_t size);
 
 /* Bytes that stand in a file, and should be others. */
 typedef struct u9i_mend_patch {
     uint64_t offset;
-    size_t size; /* bytes */
+    size_t size;                     /* bytes */
     uint8_t bytes[U9I_TRAILER_SIZE]; /* that should be there */
 } u9i_mend_patch;
 
@@ -72,7 +78,7 @@ enum { U9I_PATCHES_MAX = 3 }; /* header, trailer, padding */
  * mended one) as it was written: only fields that differ, none if nothing does. U9_STATE: the secret is lost, and the
  * signature with it. U9_CORRUPT: the file is shorter. U9_IO.
  */
-U9_MUST_CHECK u9_err u9i_mend_patches(const u9i_frame *frame, u9i_window *window, u9i_mend_patch patches[U9I_PATCHES_MAX],
-                                      unsigned *count);
+U9_MUST_CHECK u9_err u9i_mend_patches(const u9i_frame *frame, u9i_window *window,
+                                      u9i_mend_patch patches[U9I_PATCHES_MAX], unsigned *count);
 
 #endif

@@ -67,8 +67,12 @@ static int map_mended(u9i_file *file, uint64_t off, size_t n, const void **out)
     return -ENODEV;
 }
 
-static const u9i_fs mended_fs = {.close = close_mended, .size = size_mended, .read = read_mended, .data = data_mended,
-                                 .sync_and_evict = evict_mended, .map = map_mended};
+static const u9i_fs mended_fs = {.close = close_mended,
+                                 .size = size_mended,
+                                 .read = read_mended,
+                                 .data = data_mended,
+                                 .sync_and_evict = evict_mended,
+                                 .map = map_mended};
 
 static void submit_under(u9i_env *env, u9i_task *task, uint64_t due_us)
 {
@@ -85,7 +89,8 @@ static void cancel_under(u9i_env *env, u9i_task *task)
     u9i_task_cancel(under(env), task);
 }
 
-static const u9i_executor under_executor = {.submit = submit_under, .finish = finish_under, .cancel = cancel_under};
+static const u9i_executor under_executor = {
+    .submit = submit_under, .finish = finish_under, .cancel = cancel_under};
 
 u9i_file *u9i_mended_file_new(u9i_file *inner, const u9i_mender *mender, const u9i_secret *secret)
 {

@@ -15,13 +15,13 @@
 #include <string.h>
 
 enum {
-    FORM_SIZE = 13,                /* bytes with which every trailer begins [F-4] */
-    AT_DURABLE = 44,               /* in a trailer: what is in front of this is known, or as it stands */
+    FORM_SIZE = 13,  /* bytes with which every trailer begins [F-4] */
+    AT_DURABLE = 44, /* in a trailer: what is in front of this is known, or as it stands */
     LENGTHS_MAX = 1 + 2 * U9I_ALIGN,
     COUNTS_MAX = 1 << 16,
-    TIMES_MAX = 1 << 20,           /* microseconds that are tried behind a frame with none behind it */
+    TIMES_MAX = 1 << 20, /* microseconds that are tried behind a frame with none behind it */
     TAIL_MAX = U9I_HASH_BLOCK + U9I_TRAILER_SIZE,
-    LIKE_MIN = 24                  /* bytes of a trailer that stand where they should: more than chance puts there */
+    LIKE_MIN = 24 /* bytes of a trailer that stand where they should: more than chance puts there */
 };
 
 /* What a payload's hash may be, and the bytes from the header on up to where the frame must end. */
@@ -38,14 +38,16 @@ typedef struct subject {
 
 static const uint8_t *form(void)
 {
-    static const uint8_t bytes[FORM_SIZE] = {0x40, 0x4d, 0x08, 0x0a, 'u', '9', 'f', 'r', 'a', 'm', 'e', 0, 0x03};
+    static const uint8_t bytes[FORM_SIZE] = {0x40, 0x4d, 0x08, 0x0a, 'u', '9', 'f',
+                                             'r',  'a',  'm',  'e',  0,   0x03};
     return bytes;
 }
 
 size_t u9i_trailer_before(const uint8_t *bytes, size_t end)
 {
     for (size_t at = end; at > 0; at--)
-        if (end - (at - 1) >= FORM_SIZE && memcmp(bytes + at - 1, form(), FORM_SIZE) == 0) return at - 1;
+        if (end - (at - 1) >= FORM_SIZE && memcmp(bytes + at - 1, form(), FORM_SIZE) == 0)
+            return at - 1;
     return SIZE_MAX;
 }
 
@@ -73,14 +75,16 @@ static bool spend(subject *s, uint64_t bytes)
 /* [F-6] g */
 static bool is_sane(const u9i_trailer *t, uint64_t p)
 {
-    bool place = p == U9I_DISK_HEADER_SIZE ? t->previous == 0 : t->previous >= U9I_DISK_HEADER_SIZE && t->previous < p;
+    bool place = p == U9I_DISK_HEADER_SIZE ? t->previous == 0
+                                           : t->previous >= U9I_DISK_HEADER_SIZE && t->previous < p;
     return place && t->offset == p && t->durable <= p && t->ordinal <= UINT64_MAX - t->count;
 }
 
 /* True if it follows_front what is known in front of it. [F-9] */
 static bool follows_front(const u9i_hint *h, const u9i_trailer *t)
 {
-    return h->has_front && t->previous == h->previous && (!h->has_ordinal || t->ordinal == h->ordinal) &&
+    return h->has_front && t->previous == h->previous &&
+           (!h->has_ordinal || t->ordinal == h->ordinal) &&
            (!h->has_chain || memcmp(t->chain, h->chain, U9I_HASH_SIZE) == 0);
 }
 
@@ -108,8 +112,11 @@ static bool is_it(subject *s, const u9i_trailer *t, size_t length, const uint8_t
     uint64_t p = s->hint->p;
     u9i_mend_proof proof = proof_of(s, sha, follows_front(s->hint, t));
     if (proof == 0) return false;
-    u9i_frame f = {.offset = p, .end = p + U9I_FRAME_HEADER_SIZE + length + u9i_padding(length), .trailer = *t,
-                   .body_size = length - U9I_TRAILER_SIZE, .padding_ok = true};
+    u9i_frame f = {.offset = p,
+                   .end = p + U9I_FRAME_HEADER_SIZE + length + u9i_padding(length),
+                   .trailer = *t,
+                   .body_size = length - U9I_TRAILER_SIZE,
+                   .padding_ok = true};
     memcpy(f.sha, sha, sizeof f.sha);
     for (size_t i = U9I_FRAME_HEADER_SIZE + length; p + i < f.end; i++)
         if (s->bytes[i] != 0) f.padding_ok = false;
@@ -128,7 +135,8 @@ static bool has_room(const subject *s, uint64_t length)
 static bool hash_up_to(subject *s, u9i_hasher *hasher, size_t to)
 {
     size_t from = (size_t)hasher->blocks * U9I_HASH_BLOCK;
-    u9i_lane lane = {.hasher = hasher, .bytes = s->bytes + U9I_FRAME_HEADER_SIZE + from,
+    u9i_lane lane = {.hasher = hasher,
+                     .bytes = s->bytes + U9I_FRAME_HEADER_SIZE + from,
                      .blocks = (to - from) / U9I_HASH_BLOCK};
     if (!spend(s, lane.blocks * U9I_HASH_BLOCK)) return false;
     u9i_hash_lanes(&lane, 1);
@@ -147,7 +155,8 @@ static bool find_whole(subject *s)
         if (hit == NULL) break;
         at = (size_t)(hit - s->bytes);
         size_t length = at + U9I_TRAILER_SIZE - U9I_FRAME_HEADER_SIZE;
-        if (!has_room(s, length) || !u9i_trailer_decode(hit, &t) || !is_sane(&t, s->hint->p)) continue;
+        if (!has_room(s, length) || !u9i_trailer_decode(hit, &t) || !is_sane(&t, s->hint->p))
+            continue;
         if (!s->hint->has_next && !follows_front(s->hint, &t)) continue;
         if (!hash_up_to(s, &hasher, length) || !spend(s, 3 * U9I_HASH_BLOCK)) return false;
         u9i_hasher now = hasher;
@@ -189,7 +198,8 @@ static void narrow(trailer_try *a, size_t at)
 {
     uint8_t bytes[U9I_TRAILER_SIZE];
     u9i_trailer_encode(&a->trailer, bytes);
-    if (a->tail_size >= sizeof bytes) memcpy(a->tail + a->tail_size - sizeof bytes, bytes, sizeof bytes);
+    if (a->tail_size >= sizeof bytes)
+        memcpy(a->tail + a->tail_size - sizeof bytes, bytes, sizeof bytes);
     size_t before = a->tail_size - (U9I_TRAILER_SIZE - at);
     u9i_lane lane = {.hasher = &a->hasher, .bytes = a->tail, .blocks = before / U9I_HASH_BLOCK};
     size_t gone = lane.blocks * U9I_HASH_BLOCK;
@@ -227,7 +237,8 @@ static bool try_times(trailer_try *a)
     const u9i_hint *h = a->s->hint;
     bool known = h->has_next && h->next_time_us != U9_NOWHERE;
     uint64_t last = known ? h->next_time_us : h->time_us + TIMES_MAX;
-    for (uint64_t t = h->time_us; h->time_us && t <= last && a->left > TAIL_MAX && !a->s->spent; t++)
+    for (uint64_t t = h->time_us; h->time_us && t <= last && a->left > TAIL_MAX && !a->s->spent;
+         t++)
         if (try_time(a, t)) return true;
     return false;
 }
@@ -236,7 +247,8 @@ static bool try_times(trailer_try *a)
 static unsigned likely_durables(const trailer_try *a, uint64_t out[5])
 {
     const u9i_hint *h = a->s->hint;
-    const uint64_t all[] = {a->trailer.durable, h->front_end, h->durable, h->has_next ? h->next_durable : 0, 0};
+    const uint64_t all[] = {a->trailer.durable, h->front_end, h->durable,
+                            h->has_next ? h->next_durable : 0, 0};
     unsigned n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         bool seen = all[i] > h->p;
@@ -251,7 +263,8 @@ static bool try_durables(trailer_try *a)
 {
     const u9i_hint *h = a->s->hint;
     uint64_t last = h->has_next && h->next_durable < h->p ? h->next_durable : h->p;
-    for (uint64_t d = h->durable & ~(uint64_t)(U9I_ALIGN - 1); d <= last && a->left > TAIL_MAX && !a->s->spent; d += U9I_ALIGN)
+    for (uint64_t d = h->durable & ~(uint64_t)(U9I_ALIGN - 1);
+         d <= last && a->left > TAIL_MAX && !a->s->spent; d += U9I_ALIGN)
         if (try_durable(a, d)) return true;
     return false;
 }
@@ -286,8 +299,10 @@ static bool try_rest(trailer_try *a)
 /* The fields as they stand, whatever stands between them. [F-4] */
 static u9i_trailer as_it_stands(const uint8_t *in)
 {
-    u9i_trailer t = {.ordinal = u9i_get_be(in + 13, 8), .count = (uint32_t)u9i_get_be(in + 22, 4),
-                     .previous = u9i_get_be(in + 36, 8), .durable = u9i_get_be(in + 45, 8),
+    u9i_trailer t = {.ordinal = u9i_get_be(in + 13, 8),
+                     .count = (uint32_t)u9i_get_be(in + 22, 4),
+                     .previous = u9i_get_be(in + 36, 8),
+                     .durable = u9i_get_be(in + 45, 8),
                      .time_us = u9i_get_be(in + 54, 8)};
     memcpy(t.chain, in + 64, sizeof t.chain);
     return t;
@@ -322,7 +337,9 @@ static u9i_hint hint_with_open(const subject *s, size_t length)
     u9i_hint h = *s->hint;
     u9i_open_record open;
     if (h.p != U9I_DISK_HEADER_SIZE || h.has_chain) return h;
-    if (u9i_open_record_decode(s->bytes + U9I_FRAME_HEADER_SIZE, length - U9I_TRAILER_SIZE, &open) != U9_OK) return h;
+    if (u9i_open_record_decode(s->bytes + U9I_FRAME_HEADER_SIZE, length - U9I_TRAILER_SIZE,
+                               &open) != U9_OK)
+        return h;
     h.has_ordinal = h.has_chain = true;
     h.ordinal = open.end.ordinal;
     h.time_us = open.time_us;
@@ -420,7 +437,8 @@ static bool is_sure(const subject *s)
 static uint64_t worth(const subject *s, size_t length, unsigned like)
 {
     uint64_t all = s->effort->guesses;
-    bool stands = like == U9I_TRAILER_SIZE, sure = is_sure(s), named = length == u9i_get_be(s->bytes + 56, 8);
+    bool stands = like == U9I_TRAILER_SIZE, sure = is_sure(s),
+         named = length == u9i_get_be(s->bytes + 56, 8);
     if (stands) return sure ? all / 32 : 0;
     return like >= LIKE_MIN || (sure && named) ? all / 4 : 0;
 }
@@ -445,13 +463,16 @@ static bool find_harmed(subject *s)
     return false;
 }
 
-u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, bool partial, u9i_effort *effort, u9i_rejoined *out)
+u9_err u9i_rejoin(const u9i_hint *h, const uint8_t *bytes, size_t avail, bool partial,
+                  u9i_effort *effort, u9i_rejoined *out)
 {
     subject s = {.hint = h, .bytes = bytes, .effort = effort, .out = out};
-    size_t most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_ALIGN, whole = avail - avail % U9I_ALIGN;
+    size_t most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_ALIGN,
+           whole = avail - avail % U9I_ALIGN;
     if (whole < U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE) return U9_CORRUPT;
     if (whole > most) whole = most - most % U9I_ALIGN;
-    s.limit = u9i_boundary_find(h->secret->boundary, bytes, U9I_FRAME_HEADER_SIZE, whole); /* [F-7] */
+    s.limit =
+        u9i_boundary_find(h->secret->boundary, bytes, U9I_FRAME_HEADER_SIZE, whole); /* [F-7] */
     s.walled = s.limit < whole || (h->has_next && h->p + s.limit == h->next_at);
     bool found = find_whole(&s) || (!partial && !s.spent && find_harmed(&s));
     return found ? U9_OK : s.spent ? U9_LIMIT : U9_CORRUPT;

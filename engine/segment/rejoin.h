@@ -26,8 +26,8 @@ typedef struct u9i_hint {
     uint64_t ordinal;
     uint8_t chain[U9I_HASH_SIZE];
     uint64_t front_end, time_us, durable; /* where it ends, and of it; 0: not known */
-    bool has_next;     /* what comes next says which frame this is: */
-    uint64_t next_at;  /*   where it stands; U9_NOWHERE: not known */
+    bool has_next;                        /* what comes next says which frame this is: */
+    uint64_t next_at;                     /*   where it stands; U9_NOWHERE: not known */
     uint64_t next_ordinal;
     uint8_t next_chain[U9I_HASH_SIZE];
     uint64_t next_time_us, next_durable; /* U9_NOWHERE: not known */
@@ -37,10 +37,10 @@ typedef struct u9i_hint {
 typedef enum u9i_mend_proof { U9I_MEND_LINK = 1, U9I_MEND_SIGN, U9I_MEND_SHA } u9i_mend_proof;
 
 typedef struct u9i_rejoined {
-    u9i_frame frame;     /* its body is not kept, padding_ok is as it stands */
+    u9i_frame frame; /* its body is not kept, padding_ok is as it stands */
     u9i_mend_proof proof;
-    bool bounded;        /* its boundary stands */
-    u9_reason why;       /* set by mend.c: why it is not valid as it stands */
+    bool bounded;  /* its boundary stands */
+    u9_reason why; /* set by mend.c: why it is not valid as it stands */
 } u9i_rejoined;
 
 /* Bytes that may still be hashed. */
@@ -55,8 +55,8 @@ typedef struct u9i_effort {
  * looked for. U9_CORRUPT: there is none that can be proven. U9_LIMIT: nor can that be
  * said, since more bytes would have to be hashed than `effort` has left; what was, is taken off it.
  */
-U9_MUST_CHECK u9_err u9i_rejoin(const u9i_hint *hint, const uint8_t *bytes, size_t avail, bool partial, u9i_effort *effort,
-                                u9i_rejoined *out);
+U9_MUST_CHECK u9_err u9i_rejoin(const u9i_hint *hint, const uint8_t *bytes, size_t avail,
+                                bool partial, u9i_effort *effort, u9i_rejoined *out);
 
 /* The last place before `end` in `bytes` at which a trailer with the fixed bytes of F-4 begins; SIZE_MAX if none does. */
 size_t u9i_trailer_before(const uint8_t *bytes, size_t end);

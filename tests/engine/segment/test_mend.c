@@ -36,7 +36,8 @@ typedef struct content {
     uint64_t ordinals[LOG_RECORDS_MAX];
     uint8_t hashes[LOG_RECORDS_MAX][16];
     size_t count;
-    size_t mended, harmless, damages, lost; /* told on the way: mended frames, other damages that are no note, records lost by them */
+    size_t mended, harmless, damages,
+        lost; /* told on the way: mended frames, other damages that are no note, records lost by them */
 } content;
 
 static void note_bytes(content *c, uint64_t ordinal, const void *bytes, size_t size)
@@ -53,7 +54,8 @@ static void note_large(content *c, u9_log *log, const u9_record *r)
     uint8_t *bytes = malloc(r->size);
     size_t got;
     MUST_SAY(u9_record_open(log, r, &reading, &fault) == U9_OK, "%s", fault.text);
-    MUST_SAY(u9_record_read(reading, 0, bytes, r->size, &got, &fault) == U9_OK && got == r->size, "%s", fault.text);
+    MUST_SAY(u9_record_read(reading, 0, bytes, r->size, &got, &fault) == U9_OK && got == r->size,
+             "%s", fault.text);
     u9_record_close(reading);
     note_bytes(c, r->ordinal, bytes, r->size);
     free(bytes);
@@ -108,7 +110,8 @@ static size_t expect_true(const content *whole, const content *got)
     size_t k = 0;
     for (size_t i = 0; i < got->count; i++) {
         while (k < whole->count && whole->ordinals[k] < got->ordinals[i]) k++;
-        MUST_SAY(k < whole->count && whole->ordinals[k] == got->ordinals[i] && same_record(whole, k, got, i),
+        MUST_SAY(k < whole->count && whole->ordinals[k] == got->ordinals[i] &&
+                     same_record(whole, k, got, i),
                  "record %llu was never appended", (unsigned long long)got->ordinals[i]);
         k++;
     }
@@ -120,7 +123,8 @@ static void expect_whole(const char *log, const content *whole, const char *what
 {
     content *c = read_log(log, true);
     size_t lacks = expect_true(whole, c);
-    MUST_SAY(lacks == 0 && c->damages == 0, "%s: %zu records lack, %zu damages, %zu mended", what, lacks, c->damages, c->mended);
+    MUST_SAY(lacks == 0 && c->damages == 0, "%s: %zu records lack, %zu damages, %zu mended", what,
+             lacks, c->damages, c->mended);
     MUST_SAY(c->mended > 0 || c->harmless > 0, "%s: nothing told", what);
     free(c);
 }
@@ -134,7 +138,8 @@ static void count_told(void *ctx, const u9_damage *d)
 static content *salvage_log(const char *log)
 {
     content told = {.count = 0};
-    u9_check_options o = {.size = sizeof o, .on_damage = count_told, .ctx = &told, .io = io_of(log)};
+    u9_check_options o = {
+        .size = sizeof o, .on_damage = count_told, .ctx = &told, .io = io_of(log)};
     u9_report report = {.size = sizeof report};
     uint64_t salvaged;
     u9_fault fault = {0};
@@ -152,7 +157,8 @@ static content *salvage_log(const char *log)
 static void expect_salvaged_whole(const char *log, const content *whole, const char *what)
 {
     content *c = salvage_log(log);
-    MUST_SAY(c->count == whole->count, "%s: %zu of %zu records salvaged", what, c->count, whole->count);
+    MUST_SAY(c->count == whole->count, "%s: %zu of %zu records salvaged", what, c->count,
+             whole->count);
     for (size_t i = 0; i < c->count; i++)
         MUST_SAY(same_record(whole, i, c, i), "%s: record %zu is another", what, i);
     MUST_SAY(c->mended > 0, "%s: salvage does not tell", what);
@@ -271,10 +277,12 @@ START_TEST(whatever_happens_to_one_header_loses_nothing)
             for (unsigned b = a + 1; b < CUTS; b++) {
                 char what[100];
                 /* Of the last frame, behind which nothing is, the chain says nothing: one of its hashes must stand. */
-                bool last = i + 1 == v->count, proven = cuts[b] <= 32 || cuts[a] >= 48 || (cuts[a] >= 32 && cuts[b] <= 64);
+                bool last = i + 1 == v->count,
+                     proven = cuts[b] <= 32 || cuts[a] >= 48 || (cuts[a] >= 32 && cuts[b] <= 64);
                 if (last && !proven) continue;
                 unsigned way = (unsigned)draw(3);
-                snprintf(what, sizeof what, "frame %zu of %zu, [%u,%u) way %u", i, v->count, cuts[a], cuts[b], way);
+                snprintf(what, sizeof what, "frame %zu of %zu, [%u,%u) way %u", i, v->count,
+                         cuts[a], cuts[b], way);
                 memset(fill, way == 0 ? 0 : 0xff, sizeof fill);
                 if (way < 2) damage(v, v->frames[i].offset + cuts[a], cuts[b] - cuts[a], fill);
                 else garble(v, v->frames[i].offset + cuts[a], cuts[b] - cuts[a]);
@@ -396,7 +404,8 @@ static void write_kind(const char *log, int kind)
     static uint8_t bytes[3000000];
     for (unsigned i = 0; i < (kind == 3 ? 4 : 300); i++) {
         size_t size = kind == 3 ? 2600000 : 700 + draw(900);
-        for (size_t k = 0; k < size; k++) bytes[k] = kind == 1 ? (uint8_t)(k / 64) : (uint8_t)draw(256);
+        for (size_t k = 0; k < size; k++)
+            bytes[k] = kind == 1 ? (uint8_t)(k / 64) : (uint8_t)draw(256);
         if (kind == 2 && i % 5 == 0) { /* its own boundary, aligned: is masked */
             u9i_secret secret = keys_of(segment_path(log, 1));
             for (size_t k = 0; k + 16 <= size; k += 16) memcpy(bytes + k + 6, secret.boundary, 16);
@@ -427,9 +436,10 @@ START_TEST(logs_with_eight_damaged_headers_come_back_whole)
         for (unsigned k = 0; k < segments; k++) v[k] = take(segment_path(log, k + 1));
         for (unsigned n = 0; n < 8; n++) {
             const victim *f = v[draw(segments)];
-            const seen_frame *frame = &f->frames[draw(f->count - 1)]; /* the last one has no chain behind it */
-            uint64_t ga = draw(HEADER/2), gn = 1 + draw(HEADER/2);
-                garble(f, frame->offset + ga, gn);
+            const seen_frame *frame =
+                &f->frames[draw(f->count - 1)]; /* the last one has no chain behind it */
+            uint64_t ga = draw(HEADER / 2), gn = 1 + draw(HEADER / 2);
+            garble(f, frame->offset + ga, gn);
         }
         expect_whole(log, whole, "eight");
         expect_salvaged_whole(log, whole, "eight");
@@ -443,7 +453,8 @@ START_TEST(logs_with_eight_damaged_headers_come_back_whole)
 END_TEST
 
 /* A frame of the forger's, who knows the log and its secret, but cannot write its boundary. [F-7] */
-static size_t forge_copy(const forged_segment *s, uint64_t at, const u9i_trailer *like, uint8_t *out, u9i_trailer *next)
+static size_t forge_copy(const forged_segment *s, uint64_t at, const u9i_trailer *like,
+                         uint8_t *out, u9i_trailer *next)
 {
     uint8_t body[200], sha[16];
     u9i_trailer t = *like;
@@ -463,7 +474,8 @@ static size_t forge_copy(const forged_segment *s, uint64_t at, const u9i_trailer
 /* A frame whose record holds forged ones, at each place where one would be looked for, and copies of true ones. */
 typedef struct carrier {
     forged_segment s;
-    uint64_t before, p, inner, block, claimed, end; /* the frame before; it; forged frames; behind a trailer that names it */
+    uint64_t before, p, inner, block, claimed,
+        end; /* the frame before; it; forged frames; behind a trailer that names it */
 } carrier;
 
 static carrier forge_carrier(int behind, bool zeros)
@@ -507,7 +519,9 @@ static void hurt_carrier(const carrier *c, unsigned way)
     const char *path = segment_path(log_path, 1);
     uint8_t be[8];
     switch (way) {
-    case 0: fill_bytes(path, c->p, c->block - c->p, 0); break; /* the forged ones stand where the next frame may */
+    case 0:
+        fill_bytes(path, c->p, c->block - c->p, 0);
+        break; /* the forged ones stand where the next frame may */
     case 1: fill_bytes(path, c->p, c->inner - c->p, 0); break;
     case 2: fill_bytes(path, c->p, HEADER, 0); break;
     case 3: fill_bytes(path, c->p, HEADER, 0x77); break;
@@ -526,7 +540,9 @@ static void hurt_carrier(const carrier *c, unsigned way)
         put_bytes(path, c->p + 56, be, 8);
         fill_bytes(path, c->p, HEADER - 8, 0);
         break;
-    default: fill_bytes(path, c->before, c->block - c->before, 0); break; /* the frame in front of it too */
+    default:
+        fill_bytes(path, c->before, c->block - c->before, 0);
+        break; /* the frame in front of it too */
     }
 }
 
@@ -549,7 +565,8 @@ START_TEST(frames_in_a_record_never_surface)
             MUST_SAY(!proven || lacks == 0, "way %u, kind %u: %zu lack", way, kind, lacks);
             ck_assert(!body || lacks > 0);
             content *saved = salvage_log(log_path);
-            MUST_SAY(saved->count == got->count, "way %u, kind %u: salvage has %zu, reading %zu", way, kind, saved->count, got->count);
+            MUST_SAY(saved->count == got->count, "way %u, kind %u: salvage has %zu, reading %zu",
+                     way, kind, saved->count, got->count);
             free(saved);
             free(got);
             free(whole);
@@ -572,8 +589,12 @@ static void ruin_at_random(const victim *v)
         case 2: garble(v, trailer_of(f) + draw(70), 1 + draw(10)); break;
         case 3: damage(v, sector, v->size - sector < 512 ? v->size - sector : 512, zeros); break;
         case 4: damage(v, p, v->size - p < 40 ? v->size - p : 40, zeros); break;
-        case 5: garble(v, f->end - 20, f->end - 20 + 60 < v->size ? 60 : 10); break; /* across a seam, it may be */
-        case 6: damage(v, f->offset, 48, v->bytes + v->frames[draw(v->count)].offset); break; /* another's header */
+        case 5:
+            garble(v, f->end - 20, f->end - 20 + 60 < v->size ? 60 : 10);
+            break; /* across a seam, it may be */
+        case 6:
+            damage(v, f->offset, 48, v->bytes + v->frames[draw(v->count)].offset);
+            break; /* another's header */
         default: flip_bit(v->path, p, (unsigned)draw(8)); break;
         }
     }
@@ -590,7 +611,8 @@ static void repair_log(const char *log)
     u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(log), .mend = 1};
     ck_assert_int_eq(u9_log_open(log, &o, &handle, &fault), U9_OK);
     ck_assert_int_eq(u9_cursor_open(handle, NULL, &cursor, &fault), U9_OK);
-    while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_LIMIT) continue;
+    while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_LIMIT)
+        continue;
     u9_cursor_close(cursor);
     u9i_catalog *catalog;
     ck_assert_int_eq(u9i_source_catalog(&handle->source, &catalog, &fault), U9_OK);
@@ -604,10 +626,12 @@ static void repair_log(const char *log)
         for (size_t k = 0; k < s->mender.count; k++) {
             u9i_mend_patch patches[U9I_PATCHES_MAX];
             unsigned count;
-            ck_assert_int_eq(u9i_mend_patches(&s->mender.frames[k].frame, w, patches, &count), U9_OK);
+            ck_assert_int_eq(u9i_mend_patches(&s->mender.frames[k].frame, w, patches, &count),
+                             U9_OK);
             ck_assert_uint_gt(count, 0);
             for (unsigned n = 0; n < count; n++)
-                put_bytes(segment_path(log, s->facts.number), patches[n].offset, patches[n].bytes, patches[n].size);
+                put_bytes(segment_path(log, s->facts.number), patches[n].offset, patches[n].bytes,
+                          patches[n].size);
         }
         u9i_windows_return(&handle->source.windows, w);
         u9i_file_close(file);
@@ -670,6 +694,33 @@ START_TEST(a_lookup_finds_what_is_in_a_mended_frame)
 }
 END_TEST
 
+/* [Y-1] What shows bit by bit while it is written is no damage. */
+START_TEST(what_a_writer_may_be_about_to_finish_is_left_alone)
+{
+    u9_log *w = open_writer(log_path, NULL);
+    append_many(w, "live", 6, 1);
+    content *whole = read_log(log_path, false);
+    ck_assert_uint_eq(whole->count, 6);
+    victim *v = take(segment_path(log_path, 1));
+    const seen_frame *last = &v->frames[v->count - 1];
+    ck_assert_uint_eq(last->count, 1);
+    garble(v, last->offset, 8);
+    content *c = read_log(log_path, true);
+    ck_assert_uint_eq(c->mended + c->damages, 0);
+    ck_assert_uint_eq(c->count, 5);
+    free(c);
+    heal(v);
+    garble(v, v->frames[2].offset, 8);
+    expect_whole(log_path, whole, "promised");
+    heal(v);
+    crash(w, log_path);
+    garble(v, last->offset, 8);
+    expect_whole(log_path, whole, "nobody writes");
+    let_go(v);
+    free(whole);
+}
+END_TEST
+
 /* How many records the byte ranges of a file have, and how many frames they tell to be mended. */
 static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, size_t *mended)
 {
@@ -683,7 +734,8 @@ static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, siz
         u9_record r;
         u9_err err;
         ck_assert_int_eq(u9_cursor_open(handle, &range, &cursor, NULL), U9_OK);
-        while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT || err == U9_LIMIT) {
+        while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_CORRUPT ||
+               err == U9_LIMIT) {
             c->count += err != U9_CORRUPT;
             if (err == U9_CORRUPT) c->mended += u9_cursor_damage(cursor)->mended != 0;
         }
@@ -724,18 +776,21 @@ START_TEST(a_mended_log_is_the_log_that_was_damaged)
         content *plain = read_log(log_path, false), *got = read_log(log_path, true);
         (void)expect_true(whole, plain);
         (void)expect_true(whole, got);
-        MUST_SAY(got->count >= plain->count, "turn %u: %zu records, without mending %zu", turn, got->count, plain->count);
+        MUST_SAY(got->count >= plain->count, "turn %u: %zu records, without mending %zu", turn,
+                 got->count, plain->count);
         size_t mended;
         ck_assert_uint_eq(count_back(log_path, &mended), got->count);
         ck_assert_uint_eq(mended, got->mended);
         total += got->count - plain->count;
         if (segments == 1) {
-            ck_assert_uint_eq(count_in_ranges(log_path, v->size, 5000 + draw(30000), &mended), got->count);
+            ck_assert_uint_eq(count_in_ranges(log_path, v->size, 5000 + draw(30000), &mended),
+                              got->count);
             ck_assert_uint_eq(mended, got->mended);
         }
         repair_log(log_path);
         content *repaired = read_log(log_path, false);
-        MUST_SAY(repaired->count == got->count, "turn %u: repaired %zu, mended %zu", turn, repaired->count, got->count);
+        MUST_SAY(repaired->count == got->count, "turn %u: repaired %zu, mended %zu", turn,
+                 repaired->count, got->count);
         ck_assert_uint_eq(expect_true(whole, repaired), whole->count - got->count);
         free(repaired);
         free(plain);
@@ -756,9 +811,16 @@ START_TEST(a_hostile_gap_costs_what_an_honest_one_does)
     u9i_rejoined out;
     const uint8_t key[16] = {1, 2, 3};
     (void)u9i_secret_init(&secret, key);
-    u9i_hint hint = {.secret = &secret, .p = P, .placed = true, .has_front = true, .previous = 32, .front_end = P, .time_us = 5};
+    u9i_hint hint = {.secret = &secret,
+                     .p = P,
+                     .placed = true,
+                     .has_front = true,
+                     .previous = 32,
+                     .front_end = P,
+                     .time_us = 5};
     u9i_trailer t = {.offset = P, .previous = 32, .count = 1};
-    for (size_t at = HEADER; at + TRAILER <= SIZE; at += TRAILER) u9i_trailer_encode(&t, bytes + at);
+    for (size_t at = HEADER; at + TRAILER <= SIZE; at += TRAILER)
+        u9i_trailer_encode(&t, bytes + at);
     u9i_effort effort = {4 * (uint64_t)SIZE, 1 << 24};
     ck_assert_int_eq(u9i_rejoin(&hint, bytes, SIZE, false, &effort, &out), U9_CORRUPT);
     ck_assert_uint_lt(effort.looks, SIZE); /* nearly all of it was needed */
@@ -793,6 +855,7 @@ Suite *suite_mend(void)
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
         {"kinds", a_lookup_finds_what_is_in_a_mended_frame, 1},
+        {"kinds", what_a_writer_may_be_about_to_finish_is_left_alone, 1},
         {"random", a_mended_log_is_the_log_that_was_damaged, 4},
     };
     TCase *tc = NULL;
