@@ -63,7 +63,7 @@ void tool_put_damage(FILE *out, const u9_damage *d)
     else if (is_of_line(d))
         ; /* nothing is known to be lost here */
     else if (d->lost == 0)
-        fputs("; no record is lost", out);
+        fputs(d->mended ? "; the frame was mended, no record is lost" : "; no record is lost", out);
     else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE)
         fputs("; which records are lost is not known", out);
     else if (d->ordinal == TOOL_NONE)

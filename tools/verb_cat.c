@@ -27,6 +27,7 @@ struct cat {
     u9_range range;
     int ranged; /* --range was given */
     int follows;
+    int mends;
     int status; /* raised by damage */
 };
 
@@ -157,7 +158,7 @@ static int run(struct cat *c)
 {
     u9_fault fault;
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage,
-                          .on_damage_ctx = c};
+                          .on_damage_ctx = c, .mend = c->mends};
     if (c->follows) tool_follow_begin();
     u9_err opened = c->follows ? tool_follow_open(c->path, &options, &c->log, &fault)
                                : u9_log_open(c->path, &options, &c->log, &fault);
@@ -171,7 +172,7 @@ static int run(struct cat *c)
     return status == TOOL_DONE ? c->status : status;
 }
 
-enum { FORMAT = 256, KEYS, NULLS, RANGE, SEGMENT };
+enum { FORMAT = 256, KEYS, NULLS, RANGE, SEGMENT, MEND };
 
 static const struct argp_option option_table[] = {
     {"format", FORMAT, "FORMAT", 0,
@@ -184,6 +185,7 @@ static const struct argp_option option_table[] = {
     {"save-cursor", TOOL_SPAN_SAVE, "FILE", 0, "Save where it ended in FILE, once the last record was printed", 0},
     {"segment", SEGMENT, "N", 0, "Only the segment with this number", 0},
     {"range", RANGE, "B-E", 0, "Only the frames that begin at bytes B to E of that segment", 0},
+    {"mend", MEND, 0, 0, "Also what is in frames whose header or trailer is damaged, where they can be put together again", 0},
     {"follow", 'f', 0, 0, "At the end wait for more, also for LOG itself, until SIGINT or SIGTERM", 0},
     {0},
 };
@@ -209,6 +211,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (c->range.segment == 0) tool_usage("--segment 0: segments are numbered from 1");
         break;
     case 'f': c->follows = 1; break;
+    case MEND: c->mends = 1; break;
     case ARGP_KEY_ARG: return parse_arg(c, arg, state);
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: check_options(c); break;

@@ -119,6 +119,16 @@ static void tell_body(u9i_checker *c, const u9i_facts *facts, const u9i_frame *f
     note_site(c, facts, &site);
 }
 
+/* One that was put together again. [Y-6] */
+static void note_mended(u9i_checker *c, const u9i_facts *facts, const u9i_window *window, const u9i_frame *f)
+{
+    const u9i_rejoined *mended = u9i_mended_at(window->file, f->offset);
+    if (mended == NULL) return;
+    u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = mended->why, .begin = f->offset, .end = f->end,
+                            .ordinal = f->trailer.ordinal, .mended = true};
+    note_site(c, facts, &site);
+}
+
 /* Opens the body of a frame that is not on the reader's way. U9_ABSENT: there are no records in it; U9_NOMEM. */
 static u9_err open_records(u9i_reader *r, const u9i_frame *f, u9_fault *fault)
 {
@@ -198,6 +208,7 @@ static u9_err save_frames(u9i_checker *c, const stretch *s, u9_fault *fault)
                            : u9i_saved_put(c->saved, c->source, facts, &f, &r->body, &r->first, fault);
         if (err != U9_OK) return err;
         if (facts->secret.lost) c->report.unsigned_records += r->count;
+        note_mended(c, facts, s->window, &f);
     }
     if (err == U9_END) return U9_OK;
     char path[4400];

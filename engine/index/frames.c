@@ -84,7 +84,8 @@ u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t 
     }
     *sys = -u9i_segment_open(s, &file);
     if (*sys != 0) return U9_IO;
-    u9_err err = u9i_windows_lend(windows, &w);
+    u9_err err = u9i_segment_mend(s, windows, &file, sys);
+    if (err == U9_OK) err = u9i_windows_lend(windows, &w);
     if (err == U9_OK) {
         err = load_by_window(s, w, file, offset, bound, out, sys);
         u9i_windows_return(windows, w);

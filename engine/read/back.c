@@ -292,11 +292,17 @@ static bool is_marked_otherwise(const u9i_facts *s, const u9i_frame *f, uint64_t
            memcmp(f->sha, s->mark.chain, U9I_HASH_SIZE) != 0;
 }
 
+/* True if nothing is told of the frame itself. [R-7] [Y-6] */
+static bool is_unharmed(const u9i_reader *r, const u9i_frame *f)
+{
+    return f->padding_ok && u9i_mended_at(r->iterator.window->file, f->offset) == NULL;
+}
+
 /* True if f, the segment's first frame, is what its u9open says, and nothing is told of either. [F-9] */
 static bool fits_first(const u9i_reader *r, const u9i_frame *f)
 {
     const u9i_facts *s = u9i_reader_facts(r);
-    return f->padding_ok && s->has_open && f->trailer.previous == 0 && f->trailer.ordinal == s->open.end.ordinal &&
+    return is_unharmed(r, f) && s->has_open && f->trailer.previous == 0 && f->trailer.ordinal == s->open.end.ordinal &&
            memcmp(f->trailer.chain, s->open.end.chain, U9I_HASH_SIZE) == 0 && !is_marked_otherwise(s, f, 0) &&
            is_quiet(r, r->index);
 }
@@ -307,7 +313,7 @@ static u9_err fits(u9i_reader *r, const u9i_frame *g, const u9i_frame *f, bool *
     uint64_t block = (g->end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
     u9i_zeros z = {.last = g->end};
     u9_err err = U9_OK;
-    *fit = f->padding_ok && (g->end == f->offset || block == f->offset) &&
+    *fit = is_unharmed(r, f) && (g->end == f->offset || block == f->offset) &&
            g->trailer.ordinal + g->trailer.count == f->trailer.ordinal &&
            memcmp(g->sha, f->trailer.chain, U9I_HASH_SIZE) == 0 && !is_marked_otherwise(u9i_reader_facts(r), f, g->end);
     if (*fit && g->end < f->offset) err = u9i_window_zeros(r->iterator.window, g->end, f->offset, &z);
@@ -368,7 +374,7 @@ static u9_err lay_from_mark(u9i_reader *r, u9_fault *fault)
     u9_err err = u9i_reader_open_unit(&s, r->place.unit, fault);
     if (err == U9_OK && s.iterator.judge.held_back) err = U9_CORRUPT;
     if (err == U9_OK) err = find_ending(&s, facts->mark.offset, &f, fault);
-    if (err == U9_OK && (!f.padding_ok || f.offset <= U9I_DISK_HEADER_SIZE || is_marked_otherwise(facts, &f, f.offset)))
+    if (err == U9_OK && (!is_unharmed(&s, &f) || f.offset <= U9I_DISK_HEADER_SIZE || is_marked_otherwise(facts, &f, f.offset)))
         err = U9_CORRUPT;
     if (err == U9_OK) err = u9i_iterator_leap(&s.iterator, f.offset);
     u9i_trail *t = err == U9_OK ? new_trail(r->place.unit) : NULL;

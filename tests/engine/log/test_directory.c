@@ -939,6 +939,7 @@ START_TEST(salvage_takes_what_is_beyond_the_end_but_nothing_void)
     forge_records(&one, "c", 3);
     forge_pad(&one);
     memset(one.bytes + hole, 0, 64);
+    one.bytes[hole + 72] ^= 1; /* its header alone would be mended [Y-2] */
     forge_save(&one, log);
     seen *s = salvage(log, at("out"), &report, &saved);
     ck_assert_uint_eq(saved, 5);
@@ -977,6 +978,7 @@ START_TEST(salvage_passes_by_what_is_no_batch)
     forge_records(&one, "c", 2);
     forge_pad(&one);
     memset(one.bytes + hole, 0, 64);
+    one.bytes[hole + 72] ^= 1; /* its header alone would be mended [Y-2] */
     forge_save(&one, log);
     seen *s = salvage(log, at("out"), &report, &saved);
     ck_assert_uint_eq(saved, 7); /* with the record that no append takes */

@@ -21,7 +21,7 @@
 enum { FRAMES = 6, EACH = 50, KEYS = FRAMES * EACH, PAGE = 64, PAGES = (KEYS + PAGE - 1) / PAGE };
 
 /* What is wrong with an index. Of what stands behind LIE_SILENT a lookup believes that a key is not there. */
-typedef enum lie_kind {
+typedef enum lie {
     LIE_NONE,
     LIE_NEXT,          /* each entry leads to the record behind its own */
     LIE_BEYOND,        /* to where no file is */
@@ -54,11 +54,11 @@ typedef enum lie_kind {
     LIE_LAST,          /* nothing is above its first key */
     LIE_OMITS,         /* every third key is left out, and all is told to be there */
     LIES
-} lie_kind;
+} lie;
 
 typedef struct forging {
     forged_segment s;
-    lie_kind lie;
+    lie lie;
     u9i_index_form form;
     uint8_t keys[KEYS][16];  /* of the entries */
     uint64_t places[KEYS];
