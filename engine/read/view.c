@@ -332,7 +332,11 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
     if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
     u9_err err = u9i_inside_open(log, s->segment, &s->kept->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
-    return u9i_beside_open(log, s->segment, &s->kept->budget, &s->index, &s->lossy, &flaw);
+    err = u9i_beside_open(log, s->segment, &s->kept->budget, &s->index, &s->lossy, &flaw);
+    if (err != U9_OK || !s->lossy || !log->options.mend) return err;
+    u9i_index_close(&s->index); /* what was lost when it was made is perhaps mended now [Y-1] */
+    s->lossy = false;
+    return U9_ABSENT;
 }
 
 /* Adds each record of the segment that the cursor shows. */
