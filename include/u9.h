@@ -17,6 +17,7 @@
 #include <u9/lookup.h>
 #include <u9/mark.h>
 #include <u9/merge.h>
+#include <u9/repair.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
 #include <u9/transit.h>

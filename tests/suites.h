@@ -82,6 +82,7 @@
     X(salvage_reading) \
     X(witness) \
     X(repair)  \
+    X(in_place) \
     X(snapshot) \
     X(merge) \
     X(hostile) \
