@@ -2,6 +2,7 @@
 #ifndef U9_H
 #define U9_H
 
+#include <u9/carve.h>
 #include <u9/check.h>
 #include <u9/cursor.h>
 #include <u9/err.h>

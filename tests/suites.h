@@ -83,6 +83,7 @@
     X(witness) \
     X(repair)  \
     X(in_place) \
+    X(carve) \
     X(snapshot) \
     X(merge) \
     X(hostile) \
