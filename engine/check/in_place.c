@@ -61,7 +61,7 @@ static u9_err lock_out(in_place *r)
     else sys = u9i_dir_lock(dir);
     if (sys == -EWOULDBLOCK)
         return u9i_fault(r->fault, U9_LOCKED, U9I_AT(.path = r->path, .rule = "U-1"),
-                         "somebody writes to the log: it is not mended meanwhile");
+                         "another writer has the log: it is not mended meanwhile");
     return sys ? fail(r, sys, "lock the log") : U9_OK;
 }
 
