@@ -56,7 +56,7 @@ static int put_bytes(out_file *o, uint64_t offset, const uint8_t *bytes, size_t 
     return err;
 }
 
-static uint64_t up_to_block(uint64_t n)
+static uint64_t carved_size(uint64_t n)
 {
     return (n + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
@@ -70,7 +70,7 @@ static int put_frames(const u9i_carving *c, const u9i_kin *k, out_file *o)
         const u9i_fragment *f = &k->frames[i];
         err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -EIO;
     }
-    uint64_t size = up_to_block(u9i_fragment_end(&k->frames[k->count - 1]));
+    uint64_t size = carved_size(u9i_fragment_end(&k->frames[k->count - 1]));
     if (err == 0) err = flush_piece(o, 0, (size_t)(size - o->begin));
     return err == 0 ? u9i_file_truncate(o->file, size) : err;
 }
@@ -100,7 +100,7 @@ static bool is_written(const u9i_kin *k)
     return k->count > 0 && !k->aside;
 }
 
-static int by_log(const void *a, const void *b)
+static int carved_order(const void *a, const void *b)
 {
     const u9i_kin *x = *(u9i_kin *const *)a, *y = *(u9i_kin *const *)b;
     if (x->has_log != y->has_log) return x->has_log ? -1 : 1;
@@ -121,14 +121,16 @@ static size_t count_log(u9i_kin *const *kin, size_t count)
 static char *name_log(const char *out, const u9i_kin *k)
 {
     size_t n = strlen(out);
-    char *path = malloc(n + 64), *p;
+    unsigned digits = 0;
+    char *path = malloc(n + 64);
     if (path == NULL) return NULL;
     while (n > 1 && out[n - 1] == '/') n--;
     memcpy(path, out, n);
-    p = path + n;
-    p += sprintf(p, "/%s", k->has_log ? "" : k->proven ? "segment-" : "unsigned-");
+    snprintf(path + n, 16, "/%s", k->has_log ? "" : k->proven ? "segment-" : "unsigned-");
     const uint8_t *id = k->has_log ? k->log : k->boundary;
-    for (unsigned i = 0; i < 16; i++) p += sprintf(p, "%02x", id[i]);
+    for (n = strlen(path); digits < 32; digits++)
+        path[n + digits] = "0123456789abcdef"[digits % 2 ? id[digits / 2] & 15 : id[digits / 2] >> 4];
+    path[n + digits] = 0;
     return path;
 }
 
@@ -154,7 +156,7 @@ static u9_err fail_write(const u9i_carving *c, const char *path, int sys)
 }
 
 /* A directory that a call made and had no time to mark; OUT is ours, and nothing else is removed. */
-static void drop_empty(const u9i_carving *c, const char *partial)
+static void drop_unmarked(const u9i_carving *c, const char *partial)
 {
     u9i_dir *dir, *out;
     if (u9i_dir_open(c->env, partial, false, &dir) != 0) return;
@@ -173,7 +175,7 @@ static u9_err fill_log(const u9i_carving *c, u9i_kin *const *kin, size_t count, 
 {
     u9i_dir *dir;
     uint64_t spare = 0;
-    drop_empty(c, partial);
+    drop_unmarked(c, partial);
     u9_err err = u9i_atomic_dir_begin(c->env, partial, &c->path, 1, c->fault);
     if (err != U9_OK) return err;
     int sys = u9i_dir_open(c->env, partial, false, &dir);
@@ -270,14 +272,14 @@ static u9_err end_out(const u9i_carving *c, const char *out)
     return sys ? fail_write(c, out, sys) : U9_OK;
 }
 
-static u9_err write_all(u9i_carving *c, const char *out)
+static u9_err write_logs(u9i_carving *c, const char *out)
 {
     size_t count = 0;
     u9i_kin **kin = calloc(c->kin_count + 1, sizeof *kin);
     if (kin == NULL) return u9i_carve_no_memory(c);
     for (size_t i = 0; i < c->kin_count; i++)
         if (is_written(&c->kin[i])) kin[count++] = &c->kin[i];
-    qsort(kin, count, sizeof *kin, by_log);
+    qsort(kin, count, sizeof *kin, carved_order);
     u9_err err = count > 0 ? begin_out(c, out)
                            : u9i_fault(c->fault, U9_ABSENT, U9I_AT(.path = c->path), "no frame of a log is in there");
     for (size_t i = 0, n; i < count && err == U9_OK; i += n) {
@@ -303,7 +305,7 @@ u9_err u9_carve(const char *path, const char *out_path, const u9_carve_options *
     if (err == U9_OK) err = u9i_carve_scan(&c);
     if (err == U9_OK) err = u9i_carve_know(&c);
     if (err == U9_OK) err = u9i_carve_join(&c);
-    if (err == U9_OK) err = write_all(&c, out_path);
+    if (err == U9_OK) err = write_logs(&c, out_path);
     u9i_carve_release(&c);
     return err;
 }

@@ -23,7 +23,7 @@ static const uint8_t no_log[16];
 /* What the frames say */
 
 /* Opens the body of a frame with a control record. */
-static bool open_control(const u9i_carving *c, const u9i_fragment *f, uint8_t scratch[U9I_BLOCK], u9i_body *body)
+static bool open_said(const u9i_carving *c, const u9i_fragment *f, uint8_t scratch[U9I_BLOCK], u9i_body *body)
 {
     size_t need, size = (size_t)(f->end - f->offset);
     u9i_frame frame = {.offset = f->offset};
@@ -50,7 +50,7 @@ static void know_first(u9i_carving *c, u9i_kin *k, const u9i_fragment *f)
     uint8_t scratch[U9I_BLOCK];
     u9i_body body;
     u9i_mark_record mark;
-    if (!open_control(c, f, scratch, &body)) return;
+    if (!open_said(c, f, scratch, &body)) return;
     if (body.kind == U9I_BODY_MARK) {
         k->aside = true;
         if (u9i_mark_record_decode(body.bytes, body.size, &mark) == U9_OK) take_spare(c, mark.secret);
@@ -67,7 +67,7 @@ static void know_last(u9i_carving *c, const u9i_fragment *f, u9i_kin *k)
     uint8_t scratch[U9I_BLOCK];
     u9i_body body;
     u9i_end_record end;
-    if (!open_control(c, f, scratch, &body) || body.kind != U9I_BODY_END ||
+    if (!open_said(c, f, scratch, &body) || body.kind != U9I_BODY_END ||
         u9i_end_record_decode(body.bytes, body.size, &end) != U9_OK)
         return;
     if (k->number == 0) k->number = end.segment;

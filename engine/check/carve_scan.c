@@ -65,7 +65,7 @@ static int note_image(void *ctx, const char *name)
     return u9i_file_size(i->file, &i->size);
 }
 
-static int by_name(const void *a, const void *b)
+static int image_order(const void *a, const void *b)
 {
     return strcmp(((const u9i_image *)a)->name, ((const u9i_image *)b)->name);
 }
@@ -77,7 +77,7 @@ u9_err u9i_carve_open(u9i_carving *c)
     if (err == -ENOMEM) return u9i_carve_no_memory(c);
     if (err != 0)
         return u9i_fault(c->fault, U9_IO, U9I_AT(.path = c->path, .sys = -err), "cannot open what is to be looked through");
-    if (c->image_count > 0) qsort(c->images, c->image_count, sizeof *c->images, by_name);
+    if (c->image_count > 0) qsort(c->images, c->image_count, sizeof *c->images, image_order);
     for (size_t i = 0; i < c->image_count; i++) c->all += c->images[i].size;
     c->report->files = c->image_count;
     c->report->bytes = c->all;
@@ -102,7 +102,7 @@ void u9i_carve_release(u9i_carving *c)
 
 /* Kin by boundary, which is a hash already */
 
-static size_t slot_of(const u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE])
+static size_t kin_slot(const u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE])
 {
     size_t i = (size_t)u9i_get_be(boundary, 8) & (c->table_size - 1);
     while (c->table[i] && memcmp(c->kin[c->table[i] - 1].boundary, boundary, U9I_HASH_SIZE) != 0)
@@ -118,7 +118,7 @@ static bool grow_table(u9i_carving *c)
     free(c->table);
     c->table = table;
     c->table_size = size;
-    for (size_t i = 0; i < c->kin_count; i++) table[slot_of(c, c->kin[i].boundary)] = (uint32_t)(i + 1);
+    for (size_t i = 0; i < c->kin_count; i++) table[kin_slot(c, c->kin[i].boundary)] = (uint32_t)(i + 1);
     return true;
 }
 
@@ -126,7 +126,7 @@ u9i_kin *u9i_carve_kin(u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE], bo
 {
     if (make && 2 * (c->kin_count + 1) > c->table_size && !grow_table(c)) return NULL;
     if (c->table_size == 0) return NULL;
-    size_t slot = slot_of(c, boundary);
+    size_t slot = kin_slot(c, boundary);
     if (c->table[slot] || !make) return c->table[slot] ? &c->kin[c->table[slot] - 1] : NULL;
     if (c->kin_count == c->kin_room) {
         size_t room = c->kin_room ? 2 * c->kin_room : 32;
@@ -201,7 +201,7 @@ static u9_err note_wound(u9i_carving *c, uint32_t image, uint64_t at)
 }
 
 /* True if the payload behind this header hashes to what it says; *f is the frame then. [F-6] d g h */
-static bool is_whole(u9i_carving *c, uint32_t image, uint64_t at, const uint8_t *header, u9i_fragment *f)
+static bool frame_is_whole(u9i_carving *c, uint32_t image, uint64_t at, const uint8_t *header, u9i_fragment *f)
 {
     uint64_t length = u9i_get_be(header + 56, 8);
     uint8_t trailer[U9I_TRAILER_SIZE], sha[U9I_HASH_SIZE];
@@ -226,12 +226,12 @@ static bool is_whole(u9i_carving *c, uint32_t image, uint64_t at, const uint8_t 
     return true;
 }
 
-static u9_err take_frame(u9i_carving *c, uint32_t image, uint64_t magic_at, uint64_t *next)
+static u9_err take_carved(u9i_carving *c, uint32_t image, uint64_t magic_at, uint64_t *next)
 {
     uint8_t header[U9I_FRAME_HEADER_SIZE];
     u9i_fragment f;
     if (magic_at < 48 || !u9i_carve_read(c, image, magic_at - 48, header, sizeof header)) return U9_OK;
-    if (!is_whole(c, image, magic_at - 48, header, &f)) return note_wound(c, image, magic_at - 48);
+    if (!frame_is_whole(c, image, magic_at - 48, header, &f)) return note_wound(c, image, magic_at - 48);
     u9i_kin *k = u9i_carve_kin(c, header, true);
     if (k == NULL || !u9i_carve_add(k, &f)) return u9i_carve_no_memory(c);
     *next = f.at + U9I_FRAME_HEADER_SIZE + u9i_get_be(header + 56, 8);
@@ -242,10 +242,10 @@ static u9_err take_magic(u9i_carving *c, uint32_t image, uint64_t at, const uint
 {
     *next = at + 6;
     if (memcmp(bytes, u9i_disk_magic, sizeof u9i_disk_magic) == 0) return take_header(c, image, at);
-    return memcmp(bytes, u9i_frame_magic, sizeof u9i_frame_magic) == 0 ? take_frame(c, image, at, next) : U9_OK;
+    return memcmp(bytes, u9i_frame_magic, sizeof u9i_frame_magic) == 0 ? take_carved(c, image, at, next) : U9_OK;
 }
 
-static u9_err tell_progress(u9i_carving *c, uint64_t done)
+static u9_err tell_scanned(u9i_carving *c, uint64_t done)
 {
     if (c->options->on_progress == NULL || c->options->on_progress(c->options->ctx, done, c->all) == 0) return U9_OK;
     return u9i_fault(c->fault, U9_STATE, U9I_AT(.path = c->path), "stopped as asked");
@@ -293,7 +293,7 @@ u9_err u9i_carve_scan(u9i_carving *c)
         const u9i_image *image = &c->images[i];
         for (uint64_t at = 0; err == U9_OK && (at = u9i_file_data(image->file, at)) < image->size;) {
             err = scan_chunk(c, (uint32_t)i, &at);
-            if (err == U9_OK) err = tell_progress(c, c->done + (at < image->size ? at : image->size));
+            if (err == U9_OK) err = tell_scanned(c, c->done + (at < image->size ? at : image->size));
         }
         c->done += image->size;
     }

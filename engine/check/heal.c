@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct search {
+typedef struct bit_search {
     const uint8_t *payload;
     size_t blocks, rest;        /* whole blocks of the payload, and bytes behind them */
     const uint8_t *sha;
     u9i_hasher *before;         /* before[i]: blocks [0, i) have gone in */
-} search;
+} bit_search;
 
 /* All states on the way, each hashed from the one before. */
-static void hash_prefixes(search *s)
+static void hash_prefixes(bit_search *s)
 {
     u9i_hasher_init(&s->before[0]);
     for (size_t i = 0; i < s->blocks; i++) {
@@ -26,7 +26,7 @@ static void hash_prefixes(search *s)
 }
 
 /* `count` bits from `bit` of block `at` on, at once. The one that fits, or -1. */
-static int try_bits(const search *s, size_t at, unsigned bit, unsigned count)
+static int try_bits(const bit_search *s, size_t at, unsigned bit, unsigned count)
 {
     u9i_hasher hashers[U9I_HASH_WIDEST];
     u9i_lane lanes[U9I_HASH_WIDEST];
@@ -50,7 +50,7 @@ static int try_bits(const search *s, size_t at, unsigned bit, unsigned count)
 }
 
 /* The bits of one whole block. */
-static bool try_block(const search *s, u9i_healing *h, size_t at, uint64_t *found)
+static bool try_block(const bit_search *s, u9i_healing *h, size_t at, uint64_t *found)
 {
     unsigned width = u9i_hash_width();
     for (unsigned bit = 0; bit < 8 * U9I_HASH_BLOCK; bit += width) {
@@ -65,7 +65,7 @@ static bool try_block(const search *s, u9i_healing *h, size_t at, uint64_t *foun
 }
 
 /* The bits of the bytes behind the last whole block. */
-static bool try_rest(const search *s, u9i_healing *h, uint64_t *found)
+static bool try_rest(const bit_search *s, u9i_healing *h, uint64_t *found)
 {
     uint8_t rest[U9I_HASH_BLOCK], sha[U9I_HASH_SIZE];
     memcpy(rest, s->payload + s->blocks * U9I_HASH_BLOCK, s->rest);
@@ -84,7 +84,7 @@ static bool try_rest(const search *s, u9i_healing *h, uint64_t *found)
 
 u9_err u9i_heal(u9i_healing *h, uint8_t *payload, size_t size, const uint8_t sha[U9I_HASH_SIZE], uint64_t *bit)
 {
-    search s = {.payload = payload, .blocks = size / U9I_HASH_BLOCK, .rest = size % U9I_HASH_BLOCK, .sha = sha};
+    bit_search s = {.payload = payload, .blocks = size / U9I_HASH_BLOCK, .rest = size % U9I_HASH_BLOCK, .sha = sha};
     assert(size <= U9I_HEAL_MAX);
     s.before = calloc(s.blocks + 1, sizeof *s.before);
     if (s.before == NULL) return U9_NOMEM;

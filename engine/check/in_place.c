@@ -38,7 +38,7 @@ typedef struct in_place {
     u9_fault *fault;
 } in_place;
 
-static u9_err fail(const in_place *r, int sys, const char *what)
+static u9_err fail_in_place(const in_place *r, int sys, const char *what)
 {
     u9_err err = sys == -ENOMEM        ? U9_NOMEM
                  : sys == -EWOULDBLOCK ? U9_LOCKED
@@ -62,10 +62,10 @@ static u9_err lock_out(in_place *r)
     if (sys == -EWOULDBLOCK)
         return u9i_fault(r->fault, U9_LOCKED, U9I_AT(.path = r->path, .rule = "U-1"),
                          "another writer has the log: it is not mended meanwhile");
-    return sys ? fail(r, sys, "lock the log") : U9_OK;
+    return sys ? fail_in_place(r, sys, "lock the log") : U9_OK;
 }
 
-static u9_err open_log(in_place *r, const char *io)
+static u9_err open_in_place(in_place *r, const char *io)
 {
     u9i_env *env;
     if (r->path == NULL || r->path[0] == 0) return u9i_fault(r->fault, U9_ARG, U9I_AT(), "the path is empty");
@@ -77,7 +77,7 @@ static u9_err open_log(in_place *r, const char *io)
     return err;
 }
 
-static void close_log(in_place *r)
+static void close_in_place(in_place *r)
 {
     u9i_changes_release(&r->changes);
     u9i_source_close(&r->source);
@@ -95,12 +95,12 @@ static u9_err finish_earlier(in_place *r)
         sys = u9i_changes_going_back(&r->changes) ? u9i_changes_undo(&r->changes, r->source.dir)
                                                   : u9i_changes_apply(&r->changes, r->source.dir);
     }
-    if (sys != 0) return fail(r, sys, "bring the earlier repair to its end");
+    if (sys != 0) return fail_in_place(r, sys, "bring the earlier repair to its end");
     u9i_changes_release(&r->changes);
     return U9_OK;
 }
 
-static u9_err refuse_no_log(in_place *r)
+static u9_err refuse_nothing(in_place *r)
 {
     u9i_catalog *catalog;
     u9_err err = u9i_source_catalog(&r->source, &catalog, r->fault);
@@ -130,7 +130,7 @@ static u9_err propose_more(in_place *r, u9i_proposals *p, bool *found)
     int sys = err == U9_OK ? u9i_changes_take(&r->changes, &more) : 0;
     u9i_changes_release(&more);
     *found = r->changes.count > before;
-    return sys ? fail(r, sys, "remember what is to be mended") : err;
+    return sys ? fail_in_place(r, sys, "remember what is to be mended") : err;
 }
 
 static u9_err propose(in_place *r)
@@ -200,7 +200,7 @@ static u9_err judge_plan(in_place *r)
                      (unsigned long long)j.ordinal);
 }
 
-static u9_err carry_out(in_place *r)
+static u9_err carry_out_plan(in_place *r)
 {
     if (!u9i_changes_allowed(&r->changes, r->source.dir, r->options.linked != 0)) {
         char path[4400];
@@ -209,10 +209,10 @@ static u9_err carry_out(in_place *r)
                          "%s", r->changes.why);
     }
     int sys = u9i_changes_save(&r->changes, r->source.dir);
-    if (sys != 0) return fail(r, sys, "save the bytes that are to be changed");
+    if (sys != 0) return fail_in_place(r, sys, "save the bytes that are to be changed");
     memcpy(r->report.saved, r->changes.saved, strlen(r->changes.saved) + 1);
     sys = u9i_changes_apply(&r->changes, r->source.dir);
-    return sys ? fail(r, sys, "change the log: run it again, or undo it") : U9_OK;
+    return sys ? fail_in_place(r, sys, "change the log: run it again, or undo it") : U9_OK;
 }
 
 /* Without the lock, which would look like a writer. */
@@ -229,12 +229,12 @@ static u9_err make_indexes(in_place *r)
 static u9_err mend(in_place *r)
 {
     u9_err err = finish_earlier(r);
-    if (err == U9_OK) err = refuse_no_log(r);
+    if (err == U9_OK) err = refuse_nothing(r);
     if (err == U9_OK) err = propose(r);
     if (err != U9_OK) return err;
     tell_steps(r);
     err = judge_plan(r);
-    return err == U9_OK && r->changes.count > 0 && !r->options.dry ? carry_out(r) : err;
+    return err == U9_OK && r->changes.count > 0 && !r->options.dry ? carry_out_plan(r) : err;
 }
 
 u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_report *report, u9_fault *fault)
@@ -243,10 +243,10 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
     if (report == NULL || report->size != sizeof *report || (options && options->size != sizeof *options))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "a size is none that this version knows, or report is NULL");
     if (options) r.options = *options;
-    u9_err err = open_log(&r, r.options.io);
+    u9_err err = open_in_place(&r, r.options.io);
     if (err != U9_OK) return err;
     err = mend(&r);
-    close_log(&r);
+    close_in_place(&r);
     if (err == U9_OK && r.options.indexes) err = make_indexes(&r);
     *report = r.report;
     return err;
@@ -255,15 +255,15 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
 u9_err u9_undo(const char *path, const char *io, uint64_t *steps, u9_fault *fault)
 {
     in_place r = {.path = path, .fault = fault};
-    u9_err err = open_log(&r, io);
+    u9_err err = open_in_place(&r, io);
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r.changes, r.source.dir);
     uint64_t count = r.changes.count;
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");
     if (sys == 0 && count > 0) sys = u9i_changes_undo(&r.changes, r.source.dir);
-    if (sys != 0) err = fail(&r, sys, "put the bytes back: run it again");
-    close_log(&r);
+    if (sys != 0) err = fail_in_place(&r, sys, "put the bytes back: run it again");
+    close_in_place(&r);
     if (err == U9_OK && steps) *steps = count;
     return err;
 }

@@ -1,7 +1,7 @@
 /*
  * engine/check/judged.c: see judged.h. [U-1]
  *
- * Two readers go side by side over the frames with records. Those that the log has now must come in the changed one,
+ * Two readers go judged_side by judged_side over the frames with records. Those that the log has now must come in the changed one,
  * in the same order, each with its own number, hash and place; others may come between, if their numbers do.
  */
 #include "engine/check/judged.h"
@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct side {
+typedef struct judged_side {
     u9i_reader reader;
     u9i_step step; /* FRAME: one with records; END */
     u9_verdict worst;
     uint64_t damages;
-} side;
+} judged_side;
 
 /* The next frame with records. */
-static u9_err next_frame(side *s, u9_fault *fault)
+static u9_err next_frame(judged_side *s, u9_fault *fault)
 {
     u9i_reader *r = &s->reader;
     do {
@@ -32,7 +32,7 @@ static u9_err next_frame(side *s, u9_fault *fault)
     return U9_OK;
 }
 
-static bool same_frame(const side *a, const side *b)
+static bool same_frame(const judged_side *a, const judged_side *b)
 {
     const u9i_frame *f = a->reader.frame, *g = b->reader.frame;
     return a->step == U9I_STEP_FRAME && b->step == U9I_STEP_FRAME && f->offset == g->offset && f->end == g->end &&
@@ -41,7 +41,7 @@ static bool same_frame(const side *a, const side *b)
                   U9I_HASH_SIZE) == 0;
 }
 
-static u9_err compare_sides(side *b, side *t, u9i_judgement *out, u9_fault *fault)
+static u9_err compare_sides(judged_side *b, judged_side *t, u9i_judgement *out, u9_fault *fault)
 {
     uint64_t next = 0;   /* the first number that none before has */
     bool regained = false; /* the frame before is one that comes back */
@@ -67,9 +67,9 @@ static u9_err compare_sides(side *b, side *t, u9i_judgement *out, u9_fault *faul
 
 u9_err u9i_judge_change(u9i_source *before, u9i_source *then, u9i_judgement *out, u9_fault *fault)
 {
-    side *sides = calloc(2, sizeof *sides); /* large */
+    judged_side *sides = calloc(2, sizeof *sides); /* large */
     if (sides == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = before->path), "out of memory");
-    side *b = &sides[0], *t = &sides[1];
+    judged_side *b = &sides[0], *t = &sides[1];
     *out = (u9i_judgement){.fits = false};
     u9_err err = u9i_reader_open(&b->reader, before, fault);
     if (err == U9_OK) {

@@ -43,7 +43,7 @@ void u9i_changes_release(u9i_changes *c)
 }
 
 /* Room for one more, with `size` bytes before and after. */
-static int make_room(u9i_changes *c, uint32_t size, u9i_change **out)
+static int change_room(u9i_changes *c, uint32_t size, u9i_change **out)
 {
     if (c->count == c->room) {
         size_t room = c->room ? 2 * c->room : 16;
@@ -63,7 +63,7 @@ static int make_room(u9i_changes *c, uint32_t size, u9i_change **out)
     return 0;
 }
 
-static int read_all(u9i_file *file, uint64_t offset, void *bytes, size_t n)
+static int read_whole(u9i_file *file, uint64_t offset, void *bytes, size_t n)
 {
     size_t got = 0;
     int err = u9i_file_read(file, offset, bytes, n, &got);
@@ -76,7 +76,7 @@ static int read_before(u9i_dir *dir, const u9i_change *p, uint64_t *size)
     int err = u9i_file_open(dir, p->name, U9I_OPEN_READ, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, size);
-    if (err == 0) err = read_all(file, p->offset, p->before, p->size);
+    if (err == 0) err = read_whole(file, p->offset, p->before, p->size);
     u9i_file_close(file);
     return err;
 }
@@ -97,7 +97,7 @@ int u9i_changes_add(u9i_changes *c, u9i_dir *dir, const char *name, uint64_t off
 {
     u9i_change *p;
     assert(c->stage == U9I_PLAN_NEW && size > 0 && size <= CHANGE_MAX && strlen(name) <= U9I_NAME_MAX);
-    int err = make_room(c, size, &p);
+    int err = change_room(c, size, &p);
     if (err != 0) return err;
     p->kind = kind;
     p->offset = offset;
@@ -118,7 +118,7 @@ int u9i_changes_take(u9i_changes *c, u9i_changes *more)
     for (size_t i = 0; i < more->count && err == 0; i++) {
         const u9i_change *m = &more->list[i];
         if (m->size == 0 || is_taken(c, m)) continue;
-        err = make_room(c, m->size, &p);
+        err = change_room(c, m->size, &p);
         if (err != 0) break;
         uint8_t *bytes = p->before;
         *p = *m;
@@ -136,7 +136,7 @@ int u9i_changes_rename(u9i_changes *c, const char *name, const char *to, int kin
 {
     u9i_change *p;
     assert(c->stage == U9I_PLAN_NEW && strlen(name) <= U9I_NAME_MAX && strlen(to) <= U9I_NAME_MAX);
-    int err = make_room(c, 0, &p);
+    int err = change_room(c, 0, &p);
     if (err != 0) return err;
     p->kind = kind;
     memcpy(p->name, name, strlen(name) + 1);
@@ -146,7 +146,7 @@ int u9i_changes_rename(u9i_changes *c, const char *name, const char *to, int kin
     return 0;
 }
 
-static bool refuse(u9i_changes *c, const char *name, const char *why)
+static bool refuse_change(u9i_changes *c, const char *name, const char *why)
 {
     c->why = why;
     memcpy(c->where, name, strlen(name) + 1);
@@ -169,20 +169,20 @@ bool u9i_changes_allowed(u9i_changes *c, u9i_dir *dir, bool linked)
     for (size_t i = 0; i < c->count; i++) {
         const u9i_change *p = &c->list[i];
         if (p->size > 0 && !linked && u9i_dir_stat(dir, p->name, &stamp) == 0 && stamp.links > 1)
-            return refuse(c, p->name, "the file has other names (hard links), as in a snapshot, which would be changed with it");
-        if (!is_free(dir, p->name)) return refuse(c, p->name, "a writer is at work on this file");
+            return refuse_change(c, p->name, "the file has other names (hard links), as in a snapshot, which would be changed with it");
+        if (!is_free(dir, p->name)) return refuse_change(c, p->name, "a writer is at work on this file");
     }
     return true;
 }
 
 /* The file that holds them */
 
-static size_t entry_size(const u9i_change *p)
+static size_t change_size(const u9i_change *p)
 {
     return ENTRY + strlen(p->name) + strlen(p->to) + 2 * (size_t)p->size;
 }
 
-static uint64_t up_to_block(uint64_t n)
+static uint64_t change_block_end(uint64_t n)
 {
     return (n + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
@@ -213,7 +213,7 @@ static void put_head(uint8_t *out, const u9i_changes *c, uint64_t size, const ui
 }
 
 /* Whole blocks, by a queue of its own, and a sync. */
-static int write_blocks(u9i_file *file, uint64_t offset, uint8_t *bytes, size_t n)
+static int write_and_sync(u9i_file *file, uint64_t offset, uint8_t *bytes, size_t n)
 {
     u9i_queue *queue;
     int err = u9i_queue_open(file->env, NULL, 0, 0, &queue);
@@ -250,7 +250,7 @@ static int note_saved(void *ctx, const char *name)
     return 0;
 }
 
-static int find_saved(u9i_dir *dir, unsigned *highest)
+static int find_newest_saved(u9i_dir *dir, unsigned *highest)
 {
     saved_names s = {.dir = dir};
     int err = u9i_dir_list(dir, note_saved, &s);
@@ -262,8 +262,8 @@ static uint8_t *encode_changes(const u9i_changes *c, size_t *total)
 {
     size_t size = 0;
     uint8_t sha[U9I_HASH_SIZE];
-    for (size_t i = 0; i < c->count; i++) size += entry_size(&c->list[i]);
-    *total = U9I_BLOCK + (size_t)up_to_block(size);
+    for (size_t i = 0; i < c->count; i++) size += change_size(&c->list[i]);
+    *total = U9I_BLOCK + (size_t)change_block_end(size);
     uint8_t *bytes = u9i_pages(*total), *out = bytes + U9I_BLOCK;
     if (bytes == NULL) return NULL;
     for (size_t i = 0; i < c->count; i++) out = put_entry(out, &c->list[i], c->sizes[i]);
@@ -282,7 +282,7 @@ static int write_saved(const u9i_changes *c, u9i_dir *dir, const char *name)
     uint8_t *bytes = encode_changes(c, &total);
     if (bytes == NULL) err = -ENOMEM;
     if (err == 0) err = u9i_file_reserve(file, total);
-    if (err == 0) err = write_blocks(file, 0, bytes, total);
+    if (err == 0) err = write_and_sync(file, 0, bytes, total);
     if (err == 0) err = u9i_file_truncate(file, total);
     if (err == 0) err = u9i_file_sync_and_evict(file);
     if (bytes) u9i_pages_free(bytes, total);
@@ -295,7 +295,7 @@ int u9i_changes_save(u9i_changes *c, u9i_dir *dir)
     char fresh[U9I_NAME_MAX + 1], name[U9I_NAME_MAX + 1];
     unsigned last;
     assert(c->stage == U9I_PLAN_NEW && c->count > 0);
-    int err = find_saved(dir, &last);
+    int err = find_newest_saved(dir, &last);
     if (err == 0 && (last >= SAVED_MAX || !name_saved(dir, last + 1, "", name) || !name_saved(dir, last + 1, ".new", fresh)))
         err = -ENAMETOOLONG;
     if (err != 0) return err;
@@ -319,7 +319,7 @@ static int get_entry(u9i_changes *c, const uint8_t **at, const uint8_t *end)
     if (n[2] > CHANGE_MAX || n[4] == 0 || n[4] > U9I_NAME_MAX || n[5] > U9I_NAME_MAX || (n[2] > 0) == (n[5] > 0) ||
         n[0] > INT32_MAX || n[1] > n[3] || n[2] > n[3] - n[1] || (size_t)(end - *at) - ENTRY < n[4] + n[5] + 2 * n[2])
         return -EBADMSG;
-    int err = make_room(c, (uint32_t)n[2], &p);
+    int err = change_room(c, (uint32_t)n[2], &p);
     if (err != 0) return err;
     const uint8_t *from = *at + ENTRY;
     p->kind = (int)n[0];
@@ -359,7 +359,7 @@ int u9i_changes_load(u9i_changes *c, u9i_dir *dir)
     uint64_t total = 0;
     char name[U9I_NAME_MAX + 1];
     *c = (u9i_changes){.count = 0};
-    int err = find_saved(dir, &last);
+    int err = find_newest_saved(dir, &last);
     if (err != 0 || last == 0) return err;
     if (!name_saved(dir, last, "", name)) return -ENAMETOOLONG;
     err = u9i_file_open(dir, name, U9I_OPEN_READ, &file);
@@ -368,12 +368,12 @@ int u9i_changes_load(u9i_changes *c, u9i_dir *dir)
     if (err == 0 && total > UINT64_C(1) << 32) err = -EBADMSG;
     uint8_t *bytes = err == 0 ? malloc((size_t)total + 1) : NULL;
     if (err == 0 && bytes == NULL) err = -ENOMEM;
-    if (err == 0) err = read_all(file, 0, bytes, (size_t)total);
+    if (err == 0) err = read_whole(file, 0, bytes, (size_t)total);
     if (err == 0) err = decode_changes(c, bytes, (size_t)total);
     free(bytes);
     u9i_file_close(file);
     memcpy(c->saved, name, sizeof name);
-    if (err == -EBADMSG) (void)refuse(c, name, "the file with the bytes that were saved is damaged");
+    if (err == -EBADMSG) (void)refuse_change(c, name, "the file with the bytes that were saved is damaged");
     return err;
 }
 
@@ -385,14 +385,14 @@ static int enter_stage(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
     if (block == NULL) return -ENOMEM;
     int err = u9i_file_open(dir, c->saved, U9I_OPEN_WRITE, &file);
     if (err == 0) {
-        err = read_all(file, 0, block, U9I_BLOCK);
+        err = read_whole(file, 0, block, U9I_BLOCK);
         if (err == 0) {
             u9i_plan_stage before = c->stage;
             uint8_t sha[U9I_HASH_SIZE];
             memcpy(sha, block + 40, sizeof sha);
             c->stage = stage;
             put_head(block, c, u9i_get_be(block + 32, 8), sha);
-            err = write_blocks(file, 0, block, U9I_BLOCK);
+            err = write_and_sync(file, 0, block, U9I_BLOCK);
             if (err != 0) c->stage = before;
         }
         u9i_file_close(file);
@@ -423,13 +423,13 @@ static uint64_t first_block(const u9i_change *p)
 
 static size_t block_bytes(const u9i_change *p)
 {
-    return (size_t)(up_to_block(p->offset + p->size) - first_block(p));
+    return (size_t)(change_block_end(p->offset + p->size) - first_block(p));
 }
 
 /* A file is as large as it was, or, where a write of its last block was broken off, ends with that block. */
 static bool has_size(uint64_t now, uint64_t before)
 {
-    return now == before || now == up_to_block(before);
+    return now == before || now == change_block_end(before);
 }
 
 /* What the file of a change is called in this stage, but between names. */
@@ -450,12 +450,12 @@ static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
     int err = u9i_file_open(dir, name_now(c, p), U9I_OPEN_READ, &file);
     if (err == 0) {
         err = u9i_file_size(file, &size);
-        if (err == 0) err = read_all(file, p->offset, now, p->size);
+        if (err == 0) err = read_whole(file, p->offset, now, p->size);
         u9i_file_close(file);
     }
     if (err == 0 && size < c->sizes[i]) err = -ENODATA;
     if (err == -ENOENT || err == -ENODATA || (err == 0 && !is_either(p, now))) {
-        (void)refuse(c, p->name, "the file was changed since its bytes were saved");
+        (void)refuse_change(c, p->name, "the file was changed since its bytes were saved");
         err = -ESTALE;
     }
     free(now);
@@ -480,9 +480,9 @@ static int write_change(const u9i_change *p, uint64_t size, u9i_file *file, cons
     if (err == 0) err = u9i_file_read(file, first_block(p), blocks, n, &got);
     bool done = err == 0 && memcmp(blocks + (p->offset - first_block(p)), bytes, p->size) == 0;
     memcpy(blocks + (p->offset - first_block(p)), bytes, p->size);
-    if (err == 0 && !done) err = write_blocks(file, first_block(p), blocks, n);
+    if (err == 0 && !done) err = write_and_sync(file, first_block(p), blocks, n);
     u9i_pages_free(blocks, n);
-    bool grew = up_to_block(p->offset + p->size) > size && has_size(now, size);
+    bool grew = change_block_end(p->offset + p->size) > size && has_size(now, size);
     return err == 0 && grew ? u9i_file_truncate(file, size) : err;
 }
 

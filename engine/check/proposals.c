@@ -22,7 +22,7 @@ bool u9i_kind_safe(int kind)
 }
 
 /* What adding a change came to: that something of it is taken, or not there any more, only means that it is not made. */
-static u9_err took(const u9i_proposals *p, const char *name, int sys, u9_fault *fault)
+static u9_err took_change(const u9i_proposals *p, const char *name, int sys, u9_fault *fault)
 {
     char path[4400];
     if (sys == 0 || sys == -EEXIST || sys == -ENODATA) return U9_OK;
@@ -37,7 +37,7 @@ static u9_err propose_header(u9i_proposals *p, const u9i_facts *f, u9_fault *fau
     uint8_t header[U9I_DISK_HEADER_SIZE];
     if (f->header != U9_CORRUPT || f->barren || f->secret.lost || f->stray || f->plain || f->blank) return U9_OK;
     u9i_disk_encode(&f->secret, header);
-    return took(p, f->name,
+    return took_change(p, f->name,
                 u9i_changes_add(p->changes, p->source->dir, f->name, 0, header, sizeof header, U9_REPAIR_HEADER), fault);
 }
 
@@ -61,7 +61,7 @@ static u9_err propose_name(u9i_proposals *p, const u9i_catalog *c, const u9i_fac
     bool given_up = false;
     for (size_t i = 0; i < c->count; i++) given_up |= strcmp(u9i_catalog_facts(c, i)->name, name) == 0;
     if (!listed || (there && !given_up)) return U9_OK;
-    return took(p, f->name, u9i_changes_rename(p->changes, f->name, name, U9_REPAIR_NAME), fault);
+    return took_change(p, f->name, u9i_changes_rename(p->changes, f->name, name, U9_REPAIR_NAME), fault);
 }
 
 /* A name that is not given up after all is nobody else's: in turn, until all fit. */
@@ -91,23 +91,23 @@ static u9_err propose_zeros(u9i_proposals *p, const u9i_facts *f, const u9_damag
 {
     static const uint8_t zeros[U9I_BLOCK];
     if (d->end <= d->begin || d->end - d->begin > sizeof zeros) return U9_OK;
-    return took(p, f->name,
+    return took_change(p, f->name,
                 u9i_changes_add(p->changes, p->source->dir, f->name, d->begin, zeros, (uint32_t)(d->end - d->begin),
                                 U9_REPAIR_ZEROS),
                 fault);
 }
 
 /* A frame in a gap: its file, where it stands, and its bytes. */
-typedef struct broken {
+typedef struct broken_frame {
     const u9i_facts *facts;
     u9i_file *file;
     uint64_t offset, length;
     uint8_t *bytes;
     size_t size; /* header, payload and padding */
-} broken;
+} broken_frame;
 
 /* The frame of a whole header that has another payload than it had: searched. */
-static u9_err heal_frame(u9i_proposals *p, const broken *b, u9_fault *fault)
+static u9_err heal_frame(u9i_proposals *p, const broken_frame *b, u9_fault *fault)
 {
     uint64_t bit;
     u9i_frame frame;
@@ -118,13 +118,13 @@ static u9_err heal_frame(u9i_proposals *p, const broken *b, u9_fault *fault)
     if (u9i_frame_verify(&b->facts->secret, b->offset, b->offset + b->size, b->bytes, b->size, &proof, &frame) != U9_OK)
         return U9_OK; /* a hash's twin, or no frame all the same */
     uint64_t at = U9I_FRAME_HEADER_SIZE + bit / 8;
-    return took(p, b->facts->name,
+    return took_change(p, b->facts->name,
                 u9i_changes_add(p->changes, p->source->dir, b->facts->name, b->offset + at, b->bytes + at, 1, U9_REPAIR_BIT),
                 fault);
 }
 
 /* Looks at the frame whose boundary stands at b->offset, before `end`; *next is where to look on. */
-static u9_err heal_at(u9i_proposals *p, broken *b, uint64_t end, uint64_t *next, u9_fault *fault)
+static u9_err heal_at(u9i_proposals *p, broken_frame *b, uint64_t end, uint64_t *next, u9_fault *fault)
 {
     uint8_t header[U9I_FRAME_HEADER_SIZE];
     size_t got = 0;
@@ -147,7 +147,7 @@ static u9_err heal_at(u9i_proposals *p, broken *b, uint64_t end, uint64_t *next,
 static u9_err heal_gap(u9i_proposals *p, const u9i_facts *f, const u9_damage *d, u9_fault *fault)
 {
     u9i_window *window = NULL;
-    broken b = {.facts = f};
+    broken_frame b = {.facts = f};
     uint64_t at = d->begin, next;
     if (u9i_file_open(p->source->dir, f->name, U9I_OPEN_READ, &b.file) != 0) return U9_OK;
     u9_err err = u9i_windows_lend(&p->source->windows, &window);

@@ -1,5 +1,5 @@
 /*
- * tests/engine/check/test_in_place.c: mending a log in place, and undoing that. [U-1] to [U-5] (F20, F22, F28, F71)
+ * tests/engine/check/test_in_place.c: mending a log in place, and undoing that. [U-1] [U-2] [U-3] [U-4] [U-5] (F20, F22, F28, F71)
  *
  * Each test keeps the files of a whole log, damages them, and expects the very bytes back; and the damaged ones from
  * an undo. On the simulated disk, where each call can fail and the power be cut behind it.
