@@ -78,6 +78,7 @@
     X(api) \
     X(recovery) \
     X(damage)  \
+    X(mend) \
     X(salvage) \
     X(salvage_reading) \
     X(witness) \

@@ -139,7 +139,7 @@ u9_damage u9i_source_damage(const u9i_source *s, const u9i_facts *facts, const u
     return (u9_damage){.verdict = site->verdict, .reason = site->reason, .segment = facts->number,
                        .path = u9i_source_path(s, facts->name, path, size), .begin = site->begin,
                        .end = site->end, .ordinal = site->ordinal, .lost = site->lost,
-                       .at_most = site->at_most, .part = site->part, .part_at = site->part_at,
+                       .at_most = site->at_most, .mended = site->mended, .part = site->part, .part_at = site->part_at,
                        .part_lacks = site->part_lacks, .part_total = site->part_total};
 }
 
@@ -229,6 +229,7 @@ static u9_err list_files(load *l)
     for (size_t i = 0; i < l->row.count; i++) {
         u9i_facts *f = &l->row.facts[i];
         f->newest = i + 1 == l->row.count;
+        f->mends_frames = l->source->mends_frames;
         /* A name that is gone by now: opening it tells. */
         if (u9i_dir_stat(dir, f->name, &f->stamp) != 0) f->stamp = (u9i_stamp){.identity = {0, 0}};
     }
@@ -421,7 +422,7 @@ static u9_err probe_file(load *l, u9i_facts *f, const u9i_spare *spares, size_t 
 static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spares, size_t count)
 {
     u9i_facts fresh = {.number = f->number, .in_name = f->in_name, .stamp = f->stamp, .newest = f->newest,
-                       .mends = mends};
+                       .mends = mends, .mends_frames = f->mends_frames};
     memcpy(fresh.name, f->name, sizeof fresh.name);
     *f = fresh;
     return probe_file(l, f, spares, count);

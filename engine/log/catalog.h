@@ -69,7 +69,7 @@ typedef struct u9i_source {
     u9i_dir *dir;
     char *path;
     u9i_windows windows;
-    bool mends;           /* set before the first catalog: see u9i_facts */
+    bool mends, mends_frames; /* set before the first catalog: see u9i_facts */
     bool accepts; /* what is lost at the end of the row is given up: see u9i_source_accept */
     u9i_trim_record explained; /* goes for a u9trim: see u9i_source_explain; segment 0: nothing does */
     pthread_mutex_t lock; /* guards what follows */

@@ -77,6 +77,8 @@ static u9_err check_log_options(const char *path, const u9_options *o, u9_fault 
     else if (o->size > offsetof(u9_options, index_memory) && o->index_memory != 0 &&
              (o->index_memory < INDEX_MEMORY_MIN || o->index_memory > INDEX_MEMORY_MAX))
         wrong = "options.index_memory is not 1 MiB to 16 GiB";
+    else if (o->size > offsetof(u9_options, mend) && o->mend != 0 && o->mode != 0 && o->mode != U9_READ)
+        wrong = "options.mend is for readers";
     else if (o->segment_size >= U9I_SEGMENT_MAX / 2)
         wrong = "options.segment_size is above 2^42 bytes";
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
@@ -353,6 +355,7 @@ static u9_err open_handle(const char *path, const u9_options *o, opening how, u9
     log->ticker = (u9i_task){.run = run_ticker, .ctx = log, .guard = &log->writer.lock};
     err = open_source(log, path, fault);
     log->source.mends = how == MENDING;
+    log->source.mends_frames = how == MENDING || log->options.mend != 0;
     if (err == U9_OK) err = log->writing ? open_writing(log, how == EXPLAINING, fault) : open_reading(log, fault);
     if (err != U9_OK) {
         free_log(log);

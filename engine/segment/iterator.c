@@ -42,8 +42,10 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
     int unsettled = -settle_tail(segment);
-    *sys = -u9i_file_size(file, &size);
-    u9_err err = *sys ? U9_IO : u9i_windows_lend(windows, &it->window);
+    u9_err err = u9i_segment_mend(segment, windows, &file, sys);
+    if (err == U9_OK) *sys = -u9i_file_size(file, &size);
+    if (*sys) err = U9_IO;
+    if (err == U9_OK) err = u9i_windows_lend(windows, &it->window);
     if (err != U9_OK) {
         u9i_segment_close(segment);
         return err;

@@ -13,6 +13,8 @@
  */
 #include "engine/segment/judge.h"
 
+#include "engine/segment/mended_file.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -268,10 +270,29 @@ static void meet_mark(u9i_judge *j, u9i_round *round, const u9i_frame *f, bool g
     round->sites[round->count - 1].owner = f->offset;
 }
 
+/* A frame that was put together again. [N-6] */
+static u9_err tell_mended(u9i_judge *j, u9i_window *window, u9i_round *round, const u9i_frame *f, u9_reason why)
+{
+    u9_err err = tell_zeros_wanted(j, window, round, why, f->offset, f->end);
+    if (err != U9_OK) return err;
+    round->sites[round->count - 1].ordinal = f->trailer.ordinal;
+    round->sites[round->count - 1].owner = f->offset;
+    round->sites[round->count - 1].mended = true;
+    return U9_OK;
+}
+
+/* Of a frame that is there: whether it was as it should be. */
+static u9_err tell_harm(u9i_judge *j, u9i_window *window, u9i_round *round, const u9i_frame *f)
+{
+    const u9i_rejoined *mended = u9i_mended_at(window->file, f->offset);
+    if (mended) return tell_mended(j, window, round, f, mended->why);
+    return f->padding_ok ? U9_OK : tell_padding(j, window, round, f);
+}
+
 /* The round ends with this frame, with or without a gap in front of it. */
 static u9_err take_frame(u9i_judge *j, u9i_window *window, u9i_round *round, const u9i_frame *f, bool gap)
 {
-    u9_err err = f->padding_ok ? U9_OK : tell_padding(j, window, round, f);
+    u9_err err = tell_harm(j, window, round, f);
     if (err != U9_OK) return err;
     meet_mark(j, round, f, gap);
     round->then = U9I_STEP_FRAME;
@@ -494,7 +515,7 @@ static u9_err look_behind(u9i_judge *j, u9i_window *window, u9i_round *round)
         if (c.fill_end > j->pos)
             tell_site(j, round, (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_SEAL,
                                                   .begin = j->pos, .end = c.fill_end});
-        if (!c.frame.padding_ok) err = tell_padding(j, window, round, &c.frame); /* */
+        err = tell_harm(j, window, round, &c.frame); /* */
         if (err == U9_OK) advance(j, &c.frame);
         return err;
     }

@@ -1,7 +1,7 @@
 /*
  * engine/segment/probe.c: see probe.h. [H-4] [H-5] [S-1] [S-4] [L-4] [R-11]
  */
-#include "engine/segment/probe.h"
+#include "engine/segment/mend.h"
 
 #include "engine/segment/boundary.h"
 #include "format/base/hash.h"
@@ -91,6 +91,25 @@ static u9_err read_trim(u9i_facts *f, u9i_window *window, const u9i_frame *open)
     return U9_OK;
 }
 
+/* The first frame, if its header or trailer is damaged and it can be mended. [N-1] */
+static u9_err mend_first(const u9i_facts *f, u9i_window *window, u9i_frame *out)
+{
+    u9i_mender m;
+    const uint8_t *bytes;
+    size_t avail, total;
+    u9i_mender_init(&m, f->size);
+    u9_err err = u9i_mend_start(&m, window, f, f->size);
+    if (err == U9_OK) err = m.count > 0 && m.frames[0].frame.offset == U9I_DISK_HEADER_SIZE ? U9_OK : U9_CORRUPT;
+    if (err == U9_OK) *out = m.frames[0].frame;
+    u9i_mender_release(&m);
+    if (err != U9_OK) return err;
+    total = (size_t)(out->end - out->offset);
+    err = u9i_window_bytes(window, out->offset, total, &bytes, &avail);
+    if (err == U9_OK && avail < total) err = U9_CORRUPT;
+    if (err == U9_OK) out->body = bytes + U9I_FRAME_HEADER_SIZE;
+    return err;
+}
+
 /* Reads the u9open that must be the first frame. [S-1] [C-3] */
 static u9_err read_open(u9i_facts *f, u9i_window *window)
 {
@@ -100,7 +119,8 @@ static u9_err read_open(u9i_facts *f, u9i_window *window)
     size_t need;
     window->secret = f->secret;
     u9_err err = u9i_window_at(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
-    if (err == U9_IO) return err;
+    if (err == U9_CORRUPT && f->mends_frames) err = mend_first(f, window, &frame);
+    if (err == U9_IO || err == U9_NOMEM) return err;
     note_unread(f, window);
     if (err != U9_OK || u9i_body_open(&frame, scratch, sizeof scratch, &need, &body) != U9_OK ||
         body.kind != U9I_BODY_OPEN ||

@@ -66,14 +66,33 @@ void u9i_segment_unref(u9i_segment *s)
     }
     for (unsigned i = 0; i < U9I_MAP_USES; i++) u9i_mapping_free(atomic_load(&s->maps[i]));
     u9i_verified_release(&s->verified);
+    u9i_mender_release(&s->mender);
     free(s->extents);
     free(s);
+}
+
+/* With the lock held: the file reads from now on as if what was mended stood there. */
+static int wear_mended(u9i_segment *s)
+{
+    u9i_file *file = s->mended && s->mender.count > 0 ? u9i_mended_file_new(s->file, &s->mender, &s->facts.secret) : s->file;
+    if (file) s->file = file;
+    return file ? 0 : -ENOMEM;
+}
+
+static int open_file(u9i_segment *s)
+{
+    int err = u9i_file_open(s->dir, s->facts.name, U9I_OPEN_READ, &s->file);
+    if (err == 0) err = wear_mended(s);
+    if (err == 0 || s->file == NULL) return err;
+    u9i_file_close(s->file);
+    s->file = NULL;
+    return err;
 }
 
 int u9i_segment_open(u9i_segment *s, u9i_file **out)
 {
     pthread_mutex_lock(&s->lock);
-    int err = s->file ? 0 : u9i_file_open(s->dir, s->facts.name, U9I_OPEN_READ, &s->file);
+    int err = s->file ? 0 : open_file(s);
     if (err == 0) {
         s->readers++;
         *out = s->file;
@@ -103,6 +122,43 @@ void u9i_segment_close(u9i_segment *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Mends what it can, with `judging` held. */
+static u9_err mend_all(u9i_segment *s, u9i_windows *windows, int *sys)
+{
+    const u9i_facts *f = &s->facts;
+    u9i_window *w;
+    uint64_t size;
+    bool live = f->newest && !f->named && u9i_dir_writer_active(s->dir, f->name);
+    *sys = -u9i_file_size(s->file, &size);
+    u9_err err = *sys ? U9_IO : u9i_windows_lend(windows, &w);
+    if (err != U9_OK) return err;
+    u9i_window_turn(w, s->file, &f->secret);
+    u9i_window_remember(w, &s->verified, windows->verify == U9_VERIFY_ALWAYS ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST);
+    u9i_mender_init(&s->mender, size);
+    err = u9i_mend_file(&s->mender, w, f, size, live);
+    if (err == U9_IO) *sys = w->sys;
+    u9i_windows_return(windows, w);
+    pthread_mutex_lock(&s->lock);
+    s->mended = err == U9_OK;
+    if (s->mended && wear_mended(s) != 0) err = U9_NOMEM;
+    if (err != U9_OK) u9i_mender_release(&s->mender);
+    s->mended = err == U9_OK;
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}
+
+u9_err u9i_segment_mend(u9i_segment *s, u9i_windows *windows, u9i_file **out, int *sys)
+{
+    u9_err err = U9_OK;
+    if (s->facts.mends_frames && !s->facts.plain) {
+        pthread_mutex_lock(&s->judging);
+        if (!s->mended) err = mend_all(s, windows, sys);
+        pthread_mutex_unlock(&s->judging);
+    }
+    if (err == U9_OK) *out = s->file;
+    return err;
+}
+
 /* With the lock held. */
 static void make_mapping(u9i_segment *s, u9i_map_use use)
 {
@@ -117,6 +173,7 @@ static void make_mapping(u9i_segment *s, u9i_map_use use)
 const u9i_mapping *u9i_segment_mapping(u9i_segment *s, u9i_map_use use)
 {
     u9i_mapping *m = atomic_load_explicit(&s->maps[use], memory_order_acquire);
+    if (s->facts.mends_frames) return NULL; /* what is mended stands in no file */
     if (m == NULL && !atomic_load(&s->map_tried[use]) && u9i_segment_sealed(s) && u9i_guard_ready()) {
         pthread_mutex_lock(&s->lock);
         make_mapping(s, use);

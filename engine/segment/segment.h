@@ -21,6 +21,7 @@
 
 #include "engine/segment/judge.h"
 #include "engine/segment/mapping.h"
+#include "engine/segment/mended_file.h"
 #include "engine/segment/verified.h"
 
 #include <pthread.h>
@@ -55,6 +56,8 @@ typedef struct u9i_segment {
     pthread_mutex_t judging; /* held by who judges at the frontier; taken before `lock` */
     pthread_mutex_t lock;    /* guards what follows */
     u9i_file *file;          /* NULL: nobody reads */
+    bool mended;             /* what can be is, and found in `mender`: `file` reads as if it stood there [N-6] */
+    u9i_mender mender;
     unsigned readers;
     u9i_extent *extents;
     size_t count, room;
@@ -72,6 +75,12 @@ void u9i_segment_unref(u9i_segment *segment); /* NULL is fine */
 /* The descriptor, opened by the first reader and closed by the last, also in a forked child. 0 or a negative errno. */
 int u9i_segment_open(u9i_segment *segment, u9i_file **out);
 void u9i_segment_close(u9i_segment *segment);
+
+/*
+ * Once, while it is open and before it is read, if facts.mends_frames: all of it is read, and damaged frames are put
+ * together again, as long as it is known. `*out` is the file that is to be read. U9_IO (`*sys`: errno), U9_NOMEM. [N-1]
+ */
+U9_MUST_CHECK u9_err u9i_segment_mend(u9i_segment *segment, u9i_windows *windows, u9i_file **out, int *sys);
 
 /*
  * Once, while it is open and before it is read: syncs the file and its name, and drops what is cached and what was
