@@ -142,10 +142,10 @@ static u9_err propose(in_place *r)
     u9_err err = u9i_propose(&p, r->fault);
     r->report.tries = p.healing.tries;
     r->report.tries_us = p.healing.us;
-    r->report.gave_up = p.healing.gave_up;
     p.heals = false; /* each payload once */
     bool found = r->changes.count > 0;
     for (unsigned round = 1; err == U9_OK && found && round < ROUNDS_MAX; round++) err = propose_more(r, &p, &found);
+    r->report.gave_up = p.healing.gave_up || p.gave_up;
     return err;
 }
 

@@ -175,10 +175,11 @@ static bool is_gap(const u9_damage *d)
     return d->verdict >= U9_V_UNKNOWN && d->end > d->begin && reason < sizeof of_frames && of_frames[reason];
 }
 
-static u9_err propose_for(u9i_proposals *p, const u9i_facts *f, const u9_damage *d, u9_fault *fault)
+static u9_err propose_for(u9i_proposals *p, const u9i_facts *f, const u9_damage *d, bool *gap, u9_fault *fault)
 {
     if (f->plain || f->secret.lost) return U9_OK;
     if (d->reason == U9_R_PADDING || d->reason == U9_R_FILL) return propose_zeros(p, f, d, fault);
+    *gap |= is_gap(d) || d->reason == U9_R_CUT;
     return p->heals && is_gap(d) ? heal_gap(p, f, d, fault) : U9_OK;
 }
 
@@ -195,19 +196,33 @@ static u9_err propose_files(u9i_proposals *p, const u9i_catalog *c, u9_fault *fa
     return err;
 }
 
+/* All that is told while it is read; `gaps` has an entry for each segment in which frames may be missing. */
+static u9_err propose_told(u9i_proposals *p, u9i_reader *r, bool *gaps, u9_fault *fault)
+{
+    u9i_step step;
+    u9_err err = propose_files(p, r->catalog, fault);
+    while (err == U9_OK && (err = u9i_reader_step(r, &step, fault)) == U9_OK && step != U9I_STEP_END)
+        if (step == U9I_STEP_DAMAGE && r->reading)
+            err = propose_for(p, u9i_reader_facts(r), &r->damage, &gaps[r->index], fault);
+    for (size_t i = 0; i < r->catalog->count && err == U9_OK; i++)
+        if (gaps[i]) err = u9i_propose_frames(p, u9i_catalog_facts(r->catalog, i), fault);
+    return err;
+}
+
 u9_err u9i_propose(u9i_proposals *p, u9_fault *fault)
 {
     u9i_reader *r = calloc(1, sizeof *r);
-    u9i_step step = U9I_STEP_DAMAGE;
-    if (r == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = p->source->path), "out of memory");
-    u9_err err = u9i_reader_open(r, p->source, fault);
-    if (err == U9_OK) {
+    bool *gaps = NULL;
+    u9_err err = r ? u9i_reader_open(r, p->source, fault) : U9_NOMEM;
+    if (r && err == U9_OK) {
         r->seals = true;
-        err = propose_files(p, r->catalog, fault);
-        while (err == U9_OK && step != U9I_STEP_END && (err = u9i_reader_step(r, &step, fault)) == U9_OK)
-            if (step == U9I_STEP_DAMAGE && r->reading) err = propose_for(p, u9i_reader_facts(r), &r->damage, fault);
+        gaps = calloc(r->catalog->count + 1, sizeof *gaps);
+        if (gaps) err = propose_told(p, r, gaps, fault);
         u9i_reader_release(r);
     }
+    if (r == NULL || (err == U9_OK && gaps == NULL))
+        err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = p->source->path), "out of memory");
+    free(gaps);
     free(r);
     return err;
 }

@@ -67,7 +67,8 @@ typedef struct u9_repair_report {
     uint64_t indexes;        /* files beside segments that were made */
     uint64_t tries;          /* bits that were flipped in a search, */
     uint64_t tries_us;       /*   and how long that took */
-    int gave_up;             /* not 0: the time for that was over before all was tried */
+    int gave_up;             /* not 0: the time for that was over before all was tried, or frames are so many that not
+                              * all were put together that might have been */
     int finished;            /* not 0: an earlier call was broken off, and was brought to its end first */
     char saved[256];         /* the file in the log's directory with the bytes before; "": there is none */
 } u9_repair_report;

@@ -184,10 +184,43 @@ static void flip_payload(const char *log)
     flip_bit(segment_path(log, 1), frames[at].offset + 64 + 5, 2);
 }
 
+/* The nth frame with records of segment 1: a bit of each of its header's fields, or of its trailer. */
+static void flip_in_frame(const char *log, unsigned nth, uint64_t at, unsigned bit)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64), i = 0;
+    for (; i < count; i++)
+        if (frames[i].count > 0 && nth-- == 0) break;
+    free(bytes);
+    ck_assert_uint_lt(i, count);
+    flip_bit(segment_path(log, 1), frames[i].offset + (at < 64 ? at : at - 64 + 64 + frames[i].length - 80), bit);
+}
+
+static void flip_boundary(const char *log) { flip_in_frame(log, 1, 7, 3); }
+static void flip_sha(const char *log) { flip_in_frame(log, 1, 20, 0); }
+static void flip_signature(const char *log) { flip_in_frame(log, 1, 40, 7); }
+static void flip_magic(const char *log) { flip_in_frame(log, 1, 50, 1); }
+static void flip_length(const char *log) { flip_in_frame(log, 1, 63, 4); }
+static void flip_trailer(const char *log) { flip_in_frame(log, 1, 64 + 20, 5); }
+static void flip_first_open(const char *log) { flip_bit(segment_path(log, 2), 32 + 45, 2); }
+
+static void wipe_header(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64);
+    free(bytes);
+    fill_bytes(segment_path(log, 1), frames[count - 2].offset, 64, 0xee);
+}
+
 static void break_all(const char *log)
 {
     soil_padding(log);
     soil_fill(log);
+    flip_in_frame(log, 1, 60, 4);
     flip_payload(log);
     break_magic(log);
     flip_secret(log);
@@ -199,7 +232,9 @@ static const struct damage_case {
     bool all;
 } cases[] = {{break_magic, false}, {break_zeros_of_header, false}, {flip_secret, false}, {lose_header, false},
              {lose_last_header, false}, {swap_names, false}, {rename_away, false}, {soil_padding, false},
-             {soil_fill, false}, {flip_payload, true}, {break_all, true}};
+             {soil_fill, false}, {flip_payload, true}, {flip_boundary, true}, {flip_sha, true},
+             {flip_signature, true}, {flip_magic, true}, {flip_length, true}, {flip_trailer, true},
+             {flip_first_open, true}, {wipe_header, true}, {break_all, true}};
 
 static u9_repair_options options_of(const struct damage_case *c)
 {
