@@ -293,7 +293,7 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
 both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow
 # What takes seconds, the longest first; `make check-quick` leaves it out.
-long = zk damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
+long = zk mend damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
     trim trim_kept snapshot test_snapshot index_file test_index lookup follow test_trim split split_apart test_split test_bench hash parts power commits
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers

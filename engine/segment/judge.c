@@ -270,7 +270,7 @@ static void meet_mark(u9i_judge *j, u9i_round *round, const u9i_frame *f, bool g
     round->sites[round->count - 1].owner = f->offset;
 }
 
-/* A frame that was put together again. [N-6] */
+/* A frame that was put together again. [Y-6] */
 static u9_err tell_mended(u9i_judge *j, u9i_window *window, u9i_round *round, const u9i_frame *f, u9_reason why)
 {
     u9_err err = tell_zeros_wanted(j, window, round, why, f->offset, f->end);

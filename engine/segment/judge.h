@@ -25,7 +25,7 @@ typedef struct u9i_damage_site {
     uint64_t begin, end;
     uint64_t ordinal, lost; /* U9_NOWHERE: not known */
     bool at_most;
-    bool mended;    /* the frame that stands there is one that was mended: nothing is lost [N-6] */
+    bool mended;    /* the frame that stands there is one that was mended: nothing is lost [Y-6] */
     uint64_t owner; /* a byte range that holds this offset tells of it [P-1] */
     int sys;        /* U9_R_UNREADABLE: errno */
     uint64_t part, part_at, part_lacks, part_total; /* U9_R_PART: as in u9_damage */

@@ -1,5 +1,5 @@
 /*
- * engine/segment/mend.c: see mend.h. [N-1] to [N-6]
+ * engine/segment/mend.c: see mend.h. [Y-1] to [Y-6]
  */
 #include "engine/segment/mend.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = 4, GUESSES = 2, GUESSES_MORE = 1 << 26, MENDED_FIRST = 16 }; /* [N-5] */
+enum { LOOKS = 4, GUESSES = 2, GUESSES_MORE = 1 << 26, MENDED_FIRST = 16 }; /* [Y-5] */
 
 /* A gap on its way: what is known moves on from both sides. */
-typedef struct walk {
+typedef struct gap_walk {
     u9i_mender *m;
     u9i_window *w;
     uint64_t pos;    /* where the next frame is expected */
@@ -21,7 +21,7 @@ typedef struct walk {
     u9i_hint front;  /* what stands before pos */
     size_t unclosed; /* the first of the frames that are there only if what stands behind them fits; SIZE_MAX: none */
     bool linked;     /* they go on up to what stands behind the gap */
-} walk;
+} gap_walk;
 
 void u9i_mender_init(u9i_mender *m, uint64_t file_size)
 {
@@ -93,7 +93,7 @@ static bool bounded_at(u9i_window *w, uint64_t p, u9_err *err)
 }
 
 /* Where the frame behind pos begins: there, or, over nothing but zeros, at the next block. [F-8] */
-static u9_err next_place(walk *k, uint64_t *p)
+static u9_err next_start(gap_walk *k, uint64_t *p)
 {
     u9i_zeros z;
     uint64_t block = (k->pos + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
@@ -105,7 +105,7 @@ static u9_err next_place(walk *k, uint64_t *p)
 }
 
 /* Moves behind a frame that is proven. */
-static void pass(walk *k, const u9i_frame *f)
+static void pass(gap_walk *k, const u9i_frame *f)
 {
     k->front.has_front = k->front.has_ordinal = k->front.has_chain = true;
     k->front.previous = f->offset;
@@ -117,7 +117,7 @@ static void pass(walk *k, const u9i_frame *f)
 }
 
 /* What is known of a frame at p, behind which this gap ends if it is the one in front of that. */
-static u9i_hint hint_at(const walk *k, const u9i_gap *gap, uint64_t p)
+static u9i_hint hint_at(const gap_walk *k, const u9i_gap *gap, uint64_t p)
 {
     u9i_hint h = k->front;
     h.p = p;
@@ -130,15 +130,15 @@ static u9i_hint hint_at(const walk *k, const u9i_gap *gap, uint64_t p)
 /*
  * From the front, each frame where the one before it ends. One that is found over zeros, and without its boundary, may
  * be a record's bytes, all of whose frame in front of them was wiped out: then the rest of that frame stands behind it.
- * So it counts only if what is to follow does: a boundary, or nothing to the end. [N-2]
+ * So it counts only if what is to follow does: a boundary, or nothing to the end. [Y-2]
  */
-static u9_err walk_forward(walk *k, const u9i_gap *gap)
+static u9_err walk_forward(gap_walk *k, const u9i_gap *gap)
 {
     u9_err err = U9_OK;
     while (!k->linked && k->pos < k->end) {
         uint64_t p;
         u9i_rejoined f;
-        if ((err = next_place(k, &p)) != U9_OK) return err;
+        if ((err = next_start(k, &p)) != U9_OK) return err;
         if (bounded_at(k->w, p, &err)) k->unclosed = SIZE_MAX;
         u9i_hint hint = hint_at(k, gap, p);
         if (err == U9_OK) err = rejoin_at(k->m, k->w, &hint, k->end, &f);
@@ -154,19 +154,18 @@ static u9_err walk_forward(walk *k, const u9i_gap *gap)
 }
 
 /* Nothing but zeros up to a file's end closes what stands before them. */
-static u9_err close_row(walk *k, const u9i_gap *gap)
+static u9_err close_from_front(gap_walk *k, const u9i_gap *gap)
 {
     u9i_zeros z;
     if (k->unclosed == SIZE_MAX) return U9_OK;
     u9_err err = u9i_window_zeros(k->w, k->pos, k->end, &z);
     if (err != U9_OK) return err;
     if (z.last == k->pos && !gap->hint.has_next) k->unclosed = SIZE_MAX;
-    else k->m->count = k->unclosed;
     return U9_OK;
 }
 
 /* The last frame in front of a named end, by the trailer that stands right before that. */
-static u9_err find_last(walk *k, u9i_hint *hint, u9i_rejoined *out)
+static u9_err find_last(gap_walk *k, u9i_hint *hint, u9i_rejoined *out)
 {
     uint8_t near[U9I_TRAILER_SIZE + U9I_ALIGN];
     const uint8_t *bytes;
@@ -192,13 +191,13 @@ static void turn_round(u9i_mender *m, size_t first)
     }
 }
 
-/* From behind, each frame by the chain of the one that comes next. [N-3] */
-static u9_err walk_back(walk *k, const u9i_gap *gap)
+/* From behind, each frame by the chain of the one that comes next. [Y-3] */
+static u9_err walk_back(gap_walk *k, const u9i_gap *gap)
 {
     size_t first = k->m->count;
     uint64_t end = k->end, p = gap->previous, place;
     u9i_hint next = gap->hint;
-    u9_err err = next_place(k, &place);
+    u9_err err = next_start(k, &place);
     bool known = gap->has_previous;
     while (err == U9_OK && (!known || p >= k->pos)) {
         u9i_rejoined f;
@@ -237,14 +236,14 @@ static void drop_frames(u9i_mender *m, size_t from, size_t to)
 
 u9_err u9i_mend_gap(u9i_mender *m, u9i_window *w, const u9i_gap *gap)
 {
-    walk k = {.m = m, .w = w, .pos = gap->begin, .end = gap->end, .front = gap->hint, .unclosed = SIZE_MAX};
+    gap_walk k = {.m = m, .w = w, .pos = gap->begin, .end = gap->end, .front = gap->hint, .unclosed = SIZE_MAX};
     size_t first = m->count;
     assert(gap->begin <= gap->end && (gap->hint.has_next || !gap->has_previous));
     u9_err err = walk_forward(&k, gap);
     size_t turn = m->count;
     if (err == U9_OK && !k.linked && gap->hint.has_next) err = walk_back(&k, gap);
     bool meet = turn > first && turn < m->count && u9i_frame_follows(&m->frames[turn - 1].frame, &m->frames[turn].frame);
-    if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) err = close_row(&k, gap);
+    if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) err = close_from_front(&k, gap);
     if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) drop_frames(m, k.unclosed, turn);
     if (err != U9_OK) m->count = first;
     mender_check(m, gap, first);
@@ -275,7 +274,7 @@ typedef struct file_walk {
 
 static void pass_in_file(file_walk *fw, const u9i_frame *f)
 {
-    walk k = {.front = fw->gap.hint};
+    gap_walk k = {.front = fw->gap.hint};
     pass(&k, f);
     fw->gap.hint = k.front;
     fw->gap.begin = f->end;
@@ -409,14 +408,14 @@ void u9i_mend_bytes(const u9i_mender *m, const u9i_secret *secret, uint64_t at, 
 }
 
 /* Adds a patch if something else stands there. */
-static void add_patch(u9i_patch *patches, unsigned *count, uint64_t offset, const uint8_t *there, const uint8_t *want, size_t size)
+static void add_patch(u9i_mend_patch *patches, unsigned *count, uint64_t offset, const uint8_t *there, const uint8_t *want, size_t size)
 {
     if (memcmp(there, want, size) == 0) return;
-    patches[*count] = (u9i_patch){.offset = offset, .size = size};
+    patches[*count] = (u9i_mend_patch){.offset = offset, .size = size};
     memcpy(patches[(*count)++].bytes, want, size);
 }
 
-u9_err u9i_mend_patches(const u9i_frame *f, u9i_window *w, u9i_patch patches[U9I_PATCHES_MAX], unsigned *count)
+u9_err u9i_mend_patches(const u9i_frame *f, u9i_window *w, u9i_mend_patch patches[U9I_PATCHES_MAX], unsigned *count)
 {
     const uint8_t *bytes;
     size_t avail, total = (size_t)(f->end - f->offset);

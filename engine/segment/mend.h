@@ -1,5 +1,5 @@
 /*
- * engine/segment/mend.h: frames whose header, padding or trailer is damaged, put together again. [N-1] to [N-6]
+ * engine/segment/mend.h: frames whose header, padding or trailer is damaged, put together again. [Y-1] to [Y-6]
  *
  * Between what is known in front of a gap and what is known behind it there is at most one row of frames that can be
  * proven: from the front, each where the frame before it ends, by the hashes in its header; from behind, each by the
@@ -10,7 +10,7 @@
  *
  *     u9i_mender_init -> u9i_mend_file -> mender->frames, each -> u9i_mend_patches
  *
- * Cost: a mender hashes its file once, and beside that at most 6 times its bytes and 64 MiB [N-5]; then it gives up and
+ * Cost: a mender hashes its file once, and beside that at most 6 times its bytes and 64 MiB [Y-5]; then it gives up and
  * says so, as it does when there are more than U9I_MENDED_MAX frames. Threads: one at a time; once made, any may read.
  */
 #ifndef U9I_MEND_H
@@ -59,11 +59,11 @@ const u9i_rejoined *u9i_mended_from(const u9i_mender *mender, uint64_t p);
 void u9i_mend_bytes(const u9i_mender *mender, const u9i_secret *secret, uint64_t at, uint8_t *bytes, size_t size);
 
 /* Bytes that stand in a file, and should be others. */
-typedef struct u9i_patch {
+typedef struct u9i_mend_patch {
     uint64_t offset;
     size_t size; /* bytes */
     uint8_t bytes[U9I_TRAILER_SIZE]; /* that should be there */
-} u9i_patch;
+} u9i_mend_patch;
 
 enum { U9I_PATCHES_MAX = 3 }; /* header, trailer, padding */
 
@@ -72,7 +72,7 @@ enum { U9I_PATCHES_MAX = 3 }; /* header, trailer, padding */
  * mended one) as it was written: only fields that differ, none if nothing does. U9_STATE: the secret is lost, and the
  * signature with it. U9_CORRUPT: the file is shorter. U9_IO.
  */
-U9_MUST_CHECK u9_err u9i_mend_patches(const u9i_frame *frame, u9i_window *window, u9i_patch patches[U9I_PATCHES_MAX],
+U9_MUST_CHECK u9_err u9i_mend_patches(const u9i_frame *frame, u9i_window *window, u9i_mend_patch patches[U9I_PATCHES_MAX],
                                       unsigned *count);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * engine/segment/mended_file.c: see mended_file.h. [N-6]
+ * engine/segment/mended_file.c: see mended_file.h. [Y-6]
  *
  * An env of its own for each: of its file system there is what a reader asks of a file, and tasks go to the executor of
  * the env below.

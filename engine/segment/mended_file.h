@@ -1,5 +1,5 @@
 /*
- * engine/segment/mended_file.h: a file as it would be if the frames that a mender found were put back. [N-6]
+ * engine/segment/mended_file.h: a file as it would be if the frames that a mender found were put back. [Y-6]
  *
  * It reads like the file under it, but for the headers, trailers and paddings of these frames. So all that reads a
  * segment (judge, parts of a record, lookups, the way back) sees valid frames, and asks here which ones were none.

@@ -91,7 +91,7 @@ static u9_err read_trim(u9i_facts *f, u9i_window *window, const u9i_frame *open)
     return U9_OK;
 }
 
-/* The first frame, if its header or trailer is damaged and it can be mended. [N-1] */
+/* The first frame, if its header or trailer is damaged and it can be mended. [Y-1] */
 static u9_err mend_first(const u9i_facts *f, u9i_window *window, u9i_frame *out)
 {
     u9i_mender m;

@@ -23,7 +23,7 @@ typedef struct u9i_facts {
     uint64_t size;      /* bytes, then */
     u9_err header;      /* what the disk header is: U9_OK, U9_CORRUPT, U9_VERSION [H-4] */
     bool mends;         /* asked for: the boundary is found without the secret, if need be [G-2] */
-    bool mends_frames;  /* asked for: damaged headers and trailers of frames are mended [N-1] */
+    bool mends_frames;  /* asked for: damaged headers and trailers of frames are mended [Y-1] */
     u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
     bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
     unsigned boundaries; /* so many were found without the secret; of several none is believed */

@@ -1,5 +1,5 @@
 /*
- * engine/segment/rejoin.c: see rejoin.h. [N-1] to [N-4]
+ * engine/segment/rejoin.c: see rejoin.h. [Y-1] to [Y-4]
  *
  * A trailer that stands is looked for first: it names its frame's place, and so its length; the payload goes through
  * SHA-256 once, and each place where it may end is asked on the way. Where none fits, the trailer itself is damaged: it
@@ -49,6 +49,18 @@ size_t u9i_trailer_before(const uint8_t *bytes, size_t end)
     return SIZE_MAX;
 }
 
+/* The first place in `bytes` at which a trailer begins; NULL: none. */
+static const uint8_t *find_form(const uint8_t *bytes, size_t size)
+{
+    const uint8_t *end = bytes + size;
+    while (bytes < end && (bytes = memchr(bytes, form()[0], (size_t)(end - bytes))) != NULL) {
+        if ((size_t)(end - bytes) < FORM_SIZE) return NULL;
+        if (memcmp(bytes, form(), FORM_SIZE) == 0) return bytes;
+        bytes++;
+    }
+    return NULL;
+}
+
 /* Takes what is about to be hashed off what is left. */
 static bool spend(subject *s, uint64_t bytes)
 {
@@ -65,8 +77,8 @@ static bool is_sane(const u9i_trailer *t, uint64_t p)
     return place && t->offset == p && t->durable <= p && t->ordinal <= UINT64_MAX - t->count;
 }
 
-/* True if it follows what is known in front of it. [F-9] */
-static bool follows(const u9i_hint *h, const u9i_trailer *t)
+/* True if it follows_front what is known in front of it. [F-9] */
+static bool follows_front(const u9i_hint *h, const u9i_trailer *t)
 {
     return h->has_front && t->previous == h->previous && (!h->has_ordinal || t->ordinal == h->ordinal) &&
            (!h->has_chain || memcmp(t->chain, h->chain, U9I_HASH_SIZE) == 0);
@@ -77,7 +89,7 @@ static bool is_bounded(const subject *s)
     return memcmp(s->bytes, s->hint->secret->boundary, U9I_HASH_SIZE) == 0;
 }
 
-/* What proves that this is the hash of the frame's payload; 0: nothing. [N-2] [N-3] */
+/* What proves that this is the hash of the frame's payload; 0: nothing. [Y-2] [Y-3] */
 static u9i_mend_proof proof_of(const subject *s, const uint8_t sha[U9I_HASH_SIZE], bool fits)
 {
     const u9i_hint *h = s->hint;
@@ -94,7 +106,7 @@ static u9i_mend_proof proof_of(const subject *s, const uint8_t sha[U9I_HASH_SIZE
 static bool is_it(subject *s, const u9i_trailer *t, size_t length, const uint8_t sha[U9I_HASH_SIZE])
 {
     uint64_t p = s->hint->p;
-    u9i_mend_proof proof = proof_of(s, sha, follows(s->hint, t));
+    u9i_mend_proof proof = proof_of(s, sha, follows_front(s->hint, t));
     if (proof == 0) return false;
     u9i_frame f = {.offset = p, .end = p + U9I_FRAME_HEADER_SIZE + length + u9i_padding(length), .trailer = *t,
                    .body_size = length - U9I_TRAILER_SIZE, .padding_ok = true};
@@ -123,7 +135,7 @@ static bool hash_up_to(subject *s, u9i_hasher *hasher, size_t to)
     return true;
 }
 
-/* By a trailer that stands. [N-2] */
+/* By a trailer that stands. [Y-2] */
 static bool find_whole(subject *s)
 {
     u9i_trailer t;
@@ -131,13 +143,13 @@ static bool find_whole(subject *s)
     u9i_hasher hasher = {.blocks = 0};
     u9i_hasher_init(&hasher);
     for (size_t at = U9I_FRAME_HEADER_SIZE; at + U9I_TRAILER_SIZE <= s->limit; at++) {
-        const uint8_t *hit = memmem(s->bytes + at, s->limit - at, form(), FORM_SIZE);
+        const uint8_t *hit = find_form(s->bytes + at, s->limit - at);
         if (hit == NULL) break;
         at = (size_t)(hit - s->bytes);
         size_t length = at + U9I_TRAILER_SIZE - U9I_FRAME_HEADER_SIZE;
         if (!has_room(s, length) || !u9i_trailer_decode(hit, &t) || !is_sane(&t, s->hint->p)) continue;
-        if (!s->hint->has_next && !follows(s->hint, &t)) continue;
-        if (!hash_up_to(s, &hasher, length) || !spend(s, 4 * U9I_HASH_BLOCK)) return false;
+        if (!s->hint->has_next && !follows_front(s->hint, &t)) continue;
+        if (!hash_up_to(s, &hasher, length) || !spend(s, 3 * U9I_HASH_BLOCK)) return false;
         u9i_hasher now = hasher;
         size_t done = (size_t)now.blocks * U9I_HASH_BLOCK;
         u9i_hasher_finish(&now, s->bytes + U9I_FRAME_HEADER_SIZE + done, length - done, sha);
@@ -147,7 +159,7 @@ static bool find_whole(subject *s)
 }
 
 /* A trailer that is tried at the end of a payload of `length` bytes, of which the blocks in front went in. */
-typedef struct attempt {
+typedef struct trailer_try {
     subject *s;
     size_t length;
     u9i_trailer trailer;
@@ -155,10 +167,10 @@ typedef struct attempt {
     uint8_t tail[TAIL_MAX]; /* the payload's bytes behind what went in */
     size_t tail_size;
     uint64_t left; /* of what may be hashed for this length */
-} attempt;
+} trailer_try;
 
 /* Tries the trailer as it is. */
-static bool try_it(attempt *a)
+static bool try_it(trailer_try *a)
 {
     uint8_t sha[U9I_HASH_SIZE], bytes[U9I_TRAILER_SIZE];
     uint64_t cost = a->tail_size + 2 * U9I_HASH_BLOCK;
@@ -173,7 +185,7 @@ static bool try_it(attempt *a)
 }
 
 /* From now on only what stands from `at` in the trailer on changes. */
-static void narrow(attempt *a, size_t at)
+static void narrow(trailer_try *a, size_t at)
 {
     uint8_t bytes[U9I_TRAILER_SIZE];
     u9i_trailer_encode(&a->trailer, bytes);
@@ -186,20 +198,20 @@ static void narrow(attempt *a, size_t at)
     memmove(a->tail, a->tail + gone, a->tail_size);
 }
 
-static bool try_durable(attempt *a, uint64_t durable)
+static bool try_durable(trailer_try *a, uint64_t durable)
 {
     a->trailer.durable = durable;
     return try_it(a);
 }
 
-static bool try_time(attempt *a, uint64_t time_us)
+static bool try_time(trailer_try *a, uint64_t time_us)
 {
     a->trailer.time_us = time_us;
     return try_it(a);
 }
 
 /* Any byte of the time may be another. */
-static bool try_time_bytes(attempt *a)
+static bool try_time_bytes(trailer_try *a)
 {
     uint64_t stored = a->trailer.time_us;
     for (unsigned shift = 0; shift < 64; shift += 8)
@@ -210,7 +222,7 @@ static bool try_time_bytes(attempt *a)
 }
 
 /* Times from that of the frame before up to that of the frame behind. [F-4] */
-static bool try_times(attempt *a)
+static bool try_times(trailer_try *a)
 {
     const u9i_hint *h = a->s->hint;
     bool known = h->has_next && h->next_time_us != U9_NOWHERE;
@@ -221,7 +233,7 @@ static bool try_times(attempt *a)
 }
 
 /* The promises that are likely, of which the first is as it stands. */
-static unsigned likely_durables(const attempt *a, uint64_t out[5])
+static unsigned likely_durables(const trailer_try *a, uint64_t out[5])
 {
     const u9i_hint *h = a->s->hint;
     const uint64_t all[] = {a->trailer.durable, h->front_end, h->durable, h->has_next ? h->next_durable : 0, 0};
@@ -235,7 +247,7 @@ static unsigned likely_durables(const attempt *a, uint64_t out[5])
 }
 
 /* Promises: ends of frames, from that of the frame before up to that of the frame behind. [F-2] [F-4] */
-static bool try_durables(attempt *a)
+static bool try_durables(trailer_try *a)
 {
     const u9i_hint *h = a->s->hint;
     uint64_t last = h->has_next && h->next_durable < h->p ? h->next_durable : h->p;
@@ -244,8 +256,8 @@ static bool try_durables(attempt *a)
     return false;
 }
 
-/* With place, order and chain settled: the promise and the time. [N-4] */
-static bool try_rest(attempt *a)
+/* With place, order and chain settled: the promise and the time. [Y-4] */
+static bool try_rest(trailer_try *a)
 {
     uint64_t likely[5], stored = a->trailer.durable, time_us = a->trailer.time_us;
     narrow(a, AT_DURABLE);
@@ -295,7 +307,7 @@ static void correct(const u9i_hint *h, u9i_trailer *t, bool counts)
 }
 
 /* Of a frame with none behind it, nobody knows how many records it has. */
-static bool try_counts(attempt *a)
+static bool try_counts(trailer_try *a)
 {
     for (uint32_t n = 0; n < COUNTS_MAX && !a->s->spent; n++) {
         a->trailer.count = n;
@@ -324,7 +336,7 @@ static bool try_length(subject *s, const u9i_hasher *front, size_t length, uint6
     const uint8_t *payload = s->bytes + U9I_FRAME_HEADER_SIZE;
     const u9i_hint *known = s->hint;
     u9i_hint more = hint_with_open(s, length);
-    attempt a = {.s = s, .length = length, .hasher = *front, .left = most};
+    trailer_try a = {.s = s, .length = length, .hasher = *front, .left = most};
     if (!hash_up_to(s, &a.hasher, length - U9I_TRAILER_SIZE)) return false;
     size_t done = (size_t)a.hasher.blocks * U9I_HASH_BLOCK;
     a.tail_size = length - done;
@@ -332,10 +344,10 @@ static bool try_length(subject *s, const u9i_hasher *front, size_t length, uint6
     s->hint = &more;
     bool found = false;
     for (unsigned way = 0; way < 2 && !found; way++) {
-        attempt b = a;
+        trailer_try b = a;
         b.trailer = as_it_stands(payload + length - U9I_TRAILER_SIZE);
         correct(&more, &b.trailer, way == 1);
-        attempt c = b;
+        trailer_try c = b;
         found = (way == 0 && !more.has_next && try_counts(&c)) || try_rest(&b);
         if (more.has_ordinal || !more.has_next) break;
     }
@@ -357,14 +369,14 @@ static unsigned likeness(const subject *s, size_t length)
     return like;
 }
 
-typedef struct lengths {
+typedef struct length_list {
     size_t all[LENGTHS_MAX];
     unsigned like[LENGTHS_MAX];
     unsigned count;
-} lengths;
+} length_list;
 
 /* Adds a length, those that look most like one first. */
-static void add_length(const subject *s, lengths *l, uint64_t length)
+static void add_length(const subject *s, length_list *l, uint64_t length)
 {
     if (!has_room(s, length) || l->count == LENGTHS_MAX) return;
     for (unsigned i = 0; i < l->count; i++)
@@ -378,10 +390,10 @@ static void add_length(const subject *s, lengths *l, uint64_t length)
     l->like[at] = like;
 }
 
-/* The lengths that a frame may have whose trailer does not stand: as its header says, or up to what comes next. [F-8] */
-static void collect_lengths(const subject *s, lengths *l)
+/* The length_list that a frame may have whose trailer does not stand: as its header says, or up to what comes next. [F-8] */
+static void collect_lengths(const subject *s, length_list *l)
 {
-    *l = (lengths){.count = 0};
+    *l = (length_list){.count = 0};
     add_length(s, l, u9i_get_be(s->bytes + 56, 8));
     if (!s->walled) return;
     for (size_t k = 0; k < U9I_ALIGN; k++) add_length(s, l, s->limit - U9I_FRAME_HEADER_SIZE - k);
@@ -413,10 +425,10 @@ static uint64_t worth(const subject *s, size_t length, unsigned like)
     return like >= LIKE_MIN || (sure && named) ? all / 4 : 0;
 }
 
-/* By a trailer that is made anew. [N-4] */
+/* By a trailer that is made anew. [Y-4] */
 static bool find_harmed(subject *s)
 {
-    lengths l;
+    length_list l;
     u9i_hasher front = {.blocks = 0};
     collect_lengths(s, &l);
     size_t shortest = SIZE_MAX;

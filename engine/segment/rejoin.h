@@ -1,5 +1,5 @@
 /*
- * engine/segment/rejoin.h: one frame put together again from what is left of it and what its neighbours say. [N-1] to [N-4]
+ * engine/segment/rejoin.h: one frame put together again from what is left of it and what its neighbours say. [Y-1] to [Y-4]
  *
  * Pure: bytes in, a frame out. Nothing is believed that is not proven by SHA-256:
  *
@@ -19,7 +19,7 @@
 typedef struct u9i_hint {
     const u9i_secret *secret;
     uint64_t p;
-    bool placed;       /* the frame before ends here: what stands in the header counts [N-2] */
+    bool placed;       /* the frame before ends here: what stands in the header counts [Y-2] */
     bool has_front;    /* the frame before is known: */
     uint64_t previous; /*   where it begins, 0 if there is none */
     bool has_ordinal, has_chain;

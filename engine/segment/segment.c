@@ -79,7 +79,7 @@ static int wear_mended(u9i_segment *s)
     return file ? 0 : -ENOMEM;
 }
 
-static int open_file(u9i_segment *s)
+static int open_its_file(u9i_segment *s)
 {
     int err = u9i_file_open(s->dir, s->facts.name, U9I_OPEN_READ, &s->file);
     if (err == 0) err = wear_mended(s);
@@ -92,7 +92,7 @@ static int open_file(u9i_segment *s)
 int u9i_segment_open(u9i_segment *s, u9i_file **out)
 {
     pthread_mutex_lock(&s->lock);
-    int err = s->file ? 0 : open_file(s);
+    int err = s->file ? 0 : open_its_file(s);
     if (err == 0) {
         s->readers++;
         *out = s->file;
@@ -123,7 +123,7 @@ void u9i_segment_close(u9i_segment *s)
 }
 
 /* Mends what it can, with `judging` held. */
-static u9_err mend_all(u9i_segment *s, u9i_windows *windows, int *sys)
+static u9_err mend_whole(u9i_segment *s, u9i_windows *windows, int *sys)
 {
     const u9i_facts *f = &s->facts;
     u9i_window *w;
@@ -152,7 +152,7 @@ u9_err u9i_segment_mend(u9i_segment *s, u9i_windows *windows, u9i_file **out, in
     u9_err err = U9_OK;
     if (s->facts.mends_frames && !s->facts.plain) {
         pthread_mutex_lock(&s->judging);
-        if (!s->mended) err = mend_all(s, windows, sys);
+        if (!s->mended) err = mend_whole(s, windows, sys);
         pthread_mutex_unlock(&s->judging);
     }
     if (err == U9_OK) *out = s->file;

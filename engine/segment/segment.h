@@ -56,7 +56,7 @@ typedef struct u9i_segment {
     pthread_mutex_t judging; /* held by who judges at the frontier; taken before `lock` */
     pthread_mutex_t lock;    /* guards what follows */
     u9i_file *file;          /* NULL: nobody reads */
-    bool mended;             /* what can be is, and found in `mender`: `file` reads as if it stood there [N-6] */
+    bool mended;             /* what can be is, and found in `mender`: `file` reads as if it stood there [Y-6] */
     u9i_mender mender;
     unsigned readers;
     u9i_extent *extents;
@@ -78,7 +78,7 @@ void u9i_segment_close(u9i_segment *segment);
 
 /*
  * Once, while it is open and before it is read, if facts.mends_frames: all of it is read, and damaged frames are put
- * together again, as long as it is known. `*out` is the file that is to be read. U9_IO (`*sys`: errno), U9_NOMEM. [N-1]
+ * together again, as long as it is known. `*out` is the file that is to be read. U9_IO (`*sys`: errno), U9_NOMEM. [Y-1]
  */
 U9_MUST_CHECK u9_err u9i_segment_mend(u9i_segment *segment, u9i_windows *windows, u9i_file **out, int *sys);
 

@@ -75,7 +75,7 @@ typedef struct u9_damage {
     uint64_t part_lacks; /* bytes of the record that are missing; 0 if there are too many */
     uint64_t part_total; /* bytes of the record, as its parts say */
     int mended;        /* not 0: [begin, end) is a frame whose header, padding or trailer is damaged, for this reason. It
-                        * was put together again, proven (SPEC.md, N), and is served: nothing is lost, the file is as it was */
+                        * was put together again, proven (SPEC.md, Y), and is served: nothing is lost, the file is as it was */
 } u9_damage;
 
 /* Told of each damage, in the order of the log. Must not call back into the same handle. */

@@ -104,7 +104,7 @@ typedef struct u9_options {
                               * make none, and lookups scan it [K-3] */
     uint64_t cache_memory;   /* bytes for what lookups keep of frames and index pages, about; 0: 256 MiB */
     int mend;                /* readers, not 0: frames whose header, padding or trailer is damaged are put together again
-                              * where that can be proven, and served (SPEC.md, N); each is told as a damage with `mended`.
+                              * where that can be proven, and served (SPEC.md, Y); each is told as a damage with `mended`.
                               * What is read of a segment for the first time is then read twice */
 } u9_options;
 
