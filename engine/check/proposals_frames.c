@@ -1,5 +1,5 @@
 /*
- * engine/check/proposals_frames.c: the bytes by which damaged headers, trailers and paddings are put back. [U-4] [N-6]
+ * engine/check/proposals_frames.c: the bytes by which damaged headers, trailers and paddings are put back. [U-4] [Y-1]
  */
 #include "engine/check/proposals.h"
 #include "engine/segment/mend.h"
@@ -11,7 +11,7 @@
 /* What differs of one frame. */
 static u9_err propose_frame(u9i_proposals *p, const u9i_facts *f, u9i_window *window, const u9i_frame *frame, int *sys)
 {
-    u9i_patch patches[U9I_PATCHES_MAX];
+    u9i_mend_patch patches[U9I_PATCHES_MAX];
     unsigned count = 0;
     u9_err err = u9i_mend_patches(frame, window, patches, &count);
     for (unsigned i = 0; i < count && err == U9_OK && *sys == 0; i++) {

@@ -530,6 +530,35 @@ START_TEST(a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit)
 }
 END_TEST
 
+START_TEST(void_bytes_do_not_come_back)
+{
+    u9_repair_report r;
+    forged_segment one = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "kept", 2);
+    forged_segment two = forge_begin(2, 6, &one, U9I_TAIL_TORN); /* names the end of what is kept */
+    forge_records(&two, "next", 2);
+    forge_end(&two, U9I_END_CLOSING);
+    uint64_t header = forge_records(&one, "void", 2), payload = forge_records(&one, "gone", 2);
+    forge_records(&one, "more", 1);
+    one.bytes[header + 40] ^= 1;
+    one.bytes[payload + 70] ^= 1;
+    forge_save(&one, at("log"));
+    forge_save(&two, at("log"));
+    uint8_t before[16], after[16];
+    picture(at("log"), before);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000000}, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.steps + r.regained, 0);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 4);
+    ck_assert(!has_text(s, "void2") && !has_text(s, "gone4"));
+    forget(s);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 START_TEST(each_bit_of_a_payload_is_found)
 {
     uint8_t payload[200], whole[200], sha[16];
@@ -585,6 +614,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_single_file_is_mended_beside_itself);
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
     tcase_add_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit);
+    tcase_add_test(c, void_bytes_do_not_come_back);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
     tcase_add_test(c, a_search_ends_with_its_time);
     suite_add_tcase(s, c);
