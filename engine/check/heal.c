@@ -65,7 +65,7 @@ static bool try_block(const bit_search *s, u9i_healing *h, size_t at, uint64_t *
 }
 
 /* The bits of the bytes behind the last whole block. */
-static bool try_rest(const bit_search *s, u9i_healing *h, uint64_t *found)
+static bool try_last_bits(const bit_search *s, u9i_healing *h, uint64_t *found)
 {
     uint8_t rest[U9I_HASH_BLOCK], sha[U9I_HASH_SIZE];
     memcpy(rest, s->payload + s->blocks * U9I_HASH_BLOCK, s->rest);
@@ -90,7 +90,7 @@ u9_err u9i_heal(u9i_healing *h, uint8_t *payload, size_t size, const uint8_t sha
     if (s.before == NULL) return U9_NOMEM;
     uint64_t begun = u9i_monotonic_us(h->env);
     hash_prefixes(&s);
-    bool found = try_rest(&s, h, bit), late = false;
+    bool found = try_last_bits(&s, h, bit), late = false;
     for (size_t at = s.blocks; at-- > 0 && !found && !late;) {
         late = u9i_monotonic_us(h->env) >= h->until_us;
         found = !late && try_block(&s, h, at, bit);

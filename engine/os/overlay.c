@@ -199,7 +199,7 @@ static int overlay_size(u9i_file *file, uint64_t *out)
 }
 
 /* Lays what of a patch lies in [off, off + n) over the bytes of it. */
-static void lay_over(const u9i_change *p, uint64_t off, uint8_t *bytes, size_t n)
+static void lay_patch(const u9i_change *p, uint64_t off, uint8_t *bytes, size_t n)
 {
     uint64_t from = p->offset > off ? p->offset : off;
     uint64_t to = p->offset + p->size < off + n ? p->offset + p->size : off + n;
@@ -212,7 +212,7 @@ static int overlay_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_
     const u9i_overlay *o = overlay_of(file->env);
     int err = u9i_file_read(f->base, off, buf, n, got);
     for (size_t i = 0; i < o->count && err == 0; i++)
-        if (o->list[i].size > 0 && strcmp(o->list[i].name, f->name) == 0) lay_over(&o->list[i], off, buf, *got);
+        if (o->list[i].size > 0 && strcmp(o->list[i].name, f->name) == 0) lay_patch(&o->list[i], off, buf, *got);
     return err;
 }
 
