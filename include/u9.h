@@ -2,6 +2,7 @@
 #ifndef U9_H
 #define U9_H
 
+#include <u9/carve.h>
 #include <u9/check.h>
 #include <u9/cursor.h>
 #include <u9/err.h>
@@ -17,6 +18,7 @@
 #include <u9/lookup.h>
 #include <u9/mark.h>
 #include <u9/merge.h>
+#include <u9/repair.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
 #include <u9/transit.h>

@@ -83,6 +83,8 @@
     X(salvage_reading) \
     X(witness) \
     X(repair)  \
+    X(in_place) \
+    X(carve) \
     X(snapshot) \
     X(merge) \
     X(hostile) \

@@ -1,14 +1,15 @@
 /*
  * tools/fsck.c: u9fsck: is a log whole, what is lost and why, and saving the rest.
  *
- * Reads only; --salvage writes a new log beside it and never touches what is there; --repair --accept-loss gives
- * up what the log's mark promises and is not there. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1
+ * Reads only; --salvage and --carve write new logs and never touch what is there; --repair mends what is proven
+ * (fsck_repair.c), and with --accept-loss gives up what the log's mark promises and is not there. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1
  * repaired, 4 damage is left, 8 operational error, 16 usage, 32 cancelled; bits add up. Of --mark: 1 no longer
  * provable, 3 less is kept than then, each only of a log without damage. Damage and summary are results and go to
  * standard output, a line (or JSON object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second
  * one kills.
  */
 #include "tools/damage.h"
+#include "tools/fsck_repair.h"
 #include "tools/json.h"
 #include "tools/mark.h"
 #include "tools/progress.h"
@@ -32,7 +33,9 @@ struct fsck {
     const char *salvage; /* NULL: check only */
     const char *line;    /* the log is to meet this; NULL: nothing */
     u9_mark mark;        /*   which says this */
-    int repair, accept;
+    int repair, accept, undo, modes;
+    tool_repair mending; /* with --repair */
+    const char *carve;   /* NULL, or where logs are carved to */
     int json, quiet, verbose;
     int partial;         /* not 0: OUT.partial was there before */
     u9_output main;      /* what became OUT; its texts are gone */
@@ -331,12 +334,18 @@ static int put_json_loss(const struct fsck *f, const u9_loss *l)
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
 }
 
-/* Gives up what the mark promises, if that was asked for, and checks what there is then. */
+static int is_stopped(void)
+{
+    return stopped;
+}
+
+/* Mends what can be; gives up what the mark promises, if that was asked for; and checks what there is then. */
 static int run_repair(struct fsck *f)
 {
     u9_fault fault;
     u9_loss loss = {.size = sizeof loss};
-    int status = CLEAN;
+    int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending);
+    if (status & OPERATIONAL) return status;
     u9_err err = u9_accept_loss(f->path, f->accept, NULL, &loss, &fault);
     if (err == U9_ABSENT || err == U9_CORRUPT) {
         tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
@@ -344,7 +353,7 @@ static int run_repair(struct fsck *f)
         tool_fault(&fault);
         return OPERATIONAL;
     } else if (f->json) {
-        status = put_json_loss(f, &loss);
+        status |= put_json_loss(f, &loss);
     } else if (!f->quiet || loss.state == U9_LOSS_ACCEPTED) {
         put_loss(f, &loss);
     }
@@ -355,7 +364,17 @@ static int run_repair(struct fsck *f)
     return status;
 }
 
-enum { SALVAGE = 256, MARK, REPAIR, ACCEPT, CARVE };
+static int run_any(struct fsck *f)
+{
+    f->mending.path = f->path;
+    f->mending.json = f->json;
+    f->mending.quiet = f->quiet;
+    if (f->carve) return tool_carve(f->path, f->carve, f->json, f->quiet, is_stopped);
+    if (f->undo) return tool_undo_repair(&f->mending);
+    return f->repair ? run_repair(f) : run(f);
+}
+
+enum { SALVAGE = 256, MARK, REPAIR, ACCEPT, CARVE, UNDO, HEAL, LINKED };
 
 static const struct argp_option option_table[] = {
     {"salvage", SALVAGE, "OUT", 0, "Copy all records that are whole to a new log OUT", 0},
@@ -364,9 +383,16 @@ static const struct argp_option option_table[] = {
     {"verbose", 'v', 0, 0, "Print more about a log", 0},
     {"mark", MARK, "LINE|FILE", 0, "Prove that all up to LINE, which `u9 mark` printed (or FILE holds; - is standard "
      "input), is what was there", 0},
-    {"repair", REPAIR, 0, 0, "Say what could be repaired: a log that is older than its mark", 0},
+    {"repair", REPAIR, 0, 0, "Mend LOG in place where that can be proven, and say whether it is older than its mark", 0},
+    {NULL, 'n', 0, 0, "With --repair: change nothing, say what could be mended (the default)", 0},
+    {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see", 0},
+    {NULL, 'y', 0, 0, "With --repair: mend all, also what brings records back", 0},
+    {"heal", HEAL, "TIME", OPTION_ARG_OPTIONAL, "With --repair: look for flipped bits in payloads, for TIME at most (60s)", 0},
+    {"linked", LINKED, 0, 0, "With --repair: also files with other names (hard links), which change with it", 0},
+    {"undo", UNDO, 0, 0, "Put back what the last --repair changed", 0},
     {"accept-loss", ACCEPT, 0, 0, "With --repair: give up for good what the mark of LOG promises and is not there", 0},
-    {"carve", CARVE, "OUT", 0, "Not in this version", 1},
+    {"carve", CARVE, "OUT", 0, "Find the logs in LOG, any file (a disk image) or directory of files, and write each to a "
+     "directory of its own in OUT", 0},
     {0},
 };
 
@@ -382,7 +408,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case MARK: f->line = arg; break;
     case REPAIR: f->repair = 1; break;
     case ACCEPT: f->accept = 1; break;
-    case CARVE: tool_usage("--carve is not in this version; --salvage saves what is whole");
+    case 'n': f->mending.mode = TOOL_MEND_SAY; f->modes++; break;
+    case 'p': f->mending.mode = TOOL_MEND_SAFE; f->modes++; break;
+    case 'y': f->mending.mode = TOOL_MEND_ALL; f->modes++; break;
+    case HEAL:
+        f->mending.heal_ms = tool_parse_span_ms(arg ? arg : "60s");
+        if (f->mending.heal_ms == 0) tool_usage("--heal: '%s' is not a time: 30s, 10m, 2h", arg);
+        break;
+    case LINKED: f->mending.linked = 1; break;
+    case UNDO: f->undo = 1; break;
+    case CARVE: f->carve = arg; break;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
         f->path = arg;
@@ -392,6 +427,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (f->salvage && !*f->salvage) tool_usage("--salvage: OUT is empty");
         if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
         if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
+        if ((f->modes || f->mending.heal_ms || f->mending.linked) && !f->repair)
+            tool_usage("-n, -p, -y, --heal and --linked go with --repair");
+        if (f->modes > 1) tool_usage("one of -n, -p and -y");
+        if (f->carve && !*f->carve) tool_usage("--carve: OUT is empty");
+        if ((f->carve || f->undo) && (f->repair || f->salvage || f->line || (f->carve && f->undo)))
+            tool_usage("--carve and --undo each go by themselves");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -403,7 +444,7 @@ int main(int argc, char **argv)
     static const struct argp parser = {
         option_table, parse, "LOG",
         "Checks every byte of LOG (a directory or one segment file): what is damaged, by which "
-        "rule, and which records are lost. Changes nothing, but with --accept-loss.\v"
+        "rule, and which records are lost. Changes nothing, but with -p, -y, --undo and --accept-loss.\v"
         "Exit status: 0 clean (a torn tail, what a crash leaves, is clean), 1 repaired, 4 damage is left, 8 "
         "operational error, 16 wrong usage, 32 stopped by a signal; bits add up. With --mark: 0 all is proven that was "
         "kept then, 4 the log does not meet LINE or is damaged, 3 it does, but less is kept now, 1 its place was "
@@ -419,7 +460,7 @@ int main(int argc, char **argv)
     tool_parse(&parser, argc, argv, &f);
     catch_signals();
     int status = f.line ? tool_mark_parse(f.line, &f.mark, OPERATIONAL) : CLEAN;
-    if (status == CLEAN) status = f.repair ? run_repair(&f) : run(&f);
+    if (status == CLEAN) status = run_any(&f);
     if (f.branches) fclose(f.branches);
     free(f.branch_lines);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;

@@ -3,9 +3,10 @@
  * records appended to another.
  *
  * Room: engine/check
- * Sees: include format/base engine/os engine/segment engine/log engine/read engine/write
+ * Sees: include format/base format/frame engine/os engine/segment engine/log engine/read engine/write
  *
- * The room owns the verdict on a whole log, the proof of a line, salvage, giving up what is lost, snapshots and merges.
+ * The room owns the verdict on a whole log, the proof of a line, salvage, repair, carving, giving up what is lost, snapshots
+ * and merges.
  */
 #ifndef U9I_CHECKER_H
 #define U9I_CHECKER_H

@@ -67,6 +67,12 @@ size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *b
 size_t u9i_boundary_find_plain(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
                                size_t size);
 
+/*
+ * The first offset >= `from`, a multiple of nothing, at which 8 bytes stand that begin as the magic of a disk header and
+ * that of a frame do; `size` if there is none. About as fast.
+ */
+size_t u9i_magic_find(const uint8_t *bytes, size_t from, size_t size);
+
 enum { U9I_AHEAD = U9I_HASH_WIDEST - 1 };
 
 /* How far the payload of the frame at `offset` has gone in. */

@@ -8,6 +8,7 @@
  */
 #include "format/base/bytes.h"
 #include "format/base/cpu.h"
+#include "format/frame/disk.h"
 #include "format/frame/frame.h"
 
 size_t u9i_boundary_find_plain(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes,
@@ -22,6 +23,14 @@ size_t u9i_boundary_find_plain(const uint8_t boundary[U9I_HASH_SIZE], const uint
         memcpy(&x1, bytes + i + 8, 8);
         if (x0 == b0 && x1 == b1) return i;
     }
+    return size;
+}
+
+/* What magics of H-1 and F-1 have in common: "ff ff u t f 9". */
+static size_t magic_find_plain(const uint8_t *bytes, size_t from, size_t size)
+{
+    for (size_t i = from; size >= 8 && i <= size - 8; i++)
+        if (bytes[i + 2] == 'u' && bytes[i + 5] == '9' && memcmp(bytes + i, u9i_frame_magic, 6) == 0) return i;
     return size;
 }
 
@@ -71,7 +80,42 @@ size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *b
     }
 }
 
+/* The first stretch of ONE_GO bytes in which, three apart, a 'u' and a '9' stand; 8 bytes behind it are there. */
+AVX2_CODE static size_t pass_no_magic(const uint8_t *bytes, size_t from, size_t size)
+{
+    const __m256i u = _mm256_set1_epi8('u'), nine = _mm256_set1_epi8('9');
+    size_t i = from;
+    for (; i <= size && size - i >= ONE_GO + 8; i += ONE_GO) {
+        __m256i any = _mm256_setzero_si256();
+        for (unsigned k = 0; k < ONE_GO; k += VECTOR) {
+            const uint8_t *p = bytes + i + k;
+            __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(p + 2));
+            __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(p + 5));
+            any = _mm256_or_si256(any, _mm256_and_si256(_mm256_cmpeq_epi8(a, u), _mm256_cmpeq_epi8(b, nine)));
+        }
+        if (!_mm256_testz_si256(any, any)) break;
+    }
+    return i;
+}
+
+size_t u9i_magic_find(const uint8_t *bytes, size_t from, size_t size)
+{
+    size_t i = from;
+    if (!u9i_cpu_has_avx2()) return magic_find_plain(bytes, from, size);
+    for (;; i += ONE_GO) {
+        i = pass_no_magic(bytes, i, size);
+        if (i > size || size - i < ONE_GO + 8) return magic_find_plain(bytes, i, size);
+        size_t hit = magic_find_plain(bytes, i, i + ONE_GO + 7);
+        if (hit < i + ONE_GO) return hit;
+    }
+}
+
 #else
+
+size_t u9i_magic_find(const uint8_t *bytes, size_t from, size_t size)
+{
+    return magic_find_plain(bytes, from, size);
+}
 
 size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *bytes, size_t from,
                          size_t size)

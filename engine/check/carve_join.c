@@ -1,0 +1,374 @@
+/*
+ * engine/check/carve_join.c: what was found, made into segments. See carving.h. [U-6] [U-7]
+ */
+#include "engine/check/carving.h"
+
+#include "engine/segment/probe.h"
+#include "format/base/bytes.h"
+#include "format/base/fault.h"
+#include "format/frame/body.h"
+#include "format/frame/disk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOKED_AT = 1 << 16, /* bytes of a frame in which a control record is looked for */
+    ROUNDS_MAX = 8,      /* passes in search of trailers */
+    SPLITS_MAX = 1 << 30 /* bytes that are hashed for one frame in two pieces */
+};
+
+static const uint8_t no_log[16];
+
+/* What the frames say */
+
+/* Opens the body of a frame with a control record. */
+static bool open_said(const u9i_carving *c, const u9i_fragment *f, uint8_t scratch[U9I_BLOCK], u9i_body *body)
+{
+    size_t need, size = (size_t)(f->end - f->offset);
+    u9i_frame frame = {.offset = f->offset};
+    if (size > LOOKED_AT || !u9i_carve_fetch(c, f)) return false;
+    frame.body = c->frame + U9I_FRAME_HEADER_SIZE;
+    frame.body_size = size - U9I_FRAME_HEADER_SIZE - U9I_TRAILER_SIZE;
+    return u9i_trailer_decode(frame.body + frame.body_size, &frame.trailer) && frame.trailer.count == 0 &&
+           u9i_body_open(&frame, scratch, U9I_BLOCK, &need, body) == U9_OK;
+}
+
+/* A copy of a secret, wherever it stood: it proves itself. [H-5] */
+static void take_spare(u9i_carving *c, const uint8_t bytes[U9I_SECRET_SIZE])
+{
+    u9i_secret secret;
+    if (!u9i_secret_init(&secret, bytes)) return;
+    u9i_kin *k = u9i_carve_kin(c, secret.boundary, false);
+    if (k == NULL || k->proven) return;
+    k->proven = true;
+    k->secret = secret;
+}
+
+static void know_first(u9i_carving *c, u9i_kin *k, const u9i_fragment *f)
+{
+    uint8_t scratch[U9I_BLOCK];
+    u9i_body body;
+    u9i_mark_record mark;
+    if (!open_said(c, f, scratch, &body)) return;
+    if (body.kind == U9I_BODY_MARK) {
+        k->aside = true;
+        if (u9i_mark_record_decode(body.bytes, body.size, &mark) == U9_OK) take_spare(c, mark.secret);
+    }
+    if (body.kind != U9I_BODY_OPEN || u9i_open_record_decode(body.bytes, body.size, &k->open) != U9_OK) return;
+    k->open.kind = (u9i_span){0};
+    k->has_open = true;
+    k->aside = memcmp(k->open.log, no_log, sizeof no_log) == 0; /* an index beside a segment [K-4] */
+    if (!k->aside) take_spare(c, k->open.before_secret);
+}
+
+static void know_last(u9i_carving *c, const u9i_fragment *f, u9i_kin *k)
+{
+    uint8_t scratch[U9I_BLOCK];
+    u9i_body body;
+    u9i_end_record end;
+    if (!open_said(c, f, scratch, &body) || body.kind != U9I_BODY_END ||
+        u9i_end_record_decode(body.bytes, body.size, &end) != U9_OK)
+        return;
+    if (k->number == 0) k->number = end.segment;
+    take_spare(c, end.secret);
+}
+
+/* The 32 bytes in front of a first frame are a header with one bit flipped, or with another magic. [H-5] */
+static void know_by_flips(u9i_carving *c, const u9i_kin *k, const u9i_fragment *f)
+{
+    uint8_t bytes[U9I_SECRET_SIZE];
+    if (k->proven || f->at < U9I_DISK_HEADER_SIZE || !u9i_carve_read(c, f->image, f->at - 24, bytes, sizeof bytes)) return;
+    take_spare(c, bytes);
+    for (unsigned bit = 0; bit < 8 * U9I_SECRET_SIZE && !k->proven; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        take_spare(c, bytes);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+/* Of which log a segment is, if not by its own word then by that of the one behind it. */
+static void know_log(u9i_carving *c)
+{
+    for (size_t i = 0; i < c->kin_count; i++) {
+        u9i_kin *k = &c->kin[i];
+        if (!k->has_open || k->aside || !k->proven) continue;
+        k->has_log = true;
+        memcpy(k->log, k->open.log, sizeof k->log);
+        k->number = k->open.segment;
+    }
+    for (size_t i = 0; i < c->kin_count; i++) {
+        const u9i_kin *k = &c->kin[i];
+        u9i_kin *before = k->has_log ? u9i_carve_kin(c, k->open.before_boundary, false) : NULL;
+        if (before == NULL || before->has_log || before->aside || !before->proven) continue;
+        before->has_log = true;
+        memcpy(before->log, k->log, sizeof k->log);
+        before->number = k->open.before_segment;
+    }
+}
+
+/* Under a known secret what it did not sign is none of its frames. [F-6] f */
+static void drop_unsigned(u9i_kin *k)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        uint8_t signature[U9I_HASH_SIZE];
+        u9i_sign(k->frames[i].sha, k->secret.bytes, signature);
+        if (memcmp(signature, k->frames[i].signature, sizeof signature) == 0) k->frames[kept++] = k->frames[i];
+    }
+    k->count = kept;
+}
+
+u9_err u9i_carve_know(u9i_carving *c)
+{
+    for (size_t i = 0; i < c->kin_count; i++) {
+        u9i_kin *k = &c->kin[i];
+        for (size_t n = 0; n < k->count; n++) {
+            if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) {
+                know_by_flips(c, k, &k->frames[n]);
+                know_first(c, k, &k->frames[n]);
+            } else if (k->frames[n].end - k->frames[n].offset < U9I_BLOCK) {
+                know_last(c, &k->frames[n], k);
+            }
+        }
+    }
+    for (size_t i = 0; i < c->kin_count; i++)
+        if (c->kin[i].proven) drop_unsigned(&c->kin[i]);
+    know_log(c);
+    return U9_OK;
+}
+
+/* Frames in two pieces */
+
+/* The frame of this kin that comes behind the one with this hash. */
+static const u9i_fragment *find_next(const u9i_kin *k, const uint8_t sha[U9I_HASH_SIZE])
+{
+    for (size_t i = 0; i < k->count; i++)
+        if (memcmp(k->frames[i].chain, sha, U9I_HASH_SIZE) == 0) return &k->frames[i];
+    return NULL;
+}
+
+/*
+ * Tries all places at which the frame can be broken, where a block of a file system ends: in front of them it goes on
+ * behind its header, from there on it stands in front of the next frame. c->frame holds the second way to begin with,
+ * and the first is laid over it, step by step.
+ */
+static bool find_split(u9i_carving *c, const uint8_t *header, u9i_fragment *f, uint64_t step)
+{
+    size_t size = (size_t)(f->end - f->offset);
+    uint8_t *whole = c->frame, *first = c->frame + (17 << 20), sha[U9I_HASH_SIZE];
+    uint64_t hashed = 0;
+    for (uint64_t split = (f->offset + U9I_FRAME_HEADER_SIZE + step - 1) / step * step; split < f->end; split += step) {
+        uint64_t back = f->end - split; /* bytes of it in front of rest + back */
+        size_t in = (size_t)(split - f->offset);
+        if (f->rest < back || !u9i_carve_read(c, f->image, f->at, first, in)) continue;
+        if (!u9i_carve_read(c, f->rest_image, f->rest - back, whole + in, (size_t)back)) continue;
+        memcpy(whole, first, in);
+        if ((hashed += size) > SPLITS_MAX) break;
+        u9i_hash(whole + U9I_FRAME_HEADER_SIZE, size - U9I_FRAME_HEADER_SIZE, sha);
+        if (memcmp(sha, header + 16, sizeof sha) != 0) continue;
+        f->split = split;
+        f->rest -= back;
+        return true;
+    }
+    return false;
+}
+
+/* What stands inside of a frame is none of anybody's: it was looked at only as the frame was broken. */
+static void drop_within(u9i_carving *c, uint32_t image, uint64_t from, uint64_t to)
+{
+    for (size_t i = 0; i < c->kin_count; i++) {
+        u9i_kin *k = &c->kin[i];
+        size_t kept = 0;
+        for (size_t n = 0; n < k->count; n++) {
+            const u9i_fragment *f = &k->frames[n];
+            if (f->image != image || f->at < from || f->at >= to) k->frames[kept++] = *f;
+        }
+        k->count = kept;
+    }
+}
+
+/* A header that its kin signed, with a length that may be. */
+static u9i_kin *signed_header(u9i_carving *c, const u9i_wound *w, uint8_t header[U9I_FRAME_HEADER_SIZE], uint64_t *length)
+{
+    uint8_t signature[U9I_HASH_SIZE];
+    u9i_kin *k;
+    if (w->healed || !u9i_carve_read(c, w->image, w->at, header, U9I_FRAME_HEADER_SIZE) ||
+        (k = u9i_carve_kin(c, header, false)) == NULL || !k->proven)
+        return NULL;
+    u9i_sign(header + 16, k->secret.bytes, signature);
+    *length = u9i_get_be(header + 56, 8);
+    return memcmp(signature, header + 32, sizeof signature) == 0 && *length >= U9I_TRAILER_SIZE && *length <= U9I_PAYLOAD_MAX
+               ? k
+               : NULL;
+}
+
+/* The frame of a header: it begins at f->offset and its payload ends at f->rest of an image, if a split is found. */
+static u9_err rejoin(u9i_carving *c, u9i_wound *w, u9i_kin *k, const uint8_t *header, u9i_fragment *f, bool *joined)
+{
+    u9i_trailer t;
+    if (!find_split(c, header, f, U9I_BLOCK) && !find_split(c, header, f, U9I_SECTOR)) return U9_OK;
+    if (!u9i_carve_fetch(c, f) ||
+        !u9i_carve_trailer(c->frame + (size_t)(f->end - f->offset) - U9I_TRAILER_SIZE, &t) || t.offset != f->offset)
+        return U9_OK;
+    f->previous = t.previous;
+    memcpy(f->sha, header + 16, U9I_HASH_SIZE);
+    memcpy(f->signature, header + 32, U9I_HASH_SIZE);
+    memcpy(f->chain, t.chain, U9I_HASH_SIZE);
+    w->healed = *joined = true;
+    drop_within(c, f->image, f->at, f->at + (f->split - f->offset));
+    drop_within(c, f->rest_image, f->rest, f->rest + (f->end - f->split));
+    k->rejoined++;
+    return u9i_carve_add(k, f) ? U9_OK : u9i_carve_no_memory(c);
+}
+
+/* Behind a signed header, somewhere else, the frame that has its hash: what is between them is put together. */
+static u9_err rejoin_with_next(u9i_carving *c, u9i_wound *w, bool *joined)
+{
+    uint8_t header[U9I_FRAME_HEADER_SIZE];
+    uint64_t length;
+    u9i_kin *k = signed_header(c, w, header, &length);
+    const u9i_fragment *next = k ? find_next(k, header + 16) : NULL;
+    if (next == NULL) return U9_OK;
+    u9i_fragment f = {.offset = next->previous, .at = w->at, .image = w->image, .rest_image = next->image};
+    f.end = f.offset + U9I_FRAME_HEADER_SIZE + length;
+    if (f.end > next->offset || next->at < next->offset - f.end) return U9_OK;
+    f.rest = next->at - (next->offset - f.end);
+    w->offset = f.offset; /* if it goes on elsewhere */
+    return rejoin(c, w, k, header, &f, joined);
+}
+
+/* Where in its segment a header stands, by what stands in front of it, or by the end that the next segment names. */
+static uint64_t find_offset(u9i_carving *c, const u9i_wound *w, const u9i_kin *k, const uint8_t *header, uint64_t length)
+{
+    uint8_t disk[U9I_DISK_HEADER_SIZE];
+    if (w->offset > 0) return w->offset;
+    if (w->at >= sizeof disk && u9i_carve_read(c, w->image, w->at - sizeof disk, disk, sizeof disk) &&
+        memcmp(disk, u9i_disk_magic, sizeof u9i_disk_magic) == 0 && memcmp(disk + 8, k->secret.bytes, U9I_SECRET_SIZE) == 0)
+        return U9I_DISK_HEADER_SIZE;
+    for (size_t i = 0; i < k->count; i++) {
+        const u9i_fragment *f = &k->frames[i];
+        uint64_t last = f->split < f->end ? f->rest + (f->end - f->split) : f->at + (f->end - f->offset);
+        uint64_t padded = u9i_fragment_end(f), block = (padded + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+        uint32_t image = f->split < f->end ? f->rest_image : f->image;
+        if (image != w->image || w->at < last) continue;
+        if (w->at - last == padded - f->end) return padded;
+        if (w->at - last == block - f->end) return block;
+    }
+    for (size_t i = 0; i < c->kin_count; i++) {
+        const u9i_kin *n = &c->kin[i];
+        uint64_t size = U9I_FRAME_HEADER_SIZE + length + u9i_padding(length);
+        if (n->has_open && memcmp(n->open.before_boundary, k->boundary, U9I_HASH_SIZE) == 0 &&
+            memcmp(n->open.end.chain, header + 16, U9I_HASH_SIZE) == 0 && n->open.end.offset > size)
+            return n->open.end.offset - size;
+    }
+    return 0;
+}
+
+/* A trailer that says where its frame begins: there a header stands that is not whole. */
+static u9_err rejoin_with_trailer(u9i_carving *c, uint32_t image, uint64_t at, const u9i_trailer *t)
+{
+    uint8_t header[U9I_FRAME_HEADER_SIZE];
+    uint64_t length;
+    bool joined = false;
+    u9_err err = U9_OK;
+    for (size_t i = 0; i < c->wound_count && err == U9_OK && !joined; i++) {
+        u9i_wound *w = &c->wounds[i];
+        if (w->healed || w->offset != t->offset) continue;
+        u9i_kin *k = signed_header(c, w, header, &length);
+        if (k == NULL) continue;
+        u9i_fragment f = {.offset = t->offset, .end = t->offset + U9I_FRAME_HEADER_SIZE + length, .at = w->at,
+                          .image = w->image, .rest_image = image, .rest = at + U9I_TRAILER_SIZE};
+        err = rejoin(c, w, k, header, &f, &joined);
+    }
+    return err;
+}
+
+/* True if there is a header of which the offset is known, and the frame not there. */
+static bool place_wounds(u9i_carving *c)
+{
+    uint8_t header[U9I_FRAME_HEADER_SIZE];
+    uint64_t length;
+    bool any = false;
+    for (size_t i = 0; i < c->wound_count; i++) {
+        u9i_wound *w = &c->wounds[i];
+        const u9i_kin *k = signed_header(c, w, header, &length);
+        if (k) w->offset = find_offset(c, w, k, header, length);
+        any |= k != NULL && w->offset > 0;
+    }
+    return any;
+}
+
+/* From behind: each frame tells where the one before it stands. */
+static u9_err join_rows(u9i_carving *c)
+{
+    u9_err err = U9_OK;
+    for (bool joined = true; joined && err == U9_OK;) {
+        joined = false;
+        for (size_t i = c->wound_count; i-- > 0 && err == U9_OK;)
+            if (!c->wounds[i].healed) err = rejoin_with_next(c, &c->wounds[i], &joined);
+    }
+    return err;
+}
+
+static size_t count_healed(const u9i_carving *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->wound_count; i++) n += c->wounds[i].healed;
+    return n;
+}
+
+/* Frames in order */
+
+static int by_offset(const void *a, const void *b)
+{
+    const u9i_fragment *x = a, *y = b;
+    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;
+}
+
+/*
+ * Each byte of a segment once: of several frames at one place (copies of the file, older ones too) that which follows
+ * the frame before it, else the first.
+ */
+static void settle_frames(u9i_kin *k)
+{
+    size_t kept = 0;
+    if (k->count > 1) qsort(k->frames, k->count, sizeof *k->frames, by_offset);
+    for (size_t i = 0; i < k->count; i++) {
+        const u9i_fragment *last = kept ? &k->frames[kept - 1] : NULL;
+        size_t best = i, more = i;
+        for (; more < k->count && k->frames[more].offset == k->frames[i].offset; more++)
+            if (last && memcmp(k->frames[best].chain, last->sha, U9I_HASH_SIZE) != 0 &&
+                memcmp(k->frames[more].chain, last->sha, U9I_HASH_SIZE) == 0)
+                best = more;
+        if (last == NULL || k->frames[best].offset >= u9i_fragment_end(last)) k->frames[kept++] = k->frames[best];
+        i = more - 1;
+    }
+    k->count = kept;
+}
+
+u9_err u9i_carve_join(u9i_carving *c)
+{
+    u9_err err = join_rows(c);
+    for (unsigned round = 0; err == U9_OK && round < ROUNDS_MAX && place_wounds(c); round++) {
+        size_t before = count_healed(c);
+        err = u9i_carve_trailers(c, rejoin_with_trailer);
+        if (err == U9_OK) err = join_rows(c);
+        if (count_healed(c) == before) break;
+    }
+    if (err != U9_OK) return err;
+    for (size_t i = 0; i < c->kin_count; i++) {
+        u9i_kin *k = &c->kin[i];
+        settle_frames(k);
+        for (size_t n = 0; n < k->count && !k->has_open; n++) /* its first frame may have been in two pieces */
+            if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[n]);
+    }
+    know_log(c);
+    for (size_t i = 0; i < c->wound_count; i++) {
+        uint8_t header[U9I_FRAME_HEADER_SIZE];
+        uint64_t length;
+        c->report->broken += signed_header(c, &c->wounds[i], header, &length) != NULL;
+    }
+    return U9_OK;
+}

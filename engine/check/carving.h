@@ -1,0 +1,119 @@
+/*
+ * engine/check/carving.h: segments in bytes that are no log: what was found of each, by its boundary. [U-6] [U-7]
+ *
+ *     u9i_carve_scan -> kin by boundary, their whole frames, places of broken ones
+ *     u9i_carve_know -> secrets, what their first frames say
+ *     u9i_carve_join -> frames in two pieces; each kin's frames in order, none twice
+ *
+ * A secret proves itself, as its boundary is its hash; a frame proves itself by its own hash, and, where the secret is
+ * known, by its signature. What stands inside a whole frame is never looked at.
+ */
+#ifndef U9I_CARVING_H
+#define U9I_CARVING_H
+
+#include "engine/os/env.h"
+#include "format/frame/control.h"
+#include "format/frame/frame.h"
+
+#include <u9/carve.h>
+
+/* Bytes that are looked through. */
+typedef struct u9i_image {
+    char name[256];
+    u9i_file *file;
+    uint64_t size;
+} u9i_image;
+
+/* A frame: in one piece, or up to `split` at `at` and from there on at `rest`. */
+typedef struct u9i_fragment {
+    uint64_t offset, end; /* in its segment, without its padding */
+    uint64_t at, rest;    /* in these images */
+    uint64_t split;       /* offset in the segment; `end`: it is in one piece */
+    uint32_t image, rest_image;
+    uint64_t previous;
+    uint8_t sha[U9I_HASH_SIZE], signature[U9I_HASH_SIZE], chain[U9I_HASH_SIZE];
+} u9i_fragment;
+
+/* A header without the rest of its frame. */
+typedef struct u9i_wound {
+    uint64_t at;
+    uint32_t image;
+    bool healed;
+    uint64_t offset; /* in its segment; 0: not known */
+} u9i_wound;
+
+/* All that has one boundary: a segment, or something that looks like one. */
+typedef struct u9i_kin {
+    uint8_t boundary[U9I_HASH_SIZE];
+    bool proven;       /* the secret is known: */
+    u9i_secret secret;
+    u9i_fragment *frames;
+    size_t count, room;
+    uint64_t rejoined;
+    bool has_open;     /* its first frame is a u9open: */
+    u9i_open_record open;
+    bool aside;        /* it is a mark, or an index beside a segment: no segment */
+    bool has_log;      /* it is known to be of this log, with this number: */
+    uint8_t log[16];
+    uint64_t number;
+} u9i_kin;
+
+typedef struct u9i_carving {
+    const u9_carve_options *options;
+    u9_carve_report *report;
+    u9_fault *fault;
+    u9i_env *env;
+    const char *path;
+    u9i_dir *dir;
+    u9i_image *images;
+    size_t image_count, image_room;
+    u9i_kin *kin;
+    size_t kin_count, kin_room;
+    uint32_t *table; /* of kin by boundary: index + 1; 0: free */
+    size_t table_size;
+    u9i_wound *wounds;
+    size_t wound_count, wound_room;
+    uint8_t *chunk;   /* what is looked through */
+    uint8_t *frame;   /* a frame that is looked at, and room for the half of another */
+    uint64_t left;    /* bytes that may still be hashed */
+    uint64_t done, all;
+} u9i_carving;
+
+/* Opens all that is to be looked through. On failure release it all the same. */
+U9_MUST_CHECK u9_err u9i_carve_open(u9i_carving *carving);
+void u9i_carve_release(u9i_carving *carving);
+
+U9_MUST_CHECK u9_err u9i_carve_scan(u9i_carving *carving);
+U9_MUST_CHECK u9_err u9i_carve_know(u9i_carving *carving);
+U9_MUST_CHECK u9_err u9i_carve_join(u9i_carving *carving);
+
+/* Told of a trailer: bytes at `at` of an image, which end a payload. */
+typedef u9_err u9i_trailer_fn(u9i_carving *carving, uint32_t image, uint64_t at, const u9i_trailer *trailer);
+
+/* Looks once more through all, for trailers, wherever they stand. */
+U9_MUST_CHECK u9_err u9i_carve_trailers(u9i_carving *carving, u9i_trailer_fn *each);
+
+/* The kin with this boundary, made if need be; NULL: there is none, or no memory. */
+u9i_kin *u9i_carve_kin(u9i_carving *carving, const uint8_t boundary[U9I_HASH_SIZE], bool make);
+
+/* Adds a frame. False: no memory. */
+bool u9i_carve_add(u9i_kin *kin, const u9i_fragment *fragment);
+
+/* Reads n bytes; false: they are not all there. */
+bool u9i_carve_read(const u9i_carving *carving, uint32_t image, uint64_t at, void *bytes, size_t n);
+
+/* Reads a frame, header and payload, into carving->frame. */
+bool u9i_carve_fetch(const u9i_carving *carving, const u9i_fragment *fragment);
+
+/* Where a frame's padding ends. */
+static inline uint64_t u9i_fragment_end(const u9i_fragment *f)
+{
+    return f->end + u9i_padding(f->end);
+}
+
+/* What a trailer says fits a frame's place: F-6 g, but that it is there. */
+bool u9i_carve_trailer(const uint8_t bytes[U9I_TRAILER_SIZE], u9i_trailer *out);
+
+u9_err u9i_carve_no_memory(const u9i_carving *carving);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * engine/check/plan.h: what a repair is to change, and the file beside the log that holds the bytes before and after.
+ * [U-2] [U-3]
+ *
+ *     saved --> bytes --> names aside --> names --> DONE --> names aside --> old names --> old bytes, file removed
+ *       SAVED             ASIDE           NAMED            BACK_ASIDE      BACK_NAMED
+ *
+ * The stage stands in the file's first block and is durable before what it allows begins. Each step leaves what the
+ * one before it left where it is done twice: so whoever finds the file goes on from its stage, back or forth.
+ */
+#ifndef U9I_PLAN_H
+#define U9I_PLAN_H
+
+#include "engine/os/overlay.h"
+
+typedef enum u9i_plan_stage {
+    U9I_PLAN_NEW = 0,        /* nothing is saved */
+    U9I_PLAN_SAVED = 1,      /* bytes are being changed */
+    U9I_PLAN_ASIDE = 2,      /* they are; files get a name aside */
+    U9I_PLAN_NAMED = 3,      /* they have; they get the new one */
+    U9I_PLAN_DONE = 4,
+    U9I_PLAN_BACK_ASIDE = 5, /* undone: files get a name aside */
+    U9I_PLAN_BACK_NAMED = 6, /* they have; they get the old one */
+    U9I_PLAN_BACK_BYTES = 7  /* they have; bytes are put back, and then the file goes */
+} u9i_plan_stage;
+
+typedef struct u9i_changes {
+    u9i_change *list; /* those of bytes do not overlap */
+    uint64_t *sizes;    /* of each one's file, before */
+    size_t count, room;
+    u9i_plan_stage stage;
+    char saved[U9I_NAME_MAX + 1]; /* the file's name, once there is one */
+    const char *why;    /* of a refusal: a sentence; static */
+    char where[U9I_NAME_MAX + 1]; /*   and the file that it is about */
+} u9i_changes;
+
+void u9i_changes_release(u9i_changes *changes);
+
+/*
+ * Adds other bytes, of which `after` is copied and `before` read, or (to: not NULL) another name; nothing if they are
+ * there already. 0, -ENOMEM, -ENODATA: they are not within the file; -EEXIST: another change has some of them.
+ */
+int u9i_changes_add(u9i_changes *changes, u9i_dir *dir, const char *name, uint64_t offset, const void *after,
+                    uint32_t size, int kind);
+int u9i_changes_rename(u9i_changes *changes, const char *name, const char *to, int kind);
+
+/* Takes the bytes that another list changes, and that this one does not; it is empty then. 0 or -ENOMEM. */
+int u9i_changes_take(u9i_changes *changes, u9i_changes *more);
+
+/*
+ * True if no file that is to be changed has another name, unless `linked`, and nobody has it locked; else `why`.
+ * Renaming alone does not count.
+ */
+bool u9i_changes_allowed(u9i_changes *changes, u9i_dir *dir, bool linked);
+
+/* Saves them under a new name, durably. 0 or a negative errno. Nothing of the log is changed. */
+int u9i_changes_save(u9i_changes *changes, u9i_dir *dir);
+
+/* The newest that is saved beside this log; count 0: none. -EBADMSG: it is damaged. */
+int u9i_changes_load(u9i_changes *changes, u9i_dir *dir);
+
+/*
+ * Goes from its stage to DONE, or undoes it all, durably. Before the first byte all of them are compared: -ESTALE,
+ * and `why`: a file is neither as it was nor as it is to be, sector by sector. Again after an interruption.
+ */
+int u9i_changes_apply(u9i_changes *changes, u9i_dir *dir);
+int u9i_changes_undo(u9i_changes *changes, u9i_dir *dir);
+
+/* True if it was broken off while it was done, or undone. */
+static inline bool u9i_changes_unfinished(const u9i_changes *changes)
+{
+    return changes->stage != U9I_PLAN_NEW && changes->stage != U9I_PLAN_DONE;
+}
+
+static inline bool u9i_changes_going_back(const u9i_changes *changes)
+{
+    return changes->stage > U9I_PLAN_DONE;
+}
+
+#endif

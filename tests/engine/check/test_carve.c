@@ -1,0 +1,384 @@
+/*
+ * tests/engine/check/test_carve.c: logs out of disk images, renamed files, and files in one another. [U-6] [U-7] [U-8]
+ * (F28, F51, F52, F67, F71)
+ */
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* An image that grows. */
+typedef struct image {
+    uint8_t *bytes;
+    size_t size;
+} image;
+
+static uint32_t noise;
+
+static void add(image *i, const void *bytes, size_t size)
+{
+    i->bytes = realloc(i->bytes, i->size + size + 1);
+    memcpy(i->bytes + i->size, bytes, size);
+    i->size += size;
+}
+
+static void add_garbage(image *i, size_t size)
+{
+    uint8_t *bytes = malloc(size + 1);
+    for (size_t k = 0; k < size; k++) bytes[k] = (uint8_t)((noise = noise * 1664525 + 1013904223) >> 24);
+    add(i, bytes, size);
+    free(bytes);
+}
+
+static void add_file(image *i, const char *path)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    add(i, bytes, size);
+    free(bytes);
+}
+
+static void save_image(image *i, const char *path)
+{
+    write_file(path, i->bytes, i->size);
+    free(i->bytes);
+    *i = (image){0};
+}
+
+/* Three sessions, each in segments of its own, and a value of about `size` bytes in each record. */
+static void make_log(const char *log, const char *prefix, size_t size)
+{
+    u9_options o = small_options();
+    char *text = malloc(size + 64);
+    for (unsigned s = 0; s < 3; s++) {
+        u9_log *w = open_writer(log, &o);
+        for (unsigned r = 0; r < 12; r++) {
+            int n = snprintf(text, 64, "%s-%u-%u-", prefix, s, r);
+            for (size_t k = 0; k < size; k++) text[(size_t)n + k] = (char)('a' + (noise = noise * 1664525 + 1013904223) % 26);
+            text[(size_t)n + size] = 0;
+            append_text(w, text);
+            if (r % 3 == 2) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        }
+        if (s < 2) crash(w, log);
+        else close_log(w);
+    }
+    free(text);
+}
+
+typedef struct told {
+    unsigned logs;
+    u9_carved last[8];
+    char paths[8][512];
+} told;
+
+static void on_carved(void *ctx, const u9_carved *c)
+{
+    told *t = ctx;
+    ck_assert_uint_lt(t->logs, 8);
+    t->last[t->logs] = *c;
+    snprintf(t->paths[t->logs++], 512, "%s", c->path);
+}
+
+static u9_carve_report carve(const char *from, told *t)
+{
+    u9_fault fault;
+    char line[1024];
+    u9_carve_report report = {.size = sizeof report};
+    u9_carve_options o = {.size = sizeof o, .io = "sim", .on_carved = on_carved, .ctx = t};
+    *t = (told){.logs = 0};
+    u9_err err = u9_carve(from, at("out"), &o, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", u9_fault_line(&fault, line, sizeof line));
+    ck_assert_uint_eq(report.logs, t->logs);
+    return report;
+}
+
+/* One of the carved logs has all records of this one, in order. */
+static void expect_log(const told *t, const char *log)
+{
+    seen *want = look(log);
+    bool found = false;
+    for (unsigned i = 0; i < t->logs && !found; i++) {
+        if (!t->last[i].proven) continue;
+        seen *got = look(t->paths[i]);
+        found = got->count == want->count && got->err == U9_OK;
+        for (size_t k = 0; k < want->count && found; k++)
+            found = got->records[k].ordinal == want->records[k].ordinal && got->records[k].size == want->records[k].size &&
+                    memcmp(got->records[k].bytes, want->records[k].bytes, want->records[k].size) == 0;
+        if (found) ck_assert_uint_eq(t->last[i].records, want->count);
+        forget(got);
+    }
+    ck_assert_msg(found, "%s was not carved whole", log);
+    forget(want);
+}
+
+START_TEST(logs_in_garbage_at_any_offset_come_back_each_by_itself)
+{
+    image i = {0};
+    told t;
+    make_log(at("one"), "one", 300);
+    make_log(at("two"), "two", 5000);
+    add_garbage(&i, 1001);
+    add_file(&i, segment_path(at("one"), 2));
+    add_garbage(&i, 4096 + 77);
+    add_file(&i, segment_path(at("two"), 1));
+    add_file(&i, segment_path(at("two"), 3));
+    add_garbage(&i, 13);
+    add_file(&i, segment_path(at("one"), 1));
+    add_file(&i, segment_path(at("two"), 2));
+    add_file(&i, segment_path(at("one"), 3));
+    add_garbage(&i, 70000);
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 2);
+    ck_assert_uint_eq(r.segments, 6);
+    ck_assert_uint_eq(r.broken, 0);
+    ck_assert_uint_eq(r.files, 1);
+    expect_log(&t, at("one"));
+    expect_log(&t, at("two"));
+    ck_assert(!exists(at("out/.u9-unfinished")));
+}
+END_TEST
+
+START_TEST(a_directory_of_renamed_files_is_a_log_again)
+{
+    told t;
+    make_log(at("log"), "r", 700);
+    copy_log(at("log"), at("whole"));
+    move_file(segment_path(at("log"), 1), at("log/IMG_0815.jpg"));
+    move_file(segment_path(at("log"), 2), at("log/letter.txt"));
+    move_file(segment_path(at("log"), 3), at("log/a"));
+    u9_carve_report r = carve(at("log"), &t);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert_uint_ge(r.files, 3);
+    expect_log(&t, at("whole"));
+    ck_assert_int_eq(t.last[0].verdict, U9_V_CLEAN);
+}
+END_TEST
+
+/* The blocks of a file in two halves, the second one first, with garbage between. */
+static void add_broken_at(image *i, const char *path, size_t cut)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    ck_assert_uint_lt(cut, size);
+    add(i, bytes + cut, size - cut);
+    add_garbage(i, 8192);
+    add(i, bytes, cut);
+    free(bytes);
+}
+
+START_TEST(a_file_in_two_fragments_is_put_together_wherever_it_is_broken)
+{
+    size_t size;
+    seen_frame frames[64];
+    unsigned rejoined = 0;
+    make_log(at("log"), "f", 9000);
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64);
+    free(bytes);
+    ck_assert_uint_gt(count, 3);
+    for (size_t cut = 4096; cut < frames[count - 1].end; cut += 4096) {
+        image i = {0};
+        told t;
+        remove_log(at("out"));
+        add_garbage(&i, 4096);
+        add_broken_at(&i, segment_path(at("log"), 1), cut);
+        add_garbage(&i, 4096);
+        for (unsigned n = segments_in(at("log")); n > 1; n--) add_file(&i, segment_path(at("log"), n));
+        save_image(&i, at("image"));
+        u9_carve_report r = carve(at("image"), &t);
+        ck_assert_msg(t.logs == 1, "cut %zu: %u logs", cut, t.logs);
+        expect_log(&t, at("log"));
+        rejoined += (unsigned)r.rejoined;
+    }
+    ck_assert_uint_gt(rejoined, 3);
+}
+END_TEST
+
+START_TEST(a_file_in_many_fragments_in_any_order_is_put_together)
+{
+    image i = {0};
+    told t;
+    size_t size, piece = 6 * 4096;
+    make_log(at("log"), "f", 3000);
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    size_t pieces = (size + piece - 1) / piece;
+    for (size_t k = 0; k < pieces; k++) { /* 0, 3, 6 ..., 1, 4 ..., 2, 5 ... */
+        size_t row = (pieces + 2) / 3, rest = pieces % 3, n = k;
+        size_t first = row, second = row + (rest == 1 ? row - 1 : row);
+        n = k < first ? 3 * k : k < second ? 3 * (k - first) + 1 : 3 * (k - second) + 2;
+        ck_assert_uint_lt(n, pieces);
+        add(&i, bytes + n * piece, size - n * piece < piece ? size - n * piece : piece);
+        if ((size - n * piece) < piece) add_garbage(&i, piece - (size - n * piece));
+        add_garbage(&i, 4096);
+    }
+    free(bytes);
+    for (unsigned n = segments_in(at("log")); n > 1; n--) add_file(&i, segment_path(at("log"), n));
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_gt(r.rejoined, 0);
+    ck_assert_uint_eq(t.logs, 1);
+    expect_log(&t, at("log"));
+}
+END_TEST
+
+START_TEST(a_lost_header_comes_from_its_copies_or_from_one_flipped_bit)
+{
+    image i = {0};
+    told t;
+    make_log(at("log"), "h", 500);
+    copy_log(at("log"), at("whole"));
+    fill_bytes(segment_path(at("log"), 1), 0, 32, 0);     /* a copy is in segment 2 */
+    flip_bit(segment_path(at("log"), 2), 8 + 5, 3);        /* and by the copy in segment 3, too */
+    fill_bytes(segment_path(at("log"), 3), 0, 32, 0xff);   /* a copy is in its u9end */
+    for (unsigned n = 1; n <= 3; n++) add_file(&i, segment_path(at("log"), n));
+    save_image(&i, at("image"));
+    (void)carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 1);
+    expect_log(&t, at("whole"));
+    remove_log(at("out"));
+    flip_bit(segment_path(at("whole"), 2), 8 + 15, 7);
+    add_garbage(&i, 99);
+    add_file(&i, segment_path(at("whole"), 2)); /* alone: only the flip is left to be tried */
+    save_image(&i, at("image"));
+    (void)carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert(t.last[0].proven);
+    ck_assert_uint_gt(t.last[0].records, 0);
+}
+END_TEST
+
+START_TEST(without_any_secret_frames_are_carved_apart_and_said_to_be_unsigned)
+{
+    image i = {0};
+    told t;
+    u9_report report = {.size = sizeof report};
+    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    uint64_t saved = 0;
+    make_log(at("log"), "u", 500);
+    fill_bytes(segment_path(at("log"), 2), 0, 32, 0);
+    add_garbage(&i, 4096);
+    add_file(&i, segment_path(at("log"), 2));
+    save_image(&i, at("image"));
+    (void)carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert(!t.last[0].proven && !t.last[0].checked);
+    ck_assert_msg(strstr(t.paths[0], "/unsigned-") != NULL, "%s", t.paths[0]);
+    ck_assert_int_eq(u9_salvage(t.paths[0], at("saved"), &o, &report, &saved, NULL), U9_OK);
+    ck_assert_uint_eq(saved, 12);
+}
+END_TEST
+
+START_TEST(what_stands_inside_a_frame_is_no_log)
+{
+    image i = {0};
+    told t;
+    size_t size;
+    make_log(at("inner"), "i", 200);
+    uint8_t *bytes = read_file(segment_path(at("inner"), 3), &size);
+    u9_log *w = open_writer(at("outer"), NULL);
+    append_bytes(w, bytes, size < 60000 ? size : 60000);
+    close_log(w);
+    free(bytes);
+    add_garbage(&i, 500);
+    add_file(&i, segment_path(at("outer"), 1));
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(r.segments, 1);
+    expect_log(&t, at("outer"));
+}
+END_TEST
+
+START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
+{
+    image i = {0};
+    u9_fault fault;
+    u9_carve_report r = {.size = sizeof r};
+    u9_carve_options o = {.size = sizeof o, .io = "sim"};
+    add_garbage(&i, 100000);
+    save_image(&i, at("image"));
+    ck_assert_int_eq(u9_carve(at("image"), at("out"), &o, &r, &fault), U9_ABSENT);
+    ck_assert(!exists(at("out")));
+    make_log(at("log"), "n", 100);
+    make_dir(at("out"));
+    write_file(at("out/mine"), "x", 1);
+    ck_assert_int_eq(u9_carve(at("log"), at("out"), &o, &r, &fault), U9_ARG);
+    ck_assert(exists(at("out/mine")));
+}
+END_TEST
+
+START_TEST(broken_off_at_any_call_it_is_completed_by_the_next)
+{
+    image i = {0};
+    told t;
+    unsigned failed = 0;
+    u9_carve_report r = {.size = sizeof r};
+    u9_carve_options o = {.size = sizeof o, .io = "sim"};
+    make_log(at("one"), "one", 100);
+    make_log(at("two"), "two", 100);
+    for (unsigned n = 1; n <= 3; n++) {
+        add_file(&i, segment_path(at("one"), n));
+        add_file(&i, segment_path(at("two"), n));
+    }
+    save_image(&i, at("image"));
+    for (unsigned nth = 1;; nth += 3) {
+        remove_log(at("out"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        u9_err err = u9_carve(at("image"), at("out"), &o, &r, NULL);
+        sim_mend();
+        if (err == U9_OK) break;
+        failed++;
+        if (exists(at("out")) && !exists(at("out/.u9-unfinished"))) {
+            size_t count; /* cut before its mark was there, or behind the end: empty, or whole */
+            char **names = list_names(at("out"), &count);
+            for (size_t k = 0; k < count; k++) free(names[k]);
+            free(names);
+            if (count == 2) continue;
+            ck_assert_uint_eq(count, 0);
+            remove_log(at("out"));
+        }
+        (void)carve(at("image"), &t);
+        expect_log(&t, at("one"));
+        expect_log(&t, at("two"));
+    }
+    ck_assert_uint_gt(failed, 10);
+}
+END_TEST
+
+START_TEST(bytes_that_cannot_be_read_cost_what_they_touch)
+{
+    image i = {0};
+    told t;
+    make_log(at("log"), "e", 100);
+    add_garbage(&i, 8192);
+    for (unsigned n = 1; n <= 3; n++) add_file(&i, segment_path(at("log"), n));
+    save_image(&i, at("image"));
+    sim_spoil(at("image"), 4096, 8192, EIO, 0);
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(r.unread, 4096);
+    expect_log(&t, at("log"));
+}
+END_TEST
+
+Suite *suite_carve(void)
+{
+    Suite *s = suite_create("carve");
+    TCase *c = tcase_create("carve");
+    tcase_set_timeout(c, 240);
+    tcase_add_checked_fixture(c, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(c, logs_in_garbage_at_any_offset_come_back_each_by_itself);
+    tcase_add_test(c, a_directory_of_renamed_files_is_a_log_again);
+    tcase_add_test(c, a_file_in_two_fragments_is_put_together_wherever_it_is_broken);
+    tcase_add_test(c, a_file_in_many_fragments_in_any_order_is_put_together);
+    tcase_add_test(c, a_lost_header_comes_from_its_copies_or_from_one_flipped_bit);
+    tcase_add_test(c, without_any_secret_frames_are_carved_apart_and_said_to_be_unsigned);
+    tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
+    tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
+    tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
+    tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);
+    suite_add_tcase(s, c);
+    return s;
+}

@@ -1,0 +1,640 @@
+/*
+ * tests/engine/check/test_in_place.c: mending a log in place, and undoing that. [U-1] [U-2] [U-3] [U-4] [U-5] (F20, F22, F28, F71)
+ *
+ * Each test keeps the files of a whole log, damages them, and expects the very bytes back; and the damaged ones from
+ * an undo. On the simulated disk, where each call can fail and the power be cut behind it.
+ */
+#include "engine/check/heal.h"
+#include "engine/check/judged.h"
+#include "engine/os/overlay.h"
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static u9_err run_repair(const char *log, u9_repair_options o, u9_repair_report *report, u9_fault *fault)
+{
+    *report = (u9_repair_report){.size = sizeof *report};
+    o.size = sizeof o;
+    o.io = io_of(log);
+    return u9_repair(log, &o, report, fault);
+}
+
+static u9_repair_report repair(const char *log, u9_repair_options o)
+{
+    u9_repair_report report;
+    u9_fault fault;
+    char line[1024];
+    u9_err err = run_repair(log, o, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", u9_fault_line(&fault, line, sizeof line));
+    return report;
+}
+
+static uint64_t undo(const char *log)
+{
+    u9_fault fault;
+    char line[1024];
+    uint64_t steps = 0;
+    u9_err err = u9_undo(log, io_of(log), &steps, &fault);
+    ck_assert_msg(err == U9_OK, "%s", u9_fault_line(&fault, line, sizeof line));
+    return steps;
+}
+
+/* Three sessions in three segments, as the mark of each is there no more; closed. */
+static void make_log(const char *log)
+{
+    u9_options o = small_options();
+    for (unsigned i = 0; i < 3; i++) {
+        u9_log *w = open_writer(log, &o);
+        append_many(w, "a", 20, 7);
+        crash(w, log);
+    }
+    session(log, "last", 5, 2);
+    ck_assert_uint_ge(segments_in(log), 3);
+}
+
+static void expect_same_file(const char *a, const char *b)
+{
+    size_t an, bn;
+    uint8_t *x = read_file(a, &an), *y = read_file(b, &bn);
+    ck_assert_uint_eq(an, bn);
+    ck_assert_mem_eq(x, y, an);
+    free(x);
+    free(y);
+}
+
+/* The segments of both logs are the same, names and bytes. */
+static void expect_same_segments(const char *a, const char *b)
+{
+    size_t count;
+    char path[2][512], **names = list_names(a, &count);
+    ck_assert_uint_eq(segments_in(a), segments_in(b));
+    for (size_t i = 0; i < count; i++) {
+        size_t n = strlen(names[i]);
+        for (unsigned k = 0; k < 2; k++) snprintf(path[k], sizeof path[k], "%s/%s", k ? b : a, names[i]);
+        if (n > 3 && strcmp(names[i] + n - 3, ".u9") == 0) expect_same_file(path[0], path[1]);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* All of it is on stable storage, as it stands. */
+static void settle(const char *log)
+{
+    size_t count, size;
+    char path[512], **names = list_names(log, &count);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", log, names[i]);
+        uint8_t *bytes = read_file(path, &size);
+        sim_remove(path);
+        write_file(path, bytes, size);
+        free(bytes);
+        free(names[i]);
+    }
+    free(names);
+}
+
+typedef void damage_fn(const char *log);
+
+static void break_magic(const char *log)
+{
+    flip_bit(segment_path(log, 1), 3, 5);
+}
+
+static void break_zeros_of_header(const char *log)
+{
+    flip_bit(segment_path(log, 2), 27, 0);
+}
+
+static void flip_secret(const char *log)
+{
+    flip_bit(segment_path(log, 2), 8 + 11, 6);
+}
+
+/* Its copy stands in the u9open of the next segment. */
+static void lose_header(const char *log)
+{
+    fill_bytes(segment_path(log, 1), 0, 32, 0xa5);
+}
+
+/* Its copy stands in the u9end of its own last block. */
+static void lose_last_header(const char *log)
+{
+    fill_bytes(segment_path(log, segments_in(log)), 0, 32, 0x5a);
+}
+
+static void swap_names(const char *log)
+{
+    char aside[512];
+    snprintf(aside, sizeof aside, "%s/aside", log);
+    move_file(segment_path(log, 1), aside);
+    move_file(segment_path(log, 2), segment_path(log, 1));
+    move_file(aside, segment_path(log, 2));
+}
+
+static void rename_away(const char *log)
+{
+    move_file(segment_path(log, 2), segment_path(log, 0x77));
+}
+
+/* The first frame of segment 1 with padding, and the bytes in front of a block at which a frame begins. */
+static void soil_padding(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64), soiled = 0;
+    for (size_t i = 0; i < count && soiled < 3; i++) {
+        if (frames[i].length % 16 == 0) continue;
+        put_bytes(segment_path(log, 1), frames[i].end - 1, "x", 1);
+        soiled++;
+    }
+    free(bytes);
+    ck_assert_uint_gt(soiled, 0);
+}
+
+static void soil_fill(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64), soiled = 0;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (frames[i].end + 8 >= frames[i + 1].offset) continue;
+        put_bytes(segment_path(log, 1), frames[i].end + 3, "soil", 4);
+        soiled++;
+    }
+    free(bytes);
+    ck_assert_uint_gt(soiled, 0);
+}
+
+/* One bit of a payload; the record is lost for readers. */
+static void flip_payload(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64), at = 1;
+    while (at < count && frames[at].count == 0) at++;
+    free(bytes);
+    ck_assert_uint_lt(at, count);
+    flip_bit(segment_path(log, 1), frames[at].offset + 64 + 5, 2);
+}
+
+/* The nth frame with records of segment 1: a bit of each of its header's fields, or of its trailer. */
+static void flip_in_frame(const char *log, unsigned nth, uint64_t at, unsigned bit)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64), i = 0;
+    for (; i < count; i++)
+        if (frames[i].count > 0 && nth-- == 0) break;
+    free(bytes);
+    ck_assert_uint_lt(i, count);
+    flip_bit(segment_path(log, 1), frames[i].offset + (at < 64 ? at : at - 64 + 64 + frames[i].length - 80), bit);
+}
+
+static void flip_boundary(const char *log) { flip_in_frame(log, 1, 7, 3); }
+static void flip_sha(const char *log) { flip_in_frame(log, 1, 20, 0); }
+static void flip_signature(const char *log) { flip_in_frame(log, 1, 40, 7); }
+static void flip_magic(const char *log) { flip_in_frame(log, 1, 50, 1); }
+static void flip_length(const char *log) { flip_in_frame(log, 1, 63, 4); }
+static void flip_trailer(const char *log) { flip_in_frame(log, 1, 64 + 20, 5); }
+static void flip_first_open(const char *log) { flip_bit(segment_path(log, 2), 32 + 45, 2); }
+
+static void wipe_header(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64);
+    free(bytes);
+    fill_bytes(segment_path(log, 1), frames[count - 2].offset, 64, 0xee);
+}
+
+/* All that is cheap to find, for tests that do it hundreds of times. */
+static void break_most(const char *log)
+{
+    soil_padding(log);
+    soil_fill(log);
+    break_magic(log);
+    flip_secret(log);
+    swap_names(log);
+}
+
+static void break_all(const char *log)
+{
+    soil_padding(log);
+    soil_fill(log);
+    flip_in_frame(log, 1, 60, 4);
+    flip_payload(log);
+    break_magic(log);
+    flip_secret(log);
+    swap_names(log);
+}
+
+static const struct damage_case {
+    damage_fn *break_it;
+    bool all;
+} cases[] = {{break_magic, false}, {break_zeros_of_header, false}, {flip_secret, false}, {lose_header, false},
+             {lose_last_header, false}, {swap_names, false}, {rename_away, false}, {soil_padding, false},
+             {soil_fill, false}, {flip_payload, true}, {flip_boundary, true}, {flip_sha, true},
+             {flip_signature, true}, {flip_magic, true}, {flip_length, true}, {flip_trailer, true},
+             {flip_first_open, true}, {wipe_header, true}, {break_all, true},
+             {break_most, false}};
+
+static u9_repair_options options_of(const struct damage_case *c)
+{
+    return (u9_repair_options){.all = c->all, .heal_ms = c->all ? 1000000 : 0};
+}
+
+START_TEST(what_is_proven_comes_back_byte_for_byte_and_an_undo_takes_it_back)
+{
+    const struct damage_case *c = &cases[_i];
+    uint8_t damaged[16], undone[16];
+    make_log(at("log"));
+    copy_log(at("log"), at("whole"));
+    c->break_it(at("log"));
+    picture(at("log"), damaged);
+    u9_repair_report r = repair(at("log"), options_of(c));
+    ck_assert_uint_gt(r.steps, 0);
+    ck_assert_uint_eq(r.left, 0);
+    ck_assert_str_eq(r.saved, ".repair-1");
+    expect_same_segments(at("log"), at("whole"));
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, r.records + r.regained);
+    forget(s);
+    ck_assert_uint_eq(repair(at("log"), options_of(c)).steps, 0); /* nothing is left to be mended */
+    ck_assert_uint_eq(undo(at("log")), r.steps);
+    picture(at("log"), undone);
+    ck_assert_mem_eq(damaged, undone, sizeof damaged);
+}
+END_TEST
+
+/* As often as it takes, as a person would; each time by a process of its own. */
+static void repair_until_done(const char *log, u9_repair_options o)
+{
+    (void)repair(log, o);
+}
+
+START_TEST(broken_off_at_any_call_it_goes_on_where_it_stood)
+{
+    const struct damage_case *c = &cases[sizeof cases / sizeof *cases - 1];
+    uint8_t damaged[16], undone[16];
+    u9_repair_report r;
+    unsigned failed = 0;
+    make_log(at("whole"));
+    copy_log(at("whole"), at("damaged"));
+    c->break_it(at("damaged"));
+    picture(at("damaged"), damaged);
+    for (unsigned nth = 1; nth < 2000; nth++) {
+        remove_log(at("log"));
+        copy_log(at("damaged"), at("log"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        u9_err err = run_repair(at("log"), options_of(c), &r, NULL);
+        sim_mend();
+        repair_until_done(at("log"), options_of(c));
+        expect_same_segments(at("log"), at("whole"));
+        undo(at("log"));
+        picture(at("log"), undone);
+        ck_assert_msg(memcmp(damaged, undone, sizeof damaged) == 0, "call %u", nth);
+        failed += err != U9_OK;
+        if (err == U9_OK && nth > failed + 20) break;
+    }
+    ck_assert_uint_gt(failed, 50);
+}
+END_TEST
+
+START_TEST(an_undo_that_is_broken_off_at_any_call_goes_on_where_it_stood)
+{
+    const struct damage_case *c = &cases[sizeof cases / sizeof *cases - 1];
+    uint8_t damaged[16], undone[16];
+    unsigned failed = 0;
+    make_log(at("mended"));
+    c->break_it(at("mended"));
+    picture(at("mended"), damaged);
+    (void)repair(at("mended"), options_of(c));
+    for (unsigned nth = 1;; nth++) {
+        remove_log(at("log"));
+        copy_log(at("mended"), at("log"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        u9_err err = u9_undo(at("log"), "sim", NULL, NULL);
+        sim_mend();
+        if (err == U9_OK) break;
+        failed++;
+        err = u9_undo(at("log"), "sim", NULL, NULL);
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT, "call %u: %d", nth, err);
+        picture(at("log"), undone);
+        ck_assert_msg(memcmp(damaged, undone, sizeof damaged) == 0, "call %u", nth);
+    }
+    ck_assert_uint_gt(failed, 30);
+}
+END_TEST
+
+START_TEST(the_power_goes_at_any_call_and_it_goes_on_where_it_stood)
+{
+    const struct damage_case *c = &cases[sizeof cases / sizeof *cases - 1];
+    uint8_t damaged[16], undone[16];
+    u9_repair_report r;
+    unsigned cut = 0;
+    make_log(at("whole"));
+    copy_log(at("whole"), at("damaged"));
+    c->break_it(at("damaged"));
+    picture(at("damaged"), damaged);
+    settle(at("whole"));
+    settle(at("damaged"));
+    for (unsigned nth = 1;; nth++) {
+        remove_log(at("log"));
+        copy_log(at("damaged"), at("log"));
+        unsigned deaths = sim_deaths();
+        sim_lose_power_at(nth);
+        (void)!run_repair(at("log"), options_of(c), &r, NULL);
+        bool over = sim_deaths() == deaths;
+        sim_lose_power_at(0);
+        if (over) break;
+        cut++;
+        repair_until_done(at("log"), options_of(c));
+        expect_same_segments(at("log"), at("whole"));
+        undo(at("log"));
+        picture(at("log"), undone);
+        ck_assert_msg(memcmp(damaged, undone, sizeof damaged) == 0, "call %u", nth);
+    }
+    ck_assert_uint_gt(cut, 50);
+}
+END_TEST
+
+START_TEST(a_dry_run_changes_nothing_and_says_the_same)
+{
+    uint8_t before[16], after[16];
+    make_log(at("log"));
+    break_all(at("log"));
+    picture(at("log"), before);
+    u9_repair_report dry = repair(at("log"), (u9_repair_options){.dry = 1, .all = 1, .heal_ms = 1000000, .indexes = 1});
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    ck_assert_str_eq(dry.saved, "");
+    u9_repair_report wet = repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000000});
+    ck_assert_uint_eq(dry.steps, wet.steps);
+    ck_assert_uint_eq(dry.regained, wet.regained);
+}
+END_TEST
+
+START_TEST(without_all_nothing_comes_back_and_what_is_left_is_counted)
+{
+    make_log(at("log"));
+    flip_payload(at("log"));
+    break_magic(at("log"));
+    u9_repair_report r = repair(at("log"), (u9_repair_options){.heal_ms = 1000000});
+    ck_assert_uint_eq(r.steps, 1);
+    ck_assert_uint_eq(r.left, 1);
+    ck_assert_uint_eq(r.regained, 0);
+    r = repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000000});
+    ck_assert_uint_eq(r.steps, 1);
+    ck_assert_uint_gt(r.regained, 0);
+    ck_assert_str_eq(r.saved, ".repair-2");
+    undo(at("log"));
+    undo(at("log"));
+    u9_fault fault;
+    ck_assert_int_eq(u9_undo(at("log"), "sim", NULL, &fault), U9_ABSENT);
+}
+END_TEST
+
+START_TEST(a_log_that_somebody_writes_to_is_left_alone)
+{
+    u9_repair_report r;
+    u9_fault fault;
+    make_log(at("log"));
+    break_magic(at("log"));
+    u9_log *w = open_writer(at("log"), NULL);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_LOCKED);
+    ck_assert_int_eq(run_repair(segment_path(at("log"), 1), (u9_repair_options){.all = 1}, &r, &fault), U9_LOCKED);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", NULL, &fault), U9_LOCKED);
+    close_log(w);
+    ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.all = 1}).steps, 1);
+}
+END_TEST
+
+START_TEST(a_file_with_another_name_is_changed_only_when_that_is_said)
+{
+    u9_repair_report r;
+    u9_fault fault;
+    uint8_t before[16], after[16];
+    make_log(at("log"));
+    break_magic(at("log"));
+    make_dir(at("snapshot"));
+    sim_link(segment_path(at("log"), 1), at("snapshot/0000000000000001.u9"));
+    picture(at("log"), before);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_STATE);
+    ck_assert_msg(strstr(fault.text, "hard links") != NULL, "%s", fault.text);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.linked = 1}).steps, 1);
+}
+END_TEST
+
+START_TEST(a_file_that_was_changed_since_is_not_undone)
+{
+    u9_fault fault;
+    uint8_t before[16], after[16];
+    make_log(at("log"));
+    break_magic(at("log"));
+    (void)repair(at("log"), (u9_repair_options){.all = 0});
+    flip_bit(segment_path(at("log"), 1), 9, 0);
+    picture(at("log"), before);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", NULL, &fault), U9_STATE);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+}
+END_TEST
+
+START_TEST(saved_bytes_that_are_damaged_are_refused)
+{
+    u9_fault fault;
+    make_log(at("log"));
+    break_magic(at("log"));
+    (void)repair(at("log"), (u9_repair_options){.all = 0});
+    uint64_t size = file_size(at("log/.repair-1"));
+    ck_assert_uint_eq(size, 8192);
+    for (unsigned byte = 0; byte < 4096 + 48 + 19 + 64; byte = byte == 71 ? 4096 : byte + 1) {
+        flip_bit(at("log/.repair-1"), byte, byte % 8);
+        ck_assert_msg(u9_undo(at("log"), "sim", NULL, &fault) == U9_CORRUPT, "byte %u", byte);
+        flip_bit(at("log/.repair-1"), byte, byte % 8);
+    }
+    undo(at("log"));
+}
+END_TEST
+
+START_TEST(a_single_file_is_mended_beside_itself)
+{
+    make_log(at("log"));
+    copy_log(at("log"), at("whole"));
+    flip_secret(at("log"));
+    u9_repair_report r = repair(segment_path(at("log"), 2), (u9_repair_options){.all = 0});
+    ck_assert_uint_eq(r.steps, 1);
+    ck_assert_str_eq(r.saved, "0000000000000002.u9.repair-1");
+    expect_same_segments(at("log"), at("whole"));
+    ck_assert_uint_eq(undo(segment_path(at("log"), 2)), 1);
+}
+END_TEST
+
+START_TEST(a_file_that_does_not_end_with_a_block_keeps_its_size)
+{
+    seen_frame frames[64];
+    size_t size;
+    u9_repair_report r;
+    make_log(at("damaged"));
+    const char *path = segment_path(at("damaged"), 1);
+    uint8_t *bytes = read_file(path, &size);
+    ck_assert_uint_gt(list_frames(bytes, size, frames, 64), 1);
+    free(bytes);
+    cut_file(path, frames[0].end); /* its u9open is left */
+    ck_assert_uint_ne(frames[0].end % 4096, 0);
+    copy_log(at("damaged"), at("whole"));
+    break_magic(at("damaged"));
+    u9_err err = U9_IO;
+    for (unsigned nth = 1; err != U9_OK; nth++) { /* also where it is broken off between writing the block and cutting it */
+        remove_log(at("log"));
+        copy_log(at("damaged"), at("log"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        err = run_repair(at("log"), (u9_repair_options){.all = 0}, &r, NULL);
+        sim_mend();
+        (void)repair(at("log"), (u9_repair_options){.all = 0});
+        expect_same_segments(at("log"), at("whole"));
+        undo(at("log"));
+        expect_same_segments(at("log"), at("damaged"));
+    }
+}
+END_TEST
+
+START_TEST(a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit)
+{
+    make_log(at("log"));
+    size_t size;
+    seen_frame frames[64];
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64), with = 1;
+    while (with < count && frames[with].count == 0) with++;
+    free(bytes);
+    uint8_t before[1] = {0}, after[1] = {0x5a};
+    u9i_change c = {.name = "0000000000000001.u9", .offset = frames[with].offset + 70, .size = 1, .before = before,
+                    .after = after};
+    u9i_source now, then;
+    u9i_overlay overlay;
+    u9i_judgement j;
+    ck_assert_int_eq(u9i_source_open(&now, sim_env(), at("log"), false, NULL), U9_OK);
+    u9i_overlay_init(&overlay, now.dir, &c, 1);
+    ck_assert_int_eq(u9i_source_open(&then, &overlay.env, at("log"), false, NULL), U9_OK);
+    ck_assert_int_eq(u9i_judge_change(&now, &then, &j, NULL), U9_OK);
+    ck_assert(!j.fits);
+    ck_assert_uint_eq(j.ordinal, frames[with].ordinal);
+    u9i_source_close(&then);
+    u9i_overlay_init(&overlay, now.dir, NULL, 0);
+    ck_assert_int_eq(u9i_source_open(&then, &overlay.env, at("log"), false, NULL), U9_OK);
+    ck_assert_int_eq(u9i_judge_change(&now, &then, &j, NULL), U9_OK);
+    ck_assert(j.fits && j.regained == 0);
+    u9i_source_close(&then);
+    u9i_source_close(&now);
+}
+END_TEST
+
+START_TEST(void_bytes_do_not_come_back)
+{
+    u9_repair_report r;
+    forged_segment one = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "kept", 2);
+    forged_segment two = forge_begin(2, 6, &one, U9I_TAIL_TORN); /* names the end of what is kept */
+    forge_records(&two, "next", 2);
+    forge_end(&two, U9I_END_CLOSING);
+    uint64_t header = forge_records(&one, "void", 2), payload = forge_records(&one, "gone", 2);
+    forge_records(&one, "more", 1);
+    one.bytes[header + 40] ^= 1;
+    one.bytes[payload + 70] ^= 1;
+    forge_save(&one, at("log"));
+    forge_save(&two, at("log"));
+    uint8_t before[16], after[16];
+    picture(at("log"), before);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000000}, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.steps + r.regained, 0);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 4);
+    ck_assert(!has_text(s, "void2") && !has_text(s, "gone4"));
+    forget(s);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
+START_TEST(each_bit_of_a_payload_is_found)
+{
+    uint8_t payload[200], whole[200], sha[16];
+    uint64_t bit;
+    sim_begin(3);
+    for (unsigned size = 80; size <= sizeof payload; size += 24) {
+        for (unsigned i = 0; i < size; i++) whole[i] = (uint8_t)(i * 7 + size);
+        u9i_hash(whole, size, sha);
+        for (unsigned flipped = 0; flipped < 8 * size; flipped++) {
+            u9i_healing h = {.env = sim_env(), .until_us = UINT64_MAX};
+            memcpy(payload, whole, size);
+            payload[flipped / 8] ^= (uint8_t)(1u << flipped % 8);
+            ck_assert_int_eq(u9i_heal(&h, payload, size, sha, &bit), U9_OK);
+            ck_assert_uint_eq(bit, flipped);
+            ck_assert_mem_eq(payload, whole, size);
+        }
+        u9i_healing h = {.env = sim_env(), .until_us = UINT64_MAX};
+        payload[3] ^= 3; /* two bits are not healed */
+        memcpy(whole, payload, size);
+        ck_assert_int_eq(u9i_heal(&h, payload, size, sha, &bit), U9_ABSENT);
+        ck_assert_uint_eq(h.tries, 8 * size);
+        ck_assert_mem_eq(payload, whole, size);
+    }
+}
+END_TEST
+
+START_TEST(a_search_ends_with_its_time)
+{
+    uint8_t payload[4096] = {1}, sha[16] = {0};
+    uint64_t bit;
+    sim_begin(3);
+    u9i_healing h = {.env = sim_env(), .until_us = u9i_monotonic_us(sim_env())};
+    ck_assert_int_eq(u9i_heal(&h, payload, sizeof payload, sha, &bit), U9_ABSENT);
+    ck_assert(h.gave_up);
+    ck_assert_uint_eq(h.tries, 0);
+}
+END_TEST
+
+Suite *suite_in_place(void)
+{
+    const int count = (int)(sizeof cases / sizeof *cases);
+    Suite *s = suite_create("in_place");
+    TCase *c = tcase_create("in_place");
+    tcase_set_timeout(c, 240);
+    tcase_add_checked_fixture(c, fixture_setup_sim, fixture_teardown);
+    tcase_add_loop_test(c, what_is_proven_comes_back_byte_for_byte_and_an_undo_takes_it_back, 0, count);
+    tcase_add_test(c, a_dry_run_changes_nothing_and_says_the_same);
+    tcase_add_test(c, without_all_nothing_comes_back_and_what_is_left_is_counted);
+    tcase_add_test(c, a_log_that_somebody_writes_to_is_left_alone);
+    tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
+    tcase_add_test(c, a_file_that_was_changed_since_is_not_undone);
+    tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
+    tcase_add_test(c, a_single_file_is_mended_beside_itself);
+    tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
+    tcase_add_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit);
+    tcase_add_test(c, void_bytes_do_not_come_back);
+    tcase_add_test(c, each_bit_of_a_payload_is_found);
+    tcase_add_test(c, a_search_ends_with_its_time);
+    suite_add_tcase(s, c);
+    TCase *cuts = tcase_create("cuts");
+    tcase_set_timeout(cuts, 240);
+    tcase_add_checked_fixture(cuts, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(cuts, broken_off_at_any_call_it_goes_on_where_it_stood);
+    tcase_add_test(cuts, an_undo_that_is_broken_off_at_any_call_goes_on_where_it_stood);
+    tcase_add_test(cuts, the_power_goes_at_any_call_and_it_goes_on_where_it_stood);
+    suite_add_tcase(s, cuts);
+    return s;
+}

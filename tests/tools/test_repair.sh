@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# tests/tools/test_repair.sh BINDIR TMPDIR: u9fsck mends in place what is proven, undoes it, and carves logs out of
+# what is none any more.
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+flip() { # FILE OFFSET: its byte becomes another
+    local byte
+    byte=$(od -An -tu1 -j"$2" -N1 "$1")
+    # shellcheck disable=SC2059 # the byte is the format
+    printf "\\x$(printf %02x $((byte ^ ${3:-1})))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+segment() { ls "$1"/*.u9 | sed -n "$2p"; }
+picture() { (cd "$1" && find . -type f ! -name '*.u9x' | sort | xargs sha256sum | sha256sum); }
+ends() { # STATUS PATTERN SENTENCE COMMAND...
+    local want=$1 pattern=$2 sentence=$3
+    shift 3
+    run "$@"
+    claim "$sentence" eval 'same "$status" '"$want"' && grep -q -- "$pattern" out err'
+}
+
+make_logs() {
+    seq 1 2000 | "$u9" append log
+    seq 2001 4000 | "$u9" append log
+    seq 1 500 | sed 's/^/other /' | "$u9" append other
+    seq 1 4000 >want
+    cp -R log whole
+}
+
+repairs() {
+    cp -R whole hurt
+    first=$(segment hurt 1)
+    flip "$first" 11
+    before=$(picture hurt)
+    ends 4 'could mend (-p): .*disk header' '-n says what could be mended' "$fsck" --repair -n hurt
+    claim 'and changes nothing' same "$before" "$(picture hurt)"
+    ends 4 'could mend (-p): .*disk header' 'so does --repair alone' "$fsck" --repair hurt
+    claim 'and changes nothing' same "$before" "$(picture hurt)"
+    ends 1 '1 place mended.*bytes before are in .repair-1' '-p mends it: exit status 1' "$fsck" --repair -p hurt
+    claim 'the segment is as it was' cmp "$first" "$(segment whole 1)"
+    ends 0 'nothing is found that can be mended' 'then there is nothing left' "$fsck" --repair -p hurt
+    ends 1 '1 place is as before' '--undo puts the bytes back' "$fsck" --undo hurt
+    claim 'each of them' same "$before" "$(picture hurt)"
+    ends 8 'nothing is saved' 'and then there is nothing to be undone' "$fsck" --undo hurt
+}
+
+heals() {
+    cp -R whole bit
+    file=$(segment bit 1)
+    # in the payload of the frame with the first records, behind the one with the u9open
+    flip "$file" 6000 4
+    run "$u9" cat bit
+    claim 'a flipped bit costs records' test "$(wc -l <out)" -lt 4000
+    before=$(picture bit)
+    ends 4 'CORRUPT' '-p leaves it' "$fsck" --repair -p --heal=60s bit
+    ends 1 'came back.*tried' '-y --heal finds the bit' "$fsck" --repair -y --heal=60s bit
+    "$u9" cat bit >out
+    claim 'and all records are there' cmp out want
+    ends 1 'as before' 'it can be undone' "$fsck" --undo bit
+    rm -f bit/*.u9x
+    claim 'byte for byte' same "$before" "$(picture bit)"
+    ends 1 '"type":"step","kind":"bit".*"doing":true' 'as JSON, too' "$fsck" --json --repair -y --heal bit
+}
+
+refuses() {
+    cp -R whole linked
+    flip "$(segment linked 1)" 3
+    ln "$(segment linked 1)" spare
+    ends 8 'hard links' 'a file with another name is not changed' "$fsck" --repair -p linked
+    ends 1 'mended' 'but with --linked' "$fsck" --repair -p --linked linked
+    cp -R whole live
+    flip "$(segment live 1)" 3
+    mkfifo pipe
+    "$u9" append live <pipe >/dev/null &
+    writer=$!
+    exec 7>pipe
+    echo more >&7
+    while ! "$fsck" --undo live 2>&1 | grep -q 'another writer'; do # until it is at work
+        kill -0 $writer || break
+    done
+    ends 8 'another writer' 'a log that somebody writes to is left alone' "$fsck" --repair -y live
+    exec 7>&-
+    wait $writer
+    ends 1 'mended' 'and mended afterwards' "$fsck" --repair -p live
+}
+
+names() {
+    cp -R whole mixed
+    a=$(segment mixed 1)
+    cp whole/"$(basename "$a")" one
+    mv "$a" mixed/00000000000000aa.u9
+    ends 1 "the file gets the name of its number: $(basename "$a")" 'a misnamed segment gets its name' "$fsck" --repair -p mixed
+    claim 'with its bytes' cmp one "$a"
+}
+
+carves() {
+    head -c 123457 /dev/urandom >image
+    cat "$(segment other 1)" >>image
+    head -c 4321 /dev/urandom >>image
+    cat "$(segment whole 1)" >>image
+    head -c 50000 /dev/zero >>image
+    ends 0 '2 logs, 2 segments' 'logs are carved out of an image' "$fsck" --carve carved image
+    claim 'each into its own directory' test "$(find carved -mindepth 1 -maxdepth 1 -type d | wc -l)" -eq 2
+    for dir in carved/*; do "$u9" cat "$dir" | sha256sum; done | sort >got
+    { "$u9" cat other | sha256sum; "$u9" cat whole | sha256sum; } | sort >wanted
+    claim 'with all their records' cmp got wanted
+    ends 8 'already exists' 'nothing is overwritten' "$fsck" --carve carved image
+    mkdir renamed
+    cp "$(segment whole 1)" renamed/holiday.jpg
+    ends 0 '1 log, ' 'renamed files are a log again' "$fsck" --carve again renamed
+    "$u9" cat again/* >out.txt
+    claim 'with all records' cmp out.txt want
+    head -c 100000 /dev/urandom >noise
+    ends 8 'no frame of a log' 'in noise there is none' "$fsck" --carve none noise
+    claim 'and nothing is made' test ! -e none
+    ends 0 '"type":"carved".*"proven":true' 'as JSON, too' "$fsck" --json --carve json image
+}
+
+make_logs
+repairs
+heals
+refuses
+names
+carves
+tally

@@ -1,0 +1,131 @@
+/*
+ * tools/fsck_repair.c: see fsck_repair.h.
+ */
+#include "tools/fsck_repair.h"
+
+#include "tools/json.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t tool_parse_span_ms(const char *text)
+{
+    static const struct {
+        const char *unit;
+        uint64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 60000}, {"h", 3600000}};
+    char *end;
+    if (*text < '0' || *text > '9') return 0;
+    uint64_t n = strtoull(text, &end, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].unit) == 0) return n <= UINT64_C(1000000) ? n * units[i].ms : 0;
+    return 0;
+}
+
+static const char *const sentences[] = {
+    [U9_REPAIR_HEADER] = "the disk header is written anew: its secret is known",
+    [U9_REPAIR_ZEROS] = "bytes that must be zero are made zero",
+    [U9_REPAIR_NAME] = "the file gets the name of its number",
+    [U9_REPAIR_FRAME] = "a frame's header or trailer is put together again: its hashes fit",
+    [U9_REPAIR_BIT] = "the flipped bit in a payload was found: its hash fits again",
+    [U9_REPAIR_INDEX] = "the index is made anew",
+};
+
+static void on_step(void *ctx, const u9_repair_step *s)
+{
+    const tool_repair *r = ctx;
+    int doing = r->mode == TOOL_MEND_ALL || (r->mode == TOOL_MEND_SAFE && s->safe);
+    if (r->json) {
+        json_t *json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "type", "step", "kind", u9_repair_name(s->kind),
+                                 "path", tool_json_text(s->path), "segment", tool_json_number(s->segment), "begin",
+                                 tool_json_number(s->begin), "end", tool_json_number(s->end), "safe", s->safe, "doing", doing);
+        if (s->to) json_object_set_new(json, "to", tool_json_text(s->to));
+        tool_put_object(json);
+        return;
+    }
+    if (r->quiet) return;
+    printf("%s: %s: %s", doing ? "mend" : s->safe ? "could mend (-p)" : "could mend (-y)", s->path, sentences[s->kind]);
+    if (s->to) printf(": %s\n", s->to);
+    else printf(", [%" PRIu64 ",%" PRIu64 ")\n", s->begin, s->end);
+}
+
+static void put_tries(const u9_repair_report *r)
+{
+    if (r->tries == 0) return;
+    printf("; %" PRIu64 " bit%s tried", r->tries, tool_plural(r->tries));
+    if (r->tries_us > 0) printf(", %" PRIu64 " a second", (uint64_t)((double)r->tries * 1e6 / (double)r->tries_us));
+    if (r->gave_up) printf(": the time for that was over before all were");
+}
+
+static void put_repair(const tool_repair *t, const u9_repair_report *r)
+{
+    uint64_t all = r->steps + r->left;
+    int say = t->mode == TOOL_MEND_SAY;
+    if (r->finished) printf("%s: an earlier repair was broken off, and was brought to its end\n", t->path);
+    printf("%s: ", t->path);
+    if (all == 0) printf("nothing is found that can be mended");
+    else if (say) printf("%" PRIu64 " place%s can be mended", all, tool_plural(all));
+    else printf("%" PRIu64 " place%s mended", r->steps, tool_plural(r->steps));
+    if (!say && r->left > 0) printf(", %" PRIu64 " more can be, which brings records back (-y)", r->left);
+    if (r->regained > 0)
+        printf(", %" PRIu64 " record%s %s back", r->regained, tool_plural(r->regained), say ? "would come" : "came");
+    if (r->indexes > 0) printf(say ? ", %" PRIu64 " segment%s without an index" : ", %" PRIu64 " index%s made", r->indexes,
+                               say ? tool_plural(r->indexes) : r->indexes == 1 ? "" : "es");
+    put_tries(r);
+    if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);
+    putchar('\n');
+}
+
+static int put_json_repair(const tool_repair *t, const u9_repair_report *r)
+{
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "type", "repaired", "path",
+                             tool_json_text(t->path), "steps", tool_json_number(r->steps), "left", tool_json_number(r->left),
+                             "records", tool_json_number(r->records), "regained", tool_json_number(r->regained), "indexes",
+                             tool_json_number(r->indexes), "tries", tool_json_number(r->tries), "tries_us",
+                             tool_json_number(r->tries_us), "gave_up", r->gave_up, "finished", r->finished, "saved",
+                             r->saved[0] ? tool_json_text(r->saved) : json_null());
+    return tool_put_object(json) == TOOL_DONE ? TOOL_FSCK_CLEAN : TOOL_FSCK_OPERATIONAL;
+}
+
+int tool_repair_log(const tool_repair *t)
+{
+    u9_fault fault;
+    tool_repair own = *t;
+    u9_repair_report report = {.size = sizeof report};
+    u9_repair_options o = {.size = sizeof o, .on_step = on_step, .ctx = &own, .dry = t->mode == TOOL_MEND_SAY,
+                           .all = t->mode != TOOL_MEND_SAFE, .linked = t->linked, .indexes = 1, .heal_ms = t->heal_ms};
+    u9_err err = u9_repair(t->path, &o, &report, &fault);
+    if (err == U9_CORRUPT && o.dry) return TOOL_FSCK_CLEAN; /* the check will say what that is */
+    if (err != U9_OK) {
+        tool_fault(&fault);
+        return TOOL_FSCK_OPERATIONAL;
+    }
+    int status = t->json ? put_json_repair(t, &report) : TOOL_FSCK_CLEAN;
+    if (!t->json && !t->quiet) put_repair(t, &report);
+    int done = !o.dry && (report.steps > 0 || report.indexes > 0 || report.finished);
+    return status | (done ? TOOL_FSCK_CORRECTED : TOOL_FSCK_CLEAN);
+}
+
+int tool_undo_repair(const tool_repair *t)
+{
+    u9_fault fault;
+    uint64_t steps = 0;
+    u9_err err = u9_undo(t->path, NULL, &steps, &fault);
+    if (err != U9_OK) {
+        tool_fault(&fault);
+        return TOOL_FSCK_OPERATIONAL;
+    }
+    if (t->json) {
+        json_t *json = json_pack("{s:s, s:o, s:o}", "type", "undone", "path", tool_json_text(t->path), "steps",
+                                 tool_json_number(steps));
+        return tool_put_object(json) == TOOL_DONE ? TOOL_FSCK_CORRECTED : TOOL_FSCK_OPERATIONAL;
+    }
+    if (!t->quiet)
+        printf("%s: %" PRIu64 " place%s as before the last repair\n", t->path, steps, steps == 1 ? " is" : "s are");
+    return TOOL_FSCK_CORRECTED;
+}
