@@ -48,9 +48,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 headers := include/u9.h $(wildcard include/u9/*.h)
 find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
-u9_src := $(filter-out tools/fsck.c,$(wildcard tools/*.c))
+u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(addprefix tools/,fsck.c damage.c json.c key.c mark.c progress.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c text.c tool.c)
 bench_src := $(wildcard bench/*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
@@ -417,7 +417,7 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk,*.h) $(lib_src) $(u9_src) tools/fsck.c $(bench_src) $(test_src) \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
 	        $(fuzz_src) $(zk_src) $(zktest_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 

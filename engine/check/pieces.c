@@ -20,7 +20,7 @@
 enum {
     EVENTS_MAX = 64, /* that a piece holds before it waits for its turn */
     SLICE = 1 << 26, /* bytes that it reads before it does */
-    PIECE_LEAST = 1 << 22,
+    PIECE_LEAST = 1 << 18,
     PIECE_MOST = 1 << 26,
     PIECES_EACH = 8 /* a thread, at least, as far as PIECE_LEAST goes */
 };
@@ -622,23 +622,32 @@ static u9_err run_pieces(pieces *all, helper *helpers, u9_fault *fault)
     return U9_OK;
 }
 
+/* What the threads share, without slots yet. NULL: no memory. */
+static pieces *new_pieces(u9i_checker *c)
+{
+    pieces *all = calloc(1, sizeof *all);
+    if (all == NULL) return NULL;
+    all->checker = c;
+    all->size = piece_size(c);
+    bool threads = c->threads > 1 && c->source->dir->env->executor == &u9i_pool_executor;
+    all->helpers = threads ? c->threads - 1 : 0;
+    all->window = 2 * (size_t)(c->threads > 1 ? c->threads : 2);
+    pthread_mutex_init(&all->lock, NULL);
+    return all;
+}
+
 u9_err u9i_pieces_run(u9i_checker *c, u9_fault *fault)
 {
     helper helpers[U9I_CHECK_THREADS_MAX];
-    pieces *all = calloc(1, sizeof *all);
-    u9_err err = U9_NOMEM;
-    if (all != NULL) {
-        all->checker = c;
-        all->size = piece_size(c);
-        bool threads = c->threads > 1 && c->source->dir->env->executor == &u9i_pool_executor;
-        all->helpers = threads ? c->threads - 1 : 0;
-        all->window = 2 * (size_t)(c->threads > 1 ? c->threads : 2);
-        pthread_mutex_init(&all->lock, NULL);
-        if (make_slots(all)) err = run_pieces(all, helpers, fault);
-        else err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = c->source->path), "out of memory");
-        free_slots(all);
-        pthread_mutex_destroy(&all->lock);
+    pieces *all = new_pieces(c);
+    if (all == NULL || !make_slots(all)) {
+        if (all) free_slots(all);
         free(all);
+        return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = c->source->path), "out of memory");
     }
+    u9_err err = run_pieces(all, helpers, fault);
+    free_slots(all);
+    pthread_mutex_destroy(&all->lock);
+    free(all);
     return err;
 }
