@@ -80,6 +80,7 @@
     X(damage)  \
     X(salvage) \
     X(salvage_reading) \
+    X(pieces)  \
     X(witness) \
     X(repair)  \
     X(snapshot) \

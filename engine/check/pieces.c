@@ -458,11 +458,12 @@ static bool fits(const piece *p, const piece *behind)
 static void join_run(pieces *all, piece *p, piece *behind)
 {
     if (!p->run.open) return;
-    u9i_run *first = behind->count > 0 ? &behind->events[0].run : &behind->run;
+    bool nothing = behind->count == 0 && !behind->run.open;
     bool damaged = behind->count > 0 && behind->events[0].is_damage;
-    if (!damaged && (behind->count > 0 || behind->run.open) && u9i_run_join(&p->run, first))
-        p->run.open = false;
-    else u9i_checker_run_ends(all->checker, &p->run);
+    u9i_run *first = behind->count > 0 ? &behind->events[0].run : &behind->run;
+    if (nothing) behind->run = p->run;
+    else if (damaged || !u9i_run_join(&p->run, first)) u9i_checker_run_ends(all->checker, &p->run);
+    p->run.open = false;
 }
 
 /* Adds what a piece has counted to the report. */
