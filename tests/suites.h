@@ -80,6 +80,7 @@
     X(damage)  \
     X(salvage) \
     X(salvage_reading) \
+    X(reasons) \
     X(pieces)  \
     X(witness) \
     X(repair)  \
