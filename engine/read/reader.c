@@ -388,6 +388,14 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
     return false;
 }
 
+/* A segment that is not read: how the log stands behind it is known as far as its end is named. */
+static void pass_over(u9i_reader *r, const u9i_facts *f)
+{
+    r->begun = true;
+    r->knows_at = r->knows_chain = f->named;
+    if (f->named) r->at = f->at;
+}
+
 /* Begins the next segment, or tells what is wrong with it as a whole. Sets *told if a step is ready. */
 static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
@@ -410,11 +418,12 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     *told = !begins_within(r) && announce(r, step, f); /* by the range that holds offset 32 [P-1] */
     if (*told) return U9_OK;
-    if (f->wrong == U9_R_NONE) {
+    if (f->wrong == U9_R_NONE && !r->surveys) {
         u9_err err = enter_segment(r, fault);
         *told = err == U9_IO && (!r->ranged || r->sliced) && skip_trimmed(r, step);
         return *told ? U9_OK : err;
     }
+    if (f->wrong == U9_R_NONE) pass_over(r, f);
     u9i_reader_leave(r);
     r->index++;
     return U9_OK;

@@ -124,7 +124,15 @@ live() {
     exits 0 'and in the end' "$fsck" live
 }
 
+info() {
+    exits 3 'u9 info of a damaged log' "$u9" info bad
+    claim 'names each damaged place' test "$(grep -c '^damage  *bad/.*CORRUPT' out)" -eq 3
+    run "$u9" info whole
+    claim 'and none of a whole log' eval '! grep -q "^damage" out'
+}
+
 make_logs
+info
 tired
 jobs
 picture

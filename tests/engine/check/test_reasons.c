@@ -413,6 +413,50 @@ START_TEST(each_reason_has_a_log_that_is_refused_by_it)
 }
 END_TEST
 
+typedef struct known {
+    size_t count;
+    u9_damage last;
+} known;
+
+static void note_known(void *ctx, const u9_damage *d)
+{
+    known *k = ctx;
+    k->count++;
+    k->last = *d;
+}
+
+static known known_of(const char *log)
+{
+    known k = {0};
+    u9_log *reader = open_reader(log);
+    ck_assert_int_eq(u9_log_damages(reader, note_known, &k, NULL), U9_OK);
+    close_log(reader);
+    return k;
+}
+
+/* [L-4] Opened for reading, a damaged log says at once what of it is not there. */
+START_TEST(what_is_wrong_with_a_log_as_a_whole_is_known_when_it_is_open)
+{
+    static const struct {
+        void (*forge)(const char *log);
+        u9_reason reason; /* NONE: nothing is known before it is read */
+    } cases[] = {{missing, U9_R_MISSING}, {foreign, U9_R_FOREIGN}, {fork_of, U9_R_FORK}, {name, U9_R_NAME},
+                 {blank, U9_R_BLANK}, {header_secret, U9_R_HEADER}, {fill, U9_R_NONE}, {torn, U9_R_NONE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        cases[i].forge(at("log"));
+        known k = known_of(at("log"));
+        ck_assert_uint_eq(k.count, cases[i].reason != U9_R_NONE);
+        ck_assert_int_eq(k.last.reason, cases[i].reason);
+        if (cases[i].reason == U9_R_MISSING) {
+            ck_assert_uint_eq(k.last.ordinal, 0);
+            ck_assert_uint_eq(k.last.lost, 2);
+        }
+        remove_log(at("log"));
+    }
+    ck_assert_int_eq(u9_log_damages(NULL, note_known, NULL, NULL), U9_ARG);
+}
+END_TEST
+
 Suite *suite_reasons(void)
 {
     Suite *s = suite_create("reasons");
@@ -421,6 +465,7 @@ Suite *suite_reasons(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_branch_that_refuses_bytes_tells_what_it_always_told);
     tcase_add_test(t, each_reason_has_a_log_that_is_refused_by_it);
+    tcase_add_test(t, what_is_wrong_with_a_log_as_a_whole_is_known_when_it_is_open);
     suite_add_tcase(s, t);
     return s;
 }
