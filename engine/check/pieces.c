@@ -59,7 +59,7 @@ typedef struct piece {
     u9i_segment *last; /* that was read; NULL: none */
     bool closed;
     uint64_t started; /* what the reader's `passed` was at first */
-    uint64_t done;    /* bytes, of this; atomic */
+    uint64_t *done;   /* bytes of this that were read; atomic */
     uint64_t slice;   /* up to there it reads before it stops */
     event *events;
     unsigned count;
@@ -70,8 +70,9 @@ typedef struct pieces {
     u9i_checker *checker;
     u9i_task tasks[U9I_CHECK_THREADS_MAX];
     unsigned helpers;
-    uint64_t size; /* of a piece, about */
-    piece **slots; /* number k is slots[k % window] */
+    uint64_t size;  /* of a piece, about */
+    piece **slots;  /* number k is slots[k % window] */
+    uint64_t *read; /* bytes that their pieces have read; atomic */
     bool
         cuts_last; /* the last segment of the row, whose end nobody names, can be cut: all was promised */
     size_t window;
@@ -267,7 +268,7 @@ static u9_err take_found(pieces *all, piece *p, u9i_step step)
 static void note_passed(piece *p)
 {
     uint64_t passed = u9i_reader_passed(&p->reader);
-    __atomic_store_n(&p->done, passed > p->started ? passed - p->started : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(p->done, passed > p->started ? passed - p->started : 0, __ATOMIC_RELAXED);
 }
 
 static bool is_done(const piece *p)
@@ -292,7 +293,7 @@ static void step_piece(pieces *all, piece *p)
 static void read_piece(pieces *all, piece *p)
 {
     if (!p->opened) p->err = open_piece(all, p);
-    while (!is_done(p) && p->count + 4 <= EVENTS_MAX && p->done < p->slice &&
+    while (!is_done(p) && p->count + 4 <= EVENTS_MAX && *p->done < p->slice &&
            !__atomic_load_n(&all->stop, __ATOMIC_RELAXED)) {
         step_piece(all, p);
         if (p->from.offset > 0 && p->home == U9_NOWHERE) break; /* the one before it goes on here */
@@ -310,12 +311,8 @@ static piece *take_piece(pieces *all)
     if (!all->planned && all->taken < all->joined + all->window &&
         !__atomic_load_n(&all->stop, __ATOMIC_RELAXED)) {
         p = all->slots[all->taken++ % all->window];
-        event *events = p->events;
-        memset(p, 0, sizeof *p);
-        p->events = events;
-        p->state = READ;
-        p->slice = SLICE;
-        p->from = all->next;
+        *p = (piece){
+            .events = p->events, .done = p->done, .state = READ, .slice = SLICE, .from = all->next};
         p->to = all->next = find_border(all, p->from);
         all->planned = all->next.index == all->checker->reader.catalog->count;
     }
@@ -367,7 +364,7 @@ static u9_err tell_progress(pieces *all, u9_fault *fault)
 {
     uint64_t done = all->done;
     for (size_t i = 0; i < all->window; i++)
-        done += __atomic_load_n(&all->slots[i]->done, __ATOMIC_RELAXED);
+        done += __atomic_load_n(&all->read[i], __ATOMIC_RELAXED);
     return u9i_checker_tell(all->checker, done, fault);
 }
 
@@ -419,7 +416,7 @@ static void drop_piece(piece *p)
     if (p->opened) u9i_reader_release(&p->reader);
     p->count = 0;
     p->opened = false;
-    p->done = 0;
+    __atomic_store_n(p->done, 0, __ATOMIC_RELAXED);
 }
 
 /* Reads on, from where it has stopped, until it is at its border. */
@@ -522,7 +519,7 @@ static void join_piece(pieces *all, piece *p, piece *behind)
     join_run(all, p, behind);
     add_counts(all->checker, p);
     hand_on(p, behind);
-    all->done += p->done;
+    all->done += *p->done;
     drop_piece(p);
 }
 
@@ -566,10 +563,11 @@ static uint64_t piece_size(const u9i_checker *c)
 static bool make_slots(pieces *all)
 {
     all->slots = calloc(all->window, sizeof *all->slots);
-    bool made = all->slots != NULL;
+    all->read = calloc(all->window, sizeof *all->read);
+    bool made = all->slots != NULL && all->read != NULL;
     for (size_t i = 0; made && i < all->window; i++) {
         piece *p = all->slots[i] = calloc(1, sizeof *p);
-        if (p) p->events = calloc(EVENTS_MAX, sizeof(event));
+        if (p) *p = (piece){.events = calloc(EVENTS_MAX, sizeof(event)), .done = &all->read[i]};
         made = p && p->events;
     }
     return made;
@@ -584,6 +582,7 @@ static void free_slots(pieces *all)
         free(p);
     }
     free(all->slots);
+    free(all->read);
 }
 
 /* Whether all of the last segment was promised, for once: it is asked again by whoever begins in the midst of it. */
