@@ -31,8 +31,9 @@ static const char style[] =
     "td.t{white-space:nowrap}.axis svg{width:100%;height:46px;display:block}.wide{overflow-x:auto}ul{margin:.3rem 0;padding-left:1.2rem}\n";
 
 static const char *const fills[TOOL_CELLS] = {
-    [TOOL_CELL_RESERVED] = "#b9bec5", [TOOL_CELL_INDEX] = "#3e7bd6",   [TOOL_CELL_INTACT] = "#46a758",
-    [TOOL_CELL_TORN] = "#e2a336",     [TOOL_CELL_HOLE] = "#a144af",    [TOOL_CELL_UNKNOWN] = "#12a5b4",
+    [TOOL_CELL_RESERVED] = "#b9bec5", [TOOL_CELL_INDEX] = "#3e7bd6",
+    [TOOL_CELL_INTACT] = "#46a758",   [TOOL_CELL_TORN] = "#e2a336",
+    [TOOL_CELL_HOLE] = "#a144af",     [TOOL_CELL_UNKNOWN] = "#12a5b4",
     [TOOL_CELL_CORRUPT] = "#d8313a",
 };
 
@@ -63,19 +64,23 @@ static void put_title(FILE *out, const tool_span *s)
     if (s->cell == TOOL_CELL_INTACT && s->records > 0)
         fprintf(out, ", records %" PRIu64 "..%" PRIu64, s->ordinal, s->ordinal + s->records - 1);
     if (s->cell == TOOL_CELL_INTACT && s->first_us > 0)
-        fprintf(out, ", %s to %s", tool_time_text(s->first_us, from), tool_time_text(s->last_us, to));
-    if (s->cell >= TOOL_CELL_HOLE && s->records != TOOL_NONE) fprintf(out, ", %" PRIu64 " lost", s->records);
+        fprintf(out, ", %s to %s", tool_time_text(s->first_us, from),
+                tool_time_text(s->last_us, to));
+    if (s->cell >= TOOL_CELL_HOLE && s->records != TOOL_NONE)
+        fprintf(out, ", %" PRIu64 " lost", s->records);
     fputs("</title>", out);
 }
 
 /* One span of a file, never thinner than can be seen where it is damaged. */
 static void put_span(FILE *out, const tool_map_file *f, const tool_span *s)
 {
-    double x = 1000.0 * (double)s->begin / (double)f->size, w = 1000.0 * (double)(s->end - s->begin) / (double)f->size;
+    double x = 1000.0 * (double)s->begin / (double)f->size,
+           w = 1000.0 * (double)(s->end - s->begin) / (double)f->size;
     double least = s->cell >= TOOL_CELL_TORN ? 3 : 0.2;
     if (w < least) w = least;
     if (x + w > 1000) x = 1000 - w;
-    fprintf(out, "<rect x=\"%.2f\" width=\"%.2f\" height=\"22\" fill=\"%s\">", x, w, fills[s->cell]);
+    fprintf(out, "<rect x=\"%.2f\" width=\"%.2f\" height=\"22\" fill=\"%s\">", x, w,
+            fills[s->cell]);
     put_title(out, s);
     fputs("</rect>", out);
 }
@@ -87,21 +92,24 @@ static void put_file(FILE *out, const tool_map *map, const tool_map_file *f)
     put_text(out, short_name(f->path));
     fputs("</code>", out);
     if (f->missing || f->size == 0) {
-        fprintf(out, "<div class=\"gone\">%s</div><span></span></div>\n", f->missing ? "missing" : "empty");
+        fprintf(out, "<div class=\"gone\">%s</div><span></span></div>\n",
+                f->missing ? "missing" : "empty");
         return;
     }
     fputs("<svg viewBox=\"0 0 1000 22\" preserveAspectRatio=\"none\" role=\"img\">", out);
     for (int bad = 0; bad <= 1; bad++) /* damage over all else */
         for (size_t i = f->first; i < f->first + f->count; i++)
             if ((map->spans[i].cell >= TOOL_CELL_TORN) == bad) put_span(out, f, &map->spans[i]);
-    fprintf(out, "</svg><span class=\"size soft\">%s</span></div>\n", tool_bytes_text(f->size, size));
+    fprintf(out, "</svg><span class=\"size soft\">%s</span></div>\n",
+            tool_bytes_text(f->size, size));
 }
 
 static void put_picture(FILE *out, const tool_map *map)
 {
     fputs("<h2>The log</h2>\n<p class=\"legend soft\">", out);
     for (int c = TOOL_CELLS - 1; c >= 0; c--)
-        fprintf(out, "<span><i style=\"background:%s\"></i>%s</span>", fills[c], tool_cell_name((tool_cell)c));
+        fprintf(out, "<span><i style=\"background:%s\"></i>%s</span>", fills[c],
+                tool_cell_name((tool_cell)c));
     fputs("</p>\n", out);
     for (size_t i = 0; i < map->file_count; i++) put_file(out, map, &map->files[i]);
 }
@@ -112,20 +120,26 @@ static void put_numbers(FILE *out, const u9_damage *d)
     else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE) fputs("not known", out);
     else if (d->ordinal == TOOL_NONE) fprintf(out, "%" PRIu64 ", which is not known", d->lost);
     else if (d->lost == TOOL_NONE) fprintf(out, "from %" PRIu64 " on", d->ordinal);
-    else fprintf(out, "%s%" PRIu64 "..%" PRIu64, d->at_most ? "at most " : "", d->ordinal, d->ordinal + d->lost - 1);
+    else
+        fprintf(out, "%s%" PRIu64 "..%" PRIu64, d->at_most ? "at most " : "", d->ordinal,
+                d->ordinal + d->lost - 1);
 }
 
 static void put_damages(FILE *out, const tool_map *map)
 {
     if (map->damage_count == 0) return;
-    fputs("<h2>What is damaged</h2>\n<div class=\"wide\"><table><tr><th>file<th class=\"n\">bytes<th>verdict<th>reason<th>"
-          "records lost<th>rule</tr>\n", out);
+    fputs(
+        "<h2>What is damaged</h2>\n<div class=\"wide\"><table><tr><th>file<th class=\"n\">bytes<th>verdict<th>reason<th>"
+        "records lost<th>rule</tr>\n",
+        out);
     for (size_t i = 0; i < map->damage_count; i++) {
         const u9_damage *d = &map->damages[i].damage;
         fputs("<tr><td><code>", out);
         put_text(out, short_name(d->path));
-        fprintf(out, "</code><td class=\"n\">%" PRIu64 "&ndash;%" PRIu64 "<td%s>%s<td>%s: ", d->begin, d->end,
-                d->verdict >= U9_V_UNKNOWN ? " class=\"bad\"" : "", u9_verdict_name(d->verdict), u9_reason_name(d->reason));
+        fprintf(out,
+                "</code><td class=\"n\">%" PRIu64 "&ndash;%" PRIu64 "<td%s>%s<td>%s: ", d->begin,
+                d->end, d->verdict >= U9_V_UNKNOWN ? " class=\"bad\"" : "",
+                u9_verdict_name(d->verdict), u9_reason_name(d->reason));
         put_text(out, tool_reason_text(d));
         fputs("<td>", out);
         if (d->verdict >= U9_V_UNKNOWN) put_numbers(out, d);
@@ -133,7 +147,8 @@ static void put_damages(FILE *out, const tool_map *map)
         fprintf(out, "<td>%s</tr>\n", tool_reason_rule(d));
     }
     fputs("</table></div>\n", out);
-    if (map->damages_more > 0) fprintf(out, "<p class=\"soft\">and %" PRIu64 " more</p>\n", map->damages_more);
+    if (map->damages_more > 0)
+        fprintf(out, "<p class=\"soft\">and %" PRIu64 " more</p>\n", map->damages_more);
 }
 
 /* When was what written, on a line from the log's first frame to its last: where records are lost it is marked. */
@@ -142,20 +157,28 @@ static void put_axis(FILE *out, const tool_map *map, const u9_report *r)
     char from[48], to[48];
     uint64_t begin = r->first_time_us, end = r->last_time_us > begin ? r->last_time_us : begin + 1;
     if (begin == 0) return;
-    fputs("<div class=\"axis\"><svg viewBox=\"0 0 1000 46\" preserveAspectRatio=\"none\" role=\"img\">"
-          "<rect y=\"14\" width=\"1000\" height=\"10\" rx=\"3\" fill=\"#46a758\"/>", out);
+    fputs(
+        "<div class=\"axis\"><svg viewBox=\"0 0 1000 46\" preserveAspectRatio=\"none\" role=\"img\">"
+        "<rect y=\"14\" width=\"1000\" height=\"10\" rx=\"3\" fill=\"#46a758\"/>",
+        out);
     for (size_t i = 0; i < map->damage_count; i++) {
         const tool_map_damage *m = &map->damages[i];
         if (m->damage.verdict < U9_V_UNKNOWN || m->damage.lost == 0) continue;
-        uint64_t a = m->from_us > begin ? m->from_us : begin, b = m->to_us > a ? m->to_us : m->to_us ? a : end;
-        double x = 1000 * (double)(a - begin) / (double)(end - begin), w = 1000 * (double)(b - a) / (double)(end - begin);
+        uint64_t a = m->from_us > begin ? m->from_us : begin, b = m->to_us > a ? m->to_us
+                                                                  : m->to_us   ? a
+                                                                               : end;
+        double x = 1000 * (double)(a - begin) / (double)(end - begin),
+               w = 1000 * (double)(b - a) / (double)(end - begin);
         if (w < 3) w = 3;
         if (x + w > 1000) x = 1000 - w;
-        fprintf(out, "<rect x=\"%.2f\" y=\"6\" width=\"%.2f\" height=\"26\" fill=\"#d8313a\"><title>", x, w);
+        fprintf(out,
+                "<rect x=\"%.2f\" y=\"6\" width=\"%.2f\" height=\"26\" fill=\"#d8313a\"><title>", x,
+                w);
         put_numbers(out, &m->damage);
         fputs("</title></rect>", out);
     }
-    fprintf(out, "</svg><p class=\"soft\">%s &ndash; %s</p></div>\n", tool_time_text(begin, from), tool_time_text(r->last_time_us, to));
+    fprintf(out, "</svg><p class=\"soft\">%s &ndash; %s</p></div>\n", tool_time_text(begin, from),
+            tool_time_text(r->last_time_us, to));
 }
 
 static void put_key(FILE *out, const tool_edge *e, const u9_report *r)
@@ -169,7 +192,8 @@ static void put_key(FILE *out, const tool_edge *e, const u9_report *r)
 static void put_time(FILE *out, const tool_edge *e)
 {
     char text[48];
-    fprintf(out, "<td class=\"t\">%s", e->known && e->time_us ? tool_time_text(e->time_us, text) : "");
+    fprintf(out, "<td class=\"t\">%s",
+            e->known && e->time_us ? tool_time_text(e->time_us, text) : "");
 }
 
 static void put_losses(FILE *out, const tool_map *map, const tool_lost *l, const u9_report *r)
@@ -177,11 +201,14 @@ static void put_losses(FILE *out, const tool_map *map, const tool_lost *l, const
     if (l->count == 0) return;
     fputs("<h2>What was lost, by time</h2>\n", out);
     put_axis(out, map, r);
-    fputs("<div class=\"wide\"><table><tr><th>records<th>written after<th>and before<th>behind key<th>in front of key</tr>\n", out);
+    fputs(
+        "<div class=\"wide\"><table><tr><th>records<th>written after<th>and before<th>behind key<th>in front of key</tr>\n",
+        out);
     for (size_t i = 0; i < l->count; i++) {
         const tool_loss *o = &l->losses[i];
         fputs("<tr><td>", out);
-        put_numbers(out, &(u9_damage){.ordinal = o->ordinal, .lost = o->lost, .at_most = o->at_most});
+        put_numbers(out,
+                    &(u9_damage){.ordinal = o->ordinal, .lost = o->lost, .at_most = o->at_most});
         put_time(out, &o->before);
         put_time(out, &o->behind);
         put_key(out, &o->before, r);
@@ -192,21 +219,29 @@ static void put_losses(FILE *out, const tool_map *map, const tool_lost *l, const
     if (l->more > 0) fprintf(out, "<p class=\"soft\">and %" PRIu64 " more places</p>\n", l->more);
 }
 
-static void put_head(FILE *out, const tool_map *map, const tool_lost *l, const char *path, const u9_report *r)
+static void put_head(FILE *out, const tool_map *map, const tool_lost *l, const char *path,
+                     const u9_report *r)
 {
     char size[24], lost[TOOL_LOSSES_SIZE], texts[TOOL_ADVICE_MAX][TOOL_ADVICE_SIZE];
     tool_losses losses = {0};
-    for (size_t i = 0; i < map->damage_count; i++) tool_losses_add(&losses, &map->damages[i].damage);
+    for (size_t i = 0; i < map->damage_count; i++)
+        tool_losses_add(&losses, &map->damages[i].damage);
     losses.unknown += map->damages_more;
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-          "content=\"width=device-width\"><title>u9fsck: ", out);
+    fputs(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width\"><title>u9fsck: ",
+        out);
     put_text(out, path);
     fprintf(out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", style);
     put_text(out, path);
-    fprintf(out, "</h1>\n<p><span class=\"%s\">%s</span>", r->verdict >= U9_V_UNKNOWN ? "bad" : "good", u9_verdict_name(r->verdict));
+    fprintf(out, "</h1>\n<p><span class=\"%s\">%s</span>",
+            r->verdict >= U9_V_UNKNOWN ? "bad" : "good", u9_verdict_name(r->verdict));
     if (r->damages > 0)
-        fprintf(out, ": %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages), tool_losses_text(&losses, lost));
-    fprintf(out, "</p>\n<p class=\"soft\">%" PRIu64 " records in %" PRIu64 " frames, %" PRIu64 " segments, %s</p>\n",
+        fprintf(out, ": %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages),
+                tool_losses_text(&losses, lost));
+    fprintf(out,
+            "</p>\n<p class=\"soft\">%" PRIu64 " records in %" PRIu64 " frames, %" PRIu64
+            " segments, %s</p>\n",
             r->records, r->frames, r->segments, tool_bytes_text(r->bytes, size));
     size_t n = tool_lost_advice(l, path, r, texts);
     if (n == 0) return;
@@ -218,7 +253,8 @@ static void put_head(FILE *out, const tool_map *map, const tool_lost *l, const c
     fputs("</ul>\n", out);
 }
 
-int tool_map_page(const char *file, const tool_map *map, const tool_lost *l, const char *path, const u9_report *r)
+int tool_map_page(const char *file, const tool_map *map, const tool_lost *l, const char *path,
+                  const u9_report *r)
 {
     FILE *out = fopen(file, "wx"); /* nothing is written over */
     if (out == NULL) return errno;

@@ -33,13 +33,14 @@ typedef struct tool_loss {
 
 typedef struct tool_lost {
     tool_loss losses[TOOL_LOST_MAX];
-    size_t count;          /* of these */
-    size_t open, keyless;  /* the first of them behind which no stretch came yet, or none with a key */
-    uint64_t more;         /* losses beside these */
-    tool_edge last;        /* the last stretch's end */
-    uint64_t reasons;      /* a bit for each that was told as damage, */
-    uint64_t notes;        /*   or as a note */
-    char missing[64];      /* the first file that is missing: its name, "" for none */
+    size_t count; /* of these */
+    size_t open,
+        keyless;      /* the first of them behind which no stretch came yet, or none with a key */
+    uint64_t more;    /* losses beside these */
+    tool_edge last;   /* the last stretch's end */
+    uint64_t reasons; /* a bit for each that was told as damage, */
+    uint64_t notes;   /*   or as a note */
+    char missing[64]; /* the first file that is missing: its name, "" for none */
     uint64_t missing_count;
 } tool_lost;
 
@@ -61,6 +62,7 @@ int tool_lost_again(const tool_lost *lost, const u9_report *report);
 void tool_put_lost(FILE *out, const tool_lost *lost, const char *path, const u9_report *report);
 
 /* The same as members of a summary. Takes `json`; NULL: no memory. */
-json_t *tool_json_lost(json_t *json, const tool_lost *lost, const char *path, const u9_report *report);
+json_t *tool_json_lost(json_t *json, const tool_lost *lost, const char *path,
+                       const u9_report *report);
 
 #endif

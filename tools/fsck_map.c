@@ -16,9 +16,12 @@ static const struct {
     const char *name, *colour;
     char sign;
 } cells[TOOL_CELLS] = {
-    [TOOL_CELL_RESERVED] = {"reserved", "\033[2m", '.'},   [TOOL_CELL_INDEX] = {"index", "\033[34m", 'i'},
-    [TOOL_CELL_INTACT] = {"intact", "\033[32m", '='},      [TOOL_CELL_TORN] = {"torn", "\033[33m", 't'},
-    [TOOL_CELL_HOLE] = {"hole", "\033[35;1m", 'o'},        [TOOL_CELL_UNKNOWN] = {"unknown", "\033[36;1m", '?'},
+    [TOOL_CELL_RESERVED] = {"reserved", "\033[2m", '.'},
+    [TOOL_CELL_INDEX] = {"index", "\033[34m", 'i'},
+    [TOOL_CELL_INTACT] = {"intact", "\033[32m", '='},
+    [TOOL_CELL_TORN] = {"torn", "\033[33m", 't'},
+    [TOOL_CELL_HOLE] = {"hole", "\033[35;1m", 'o'},
+    [TOOL_CELL_UNKNOWN] = {"unknown", "\033[36;1m", '?'},
     [TOOL_CELL_CORRUPT] = {"corrupt", "\033[31;1m", 'X'},
 };
 
@@ -48,7 +51,8 @@ static tool_map_file *find_file(tool_map *map, const char *path, uint64_t segmen
     void *row = map->files;
     tool_map_file *f = map->file_count ? &map->files[map->file_count - 1] : NULL;
     if (f == NULL || strcmp(f->path, path) != 0) {
-        if (!make_room(map, &row, map->file_count, &map->file_room, sizeof *map->files)) return NULL;
+        if (!make_room(map, &row, map->file_count, &map->file_room, sizeof *map->files))
+            return NULL;
         map->files = (tool_map_file *)row;
         f = &map->files[map->file_count];
         *f = (tool_map_file){.path = strdup(path), .segment = segment, .first = map->span_count};
@@ -72,7 +76,8 @@ static void add_span(tool_map *map, tool_map_file *f, const tool_span *span)
         return;
     }
     if (map->span_count == TOOL_SPANS_MAX + 1024 ||
-        !make_room(map, &row, map->span_count, &map->span_room, sizeof *map->spans)) return;
+        !make_room(map, &row, map->span_count, &map->span_room, sizeof *map->spans))
+        return;
     map->spans = (tool_span *)row;
     map->spans[map->span_count++] = *span;
     f->count++;
@@ -84,7 +89,8 @@ static int find_hole(int fd, uint64_t begin, uint64_t end, uint64_t *from, uint6
 {
     off_t hole = lseek(fd, (off_t)begin, SEEK_HOLE), data;
     off_t size = lseek(fd, 0, SEEK_END);
-    if (hole < 0 || size < 0 || hole >= size || (uint64_t)hole >= end) return 0; /* behind the last byte is none */
+    if (hole < 0 || size < 0 || hole >= size || (uint64_t)hole >= end)
+        return 0; /* behind the last byte is none */
     data = lseek(fd, hole, SEEK_DATA);
     *from = (uint64_t)hole;
     *to = data < 0 || (uint64_t)data > end ? end : (uint64_t)data;
@@ -105,7 +111,9 @@ static void add_holes(tool_map *map, tool_map_file *f, tool_span damaged)
     int fd = open(f->path, O_RDONLY | O_CLOEXEC);
     tool_span hole = damaged;
     hole.cell = TOOL_CELL_HOLE;
-    for (unsigned n = 0; fd >= 0 && n < 16 && find_hole(fd, damaged.begin, damaged.end, &hole.begin, &hole.end); n++) {
+    for (unsigned n = 0;
+         fd >= 0 && n < 16 && find_hole(fd, damaged.begin, damaged.end, &hole.begin, &hole.end);
+         n++) {
         add_span(map, f, &hole);
         damaged.begin = hole.end;
     }
@@ -132,20 +140,25 @@ void tool_map_damaged(tool_map *map, const u9_damage *d)
 {
     keep_damage(map, d);
     if (d->reason == U9_R_UNCLOSED || d->reason == U9_R_TRIMMED) return; /* nothing stands there */
-    tool_map_file *f = find_file(map, d->path, d->segment, d->reason == U9_R_MISSING ? 0 : file_size(d->path));
+    tool_map_file *f =
+        find_file(map, d->path, d->segment, d->reason == U9_R_MISSING ? 0 : file_size(d->path));
     if (f == NULL) return;
     f->missing |= d->reason == U9_R_MISSING;
-    tool_span span = {.cell = d->verdict == U9_V_CORRUPT ? TOOL_CELL_CORRUPT
+    tool_span span = {.cell = d->verdict == U9_V_CORRUPT   ? TOOL_CELL_CORRUPT
                               : d->verdict == U9_V_UNKNOWN ? TOOL_CELL_UNKNOWN
                                                            : TOOL_CELL_TORN,
-                      .begin = d->begin, .end = d->end, .ordinal = d->ordinal, .records = d->lost};
+                      .begin = d->begin,
+                      .end = d->end,
+                      .ordinal = d->ordinal,
+                      .records = d->lost};
     add_span(map, f, &span);
     if (span.cell >= TOOL_CELL_UNKNOWN && span.end > span.begin) add_holes(map, f, span);
 }
 
 void tool_map_stretch(tool_map *map, const u9_stretch *s)
 {
-    static const tool_cell kinds[] = {[U9_STRETCH_FRAMES] = TOOL_CELL_INTACT, [U9_STRETCH_INDEX] = TOOL_CELL_INDEX,
+    static const tool_cell kinds[] = {[U9_STRETCH_FRAMES] = TOOL_CELL_INTACT,
+                                      [U9_STRETCH_INDEX] = TOOL_CELL_INDEX,
                                       [U9_STRETCH_RESERVED] = TOOL_CELL_RESERVED};
     tool_map_file *f = find_file(map, s->path, s->segment, s->size);
     if (s->kind == U9_STRETCH_FRAMES) {
@@ -154,8 +167,14 @@ void tool_map_stretch(tool_map *map, const u9_stretch *s)
         map->last_us = s->last_time_us;
     }
     if (f == NULL || (size_t)s->kind >= sizeof kinds / sizeof *kinds) return;
-    add_span(map, f, &(tool_span){.cell = kinds[s->kind], .begin = s->begin, .end = s->end, .ordinal = s->ordinal,
-                                  .records = s->records, .first_us = s->first_time_us, .last_us = s->last_time_us});
+    add_span(map, f,
+             &(tool_span){.cell = kinds[s->kind],
+                          .begin = s->begin,
+                          .end = s->end,
+                          .ordinal = s->ordinal,
+                          .records = s->records,
+                          .first_us = s->first_time_us,
+                          .last_us = s->last_time_us});
 }
 
 static void free_const(const char *text)
@@ -188,11 +207,13 @@ static int is_whole(const tool_map *map, const tool_map_file *f)
 /* Fills `row`, a cell for each of `count` equal parts of the file, in one pass over its spans. */
 static void fill_row(const tool_map *map, const tool_map_file *f, tool_cell *row, unsigned count)
 {
-    for (unsigned c = 0; c < count; c++) row[c] = f->missing ? TOOL_CELL_CORRUPT : TOOL_CELL_RESERVED;
+    for (unsigned c = 0; c < count; c++)
+        row[c] = f->missing ? TOOL_CELL_CORRUPT : TOOL_CELL_RESERVED;
     for (size_t i = f->first; i < f->first + f->count && f->size > 0; i++) {
         const tool_span *s = &map->spans[i];
         double each = (double)f->size / count;
-        unsigned from = (unsigned)((double)s->begin / each), to = (unsigned)((double)(s->end > s->begin ? s->end - 1 : s->begin) / each);
+        unsigned from = (unsigned)((double)s->begin / each),
+                 to = (unsigned)((double)(s->end > s->begin ? s->end - 1 : s->begin) / each);
         for (unsigned c = from; c <= to && c < count; c++)
             if (s->cell > row[c]) row[c] = s->cell;
     }
@@ -204,14 +225,16 @@ static const char *short_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void put_row(FILE *out, const tool_map *map, const tool_map_file *f, unsigned count, int colour)
+static void put_row(FILE *out, const tool_map *map, const tool_map_file *f, unsigned count,
+                    int colour)
 {
     tool_cell row[512];
     char size[24];
     fprintf(out, "%-20s ", short_name(f->path));
     fill_row(map, f, row, count);
     for (unsigned c = 0; c < count; c++) {
-        if (colour && (c == 0 || row[c] != row[c - 1])) fprintf(out, "\033[0m%s", cells[row[c]].colour);
+        if (colour && (c == 0 || row[c] != row[c - 1]))
+            fprintf(out, "\033[0m%s", cells[row[c]].colour);
         putc(cells[row[c]].sign, out);
     }
     if (colour) fputs("\033[0m", out);
@@ -221,8 +244,8 @@ static void put_row(FILE *out, const tool_map *map, const tool_map_file *f, unsi
 static void put_legend(FILE *out, int colour)
 {
     for (int c = TOOL_CELLS - 1; c >= 0; c--)
-        fprintf(out, "%s%s%c%s %s", c == TOOL_CELLS - 1 ? "" : "  ", colour ? cells[c].colour : "", cells[c].sign,
-                colour ? "\033[0m" : "", cells[c].name);
+        fprintf(out, "%s%s%c%s %s", c == TOOL_CELLS - 1 ? "" : "  ", colour ? cells[c].colour : "",
+                cells[c].sign, colour ? "\033[0m" : "", cells[c].name);
     putc('\n', out);
 }
 

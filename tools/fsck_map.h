@@ -20,14 +20,14 @@ typedef enum tool_cell {
     TOOL_CELL_TORN,
     TOOL_CELL_UNKNOWN,
     TOOL_CELL_CORRUPT,
-    TOOL_CELL_HOLE,    /* damage where the file has a hole: nothing was ever written there, or it was punched out */
+    TOOL_CELL_HOLE, /* damage where the file has a hole: nothing was ever written there, or it was punched out */
     TOOL_CELLS
 } tool_cell;
 
 typedef struct tool_span {
     tool_cell cell;
     uint64_t begin, end;
-    uint64_t ordinal, records; /* records: intact, or lost; TOOL_NONE: not known */
+    uint64_t ordinal, records;  /* records: intact, or lost; TOOL_NONE: not known */
     uint64_t first_us, last_us; /* INTACT */
 } tool_span;
 
@@ -40,7 +40,7 @@ typedef struct tool_map_file {
 
 /* A damage as it was told. */
 typedef struct tool_map_damage {
-    u9_damage damage; /* its path is a copy */
+    u9_damage damage;        /* its path is a copy */
     uint64_t from_us, to_us; /* it was written between these; 0: not known */
 } tool_map_damage;
 
@@ -64,7 +64,8 @@ void tool_map_release(tool_map *map);
 void tool_map_put(FILE *out, const tool_map *map, unsigned columns, int colour);
 
 /* The page. 0, or an errno. */
-int tool_map_page(const char *file, const tool_map *map, const tool_lost *lost, const char *path, const u9_report *report);
+int tool_map_page(const char *file, const tool_map *map, const tool_lost *lost, const char *path,
+                  const u9_report *report);
 
 /* "corrupt". Static. */
 const char *tool_cell_name(tool_cell cell);

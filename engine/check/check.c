@@ -59,7 +59,7 @@ void u9i_checker_stretch(u9i_checker *c, size_t index, u9_stretch *s)
     c->options.on_stretch(c->options.ctx, s);
 }
 
-void u9i_checker_run_ends(u9i_checker *c, u9i_run *run)
+void u9i_checker_run_ends(u9i_checker *c, u9i_intact *run)
 {
     if (!run->open) return;
     run->open = false;
@@ -125,11 +125,11 @@ static void note_unsigned(u9i_checker *c)
 }
 
 /* The frame goes to the run that it continues, or begins one. */
-static void note_run(u9i_checker *c, const u9i_reader *r)
+static void note_intact(u9i_checker *c, const u9i_reader *r)
 {
-    if (u9i_run_add(&c->run, r)) return;
+    if (u9i_intact_add(&c->run, r)) return;
     u9i_checker_run_ends(c, &c->run);
-    (void)u9i_run_add(&c->run, r);
+    (void)u9i_intact_add(&c->run, r);
 }
 
 static void note_behind(u9i_checker *c, const u9i_reader *r)
@@ -152,7 +152,7 @@ static u9_err take_step(u9i_checker *c, u9i_step step, u9_fault *fault)
         break;
     case U9I_STEP_FRAME:
         u9i_report_frame(&c->report, r);
-        if (c->options.on_stretch && c->saved == NULL) note_run(c, r);
+        if (c->options.on_stretch && c->saved == NULL) note_intact(c, r);
         if (u9i_reader_facts(r)->secret.lost) c->report.unsigned_records += r->count;
         return c->saved ? u9i_checker_save(c, fault) : U9_OK;
     case U9I_STEP_LEAVE: /* only salvage asks for it, and who wants stretches */

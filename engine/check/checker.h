@@ -28,7 +28,7 @@ typedef struct u9i_checker {
     u9i_saved *saved;     /* salvage: the new logs; NULL: only checks */
     unsigned threads;     /* to check with; more than 1, or `piece`: in pieces (pieces.h) */
     uint64_t piece;       /* of about so many bytes; 0: as is good */
-    u9i_run run;          /* options->on_stretch: the frames that were not told yet */
+    u9i_intact run;          /* options->on_stretch: the frames that were not told yet */
     size_t unsigned_told; /* salvage: behind the last segment of the row of which U9_R_UNSIGNED was told */
 } u9i_checker;
 
@@ -58,7 +58,7 @@ void u9i_report_frame(u9_report *report, const u9i_reader *reader);
 /* Tells a stretch, whose path is filled in: of segments[index]. */
 void u9i_checker_stretch(u9i_checker *checker, size_t index, u9_stretch *stretch);
 /* Tells a run, if it is open, and ends it. */
-void u9i_checker_run_ends(u9i_checker *checker, u9i_run *run);
+void u9i_checker_run_ends(u9i_checker *checker, u9i_intact *run);
 
 /*
  * All was read, by `reader` at the end: how the log ends, and what became of the line. `last`: the segment that was

@@ -36,12 +36,12 @@ typedef struct event {
     bool is_damage;
     char *path; /* of the damage */
     u9_damage damage;
-    u9i_run run; /* else */
+    u9i_intact run; /* else */
 } event;
 
 typedef enum piece_state { WAITING, READ, STOPPED } piece_state;
 
-typedef struct piece {
+typedef struct check_piece {
     piece_state state;
     border from, to;
     bool opened;
@@ -63,16 +63,16 @@ typedef struct piece {
     uint64_t slice;   /* up to there it reads before it stops */
     event *events;
     unsigned count;
-    u9i_run run; /* the last one, which may go on */
-} piece;
+    u9i_intact run; /* the last one, which may go on */
+} check_piece;
 
 typedef struct pieces {
     u9i_checker *checker;
     u9i_task tasks[U9I_CHECK_THREADS_MAX];
     unsigned helpers;
-    uint64_t size;  /* of a piece, about */
-    piece **slots;  /* number k is slots[k % window] */
-    uint64_t *read; /* bytes that their pieces have read; atomic */
+    uint64_t size;       /* of a piece, about */
+    check_piece **slots; /* number k is slots[k % window] */
+    uint64_t *read;      /* bytes that their pieces have read; atomic */
     bool
         cuts_last; /* the last segment of the row, whose end nobody names, can be cut: all was promised */
     size_t window;
@@ -137,7 +137,7 @@ static border find_border(const pieces *all, border from)
 }
 
 /* The piece ends there: its reader does not step over it. */
-static void set_border(piece *p, border to)
+static void set_border(check_piece *p, border to)
 {
     u9i_reader *r = &p->reader;
     const u9i_catalog *c = r->catalog;
@@ -148,7 +148,7 @@ static void set_border(piece *p, border to)
 
 /* Reading a piece: its reader's thread */
 
-static u9_err open_piece(pieces *all, piece *p)
+static u9_err open_piece(pieces *all, check_piece *p)
 {
     u9i_checker *c = all->checker;
     u9i_reader *r = &p->reader;
@@ -188,7 +188,7 @@ static bool in_row(const u9i_reader *r)
 }
 
 /* The first thing that a piece from the midst of a segment meets. */
-static void begin_piece(piece *p, u9i_step step)
+static void begin_piece(check_piece *p, u9i_step step)
 {
     const u9i_reader *r = &p->reader;
     p->begun = true;
@@ -202,7 +202,7 @@ static void begin_piece(piece *p, u9i_step step)
     p->promise = r->iterator.judge.promise;
 }
 
-static bool passes_border(const piece *p, u9i_step step)
+static bool passes_border(const check_piece *p, u9i_step step)
 {
     const u9i_reader *r = &p->reader;
     return (step == U9I_STEP_FRAME || step == U9I_STEP_DAMAGE) &&
@@ -210,20 +210,20 @@ static bool passes_border(const piece *p, u9i_step step)
            home_of(r, step) >= p->to.offset;
 }
 
-static event *add_event(piece *p)
+static event *add_event(check_piece *p)
 {
     assert(p->count < EVENTS_MAX);
     return memset(&p->events[p->count++], 0, sizeof(event));
 }
 
-static void end_run(piece *p)
+static void end_run(check_piece *p)
 {
     if (!p->run.open) return;
     add_event(p)->run = p->run;
     p->run.open = false;
 }
 
-static u9_err keep_damage(piece *p)
+static u9_err hold_damage(check_piece *p)
 {
     end_run(p);
     char *path = strdup(p->reader.damage.path);
@@ -232,52 +232,52 @@ static u9_err keep_damage(piece *p)
     return U9_OK;
 }
 
-static void keep_behind(piece *p)
+static void hold_behind(check_piece *p)
 {
     u9_stretch behind[2];
     end_run(p);
     unsigned n = u9i_stretch_behind(&p->reader, behind);
     for (unsigned i = 0; i < n; i++)
-        add_event(p)->run = (u9i_run){.index = p->reader.index, .it = behind[i]};
+        add_event(p)->run = (u9i_intact){.index = p->reader.index, .it = behind[i]};
 }
 
-static void keep_frame(pieces *all, piece *p)
+static void hold_frame(pieces *all, check_piece *p)
 {
     u9i_report_frame(&p->counts, &p->reader);
-    if (all->checker->options.on_stretch == NULL || u9i_run_add(&p->run, &p->reader)) return;
+    if (all->checker->options.on_stretch == NULL || u9i_intact_add(&p->run, &p->reader)) return;
     end_run(p);
-    (void)u9i_run_add(&p->run, &p->reader);
+    (void)u9i_intact_add(&p->run, &p->reader);
 }
 
 /* Takes what the reader has come to. */
-static u9_err take_found(pieces *all, piece *p, u9i_step step)
+static u9_err take_found(pieces *all, check_piece *p, u9i_step step)
 {
     u9i_reader *r = &p->reader;
     if (r->reading) p->last = r->catalog->segments[r->index];
     if (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY))
         u9i_witness_frame(&p->witness, u9i_reader_facts(r), r->frame);
     switch (step) {
-    case U9I_STEP_FRAME: keep_frame(all, p); break;
-    case U9I_STEP_DAMAGE: return keep_damage(p);
-    case U9I_STEP_LEAVE: keep_behind(p); break;
+    case U9I_STEP_FRAME: hold_frame(all, p); break;
+    case U9I_STEP_DAMAGE: return hold_damage(p);
+    case U9I_STEP_LEAVE: hold_behind(p); break;
     case U9I_STEP_END: p->over = true; break;
     }
     return U9_OK;
 }
 
-static void note_passed(piece *p)
+static void note_read(check_piece *p)
 {
     uint64_t passed = u9i_reader_passed(&p->reader);
     __atomic_store_n(p->done, passed > p->started ? passed - p->started : 0, __ATOMIC_RELAXED);
 }
 
-static bool is_done(const piece *p)
+static bool is_done(const check_piece *p)
 {
     return p->over || p->holds || p->err != U9_OK;
 }
 
 /* One step further. */
-static void step_piece(pieces *all, piece *p)
+static void step_piece(pieces *all, check_piece *p)
 {
     u9i_step step;
     p->err = u9i_reader_step(&p->reader, &step, &p->fault);
@@ -286,11 +286,11 @@ static void step_piece(pieces *all, piece *p)
     p->holds = passes_border(p, step);
     p->held = step;
     if (!p->holds) p->err = take_found(all, p, step);
-    note_passed(p);
+    note_read(p);
 }
 
 /* Reads until it is done, or has as much as it may hold. */
-static void read_piece(pieces *all, piece *p)
+static void read_on(pieces *all, check_piece *p)
 {
     if (!p->opened) p->err = open_piece(all, p);
     while (!is_done(p) && p->count + 4 <= EVENTS_MAX && *p->done < p->slice &&
@@ -303,15 +303,15 @@ static void read_piece(pieces *all, piece *p)
 /* Who reads what */
 
 /* The next piece, for the caller to read; NULL: there is none, or too many wait to be joined. */
-static piece *take_piece(pieces *all)
+static check_piece *next_piece(pieces *all)
 {
-    piece *p = NULL;
+    check_piece *p = NULL;
     pthread_mutex_lock(&all->lock);
     pieces_check(all);
     if (!all->planned && all->taken < all->joined + all->window &&
         !__atomic_load_n(&all->stop, __ATOMIC_RELAXED)) {
         p = all->slots[all->taken++ % all->window];
-        *p = (piece){
+        *p = (check_piece){
             .events = p->events, .done = p->done, .state = READ, .slice = SLICE, .from = all->next};
         p->to = all->next = find_border(all, p->from);
         all->planned = all->next.index == all->checker->reader.catalog->count;
@@ -320,7 +320,7 @@ static piece *take_piece(pieces *all)
     return p;
 }
 
-static void stop_piece(pieces *all, piece *p)
+static void stop_piece(pieces *all, check_piece *p)
 {
     pthread_mutex_lock(&all->lock);
     p->state = STOPPED;
@@ -338,9 +338,9 @@ static void help(void *ctx)
 {
     pieces *all = ((helper *)ctx)->all;
     unsigned number = ((helper *)ctx)->number;
-    piece *p;
-    while ((p = take_piece(all)) != NULL) {
-        read_piece(all, p);
+    check_piece *p;
+    while ((p = next_piece(all)) != NULL) {
+        read_on(all, p);
         stop_piece(all, p);
     }
     pthread_mutex_lock(&all->lock);
@@ -360,7 +360,7 @@ static void call_helpers(pieces *all)
 }
 
 /* How far it is, in bytes. */
-static u9_err tell_progress(pieces *all, u9_fault *fault)
+static u9_err tell_read(pieces *all, u9_fault *fault)
 {
     uint64_t done = all->done;
     for (size_t i = 0; i < all->window; i++)
@@ -371,17 +371,17 @@ static u9_err tell_progress(pieces *all, u9_fault *fault)
 /* Until the piece with this number has stopped, the caller's thread reads what nobody has taken. */
 static u9_err await_piece(pieces *all, size_t number, u9_fault *fault)
 {
-    piece *p = all->slots[number % all->window], *mine;
+    check_piece *p = all->slots[number % all->window], *mine;
     for (;;) {
         uint32_t seen = u9i_gate_read(&all->gate);
         pthread_mutex_lock(&all->lock);
         bool there = all->taken > number && p->state == STOPPED;
         pthread_mutex_unlock(&all->lock);
-        u9_err err = all->checker->options.on_progress ? tell_progress(all, fault) : U9_OK;
+        u9_err err = all->checker->options.on_progress ? tell_read(all, fault) : U9_OK;
         if (there || err != U9_OK) return err;
-        mine = take_piece(all);
+        mine = next_piece(all);
         if (mine) {
-            read_piece(all, mine);
+            read_on(all, mine);
             stop_piece(all, mine);
         } else {
             u9i_gate_wait(&all->gate, seen);
@@ -392,7 +392,7 @@ static u9_err await_piece(pieces *all, size_t number, u9_fault *fault)
 /* Joining: the caller's thread */
 
 /* Tells what the piece holds. */
-static void tell_events(pieces *all, piece *p)
+static void tell_events(pieces *all, check_piece *p)
 {
     u9i_checker *c = all->checker;
     for (unsigned i = 0; i < p->count; i++) {
@@ -410,7 +410,7 @@ static void tell_events(pieces *all, piece *p)
 }
 
 /* Forgets what the piece holds, and closes it. */
-static void drop_piece(piece *p)
+static void drop_piece(check_piece *p)
 {
     for (unsigned i = 0; i < p->count; i++) free(p->events[i].path);
     if (p->opened) u9i_reader_release(&p->reader);
@@ -420,7 +420,7 @@ static void drop_piece(piece *p)
 }
 
 /* Reads on, from where it has stopped, until it is at its border. */
-static u9_err finish_piece(pieces *all, piece *p, u9_fault *fault)
+static u9_err finish_piece(pieces *all, check_piece *p, u9_fault *fault)
 {
     u9_err err = U9_OK;
     tell_events(all, p);
@@ -429,7 +429,7 @@ static u9_err finish_piece(pieces *all, piece *p, u9_fault *fault)
         if (!p->opened) p->err = open_piece(all, p);
         while (!is_done(p) && p->count + 4 <= EVENTS_MAX && err == U9_OK) {
             step_piece(all, p);
-            if (all->checker->options.on_progress) err = tell_progress(all, fault);
+            if (all->checker->options.on_progress) err = tell_read(all, fault);
         }
         tell_events(all, p);
     }
@@ -439,7 +439,7 @@ static u9_err finish_piece(pieces *all, piece *p, u9_fault *fault)
 }
 
 /* True if the one behind began with what this one has come to, and in the same state. */
-static bool fits(const piece *p, const piece *behind)
+static bool comes_to_same(const check_piece *p, const check_piece *behind)
 {
     const u9i_reader *r = &p->reader;
     const u9i_judge *j = &r->iterator.judge;
@@ -452,19 +452,20 @@ static bool fits(const piece *p, const piece *behind)
 }
 
 /* The run that is open at the border goes on behind it, or is told. */
-static void join_run(pieces *all, piece *p, piece *behind)
+static void join_run(pieces *all, check_piece *p, check_piece *behind)
 {
     if (!p->run.open) return;
     bool nothing = behind->count == 0 && !behind->run.open;
     bool damaged = behind->count > 0 && behind->events[0].is_damage;
-    u9i_run *first = behind->count > 0 ? &behind->events[0].run : &behind->run;
+    u9i_intact *first = behind->count > 0 ? &behind->events[0].run : &behind->run;
     if (nothing) behind->run = p->run;
-    else if (damaged || !u9i_run_join(&p->run, first)) u9i_checker_run_ends(all->checker, &p->run);
+    else if (damaged || !u9i_intact_join(&p->run, first))
+        u9i_checker_run_ends(all->checker, &p->run);
     p->run.open = false;
 }
 
 /* Adds what a piece has counted to the report. */
-static void add_counts(u9i_checker *c, const piece *p)
+static void add_counts(u9i_checker *c, const check_piece *p)
 {
     u9_report *r = &c->report;
     const u9_report *n = &p->counts;
@@ -490,7 +491,7 @@ static void add_counts(u9i_checker *c, const piece *p)
 }
 
 /* What a reader knows of the log behind it and hands on. */
-static void hand_on(const piece *p, piece *to)
+static void hand_on(const check_piece *p, check_piece *to)
 {
     u9i_reader *r = &to->reader;
     r->beyond += p->reader.beyond;
@@ -502,7 +503,7 @@ static void hand_on(const piece *p, piece *to)
 }
 
 /* It goes on through the one behind, in whose place it is joined next. */
-static void go_through(pieces *all, size_t number, piece *p, piece *behind)
+static void go_through(pieces *all, size_t number, check_piece *p, check_piece *behind)
 {
     drop_piece(behind);
     all->slots[(number - 1) % all->window] = behind;
@@ -514,7 +515,7 @@ static void go_through(pieces *all, size_t number, piece *p, piece *behind)
     p->err = take_found(all, p, p->held);
 }
 
-static void join_piece(pieces *all, piece *p, piece *behind)
+static void join_piece(pieces *all, check_piece *p, check_piece *behind)
 {
     join_run(all, p, behind);
     add_counts(all->checker, p);
@@ -524,17 +525,17 @@ static void join_piece(pieces *all, piece *p, piece *behind)
 }
 
 /* The pieces are joined, one after the other. *end: the last one, whose reader is at the log's end. */
-static u9_err join_pieces(pieces *all, piece **end, u9_fault *fault)
+static u9_err join_pieces(pieces *all, check_piece **end, u9_fault *fault)
 {
     size_t count = all->checker->reader.catalog->count;
     u9_err err = await_piece(all, 0, fault);
-    piece *p = all->slots[0];
+    check_piece *p = all->slots[0];
     while (err == U9_OK && (err = finish_piece(all, p, fault)) == U9_OK && p->to.index < count) {
         size_t number = all->joined + 1;
         call_helpers(all);
         if ((err = await_piece(all, number, fault)) != U9_OK) break;
-        piece *behind = all->slots[number % all->window];
-        bool joined = fits(p, behind);
+        check_piece *behind = all->slots[number % all->window];
+        bool joined = comes_to_same(p, behind);
         if (joined) join_piece(all, p, behind);
         else go_through(all, number, p, behind);
         pthread_mutex_lock(&all->lock); /* until then nobody takes either's slot */
@@ -566,8 +567,9 @@ static bool make_slots(pieces *all)
     all->read = calloc(all->window, sizeof *all->read);
     bool made = all->slots != NULL && all->read != NULL;
     for (size_t i = 0; made && i < all->window; i++) {
-        piece *p = all->slots[i] = calloc(1, sizeof *p);
-        if (p) *p = (piece){.events = calloc(EVENTS_MAX, sizeof(event)), .done = &all->read[i]};
+        check_piece *p = all->slots[i] = calloc(1, sizeof *p);
+        if (p)
+            *p = (check_piece){.events = calloc(EVENTS_MAX, sizeof(event)), .done = &all->read[i]};
         made = p && p->events;
     }
     return made;
@@ -576,7 +578,7 @@ static bool make_slots(pieces *all)
 static void free_slots(pieces *all)
 {
     for (size_t i = 0; all->slots && i < all->window; i++) {
-        piece *p = all->slots[i];
+        check_piece *p = all->slots[i];
         if (p) drop_piece(p);
         if (p) free(p->events);
         free(p);
@@ -606,7 +608,7 @@ static void look_at_last(pieces *all)
 static u9_err run_pieces(pieces *all, helper *helpers, u9_fault *fault)
 {
     u9i_checker *c = all->checker;
-    piece *end;
+    check_piece *end;
     look_at_last(all);
     for (unsigned i = 0; i < all->helpers; i++) {
         helpers[i] = (helper){all, i};

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-static void take_key(uint8_t out[U9I_KEY_MAX], size_t *size, const u9i_record *record)
+static void copy_key(uint8_t out[U9I_KEY_MAX], size_t *size, const u9i_record *record)
 {
     memcpy(out, record->key, record->key_size);
     *size = record->key_size;
 }
 
-static void begin_run(u9i_run *run, const u9i_reader *r)
+static void begin_run(u9i_intact *run, const u9i_reader *r)
 {
     const u9i_facts *f = u9i_reader_facts(r);
     const u9i_trailer *t = &r->frame->trailer;
@@ -26,7 +26,7 @@ static void begin_run(u9i_run *run, const u9i_reader *r)
                            .first_time_us = t->time_us};
 }
 
-bool u9i_run_add(u9i_run *run, const u9i_reader *r)
+bool u9i_intact_add(u9i_intact *run, const u9i_reader *r)
 {
     const u9i_frame *f = r->frame;
     bool goes_on = run->open && run->index == r->index && f->offset - run->it.end < U9I_BLOCK;
@@ -36,13 +36,13 @@ bool u9i_run_add(u9i_run *run, const u9i_reader *r)
     run->it.frames++;
     run->it.last_time_us = f->trailer.time_us;
     if (r->count == 0) return true;
-    if (run->it.records == 0) take_key(run->first_key, &run->it.first_key_size, &r->first);
-    take_key(run->last_key, &run->it.last_key_size, &r->last);
+    if (run->it.records == 0) copy_key(run->first_key, &run->it.first_key_size, &r->first);
+    copy_key(run->last_key, &run->it.last_key_size, &r->last);
     run->it.records += r->count;
     return true;
 }
 
-bool u9i_run_join(const u9i_run *run, u9i_run *behind)
+bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind)
 {
     const u9_stretch *a = &run->it;
     u9_stretch *b = &behind->it;

@@ -11,7 +11,8 @@ u9_err u9_log_damages(u9_log *log, u9_damage_fn *fn, void *ctx, u9_fault *fault)
     u9i_step step = U9I_STEP_DAMAGE;
     if (log == NULL || fn == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     if (u9i_log_forked(log))
-        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path), "the handle belongs to the parent process");
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path),
+                         "the handle belongs to the parent process");
     u9_err err = u9i_reader_open(&r, &log->source, fault);
     if (err != U9_OK) return err;
     r.surveys = true;

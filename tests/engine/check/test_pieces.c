@@ -27,8 +27,10 @@ static void tell_damage(void *ctx, const u9_damage *d)
 {
     told *t = ctx;
     t->damages++;
-    fprintf(t->out, "damage %d %d %s %" PRIu64 " [%" PRIu64 ",%" PRIu64 ") %" PRIu64 " %" PRIu64 "\n", (int)d->verdict,
-            (int)d->reason, d->path, d->segment, d->begin, d->end, d->ordinal, d->lost);
+    fprintf(t->out,
+            "damage %d %d %s %" PRIu64 " [%" PRIu64 ",%" PRIu64 ") %" PRIu64 " %" PRIu64 "\n",
+            (int)d->verdict, (int)d->reason, d->path, d->segment, d->begin, d->end, d->ordinal,
+            d->lost);
 }
 
 static void tell_key(FILE *out, const uint8_t *key, size_t size)
@@ -41,8 +43,10 @@ static void tell_stretch(void *ctx, const u9_stretch *s)
 {
     told *t = ctx;
     t->stretches++;
-    fprintf(t->out, "stretch %d %s %" PRIu64 "/%" PRIu64 " [%" PRIu64 ",%" PRIu64 ") %" PRIu64 " %" PRIu64 " %" PRIu64
-            " %" PRIu64 " %" PRIu64 " ", (int)s->kind, s->path, s->segment, s->size, s->begin, s->end, s->ordinal, s->frames,
+    fprintf(t->out,
+            "stretch %d %s %" PRIu64 "/%" PRIu64 " [%" PRIu64 ",%" PRIu64 ") %" PRIu64 " %" PRIu64
+            " %" PRIu64 " %" PRIu64 " %" PRIu64 " ",
+            (int)s->kind, s->path, s->segment, s->size, s->begin, s->end, s->ordinal, s->frames,
             s->records, s->first_time_us, s->last_time_us);
     tell_key(t->out, s->first_key, s->first_key_size);
     tell_key(t->out, s->last_key, s->last_key_size);
@@ -58,8 +62,13 @@ static int tell_progress(void *ctx, uint64_t done, uint64_t all)
 
 static u9_err check(told *t, const char *log, uint64_t piece, unsigned threads)
 {
-    u9_check_options o = {.size = sizeof o, .on_damage = tell_damage, .on_stretch = tell_stretch, .ctx = t,
-                          .on_progress = tell_progress, .io = io_of(log), .threads = threads};
+    u9_check_options o = {.size = sizeof o,
+                          .on_damage = tell_damage,
+                          .on_stretch = tell_stretch,
+                          .ctx = t,
+                          .on_progress = tell_progress,
+                          .io = io_of(log),
+                          .threads = threads};
     t->out = open_memstream(&t->text, &t->size);
     t->report = (u9_report){.size = sizeof t->report};
     u9_err err = u9i_check_in_pieces(log, &o, piece, &t->report, NULL);
@@ -73,7 +82,8 @@ static void expect_text(char *text, const char *whole)
     for (size_t line = 0; *text || *whole; line++) {
         size_t n = strcspn(text, "\n"), m = strcspn(whole, "\n");
         if (n != m || memcmp(text, whole, n) != 0)
-            ck_abort_msg("line %zu: %.*s\ninstead of %.*s", line, (int)(n < 300 ? n : 300), text, (int)(m < 300 ? m : 300), whole);
+            ck_abort_msg("line %zu: %.*s\ninstead of %.*s", line, (int)(n < 300 ? n : 300), text,
+                         (int)(m < 300 ? m : 300), whole);
         text += n + (text[n] != 0);
         whole += m + (whole[m] != 0);
     }
@@ -101,7 +111,8 @@ static void make_log(const char *log)
 {
     u9_options o = small_options();
     u9_log *w = open_writer(log, &o);
-    for (unsigned i = 0; i < 40; i++) append_many(w, "record ", 1 + i * 7 % 300, i % 5 == 0 ? 9 : 0);
+    for (unsigned i = 0; i < 40; i++)
+        append_many(w, "record ", 1 + i * 7 % 300, i % 5 == 0 ? 9 : 0);
     close_log(w);
     ck_assert_uint_gt(segments_in(log), 2);
 }
@@ -111,7 +122,8 @@ START_TEST(a_whole_log_is_told_alike_wherever_it_is_cut)
     make_log(at("log"));
     told t = expect_alike(at("log"));
     ck_assert_uint_eq(t.damages, 0);
-    ck_assert_uint_ge(t.stretches, 2 * (segments_in(at("log")) - 1)); /* frames, and what stands behind each end */
+    ck_assert_uint_ge(t.stretches, 2 * (segments_in(at("log")) -
+                                        1)); /* frames, and what stands behind each end */
     ck_assert_int_eq(t.report.verdict, U9_V_CLEAN);
 }
 END_TEST
@@ -133,8 +145,12 @@ START_TEST(a_damaged_log_is_told_alike_wherever_it_is_cut)
             uint64_t size = file_size(path), offset = (uint64_t)rand() % size;
             switch (rand() % 5) {
             case 0: fill_bytes(path, offset, offset + 9000 < size ? 9000 : size - offset, 0); break;
-            case 1: fill_bytes(path, offset, offset + 300 < size ? 300 : size - offset, 0xa5); break;
-            case 2: if (round % 4 == 0) remove_log(path); break;
+            case 1:
+                fill_bytes(path, offset, offset + 300 < size ? 300 : size - offset, 0xa5);
+                break;
+            case 2:
+                if (round % 4 == 0) remove_log(path);
+                break;
             default: flip_bit(path, offset, (unsigned)rand() % 8); break;
             }
         }
@@ -157,7 +173,8 @@ START_TEST(each_of_many_damages_is_told_once_and_in_order)
     static seen_frame frames[1000];
     size_t count = list_frames(f.bytes, f.size, frames, 1000);
     ck_assert_uint_gt(count, 900);
-    for (size_t i = 3; i + 3 < count; i += 2) flip_bit(segment_path(log, 1), frames[i].offset + 70, 0);
+    for (size_t i = 3; i + 3 < count; i += 2)
+        flip_bit(segment_path(log, 1), frames[i].offset + 70, 0);
     told t = expect_alike(log);
     ck_assert_uint_gt(t.damages, 400);
     forge_free(&f);
@@ -171,7 +188,8 @@ START_TEST(a_check_in_pieces_can_be_stopped)
     for (unsigned after = 1; after < 4; after++) {
         told t = {.stop_after = after};
         u9_err err = check(&t, at("log"), 8192, 3);
-        ck_assert(err == U9_STATE || (err == U9_OK && t.stop_after > 0)); /* it was told less often than that */
+        ck_assert(err == U9_STATE ||
+                  (err == U9_OK && t.stop_after > 0)); /* it was told less often than that */
         free(t.text);
         if (after == 1) ck_assert_int_eq(err, U9_STATE);
     }
@@ -196,7 +214,8 @@ START_TEST(a_segment_that_was_not_promised_is_read_once)
     const char *log = at("log");
     forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
     for (unsigned i = 0; i < 2000; i++) forge_records(&f, "record ", 3);
-    memset(f.bytes + f.size, 0xee, 64); /* behind the last frame that was promised, in front of the u9end */
+    memset(f.bytes + f.size, 0xee,
+           64); /* behind the last frame that was promised, in front of the u9end */
     f.size += 64;
     forge_pad(&f);
     forge_end(&f, U9I_END_CLOSING);
@@ -213,7 +232,8 @@ START_TEST(a_log_that_is_damaged_all_over_is_not_read_for_each_piece)
     const char *log = at("log");
     make_log(log);
     for (unsigned n = 1; n <= segments_in(log); n++)
-        for (uint64_t p = 5000; p < file_size(segment_path(log, n)); p += 3000) flip_bit(segment_path(log, n), p, 3);
+        for (uint64_t p = 5000; p < file_size(segment_path(log, n)); p += 3000)
+            flip_bit(segment_path(log, n), p, 3);
     ck_assert_uint_le(bytes_of_check(log, 65536), 3 * bytes_of_check(log, 0));
 }
 END_TEST

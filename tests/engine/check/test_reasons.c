@@ -83,16 +83,36 @@ static const body_case body_cases[] = {
     {"body.value", 1, 3, {0x41, 0x00, 0xff}},
     {"body.tuple", 1, 2, {0x02, 0x07}},
     {"body.tuple.empty", 1, 1, {0x38}},
-    {"body.symbol", 1, 14, {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'm', 'y', 'n', 'a', 'm', 'e', 0, 0}},
-    {"body.control.count", 1, 14, {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'u', '9', 'e', 'n', 'd', 0, 0, 0}},
-    {"body.control.form", 0, 14, {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'u', '9', 'e', 'n', 'd', 0, 0, 0}},
-    {"body.part.form", 1, 14, {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'u', '9', 'p', 'a', 'r', 't', 0, 0}},
-    {"body.lz4.form", 1, 18, {0x42, 0, 0, 0, 9, 0, 0, 0, 3, 0x0a, 'u', '9', 'l', 'z', '4', 0, 0, 0}},
-    {"body.lz4.size", 1, 36, {0x42, 0, 0, 0, 27, 0, 0, 0, 3, 0x0a, 'u', '9', 'l', 'z', '4', 0, 0, 0, 3, 0, 0, 0, 0,
-                              0, 0, 0, 0, 0x1e, 0, 0, 0, 4, 0x40, 'a', 'b', 'c'}},
-    {"body.lz4.data", 1, 36, {0x42, 0, 0, 0, 27, 0, 0, 0, 3, 0x0a, 'u', '9', 'l', 'z', '4', 0, 0, 0, 3, 0, 0, 0, 0,
-                              0, 0, 0, 99, 0x1e, 0, 0, 0, 4, 0x40, 'a', 'b', 'c'}},
-    {"body.mask.form", 1, 18, {0x42, 0, 0, 0, 9, 0, 0, 0, 3, 0x0a, 'u', '9', 'm', 'a', 's', 'k', 0, 0}},
+    {"body.symbol",
+     1,
+     14,
+     {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'm', 'y', 'n', 'a', 'm', 'e', 0, 0}},
+    {"body.control.count",
+     1,
+     14,
+     {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'u', '9', 'e', 'n', 'd', 0, 0, 0}},
+    {"body.control.form",
+     0,
+     14,
+     {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'u', '9', 'e', 'n', 'd', 0, 0, 0}},
+    {"body.part.form",
+     1,
+     14,
+     {0x41, 0x00, 0x09, 0x00, 0x01, 0x0a, 'u', '9', 'p', 'a', 'r', 't', 0, 0}},
+    {"body.lz4.form",
+     1,
+     18,
+     {0x42, 0, 0, 0, 9, 0, 0, 0, 3, 0x0a, 'u', '9', 'l', 'z', '4', 0, 0, 0}},
+    {"body.lz4.size", 1, 36, {0x42, 0,   0,   0,    27, 0, 0, 0, 3,    0x0a, 'u', '9',
+                              'l',  'z', '4', 0,    0,  0, 3, 0, 0,    0,    0,   0,
+                              0,    0,   0,   0x1e, 0,  0, 0, 4, 0x40, 'a',  'b', 'c'}},
+    {"body.lz4.data", 1, 36, {0x42, 0,   0,   0,    27, 0, 0, 0, 3,    0x0a, 'u', '9',
+                              'l',  'z', '4', 0,    0,  0, 3, 0, 0,    0,    0,   0,
+                              0,    0,   99,  0x1e, 0,  0, 0, 4, 0x40, 'a',  'b', 'c'}},
+    {"body.mask.form",
+     1,
+     18,
+     {0x42, 0, 0, 0, 9, 0, 0, 0, 3, 0x0a, 'u', '9', 'm', 'a', 's', 'k', 0, 0}},
 };
 
 static void forge_body(const char *log, const body_case *c)
@@ -167,9 +187,18 @@ static void header_byte(const char *log, unsigned at)
     end(&f, log);
 }
 
-static void header_magic(const char *log) { header_byte(log, 2); }
-static void header_secret(const char *log) { header_byte(log, 9); }
-static void header_zero(const char *log) { header_byte(log, 30); }
+static void header_magic(const char *log)
+{
+    header_byte(log, 2);
+}
+static void header_secret(const char *log)
+{
+    header_byte(log, 9);
+}
+static void header_zero(const char *log)
+{
+    header_byte(log, 30);
+}
 
 static void unclosed(const char *log)
 {
@@ -287,12 +316,24 @@ static const struct {
     const char *id;
     void (*forge)(const char *log);
 } log_cases[] = {
-    {"frame.overlap", overlap},       {"frame.padding", padding},     {"frame.fill", fill},
-    {"body.count", count_of_records}, {"body.key", key_of_record},    {"body.part", part_missing},
-    {"header.magic", header_magic},   {"header.secret", header_secret}, {"header.zero", header_zero},
-    {"log.unclosed", unclosed},       {"log.torn", torn},             {"log.unknown", unknown},
-    {"log.cut", cut},                 {"log.missing", missing},       {"log.seal", seal},
-    {"log.name", name},               {"log.blank", blank},           {"log.foreign", foreign},
+    {"frame.overlap", overlap},
+    {"frame.padding", padding},
+    {"frame.fill", fill},
+    {"body.count", count_of_records},
+    {"body.key", key_of_record},
+    {"body.part", part_missing},
+    {"header.magic", header_magic},
+    {"header.secret", header_secret},
+    {"header.zero", header_zero},
+    {"log.unclosed", unclosed},
+    {"log.torn", torn},
+    {"log.unknown", unknown},
+    {"log.cut", cut},
+    {"log.missing", missing},
+    {"log.seal", seal},
+    {"log.name", name},
+    {"log.blank", blank},
+    {"log.foreign", foreign},
     {"log.fork", fork_of},
 };
 
@@ -320,8 +361,9 @@ static void tell_log(told *t, const char *id, const char *log)
     fprintf(t->out, " %s, %zu records\n", u9_verdict_name(s->report.verdict), s->count);
     for (size_t i = 0; i < s->damage_count; i++) {
         const u9_damage *d = &s->damages[i];
-        fprintf(t->out, "  %s %s %" PRIu64 " [%" PRIu64 ",%" PRIu64 ")", u9_verdict_name(d->verdict), u9_reason_name(d->reason),
-                d->segment, d->begin, d->end);
+        fprintf(t->out, "  %s %s %" PRIu64 " [%" PRIu64 ",%" PRIu64 ")",
+                u9_verdict_name(d->verdict), u9_reason_name(d->reason), d->segment, d->begin,
+                d->end);
         put_number(t->out, d->ordinal);
         put_number(t->out, d->lost);
         fputs(d->at_most ? " at-most\n" : "\n", t->out);
@@ -440,8 +482,9 @@ START_TEST(what_is_wrong_with_a_log_as_a_whole_is_known_when_it_is_open)
     static const struct {
         void (*forge)(const char *log);
         u9_reason reason; /* NONE: nothing is known before it is read */
-    } cases[] = {{missing, U9_R_MISSING}, {foreign, U9_R_FOREIGN}, {fork_of, U9_R_FORK}, {name, U9_R_NAME},
-                 {blank, U9_R_BLANK}, {header_secret, U9_R_HEADER}, {fill, U9_R_NONE}, {torn, U9_R_NONE}};
+    } cases[] = {{missing, U9_R_MISSING}, {foreign, U9_R_FOREIGN}, {fork_of, U9_R_FORK},
+                 {name, U9_R_NAME},       {blank, U9_R_BLANK},     {header_secret, U9_R_HEADER},
+                 {fill, U9_R_NONE},       {torn, U9_R_NONE}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         cases[i].forge(at("log"));
         known k = known_of(at("log"));
