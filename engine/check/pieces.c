@@ -334,18 +334,20 @@ typedef struct helper {
     unsigned number;
 } helper;
 
+/* One piece, then whatever else waits for the executor's threads has its turn. */
 static void help(void *ctx)
 {
     pieces *all = ((helper *)ctx)->all;
     unsigned number = ((helper *)ctx)->number;
-    check_piece *p;
-    while ((p = next_piece(all)) != NULL) {
+    check_piece *p = next_piece(all);
+    if (p) {
         read_on(all, p);
         stop_piece(all, p);
     }
     pthread_mutex_lock(&all->lock);
-    all->working[number] = false;
+    all->working[number] = p != NULL;
     pthread_mutex_unlock(&all->lock);
+    if (p) u9i_task_submit(all->checker->source->dir->env, &all->tasks[number], 0);
 }
 
 static void call_helpers(pieces *all)
