@@ -81,6 +81,8 @@
     X(mend) \
     X(salvage) \
     X(salvage_reading) \
+    X(reasons) \
+    X(pieces)  \
     X(witness) \
     X(repair)  \
     X(in_place) \

@@ -9,6 +9,7 @@
  * one kills.
  */
 #include "tools/damage.h"
+#include "tools/fsck_map.h"
 #include "tools/fsck_repair.h"
 #include "tools/json.h"
 #include "tools/mark.h"
@@ -24,7 +25,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { CLEAN = 0, CORRECTED = 1, UNPROVABLE = 1, LATER = 3, LEFT = 4, OPERATIONAL = 8, USAGE = 16, CANCELLED = 32 };
 
@@ -44,6 +47,11 @@ struct fsck {
     size_t branch_bytes;
     tool_losses losses;
     tool_progress bar;
+    unsigned jobs;       /* threads that check */
+    int map;             /* the picture is asked for, */
+    const char *html;    /*   and a page of it; NULL: none */
+    tool_lost lost;
+    tool_map picture;
 };
 
 static volatile sig_atomic_t stopped; /* the signal that came, 0 */
@@ -84,6 +92,8 @@ static void on_damage(void *ctx, const u9_damage *damage)
     int bad = damage->verdict >= U9_V_UNKNOWN;
     tool_progress_end(&f->bar);
     tool_losses_add(&f->losses, damage);
+    tool_lost_damage(&f->lost, damage);
+    if (f->map || f->html) tool_map_damaged(&f->picture, damage);
     if (f->json) {
         tool_put_object(json_damage(damage));
         return;
@@ -91,6 +101,13 @@ static void on_damage(void *ctx, const u9_damage *damage)
     if (f->quiet && !bad) return;
     if (!bad) fputs("note: ", stdout);
     tool_put_damage(stdout, damage);
+}
+
+static void on_stretch(void *ctx, const u9_stretch *stretch)
+{
+    struct fsck *f = (struct fsck *)ctx;
+    tool_lost_stretch(&f->lost, stretch);
+    if (f->map || f->html) tool_map_stretch(&f->picture, stretch);
 }
 
 static json_t *json_output(const u9_output *o)
@@ -179,6 +196,18 @@ static void put_summary(const struct fsck *f, const u9_report *r)
     if (f->line) tool_put_line(stdout, &f->mark, r);
 }
 
+/* The picture, in colours where they are seen, and the page. */
+static int put_picture(struct fsck *f, const u9_report *r)
+{
+    struct winsize window = {0};
+    const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+    int terminal = isatty(STDOUT_FILENO), colour = terminal && !(plain && *plain) && term && strcmp(term, "dumb") != 0;
+    if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) window.ws_col = 80;
+    if (f->map) tool_map_put(stdout, &f->picture, window.ws_col, colour);
+    int err = f->html ? tool_map_page(f->html, &f->picture, &f->lost, f->path, r) : 0;
+    return err ? tool_say(OPERATIONAL, "%s: %s", f->html, strerror(err)) : CLEAN;
+}
+
 static void put_salvaged(const struct fsck *f, const u9_report *r)
 {
     char lost[TOOL_LOSSES_SIZE];
@@ -195,7 +224,7 @@ static void put_salvaged(const struct fsck *f, const u9_report *r)
 
 static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
 {
-    json_t *json = tool_json_report("summary", f->path, r, &f->losses);
+    json_t *json = tool_json_lost(tool_json_report("summary", f->path, r, &f->losses), &f->lost, f->path, r);
     if (f->salvage) {
         json = tool_json_with(json, "salvage", tool_json_text(f->salvage));
         json = tool_json_with(json, "salvaged", tool_json_number(salvaged));
@@ -278,7 +307,7 @@ static int run(struct fsck *f)
     uint64_t salvaged = 0;
     u9_check_options options = {.size = sizeof options, .on_damage = on_damage,
                                 .on_progress = on_progress, .ctx = f, .on_output = on_output,
-                                .mark = f->line ? &f->mark : NULL};
+                                .mark = f->line ? &f->mark : NULL, .on_stretch = on_stretch, .threads = f->jobs};
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
     f->partial = f->salvage && has_partial(f);
@@ -294,7 +323,9 @@ static int run(struct fsck *f)
     } else if (!f->quiet) {
         put_summary(f, &report);
         if (f->salvage) put_salvaged(f, &report);
+        else tool_put_lost(stdout, &f->lost, f->path, &report);
     }
+    if (f->map || f->html) status |= put_picture(f, &report);
     return status | status_of(f, &report);
 }
 
@@ -374,11 +405,14 @@ static int run_any(struct fsck *f)
     return f->repair ? run_repair(f) : run(f);
 }
 
-enum { SALVAGE = 256, MARK, REPAIR, ACCEPT, CARVE, UNDO, HEAL, LINKED };
+enum { SALVAGE = 256, MARK, REPAIR, ACCEPT, CARVE, UNDO, HEAL, LINKED, JSON, MAP, HTML };
 
 static const struct argp_option option_table[] = {
     {"salvage", SALVAGE, "OUT", 0, "Copy all records that are whole to a new log OUT", 0},
-    {"json", 'j', 0, 0, "A JSON object for each damage, then one that sums up", 0},
+    {"json", JSON, 0, 0, "A JSON object for each damage, then one that sums up", 0},
+    {"jobs", 'j', "N", 0, "Check with N threads; as many as there are processors", 0},
+    {"map", MAP, 0, 0, "Draw the log: a cell for each stretch", 0},
+    {"html", HTML, "FILE", 0, "Write a page with the picture, what is damaged and what is lost to FILE, which must be new", 0},
     {"quiet", 'q', 0, 0, "Print damage only: no notes, no summary, no progress", 0},
     {"verbose", 'v', 0, 0, "Print more about a log", 0},
     {"mark", MARK, "LINE|FILE", 0, "Prove that all up to LINE, which `u9 mark` printed (or FILE holds; - is standard "
@@ -396,13 +430,24 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+static unsigned parse_jobs(const char *text)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || n == 0 || n > 1024) tool_usage("-j: '%s' is not a number of threads", text);
+    return (unsigned)n;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct fsck *f = (struct fsck *)state->input;
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
     case SALVAGE: f->salvage = arg; break;
-    case 'j': f->json = 1; break;
+    case JSON: f->json = 1; break;
+    case 'j': f->jobs = parse_jobs(arg); break;
+    case MAP: f->map = 1; break;
+    case HTML: f->html = arg; break;
     case 'q': f->quiet = 1; break;
     case 'v': f->verbose = 1; break;
     case MARK: f->line = arg; break;
@@ -425,6 +470,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (f->salvage && !*f->salvage) tool_usage("--salvage: OUT is empty");
+        if (f->salvage && (f->map || f->html)) tool_usage("--map and --html go without --salvage");
+        if (f->map && f->json) tool_usage("--map goes without --json");
+        if (f->html && !*f->html) tool_usage("--html: FILE is empty");
         if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
         if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
         if ((f->modes || f->mending.heal_ms || f->mending.linked) && !f->repair)
@@ -454,7 +502,9 @@ int main(int argc, char **argv)
         "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ...",
         NULL, NULL, NULL};
     static char name[] = "u9fsck";
-    struct fsck f = {0};
+    static struct fsck f; /* large, for a stack */
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    f.jobs = processors > 1 ? (unsigned)processors : 1;
     tool_begin(name, USAGE, OPERATIONAL, argv);
     argv[0] = name;
     tool_parse(&parser, argc, argv, &f);
@@ -463,5 +513,6 @@ int main(int argc, char **argv)
     if (status == CLEAN) status = run_any(&f);
     if (f.branches) fclose(f.branches);
     free(f.branch_lines);
+    tool_map_release(&f.picture);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;
 }

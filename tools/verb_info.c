@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct info {
@@ -24,13 +25,23 @@ struct info {
     int lost; /* TOOL_LOST once records are lost */
     tool_losses losses;
     tool_progress bar;
+    FILE *damages;    /* the first of them, a line each; NULL: --json, or no memory for them */
+    char *lines;
+    size_t size;
+    unsigned told;    /* how many these are */
 };
+
+enum { DAMAGES_SHOWN = 8 };
 
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct info *info = (struct info *)ctx;
     tool_losses_add(&info->losses, damage);
     if (damage->verdict >= U9_V_UNKNOWN && damage->lost > 0) info->lost = TOOL_LOST;
+    if (damage->verdict < U9_V_UNKNOWN || info->damages == NULL || info->told == DAMAGES_SHOWN) return;
+    info->told++;
+    fprintf(info->damages, "%-12s ", "damage");
+    tool_put_damage(info->damages, damage);
 }
 
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
@@ -71,7 +82,10 @@ static void put_state(const struct info *info, const u9_report *r)
     if (r->damages > 0)
         printf(": %" PRIu64 " damaged place%s, %s (u9fsck tells more)", r->damages,
                tool_plural(r->damages), tool_losses_text(&info->losses, lost));
-    printf("\n%-12s %s\n", "end", r->plain ? "plain seed file: no promises" : tool_end_text(r));
+    putchar('\n');
+    if (info->damages && fflush(info->damages) == 0 && info->told > 0) fputs(info->lines, stdout);
+    if (r->damages > info->told) printf("%-12s %" PRIu64 " more\n", "damage", r->damages - info->told);
+    printf("%-12s %s\n", "end", r->plain ? "plain seed file: no promises" : tool_end_text(r));
     printf("%-12s %s\n", "mark", tool_mark_text(r, mark));
     if (r->beyond > 0) number("beyond end", r->beyond);
 }
@@ -174,5 +188,9 @@ int verb_info(int argc, char **argv)
         NULL, NULL, NULL};
     struct info info = {0};
     tool_parse(&parser, argc, argv, &info);
-    return run(&info);
+    info.damages = info.json ? NULL : open_memstream(&info.lines, &info.size);
+    int status = run(&info);
+    if (info.damages) fclose(info.damages);
+    free(info.lines);
+    return status;
 }

@@ -1,7 +1,7 @@
 /*
  * engine/check/check.c: the verdict on a whole log. [R-1] to [R-9]
  */
-#include "engine/check/checker.h"
+#include "engine/check/pieces.h"
 #include "engine/check/repair.h"
 
 #include "engine/log/handle.h"
@@ -14,7 +14,7 @@ enum { PROGRESS_US = 50000 }; /* at most so often it is told */
 static bool is_options_size(size_t size)
 {
     return size == sizeof(u9_check_options) || size == offsetof(u9_check_options, io) ||
-           size == offsetof(u9_check_options, on_output);
+           size == offsetof(u9_check_options, on_output) || size == offsetof(u9_check_options, on_stretch);
 }
 
 static bool is_report_size(size_t size)
@@ -35,15 +35,37 @@ void u9i_checker_note(u9i_checker *c, const u9_damage *d)
     if (c->options.on_damage) c->options.on_damage(c->options.ctx, d);
 }
 
-u9_err u9i_checker_progress(u9i_checker *c, u9_fault *fault)
+u9_err u9i_checker_tell(u9i_checker *c, uint64_t done, u9_fault *fault)
 {
     if (c->options.on_progress == NULL) return U9_OK;
     uint64_t now = u9i_monotonic_us(c->source->dir->env);
     if (now - c->progress_us < PROGRESS_US) return U9_OK;
     c->progress_us = now;
-    if (c->options.on_progress(c->options.ctx, u9i_reader_passed(&c->reader), c->bytes) == 0)
+    if (c->options.on_progress(c->options.ctx, done < c->bytes ? done : c->bytes, c->bytes) == 0)
         return U9_OK;
     return u9i_fault(fault, U9_STATE, U9I_AT(.path = c->source->path), "stopped as asked");
+}
+
+u9_err u9i_checker_progress(u9i_checker *c, u9_fault *fault)
+{
+    return c->options.on_progress ? u9i_checker_tell(c, u9i_reader_passed(&c->reader), fault) : U9_OK;
+}
+
+void u9i_checker_stretch(u9i_checker *c, size_t index, u9_stretch *s)
+{
+    char path[4400];
+    if (c->options.on_stretch == NULL) return;
+    s->path = u9i_source_path(c->source, u9i_catalog_facts(c->reader.catalog, index)->name, path, sizeof path);
+    c->options.on_stretch(c->options.ctx, s);
+}
+
+void u9i_checker_run_ends(u9i_checker *c, u9i_intact *run)
+{
+    if (!run->open) return;
+    run->open = false;
+    run->it.first_key = run->first_key;
+    run->it.last_key = run->last_key;
+    u9i_checker_stretch(c, run->index, &run->it);
 }
 
 static void note_key(uint8_t out[U9I_KEY_MAX], size_t *size, const u9i_record *record)
@@ -64,7 +86,7 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
-static void note_frame(u9_report *r, const u9i_reader *reader)
+void u9i_report_frame(u9_report *r, const u9i_reader *reader)
 {
     const u9i_trailer *t = &reader->frame->trailer;
     r->frames++;
@@ -102,27 +124,50 @@ static void note_unsigned(u9i_checker *c)
     u9i_checker_note_unsigned(c, u9i_reader_facts(r), r->iterator.judge.bound, 0);
 }
 
+/* The frame goes to the run that it continues, or begins one. */
+static void note_intact(u9i_checker *c, const u9i_reader *r)
+{
+    if (u9i_intact_add(&c->run, r)) return;
+    u9i_checker_run_ends(c, &c->run);
+    (void)u9i_intact_add(&c->run, r);
+}
+
+static void note_behind(u9i_checker *c, const u9i_reader *r)
+{
+    u9_stretch behind[2];
+    u9i_checker_run_ends(c, &c->run);
+    unsigned n = u9i_stretch_behind(r, behind);
+    for (unsigned i = 0; i < n; i++) u9i_checker_stretch(c, r->index, &behind[i]);
+}
+
 /* One step of the reader. */
 static u9_err take_step(u9i_checker *c, u9i_step step, u9_fault *fault)
 {
     u9i_reader *r = &c->reader;
     note_unsigned(c);
     switch (step) {
-    case U9I_STEP_DAMAGE: u9i_checker_note(c, &r->damage); break;
+    case U9I_STEP_DAMAGE:
+        u9i_checker_run_ends(c, &c->run);
+        u9i_checker_note(c, &r->damage);
+        break;
     case U9I_STEP_FRAME:
-        note_frame(&c->report, r);
+        u9i_report_frame(&c->report, r);
+        if (c->options.on_stretch && c->saved == NULL) note_intact(c, r);
         if (u9i_reader_facts(r)->secret.lost) c->report.unsigned_records += r->count;
         return c->saved ? u9i_checker_save(c, fault) : U9_OK;
-    case U9I_STEP_LEAVE: return u9i_checker_save_beyond(c, fault); /* only salvage asks for it */
+    case U9I_STEP_LEAVE: /* only salvage asks for it, and who wants stretches */
+        if (c->saved) return u9i_checker_save_beyond(c, fault);
+        note_behind(c, r);
+        break;
     case U9I_STEP_END: break;
     }
     return U9_OK;
 }
 
 /* What became of the line that the log was to meet. [M-8] `last`: the segment that was read last. */
-static void tell_line(u9i_checker *c, const u9i_segment *last)
+static void tell_line(u9i_checker *c, const u9i_reader *reader, const u9i_segment *last)
 {
-    const u9i_catalog *catalog = c->reader.catalog;
+    const u9i_catalog *catalog = reader->catalog;
     u9_report *r = &c->report;
     r->line = u9i_witness_state(&c->witness, catalog, c->source->dir->single[0] != 0);
     r->proven_from = r->line == U9_LINE_MET ? c->witness.proven : U9_NOWHERE;
@@ -132,9 +177,15 @@ static void tell_line(u9i_checker *c, const u9i_segment *last)
     u9i_damage_site site;
     size_t at = 0;
     while (at < catalog->count && catalog->segments[at] != last) at++;
-    if (!u9i_witness_site(&c->witness, catalog, at, &c->reader.at, &facts, &site)) return;
+    if (!u9i_witness_site(&c->witness, catalog, at, &reader->at, &facts, &site)) return;
     u9_damage d = u9i_source_damage(c->source, &facts, &site, path, sizeof path);
     u9i_checker_note(c, &d);
+}
+
+void u9i_checker_finish(u9i_checker *c, const u9i_reader *reader, const u9i_segment *last)
+{
+    note_end(&c->report, reader);
+    tell_line(c, reader, last);
 }
 
 /* The steps of the reader, one after the other. */
@@ -153,8 +204,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         if (err == U9_OK) err = u9i_checker_progress(c, fault);
         if (err != U9_OK) return err;
     }
-    note_end(&c->report, r);
-    tell_line(c, last);
+    u9i_checker_finish(c, r, last);
     return c->saved ? u9i_checker_save_branches(c, fault) : U9_OK;
 }
 
@@ -205,7 +255,7 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     u9_err err = u9i_reader_open(&c->reader, c->source, fault);
     if (err != U9_OK) return err;
     c->reader.seals = true;
-    c->reader.leaves = c->saved != NULL;
+    c->reader.leaves = c->saved != NULL || c->options.on_stretch != NULL;
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
     r->plain = u9i_catalog_plain(c->reader.catalog);
@@ -245,16 +295,20 @@ u9_err u9i_checker_run(u9i_checker *c, u9i_source *source, u9_fault *fault)
     c->source = source;
     u9_err err = begin_check(c, fault);
     if (err != U9_OK) return err;
-    err = run_check(c, fault);
+    bool pieces = c->saved == NULL && (c->threads > 1 || c->piece > 0);
+    err = pieces ? u9i_pieces_run(c, fault) : run_check(c, fault);
     u9i_reader_release(&c->reader);
     return err;
 }
 
-u9_err u9_check(const char *path, const u9_check_options *options, u9_report *report, u9_fault *fault)
+u9_err u9i_check_in_pieces(const char *path, const u9_check_options *options, uint64_t piece, u9_report *report,
+                           u9_fault *fault)
 {
     u9i_checker c;
     u9_err err = u9i_checker_init(&c, path, options, report, fault);
     if (err != U9_OK) return err;
+    c.threads = c.options.threads < U9I_CHECK_THREADS_MAX ? c.options.threads : U9I_CHECK_THREADS_MAX;
+    c.piece = piece;
     /* A log that can be opened, or that at least has segments: else there is nothing to judge. */
     u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = c.options.io, .verify = U9_VERIFY_ALWAYS};
     u9_log *log;
@@ -264,4 +318,9 @@ u9_err u9_check(const char *path, const u9_check_options *options, u9_report *re
     u9i_checker_report(&c, report);
     (void)u9_log_close(log, NULL);
     return err;
+}
+
+u9_err u9_check(const char *path, const u9_check_options *options, u9_report *report, u9_fault *fault)
+{
+    return u9i_check_in_pieces(path, options, 0, report, fault);
 }

@@ -12,6 +12,7 @@
 #define U9I_CHECKER_H
 
 #include "engine/check/saved.h"
+#include "engine/check/stretch.h"
 #include "engine/check/witness.h"
 #include "engine/read/reader.h"
 
@@ -26,6 +27,9 @@ typedef struct u9i_checker {
     uint64_t progress_us; /* when progress was last told */
     uint64_t bytes;       /* of all files */
     u9i_saved *saved;     /* salvage: the new logs; NULL: only checks */
+    unsigned threads;     /* to check with; more than 1, or `piece`: in pieces (pieces.h) */
+    uint64_t piece;       /* of about so many bytes; 0: as is good */
+    u9i_intact run;          /* options->on_stretch: the frames that were not told yet */
     size_t unsigned_told; /* salvage: behind the last segment of the row of which U9_R_UNSIGNED was told */
 } u9i_checker;
 
@@ -45,6 +49,27 @@ void u9i_checker_report(const u9i_checker *checker, u9_report *out);
 
 /* Now and then: how far it is. U9_STATE: asked to stop. */
 U9_MUST_CHECK u9_err u9i_checker_progress(u9i_checker *checker, u9_fault *fault);
+
+/* Tells the progress, if it was not told lately: so many bytes are done. U9_STATE: asked to stop. */
+U9_MUST_CHECK u9_err u9i_checker_tell(u9i_checker *checker, uint64_t done, u9_fault *fault);
+
+/* Adds the reader's frame to a report's counts. */
+void u9i_report_frame(u9_report *report, const u9i_reader *reader);
+
+/* Tells a stretch, whose path is filled in: of segments[index]. */
+void u9i_checker_stretch(u9i_checker *checker, size_t index, u9_stretch *stretch);
+/* Tells a run, if it is open, and ends it. */
+void u9i_checker_run_ends(u9i_checker *checker, u9i_intact *run);
+
+/*
+ * All was read, by `reader` at the end: how the log ends, and what became of the line. `last`: the segment that was
+ * read last, NULL if none was.
+ */
+void u9i_checker_finish(u9i_checker *checker, const u9i_reader *reader, const u9i_segment *last);
+
+/* As u9_check, in pieces of this size, also with one thread: for tests. */
+U9_MUST_CHECK u9_err u9i_check_in_pieces(const char *path, const u9_check_options *options, uint64_t piece,
+                                         u9_report *report, u9_fault *fault);
 
 /* Tells a damage to the report and to whoever asked to be told. */
 void u9i_checker_note(u9i_checker *checker, const u9_damage *damage);

@@ -10,7 +10,10 @@ void u9i_witness_frame(u9i_witness *w, const u9i_facts *facts, const u9i_frame *
     const u9_mark *line = w->line;
     const u9i_trailer *t = &f->trailer;
     if (line == NULL) return;
-    if (!w->begun || memcmp(t->chain, w->last, sizeof w->last) != 0) w->from = t->ordinal;
+    bool leads = w->begun && memcmp(t->chain, w->last, sizeof w->last) == 0;
+    if (!leads) w->from = t->ordinal;
+    w->broken |= w->begun && !leads;
+    if (!w->begun) memcpy(w->before, t->chain, sizeof w->before);
     w->begun = true;
     memcpy(w->last, f->sha, sizeof w->last);
     if (f->end != line->offset || t->ordinal + t->count != line->ordinal ||
@@ -19,6 +22,23 @@ void u9i_witness_frame(u9i_witness *w, const u9i_facts *facts, const u9i_frame *
         return;
     w->met = true;
     w->proven = w->from;
+    w->proven_whole = !w->broken;
+}
+
+void u9i_witness_join(u9i_witness *w, const u9i_witness *b)
+{
+    if (!b->begun) return;
+    bool first = !w->begun, leads = w->begun && memcmp(b->before, w->last, sizeof w->last) == 0;
+    if (b->met) {
+        w->proven = leads && b->proven_whole ? w->from : b->proven;
+        w->proven_whole = b->proven_whole && (first || (leads && !w->broken));
+    }
+    w->met |= b->met;
+    if (!leads || b->broken) w->from = b->from;
+    w->broken |= b->broken || (!first && !leads);
+    if (first) memcpy(w->before, b->before, sizeof w->before);
+    w->begun = true;
+    memcpy(w->last, b->last, sizeof w->last);
 }
 
 /* The place of the line, or records before it, are lost by this: that is why it is not met. */

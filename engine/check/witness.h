@@ -18,13 +18,19 @@ typedef struct u9i_witness {
     bool begun;          /* a frame was seen: */
     uint8_t last[U9I_HASH_SIZE]; /* the hash of the last one, */
     uint64_t from;       /*   and the ordinal of the first one from which hashes lead here */
+    uint8_t before[U9I_HASH_SIZE]; /* what the first one names as the hash before it */
+    bool broken;         /* some frame behind the first one does not name the one before it */
     bool met;            /* the line's frame was seen: */
-    uint64_t proven;     /*   `from` was this */
+    uint64_t proven;     /*   `from` was this, */
+    bool proven_whole;   /*   the first frame's */
     bool excused;        /* damage was told that says why it is not met */
 } u9i_witness;
 
 /* The next frame of the log, valid and in its place. */
 void u9i_witness_frame(u9i_witness *witness, const u9i_facts *facts, const u9i_frame *frame);
+
+/* What another one saw of the frames behind: as if this one had seen them, too. */
+void u9i_witness_join(u9i_witness *witness, const u9i_witness *behind);
 
 /* Damage that is told. */
 void u9i_witness_damage(u9i_witness *witness, const u9_damage *damage);

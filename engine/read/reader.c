@@ -29,12 +29,12 @@ static void reader_check(const u9i_reader *r)
     assert(r->passed_index <= r->index || r->index == 0);
 }
 
-u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
+/* Takes over a reference to the catalog, also on failure. */
+static u9_err open_catalog(u9i_reader *r, u9i_source *source, u9i_catalog *catalog, u9_fault *fault)
 {
     memset(r, 0, sizeof *r);
     r->source = source;
-    u9_err err = u9i_source_catalog(source, &r->catalog, fault);
-    if (err != U9_OK) return err;
+    r->catalog = catalog;
     r->scratch = u9i_pages(U9I_BODY_MAX);
     if (r->scratch == NULL) {
         u9i_catalog_unref(r->catalog);
@@ -45,6 +45,19 @@ u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
     r->frame = &r->iterator.frame;
     reader_check(r);
     return U9_OK;
+}
+
+u9_err u9i_reader_open(u9i_reader *r, u9i_source *source, u9_fault *fault)
+{
+    u9i_catalog *catalog;
+    u9_err err = u9i_source_catalog(source, &catalog, fault);
+    return err == U9_OK ? open_catalog(r, source, catalog, fault) : err;
+}
+
+u9_err u9i_reader_open_on(u9i_reader *r, u9i_source *source, u9i_catalog *catalog, u9_fault *fault)
+{
+    atomic_fetch_add(&catalog->references, 1);
+    return open_catalog(r, source, catalog, fault);
 }
 
 void u9i_reader_leave(u9i_reader *r)
@@ -335,7 +348,7 @@ static u9_err enter_segment(u9i_reader *r, u9_fault *fault)
     if (err != U9_OK) u9i_iterator_close(&r->iterator);
     r->reading = err == U9_OK;
     u9i_part_row_reset(&r->parts); /* a row ends with its segment [C-6] */
-    r->parts_known = !begins_within(r);
+    r->parts_known = r->rowless || !begins_within(r);
     return err;
 }
 
@@ -375,6 +388,14 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
     return false;
 }
 
+/* A segment that is not read: how the log stands behind it is known as far as its end is named. */
+static void pass_over(u9i_reader *r, const u9i_facts *f)
+{
+    r->begun = true;
+    r->knows_at = r->knows_chain = f->named;
+    if (f->named) r->at = f->at;
+}
+
 /* Begins the next segment, or tells what is wrong with it as a whole. Sets *told if a step is ready. */
 static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
@@ -397,11 +418,12 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
     }
     *told = !begins_within(r) && announce(r, step, f); /* by the range that holds offset 32 [P-1] */
     if (*told) return U9_OK;
-    if (f->wrong == U9_R_NONE) {
+    if (f->wrong == U9_R_NONE && !r->surveys) {
         u9_err err = enter_segment(r, fault);
         *told = err == U9_IO && (!r->ranged || r->sliced) && skip_trimmed(r, step);
         return *told ? U9_OK : err;
     }
+    if (f->wrong == U9_R_NONE) pass_over(r, f);
     u9i_reader_leave(r);
     r->index++;
     return U9_OK;

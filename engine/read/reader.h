@@ -75,6 +75,8 @@ typedef struct u9i_reader {
                            * in a sealed segment is not walked again: first, last and keyless are then not filled */
     bool seals;           /* set by the user: also look behind the ends of rolled segments */
     bool sealed;          /* that of segments[index] is being looked behind */
+    bool surveys;         /* set by the user: segments are not read; only what is wrong with them as a whole is told */
+    bool rowless;         /* set by the user: no row of parts goes on into the range that is read */
     bool leaves;          /* set by the user: before each segment is left, at its end, there is a step LEAVE */
     bool leaving;         /*   which was told of this one */
 
@@ -102,6 +104,8 @@ typedef struct u9i_reader {
 
 /* Takes the catalog of what is there now. On failure nothing is held. */
 U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_source *source, u9_fault *fault);
+/* The same on a catalog that is held already, of which it takes a reference of its own. */
+U9_MUST_CHECK u9_err u9i_reader_open_on(u9i_reader *reader, u9i_source *source, u9i_catalog *catalog, u9_fault *fault);
 void u9i_reader_release(u9i_reader *reader);
 
 /*

@@ -164,6 +164,38 @@ typedef struct u9_output {
 /* Told of each log that a salvage wrote, by rising numbers, when all of them are there. */
 typedef void u9_output_fn(void *ctx, const u9_output *output);
 
+/* What stands in a stretch of a segment's file that is as it should be. */
+typedef enum u9_stretch_kind {
+    U9_STRETCH_FRAMES = 1, /* frames in a row, of the log */
+    U9_STRETCH_INDEX,      /* behind a segment's end: what was found there of index and seal */
+    U9_STRETCH_RESERVED    /* behind that, up to the end of the file: reserved and not used, or torn, as damage tells */
+} u9_stretch_kind;
+
+/* Plain memory; path and keys borrow until the callback returns. */
+typedef struct u9_stretch {
+    u9_stretch_kind kind;
+    uint64_t segment;  /* as in u9_damage */
+    const char *path;
+    uint64_t size;     /* bytes of the file */
+    uint64_t begin;    /* byte range [begin, end) in it */
+    uint64_t end;
+    uint64_t ordinal;  /* of the first record in it, or behind it */
+    uint64_t frames;   /* FRAMES: how many; */
+    uint64_t records;
+    uint64_t first_time_us; /* wall clock of the first and last one; */
+    uint64_t last_time_us;
+    const uint8_t *first_key; /* raw form of the first and last record's key */
+    const uint8_t *last_key;
+    size_t first_key_size;    /* 0: there is none, or it has none */
+    size_t last_key_size;
+} u9_stretch;
+
+/*
+ * Told of each stretch of frames as long as it goes, before the damage that ends it, and of what stands behind each
+ * segment's end. Files that are not read have none, but damage that says why.
+ */
+typedef void u9_stretch_fn(void *ctx, const u9_stretch *stretch);
+
 typedef struct u9_check_options {
     size_t size;              /* sizeof(u9_check_options) */
     u9_damage_fn *on_damage;  /* may be NULL */
@@ -172,11 +204,14 @@ typedef struct u9_check_options {
     const char *io;           /* as u9_options.io, also for the log that is made; NULL: U9_IO, else the best */
     u9_output_fn *on_output;  /* salvage; may be NULL */
     const u9_mark *mark;      /* the log must meet it, whatever its own says; NULL: it is on its own */
+    u9_stretch_fn *on_stretch; /* may be NULL; not of salvage */
+    unsigned threads;         /* check: so many at once, the caller's among them; 0: that one alone. More than the machine
+                               * has processors, or the library threads (5), does not help. What is found is the same */
 } u9_check_options;
 
 /*
  * Verifies every byte of the log (or single segment file) at `path` and fills `*report`. Reads
- * only; memory does not grow with the log. Returns U9_OK when the check ran to its end, whatever it
+ * only; memory does not grow with the log, but by some 8 MiB a thread. All callbacks come from the calling thread. Returns U9_OK when the check ran to its end, whatever it
  * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
  * U9_VERSION (a record in a later form: nothing behind it was judged), U9_STATE (on_progress asked to
  * stop), U9_ARG (a path or `report` is NULL, a size is none that this version knows, options.io is not to be had):

@@ -125,6 +125,15 @@ U9_API U9_MUST_CHECK u9_err u9_log_open(const char *path, const u9_options *opti
                                         u9_fault *fault);
 
 /*
+ * Tells `fn`, in the log's order, all that is known to be wrong with it without reading it: what is missing, segments of
+ * other logs, copies, forks, headers that are damaged, as the directory is now. Opening a log that is damaged succeeds
+ * for reading; this says what of it is not there. (Damage within segments is met by reading: options.on_damage,
+ * u9_cursor_damage, u9_check.) `ctx` is fn's first argument; it must not call back into the handle. U9_OK, whatever was
+ * told; U9_ARG, U9_IO, U9_NOMEM, U9_VERSION, U9_STATE (forked). Thread-safe. [R-15]
+ */
+U9_API U9_MUST_CHECK u9_err u9_log_damages(u9_log *log, u9_damage_fn *fn, void *ctx, u9_fault *fault);
+
+/*
  * Makes everything appended durable, ends the session cleanly and frees the handle. The handle is
  * gone whatever is returned; all cursors on it must have been closed. NULL is fine. U9_IO with rule M-5: all is
  * durable and closed, but the log's mark, which confirms that from outside of its segments, could not be written; with

@@ -3,6 +3,8 @@
  */
 #include "tests/engine/fixture.h"
 
+#include "engine/check/checker.h"
+
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
 #include "tests/must.h"
@@ -301,6 +303,35 @@ static void agree(const seen *s, const char *path)
     second_free(&other);
 }
 
+/* What a check in pieces has told so far of what one from the start told. */
+typedef struct in_pieces {
+    const seen *whole;
+    size_t told;
+} in_pieces;
+
+static void compare_damage(void *ctx, const u9_damage *d)
+{
+    in_pieces *p = ctx;
+    MUST(p->told < p->whole->damage_count);
+    const u9_damage *w = &p->whole->damages[p->told++];
+    MUST(d->verdict == w->verdict && d->reason == w->reason && d->segment == w->segment && d->begin == w->begin &&
+         d->end == w->end && d->ordinal == w->ordinal && d->lost == w->lost && d->at_most == w->at_most &&
+         strcmp(d->path, w->path) == 0 && d->part == w->part && d->part_at == w->part_at &&
+         d->part_lacks == w->part_lacks && d->part_total == w->part_total);
+}
+
+/* The same log in up to nine pieces, read by three at once: tells the same. */
+static void agree_in_pieces(const seen *s, const char *path)
+{
+    in_pieces p = {.whole = s};
+    u9_check_options o = {.size = sizeof o, .on_damage = compare_damage, .ctx = &p, .io = io_of(path), .threads = 3};
+    u9_report r = {.size = sizeof r};
+    u9_fault fault;
+    u9_err err = u9i_check_in_pieces(path, &o, 4096 + s->report.bytes / 9, &r, &fault);
+    MUST_SAY(err == U9_OK, "check in pieces: %s: %s", u9_err_name(err), fault.text);
+    MUST(p.told == s->damage_count && memcmp(&r, &s->report, sizeof r) == 0);
+}
+
 seen *look(const char *path)
 {
     seen *s = calloc(1, sizeof *s);
@@ -313,6 +344,7 @@ seen *look(const char *path)
     u9_err err = u9_check(path, &o, &s->report, &fault);
     MUST_SAY(err == U9_OK, "check: %s: %s", u9_err_name(err), fault.text);
     MUST(s->report.records == s->count);
+    agree_in_pieces(s, path);
     agree(s, path);
     return s;
 }

@@ -102,7 +102,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(sizeof(u9_stats), 384);
     ck_assert_uint_eq(sizeof(u9_grant), 24);
     ck_assert_uint_eq(sizeof(u9_generator), 40);
-    ck_assert_uint_eq(sizeof(u9_check_options), 56);
+    ck_assert_uint_eq(sizeof(u9_check_options), 72);
     ck_assert_uint_eq(sizeof(u9_output), 64);
     ck_assert_uint_eq(sizeof(u9_report), 1896);
     ck_assert_uint_eq(offsetof(u9_report, trim_segment), 1872);
@@ -124,6 +124,7 @@ START_TEST(structs_that_a_host_fills_have_the_sizes_they_had) /* where pointers 
     ck_assert_uint_eq(offsetof(u9_options, on_damage_ctx), 48);
     ck_assert_uint_eq(offsetof(u9_check_options, io), 32);
     ck_assert_uint_eq(offsetof(u9_check_options, on_output), 40);
+    ck_assert_uint_eq(offsetof(u9_check_options, on_stretch), 56);
     ck_assert_int_eq(U9_LINE_GONE, 4);
     ck_assert_int_eq(U9_LOSS_DAMAGE, 3);
 }
@@ -139,7 +140,8 @@ START_TEST(a_check_takes_the_options_of_an_earlier_version)
     session(log, "a", 3, 0);
     for (o.size = 0; o.size < sizeof o + 8; o.size++) {
         bool earlier = o.size == offsetof(u9_check_options, io); /* it is not there */
-        bool one = o.size == sizeof o || o.size == offsetof(u9_check_options, on_output);
+        bool one = o.size == sizeof o || o.size == offsetof(u9_check_options, on_output) ||
+                   o.size == offsetof(u9_check_options, on_stretch);
         u9_err err = u9_check(log, &o, &report, &fault);
         ck_assert_int_eq(err, earlier ? U9_OK : U9_ARG);
         if (!earlier) ck_assert_ptr_nonnull(strstr(fault.text, one ? "carrier pigeon" : "options.size"));

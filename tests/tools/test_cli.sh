@@ -489,7 +489,7 @@ damage() {
     shape='^bad.log/0{15}1\.u9 \[[0-9]+,[0-9]+\): CORRUPT: hash: .+; records [0-9]+\.\.[0-9]+ \([0-9]+ lost\) \[F-6\]$'
     claim 'one line for the damage' test "$(grep -Ec "$shape" out)" -eq 1
     claim 'and a summary' grep -Eq '^bad.log: CORRUPT: .*; 1 damaged place, [0-9]+ records lost' out
-    exits 4 'u9fsck -j' "$fsck" -j bad.log
+    exits 4 'u9fsck --json -j1' "$fsck" --json -j1 bad.log
     mv out want
     exits 4 'u9fsck --json' "$fsck" --json bad.log
     claim 'says the same' cmp out want

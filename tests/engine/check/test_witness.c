@@ -2,6 +2,7 @@
  * tests/engine/check/test_witness.c: a line of a log's mark that was kept elsewhere: what meets it, what is proven by
  * that, and that whoever rewrites all of a log, hashes and mark too, does not meet it. [M-7] [M-8]
  */
+#include "engine/check/checker.h"
 #include "engine/log/mark.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -39,6 +40,18 @@ static void keep_last(void *ctx, const u9_damage *damage)
     if (damage->verdict >= U9_V_UNKNOWN) ((finding *)ctx)->last = *damage;
 }
 
+/* A check in pieces finds the same: what is proven is put together of what each piece saw. */
+static void expect_in_pieces(const char *path, const u9_check_options *options, const u9_report *whole)
+{
+    u9_check_options o = *options;
+    o.on_damage = NULL;
+    for (uint64_t piece = 4096; piece <= 65536; piece *= 2) {
+        u9_report r = {.size = sizeof r};
+        ck_assert_int_eq(u9i_check_in_pieces(path, &o, piece, &r, NULL), U9_OK);
+        ck_assert_mem_eq(&r, whole, sizeof r);
+    }
+}
+
 static finding check(const char *path, const u9_mark *line)
 {
     finding f = {.report = {.size = sizeof f.report}};
@@ -46,6 +59,7 @@ static finding check(const char *path, const u9_mark *line)
     u9_check_options o = {.size = sizeof o, .on_damage = keep_last, .ctx = &f, .io = io_of(path), .mark = line};
     u9_err err = u9_check(path, &o, &f.report, &fault);
     ck_assert_msg(err == U9_OK, "%s", fault.text);
+    expect_in_pieces(path, &o, &f.report);
     return f;
 }
 

@@ -1,0 +1,27 @@
+/*
+ * engine/check/stretch.h: what was intact, stretch by stretch: a row of frames, then what stands behind a segment's
+ * end; and, in pieces, all that is told, kept until its turn.
+ */
+#ifndef U9I_STRETCH_H
+#define U9I_STRETCH_H
+
+#include "engine/read/reader.h"
+
+/* A stretch with room for its keys. */
+typedef struct u9i_intact {
+    bool open;    /* more may come */
+    size_t index; /* of the segment in the catalog */
+    u9_stretch it;
+    uint8_t first_key[U9I_KEY_MAX], last_key[U9I_KEY_MAX];
+} u9i_intact;
+
+/* Adds the reader's frame; false: it does not go on where the run ends, which is to be told first. */
+bool u9i_intact_add(u9i_intact *run, const u9i_reader *reader);
+
+/* What stands behind the end of the segment that the reader is about to leave: up to two stretches. Returns how many. */
+unsigned u9i_stretch_behind(const u9i_reader *reader, u9_stretch out[2]);
+
+/* `behind` goes on where `run` ends: true, and it is all of both. */
+bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind);
+
+#endif

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# tests/tools/test_fsck.sh BINDIR TMPDIR: what u9fsck says to who is woken by it: what is damaged, which records are
+# lost, what to do next; by how many threads it was found; and the log as a picture.
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+lines() { seq -f "record %.0f of a log" "$1" "$2"; }
+segment() { find "$1" -name '*.u9' | sort | sed -n "$2p"; }
+
+# flip FILE OFFSET: inverts one byte.
+flip() {
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+    # shellcheck disable=SC2059
+    printf "\\x$(printf %02x $((byte ^ 255)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+exits() { # STATUS SENTENCE COMMAND...
+    local want=$1 sentence=$2
+    shift 2
+    run "$@"
+    claim "$sentence" same "$status" "$want"
+}
+
+# Six segments or more: the second has damage in its midst, the fourth is missing, the fifth has a hole.
+make_logs() {
+    lines 1 40000 | "$u9" append --segment-size 256K --sync none whole 2>/dev/null
+    claim 'there are several segments' test "$(find whole -name '*.u9' | wc -l)" -gt 5
+    cp -R whole bad
+    flip "$(segment bad 2)" 100000
+    fallocate -p -o 131072 -l 65536 "$(segment bad 5)" 2>/dev/null ||
+        dd if=/dev/zero of="$(segment bad 5)" bs=65536 seek=2 count=1 conv=notrunc status=none
+    rm "$(segment bad 4)"
+    cp -R whole flipped
+    flip "$(segment flipped 2)" 100000
+}
+
+tired() {
+    exits 0 'a whole log' "$fsck" whole
+    claim 'is one line' test "$(wc -l <out)" -eq 1
+    exits 4 'a damaged one' "$fsck" bad
+    claim 'says of each loss when it was written and between which keys' test "$(grep -Ec \
+        '^bad: lost: records [0-9]+\.\.[0-9]+, written between [0-9T:.Z-]+ and [0-9T:.Z-]+, behind key [0-9A-F-]+, in front of key [0-9A-F-]+$' out)" -ge 3
+    claim 'which file is to be put back' grep -q '^bad: next: put the missing segment back (0000000000000004.u9)' out
+    claim 'and that what is whole can be saved' grep -Eq '^bad: next: u9fsck --salvage OUT bad copies the [0-9]+ whole records' out
+    kept=$("$u9" cat bad 2>/dev/null | wc -l)
+    claim 'as many as can be read' grep -q "copies the $kept whole records" out
+    claim 'no escapes where no terminal is' eval '! grep -q "$(printf "\033")" out'
+    exits 4 'damage that was read well' "$fsck" flipped
+    claim 'is said to be the same at another try' grep -q '^flipped: next: another try finds the same' out
+    exits 4 'u9fsck -q' "$fsck" -q bad
+    claim 'tells damage alone' eval '! grep -Eq "^bad: (lost|next)" out'
+    run "$fsck" --json bad
+    claim 'u9fsck --json tells losses and what to do' eval 'tail -n1 out | grep -Eq \
+        "\"losses\":\[\{\"segment\":\"2\".*\"behind\":\{\"time\":\"[^\"]+\",\"key\":\"[^\"]+\"\}.*\"another_try\":true,\"next\":\[\"put the missing"'
+    run "$fsck" --json flipped
+    claim 'and that another try finds the same' eval 'tail -n1 out | grep -q "\"another_try\":false"'
+    run "$fsck" --json whole
+    claim 'and nothing of a whole log' eval 'grep -q "\"losses\":\[\],\"more_losses\":\"0\",\"another_try\":false,\"next\":\[\]" out'
+}
+
+jobs() {
+    for log in whole bad; do
+        "$fsck" -v -j1 "$log" >one
+        for n in 2 3 7; do
+            "$fsck" -v -j$n "$log" >more
+            claim "u9fsck -j$n of the $log log says what -j1 does" cmp one more
+        done
+    done
+    exits 16 'u9fsck -j0' "$fsck" -j0 whole
+    exits 16 'u9fsck -jx' "$fsck" -jx whole
+}
+
+picture() {
+    exits 4 'u9fsck --map' "$fsck" --map bad
+    claim 'draws damage where it is' grep -Eq '^0{15}2\.u9 +=+X+[=i.]* [0-9.]+ kB$' out
+    claim 'what is missing' grep -Eq '^0{15}4\.u9 +X+ missing$' out
+    claim 'a hole, or zeros' grep -Eq '^0{15}5\.u9 +=+[Xo]+[=i.]* [0-9.]+ kB$' out
+    claim 'and what the signs are' grep -q '^o hole  X corrupt  ? unknown  t torn  = intact  i index  \. reserved$' out
+    exits 0 'u9fsck --map of a whole log' "$fsck" --map whole
+    claim 'draws segments that are intact once' grep -Eq '^\.\.\. +[0-9]+ more, intact$' out
+    exits 16 'u9fsck --map --json' "$fsck" --map --json whole
+    exits 16 'u9fsck --map --salvage' "$fsck" --map --salvage x whole
+    if command -v script >/dev/null; then
+        TERM=xterm run script -qec "$fsck --map bad" /dev/null
+        claim 'on a terminal it has colours' grep -q "$(printf '\033\\[31;1mX')" out
+        TERM=xterm NO_COLOR=1 run script -qec "$fsck --map bad" /dev/null
+        claim 'but not with NO_COLOR' eval '! grep -q "$(printf "\033\\[31")" out'
+    else
+        skip 'there is no script(1): no terminal to draw on'
+    fi
+}
+
+page() {
+    cp -R bad 'b<a>d'
+    exits 4 'u9fsck --html' "$fsck" -q --html page.html 'b<a>d'
+    claim 'makes a page with the picture' test "$(grep -o '<svg' page.html | wc -l)" -ge 6
+    claim 'and no name in it is read as HTML' eval 'grep -q "<h1>b&lt;a&gt;d</h1>" page.html && ! grep -q "b<a>" page.html'
+    claim 'it needs nothing else' eval '! grep -Eq "https?:|src=|<script|@import|url\(" page.html'
+    claim 'it tells what is damaged' grep -q 'a segment is missing' page.html
+    claim 'what was lost, and when' grep -Eq '<tr><td>[0-9]+\.\.[0-9]+<td class="t">[0-9]{4}-' page.html
+    exits 12 'a page that is there is not written over' "$fsck" -q --html page.html bad
+    claim 'which is told' grep -q '^u9fsck: page.html: File exists' err
+    exits 8 'nor a file of the log' "$fsck" -q --html "$(segment whole 1)" whole
+    exits 0 'which is whole as before' "$fsck" whole
+}
+
+# A writer is at work while the log is checked again and again: nothing is wrong at any time.
+live() {
+    lines 1 300000 | "$u9" append --segment-size 1M live 2>/dev/null &
+    writer=$!
+    alarms=0 checks=0
+    while kill -0 $writer 2>/dev/null; do
+        if [ -n "$(find live -name '*.u9' 2>/dev/null)" ]; then
+            "$fsck" -j2 live >live.out 2>live.err
+            status=$?
+            # A log that has no first frame yet is no log yet.
+            [ $status -eq 0 ] || { [ $status -eq 8 ] && ! grep -q CORRUPT live.out; } || alarms=$((alarms + 1))
+            checks=$((checks + 1))
+        fi
+    done
+    wait $writer
+    claim "a live log is clean at each of $checks checks" same "$alarms" 0
+    exits 0 'and in the end' "$fsck" live
+}
+
+info() {
+    exits 3 'u9 info of a damaged log' "$u9" info bad
+    claim 'names each damaged place' test "$(grep -c '^damage  *bad/.*CORRUPT' out)" -eq 3
+    run "$u9" info whole
+    claim 'and none of a whole log' eval '! grep -q "^damage" out'
+}
+
+make_logs
+info
+tired
+jobs
+picture
+page
+live
+tally

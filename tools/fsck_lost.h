@@ -1,0 +1,68 @@
+/*
+ * tools/fsck_lost.h: what damage has cost, for who is woken by it: which records, between which keys and when they
+ * were written, what to do next, and whether another try could still help.
+ *
+ * It goes by what a check tells, in its order: a loss lies between the stretch of frames in front of it and the one
+ * behind. The first TOOL_LOST_MAX are kept, of the others it is known how many there are.
+ */
+#ifndef U9_TOOLS_FSCK_LOST_H
+#define U9_TOOLS_FSCK_LOST_H
+
+#include "tools/key.h"
+
+#include <u9/check.h>
+
+#include <jansson.h>
+#include <stdio.h>
+
+enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 8, TOOL_ADVICE_SIZE = 400 };
+
+/* What stands on one side of a loss. */
+typedef struct tool_edge {
+    int known;
+    uint64_t time_us;
+    tool_key key; /* size 0: none is known */
+} tool_edge;
+
+typedef struct tool_loss {
+    u9_reason reason;
+    uint64_t segment, ordinal, lost; /* as in u9_damage */
+    int at_most;
+    tool_edge before, behind;
+} tool_loss;
+
+typedef struct tool_lost {
+    tool_loss losses[TOOL_LOST_MAX];
+    size_t count; /* of these */
+    size_t open,
+        keyless;      /* the first of them behind which no stretch came yet, or none with a key */
+    uint64_t more;    /* losses beside these */
+    tool_edge last;   /* the last stretch's end */
+    uint64_t reasons; /* a bit for each that was told as damage, */
+    uint64_t notes;   /*   or as a note */
+    char missing[64]; /* the first file that is missing: its name, "" for none */
+    uint64_t missing_count;
+} tool_lost;
+
+/* The next damage, or stretch, that a check tells. */
+void tool_lost_damage(tool_lost *lost, const u9_damage *damage);
+void tool_lost_stretch(tool_lost *lost, const u9_stretch *stretch);
+
+/* When and between which keys, as far as is known: "written between ... and ..."; "" if nothing is. Returns `out`. */
+const char *tool_lost_when(const tool_loss *loss, char out[160]);
+
+/* What to do with the log at `path`, a sentence each; `out` has room for TOOL_ADVICE_MAX. Returns how many. */
+size_t tool_lost_advice(const tool_lost *lost, const char *path, const u9_report *report,
+                        char (*out)[TOOL_ADVICE_SIZE]);
+
+/* Not 0 if another try, or a copy from another disk, may find more than was found now. */
+int tool_lost_again(const tool_lost *lost, const u9_report *report);
+
+/* What is lost and what to do, as lines that each begin with the log's path. Nothing without damage. */
+void tool_put_lost(FILE *out, const tool_lost *lost, const char *path, const u9_report *report);
+
+/* The same as members of a summary. Takes `json`; NULL: no memory. */
+json_t *tool_json_lost(json_t *json, const tool_lost *lost, const char *path,
+                       const u9_report *report);
+
+#endif
