@@ -52,6 +52,9 @@
     X(spec)    \
     X(env)     \
     X(sim)     \
+    X(lies)    \
+    X(script)  \
+    X(states)  \
     X(queue)   \
     X(short)   \
     X(executor) \

@@ -35,6 +35,7 @@ sim_file *sim_file_of(u9i_file *file)
     sim_image_copy(&copy->image, &f->node->image);
     sim_node_drop(f->node);
     f->node = copy;
+    f->killed = true;
     f->path = "killed";
     return f;
 }

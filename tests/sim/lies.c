@@ -41,11 +41,10 @@ sim_lie_plan sim_ask_lies(const u9i_op *op)
 {
     sim_lie_plan told = {.nth = 0};
     const sim_file *f = sim_file_of(op->file);
-    u9i_op_kind wanted;
     if (op->kind == U9I_OP_READ || sim_segment_of(f->path) == 0) return told;
     for (sim_lie_plan *l = world.lies; l < world.lies + SIM_PLANS_MAX; l++) {
-        wanted = l->kind == SIM_DEAF ? U9I_OP_SYNC : U9I_OP_WRITE;
-        if (l->nth == 0 || op->kind != wanted || --l->nth > 0) continue;
+        bool syncs = op->kind == U9I_OP_SYNC || op->durable;
+        if (l->nth == 0 || !(l->kind == SIM_DEAF ? syncs : op->kind == U9I_OP_WRITE) || --l->nth > 0) continue;
         told = *l;
         told.nth = 1;
         world.lied++;
@@ -91,15 +90,17 @@ unsigned sim_promises(void)
     return world.promised;
 }
 
-/* All before `end`, and the name. What is done and not synced is open, told or not. */
+/* All before `end`, and a name. What is done and not synced is open, told or not. */
 static bool is_durable(sim_node *dir, const sim_node *file, uint64_t end)
 {
     for (const sim_effect *e = file->effects; e; e = e->next)
         if (!e->resize && e->off < end) return false;
     if (file->durable.size < end || sim_is_under_way(file, end)) return false;
     if (dir == NULL || dir->kept == NULL) return true;
-    for (size_t i = 0; i < dir->kept->count; i++)
-        if (dir->kept->entries[i].node == file) return true;
+    for (size_t i = 0; i < dir->kept->count; i++) {
+        const sim_entry *kept = &dir->kept->entries[i], *now = sim_entry_of(dir, kept->name);
+        if (kept->node == file && now && now->node == file) return true;
+    }
     return false;
 }
 
@@ -135,7 +136,7 @@ static const uint8_t *next(const u9i_op *op, const uint8_t *at, const char *byte
 void sim_look_at_promises(const sim_file *file, const u9i_op *op)
 {
     const uint8_t *from = op->buf, *at;
-    if (!world.watches || world.lied > 0 || file->life != world.life) return;
+    if (!world.watches || world.lied > 0 || file->killed) return;
     for (at = from; (at = next(op, at, "\x40\x4d\x08\x0au9frame\0", 12, 80)) != NULL; at++)
         look_at_promise("a frame promises what is not durable", file, file->node, u9i_get_be(at + 45, 8),
                         op->off + (uint64_t)(at - from));

@@ -124,7 +124,7 @@ void sim_fail_half(unsigned nth, int error);
 /* Plans pass by files of this name, and do not count what is done with them; NULL: none. Until sim_begin. */
 void sim_spare(const char *name);
 void sim_aim(const char *name); /* the reverse: plans look at no other files */
-/* Drops all plans. */
+/* Drops all plans, and the lies that are not told yet. */
 void sim_mend(void);
 /* How many calls failed by a plan since sim_begin. */
 unsigned sim_fired(void);
@@ -160,7 +160,7 @@ typedef enum sim_lie_kind {
     SIM_LOST,  /* a write: nothing of it is there */
     SIM_STRAY, /* a write: it stands `arg` bytes further, and not where it belongs */
     SIM_ROT,   /* a write: its bit `arg` (modulo all) is flipped */
-    SIM_DEAF   /* a sync: nothing is durable by it */
+    SIM_DEAF   /* a sync, or a write that is to be durable when it is done: nothing is durable by it */
 } sim_lie_kind;
 
 void sim_lie(sim_lie_kind kind, unsigned nth, uint64_t arg);

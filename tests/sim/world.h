@@ -137,6 +137,7 @@ typedef struct sim_file {
     uint64_t segment;
     pid_t owner;
     unsigned life;
+    bool killed; /* with its process: it is a copy */
 } sim_file;
 
 /* The file as its process sees it: what a killed one still does, it does to a copy. */
