@@ -34,7 +34,7 @@ typedef struct line {
 
 /*
  * a: a record of 100 bytes, A: one of 5000, b: a batch of three, c: commit, C: without waiting, s: sync, t: a second
- * passes, r: a record of 30000 bytes twice and one more, which rolls, x: close and open, T: trim all but the newest.
+ * passes, r: three records of 30000 bytes, which roll, x: close and open, T: trim all but the newest.
  */
 static const line lines[] = {
 #include "tests/sim/states.inc"
@@ -100,7 +100,7 @@ static u9_log *do_deed(u9_log *w, char deed)
     if (deed == 'a') append(w, 1, 100);
     if (deed == 'A') append(w, 1, 5000);
     if (deed == 'b') append(w, 3, 40);
-    if (deed == 'r') append(w, 1, 30000), append(w, 1, 30000), append(w, 1, 100);
+    if (deed == 'r') append(w, 1, 30000), append(w, 1, 30000), append(w, 1, 30000);
     if (deed == 'c' && t.appended) (void)!u9_log_commit(w, t.appended - 1);
     if (deed == 'C' && t.appended) (void)!u9_log_commit_async(w, t.appended - 1);
     if (deed == 's') (void)!u9_log_sync(w);

@@ -415,15 +415,17 @@ END_TEST
 /* [L-4] Without its first sector, a segment that promised nothing is void; one that did is not. */
 START_TEST(a_missing_first_sector_is_damage_only_where_something_was_promised)
 {
-    for (unsigned promise = 0; promise < 2; promise++) {
+    for (unsigned i = 0; i < 4; i++) { /* also where a frame behind it is torn */
         const char *log = at("log");
+        bool promise = i % 2, torn = i / 2;
         forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
         forge_records(&f, "a", 30);
         forge_pad(&f);
-        forge_records(&f, "b", 2);
+        uint64_t p = forge_records(&f, "b", 2);
         if (promise) forge_promise(&f);
         forge_pad(&f);
         memset(f.bytes, 0, SECTOR);
+        if (torn) f.bytes[p + 70] ^= 1;
         forge_save(&f, log);
         seen *s = look(log);
         ck_assert_int_eq(s->err, promise ? U9_OK : U9_ABSENT); /* [M-6] */
