@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000 };
+enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = 850 };
 
 /* Records, each as size and sign of what is done behind it; see do_line. */
 typedef struct line {
@@ -37,7 +37,31 @@ typedef struct line {
  * passes, r: three records of 30000 bytes, which roll, x: close and open, T: trim all but the newest.
  */
 static const line lines[] = {
-#include "tests/sim/states.inc"
+    {"", SIM_LATE, U9_POLICY_COMMIT, 106, 294},
+    {"ac", SIM_PROMPT, U9_POLICY_COMMIT, 103, 196},
+    {"aacac", SIM_LATE, U9_POLICY_COMMIT, 120, 336},
+    {"bcbs", SIM_LATE, U9_POLICY_COMMIT, 120, 336},
+    {"aCaCbCs", SIM_WILD, U9_POLICY_COMMIT, 116, 322},
+    {"AcACs", SIM_REVERSED, U9_POLICY_COMMIT, 120, 1056},
+    {"aAbs", SIM_WILD, U9_POLICY_NONE, 114, 802},
+    {"AAAAs", SIM_DRAWN, U9_POLICY_NONE, 114, 802},
+    {"attaCtbCt", SIM_WILD, U9_POLICY_NONE, 193, 938},
+    {"asxbsxAs", SIM_REVERSED, U9_POLICY_COMMIT, 306, 3170},
+    {"acxac", SIM_LATE, U9_POLICY_COMMIT, 205, 504},
+    {"xxac", SIM_LATE, U9_POLICY_COMMIT, 231, 476},
+    {"rc", SIM_LATE, U9_POLICY_COMMIT, 114, 802},
+    {"rsxTb", SIM_WILD, U9_POLICY_NONE, 248, 1222},
+    {"racrCrs", SIM_REVERSED, U9_POLICY_COMMIT, 284, 10198},
+    {"rrs", SIM_DRAWN, U9_POLICY_NONE, 254, 13628},
+    {"rrs", SIM_LATE, U9_POLICY_NONE, 254, 13628},
+    {"rrrrs", SIM_REVERSED, U9_POLICY_NONE, 451, 31026},
+    {"artrs", SIM_LATE, U9_POLICY_NONE, 295, 14156},
+    {"rxac", SIM_LATE, U9_POLICY_COMMIT, 242, 1222},
+    {"rxrxaT", SIM_DRAWN, U9_POLICY_NONE, 850, 9516},
+    {"rcrcTac", SIM_LATE, U9_POLICY_COMMIT, 315, 7346},
+    {"rrTxac", SIM_WILD, U9_POLICY_NONE, 445, 14146},
+    {"rtrtT", SIM_REVERSED, U9_POLICY_NONE, 438, 14954},
+    {"ArbrAs", SIM_WILD, U9_POLICY_NONE, 350, 24804},
 };
 
 enum { LINES = sizeof lines / sizeof *lines };
@@ -238,6 +262,12 @@ static bool is_long(void)
     return getenv("U9_SIM_LONG") != NULL;
 }
 
+/* All lines with whatever tears, or in the share of every test run those that have few. */
+static bool tears(const line *l)
+{
+    return is_long() || l->torn <= TORN_SHARE;
+}
+
 START_TEST(every_state_that_a_power_cut_may_leave_of_a_short_script_is_whole)
 {
     const line *l = &lines[_i];
@@ -251,14 +281,14 @@ START_TEST(every_state_that_a_power_cut_may_leave_of_a_short_script_is_whole)
         MUST_SAY(count <= WHOLE_MAX, "%u units are open at call %u", count, nth);
         if (count > deepest) deepest = count;
         states += whole_states(units, count);
-        if (is_long()) torn += torn_states(units, count);
+        if (tears(l)) torn += torn_states(units, count);
         sim_end();
     }
     free(seen_states);
-    if (getenv("U9_SIM_TELL"))
+    if (getenv("U9_SIM_TELL")) /* for who adds a line, or changes what is written */
         printf("    {\"%s\", %d, %d, %u, %u}, /* %u calls, at most %u open, %u look different */\n", l->deeds, (int)l->order, (int)l->policy, states,
                torn, nth - 1, deepest, distinct);
-    else ck_assert_msg(states == l->states && (!is_long() || torn == l->torn), "'%s': %u states, %u torn", l->deeds, states, torn);
+    else ck_assert_msg(states == l->states && torn == (tears(l) ? l->torn : 0), "'%s': %u states, %u torn", l->deeds, states, torn);
 }
 END_TEST
 
