@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SHARE = 1200, CHUNKS = 4 };
+enum { SHARE = 800, CHUNKS = 4 };
 
 /* Which script each of the tests is at; seen by the parent when a child is gone. */
 typedef struct progress {
