@@ -37,6 +37,7 @@ typedef struct tale {
     uint8_t keys[RECORDS_MAX][16];
     bool begins[RECORDS_MAX];                    /* a batch begins there, or a record alone */
     unsigned appended, acked;
+    unsigned before;                             /* acknowledged when the session began */
     unsigned trimmed;                            /* no record at or above was asked to go */
     bool made;                                   /* the log is there for good */
     unsigned deaths, fired;                      /* when the session began */
@@ -207,13 +208,17 @@ static void expect_record(const seen_record *r)
            (unsigned long long)o, r->text ? r->text : "", text);
 }
 
-/* [I1] [I3]: what is missing between two records, in front of the first, or up to what was acknowledged. */
+/*
+ * I1 I3: what is missing between two records, in front of the first, or up to what was acknowledged. Where a disk has
+ * lied, what the last session acknowledged and nothing promised may look as if it had never been written.
+ */
 static void expect_told(const seen *s, uint64_t from, uint64_t to)
 {
     bool at_the_end = s->count == 0 || from > s->records[s->count - 1].ordinal;
     for (uint64_t o = from; o < to; o++) {
         if (o < t.trimmed && (s->count == 0 || o < s->records[0].ordinal)) continue;
-        bool torn = lies() > 0 && at_the_end && s->report.verdict != U9_V_CLEAN && !s->report.closed;
+        bool looks_unwritten = o >= t.before || (s->report.verdict != U9_V_CLEAN && !s->report.closed);
+        bool torn = lies() > 0 && at_the_end && looks_unwritten;
         EXPECT(torn || (lies() > 0 && is_told(s, o)), "record %llu is gone%s; %zu are there, %u were acknowledged",
                (unsigned long long)o, lies() ? " and nobody says so" : "", s->count, t.acked);
     }
@@ -231,7 +236,7 @@ static void expect_records(const seen *s)
         next = r->ordinal + 1;
     }
     expect_told(s, next, t.acked);
-    if (next < t.appended && next > 0) /* [I4] */
+    if (next < t.appended && next > 0) /* I4 */
         EXPECT(t.begins[next] || lies() > 0, "a part of the batch before record %llu is there", (unsigned long long)next);
 }
 
@@ -286,11 +291,11 @@ static uint64_t bytes_of(const char *log)
     return n;
 }
 
-/* [I7]: cursor and check, each of which may look twice at an unconfirmed end. */
+/* I7: cursor and check, each of which may look twice at an unconfirmed end; what a few windows hold is not counted. */
 static void expect_cheap(uint64_t read)
 {
     uint64_t there = bytes_of(log_path);
-    EXPECT(read <= 12 * there + (2 << 20), "%llu bytes are read to check %llu", (unsigned long long)read,
+    EXPECT(read <= 12 * there + (8 << 20), "%llu bytes are read to check %llu", (unsigned long long)read,
            (unsigned long long)there);
 }
 
@@ -319,12 +324,12 @@ static void judge(void)
         expect_records(s);
         expect_lookups(s);
         if (lies() > 0) expect_saved(s);
-        EXPECT(sim_digest(log_path) == before, "reading has changed the log"); /* [I6], and [I5] with it */
+        EXPECT(sim_digest(log_path) == before, "reading has changed the log"); /* I6, and I5 with it */
         t.made = true;
         EXPECT(s->report.next_ordinal <= t.appended, "ordinals go on at %llu, %u were given",
                (unsigned long long)s->report.next_ordinal, t.appended);
         t.appended = (unsigned)s->report.next_ordinal;
-        t.acked = t.appended;
+        t.acked = t.before = t.appended;
     }
     forget(s);
 }

@@ -177,6 +177,7 @@ END_TEST
 
 /* The watch */
 
+/* {F14} */
 START_TEST(a_buffer_that_changes_under_a_write_is_caught)
 {
     sim_set_order(SIM_LATE);
@@ -225,7 +226,7 @@ START_TEST(a_promise_of_what_is_durable_is_seen_and_fine)
 }
 END_TEST
 
-/* Of each kind, where the first or the second block is not synced. */
+/* {F07} Of each kind, where the first or the second block is not synced. */
 START_TEST(a_promise_of_what_is_not_durable_is_caught)
 {
     write_and_sync((uint64_t)_i % 2);

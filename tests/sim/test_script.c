@@ -80,6 +80,7 @@ static void play(progress *p)
     p->busy = false;
 }
 
+/* {F07} {F42} */
 START_TEST(what_was_acknowledged_is_there_or_its_loss_is_told_whatever_calls_and_disk_do)
 {
     uint64_t first = number_of("U9_SIM_SEED", 1), cases = number_of("U9_SIM_CASES", SHARE);

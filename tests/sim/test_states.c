@@ -268,6 +268,7 @@ static bool tears(const line *l)
     return is_long() || l->torn <= TORN_SHARE;
 }
 
+/* {F04} {F05} {F10} {F17} */
 START_TEST(every_state_that_a_power_cut_may_leave_of_a_short_script_is_whole)
 {
     const line *l = &lines[_i];

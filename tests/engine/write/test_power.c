@@ -1,6 +1,6 @@
 /*
  * tests/engine/write/test_power.c: ordinary sessions above a disk that does everything in any order and late, until
- * the power goes or the process is killed; then all that was acknowledged is there. (F04 F12 F13 F15 F17)
+ * the power goes or the process is killed; then all that was acknowledged is there. {F04} {F12} {F13} {F15} {F17}
  *
  * A story is a few sessions on one log, all of it drawn from one seed: what is appended, when somebody waits for it,
  * how long segments are, when and how it ends, and what the disk keeps. After each session
@@ -218,6 +218,7 @@ static void tell(uint64_t seed)
     forget(s);
 }
 
+/* {F04} {F13} */
 START_TEST(what_was_acknowledged_is_there_whatever_the_disk_had_done)
 {
     const char *given = getenv("U9_SEED");
@@ -230,7 +231,7 @@ START_TEST(what_was_acknowledged_is_there_whatever_the_disk_had_done)
 }
 END_TEST
 
-/* Where it matters: on real files, under the table of this run. (F74) */
+/* {F74} Where it matters: on real files, under the table of this run. */
 START_TEST(what_is_synced_into_a_directory_that_was_removed_is_not_acknowledged) /* [W-6] */
 {
     u9_fault fault;
