@@ -323,8 +323,8 @@ both_io = env queue log commits reference range split_apart heap test_cli test_s
 long = zk damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
     trim trim_kept snapshot test_snapshot index_file test_index lookup follow test_trim split split_apart test_split test_bench hash parts power commits \
-    states script
-checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
+    states script faults
+checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
@@ -369,8 +369,8 @@ check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
-.PHONY: check-scripts check-layers check-names check-symbols check-spec check-headers
-check-scripts: check-layers check-names check-symbols check-spec check-headers ## layers, names, rules of the specification, headers
+.PHONY: check-scripts check-layers check-names check-symbols check-spec check-faults check-headers
+check-scripts: check-layers check-names check-symbols check-spec check-faults check-headers ## layers, names, rules of the specification, cases of tests/FAULTS.md, headers
 
 check-layers:
 	@scripts/check_layers
@@ -388,6 +388,9 @@ endif
 
 check-spec:
 	@scripts/check_spec
+
+check-faults:
+	@scripts/check_faults
 
 # Each public header stands alone, in C11 and in C++17. What is there for other processors compiles, too.
 check-headers: | need-build

@@ -76,6 +76,7 @@
     X(link) \
     X(keys) \
     X(lock_file) \
+    X(faults)  \
     X(reference) \
     X(heap)    \
     X(api) \

@@ -8,7 +8,8 @@
  *     every record that was durable by the word of the writer is there, in order;
  *     there is nothing that was never appended, nor anything twice, nor a part of a batch;
  *     nothing is told but a torn tail: no crash of ours is damage;
- *     cursor, check and the second reader agree, and so do they once more after the next session.
+ *     cursor, check and the second reader agree, and so do they once more after the next session;
+ *     nothing was promised that was not durable, as it was submitted. {F07}
  *
  * A story that fails says on one line how it is told again.
  */
@@ -206,6 +207,7 @@ static void tell(uint64_t seed)
     const char *log = at("log");
     t = (tale){.rng = seed * UINT64_C(0x9e3779b97f4a7c15), .next = 1};
     sim_begin(seed);
+    sim_watch_promises();
     sim_make_dir(at(""));
     for (unsigned sessions = 2 + draw(4); sessions > 0; sessions--) {
         tell_session(log);
