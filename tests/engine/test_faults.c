@@ -9,6 +9,8 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include <u9/index.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +290,64 @@ START_TEST(frames_beyond_32_bits_of_offset_are_read_in_their_places)
 }
 END_TEST
 
+/* Indexes */
+
+/* A key that each record of `s` has is found, whatever indexes there are; I8 */
+static void expect_found(const char *log, const seen *s)
+{
+    static uint8_t room[2000];
+    u9_log *r = open_reader(log);
+    for (size_t i = 0; i < s->count; i += 7) {
+        u9_record found;
+        u9_key key = {.data = s->records[i].bytes + 4, .size = 16}; /* 4a, length, 1c 10: a muid */
+        ck_assert_int_eq(u9_log_get(r, &key, room, sizeof room, &found, NULL), U9_OK);
+        ck_assert_uint_eq(found.ordinal, s->records[i].ordinal);
+    }
+    close_log(r);
+}
+
+/*
+ * {F16} [K-4] The power goes behind any call of who makes an index beside a segment: it is there or not, whole, and what
+ * is found is the same; the next run makes it.
+ */
+START_TEST(a_power_cut_while_an_index_is_made_costs_the_index_at_most)
+{
+    char log[3200], work[3200];
+    strcpy(log, at("log"));
+    strcpy(work, at("work"));
+    for (unsigned i = 0; i < 2; i++) session(log, "r", 30, 0); /* a file that was gone on with has no index */
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 60);
+    unsigned n = 1, none = 0, made = 0;
+    for (bool cut = true; cut; n++) {
+        u9_index_options o = {.size = sizeof o, .io = "sim", .memory = 64 << 10};
+        u9_index_report r = {.size = sizeof r};
+        unsigned deaths = sim_deaths();
+        copy_log(log, work);
+        sim_lose_power_at(n);
+        u9_err err = u9_indexes_build(work, &o, &r, NULL);
+        sim_lose_power_at(0);
+        cut = sim_deaths() != deaths;
+        ck_assert(cut || (err == U9_OK && r.made == 1));
+        r = (u9_index_report){.size = sizeof r};
+        ck_assert_int_eq(u9_indexes_check(work, &o, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.wrong, 0);
+        ck_assert_uint_eq(r.beside + r.none, 1);
+        none += r.none > 0;
+        made += cut && r.beside > 0;
+        expect_found(work, s);
+        seen *again = look(work);
+        ck_assert_uint_eq(again->count, 60);
+        forget(again);
+        if (r.none > 0) ck_assert_int_eq(u9_indexes_build(work, &o, &r, NULL), U9_OK);
+        expect_found(work, s);
+        remove_log(work);
+    }
+    ck_assert(n > 20 && none > 5 && made > 0);
+    forget(s);
+}
+END_TEST
+
 /* Logs within logs */
 
 /*
@@ -395,6 +455,7 @@ Suite *suite_faults(void)
     tcase_add_test(tc, a_write_that_a_disk_lost_or_put_elsewhere_is_told);
     tcase_add_test(tc, a_bit_that_rots_on_its_way_is_told);
     tcase_add_test(tc, a_failed_sync_acknowledges_nothing_and_the_next_session_reads_from_the_disk);
+    tcase_add_test(tc, a_power_cut_while_an_index_is_made_costs_the_index_at_most);
     tcase_add_test(tc, frames_beyond_32_bits_of_offset_are_read_in_their_places);
     tcase_add_test(tc, a_log_of_another_secret_within_a_record_never_surfaces);
     tcase_add_test(tc, each_file_hashes_keys_by_a_seed_of_its_own);
