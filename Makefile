@@ -318,18 +318,18 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow
+both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow test_kill
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
     trim trim_kept snapshot test_snapshot index_file test_index lookup follow test_trim split split_apart test_split test_bench hash parts power commits \
-    states script faults
+    states script faults test_kill
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench),$(or $(TEST_SUITE),$(test_names)))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_kill),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
