@@ -1,6 +1,6 @@
 /*
- * tests/engine/test_faults.c: cases of tests/FAULTS.md that belong to no room alone: crashes within recovery, disks that
- * lie to a whole engine, offsets beyond 32 bits, logs within logs of others, hashes of keys.
+ * tests/engine/test_faults.c: cases of tests/FAULTS.md that belong to no room alone: crashes within recovery, disks
+ * that lie to a whole engine, offsets beyond 32 bits, logs within logs of others, hashes of keys.
  */
 #include "format/base/bytes.h"
 #include "format/frame/frame.h"
@@ -73,8 +73,8 @@ static void expect_recovered(const char *log, size_t kept)
 }
 
 /*
- * {F08} [W-1] [L-3] The power goes behind any call of the session that recovers; behind some of the next one, and of the
- * one behind that: what one clean recovery keeps is kept.
+ * {F08} [W-1] [L-3] The power goes behind any call of the session that recovers; behind some of the next one, and of
+ * the one behind that: what one clean recovery keeps is kept.
  */
 START_TEST(three_crashes_within_recovery_leave_what_one_recovery_leaves)
 {
@@ -148,8 +148,8 @@ static void expect_loss_told(const char *log, const char *saved)
 }
 
 /*
- * {F24} {F25} [R-3] [R-5] [M-4] The disk says done, and the write is lost; or it stands elsewhere, and perhaps over what
- * stood there: whichever write it is, the log has all else, and tells.
+ * {F24} {F25} [R-3] [R-5] [M-4] The disk says done, and the write is lost; or it stands elsewhere, and perhaps over
+ * what stood there: whichever write it is, the log has all else, and tells.
  */
 START_TEST(a_write_that_a_disk_lost_or_put_elsewhere_is_told)
 {
@@ -246,8 +246,8 @@ static void note(void *ctx, const u9_damage *damage)
 }
 
 /*
- * {F61} [F-6] [R-3] A frame on either side of 2^31, 2^32 and 2^33 in a sparse file is found, served from where it stands,
- * and the gap before it told to the byte. (The second reader, which keeps files in memory, is not asked.)
+ * {F61} [F-6] [R-3] A frame on either side of 2^31, 2^32 and 2^33 in a sparse file is found, served from where it
+ * stands, and the gap before it told to the byte. (The second reader, which keeps files in memory, is not asked.)
  */
 START_TEST(frames_beyond_32_bits_of_offset_are_read_in_their_places)
 {
@@ -307,8 +307,8 @@ static void expect_found(const char *log, const seen *s)
 }
 
 /*
- * {F16} [K-4] The power goes behind any call of who makes an index beside a segment: it is there or not, whole, and what
- * is found is the same; the next run makes it.
+ * {F16} [K-4] The power goes behind any call of who makes an index beside a segment: it is there or not, whole, and
+ * what is found is the same; the next run makes it.
  */
 START_TEST(a_power_cut_while_an_index_is_made_costs_the_index_at_most)
 {
@@ -351,8 +351,8 @@ END_TEST
 /* Logs within logs */
 
 /*
- * {F52} [H-3] [F-6] A record holds a whole log of somebody else, with its secret in front; its frame is damaged in every
- * way: nothing of what it holds is taken for a frame, and no mask is needed for that.
+ * {F52} [H-3] [F-6] A record holds a whole log of somebody else, with its secret in front; its frame is damaged in
+ * every way: nothing of what it holds is taken for a frame, and no mask is needed for that.
  */
 START_TEST(a_log_of_another_secret_within_a_record_never_surfaces)
 {
@@ -404,7 +404,8 @@ static uint64_t index_seed(const char *path)
     uint8_t *bytes = read_file(path, &size);
     for (size_t i = 0, n = list_frames(bytes, size, frames, 64); i < n; i++) {
         u9i_page_record page;
-        if (u9i_page_record_decode(bytes + frames[i].offset + 64, frames[i].length - U9I_TRAILER_SIZE, &page) == U9_OK &&
+        size_t n_body = frames[i].length - U9I_TRAILER_SIZE;
+        if (u9i_page_record_decode(bytes + frames[i].offset + 64, n_body, &page) == U9_OK &&
             page.has_root && page.has_seed)
             seed = page.seed;
     }

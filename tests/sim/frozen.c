@@ -1,9 +1,10 @@
 /*
- * tests/sim/frozen.c: all that a power cut may leave of a directory, one state after the other. Where power.c draws from
- * the seed, here somebody else chooses: of each thing that is not durable whether, and how much of it, is there. {F04}
+ * tests/sim/frozen.c: all that a power cut may leave of a directory, one state after the other. Where power.c draws
+ * from the seed, here somebody else chooses: of each thing that is not durable whether, and how much of it, is there.
+ * {F04}
  *
- * A frozen directory stays as the cut found it: its files have what is durable, and the list of what is not; writes that
- * were under way stand at its end.
+ * A frozen directory stays as the cut found it: its files have what is durable, and the list of what is not; writes
+ * that were under way stand at its end.
  */
 #include "tests/must.h"
 #include "tests/sim/world.h"

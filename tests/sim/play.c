@@ -4,18 +4,21 @@
  *
  *     I1  each record that was acknowledged is there as it was, or its loss is told; where no disk lied it is there
  *     I2  nothing is there that was never appended, I3 in order, gaps told, I4 no batch in part
- *     I5  what is read twice is the same, and so after the next session, wherever that ended; I6 reading changes no byte
+ *     I5  what is read twice is the same, and so after the next session, wherever that ended; I6 reading changes no
+ * byte
  *     I7  a check reads no more than so many times what is there
  *     I8  lookups, which go by indexes, say what reading from end to end says
  *
- * The model of the verdicts is the second reader, which is written from the specification alone: look() compares what it
- * says with what the library says, damage by damage, in every state. No crash and no failed call is damage: where the
- * disk told no lie, nothing is told but a torn tail. Every write is watched meanwhile: sim_watch_promises.
+ * The model of the verdicts is the second reader, which is written from the specification alone: look() compares what
+ * it says with what the library says, damage by damage, in every state. No crash and no failed call is damage: where
+ * the disk told no lie, nothing is told but a torn tail. Every write is watched meanwhile: sim_watch_promises.
  */
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
 #include "tests/sim/script.h"
 #include "tests/sim/sim.h"
+
+#include <u9/index.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -152,7 +155,8 @@ static void look_up(u9_log *log, unsigned ordinal, bool there, bool absent)
     u9_record r;
     u9_err err = u9_log_get(log, &(u9_key){t.keys[ordinal], 16}, room, sizeof room, &r, NULL);
     bool right = err == U9_OK ? there && r.ordinal == ordinal : err == U9_ABSENT && (absent || !there);
-    EXPECT(right || (err != U9_OK && err != U9_ABSENT && may_fail()) || is_over(), "looked up, record %u: %s", ordinal, u9_err_name(err));
+    bool failed = err != U9_OK && err != U9_ABSENT && may_fail();
+    EXPECT(right || failed || is_over(), "looked up, record %u: %s", ordinal, u9_err_name(err));
 }
 
 static void trim(unsigned percent)
@@ -162,6 +166,15 @@ static void trim(unsigned percent)
     if (before > t.trimmed) t.trimmed = before;
     u9_err err = u9_log_trim(t.log, &(u9_trim){.size = sizeof(u9_trim), .before = before}, &out, NULL);
     EXPECT(err == U9_OK || may_fail(), "trim: %s", u9_err_name(err));
+}
+
+static void index_log(bool drop)
+{
+    u9_index_report report = {.size = sizeof report};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = 64 << 10};
+    u9_fault fault = {.text = ""};
+    u9_err err = (drop ? u9_indexes_drop : u9_indexes_build)(log_path, &o, &report, &fault);
+    EXPECT(err == U9_OK || may_fail(), "index: %s: %s", u9_err_name(err), fault.text);
 }
 
 static sim_kind kind_of(unsigned n)
@@ -237,7 +250,8 @@ static void expect_records(const seen *s)
     }
     expect_told(s, next, t.acked);
     if (next < t.appended && next > 0) /* I4 */
-        EXPECT(t.begins[next] || lies() > 0, "a part of the batch before record %llu is there", (unsigned long long)next);
+        EXPECT(t.begins[next] || lies() > 0, "a part of the batch before record %llu is there",
+               (unsigned long long)next);
 }
 
 /* No damage is told where no disk lied. */
@@ -379,10 +393,12 @@ static void do_deed(const script_step *step)
     if (v == DO_READ) read_beside();
     if (v == DO_GET && t.appended) look_up(t.log, a % t.appended, true, a % t.appended < t.trimmed || may_fail());
     if (v == DO_TRIM) trim(a);
+    if (v == DO_INDEX || v == DO_DROP) index_log(v == DO_DROP);
     EXPECT(err == U9_OK || err == U9_AGAIN || may_fail(), "%s", u9_err_name(err));
     uint64_t durable = u9_log_durable(t.log);
     if (is_over()) return; /* what is said in a killed process nobody hears */
-    EXPECT(durable <= t.appended && (durable >= t.acked || lies()), "%llu records are said to be durable, %u were, %u are appended",
+    EXPECT(durable <= t.appended && (durable >= t.acked || lies()),
+           "%llu records are said to be durable, %u were, %u are appended",
            (unsigned long long)durable, t.acked, t.appended);
     if (err == U9_OK && step->verb == DO_SYNC) EXPECT(durable == t.appended, "synced, and not durable");
     t.acked = (unsigned)durable;
@@ -407,7 +423,7 @@ static void make_trouble(const script_step *step)
 static bool is_deed(script_verb v)
 {
     return v == DO_APPEND || v == DO_BATCH || v == DO_COMMIT || v == DO_ASYNC || v == DO_SYNC || v == DO_READ ||
-           v == DO_GET || v == DO_TRIM;
+           v == DO_GET || v == DO_TRIM || v == DO_INDEX || v == DO_DROP;
 }
 
 static bool is_end(const script_step *step)

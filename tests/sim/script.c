@@ -41,7 +41,7 @@ static unsigned draw_size(drawing *d)
 
 static void draw_deed(drawing *d)
 {
-    unsigned what = draw(d, 40);
+    unsigned what = draw(d, 42);
     if (what < 15) add(d, DO_APPEND, 1 + draw(d, 4), draw_size(d), 0);
     else if (what < 20) add(d, DO_BATCH, 1 + draw(d, 6), draw_size(d), 0);
     else if (what < 27) add(d, DO_COMMIT, 0, 0, 0);
@@ -50,7 +50,8 @@ static void draw_deed(drawing *d)
     else if (what < 35) add(d, DO_PASS, draw(d, draw(d, 3) ? 3000 : 2500000), 0, 0);
     else if (what < 37) add(d, DO_READ, 0, 0, 0);
     else if (what < 39) add(d, DO_GET, draw(d, 1000), 0, 0);
-    else add(d, DO_TRIM, draw(d, 100), 0, 0);
+    else if (what < 40) add(d, DO_TRIM, draw(d, 100), 0, 0);
+    else add(d, what < 41 || draw(d, 3) ? DO_INDEX : DO_DROP, 0, 0, 0);
 }
 
 static void draw_trouble(drawing *d, script_kind kind)

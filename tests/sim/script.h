@@ -26,6 +26,8 @@
     X(READ,   "read")   /* a reader beside the writer goes through the log */ \
     X(GET,    "get")    /* and looks up a record */ \
     X(TRIM,   "trim")   /* records below a hundredths of all that are there may go */ \
+    X(INDEX,  "index")  /* somebody makes the indexes that are missing */ \
+    X(DROP,   "drop")   /* and removes those beside segments */ \
     X(CLOSE,  "close") \
     X(KILL,   "kill")   /* a: what is under way lands, each so many microseconds behind the one before */ \
     X(KILLAT, "killat") /* once the a-th write from here is submitted */ \

@@ -28,7 +28,8 @@
  * Whoever writes is watched: a buffer that changes while its write is under way ends the test (abort, with a line on
  * stderr), and so does, after sim_watch_promises, a promise of what is not durable.
  *
- * Short counts, EINTR and EAGAIN do not come through the door (env.h): tests/engine/os/test_short.c makes them below it.
+ * Short counts, EINTR and EAGAIN do not come through the door (env.h): tests/engine/os/test_short.c makes them below
+ * it.
  *
  * Time stands still but for a microsecond per call, sim_advance, sleeping, and waiting until a deadline. Tasks
  * that are due run when it moves, and (sim_task_chance) when a call begins; in an order drawn from
@@ -251,11 +252,11 @@ void sim_cut_power(const char *path);
 void sim_lose_power(void);
 void sim_lose_power_at(unsigned nth); /* behind the nth call, submission or completion (from 1, counted from now) */
 /*
- * The same, but what is not durable is left open, to be looked at: who had something open is killed, and the directories
- * stay frozen. Of one of them sim_frozen tells what is open, in units, and sim_thaw makes a directory `to` that holds
- * what a power cut may have left: of unit i that which is chosen, and all that is durable. A unit is a change of a name,
- * a new size, or a write, in the order in which they were done. A write has pieces: bit k of `pieces` is its stretch
- * [k, k+1) of SIM_PIECE bytes; for other units it is 0 or 1.
+ * The same, but what is not durable is left open, to be looked at: who had something open is killed, and the
+ * directories stay frozen. Of one of them sim_frozen tells what is open, in units, and sim_thaw makes a directory
+ * `to` that holds what a power cut may have left: of unit i that which is chosen, and all that is durable. A unit is
+ * a change of a name, a new size, or a write, in the order in which they were done. A write has pieces: bit k of
+ * `pieces` is its stretch [k, k+1) of SIM_PIECE bytes; for other units it is 0 or 1.
  */
 enum { SIM_PIECE = 1024, SIM_UNITS_MAX = 24 };
 

@@ -1,16 +1,16 @@
 /*
- * tests/sim/test_states.c: short scripts, and of each every state that a power cut may leave: at every call, of all that
- * is not durable then every subset, and of each write in it every tear. The number of states is asserted. {F02} {F04}
- * {F05} {F10} {F11} {F17}
+ * tests/sim/test_states.c: short scripts, and of each every state that a power cut may leave: at every call, of all
+ * that is not durable then every subset, and of each write in it every tear. The number of states is asserted. {F02}
+ * {F04} {F05} {F10} {F11} {F17}
  *
- * What is open at a call is a list of units (sim.h): names, sizes, writes. Of K units there are 2^K states in which each
- * is there whole or not; and for each write of n pieces of 1024 bytes (8 at most), 2^n - 2 states with it torn for each
- * of the 2^(K-1) of the others. What is the same bytes, at whichever call, is looked at once.
+ * What is open at a call is a list of units (sim.h): names, sizes, writes. Of K units there are 2^K states in which
+ * each is there whole or not; and for each write of n pieces of 1024 bytes (8 at most), 2^n - 2 states with it torn
+ * for each of the 2^(K-1) of the others. What is the same bytes, at whichever call, is looked at once.
  *
- * In each of them: what was acknowledged is there; there is nothing that was not appended, and no part of a batch; nothing
- * is told but a torn tail; cursor, check and the second reader agree, and reading changes no byte. Then a session appends
- * to it, and after that all that was read before is there, and what it appended, and nothing else: what was left out once
- * does not come back.
+ * In each of them: what was acknowledged is there; there is nothing that was not appended, and no part of a batch;
+ * nothing is told but a torn tail; cursor, check and the second reader agree, and reading changes no byte. Then a
+ * session appends to it, and after that all that was read before is there, and what it appended, and nothing else:
+ * what was left out once does not come back.
  */
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
@@ -175,7 +175,8 @@ static void expect_beginning(const seen *s, unsigned more)
         const seen_record *r = &s->records[i];
         MUST_SAY(r->ordinal == first + i && r->ordinal < t.appended, "record %llu", (unsigned long long)r->ordinal);
         size_t size = script_text((unsigned)r->ordinal, t.sizes[r->ordinal], text);
-        MUST_SAY(r->text_size == size && memcmp(r->text, text, size) == 0, "record %llu is another", (unsigned long long)r->ordinal);
+        MUST_SAY(r->text_size == size && memcmp(r->text, text, size) == 0, "record %llu is another",
+                 (unsigned long long)r->ordinal);
     }
 }
 
@@ -196,7 +197,8 @@ static uint64_t expect_whole(const char *log)
         next = s->report.next_ordinal;
         expect_no_damage(s);
         expect_beginning(s, 0);
-        MUST_SAY(next >= t.acked && next <= t.appended, "%llu of %u to %u", (unsigned long long)next, t.acked, t.appended);
+        MUST_SAY(next >= t.acked && next <= t.appended, "%llu of %u to %u", (unsigned long long)next, t.acked,
+                 t.appended);
         MUST_SAY(next == t.appended || t.begins[next], "a part of a batch");
     }
     MUST_SAY(s->err == U9_OK || !t.made, "the log is gone: %s", u9_err_name(s->err));
@@ -287,9 +289,10 @@ START_TEST(every_state_that_a_power_cut_may_leave_of_a_short_script_is_whole)
     }
     free(seen_states);
     if (getenv("U9_SIM_TELL")) /* for who adds a line, or changes what is written */
-        printf("    {\"%s\", %d, %d, %u, %u}, /* %u calls, at most %u open, %u look different */\n", l->deeds, (int)l->order, (int)l->policy, states,
-               torn, nth - 1, deepest, distinct);
-    else ck_assert_msg(states == l->states && torn == (tears(l) ? l->torn : 0), "'%s': %u states, %u torn", l->deeds, states, torn);
+        printf("    {\"%s\", %d, %d, %u, %u}, /* %u calls, at most %u open, %u look different */\n", l->deeds,
+               (int)l->order, (int)l->policy, states, torn, nth - 1, deepest, distinct);
+    else ck_assert_msg(states == l->states && torn == (tears(l) ? l->torn : 0), "'%s': %u states, %u torn", l->deeds, states,
+                       torn);
 }
 END_TEST
 
