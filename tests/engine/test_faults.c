@@ -348,6 +348,28 @@ START_TEST(a_power_cut_while_an_index_is_made_costs_the_index_at_most)
 }
 END_TEST
 
+/* {F14} {F42} [K-4] A wait that fails while an index is made: its file is not closed under what is still written there. */
+START_TEST(a_failed_wait_closes_no_file_under_a_write)
+{
+    char log[3200];
+    strcpy(log, at("log"));
+    for (unsigned i = 0; i < 2; i++) session(log, "r", 30, 0);
+    sim_set_order(SIM_LATE);
+    unsigned n = 1;
+    for (bool fails = true; fails; n++) {
+        u9_index_options o = {.size = sizeof o, .io = "sim", .memory = 64 << 10};
+        u9_index_report r = {.size = sizeof r};
+        unsigned fired = sim_fired();
+        sim_fail(SIM_WAIT, n, EIO, false);
+        u9_err err = u9_indexes_build(log, &o, &r, NULL);
+        sim_mend();
+        fails = sim_fired() != fired;
+        ck_assert_int_eq(err, fails ? U9_IO : U9_OK);
+    }
+    ck_assert_uint_gt(n, 3);
+}
+END_TEST
+
 /* Logs within logs */
 
 /*
@@ -457,6 +479,7 @@ Suite *suite_faults(void)
     tcase_add_test(tc, a_bit_that_rots_on_its_way_is_told);
     tcase_add_test(tc, a_failed_sync_acknowledges_nothing_and_the_next_session_reads_from_the_disk);
     tcase_add_test(tc, a_power_cut_while_an_index_is_made_costs_the_index_at_most);
+    tcase_add_test(tc, a_failed_wait_closes_no_file_under_a_write);
     tcase_add_test(tc, frames_beyond_32_bits_of_offset_are_read_in_their_places);
     tcase_add_test(tc, a_log_of_another_secret_within_a_record_never_surfaces);
     tcase_add_test(tc, each_file_hashes_keys_by_a_seed_of_its_own);

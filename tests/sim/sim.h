@@ -26,7 +26,7 @@
  * All else may be lost when the power goes, in any part. A disk lies only where it is told to: sim_lie.
  *
  * Whoever writes is watched: a buffer that changes while its write is under way ends the test (abort, with a line on
- * stderr), and so does, after sim_watch_promises, a promise of what is not durable.
+ * stderr), and so do a file that is closed then, and, after sim_watch_promises, a promise of what is not durable.
  *
  * Short counts, EINTR and EAGAIN do not come through the door (env.h): tests/engine/os/test_short.c makes them below
  * it.

@@ -189,6 +189,15 @@ START_TEST(a_buffer_that_changes_under_a_write_is_caught)
 }
 END_TEST
 
+/* {F14} */
+START_TEST(a_file_that_is_closed_under_a_write_is_caught)
+{
+    sim_set_order(SIM_LATE);
+    submit(U9I_OP_WRITE, 0, BLOCK);
+    u9i_file_close(w.file);
+}
+END_TEST
+
 /* The last 80 bytes of a frame, that promise so much; and what a mark and a u9open name. [F-4] [C-8] [C-3] */
 static void promise(uint8_t *out, uint64_t durable)
 {
@@ -267,6 +276,7 @@ Suite *suite_lies(void)
     tcase_add_test(tc, a_frozen_directory_thaws_into_each_state_that_a_cut_may_leave);
     tcase_add_test(tc, a_promise_of_what_is_durable_is_seen_and_fine);
     tcase_add_test_raise_signal(tc, a_buffer_that_changes_under_a_write_is_caught, SIGABRT);
+    tcase_add_test_raise_signal(tc, a_file_that_is_closed_under_a_write_is_caught, SIGABRT);
     tcase_add_loop_test_raise_signal(tc, a_promise_of_what_is_not_durable_is_caught, SIGABRT, 0, 6);
     tcase_add_test_raise_signal(tc, a_promise_in_a_file_whose_name_is_not_durable_is_caught, SIGABRT);
     suite_add_tcase(suite, tc);

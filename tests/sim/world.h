@@ -233,6 +233,8 @@ sim_effect *sim_do_lie(const sim_lie_plan *lie, sim_node *file, const u9i_op *op
 void sim_look_at_promises(const sim_file *file, const u9i_op *op);
 uint64_t sim_sum(const u9i_op *op); /* of the bytes that it writes */
 void sim_breach(const char *what, const char *path, uint64_t off); /* ends the test */
+/* True if anything is under way, and not done, that was submitted with this handle. */
+bool sim_uses(const u9i_file *file);
 /* True if a write of the file that begins below `end` is under way, and not done. */
 bool sim_is_under_way(const sim_node *node, uint64_t end);
 
