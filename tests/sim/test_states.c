@@ -22,7 +22,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = 850 };
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SLOW 1
+#endif
+#endif
+#ifndef SLOW
+#define SLOW 0
+#endif
+
+enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = SLOW ? 350 : 850 };
 
 /* Records, each as size and sign of what is done behind it; see do_line. */
 typedef struct line {
