@@ -108,6 +108,24 @@ START_TEST(what_was_acknowledged_is_there_or_its_loss_is_told_whatever_calls_and
 }
 END_TEST
 
+/* Found by seeds, and shrunk. */
+START_TEST(scripts_that_failed_once_do_not_fail_again)
+{
+    static const struct {
+        uint64_t seed;
+        const char *text;
+    } once[] = {
+        {535635, "power append 2 open append batch 5 append fail 1 trim 12 trim 12"}, /* removed, and not yet said */
+        {521160, "batch async pass kill append commit fail 37 index"},                /* closed under a write */
+    };
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        script s;
+        MUST(script_read(&s, once[i].seed, once[i].text));
+        MUST(script_play(&s) > 0);
+    }
+}
+END_TEST
+
 START_TEST(a_script_is_read_as_it_is_told_and_drawn_the_same_again)
 {
     static char text[SCRIPT_TEXT_MAX], again[SCRIPT_TEXT_MAX];
@@ -193,6 +211,7 @@ Suite *suite_script(void)
     suite_add_tcase(suite, tc);
     TCase *own = tcase_create("scripts");
     tcase_set_timeout(own, 120);
+    tcase_add_test(own, scripts_that_failed_once_do_not_fail_again);
     tcase_add_test(own, a_script_is_read_as_it_is_told_and_drawn_the_same_again);
     tcase_add_test(own, a_failing_script_is_cut_to_the_steps_and_numbers_that_it_needs);
     tcase_add_test(own, an_oracle_that_trusts_a_lying_disk_fails_and_the_script_shrinks_to_the_lie);
