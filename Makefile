@@ -282,6 +282,33 @@ test-long: ## what takes minutes, and 12 GiB of disk: a record of 5 GiB through 
 	@tests/tools/long_large.sh $(BUILD) $(BUILD)/tmp/long
 	@tests/tools/long_index.sh $(BUILD) $(BUILD)/tmp/long
 
+# The engine above the simulated disk. One seed is one script; a script that fails says how it is repeated, and which is
+# the shortest that still fails. A case has three sessions, about: 340,000 of them a million.
+SEED ?= 1
+CASES ?= 5000
+sim_long_cases ?= 340000
+sim_jobs = $(shell seq 0 $$(($$(nproc) - 1)))
+.PHONY: sim sim-long run-sim run-sim-long
+sim: ## plays CASES (5000) scripts from SEED (1) on above the simulated disk, or SCRIPT='steps', with the oracle
+	@scripts/setup test
+	@$(MAKE) run-sim
+
+run-sim: $(BUILD)/u9tests
+	@mkdir -p $(BUILD)/tmp
+	@env $(test_env) U9_SIM_SEED='$(SEED)' U9_SIM_CASES='$(CASES)' U9_SIM_SCRIPT='$(SCRIPT)' $(plain_space) $(BUILD)/u9tests script
+
+sim-long: ## minutes: a million sessions above the simulated disk, from SEED on; every torn state of the short scripts
+	@scripts/setup test
+	@$(MAKE) run-sim-long
+
+run-sim-long: $(BUILD)/u9tests
+	@mkdir -p $(BUILD)/tmp
+	@env $(test_env) U9_SIM_LONG=1 $(plain_space) $(BUILD)/u9tests states
+	@pids=; for i in $(sim_jobs); do \
+	    env $(test_env) U9_SIM_SEED=$$(($(SEED) + i * $(sim_long_cases))) U9_SIM_CASES=$$(($(sim_long_cases) / $$(nproc))) \
+	        $(plain_space) $(BUILD)/u9tests script & pids="$$pids $$!"; \
+	done; failed=0; for p in $$pids; do wait $$p || failed=1; done; exit $$failed
+
 .PHONY: test-zk
 test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
 	@scripts/setup test
@@ -291,17 +318,18 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
 # on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow
+both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow test_kill
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk mend damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim trim_kept snapshot test_snapshot index_file test_index lookup follow test_trim split split_apart test_split test_bench hash parts power commits
-checks_of_text = check-embed check-names check-layers check-symbols check-spec check-headers
+    trim trim_kept snapshot test_snapshot index_file test_index lookup follow test_trim split split_apart test_split test_bench hash parts power commits \
+    states script faults test_kill
+checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench),$(or $(TEST_SUITE),$(test_names)))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_kill),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
@@ -341,8 +369,8 @@ check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
-.PHONY: check-scripts check-layers check-names check-symbols check-spec check-headers
-check-scripts: check-layers check-names check-symbols check-spec check-headers ## layers, names, rules of the specification, headers
+.PHONY: check-scripts check-layers check-names check-symbols check-spec check-faults check-headers
+check-scripts: check-layers check-names check-symbols check-spec check-faults check-headers ## layers, names, rules of the specification, cases of tests/FAULTS.md, headers
 
 check-layers:
 	@scripts/check_layers
@@ -360,6 +388,9 @@ endif
 
 check-spec:
 	@scripts/check_spec
+
+check-faults:
+	@scripts/check_faults
 
 # Each public header stands alone, in C11 and in C++17. What is there for other processors compiles, too.
 check-headers: | need-build
@@ -502,3 +533,4 @@ help: ## this list
 	@echo
 	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 PEERS=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
+	@echo '           SEED=n CASES=n SCRIPT=steps'

@@ -52,6 +52,9 @@
     X(spec)    \
     X(env)     \
     X(sim)     \
+    X(lies)    \
+    X(script)  \
+    X(states)  \
     X(queue)   \
     X(short)   \
     X(executor) \
@@ -73,6 +76,7 @@
     X(link) \
     X(keys) \
     X(lock_file) \
+    X(faults)  \
     X(reference) \
     X(heap)    \
     X(api) \

@@ -135,9 +135,9 @@ static int open_mark(u9i_marker *m)
 
 u9_err u9i_marker_make(u9i_marker *m, u9_fault *fault)
 {
-    if (m->file) return U9_OK;
-    bool fresh = !m->known.there || m->replace;
-    int err = !m->known.there ? -ENOENT : m->replace ? replace_mark(m) : open_mark(m);
+    if (m->file && m->queue) return U9_OK;
+    bool fresh = m->file == NULL && (!m->known.there || m->replace);
+    int err = m->file ? 0 : !m->known.there ? -ENOENT : m->replace ? replace_mark(m) : open_mark(m);
     if (err == -ENOENT) { /* or not there any more */
         err = make_mark(m);
         fresh = true;
@@ -240,6 +240,16 @@ static void take_outcome(u9i_marker *m, int64_t result)
     marker_check(m);
 }
 
+/* Whether it is done will not be told: nothing is written from the block again before that queue is gone, which waits. */
+static void give_up_queue(u9i_marker *m, int err)
+{
+    (void)fail(m, err, "wait for");
+    m->stage = U9I_MARKER_IDLE;
+    u9i_queue_close(m->queue);
+    m->queue = NULL;
+    marker_check(m);
+}
+
 /* Goes on until nothing is under way, or nothing can be told without waiting. */
 static void go_on(u9i_marker *m, uint64_t deadline_us)
 {
@@ -247,7 +257,8 @@ static void go_on(u9i_marker *m, uint64_t deadline_us)
     while (m->stage != U9I_MARKER_IDLE) {
         int n = u9i_queue_wait(m->queue, &c, 1, deadline_us);
         if (n == 0 && deadline_us != U9I_FOREVER) return;
-        if (n != 0) take_outcome(m, n < 0 ? n : c.result);
+        if (n < 0) give_up_queue(m, n);
+        else if (n > 0) take_outcome(m, c.result);
     }
 }
 

@@ -225,8 +225,8 @@ u9_err u9i_beside_make(u9i_beside *b, u9_fault *fault)
         m.spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};
         err = make_of(b, &m, fault);
     }
+    u9i_queue_close(queue); /* first: what is under way is the file's until then */
     u9i_index_making_drop(&m);
-    u9i_queue_close(queue);
     u9i_pages_free(m.block, U9I_BLOCK);
     u9i_losses_free(&b->lost);
     return err;

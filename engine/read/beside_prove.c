@@ -200,10 +200,10 @@ u9_err u9i_beside_prove(u9i_beside *b, u9i_index *index, uint64_t *wrong, u9_fau
     if (err != U9_OK || p.sys < 0) (void)fail_proving(&p, err == U9_OK ? err = U9_IO : err, fault);
     else err = read_and_prove(&p, fault);
     *wrong = p.wrong;
+    u9i_queue_close(queue); /* first: what it writes is theirs until then */
     u9i_losses_free(&b->lost);
     u9i_runs_close(&p.entries);
     u9i_frames_close(&p.frames);
     if (p.budget.limit > 0) u9i_budget_close(&p.budget);
-    u9i_queue_close(queue);
     return err;
 }

@@ -264,7 +264,7 @@ static bool unsigned_promise(u9i_window *window, uint64_t p, uint64_t size, uint
 {
     u9i_unsigned f;
     u9_err err = u9i_unsigned_at(window, p, size, left, &f);
-    return err == U9_OK ? f.trailer.durable != 0 : err != U9_CORRUPT;
+    return err == U9_OK ? f.trailer.durable != 0 : err != U9_CORRUPT && err != U9_TORN; /* a torn one never was */
 }
 
 /*

@@ -199,7 +199,7 @@ U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
  */
 U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9_fault *fault);
 
-/* From which segment on the log is kept, by what this session or an earlier one says, or is about to. */
+/* From which segment on the log is kept, by what this session or an earlier one says, or is about to; 0: it is poisoned. */
 uint64_t u9i_writer_kept_from(u9i_writer *writer);
 
 /* The file that is written, and about how many bytes of it are; 0: none yet. */

@@ -18,7 +18,7 @@ void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim)
 uint64_t u9i_writer_kept_from(u9i_writer *w)
 {
     u9i_writer_lock(w);
-    uint64_t segment = w->plan.trim_segment;
+    uint64_t segment = w->poison.err == U9_OK ? w->plan.trim_segment : 0; /* what says so may not be durable */
     u9i_writer_unlock(w);
     return segment;
 }

@@ -163,6 +163,7 @@ void sim_mend(void)
 {
     pthread_mutex_lock(&world.lock);
     world.plan_count = 0;
+    memset(world.lies, 0, sizeof world.lies);
     pthread_mutex_unlock(&world.lock);
 }
 

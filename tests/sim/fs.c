@@ -35,6 +35,7 @@ sim_file *sim_file_of(u9i_file *file)
     sim_image_copy(&copy->image, &f->node->image);
     sim_node_drop(f->node);
     f->node = copy;
+    f->killed = true;
     f->path = "killed";
     return f;
 }
@@ -361,6 +362,7 @@ static void close_sim(u9i_file *file)
 {
     sim_file *f = of_file(file);
     pthread_mutex_lock(&world.lock);
+    if (sim_uses(file)) sim_breach("a file is closed while something is under way on it", f->path, 0);
     drop_lock(f->node, f);
     sim_node_drop(f->node);
     pthread_mutex_unlock(&world.lock);

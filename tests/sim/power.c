@@ -41,7 +41,7 @@ void sim_note_told(sim_effect *effect)
     effect->told = world.tick;
 }
 
-static void play(sim_image *image, const sim_effect *e)
+void sim_play_effect(sim_image *image, const sim_effect *e)
 {
     if (e->resize) sim_image_resize(image, e->off);
     else sim_image_write(image, e->off, e->bytes, e->n);
@@ -61,7 +61,7 @@ void sim_note_synced(sim_node *file, uint64_t began)
     while (*at) {
         sim_effect *e = *at;
         if (was_told(e, began)) {
-            if (!all) play(&file->durable, e);
+            if (!all) sim_play_effect(&file->durable, e);
             *at = e->next;
             free(e);
         } else {
@@ -78,7 +78,7 @@ void sim_note_durable(sim_node *file, uint64_t began, uint64_t off, const void *
     while (*at) {
         sim_effect *e = *at;
         if (e->resize && was_told(e, began)) {
-            play(&file->durable, e);
+            sim_play_effect(&file->durable, e);
             *at = e->next;
             free(e);
         } else {
@@ -103,7 +103,7 @@ void sim_drop_effects(sim_node *file)
 
 /* Names */
 
-static void keep(sim_node *kept, const char *name, sim_node *node)
+void sim_add_kept(sim_node *kept, const char *name, sim_node *node)
 {
     sim_add_entry(kept, name, node);
     node->names--; /* it is no name that anybody sees */
@@ -123,7 +123,7 @@ void sim_note_name(sim_node *dir, const char *from, const char *to, sim_node *no
     if (dir->kept == NULL) {
         dir->kept = sim_node_new(true);
         for (size_t i = 0; i < dir->count; i++)
-            keep(dir->kept, dir->entries[i].name, dir->entries[i].node);
+            sim_add_kept(dir->kept, dir->entries[i].name, dir->entries[i].node);
     }
     sim_name_op **at = &dir->name_ops, *op = malloc(sizeof *op);
     assert(op);
@@ -152,7 +152,7 @@ void sim_keep_name(sim_node *dir, const char *name, sim_node *node)
 {
     if (dir->kept == NULL) return;
     lose(dir->kept, name);
-    if (node) keep(dir->kept, name, node);
+    if (node) sim_add_kept(dir->kept, name, node);
 }
 
 void sim_copy_kept(const sim_node *dir, sim_node *copy)
@@ -166,7 +166,7 @@ void sim_copy_kept(const sim_node *dir, sim_node *copy)
                   *then = sim_entry_of(dir->kept, name);
         bool as_it_was =
             now ? then && then->node == now->node : true; /* it may be the copy's own */
-        if (as_it_was) keep(copy->kept, name, copy->entries[i].node);
+        if (as_it_was) sim_add_kept(copy->kept, name, copy->entries[i].node);
     }
 }
 
@@ -200,6 +200,12 @@ static bool is_left(const choice *c, uint64_t nth)
     return false;
 }
 
+void sim_play_part(sim_image *image, const sim_effect *e, size_t from, size_t to)
+{
+    sim_image_write(image, e->off + from, e->bytes + from, to - from);
+    if (image->size < e->off + e->n) sim_image_resize(image, e->off + e->n);
+}
+
 /* Some sectors of a write; the file may have been made longer also where they are lost. */
 static void play_sectors(sim_image *image, const sim_effect *e)
 {
@@ -221,7 +227,7 @@ static void cut_file(sim_node *file, bool drawn)
     choice c = drawn && file->effects ? choose(count, LEFT_SECTORS) : (choice){.left = LEFT_NONE};
     for (const sim_effect *e = file->effects; e; e = e->next, nth++) {
         bool torn = c.left == LEFT_SECTORS || (c.left == LEFT_FIRST && nth == c.first);
-        if (is_left(&c, nth) || (torn && e->resize && sim_draw(2))) play(&file->durable, e);
+        if (is_left(&c, nth) || (torn && e->resize && sim_draw(2))) sim_play_effect(&file->durable, e);
         else if (torn && !e->resize) play_sectors(&file->durable, e);
     }
     sim_drop_effects(file);
@@ -230,12 +236,12 @@ static void cut_file(sim_node *file, bool drawn)
 }
 
 /* What was done to a name is done to those that are durable, if it still can be. */
-static void play_name(sim_node *kept, const sim_name_op *op)
+void sim_play_name(sim_node *kept, const sim_name_op *op)
 {
     if (op->from && op->to && sim_entry_of(kept, op->from) == NULL) return;
     if (op->from) lose(kept, op->from);
     if (op->to) lose(kept, op->to);
-    if (op->to) keep(kept, op->to, op->node);
+    if (op->to) sim_add_kept(kept, op->to, op->node);
 }
 
 static void cut_names(sim_node *dir, bool drawn)
@@ -245,7 +251,7 @@ static void cut_names(sim_node *dir, bool drawn)
     for (const sim_name_op *op = dir->name_ops; op; op = op->next) count++;
     choice c = drawn ? choose(count, LEFT_SOME) : (choice){.left = LEFT_NONE};
     for (const sim_name_op *op = dir->name_ops; op; op = op->next) /* all draw */
-        if (is_left(&c, nth++)) play_name(dir->kept, op);
+        if (is_left(&c, nth++)) sim_play_name(dir->kept, op);
     while (dir->count > 0) sim_remove_entry(dir, &dir->entries[dir->count - 1]);
     for (size_t i = 0; i < dir->kept->count; i++)
         sim_add_entry(dir, dir->kept->entries[i].name, dir->kept->entries[i].node);
@@ -294,7 +300,8 @@ static void power_goes(void)
     assert(!world.threads);
     end_late();
     sim_each_pending(note_pending);
-    cut(world.root, true);
+    if (!world.freezes) cut(world.root, true);
+    world.freezes = false;
     world.life++;
     world.kill_nth = world.power_nth = 0;
 }
@@ -309,6 +316,13 @@ void sim_lose_power(void)
 void sim_lose_power_at(unsigned nth)
 {
     world.power_nth = nth;
+    world.freezes = false;
+}
+
+void sim_freeze_at(unsigned nth)
+{
+    world.power_nth = nth;
+    world.freezes = nth > 0;
 }
 
 unsigned sim_deaths(void)

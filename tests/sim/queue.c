@@ -30,6 +30,8 @@ typedef struct slot {
     uint64_t done_us, due_us; /* SIM_WILD: when it is done, and told */
     uint64_t began;           /* the tick */
     sim_effect *effect;       /* of a write that is done; NULL: none, or it is over */
+    sim_lie_plan lie;         /* what is told of it is not so */
+    uint64_t sum;             /* of what it writes */
     int64_t result;
 } slot;
 
@@ -38,6 +40,7 @@ typedef struct queue {
     struct queue *next; /* of world.queues */
     pid_t owner;
     bool woken;
+    bool unsure; /* a wait failed, and it is being closed: its owner may have taken what is under way for lost */
     uint64_t age;
     unsigned under_way;
     slot slots[U9I_QUEUE_DEPTH];
@@ -95,8 +98,16 @@ static int64_t do_write(slot *s, size_t n)
     return (int64_t)n;
 }
 
+static int64_t do_lie(slot *s)
+{
+    const sim_file *f = file_of(&s->op);
+    if (s->op.kind == U9I_OP_WRITE) s->effect = sim_do_lie(&s->lie, f->node, &s->op);
+    return s->op.kind == U9I_OP_WRITE ? (int64_t)s->op.n : 0;
+}
+
 static int64_t do_op(slot *s)
 {
+    if (s->lie.nth > 0) return do_lie(s);
     switch (s->op.kind) {
     case U9I_OP_READ: return do_read(s);
     case U9I_OP_WRITE: return do_write(s, s->op.n);
@@ -130,6 +141,11 @@ static void begin(queue *q, const u9i_op *op)
     int err = sim_note(&s->call, kind_of(op), file_of(op)->path, n ? op->off : 0,
                        n ? op->off + n : 0);
     world.ops[s->call.op].durable = op->durable;
+    if (op->kind == U9I_OP_WRITE) {
+        s->sum = sim_sum(op);
+        if (err == 0) sim_look_at_promises(file_of(op), op);
+    }
+    if (err == 0) s->lie = sim_ask_lies(op);
     q->under_way++;
     s->began = world.tick;
     if (err != 0 && s->call.half) (void)do_write(s, op->n / 2 / 512 * 512);
@@ -168,6 +184,24 @@ void sim_forget_effect(const sim_effect *effect)
     for (queue *q = world.queues; q; q = q->next)
         for (slot *s = q->slots; s < q->slots + U9I_QUEUE_DEPTH; s++)
             if (s->effect == effect) s->effect = NULL;
+}
+
+bool sim_uses(const u9i_file *file)
+{
+    for (queue *q = world.queues; q; q = q->next)
+        for (slot *s = q->slots; s < q->slots + U9I_QUEUE_DEPTH; s++)
+            if (s->state == SLOT_WAITING && s->op.file == file && q->owner == world.process) return true;
+    return false;
+}
+
+bool sim_is_under_way(const sim_node *node, uint64_t end)
+{
+    for (queue *q = world.queues; q; q = q->next)
+        for (slot *s = q->slots; s < q->slots + U9I_QUEUE_DEPTH; s++)
+            if (s->state == SLOT_WAITING && s->op.kind == U9I_OP_WRITE && s->op.off < end &&
+                ((const sim_file *)s->op.file)->node == node)
+                return true;
+    return false;
 }
 
 void sim_each_pending(void (*each)(sim_node *node, const u9i_op *op))
@@ -239,6 +273,8 @@ static unsigned take(queue *q, u9i_completion *out, unsigned max, uint64_t by_us
     unsigned n = 0;
     for (slot *s; n < max && (s = world.order == SIM_WILD ? next_due(q, by_us) : whose_turn(q)) != NULL;) {
         if (s->state == SLOT_WAITING) finish_slot(s);
+        if (s->op.kind == U9I_OP_WRITE && !(q->unsure && by_us == U9I_FOREVER) && sim_sum(&s->op) != s->sum)
+            sim_breach("a buffer has changed while it was written", ((const sim_file *)s->op.file)->path, s->op.off);
         sim_tell(&s->call, s->result);
         if (s->effect) sim_note_told(s->effect);
         out[n++] = (u9i_completion){.tag = s->op.tag, .result = s->result};
@@ -315,6 +351,7 @@ static int wait_queue(u9i_queue *handle, u9i_completion *out, unsigned max, uint
     sim_check_owner(q->owner);
     pthread_mutex_lock(&world.lock);
     int n = sim_note_failure(SIM_WAIT, "");
+    if (n < 0) q->unsure = true;
     if (n == 0) n = (int)await(q, out, max, deadline_us);
     pthread_mutex_unlock(&world.lock);
     return n;

@@ -16,6 +16,7 @@ sim_world world = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INIT
 enum {
     BEGIN_US = 1000000,   /* of the monotonic clock: 0 means "none" to many */
     TASK_CHANCE = 25,     /* percent */
+    AGAIN_MAX = 1000, /* tasks that nap and come again, for what the caller waits for */
     TASK_RUNS_MAX = 10000000 /* in one piece of time: more never end */
 };
 
@@ -114,7 +115,7 @@ void sim_run_tasks(uint64_t until_us)
     for (unsigned runs = 0; !world.in_task; runs++) {
         uint64_t next = u9i_inline_next(&world.tasks);
         assert(runs < TASK_RUNS_MAX);
-        if (next > until_us) break;
+        if (next > until_us || (runs > AGAIN_MAX && world.now_us > until_us)) break;
         if (next > world.now_us) world.now_us = next;
         (void)sim_run_task();
         world.now_us++;

@@ -12,6 +12,8 @@
  *   diary.c    what the diary tells: how often, in which order, and what is durable by it
  *   kill.c     a process that is killed, and what lands afterwards
  *   power.c    what is durable, and what a power cut leaves: exactly that, or some of the rest too
+ *   frozen.c   all that a power cut may leave, one state after the other
+ *   lies.c     a disk that says done and has not done it; and a watch over who writes: buffers, promises
  *   trouble.c  bytes that show late or cannot be read; a lock that somebody else has
  *   watch.c    posts, and watches that are told
  *   fs.c       the calls on directories and files     queue.c   reads, writes and syncs under way
@@ -21,9 +23,13 @@
  * What a call does is done at once, in the order of the calls, but for what a queue has under way: see
  * sim_order. What is durable is kept apart from what is written: a sync of a file makes durable what had been told
  * when it began, be it a call that had returned or a completion that had been taken; one of a directory its names.
- * All else may be lost when the power goes, in any part. Disks that lie will need more.
+ * All else may be lost when the power goes, in any part. A disk lies only where it is told to: sim_lie.
  *
- * Short counts, EINTR and EAGAIN do not come through the door (env.h): tests/engine/os/test_short.c makes them below it.
+ * Whoever writes is watched: a buffer that changes while its write is under way ends the test (abort, with a line on
+ * stderr), and so do a file that is closed then, and, after sim_watch_promises, a promise of what is not durable.
+ *
+ * Short counts, EINTR and EAGAIN do not come through the door (env.h): tests/engine/os/test_short.c makes them below
+ * it.
  *
  * Time stands still but for a microsecond per call, sim_advance, sleeping, and waiting until a deadline. Tasks
  * that are due run when it moves, and (sim_task_chance) when a call begins; in an order drawn from
@@ -119,7 +125,7 @@ void sim_fail_half(unsigned nth, int error);
 /* Plans pass by files of this name, and do not count what is done with them; NULL: none. Until sim_begin. */
 void sim_spare(const char *name);
 void sim_aim(const char *name); /* the reverse: plans look at no other files */
-/* Drops all plans. */
+/* Drops all plans, and the lies that are not told yet. */
 void sim_mend(void);
 /* How many calls failed by a plan since sim_begin. */
 unsigned sim_fired(void);
@@ -146,6 +152,27 @@ void sim_kill_at_write(unsigned nth); /* once the nth write (from 1, counted fro
 bool sim_killed(void);                /* that has happened, or sim_kill was called */
 void sim_land(uint64_t step_us);      /* 0: all at once */
 unsigned sim_late_writes(void);       /* how many have not landed */
+
+/*
+ * Lies: the nth write or sync (from 1, counted from now; of files that plans look at) is told done, and it is not so.
+ * They are told of segments only: files named as such.
+ */
+typedef enum sim_lie_kind {
+    SIM_LOST,  /* a write: nothing of it is there */
+    SIM_STRAY, /* a write: it stands `arg` bytes further, and not where it belongs */
+    SIM_ROT,   /* a write: its bit `arg` (modulo all) is flipped */
+    SIM_DEAF   /* a sync, or a write that is to be durable when it is done: nothing is durable by it */
+} sim_lie_kind;
+
+void sim_lie(sim_lie_kind kind, unsigned nth, uint64_t arg);
+unsigned sim_lies(void); /* how many were told since sim_begin */
+
+/*
+ * From now on each write is looked at as it is submitted: what it promises (the `durable` of a frame, the end that a
+ * u9open names, a mark) must be on stable storage, the file's name too; else the test ends. Only while no lie was told.
+ */
+void sim_watch_promises(void);
+unsigned sim_promises(void); /* how many were seen that promise something */
 
 /* With threads: the nth call of this kind (from 1, counted from now) stops before it is done, until let go. */
 void sim_hold(sim_kind kind, unsigned nth);
@@ -224,6 +251,25 @@ void sim_cut_power(const char *path);
  */
 void sim_lose_power(void);
 void sim_lose_power_at(unsigned nth); /* behind the nth call, submission or completion (from 1, counted from now) */
+/*
+ * The same, but what is not durable is left open, to be looked at: who had something open is killed, and the
+ * directories stay frozen. Of one of them sim_frozen tells what is open, in units, and sim_thaw makes a directory
+ * `to` that holds what a power cut may have left: of unit i that which is chosen, and all that is durable. A unit is
+ * a change of a name, a new size, or a write, in the order in which they were done. A write has pieces: bit k of
+ * `pieces` is its stretch [k, k+1) of SIM_PIECE bytes; for other units it is 0 or 1.
+ */
+enum { SIM_PIECE = 1024, SIM_UNITS_MAX = 24 };
+
+typedef struct sim_unit {
+    uint64_t pieces; /* a bit for each that it has: at most 8, of which the last takes what there is behind it */
+    bool write;
+} sim_unit;
+
+void sim_freeze_at(unsigned nth);
+unsigned sim_frozen(const char *path, sim_unit units[SIM_UNITS_MAX]);
+void sim_thaw(const char *path, const char *to, const uint64_t pieces[SIM_UNITS_MAX]);
+/* A hash of what a directory holds: names and bytes. */
+uint64_t sim_digest(const char *path);
 unsigned sim_deaths(void);            /* how many processes were killed so far, by the power or otherwise */
 /* The names in a directory, in order: free() each and the array. */
 char **sim_names(const char *path, size_t *count);

@@ -111,6 +111,12 @@ void sim_keep_name(sim_node *dir, const char *name, sim_node *node);
 void sim_copy_kept(const sim_node *dir, sim_node *copy); /* after the copy has all entries */
 /* At the end of each call: the power may go. */
 void sim_count_power(void);
+/* A name among those that are kept; what was done to a name, done to these. */
+void sim_add_kept(sim_node *kept, const char *name, sim_node *node);
+void sim_play_name(sim_node *kept, const sim_name_op *op);
+void sim_play_effect(sim_image *image, const sim_effect *e);
+/* Bytes [from, to) of it; the image is as long as the write makes it. */
+void sim_play_part(sim_image *image, const sim_effect *e, size_t from, size_t to);
 
 /* Handles */
 
@@ -131,6 +137,7 @@ typedef struct sim_file {
     uint64_t segment;
     pid_t owner;
     unsigned life;
+    bool killed; /* with its process: it is a copy */
 } sim_file;
 
 /* The file as its process sees it: what a killed one still does, it does to a copy. */
@@ -211,6 +218,26 @@ typedef struct sim_late {
     uint8_t bytes[];
 } sim_late;
 
+/* A lie that is to be told. */
+typedef struct sim_lie_plan {
+    sim_lie_kind kind;
+    unsigned nth; /* 0: none */
+    uint64_t arg;
+} sim_lie_plan;
+
+/* The lie about an operation that is submitted: nth 0 if it is done as it should. The lock is held. (lies.c) */
+sim_lie_plan sim_ask_lies(const u9i_op *op);
+/* Does it: the effect, or NULL where there is none; a write's bytes that land are told as done. */
+sim_effect *sim_do_lie(const sim_lie_plan *lie, sim_node *file, const u9i_op *op);
+/* What a write promises, as it is submitted. */
+void sim_look_at_promises(const sim_file *file, const u9i_op *op);
+uint64_t sim_sum(const u9i_op *op); /* of the bytes that it writes */
+void sim_breach(const char *what, const char *path, uint64_t off); /* ends the test */
+/* True if anything is under way, and not done, that was submitted with this handle. */
+bool sim_uses(const u9i_file *file);
+/* True if a write of the file that begins below `end` is under way, and not done. */
+bool sim_is_under_way(const sim_node *node, uint64_t end);
+
 /* The kill, with the lock held. (queue.c has what is under way, kill.c all else.) */
 void sim_kill_now(void);
 void sim_collect_late(void);
@@ -257,6 +284,11 @@ typedef struct sim_world {
     unsigned life;      /* how many processes were killed */
     unsigned kill_nth;  /* writes until a kill; 0: none comes */
     unsigned power_nth; /* calls until the power goes; 0: it stays */
+    bool freezes;       /* it leaves open then what is not durable */
+    sim_lie_plan lies[SIM_PLANS_MAX];
+    unsigned lied;      /* how many were told */
+    bool watches;       /* promises, */
+    unsigned promised;  /*   of which so many were seen */
     sim_late *late;     /* in the order in which they land */
     bool held;
     sim_kind hold;

@@ -583,7 +583,7 @@ large_records() {
     rm -r text binary want out big.keys big.log big.saved piped.log
 }
 
-# The secret of an unclosed segment: two bytes of it. The mark has a copy; without that there is none. (F67)
+# The secret of an unclosed segment: two bytes of it. The mark has a copy; without that there is none. {F67}
 lost_secret() {
     cp -R torn unsigned.log
     flip "$(segment unsigned.log)" 10
@@ -605,7 +605,7 @@ lost_secret() {
     claim 'and summed up' grep -q '"salvaged":"1".*"unsigned":"1","outputs":"1","gave_up":false' out
 }
 
-# A log is copied, both go on, and the copy's segment is put back. (F65)
+# A log is copied, both go on, and the copy's segment is put back. {F65}
 branches() {
     lines 1 3 | append fork.log
     cp -R fork.log copy.log

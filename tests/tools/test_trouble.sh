@@ -77,7 +77,7 @@ words() {
 END
 }
 
-# One allocation fails, the first, the second ...: the tool does all it is asked to, or says that memory is short.
+# {F43} {F73} One allocation fails, the first, the second ...: the tool does all it is asked to, or says that memory is short.
 
 build_preload() {
     cat >failing.c <<'END'

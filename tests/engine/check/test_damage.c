@@ -251,7 +251,7 @@ static void make_compact(const char *log)
     expect_all_kinds(log);
 }
 
-/* [H-4] [H-5] [F-6] */
+/* {F20} [H-4] [H-5] [F-6] */
 START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
 {
     const char *log = at("log");
@@ -264,7 +264,7 @@ START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
 }
 END_TEST
 
-/* The same in the middle of a rolled log: its data, its seal, and what fills its blocks. */
+/* {F20} The same in the middle of a rolled log: its data, its seal, and what fills its blocks. */
 START_TEST(flipped_bits_of_a_sealed_segment_are_told)
 {
     const char *log = at("log");
@@ -292,7 +292,7 @@ START_TEST(flipped_bits_of_a_sealed_segment_are_told)
 }
 END_TEST
 
-/* Every damage that both readers judge is judged the same. */
+/* {F20} Every damage that both readers judge is judged the same. */
 START_TEST(the_second_reader_tells_the_same_of_flipped_bits)
 {
     const char *log = at("log");
@@ -311,7 +311,7 @@ START_TEST(the_second_reader_tells_the_same_of_flipped_bits)
 }
 END_TEST
 
-/* [L-8] [H-5] A segment alone has its spare secret in the u9end, and in one flipped bit. */
+/* {F28} [L-8] [H-5] A segment alone has its spare secret in the u9end, and in one flipped bit. */
 START_TEST(a_flipped_header_bit_loses_nothing_of_a_single_segment)
 {
     const char *log = at("log");
@@ -338,7 +338,7 @@ START_TEST(a_flipped_header_bit_loses_nothing_of_a_single_segment)
 }
 END_TEST
 
-/* [H-5] [H-4] A header of garbage: the secret comes from the successor or the u9end, or is lost. */
+/* {F28} {F55} [H-5] [H-4] A header of garbage: the secret comes from the successor or the u9end, or is lost. */
 START_TEST(a_destroyed_header_is_made_good_by_the_spare_secrets)
 {
     for (unsigned way = 0; way < 4; way++) {
@@ -368,7 +368,7 @@ START_TEST(a_destroyed_header_is_made_good_by_the_spare_secrets)
 }
 END_TEST
 
-/* [H-5] The spare secret of a u9end counts though its frame is damaged too. */
+/* {F28} [H-5] The spare secret of a u9end counts though its frame is damaged too. */
 START_TEST(a_spare_secret_is_found_in_a_damaged_u9end)
 {
     const char *log = at("log");
@@ -485,7 +485,7 @@ START_TEST(a_gap_is_told_with_the_first_clause_that_fails)
 }
 END_TEST
 
-/* [R-7] [F-2] [F-8] Padding and fill, promised or not. */
+/* {F22} [R-7] [F-2] [F-8] Padding and fill, promised or not. */
 START_TEST(bytes_that_should_be_zero_are_told_and_lose_nothing)
 {
     for (unsigned promised = 0; promised < 2; promised++)
@@ -526,7 +526,7 @@ static size_t cost_of(const victim *v, uint64_t at, size_t size)
     return cost;
 }
 
-/* Stretches of 00, FF and noise, from one byte to a block. */
+/* {F21} Stretches of 00, FF and noise, from one byte to a block. */
 START_TEST(an_overwritten_stretch_costs_the_frames_that_it_touches)
 {
     const char *log = at("log");
@@ -558,7 +558,7 @@ START_TEST(an_overwritten_stretch_costs_the_frames_that_it_touches)
 }
 END_TEST
 
-/* [F-6] Frames are known by their place and their file. */
+/* {F24} [F-6] Frames are known by their place and their file. */
 START_TEST(a_misdirected_frame_is_never_served)
 {
     const char *log = at("log");
@@ -598,7 +598,7 @@ START_TEST(a_misdirected_frame_is_never_served)
 }
 END_TEST
 
-/* [F-9] Writes that a disk lost after they were synced. */
+/* {F25} [F-9] Writes that a disk lost after they were synced. */
 START_TEST(an_older_version_of_a_stretch_is_told)
 {
     const char *log = at("log"), *older = at("older");

@@ -16,7 +16,7 @@
 
 enum { BLOCK = 4096 };
 
-/* [F-7] Records that hold a copy of their own log, copies in copies; then the frame is damaged. */
+/* {F51} {F53} [F-7] Records that hold a copy of their own log, copies in copies; then the frame is damaged. */
 START_TEST(a_log_within_a_log_never_surfaces)
 {
     const char *log = at("log");
@@ -64,7 +64,7 @@ START_TEST(a_log_within_a_log_never_surfaces)
 }
 END_TEST
 
-/* [F-7] [B-5] Nothing but boundaries, at every alignment, and one that ends in most of a boundary. */
+/* {F50} [F-7] [B-5] Nothing but boundaries, at every alignment, and one that ends in most of a boundary. */
 START_TEST(records_of_boundaries_come_back)
 {
     const char *log = at("log");
@@ -176,7 +176,7 @@ static void forge_large(const char *log, filler what)
     forge_free(&f);
 }
 
-/* [F-6] Boundaries that claim everything behind them: no frame is found, and the search is linear. */
+/* {F50} {F54} [F-6] Boundaries that claim everything behind them: no frame is found, and the search is linear. */
 START_TEST(a_file_of_claims_costs_no_more_than_its_size)
 {
     const char *log = at("log");
@@ -192,7 +192,7 @@ START_TEST(a_file_of_claims_costs_no_more_than_its_size)
 }
 END_TEST
 
-/* [L-4] The same without a secret to look for. */
+/* {F54} [L-4] The same without a secret to look for. */
 START_TEST(a_blank_file_of_claims_costs_no_more_than_its_size)
 {
     const char *log = at("log");
@@ -230,7 +230,7 @@ static void expect_refused(const forged_segment *f, u9_reason reason)
     forget(s);
 }
 
-/* [F-5] [F-6] Lengths that no frame has, those that pass the file, and those that wrap around. */
+/* {F23} [F-5] [F-6] Lengths that no frame has, those that pass the file, and those that wrap around. */
 START_TEST(a_forged_length_is_refused_before_it_is_believed)
 {
     static const uint64_t lengths[] = {0,
@@ -265,7 +265,7 @@ START_TEST(a_forged_length_is_refused_before_it_is_believed)
 }
 END_TEST
 
-/* [R-12] [F-6] d: a length that passes the file is told as such, though a named end lies further on. */
+/* {F23} [R-12] [F-6] d: a length that passes the file is told as such, though a named end lies further on. */
 START_TEST(a_forged_length_in_a_cut_file_is_told_as_one)
 {
     const char *log = at("log");
@@ -497,7 +497,7 @@ START_TEST(a_record_of_a_later_version_is_said_to_be_one)
 }
 END_TEST
 
-/* [L-5] An ordinal at the end of the numbers is served like any other, by cursors and checks alike. */
+/* {F61} [L-5] An ordinal at the end of the numbers is served like any other, by cursors and checks alike. */
 START_TEST(the_last_ordinal_there_is_hides_no_record)
 {
     const char *log = at("log");

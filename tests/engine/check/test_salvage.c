@@ -1,6 +1,6 @@
 /*
  * tests/engine/check/test_salvage.c: what u9_salvage never does to what stands there already. The new log grows
- * under the name OUT.partial: only what proves to be an unfinished one of our own is cleared. (F63, F68)
+ * under the name OUT.partial: only what proves to be an unfinished one of our own is cleared. {F63} {F68}
  */
 #include "tests/engine/fixture.h"
 #include "tests/suites.h"
@@ -39,6 +39,7 @@ static void expect_untouched(const char *from, const char *to, const char *victi
     ck_assert(access(at(to), F_OK) != 0);
 }
 
+/* {F68} */
 START_TEST(a_source_of_the_partial_name_is_not_cleared)
 {
     session(at("log.partial"), "r", 100, 0);
@@ -49,6 +50,7 @@ START_TEST(a_source_of_the_partial_name_is_not_cleared)
 }
 END_TEST
 
+/* {F68} */
 START_TEST(a_link_to_a_log_is_not_followed_and_cleared)
 {
     session(at("precious"), "r", 10, 0);
@@ -59,6 +61,7 @@ START_TEST(a_link_to_a_log_is_not_followed_and_cleared)
 }
 END_TEST
 
+/* {F68} */
 START_TEST(a_log_or_a_folder_or_a_file_of_that_name_is_not_cleared)
 {
     session(at("source"), "r", 5, 0);
@@ -85,6 +88,7 @@ static void leave_unfinished(const char *partial)
     write_file(at(path), "", 0);
 }
 
+/* {F63} */
 START_TEST(what_an_interrupted_run_left_is_replaced)
 {
     session(at("source"), "r", 5, 0);
@@ -123,6 +127,7 @@ START_TEST(an_unfinished_output_with_something_else_in_it_is_not_cleared)
 }
 END_TEST
 
+/* {F63} */
 START_TEST(an_unfinished_output_can_be_a_source_but_not_of_itself)
 {
     leave_unfinished("out.partial");

@@ -1,6 +1,6 @@
 /*
  * tests/engine/check/test_salvage_reading.c: what salvage finds, and how it writes that down: bodies byte for byte,
- * the boundary without the secret, each branch apart. (F65, F67, F71)
+ * the boundary without the secret, each branch apart. {F65} {F67} {F71}
  */
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -185,7 +185,7 @@ static const char *segment_in(const char *log, uint64_t number)
     return name;
 }
 
-/* [G-2] [G-3] [H-4] (F67) Readers serve nothing; salvage has it all, and says that nothing proves it. */
+/* {F28} {F55} {F67} [G-2] [G-3] [H-4] Readers serve nothing; salvage has it all, and says that nothing proves it. */
 START_TEST(a_lost_secret_costs_the_signatures_only)
 {
     forged_segment s = unclosed(1, 1, NULL);
@@ -264,7 +264,7 @@ static uint64_t forge_frame_in_record(forged_segment *s, unsigned seed)
     return forge_frame(s, body, n, 1);
 }
 
-/* [G-2] What stands in a whole frame is a record's bytes, whatever it looks like. */
+/* {F28} {F67} [G-2] What stands in a whole frame is a record's bytes, whatever it looks like. */
 START_TEST(a_frame_in_a_record_elects_no_boundary)
 {
     forged_segment s = unclosed(1, 1, NULL);
@@ -344,7 +344,8 @@ START_TEST(the_search_gives_up_after_four_times_the_file)
 }
 END_TEST
 
-/* [R-11] [G-2] (F69) The header's block cannot be read, and no copy of the secret is there: what is behind it is saved. */
+/* {F69} */
+/* [R-11] [G-2] {F69} The header's block cannot be read, and no copy of the secret is there: what is behind it is saved. */
 START_TEST(an_unreadable_header_costs_its_block)
 {
     forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
@@ -371,7 +372,7 @@ START_TEST(an_unreadable_header_costs_its_block)
 }
 END_TEST
 
-/* [R-11] (F69) One bad sector in the midst of a segment without its secret. */
+/* {F69} One bad sector in the midst of a segment without its secret. */
 START_TEST(an_unreadable_sector_is_stepped_over_without_a_secret)
 {
     forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
@@ -390,7 +391,7 @@ START_TEST(an_unreadable_sector_is_stepped_over_without_a_secret)
 }
 END_TEST
 
-/* [H-5] [G-2] What has a copy of its secret keeps its signatures. */
+/* {F67} [H-5] [G-2] What has a copy of its secret keeps its signatures. */
 START_TEST(one_flipped_bit_of_a_secret_is_mended_as_before)
 {
     forged_segment s = unclosed(1, 1, NULL);
@@ -428,7 +429,7 @@ static const char *beside(const char *out, const char *suffix)
     return at(name);
 }
 
-/* [G-5] (F68) Whatever stands where a branch would go stays as it is, and no output gets a name. */
+/* {F68} [G-5] Whatever stands where a branch would go stays as it is, and no output gets a name. */
 START_TEST(something_in_the_way_of_a_branch_stops_it_all)
 {
     static const char *const ways[] = {".fork-2", ".fork-3", ".fork-2.partial", ".fork-3.partial"};
@@ -454,7 +455,7 @@ START_TEST(something_in_the_way_of_a_branch_stops_it_all)
 }
 END_TEST
 
-/* [G-5] Whichever call fails: when OUT is there, all are, and whole. */
+/* {F63} [G-5] Whichever call fails: when OUT is there, all are, and whole. */
 START_TEST(when_the_first_output_is_there_all_are)
 {
     u9_fault fault;
@@ -510,7 +511,7 @@ static unsigned told_of(u9_reason reason)
     return n;
 }
 
-/* [G-4] [L-9] (F65) The log was copied, and both went on: each went on from the same end. */
+/* {F65} [G-4] [L-9] The log was copied, and both went on: each went on from the same end. */
 START_TEST(each_branch_goes_into_a_log_of_its_own)
 {
     forged_segment one = promised(1, 1, NULL, "a", 2);
@@ -582,7 +583,7 @@ START_TEST(what_is_void_is_not_saved)
 }
 END_TEST
 
-/* [G-4] [L-2] (F71) Order and number come from what stands inside. */
+/* {F71} [G-4] [L-2] Order and number come from what stands inside. */
 START_TEST(swapped_and_misnamed_files_are_saved_in_order)
 {
     forged_segment one = promised(1, 1, NULL, "a", 2), two = promised(2, 1, &one, "b", 2);

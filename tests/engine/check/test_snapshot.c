@@ -108,6 +108,7 @@ START_TEST(what_is_appended_is_in_it_without_a_commit_and_durable_in_the_log) /*
 }
 END_TEST
 
+/* {F70} */
 START_TEST(what_the_log_loses_in_a_power_cut_is_not_in_its_snapshot) /* */
 {
     u9_options o = small_options();
@@ -280,6 +281,7 @@ START_TEST(a_snapshot_that_was_written_to_is_not_touched_again) /* [A-4] */
 }
 END_TEST
 
+/* {F68} */
 START_TEST(no_other_directory_is_taken_for_a_snapshot) /* */
 {
     session(at("log"), "r", 5, 0);

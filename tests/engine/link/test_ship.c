@@ -574,7 +574,7 @@ START_TEST(a_frame_over_the_limit_is_refused_at_its_place)
 }
 END_TEST
 
-/* [T-9] */
+/* {F68} [T-9] */
 START_TEST(a_log_that_is_no_beginning_of_what_is_sent_is_refused_and_left_alone)
 {
     size_t size;

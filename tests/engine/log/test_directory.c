@@ -108,7 +108,7 @@ static void expect_ordinals(const seen *s, const uint64_t *ordinals, size_t coun
     for (size_t i = 0; i < count; i++) ck_assert_uint_eq(s->records[i].ordinal, ordinals[i]);
 }
 
-/* [L-4] [L-5] Any one segment is gone: which, and how many records, is told. */
+/* {F30} [L-4] [L-5] Any one segment is gone: which, and how many records, is told. */
 START_TEST(a_missing_segment_is_told_with_its_records)
 {
     for (uint64_t gone = 1; gone <= 4; gone++) {
@@ -146,7 +146,7 @@ START_TEST(two_missing_segments_are_told_as_the_one_that_is_named)
 }
 END_TEST
 
-/* [L-2] Two segments have changed names: each is read in its place, and the names are told. */
+/* {F71} [L-2] Two segments have changed names: each is read in its place, and the names are told. */
 START_TEST(swapped_segments_are_read_in_their_places)
 {
     const char *log = at("log");
@@ -165,6 +165,7 @@ START_TEST(swapped_segments_are_read_in_their_places)
 }
 END_TEST
 
+/* {F30} {F71} */
 /* [L-2] [L-9] Under any number, 0 and with gaps of billions, the last one too: it is not written to there. */
 START_TEST(a_renamed_segment_is_read_in_its_place)
 {
@@ -185,7 +186,7 @@ START_TEST(a_renamed_segment_is_read_in_its_place)
 }
 END_TEST
 
-/* [L-2] One file twice: it is read once, and the copy is told. */
+/* {F30} [L-2] One file twice: it is read once, and the copy is told. */
 START_TEST(a_duplicated_segment_is_read_once)
 {
     static const uint64_t cases[][2] = {{2, 9}, {4, 9}, {1, 5}, {3, 6}, {2, 0}};
@@ -376,7 +377,7 @@ START_TEST(what_a_fork_names_does_not_count)
 END_TEST
 
 /*
- * [L-9] A log is copied, the copy goes on in a segment of its own, and the first goes on where it was: when the
+ * {F65} [L-9] A log is copied, the copy goes on in a segment of its own, and the first goes on where it was: when the
  * copy's segment comes back, under whatever name, what the first one promised is not left out in silence.
  */
 START_TEST(a_fork_that_voids_what_was_promised_is_told_and_refused)
@@ -415,7 +416,7 @@ START_TEST(a_fork_that_voids_what_was_promised_is_told_and_refused)
 }
 END_TEST
 
-/* [L-2] [L-9] A log is copied, and both go on in the same file: one file's records are a fork of the other's. */
+/* {F65} [L-2] [L-9] A log is copied, and both go on in the same file: one file's records are a fork of the other's. */
 START_TEST(duplicates_that_part_are_a_fork)
 {
     for (unsigned longer = 0; longer < 2; longer++) {
@@ -464,7 +465,7 @@ START_TEST(a_segment_that_names_no_earlier_one_is_foreign)
 }
 END_TEST
 
-/* [L-4] [L-9] Whatever lies under whatever number is told, and in nobody's way. */
+/* {F66} [L-4] [L-9] Whatever lies under whatever number is told, and in nobody's way. */
 START_TEST(a_stray_file_is_told_and_never_in_the_way)
 {
     static const uint64_t names[] = {2, 90000000000, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX,
@@ -495,6 +496,7 @@ START_TEST(a_stray_file_is_told_and_never_in_the_way)
 }
 END_TEST
 
+/* {F66} */
 /* [L-9] [H-4] [S-7] Under names that no writer makes, neither another version's file nor zeros are touched or in the way. */
 START_TEST(a_stray_under_a_name_of_nobody_is_left_as_it_is)
 {
@@ -583,7 +585,7 @@ static void make_trimmed(const char *log, uint64_t first_kept)
     unlink(segment_path(log, 2));
 }
 
-/* [L-4] [L-5] [C-5] */
+/* {F30} [L-4] [L-5] [C-5] */
 START_TEST(a_trimmed_log_is_whole)
 {
     const char *log = at("log");
@@ -989,7 +991,7 @@ START_TEST(salvage_passes_by_what_is_no_batch)
 }
 END_TEST
 
-/* What is there is never written to. */
+/* {F63} What is there is never written to. */
 START_TEST(salvage_refuses_an_output_that_exists)
 {
     u9_fault fault;

@@ -431,7 +431,7 @@ static void write_until_killed(u9_log *w)
     free(bytes);
 }
 
-/* The same at every write that is submitted; what lands late lands in any order. */
+/* {F15} The same at every write that is submitted; what lands late lands in any order. */
 START_TEST(a_process_killed_at_any_write_leaves_no_damage)
 {
     unsigned whole = 0, without = 0;
@@ -625,7 +625,7 @@ START_TEST(a_failed_write_poisons_and_the_append_is_given_up)
 }
 END_TEST
 
-/* [F-7] [B-5] The file's own boundary, at every place, in every part: masked, and read back. */
+/* {F53} [F-7] [B-5] The file's own boundary, at every place, in every part: masked, and read back. */
 START_TEST(a_boundary_in_its_bytes_is_masked_and_comes_back)
 {
     enum { SIZE = 3 * PART };

@@ -173,12 +173,14 @@ static void kill_at_every_write(const story *s, unsigned least)
     ck_assert_uint_gt(nth, least);
 }
 
+/* {F15} {F75} */
 START_TEST(a_successor_builds_on_no_end_that_moves_wherever_the_writer_was_killed) /* [W-1] [W-3] */
 {
     kill_at_every_write(&(story){.records = 60, .every = 3, .size = 9000, .segment_size = 65536}, 20);
 }
 END_TEST
 
+/* {F75} */
 START_TEST(the_same_with_megabytes_under_way) /* [W-1] [W-3] */
 {
     story s = {.records = 100, .every = 100, .size = 60000, .segment_size = 0};
@@ -210,7 +212,7 @@ START_TEST(a_successor_does_not_wait_forever) /* [W-1] */
 }
 END_TEST
 
-/* The successor's mark is not overwritten by an older one. [M-5] */
+/* {F75} The successor's mark is not overwritten by an older one. [M-5] */
 START_TEST(a_mark_that_lands_late_does_not_take_back_what_the_successor_marked)
 {
     const char *log = here();
@@ -255,6 +257,7 @@ START_TEST(a_successor_of_a_writer_that_had_nothing_under_way_does_not_wait)
 }
 END_TEST
 
+/* {F75} */
 START_TEST(a_tail_is_in_progress_while_a_killed_writers_requests_are) /* */
 {
     forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);

@@ -333,6 +333,7 @@ START_TEST(names_that_are_no_segments_are_passed_by) /* [L-1] */
 }
 END_TEST
 
+/* {F62} */
 START_TEST(a_segment_may_be_a_link_to_a_file) /* [L-1] */
 {
     session(at("log"), "a", 3, 0);
@@ -380,6 +381,7 @@ START_TEST(a_missing_segment_is_told_and_refused_to_writers) /* [L-4] [L-2] */
 }
 END_TEST
 
+/* {F30} */
 START_TEST(a_missing_last_segment_is_told_by_the_seal_before_it) /* [L-4] [S-6] */
 {
     uint64_t n = make_row(at("log"));
@@ -504,6 +506,7 @@ START_TEST(a_second_handle_reads_while_the_first_writes)
 }
 END_TEST
 
+/* {F45} */
 START_TEST(another_process_reads_while_this_one_writes) /* */
 {
     enum { ALL = 6000 };
@@ -594,6 +597,7 @@ static void roll_under_a_reader(unsigned known)
     close_log(w);
 }
 
+/* {F45} */
 START_TEST(a_roll_behind_a_readers_back_is_no_missing_segment) /* [R-10] [L-4] */
 {
     roll_under_a_reader(1);
@@ -693,6 +697,7 @@ static void expect_locked(const char *log)
     ck_assert_str_eq(fault.path, log);
 }
 
+/* {F44} */
 START_TEST(a_second_writer_in_this_process_is_locked_out) /* [W-1] */
 {
     u9_log *w = open_writer(at("log"), NULL);
@@ -704,6 +709,7 @@ START_TEST(a_second_writer_in_this_process_is_locked_out) /* [W-1] */
 }
 END_TEST
 
+/* {F44} */
 START_TEST(a_writer_in_another_process_locks_this_one_out_while_it_lives) /* [W-1] */
 {
     int ready[2], stop[2];
@@ -738,6 +744,7 @@ START_TEST(a_writer_in_another_process_locks_this_one_out_while_it_lives) /* [W-
 }
 END_TEST
 
+/* {F44} */
 START_TEST(a_log_that_was_renamed_is_still_locked) /* [W-1] */
 {
     u9_log *w = open_writer(at("log"), NULL);
@@ -776,6 +783,7 @@ static void child_is_refused(u9_log *log, bool writer)
     CHILD_EXPECT(err == (writer ? U9_STATE : U9_OK));
 }
 
+/* {F44} */
 START_TEST(a_child_is_refused_and_its_close_harms_nothing)
 {
     u9_log *w = open_writer(at("log"), NULL);
@@ -1151,6 +1159,7 @@ START_TEST(what_is_no_log_is_told_to_readers) /* [L-1] [H-4] */
 }
 END_TEST
 
+/* {F62} */
 START_TEST(a_fifo_or_directory_named_like_a_segment_does_not_hang_anybody) /* [L-1] */
 {
     session(at("log"), "a", 2, 0);
@@ -1184,6 +1193,7 @@ START_TEST(a_later_version_is_told) /* [H-4] */
 }
 END_TEST
 
+/* {F62} */
 START_TEST(a_path_without_permission_is_told)
 {
     session(at("log"), "a", 1, 0);
@@ -1262,6 +1272,7 @@ START_TEST(an_unknown_io_table_in_the_environment_is_told)
 }
 END_TEST
 
+/* {F62} */
 START_TEST(files_are_for_their_owner_only)
 {
     struct stat st;
@@ -1322,6 +1333,7 @@ static void lift_limit(void)
     CHILD_EXPECT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
+/* {F12} */
 START_TEST(a_limit_on_file_sizes_raises_no_signal) /* [W-6] */
 {
     const char *path = at("log");
@@ -1344,6 +1356,7 @@ static void drop_ballast(void)
     CHILD_EXPECT(unlink(ballast) == 0);
 }
 
+/* {F40} */
 START_TEST(a_disk_that_is_really_full_is_survived) /* [W-6] */
 {
     enum { CANNOT_MOUNT = 77 };

@@ -185,6 +185,7 @@ START_TEST(what_is_no_log_yet_is_absent_and_opening_one_changes_nothing) /* [M-6
 }
 END_TEST
 
+/* {F18} */
 START_TEST(the_mark_follows_within_a_second_in_turns) /* [M-5] */
 {
     u9_log *w = open_small(at("log"));
@@ -317,6 +318,7 @@ static void expect_goes_on(const char *log, size_t count, uint64_t all)
     forget(s);
 }
 
+/* {F29} {F64} */
 START_TEST(a_closed_log_cut_anywhere_lost_what_is_missing_to_the_record) /* [M-4] */
 {
     session(at("log"), "r", 9, 3);
@@ -340,6 +342,7 @@ START_TEST(a_closed_log_cut_anywhere_lost_what_is_missing_to_the_record) /* [M-4
 }
 END_TEST
 
+/* {F64} */
 START_TEST(so_is_one_cut_at_the_end_of_an_earlier_session) /* [M-4] [S-5] */
 {
     uint64_t ends[3];
@@ -374,6 +377,7 @@ static uint64_t make_two_states(const char *log, const char *older)
     return segments_in(log);
 }
 
+/* {F64} */
 START_TEST(a_newest_segment_that_is_emptied_or_deleted_is_told_to_the_record) /* [M-4] [L-4] */
 {
     uint64_t n = make_two_states(at("log"), at("older"));
@@ -400,6 +404,7 @@ START_TEST(a_newest_segment_that_is_emptied_or_deleted_is_told_to_the_record) /*
 }
 END_TEST
 
+/* {F26} {F64} */
 START_TEST(segments_put_back_from_an_older_copy_are_seen) /* [M-4] */
 {
     (void)make_two_states(at("log"), at("older"));
@@ -497,7 +502,7 @@ START_TEST(a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_ma
 }
 END_TEST
 
-/* Two went on behind the same five records: the row is the one that the mark has seen, the other one is told. */
+/* {F65} Two went on behind the same five records: the row is the one that the mark has seen, the other one is told. */
 START_TEST(what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked) /* [M-4] [L-9] */
 {
     session(at("log"), "r", 5, 2);
@@ -579,6 +584,7 @@ START_TEST(a_gap_over_the_mark_is_that_gap_and_no_fork) /* [M-4] [R-3] */
 }
 END_TEST
 
+/* {F67} */
 START_TEST(the_marks_secret_opens_its_segment) /* [H-5] [M-4] */
 {
     u9_log *w = open_small(at("log"));
@@ -949,6 +955,7 @@ START_TEST(a_slot_that_is_being_written_is_not_bad) /* [M-3] */
 }
 END_TEST
 
+/* {F69} */
 START_TEST(a_slot_that_cannot_be_read_costs_the_slot_and_stops_writers) /* [M-3] */
 {
     session(at("log"), "r", 5, 2);
@@ -987,6 +994,7 @@ START_TEST(an_earlier_hosts_report_is_filled_as_far_as_it_goes)
 }
 END_TEST
 
+/* {F62} */
 START_TEST(what_stands_in_the_marks_place_and_is_no_file_is_no_mark) /* [M-1] */
 {
     session(at("log"), "r", 5, 2);

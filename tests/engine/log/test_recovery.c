@@ -102,7 +102,7 @@ static void expect_goes_on(const char *log, size_t count, uint64_t number)
     forget(s);
 }
 
-/* [R-4] [R-6] [R-1] [W-3] The file ends at every byte of the last frame. */
+/* {F01} [R-4] [R-6] [R-1] [W-3] The file ends at every byte of the last frame. */
 START_TEST(a_torn_tail_of_every_length_ends_the_log)
 {
     const char *log = at("log");
@@ -119,7 +119,7 @@ START_TEST(a_torn_tail_of_every_length_ends_the_log)
 }
 END_TEST
 
-/* [R-6] [F-8] The same where the file keeps its size and what is lost are zeros. */
+/* {F01} [R-6] [F-8] The same where the file keeps its size and what is lost are zeros. */
 START_TEST(a_torn_tail_with_zeros_behind_it_ends_the_log)
 {
     const char *log = at("log");
@@ -152,7 +152,7 @@ static void fill_behind(remains *r, uint64_t from, behind what)
     }
 }
 
-/* A tear at each sector of a large frame, with anything behind it, and a new session. */
+/* {F02} A tear at each sector of a large frame, with anything behind it, and a new session. */
 START_TEST(a_tear_at_each_sector_may_have_anything_behind_it)
 {
     const char *log = at("log");
@@ -171,7 +171,7 @@ START_TEST(a_tear_at_each_sector_may_have_anything_behind_it)
 }
 END_TEST
 
-/* The file ends exactly behind a frame, or behind its block. */
+/* {F29} The file ends exactly behind a frame, or behind its block. */
 START_TEST(a_cut_behind_each_frame_leaves_an_unclosed_log)
 {
     const char *log = at("log");
@@ -207,7 +207,7 @@ static void tear(const char *path)
     drop(&r);
 }
 
-/* [L-2] [L-3] [C-3] Torn, gone on, torn again: each session keeps what it had. */
+/* {F10} [L-2] [L-3] [C-3] Torn, gone on, torn again: each session keeps what it had. */
 START_TEST(sessions_torn_one_after_the_other_keep_their_prefixes)
 {
     const char *log = at("log");
@@ -280,7 +280,7 @@ START_TEST(a_torn_rolled_log_keeps_its_sealed_segments)
 }
 END_TEST
 
-/* [L-3] Frames behind a hole that a crash left are out for good, even if the hole heals. */
+/* {F11} [L-3] Frames behind a hole that a crash left are out for good, even if the hole heals. */
 START_TEST(what_a_new_session_made_void_never_comes_back)
 {
     const char *log = at("log");
@@ -309,7 +309,7 @@ START_TEST(what_a_new_session_made_void_never_comes_back)
 }
 END_TEST
 
-/* [L-3] [L-4] The same for a whole segment whose first sector was not there at the time. */
+/* {F11} [L-3] [L-4] The same for a whole segment whose first sector was not there at the time. */
 START_TEST(a_segment_that_was_void_stays_void_when_its_first_sector_comes_back)
 {
     const char *log = at("log");
@@ -415,15 +415,17 @@ END_TEST
 /* [L-4] Without its first sector, a segment that promised nothing is void; one that did is not. */
 START_TEST(a_missing_first_sector_is_damage_only_where_something_was_promised)
 {
-    for (unsigned promise = 0; promise < 2; promise++) {
+    for (unsigned i = 0; i < 4; i++) { /* also where a frame behind it is torn */
         const char *log = at("log");
+        bool promise = i % 2, torn = i / 2;
         forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
         forge_records(&f, "a", 30);
         forge_pad(&f);
-        forge_records(&f, "b", 2);
+        uint64_t p = forge_records(&f, "b", 2);
         if (promise) forge_promise(&f);
         forge_pad(&f);
         memset(f.bytes, 0, SECTOR);
+        if (torn) f.bytes[p + 70] ^= 1;
         forge_save(&f, log);
         seen *s = look(log);
         ck_assert_int_eq(s->err, promise ? U9_OK : U9_ABSENT); /* [M-6] */
@@ -443,6 +445,7 @@ START_TEST(a_missing_first_sector_is_damage_only_where_something_was_promised)
 }
 END_TEST
 
+/* {F18} {F29} */
 /* [S-4] [R-6] [L-4] After a clean close, every cut is seen, even where only zeros are gone, without a mark too. */
 START_TEST(every_truncation_of_a_closed_log_is_seen)
 {
@@ -467,7 +470,7 @@ START_TEST(every_truncation_of_a_closed_log_is_seen)
 }
 END_TEST
 
-/* The same for a segment that another names: what is gone is known to the record. */
+/* {F29} The same for a segment that another names: what is gone is known to the record. */
 START_TEST(every_truncation_of_a_named_segment_is_corrupt)
 {
     const char *log = at("log");
@@ -514,7 +517,7 @@ static forged_segment five_blocks(bool promised, uint64_t p[5])
     return f;
 }
 
-/* A frame whose header is gone: CORRUPT where it was promised, else the end of the log. */
+/* {F05} {F06} A frame whose header is gone: CORRUPT where it was promised, else the end of the log. */
 START_TEST(a_hole_is_corrupt_only_below_a_promise)
 {
     uint64_t p[5];
@@ -549,7 +552,7 @@ START_TEST(a_hole_is_corrupt_only_below_a_promise)
 }
 END_TEST
 
-/* [R-3] [F-8] [F-9] Whole blocks of zeros, one after the other; none is taken for the end. */
+/* {F03} {F06} [R-3] [F-8] [F-9] Whole blocks of zeros, one after the other; none is taken for the end. */
 START_TEST(a_promised_block_of_zeros_hides_nothing_behind_it)
 {
     uint64_t p[5];
@@ -628,7 +631,7 @@ START_TEST(a_first_frame_behind_a_sealed_segment_was_promised)
 }
 END_TEST
 
-/* A seal that a crash cut short, at each sector of it, is no loss; a new log end is not needed. */
+/* {F16} A seal that a crash cut short, at each sector of it, is no loss; a new log end is not needed. */
 START_TEST(an_unfinished_seal_is_at_most_torn)
 {
     const char *log = at("log");
@@ -705,7 +708,7 @@ static u9_cursor *open_cursor(const char *log, u9_log **handle)
 }
 
 /*
- * [R-11] What cannot be read for a moment costs nothing; what is wrong with more than the disk is an error of
+ * {F27} [R-11] What cannot be read for a moment costs nothing; what is wrong with more than the disk is an error of
  * that read, and then all of the log is there.
  */
 START_TEST(a_read_error_never_ends_a_log)

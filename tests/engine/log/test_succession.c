@@ -297,7 +297,7 @@ static cost check_cost(const char *log, unsigned files_there)
     return (cost){(double)(after - before) / files_there, (double)(sim_bytes(SIM_READ) - bytes) / files_there};
 }
 
-/* [L-2] However long the row is, whatever is missing, blank or foreign in it. */
+/* {F72} [L-2] However long the row is, whatever is missing, blank or foreign in it. */
 START_TEST(a_segment_costs_no_more_in_a_long_row)
 {
     for (unsigned kind = 0; kind < 5; kind++) {
@@ -333,7 +333,7 @@ START_TEST(a_segment_costs_no_more_in_a_long_row)
 }
 END_TEST
 
-/* [L-4] What failed appends leave behind is opened once each when the log is opened, and once more at most. */
+/* {F72} [L-4] What failed appends leave behind is opened once each when the log is opened, and once more at most. */
 START_TEST(a_blank_file_is_opened_at_most_twice)
 {
     const char *log = at("log");

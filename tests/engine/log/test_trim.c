@@ -454,6 +454,7 @@ START_TEST(so_it_is_beside_appends_and_what_options_keep) /* [L-10] */
 }
 END_TEST
 
+/* {F15} */
 START_TEST(so_does_a_kill_at_any_write) /* [L-10] [W-1] */
 {
     static u9_err (*const tells[])(const char *, u9_fault *) = {tell_closed, tell_live, tell_kept};

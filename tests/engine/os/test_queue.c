@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* {F13} */
 START_TEST(no_more_than_its_depth_is_taken_and_the_rest_not_done)
 {
     u9i_env *env = env_row(_i);
@@ -232,6 +233,7 @@ END_TEST
 
 /* From outside */
 
+/* {F12} */
 START_TEST(a_write_cut_short_by_a_limit_is_an_error_not_a_short_write)
 {
     u9i_env *env = env_row(_i);

@@ -1,6 +1,6 @@
 /*
  * tests/engine/os/test_short.c: what the system does below the door and nobody above it sees: short counts, EINTR and
- * EAGAIN, on both tables. (F12) The engine's own calls are led through here by the linker (--wrap): plain calls are
+ * EAGAIN, on both tables. {F12} The engine's own calls are led through here by the linker (--wrap): plain calls are
  * cut short or refused themselves, those of a ring while they are handed over.
  */
 #include "tests/engine/fixture.h"
@@ -103,6 +103,7 @@ static void end_cuts(void)
     ck_assert_uint_gt(atomic_load(&refused), 3);
 }
 
+/* {F12} {F32} */
 START_TEST(short_and_interrupted_calls_are_whole_at_the_door)
 {
     u9i_env *env = env_row(_i);
@@ -142,6 +143,7 @@ START_TEST(short_and_interrupted_calls_are_whole_at_the_door)
 }
 END_TEST
 
+/* {F32} */
 START_TEST(a_read_that_is_cut_short_ends_at_the_end_of_the_file_only)
 {
     u9i_env *env = env_row(_i);
@@ -187,7 +189,7 @@ START_TEST(a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop)
 }
 END_TEST
 
-/* Sessions with frames of some blocks each, read back without the cuts, and with them. */
+/* {F32} Sessions with frames of some blocks each, read back without the cuts, and with them. */
 START_TEST(a_log_that_was_written_through_them_is_whole)
 {
     u9i_env *env = env_row(_i);

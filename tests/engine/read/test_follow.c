@@ -561,7 +561,7 @@ START_TEST(an_error_of_a_read_is_told_and_the_same_call_goes_on) /* [R-11] */
 }
 END_TEST
 
-/* Sessions with anything in them, and a follower that looks at any time. */
+/* {F70} Sessions with anything in them, and a follower that looks at any time. */
 START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durable) /* [M-10] [W-2] */
 {
     enum { STEPS = 400 };

@@ -323,6 +323,7 @@ static void harm(char **paths, size_t count, unsigned how)
     }
 }
 
+/* {F16} {F60} */
 START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
 {
     model *m = model_new(_i);
@@ -345,6 +346,7 @@ START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
 }
 END_TEST
 
+/* {F26} */
 START_TEST(a_segment_that_went_on_has_a_stale_index_which_is_made_again)
 {
     model *m = model_new(_i);
@@ -363,6 +365,7 @@ START_TEST(a_segment_that_went_on_has_a_stale_index_which_is_made_again)
 }
 END_TEST
 
+/* {F26} */
 START_TEST(an_older_file_put_back_is_not_used)
 {
     model *m = model_new(_i);
@@ -383,6 +386,7 @@ START_TEST(an_older_file_put_back_is_not_used)
 }
 END_TEST
 
+/* {F60} */
 START_TEST(a_file_of_another_owner_or_mode_is_not_used)
 {
     model *m = model_new(_i);
@@ -541,6 +545,7 @@ START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
 }
 END_TEST
 
+/* {F16} */
 START_TEST(a_build_that_fails_leaves_nothing_half_made)
 {
     static const sim_kind at[] = {SIM_CREATE, SIM_WRITE, SIM_SYNC, SIM_RENAME, SIM_TRUNCATE, SIM_DRESS, SIM_SYNC_DIR};
@@ -617,6 +622,7 @@ static uint64_t lie(u9_log *log, u9i_runs *out, uint64_t left_out, uint64_t misl
     return n;
 }
 
+/* {F60} */
 START_TEST(a_check_tells_what_an_index_lies)
 {
     model *m = model_new(0);
@@ -675,6 +681,7 @@ static void harm_inside(char **paths, size_t count, unsigned how)
     }
 }
 
+/* {F60} */
 START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
 {
     model *m = model_new(_i);

@@ -102,7 +102,7 @@ static forged_segment many_blocks(promises which, uint64_t p[FRAMES])
     return f;
 }
 
-/* A reader meets zeros, reads them again, reads on, and meets frames that promise what it did not see. */
+/* {F45} A reader meets zeros, reads them again, reads on, and meets frames that promise what it did not see. */
 START_TEST(frames_that_show_late_are_no_gap_though_later_ones_promise_them)
 {
     uint64_t p[FRAMES];
@@ -310,7 +310,7 @@ START_TEST(a_writer_that_finished_and_went_is_not_missed)
 }
 END_TEST
 
-/* The seal behind a rolled segment's end, in the writing while the reader comes there. */
+/* {F45} The seal behind a rolled segment's end, in the writing while the reader comes there. */
 START_TEST(a_seal_in_the_writing_is_no_damage)
 {
     const char *log = at("log");

@@ -165,6 +165,7 @@ static void damage_index(uint64_t nth)
     close_log(r);
 }
 
+/* {F20} */
 START_TEST(a_damaged_index_changes_no_answer)
 {
     model *m = calloc(1, sizeof *m);

@@ -396,6 +396,7 @@ START_TEST(plain_seed_files_stand_in_a_row_of_their_own)
 }
 END_TEST
 
+/* {F30} */
 START_TEST(nothing_is_ever_appended_to_a_plain_seed_file)
 {
     uint8_t before[16], after[16];

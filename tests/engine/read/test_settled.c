@@ -1,6 +1,6 @@
 /*
  * tests/engine/read/test_settled.c: what a reader was given does not vanish in a power cut, though the writer died
- * before it was durable. [R-14] (F70)
+ * before it was durable. [R-14] {F70}
  */
 #include "tests/engine/fixture.h"
 #include "tests/engine/link/ship.h"
@@ -135,6 +135,7 @@ static uint64_t look_up(const char *log)
     return record.ordinal + 1;
 }
 
+/* {F09} {F70} */
 START_TEST(what_was_handed_out_is_there_after_a_power_cut)
 {
     char log[3200];
@@ -250,7 +251,7 @@ START_TEST(threads_that_come_at_once_wait_for_one_sync)
 }
 END_TEST
 
-/* Where it cannot be made durable, what is promised is served, and the rest is told. */
+/* {F41} Where it cannot be made durable, what is promised is served, and the rest is told. */
 START_TEST(what_cannot_be_synced_is_not_served)
 {
     static const sim_kind kinds[] = {SIM_EVICT, SIM_SYNC_DIR};

@@ -244,7 +244,7 @@ START_TEST(a_block_that_cannot_be_read_is_the_same_damage_through_a_map)
 }
 END_TEST
 
-/* The file goes under a cursor that shows a record of it. */
+/* {F31} The file goes under a cursor that shows a record of it. */
 START_TEST(a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place)
 {
     const char *log = the_log(), *path = segment_path(log, 1);
@@ -294,7 +294,7 @@ static void expect_of(char *told, const char *whole, uint64_t next)
     }
 }
 
-/* Wherever the file is cut, and whatever was shown by then: no record twice, none that is not its own. */
+/* {F31} Wherever the file is cut, and whatever was shown by then: no record twice, none that is not its own. */
 START_TEST(what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call)
 {
     const char *log = the_log(), *path = segment_path(log, 1);

@@ -199,6 +199,7 @@ START_TEST(what_a_writer_appends_is_seen_by_the_next_cursor)
 }
 END_TEST
 
+/* {F31} */
 START_TEST(a_file_that_changes_behind_a_reader_is_judged_anew)
 {
     u9_log *w = write_unclosed(2), *r = open_sim_reader();

@@ -59,6 +59,7 @@ START_TEST(a_reserved_tail_is_not_read)
 }
 END_TEST
 
+/* {F03} */
 START_TEST(what_stands_behind_a_hole_is_found)
 {
     const char *log = unclosed();
@@ -71,7 +72,7 @@ START_TEST(what_stands_behind_a_hole_is_found)
 }
 END_TEST
 
-/* A frame behind the hole that was promised to follow: the hole is a gap, and reading goes on. */
+/* {F03} A frame behind the hole that was promised to follow: the hole is a gap, and reading goes on. */
 START_TEST(a_frame_behind_a_hole_is_read)
 {
     const char *log = at("log");

@@ -1,6 +1,6 @@
 /*
  * tests/engine/segment/test_unreadable.c: blocks that the disk cannot give cost what they touch; everything
- * before and behind them is read, checked and salvaged. [R-11] (F69)
+ * before and behind them is read, checked and salvaged. [R-11] {F69}
  */
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -98,6 +98,7 @@ static void expect_all_beside(const char *log, const content *c, uint64_t block,
     sim_clear();
 }
 
+/* {F27} {F69} */
 START_TEST(one_bad_block_of_a_closed_log_costs_the_frames_that_it_touches)
 {
     const char *log = the_log();
@@ -121,7 +122,7 @@ START_TEST(one_bad_block_of_a_closed_log_costs_the_frames_that_it_touches)
 }
 END_TEST
 
-/* Promised or not: what cannot be read never ends a log, and is no end to go on behind. */
+/* {F69} Promised or not: what cannot be read never ends a log, and is no end to go on behind. */
 START_TEST(one_bad_block_of_an_unclosed_log_does_not_end_it)
 {
     const char *log = the_log();
@@ -165,6 +166,7 @@ static void make_three(const char *log, content c[4])
     for (unsigned i = 1; i <= 3; i++) c[i] = content_of(segment_path(log, i));
 }
 
+/* {F69} */
 START_TEST(a_segment_whose_first_block_is_bad_is_read_by_the_secret_that_the_next_one_keeps)
 {
     content c[4];
@@ -239,6 +241,7 @@ static uint64_t count_records(u9_log *log, unsigned *damages)
     return n;
 }
 
+/* {F27} */
 START_TEST(what_cannot_be_read_for_a_while_is_not_remembered)
 {
     const char *log = the_log();
@@ -283,7 +286,7 @@ START_TEST(a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure)
 }
 END_TEST
 
-/* Behind the named end of a rolled segment there is its seal: nothing is lost with it. */
+/* {F69} Behind the named end of a rolled segment there is its seal: nothing is lost with it. */
 START_TEST(a_seal_that_cannot_be_read_costs_nothing)
 {
     content c[4];

@@ -1,6 +1,6 @@
 /*
  * tests/engine/write/test_power.c: ordinary sessions above a disk that does everything in any order and late, until
- * the power goes or the process is killed; then all that was acknowledged is there. (F04 F12 F13 F15 F17)
+ * the power goes or the process is killed; then all that was acknowledged is there. {F04} {F12} {F13} {F15} {F17}
  *
  * A story is a few sessions on one log, all of it drawn from one seed: what is appended, when somebody waits for it,
  * how long segments are, when and how it ends, and what the disk keeps. After each session
@@ -8,7 +8,8 @@
  *     every record that was durable by the word of the writer is there, in order;
  *     there is nothing that was never appended, nor anything twice, nor a part of a batch;
  *     nothing is told but a torn tail: no crash of ours is damage;
- *     cursor, check and the second reader agree, and so do they once more after the next session.
+ *     cursor, check and the second reader agree, and so do they once more after the next session;
+ *     nothing was promised that was not durable, as it was submitted. {F07}
  *
  * A story that fails says on one line how it is told again.
  */
@@ -206,6 +207,7 @@ static void tell(uint64_t seed)
     const char *log = at("log");
     t = (tale){.rng = seed * UINT64_C(0x9e3779b97f4a7c15), .next = 1};
     sim_begin(seed);
+    sim_watch_promises();
     sim_make_dir(at(""));
     for (unsigned sessions = 2 + draw(4); sessions > 0; sessions--) {
         tell_session(log);
@@ -218,6 +220,7 @@ static void tell(uint64_t seed)
     forget(s);
 }
 
+/* {F04} {F13} */
 START_TEST(what_was_acknowledged_is_there_whatever_the_disk_had_done)
 {
     const char *given = getenv("U9_SEED");
@@ -230,7 +233,7 @@ START_TEST(what_was_acknowledged_is_there_whatever_the_disk_had_done)
 }
 END_TEST
 
-/* Where it matters: on real files, under the table of this run. (F74) */
+/* {F74} Where it matters: on real files, under the table of this run. */
 START_TEST(what_is_synced_into_a_directory_that_was_removed_is_not_acknowledged) /* [W-6] */
 {
     u9_fault fault;

@@ -90,6 +90,7 @@ START_TEST(a_session_whose_appends_are_refused_leaves_the_log_as_it_was) /* [W-6
 }
 END_TEST
 
+/* {F72} */
 START_TEST(many_refused_appends_leave_no_file) /* [W-6] */
 {
     leave_unclosed(at("log"));
@@ -167,7 +168,7 @@ START_TEST(a_session_of_which_nothing_is_written_leaves_no_file) /* [W-6] */
 }
 END_TEST
 
-/* Not what is missing, but what is gone: the name of the segment that is written. */
+/* {F74} Not what is missing, but what is gone: the name of the segment that is written. */
 START_TEST(nothing_is_acknowledged_into_a_file_that_has_lost_its_name) /* [W-6] */
 {
     for (unsigned replaced = 0; replaced < 2; replaced++) {
@@ -192,7 +193,7 @@ START_TEST(nothing_is_acknowledged_into_a_file_that_has_lost_its_name) /* [W-6] 
 }
 END_TEST
 
-/* (F74) */
+/* {F74} */
 START_TEST(nothing_is_acknowledged_into_a_directory_that_is_not_there_any_more) /* [W-6] */
 {
     for (unsigned replaced = 0; replaced < 2; replaced++) {
@@ -292,6 +293,7 @@ static void killed_session(const char *log)
     crash(w, log);
 }
 
+/* {F72} */
 START_TEST(what_killed_sessions_reserved_is_given_back) /* [S-7] */
 {
     const char *log = here();

@@ -277,24 +277,28 @@ static void sessions_of_many_shapes(sim_order order)
     ck_assert_uint_eq(count_seen(log), all);
 }
 
+/* {F07} */
 START_TEST(no_block_is_submitted_twice_and_no_promise_is_early)
 {
     sessions_of_many_shapes(SIM_PROMPT);
 }
 END_TEST
 
+/* {F13} */
 START_TEST(the_same_when_completions_are_late)
 {
     sessions_of_many_shapes(SIM_LATE);
 }
 END_TEST
 
+/* {F13} */
 START_TEST(the_same_when_completions_come_in_reverse)
 {
     sessions_of_many_shapes(SIM_REVERSED);
 }
 END_TEST
 
+/* {F13} */
 START_TEST(megabytes_under_way_in_reverse_order_read_back)
 {
     u9_options o = sized(0);
@@ -352,6 +356,7 @@ START_TEST(a_session_without_an_append_writes_nothing_but_what_makes_the_log) /*
 }
 END_TEST
 
+/* {F17} */
 START_TEST(a_new_file_is_synced_before_its_directory) /* [W-4] */
 {
     u9_log *w = open_sized(at("log"), 0);
@@ -381,6 +386,7 @@ static u9_log *open_and_append(const char *log, const u9_options *o)
     return w;
 }
 
+/* {F17} */
 START_TEST(nothing_is_durable_while_the_directory_cannot_be_synced) /* [W-4] */
 {
     u9_options o = sized(0);
@@ -585,6 +591,7 @@ static void expect_new_file(const char *log, u9i_tail tail)
     forget(s);
 }
 
+/* {F10} */
 START_TEST(an_unclosed_file_is_never_continued_and_loses_only_zeros) /* [S-5] [S-7] */
 {
     u9_log *w = open_sized(at("log"), 0);
@@ -636,6 +643,7 @@ START_TEST(a_closed_file_of_full_size_is_not_continued) /* [S-5] */
 }
 END_TEST
 
+/* {F66} */
 START_TEST(a_new_file_is_numbered_above_the_highest_name_even_where_that_is_void) /* [W-3] [L-3] */
 {
     session(at("log"), "a", 2, 0);
@@ -653,6 +661,7 @@ END_TEST
 
 /* Promises of an idle writer */
 
+/* {F18} */
 START_TEST(an_idle_writer_promises_what_it_synced_in_an_empty_frame) /* [W-5] [W-2] */
 {
     u9_log *w = open_sized(at("log"), 0);
@@ -1014,6 +1023,7 @@ START_TEST(compression_makes_a_log_smaller_and_reads_back) /* [B-4] */
 }
 END_TEST
 
+/* {F53} */
 START_TEST(a_boundary_in_a_record_is_masked_and_comes_back) /* [F-7] [B-5] */
 {
     u9_log *w = open_writer(at("log"), NULL);
@@ -1075,6 +1085,7 @@ static void expect_no_room(int error)
     forget(s);
 }
 
+/* {F40} */
 START_TEST(a_full_disk_is_an_ordinary_error_and_appends_go_on_later) /* [W-6] */
 {
     expect_no_room(ENOSPC);
@@ -1087,12 +1098,14 @@ START_TEST(so_is_a_file_that_may_not_grow) /* [W-6] */
 }
 END_TEST
 
+/* {F42} */
 START_TEST(so_is_a_quota) /* [W-6] */
 {
     expect_no_room(EDQUOT);
 }
 END_TEST
 
+/* {F40} */
 START_TEST(a_full_disk_can_be_closed_and_continued) /* [W-6] [S-5] */
 {
     for (unsigned nth = 1; nth < 8; nth++) {
@@ -1324,6 +1337,7 @@ START_TEST(a_failing_write_poisons_with_its_cause) /* [W-6] */
 }
 END_TEST
 
+/* {F41} */
 START_TEST(a_failing_sync_poisons_with_its_cause) /* [W-6] */
 {
     poison_at_every_position(SIM_SYNC, SIM_PROMPT);
@@ -1376,6 +1390,7 @@ START_TEST(the_first_of_many_failures_under_way_is_the_cause) /* [W-6] */
 }
 END_TEST
 
+/* {F12} */
 START_TEST(a_write_of_which_half_arrives_costs_nothing_acknowledged) /* [W-6] */
 {
     story s;
@@ -1400,18 +1415,21 @@ static void any_call_fails(int error, bool sticky, sim_order order)
     ck_assert_uint_lt(n, 2000);
 }
 
+/* {F14} {F42} */
 START_TEST(any_call_may_fail_once)
 {
     any_call_fails(EIO, false, SIM_PROMPT);
 }
 END_TEST
 
+/* {F40} */
 START_TEST(any_call_may_fail_for_lack_of_room)
 {
     any_call_fails(ENOSPC, false, SIM_REVERSED);
 }
 END_TEST
 
+/* {F42} */
 START_TEST(all_calls_may_fail_from_one_on)
 {
     any_call_fails(EIO, true, SIM_LATE);

@@ -357,7 +357,7 @@ static u9_err with_decoded(uint64_t decoded)
     return verdict(&stored, 9);
 }
 
-/* [B-4] Forged: the decoded length. */
+/* {F56} [B-4] Forged: the decoded length. */
 START_TEST(a_decoded_length_that_is_not_the_blocks_is_refused)
 {
     bag plain = records(9, "again and again");
@@ -368,7 +368,7 @@ START_TEST(a_decoded_length_that_is_not_the_blocks_is_refused)
 }
 END_TEST
 
-/* [B-4] Forged: the decoded length. Checked before memory is taken: nothing is asked for. */
+/* {F56} [B-4] Forged: the decoded length. Checked before memory is taken: nothing is asked for. */
 START_TEST(a_decoded_length_beyond_the_cap_is_refused)
 {
     static const uint64_t lengths[] = {0,
@@ -414,7 +414,7 @@ START_TEST(nothing_compressed_is_refused)
 }
 END_TEST
 
-/* [B-4] Forged: a block that decodes to far more than it says. */
+/* {F56} [B-4] Forged: a block that decodes to far more than it says. */
 START_TEST(a_bomb_is_refused)
 {
     enum { RUN = 1996, BLOCK = RUN + 11, DECODED = 1 + 19 + 255 * RUN + 5 };

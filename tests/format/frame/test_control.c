@@ -793,7 +793,7 @@ START_TEST(a_page_with_fewer_or_more_places_than_keys_is_refused)
 }
 END_TEST
 
-/* [C-7] Forged: the count of the keys, so that 32 bits of their size are what is there. */
+/* {F61} [C-7] Forged: the count of the keys, so that 32 bits of their size are what is there. */
 START_TEST(a_count_whose_size_wraps_is_refused)
 {
     const sample good = make_sample(PAGE_16);

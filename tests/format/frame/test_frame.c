@@ -161,7 +161,7 @@ START_TEST(padding_is_zero_bytes_up_to_the_next_multiple_of_16)
 }
 END_TEST
 
-/* [F-2] Forged: each byte of the padding. */
+/* {F22} [F-2] Forged: each byte of the padding. */
 START_TEST(padding_that_is_not_zero_is_told_and_does_not_make_a_frame_invalid)
 {
     forged f;
@@ -293,7 +293,7 @@ START_TEST(records_whose_ordinals_would_run_out_are_refused)
 }
 END_TEST
 
-/* [F-6] d, [F-5]. Forged: the length, in a file of any size. */
+/* {F23} [F-6] d, [F-5]. Forged: the length, in a file of any size. */
 START_TEST(a_length_beyond_the_cap_is_refused)
 {
     static const uint64_t lengths[] = {(1 << 24) + 122,   (1 << 24) + 123, UINT64_C(1) << 32,
@@ -451,7 +451,7 @@ static u9_reason with_previous(uint64_t p, uint64_t previous)
     return verdict_on(&f, NULL);
 }
 
-/* [F-6] g. Forged: the trailer's offset. */
+/* {F24} [F-6] g. Forged: the trailer's offset. */
 START_TEST(a_frame_that_was_made_for_another_place_is_refused)
 {
     forged f;
@@ -928,7 +928,7 @@ static seam make_seam(u9i_secret keys, size_t body_size)
     return s;
 }
 
-/* [F-7] */
+/* {F50} [F-7] */
 START_TEST(a_body_that_is_all_boundaries_is_masked)
 {
     for (size_t n = 1; n <= 12; n++) {
@@ -939,7 +939,7 @@ START_TEST(a_body_that_is_all_boundaries_is_masked)
 }
 END_TEST
 
-/* [F-7] */
+/* {F53} [F-7] */
 START_TEST(one_boundary_at_any_aligned_place_of_a_body_is_masked)
 {
     for (size_t at = 0; at + 16 <= 160; at++) {
@@ -952,7 +952,7 @@ START_TEST(one_boundary_at_any_aligned_place_of_a_body_is_masked)
 }
 END_TEST
 
-/* [F-7] The boundary ends in the trailer's first bytes, `40` or `40 4d`. */
+/* {F50} [F-7] The boundary ends in the trailer's first bytes, `40` or `40 4d`. */
 START_TEST(a_boundary_across_body_and_trailer_is_masked)
 {
     static const uint8_t head[2] = {0x40, 0x4d};
@@ -1085,7 +1085,7 @@ START_TEST(a_frame_follows_if_previous_ordinal_and_chain_fit)
 }
 END_TEST
 
-/* [F-9] The largest count does not wrap at 32 bits. */
+/* {F61} [F-9] The largest count does not wrap at 32 bits. */
 START_TEST(ordinals_are_added_in_64_bits)
 {
     u9i_frame before = {.offset = 4096, .trailer = {.ordinal = UINT32_MAX, .count = UINT32_MAX}};

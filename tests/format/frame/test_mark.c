@@ -47,6 +47,7 @@ START_TEST(zeros_are_an_empty_slot)
 }
 END_TEST
 
+/* {F20} */
 START_TEST(any_flipped_bit_of_its_frame_makes_a_slot_bad_but_in_the_padding)
 {
     size_t end = GOLDEN_SLOT_SIZE, data = U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE +

@@ -455,7 +455,7 @@ START_TEST(a_container_longer_than_the_bytes_is_torn)
 }
 END_TEST
 
-/* [V-1] [V-8] Lengths near 2^64, where adding the head to them would wrap to something small. */
+/* {F61} [V-1] [V-8] Lengths near 2^64, where adding the head to them would wrap to something small. */
 START_TEST(a_length_that_would_overflow_is_torn)
 {
     static const char *const lengths[] = {"ffffffffffffffff", "fffffffffffffff7",
@@ -524,7 +524,7 @@ START_TEST(signed_integers_are_twos_complement)
 }
 END_TEST
 
-/* [V-2] */
+/* {F58} [V-2] */
 START_TEST(special_floats_keep_their_meaning)
 {
     ck_assert(bits_of(decode_ok("08 80000000").f) == UINT64_C(0x8000000000000000));
@@ -709,7 +709,7 @@ START_TEST(sixty_four_levels_are_read_and_the_next_is_a_limit)
 }
 END_TEST
 
-/* [V-8] */
+/* {F57} [V-8] */
 START_TEST(a_million_levels_are_refused_without_harm)
 {
     block b = nest(1000000, "85");
@@ -805,6 +805,7 @@ START_TEST(utf8_is_valid_at_each_border_of_rfc_3629)
 }
 END_TEST
 
+/* {F58} */
 START_TEST(overlong_cut_and_forbidden_utf8_is_invalid)
 {
     static const char *const invalid[] = {

@@ -268,7 +268,7 @@ START_TEST(length_count_and_typecode_must_fit)
 }
 END_TEST
 
-/* [V-5] [V-8] n z wraps to what l says: 2^61 elements of 8 bytes, 2^62 + 1 of 4. */
+/* {F58} [V-5] [V-8] n z wraps to what l says: 2^61 elements of 8 bytes, 2^62 + 1 of 4. */
 START_TEST(a_product_that_overflows_is_refused)
 {
     expect_no_array("47 0000000000000001 2000000000000000 03", U9_CORRUPT);
@@ -279,7 +279,7 @@ START_TEST(a_product_that_overflows_is_refused)
 }
 END_TEST
 
-/* [V-10] */
+/* {F58} [V-10] */
 START_TEST(elements_without_bytes_are_limited)
 {
     u9_value v = array_of("45 0002 00ff 18 00");
@@ -343,7 +343,7 @@ START_TEST(elements_of_what_is_no_container_are_refused)
 }
 END_TEST
 
-/* A tuple that says more elements than it has is not walked beyond its end. */
+/* {F58} A tuple that says more elements than it has is not walked beyond its end. */
 START_TEST(an_element_that_is_claimed_but_absent_is_the_end)
 {
     block b = unhex("4f 02 81 82");
@@ -377,6 +377,7 @@ static block deep_typecode(unsigned levels)
     return hold(bytes, at);
 }
 
+/* {F57} */
 START_TEST(typecodes_nest_to_the_same_depth_as_containers)
 {
     block b = deep_typecode(U9_DEPTH_MAX - 1);
