@@ -86,6 +86,7 @@ typedef struct u9i_writer {
     u9_policy policy;
     uint64_t segment_size;
     uint64_t medallion;
+    size_t fresh_size; /* bytes of a fresh key as a value */
     uint8_t session[16];
     u9i_plan plan; /* what the session's u9open says; but what is trimmed is guarded by the lock, what is left the driver's */
     u9i_witness_fn *witness; /* NULL: nobody is told */
@@ -120,9 +121,9 @@ typedef struct u9i_writer {
     uint64_t first_us;    /* monotonic time of the oldest record not under a sync; 0: none */
     uint8_t mask_seed[U9I_HASH_SIZE]; /* masks are drawn from it */
     uint64_t masks;       /* so many were */
-    unsigned shrinkless, lz4_rest; /* frames in a row that did not shrink; how many are not tried now */
-    u9i_task hasher;      /* hashes beside the driver: */
-    bool hashing;         /*   it is submitted */
+    unsigned shrinkless, lz4_rest; /* frames in a row that did not shrink; how many are not tried now: the slots' lock guards */
+    u9i_task hasher;      /*   these, and of the task that hashes beside the driver, */
+    bool hashing;         /*   that it is submitted */
 
     u9i_position durable; /* what is known to be durable; its offset is in the current file [W-2] */
     uint64_t durable_ordinal; /* its ordinal, to be loaded atomically */

@@ -252,13 +252,21 @@ bool u9i_writer_step_now(u9i_writer *w)
     return moved || w->crossing != crossing;
 }
 
+/* Frames wait to be hashed, or to be given their place, that can be. */
+static bool has_unplaced(u9i_writer *w)
+{
+    u9i_slots_lock(&w->slots);
+    bool waits = u9i_slots_waiting(&w->slots) > 0;
+    u9i_slots_unlock(&w->slots);
+    return waits || (!w->crossing && w->slots.sequenced < w->slots.sealed);
+}
+
 void u9i_writer_step(u9i_writer *w)
 {
     if (u9i_writer_step_now(w)) return;
-    if (next_to_place(w) || u9i_slots_waiting(&w->slots) > 0) return; /* since: the lock was given back */
-    if (!w->crossing && w->slots.sequenced < w->slots.taken) {
-        u9i_writer_wait(w, U9I_GATE_HASHED);
-        return;
+    if (has_unplaced(w)) {
+        if (u9i_slots_await(&w->slots)) u9i_writer_wait(w, U9I_GATE_HASHED);
+        return; /* or one was sealed or hashed since: the lock was given back */
     }
     u9i_writer_unlock(w);
     if (w->stream.count > 0 || (w->crossing && w->stream.syncing)) (void)u9i_stream_reap(&w->stream, true);
