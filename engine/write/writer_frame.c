@@ -14,7 +14,7 @@
 
 enum {
     LANES = U9I_HASH_WIDEST, /* frames that one thread takes to hash, if there are as many: as many wait for it, */
-    BACKLOG = 2 * LANES, /*   and if so many do, the appender hashes, too; a large frame is as good as many */
+    BACKLOG = 2 * LANES, /*   and if so many do, the appender hashes, too */
     PACK_BACKLOG = 6,    /* where they are compressed, which takes longer than to fill them, one is worth it, and so many */
     PACK_SHARE = 2,      /*   that some are left for the hasher while the appender is busy with these */
     SHRINKLESS_MAX = 8,  /* frames in a row that did not get smaller: then none is tried for a while, */
@@ -173,12 +173,16 @@ static void note_lz4(u9i_writer *w, const u9i_frame_out *f)
     w->lz4_rest = LZ4_REST;
 }
 
-/* As much waits to be hashed as n usual frames, or to be compressed as about `packed`. The slots' lock is held. */
+/*
+ * As much waits to be hashed as n usual frames, or to be compressed as about `packed`. Of large ones half as many, but
+ * not one: hashed in lanes they take half the time. The slots' lock is held.
+ */
 static bool as_many_wait(const u9i_writer *w, unsigned n, unsigned packed)
 {
     uint64_t bytes = w->slots.waiting_bytes, usual = U9I_BODY_TARGET;
     if (w->slots.own && bytes + usual / 2 >= packed * usual) return true;
-    return u9i_slots_waiting(&w->slots) >= n || bytes >= n * usual;
+    unsigned waiting = u9i_slots_waiting(&w->slots);
+    return waiting >= n || (waiting >= n / 2 && bytes >= n * usual);
 }
 
 /* What a thread takes to hash: fewer frames where each of them is to be compressed, which is better shared out. */
