@@ -25,7 +25,8 @@ void u9i_writer_check(u9i_writer *w)
     assert(w->slots.own || w->fill.v % U9I_BLOCK == w->fill.pos % U9I_BLOCK);
     assert(!w->sealing || (w->old.file && !w->crossing));
     assert(!w->crossing || (w->old.file && w->durable.offset == 0 && w->slots.sequenced < w->slots.sealed));
-    assert(!w->reserving || (w->started && w->reserving_to > w->reserved));
+    assert(!w->reserving || (w->started && (w->reserving_to > w->reserved || w->zeroing_to > 0)));
+    assert(w->zeroing_to == 0 || w->reserving);
     assert(!w->row.barred || (w->row.open && w->started));
 }
 

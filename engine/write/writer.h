@@ -111,6 +111,7 @@ typedef struct u9i_writer {
     bool tight;           /* there was no room for a frame of the usual size: smaller ones do */
     uint64_t reserving_to; /* there are to be blocks below this, which comes in the background: */
     bool reserving;       /*   the task is submitted, and nobody else asks for space in the file */
+    uint64_t zeroing_to;  /* it writes zeros from out.zeroed up to there, where nothing is laid meanwhile; 0: none */
     bool scarce;          /*   it failed: space is asked for when it is needed */
     u9i_task reserver;
     uint64_t next;        /* ordinal of the next record */

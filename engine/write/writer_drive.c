@@ -216,6 +216,7 @@ static void sequence_some(u9i_writer *w)
     u9i_frame_out *f;
     while (w->poison.err == U9_OK && (f = next_to_place(w)) != NULL) {
         uint64_t durable = w->durable.offset;
+        u9i_writer_finish_zeros(w, w->stream.laid.pos + u9i_writer_bound(f->body_size));
         u9i_writer_unlock(w);
         bool laid = u9i_sequence(&w->out, &w->stream, f, durable) == 0;
         if (laid) u9i_writer_collect(w, f);
@@ -320,8 +321,11 @@ static void settle_all(u9i_writer *w)
 {
     u9i_stream *s = &w->stream;
     bool alone = goes_alone(w);
-    if (alone && w->policy == U9_POLICY_COMMIT && u9i_stream_waiting(s) <= ZEROS_MAX)
-        (void)u9i_segment_out_zero(&w->out, s->sent.pos, s->sent.pos + u9i_stream_waiting(s)); /* else the write is slow */
+    if (alone && w->policy == U9_POLICY_COMMIT && u9i_stream_waiting(s) <= ZEROS_MAX) {
+        u9i_writer_lock(w);
+        u9i_writer_zero_ahead(w, s->sent.pos, s->sent.pos + u9i_stream_waiting(s));
+        u9i_writer_unlock(w);
+    }
     (void)u9i_stream_submit(s, alone);
     (void)u9i_stream_drain(s);
     if (s->syncing) (void)u9i_stream_sync_end(s);

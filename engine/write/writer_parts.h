@@ -151,7 +151,13 @@ uint64_t u9i_writer_space_for(uint64_t body_size);
 /* Has space reserved in the background before somebody needs it. That it cannot be had is told to who does. */
 void u9i_writer_reserve_ahead(u9i_writer *w);
 
-/* The task that does; the lock is its guard. */
+/* Sees to it that zeros stand in [from, to), where a small durable write goes next; some more come in the background. [S-3] */
+void u9i_writer_zero_ahead(u9i_writer *w, uint64_t from, uint64_t to);
+
+/* Returns when none are written in the background below `to`. */
+void u9i_writer_finish_zeros(u9i_writer *w, uint64_t to);
+
+/* The task that does both; the lock is its guard. */
 void u9i_writer_run_reserver(void *writer);
 
 /* Returns when that is over: the file's space is the driver's alone. */
