@@ -15,7 +15,8 @@
  * Threads: any number, but open, close and release, which are alone. The lock is held for a few lines, and while
  * records are copied: never while anything is hashed, compressed, written or waited for. The driver is whoever finds
  * that role free when something is to be done: an appender whose frame is full, a committer, the tick of the log. A
- * thread that is alone does all in turn and waits for nobody.
+ * thread that is alone does all in turn and waits for nobody. Frames are taken to be hashed, and are told to be, under a
+ * lock of the slots' own, so that who hashes never waits for a copy.
  *
  * Records are copied under the lock because the next frame's place is only known when it is known whether the present
  * one holds the boundary and grows by a mask (F-7); and the copy of a record costs less than telling of its end.
