@@ -145,7 +145,7 @@ bool u9i_slots_took_wait(u9i_slots *s)
 }
 
 /* The next one to be sequenced is in this state. Its lock is held. */
-static bool is_next(u9i_slots *s, u9i_out_state state)
+static bool next_slot_is(u9i_slots *s, u9i_out_state state)
 {
     return s->sequenced < s->taken && u9i_slots_at(s, s->sequenced)->state == state;
 }
@@ -153,7 +153,7 @@ static bool is_next(u9i_slots *s, u9i_out_state state)
 bool u9i_slots_await(u9i_slots *s)
 {
     u9i_slots_lock(s);
-    bool hashing = is_next(s, U9I_OUT_HASHING);
+    bool hashing = next_slot_is(s, U9I_OUT_HASHING);
     s->awaited |= hashing;
     u9i_slots_unlock(s);
     return hashing;
@@ -162,7 +162,7 @@ bool u9i_slots_await(u9i_slots *s)
 u9i_frame_out *u9i_slots_next(u9i_slots *s)
 {
     u9i_slots_lock(s);
-    bool hashed = is_next(s, U9I_OUT_HASHED);
+    bool hashed = next_slot_is(s, U9I_OUT_HASHED);
     u9i_slots_unlock(s);
     return hashed ? u9i_slots_at(s, s->sequenced) : NULL;
 }
@@ -171,7 +171,7 @@ void u9i_slots_sequenced(u9i_slots *s)
 {
     u9i_slots_lock(s);
     u9i_frame_out *f = u9i_slots_at(s, s->sequenced);
-    assert(is_next(s, U9I_OUT_HASHED));
+    assert(next_slot_is(s, U9I_OUT_HASHED));
     f->state = U9I_OUT_SEQUENCED;
     if (f->large) s->large_used = false;
     s->sequenced++;

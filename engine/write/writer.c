@@ -356,7 +356,7 @@ void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t fram
 }
 
 /* The frame that takes so many bytes of records just as it is; NULL: more is to be done for them. */
-static u9i_frame_out *open_frame(u9i_writer *w, uint64_t count, uint64_t total)
+static u9i_frame_out *frame_with_room(u9i_writer *w, uint64_t count, uint64_t total)
 {
     u9i_frame_out *f = u9i_slots_filling(&w->slots);
     bool takes = f && f->count > 0 && u9i_writer_fits(f, total) && w->poison.err == U9_OK && count <= UINT64_MAX - w->next;
@@ -372,7 +372,7 @@ static u9_err append_entries(u9i_writer *w, const u9_entry *entries, size_t coun
     u9_err err = u9i_writer_measure(w, entries, count, kept, &total, fault);
     if (err != U9_OK) return err;
     u9i_writer_lock(w);
-    u9i_frame_out *f = alone ? NULL : open_frame(w, count, total);
+    u9i_frame_out *f = alone ? NULL : frame_with_room(w, count, total);
     if (f == NULL) err = u9i_writer_begin_append(w, count, &driver, fault);
     frames = w->slots.sealed;
     if (err == U9_OK && alone) u9i_writer_seal_records(w);

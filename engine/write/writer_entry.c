@@ -17,7 +17,7 @@ enum { AHEAD = 16 }; /* records whose values are asked for before they are looke
 #define FAR_FUTURE_US (UINT64_C(86400) * 1000000) /* a given key this far ahead is not followed */
 
 /* How many values stand there one behind the other, which are well-formed. [V-8] */
-static u9_err count_values(const uint8_t *p, size_t left, uint64_t *count)
+static u9_err count_elements(const uint8_t *p, size_t left, uint64_t *count)
 {
     for (size_t size; left > 0; p += size, left -= size, ++*count) {
         u9i_parts v;
@@ -36,7 +36,7 @@ static u9_err measure(const u9i_writer *w, const u9_entry *e, u9i_measure *out, 
 {
     uint64_t elements = 1;
     size_t key_size = w->fresh_size;
-    if (count_values((const uint8_t *)e->values, e->size, &elements) != U9_OK) return U9_ARG;
+    if (count_elements((const uint8_t *)e->values, e->size, &elements) != U9_OK) return U9_ARG;
     const u9i_keygen *m = &w->keygen;
     if (e->key.data != NULL && u9i_kind_fits(&m->kind, e->key.data, e->key.size, why) != U9_OK)
         return U9_ARG;
@@ -178,7 +178,7 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
 }
 
 /* Writes a record's key as a value at p, `size` bytes of it. */
-static u9_err put_key(u9i_writer *w, u9i_frame_out *f, const u9_key *given, uint8_t *p, size_t size, u9_place *place)
+static u9_err put_own_key(u9i_writer *w, u9i_frame_out *f, const u9_key *given, uint8_t *p, size_t size, u9_place *place)
 {
     uint8_t own[U9I_KEY_MAX], *raw = own;
     size_t raw_size;
@@ -203,7 +203,7 @@ static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, con
     size_t key_size = (size_t)m->content - e->size;
     u9i_set_tuple_head(p, m->content, m->elements);
     p += m->size - m->content;
-    u9_err err = put_key(w, f, &e->key, p, key_size, place);
+    u9_err err = put_own_key(w, f, &e->key, p, key_size, place);
     if (err != U9_OK) return err;
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
     if (e->ref_count > 0) err = resolve(w, e, p + 2, p + key_size, at);
