@@ -510,7 +510,7 @@ u9_err u9i_log_write(u9_log *log, u9i_write_fn *work, void *ctx, bool fresh)
 u9_err u9_log_append(u9_log *log, const u9_key *key, const void *values, size_t size, u9_place *place)
 {
     u9_entry entry = {.key = key ? *key : (u9_key){NULL, 0}, .values = values, .size = size};
-    return u9_log_append_batch(log, &entry, 1, place);
+    return append_granted(log, &entry, 1, place, false);
 }
 
 /* A commit of this ordinal, which must have been appended. */

@@ -95,6 +95,7 @@ u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t r
     u9i_frame_out *f;
     bool driver;
     assert(part->bytes.size <= U9I_PART_BYTES);
+    u9i_writer_lock(w);
     u9_err err = u9i_writer_begin_append(w, rest == 0, &driver, fault);
     uint64_t frames = w->slots.sealed;
     assert(w->row.open);

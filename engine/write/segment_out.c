@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { ZERO_STEP = 1 << 20 }; /* bytes of zeros written at once */
-
 static void segment_out_check(const u9i_segment_out *o)
 {
     assert(o->file == NULL || (o->number > 0 && o->end.offset <= o->reserved));
@@ -44,7 +42,7 @@ int u9i_segment_out_zero(u9i_segment_out *o, uint64_t from, uint64_t to)
     if (to <= o->zeroed) return 0;
     if (o->zeroed < from) o->zeroed = from;
     if (to > o->reserved) return 0; /* what is reserved last */
-    uint64_t end = o->zeroed + ZERO_STEP < o->reserved ? o->zeroed + ZERO_STEP : o->reserved;
+    uint64_t end = o->zeroed + U9I_ZERO_STEP < o->reserved ? o->zeroed + U9I_ZERO_STEP : o->reserved;
     if (end < to) end = to;
     int err = u9i_file_zero(o->file, o->zeroed, end);
     if (err == 0) o->zeroed = end;

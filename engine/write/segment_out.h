@@ -12,7 +12,10 @@
 #include "format/frame/control.h"
 #include "format/id/kind.h"
 
-enum { U9I_RESERVE_STEP = 1 << 24 }; /* bytes of space taken at once */
+enum {
+    U9I_RESERVE_STEP = 1 << 24, /* bytes of space taken at once, */
+    U9I_ZERO_STEP = 1 << 20     /*   and of zeros written ahead */
+};
 
 typedef struct u9i_segment_out {
     u9i_dir *dir;      /* borrows, */

@@ -10,8 +10,10 @@
  * its own, from which the sequencer copies what is left of it. It is FREE again when its blocks are written: what is
  * durable is a place in the log, not a slot.
  *
- * Threads: the owner's lock guards states and counts. What a slot holds belongs to who took it into its state: the
- * hasher that took it, the sequencer.
+ * Threads: one at a time, by the owner's lock, but for hashers, which need not have that: appenders hold it while they
+ * copy. They look under the lock here, which guards `taken`, `waiting_bytes` and the states from SEALED to HASHED; all
+ * else here is read under one of the two, and changed under both. What a slot holds belongs to who took it into its
+ * state: the hasher that took it, the sequencer.
  */
 #ifndef U9I_SLOTS_H
 #define U9I_SLOTS_H
@@ -20,6 +22,8 @@
 #include "engine/write/stream.h"
 #include "format/frame/control.h"
 #include "format/frame/frame.h"
+
+#include <pthread.h>
 
 enum {
     U9I_SLOTS = 512,     /* frames on their way at most: small ones, of commits */
@@ -59,10 +63,12 @@ typedef struct u9i_frame_out {
 } u9i_frame_out;
 
 typedef struct u9i_slots {
+    pthread_mutex_t lock; /* held for a few lines, behind the owner's */
     u9i_frame_out slots[U9I_SLOTS];
     uint64_t written, sequenced, taken, sealed; /* so many came so far, ever; FILLING: the one behind `sealed` */
     uint64_t waiting_bytes; /* of bodies: sealed and not taken */
     bool filling;
+    bool awaited;      /* who has the owner's lock waits for a hash */
     uint8_t *own;      /* NULL: frames are filled in the stream */
     uint8_t *large;    /* so one frame of any size, at a time: */
     bool large_used;
@@ -104,14 +110,27 @@ void u9i_slots_forget(u9i_slots *slots);
 /* Closes the one that is filled to more records. */
 void u9i_slots_seal(u9i_slots *slots);
 
-/* Slots that wait to be hashed. */
+/* The lock here, for what says so. */
+void u9i_slots_lock(u9i_slots *slots);
+void u9i_slots_unlock(u9i_slots *slots);
+
+/* Slots that wait to be hashed. Its lock is held. */
 static inline unsigned u9i_slots_waiting(const u9i_slots *slots)
 {
     return (unsigned)(slots->sealed - slots->taken);
 }
 
-/* Takes up to `max` of these; returns how many. */
+/* Takes up to `max` of these; returns how many. Its lock is held. */
 unsigned u9i_slots_take(u9i_slots *slots, u9i_frame_out **out, unsigned max);
+
+/* One that was taken is hashed. Its lock is held. */
+void u9i_slots_hashed(u9i_slots *slots, u9i_frame_out *f);
+
+/* True if who has the owner's lock is to be told of that: once. Its lock is held. */
+bool u9i_slots_took_wait(u9i_slots *slots);
+
+/* True if the next one to be sequenced is being hashed: that will be told. */
+bool u9i_slots_await(u9i_slots *slots);
 
 /* The next one to be sequenced, if it is hashed; NULL. */
 u9i_frame_out *u9i_slots_next(u9i_slots *slots);

@@ -25,7 +25,8 @@ void u9i_writer_check(u9i_writer *w)
     assert(w->slots.own || w->fill.v % U9I_BLOCK == w->fill.pos % U9I_BLOCK);
     assert(!w->sealing || (w->old.file && !w->crossing));
     assert(!w->crossing || (w->old.file && w->durable.offset == 0 && w->slots.sequenced < w->slots.sealed));
-    assert(!w->reserving || (w->started && w->reserving_to > w->reserved));
+    assert(!w->reserving || (w->started && (w->reserving_to > w->reserved || w->zeroing_to > 0)));
+    assert(w->zeroing_to == 0 || w->reserving);
     assert(!w->row.barred || (w->row.open && w->started));
 }
 
@@ -80,7 +81,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     w->policy = options->policy;
     w->segment_size = u9i_segment_size(options);
     w->plan = *plan;
-    w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w, .guard = &w->lock};
+    w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w};
     w->committer = (u9i_task){.run = u9i_writer_run_committer, .ctx = w, .guard = &w->lock};
     w->reserver = (u9i_task){.run = u9i_writer_run_reserver, .ctx = w, .guard = &w->lock};
     w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w, .guard = &w->lock};
@@ -90,6 +91,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     u9i_writer_note_place(w);
     u9_err err = take_kind(w, options, fault);
     if (err != U9_OK) return err;
+    w->fresh_size = u9i_kind_value_size(&w->keygen.kind, w->keygen.size);
     w->lock = fresh_lock;
     if (!take_medallion(w, options->medallion) || !u9i_random(w->env, w->session, sizeof w->session) ||
         !u9i_random(w->env, w->mask_seed, sizeof w->mask_seed)) {
@@ -179,7 +181,9 @@ bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
 void u9i_writer_stats(u9i_writer *w, u9_stats *out)
 {
     u9i_writer_lock(w);
+    u9i_slots_lock(&w->slots);
     memcpy(out, &w->stats, offsetof(u9_stats, commit_us));
+    u9i_slots_unlock(&w->slots);
     u9i_writer_unlock(w);
     out->size = sizeof *out;
     for (unsigned i = 0; i < sizeof out->commit_us / sizeof out->commit_us[0]; i++)
@@ -329,7 +333,6 @@ u9_err u9i_writer_admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_ou
 u9_err u9i_writer_begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault)
 {
     *driver = false;
-    u9i_writer_lock(w);
     u9_err err = u9i_writer_refuse(w, fault);
     if (err == U9_OK) err = u9i_writer_count_up(w, count, fault);
     if (err != U9_OK || w->started) return err;
@@ -352,19 +355,28 @@ void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t fram
     if (waits) (void)!u9i_writer_commit(w, below, NULL); /* a failure is told by the next call */
 }
 
+/* The frame that takes so many bytes of records just as it is; NULL: more is to be done for them. */
+static u9i_frame_out *frame_with_room(u9i_writer *w, uint64_t count, uint64_t total)
+{
+    u9i_frame_out *f = u9i_slots_filling(&w->slots);
+    bool takes = f && f->count > 0 && u9i_writer_fits(f, total) && w->poison.err == U9_OK && count <= UINT64_MAX - w->next;
+    return takes ? f : NULL;
+}
+
 static u9_err append_entries(u9i_writer *w, const u9_entry *entries, size_t count, u9_place *places, bool alone,
                      u9_fault *fault)
 {
     uint64_t total, frames;
     u9i_measure kept[U9I_WRITER_BATCH];
-    u9i_frame_out *f;
-    bool driver;
+    bool driver = false;
     u9_err err = u9i_writer_measure(w, entries, count, kept, &total, fault);
     if (err != U9_OK) return err;
-    err = u9i_writer_begin_append(w, count, &driver, fault);
+    u9i_writer_lock(w);
+    u9i_frame_out *f = alone ? NULL : frame_with_room(w, count, total);
+    if (f == NULL) err = u9i_writer_begin_append(w, count, &driver, fault);
     frames = w->slots.sealed;
     if (err == U9_OK && alone) u9i_writer_seal_records(w);
-    if (err == U9_OK) err = u9i_writer_admit(w, driver, total, &f, fault);
+    if (err == U9_OK && f == NULL) err = u9i_writer_admit(w, driver, total, &f, fault);
     if (err == U9_OK) err = u9i_writer_put(w, f, entries, count, kept, places, fault);
     if (err == U9_OK && (alone || f->body_size >= U9I_BODY_TARGET)) u9i_writer_seal(w, false);
     u9i_writer_end_append(w, driver, err, frames);
@@ -387,6 +399,7 @@ u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, u
 {
     u9i_frame_out *f;
     bool driver;
+    u9i_writer_lock(w);
     u9_err err = u9i_writer_begin_append(w, count, &driver, fault);
     uint64_t frames = w->slots.sealed;
     if (err == U9_OK) u9i_writer_seal_records(w);

@@ -15,7 +15,8 @@
  * Threads: any number, but open, close and release, which are alone. The lock is held for a few lines, and while
  * records are copied: never while anything is hashed, compressed, written or waited for. The driver is whoever finds
  * that role free when something is to be done: an appender whose frame is full, a committer, the tick of the log. A
- * thread that is alone does all in turn and waits for nobody.
+ * thread that is alone does all in turn and waits for nobody. Frames are taken to be hashed, and are told to be, under a
+ * lock of the slots' own, so that who hashes never waits for a copy.
  *
  * Records are copied under the lock because the next frame's place is only known when it is known whether the present
  * one holds the boundary and grows by a mask (F-7); and the copy of a record costs less than telling of its end.
@@ -86,6 +87,7 @@ typedef struct u9i_writer {
     u9_policy policy;
     uint64_t segment_size;
     uint64_t medallion;
+    size_t fresh_size; /* bytes of a fresh key as a value */
     uint8_t session[16];
     u9i_plan plan; /* what the session's u9open says; but what is trimmed is guarded by the lock, what is left the driver's */
     u9i_witness_fn *witness; /* NULL: nobody is told */
@@ -110,6 +112,7 @@ typedef struct u9i_writer {
     bool tight;           /* there was no room for a frame of the usual size: smaller ones do */
     uint64_t reserving_to; /* there are to be blocks below this, which comes in the background: */
     bool reserving;       /*   the task is submitted, and nobody else asks for space in the file */
+    uint64_t zeroing_to;  /* it writes zeros from out.zeroed up to there, where nothing is laid meanwhile; 0: none */
     bool scarce;          /*   it failed: space is asked for when it is needed */
     u9i_task reserver;
     uint64_t next;        /* ordinal of the next record */
@@ -120,9 +123,9 @@ typedef struct u9i_writer {
     uint64_t first_us;    /* monotonic time of the oldest record not under a sync; 0: none */
     uint8_t mask_seed[U9I_HASH_SIZE]; /* masks are drawn from it */
     uint64_t masks;       /* so many were */
-    unsigned shrinkless, lz4_rest; /* frames in a row that did not shrink; how many are not tried now */
-    u9i_task hasher;      /* hashes beside the driver: */
-    bool hashing;         /*   it is submitted */
+    unsigned shrinkless, lz4_rest; /* frames in a row that did not shrink; how many are not tried now: the slots' lock guards */
+    u9i_task hasher;      /*   these, and of the task that hashes beside the driver, */
+    bool hashing;         /*   that it is submitted */
 
     u9i_position durable; /* what is known to be durable; its offset is in the current file [W-2] */
     uint64_t durable_ordinal; /* its ordinal, to be loaded atomically */

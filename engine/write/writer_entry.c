@@ -5,37 +5,49 @@
 #include "engine/write/writer_parts.h"
 
 #include "format/value/decode.h"
+#include "format/value/shortest.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { AHEAD = 16 }; /* records whose values are asked for before they are looked at */
+
 #define FAR_FUTURE_US (UINT64_C(86400) * 1000000) /* a given key this far ahead is not followed */
+
+/* How many values stand there one behind the other, which are well-formed. [V-8] */
+static u9_err count_elements(const uint8_t *p, size_t left, uint64_t *count)
+{
+    for (size_t size; left > 0; p += size, left -= size, ++*count) {
+        u9i_parts v;
+        u9_value whole;
+        if (u9i_take_apart(false, p[0], p, left, &v) != U9_OK) return U9_ARG;
+        size = v.head + (size_t)v.body;
+        if (v.type != 0 && v.type < U9_TUPLE) continue;
+        if (u9i_look(p, left, &whole) != U9_OK) return U9_ARG;
+        size = whole.encoded;
+        if (whole.type >= U9_TUPLE && u9i_value_check_inside(1, p, size, NULL, NULL) != U9_OK) return U9_ARG;
+    }
+    return U9_OK;
+}
 
 static u9_err measure(const u9i_writer *w, const u9_entry *e, u9i_measure *out, u9_id_reason *why)
 {
-    u9_walk walk = u9_walk_bytes(e->values, e->size);
-    u9_value v;
-    u9_err err;
-    out->elements = 1;
-    while ((err = u9_walk_next(&walk, &v)) == U9_OK) {
-        out->elements++;
-        if (v.type >= U9_TUPLE && u9i_value_check_inside(1, v.start, v.encoded, NULL, NULL) != U9_OK)
-            return U9_ARG;
-    }
-    if (err != U9_END) return U9_ARG;
+    uint64_t elements = 1;
+    size_t key_size = w->fresh_size;
+    if (count_elements((const uint8_t *)e->values, e->size, &elements) != U9_OK) return U9_ARG;
     const u9i_keygen *m = &w->keygen;
     if (e->key.data != NULL && u9i_kind_fits(&m->kind, e->key.data, e->key.size, why) != U9_OK)
         return U9_ARG;
-    size_t raw = e->key.data ? e->key.size : m->size;
-    if (raw == 0) {
+    if (e->key.data != NULL) key_size = u9i_kind_value_size(&m->kind, e->key.size);
+    if ((e->key.data ? e->key.size : m->size) == 0) {
         if (why) *why = U9_RKEY_EMPTY;
         return U9_ARG;
     }
-    uint8_t head[17];
-    uint64_t body = u9i_kind_value_size(&m->kind, raw) + e->size;
-    out->size = u9i_record_head(out->elements, body, head) + body;
+    out->elements = elements;
+    out->content = key_size + e->size;
+    out->size = u9i_tuple_head(out->content, elements) + out->content;
     return U9_OK;
 }
 
@@ -95,6 +107,7 @@ u9_err u9i_writer_measure(const u9i_writer *w, const u9_entry *entries, size_t c
         if (entries == NULL || (entries[i].values == NULL && entries[i].size > 0) ||
             (entries[i].refs == NULL && entries[i].ref_count > 0))
             return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path), "an argument is NULL");
+        if (i + AHEAD < count) __builtin_prefetch(entries[i + AHEAD].values); /* they come from memory */
         u9_id_reason why = U9_ID_FINE;
         if (entries[i].size > U9_RECORD_MAX)
             return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "F-5"),
@@ -151,8 +164,8 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
 {
     u9_muid context, ref;
     *at = U9_NOWHERE;
-    if (e->ref_count > 0 && w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
-    if (e->ref_count > 0) u9_muid_unpack(raw, &context);
+    if (w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
+    u9_muid_unpack(raw, &context);
     for (size_t i = 0; i < e->ref_count; i++) {
         *at = e->refs[i];
         if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
@@ -164,27 +177,38 @@ static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw
     return U9_OK;
 }
 
+/* Writes a record's key as a value at p, `size` bytes of it. */
+static u9_err put_own_key(u9i_writer *w, u9i_frame_out *f, const u9_key *given, uint8_t *p, size_t size, u9_place *place)
+{
+    uint8_t own[U9I_KEY_MAX], *raw = own;
+    size_t raw_size;
+    bool common = given->data == NULL && w->keygen.kind.type == U9I_KIND_MUID; /* made where it stands */
+    if (common) raw = p + size - U9_MUID_SIZE;
+    u9_err err = u9i_writer_key(w, f->count, given, raw, &raw_size);
+    if (err != U9_OK) return err;
+    if (common) memcpy(p, (uint8_t[2]){0x1c, U9_MUID_SIZE}, 2); /* [L-6] */
+    else (void)u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
+    if (place == NULL) return U9_OK;
+    place->ordinal = f->ordinal + f->count;
+    place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
+    memcpy(place->key, raw, place->key_size);
+    return U9_OK;
+}
+
 /* Copies one record into the frame. There is room. `key` is where its key stands there, `at` a reference that is refused. */
 static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, const u9i_measure *m, u9_place *place,
                          u9i_span *key, uint64_t *at)
 {
-    uint8_t raw[U9I_KEY_MAX];
-    size_t raw_size;
-    u9_err err = u9i_writer_key(w, f->count, &e->key, raw, &raw_size);
-    if (err != U9_OK) return err;
     uint8_t *p = f->frame + U9I_FRAME_HEADER_SIZE + f->body_size;
-    size_t key_size = u9i_kind_value_size(&w->keygen.kind, raw_size);
-    p += u9i_record_head(m->elements, key_size + e->size, p);
-    u9i_kind_encode(&w->keygen.kind, raw, raw_size, p);
+    size_t key_size = (size_t)m->content - e->size;
+    u9i_set_tuple_head(p, m->content, m->elements);
+    p += m->size - m->content;
+    u9_err err = put_own_key(w, f, &e->key, p, key_size, place);
+    if (err != U9_OK) return err;
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
-    err = resolve(w, e, raw, p + key_size, at);
+    if (e->ref_count > 0) err = resolve(w, e, p + 2, p + key_size, at);
     if (err != U9_OK) return err;
     *key = (u9i_span){.data = p, .size = key_size};
-    if (place) {
-        place->ordinal = f->ordinal + f->count;
-        place->key_size = raw_size <= sizeof place->key ? (uint32_t)raw_size : 0;
-        memcpy(place->key, raw, place->key_size);
-    }
     f->body_size += m->size;
     f->count++;
     return U9_OK;

@@ -142,10 +142,16 @@ static uint64_t file_of(const u9i_writer *w, const u9i_frame_out *f)
     return w->crossing && f->ordinal < w->old.end.ordinal ? w->old.number : w->out.number;
 }
 
-/* A frame that somebody may be masking just now. */
-static bool is_unsettled(const u9i_frame_out *f)
+/* Takes the slots' lock when nobody is at a frame, who may be masking it, so that nobody takes it to do so. */
+static void lock_settled(u9i_writer *w, const u9i_frame_out *f)
 {
-    return f->packed && f->state == U9I_OUT_HASHING;
+    u9i_slots_lock(&w->slots);
+    while (f->packed && f->state == U9I_OUT_HASHING && w->poison.err == U9_OK) {
+        w->slots.awaited = true;
+        u9i_slots_unlock(&w->slots);
+        u9i_writer_wait(w, U9I_GATE_HASHED);
+        u9i_slots_lock(&w->slots);
+    }
 }
 
 /* The record in parts of this key, the last one of which is in the slot. */
@@ -166,10 +172,12 @@ static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts)
     if (filling && find_in_slot(s, filling, file_of(w, filling))) return true;
     for (uint64_t n = slots->sealed; n > slots->written; n--) {
         const u9i_frame_out *f = u9i_slots_at(&w->slots, n - 1);
-        while (is_unsettled(f) && w->poison.err == U9_OK) u9i_writer_wait(w, U9I_GATE_HASHED);
-        if (n - 1 < slots->written) return false; /* since: it is in the file, and among the keys */
-        *parts = is_in_parts(w, s, f);
-        if (*parts || find_in_slot(s, f, file_of(w, f))) return !*parts;
+        lock_settled(w, f);
+        bool gone = n - 1 < slots->written; /* since: it is in the file, and among the keys */
+        *parts = !gone && is_in_parts(w, s, f);
+        bool found = *parts || (!gone && find_in_slot(s, f, file_of(w, f)));
+        u9i_slots_unlock(&w->slots);
+        if (gone || found) return found && !*parts;
     }
     return false;
 }

@@ -14,7 +14,9 @@
 
 enum {
     LANES = U9I_HASH_WIDEST, /* frames that one thread takes to hash, if there are as many: as many wait for it, */
-    BACKLOG = 2 * LANES, /*   and if so many do, the appender hashes, too; a large frame is as good as many */
+    BACKLOG = 2 * LANES, /*   and if so many do, the appender hashes, too */
+    PACK_BACKLOG = 6,    /* where they are compressed, which takes longer than to fill them, one is worth it, and so many */
+    PACK_SHARE = 2,      /*   that some are left for the hasher while the appender is busy with these */
     SHRINKLESS_MAX = 8,  /* frames in a row that did not get smaller: then none is tried for a while, */
     LZ4_REST = 64        /*   so many [B-4] */
 };
@@ -117,9 +119,11 @@ static bool store_packed(const u9i_writer *w, u9i_frame_out *f)
 static bool tries_lz4(u9i_writer *w, const u9i_frame_out *f)
 {
     if (!f->lz4 || f->count == 0) return false;
-    if (w->lz4_rest == 0) return true;
-    w->lz4_rest--;
-    return false;
+    u9i_slots_lock(&w->slots);
+    bool rests = w->lz4_rest > 0;
+    w->lz4_rest -= rests;
+    u9i_slots_unlock(&w->slots);
+    return !rests;
 }
 
 void u9i_writer_seal(u9i_writer *w, bool pads)
@@ -157,10 +161,9 @@ static void decide(u9i_writer *w, u9i_frame_out *f)
     if (f->packed && !(f->lz4 && store_packed(w, f))) store_plain(w, f);
 }
 
-/* What was learned of compressing. */
-static void note_hashed(u9i_writer *w, u9i_frame_out *f)
+/* What was learned of compressing. The slots' lock is held. */
+static void note_lz4(u9i_writer *w, const u9i_frame_out *f)
 {
-    f->state = U9I_OUT_HASHED;
     if (!f->lz4) return;
     w->stats.lz4_tried++;
     w->stats.lz4_kept += f->stored == f->packed;
@@ -170,46 +173,85 @@ static void note_hashed(u9i_writer *w, u9i_frame_out *f)
     w->lz4_rest = LZ4_REST;
 }
 
-bool u9i_writer_hash_some(u9i_writer *w)
+/*
+ * As much waits to be hashed as n usual frames, or to be compressed as about `packed`. Of large ones half as many, but
+ * not one: hashed in lanes they take half the time. The slots' lock is held.
+ */
+static bool as_many_wait(const u9i_writer *w, unsigned n, unsigned packed)
 {
-    u9i_frame_out *taken[LANES];
+    uint64_t bytes = w->slots.waiting_bytes, usual = U9I_BODY_TARGET;
+    if (w->slots.own && bytes + usual / 2 >= packed * usual) return true;
+    unsigned waiting = u9i_slots_waiting(&w->slots);
+    return waiting >= n || (waiting >= n / 2 && bytes >= n * usual);
+}
+
+/* What a thread takes to hash: fewer frames where each of them is to be compressed, which is better shared out. */
+static unsigned take_some(u9i_writer *w, u9i_frame_out *taken[LANES])
+{
+    return u9i_slots_take(&w->slots, taken, w->slots.own ? PACK_SHARE : LANES);
+}
+
+/* Compresses and hashes n frames that were taken. Without a lock. */
+static void hash_taken(u9i_writer *w, u9i_frame_out **taken, unsigned n)
+{
     u9i_lane lanes[LANES];
-    unsigned n = u9i_slots_take(&w->slots, taken, LANES);
-    if (n == 0) return false;
-    u9i_writer_unlock(w);
     for (unsigned i = 0; i < n; i++) {
         decide(w, taken[i]);
         lanes[i] = u9i_frame_lane(&taken[i]->hasher, taken[i]->stored, taken[i]->stored_size);
     }
     u9i_hash_lanes(lanes, n);
+    u9i_slots_lock(&w->slots);
+    for (unsigned i = 0; i < n; i++) {
+        u9i_slots_hashed(&w->slots, taken[i]);
+        note_lz4(w, taken[i]);
+    }
+    bool awaited = u9i_slots_took_wait(&w->slots);
+    u9i_slots_unlock(&w->slots);
+    if (!awaited) return;
     u9i_writer_lock(w);
-    for (unsigned i = 0; i < n; i++) note_hashed(w, taken[i]);
     u9i_writer_turn(w, U9I_GATE_HASHED);
-    return true;
+    u9i_writer_unlock(w);
 }
 
-/* As much waits to be hashed as n usual frames. */
-static bool as_many_wait(const u9i_writer *w, unsigned n)
+bool u9i_writer_hash_some(u9i_writer *w)
 {
-    return u9i_slots_waiting(&w->slots) >= n || w->slots.waiting_bytes >= n * (uint64_t)U9I_BODY_TARGET;
+    u9i_frame_out *taken[LANES];
+    u9i_slots_lock(&w->slots);
+    unsigned n = take_some(w, taken);
+    u9i_slots_unlock(&w->slots);
+    if (n == 0) return false;
+    u9i_writer_unlock(w);
+    hash_taken(w, taken, n);
+    u9i_writer_lock(w);
+    return true;
 }
 
 void u9i_writer_run_hasher(void *ctx)
 {
     u9i_writer *w = ctx;
-    while (as_many_wait(w, LANES)) (void)u9i_writer_hash_some(w);
+    u9i_frame_out *taken[LANES];
+    u9i_slots_lock(&w->slots);
+    while (as_many_wait(w, LANES, 1)) {
+        unsigned n = take_some(w, taken);
+        u9i_slots_unlock(&w->slots);
+        hash_taken(w, taken, n);
+        u9i_slots_lock(&w->slots);
+    }
     w->hashing = false;
-    u9i_writer_rest(w);
+    u9i_slots_unlock(&w->slots);
 }
 
 void u9i_writer_go_on(u9i_writer *w)
 {
-    if (as_many_wait(w, LANES) && !w->hashing) {
-        w->hashing = true;
+    u9i_slots_lock(&w->slots);
+    bool calls = as_many_wait(w, LANES, 1) && !w->hashing, helps = !calls && as_many_wait(w, BACKLOG, PACK_BACKLOG);
+    w->hashing |= calls;
+    u9i_slots_unlock(&w->slots);
+    if (calls) {
         u9i_writer_unlock(w);
         u9i_task_submit(w->env, &w->hasher, 0);
         u9i_writer_lock(w);
-    } else if (as_many_wait(w, BACKLOG)) {
+    } else if (helps) {
         (void)u9i_writer_hash_some(w);
     }
     if (!w->driving && u9i_slots_next(&w->slots)) {

@@ -40,7 +40,9 @@ u9_err u9i_writer_refuse(const u9i_writer *w, u9_fault *fault);
 /* Records */
 
 typedef struct u9i_measure {
-    uint64_t elements, size; /* of the record's tuple: how many, and its bytes with its head */
+    uint64_t elements; /* of the record's tuple: how many, */
+    uint64_t content;  /*   their bytes, the key's first, */
+    uint64_t size;     /*   and these with its head */
 } u9i_measure;
 
 /*
@@ -67,7 +69,7 @@ U9_MUST_CHECK u9_err u9i_writer_key(u9i_writer *w, uint32_t count, const u9_key 
 /* The first and last key, as values, of records that are accepted. [S-4] */
 void u9i_writer_keep_keys(u9i_writer *w, u9i_span first, u9i_span last);
 
-/* Appending: between these two the lock is held; `driver`: and the role, as the session is begun with it */
+/* Appending: the lock is held, which the second gives back; `driver`: and the role, as the session is begun with it */
 
 U9_MUST_CHECK u9_err u9i_writer_begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault);
 
@@ -106,7 +108,7 @@ void u9i_writer_seal(u9i_writer *w, bool pads);
 /* Hashes some of the frames that wait, without the lock meanwhile. False: none does. */
 bool u9i_writer_hash_some(u9i_writer *w);
 
-/* The task that hashes beside appenders and driver; the lock is its guard. */
+/* The task that hashes beside appenders and driver, without the lock. */
 void u9i_writer_run_hasher(void *writer);
 
 /* After an append: sees to it that full frames go on, by another thread if there is work for one. */
@@ -149,7 +151,13 @@ uint64_t u9i_writer_space_for(uint64_t body_size);
 /* Has space reserved in the background before somebody needs it. That it cannot be had is told to who does. */
 void u9i_writer_reserve_ahead(u9i_writer *w);
 
-/* The task that does; the lock is its guard. */
+/* Sees to it that zeros stand in [from, to), where a small durable write goes next; some more come in the background. [S-3] */
+void u9i_writer_zero_ahead(u9i_writer *w, uint64_t from, uint64_t to);
+
+/* Returns when none are written in the background below `to`. */
+void u9i_writer_finish_zeros(u9i_writer *w, uint64_t to);
+
+/* The task that does both; the lock is its guard. */
 void u9i_writer_run_reserver(void *writer);
 
 /* Returns when that is over: the file's space is the driver's alone. */

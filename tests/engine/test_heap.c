@@ -64,6 +64,31 @@ START_TEST(an_append_takes_nothing_from_the_heap)
 }
 END_TEST
 
+/* Commits, waited for and not, in batches and alone, into a file that has its space and its zeros. */
+START_TEST(a_commit_takes_nothing_from_the_heap)
+{
+    u9_options o = writer_options();
+    o.lz4 = _i;
+    u9_log *w = open_writer(at("log"), &o);
+    uint8_t value[102] = {0x18, 100};
+    u9_entry entries[20];
+    u9_place places[20];
+    u9_err err = U9_OK;
+    unsigned long before = 0;
+    for (unsigned i = 0; i < 20; i++) entries[i] = (u9_entry){.values = value, .size = sizeof value};
+    for (unsigned i = 0; i < 400 && err == U9_OK; i++) {
+        if (i == 20) before = __atomic_load_n(&calls, __ATOMIC_RELAXED); /* what is asked for once was */
+        err = u9_log_append_batch(w, entries, i % 20 + 1, places);
+        if (err == U9_OK && i % 3 == 0) err = u9_log_commit_async(w, places[0].ordinal);
+        if (err == U9_OK && i % 3 != 0) err = u9_log_commit(w, places[i % 20].ordinal);
+    }
+    unsigned long after = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+    ck_assert_int_eq(err, U9_OK);
+    ck_assert_uint_eq(after, before);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(the_calls_are_counted) /* else the test above could not fail */
 {
 #ifndef SANITIZED
@@ -80,6 +105,7 @@ Suite *suite_heap(void)
     TCase *tc = tcase_create("append");
     tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
     tcase_add_loop_test(tc, an_append_takes_nothing_from_the_heap, 0, 2);
+    tcase_add_loop_test(tc, a_commit_takes_nothing_from_the_heap, 0, 2);
     tcase_add_test(tc, the_calls_are_counted);
     suite_add_tcase(suite, tc);
     return suite;

@@ -7,6 +7,8 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include "engine/log/handle.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -68,16 +70,9 @@ START_TEST(a_lone_commit_is_one_durable_write_of_one_block) /* [S-3] */
 }
 END_TEST
 
-START_TEST(zeros_are_there_before_data_and_never_over_it) /* [S-3] */
+/* No zeros were written over anything that was written before. Returns how often some were. */
+static unsigned expect_zeros_before_data(void)
 {
-    u9_log *w = open_writer(at("log"), NULL);
-    uint8_t *big = calloc(1, 300000);
-    for (unsigned i = 0; i < 700; i++) {
-        if (i % 100 == 99) append_bytes(w, big, 300000); /* no zeros for such */
-        ck_assert_int_eq(u9_log_commit(w, put(w)), U9_OK);
-    }
-    free(big);
-    close_log(w);
     size_t n;
     unsigned zeros = 0;
     const sim_op *ops = sim_ops(&n);
@@ -89,7 +84,40 @@ START_TEST(zeros_are_there_before_data_and_never_over_it) /* [S-3] */
             if (ops[k].segment == ops[i].segment && (ops[k].kind == SIM_WRITE || ops[k].kind == SIM_ZERO))
                 ck_assert(ops[k].end <= ops[i].begin || ops[i].end <= ops[k].begin);
     }
-    ck_assert_uint_gt(zeros, 1);
+    return zeros;
+}
+
+START_TEST(zeros_are_there_before_data_and_never_over_it) /* [S-3] */
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    uint8_t *big = calloc(1, 300000);
+    for (unsigned i = 0; i < 700; i++) {
+        if (i % 100 == 99) append_bytes(w, big, 300000); /* no zeros for such */
+        ck_assert_int_eq(u9_log_commit(w, put(w)), U9_OK);
+    }
+    free(big);
+    close_log(w);
+    ck_assert_uint_gt(expect_zeros_before_data(), 1);
+}
+END_TEST
+
+/* However many commits there were when much comes that passes where zeros are under way, or are about to be. */
+START_TEST(what_passes_zeros_under_way_waits_for_them) /* [S-3] */
+{
+    uint8_t *big = calloc(1, 700000);
+    unsigned more = 0;
+    for (unsigned commits = 120; commits < 140; commits++) {
+        char name[16];
+        snprintf(name, sizeof name, "log%u", commits);
+        sim_forget_diary();
+        u9_log *w = open_writer(at(name), NULL);
+        for (unsigned i = 0; i < commits; i++) ck_assert_int_eq(u9_log_commit(w, put(w)), U9_OK);
+        for (unsigned i = 0; i < 3; i++) append_bytes(w, big, 700000);
+        close_log(w);
+        more += expect_zeros_before_data() > 1;
+    }
+    free(big);
+    ck_assert_uint_gt(more, 0); /* they were asked for before that came, in some */
 }
 END_TEST
 
@@ -472,6 +500,46 @@ START_TEST(appends_go_on_while_space_ahead_is_reserved) /* [W-6] */
 }
 END_TEST
 
+/* Frames of one record each; nothing is told to be written before somebody waits for it. Returns slots in use at the roll. */
+static uint64_t roll_among_frames(const char *path, uint64_t segment_size, unsigned frames)
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    o.segment_size = segment_size;
+    u9_log *w = open_writer(path, &o);
+    const u9i_slots *slots = &w->writer.slots;
+    const u9_entry entry = {.values = value, .size = sizeof value};
+    append_text(w, "one");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    uint64_t rolls = stats_of(w).rolls, used = 0, before = 0;
+    for (unsigned i = 0; i < frames; i++) {
+        if (stats_of(w).rolls == rolls) before = slots->sealed - slots->written;
+        ck_assert_int_eq(u9i_log_append_frame(w, &entry, 1), U9_OK);
+        if (stats_of(w).rolls != rolls && used == 0) used = before;
+    }
+    close_log(w);
+    seen *s = look(path);
+    ck_assert_uint_eq(s->count, frames + 1);
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+    return used;
+}
+
+START_TEST(a_roll_with_any_number_of_slots_in_use_is_whole) /* [S-6] */
+{
+    unsigned full = 0;
+    sim_set_order(SIM_LATE);
+    sim_task_chance(0);
+    for (unsigned more = 0; more < 16; more++) {
+        char name[16];
+        snprintf(name, sizeof name, "log%u", more);
+        uint64_t used = roll_among_frames(at(name), 95500 + more * 200, 700);
+        full += used > U9I_SLOTS - 4;
+    }
+    ck_assert_uint_gt(full, 0); /* some with nearly all */
+}
+END_TEST
+
 START_TEST(appends_go_on_into_a_new_file_while_the_old_one_is_synced) /* [S-6] [W-3] */
 {
     u9_options o = writer_options();
@@ -505,6 +573,7 @@ Suite *suite_commits(void)
     tcase_add_checked_fixture(alone, fixture_setup_sim, fixture_teardown);
     tcase_add_test(alone, a_lone_commit_is_one_durable_write_of_one_block);
     tcase_add_test(alone, zeros_are_there_before_data_and_never_over_it);
+    tcase_add_test(alone, what_passes_zeros_under_way_waits_for_them);
     tcase_add_test(alone, no_zeros_are_written_where_nobody_commits);
     tcase_add_test(alone, a_zero_that_cannot_be_written_is_nobodys_error);
     tcase_add_test(alone, a_commit_without_waiting_is_told_later);
@@ -516,6 +585,7 @@ Suite *suite_commits(void)
     tcase_add_test(alone, what_does_not_shrink_is_not_tried_for_a_while);
     tcase_add_test(alone, the_statistics_add_up);
     tcase_add_test(alone, appends_go_on_into_a_new_file_while_the_old_one_is_synced);
+    tcase_add_test(alone, a_roll_with_any_number_of_slots_in_use_is_whole);
     suite_add_tcase(s, alone);
     TCase *threads = tcase_create("threads");
     tcase_add_checked_fixture(threads, fixture_setup, fixture_teardown);
