@@ -162,6 +162,8 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
         advise(&a, "no record is lost: the log is read in full as it is");
     if (has(l->reasons, U9_R_MARK))
         advise(&a, "if the older state is meant: u9fsck --repair says what would be given up");
+    snprintf(text, sizeof text, "u9fsck --repair %.200s says what can be mended in place (with -y it is done, --undo takes it back)", path);
+    if (!has(l->reasons, U9_R_UNREADABLE)) advise(&a, text);
     snprintf(text, sizeof text,
              "u9fsck --salvage OUT %.200s copies the %" PRIu64
              " whole record%s to a new log; %.100s is not touched",

@@ -292,6 +292,7 @@ START_TEST(what_stands_inside_a_frame_is_no_log)
 }
 END_TEST
 
+/* {F68} */
 START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
 {
     image i = {0};
@@ -310,6 +311,7 @@ START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
 }
 END_TEST
 
+/* {F63} {F68} */
 START_TEST(broken_off_at_any_call_it_is_completed_by_the_next)
 {
     image i = {0};

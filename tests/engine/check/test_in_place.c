@@ -252,6 +252,7 @@ static u9_repair_options options_of(const struct damage_case *c)
     return (u9_repair_options){.all = c->all, .heal_ms = c->all ? 1000000 : 0};
 }
 
+/* {F20} {F22} */
 START_TEST(what_is_proven_comes_back_byte_for_byte_and_an_undo_takes_it_back)
 {
     const struct damage_case *c = &cases[_i];
@@ -281,6 +282,7 @@ static void repair_until_done(const char *log, u9_repair_options o)
     (void)repair(log, o);
 }
 
+/* {F63} */
 START_TEST(broken_off_at_any_call_it_goes_on_where_it_stood)
 {
     const struct damage_case *c = &cases[sizeof cases / sizeof *cases - 1];
@@ -335,6 +337,7 @@ START_TEST(an_undo_that_is_broken_off_at_any_call_goes_on_where_it_stood)
 }
 END_TEST
 
+/* {F63} */
 START_TEST(the_power_goes_at_any_call_and_it_goes_on_where_it_stood)
 {
     const struct damage_case *c = &cases[sizeof cases / sizeof *cases - 1];
@@ -570,6 +573,7 @@ START_TEST(void_bytes_do_not_come_back)
 }
 END_TEST
 
+/* {F20} */
 START_TEST(each_bit_of_a_payload_is_found)
 {
     uint8_t payload[200], whole[200], sha[16];

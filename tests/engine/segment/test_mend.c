@@ -239,7 +239,7 @@ static void write_small(const char *log, bool lz4)
     close_log(w);
 }
 
-/* F20: no bit of a header loses anything. */
+/* {F20} No bit of a header loses anything. */
 START_TEST(a_flip_of_any_byte_of_any_header_loses_nothing)
 {
     const char *log = log_path;
@@ -321,7 +321,7 @@ START_TEST(garbage_across_the_seam_of_two_frames_loses_nothing)
 }
 END_TEST
 
-/* F20: of a trailer the fields are what the neighbours say. [Y-4] */
+/* {F20} Of a trailer the fields are what the neighbours say. [Y-4] */
 START_TEST(a_flip_of_any_byte_of_any_trailer_loses_nothing)
 {
     const char *log = log_path;
@@ -546,7 +546,7 @@ static void hurt_carrier(const carrier *c, unsigned way)
     }
 }
 
-/* [Y-2] [F-7] F51: records that hold frames, true or forged, adjacent ones too, are never served as frames. */
+/* {F51} [Y-2] [F-7] Records that hold frames, true or forged, adjacent ones too, are never served as frames. */
 START_TEST(frames_in_a_record_never_surface)
 {
     for (unsigned way = 0; way < 10; way++)
