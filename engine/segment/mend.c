@@ -349,7 +349,7 @@ static u9_err mend_before(file_walk *fw, const u9i_frame *y)
     if (y) stop_at_frame(&g, y);
     else stop_at_end(fw, &g);
     size_t first = fw->m->count;
-    if (fw->live && g.begin >= fw->promise) return U9_OK;
+    if (g.begin >= g.end || (fw->live && g.begin >= fw->promise)) return U9_OK;
     u9_err err = u9i_mend_gap(fw->m, fw->w, &g);
     if (err != U9_OK || fw->m->count == first) return err;
     const u9i_frame *last = &fw->m->frames[fw->m->count - 1].frame;

@@ -320,6 +320,15 @@ static void compare_damage(void *ctx, const u9_damage *d)
          d->part_lacks == w->part_lacks && d->part_total == w->part_total);
 }
 
+/* What was there of longer keys is no word of a report. */
+static u9_report without_rest(const u9_report *r)
+{
+    u9_report whole = *r;
+    memset(whole.first_key + r->first_key_size, 0, sizeof whole.first_key - r->first_key_size);
+    memset(whole.last_key + r->last_key_size, 0, sizeof whole.last_key - r->last_key_size);
+    return whole;
+}
+
 /* The same log in up to nine pieces, read by three at once: tells the same. */
 static void agree_in_pieces(const seen *s, const char *path)
 {
@@ -329,7 +338,8 @@ static void agree_in_pieces(const seen *s, const char *path)
     u9_fault fault;
     u9_err err = u9i_check_in_pieces(path, &o, 4096 + s->report.bytes / 9, &r, &fault);
     MUST_SAY(err == U9_OK, "check in pieces: %s: %s", u9_err_name(err), fault.text);
-    MUST(p.told == s->damage_count && memcmp(&r, &s->report, sizeof r) == 0);
+    u9_report pieces = without_rest(&r), whole = without_rest(&s->report);
+    MUST(p.told == s->damage_count && memcmp(&pieces, &whole, sizeof whole) == 0);
 }
 
 seen *look(const char *path)

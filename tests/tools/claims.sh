@@ -54,6 +54,12 @@ run() {
 }
 
 # For claims: the words are the same; the command exits with STATUS and its words have PATTERN in them.
+# Overwrites four bytes of the N-th place (1) in FILE where PATTERN stands: of a record, never what is between frames.
+harm() { # FILE PATTERN [N]
+    local at
+    at=$(LC_ALL=C grep -abo "$2" "$1" | sed -n "${3:-1}{s/:.*//p;q}")
+    printf 'XXXX' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}
 same() { [ "$1" = "$2" ] || { echo "is '$1', not '$2'"; false; }; }
 refused() { # STATUS PATTERN COMMAND...
     local want=$1 pattern=$2 got=0

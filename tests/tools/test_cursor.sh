@@ -22,7 +22,7 @@ both_ways() {
     claim 'a range of bytes as well' cmp <(cat_of --range 0-64K --segment 2 --reverse log) <(cat_of --range 0-64K --segment 2 log | tac)
     cp -r log bad
     victim=$(find bad -name '*.u9' | sort | sed -n 2p)
-    printf 'XXXX' | dd of="$victim" bs=1 seek=5000 conv=notrunc status=none
+    harm "$victim" 'record [0-9]' 100
     cat_of bad >on; on=$?
     cat_of --reverse bad >back; back=$?
     claim 'of a damaged log, too: status 3 either way' same "$on $back $(wc -l <err)" '3 3 1'

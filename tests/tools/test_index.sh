@@ -81,7 +81,7 @@ ends 0 'no index: none was made$' '--check says why a segment has none' "$u9" in
 ends 0 '^59990$' 'without it the record is found' "$u9" get log "$key"
 
 cp -a log bad
-printf 'XXXX' | dd of=bad/0000000000000002.u9 bs=1 seek=9000 conv=notrunc 2>/dev/null
+harm bad/0000000000000002.u9 '[1-5][0-9]\{4\}' 300
 lost=$("$u9" cat bad 2>/dev/null | diff - <("$u9" cat log) | sed -n 's/^> //p' | tail -n 1)
 lost=$("$u9" cat --keys log | awk -F '\t' -v n="$lost" '$2 == n {print $1}')
 ends 0 '^59990$' 'one record is looked up, not the log read: damage elsewhere is not met' "$u9" get bad "$key"
@@ -89,7 +89,7 @@ ends 0 '^59990$' 'all records of a key as well' "$u9" get --all bad "$key"
 claim 'nothing is told of it' test ! -s err
 ends 3 'it may be lost$' 'a key that was lost is told' "$u9" get --all bad "$lost"
 claim 'and what was lost' grep -q CORRUPT both
-printf 'XXXX' | dd of="bad/$(basename "${index%x}")" bs=1 seek=9000 conv=notrunc 2>/dev/null
+harm "bad/$(basename "${index%x}")" '[1-5][0-9]\{4\}' 100
 ends 0 'index made now.*; others were lost to damage$' 'of a segment that lost records as well' "$u9" index bad
 ends 0 'index beside it.*; others were lost to damage; all right$' 'it is proven, and an index whose records were lost is not wrong' "$u9" index --check bad
 

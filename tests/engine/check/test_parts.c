@@ -696,7 +696,7 @@ START_TEST(salvage_keeps_a_record_in_parts_also_behind_an_unconfirmed_end)
     put_parts(&f, &b, 0, 2, 2);
     forge_records(&f, "beyond", 1);
     forge_save(&f, log);
-    flip_bit(segment_path(log, 1), gap + 100, 1); /* not promised: the log ends here */
+    flip_bit(segment_path(log, 1), gap + 70, 1); /* of the body; not promised: the log ends here */
     flip_bit(segment_path(log, 1), lost.at[1] + 200, 1);
     uint64_t saved = 0;
     told t = {0};
@@ -818,7 +818,7 @@ START_TEST(a_large_record_behind_an_unconfirmed_end_is_saved)
     put_parts(&f, &a, 0, 3, 3);
     forge_records(&f, "beyond", 1);
     forge_save(&f, log);
-    flip_bit(segment_path(log, 1), gap + 100, 1); /* not promised: the log ends here */
+    flip_bit(segment_path(log, 1), gap + 70, 1); /* of the body; not promised: the log ends here */
     flip_bit(segment_path(log, 1), lost.at[2] + 200, 1);
     uint64_t saved = 0;
     told t = {0};

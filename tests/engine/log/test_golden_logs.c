@@ -41,14 +41,18 @@ static bool is_no_log(void)
 #define expect_record(what, ordinal)                                                               \
     ck_assert_msg(what, "%s: record %llu: %s", golden->name, (unsigned long long)(ordinal), #what)
 
-static void expect_sha(const want_record *w, const uint8_t *bytes, size_t size)
+static bool has_sha(const want_record *w, const uint8_t *bytes, size_t size)
 {
     uint8_t sha[SHA256_DIGEST_LENGTH];
     char text[33];
     SHA256(bytes, size, sha);
     for (int i = 0; i < 16; i++) snprintf(text + 2 * i, 3, "%02x", sha[i]);
-    expect_record(size == w->size, w->ordinal);
-    expect_record(strcmp(text, w->sha) == 0, w->ordinal);
+    return size == w->size && strcmp(text, w->sha) == 0;
+}
+
+static void expect_sha(const want_record *w, const uint8_t *bytes, size_t size)
+{
+    expect_record(has_sha(w, bytes, size), w->ordinal);
 }
 
 static bool same_segment(uint64_t got, uint64_t wanted)
@@ -364,14 +368,17 @@ START_TEST(what_is_whole_in_a_golden_log_is_salvaged)
     u9_report r = {.size = sizeof r};
     uint64_t salvaged = 0;
     ck_assert_int_eq(u9_salvage(golden->path, at("saved"), NULL, &r, &salvaged, NULL), U9_OK);
-    expect(salvaged == golden->salvaged);
+    expect(salvaged >= golden->salvaged); /* later versions put together more, never less */
     if (salvaged > 0) {
         seen *s = look(at("saved"));
         expect(s->report.verdict == U9_V_CLEAN && s->report.closed);
         expect(s->count == salvaged && s->count >= golden->count);
         expect(strcmp(s->report.kind, golden->kind) == 0);
-        for (size_t i = 0; i < golden->count; i++)
-            expect_sha(&golden->records[i], s->records[i].bytes, s->records[i].size);
+        size_t more = (size_t)(salvaged - golden->salvaged); /* records between those that the version then saved */
+        for (size_t i = 0, k = 0; i < golden->count; i++, k++) {
+            for (; more > 0 && !has_sha(&golden->records[i], s->records[k].bytes, s->records[k].size); more--) k++;
+            expect_sha(&golden->records[i], s->records[k].bytes, s->records[k].size);
+        }
         forget(s);
     }
     want_free(golden);
