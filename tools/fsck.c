@@ -291,7 +291,7 @@ static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t sal
         ; /* tool_finish says why */
     else if (!f->salvage && fault->err == U9_CORRUPT && strcmp(fault->rule, "H-1") == 0 && stat(f->path, &file) == 0 &&
              file.st_size > 0)
-        tool_say(0, "%s (of one that was a segment --salvage finds the frames)", u9_fault_line(fault, line, sizeof line));
+        tool_say(0, "%s (of one that was a segment --salvage finds the frames; --carve finds logs in any bytes)", u9_fault_line(fault, line, sizeof line));
     else
         tool_read_fault(f->path, fault);
     if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
@@ -390,8 +390,6 @@ static int run_repair(struct fsck *f)
     }
     if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
     status |= run(f);
-    if (err == U9_OK && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
-        tool_say(0, "%s: the damage that is left is not repaired here: --salvage saves what is whole", f->path);
     return status;
 }
 
@@ -422,7 +420,7 @@ static const struct argp_option option_table[] = {
     {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see", 0},
     {NULL, 'y', 0, 0, "With --repair: mend all, also what brings records back", 0},
     {"heal", HEAL, "TIME", OPTION_ARG_OPTIONAL, "With --repair: look for flipped bits in payloads, for TIME at most (60s)", 0},
-    {"linked", LINKED, 0, 0, "With --repair: also files with other names (hard links), which change with it", 0},
+    {"linked", LINKED, 0, 0, "With --repair and --undo: also files with other names (hard links), which change with it", 0},
     {"undo", UNDO, 0, 0, "Put back what the last --repair changed", 0},
     {"accept-loss", ACCEPT, 0, 0, "With --repair: give up for good what the mark of LOG promises and is not there", 0},
     {"carve", CARVE, "OUT", 0, "Find the logs in LOG, any file (a disk image) or directory of files, and write each to a "
@@ -475,8 +473,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (f->html && !*f->html) tool_usage("--html: FILE is empty");
         if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
         if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
-        if ((f->modes || f->mending.heal_ms || f->mending.linked) && !f->repair)
-            tool_usage("-n, -p, -y, --heal and --linked go with --repair");
+        if ((f->modes || f->mending.heal_ms) && !f->repair) tool_usage("-n, -p, -y and --heal go with --repair");
+        if (f->mending.linked && !f->repair && !f->undo) tool_usage("--linked goes with --repair and --undo");
         if (f->modes > 1) tool_usage("one of -n, -p and -y");
         if (f->carve && !*f->carve) tool_usage("--carve: OUT is empty");
         if ((f->carve || f->undo) && (f->repair || f->salvage || f->line || (f->carve && f->undo)))

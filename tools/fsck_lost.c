@@ -162,7 +162,8 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
         advise(&a, "no record is lost: the log is read in full as it is");
     if (has(l->reasons, U9_R_MARK))
         advise(&a, "if the older state is meant: u9fsck --repair says what would be given up");
-    snprintf(text, sizeof text, "u9fsck --repair %.200s says what can be mended in place (with -y it is done, --undo takes it back)", path);
+    snprintf(text, sizeof text, "u9fsck --repair%s %.200s says what can be mended in place%s (with -y it is done, --undo takes it back)",
+             has(l->reasons, U9_R_HASH) ? " --heal" : "", path, has(l->reasons, U9_R_HASH) ? ", flipped bits too" : "");
     if (!has(l->reasons, U9_R_UNREADABLE)) advise(&a, text);
     snprintf(text, sizeof text,
              "u9fsck --salvage OUT %.200s copies the %" PRIu64
@@ -172,6 +173,8 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
     advise(&a, text);
     if (has(l->reasons, U9_R_UNREADABLE) || has(l->reasons, U9_R_FOREIGN) || l->missing_count > 0)
         advise(&a, "until then readers go on and skip what is damaged; writers may refuse the log");
+    else if (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_CUT))
+        advise(&a, "append nothing before that is decided: it would make the loss final");
     else advise(&a, "readers go on and skip what is damaged; a writer goes on behind the end");
     return a.count;
 }

@@ -49,9 +49,9 @@ static void on_step(void *ctx, const u9_repair_step *s)
         return;
     }
     if (r->quiet) return;
-    printf("%s: %s: %s", doing ? "mend" : s->safe ? "could mend (-p)" : "could mend (-y)", s->path, sentences[s->kind]);
-    if (s->to) printf(": %s\n", s->to);
-    else printf(", [%" PRIu64 ",%" PRIu64 ")\n", s->begin, s->end);
+    fprintf(r->told, "%s: %s: %s", doing ? "mend" : s->safe ? "could mend (-p)" : "could mend (-y)", s->path, sentences[s->kind]);
+    if (s->to) fprintf(r->told, ": %s\n", s->to);
+    else fprintf(r->told, ", [%" PRIu64 ",%" PRIu64 ")\n", s->begin, s->end);
 }
 
 static void put_tries(const u9_repair_report *r)
@@ -59,7 +59,7 @@ static void put_tries(const u9_repair_report *r)
     if (r->tries == 0) return;
     printf("; %" PRIu64 " bit%s tried", r->tries, tool_plural(r->tries));
     if (r->tries_us > 0) printf(", %" PRIu64 " a second", (uint64_t)((double)r->tries * 1e6 / (double)r->tries_us));
-    if (r->gave_up) printf(": the time for that was over before all were");
+    if (r->gave_up) printf(": the time for that was over before all were: give it more (--heal=10m)");
 }
 
 static void put_repair(const tool_repair *t, const u9_repair_report *r)
@@ -68,7 +68,7 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
     int say = t->mode == TOOL_MEND_SAY;
     if (r->finished) printf("%s: an earlier repair was broken off, and was brought to its end\n", t->path);
     printf("%s: ", t->path);
-    if (all == 0) printf("nothing is found that can be mended");
+    if (all == 0) printf(t->heal_ms ? "nothing is found that can be mended" : "nothing is found that can be mended (--heal looks for flipped bits, too)");
     else if (say) printf("%" PRIu64 " place%s can be mended", all, tool_plural(all));
     else printf("%" PRIu64 " place%s mended", r->steps, tool_plural(r->steps));
     if (!say && r->left > 0) printf(", %" PRIu64 " more can be, which brings records back (-y)", r->left);
@@ -77,6 +77,7 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
     if (r->indexes > 0) printf(say ? ", %" PRIu64 " segment%s without an index" : ", %" PRIu64 " index%s made", r->indexes,
                                say ? tool_plural(r->indexes) : r->indexes == 1 ? "" : "es");
     put_tries(r);
+    if (say && all > 0) printf("; nothing was changed: %s does it, --undo takes it back", r->steps == 0 ? "-y" : "-p or -y");
     if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);
     putchar('\n');
 }
@@ -99,7 +100,14 @@ int tool_repair_log(const tool_repair *t)
     u9_repair_report report = {.size = sizeof report};
     u9_repair_options o = {.size = sizeof o, .on_step = on_step, .ctx = &own, .dry = t->mode == TOOL_MEND_SAY,
                            .all = t->mode != TOOL_MEND_SAFE, .linked = t->linked, .indexes = 1, .heal_ms = t->heal_ms};
+    char *steps = NULL;
+    size_t size = 0;
+    own.told = open_memstream(&steps, &size); /* what is said to be done was done */
+    if (own.told == NULL) return tool_say(errno, "memory"), TOOL_FSCK_OPERATIONAL;
     u9_err err = u9_repair(t->path, &o, &report, &fault);
+    fclose(own.told);
+    if (err == U9_OK) fputs(steps, stdout);
+    free(steps);
     if (err == U9_CORRUPT && o.dry) return TOOL_FSCK_CLEAN; /* the check will say what that is */
     if (err != U9_OK) {
         tool_fault(&fault);
@@ -115,7 +123,7 @@ int tool_undo_repair(const tool_repair *t)
 {
     u9_fault fault;
     uint64_t steps = 0;
-    u9_err err = u9_undo(t->path, NULL, &steps, &fault);
+    u9_err err = u9_undo(t->path, NULL, t->linked, &steps, &fault);
     if (err != U9_OK) {
         tool_fault(&fault);
         return TOOL_FSCK_OPERATIONAL;

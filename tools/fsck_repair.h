@@ -8,6 +8,8 @@
 
 #include <u9.h>
 
+#include <stdio.h>
+
 /* What is done about what can be mended. */
 typedef enum tool_mending {
     TOOL_MEND_SAY = 0, /* -n: it is told */
@@ -20,6 +22,7 @@ typedef struct tool_repair {
     tool_mending mode;
     int linked, json, quiet;
     uint64_t heal_ms; /* 0: no search */
+    FILE *told;       /* set by tool_repair_log: where steps are told */
 } tool_repair;
 
 enum { TOOL_FSCK_CLEAN = 0, TOOL_FSCK_CORRECTED = 1, TOOL_FSCK_OPERATIONAL = 8 };

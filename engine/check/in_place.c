@@ -200,14 +200,20 @@ static u9_err judge_plan(in_place *r)
                      (unsigned long long)j.ordinal);
 }
 
+/* Nothing that has other names, or that somebody writes to, is changed. */
+static u9_err refuse_linked(in_place *r)
+{
+    char path[4400];
+    if (u9i_changes_allowed(&r->changes, r->source.dir, r->options.linked != 0)) return U9_OK;
+    return u9i_fault(r->fault, U9_STATE,
+                     U9I_AT(.path = u9i_source_path(&r->source, r->changes.where, path, sizeof path), .rule = "U-1"),
+                     "%s", r->changes.why);
+}
+
 static u9_err carry_out_plan(in_place *r)
 {
-    if (!u9i_changes_allowed(&r->changes, r->source.dir, r->options.linked != 0)) {
-        char path[4400];
-        return u9i_fault(r->fault, U9_STATE,
-                         U9I_AT(.path = u9i_source_path(&r->source, r->changes.where, path, sizeof path), .rule = "U-1"),
-                         "%s", r->changes.why);
-    }
+    u9_err err = refuse_linked(r);
+    if (err != U9_OK) return err;
     int sys = u9i_changes_save(&r->changes, r->source.dir);
     if (sys != 0) return fail_in_place(r, sys, "save the bytes that are to be changed");
     memcpy(r->report.saved, r->changes.saved, strlen(r->changes.saved) + 1);
@@ -252,16 +258,17 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
     return err;
 }
 
-u9_err u9_undo(const char *path, const char *io, uint64_t *steps, u9_fault *fault)
+u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9_fault *fault)
 {
-    in_place r = {.path = path, .fault = fault};
+    in_place r = {.path = path, .fault = fault, .options.linked = linked};
     u9_err err = open_in_place(&r, io);
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r.changes, r.source.dir);
     uint64_t count = r.changes.count;
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");
-    if (sys == 0 && count > 0) sys = u9i_changes_undo(&r.changes, r.source.dir);
+    if (sys == 0 && count > 0) err = refuse_linked(&r);
+    if (sys == 0 && count > 0 && err == U9_OK) sys = u9i_changes_undo(&r.changes, r.source.dir);
     if (sys != 0) err = fail_in_place(&r, sys, "put the bytes back: run it again");
     close_in_place(&r);
     if (err == U9_OK && steps) *steps = count;

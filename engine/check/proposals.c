@@ -169,7 +169,7 @@ static bool is_gap(const u9_damage *d)
 {
     static const bool of_frames[] = {
         [U9_R_BOUNDARY] = true, [U9_R_MAGIC] = true,   [U9_R_LENGTH] = true, [U9_R_OVERLAP] = true,
-        [U9_R_SIGNATURE] = true, [U9_R_TRAILER] = true, [U9_R_HASH] = true,   [U9_R_FOLLOW] = true,
+        [U9_R_SIGNATURE] = true, [U9_R_TRAILER] = true, [U9_R_HASH] = true,   [U9_R_FOLLOW] = true, [U9_R_MARK] = true,
     };
     size_t reason = (size_t)d->reason;
     return d->verdict >= U9_V_UNKNOWN && d->end > d->begin && reason < sizeof of_frames && of_frames[reason];
@@ -179,7 +179,7 @@ static u9_err propose_for(u9i_proposals *p, const u9i_facts *f, const u9_damage 
 {
     if (f->plain || f->secret.lost) return U9_OK;
     if (d->reason == U9_R_PADDING || d->reason == U9_R_FILL) return propose_zeros(p, f, d, fault);
-    *gap |= is_gap(d) || d->reason == U9_R_CUT;
+    *gap |= is_gap(d) || d->reason == U9_R_CUT || d->reason == U9_R_SEAL;
     return p->heals && is_gap(d) ? heal_gap(p, f, d, fault) : U9_OK;
 }
 

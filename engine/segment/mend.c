@@ -157,7 +157,8 @@ static u9i_hint hint_at(const gap_walk *k, const u9i_gap *gap, uint64_t p)
 /*
  * From the front, each frame where the one before it ends. One that is found over zeros, and without its boundary, may
  * be a record's bytes, all of whose frame in front of them was wiped out: then the rest of that frame stands behind it.
- * So it counts only if what is to follow does: a boundary, or nothing to the end. [Y-2]
+ * So it counts only if what is to follow does: a boundary, or nothing to the end. And where the frame in front of the
+ * next valid one begins, that one says: nothing else does behind that place, nor over it. [Y-2]
  */
 static u9_err walk_forward(gap_walk *k, const u9i_gap *gap)
 {
@@ -166,10 +167,11 @@ static u9_err walk_forward(gap_walk *k, const u9i_gap *gap)
         uint64_t p;
         u9i_rejoined f;
         if ((err = next_start(k, &p)) != U9_OK) return err;
+        if (gap->has_previous && p > gap->previous) break; /* there the frame in front of the next valid one is */
         if (bounded_at(k->w, p, &err)) k->unclosed = SIZE_MAX;
         u9i_hint hint = hint_at(k, gap, p);
         if (err == U9_OK) err = rejoin_at(k->m, k->w, &hint, k->end, &f);
-        if (err != U9_OK) break;
+        if (err != U9_OK || (gap->has_previous && p < gap->previous && f.frame.end > gap->previous)) break;
         k->linked = f.proof == U9I_MEND_LINK;
         if (k->linked) k->unclosed = SIZE_MAX;
         else if (p != k->pos && !f.bounded && k->unclosed == SIZE_MAX) k->unclosed = k->m->count;

@@ -38,7 +38,7 @@ static uint64_t undo(const char *log)
     u9_fault fault;
     char line[1024];
     uint64_t steps = 0;
-    u9_err err = u9_undo(log, io_of(log), &steps, &fault);
+    u9_err err = u9_undo(log, io_of(log), 0, &steps, &fault);
     ck_assert_msg(err == U9_OK, "%s", u9_fault_line(&fault, line, sizeof line));
     return steps;
 }
@@ -216,6 +216,40 @@ static void wipe_header(const char *log)
     fill_bytes(segment_path(log, 1), frames[count - 2].offset, 64, 0xee);
 }
 
+/* Of the last segment, whose end the mark knows: the last two frames, the u9end among them. */
+static void flip_last_headers(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    const char *path = segment_path(log, segments_in(log));
+    uint8_t *bytes = read_file(path, &size);
+    size_t count = list_frames(bytes, size, frames, 64);
+    free(bytes);
+    ck_assert_uint_gt(count, 2);
+    flip_bit(path, frames[count - 1].offset + 20, 2);
+    flip_bit(path, frames[count - 2].offset + 20, 2);
+}
+
+/* Of a sealed segment of the log: a frame of its index. */
+static void flip_index_header(const char *log)
+{
+    size_t size;
+    seen_frame frames[64];
+    u9_options o = small_options();
+    o.segment_size = 65536;
+    u9_log *w = open_writer(log, &o);
+    static const uint8_t bytes[3000];
+    for (unsigned i = 0; i < 60; i++) append_bytes(w, bytes, sizeof bytes);
+    close_log(w);
+    const char *path = segment_path(log, segments_in(log) - 1);
+    uint8_t *bytes = read_file(path, &size);
+    size_t count = list_frames(bytes, size, frames, 64);
+    free(bytes);
+    ck_assert_uint_gt(count, 3);
+    copy_log(log, at("whole"));
+    flip_bit(path, frames[count - 2].offset + 20, 2); /* in front of the u9end */
+}
+
 /* All that is cheap to find, for tests that do it hundreds of times. */
 static void break_most(const char *log)
 {
@@ -244,7 +278,7 @@ static const struct damage_case {
              {lose_last_header, false}, {swap_names, false}, {rename_away, false}, {soil_padding, false},
              {soil_fill, false}, {flip_payload, true}, {flip_boundary, true}, {flip_sha, true},
              {flip_signature, true}, {flip_magic, true}, {flip_length, true}, {flip_trailer, true},
-             {flip_first_open, true}, {wipe_header, true}, {break_all, true},
+             {flip_first_open, true}, {wipe_header, true}, {flip_last_headers, true}, {flip_index_header, true}, {break_all, true},
              {break_most, false}};
 
 static u9_repair_options options_of(const struct damage_case *c)
@@ -324,11 +358,11 @@ START_TEST(an_undo_that_is_broken_off_at_any_call_goes_on_where_it_stood)
         remove_log(at("log"));
         copy_log(at("mended"), at("log"));
         sim_fail(SIM_ANY, nth, EIO, true);
-        u9_err err = u9_undo(at("log"), "sim", NULL, NULL);
+        u9_err err = u9_undo(at("log"), "sim", 0, NULL, NULL);
         sim_mend();
         if (err == U9_OK) break;
         failed++;
-        err = u9_undo(at("log"), "sim", NULL, NULL);
+        err = u9_undo(at("log"), "sim", 0, NULL, NULL);
         ck_assert_msg(err == U9_OK || err == U9_ABSENT, "call %u: %d", nth, err);
         picture(at("log"), undone);
         ck_assert_msg(memcmp(damaged, undone, sizeof damaged) == 0, "call %u", nth);
@@ -402,7 +436,7 @@ START_TEST(without_all_nothing_comes_back_and_what_is_left_is_counted)
     undo(at("log"));
     undo(at("log"));
     u9_fault fault;
-    ck_assert_int_eq(u9_undo(at("log"), "sim", NULL, &fault), U9_ABSENT);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_ABSENT);
 }
 END_TEST
 
@@ -415,7 +449,7 @@ START_TEST(a_log_that_somebody_writes_to_is_left_alone)
     u9_log *w = open_writer(at("log"), NULL);
     ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_LOCKED);
     ck_assert_int_eq(run_repair(segment_path(at("log"), 1), (u9_repair_options){.all = 1}, &r, &fault), U9_LOCKED);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", NULL, &fault), U9_LOCKED);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_LOCKED);
     close_log(w);
     ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.all = 1}).steps, 1);
 }
@@ -436,6 +470,12 @@ START_TEST(a_file_with_another_name_is_changed_only_when_that_is_said)
     picture(at("log"), after);
     ck_assert_mem_eq(before, after, sizeof before);
     ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.linked = 1}).steps, 1);
+    picture(at("log"), before);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_STATE); /* what was linked is as it is now */
+    ck_assert_msg(strstr(fault.text, "hard links") != NULL, "%s", fault.text);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 1, NULL, &fault), U9_OK);
 }
 END_TEST
 
@@ -448,7 +488,7 @@ START_TEST(a_file_that_was_changed_since_is_not_undone)
     (void)repair(at("log"), (u9_repair_options){.all = 0});
     flip_bit(segment_path(at("log"), 1), 9, 0);
     picture(at("log"), before);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", NULL, &fault), U9_STATE);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_STATE);
     picture(at("log"), after);
     ck_assert_mem_eq(before, after, sizeof before);
 }
@@ -464,7 +504,7 @@ START_TEST(saved_bytes_that_are_damaged_are_refused)
     ck_assert_uint_eq(size, 8192);
     for (unsigned byte = 0; byte < 4096 + 48 + 19 + 64; byte = byte == 71 ? 4096 : byte + 1) {
         flip_bit(at("log/.repair-1"), byte, byte % 8);
-        ck_assert_msg(u9_undo(at("log"), "sim", NULL, &fault) == U9_CORRUPT, "byte %u", byte);
+        ck_assert_msg(u9_undo(at("log"), "sim", 0, NULL, &fault) == U9_CORRUPT, "byte %u", byte);
         flip_bit(at("log/.repair-1"), byte, byte % 8);
     }
     undo(at("log"));
