@@ -238,8 +238,8 @@ static void flip_index_header(const char *log)
     u9_options o = small_options();
     o.segment_size = 65536;
     u9_log *w = open_writer(log, &o);
-    static const uint8_t bytes[3000];
-    for (unsigned i = 0; i < 60; i++) append_bytes(w, bytes, sizeof bytes);
+    static const uint8_t value[3000];
+    for (unsigned i = 0; i < 60; i++) append_bytes(w, value, sizeof value);
     close_log(w);
     const char *path = segment_path(log, segments_in(log) - 1);
     uint8_t *bytes = read_file(path, &size);
