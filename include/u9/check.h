@@ -182,7 +182,7 @@ typedef struct u9_stretch {
     uint64_t ordinal;  /* of the first record in it, or behind it */
     uint64_t frames;   /* FRAMES: how many; */
     uint64_t records;
-    uint64_t first_time_us; /* wall clock of the first and last one; */
+    uint64_t first_time_us; /* wall clock of the first and last frame with records; 0: there is none */
     uint64_t last_time_us;
     const uint8_t *first_key; /* raw form of the first and last record's key */
     const uint8_t *last_key;
