@@ -55,7 +55,7 @@ static void set_key(tool_key *key, const uint8_t *bytes, size_t size)
 
 void tool_lost_stretch(tool_lost *l, const u9_stretch *s)
 {
-    if (s->kind != U9_STRETCH_FRAMES) return;
+    if (s->kind != U9_STRETCH_FRAMES || s->records == 0) return;
     for (; l->open < l->count; l->open++)
         l->losses[l->open].behind = (tool_edge){.known = 1, .time_us = s->first_time_us};
     for (; s->first_key_size > 0 && l->keyless < l->count; l->keyless++)

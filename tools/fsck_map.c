@@ -161,7 +161,7 @@ void tool_map_stretch(tool_map *map, const u9_stretch *s)
                                       [U9_STRETCH_INDEX] = TOOL_CELL_INDEX,
                                       [U9_STRETCH_RESERVED] = TOOL_CELL_RESERVED};
     tool_map_file *f = find_file(map, s->path, s->segment, s->size);
-    if (s->kind == U9_STRETCH_FRAMES) {
+    if (s->kind == U9_STRETCH_FRAMES && s->records > 0) {
         for (; map->damage_open < map->damage_count; map->damage_open++)
             map->damages[map->damage_open].to_us = s->first_time_us;
         map->last_us = s->last_time_us;

@@ -22,8 +22,7 @@ static void begin_run(u9i_intact *run, const u9i_reader *r)
                            .size = f->size,
                            .begin = r->frame->offset,
                            .end = r->frame->offset,
-                           .ordinal = t->ordinal,
-                           .first_time_us = t->time_us};
+                           .ordinal = t->ordinal};
 }
 
 bool u9i_intact_add(u9i_intact *run, const u9i_reader *r)
@@ -34,9 +33,12 @@ bool u9i_intact_add(u9i_intact *run, const u9i_reader *r)
     if (!run->open) begin_run(run, r);
     run->it.end = f->end;
     run->it.frames++;
-    run->it.last_time_us = f->trailer.time_us;
     if (r->count == 0) return true;
-    if (run->it.records == 0) copy_key(run->first_key, &run->it.first_key_size, &r->first);
+    run->it.last_time_us = f->trailer.time_us;
+    if (run->it.records == 0) {
+        run->it.first_time_us = f->trailer.time_us;
+        copy_key(run->first_key, &run->it.first_key_size, &r->first);
+    }
     copy_key(run->last_key, &run->it.last_key_size, &r->last);
     run->it.records += r->count;
     return true;
@@ -51,12 +53,13 @@ bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind)
         return false;
     b->begin = a->begin;
     b->ordinal = a->ordinal;
-    b->first_time_us = a->first_time_us;
     b->frames += a->frames;
     if (a->records > 0) {
+        b->first_time_us = a->first_time_us;
         memcpy(behind->first_key, run->first_key, a->first_key_size);
         b->first_key_size = a->first_key_size;
         if (b->records == 0) {
+            b->last_time_us = a->last_time_us;
             memcpy(behind->last_key, run->last_key, a->last_key_size);
             b->last_key_size = a->last_key_size;
         }

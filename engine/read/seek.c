@@ -354,14 +354,41 @@ static u9_err seek_saved(u9_cursor *c, const char *text)
     return err == U9_CORRUPT ? seek_to(c, &s) : err;
 }
 
-/* To the end of the bounds. */
-static u9_err seek_end(u9_cursor *c)
+/* True if the damage may have cost records in front of the bounds' end. */
+static bool may_be_within(const u9_cursor *c)
+{
+    const u9_damage *d = &c->reader.damage;
+    return d->ordinal == U9_NOWHERE || d->ordinal < c->to;
+}
+
+/* Passes the damage behind the last frame in front of the bounds' end: who goes back from there is told of it. */
+static u9_err pass_damage(u9_cursor *c)
+{
+    u9i_reader *r = &c->reader;
+    u9i_spot place = r->place;
+    u9i_step step;
+    u9_err err;
+    if (c->loaded && c->ordinal - r->frame->trailer.ordinal < r->count) return U9_OK; /* the end is in a frame */
+    while ((err = u9i_reader_step(r, &step, &c->fault)) == U9_OK && step == U9I_STEP_DAMAGE && may_be_within(c))
+        place = r->place;
+    if (err == U9_OK || err == U9_VERSION) u9i_cursor_go(c, place);
+    return err == U9_VERSION ? U9_OK : err;
+}
+
+/* To the end of the bounds, which lie before the log's. */
+static u9_err seek_bound(u9_cursor *c)
 {
     u9_err err = U9_OK;
     if (c->until_us != U9_NOWHERE) err = seek_to(c, &(sought){.by = BY_TIME, .number = c->until_us});
     bool inside = c->until_us != U9_NOWHERE && (!c->counts || c->ordinal <= c->to);
-    if (err != U9_OK || inside) return err;
-    if (c->to != U9_NOWHERE) return seek_to(c, &(sought){.by = BY_ORDINAL, .number = c->to});
+    if (err == U9_OK && !inside) err = seek_to(c, &(sought){.by = BY_ORDINAL, .number = c->to});
+    return err == U9_OK ? pass_damage(c) : err;
+}
+
+/* To the end of the bounds. */
+static u9_err seek_end(u9_cursor *c)
+{
+    if (c->until_us != U9_NOWHERE || c->to != U9_NOWHERE) return seek_bound(c);
     u9i_cursor_go(c, end_of(c));
     return U9_OK;
 }

@@ -104,7 +104,7 @@ typedef struct u9_report {
     size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
     u9_verdict verdict;       /* the worst found; a torn tail is TORN */
     uint64_t segments;        /* files read */
-    uint64_t frames;          /* valid frames within the log's end */
+    uint64_t frames;          /* valid frames within the log's end; index and seal are, if no segment names the end */
     uint64_t records;         /* user records within the log's end */
     uint64_t bytes;           /* size of all files */
     uint64_t body_bytes;      /* decoded bodies of frames with records */
@@ -182,7 +182,7 @@ typedef struct u9_stretch {
     uint64_t ordinal;  /* of the first record in it, or behind it */
     uint64_t frames;   /* FRAMES: how many; */
     uint64_t records;
-    uint64_t first_time_us; /* wall clock of the first and last one; */
+    uint64_t first_time_us; /* wall clock of the first and last frame with records; 0: there is none */
     uint64_t last_time_us;
     const uint8_t *first_key; /* raw form of the first and last record's key */
     const uint8_t *last_key;

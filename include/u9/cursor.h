@@ -29,7 +29,7 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_prev(u9_cursor *cursor, u9_record *out);
 
 typedef enum u9_seek_kind {
     U9_SEEK_START = 1, /* before the first record, or the first within the bounds of u9_cursor_within */
-    U9_SEEK_END,       /* behind the last */
+    U9_SEEK_END,       /* behind the last, and behind damage that may have cost records below the bounds' end */
     U9_SEEK_ORDINAL,   /* before the record `number`, or, where it is not there, the first one above */
     U9_SEEK_TIME,      /* before the first record whose frame was written at or after `number`, microseconds since 1970 */
     U9_SEEK_KEY,       /* before the first record whose key is `key`, or above it */

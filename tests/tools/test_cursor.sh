@@ -8,6 +8,20 @@ lines() { seq -f "record %.0f" "$1" "$2"; }
 cat_of() { "$u9" cat "$@" 2>err; }
 some() { cat_of "$@" | tr '\n' ' '; }
 
+# Of LOG, damaged in one place, of which err tells: an end within what is lost, or right behind it, has that in front of it.
+ends_in_loss() {
+    local first last
+    first=$(sed -n 's/.*records \([0-9]*\)\.\.[0-9]* (.*/\1/p' err) last=$(sed -n 's/.*records [0-9]*\.\.\([0-9]*\) (.*/\1/p' err)
+    claim 'what is lost is told' test "$first" -lt "$((last - 1))"
+    for to in $((first + 1)) $((last - 1)) $((last + 1)); do
+        claim "back from #$to, behind #$first: what is lost is told first" refused 3 "records $first\.\.$last " \
+            "$u9" cat --reverse -n 3 --to "#$to" "$1"
+        claim 'then the records before it' same "$(some --reverse -n 2 --to "#$to" "$1")" "record $((first - 1)) record $((first - 2)) "
+    done
+    claim 'back from where the loss begins: nothing is lost there' same "$(some --reverse -n 1 --to "#$first" "$1")$(cat err)" "record $((first - 1)) "
+    claim 'further back, neither' same "$(some --reverse -n 1 --to "#$((first - 5))" "$1")$(cat err)" "record $((first - 6)) "
+}
+
 both_ways() {
     lines 0 11999 | "$u9" append --segment-size 64K --print-keys log >keys
     claim 'there are several segments' test "$(find log -name '*.u9' | wc -l)" -gt 2
@@ -27,6 +41,10 @@ both_ways() {
     cat_of --reverse bad >back; back=$?
     claim 'of a damaged log, too: status 3 either way' same "$on $back $(wc -l <err)" '3 3 1'
     claim 'and the same records' cmp <(tac back) on
+    ends_in_loss bad
+    rm "$victim"
+    cat_of bad >on
+    ends_in_loss bad
     lines 0 9 | sed 's/record \(.*\)/key\1\tvalue \1/' >pairs
     { sed -n '6,$p' pairs; sed -n '1,5p' pairs; } | "$u9" append --key rkey --key-field '\t' keyed
     claim 'keys in no order: from that record on' same "$(some --from key3 keyed)" 'value 3 value 4 '

@@ -59,6 +59,25 @@ tired() {
     claim 'and nothing of a whole log' eval 'grep -q "\"losses\":\[\],\"more_losses\":\"0\",\"another_try\":false,\"next\":\[\]" out'
 }
 
+# The time of record N of the whole log.
+written() { "$u9" cat --format json --from "#$1" -n 1 whole | sed 's/.*"time":"\([^"]*\)".*/\1/'; }
+
+# Frames without records say nothing: those of a new segment's beginning and of an index and a seal are written at other times.
+between_records() {
+    local log first last
+    for log in gone emptied; do
+        cp -R whole $log
+        if [ $log = gone ]; then rm "$(segment $log 4)"; else : >"$(segment $log 4)"; fi
+        for jobs in 1 3; do
+            run "$fsck" -j$jobs $log
+            first=$(sed -n "s/^$log: lost: records \([0-9]*\)\.\..*/\1/p" out)
+            last=$(sed -n "s/^$log: lost: records [0-9]*\.\.\([0-9]*\),.*/\1/p" out)
+            claim "$log: what is lost was written between the records around it" grep -q \
+                ", written between $(written $((first - 1))) and $(written $((last + 1)))," out
+        done
+    done
+}
+
 jobs() {
     for log in whole bad; do
         "$fsck" -v -j1 "$log" >one
@@ -134,6 +153,7 @@ info() {
 make_logs
 info
 tired
+between_records
 jobs
 picture
 page

@@ -253,6 +253,37 @@ START_TEST(bounds_hold_either_way)
 }
 END_TEST
 
+/* */
+START_TEST(the_end_of_bounds_is_behind_what_is_lost_in_front_of_it)
+{
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_ordinal(12));
+    r = next_of(c);
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), r.segment), r.frame + 100, 1);
+    log = open_reader(at("log"));
+    c = sought(log, to_start);
+    while (u9_cursor_next(c, &r) == U9_OK) continue;
+    uint64_t first = u9_cursor_damage(c)->ordinal, behind = first + u9_cursor_damage(c)->lost;
+    ck_assert(first > 0 && first <= 12 && behind > 12);
+    for (uint64_t to = first; to <= behind; to++) {
+        u9_bounds b = {.size = sizeof b, .to = to, .until_us = U9_NOWHERE};
+        ck_assert_int_eq(u9_cursor_within(c, &b), U9_OK);
+        ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
+        if (to > first) {
+            ck_assert_int_eq(u9_cursor_prev(c, &r), U9_CORRUPT);
+            ck_assert_uint_eq(u9_cursor_damage(c)->ordinal, first);
+        }
+        ck_assert_uint_eq(prev_of(c).ordinal, first - 1);
+    }
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
 static void save(u9_cursor *c, char text[U9_CURSOR_TEXT_SIZE])
 {
     ck_assert_int_eq(u9_cursor_save(c, text, U9_CURSOR_TEXT_SIZE), U9_OK);
@@ -513,6 +544,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, any_test_that_turns_true_once_is_bisected);
     tcase_add_test(tc, a_key_is_found_by_its_order_and_record_keys_have_none);
     tcase_add_test(tc, bounds_hold_either_way);
+    tcase_add_test(tc, the_end_of_bounds_is_behind_what_is_lost_in_front_of_it);
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
