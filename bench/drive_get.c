@@ -5,7 +5,18 @@
 
 #include "bench/drive_append.h"
 
-enum { FIRST = 10000, WARM_UP = 1000000, COLD = 100, CHECKED = 256 /* lookups between two looks at the clock */ };
+enum {
+    FIRST = 10000,
+    WARM_UP = 1000000,
+    COLD = 100,
+    CHECKED = 256, /* lookups between two looks at the clock */
+    ROUNDS = 10    /* as many lookups as records so often are enough, of a small store */
+};
+
+static uint64_t enough(const job_spec *job)
+{
+    return job->records * ROUNDS + CHECKED;
+}
 
 /* Record numbers all over the store. */
 static uint64_t some_record(const job_spec *job, uint64_t draw)
@@ -49,7 +60,7 @@ static double rate_of_absent(const job_spec *job)
     do {
         for (unsigned i = 0; i < CHECKED; i++)
             if (job->engine->get(some_record(job, done++) | KEY_ABSENT)) die("get: a record that is none", NULL);
-    } while ((took = now() - start) < job->seconds_max / 2);
+    } while ((took = now() - start) < job->seconds_max / 2 && done < enough(job));
     return (double)done / took;
 }
 
@@ -69,7 +80,7 @@ static double rate_of_many(const job_spec *job)
     do {
         for (unsigned i = 0; i < MANY; i++) numbers[i] = some_record(job, 2 * WARM_UP + done++);
         if (get_those(job, numbers) != MANY) die("get_many: a record is not there", NULL);
-    } while ((took = now() - start) < job->seconds_max / 2);
+    } while ((took = now() - start) < job->seconds_max / 2 && done < enough(job));
     return (double)done / took;
 }
 
@@ -79,8 +90,8 @@ void look_up(const job_spec *job, result *out)
     double start = now();
     uint64_t first = warm_up(job, FIRST, job->seconds_max);
     out->first = (now() - start) / (double)first;
-    warm_up(job, WARM_UP, 2 * job->seconds_max);
-    time_each(job, UINT64_MAX, out);
+    warm_up(job, WARM_UP < enough(job) ? WARM_UP : enough(job), 2 * job->seconds_max);
+    time_each(job, enough(job), out);
     out->absent = rate_of_absent(job);
     out->many = rate_of_many(job);
 }
