@@ -390,6 +390,8 @@ static int run_repair(struct fsck *f)
     }
     if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
     status |= run(f);
+    if (err == U9_OK && f->accept && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
+        tool_say(0, "%s: the damage that is left is not repaired here: only what the mark promises is given up", f->path);
     return status;
 }
 

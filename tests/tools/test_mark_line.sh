@@ -93,7 +93,7 @@ given_up() {
     rm -rf old && mkdir old && seq 100 | append was && cp was/*.u9 old/ && seq 100 | append was && cp was/.mark old/
     ends 0 'meets its mark: there is no loss' 'a log that meets its mark needs no repair' "$fsck" --repair --accept-loss was
     cp -R was gap && seq 20000 | append gap --segment-size=64k && rm gap/0000000000000002.u9
-    ends 4 'the damage that is left is not repaired here: --salvage saves' 'damage within the log is not given up' \
+    ends 4 'the damage that is left is not repaired here: only what the mark' 'damage within the log is not given up' \
         "$fsck" --repair --accept-loss gap
     ends 4 '^old: --accept-loss would give up 100 records from 100 on, which its mark of ' \
         'for an older state --repair says what it would do' "$fsck" --repair old
