@@ -370,7 +370,7 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
         u9i_cursor_segments(c, u9i_beside_run(catalog, i), i);
         err = collect_keys(c, s, keys, &s->lossy);
     }
-    if (fault && err != U9_OK) *fault = c->fault;
+    if (fault && err != U9_OK && err != U9_AGAIN) *fault = c->fault;
     u9_cursor_close(c);
     return err;
 }

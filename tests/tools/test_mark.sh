@@ -145,7 +145,7 @@ live_copies() {
         *) $way live "copy.$way" ;;
         esac
         run "$fsck" "copy.$way"
-        why=$(grep -Evc '^note: |: (mark|missing|cut): |: (clean|torn): |^copy\..*: CORRUPT: [0-9]+ records' out)
+        why=$(grep -Evc '^note: |: (mark|missing|cut|lost|next): |: (clean|torn): |^copy\..*: CORRUPT: [0-9]+ records' out)
         case $way in
         'mark first' | rsync) # which takes names in order, and the mark's comes first
             claim "a live copy by $way, which takes the mark first, is whole as far as it goes" \
