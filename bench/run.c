@@ -226,10 +226,10 @@ static void size_floor(const outcome *o, unsigned w, job_spec *job)
             (uint64_t)((double)ours->file_bytes * (double)job->records / (double)ours->records);
 }
 
-/* One is twice as large as all: what stands around the records has room, too. */
+/* What stands around the records makes it some more segments: of one, a second that is small, so that the first is sealed. */
 static uint64_t size_of_segment(uint64_t bytes, unsigned count)
 {
-    uint64_t size = count == 1 ? 2 * bytes : bytes / count;
+    uint64_t size = bytes / count;
     return size > SEGMENT_MIN ? size : SEGMENT_MIN;
 }
 

@@ -170,7 +170,7 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
              " whole record%s to a new log; %.100s is not touched",
              path, r->records + r->beyond, tool_plural(r->records + r->beyond),
              strlen(path) > 100 ? "the old one" : path);
-    advise(&a, text);
+    if (r->records + r->beyond > 0) advise(&a, text);
     if (has(l->reasons, U9_R_UNREADABLE) || has(l->reasons, U9_R_FOREIGN) || l->missing_count > 0)
         advise(&a, "until then readers go on and skip what is damaged; writers may refuse the log");
     else if (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_CUT))

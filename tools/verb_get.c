@@ -342,7 +342,9 @@ static int get_by_index(struct get *g)
     if (!g->all && !room) return tool_nomem("the records that are asked for");
     g->looked_up = 1;
     g->stream &= !g->span.reverse;
+    g->span.mute = 1; /* what is found is not touched by damage; of what is not, the walk tells it, once */
     u9_err err = g->all ? look_up_versions(g, &status, &fault) : look_up_newest(g, room, &status, &fault);
+    g->span.mute = 0;
     free(room);
     if (status != TOOL_DONE || err == U9_OK) return status;
     if (err != U9_CORRUPT && err != U9_ABSENT && err != U9_VERSION) return tool_read_fault(g->path, &fault);

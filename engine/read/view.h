@@ -2,7 +2,8 @@
  * engine/read/view.h: a log as lookups see it: its segments, each with an index and the frames that were opened by it.
  *
  * A handle has one view, which is replaced when the log's files are not those any more; what is known of segments that
- * stayed goes over to the next one. When the memory for opened frames is used up the next view begins without any.
+ * stayed goes over to the next one. When the memory for opened frames is used up, and frames were too often not kept for
+ * that, the next view begins without any.
  *
  * A segment's index is looked for when it is first needed: within the sealed file, or in a file beside it; else it is
  * made in memory, by reading the segment once. One that would take more memory than options.index_memory is not made:

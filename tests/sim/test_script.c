@@ -10,6 +10,7 @@
 
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
+#include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -18,18 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
-
-enum { SHARE = SLOW ? 120 : 800, CHUNKS = 4 };
+enum { SHARE = SANITIZED ? 120 : 800, CHUNKS = 4 };
 
 /* Which script each of the tests is at; seen by the parent when a child is gone. */
 typedef struct progress {

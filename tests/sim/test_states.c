@@ -14,6 +14,7 @@
  */
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
+#include "tests/sanitized.h"
 #include "tests/sim/script.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
@@ -22,18 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
-
-enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = SLOW ? 350 : 850 };
+enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = SANITIZED ? 350 : 850 };
 
 /* Records, each as size and sign of what is done behind it; see do_line. */
 typedef struct line {

@@ -8,6 +8,7 @@
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
+#include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -15,17 +16,6 @@
 #include <string.h>
 
 enum { MAX = 64, BLOCK = 4096, SECTOR = 512 };
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
 
 /* A log, one file of which is damaged over and over, and what it held before. */
 typedef struct victim {
@@ -189,7 +179,7 @@ static void flip_bits(const victim *v, unsigned nth, unsigned real)
         uint64_t in = f ? at - f->offset : 0;
         bool edge = at < 32 || (f && (in < 64 || in >= 64 + f->length - 80));
         for (unsigned bit = 0; bit < 8; bit++) {
-            if ((at * 8 + bit) % (!SLOW ? (edge ? 1 : nth) : edge ? 3 : 29) != 0) continue;
+            if ((at * 8 + bit) % (!SANITIZED ? (edge ? 1 : nth) : edge ? 3 : 29) != 0) continue;
             flip_bit(v->path, at, bit);
             sim_forget_diary();
             gist g = walk(v, v->log, "sim");
@@ -300,7 +290,7 @@ START_TEST(the_second_reader_tells_the_same_of_flipped_bits)
     victim v;
     take(&v, log, 1);
     ck_assert_uint_le(v.size, 20480);
-    for (uint64_t bit = 0; bit < v.size * 8; bit += SLOW ? 211 : 41) {
+    for (uint64_t bit = 0; bit < v.size * 8; bit += SANITIZED ? 211 : 41) {
         flip_bit(v.path, bit / 8, bit % 8);
         gist g = inspect(&v);
         expect_told(&v, &g, bit / 8, bit % 8);
@@ -537,7 +527,7 @@ START_TEST(an_overwritten_stretch_costs_the_frames_that_it_touches)
     victim v;
     take(&v, log, 1);
     srand(11);
-    for (unsigned n = 0; n < (SLOW ? 150 : 600); n++) {
+    for (unsigned n = 0; n < (SANITIZED ? 150 : 600); n++) {
         uint8_t bad[BLOCK];
         size_t size = n % 3 == 0 ? (size_t)rand() % 64 + 1 : n % 3 == 1 ? SECTOR : BLOCK;
         uint64_t from = 32 + (uint64_t)rand() % (v.size - size - 31);

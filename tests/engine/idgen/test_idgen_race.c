@@ -3,6 +3,7 @@
  * at once: parents and forked children, and eight threads that make ten million of each kind (fewer
  * under a sanitizer). One thread and a simulated clock are in test_idgen.c.
  */
+#include "tests/sanitized.h"
 #include "tests/suites.h"
 
 #include <pthread.h>
@@ -14,15 +15,7 @@
 #include <u9/idgen.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#if SANITIZED
 enum { MANY = 100000 };
 #else
 enum { MANY = 10000000 };

@@ -5,6 +5,7 @@
 #include "engine/os/inline.h"
 #include "tests/engine/fixture.h"
 #include "tests/engine/os/envs.h"
+#include "tests/sanitized.h"
 #include "tests/suites.h"
 
 #include <dirent.h>
@@ -18,18 +19,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED true
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#endif
-#ifndef SANITIZED
-#define SANITIZED false
-#endif
 
 typedef struct job {
     u9i_task task;

@@ -8,6 +8,7 @@
 #include "tests/engine/read/walks.h"
 #include "tests/must.h"
 #include "tests/plain_file.h"
+#include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -20,11 +21,7 @@
 
 enum { BLOCK = 4096, FILES = 16 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { ROUNDS = 12 };
-#else
-enum { ROUNDS = 60 };
-#endif
+enum { ROUNDS = SANITIZED ? 12 : 60 };
 
 static u9_cursor *open_cursor(u9_log *log)
 {

@@ -6,16 +6,9 @@
  */
 #include "tests/format/value/built.h"
 #include "tests/format/value/value_gen.h"
+#include "tests/sanitized.h"
 
 #include <stdbool.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 Suite *suite_value_build(void);
 
@@ -878,7 +871,7 @@ START_TEST(the_heap_at_least_doubles)
 }
 END_TEST
 
-#ifndef SANITIZED /* sanitizers abort instead */
+#if !SANITIZED /* sanitizers abort instead */
 /* 2^63 bytes: no machine has them. */
 START_TEST(a_heap_that_is_exhausted_leaves_the_bytes)
 {
@@ -950,7 +943,7 @@ Suite *suite_value_build(void)
         a_buffer_of_any_size_yields_the_room_that_is_needed,
         a_growing_buffer_has_in_the_end_what_one_large_enough_has,
         the_heap_at_least_doubles,
-#ifndef SANITIZED
+#if !SANITIZED
         a_heap_that_is_exhausted_leaves_the_bytes,
 #endif
     };
