@@ -757,7 +757,7 @@ static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, siz
 START_TEST(a_mended_log_is_the_log_that_was_damaged)
 {
     size_t total = 0;
-    for (unsigned turn = 0; turn < thorough(1, 10); turn++) {
+    for (unsigned turn = 0; turn < thorough(2, 10); turn++) {
         draw_from(1000 + (uint64_t)_i * 100 + turn);
         remove_log(log_path);
         int kind = (int)draw(8);
