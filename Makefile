@@ -275,9 +275,10 @@ begin-coverage: $(BUILD)/u9tests $(tools)
 	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
 
 .PHONY: test-long
-test-long: ## what takes minutes, and 12 GiB of disk: a record of 5 GiB through all tools; the index of 100 million
-	@scripts/setup build
+test-long: ## what takes minutes, and 12 GiB of disk: all that suites draw; a record of 5 GiB through all tools; the index of 100 million
+	@scripts/setup test
 	@$(MAKE) all
+	@U9_LONG=1 $(MAKE) slower=10 TEST_IO=posix TEST_SUITE='$(drawing)' run-tests
 	@mkdir -p $(BUILD)/tmp/long
 	@tests/tools/long_large.sh $(BUILD) $(BUILD)/tmp/long
 	@tests/tools/long_index.sh $(BUILD) $(BUILD)/tmp/long
@@ -316,14 +317,16 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
-# what is about these two, about a log while it is written, and about the tools as a whole. All else runs
-# on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference range split_apart heap test_cli test_ship test_follow test_kill
+# what is about these two, about a log while it is written, and about tools that write, ship and are killed.
+# All else runs on posix alone. TEST_IO=... runs everything on the tables that it names.
+both_io = env queue log commits reference split_apart heap test_ship test_follow test_kill
+# What tries more with U9_LONG in the environment: tests/thorough.h.
+drawing = mend damage recovery index_file
 # What takes seconds, the longest first; `make check-quick` leaves it out.
-long = zk mend damage test_cli test_ship test_follow ship_large large test_trouble repair idgen_race writer recovery golden_logs check-cxx test_value test_id \
+long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
+    script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim trim_kept snapshot test_snapshot index_file test_index lookup follow test_trim split split_apart test_split test_bench hash parts power commits \
-    states script faults test_kill
+    trim_kept test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \

@@ -404,11 +404,18 @@ static u9_reason join(second_log *g, second_record *r)
                : U9_R_BODY;
 }
 
+/* The first clause of F-6, which nearly all places fail. */
+static int no_boundary(const second_file *s, uint64_t p)
+{
+    return !same(s->d + p, s->boundary);
+}
+
 /* Finds and decodes all valid frames. */
 static void find(second_log *g, second_file *s)
 {
     frame f;
     for (uint64_t p = 32; p + 16 <= s->n; p += 16) {
+        if (no_boundary(s, p)) continue;
         if (check(s, p, NOWHERE, 1, &f) != U9_R_NONE) continue;
         f.kind = decode(g, &f, s->d + p + 64, f.length - 80);
         s->frames = grown(s->frames, s->n_frames, sizeof f);
@@ -424,6 +431,7 @@ static void look_plain(second_file *s)
     frame f, *found = NULL;
     size_t n = 0;
     for (uint64_t p = 32; p + 16 <= s->n; p += 16) {
+        if (no_boundary(s, p)) continue;
         if (check(s, p, NOWHERE, 2, &f) != U9_R_NONE) continue;
         if (!n && f.length >= 80 && is_trailer(s->d + p + 64 + f.length - 80)) break;
         found = grown(found, n, sizeof f);

@@ -47,7 +47,7 @@ static int open_real(const char *path, int flags)
     return fd;
 }
 
-static void read_bytes(const char *path, uint64_t offset, void *bytes, size_t size)
+void read_bytes(const char *path, uint64_t offset, void *bytes, size_t size)
 {
     if (is_simulated(path)) {
         MUST(sim_read(path, offset, bytes, size) == size);

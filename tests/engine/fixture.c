@@ -427,12 +427,10 @@ u9_options small_options(void)
 
 u9i_secret keys_of(const char *path)
 {
-    size_t size;
     u9i_secret secret;
-    uint8_t *bytes = read_file(path, &size);
-    ck_assert_uint_ge(size, U9I_DISK_HEADER_SIZE);
+    uint8_t bytes[U9I_DISK_HEADER_SIZE];
+    read_bytes(path, 0, bytes, sizeof bytes);
     ck_assert_int_eq(u9i_disk_decode(bytes, &secret), U9_OK);
-    free(bytes);
     return secret;
 }
 

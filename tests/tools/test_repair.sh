@@ -45,17 +45,20 @@ repairs() {
 }
 
 heals() {
-    cp -R whole bit
+    # small frames: what a search takes goes with the square of a frame's size
+    seq 1 600 >few
+    head -n 300 few | "$u9" append bit
+    tail -n 300 few | "$u9" append bit
     file=$(segment bit 1)
     # in the payload of the frame with the first records, behind the one with the u9open
     flip "$file" 6000 4
     run "$u9" cat bit
-    claim 'a flipped bit costs records' test "$(wc -l <out)" -lt 4000
+    claim 'a flipped bit costs records' test "$(wc -l <out)" -lt 600
     before=$(picture bit)
     ends 5 'CORRUPT' '-p leaves it, and makes the index that the segment lacks' "$fsck" --repair -p --heal=60s bit
     ends 1 'came back.*tried' '-y --heal finds the bit' "$fsck" --repair -y --heal=60s bit
     "$u9" cat bit >out
-    claim 'and all records are there' cmp out want
+    claim 'and all records are there' cmp out few
     ends 1 'as before' 'it can be undone' "$fsck" --undo bit
     rm -f bit/*.u9x
     claim 'byte for byte' same "$before" "$(picture bit)"

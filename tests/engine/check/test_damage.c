@@ -11,6 +11,7 @@
 #include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,8 +170,8 @@ static void expect_told(const victim *v, const gist *g, uint64_t at, unsigned bi
 }
 
 /*
- * Flips each bit of headers and trailers in turn, and every nth between them: it is told, and costs the frame that
- * it is in, or nothing. One in `real` goes through real files too. Under a sanitizer there are fewer.
+ * Flips each bit of headers and trailers in turn, and every nth of bodies and of the zeros behind them: it is told, and
+ * costs the frame that it is in, or nothing. One in `real` goes through real files too. Under a sanitizer there are fewer.
  */
 static void flip_bits(const victim *v, unsigned nth, unsigned real)
 {
@@ -249,7 +250,7 @@ START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
     victim v;
     take(&v, log, 1);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_bits(&v, 1, 97);
+    flip_bits(&v, thorough(7, 1), 97); /* 7: one or two of each byte */
     drop(&v);
 }
 END_TEST
@@ -274,7 +275,7 @@ START_TEST(flipped_bits_of_a_sealed_segment_are_told)
     victim v;
     take(&v, log, 2);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
-    flip_bits(&v, 5, 97);
+    flip_bits(&v, thorough(23, 5), 97);
     drop(&v);
     forge_free(&one);
     forge_free(&two);

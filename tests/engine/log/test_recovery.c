@@ -8,6 +8,7 @@
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -445,6 +446,16 @@ START_TEST(a_missing_first_sector_is_damage_only_where_something_was_promised)
 }
 END_TEST
 
+/* At each byte of headers and trailers, and around the edges of frames and sectors; of bodies and fill at every seventh. */
+static bool is_cut_at(size_t n, const seen_frame *frames, size_t count)
+{
+    size_t in_sector = n % SECTOR;
+    bool cut = n % thorough(7, 1) == 0 || in_sector < 2 || in_sector + 2 > SECTOR || n < 100;
+    for (size_t i = 0; i < count && !cut; i++)
+        cut = (n + 4 > frames[i].offset && n < frames[i].offset + 68) || (n + 100 > frames[i].end && n < frames[i].end + 4);
+    return cut;
+}
+
 /* {F18} {F29} */
 /* [S-4] [R-6] [L-4] After a clean close, every cut is seen, even where only zeros are gone, without a mark too. */
 START_TEST(every_truncation_of_a_closed_log_is_seen)
@@ -456,6 +467,7 @@ START_TEST(every_truncation_of_a_closed_log_is_seen)
     ck_assert(r.last.is_end);
     size_t records = 0, i = 0;
     for (size_t n = 0; n < r.size; n++) {
+        if (!is_cut_at(n, r.frames, r.count)) continue;
         write_file(segment_path(log, 1), r.bytes, n);
         while (i < r.count && r.frames[i].end <= n) records += r.frames[i++].count;
         seen *s = look(log);
@@ -486,6 +498,7 @@ START_TEST(every_truncation_of_a_named_segment_is_corrupt)
     size_t n_frames = list_frames(one.bytes, one.size, frames, 8), records = 0, i = 0;
     ck_assert_uint_eq(n_frames, 6);
     for (size_t n = 0; n < one.size; n++) {
+        if (!is_cut_at(n, frames, n_frames)) continue;
         write_file(segment_path(log, 1), one.bytes, n);
         while (i < 5 && frames[i].end <= n) records += frames[i++].count;
         seen *s = look(log);

@@ -12,6 +12,7 @@
 #include "tests/must.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include "engine/log/handle.h"
 #include "engine/segment/mend.h"
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURNS = 3 }; /* of each random damage; more of it: a larger number */
 enum { BLOCK = 4096, HEADER = 64, TRAILER = 80, FRAMES_MAX = 4096, LOG_RECORDS_MAX = 20000 };
 
 static char log_path[3400], out_path[3400];
@@ -431,7 +431,7 @@ START_TEST(logs_with_eight_damaged_headers_come_back_whole)
     forget(s);
     unsigned segments = segments_in(log);
     ck_assert(_i % 5 != 4 || segments > 3);
-    for (unsigned turn = 0; turn < TURNS; turn++) {
+    for (unsigned turn = 0; turn < thorough(1, 10); turn++) {
         victim *v[64] = {NULL};
         ck_assert_uint_lt(segments, 64);
         for (unsigned k = 0; k < segments; k++) v[k] = take(segment_path(log, k + 1));
@@ -757,7 +757,7 @@ static size_t count_in_ranges(const char *log, uint64_t size, uint64_t step, siz
 START_TEST(a_mended_log_is_the_log_that_was_damaged)
 {
     size_t total = 0;
-    for (unsigned turn = 0; turn < TURNS; turn++) {
+    for (unsigned turn = 0; turn < thorough(2, 10); turn++) {
         draw_from(1000 + (uint64_t)_i * 100 + turn);
         remove_log(log_path);
         int kind = (int)draw(8);

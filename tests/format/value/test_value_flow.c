@@ -3,6 +3,7 @@
  * proof in one piece says is the truth. [V-4] to [V-10] [X-1]
  */
 #include <u9/value.h>
+#include <u9/value_text.h>
 
 #include "format/value/decode.h"
 #include "format/value/flow.h"
@@ -144,6 +145,57 @@ START_TEST(what_is_larger_than_the_room_flows_or_is_refused)
 }
 END_TEST
 
+/* As `text` says, with one of the last two bytes replaced, or as it is (0). */
+static size_t parsed(const char *text, unsigned from_end, uint8_t with, uint8_t *out, size_t cap)
+{
+    size_t used;
+    u9_builder b;
+    u9_builder_init(&b, out, cap);
+    ck_assert_int_eq(u9_value_parse(text, strlen(text), &used, &b, NULL), U9_OK);
+    if (from_end > 0) out[b.size - from_end] = with;
+    return b.size;
+}
+
+/* [X-1] [V-6] An index is looked at as a whole, and a tuple or an array stands behind it. */
+START_TEST(an_index_flows_by_with_what_it_is_of)
+{
+    uint8_t buf[200], tuple[220];
+    rng r = {10};
+    uint64_t at;
+    static const char *const texts[] = {"cidx('i [uint8:] [int16:]) ()", "iidx.32('i [uint8:] [int16:]) ()",
+                                        "cidx('i [uint8:] [int16:]) [int8: 1 2]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t size = parsed(texts[i], 0, 0, buf, sizeof buf);
+        expect_same(&r, buf, size, 1);
+        ck_assert_int_eq(flow_over(&r, buf, size, 1, 1, &at), U9_OK);
+        tuple[0] = 0x49; /* in a tuple, too */
+        tuple[1] = (uint8_t)size;
+        memcpy(tuple + 2, buf, size);
+        ck_assert_int_eq(flow_over(&r, tuple, size + 2, 1, 3, &at), U9_OK);
+    }
+    size_t size = parsed(texts[0], 2, 0x81, buf, sizeof buf); /* a number, of which there is no index */
+    expect_same(&r, buf, size - 1, 1);
+    ck_assert_int_eq(flow_over(&r, buf, size - 1, 1, 1, &at), U9_CORRUPT);
+    ck_assert_uint_eq(at, size - 2);
+}
+END_TEST
+
+/* [V-8] It ends where it is said to, neither before nor behind. */
+START_TEST(a_flow_ends_where_its_last_value_does)
+{
+    u9i_flow f;
+    u9_fault fault = {.offset = 0};
+    const uint8_t text[] = {0x25, 'a', 'b', 'c', 'd', 'e', 0x81};
+    u9i_flow_init(&f, 1, 2, sizeof text, room, sizeof room);
+    ck_assert_int_eq(u9i_flow_take(&f, text, 3, &fault), U9_OK); /* in the middle of a value */
+    ck_assert_int_eq(u9i_flow_end(&f, &fault), U9_TORN);
+    u9i_flow_init(&f, 1, 1, sizeof text, room, sizeof room); /* one more than is said */
+    u9_err err = u9i_flow_take(&f, text, sizeof text, &fault);
+    ck_assert_int_eq(err, U9_CORRUPT);
+    ck_assert_str_eq(fault.rule, "V-8");
+}
+END_TEST
+
 /* A value's front tells what it is before the rest is there, and no byte behind `size` is looked at. */
 START_TEST(a_front_tells_what_the_whole_value_is)
 {
@@ -197,6 +249,8 @@ START_TEST(a_head_is_what_the_builder_writes)
     ck_assert_uint_eq(head[0], 0x1f);
     ck_assert_uint_eq(u9i_get_be(head + 1, 8), UINT64_C(5) << 30);
     ck_assert_uint_eq(u9_value_head(U9_TUPLE, 1, head), 0);
+    u9_value front;
+    ck_assert_int_eq(u9_value_front(head, sizeof head, 0, &front), U9_TORN); /* nothing is left of what there is */
 }
 END_TEST
 
@@ -208,6 +262,8 @@ Suite *suite_value_flow(void)
     tcase_add_test(tc, one_byte_that_is_another_is_judged_alike);
     tcase_add_test(tc, nesting_is_bounded_as_in_a_record);
     tcase_add_test(tc, what_is_larger_than_the_room_flows_or_is_refused);
+    tcase_add_test(tc, an_index_flows_by_with_what_it_is_of);
+    tcase_add_test(tc, a_flow_ends_where_its_last_value_does);
     tcase_add_test(tc, a_front_tells_what_the_whole_value_is);
     tcase_add_test(tc, a_head_is_what_the_builder_writes);
     suite_add_tcase(s, tc);

@@ -432,6 +432,30 @@ static const refusal refusals[] = {
     {"iidx.16('k [int8:] [int16:]) utf8(\"\")", U9_CORRUPT, "N-7", 29, "not 'utf8'"},
 };
 
+/* [N-5] What the form does not hold: 256 bytes in one of 8 bits. */
+START_TEST(what_is_longer_than_its_form_says_is_refused)
+{
+    static const struct {
+        const char *before, *each, *behind;
+    } texts[] = {{"utf8.8(\"", "x", "\")"}, {"bytes.8(x\"", "00", "\")"}, {"tuple.8(", "1 ", ")"}, {"array.8[int8: ", "1 ", "]"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (unsigned count = 200; count <= 256; count += 56) {
+            char text[600];
+            uint8_t out[600];
+            size_t used;
+            u9_builder b;
+            u9_fault fault;
+            u9_builder_init(&b, out, sizeof out);
+            strcpy(text, texts[i].before);
+            for (unsigned k = 0; k < count; k++) strcat(text, texts[i].each);
+            strcat(text, texts[i].behind);
+            u9_err err = u9_value_parse(text, strlen(text), &used, &b, &fault);
+            ck_assert_int_eq(err, count < 256 ? U9_OK : U9_CORRUPT);
+            if (err != U9_OK) ck_assert_str_eq(fault.rule, "N-5");
+        }
+}
+END_TEST
+
 START_TEST(what_is_refused_is_named_with_its_place_and_what_was_expected)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -1065,6 +1089,7 @@ Suite *suite_value_text(void)
     tcase_add_test(t, every_text_reads_back_to_the_same_bytes);
     tcase_add_test(t, a_reader_takes_blanks_comments_and_names_of_shortest_forms);
     tcase_add_test(t, what_is_refused_is_named_with_its_place_and_what_was_expected);
+    tcase_add_test(t, what_is_longer_than_its_form_says_is_refused);
     tcase_add_test(t, containers_are_read_as_deep_as_values_are);
     tcase_add_test(t, typecodes_nest_as_deeply_as_values_do);
     tcase_add_test(t, an_array_has_as_many_empty_elements_as_a_value_may);

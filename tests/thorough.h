@@ -1,0 +1,16 @@
+/*
+ * tests/thorough.h: how much of the same a test tries. `make test` is for every change, and has two processors and
+ * a minute: where a thousand damages show what ten thousand do, it tries the thousand, the same ones each time. All
+ * of them are tried with U9_LONG in the environment, which `make test-long` sets.
+ */
+#ifndef TESTS_THOROUGH_H
+#define TESTS_THOROUGH_H
+
+#include <stdlib.h>
+
+static inline unsigned thorough(unsigned usual, unsigned all)
+{
+    return getenv("U9_LONG") ? all : usual;
+}
+
+#endif
