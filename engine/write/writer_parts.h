@@ -140,6 +140,9 @@ void u9i_writer_run_committer(void *writer);
 /* Finds by which name the directory can be looked for from within: the path's last part, if that is a name of it. */
 void u9i_writer_note_place(u9i_writer *w);
 
+/* True if the file is there by the directory's name and its own: one call, where two would say why not. Without the lock. */
+bool u9i_writer_is_found(const u9i_writer *w, const u9i_segment_out *out);
+
 /* 0 if the directory still has that name, or had none; -ENOENT, -ESTALE (another one has it). Without the lock. [W-6] */
 int u9i_writer_find_place(const u9i_writer *w);
 
