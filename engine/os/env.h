@@ -181,6 +181,7 @@ typedef struct u9i_executor {
     void (*submit)(u9i_env *env, u9i_task *task, uint64_t due_us);
     void (*finish)(u9i_env *env, u9i_task *task);
     void (*cancel)(u9i_env *env, u9i_task *task);
+    unsigned (*width)(u9i_env *env); /* NULL: 1 */
 } u9i_executor;
 
 struct u9i_env {
@@ -554,6 +555,12 @@ static inline void u9i_task_finish(u9i_env *env, u9i_task *task)
 static inline void u9i_task_cancel(u9i_env *env, u9i_task *task)
 {
     env->executor->cancel(env, task);
+}
+
+/* So many tasks may be busy for long without others having to wait for a thread: 1 at least. */
+static inline unsigned u9i_task_width(u9i_env *env)
+{
+    return env->executor->width ? env->executor->width(env) : 1;
 }
 
 #endif

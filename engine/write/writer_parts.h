@@ -108,8 +108,9 @@ void u9i_writer_seal(u9i_writer *w, bool pads);
 /* Hashes some of the frames that wait, without the lock meanwhile. False: none does. */
 bool u9i_writer_hash_some(u9i_writer *w);
 
-/* The task that hashes beside appenders and driver, without the lock. */
-void u9i_writer_run_hasher(void *writer);
+/* The tasks that hash: readied, and gone. */
+void u9i_writer_open_hashers(u9i_writer *w);
+void u9i_writer_close_hashers(u9i_writer *w);
 
 /* After an append: sees to it that full frames go on, by another thread if there is work for one. */
 void u9i_writer_go_on(u9i_writer *w);
