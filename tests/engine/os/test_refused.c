@@ -185,18 +185,55 @@ START_TEST(where_no_ring_can_be_had_plain_calls_do)
 }
 END_TEST
 
+/* A host closes every descriptor that it does not know, those of a log among them. */
+START_TEST(descriptors_that_the_host_closes_cost_nothing_that_was_acknowledged)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        u9_options o = small_options();
+        u9_fault fault;
+        u9_log *w;
+        o.io = env->name;
+        o.policy = U9_POLICY_COMMIT;
+        CHILD_EXPECT(u9_log_open(at("log"), &o, &w, NULL) == U9_OK);
+        for (unsigned i = 0; i < 10; i++)
+            CHILD_EXPECT(u9_log_append(w, NULL, NULL, 0, NULL) == U9_OK && u9_log_commit(w, i) == U9_OK);
+        CHILD_EXPECT(syscall(SYS_close_range, 3, ~0U, 0) == 0);
+        CHILD_EXPECT(u9_log_append(w, NULL, NULL, 0, NULL) == U9_OK);
+        CHILD_EXPECT(u9_log_commit(w, 10) == U9_POISONED);
+        u9_log_fault(w, &fault);
+        CHILD_EXPECT(fault.err == U9_POISONED && fault.sys == EBADF);
+        CHILD_EXPECT(u9_log_durable(w) == 10);
+        CHILD_EXPECT(u9_log_append(w, NULL, NULL, 0, NULL) == U9_POISONED);
+        CHILD_EXPECT(u9_log_close(w, &fault) == U9_POISONED);
+        _exit(0);
+    }
+    expect_child(pid);
+    seen *s = look(at("log"));
+    ck_assert_uint_ge(s->count, 10);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_NONE), 0);
+    forget(s);
+}
+END_TEST
+
 Suite *suite_refused(void)
 {
     const TTest *const each[] = {a_writer_goes_on_without_what_the_system_refuses};
+    const TTest *const rows[] = {descriptors_that_the_host_closes_cost_nothing_that_was_acknowledged};
     const TTest *const limited[] = {a_writer_that_may_lock_little_memory_or_none_goes_on_without};
     const TTest *const once[] = {where_no_ring_can_be_had_plain_calls_do};
     Suite *suite = suite_create("refused");
-    TCase *first = tcase_create("refused"), *second = tcase_create("limited"), *third = tcase_create("once");
+    TCase *first = tcase_create("refused"), *second = tcase_create("limited"), *third = tcase_create("once"),
+          *fourth = tcase_create("closed");
     add_rows(first, each, 1, REFUSALS * ENV_HOST_ROWS);
     add_rows(second, limited, 1, 2);
     add_rows(third, once, 1, 1);
     suite_add_tcase(suite, first);
     suite_add_tcase(suite, second);
     suite_add_tcase(suite, third);
+    add_rows(fourth, rows, 1, ENV_HOST_ROWS);
+    suite_add_tcase(suite, fourth);
     return suite;
 }
