@@ -2,6 +2,10 @@
  * engine/os/uring.c: the env whose queues are rings: writes go O_DIRECT, from registered buffers where the
  * memory limit allows it. All else is the posix env's, and so is a queue for which no ring is to be had any more.
  *
+ * A lone durable write needs no ring: its submitter waits for it anyhow, and pwritev2 is one call. There is no SQPOLL:
+ * what is submitted is 1 MiB at a time, so calls are not what it costs, and its thread would take a processor. Files are
+ * not registered: raw writes of 1 MiB made 1,043 MB/s, and 1,128 with buffers and file registered.
+ *
  * Each operation has a slot that remembers how far it is: a short or interrupted completion is submitted
  * again from where it stopped, and only its end is told. Waiting threads are woken through an eventfd: a read
  * of it lies in the ring while somebody waits, and its completion is the wake.

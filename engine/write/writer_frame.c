@@ -3,6 +3,14 @@
  *
  * Where frames are filled in the stream, sealing one decides whether it is masked, as the next one's place hangs on
  * that. Where they are compressed, in memory of their own, whoever hashes them decides it.
+ *
+ * Of what appending takes where frames are compressed, LZ4 is two thirds. Its faster ways, by frames of 64 KiB, one core:
+ *
+ *     acceleration            1 (used)       2              3              4
+ *     JSON log lines          0.324, 945     0.331, 990     0.333, 1016    0.343, 1033 MB/s
+ *     source and prose        0.416, 575     0.425, 583     0.433, 590     0.446, 601 MB/s
+ *
+ * They gain a twentieth of the time for as much in size, but on lines that are all alike; so none is used.
  */
 #include "engine/write/writer_parts.h"
 

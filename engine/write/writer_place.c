@@ -3,7 +3,8 @@
  *
  * Who removes, renames or replaces the directory below a running writer has a log, or none, that does not grow, and the
  * writer would go on in one that nobody finds by its path. So each sync asks for it: by its name in the directory above,
- * found from the open directory itself, as the path may be relative to where the process no longer is.
+ * found from the open directory itself, as the path may be relative to where the process no longer is. Of a lone commit
+ * of 110 us on ext4 one look takes 1, so it is one for both, the directory and the file; two say which is not there.
  */
 #include "engine/write/writer_parts.h"
 
