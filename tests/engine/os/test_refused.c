@@ -120,7 +120,8 @@ START_TEST(a_writer_goes_on_without_what_the_system_refuses)
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == MAYBE_NOT_HERE) return;
-    ck_assert_msg(status == 0, "not so in the child: status %x, line %d, modulo 255", (unsigned)status, WEXITSTATUS(status) - 1);
+    ck_assert_msg(status == 0, "not so in the child: status %x, line %d, modulo 255", (unsigned)status,
+                  WEXITSTATUS(status) - 1);
     expect_session(at("log"));
 }
 END_TEST

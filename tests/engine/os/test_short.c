@@ -27,8 +27,10 @@ ssize_t __wrap_pwritev2(int fd, const struct iovec *vec, int count, off_t off, i
 ssize_t __real_pwritev2(int fd, const struct iovec *vec, int count, off_t off, int flags);
 int __wrap_fdatasync(int fd);
 int __wrap_io_uring_submit(struct io_uring *ring);
-int __real___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for, sigset_t *mask);
-int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for, sigset_t *mask);
+int __real___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for,
+                              sigset_t *mask);
+int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for,
+                              sigset_t *mask);
 
 static atomic_bool cuts;         /* the system is as it may be */
 static atomic_bool stops;        /* writes come to nothing */
@@ -84,9 +86,11 @@ int __wrap_fdatasync(int fd)
     return -1;
 }
 
-int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for, sigset_t *mask)
+int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for,
+                              sigset_t *mask)
 {
-    return atomic_load(&breaks) && wait_for > 0 ? -EBADF : __real___io_uring_get_cqe(ring, cqe, submit, wait_for, mask);
+    if (atomic_load(&breaks) && wait_for > 0) return -EBADF;
+    return __real___io_uring_get_cqe(ring, cqe, submit, wait_for, mask);
 }
 
 int __wrap_io_uring_submit(struct io_uring *ring)
