@@ -202,7 +202,7 @@ $(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/f
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
 # Calls that the system may cut short: tests/engine/os/test_short.c.
-cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=pwritev2,--wrap=fdatasync,--wrap=io_uring_submit
+cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=pwritev2,--wrap=fdatasync,--wrap=io_uring_submit,--wrap=__io_uring_get_cqe
 
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)

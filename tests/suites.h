@@ -57,6 +57,7 @@
     X(states)  \
     X(queue)   \
     X(short)   \
+    X(refused) \
     X(executor) \
     X(guard)   \
     X(writer)  \

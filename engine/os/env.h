@@ -132,6 +132,7 @@ typedef struct u9i_queue_type {
     void (*close)(u9i_queue *queue);
     int (*submit)(u9i_queue *queue, const u9i_op *ops, unsigned count);
     int (*wait)(u9i_queue *queue, u9i_completion *out, unsigned max, uint64_t deadline_us);
+    void (*settle)(u9i_queue *queue);
     void (*wake)(u9i_queue *queue);
 } u9i_queue_type;
 
@@ -180,6 +181,7 @@ typedef struct u9i_executor {
     void (*submit)(u9i_env *env, u9i_task *task, uint64_t due_us);
     void (*finish)(u9i_env *env, u9i_task *task);
     void (*cancel)(u9i_env *env, u9i_task *task);
+    unsigned (*width)(u9i_env *env); /* NULL: 1 */
 } u9i_executor;
 
 struct u9i_env {
@@ -424,7 +426,7 @@ static inline int u9i_queue_submit(u9i_queue *queue, const u9i_op *ops, unsigned
 /*
  * Takes up to `max` completions, in any order, and returns how many; waits for the first one until
  * `deadline_us` of the monotonic clock (0: does not wait). 0: the deadline has come, or somebody called
- * u9i_queue_wake, also before. Negative: the queue itself has failed.
+ * u9i_queue_wake, also before. Negative: the queue itself has failed; what is under way still is.
  */
 static inline int u9i_queue_wait(u9i_queue *queue, u9i_completion *out, unsigned max,
                                  uint64_t deadline_us)
@@ -432,14 +434,25 @@ static inline int u9i_queue_wait(u9i_queue *queue, u9i_completion *out, unsigned
     return queue->env->queue->wait(queue, out, max, deadline_us);
 }
 
-/* Does one operation on a queue that has nothing else under way. Its result. */
+/*
+ * Returns when nothing is under way any more, also where the queue has failed: from then on nobody reads or writes the
+ * buffers, and the files may be closed. Completions that were not taken are lost. In a forked child it waits for nothing.
+ */
+static inline void u9i_queue_settle(u9i_queue *queue)
+{
+    queue->env->queue->settle(queue);
+}
+
+/* Does one operation on a queue that has nothing else under way. Its result; it is over, whatever that is. */
 static inline int64_t u9i_queue_do(u9i_queue *queue, const u9i_op *op)
 {
     u9i_completion done;
     int n = u9i_queue_submit(queue, op, 1);
     if (n != 0) return n;
     while ((n = u9i_queue_wait(queue, &done, 1, U9I_FOREVER)) == 0) continue;
-    return n < 0 ? n : done.result;
+    if (n > 0) return done.result;
+    u9i_queue_settle(queue); /* the caller's next step is to free what it writes from */
+    return n;
 }
 
 /*
@@ -542,6 +555,12 @@ static inline void u9i_task_finish(u9i_env *env, u9i_task *task)
 static inline void u9i_task_cancel(u9i_env *env, u9i_task *task)
 {
     env->executor->cancel(env, task);
+}
+
+/* So many tasks may be busy for long without others having to wait for a thread: 1 at least. */
+static inline unsigned u9i_task_width(u9i_env *env)
+{
+    return env->executor->width ? env->executor->width(env) : 1;
 }
 
 #endif

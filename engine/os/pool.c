@@ -293,4 +293,14 @@ static void cancel(u9i_env *env, u9i_task *task)
     unlock_pool();
 }
 
-const u9i_executor u9i_pool_executor = {.submit = submit_task, .finish = finish, .cancel = cancel};
+/* One thread is left for others; and the submitter has a processor, too. */
+static unsigned width(u9i_env *env)
+{
+    (void)env;
+    lock_pool();
+    unsigned n = pool.count_max - 1;
+    unlock_pool();
+    return n;
+}
+
+const u9i_executor u9i_pool_executor = {.submit = submit_task, .finish = finish, .cancel = cancel, .width = width};

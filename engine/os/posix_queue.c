@@ -142,6 +142,12 @@ static int wait_posix_queue(u9i_queue *queue, u9i_completion *out, unsigned max,
     return (int)n;
 }
 
+/* Nothing is ever under way. */
+static void settle_posix_queue(u9i_queue *queue)
+{
+    ((posix_queue *)queue)->count = 0;
+}
+
 static void wake_posix_queue(u9i_queue *queue)
 {
     posix_queue *q = (posix_queue *)queue;
@@ -156,4 +162,5 @@ const u9i_queue_type u9i_posix_queue_type = {
     .close = close_posix_queue,
     .submit = submit_posix,
     .wait = wait_posix_queue,
+    .settle = settle_posix_queue,
     .wake = wake_posix_queue};

@@ -98,7 +98,8 @@ int u9i_stream_reap(u9i_stream *s, bool wait)
     int n;
     while ((n = u9i_queue_wait(s->queue, &c, 1, wait ? U9I_FOREVER : 0)) == 0)
         if (!wait) return -EAGAIN;
-    if (n < 0) { /* nothing more is told */
+    if (n < 0) {
+        u9i_queue_settle(s->queue); /* nothing more is told */
         s->count = 0;
         s->syncing = false;
         return fail_stream(s, n);

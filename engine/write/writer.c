@@ -81,7 +81,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     w->policy = options->policy;
     w->segment_size = u9i_segment_size(options);
     w->plan = *plan;
-    w->hasher = (u9i_task){.run = u9i_writer_run_hasher, .ctx = w};
+    u9i_writer_open_hashers(w);
     w->committer = (u9i_task){.run = u9i_writer_run_committer, .ctx = w, .guard = &w->lock};
     w->reserver = (u9i_task){.run = u9i_writer_run_reserver, .ctx = w, .guard = &w->lock};
     w->sealer = (u9i_task){.run = u9i_writer_run_sealer, .ctx = w, .guard = &w->lock};
@@ -112,7 +112,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
 
 void u9i_writer_release(u9i_writer *w)
 {
-    u9i_task_cancel(w->env, &w->hasher);
+    u9i_writer_close_hashers(w);
     u9i_task_cancel(w->env, &w->committer);
     u9i_task_cancel(w->env, &w->sealer);
     u9i_task_cancel(w->env, &w->reserver);
@@ -443,7 +443,7 @@ u9_err u9i_writer_close(u9i_writer *w, u9_fault *fault)
     u9i_writer_finish_reserving(w);
     u9i_writer_give_role(w);
     u9i_writer_unlock(w);
-    u9i_task_cancel(w->env, &w->hasher);
+    u9i_writer_close_hashers(w);
     u9i_stream_release(&w->stream);
     if (err != U9_OK) {
         u9i_segment_out_drop_blank(&w->out);

@@ -75,6 +75,16 @@ typedef struct u9i_written_spot {
     uint64_t at, frame; /* as by u9i_keys_find */
 } u9i_written_spot;
 
+enum { U9I_HASHERS = 3 }; /* at most */
+
+/* A task that hashes beside appenders and driver, without the lock of the writer; the slots' lock guards: */
+typedef struct u9i_hash_task {
+    u9i_task task;
+    struct u9i_writer *writer;
+    bool submitted;
+    bool begun; /* it looks for frames itself, as long as there are some */
+} u9i_hash_task;
+
 typedef struct u9i_writer {
     /* The same from open to release: */
     u9i_dir *dir; /* borrows */
@@ -124,8 +134,8 @@ typedef struct u9i_writer {
     uint8_t mask_seed[U9I_HASH_SIZE]; /* masks are drawn from it */
     uint64_t masks;       /* so many were */
     unsigned shrinkless, lz4_rest; /* frames in a row that did not shrink; how many are not tried now: the slots' lock guards */
-    u9i_task hasher;      /*   these, and of the task that hashes beside the driver, */
-    bool hashing;         /*   that it is submitted */
+    u9i_hash_task hashers[U9I_HASHERS];
+    unsigned hashers_most; /* of these are used; does not change */
 
     u9i_position durable; /* what is known to be durable; its offset is in the current file [W-2] */
     uint64_t durable_ordinal; /* its ordinal, to be loaded atomically */

@@ -4,7 +4,9 @@
  *
  * A call that reserves waits for the file system's journal, now and then for tens of milliseconds: appends go on
  * meanwhile, in the space that is there. So it is asked for a whole step before the last one is used up; and not beyond
- * where the file is rolled, for what is cut from it then costs the disk as much as a write.
+ * where the file is rolled, for what is cut from it then costs the disk as much as a write. On ext4 such a call also
+ * waits until all that is under way in the file is written, and keeps what comes from being submitted: steps grow with
+ * the file, so that a segment of 256 MiB takes 7 calls, not 16.
  *
  *     | submitted, laid ... | zeros .......... | zeros under way  | reserved ...
  *                           laid            out.zeroed       zeroing_to
@@ -14,7 +16,10 @@
  */
 #include "engine/write/writer_parts.h"
 
-enum { ZEROS_LEFT = 1 << 19 }; /* bytes of them: more are asked for */
+enum {
+    ZEROS_LEFT = 1 << 19, /* bytes of them: more are asked for */
+    STEP_MAX = 1 << 26    /* bytes of space taken at once, in a file that has as many */
+};
 
 uint64_t u9i_writer_space_for(uint64_t body_size)
 {
@@ -27,11 +32,19 @@ static uint64_t space_wanted(const u9i_writer *w)
     return (w->segment_size + u9i_writer_space_for(U9I_BODY_TARGET) + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
 
+/* How much is reserved next: as much as there is, within bounds. */
+static uint64_t next_step(const u9i_writer *w)
+{
+    uint64_t there = w->out.end.offset / U9I_RESERVE_STEP * U9I_RESERVE_STEP;
+    return there < U9I_RESERVE_STEP ? U9I_RESERVE_STEP : there > STEP_MAX ? STEP_MAX : there;
+}
+
 void u9i_writer_reserve_ahead(u9i_writer *w)
 {
-    uint64_t to = w->reserved + U9I_RESERVE_STEP, most = space_wanted(w);
+    uint64_t step = next_step(w), to = w->reserved + step, most = space_wanted(w);
+    uint64_t least = step / 2 > U9I_RESERVE_STEP ? step / 2 : U9I_RESERVE_STEP; /* with less it is asked for */
     if (w->reserving || w->scarce || w->out.step < U9I_RESERVE_STEP || w->poison.err != U9_OK) return;
-    if (w->reserved >= most || w->out.end.offset + U9I_RESERVE_STEP <= w->reserved) return;
+    if (w->reserved >= most || w->out.end.offset + least <= w->reserved) return;
     w->reserving_to = to < most ? to : most;
     w->reserving = true;
     u9i_task_submit(w->env, &w->reserver, 0);
@@ -68,10 +81,11 @@ void u9i_writer_run_reserver(void *ctx)
 {
     u9i_writer *w = ctx;
     u9i_file *file = w->out.file; /* which stays, and so does what is wanted, while this is submitted */
-    uint64_t to = w->reserving_to, zeros = w->zeroing_to, zeroed = zeros > 0 ? w->out.zeroed : 0;
-    bool reserves = to > w->reserved;
+    uint64_t to = w->reserving_to, zeros = w->zeroing_to, zeroed = zeros > 0 ? w->out.zeroed : 0, from = w->reserved;
+    bool reserves = to > from;
     u9i_writer_unlock(w);
     int sys = reserves ? u9i_file_reserve(file, to) : 0, failed = zeros > 0 ? u9i_file_zero(file, zeroed, zeros) : 0;
+    if (sys != 0 && to > from + U9I_RESERVE_STEP) sys = u9i_file_reserve(file, to = from + U9I_RESERVE_STEP);
     u9i_writer_lock(w);
     if (reserves && sys == 0) w->reserved = to;
     if (reserves) w->scarce = sys != 0;

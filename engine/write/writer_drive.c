@@ -155,6 +155,18 @@ u9_err u9i_writer_poison(u9i_writer *w, const u9i_segment_out *out, int sys, con
 
 /* Durability. In this part the driver has the role, and not the lock. */
 
+/* Nothing is acknowledged into the void: true if the file is not where it was, or the directory; then it is poisoned. [W-6] */
+static bool is_lost(u9i_writer *w, const u9i_segment_out *o)
+{
+    if (u9i_writer_is_found(w, o)) return false;
+    int sys = u9i_segment_out_find_name(o), moved = u9i_writer_find_place(w);
+    if (sys == 0 && moved == 0) return false;
+    const char *what = moved != 0 ? "a sync in a directory whose name was removed or given to another"
+                                  : "a sync of a file whose name was removed or given to another";
+    (void)u9i_writer_poison(w, o, moved != 0 ? moved : sys, what, NULL);
+    return true;
+}
+
 /* What `syncing` says is on stable storage, but for the file's name. */
 static void sync_done(u9i_writer *w)
 {
@@ -167,14 +179,7 @@ static void sync_done(u9i_writer *w)
         }
         o->unnamed = false;
     }
-    /* Nothing is acknowledged into the void. [W-6] */
-    int sys = u9i_segment_out_find_name(o), moved = u9i_writer_find_place(w);
-    if (sys != 0 || moved != 0) {
-        const char *what = moved != 0 ? "a sync in a directory whose name was removed or given to another"
-                                      : "a sync of a file whose name was removed or given to another";
-        (void)u9i_writer_poison(w, o, moved != 0 ? moved : sys, what, NULL);
-        return;
-    }
+    if (is_lost(w, o)) return;
     o->fresh = false;
     uint64_t now = u9i_monotonic_us(w->env);
     u9i_writer_lock(w);

@@ -108,8 +108,9 @@ void u9i_writer_seal(u9i_writer *w, bool pads);
 /* Hashes some of the frames that wait, without the lock meanwhile. False: none does. */
 bool u9i_writer_hash_some(u9i_writer *w);
 
-/* The task that hashes beside appenders and driver, without the lock. */
-void u9i_writer_run_hasher(void *writer);
+/* The tasks that hash: readied, and gone. */
+void u9i_writer_open_hashers(u9i_writer *w);
+void u9i_writer_close_hashers(u9i_writer *w);
 
 /* After an append: sees to it that full frames go on, by another thread if there is work for one. */
 void u9i_writer_go_on(u9i_writer *w);
@@ -139,6 +140,9 @@ void u9i_writer_run_committer(void *writer);
 
 /* Finds by which name the directory can be looked for from within: the path's last part, if that is a name of it. */
 void u9i_writer_note_place(u9i_writer *w);
+
+/* True if the file is there by the directory's name and its own: one call, where two would say why not. Without the lock. */
+bool u9i_writer_is_found(const u9i_writer *w, const u9i_segment_out *out);
 
 /* 0 if the directory still has that name, or had none; -ENOENT, -ESTALE (another one has it). Without the lock. [W-6] */
 int u9i_writer_find_place(const u9i_writer *w);

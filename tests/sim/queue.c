@@ -40,7 +40,6 @@ typedef struct queue {
     struct queue *next; /* of world.queues */
     pid_t owner;
     bool woken;
-    bool unsure; /* a wait failed, and it is being closed: its owner may have taken what is under way for lost */
     uint64_t age;
     unsigned under_way;
     slot slots[U9I_QUEUE_DEPTH];
@@ -273,7 +272,7 @@ static unsigned take(queue *q, u9i_completion *out, unsigned max, uint64_t by_us
     unsigned n = 0;
     for (slot *s; n < max && (s = world.order == SIM_WILD ? next_due(q, by_us) : whose_turn(q)) != NULL;) {
         if (s->state == SLOT_WAITING) finish_slot(s);
-        if (s->op.kind == U9I_OP_WRITE && !(q->unsure && by_us == U9I_FOREVER) && sim_sum(&s->op) != s->sum)
+        if (s->op.kind == U9I_OP_WRITE && sim_sum(&s->op) != s->sum)
             sim_breach("a buffer has changed while it was written", ((const sim_file *)s->op.file)->path, s->op.off);
         sim_tell(&s->call, s->result);
         if (s->effect) sim_note_told(s->effect);
@@ -351,7 +350,6 @@ static int wait_queue(u9i_queue *handle, u9i_completion *out, unsigned max, uint
     sim_check_owner(q->owner);
     pthread_mutex_lock(&world.lock);
     int n = sim_note_failure(SIM_WAIT, "");
-    if (n < 0) q->unsure = true;
     if (n == 0) n = (int)await(q, out, max, deadline_us);
     pthread_mutex_unlock(&world.lock);
     return n;
@@ -366,12 +364,24 @@ static void wake(u9i_queue *handle)
 }
 
 /* In a forked child, what is under way is the parent's. */
+static void settle_locked(queue *q)
+{
+    u9i_completion unused;
+    while (world.process == q->owner && take(q, &unused, 1, U9I_FOREVER) > 0) continue;
+}
+
+static void settle(u9i_queue *handle)
+{
+    pthread_mutex_lock(&world.lock);
+    settle_locked(of_queue(handle));
+    pthread_mutex_unlock(&world.lock);
+}
+
 static void close_queue(u9i_queue *handle)
 {
     queue *q = of_queue(handle);
-    u9i_completion unused;
     pthread_mutex_lock(&world.lock);
-    while (world.process == q->owner && take(q, &unused, 1, U9I_FOREVER) > 0) continue;
+    settle_locked(q);
     struct queue **at = &world.queues;
     while (*at && *at != q) at = &(*at)->next;
     if (*at) *at = q->next;
@@ -384,5 +394,6 @@ const u9i_queue_type sim_queue_type = {
     .close = close_queue,
     .submit = submit,
     .wait = wait_queue,
+    .settle = settle,
     .wake = wake,
 };

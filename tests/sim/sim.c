@@ -130,6 +130,17 @@ static void submit_sim(u9i_env *env, u9i_task *task, uint64_t due_us)
     else u9i_inline_submit(&world.tasks, task, due_us);
 }
 
+static unsigned width_sim(u9i_env *env)
+{
+    (void)env;
+    return world.width > 0 ? world.width : world.threads ? 3 : 1;
+}
+
+void sim_set_width(unsigned width)
+{
+    world.width = width;
+}
+
 static void finish_sim(u9i_env *env, u9i_task *task)
 {
     (void)env;
@@ -174,7 +185,7 @@ static u9i_env env_sim = {
     .random = random_sim,
     .machine = machine_sim,
     .executor = &(const u9i_executor){.submit = submit_sim, .finish = finish_sim,
-                                      .cancel = cancel_sim},
+                                      .cancel = cancel_sim, .width = width_sim},
 };
 
 bool sim_in_use(void)

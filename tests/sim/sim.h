@@ -140,6 +140,9 @@ typedef enum sim_order { SIM_PROMPT, SIM_LATE, SIM_REVERSED, SIM_DRAWN, SIM_WILD
 
 void sim_set_order(sim_order order);
 
+/* So many tasks are said to run at once; else 1, or 3 with threads. */
+void sim_set_width(unsigned width);
+
 /*
  * The process that has opened all that is open now is killed; the test goes on as another one. The killed one's
  * calls are still made (a handle is closed, to get its memory back), but upon copies of files and empty

@@ -257,6 +257,7 @@ typedef struct sim_world {
     pthread_mutex_t lock;
     pthread_cond_t moved; /* a hold, a wake */
     bool in_use, threads;
+    unsigned width; /* of the executor */
     pthread_t thread; /* without threads: the only one */
     pid_t process;
 

@@ -3,6 +3,7 @@
  */
 #include "tests/engine/fixture.h"
 #include "tests/engine/os/envs.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <errno.h>
@@ -231,6 +232,59 @@ START_TEST(a_wake_takes_nothing_from_what_is_complete)
 }
 END_TEST
 
+/* {F14} The worst that can be: the wait fails once, and what is written from is gone as soon as that is told. */
+START_TEST(an_operation_is_over_also_where_the_wait_for_it_failed)
+{
+    u9i_env *env = env_row(ENV_HOST_ROWS + _i);
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_queue *queue = open_queue(env);
+    u9i_file *file = make_file(dir, "a");
+    fill_buffers();
+    sim_set_order(_i == 0 ? SIM_LATE : SIM_WILD);
+    sim_fail(SIM_WAIT, 1, EBADF, false);
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = file, .buf = buffers, .n = BLOCK};
+    ck_assert_int_eq(u9i_queue_do(queue, &op), -EBADF);
+    memset(buffers, 0xee, BLOCK); /* the next takes that memory */
+    u9i_file_close(file);
+    fill_buffers();
+    ck_assert_int_eq(u9i_file_open(dir, "a", U9I_OPEN_WRITE, &file), 0);
+    expect_in_file(file, 0, buffers, BLOCK);
+    write_at(queue, file, BLOCK, buffers, BLOCK, 0); /* and nothing of it is told later */
+    take_all(queue, 1, BLOCK);
+    u9i_file_close(file);
+    u9i_queue_close(queue);
+    u9i_dir_close(dir);
+}
+END_TEST
+
+START_TEST(a_queue_that_has_settled_has_nothing_under_way_and_tells_nothing)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_queue *queue = open_queue(env);
+    u9i_file *file = make_file(dir, "a");
+    uint8_t *before = malloc((size_t)BUFFERS * BUFFER);
+    fill_buffers();
+    memcpy(before, buffers, (size_t)BUFFERS * BUFFER);
+    for (unsigned times = 0; times < 3; times++) {
+        for (unsigned i = 0; i < BUFFERS; i++)
+            write_at(queue, file, (uint64_t)i * BUFFER, buffers + (size_t)i * BUFFER, BUFFER, i);
+        u9i_queue_settle(queue);
+        memset(buffers, 0, (size_t)BUFFERS * BUFFER);
+        expect_in_file(file, 0, before, (size_t)BUFFERS * BUFFER);
+        take_all(queue, 0, 0);
+        fill_buffers();
+    }
+    write_at(queue, file, 0, buffers, BUFFER, 0); /* it takes more */
+    take_all(queue, 1, BUFFER);
+    free(before);
+    u9i_file_close(file);
+    u9i_queue_close(queue);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 /* From outside */
 
 /* {F12} */
@@ -371,16 +425,20 @@ Suite *suite_queue(void)
         a_buffer_that_was_not_told_of_can_be_written_from,
         a_queue_that_is_closed_leaves_nothing_under_way, a_wait_ends_at_its_deadline,
         a_completion_comes_before_a_far_deadline, a_wake_ends_the_next_wait_that_waits,
-        a_wake_takes_nothing_from_what_is_complete};
+        a_wake_takes_nothing_from_what_is_complete,
+        a_queue_that_has_settled_has_nothing_under_way_and_tells_nothing};
     const TTest *const on_the_host[] = {
         a_write_cut_short_by_a_limit_is_an_error_not_a_short_write,
         a_wake_from_another_thread_ends_a_wait, what_a_thread_began_goes_on_when_it_ends,
         a_child_closes_its_parents_queue_without_waiting};
+    const TTest *const simulated[] = {an_operation_is_over_also_where_the_wait_for_it_failed};
     Suite *suite = suite_create("queue");
-    TCase *first = tcase_create("anywhere"), *second = tcase_create("on the host");
+    TCase *first = tcase_create("anywhere"), *second = tcase_create("on the host"), *third = tcase_create("simulated");
     add_rows(first, anywhere, sizeof anywhere / sizeof anywhere[0], ENV_ROWS);
     add_rows(second, on_the_host, sizeof on_the_host / sizeof on_the_host[0], ENV_HOST_ROWS);
     suite_add_tcase(suite, first);
+    add_rows(third, simulated, 1, 2);
     suite_add_tcase(suite, second);
+    suite_add_tcase(suite, third);
     return suite;
 }

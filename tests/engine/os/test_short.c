@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <liburing.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/uio.h>
 #include <stdlib.h>
@@ -26,9 +27,14 @@ ssize_t __wrap_pwritev2(int fd, const struct iovec *vec, int count, off_t off, i
 ssize_t __real_pwritev2(int fd, const struct iovec *vec, int count, off_t off, int flags);
 int __wrap_fdatasync(int fd);
 int __wrap_io_uring_submit(struct io_uring *ring);
+int __real___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for,
+                              sigset_t *mask);
+int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for,
+                              sigset_t *mask);
 
 static atomic_bool cuts;         /* the system is as it may be */
 static atomic_bool stops;        /* writes come to nothing */
+static atomic_bool breaks;       /* nothing is handed over to a ring any more, nor can it be waited at */
 static atomic_uint cut, refused; /* how often */
 
 static unsigned draw(void)
@@ -80,8 +86,16 @@ int __wrap_fdatasync(int fd)
     return -1;
 }
 
+int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned wait_for,
+                              sigset_t *mask)
+{
+    if (atomic_load(&breaks) && wait_for > 0) return -EBADF;
+    return __real___io_uring_get_cqe(ring, cqe, submit, wait_for, mask);
+}
+
 int __wrap_io_uring_submit(struct io_uring *ring)
 {
+    if (atomic_load(&breaks)) return -EBADF;
     const struct io_uring_sq *sq = &ring->sq;
     for (unsigned i = sq->sqe_head; i != sq->sqe_tail; i++) {
         struct io_uring_sqe *sqe = &sq->sqes[i & sq->ring_mask];
@@ -217,12 +231,51 @@ START_TEST(a_log_that_was_written_through_them_is_whole)
 }
 END_TEST
 
+/* {F14} As where somebody has closed its descriptor: what the kernel took before is waited for all the same. */
+START_TEST(a_ring_that_breaks_leaves_nothing_under_way)
+{
+    enum { ALL = BUFFERS * BUFFER };
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_file *file = make_file(dir, "a");
+    u9i_op more = {.kind = U9I_OP_WRITE, .file = file, .off = ALL, .buf = buffers, .n = BUFFER};
+    uint8_t *before = malloc(ALL);
+    u9i_completion c;
+    fill_buffers();
+    memcpy(before, buffers, ALL);
+    for (unsigned times = 0; times < 20; times++) {
+        bool ring = env == &u9i_env_uring;
+        u9i_queue *queue = open_queue(env);
+        for (unsigned i = 0; i < BUFFERS; i++)
+            write_at(queue, file, (uint64_t)i * BUFFER, before + (size_t)i * BUFFER, BUFFER, i);
+        atomic_store(&breaks, ring);
+        if (ring && times % 2) ck_assert_int_eq(u9i_queue_submit(queue, &more, 1), -EBADF);
+        if (ring && times % 4 == 0) {
+            int n;
+            while ((n = u9i_queue_wait(queue, &c, 1, U9I_FOREVER)) > 0) continue;
+            ck_assert_int_eq(n, -EBADF);
+        }
+        u9i_queue_close(queue);
+        atomic_store(&breaks, false);
+        memset(before, 0, ALL); /* nobody writes from there any more */
+        memcpy(before, buffers, ALL);
+        expect_in_file(file, 0, buffers, ALL);
+        ck_assert_int_eq(u9i_file_truncate(file, 0), 0);
+    }
+    free(before);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 Suite *suite_short(void)
 {
     const TTest *const tests[] = {short_and_interrupted_calls_are_whole_at_the_door,
                                   a_read_that_is_cut_short_ends_at_the_end_of_the_file_only,
                                   a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop,
-                                  a_log_that_was_written_through_them_is_whole};
+                                  a_log_that_was_written_through_them_is_whole,
+                                  a_ring_that_breaks_leaves_nothing_under_way};
     Suite *suite = suite_create("short");
     TCase *tc = tcase_create("short");
     add_rows(tc, tests, sizeof tests / sizeof tests[0], ENV_HOST_ROWS);

@@ -462,6 +462,7 @@ START_TEST(many_appenders_fill_frames_together)
     o.lz4 = _i / 2;
     o.memory = 4 << 20;
     u9_log *w = open_writer(at("log"), &o);
+    w->writer.hashers_most = U9I_HASHERS; /* however few processors there are */
     for (unsigned i = 0; i < THREADS; i++) {
         c[i] = (committer){.log = w, .number = i};
         ck_assert_int_eq(pthread_create(&c[i].thread, NULL, append_each, &c[i]), 0);
@@ -475,6 +476,43 @@ START_TEST(many_appenders_fill_frames_together)
     ck_assert_int_eq(u9_check(at("log"), NULL, &report, NULL), U9_OK);
     ck_assert_uint_eq(report.records, THREADS * 20 * EACH);
     ck_assert_int_eq(report.verdict, U9_V_CLEAN);
+}
+END_TEST
+
+static unsigned hashers_called(u9_log *w)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < U9I_HASHERS; i++) n += w->writer.hashers[i].submitted;
+    return n;
+}
+
+/* Tasks, which do not run by themselves here, are called as more is to be hashed: as many as run at once, and no more. */
+START_TEST(what_is_to_be_hashed_is_shared_out_among_tasks)
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    o.lz4 = _i % 2;
+    uint8_t bytes[20000];
+    unsigned most = 1 + (unsigned)_i / 2;
+    sim_task_chance(0);
+    sim_set_width(most);
+    u9_log *w = open_writer(at("log"), &o);
+    ck_assert_uint_eq(hashers_called(w), 0);
+    unsigned records = 0, called = 0;
+    for (; called < most && records < 500; records++) {
+        memset(bytes, (int)records, sizeof bytes);
+        append_bytes(w, bytes, sizeof bytes);
+        ck_assert_uint_le(hashers_called(w) - called, 1); /* one after the other */
+        called = hashers_called(w);
+    }
+    ck_assert_uint_eq(called, most);
+    for (unsigned more = 0; more < 200; more++, records++) append_bytes(w, bytes, sizeof bytes);
+    ck_assert_uint_eq(hashers_called(w), most); /* who appends helps, and waits for none of them */
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, records);
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    forget(s);
 }
 END_TEST
 
@@ -496,6 +534,67 @@ START_TEST(appends_go_on_while_space_ahead_is_reserved) /* [W-6] */
     sim_wait_held();
     append_mib(w, 3); /* of the 16 that are there */
     sim_let_go();
+    close_log(w);
+}
+END_TEST
+
+/* What the nth reservation adds to the log's one file: [begin, end); false: no more. */
+static bool find_reserve(unsigned nth, uint64_t *begin, uint64_t *end)
+{
+    size_t n;
+    const sim_op *ops = sim_ops(&n);
+    uint64_t from = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (ops[i].kind != SIM_RESERVE || ops[i].segment != 1 || ops[i].error != 0) continue;
+        if (nth-- == 0) {
+            *begin = from;
+            *end = ops[i].end;
+            return true;
+        }
+        from = ops[i].end;
+    }
+    return false;
+}
+
+/* Each call drains what is under way, on some file systems. */
+START_TEST(space_is_reserved_in_steps_that_grow_with_the_file) /* [S-7] */
+{
+    enum { MIB = 1 << 20 };
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    uint64_t begin, end;
+    unsigned n = 0;
+    append_mib(w, 100);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    for (; find_reserve(n, &begin, &end); n++) {
+        ck_assert_uint_ge(end - begin, 15 * MIB);
+        ck_assert_uint_le(end - begin, begin <= 17 * MIB ? 17 * MIB : begin); /* not more than there is */
+        ck_assert_uint_le(end - begin, 64 * MIB);
+    }
+    ck_assert_uint_ge(end, 100 * MIB);
+    ck_assert_uint_lt(n, 6);
+    close_log(w);
+}
+END_TEST
+
+START_TEST(where_a_large_step_finds_no_room_a_small_one_may)
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    uint64_t begin = 0, end = 0, least = UINT64_MAX;
+    append_mib(w, 60);
+    unsigned reserved = 0;
+    while (find_reserve(reserved, &begin, &end)) reserved++;
+    sim_fail(SIM_RESERVE, 1, ENOSPC, false);
+    append_mib(w, 60);
+    ck_assert_uint_eq(sim_fired(), 1);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    for (unsigned n = reserved; find_reserve(n, &begin, &end); n++)
+        if (end - begin < least) least = end - begin;
+    ck_assert_uint_eq(least, 16 << 20);
+    ck_assert_uint_ge(end, 120 << 20);
     close_log(w);
 }
 END_TEST
@@ -583,7 +682,10 @@ Suite *suite_commits(void)
     tcase_add_test(alone, who_asked_not_to_wait_is_told_that_memory_is_in_use);
     tcase_add_test(alone, records_of_any_size_pass_through_little_memory);
     tcase_add_test(alone, what_does_not_shrink_is_not_tried_for_a_while);
+    tcase_add_loop_test(alone, what_is_to_be_hashed_is_shared_out_among_tasks, 0, 6);
     tcase_add_test(alone, the_statistics_add_up);
+    tcase_add_test(alone, space_is_reserved_in_steps_that_grow_with_the_file);
+    tcase_add_test(alone, where_a_large_step_finds_no_room_a_small_one_may);
     tcase_add_test(alone, appends_go_on_into_a_new_file_while_the_old_one_is_synced);
     tcase_add_test(alone, a_roll_with_any_number_of_slots_in_use_is_whole);
     suite_add_tcase(s, alone);
