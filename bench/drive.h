@@ -27,6 +27,9 @@ void drive(deed what, const job_spec *job, result *out);
 /* Kilobytes of process `pid` (0: this one) under `name` of its status file, such as "RssAnon:"; 0 if it has none. */
 uint64_t status_kb(long pid, const char *name);
 
+/* Of processors, by this process and those that it has waited for. */
+double cpu_seconds(void);
+
 /* Sums over the files below `dir`: their sizes and their allocated bytes. */
 void directory_bytes(const char *dir, uint64_t *size, uint64_t *allocated);
 

@@ -154,6 +154,7 @@ static const contender hostile_rows[] = {
     {.id = "boundaries", .label = "boundaries alone", .engine = &engine_u9, .segments = 1, .spoil = spoil_boundaries},
     {.id = "claims", .label = "headers that claim all", .engine = &engine_u9, .segments = 1, .spoil = spoil_claims},
     {.id = "flips", .label = "a bit of each payload flipped", .engine = &engine_u9, .segments = 1, .spoil = spoil_flips},
+    {.id = "search", .engine = &floor_file_search},
     {0}};
 
 static const contender files_rows[] = {

@@ -1,15 +1,17 @@
 /*
  * bench/kernel/floor_file.c: floors of a check: as many bytes as u9's files have, read out of the page cache and hashed
- * by one thread: four messages of 64 KiB at once by the kernel that u9 hashes with, or as one stream by OpenSSL.
+ * by one thread: four messages of 64 KiB at once by the kernel that u9 hashes with, or as one stream by OpenSSL. And of a
+ * search: the same bytes, in which a boundary is looked for.
  *
  * Room: bench/kernel
- * Sees: include bench format/base
+ * Sees: include bench format/base format/frame
  *
  * The one room of u9bench that sees within: for how fast the kernel is by itself no public call tells.
  */
-#include "bench/engine.h"
+#include "bench/drive.h"
 
 #include "format/base/hash.h"
+#include "format/frame/frame.h"
 
 #include <u9.h>
 
@@ -74,6 +76,7 @@ static void read_file(const job_spec *job, result *out, take_chunk *take)
     uint64_t at = 0, size = job->file_bytes ? job->file_bytes : data_bytes(job->records);
     int fd = make_file(job, size);
     ssize_t got;
+    out->cpu_seconds = cpu_seconds(); /* what the file took to make does not count */
     double start = now();
     for (; (got = pread(fd, chunk, CHUNK, (off_t)at)) > 0; at += (uint64_t)got) take((size_t)got);
     out->seconds = now() - start;
@@ -95,6 +98,17 @@ static void with_openssl(const job_spec *job, result *out)
     read_file(job, out, by_openssl);
     if (EVP_DigestFinal_ex(stream, sha, NULL) != 1) die("sha256", NULL);
     EVP_MD_CTX_free(stream);
+}
+
+static void by_search(size_t size)
+{
+    static const uint8_t boundary[U9I_HASH_SIZE] = {0xff, 0xfe, 0xfd}; /* no text has it */
+    if (u9i_boundary_find(boundary, chunk, 0, size) < size) die("what was searched for stands in the file", NULL);
+}
+
+static void with_search(const job_spec *job, result *out)
+{
+    read_file(job, out, by_search);
 }
 
 static const char *version_of_kernel(void)
@@ -125,4 +139,13 @@ const engine floor_file_openssl = {
     .config = "the same by OpenSSL, as one stream",
     .version = version_of_openssl,
     .whole = with_openssl,
+};
+
+const engine floor_file_search = {
+    .name = "search",
+    .label = "read and search",
+    .side = SIDE_FLOOR,
+    .config = "the same, searched for a boundary that is not there instead of hashed",
+    .version = version_of_kernel,
+    .whole = with_search,
 };
