@@ -4,6 +4,7 @@
 #include "engine/log/resume.h"
 
 #include "engine/log/succession.h"
+#include "engine/segment/promised.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,9 +34,22 @@ static int wait_landed(u9i_file *file)
     return sys;
 }
 
+/* What is known of the segment of this name makes it needless to read again what it has promised. */
+static uint64_t promised_end(u9i_source *source, const char *name, u9i_file *file)
+{
+    u9i_catalog *c;
+    uint64_t end = 0;
+    if (u9i_source_catalog(source, &c, NULL) != U9_OK) return 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0)
+            end = u9i_promised_end(u9i_catalog_facts(c, i), file, &source->windows);
+    u9i_catalog_unref(c);
+    return end;
+}
+
 /*
- * Waits until nothing is under way on a segment, syncs it and drops its cached pages: what is read next is what a
- * power cut would leave. What was judged of it before is dropped as well.
+ * Waits until nothing is under way on a segment, syncs it and drops what is cached of it behind its last promise: what
+ * is read next is what a power cut would leave. What was judged of it before is dropped as well.
  */
 static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
 {
@@ -45,7 +59,7 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
     sys = wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
-    if (sys == 0) sys = u9i_file_sync_and_evict(file);
+    if (sys == 0) sys = u9i_file_sync_and_evict_from(file, promised_end(source, name, file));
     u9i_file_close(file);
     if (sys == 0) return U9_OK;
     if (sys == -EWOULDBLOCK)

@@ -477,6 +477,19 @@ START_TEST(frames_are_remembered_by_the_place_where_they_begin)
     ck_assert(!u9i_verified_has(&v, 11 * BLOCK) && !u9i_verified_has(&v, U9_NOWHERE));
     u9i_verified_clear(&v);
     ck_assert(!u9i_verified_has(&v, 48) && !u9i_verified_has_body(&v, 8 * BLOCK));
+    u9i_verified_note(&v, 80);
+    u9i_verified_note_body(&v, 2 * BLOCK + 16);
+    u9i_verified shorter, longer;
+    u9i_verified_init(&shorter, 2 * BLOCK);
+    u9i_verified_init(&longer, 100 * BLOCK);
+    u9i_verified_take_over(&shorter, &longer); /* nothing */
+    ck_assert(!u9i_verified_has(&shorter, 80));
+    u9i_verified_take_over(&shorter, &v);
+    u9i_verified_take_over(&longer, &v);
+    ck_assert(u9i_verified_has(&shorter, 80) && !u9i_verified_has(&shorter, 2 * BLOCK + 16));
+    ck_assert(u9i_verified_has(&longer, 80) && u9i_verified_has_body(&longer, 2 * BLOCK + 16));
+    u9i_verified_release(&shorter);
+    u9i_verified_release(&longer);
     u9i_verified_release(&v);
 }
 END_TEST
