@@ -5,6 +5,7 @@
 
 #include "engine/log/succession.h"
 #include "engine/segment/promised.h"
+#include "engine/segment/prover.h"
 
 #include <errno.h>
 #include <string.h>
@@ -170,13 +171,17 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     u9i_step step = U9I_STEP_FRAME;
     u9_err err = u9i_source_iterate(s->source, segment, before, before != NULL, &it, s->fault);
     if (err != U9_OK) return err;
+    u9i_prover prover;
+    u9i_prover_begin(&prover, segment, &s->source->windows, it.window->file);
     while (err == U9_OK && step != U9I_STEP_END) {
         err = u9i_iterator_step(&it, &step);
+        u9i_prover_follow(&prover, it.judge.pos);
         if (err != U9_OK || step != U9I_STEP_DAMAGE || s->on_damage == NULL) continue;
         char path[4400];
         u9_damage damage = u9i_source_damage(s->source, &segment->facts, &it.site, path, sizeof path);
         s->on_damage(s->ctx, &damage);
     }
+    u9i_prover_end(&prover);
     if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
     else if (it.judge.unread != U9_NOWHERE)
         err = refuse_unread(s, &segment->facts, it.judge.unread, it.judge.unread_sys);
