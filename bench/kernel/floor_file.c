@@ -103,7 +103,8 @@ static void with_openssl(const job_spec *job, result *out)
 static void by_search(size_t size)
 {
     static const uint8_t boundary[U9I_HASH_SIZE] = {0xff, 0xfe, 0xfd}; /* no text has it */
-    if (u9i_boundary_find(boundary, chunk, 0, size) < size) die("what was searched for stands in the file", NULL);
+    if (u9i_boundary_find(boundary, chunk, 0, size) < size)
+        die("what was searched for stands in the file", NULL);
 }
 
 static void with_search(const job_spec *job, result *out)

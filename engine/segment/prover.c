@@ -9,28 +9,29 @@
 
 enum { PIECE = 4 << 20, LONG = 4 * PIECE };
 
-static bool is_wanted(u9i_prover *p, uint64_t at)
+static bool is_ahead(u9i_prover *p, uint64_t at)
 {
     uint64_t front = atomic_load_explicit(&p->front, memory_order_relaxed);
     return front != U9_NOWHERE && at > front;
 }
 
 /* The frames that begin in [begin, end): none is the task of two pieces. */
-static void prove_piece(u9i_prover *p, u9i_window *w, uint64_t begin, uint64_t end)
+static void prove_back_piece(u9i_prover *p, u9i_window *w, uint64_t begin, uint64_t end)
 {
     u9i_frame f;
-    for (uint64_t at = begin; at < end && is_wanted(p, begin); at = f.end)
+    for (uint64_t at = begin; at < end && is_ahead(p, begin); at = f.end)
         if (u9i_window_find(w, at, p->size, &f) != U9_OK) return;
 }
 
-static void prove(void *ctx)
+static void prove_backwards(void *ctx)
 {
     u9i_prover *p = ctx;
     u9i_window *w;
     if (u9i_windows_lend(p->windows, &w) != U9_OK) return;
     u9i_window_turn(w, p->file, &p->segment->facts.secret);
     u9i_window_remember(w, &p->segment->verified, U9_VERIFY_FIRST);
-    for (uint64_t end = p->size; end > PIECE && is_wanted(p, end - PIECE); end -= PIECE) prove_piece(p, w, end - PIECE, end);
+    for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE)
+        prove_back_piece(p, w, end - PIECE, end);
     u9i_windows_return(p->windows, w);
 }
 
@@ -38,10 +39,11 @@ void u9i_prover_begin(u9i_prover *p, u9i_segment *segment, u9i_windows *windows,
 {
     *p = (u9i_prover){.segment = segment, .windows = windows, .file = file};
     atomic_init(&p->front, 0);
-    bool threads = file->env->executor == &u9i_pool_executor; /* else it would run within a read, for nothing */
+    bool threads = file->env->executor ==
+                   &u9i_pool_executor; /* else it would run within a read, for nothing */
     bool notes = windows->verify != U9_VERIFY_ALWAYS && !segment->facts.plain;
     if (!threads || !notes || u9i_file_size(file, &p->size) != 0 || p->size < LONG) return;
-    p->task = (u9i_task){.run = prove, .ctx = p};
+    p->task = (u9i_task){.run = prove_backwards, .ctx = p};
     p->posted = true;
     u9i_task_submit(file->env, &p->task, 0);
 }

@@ -24,7 +24,8 @@ typedef struct u9i_prover {
  * Begins, if the file is long and there are threads for it: between an open and a close of the segment by the caller, who
  * ends it in between. Where frames are always hashed by who reads them it does nothing.
  */
-void u9i_prover_begin(u9i_prover *prover, u9i_segment *segment, u9i_windows *windows, u9i_file *file);
+void u9i_prover_begin(u9i_prover *prover, u9i_segment *segment, u9i_windows *windows,
+                      u9i_file *file);
 
 /* The caller has come so far: now and then. */
 void u9i_prover_follow(u9i_prover *prover, uint64_t front);
