@@ -87,12 +87,13 @@ void spoil_claims(const job_spec *job)
 void spoil_flips(const job_spec *job)
 {
     mapped_file f = map_first(job);
-    for (size_t at = DISK_HEADER; at + FRAME_HEADER < f.to;) {
+    for (size_t at = DISK_HEADER; at + FRAME_HEADER < f.to;) { /* but the u9open, and what seals */
         uint64_t length;
         memcpy(&length, f.bytes + at + LENGTH_AT, sizeof length);
         length = be64toh(length);
-        bool frame = memcmp(f.bytes + at, f.bytes + DISK_HEADER, PLACE) == 0 && length < f.to - at;
-        if (frame && at >= f.from) f.bytes[at + FRAME_HEADER + length / 2] ^= 1;
+        bool frame =
+            memcmp(f.bytes + at, f.bytes + DISK_HEADER, PLACE) == 0 && length < f.size - at;
+        if (frame && at > DISK_HEADER) f.bytes[at + FRAME_HEADER + length / 2] ^= 1;
         at = frame ? (at + FRAME_HEADER + (size_t)length + PLACE - 1) / PLACE * PLACE
                    : (at / BLOCK + 1) * BLOCK;
     }
