@@ -4,6 +4,7 @@
 #include "bench/drive.h"
 #include "bench/drive_append.h"
 #include "bench/drive_get.h"
+#include "bench/hostile.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ static void warm_or_cool(const char *path, void *ctx)
     close(fd);
 }
 
-static double cpu_seconds(void)
+double cpu_seconds(void)
 {
     double sum = 0;
     for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
@@ -168,7 +169,7 @@ static void fill_store(const job_spec *job, bool killed)
     }
     if (writer < 0 || waitpid(writer, &status, 0) < 0) die("fork", NULL);
     if (killed ? !WIFSIGNALED(status) : status != 0) die("filling the store", NULL);
-    if (!killed) each_file(job->dir, warm_or_cool, &(bool){job->cold});
+    each_file(job->dir, warm_or_cool, &(bool){job->cold});
 }
 
 static void scan_after(const job_spec *job, result *out, unsigned scans_before)
@@ -196,15 +197,35 @@ static void scan_again(const job_spec *job, result *out)
     scan_after(job, out, 1);
 }
 
-static void verify(const job_spec *job, result *out)
+static void timed(const job_spec *job, result *out, void (*what)(const job_spec *))
 {
-    fill_store(job, false);
     begin(out);
     double start = now();
-    job->engine->verify(job);
+    what(job);
     out->seconds = now() - start;
     out->records = job->records;
     finish(job, out);
+}
+
+static void verify(const job_spec *job, result *out)
+{
+    fill_store(job, false);
+    if (job->spoil) job->spoil(job);
+    timed(job, out, job->engine->verify);
+}
+
+/* The image lies in the page cache, as it was just written. */
+static void carve(const job_spec *job, result *out)
+{
+    if (job->spoil) fill_store(job, false), job->spoil(job);
+    else make_garbage(job);
+    timed(job, out, job->engine->carve);
+}
+
+static void look_at_files(const job_spec *job, result *out)
+{
+    job->spoil(job);
+    timed(job, out, job->engine->look);
 }
 
 static void get(const job_spec *job, result *out)
@@ -220,14 +241,19 @@ static void get(const job_spec *job, result *out)
     if (job->engine->index_bytes) out->index_bytes = job->engine->index_bytes(job);
 }
 
+/* The store is closed again, or (a killed one) left as it is: closing may write what was filled into memory. */
 static void reopen(const job_spec *job, result *out, bool killed)
 {
     fill_store(job, killed);
     begin(out);
     open_timed(job, out);
-    out->seconds = out->open_seconds;
+    double opened = now();
+    if (killed && job->engine->get && !job->engine->get(job->records / 3))
+        die("get: a record is not there", NULL);
+    out->first = killed ? now() - opened : 0;
+    out->seconds = out->open_seconds + out->first;
     out->records = job->records;
-    close_timed(job, out);
+    if (!killed) close_timed(job, out);
     finish(job, out);
 }
 
@@ -253,7 +279,8 @@ static void (*const deeds[])(const job_spec *, result *) = {
     [DO_VERIFY] = verify,          [DO_GET] = get,
     [DO_RECOVER] = recover,        [DO_ROLL] = append_and_roll,
     [DO_SCAN_AGAIN] = scan_again,  [DO_OPEN] = open_closed,
-    [DO_GET_COLD] = get,
+    [DO_GET_COLD] = get,           [DO_CARVE] = carve,
+    [DO_FILES] = look_at_files,
 };
 
 void drive(deed what, const job_spec *job, result *out)

@@ -33,6 +33,8 @@ typedef struct job_spec {
     bool compressed;
     bool cold;          /* read from the disk: nothing of it in the page cache */
     bool keyed, random; /* u9 is given its keys, as the others are; keys are in no order */
+    bool holds;         /* peers: what is appended stays in memory, and in the log from which that is filled again */
+    void (*spoil)(const struct job_spec *job); /* changes the closed store before it is read; NULL: it stays */
     double seconds_max; /* after which appending stops early */
     double
         bytes_per_s; /* open loop: calls are due at this rate of keys and texts; 0: one behind another */
@@ -86,6 +88,8 @@ struct engine {
     size_t (*get_many)(const uint64_t *i, size_t count); /* the same of several; returns how many are there */
     uint64_t (*index_bytes)(const job_spec *job); /* of the closed store */
     void (*verify)(const job_spec *job); /* checks the closed store as a whole */
+    void (*carve)(const job_spec *job);  /* looks for stores in the image (hostile.h) */
+    void (*look)(const job_spec *job);   /* opens it to read, checks and closes it, whatever is found */
     size_t (*rolls)(const job_spec *job, double *times,
                     size_t cap); /* when it rolled: seconds since 1970 */
     /* Instead of all these: runs the job itself and fills records, seconds and whatever else it knows. */
@@ -96,7 +100,8 @@ extern const engine engine_u9, engine_rocksdb, engine_leveldb, engine_lmdb, engi
     engine_journal;
 extern const engine follow_within, follow_between;
 extern const engine floor_uring, floor_uring_registered, floor_fio, floor_fio_dsync, floor_dsync,
-    floor_dsync_ahead, floor_sha256, floor_lz4, floor_lz4_loop;
+    floor_dsync_ahead, floor_sha256, floor_lz4, floor_lz4_loop, floor_file_kernel, floor_file_openssl,
+    floor_file_search;
 
 /* All of them, ended by NULL. */
 extern const engine *const all_engines[];

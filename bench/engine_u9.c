@@ -5,10 +5,12 @@
  * sought later all engines get the same.
  */
 #include "bench/engine.h"
+#include "bench/hostile.h"
 #include "bench/scan_ranges.h"
 
 #include <u9.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { BATCH_MAX = 1 << 16, GETS_MAX = 64 };
@@ -174,11 +176,36 @@ static uint64_t index_bytes_u9(const job_spec *job)
 
 static void verify_u9(const job_spec *job)
 {
-    u9_check_options o = {.size = sizeof o, .io = job->io};
+    u9_check_options o = {.size = sizeof o, .io = job->io, .threads = job->threads};
     u9_report report = {.size = sizeof report};
     u9_fault fault;
+    if (!job->usual && u9_guard_install() != U9_OK) die("guard", NULL);
     if (u9_check(job->dir, &o, &report, &fault) != U9_OK) die("check", &fault);
-    if (report.verdict != U9_V_CLEAN) die("check: the log is not clean", NULL);
+    if ((report.verdict == U9_V_CLEAN) == (job->spoil != NULL)) die("check: not what was expected of the log", NULL);
+}
+
+/* What is not there, or refused, is found as well. */
+static void look_u9(const job_spec *job)
+{
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = job->io};
+    u9_check_options o = {.size = sizeof o, .io = job->io};
+    u9_report report = {.size = sizeof report};
+    u9_log *log;
+    check(u9_log_open(job->dir, &reading, &log, NULL));
+    check(u9_log_close(log, NULL));
+    check(u9_check(job->dir, &o, &report, NULL));
+}
+
+static void carve_u9(const job_spec *job)
+{
+    u9_carve_options o = {.size = sizeof o, .io = job->io};
+    u9_carve_report report = {.size = sizeof report};
+    char image[PATH_ROOM + 16], to[PATH_ROOM + 16];
+    u9_fault fault;
+    image_of(job, image);
+    snprintf(to, sizeof to, "%s/carved", job->dir);
+    u9_err err = u9_carve(image, to, &o, &report, &fault);
+    if (err != (job->spoil ? U9_OK : U9_ABSENT)) die("carve", &fault);
 }
 
 /* A segment begins with its first frame, whose time is told with its records. */
@@ -219,5 +246,7 @@ const engine engine_u9 = {
     .get_many = get_many_u9,
     .index_bytes = index_bytes_u9,
     .verify = verify_u9,
+    .carve = carve_u9,
+    .look = look_u9,
     .rolls = rolls_of_u9,
 };

@@ -29,6 +29,7 @@ enum {
     RUN_SECONDS_MAX = 900,
     SECONDS_MAX = 6,
     SEGMENT_MIN = 65536,
+    TIMES_ROOM = 4, /* as large as all, of one that is not sealed */
     ROLLS_WANTED = 100
 };
 
@@ -110,6 +111,8 @@ void job_of(const plan *p, unsigned w, unsigned c, job_spec *out)
                       .compressed = load->compressed && !row->plain,
                       .keyed = load->keyed,
                       .random = load->random,
+                      .holds = row->holds,
+                      .spoil = row->spoil,
                       .seconds_max = load->seconds_max > 0 ? load->seconds_max : SECONDS_MAX};
     snprintf(out->dir, sizeof out->dir, "%s", run_dir);
 }
@@ -229,7 +232,7 @@ static void size_floor(const outcome *o, unsigned w, job_spec *job)
 /* What stands around the records makes it some more segments: of one, a second that is small, so that the first is sealed. */
 static uint64_t size_of_segment(uint64_t bytes, unsigned count)
 {
-    uint64_t size = bytes / count;
+    uint64_t size = count == ONE_OPEN ? bytes * TIMES_ROOM + (1 << 20) : bytes / count;
     return size > SEGMENT_MIN ? size : SEGMENT_MIN;
 }
 

@@ -3,8 +3,9 @@
  * among ten thousand: it should be the same. Of each kind: there, missing, and beside one segment that is there
  * blank above it, void below it, and no segment at all.
  */
+#include "bench/segments.h"
+
 #include "bench/bench.h"
-#include "bench/measure.h"
 
 #include <u9.h>
 
@@ -73,6 +74,38 @@ static void make_files(kind what, unsigned long count)
         if (what == STRAY) put(n, "what is this?\n");
     }
     if (what == PASSED) append(0);
+}
+
+static void make_for(const job_spec *job, kind what)
+{
+    io = job->io;
+    snprintf(dir_path, sizeof dir_path, "%s", job->dir);
+    make_files(what, (unsigned long)job->records);
+}
+
+void files_there(const job_spec *job)
+{
+    make_for(job, THERE);
+}
+
+void files_missing(const job_spec *job)
+{
+    make_for(job, MISSING);
+}
+
+void files_blank(const job_spec *job)
+{
+    make_for(job, BLANK);
+}
+
+void files_void(const job_spec *job)
+{
+    make_for(job, PASSED);
+}
+
+void files_stray(const job_spec *job)
+{
+    make_for(job, STRAY);
 }
 
 static void measure(kind what, unsigned long count)

@@ -4,6 +4,9 @@
  */
 #include "bench/workload.h"
 
+#include "bench/hostile.h"
+#include "bench/segments.h"
+
 #include <string.h>
 
 #define MILLION UINT64_C(1000000)
@@ -137,8 +140,50 @@ static const contender split_rows[] = {
 
 static const contender fsck_rows[] = {
     {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-2", .label = "u9, 2 threads", .engine = &engine_u9, .threads = 2},
+    {.id = "u9-calls", .label = "u9, by read calls", .engine = &engine_u9, .usual = true},
     {.id = "u9-cold", .label = "u9, from the disk", .engine = &engine_u9, .cold = true},
-    {.id = "sha256", .engine = &floor_sha256},
+    {.id = "kernel", .engine = &floor_file_kernel},
+    {.id = "openssl", .engine = &floor_file_openssl},
+    {0}};
+
+/* The first segment is sealed, but for what stands in it. */
+static const contender hostile_rows[] = {
+    {.id = "u9", .label = "as it was", .engine = &engine_u9, .segments = 1},
+    {.id = "garbage", .label = "garbage", .engine = &engine_u9, .segments = 1, .spoil = spoil_garbage},
+    {.id = "boundaries", .label = "boundaries alone", .engine = &engine_u9, .segments = 1, .spoil = spoil_boundaries},
+    {.id = "claims", .label = "headers that claim all", .engine = &engine_u9, .segments = 1, .spoil = spoil_claims},
+    {.id = "flips", .label = "a bit of each payload flipped", .engine = &engine_u9, .segments = 1, .spoil = spoil_flips},
+    {.id = "search", .engine = &floor_file_search},
+    {0}};
+
+static const contender files_rows[] = {
+    {.id = "u9", .label = "there", .engine = &engine_u9, .spoil = files_there},
+    {.id = "u9-tenth", .label = "there, a tenth", .engine = &engine_u9, .spoil = files_there, .share = 0.1},
+    {.id = "missing", .label = "every second one missing", .engine = &engine_u9, .spoil = files_missing},
+    {.id = "missing-tenth", .label = "every second one missing, a tenth", .engine = &engine_u9, .spoil = files_missing, .share = 0.1},
+    {.id = "blank", .label = "blank", .engine = &engine_u9, .spoil = files_blank},
+    {.id = "blank-tenth", .label = "blank, a tenth", .engine = &engine_u9, .spoil = files_blank, .share = 0.1},
+    {.id = "void", .label = "void", .engine = &engine_u9, .spoil = files_void},
+    {.id = "void-tenth", .label = "void, a tenth", .engine = &engine_u9, .spoil = files_void, .share = 0.1},
+    {.id = "stray", .label = "no segments", .engine = &engine_u9, .spoil = files_stray},
+    {.id = "stray-tenth", .label = "no segments, a tenth", .engine = &engine_u9, .spoil = files_stray, .share = 0.1},
+    {0}};
+
+static const contender carve_rows[] = {
+    {.id = "u9", .label = "garbage", .engine = &engine_u9},
+    {.id = "u9-log", .label = "a log in garbage", .engine = &engine_u9, .spoil = spoil_image},
+    {0}};
+
+/* As LevelDB and RocksDB have all that was not flushed yet in a log, their rows differ by how much that may be. */
+static const contender recover_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-1", .label = "u9, 1 segment", .engine = &engine_u9, .segments = ONE_OPEN},
+    {.id = "rocksdb", .label = "RocksDB, all in memory", .engine = &engine_rocksdb, .batch = 1000, .holds = true},
+    {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .batch = 1000, .usual = true},
+    {.id = "leveldb", .label = "LevelDB, all in memory", .engine = &engine_leveldb, .batch = 1000, .holds = true},
+    {.id = "leveldb-usual", .label = "LevelDB, usual", .engine = &engine_leveldb, .batch = 1000, .usual = true},
+    {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
     {0}};
 
 static const contender read_rows[] = {
@@ -237,6 +282,17 @@ const workload workloads[] = {
     {.name = "fsck", .title = "Check a whole log",
      .what = "What u9fsck does, with 100-byte values.",
      .deed = DO_VERIFY, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = fsck_rows},
+    {.name = "hostile", .title = "Check a file that was made to cost",
+     .what = "What u9fsck does with a log whose one segment was written over; 100-byte values.",
+     .deed = DO_VERIFY, .records = 2 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS, .also = {M_BYTES},
+     .contenders = hostile_rows},
+    {.name = "files", .title = "Open and check a directory of 10,000 files",
+     .what = "Of each kind: a log's own segments, with every second one missing, empty ones above one that is there, "
+             "empty ones below, and such as are none. Linear: a tenth of them takes a tenth of the time.",
+     .deed = DO_FILES, .records = 10000, .value_size = 100, .shown = M_RECORDS, .contenders = files_rows},
+    {.name = "carve", .title = "Look for logs in an image",
+     .what = "What u9fsck --carve does, out of the page cache, with as many bytes as records of 100 bytes have.",
+     .deed = DO_CARVE, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = carve_rows},
     {.name = "get", .title = "Look up single records, keys in order",
      .what = "100-byte values, out of the page cache, all over the store, once a million were looked up; the same of keys "
              "that are not there, and of 64 at a time. Before: what one of the first 10,000 takes.",
@@ -252,10 +308,11 @@ const workload workloads[] = {
      .what = "The first hundred after opening, with nothing in the page cache.",
      .deed = DO_GET_COLD, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true,
      .shown = M_P50, .has_latency = true, .contenders = cold_rows},
-    {.name = "recover", .title = "Open after a kill",
-     .what = "Opening for writing what a process left that was killed behind its last sync.",
-     .deed = DO_RECOVER, .records = 5 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS,
-     .contenders = read_rows},
+    {.name = "recover", .title = "Open after a kill, and the first lookup",
+     .what = "Opening for writing what a process left that was killed behind its last sync, out of the page cache, and "
+             "looking one record up; 100-byte values. First: the lookup.",
+     .deed = DO_RECOVER, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true, .shown = M_SECONDS,
+     .also = {M_OPEN, M_FIRST}, .contenders = recover_rows},
     {.name = "open", .title = "Open a closed log of 1,000 segments",
      .what = "A million records of 100 bytes, in the smallest segments, out of the page cache; opened for writing.",
      .deed = DO_OPEN, .records = MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS,
@@ -314,6 +371,21 @@ const target targets[] = {
     {"get-cold", "u9", NULL, M_P50, true, 150, 0},
     {"get-cold", "u9", "lmdb", M_P50, true, 1, 0},
     {"get-cold", "u9", "leveldb", M_P50, true, 1, 0},
+    {"fsck", "u9-2", "u9", M_BYTES, false, 1.85, 0},
+    {"fsck", "u9", "kernel", M_BYTES, false, 0.9, 0},
+    {"fsck", "u9", "openssl", M_BYTES, false, 1.6, 0},
+    {"hostile", "garbage", NULL, M_BYTES, false, 15000, 0},
+    {"hostile", "boundaries", "u9", M_SECONDS, true, 2, 0},
+    {"hostile", "claims", "u9", M_SECONDS, true, 2, 0},
+    {"hostile", "flips", "u9", M_SECONDS, true, 2, 0},
+    {"files", "u9", "u9-tenth", M_RECORDS, false, 0.75, 0},
+    {"files", "missing", "missing-tenth", M_RECORDS, false, 0.75, 0},
+    {"files", "blank", "blank-tenth", M_RECORDS, false, 0.75, 0},
+    {"files", "void", "void-tenth", M_RECORDS, false, 0.75, 0},
+    {"files", "stray", "stray-tenth", M_RECORDS, false, 0.75, 0},
+    {"carve", "u9", NULL, M_BYTES, false, 3000, 0},
+    {"recover", "u9", NULL, M_SECONDS, true, 0.08, 0},
+    {"recover", "u9-1", NULL, M_SECONDS, true, 0.25, 0},
     {"follow", "u9", NULL, M_P50, true, 200, 0},
     {"follow", "u9-within", NULL, M_P50, true, 200, 0},
 };

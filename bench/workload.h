@@ -7,7 +7,10 @@
 #include "bench/drive.h"
 #include "bench/metric.h"
 
-enum { CONTENDERS_MAX = 20 };
+enum {
+    CONTENDERS_MAX = 20,
+    ONE_OPEN = ~0u >> 1 /* as a number of segments: one, which is not sealed */
+};
 
 /* A row of a workload: an engine, and how it differs from what the workload says. */
 typedef struct contender {
@@ -16,8 +19,10 @@ typedef struct contender {
     const engine *engine;
     unsigned threads, batch; /* 0: the workload's */
     bool usual, cold, plain; /* plain: not compressed, not durable, whatever the workload says */
-    unsigned segments;       /* of u9: about so many; 0: as many as come */
+    bool holds;              /* as in job_spec */
+    unsigned segments;       /* of u9: about so many; 0: as many as come; ONE_OPEN */
     double share;            /* of the workload's records, of a slow one; 0: all */
+    void (*spoil)(const job_spec *job); /* as in job_spec */
 } contender;
 
 typedef struct workload {

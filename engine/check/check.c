@@ -197,6 +197,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         u9i_step step;
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_OK && step == U9I_STEP_END) break;
+        if (err == U9_OK && step == U9I_STEP_FRAME && !u9i_stretch_keep_keys(r, &c->keys)) continue;
         if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
         if (err == U9_OK && (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY)))
             u9i_witness_frame(&c->witness, u9i_reader_facts(r), r->frame);
@@ -256,6 +257,7 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     if (err != U9_OK) return err;
     c->reader.seals = true;
     c->reader.leaves = c->saved != NULL || c->options.on_stretch != NULL;
+    c->reader.leans = c->saved == NULL; /* what is saved is read by calls: it is looked at long after it was hashed */
     r->bytes = c->bytes = u9i_reader_bytes(&c->reader);
     r->segments = c->reader.catalog->count;
     r->plain = u9i_catalog_plain(c->reader.catalog);

@@ -26,6 +26,7 @@ typedef struct u9i_checker {
     u9i_witness witness;  /* of options->mark */
     uint64_t progress_us; /* when progress was last told */
     uint64_t bytes;       /* of all files */
+    u9i_kept_keys keys;   /* of the reader's frame */
     u9i_saved *saved;     /* salvage: the new logs; NULL: only checks */
     unsigned threads;     /* to check with; more than 1, or `piece`: in pieces (pieces.h) */
     uint64_t piece;       /* of about so many bytes; 0: as is good */

@@ -46,10 +46,11 @@ typedef struct check_piece {
     border from, to;
     bool opened;
     u9i_reader reader;
-    bool begun;       /* something was met: */
-    uint64_t home;    /*   what it came with stands there, */
-    uint64_t promise; /*   and the judge knew this; U9_NOWHERE home: nothing can be joined here */
-    bool holds;       /* `held` was met, which belongs behind `to` */
+    u9i_kept_keys keys; /* of the reader's frame */
+    bool begun;         /* something was met: */
+    uint64_t home;      /*   what it came with stands there, */
+    uint64_t promise;   /*   and the judge knew this; U9_NOWHERE home: nothing can be joined here */
+    bool holds;         /* `held` was met, which belongs behind `to` */
     u9i_step held;
     bool over; /* the reader is at its end */
     u9_err err;
@@ -163,7 +164,7 @@ static u9_err open_piece(pieces *all, check_piece *p)
     p->opened = true;
     bool first = p->from.index == 0 && p->from.offset == 0;
     if (!first) err = u9i_reader_slice(r, &slice, &p->fault);
-    r->seals = r->rowless = true;
+    r->seals = r->rowless = r->leans = true;
     r->leaves = c->options.on_stretch != NULL;
     set_border(p, to);
     p->started = p->from.offset;
@@ -281,7 +282,8 @@ static void step_piece(pieces *all, check_piece *p)
 {
     u9i_step step;
     p->err = u9i_reader_step(&p->reader, &step, &p->fault);
-    if (p->err != U9_OK) return;
+    if (p->err != U9_OK || (step == U9I_STEP_FRAME && !u9i_stretch_keep_keys(&p->reader, &p->keys)))
+        return;
     if (!p->begun) begin_piece(p, step);
     p->holds = passes_border(p, step);
     p->held = step;

@@ -11,6 +11,18 @@ static void copy_key(uint8_t out[U9I_KEY_MAX], size_t *size, const u9i_record *r
     *size = record->key_size;
 }
 
+bool u9i_stretch_keep_keys(u9i_reader *r, u9i_kept_keys *keys)
+{
+    if (r->iterator.map == NULL) return true;
+    if (r->count > 0) {
+        memcpy(keys->first, r->first.key, r->first.key_size);
+        memcpy(keys->last, r->last.key, r->last.key_size);
+        r->first.key = keys->first;
+        r->last.key = keys->last;
+    }
+    return !u9i_reader_fell(r, NULL);
+}
+
 static void begin_run(u9i_intact *run, const u9i_reader *r)
 {
     const u9i_facts *f = u9i_reader_facts(r);

@@ -15,6 +15,17 @@ typedef struct u9i_intact {
     uint8_t first_key[U9I_KEY_MAX], last_key[U9I_KEY_MAX];
 } u9i_intact;
 
+/* First and last key of a frame. */
+typedef struct u9i_kept_keys {
+    uint8_t first[U9I_KEY_MAX], last[U9I_KEY_MAX];
+} u9i_kept_keys;
+
+/*
+ * The reader's frame, if it is mapped, borrows its first and last key from there from now on. False: bytes of it could
+ * not be read meanwhile, and it counts for nothing: the reader comes to it once more, by read calls. [R-16]
+ */
+bool u9i_stretch_keep_keys(u9i_reader *reader, u9i_kept_keys *keys);
+
 /* Adds the reader's frame; false: it does not go on where the run ends, which is to be told first. */
 bool u9i_intact_add(u9i_intact *run, const u9i_reader *reader);
 

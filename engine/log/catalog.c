@@ -749,12 +749,17 @@ static u9_err load_surely(load *l)
     }
 }
 
-/* A segment that stands as it stood keeps its object, and all that was judged of it. NULL without memory. */
+/*
+ * A segment that stands as it stood keeps its object, and all that was judged of it; if others say something else of it
+ * now, what was found valid in its file. NULL without memory.
+ */
 static u9i_segment *segment_for(const load *l, const u9i_facts *f)
 {
     u9i_segment *s = known(l, f);
     if (s && memcmp(&s->facts, f, sizeof *f) == 0) return u9i_segment_ref(s);
-    return u9i_segment_new(l->source->dir, f);
+    u9i_segment *made = u9i_segment_new(l->source->dir, f);
+    if (made && s) u9i_segment_take_over(made, s);
+    return made;
 }
 
 static u9i_catalog *build_catalog(load *l)

@@ -4,6 +4,8 @@
 #include "engine/log/resume.h"
 
 #include "engine/log/succession.h"
+#include "engine/segment/promised.h"
+#include "engine/segment/prover.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,9 +35,22 @@ static int wait_landed(u9i_file *file)
     return sys;
 }
 
+/* What is known of the segment of this name makes it needless to read again what it has promised. */
+static uint64_t promised_end(u9i_source *source, const char *name, u9i_file *file)
+{
+    u9i_catalog *c;
+    uint64_t end = 0;
+    if (u9i_source_catalog(source, &c, NULL) != U9_OK) return 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0)
+            end = u9i_promised_end(u9i_catalog_facts(c, i), file, &source->windows);
+    u9i_catalog_unref(c);
+    return end;
+}
+
 /*
- * Waits until nothing is under way on a segment, syncs it and drops its cached pages: what is read next is what a
- * power cut would leave. What was judged of it before is dropped as well.
+ * Waits until nothing is under way on a segment, syncs it and drops what is cached of it behind its last promise: what
+ * is read next is what a power cut would leave. What was judged of it before is dropped as well.
  */
 static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
 {
@@ -45,7 +60,7 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
     sys = wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
-    if (sys == 0) sys = u9i_file_sync_and_evict(file);
+    if (sys == 0) sys = u9i_file_sync_and_evict_from(file, promised_end(source, name, file));
     u9i_file_close(file);
     if (sys == 0) return U9_OK;
     if (sys == -EWOULDBLOCK)
@@ -156,13 +171,17 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     u9i_step step = U9I_STEP_FRAME;
     u9_err err = u9i_source_iterate(s->source, segment, before, before != NULL, &it, s->fault);
     if (err != U9_OK) return err;
+    u9i_prover prover;
+    u9i_prover_begin(&prover, segment, &s->source->windows, it.window->file);
     while (err == U9_OK && step != U9I_STEP_END) {
         err = u9i_iterator_step(&it, &step);
+        u9i_prover_follow(&prover, it.judge.pos);
         if (err != U9_OK || step != U9I_STEP_DAMAGE || s->on_damage == NULL) continue;
         char path[4400];
         u9_damage damage = u9i_source_damage(s->source, &segment->facts, &it.site, path, sizeof path);
         s->on_damage(s->ctx, &damage);
     }
+    u9i_prover_end(&prover);
     if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
     else if (it.judge.unread != U9_NOWHERE)
         err = refuse_unread(s, &segment->facts, it.judge.unread, it.judge.unread_sys);

@@ -90,7 +90,7 @@ typedef struct u9i_fs {
     int (*reserve)(u9i_file *file, uint64_t end);
     int (*zero)(u9i_file *file, uint64_t from, uint64_t to);
     int (*truncate)(u9i_file *file, uint64_t size);
-    int (*sync_and_evict)(u9i_file *file);
+    int (*sync_and_evict)(u9i_file *file, uint64_t from);
     int (*map)(u9i_file *file, uint64_t off, size_t n, const void **out);
     void (*advise)(u9i_env *env, const void *map, size_t n, u9i_map_advice advice);
     void (*unmap)(u9i_env *env, const void *map, size_t n);
@@ -377,7 +377,13 @@ static inline int u9i_file_truncate(u9i_file *file, uint64_t size)
 /* Syncs and drops cached pages, so that what is read next comes from the disk. [F41 of a crash] */
 static inline int u9i_file_sync_and_evict(u9i_file *file)
 {
-    return file->env->fs->sync_and_evict(file);
+    return file->env->fs->sync_and_evict(file, 0);
+}
+
+/* The same, but drops only what is cached from about `from` on: what stands in front of it was synced before. */
+static inline int u9i_file_sync_and_evict_from(u9i_file *file, uint64_t from)
+{
+    return file->env->fs->sync_and_evict(file, from);
 }
 
 /*

@@ -188,9 +188,9 @@ static int overlay_refuse_file(u9i_file *file)
     return -EROFS;
 }
 
-static int overlay_sync(u9i_file *file)
+static int overlay_sync(u9i_file *file, uint64_t from)
 {
-    return u9i_file_sync_and_evict(base_file(file));
+    return u9i_file_sync_and_evict_from(base_file(file), from);
 }
 
 static int overlay_size(u9i_file *file, uint64_t *out)

@@ -359,11 +359,12 @@ static int write_zeros(u9i_file *file, uint64_t from, uint64_t to)
     return 0;
 }
 
-static int sync_and_evict(u9i_file *file)
+static int sync_and_evict(u9i_file *file, uint64_t from)
 {
+    enum { PAGE_MOST = 65536 }; /* a page of which a part is not asked for stays */
     int err = sync_fd(fd_of(file));
     if (err != 0) return err;
-    return -posix_fadvise(fd_of(file), 0, 0, POSIX_FADV_DONTNEED);
+    return -posix_fadvise(fd_of(file), (off_t)(from / PAGE_MOST * PAGE_MOST), 0, POSIX_FADV_DONTNEED);
 }
 
 static int map_file(u9i_file *file, uint64_t off, size_t n, const void **out)

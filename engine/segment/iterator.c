@@ -19,12 +19,12 @@ static void iterator_check(const u9i_iterator *it)
  * What nothing promises, and nobody is about to promise, is made durable before it is served: what was handed out
  * does not vanish in a power cut. [R-14] 0, or why that cannot be.
  */
-static int settle_tail(u9i_segment *segment)
+static int settle_tail(u9i_segment *segment, u9i_windows *windows)
 {
     const u9i_facts *f = &segment->facts;
     const u9i_trailer *end = &f->end_frame.trailer;
     bool promised = f->named || (f->has_end && end->durable > end->previous);
-    return promised || u9i_dir_writer_active(segment->dir, f->name) ? 0 : u9i_segment_settle(segment);
+    return promised || u9i_dir_writer_active(segment->dir, f->name) ? 0 : u9i_segment_settle(segment, windows);
 }
 
 /* A tail that a crash has torn is told by its hashes: they are left out only where there is none. */
@@ -41,7 +41,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     memset(it, 0, sizeof *it);
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
-    int unsettled = -settle_tail(segment);
+    int unsettled = -settle_tail(segment, windows);
     u9_err err = u9i_segment_mend(segment, windows, &file, sys);
     if (err == U9_OK) *sys = -u9i_file_size(file, &size);
     if (*sys) err = U9_IO;
@@ -91,6 +91,7 @@ bool u9i_iterator_leave_map(u9i_iterator *it)
     it->judge = it->before;
     it->alone = true;
     it->retold = it->round.count;
+    memcpy(it->told_before, it->round.sites, sizeof it->told_before);
     it->finished = false;
     iterator_check(it);
     return true;
@@ -251,6 +252,25 @@ static u9_err recall(u9i_iterator *it)
     return U9_OK;
 }
 
+/*
+ * What was told in front of a frame that fell is not told again. If more is gone now than the frame, so that the last
+ * of it reaches further, the rest of it is.
+ */
+static void pass_retold(u9i_iterator *it)
+{
+    for (it->told = 0; it->told < it->retold && it->told < it->round.count; it->told++) {
+        const u9i_damage_site *before = &it->told_before[it->told];
+        u9i_damage_site *now = &it->round.sites[it->told];
+        if (now->begin != before->begin || now->end <= before->end) continue;
+        bool counted = now->lost != U9_NOWHERE && before->lost != U9_NOWHERE && now->lost >= before->lost;
+        if (counted) now->lost -= before->lost;
+        if (counted && now->ordinal != U9_NOWHERE) now->ordinal += before->lost;
+        now->begin = before->end;
+        break;
+    }
+    it->retold = 0;
+}
+
 u9_err u9i_iterator_step(u9i_iterator *it, u9i_step *step)
 {
     for (;;) {
@@ -262,8 +282,7 @@ u9_err u9i_iterator_step(u9i_iterator *it, u9i_step *step)
         if (it->map) it->before = it->judge;
         u9_err err = it->alone ? u9i_judge_next(&it->judge, it->window, &it->round) : recall(it);
         if (err != U9_OK && err != U9_AGAIN) return err;
-        it->told = it->retold < it->round.count ? it->retold : it->round.count;
-        it->retold = 0;
+        pass_retold(it);
         it->over = err == U9_AGAIN;
         iterator_check(it);
     }

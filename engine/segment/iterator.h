@@ -25,6 +25,7 @@ typedef struct u9i_iterator {
     u9i_judge judge;      /* how it stands; at END: where the data end, and how */
     u9i_judge before;     /* map: how it stood before the last round */
     unsigned retold;      /*   sites of the next round that were told already: it is the last one once more */
+    u9i_damage_site told_before[U9I_SITES_MAX]; /*   these */
     unsigned generation;  /* of what the segment remembers */
     bool alone;           /* it goes by its own judgement, not by what the segment remembers */
     bool ranged;          /* only the frames that begin in [from, stop), and what such a range owns [P-1] */

@@ -56,9 +56,9 @@ static uint64_t data_mended(u9i_file *file, uint64_t off)
     return r->frame.offset > off ? r->frame.offset : off;
 }
 
-static int evict_mended(u9i_file *file)
+static int evict_mended(u9i_file *file, uint64_t from)
 {
-    return u9i_file_sync_and_evict(of_file(file)->inner);
+    return u9i_file_sync_and_evict_from(of_file(file)->inner, from);
 }
 
 static int map_mended(u9i_file *file, uint64_t off, size_t n, const void **out)

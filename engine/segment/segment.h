@@ -83,10 +83,11 @@ void u9i_segment_close(u9i_segment *segment);
 U9_MUST_CHECK u9_err u9i_segment_mend(u9i_segment *segment, u9i_windows *windows, u9i_file **out, int *sys);
 
 /*
- * Once, while it is open and before it is read: syncs the file and its name, and drops what is cached and what was
- * judged of it; so what is read from then on is what a power cut would leave. 0 or a negative errno. [R-14]
+ * Once, while it is open and before it is read: syncs the file and its name, and drops what was judged of it, and what
+ * is cached behind the last promise that is known; so what is read from then on is what a power cut would leave. 0 or a
+ * negative errno. [R-14]
  */
-int u9i_segment_settle(u9i_segment *segment);
+int u9i_segment_settle(u9i_segment *segment, u9i_windows *windows);
 
 /* Somebody else has done that. */
 void u9i_segment_note_settled(u9i_segment *segment);
@@ -117,6 +118,9 @@ bool u9i_segment_remember(u9i_segment *segment, unsigned generation, const u9i_j
 
 /* Drops what was judged, and found valid: the file is not what it was. */
 void u9i_segment_forget(u9i_segment *segment);
+
+/* The file is as it was for `before`, whatever other segments say of it now: what was found valid then is known. */
+void u9i_segment_take_over(u9i_segment *segment, const u9i_segment *before);
 
 /* True if the file is complete, and nobody writes to it any more: its last block is a sealing u9end. [S-6] */
 bool u9i_segment_sealed(const u9i_segment *segment);

@@ -80,6 +80,16 @@ void u9i_verified_note_body(u9i_verified *v, uint64_t offset)
     note_place(v, offset, (uint16_t)(place_in_block(offset) | BODY));
 }
 
+void u9i_verified_take_over(u9i_verified *v, const u9i_verified *other)
+{
+    mark *theirs = atomic_load_explicit(&other->made, memory_order_acquire), *ours = theirs ? make(v) : NULL;
+    uint64_t blocks = v->blocks < other->blocks ? v->blocks : other->blocks;
+    for (uint64_t i = 0; ours && i < blocks; i++) {
+        uint16_t name = atomic_load_explicit(&theirs[i], memory_order_acquire);
+        if (name != 0) atomic_store_explicit(&ours[i], name, memory_order_release);
+    }
+}
+
 void u9i_verified_clear(u9i_verified *v)
 {
     mark *made = atomic_load_explicit(&v->made, memory_order_acquire);

@@ -34,6 +34,9 @@ void u9i_verified_note(u9i_verified *verified, uint64_t offset);
 bool u9i_verified_has_body(const u9i_verified *verified, uint64_t offset);
 void u9i_verified_note_body(u9i_verified *verified, uint64_t offset);
 
+/* What was noted of the same file, as it was, elsewhere. That of `other` lives on. */
+void u9i_verified_take_over(u9i_verified *verified, const u9i_verified *other);
+
 /* Nothing was. What others note meanwhile may stay. */
 void u9i_verified_clear(u9i_verified *verified);
 

@@ -435,10 +435,10 @@ static int truncate_sim(u9i_file *file, uint64_t size)
     return sim_leave(&call, err);
 }
 
-static int sync_and_evict_sim(u9i_file *file)
+static int sync_and_evict_sim(u9i_file *file, uint64_t from)
 {
     sim_call call;
-    int err = sim_enter(&call, SIM_EVICT, of_file(file)->path, 0, 0);
+    int err = sim_enter(&call, SIM_EVICT, of_file(file)->path, from, 0);
     if (err == 0) sim_note_synced(of_file(file)->node, U9I_FOREVER);
     return sim_leave(&call, err);
 }

@@ -308,6 +308,32 @@ START_TEST(a_file_system_that_knows_no_sync_is_read)
 }
 END_TEST
 
+/* What a frame near the end promises, the writer that died had synced: it need not come from the disk again. */
+START_TEST(what_was_promised_stays_in_the_cache)
+{
+    uint8_t filler[200];
+    memset(filler, 'f', sizeof filler);
+    u9_options o = small_options();
+    o.segment_size = 16 << 20;
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < RECORDS; i++) append_bytes(w, filler, sizeof filler);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    for (unsigned i = 0; i < RECORDS; i++) append_bytes(w, filler, sizeof filler);
+    crash(w, at("log"));
+    if (_i == 0) {
+        ck_assert_uint_gt(records_of(at("log")), RECORDS);
+    } else {
+        o.segment_size = 0;
+        close_log(open_writer(at("log"), &o));
+    }
+    const sim_op *op = sim_find(SIM_EVICT, 1, U9_NOWHERE);
+    ck_assert_ptr_nonnull(op);
+    ck_assert_uint_ge(op->begin, RECORDS * sizeof filler);
+    ck_assert_uint_le(op->begin, sim_durable(1, op->began));
+}
+END_TEST
+
 Suite *suite_settled(void)
 {
     Suite *s = suite_create("settled");
@@ -316,6 +342,7 @@ Suite *suite_settled(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, what_was_handed_out_is_there_after_a_power_cut, 0, 2 * WAYS);
     tcase_add_test(t, a_closed_log_is_read_without_a_sync);
+    tcase_add_loop_test(t, what_was_promised_stays_in_the_cache, 0, 2);
     tcase_add_test(t, a_tail_is_synced_once_by_each_handle_and_beside_a_writer_by_none);
     tcase_add_loop_test(t, what_cannot_be_synced_is_not_served, 0, 2);
     tcase_add_test(t, a_file_system_that_knows_no_sync_is_read);

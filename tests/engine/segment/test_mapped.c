@@ -477,6 +477,19 @@ START_TEST(frames_are_remembered_by_the_place_where_they_begin)
     ck_assert(!u9i_verified_has(&v, 11 * BLOCK) && !u9i_verified_has(&v, U9_NOWHERE));
     u9i_verified_clear(&v);
     ck_assert(!u9i_verified_has(&v, 48) && !u9i_verified_has_body(&v, 8 * BLOCK));
+    u9i_verified_note(&v, 80);
+    u9i_verified_note_body(&v, 2 * BLOCK + 16);
+    u9i_verified shorter, longer;
+    u9i_verified_init(&shorter, 2 * BLOCK);
+    u9i_verified_init(&longer, 100 * BLOCK);
+    u9i_verified_take_over(&shorter, &longer); /* nothing */
+    ck_assert(!u9i_verified_has(&shorter, 80));
+    u9i_verified_take_over(&shorter, &v);
+    u9i_verified_take_over(&longer, &v);
+    ck_assert(u9i_verified_has(&shorter, 80) && !u9i_verified_has(&shorter, 2 * BLOCK + 16));
+    ck_assert(u9i_verified_has(&longer, 80) && u9i_verified_has_body(&longer, 2 * BLOCK + 16));
+    u9i_verified_release(&shorter);
+    u9i_verified_release(&longer);
     u9i_verified_release(&v);
 }
 END_TEST
@@ -554,8 +567,61 @@ START_TEST(check_hashes_all_whatever_is_known)
     u9_report report = {.size = sizeof report};
     sim_forget_diary();
     ck_assert_int_eq(u9_check(log, &o, &report, NULL), U9_OK);
-    ck_assert_uint_eq(sim_count(SIM_MAP), 0); /* it reads what is there, by calls */
+    ck_assert_uint_gt(sim_count(SIM_MAP), 0);
+    ck_assert_uint_eq(report.damages, 1);
+    sim_forget_diary();
+    uint64_t saved;
+    ck_assert_int_eq(u9_salvage(log, at("saved"), &o, &report, &saved, NULL), U9_OK);
+    ck_assert_uint_eq(sim_count(SIM_MAP), 0); /* what it copies is what it has hashed */
     forget(s);
+}
+END_TEST
+
+/* Cuts the file that is checked, once, when the first damage in it is told. */
+typedef struct cut {
+    const char *path;
+    uint64_t size;
+    bool done;
+    char told[64]; /* first and last key of the last stretch */
+} cut;
+
+static void cut_it(void *ctx, const u9_damage *d)
+{
+    cut *c = ctx;
+    if (!c->done && d->verdict == U9_V_CORRUPT) cut_file(c->path, c->size);
+    c->done = true;
+}
+
+static void note_keys(void *ctx, const u9_stretch *s)
+{
+    cut *c = ctx;
+    if (s->kind == U9_STRETCH_FRAMES && s->records > 0) memcpy(c->told, s->last_key, s->last_key_size < 64 ? s->last_key_size : 64);
+}
+
+/* {F31} Wherever a file is cut under a check, it tells from there on what one tells that comes later. */
+START_TEST(a_file_that_is_cut_under_a_check_is_judged_as_it_is_then)
+{
+    char log[3300];
+    guard();
+    for (uint64_t size = 16384; size < SMALL; size += 5000) {
+        snprintf(log, sizeof log, "%s.%u", the_log(), (unsigned)size);
+        fill_log(log, 0);
+        flip_bit(segment_path(log, 2), 5000, 3);
+        cut now = {.path = segment_path(log, 2), .size = size}, later = {.done = true};
+        u9_check_options o = {.size = sizeof o, .on_damage = cut_it, .on_stretch = note_keys, .ctx = &now};
+        u9_report cut_under = {.size = sizeof cut_under}, found_cut = {.size = sizeof found_cut};
+        ck_assert_int_eq(u9_check(log, &o, &cut_under, NULL), U9_OK);
+        ck_assert(now.done);
+        o.ctx = &later;
+        ck_assert_int_eq(u9_check(log, &o, &found_cut, NULL), U9_OK);
+        ck_assert_uint_eq(cut_under.records, found_cut.records);
+        ck_assert_uint_eq(cut_under.lost, found_cut.lost);
+        ck_assert_uint_ge(cut_under.damages, found_cut.damages); /* told apart: before, and behind */
+        ck_assert_uint_eq(cut_under.frames, found_cut.frames);
+        ck_assert_uint_eq(cut_under.last_key_size, found_cut.last_key_size);
+        ck_assert_mem_eq(cut_under.last_key, found_cut.last_key, found_cut.last_key_size);
+        ck_assert_mem_eq(now.told, later.told, sizeof now.told);
+    }
 }
 END_TEST
 
@@ -623,6 +689,7 @@ Suite *suite_mapped(void)
     tcase_add_test(real, a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place);
     tcase_add_test(real,
                    what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
+    tcase_add_test(real, a_file_that_is_cut_under_a_check_is_judged_as_it_is_then);
     tcase_add_test(real, lookups_in_a_file_that_is_cut_find_what_is_left_and_nothing_else);
     tcase_add_test(real, a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on);
     tcase_add_test(real, the_mapping_for_lookups_shows_the_whole_file);

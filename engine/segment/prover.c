@@ -1,0 +1,62 @@
+/*
+ * engine/segment/prover.c: see prover.h. [R-16]
+ */
+#include "engine/segment/prover.h"
+
+#include "engine/os/pool.h"
+
+#include <assert.h>
+
+enum { PIECE = 4 << 20, LONG = 4 * PIECE };
+
+static bool is_ahead(u9i_prover *p, uint64_t at)
+{
+    uint64_t front = atomic_load_explicit(&p->front, memory_order_relaxed);
+    return front != U9_NOWHERE && at > front;
+}
+
+/* The frames that begin in [begin, end): none is the task of two pieces. */
+static void prove_back_piece(u9i_prover *p, u9i_window *w, uint64_t begin, uint64_t end)
+{
+    u9i_frame f;
+    for (uint64_t at = begin; at < end && is_ahead(p, begin); at = f.end)
+        if (u9i_window_find(w, at, p->size, &f) != U9_OK) return;
+}
+
+static void prove_backwards(void *ctx)
+{
+    u9i_prover *p = ctx;
+    u9i_window *w;
+    if (u9i_windows_lend(p->windows, &w) != U9_OK) return;
+    u9i_window_turn(w, p->file, &p->segment->facts.secret);
+    u9i_window_remember(w, &p->segment->verified, U9_VERIFY_FIRST);
+    for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE)
+        prove_back_piece(p, w, end - PIECE, end);
+    u9i_windows_return(p->windows, w);
+}
+
+void u9i_prover_begin(u9i_prover *p, u9i_segment *segment, u9i_windows *windows, u9i_file *file)
+{
+    *p = (u9i_prover){.segment = segment, .windows = windows, .file = file};
+    atomic_init(&p->front, 0);
+    bool threads = file->env->executor ==
+                   &u9i_pool_executor; /* else it would run within a read, for nothing */
+    bool notes = windows->verify != U9_VERIFY_ALWAYS && !segment->facts.plain;
+    if (!threads || !notes || u9i_file_size(file, &p->size) != 0 || p->size < LONG) return;
+    p->task = (u9i_task){.run = prove_backwards, .ctx = p};
+    p->posted = true;
+    u9i_task_submit(file->env, &p->task, 0);
+}
+
+void u9i_prover_follow(u9i_prover *p, uint64_t front)
+{
+    atomic_store_explicit(&p->front, front, memory_order_relaxed);
+}
+
+void u9i_prover_end(u9i_prover *p)
+{
+    if (!p->posted) return;
+    u9i_prover_follow(p, U9_NOWHERE);
+    u9i_task_finish(p->file->env, &p->task);
+    p->posted = false;
+}
