@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    LOAD_NUM = 5, /* a table has 5 slots for 3 records */
-    LOAD_DEN = 3,
+    LOAD_NUM = 5, /* a table has 5 slots for 4 records */
+    LOAD_DEN = 4,
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK, /* bytes of a frame, as a rule */
     CROWD = 512, /* slots that are passed for one record, at most */
     PEEK = 256 /* bytes of a record that are read before it is known how many it has */
