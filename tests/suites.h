@@ -107,6 +107,7 @@
     X(lookup) \
     X(index_file) \
     X(index_forged) \
+    X(tabling) \
     X(live) \
     X(follow) \
     X(segment) \

@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    LOAD_NUM = 5, /* a table has 5 slots for 3 records */
-    LOAD_DEN = 3,
+    LOAD_NUM = 5, /* a table has 5 slots for 4 records */
+    LOAD_DEN = 4,
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK, /* bytes of a frame, as a rule */
     CROWD = 512, /* slots that are passed for one record, at most */
     PEEK = 256 /* bytes of a record that are read before it is known how many it has */
@@ -225,7 +225,7 @@ void u9i_open_frame_free(u9i_open_frame *f)
 }
 
 /* What is loaded, as an open frame without a table. It has the body's own memory then. */
-static u9i_open_frame frame_of(const u9i_frames *fs, uint64_t offset, u9i_loaded *l)
+static u9i_open_frame frame_of(uint64_t offset, bool keyed, u9i_loaded *l)
 {
     uint32_t count = l->frame.trailer.count, size = (uint32_t)l->body.size;
     u9i_open_frame f = {.bytes = l->body.bytes,
@@ -236,7 +236,7 @@ static u9i_open_frame frame_of(const u9i_frames *fs, uint64_t offset, u9i_loaded
                         .count = count,
                         .kind = (uint8_t)l->body.kind,
                         .plain = l->body.plain,
-                        .keyed = fs->keyed,
+                        .keyed = keyed,
                         .wide = size > UINT16_MAX || bits_of(size) + bits_of(count) > 32 - TAG_BITS_MIN,
                         .owned = l->own != NULL};
     l->own = NULL;
@@ -297,13 +297,13 @@ static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *
 }
 
 /* Opens a frame: it is kept, and `*own` NULL, or the caller's. */
-static u9_err open_frame(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
+static u9_err open_frame(u9i_frames *fs, uint64_t offset, bool keyed, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
     u9i_loaded l;
     u9i_open_frame *k = NULL;
     u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
     if (err != U9_OK) return err;
-    u9i_open_frame f = frame_of(fs, offset, &l);
+    u9i_open_frame f = frame_of(offset, keyed, &l);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
     if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
     f.wide |= again; /* a record that is looked at for nothing is a read */
@@ -314,6 +314,12 @@ static u9_err open_frame(u9i_frames *fs, uint64_t offset, const u9i_open_frame *
     if (k && again) k->bytes = NULL, k->owned = false;
     if (err == U9_OK) *out = k ? keep(fs, k) : *own;
     return err;
+}
+
+static void bring(const void *at)
+{
+    __builtin_prefetch(at, 0, 3);
+    __builtin_prefetch((const uint8_t *)at + 64, 0, 3); /* the rest of the element, of the record */
 }
 
 /* Records of open frames */
@@ -384,13 +390,18 @@ static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *num
     return place_get(f, low) == at;
 }
 
-static bool number_by_keys(const u9i_open_frame *f, uint32_t at, uint32_t *number)
+/* The same by a table of keys: where that of the record leads to. */
+static bool number_by_keys(const u9i_open_frame *f, const u9i_keyspec *spec, const u9i_record *r, uint32_t at, uint32_t *number)
 {
+    u9i_key_entry e;
+    uint64_t slot;
+    if (!u9i_keyspec_entry(spec, r->key, r->key_size, &e)) return false;
+    uint64_t hash = mix(&e);
     uint32_t slots = slot_count(f);
-    for (uint32_t i = 0; i < slots; i++) {
-        uint64_t slot = slot_get(f, i);
+    for (uint32_t i = first_slot(hash, slots); (slot = slot_get(f, i)) != 0; i = i + 1 == slots ? 0 : i + 1) {
+        if (slot_place(f, slot) != at) continue;
         *number = slot_number(f, slot);
-        if (slot != 0 && slot_place(f, slot) == at) return true;
+        return true;
     }
     return false;
 }
@@ -456,12 +467,19 @@ u9_err u9i_open_frame_record(const u9i_frames *fs, const u9i_open_frame *f, uint
     uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
     key_sought s = {.at = place};
     if (f->kind != U9I_BODY_RECORDS || place >= f->size) return U9_CORRUPT;
+    if (f->bytes && f->table) bring(f->bytes + place);
     if (f->table == NULL) walk_open(f, stands_at, &s);
-    else s.there = f->keyed ? number_by_keys(f, place, &s.number) : number_by_places(f, place, &s.number);
-    if (!s.there) return U9_CORRUPT;
+    else if (!f->keyed) s.there = number_by_places(f, place, &s.number);
+    if (!s.there && (f->table == NULL || !f->keyed)) return U9_CORRUPT;
+    u9_err err = record_at(fs, f, place, out);
+    if (err != U9_OK) return err;
+    if (!s.there && !number_by_keys(f, &fs->spec, &out->record, place, &s.number)) {
+        u9i_found_free(out);
+        return U9_CORRUPT;
+    }
     out->at = at;
     out->number = s.number;
-    return record_at(fs, f, place, out);
+    return U9_OK;
 }
 
 static bool record_has_key(const u9i_record *r, const u9_key *key)
@@ -561,12 +579,6 @@ u9_err u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const 
     if (f->kind != U9I_BODY_RECORDS || below <= base) return U9_ABSENT;
     if (f->table == NULL) return find_by_walk(f, key, below, out);
     return f->keyed ? find_by_keys(fs, f, key, below, out) : find_by_places(fs, f, key, below, out);
-}
-
-static void bring(const void *at)
-{
-    __builtin_prefetch(at, 0, 3);
-    __builtin_prefetch((const uint8_t *)at + 64, 0, 3); /* the rest of the element, of the record */
 }
 
 void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at, unsigned step)
@@ -684,5 +696,12 @@ u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out
 {
     *own = NULL;
     *out = kept_at(fs, offset);
-    return *out ? U9_OK : open_frame(fs, offset, out, own, sys);
+    return *out ? U9_OK : open_frame(fs, offset, fs->keyed, out, own, sys);
+}
+
+u9_err u9i_frames_fenced_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
+{
+    *own = NULL;
+    *out = kept_at(fs, offset);
+    return *out ? U9_OK : open_frame(fs, offset, !fs->spec.hashed, out, own, sys);
 }

@@ -69,7 +69,7 @@ typedef struct u9i_frames {
     u9i_windows *windows; /* borrows */
     uint64_t bound;       /* frames end at or before this offset */
     u9i_keyspec spec;
-    bool keyed;           /* frames get a table of keys */
+    bool keyed;           /* frames get a table of keys; else of places, unless they are asked for as fenced */
     u9i_budget *budget;   /* borrows */
     u9i_open_frame **kept; /* by place, in rows; loaded and set atomically */
     size_t kept_rows;
@@ -87,6 +87,9 @@ void u9i_frames_close(u9i_frames *frames); /* one that was never opened, zeroed,
  */
 U9_MUST_CHECK u9_err u9i_frames_at(u9i_frames *frames, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own,
                                    int *sys);
+/* The same, of one in which records in order will be looked for by their keys. */
+U9_MUST_CHECK u9_err u9i_frames_fenced_at(u9i_frames *frames, uint64_t offset, const u9i_open_frame **out,
+                                          u9i_open_frame **own, int *sys);
 /* The same if it is kept; NULL: it is not. */
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *frames, uint64_t offset);
 void u9i_open_frame_free(u9i_open_frame *frame); /* NULL is fine */

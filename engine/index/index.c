@@ -209,7 +209,16 @@ u9_err u9i_index_make(u9i_index *x, const u9i_keys *keys, u9i_budget *budget)
 
 /* Looking up */
 
-/* The page, opened if it was not. Its keys and its first entry are as its root says. */
+/* Its keys and its first entry are as its root says. */
+static bool is_page_of(const u9i_index *x, const u9i_index_part *p, uint32_t n, const u9i_page_record *r)
+{
+    bool hashed = r->keyspec[0] == 'u';
+    if (r->has_root || r->count == 0 || r->key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, r)) return false;
+    u9i_key_entry first = entry_at(x, r->keys, r->at, 0);
+    return u9i_key_same(&first, &p->roots[n]);
+}
+
+/* The page, opened if it was not. */
 static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_page **out)
 {
     u9i_page *page = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
@@ -225,13 +234,7 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
     if (err == U9_OK && page == NULL) {
         if (l.body.kind != U9I_BODY_PAGE) err = U9_CORRUPT;
         if (err == U9_OK) err = u9i_page_record_decode(l.body.bytes, l.body.size, &r);
-        if (err == U9_OK) {
-            u9i_key_entry first = r.count ? entry_at(x, r.keys, r.at, 0) : (u9i_key_entry){.hi = 0};
-            bool hashed = r.keyspec[0] == 'u';
-            if (r.has_root || r.count == 0 || r.key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, &r) ||
-                first.hi != p->roots[n].hi || first.lo != p->roots[n].lo)
-                err = U9_CORRUPT;
-        }
+        if (err == U9_OK && !is_page_of(x, p, n, &r)) err = U9_CORRUPT;
         if (err == U9_OK) page = make_page(r.keys, r.at, r.count, x->spec.width, l.own);
         if (err == U9_OK && page == NULL) err = U9_NOMEM;
         if (err != U9_OK) {
@@ -388,12 +391,13 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     spot s;
     u9i_key_entry fence;
     bool there;
+    int sys;
     uint64_t below = e.at;
     if (x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return U9_ABSENT;
     for (;;) {
         u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
-        err = open_at(frames, fence.at, frame, own);
+        err = u9i_frames_fenced_at(frames, (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, frame, own, &sys);
         if (err != U9_OK) return err;
         if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
             *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
@@ -510,8 +514,7 @@ static u9_err pass_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_i
     u9i_page_record r;
     u9_err err = load_at(x, p->roots[n].at, &l);
     if (err != U9_OK) return err;
-    if (l.body.kind != U9I_BODY_PAGE || u9i_page_record_decode(l.body.bytes, l.body.size, &r) != U9_OK ||
-        r.has_root || r.key_size != x->spec.width || !keys_ascend(x, &r))
+    if (l.body.kind != U9I_BODY_PAGE || u9i_page_record_decode(l.body.bytes, l.body.size, &r) != U9_OK || !is_page_of(x, p, n, &r))
         err = U9_CORRUPT;
     for (uint32_t i = 0; err == U9_OK && i < r.count; i++) {
         u9i_key_entry e = entry_at(x, r.keys, r.at, i);
@@ -522,20 +525,25 @@ static u9_err pass_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_i
     return err;
 }
 
+u9_err u9i_index_pass(u9i_index *x, u9i_index_form form, uint32_t n, u9i_index_fn *each, void *ctx, uint64_t *told)
+{
+    u9_err err = U9_OK;
+    u9i_index_part *p = form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
+    const u9i_page *page = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
+    if (page == NULL) return pass_page(x, p, n, each, ctx, told);
+    for (uint32_t i = 0; err == U9_OK && i < page->count; i++) {
+        u9i_key_entry e = entry_at(x, page->keys, page->places, i);
+        err = each(ctx, &e);
+    }
+    if (err == U9_OK) *told += page->count;
+    return err;
+}
+
 u9_err u9i_index_each(u9i_index *x, u9i_index_form form, u9i_index_fn *each, void *ctx)
 {
-    u9i_index_part *p = form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
+    const u9i_index_part *p = form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
     uint64_t told = 0;
-    for (uint32_t n = 0; n < p->page_count; n++) {
-        const u9i_page *page = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
-        u9_err err = page ? U9_OK : pass_page(x, p, n, each, ctx, &told);
-        if (err == U9_OK && page == NULL) continue;
-        for (uint32_t i = 0; err == U9_OK && i < page->count; i++) {
-            u9i_key_entry e = entry_at(x, page->keys, page->places, i);
-            err = each(ctx, &e);
-        }
-        if (err != U9_OK) return err;
-        told += page->count;
-    }
-    return told == p->entries ? U9_OK : U9_CORRUPT;
+    u9_err err = U9_OK;
+    for (uint32_t n = 0; n < p->page_count && err == U9_OK; n++) err = u9i_index_pass(x, form, n, each, ctx, &told);
+    return err == U9_OK && told != p->entries ? U9_CORRUPT : err;
 }

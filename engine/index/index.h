@@ -81,4 +81,8 @@ U9_MUST_CHECK u9_err u9i_index_aim(u9i_index *index, const u9_key *key, uint64_t
 typedef u9_err u9i_index_fn(void *ctx, const u9i_key_entry *entry);
 U9_MUST_CHECK u9_err u9i_index_each(u9i_index *index, u9i_index_form form, u9i_index_fn *each, void *ctx);
 
+/* The same of one page; adds its entries to `*told`. All pages together should have as many as the root says. */
+U9_MUST_CHECK u9_err u9i_index_pass(u9i_index *index, u9i_index_form form, uint32_t page, u9i_index_fn *each, void *ctx,
+                                    uint64_t *told);
+
 #endif

@@ -4,6 +4,7 @@
  * each step. Then each is looked up as by itself. [K-3]
  */
 #include "engine/read/lookup.h"
+#include "engine/read/tabling.h"
 
 #include "engine/os/process.h"
 
@@ -106,13 +107,32 @@ static void aim_at_key(u9_log *log, u9i_view *v, const u9_key *key, aims *a)
     }
 }
 
+/* The frame that the view's table guesses for a key. False: none is guessed. */
+static bool aim_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, const u9_key *key, aims *a)
+{
+    u9i_guess g = {.rank = UINT64_MAX};
+    if (!u9i_tabled_find(t, key, &g)) return false;
+    aim_at(log, a, v->segments[g.i], key, g.at, true);
+    return true;
+}
+
+static void aim_at_all(u9_log *log, u9i_view *v, const u9_lookup *lookups, size_t count, aims *a)
+{
+    const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
+    for (size_t i = 0; t && i < count; i++) u9i_tabled_bring(t, &lookups[i].key);
+    for (size_t i = 0; i < count && a->count + 2 <= 2 * AT_ONCE; i++) {
+        bool guessed = t && aim_by_table(log, v, t, &lookups[i].key, a);
+        if (!guessed && (t == NULL || t->rest_count > 0)) aim_at_key(log, v, &lookups[i].key, a);
+    }
+}
+
 static void call_for(u9_log *log, const u9_lookup *lookups, size_t count, fetching *f)
 {
     u9i_view *v;
     u9_fault unused;
     aims a = {.fetching = f};
     if (u9i_view_take(log, false, &v, &unused) != U9_OK) return;
-    for (size_t i = 0; i < count && a.count + 2 <= 2 * AT_ONCE; i++) aim_at_key(log, v, &lookups[i].key, &a);
+    aim_at_all(log, v, lookups, count, &a);
     fetch(f);
     for (unsigned step = 1; step < U9I_BRING_STEPS; step++)
         for (unsigned i = 0; i < a.count; i++)

@@ -12,6 +12,7 @@
 #include "engine/log/handle.h"
 #include "engine/read/cursor.h"
 #include "engine/read/lookup.h"
+#include "engine/read/tabling.h"
 #include "format/id/kind.h"
 
 #include <u9/large.h>
@@ -208,25 +209,84 @@ size_t u9i_lookup_last(const u9i_view *v, const u9i_key_entry *e)
     return low;
 }
 
+/* Of a segment to which a key of this entry may belong, unless its range tells otherwise; as get_in_segment. */
+static u9_err get_if_in_range(u9_log *log, u9i_view *v, size_t i, const u9i_key_entry *e, lookup *l, u9_fault *fault)
+{
+    const u9i_indexed *s = v->segments[i];
+    if (e == NULL || !u9i_lookup_excludes(v, i, e) || s->index.spec.hashed) return get_in_segment(log, v, i, l, fault);
+    l->lossy |= s->lossy;
+    return U9_ABSENT;
+}
+
+/* By the pages of the view's indexes, one segment after the other. U9_ABSENT, U9_CORRUPT as get_in_segment. */
+static u9_err get_by_pages(u9_log *log, u9i_view *v, const u9i_key_entry *e, lookup *l, u9_fault *fault)
+{
+    bool row = e && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
+    l->lossy = row && v->lossy;
+    for (size_t i = row ? u9i_lookup_last(v, e) : v->count; i-- > 0;) {
+        if (row && u9i_key_below(&v->ranges[i].high, e)) break; /* those before it end earlier still */
+        u9_err err = get_if_in_range(log, v, i, e, l, fault);
+        if (err != U9_ABSENT) return err;
+    }
+    return U9_ABSENT;
+}
+
+/*
+ * The record that was guessed, if it has the key. U9_ABSENT: it has not, and a right index may lead there all the same;
+ * U9_CORRUPT: that is not what an index says.
+ */
+static u9_err match_guess(u9_log *log, lookup *l, const u9i_tabled_view *t, const u9i_guess *g, u9i_indexed *s)
+{
+    const u9i_open_frame *f;
+    u9i_open_frame *own;
+    u9i_found found;
+    int sys;
+    uint64_t segment = s->segment->facts.number;
+    if (u9i_frames_at(&s->frames, (g->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys) != U9_OK) return U9_CORRUPT;
+    u9_err err = U9_CORRUPT;
+    if (f->kind == U9I_BODY_PART) {
+        if (match_parts(log, l, segment, f, g->at) == U9_OK) err = U9_OK;
+    } else if (u9i_open_frame_record(&s->frames, f, g->at, &found) == U9_OK) {
+        u9_record r = u9i_lookup_record(segment, f, &found);
+        match_record(l, &r);
+        err = l->there ? U9_OK : u9i_tabled_mistakes(t, g, l->key, &r.key) ? U9_ABSENT : U9_CORRUPT;
+        u9i_found_free(&found);
+    }
+    if (u9i_open_frame_fell(&s->frames, f)) err = U9_CORRUPT;
+    u9i_open_frame_free(own);
+    return err;
+}
+
+/* By the view's table, and by pages in segments that are not in it; the newest one first. As get_by_pages. */
+static u9_err get_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, const u9i_key_entry *e, lookup *l, u9_fault *fault)
+{
+    u9i_guess g = {.rank = UINT64_MAX};
+    size_t rest = t->rest_count;
+    l->lossy = t->lossy;
+    for (;;) {
+        bool guessed = u9i_tabled_find(t, l->key, &g);
+        for (; rest > 0 && (!guessed || t->rest[rest - 1] > g.i); rest--) {
+            u9_err err = get_if_in_range(log, v, t->rest[rest - 1], e, l, fault);
+            if (err != U9_ABSENT) return err;
+        }
+        u9_err err = guessed ? match_guess(log, l, t, &g, v->segments[g.i]) : U9_ABSENT;
+        if (err != U9_ABSENT || !guessed) return err;
+    }
+}
+
 /* By the view's indexes. U9_ABSENT, U9_CORRUPT as get_in_segment; U9_AGAIN: a fresh view is wanted. */
 static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
 {
-    u9i_key_entry e;
-    bool ranged = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &e);
-    bool row = ranged && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
-    l->lossy = row && v->lossy;
+    u9i_key_entry entry;
+    const u9i_key_entry *e = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &entry) ? &entry : NULL;
+    const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
+    u9_err err = t ? get_by_table(log, v, t, e, l, fault) : U9_CORRUPT;
+    if (t && err == U9_CORRUPT) *l = (lookup){.key = l->key, .buf = l->buf, .cap = l->cap};
+    if (err == U9_CORRUPT) err = get_by_pages(log, v, e, l, fault);
     l->kept_from = v->catalog->trim.ordinal;
-    for (size_t i = row ? u9i_lookup_last(v, &e) : v->count; i-- > 0;) {
-        if (row && u9i_key_below(&v->ranges[i].high, &e)) break; /* those before it end earlier still */
-        if (ranged && u9i_lookup_excludes(v, i, &e) && !v->segments[i]->index.spec.hashed) {
-            if (v->segments[i]->lossy) l->lossy = true;
-            continue;
-        }
-        u9_err err = get_in_segment(log, v, i, l, fault);
-        if (err != U9_ABSENT) return err;
-    }
-    if (v->catalog->missing_count > 0) return U9_CORRUPT; /* what is lost with them only a scan tells */
-    return U9_ABSENT;
+    u9i_view_go_on(log, v);
+    if (err == U9_ABSENT && v->catalog->missing_count > 0) return U9_CORRUPT; /* what is lost with them only a scan tells */
+    return err;
 }
 
 /* The record at one of these places, if it has the key. U9_ABSENT; U9_CORRUPT: something else stands there. */

@@ -5,6 +5,7 @@
 
 #include "engine/read/beside.h"
 #include "engine/read/cursor.h"
+#include "engine/read/tabling.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct u9i_lookups {
     bool watched;            /* it was tried to open it */
     u9i_indexed *written[2]; /* files of the handle's writer, of which only frames are kept; or NULL */
     u9i_kept *kept;          /* counted */
+    u9i_tabling tabling;     /* has its own lock, which is taken after this one */
 } u9i_lookups;
 
 /* Memory */
@@ -33,7 +35,7 @@ static u9i_kept *make_memory(uint64_t limit)
     return k;
 }
 
-static void release_memory(u9i_kept *k)
+void u9i_kept_release(u9i_kept *k)
 {
     if (k == NULL || atomic_fetch_sub(&k->references, 1) != 1) return;
     u9i_budget_close(&k->budget);
@@ -47,7 +49,7 @@ static void free_indexed(u9i_indexed *s)
     u9i_index_close(&s->index);
     u9i_frames_close(&s->frames);
     u9i_segment_unref(s->segment);
-    release_memory(s->kept);
+    u9i_kept_release(s->kept);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -59,8 +61,11 @@ void u9i_indexed_release(u9i_indexed *s)
 
 static u9i_indexed *new_indexed(u9i_segment *segment, uint64_t limit, u9i_kept *kept)
 {
+    static _Atomic(uint64_t) made;
     u9i_indexed *s = (u9i_indexed *)calloc(1, sizeof *s);
     if (s == NULL) return NULL;
+    s->id = atomic_fetch_add(&made, 1) + 1;
+    atomic_init(&s->untabled, false);
     atomic_init(&s->references, 1);
     atomic_init(&s->state, U9I_INDEXED_NOT_YET);
     s->segment = u9i_segment_ref(segment);
@@ -84,6 +89,7 @@ void u9i_view_release(u9i_view *v)
     if (v == NULL || atomic_fetch_sub(&v->references, 1) != 1) return;
     for (size_t i = 0; v->segments && i < v->count; i++) u9i_indexed_release(v->segments[i]);
     u9i_catalog_unref(v->catalog);
+    u9i_tabled_free(atomic_load(&v->tabled));
     free(v->segments);
     free(v->ranges);
     free(v->ranged);
@@ -171,7 +177,7 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
 /* What is known from here on is kept there. */
 static void use_kept(u9i_lookups *k, u9i_kept *kept)
 {
-    release_memory(k->kept);
+    u9i_kept_release(k->kept);
     k->kept = kept;
     for (unsigned i = 0; i < 2; i++) {
         u9i_indexed_release(k->written[i]);
@@ -199,12 +205,13 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
     if (err == U9_OK) err = fill_view(log, v, full ? NULL : before, kept);
     if (err == U9_NOMEM) err = u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
     if (err == U9_OK && full) use_kept(k, kept);
-    else if (kept != k->kept) release_memory(kept);
+    else if (kept != k->kept) u9i_kept_release(kept);
     if (err != U9_OK) {
         if (v->catalog) u9i_view_release(v);
         else free(v);
         return err;
     }
+    u9i_tabling_attach(&k->tabling, v);
     k->view = v;
     u9i_view_release(before);
     return U9_OK;
@@ -222,11 +229,13 @@ static u9i_lookups *lookups_of(u9_log *log)
         return NULL;
     }
     pthread_mutex_init(&k->lock, NULL);
+    u9i_tabling_open(&k->tabling);
     u9i_lookups *there = NULL;
     log->forget_lookups = u9i_view_forget;
     if (__atomic_compare_exchange_n(&log->lookups, &there, k, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return k;
     pthread_mutex_destroy(&k->lock);
-    release_memory(k->kept);
+    u9i_tabling_close(&k->tabling, false);
+    u9i_kept_release(k->kept);
     free(k);
     return there;
 }
@@ -270,6 +279,12 @@ u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault)
     }
     pthread_mutex_unlock(&k->lock);
     return err;
+}
+
+void u9i_view_go_on(u9_log *log, u9i_view *v)
+{
+    u9i_lookups *k = __atomic_load_n(&log->lookups, __ATOMIC_ACQUIRE); /* there, as the view is its */
+    u9i_tabling_go_on(&k->tabling, v);
 }
 
 /* A file of the writer's, as a segment of which only frames are asked for. */
@@ -318,7 +333,8 @@ void u9i_view_forget(u9_log *log)
     if (k->watch) u9i_watch_close(k->watch);
     for (unsigned i = 0; i < 2; i++) u9i_indexed_release(k->written[i]);
     if (!u9i_log_forked(log)) pthread_mutex_destroy(&k->lock);
-    release_memory(k->kept);
+    u9i_tabling_close(&k->tabling, u9i_log_forked(log));
+    u9i_kept_release(k->kept);
     free(k);
     log->lookups = NULL;
 }
@@ -395,6 +411,13 @@ static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9_fau
     return err;
 }
 
+/* Records are mostly found by the frames in which they stand. */
+static bool is_in_order(const u9i_index *x)
+{
+    enum { FEW = 16 };
+    return x->frames.entries > FEW || (x->frames.entries > 0 && x->records.entries == 0);
+}
+
 static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fault)
 {
     int sys;
@@ -404,7 +427,7 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
     if (err != U9_OK) return err;
     uint64_t bound = f->named ? f->at.offset : U9_NOWHERE;
     err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, bound, &s->index.spec,
-                          s->index.frames.entries > 0, &s->kept->budget, &sys);
+                          is_in_order(&s->index), &s->kept->budget, &sys);
     if (err == U9_OK) return err;
     u9i_index_close(&s->index);
     return u9i_fault(fault, err, U9I_AT(.path = log->source.path, .segment = f->number, .sys = err == U9_IO ? sys : 0),

@@ -28,6 +28,7 @@ typedef struct u9i_kept {
     atomic_uint references;
     u9i_budget budget;
 } u9i_kept;
+void u9i_kept_release(u9i_kept *kept); /* NULL is fine */
 
 /* A segment and what lookups know of it. */
 typedef struct u9i_indexed {
@@ -40,6 +41,8 @@ typedef struct u9i_indexed {
     u9i_index index;
     u9i_frames frames;
     bool lossy;           /* made by a walk on which records were lost */
+    uint64_t id;          /* among all that there ever were in the process, from 1 */
+    atomic_bool untabled; /* its index cannot be taken into a table: see tabling.h */
 } u9i_indexed;
 
 /* No key of a segment is outside of this; what is not known yet is as wide as can be. */
@@ -65,6 +68,8 @@ typedef struct u9i_view {
     atomic_size_t ranged_count;
     atomic_int order;       /* a u9i_view_order */
     bool lossy;             /* a segment is, once the order is known */
+    _Atomic(struct u9i_tabled_view *) tabled; /* what lookups go by, see tabling.h; NULL: by pages */
+    atomic_bool settled;    /* there is no more to be done about that */
 } u9i_view;
 
 /*
@@ -80,6 +85,9 @@ void u9i_view_release(u9i_view *view); /* NULL is fine */
  * a fresh view is wanted; U9_IO, U9_NOMEM, U9_VERSION.
  */
 U9_MUST_CHECK u9_err u9i_view_index(u9_log *log, u9i_view *view, size_t i, u9_fault *fault);
+
+/* A lookup in the view went by pages: see tabling.h. */
+void u9i_view_go_on(u9_log *log, u9i_view *view);
 
 /* The frames of a file that the handle's writer has written so far, counted: u9i_indexed_release. U9_IO, U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed **out, u9_fault *fault);

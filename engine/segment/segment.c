@@ -172,11 +172,19 @@ static void make_mapping(u9i_segment *s, u9i_map_use use)
     atomic_store(&s->map_tried[use], true);
 }
 
+/* What a closed file holds in front of its data end stays, whoever goes on in it: that is all that lookups ask for. */
+static bool is_mappable(const u9i_segment *s, u9i_map_use use)
+{
+    const u9i_facts *f = &s->facts;
+    bool closed = f->has_end && f->end.kind == U9I_END_CLOSING && !f->plain && f->wrong == U9_R_NONE;
+    return u9i_segment_sealed(s) || (use == U9I_MAP_LOOKUP && closed);
+}
+
 const u9i_mapping *u9i_segment_mapping(u9i_segment *s, u9i_map_use use)
 {
     u9i_mapping *m = atomic_load_explicit(&s->maps[use], memory_order_acquire);
     if (s->facts.mends_frames) return NULL; /* what is mended stands in no file */
-    if (m == NULL && !atomic_load(&s->map_tried[use]) && u9i_segment_sealed(s) && u9i_guard_ready()) {
+    if (m == NULL && !atomic_load(&s->map_tried[use]) && is_mappable(s, use) && u9i_guard_ready()) {
         pthread_mutex_lock(&s->lock);
         make_mapping(s, use);
         m = atomic_load(&s->maps[use]);

@@ -326,6 +326,11 @@ START_TEST(what_an_index_leads_to_is_looked_at)
     forge_lie(&f, what, form);
     u9_log *r = open_reader(at("log"));
     unsigned found = found_of(r);
+    for (unsigned again = 0; again < 3; again++) { /* by a table of all, too; which asks no filter */
+        unsigned now = found_of(r);
+        ck_assert_uint_ge(now, found);
+        found = now;
+    }
     if (what < LIE_SILENT) ck_assert_msg(found == KEYS, "lie %d, form %d: %u found", what, form, found);
     for (uint64_t n = 0; n < KEYS && what < LIE_SILENT; n += 37) {
         uint8_t key[16];

@@ -6,8 +6,10 @@
 #include "tests/suites.h"
 
 #include "engine/log/handle.h"
+#include "engine/os/guard.h"
 #include "engine/segment/probe.h"
 
+#include <u9/guard.h>
 #include <u9/large.h>
 #include <u9/lookup.h>
 
@@ -134,7 +136,7 @@ START_TEST(sealed_segments_hold_an_index_and_are_not_read_for_a_lookup)
     ck_assert_uint_lt(sim_bytes(SIM_READ), 4096); /* a record, no frame */
     sim_forget_diary();
     model_look_up(r, m, 4);
-    ck_assert_uint_gt(sim_count(SIM_READ), 0);
+    ck_assert(u9i_guard_ready() || sim_count(SIM_READ) > 0);
     ck_assert_uint_lt(sim_bytes(SIM_READ), 4096); /* of the same frame */
     close_log(r);
     free(m);
@@ -300,6 +302,7 @@ START_TEST(get_many_reads_what_it_lacks_together)
 {
     enum { MANY = 64, CAP = 800 };
     static uint8_t bufs[MANY][CAP];
+    if (u9i_guard_ready()) return; /* what is mapped is not read */
     model *m = calloc(1, sizeof *m);
     u9_lookup l[MANY];
     m->kind = model_kinds[_i];
@@ -324,6 +327,31 @@ START_TEST(get_many_reads_what_it_lacks_together)
         else ck_assert_uint_eq(reads_together(), 1);
         close_log(r);
     }
+    free(m);
+}
+END_TEST
+
+/* Once it was read for its keys. A writer that goes on in it changes nothing of what is mapped. */
+START_TEST(records_of_a_closed_segment_are_looked_up_without_reads)
+{
+    model *m = model_new(_i);
+    ck_assert_int_eq(u9_guard_install(), U9_OK);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < KEYS / 4; i++) model_append(w, m, i, false);
+    close_log(w);
+    for (unsigned mode = 0; mode < 2; mode++) {
+        u9_log *r = model_open(m, mode ? U9_CREATE : U9_READ);
+        for (size_t i = 0; i < KEYS / 4; i++) model_look_up(r, m, i);
+        sim_forget_diary();
+        for (size_t i = 0; i < KEYS / 4; i++) model_look_up(r, m, i);
+        ck_assert_uint_eq(sim_count(SIM_READ), 0);
+        for (size_t i = 0; mode && i < KEYS / 2; i += 3) model_append(r, m, i, false);
+        if (mode) model_look_up_all(r, m);
+        if (mode) ck_assert_int_eq(u9_log_sync(r), U9_OK);
+        if (mode) model_look_anew(m);
+        close_log(r);
+    }
+    model_look_anew(m);
     free(m);
 }
 END_TEST
@@ -364,6 +392,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
+    tcase_add_loop_test(t, records_of_a_closed_segment_are_looked_up_without_reads, 0, 4);
     tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     suite_add_tcase(s, t);
