@@ -749,6 +749,35 @@ START_TEST(behind_a_hole_what_proves_itself_is_found)
 }
 END_TEST
 
+/* [Y-1] [H-5] Each file is proven from behind, by the end that the next one names, once that one is mended so itself. */
+START_TEST(ends_that_are_named_by_mended_frames_mend_others)
+{
+    enum { COUNT = 4 };
+    forged_segment s[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        s[i] = forge_begin(i + 1, 3, i ? &s[i - 1] : NULL, U9I_TAIL_ROLLED);
+        for (unsigned k = 0; k < 5; k++) forge_records(&s[i], "r", 3);
+        forge_save(&s[i], log_path);
+    }
+    content *whole = read_log(log_path, false);
+    ck_assert_uint_eq(whole->count, COUNT * 15);
+    for (unsigned i = 0; i + 1 < COUNT; i++) {
+        victim *v = take(segment_path(log_path, i + 1));
+        for (size_t k = 0; k < v->count; k++) garble(v, v->frames[k].offset, HEADER);
+        if ((int)i == _i) fill_bytes(v->path, 8, 16, 0x5a); /* the secret comes from the next one, too */
+        let_go(v);
+    }
+    content *got = read_log(log_path, true);
+    ck_assert_uint_eq(expect_true(whole, got), 0);
+    ck_assert_uint_eq(got->mended, 18);
+    ck_assert_uint_eq(got->damages, _i < 3); /* its header */
+    free(got);
+    expect_salvaged_whole(log_path, whole, "named");
+    free(whole);
+    for (unsigned i = 0; i < COUNT; i++) forge_free(&s[i]);
+}
+END_TEST
+
 /* How many records go backwards, from the end on; and how many frames it is told of that were mended. */
 static size_t count_back(const char *log, size_t *mended)
 {
@@ -964,6 +993,7 @@ Suite *suite_mend(void)
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
         {"kinds", behind_a_hole_what_proves_itself_is_found, 1},
+        {"kinds", ends_that_are_named_by_mended_frames_mend_others, 4},
         {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
         {"kinds", a_lookup_finds_what_is_in_a_mended_frame, 1},
         {"kinds", what_a_writer_may_be_about_to_finish_is_left_alone, 1},
