@@ -25,15 +25,15 @@ typedef struct row_item {
 } row_item;
 
 /* Bytes of an image that may be something's inside. */
-typedef struct reach {
+typedef struct held_span {
     uint32_t image;
     uint64_t from, to;
-} reach;
+} held_span;
 
 typedef struct holding {
     u9i_carving *c;
     row_item *items;
-    reach *reaches;
+    held_span *reaches;
     size_t item_count, reach_count;
 } holding;
 
@@ -48,7 +48,7 @@ static int by_row(const void *a, const void *b)
 
 static int by_from(const void *a, const void *b)
 {
-    const reach *x = a, *y = b;
+    const held_span *x = a, *y = b;
     if (x->image != y->image) return x->image < y->image ? -1 : 1;
     return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
 }
@@ -78,7 +78,7 @@ static void list_items(holding *h)
 
 static void add_reach(holding *h, uint32_t image, uint64_t from, uint64_t to)
 {
-    if (from < to) h->reaches[h->reach_count++] = (reach){image, from, to};
+    if (from < to) h->reaches[h->reach_count++] = (held_span){image, from, to};
 }
 
 /* Joins those that touch, so that one look finds whether any is over a place. */
@@ -87,7 +87,7 @@ static void join_reaches(holding *h)
     size_t n = 0;
     if (h->reach_count > 1) qsort(h->reaches, h->reach_count, sizeof *h->reaches, by_from);
     for (size_t i = 0; i < h->reach_count; i++) {
-        reach *last = n ? &h->reaches[n - 1] : NULL, r = h->reaches[i];
+        held_span *last = n ? &h->reaches[n - 1] : NULL, r = h->reaches[i];
         if (last && last->image == r.image && r.from <= last->to) last->to = r.to > last->to ? r.to : last->to;
         else h->reaches[n++] = r;
     }
@@ -145,7 +145,7 @@ static bool is_reached(const holding *h, const row_item *item)
     size_t low = 0, high = h->reach_count;
     while (low < high) { /* the first that ends behind it */
         size_t middle = low + (high - low) / 2;
-        const reach *r = &h->reaches[middle];
+        const held_span *r = &h->reaches[middle];
         if (r->image < item->image || (r->image == item->image && r->to <= item->at)) low = middle + 1;
         else high = middle;
     }
