@@ -61,6 +61,21 @@ static uint64_t carved_size(uint64_t n)
     return (n + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
 
+/* What stands between two neighbours, as it stands: a broken frame may be put together there, by who reads it. */
+static int put_between(const u9i_carving *c, const u9i_fragment *f, const u9i_fragment *g, out_file *o)
+{
+    uint64_t at = u9i_fragment_end(f), image_at = f->at + (at - f->offset);
+    bool near = f->split == f->end && g->split == g->end && f->image == g->image && g->at - g->offset == f->at - f->offset;
+    int err = 0;
+    while (near && at < g->offset && err == 0) {
+        size_t n = g->offset - at < STEP ? (size_t)(g->offset - at) : STEP;
+        if (u9i_carve_read(c, f->image, image_at, c->frame, n)) err = put_bytes(o, at, c->frame, n);
+        at += n;
+        image_at += n;
+    }
+    return err;
+}
+
 static int put_frames(const u9i_carving *c, const u9i_kin *k, out_file *o)
 {
     uint8_t header[U9I_DISK_HEADER_SIZE] = {0};
@@ -68,7 +83,8 @@ static int put_frames(const u9i_carving *c, const u9i_kin *k, out_file *o)
     int err = put_bytes(o, 0, header, sizeof header);
     for (size_t i = 0; i < k->count && err == 0; i++) {
         const u9i_fragment *f = &k->frames[i];
-        err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -EIO;
+        if (i > 0) err = put_between(c, f - 1, f, o);
+        if (err == 0) err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -EIO;
     }
     uint64_t size = carved_size(u9i_fragment_end(&k->frames[k->count - 1]));
     if (err == 0) err = flush_piece(o, 0, (size_t)(size - o->begin));

@@ -45,6 +45,14 @@ static void take_spare(u9i_carving *c, const uint8_t bytes[U9I_SECRET_SIZE])
     k->secret = secret;
 }
 
+/* A disk header where the segment of this frame would begin, whatever stands between the two. */
+static void know_by_place(u9i_carving *c, const u9i_kin *k, const u9i_fragment *f)
+{
+    uint8_t bytes[U9I_SECRET_SIZE];
+    if (!k->proven && f->at >= f->offset && u9i_carve_read(c, f->image, f->at - f->offset + 8, bytes, sizeof bytes))
+        take_spare(c, bytes);
+}
+
 static void know_first(u9i_carving *c, u9i_kin *k, const u9i_fragment *f)
 {
     uint8_t scratch[U9I_BLOCK];
@@ -92,7 +100,7 @@ static void know_log(u9i_carving *c)
 {
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];
-        if (!k->has_open || k->aside || !k->proven) continue;
+        if (!k->has_open || k->aside || !k->proven || k->held) continue;
         k->has_log = true;
         memcpy(k->log, k->open.log, sizeof k->log);
         k->number = k->open.segment;
@@ -100,7 +108,7 @@ static void know_log(u9i_carving *c)
     for (size_t i = 0; i < c->kin_count; i++) {
         const u9i_kin *k = &c->kin[i];
         u9i_kin *before = k->has_log ? u9i_carve_kin(c, k->open.before_boundary, false) : NULL;
-        if (before == NULL || before->has_log || before->aside || !before->proven) continue;
+        if (before == NULL || before->has_log || before->aside || !before->proven || before->held) continue;
         before->has_log = true;
         memcpy(before->log, k->log, sizeof k->log);
         before->number = k->open.before_segment;
@@ -121,9 +129,12 @@ static void drop_unsigned(u9i_kin *k)
 
 u9_err u9i_carve_know(u9i_carving *c)
 {
+    for (size_t i = 0; i < c->kin_count; i++) c->kin[i].has_open = c->kin[i].aside = c->kin[i].has_log = false;
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];
         for (size_t n = 0; n < k->count; n++) {
+            if (k->frames[n].held && !k->held) continue;
+            know_by_place(c, k, &k->frames[n]);
             if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) {
                 know_by_flips(c, k, &k->frames[n]);
                 know_first(c, k, &k->frames[n]);
@@ -175,7 +186,7 @@ static bool find_split(u9i_carving *c, const uint8_t *header, u9i_fragment *f, u
 }
 
 /* What stands inside of a frame is none of anybody's: it was looked at only as the frame was broken. */
-static void drop_within(u9i_carving *c, uint32_t image, uint64_t from, uint64_t to)
+void u9i_carve_drop(u9i_carving *c, uint32_t image, uint64_t from, uint64_t to)
 {
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];
@@ -212,12 +223,13 @@ static u9_err rejoin(u9i_carving *c, u9i_wound *w, u9i_kin *k, const uint8_t *he
         !u9i_carve_trailer(c->frame + (size_t)(f->end - f->offset) - U9I_TRAILER_SIZE, &t) || t.offset != f->offset)
         return U9_OK;
     f->previous = t.previous;
+    f->ordinal = t.ordinal;
     memcpy(f->sha, header + 16, U9I_HASH_SIZE);
     memcpy(f->signature, header + 32, U9I_HASH_SIZE);
     memcpy(f->chain, t.chain, U9I_HASH_SIZE);
     w->healed = *joined = true;
-    drop_within(c, f->image, f->at, f->at + (f->split - f->offset));
-    drop_within(c, f->rest_image, f->rest, f->rest + (f->end - f->split));
+    u9i_carve_drop(c, f->image, f->at, f->at + (f->split - f->offset));
+    u9i_carve_drop(c, f->rest_image, f->rest, f->rest + (f->end - f->split));
     k->rejoined++;
     return u9i_carve_add(k, f) ? U9_OK : u9i_carve_no_memory(c);
 }
@@ -357,6 +369,8 @@ u9_err u9i_carve_join(u9i_carving *c)
         if (err == U9_OK) err = join_rows(c);
         if (count_healed(c) == before) break;
     }
+    if (err == U9_OK) err = u9i_carve_hold(c);
+    if (err == U9_OK) err = u9i_carve_know(c); /* by what is left */
     if (err != U9_OK) return err;
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];

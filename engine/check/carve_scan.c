@@ -169,8 +169,10 @@ static u9_err take_header(u9i_carving *c, uint32_t image, uint64_t at)
         return U9_OK;
     u9i_kin *k = u9i_carve_kin(c, secret.boundary, true);
     if (k == NULL) return u9i_carve_no_memory(c);
-    k->proven = true;
+    k->proven = k->has_header = true;
     k->secret = secret;
+    k->header_image = image;
+    k->header_at = at;
     return U9_OK;
 }
 
@@ -219,7 +221,8 @@ static bool frame_is_whole(u9i_carving *c, uint32_t image, uint64_t at, const ui
     u9i_hash(c->frame, (size_t)length, sha);
     if (memcmp(sha, header + 16, sizeof sha) != 0) return false;
     uint64_t end = t.offset + U9I_FRAME_HEADER_SIZE + length;
-    *f = (u9i_fragment){.offset = t.offset, .end = end, .at = at, .split = end, .image = image, .previous = t.previous};
+    *f = (u9i_fragment){.offset = t.offset, .end = end, .at = at, .split = end, .image = image, .previous = t.previous,
+                        .ordinal = t.ordinal};
     memcpy(f->sha, sha, sizeof sha);
     memcpy(f->signature, header + 32, U9I_HASH_SIZE);
     memcpy(f->chain, t.chain, U9I_HASH_SIZE);

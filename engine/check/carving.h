@@ -1,12 +1,14 @@
 /*
- * engine/check/carving.h: segments in bytes that are no log: what was found of each, by its boundary. [U-6] [U-7]
+ * engine/check/carving.h: segments in bytes that are no log: what was found of each, by its boundary. [U-6] [U-7] [U-9]
  *
  *     u9i_carve_scan -> kin by boundary, their whole frames, places of broken ones
  *     u9i_carve_know -> secrets, what their first frames say
  *     u9i_carve_join -> frames in two pieces; each kin's frames in order, none twice
+ *     u9i_carve_hold -> of these, none that may be a record's bytes
  *
  * A secret proves itself, as its boundary is its hash; a frame proves itself by its own hash, and, where the secret is
- * known, by its signature. What stands inside a whole frame is never looked at.
+ * known, by its signature. What stands inside a whole frame is never looked at;
+ * what may stand inside a broken one is believed only on the word of something outside.
  */
 #ifndef U9I_CARVING_H
 #define U9I_CARVING_H
@@ -30,7 +32,8 @@ typedef struct u9i_fragment {
     uint64_t at, rest;    /* in these images */
     uint64_t split;       /* offset in the segment; `end`: it is in one piece */
     uint32_t image, rest_image;
-    uint64_t previous;
+    uint64_t previous, ordinal;
+    bool held;            /* it may be in another's record */
     uint8_t sha[U9I_HASH_SIZE], signature[U9I_HASH_SIZE], chain[U9I_HASH_SIZE];
 } u9i_fragment;
 
@@ -56,6 +59,10 @@ typedef struct u9i_kin {
     bool has_log;      /* it is known to be of this log, with this number: */
     uint8_t log[16];
     uint64_t number;
+    bool has_header;   /* its disk header stands at: */
+    uint32_t header_image;
+    uint64_t header_at;
+    bool held;         /* all of it may be in others' records: it stands apart */
 } u9i_kin;
 
 typedef struct u9i_carving {
@@ -86,6 +93,7 @@ void u9i_carve_release(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_scan(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_know(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_join(u9i_carving *carving);
+U9_MUST_CHECK u9_err u9i_carve_hold(u9i_carving *carving);
 
 /* Told of a trailer: bytes at `at` of an image, which end a payload. */
 typedef u9_err u9i_trailer_fn(u9i_carving *carving, uint32_t image, uint64_t at, const u9i_trailer *trailer);
@@ -98,6 +106,9 @@ u9i_kin *u9i_carve_kin(u9i_carving *carving, const uint8_t boundary[U9I_HASH_SIZ
 
 /* Adds a frame. False: no memory. */
 bool u9i_carve_add(u9i_kin *kin, const u9i_fragment *fragment);
+
+/* Drops all frames that begin in [from, to) of an image. */
+void u9i_carve_drop(u9i_carving *carving, uint32_t image, uint64_t from, uint64_t to);
 
 /* Reads n bytes; false: they are not all there. */
 bool u9i_carve_read(const u9i_carving *carving, uint32_t image, uint64_t at, void *bytes, size_t n);

@@ -155,9 +155,10 @@ u9_err u9i_source_iterate(u9i_source *s, u9i_segment *segment, const u9i_positio
                      err == U9_IO ? "cannot open the segment" : "out of memory");
 }
 
-/* A copy of a segment's secret, where it was found. [H-5] */
+/* A copy of a segment's secret and its end, where they were found. [H-5] */
 typedef struct spare {
-    uint64_t number; /* of the segment that it is of */
+    uint64_t number; /* of the segment that it is of, */
+    uint64_t by;     /*   and of the one in which it is */
     u9i_spare copy;
 } spare;
 
@@ -314,7 +315,9 @@ static int by_spare_number(const void *a, const void *b)
 
 static int by_spare_boundary(const void *a, const void *b)
 {
-    return memcmp((*(spare *const *)a)->copy.boundary, (*(spare *const *)b)->copy.boundary, U9I_HASH_SIZE);
+    const spare *x = *(spare *const *)a, *y = *(spare *const *)b;
+    int order = memcmp(x->copy.boundary, y->copy.boundary, U9I_HASH_SIZE);
+    return order != 0 ? order : (x->by < y->by) - (x->by > y->by); /* the highest that names it first [L-2] */
 }
 
 /* Copies of secrets, from what u9opens and the mark say of others. False: out of memory. */
@@ -327,12 +330,12 @@ static bool list_spares(load *l)
     l->by_boundary = calloc(l->row.count + 1, sizeof *l->by_boundary);
     l->spare_count = 0;
     if (l->spares == NULL || l->by_boundary == NULL) return false;
-    if (mark) l->spares[l->spare_count++] = (spare){mark->segment, {mark->boundary, mark->secret}};
+    if (mark) l->spares[l->spare_count++] = (spare){mark->segment, 0, {mark->boundary, mark->secret, &mark->end}};
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_open_record *open = &l->row.facts[i].open;
         if (!l->row.facts[i].has_open || open->before_segment == 0) continue;
-        l->spares[l->spare_count++] = (spare){open->before_segment,
-                                              {open->before_boundary, open->before_secret}};
+        l->spares[l->spare_count++] = (spare){open->before_segment, open->segment,
+                                              {open->before_boundary, open->before_secret, &open->end}};
     }
     qsort(l->spares, l->spare_count, sizeof *l->spares, by_spare_number);
     for (size_t i = 0; i < l->spare_count; i++) l->by_boundary[i] = &l->spares[i];
@@ -342,25 +345,36 @@ static bool list_spares(load *l)
 
 enum { SPARES_MAX = 8 }; /* that are tried on a file: more than one only in forks */
 
-/* Those that may be of this file: by the boundary that stands in it, and then by its name's number. */
+/* What the highest one that names this boundary says of it; NULL: nobody does. */
+static const u9i_spare *spare_of(const load *l, const uint8_t boundary[U9I_HASH_SIZE])
+{
+    size_t low = 0, high = l->spare_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memcmp(l->by_boundary[middle]->copy.boundary, boundary, U9I_HASH_SIZE) < 0) low = middle + 1;
+        else high = middle;
+    }
+    bool found = low < l->spare_count && memcmp(l->by_boundary[low]->copy.boundary, boundary, U9I_HASH_SIZE) == 0;
+    return found ? &l->by_boundary[low]->copy : NULL;
+}
+
+/*
+ * Those that may be of this file: by the boundary that stands in it, by its name's number, and, where frames are
+ * mended, by the boundary of the secret that it has, for the end that is named.
+ */
 static size_t choose_spares(const load *l, const u9i_facts *f, u9i_spare *out)
 {
     size_t n = 0, low = 0, high = l->spare_count;
+    const u9i_spare *at_first = spare_of(l, f->at_first), *own = f->mends_frames ? spare_of(l, f->secret.boundary) : NULL;
+    if (at_first) out[n++] = *at_first;
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memcmp(l->by_boundary[middle]->copy.boundary, f->at_first, U9I_HASH_SIZE) < 0) low = middle + 1;
-        else high = middle;
-    }
-    if (low < l->spare_count &&
-        memcmp(l->by_boundary[low]->copy.boundary, f->at_first, U9I_HASH_SIZE) == 0)
-        out[n++] = l->by_boundary[low]->copy;
-    for (low = 0, high = l->spare_count; low < high;) {
         size_t middle = low + (high - low) / 2;
         if (l->spares[middle].number < f->in_name) low = middle + 1;
         else high = middle;
     }
-    for (; low < l->spare_count && l->spares[low].number == f->in_name && n < SPARES_MAX; low++)
+    for (; low < l->spare_count && l->spares[low].number == f->in_name && n < SPARES_MAX - 1; low++)
         out[n++] = l->spares[low].copy;
+    if (own && own != at_first) out[n++] = *own;
     return n;
 }
 

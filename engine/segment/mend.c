@@ -1,5 +1,5 @@
 /*
- * engine/segment/mend.c: see mend.h. [Y-1] to [Y-6]
+ * engine/segment/mend.c: see mend.h. [Y-1] to [Y-7]
  */
 #include "engine/segment/mend.h"
 
@@ -29,6 +29,7 @@ typedef struct gap_walk {
     size_t
         unclosed; /* the first of the frames that are there only if what stands behind them fits; SIZE_MAX: none */
     bool linked; /* they go on up to what stands behind the gap */
+    size_t first; /* of the frames found in this gap */
 } gap_walk;
 
 void u9i_mender_init(u9i_mender *m, uint64_t file_size)
@@ -110,15 +111,6 @@ static u9_err rejoin_at(u9i_mender *m, u9i_window *w, const u9i_hint *hint, uint
     return err == U9_CORRUPT ? U9_OK : err == U9_OK ? U9_CORRUPT : err;
 }
 
-static bool bounded_at(u9i_window *w, uint64_t p, u9_err *err)
-{
-    const uint8_t *bytes;
-    size_t avail = 0;
-    *err = u9i_window_bytes(w, p, U9I_HASH_SIZE, &bytes, &avail);
-    return *err == U9_OK && avail >= U9I_HASH_SIZE &&
-           memcmp(bytes, w->secret.boundary, U9I_HASH_SIZE) == 0;
-}
-
 /* Where the frame behind pos begins: there, or, over nothing but zeros, at the next block. [F-8] */
 static u9_err next_start(gap_walk *k, uint64_t *p)
 {
@@ -154,43 +146,67 @@ static u9i_hint hint_at(const gap_walk *k, const u9i_gap *gap, uint64_t p)
     return h;
 }
 
-/*
- * From the front, each frame where the one before it ends. One that is found over zeros, and without its boundary, may
- * be a record's bytes, all of whose frame in front of them was wiped out: then the rest of that frame stands behind it.
- * So it counts only if what is to follow does: a boundary, or nothing to the end. And where the frame in front of the
- * next valid one begins, that one says: nothing else does behind that place, nor over it. [Y-2]
- */
-static u9_err walk_forward(gap_walk *k, const u9i_gap *gap)
+/* Where a frame of the front row may end, and none may begin behind: what is in front of the next valid one is one frame. */
+static uint64_t front_limit(const gap_walk *k, const u9i_gap *gap)
 {
-    u9_err err = U9_OK;
-    while (!k->linked && k->pos < k->end) {
-        uint64_t p;
-        u9i_rejoined f;
-        if ((err = next_start(k, &p)) != U9_OK) return err;
-        if (gap->has_previous && p > gap->previous) break; /* there the frame in front of the next valid one is */
-        if (bounded_at(k->w, p, &err)) k->unclosed = SIZE_MAX;
-        u9i_hint hint = hint_at(k, gap, p);
-        if (err == U9_OK) err = rejoin_at(k->m, k->w, &hint, k->end, &f);
-        if (err != U9_OK || (gap->has_previous && p < gap->previous && f.frame.end > gap->previous)) break;
-        k->linked = f.proof == U9I_MEND_LINK;
-        if (k->linked) k->unclosed = SIZE_MAX;
-        else if (p != k->pos && !f.bounded && k->unclosed == SIZE_MAX) k->unclosed = k->m->count;
-        err = add_mended(k->m, &f);
-        if (err != U9_OK) break;
-        pass(k, &f.frame);
-    }
-    return err == U9_CORRUPT ? U9_OK : err;
+    return gap->has_previous && gap->previous < k->end ? gap->previous : k->end;
 }
 
-/* Nothing but zeros up to a file's end closes what stands before them. */
-static u9_err close_from_front(gap_walk *k, const u9i_gap *gap)
+static void drop_frames(u9i_mender *m, size_t from, size_t to)
 {
-    u9i_zeros z;
-    if (k->unclosed == SIZE_MAX) return U9_OK;
-    u9_err err = u9i_window_zeros(k->w, k->pos, k->end, &z);
+    memmove(m->frames + from, m->frames + to, (m->count - to) * sizeof *m->frames);
+    m->count -= to - from;
+}
+
+/* A frame comes that is no record's bytes: so is what it says that it comes behind, and nothing else that was in doubt. */
+static void settle_doubt(gap_walk *k, const u9i_rejoined *f)
+{
+    if (k->unclosed != SIZE_MAX && !f->follows) drop_frames(k->m, k->unclosed, k->m->count);
+    k->unclosed = SIZE_MAX;
+}
+
+/*
+ * Takes a frame that was found at p into the row. One that is found over zeros, and without its boundary, may be a
+ * record's bytes, of whose own frame all around was wiped out. So it counts only if one that cannot be such bytes says
+ * by its chain that it comes behind it. [Y-2]
+ */
+static u9_err take_rejoined(gap_walk *k, const u9i_gap *gap, uint64_t p, const u9i_rejoined *f)
+{
+    k->linked = f->proof == U9I_MEND_LINK;
+    if (f->bounded || k->linked) settle_doubt(k, f);
+    else if (!gap->idle && p != k->pos && k->unclosed == SIZE_MAX) k->unclosed = k->m->count;
+    u9_err err = add_mended(k->m, f);
+    if (err == U9_OK) pass(k, &f->frame);
+    return err;
+}
+
+/* The next frame of the row: where the one before it ends. U9_CORRUPT: none is proven there. [Y-2] */
+static u9_err walk_on(gap_walk *k, const u9i_gap *gap)
+{
+    uint64_t p, limit = front_limit(k, gap);
+    u9i_rejoined f;
+    u9_err err = next_start(k, &p);
     if (err != U9_OK) return err;
-    if (z.last == k->pos && !gap->hint.has_next) k->unclosed = SIZE_MAX;
-    return U9_OK;
+    if (gap->has_previous && p > gap->previous) return U9_CORRUPT;
+    u9i_hint hint = hint_at(k, gap, p);
+    err = rejoin_at(k->m, k->w, &hint, k->end, &f);
+    if (err != U9_OK || (p < limit && f.frame.end > limit)) return err == U9_OK ? U9_CORRUPT : err;
+    return take_rejoined(k, gap, p, &f);
+}
+
+/* Behind a hole: the next boundary, in front of `limit`, behind which a frame proves itself. U9_CORRUPT: there is none. [Y-7] */
+static u9_err find_lone(gap_walk *k, const u9i_gap *gap, uint64_t limit, u9i_rejoined *out)
+{
+    u9i_hint hint = {.secret = gap->hint.secret, .lone = true, .next_at = U9_NOWHERE,
+                     .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
+    u9_err err = U9_CORRUPT;
+    for (uint64_t at = k->pos; err == U9_CORRUPT && at + U9I_ALIGN < limit;) {
+        err = u9i_window_boundary(k->w, at + U9I_ALIGN, limit, &at);
+        if (err == U9_OK && at >= limit) return U9_CORRUPT;
+        hint.p = at;
+        if (err == U9_OK) err = rejoin_at(k->m, k->w, &hint, limit, out);
+    }
+    return err;
 }
 
 /* The last frame in front of a named end, by the trailer that stands right before that. */
@@ -226,14 +242,14 @@ static void turn_round(u9i_mender *m, size_t first)
 static u9_err walk_back(gap_walk *k, const u9i_gap *gap)
 {
     size_t first = k->m->count;
-    uint64_t end = k->end, p = gap->previous, place;
+    uint64_t end = gap->end, p = gap->previous, place;
     u9i_hint next = gap->hint;
     u9_err err = next_start(k, &place);
     bool known = gap->has_previous;
     while (err == U9_OK && (!known || p >= k->pos)) {
         u9i_rejoined f;
         bool meets = known && p == place;
-        if (meets && k->m->count == first) break; /* that was tried from the front */
+        if (meets && k->m->count == first && end == k->end) break; /* that was tried from the front */
         u9i_hint h = meets ? k->front : (u9i_hint){.secret = gap->hint.secret, .time_us = 0};
         h.has_next = true;
         h.next_at = end;
@@ -259,11 +275,44 @@ static u9_err walk_back(gap_walk *k, const u9i_gap *gap)
     return err == U9_CORRUPT ? U9_OK : err;
 }
 
-/* Drops [from, to) of the frames. */
-static void drop_frames(u9i_mender *m, size_t from, size_t to)
+/* What comes next is a valid frame, */
+static void stop_at_frame(u9i_gap *g, const u9i_frame *y)
 {
-    memmove(m->frames + from, m->frames + to, (m->count - to) * sizeof *m->frames);
-    m->count -= to - from;
+    g->end = y->offset;
+    g->has_previous = g->hint.has_next = true;
+    g->previous = y->trailer.previous;
+    g->hint.next_ordinal = y->trailer.ordinal;
+    g->hint.next_time_us = y->trailer.time_us;
+    g->hint.next_durable = y->trailer.durable;
+    memcpy(g->hint.next_chain, y->trailer.chain, sizeof g->hint.next_chain);
+}
+
+/* Over a hole to a frame that proves itself, with what can be proven by it of what is in front. U9_CORRUPT: there is none. */
+static u9_err hop_on(gap_walk *k, const u9i_gap *gap)
+{
+    u9i_rejoined f;
+    u9i_gap before = *gap;
+    size_t last = k->m->count;
+    u9_err err = find_lone(k, gap, front_limit(k, gap), &f);
+    if (err != U9_OK) return err;
+    f.follows = last > k->first && u9i_frame_follows(&k->m->frames[last - 1].frame, &f.frame);
+    settle_doubt(k, &f);
+    stop_at_frame(&before, &f.frame);
+    err = walk_back(k, &before);
+    if (err == U9_OK) err = add_mended(k->m, &f);
+    if (err == U9_OK) pass(k, &f.frame);
+    return err;
+}
+
+/* From the front, each frame where the one before it ends, and over holes. */
+static u9_err walk_forward(gap_walk *k, const u9i_gap *gap)
+{
+    u9_err err = U9_OK;
+    while (err == U9_OK && !k->linked && k->pos < k->end) {
+        err = walk_on(k, gap);
+        if (err == U9_CORRUPT) err = hop_on(k, gap);
+    }
+    return err == U9_CORRUPT ? U9_OK : err;
 }
 
 u9_err u9i_mend_gap(u9i_mender *m, u9i_window *w, const u9i_gap *gap)
@@ -273,7 +322,8 @@ u9_err u9i_mend_gap(u9i_mender *m, u9i_window *w, const u9i_gap *gap)
                   .pos = gap->begin,
                   .end = gap->end,
                   .front = gap->hint,
-                  .unclosed = SIZE_MAX};
+                  .unclosed = SIZE_MAX,
+                  .first = m->count};
     size_t first = m->count;
     assert(gap->begin <= gap->end && (gap->hint.has_next || !gap->has_previous));
     u9_err err = walk_forward(&k, gap);
@@ -281,7 +331,6 @@ u9_err u9i_mend_gap(u9i_mender *m, u9i_window *w, const u9i_gap *gap)
     if (err == U9_OK && !k.linked && gap->hint.has_next) err = walk_back(&k, gap);
     bool meet = turn > first && turn < m->count &&
                 u9i_frame_follows(&m->frames[turn - 1].frame, &m->frames[turn].frame);
-    if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) err = close_from_front(&k, gap);
     if (err == U9_OK && !meet && k.unclosed != SIZE_MAX) drop_frames(m, k.unclosed, turn);
     if (err != U9_OK) m->count = first;
     mender_check(m, gap, first);
@@ -319,19 +368,7 @@ static void pass_in_file(file_walk *fw, const u9i_frame *f)
     if (f->trailer.durable > fw->promise) fw->promise = f->trailer.durable;
 }
 
-/* What comes next is a valid frame, */
-static void stop_at_frame(u9i_gap *g, const u9i_frame *y)
-{
-    g->end = y->offset;
-    g->has_previous = g->hint.has_next = true;
-    g->previous = y->trailer.previous;
-    g->hint.next_ordinal = y->trailer.ordinal;
-    g->hint.next_time_us = y->trailer.time_us;
-    g->hint.next_durable = y->trailer.durable;
-    memcpy(g->hint.next_chain, y->trailer.chain, sizeof g->hint.next_chain);
-}
-
-/* or an end that is named, or the mark's, or that of the file. [M-4] */
+/* What comes next is an end that is named, or the mark's, or that of the file. [M-4] */
 static void stop_at_end(const file_walk *fw, u9i_gap *g)
 {
     const u9i_facts *f = fw->facts;
@@ -350,6 +387,7 @@ static u9_err mend_before(file_walk *fw, const u9i_frame *y)
     u9i_gap g = fw->gap;
     if (y) stop_at_frame(&g, y);
     else stop_at_end(fw, &g);
+    g.idle = fw->facts->named && g.begin >= fw->facts->at.offset;
     size_t first = fw->m->count;
     if (g.begin >= g.end || (fw->live && g.begin >= fw->promise)) return U9_OK;
     u9_err err = u9i_mend_gap(fw->m, fw->w, &g);

@@ -1,9 +1,10 @@
 /*
- * engine/segment/mend.h: frames whose header, padding or trailer is damaged, put together again. [Y-1] to [Y-6]
+ * engine/segment/mend.h: frames whose header, padding or trailer is damaged, put together again. [Y-1] to [Y-7]
  *
  * Between what is known in front of a gap and what is known behind it there is at most one row of frames that can be
  * proven: from the front, each where the frame before it ends, by the hashes in its header; from behind, each by the
- * chain of the one that comes next. What is left between the two rows stays lost. Nothing is written.
+ * chain of the one that comes next. Behind a hole in the first row it goes on at a boundary, where a frame must prove
+ * itself. What is left stays lost. Nothing is written.
  *
  * Who asked for it reads the file as it would be, repaired (mended_file.h): so there is one judgement. Who repairs it
  * asks for the bytes to put back:
@@ -52,6 +53,7 @@ typedef struct u9i_gap {
     bool
         has_previous; /* hint.has_next, and it is a frame, which begins at `end` and whose `previous` is: */
     uint64_t previous;
+    bool idle; /* behind a named end: nothing that stands there is ever served */
 } u9i_gap;
 
 /* The same for one gap, behind all those before: adds what it finds. */

@@ -394,6 +394,20 @@ static u9_err look_stray(u9i_facts *f, u9i_window *window, const uint8_t magic[8
     return U9_OK;
 }
 
+/* While a first frame is to be mended, the end that is named for its file may prove it. [Y-1] */
+static u9_err read_open_by(u9i_facts *f, u9i_window *window, const u9i_spare *spares, size_t count)
+{
+    for (size_t i = 0; i < count && f->mends_frames && !f->named; i++)
+        if (memcmp(spares[i].boundary, f->secret.boundary, U9I_HASH_SIZE) == 0) {
+            f->named = true;
+            f->at = *spares[i].end;
+        }
+    u9_err err = read_open(f, window);
+    f->named = false; /* the catalog says so */
+    memset(&f->at, 0, sizeof f->at);
+    return err;
+}
+
 u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare *spares,
                  size_t spare_count)
 {
@@ -409,13 +423,13 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         f->header = U9_CORRUPT; /* half a magic is of no version, half a header is none */
     if (avail >= U9I_DISK_HEADER_SIZE + sizeof f->at_first)
         memcpy(f->at_first, bytes + U9I_DISK_HEADER_SIZE, sizeof f->at_first);
-    err = read_open(f, window);
+    err = read_open_by(f, window, spares, spare_count);
     if (err == U9_OK && !f->has_open) {
         bool bare = false;
         window->until = U9_NOWHERE;
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
-        if (err == U9_OK) err = read_open(f, window);
+        if (err == U9_OK) err = read_open_by(f, window, spares, spare_count);
         if (err == U9_OK && !f->has_open && !f->wrong) err = look_plain(f, window, &bare);
         if (err == U9_OK && !f->has_open && !f->wrong && !f->plain) err = look_secret(f, window, bare);
         if (err == U9_OK && !f->spared && !f->wrong) err = look_stray(f, window, header);

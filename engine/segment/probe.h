@@ -61,9 +61,10 @@ typedef struct u9i_facts {
     u9i_position mark;
 } u9i_facts;
 
-/* A copy of a segment's secret in a later one's u9open or in the mark, and the boundary that it belongs to. [H-5] */
+/* What a later segment's u9open or the mark names: a boundary, a copy of its secret, an end of that file. [H-5] [C-3] */
 typedef struct u9i_spare {
-    const uint8_t *boundary, *secret; /* borrow */
+    const uint8_t *boundary, *secret; /* borrow, */
+    const u9i_position *end;          /*   as does this */
 } u9i_spare;
 
 /*

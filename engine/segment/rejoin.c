@@ -99,7 +99,7 @@ static u9i_mend_proof proof_of(const subject *s, const uint8_t sha[U9I_HASH_SIZE
     const u9i_hint *h = s->hint;
     uint8_t sign[U9I_HASH_SIZE];
     if (h->has_next && memcmp(sha, h->next_chain, U9I_HASH_SIZE) == 0) return U9I_MEND_LINK;
-    if (!h->placed || !fits) return (u9i_mend_proof)0;
+    if (h->lone ? !is_bounded(s) : !h->placed || !fits) return (u9i_mend_proof)0;
     u9i_sign(sha, h->secret->bytes, sign);
     if (!h->secret->lost && memcmp(sign, s->bytes + 32, U9I_HASH_SIZE) == 0) return U9I_MEND_SIGN;
     bool is_sha = memcmp(sha, s->bytes + 16, U9I_HASH_SIZE) == 0;
@@ -110,7 +110,8 @@ static u9i_mend_proof proof_of(const subject *s, const uint8_t sha[U9I_HASH_SIZE
 static bool is_it(subject *s, const u9i_trailer *t, size_t length, const uint8_t sha[U9I_HASH_SIZE])
 {
     uint64_t p = s->hint->p;
-    u9i_mend_proof proof = proof_of(s, sha, follows_front(s->hint, t));
+    bool follows = follows_front(s->hint, t);
+    u9i_mend_proof proof = proof_of(s, sha, follows);
     if (proof == 0) return false;
     u9i_frame f = {.offset = p,
                    .end = p + U9I_FRAME_HEADER_SIZE + length + u9i_padding(length),
@@ -120,7 +121,7 @@ static bool is_it(subject *s, const u9i_trailer *t, size_t length, const uint8_t
     memcpy(f.sha, sha, sizeof f.sha);
     for (size_t i = U9I_FRAME_HEADER_SIZE + length; p + i < f.end; i++)
         if (s->bytes[i] != 0) f.padding_ok = false;
-    *s->out = (u9i_rejoined){.frame = f, .proof = proof, .bounded = is_bounded(s)};
+    *s->out = (u9i_rejoined){.frame = f, .proof = proof, .bounded = is_bounded(s), .follows = follows};
     return true;
 }
 
@@ -157,7 +158,7 @@ static bool find_whole(subject *s)
         size_t length = at + U9I_TRAILER_SIZE - U9I_FRAME_HEADER_SIZE;
         if (!has_room(s, length) || !u9i_trailer_decode(hit, &t) || !is_sane(&t, s->hint->p))
             continue;
-        if (!s->hint->has_next && !follows_front(s->hint, &t)) continue;
+        if (!s->hint->has_next && !s->hint->lone && !follows_front(s->hint, &t)) continue;
         if (!hash_up_to(s, &hasher, length) || !spend(s, 3 * U9I_HASH_BLOCK)) return false;
         u9i_hasher now = hasher;
         size_t done = (size_t)now.blocks * U9I_HASH_BLOCK;
@@ -427,7 +428,7 @@ static bool is_sure(const subject *s)
     const u9i_hint *h = s->hint;
     if (h->has_next) return true;
     u9i_sign(s->bytes + 16, h->secret->bytes, sign);
-    return h->placed && !h->secret->lost && memcmp(sign, s->bytes + 32, U9I_HASH_SIZE) == 0;
+    return (h->placed || h->lone) && !h->secret->lost && memcmp(sign, s->bytes + 32, U9I_HASH_SIZE) == 0;
 }
 
 /*
@@ -439,7 +440,7 @@ static uint64_t worth(const subject *s, size_t length, unsigned like)
     uint64_t all = s->effort->guesses;
     bool stands = like == U9I_TRAILER_SIZE, sure = is_sure(s),
          named = length == u9i_get_be(s->bytes + 56, 8);
-    if (stands) return sure ? all / 32 : 0;
+    if (stands) return sure && !s->hint->lone ? all / 32 : 0;
     return like >= LIKE_MIN || (sure && named) ? all / 4 : 0;
 }
 

@@ -7,6 +7,8 @@
  *     sign    H(H(payload) XOR secret) is the signed_sha that stands in the header: only where a frame is to begin
  *     sha     H(payload) is the frame_sha that stands there: the same, and only where the boundary stands, too
  *
+ * Of a lone one, in front of which nothing is known, the last two, and only behind its boundary.
+ *
  * A record can hold whatever its writer likes, but neither the boundary at a place where it counts [F-7] nor the hash
  * of its own frame. So which bytes are a frame is decided by hashes that stand outside of it.
  */
@@ -20,6 +22,7 @@ typedef struct u9i_hint {
     const u9i_secret *secret;
     uint64_t p;
     bool placed;       /* the frame before ends here: what stands in the header counts [Y-2] */
+    bool lone;         /* it counts here, too, but only behind its boundary, which says that a frame begins [Y-7] */
     bool has_front;    /* the frame before is known: */
     uint64_t previous; /*   where it begins, 0 if there is none */
     bool has_ordinal, has_chain;
@@ -40,6 +43,7 @@ typedef struct u9i_rejoined {
     u9i_frame frame; /* its body is not kept, padding_ok is as it stands */
     u9i_mend_proof proof;
     bool bounded;  /* its boundary stands */
+    bool follows;  /* it follows what is known in front of it [F-9] */
     u9_reason why; /* set by mend.c: why it is not valid as it stands */
 } u9i_rejoined;
 

@@ -2,6 +2,7 @@
  * tests/engine/check/test_carve.c: logs out of disk images, renamed files, and files in one another. [U-6] [U-7] [U-8]
  * (F28, F51, F52, F67, F71)
  */
+#include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
@@ -292,6 +293,95 @@ START_TEST(what_stands_inside_a_frame_is_no_log)
 }
 END_TEST
 
+/* Whatever is carved: no record in it is one of this text. Returns how many records there are in logs of an id. */
+static size_t expect_never(const told *t, const char *evil, const char *what)
+{
+    size_t in_logs = 0;
+    for (unsigned i = 0; i < t->logs; i++) {
+        bool apart = strstr(t->paths[i], "/segment-") || strstr(t->paths[i], "/unsigned-");
+        if (apart) continue;
+        seen *s = look(t->paths[i]);
+        for (size_t k = 0; k < s->count; k++)
+            ck_assert_msg(memmem(s->records[k].bytes, s->records[k].size < 60 ? s->records[k].size : 60, evil, strlen(evil)) == NULL,
+                          "%s: a forged record is in %s", what, t->paths[i]);
+        in_logs += s->count;
+        forget(s);
+    }
+    return in_logs;
+}
+
+/* What is done to the header of a frame of this size, and, from 5 on, to its body's first bytes, too. */
+static void break_holder(uint8_t *frame, unsigned way)
+{
+    static const unsigned at[] = {3, 20, 40, 50, 62};
+    frame[at[way % 5]] ^= 4;
+    if (way >= 5) frame[64 + 30] ^= 1;
+}
+
+/*
+ * {F51} [U-9] A record holds a whole segment of another log, one forged with the log's own id, or frames forged with the
+ * segment's own secret, where no boundary is looked for; and the frame that holds it is damaged.
+ */
+START_TEST(what_stands_inside_a_broken_frame_is_of_no_log)
+{
+    static uint8_t inner[60000], body[61000];
+    for (unsigned way = 0; way < 10; way++)
+        for (unsigned last = 0; last < (way == 9 ? 1 : 2); last++) /* nothing says how far it went, then */
+            for (unsigned kind = 0; kind < 3; kind++) {
+                image i = {0};
+                told t;
+                size_t n = 0;
+                forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE), e;
+                forge_records(&s, "first", 4);
+                forge_records(&s, "second", 4);
+                if (kind < 2) { /* its successor, or a log of its own */
+                    e = forge_begin(kind == 0 ? 2 : 1, 9, kind == 0 ? &s : NULL, U9I_TAIL_NONE);
+                    if (kind == 1) e.bytes[U9I_DISK_HEADER_SIZE + 64 + 20] ^= 1, forge_mend(&e, U9I_DISK_HEADER_SIZE);
+                    for (unsigned k = 0; k < 3; k++) forge_records(&e, "evil", 2);
+                    memcpy(inner, e.bytes, n = e.size);
+                } else { /* what would come behind, one byte off */
+                    e = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+                    forge_records(&e, "first", 4);
+                    forge_records(&e, "second", 4);
+                    size_t from = e.size;
+                    for (unsigned k = 0; k < 3; k++) forge_records(&e, "evil", 2);
+                    memcpy(inner, e.bytes + from, n = e.size - from);
+                }
+                forge_free(&e);
+                size_t head = record_bytes(body, s.next.ordinal, inner, 5000) - 5000, pad = (16 - head % 16) % 16 + 3;
+                static uint8_t text[61000];
+                memset(text, 'x', sizeof text);
+                memcpy(text + pad, inner, n);
+                size_t size = record_bytes(body, s.next.ordinal, text, n + pad + 700);
+                uint64_t holder = forge_frame(&s, body, size, 1);
+                s.next.durable = s.end;
+                if (!last) forge_records(&s, "behind", 3);
+                if (!last) forge_records(&s, "end", 3);
+                break_holder(s.bytes + holder, way);
+                add_garbage(&i, 4096 + 16 * way);
+                add(&i, s.bytes, s.size);
+                add_garbage(&i, 3000);
+                save_image(&i, at("image"));
+                forge_free(&s);
+                remove_log(at("out"));
+                u9_carve_report r = carve(at("image"), &t);
+                char what[100];
+                snprintf(what, sizeof what, "way %u, last %u, kind %u", way, last, kind);
+                size_t got = expect_never(&t, "evil", what);
+                unsigned want = last ? 8 : 14;
+                ck_assert_msg(got == want || (way < 5 && got == want + 1), "%s: %zu records", what, got);
+                if (way < 5 && !last) ck_assert_msg(r.segments == 1, "%s: %u segments", what, (unsigned)r.segments);
+                if (way >= 5 || (last && way == 0)) continue;
+                u9_report report = {.size = sizeof report};
+                u9_check_options o = {.size = sizeof o, .io = "sim"};
+                uint64_t saved = 0; /* the damaged one was carved as it stands, and is put together there */
+                remove_log(at("saved"));
+                ck_assert_int_eq(u9_salvage(t.paths[0], at("saved"), &o, &report, &saved, NULL), U9_OK);
+                ck_assert_uint_eq(saved, last ? 9 : 15);
+            }
+}
+END_TEST
+
 /* {F68} */
 START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
 {
@@ -378,6 +468,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, a_lost_header_comes_from_its_copies_or_from_one_flipped_bit);
     tcase_add_test(c, without_any_secret_frames_are_carved_apart_and_said_to_be_unsigned);
     tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
+    tcase_add_test(c, what_stands_inside_a_broken_frame_is_of_no_log);
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);

@@ -1,5 +1,5 @@
 /*
- * tests/engine/segment/test_mend.c: damaged headers, padding and trailers cost nothing. [Y-1] to [Y-6] (F20, F22, F51)
+ * tests/engine/segment/test_mend.c: damaged headers, padding and trailers cost nothing. [Y-1] to [Y-7] (F20, F22, F51)
  *
  * A log is read whole first; then it is damaged, and read by who mends, and salvaged: the same records come, byte for
  * byte, each under its ordinal, and each frame that was put together again is told. Whatever the damage: nothing is
@@ -240,7 +240,7 @@ static void write_small(const char *log, bool lz4)
     close_log(w);
 }
 
-/* {F20} No bit of a header loses anything. */
+/* {F20} No bit of a header loses anything. Without the mark, that of the boundary of a file's last frame is told. [Y-2] */
 START_TEST(a_flip_of_any_byte_of_any_header_loses_nothing)
 {
     const char *log = log_path;
@@ -253,6 +253,13 @@ START_TEST(a_flip_of_any_byte_of_any_header_loses_nothing)
             char what[100];
             snprintf(what, sizeof what, "frame %zu of %zu, byte %u", i, v->count, b);
             flip_bit(v->path, v->frames[i].offset + b, (b + (unsigned)i) % 8);
+            if (_i & 2 && i + 1 == v->count && b < 16) { /* a u9end of which nothing outside of it tells */
+                content *c = read_log(log, true);
+                MUST_SAY(expect_true(whole, c) == 0 && c->damages == 1 && c->lost <= 1, "%s", what);
+                free(c);
+                heal(v);
+                continue;
+            }
             expect_whole(log, whole, what);
             if (b % 11 == i % 11) expect_salvaged_whole(log, whole, what);
             heal(v);
@@ -577,6 +584,65 @@ START_TEST(frames_in_a_record_never_surface)
 }
 END_TEST
 
+/* A carrier that ends with its block, wiped in front of the frame that a record in it holds, and behind that. */
+static uint64_t wipe_around_forged(forged_segment *s)
+{
+    static uint8_t frame[2 * BLOCK];
+    uint8_t *body = frame + HEADER;
+    static char filler[2 * BLOCK];
+    memset(filler, 'x', sizeof filler);
+    uint64_t p = s->size, block = (p + BLOCK - 1) / BLOCK * BLOCK;
+    size_t total = (size_t)(block + BLOCK - p), head = record_bytes(body, s->next.ordinal, filler, 4000) - 4000;
+    size_t size = record_bytes(body, s->next.ordinal, filler, total - HEADER - TRAILER - head);
+    ck_assert_uint_eq(HEADER + size + TRAILER, total);
+    u9i_trailer next;
+    size_t n = forge_copy(s, block, &s->next, frame + (block - p), &next);
+    n += forge_copy(s, block + n, &next, frame + (block - p) + n, &next);
+    ck_assert_uint_eq(forge_frame(s, body, size, 1), p);
+    ck_assert_uint_eq(s->end, block + BLOCK);
+    memset(s->bytes + p, 0, (size_t)(block - p));
+    memset(s->bytes + block + n, 0, (size_t)(s->end - block - n));
+    return block;
+}
+
+/*
+ * {F51} [Y-2] A record holds a frame that is forged with the secret, and all of its own frame around that is wiped out.
+ * What says that there was another frame stands outside of it, or nowhere: then nothing is mended.
+ */
+START_TEST(what_only_zeros_surround_is_mended_for_nobody)
+{
+    for (unsigned way = 0; way < 4; way++) {
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        forge_records(&s, "first", 9);
+        forge_records(&s, "second", 5);
+        uint64_t known = s.records;
+        uint64_t forged = wipe_around_forged(&s);
+        if (way > 0) {
+            uint64_t behind = s.end;
+            s.next.durable = s.end;
+            forge_records(&s, "behind", 3);
+            if (way > 1) s.bytes[behind + 56] ^= 1;           /* its length, */
+            if (way > 2) s.bytes[s.end - TRAILER + 10] ^= 1;  /* or what it says of the one in front of it */
+            s.next.durable = s.end;
+            if (way > 2) forge_records(&s, "last", 1);
+        }
+        forge_save(&s, log_path);
+        content *got = read_log(log_path, true);
+        for (size_t i = 0; i < got->count; i++)
+            MUST_SAY(got->ordinals[i] < known || got->ordinals[i] > known, "way %u: the forged record is served", way);
+        content *saved = salvage_log(log_path);
+        MUST_SAY(saved->count == got->count, "way %u: salvage has %zu, reading %zu", way, saved->count, got->count);
+        victim *v = take_any(segment_path(log_path, 1));
+        for (size_t i = 0; i < v->count; i++) ck_assert_uint_ne(v->frames[i].offset, forged);
+        let_go(v);
+        free(saved);
+        free(got);
+        forge_free(&s);
+        remove_log(log_path);
+    }
+}
+END_TEST
+
 /* Damage of all sorts to one file, headers before all. */
 static void ruin_at_random(const victim *v)
 {
@@ -640,6 +706,77 @@ static void repair_log(const char *log)
     u9i_catalog_unref(catalog);
     close_log(handle);
 }
+
+/* [Y-7] Behind a frame that is lost, one that proves itself is found, and what it proves of those in front of it. */
+START_TEST(behind_a_hole_what_proves_itself_is_found)
+{
+    for (unsigned way = 0; way < 4; way++) {
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        uint64_t at[8];
+        for (unsigned i = 0; i < 8; i++) {
+            s.next.durable = s.end;
+            at[i] = forge_records(&s, "r", 4);
+        }
+        s.next.durable = s.end;
+        if (way == 3) forge_records(&s, "r", 1);
+        forge_save(&s, log_path);
+        content *whole = read_log(log_path, false);
+        victim *v = take(segment_path(log_path, 1));
+        garble(v, at[1] + HEADER + 5, 8);       /* a body: its frame is lost */
+        garble(v, at[2] + 16, 48);              /* proven by the next one's chain alone */
+        garble(v, at[3] + 56, 8);               /* proves itself, by its signature */
+        garble(v, at[4] + HEADER + 5, 8);
+        garble(v, at[5] + 32, 16);              /* proves itself, by its hash */
+        if (way > 0) garble(v, at[6], 16);      /* follows */
+        if (way > 1) garble(v, at[7] + 48, 8);
+        content *got = read_log(log_path, true);
+        size_t lacks = expect_true(whole, got);
+        MUST_SAY(lacks == 8, "way %u: %zu lack", way, lacks);
+        ck_assert_uint_eq(got->lost, 8);
+        free(got);
+        got = salvage_log(log_path);
+        ck_assert_uint_eq(got->count, whole->count - 8);
+        free(got);
+        repair_log(log_path);
+        got = read_log(log_path, false);
+        ck_assert_uint_eq(expect_true(whole, got), 8);
+        free(got);
+        free(whole);
+        let_go(v);
+        forge_free(&s);
+        remove_log(log_path);
+    }
+}
+END_TEST
+
+/* [Y-1] [H-5] Each file is proven from behind, by the end that the next one names, once that one is mended so itself. */
+START_TEST(ends_that_are_named_by_mended_frames_mend_others)
+{
+    enum { COUNT = 4 };
+    forged_segment s[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        s[i] = forge_begin(i + 1, 3, i ? &s[i - 1] : NULL, U9I_TAIL_ROLLED);
+        for (unsigned k = 0; k < 5; k++) forge_records(&s[i], "r", 3);
+        forge_save(&s[i], log_path);
+    }
+    content *whole = read_log(log_path, false);
+    ck_assert_uint_eq(whole->count, COUNT * 15);
+    for (unsigned i = 0; i + 1 < COUNT; i++) {
+        victim *v = take(segment_path(log_path, i + 1));
+        for (size_t k = 0; k < v->count; k++) garble(v, v->frames[k].offset, HEADER);
+        if ((int)i == _i) fill_bytes(v->path, 8, 16, 0x5a); /* the secret comes from the next one, too */
+        let_go(v);
+    }
+    content *got = read_log(log_path, true);
+    ck_assert_uint_eq(expect_true(whole, got), 0);
+    ck_assert_uint_eq(got->mended, 18);
+    ck_assert_uint_eq(got->damages, _i < 3); /* its header */
+    free(got);
+    expect_salvaged_whole(log_path, whole, "named");
+    free(whole);
+    for (unsigned i = 0; i < COUNT; i++) forge_free(&s[i]);
+}
+END_TEST
 
 /* How many records go backwards, from the end on; and how many frames it is told of that were mended. */
 static size_t count_back(const char *log, size_t *mended)
@@ -705,7 +842,7 @@ START_TEST(what_a_writer_may_be_about_to_finish_is_left_alone)
     victim *v = take(segment_path(log_path, 1));
     const seen_frame *last = &v->frames[v->count - 1];
     ck_assert_uint_eq(last->count, 1);
-    garble(v, last->offset, 8);
+    garble(v, last->offset + 16, 8);
     content *c = read_log(log_path, true);
     ck_assert_uint_eq(c->mended + c->damages, 0);
     ck_assert_uint_eq(c->count, 5);
@@ -715,7 +852,7 @@ START_TEST(what_a_writer_may_be_about_to_finish_is_left_alone)
     expect_whole(log_path, whole, "promised");
     heal(v);
     crash(w, log_path);
-    garble(v, last->offset, 8);
+    garble(v, last->offset + 16, 8);
     expect_whole(log_path, whole, "nobody writes");
     let_go(v);
     free(whole);
@@ -854,6 +991,9 @@ Suite *suite_mend(void)
         {"trailers", a_trailer_that_is_gone_loses_nothing, 1},
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, 10},
         {"forged", frames_in_a_record_never_surface, 1},
+        {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
+        {"kinds", behind_a_hole_what_proves_itself_is_found, 1},
+        {"kinds", ends_that_are_named_by_mended_frames_mend_others, 4},
         {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
         {"kinds", a_lookup_finds_what_is_in_a_mended_frame, 1},
         {"kinds", what_a_writer_may_be_about_to_finish_is_left_alone, 1},

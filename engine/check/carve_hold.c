@@ -1,0 +1,330 @@
+/*
+ * engine/check/carve_hold.c: frames that may stand inside of others. See carving.h. [U-9]
+ *
+ * What stands inside a whole frame was never looked at. But a frame whose header is damaged holds its record all the
+ * same, and a record can hold frames, true or forged. A *row* is what has one boundary and stands in an image as in its
+ * segment: in one piece, but for what is broken in between. It is *held* if all of it stands where another thing may
+ * reach: between two neighbours of another row, or behind a broken header, up to the length in that. What is held is
+ * believed only if a frame that is not has its hash; a segment of which all is held stands apart.
+ */
+#include "engine/check/carving.h"
+
+#include "engine/segment/rejoin.h"
+#include "format/base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_FRAME = UINT32_MAX };
+
+/* A frame in one piece, or a disk header, and where its segment would begin. */
+typedef struct row_item {
+    uint32_t kin, frame, image;
+    uint64_t start; /* at less offset, modulo 2^64 */
+    uint64_t at, end;
+} row_item;
+
+/* Bytes of an image that may be something's inside. */
+typedef struct held_span {
+    uint32_t image;
+    uint64_t from, to;
+} held_span;
+
+typedef struct holding {
+    u9i_carving *c;
+    row_item *items;
+    held_span *reaches;
+    size_t item_count, reach_count;
+} holding;
+
+static int by_row(const void *a, const void *b)
+{
+    const row_item *x = a, *y = b;
+    if (x->kin != y->kin) return x->kin < y->kin ? -1 : 1;
+    if (x->image != y->image) return x->image < y->image ? -1 : 1;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const held_span *x = a, *y = b;
+    if (x->image != y->image) return x->image < y->image ? -1 : 1;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
+}
+
+static bool same_row(const row_item *a, const row_item *b)
+{
+    return a->kin == b->kin && a->image == b->image && a->start == b->start;
+}
+
+static void list_items(holding *h)
+{
+    const u9i_carving *c = h->c;
+    for (size_t i = 0; i < c->kin_count; i++) {
+        const u9i_kin *k = &c->kin[i];
+        if (k->has_header)
+            h->items[h->item_count++] = (row_item){(uint32_t)i, NO_FRAME, k->header_image, k->header_at, k->header_at,
+                                               k->header_at + U9I_DISK_HEADER_SIZE};
+        for (size_t n = 0; n < k->count; n++) {
+            const u9i_fragment *f = &k->frames[n];
+            if (f->split < f->end) continue; /* in two pieces: its hash is another's chain, or its place was known */
+            h->items[h->item_count++] = (row_item){(uint32_t)i, (uint32_t)n, f->image, f->at - f->offset, f->at,
+                                               f->at + (u9i_fragment_end(f) - f->offset)};
+        }
+    }
+    qsort(h->items, h->item_count, sizeof *h->items, by_row);
+}
+
+static void add_reach(holding *h, uint32_t image, uint64_t from, uint64_t to)
+{
+    if (from < to) h->reaches[h->reach_count++] = (held_span){image, from, to};
+}
+
+/* Joins those that touch, so that one look finds whether any is over a place. */
+static void join_reaches(holding *h)
+{
+    size_t n = 0;
+    if (h->reach_count > 1) qsort(h->reaches, h->reach_count, sizeof *h->reaches, by_from);
+    for (size_t i = 0; i < h->reach_count; i++) {
+        held_span *last = n ? &h->reaches[n - 1] : NULL, r = h->reaches[i];
+        if (last && last->image == r.image && r.from <= last->to) last->to = r.to > last->to ? r.to : last->to;
+        else h->reaches[n++] = r;
+    }
+    h->reach_count = n;
+}
+
+/* A header's word on how far its frame goes. */
+static void add_header_reach(holding *h, uint32_t image, uint64_t at, const uint8_t *header)
+{
+    uint64_t length = u9i_get_be(header + 56, 8);
+    if (length >= U9I_TRAILER_SIZE && length <= U9I_PAYLOAD_MAX)
+        add_reach(h, image, at + 1, at + U9I_FRAME_HEADER_SIZE + length);
+}
+
+/* True if a frame of this kin began at this place: its boundary stands, or its signature. */
+static bool begins_there(const u9i_carving *c, const u9i_kin *k, uint32_t image, uint64_t at, uint8_t header[U9I_FRAME_HEADER_SIZE])
+{
+    uint8_t sign[U9I_HASH_SIZE];
+    if (!u9i_carve_read(c, image, at, header, U9I_FRAME_HEADER_SIZE)) return false;
+    if (memcmp(header, k->boundary, U9I_HASH_SIZE) == 0) return true;
+    u9i_sign(header + 16, k->secret.bytes, sign);
+    return k->proven && memcmp(header + 32, sign, sizeof sign) == 0;
+}
+
+/* Where a broken frame stands behind one with which its row ends, at its end or the next block; 0: at neither. [F-8] */
+static uint64_t behind_row(const u9i_carving *c, const u9i_kin *k, const u9i_fragment *f, uint8_t header[U9I_FRAME_HEADER_SIZE])
+{
+    uint64_t end = u9i_fragment_end(f), block = (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    if (begins_there(c, k, f->image, f->at + (end - f->offset), header)) return end;
+    return begins_there(c, k, f->image, f->at + (block - f->offset), header) ? block : 0;
+}
+
+static void list_reaches(holding *h)
+{
+    const u9i_carving *c = h->c;
+    uint8_t header[U9I_FRAME_HEADER_SIZE];
+    for (size_t i = 0; i < h->item_count; i++) {
+        const row_item *b = &h->items[i], *next = i + 1 < h->item_count && same_row(b, b + 1) ? b + 1 : NULL;
+        const u9i_kin *k = &c->kin[b->kin];
+        if (next) add_reach(h, b->image, b->end, next->at);
+        if (next || b->frame == NO_FRAME) continue;
+        uint64_t p = behind_row(c, k, &k->frames[b->frame], header);
+        if (p > 0) add_header_reach(h, b->image, b->start + p, header);
+    }
+    for (size_t i = 0; i < c->wound_count; i++) {
+        const u9i_wound *w = &c->wounds[i];
+        if (!w->healed && u9i_carve_read(c, w->image, w->at, header, sizeof header))
+            add_header_reach(h, w->image, w->at, header);
+    }
+    join_reaches(h);
+}
+
+static bool is_reached(const holding *h, const row_item *item)
+{
+    size_t low = 0, high = h->reach_count;
+    while (low < high) { /* the first that ends behind it */
+        size_t middle = low + (high - low) / 2;
+        const held_span *r = &h->reaches[middle];
+        if (r->image < item->image || (r->image == item->image && r->to <= item->at)) low = middle + 1;
+        else high = middle;
+    }
+    return low < h->reach_count && h->reaches[low].image == item->image && h->reaches[low].from <= item->at;
+}
+
+/* Of each row whether all of it is held. */
+static void mark_held(holding *h)
+{
+    u9i_carving *c = h->c;
+    for (size_t i = 0; i < c->kin_count; i++) c->kin[i].held = c->kin[i].count > 0;
+    for (size_t i = 0, n; i < h->item_count; i += n) {
+        bool held = true;
+        u9i_kin *k = &c->kin[h->items[i].kin];
+        for (n = 0; i + n < h->item_count && same_row(&h->items[i], &h->items[i + n]); n++)
+            held = held && is_reached(h, &h->items[i + n]);
+        for (size_t m = 0; m < n; m++)
+            if (h->items[i + m].frame != NO_FRAME) k->frames[h->items[i + m].frame].held = held;
+        k->held = k->held && held;
+    }
+}
+
+/* True if the next segment, which is not held itself, says that this frame is the last one. */
+static bool is_named_last(const u9i_carving *c, const u9i_kin *k, const u9i_fragment *f)
+{
+    for (size_t i = 0; i < c->kin_count; i++) {
+        const u9i_kin *n = &c->kin[i];
+        if (n->has_open && !n->held && memcmp(n->open.before_boundary, k->boundary, U9I_HASH_SIZE) == 0 &&
+            memcmp(n->open.end.chain, f->sha, U9I_HASH_SIZE) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int by_offset_down(const void *a, const void *b)
+{
+    const u9i_fragment *x = a, *y = b;
+    if (x->offset != y->offset) return x->offset > y->offset ? -1 : 1;
+    return x->held != y->held ? (x->held ? 1 : -1) : 0;
+}
+
+/* Held frames go, but for those that lead, chain by chain, to one that is not held. */
+static void drop_held(const u9i_carving *c, u9i_kin *k)
+{
+    size_t kept = 0;
+    const u9i_fragment *next = NULL;
+    if (k->held || k->count == 0) return;
+    qsort(k->frames, k->count, sizeof *k->frames, by_offset_down);
+    for (size_t i = 0; i < k->count; i++) {
+        const u9i_fragment *f = &k->frames[i];
+        bool led = next && next->previous == f->offset && memcmp(next->chain, f->sha, U9I_HASH_SIZE) == 0;
+        if (f->held && !led && !is_named_last(c, k, f)) continue;
+        k->frames[kept++] = *f;
+        next = &k->frames[kept - 1];
+    }
+    k->count = kept;
+}
+
+/* A frame that is proven though it is damaged: it is one of its segment's, and what stands in it a record's bytes. */
+static u9_err take_broken(u9i_carving *c, u9i_kin *k, uint32_t image, uint64_t at, const u9i_frame *r)
+{
+    uint64_t end = r->offset + U9I_FRAME_HEADER_SIZE + r->body_size + U9I_TRAILER_SIZE;
+    u9i_fragment f = {.offset = r->offset, .end = end, .at = at, .split = end, .image = image,
+                      .previous = r->trailer.previous, .ordinal = r->trailer.ordinal};
+    memcpy(f.sha, r->sha, sizeof f.sha);
+    memcpy(f.chain, r->trailer.chain, sizeof f.chain);
+    u9i_sign(r->sha, k->secret.bytes, f.signature);
+    u9i_carve_drop(c, image, at, at + (r->end - r->offset));
+    return u9i_carve_add(k, &f) ? U9_OK : u9i_carve_no_memory(c);
+}
+
+/* Puts the frame at hint->p together, which stands at `at` and has no more than `size` bytes. */
+static bool put_together(u9i_carving *c, const u9i_hint *h, uint32_t image, uint64_t at, uint64_t size, u9i_rejoined *r)
+{
+    u9i_effort effort = {.looks = 2 * size, .guesses = 2 * size};
+    if (size > U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_BLOCK || 4 * size > c->left ||
+        !u9i_carve_read(c, image, at, c->frame, (size_t)size))
+        return false;
+    u9_err err = u9i_rejoin(h, c->frame, (size_t)size, false, &effort, r);
+    c->left -= 4 * size - effort.looks - effort.guesses;
+    return err == U9_OK;
+}
+
+/* A place in a row with nothing of it in between. */
+typedef struct row_gap {
+    u9i_kin *kin;
+    u9i_fragment frame;
+    uint64_t low; /* 0: behind the frame, where the row ends; else in front of it, down to this offset */
+} row_gap;
+
+/* The frames in front of one that are proven by its chain. [Y-3] */
+static u9_err take_before(u9i_carving *c, const row_gap *gap)
+{
+    const u9i_fragment *g = &gap->frame;
+    u9i_secret secret = gap->kin->secret;
+    u9i_hint h = {.secret = &secret, .p = g->previous, .has_next = true, .next_at = g->offset,
+                  .next_ordinal = g->ordinal, .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
+    u9i_rejoined r;
+    u9_err err = U9_OK;
+    memcpy(h.next_chain, g->chain, sizeof h.next_chain);
+    while (err == U9_OK && h.p >= gap->low && h.p < h.next_at) {
+        uint64_t at = g->at - (g->offset - h.p);
+        if (!put_together(c, &h, g->image, at, h.next_at - h.p, &r)) break;
+        err = take_broken(c, gap->kin, g->image, at, &r.frame);
+        h.next_at = h.p;
+        h.p = r.frame.trailer.previous;
+        h.next_ordinal = r.frame.trailer.ordinal;
+        memcpy(h.next_chain, r.frame.trailer.chain, sizeof h.next_chain);
+    }
+    return err;
+}
+
+/* The frames behind the one with which a row ends, each of which follows. [Y-2] */
+static u9_err take_behind(u9i_carving *c, const row_gap *gap)
+{
+    u9i_fragment f = gap->frame;
+    u9i_secret secret = gap->kin->secret;
+    uint8_t header[U9I_FRAME_HEADER_SIZE];
+    u9i_rejoined r;
+    u9_err err = U9_OK;
+    u9i_trailer t;
+    while (err == U9_OK && u9i_carve_fetch(c, &f) && u9i_carve_trailer(c->frame + (f.end - f.offset) - U9I_TRAILER_SIZE, &t)) {
+        u9i_hint h = {.secret = &secret, .placed = true, .has_front = true, .has_ordinal = true, .has_chain = true,
+                      .previous = f.offset, .ordinal = t.ordinal + t.count, .front_end = u9i_fragment_end(&f),
+                      .time_us = t.time_us, .durable = t.durable, .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
+        memcpy(h.chain, f.sha, sizeof h.chain);
+        h.p = behind_row(c, gap->kin, &f, header);
+        uint64_t at = f.at + (h.p - f.offset), size = c->images[f.image].size - at,
+                 most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX;
+        if (h.p == 0 || !put_together(c, &h, f.image, at, size < most ? size : most, &r)) break;
+        err = take_broken(c, gap->kin, f.image, at, &r.frame);
+        if (err == U9_OK) f = gap->kin->frames[gap->kin->count - 1];
+    }
+    return err;
+}
+
+static size_t list_gaps(const holding *h, row_gap *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < h->item_count; i++) {
+        const row_item *a = i > 0 ? &h->items[i - 1] : NULL, *b = &h->items[i];
+        u9i_kin *k = &h->c->kin[b->kin];
+        if (b->frame == NO_FRAME || !k->proven || k->frames[b->frame].held) continue;
+        if (a && same_row(a, b) && a->end < b->at) out[n++] = (row_gap){k, k->frames[b->frame], a->end - a->start};
+        if (i + 1 == h->item_count || !same_row(b, &h->items[i + 1])) out[n++] = (row_gap){k, k->frames[b->frame], 0};
+    }
+    return n;
+}
+
+/* What is broken, and can be proven all the same, and then what is left of what was in doubt. */
+static u9_err settle_held(holding *h, row_gap *gaps)
+{
+    u9i_carving *c = h->c;
+    u9_err err = U9_OK;
+    size_t count = list_gaps(h, gaps);
+    for (size_t i = 0; i < count && err == U9_OK; i++)
+        err = gaps[i].low ? take_before(c, &gaps[i]) : take_behind(c, &gaps[i]);
+    for (size_t i = 0; i < c->kin_count; i++) drop_held(c, &c->kin[i]);
+    return err;
+}
+
+u9_err u9i_carve_hold(u9i_carving *c)
+{
+    size_t most = c->kin_count + 1;
+    for (size_t i = 0; i < c->kin_count; i++) most += c->kin[i].count;
+    holding h = {.c = c, .items = calloc(most, sizeof *h.items),
+                 .reaches = calloc(2 * most + c->wound_count, sizeof *h.reaches)};
+    row_gap *gaps = calloc(2 * most, sizeof *gaps);
+    bool fine = h.items && h.reaches && gaps;
+    u9_err err = U9_OK;
+    if (fine) {
+        list_items(&h);
+        list_reaches(&h);
+        mark_held(&h);
+        err = u9i_carve_know(c);
+        if (err == U9_OK) err = settle_held(&h, gaps);
+    }
+    free(gaps);
+    free(h.items);
+    free(h.reaches);
+    return fine ? err : u9i_carve_no_memory(c);
+}
