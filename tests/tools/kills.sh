@@ -1,4 +1,5 @@
-# shellcheck shell=bash disable=SC2154 # u9, fsck and tmp are of claims.sh
+# shellcheck shell=bash disable=SC2154,SC2034,SC2015,SC2094,SC2119,SC2120
+# (what is set elsewhere, and used there; A && B || C as it stands; files of one name in two folders; a run under nothing)
 # tests/tools/kills.sh: verbs that are killed at any of their calls of the system, by strace. Sourced after claims.sh by
 # test_kill.sh, and by test_power.sh, where the power goes at the same moment.
 #
@@ -12,7 +13,7 @@
 # `strike NAME COUNT`: one claim. A call is killed when a thread makes its n-th of that kind, before it is done.
 
 acked=$tmp/acked
-victims='writer roller indexer trimmer copier snapshot receiver resumer repairer undoer salvager accepter'
+victims='writer roller indexer trimmer copier snapshot receiver resumer repairer undoer salvager carver merger accepter'
 
 # Calls in which memory and threads are had are left out: there are many, and they say nothing of the disk.
 of_files='openat|newfstatat|statx|fstat|getdents64|flock|fcntl|fallocate|ftruncate|fadvise64|p?writev?2?|pwrite64|p?readv?2?|pread64|lseek'
@@ -294,6 +295,42 @@ salvager_judge() {
 salvager_again() {
     [ -e out ] || salvager_run
     [ -e out ] && [ ! -e out.partial ] && salvager_judge
+}
+
+# Who finds two logs in what is none any more.
+carver_make() {
+    seq 2000 | "$u9" append one --segment-size=64K
+    seq 2001 $((5000 + 100 * round)) | "$u9" append two --segment-size=64K
+    cat one/*.u9 two/*.u9 >image
+    rm -r one two
+    seq $((5000 + 100 * round)) >want
+}
+carver_run() { "$@" "$fsck" --carve=out image; }
+carver_is_done() { [ -n "$(ls out 2>/dev/null)" ] && [ ! -e out/.u9-unfinished ]; }
+carver_judge() {
+    carver_is_done || return 0
+    for log in out/*; do clean "$log" || return 1; done
+    for log in out/*; do "$u9" cat "$log"; done | sort -n | cmp - want
+}
+carver_again() {
+    carver_is_done || carver_run || return 1
+    carver_is_done && carver_judge
+}
+
+# Who makes one log of two.
+merger_make() {
+    seq 2000 | "$u9" append one --segment-size=64K
+    seq 2001 $((5000 + 100 * round)) | "$u9" append two --segment-size=64K
+    seq $((5000 + 100 * round)) >want
+}
+merger_run() { "$@" "$u9" merge --segment-size=64K out one two; }
+merger_judge() {
+    clean one && clean two || return 1
+    [ ! -e out ] || { clean out && holds out want; }
+}
+merger_again() {
+    [ -e out ] || merger_run
+    [ -e out ] && [ ! -e out.partial ] && merger_judge
 }
 
 # Who gives a loss up: a log that was put back as it once was, under the mark that it has now.

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # tests/tools/test_kill.sh BINDIR TMPDIR: who writes a log, rolls, makes indexes, trims, takes snapshots, receives, mends,
-# puts back, salvages or gives a loss up is killed at its n-th call of the system, by strace: for each kind of
+# puts back, salvages, carves, merges or gives a loss up is killed at its n-th call of the system, by strace: for each kind of
 # call that it makes, io_uring_enter among them. What it said is durable is there, in order; what is there was appended;
 # nothing is damaged; and the next run comes to the end that this one would have come to. {F15} {F16} {F63}
 #
-# A share of all calls is tried, KILLS (48) of them; `make kill-long` has thousands. KILL_VICTIMS: only these.
+# A share of all calls is tried, KILLS (42) of them; `make kill-long` has thousands. KILL_VICTIMS: only these.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/tools/claims.sh
 . "$here/claims.sh"
@@ -18,7 +18,7 @@ if ! can_trace; then
 fi
 read -ra chosen <<<"${KILL_VICTIMS:-$victims}"
 for victim in "${chosen[@]}"; do
-    strike "$victim" $(((${KILLS:-48} + ${#chosen[@]} - 1) / ${#chosen[@]}))
+    strike "$victim" $(((${KILLS:-42} + ${#chosen[@]} - 1) / ${#chosen[@]}))
 done
-[ "${KILLS:-0}" -lt 500 ] || claim "of ${KILLS:-48} tries most killed: $kills" test "$kills" -gt $((KILLS / 2))
+[ "${KILLS:-0}" -lt 500 ] || claim "of ${KILLS:-42} tries most killed: $kills" test "$kills" -gt $((KILLS / 2))
 tally

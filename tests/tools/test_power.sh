@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${U9_OWN_MOUNTS-}" ] && unshare -m true 2>/dev/null; then
     U9_OWN_MOUNTS=1 exec unshare -m "$here/${0##*/}" "$@"
 fi
+# shellcheck disable=SC2015 # A && B || C is meant as it stands
 # shellcheck source=tests/tools/claims.sh
 . "$here/claims.sh"
 # shellcheck source=tests/tools/kills.sh
