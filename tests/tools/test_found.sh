@@ -19,7 +19,7 @@ vtypsf/+v4lyglj8s2bKbCbO+uaPHj2swXK7ZicoMvKFcLW8jiw9uuFjX9WRQDT/NIP8o4U7f0ig5A9W
 7VpWZ/PrhLPaG/N7V284psmyX9p1TuPRA1yvOTbNPf4HzT8TncDJCWd6k4A7COQfYdSCjEW5pDwfp+9gZrAxIHkKLgL2nRuwSNe2/VyxRk+2kllEa7fe0Tdf
 0QpLdP/FmR/Oa1BwOOZ3ee8OljmcSqWbVholHcnWfrbKhzV+0aEkNP8toFJ8sSDrYnuA7jW2BwArThZ5iAcAAA==
 .
-run bash -c 'ulimit -t 30; exec "$@"' sh "$fsck" --salvage=out times
+run bash -c 'ulimit -t 30; exec "$@"' sh "$fsck" --salvage=saved times
 claim 'what is left to be hashed for a guess makes an end of guessing' test "$status" -lt 8
-claim 'and the other records are there' same "$("$u9" cat out | wc -l)" 3
+claim 'and the other records are there' same "$("$u9" cat saved | wc -l)" 3
 tally
