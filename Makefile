@@ -310,6 +310,23 @@ run-sim-long: $(BUILD)/u9tests
 	        $(plain_space) $(BUILD)/u9tests script & pids="$$pids $$!"; \
 	done; failed=0; for p in $$pids; do wait $$p || failed=1; done; exit $$failed
 
+# On each io table: verbs killed at KILLS / 2 of their calls, power cuts in POWER sessions of a writer, and at a tenth as many
+# calls as are killed. Needs strace; power cuts need root and a file system that may be mounted.
+KILLS ?= 2000
+POWER ?= 200
+.PHONY: kill-long run-kill-long
+kill-long: ## an hour: KILLS (2000) kills of every verb that writes, POWER (200) power cuts
+	@scripts/setup test
+	@$(MAKE) run-kill-long
+
+run-kill-long: $(tools)
+	@mkdir -p $(BUILD)/tmp; failed=0; for io in posix uring; do \
+	    echo "io table $$io:"; \
+	    env $(test_env) U9_IO=$$io KILLS=$$(($(KILLS) / 2)) tests/tools/test_kill.sh $(BUILD) $(BUILD)/tmp || failed=1; \
+	    env $(test_env) U9_IO=$$io KILL_VICTIMS= KILLS=$$(($(KILLS) / 10)) POWER=$$(($(POWER) / 2)) \
+	        tests/tools/test_power.sh $(BUILD) $(BUILD)/tmp || failed=1; \
+	done; exit $$failed
+
 .PHONY: test-zk
 test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
 	@scripts/setup test
@@ -319,20 +336,20 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about tools that write, ship and are killed.
 # All else runs on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference split_apart heap test_ship test_follow test_kill
+both_io = env queue log commits reference split_apart heap test_ship test_follow test_kill test_power
 # What tries more with U9_LONG in the environment: tests/thorough.h.
 drawing = mend damage recovery index_file
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
     script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim_kept test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill
+    trim_kept test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_kill),$(or $(TEST_SUITE),$(test_names)))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_kill test_power),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
@@ -411,6 +428,14 @@ fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there a
 	@scripts/setup test
 	@$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=fuzzer-no-link $(asan_flags)' run-fuzz
+
+# Most of what a fuzzer of files does is hashing, and trying what may have stood in a damaged frame, a million times a
+# file: there is nothing to be learnt from the comparisons there, and the hashes have no bugs to be found in this way.
+fuzz_hashes = $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard format/base/hash*.c))
+fuzz_tries = $(patsubst %,build/fuzz/obj/%.o,engine/segment/mend engine/segment/rejoin format/frame/frame format/frame/disk)
+$(fuzz_hashes): override SANITIZE :=
+$(fuzz_hashes): override CFLAGS := -O2 -g
+$(fuzz_tries): override SANITIZE += -fno-sanitize-coverage=trace-cmp
 
 run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"

@@ -104,11 +104,20 @@ static int note_name(void *ctx, const char *name)
     return 0;
 }
 
-/* Removes what an interrupted run left; -EEXIST: it is not known to be that. The mark goes last. */
+static bool is_empty(const contents *c)
+{
+    return !c->marked && c->count == 0 && !c->mark && !c->live && !c->other;
+}
+
+/*
+ * Removes what an interrupted run left: nothing, if it was cut off before its mark was there. -EEXIST: it is not known to be
+ * that. The mark goes last.
+ */
 static int clear_unfinished(u9i_dir *dir)
 {
     contents c = {0};
     int err = u9i_dir_list(dir, note_name, &c);
+    if (err == 0 && is_empty(&c)) return 0;
     if (err == 0 && (!c.marked || c.other)) err = -EEXIST;
     for (size_t i = 0; i < c.count && err == 0; i++) {
         char name[20];
@@ -122,14 +131,20 @@ static int clear_unfinished(u9i_dir *dir)
     return err;
 }
 
+static int mark_unfinished(u9i_dir *dir)
+{
+    u9i_file *file;
+    int err = u9i_file_open(dir, unfinished, U9I_OPEN_CREATE, &file);
+    if (err == 0) u9i_file_close(file);
+    return err == 0 || err == -EEXIST ? u9i_dir_sync(dir) : err; /* before anything else is there by a power cut */
+}
+
 static int make_marked(u9i_env *env, const char *partial)
 {
     u9i_dir *dir;
-    u9i_file *file;
     int err = u9i_dir_open(env, partial, true, &dir);
     if (err != 0) return err;
-    err = u9i_file_open(dir, unfinished, U9I_OPEN_CREATE, &file);
-    if (err == 0) u9i_file_close(file);
+    err = mark_unfinished(dir);
     u9i_dir_close(dir);
     return err;
 }
@@ -190,14 +205,6 @@ static int may_resume(u9i_dir *dir)
     if (err == 0 && !c.marked && (c.count > 0 || c.mark || c.other)) err = -EEXIST;
     free(c.segments);
     return err;
-}
-
-static int mark_unfinished(u9i_dir *dir)
-{
-    u9i_file *file;
-    int err = u9i_file_open(dir, unfinished, U9I_OPEN_CREATE, &file);
-    if (err == 0) u9i_file_close(file);
-    return err == 0 || err == -EEXIST ? u9i_dir_sync(dir) : err; /* before anything else is there by a power cut */
 }
 
 u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, const char *source, u9i_dir **out, u9_fault *fault)

@@ -247,26 +247,32 @@ static u9_err write_log(const u9i_carving *c, u9i_kin *const *kin, size_t count,
 
 /* All of them */
 
+typedef struct out_names {
+    bool own; /* it is marked as unfinished */
+    bool any; /* something is in it */
+} out_names;
+
 static int note_own(void *ctx, const char *name)
 {
-    bool *own = ctx;
-    *own |= strcmp(name, unfinished) == 0;
+    out_names *names = ctx;
+    names->own |= strcmp(name, unfinished) == 0;
+    names->any = true;
     return 0;
 }
 
-/* Makes OUT, marked as unfinished; what an earlier call left is fine. */
+/* Makes OUT, marked as unfinished; what an earlier call left is fine, also before the mark was there. */
 static u9_err begin_out(const u9i_carving *c, const char *out)
 {
     u9i_dir *dir;
     u9i_file *file;
-    bool own = false;
+    out_names names = {.own = false};
     int sys = u9i_dir_open(c->env, out, false, &dir);
     bool there = sys == 0;
     if (sys == -ENOENT) sys = u9i_dir_open(c->env, out, true, &dir);
     if (sys != 0) return fail_write(c, out, sys);
-    if (there && !dir->single[0]) sys = u9i_dir_list(dir, note_own, &own);
-    if (sys == 0 && there && !own) sys = -EEXIST;
-    if (sys == 0 && !own) {
+    if (there) sys = dir->single[0] ? -EEXIST : u9i_dir_list(dir, note_own, &names);
+    if (sys == 0 && names.any && !names.own) sys = -EEXIST;
+    if (sys == 0 && !names.own) {
         sys = u9i_file_open(dir, unfinished, U9I_OPEN_CREATE, &file);
         if (sys == 0) u9i_file_close(file);
         if (sys == 0) sys = u9i_dir_sync(dir);

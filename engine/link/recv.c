@@ -144,12 +144,12 @@ static u9_err close_log(receiver *r, u9_fault *fault)
 
 /*
  * The log's next ordinal is wanted before its kind is known. One without records may be none yet: it is
- * opened again, with the kind, when one comes.
+ * opened again, with the kind, when one comes. So is what a receiver left that was killed before its log was there. [M-6]
  */
 static u9_err look_at_log(receiver *r, u9_fault *fault)
 {
     u9_err err = open_log(r, NULL, U9_WRITE, fault);
-    if (err == U9_IO && fault->sys == ENOENT) return U9_OK;
+    if (r->log == NULL && (err == U9_ABSENT || (err == U9_IO && fault->sys == ENOENT))) return U9_OK;
     return err == U9_OK && r->next == 0 ? close_log(r, fault) : err;
 }
 

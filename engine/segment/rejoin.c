@@ -184,7 +184,9 @@ static bool try_it(trailer_try *a)
 {
     uint8_t sha[U9I_HASH_SIZE], bytes[U9I_TRAILER_SIZE];
     uint64_t cost = a->tail_size + 2 * U9I_HASH_BLOCK;
-    if (!is_sane(&a->trailer, a->s->hint->p) || a->left < cost || !spend(a->s, cost)) return false;
+    if (!is_sane(&a->trailer, a->s->hint->p)) return false;
+    if (a->left < cost) a->left = 0; /* who goes on while something is left comes to an end */
+    if (a->left == 0 || !spend(a->s, cost)) return false;
     a->left -= cost;
     size_t n = a->tail_size < sizeof bytes ? a->tail_size : sizeof bytes;
     u9i_trailer_encode(&a->trailer, bytes);
@@ -274,6 +276,9 @@ static bool try_durables(trailer_try *a)
 static bool try_rest(trailer_try *a)
 {
     uint64_t likely[5], stored = a->trailer.durable, time_us = a->trailer.time_us;
+    u9i_trailer least = a->trailer;
+    least.durable = 0;
+    if (!is_sane(&least, a->s->hint->p)) return false; /* with no promise and time: what is not hashed costs nothing, but has no end */
     narrow(a, AT_DURABLE);
     if (try_it(a)) return true;
     unsigned n = likely_durables(a, likely);

@@ -67,8 +67,6 @@ START_TEST(a_log_or_a_folder_or_a_file_of_that_name_is_not_cleared)
     session(at("source"), "r", 5, 0);
     session(at("other.partial"), "r", 10, 0);
     expect_untouched("source", "other", "other.partial");
-    ck_assert_int_eq(mkdir(at("empty.partial"), 0700), 0);
-    expect_untouched("source", "empty", "empty.partial");
     ck_assert_int_eq(mkdir(at("folder.partial"), 0700), 0);
     write_file(at("folder.partial/notes"), "mine", 4);
     expect_untouched("source", "folder", "folder.partial");
@@ -98,6 +96,18 @@ START_TEST(what_an_interrupted_run_left_is_replaced)
     ck_assert_uint_eq(records_in("out"), 5);
     ck_assert(access(at("out.partial"), F_OK) != 0);
     ck_assert(access(at("out/.u9-unfinished"), F_OK) != 0);
+}
+END_TEST
+
+/* [G-5] {F63} It was killed when its folder was there, and the mark in it not yet. */
+START_TEST(an_empty_folder_is_what_an_interrupted_run_may_have_left)
+{
+    session(at("source"), "r", 5, 0);
+    ck_assert_int_eq(mkdir(at("out.partial"), 0700), 0);
+    u9_fault fault = {0};
+    ck_assert_msg(salvage("source", "out", &fault) == U9_OK, "%s", fault.text);
+    ck_assert_uint_eq(records_in("out"), 5);
+    ck_assert(access(at("out.partial"), F_OK) != 0);
 }
 END_TEST
 
@@ -148,6 +158,7 @@ Suite *suite_salvage(void)
     tcase_add_test(tc, a_link_to_a_log_is_not_followed_and_cleared);
     tcase_add_test(tc, a_log_or_a_folder_or_a_file_of_that_name_is_not_cleared);
     tcase_add_test(tc, what_an_interrupted_run_left_is_replaced);
+    tcase_add_test(tc, an_empty_folder_is_what_an_interrupted_run_may_have_left);
     tcase_add_test(tc, what_an_interrupted_run_left_of_more_branches_goes_too);
     tcase_add_test(tc, an_unfinished_output_with_something_else_in_it_is_not_cleared);
     tcase_add_test(tc, an_unfinished_output_can_be_a_source_but_not_of_itself);

@@ -7,6 +7,7 @@
  */
 #include "engine/log/handle.h"
 #include "tests/engine/link/ship.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <errno.h>
@@ -65,6 +66,28 @@ START_TEST(the_same_stream_again_changes_nothing_and_a_longer_one_adds_its_rest)
     expect_fine(&r);
     ck_assert_uint_eq(r.report.records, 3);
     expect_same(at("from"), at("to"));
+    free(stream);
+}
+END_TEST
+
+/* [M-6] [T-9] {F15} A receiver that was killed before its log was there has left a directory, and the beginning of a file. */
+START_TEST(what_is_left_of_a_log_that_was_never_made_is_received_into)
+{
+    size_t size;
+    small_log(at("from"));
+    uint8_t *stream = stream_of(at("from"), 0, &size);
+    for (int i = 0; i < 4; i++) {
+        char name[20], mark[3400];
+        snprintf(name, sizeof name, "to%d", i);
+        snprintf(mark, sizeof mark, "%s/.mark", at(name));
+        sim_make_dir(at(name));
+        if (i > 0) sim_write(mark, 0, "", 0);
+        if (i > 1) sim_resize(segment_path(at(name), 1), i == 2 ? 0 : 1 << 16);
+        side r = receive(at(name), stream, size);
+        expect_fine(&r);
+        ck_assert_uint_eq(r.report.records, 9);
+        expect_same(at("from"), at(name));
+    }
     free(stream);
 }
 END_TEST
@@ -771,6 +794,7 @@ Suite *suite_ship(void)
     tcase_set_timeout(one, 60);
     tcase_add_test(one, a_log_arrives_over_a_pipe_with_keys_and_batches);
     tcase_add_test(one, the_same_stream_again_changes_nothing_and_a_longer_one_adds_its_rest);
+    tcase_add_test(one, what_is_left_of_a_log_that_was_never_made_is_received_into);
     tcase_add_test(one, a_stream_may_begin_at_any_record_that_the_receiver_has);
     tcase_add_test(one, a_break_at_any_byte_is_mended_by_the_same_stream);
     tcase_add_test(one, many_breaks_in_a_row_end_in_the_same_log);
