@@ -274,6 +274,15 @@ begin-coverage: $(BUILD)/u9tests $(tools)
 	@for p in $(tools); do $$p --version; done >/dev/null; $(BUILD)/u9tests --list >/dev/null
 	@find $(BUILD)/obj -name '*.gcda' -exec chmod a+rw {} +
 
+# Outside CI: it takes a while. MUTANT=id (some ids) for some of them, MUTANT=--check looks whether the list fits the sources.
+.PHONY: mutants run-mutants
+mutants: ## minutes: puts each bug of tests/mutants.list into a copy of the sources, or MUTANT=ids; the tests must find it
+	@scripts/setup test
+	@$(MAKE) run-mutants
+
+run-mutants: $(BUILD)/u9tests $(tools)
+	@scripts/mutants $(if $(filter --check,$(MUTANT)),,$(BUILD)) $(MUTANT)
+
 .PHONY: test-long
 test-long: ## what takes minutes, and 12 GiB of disk: all that suites draw; a record of 5 GiB through all tools; the index of 100 million
 	@scripts/setup test
@@ -561,4 +570,4 @@ help: ## this list
 	@echo
 	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 PEERS=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
-	@echo '           SEED=n CASES=n SCRIPT=steps'
+	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'

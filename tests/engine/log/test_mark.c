@@ -1111,6 +1111,44 @@ START_TEST(nor_all_of_them_from_one_on) /* [M-5] */
 }
 END_TEST
 
+/* A small log of three segments at least, all marks from the second one on failing if it says so; how many are sealed. */
+static unsigned count_sealed(const char *log, bool fails)
+{
+    u9_fault fault;
+    u9_log *w = open_small(log);
+    append_filler(w, 100);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_advance(2 * SECOND); /* the mark counts segment 1 */
+    sim_aim(".mark");
+    if (fails) sim_fail(SIM_WRITE, 1, ENXIO, true);
+    for (unsigned i = 0; i < 99 && segments_in(log) < 4; i++) append_filler(w, 10000);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_advance(2 * SECOND);
+    unsigned sealed = 0;
+    for (unsigned k = 1; k < 4; k++) {
+        size_t size;
+        seen_frame frames[400];
+        uint8_t *bytes = read_file(segment_path(log, k), &size);
+        size_t n = list_frames(bytes, size, frames, 400);
+        sealed += n > 0 && frames[n - 1].is_end;
+        free(bytes);
+    }
+    ck_assert_int_eq(u9_log_close(w, &fault), fails ? U9_IO : U9_OK);
+    sim_mend();
+    return sealed;
+}
+
+/* A seal says that a mark names the successor, so that one which is lost is missed. */
+START_TEST(a_segment_whose_successor_no_mark_could_name_stays_unsealed) /* [M-5] [S-6] */
+{
+    ck_assert_uint_eq(count_sealed(at("log"), false), 3);
+    ck_assert_uint_eq(count_sealed(at("other"), true), 0);
+    seen *s = look(at("other"));
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN); /* the row goes on there all the same */
+    forget(s);
+}
+END_TEST
+
 START_TEST(a_creation_that_fails_anywhere_is_told_and_can_be_tried_again) /* [M-6] */
 {
     unsigned failed = 0;
@@ -1178,6 +1216,7 @@ Suite *suite_mark(void)
     tcase_add_test(t, nor_does_one_of_which_half_arrives);
     tcase_add_test(t, nor_a_sync);
     tcase_add_test(t, nor_all_of_them_from_one_on);
+    tcase_add_test(t, a_segment_whose_successor_no_mark_could_name_stays_unsealed);
     tcase_add_test(t, a_creation_that_fails_anywhere_is_told_and_can_be_tried_again);
     suite_add_tcase(suite, t);
 

@@ -49,6 +49,7 @@ typedef enum lie {
     LIE_END_ORDINAL,   /* of another data end */
     LIE_END_CHAIN,
     LIE_ROOT_PLACE,    /* no root is where the u9end says */
+    LIE_OLDER,         /* whole, but of the data without their last frame */
     LIE_SILENT,
     LIE_FILTER_ZEROS = LIE_SILENT, /* nothing is there, it says */
     LIE_LAST,          /* nothing is above its first key */
@@ -65,7 +66,7 @@ typedef struct forging {
     size_t count;            /* entries */
     uint8_t last[16];        /* the greatest key */
     uint64_t void_at;        /* a frame behind the data end */
-    u9i_position end;
+    u9i_position end, older; /* where the data end, and where their last frame begins */
 } forging;
 
 static void setup(void)
@@ -84,11 +85,19 @@ static uint64_t virtual_of(uint64_t offset, uint64_t in_body)
     return offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | in_body;
 }
 
+static u9i_position position_of(const forged_segment *s)
+{
+    u9i_position at = {.offset = s->end, .ordinal = s->next.ordinal};
+    memcpy(at.chain, s->next.chain, sizeof at.chain);
+    return at;
+}
+
 /* Frames of records; the entries that lead to them; and the same once more behind the data end. */
 static void forge_data(forging *f)
 {
     f->s = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
     for (uint64_t frame = 0; frame < FRAMES; frame++) {
+        f->older = position_of(&f->s);
         uint64_t at = forge_records(&f->s, "true", EACH);
         const uint8_t *body = f->s.bytes + at + U9I_FRAME_HEADER_SIZE, *next = body;
         size_t left = (size_t)u9i_get_be(f->s.bytes + at + 56, 8) - U9I_TRAILER_SIZE;
@@ -99,8 +108,7 @@ static void forge_data(forging *f)
             f->places[f->count++] = virtual_of(at, (uint64_t)(r.bytes - body));
         }
     }
-    f->end = (u9i_position){.offset = f->s.end, .ordinal = f->s.next.ordinal};
-    memcpy(f->end.chain, f->s.next.chain, sizeof f->end.chain);
+    f->end = position_of(&f->s);
 }
 
 /* What the entries say, once that is settled. */
@@ -119,9 +127,10 @@ static void bend_entries(forging *f)
         case LIE_ROOT_SELF: case LIE_ROOT_RECORDS: case LIE_ENTRIES: case LIE_ENTRIES_FEW: case LIE_OTHER_SELF:
         case LIE_OTHER_CYCLE: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT: case LIE_FILTER_PAGE:
         case LIE_FILTER_SHORT: case LIE_FILTER_MANY: case LIE_END_ORDINAL: case LIE_END_CHAIN: case LIE_ROOT_PLACE:
-        case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
+        case LIE_OLDER: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
         }
     }
+    while (f->lie == LIE_OLDER && f->places[f->count - 1] >= virtual_of(f->older.offset, 0)) f->count--;
     if (f->lie != LIE_OMITS) return;
     size_t kept = 0;
     for (size_t i = 0; i < f->count; i++) {
@@ -200,8 +209,8 @@ static void bend_root(const forging *f, u9i_page_record *r, uint8_t (*keys)[16],
     case LIE_FILTER_SHORT: r->root.slice_count = 0; break;
     case LIE_NONE: case LIE_NEXT: case LIE_BEYOND: case LIE_WITHIN: case LIE_INDEX: case LIE_OPEN: case LIE_VOID: case LIE_ODD:
     case LIE_PAGE_ORDER: case LIE_ROOT_OVERLAP: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT:
-    case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS:
-    case LIES: break;
+    case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_OLDER: case LIE_FILTER_ZEROS: case LIE_LAST:
+    case LIE_OMITS: case LIES: break;
     }
 }
 
@@ -213,7 +222,11 @@ static uint64_t put_index(forging *f)
     u9i_page_record r = {.keyspec = "k", .key_size = 16, .keys = root_keys[0], .at = root_places[0], .has_root = true};
     r.root = (struct u9i_root_record){.form = f->form, .entries = f->count, .records = KEYS, .end = f->end, .slices = slices[0],
                                       .last = {f->last, 16}};
-    key_of(f->lie == LIE_LAST ? 0 : KEYS - 1, f->last);
+    if (f->lie == LIE_OLDER) {
+        r.root.end = f->older;
+        r.root.records -= EACH;
+    }
+    key_of(f->lie == LIE_LAST ? 0 : r.root.records - 1, f->last);
     uint64_t filter = filtered ? put_filter(f) : 0;
     r.count = put_pages(f, root_keys, root_places);
     if (f->lie == LIE_FILTER_PAGE) filter = u9i_get_be(root_places[0], 8);

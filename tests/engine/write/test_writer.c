@@ -1002,6 +1002,26 @@ START_TEST(a_frame_is_a_transaction_of_muids) /* [L-7] [F-4] */
 }
 END_TEST
 
+/* Of records whose keys say nothing of the time, so that no key holds the clock up. */
+START_TEST(no_frame_is_older_than_the_one_before_though_the_clock_is_set_back) /* [F-4] */
+{
+    u9_options o = writer_options();
+    o.kind = "rkey";
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < 8; i++) {
+        const u9_entry entry = {.key = {"same", 4}, .values = "\x30", .size = 1};
+        sim_set_wall(UINT64_C(1700000000000000) - i * UINT64_C(60000000));
+        ck_assert_int_eq(u9_log_append_batch(w, &entry, 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    view v = view_of(at("log"), 1);
+    ck_assert_uint_ge(v.count, 9);
+    for (size_t i = 1; i < v.count; i++) ck_assert_uint_ge(v.frames[i].trailer.time_us, v.frames[i - 1].trailer.time_us);
+    close_view(&v);
+}
+END_TEST
+
 START_TEST(compression_makes_a_log_smaller_and_reads_back) /* [B-4] */
 {
     uint64_t sizes[2];
@@ -1491,6 +1511,7 @@ Suite *suite_writer(void)
     tcase_add_test(records, a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there);
     tcase_add_test(records, no_ordinal_is_given_twice_where_they_run_out);
     tcase_add_test(records, a_frame_is_a_transaction_of_muids);
+    tcase_add_test(records, no_frame_is_older_than_the_one_before_though_the_clock_is_set_back);
     tcase_add_test(records, compression_makes_a_log_smaller_and_reads_back);
     tcase_add_test(records, a_boundary_in_a_record_is_masked_and_comes_back);
     suite_add_tcase(suite, records);

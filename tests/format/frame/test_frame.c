@@ -967,6 +967,25 @@ START_TEST(a_boundary_across_body_and_trailer_is_masked)
 }
 END_TEST
 
+/*
+ * {F50} [F-7] That is seen before the frame has its place: no time that it may get changes the trailer's first bytes, so a
+ * writer that only saw it then would try in vain.
+ */
+START_TEST(a_boundary_across_body_and_trailer_is_seen_before_there_is_a_trailer)
+{
+    static const uint8_t head[2] = {0x40, 0x4d};
+    for (size_t n = 1; n <= 2; n++) {
+        seam s = make_seam(keys_ending_in(head, n), 64 - n);
+        uint8_t frame[1024];
+        memcpy(s.body + 48, s.keys.boundary, 16 - n);
+        memcpy(frame + AT_PAYLOAD, s.body, s.body_size);
+        ck_assert(!u9i_frame_is_clear(&s.keys, 0, frame, s.body_size));
+        frame[AT_PAYLOAD + 48] ^= 1;
+        ck_assert(u9i_frame_is_clear(&s.keys, 0, frame, s.body_size));
+    }
+}
+END_TEST
+
 /* [F-7] The chain, the trailer's last bytes, begins the boundary, the padding's zeros end it. */
 START_TEST(a_boundary_across_trailer_and_padding_is_masked)
 {
@@ -1153,6 +1172,7 @@ static TCase *boundary_case(void)
     tcase_add_test(t, a_body_that_is_all_boundaries_is_masked);
     tcase_add_test(t, one_boundary_at_any_aligned_place_of_a_body_is_masked);
     tcase_add_test(t, a_boundary_across_body_and_trailer_is_masked);
+    tcase_add_test(t, a_boundary_across_body_and_trailer_is_seen_before_there_is_a_trailer);
     tcase_add_test(t, a_boundary_across_trailer_and_padding_is_masked);
     tcase_add_test(t, a_chain_that_is_the_boundary_is_masked);
     tcase_add_test(t, a_hash_or_signature_that_is_the_boundary_is_masked);
