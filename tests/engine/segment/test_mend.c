@@ -246,7 +246,8 @@ static uint64_t header_of(const seen_frame *f)
 }
 
 /* One bit of each byte of each frame's part that stands at `part`; one in `salvages` is salvaged, too. */
-static void flip_each_byte(const char *log, uint64_t (*part)(const seen_frame *), unsigned size, unsigned salvages)
+static void flip_each_byte(const char *log, uint64_t (*part)(const seen_frame *), unsigned size,
+                           unsigned salvages)
 {
     content *whole = read_log(log, false);
     victim *v = take(segment_path(log, 1));
