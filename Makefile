@@ -261,11 +261,11 @@ test-tsan: ## runs the tests that have threads in them under the thread sanitize
 	@$(MAKE) $(tsan) TEST_SUITE='$(thread_suites)' side_programs= run-tests
 
 .PHONY: coverage
-coverage: ## runs the tests in a build that counts: which share of format/ and engine/ they run, by room
+coverage: ## runs the tests in a build that counts: the share of format/ and engine/ that has run, by room, against the bounds in tests/UNCOVERED
 	@scripts/setup test
 	@$(MAKE) $(coverage) begin-coverage
 	@failed=0; $(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests || failed=1; \
-	scripts/coverage build/coverage; exit $$failed
+	scripts/coverage build/coverage || failed=1; exit $$failed
 
 # All counters exist, are zero, and may be written by tests that run as another user.
 .PHONY: begin-coverage

@@ -15,7 +15,8 @@ bool is_simulated(const char *path);
 
 bool exists(const char *path);
 uint64_t file_size(const char *path);
-void read_bytes(const char *path, uint64_t offset, void *bytes, size_t size); /* all of them are there */
+void read_bytes(const char *path, uint64_t offset, void *bytes,
+                size_t size);                       /* all of them are there */
 uint8_t *read_file(const char *path, size_t *size); /* free() it */
 void write_file(const char *path, const void *bytes, size_t size); /* makes it, or replaces what it holds */
 void make_dir(const char *path);                                   /* fine if it is there */

@@ -455,6 +455,15 @@ size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t ma
     return n;
 }
 
+size_t frames_in(const char *path, seen_frame *out, size_t max)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    size_t count = list_frames(bytes, size, out, max);
+    free(bytes);
+    return count;
+}
+
 /* Segments made by hand */
 
 static void forge_room(const forged_segment *s, size_t more)

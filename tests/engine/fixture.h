@@ -110,6 +110,8 @@ typedef struct seen_frame {
 
 /* The valid frames in `bytes`, ascending. Returns how many, at most `max`. */
 size_t list_frames(const uint8_t *bytes, size_t size, seen_frame *out, size_t max);
+/* Those of a file. */
+size_t frames_in(const char *path, seen_frame *out, size_t max);
 
 /*
  * A segment made by hand, frame by frame, whose hashes, chain and numbers fit unless a test forges

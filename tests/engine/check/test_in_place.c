@@ -140,46 +140,39 @@ static void rename_away(const char *log)
     move_file(segment_path(log, 2), segment_path(log, 0x77));
 }
 
+enum { FRAMES_MAX = 64 };
+
 /* The first frame of segment 1 with padding, and the bytes in front of a block at which a frame begins. */
 static void soil_padding(const char *log)
 {
-    size_t size;
-    seen_frame frames[64];
-    uint8_t *bytes = read_file(segment_path(log, 1), &size);
-    size_t count = list_frames(bytes, size, frames, 64), soiled = 0;
+    seen_frame frames[FRAMES_MAX];
+    size_t count = frames_in(segment_path(log, 1), frames, FRAMES_MAX), soiled = 0;
     for (size_t i = 0; i < count && soiled < 3; i++) {
         if (frames[i].length % 16 == 0) continue;
         put_bytes(segment_path(log, 1), frames[i].end - 1, "x", 1);
         soiled++;
     }
-    free(bytes);
     ck_assert_uint_gt(soiled, 0);
 }
 
 static void soil_fill(const char *log)
 {
-    size_t size;
-    seen_frame frames[64];
-    uint8_t *bytes = read_file(segment_path(log, 1), &size);
-    size_t count = list_frames(bytes, size, frames, 64), soiled = 0;
+    seen_frame frames[FRAMES_MAX];
+    size_t count = frames_in(segment_path(log, 1), frames, FRAMES_MAX), soiled = 0;
     for (size_t i = 0; i + 1 < count; i++) {
         if (frames[i].end + 8 >= frames[i + 1].offset) continue;
         put_bytes(segment_path(log, 1), frames[i].end + 3, "soil", 4);
         soiled++;
     }
-    free(bytes);
     ck_assert_uint_gt(soiled, 0);
 }
 
 /* One bit of a payload; the record is lost for readers. */
 static void flip_payload(const char *log)
 {
-    size_t size;
-    seen_frame frames[64];
-    uint8_t *bytes = read_file(segment_path(log, 1), &size);
-    size_t count = list_frames(bytes, size, frames, 64), at = 1;
+    seen_frame frames[FRAMES_MAX];
+    size_t count = frames_in(segment_path(log, 1), frames, FRAMES_MAX), at = 1;
     while (at < count && frames[at].count == 0) at++;
-    free(bytes);
     ck_assert_uint_lt(at, count);
     flip_bit(segment_path(log, 1), frames[at].offset + 64 + 5, 2);
 }
@@ -187,13 +180,10 @@ static void flip_payload(const char *log)
 /* The nth frame with records of segment 1: a bit of each of its header's fields, or of its trailer. */
 static void flip_in_frame(const char *log, unsigned nth, uint64_t at, unsigned bit)
 {
-    size_t size;
-    seen_frame frames[64];
-    uint8_t *bytes = read_file(segment_path(log, 1), &size);
-    size_t count = list_frames(bytes, size, frames, 64), i = 0;
+    seen_frame frames[FRAMES_MAX];
+    size_t count = frames_in(segment_path(log, 1), frames, FRAMES_MAX), i = 0;
     for (; i < count; i++)
         if (frames[i].count > 0 && nth-- == 0) break;
-    free(bytes);
     ck_assert_uint_lt(i, count);
     flip_bit(segment_path(log, 1), frames[i].offset + (at < 64 ? at : at - 64 + 64 + frames[i].length - 80), bit);
 }

@@ -452,7 +452,8 @@ static bool is_cut_at(size_t n, const seen_frame *frames, size_t count)
     size_t in_sector = n % SECTOR;
     bool cut = n % thorough(7, 1) == 0 || in_sector < 2 || in_sector + 2 > SECTOR || n < 100;
     for (size_t i = 0; i < count && !cut; i++)
-        cut = (n + 4 > frames[i].offset && n < frames[i].offset + 68) || (n + 100 > frames[i].end && n < frames[i].end + 4);
+        cut = (n + 4 > frames[i].offset && n < frames[i].offset + 68) ||
+              (n + 100 > frames[i].end && n < frames[i].end + 4);
     return cut;
 }
 

@@ -942,9 +942,11 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
     tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
     tcase_add_test(t, a_check_tells_what_an_index_lies);
-    tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0, (int)thorough(4, 8));
+    tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0,
+                        (int)thorough(4, 8));
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
-    tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0, (int)thorough(8, 16));
+    tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0,
+                        (int)thorough(8, 16));
     tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
     suite_add_tcase(s, t);
     return s;

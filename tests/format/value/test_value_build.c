@@ -204,6 +204,9 @@ START_TEST(only_greek_without_a_number_is_built_by_type)
     ck_assert_int_eq(u9_build_greek(&b, U9_TAU), U9_ARG);
     ck_assert_int_eq(u9_build_greek(&b, U9_PIDFD), U9_ARG);
     ck_assert_uint_eq(b.size, 5);
+    b = begin();
+    ok(u9_build_value(&b, &(u9_value){.type = U9_KAPPA})); /* that stands nowhere yet */
+    expect_built(&b, "13");
 }
 END_TEST
 

@@ -162,7 +162,8 @@ START_TEST(an_index_flows_by_with_what_it_is_of)
     uint8_t buf[200], tuple[220];
     rng r = {10};
     uint64_t at;
-    static const char *const texts[] = {"cidx('i [uint8:] [int16:]) ()", "iidx.32('i [uint8:] [int16:]) ()",
+    static const char *const texts[] = {"cidx('i [uint8:] [int16:]) ()",
+                                        "iidx.32('i [uint8:] [int16:]) ()",
                                         "cidx('i [uint8:] [int16:]) [int8: 1 2]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         size_t size = parsed(texts[i], 0, 0, buf, sizeof buf);
@@ -173,7 +174,8 @@ START_TEST(an_index_flows_by_with_what_it_is_of)
         memcpy(tuple + 2, buf, size);
         ck_assert_int_eq(flow_over(&r, tuple, size + 2, 1, 3, &at), U9_OK);
     }
-    size_t size = parsed(texts[0], 2, 0x81, buf, sizeof buf); /* a number, of which there is no index */
+    size_t size =
+        parsed(texts[0], 2, 0x81, buf, sizeof buf); /* a number, of which there is no index */
     expect_same(&r, buf, size - 1, 1);
     ck_assert_int_eq(flow_over(&r, buf, size - 1, 1, 1, &at), U9_CORRUPT);
     ck_assert_uint_eq(at, size - 2);
@@ -250,7 +252,8 @@ START_TEST(a_head_is_what_the_builder_writes)
     ck_assert_uint_eq(u9i_get_be(head + 1, 8), UINT64_C(5) << 30);
     ck_assert_uint_eq(u9_value_head(U9_TUPLE, 1, head), 0);
     u9_value front;
-    ck_assert_int_eq(u9_value_front(head, sizeof head, 0, &front), U9_TORN); /* nothing is left of what there is */
+    ck_assert_int_eq(u9_value_front(head, sizeof head, 0, &front),
+                     U9_TORN); /* nothing is left of what there is */
 }
 END_TEST
 

@@ -437,7 +437,10 @@ START_TEST(what_is_longer_than_its_form_says_is_refused)
 {
     static const struct {
         const char *before, *each, *behind;
-    } texts[] = {{"utf8.8(\"", "x", "\")"}, {"bytes.8(x\"", "00", "\")"}, {"tuple.8(", "1 ", ")"}, {"array.8[int8: ", "1 ", "]"}};
+    } texts[] = {{"utf8.8(\"", "x", "\")"},
+                 {"bytes.8(x\"", "00", "\")"},
+                 {"tuple.8(", "1 ", ")"},
+                 {"array.8[int8: ", "1 ", "]"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (unsigned count = 200; count <= 256; count += 56) {
             char text[600];
