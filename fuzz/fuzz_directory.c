@@ -210,7 +210,8 @@ static bool walk(const char *path, bool back, trace *t)
     if (log == NULL) return false;
     must(u9_cursor_open(log, NULL, &c, NULL) == U9_OK);
     must(!back || u9_cursor_seek(c, &end) == U9_OK);
-    while ((err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r)) == U9_OK || err == U9_VERSION) {
+    while ((err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r)) == U9_OK ||
+           err == U9_VERSION) {
         t->version |= err != U9_OK;
         if (err == U9_OK) trace_record(t, &r);
     }
@@ -229,7 +230,8 @@ static void look_up(const trace *t, bool exact)
         u9_key key = {.data = t->keys[i], .size = t->key_sizes[i]};
         u9_record r = {.ordinal = 0};
         u9_err err = u9_log_get(log, &key, buf, sizeof buf, &r, NULL);
-        if (err == U9_OK) must(r.key.size == key.size && memcmp(r.key.data, key.data, key.size) == 0);
+        if (err == U9_OK)
+            must(r.key.size == key.size && memcmp(r.key.data, key.data, key.size) == 0);
         if (err == U9_OK) must(!exact || r.ordinal == t->newest[i]);
         must(!exact || (err != U9_ABSENT && err != U9_CORRUPT));
     }
@@ -242,7 +244,8 @@ static void index_it(const trace *t, bool plain)
     u9_index_options o = {.size = sizeof o};
     u9_index_report r = {.size = sizeof r};
     look_up(t, false);
-    if (u9_indexes_build(log_path, &o, &r, NULL) == U9_OK && u9_indexes_check(log_path, &o, &r, NULL) == U9_OK)
+    if (u9_indexes_build(log_path, &o, &r, NULL) == U9_OK &&
+        u9_indexes_check(log_path, &o, &r, NULL) == U9_OK)
         look_up(t, !plain && r.wrong == 0 && !t->version);
     if (u9_indexes_drop(log_path, &o, &r, NULL) == U9_OK) look_up(t, false);
 }
@@ -265,13 +268,15 @@ static void mend_it(const uint8_t *data, size_t size)
         size_t rest = size - HEAD - n, m;
         bool again = false; /* a later file had the same name */
         name_file(data[HEAD - 1], path, sizeof path);
-        for (const uint8_t *p = behind; next_file(p, rest, &m) != NULL; p += HEAD + m, rest -= HEAD + m) {
+        for (const uint8_t *p = behind; next_file(p, rest, &m) != NULL;
+             p += HEAD + m, rest -= HEAD + m) {
             name_file(p[HEAD - 1], later, sizeof later);
             again |= strcmp(path, later) == 0;
         }
         int fd = again ? -1 : open(path, O_RDONLY | O_CLOEXEC);
         must(again || fd >= 0);
-        if (fd >= 0 && n <= sizeof bytes) must(read(fd, bytes, sizeof bytes) == (ssize_t)n && memcmp(bytes, want, n) == 0);
+        if (fd >= 0 && n <= sizeof bytes)
+            must(read(fd, bytes, sizeof bytes) == (ssize_t)n && memcmp(bytes, want, n) == 0);
         if (fd >= 0) close(fd);
         size -= HEAD + n;
         data = behind;
@@ -288,7 +293,8 @@ static void copy_it(const trace *t, const u9_report *report)
     if (log == NULL) return;
     u9_err err = u9_log_snapshot(log, snap_path, &o, &r, NULL);
     must(u9_log_close(log, NULL) == U9_OK);
-    if (err == U9_OK && report->verdict <= U9_V_TORN && walk(snap_path, false, &copied) && t->count <= EVENTS) {
+    if (err == U9_OK && report->verdict <= U9_V_TORN && walk(snap_path, false, &copied) &&
+        t->count <= EVENTS) {
         must(copied.count == t->count);
         must(memcmp(copied.events, t->events, t->count * sizeof t->events[0]) == 0);
     }
@@ -360,7 +366,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     unsigned count = 0;
     state = seed;
     const uint8_t *p = data, *file;
-    for (size_t left = size; count < FILES && (file = next_file(p, left, &n)) != NULL; p = file + n) {
+    for (size_t left = size; count < FILES && (file = next_file(p, left, &n)) != NULL;
+         p = file + n) {
         heads[count] = data + (p - data);
         sizes[count++] = n;
         left -= HEAD + n;
@@ -373,7 +380,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     }
     size_t whole = HEAD + sizes[which], at = (size_t)(heads[which] - data);
     switch (draw(4)) {
-    case 0: heads[which][HEAD - 1] = (uint8_t)(draw(2) ? heads[which][HEAD - 1] ^ 1u << draw(7) : draw(128)); break;
+    case 0:
+        heads[which][HEAD - 1] =
+            (uint8_t)(draw(2) ? heads[which][HEAD - 1] ^ 1u << draw(7) : draw(128));
+        break;
     case 1: /* it goes */
         memmove(heads[which], heads[which] + whole, size - at - whole);
         return size - whole;

@@ -94,10 +94,12 @@ static uint64_t look(uint64_t *fold)
     u9_err err = u9_check(log_path, NULL, &r, NULL);
     if (err == U9_ABSENT || err == U9_IO) return 0; /* nothing came */
     must(err == U9_OK && r.verdict == U9_V_CLEAN && r.closed);
-    must(u9_log_open(log_path, &o, &log, NULL) == U9_OK && u9_cursor_open(log, NULL, &c, NULL) == U9_OK);
+    must(u9_log_open(log_path, &o, &log, NULL) == U9_OK &&
+         u9_cursor_open(log, NULL, &c, NULL) == U9_OK);
     while ((err = u9_cursor_next(c, &record)) == U9_OK) {
         must(record.ordinal == count++);
-        for (size_t i = 0; i < record.size; i++) *fold = (*fold ^ record.bytes[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        for (size_t i = 0; i < record.size; i++)
+            *fold = (*fold ^ record.bytes[i]) * UINT64_C(0x9e3779b97f4a7c15);
     }
     must(err == U9_END && count == r.records);
     u9_cursor_close(c);
