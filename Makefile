@@ -217,6 +217,7 @@ $(BUILD)/second_reader: $(call obj,tests/second_reader.c tests/second_reader_mai
 $(BUILD)/probe_uring: $(call obj,tests/probe_uring.c)
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
 
+$(BUILD)/fuzz_directory: override LDFLAGS += -Wl,--wrap=u9i_sha_blocks,--wrap=u9i_hash_blocks # it counts what is hashed
 $(fuzz_names:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -fsanitize=fuzzer -o $@ $^ $(lib_libs)
 
