@@ -105,6 +105,7 @@
     X(directory) \
     X(succession) \
     X(lookup) \
+    X(budget) \
     X(index_file) \
     X(index_forged) \
     X(tabling) \
