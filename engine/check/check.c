@@ -86,19 +86,9 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
-/* Frames of an index and the seal are none of the data, wherever they are come across. [S-6] */
-static bool is_of_seal(const u9i_body *body)
-{
-    u9i_end_record end;
-    return body->kind == U9I_BODY_PAGE || body->kind == U9I_BODY_BITS ||
-           (body->kind == U9I_BODY_END && u9i_end_record_decode(body->bytes, body->size, &end) == U9_OK &&
-            end.kind == U9I_END_SEALING);
-}
-
 void u9i_report_frame(u9_report *r, const u9i_reader *reader)
 {
     const u9i_trailer *t = &reader->frame->trailer;
-    if (is_of_seal(&reader->body)) return;
     r->frames++;
     r->lz4_frames += reader->body.lz4;
     r->mask_frames += reader->body.masked;
