@@ -19,6 +19,7 @@
 
 #include <u9.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -46,10 +47,12 @@ struct fsck {
     char *branch_lines;
     size_t branch_bytes;
     tool_losses losses;
+    u9_verdict worst;    /* of what is told of the log, and not of another log's line */
     tool_progress bar;
     unsigned jobs;       /* threads that check */
     int map;             /* the picture is asked for, */
     const char *html;    /*   and a page of it; NULL: none */
+    int page;            /* which is all that goes to standard output */
     tool_lost lost;
     tool_map picture;
 };
@@ -86,11 +89,23 @@ static json_t *json_damage(const u9_damage *d)
     return json;
 }
 
+/* A line of another log says nothing of this one, and so nothing bad. [M-8] Files that are foreign are never CORRUPT. */
+static int is_foreign_line(const struct fsck *f, const u9_damage *d)
+{
+    return f->line && d->reason == U9_R_FOREIGN && d->verdict == U9_V_CORRUPT;
+}
+
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct fsck *f = (struct fsck *)ctx;
     int bad = damage->verdict >= U9_V_UNKNOWN;
     tool_progress_end(&f->bar);
+    if (is_foreign_line(f, damage)) {
+        if (f->json) tool_put_object(json_damage(damage));
+        else tool_put_damage(stdout, damage);
+        return;
+    }
+    if (damage->verdict > f->worst) f->worst = damage->verdict;
     tool_losses_add(&f->losses, damage);
     tool_lost_damage(&f->lost, damage);
     if (f->map || f->html) tool_map_damaged(&f->picture, damage);
@@ -98,7 +113,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
         tool_put_object(json_damage(damage));
         return;
     }
-    if (f->quiet && !bad) return;
+    if (f->page || (f->quiet && !bad)) return;
     if (!bad) fputs("note: ", stdout);
     tool_put_damage(stdout, damage);
 }
@@ -172,6 +187,17 @@ static void put_details(const u9_report *r)
     printf("  mark: %s\n", tool_mark_text(r, mark));
 }
 
+/* A mark that is there and says nothing: every session leaves one that does. [M-1] [M-5] */
+static int has_empty_mark(const struct fsck *f, const u9_report *r)
+{
+    char *path;
+    struct stat st;
+    if (r->mark != U9_MARK_NONE || r->frames == 0 || asprintf(&path, "%s/.mark", f->path) < 0) return 0;
+    int there = lstat(path, &st) == 0;
+    free(path);
+    return there;
+}
+
 static void put_summary(const struct fsck *f, const u9_report *r)
 {
     char size[24], lost[TOOL_LOSSES_SIZE];
@@ -191,6 +217,9 @@ static void put_summary(const struct fsck *f, const u9_report *r)
         printf("; %" PRIu64 " record%s behind an unconfirmed end (--salvage saves what is there)",
                r->beyond, tool_plural(r->beyond));
     putchar('\n');
+    if (has_empty_mark(f, r))
+        printf("note: %s/.mark is empty: what it promised is not known, and nothing else confirms the end from outside; "
+               "the next session that writes fills it\n", f->path);
     if (r->begins_late) printf("%s: %s\n", f->path, tool_late_begin);
     if (f->verbose) put_details(r);
     if (f->line) tool_put_line(stdout, &f->mark, r);
@@ -211,10 +240,9 @@ static int put_picture(struct fsck *f, const u9_report *r)
 static void put_salvaged(const struct fsck *f, const u9_report *r)
 {
     char lost[TOOL_LOSSES_SIZE];
-    printf("%s: %" PRIu64 " record%s written, re-read and verified; %s, %" PRIu64
-           " from beyond an unconfirmed end",
-           f->salvage, f->main.records, tool_plural(f->main.records), tool_losses_text(&f->losses, lost),
-           r->beyond);
+    printf("%s: %" PRIu64 " record%s written, re-read and verified; %s", f->salvage, f->main.records,
+           tool_plural(f->main.records), tool_losses_text(&f->losses, lost));
+    if (r->beyond > 0) printf(", %" PRIu64 " from beyond an unconfirmed end", r->beyond);
     put_unsigned(stdout, f->main.unsigned_records);
     putchar('\n');
     if (f->branches && fflush(f->branches) == 0) fputs(f->branch_lines, stdout);
@@ -243,7 +271,7 @@ static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
 /* What the check says, and the line: damage before all. */
 static int status_of(const struct fsck *f, const u9_report *r)
 {
-    if (r->verdict >= U9_V_UNKNOWN) return LEFT;
+    if (r->verdict >= U9_V_UNKNOWN || r->line == U9_LINE_FOREIGN) return LEFT;
     if (r->line == U9_LINE_GONE) return UNPROVABLE;
     return r->line == U9_LINE_MET && r->proven_from > f->mark.first_ordinal ? LATER : CLEAN;
 }
@@ -279,6 +307,16 @@ static int check_out(const struct fsck *f)
     return tool_say(OPERATIONAL, "%s: already exists: salvage writes a new log", f->salvage);
 }
 
+/* True if there is any file in a directory that is none of a log's by its name. */
+static int has_other_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    int any = 0;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) any |= e->d_name[0] != '.';
+    if (dir) closedir(dir);
+    return any;
+}
+
 /* It did not come to its end: why, and what there is of OUT. */
 static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t salvaged)
 {
@@ -294,6 +332,8 @@ static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t sal
         tool_say(0, "%s (of one that was a segment --salvage finds the frames; --carve finds logs in any bytes)", u9_fault_line(fault, line, sizeof line));
     else
         tool_read_fault(f->path, fault);
+    if (!stopped && strcmp(fault->rule, "M-6") == 0 && has_other_files(f->path))
+        tool_say(0, "%s: there are other files in it: --carve OUT finds logs in them, however they are called", f->path);
     if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
         tool_say(0, "%s is incomplete: %.*s.partial holds %" PRIu64 " of the records", f->salvage,
                  size, f->salvage, salvaged);
@@ -318,6 +358,10 @@ static int run(struct fsck *f)
     tool_progress_end(&f->bar);
     if (err != U9_OK) return put_failure(f, &fault, salvaged);
     if (tool_stdout_failed()) return OPERATIONAL; /* tool_finish says why */
+    if (report.line == U9_LINE_FOREIGN) {
+        report.verdict = f->worst;
+        report.damages--;
+    }
     if (f->json) {
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
@@ -378,18 +422,22 @@ static int run_repair(struct fsck *f)
     int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending);
     if (status & OPERATIONAL) return status;
     u9_err err = u9_accept_loss(f->path, f->accept, NULL, &loss, &fault);
-    if (err == U9_ABSENT || err == U9_CORRUPT) {
-        tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
-    } else if (err != U9_OK) {
+    int refused = err == U9_ABSENT || err == U9_CORRUPT;
+    if (err != U9_OK && !refused) {
         tool_fault(&fault);
         return OPERATIONAL;
+    }
+    if (refused) {
+        /* said behind the check, unless that fails by the same */
     } else if (f->json) {
         status |= put_json_loss(f, &loss);
     } else if (!f->quiet || loss.state == U9_LOSS_ACCEPTED) {
         put_loss(f, &loss);
     }
     if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
-    status |= run(f);
+    int checked = run(f);
+    status |= checked;
+    if (refused && !(checked & OPERATIONAL)) tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
     if (err == U9_OK && f->accept && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
         tool_say(0, "%s: the damage that is left is not repaired here: only what the mark promises is given up", f->path);
     return status;
@@ -412,7 +460,7 @@ static const struct argp_option option_table[] = {
     {"json", JSON, 0, 0, "A JSON object for each damage, then one that sums up", 0},
     {"jobs", 'j', "N", 0, "Check with N threads; as many as there are processors", 0},
     {"map", MAP, 0, 0, "Draw the log: a cell for each stretch", 0},
-    {"html", HTML, "FILE", 0, "Write a page with the picture, what is damaged and what is lost to FILE, which must be new", 0},
+    {"html", HTML, "FILE", 0, "Write a page with the picture, what is damaged and what is lost to FILE, which must be new; - is standard output", 0},
     {"quiet", 'q', 0, 0, "Print damage only: no notes, no summary, no progress", 0},
     {"verbose", 'v', 0, 0, "Print more about a log", 0},
     {"mark", MARK, "LINE|FILE", 0, "Prove that all up to LINE, which `u9 mark` printed (or FILE holds; - is standard "
@@ -473,6 +521,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (f->salvage && (f->map || f->html)) tool_usage("--map and --html go without --salvage");
         if (f->map && f->json) tool_usage("--map goes without --json");
         if (f->html && !*f->html) tool_usage("--html: FILE is empty");
+        if (f->html && strcmp(f->html, "-") == 0) {
+            if (f->json || f->map) tool_usage("--html - goes without --json and --map: the page is all that is printed");
+            f->quiet = f->page = 1;
+        }
         if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
         if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
         if ((f->modes || f->mending.heal_ms) && !f->repair) tool_usage("-n, -p, -y and --heal go with --repair");

@@ -256,7 +256,8 @@ static void put_head(FILE *out, const tool_map *map, const tool_lost *l, const c
 int tool_map_page(const char *file, const tool_map *map, const tool_lost *l, const char *path,
                   const u9_report *r)
 {
-    FILE *out = fopen(file, "wx"); /* nothing is written over */
+    int named = strcmp(file, "-") != 0;
+    FILE *out = named ? fopen(file, "wx") : stdout; /* nothing is written over */
     if (out == NULL) return errno;
     put_head(out, map, l, path, r);
     put_picture(out, map);
@@ -264,6 +265,7 @@ int tool_map_page(const char *file, const tool_map *map, const tool_lost *l, con
     put_damages(out, map);
     fputs("</body></html>\n", out);
     int failed = ferror(out);
+    if (!named) return 0; /* tool_finish says what became of it */
     int err = fclose(out) != 0 ? errno : failed ? EIO : 0;
     return err;
 }

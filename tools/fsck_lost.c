@@ -152,7 +152,12 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
 {
     advice a = {.out = out};
     char text[TOOL_ADVICE_SIZE];
-    if (r->damages == 0) return 0;
+    if (has(l->notes, U9_R_NAME)) {
+        snprintf(text, sizeof text, "u9fsck --repair -p %.200s gives a file the name of its number back, where that is free; a copy "
+                 "beside its segment may be moved away", path);
+        advise(&a, text);
+    }
+    if (r->damages == 0) return a.count;
     advise_again(&a, l);
     if (!tool_lost_again(l, r))
         advise(

@@ -63,7 +63,7 @@ void tool_map_release(tool_map *map);
 /* On `out`: a line for each file, those that are whole in a row in one; `colour`: with escapes. */
 void tool_map_put(FILE *out, const tool_map *map, unsigned columns, int colour);
 
-/* The page. 0, or an errno. */
+/* The page, to a new file or ("-") standard output. 0, or an errno. */
 int tool_map_page(const char *file, const tool_map *map, const tool_lost *lost, const char *path,
                   const u9_report *report);
 

@@ -10,23 +10,23 @@
 static const struct verb {
     const char *name, *prefix;
     int (*run)(int argc, char **argv);
-    const char *text;
+    const char *arguments, *text;
 } verbs[] = {
-    {"append", "u9 append", verb_append, "LOG [FILE...]   appends each line as a record"},
-    {"cat", "u9 cat", verb_cat, "LOG             prints the records in order"},
-    {"get", "u9 get", verb_get, "LOG KEY...      prints the newest record of each key"},
-    {"info", "u9 info", verb_info, "LOG             checks a log and says what is in it"},
-    {"mark", "u9 mark", verb_mark, "LOG             prints a line to keep elsewhere, and check against"},
-    {"index", "u9 index", verb_index, "LOG           makes the indexes that segments lack, proves them"},
-    {"trim", "u9 trim", verb_trim, "LOG             drops the oldest segments of a log"},
-    {"split", "u9 split", verb_split, "LOG             plans ranges that are read apart"},
-    {"scan", "u9 scan", verb_scan, "LOG             reads all records in parallel: totals, counts by field"},
-    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR    a copy of a log as it is now, made again in little time"},
-    {"merge", "u9 merge", verb_merge, "OUT LOG...    several logs into one by key order"},
-    {"send", "u9 send", verb_send, "LOG             sends a log down a pipe or socket"},
-    {"recv", "u9 recv", verb_recv, "LOG             receives it into a log, goes on after a break"},
-    {"id", "u9 id", verb_id, "new|show|make KIND   makes identifiers, takes them apart"},
-    {"value", "u9 value", verb_value, "encode|decode|show|patch   values from and to JSON or text"},
+    {"append", "u9 append", verb_append, "LOG [FILE...]", "appends each line as a record"},
+    {"cat", "u9 cat", verb_cat, "LOG", "prints the records in order"},
+    {"get", "u9 get", verb_get, "LOG KEY...", "prints the newest record of each key"},
+    {"info", "u9 info", verb_info, "LOG", "checks a log and says what is in it"},
+    {"mark", "u9 mark", verb_mark, "LOG", "prints a line to keep elsewhere, and check against"},
+    {"index", "u9 index", verb_index, "LOG", "makes the indexes that segments lack, proves them"},
+    {"trim", "u9 trim", verb_trim, "LOG", "drops the oldest segments of a log"},
+    {"split", "u9 split", verb_split, "LOG", "plans ranges that are read apart"},
+    {"scan", "u9 scan", verb_scan, "LOG", "reads all records in parallel: totals, counts by field"},
+    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR", "a copy of a log as it is now, made again in little time"},
+    {"merge", "u9 merge", verb_merge, "OUT LOG...", "several logs into one by key order"},
+    {"send", "u9 send", verb_send, "LOG", "sends a log down a pipe or socket"},
+    {"recv", "u9 recv", verb_recv, "LOG", "receives it into a log, goes on after a break"},
+    {"id", "u9 id", verb_id, "new|show|make KIND", "makes identifiers, takes them apart"},
+    {"value", "u9 value", verb_value, "encode|decode|show|patch", "values from and to JSON or text"},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -35,7 +35,7 @@ static int help(void)
 {
     puts("Usage: u9 VERB [OPTION...] [ARGUMENT...]\n"
          "Append-only record logs. LOG is a directory, or for reading also one segment file.\n");
-    for (size_t i = 0; i < VERBS; i++) printf("  %-8s %s\n", verbs[i].name, verbs[i].text);
+    for (size_t i = 0; i < VERBS; i++) printf("  %-8s %-25s %s\n", verbs[i].name, verbs[i].arguments, verbs[i].text);
     puts("\n  u9 VERB --help   what a verb does, and its options\n"
          "  u9 --help        this list; -h is --help everywhere\n"
          "  u9 --version     the version\n\n"

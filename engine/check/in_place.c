@@ -258,6 +258,17 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
     return err;
 }
 
+/* Indexes of what the files hold now: they say nothing of what they will hold. */
+static void drop_indexes(const in_place *r)
+{
+    char name[U9I_INDEX_NAME];
+    for (size_t i = 0; i < r->changes.count; i++) {
+        const u9i_change *c = &r->changes.list[i];
+        u9i_index_name(c->size ? c->name : c->to, name);
+        (void)u9i_dir_remove(r->source.dir, name);
+    }
+}
+
 u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9_fault *fault)
 {
     in_place r = {.path = path, .fault = fault, .options.linked = linked};
@@ -268,6 +279,7 @@ u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");
     if (sys == 0 && count > 0) err = refuse_linked(&r);
+    if (sys == 0 && count > 0 && err == U9_OK) drop_indexes(&r);
     if (sys == 0 && count > 0 && err == U9_OK) sys = u9i_changes_undo(&r.changes, r.source.dir);
     if (sys != 0) err = fail_in_place(&r, sys, "put the bytes back: run it again");
     close_in_place(&r);

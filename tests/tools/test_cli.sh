@@ -512,7 +512,7 @@ damage() {
     claim 'info says corrupt, status 3' test "$status $(grep -c '^state  *corrupt: 1' out)" = '3 1'
     exits 4 'u9fsck --salvage' "$fsck" --salvage saved bad.log
     claim 'says what it did' \
-        grep -Eq "^saved: $((30000 - lost)) records written, re-read and verified; $lost records lost, 0" out
+        grep -Eq "^saved: $((30000 - lost)) records written, re-read and verified; $lost records lost$" out
     sed "$((from + 1)),$((from + lost))d" all >want
     run "$u9" cat --keys saved
     claim 'the salvaged log has all others, with their keys' cmp out want
@@ -545,7 +545,7 @@ parts() {
     run "$fsck" --json parts.u9
     claim 'in JSON, too' grep -q '"part":"0","part_at":"1376","part_lacks":"40","part_total":"65"' out
     exits 4 'u9fsck --salvage of it' "$fsck" --salvage parts.saved parts.u9
-    claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost, 0' out
+    claim 'saves the others' grep -Eq '^parts.saved: 6 records written, .*; 1 record lost$' out
 }
 
 # Records larger than what is handed out at once: in, out in each format, found by key, salvaged. [C-6]
@@ -681,7 +681,7 @@ unknown_losses() {
     run "$u9" info --json gone.log
     claim 'and in JSON' grep -q '"unknown_losses":"1"' out
     exits 4 'u9fsck --salvage of it' "$fsck" --salvage gone.saved gone.log
-    claim 'says the same' grep -q ' verified; how many records are lost is not known, 0' out
+    claim 'says the same' grep -q ' verified; how many records are lost is not known$' out
     rm "$(segment gone.log 2)"
     exits 4 'with another segment missing' "$fsck" gone.log
     claim 'what is known is the least' grep -Eq ' 2 damaged places, at least [0-9]+ records lost$' out

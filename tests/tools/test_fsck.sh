@@ -150,7 +150,48 @@ info() {
     claim 'and none of a whole log' eval '! grep -q "^damage" out'
 }
 
+# What a person who is woken by it stumbles over.
+words() {
+    lines 1 500 | "$u9" append --sync none small 2>/dev/null
+    lines 1 50 | "$u9" append --sync none another 2>/dev/null
+    exits 4 'a line of another log' "$fsck" --mark "$("$u9" mark another)" whole
+    claim 'does not make a clean log corrupt' grep -q '^whole: clean:' out
+    claim 'and gives no advice about it' eval '! grep -Eq "^whole: (next|lost)" out'
+    cp -R whole misnamed
+    mv "$(segment misnamed 3)" misnamed/00000000000000aa.u9
+    exits 0 'a segment by another name' "$fsck" misnamed
+    claim 'is told with what to do' grep -q '^misnamed: next: u9fsck --repair -p misnamed gives a file the name' out
+    cp -R whole unmarked
+    : >unmarked/.mark
+    exits 0 'an emptied mark' "$fsck" unmarked
+    claim 'is told' grep -q '^note: unmarked/.mark is empty' out
+    mkdir none renamed
+    : >nothing
+    cp "$(segment whole 1)" renamed/holiday.jpg
+    for what in none nothing; do
+        exits 8 "--repair of $what" "$fsck" --repair $what
+        claim 'says so once' test "$(wc -l <err)" -eq 1
+    done
+    exits 8 'renamed files' "$fsck" --salvage saved renamed
+    claim 'are left to --carve, which is said' grep -q -- '--carve OUT finds logs in them' err
+    exits 0 'a page to standard output' "$fsck" --html - whole
+    claim 'is all there is' eval 'head -n1 out | grep -q "^<!doctype html>" && tail -n1 out | grep -q "</html>"'
+    claim 'and no file is made' test ! -e -
+    exits 16 '--html - with --json' "$fsck" --json --html - whole
+    exits 0 'a salvage of what has an end' "$fsck" --salvage again whole
+    claim 'does not speak of what is beyond it' eval '! grep -q beyond out'
+    cp -R small broken
+    flip "$(segment broken 1)" 9
+    exits 1 'an index that a repair made' "$fsck" --repair -p broken
+    claim 'is there' test -e "$(segment broken 1)x"
+    exits 1 'and goes with it' "$fsck" --undo broken
+    claim 'when it is undone' test ! -e "$(segment broken 1)x"
+    exits 0 'an index alone is no repair' "$fsck" --repair -p small
+    claim 'though it is made' test -e "$(segment small 1)x"
+}
+
 make_logs
+words
 info
 tired
 between_records
