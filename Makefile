@@ -30,6 +30,11 @@ ZOOKEEPER ?= 1
 zk := $(if $(filter 1,$(ZOOKEEPER)),$(wildcard /usr/include/zookeeper/zookeeper.h))
 zk_client := -lzookeeper_mt
 
+# libu9-rados and its tests are built where librados is installed (Debian: librados-dev, which has no pkg-config file).
+# RADOS=0: not even there. The tools load the library when they meet an address of it.
+RADOS ?= 1
+rados := $(if $(filter 1,$(RADOS)),$(wildcard /usr/include/rados/librados.h))
+
 # Examples are built where what they need is installed; that of MPI with mpicc (Debian: libopenmpi-dev). MPI=0: not even
 # there. With sanitizers none is: the libraries that they use are not made for that.
 MPI ?= 1
@@ -38,6 +43,7 @@ examples = $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpi
 VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
 SONAME := libu9.so.0
 ZK_SONAME := libu9-zk.so.0
+RADOS_SONAME := libu9-rados.so.0
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -50,13 +56,15 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c store.c text.c tool.c)
 bench_src := $(wildcard bench/*.c)
-test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
+test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
 tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
+rados_src := $(if $(rados),$(wildcard rados/*.c))
+radostest_src := $(if $(rados),$(wildcard tests/rados/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
@@ -64,6 +72,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 libs := $(BUILD)/libu9.a $(BUILD)/$(SONAME) $(BUILD)/libu9.so
 zk_libs := $(if $(zk),$(BUILD)/libu9-zk.a $(BUILD)/$(ZK_SONAME) $(BUILD)/libu9-zk.so)
+rados_libs := $(if $(rados),$(BUILD)/libu9-rados.a $(BUILD)/$(RADOS_SONAME) $(BUILD)/libu9-rados.so)
 tools := $(if $(wildcard tools/u9.c),$(BUILD)/u9) $(if $(wildcard tools/fsck.c),$(BUILD)/u9fsck)
 
 warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -74,6 +83,7 @@ room_format = -std=c11 -pedantic
 room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
+room_rados = -std=gnu11 -D_GNU_SOURCE
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
@@ -112,7 +122,7 @@ peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
 peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
-all: $(libs) $(zk_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, the tools and examples (the default)
+all: $(libs) $(zk_libs) $(rados_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, libu9-rados, the tools and examples (the default)
 
 # Says at once, in one line, what is missing.
 define need
@@ -161,9 +171,9 @@ $(BUILD)/peers: force
 $(call obj,$(bench_src)): $(BUILD)/peers
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) tests/probe_uring.c))
 
-$(call obj,$(test_src) $(zktest_src)): tests/check.h | need-test
+$(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
@@ -186,11 +196,22 @@ $(BUILD)/$(ZK_SONAME): $(call obj,$(zk_src)) $(BUILD)/$(SONAME)
 $(BUILD)/libu9-zk.so: $(BUILD)/$(ZK_SONAME)
 	$(call say,LN  ) ln -sf $(ZK_SONAME) $@
 
+$(BUILD)/libu9-rados.a: $(call obj,$(rados_src))
+	@rm -f $@
+	$(call say,AR  ) $(AR) qcs $@ $^
+
+# It takes all that it needs of libu9 from who adds it (u9/store.h), so a program that has libu9.a in it can load it.
+$(BUILD)/$(RADOS_SONAME): $(call obj,$(rados_src))
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(RADOS_SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lrados
+
+$(BUILD)/libu9-rados.so: $(BUILD)/$(RADOS_SONAME)
+	$(call say,LN  ) ln -sf $(RADOS_SONAME) $@
+
 $(BUILD)/u9: $(call obj,$(u9_src)) $(if $(zk),$(BUILD)/libu9-zk.a) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(if $(zk),$(zk_client))
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(if $(zk),$(zk_client)) -ldl
 
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) -ldl
 
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
