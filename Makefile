@@ -231,6 +231,9 @@ $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | nee
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
 
+$(BUILD)/u9radostests: $(call obj,$(radostest_src)) $(BUILD)/libu9-rados.a $(BUILD)/libu9.a | need-test
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) -lrados
+
 # The second reader by itself: prints what it makes of a log.
 $(BUILD)/second_reader: $(call obj,tests/second_reader.c tests/second_reader_main.c)
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
@@ -335,6 +338,21 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 	@scripts/setup test
 	@$(MAKE) TEST_SUITE=zk run-tests
 
+# Suites of the engine that are run above RADOS, too: what is about logs as they are written and read, without a file
+# system's own names and attributes.
+rados_suites = writer live mark split commits
+.PHONY: test-rados run-test-rados
+test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own, on loopback; U9_RADOS_ROUNDS=n
+	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
+	@scripts/setup test
+	@$(MAKE) run-test-rados
+
+run-test-rados: $(if $(rados),$(BUILD)/u9radostests $(BUILD)/u9tests $(tools) $(rados_libs))
+	$(if $(rados),,@echo 'rados: SKIPPED: librados-dev is not installed (or RADOS=0)')
+	$(if $(rados),@mkdir -p $(BUILD)/tmp/rados)
+	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados $(BUILD)/u9radostests)
+	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites))
+
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about the tools as a whole. All else runs
@@ -399,12 +417,17 @@ check-layers:
 check-names:
 	@scripts/check_names
 
-check-symbols: $(libs) $(zk_libs)
+check-symbols: $(libs) $(zk_libs) $(rados_libs)
 	@NM='$(NM)' scripts/check_symbols $(BUILD)
 ifneq ($(zk),)
 	@sed -n 's/^U9_ZK_API.*[ *]\(u9_zk_[a-z_]*\)(.*/\1/p' include/u9/zk.h | sort >$(BUILD)/zk.declared
 	@$(NM) -D --defined-only $(BUILD)/$(ZK_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
 	    cmp - $(BUILD)/zk.declared || { echo 'check_symbols: libu9-zk.so is not what u9/zk.h declares' >&2; exit 1; }
+endif
+ifneq ($(rados),)
+	@sed -n 's/^U9_RADOS_API.*[ *]\(u9_rados_[a-z_]*\)(.*/\1/p' include/u9/rados.h | sort >$(BUILD)/rados.declared
+	@$(NM) -D --defined-only $(BUILD)/$(RADOS_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
+	    cmp - $(BUILD)/rados.declared || { echo 'check_symbols: libu9-rados.so is not what u9/rados.h declares' >&2; exit 1; }
 endif
 
 check-spec:
@@ -469,8 +492,8 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src); \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(PREFIX)/bin
@@ -480,8 +503,9 @@ mandir = $(DESTDIR)$(PREFIX)/share/man/man1
 man := $(wildcard man/*.1)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
 so_file := libu9.so.$(so_version)
+rados_so_file := libu9-rados.so.$(so_version)
 zk_so_file := libu9-zk.so.$(so_version)
-installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h),$(filter include/u9/%,$(headers)))
+installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h) $(if $(rados),,include/u9/rados.h),$(filter include/u9/%,$(headers)))
 
 define pc_text
 prefix=$(PREFIX)
@@ -532,6 +556,12 @@ ifneq ($(zk),)
 	@echo "writing $(libdir)/pkgconfig/u9-zk.pc"
 	@printenv zk_pc_text >$(libdir)/pkgconfig/u9-zk.pc && chmod 644 $(libdir)/pkgconfig/u9-zk.pc
 endif
+ifneq ($(rados),)
+	$(INSTALL) -m 644 $(BUILD)/libu9-rados.a $(libdir)
+	$(INSTALL) -m 755 $(BUILD)/$(RADOS_SONAME) $(libdir)/$(rados_so_file)
+	ln -sf $(rados_so_file) $(libdir)/$(RADOS_SONAME)
+	ln -sf $(RADOS_SONAME) $(libdir)/libu9-rados.so
+endif
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
 	$(if $(man),$(INSTALL) -d $(mandir))
 	$(if $(man),$(INSTALL) -m 644 $(man) $(mandir))
@@ -552,6 +582,6 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 PEERS=0'
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 RADOS=0 PEERS=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps'

@@ -150,7 +150,7 @@ int u9r_path_in(const u9r_env *e, const char *path, const char **in)
 {
     char begin[U9R_POOL_MAX + 32];
     *in = path;
-    if (strncmp(path, prefix, sizeof prefix - 1) != 0) return e->any_path ? 0 : -EXDEV;
+    if (strncmp(path, prefix, sizeof prefix - 1) != 0) return 0;
     if (e->number > 1) snprintf(begin, sizeof begin, "%s%s?%u", prefix, e->pool, e->number);
     else snprintf(begin, sizeof begin, "%s%s", prefix, e->pool);
     size_t n = strlen(begin);

@@ -47,7 +47,6 @@ typedef struct u9r_env {
     unsigned number; /* among those of its pool */
     char pool[U9R_POOL_MAX], space[U9R_POOL_MAX], conf[512];
     unsigned timeout_s, lease_ms, wait_ms, grace_s;
-    bool any_path; /* set by tests: a path without the prefix is one in this pool */
     pthread_mutex_t lock;
     rados_t cluster;    /* NULL: not connected */
     rados_ioctx_t io;
@@ -87,7 +86,7 @@ void u9r_explain(int sys, char *out, size_t size);
 
 /* The env of an address and the path in it, both kept for the life of the process. False: `why` is a sentence. */
 bool u9r_find(const char *path, u9i_env **env, const char **rest, char *why, size_t size);
-/* `path` without prefix and pool, or -EXDEV: it is not one of this env. */
+/* `path` without prefix and pool, if it has them; -EXDEV: it is one of another env. */
 int u9r_path_in(const u9r_env *e, const char *path, const char **in);
 u9r_env *u9r_env_new(void);
 

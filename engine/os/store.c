@@ -10,6 +10,7 @@
 #include <u9.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STORES_MAX = 4 };
@@ -45,16 +46,39 @@ u9_err u9_store_add(u9_store_fn *store, u9_fault *fault)
     return U9_OK;
 }
 
+static const u9_store *store_of(const char *path)
+{
+    for (unsigned i = 0; i < count && path; i++)
+        if (strncmp(path, stores[i]->prefix, strlen(stores[i]->prefix)) == 0) return stores[i];
+    return NULL;
+}
+
 u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fault)
 {
     char why[160] = "";
-    for (unsigned i = 0; i < count && *path; i++) {
-        if (strncmp(*path, stores[i]->prefix, strlen(stores[i]->prefix)) != 0) continue;
-        const char *rest;
-        if (!stores[i]->find(*path, out, &rest, why, sizeof why))
-            return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "%s", why);
-        *path = rest;
-        return U9_OK;
+    const char *rest, *base = io && io[0] ? io : getenv("U9_IO");
+    const u9_store *own = store_of(*path), *s = own ? own : store_of(base);
+    if (s == NULL) return u9i_env_choose(io, out, fault);
+    if (!s->find(own ? *path : base, out, &rest, why, sizeof why))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "%s", why);
+    if (own) *path = rest;
+    return U9_OK;
+}
+
+u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault)
+{
+    const char *base = getenv("U9_IO");
+    u9i_env *its = env;
+    bool stored = false;
+    for (unsigned i = 0; i < count; i++)
+        stored |= strncmp(stores[i]->prefix, env->name, strlen(env->name)) == 0 &&
+                  strcmp(stores[i]->prefix + strlen(env->name), ":") == 0;
+    if (store_of(*path) || (stored && store_of(base))) {
+        u9_err err = u9i_env_of(NULL, path, &its, fault);
+        if (err != U9_OK) return err;
+    } else if (stored) {
+        its = NULL;
     }
-    return u9i_env_choose(io, out, fault);
+    if (its == env) return U9_OK;
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "it must stand where the log does: in the same pool, or here");
 }

@@ -31,8 +31,12 @@ struct u9_store {
 
 /*
  * The env that a log of this path gets: that of the store that has its prefix, else the one called `io` (u9i_env_choose).
- * `*path` becomes what that env takes.
+ * `io`, or U9_IO, may also be an address: then any path stands in that pool and namespace. `*path` becomes what
+ * that env takes.
  */
 U9_MUST_CHECK u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fault);
+
+/* `*path` as `env` takes it, which is that of a log, for what is to stand beside that. U9_ARG: it is of another place. */
+U9_MUST_CHECK u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault);
 
 #endif
