@@ -64,7 +64,7 @@ tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c p
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
-radostest_src := $(if $(rados),$(wildcard tests/rados/*.c))
+radostest_src := $(if $(rados),$(filter-out tests/rados/model.c,$(wildcard tests/rados/*.c)))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
@@ -234,6 +234,10 @@ $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9
 $(BUILD)/u9radostests: $(call obj,$(radostest_src)) $(BUILD)/libu9-rados.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) -lrados
 
+# The protocol of one writer as a model, and every order of its steps: needs nothing of Ceph.
+$(BUILD)/rados_model: $(call obj,tests/rados/model.c)
+	$(call say,LINK) $(link) -o $@ $^
+
 # The second reader by itself: prints what it makes of a log.
 $(BUILD)/second_reader: $(call obj,tests/second_reader.c tests/second_reader_main.c)
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
@@ -340,14 +344,15 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 
 # Suites of the engine that are run above RADOS, too: what is about logs as they are written and read, without a file
 # system's own names and attributes.
-rados_suites = writer live mark split commits
+rados_suites = writer live split commits pieces locks
 .PHONY: test-rados run-test-rados
 test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own, on loopback; U9_RADOS_ROUNDS=n
 	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
 	@scripts/setup test
 	@$(MAKE) run-test-rados
 
-run-test-rados: $(if $(rados),$(BUILD)/u9radostests $(BUILD)/u9tests $(tools) $(rados_libs))
+run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD)/u9tests $(tools) $(rados_libs))
+	@$(BUILD)/rados_model
 	$(if $(rados),,@echo 'rados: SKIPPED: librados-dev is not installed (or RADOS=0)')
 	$(if $(rados),@mkdir -p $(BUILD)/tmp/rados)
 	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados $(BUILD)/u9radostests)

@@ -105,7 +105,7 @@ START_TEST(writers_that_all_want_the_log_follow_each_other)
 }
 END_TEST
 
-/* The daemon that has the objects does not answer. */
+/* The daemon that has the objects does not answer. [RD-3] */
 START_TEST(a_daemon_that_is_slow_is_waited_for_and_the_lease_is_had_again)
 {
     char why[512] = "";
