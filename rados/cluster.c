@@ -102,6 +102,7 @@ static int connect_now(u9r_env *e)
         return u9r_fail(e, NULL, err, what);
     }
     rados_ioctx_set_namespace(e->io, e->space);
+    rados_set_pool_full_try(e->io); /* else requests to a pool that is full wait for room, the lock's too */
     e->cluster = cluster;
     e->generation = u9r_host->forks();
     identify(e);

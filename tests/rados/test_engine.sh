@@ -12,6 +12,7 @@ rm -rf "$cluster"
 trap 'scripts/rados stop "$cluster"' EXIT
 started=
 for port in 17211 18223 19231 21247; do
+    rm -rf "$cluster"
     scripts/rados start "$cluster" "$port" && started=1 && break
     [ $? -eq 3 ] || break
 done
@@ -73,6 +74,23 @@ claim 'logs are merged into the pool' "$u9" merge "rados:u9/tools/merged?conf=$c
 claim 'and out of it' "$u9" merge "$dir/merged" "$log"
 claim 'what is left is salvaged' "$build/u9fsck" --salvage="rados:u9/tools/saved?conf=$conf" "$log"
 prints 'an option that is none is told' 'is none of' "$u9" cat "rados:u9/x?colour=red"
+
+# A pool that is full: what the monitors take for full is set below what is there.
+full() { # RATIO WORD-THAT-THE-POOL-HAS-THEN
+    for kind in full backfillfull nearfull; do ceph -c "$conf" osd "set-$kind-ratio" "$1"; done >"$dir/out" 2>&1
+    for _ in $(seq 100); do
+        [ "$(ceph -c "$conf" osd dump 2>/dev/null | grep '^pool' | grep -cE 'flags [a-z,]*,full')" = "$2" ] && return
+        sleep 0.2
+    done
+}
+full 0.0001 1
+"$u9" append "$log" "$dir/lines" >"$dir/out" 2>"$dir/err"
+status=$?
+grep -q 'No space left on device' "$dir/err" && grep -q 'pool u9, object f\.' "$dir/err" && [ $status -eq 4 ]
+tell $? 'a pool that is full is an error that names pool and object'
+full 0.95 0
+claim 'and once there is room, the log goes on' "$u9" append "$log" "$dir/lines"
+prints 'nothing of it is damaged' 'clean' "$build/u9fsck" "$log"
 
 export U9_BIN_DIR=$build U9_TEST_DIR=$dir CK_DEFAULT_TIMEOUT=120
 for suite in "$@"; do
