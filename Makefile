@@ -30,6 +30,11 @@ ZOOKEEPER ?= 1
 zk := $(if $(filter 1,$(ZOOKEEPER)),$(wildcard /usr/include/zookeeper/zookeeper.h))
 zk_client := -lzookeeper_mt
 
+# libu9-rados and its tests are built where librados is installed (Debian: librados-dev, which has no pkg-config file).
+# RADOS=0: not even there. The tools load the library when they meet an address of it.
+RADOS ?= 1
+rados := $(if $(filter 1,$(RADOS)),$(wildcard /usr/include/rados/librados.h))
+
 # Examples are built where what they need is installed; that of MPI with mpicc (Debian: libopenmpi-dev). MPI=0: not even
 # there. With sanitizers none is: the libraries that they use are not made for that.
 MPI ?= 1
@@ -38,6 +43,7 @@ examples = $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpi
 VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
 SONAME := libu9.so.0
 ZK_SONAME := libu9-zk.so.0
+RADOS_SONAME := libu9-rados.so.0
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -50,13 +56,15 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
-test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/%,$(call find,tests,*.c))
+test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
 tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
+rados_src := $(if $(rados),$(wildcard rados/*.c))
+radostest_src := $(if $(rados),$(filter-out tests/rados/model.c,$(wildcard tests/rados/*.c)))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
@@ -64,6 +72,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 libs := $(BUILD)/libu9.a $(BUILD)/$(SONAME) $(BUILD)/libu9.so
 zk_libs := $(if $(zk),$(BUILD)/libu9-zk.a $(BUILD)/$(ZK_SONAME) $(BUILD)/libu9-zk.so)
+rados_libs := $(if $(rados),$(BUILD)/libu9-rados.a $(BUILD)/$(RADOS_SONAME) $(BUILD)/libu9-rados.so)
 tools := $(if $(wildcard tools/u9.c),$(BUILD)/u9) $(if $(wildcard tools/fsck.c),$(BUILD)/u9fsck)
 
 warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -74,6 +83,7 @@ room_format = -std=c11 -pedantic
 room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
+room_rados = -std=gnu11 -D_GNU_SOURCE
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
@@ -112,7 +122,7 @@ peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
 peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 
 .PHONY: all
-all: $(libs) $(zk_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, the tools and examples (the default)
+all: $(libs) $(zk_libs) $(rados_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, libu9-rados, the tools and examples (the default)
 
 # Says at once, in one line, what is missing.
 define need
@@ -161,9 +171,9 @@ $(BUILD)/peers: force
 $(call obj,$(bench_src)): $(BUILD)/peers
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) tests/probe_uring.c))
 
-$(call obj,$(test_src) $(zktest_src)): tests/check.h | need-test
+$(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
@@ -186,11 +196,22 @@ $(BUILD)/$(ZK_SONAME): $(call obj,$(zk_src)) $(BUILD)/$(SONAME)
 $(BUILD)/libu9-zk.so: $(BUILD)/$(ZK_SONAME)
 	$(call say,LN  ) ln -sf $(ZK_SONAME) $@
 
+$(BUILD)/libu9-rados.a: $(call obj,$(rados_src))
+	@rm -f $@
+	$(call say,AR  ) $(AR) qcs $@ $^
+
+# It takes all that it needs of libu9 from who adds it (u9/store.h), so a program that has libu9.a in it can load it.
+$(BUILD)/$(RADOS_SONAME): $(call obj,$(rados_src))
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(RADOS_SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lrados
+
+$(BUILD)/libu9-rados.so: $(BUILD)/$(RADOS_SONAME)
+	$(call say,LN  ) ln -sf $(RADOS_SONAME) $@
+
 $(BUILD)/u9: $(call obj,$(u9_src)) $(if $(zk),$(BUILD)/libu9-zk.a) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(if $(zk),$(zk_client))
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(if $(zk),$(zk_client)) -ldl
 
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs)
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) -ldl
 
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
@@ -209,6 +230,13 @@ $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | nee
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
+
+$(BUILD)/u9radostests: $(call obj,$(radostest_src)) $(BUILD)/libu9-rados.a $(BUILD)/libu9.a | need-test
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) -lrados
+
+# The protocol of one writer as a model, and every order of its steps: needs nothing of Ceph.
+$(BUILD)/rados_model: $(call obj,tests/rados/model.c)
+	$(call say,LINK) $(link) -o $@ $^
 
 # The second reader by itself: prints what it makes of a log.
 $(BUILD)/second_reader: $(call obj,tests/second_reader.c tests/second_reader_main.c)
@@ -342,6 +370,22 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 	@scripts/setup test
 	@$(MAKE) TEST_SUITE=zk run-tests
 
+# Suites of the engine that are run above RADOS, too: what is about logs as they are written and read, without a file
+# system's own names and attributes.
+rados_suites = writer live split commits pieces locks
+.PHONY: test-rados run-test-rados
+test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own, on loopback; U9_RADOS_ROUNDS=n
+	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
+	@scripts/setup test
+	@$(MAKE) run-test-rados
+
+run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD)/u9tests $(tools) $(rados_libs))
+	@$(BUILD)/rados_model
+	$(if $(rados),,@echo 'rados: SKIPPED: librados-dev is not installed (or RADOS=0)')
+	$(if $(rados),@mkdir -p $(BUILD)/tmp/rados)
+	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados $(BUILD)/u9radostests)
+	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites))
+
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about tools that write, ship and are killed.
@@ -408,12 +452,17 @@ check-layers:
 check-names:
 	@scripts/check_names
 
-check-symbols: $(libs) $(zk_libs)
+check-symbols: $(libs) $(zk_libs) $(rados_libs)
 	@NM='$(NM)' scripts/check_symbols $(BUILD)
 ifneq ($(zk),)
 	@sed -n 's/^U9_ZK_API.*[ *]\(u9_zk_[a-z_]*\)(.*/\1/p' include/u9/zk.h | sort >$(BUILD)/zk.declared
 	@$(NM) -D --defined-only $(BUILD)/$(ZK_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
 	    cmp - $(BUILD)/zk.declared || { echo 'check_symbols: libu9-zk.so is not what u9/zk.h declares' >&2; exit 1; }
+endif
+ifneq ($(rados),)
+	@sed -n 's/^U9_RADOS_API.*[ *]\(u9_rados_[a-z_]*\)(.*/\1/p' include/u9/rados.h | sort >$(BUILD)/rados.declared
+	@$(NM) -D --defined-only $(BUILD)/$(RADOS_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
+	    cmp - $(BUILD)/rados.declared || { echo 'check_symbols: libu9-rados.so is not what u9/rados.h declares' >&2; exit 1; }
 endif
 
 check-spec:
@@ -486,8 +535,8 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src); \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(PREFIX)/bin
@@ -497,8 +546,9 @@ mandir = $(DESTDIR)$(PREFIX)/share/man/man1
 man := $(wildcard man/*.1)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
 so_file := libu9.so.$(so_version)
+rados_so_file := libu9-rados.so.$(so_version)
 zk_so_file := libu9-zk.so.$(so_version)
-installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h),$(filter include/u9/%,$(headers)))
+installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h) $(if $(rados),,include/u9/rados.h),$(filter include/u9/%,$(headers)))
 
 define pc_text
 prefix=$(PREFIX)
@@ -549,6 +599,12 @@ ifneq ($(zk),)
 	@echo "writing $(libdir)/pkgconfig/u9-zk.pc"
 	@printenv zk_pc_text >$(libdir)/pkgconfig/u9-zk.pc && chmod 644 $(libdir)/pkgconfig/u9-zk.pc
 endif
+ifneq ($(rados),)
+	$(INSTALL) -m 644 $(BUILD)/libu9-rados.a $(libdir)
+	$(INSTALL) -m 755 $(BUILD)/$(RADOS_SONAME) $(libdir)/$(rados_so_file)
+	ln -sf $(rados_so_file) $(libdir)/$(RADOS_SONAME)
+	ln -sf $(RADOS_SONAME) $(libdir)/libu9-rados.so
+endif
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
 	$(if $(man),$(INSTALL) -d $(mandir))
 	$(if $(man),$(INSTALL) -m 644 $(man) $(mandir))
@@ -569,6 +625,6 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 PEERS=0'
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 RADOS=0 PEERS=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'

@@ -11,7 +11,9 @@
 #include "tests/suites.h"
 
 #include <u9/guard.h>
+#include <u9/store.h>
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +54,29 @@ static void keep_memory(void)
     (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
+/* U9_IO may be an address in a store, below which all logs of the tests stand: `make test-rados`. */
+static int add_store(const char *io)
+{
+    char path[4096];
+    u9_store_fn *store;
+    const char *folder = getenv("U9_BIN_DIR");
+    snprintf(path, sizeof path, "%s/libu9-rados.so.0", folder ? folder : ".");
+    void *library = io && strchr(io, ':') ? dlopen(path, RTLD_NOW) : NULL;
+    if (io == NULL || strchr(io, ':') == NULL) return 0;
+    void *found = library ? dlsym(library, "u9_rados_store") : NULL;
+    memcpy(&store, &found, sizeof store);
+    if (found && u9_store_add(store, NULL) == U9_OK) return 0;
+    fprintf(stderr, "u9tests: %s cannot be had: %s\n", path, library ? "not of this version" : dlerror());
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     keep_memory();
     if (argc > 2) return usage();
     if (argc == 2 && strcmp(argv[1], "--list") == 0) return list();
 
+    if (add_store(getenv("U9_IO")) != 0) return 1;
     if (getenv("U9_GUARD") && u9_guard_install() != U9_OK) return 1; /* for whoever wants all suites to read mapped segments */
     SRunner *runner = srunner_create(NULL);
     int chosen = 0;

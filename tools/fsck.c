@@ -15,6 +15,7 @@
 #include "tools/mark.h"
 #include "tools/progress.h"
 #include "tools/text.h"
+#include "tools/store.h"
 #include "tools/tool.h"
 
 #include <u9.h>
@@ -558,6 +559,7 @@ int main(int argc, char **argv)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     f.jobs = processors > 1 ? (unsigned)processors : 1;
     tool_begin(name, USAGE, OPERATIONAL, argv);
+    tool_load_stores(argc, argv, OPERATIONAL);
     argv[0] = name;
     tool_parse(&parser, argc, argv, &f);
     catch_signals();

@@ -2,6 +2,7 @@
  * tools/u9.c: the command `u9`: finds the verb. A verb is a row of the table below and one file,
  * tools/verb_NAME.c.
  */
+#include "tools/store.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -47,6 +48,7 @@ static int help(void)
 int main(int argc, char **argv)
 {
     tool_begin("u9", TOOL_USAGE, TOOL_IO, argv);
+    tool_load_stores(argc, argv, TOOL_REFUSED);
     if (argc < 2) tool_usage("no verb given; `u9 --help` lists them");
     char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0)

@@ -7,6 +7,7 @@
 #include "engine/check/atomic_dir.h"
 #include "engine/check/carving.h"
 #include "engine/os/process.h"
+#include "engine/os/store.h"
 #include "engine/segment/probe.h"
 #include "format/base/fault.h"
 #include "format/frame/disk.h"
@@ -321,7 +322,8 @@ u9_err u9_carve(const char *path, const char *out_path, const u9_carve_options *
         report->size != sizeof *report || c.options->size != sizeof plain)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "a path is empty, or a size is none that this version knows");
     *report = (u9_carve_report){.size = sizeof *report};
-    u9_err err = u9i_env_choose(c.options->io, &c.env, fault);
+    u9_err err = u9i_env_of(c.options->io, &c.path, &c.env, fault);
+    if (err == U9_OK) err = u9i_env_beside(c.env, &out_path, fault);
     if (err != U9_OK) return err;
     err = u9i_carve_open(&c);
     if (err == U9_OK) err = u9i_carve_scan(&c);

@@ -8,6 +8,7 @@
 #include "engine/check/plan.h"
 #include "engine/check/proposals.h"
 #include "engine/log/catalog.h"
+#include "engine/os/store.h"
 
 #include <u9/index.h>
 #include <u9/repair.h>
@@ -69,7 +70,7 @@ static u9_err open_in_place(in_place *r, const char *io)
 {
     u9i_env *env;
     if (r->path == NULL || r->path[0] == 0) return u9i_fault(r->fault, U9_ARG, U9I_AT(), "the path is empty");
-    u9_err err = u9i_env_choose(io, &env, r->fault);
+    u9_err err = u9i_env_of(io, &r->path, &env, r->fault);
     if (err == U9_OK) err = u9i_source_open(&r->source, env, r->path, false, r->fault);
     if (err != U9_OK) return err;
     err = lock_out(r);

@@ -8,6 +8,7 @@
 
 #include "engine/check/atomic_dir.h"
 #include "engine/log/large.h"
+#include "engine/os/store.h"
 #include "format/base/bytes.h"
 
 #include <assert.h>
@@ -352,7 +353,7 @@ static u9_err keep_merged(merge *m, u9_fault *fault)
 
 static u9_err run_merge(merge *m, const char *const *paths, size_t count, u9_fault *fault)
 {
-    u9_err err = u9i_env_choose(m->common.options->io, &m->env, fault);
+    u9_err err = u9i_env_of(m->common.options->io, &m->path, &m->env, fault);
     if (err == U9_OK) err = open_intakes(m, paths, count, fault);
     if (err == U9_OK) err = open_merged(m, paths, count, fault);
     while (err == U9_OK) err = take_lowest(m, fault);

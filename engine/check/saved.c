@@ -5,6 +5,7 @@
 
 #include "engine/check/atomic_dir.h"
 #include "engine/log/large.h"
+#include "engine/os/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -71,7 +72,8 @@ u9_err u9i_saved_init(u9i_saved *s, u9_log *source, const char *out_path, const 
     memcpy(s->kind, source->kind, sizeof s->kind);
     if (out_path == NULL || out_path[0] == 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(), "the path of the new log is empty");
-    return begin_saved(s, fault);
+    u9_err err = u9i_env_beside(s->env, &s->out_path, fault);
+    return err == U9_OK ? begin_saved(s, fault) : err;
 }
 
 void u9i_saved_release(u9i_saved *s)

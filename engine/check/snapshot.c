@@ -9,6 +9,7 @@
 
 #include "engine/check/atomic_dir.h"
 #include "engine/log/handle.h"
+#include "engine/os/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -271,6 +272,7 @@ u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *
 {
     static const u9_snapshot_options defaults = {.size = sizeof defaults};
     u9_err err = check_arguments(log, dir, options, report, fault);
+    if (err == U9_OK) err = u9i_env_beside(log->source.dir->env, &dir, fault);
     if (err == U9_OK) err = sync_own(log, fault);
     if (err != U9_OK) return err;
     u9i_snapshot s = {.source = &log->source, .options = options ? options : &defaults, .path = dir,

@@ -7,6 +7,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/link/channel.h"
+#include "engine/os/store.h"
 
 #include "format/frame/body.h"
 #include "format/link/hello.h"
@@ -465,7 +466,7 @@ u9_err u9_log_recv(const char *path, const u9_recv_options *o, u9_ship_report *r
     if (o->log) memcpy(&r.options, o->log, o->log->size);
     r.options.size = sizeof r.options; /* the sender's kind is put in, whatever the caller's version knows */
     u9i_env *env;
-    if (u9i_env_choose(r.options.io, &env, NULL) != U9_OK) env = &u9i_env_posix; /* told when the log is opened */
+    if (u9i_env_of(r.options.io, &path, &env, NULL) != U9_OK) env = &u9i_env_posix; /* told when the log is opened */
     u9_err err = u9i_channel_open(&r.channel, env, o->in, o->out, on_sent_frame, o->on_progress ? on_recv_tick : NULL, &r,
                                   fault);
     if (err != U9_OK) return err;

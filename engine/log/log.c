@@ -9,6 +9,7 @@
 #include "engine/log/live.h"
 #include "engine/log/resume.h"
 #include "engine/os/event.h"
+#include "engine/os/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -88,7 +89,7 @@ static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
 {
     u9i_env *env;
     u9_fault why;
-    u9_err err = u9i_env_choose(log->options.io, &env, &why);
+    u9_err err = u9i_env_of(log->options.io, &path, &env, &why);
     if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = path), "%s", why.text);
     err = u9i_source_open(&log->source, env, path, log->options.mode == U9_CREATE, fault);
     log->source.windows.verify = log->options.verify;

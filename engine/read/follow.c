@@ -4,6 +4,7 @@
 #include "engine/read/follow.h"
 
 #include "engine/log/live.h"
+#include "engine/os/store.h"
 #include "engine/read/cursor.h"
 
 #include <assert.h>
@@ -447,7 +448,7 @@ u9_err u9_log_await(const char *path, const u9_options *options, uint64_t timeou
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "the path is empty, or options.size is not sizeof(u9_options)");
     if (options) o.io = options->io;
     o.mode = U9_READ;
-    u9_err err = u9i_env_choose(o.io, &env, fault);
+    u9_err err = u9i_env_of(o.io, &path, &env, fault);
     if (err != U9_OK) return err;
     uint64_t deadline = deadline_of(env, timeout_ms);
     for (;;) {

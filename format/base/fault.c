@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+void (*u9i_fault_explain)(u9_fault *fault);
+
 u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
 {
     if (fault == NULL) return err;
@@ -24,6 +26,7 @@ u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char
     va_start(args, format);
     vsnprintf(fault->text, sizeof fault->text, format, args);
     va_end(args);
+    if (fault->sys != 0 && u9i_fault_explain) u9i_fault_explain(fault);
     return err;
 }
 

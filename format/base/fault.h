@@ -26,6 +26,12 @@ typedef struct u9i_where {
 u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/*
+ * Called for each fault that has an errno, once it is filled, if it is not NULL: whoever knows more of the last failure
+ * (engine/os/store.c) adds that. Set before there are threads.
+ */
+extern void (*u9i_fault_explain)(u9_fault *fault);
+
 /* Adds to the sentence of a fault (may be NULL) that was filled; what does not fit is cut. */
 void u9i_fault_add(u9_fault *fault, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

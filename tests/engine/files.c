@@ -1,8 +1,9 @@
 /*
- * tests/engine/files.c: see files.h. A few verbs know both disks; the others are made of them.
+ * tests/engine/files.c: see files.h. A few verbs know the disks; the others are made of them.
  */
 #include "tests/engine/files.h"
 
+#include "engine/os/store.h"
 #include "format/base/hash.h"
 #include "tests/must.h"
 #include "tests/sim/sim.h"
@@ -25,17 +26,168 @@ bool is_simulated(const char *path)
     return slash && slash > path && sim_is_dir(above);
 }
 
-/* On either disk */
+/* In a store: U9_IO is its address, as with `make test-rados` */
+
+static bool is_stored(const char *path)
+{
+    const char *io = getenv("U9_IO");
+    return io && strchr(io, ':') && !is_simulated(path);
+}
+
+/* The directory that a path stands in, and the name in it; or what the path itself stands for (`name` NULL). */
+static int open_stored(const char *path, const char **name, u9i_dir **out)
+{
+    static char above[4400];
+    u9i_env *env;
+    const char *slash = strrchr(path, '/');
+    snprintf(above, sizeof above, "%.*s", name ? (int)(slash - path) : (int)strlen(path), path);
+    path = above;
+    if (name) *name = slash + 1;
+    MUST(u9i_env_of(NULL, &path, &env, NULL) == U9_OK);
+    return u9i_dir_open(env, path, false, out);
+}
+
+static u9i_file *stored_file(const char *path, u9i_open_mode mode, u9i_dir **dir)
+{
+    u9i_file *file;
+    const char *name;
+    int err = open_stored(path, &name, dir);
+    if (err == 0) err = u9i_file_open(*dir, name, mode, &file);
+    if (err == -ENOENT && mode == U9I_OPEN_WRITE) err = u9i_file_open(*dir, name, U9I_OPEN_CREATE, &file);
+    MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
+    return file;
+}
+
+static void close_stored(u9i_dir *dir, u9i_file *file)
+{
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+
+static int stamp_stored(const char *path, u9i_stamp *out)
+{
+    u9i_dir *dir;
+    const char *name;
+    int err = open_stored(path, &name, &dir);
+    if (err != 0) return err;
+    err = u9i_dir_stat(dir, name, out);
+    u9i_dir_close(dir);
+    return err;
+}
+
+static void write_stored(const char *path, uint64_t offset, const void *bytes, size_t size)
+{
+    u9i_dir *dir;
+    u9i_queue *queue;
+    u9i_file *file = stored_file(path, U9I_OPEN_WRITE, &dir);
+    MUST(u9i_queue_open(dir->env, NULL, 0, 0, &queue) == 0);
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = file, .off = offset, .buf = (void *)(uintptr_t)bytes, .n = size};
+    MUST(size == 0 || u9i_queue_do(queue, &op) == (int64_t)size);
+    u9i_queue_close(queue);
+    close_stored(dir, file);
+}
+
+static void cut_stored(const char *path, uint64_t size)
+{
+    u9i_dir *dir;
+    u9i_file *file = stored_file(path, U9I_OPEN_WRITE, &dir);
+    MUST(u9i_file_truncate(file, size) == 0);
+    close_stored(dir, file);
+}
+
+static void make_stored_dir(const char *path)
+{
+    u9i_dir *dir;
+    u9i_env *env;
+    const char *in = path, *slash = strrchr(path, '/');
+    char above[4400];
+    MUST(u9i_env_of(NULL, &in, &env, NULL) == U9_OK);
+    int err = u9i_dir_open(env, in, true, &dir);
+    if (err == -ENOENT && slash && slash > path) {
+        snprintf(above, sizeof above, "%.*s", (int)(slash - path), path);
+        make_stored_dir(above);
+        err = u9i_dir_open(env, in, true, &dir);
+    }
+    MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
+    u9i_dir_close(dir);
+}
+
+typedef struct stored_names {
+    char **names;
+    size_t count;
+} stored_names;
+
+static int add_name(void *ctx, const char *name)
+{
+    stored_names *n = ctx;
+    n->names = realloc(n->names, (n->count + 2) * sizeof *n->names);
+    n->names[n->count++] = strdup(name);
+    n->names[n->count] = NULL;
+    return 0;
+}
+
+/* In order: so the store has them. */
+static char **names_stored(const char *path, size_t *count)
+{
+    u9i_dir *dir;
+    stored_names n = {calloc(1, sizeof *n.names), 0};
+    int err = open_stored(path, NULL, &dir);
+    MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
+    MUST(u9i_dir_list(dir, add_name, &n) == 0);
+    u9i_dir_close(dir);
+    *count = n.count;
+    return n.names;
+}
+
+static void remove_stored(const char *path)
+{
+    u9i_dir *dir;
+    const char *name;
+    if (open_stored(path, NULL, &dir) != 0) return;
+    bool single = dir->single[0] != 0;
+    u9i_dir_close(dir);
+    size_t count = 0;
+    char **names = single ? NULL : names_stored(path, &count);
+    for (size_t i = 0; i < count; i++) {
+        char inner[4400];
+        snprintf(inner, sizeof inner, "%s/%s", path, names[i]);
+        remove_stored(inner);
+        free(names[i]);
+    }
+    free(names);
+    if (open_stored(path, &name, &dir) != 0) return;
+    (void)u9i_dir_remove(dir, name);
+    u9i_dir_close(dir);
+}
+
+static void move_stored(const char *from, const char *to)
+{
+    u9i_dir *dir;
+    const char *name;
+    MUST(open_stored(from, &name, &dir) == 0);
+    int err = u9i_dir_rename(dir, name, strrchr(to, '/') + 1);
+    MUST_SAY(err == 0, "%s: %s", from, strerror(-err));
+    u9i_dir_close(dir);
+}
+
+/* On any disk */
 
 bool exists(const char *path)
 {
+    if (is_stored(path)) return stamp_stored(path, &(u9i_stamp){0}) == 0;
     return is_simulated(path) ? sim_holds(path) : access(path, F_OK) == 0;
 }
 
 uint64_t file_size(const char *path)
 {
     struct stat st;
+    u9i_stamp stamp = {0};
     if (is_simulated(path)) return sim_size(path);
+    if (is_stored(path)) {
+        int err = stamp_stored(path, &stamp);
+        MUST_SAY(err == 0, "%s: %s", path, strerror(-err));
+        return stamp.size;
+    }
     MUST_SAY(stat(path, &st) == 0, "%s: %s", path, strerror(errno));
     return (uint64_t)st.st_size;
 }
@@ -53,6 +205,14 @@ void read_bytes(const char *path, uint64_t offset, void *bytes, size_t size)
         MUST(sim_read(path, offset, bytes, size) == size);
         return;
     }
+    if (is_stored(path)) {
+        u9i_dir *dir;
+        u9i_file *file = stored_file(path, U9I_OPEN_READ, &dir);
+        size_t got;
+        MUST(u9i_file_read(file, offset, bytes, size, &got) == 0 && got == size);
+        close_stored(dir, file);
+        return;
+    }
     int fd = open_real(path, O_RDONLY);
     MUST(pread(fd, bytes, size, (off_t)offset) == (ssize_t)size);
     close(fd);
@@ -65,6 +225,11 @@ void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size
         sim_write(path, offset, bytes, size);
         return;
     }
+    if (is_stored(path)) {
+        MUST_SAY(exists(path), "%s: not there", path);
+        write_stored(path, offset, bytes, size);
+        return;
+    }
     int fd = open_real(path, O_RDWR);
     MUST(pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size);
     close(fd);
@@ -73,6 +238,7 @@ void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size
 void cut_file(const char *path, uint64_t size)
 {
     if (is_simulated(path)) sim_resize(path, size);
+    else if (is_stored(path)) cut_stored(path, size);
     else MUST(truncate(path, (off_t)size) == 0);
 }
 
@@ -84,6 +250,11 @@ void write_file(const char *path, const void *bytes, size_t size)
         sim_write(path, 0, bytes, size);
         return;
     }
+    if (is_stored(path)) {
+        write_stored(path, 0, bytes, size);
+        cut_stored(path, size);
+        return;
+    }
     int fd = open_real(path, O_WRONLY | O_CREAT);
     MUST(write(fd, bytes, size) == (ssize_t)size);
     MUST(ftruncate(fd, (off_t)size) == 0);
@@ -93,12 +264,14 @@ void write_file(const char *path, const void *bytes, size_t size)
 void make_dir(const char *path)
 {
     if (is_simulated(path)) sim_make_dir(path);
+    else if (is_stored(path)) make_stored_dir(path);
     else MUST_SAY(mkdir(path, 0700) == 0 || errno == EEXIST, "%s: %s", path, strerror(errno));
 }
 
 void move_file(const char *from, const char *to)
 {
     if (is_simulated(from)) sim_move(from, to);
+    else if (is_stored(from)) move_stored(from, to);
     else MUST_SAY(rename(from, to) == 0, "%s: %s", from, strerror(errno));
 }
 
@@ -122,6 +295,7 @@ static void remove_real(const char *path)
 void remove_log(const char *path)
 {
     if (is_simulated(path)) sim_remove(path);
+    else if (is_stored(path)) remove_stored(path);
     else remove_real(path);
 }
 
@@ -134,6 +308,7 @@ char **list_names(const char *path, size_t *count)
 {
     struct dirent **entries;
     if (is_simulated(path)) return sim_names(path, count);
+    if (is_stored(path)) return names_stored(path, count);
     int n = scandir(path, &entries, no_dots, alphasort);
     MUST_SAY(n >= 0, "%s: %s", path, strerror(errno));
     char **names = calloc((size_t)n + 1, sizeof *names);

@@ -1,0 +1,119 @@
+/*
+ * rados/cluster.c: connections to clusters, and what is known of a failure.
+ *
+ * A connection is made when the first directory is opened, and stays until the process ends: making one takes some
+ * milliseconds and a dozen threads. Every request ends by itself: `timeout` is given to the client for its requests to
+ * monitors and to OSDs. [RD-3]
+ */
+#include "rados/rados.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local struct {
+    int err;
+    char text[200];
+} note;
+
+u9r_env *u9r_env_new(void)
+{
+    u9r_env *e = calloc(1, sizeof *e);
+    if (e == NULL) return NULL;
+    u9i_env *system = u9r_host->system;
+    e->env = (u9i_env){.name = "rados", .fs = &u9r_fs, .queue = &u9r_queue_type, .watch = &u9r_watch_type,
+                       .clock = system->clock, .random = system->random, .machine = system->machine,
+                       .executor = system->executor};
+    snprintf(e->space, sizeof e->space, "u9");
+    e->timeout_s = 30;
+    e->lease_ms = 10000;
+    e->grace_s = 60;
+    pthread_mutex_init(&e->lock, NULL);
+    return e;
+}
+
+int u9r_fail(const u9r_env *e, const char *object, int err, const char *what)
+{
+    if (err == 0 || err == -ENOENT || err == -EEXIST || err == -EWOULDBLOCK || err == -ENOTEMPTY) return err;
+    note.err = err;
+    snprintf(note.text, sizeof note.text, " (pool %.40s, object %.50s: %s)", e->pool, object ? object : "-", what);
+    return err;
+}
+
+int u9r_fenced(const u9r_env *e, const char *object, const char *owner)
+{
+    note.err = -ECANCELED;
+    snprintf(note.text, sizeof note.text, ": %.90s has the log now (pool %.30s, object %.40s)", owner, e->pool, object);
+    return -ECANCELED;
+}
+
+void u9r_explain(int sys, char *out, size_t size)
+{
+    if (note.err != -sys) return;
+    snprintf(out, size, "%s", note.text);
+    note.err = 0;
+}
+
+static int configure(rados_t cluster, const u9r_env *e)
+{
+    char seconds[16];
+    snprintf(seconds, sizeof seconds, "%u", e->timeout_s);
+    int err = rados_conf_read_file(cluster, e->conf[0] ? e->conf : NULL);
+    static const char *const deadlines[] = {"client_mount_timeout", "rados_mon_op_timeout", "rados_osd_op_timeout"};
+    for (unsigned i = 0; err == 0 && i < sizeof deadlines / sizeof *deadlines; i++)
+        err = rados_conf_set(cluster, deadlines[i], seconds);
+    return err;
+}
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; *text; text++) hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static void identify(u9r_env *e)
+{
+    char fsid[64] = "";
+    (void)rados_cluster_fsid(e->cluster, fsid, sizeof fsid);
+    e->identity = mix(mix(0xcbf29ce484222325u ^ (uint64_t)rados_ioctx_get_id(e->io), fsid), e->space);
+}
+
+static int connect_now(u9r_env *e)
+{
+    rados_t cluster;
+    const char *what = "the cluster's configuration";
+    int err = rados_create(&cluster, NULL);
+    if (err != 0) return u9r_fail(e, NULL, err, what);
+    err = configure(cluster, e);
+    if (err == -ENOENT) err = -ENODEV; /* no file: not to be taken for a log that is not there */
+    if (err == 0) {
+        what = "connecting to the cluster";
+        err = rados_connect(cluster);
+        if (err == -ENOENT) err = -ENODEV;
+    }
+    if (err == 0) {
+        what = "there is no such pool";
+        err = rados_ioctx_create(cluster, e->pool, &e->io);
+        if (err == -ENOENT) err = -ENODEV;
+    }
+    if (err != 0) {
+        rados_shutdown(cluster);
+        return u9r_fail(e, NULL, err, what);
+    }
+    rados_ioctx_set_namespace(e->io, e->space);
+    rados_set_pool_full_try(e->io); /* else requests to a pool that is full wait for room, the lock's too */
+    e->cluster = cluster;
+    e->generation = u9r_host->forks();
+    identify(e);
+    return 0;
+}
+
+int u9r_connect(u9r_env *e)
+{
+    pthread_mutex_lock(&e->lock);
+    if (e->cluster && u9r_is_foreign(e)) e->cluster = NULL; /* a parent's: its threads are not here */
+    int err = e->cluster ? 0 : connect_now(e);
+    pthread_mutex_unlock(&e->lock);
+    return err;
+}

@@ -1,0 +1,279 @@
+/*
+ * rados/watch.c: posts, which are attributes of the directory's object, and being told, by RADOS's watch and notify.
+ * [RD-9]
+ *
+ * Nobody waits for a post or for those who are told: the newest bytes go with the next request, and a few notices may be
+ * under way while somebody who watches does not answer. The poster outlives its directory until the last result is in.
+ */
+#include "rados/rados.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30 };
+
+typedef struct u9r_poster {
+    pthread_mutex_t lock;
+    u9r_env *env;
+    char oid[U9R_OID_MAX];
+    bool proves, closed, posting, post_waits, notice_waits;
+    char epoch[U9R_EPOCH + 1]; /* that a post proves */
+    unsigned notices; /* under way */
+    char name[U9R_NAME_MAX + 8];
+    size_t n;
+    char bytes[POST_MAX];
+} poster;
+
+static void poster_check(const poster *p)
+{
+    assert(p->env != NULL && p->n <= POST_MAX && p->notices <= NOTICES_MAX);
+}
+
+static void free_poster(poster *p)
+{
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+/* Unlocks; the last one who has it frees it. */
+static void leave(poster *p)
+{
+    bool last = p->closed && !p->posting && p->notices == 0;
+    poster_check(p);
+    pthread_mutex_unlock(&p->lock);
+    if (last) free_poster(p);
+}
+
+static void begin_notice(poster *p);
+
+static void on_notice(rados_completion_t completion, void *arg)
+{
+    poster *p = arg;
+    rados_aio_release(completion);
+    pthread_mutex_lock(&p->lock);
+    p->notices--;
+    if (p->notice_waits && !p->closed) begin_notice(p);
+    leave(p);
+}
+
+/* The lock is held. */
+static void begin_notice(poster *p)
+{
+    rados_completion_t done;
+    p->notice_waits = p->notices == NOTICES_MAX;
+    if (p->notice_waits || rados_aio_create_completion2(p, on_notice, &done) != 0) return;
+    p->notices++;
+    if (rados_aio_notify(p->env->io, p->oid, done, NULL, 0, ANSWER_MS, NULL, NULL) == 0) return;
+    p->notices--;
+    rados_aio_release(done);
+}
+
+static void begin_post(poster *p);
+
+static void on_post(rados_completion_t completion, void *arg)
+{
+    poster *p = arg;
+    rados_aio_release(completion);
+    pthread_mutex_lock(&p->lock);
+    p->posting = false;
+    begin_notice(p);
+    if (p->post_waits && !p->closed) begin_post(p);
+    leave(p);
+}
+
+/* The lock is held. */
+static void begin_post(poster *p)
+{
+    rados_completion_t done;
+    p->post_waits = p->posting;
+    if (p->posting || rados_aio_create_completion2(p, on_post, &done) != 0) return;
+    rados_write_op_t op = rados_create_write_op();
+    rados_write_op_assert_exists(op);
+    if (p->proves) rados_write_op_cmpxattr(op, "epoch", LIBRADOS_CMPXATTR_OP_EQ, p->epoch, U9R_EPOCH);
+    rados_write_op_setxattr(op, p->name, p->bytes, p->n);
+    p->posting = rados_aio_write_op_operate(op, p->env->io, done, p->oid, NULL, LIBRADOS_OPERATION_FULL_FORCE) == 0;
+    rados_release_write_op(op);
+    if (!p->posting) rados_aio_release(done);
+}
+
+int u9r_poster_open(u9r_dir *d)
+{
+    poster *p = calloc(1, sizeof *p);
+    if (p == NULL) return -ENOMEM;
+    pthread_mutex_init(&p->lock, NULL);
+    p->env = u9r_env_of_dir(d);
+    memcpy(p->oid, d->oid, sizeof p->oid);
+    d->poster = p;
+    return 0;
+}
+
+void u9r_poster_close(u9r_dir *d)
+{
+    poster *p = d->poster;
+    pthread_mutex_lock(&p->lock);
+    p->closed = true;
+    leave(p);
+}
+
+void u9r_tell(u9r_dir *d)
+{
+    poster *p = d->poster;
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    begin_notice(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static int end_post(u9r_dir *d, const char *name)
+{
+    poster *p = d->poster;
+    pthread_mutex_lock(&p->lock);
+    bool had = p->n > 0;
+    p->n = 0;
+    p->post_waits = false;
+    pthread_mutex_unlock(&p->lock);
+    if (!had) return 0;
+    rados_write_op_t op = u9r_dir_op(d);
+    rados_write_op_rmxattr(op, name); /* behind what is under way: RADOS keeps the order */
+    return u9r_dir_change(d, op, "taking a post away");
+}
+
+int u9r_post(u9i_dir *dir, const char *name, const void *bytes, size_t n)
+{
+    u9r_dir *d = u9r_dir_of(dir);
+    poster *p = d->poster;
+    char key[U9R_NAME_MAX + 8];
+    snprintf(key, sizeof key, "post%s", name);
+    if (n == 0) return end_post(d, key);
+    if (n > POST_MAX) return -EINVAL;
+    pthread_mutex_lock(&p->lock);
+    memcpy(p->name, key, sizeof key);
+    memcpy(p->bytes, bytes, n);
+    p->n = n;
+    p->proves = d->epoch != 0;
+    u9r_epoch_text(d->epoch, p->epoch);
+    begin_post(p);
+    pthread_mutex_unlock(&p->lock);
+    return 0;
+}
+
+int u9r_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got)
+{
+    u9r_dir *d = u9r_dir_of(dir);
+    char key[U9R_NAME_MAX + 8], all[POST_MAX];
+    snprintf(key, sizeof key, "post%s", name);
+    int came = rados_getxattr(u9r_env_of_dir(d)->io, d->oid, key, all, sizeof all);
+    if (came == -ENODATA) return -ENOENT;
+    if (came < 0) return u9r_fail(u9r_env_of_dir(d), d->oid, came, "reading a post");
+    *got = (size_t)came < n ? (size_t)came : n;
+    memcpy(bytes, all, *got);
+    return 0;
+}
+
+/* Watches */
+
+typedef struct watch {
+    u9i_watch watch;
+    u9r_dir *dir;
+    unsigned generation;
+    uint64_t cookie;
+    int fd;
+    atomic_bool broken; /* the OSD has forgotten it */
+} watch;
+
+static void signal_watch(watch *w)
+{
+    uint64_t one = 1;
+    while (write(w->fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+static void on_told(void *arg, uint64_t id, uint64_t cookie, uint64_t who, void *data, size_t n)
+{
+    watch *w = arg;
+    (void)who;
+    (void)data;
+    (void)n;
+    signal_watch(w);
+    (void)rados_notify_ack(u9r_env_of_dir(w->dir)->io, w->dir->oid, id, cookie, NULL, 0);
+}
+
+static void on_broken(void *arg, uint64_t cookie, int err)
+{
+    watch *w = arg;
+    (void)cookie;
+    (void)err;
+    w->broken = true;
+    signal_watch(w);
+}
+
+static int begin_watch(watch *w)
+{
+    w->broken = false;
+    return rados_watch3(u9r_env_of_dir(w->dir)->io, w->dir->oid, &w->cookie, on_told, on_broken, WATCH_S, w);
+}
+
+static int open_watch(u9i_dir *dir, const char *post, bool bytes, u9i_watch **out)
+{
+    (void)post;
+    (void)bytes; /* all that is told is told to all */
+    watch *w = calloc(1, sizeof *w);
+    if (w == NULL) return -ENOMEM;
+    w->watch.env = dir->env;
+    w->dir = u9r_dir_of(dir);
+    w->generation = u9r_host->forks();
+    w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int err = w->fd < 0 ? -errno : begin_watch(w);
+    if (err == 0) {
+        *out = &w->watch;
+        return 0;
+    }
+    if (w->fd >= 0) close(w->fd);
+    free(w);
+    return u9r_fail(u9r_env_of(dir->env), u9r_dir_of(dir)->oid, err, "watching");
+}
+
+static void close_watch(u9i_watch *base)
+{
+    watch *w = (watch *)base;
+    if (w->generation == u9r_host->forks()) {
+        u9r_env *e = u9r_env_of_dir(w->dir);
+        (void)rados_unwatch2(e->io, w->cookie);
+        (void)rados_watch_flush(e->cluster); /* no call of ours is under way behind this */
+    }
+    close(w->fd);
+    free(w);
+}
+
+static int wait_watch(u9i_watch *base, uint64_t deadline_us)
+{
+    watch *w = (watch *)base;
+    struct pollfd fd = {.fd = w->fd, .events = POLLIN};
+    uint64_t now = deadline_us ? u9i_monotonic_us(base->env) : 0, told;
+    uint64_t left = deadline_us == U9I_FOREVER ? UINT64_MAX : deadline_us > now ? deadline_us - now : 0;
+    struct timespec most = {.tv_sec = (time_t)(left / 1000000), .tv_nsec = (long)(left % 1000000 * 1000)};
+    int n = ppoll(&fd, 1, left == UINT64_MAX ? NULL : &most, NULL);
+    if (n < 0) return -errno;
+    if (n == 0 || read(w->fd, &told, sizeof told) < 0) return 0;
+    if (w->broken) {
+        (void)rados_unwatch2(u9r_env_of_dir(w->dir)->io, w->cookie);
+        if (begin_watch(w) != 0) { /* asked again with the next: it is told until then */
+            w->broken = true;
+            signal_watch(w);
+            u9i_sleep_us(base->env, 100000);
+        }
+    }
+    return 1;
+}
+
+static int fd_of_watch(u9i_watch *base)
+{
+    return ((watch *)base)->fd;
+}
+
+const u9i_watch_type u9r_watch_type = {.open = open_watch, .close = close_watch, .wait = wait_watch, .fd = fd_of_watch};
