@@ -245,9 +245,12 @@ static uint64_t header_of(const seen_frame *f)
     return f->offset;
 }
 
-/* One bit of each byte of each frame's part that stands at `part`; one in `salvages` is salvaged, too. */
-static void flip_each_byte(const char *log, uint64_t (*part)(const seen_frame *), unsigned size,
-                           unsigned salvages)
+/*
+ * One bit of each byte of each frame's part that stands at `part`; one in `salvages` is salvaged, too. Of a file's last
+ * frame, of which nothing outside of it tells, the first `unproven` bytes are not put back, but told.
+ */
+static void flip_each_byte(const char *log, uint64_t (*part)(const seen_frame *), unsigned size, unsigned salvages,
+                           unsigned unproven)
 {
     content *whole = read_log(log, false);
     victim *v = take(segment_path(log, 1));
