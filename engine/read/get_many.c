@@ -38,6 +38,7 @@ static void fetch(fetching *f)
             if (n < 0) break;
             left -= (unsigned)n;
         }
+    if (left > 0 && f->count > 1) u9i_queue_settle(f->queue); /* the files are let go next */
     f->count = 0;
 }
 

@@ -4,7 +4,7 @@
 # call that it makes, io_uring_enter among them. What it said is durable is there, in order; what is there was appended;
 # nothing is damaged; and the next run comes to the end that this one would have come to. {F15} {F16} {F63}
 #
-# A share of all calls is tried, KILLS (42) of them; `make kill-long` has thousands. KILL_VICTIMS: only these.
+# A share of all calls is tried, KILLS (14) of them; `make kill-long` has thousands. KILL_VICTIMS: only these.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/tools/claims.sh
 . "$here/claims.sh"
@@ -18,7 +18,7 @@ if ! can_trace; then
 fi
 read -ra chosen <<<"${KILL_VICTIMS:-$victims}"
 for victim in "${chosen[@]}"; do
-    strike "$victim" $(((${KILLS:-42} + ${#chosen[@]} - 1) / ${#chosen[@]}))
+    strike "$victim" $(((${KILLS:-14} + ${#chosen[@]} - 1) / ${#chosen[@]}))
 done
-[ "${KILLS:-0}" -lt 500 ] || claim "of ${KILLS:-42} tries most killed: $kills" test "$kills" -gt $((KILLS / 2))
+claim "of ${KILLS:-14} tries many killed: $kills" test "$kills" -gt $((${KILLS:-14} / 4))
 tally
