@@ -398,7 +398,7 @@ long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot w
     script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
     trim_kept test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power
-checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-headers
+checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
@@ -443,8 +443,8 @@ check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
-.PHONY: check-scripts check-layers check-names check-symbols check-spec check-faults check-headers
-check-scripts: check-layers check-names check-symbols check-spec check-faults check-headers ## layers, names, rules of the specification, cases of tests/FAULTS.md, headers
+.PHONY: check-scripts check-layers check-names check-symbols check-spec check-faults check-mutants check-headers
+check-scripts: check-layers check-names check-symbols check-spec check-faults check-mutants check-headers ## layers, names, rules of the specification, cases of tests/FAULTS.md, lines of the mutants, headers
 
 check-layers:
 	@scripts/check_layers
@@ -470,6 +470,10 @@ check-spec:
 
 check-faults:
 	@scripts/check_faults
+
+check-mutants:
+	@scripts/mutants --check
+	@MUTANT_LIST=tests/mutants.open scripts/mutants --check
 
 # Each public header stands alone, in C11 and in C++17. What is there for other processors compiles, too.
 check-headers: | need-build
