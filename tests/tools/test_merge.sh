@@ -43,7 +43,7 @@ seq 5000 5010 | append two --sync none
 ends 0 '"records":"2111","repeats":"2000","conflicts":"0"' 'a log and a snapshot that went on become one again' \
     "$u9" merge --json --lz4 joined one two
 claim 'with all of either' same "$("$u9" cat joined | sort -n | cksum)" "$( (seq 2100; seq 5000 5010) | sort -n | cksum)"
-printf 'X' | dd of=one/0000000000000001.u9 bs=1 seek=20000 conv=notrunc status=none
+harm one/0000000000000001.u9 1500
 ends 3 'a log is damaged: no log was made' '--strict refuses damage' "$u9" merge --strict whole one
 claim 'and makes nothing' test ! -e whole -a ! -e whole.partial
 ends 3 '1 damaged place, ' 'else it is told' "$u9" merge rest one two

@@ -57,7 +57,7 @@ alone() {
 
 damaged() {
     seq 20000 | append bad --segment-size 64K --sync none
-    printf 'X' | dd of=bad/0000000000000002.u9 bs=1 seek=20000 conv=notrunc status=none
+    harm bad/0000000000000002.u9 '[0-9]\{4\}' 100
     ends 3 'no snapshot was made' '--strict refuses a damaged log' "$u9" snapshot --strict bad bad2
     claim 'and makes nothing' test ! -e bad2 -a ! -e bad2.partial
     ends 3 '1 damaged place as in the log' 'else the copy is damaged as the log is' "$u9" snapshot bad bad2

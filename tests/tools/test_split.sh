@@ -109,7 +109,7 @@ counts() {
 
 damaged() {
     cp -R log broken
-    printf 'XXXXXXXX' | dd of=broken/0000000000000003.u9 bs=1 seek=9000 conv=notrunc 2>dd.err
+    harm broken/0000000000000003.u9 '[0-9]\{4\}' 100
     rm broken/0000000000000005.u9
     for n in 1 2 4; do
         run "$u9" scan broken -j $n
