@@ -112,7 +112,7 @@ const engine floor_uring = {
     .side = SIDE_FLOOR,
     .config =
         "the bytes of u9's files: direct writes of 1 MiB, 8 under way, space by fallocate in steps of "
-        "16 MiB, fdatasync at the end; no record is touched",
+        "16 to 64 MiB, fdatasync at the end; no record is touched",
     .version = ring_version,
     .whole = raw,
 };

@@ -76,12 +76,14 @@ uint8_t *ring_buffer(void)
     return memory + (size_t)next * RING_WRITE;
 }
 
+/* In steps that grow with the file, as u9 takes its space. */
 static void reserve(uint64_t until)
 {
     if (until <= reserved) return;
-    if (fallocate(fd, 0, (off_t)reserved, RING_STEP) != 0 && errno != EOPNOTSUPP)
+    uint64_t step = reserved < RING_STEP ? RING_STEP : reserved > RING_STEP_MAX ? RING_STEP_MAX : reserved;
+    if (fallocate(fd, 0, (off_t)reserved, (off_t)step) != 0 && errno != EOPNOTSUPP)
         die("fallocate", NULL);
-    reserved += RING_STEP;
+    reserved += step;
 }
 
 void ring_write(size_t size)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RING_WRITE = 1 << 20, RING_DEPTH = 8, RING_STEP = 16 << 20, RING_ALIGN = 4096 };
+enum { RING_WRITE = 1 << 20, RING_DEPTH = 8, RING_STEP = 16 << 20, RING_STEP_MAX = 64 << 20, RING_ALIGN = 4096 };
 
 /* Whether a ring can be had here: NULL if not. */
 const char *ring_version(void);

@@ -266,8 +266,9 @@ static void mend_it(const uint8_t *data, size_t size)
         char path[3200], later[3200];
         const uint8_t *behind = want + n;
         size_t rest = size - HEAD - n, m;
-        bool again = false; /* a later file had the same name */
+        bool again = false; /* a later file had the same name, or it is an index, which an undo takes away */
         name_file(data[HEAD - 1], path, sizeof path);
+        again = path[strlen(path) - 1] == 'x';
         for (const uint8_t *p = behind; next_file(p, rest, &m) != NULL;
              p += HEAD + m, rest -= HEAD + m) {
             name_file(p[HEAD - 1], later, sizeof later);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static tool_bound parse_bound(const char *option, const char *text)
@@ -138,12 +139,30 @@ static int seek_saved(const tool_span *s, const char *path, u9_cursor *cursor)
     return tool_say(TOOL_REFUSED, "--cursor %s: %s", tool_shown(s->saved), fault.text);
 }
 
+/*
+ * The file that --save-cursor names, through links: *out is the caller's to free. It is replaced as a whole, so it must be
+ * a regular file, or be missing.
+ */
+static int real_place(const char *name, char **out)
+{
+    struct stat st;
+    *out = NULL;
+    int missing = lstat(name, &st) != 0 && errno == ENOENT;
+    if (!missing && stat(name, &st) == 0 && !S_ISREG(st.st_mode))
+        return tool_say(TOOL_REFUSED, "--save-cursor %s: not a regular file", tool_shown(name));
+    *out = missing ? strdup(name) : realpath(name, NULL);
+    return *out ? TOOL_DONE : tool_say(tool_sys_status(errno), "--save-cursor %s: %s", tool_shown(name), strerror(errno));
+}
+
 int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *cursor)
 {
     u9_bounds bounds = {.size = sizeof bounds, .since_us = s->since, .until_us = s->until};
     u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
+    char *place = NULL;
     s->mute = 1;
-    int status = take_bound("--from", log, path, cursor, &s->from);
+    int status = s->save ? real_place(s->save, &place) : TOOL_DONE; /* before all is printed in vain */
+    free(place);
+    if (status == TOOL_DONE) status = take_bound("--from", log, path, cursor, &s->from);
     if (status == TOOL_DONE) status = take_bound("--to", log, path, cursor, &s->to);
     if (status == TOOL_DONE && s->from.ordinal != TOOL_NONE && s->from.ordinal > s->to.ordinal)
         status = tool_say(TOOL_USAGE, "--from is behind --to: nothing lies between");
@@ -160,16 +179,23 @@ int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *curs
 
 int tool_span_save(const tool_span *s, u9_cursor *cursor)
 {
-    char text[U9_CURSOR_TEXT_SIZE], *path;
+    char text[U9_CURSOR_TEXT_SIZE], *path, *place;
     if (!s->save) return TOOL_DONE;
     if (fflush(stdout) != 0 || tool_stdout_failed()) return TOOL_IO; /* tool_finish says why */
     if (u9_cursor_save(cursor, text, sizeof text) != U9_OK) return tell_cursor(s->save, cursor);
-    if (asprintf(&path, "%s.XXXXXX", s->save) < 0) return tool_nomem("the name of a file");
+    int status = real_place(s->save, &place);
+    if (status != TOOL_DONE) return status;
+    if (asprintf(&path, "%s.XXXXXX", place) < 0) path = NULL;
+    if (!path) {
+        free(place);
+        return tool_nomem("the name of a file");
+    }
     int fd = mkstemp(path), err = fd < 0 ? errno : 0;
     if (err == 0 && (dprintf(fd, "%s\n", text) < 0 || fsync(fd) != 0)) err = errno;
     if (fd >= 0 && close(fd) != 0 && err == 0) err = errno;
-    if (err == 0 && rename(path, s->save) != 0) err = errno;
+    if (err == 0 && rename(path, place) != 0) err = errno;
     if (err != 0 && fd >= 0) unlink(path);
     free(path);
+    free(place);
     return err == 0 ? TOOL_DONE : tool_say(TOOL_IO, "--save-cursor %s: %s", tool_shown(s->save), strerror(err));
 }

@@ -47,12 +47,13 @@ typedef struct u9i_open_frame {
     uint32_t size;         /* bytes of the body */
     uint32_t count;        /* records in it */
     uint8_t kind;          /* a u9i_body_kind: RECORDS, or PART: a record in parts, of which this is the last one */
-    bool plain;            /* as the body */
-    bool keyed;            /* the table is one of keys */
-    bool wide;             /* its table has wider elements */
-    bool owned;            /* `bytes` are its own memory */
-    bool kept;
-    bool fenced;           /* of a kept one: an index was found to say the truth of it; set and asked atomically */
+    bool plain : 1;        /* as the body */
+    bool keyed : 1;        /* the table is one of keys */
+    bool wide : 1;         /* its table has wider elements */
+    bool owned : 1;        /* `bytes` are its own memory */
+    bool kept : 1;
+    uint32_t fenced;       /* of a kept one: the page, counted from 1, whose entry was found to say the truth of it; 0: none.
+                            * Set and asked atomically */
 } u9i_open_frame;
 
 /* A record within an open frame. */

@@ -100,13 +100,27 @@ static u9_err load_at(u9i_index *x, uint64_t at, u9i_loaded *out)
     return u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, out, &sys);
 }
 
+static uint64_t place_at(const u9i_page_record *r, uint32_t i)
+{
+    return u9i_get_be(r->at + (size_t)i * 8, 8);
+}
+
 /* Keys ascend, and of a page (not of a root) equal ones by place. [C-9] */
 static bool keys_ascend(const u9i_index *x, const u9i_page_record *r)
 {
     for (uint32_t i = 1; i < r->count; i++) {
         int order = memcmp(r->keys + (size_t)(i - 1) * x->spec.width, r->keys + (size_t)i * x->spec.width, x->spec.width);
-        uint64_t before = u9i_get_be(r->at + (size_t)(i - 1) * 8, 8), at = u9i_get_be(r->at + (size_t)i * 8, 8);
-        if (order > 0 || (order == 0 && !r->has_root && before >= at)) return false;
+        if (order > 0 || (order == 0 && !r->has_root && place_at(r, i - 1) >= place_at(r, i))) return false;
+    }
+    return true;
+}
+
+/* Its places can be; of form 1 each is in a frame behind that of the one before. [C-9] */
+static bool places_fit(const u9i_page_record *r, bool in_order)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (place_at(r, i) == UINT64_MAX) return false;
+        if (in_order && i > 0 && place_at(r, i - 1) >> U9I_VIRTUAL_SHIFT >= place_at(r, i) >> U9I_VIRTUAL_SHIFT) return false;
     }
     return true;
 }
@@ -119,9 +133,10 @@ static bool same_end(const u9i_position *a, const u9i_position *b)
 /* Takes one root in; `*other` is where the next one stands. */
 static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_position *end, uint64_t *other)
 {
-    bool hashed = r->keyspec[0] == 'u', first = x->spec.width == 0;
-    u9i_index_part *p = r->root.form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
+    bool hashed = r->keyspec[0] == 'u', first = x->spec.width == 0, in_order = r->root.form == U9I_INDEX_FRAMES;
+    u9i_index_part *p = in_order ? &x->frames : &x->records;
     if (!r->has_root || r->count == 0 || p->entries > 0 || hashed != r->has_seed) return U9_CORRUPT;
+    if (in_order && (hashed || r->root.slice_count > 0)) return U9_CORRUPT;
     if (!same_end(&r->root.end, end) || r->root.entries < r->count) return U9_CORRUPT;
     if (first) {
         x->spec = (u9i_keyspec){.width = r->key_size, .hashed = hashed, .seed = r->seed};
@@ -138,6 +153,7 @@ static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_posit
     p->last = (u9i_key_entry){.hi = u9i_get_be(r->root.last.data, 8),
                               .lo = r->key_size == 16 ? u9i_get_be(r->root.last.data + 8, 8) : 0};
     *other = r->root.other;
+    if (err == U9_OK && u9i_key_below(&p->last, &p->roots[r->count - 1])) err = U9_CORRUPT;
     bool fits = (p->blocks + U9I_FILTER_SLICE_BLOCKS - 1) / U9I_FILTER_SLICE_BLOCKS == r->root.slice_count;
     return err == U9_OK && !fits ? U9_CORRUPT : err;
 }
@@ -209,13 +225,15 @@ u9_err u9i_index_make(u9i_index *x, const u9i_keys *keys, u9i_budget *budget)
 
 /* Looking up */
 
-/* Its keys and its first entry are as its root says. */
+/* Its keys and its first entry are as its root says, and the last one is not above what comes next. */
 static bool is_page_of(const u9i_index *x, const u9i_index_part *p, uint32_t n, const u9i_page_record *r)
 {
     bool hashed = r->keyspec[0] == 'u';
-    if (r->has_root || r->count == 0 || r->key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, r)) return false;
-    u9i_key_entry first = entry_at(x, r->keys, r->at, 0);
-    return u9i_key_same(&first, &p->roots[n]);
+    if (r->has_root || r->count == 0 || r->key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, r) ||
+        !places_fit(r, p == &x->frames))
+        return false;
+    u9i_key_entry first = entry_at(x, r->keys, r->at, 0), last = entry_at(x, r->keys, r->at, r->count - 1);
+    return u9i_key_same(&first, &p->roots[n]) && !u9i_key_below(n + 1 < p->page_count ? &p->roots[n + 1] : &p->last, &last);
 }
 
 /* The page, opened if it was not. */
@@ -373,14 +391,17 @@ static u9_err open_at(u9i_frames *frames, uint64_t at, const u9i_open_frame **fr
     return u9i_frames_at(frames, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, frame, own, &sys);
 }
 
-/* The record that an entry of form 1 leads to has its key: else the index says nothing of what is in that frame. [K-2] */
-static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, const u9i_key_entry *fence)
+/*
+ * The record that an entry of form 1 leads to has its key: else the index says nothing of what is in that frame. [K-2]
+ * Of a page only one entry leads to a frame.
+ */
+static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, const u9i_key_entry *fence, uint32_t page)
 {
     u9i_key_entry there;
     if (f->kind == U9I_BODY_PART) return true; /* one that is not asked for */
-    if (__atomic_load_n(&f->fenced, __ATOMIC_RELAXED)) return true;
+    if (__atomic_load_n(&f->fenced, __ATOMIC_RELAXED) == page + 1) return true;
     if (u9i_open_frame_key(frames, f, fence->at, &there) != U9_OK || !u9i_key_same(&there, fence)) return false;
-    if (f->kept) __atomic_store_n(&((u9i_open_frame *)(uintptr_t)f)->fenced, true, __ATOMIC_RELAXED);
+    if (f->kept) __atomic_store_n(&((u9i_open_frame *)(uintptr_t)f)->fenced, page + 1, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -405,7 +426,7 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
         }
         err = u9i_open_frame_find(frames, *frame, key, below, out);
         if (err == U9_OK) return U9_OK;
-        bool says = is_as_it_says(frames, *frame, &fence);
+        bool says = is_as_it_says(frames, *frame, &fence, s.page);
         u9i_open_frame_free(*own);
         *own = NULL;
         if (err != U9_ABSENT || !says) return err != U9_ABSENT ? err : U9_CORRUPT;

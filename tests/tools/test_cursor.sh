@@ -88,9 +88,16 @@ saved() {
     claim 'trimmed since: told, and on with what is kept' \
         test "$(cat_of --cursor early -n 1 log | cut -d' ' -f2)" -gt 5
     claim 'in a line on standard error' grep -q 'trimmed' err
+    claim 'where it cannot be saved the status is 4' refused 4 '--save-cursor' "$u9" cat -n 1 --save-cursor nowhere/place log
     mkdir full
-    claim 'where it cannot be saved the status is 4' refused 4 '--save-cursor' "$u9" cat -n 1 --save-cursor full log
-    claim 'and nothing is left there' same "$(echo full*)" full
+    mkfifo pipe
+    ln -s early link
+    for name in full pipe; do
+        claim "a $name is not replaced" refused 1 "--save-cursor $name: not a regular file" "$u9" cat -n 1 --save-cursor "$name" log
+    done
+    claim 'and nothing is left there' same "$(echo full* pipe*)" 'full pipe'
+    cat_of -n 7 --save-cursor link log >out
+    claim 'a link stays one, and what it names is written' same "$(readlink link) $(cat_of --cursor early -n 1 log)" "early $(cat_of --cursor link -n 1 log)"
 }
 
 versions() {

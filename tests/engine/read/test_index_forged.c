@@ -50,9 +50,13 @@ typedef enum lie {
     LIE_END_CHAIN,
     LIE_ROOT_PLACE,    /* no root is where the u9end says */
     LIE_OLDER,         /* whole, but of the data without their last frame */
+    LIE_NOWHERE,       /* the first entry leads behind all that there can be */
+    LIE_SHARED,        /* the first entry leads where the second does */
+    LIE_ROOT_HIGH,     /* the last page begins above the greatest key, says the root */
     LIE_SILENT,
     LIE_FILTER_ZEROS = LIE_SILENT, /* nothing is there, it says */
     LIE_LAST,          /* nothing is above its first key */
+    LIE_FORM,          /* it is of the other form, says the root */
     LIE_OMITS,         /* every third key is left out, and all is told to be there */
     LIES
 } lie;
@@ -123,11 +127,13 @@ static void bend_entries(forging *f)
         case LIE_OPEN: f->places[i] = virtual_of(U9I_DISK_HEADER_SIZE, i); break;
         case LIE_VOID: f->places[i] = virtual_of(f->void_at, f->form == U9I_INDEX_FRAMES ? 0 : at & 0xffffff); break;
         case LIE_ODD: f->places[i] = at + (UINT64_C(1) << U9I_VIRTUAL_SHIFT); break;
+        case LIE_NOWHERE: f->places[i] = i > 0 ? at : UINT64_MAX; break;
+        case LIE_SHARED: f->places[i] = i > 0 ? at : next; break;
         case LIE_NONE: case LIE_INDEX: case LIE_PAGE_ORDER: case LIE_ROOT_ORDER: case LIE_ROOT_SAME: case LIE_ROOT_OVERLAP:
         case LIE_ROOT_SELF: case LIE_ROOT_RECORDS: case LIE_ENTRIES: case LIE_ENTRIES_FEW: case LIE_OTHER_SELF:
         case LIE_OTHER_CYCLE: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT: case LIE_FILTER_PAGE:
         case LIE_FILTER_SHORT: case LIE_FILTER_MANY: case LIE_END_ORDINAL: case LIE_END_CHAIN: case LIE_ROOT_PLACE:
-        case LIE_OLDER: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
+        case LIE_OLDER: case LIE_ROOT_HIGH: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_FORM: case LIE_OMITS: case LIES: break;
         }
     }
     while (f->lie == LIE_OLDER && f->places[f->count - 1] >= virtual_of(f->older.offset, 0)) f->count--;
@@ -207,10 +213,12 @@ static void bend_root(const forging *f, u9i_page_record *r, uint8_t (*keys)[16],
     case LIE_END_ORDINAL: r->root.end.ordinal++; break;
     case LIE_END_CHAIN: r->root.end.chain[3] ^= 1; break;
     case LIE_FILTER_SHORT: r->root.slice_count = 0; break;
+    case LIE_FORM: r->root.form = 3 - f->form; break;
+    case LIE_ROOT_HIGH: memset(keys[r->count - 1], 0xff, 16); break;
     case LIE_NONE: case LIE_NEXT: case LIE_BEYOND: case LIE_WITHIN: case LIE_INDEX: case LIE_OPEN: case LIE_VOID: case LIE_ODD:
     case LIE_PAGE_ORDER: case LIE_ROOT_OVERLAP: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT:
-    case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_OLDER: case LIE_FILTER_ZEROS: case LIE_LAST:
-    case LIE_OMITS: case LIES: break;
+    case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_OLDER: case LIE_NOWHERE: case LIE_SHARED:
+    case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
     }
 }
 
@@ -352,6 +360,7 @@ START_TEST(what_an_index_leads_to_is_looked_at)
         ck_assert_int_eq(u9_log_versions(r, &(u9_key){key, 16}, count_one, &count, NULL), U9_OK);
         ck_assert_uint_eq(count, 1);
     }
+    if (what < LIE_SILENT) ck_assert_uint_eq(found_of(r), KEYS); /* whatever was looked up before */
     close_log(r);
     seen *s = look(at("log")); /* who reads the log is told everything, and of no damage, whatever the index says */
     ck_assert_uint_eq(s->count, KEYS);
