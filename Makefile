@@ -539,7 +539,7 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
 	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 

@@ -11,10 +11,10 @@
 #include "format/base/bytes.h"
 #include "format/base/hash_blocks.h"
 #include "format/frame/disk.h"
+#include "fuzz/folder.h"
 
 #include <u9.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,24 +27,6 @@
 enum { HEAD = 16, FILES = 12, EVENTS = 4096, KEYS = 8 };
 
 static const uint8_t head[HEAD] = "=the next file=";
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-
-/* Durability is not what is looked at here: the disk is left alone. */
-int fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-int fdatasync(int fd)
-{
-    (void)fd;
-    return 0;
-}
 
 /* All that is hashed goes this way: the Makefile links it so. */
 static _Atomic uint64_t hashed;
@@ -65,39 +47,15 @@ void __wrap_u9i_hash_blocks(uint32_t state[8], const uint8_t *bytes, size_t bloc
     __real_u9i_hash_blocks(state, bytes, blocks);
 }
 
-static char base[3000], log_path[3100], snap_path[3100];
-
-#define must(holds) ((holds) ? (void)0 : fail(__LINE__, #holds))
-
-static void fail(int line, const char *what)
-{
-    fprintf(stderr, "fuzz_directory.c:%d: does not hold: %s\n", line, what);
-    abort();
-}
+static char snap_path[3100];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    const char *dir = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%s/u9-fuzz-XXXXXX", dir && dir[0] ? dir : "/tmp");
-    must(mkdtemp(base) != NULL && setenv("U9_IO", "posix", 1) == 0);
     if (!u9i_sha_width()) must(u9i_hash_force(U9I_HASH_PLAIN));
-    snprintf(log_path, sizeof log_path, "%s/log", base);
-    snprintf(snap_path, sizeof snap_path, "%s/snap", base);
+    snprintf(snap_path, sizeof snap_path, "%s/snap", make_folder());
     return 0;
-}
-
-static void clear(const char *path)
-{
-    char file[3500];
-    DIR *d = opendir(path);
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
-        unlink(file); /* all but . and .. */
-    }
-    if (d) closedir(d);
-    rmdir(path);
 }
 
 /* The next file of an input; NULL: there is none. */

@@ -5,9 +5,10 @@
  * Whatever comes: it is received, or refused with a fault that has a rule or an errno; the log that is there then is whole, and closed; what
  * it had is still there; and once more the same stream changes nothing, and comes to the same.
  */
+#include "fuzz/folder.h"
+
 #include <u9.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,54 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Durability is not what is looked at here: the disk is left alone. */
-int fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-int fdatasync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-static char log_path[3100];
-
-#define must(holds) ((holds) ? (void)0 : fail(__LINE__, #holds))
-
-static void fail(int line, const char *what)
-{
-    fprintf(stderr, "fuzz_recv.c:%d: does not hold: %s\n", line, what);
-    abort();
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    static char base[3000];
-    const char *dir = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%s/u9-fuzz-XXXXXX", dir && dir[0] ? dir : "/tmp");
-    must(mkdtemp(base) != NULL && setenv("U9_IO", "posix", 1) == 0);
-    snprintf(log_path, sizeof log_path, "%s/log", base);
+    (void)make_folder();
     return 0;
-}
-
-static void clear(void)
-{
-    char file[3500];
-    DIR *d = opendir(log_path);
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        snprintf(file, sizeof file, "%s/%s", log_path, e->d_name);
-        unlink(file); /* all but . and .. */
-    }
-    if (d) closedir(d);
-    rmdir(log_path);
 }
 
 static u9_err receive(const uint8_t *bytes, size_t size, u9_ship_report *report)
@@ -112,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     u9_ship_report report;
     uint64_t before = 0, after, again, fold_before, fold, fold_again;
     if (size < 1) return 0;
-    clear();
+    clear(log_path);
     const uint8_t *stream = data + 1;
     size_t n = size - 1;
     if (data[0] & 1) {
@@ -127,6 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     u9_err then = receive(stream, n, &report);
     again = look(&fold_again);
     must(then == err && again == after && fold_again == fold && report.records == 0);
-    clear();
+    clear(log_path);
     return 0;
 }

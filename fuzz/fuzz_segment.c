@@ -12,10 +12,10 @@
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
 #include "format/frame/frame.h"
+#include "fuzz/folder.h"
 
 #include <u9.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -29,56 +29,14 @@ enum { FILES = 4, MAX = 64 }; /* segments */
 
 static const uint8_t mark[16] = "=next=segment=\r\n";
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-
-/* Durability is not what is looked at here: the disk is left alone. */
-int fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-int fdatasync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-static char base[3000], log_path[3100], out_path[3100];
-
-#define must(holds) ((holds) ? (void)0 : fail(__LINE__, #holds))
-
-static void fail(int line, const char *what)
-{
-    fprintf(stderr, "fuzz_segment.c:%d: does not hold: %s\n", line, what);
-    abort();
-}
+static char out_path[3100];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    const char *dir = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%s/u9-fuzz-XXXXXX", dir && dir[0] ? dir : "/tmp");
-    must(mkdtemp(base) != NULL && setenv("U9_IO", "posix", 1) == 0);
-    snprintf(log_path, sizeof log_path, "%s/log", base);
-    snprintf(out_path, sizeof out_path, "%s/out", base);
+    snprintf(out_path, sizeof out_path, "%s/out", make_folder());
     return 0;
-}
-
-static void clear(const char *path)
-{
-    char file[3500];
-    DIR *d = opendir(path);
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
-        unlink(file); /* all but . and .. */
-    }
-    if (d) closedir(d);
-    rmdir(path);
 }
 
 /* Puts the files in place, and nothing else. Returns how many segments there are. */
