@@ -87,10 +87,10 @@ U9_API U9_MUST_CHECK u9_err u9_repair(const char *path, const u9_repair_options 
 
 /*
  * Puts back what the last repair changed that was not undone yet, byte for byte, and removes its file of saved bytes.
- * Indexes beside the files that it changes go with that; the others stay, as any index may. *steps (may be NULL) is how many changes were undone. Errors: U9_ABSENT (nothing is
- * saved), U9_STATE (a file was changed since, or has other names, which would be changed with it, and `linked` is 0: nothing
- * was done), U9_LOCKED, U9_CORRUPT (the saved bytes are damaged),
- * U9_IO, U9_NOMEM, U9_ARG. [U-3]
+ * Indexes beside the files that it changes go with that; the others stay, as any index may. *steps (may be NULL) is how
+ * many changes were undone. Errors: U9_ABSENT (nothing is saved), U9_STATE (a file was changed since, or has other names,
+ * which would be changed with it, and `linked` is 0: nothing was done), U9_LOCKED, U9_CORRUPT (the saved bytes are
+ * damaged), U9_IO, U9_NOMEM, U9_ARG. [U-3]
  */
 U9_API U9_MUST_CHECK u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9_fault *fault);
 
