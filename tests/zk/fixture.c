@@ -241,7 +241,7 @@ u9_zk_options zkt_options(void)
 u9_zk_options zkt_short_session(void)
 {
     u9_zk_options options = zkt_options();
-    options.session_timeout_ms = 2000;
+    options.session_timeout_ms = 5000;
     return options;
 }
 

@@ -68,7 +68,7 @@ bool zkt_raw_ticket(zhandle_t *zk, char path[64]);
 
 /* A claim: 20 s of session, 1 minute of hold and wait, 100 ms of rest. */
 u9_zk_options zkt_options(void);
-u9_zk_options zkt_short_session(void); /* the same with 2 s, where its end is waited for */
+u9_zk_options zkt_short_session(void); /* the same with 5 s, where its end is waited for */
 u9_zk_claim *zkt_claim(int port, const u9_zk_options *options);
 u9_zk_grant zkt_get(u9_zk_claim *claim);
 
