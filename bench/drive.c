@@ -148,8 +148,8 @@ static void append_and_roll(const job_spec *job, result *out)
     keep_those_near_rolls(job, out);
 }
 
-/* Fills the store that a reading run reads; in a process of its own, which is killed at the end if that is wanted. */
-static void fill_store(const job_spec *job, bool killed)
+/* In a process of its own, which is killed at the end if that is wanted. */
+static void append_store(const job_spec *job, bool killed)
 {
     pid_t writer = fork();
     int status;
@@ -169,6 +169,12 @@ static void fill_store(const job_spec *job, bool killed)
     }
     if (writer < 0 || waitpid(writer, &status, 0) < 0) die("fork", NULL);
     if (killed ? !WIFSIGNALED(status) : status != 0) die("filling the store", NULL);
+}
+
+/* The store that a reading run reads: one that another run has left, or a new one. */
+static void fill_store(const job_spec *job, bool killed)
+{
+    if (!job->kept[0] || rename(job->kept, job->dir) != 0) append_store(job, killed);
     each_file(job->dir, warm_or_cool, &(bool){job->cold});
 }
 

@@ -23,6 +23,7 @@ typedef struct engine engine;
 typedef struct job_spec {
     const engine *engine;
     char dir[PATH_ROOM]; /* an empty directory, the run's own */
+    char kept[PATH_ROOM + 128]; /* where a store filled the same way lies, if one was filled before; "": none is kept */
     const char *io;      /* of u9: "posix", "uring", NULL */
     int policy;          /* of u9, a u9_policy; -1: commit where calls are durable, else none */
     uint64_t records;    /* to append */

@@ -35,7 +35,7 @@ enum {
 
 #define TRIAL 0.01 /* at most so much of the records only shows that it runs: no disk needs to rest for that */
 
-static char run_dir[PATH_ROOM];
+static char run_dir[PATH_ROOM], kept_dir[PATH_ROOM];
 static volatile sig_atomic_t interrupted;
 
 static result *slot_of(const outcome *o, unsigned w, unsigned c, unsigned round)
@@ -94,6 +94,18 @@ static unsigned first_of(unsigned a, unsigned b, unsigned c)
     return a ? a : b ? b : c ? c : 1;
 }
 
+/* What is only read lies where the next run that reads the same finds it. Threads and the guard are the reader's. */
+static void name_kept(const plan *p, const workload *load, job_spec *job)
+{
+    bool reads = load->deed == DO_SCAN || load->deed == DO_SCAN_AGAIN || load->deed == DO_GET ||
+                 load->deed == DO_GET_COLD || (load->deed == DO_VERIFY && job->spoil == NULL);
+    if (!reads || job->engine->open == NULL) return;
+    snprintf(job->kept, sizeof job->kept, "%s/%s-%llu-%zu-%u-%llu%s%s%s%s", kept_dir, job->engine->name,
+             (unsigned long long)job->records, p->value_size ? p->value_size : load->value_size, job->batch,
+             (unsigned long long)job->segment_size, job->compressed ? "-packed" : "", job->keyed ? "-keyed" : "",
+             job->random ? "-random" : "", job->usual && job->engine->side == SIDE_PEER ? "-usual" : "");
+}
+
 void job_of(const plan *p, unsigned w, unsigned c, job_spec *out)
 {
     const workload *load = &workloads[w];
@@ -123,9 +135,9 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-static void remove_run_dir(void)
+static void remove_tree(const char *dir)
 {
-    nftw(run_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* True if the disk that `dir` is on does something just now; false also where the system does not tell. */
@@ -197,7 +209,7 @@ static void run_job(deed what, const job_spec *job, result *out)
     out->anon_end = out->anon_end > out->anon_before ? out->anon_end - out->anon_before : 0;
     if (job->engine->elsewhere) out->rss_peak = out->anon_peak = out->anon_end = 0;
     munmap(shared, sizeof *shared);
-    remove_run_dir();
+    if (!out->ok || !job->kept[0] || rename(run_dir, job->kept) != 0) remove_tree(run_dir);
 }
 
 static void ready_data(const plan *p, const workload *w)
@@ -268,6 +280,7 @@ static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
     job_of(o->plan, w, c, &job);
     if (load->deed == DO_OPEN) job.segment_size = SEGMENT_MIN;
     if (row->segments > 0) job.segment_size = size_of_segment(data_bytes(job.records), row->segments);
+    name_kept(o->plan, load, &job);
     if (row->engine->side == SIDE_FLOOR) size_floor(o, w, &job);
     else if (load->pace && !set_pace(o, w, &job)) return; /* the floor failed */
     run_job(load->deed, &job, out);
@@ -304,6 +317,8 @@ void run_plan(const plan *p, outcome *out)
         calloc((size_t)workload_count * CONTENDERS_MAX * p->rounds, sizeof out->results[0]);
     if (out->results == NULL || workload_count > WORKLOADS_MAX) die("memory for results", NULL);
     snprintf(run_dir, sizeof run_dir, "%s/u9bench.%ld", p->dir, (long)getpid());
+    snprintf(kept_dir, sizeof kept_dir, "%s/u9bench.%ld.kept", p->dir, (long)getpid());
+    if (mkdir(kept_dir, 0755) != 0) die(kept_dir, NULL);
     catch_signals();
     while (out->rounds < p->rounds && !interrupted) {
         double began = now();
@@ -313,6 +328,7 @@ void run_plan(const plan *p, outcome *out)
         if (!p->quiet) fprintf(stderr, "round %u took %.0f seconds\n", out->rounds, now() - began);
     }
     out->seconds = now() - start;
+    remove_tree(kept_dir);
     free_data();
 }
 

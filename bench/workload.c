@@ -24,23 +24,23 @@ static const contender append_rows[] = {
     {.id = "fio", .engine = &floor_fio},
     {.id = "sha256", .engine = &floor_sha256},
     {.id = "rocksdb", .engine = &engine_rocksdb},
-    {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .usual = true},
+    {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .usual = true, .share = 0.3},
     {.id = "leveldb", .engine = &engine_leveldb},
-    {.id = "leveldb-usual", .label = "LevelDB, usual", .engine = &engine_leveldb, .usual = true},
+    {.id = "leveldb-usual", .label = "LevelDB, usual", .engine = &engine_leveldb, .usual = true, .share = 0.3},
     {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
-    {.id = "lmdb-100", .label = "LMDB, batches of 100", .engine = &engine_lmdb},
-    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
-    {.id = "sqlite-usual", .label = "SQLite, usual, batches of 100", .engine = &engine_sqlite, .usual = true},
+    {.id = "lmdb-100", .label = "LMDB, batches of 100", .engine = &engine_lmdb, .share = 0.3},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000, .share = 0.2},
+    {.id = "sqlite-usual", .label = "SQLite, usual, batches of 100", .engine = &engine_sqlite, .usual = true, .share = 0.1},
     {.id = "journal", .engine = &engine_journal, .share = 0.02},
     {0}};
 
 static const contender small_rows[] = {
     {.id = "u9", .engine = &engine_u9},
     {.id = "uring", .engine = &floor_uring},
-    {.id = "rocksdb", .engine = &engine_rocksdb},
-    {.id = "leveldb", .engine = &engine_leveldb},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .share = 0.3},
+    {.id = "leveldb", .engine = &engine_leveldb, .share = 0.3},
     {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
-    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000, .share = 0.2},
     {0}};
 
 static const contender bulk_rows[] = {
@@ -50,7 +50,7 @@ static const contender bulk_rows[] = {
     {.id = "rocksdb", .engine = &engine_rocksdb},
     {.id = "leveldb", .engine = &engine_leveldb},
     {.id = "lmdb", .engine = &engine_lmdb, .batch = 1000},
-    {.id = "sqlite", .engine = &engine_sqlite, .batch = 1000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 1000, .share = 0.3},
     {0}};
 
 static const contender large_rows[] = {
@@ -66,8 +66,8 @@ static const contender lz4_rows[] = {
     {.id = "u9", .engine = &engine_u9},
     {.id = "lz4-loop", .engine = &floor_lz4_loop},
     {.id = "lz4", .engine = &floor_lz4},
-    {.id = "rocksdb", .label = "RocksDB, LZ4", .engine = &engine_rocksdb},
-    {.id = "leveldb", .label = "LevelDB, Snappy", .engine = &engine_leveldb},
+    {.id = "rocksdb", .label = "RocksDB, LZ4", .engine = &engine_rocksdb, .share = 0.5},
+    {.id = "leveldb", .label = "LevelDB, Snappy", .engine = &engine_leveldb, .share = 0.5},
     {0}};
 
 static const contender commit_rows[] = {
@@ -115,19 +115,19 @@ static const contender scan_rows[] = {
     {.id = "u9-calls", .label = "u9, by read calls", .engine = &engine_u9, .usual = true},
     {.id = "u9-cold", .label = "u9, from the disk", .engine = &engine_u9, .cold = true},
     {.id = "sha256", .engine = &floor_sha256},
-    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000, .share = 0.3},
     {.id = "leveldb", .engine = &engine_leveldb, .batch = 1000},
     {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
-    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000, .share = 0.3},
     {0}};
 
 static const contender again_rows[] = {
     {.id = "u9", .engine = &engine_u9},
     {.id = "u9-calls", .label = "u9, by read calls", .engine = &engine_u9, .usual = true},
-    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000},
+    {.id = "rocksdb", .engine = &engine_rocksdb, .batch = 1000, .share = 0.3},
     {.id = "leveldb", .engine = &engine_leveldb, .batch = 1000},
     {.id = "lmdb", .engine = &engine_lmdb, .batch = 10000},
-    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000},
+    {.id = "sqlite", .engine = &engine_sqlite, .batch = 10000, .share = 0.3},
     {0}};
 
 static const contender split_rows[] = {
@@ -272,16 +272,20 @@ const workload workloads[] = {
      .pace = "uring-registered", .shown = M_P999, .has_latency = true, .contenders = roll_rows},
     {.name = "scan", .title = "Scan every record",
      .what = "100-byte values, out of the page cache, in order of keys.",
-     .deed = DO_SCAN, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = scan_rows},
+     .deed = DO_SCAN, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true,
+     .contenders = scan_rows},
     {.name = "scan-again", .title = "Scan every record once more",
      .what = "The same, when the handle has done it before: what was verified then is not hashed again.",
-     .deed = DO_SCAN_AGAIN, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = again_rows},
+     .deed = DO_SCAN_AGAIN, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true,
+     .contenders = again_rows},
     {.name = "split", .title = "Scan every record, shared out",
      .what = "As scan; a log of ours also by 2 threads, with a range of it each.",
-     .deed = DO_SCAN, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = split_rows},
+     .deed = DO_SCAN, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true,
+     .contenders = split_rows},
     {.name = "fsck", .title = "Check a whole log",
      .what = "What u9fsck does, with 100-byte values.",
-     .deed = DO_VERIFY, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = fsck_rows},
+     .deed = DO_VERIFY, .records = 10 * MILLION, .value_size = 100, .batch = 100, .keyed = true,
+     .contenders = fsck_rows},
     {.name = "hostile", .title = "Check a file that was made to cost",
      .what = "What u9fsck does with a log whose one segment was written over; 100-byte values.",
      .deed = DO_VERIFY, .records = 2 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS, .also = {M_BYTES},
@@ -296,7 +300,7 @@ const workload workloads[] = {
     {.name = "get", .title = "Look up single records, keys in order",
      .what = "100-byte values, out of the page cache, all over the store, once a million were looked up; the same of keys "
              "that are not there, and of 64 at a time. Before: what one of the first 10,000 takes.",
-     .deed = DO_GET, .records = 10 * MILLION, .value_size = 100, .batch = 100, .seconds_max = 2, .keyed = true,
+     .deed = DO_GET, .records = 10 * MILLION, .value_size = 100, .batch = 100, .seconds_max = 1, .keyed = true,
      .shown = M_RECORDS, .has_latency = true, .also = {M_ABSENT, M_MANY, M_FIRST, M_INDEX, M_INDEX_SHARE, M_MEMORY},
      .contenders = get_rows},
     {.name = "get-random", .title = "Look up single records, random keys",

@@ -4,6 +4,7 @@
  */
 #include "tests/engine/log/trimmed.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -583,7 +584,7 @@ static void prepare(bool old, bool copy)
 static void stop_everywhere(bool old, bool copy, bool power)
 {
     bool done = false;
-    for (unsigned nth = 1; !done; nth++) {
+    for (unsigned nth = 1; !done; nth = next_call(nth)) {
         u9_fault fault;
         u9_snapshot_report report;
         u9_snapshot_options o = {.copy = copy};

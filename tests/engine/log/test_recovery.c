@@ -820,7 +820,7 @@ START_TEST(a_long_segment_is_proven_from_both_ends)
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
     append_bytes(w, bytes, sizeof bytes);
     crash(w, at("log"));
-    for (unsigned at_mib = 0; at_mib < 28; at_mib += 3) {
+    for (unsigned at_mib = 0; at_mib < 28; at_mib += thorough(9, 3)) {
         char one[40], two[40];
         opening alone = {0}, together = {0};
         snprintf(one, sizeof one, "one.%u", at_mib);

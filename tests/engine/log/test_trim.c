@@ -4,6 +4,7 @@
  */
 #include "tests/engine/log/trimmed.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <string.h>
@@ -425,7 +426,7 @@ static void stop_anywhere(const story *it, bool power, unsigned at_least)
         sim_make_dir(at(""));
         make_row_of_segments(at("log"));
         u9_fault fault;
-        sim_fail(SIM_ANY, ++n, EIO, true);
+        sim_fail(SIM_ANY, n = next_call(n), EIO, true);
         err = it->tell(at("log"), &fault);
         sim_mend();
         if (power) sim_cut_power(at("log"));

@@ -329,7 +329,7 @@ START_TEST(garbage_across_the_seam_of_two_frames_loses_nothing)
     draw_from(12);
     for (size_t i = 1; i < v->count; i++) {
         uint64_t seam = v->frames[i].offset, back = seam - v->frames[i - 1].end;
-        for (unsigned size = 1; size < 100; size += 7) {
+        for (unsigned size = 1; size < 100; size += thorough(21, 7)) {
             char what[100];
             uint64_t from = seam - back - draw(12);
             snprintf(what, sizeof what, "seam %zu of %zu, %u bytes around", i, v->count, size);

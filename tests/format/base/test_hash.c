@@ -6,6 +6,7 @@
 #include "format/base/hash.h"
 #include "tests/format/base/hex.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -359,7 +360,8 @@ Suite *suite_hash(void)
     tcase_add_loop_test(t, uneven_lanes_are_hashed_in_all_combinations, FIRST, BEHIND);
     tcase_add_loop_test(t, messages_of_any_lengths_are_hashed_together, FIRST, BEHIND);
     tcase_add_loop_test(t, a_message_may_come_in_pieces, FIRST, BEHIND);
-    tcase_add_loop_test(t, a_message_may_be_larger_than_half_a_gigabyte, FIRST, BEHIND);
+    tcase_add_loop_test(t, a_message_may_be_larger_than_half_a_gigabyte, FIRST,
+                        (int)thorough(FIRST + 1, BEHIND));
     suite_add_tcase(s, t);
     return s;
 }
