@@ -5,6 +5,7 @@
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include "engine/log/handle.h"
 #include "engine/write/row.h"
@@ -435,7 +436,7 @@ static void write_until_killed(u9_log *w)
 START_TEST(a_process_killed_at_any_write_leaves_no_damage)
 {
     unsigned whole = 0, without = 0;
-    for (unsigned nth = 1; nth < 16; nth++) {
+    for (unsigned nth = 1; nth < 16; nth += thorough(2, 1)) {
         const char *log = at("log");
         sim_begin(nth);
         sim_make_dir(at(""));
