@@ -67,13 +67,23 @@ static int open_queue(u9i_env *env, void *buffers, size_t size, unsigned count, 
     return 0;
 }
 
+/* The client answers each request, with an error where nobody else does. In a child its threads are not there. */
+static void settle(u9i_queue *base)
+{
+    queue *q = (queue *)base;
+    if (q->generation != u9r_host->forks()) return;
+    pthread_mutex_lock(&q->lock);
+    while (q->count < q->under_way) pthread_cond_wait(&q->told, &q->lock);
+    for (unsigned i = 0; i < U9I_QUEUE_DEPTH; i++) q->pending[i].used = false;
+    q->count = q->under_way = 0;
+    pthread_mutex_unlock(&q->lock);
+}
+
 static void close_queue(u9i_queue *base)
 {
     queue *q = (queue *)base;
+    settle(base);
     if (q->generation == u9r_host->forks()) {
-        pthread_mutex_lock(&q->lock);
-        while (q->count < q->under_way) pthread_cond_wait(&q->told, &q->lock);
-        pthread_mutex_unlock(&q->lock);
         pthread_cond_destroy(&q->told);
         pthread_mutex_destroy(&q->lock);
     }
@@ -262,4 +272,4 @@ static void wake(u9i_queue *base)
 }
 
 const u9i_queue_type u9r_queue_type = {
-    .open = open_queue, .close = close_queue, .submit = submit, .wait = wait_queue, .wake = wake};
+    .open = open_queue, .close = close_queue, .submit = submit, .wait = wait_queue, .settle = settle, .wake = wake};

@@ -78,6 +78,35 @@ START_TEST(a_file_over_several_objects_reads_back_and_has_its_size)
 }
 END_TEST
 
+/* Nothing is read or written behind it, and the queue can be used again. */
+START_TEST(a_queue_that_is_settled_has_nothing_under_way)
+{
+    enum { WRITES = 4 };
+    uint8_t *bytes = pattern(WRITES * MIB), *back = malloc(WRITES * MIB);
+    u9i_dir *dir = open_dir_at("settled");
+    u9i_file *file = open_file_in(dir, "file", U9I_OPEN_CREATE);
+    u9i_queue *queue;
+    u9i_op ops[WRITES];
+    u9i_completion none;
+    size_t got;
+    for (unsigned i = 0; i < WRITES; i++)
+        ops[i] = (u9i_op){.kind = U9I_OP_WRITE, .file = file, .off = i * MIB, .buf = bytes + i * MIB, .n = MIB};
+    ck_assert_int_eq(u9i_queue_open(file->env, NULL, 0, 0, &queue), 0);
+    ck_assert_int_eq(u9i_queue_submit(queue, ops, WRITES), 0);
+    u9i_queue_settle(queue);
+    ck_assert_int_eq(u9i_file_read(file, 0, back, WRITES * MIB, &got), 0);
+    ck_assert_uint_eq(got, WRITES * MIB);
+    ck_assert_mem_eq(back, bytes, WRITES * MIB);
+    ck_assert_int_eq(u9i_queue_wait(queue, &none, 1, 0), 0);
+    ck_assert_int_eq(u9i_queue_do(queue, ops), MIB);
+    u9i_queue_close(queue);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    free(bytes);
+    free(back);
+}
+END_TEST
+
 START_TEST(a_size_that_is_set_cuts_and_extends_with_zeros)
 {
     static const uint64_t sizes[] = {9 * MIB, 8 * MIB, 5 * MIB + 3, 4 * MIB, 100, 0, 13 * MIB + 1};
@@ -230,6 +259,7 @@ Suite *suite_rados_files(void)
     TCase *tc = tcase_create("files");
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, a_file_over_several_objects_reads_back_and_has_its_size, 0, 2);
+    tcase_add_test(tc, a_queue_that_is_settled_has_nothing_under_way);
     tcase_add_test(tc, a_size_that_is_set_cuts_and_extends_with_zeros);
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
     tcase_add_test(tc, a_file_that_is_removed_is_read_for_its_grace_and_is_an_error_then);
