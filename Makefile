@@ -56,11 +56,11 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c store.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
-tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c when.c)
+tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c nearest.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
