@@ -80,7 +80,7 @@ END {
         }
     if (part == "table")
         for (i = first; i <= last_option; i++)
-            if (is_option(lines[i])) { take_option(lines[i]); print letter "|" name "|" argument "|" optional "|" words }
+            if (is_option(lines[i])) { take_option(lines[i]); gsub(/\|/, ",", argument); print letter "|" name "|" argument "|" optional "|" words }
     if (part != "options") exit
     print ".Bl -tag -width Ds"
     for (i = first; i <= last_option; i++)
