@@ -25,6 +25,7 @@ _u9_paths() { # BEGINNING -f|-d [PATTERN]: files, or folders; of files all folde
     local path
     compopt -o filenames 2>/dev/null
     while IFS= read -r path; do
+        # shellcheck disable=SC2053 # a pattern
         if [[ -d $path || -z ${3-} || $path = $3 ]]; then COMPREPLY+=("$path"); fi
     done < <(compgen "$2" -- "$1")
 }
@@ -68,6 +69,7 @@ _u9_complete() {
     cur=${line[${#line[@]}-1]}
     if [[ $command = u9 ]]; then
         if [[ ${#line[@]} -le 2 ]]; then
+            # shellcheck disable=SC2086 # words
             _u9_offer "$cur" $_u9_verbs --help --version
             return
         fi
@@ -121,7 +123,7 @@ _u9_complete() {
         i=${#given[@]}
         part=${usage[i]-}
         [[ -n $part || ${#usage[@]} -eq 0 ]] || part=${usage[${#usage[@]}-1]}
-        [[ $i -lt ${#usage[@]} || $part = *... || $part = *...\] ]] || continue
+        [[ $i -lt ${#usage[@]} || $part = *...* ]] || continue
         part=${part#\[} part=${part%\]} part=${part%...}
         [[ $seen != *"|$part|"* ]] || continue
         seen+="$part|"

@@ -1,12 +1,6 @@
 # fish completion of u9, u9fsck and u9bench. Made by `make manual` from what --help of the tools prints: do not edit.
 
-function __u9_keys
-    set -l words (commandline -opc)
-    set -l log
-    for word in $words[3..-1]
-        string match -q -- "-*" $word; or begin; set log $word; break; end
-    end
-    test -n "$log"; and sh -c '# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
+set -g __u9_keys_of '# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
 # to straight: of logs of kind muid and tid. Nothing else of the log is read.
 shown=$(timeout 2 u9 cat --keys -n 1 -- "$1" 2>/dev/null | head -n 1 | cut -f 1)
 if printf %s "$shown" | grep -Eqx "[0-9A-F]{13}-[0-9A-F]{11}-[0-9A-F]{8}"; then
@@ -21,8 +15,7 @@ past=$((${#2} + 1))
 low=$2$(printf %s $low | cut -c $past-) high=$2$(printf %s $high | cut -c $past-)
 for way in --limit=20 "--reverse --limit=20"; do
     timeout 2 u9 cat --keys $way --from="$low" --to="$high" -- "$1" 2>/dev/null
-done | cut -f 1 | grep -Ex "[0-9A-F]{13}-[0-9A-F]{11}-[0-9A-F]{8}|[2-7a-z]{13}" | sort -u' u9 $log (commandline -ct)
-end
+done | cut -f 1 | grep -Ex "[0-9A-F]{13}-[0-9A-F]{11}-[0-9A-F]{8}|[2-7a-z]{13}" | sort -u'
 
 complete -c u9 -f -n __fish_use_subcommand -a append -d 'appends each line as a record'
 complete -c u9 -f -n __fish_use_subcommand -a cat -d 'prints the records in order'
@@ -227,4 +220,14 @@ complete -c u9bench -l plot -r -F -d 'where u9 stands, as SVG'
 complete -c u9bench -s 'q' -l quiet -d 'do not tell each run'
 complete -c u9bench -s '?' -l help -d 'Give this help list'
 complete -c u9bench -l usage -d 'Give a short usage message'
+
+function __u9_keys # of the log that is the first word which is no option
+    set -l words (commandline -opc)
+    for word in $words[3..-1]
+        string match -q -- '-*' $word; and continue
+        sh -c $__u9_keys_of u9 $word (commandline -ct)
+        return
+    end
+end
+
 complete -c u9 -f -n '__fish_seen_subcommand_from get' -a '(__u9_keys)'
