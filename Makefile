@@ -56,11 +56,11 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c progress.c store.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
-tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c progress.c text.c tool.c when.c)
+tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c nearest.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
@@ -397,13 +397,13 @@ drawing = mend damage recovery index_file hash trim writer repair snapshot fault
 long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
     script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim_kept test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power
+    trim_kept test_manual test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
-chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_kill test_power),$(or $(TEST_SUITE),$(test_names)))
+chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_kill test_manual test_power),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
 job_io = $(or $(TEST_IO),posix $(if $(filter $(1),$(both_io)),uring))
 jobs = $(foreach t,$(filter $(chosen),$(long)) $(filter-out $(long),$(chosen)),$(if $(filter zk,$(t)),zk:zk, \
@@ -546,8 +546,16 @@ format-check: ## compares the sources with .clang-format (optional; needs clang-
 bindir = $(DESTDIR)$(PREFIX)/bin
 libdir = $(DESTDIR)$(PREFIX)/lib
 incdir = $(DESTDIR)$(PREFIX)/include
-mandir = $(DESTDIR)$(PREFIX)/share/man/man1
-man := $(wildcard man/*.1)
+mandir = $(DESTDIR)$(PREFIX)/share/man
+# All of man/, in sections; a face of a library that is not built has no page. Each function leads to the page that names it.
+man := $(filter-out $(if $(zk),,man/libu9_zk.3) $(if $(rados),,man/libu9_rados.3),$(wildcard man/*.[1-8]))
+man_sections = $(sort $(patsubst .%,%,$(suffix $(man))))
+man_links = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \(u9_[a-z0-9_]*\).*/\1/p'
+# Where the shells of Debian and others look for completions, FILE:PLACE; that of bash is looked for by the command's name.
+completions = u9.bash:bash-completion/completions/u9 u9.bash:bash-completion/completions/u9fsck \
+    u9.bash:bash-completion/completions/u9bench _u9:zsh/site-functions/_u9 u9.fish:fish/vendor_completions.d/u9.fish \
+    u9.fish:fish/vendor_completions.d/u9fsck.fish u9.fish:fish/vendor_completions.d/u9bench.fish
+sharedir = $(DESTDIR)$(PREFIX)/share
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
 so_file := libu9.so.$(so_version)
 rados_so_file := libu9-rados.so.$(so_version)
@@ -610,15 +618,35 @@ ifneq ($(rados),)
 	ln -sf $(RADOS_SONAME) $(libdir)/libu9-rados.so
 endif
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
-	$(if $(man),$(INSTALL) -d $(mandir))
-	$(if $(man),$(INSTALL) -m 644 $(man) $(mandir))
+	@$(MAKE) install-manual
 	@[ -n "$(DESTDIR)" ] || echo "u9: to link the shared library, run \`ldconfig\` (as root) once"
+
+.PHONY: install-manual
+install-manual: # and the completions
+	$(INSTALL) -d $(addprefix $(mandir)/man,$(man_sections))
+	@set -eu; for page in $(man); do \
+	    $(INSTALL) -m 644 $$page $(mandir)/man$${page##*.}; \
+	    for name in $$($(man_links) $$page); do ln -sf $${page#man/} $(mandir)/man3/$$name.3; done; \
+	done; \
+	for at in $(completions); do \
+	    $(INSTALL) -D -m 644 tools/completion/$${at%%:*} $(sharedir)/$${at#*:}; \
+	done; echo "manual: $(words $(man)) pages in $(mandir)"
+
+.PHONY: manual docs
+manual: $(tools) $(BUILD)/u9bench ## puts into man/ and tools/completion/ anew what is made from the tools, the headers and examples
+	@scripts/manual write $(BUILD)
+
+docs: ## the manual as HTML in build/release/docs (needs mandoc)
+	@scripts/docs $(BUILD)/docs
 
 .PHONY: uninstall
 uninstall: ## removes what install put there (same DESTDIR and PREFIX)
 	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(libdir)/libu9.a $(libdir)/$(so_file) $(libdir)/$(SONAME) \
 	    $(libdir)/libu9-zk.a $(libdir)/$(zk_so_file) $(libdir)/$(ZK_SONAME) $(libdir)/libu9-zk.so \
-	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9-zk.pc $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck $(man:man/%=$(mandir)/%)
+	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9-zk.pc $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck
+	rm -f $(foreach page,$(man),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page))) \
+	    $$($(man_links) $(man) | sed 's|.*|$(mandir)/man3/&.3|') \
+	    $(foreach at,$(completions),$(sharedir)/$(lastword $(subst :, ,$(at))))
 	@[ ! -d $(incdir)/u9 ] || rmdir $(incdir)/u9
 
 .PHONY: clean

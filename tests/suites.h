@@ -23,6 +23,7 @@
     X(value_json) \
     X(progress) \
     X(when) \
+    X(nearest) \
     X(value_diff) \
     X(value_view) \
     X(value_diff_stream) \

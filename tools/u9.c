@@ -2,6 +2,7 @@
  * tools/u9.c: the command `u9`: finds the verb. A verb is a row of the table below and one file,
  * tools/verb_NAME.c.
  */
+#include "tools/nearest.h"
 #include "tools/store.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -45,6 +46,16 @@ static int help(void)
     return tool_finish(TOOL_DONE);
 }
 
+/* The verb that `word` may have been meant to be; NULL: none. */
+static const char *meant_verb(const char *word)
+{
+    const char *meant = NULL;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < VERBS; i++)
+        if (tool_is_nearer(word, verbs[i].name, &best)) meant = verbs[i].name;
+    return meant;
+}
+
 int main(int argc, char **argv)
 {
     tool_begin("u9", TOOL_USAGE, TOOL_IO, argv);
@@ -65,6 +76,8 @@ int main(int argc, char **argv)
         tool_rename(verbs[i].prefix);
         return tool_finish(verbs[i].run(argc - 1, argv + 1));
     }
+    const char *meant = meant_verb(word);
+    if (meant) tool_usage("unknown verb '%s'; did you mean `u9 %s`? `u9 --help` lists the verbs", word, meant);
     tool_usage("unknown %s '%s'; `u9 --help` lists the verbs", *word == '-' ? "option" : "verb",
                word);
 }

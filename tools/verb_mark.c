@@ -55,6 +55,6 @@ int verb_mark(int argc, char **argv)
         "there. A writer may be at work. If no mark counts, the exit status is 1.",
         NULL, NULL, NULL};
     struct mark mark = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &mark);
+    tool_parse(&parser, argc, argv, &mark);
     return run(&mark);
 }
