@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <string.h>
 
 /* What a record that stands in parts lacks. */
 static void put_part(FILE *out, const u9_damage *d)
@@ -109,6 +110,14 @@ const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
                                   : "",
                  count, tool_plural(count));
     return out;
+}
+
+void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault)
+{
+    size_t size = strlen(out);
+    while (size > 1 && out[size - 1] == '/') size--;
+    if (fault->err == U9_IO && fault->sys != 0 && strncmp(fault->path, out, size) == 0)
+        tool_say(0, "%s was only read and is as it was; run it again when OUT can be written", log);
 }
 
 const char tool_late_begin[] = "the oldest segments are missing: put them back or, if they were deleted on purpose, say "

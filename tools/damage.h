@@ -38,6 +38,9 @@ const char *tool_reason_rule(const u9_damage *damage);
 /* What to say of a log of which nothing but the beginning is missing. */
 extern const char tool_late_begin[];
 
+/* Where OUT, or a file of it, could not be written: says that the log it is made of has nothing to do with that. */
+void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault);
+
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
 
 /* How the log's last segment ends. */

@@ -333,6 +333,7 @@ static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t sal
         tool_say(0, "%s (of one that was a segment --salvage finds the frames; --carve finds logs in any bytes)", u9_fault_line(fault, line, sizeof line));
     else
         tool_read_fault(f->path, fault);
+    if (!stopped && f->salvage) tool_say_unharmed(f->path, f->salvage, fault);
     if (!stopped && strcmp(fault->rule, "M-6") == 0 && has_other_files(f->path))
         tool_say(0, "%s: there are other files in it: --carve OUT finds logs in them, however they are called", f->path);
     if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
