@@ -27,7 +27,7 @@ struct trim {
 static void put_result(const struct trim *t)
 {
     const u9_trimmed *d = &t->done;
-    char bytes[24], first[48], last[48];
+    char bytes[24], first[48], last[48], name[TOOL_SEGMENT_SIZE];
     int dry = t->what.dry_run;
     printf("%s: ", t->path);
     if (d->segments == 0 && t->accept) fputs("its beginning is not missing: there is nothing to accept", stdout);
@@ -44,8 +44,8 @@ static void put_result(const struct trim *t)
                                           tool_time_text(d->last_time_us, last));
     }
     if (d->ordinal != TOOL_NONE)
-        printf("; it %s at record %" PRIu64 ", in segment %" PRIu64, dry && d->segments > 0 ? "would begin" : "begins",
-               d->ordinal, d->segment);
+        printf("; it %s at record %" PRIu64 ", in %s", dry && d->segments > 0 ? "would begin" : "begins", d->ordinal,
+               tool_segment_text(d->segment, name));
     putchar('\n');
 }
 
