@@ -134,10 +134,11 @@ static json_t *json_output(const u9_output *o)
     return json;
 }
 
-static void put_unsigned(FILE *out, uint64_t records)
+/* A line of its own: whoever goes on with such a log should know. */
+static void put_unsigned(FILE *out, const char *path, uint64_t records)
 {
     if (records == 0) return;
-    fprintf(out, "; %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them", records);
+    fprintf(out, "%s: %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them\n", path, records);
 }
 
 /* A log that was written; those beside OUT are branches, each a log of its own, told of behind the summary. */
@@ -150,10 +151,10 @@ static void on_output(void *ctx, const u9_output *o)
         f->main = *o;
     } else {
         FILE *out = f->branches ? f->branches : stdout;
-        fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified; a branch, from record %" PRIu64
-                " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->ordinal, o->from, o->begin);
-        put_unsigned(out, o->unsigned_records);
+        fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified\n%s: a branch, from record %" PRIu64
+                " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->path, o->ordinal, o->from, o->begin);
         putc('\n', out);
+        put_unsigned(out, o->path, o->unsigned_records);
     }
 }
 
@@ -237,8 +238,8 @@ static void put_salvaged(const struct fsck *f, const u9_report *r)
     printf("%s: %" PRIu64 " record%s written, re-read and verified; %s", f->salvage, f->main.records,
            tool_plural(f->main.records), tool_losses_text(&f->losses, lost));
     if (r->beyond > 0) printf(", %" PRIu64 " from beyond an unconfirmed end", r->beyond);
-    put_unsigned(stdout, f->main.unsigned_records);
     putchar('\n');
+    put_unsigned(stdout, f->salvage, f->main.unsigned_records);
     if (f->branches && fflush(f->branches) == 0) fputs(f->branch_lines, stdout);
     if (r->gave_up)
         printf("%s: the search for what has no secret was given up: there may be more\n", f->path);
@@ -313,12 +314,13 @@ static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t sal
         ; /* tool_finish says why */
     else if (!f->salvage && fault->err == U9_CORRUPT && strcmp(fault->rule, "H-1") == 0 && stat(f->path, &file) == 0 &&
              file.st_size > 0)
-        tool_say(0, "%s (of one that was a segment --salvage finds the frames; --carve finds logs in any bytes)", u9_fault_line(fault, line, sizeof line));
+        tool_say(tool_say(0, "%s", u9_fault_line(fault, line, sizeof line)),
+                 "of one that was a segment --salvage OUT finds the frames; --carve OUT finds logs in any bytes");
     else
         tool_read_fault(f->path, fault);
     if (!stopped && f->salvage) tool_say_unharmed(f->path, f->salvage, fault);
     if (!stopped && strcmp(fault->rule, "M-6") == 0 && tool_other_files(f->path))
-        tool_say(0, "%s: there are other files in it: --carve OUT finds logs in them, however they are called", f->path);
+        tool_say(0, "%s: there are other files in it: --carve OUT finds logs in them, whatever they are called", f->path);
     if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
         tool_say(0, "%s is incomplete: %.*s.partial holds %" PRIu64 " of the records", f->salvage,
                  size, f->salvage, salvaged);
@@ -333,6 +335,7 @@ static int run(struct fsck *f)
     u9_check_options options = {.size = sizeof options, .on_damage = on_damage,
                                 .on_progress = on_progress, .ctx = f, .on_output = on_output,
                                 .mark = f->line ? &f->mark : NULL, .on_stretch = on_stretch, .threads = f->jobs};
+    f->lost.tried.saved = f->salvage != NULL;
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
     f->partial = f->salvage && has_partial(f);
@@ -422,7 +425,7 @@ static int run_repair(struct fsck *f)
     f->lost.tried.loss = err == U9_OK ? loss.state : U9_LOSS_NONE;
     int checked = run(f);
     status |= checked;
-    if (refused && !(checked & OPERATIONAL)) tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
+    if (refused && f->accept && !(checked & OPERATIONAL)) tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
     if (err == U9_OK && f->accept && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
         tool_say(0, "%s: the damage that is left is not repaired here: only what the mark promises is given up", f->path);
     return status;
@@ -452,7 +455,7 @@ static const struct argp_option option_table[] = {
      "input), is what was there", 0},
     {"repair", REPAIR, 0, 0, "Mend LOG in place where that can be proven, and say whether it is older than its mark", 0},
     {NULL, 'n', 0, 0, "With --repair: change nothing, say what could be mended (the default)", 0},
-    {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see, and make the indexes that are missing", 0},
+    {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see; make missing indexes", 0},
     {NULL, 'y', 0, 0, "With --repair: mend all, also what brings records back", 0},
     {"heal", HEAL, "TIME", OPTION_ARG_OPTIONAL, "With --repair: look for flipped bits in payloads, for TIME at most (60s)", 0},
     {"linked", LINKED, 0, 0, "With --repair and --undo: also files with other names (hard links), which change with it", 0},

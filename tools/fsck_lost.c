@@ -56,7 +56,8 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
         return;
     }
     l->reasons |= UINT64_C(1) << d->reason;
-    l->mendable |= mendable[d->reason];
+    if (d->reason == U9_R_HEADER && d->lost > 0) l->unknown = d->segment;
+    else if (d->segment != l->unknown || l->unknown == 0) l->mendable |= mendable[d->reason];
     if (d->reason == U9_R_MISSING) note_file(&l->missing, d->path);
     if (d->reason == U9_R_FOREIGN) note_file(&l->foreign, d->path);
     if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
@@ -228,7 +229,9 @@ static void advise_salvage(advice *a)
     const u9_report *r = a->report;
     uint64_t whole = r->records + r->beyond;
     int lost = l->count > 0 || l->more > 0, foreign = l->reasons == UINT64_C(1) << U9_R_FOREIGN;
-    if (whole == 0 || (!lost && (foreign || l->tried.safe + l->tried.unsafe > 0))) return;
+    if (l->unknown > 0)
+        advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
+    if (l->unknown > 0 || whole == 0 || (!lost && (foreign || l->tried.safe + l->tried.unsafe > 0))) return;
     advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole, tool_plural(whole));
     if (!lost && l->tried.ran) advise(a, "that log is clean; here, what is damaged holds no record, and stays as it is");
 }
@@ -247,7 +250,11 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
 {
     advice a = {.path = path, .lost = l, .report = r, .out = out};
     advise_names(&a);
-    if (r->damages == 0) return a.count;
+    if (r->damages == 0 || l->tried.saved) return a.count;
+    if (l->reasons == UINT64_C(1) << U9_R_MARK && r->mark == U9_MARK_DAMAGED) { /* the log itself is whole */
+        advise(&a, "no record is lost: only the mark is damaged, and the next append writes it anew");
+        return a.count;
+    }
     advise_again(&a);
     advise_repair(&a);
     if (r->begins_late) advise(&a, "if the oldest segments were deleted on purpose: u9 trim --accept %.200s", path);

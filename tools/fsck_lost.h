@@ -40,6 +40,7 @@ typedef struct tool_tried {
     int ran;             /* not 0: a repair, which looked for flipped bits, too, (heal) and had not the time for all (gave_up) */
     int heal, gave_up;
     uint64_t safe, unsafe; /* places that could still be mended, by -p and only by -y */
+    int saved;           /* not 0: a salvage ran, and no other step is due */
     int loss_known;      /* not 0: whether the log is older than its mark was asked, and this is the answer */
     u9_loss_state loss;
 } tool_tried;
@@ -60,6 +61,7 @@ typedef struct tool_lost {
     uint64_t reasons; /* a bit for each that was told as damage, */
     uint64_t notes;   /*   or as a note */
     tool_files missing, cut, foreign; /* that are not there, end too early, are none of the log's; */
+    uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */
     tool_files misnamed, copies;      /*   have another's name, and copies of others beside them */
     int mendable;     /* a repair may find something */
     tool_tried tried;
