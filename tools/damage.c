@@ -120,7 +120,7 @@ const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
 {
     uint64_t count = l->unknown > 0 ? l->exact : l->exact + l->at_most;
     if (l->unknown > 0 && l->exact == 0)
-        snprintf(out, TOOL_LOSSES_SIZE, "how many records are lost is not known");
+        snprintf(out, TOOL_LOSSES_SIZE, "records lost: not known");
     else
         snprintf(out, TOOL_LOSSES_SIZE, "%s%" PRIu64 " record%s lost",
                  l->unknown > 0   ? "at least "

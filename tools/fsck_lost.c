@@ -174,8 +174,26 @@ static void advise_names(advice *a)
 {
     const tool_lost *l = a->lost;
     char more[40];
-    if (l->misnamed.count > 0 && !l->tried.ran) advise(a, "u9fsck --repair -p %.200s gives %s%s the name of its number", a->path, l->misnamed.name, and_more(&l->misnamed, more));
-    if (l->copies.count > 0) advise(a, "%s%s is a copy of another segment here, and not read: move it away", l->copies.name, and_more(&l->copies, more));
+    if (l->misnamed.count > 0 && !l->tried.ran)
+        advise(a, "u9fsck --repair -p %.200s gives %s%s the name of its number", a->path, l->misnamed.name,
+               and_more(&l->misnamed, more));
+    if (l->copies.count > 0)
+        advise(a, "%s%s is a copy of another segment here, and not read: move it away", l->copies.name,
+               and_more(&l->copies, more));
+}
+
+/* Files that are not there. */
+static void advise_missing(advice *a)
+{
+    const tool_files *missing = &a->lost->missing;
+    char more[40];
+    int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0;
+    if (none) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
+    else if (missing->count > 0)
+        advise(a, "put the missing segment%s back (%s%s), from a backup or another disk", tool_plural(missing->count),
+               missing->name, and_more(missing, more));
+    if (others) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
+    else if (none) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
 }
 
 /* What could still bring back what is lost. */
@@ -187,15 +205,16 @@ static void advise_again(advice *a)
         advise(a, "the disk does not give some bytes: write nothing to it, copy the files with ddrescue");
         advise(a, "then check the copy: what the disk gave at another try may be whole in it");
     }
-    if (l->foreign.count > 0) advise(a, "%s%s is none of this log: move it out of the directory", l->foreign.name, and_more(&l->foreign, more));
-    if (a->report->segments == 0) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
-    else if (l->missing.count > 0) advise(a, "put the missing segment%s back (%s%s), from a backup or another disk", tool_plural(l->missing.count), l->missing.name, and_more(&l->missing, more));
-    if (l->missing.count > 0 && tool_other_files(a->path)) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
-    if (l->cut.count > 0) advise(a, "%s%s ends too early: put a newer or whole copy of it there, if there is one", l->cut.name, and_more(&l->cut, more));
-    if (has(l->reasons, U9_R_FORK)) advise(a, "two histories part here: look for the copy that went on; --salvage writes each as a log");
-    int lost = l->count > 0 || l->more > 0;
-    if (!lost) advise(a, "no record is lost: the log is read in full as it is");
-    else if (!tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0) advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
+    if (l->foreign.count > 0)
+        advise(a, "%s%s is none of this log: move it out of the directory", l->foreign.name, and_more(&l->foreign, more));
+    advise_missing(a);
+    if (l->cut.count > 0)
+        advise(a, "%s%s ends too early: put a whole or newer copy of it there", l->cut.name, and_more(&l->cut, more));
+    if (has(l->reasons, U9_R_FORK))
+        advise(a, "two histories part here: look for the copy that went on; --salvage writes each as a log");
+    if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
+    else if (!tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
+        advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
 }
 
 /* Not 0 if it is the log's own mark that is not met, and not a line from elsewhere; then a repair says what would be given up. */
@@ -213,13 +232,18 @@ static void advise_repair(advice *a)
     const tool_lost *l = a->lost;
     const tool_tried *t = &l->tried;
     const char *heal = has(l->reasons, U9_R_HASH) ? "--heal " : "";
-    if (!t->ran && l->mendable) advise(a, "u9fsck --repair %s%.200s says what can be mended%s, and changes nothing", heal, a->path, *heal ? ", flipped bits too" : "");
-    else if (!t->ran && is_older(a)) advise(a, "u9fsck --repair %.200s says what could be given up for good, and changes nothing", a->path);
+    if (!t->ran && l->mendable)
+        advise(a, "u9fsck --repair %s%.200s says what can be mended, and changes nothing", heal, a->path);
+    else if (!t->ran && is_older(a))
+        advise(a, "u9fsck --repair %.200s says what could be given up for good, and changes nothing", a->path);
     if (!t->ran) return;
     if (t->safe + t->unsafe > 0)
-        advise(a, "u9fsck --repair %s-%c %.200s mends that; --undo takes it back", t->heal ? "--heal " : "", t->unsafe > 0 ? 'y' : 'p', a->path);
-    else if (t->heal && t->gave_up) advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
-    else if (!t->heal && *heal) advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
+        advise(a, "u9fsck --repair %s-%c %.200s mends that; --undo takes it back", t->heal ? "--heal " : "",
+               t->unsafe > 0 ? 'y' : 'p', a->path);
+    else if (t->heal && t->gave_up)
+        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
+    else if (!t->heal && *heal)
+        advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
     if (is_older(a)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
 }
 
@@ -232,7 +256,8 @@ static void advise_salvage(advice *a)
     if (l->unknown > 0)
         advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
     if (l->unknown > 0 || whole == 0 || (!lost && (foreign || l->tried.safe + l->tried.unsafe > 0))) return;
-    advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole, tool_plural(whole));
+    advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole,
+           tool_plural(whole));
     if (!lost && l->tried.ran) advise(a, "that log is clean; here, what is damaged holds no record, and stays as it is");
 }
 
@@ -240,9 +265,12 @@ static void advise_salvage(advice *a)
 static void advise_meanwhile(advice *a)
 {
     const tool_lost *l = a->lost;
-    if (has(l->reasons, U9_R_UNREADABLE)) advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
-    else if (l->missing.count > 0 || (is_older(a) && has(l->reasons, U9_R_FORK))) advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
-    else if (is_older(a)) advise(a, "append nothing before that is decided: afterwards --accept-loss gives up nothing any more");
+    if (has(l->reasons, U9_R_UNREADABLE))
+        advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
+    else if (l->missing.count > 0 || (is_older(a) && has(l->reasons, U9_R_FORK)))
+        advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
+    else if (is_older(a))
+        advise(a, "append nothing before that is decided: --accept-loss gives up nothing afterwards");
     else advise(a, "readers go on and skip what is damaged; a writer goes on behind the end");
 }
 

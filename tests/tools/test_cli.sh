@@ -674,14 +674,14 @@ unknown_losses() {
         count=$(($(stat -c %s "$last") - 64))
     exits 4 'u9fsck of a log whose last segment is gone' "$fsck" gone.log
     claim 'says that the loss is not known' \
-        grep -Eq ' 1 damaged place, how many records are lost is not known$' out
+        grep -Eq ' 1 damaged place, records lost: not known$' out
     run "$u9" info gone.log
     claim 'info, too' \
-        test "$status $(grep -Ec '^state .*, how many records are lost is not known \(' out)" = '3 1'
+        test "$status $(grep -Ec '^state .*, records lost: not known \(' out)" = '3 1'
     run "$u9" info --json gone.log
     claim 'and in JSON' grep -q '"unknown_losses":"1"' out
     exits 4 'u9fsck --salvage of it' "$fsck" --salvage gone.saved gone.log
-    claim 'says the same' grep -q ' verified; how many records are lost is not known$' out
+    claim 'says the same' grep -q ' verified; records lost: not known$' out
     rm "$(segment gone.log 2)"
     exits 4 'with another segment missing' "$fsck" gone.log
     claim 'what is known is the least' grep -Eq ' 2 damaged places, at least [0-9]+ records lost$' out
