@@ -148,7 +148,8 @@ void tool_say_refused(const char *log, const u9_fault *fault)
         return;
     }
     tool_say(0, "what its mark promises is not here: put a newer copy back, or give it up for good, by");
-    tool_say(0, "u9fsck --repair --accept-loss %s (%" PRIu64 " record%s from %" PRIu64 " on)", log, loss.lost, tool_plural(loss.lost), loss.next_ordinal);
+    tool_say(0, "u9fsck --repair --accept-loss %s (%" PRIu64 " record%s from %" PRIu64 " on)", log, loss.lost,
+             tool_plural(loss.lost), loss.next_ordinal);
 }
 
 const char tool_late_begin[] = "the oldest segments are missing: put them back or, if they were deleted on purpose, say "

@@ -89,7 +89,7 @@ static json_t *json_damage(const u9_damage *d)
     return json;
 }
 
-/* A line of another log says nothing of this one: what is said of it is said behind all. [M-8] Files that are foreign are never CORRUPT. */
+/* A line of another log says nothing of this one, and is told behind all. [M-8] Files that are foreign are never CORRUPT. */
 static int is_foreign_line(const struct fsck *f, const u9_damage *d)
 {
     return f->line && d->reason == U9_R_FOREIGN && d->verdict == U9_V_CORRUPT;
@@ -211,7 +211,8 @@ static void put_summary(const struct fsck *f, const u9_report *r)
         printf("; %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages),
                tool_losses_text(&f->losses, lost));
     if (r->beyond > 0)
-        printf("\n%s: %" PRIu64 " record%s more behind an unconfirmed end: --salvage saves them, too", f->path, r->beyond, tool_plural(r->beyond));
+        printf("\n%s: %" PRIu64 " record%s more behind an unconfirmed end: --salvage saves them, too",
+               f->path, r->beyond, tool_plural(r->beyond));
     putchar('\n');
     if (has_empty_mark(f, r))
         printf("note: %s/.mark is empty: nothing confirms the end from outside until the next session writes\n", f->path);

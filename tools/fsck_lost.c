@@ -47,8 +47,9 @@ static void note_early(tool_lost *l, const u9_damage *d)
 void tool_lost_damage(tool_lost *l, const u9_damage *d)
 {
     static const char mendable[64] = {
-        [U9_R_HEADER] = 1,    [U9_R_PADDING] = 1, [U9_R_FILL] = 1, [U9_R_BOUNDARY] = 1, [U9_R_MAGIC] = 1, [U9_R_LENGTH] = 1, [U9_R_OVERLAP] = 1,
-        [U9_R_SIGNATURE] = 1, [U9_R_TRAILER] = 1, [U9_R_HASH] = 1, [U9_R_FOLLOW] = 1,   [U9_R_SEAL] = 1,
+        [U9_R_HEADER] = 1,  [U9_R_PADDING] = 1, [U9_R_FILL] = 1,      [U9_R_BOUNDARY] = 1,
+        [U9_R_MAGIC] = 1,   [U9_R_LENGTH] = 1,  [U9_R_OVERLAP] = 1,   [U9_R_SIGNATURE] = 1,
+        [U9_R_TRAILER] = 1, [U9_R_HASH] = 1,    [U9_R_FOLLOW] = 1,    [U9_R_SEAL] = 1,
     };
     if (d->verdict < U9_V_UNKNOWN) {
         l->notes |= UINT64_C(1) << d->reason;
@@ -217,7 +218,7 @@ static void advise_again(advice *a)
         advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
 }
 
-/* Not 0 if it is the log's own mark that is not met, and not a line from elsewhere; then a repair says what would be given up. */
+/* Not 0 if it is the log's own mark that is not met, and not a line from elsewhere: a repair says what would be given up. */
 static int is_older(const advice *a)
 {
     const tool_lost *l = a->lost;

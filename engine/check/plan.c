@@ -330,8 +330,8 @@ static int save_as(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
     c->stage = stage;
     err = write_saved(c, dir, fresh);
     if (err == 0) err = u9i_dir_rename(dir, fresh, name);
-    if (err != 0) (void)u9i_dir_remove(dir, fresh); /* a disk that is full needs the room */
     if (err == 0) err = u9i_dir_sync(dir);
+    if (err != 0) (void)u9i_dir_remove(dir, fresh); /* a disk that is full needs the room */
     if (err == 0) memcpy(c->saved, name, sizeof name);
     else c->stage = before;
     changes_check(c);
@@ -377,7 +377,8 @@ static int get_entry(u9i_changes *c, const uint8_t **at, const uint8_t *end)
     memcpy(p->before, from + n[4] + n[5], 2 * (size_t)n[2]); /* `after` stands behind it in both */
     c->sizes[c->count++] = n[3];
     *at = from + n[4] + n[5] + 2 * n[2];
-    bool named = strlen(p->name) == n[4] && strlen(p->to) == n[5] && strchr(p->name, '/') == NULL && strchr(p->to, '/') == NULL;
+    bool named = strlen(p->name) == n[4] && strlen(p->to) == n[5] &&
+                 strchr(p->name, '/') == NULL && strchr(p->to, '/') == NULL;
     return named && (!is_made(p) || is_index_name(p->name)) ? 0 : -EBADMSG;
 }
 
