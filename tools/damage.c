@@ -142,7 +142,7 @@ void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault)
 void tool_say_refused(const char *log, const u9_fault *fault)
 {
     u9_loss loss = {.size = sizeof loss};
-    if (fault->err != U9_CORRUPT) return;
+    if (fault->err != U9_CORRUPT || !strstr("L-4 L-9 M-4 H-4", fault->rule) || !*fault->rule) return;
     if (u9_accept_loss(log, 0, NULL, &loss, NULL) != U9_OK || loss.state != U9_LOSS_FOUND) {
         tool_say(0, "u9fsck %s says what is damaged, what is lost and what to do", log);
         return;

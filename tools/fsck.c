@@ -540,7 +540,8 @@ int main(int argc, char **argv)
         "trimmed, so it can no longer be proven. OUT gets its name when all "
         "of it is written and verified; until then it is OUT.partial, which the next run replaces. What does not go "
         "together with the log's row of segments (a copy that went on by itself, frames without a secret that have "
-        "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ...",
+        "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ... A segment is called as its file is, by its "
+        "number in 16 hexadecimal digits: 0000000000000010.u9 is segment 16, as JSON has it.",
         NULL, NULL, NULL};
     static char name[] = "u9fsck";
     static struct fsck f; /* large, for a stack */

@@ -5,6 +5,7 @@
  * nothing is changed, and a writer may be at work.
  */
 #include "tools/args.h"
+#include "tools/damage.h"
 #include "tools/json.h"
 #include "tools/key.h"
 #include "tools/text.h"
@@ -70,6 +71,7 @@ static int put_json(const struct trim *t)
 static int refuse(const struct trim *t, const u9_fault *fault)
 {
     int status = tool_read_fault(t->path, fault);
+    tool_say_refused(t->path, fault);
     if (fault->err == U9_LOCKED)
         tool_say(0, "a log that is being written is trimmed by its writer: u9_log_trim, or the options keep_bytes and "
                     "keep_age_us of u9_log_open; `u9 append --keep SIZE --keep-age AGE`");

@@ -72,6 +72,19 @@ truncated() {
     claim 'and gives the loss up no more' eval '! next early | grep -q accept-loss'
     cp "$(segment whole "$last")" early
     clean early 12003
+    damaged top
+    rm "$(segment top "$last")"
+    for verb in "append top /dev/null" "trim --keep 64K top"; do
+        # shellcheck disable=SC2086 # words
+        run "$u9" $verb
+        claim "u9 ${verb%% *} that is refused names what gives the loss up" grep -Eq '^u9 .*: u9fsck --repair --accept-loss top \([0-9]+ records? from [0-9]+ on\)$' err
+    done
+    "$u9" send whole 2>/dev/null | run "$u9" recv top
+    claim 'u9 recv, too' grep -q 'u9fsck --repair --accept-loss top' err
+    looked 4 top
+    follows top '--repair top'
+    follows top '--accept-loss'
+    clean top "$("$u9" cat top | wc -l)"
 }
 
 middle() {
