@@ -147,7 +147,7 @@ void tool_say_refused(const char *log, const u9_fault *fault)
         tool_say(0, "u9fsck %s says what is damaged, what is lost and what to do", log);
         return;
     }
-    tool_say(0, "what its mark promises is not here: put a newer copy back, or give it up for good, by");
+    tool_say(0, "what its mark promises is not here: put a newer copy back, or give it up for good:");
     tool_say(0, "u9fsck --repair --accept-loss %s (%" PRIu64 " record%s from %" PRIu64 " on)", log, loss.lost,
              tool_plural(loss.lost), loss.next_ordinal);
 }

@@ -344,7 +344,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
     if (damage->verdict < U9_V_UNKNOWN) return;
     tool_on_damage(&lost, damage);
     if (damage->reason != U9_R_MARK || damage->lost == 0) return;
-    tool_say(0, "these records are lost; what is appended now goes behind them, and --accept-loss gives up nothing then");
+    tool_say(0, "these records are lost; an append goes behind them, and ends what --accept-loss could do");
     tool_say(0, "a whole copy of the file, put there, still brings them back");
 }
 

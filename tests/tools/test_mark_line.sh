@@ -104,7 +104,7 @@ given_up() {
     cp -R old again
     cp -R old late
     seq 5 | "$u9" append late 2>err
-    claim 'who appends before is told what that costs' grep -q 'these records are lost; what is appended now goes behind them, and --accept-loss' err
+    claim 'who appends before is told what that costs' grep -q 'these records are lost; an append goes behind them, and ends what --accept-loss could do' err
     seq 20000 | append topless --segment-size=64k
     rm "topless/$(ls topless | tail -n 1)"
     run "$u9" append topless /dev/null
