@@ -11,6 +11,7 @@ flip() { # FILE OFFSET: one bit
     # shellcheck disable=SC2059 # the byte is the format
     printf "\\x$(printf %02x $((byte ^ 4)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
+first_record() { LC_ALL=C grep -abo 'record ' "$1" | sed -n '1{s/:.*//p;q}'; } # wherever its frame begins
 zeros() { dd if=/dev/zero of="$1" bs=4096 seek="$2" count="$3" conv=notrunc status=none; }
 next() { sed -n "s/^$1: next: //p" out; }
 
@@ -53,7 +54,7 @@ make_log() {
 
 truncated() {
     damaged end
-    truncate -s 20480 "$(segment end "$last")"
+    truncate -s "$(first_record "$(segment end "$last")")" "$(segment end "$last")"
     cp -R end put
     cp -R end early
     looked 4 end
@@ -89,7 +90,7 @@ truncated() {
 
 middle() {
     damaged cut
-    truncate -s 20480 "$(segment cut 2)"
+    truncate -s "$(first_record "$(segment cut 2)")" "$(segment cut 2)"
     looked 4 cut
     claim 'of a segment that ends early a whole copy is asked for' eval 'next cut | grep -q "^0000000000000002.u9 ends too early: put a whole or newer copy"'
     follows cut '--repair cut'
@@ -111,7 +112,7 @@ middle() {
 
 bytes() {
     damaged zero
-    zeros "$(segment zero 2)" 3 1
+    dd if=/dev/zero of="$(segment zero 2)" bs=1 seek="$(first_record "$(segment zero 2)")" count=64 conv=notrunc status=none
     looked 4 zero
     follows zero '--salvage'
     clean made "$("$u9" cat zero 2>/dev/null | wc -l)"
@@ -130,10 +131,10 @@ bytes() {
     rm -rf made
     run "$fsck" --undo header
     claim 'an undo leaves nothing of a repair' diff -r header.before header
-    seq 200 >few
+    seq -f 'record %.0f' 200 >few
     "$u9" append bit <few
     cp -R bit bit.whole
-    flip "$(segment bit 1)" 5000
+    flip "$(segment bit 1)" "$(first_record "$(segment bit 1)")"
     looked 4 bit
     follows bit '--heal bit'
     follows bit '--heal -y bit'
