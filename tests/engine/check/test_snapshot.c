@@ -353,6 +353,33 @@ static void expect_same_damage(const char *log, const char *snap)
     forget(b);
 }
 
+START_TEST(a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs) /* */
+{
+    static const struct {
+        sim_kind kind;
+        int sys;
+        int copy;
+    } fails[] = {
+        {SIM_CREATE, EROFS, 0},  {SIM_CREATE, EACCES, 1}, {SIM_RESERVE, ENOSPC, 0}, {SIM_RESERVE, ENOSPC, 1}, {SIM_WRITE, ENOSPC, 1},
+        {SIM_TRUNCATE, EIO, 1}, {SIM_LINK, ENOSPC, 0},   {SIM_RENAME, EROFS, 0},   {SIM_SYNC_DIR, EIO, 0},
+    };
+    make_row_of_segments(at("log"));
+    for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
+        u9_fault fault = {0};
+        u9_snapshot_report report;
+        u9_log *r = open_reader(at("log"));
+        sim_fail(fails[i].kind, 1, fails[i].sys, true);
+        ck_assert_int_eq(try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = fails[i].copy}, &report, &fault), U9_IO);
+        sim_mend();
+        ck_assert_int_eq(fault.sys, fails[i].sys);
+        ck_assert_msg(strncmp(fault.path, at("snap"), strlen(at("snap"))) == 0, "%zu: %s: %s", i, fault.path, fault.text);
+        close_log(r);
+    }
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(a_damaged_log_is_copied_as_it_is_or_not_at_all) /* */
 {
     u9_fault fault;
@@ -657,6 +684,7 @@ Suite *suite_snapshot(void)
     suite_add_tcase(s, t);
     t = tcase_create("damage");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs);
     tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
     tcase_add_test(t, damage_at_the_end_is_not_closed_over);
     tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);
