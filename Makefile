@@ -35,10 +35,11 @@ zk_client := -lzookeeper_mt
 RADOS ?= 1
 rados := $(if $(filter 1,$(RADOS)),$(wildcard /usr/include/rados/librados.h))
 
-# Examples are built where what they need is installed; that of MPI with mpicc (Debian: libopenmpi-dev). MPI=0: not even
-# there. With sanitizers none is: the libraries that they use are not made for that.
+# The example of MPI is built where mpicc is (Debian: libopenmpi-dev). MPI=0: not even there. With sanitizers it is not:
+# MPI's library is not made for that.
 MPI ?= 1
-examples = $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
+plain_examples := event_store wal_map word_count work_queue
+examples = $(plain_examples:%=$(BUILD)/examples/%) $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
 
 VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
 SONAME := libu9.so.0
@@ -215,6 +216,10 @@ $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
 
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
+
+$(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) -std=c11 $(warnings) -Iinclude $(CFLAGS) $(SANITIZE) -D_POSIX_C_SOURCE=200809L -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
 
 $(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -397,7 +402,7 @@ drawing = mend damage recovery index_file hash trim writer repair snapshot fault
 long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
     script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim_kept test_manual test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power
+    trim_kept test_manual test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power test_examples
 checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
