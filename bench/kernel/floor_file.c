@@ -81,7 +81,8 @@ static void read_file(const job_spec *job, result *out, take_chunk *take)
     ssize_t got;
     out->cpu_seconds = cpu_seconds(); /* what the file took to make does not count */
     double start = now();
-    for (; (got = pread(fd, chunk, CHUNK, (off_t)at)) > 0; at += (uint64_t)got) take(chunk, (size_t)got);
+    for (; (got = pread(fd, chunk, CHUNK, (off_t)at)) > 0; at += (uint64_t)got)
+        take(chunk, (size_t)got);
     out->seconds = now() - start;
     out->records = job->records;
     if (at != size) die("the file could not be read", NULL);
@@ -114,7 +115,8 @@ typedef struct part {
 static void *take_part(void *ctx)
 {
     const part *p = ctx;
-    for (size_t at = 0; at < p->size; at += CHUNK) p->take(p->bytes + at, p->size - at < CHUNK ? p->size - at : CHUNK);
+    for (size_t at = 0; at < p->size; at += CHUNK)
+        p->take(p->bytes + at, p->size - at < CHUNK ? p->size - at : CHUNK);
     return NULL;
 }
 
@@ -126,7 +128,8 @@ static void take_shared(const uint8_t *bytes, size_t size, take_chunk *take, uns
     for (unsigned t = 0; t < threads; t++) {
         size_t to = t + 1 == threads ? size : chunks * (t + 1) / threads * CHUNK;
         parts[t] = (part){.bytes = bytes + from, .size = to - from, .take = take};
-        if (t > 0 && pthread_create(&parts[t].thread, NULL, take_part, &parts[t]) != 0) die("threads", NULL);
+        if (t > 0 && pthread_create(&parts[t].thread, NULL, take_part, &parts[t]) != 0)
+            die("threads", NULL);
         from = to;
     }
     take_part(&parts[0]);
@@ -199,8 +202,9 @@ const engine floor_file_mapped = {
     .name = "mapped",
     .label = "map and hash, u9's kernel",
     .side = SIDE_FLOOR,
-    .config = "as many bytes as u9's files have, mapped, in the page cache, and hashed by u9's own SHA-256, four messages of "
-              "64 KiB at once, nothing else; each thread a part of the file",
+    .config =
+        "as many bytes as u9's files have, mapped, in the page cache, and hashed by u9's own SHA-256, four messages of "
+        "64 KiB at once, nothing else; each thread a part of the file",
     .version = version_of_kernel,
     .whole = mapped,
 };

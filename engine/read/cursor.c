@@ -276,7 +276,7 @@ u9_err u9i_cursor_allow(u9_cursor *c, const void *argument)
 }
 
 /* The record at `next` was wanted, and is passed: so are those behind it in its frame, up to the bound. */
-static void begin_run(u9_cursor *c)
+static void know_run(u9_cursor *c)
 {
     uint64_t end = c->ordinal - passed(c) + c->reader.count;
     c->run_end = c->reader.body.plain ? 0 : end < c->to ? end : c->to;
@@ -315,7 +315,7 @@ static u9_err tell_trimmed_since(u9_cursor *c)
 }
 
 /* The next record, whatever is in its way. */
-static u9_err go_on(u9_cursor *c, u9_record *out)
+static u9_err next_by_steps(u9_cursor *c, u9_record *out)
 {
     u9_err err = u9i_cursor_allow(c, out);
     if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed_since(c);
@@ -332,7 +332,7 @@ static u9_err go_on(u9_cursor *c, u9_record *out)
         if (is_behind(c, c->ordinal)) return U9_END;
         bool wanted = !is_before(c, c->ordinal) && c->ordinal >= c->shown;
         err = u9i_cursor_pass(c, out);
-        if (wanted && err == U9_OK) begin_run(c);
+        if (wanted && err == U9_OK) know_run(c);
         if (wanted) return err;
         if (err == U9_LIMIT) err = U9_OK;
     }
@@ -342,7 +342,7 @@ static u9_err go_on(u9_cursor *c, u9_record *out)
 u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
 {
     if (c != NULL && out != NULL && !u9i_log_forked(c->log) && run_on(c, out)) return U9_OK;
-    return go_on(c, out);
+    return next_by_steps(c, out);
 }
 
 /* Where the records of the loaded frame begin, which only going through them tells. */
