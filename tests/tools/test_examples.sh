@@ -80,6 +80,7 @@ queue() {
     # shellcheck disable=SC2046
     "$bin/work_queue" put queue $(seq $((jobs - 2))) >/dev/null
     wait $!
+    : >done2
     claim 'a worker that was there before the log does them in order' same \
         "$(cat done1)" "$( (printf 'one\ntwo\n' && seq $((jobs / 2 - 2))) | sed 's/^/done /')"
     for _ in 1 2 3; do
