@@ -665,9 +665,10 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
     *at = (place){f->end, f->ordinal + f->count, f->sha, f};
 }
 
-static int in_last_block(const second_file *s, const frame *f)
+/* Is nothing to be behind f: it is a u9end in the last block, or a seal, wherever [S-4, S-6]? */
+static int closes(const second_file *s, const frame *f)
 {
-    return f && f->kind == END && f->p % 4096 == 0 && f->p + 4096 == s->n;
+    return f && f->kind == END && f->p % 4096 == 0 && f->end - f->p <= 4096 && (f->p + 4096 == s->n || num(f, 1) == 2);
 }
 
 /* Judges the tail behind x, or what follows a rolled file's index. */
@@ -676,7 +677,7 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
     uint64_t x = at->x, d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop, q = d + 16;
     int torn;
     frame f;
-    if (in_last_block(s, at->last)) { /* */
+    if (closes(s, at->last)) { /* */
         stop = nonzero_end(s, x, s->n);
         if (stop > x)
             say(g, U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s, x, stop, at->ordinal, 0);
@@ -774,7 +775,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         *at = (place){promise, y ? y->ordinal : NOWHERE, NULL, NULL};
     } else {
         tail(g, s, at, y, 0);
-        if (last && in_last_block(s, at->last)) g->end = (second_end)num(at->last, 1);
+        if (last && closes(s, at->last)) g->end = (second_end)num(at->last, 1);
     }
     for (; last && y && y < s->frames + s->n_frames; y++) g->beyond += y->count;
 }
@@ -949,7 +950,7 @@ static int compare(const void *a, const void *b)
 static int sealed(const second_file *s)
 {
     const frame *f = s && s->n_frames && !s->plain ? &s->frames[s->n_frames - 1] : NULL;
-    return f && in_last_block(s, f) && num(f, 1) == 2;
+    return f && closes(s, f) && num(f, 1) == 2;
 }
 
 /* (8) Does a seal say that the next segment was there? The mark that stood before it did not name that one. */

@@ -656,6 +656,21 @@ static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, 
     return true;
 }
 
+static bool find_seal(void *ctx, u9i_facts *f)
+{
+    load *l = ctx;
+    u9i_file *file;
+    char path[4400];
+    if (!turn_to(l, l->window, f, &file)) return false;
+    u9_err err = u9i_probe_seal(f, l->window);
+    if (err != U9_OK)
+        l->failed = u9i_fault(l->fault, err,
+                              U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = l->window->sys),
+                              "cannot read the segment");
+    turn_away(l->window, file);
+    return err == U9_OK;
+}
+
 static bool part_at(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
 {
     load *l = ctx;
@@ -681,7 +696,7 @@ static bool part_at(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t 
 /* The row as it is now: everything about every segment. */
 static u9_err load_row(load *l)
 {
-    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, part_at};
+    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, find_seal, part_at};
     bool lost;
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)

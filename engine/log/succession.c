@@ -399,11 +399,35 @@ static bool seal_proves(const u9i_row *row, const u9i_facts *f)
     return row->mark == NULL || row->doubtful || row->mark->segment > f->number;
 }
 
+/*
+ * (8) Looks whether segment i is sealed, which proves something, and something else stands behind its seal. It matters
+ * of the tip, and in front of a segment without u9open.
+ */
+static bool find_seal(linker *l, size_t i, const u9i_facts *above)
+{
+    u9i_row *row = l->row;
+    u9i_facts *f = &row->facts[i];
+    bool matters = above ? !above->has_open : i == l->tip;
+    return f->has_end || !matters || !seal_proves(row, f) || row->eyes->seal(row->eyes->ctx, f);
+}
+
+static bool find_seals(linker *l)
+{
+    const u9i_facts *above = NULL;
+    for (size_t i = l->row->count; i > 0; i--) {
+        if (!l->served[i - 1]) continue;
+        if (!find_seal(l, i - 1, above)) return false;
+        above = &l->row->facts[i - 1];
+    }
+    return true;
+}
+
 /* (8) A seal proves that the next segment's u9open was durable; behind the tip, that it is missing. */
 static bool read_seals(linker *l)
 {
     u9i_row *row = l->row;
     const u9i_facts *sealed = NULL, *tip = l->tip == NONE ? NULL : &row->facts[l->tip];
+    if (!find_seals(l)) return false;
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
         if (f->wrong == U9_R_UNREADABLE) sealed = NULL; /* that may be it */

@@ -28,6 +28,8 @@ typedef struct u9i_row_eyes {
     bool (*look)(void *ctx, u9i_facts *facts, uint64_t from, uint64_t *promise, uint64_t *records);
     /* Fills *end with where the last valid frame ends, and *meets: one ends at `named` (may be NULL) with its chain. */
     bool (*reach)(void *ctx, const u9i_facts *facts, const u9i_position *named, uint64_t *end, bool *meets);
+    /* Looks for a seal behind which something stands: see u9i_probe_seal. */
+    bool (*seal)(void *ctx, u9i_facts *facts);
     /* Fills *offset with where the last valid frame ends that two files of one boundary have in common. */
     bool (*part)(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset);
 } u9i_row_eyes;

@@ -220,17 +220,19 @@ static u9_err tell_padding(u9i_judge *j, u9i_window *window, u9i_round *round, c
     return U9_OK;
 }
 
-/* True if the frame closes or seals the file. [S-4] [S-6] */
-static bool closes(const u9i_frame *f)
+/* Whether the frame closes or seals the file. [S-4] [S-6] */
+static void note_close(u9i_judge *j, const u9i_frame *f)
 {
     uint8_t scratch[U9I_BLOCK];
     u9i_body body;
     u9i_end_record end;
     size_t need;
-    return f->trailer.count == 0 && f->body_size > 0 &&
-           u9i_body_open(f, scratch, sizeof scratch, &need, &body) == U9_OK &&
-           body.kind == U9I_BODY_END &&
-           u9i_end_record_decode(body.bytes, body.size, &end) == U9_OK;
+    j->last_closes = f->trailer.count == 0 && f->body_size > 0 &&
+                     u9i_body_open(f, scratch, sizeof scratch, &need, &body) == U9_OK &&
+                     body.kind == U9I_BODY_END &&
+                     u9i_end_record_decode(body.bytes, body.size, &end) == U9_OK;
+    j->last_seals = j->last_closes && end.kind == U9I_END_SEALING && f->offset % U9I_BLOCK == 0 &&
+                    f->end - f->offset <= U9I_BLOCK;
 }
 
 /* Moves behind a frame. */
@@ -244,7 +246,7 @@ static void advance(u9i_judge *j, const u9i_frame *f)
     j->knows_ordinal = j->knows_chain = true;
     memcpy(j->chain, f->sha, sizeof j->chain);
     j->time_us = f->trailer.time_us;
-    j->last_closes = closes(f);
+    note_close(j, f);
     j->mark_passed |= j->facts->marked && f->end >= j->facts->mark.offset;
     if (f->trailer.durable > j->promise) j->promise = f->trailer.durable;
 }
@@ -349,10 +351,10 @@ static u9_err judge_tail(u9i_judge *j, u9i_window *window, uint64_t d, u9_verdic
     return U9_OK;
 }
 
-/* True if the block of the last frame read is the file's last. [S-4] */
-static bool in_last_block(const u9i_judge *j)
+/* True if the last frame read is a u9end behind which nothing is to be: in the file's last block [S-4], or a seal. [S-6] */
+static bool is_closed(const u9i_judge *j)
 {
-    return j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size;
+    return j->last_seals || (j->last_closes && j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size);
 }
 
 /*
@@ -373,14 +375,14 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
                        uint64_t lost)
 {
     u9i_zeros z;
-    bool last_block = j->last_closes && in_last_block(j);
-    uint64_t d = last_block ? j->pos : c->at;
+    bool closed = is_closed(j);
+    uint64_t d = closed ? j->pos : c->at;
     u9_err err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = c->why, .begin = d, .end = z.last};
-    bool unread = !last_block && cannot_read(j, window, d, z.last), again = false;
-    bool unclosed = !last_block && !unread && z.last == d;
-    if (last_block) { /* closed [S-4] */
+    bool unread = !closed && cannot_read(j, window, d, z.last), again = false;
+    bool unclosed = !closed && !unread && z.last == d;
+    if (closed) {
         j->closed = true;
         if (z.last > d) site.verdict = U9_V_UNKNOWN, site.reason = U9_R_FILL; /* */
     } else if (unread) {
@@ -520,7 +522,7 @@ static u9_err look_behind(u9i_judge *j, u9i_window *window, u9i_round *round)
         return err;
     }
     u9i_zeros z;
-    bool sealed = in_last_block(j) && j->facts->has_end, again = false;
+    bool sealed = is_closed(j), again = false;
     uint64_t d = sealed ? j->pos : c.at;
     err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
@@ -581,7 +583,7 @@ void u9i_judge_jump(u9i_judge *j, uint64_t pos)
     j->frames = j->previous = j->last = 0;
     j->knows_ordinal = j->facts->plain; /* counted from here [E-3] */
     j->ordinal = j->knows_ordinal ? 0 : j->ordinal;
-    j->knows_chain = j->last_closes = false;
+    j->knows_chain = j->last_closes = j->last_seals = false;
 }
 
 u9_err u9i_judge_skip(u9i_judge *j, u9i_window *window, uint64_t from)
@@ -627,6 +629,7 @@ void u9i_judge_take_up(u9i_judge *j, const u9i_judge *other)
     j->mark_denied = other->mark_denied;
     j->last = other->last;
     j->last_closes = other->last_closes;
+    j->last_seals = other->last_seals;
     j->time_us = other->time_us;
     if (!u9i_judge_bounded(j) && other->promise > j->promise) j->promise = other->promise;
     u9i_judge_check(j);

@@ -140,18 +140,26 @@ static bool may_have_end(const u9i_facts *f)
     return f->size >= 2 * U9I_BLOCK && f->size % U9I_BLOCK == 0;
 }
 
-/* The u9end in the last block, if it is one. It borrows `scratch`, of a block's size, or the window. */
-static u9_err decode_end(const u9i_facts *f, u9i_window *window, uint8_t *scratch, u9i_frame *frame,
-                         u9i_end_record *end, bool *found)
+/* The u9end in the block at `at`, if it is one. It borrows `scratch`, of a block's size, or the window. */
+static u9_err decode_end(u9i_window *window, uint64_t at, uint8_t *scratch, u9i_frame *frame, u9i_end_record *end,
+                         bool *found)
 {
     u9i_body body;
     size_t need;
-    u9_err err = u9i_window_at(window, f->size - U9I_BLOCK, f->size, frame);
+    u9_err err = u9i_window_at(window, at, at + U9I_BLOCK, frame);
     if (err == U9_IO) return err;
     *found = err == U9_OK && u9i_body_open(frame, scratch, U9I_BLOCK, &need, &body) == U9_OK &&
              body.kind == U9I_BODY_END &&
              u9i_end_record_decode(body.bytes, body.size, end) == U9_OK;
     return U9_OK;
+}
+
+/* Keeps the u9end that was decoded last. */
+static void keep_end(u9i_facts *f)
+{
+    keep_kind(f->kind, f->end.key_kind);
+    f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
+    f->end_frame.body = NULL;
 }
 
 static u9_err look_spare(u9i_facts *f, u9i_window *window)
@@ -167,13 +175,49 @@ static u9_err read_end(u9i_facts *f, u9i_window *window)
 {
     uint8_t scratch[U9I_BLOCK];
     if (!may_have_end(f)) return U9_OK;
-    u9_err err = decode_end(f, window, scratch, &f->end_frame, &f->end, &f->has_end);
+    u9_err err = decode_end(window, f->size - U9I_BLOCK, scratch, &f->end_frame, &f->end, &f->has_end);
     if (err == U9_OK && !f->has_end && f->unread == 0) err = look_spare(f, window);
     if (err == U9_OK && f->unread == 0) note_unread(f, window);
-    if (err != U9_OK || !f->has_end) return err;
-    keep_kind(f->kind, f->end.key_kind);
-    f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
-    f->end_frame.body = NULL;
+    if (err == U9_OK && f->has_end) keep_end(f);
+    return err;
+}
+
+/* The last valid frame in [begin, end). U9_END: there is none. */
+static u9_err last_within(u9i_window *window, uint64_t begin, uint64_t end, u9i_frame *out)
+{
+    u9i_frame f;
+    u9_err err, found = U9_END;
+    for (uint64_t p = begin; (err = u9i_window_find(window, p, end, &f)) == U9_OK; p = f.end) {
+        *out = f;
+        found = U9_OK;
+    }
+    return err == U9_END ? found : err;
+}
+
+u9_err u9i_probe_seal(u9i_facts *f, u9i_window *window)
+{
+    enum { PIECE = 1 << 20 }; /* of whole blocks, of which a u9end is in one */
+    uint8_t scratch[U9I_BLOCK];
+    u9i_frame last, across;
+    bool found = false;
+    u9_err err = U9_END;
+    if (f->plain || f->barren || f->stray) return U9_OK;
+    for (uint64_t begin, end = f->size; end > 0 && err == U9_END; end = begin) {
+        begin = (end - 1) / PIECE * PIECE;
+        window->until = end;
+        err = last_within(window, begin, end, &last);
+    }
+    window->until = U9_NOWHERE;
+    if (err == U9_END || (err == U9_OK && last.offset % U9I_BLOCK != 0)) return U9_OK;
+    if (err == U9_OK) err = u9i_window_find(window, last.end, f->size, &across);
+    if (err != U9_END) return err;
+    u9i_end_record end;
+    err = decode_end(window, last.offset, scratch, &last, &end, &found);
+    if (err != U9_OK || !found || end.kind != U9I_END_SEALING) return err;
+    f->has_end = true;
+    f->end_frame = last;
+    f->end = end;
+    keep_end(f);
     return U9_OK;
 }
 
@@ -183,7 +227,7 @@ u9_err u9i_probe_end_keys(const u9i_facts *f, u9i_window *window, u9i_end_keys *
     u9i_frame frame;
     u9i_end_record end;
     bool found = false;
-    u9_err err = may_have_end(f) ? decode_end(f, window, scratch, &frame, &end, &found) : U9_OK;
+    u9_err err = decode_end(window, f->end_frame.offset, scratch, &frame, &end, &found);
     if (err != U9_OK) return err;
     if (!found) return U9_CORRUPT;
     const u9i_span keys[2] = {end.first_key, end.last_key};

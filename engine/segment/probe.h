@@ -37,7 +37,7 @@ typedef struct u9i_facts {
     u9i_open_record open; /* (its `kind` is not kept) */
     bool has_trim;      /* behind it stands a valid u9trim: [C-5] */
     u9i_trim_record trim;
-    bool has_end;       /* the last block is a valid u9end frame: */
+    bool has_end;       /* the last block is a valid u9end frame, or what u9i_probe_seal found is there: */
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
     bool has_spare;     /* the last block is zeros: they may be cut [S-7] */
@@ -73,6 +73,13 @@ typedef struct u9i_spare {
  */
 U9_MUST_CHECK u9_err u9i_probe(u9i_facts *facts, u9i_dir *dir, u9i_window *window,
                                const u9i_spare *spares, size_t spare_count);
+
+/*
+ * Looks for a seal behind which something stands: a u9end of kind 2 that is the file's last valid frame. If there is
+ * one, it is the facts' from now on. The window is on the file, with its secret; time is that of reading the file from
+ * its end to that frame. U9_IO, U9_NOMEM. [S-6]
+ */
+U9_MUST_CHECK u9_err u9i_probe_seal(u9i_facts *facts, u9i_window *window);
 
 /* First and last key in a segment's u9end, as values: each with room for U9I_KEY_MAX + 16 bytes. */
 typedef struct u9i_end_keys {
