@@ -671,12 +671,23 @@ static int closes(const second_file *s, const frame *f)
     return f && f->kind == END && f->p % 4096 == 0 && f->end - f->p <= 4096 && (f->p + 4096 == s->n || num(f, 1) == 2);
 }
 
+/* Where the extent of a damaged frame at d ends: it may pass the end of the file. */
+static uint64_t extent(const second_file *s, uint64_t d)
+{
+    uint64_t stop, q = d + 16;
+    frame f;
+    check(s, d, NOWHERE, 1, &f);
+    if (f.p && signed_at(s, s->d + d)) return d + 64 + f.length;
+    while (q + 16 <= s->n && !same(s->d + q, s->boundary)) q += 16;
+    stop = nonzero_end(s, d, q + 16 <= s->n ? q : s->n);
+    return stop < d + 64 ? d + 64 : stop;
+}
+
 /* Judges the tail behind x, or what follows a rolled file's index. */
 static void tail(second_log *g, const second_file *s, const place *at, const frame *y, int behind)
 {
-    uint64_t x = at->x, d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop, q = d + 16;
+    uint64_t x = at->x, d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop;
     int torn;
-    frame f;
     if (closes(s, at->last)) { /* */
         stop = nonzero_end(s, x, s->n);
         if (stop > x)
@@ -692,13 +703,7 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
         if (!behind) say(g, U9_V_TORN, U9_R_UNCLOSED, s, x, x, at->ordinal, 0);
         return;
     }
-    check(s, d, NOWHERE, 1, &f);
-    stop = d + 64 + f.length;
-    if (!f.p || !signed_at(s, s->d + d)) {
-        while (q + 16 <= s->n && !same(s->d + q, s->boundary)) q += 16;
-        stop = nonzero_end(s, d, q + 16 <= s->n ? q : s->n);
-        if (stop < d + 64) stop = d + 64;
-    }
+    stop = extent(s, d);
     torn = stop > s->n;
     for (uint64_t o = d & ~(uint64_t)511; o < stop && o + 512 <= s->n; o += 512)
         torn |= zeros(s, o, o + 512);
@@ -706,6 +711,18 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
         stop < s->n ? stop : s->n, at->ordinal,
         torn || behind ? 0 : between(at->ordinal, y ? y->ordinal : NOWHERE));
     g->damages[g->n_damages - 1].at_most = !torn && !behind;
+}
+
+/* What was an unknown tail behind x when a session went on there. */
+static void was_unknown(second_log *g, const second_file *s, uint64_t x, uint64_t ordinal)
+{
+    uint64_t d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop = extent(s, d), lost = NOWHERE;
+    const frame *y = from(s, x, NOWHERE);
+    if (unread(s, d, s->n)) stop = nonzero_end(s, d, s->n);
+    else if (zeros(s, d, s->n)) d = stop = x;
+    else lost = between(ordinal, y ? y->ordinal : NOWHERE);
+    say(g, U9_V_UNKNOWN, why(s, x, unread(s, d, s->n) ? s->n : x, NOWHERE), s, d, stop < s->n || stop == x ? stop : s->n, NOWHERE, lost);
+    g->damages[g->n_damages - 1].at_most = 1;
 }
 
 /*
@@ -757,6 +774,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
                  (at->chain && !same(at->chain, by->f[11].at)))
             say(g, U9_V_CORRUPT, U9_R_FOLLOW, s, x, x, at->ordinal, between(at->ordinal, ordinal));
+        else if (num(by, 12) == 4) was_unknown(g, s, x, ordinal);
         if (x >= named && num(by, 12) == 2) { /* */
             while ((f = next(s, at, NOWHERE)) && !f->count) serve(g, s, f, at, promise, 1);
             tail(g, s, at, NULL, 1);

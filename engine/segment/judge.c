@@ -312,19 +312,6 @@ static void end_at(u9i_judge *j, u9i_round *round, uint64_t offset, uint64_t ord
     j->tail = tail;
 }
 
-/* The named end is reached, or cannot be. */
-static void end_bounded(u9i_judge *j, u9i_round *round, u9_reason why)
-{
-    const u9i_position *at = &j->facts->at;
-    bool fits = j->pos == at->offset && (!j->knows_ordinal || j->ordinal == at->ordinal) &&
-                (!j->knows_chain || memcmp(j->chain, at->chain, U9I_HASH_SIZE) == 0);
-    if (!fits)
-        tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = why, .begin = j->pos,
-                                              .end = at->offset, .lost = count_lost(j, at->ordinal)});
-    end_at(j, round, at->offset, at->ordinal, U9_V_CLEAN);
-    memcpy(j->end.chain, at->chain, sizeof j->end.chain);
-}
-
 /* How the damaged frame at d looks: torn by a crash, or not. Fills its extent's end. */
 static u9_err judge_tail(u9i_judge *j, u9i_window *window, uint64_t d, u9_verdict *verdict,
                          uint64_t *end)
@@ -348,6 +335,55 @@ static u9_err judge_tail(u9i_judge *j, u9i_window *window, uint64_t d, u9_verdic
     bool torn = extent > j->size || z.sector < extent; /* no sector: U9_NOWHERE */
     *verdict = torn ? U9_V_TORN : U9_V_UNKNOWN;
     *end = extent < j->size ? extent : j->size;
+    return U9_OK;
+}
+
+/*
+ * The session that goes on behind a named end could not tell what stood there, and nobody can now: it is void, and told.
+ * Its numbers were given again. [R-17]
+ */
+static u9_err tell_unknown(u9i_judge *j, u9i_window *window, u9i_round *round)
+{
+    uint64_t d = j->pos, block = (d + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    u9i_damage_site site = {.verdict = U9_V_UNKNOWN, .begin = d, .end = d, .lost = U9_NOWHERE, .at_most = true};
+    u9_verdict tail;
+    u9i_frame f;
+    u9i_zeros z;
+    u9_err err = u9i_window_zeros(window, d, block, &z);
+    if (err == U9_OK && z.last == d) d = block;
+    if (err == U9_OK) err = u9i_window_at(window, d, j->size, &f);
+    site.reason = err == U9_OK ? U9_R_FOLLOW : window->why;
+    if (err == U9_OK || err == U9_CORRUPT) err = u9i_window_zeros(window, d, j->size, &z);
+    bool unread = err == U9_OK && unread_in(j, window, d, j->size);
+    if (unread) {
+        site.reason = U9_R_UNREADABLE;
+        site.begin = d;
+        site.end = z.last > window->unread.end ? z.last : window->unread.end;
+    } else if (err == U9_OK && z.last > d) {
+        site.begin = d;
+        err = judge_tail(j, window, d, &tail, &site.end);
+        if (err == U9_OK) err = u9i_window_find(window, j->pos, j->size, &f);
+        if (err == U9_OK) site.lost = count_lost(j, f.trailer.ordinal);
+    }
+    if (err != U9_OK && err != U9_END) return err;
+    tell_site(j, round, site);
+    round->sites[round->count - 1].ordinal = U9_NOWHERE;
+    return U9_OK;
+}
+
+/* The named end is reached, or cannot be. */
+static u9_err end_bounded(u9i_judge *j, u9i_window *window, u9i_round *round, u9_reason why)
+{
+    const u9i_position *at = &j->facts->at;
+    bool fits = j->pos == at->offset && (!j->knows_ordinal || j->ordinal == at->ordinal) &&
+                (!j->knows_chain || memcmp(j->chain, at->chain, U9I_HASH_SIZE) == 0);
+    u9_err err = fits && j->facts->tail == U9I_TAIL_UNKNOWN ? tell_unknown(j, window, round) : U9_OK;
+    if (err != U9_OK) return err;
+    if (!fits)
+        tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = why, .begin = j->pos,
+                                              .end = at->offset, .lost = count_lost(j, at->ordinal)});
+    end_at(j, round, at->offset, at->ordinal, U9_V_CLEAN);
+    memcpy(j->end.chain, at->chain, sizeof j->end.chain);
     return U9_OK;
 }
 
@@ -426,8 +462,7 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
 {
     if (u9i_judge_bounded(j)) {
         bool unread = unread_in(j, window, j->pos, j->bound);
-        end_bounded(j, round, j->size < j->bound ? U9_R_CUT : unread ? U9_R_UNREADABLE : c->why);
-        return U9_OK;
+        return end_bounded(j, window, round, j->size < j->bound ? U9_R_CUT : unread ? U9_R_UNREADABLE : c->why);
     }
     uint64_t next = y ? y->trailer.ordinal : j->ordinal;
     uint64_t lost = y ? count_lost(j, next) : U9_NOWHERE;
@@ -490,10 +525,7 @@ static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, cons
 /* One look at what stands at pos; round->then stays 0 if it is to be looked at again. */
 static u9_err look(u9i_judge *j, u9i_window *window, u9i_round *round)
 {
-    if (u9i_judge_bounded(j) && j->pos >= j->bound) {
-        end_bounded(j, round, U9_R_FOLLOW);
-        return U9_OK;
-    }
+    if (u9i_judge_bounded(j) && j->pos >= j->bound) return end_bounded(j, window, round, U9_R_FOLLOW);
     candidate c;
     u9_err err = look_at_pos(j, window, j->bound, &c);
     if (err != U9_OK) return err;

@@ -148,6 +148,124 @@ START_TEST(a_sealed_segment_alone_is_confirmed_with_stray_bytes_behind_it)
 }
 END_TEST
 
+/* A log's first segment, of four records, with this tail behind them; *end is where they end. */
+static void make_tailed(const char *log, const uint8_t *tail, size_t size, uint64_t *end)
+{
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&s, "r", 3);
+    forge_records(&s, "r", 1);
+    *end = s.end;
+    memcpy(s.bytes + s.size, tail, size);
+    s.size += size;
+    forge_save(&s, log);
+    forge_free(&s);
+}
+
+/* A frame of two records of a log with another secret, as it stands there. */
+static size_t foreign_frame(uint8_t *out)
+{
+    forged_segment s = forge_begin(1, 77, NULL, U9I_TAIL_NONE);
+    uint64_t p = forge_records(&s, "foreign", 2);
+    size_t size = s.end - p;
+    memcpy(out, s.bytes + p, size);
+    forge_free(&s);
+    return size;
+}
+
+/* What is told of the tail of segment 1: once, as unknown, from `end` on. */
+static u9_damage tail_told(const seen *s, uint64_t end)
+{
+    const u9_damage *found = NULL;
+    for (size_t i = 0; i < s->damage_count; i++)
+        if (s->damages[i].verdict == U9_V_UNKNOWN && s->damages[i].begin == end && s->damages[i].segment == 1) {
+            ck_assert_ptr_null(found);
+            found = &s->damages[i];
+        }
+    ck_assert_ptr_nonnull(found);
+    return *found;
+}
+
+/* {F01} Whoever goes on behind it, and however often: nobody knows what it was. */
+START_TEST(a_tail_that_was_unknown_is_told_for_good)
+{
+    uint8_t tail[2000];
+    for (unsigned way = 0; way < 3; way++) {
+        const char *log = at("log");
+        size_t size = way == 0 ? 700 : way == 1 ? foreign_frame(tail) : 2000;
+        if (way != 1) memset(tail, way == 0 ? 0x5a : 1, size);
+        uint64_t end;
+        make_tailed(log, tail, size, &end);
+        seen *s = look(log);
+        ck_assert_uint_eq(s->damage_count, 1);
+        u9_damage before = tail_told(s, end);
+        ck_assert_uint_eq(before.lost, U9_NOWHERE);
+        forget(s);
+        for (unsigned sessions = 1; sessions <= 3; sessions++) {
+            session(log, "more", 2, 1);
+            s = look(log);
+            ck_assert_uint_eq(s->count, 4 + 2 * sessions);
+            u9_damage after = tail_told(s, end);
+            ck_assert_int_eq(after.reason, before.reason);
+            ck_assert_uint_eq(after.end, before.end);
+            ck_assert_uint_eq(after.ordinal, U9_NOWHERE); /* the next session gave it again */
+            ck_assert_int_eq(s->report.verdict, U9_V_UNKNOWN);
+            forget(s);
+        }
+        /* Also when the bytes are gone: the u9open says that there were some. */
+        cut_file(segment_path(log, 1), end);
+        s = look(log);
+        u9_damage gone = tail_told(s, end);
+        ck_assert_uint_eq(gone.end, end);
+        ck_assert_uint_eq(gone.lost, U9_NOWHERE);
+        forget(s);
+        remove_log(log);
+    }
+}
+END_TEST
+
+/* At most the records up to the valid frame behind it, which nothing promised to follow. */
+START_TEST(a_tail_that_was_unknown_lost_no_more_than_before)
+{
+    const char *log = at("log");
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&s, "r", 3);
+    uint64_t end = s.end, p = forge_records(&s, "lost", 5);
+    forge_records(&s, "beyond", 2);
+    s.bytes[p + 70] ^= 1;
+    forge_save(&s, log);
+    forge_free(&s);
+    for (unsigned sessions = 0; sessions < 3; sessions++) {
+        seen *now = look(log);
+        u9_damage d = tail_told(now, end);
+        ck_assert_uint_eq(now->count, 3 + 2 * sessions);
+        ck_assert_int_eq(d.reason, U9_R_HASH);
+        ck_assert_uint_eq(d.lost, 5);
+        ck_assert(d.at_most);
+        forget(now);
+        session(log, "more", 2, 1);
+    }
+}
+END_TEST
+
+/* One that a crash tore stays what it was: nothing. */
+START_TEST(a_tail_that_was_torn_is_passed_over_in_silence)
+{
+    const char *log = at("log");
+    uint8_t tail[1536] = {0};
+    uint64_t end;
+    memset(tail, 0x5a, 100);
+    memset(tail + 1500, 0x5a, 36);
+    make_tailed(log, tail, sizeof tail, &end);
+    seen *s = look(log);
+    ck_assert_int_eq(s->report.verdict, U9_V_TORN);
+    forget(s);
+    session(log, "more", 2, 1);
+    s = look(log);
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+}
+END_TEST
+
 Suite *suite_told(void)
 {
     Suite *suite = suite_create("told");
@@ -159,6 +277,9 @@ Suite *suite_told(void)
     tcase_add_test(tc, stray_bytes_behind_a_seal_are_unknown_beside_its_successor);
     tcase_add_test(tc, stray_bytes_behind_a_seal_excuse_no_first_frame);
     tcase_add_test(tc, a_sealed_segment_alone_is_confirmed_with_stray_bytes_behind_it);
+    tcase_add_test(tc, a_tail_that_was_unknown_is_told_for_good);
+    tcase_add_test(tc, a_tail_that_was_unknown_lost_no_more_than_before);
+    tcase_add_test(tc, a_tail_that_was_torn_is_passed_over_in_silence);
     suite_add_tcase(suite, tc);
     return suite;
 }
