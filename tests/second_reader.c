@@ -905,6 +905,13 @@ static uint64_t frames_end(const second_file *s)
 }
 
 /* (2) Of two files with one boundary: does a read better? `at` is the u9open that names an end, or NULL. */
+static uint64_t records_of(const second_file *s)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->n_frames; i++) n += s->frames[i].count;
+    return n;
+}
+
 static int is_better(const second_file *a, const second_file *b, const frame *at)
 {
     int meets[2] = {0, 0};
@@ -915,23 +922,33 @@ static int is_better(const second_file *a, const second_file *b, const frame *at
     }
     if (meets[0] != meets[1]) return meets[0];
     if (frames_end(a) != frames_end(b)) return frames_end(a) > frames_end(b);
+    if (records_of(a) != records_of(b)) return records_of(a) > records_of(b);
+    if (a->n_frames != b->n_frames) return a->n_frames > b->n_frames;
+    if (a->bad_header != b->bad_header) return !a->bad_header;
     if ((a->name == a->number) != (b->name == b->number)) return a->name == a->number;
     return a->name < b->name;
 }
 
 static void set_aside(const second_file *better, second_file *s) /* (2) (9) */
 {
-    uint64_t i = 0, p = 0, from;
-    while (i < s->n_frames && i < better->n_frames && s->frames[i].p == better->frames[i].p &&
-           same(s->frames[i].sha, better->frames[i].sha))
-        i++;
-    from = i ? s->frames[i - 1].end : 32;
+    uint64_t p = 0, common = 32;
     s->wrong = U9_R_NAME;
-    s->fork_lost = promised(s, from, &p);
-    if (frames_end(s) <= from || !s->fork_lost) return;
-    s->wrong = U9_R_FORK;
-    s->fork_begin = from;
-    s->fork_end = s->n;
+    s->fork_lost = s->fork_end = 0;
+    promised(s, 0, &p);
+    for (const frame *f = s->frames; f < s->frames + s->n_frames; f++) {
+        int both = 0, gap = f->end <= frames_end(better); /* which is told of the other one */
+        for (const frame *k = better->frames; k < better->frames + better->n_frames; k++) {
+            both |= k->p == f->p && same(k->sha, f->sha);
+            gap &= k->end <= f->p || k->p >= f->end;
+        }
+        if (both) common = f->end;
+        if (both || !f->count || f->end > p) continue;
+        if (s->wrong == U9_R_NAME) s->fork_begin = common;
+        s->wrong = U9_R_FORK;
+        s->fork_end = f->end;
+        if (!gap) s->fork_lost += f->count;
+    }
+    if (s->fork_end) s->fork_end = s->n;
 }
 
 static void find_twins(second_log *g) /* (2) */

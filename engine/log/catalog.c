@@ -446,7 +446,7 @@ static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spa
 static u9_err probe_again(load *l, u9i_facts *f)
 {
     u9i_spare spares[SPARES_MAX];
-    size_t count = f->has_open || f->stray ? 0 : choose_spares(l, f, spares);
+    size_t count = f->has_open ? 0 : choose_spares(l, f, spares);
     return count ? probe_anew(l, f, f->mends, spares, count) : U9_OK;
 }
 
@@ -642,16 +642,18 @@ static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *prom
     return true;
 }
 
-static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
+static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, u9i_reach *out)
 {
     load *l = ctx;
     u9i_file *file;
     u9i_frame g;
-    *end = 0;
-    *meets = false;
+    *out = (u9i_reach){.meets = false};
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l->window, p, f->size, &g); p = *end = g.end)
-        *meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l->window, p, f->size, &g); p = out->end = g.end) {
+        out->meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
+        out->frames++;
+        out->records += g.trailer.count;
+    }
     turn_away(l->window, file);
     return true;
 }
@@ -671,32 +673,45 @@ static bool find_seal(void *ctx, u9i_facts *f)
     return err == U9_OK;
 }
 
-static bool part_at(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
+/* (9) Goes through both files: the better one is read through the load's window. */
+static void find_own(load *l, const u9i_facts *better, u9i_window *lesser, uint64_t size, uint64_t promise,
+                     u9i_span_lost *own)
+{
+    u9i_frame f, g;
+    uint64_t common = U9I_DISK_HEADER_SIZE, end = common;
+    bool more = seek_frame(l->window, U9I_DISK_HEADER_SIZE, better->size, &f);
+    *own = (u9i_span_lost){.end = 0};
+    for (; seek_frame(lesser, end, size, &g); end = g.end) {
+        while (more && f.end <= g.offset) more = seek_frame(l->window, f.end, better->size, &f);
+        if (more && f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0) {
+            common = g.end;
+        } else if (g.trailer.count > 0 && g.end <= promise) {
+            if (own->end == 0) own->begin = common;
+            own->end = g.end;
+            own->lost += !more || f.offset < g.end ? g.trailer.count : 0;
+        }
+    }
+    if (own->end > common) own->end = size; /* nothing in common comes behind */
+}
+
+static bool part(void *ctx, const u9i_facts *better, const u9i_facts *lesser, uint64_t promise, u9i_span_lost *own)
 {
     load *l = ctx;
     u9i_window *second;
     u9i_file *files[2];
-    u9i_frame f, g;
-    *offset = U9I_DISK_HEADER_SIZE;
     if ((l->failed = u9i_windows_lend(&l->source->windows, &second)) != U9_OK) return false;
-    bool fine = turn_to(l, l->window, a, &files[0]);
-    if (fine && !turn_to(l, second, b, &files[1])) {
-        turn_away(l->window, files[0]);
-        fine = false;
-    }
-    while (fine && seek_frame(l->window, *offset, a->size, &f) && seek_frame(second, *offset, b->size, &g) &&
-           f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0)
-        *offset = f.end;
-    if (fine) turn_away(l->window, files[0]);
-    if (fine) turn_away(second, files[1]);
+    bool first = turn_to(l, l->window, better, &files[0]), both = first && turn_to(l, second, lesser, &files[1]);
+    if (both) find_own(l, better, second, lesser->size, promise, own);
+    if (first) turn_away(l->window, files[0]);
+    if (both) turn_away(second, files[1]);
     u9i_windows_return(&l->source->windows, second);
-    return fine;
+    return both;
 }
 
 /* The row as it is now: everything about every segment. */
 static u9_err load_row(load *l)
 {
-    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, find_seal, part_at};
+    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, find_seal, part};
     bool lost;
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)

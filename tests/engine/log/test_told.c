@@ -266,6 +266,128 @@ START_TEST(a_tail_that_was_torn_is_passed_over_in_silence)
 }
 END_TEST
 
+/* Each of `total` records is either read, or told as lost, and none is both. {I1} */
+static void expect_agreed(const seen *s, uint64_t total, const char *what)
+{
+    unsigned told[64] = {0};
+    ck_assert_uint_le(total, 64);
+    for (size_t i = 0; i < s->count; i++) told[s->records[i].ordinal]++;
+    for (size_t i = 0; i < s->damage_count; i++) {
+        const u9_damage *d = &s->damages[i];
+        if (d->lost == 0 || d->verdict == U9_V_UNKNOWN) continue; /* perhaps nothing */
+        ck_assert_msg(d->lost != U9_NOWHERE || s->count < total, "%s: all are read, and %s says that some are lost", what,
+                      u9_reason_name(d->reason));
+        if (d->lost == U9_NOWHERE || d->ordinal == U9_NOWHERE) return; /* it may be any */
+        for (uint64_t k = d->ordinal; k < d->ordinal + d->lost; k++) told[k]++;
+    }
+    for (uint64_t k = 0; k < total; k++)
+        ck_assert_msg(told[k] == 1, "%s: record %llu is %s", what, (unsigned long long)k,
+                      told[k] ? "told as lost, and read" : "neither read nor told");
+}
+
+/* What may happen to a file of a row. */
+typedef struct harm {
+    const char *name;
+    size_t begin, end; /* bytes that are flipped; end 0: all */
+    bool zeros;        /* or made zero */
+} harm;
+
+static const harm harms[] = {{"header", 0, 32, false},        {"magic", 0, 8, false},
+                             {"secret", 8, 24, false},        {"one bit of the secret", 9, 10, false},
+                             {"version", 7, 8, false},        {"header of zeros", 0, 32, true},
+                             {"u9open", 100, 101, false},     {"header and u9open", 0, 200, false},
+                             {"first block", 0, 4096, true},  {"first sector", 0, 512, true},
+                             {"a record", 450, 460, false},   {"a frame's header", 352, 400, false},
+                             {"second frame", 560, 660, false}, {"seal", 4100, 4110, false},
+                             {"data", 32, 4096, true},        {"everything", 0, 0, true},
+                             {"all of it", 0, 0, false}};
+
+static void hurt(const char *path, const harm *h)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    size_t end = h->end ? h->end : size;
+    for (size_t i = h->begin; i < end && i < size; i++) bytes[i] = h->zeros ? 0 : (uint8_t)~bytes[i];
+    write_file(path, bytes, size);
+    free(bytes);
+}
+
+static void copy(const char *log, uint64_t from, uint64_t to)
+{
+    size_t size;
+    uint8_t *bytes = read_file(segment_path(log, from), &size);
+    write_file(segment_path(log, to), bytes, size);
+    free(bytes);
+}
+
+/* {F30} [L-2] The copy of a segment whose own file is damaged has its records: none of them is told as lost. */
+START_TEST(what_is_read_from_a_copy_is_not_told_as_lost)
+{
+    static const uint64_t names[][2] = {{1, 9}, {2, 9}, {2, 5}, {3, 0x77}, {4, 9}, {4, 5}};
+    for (size_t i = 0; i < sizeof harms / sizeof harms[0]; i++)
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+            for (unsigned way = 0; way < 2; way++) {
+                const char *log = at("log");
+                char what[200];
+                snprintf(what, sizeof what, "%s of %s %llu, which is %llu as well", harms[i].name, way ? "the copy of" : "segment",
+                         (unsigned long long)names[k][0], (unsigned long long)names[k][1]);
+                make_row(log, 4, false);
+                copy(log, names[k][0], names[k][1]);
+                hurt(segment_path(log, names[k][way]), &harms[i]);
+                seen *s = look(log);
+                expect_agreed(s, 16, what);
+                ck_assert_msg(s->count == 16, "%s: %zu of 16 records are read", what, s->count);
+                forget(s);
+                remove_log(log);
+            }
+}
+END_TEST
+
+/* {F30} [L-9] Both files are damaged, each elsewhere: what only the lesser one has is a fork, and told once, by the gap. */
+START_TEST(copies_that_are_both_damaged_tell_each_loss_once)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        const char *log = at("log");
+        make_row(log, 4, false);
+        copy(log, 2, 9);
+        seen_frame f[4];
+        ck_assert_uint_eq(frames_in(segment_path(log, 2), f, 4), 4);
+        hurt(segment_path(log, way ? 9 : 2), &(harm){"three records", f[1].offset + 70, f[1].offset + 71, false});
+        hurt(segment_path(log, way ? 2 : 9), &(harm){"one record", f[2].offset + 70, f[2].offset + 71, false});
+        seen *s = look(log);
+        expect_agreed(s, 16, "both");
+        ck_assert_uint_eq(s->count, 13); /* the one that ends as it is named counts [L-2] */
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HASH), 1);
+        forget(s);
+        u9_options o = writer_options();
+        u9_log *w;
+        u9_fault fault;
+        ck_assert_int_eq(u9_log_open(log, &o, &w, &fault), U9_CORRUPT);
+        ck_assert_str_eq(fault.rule, "L-9");
+        remove_log(log);
+    }
+}
+END_TEST
+
+/* {F21} Whatever happens to one file of a log that has no copy of it. */
+START_TEST(what_is_lost_of_a_segment_is_told)
+{
+    for (size_t i = 0; i < sizeof harms / sizeof harms[0]; i++)
+        for (uint64_t number = 1; number < 4; number++) { /* of the last one not all was promised */
+            const char *log = at("log");
+            char what[100];
+            snprintf(what, sizeof what, "%s of segment %llu", harms[i].name, (unsigned long long)number);
+            make_row(log, 4, false);
+            hurt(segment_path(log, number), &harms[i]);
+            seen *s = look(log);
+            expect_agreed(s, 16, what);
+            forget(s);
+            remove_log(log);
+        }
+}
+END_TEST
+
 Suite *suite_told(void)
 {
     Suite *suite = suite_create("told");
@@ -280,6 +402,9 @@ Suite *suite_told(void)
     tcase_add_test(tc, a_tail_that_was_unknown_is_told_for_good);
     tcase_add_test(tc, a_tail_that_was_unknown_lost_no_more_than_before);
     tcase_add_test(tc, a_tail_that_was_torn_is_passed_over_in_silence);
+    tcase_add_test(tc, what_is_read_from_a_copy_is_not_told_as_lost);
+    tcase_add_test(tc, copies_that_are_both_damaged_tell_each_loss_once);
+    tcase_add_test(tc, what_is_lost_of_a_segment_is_told);
     suite_add_tcase(suite, tc);
     return suite;
 }
