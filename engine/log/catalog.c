@@ -800,7 +800,7 @@ static u9_err load_surely(load *l)
 static u9i_segment *segment_for(const load *l, const u9i_facts *f)
 {
     u9i_segment *s = known(l, f);
-    if (s && memcmp(&s->facts, f, sizeof *f) == 0) return u9i_segment_ref(s);
+    if (s && u9i_facts_same(&s->facts, f)) return u9i_segment_ref(s);
     u9i_segment *made = u9i_segment_new(l->source->dir, f);
     if (made && s) u9i_segment_take_over(made, s);
     return made;

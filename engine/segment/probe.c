@@ -53,6 +53,39 @@ bool u9i_facts_on_row(const u9i_facts *f)
     return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
 }
 
+static bool same_position(const u9i_position *a, const u9i_position *b)
+{
+    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
+}
+
+/* By its own bytes, and the light that they were seen by. */
+static bool same_inside(const u9i_facts *a, const u9i_facts *b)
+{
+    return a->size == b->size && a->header == b->header && a->mends == b->mends && a->mends_frames == b->mends_frames &&
+           memcmp(a->secret.bytes, b->secret.bytes, sizeof a->secret.bytes) == 0 &&
+           memcmp(a->secret.boundary, b->secret.boundary, sizeof a->secret.boundary) == 0 &&
+           a->secret.lost == b->secret.lost && a->barren == b->barren && a->boundaries == b->boundaries &&
+           a->blank == b->blank && a->plain == b->plain && a->stray == b->stray && a->spared == b->spared &&
+           a->has_open == b->has_open && a->has_trim == b->has_trim && a->has_end == b->has_end &&
+           a->has_spare == b->has_spare && a->unread == b->unread && a->unread_at == b->unread_at &&
+           strcmp(a->kind, b->kind) == 0;
+}
+
+/* By what other segments and the mark say. */
+static bool same_beside(const u9i_facts *a, const u9i_facts *b)
+{
+    return a->number == b->number && a->first == b->first && a->newest == b->newest && a->is_void == b->is_void &&
+           a->called == b->called && a->misnamed == b->misnamed && a->sealed_before == b->sealed_before &&
+           a->named == b->named && same_position(&a->at, &b->at) && a->tail == b->tail && a->wrong == b->wrong &&
+           a->fork.begin == b->fork.begin && a->fork.end == b->fork.end && a->fork.lost == b->fork.lost &&
+           a->marked == b->marked && same_position(&a->mark, &b->mark);
+}
+
+bool u9i_facts_same(const u9i_facts *a, const u9i_facts *b)
+{
+    return same_inside(a, b) && same_beside(a, b);
+}
+
 static void keep_kind(char *kind, u9i_span from)
 {
     if (kind[0] != 0) return;

@@ -93,6 +93,12 @@ U9_MUST_CHECK u9_err u9i_probe_end_keys(const u9i_facts *facts, u9i_window *wind
 /* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
 bool u9i_facts_skipped(const u9i_facts *facts);
 
+/*
+ * True if two looks at one file, which is as it was, say the same of it, and others do: what stands in it follows from
+ * its secret.
+ */
+bool u9i_facts_same(const u9i_facts *a, const u9i_facts *b);
+
 /* True if it is of the row, whose records are read. [L-2] */
 bool u9i_facts_on_row(const u9i_facts *facts);
 
