@@ -170,6 +170,8 @@ typedef struct load {
     u9_fault *fault;
     u9i_row row;
     size_t room;
+    u9i_facts *last; /* of the load before this one; NULL: there was none */
+    size_t last_count;
     u9i_mark mark;
     const u9i_segment **known; /* those of `old`, by name */
     spare *spares;             /* by number */
@@ -215,6 +217,20 @@ static void drop_doubles(u9i_row *row)
     row->count = n;
 }
 
+static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
+{
+    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] &&
+           a->size == b->size && a->changed_us == b->changed_us &&
+           (a->identity[0] != 0 || a->identity[1] != 0);
+}
+
+/* What the load before this one sought in vain is not sought again in a file that is as it was. [Y-5] */
+static void keep_vain(const load *l, u9i_facts *f)
+{
+    const u9i_facts *was = l->last_count ? bsearch(f, l->last, l->last_count, sizeof *f, by_name) : NULL;
+    if (was && same_file(&was->stamp, &f->stamp)) memcpy(f->vain, was->vain, sizeof f->vain);
+}
+
 /* Which files there are, and what they are from outside. */
 static u9_err list_files(load *l)
 {
@@ -233,15 +249,9 @@ static u9_err list_files(load *l)
         f->mends_frames = l->source->mends_frames;
         /* A name that is gone by now: opening it tells. */
         if (u9i_dir_stat(dir, f->name, &f->stamp) != 0) f->stamp = (u9i_stamp){.identity = {0, 0}};
+        keep_vain(l, f);
     }
     return U9_OK;
-}
-
-static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
-{
-    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] &&
-           a->size == b->size && a->changed_us == b->changed_us &&
-           (a->identity[0] != 0 || a->identity[1] != 0);
 }
 
 static int by_known_name(const void *a, const void *b)
@@ -436,7 +446,7 @@ static u9_err probe_file(load *l, u9i_facts *f, const u9i_spare *spares, size_t 
 static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spares, size_t count)
 {
     u9i_facts fresh = {.number = f->number, .in_name = f->in_name, .stamp = f->stamp, .newest = f->newest,
-                       .mends = mends, .mends_frames = f->mends_frames};
+                       .mends = mends, .mends_frames = f->mends_frames, .vain = {f->vain[0], f->vain[1]}};
     memcpy(fresh.name, f->name, sizeof fresh.name);
     *f = fresh;
     return probe_file(l, f, spares, count);
@@ -775,6 +785,20 @@ static void drop_row(load *l)
     l->trims_read = false;
 }
 
+static u9_err list_again(load *l)
+{
+    l->last = l->row.facts;
+    l->last_count = l->row.count;
+    if (l->last_count > 1) qsort(l->last, l->last_count, sizeof *l->last, by_name);
+    l->row.facts = NULL;
+    l->room = 0;
+    u9_err err = list_files(l);
+    free(l->last);
+    l->last = NULL;
+    l->last_count = 0;
+    return err;
+}
+
 /* Loads until nothing is in doubt, or what is was seen twice. The names are listed. */
 static u9_err load_surely(load *l)
 {
@@ -788,7 +812,7 @@ static u9_err load_surely(load *l)
             return U9_OK;
         before = now;
         drop_row(l);
-        err = list_files(l);
+        err = list_again(l);
         if (err != U9_OK) return err;
     }
 }

@@ -58,6 +58,29 @@ static bool same_position(const u9i_position *a, const u9i_position *b)
     return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
 }
 
+/* The end that a gap without a frame behind it is mended by. [Y-1] */
+static u9i_position known_end(const u9i_facts *f)
+{
+    return f->named ? f->at : f->marked ? f->mark : (u9i_position){.offset = 0};
+}
+
+bool u9i_facts_vain(const u9i_facts *f, const u9i_secret *secret)
+{
+    u9i_position end = known_end(f);
+    for (const u9i_vain *v = f->vain; v < f->vain + 2; v++)
+        if (v->tried && memcmp(v->boundary, secret->boundary, sizeof v->boundary) == 0 &&
+            (v->framed || same_position(&v->end, &end)))
+            return true;
+    return false;
+}
+
+static void note_vain(u9i_facts *f, const u9i_secret *secret, bool framed)
+{
+    u9i_vain v = {.tried = true, .framed = framed, .end = known_end(f)};
+    memcpy(v.boundary, secret->boundary, sizeof v.boundary);
+    f->vain[v.end.offset != 0] = v;
+}
+
 /* By its own bytes, and the light that they were seen by. */
 static bool same_inside(const u9i_facts *a, const u9i_facts *b)
 {
@@ -125,15 +148,17 @@ static u9_err read_trim(u9i_facts *f, u9i_window *window, const u9i_frame *open)
 }
 
 /* The first frame, if its header or trailer is damaged and it can be mended. [Y-1] */
-static u9_err mend_first(const u9i_facts *f, u9i_window *window, u9i_frame *out)
+static u9_err mend_first(u9i_facts *f, u9i_window *window, u9i_frame *out)
 {
     u9i_mender m;
     const uint8_t *bytes;
     size_t avail, total;
+    if (u9i_facts_vain(f, &window->secret)) return U9_CORRUPT;
     u9i_mender_init(&m, f->size);
     u9_err err = u9i_mend_start(&m, window, f, f->size);
     if (err == U9_OK) err = m.count > 0 && m.frames[0].frame.offset == U9I_DISK_HEADER_SIZE ? U9_OK : U9_CORRUPT;
     if (err == U9_OK) *out = m.frames[0].frame;
+    if (err == U9_CORRUPT && m.count == 0) note_vain(f, &window->secret, m.framed);
     u9i_mender_release(&m);
     if (err != U9_OK) return err;
     total = (size_t)(out->end - out->offset);

@@ -15,6 +15,14 @@ typedef struct u9i_span_lost {
     uint64_t lost;       /* U9_NOWHERE: not known */
 } u9i_span_lost;
 
+/* A search in vain for what is in front of a file's first valid frame: once is enough, while it knew the same. [Y-5] */
+typedef struct u9i_vain {
+    bool tried;
+    uint8_t boundary[U9I_HASH_SIZE]; /* of the secret that it was by; */
+    bool framed;                     /* there is such a frame; else it knew */
+    u9i_position end;                /*   this end, or none */
+} u9i_vain;
+
 typedef struct u9i_facts {
     uint64_t number;    /* what its u9open says, or who names it; else as in its name [L-2] */
     uint64_t in_name;   /* 0: it has no segment's name, or that of number 0 */
@@ -41,6 +49,7 @@ typedef struct u9i_facts {
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
     bool has_spare;     /* the last block is zeros: they may be cut [S-7] */
+    u9i_vain vain[2];   /* what was not found, where frames are mended: without an end, and by one */
     int unread;         /* errno: the first frame or the last block cannot be read; 0: they can */
     uint64_t unread_at; /*   from here on; 0: nor can the header */
 
@@ -98,6 +107,9 @@ bool u9i_facts_skipped(const u9i_facts *facts);
  * its secret.
  */
 bool u9i_facts_same(const u9i_facts *a, const u9i_facts *b);
+
+/* True if mending in front of the first valid frame, by this secret and all that is known now, was in vain. [Y-5] */
+bool u9i_facts_vain(const u9i_facts *facts, const u9i_secret *secret);
 
 /* True if it is of the row, whose records are read. [L-2] */
 bool u9i_facts_on_row(const u9i_facts *facts);
