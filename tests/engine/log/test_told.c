@@ -388,6 +388,34 @@ START_TEST(what_is_lost_of_a_segment_is_told)
 }
 END_TEST
 
+/* Nor do they differ by whether somebody names the end of the data. */
+START_TEST(frames_are_counted_alike_whatever_stands_beside_a_segment)
+{
+    const char *log = at("log");
+    u9_options o = small_options();
+    u9_log *w = open_writer(log, &o);
+    while (!exists(segment_path(log, 3))) append_many(w, "as much as a segment has room for ", 200, 50);
+    close_log(w);
+    seen *s = look(log);
+    u9_report whole = s->report, sum = {.frames = 0};
+    ck_assert_uint_ge(whole.segments, 3);
+    forget(s);
+    for (uint64_t number = 1; number <= whole.segments; number++) {
+        s = look(segment_path(log, number));
+        sum.frames += s->report.frames;
+        sum.lz4_frames += s->report.lz4_frames;
+        sum.mask_frames += s->report.mask_frames;
+        ck_assert_uint_ge(s->report.last_time_us, sum.last_time_us);
+        sum.last_time_us = s->report.last_time_us;
+        forget(s);
+    }
+    ck_assert_uint_eq(sum.frames, whole.frames);
+    ck_assert_uint_eq(sum.lz4_frames, whole.lz4_frames);
+    ck_assert_uint_eq(sum.mask_frames, whole.mask_frames);
+    ck_assert_uint_eq(sum.last_time_us, whole.last_time_us);
+}
+END_TEST
+
 Suite *suite_told(void)
 {
     Suite *suite = suite_create("told");
@@ -405,6 +433,7 @@ Suite *suite_told(void)
     tcase_add_test(tc, what_is_read_from_a_copy_is_not_told_as_lost);
     tcase_add_test(tc, copies_that_are_both_damaged_tell_each_loss_once);
     tcase_add_test(tc, what_is_lost_of_a_segment_is_told);
+    tcase_add_test(tc, frames_are_counted_alike_whatever_stands_beside_a_segment);
     suite_add_tcase(suite, tc);
     return suite;
 }
