@@ -668,7 +668,7 @@ static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, 
     return true;
 }
 
-static bool find_seal(void *ctx, u9i_facts *f)
+static bool look_for_seal(void *ctx, u9i_facts *f)
 {
     load *l = ctx;
     u9i_file *file;
@@ -721,7 +721,7 @@ static bool part(void *ctx, const u9i_facts *better, const u9i_facts *lesser, ui
 /* The row as it is now: everything about every segment. */
 static u9_err load_row(load *l)
 {
-    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, find_seal, part};
+    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, look_for_seal, part};
     bool lost;
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)

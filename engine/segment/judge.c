@@ -388,7 +388,7 @@ static u9_err end_bounded(u9i_judge *j, u9i_window *window, u9i_round *round, u9
 }
 
 /* True if the last frame read is a u9end behind which nothing is to be: in the file's last block [S-4], or a seal. [S-6] */
-static bool is_closed(const u9i_judge *j)
+static bool none_behind(const u9i_judge *j)
 {
     return j->last_seals || (j->last_closes && j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size);
 }
@@ -411,7 +411,7 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
                        uint64_t lost)
 {
     u9i_zeros z;
-    bool closed = is_closed(j);
+    bool closed = none_behind(j);
     uint64_t d = closed ? j->pos : c->at;
     u9_err err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
@@ -554,7 +554,7 @@ static u9_err look_behind(u9i_judge *j, u9i_window *window, u9i_round *round)
         return err;
     }
     u9i_zeros z;
-    bool sealed = is_closed(j), again = false;
+    bool sealed = none_behind(j), again = false;
     uint64_t d = sealed ? j->pos : c.at;
     err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;

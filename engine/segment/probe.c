@@ -59,14 +59,14 @@ static bool same_position(const u9i_position *a, const u9i_position *b)
 }
 
 /* The end that a gap without a frame behind it is mended by. [Y-1] */
-static u9i_position known_end(const u9i_facts *f)
+static u9i_position end_by_others(const u9i_facts *f)
 {
     return f->named ? f->at : f->marked ? f->mark : (u9i_position){.offset = 0};
 }
 
 bool u9i_facts_vain(const u9i_facts *f, const u9i_secret *secret)
 {
-    u9i_position end = known_end(f);
+    u9i_position end = end_by_others(f);
     for (const u9i_vain *v = f->vain; v < f->vain + 2; v++)
         if (v->tried && memcmp(v->boundary, secret->boundary, sizeof v->boundary) == 0 &&
             (v->framed || same_position(&v->end, &end)))
@@ -76,7 +76,7 @@ bool u9i_facts_vain(const u9i_facts *f, const u9i_secret *secret)
 
 static void note_vain(u9i_facts *f, const u9i_secret *secret, bool framed)
 {
-    u9i_vain v = {.tried = true, .framed = framed, .end = known_end(f)};
+    u9i_vain v = {.tried = true, .framed = framed, .end = end_by_others(f)};
     memcpy(v.boundary, secret->boundary, sizeof v.boundary);
     f->vain[v.end.offset != 0] = v;
 }
