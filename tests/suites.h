@@ -104,6 +104,7 @@
     X(split)   \
     X(split_apart) \
     X(directory) \
+    X(told) \
     X(succession) \
     X(lookup) \
     X(budget) \

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What a record that stands in parts lacks. */
 static void put_part(FILE *out, const u9_damage *d)
@@ -159,6 +160,16 @@ static const char *const marks[] = {
     [U9_MARK_NONE] = "none", [U9_MARK_COUNTS] = "counts", [U9_MARK_SHARED] = "shared",
     [U9_MARK_FOREIGN] = "foreign", [U9_MARK_DAMAGED] = "damaged",
 };
+
+void tool_put_unmarked(const char *path, const u9_report *r)
+{
+    char mark[4096];
+    struct stat st;
+    if (r->mark != U9_MARK_NONE || r->plain || r->segments == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return;
+    snprintf(mark, sizeof mark, "%s/.mark", path);
+    if (lstat(mark, &st) == 0) return; /* it is there, and empty: that is told otherwise */
+    printf("note: without a mark nobody can tell whether records were deleted at the end; `u9 append %s` makes one\n", path);
+}
 
 const char *tool_mark_name(u9_mark_state state)
 {

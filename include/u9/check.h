@@ -104,7 +104,7 @@ typedef struct u9_report {
     size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
     u9_verdict verdict;       /* the worst found; a torn tail is TORN */
     uint64_t segments;        /* files read */
-    uint64_t frames;          /* valid frames within the log's end; index and seal are, if no segment names the end */
+    uint64_t frames;          /* valid frames of the log's data: never those of an index, nor a seal */
     uint64_t records;         /* user records within the log's end */
     uint64_t bytes;           /* size of all files */
     uint64_t body_bytes;      /* decoded bodies of frames with records */

@@ -69,7 +69,16 @@ cut_closed() {
     run "$fsck" --verbose unmarked
     claim 'without a mark it is as whole' test "$status" -eq 0
     claim 'and nothing from outside confirms that' grep -q 'the end is not confirmed from outside: there is no mark' out
+    run "$fsck" unmarked
+    claim 'u9fsck says in one line what nobody can tell then' \
+        grep -qx 'note: without a mark nobody can tell whether records were deleted at the end; `u9 append unmarked` makes one' out
+    run "$u9" info unmarked
+    claim 'so does u9 info' grep -q '^note: without a mark .*`u9 append unmarked` makes one$' out
+    run "$u9" info "$(newest unmarked)"
+    claim 'but not of a segment alone, which has none' test "$(grep -c 'without a mark' out)" -eq 0
     append unmarked <<<x
+    run "$fsck" unmarked
+    claim 'and no more once it has one' test "$(grep -c 'without a mark' out)" -eq 0
     fine unmarked 'the next writer makes one'
 }
 
