@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* A found record, moved into the caller's buffer. */
-static void keep_record(const u9_record *r, void *buf, u9_record *out)
+void u9i_lookup_keep(const u9_record *r, void *buf, u9_record *out)
 {
     *out = *r;
     memcpy(buf, r->bytes, r->size);
@@ -47,7 +47,7 @@ static void match_record(lookup *l, const u9_record *r)
     l->found = *r;
     l->there = true;
     l->copied = r->bytes != NULL && r->size <= l->cap;
-    if (l->copied) keep_record(r, l->buf, &l->found);
+    if (l->copied) u9i_lookup_keep(r, l->buf, &l->found);
 }
 
 /* Reads the segments [first, last] to their end. */
