@@ -23,12 +23,20 @@ _Static_assert(sizeof(u9i_open_frame) == GROUP, "asked at each lookup: one line,
 
 /* One frame */
 
+/* As u9i_body_open; of a plain seed file the body is values as they stand. [E-3] */
+static u9_err open_body(const u9i_segment *s, const u9i_frame *f, uint8_t *scratch, size_t cap, size_t *need, u9i_body *out)
+{
+    if (!s->facts.plain) return u9i_body_open(f, scratch, cap, need, out);
+    *out = (u9i_body){.kind = U9I_BODY_RECORDS, .bytes = f->body, .size = f->body_size, .plain = true};
+    return f->body_size <= U9I_BODY_MAX ? U9_OK : U9_CORRUPT;
+}
+
 /* Opens the body of a frame whose bytes go with a window: into memory of its own. */
-static u9_err own_body(u9i_loaded *l)
+static u9_err own_body(const u9i_segment *s, u9i_loaded *l)
 {
     size_t need = 0, size = l->frame.body_size;
     u9i_body body;
-    u9_err err = u9i_body_open(&l->frame, NULL, 0, &need, &body);
+    u9_err err = open_body(s, &l->frame, NULL, 0, &need, &body);
     if (err == U9_AGAIN) size = need;
     else if (err != U9_OK) return err;
     l->own = (uint8_t *)malloc(size + 1);
@@ -48,7 +56,7 @@ static u9_err load_by_window(u9i_segment *s, u9i_window *w, u9i_file *file, uint
     w->until = offset; /* no more is read than the frame */
     u9_err err = u9i_window_at(w, offset, bound, &out->frame);
     *sys = w->sys;
-    return err == U9_OK ? own_body(out) : err;
+    return err == U9_OK ? own_body(s, out) : err;
 }
 
 /* The frame where the file is mapped: its body stands there, if it is not wrapped. */
@@ -63,7 +71,7 @@ static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, u
     if (err != U9_OK) return U9_CORRUPT;
     if (!known && !u9i_segment_broken(s)) u9i_segment_set_verified(s, offset);
     size_t need = 0;
-    err = u9i_body_open(&out->frame, NULL, 0, &need, &out->body);
+    err = open_body(s, &out->frame, NULL, 0, &need, &out->body);
     if (err != U9_AGAIN) return err;
     out->own = (uint8_t *)malloc(need + 1);
     return out->own ? u9i_body_open(&out->frame, out->own, need, &need, &out->body) : U9_NOMEM;
@@ -328,6 +336,27 @@ static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *
     return whole ? U9_OK : U9_CORRUPT;
 }
 
+static int compare_firsts(const void *a, const void *b)
+{
+    uint64_t x = ((const u9i_first *)a)->offset, y = ((const u9i_first *)b)->offset;
+    return (x > y) - (x < y);
+}
+
+/* A frame of a plain seed file bears no trailer: it has as many records as can be gone through, of which the first one's
+ * ordinal was told. [E-3] */
+static void number_plain(const u9i_frames *fs, u9i_open_frame *f, const u9i_body *b)
+{
+    const u9i_first sought = {.offset = f->offset}, *first = NULL;
+    const uint8_t *next = b->bytes;
+    size_t left = b->size;
+    u9i_record r;
+    if (fs->firsts.count > 0)
+        first = (const u9i_first *)bsearch(&sought, fs->firsts.all, fs->firsts.count, sizeof sought, compare_firsts);
+    if (first == NULL) return;
+    f->ordinal = first->ordinal;
+    while (u9i_body_next(b, &next, &left, &r) == U9_OK) f->count++;
+}
+
 /* Opens a frame: it is kept, and `*own` NULL, or the caller's. */
 static u9_err open_frame(u9i_frames *fs, uint64_t offset, bool keyed, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
@@ -336,6 +365,7 @@ static u9_err open_frame(u9i_frames *fs, uint64_t offset, bool keyed, const u9i_
     u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
     if (err != U9_OK) return err;
     u9i_open_frame f = frame_of(offset, keyed, &l);
+    if (f.plain) number_plain(fs, &f, &l.body);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
     if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
     f.wide |= again; /* a record that is looked at for nothing is a read */
@@ -711,6 +741,7 @@ void u9i_frames_close(u9i_frames *fs)
                 u9i_budget_give(fs->budget, f->size);
                 free((void *)(uintptr_t)f->bytes);
             }
+    free(fs->firsts.all);
     u9i_pages_free(fs->kept, fs->kept_rows * sizeof *fs->kept);
     u9i_segment_close(fs->segment);
     u9i_segment_unref(fs->segment);

@@ -72,6 +72,15 @@ typedef struct u9i_kept_row {
     uint32_t groups; /* of a table of keys that stands behind it, or 0; only to be asked of the processor: perhaps of another */
 } u9i_kept_row;
 
+/* Of frames that have records where each begins, and the ordinal of its first record; ascending. Memory from malloc. */
+typedef struct u9i_first {
+    uint64_t offset, ordinal;
+} u9i_first;
+typedef struct u9i_firsts {
+    u9i_first *all;
+    size_t count;
+} u9i_firsts;
+
 typedef struct u9i_frames {
     u9i_segment *segment; /* counted, and kept open where it is not mapped */
     u9i_windows *windows; /* borrows */
@@ -82,6 +91,7 @@ typedef struct u9i_frames {
     u9i_budget *budget;   /* borrows */
     u9i_kept_row *kept;   /* by place */
     size_t kept_rows;
+    u9i_firsts firsts;    /* own; of a plain seed file: set once it is open, by who has gone through it */
     uint64_t row_bytes;   /* of the file, whose frames are in one row: about those of one frame */
 } u9i_frames;
 
