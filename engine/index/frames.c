@@ -798,6 +798,17 @@ const u9i_open_frame *u9i_frames_kept(const u9i_frames *fs, uint64_t offset)
     return kept_at(fs, offset);
 }
 
+void u9i_frames_bring_record(const u9i_frames *fs, uint64_t at)
+{
+    uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+    uint64_t there = offset + U9I_FRAME_HEADER_SIZE + (at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
+    const u9i_open_frame *f = __atomic_load_n(&row_of(fs, offset)->first, __ATOMIC_RELAXED);
+    const u9i_mapping *m = atomic_load_explicit(&fs->segment->maps[U9I_MAP_LOOKUP], memory_order_acquire);
+    if (f == NULL) return; /* nor is anything else of it at hand */
+    __builtin_prefetch(f, 0, 3);
+    if (m && there < m->size) bring(m->bytes + there);
+}
+
 u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
     *own = NULL;

@@ -113,6 +113,9 @@ U9_MUST_CHECK u9_err u9i_frames_fenced_at(u9i_frames *frames, uint64_t offset, c
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *frames, uint64_t offset);
 /* Asks the processor for what a lookup of this key looks at in it, if it is kept: its head, and what is first in its table. */
 void u9i_frames_bring(const u9i_frames *frames, uint64_t offset, const u9i_key_entry *key);
+/* The same of the record that begins at this virtual offset: its frame's head, and it itself if the file is mapped and its
+ * body not wrapped. */
+void u9i_frames_bring_record(const u9i_frames *frames, uint64_t at);
 void u9i_open_frame_free(u9i_open_frame *frame); /* NULL is fine */
 
 /*

@@ -242,6 +242,7 @@ static u9_err match_guess(u9_log *log, lookup *l, const u9i_tabled_view *t, cons
     u9i_found found;
     int sys;
     uint64_t segment = s->segment->facts.number;
+    u9i_frames_bring_record(&s->frames, g->at);
     if (u9i_frames_at(&s->frames, (g->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys) != U9_OK) return U9_CORRUPT;
     u9_err err = U9_CORRUPT;
     if (f->kind == U9I_BODY_PART) {
