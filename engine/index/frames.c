@@ -24,7 +24,7 @@ _Static_assert(sizeof(u9i_open_frame) == GROUP, "asked at each lookup: one line,
 /* One frame */
 
 /* As u9i_body_open; of a plain seed file the body is values as they stand. [E-3] */
-static u9_err open_body(const u9i_segment *s, const u9i_frame *f, uint8_t *scratch, size_t cap, size_t *need, u9i_body *out)
+static u9_err open_loaded(const u9i_segment *s, const u9i_frame *f, uint8_t *scratch, size_t cap, size_t *need, u9i_body *out)
 {
     if (!s->facts.plain) return u9i_body_open(f, scratch, cap, need, out);
     *out = (u9i_body){.kind = U9I_BODY_RECORDS, .bytes = f->body, .size = f->body_size, .plain = true};
@@ -36,7 +36,7 @@ static u9_err own_body(const u9i_segment *s, u9i_loaded *l)
 {
     size_t need = 0, size = l->frame.body_size;
     u9i_body body;
-    u9_err err = open_body(s, &l->frame, NULL, 0, &need, &body);
+    u9_err err = open_loaded(s, &l->frame, NULL, 0, &need, &body);
     if (err == U9_AGAIN) size = need;
     else if (err != U9_OK) return err;
     l->own = (uint8_t *)malloc(size + 1);
@@ -71,7 +71,7 @@ static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, u
     if (err != U9_OK) return U9_CORRUPT;
     if (!known && !u9i_segment_broken(s)) u9i_segment_set_verified(s, offset);
     size_t need = 0;
-    err = open_body(s, &out->frame, NULL, 0, &need, &out->body);
+    err = open_loaded(s, &out->frame, NULL, 0, &need, &out->body);
     if (err != U9_AGAIN) return err;
     out->own = (uint8_t *)malloc(need + 1);
     return out->own ? u9i_body_open(&out->frame, out->own, need, &need, &out->body) : U9_NOMEM;
@@ -179,7 +179,7 @@ static uint32_t slot_number(const u9i_open_frame *f, uint64_t slot)
     return f->spread == UINT16_MAX ? told : number_if_even(f, slot_place(f, slot)) + told - f->spread;
 }
 
-static uint64_t slot_of(const u9i_open_frame *f, uint64_t hash, uint32_t place, uint32_t number)
+static uint64_t packed_slot(const u9i_open_frame *f, uint64_t hash, uint32_t place, uint32_t number)
 {
     uint64_t told = f->spread == UINT16_MAX ? number : number + f->spread - number_if_even(f, place);
     return slot_tag(f, hash) << tag_shift(f) | told << bits_of(f->size) | (place + 1);
@@ -234,7 +234,7 @@ static bool put_keys(u9i_open_frame *f, const seen_record *seen)
     uint32_t groups = group_count(f), each = slots_in_group(f), slots = groups * each;
     for (uint32_t n = f->count; n-- > 0;) {
         if (!seen[n].keyed) continue;
-        uint64_t slot = slot_of(f, seen[n].hash, seen[n].place, n);
+        uint64_t slot = packed_slot(f, seen[n].hash, seen[n].place, n);
         uint32_t i = first_group(seen[n].hash, groups) * each;
         for (unsigned steps = 0; slot_get(f, i) != 0; i = i + 1 == slots ? 0 : i + 1)
             if (++steps == CROWD * each) return false;

@@ -49,7 +49,10 @@ void u9i_table_close(u9i_table *table); /* one that was never opened, zeroed, is
 /* The hash of a key under which its entries stand. */
 static inline uint64_t u9i_table_hash(const u9i_table *t, const u9i_key_entry *e)
 {
-    return u9i_key_mix(e, t->seed);
+    uint64_t h = (e->hi ^ t->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 32 ^ e->lo) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 29) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 32;
 }
 
 /* False: there is no room near where it belongs, or its place does not fit (then `wide` is set). */

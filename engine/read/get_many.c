@@ -69,17 +69,17 @@ static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t offset
 }
 
 /* A frame that a key leads to. */
-typedef struct aim {
+typedef struct aimed {
     u9_lookup *lookup;
     u9i_indexed *segment;
     const u9i_open_frame *frame; /* NULL: it is not kept */
     uint64_t offset;
     uint64_t at; /* as of u9i_open_frame_bring */
     bool newest; /* a record of the key there is the newest one */
-} aim;
+} aimed;
 
 typedef struct aims {
-    aim all[2 * AT_ONCE];
+    aimed all[2 * AT_ONCE];
     unsigned count;
 } aims;
 
@@ -89,7 +89,7 @@ static void aim_at(aims *a, u9_lookup *l, u9i_indexed *s, uint64_t at, bool own,
     u9i_key_entry e;
     uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
     if (a->count == 2 * AT_ONCE || !u9i_keyspec_entry(&s->index.spec, l->key.data, l->key.size, &e)) return;
-    a->all[a->count++] = (aim){.lookup = l, .segment = s, .offset = offset, .at = own ? at : 0, .newest = newest};
+    a->all[a->count++] = (aimed){.lookup = l, .segment = s, .offset = offset, .at = own ? at : 0, .newest = newest};
     u9i_frames_bring(&s->frames, offset, &e);
 }
 
@@ -134,7 +134,7 @@ static void aim_at_all(u9_log *log, u9i_view *v, u9_lookup *lookups, size_t coun
 static void find_frames(u9_log *log, aims *a, fetching *f)
 {
     for (unsigned i = 0; i < a->count; i++) {
-        aim *m = &a->all[i];
+        aimed *m = &a->all[i];
         m->frame = u9i_frames_kept(&m->segment->frames, m->offset);
         if (m->frame) u9i_open_frame_bring(&m->segment->frames, m->frame, &m->lookup->key, m->at);
         else call_frame(log, f, m->segment, m->offset);
@@ -142,7 +142,7 @@ static void find_frames(u9_log *log, aims *a, fetching *f)
 }
 
 /* The record, if it has the key and there is room for it. Else it is looked for once more, by itself. */
-static bool answer(const aim *m)
+static bool answer(const aimed *m)
 {
     u9i_found found;
     u9_lookup *l = m->lookup;
@@ -178,7 +178,7 @@ static void answer_some(u9_log *log, u9_lookup *lookups, size_t count, fetching 
         aim_at_all(log, v, lookups, count, &a);
         find_frames(log, &a, f);
         for (unsigned i = 0; i < a.count; i++) {
-            const aim *m = &a.all[i];
+            const aimed *m = &a.all[i];
             if (m->frame && m->newest && m->lookup->err == U9_ABSENT && answer(m)) m->lookup->err = U9_OK;
         }
         fetch(f);
