@@ -108,6 +108,7 @@
     X(succession) \
     X(lookup) \
     X(budget) \
+    X(key_tables) \
     X(index_file) \
     X(index_forged) \
     X(tabling) \

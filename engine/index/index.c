@@ -418,7 +418,9 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     for (;;) {
         u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
-        err = u9i_frames_fenced_at(frames, (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, frame, own, &sys);
+        uint64_t offset = (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+        u9i_frames_bring(frames, offset, &e);
+        err = u9i_frames_fenced_at(frames, offset, frame, own, &sys);
         if (err != U9_OK) return err;
         if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
             *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */

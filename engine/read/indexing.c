@@ -2,6 +2,7 @@
  * engine/read/indexing.c: the indexes of a whole log: what there is, making what is missing, removing it. [K-1] [K-4]
  */
 #include "engine/read/beside.h"
+#include "engine/read/cursor.h"
 
 #include <u9/index.h>
 
@@ -174,6 +175,35 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
     return err;
 }
 
+/* A segment in which no record is found has nothing to be indexed: why that is. */
+static u9_err tell_why_none(indexing *x, size_t i, u9_fault *fault)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_index_info *info = &x->infos[i];
+    bool any = false;
+    u9_err err = u9_cursor_open(x->log, NULL, &c, fault);
+    if (err != U9_OK) return err;
+    err = U9_END;
+    if (i < c->reader.catalog->count && c->reader.catalog->segments[i] == x->catalog->segments[i]) {
+        u9i_cursor_segments(c, u9i_beside_run(x->catalog, i), i);
+        while (!any && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT ||
+                        err == U9_ABSENT))
+            any = (err == U9_OK || err == U9_LIMIT) && r.segment == info->segment;
+        if (!any && err == U9_END) info->why = c->lossy ? U9_INDEX_LOSSY : U9_INDEX_EMPTY;
+    }
+    if (!any && err != U9_END && fault) *fault = c->fault;
+    u9_cursor_close(c);
+    return any || err == U9_END ? U9_OK : err;
+}
+
+static u9_err check_at(indexing *x, size_t i, u9_fault *fault)
+{
+    const u9_index_info *info = &x->infos[i];
+    if (info->place != U9_INDEX_NONE) return prove_at(x, i, fault);
+    return info->why == U9_INDEX_MISSING ? tell_why_none(x, i, fault) : U9_OK;
+}
+
 static u9_err drop_name(indexing *x, const char *name, u9_fault *fault)
 {
     int sys = u9i_dir_remove(x->log->source.dir, name);
@@ -197,7 +227,7 @@ static u9_err do_task(indexing *x, size_t i, u9_fault *fault)
     switch (x->task) {
     case TASK_LOOK: break;
     case TASK_BUILD: return is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
-    case TASK_CHECK: return x->infos[i].place != U9_INDEX_NONE ? prove_at(x, i, fault) : U9_OK;
+    case TASK_CHECK: return check_at(x, i, fault);
     case TASK_DROP: return drop_at(x, i, fault);
     }
     return U9_OK;

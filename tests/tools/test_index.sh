@@ -80,6 +80,11 @@ claim 'and no other' test -z "$(find log -name '*.u9x*')"
 ends 0 'no index: none was made$' '--check says why a segment has none' "$u9" index --check log
 ends 0 '^59990$' 'without it the record is found' "$u9" get log "$key"
 
+echo 'one and only' | append one
+ends 0 'no index: none was made$' 'a segment of which one can be made' "$u9" index --check one
+harm "$(find one -name '*.u9')" 'one and only'
+ends 0 'no index: records of the segment were lost to damage$' 'and one of whose records none is left' "$u9" index --check one
+
 cp -a log bad
 harm bad/0000000000000002.u9 '[1-5][0-9]\{4\}' 300
 lost=$("$u9" cat bad 2>/dev/null | diff - <("$u9" cat log) | sed -n 's/^> //p' | tail -n 1)
