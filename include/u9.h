@@ -4,6 +4,7 @@
 
 #include <u9/carve.h>
 #include <u9/check.h>
+#include <u9/clause.h>
 #include <u9/cursor.h>
 #include <u9/err.h>
 #include <u9/follow.h>

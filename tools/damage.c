@@ -77,6 +77,7 @@ void tool_put_damage(FILE *out, const u9_damage *d)
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
     fprintf(out, ": %s: %s", u9_reason_name(d->reason), tool_reason_text(d));
+    if (d->clause != U9_CLAUSE_NONE) fprintf(out, " (%s: %s)", u9_clause_name(d->clause), u9_clause_text(d->clause));
     if (d->reason == U9_R_PART) put_part(out, d);
     if (d->verdict < U9_V_UNKNOWN)
         ; /* what a crash took was never in the log */

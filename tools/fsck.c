@@ -81,6 +81,7 @@ static json_t *json_damage(const u9_damage *d)
                      u9_reason_name(d->reason), "text", tool_reason_text(d), "rule",
                      tool_reason_rule(d), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
+    if (d->clause != U9_CLAUSE_NONE) json_object_set_new(json, "clause", json_string(u9_clause_name(d->clause)));
     if (d->reason != U9_R_PART) return json;
     json_object_set_new(json, "part", tool_json_number(d->part));
     json_object_set_new(json, "part_at", tool_json_number(d->part_at));

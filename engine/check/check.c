@@ -254,6 +254,7 @@ static void tell_bad_slots(u9i_checker *c)
                                 .begin = i * U9I_BLOCK, .end = (i + 1) * U9I_BLOCK,
                                 .ordinal = U9_NOWHERE};
         u9_damage d = u9i_source_damage(c->source, &file, &site, path, sizeof path);
+        d.clause = m->slots[i].clause;
         u9i_checker_note(c, &d);
     }
 }

@@ -90,7 +90,7 @@ static u9_err look_at(indexing *x, size_t i)
     u9i_segment *s = x->catalog->segments[i];
     u9_index_info *info = &x->infos[i];
     u9i_budget budget = {.limit = 0};
-    u9i_index index;
+    u9i_index index = {.refused = U9_CLAUSE_NONE};
     u9i_index_flaw flaw;
     *info = (u9_index_info){.segment = s->facts.number, .bytes = s->facts.size, .why = U9_INDEX_PLAIN};
     if (s->facts.plain || s->facts.secret.lost) return U9_OK;
@@ -103,15 +103,20 @@ static u9_err look_at(indexing *x, size_t i)
     }
     if (err == U9_NOMEM) return err;
     bool lossy;
+    u9_clause inside = index.refused, beside;
+    index.refused = U9_CLAUSE_NONE;
     err = u9i_beside_open(x->log, s, &budget, &index, &lossy, &flaw);
+    beside = index.refused;
     info->why = err != U9_OK ? why_of(flaw) : lossy ? U9_INDEX_LOSSY : U9_INDEX_FINE;
     if (err == U9_OK) {
         if (has_its_pages(x, &index)) describe_index(info, U9_INDEX_BESIDE, &index);
         else info->why = U9_INDEX_DAMAGED;
+        beside = index.refused;
         u9i_index_close(&index);
     } else if (is_unfinished(&x->log->source, &s->facts)) {
         info->why = U9_INDEX_WRITING;
     }
+    info->clause = inside != U9_CLAUSE_NONE ? inside : beside;
     return err == U9_NOMEM ? err : U9_OK;
 }
 
@@ -170,6 +175,7 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
         return U9_OK;
     }
     err = u9i_beside_prove(&b, &index, &info->wrong, fault);
+    if (index.refused != U9_CLAUSE_NONE) info->clause = index.refused;
     u9i_index_close(&index);
     x->done += info->bytes;
     return err;

@@ -644,6 +644,50 @@ START_TEST(what_only_zeros_surround_is_mended_for_nobody)
 }
 END_TEST
 
+/* [Y-2] c: the hash in a header counts where the boundary stands in front of it, and of a frame that follows (F-9). */
+START_TEST(a_hash_without_its_boundary_or_out_of_order_proves_nothing)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        forge_records(&s, "first", 9);
+        if (way == 2) s.next.ordinal += 5;
+        uint64_t p = forge_records(&s, "last", 3);
+        s.bytes[p + 40] ^= 1;
+        if (way == 1) s.bytes[p + 3] ^= 1;
+        forge_save(&s, log_path);
+        content *c = read_log(log_path, true);
+        ck_assert_uint_eq(c->count, way ? 9 : 12);
+        ck_assert_uint_eq(c->mended, way ? 0 : 1);
+        free(c);
+        forge_free(&s);
+        remove_log(log_path);
+    }
+}
+END_TEST
+
+/* [Y-2] All of [q,y) is of the frame at q that y names: none counts that begins before q and ends behind it. */
+START_TEST(no_frame_is_mended_across_the_place_that_the_next_one_names)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        forge_records(&s, "first", 9);
+        uint64_t p = forge_records(&s, "second", 5);
+        s.next.durable = s.end;
+        if (way) s.next.previous = p + HEADER;
+        if (way) memset(s.next.chain, 0x77, sizeof s.next.chain);
+        forge_records(&s, "third", 3);
+        s.bytes[p + 3] ^= 1;
+        forge_save(&s, log_path);
+        content *c = read_log(log_path, true);
+        ck_assert_uint_eq(c->count, way ? 12 : 17);
+        ck_assert_uint_eq(c->mended, way ? 0 : 1);
+        free(c);
+        forge_free(&s);
+        remove_log(log_path);
+    }
+}
+END_TEST
+
 /* Damage of all sorts to one file, headers before all. */
 static void ruin_at_random(const victim *v)
 {
@@ -1045,6 +1089,8 @@ Suite *suite_mend(void)
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, (int)thorough(5, 10)},
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
+        {"forged", a_hash_without_its_boundary_or_out_of_order_proves_nothing, 1},
+        {"forged", no_frame_is_mended_across_the_place_that_the_next_one_names, 1},
         {"kinds", behind_a_hole_what_proves_itself_is_found, 1},
         {"kinds", ends_that_are_named_by_mended_frames_mend_others, 4},
         {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
