@@ -550,8 +550,9 @@ bindir = $(DESTDIR)$(BINDIR)
 libdir = $(DESTDIR)$(LIBDIR)
 incdir = $(DESTDIR)$(INCLUDEDIR)
 docdir = $(DESTDIR)$(DOCDIR)
-mandir = $(DESTDIR)$(MANDIR)/man1
-man := $(wildcard man/*.1)
+mandir = $(DESTDIR)$(MANDIR)
+man := $(wildcard man/*.[1-8])
+man_at = $(mandir)/man$(subst .,,$(suffix $(1)))
 documents := README.md CHANGELOG.md SPEC.md SPEC-values.md $(if $(rados),SPEC-rados.md)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
 installed_libs := libu9 $(if $(zk),libu9-zk) $(if $(rados),libu9-rados)
@@ -612,8 +613,8 @@ install: all $(installed_libs:%=install-%) ## installs below DESTDIR and PREFIX 
 	$(INSTALL) -m 644 $(installed_headers) $(incdir)/u9
 	$(INSTALL) -m 644 $(documents) $(docdir)
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
-	$(if $(man),$(INSTALL) -d $(mandir))
-	$(if $(man),$(INSTALL) -m 644 $(man) $(mandir))
+	$(if $(man),$(INSTALL) -d $(sort $(foreach m,$(man),$(call man_at,$m))))
+	$(if $(man),@$(foreach m,$(man),$(INSTALL) -m 644 $m $(call man_at,$m);))
 	@[ -n "$(DESTDIR)" ] || echo "u9: to link the shared library, run \`ldconfig\` (as root) once"
 
 # Each library: the archive, the file, its two names, and what pkg-config is told of it.
@@ -631,7 +632,7 @@ $(installed_libs:%=install-%): install-%: all
 .PHONY: uninstall
 uninstall: ## removes what install put there (same DESTDIR, PREFIX and so on)
 	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(documents:%=$(docdir)/%) $(bindir)/u9 $(bindir)/u9fsck \
-	    $(man:man/%=$(mandir)/%) $(foreach l,$(installed_libs),$(libdir)/$l.a $(libdir)/$l.so.$(so_version) \
+	    $(foreach m,$(man),$(call man_at,$m)/$(notdir $m)) $(foreach l,$(installed_libs),$(libdir)/$l.a $(libdir)/$l.so.$(so_version) \
 	    $(libdir)/$l.so.0 $(libdir)/$l.so $(libdir)/pkgconfig/$(l:lib%=%).pc)
 	@for d in $(incdir)/u9 $(docdir); do [ ! -d $$d ] || rmdir $$d; done
 
@@ -639,6 +640,21 @@ uninstall: ## removes what install put there (same DESTDIR, PREFIX and so on)
 .PHONY: dist
 dist: ## build/u9-VERSION.tar.gz: what is committed; it builds, and passes check-quick, without git
 	@scripts/dist $(VERSION)
+
+.PHONY: packages other-machines abi check-abi
+packages: ## Debian packages in build/packages/here, built twice and compared, with lintian and their tests
+	@scripts/setup packages
+	@scripts/packages
+
+other-machines: ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
+	@scripts/setup cross
+	@scripts/other_machines
+
+check-abi: $(libs) ## libu9.so against the dump of its interface in engine/libu9.abi.gz
+	@scripts/check_abi $(BUILD)
+
+abi: $(libs) # makes that dump anew, once what changed is meant and CHANGELOG.md says it
+	@scripts/check_abi $(BUILD) --write
 
 .PHONY: clean
 clean: ## removes build/
