@@ -5,6 +5,7 @@
 #include "tests/suites.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 START_TEST(the_numbers_of_errors_are_pinned)
