@@ -646,7 +646,7 @@ packages: ## Debian packages in build/packages/here, built twice and compared, w
 	@scripts/setup packages
 	@scripts/packages
 
-other-machines: ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
+other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
 	@scripts/setup cross
 	@scripts/other_machines
 
