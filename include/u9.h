@@ -29,7 +29,6 @@
 #include <u9/value_diff.h>
 #include <u9/value_index.h>
 #include <u9/value_text.h>
-
-#define U9_VERSION_TEXT "0.1.0"
+#include <u9/version.h>
 
 #endif
