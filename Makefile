@@ -40,6 +40,14 @@ rados := $(if $(filter 1,$(RADOS)),$(wildcard /usr/include/rados/librados.h))
 MPI ?= 1
 examples = $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
 
+# The Python package, built and tested where Python's headers are installed (Debian: python3-dev, python3-pytest).
+# PYTHON=0: not even there. The extension is of the stable ABI: one file for Python 3.11 and all later ones.
+PYTHON ?= /usr/bin/python3
+python_headers = $(call once,python_headers,$(if $(filter 0,$(PYTHON)),,$(shell $(PYTHON) -c 'import sysconfig as s, os; \
+    p = s.get_path("include"); print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)))
+python_src := $(wildcard python/*.c)
+python_plain := $(wildcard python/u9/*.py python/u9/*.pyi python/u9/py.typed)
+
 VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
 SONAME := libu9.so.0
 ZK_SONAME := libu9-zk.so.0
@@ -84,6 +92,7 @@ room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_rados = -std=gnu11 -D_GNU_SOURCE
+room_python = -std=gnu11 -D_GNU_SOURCE $(python_headers:%=-isystem %)
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
@@ -171,7 +180,7 @@ $(BUILD)/peers: force
 $(call obj,$(bench_src)): $(BUILD)/peers
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src) tests/probe_uring.c))
 
 $(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
 
@@ -485,6 +494,50 @@ check-headers: | need-build
 	for f in $$(grep -rl --include='*.c' '^#if U9I_X86' format); do \
 	    $(CC) $(room_format) $(warnings) -Werror -I. -Iinclude -DU9I_PORTABLE -fsyntax-only $$f; \
 	done; echo "check-headers: ok ($(words $(headers)) headers)"
+
+# ---- Python: build/.../python is a folder for PYTHONPATH ----
+python_built = $(BUILD)/python/u9/_u9.abi3.so $(python_plain:python/%=$(BUILD)/python/%)
+python_is_here = $(if $(python_headers),,@echo 'python: SKIPPED: python3-dev is not installed (or PYTHON=0)')
+
+.PHONY: python run-python test-python run-test-python install-python
+python: ## builds the Python package u9 into build/release/python
+	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
+	@$(MAKE) run-python
+
+run-python: $(if $(filter run-python run-test-python install-python,$(MAKECMDGOALS)),$(if $(python_headers),$(python_built)))
+	$(python_is_here)
+
+$(BUILD)/python/u9/_u9.abi3.so: $(call obj,$(python_src)) $(BUILD)/libu9.so
+	@mkdir -p $(@D)
+	$(call say,LINK) $(link) -shared -o $@ $(call obj,$(python_src)) -L$(BUILD) -lu9
+
+$(BUILD)/python/u9/%: python/u9/%
+	@mkdir -p $(@D)
+	$(call say,CP  ) cp $< $@
+
+# The tests run on the package as it is installed, below the build folder.
+python_env = env $(test_env) PYTHONPATH=$(abspath $(BUILD))/python-root/lib/python \
+    LD_LIBRARY_PATH=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 U9_ROOT=$(CURDIR)
+test-python: ## installs the Python package below build/release and runs its tests; PYTEST_ARGS='-k damage'
+	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
+	@scripts/setup build
+	@$(MAKE) run-test-python
+
+run-test-python: run-python $(tools)
+	$(if $(python_headers),@rm -rf $(BUILD)/python-root $(BUILD)/tmp/python; mkdir -p $(BUILD)/tmp/python)
+	$(if $(python_headers),@$(MAKE) DESTDIR= PREFIX=$(abspath $(BUILD))/python-root \
+	    PYTHONDIR=$(abspath $(BUILD))/python-root/lib/python install-python >/dev/null)
+	$(if $(python_headers),@$(python_env) $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider \
+	    --basetemp=$(BUILD)/tmp/python/t $(PYTEST_ARGS) python/tests)
+
+# PYTHONDIR: where Debian's Python looks for what was not installed by a package; packages give /usr/lib/python3/dist-packages.
+PYTHONDIR ?= $(PREFIX)/lib/python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')/dist-packages
+python_info = $(DESTDIR)$(PYTHONDIR)/u9-$(VERSION).dist-info
+install-python: run-python ## installs the Python package below DESTDIR into PYTHONDIR; it needs libu9.so, which install puts there
+	$(if $(python_headers),$(INSTALL) -d $(DESTDIR)$(PYTHONDIR)/u9 $(python_info))
+	$(if $(python_headers),$(INSTALL) -m 644 $(python_built) $(DESTDIR)$(PYTHONDIR)/u9)
+	$(if $(python_headers),@printf 'Metadata-Version: 2.1\nName: u9\nVersion: %s\nSummary: append-only record log\n' \
+	    '$(VERSION)' >$(python_info)/METADATA)
 
 .PHONY: fuzz run-fuzz
 fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there are processors
