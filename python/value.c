@@ -503,7 +503,7 @@ static PyObject *text_of(PyObject *self, PyObject *value)
     (void)self;
     u9p_writer_init(&w);
     if (u9p_encode(&w.b, value) == 0) {
-        u9_fault fault;
+        u9_fault fault = {0};
         u9_err err = u9_value_text(w.b.bytes, w.b.size, NULL, 0, &size, &fault);
         char *room = err == U9_LIMIT ? malloc(size + 1) : NULL;
         if (room) err = u9_value_text(w.b.bytes, w.b.size, room, size + 1, &size, &fault);
@@ -520,7 +520,7 @@ static PyObject *text_of(PyObject *self, PyObject *value)
 static PyObject *value_of_text(PyObject *self, PyObject *text)
 {
     struct u9p_writer w;
-    u9_fault fault;
+    u9_fault fault = {0};
     Py_ssize_t size;
     (void)self;
     const char *p = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &size) : NULL;

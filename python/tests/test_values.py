@@ -1,8 +1,9 @@
 import array
 import datetime
 import math
-import subprocess
 import os
+import struct
+import subprocess
 
 import pytest
 import u9
@@ -156,8 +157,8 @@ def test_an_array_is_a_buffer_that_cannot_be_written():
     view = memoryview(u9.Array("int32", [1, 2]))
     assert (view.format, view.itemsize, view.shape, view.readonly, view.nbytes) == (">i", 4, (2,), True, 8)
     assert bytes(view) == bytes.fromhex("0000000100000002")
-    with pytest.raises(BufferError):
-        (__import__("ctypes").c_char * 8).from_buffer(u9.Array("int32", [1, 2]))
+    with pytest.raises((BufferError, TypeError)):
+        struct.pack_into(">i", u9.Array("int32", [1, 2]), 0, 5)
 
 
 def test_a_view_keeps_what_it_shows_when_array_and_bytes_are_gone():
@@ -195,5 +196,5 @@ def test_the_tools_read_what_python_writes(path):
     with u9.open(path, "c") as log:
         log.append({"a": [1, None, True], "b": "x"}, 2.5)
     tool = os.environ["U9_BIN_DIR"] + "/u9"
-    said = subprocess.run([tool, "cat", "--json", str(path)], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([tool, "cat", "--format=json", str(path)], capture_output=True, text=True, check=True).stdout
     assert '{"a":[1,null,true],"b":"x"}' in said.replace(" ", "") and "2.5" in said
