@@ -121,9 +121,11 @@ static int usable(struct u9p_cursor *c)
 
 static int enter(struct u9p_cursor *c, struct u9p_call *call)
 {
-    if (usable(c) < 0 || u9p_enter(c->log, call) < 0) return -1;
-    c->busy = 1;
-    return 0;
+    if (usable(c) < 0) return -1;
+    c->busy = 1; /* before the GIL goes */
+    if (u9p_enter(c->log, call) == 0) return 0;
+    c->busy = 0;
+    return -1;
 }
 
 /* The GIL is had again, and what failed is in `o`; the cursor is still busy, so its damage is as it was. */

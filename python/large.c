@@ -63,9 +63,10 @@ static int enter(struct piece *p, struct u9p_call *call)
     if (u9p_log_usable(p->log) < 0) return -1;
     if (!p->reading && !p->append) u9p_refuse(U9_STATE, "it is closed");
     else if (p->busy) u9p_refuse(U9_STATE, "it is in use by another thread");
-    else if (u9p_enter(p->log, call) == 0) {
-        p->busy = 1;
-        return 0;
+    else {
+        p->busy = 1; /* before the GIL goes */
+        if (u9p_enter(p->log, call) == 0) return 0;
+        p->busy = 0;
     }
     return -1;
 }
