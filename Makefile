@@ -497,6 +497,7 @@ check-headers: | need-build
 
 # ---- Python: build/.../python is a folder for PYTHONPATH ----
 python_built = $(BUILD)/python/u9/_u9.abi3.so $(python_plain:python/%=$(BUILD)/python/%)
+python_tested = $(if $(python_headers),$(shell $(PYTHON) -c 'import pytest' 2>/dev/null && echo 1))
 python_is_here = $(if $(python_headers),,@echo 'python: SKIPPED: python3-dev is not installed (or PYTHON=0)')
 
 .PHONY: python run-python test-python run-test-python install-python
@@ -524,11 +525,13 @@ test-python: ## installs the Python package below build/release and runs its tes
 	@$(MAKE) run-test-python
 
 run-test-python: run-python $(tools)
-	$(if $(python_headers),@rm -rf $(BUILD)/python-root $(BUILD)/tmp/python; mkdir -p $(BUILD)/tmp/python)
-	$(if $(python_headers),@$(MAKE) DESTDIR= PREFIX=$(abspath $(BUILD))/python-root \
-	    PYTHONDIR=$(abspath $(BUILD))/python-root/lib/python install-python >/dev/null)
-	$(if $(python_headers),@$(python_env) $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider \
+ifneq ($(filter run-test-python,$(MAKECMDGOALS)),)
+	$(if $(python_headers),$(if $(python_tested),,@echo 'python: tests SKIPPED: python3-pytest is not installed'))
+	$(if $(python_tested),@rm -rf $(BUILD)/python-root $(BUILD)/tmp/python; mkdir -p $(BUILD)/tmp/python)
+	$(if $(python_tested),@$(MAKE) DESTDIR= PYTHONDIR=$(abspath $(BUILD))/python-root/lib/python install-python >/dev/null)
+	$(if $(python_tested),@$(python_env) $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider \
 	    --basetemp=$(BUILD)/tmp/python/t $(PYTEST_ARGS) python/tests)
+endif
 
 # PYTHONDIR: where Debian's Python looks for what was not installed by a package; packages give /usr/lib/python3/dist-packages.
 PYTHONDIR ?= $(PREFIX)/lib/python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')/dist-packages
@@ -592,8 +595,8 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src); \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(PREFIX)/bin
@@ -682,6 +685,6 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 RADOS=0 PEERS=0'
+	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 RADOS=0 PEERS=0 PYTHON=0'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'

@@ -2,14 +2,13 @@
  * python/array.c: u9.Array, the numbers of an array where they lie: a sequence, and a buffer that memoryview and
  * numpy.asarray take without a copy, in the byte order that it has in the log (big-endian).
  */
-#include "module.h"
+#include "python/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct u9p_array {
-    PyObject_HEAD
-    PyObject *owner;
+    PyObject_HEAD PyObject *owner;
     const uint8_t *data;
     Py_ssize_t count, stride;
     uint8_t code; /* 00 to 09, its typecode */
@@ -21,9 +20,10 @@ static const struct {
     const char *name, *format;
     u9_type type;
 } codes[] = {
-    {"uint8", "B", U9_UINT},  {"uint16", ">H", U9_UINT}, {"uint32", ">I", U9_UINT},      {"uint64", ">Q", U9_UINT},
-    {"int8", "b", U9_INT},    {"int16", ">h", U9_INT},   {"int32", ">i", U9_INT},        {"int64", ">q", U9_INT},
-    {"float32", ">f", U9_FLOAT32}, {"float64", ">d", U9_FLOAT64},
+    {"uint8", "B", U9_UINT},       {"uint16", ">H", U9_UINT}, {"uint32", ">I", U9_UINT},
+    {"uint64", ">Q", U9_UINT},     {"int8", "b", U9_INT},     {"int16", ">h", U9_INT},
+    {"int32", ">i", U9_INT},       {"int64", ">q", U9_INT},   {"float32", ">f", U9_FLOAT32},
+    {"float64", ">d", U9_FLOAT64},
 };
 
 PyObject *u9p_array(PyObject *owner, const u9_span *span)
@@ -107,10 +107,12 @@ static PyObject *array_subscript(PyObject *self, PyObject *key)
         Py_ssize_t from, to, step;
         if (PySlice_Unpack(key, &from, &to, &step) < 0) return NULL;
         Py_ssize_t count = PySlice_AdjustIndices(a->count, &from, &to, step);
-        u9_span part = {.data = a->data + from * a->stride, .count = (uint64_t)count, .code = a->code};
+        u9_span part = {
+            .data = a->data + from * a->stride, .count = (uint64_t)count, .code = a->code};
         part.stride = (uint64_t)a->stride;
         if (step == 1) return u9p_array(a->owner, &part);
-        PyErr_SetString(PyExc_ValueError, "a slice of an array has no step: numpy.asarray takes it without a copy");
+        PyErr_SetString(PyExc_ValueError,
+                        "a slice of an array has no step: numpy.asarray takes it without a copy");
         return NULL;
     }
     Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
@@ -140,7 +142,9 @@ static PyObject *array_type(PyObject *self, void *ignored)
 static PyObject *array_repr(PyObject *self)
 {
     PyObject *list = array_list(self, NULL);
-    PyObject *text = list ? PyUnicode_FromFormat("Array('%s', %R)", codes[((struct u9p_array *)self)->code].name, list) : NULL;
+    PyObject *text = list ? PyUnicode_FromFormat("Array('%s', %R)",
+                                                 codes[((struct u9p_array *)self)->code].name, list)
+                          : NULL;
     Py_XDECREF(list);
     return text;
 }
@@ -148,7 +152,8 @@ static PyObject *array_repr(PyObject *self)
 /* Equal to any sequence of the same numbers. */
 static PyObject *array_compare(PyObject *self, PyObject *other, int op)
 {
-    if ((op != Py_EQ && op != Py_NE) || !PySequence_Check(other) || PyUnicode_Check(other)) Py_RETURN_NOTIMPLEMENTED;
+    if ((op != Py_EQ && op != Py_NE) || !PySequence_Check(other) || PyUnicode_Check(other))
+        Py_RETURN_NOTIMPLEMENTED;
     PyObject *mine = array_list(self, NULL), *theirs = PySequence_List(other);
     PyObject *said = mine && theirs ? PyObject_RichCompare(mine, theirs, op) : NULL;
     Py_XDECREF(mine);
@@ -194,7 +199,8 @@ static int build(u9_builder *b, Py_buffer *view)
 {
     int swap, code = code_of(view, &swap);
     if (code < 0 || view->ndim != 1) {
-        PyErr_Format(PyExc_TypeError, "no array of a log holds elements of format '%s' in %d dimensions",
+        PyErr_Format(PyExc_TypeError,
+                     "no array of a log holds elements of format '%s' in %d dimensions",
                      view->format ? view->format : "B", view->ndim);
         return -1;
     }
@@ -235,7 +241,8 @@ int u9p_encode_buffer(u9_builder *b, PyObject *value)
     Py_buffer view;
     if (PyObject_GetBuffer(value, &view, PyBUF_FULL_RO) < 0) return -1;
     int rc;
-    if (PyMemoryView_Check(value) && view.ndim == 1 && view.itemsize == 1 && (!view.format || !strcmp(view.format, "B"))) {
+    if (PyMemoryView_Check(value) && view.ndim == 1 && view.itemsize == 1 &&
+        (!view.format || !strcmp(view.format, "B"))) {
         PyObject *bytes = PyBytes_FromObject(value);
         rc = bytes ? u9p_encode(b, bytes) : -1;
         Py_XDECREF(bytes);
@@ -243,8 +250,7 @@ int u9p_encode_buffer(u9_builder *b, PyObject *value)
         PyObject *number = number_of(value, view.format);
         rc = number ? u9p_encode(b, number) : -1;
         Py_XDECREF(number);
-    } else
-        rc = build(b, &view);
+    } else rc = build(b, &view);
     PyBuffer_Release(&view);
     return rc;
 }
@@ -291,7 +297,9 @@ static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (err != U9_OK) u9p_refuse(err, "the array cannot be built");
     else if (rc == 0) {
         PyObject *bytes = PyBytes_FromStringAndSize((const char *)w.b.bytes, (Py_ssize_t)w.b.size);
-        PyObject *row = bytes ? u9p_decode_values(bytes, (const uint8_t *)PyBytes_AsString(bytes), w.b.size) : NULL;
+        PyObject *row =
+            bytes ? u9p_decode_values(bytes, (const uint8_t *)PyBytes_AsString(bytes), w.b.size)
+                  : NULL;
         if (row) array = Py_XNewRef(PyTuple_GetItem(row, 0));
         Py_XDECREF(row);
         Py_XDECREF(bytes);
@@ -306,7 +314,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef fields[] = {
-    {"type", array_type, NULL, "What the numbers are: 'uint8' .. 'uint64', 'int8' .. 'int64', 'float32', 'float64'.", NULL},
+    {"type", array_type, NULL,
+     "What the numbers are: 'uint8' .. 'uint64', 'int8' .. 'int64', 'float32', 'float64'.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -327,5 +336,7 @@ static PyType_Slot slots[] = {
     {0, NULL},
 };
 
-PyType_Spec u9p_array_spec = {.name = "u9.Array", .basicsize = sizeof(struct u9p_array), .flags = Py_TPFLAGS_DEFAULT,
+PyType_Spec u9p_array_spec = {.name = "u9.Array",
+                              .basicsize = sizeof(struct u9p_array),
+                              .flags = Py_TPFLAGS_DEFAULT,
                               .slots = slots};

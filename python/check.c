@@ -2,7 +2,7 @@
  * python/check.c: check and salvage. Their callbacks come from the calling thread, which takes the GIL for each; what one
  * raises, or the handler of a signal, ends the run at its next progress, and comes through.
  */
-#include "module.h"
+#include "python/module.h"
 
 #include <string.h>
 
@@ -37,13 +37,15 @@ static void output_made(void *ctx, const u9_output *o)
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type = u9p_named("Output");
     if (!run->type)
-        (void)asked(run, run->on_output,
-                    Py_BuildValue("(N)", PyObject_CallFunction(type, "NIKKNKKK", PyUnicode_DecodeFSDefault(o->path),
-                                                               o->number, (unsigned long long)o->records,
-                                                               (unsigned long long)o->unsigned_records,
-                                                               o->from ? PyUnicode_DecodeFSDefault(o->from) : Py_NewRef(Py_None),
-                                                               (unsigned long long)o->segment, (unsigned long long)o->begin,
-                                                               (unsigned long long)o->ordinal)));
+        (void)asked(
+            run, run->on_output,
+            Py_BuildValue(
+                "(N)", PyObject_CallFunction(
+                           type, "NIKKNKKK", PyUnicode_DecodeFSDefault(o->path), o->number,
+                           (unsigned long long)o->records, (unsigned long long)o->unsigned_records,
+                           o->from ? PyUnicode_DecodeFSDefault(o->from) : Py_NewRef(Py_None),
+                           (unsigned long long)o->segment, (unsigned long long)o->begin,
+                           (unsigned long long)o->ordinal)));
     PyGILState_Release(state);
 }
 
@@ -53,7 +55,8 @@ static int progressed(void *ctx, uint64_t done, uint64_t all)
     PyGILState_STATE state = PyGILState_Ensure();
     if (!run->type && PyErr_CheckSignals() < 0) PyErr_Fetch(&run->type, &run->value, &run->trace);
     if (!run->type && run->on_progress &&
-        asked(run, run->on_progress, Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)all)) > 0)
+        asked(run, run->on_progress,
+              Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)all)) > 0)
         run->stop = 1;
     int stop = run->stop || run->type;
     PyGILState_Release(state);
@@ -77,14 +80,17 @@ static PyObject *report_of(const u9_report *r, PyObject *salvaged)
     PyObject *type = u9p_named("Report");
     if (!type) return NULL;
     return PyObject_CallFunction(
-        type, "sKKKKKKKKKNKNNNNsNNKNNKKO", u9_verdict_name(r->verdict), (unsigned long long)r->segments,
-        (unsigned long long)r->frames, (unsigned long long)r->records, (unsigned long long)r->bytes,
-        (unsigned long long)r->body_bytes, (unsigned long long)r->stored_bytes, (unsigned long long)r->damages,
-        (unsigned long long)r->lost, (unsigned long long)r->beyond, u9p_number(r->first_ordinal),
-        (unsigned long long)r->next_ordinal, u9p_time(r->first_time_us), u9p_time(r->last_time_us), yes(r->closed),
-        yes(r->confirmed), r->kind, key_or_none(r->kind, r->first_key, r->first_key_size),
-        key_or_none(r->kind, r->last_key, r->last_key_size), (unsigned long long)r->keyless, yes(r->plain), yes(r->begins_late),
-        (unsigned long long)r->unsigned_records, (unsigned long long)r->outputs, salvaged);
+        type, "sKKKKKKKKKNKNNNNsNNKNNKKO", u9_verdict_name(r->verdict),
+        (unsigned long long)r->segments, (unsigned long long)r->frames,
+        (unsigned long long)r->records, (unsigned long long)r->bytes,
+        (unsigned long long)r->body_bytes, (unsigned long long)r->stored_bytes,
+        (unsigned long long)r->damages, (unsigned long long)r->lost, (unsigned long long)r->beyond,
+        u9p_number(r->first_ordinal), (unsigned long long)r->next_ordinal,
+        u9p_time(r->first_time_us), u9p_time(r->last_time_us), yes(r->closed), yes(r->confirmed),
+        r->kind, key_or_none(r->kind, r->first_key, r->first_key_size),
+        key_or_none(r->kind, r->last_key, r->last_key_size), (unsigned long long)r->keyless,
+        yes(r->plain), yes(r->begins_late), (unsigned long long)r->unsigned_records,
+        (unsigned long long)r->outputs, salvaged);
 }
 
 static PyObject *given(PyObject *function)
@@ -93,7 +99,8 @@ static PyObject *given(PyObject *function)
 }
 
 /* What both end with. `err` is what was returned. */
-static PyObject *ended(struct run *run, u9_err err, const u9_fault *fault, const u9_report *report, PyObject *salvaged)
+static PyObject *ended(struct run *run, u9_err err, const u9_fault *fault, const u9_report *report,
+                       PyObject *salvaged)
 {
     PyObject *made = NULL;
     if (run->type) PyErr_Restore(run->type, run->value, run->trace);
@@ -113,16 +120,14 @@ static PyObject *check(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_check_options o = {.size = sizeof o, .on_progress = progressed, .ctx = &run};
     u9_err err;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$OOIz:check", names, PyUnicode_FSConverter, &path, &on_damage,
-                                     &on_progress, &o.threads, &o.io))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$OOIz:check", names, PyUnicode_FSConverter,
+                                     &path, &on_damage, &on_progress, &o.threads, &o.io))
         return NULL;
     run.on_damage = given(on_damage);
     run.on_progress = given(on_progress);
     if (run.on_damage) o.on_damage = damage_found;
-    Py_BEGIN_ALLOW_THREADS
-    err = u9_check(PyBytes_AsString(path), &o, &report, &fault);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS err = u9_check(PyBytes_AsString(path), &o, &report, &fault);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     return ended(&run, err, &fault, &report, Py_None);
 }
 
@@ -138,18 +143,18 @@ static PyObject *salvage(PyObject *self, PyObject *args, PyObject *kwargs)
     uint64_t salvaged = 0;
     u9_err err;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|$OOOz:salvage", names, PyUnicode_FSConverter, &path,
-                                     PyUnicode_FSConverter, &out, &on_damage, &on_progress, &on_output, &o.io))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|$OOOz:salvage", names,
+                                     PyUnicode_FSConverter, &path, PyUnicode_FSConverter, &out,
+                                     &on_damage, &on_progress, &on_output, &o.io))
         return NULL;
     run.on_damage = given(on_damage);
     run.on_progress = given(on_progress);
     run.on_output = given(on_output);
     if (run.on_damage) o.on_damage = damage_found;
     if (run.on_output) o.on_output = output_made;
-    Py_BEGIN_ALLOW_THREADS
-    err = u9_salvage(PyBytes_AsString(path), PyBytes_AsString(out), &o, &report, &salvaged, &fault);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS err =
+        u9_salvage(PyBytes_AsString(path), PyBytes_AsString(out), &o, &report, &salvaged, &fault);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     Py_DECREF(out);
     PyObject *number = PyLong_FromUnsignedLongLong(salvaged);
     PyObject *made = number ? ended(&run, err, &fault, &report, number) : NULL;

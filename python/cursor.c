@@ -5,31 +5,35 @@
  * them. What stopped the reading stands behind these: `pending`, an exception; or the end. Where the cursor of libu9
  * stands is therefore ahead of where this one does; before it is asked or sent anywhere it goes back (settle).
  */
-#include "module.h"
+#include "python/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { CHUNK_BYTES = 1 << 16, CHUNK_RECORDS = 512, SLICE_MS = 100 }; /* how long a wait does not look up */
+enum {
+    CHUNK_BYTES = 1 << 16,
+    CHUNK_RECORDS = 512,
+    SLICE_MS = 100
+}; /* how long a wait does not look up */
 
 enum shape { RECORDS, VALUES, RAW };
 
 struct u9p_cursor {
-    PyObject_HEAD
-    struct u9p_log *log;
+    PyObject_HEAD struct u9p_log *log;
     struct u9p_held held;
     u9_cursor *cursor; /* NULL: closed */
     int busy;          /* a thread is within */
     enum shape shape;
-    int back;          /* goes backwards */
+    int back; /* goes backwards */
     int follows;
     uint64_t timeout_ms; /* of a wait for more */
     struct u9p_chunk *chunk;
     size_t at, upto;   /* next to be handed out; `pending` comes before this one */
     size_t batch;      /* records to read at once */
     PyObject *pending; /* an exception */
-    int ended, passed; /* what stopped the reading: the end, or something told that libu9's cursor is behind now */
+    int ended,
+        passed; /* what stopped the reading: the end, or something told that libu9's cursor is behind now */
 };
 
 PyTypeObject *u9p_cursor_type;
@@ -114,7 +118,8 @@ static int usable(struct u9p_cursor *c)
 {
     if (u9p_log_usable(c->log) < 0) return -1;
     if (!c->cursor) u9p_refuse(U9_STATE, "the cursor is closed");
-    else if (c->busy) u9p_refuse(U9_STATE, "the cursor is in use, by another thread or by what it called");
+    else if (c->busy)
+        u9p_refuse(U9_STATE, "the cursor is in use, by another thread or by what it called");
     else return 0;
     return -1;
 }
@@ -304,7 +309,8 @@ static u9_err settle(struct u9p_cursor *c)
     u9_record r;
     u9_err err = U9_OK;
     size_t left = c->chunk ? c->chunk->count - c->at : 0;
-    if (c->passed && left == 0 && ((err = step_back(c, &r)) == U9_OK || err == U9_LIMIT)) err = step(c, &r);
+    if (c->passed && left == 0 && ((err = step_back(c, &r)) == U9_OK || err == U9_LIMIT))
+        err = step(c, &r);
     while (left > 0) {
         err = step_back(c, &r);
         if (err == U9_OK || err == U9_LIMIT) left--;
@@ -353,8 +359,8 @@ static PyObject *moved(struct u9p_cursor *c, struct u9p_call *call, struct outco
 }
 
 /* The record that `err` came with, out of a chunk of its own; None at the end. */
-static PyObject *one(struct u9p_cursor *c, struct u9p_call *call, struct outcome *o, struct u9p_chunk *chunk,
-                     const u9_record *r)
+static PyObject *one(struct u9p_cursor *c, struct u9p_call *call, struct outcome *o,
+                     struct u9p_chunk *chunk, const u9_record *r)
 {
     if (o->err == U9_OK || o->err == U9_LIMIT) o->err = u9p_chunk_add(chunk, r) ? U9_OK : U9_NOMEM;
     u9p_chunk_fix(chunk);
@@ -396,23 +402,29 @@ static PyObject *cursor_step_prev(PyObject *self, PyObject *ignored)
 }
 
 /* What seek's only argument says. */
-static int place_sought(struct u9p_cursor *c, PyObject *kwargs, u9_seek *to, uint8_t raw[U9_KEY_SIZE_MAX])
+static int place_sought(struct u9p_cursor *c, PyObject *kwargs, u9_seek *to,
+                        uint8_t raw[U9_KEY_SIZE_MAX])
 {
     static char *names[] = {"ordinal", "time", "key", "saved", "start", "end", NULL};
     PyObject *none = PyTuple_New(0), *ordinal = NULL, *time = NULL, *key = NULL;
     const char *saved = NULL;
     int start = 0, end = 0;
     u9_key *given;
-    int ok = none && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOspp:seek", names, &ordinal, &time, &key, &saved, &start,
-                                                 &end);
+    int ok = none && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOspp:seek", names, &ordinal,
+                                                 &time, &key, &saved, &start, &end);
     Py_XDECREF(none);
     if (!ok) return -1;
     if (!ordinal + !time + !key + !saved + !start + !end != 5) {
-        PyErr_SetString(PyExc_TypeError, "seek takes one of ordinal=, time=, key=, saved=, start=True, end=True");
+        PyErr_SetString(PyExc_TypeError,
+                        "seek takes one of ordinal=, time=, key=, saved=, start=True, end=True");
         return -1;
     }
-    to->kind = ordinal ? U9_SEEK_ORDINAL : time ? U9_SEEK_TIME : key ? U9_SEEK_KEY : saved ? U9_SEEK_SAVED
-             : start ? U9_SEEK_START : U9_SEEK_END;
+    to->kind = ordinal ? U9_SEEK_ORDINAL
+               : time  ? U9_SEEK_TIME
+               : key   ? U9_SEEK_KEY
+               : saved ? U9_SEEK_SAVED
+               : start ? U9_SEEK_START
+                       : U9_SEEK_END;
     to->text = saved;
     if (ordinal) return u9p_ordinal(ordinal, &to->number);
     if (time) return u9p_time_of(time, 0, &to->number);
@@ -427,7 +439,8 @@ static PyObject *cursor_seek(PyObject *self, PyObject *args, PyObject *kwargs)
     struct outcome o = {0};
     u9_seek to = {.size = sizeof to};
     uint8_t raw[U9_KEY_SIZE_MAX];
-    if (PyTuple_Size(args) > 0) return PyErr_SetString(PyExc_TypeError, "seek takes one named argument"), NULL;
+    if (PyTuple_Size(args) > 0)
+        return PyErr_SetString(PyExc_TypeError, "seek takes one named argument"), NULL;
     if (place_sought(c, kwargs, &to, raw) < 0 || enter(c, &call) < 0) return NULL;
     o.err = u9_cursor_seek(c->cursor, &to);
     return moved(c, &call, &o);
@@ -498,7 +511,8 @@ static PyObject *cursor_follow(PyObject *self, PyObject *args, PyObject *kwargs)
     struct outcome o = {0};
     PyObject *timeout = Py_None;
     const char *shows = "durable";
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Os:follow", names, &timeout, &shows)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Os:follow", names, &timeout, &shows))
+        return NULL;
     int written = strcmp(shows, "written") == 0;
     if (!written && strcmp(shows, "durable") != 0)
         return PyErr_Format(PyExc_ValueError, "shows is 'durable' or 'written', not '%s'", shows);
@@ -508,7 +522,9 @@ static PyObject *cursor_follow(PyObject *self, PyObject *args, PyObject *kwargs)
     PyObject *same = moved(c, &call, &o);
     if (!same) return NULL;
     c->follows = 1;
-    c->timeout_ms = timeout == Py_None ? U9_NO_TIMEOUT : seconds > 0 ? (uint64_t)(seconds * 1e3) : 0;
+    c->timeout_ms = timeout == Py_None ? U9_NO_TIMEOUT
+                    : seconds > 0      ? (uint64_t)(seconds * 1e3)
+                                       : 0;
     return same;
 }
 
@@ -519,8 +535,9 @@ static PyObject *cursor_wait(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "|O:wait", &timeout)) return NULL;
     double seconds = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
     if (PyErr_Occurred()) return NULL;
-    int rc = wait_more((struct u9p_cursor *)self,
-                       timeout == Py_None ? U9_NO_TIMEOUT : seconds > 0 ? (uint64_t)(seconds * 1e3) : 0);
+    int rc = wait_more((struct u9p_cursor *)self, timeout == Py_None ? U9_NO_TIMEOUT
+                                                  : seconds > 0      ? (uint64_t)(seconds * 1e3)
+                                                                     : 0);
     return rc < 0 ? NULL : PyBool_FromLong(rc);
 }
 
@@ -568,7 +585,8 @@ static PyObject *cursor_close(PyObject *self, PyObject *ignored)
 {
     struct u9p_cursor *c = (struct u9p_cursor *)self;
     (void)ignored;
-    if (c->busy) return u9p_refuse(U9_STATE, "the cursor is in use, by another thread or by what it called");
+    if (c->busy)
+        return u9p_refuse(U9_STATE, "the cursor is in use, by another thread or by what it called");
     shut(c);
     forget(c);
     Py_RETURN_NONE;
@@ -596,19 +614,25 @@ static PyObject *cursor_log(PyObject *self, void *x)
 #define NAMED(f) (PyCFunction)(void (*)(void))(f)
 
 static PyMethodDef methods[] = {
-    {"next", cursor_step_next, METH_NOARGS, "next(): the record behind the cursor, which moves over it; None at the end."},
-    {"prev", cursor_step_prev, METH_NOARGS, "prev(): the record in front of it; None at the start."},
+    {"next", cursor_step_next, METH_NOARGS,
+     "next(): the record behind the cursor, which moves over it; None at the end."},
+    {"prev", cursor_step_prev, METH_NOARGS,
+     "prev(): the record in front of it; None at the start."},
     {"seek", NAMED(cursor_seek), WITH_NAMES,
      "seek(*, ordinal | time | key | saved | start=True | end=True): goes there, and returns itself."},
     {"bisect", cursor_bisect, METH_O,
      "bisect(test): goes before the first record for which test(record) is true, as it must be for all behind it."},
-    {"save", cursor_save, METH_NOARGS, "save() -> str: where it is, as a line that seek(saved=) takes in any process."},
+    {"save", cursor_save, METH_NOARGS,
+     "save() -> str: where it is, as a line that seek(saved=) takes in any process."},
     {"follow", NAMED(cursor_follow), WITH_NAMES,
      "follow(timeout=None, shows='durable'): its end is not the end from now on: iteration waits for more, and ends when "
      "nothing came for `timeout` seconds."},
-    {"wait", cursor_wait, METH_VARARGS, "wait(timeout=None) -> bool: waits at the end until next() may have more."},
-    {"event_fd", cursor_event_fd, METH_NOARGS, "event_fd() -> int: readable when something was done to a followed log."},
-    {"values", cursor_values, METH_NOARGS, "values(): it hands out the values of records from now on, as tuples."},
+    {"wait", cursor_wait, METH_VARARGS,
+     "wait(timeout=None) -> bool: waits at the end until next() may have more."},
+    {"event_fd", cursor_event_fd, METH_NOARGS,
+     "event_fd() -> int: readable when something was done to a followed log."},
+    {"values", cursor_values, METH_NOARGS,
+     "values(): it hands out the values of records from now on, as tuples."},
     {"raw", cursor_raw, METH_NOARGS, "raw(): it hands out records as memoryviews from now on."},
     {"close", cursor_close, METH_NOARGS, "close(): gives back what it holds. Its log does so too."},
     {"__enter__", cursor_enter, METH_NOARGS, NULL},
@@ -629,10 +653,13 @@ static PyType_Slot slots[] = {
     {Py_tp_iternext, cursor_next},
     {Py_tp_methods, methods},
     {Py_tp_getset, fields},
-    {Py_tp_doc, "A walk over the records of a log: an iterator that can be sent anywhere. One thread at a time uses it.\n\n"
-                "Damage is raised (u9.CorruptError), and the next step goes on behind it."},
+    {Py_tp_doc,
+     "A walk over the records of a log: an iterator that can be sent anywhere. One thread at a time uses it.\n\n"
+     "Damage is raised (u9.CorruptError), and the next step goes on behind it."},
     {0, NULL},
 };
-PyType_Spec u9p_cursor_spec = {.name = "u9.Cursor", .basicsize = sizeof(struct u9p_cursor),
-                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+PyType_Spec u9p_cursor_spec = {.name = "u9.Cursor",
+                               .basicsize = sizeof(struct u9p_cursor),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                .slots = slots};

@@ -3,7 +3,7 @@
  *
  * A type is named as the kind of keys is (u9/key.h): "muid", "gid:volume", "gid:log", "gid:segment", "tid", "uid8".
  */
-#include "module.h"
+#include "python/module.h"
 
 #include <string.h>
 
@@ -11,7 +11,8 @@ PyTypeObject *u9p_generator_type;
 
 static PyObject *refused(u9_id_reason why)
 {
-    return u9p_refuse(U9_ARG, why != U9_ID_FINE ? u9_id_reason_text(why) : "a field is out of its range");
+    return u9p_refuse(U9_ARG,
+                      why != U9_ID_FINE ? u9_id_reason_text(why) : "a field is out of its range");
 }
 
 static u9_gid_type gid_type(const char *kind)
@@ -63,7 +64,8 @@ static PyObject *muid_fields(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "y#", &raw, &size)) return NULL;
     if (size != U9_MUID_SIZE) return refused(U9_KIND_SIZE);
     u9_muid_unpack((const uint8_t *)raw, &id);
-    return Py_BuildValue("(KKi)", (unsigned long long)id.timestamp, (unsigned long long)id.medallion, (int)id.offset);
+    return Py_BuildValue("(KKi)", (unsigned long long)id.timestamp,
+                         (unsigned long long)id.medallion, (int)id.offset);
 }
 
 static PyObject *muid_pack(PyObject *self, PyObject *args)
@@ -86,9 +88,10 @@ static PyObject *gid_fields(PyObject *self, PyObject *args)
     u9_id_reason why = U9_ID_FINE;
     (void)self;
     if (!PyArg_ParseTuple(args, "y#", &raw, &size)) return NULL;
-    if (u9_gid_unpack((const uint8_t *)raw, (size_t)size, U9_GID_ANY, 0, &id, &why) != U9_OK) return refused(why);
-    return Py_BuildValue("(sKy#)", u9_gid_type_name(id.type), (unsigned long long)id.timestamp_ms, (const char *)id.random,
-                         (Py_ssize_t)sizeof id.random);
+    if (u9_gid_unpack((const uint8_t *)raw, (size_t)size, U9_GID_ANY, 0, &id, &why) != U9_OK)
+        return refused(why);
+    return Py_BuildValue("(sKy#)", u9_gid_type_name(id.type), (unsigned long long)id.timestamp_ms,
+                         (const char *)id.random, (Py_ssize_t)sizeof id.random);
 }
 
 static PyObject *gid_pack(PyObject *self, PyObject *args)
@@ -114,7 +117,8 @@ static PyObject *tid_fields(PyObject *self, PyObject *args)
     u9_id_reason why = U9_ID_FINE;
     (void)self;
     if (!PyArg_ParseTuple(args, "y#", &raw, &size)) return NULL;
-    if (u9_tid_unpack((const uint8_t *)raw, (size_t)size, 0, &id, &why) != U9_OK) return refused(why);
+    if (u9_tid_unpack((const uint8_t *)raw, (size_t)size, 0, &id, &why) != U9_OK)
+        return refused(why);
     return Py_BuildValue("(KI)", (unsigned long long)id.timestamp, (unsigned)id.clock_id);
 }
 
@@ -138,9 +142,10 @@ static PyObject *uid8_fields(PyObject *self, PyObject *args)
     u9_id_reason why = U9_ID_FINE;
     (void)self;
     if (!PyArg_ParseTuple(args, "y#", &raw, &size)) return NULL;
-    if (u9_uid8_unpack((const uint8_t *)raw, (size_t)size, U9_UID8_LAYOUT_MAX, &id, &why) != U9_OK) return refused(why);
-    return Py_BuildValue("(KIIIi)", (unsigned long long)id.timestamp_ms, (unsigned)id.sequence, (unsigned)id.generator,
-                         (unsigned)id.cluster, (int)id.mode);
+    if (u9_uid8_unpack((const uint8_t *)raw, (size_t)size, U9_UID8_LAYOUT_MAX, &id, &why) != U9_OK)
+        return refused(why);
+    return Py_BuildValue("(KIIIi)", (unsigned long long)id.timestamp_ms, (unsigned)id.sequence,
+                         (unsigned)id.generator, (unsigned)id.cluster, (int)id.mode);
 }
 
 static PyObject *uid8_pack(PyObject *self, PyObject *args)
@@ -151,7 +156,8 @@ static PyObject *uid8_pack(PyObject *self, PyObject *args)
     uint8_t raw[U9_UID8_SIZE];
     u9_id_reason why = U9_ID_FINE;
     (void)self;
-    if (!PyArg_ParseTuple(args, "KIIIi", &timestamp, &sequence, &generator, &cluster, &mode)) return NULL;
+    if (!PyArg_ParseTuple(args, "KIIIi", &timestamp, &sequence, &generator, &cluster, &mode))
+        return NULL;
     u9_uid8 id = {timestamp, sequence, generator, cluster, (u9_uid8_mode)mode};
     u9_err err = u9_uid8_pack(&id, U9_UID8_LAYOUT_MAX, raw, &why);
     return bytes_of(err, raw, sizeof raw, why);
@@ -186,24 +192,24 @@ static PyObject *id_bound(PyObject *self, PyObject *args)
         return bytes_of(err, raw, U9_UID8_SIZE, why);
     }
     u9_gid id;
-    u9_err err = ceil ? u9_gid_ceil(gid_type(kind), time, 0, &id) : u9_gid_floor(gid_type(kind), time, 0, &id);
+    u9_err err = ceil ? u9_gid_ceil(gid_type(kind), time, 0, &id)
+                      : u9_gid_floor(gid_type(kind), time, 0, &id);
     return bytes_of(err == U9_OK ? u9_gid_pack(&id, 0, raw) : err, raw, U9_GID_SIZE, why);
 }
 
 PyMethodDef u9p_id_methods[] = {
-    {"id_parse", id_parse, METH_VARARGS, NULL},       {"id_text", id_text, METH_VARARGS, NULL},
-    {"id_bound", id_bound, METH_VARARGS, NULL},       {"muid_fields", muid_fields, METH_VARARGS, NULL},
-    {"muid_pack", muid_pack, METH_VARARGS, NULL},     {"gid_fields", gid_fields, METH_VARARGS, NULL},
-    {"gid_pack", gid_pack, METH_VARARGS, NULL},       {"tid_fields", tid_fields, METH_VARARGS, NULL},
-    {"tid_pack", tid_pack, METH_VARARGS, NULL},       {"uid8_fields", uid8_fields, METH_VARARGS, NULL},
-    {"uid8_pack", uid8_pack, METH_VARARGS, NULL},     {NULL, NULL, 0, NULL},
+    {"id_parse", id_parse, METH_VARARGS, NULL},   {"id_text", id_text, METH_VARARGS, NULL},
+    {"id_bound", id_bound, METH_VARARGS, NULL},   {"muid_fields", muid_fields, METH_VARARGS, NULL},
+    {"muid_pack", muid_pack, METH_VARARGS, NULL}, {"gid_fields", gid_fields, METH_VARARGS, NULL},
+    {"gid_pack", gid_pack, METH_VARARGS, NULL},   {"tid_fields", tid_fields, METH_VARARGS, NULL},
+    {"tid_pack", tid_pack, METH_VARARGS, NULL},   {"uid8_fields", uid8_fields, METH_VARARGS, NULL},
+    {"uid8_pack", uid8_pack, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };
 
 /* ---- generators ---- */
 
 struct u9p_generator {
-    PyObject_HEAD
-    enum u9p_kind kind;
+    PyObject_HEAD enum u9p_kind kind;
     u9_gid_type type;
     u9_muidgen *muids;
     u9_tidgen *tids;
@@ -211,8 +217,9 @@ struct u9p_generator {
     u9_uid8gen *uid8s;
 };
 
-static u9_err generator_make(struct u9p_generator *g, const u9_muidgen_options *m, const u9_tidgen_options *t,
-                             const u9_gidgen_options *d, const u9_uid8gen_options *u, u9_fault *fault)
+static u9_err generator_make(struct u9p_generator *g, const u9_muidgen_options *m,
+                             const u9_tidgen_options *t, const u9_gidgen_options *d,
+                             const u9_uid8gen_options *u, u9_fault *fault)
 {
     if (g->kind == U9P_KIND_MUID) return u9_muidgen_new(m, &g->muids, fault);
     if (g->kind == U9P_KIND_TID) return u9_tidgen_new(t, &g->tids, fault);
@@ -223,7 +230,8 @@ static u9_err generator_make(struct u9p_generator *g, const u9_muidgen_options *
 /* Generator(kind, *, seen=0, medallion=0, clock_id=None, monotonic=False, generator=0, cluster=0, sequential=False) */
 static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"kind", "seen", "medallion", "clock_id", "monotonic", "generator", "cluster", "sequential", NULL};
+    static char *names[] = {"kind",      "seen",    "medallion",  "clock_id", "monotonic",
+                            "generator", "cluster", "sequential", NULL};
     const char *kind;
     unsigned long long seen = 0, medallion = 0;
     PyObject *clock_id = Py_None;
@@ -231,8 +239,9 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     int monotonic = 0, sequential = 0;
     u9_fault fault = {0};
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|$KKOpIIp:Generator", names, &kind, &seen, &medallion, &clock_id,
-                                     &monotonic, &generator, &cluster, &sequential))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|$KKOpIIp:Generator", names, &kind, &seen,
+                                     &medallion, &clock_id, &monotonic, &generator, &cluster,
+                                     &sequential))
         return NULL;
     enum u9p_kind k = u9p_kind_of(kind);
     u9_gid_type of = gid_type(kind);
@@ -241,12 +250,15 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     u9_muidgen_options m = {.size = sizeof m, .seen = seen, .medallion = medallion};
     u9_tidgen_options t = {.size = sizeof t, .seen = seen, .clock_id_given = clock_id != Py_None};
     u9_gidgen_options d = {.size = sizeof d, .seen_ms = seen, .monotonic = monotonic};
-    u9_uid8gen_options u = {.size = sizeof u, .seen_ms = seen, .generator = generator, .cluster = cluster};
+    u9_uid8gen_options u = {
+        .size = sizeof u, .seen_ms = seen, .generator = generator, .cluster = cluster};
     u.mode = sequential ? U9_UID8_TIME_SEQUENTIAL : U9_UID8_SPREAD;
     if (t.clock_id_given) t.clock_id = (uint32_t)PyLong_AsUnsignedLong(clock_id);
-    struct u9p_generator *g = PyErr_Occurred() ? NULL : PyObject_New(struct u9p_generator, u9p_generator_type);
+    struct u9p_generator *g =
+        PyErr_Occurred() ? NULL : PyObject_New(struct u9p_generator, u9p_generator_type);
     if (!g) return NULL;
-    memset((char *)g + offsetof(struct u9p_generator, kind), 0, sizeof *g - offsetof(struct u9p_generator, kind));
+    memset((char *)g + offsetof(struct u9p_generator, kind), 0,
+           sizeof *g - offsetof(struct u9p_generator, kind));
     g->kind = k;
     g->type = of;
     u9_err err = generator_make(g, &m, &t, &d, &u, &fault);
@@ -279,10 +291,13 @@ static u9_err generator_draw(struct u9p_generator *g, uint8_t raw[16], size_t *s
     }
     if (g->gids) {
         *size = U9_GID_SIZE;
-        return (err = u9_gidgen_next(g->gids, g->type, &gid)) == U9_OK ? u9_gid_pack(&gid, 0, raw) : err;
+        return (err = u9_gidgen_next(g->gids, g->type, &gid)) == U9_OK ? u9_gid_pack(&gid, 0, raw)
+                                                                       : err;
     }
     *size = 8;
-    if (g->tids) return (err = u9_tidgen_next(g->tids, NULL, &tid)) == U9_OK ? u9_tid_pack(&tid, 0, raw) : err;
+    if (g->tids)
+        return (err = u9_tidgen_next(g->tids, NULL, &tid)) == U9_OK ? u9_tid_pack(&tid, 0, raw)
+                                                                    : err;
     err = u9_uid8gen_next(g->uid8s, &uid8);
     return err == U9_OK ? u9_uid8_pack(&uid8, U9_UID8_LAYOUT_MAX, raw, NULL) : err;
 }
@@ -294,10 +309,9 @@ static PyObject *generator_next(PyObject *self)
     uint8_t raw[16];
     size_t size = 0;
     u9_err err;
-    Py_BEGIN_ALLOW_THREADS
-    err = generator_draw(g, raw, &size);
-    Py_END_ALLOW_THREADS
-    return err == U9_OK ? u9p_key(g->kind, raw, size) : u9p_refuse(err, "no identifier is to be had");
+    Py_BEGIN_ALLOW_THREADS err = generator_draw(g, raw, &size);
+    Py_END_ALLOW_THREADS return err == U9_OK ? u9p_key(g->kind, raw, size)
+                                             : u9p_refuse(err, "no identifier is to be had");
 }
 
 static PyType_Slot slots[] = {
@@ -305,11 +319,14 @@ static PyType_Slot slots[] = {
     {Py_tp_dealloc, generator_dealloc},
     {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, generator_next},
-    {Py_tp_doc, "Generator(kind, *, seen=0, medallion=0, clock_id=None, monotonic=False, generator=0, cluster=0, "
-                "sequential=False): fresh identifiers, by next() or in a loop, none of them twice.\n\n"
-                "kind is 'muid', 'gid:volume', 'gid:log', 'gid:segment', 'tid' or 'uid8'. Any number of threads may use "
-                "one at once."},
+    {Py_tp_doc,
+     "Generator(kind, *, seen=0, medallion=0, clock_id=None, monotonic=False, generator=0, cluster=0, "
+     "sequential=False): fresh identifiers, by next() or in a loop, none of them twice.\n\n"
+     "kind is 'muid', 'gid:volume', 'gid:log', 'gid:segment', 'tid' or 'uid8'. Any number of threads may use "
+     "one at once."},
     {0, NULL},
 };
-PyType_Spec u9p_generator_spec = {.name = "u9.Generator", .basicsize = sizeof(struct u9p_generator),
-                                  .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+PyType_Spec u9p_generator_spec = {.name = "u9.Generator",
+                                  .basicsize = sizeof(struct u9p_generator),
+                                  .flags = Py_TPFLAGS_DEFAULT,
+                                  .slots = slots};

@@ -1,17 +1,16 @@
 /* python/large.c: records of any size, in pieces (u9/large.h): u9.Reading and u9.Writing. */
-#include "module.h"
+#include "python/module.h"
 
 #include <string.h>
 
 struct piece {
-    PyObject_HEAD
-    struct u9p_log *log;
+    PyObject_HEAD struct u9p_log *log;
     struct u9p_held held;
     u9_reading *reading; /* of these one is NULL, and both are once it is closed */
     u9_append *append;
     int busy;
-    uint64_t size;       /* of a reading: bytes of the record, */
-    uint64_t values_at;  /*   and where in it its values begin */
+    uint64_t size;      /* of a reading: bytes of the record, */
+    uint64_t values_at; /*   and where in it its values begin */
 };
 
 PyTypeObject *u9p_reading_type, *u9p_writing_type;
@@ -168,8 +167,10 @@ static PyObject *reading_size(PyObject *self, void *values)
 }
 
 static PyMethodDef reading_methods[] = {
-    {"read", reading_read, METH_VARARGS, "read(offset, size) -> bytes: as many as there are, verified."},
-    {"readinto", reading_into, METH_VARARGS, "readinto(buffer, offset) -> int: how many it read; 0 at the end."},
+    {"read", reading_read, METH_VARARGS,
+     "read(offset, size) -> bytes: as many as there are, verified."},
+    {"readinto", reading_into, METH_VARARGS,
+     "readinto(buffer, offset) -> int: how many it read; 0 at the end."},
     {"close", piece_close, METH_NOARGS, NULL},
     {"__enter__", piece_enter, METH_NOARGS, NULL},
     {"__exit__", piece_exit, METH_VARARGS, NULL},
@@ -189,8 +190,10 @@ static PyType_Slot reading_slots[] = {
     {Py_tp_doc, "A record that is read in pieces. One thread at a time uses it."},
     {0, NULL},
 };
-PyType_Spec u9p_reading_spec = {.name = "u9.Reading", .basicsize = sizeof(struct piece),
-                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, .slots = reading_slots};
+PyType_Spec u9p_reading_spec = {.name = "u9.Reading",
+                                .basicsize = sizeof(struct piece),
+                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                .slots = reading_slots};
 
 /* ---- writing ---- */
 
@@ -205,7 +208,8 @@ PyObject *u9p_log_begin(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_key room, *given;
     struct u9p_call call;
     u9_fault fault = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KK|$O:begin", names, &count, &size, &key)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KK|$O:begin", names, &count, &size, &key))
+        return NULL;
     if (u9p_key_of(log, key, raw, &room, &given) < 0) return NULL;
     struct piece *p = piece_new(u9p_writing_type, log);
     if (!p) return NULL;
@@ -247,7 +251,8 @@ static PyObject *writing_head(PyObject *self, PyObject *args)
     uint8_t front[9];
     if (!PyArg_ParseTuple(args, "sK:head", &type, &size)) return NULL;
     int text = strcmp(type, "str") == 0;
-    if (!text && strcmp(type, "bytes") != 0) return PyErr_Format(PyExc_ValueError, "type is 'str' or 'bytes', not '%s'", type);
+    if (!text && strcmp(type, "bytes") != 0)
+        return PyErr_Format(PyExc_ValueError, "type is 'str' or 'bytes', not '%s'", type);
     size_t n = u9_value_head(text ? U9_UTF8 : U9_BYTES, size, front);
     return PyObject_CallMethod(self, "write", "y#", (const char *)front, (Py_ssize_t)n);
 }
@@ -278,11 +283,14 @@ static PyObject *writing_taken(PyObject *self, void *x)
 }
 
 static PyMethodDef writing_methods[] = {
-    {"write", writing_write, METH_O, "write(bytes): the next bytes of the values, as u9.encode makes them."},
+    {"write", writing_write, METH_O,
+     "write(bytes): the next bytes of the values, as u9.encode makes them."},
     {"head", writing_head, METH_VARARGS,
      "head(type, size): what stands in front of a 'str' or 'bytes' of `size` bytes; its contents come by write."},
-    {"end", writing_end, METH_NOARGS, "end() -> int: the record is appended as a whole; its ordinal."},
-    {"close", piece_close, METH_NOARGS, "close(): gives it up, if it was not ended: nothing of it is in the log."},
+    {"end", writing_end, METH_NOARGS,
+     "end() -> int: the record is appended as a whole; its ordinal."},
+    {"close", piece_close, METH_NOARGS,
+     "close(): gives it up, if it was not ended: nothing of it is in the log."},
     {"__enter__", piece_enter, METH_NOARGS, NULL},
     {"__exit__", piece_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -300,5 +308,7 @@ static PyType_Slot writing_slots[] = {
     {Py_tp_doc, "A record on its way into a log. One thread at a time uses it."},
     {0, NULL},
 };
-PyType_Spec u9p_writing_spec = {.name = "u9.Writing", .basicsize = sizeof(struct piece),
-                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, .slots = writing_slots};
+PyType_Spec u9p_writing_spec = {.name = "u9.Writing",
+                                .basicsize = sizeof(struct piece),
+                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                .slots = writing_slots};

@@ -5,7 +5,7 @@
  * log that a callback comes from cannot be closed by it. In a forked child a close only frees; if another thread was
  * within the log when it was forked, it frees nothing, for that thread's locks are never given back.
  */
-#include "module.h"
+#include "python/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static struct u9p_log *open_logs;            /* guarded by the GIL */
 int u9p_log_usable(struct u9p_log *log)
 {
     if (!log->log || log->closing) u9p_refuse(U9_STATE, "the log is closed");
-    else if (log->born != u9p_forks) u9p_refuse(U9_STATE, "the log was opened before this process was forked");
+    else if (log->born != u9p_forks)
+        u9p_refuse(U9_STATE, "the log was opened before this process was forked");
     else return 0;
     return -1;
 }
@@ -110,7 +111,8 @@ static void damage_met(void *ctx, const u9_damage *damage)
 
 /* ---- keys and times ---- */
 
-int u9p_key_of(struct u9p_log *log, PyObject *key, uint8_t raw[U9_KEY_SIZE_MAX], u9_key *out, u9_key **given)
+int u9p_key_of(struct u9p_log *log, PyObject *key, uint8_t raw[U9_KEY_SIZE_MAX], u9_key *out,
+               u9_key **given)
 {
     Py_ssize_t size;
     u9_id_reason why = U9_ID_FINE;
@@ -126,13 +128,15 @@ int u9p_key_of(struct u9p_log *log, PyObject *key, uint8_t raw[U9_KEY_SIZE_MAX],
         return 0;
     }
     if (!PyUnicode_Check(key)) {
-        PyErr_Format(PyExc_TypeError, "a %R is no key: bytes, str, or an identifier is", Py_TYPE(key));
+        PyErr_Format(PyExc_TypeError, "a %R is no key: bytes, str, or an identifier is",
+                     Py_TYPE(key));
         return -1;
     }
     const char *text = PyUnicode_AsUTF8AndSize(key, &size);
     if (!text) return -1;
     out->data = raw;
-    if (u9_key_parse(u9_log_kind(log->log), text, (size_t)size, raw, &out->size, &why) == U9_OK) return 0;
+    if (u9_key_parse(u9_log_kind(log->log), text, (size_t)size, raw, &out->size, &why) == U9_OK)
+        return 0;
     u9p_refuse(U9_ARG, u9_id_reason_text(why));
     return -1;
 }
@@ -141,7 +145,8 @@ int u9p_time_of(PyObject *time, uint64_t none, uint64_t *out)
 {
     *out = none;
     if (!time || time == Py_None) return 0;
-    PyObject *of = u9p_named("microseconds"), *us = of ? PyObject_CallFunctionObjArgs(of, time, NULL) : NULL;
+    PyObject *of = u9p_named("microseconds"),
+             *us = of ? PyObject_CallFunctionObjArgs(of, time, NULL) : NULL;
     long long n = us ? PyLong_AsLongLong(us) : -1;
     Py_XDECREF(us);
     if (n == -1 && PyErr_Occurred()) return -1;
@@ -185,7 +190,8 @@ static int choices(u9_options *o, const char *mode, const char *policy, const ch
     static const char *const verifies[] = {"first", "always", "never", NULL};
     int p = 0, v = 0;
     if (mode_of(mode, o) < 0) return -1;
-    if (word(policy, policies, "policy", &p) < 0 || word(verify, verifies, "way to verify", &v) < 0) return -1;
+    if (word(policy, policies, "policy", &p) < 0 || word(verify, verifies, "way to verify", &v) < 0)
+        return -1;
     o->policy = (u9_policy)p;
     o->verify = (u9_verify)v;
     return 0;
@@ -220,8 +226,7 @@ static PyObject *open_as(struct u9p_log *log, const char *path, const u9_options
         log->next = open_logs;
         if (open_logs) open_logs->prev = log;
         open_logs = log;
-    } else if (raised == 0)
-        u9p_raise(err, &fault, NULL);
+    } else if (raised == 0) u9p_raise(err, &fault, NULL);
     if (err == U9_OK && raised == 0) return (PyObject *)log;
     Py_DECREF((PyObject *)log);
     return NULL;
@@ -229,19 +234,23 @@ static PyObject *open_as(struct u9p_log *log, const char *path, const u9_options
 
 PyObject *u9p_open(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path", "mode", "kind", "policy", "lz4", "segment_size", "io", "on_damage", "generator",
-                            "cluster", "medallion", "keep_bytes", "keep_age", "interval_ms", "memory", "no_wait", "verify",
-                            "index_memory", "cache_memory", "mend", NULL};
+    static char *names[] = {
+        "path",         "mode",        "kind",      "policy",  "lz4",       "segment_size",
+        "io",           "on_damage",   "generator", "cluster", "medallion", "keep_bytes",
+        "keep_age",     "interval_ms", "memory",    "no_wait", "verify",    "index_memory",
+        "cache_memory", "mend",        NULL};
     u9_options o = {.size = sizeof o};
     PyObject *path = NULL, *mode = NULL, *on_damage = NULL, *generator = NULL, *log = NULL;
     const char *policy = NULL, *verify = NULL;
-    unsigned long long segment_size = 0, medallion = 0, keep_bytes = 0, interval = 0, memory = 0, index = 0, cache = 0;
+    unsigned long long segment_size = 0, medallion = 0, keep_bytes = 0, interval = 0, memory = 0,
+                       index = 0, cache = 0;
     double age = 0;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|U$zzpKzOOIKKdKKpzKKp:open", names, PyUnicode_FSConverter, &path,
-                                     &mode, &o.kind, &policy, &o.lz4, &segment_size, &o.io, &on_damage, &generator,
-                                     &o.cluster, &medallion, &keep_bytes, &age, &interval, &memory, &o.no_wait, &verify,
-                                     &index, &cache, &o.mend))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|U$zzpKzOOIKKdKKpzKKp:open", names,
+                                     PyUnicode_FSConverter, &path, &mode, &o.kind, &policy, &o.lz4,
+                                     &segment_size, &o.io, &on_damage, &generator, &o.cluster,
+                                     &medallion, &keep_bytes, &age, &interval, &memory, &o.no_wait,
+                                     &verify, &index, &cache, &o.mend))
         return NULL;
     PyObject *text = mode ? Py_NewRef(mode) : PyUnicode_FromString("r");
     const char *m = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
@@ -272,8 +281,7 @@ PyObject *u9p_open(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static void wait_idle(struct u9p_log *log)
 {
-    Py_BEGIN_ALLOW_THREADS
-    pthread_mutex_lock(&log->lock);
+    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&log->lock);
     while (log->users > 0) pthread_cond_wait(&log->idle, &log->lock);
     pthread_mutex_unlock(&log->lock);
     Py_END_ALLOW_THREADS
@@ -324,7 +332,8 @@ static PyObject *log_close(PyObject *self, PyObject *ignored)
     struct u9p_call call = {0};
     u9_fault fault = {0};
     (void)ignored;
-    if (within(log)) return u9p_refuse(U9_STATE, "a log cannot be closed within a callback of its own");
+    if (within(log))
+        return u9p_refuse(U9_STATE, "a log cannot be closed within a callback of its own");
     u9_err err = shut(log, &fault, &call);
     if (call.type) {
         PyErr_Restore(call.type, call.value, call.trace);
@@ -370,7 +379,8 @@ static void warn_unclosed(struct u9p_log *log)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (PyErr_ResourceWarning(NULL, 1, "unclosed log %R", log->path) < 0) PyErr_WriteUnraisable(log->path);
+    if (PyErr_ResourceWarning(NULL, 1, "unclosed log %R", log->path) < 0)
+        PyErr_WriteUnraisable(log->path);
     PyErr_Restore(type, value, trace);
 }
 
@@ -437,7 +447,8 @@ static PyObject *append_bytes(struct u9p_log *log, PyObject *key, const void *va
 }
 
 /* append(*values, key=None) */
-static PyObject *log_append(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *log_append(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                            PyObject *names)
 {
     PyObject *key = NULL, *place = NULL;
     struct u9p_writer w;
@@ -452,7 +463,9 @@ static PyObject *log_append(PyObject *self, PyObject *const *args, Py_ssize_t co
     }
     u9p_writer_init(&w);
     for (Py_ssize_t i = 0; rc == 0 && i < count; i++) rc = u9p_encode(&w.b, args[i]);
-    if (rc == 0) place = append_bytes((struct u9p_log *)self, key, w.b.bytes ? w.b.bytes : w.first, w.b.size);
+    if (rc == 0)
+        place =
+            append_bytes((struct u9p_log *)self, key, w.b.bytes ? w.b.bytes : w.first, w.b.size);
     u9p_writer_release(&w);
     return place;
 }
@@ -463,8 +476,10 @@ static PyObject *log_append_encoded(PyObject *self, PyObject *args, PyObject *kw
     static char *names[] = {"values", "key", NULL};
     Py_buffer values;
     PyObject *key = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|$O:append_encoded", names, &values, &key)) return NULL;
-    PyObject *place = append_bytes((struct u9p_log *)self, key, values.buf ? values.buf : "", (size_t)values.len);
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|$O:append_encoded", names, &values, &key))
+        return NULL;
+    PyObject *place =
+        append_bytes((struct u9p_log *)self, key, values.buf ? values.buf : "", (size_t)values.len);
     PyBuffer_Release(&values);
     return place;
 }
@@ -487,7 +502,8 @@ static int rows_from(PyObject *list, struct rows *out)
     for (Py_ssize_t i = 0; i < count; i++) {
         char *p, *raw = NULL;
         Py_ssize_t size, raw_size = 0;
-        PyObject *pair = PyList_GetItem(list, i), *key = PyTuple_GetItem(pair, 0), *values = PyTuple_GetItem(pair, 1);
+        PyObject *pair = PyList_GetItem(list, i), *key = PyTuple_GetItem(pair, 0),
+                 *values = PyTuple_GetItem(pair, 1);
         if (!key || !values || PyBytes_AsStringAndSize(values, &p, &size) < 0) return -1;
         if (key != Py_None && PyBytes_AsStringAndSize(key, &raw, &raw_size) < 0) return -1;
         out->entries[i].key.data = raw;
@@ -517,9 +533,13 @@ static PyObject *log_append_batch(PyObject *self, PyObject *list)
     u9_fault fault = {0};
     PyObject *places = NULL;
     if (rows_from(list, &rows) == 0 && u9p_enter(log, &call) == 0) {
-        u9_err err = rows.count ? u9_log_append_batch(log->log, rows.entries, rows.count, rows.places) : U9_OK;
+        u9_err err = rows.count
+                         ? u9_log_append_batch(log->log, rows.entries, rows.count, rows.places)
+                         : U9_OK;
         if (err != U9_OK) u9_log_fault(log->log, &fault);
-        if (u9p_leave(&call) == 0) places = err == U9_OK ? PyList_New((Py_ssize_t)rows.count) : u9p_raise(err, &fault, NULL);
+        if (u9p_leave(&call) == 0)
+            places =
+                err == U9_OK ? PyList_New((Py_ssize_t)rows.count) : u9p_raise(err, &fault, NULL);
     }
     for (size_t i = 0; places && i < rows.count; i++) {
         const u9_key *key = &rows.entries[i].key;
@@ -585,7 +605,8 @@ static int look_up(struct u9p_log *log, PyObject *key, struct u9p_chunk **out)
         Py_DECREF((PyObject *)chunk);
         return -1;
     }
-    while ((err = u9_log_get(log->log, given, room, cap, &r, &fault)) == U9_LIMIT && r.size <= U9_RECORD_MAX) {
+    while ((err = u9_log_get(log->log, given, room, cap, &r, &fault)) == U9_LIMIT &&
+           r.size <= U9_RECORD_MAX) {
         if (room != few) free(room); /* another, larger one may be the newest by now */
         cap = r.size;
         if (!(room = malloc(cap))) break;
@@ -626,7 +647,9 @@ static int log_contains(PyObject *self, PyObject *key)
     return chunk != NULL;
 }
 
-enum { ROOM = 512 }; /* bytes for each record that is looked up with others; a larger one is looked up again */
+enum {
+    ROOM = 512
+}; /* bytes for each record that is looked up with others; a larger one is looked up again */
 
 /* Fills `list` with what was found; what is larger, or went wrong by itself, is looked up alone. */
 static int answers(struct u9p_log *log, PyObject *keys, const u9_lookup *asked, PyObject *list)
@@ -649,7 +672,8 @@ static int answers(struct u9p_log *log, PyObject *keys, const u9_lookup *asked, 
     return 0;
 }
 
-static int keys_of(struct u9p_log *log, PyObject *keys, u9_lookup *asked, uint8_t (*raw)[U9_KEY_SIZE_MAX], uint8_t *rooms)
+static int keys_of(struct u9p_log *log, PyObject *keys, u9_lookup *asked,
+                   uint8_t (*raw)[U9_KEY_SIZE_MAX], uint8_t *rooms)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(keys); i++) {
         u9_key *given;
@@ -670,7 +694,8 @@ static PyObject *log_get_many(PyObject *self, PyObject *given)
     PyObject *keys = PySequence_Tuple(given), *list = keys ? PyList_New(PyTuple_Size(keys)) : NULL;
     size_t count = keys ? (size_t)PyTuple_Size(keys) : 0;
     u9_lookup *asked = calloc(count + 1, sizeof *asked);
-    uint8_t(*raw)[U9_KEY_SIZE_MAX] = calloc(count + 1, sizeof *raw), *rooms = malloc(count * ROOM + 1);
+    uint8_t(*raw)[U9_KEY_SIZE_MAX] = calloc(count + 1, sizeof *raw),
+    *rooms = malloc(count * ROOM + 1);
     int rc = list ? 0 : -1;
     if (list && (!asked || !raw || !rooms)) rc = (PyErr_NoMemory(), -1);
     if (rc == 0) rc = keys_of(log, keys, asked, raw, rooms);
@@ -731,13 +756,14 @@ static PyObject *log_versions(PyObject *self, PyObject *key)
 struct wanted {
     int bounded;
     u9_bounds bounds;
-    int back; /* the last first */
+    int back;         /* the last first */
     int64_t from, to; /* below 0: counted from the end */
 };
 
 /* Ends the call in which a cursor was opened for `made`, which is given up if that failed. No Python runs from the end of
  * the call until the log knows the cursor. */
-static PyObject *cursor_made(PyObject *made, struct u9p_call *call, u9_cursor *cursor, u9_err err, const u9_fault *fault)
+static PyObject *cursor_made(PyObject *made, struct u9p_call *call, u9_cursor *cursor, u9_err err,
+                             const u9_fault *fault)
 {
     int raised = u9p_leave(call);
     if (cursor) u9p_cursor_give(made, cursor);
@@ -792,7 +818,8 @@ static PyObject *cursor_on(struct u9p_log *log, struct wanted *w)
         Py_XDECREF(made);
         return NULL;
     }
-    call.muted = w->from < 0 || w->to < 0; /* what is passed on the way to the end is not told here */
+    call.muted =
+        w->from < 0 || w->to < 0; /* what is passed on the way to the end is not told here */
     u9_err err = u9_cursor_open(log->log, NULL, &cursor, &fault);
     if (err == U9_OK && (err = walk_wanted(cursor, w)) != U9_OK) u9_cursor_fault(cursor, &fault);
     return cursor_made(made, &call, cursor, err, &fault);
@@ -800,7 +827,9 @@ static PyObject *cursor_on(struct u9p_log *log, struct wanted *w)
 
 static struct wanted all_of(int back)
 {
-    return (struct wanted){.bounds = {.size = sizeof(u9_bounds), .to = U9_NOWHERE, .until_us = U9_NOWHERE}, .back = back};
+    return (struct wanted){
+        .bounds = {.size = sizeof(u9_bounds), .to = U9_NOWHERE, .until_us = U9_NOWHERE},
+        .back = back};
 }
 
 static PyObject *log_iter(PyObject *self)
@@ -835,12 +864,14 @@ static int slice_end(PyObject *end, uint64_t *ordinal, uint64_t *time, int64_t *
 static PyObject *log_slice(struct u9p_log *log, PyObject *slice)
 {
     struct wanted w = all_of(0);
-    PyObject *from = PyObject_GetAttrString(slice, "start"), *to = PyObject_GetAttrString(slice, "stop");
+    PyObject *from = PyObject_GetAttrString(slice, "start"),
+             *to = PyObject_GetAttrString(slice, "stop");
     PyObject *step = PyObject_GetAttrString(slice, "step"), *cursor = NULL;
     w.bounded = from != Py_None || to != Py_None;
     if (!from || !to || !step) cursor = NULL;
     else if (step != Py_None && (!PyLong_Check(step) || PyLong_AsLong(step) != 1)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a slice of a log has no step: reversed() goes back");
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "a slice of a log has no step: reversed() goes back");
     } else if (slice_end(from, &w.bounds.from, &w.bounds.since_us, &w.from) == 0 &&
                slice_end(to, &w.bounds.to, &w.bounds.until_us, &w.to) == 0)
         cursor = cursor_on(log, &w);
@@ -851,7 +882,8 @@ static PyObject *log_slice(struct u9p_log *log, PyObject *slice)
 }
 
 /* The record of one ordinal: the first one from there on, if it is that. Damage in front of another one is told. */
-static u9_err record_at(u9_cursor *cursor, uint64_t ordinal, struct u9p_chunk *chunk, u9_fault *fault)
+static u9_err record_at(u9_cursor *cursor, uint64_t ordinal, struct u9p_chunk *chunk,
+                        u9_fault *fault)
 {
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_ORDINAL, .number = ordinal};
     u9_record r;
@@ -907,7 +939,8 @@ static PyObject *log_subscript(PyObject *self, PyObject *what)
     if (PyIndex_Check(what)) return log_ordinal(log, what);
     if (look_up(log, what, &chunk) < 0) return NULL;
     if (chunk) return first_of(chunk);
-    PyObject *make = u9p_named("absent_key"), *error = make ? PyObject_CallFunctionObjArgs(make, what, NULL) : NULL;
+    PyObject *make = u9p_named("absent_key"),
+             *error = make ? PyObject_CallFunctionObjArgs(make, what, NULL) : NULL;
     if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     Py_XDECREF(error);
     return NULL;
@@ -935,7 +968,8 @@ static PyObject *log_raw(PyObject *self, PyObject *ignored)
 /* seek(**where): a cursor there */
 static PyObject *log_seek(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *cursor = log_iter(self), *seek = cursor ? PyObject_GetAttrString(cursor, "seek") : NULL;
+    PyObject *cursor = log_iter(self),
+             *seek = cursor ? PyObject_GetAttrString(cursor, "seek") : NULL;
     PyObject *same = seek ? PyObject_Call(seek, args, kwargs) : NULL;
     Py_XDECREF(seek);
     Py_XDECREF(cursor);
@@ -945,7 +979,8 @@ static PyObject *log_seek(PyObject *self, PyObject *args, PyObject *kwargs)
 /* follow(timeout=None, shows="durable") */
 static PyObject *log_follow(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *cursor = log_iter(self), *follow = cursor ? PyObject_GetAttrString(cursor, "follow") : NULL;
+    PyObject *cursor = log_iter(self),
+             *follow = cursor ? PyObject_GetAttrString(cursor, "follow") : NULL;
     PyObject *same = follow ? PyObject_Call(follow, args, kwargs) : NULL;
     Py_XDECREF(follow);
     Py_XDECREF(cursor);
@@ -957,11 +992,12 @@ static PyObject *split_texts(const u9_split_range *ranges, size_t count)
     PyObject *list = PyList_New((Py_ssize_t)count), *type = u9p_named("Split");
     for (size_t i = 0; list && i < count; i++) {
         char line[U9_SPLIT_LINE_SIZE];
-        PyObject *split = type ? PyObject_CallFunction(type, "sKKK", u9_split_format(&ranges[i], line),
-                                                       (unsigned long long)ranges[i].number,
-                                                       (unsigned long long)ranges[i].count,
-                                                       (unsigned long long)ranges[i].bytes)
-                               : NULL;
+        PyObject *split =
+            type ? PyObject_CallFunction(type, "sKKK", u9_split_format(&ranges[i], line),
+                                         (unsigned long long)ranges[i].number,
+                                         (unsigned long long)ranges[i].count,
+                                         (unsigned long long)ranges[i].bytes)
+                 : NULL;
         if (!split) Py_CLEAR(list);
         else PyList_SetItem(list, (Py_ssize_t)i, split);
     }
@@ -978,11 +1014,14 @@ static PyObject *log_splits(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_fault fault = {0};
     u9_split_range *made = NULL;
     size_t count = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|KK:splits", names, &ranges, &size)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|KK:splits", names, &ranges, &size))
+        return NULL;
     if (u9p_enter(log, &call) < 0) return NULL;
     u9_err err = u9_log_split(log->log, ranges, size, &made, &count, &fault);
     int raised = u9p_leave(&call);
-    PyObject *list = raised < 0 ? NULL : err != U9_OK ? u9p_raise(err, &fault, NULL) : split_texts(made, count);
+    PyObject *list = raised < 0     ? NULL
+                     : err != U9_OK ? u9p_raise(err, &fault, NULL)
+                                    : split_texts(made, count);
     if (err == U9_OK) u9_split_free(made);
     return list;
 }
@@ -997,7 +1036,8 @@ static PyObject *log_range(PyObject *self, PyObject *split)
     u9_cursor *cursor = NULL;
     Py_ssize_t size;
     const char *line = PyUnicode_Check(split) ? PyUnicode_AsUTF8AndSize(split, &size) : NULL;
-    if (!line && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a u9.Split is needed, or its text");
+    if (!line && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "a u9.Split is needed, or its text");
     if (!line) return NULL;
     u9_err err = u9_split_parse(line, (size_t)size, &range, &fault);
     if (err != U9_OK) return u9p_raise(err, &fault, NULL);
@@ -1048,7 +1088,8 @@ static void snap_damage(void *ctx, const u9_damage *damage)
     struct snap *s = ctx;
     PyGILState_STATE state = PyGILState_Ensure();
     if (!calls->type) {
-        PyObject *told = u9p_damage(damage), *said = told ? PyObject_CallFunctionObjArgs(s->on_damage, told, NULL) : NULL;
+        PyObject *told = u9p_damage(damage),
+                 *said = told ? PyObject_CallFunctionObjArgs(s->on_damage, told, NULL) : NULL;
         if (!said) u9p_keep_exception();
         Py_XDECREF(told);
         Py_XDECREF(said);
@@ -1079,8 +1120,8 @@ static PyObject *log_snapshot(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_fault fault = {0};
     u9_snapshot_options o = {.size = sizeof o, .on_progress = snap_progress, .ctx = &snap};
     u9_snapshot_report r = {.size = sizeof r};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppO:snapshot", names, PyUnicode_FSConverter, &dir, &o.copy,
-                                     &o.strict, &snap.on_damage))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppO:snapshot", names, PyUnicode_FSConverter,
+                                     &dir, &o.copy, &o.strict, &snap.on_damage))
         return NULL;
     if (snap.on_damage != Py_None) o.on_damage = snap_damage;
     int rc = u9p_enter(log, &call);
@@ -1092,12 +1133,14 @@ static PyObject *log_snapshot(PyObject *self, PyObject *args, PyObject *kwargs)
     Py_DECREF(dir);
     if (rc < 0) return NULL;
     if (err != U9_OK) return u9p_raise(err, &fault, NULL);
-    return Py_BuildValue("{sssKsKsKsKsKsKsKsKsKsO}", "verdict", u9_verdict_name(r.verdict), "damages",
-                         (unsigned long long)r.damages, "lost", (unsigned long long)r.lost, "kept",
-                         (unsigned long long)r.kept, "linked", (unsigned long long)r.linked, "copied",
-                         (unsigned long long)r.copied, "removed", (unsigned long long)r.removed, "copied_bytes",
-                         (unsigned long long)r.copied_bytes, "first_ordinal", (unsigned long long)r.first_ordinal,
-                         "next_ordinal", (unsigned long long)r.next_ordinal, "closed", r.closed ? Py_True : Py_False);
+    return Py_BuildValue(
+        "{sssKsKsKsKsKsKsKsKsKsO}", "verdict", u9_verdict_name(r.verdict), "damages",
+        (unsigned long long)r.damages, "lost", (unsigned long long)r.lost, "kept",
+        (unsigned long long)r.kept, "linked", (unsigned long long)r.linked, "copied",
+        (unsigned long long)r.copied, "removed", (unsigned long long)r.removed, "copied_bytes",
+        (unsigned long long)r.copied_bytes, "first_ordinal", (unsigned long long)r.first_ordinal,
+        "next_ordinal", (unsigned long long)r.next_ordinal, "closed",
+        r.closed ? Py_True : Py_False);
 }
 
 /* trim(keep_bytes=0, before=0, before_time=None, dry_run=False) -> dict */
@@ -1111,7 +1154,9 @@ static PyObject *log_trim(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_fault fault = {0};
     u9_trim what = {.size = sizeof what};
     u9_trimmed out = {.size = sizeof out};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$KKOp:trim", names, &keep, &before, &time, &what.dry_run)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$KKOp:trim", names, &keep, &before, &time,
+                                     &what.dry_run))
+        return NULL;
     if (u9p_time_of(time, 0, &what.before_us) < 0) return NULL;
     what.keep_bytes = keep;
     what.before = before;
@@ -1119,8 +1164,9 @@ static PyObject *log_trim(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_err err = u9_log_trim(log->log, &what, &out, &fault);
     if (u9p_leave(&call) < 0) return NULL;
     if (err != U9_OK) return u9p_raise(err, &fault, NULL);
-    return Py_BuildValue("{sKsNsKsKsK}", "segments", (unsigned long long)out.segments, "records", u9p_number(out.records),
-                         "bytes", (unsigned long long)out.bytes, "segment", (unsigned long long)out.segment, "ordinal",
+    return Py_BuildValue("{sKsNsKsKsK}", "segments", (unsigned long long)out.segments, "records",
+                         u9p_number(out.records), "bytes", (unsigned long long)out.bytes, "segment",
+                         (unsigned long long)out.segment, "ordinal",
                          (unsigned long long)out.ordinal);
 }
 
@@ -1133,12 +1179,13 @@ static PyObject *log_stats(PyObject *self, PyObject *ignored)
     if (u9p_log_usable(log) < 0) return NULL;
     u9_err err = u9_log_stats(log->log, &s);
     if (err != U9_OK) return u9p_refuse(err, "a log that is open for reading has no statistics");
-    return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsK}", "records", (unsigned long long)s.records, "bytes",
-                         (unsigned long long)s.bytes, "frames", (unsigned long long)s.frames, "lz4_kept",
-                         (unsigned long long)s.lz4_kept, "written_bytes", (unsigned long long)s.written_bytes, "writes",
-                         (unsigned long long)s.writes, "syncs", (unsigned long long)s.syncs, "waits",
-                         (unsigned long long)s.waits, "rolls", (unsigned long long)s.rolls, "commit_us_max",
-                         (unsigned long long)s.commit_us_max);
+    return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsK}", "records", (unsigned long long)s.records,
+                         "bytes", (unsigned long long)s.bytes, "frames",
+                         (unsigned long long)s.frames, "lz4_kept", (unsigned long long)s.lz4_kept,
+                         "written_bytes", (unsigned long long)s.written_bytes, "writes",
+                         (unsigned long long)s.writes, "syncs", (unsigned long long)s.syncs,
+                         "waits", (unsigned long long)s.waits, "rolls", (unsigned long long)s.rolls,
+                         "commit_us_max", (unsigned long long)s.commit_us_max);
 }
 
 static PyObject *log_event_fd(PyObject *self, PyObject *ignored)
@@ -1158,7 +1205,8 @@ static PyObject *log_field(PyObject *self, void *which)
     if (u9p_log_usable(log) < 0) return NULL;
     if (*name == 'k') return PyUnicode_FromString(u9_log_kind(log->log));
     if (*name == 'i') return PyUnicode_FromString(u9_log_io(log->log));
-    return PyLong_FromUnsignedLongLong(*name == 'd' ? u9_log_durable(log->log) : u9_log_next(log->log));
+    return PyLong_FromUnsignedLongLong(*name == 'd' ? u9_log_durable(log->log)
+                                                    : u9_log_next(log->log));
 }
 
 static PyObject *log_repr(PyObject *self)
@@ -1188,22 +1236,32 @@ static PyMethodDef methods[] = {
      "commit(at=None) -> bool: waits, as the policy says, for the record `at`; without it for all, in any case."},
     {"commit_async", log_commit_async, METH_O, "commit_async(at): begins to make it durable."},
     {"get", log_get, METH_VARARGS, "get(key, default=None): the newest record with this key."},
-    {"get_many", log_get_many, METH_O, "get_many(keys) -> list: the newest record of each key, or None."},
-    {"versions", log_versions, METH_O, "versions(key) -> list: all records with this key, the oldest first."},
-    {"values", log_values, METH_NOARGS, "values() -> Cursor: of the values of each record, a tuple."},
+    {"get_many", log_get_many, METH_O,
+     "get_many(keys) -> list: the newest record of each key, or None."},
+    {"versions", log_versions, METH_O,
+     "versions(key) -> list: all records with this key, the oldest first."},
+    {"values", log_values, METH_NOARGS,
+     "values() -> Cursor: of the values of each record, a tuple."},
     {"raw", log_raw, METH_NOARGS, "raw() -> Cursor: of each record as a memoryview."},
-    {"seek", NAMED(log_seek), WITH_NAMES, "seek(...) -> Cursor: one that stands there; see Cursor.seek."},
+    {"seek", NAMED(log_seek), WITH_NAMES,
+     "seek(...) -> Cursor: one that stands there; see Cursor.seek."},
     {"follow", NAMED(log_follow), WITH_NAMES,
      "follow(timeout=None, shows='durable') -> Cursor: all records, and then those to come."},
     {"splits", NAMED(log_splits), WITH_NAMES,
      "splits(ranges, size=0) -> list: ranges that are together the log as it is now, for threads and processes."},
     {"range", log_range, METH_O, "range(split) -> Cursor: the records of one range of a plan."},
-    {"read", u9p_log_read, METH_O, "read(record) -> Reading: the bytes of a record of any size, in pieces."},
-    {"damages", log_damages, METH_NOARGS, "damages() -> list: what is known to be wrong without reading."},
-    {"snapshot", NAMED(log_snapshot), WITH_NAMES, "snapshot(dir, *, copy=False, strict=False, on_damage=None) -> dict"},
-    {"trim", NAMED(log_trim), WITH_NAMES, "trim(*, keep_bytes=0, before=0, before_time=None, dry_run=False) -> dict"},
-    {"stats", log_stats, METH_NOARGS, "stats() -> dict: what a writer has done since it was opened."},
-    {"event_fd", log_event_fd, METH_NOARGS, "event_fd() -> int: readable when `durable` has moved; -1: there is none."},
+    {"read", u9p_log_read, METH_O,
+     "read(record) -> Reading: the bytes of a record of any size, in pieces."},
+    {"damages", log_damages, METH_NOARGS,
+     "damages() -> list: what is known to be wrong without reading."},
+    {"snapshot", NAMED(log_snapshot), WITH_NAMES,
+     "snapshot(dir, *, copy=False, strict=False, on_damage=None) -> dict"},
+    {"trim", NAMED(log_trim), WITH_NAMES,
+     "trim(*, keep_bytes=0, before=0, before_time=None, dry_run=False) -> dict"},
+    {"stats", log_stats, METH_NOARGS,
+     "stats() -> dict: what a writer has done since it was opened."},
+    {"event_fd", log_event_fd, METH_NOARGS,
+     "event_fd() -> int: readable when `durable` has moved; -1: there is none."},
     {"close", log_close, METH_NOARGS,
      "close(): makes all that was appended durable and ends the session. Closed already: nothing."},
     {"__enter__", log_enter, METH_NOARGS, NULL},
@@ -1236,8 +1294,10 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, "An open log: u9.open. Any number of threads may use it at once."},
     {0, NULL},
 };
-PyType_Spec u9p_log_spec = {.name = "u9.Log", .basicsize = sizeof(struct u9p_log),
-                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+PyType_Spec u9p_log_spec = {.name = "u9.Log",
+                            .basicsize = sizeof(struct u9p_log),
+                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                     Py_TPFLAGS_DISALLOW_INSTANTIATION,
                             .slots = slots};
 
 int u9p_watch_forks(void)

@@ -1,5 +1,5 @@
 /* python/module.c: the extension u9._u9: its types, its functions, and what it knows of the package's Python. */
-#include "module.h"
+#include "python/module.h"
 
 PyObject *u9p_python;
 
@@ -21,14 +21,22 @@ static PyObject *learn(PyObject *self, PyObject *names)
 #define NAMED(f) (PyCFunction)(void (*)(void))(f)
 
 static PyMethodDef methods[] = {
-    {"open", NAMED(u9p_open), METH_VARARGS | METH_KEYWORDS, "open(path, mode='r', **options) -> Log"},
+    {"open", NAMED(u9p_open), METH_VARARGS | METH_KEYWORDS,
+     "open(path, mode='r', **options) -> Log"},
     {"_close_all", u9p_close_all, METH_NOARGS, "For atexit."},
     {"_learn", learn, METH_O, "For the package."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_u9", "libu9 for Python: use the package u9.", -1, methods,
-                             NULL, NULL, NULL, NULL};
+static PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                             "_u9",
+                             "libu9 for Python: use the package u9.",
+                             -1,
+                             methods,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL};
 
 static int add_type(PyObject *m, PyType_Spec *spec, PyTypeObject **type)
 {
@@ -38,13 +46,18 @@ static int add_type(PyObject *m, PyType_Spec *spec, PyTypeObject **type)
 
 static int fill(PyObject *m)
 {
-    if (PyModule_AddFunctions(m, u9p_check_methods) < 0 || PyModule_AddFunctions(m, u9p_id_methods) < 0 ||
+    if (PyModule_AddFunctions(m, u9p_check_methods) < 0 ||
+        PyModule_AddFunctions(m, u9p_id_methods) < 0 ||
         PyModule_AddFunctions(m, u9p_value_methods) < 0)
         return -1;
-    if (add_type(m, &u9p_log_spec, &u9p_log_type) < 0 || add_type(m, &u9p_cursor_spec, &u9p_cursor_type) < 0 ||
-        add_type(m, &u9p_record_spec, &u9p_record_type) < 0 || add_type(m, &u9p_place_spec, &u9p_place_type) < 0 ||
-        add_type(m, &u9p_array_spec, &u9p_array_type) < 0 || add_type(m, &u9p_chunk_spec, &u9p_chunk_type) < 0 ||
-        add_type(m, &u9p_reading_spec, &u9p_reading_type) < 0 || add_type(m, &u9p_writing_spec, &u9p_writing_type) < 0 ||
+    if (add_type(m, &u9p_log_spec, &u9p_log_type) < 0 ||
+        add_type(m, &u9p_cursor_spec, &u9p_cursor_type) < 0 ||
+        add_type(m, &u9p_record_spec, &u9p_record_type) < 0 ||
+        add_type(m, &u9p_place_spec, &u9p_place_type) < 0 ||
+        add_type(m, &u9p_array_spec, &u9p_array_type) < 0 ||
+        add_type(m, &u9p_chunk_spec, &u9p_chunk_type) < 0 ||
+        add_type(m, &u9p_reading_spec, &u9p_reading_type) < 0 ||
+        add_type(m, &u9p_writing_spec, &u9p_writing_type) < 0 ||
         add_type(m, &u9p_generator_spec, &u9p_generator_type) < 0)
         return -1;
     return PyModule_AddStringConstant(m, "version", U9_VERSION_TEXT);

@@ -30,9 +30,10 @@
 #include <u9.h>
 
 /* The types of this extension, and what it has from the package's Python. */
-extern PyTypeObject *u9p_log_type, *u9p_cursor_type, *u9p_record_type, *u9p_place_type, *u9p_array_type, *u9p_reading_type,
-    *u9p_writing_type;
-extern PyObject *u9p_python; /* a dict of names: classes and functions of python/u9/_plain.py and _ids.py */
+extern PyTypeObject *u9p_log_type, *u9p_cursor_type, *u9p_record_type, *u9p_place_type,
+    *u9p_array_type, *u9p_reading_type, *u9p_writing_type;
+extern PyObject
+    *u9p_python; /* a dict of names: classes and functions of python/u9/_plain.py and _ids.py */
 
 /* Borrowed: one of them. NULL with an exception if there is none. */
 PyObject *u9p_named(const char *name);
@@ -42,8 +43,8 @@ PyObject *u9p_named(const char *name);
 /* Raise what a call returned: with its fault, or (NULL) with a sentence. Always NULL. `damage` may be NULL. */
 PyObject *u9p_raise(u9_err err, const u9_fault *fault, const u9_damage *damage);
 PyObject *u9p_refuse(u9_err err, const char *sentence);
-PyObject *u9p_number(uint64_t number);              /* None for U9_NOWHERE */
-PyObject *u9p_damage(const u9_damage *damage);      /* a u9.Damage */
+PyObject *u9p_number(uint64_t number);         /* None for U9_NOWHERE */
+PyObject *u9p_damage(const u9_damage *damage); /* a u9.Damage */
 
 /* ---- value.c: values of both sides ---- */
 
@@ -68,7 +69,14 @@ int u9p_encode_buffer(u9_builder *b, PyObject *value);
 
 /* ---- record.c ---- */
 
-enum u9p_kind { U9P_KIND_OTHER = 0, U9P_KIND_MUID, U9P_KIND_GID, U9P_KIND_TID, U9P_KIND_UID8, U9P_KIND_RKEY };
+enum u9p_kind {
+    U9P_KIND_OTHER = 0,
+    U9P_KIND_MUID,
+    U9P_KIND_GID,
+    U9P_KIND_TID,
+    U9P_KIND_UID8,
+    U9P_KIND_RKEY
+};
 enum u9p_kind u9p_kind_of(const char *name);
 /* The raw form of a key as the type of its kind; bytes where it is none of that. */
 PyObject *u9p_key(enum u9p_kind kind, const void *data, size_t size);
@@ -80,8 +88,7 @@ struct u9p_item {
 
 /* Records in memory of their own. */
 struct u9p_chunk {
-    PyObject_HEAD
-    enum u9p_kind kind;
+    PyObject_HEAD enum u9p_kind kind;
     uint8_t *bytes;
     size_t used, cap;
     struct u9p_item *items;
@@ -108,12 +115,11 @@ struct u9p_held {
 };
 
 struct u9p_log {
-    PyObject_HEAD
-    u9_log *log;         /* NULL: closed */
+    PyObject_HEAD u9_log *log; /* NULL: closed */
     enum u9p_kind kind;
-    unsigned born;       /* u9p_forks then */
+    unsigned born; /* u9p_forks then */
     int closing;
-    unsigned users;      /* calls under way; changed under the GIL and `lock` */
+    unsigned users; /* calls under way; changed under the GIL and `lock` */
     pthread_mutex_t lock;
     pthread_cond_t idle; /* users is 0 */
     struct u9p_held held;
@@ -125,7 +131,7 @@ struct u9p_log {
 struct u9p_call {
     struct u9p_log *log;
     int counted;
-    int muted;                    /* damage is not told */
+    int muted;                      /* damage is not told */
     PyObject *type, *value, *trace; /* what a callback raised */
     PyThreadState *thread;
     struct u9p_call *up;
@@ -150,15 +156,17 @@ void u9p_let_go(struct u9p_held *held); /* once more is fine */
 int u9p_watch_forks(void);              /* once */
 
 /* A key for a log from None (NULL: a fresh one), bytes or text. `raw` is room; 0, or -1 with an exception. */
-int u9p_key_of(struct u9p_log *log, PyObject *key, uint8_t raw[U9_KEY_SIZE_MAX], u9_key *out, u9_key **given);
+int u9p_key_of(struct u9p_log *log, PyObject *key, uint8_t raw[U9_KEY_SIZE_MAX], u9_key *out,
+               u9_key **given);
 
 /* Times: a datetime or None (`none`) as microseconds since 1970. 0, or -1 with an exception. */
 int u9p_time_of(PyObject *time, uint64_t none, uint64_t *out);
 PyObject *u9p_time(uint64_t us); /* a datetime; None for 0 */
 
 /* ---- cursor.c ---- */
-PyObject *u9p_cursor(struct u9p_log *log, int back);          /* without a cursor of libu9's: refuses all */
-void u9p_cursor_give(PyObject *made, u9_cursor *cursor);     /* takes it; the log knows it from now on */
+PyObject *u9p_cursor(struct u9p_log *log, int back); /* without a cursor of libu9's: refuses all */
+void u9p_cursor_give(PyObject *made,
+                     u9_cursor *cursor); /* takes it; the log knows it from now on */
 
 /* ---- large.c: records of any size, in pieces ---- */
 PyObject *u9p_log_read(PyObject *log, PyObject *record);
@@ -166,8 +174,8 @@ PyObject *u9p_log_begin(PyObject *log, PyObject *args, PyObject *kwargs);
 
 /* ---- the others: functions of the module ---- */
 extern PyMethodDef u9p_check_methods[], u9p_id_methods[], u9p_value_methods[];
-extern PyType_Spec u9p_log_spec, u9p_cursor_spec, u9p_record_spec, u9p_place_spec, u9p_array_spec, u9p_chunk_spec,
-    u9p_reading_spec, u9p_writing_spec, u9p_generator_spec;
+extern PyType_Spec u9p_log_spec, u9p_cursor_spec, u9p_record_spec, u9p_place_spec, u9p_array_spec,
+    u9p_chunk_spec, u9p_reading_spec, u9p_writing_spec, u9p_generator_spec;
 extern PyTypeObject *u9p_chunk_type, *u9p_generator_type;
 PyObject *u9p_open(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *u9p_close_all(PyObject *self, PyObject *ignored);

@@ -1,5 +1,5 @@
 /* python/record.c: chunks of records that are copied out of a cursor, records in them, places, and keys. */
-#include "module.h"
+#include "python/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,12 @@
 PyTypeObject *u9p_chunk_type, *u9p_record_type, *u9p_place_type;
 
 struct u9p_record {
-    PyObject_HEAD
-    struct u9p_chunk *chunk;
+    PyObject_HEAD struct u9p_chunk *chunk;
     size_t at;
 };
 
 struct u9p_place {
-    PyObject_HEAD
-    uint64_t ordinal;
+    PyObject_HEAD uint64_t ordinal;
     enum u9p_kind kind;
     PyObject *key; /* bytes: the raw form */
 };
@@ -49,10 +47,14 @@ static PyObject *key_from(enum u9p_kind kind, PyObject *bytes, size_t size)
     static const struct {
         const char *name;
         size_t size;
-    } types[] = {[U9P_KIND_MUID] = {"Muid", 16}, [U9P_KIND_GID] = {"Gid", 16}, [U9P_KIND_TID] = {"Tid", 8},
+    } types[] = {[U9P_KIND_MUID] = {"Muid", 16},
+                 [U9P_KIND_GID] = {"Gid", 16},
+                 [U9P_KIND_TID] = {"Tid", 8},
                  [U9P_KIND_UID8] = {"Uid8", 8}};
-    if (kind == U9P_KIND_RKEY) return PyUnicode_FromEncodedObject(bytes, "utf-8", "surrogateescape");
-    return kind != U9P_KIND_OTHER && types[kind].size == size ? key_as(types[kind].name, bytes) : Py_NewRef(bytes);
+    if (kind == U9P_KIND_RKEY)
+        return PyUnicode_FromEncodedObject(bytes, "utf-8", "surrogateescape");
+    return kind != U9P_KIND_OTHER && types[kind].size == size ? key_as(types[kind].name, bytes)
+                                                              : Py_NewRef(bytes);
 }
 
 PyObject *u9p_key(enum u9p_kind kind, const void *data, size_t size)
@@ -106,7 +108,8 @@ static int make_room(struct u9p_chunk *c, size_t need)
 static int key_within(const u9_record *r)
 {
     uintptr_t key = (uintptr_t)r->key.data, from = (uintptr_t)r->bytes;
-    return r->bytes && key >= from && key - from <= r->size && r->key.size <= r->size - (key - from);
+    return r->bytes && key >= from && key - from <= r->size &&
+           r->key.size <= r->size - (key - from);
 }
 
 int u9p_chunk_add(struct u9p_chunk *c, const u9_record *r)
@@ -119,7 +122,8 @@ int u9p_chunk_add(struct u9p_chunk *c, const u9_record *r)
     if (size > 0) memcpy(c->bytes + c->used, r->bytes, size);
     if (key > 0) memcpy(c->bytes + c->used + size, r->key.data, key);
     /* offsets from the record's first byte, until its chunk is fixed */
-    item->r.key.data = (const void *)(key > 0 || !r->bytes ? size : (uintptr_t)r->key.data - (uintptr_t)r->bytes);
+    item->r.key.data =
+        (const void *)(key > 0 || !r->bytes ? size : (uintptr_t)r->key.data - (uintptr_t)r->bytes);
     c->used += size + key;
     return 1;
 }
@@ -137,8 +141,10 @@ void u9p_chunk_fix(struct u9p_chunk *c)
 }
 
 static PyType_Slot chunk_slots[] = {{Py_tp_dealloc, chunk_dealloc}, {0, NULL}};
-PyType_Spec u9p_chunk_spec = {.name = "u9._Chunk", .basicsize = sizeof(struct u9p_chunk),
-                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, .slots = chunk_slots};
+PyType_Spec u9p_chunk_spec = {.name = "u9._Chunk",
+                              .basicsize = sizeof(struct u9p_chunk),
+                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                              .slots = chunk_slots};
 
 /* ---- records ---- */
 
@@ -173,9 +179,12 @@ static void record_dealloc(PyObject *self)
 static int record_buffer(PyObject *self, Py_buffer *view, int flags)
 {
     const u9_record *r = seen(self);
-    if (r->bytes) return PyBuffer_FillInfo(view, self, (void *)(uintptr_t)r->bytes, (Py_ssize_t)r->size, 1, flags);
+    if (r->bytes)
+        return PyBuffer_FillInfo(view, self, (void *)(uintptr_t)r->bytes, (Py_ssize_t)r->size, 1,
+                                 flags);
     view->obj = NULL;
-    PyErr_SetString(PyExc_BufferError, "the record is larger than memory is given for: Log.read has its bytes");
+    PyErr_SetString(PyExc_BufferError,
+                    "the record is larger than memory is given for: Log.read has its bytes");
     return -1;
 }
 
@@ -239,7 +248,9 @@ static PyObject *get_value(PyObject *self, void *x)
 {
     PyObject *row = get_values(self, x), *value = NULL;
     if (row && PyTuple_Size(row) == 1) value = Py_NewRef(PyTuple_GetItem(row, 0));
-    else if (row) PyErr_Format(PyExc_ValueError, "the record has %zd values: .values are all of them", PyTuple_Size(row));
+    else if (row)
+        PyErr_Format(PyExc_ValueError, "the record has %zd values: .values are all of them",
+                     PyTuple_Size(row));
     Py_XDECREF(row);
     return value;
 }
@@ -250,7 +261,9 @@ static PyObject *get_encoded(PyObject *self, void *x)
     (void)x;
     if (!r->bytes) return u9p_decode_record(self, r);
     PyObject *all = PyMemoryView_FromObject(self);
-    PyObject *part = all ? PySequence_GetSlice(all, (Py_ssize_t)(r->size - r->values_size), (Py_ssize_t)r->size) : NULL;
+    PyObject *part =
+        all ? PySequence_GetSlice(all, (Py_ssize_t)(r->size - r->values_size), (Py_ssize_t)r->size)
+            : NULL;
     Py_XDECREF(all);
     return part;
 }
@@ -265,7 +278,9 @@ static PyObject *record_repr(PyObject *self)
         PyErr_Clear();
         values = PyUnicode_FromString("malformed");
     }
-    if (values) text = PyUnicode_FromFormat("<u9.Record %llu %S %R>", (unsigned long long)r->ordinal, key, values);
+    if (values)
+        text = PyUnicode_FromFormat("<u9.Record %llu %S %R>", (unsigned long long)r->ordinal, key,
+                                    values);
     Py_XDECREF(key);
     Py_XDECREF(values);
     return text;
@@ -276,13 +291,17 @@ static PyGetSetDef record_fields[] = {
     {"key", get_key, NULL, "Its key as the type of the log's kind; None if it has none.", NULL},
     {"values", get_values, NULL, "What follows the key: a tuple, made each time.", NULL},
     {"value", get_value, NULL, "Its only value; ValueError if it has not exactly one.", NULL},
-    {"encoded", get_encoded, NULL, "The values as they stand in the log, back to back: a memoryview.", NULL},
-    {"time", get_time, NULL, "When its frame was written: a datetime in UTC; None if that is not known.", NULL},
-    {"time_us", get_time_us, NULL, "The same in microseconds since 1970; 0 if it is not known.", NULL},
+    {"encoded", get_encoded, NULL,
+     "The values as they stand in the log, back to back: a memoryview.", NULL},
+    {"time", get_time, NULL,
+     "When its frame was written: a datetime in UTC; None if that is not known.", NULL},
+    {"time_us", get_time_us, NULL, "The same in microseconds since 1970; 0 if it is not known.",
+     NULL},
     {"segment", get_segment, NULL, "Number of the segment that it is in.", NULL},
     {"offset", get_offset, NULL, "Byte offset of its frame in that.", NULL},
     {"size", get_size, NULL, "Bytes of it, key and all.", NULL},
-    {"large", get_large, NULL, "True if it is larger than what is handed out at once: Log.read has its bytes.", NULL},
+    {"large", get_large, NULL,
+     "True if it is larger than what is handed out at once: Log.read has its bytes.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -291,12 +310,15 @@ static PyType_Slot record_slots[] = {
     {Py_tp_repr, record_repr},
     {Py_tp_getset, record_fields},
     {Py_bf_getbuffer, record_buffer},
-    {Py_tp_doc, "A record of a log. It stays good when the cursor has gone on, and when the log is closed.\n\n"
-                "As a buffer (memoryview, bytes) it is the whole record as it stands in the log, a utf9 tuple."},
+    {Py_tp_doc,
+     "A record of a log. It stays good when the cursor has gone on, and when the log is closed.\n\n"
+     "As a buffer (memoryview, bytes) it is the whole record as it stands in the log, a utf9 tuple."},
     {0, NULL},
 };
-PyType_Spec u9p_record_spec = {.name = "u9.Record", .basicsize = sizeof(struct u9p_record),
-                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, .slots = record_slots};
+PyType_Spec u9p_record_spec = {.name = "u9.Record",
+                               .basicsize = sizeof(struct u9p_record),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               .slots = record_slots};
 
 /* ---- places ---- */
 
@@ -344,7 +366,9 @@ static PyObject *place_repr(PyObject *self)
 {
     PyObject *key = place_key(self, NULL);
     PyObject *text =
-        key ? PyUnicode_FromFormat("Place(%llu, %R)", (unsigned long long)((struct u9p_place *)self)->ordinal, key) : NULL;
+        key ? PyUnicode_FromFormat("Place(%llu, %R)",
+                                   (unsigned long long)((struct u9p_place *)self)->ordinal, key)
+            : NULL;
     Py_XDECREF(key);
     return text;
 }
@@ -371,8 +395,11 @@ static PyType_Slot place_slots[] = {
     {Py_tp_getset, place_fields},
     {Py_nb_index, place_index},
     {Py_nb_int, place_index},
-    {Py_tp_doc, "Where a record went: its ordinal (which is also what it is as an int) and its key."},
+    {Py_tp_doc,
+     "Where a record went: its ordinal (which is also what it is as an int) and its key."},
     {0, NULL},
 };
-PyType_Spec u9p_place_spec = {.name = "u9.Place", .basicsize = sizeof(struct u9p_place),
-                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, .slots = place_slots};
+PyType_Spec u9p_place_spec = {.name = "u9.Place",
+                              .basicsize = sizeof(struct u9p_place),
+                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                              .slots = place_slots};

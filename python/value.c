@@ -10,9 +10,8 @@
  *
  * Recursion goes as deep as values do [V-8].
  */
-#include "module.h"
+#include "python/module.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,8 @@ static u9_err writer_grow(void *ctx, uint8_t **bytes, size_t *cap, size_t need)
     uint8_t *heap = w->heap;
     size_t room = 0;
     if (heap) room = size;
-    u9_err err = u9_grow_heap(NULL, &heap, &room, need < 4 * sizeof w->first ? 4 * sizeof w->first : need);
+    u9_err err =
+        u9_grow_heap(NULL, &heap, &room, need < 4 * sizeof w->first ? 4 * sizeof w->first : need);
     if (err != U9_OK) return err;
     if (!w->heap && *bytes) memcpy(heap, w->first, size);
     w->heap = heap;
@@ -82,7 +82,9 @@ static int encode_text(u9_builder *b, PyObject *value)
     PyErr_Clear(); /* what came from bytes that are no UTF-8 goes back as it came */
     char *p;
     PyObject *bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
-    int rc = bytes && PyBytes_AsStringAndSize(bytes, &p, &size) == 0 ? done(u9_build_utf8(b, p, (size_t)size)) : -1;
+    int rc = bytes && PyBytes_AsStringAndSize(bytes, &p, &size) == 0
+                 ? done(u9_build_utf8(b, p, (size_t)size))
+                 : -1;
     Py_XDECREF(bytes);
     return rc;
 }
@@ -91,7 +93,8 @@ static int encode_bytes(u9_builder *b, PyObject *value)
 {
     char *p;
     Py_ssize_t size;
-    return PyBytes_AsStringAndSize(value, &p, &size) == 0 ? done(u9_build_bytes(b, p, (size_t)size)) : -1;
+    return PyBytes_AsStringAndSize(value, &p, &size) == 0 ? done(u9_build_bytes(b, p, (size_t)size))
+                                                          : -1;
 }
 
 static int encode_symbol(u9_builder *b, PyObject *value)
@@ -99,7 +102,8 @@ static int encode_symbol(u9_builder *b, PyObject *value)
     PyObject *bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
     char *p;
     Py_ssize_t size;
-    uint8_t raw[9] = {0x0a}; /* [V-9] takes any 8 bytes from a reader, and so do we from what was read */
+    uint8_t raw[9] = {
+        0x0a}; /* [V-9] takes any 8 bytes from a reader, and so do we from what was read */
     int rc = -1;
     if (bytes && PyBytes_AsStringAndSize(bytes, &p, &size) == 0) {
         if (size > 8) PyErr_SetString(PyExc_ValueError, "a symbol has at most 8 bytes");
@@ -135,9 +139,12 @@ static int encode_row(u9_builder *b, PyObject *row, unsigned depth)
 
 static int encode_pair(u9_builder *b, PyObject *pair, unsigned depth)
 {
-    PyObject *key = PyTuple_GetItem(pair, 0), *value = PyTuple_GetItem(pair, 1); /* borrowed of the pair, which we hold */
+    PyObject *key = PyTuple_GetItem(pair, 0),
+             *value = PyTuple_GetItem(pair, 1); /* borrowed of the pair, which we hold */
     if (!key || !value || done(u9_build_tuple_open(b)) < 0) return -1;
-    return encode(b, key, depth + 1) < 0 || encode(b, value, depth + 1) < 0 ? -1 : done(u9_build_tuple_close(b));
+    return encode(b, key, depth + 1) < 0 || encode(b, value, depth + 1) < 0
+               ? -1
+               : done(u9_build_tuple_close(b));
 }
 
 /* Puts the tuple of pairs in `own` into `b`, with a complete index by the hash of the key in front. [J-6] */
@@ -164,7 +171,8 @@ static int encode_dict(u9_builder *b, PyObject *dict, unsigned depth)
         rc = done(u9_build_tuple_open(&own->b));
         for (Py_ssize_t i = 0; rc == 0 && i < PyList_Size(items); i++)
             rc = encode_pair(&own->b, PyList_GetItem(items, i), depth + 1);
-        if (rc == 0 && (rc = done(u9_build_tuple_close(&own->b))) == 0) rc = add_indexed(b, &own->b);
+        if (rc == 0 && (rc = done(u9_build_tuple_close(&own->b))) == 0)
+            rc = add_indexed(b, &own->b);
         u9p_writer_release(own);
     }
     free(own);
@@ -174,7 +182,8 @@ static int encode_dict(u9_builder *b, PyObject *dict, unsigned depth)
 
 static int encode_stamp(u9_builder *b, PyObject *time)
 {
-    PyObject *of = u9p_named("microseconds"), *us = of ? PyObject_CallFunctionObjArgs(of, time, NULL) : NULL;
+    PyObject *of = u9p_named("microseconds"),
+             *us = of ? PyObject_CallFunctionObjArgs(of, time, NULL) : NULL;
     int rc = us ? done(u9_build_tuple_open(b)) : -1;
     if (rc == 0) rc = done(u9_build_symbol(b, STAMP));
     if (rc == 0) rc = encode_int(b, us);
@@ -201,7 +210,8 @@ static int encode_pidfd(u9_builder *b, PyObject *value)
     unsigned long pid = PyLong_AsUnsignedLong(PyTuple_GetItem(value, 0));
     unsigned long fd = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLong(PyTuple_GetItem(value, 1));
     if (PyErr_Occurred()) return -1;
-    if (pid <= UINT32_MAX && fd <= UINT32_MAX) return done(u9_build_pidfd(b, (uint32_t)pid, (uint32_t)fd));
+    if (pid <= UINT32_MAX && fd <= UINT32_MAX)
+        return done(u9_build_pidfd(b, (uint32_t)pid, (uint32_t)fd));
     PyErr_SetString(PyExc_OverflowError, "pid and fd have 32 bits");
     return -1;
 }
@@ -228,7 +238,8 @@ static int encode_other(u9_builder *b, PyObject *value, unsigned depth)
     if ((is = is_a(value, "Greek")) != 0) return is < 0 ? -1 : encode_greek(b, value);
     if ((is = is_a(value, "Mapping")) != 0) return is < 0 ? -1 : encode_dict(b, value, depth);
     if (PyByteArray_Check(value)) return encode_made(b, PyBytes_FromObject(value), encode_bytes);
-    if (PyObject_CheckBuffer(value)) return u9p_encode_buffer(b, value); /* numpy's numbers are such as well */
+    if (PyObject_CheckBuffer(value))
+        return u9p_encode_buffer(b, value); /* numpy's numbers are such as well */
     if (PyIndex_Check(value)) return encode_made(b, PyNumber_Index(value), encode_int);
     PyErr_Format(PyExc_TypeError, "a %R is no value that a log takes", Py_TYPE(value));
     return -1;
@@ -255,7 +266,8 @@ static int encode(u9_builder *b, PyObject *value, unsigned depth)
         return x == (unsigned long long)-1 && PyErr_Occurred() ? -1 : done(u9_build_tau(b, x));
     }
     if (PyTuple_Check(value) || PyList_Check(value)) {
-        if (!PyTuple_CheckExact(value) && (is = is_a(value, "Pidfd")) != 0) return is < 0 ? -1 : encode_pidfd(b, value);
+        if (!PyTuple_CheckExact(value) && (is = is_a(value, "Pidfd")) != 0)
+            return is < 0 ? -1 : encode_pidfd(b, value);
         return encode_row(b, value, depth);
     }
     return encode_other(b, value, depth);
@@ -273,8 +285,9 @@ static PyObject *decode(PyObject *owner, const u9_value *v, unsigned depth);
 static PyObject *malformed(u9_err err)
 {
     if (err == U9_OK || err == U9_END || err == U9_TORN) err = U9_CORRUPT;
-    return u9p_refuse(err, err == U9_LIMIT ? "the value is nested too deeply, or has too many empty elements"
-                                           : "the value is not well-formed");
+    return u9p_refuse(err, err == U9_LIMIT
+                               ? "the value is nested too deeply, or has too many empty elements"
+                               : "the value is not well-formed");
 }
 
 static PyObject *decode_text(const u9_value *v)
@@ -289,7 +302,8 @@ static PyObject *decode_symbol(const u9_value *v)
     if (memcmp(v->data, "null\0\0\0\0", 8) == 0) Py_RETURN_NONE;
     Py_ssize_t size = 8;
     while (size > 0 && v->data[size - 1] == 0) size--;
-    PyObject *type = u9p_named("Symbol"), *text = PyUnicode_DecodeUTF8((const char *)v->data, size, "surrogateescape");
+    PyObject *type = u9p_named("Symbol"),
+             *text = PyUnicode_DecodeUTF8((const char *)v->data, size, "surrogateescape");
     PyObject *symbol = type && text ? PyObject_CallFunctionObjArgs(type, text, NULL) : NULL;
     Py_XDECREF(text);
     return symbol;
@@ -305,7 +319,8 @@ static int is_stamp(const u9_value *v, int64_t *us)
     if (number.type == U9_UINT) *us = number.u <= INT64_MAX ? (int64_t)number.u : INT64_MAX;
     else if (number.type == U9_INT) *us = number.i;
     else return 0;
-    return *us >= INT64_C(-62135596800000000) && *us < INT64_C(253402300800000000) && u9_walk_next(&walk, &more) == U9_END;
+    return *us >= INT64_C(-62135596800000000) && *us < INT64_C(253402300800000000) &&
+           u9_walk_next(&walk, &more) == U9_END;
 }
 
 static PyObject *decode_stamp(int64_t us)
@@ -315,7 +330,8 @@ static PyObject *decode_stamp(int64_t us)
 }
 
 /* Exactly `count` values, into a new list or tuple. */
-static PyObject *decode_all(PyObject *owner, u9_walk *walk, uint64_t count, unsigned depth, int list)
+static PyObject *decode_all(PyObject *owner, u9_walk *walk, uint64_t count, unsigned depth,
+                            int list)
 {
     u9_value v;
     u9_err err = U9_OK;
@@ -338,9 +354,11 @@ static PyObject *decode_all(PyObject *owner, u9_walk *walk, uint64_t count, unsi
 static int decode_pair(PyObject *owner, const u9_value *pair, PyObject *dict, unsigned depth)
 {
     u9_value key, value, more;
-    if (pair->type != U9_TUPLE || pair->count != 2 || (pair->start && (pair->code & 0xf8) == 0x50)) return 0;
+    if (pair->type != U9_TUPLE || pair->count != 2 || (pair->start && (pair->code & 0xf8) == 0x50))
+        return 0;
     u9_walk walk = u9_walk_elements(pair);
-    if (u9_walk_next(&walk, &key) != U9_OK || key.type == U9_TUPLE || key.type == U9_ARRAY) return 0;
+    if (u9_walk_next(&walk, &key) != U9_OK || key.type == U9_TUPLE || key.type == U9_ARRAY)
+        return 0;
     if (u9_walk_next(&walk, &value) != U9_OK || u9_walk_next(&walk, &more) != U9_END) return 0;
     Py_ssize_t before = PyDict_Size(dict);
     PyObject *k = decode(owner, &key, depth), *v = k ? decode(owner, &value, depth) : NULL;
@@ -356,12 +374,14 @@ static PyObject *decode_dict(PyObject *owner, const u9_value *v, unsigned depth)
     u9_walk walk = u9_walk_indexes(v);
     u9_index index;
     u9_value pair;
-    if (u9_index_next(&walk, &index) != U9_OK || index.keyspec != U9_KEYSPEC_KH || !index.complete) Py_RETURN_NONE;
+    if (u9_index_next(&walk, &index) != U9_OK || index.keyspec != U9_KEYSPEC_KH || !index.complete)
+        Py_RETURN_NONE;
     PyObject *dict = PyDict_New();
     walk = u9_walk_elements(v);
     u9_err err = U9_OK;
     int rc = dict ? 1 : -1;
-    for (uint64_t i = 0; rc == 1 && i < v->count && (err = u9_walk_next(&walk, &pair)) == U9_OK; i++)
+    for (uint64_t i = 0; rc == 1 && i < v->count && (err = u9_walk_next(&walk, &pair)) == U9_OK;
+         i++)
         rc = decode_pair(owner, &pair, dict, depth + 1);
     if (rc == 1 && (err != U9_OK || u9_walk_next(&walk, &pair) != U9_END)) rc = 0;
     if (rc == 1) return dict;
@@ -460,7 +480,9 @@ PyObject *u9p_decode_values(PyObject *owner, const uint8_t *bytes, size_t size)
 
 PyObject *u9p_decode_record(PyObject *owner, const u9_record *r)
 {
-    if (!r->bytes) return u9p_refuse(U9_LIMIT, "the record is larger than memory is given for: Log.read has its bytes");
+    if (!r->bytes)
+        return u9p_refuse(U9_LIMIT,
+                          "the record is larger than memory is given for: Log.read has its bytes");
     return u9p_decode_values(owner, r->values, r->values_size);
 }
 
@@ -474,7 +496,8 @@ static PyObject *encode_values(PyObject *self, PyObject *values)
     int rc = 0;
     (void)self;
     u9p_writer_init(&w);
-    for (Py_ssize_t i = 0; rc == 0 && i < PyTuple_Size(values); i++) rc = u9p_encode(&w.b, PyTuple_GetItem(values, i));
+    for (Py_ssize_t i = 0; rc == 0 && i < PyTuple_Size(values); i++)
+        rc = u9p_encode(&w.b, PyTuple_GetItem(values, i));
     if (rc == 0) bytes = PyBytes_FromStringAndSize((const char *)w.b.bytes, (Py_ssize_t)w.b.size);
     u9p_writer_release(&w);
     return bytes;
@@ -539,7 +562,8 @@ static PyObject *value_of_text(PyObject *self, PyObject *text)
 }
 
 PyMethodDef u9p_value_methods[] = {
-    {"encode", encode_values, METH_VARARGS, "encode(*values) -> bytes: the values as utf9, back to back"},
+    {"encode", encode_values, METH_VARARGS,
+     "encode(*values) -> bytes: the values as utf9, back to back"},
     {"decode", decode_bytes, METH_O, "decode(bytes) -> tuple: utf9 values that stand back to back"},
     {"text", text_of, METH_O, "text(value) -> str: the value in the text notation"},
     {"parse", value_of_text, METH_O, "parse(text) -> value: one value of the text notation"},
