@@ -46,6 +46,14 @@ MPI ?= 1
 plain_examples := event_store wal_map word_count work_queue
 examples = $(plain_examples:%=$(BUILD)/examples/%) $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
 
+# The Python package, built and tested where Python's headers are installed (Debian: python3-dev, python3-pytest).
+# PYTHON=0: not even there. The extension is of the stable ABI: one file for Python 3.11 and all later ones.
+PYTHON ?= /usr/bin/python3
+python_headers = $(call once,python_headers,$(if $(filter 0,$(PYTHON)),,$(shell $(PYTHON) -c 'import sysconfig as s, os; \
+    p = s.get_path("include"); print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)))
+python_src := $(wildcard python/*.c)
+python_plain := $(wildcard python/u9/*.py python/u9/*.pyi python/u9/py.typed)
+
 # SHARED=1: the tools are linked with libu9.so, as a distribution wants it; else they need nothing of it.
 SHARED ?= 0
 
@@ -94,6 +102,7 @@ room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_rados = -std=gnu11 -D_GNU_SOURCE
+room_python = -std=gnu11 -D_GNU_SOURCE $(python_headers:%=-isystem %)
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
@@ -179,7 +188,7 @@ $(BUILD)/peers: force
 $(call obj,$(bench_src)): $(BUILD)/peers
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src) tests/probe_uring.c))
 
 $(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
 
@@ -496,6 +505,53 @@ check-headers: | need-build
 	    $(CC) $(room_format) $(warnings) -Werror -I. -Iinclude -DU9I_PORTABLE -fsyntax-only $$f; \
 	done; echo "check-headers: ok ($(words $(headers)) headers)"
 
+# ---- Python: build/.../python is a folder for PYTHONPATH ----
+python_built = $(BUILD)/python/u9/_u9.abi3.so $(python_plain:python/%=$(BUILD)/python/%)
+python_tested = $(if $(python_headers),$(shell $(PYTHON) -c 'import pytest' 2>/dev/null && echo 1))
+python_is_here = $(if $(python_headers),,@echo 'python: SKIPPED: python3-dev is not installed (or PYTHON=0)')
+
+.PHONY: python run-python test-python run-test-python install-python
+python: ## builds the Python package u9 into build/release/python
+	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
+	@$(MAKE) run-python
+
+run-python: $(if $(filter run-python run-test-python install-python,$(MAKECMDGOALS)),$(if $(python_headers),$(python_built)))
+	$(python_is_here)
+
+$(BUILD)/python/u9/_u9.abi3.so: $(call obj,$(python_src)) $(BUILD)/libu9.so
+	@mkdir -p $(@D)
+	$(call say,LINK) $(link) -shared -o $@ $(call obj,$(python_src)) -L$(BUILD) -lu9
+
+$(BUILD)/python/u9/%: python/u9/%
+	@mkdir -p $(@D)
+	$(call say,CP  ) cp $< $@
+
+# The tests run on the package as it is installed, below the build folder.
+python_env = env $(test_env) PYTHONPATH=$(abspath $(BUILD))/python-root/lib/python \
+    LD_LIBRARY_PATH=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 U9_ROOT=$(CURDIR)
+test-python: ## installs the Python package below build/release and runs its tests; PYTEST_ARGS='-k damage'
+	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
+	@scripts/setup build
+	@$(MAKE) run-test-python
+
+run-test-python: run-python $(tools)
+ifneq ($(filter run-test-python,$(MAKECMDGOALS)),)
+	$(if $(python_headers),$(if $(python_tested),,@echo 'python: tests SKIPPED: python3-pytest is not installed'))
+	$(if $(python_tested),@rm -rf $(BUILD)/python-root $(BUILD)/tmp/python; mkdir -p $(BUILD)/tmp/python)
+	$(if $(python_tested),@$(MAKE) DESTDIR= PYTHONDIR=$(abspath $(BUILD))/python-root/lib/python install-python >/dev/null)
+	$(if $(python_tested),@$(python_env) $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider \
+	    --basetemp=$(BUILD)/tmp/python/t $(PYTEST_ARGS) python/tests)
+endif
+
+# PYTHONDIR: where Debian's Python looks for what was not installed by a package; packages give /usr/lib/python3/dist-packages.
+PYTHONDIR ?= $(PREFIX)/lib/python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')/dist-packages
+python_info = $(DESTDIR)$(PYTHONDIR)/u9-$(VERSION).dist-info
+install-python: run-python ## installs the Python package below DESTDIR into PYTHONDIR; it needs libu9.so, which install puts there
+	$(if $(python_headers),$(INSTALL) -d $(DESTDIR)$(PYTHONDIR)/u9 $(python_info))
+	$(if $(python_headers),$(INSTALL) -m 644 $(python_built) $(DESTDIR)$(PYTHONDIR)/u9)
+	$(if $(python_headers),@printf 'Metadata-Version: 2.1\nName: u9\nVersion: %s\nSummary: append-only record log\n' \
+	    '$(VERSION)' >$(python_info)/METADATA)
+
 .PHONY: fuzz run-fuzz
 fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there are processors
 	@scripts/setup test
@@ -549,8 +605,8 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src); \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(BINDIR)
@@ -698,7 +754,7 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0'
+	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0 PYTHON=0'
 	@echo '           DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DOCDIR'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'
