@@ -23,7 +23,7 @@ enum { FRAMES = 6, EACH = 50, KEYS = FRAMES * EACH, PAGE = 64, PAGES = (KEYS + P
 /* What is wrong with an index. Of what stands behind LIE_SILENT a lookup believes that a key is not there. */
 typedef enum lie {
     LIE_NONE,
-    LIE_NEXT,          /* each entry leads to the record behind its own */
+    LIE_NEXT,          /* each entry leads to the record behind its own, or to the frame, for which there is no entry then */
     LIE_BEYOND,        /* to where no file is */
     LIE_WITHIN,        /* into a record */
     LIE_INDEX,         /* to a page */
@@ -145,11 +145,12 @@ static void bend_entries(forging *f)
         case LIE_FILTER_SHORT: case LIE_FILTER_MANY: case LIE_END_ORDINAL: case LIE_END_CHAIN: case LIE_ROOT_PLACE:
         case LIE_PAGE_FORM: case LIE_PAGE_EMPTY: case LIE_PAGE_KEYSPEC:
         case LIE_ROOT_NONE: case LIE_ROOT_EMPTY: case LIE_ROOT_HASHED: case LIE_OTHER_KEYSPEC: case LIE_FILTER_PLACE:
-        case LIE_FILTER_FORM: case LIE_FILTER_SIZE: 
+        case LIE_FILTER_FORM: case LIE_FILTER_SIZE:
         case LIE_OLDER: case LIE_ROOT_HIGH: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_FORM: case LIE_OMITS: case LIES: break;
         }
     }
     while (f->lie == LIE_OLDER && f->places[f->count - 1] >= virtual_of(f->older.offset, 0)) f->count--;
+    if (f->lie == LIE_NEXT && f->form == U9I_INDEX_FRAMES) f->count--; /* or two would lead to one [C-9] */
     if (f->lie != LIE_OMITS) return;
     size_t kept = 0;
     for (size_t i = 0; i < f->count; i++) {
