@@ -24,8 +24,9 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
-MANDIR ?= $(PREFIX)/share/man
-DOCDIR ?= $(PREFIX)/share/doc/u9
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/u9
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 30
 
@@ -622,7 +623,7 @@ man_links = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \(u9_[a-z0-9_]*\).*/\1/p'
 completions = u9.bash:bash-completion/completions/u9 u9.bash:bash-completion/completions/u9fsck \
     u9.bash:bash-completion/completions/u9bench _u9:zsh/site-functions/_u9 u9.fish:fish/vendor_completions.d/u9.fish \
     u9.fish:fish/vendor_completions.d/u9fsck.fish u9.fish:fish/vendor_completions.d/u9bench.fish
-sharedir = $(DESTDIR)$(PREFIX)/share
+sharedir = $(DESTDIR)$(DATADIR)
 documents := README.md CHANGELOG.md SPEC.md SPEC-values.md $(if $(rados),SPEC-rados.md)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
 installed_libs := libu9 $(if $(zk),libu9-zk) $(if $(rados),libu9-rados)
@@ -677,7 +678,7 @@ endef
 export u9_rados_pc
 
 .PHONY: install
-install: all $(installed_libs:%=install-%) ## installs below DESTDIR and PREFIX (/usr/local), or BINDIR LIBDIR INCLUDEDIR MANDIR DOCDIR
+install: all $(installed_libs:%=install-%) ## installs below DESTDIR and PREFIX (/usr/local), or BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR
 	$(INSTALL) -d $(bindir) $(incdir)/u9 $(docdir)
 	$(INSTALL) -m 644 include/u9.h include/u9.hpp $(incdir)
 	$(INSTALL) -m 644 $(installed_headers) $(incdir)/u9
@@ -755,6 +756,6 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0 PYTHON=0'
-	@echo '           DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DOCDIR'
+	@echo '           DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'

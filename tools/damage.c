@@ -169,7 +169,7 @@ void tool_put_unmarked(const char *path, const u9_report *r)
     if (r->mark != U9_MARK_NONE || r->plain || r->segments == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return;
     snprintf(mark, sizeof mark, "%s/.mark", path);
     if (lstat(mark, &st) == 0) return; /* it is there, and empty: that is told otherwise */
-    printf("note: without a mark nobody can tell whether records were deleted at the end; `u9 append %s` makes one\n", path);
+    printf("note: without a mark nobody can tell whether the end is missing; `u9 append %s` makes one\n", path);
 }
 
 const char *tool_mark_name(u9_mark_state state)

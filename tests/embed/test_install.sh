@@ -3,7 +3,7 @@
 # compile, link and run with what pkg-config says of them; `make uninstall` leaves nothing.
 set -eu
 export LC_ALL=C
-unset PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DOCDIR DESTDIR
+unset PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR DESTDIR
 
 if [ $# -ne 2 ]; then
     echo 'usage: tests/embed/test_install.sh BUILDDIR TMPDIR' >&2
@@ -39,17 +39,17 @@ int main(void)
 }
 TEXT
 
-# try_it VARIABLES BINDIR LIBDIR INCLUDEDIR DOCDIR: installs there, tries what is there, uninstalls.
+# try_it VARIABLES BINDIR LIBDIR INCLUDEDIR DATADIR DOCDIR: installs there, tries what is there, uninstalls.
 try_it() {
-    variables=$1 bin=$root$2 lib=$root$3 include=$root$4 doc=$root$5
+    variables=$1 bin=$root$2 lib=$root$3 include=$root$4 data=$root$5 doc=$root$6
     # shellcheck disable=SC2086 # words
     make -s BUILD="$build" DESTDIR="$root" $variables install >"$tmp/log" 2>&1 || { cat "$tmp/log" >&2; fail "$variables: cannot be installed"; }
     for f in "$bin/u9" "$bin/u9fsck" "$lib/libu9.a" "$lib/libu9.so.0" "$lib/pkgconfig/u9.pc" "$include/u9.h" \
-        "$include/u9.hpp" "$include/u9/log.h" "$doc/SPEC.md"; do
+        "$include/u9.hpp" "$include/u9/log.h" "$data/bash-completion/completions/u9" "$doc/SPEC.md"; do
         [ -e "$f" ] || fail "$variables: there is no ${f#"$root"}"
     done
     # Nothing outside of what was named: each file stands below one of these.
-    find "$root" ! -type d | grep -vF -e "$bin/" -e "$lib/" -e "$include/" -e "$doc/" -e /man/ >"$tmp/else" &&
+    find "$root" ! -type d | grep -vF -e "$bin/" -e "$lib/" -e "$include/" -e "$doc/" -e /man/ -e "$data/" >"$tmp/else" &&
         fail "$variables: installed elsewhere: $(cat "$tmp/else")"
     export PKG_CONFIG_PATH="$lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
     version=$(pkg-config --modversion u9)
@@ -74,9 +74,9 @@ try_it() {
 }
 
 build=$1
-try_it 'PREFIX=/usr/local' /usr/local/bin /usr/local/lib /usr/local/include /usr/local/share/doc/u9
+try_it 'PREFIX=/usr/local' /usr/local/bin /usr/local/lib /usr/local/include /usr/local/share /usr/local/share/doc/u9
 try_it 'PREFIX=/usr LIBDIR=/usr/lib/x86_64-odd-gnu DOCDIR=/usr/share/doc/libu9-dev' \
-    /usr/bin /usr/lib/x86_64-odd-gnu /usr/include /usr/share/doc/libu9-dev
-try_it 'PREFIX=/opt/u9 BINDIR=/opt/tools LIBDIR=/srv/lib64 INCLUDEDIR=/srv/headers MANDIR=/srv/man DOCDIR=/srv/texts' \
-    /opt/tools /srv/lib64 /srv/headers /srv/texts
+    /usr/bin /usr/lib/x86_64-odd-gnu /usr/include /usr/share /usr/share/doc/libu9-dev
+try_it 'PREFIX=/opt/u9 BINDIR=/opt/tools LIBDIR=/srv/lib64 INCLUDEDIR=/srv/headers DATADIR=/srv/data MANDIR=/srv/man DOCDIR=/srv/texts' \
+    /opt/tools /srv/lib64 /srv/headers /srv/data /srv/texts
 echo 'test_install: ok (3 places)'

@@ -71,7 +71,7 @@ cut_closed() {
     claim 'and nothing from outside confirms that' grep -q 'the end is not confirmed from outside: there is no mark' out
     run "$fsck" unmarked
     claim 'u9fsck says in one line what nobody can tell then' \
-        grep -qx 'note: without a mark nobody can tell whether records were deleted at the end; `u9 append unmarked` makes one' out
+        grep -qx 'note: without a mark nobody can tell whether the end is missing; `u9 append unmarked` makes one' out
     run "$u9" info unmarked
     claim 'so does u9 info' grep -q '^note: without a mark .*`u9 append unmarked` makes one$' out
     run "$u9" info "$(newest unmarked)"
