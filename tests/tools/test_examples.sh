@@ -87,7 +87,7 @@ queue() {
         "$bin/work_queue" work queue cursor >>done2 2>>err &
         draw 5
         before=$(wc -l <done2)
-        until [ "$(wc -l <done2)" -gt $((before + drawn)) ]; do sleep 0.01; done
+        until [ "$(wc -l <done2)" -gt $((before + drawn)) ] || grep -qx "done $((jobs - 2))" done2; do sleep 0.01; done
         kill -9 $!
         wait $! 2>/dev/null
     done
