@@ -37,8 +37,9 @@ claim 'no log is refused' refused 1 'nothing' "$u9" tail nothing
 claim 'so is a second one' refused 2 'too much' "$u9" tail log log
 claim 'raw records have no NULs behind them' refused 2 'null' "$u9" tail --format raw --null log
 
-head -c 3000000 /dev/zero | tr '\0' x | "$u9" append large
-claim 'a large record comes whole' sh -c 'test "$("$1" tail large | wc -c)" = 3000001' sh "$u9"
+head -c 17000000 /dev/zero | tr '\0' x >big
+"$u9" append --whole large big
+claim 'a large record comes whole' sh -c 'test "$("$1" tail large | wc -c)" = 17000001' sh "$u9"
 
 for i in 1 2 3; do seq -f "${i}0%03g" 1 100 | "$u9" append hurt; done
 harm "$(find hurt -name '*.u9' | sort | head -n 1)" 20050
