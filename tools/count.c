@@ -39,12 +39,26 @@ static int find_member(const u9_value *object, const char *name, u9_value *out)
            u9_value_at(&pair, 1, out) == U9_OK;
 }
 
-static int find_field(const tool_field *field, const u9_record *r, u9_value *out)
+/* The same, down a dotted path. A name as it stands goes first, on each level. */
+static int find_path(const u9_value *object, const char *path, u9_value *out)
+{
+    char name[512];
+    u9_value at = *object;
+    for (const char *dot; !find_member(&at, path, out); path = dot + 1, at = *out) {
+        dot = strchr(path, '.');
+        if (!dot || (size_t)(dot - path) >= sizeof name) return 0;
+        snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
+        if (!find_member(&at, name, out)) return 0;
+    }
+    return 1;
+}
+
+int tool_field_find(const tool_field *field, const u9_record *r, u9_value *out)
 {
     u9_value tuple;
     if (r->bytes == NULL) return 0;
     if (field->name)
-        return u9_value_decode(r->values, r->values_size, &tuple) == U9_OK && find_member(&tuple, field->name, out);
+        return u9_value_decode(r->values, r->values_size, &tuple) == U9_OK && find_path(&tuple, field->name, out);
     if (r->key.size == 0) { /* of a plain seed file: a value by itself */
         return field->position == 1 && u9_value_decode(r->values, r->values_size, out) == U9_OK;
     }
@@ -126,7 +140,7 @@ static int add(tool_counts *c, const u9_value *value, uint64_t hash, uint64_t co
 int tool_counts_record(tool_counts *c, const tool_field *field, const u9_record *record)
 {
     u9_value value;
-    if (find_field(field, record, &value)) return add(c, &value, u9_value_hash(&value), 1);
+    if (tool_field_find(field, record, &value)) return add(c, &value, u9_value_hash(&value), 1);
     c->absent++;
     return 1;
 }

@@ -31,6 +31,12 @@ typedef struct tool_counts {
     uint64_t absent;   /* records without the field */
 } tool_counts;
 
+/*
+ * The value of a record's field. A name that no member has and that has dots in it is a path: of the member by the name in
+ * front of the first dot, an object, the member by what is behind it. 0: it has none.
+ */
+int tool_field_find(const tool_field *field, const u9_record *record, u9_value *out);
+
 /* Counts a record; one without bytes (U9_LIMIT) has no field. 0: out of memory. */
 int tool_counts_record(tool_counts *counts, const tool_field *field, const u9_record *record);
 

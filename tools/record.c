@@ -16,7 +16,7 @@
 
 static void put(const void *bytes, size_t size)
 {
-    fwrite_unlocked(bytes, 1, size, stdout);
+    fwrite_unlocked(bytes, 1, size, tool_out());
 }
 
 static void put_text(const char *text)
@@ -70,7 +70,7 @@ void tool_put_contents(const tool_style *style, const uint8_t *text, size_t size
         int c1 = text[i] == 0xc2 && i + 1 < size && text[i + 1] < 0xa0;
         if (text[i] == '\t' || text[i] == '\n' ||
             (text[i] >= 0x20 && text[i] != 0x7f && (text[i] < 0x80 || (utf8 && !c1)))) {
-            putc_unlocked(text[i], stdout);
+            putc_unlocked(text[i], tool_out());
             continue;
         }
         put_text("\\x");
@@ -98,8 +98,8 @@ void tool_put_value(const tool_style *style, const u9_value *v)
 
 static void put_json_front(const tool_style *style, const u9_record *record)
 {
-    static uint64_t shown = TOOL_NONE; /* the records of one frame have one time */
-    static char time[48];
+    static _Thread_local uint64_t shown = TOOL_NONE; /* the records of one frame have one time */
+    static _Thread_local char time[48];
     char key[TOOL_KEY_TEXT_SIZE];
     if (record->time_us != shown) tool_time_text(shown = record->time_us, time);
     put_text("{\"ordinal\":\"");
@@ -124,14 +124,14 @@ void tool_put_front(const tool_style *style, const u9_record *record)
         put_json_front(style, record);
     } else if (style->keys) {
         if (record->key.size > 0) put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
-        putc_unlocked('\t', stdout);
+        putc_unlocked('\t', tool_out());
     }
 }
 
 void tool_put_back(const tool_style *style)
 {
     if (style->format == TOOL_JSON) put_text("]}");
-    putc_unlocked(style->null ? '\0' : '\n', stdout);
+    putc_unlocked(style->null ? '\0' : '\n', tool_out());
 }
 
 void tool_put_record(const tool_style *style, const u9_record *record)
@@ -144,7 +144,7 @@ void tool_put_record(const tool_style *style, const u9_record *record)
     u9_value v;
     tool_put_front(style, record);
     for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {
-        if (next) putc_unlocked(style->format == TOOL_JSON ? ',' : '\t', stdout);
+        if (next) putc_unlocked(style->format == TOOL_JSON ? ',' : '\t', tool_out());
         tool_put_value(style, &v);
     }
     tool_put_back(style);

@@ -72,7 +72,13 @@ static void read_range(team *t, size_t i, u9_tally *tally, tool_counts *counts)
     u9_err err = u9_range_open(s->log, &s->ranges[i], &cursor, &story->fault);
     if (err != U9_OK) return;
     while ((err = u9_cursor_next(cursor, &record)) == U9_OK || err == U9_LIMIT) {
-        if (u9_tally_record(tally, s->log, &record, &story->fault) != U9_OK) break;
+        if (s->visit) {
+            tally->records++;
+            tally->bytes += record.size;
+            if (!s->visit(s->ctx, i, &record)) break;
+        } else if (u9_tally_record(tally, s->log, &record, &story->fault) != U9_OK) {
+            break;
+        }
         if (s->field && !tool_counts_record(counts, s->field, &record)) {
             fail(story, U9_NOMEM, "out of memory for the counts");
             break;
@@ -90,7 +96,10 @@ static void *work(void *ctx)
     team *t = (team *)ctx;
     u9_tally tally = {0};
     tool_counts counts = {0};
-    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->scan->count;) read_range(t, i, &tally, &counts);
+    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->scan->count;) {
+        read_range(t, i, &tally, &counts);
+        if (t->scan->leave) t->scan->leave(t->scan->ctx, i);
+    }
     pthread_mutex_lock(&t->lock);
     u9_tally_merge(&t->scan->tally, &tally);
     if (!tool_counts_merge(&t->scan->counts, &counts)) t->no_memory = 1;
@@ -104,7 +113,7 @@ static void *work(void *ctx)
 static void watch(team *t)
 {
     tool_progress progress;
-    tool_progress_begin(&progress, 1);
+    tool_progress_begin(&progress, !t->scan->quiet);
     pthread_mutex_lock(&t->lock);
     while (t->working > 0) {
         struct timespec until;

@@ -25,6 +25,14 @@ typedef struct scan {
     size_t count;
     unsigned threads;
     const tool_field *field; /* what is counted; NULL: nothing */
+    /*
+     * Instead of totals: what is done with each record, by the thread that reads its range, and once a range is left.
+     * visit returns 0: no more of this range is wanted. Both may be called of several ranges at once. NULL: none.
+     */
+    int (*visit)(void *ctx, size_t range, const u9_record *record);
+    void (*leave)(void *ctx, size_t range);
+    void *ctx;
+    int quiet;               /* not 0: no progress is told */
     uint64_t bytes;          /* about so many are read, for the progress; 0: not known */
 
     u9_log *log;

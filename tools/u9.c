@@ -16,6 +16,8 @@ static const struct verb {
 } verbs[] = {
     {"append", "u9 append", verb_append, "LOG [FILE...]", "appends each line as a record"},
     {"cat", "u9 cat", verb_cat, "LOG", "prints the records in order"},
+    {"tail", "u9 tail", verb_tail, "LOG", "prints the last records, goes on with -f"},
+    {"grep", "u9 grep", verb_grep, "FIELD=VALUE|PATTERN LOG", "records with a value, or a pattern"},
     {"get", "u9 get", verb_get, "LOG KEY...", "prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG", "checks a log and says what is in it"},
     {"mark", "u9 mark", verb_mark, "LOG", "prints a line to keep elsewhere, and check against"},

@@ -17,9 +17,11 @@
 
 enum { REAL_ROOM = 64, FEW_KEYS = 32 };
 
+_Thread_local FILE *tool_sink;
+
 static void put(const void *bytes, size_t size)
 {
-    fwrite_unlocked(bytes, 1, size, stdout);
+    fwrite_unlocked(bytes, 1, size, tool_out());
 }
 
 static void put_text(const char *text)
@@ -39,8 +41,8 @@ static void put_uint(uint64_t number)
 void tool_put_hex(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        putc_unlocked("0123456789abcdef"[bytes[i] >> 4], stdout);
-        putc_unlocked("0123456789abcdef"[bytes[i] & 15], stdout);
+        putc_unlocked("0123456789abcdef"[bytes[i] >> 4], tool_out());
+        putc_unlocked("0123456789abcdef"[bytes[i] & 15], tool_out());
     }
 }
 
@@ -55,8 +57,8 @@ void tool_put_characters(const uint8_t *p, size_t size)
         if (c1) p++;
         plain = p + 1;
         if (*p == '"' || *p == '\\') {
-            putc_unlocked('\\', stdout);
-            putc_unlocked(*p, stdout);
+            putc_unlocked('\\', tool_out());
+            putc_unlocked(*p, tool_out());
         } else if (*p == '\n' || *p == '\t') {
             put_text(*p == '\n' ? "\\n" : "\\t");
         } else {
@@ -69,9 +71,9 @@ void tool_put_characters(const uint8_t *p, size_t size)
 
 void tool_put_string(const void *text, size_t size)
 {
-    putc_unlocked('"', stdout);
+    putc_unlocked('"', tool_out());
     tool_put_characters((const uint8_t *)text, size);
-    putc_unlocked('"', stdout);
+    putc_unlocked('"', tool_out());
 }
 
 size_t tool_json_marks(const void *key, size_t size)
@@ -102,7 +104,7 @@ static void put_wrapped(const char *name, const uint8_t *bytes, size_t size)
 static void put_integer(const u9_value *v)
 {
     int negative = v->type == U9_INT && v->i < 0;
-    if (negative) putc_unlocked('-', stdout);
+    if (negative) putc_unlocked('-', tool_out());
     put_uint(negative ? 0 - (uint64_t)v->i : v->u);
 }
 
@@ -128,11 +130,11 @@ static void put_real(const u9_value *v, const uint8_t *raw, int bare)
     if (wrap) put_text(v->type == U9_FLOAT32 ? "{\"$float32\":" : "{\"$float64\":");
     put_text(quote);
     for (const char *c = real_text(v, raw, text); *c; c++) {
-        if (*c == '"') putc_unlocked('\\', stdout);
-        putc_unlocked(*c, stdout);
+        if (*c == '"') putc_unlocked('\\', tool_out());
+        putc_unlocked(*c, tool_out());
     }
     put_text(quote);
-    if (wrap) putc_unlocked('}', stdout);
+    if (wrap) putc_unlocked('}', tool_out());
 }
 
 void tool_put_number(const u9_value *v)
@@ -159,7 +161,7 @@ static void put_symbol(const uint8_t *name)
     }
     put_text("{\"$symbol\":");
     tool_put_string(name, size);
-    putc_unlocked('}', stdout);
+    putc_unlocked('}', tool_out());
 }
 
 /* Any value but a container; `raw`: what stands behind its bytecode. */
@@ -175,7 +177,7 @@ static void put_atom(const u9_value *v, const uint8_t *raw, int bare)
     case U9_PIDFD:
         put_text("{\"$pidfd\":[");
         put_uint(v->pidfd.pid);
-        putc_unlocked(',', stdout);
+        putc_unlocked(',', tool_out());
         put_uint(v->pidfd.fd);
         put_text("]}");
         break;
@@ -265,7 +267,7 @@ static void open_level(struct level *l, const u9_value *v)
 {
     *l = (struct level){.walk = u9_walk_elements(v), .close = "]", .object = is_object(v)};
     if (l->object) {
-        putc_unlocked('{', stdout);
+        putc_unlocked('{', tool_out());
         l->lone = v->count == 1;
         l->close = "}";
     } else if (v->type == U9_ARRAY && v->start && !tool_typecode_of_tuples(v->typecode)) {
@@ -277,10 +279,10 @@ static void open_level(struct level *l, const u9_value *v)
         if (u9_typecode_text(v->typecode, (size_t)(v->data - v->typecode), typecode,
                              sizeof typecode, &length) == U9_OK)
             put(typecode, length);
-        putc_unlocked('"', stdout);
+        putc_unlocked('"', tool_out());
     } else {
         l->bare = v->type == U9_ARRAY;
-        putc_unlocked('[', stdout);
+        putc_unlocked('[', tool_out());
     }
 }
 
@@ -290,8 +292,8 @@ static void put_key(u9_value *v, int lone)
     u9_walk in = u9_walk_elements(v);
     u9_value key;
     if (u9_walk_next(&in, &key) != U9_OK || u9_walk_next(&in, v) != U9_OK) return;
-    putc_unlocked('"', stdout);
-    if (lone && tool_json_marks(key.data, (size_t)key.size) > 0) putc_unlocked('$', stdout);
+    putc_unlocked('"', tool_out());
+    if (lone && tool_json_marks(key.data, (size_t)key.size) > 0) putc_unlocked('$', tool_out());
     tool_put_characters(key.data, (size_t)key.size);
     put_text("\":");
 }
@@ -317,7 +319,7 @@ void tool_put_json(const u9_value *value)
             put_text(l->close);
         }
         if (depth == 0) return;
-        if (open[depth - 1].next++) putc_unlocked(',', stdout);
+        if (open[depth - 1].next++) putc_unlocked(',', tool_out());
         if (open[depth - 1].object) put_key(&v, open[depth - 1].lone);
         if (v.start) raw = v.start + 1;
     }

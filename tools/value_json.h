@@ -6,11 +6,20 @@
 
 #include <u9/value.h>
 
+#include <stdio.h>
+
 #define VALUE_SIZE_MAX ((size_t)1 << 24) /* bytes of a value that the tools take */
 
 /* To standard output: a value that has bytes of its own, as JSON. What is malformed is
  * {"$malformed":"hex"}, which no reader takes. */
 void tool_put_json(const u9_value *value);
+
+/* Where the calling thread's values and records go to; NULL: standard output. */
+extern _Thread_local FILE *tool_sink;
+static inline FILE *tool_out(void)
+{
+    return tool_sink ? tool_sink : stdout;
+}
 
 /* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8), or what stands between its
  * quotes, in pieces that end between characters; a number

@@ -7,6 +7,8 @@
 
 int verb_append(int argc, char **argv);
 int verb_cat(int argc, char **argv);
+int verb_grep(int argc, char **argv);
+int verb_tail(int argc, char **argv);
 int verb_get(int argc, char **argv);
 int verb_index(int argc, char **argv);
 int verb_info(int argc, char **argv);

@@ -1,7 +1,7 @@
 # bash completion of u9, u9fsck and u9bench. Made by `make manual` from what --help of the tools prints: do not edit.
 # shellcheck shell=bash
 
-_u9_verbs='append cat get info mark index trim split scan snapshot merge send recv id value'
+_u9_verbs='append cat tail grep get info mark index trim split scan snapshot merge send recv id value'
 _u9_keys='# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
 # to straight: of logs of kind muid and tid. Nothing else of the log is read.
 shown=$(timeout 2 u9 cat --keys -n 1 -- "$1" 2>/dev/null | head -n 1 | cut -f 1)
@@ -59,6 +59,25 @@ n|limit|N||
 |since|TIME||
 |to|KEY,#ORDINAL||
 |until|TIME||
+?|help|||
+|usage|||
+V|version|||' ;;
+    tail) echo '|format|FORMAT||lines json raw
+f|follow|||
+|keys|||
+|null|||
+n|limit|N||
+?|help|||
+|usage|||
+V|version|||' ;;
+    grep) echo 'c|count|||
+e|regexp|PATTERN||
+F|fixed|||
+i|ignore-case|||
+|json|||
+j|jobs|N||
+n|limit|N||
+v|invert|||
 ?|help|||
 |usage|||
 V|version|||' ;;
@@ -213,6 +232,8 @@ _u9_usage() {
     case $1 in
     append) echo 'LOG [FILE...]' ;;
     cat) echo 'LOG' ;;
+    tail) echo 'LOG' ;;
+    grep) echo 'FIELD=VALUE|PATTERN LOG' ;;
     get) echo 'LOG KEY...' ;;
     info) echo 'LOG' ;;
     mark) echo 'LOG' ;;

@@ -1,0 +1,433 @@
+/*
+ * tools/verb_grep.c: `u9 grep`: the records in which a pattern occurs, or a field has a value, in order.
+ *
+ * The ranges of a plan are read by several threads (scan.h). What a range has to show is kept until all in front of it
+ * is printed: up to HELD bytes, then its thread waits for its turn. Ranges are begun in order, so that the one whose
+ * turn it is always has a thread, which waits for nobody.
+ */
+#include "tools/args.h"
+#include "tools/json.h"
+#include "tools/record.h"
+#include "tools/scan.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/value_json.h"
+#include "tools/verb.h"
+
+#include <u9.h>
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <regex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { SHARES = 4, THREADS_MAX = 1024, HELD = 1 << 20 };
+
+/* What a thread needs for its range, and what was found in it: each a size_t and so many bytes. */
+typedef struct part {
+    FILE *sink; /* of text */
+    char *text;
+    size_t size;
+    regex_t regex; /* one for each, as regexec locks it; valid if sink is there */
+    char *found;
+    size_t used, room;
+    int over; /* it is read; guarded by the lock */
+} part;
+
+struct grep {
+    const char *path, *pattern;
+    char *name, *wanted; /* of FIELD=VALUE; name NULL: a pattern */
+    tool_field field;
+    int fixed, ignore_case, invert, count, json, coloured;
+    unsigned threads;
+    uint64_t limit;
+
+    tool_style plain, shown; /* what is searched, what is printed */
+    part *parts;
+    size_t ranges;
+    atomic_uint_fast64_t found, large; /* records; those that are too large to be searched */
+    atomic_int no_memory, stopped;
+    pthread_mutex_t lock; /* guards what follows, and standard output */
+    pthread_cond_t turned;
+    size_t turn;
+    uint64_t printed;
+};
+
+static int regex_flags(const struct grep *g)
+{
+    return REG_EXTENDED | (g->ignore_case ? REG_ICASE : 0);
+}
+
+static int stop(struct grep *g)
+{
+    g->stopped = 1;
+    pthread_cond_broadcast(&g->turned);
+    return 0;
+}
+
+static int out_of_memory(struct grep *g)
+{
+    g->no_memory = 1;
+    return stop(g);
+}
+
+/* Prints what was found in a part, as far as the limit allows. Under the lock. */
+static void put_part(struct grep *g, part *p)
+{
+    for (size_t at = 0, size; at < p->used && g->printed < g->limit && !tool_stdout_failed();
+         at += size, g->printed++) {
+        memcpy(&size, p->found + at, sizeof size);
+        at += sizeof size;
+        fwrite(p->found + at, 1, size, stdout);
+    }
+    p->used = 0;
+    if (g->printed >= g->limit || tool_stdout_failed()) stop(g);
+}
+
+/* What was found so far goes out when it is its turn; what is over can wait. */
+static void give(struct grep *g, size_t range, int over)
+{
+    pthread_mutex_lock(&g->lock);
+    g->parts[range].over = over;
+    while (!over && g->turn != range && !g->stopped) pthread_cond_wait(&g->turned, &g->lock);
+    if (g->turn == range) {
+        put_part(g, &g->parts[range]);
+        while (g->turn < g->ranges && g->parts[g->turn].over) put_part(g, &g->parts[g->turn++]);
+        pthread_cond_broadcast(&g->turned);
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
+static int begin_part(struct grep *g, part *p)
+{
+    if (p->sink) return 1;
+    if (!g->name && !g->fixed && regcomp(&p->regex, g->pattern, regex_flags(g)) != 0) return 0;
+    p->sink = open_memstream(&p->text, &p->size);
+    if (!p->sink && !g->name && !g->fixed) regfree(&p->regex);
+    return p->sink != NULL;
+}
+
+/* What is put into the sink next is its text from here on. */
+static void draw(part *p)
+{
+    rewind(p->sink);
+    tool_sink = p->sink;
+}
+
+static int drawn(part *p)
+{
+    tool_sink = NULL;
+    return fflush(p->sink) == 0;
+}
+
+/* The first place from `at` on where the pattern is. */
+static int find(const struct grep *g, const part *p, size_t at, size_t *begin, size_t *end)
+{
+    regmatch_t m = {.rm_so = (regoff_t)at, .rm_eo = (regoff_t)p->size};
+    size_t length = strlen(g->pattern);
+    if (!g->fixed) {
+        if (regexec(&p->regex, p->text, 1, &m, REG_STARTEND | (at > 0 ? REG_NOTBOL : 0)) != 0)
+            return 0;
+        *begin = (size_t)m.rm_so;
+        *end = (size_t)m.rm_eo;
+        return 1;
+    }
+    for (; at + length <= p->size; at++)
+        if (g->ignore_case ? strncasecmp(p->text + at, g->pattern, length) == 0
+                           : memcmp(p->text + at, g->pattern, length) == 0) {
+            *begin = at;
+            *end = at + length;
+            return 1;
+        }
+    return 0;
+}
+
+/* Whether the field is there and its text is the value. */
+static int has_value(const struct grep *g, part *p, const u9_record *record)
+{
+    u9_value value;
+    if (!tool_field_find(&g->field, record, &value)) return 0;
+    draw(p);
+    tool_put_value(&g->plain, &value);
+    if (!drawn(p) || p->size != strlen(g->wanted)) return 0;
+    return g->ignore_case ? strncasecmp(p->text, g->wanted, p->size) == 0
+                          : memcmp(p->text, g->wanted, p->size) == 0;
+}
+
+static int matches(const struct grep *g, part *p, const u9_record *record)
+{
+    size_t begin, end;
+    if (g->name) return has_value(g, p, record);
+    draw(p);
+    tool_put_record(&g->plain, record);
+    if (!drawn(p)) return 0;
+    p->size--; /* the newline is not the record's */
+    return find(g, p, 0, &begin, &end);
+}
+
+/* The text of the part once more, with what matches in colour. */
+static void put_coloured(const struct grep *g, const part *p, FILE *out)
+{
+    size_t at = 0, begin, end;
+    tool_sink = out;
+    for (size_t from = 0; from <= p->size && find(g, p, from, &begin, &end);
+         from = end > begin ? end : end + 1) {
+        if (end == begin) continue;
+        tool_put_contents(&g->shown, (const uint8_t *)p->text + at, begin - at);
+        fputs("\033[1;31m", out);
+        tool_put_contents(&g->shown, (const uint8_t *)p->text + begin, end - begin);
+        fputs("\033[m", out);
+        at = end;
+    }
+    tool_put_contents(&g->shown, (const uint8_t *)p->text + at, p->size - at);
+    fputc('\n', out);
+    tool_sink = NULL;
+}
+
+/* What is shown of a record, into *out, to be freed. 0: out of memory. */
+static int show(const struct grep *g, const part *p, const u9_record *record, char **out,
+                size_t *size)
+{
+    FILE *sink = open_memstream(out, size);
+    if (!sink) return 0;
+    tool_sink = sink;
+    if (g->coloured && !g->name && !g->invert) put_coloured(g, p, sink);
+    else tool_put_record(&g->shown, record);
+    tool_sink = NULL;
+    if (fclose(sink) == 0) return 1;
+    free(*out);
+    return 0;
+}
+
+static int keep(const struct grep *g, part *p, const u9_record *record)
+{
+    char *line;
+    size_t size;
+    if (!show(g, p, record, &line, &size)) return 0;
+    size_t need = p->used + sizeof size + size;
+    char *wider = need <= p->room ? p->found : realloc(p->found, 2 * need);
+    if (wider) {
+        if (need > p->room) p->room = 2 * need;
+        p->found = wider;
+        memcpy(wider + p->used, &size, sizeof size);
+        memcpy(wider + p->used + sizeof size, line, size);
+        p->used = need;
+    }
+    free(line);
+    return wider != NULL;
+}
+
+static int visit(void *ctx, size_t range, const u9_record *record)
+{
+    struct grep *g = (struct grep *)ctx;
+    part *p = &g->parts[range];
+    if (g->stopped) return 0;
+    if (record->bytes == NULL) {
+        g->large++;
+        return 1;
+    }
+    if (!begin_part(g, p)) return out_of_memory(g);
+    if (matches(g, p, record) == g->invert) return 1;
+    g->found++;
+    if (g->count) return g->found < g->limit ? 1 : stop(g);
+    if (!keep(g, p, record)) return out_of_memory(g);
+    if (p->used >= HELD) give(g, range, 0);
+    return 1;
+}
+
+static void leave(void *ctx, size_t range)
+{
+    struct grep *g = (struct grep *)ctx;
+    part *p = &g->parts[range];
+    if (p->sink) {
+        fclose(p->sink);
+        free(p->text);
+        if (!g->name && !g->fixed) regfree(&p->regex);
+    }
+    give(g, range, 1);
+}
+
+static int put_count(const struct grep *g)
+{
+    uint64_t found = g->found < g->limit ? g->found : g->limit;
+    if (!g->json) return printf("%" PRIu64 "\n", found) < 0 ? TOOL_IO : TOOL_DONE;
+    json_t *json = tool_json_with(json_object(), "type", json_string("grep"));
+    json = tool_json_with(json, "path", tool_json_text(g->path));
+    return tool_put_object(tool_json_with(json, "count", tool_json_number(found)));
+}
+
+/* The exit status: what failed or was lost goes before whether anything was found. */
+static int conclude(const struct grep *g, const scan *s, int status)
+{
+    if (g->no_memory) return tool_nomem("what was found");
+    if (g->count && !s->failed && put_count(g) != TOOL_DONE) return TOOL_IO;
+    if (g->large > 0)
+        tool_say(TOOL_DONE, "note: %" PRIuFAST64 " large record%s not searched", g->large,
+                 g->large == 1 ? " was" : "s were");
+    return status == TOOL_DONE && g->found == 0 ? TOOL_REFUSED : status;
+}
+
+static int search(struct grep *g, u9_log *log)
+{
+    u9_fault fault;
+    u9_split_range *plan = NULL;
+    scan s = {.path = g->path,
+              .log = log,
+              .threads = g->threads,
+              .visit = visit,
+              .leave = leave,
+              .ctx = g,
+              .quiet = isatty(STDOUT_FILENO)};
+    uint64_t n = g->threads > 1 ? SHARES * (uint64_t)g->threads : 1;
+    if (u9_log_split(log, n, 0, &plan, &s.count, &fault) != U9_OK)
+        return tool_read_fault(g->path, &fault);
+    s.ranges = plan;
+    for (size_t i = 0; i < s.count; i++) s.bytes += plan[i].bytes;
+    g->ranges = s.count;
+    g->parts = calloc(s.count ? s.count : 1, sizeof *g->parts);
+    int status = g->parts ? conclude(g, &s, scan_run(&s)) : tool_nomem("the ranges");
+    for (size_t i = 0; g->parts && i < s.count; i++) free(g->parts[i].found);
+    free(g->parts);
+    scan_free(&s);
+    u9_split_free(plan);
+    return status;
+}
+
+static int run(struct grep *g)
+{
+    u9_fault fault;
+    u9_log *log;
+    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = scan_note_damage};
+    if (u9_log_open(g->path, &options, &log, &fault) != U9_OK)
+        return tool_read_fault(g->path, &fault);
+    g->shown.format = g->json ? TOOL_JSON : TOOL_LINES;
+    int status = tool_style_begin(&g->shown, log);
+    const char *no_colour = getenv("NO_COLOR");
+    g->coloured = g->shown.terminal && !g->json && !(no_colour && *no_colour);
+    if (status == TOOL_DONE) status = search(g, log);
+    u9_err err = u9_log_close(log, &fault);
+    if (err != U9_OK && status <= TOOL_REFUSED) status = tool_read_fault(g->path, &fault);
+    return status;
+}
+
+/* FIELD=VALUE, if what stands in front of the first '=' can be a field. */
+static int take_field(struct grep *g, const char *arg)
+{
+    size_t length = strcspn(arg, "=");
+    if (length == 0 || arg[length] == '\0') return 0;
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)arg[i]) && !strchr("_.-", arg[i]) &&
+            (unsigned char)arg[i] < 0x80)
+            return 0;
+    g->name = strndup(arg, length);
+    g->wanted = strdup(arg + length + 1);
+    if (!g->name || !g->wanted) exit(tool_nomem("the arguments"));
+    g->field = tool_field_parse(g->name);
+    return 1;
+}
+
+/* When all options are known. A pattern that is none is a usage error. */
+static void check(struct grep *g)
+{
+    regex_t regex;
+    char why[256];
+    if (!g->path) tool_usage(g->pattern ? "no LOG given" : "no FIELD=VALUE or PATTERN given");
+    if (g->name && g->fixed)
+        tool_usage("-F is of patterns: FIELD=VALUE is no pattern (-e makes it one)");
+    if (g->name || g->fixed) return;
+    int err = regcomp(&regex, g->pattern, regex_flags(g));
+    if (err == 0) {
+        regfree(&regex);
+        return;
+    }
+    regerror(err, NULL, why, sizeof why);
+    tool_usage("%s: not a regular expression: %s (-F: as it stands)", g->pattern, why);
+}
+
+static void take_argument(struct grep *g, char *arg)
+{
+    if (g->pattern && g->path) tool_usage("one LOG only: '%s' is too much", arg);
+    if (g->pattern) g->path = arg;
+    else if (g->pattern = arg, !take_field(g, arg)) g->name = NULL;
+}
+
+static void take_threads(struct grep *g, const char *arg)
+{
+    uint64_t n = tool_number("-j", arg);
+    tool_within("-j", n, 0, THREADS_MAX, "");
+    if (n > 0) g->threads = (unsigned)n;
+}
+
+enum { JSON = 256 };
+
+static const struct argp_option option_table[] = {
+    {"jobs", 'j', "N", 0, "Read with N threads; 0 or without it, as many as there are processors",
+     0},
+    {"regexp", 'e', "PATTERN", 0, "This pattern, also if it looks like an option or FIELD=VALUE",
+     0},
+    {"fixed", 'F', 0, 0, "PATTERN is text as it stands", 0},
+    {"ignore-case", 'i', 0, 0, "Upper and lower case are the same", 0},
+    {"invert", 'v', 0, 0, "The other records", 0},
+    {"count", 'c', 0, 0, "Print only how many they are", 0},
+    {"limit", 'n', "N", 0, "At most N records", 0},
+    {"json", JSON, 0, 0, "JSON objects, one a line, as those of `u9 cat`", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct grep *g = (struct grep *)state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: tool_argp_init(state); break;
+    case 'j': take_threads(g, arg); break;
+    case 'e':
+        if (g->pattern) tool_usage("one PATTERN only: '%s' is too much (-e goes before LOG)", arg);
+        g->pattern = arg;
+        break;
+    case 'F': g->fixed = 1; break;
+    case 'i': g->ignore_case = 1; break;
+    case 'v': g->invert = 1; break;
+    case 'c': g->count = 1; break;
+    case 'n':
+        g->limit = tool_number("--limit", arg);
+        if (g->limit == 0) tool_usage("--limit 0: nothing would be looked for");
+        break;
+    case JSON: g->json = 1; break;
+    case ARGP_KEY_ARG: take_argument(g, arg); break;
+    case ARGP_KEY_END: check(g); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int verb_grep(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_table,
+        parse,
+        "FIELD=VALUE|PATTERN LOG",
+        "Prints the records of LOG in whose line, as `u9 cat` prints it, PATTERN occurs, an extended regular expression "
+        "of POSIX; or whose FIELD is VALUE: a member of the first value, an object, by name, or by a path with dots of "
+        "one within it, or a position (0: the key, 1: the first value). They are read on several threads and come in the "
+        "order of the log. The exit status is 0 if there are any, 1 if there is none. Damage is told on standard "
+        "error, a line each; if records were lost to it, the exit status is 3.",
+        NULL,
+        NULL,
+        NULL};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    struct grep g = {.threads =
+                         processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1,
+                     .limit = TOOL_NONE,
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .turned = PTHREAD_COND_INITIALIZER};
+    tool_parse(&parser, argc, argv, &g);
+    int status = run(&g);
+    free(g.name);
+    free(g.wanted);
+    return status;
+}
