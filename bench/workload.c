@@ -290,10 +290,10 @@ const workload workloads[] = {
      .what = "What u9fsck does with a log whose one segment was written over; 100-byte values.",
      .deed = DO_VERIFY, .records = 2 * MILLION, .value_size = 100, .batch = 100, .shown = M_SECONDS, .also = {M_BYTES},
      .contenders = hostile_rows},
-    {.name = "files", .title = "Open and check a directory of 10,000 files",
+    {.name = "files", .title = "Open and check a directory of 4,000 files",
      .what = "Of each kind: a log's own segments, with every second one missing, empty ones above one that is there, "
              "empty ones below, and such as are none. Linear: a tenth of them takes a tenth of the time.",
-     .deed = DO_FILES, .records = 10000, .value_size = 100, .shown = M_RECORDS, .contenders = files_rows},
+     .deed = DO_FILES, .records = 4000, .value_size = 100, .shown = M_RECORDS, .contenders = files_rows},
     {.name = "carve", .title = "Look for logs in an image",
      .what = "What u9fsck --carve does, out of the page cache, with as many bytes as records of 100 bytes have.",
      .deed = DO_CARVE, .records = 5 * MILLION, .value_size = 100, .batch = 100, .contenders = carve_rows},

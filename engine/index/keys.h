@@ -56,16 +56,29 @@ static inline bool u9i_key_same(const u9i_key_entry *a, const u9i_key_entry *b)
     return a->hi == b->hi && a->lo == b->lo;
 }
 
+/* The two halves of a product of 128 bits, one upon the other. */
+static inline uint64_t u9i_key_fold(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), high = (a >> 32) * (b >> 32);
+    uint64_t one = (a & UINT32_MAX) * (b >> 32), other = (a >> 32) * (b & UINT32_MAX);
+    uint64_t middle = (low >> 32) + (one & UINT32_MAX) + (other & UINT32_MAX);
+    return (middle << 32 | (low & UINT32_MAX)) ^ (high + (one >> 32) + (other >> 32) + (middle >> 32));
+#endif
+}
+
 /*
  * A hash of a key for tables in memory: who draws keys and does not know the seed cannot draw many that fall together.
  * All its bits depend on all those of the key.
  */
 static inline uint64_t u9i_key_mix(const u9i_key_entry *e, uint64_t seed)
 {
-    __extension__ typedef unsigned __int128 wide;
-    wide h = (wide)(e->hi ^ seed ^ UINT64_C(0x9e3779b97f4a7c15)) *
-             (e->lo ^ ((seed << 32 | seed >> 32) * UINT64_C(0xff51afd7ed558ccd)) ^ UINT64_C(0xc4ceb9fe1a85ec53));
-    uint64_t folded = (uint64_t)h ^ (uint64_t)(h >> 64);
+    uint64_t folded = u9i_key_fold(e->hi ^ seed ^ UINT64_C(0x9e3779b97f4a7c15),
+                                   e->lo ^ ((seed << 32 | seed >> 32) * UINT64_C(0xff51afd7ed558ccd)) ^ UINT64_C(0xc4ceb9fe1a85ec53));
     return (folded ^ folded >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
