@@ -917,8 +917,8 @@ static int is_better(const second_file *a, const second_file *b, const frame *at
     int meets[2] = {0, 0};
     for (int i = 0; at && i < 2; i++) {
         const second_file *s = i ? b : a;
-        for (const frame *f = s->frames; f < s->frames + s->n_frames; f++)
-            meets[i] |= f->end == num(at, 9) && same(f->sha, at->f[11].at);
+        for (size_t k = 0; k < s->n_frames; k++)
+            meets[i] |= s->frames[k].end == num(at, 9) && same(s->frames[k].sha, at->f[11].at);
     }
     if (meets[0] != meets[1]) return meets[0];
     if (frames_end(a) != frames_end(b)) return frames_end(a) > frames_end(b);

@@ -142,7 +142,7 @@ documented() {
     mkdir path && ln -s "$u9" path/u9
     sed -n '/^\$ u9 split mylog/,/^```/s/^\$ //p' "$readme" >commands
     PATH=$PWD/path:$PATH run bash -e commands
-    claim 'what the README shows of it runs' same "$status $(wc -l <commands)" '0 4'
+    claim 'what the README shows of it runs' same "$status $(wc -l <commands)" '0 5'
     claim 'the ranges have all records' same "$(grep '^records ' out | head -n 3 | awk '{ n += $2 } END { print n }')" 3000
     claim 'as the scan has' grep -q '^records 3000$' out
     claim 'and the counts' same "$(tail -n 3 out | tr '\t\n' '  ')" '1000 200 1000 201 1000 202 '
