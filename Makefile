@@ -21,11 +21,17 @@ SAN_CC ?= clang
 
 BUILD ?= build/release
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/u9
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 30
 
-# libu9-zk, the tests of it and `u9 id new uid8 --zookeeper` are built where ZooKeeper's C client is
-# installed (Debian: libzookeeper-mt-dev, which has no pkg-config file). ZOOKEEPER=0: not even there.
+# libu9-zk and its tests are built where ZooKeeper's C client is installed (Debian: libzookeeper-mt-dev, which has no
+# pkg-config file). ZOOKEEPER=0: not even there. `u9 id new uid8 --zookeeper` loads the library.
 ZOOKEEPER ?= 1
 zk := $(if $(filter 1,$(ZOOKEEPER)),$(wildcard /usr/include/zookeeper/zookeeper.h))
 zk_client := -lzookeeper_mt
@@ -35,12 +41,25 @@ zk_client := -lzookeeper_mt
 RADOS ?= 1
 rados := $(if $(filter 1,$(RADOS)),$(wildcard /usr/include/rados/librados.h))
 
-# Examples are built where what they need is installed; that of MPI with mpicc (Debian: libopenmpi-dev). MPI=0: not even
-# there. With sanitizers none is: the libraries that they use are not made for that.
+# The example of MPI is built where mpicc is (Debian: libopenmpi-dev). MPI=0: not even there. With sanitizers it is not:
+# MPI's library is not made for that.
 MPI ?= 1
-examples = $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
+plain_examples := event_store wal_map word_count work_queue
+examples = $(plain_examples:%=$(BUILD)/examples/%) $(if $(SANITIZE),,$(if $(filter 1,$(MPI)),$(if $(shell command -v mpicc),$(BUILD)/examples/scan_mpi)))
 
-VERSION := $(shell sed -n 's/^.define U9_VERSION_TEXT "\(.*\)"/\1/p' include/u9.h)
+# The Python package, built and tested where Python's headers are installed (Debian: python3-dev, python3-pytest).
+# PYTHON=0: not even there. The extension is of the stable ABI: one file for Python 3.11 and all later ones.
+PYTHON ?= /usr/bin/python3
+python_headers = $(call once,python_headers,$(if $(filter 0,$(PYTHON)),,$(shell $(PYTHON) -c 'import sysconfig as s, os; \
+    p = s.get_path("include"); print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)))
+python_src := $(wildcard python/*.c)
+python_plain := $(wildcard python/u9/*.py python/u9/*.pyi python/u9/py.typed)
+
+# SHARED=1: the tools are linked with libu9.so, as a distribution wants it; else they need nothing of it.
+SHARED ?= 0
+
+number = $(shell sed -n 's/^.define U9_VERSION_$(1) //p' include/u9/version.h)
+VERSION := $(call number,MAJOR).$(call number,MINOR).$(call number,PATCH)
 SONAME := libu9.so.0
 ZK_SONAME := libu9-zk.so.0
 RADOS_SONAME := libu9-rados.so.0
@@ -56,7 +75,7 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c store.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c shared.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
@@ -81,14 +100,20 @@ warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 # By room: format/ is strictly portable, the others may use what Linux has.
 room_format = -std=c11 -pedantic
 room_engine = -std=gnu11 -D_GNU_SOURCE
-room_tools = -std=gnu11 -D_GNU_SOURCE -DU9_ZOOKEEPER=$(if $(zk),1,0)
+room_tools = -std=gnu11 -D_GNU_SOURCE
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_rados = -std=gnu11 -D_GNU_SOURCE
+room_python = -std=gnu11 -D_GNU_SOURCE $(python_headers:%=-isystem %)
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
 room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
 
-compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) -I. -Iinclude $(CFLAGS) $(SANITIZE) \
+# Where `long` has 32 bits, files are larger than 2 GiB and times go beyond 2038 all the same. Elsewhere they are anyhow,
+# and the calls keep the names that tests/engine/os/test_short.c stands in front of.
+large_files = $(call once,large_files,$(if $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E -x c /dev/null | grep -w __LP64__),,\
+              -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64))
+
+compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) $(large_files) -I. -Iinclude $(CPPFLAGS) $(CFLAGS) $(SANITIZE) \
           -pthread -fPIC -fno-semantic-interposition -fvisibility=hidden -MMD -MP
 link = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
 
@@ -149,19 +174,12 @@ need-test:
 .PHONY: force
 $(BUILD)/flags: force | need-build
 	@mkdir -p $(@D)
-	@echo '$(CC) $(warnings) $(CFLAGS) $(SANITIZE)' | cmp -s - $@ || \
-	    echo '$(CC) $(warnings) $(CFLAGS) $(SANITIZE)' >$@
+	@echo '$(CC) $(warnings) $(large_files) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)' | cmp -s - $@ || \
+	    echo '$(CC) $(warnings) $(large_files) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)' >$@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | need-build
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(compile) -c -o $@ $<
-
-# The one object that changes when ZooKeeper comes or goes.
-$(BUILD)/zookeeper: force
-	@mkdir -p $(@D)
-	@echo '$(zk)' | cmp -s - $@ || echo '$(zk)' >$@
-
-$(call obj,tools/id_zookeeper.c): $(BUILD)/zookeeper
 
 # Those that change when a peer of u9bench does.
 $(BUILD)/peers: force
@@ -171,50 +189,57 @@ $(BUILD)/peers: force
 $(call obj,$(bench_src)): $(BUILD)/peers
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src) tests/probe_uring.c))
 
 $(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
 	@rm -f $@
-	$(call say,AR  ) $(AR) qcs $@ $^
+	$(call say,AR  ) $(AR) qcsD $@ $^
 
-$(BUILD)/$(SONAME): $(call obj,$(lib_src))
-	$(call say,LINK) $(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(lib_libs)
+$(BUILD)/$(SONAME): $(call obj,$(lib_src)) engine/libu9.map
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=engine/libu9.map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter-out %.map,$^) $(lib_libs)
 
 $(BUILD)/libu9.so: $(BUILD)/$(SONAME)
 	$(call say,LN  ) ln -sf $(SONAME) $@
 
 $(BUILD)/libu9-zk.a: $(call obj,$(zk_src))
 	@rm -f $@
-	$(call say,AR  ) $(AR) qcs $@ $^
+	$(call say,AR  ) $(AR) qcsD $@ $^
 
-$(BUILD)/$(ZK_SONAME): $(call obj,$(zk_src)) $(BUILD)/$(SONAME)
-	$(call say,LINK) $(link) -shared -Wl,-soname,$(ZK_SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(zk_client)
+$(BUILD)/$(ZK_SONAME): $(call obj,$(zk_src)) $(BUILD)/$(SONAME) zk/libu9-zk.map
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(ZK_SONAME) -Wl,--version-script=zk/libu9-zk.map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter-out %.map,$^) $(zk_client)
 
 $(BUILD)/libu9-zk.so: $(BUILD)/$(ZK_SONAME)
 	$(call say,LN  ) ln -sf $(ZK_SONAME) $@
 
 $(BUILD)/libu9-rados.a: $(call obj,$(rados_src))
 	@rm -f $@
-	$(call say,AR  ) $(AR) qcs $@ $^
+	$(call say,AR  ) $(AR) qcsD $@ $^
 
 # It takes all that it needs of libu9 from who adds it (u9/store.h), so a program that has libu9.a in it can load it.
-$(BUILD)/$(RADOS_SONAME): $(call obj,$(rados_src))
-	$(call say,LINK) $(link) -shared -Wl,-soname,$(RADOS_SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -lrados
+$(BUILD)/$(RADOS_SONAME): $(call obj,$(rados_src)) rados/libu9-rados.map
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(RADOS_SONAME) -Wl,--version-script=rados/libu9-rados.map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter-out %.map,$^) -lrados
 
 $(BUILD)/libu9-rados.so: $(BUILD)/$(RADOS_SONAME)
 	$(call say,LN  ) ln -sf $(RADOS_SONAME) $@
 
-$(BUILD)/u9: $(call obj,$(u9_src)) $(if $(zk),$(BUILD)/libu9-zk.a) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) $(if $(zk),$(zk_client)) -ldl
+tools_lib = $(BUILD)/$(if $(filter 1,$(SHARED)),$(SONAME),libu9.a)
+tools_libs = $(if $(filter 1,$(SHARED)),,$(lib_libs)) $(tool_libs) -ldl
 
-$(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(tool_libs) -ldl
+$(BUILD)/u9: $(call obj,$(u9_src)) $(tools_lib)
+	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
+
+$(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(tools_lib)
+	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
 
 $(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
+
+$(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) -std=c11 $(warnings) -Iinclude $(CFLAGS) $(SANITIZE) -D_POSIX_C_SOURCE=200809L -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
 
 $(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -397,8 +422,8 @@ drawing = mend damage recovery index_file hash trim writer repair snapshot fault
 long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
     script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim_kept test_manual test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power
-checks_of_text = check-embed check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
+    trim_kept test_manual test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power test_examples
+checks_of_text = check-embed check-install check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
     $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
@@ -443,6 +468,11 @@ check-embed: $(libs) # README's example compiles and runs, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
+.PHONY: check-install
+check-install: all # what is installed is found, compiles and links, wherever it goes
+	@mkdir -p $(BUILD)/tmp/install
+	@tests/embed/test_install.sh $(BUILD) $(BUILD)/tmp/install
+
 .PHONY: check-scripts check-layers check-names check-symbols check-spec check-faults check-mutants check-headers
 check-scripts: check-layers check-names check-symbols check-spec check-faults check-mutants check-headers ## layers, names, rules of the specification, cases of tests/FAULTS.md, lines of the mutants, headers
 
@@ -453,17 +483,7 @@ check-names:
 	@scripts/check_names
 
 check-symbols: $(libs) $(zk_libs) $(rados_libs)
-	@NM='$(NM)' scripts/check_symbols $(BUILD)
-ifneq ($(zk),)
-	@sed -n 's/^U9_ZK_API.*[ *]\(u9_zk_[a-z_]*\)(.*/\1/p' include/u9/zk.h | sort >$(BUILD)/zk.declared
-	@$(NM) -D --defined-only $(BUILD)/$(ZK_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
-	    cmp - $(BUILD)/zk.declared || { echo 'check_symbols: libu9-zk.so is not what u9/zk.h declares' >&2; exit 1; }
-endif
-ifneq ($(rados),)
-	@sed -n 's/^U9_RADOS_API.*[ *]\(u9_rados_[a-z_]*\)(.*/\1/p' include/u9/rados.h | sort >$(BUILD)/rados.declared
-	@$(NM) -D --defined-only $(BUILD)/$(RADOS_SONAME) | awk 'NF >= 3 { print $$3 }' | sort | \
-	    cmp - $(BUILD)/rados.declared || { echo 'check_symbols: libu9-rados.so is not what u9/rados.h declares' >&2; exit 1; }
-endif
+	@NM='$(NM)' scripts/check_symbols $(BUILD) $(if $(zk),zk) $(if $(rados),rados)
 
 check-spec:
 	@scripts/check_spec
@@ -485,6 +505,53 @@ check-headers: | need-build
 	for f in $$(grep -rl --include='*.c' '^#if U9I_X86' format); do \
 	    $(CC) $(room_format) $(warnings) -Werror -I. -Iinclude -DU9I_PORTABLE -fsyntax-only $$f; \
 	done; echo "check-headers: ok ($(words $(headers)) headers)"
+
+# ---- Python: build/.../python is a folder for PYTHONPATH ----
+python_built = $(BUILD)/python/u9/_u9.abi3.so $(python_plain:python/%=$(BUILD)/python/%)
+python_tested = $(if $(python_headers),$(shell $(PYTHON) -c 'import pytest' 2>/dev/null && echo 1))
+python_is_here = $(if $(python_headers),,@echo 'python: SKIPPED: python3-dev is not installed (or PYTHON=0)')
+
+.PHONY: python run-python test-python run-test-python install-python
+python: ## builds the Python package u9 into build/release/python
+	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
+	@$(MAKE) run-python
+
+run-python: $(if $(filter run-python run-test-python install-python,$(MAKECMDGOALS)),$(if $(python_headers),$(python_built)))
+	$(python_is_here)
+
+$(BUILD)/python/u9/_u9.abi3.so: $(call obj,$(python_src)) $(BUILD)/libu9.so
+	@mkdir -p $(@D)
+	$(call say,LINK) $(link) -shared -o $@ $(call obj,$(python_src)) -L$(BUILD) -lu9
+
+$(BUILD)/python/u9/%: python/u9/%
+	@mkdir -p $(@D)
+	$(call say,CP  ) cp $< $@
+
+# The tests run on the package as it is installed, below the build folder.
+python_env = env $(test_env) PYTHONPATH=$(abspath $(BUILD))/python-root/lib/python \
+    LD_LIBRARY_PATH=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 U9_ROOT=$(CURDIR)
+test-python: ## installs the Python package below build/release and runs its tests; PYTEST_ARGS='-k damage'
+	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
+	@scripts/setup build
+	@$(MAKE) run-test-python
+
+run-test-python: run-python $(tools)
+ifneq ($(filter run-test-python,$(MAKECMDGOALS)),)
+	$(if $(python_headers),$(if $(python_tested),,@echo 'python: tests SKIPPED: python3-pytest is not installed'))
+	$(if $(python_tested),@rm -rf $(BUILD)/python-root $(BUILD)/tmp/python; mkdir -p $(BUILD)/tmp/python)
+	$(if $(python_tested),@$(MAKE) DESTDIR= PYTHONDIR=$(abspath $(BUILD))/python-root/lib/python install-python >/dev/null)
+	$(if $(python_tested),@$(python_env) $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider \
+	    --basetemp=$(BUILD)/tmp/python/t $(PYTEST_ARGS) python/tests)
+endif
+
+# PYTHONDIR: where Debian's Python looks for what was not installed by a package; packages give /usr/lib/python3/dist-packages.
+PYTHONDIR ?= $(PREFIX)/lib/python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')/dist-packages
+python_info = $(DESTDIR)$(PYTHONDIR)/u9-$(VERSION).dist-info
+install-python: run-python ## installs the Python package below DESTDIR into PYTHONDIR; it needs libu9.so, which install puts there
+	$(if $(python_headers),$(INSTALL) -d $(DESTDIR)$(PYTHONDIR)/u9 $(python_info))
+	$(if $(python_headers),$(INSTALL) -m 644 $(python_built) $(DESTDIR)$(PYTHONDIR)/u9)
+	$(if $(python_headers),@printf 'Metadata-Version: 2.1\nName: u9\nVersion: %s\nSummary: append-only record log\n' \
+	    '$(VERSION)' >$(python_info)/METADATA)
 
 .PHONY: fuzz run-fuzz
 fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there are processors
@@ -539,14 +606,15 @@ bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minu
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src); \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
-bindir = $(DESTDIR)$(PREFIX)/bin
-libdir = $(DESTDIR)$(PREFIX)/lib
-incdir = $(DESTDIR)$(PREFIX)/include
-mandir = $(DESTDIR)$(PREFIX)/share/man
+bindir = $(DESTDIR)$(BINDIR)
+libdir = $(DESTDIR)$(LIBDIR)
+incdir = $(DESTDIR)$(INCLUDEDIR)
+docdir = $(DESTDIR)$(DOCDIR)
+mandir = $(DESTDIR)$(MANDIR)
 # All of man/, in sections; a face of a library that is not built has no page. Each function leads to the page that names it.
 man := $(filter-out $(if $(zk),,man/libu9_zk.3) $(if $(rados),,man/libu9_rados.3),$(wildcard man/*.[1-8]))
 man_sections = $(sort $(patsubst .%,%,$(suffix $(man))))
@@ -555,17 +623,23 @@ man_links = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \(u9_[a-z0-9_]*\).*/\1/p'
 completions = u9.bash:bash-completion/completions/u9 u9.bash:bash-completion/completions/u9fsck \
     u9.bash:bash-completion/completions/u9bench _u9:zsh/site-functions/_u9 u9.fish:fish/vendor_completions.d/u9.fish \
     u9.fish:fish/vendor_completions.d/u9fsck.fish u9.fish:fish/vendor_completions.d/u9bench.fish
-sharedir = $(DESTDIR)$(PREFIX)/share
+sharedir = $(DESTDIR)$(DATADIR)
+documents := README.md CHANGELOG.md SPEC.md SPEC-values.md $(if $(rados),SPEC-rados.md)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
-so_file := libu9.so.$(so_version)
-rados_so_file := libu9-rados.so.$(so_version)
-zk_so_file := libu9-zk.so.$(so_version)
+installed_libs := libu9 $(if $(zk),libu9-zk) $(if $(rados),libu9-rados)
+installed_pc := $(installed_libs:lib%=$(libdir)/pkgconfig/%.pc)
 installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h) $(if $(rados),,include/u9/rados.h),$(filter include/u9/%,$(headers)))
 
-define pc_text
+# A folder as a pkg-config file names it: below its prefix where it is there, so that both can be moved.
+below_prefix = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+define pc_folders
 prefix=$(PREFIX)
-libdir=$${prefix}/lib
-includedir=$${prefix}/include
+libdir=$(call below_prefix,$(LIBDIR))
+includedir=$(call below_prefix,$(INCLUDEDIR))
+endef
+
+define u9_pc
+$(pc_folders)
 
 Name: u9
 Description: append-only record log
@@ -575,12 +649,10 @@ Libs: -L$${libdir} -lu9
 Libs.private: -pthread
 Cflags: -I$${includedir}
 endef
-export pc_text
+export u9_pc
 
-define zk_pc_text
-prefix=$(PREFIX)
-libdir=$${prefix}/lib
-includedir=$${prefix}/include
+define u9_zk_pc
+$(pc_folders)
 
 Name: u9-zk
 Description: generator numbers for eight-byte identifiers, claimed through ZooKeeper
@@ -590,36 +662,42 @@ Libs: -L$${libdir} -lu9-zk
 Libs.private: $(zk_client) -pthread
 Cflags: -I$${includedir}
 endef
-export zk_pc_text
+export u9_zk_pc
+
+define u9_rados_pc
+$(pc_folders)
+
+Name: u9-rados
+Description: record logs on the objects of a Ceph pool
+Version: $(VERSION)
+Requires: u9
+Libs: -L$${libdir} -lu9-rados
+Libs.private: -lrados -pthread
+Cflags: -I$${includedir}
+endef
+export u9_rados_pc
 
 .PHONY: install
-install: all ## installs below DESTDIR and PREFIX (/usr/local)
-	$(INSTALL) -d $(bindir) $(libdir)/pkgconfig $(incdir)/u9
+install: all $(installed_libs:%=install-%) ## installs below DESTDIR and PREFIX (/usr/local), or BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR
+	$(INSTALL) -d $(bindir) $(incdir)/u9 $(docdir)
 	$(INSTALL) -m 644 include/u9.h include/u9.hpp $(incdir)
 	$(INSTALL) -m 644 $(installed_headers) $(incdir)/u9
-	$(INSTALL) -m 644 $(BUILD)/libu9.a $(libdir)
-	$(INSTALL) -m 755 $(BUILD)/$(SONAME) $(libdir)/$(so_file)
-	ln -sf $(so_file) $(libdir)/$(SONAME)
-	ln -sf $(SONAME) $(libdir)/libu9.so
-	@echo "writing $(libdir)/pkgconfig/u9.pc"
-	@printenv pc_text >$(libdir)/pkgconfig/u9.pc && chmod 644 $(libdir)/pkgconfig/u9.pc
-ifneq ($(zk),)
-	$(INSTALL) -m 644 $(BUILD)/libu9-zk.a $(libdir)
-	$(INSTALL) -m 755 $(BUILD)/$(ZK_SONAME) $(libdir)/$(zk_so_file)
-	ln -sf $(zk_so_file) $(libdir)/$(ZK_SONAME)
-	ln -sf $(ZK_SONAME) $(libdir)/libu9-zk.so
-	@echo "writing $(libdir)/pkgconfig/u9-zk.pc"
-	@printenv zk_pc_text >$(libdir)/pkgconfig/u9-zk.pc && chmod 644 $(libdir)/pkgconfig/u9-zk.pc
-endif
-ifneq ($(rados),)
-	$(INSTALL) -m 644 $(BUILD)/libu9-rados.a $(libdir)
-	$(INSTALL) -m 755 $(BUILD)/$(RADOS_SONAME) $(libdir)/$(rados_so_file)
-	ln -sf $(rados_so_file) $(libdir)/$(RADOS_SONAME)
-	ln -sf $(RADOS_SONAME) $(libdir)/libu9-rados.so
-endif
+	$(INSTALL) -m 644 $(documents) $(docdir)
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
 	@$(MAKE) install-manual
 	@[ -n "$(DESTDIR)" ] || echo "u9: to link the shared library, run \`ldconfig\` (as root) once"
+
+# Each library: the archive, the file, its two names, and what pkg-config is told of it.
+.PHONY: $(installed_libs:%=install-%)
+$(installed_libs:%=install-%): install-%: all
+	$(INSTALL) -d $(libdir)/pkgconfig
+	$(INSTALL) -m 644 $(BUILD)/$*.a $(libdir)
+	$(INSTALL) -m 755 $(BUILD)/$*.so.0 $(libdir)/$*.so.$(so_version)
+	ln -sf $*.so.$(so_version) $(libdir)/$*.so.0
+	ln -sf $*.so.0 $(libdir)/$*.so
+	@echo "writing $(libdir)/pkgconfig/$(*:lib%=%).pc"
+	@printenv $(subst -,_,$(*:lib%=%))_pc >$(libdir)/pkgconfig/$(*:lib%=%).pc
+	@chmod 644 $(libdir)/pkgconfig/$(*:lib%=%).pc
 
 .PHONY: install-manual
 install-manual: # and the completions
@@ -640,14 +718,34 @@ docs: ## the manual as HTML in build/release/docs (needs mandoc)
 	@scripts/docs $(BUILD)/docs
 
 .PHONY: uninstall
-uninstall: ## removes what install put there (same DESTDIR and PREFIX)
-	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(libdir)/libu9.a $(libdir)/$(so_file) $(libdir)/$(SONAME) \
-	    $(libdir)/libu9-zk.a $(libdir)/$(zk_so_file) $(libdir)/$(ZK_SONAME) $(libdir)/libu9-zk.so \
-	    $(libdir)/libu9.so $(libdir)/pkgconfig/u9-zk.pc $(libdir)/pkgconfig/u9.pc $(bindir)/u9 $(bindir)/u9fsck
+uninstall: ## removes what install put there (same DESTDIR, PREFIX and so on)
+	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(documents:%=$(docdir)/%) $(bindir)/u9 $(bindir)/u9fsck \
+	    $(foreach l,$(installed_libs),$(libdir)/$l.a $(libdir)/$l.so.$(so_version) \
+	    $(libdir)/$l.so.0 $(libdir)/$l.so $(libdir)/pkgconfig/$(l:lib%=%).pc)
 	rm -f $(foreach page,$(man),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page))) \
 	    $$($(man_links) $(man) | sed 's|.*|$(mandir)/man3/&.3|') \
 	    $(foreach at,$(completions),$(sharedir)/$(lastword $(subst :, ,$(at))))
-	@[ ! -d $(incdir)/u9 ] || rmdir $(incdir)/u9
+	@for d in $(incdir)/u9 $(docdir); do [ ! -d $$d ] || rmdir $$d; done
+
+# From the newest commit alone; times and order are the commit's and git's, so it is the same bytes wherever it is made.
+.PHONY: dist
+dist: ## build/u9-VERSION.tar.gz: what is committed; it builds, and passes check-quick, without git
+	@scripts/dist $(VERSION)
+
+.PHONY: packages other-machines abi check-abi
+packages: ## Debian packages in build/packages/here, built twice and compared, with lintian and their tests
+	@scripts/setup packages
+	@scripts/packages
+
+other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
+	@scripts/setup cross
+	@scripts/other_machines
+
+check-abi: $(libs) ## libu9.so against the dump of its interface in engine/libu9.abi.gz
+	@scripts/check_abi $(BUILD)
+
+abi: $(libs) # makes that dump anew, once what changed is meant and CHANGELOG.md says it
+	@scripts/check_abi $(BUILD) --write
 
 .PHONY: clean
 clean: ## removes build/
@@ -657,6 +755,7 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD PREFIX DESTDIR CC SAN_CC CFLAGS LDFLAGS WERROR=1 V=1 ZOOKEEPER=0 RADOS=0 PEERS=0'
+	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0 PYTHON=0'
+	@echo '           DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'

@@ -102,7 +102,7 @@ extern const engine engine_u9, engine_rocksdb, engine_leveldb, engine_lmdb, engi
 extern const engine follow_within, follow_between;
 extern const engine floor_uring, floor_uring_registered, floor_fio, floor_fio_dsync, floor_dsync,
     floor_dsync_ahead, floor_sha256, floor_lz4, floor_lz4_loop, floor_file_kernel, floor_file_openssl,
-    floor_file_search;
+    floor_file_mapped, floor_file_search;
 
 /* All of them, ended by NULL. */
 extern const engine *const all_engines[];

@@ -4,6 +4,7 @@
 
 #include <u9/carve.h>
 #include <u9/check.h>
+#include <u9/clause.h>
 #include <u9/cursor.h>
 #include <u9/err.h>
 #include <u9/follow.h>
@@ -28,7 +29,6 @@
 #include <u9/value_diff.h>
 #include <u9/value_index.h>
 #include <u9/value_text.h>
-
-#define U9_VERSION_TEXT "0.1.0"
+#include <u9/version.h>
 
 #endif

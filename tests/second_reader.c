@@ -665,18 +665,30 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
     *at = (place){f->end, f->ordinal + f->count, f->sha, f};
 }
 
-static int in_last_block(const second_file *s, const frame *f)
+/* Is nothing to be behind f: it is a u9end in the last block, or a seal, wherever [S-4, S-6]? */
+static int closes(const second_file *s, const frame *f)
 {
-    return f && f->kind == END && f->p % 4096 == 0 && f->p + 4096 == s->n;
+    return f && f->kind == END && f->p % 4096 == 0 && f->end - f->p <= 4096 && (f->p + 4096 == s->n || num(f, 1) == 2);
+}
+
+/* Where the extent of a damaged frame at d ends: it may pass the end of the file. */
+static uint64_t extent(const second_file *s, uint64_t d)
+{
+    uint64_t stop, q = d + 16;
+    frame f;
+    check(s, d, NOWHERE, 1, &f);
+    if (f.p && signed_at(s, s->d + d)) return d + 64 + f.length;
+    while (q + 16 <= s->n && !same(s->d + q, s->boundary)) q += 16;
+    stop = nonzero_end(s, d, q + 16 <= s->n ? q : s->n);
+    return stop < d + 64 ? d + 64 : stop;
 }
 
 /* Judges the tail behind x, or what follows a rolled file's index. */
 static void tail(second_log *g, const second_file *s, const place *at, const frame *y, int behind)
 {
-    uint64_t x = at->x, d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop, q = d + 16;
+    uint64_t x = at->x, d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop;
     int torn;
-    frame f;
-    if (in_last_block(s, at->last)) { /* */
+    if (closes(s, at->last)) { /* */
         stop = nonzero_end(s, x, s->n);
         if (stop > x)
             say(g, U9_V_UNKNOWN, behind ? U9_R_SEAL : U9_R_FILL, s, x, stop, at->ordinal, 0);
@@ -691,13 +703,7 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
         if (!behind) say(g, U9_V_TORN, U9_R_UNCLOSED, s, x, x, at->ordinal, 0);
         return;
     }
-    check(s, d, NOWHERE, 1, &f);
-    stop = d + 64 + f.length;
-    if (!f.p || !signed_at(s, s->d + d)) {
-        while (q + 16 <= s->n && !same(s->d + q, s->boundary)) q += 16;
-        stop = nonzero_end(s, d, q + 16 <= s->n ? q : s->n);
-        if (stop < d + 64) stop = d + 64;
-    }
+    stop = extent(s, d);
     torn = stop > s->n;
     for (uint64_t o = d & ~(uint64_t)511; o < stop && o + 512 <= s->n; o += 512)
         torn |= zeros(s, o, o + 512);
@@ -705,6 +711,18 @@ static void tail(second_log *g, const second_file *s, const place *at, const fra
         stop < s->n ? stop : s->n, at->ordinal,
         torn || behind ? 0 : between(at->ordinal, y ? y->ordinal : NOWHERE));
     g->damages[g->n_damages - 1].at_most = !torn && !behind;
+}
+
+/* What was an unknown tail behind x when a session went on there. */
+static void was_unknown(second_log *g, const second_file *s, uint64_t x, uint64_t ordinal)
+{
+    uint64_t d = zeros(s, x, block_up(x)) ? block_up(x) : x, stop = extent(s, d), lost = NOWHERE;
+    const frame *y = from(s, x, NOWHERE);
+    if (unread(s, d, s->n)) stop = nonzero_end(s, d, s->n);
+    else if (zeros(s, d, s->n)) d = stop = x;
+    else lost = between(ordinal, y ? y->ordinal : NOWHERE);
+    say(g, U9_V_UNKNOWN, why(s, x, unread(s, d, s->n) ? s->n : x, NOWHERE), s, d, stop < s->n || stop == x ? stop : s->n, NOWHERE, lost);
+    g->damages[g->n_damages - 1].at_most = 1;
 }
 
 /*
@@ -756,6 +774,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
                  (at->chain && !same(at->chain, by->f[11].at)))
             say(g, U9_V_CORRUPT, U9_R_FOLLOW, s, x, x, at->ordinal, between(at->ordinal, ordinal));
+        else if (num(by, 12) == 4) was_unknown(g, s, x, ordinal);
         if (x >= named && num(by, 12) == 2) { /* */
             while ((f = next(s, at, NOWHERE)) && !f->count) serve(g, s, f, at, promise, 1);
             tail(g, s, at, NULL, 1);
@@ -774,7 +793,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         *at = (place){promise, y ? y->ordinal : NOWHERE, NULL, NULL};
     } else {
         tail(g, s, at, y, 0);
-        if (last && in_last_block(s, at->last)) g->end = (second_end)num(at->last, 1);
+        if (last && closes(s, at->last)) g->end = (second_end)num(at->last, 1);
     }
     for (; last && y && y < s->frames + s->n_frames; y++) g->beyond += y->count;
 }
@@ -886,6 +905,13 @@ static uint64_t frames_end(const second_file *s)
 }
 
 /* (2) Of two files with one boundary: does a read better? `at` is the u9open that names an end, or NULL. */
+static uint64_t records_of(const second_file *s)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->n_frames; i++) n += s->frames[i].count;
+    return n;
+}
+
 static int is_better(const second_file *a, const second_file *b, const frame *at)
 {
     int meets[2] = {0, 0};
@@ -896,23 +922,33 @@ static int is_better(const second_file *a, const second_file *b, const frame *at
     }
     if (meets[0] != meets[1]) return meets[0];
     if (frames_end(a) != frames_end(b)) return frames_end(a) > frames_end(b);
+    if (records_of(a) != records_of(b)) return records_of(a) > records_of(b);
+    if (a->n_frames != b->n_frames) return a->n_frames > b->n_frames;
+    if (a->bad_header != b->bad_header) return !a->bad_header;
     if ((a->name == a->number) != (b->name == b->number)) return a->name == a->number;
     return a->name < b->name;
 }
 
 static void set_aside(const second_file *better, second_file *s) /* (2) (9) */
 {
-    uint64_t i = 0, p = 0, from;
-    while (i < s->n_frames && i < better->n_frames && s->frames[i].p == better->frames[i].p &&
-           same(s->frames[i].sha, better->frames[i].sha))
-        i++;
-    from = i ? s->frames[i - 1].end : 32;
+    uint64_t p = 0, common = 32;
     s->wrong = U9_R_NAME;
-    s->fork_lost = promised(s, from, &p);
-    if (frames_end(s) <= from || !s->fork_lost) return;
-    s->wrong = U9_R_FORK;
-    s->fork_begin = from;
-    s->fork_end = s->n;
+    s->fork_lost = s->fork_end = 0;
+    promised(s, 0, &p);
+    for (const frame *f = s->frames; f < s->frames + s->n_frames; f++) {
+        int both = 0, gap = f->end <= frames_end(better); /* which is told of the other one */
+        for (const frame *k = better->frames; k < better->frames + better->n_frames; k++) {
+            both |= k->p == f->p && same(k->sha, f->sha);
+            gap &= k->end <= f->p || k->p >= f->end;
+        }
+        if (both) common = f->end;
+        if (both || !f->count || f->end > p) continue;
+        if (s->wrong == U9_R_NAME) s->fork_begin = common;
+        s->wrong = U9_R_FORK;
+        s->fork_end = f->end;
+        if (!gap) s->fork_lost += f->count;
+    }
+    if (s->fork_end) s->fork_end = s->n;
 }
 
 static void find_twins(second_log *g) /* (2) */
@@ -949,7 +985,7 @@ static int compare(const void *a, const void *b)
 static int sealed(const second_file *s)
 {
     const frame *f = s && s->n_frames && !s->plain ? &s->frames[s->n_frames - 1] : NULL;
-    return f && in_last_block(s, f) && num(f, 1) == 2;
+    return f && closes(s, f) && num(f, 1) == 2;
 }
 
 /* (8) Does a seal say that the next segment was there? The mark that stood before it did not name that one. */

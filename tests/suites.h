@@ -104,9 +104,11 @@
     X(split)   \
     X(split_apart) \
     X(directory) \
+    X(told) \
     X(succession) \
     X(lookup) \
     X(budget) \
+    X(key_tables) \
     X(index_file) \
     X(index_forged) \
     X(tabling) \

@@ -7,7 +7,10 @@
 #include "tools/tool.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
 
 /* What a record that stands in parts lacks. */
 static void put_part(FILE *out, const u9_damage *d)
@@ -29,6 +32,16 @@ static void put_trimmed(FILE *out, const u9_damage *d)
     fprintf(out, " [%s]\n", u9_reason_rule(d->reason));
 }
 
+int tool_is_name(const u9_damage *d)
+{
+    return d->reason == U9_R_NAME && d->verdict < U9_V_UNKNOWN;
+}
+
+const char *tool_verdict_name(const u9_damage *d)
+{
+    return u9_verdict_name(tool_is_name(d) ? U9_V_CLEAN : d->verdict);
+}
+
 /* Damage of a log has another verdict where something is foreign: this is told of a line that was to be proven. */
 static int is_of_line(const u9_damage *d)
 {
@@ -43,6 +56,9 @@ const char *tool_reason_rule(const u9_damage *d)
 const char *tool_reason_text(const u9_damage *d)
 {
     if (is_of_line(d)) return "the line is of another log; this one proves nothing of it";
+    if (tool_is_name(d))
+        return d->end > 0 ? "another file here is this segment: this one is not read"
+                          : "the file is not named by its segment's number";
     return d->reason == U9_R_MARK && d->verdict != U9_V_CORRUPT ? "the mark is damaged" : u9_reason_text(d->reason);
 }
 
@@ -53,10 +69,15 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         put_trimmed(out, d);
         return;
     }
+    if (tool_is_name(d)) { /* all of the file, and no verdict on its bytes */
+        fprintf(out, "%s: %s: %s [%s]\n", d->path, u9_reason_name(d->reason), tool_reason_text(d), tool_reason_rule(d));
+        return;
+    }
     fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
     fprintf(out, ": %s: %s", u9_reason_name(d->reason), tool_reason_text(d));
+    if (d->clause != U9_CLAUSE_NONE) fprintf(out, " (%s: %s)", u9_clause_name(d->clause), u9_clause_text(d->clause));
     if (d->reason == U9_R_PART) put_part(out, d);
     if (d->verdict < U9_V_UNKNOWN)
         ; /* what a crash took was never in the log */
@@ -101,7 +122,7 @@ const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
 {
     uint64_t count = l->unknown > 0 ? l->exact : l->exact + l->at_most;
     if (l->unknown > 0 && l->exact == 0)
-        snprintf(out, TOOL_LOSSES_SIZE, "how many records are lost is not known");
+        snprintf(out, TOOL_LOSSES_SIZE, "records lost: not known");
     else
         snprintf(out, TOOL_LOSSES_SIZE, "%s%" PRIu64 " record%s lost",
                  l->unknown > 0   ? "at least "
@@ -111,6 +132,28 @@ const char *tool_losses_text(const tool_losses *l, char out[TOOL_LOSSES_SIZE])
     return out;
 }
 
+void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault)
+{
+    size_t size = strlen(out);
+    while (size > 1 && out[size - 1] == '/') size--;
+    int of_out = strncmp(fault->path, out, size) == 0 && (fault->path[size] == '\0' || strchr("/.", fault->path[size]));
+    if (fault->err == U9_IO && fault->sys != 0 && fault->sys != ENOENT && of_out)
+        tool_say(0, "%s was only read and is as it was; run it again when OUT can be written", log);
+}
+
+void tool_say_refused(const char *log, const u9_fault *fault)
+{
+    u9_loss loss = {.size = sizeof loss};
+    if (fault->err != U9_CORRUPT || !strstr("L-4 L-9 M-4 H-4", fault->rule) || !*fault->rule) return;
+    if (u9_accept_loss(log, 0, NULL, &loss, NULL) != U9_OK || loss.state != U9_LOSS_FOUND) {
+        tool_say(0, "u9fsck %s says what is damaged, what is lost and what to do", log);
+        return;
+    }
+    tool_say(0, "what its mark promises is not here: put a newer copy back, or give it up for good:");
+    tool_say(0, "u9fsck --repair --accept-loss %s (%" PRIu64 " record%s from %" PRIu64 " on)", log, loss.lost,
+             tool_plural(loss.lost), loss.next_ordinal);
+}
+
 const char tool_late_begin[] = "the oldest segments are missing: put them back or, if they were deleted on purpose, say "
                                "so: `u9 trim --accept`";
 
@@ -118,6 +161,16 @@ static const char *const marks[] = {
     [U9_MARK_NONE] = "none", [U9_MARK_COUNTS] = "counts", [U9_MARK_SHARED] = "shared",
     [U9_MARK_FOREIGN] = "foreign", [U9_MARK_DAMAGED] = "damaged",
 };
+
+void tool_put_unmarked(const char *path, const u9_report *r)
+{
+    char mark[4096];
+    struct stat st;
+    if (r->mark != U9_MARK_NONE || r->plain || r->segments == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return;
+    snprintf(mark, sizeof mark, "%s/.mark", path);
+    if (lstat(mark, &st) == 0) return; /* it is there, and empty: that is told otherwise */
+    printf("note: without a mark nobody can tell whether the end is missing; `u9 append %s` makes one\n", path);
+}
 
 const char *tool_mark_name(u9_mark_state state)
 {
@@ -141,12 +194,11 @@ const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])
         [U9_MARK_FOREIGN] = "the mark is of another log, or of a trimmed segment",
         [U9_MARK_DAMAGED] = "the mark is damaged",
     };
-    char time[48];
+    char time[48], name[TOOL_SEGMENT_SIZE];
     if (r->mark == U9_MARK_COUNTS)
         snprintf(out, TOOL_MARK_SIZE,
-                 "durable up to record %" PRIu64 ", at offset %" PRIu64 " of segment %" PRIu64
-                 ", as of %s",
-                 r->mark_ordinal, r->mark_offset, r->mark_segment,
+                 "durable up to record %" PRIu64 ", at offset %" PRIu64 " of %s, as of %s",
+                 r->mark_ordinal, r->mark_offset, tool_segment_text(r->mark_segment, name),
                  tool_time_text(r->mark_time_us, time));
     else
         snprintf(out, TOOL_MARK_SIZE, "the end is not confirmed from outside: %s",

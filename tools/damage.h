@@ -11,6 +11,12 @@
 /* One damaged place as a line without prefix, for people; on `out`. */
 void tool_put_damage(FILE *out, const u9_damage *damage);
 
+/* True of a note that a file has another's name, or is a copy: its bytes are whole, and no crash tore them. */
+int tool_is_name(const u9_damage *damage);
+
+/* Its verdict in a word; "clean" of such a note. Static. */
+const char *tool_verdict_name(const u9_damage *damage);
+
 /* One sentence for its reason, as u9_reason_text; a mark that is damaged itself has one of its own. Static. */
 const char *tool_reason_text(const u9_damage *damage);
 
@@ -38,12 +44,21 @@ const char *tool_reason_rule(const u9_damage *damage);
 /* What to say of a log of which nothing but the beginning is missing. */
 extern const char tool_late_begin[];
 
+/* Behind the fault by which a damaged log was refused to a writer: what to do about it. */
+void tool_say_refused(const char *log, const u9_fault *fault);
+
+/* Where OUT, or a file of it, could not be written: says that the log it is made of has nothing to do with that. */
+void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault);
+
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
 
 /* How the log's last segment ends. */
 const char *tool_end_text(const u9_report *report);
 /* What confirms the end of the log from outside, or why nothing does. Fills `out`, returns it. */
 const char *tool_mark_text(const u9_report *report, char out[TOOL_MARK_SIZE]);
+
+/* One line, where a log has no mark though it could have one: what nobody can tell then, and how to get one. [M-3] */
+void tool_put_unmarked(const char *path, const u9_report *report);
 
 /* One word of it, stable. Static. */
 const char *tool_mark_name(u9_mark_state state);

@@ -20,7 +20,6 @@
 
 #include <u9.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -78,10 +77,11 @@ static json_t *json_damage(const u9_damage *d)
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:b}", "type",
                      "damage", "path", tool_json_text(d->path), "segment",
                      tool_json_number(d->segment), "begin", tool_json_number(d->begin), "end",
-                     tool_json_number(d->end), "verdict", u9_verdict_name(d->verdict), "reason",
+                     tool_json_number(d->end), "verdict", tool_verdict_name(d), "reason",
                      u9_reason_name(d->reason), "text", tool_reason_text(d), "rule",
                      tool_reason_rule(d), "ordinal", tool_json_number(d->ordinal), "lost",
                      tool_json_number(d->lost), "at_most", d->at_most);
+    if (d->clause != U9_CLAUSE_NONE) json_object_set_new(json, "clause", json_string(u9_clause_name(d->clause)));
     if (d->reason != U9_R_PART) return json;
     json_object_set_new(json, "part", tool_json_number(d->part));
     json_object_set_new(json, "part_at", tool_json_number(d->part_at));
@@ -90,7 +90,7 @@ static json_t *json_damage(const u9_damage *d)
     return json;
 }
 
-/* A line of another log says nothing of this one, and so nothing bad. [M-8] Files that are foreign are never CORRUPT. */
+/* A line of another log says nothing of this one, and is told behind all. [M-8] Files that are foreign are never CORRUPT. */
 static int is_foreign_line(const struct fsck *f, const u9_damage *d)
 {
     return f->line && d->reason == U9_R_FOREIGN && d->verdict == U9_V_CORRUPT;
@@ -101,12 +101,8 @@ static void on_damage(void *ctx, const u9_damage *damage)
     struct fsck *f = (struct fsck *)ctx;
     int bad = damage->verdict >= U9_V_UNKNOWN;
     tool_progress_end(&f->bar);
-    if (is_foreign_line(f, damage)) {
-        if (f->json) tool_put_object(json_damage(damage));
-        else tool_put_damage(stdout, damage);
-        return;
-    }
-    if (damage->verdict > f->worst) f->worst = damage->verdict;
+    if (is_foreign_line(f, damage)) return;
+    if (damage->verdict > f->worst && !tool_is_name(damage)) f->worst = damage->verdict;
     tool_losses_add(&f->losses, damage);
     tool_lost_damage(&f->lost, damage);
     if (f->map || f->html) tool_map_damaged(&f->picture, damage);
@@ -139,10 +135,11 @@ static json_t *json_output(const u9_output *o)
     return json;
 }
 
-static void put_unsigned(FILE *out, uint64_t records)
+/* A line of its own: whoever goes on with such a log should know. */
+static void put_unsigned(FILE *out, const char *path, uint64_t records)
 {
     if (records == 0) return;
-    fprintf(out, "; %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them", records);
+    fprintf(out, "%s: %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them\n", path, records);
 }
 
 /* A log that was written; those beside OUT are branches, each a log of its own, told of behind the summary. */
@@ -155,10 +152,10 @@ static void on_output(void *ctx, const u9_output *o)
         f->main = *o;
     } else {
         FILE *out = f->branches ? f->branches : stdout;
-        fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified; a branch, from record %" PRIu64
-                " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->ordinal, o->from, o->begin);
-        put_unsigned(out, o->unsigned_records);
+        fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified\n%s: a branch, from record %" PRIu64
+                " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->path, o->ordinal, o->from, o->begin);
         putc('\n', out);
+        put_unsigned(out, o->path, o->unsigned_records);
     }
 }
 
@@ -172,7 +169,7 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 /* What -v says besides. */
 static void put_details(const u9_report *r)
 {
-    char first[48], last[48], mark[TOOL_MARK_SIZE];
+    char first[48], last[48], mark[TOOL_MARK_SIZE], name[TOOL_SEGMENT_SIZE];
     printf("  %" PRIu64 " bytes in files, %" PRIu64 " in bodies, %" PRIu64 " as stored; %" PRIu64
            " frame%s with lz4, %" PRIu64 " masked\n",
            r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
@@ -183,7 +180,7 @@ static void put_details(const u9_report *r)
         printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
     if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
     if (r->trim_segment > 0)
-        printf("  trimmed: kept from record %" PRIu64 " on, segment %" PRIu64 "\n", r->trim_ordinal, r->trim_segment);
+        printf("  trimmed: kept from record %" PRIu64 " on, %s\n", r->trim_ordinal, tool_segment_text(r->trim_segment, name));
     printf("  the end is %s\n", r->plain ? "where its frames end: nothing promises one" : tool_end_text(r));
     printf("  mark: %s\n", tool_mark_text(r, mark));
 }
@@ -215,13 +212,12 @@ static void put_summary(const struct fsck *f, const u9_report *r)
         printf("; %" PRIu64 " damaged place%s, %s", r->damages, tool_plural(r->damages),
                tool_losses_text(&f->losses, lost));
     if (r->beyond > 0)
-        printf("; %" PRIu64 " record%s behind an unconfirmed end (--salvage saves what is there)",
-               r->beyond, tool_plural(r->beyond));
+        printf("\n%s: %" PRIu64 " record%s more behind an unconfirmed end: --salvage saves them, too",
+               f->path, r->beyond, tool_plural(r->beyond));
     putchar('\n');
     if (has_empty_mark(f, r))
-        printf("note: %s/.mark is empty: what it promised is not known, and nothing else confirms the end from outside; "
-               "the next session that writes fills it\n", f->path);
-    if (r->begins_late) printf("%s: %s\n", f->path, tool_late_begin);
+        printf("note: %s/.mark is empty: nothing confirms the end from outside until the next session writes\n", f->path);
+    if (r->begins_late) printf("%s: the oldest segments are missing\n", f->path);
     if (f->verbose) put_details(r);
     if (f->line) tool_put_line(stdout, &f->mark, r);
 }
@@ -244,8 +240,8 @@ static void put_salvaged(const struct fsck *f, const u9_report *r)
     printf("%s: %" PRIu64 " record%s written, re-read and verified; %s", f->salvage, f->main.records,
            tool_plural(f->main.records), tool_losses_text(&f->losses, lost));
     if (r->beyond > 0) printf(", %" PRIu64 " from beyond an unconfirmed end", r->beyond);
-    put_unsigned(stdout, f->main.unsigned_records);
     putchar('\n');
+    put_unsigned(stdout, f->salvage, f->main.unsigned_records);
     if (f->branches && fflush(f->branches) == 0) fputs(f->branch_lines, stdout);
     if (r->gave_up)
         printf("%s: the search for what has no secret was given up: there may be more\n", f->path);
@@ -308,16 +304,6 @@ static int check_out(const struct fsck *f)
     return tool_say(OPERATIONAL, "%s: already exists: salvage writes a new log", f->salvage);
 }
 
-/* True if there is any file in a directory that is none of a log's by its name. */
-static int has_other_files(const char *path)
-{
-    DIR *dir = opendir(path);
-    int any = 0;
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) any |= e->d_name[0] != '.';
-    if (dir) closedir(dir);
-    return any;
-}
-
 /* It did not come to its end: why, and what there is of OUT. */
 static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t salvaged)
 {
@@ -330,11 +316,13 @@ static int put_failure(const struct fsck *f, const u9_fault *fault, uint64_t sal
         ; /* tool_finish says why */
     else if (!f->salvage && fault->err == U9_CORRUPT && strcmp(fault->rule, "H-1") == 0 && stat(f->path, &file) == 0 &&
              file.st_size > 0)
-        tool_say(0, "%s (of one that was a segment --salvage finds the frames; --carve finds logs in any bytes)", u9_fault_line(fault, line, sizeof line));
+        tool_say(tool_say(0, "%s", u9_fault_line(fault, line, sizeof line)),
+                 "of one that was a segment --salvage OUT finds the frames; --carve OUT finds logs in any bytes");
     else
         tool_read_fault(f->path, fault);
-    if (!stopped && strcmp(fault->rule, "M-6") == 0 && has_other_files(f->path))
-        tool_say(0, "%s: there are other files in it: --carve OUT finds logs in them, however they are called", f->path);
+    if (!stopped && f->salvage) tool_say_unharmed(f->path, f->salvage, fault);
+    if (!stopped && strcmp(fault->rule, "M-6") == 0 && tool_other_files(f->path))
+        tool_say(0, "%s: there are other files in it: --carve OUT finds logs in them, whatever they are called", f->path);
     if (f->salvage && (salvaged > 0 || (!f->partial && has_partial(f))))
         tool_say(0, "%s is incomplete: %.*s.partial holds %" PRIu64 " of the records", f->salvage,
                  size, f->salvage, salvaged);
@@ -349,6 +337,7 @@ static int run(struct fsck *f)
     u9_check_options options = {.size = sizeof options, .on_damage = on_damage,
                                 .on_progress = on_progress, .ctx = f, .on_output = on_output,
                                 .mark = f->line ? &f->mark : NULL, .on_stretch = on_stretch, .threads = f->jobs};
+    f->lost.tried.saved = f->salvage != NULL;
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
     f->partial = f->salvage && has_partial(f);
@@ -359,14 +348,13 @@ static int run(struct fsck *f)
     tool_progress_end(&f->bar);
     if (err != U9_OK) return put_failure(f, &fault, salvaged);
     if (tool_stdout_failed()) return OPERATIONAL; /* tool_finish says why */
-    if (report.line == U9_LINE_FOREIGN) {
-        report.verdict = f->worst;
-        report.damages--;
-    }
+    report.verdict = f->worst;
+    report.damages -= report.line == U9_LINE_FOREIGN;
     if (f->json) {
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
         put_summary(f, &report);
+        tool_put_unmarked(f->path, &report);
         if (f->salvage) put_salvaged(f, &report);
         else tool_put_lost(stdout, &f->lost, f->path, &report);
     }
@@ -380,21 +368,21 @@ static const char *const losses[] = {
 
 static void put_loss(const struct fsck *f, const u9_loss *l)
 {
-    char when[48];
+    char when[48], name[TOOL_SEGMENT_SIZE];
     int done = l->state == U9_LOSS_ACCEPTED;
-    printf("%s: ", f->path);
-    if (l->state == U9_LOSS_NONE) puts("meets its mark: there is no loss to accept");
-    if (l->state == U9_LOSS_DAMAGE)
-        puts("the place of its mark is damaged, and the log goes on behind it: there is no loss to accept");
+    if (f->accept && l->state == U9_LOSS_NONE) printf("%s: meets its mark: there is no loss to accept\n", f->path);
+    if (f->accept && l->state == U9_LOSS_DAMAGE)
+        printf("%s: the place of its mark is damaged, and the log goes on behind it: no loss to accept\n", f->path);
     if (l->state != U9_LOSS_FOUND && !done) return;
+    printf("%s: ", f->path);
     printf(done ? "given up " : "--accept-loss would give up ");
     if (l->lost > 0)
         printf("%" PRIu64 " record%s from %" PRIu64 " on,", l->lost, tool_plural(l->lost), l->next_ordinal);
     else
         printf("the history");
-    printf(" which its mark of %s promised; the log %s at record %" PRIu64, tool_time_text(l->mark.time_us, when),
-           done ? "goes on" : "would go on", l->next_ordinal);
-    if (done) printf(" in segment %" PRIu64 "; the old mark is kept as %s/%s", l->segment, f->path, l->kept);
+    printf(" which its mark promised\n%s: the mark is of %s; the log %s at record %" PRIu64, f->path,
+           tool_time_text(l->mark.time_us, when), done ? "goes on" : "would go on", l->next_ordinal);
+    if (done) printf(" in %s\n%s: the old mark is kept as %s/%s", tool_segment_text(l->segment, name), f->path, f->path, l->kept);
     putchar('\n');
 }
 
@@ -420,7 +408,7 @@ static int run_repair(struct fsck *f)
 {
     u9_fault fault;
     u9_loss loss = {.size = sizeof loss};
-    int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending);
+    int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending, &f->lost.tried);
     if (status & OPERATIONAL) return status;
     u9_err err = u9_accept_loss(f->path, f->accept, NULL, &loss, &fault);
     int refused = err == U9_ABSENT || err == U9_CORRUPT;
@@ -436,9 +424,11 @@ static int run_repair(struct fsck *f)
         put_loss(f, &loss);
     }
     if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
+    f->lost.tried.loss_known = err == U9_OK || refused;
+    f->lost.tried.loss = err == U9_OK ? loss.state : U9_LOSS_NONE;
     int checked = run(f);
     status |= checked;
-    if (refused && !(checked & OPERATIONAL)) tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
+    if (refused && f->accept && !(checked & OPERATIONAL)) tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
     if (err == U9_OK && f->accept && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
         tool_say(0, "%s: the damage that is left is not repaired here: only what the mark promises is given up", f->path);
     return status;
@@ -468,7 +458,7 @@ static const struct argp_option option_table[] = {
      "input), is what was there", 0},
     {"repair", REPAIR, 0, 0, "Mend LOG in place where that can be proven, and say whether it is older than its mark", 0},
     {NULL, 'n', 0, 0, "With --repair: change nothing, say what could be mended (the default)", 0},
-    {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see", 0},
+    {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see; make missing indexes", 0},
     {NULL, 'y', 0, 0, "With --repair: mend all, also what brings records back", 0},
     {"heal", HEAL, "TIME", OPTION_ARG_OPTIONAL, "With --repair: look for flipped bits in payloads, for TIME at most (60s)", 0},
     {"linked", LINKED, 0, 0, "With --repair and --undo: also files with other names (hard links), which change with it", 0},
@@ -552,7 +542,8 @@ int main(int argc, char **argv)
         "trimmed, so it can no longer be proven. OUT gets its name when all "
         "of it is written and verified; until then it is OUT.partial, which the next run replaces. What does not go "
         "together with the log's row of segments (a copy that went on by itself, frames without a secret that have "
-        "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ...",
+        "several boundaries) goes into logs of its own: OUT.fork-2, OUT.fork-3 ... A segment is called as its file is, by its "
+        "number in 16 hexadecimal digits: 0000000000000010.u9 is segment 16, as JSON has it.",
         NULL, NULL, NULL};
     static char name[] = "u9fsck";
     static struct fsck f; /* large, for a stack */

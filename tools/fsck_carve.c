@@ -1,6 +1,7 @@
 /*
  * tools/fsck_carve.c: u9fsck --carve: see fsck_repair.h.
  */
+#include "tools/damage.h"
 #include "tools/fsck_repair.h"
 #include "tools/json.h"
 #include "tools/text.h"
@@ -76,6 +77,7 @@ int tool_carve(const char *path, const char *out, int json, int quiet, int (*sto
     if (err == U9_STATE && stopped()) return tool_say(CANCELLED, "stopped before the end: run it again to go on");
     if (err != U9_OK) {
         tool_fault(&fault);
+        tool_say_unharmed(path, out, &fault);
         return TOOL_FSCK_OPERATIONAL;
     }
     if (json)

@@ -8,8 +8,11 @@
 #include "tools/text.h"
 #include "tools/tool.h"
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SHOWN = 8 }; /* losses that are printed */
 
@@ -24,15 +27,41 @@ static int has(uint64_t set, u9_reason reason)
     return (set >> reason & 1) != 0;
 }
 
+static void note_file(tool_files *files, const char *path)
+{
+    if (files->count++ == 0) snprintf(files->name, sizeof files->name, "%s", base_name(path));
+}
+
+/* Bytes of what ends early stand there, or it is not there at all. */
+static void note_early(tool_lost *l, const u9_damage *d)
+{
+    struct stat file;
+    if (stat(d->path, &file) != 0) {
+        note_file(&l->missing, d->path);
+        return;
+    }
+    note_file(&l->cut, d->path);
+    l->mendable |= (uint64_t)file.st_size > d->begin;
+}
+
 void tool_lost_damage(tool_lost *l, const u9_damage *d)
 {
+    static const char mendable[64] = {
+        [U9_R_HEADER] = 1,  [U9_R_PADDING] = 1, [U9_R_FILL] = 1,      [U9_R_BOUNDARY] = 1,
+        [U9_R_MAGIC] = 1,   [U9_R_LENGTH] = 1,  [U9_R_OVERLAP] = 1,   [U9_R_SIGNATURE] = 1,
+        [U9_R_TRAILER] = 1, [U9_R_HASH] = 1,    [U9_R_FOLLOW] = 1,    [U9_R_SEAL] = 1,
+    };
     if (d->verdict < U9_V_UNKNOWN) {
         l->notes |= UINT64_C(1) << d->reason;
+        if (d->reason == U9_R_NAME) note_file(d->end > 0 ? &l->copies : &l->misnamed, d->path); /* a copy is told whole */
         return;
     }
     l->reasons |= UINT64_C(1) << d->reason;
-    if (d->reason == U9_R_MISSING && l->missing_count++ == 0)
-        snprintf(l->missing, sizeof l->missing, "%s", base_name(d->path));
+    if (d->reason == U9_R_HEADER && d->lost > 0) l->unknown = d->segment;
+    else if (d->segment != l->unknown || l->unknown == 0) l->mendable |= mendable[d->reason];
+    if (d->reason == U9_R_MISSING) note_file(&l->missing, d->path);
+    if (d->reason == U9_R_FOREIGN) note_file(&l->foreign, d->path);
+    if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
     if (d->lost == 0) return;
     if (l->count == TOOL_LOST_MAX) {
         l->more++;
@@ -65,122 +94,201 @@ void tool_lost_stretch(tool_lost *l, const u9_stretch *s)
     set_key(&l->last.key, s->last_key, s->last_key_size);
 }
 
-const char *tool_lost_when(const tool_loss *l, char out[160])
+/* The record on one side: when it was written, and its key. */
+static void put_edge(FILE *out, const tool_edge *e, const char *side, const char *path, const u9_report *r)
 {
-    char from[48], to[48];
-    int after = l->before.known && l->before.time_us > 0,
-        until = l->behind.known && l->behind.time_us > 0;
-    if (after) tool_time_text(l->before.time_us, from);
-    if (until) tool_time_text(l->behind.time_us, to);
-    out[0] = '\0';
-    if (after && until) snprintf(out, 160, "written between %s and %s", from, to);
-    else if (after) snprintf(out, 160, "written after %s", from);
-    else if (until) snprintf(out, 160, "written before %s", to);
-    return out;
+    char when[48], text[TOOL_KEY_TEXT_SIZE];
+    int timed = e->known && e->time_us > 0;
+    if (!timed && e->key.size == 0) return;
+    fprintf(out, "%s: lost:   %s ", path, side);
+    if (timed) fputs(tool_time_text(e->time_us, when), out);
+    if (e->key.size > 0)
+        fprintf(out, "%skey %s", timed ? ", " : "", tool_key_text(r->kind, e->key.bytes, e->key.size, text));
+    putc('\n', out);
 }
 
 static void put_loss_line(FILE *out, const tool_loss *l, const char *path, const u9_report *r)
 {
-    char when[160], text[TOOL_KEY_TEXT_SIZE];
+    char name[TOOL_SEGMENT_SIZE];
     fprintf(out, "%s: lost: ", path);
     if (l->lost == TOOL_NONE && l->ordinal == TOOL_NONE)
-        fprintf(out, "records of segment %" PRIu64 ", which is not known", l->segment);
+        fprintf(out, "records of %s, which is not known", tool_segment_text(l->segment, name));
     else if (l->lost == TOOL_NONE)
         fprintf(out, "records from %" PRIu64 " on, how many is not known", l->ordinal);
     else if (l->ordinal == TOOL_NONE)
-        fprintf(out, "%" PRIu64 " record%s of segment %" PRIu64, l->lost, tool_plural(l->lost),
-                l->segment);
+        fprintf(out, "%" PRIu64 " record%s of %s", l->lost, tool_plural(l->lost), tool_segment_text(l->segment, name));
     else if (l->lost == 1)
         fprintf(out, "%srecord %" PRIu64, l->at_most ? "at most " : "", l->ordinal);
     else
         fprintf(out, "%srecords %" PRIu64 "..%" PRIu64, l->at_most ? "at most " : "", l->ordinal,
                 l->ordinal + l->lost - 1);
-    if (*tool_lost_when(l, when)) fprintf(out, ", %s", when);
-    if (l->before.key.size > 0)
-        fprintf(out, ", behind key %s",
-                tool_key_text(r->kind, l->before.key.bytes, l->before.key.size, text));
-    if (l->behind.key.size > 0)
-        fprintf(out, ", in front of key %s",
-                tool_key_text(r->kind, l->behind.key.bytes, l->behind.key.size, text));
     putc('\n', out);
+    put_edge(out, &l->before, "after", path, r);
+    put_edge(out, &l->behind, "before", path, r);
 }
 
 int tool_lost_again(const tool_lost *l, const u9_report *r)
 {
     (void)r;
-    return has(l->reasons, U9_R_UNREADABLE) || has(l->reasons, U9_R_MISSING) ||
-           has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_CUT);
+    return has(l->reasons, U9_R_UNREADABLE) || has(l->reasons, U9_R_MISSING) || has(l->reasons, U9_R_MARK) ||
+           has(l->reasons, U9_R_CUT) || has(l->reasons, U9_R_FORK);
 }
 
 typedef struct advice {
+    const char *path; /* of the log */
+    const tool_lost *lost;
+    const u9_report *report;
     char (*out)[TOOL_ADVICE_SIZE];
     size_t count;
 } advice;
 
-static void advise(advice *a, const char *text)
+__attribute__((format(printf, 2, 3))) static void advise(advice *a, const char *format, ...)
 {
-    if (a->count < TOOL_ADVICE_MAX) snprintf(a->out[a->count++], TOOL_ADVICE_SIZE, "%s", text);
+    va_list list;
+    if (a->count == TOOL_ADVICE_MAX) return;
+    va_start(list, format);
+    vsnprintf(a->out[a->count++], TOOL_ADVICE_SIZE, format, list);
+    va_end(list);
+}
+
+/* "" or " and 2 more". */
+static const char *and_more(const tool_files *files, char out[40])
+{
+    out[0] = '\0';
+    if (files->count > 1) snprintf(out, 40, " and %" PRIu64 " more", files->count - 1);
+    return out;
+}
+
+int tool_other_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    int any = 0;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        const char *dot = strrchr(e->d_name, '.');
+        any |= e->d_name[0] != '.' && !(dot && (strcmp(dot, ".u9") == 0 || strcmp(dot, ".u9x") == 0));
+    }
+    if (dir) closedir(dir);
+    return any;
+}
+
+static void advise_names(advice *a)
+{
+    const tool_lost *l = a->lost;
+    char more[40];
+    if (l->misnamed.count > 0 && !l->tried.ran)
+        advise(a, "u9fsck --repair -p %.200s gives %s%s the name of its number", a->path, l->misnamed.name,
+               and_more(&l->misnamed, more));
+    if (l->copies.count > 0)
+        advise(a, "%s%s is a copy of another segment here, and not read: move it away", l->copies.name,
+               and_more(&l->copies, more));
+}
+
+/* Files that are not there. */
+static void advise_missing(advice *a)
+{
+    const tool_files *missing = &a->lost->missing;
+    char more[40];
+    int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0;
+    if (none) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
+    else if (missing->count > 0)
+        advise(a, "put the missing segment%s back (%s%s), from a backup or another disk", tool_plural(missing->count),
+               missing->name, and_more(missing, more));
+    if (others) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
+    else if (none) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
 }
 
 /* What could still bring back what is lost. */
-static void advise_again(advice *a, const tool_lost *l)
+static void advise_again(advice *a)
 {
-    char text[TOOL_ADVICE_SIZE];
-    if (has(l->reasons, U9_R_UNREADABLE))
-        advise(
-            a,
-            "the disk does not give some bytes: copy the files to another disk with ddrescue, which tries again, and "
-            "check the copy; do not write to this disk");
-    if (l->missing_count > 0) {
-        snprintf(
-            text, sizeof text,
-            "put the missing segment%s back (%s%s) from a backup or another disk, and check again",
-            tool_plural(l->missing_count), l->missing, l->missing_count > 1 ? " and others" : "");
-        advise(a, text);
+    const tool_lost *l = a->lost;
+    char more[40];
+    if (has(l->reasons, U9_R_UNREADABLE)) {
+        advise(a, "the disk does not give some bytes: write nothing to it, copy the files with ddrescue");
+        advise(a, "then check the copy: what the disk gave at another try may be whole in it");
     }
-    if (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_CUT))
-        advise(
-            a,
-            "something ends before what was promised: an older copy may have been put back, or a newer one is "
-            "elsewhere; look for it first");
-    if (has(l->reasons, U9_R_FOREIGN))
-        advise(a, "a file of another log is among the segments: move it out of the directory");
+    if (l->foreign.count > 0)
+        advise(a, "%s%s is none of this log: move it out of the directory", l->foreign.name, and_more(&l->foreign, more));
+    advise_missing(a);
+    if (l->cut.count > 0)
+        advise(a, "%s%s ends too early: put a whole or newer copy of it there", l->cut.name, and_more(&l->cut, more));
+    if (has(l->reasons, U9_R_FORK))
+        advise(a, "two histories part here: look for the copy that went on; --salvage writes each as a log");
+    if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
+    else if (!tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
+        advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
 }
 
-size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r,
-                        char (*out)[TOOL_ADVICE_SIZE])
+/* Not 0 if it is the log's own mark that is not met, and not a line from elsewhere: a repair says what would be given up. */
+static int is_older(const advice *a)
 {
-    advice a = {.out = out};
-    char text[TOOL_ADVICE_SIZE];
-    if (has(l->notes, U9_R_NAME)) {
-        snprintf(text, sizeof text, "u9fsck --repair -p %.200s gives a file the name of its number back, where that is free; a copy "
-                 "beside its segment may be moved away", path);
-        advise(&a, text);
+    const tool_lost *l = a->lost;
+    if (l->tried.loss_known) return l->tried.loss == U9_LOSS_FOUND;
+    return (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
+           a->report->line == U9_LINE_NONE && a->report->segments > 0 && !has(l->reasons, U9_R_MISSING);
+}
+
+/* The next step of a repair; nothing if that was made. */
+static void advise_repair(advice *a)
+{
+    const tool_lost *l = a->lost;
+    const tool_tried *t = &l->tried;
+    const char *heal = has(l->reasons, U9_R_HASH) ? "--heal " : "";
+    if (!t->ran && l->mendable)
+        advise(a, "u9fsck --repair %s%.200s says what can be mended, and changes nothing", heal, a->path);
+    else if (!t->ran && is_older(a))
+        advise(a, "u9fsck --repair %.200s says what could be given up for good, and changes nothing", a->path);
+    if (!t->ran) return;
+    if (t->safe + t->unsafe > 0)
+        advise(a, "u9fsck --repair %s-%c %.200s mends that; --undo takes it back", t->heal ? "--heal " : "",
+               t->unsafe > 0 ? 'y' : 'p', a->path);
+    else if (t->heal && t->gave_up)
+        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
+    else if (!t->heal && *heal)
+        advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
+    if (is_older(a)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
+}
+
+static void advise_salvage(advice *a)
+{
+    const tool_lost *l = a->lost;
+    const u9_report *r = a->report;
+    uint64_t whole = r->records + r->beyond;
+    int lost = l->count > 0 || l->more > 0, foreign = l->reasons == UINT64_C(1) << U9_R_FOREIGN;
+    if (l->unknown > 0)
+        advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
+    if (l->unknown > 0 || whole == 0 || (!lost && (foreign || l->tried.safe + l->tried.unsafe > 0))) return;
+    advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole,
+           tool_plural(whole));
+    if (!lost && l->tried.ran) advise(a, "that log is clean; here, what is damaged holds no record, and stays as it is");
+}
+
+/* Who reads and writes until that is done. */
+static void advise_meanwhile(advice *a)
+{
+    const tool_lost *l = a->lost;
+    if (has(l->reasons, U9_R_UNREADABLE))
+        advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
+    else if (l->missing.count > 0 || (is_older(a) && has(l->reasons, U9_R_FORK)))
+        advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
+    else if (is_older(a))
+        advise(a, "append nothing before that is decided: --accept-loss gives up nothing afterwards");
+    else advise(a, "readers go on and skip what is damaged; a writer goes on behind the end");
+}
+
+size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r, char (*out)[TOOL_ADVICE_SIZE])
+{
+    advice a = {.path = path, .lost = l, .report = r, .out = out};
+    advise_names(&a);
+    if (r->damages == 0 || l->tried.saved) return a.count;
+    if (l->reasons == UINT64_C(1) << U9_R_MARK && r->mark == U9_MARK_DAMAGED) { /* the log itself is whole */
+        advise(&a, "no record is lost: only the mark is damaged, and the next append writes it anew");
+        return a.count;
     }
-    if (r->damages == 0) return a.count;
-    advise_again(&a, l);
-    if (!tool_lost_again(l, r))
-        advise(
-            &a,
-            "another try finds the same: all bytes could be read, and some are wrong; a backup may have them");
-    if (l->count == 0 && l->more == 0)
-        advise(&a, "no record is lost: the log is read in full as it is");
-    if (has(l->reasons, U9_R_MARK))
-        advise(&a, "if the older state is meant: u9fsck --repair says what would be given up");
-    snprintf(text, sizeof text, "u9fsck --repair%s %.200s says what can be mended in place%s (with -y it is done, --undo takes it back)",
-             has(l->reasons, U9_R_HASH) ? " --heal" : "", path, has(l->reasons, U9_R_HASH) ? ", flipped bits too" : "");
-    if (!has(l->reasons, U9_R_UNREADABLE)) advise(&a, text);
-    snprintf(text, sizeof text,
-             "u9fsck --salvage OUT %.200s copies the %" PRIu64
-             " whole record%s to a new log; %.100s is not touched",
-             path, r->records + r->beyond, tool_plural(r->records + r->beyond),
-             strlen(path) > 100 ? "the old one" : path);
-    if (r->records + r->beyond > 0) advise(&a, text);
-    if (has(l->reasons, U9_R_UNREADABLE) || has(l->reasons, U9_R_FOREIGN) || l->missing_count > 0)
-        advise(&a, "until then readers go on and skip what is damaged; writers may refuse the log");
-    else if (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_CUT))
-        advise(&a, "append nothing before that is decided: it would make the loss final");
-    else advise(&a, "readers go on and skip what is damaged; a writer goes on behind the end");
+    advise_again(&a);
+    advise_repair(&a);
+    if (r->begins_late) advise(&a, "if the oldest segments were deleted on purpose: u9 trim --accept %.200s", path);
+    advise_salvage(&a);
+    advise_meanwhile(&a);
     return a.count;
 }
 

@@ -4,6 +4,9 @@
  *
  * It goes by what a check tells, in its order: a loss lies between the stretch of frames in front of it and the one
  * behind. The first TOOL_LOST_MAX are kept, of the others it is known how many there are.
+ *
+ * What is said to do next helps, or says that it may not: never what was just tried, and nothing by which anything is
+ * lost without a word of it.
  */
 #ifndef U9_TOOLS_FSCK_LOST_H
 #define U9_TOOLS_FSCK_LOST_H
@@ -11,11 +14,12 @@
 #include "tools/key.h"
 
 #include <u9/check.h>
+#include <u9/repair.h>
 
 #include <jansson.h>
 #include <stdio.h>
 
-enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 8, TOOL_ADVICE_SIZE = 400 };
+enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 12, TOOL_ADVICE_SIZE = 400 };
 
 /* What stands on one side of a loss. */
 typedef struct tool_edge {
@@ -31,6 +35,22 @@ typedef struct tool_loss {
     tool_edge before, behind;
 } tool_loss;
 
+/* What was tried in this run: it is not said to be done next. */
+typedef struct tool_tried {
+    int ran;             /* not 0: a repair, which looked for flipped bits, too, (heal) and had not the time for all (gave_up) */
+    int heal, gave_up;
+    uint64_t safe, unsafe; /* places that could still be mended, by -p and only by -y */
+    int saved;           /* not 0: a salvage ran, and no other step is due */
+    int loss_known;      /* not 0: whether the log is older than its mark was asked, and this is the answer */
+    u9_loss_state loss;
+} tool_tried;
+
+/* The first of some files, and how many there are. */
+typedef struct tool_files {
+    char name[64];
+    uint64_t count;
+} tool_files;
+
 typedef struct tool_lost {
     tool_loss losses[TOOL_LOST_MAX];
     size_t count; /* of these */
@@ -40,16 +60,16 @@ typedef struct tool_lost {
     tool_edge last;   /* the last stretch's end */
     uint64_t reasons; /* a bit for each that was told as damage, */
     uint64_t notes;   /*   or as a note */
-    char missing[64]; /* the first file that is missing: its name, "" for none */
-    uint64_t missing_count;
+    tool_files missing, cut, foreign; /* that are not there, end too early, are none of the log's; */
+    uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */
+    tool_files misnamed, copies;      /*   have another's name, and copies of others beside them */
+    int mendable;     /* a repair may find something */
+    tool_tried tried;
 } tool_lost;
 
 /* The next damage, or stretch, that a check tells. */
 void tool_lost_damage(tool_lost *lost, const u9_damage *damage);
 void tool_lost_stretch(tool_lost *lost, const u9_stretch *stretch);
-
-/* When and between which keys, as far as is known: "written between ... and ..."; "" if nothing is. Returns `out`. */
-const char *tool_lost_when(const tool_loss *loss, char out[160]);
 
 /* What to do with the log at `path`, a sentence each; `out` has room for TOOL_ADVICE_MAX. Returns how many. */
 size_t tool_lost_advice(const tool_lost *lost, const char *path, const u9_report *report,
@@ -60,6 +80,9 @@ int tool_lost_again(const tool_lost *lost, const u9_report *report);
 
 /* What is lost and what to do, as lines that each begin with the log's path. Nothing without damage. */
 void tool_put_lost(FILE *out, const tool_lost *lost, const char *path, const u9_report *report);
+
+/* True if there is a file in a directory that is none of a log's by its name. */
+int tool_other_files(const char *path);
 
 /* The same as members of a summary. Takes `json`; NULL: no memory. */
 json_t *tool_json_lost(json_t *json, const tool_lost *lost, const char *path,

@@ -33,12 +33,13 @@ static const char *const sentences[] = {
     [U9_REPAIR_NAME] = "the file gets the name of its number",
     [U9_REPAIR_FRAME] = "a frame's header or trailer is put together again: its hashes fit",
     [U9_REPAIR_BIT] = "the flipped bit in a payload was found: its hash fits again",
-    [U9_REPAIR_INDEX] = "the index is made anew",
+    [U9_REPAIR_INDEX] = "an index, by which keys are found, is made",
 };
 
 static void on_step(void *ctx, const u9_repair_step *s)
 {
-    const tool_repair *r = ctx;
+    tool_repair *r = ctx;
+    r->safe += s->safe && s->kind != U9_REPAIR_INDEX;
     int doing = r->mode == TOOL_MEND_ALL || (r->mode == TOOL_MEND_SAFE && s->safe);
     if (r->json) {
         json_t *json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "type", "step", "kind", u9_repair_name(s->kind),
@@ -49,17 +50,20 @@ static void on_step(void *ctx, const u9_repair_step *s)
         return;
     }
     if (r->quiet) return;
+    int ranged = s->kind != U9_REPAIR_INDEX && s->to == NULL;
     fprintf(r->told, "%s: %s: %s", doing ? "mend" : s->safe ? "could mend (-p)" : "could mend (-y)", s->path, sentences[s->kind]);
-    if (s->to) fprintf(r->told, ": %s\n", s->to);
-    else fprintf(r->told, ", [%" PRIu64 ",%" PRIu64 ")\n", s->begin, s->end);
+    if (s->to) fprintf(r->told, ": %s", s->to);
+    if (ranged) fprintf(r->told, ", [%" PRIu64 ",%" PRIu64 ")", s->begin, s->end);
+    putc('\n', r->told);
 }
 
-static void put_tries(const u9_repair_report *r)
+static void put_tries(const tool_repair *t, const u9_repair_report *r)
 {
     if (r->tries == 0) return;
-    printf("; %" PRIu64 " bit%s tried", r->tries, tool_plural(r->tries));
+    printf("%s: %" PRIu64 " bit%s tried", t->path, r->tries, tool_plural(r->tries));
     if (r->tries_us > 0) printf(", %" PRIu64 " a second", (uint64_t)((double)r->tries * 1e6 / (double)r->tries_us));
-    if (r->gave_up) printf(": the time for that was over before all were: give it more (--heal=10m)");
+    if (r->gave_up) printf(": the time for that was over before all were");
+    putchar('\n');
 }
 
 static void put_repair(const tool_repair *t, const u9_repair_report *r)
@@ -68,7 +72,7 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
     int say = t->mode == TOOL_MEND_SAY;
     if (r->finished) printf("%s: an earlier repair was broken off, and was brought to its end\n", t->path);
     printf("%s: ", t->path);
-    if (all == 0) printf(t->heal_ms ? "nothing is found that can be mended" : "nothing is found that can be mended (--heal looks for flipped bits, too)");
+    if (all == 0) printf("nothing is found that can be mended");
     else if (say) printf("%" PRIu64 " place%s can be mended", all, tool_plural(all));
     else printf("%" PRIu64 " place%s mended", r->steps, tool_plural(r->steps));
     if (!say && r->left > 0) printf(", %" PRIu64 " more can be, which brings records back (-y)", r->left);
@@ -76,10 +80,11 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
         printf(", %" PRIu64 " record%s %s back", r->regained, tool_plural(r->regained), say ? "would come" : "came");
     if (r->indexes > 0) printf(say ? ", %" PRIu64 " segment%s without an index" : ", %" PRIu64 " index%s made", r->indexes,
                                say ? tool_plural(r->indexes) : r->indexes == 1 ? "" : "es");
-    put_tries(r);
-    if (say && all > 0) printf("; nothing was changed: %s does it, --undo takes it back", r->steps == 0 ? "-y" : "-p or -y");
-    if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);
+    if (say && all > 0) printf("; nothing was changed");
+    if (r->saved[0] && all == 0) printf("; --undo takes that back (%s)", r->saved);
+    else if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);
     putchar('\n');
+    put_tries(t, r);
 }
 
 static int put_json_repair(const tool_repair *t, const u9_repair_report *r)
@@ -93,7 +98,18 @@ static int put_json_repair(const tool_repair *t, const u9_repair_report *r)
     return tool_put_object(json) == TOOL_DONE ? TOOL_FSCK_CLEAN : TOOL_FSCK_OPERATIONAL;
 }
 
-int tool_repair_log(const tool_repair *t)
+/* What could still be done by a further step. */
+static void note_tried(const tool_repair *t, const u9_repair_report *r, tool_tried *tried)
+{
+    tried->ran = 1;
+    tried->heal = t->heal_ms > 0;
+    tried->gave_up = r->gave_up;
+    if (t->mode == TOOL_MEND_SAY) tried->safe = t->safe;
+    if (t->mode == TOOL_MEND_SAY) tried->unsafe = r->steps - t->safe;
+    else tried->unsafe = r->left;
+}
+
+int tool_repair_log(const tool_repair *t, tool_tried *tried)
 {
     u9_fault fault;
     tool_repair own = *t;
@@ -106,11 +122,15 @@ int tool_repair_log(const tool_repair *t)
     if (own.told == NULL) return tool_say(errno, "memory"), TOOL_FSCK_OPERATIONAL;
     u9_err err = u9_repair(t->path, &o, &report, &fault);
     fclose(own.told);
-    if (err == U9_OK) fputs(steps, stdout);
+    if (err == U9_OK || report.saved[0]) fputs(steps, stdout);
     free(steps);
+    if (err == U9_OK) note_tried(&own, &report, tried);
     if (err == U9_CORRUPT && o.dry) return TOOL_FSCK_CLEAN; /* the check will say what that is */
     if (err != U9_OK) {
         tool_fault(&fault);
+        if (err == U9_CORRUPT && strcmp(fault.rule, "U-1") == 0)
+            tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, t->path);
+        if (err == U9_IO && report.saved[0] == 0) tool_say(0, "%s: nothing of it was changed", t->path);
         return TOOL_FSCK_OPERATIONAL;
     }
     int status = t->json ? put_json_repair(t, &report) : TOOL_FSCK_CLEAN;
@@ -133,7 +153,9 @@ int tool_undo_repair(const tool_repair *t)
                                  tool_json_number(steps));
         return tool_put_object(json) == TOOL_DONE ? TOOL_FSCK_CORRECTED : TOOL_FSCK_OPERATIONAL;
     }
-    if (!t->quiet)
-        printf("%s: %" PRIu64 " place%s as before the last repair\n", t->path, steps, steps == 1 ? " is" : "s are");
+    if (!t->quiet && steps > 0)
+        printf("%s: %" PRIu64 " place%s as before the last repair; indexes that it made are gone\n", t->path,
+               steps, steps == 1 ? " is" : "s are");
+    else if (!t->quiet) printf("%s: the indexes that the last repair made are gone\n", t->path);
     return TOOL_FSCK_CORRECTED;
 }

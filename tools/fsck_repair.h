@@ -4,6 +4,7 @@
 #ifndef TOOLS_FSCK_REPAIR_H
 #define TOOLS_FSCK_REPAIR_H
 
+#include "tools/fsck_lost.h"
 #include "tools/progress.h"
 
 #include <u9.h>
@@ -22,13 +23,14 @@ typedef struct tool_repair {
     tool_mending mode;
     int linked, json, quiet;
     uint64_t heal_ms; /* 0: no search */
-    FILE *told;       /* set by tool_repair_log: where steps are told */
+    FILE *told;       /* set by tool_repair_log: where steps are told, */
+    uint64_t safe;    /*   and how many of them are safe */
 } tool_repair;
 
 enum { TOOL_FSCK_CLEAN = 0, TOOL_FSCK_CORRECTED = 1, TOOL_FSCK_OPERATIONAL = 8 };
 
-/* Mends the log, or says what it would; TOOL_FSCK_*. What is left is for the check to tell. */
-int tool_repair_log(const tool_repair *repair);
+/* Mends the log, or says what it would; TOOL_FSCK_*. What is left is for the check to tell; `tried`: what need not be said next. */
+int tool_repair_log(const tool_repair *repair, tool_tried *tried);
 
 /* Puts back what the last repair changed. */
 int tool_undo_repair(const tool_repair *repair);

@@ -11,8 +11,8 @@
  * `address`, "HOST:PORT[,HOST:PORT...]/PATH" (u9/zk.h). `layout` 1 to 4, 0: the first. Waits
  * `wait_s` seconds for a number, and says so on standard error when a second has gone. Flushes
  * standard output, then gives the number back, which takes two seconds. Returns the exit status,
- * after a line on standard error if that is not TOOL_DONE. A build without ZooKeeper says what to
- * install, and returns TOOL_REFUSED.
+ * after a line on standard error if that is not TOOL_DONE: TOOL_REFUSED where libu9-zk, which is
+ * loaded for this alone, cannot be had.
  */
 int tool_id_zookeeper(const char *address, unsigned layout, u9_uid8_mode mode, uint64_t count,
                       unsigned wait_s);

@@ -55,14 +55,14 @@ const char *tool_line_name(u9_line_state state)
 
 void tool_put_line(FILE *out, const u9_mark *m, const u9_report *r)
 {
-    char when[48];
+    char when[48], name[TOOL_SEGMENT_SIZE];
     tool_time_text(m->time_us, when);
     if (r->line == U9_LINE_UNMET)
         fprintf(out, "line: NOT MET: this is not the history that was there on %s, up to record %" PRIu64 "\n", when,
                 m->ordinal);
-    if (r->line == U9_LINE_FOREIGN) fputs("line: NOT MET: it is of another log\n", out);
+    if (r->line == U9_LINE_FOREIGN) fputs("line: NOT MET: it is of another log, and this one proves nothing of it\n", out);
     if (r->line == U9_LINE_GONE)
-        fprintf(out, "line: no longer provable: segment %" PRIu64 " is not kept here\n", m->segment);
+        fprintf(out, "line: no longer provable: %s is not kept here\n", tool_segment_text(m->segment, name));
     if (r->line != U9_LINE_MET) return;
     if (r->proven_from >= m->ordinal) fputs("line: met; no record that is kept stands before it", out);
     else

@@ -125,7 +125,7 @@ static int read_saved(const tool_span *s, char line[2 * U9_CURSOR_TEXT_SIZE], in
     return failed ? tool_say(TOOL_IO, "--cursor %s: %s", s->saved, strerror(failed)) : TOOL_DONE;
 }
 
-static int seek_saved(const tool_span *s, const char *path, u9_cursor *cursor)
+static int seek_saved(tool_span *s, const char *path, u9_cursor *cursor)
 {
     char line[2 * U9_CURSOR_TEXT_SIZE];
     int there;
@@ -133,6 +133,7 @@ static int seek_saved(const tool_span *s, const char *path, u9_cursor *cursor)
     int status = read_saved(s, line, &there);
     if (status != TOOL_DONE || !there) return status;
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_SAVED, .text = line};
+    if (sscanf(line, "u9cursor%*u %*s %" SCNu64, &s->at) != 1) s->at = TOOL_NONE;
     u9_err err = u9_cursor_seek(cursor, &to);
     if (err != U9_ARG && err != U9_VERSION) return err == U9_OK ? TOOL_DONE : tell_cursor(path, cursor);
     u9_cursor_fault(cursor, &fault);
@@ -172,7 +173,12 @@ int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *curs
         if (u9_cursor_within(cursor, &bounds) != U9_OK) status = tell_cursor(path, cursor);
     }
     if (status == TOOL_DONE && s->saved) status = seek_saved(s, path, cursor);
-    else if (status == TOOL_DONE && s->reverse && u9_cursor_seek(cursor, &end) != U9_OK) status = tell_cursor(path, cursor);
+    int back = s->reverse && (!s->saved || s->at < bounds.to);
+    if (status == TOOL_DONE && s->saved && back) { /* as an end of the part: so what is lost in front of it is told */
+        bounds.to = s->at;
+        if (u9_cursor_within(cursor, &bounds) != U9_OK) status = tell_cursor(path, cursor);
+    }
+    if (status == TOOL_DONE && back && u9_cursor_seek(cursor, &end) != U9_OK) status = tell_cursor(path, cursor);
     s->mute = 0;
     return status;
 }

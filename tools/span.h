@@ -25,9 +25,10 @@ typedef struct tool_span {
     const char *saved;     /* --cursor: text, or file; NULL: not given */
     const char *save;      /* --save-cursor: file; NULL: not given */
     int mute;              /* not 0: damages are not to be told now: they will be, when the walk comes there */
+    uint64_t at;           /* the ordinal of the saved cursor, once it is read; TOOL_NONE */
 } tool_span;
 
-#define TOOL_SPAN_NONE {.from.ordinal = TOOL_NONE, .to.ordinal = TOOL_NONE, .until = TOOL_NONE, .limit = TOOL_NONE}
+#define TOOL_SPAN_NONE {.from.ordinal = TOOL_NONE, .to.ordinal = TOOL_NONE, .until = TOOL_NONE, .limit = TOOL_NONE, .at = TOOL_NONE}
 
 enum { TOOL_SPAN_FROM = 512, TOOL_SPAN_TO, TOOL_SPAN_SINCE, TOOL_SPAN_UNTIL, TOOL_SPAN_REVERSE, TOOL_SPAN_CURSOR,
        TOOL_SPAN_SAVE };

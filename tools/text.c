@@ -26,6 +26,12 @@ const char *tool_bytes_text(uint64_t bytes, char out[24])
     return out;
 }
 
+const char *tool_segment_text(uint64_t number, char out[TOOL_SEGMENT_SIZE])
+{
+    snprintf(out, TOOL_SEGMENT_SIZE, "%016" PRIx64 ".u9", number);
+    return out;
+}
+
 const char *tool_time_text(uint64_t time_us, char out[48])
 {
     struct tm tm;

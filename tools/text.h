@@ -16,6 +16,11 @@ const char *tool_bytes_text(uint64_t bytes, char out[24]);
 /* Of text in pieces: how many of these bytes are characters that are whole, by their first bytes; all that is no UTF-8 is. */
 size_t tool_utf8_whole(const uint8_t *text, size_t size);
 
+#define TOOL_SEGMENT_SIZE 20
+
+/* A segment as its file is called: "0000000000000010.u9" is number 16. Fills `out`, returns it. */
+const char *tool_segment_text(uint64_t number, char out[TOOL_SEGMENT_SIZE]);
+
 /* RFC 3339 with microseconds, UTC. Fills `out`, returns it. */
 const char *tool_time_text(uint64_t time_us, char out[48]);
 

@@ -144,7 +144,8 @@ static int in_log(const char *log, const u9_fault *fault)
 int tool_read_fault(const char *log, const u9_fault *fault)
 {
     char line[1024];
-    int ours = fault->sys == ENOMEM || fault->sys == EMFILE || fault->sys == ENFILE; /* not the file's */
+    int ours = fault->sys == ENOMEM || fault->sys == EMFILE || fault->sys == ENFILE || fault->sys == EACCES ||
+               fault->sys == EPERM; /* not the file's */
     if (fault->err != U9_IO || ours || !in_log(log, fault)) return tool_fault(fault);
     return tool_say(TOOL_IO, "%s (u9fsck --salvage of a copy without this file saves the rest)",
                     u9_fault_line(fault, line, sizeof line));

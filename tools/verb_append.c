@@ -199,7 +199,11 @@ static int take_lock_file(struct append *a)
 static int open_log(struct append *a)
 {
     u9_fault fault;
-    if (u9_log_open(a->path, &a->options, &a->log, &fault) != U9_OK) return tool_fault(&fault);
+    if (u9_log_open(a->path, &a->options, &a->log, &fault) != U9_OK) {
+        int status = tool_fault(&fault);
+        tool_say_refused(a->path, &fault);
+        return status;
+    }
     if (a->separator || asked.given || asked.locked || strcmp(u9_log_kind(a->log), "uid8") != 0) return TOOL_DONE;
     return tool_say(TOOL_REFUSED, "%s: %s", a->path, no_number);
 }
@@ -337,7 +341,11 @@ static void on_damage(void *ctx, const u9_damage *damage)
 {
     int lost;
     (void)ctx;
-    if (damage->verdict >= U9_V_UNKNOWN) tool_on_damage(&lost, damage);
+    if (damage->verdict < U9_V_UNKNOWN) return;
+    tool_on_damage(&lost, damage);
+    if (damage->reason != U9_R_MARK || damage->lost == 0) return;
+    tool_say(0, "these records are lost; an append goes behind them, and ends what --accept-loss could do");
+    tool_say(0, "a whole copy of the file, put there, still brings them back");
 }
 
 int verb_append(int argc, char **argv)

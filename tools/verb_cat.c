@@ -9,6 +9,7 @@
 #include "tools/follow.h"
 #include "tools/record_large.h"
 #include "tools/span.h"
+#include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -35,6 +36,14 @@ static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct cat *c = (struct cat *)ctx;
     if (!c->span.mute) tool_on_damage(&c->status, damage);
+}
+
+/* By its number, or as its file is called: 16 hexadecimal digits and ".u9". */
+static uint64_t segment_number(const char *text)
+{
+    char name[TOOL_SEGMENT_SIZE];
+    uint64_t number = strlen(text) == TOOL_SEGMENT_SIZE - 1 ? strtoull(text, NULL, 16) : 0;
+    return strcmp(tool_segment_text(number, name), text) == 0 ? number : tool_number("--segment", text);
 }
 
 /* B-E, or B- for all behind B. */
@@ -183,7 +192,7 @@ static const struct argp_option option_table[] = {
     {"cursor", TOOL_SPAN_CURSOR, "TEXT|FILE", 0,
      "Go on where a cursor was saved; FILE may be missing if it is the one of --save-cursor", 0},
     {"save-cursor", TOOL_SPAN_SAVE, "FILE", 0, "Save where it ended in FILE, once the last record was printed", 0},
-    {"segment", SEGMENT, "N", 0, "Only the segment with this number", 0},
+    {"segment", SEGMENT, "N", 0, "Only this segment: its number, or as its file is called, in hex: 16 is 0000000000000010.u9", 0},
     {"range", RANGE, "B-E", 0, "Only the frames that begin at bytes B to E of that segment", 0},
     {"mend", MEND, 0, 0, "Also what is in frames whose header or trailer is damaged, where they can be put together again", 0},
     {"follow", 'f', 0, 0, "At the end wait for more, also for LOG itself, until SIGINT or SIGTERM", 0},
@@ -207,7 +216,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case NULLS: c->style.null = 1; break;
     case RANGE: parse_range(c, arg); break;
     case SEGMENT:
-        c->range.segment = tool_number("--segment", arg);
+        c->range.segment = segment_number(arg);
         if (c->range.segment == 0) tool_usage("--segment 0: segments are numbered from 1");
         break;
     case 'f': c->follows = 1; break;

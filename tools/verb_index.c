@@ -48,11 +48,11 @@ static const char *place_text(u9_index_place place)
 
 static int put_json_segment(const u9_index_info *i)
 {
-    return tool_put_object(json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:b, s:o}", "type", "segment", "segment",
+    return tool_put_object(json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:s}", "type", "segment", "segment",
                                      tool_json_number(i->segment), "path", tool_json_text(i->path), "index",
                                      place_name(i->place), "why", u9_index_why_text(i->why), "records",
                                      tool_json_number(i->records), "entries", tool_json_number(i->entries), "filter",
-                                     i->filtered, "wrong", tool_json_number(i->wrong)));
+                                     i->filtered, "wrong", tool_json_number(i->wrong), "clause", u9_clause_name(i->clause)));
 }
 
 static void put_segment(const struct index *x, const u9_index_info *i)
@@ -63,6 +63,7 @@ static void put_segment(const struct index *x, const u9_index_info *i)
     if (i->place != U9_INDEX_NONE && i->why == U9_INDEX_LOSSY) fputs("; others were lost to damage", stdout);
     if (i->place != U9_INDEX_NONE && x->check)
         printf(i->wrong ? "; %" PRIu64 " WRONG" : "; all right", i->wrong);
+    if (i->clause != U9_CLAUSE_NONE) printf(" (%s: %s)", u9_clause_name(i->clause), u9_clause_text(i->clause));
     putchar('\n');
 }
 

@@ -29,6 +29,7 @@ struct info {
     char *lines;
     size_t size;
     unsigned told;    /* how many these are */
+    u9_verdict worst; /* that is told of bytes, and not of a file's name */
 };
 
 enum { DAMAGES_SHOWN = 8 };
@@ -37,6 +38,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct info *info = (struct info *)ctx;
     tool_losses_add(&info->losses, damage);
+    if (damage->verdict > info->worst && !tool_is_name(damage)) info->worst = damage->verdict;
     if (damage->verdict >= U9_V_UNKNOWN && damage->lost > 0) info->lost = TOOL_LOST;
     if (damage->verdict < U9_V_UNKNOWN || info->damages == NULL || info->told == DAMAGES_SHOWN) return;
     info->told++;
@@ -92,6 +94,7 @@ static void put_state(const struct info *info, const u9_report *r)
 
 static void put_report(const struct info *info, const u9_report *r)
 {
+    char name[TOOL_SEGMENT_SIZE];
     double ratio = r->body_bytes ? (double)r->stored_bytes / (double)r->body_bytes : 1;
     printf("%-12s %s\n", "log", info->path);
     put_state(info, r);
@@ -103,8 +106,7 @@ static void put_report(const struct info *info, const u9_report *r)
         printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ordinals", r->first_ordinal,
                r->next_ordinal - 1);
     if (r->trim_segment > 0)
-        printf("%-12s kept from record %" PRIu64 " on, segment %" PRIu64 "\n", "trimmed", r->trim_ordinal,
-               r->trim_segment);
+        printf("%-12s kept from record %" PRIu64 " on, %s\n", "trimmed", r->trim_ordinal, tool_segment_text(r->trim_segment, name));
     bytes("bytes", r->bytes);
     bytes("body bytes", r->body_bytes);
     printf("%-12s %.3f\n", "stored ratio", ratio);
@@ -142,6 +144,7 @@ static int run(struct info *info)
     u9_err err = u9_check(info->path, &options, &report, &fault);
     tool_progress_end(&info->bar);
     if (err != U9_OK) return tool_read_fault(info->path, &fault);
+    report.verdict = info->worst;
     int status = TOOL_DONE;
     u9_index_report indexes = {.size = sizeof indexes};
     err = u9_indexes_look(info->path, NULL, &indexes, &fault);
@@ -152,6 +155,7 @@ static int run(struct info *info)
         status = tool_put_object(looked ? tool_json_with(json, "indexes", json_indexes(&indexes)) : json);
     } else {
         put_report(info, &report);
+        tool_put_unmarked(info->path, &report);
         if (looked) put_indexes(&indexes);
     }
     if (!info->json && report.begins_late) tool_say(0, "%s: %s", info->path, tool_late_begin);

@@ -109,6 +109,10 @@ static int run(struct merge *m)
     if (err != U9_OK && stopped) return tool_say(TOOL_IO, "stopped; nothing was made");
     if (err != U9_OK) {
         int status = tool_fault(&fault);
+        tool_say_unharmed(m->count > 1 ? "each LOG" : m->logs[0], m->out, &fault);
+        if (fault.err == U9_ARG && strcmp(fault.rule, "A-5") == 0 && m->options.memory == 0)
+            tool_say(0, "--sort SIZE sorts it first, in at most SIZE of memory (64M, 2G)");
+        if (fault.err == U9_LIMIT && strcmp(fault.rule, "A-5") == 0) tool_say(0, "give it more: --sort SIZE (64M, 2G)");
         return m->options.strict && m->report.damages > 0 ? TOOL_LOST : status;
     }
     if (m->conflicts > TOLD_MAX) tool_say(0, "... and %" PRIu64 " more keys", m->conflicts - TOLD_MAX);

@@ -88,6 +88,7 @@ static int run(struct recv *r)
     u9_err err = u9_log_recv(r->path, &r->options, &report, &fault);
     tool_progress_end(&r->bar);
     int status = err == U9_OK ? TOOL_DONE : failed(&report, &fault);
+    if (err != U9_OK && !stopped && !report.peer_failed && *fault.path) tool_say_refused(r->path, &fault);
     double spent = tool_seconds() - began;
     if (r->verbose)
         tool_say(0, "%" PRIu64 " record%s in %" PRIu64 " batch%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s; %" PRIu64

@@ -104,6 +104,7 @@ static int refuse(struct snapshot *s, const u9_fault *fault)
     tool_progress_end(&s->bar);
     if (stopped) return tool_say(TOOL_IO, "stopped; the same command goes on from here");
     int status = tool_read_fault(s->path, fault);
+    tool_say_unharmed(s->path, s->dir, fault);
     return s->options.strict && s->report.damages > 0 ? TOOL_LOST : status;
 }
 

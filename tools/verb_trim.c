@@ -5,6 +5,7 @@
  * nothing is changed, and a writer may be at work.
  */
 #include "tools/args.h"
+#include "tools/damage.h"
 #include "tools/json.h"
 #include "tools/key.h"
 #include "tools/text.h"
@@ -27,7 +28,7 @@ struct trim {
 static void put_result(const struct trim *t)
 {
     const u9_trimmed *d = &t->done;
-    char bytes[24], first[48], last[48];
+    char bytes[24], first[48], last[48], name[TOOL_SEGMENT_SIZE];
     int dry = t->what.dry_run;
     printf("%s: ", t->path);
     if (d->segments == 0 && t->accept) fputs("its beginning is not missing: there is nothing to accept", stdout);
@@ -44,8 +45,8 @@ static void put_result(const struct trim *t)
                                           tool_time_text(d->last_time_us, last));
     }
     if (d->ordinal != TOOL_NONE)
-        printf("; it %s at record %" PRIu64 ", in segment %" PRIu64, dry && d->segments > 0 ? "would begin" : "begins",
-               d->ordinal, d->segment);
+        printf("; it %s at record %" PRIu64 ", in %s", dry && d->segments > 0 ? "would begin" : "begins", d->ordinal,
+               tool_segment_text(d->segment, name));
     putchar('\n');
 }
 
@@ -70,6 +71,7 @@ static int put_json(const struct trim *t)
 static int refuse(const struct trim *t, const u9_fault *fault)
 {
     int status = tool_read_fault(t->path, fault);
+    tool_say_refused(t->path, fault);
     if (fault->err == U9_LOCKED)
         tool_say(0, "a log that is being written is trimmed by its writer: u9_log_trim, or the options keep_bytes and "
                     "keep_age_us of u9_log_open; `u9 append --keep SIZE --keep-age AGE`");

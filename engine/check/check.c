@@ -86,9 +86,19 @@ static void note_records(u9_report *r, const u9i_reader *reader)
     r->body_bytes += reader->large > 0 ? reader->large : reader->body.size;
 }
 
+/* True if it is of what seals a file: behind the data, whether a segment names their end or not. */
+static bool is_behind_data(const u9i_body *b)
+{
+    u9i_end_record end;
+    return b->kind == U9I_BODY_PAGE || b->kind == U9I_BODY_BITS ||
+           (b->kind == U9I_BODY_END && u9i_end_record_decode(b->bytes, b->size, &end) == U9_OK &&
+            end.kind == U9I_END_SEALING);
+}
+
 void u9i_report_frame(u9_report *r, const u9i_reader *reader)
 {
     const u9i_trailer *t = &reader->frame->trailer;
+    if (is_behind_data(&reader->body)) return;
     r->frames++;
     r->lz4_frames += reader->body.lz4;
     r->mask_frames += reader->body.masked;
@@ -244,6 +254,7 @@ static void tell_bad_slots(u9i_checker *c)
                                 .begin = i * U9I_BLOCK, .end = (i + 1) * U9I_BLOCK,
                                 .ordinal = U9_NOWHERE};
         u9_damage d = u9i_source_damage(c->source, &file, &site, path, sizeof path);
+        d.clause = m->slots[i].clause;
         u9i_checker_note(c, &d);
     }
 }

@@ -2,7 +2,7 @@
  * engine/check/in_place.c: mending a log in place, and undoing that: u9_repair, u9_undo. [U-1] to [U-5]
  *
  *     lock -> what was broken off is brought to its end -> what could be mended -> the log as it would be is judged
- *          -> the bytes before are saved -> the changes -> the lock goes -> indexes
+ *          -> the bytes before are saved -> the changes -> the lock goes -> indexes -> which were made is saved, too
  */
 #include "engine/check/judged.h"
 #include "engine/check/plan.h"
@@ -14,6 +14,7 @@
 #include <u9/repair.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ typedef struct in_place {
     u9_repair_report report;
     u9i_source source; /* of a directory that is locked */
     u9i_changes changes;
+    u9i_changes made;  /* indexes that were made */
+    bool unnoted;      /* of one there was no memory to note it */
     u9_fault *fault;
 } in_place;
 
@@ -222,15 +225,57 @@ static u9_err carry_out_plan(in_place *r)
     return sys ? fail_in_place(r, sys, "change the log: run it again, or undo it") : U9_OK;
 }
 
+/* One that was made, or (dry) could be: told, and noted. */
+static void note_index(void *ctx, const u9_index_info *info)
+{
+    in_place *r = ctx;
+    char path[4400 + U9I_INDEX_NAME], name[U9I_INDEX_NAME];
+    bool could = info->place == U9_INDEX_NONE && info->why >= U9_INDEX_MISSING && info->why <= U9_INDEX_OWNER;
+    if (r->options.dry ? !could : info->place != U9_INDEX_MADE) return;
+    const char *slash = strrchr(info->path, '/'), *base = slash ? slash + 1 : info->path;
+    u9i_index_name(base, name);
+    snprintf(path, sizeof path, "%.*s%s", (int)(base - info->path), info->path, name);
+    u9_repair_step step = {.kind = U9_REPAIR_INDEX, .safe = 1, .path = path, .segment = info->segment};
+    r->report.indexes++;
+    if (r->options.on_step) r->options.on_step(r->options.ctx, &step);
+    if (!r->options.dry && u9i_changes_made(&r->made, name, U9_REPAIR_INDEX) != 0) r->unnoted = true;
+}
+
+/* What is noted beside the log of this repair, and the indexes. */
+static int save_made(in_place *r)
+{
+    int sys = r->report.saved[0] ? u9i_changes_load(&r->changes, r->source.dir) : 0;
+    if (sys == 0 && r->report.saved[0] && strcmp(r->changes.saved, r->report.saved) != 0) return -ESTALE;
+    for (size_t i = 0; i < r->made.count && sys == 0; i++)
+        sys = u9i_changes_made(&r->changes, r->made.list[i].name, U9_REPAIR_INDEX);
+    if (sys == 0) sys = u9i_changes_save_done(&r->changes, r->source.dir);
+    if (sys == 0) memcpy(r->report.saved, r->changes.saved, strlen(r->changes.saved) + 1);
+    return sys;
+}
+
+/* Who began to write meanwhile keeps the indexes: nothing depends on them. */
+static u9_err note_made(in_place *r)
+{
+    u9_err err = open_in_place(r, r->options.io);
+    if (err == U9_LOCKED) return U9_OK;
+    if (err != U9_OK) return err;
+    int sys = r->unnoted ? -ENOMEM : save_made(r);
+    if (sys != 0) err = fail_in_place(r, sys, "note which indexes were made: --undo will leave them");
+    close_in_place(r);
+    return err;
+}
+
 /* Without the lock, which would look like a writer. */
 static u9_err make_indexes(in_place *r)
 {
     u9_index_report made = {.size = sizeof made};
-    u9_index_options o = {.size = sizeof o, .io = r->options.io};
+    u9_index_options o = {.size = sizeof o, .io = r->options.io, .on_segment = note_index, .ctx = r};
     u9_err err = r->options.dry ? u9_indexes_look(r->path, &o, &made, r->fault)
                                 : u9_indexes_build(r->path, &o, &made, r->fault);
-    r->report.indexes = r->options.dry ? made.none : made.made;
-    return err;
+    u9_err noted = U9_OK;
+    if (r->made.count > 0 || r->unnoted) noted = err == U9_OK ? note_made(r) : U9_OK;
+    u9i_changes_release(&r->made);
+    return err == U9_OK ? noted : err;
 }
 
 static u9_err mend(in_place *r)
@@ -259,15 +304,12 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
     return err;
 }
 
-/* Indexes of what the files hold now: they say nothing of what they will hold. */
-static void drop_indexes(const in_place *r)
+/* All that is changed, but for indexes that were made. */
+static uint64_t count_steps(const u9i_changes *c)
 {
-    char name[U9I_INDEX_NAME];
-    for (size_t i = 0; i < r->changes.count; i++) {
-        const u9i_change *c = &r->changes.list[i];
-        u9i_index_name(c->size ? c->name : c->to, name);
-        (void)u9i_dir_remove(r->source.dir, name);
-    }
+    uint64_t steps = 0;
+    for (size_t i = 0; i < c->count; i++) steps += c->list[i].kind != U9_REPAIR_INDEX;
+    return steps;
 }
 
 u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9_fault *fault)
@@ -276,14 +318,13 @@ u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9
     u9_err err = open_in_place(&r, io);
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r.changes, r.source.dir);
-    uint64_t count = r.changes.count;
+    uint64_t count = r.changes.count, changed = count_steps(&r.changes);
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");
     if (sys == 0 && count > 0) err = refuse_linked(&r);
-    if (sys == 0 && count > 0 && err == U9_OK) drop_indexes(&r);
     if (sys == 0 && count > 0 && err == U9_OK) sys = u9i_changes_undo(&r.changes, r.source.dir);
     if (sys != 0) err = fail_in_place(&r, sys, "put the bytes back: run it again");
     close_in_place(&r);
-    if (err == U9_OK && steps) *steps = count;
+    if (err == U9_OK && steps) *steps = changed;
     return err;
 }

@@ -31,7 +31,7 @@ static void changes_check(const u9i_changes *c)
 {
     assert(c->count <= c->room);
     assert((c->stage == U9I_PLAN_NEW) == (c->saved[0] == 0));
-    for (size_t i = 0; i < c->count; i++) assert((c->list[i].size > 0) == (c->list[i].to[0] == 0));
+    for (size_t i = 0; i < c->count; i++) assert(c->list[i].size == 0 || c->list[i].to[0] == 0);
 }
 
 void u9i_changes_release(u9i_changes *c)
@@ -144,6 +144,30 @@ int u9i_changes_rename(u9i_changes *c, const char *name, const char *to, int kin
     c->sizes[c->count++] = 0;
     changes_check(c);
     return 0;
+}
+
+int u9i_changes_made(u9i_changes *c, const char *name, int kind)
+{
+    u9i_change *p;
+    assert((c->stage == U9I_PLAN_NEW || c->stage == U9I_PLAN_DONE) && strlen(name) <= U9I_NAME_MAX);
+    int err = change_room(c, 0, &p);
+    if (err != 0) return err;
+    p->kind = kind;
+    memcpy(p->name, name, strlen(name) + 1);
+    c->sizes[c->count++] = 0;
+    changes_check(c);
+    return 0;
+}
+
+static bool is_renaming(const u9i_change *p)
+{
+    return p->to[0] != 0;
+}
+
+/* A file that was made. */
+static bool is_made(const u9i_change *p)
+{
+    return p->size == 0 && !is_renaming(p);
 }
 
 static bool refuse_change(u9i_changes *c, const char *name, const char *why)
@@ -290,23 +314,47 @@ static int write_saved(const u9i_changes *c, u9i_dir *dir, const char *name)
     return err;
 }
 
-int u9i_changes_save(u9i_changes *c, u9i_dir *dir)
+/* Under its name, or the next one that is free, at this stage. */
+static int save_as(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
 {
     char fresh[U9I_NAME_MAX + 1], name[U9I_NAME_MAX + 1];
+    u9i_plan_stage before = c->stage;
     unsigned last;
-    assert(c->stage == U9I_PLAN_NEW && c->count > 0);
+    assert(c->count > 0);
     int err = find_newest_saved(dir, &last);
-    if (err == 0 && (last >= SAVED_MAX || !name_saved(dir, last + 1, "", name) || !name_saved(dir, last + 1, ".new", fresh)))
+    unsigned number = c->saved[0] ? last : last + 1;
+    if (err == 0 && (number > SAVED_MAX || !name_saved(dir, number, "", name) || !name_saved(dir, number, ".new", fresh)))
         err = -ENAMETOOLONG;
+    if (err == 0 && c->saved[0] && strcmp(c->saved, name) != 0) err = -ESTALE;
     if (err != 0) return err;
-    c->stage = U9I_PLAN_SAVED;
+    c->stage = stage;
     err = write_saved(c, dir, fresh);
     if (err == 0) err = u9i_dir_rename(dir, fresh, name);
     if (err == 0) err = u9i_dir_sync(dir);
+    if (err != 0) (void)u9i_dir_remove(dir, fresh); /* a disk that is full needs the room */
     if (err == 0) memcpy(c->saved, name, sizeof name);
-    else c->stage = U9I_PLAN_NEW;
+    else c->stage = before;
     changes_check(c);
     return err;
+}
+
+int u9i_changes_save(u9i_changes *c, u9i_dir *dir)
+{
+    assert(c->stage == U9I_PLAN_NEW);
+    return save_as(c, dir, U9I_PLAN_SAVED);
+}
+
+int u9i_changes_save_done(u9i_changes *c, u9i_dir *dir)
+{
+    assert(c->stage == U9I_PLAN_NEW || c->stage == U9I_PLAN_DONE);
+    return save_as(c, dir, U9I_PLAN_DONE);
+}
+
+/* An index beside a segment: nothing else is made, and so nothing else is removed by an undo. */
+static bool is_index_name(const char *name)
+{
+    size_t n = strlen(name), end = strlen(".u9x");
+    return n >= end && strcmp(name + n - end, ".u9x") == 0;
 }
 
 /* One change out of [*at, end). */
@@ -316,7 +364,7 @@ static int get_entry(u9i_changes *c, const uint8_t **at, const uint8_t *end)
     u9i_change *p;
     if ((size_t)(end - *at) < ENTRY) return -EBADMSG;
     for (unsigned i = 0; i < ENTRY / 8; i++) n[i] = u9i_get_be(*at + 8 * i, 8);
-    if (n[2] > CHANGE_MAX || n[4] == 0 || n[4] > U9I_NAME_MAX || n[5] > U9I_NAME_MAX || (n[2] > 0) == (n[5] > 0) ||
+    if (n[2] > CHANGE_MAX || n[4] == 0 || n[4] > U9I_NAME_MAX || n[5] > U9I_NAME_MAX || (n[2] > 0 && n[5] > 0) ||
         n[0] > INT32_MAX || n[1] > n[3] || n[2] > n[3] - n[1] || (size_t)(end - *at) - ENTRY < n[4] + n[5] + 2 * n[2])
         return -EBADMSG;
     int err = change_room(c, (uint32_t)n[2], &p);
@@ -329,9 +377,9 @@ static int get_entry(u9i_changes *c, const uint8_t **at, const uint8_t *end)
     memcpy(p->before, from + n[4] + n[5], 2 * (size_t)n[2]); /* `after` stands behind it in both */
     c->sizes[c->count++] = n[3];
     *at = from + n[4] + n[5] + 2 * n[2];
-    return strlen(p->name) == n[4] && strlen(p->to) == n[5] && strchr(p->name, '/') == NULL && strchr(p->to, '/') == NULL
-               ? 0
-               : -EBADMSG;
+    bool named = strlen(p->name) == n[4] && strlen(p->to) == n[5] &&
+                 strchr(p->name, '/') == NULL && strchr(p->to, '/') == NULL;
+    return named && (!is_made(p) || is_index_name(p->name)) ? 0 : -EBADMSG;
 }
 
 static int decode_changes(u9i_changes *c, const uint8_t *bytes, size_t total)
@@ -436,7 +484,7 @@ static bool has_size(uint64_t now, uint64_t before)
 static const char *name_now(const u9i_changes *c, const u9i_change *p)
 {
     for (size_t i = 0; i < c->count && c->stage == U9I_PLAN_DONE; i++)
-        if (c->list[i].size == 0 && strcmp(c->list[i].name, p->name) == 0) return c->list[i].to;
+        if (is_renaming(&c->list[i]) && strcmp(c->list[i].name, p->name) == 0) return c->list[i].to;
     return p->name;
 }
 
@@ -524,7 +572,7 @@ static int name_all(const u9i_changes *c, u9i_dir *dir, name_step step)
     int err = 0;
     bool any = false;
     for (size_t i = 0; i < c->count && err == 0; i++) {
-        if (c->list[i].size > 0) continue;
+        if (!is_renaming(&c->list[i])) continue;
         any = true;
         err = name_one(c, dir, i, step);
     }
@@ -562,11 +610,22 @@ static int put_bytes_back(u9i_changes *c, u9i_dir *dir)
     return err == 0 ? u9i_dir_sync(dir) : err;
 }
 
+static int remove_made(const u9i_changes *c, u9i_dir *dir)
+{
+    int err = 0;
+    for (size_t i = 0; i < c->count && err == 0; i++) {
+        if (is_made(&c->list[i])) err = u9i_dir_remove(dir, c->list[i].name);
+        if (err == -ENOENT) err = 0; /* by another run, or somebody else */
+    }
+    return err;
+}
+
 int u9i_changes_undo(u9i_changes *c, u9i_dir *dir)
 {
     int err = u9i_changes_going_back(c) ? 0 : u9i_changes_apply(c, dir); /* what was begun is whole first */
     if (err == 0 && c->stage == U9I_PLAN_DONE) {
         err = compare_all(c, dir);
+        if (err == 0) err = remove_made(c, dir);
         if (err == 0) err = enter_stage(c, dir, U9I_PLAN_BACK_ASIDE);
     }
     if (err == 0 && c->stage == U9I_PLAN_BACK_ASIDE) {

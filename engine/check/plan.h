@@ -44,6 +44,9 @@ int u9i_changes_add(u9i_changes *changes, u9i_dir *dir, const char *name, uint64
                     uint32_t size, int kind);
 int u9i_changes_rename(u9i_changes *changes, const char *name, const char *to, int kind);
 
+/* Adds a file that was made, an index beside a segment: it was not there before. 0 or -ENOMEM. */
+int u9i_changes_made(u9i_changes *changes, const char *name, int kind);
+
 /* Takes the bytes that another list changes, and that this one does not; it is empty then. 0 or -ENOMEM. */
 int u9i_changes_take(u9i_changes *changes, u9i_changes *more);
 
@@ -55,6 +58,9 @@ bool u9i_changes_allowed(u9i_changes *changes, u9i_dir *dir, bool linked);
 
 /* Saves them under a new name, durably. 0 or a negative errno. Nothing of the log is changed. */
 int u9i_changes_save(u9i_changes *changes, u9i_dir *dir);
+
+/* Saves them once more, by the same name or a new one, now that all of it is done. 0 or a negative errno. */
+int u9i_changes_save_done(u9i_changes *changes, u9i_dir *dir);
 
 /* The newest that is saved beside this log; count 0: none. -EBADMSG: it is damaged. */
 int u9i_changes_load(u9i_changes *changes, u9i_dir *dir);

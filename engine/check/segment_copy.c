@@ -24,17 +24,25 @@ static int read_all(u9i_file *file, uint64_t at, uint8_t *buf, size_t n)
     return err == 0 && got < n ? -ENODATA : err;
 }
 
+/* The same of what is copied, whose fault it is then. */
+static int read_from(u9i_segment_copy *c, uint64_t at, uint8_t *buf, size_t n)
+{
+    int err = read_all(c->from, at, buf, n);
+    c->unread |= err != 0;
+    return err;
+}
+
 static size_t step_at(const u9i_segment_copy *c, uint64_t at)
 {
     return c->bytes - at < STEP ? (size_t)(c->bytes - at) : STEP;
 }
 
-static int write_bytes(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf)
+static int write_bytes(u9i_segment_copy *c, u9i_file *file, uint8_t *buf)
 {
     int64_t err = 0;
     for (uint64_t at = 0; at < c->bytes && err >= 0; at += STEP) {
         size_t n = step_at(c, at), whole = (size_t)up_to_block(n);
-        err = read_all(c->from, at, buf, n);
+        err = read_from(c, at, buf, n);
         memset(buf + n, 0, whole - n);
         u9i_op write = {.kind = U9I_OP_WRITE, .file = file, .off = at, .buf = buf, .n = whole};
         if (err == 0) err = u9i_queue_do(c->queue, &write);
@@ -43,12 +51,12 @@ static int write_bytes(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf)
 }
 
 /* What was written is what is read now. */
-static int compare_copy(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint8_t *other)
+static int compare_copy(u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint8_t *other)
 {
     int err = 0;
     for (uint64_t at = 0; at < c->bytes && err == 0; at += STEP) {
         size_t n = step_at(c, at);
-        err = read_all(c->from, at, buf, n);
+        err = read_from(c, at, buf, n);
         if (err == 0) err = read_all(file, at, other, n);
         if (err == 0 && memcmp(buf, other, n) != 0) err = -EIO;
     }
@@ -70,7 +78,7 @@ static int close_copy(const u9i_segment_copy *c, u9i_file *file)
 }
 
 /* All that becomes of the file once it is made. */
-static int fill_copy(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint64_t *size)
+static int fill_copy(u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint64_t *size)
 {
     u9i_op sync = {.kind = U9I_OP_SYNC, .file = file};
     int64_t done;
@@ -84,10 +92,11 @@ static int fill_copy(const u9i_segment_copy *c, u9i_file *file, uint8_t *buf, ui
     return err == 0 ? u9i_file_size(file, size) : err;
 }
 
-int u9i_segment_copy_make(const u9i_segment_copy *c, uint64_t *size)
+int u9i_segment_copy_make(u9i_segment_copy *c, uint64_t *size)
 {
     u9i_file *file;
     assert(c->out || c->size >= c->bytes);
+    c->unread = false;
     uint8_t *buf = u9i_pages(2 * STEP);
     if (buf == NULL) return -ENOMEM;
     int err = u9i_dir_remove(c->to, c->name); /* what an earlier run left */

@@ -16,12 +16,13 @@ typedef struct u9i_segment_copy {
     uint64_t size;           /*   and this large is the new file: zeros come behind them. No u9end */
     u9i_segment_out *out;    /* closes it behind `bytes`: what its u9end says is filled in, `file` and `dir` are not. NULL */
     const char *kind;        /*   of the keys */
+    bool unread;             /* set by a failure: it was `from` that could not be read, and not the copy that failed */
 } u9i_segment_copy;
 
 /*
  * Makes the copy; its name is not durable. *size: of the new file. 0 or a negative errno: -EIO also if other bytes
  * are read back, -ENODATA: there are fewer bytes in the file.
  */
-U9_MUST_CHECK int u9i_segment_copy_make(const u9i_segment_copy *copy, uint64_t *size);
+U9_MUST_CHECK int u9i_segment_copy_make(u9i_segment_copy *copy, uint64_t *size);
 
 #endif

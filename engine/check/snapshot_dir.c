@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,10 +320,12 @@ static int link_file(u9i_snapshot *s, const u9i_facts *f)
     return err != 0 ? err : -EXDEV;
 }
 
-static int copy_file(u9i_snapshot *s, u9i_segment *segment, uint64_t *size)
+/* *unread: it is the log's file that could not be read. */
+static int copy_file(u9i_snapshot *s, u9i_segment *segment, uint64_t *size, bool *unread)
 {
     u9i_file *file;
     uint64_t all;
+    *unread = true;
     int err = u9i_segment_open(segment, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, &all);
@@ -331,17 +334,20 @@ static int copy_file(u9i_snapshot *s, u9i_segment *segment, uint64_t *size)
                                  .bytes = copied_size(&segment->facts, all)};
         copy.size = copy.bytes;
         err = u9i_segment_copy_make(&copy, size);
+        *unread = copy.unread;
     }
     u9i_segment_close(segment);
     return err;
 }
 
-static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, u9_fault *fault)
+/* Of the log's file, if that is what could not be read; else the snapshot's, and nothing is said against the log. */
+static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, bool unread, u9_fault *fault)
 {
     char path[4400];
-    u9i_source_path(s->source, f->name, path, sizeof path);
+    if (unread) u9i_source_path(s->source, f->name, path, sizeof path);
+    else snprintf(path, sizeof path, "%s/%s", s->partial ? s->partial : s->path, f->name);
     return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .segment = f->number, .sys = -sys),
-                     "cannot take the segment into the snapshot %s", s->path);
+                     unread ? "cannot read the segment for the snapshot" : "cannot write this file of the snapshot");
 }
 
 /* A segment that is not copied aside gets its place. */
@@ -350,14 +356,15 @@ static u9_err take_segment(u9i_snapshot *s, size_t i, u9_fault *fault)
     u9i_segment *segment = s->catalog->segments[i];
     const u9i_facts *f = &segment->facts;
     uint64_t size = 0;
+    bool unread = false;
     int tried = s->options->copy ? -EXDEV : link_file(s, f), sys = tried;
     bool copies = tried != 0 && may_copy(tried);
-    if (copies) sys = copy_file(s, segment, &size);
+    if (copies) sys = copy_file(s, segment, &size, &unread);
     if (f->stray && sys != 0) return U9_OK; /* a directory or its like */
     if (sys == 0) sys = give_name(s, new_name, f->name);
     s->gone = sys == -ENOENT || sys == -ESTALE;
     if (s->gone) return U9_OK;
-    if (sys != 0) return fail_segment(s, f, sys, fault);
+    if (sys != 0) return fail_segment(s, f, sys, unread, fault);
     tell(s, f->name, copies ? U9_SNAPSHOT_COPIED : U9_SNAPSHOT_LINKED, size, copies && !s->options->copy ? -tried : 0);
     return U9_OK;
 }
@@ -368,6 +375,7 @@ static u9_err copy_tip(u9i_snapshot *s, u9_fault *fault)
     u9i_segment *segment = s->catalog->segments[s->tip];
     u9i_file *file;
     uint64_t all = 0;
+    bool unread = true;
     int sys = u9i_segment_open(segment, &file);
     s->gone = sys == -ENOENT || sys == -ESTALE;
     if (s->gone) return U9_OK;
@@ -379,11 +387,14 @@ static u9_err copy_tip(u9i_snapshot *s, u9_fault *fault)
                                  .bytes = whole ? all : end, .kind = s->catalog->kind,
                                  .size = whole ? all : (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK,
                                  .out = whole || closed ? NULL : &s->out};
-        if (sys == 0) sys = u9i_segment_copy_make(&copy, &s->tip_size);
+        if (sys == 0) {
+            sys = u9i_segment_copy_make(&copy, &s->tip_size);
+            unread = copy.unread;
+        }
         s->tip_bytes = copy.bytes;
         u9i_segment_close(segment);
     }
-    return sys == 0 ? U9_OK : fail_segment(s, &segment->facts, sys, fault);
+    return sys == 0 ? U9_OK : fail_segment(s, &segment->facts, sys, unread, fault);
 }
 
 static u9i_snapshot_state state_now(const u9i_snapshot *s)

@@ -10,8 +10,8 @@
 
 enum {
     LINE = 64,          /* bytes of the processor's cache that come together */
-    SMALL = 1 << 16,    /* bytes of a first piece: a small log needs no more */
-    LARGE = 1 << 21     /* of the others: a large page */
+    SMALL = 1 << 16,    /* bytes of a first piece: a small log needs no more; each is twice as large as the one before, */
+    LARGE = 1 << 21     /*   up to this: a large page */
 };
 
 static void chunk_check(const u9i_chunk *c)
@@ -64,7 +64,7 @@ void u9i_budget_give(u9i_budget *b, uint64_t bytes)
 static void *take_room(u9i_chunk **chunks, size_t bytes)
 {
     u9i_chunk *c = *chunks;
-    size_t room = (bytes + LINE - 1) / LINE * LINE, size = c == NULL ? SMALL : LARGE;
+    size_t room = (bytes + LINE - 1) / LINE * LINE, size = c == NULL ? SMALL : c->size < LARGE / 2 ? c->size * 2 : LARGE;
     if (c == NULL || c->used + room > c->size) {
         if (room > size - LINE) size = room + LINE; /* one of its own */
         c = (u9i_chunk *)(size == LARGE ? u9i_huge_pages(size) : u9i_pages(size));

@@ -11,23 +11,32 @@
 #include <string.h>
 
 enum {
-    LOAD_NUM = 5, /* a table has 5 slots for 4 records */
-    LOAD_DEN = 4,
+    GROUP = 64,   /* bytes of slots that are looked at together: one line of the processor's cache */
+    LOAD_NUM = 10, /* a table has 10 slots for 9 records */
+    LOAD_DEN = 9,
     USUAL = U9I_FRAME_TARGET + U9I_BLOCK, /* bytes of a frame, as a rule */
-    CROWD = 512, /* slots that are passed for one record, at most */
+    CROWD = 32, /* groups that are passed for one record, at most */
     PEEK = 256 /* bytes of a record that are read before it is known how many it has */
 };
 
-_Static_assert(sizeof(u9i_open_frame) <= 64, "asked at each lookup: one line of the processor's cache");
+_Static_assert(sizeof(u9i_open_frame) == GROUP, "asked at each lookup: one line, behind which a table of keys begins");
 
 /* One frame */
 
+/* As u9i_body_open; of a plain seed file the body is values as they stand. [E-3] */
+static u9_err open_loaded(const u9i_segment *s, const u9i_frame *f, uint8_t *scratch, size_t cap, size_t *need, u9i_body *out)
+{
+    if (!s->facts.plain) return u9i_body_open(f, scratch, cap, need, out);
+    *out = (u9i_body){.kind = U9I_BODY_RECORDS, .bytes = f->body, .size = f->body_size, .plain = true};
+    return f->body_size <= U9I_BODY_MAX ? U9_OK : U9_CORRUPT;
+}
+
 /* Opens the body of a frame whose bytes go with a window: into memory of its own. */
-static u9_err own_body(u9i_loaded *l)
+static u9_err own_body(const u9i_segment *s, u9i_loaded *l)
 {
     size_t need = 0, size = l->frame.body_size;
     u9i_body body;
-    u9_err err = u9i_body_open(&l->frame, NULL, 0, &need, &body);
+    u9_err err = open_loaded(s, &l->frame, NULL, 0, &need, &body);
     if (err == U9_AGAIN) size = need;
     else if (err != U9_OK) return err;
     l->own = (uint8_t *)malloc(size + 1);
@@ -47,7 +56,7 @@ static u9_err load_by_window(u9i_segment *s, u9i_window *w, u9i_file *file, uint
     w->until = offset; /* no more is read than the frame */
     u9_err err = u9i_window_at(w, offset, bound, &out->frame);
     *sys = w->sys;
-    return err == U9_OK ? own_body(out) : err;
+    return err == U9_OK ? own_body(s, out) : err;
 }
 
 /* The frame where the file is mapped: its body stands there, if it is not wrapped. */
@@ -62,7 +71,7 @@ static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, u
     if (err != U9_OK) return U9_CORRUPT;
     if (!known && !u9i_segment_broken(s)) u9i_segment_set_verified(s, offset);
     size_t need = 0;
-    err = u9i_body_open(&out->frame, NULL, 0, &need, &out->body);
+    err = open_loaded(s, &out->frame, NULL, 0, &need, &out->body);
     if (err != U9_AGAIN) return err;
     out->own = (uint8_t *)malloc(need + 1);
     return out->own ? u9i_body_open(&out->frame, out->own, need, &need, &out->body) : U9_NOMEM;
@@ -104,9 +113,11 @@ void u9i_unload(u9i_loaded *l)
 /*
  * Tables
  *
- * Of places: element n is where record n begins in the body; 2 bytes, wide 4. Of keys: open addressing by the key's hash;
- * a slot has 4 bytes, wide 8, and is 0, or from below the place of a record and one more, its number, and as much as
- * there is room for, 4 bits at least, of the top of its key's hash.
+ * Of places: element n is where record n begins in the body; 2 bytes, wide 4. Of keys: groups of slots; a key's hash says
+ * in which one it is, and where that is full in the next. A slot has 4 bytes, wide 8, and is 0, or from below the place of
+ * a record and one more, its number, and as much as there is room for, 4 bits at least, of the top of its key's hash: the
+ * more, the fewer records are looked at for nothing. So the number stands there as what it differs from where the record
+ * would be if all were of one size: by `spread` at most.
  */
 enum { TAG_BITS_MIN = 4 };
 
@@ -115,25 +126,35 @@ static unsigned bits_of(uint64_t n)
     return n == 0 ? 0 : 64 - (unsigned)__builtin_clzll(n);
 }
 
-static uint64_t mix(const u9i_key_entry *e)
+static uint32_t slots_in_group(const u9i_open_frame *f)
 {
-    uint64_t h = (e->hi ^ (e->lo * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xff51afd7ed558ccd);
-    return h ^ h >> 32;
+    return f->wide ? GROUP / sizeof(uint64_t) : GROUP / sizeof(uint32_t);
 }
 
-static uint32_t slot_count(const u9i_open_frame *f)
+static uint32_t group_count(const u9i_open_frame *f)
 {
-    return (uint32_t)((uint64_t)f->count * LOAD_NUM / LOAD_DEN + 1);
+    return (uint32_t)((uint64_t)f->count * LOAD_NUM / LOAD_DEN / slots_in_group(f) + 1);
 }
 
-static uint32_t first_slot(uint64_t hash, uint32_t count)
+/* Where a key of this hash is looked for first. */
+static uint32_t first_group(uint64_t hash, uint32_t groups)
 {
-    return (uint32_t)((uint64_t)(uint32_t)hash * count >> 32);
+    return (uint32_t)((hash & UINT32_MAX) * groups >> 32);
+}
+
+static uint32_t number_if_even(const u9i_open_frame *f, uint32_t place)
+{
+    return (uint32_t)((uint64_t)place * f->count / f->size);
+}
+
+static unsigned number_bits(const u9i_open_frame *f)
+{
+    return f->spread == UINT16_MAX ? bits_of(f->count) : bits_of(2u * f->spread);
 }
 
 static unsigned tag_shift(const u9i_open_frame *f)
 {
-    return bits_of(f->size) + bits_of(f->count);
+    return bits_of(f->size) + number_bits(f);
 }
 
 /* As it stands in a slot above the rest. */
@@ -154,7 +175,14 @@ static uint32_t slot_place(const u9i_open_frame *f, uint64_t slot)
 
 static uint32_t slot_number(const u9i_open_frame *f, uint64_t slot)
 {
-    return (uint32_t)(slot >> bits_of(f->size) & ((UINT64_C(1) << bits_of(f->count)) - 1));
+    uint32_t told = (uint32_t)(slot >> bits_of(f->size) & ((UINT64_C(1) << number_bits(f)) - 1));
+    return f->spread == UINT16_MAX ? told : number_if_even(f, slot_place(f, slot)) + told - f->spread;
+}
+
+static uint64_t packed_slot(const u9i_open_frame *f, uint64_t hash, uint32_t place, uint32_t number)
+{
+    uint64_t told = f->spread == UINT16_MAX ? number : number + f->spread - number_if_even(f, place);
+    return slot_tag(f, hash) << tag_shift(f) | told << bits_of(f->size) | (place + 1);
 }
 
 static uint32_t place_get(const u9i_open_frame *f, uint32_t n)
@@ -165,8 +193,7 @@ static uint32_t place_get(const u9i_open_frame *f, uint32_t n)
 static size_t table_bytes(const u9i_open_frame *f)
 {
     if (f->kind != U9I_BODY_RECORDS) return 0;
-    return f->keyed ? slot_count(f) * (f->wide ? sizeof(uint64_t) : sizeof(uint32_t))
-                    : f->count * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t));
+    return f->keyed ? (size_t)group_count(f) * GROUP : f->count * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t));
 }
 
 /* Where a record begins, and the hash of its key, if it is one of the spec. */
@@ -177,7 +204,7 @@ typedef struct seen_record {
 } seen_record;
 
 /* Walks the records: false if they are not what the trailer says. */
-static bool walk_records(const u9i_open_frame *f, const u9i_body *b, const u9i_keyspec *spec, seen_record *seen)
+static bool walk_records(const u9i_frames *fs, const u9i_open_frame *f, const u9i_body *b, seen_record *seen)
 {
     const uint8_t *next = b->bytes;
     size_t left = b->size;
@@ -185,22 +212,32 @@ static bool walk_records(const u9i_open_frame *f, const u9i_body *b, const u9i_k
     u9i_key_entry e;
     uint32_t n = 0;
     for (; n < f->count && u9i_body_next(b, &next, &left, &r) == U9_OK; n++) {
-        bool keyed = f->keyed && u9i_keyspec_entry(spec, r.key, r.key_size, &e);
-        seen[n] = (seen_record){.place = (uint32_t)(r.bytes - b->bytes), .keyed = keyed, .hash = keyed ? mix(&e) : 0};
+        bool keyed = f->keyed && u9i_keyspec_entry(&fs->spec, r.key, r.key_size, &e);
+        seen[n] = (seen_record){.place = (uint32_t)(r.bytes - b->bytes), .keyed = keyed, .hash = keyed ? u9i_key_mix(&e, fs->seed) : 0};
     }
     return n == f->count && left == 0;
+}
+
+static uint16_t spread_of(const u9i_open_frame *f, const seen_record *seen)
+{
+    uint32_t most = 0;
+    for (uint32_t n = 0; n < f->count; n++) {
+        uint32_t even = number_if_even(f, seen[n].place), by = even < n ? n - even : even - n;
+        if (most < by) most = by;
+    }
+    return most < UINT16_MAX && most < f->count / 2 ? (uint16_t)most : UINT16_MAX;
 }
 
 /* Of several records of one key the last one comes first. False: too many fall together, mostly for being of one key. */
 static bool put_keys(u9i_open_frame *f, const seen_record *seen)
 {
-    uint32_t slots = slot_count(f);
+    uint32_t groups = group_count(f), each = slots_in_group(f), slots = groups * each;
     for (uint32_t n = f->count; n-- > 0;) {
         if (!seen[n].keyed) continue;
-        uint64_t slot = slot_tag(f, seen[n].hash) << tag_shift(f) | (uint64_t)n << bits_of(f->size) | (seen[n].place + 1);
-        uint32_t i = first_slot(seen[n].hash, slots);
+        uint64_t slot = packed_slot(f, seen[n].hash, seen[n].place, n);
+        uint32_t i = first_group(seen[n].hash, groups) * each;
         for (unsigned steps = 0; slot_get(f, i) != 0; i = i + 1 == slots ? 0 : i + 1)
-            if (++steps == CROWD) return false;
+            if (++steps == CROWD * each) return false;
         if (f->wide) ((uint64_t *)f->table)[i] = slot;
         else ((uint32_t *)f->table)[i] = (uint32_t)slot;
     }
@@ -237,7 +274,8 @@ static u9i_open_frame frame_of(uint64_t offset, bool keyed, u9i_loaded *l)
                         .kind = (uint8_t)l->body.kind,
                         .plain = l->body.plain,
                         .keyed = keyed,
-                        .wide = size > UINT16_MAX || bits_of(size) + bits_of(count) > 32 - TAG_BITS_MIN,
+                        .wide = size > UINT16_MAX,
+                        .spread = UINT16_MAX,
                         .owned = l->own != NULL};
     l->own = NULL;
     return f;
@@ -265,9 +303,9 @@ static u9i_open_frame *kept_frame(u9i_frames *fs, const u9i_open_frame *f, bool 
     size_t bytes = table_bytes(f);
     uint64_t all = sizeof *f + bytes + (with_body ? f->size : 0);
     if (fs->windows->verify == U9_VERIFY_ALWAYS || !u9i_budget_take(fs->budget, all)) return NULL;
-    u9i_open_frame *k = (u9i_open_frame *)u9i_budget_head(fs->budget);
-    void *table = bytes ? u9i_budget_table(fs->budget, bytes) : NULL;
-    if (k == NULL || (bytes && table == NULL)) {
+    u9i_open_frame *k = (u9i_open_frame *)(f->keyed ? u9i_budget_table(fs->budget, sizeof *k + bytes) : u9i_budget_head(fs->budget));
+    void *table = k == NULL || bytes == 0 ? NULL : f->keyed ? (void *)(k + 1) : u9i_budget_table(fs->budget, bytes);
+    if (k == NULL || (bytes > 0 && table == NULL)) {
         u9i_budget_give(fs->budget, all);
         return NULL;
     }
@@ -287,13 +325,36 @@ static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *
     seen_record usual[USUAL_COUNT];
     seen_record *seen = f->count <= USUAL_COUNT ? usual : (seen_record *)malloc(f->count * sizeof *seen);
     if (seen == NULL) return U9_NOMEM;
-    bool whole = walk_records(f, body, &fs->spec, seen);
+    bool whole = walk_records(fs, f, body, seen);
+    if (whole && f->keyed) f->spread = spread_of(f, seen);
+    f->wide |= f->keyed && tag_shift(f) > 32 - TAG_BITS_MIN;
     u9i_open_frame *k = whole ? kept_frame(fs, f, with_body) : NULL;
     if (k && k->keyed) k->keyed = put_keys(k, seen);
     if (k && !k->keyed) put_places(k, seen); /* a table of keys is no smaller */
     if (seen != usual) free(seen);
     *out = k;
     return whole ? U9_OK : U9_CORRUPT;
+}
+
+static int compare_firsts(const void *a, const void *b)
+{
+    uint64_t x = ((const u9i_first *)a)->offset, y = ((const u9i_first *)b)->offset;
+    return (x > y) - (x < y);
+}
+
+/* A frame of a plain seed file bears no trailer: it has as many records as can be gone through, of which the first one's
+ * ordinal was told. [E-3] */
+static void number_plain(const u9i_frames *fs, u9i_open_frame *f, const u9i_body *b)
+{
+    const u9i_first sought = {.offset = f->offset}, *first = NULL;
+    const uint8_t *next = b->bytes;
+    size_t left = b->size;
+    u9i_record r;
+    if (fs->firsts.count > 0)
+        first = (const u9i_first *)bsearch(&sought, fs->firsts.all, fs->firsts.count, sizeof sought, compare_firsts);
+    if (first == NULL) return;
+    f->ordinal = first->ordinal;
+    while (u9i_body_next(b, &next, &left, &r) == U9_OK) f->count++;
 }
 
 /* Opens a frame: it is kept, and `*own` NULL, or the caller's. */
@@ -304,6 +365,7 @@ static u9_err open_frame(u9i_frames *fs, uint64_t offset, bool keyed, const u9i_
     u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
     if (err != U9_OK) return err;
     u9i_open_frame f = frame_of(offset, keyed, &l);
+    if (f.plain) number_plain(fs, &f, &l.body);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
     if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
     f.wide |= again; /* a record that is looked at for nothing is a read */
@@ -320,6 +382,7 @@ static void bring(const void *at)
 {
     __builtin_prefetch(at, 0, 3);
     __builtin_prefetch((const uint8_t *)at + 64, 0, 3); /* the rest of the element, of the record */
+    __builtin_prefetch((const uint8_t *)at + 128, 0, 3);
 }
 
 /* Records of open frames */
@@ -373,7 +436,7 @@ static u9_err record_at(const u9i_frames *fs, const u9i_open_frame *f, uint32_t 
 /* Which record begins at this place, by a table of places: about where it would be if all were of one size. */
 static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *number)
 {
-    uint32_t n = (uint32_t)((uint64_t)at * f->count / f->size), low = 0, high = f->count, step = 1;
+    uint32_t n = number_if_even(f, at), low = 0, high = f->count, step = 1;
     if (place_get(f, n) <= at) {
         for (low = n; n + step < high && place_get(f, n + step) <= at; step *= 2) low = n + step;
         if (n + step < high) high = n + step;
@@ -390,15 +453,54 @@ static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *num
     return place_get(f, low) == at;
 }
 
+/* Which slots of a group may be of a key of this tag: a bit each. */
+static uint32_t alike_in_group(const u9i_open_frame *f, uint32_t group, uint64_t tag)
+{
+    uint32_t alike = 0, each = slots_in_group(f), want = (uint32_t)tag;
+    unsigned low = tag_shift(f);
+    const uint32_t *slots = (const uint32_t *)f->table + (size_t)group * each;
+    if (f->wide)
+        for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, group * each + i) >> low == tag) << i;
+    else
+        for (uint32_t i = 0; i < GROUP / sizeof *slots; i++) alike |= (uint32_t)(slots[i] >> low == want) << i;
+    return alike;
+}
+
+/* The records that may have a key, one after the other, the last one first. */
+typedef struct slot_search {
+    uint64_t tag;
+    uint32_t group, groups, alike; /* which ones are left of the group */
+} slot_search;
+
+static slot_search search_slots(const u9i_open_frame *f, uint64_t hash)
+{
+    slot_search s = {.tag = slot_tag(f, hash), .groups = group_count(f)};
+    s.group = first_group(hash, s.groups);
+    s.alike = alike_in_group(f, s.group, s.tag);
+    return s;
+}
+
+/* The next slot of them; 0: there is none. A group with room is the last one: they are filled from the first on. */
+static uint64_t next_slot(const u9i_open_frame *f, slot_search *s)
+{
+    uint32_t each = slots_in_group(f);
+    while (s->alike == 0) {
+        if (slot_get(f, s->group * each + each - 1) == 0) return 0;
+        s->group = s->group + 1 == s->groups ? 0 : s->group + 1;
+        s->alike = alike_in_group(f, s->group, s->tag);
+    }
+    uint64_t slot = slot_get(f, s->group * each + (uint32_t)__builtin_ctz(s->alike));
+    s->alike &= s->alike - 1;
+    return slot;
+}
+
 /* The same by a table of keys: where that of the record leads to. */
-static bool number_by_keys(const u9i_open_frame *f, const u9i_keyspec *spec, const u9i_record *r, uint32_t at, uint32_t *number)
+static bool number_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const u9i_record *r, uint32_t at, uint32_t *number)
 {
     u9i_key_entry e;
-    uint64_t slot;
-    if (!u9i_keyspec_entry(spec, r->key, r->key_size, &e)) return false;
-    uint64_t hash = mix(&e);
-    uint32_t slots = slot_count(f);
-    for (uint32_t i = first_slot(hash, slots); (slot = slot_get(f, i)) != 0; i = i + 1 == slots ? 0 : i + 1) {
+    if (!u9i_keyspec_entry(&fs->spec, r->key, r->key_size, &e)) return false;
+    slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
+    for (uint64_t slot; (slot = next_slot(f, &s)) != 0;) {
         if (slot_place(f, slot) != at) continue;
         *number = slot_number(f, slot);
         return true;
@@ -473,7 +575,7 @@ u9_err u9i_open_frame_record(const u9i_frames *fs, const u9i_open_frame *f, uint
     if (!s.there && (f->table == NULL || !f->keyed)) return U9_CORRUPT;
     u9_err err = record_at(fs, f, place, out);
     if (err != U9_OK) return err;
-    if (!s.there && !number_by_keys(f, &fs->spec, &out->record, place, &s.number)) {
+    if (!s.there && !number_by_keys(fs, f, &out->record, place, &s.number)) {
         u9i_found_free(out);
         return U9_CORRUPT;
     }
@@ -558,12 +660,10 @@ static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const 
     u9i_key_entry e;
     uint64_t base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
     if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return U9_ABSENT;
-    uint64_t hash = mix(&e), tag = slot_tag(f, hash), slot;
-    unsigned low = tag_shift(f);
-    uint32_t slots = slot_count(f);
-    for (uint32_t i = first_slot(hash, slots); (slot = slot_get(f, i)) != 0; i = i + 1 == slots ? 0 : i + 1) {
+    slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
+    for (uint64_t slot; (slot = next_slot(f, &s)) != 0;) {
         uint32_t at = slot_place(f, slot);
-        if (slot >> low != tag || base + at >= below) continue;
+        if (base + at >= below) continue;
         u9_err err = record_at(fs, f, at, out);
         out->at = base + at;
         out->number = slot_number(f, slot);
@@ -581,25 +681,17 @@ u9_err u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const 
     return f->keyed ? find_by_keys(fs, f, key, below, out) : find_by_places(fs, f, key, below, out);
 }
 
-void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at, unsigned step)
+void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at)
 {
     u9i_key_entry e;
     uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
-    if (step == 0) {
-        __builtin_prefetch(f, 0, 3);
-    } else if (f->table == NULL) {
-        return;
-    } else if (at != 0) {
-        size_t width = f->wide ? sizeof(uint32_t) : sizeof(uint16_t);
-        if (step == 2 && f->bytes && place < f->size) bring(f->bytes + place);
-        else if (step == 1 && !f->keyed && f->size > 0) bring((const uint8_t *)f->table + (uint64_t)place * f->count / f->size * width);
-    } else if (f->keyed && u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) {
-        uint64_t hash = mix(&e), tag = slot_tag(f, hash), slot;
-        unsigned low = tag_shift(f);
-        uint32_t slots = slot_count(f), i = first_slot(hash, slots);
-        if (step == 1) bring((const uint8_t *)f->table + i * (f->wide ? sizeof(uint64_t) : sizeof(uint32_t)));
-        if (step == 1 || f->bytes == NULL) return;
-        while ((slot = slot_get(f, i)) != 0 && slot >> low != tag) i = i + 1 == slots ? 0 : i + 1;
+    if (f->table == NULL || f->size == 0) return;
+    if (at != 0) {
+        if (f->bytes && place < f->size) bring(f->bytes + place);
+        if (!f->keyed) bring((const uint8_t *)f->table + (size_t)number_if_even(f, place) * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t)));
+    } else if (f->keyed && f->bytes && u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) {
+        slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
+        uint64_t slot = next_slot(f, &s);
         if (slot != 0) bring(f->bytes + slot_place(f, slot));
     }
 }
@@ -625,11 +717,12 @@ u9_err u9i_frames_open(u9i_frames *fs, u9i_segment *segment, u9i_windows *window
     u9i_file *file;
     uint64_t size = segment->facts.size < bound ? segment->facts.size : bound;
     *fs = (u9i_frames){.windows = windows, .bound = bound, .spec = *spec, .keyed = keyed && !spec->hashed,
-                       .budget = budget, .row_bytes = usual_bytes(&segment->facts)};
+                       .budget = budget, .row_bytes = usual_bytes(&segment->facts),
+                       .seed = u9i_get_be(segment->facts.secret.boundary + 8, 8)};
     fs->kept_rows = (size_t)(size / fs->row_bytes) + 1;
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return U9_IO;
-    fs->kept = (u9i_open_frame **)u9i_pages(fs->kept_rows * sizeof(u9i_open_frame *));
+    fs->kept = (u9i_kept_row *)u9i_pages(fs->kept_rows * sizeof *fs->kept);
     if (fs->kept == NULL) {
         u9i_segment_close(segment);
         return U9_NOMEM;
@@ -643,19 +736,20 @@ void u9i_frames_close(u9i_frames *fs)
 {
     if (fs->segment == NULL) return;
     for (size_t i = 0; i < fs->kept_rows; i++)
-        for (u9i_open_frame *f = fs->kept[i]; f; f = f->next)
+        for (u9i_open_frame *f = fs->kept[i].first; f; f = f->next)
             if (f->owned) {
                 u9i_budget_give(fs->budget, f->size);
                 free((void *)(uintptr_t)f->bytes);
             }
-    u9i_pages_free(fs->kept, fs->kept_rows * sizeof(u9i_open_frame *));
+    free(fs->firsts.all);
+    u9i_pages_free(fs->kept, fs->kept_rows * sizeof *fs->kept);
     u9i_segment_close(fs->segment);
     u9i_segment_unref(fs->segment);
     memset(fs, 0, sizeof *fs);
 }
 
 /* The row that a frame is kept in; what stands behind the size that the file had is in the last one. */
-static u9i_open_frame **row_of(const u9i_frames *fs, uint64_t offset)
+static u9i_kept_row *row_of(const u9i_frames *fs, uint64_t offset)
 {
     uint64_t i = offset / fs->row_bytes;
     return &fs->kept[i < fs->kept_rows ? i : fs->kept_rows - 1];
@@ -669,7 +763,8 @@ static u9i_open_frame *kept_in(u9i_open_frame *row, uint64_t offset)
 
 static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
 {
-    u9i_open_frame **row = row_of(fs, f->offset), *first = __atomic_load_n(row, __ATOMIC_ACQUIRE);
+    u9i_kept_row *row = row_of(fs, f->offset);
+    u9i_open_frame *first = __atomic_load_n(&row->first, __ATOMIC_ACQUIRE);
     do {
         const u9i_open_frame *there = kept_in(first, f->offset);
         if (there) {
@@ -677,19 +772,41 @@ static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
             return there;
         }
         f->next = first;
-    } while (!__atomic_compare_exchange_n(row, &first, f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+    } while (!__atomic_compare_exchange_n(&row->first, &first, f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+    __atomic_store_n(&row->groups, f->keyed && f->table ? group_count(f) : 0, __ATOMIC_RELAXED);
     atomic_fetch_add(&fs->budget->kept, 1);
     return f;
 }
 
 static u9i_open_frame *kept_at(const u9i_frames *fs, uint64_t offset)
 {
-    return kept_in(__atomic_load_n(row_of(fs, offset), __ATOMIC_ACQUIRE), offset);
+    return kept_in(__atomic_load_n(&row_of(fs, offset)->first, __ATOMIC_ACQUIRE), offset);
+}
+
+void u9i_frames_bring(const u9i_frames *fs, uint64_t offset, const u9i_key_entry *key)
+{
+    const u9i_kept_row *row = row_of(fs, offset);
+    const u9i_open_frame *f = __atomic_load_n(&row->first, __ATOMIC_RELAXED);
+    uint32_t groups = __atomic_load_n(&row->groups, __ATOMIC_RELAXED);
+    if (f == NULL) return;
+    __builtin_prefetch(f, 0, 3);
+    if (groups > 0) __builtin_prefetch((const uint8_t *)(f + 1) + (size_t)first_group(u9i_key_mix(key, fs->seed), groups) * GROUP, 0, 3);
 }
 
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *fs, uint64_t offset)
 {
     return kept_at(fs, offset);
+}
+
+void u9i_frames_bring_record(const u9i_frames *fs, uint64_t at)
+{
+    uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+    uint64_t there = offset + U9I_FRAME_HEADER_SIZE + (at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
+    const u9i_open_frame *f = __atomic_load_n(&row_of(fs, offset)->first, __ATOMIC_RELAXED);
+    const u9i_mapping *m = atomic_load_explicit(&fs->segment->maps[U9I_MAP_LOOKUP], memory_order_acquire);
+    if (f == NULL) return; /* nor is anything else of it at hand */
+    __builtin_prefetch(f, 0, 3);
+    if (m && there < m->size) bring(m->bytes + there);
 }
 
 u9_err u9i_frames_at(u9i_frames *fs, uint64_t offset, const u9i_open_frame **out, u9i_open_frame **own, int *sys)

@@ -52,6 +52,7 @@ typedef struct u9i_open_frame {
     bool wide : 1;         /* its table has wider elements */
     bool owned : 1;        /* `bytes` are its own memory */
     bool kept : 1;
+    uint16_t spread;       /* of a table of keys: see frames.c */
     uint32_t fenced;       /* of a kept one: the page, counted from 1, whose entry was found to say the truth of it; 0: none.
                             * Set and asked atomically */
 } u9i_open_frame;
@@ -65,15 +66,32 @@ typedef struct u9i_found {
 } u9i_found;
 void u9i_found_free(u9i_found *found);
 
+/* Frames that are kept, of one part of the file: mostly one. Loaded and set atomically. */
+typedef struct u9i_kept_row {
+    u9i_open_frame *first;
+    uint32_t groups; /* of a table of keys that stands behind it, or 0; only to be asked of the processor: perhaps of another */
+} u9i_kept_row;
+
+/* Of frames that have records where each begins, and the ordinal of its first record; ascending. Memory from malloc. */
+typedef struct u9i_first {
+    uint64_t offset, ordinal;
+} u9i_first;
+typedef struct u9i_firsts {
+    u9i_first *all;
+    size_t count;
+} u9i_firsts;
+
 typedef struct u9i_frames {
     u9i_segment *segment; /* counted, and kept open where it is not mapped */
     u9i_windows *windows; /* borrows */
     uint64_t bound;       /* frames end at or before this offset */
     u9i_keyspec spec;
+    uint64_t seed;        /* of tables of keys */
     bool keyed;           /* frames get a table of keys; else of places, unless they are asked for as fenced */
     u9i_budget *budget;   /* borrows */
-    u9i_open_frame **kept; /* by place, in rows; loaded and set atomically */
+    u9i_kept_row *kept;   /* by place */
     size_t kept_rows;
+    u9i_firsts firsts;    /* own; of a plain seed file: set once it is open, by who has gone through it */
     uint64_t row_bytes;   /* of the file, whose frames are in one row: about those of one frame */
 } u9i_frames;
 
@@ -93,6 +111,11 @@ U9_MUST_CHECK u9_err u9i_frames_fenced_at(u9i_frames *frames, uint64_t offset, c
                                           u9i_open_frame **own, int *sys);
 /* The same if it is kept; NULL: it is not. */
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *frames, uint64_t offset);
+/* Asks the processor for what a lookup of this key looks at in it, if it is kept: its head, and what is first in its table. */
+void u9i_frames_bring(const u9i_frames *frames, uint64_t offset, const u9i_key_entry *key);
+/* The same of the record that begins at this virtual offset: its frame's head, and it itself if the file is mapped and its
+ * body not wrapped. */
+void u9i_frames_bring_record(const u9i_frames *frames, uint64_t at);
 void u9i_open_frame_free(u9i_open_frame *frame); /* NULL is fine */
 
 /*
@@ -112,11 +135,10 @@ static inline bool u9i_open_frame_fell(const u9i_frames *frames, const u9i_open_
 }
 
 /*
- * Asks the processor for what a lookup of this key will look at in a kept frame, of many such lookups at once: in step 0
- * for its head, in step 1 for its table, in step 2 for the record. `at`: a virtual offset at which it begins, or 0.
+ * Asks the processor for the record that a lookup of this key will look at in a kept frame whose head and slots are at
+ * hand. `at`: a virtual offset at which it begins, or 0.
  */
-enum { U9I_BRING_STEPS = 3 };
-void u9i_open_frame_bring(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key, uint64_t at, unsigned step);
+void u9i_open_frame_bring(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key, uint64_t at);
 
 /* Told of each record, in order, where it begins in the body, and its number; true ends it. */
 typedef bool u9i_walk_fn(void *ctx, const u9i_record *record, uint32_t at, uint32_t number);

@@ -92,12 +92,29 @@ void u9i_index_close(u9i_index *x)
     memset(x, 0, sizeof *x);
 }
 
-/* A frame of this file at a virtual offset, opened, with what holds its body. */
-static u9_err load_at(u9i_index *x, uint64_t at, u9i_loaded *out)
+/* What is refused first is remembered. [K-5] */
+static u9_err refuse_clause(u9i_index *x, u9_clause clause)
+{
+    u9_clause none = U9_CLAUSE_NONE;
+    if (clause == U9_CLAUSE_NONE) return U9_OK;
+    (void)__atomic_compare_exchange_n(&x->refused, &none, clause, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return U9_CORRUPT;
+}
+
+/* A frame of this file at a virtual offset, opened, with what holds its body. `else_clause`: what is refused if there is none. */
+static u9_err load_at(u9i_index *x, uint64_t at, u9_clause else_clause, u9i_loaded *out)
 {
     int sys;
-    if (at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1)) return U9_CORRUPT;
-    return u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, out, &sys);
+    if (at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1)) return refuse_clause(x, else_clause);
+    u9_err err = u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, out, &sys);
+    return err == U9_CORRUPT ? refuse_clause(x, else_clause) : err;
+}
+
+/* The page in it. */
+static u9_err page_in(u9i_index *x, const u9i_loaded *l, u9i_page_record *out)
+{
+    if (l->body.kind != U9I_BODY_PAGE) return refuse_clause(x, U9_CLAUSE_PAGE_KIND);
+    return u9i_page_record_decode(l->body.bytes, l->body.size, out) == U9_OK ? U9_OK : refuse_clause(x, U9_CLAUSE_PAGE_FORM);
 }
 
 static uint64_t place_at(const u9i_page_record *r, uint32_t i)
@@ -116,13 +133,14 @@ static bool keys_ascend(const u9i_index *x, const u9i_page_record *r)
 }
 
 /* Its places can be; of form 1 each is in a frame behind that of the one before. [C-9] */
-static bool places_fit(const u9i_page_record *r, bool in_order)
+static u9_clause refuse_places(const u9i_page_record *r, bool in_order)
 {
     for (uint32_t i = 0; i < r->count; i++) {
-        if (place_at(r, i) == UINT64_MAX) return false;
-        if (in_order && i > 0 && place_at(r, i - 1) >> U9I_VIRTUAL_SHIFT >= place_at(r, i) >> U9I_VIRTUAL_SHIFT) return false;
+        if (place_at(r, i) == UINT64_MAX) return U9_CLAUSE_PAGE_NOWHERE;
+        if (in_order && i > 0 && place_at(r, i - 1) >> U9I_VIRTUAL_SHIFT >= place_at(r, i) >> U9I_VIRTUAL_SHIFT)
+            return U9_CLAUSE_PAGE_FRAMES;
     }
-    return true;
+    return U9_CLAUSE_NONE;
 }
 
 static bool same_end(const u9i_position *a, const u9i_position *b)
@@ -130,22 +148,40 @@ static bool same_end(const u9i_position *a, const u9i_position *b)
     return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
 }
 
+/* Which clause refuses it as the root of a part by itself; `end`: that of the data. */
+static u9_clause refuse_root(const u9i_index_part *p, const u9i_page_record *r, bool hashed, const u9i_position *end)
+{
+    bool in_order = r->root.form == U9I_INDEX_FRAMES;
+    if (!r->has_root) return U9_CLAUSE_ROOT_NONE;
+    if (r->count == 0) return U9_CLAUSE_ROOT_EMPTY;
+    if (p->entries > 0) return U9_CLAUSE_ROOT_TWICE;
+    if (in_order && hashed) return U9_CLAUSE_ROOT_HASHED;
+    if (in_order && r->root.slice_count > 0) return U9_CLAUSE_ROOT_FILTERED;
+    if (!same_end(&r->root.end, end)) return U9_CLAUSE_ROOT_END;
+    return r->root.entries < r->count ? U9_CLAUSE_ROOT_ENTRIES : U9_CLAUSE_NONE;
+}
+
+/* Or beside the other one. */
+static u9_clause refuse_pair(const u9i_index *x, const u9i_page_record *r, bool hashed)
+{
+    if (x->spec.width != r->key_size || x->spec.hashed != hashed || x->spec.seed != r->seed) return U9_CLAUSE_ROOT_KEYSPEC;
+    if (x->count != r->root.records) return U9_CLAUSE_ROOT_RECORDS;
+    return keys_ascend(x, r) ? U9_CLAUSE_NONE : U9_CLAUSE_ROOT_ORDER;
+}
+
 /* Takes one root in; `*other` is where the next one stands. */
 static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_position *end, uint64_t *other)
 {
-    bool hashed = r->keyspec[0] == 'u', first = x->spec.width == 0, in_order = r->root.form == U9I_INDEX_FRAMES;
-    u9i_index_part *p = in_order ? &x->frames : &x->records;
-    if (!r->has_root || r->count == 0 || p->entries > 0 || hashed != r->has_seed) return U9_CORRUPT;
-    if (in_order && (hashed || r->root.slice_count > 0)) return U9_CORRUPT;
-    if (!same_end(&r->root.end, end) || r->root.entries < r->count) return U9_CORRUPT;
-    if (first) {
+    bool hashed = r->keyspec[0] == 'u', first = x->spec.width == 0;
+    u9i_index_part *p = r->root.form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
+    u9_err err = refuse_clause(x, refuse_root(p, r, hashed, end));
+    if (err == U9_OK && first) {
         x->spec = (u9i_keyspec){.width = r->key_size, .hashed = hashed, .seed = r->seed};
         x->count = r->root.records;
     }
-    if (x->spec.width != r->key_size || x->spec.hashed != hashed || x->spec.seed != r->seed ||
-        x->count != r->root.records || !keys_ascend(x, r))
-        return U9_CORRUPT;
-    u9_err err = make_part(p, r->root.entries, r->count, r->root.slice_count);
+    if (err == U9_OK) err = refuse_clause(x, refuse_pair(x, r, hashed));
+    if (err != U9_OK) return err;
+    err = make_part(p, r->root.entries, r->count, r->root.slice_count);
     for (uint32_t i = 0; err == U9_OK && i < r->count; i++) p->roots[i] = entry_at(x, r->keys, r->at, i);
     for (uint32_t i = 0; err == U9_OK && i < r->root.slice_count; i++)
         p->slice_places[i] = u9i_get_be(r->root.slices + (size_t)8 * i, 8);
@@ -153,9 +189,9 @@ static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_posit
     p->last = (u9i_key_entry){.hi = u9i_get_be(r->root.last.data, 8),
                               .lo = r->key_size == 16 ? u9i_get_be(r->root.last.data + 8, 8) : 0};
     *other = r->root.other;
-    if (err == U9_OK && u9i_key_below(&p->last, &p->roots[r->count - 1])) err = U9_CORRUPT;
+    if (err == U9_OK && u9i_key_below(&p->last, &p->roots[r->count - 1])) err = refuse_clause(x, U9_CLAUSE_ROOT_LAST);
     bool fits = (p->blocks + U9I_FILTER_SLICE_BLOCKS - 1) / U9I_FILTER_SLICE_BLOCKS == r->root.slice_count;
-    return err == U9_OK && !fits ? U9_CORRUPT : err;
+    return err == U9_OK && !fits ? refuse_clause(x, U9_CLAUSE_ROOT_SLICES) : err;
 }
 
 u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, uint64_t root, uint64_t bound,
@@ -163,14 +199,13 @@ u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, u
 {
     *x = (u9i_index){.source = u9i_segment_ref(source), .windows = windows, .bound = bound, .budget = budget};
     pthread_mutex_init(&x->lock, NULL);
-    u9_err err = root == 0 ? U9_CORRUPT : U9_OK;
+    u9_err err = root == 0 ? refuse_clause(x, U9_CLAUSE_PAGE_PLACE) : U9_OK;
     for (unsigned forms = 0; err == U9_OK && root != 0; forms++) {
         u9i_loaded l;
         u9i_page_record r;
-        err = forms < 2 ? load_at(x, root, &l) : U9_CORRUPT;
+        err = forms < 2 ? load_at(x, root, U9_CLAUSE_PAGE_PLACE, &l) : refuse_clause(x, U9_CLAUSE_ROOT_TWICE);
         if (err != U9_OK) break;
-        if (l.body.kind != U9I_BODY_PAGE) err = U9_CORRUPT;
-        if (err == U9_OK) err = u9i_page_record_decode(l.body.bytes, l.body.size, &r);
+        err = page_in(x, &l, &r);
         if (err == U9_OK) err = adopt_root(x, &r, end, &root);
         u9i_unload(&l);
     }
@@ -179,7 +214,9 @@ u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, u
         return U9_OK;
     }
     if (x->spec.width == 0) x->spec.width = 8; /* so that it is closed */
+    u9_clause refused = x->refused;
     u9i_index_close(x);
+    x->refused = refused;
     return err;
 }
 
@@ -225,15 +262,20 @@ u9_err u9i_index_make(u9i_index *x, const u9i_keys *keys, u9i_budget *budget)
 
 /* Looking up */
 
-/* Its keys and its first entry are as its root says, and the last one is not above what comes next. */
-static bool is_page_of(const u9i_index *x, const u9i_index_part *p, uint32_t n, const u9i_page_record *r)
+/* Its keys and its first entry are as its root says, and the last one is not above what comes next: which clause refuses it. */
+static u9_clause refuse_page(const u9i_index *x, const u9i_index_part *p, uint32_t n, const u9i_page_record *r)
 {
     bool hashed = r->keyspec[0] == 'u';
-    if (r->has_root || r->count == 0 || r->key_size != x->spec.width || hashed != x->spec.hashed || !keys_ascend(x, r) ||
-        !places_fit(r, p == &x->frames))
-        return false;
+    if (r->has_root) return U9_CLAUSE_PAGE_ROOT;
+    if (r->count == 0) return U9_CLAUSE_PAGE_EMPTY;
+    if (r->key_size != x->spec.width || hashed != x->spec.hashed) return U9_CLAUSE_PAGE_KEYSPEC;
+    if (!keys_ascend(x, r)) return U9_CLAUSE_PAGE_ORDER;
+    u9_clause places = refuse_places(r, p == &x->frames);
+    if (places != U9_CLAUSE_NONE) return places;
     u9i_key_entry first = entry_at(x, r->keys, r->at, 0), last = entry_at(x, r->keys, r->at, r->count - 1);
-    return u9i_key_same(&first, &p->roots[n]) && !u9i_key_below(n + 1 < p->page_count ? &p->roots[n + 1] : &p->last, &last);
+    if (!u9i_key_same(&first, &p->roots[n])) return U9_CLAUSE_PAGE_FIRST;
+    bool above = u9i_key_below(n + 1 < p->page_count ? &p->roots[n + 1] : &p->last, &last);
+    return above ? U9_CLAUSE_PAGE_ABOVE : U9_CLAUSE_NONE;
 }
 
 /* The page, opened if it was not. */
@@ -248,11 +290,10 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
     u9i_page_record r;
     pthread_mutex_lock(&x->lock);
     page = p->pages[n];
-    u9_err err = page ? U9_OK : load_at(x, p->roots[n].at, &l);
+    u9_err err = page ? U9_OK : load_at(x, p->roots[n].at, U9_CLAUSE_PAGE_PLACE, &l);
     if (err == U9_OK && page == NULL) {
-        if (l.body.kind != U9I_BODY_PAGE) err = U9_CORRUPT;
-        if (err == U9_OK) err = u9i_page_record_decode(l.body.bytes, l.body.size, &r);
-        if (err == U9_OK && !is_page_of(x, p, n, &r)) err = U9_CORRUPT;
+        err = page_in(x, &l, &r);
+        if (err == U9_OK) err = refuse_clause(x, refuse_page(x, p, n, &r));
         if (err == U9_OK) page = make_page(r.keys, r.at, r.count, x->spec.width, l.own);
         if (err == U9_OK && page == NULL) err = U9_NOMEM;
         if (err != U9_OK) {
@@ -267,6 +308,13 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
     return err;
 }
 
+static u9_clause refuse_slice(const u9i_index_part *p, uint32_t n, const u9i_loaded *l, u9i_span *bits)
+{
+    if (l->body.kind != U9I_BODY_BITS) return U9_CLAUSE_FILTER_KIND;
+    if (u9i_bits_record_decode(l->body.bytes, l->body.size, bits) != U9_OK) return U9_CLAUSE_FILTER_FORM;
+    return bits->size == SLICE_SIZE(p, n) ? U9_CLAUSE_NONE : U9_CLAUSE_FILTER_SIZE;
+}
+
 /* The filter's block of this hash; NULL: it cannot be had. */
 static const uint8_t *block_at(u9i_index *x, u9i_index_part *p, uint64_t hash)
 {
@@ -278,9 +326,8 @@ static const uint8_t *block_at(u9i_index *x, u9i_index_part *p, uint64_t hash)
         u9i_span bits;
         pthread_mutex_lock(&x->lock);
         slice = p->slices[n];
-        if (slice == NULL && load_at(x, p->slice_places[n], &l) == U9_OK) {
-            bool fits = l.body.kind == U9I_BODY_BITS && u9i_bits_record_decode(l.body.bytes, l.body.size, &bits) == U9_OK &&
-                        bits.size == SLICE_SIZE(p, n);
+        if (slice == NULL && load_at(x, p->slice_places[n], U9_CLAUSE_FILTER_PLACE, &l) == U9_OK) {
+            bool fits = refuse_clause(x, refuse_slice(p, n, &l, &bits)) == U9_OK;
             uint8_t *copy = fits ? (uint8_t *)malloc(bits.size) : NULL;
             if (copy) {
                 memcpy(copy, bits.data, bits.size);
@@ -418,7 +465,9 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     for (;;) {
         u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
-        err = u9i_frames_fenced_at(frames, (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, frame, own, &sys);
+        uint64_t offset = (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+        u9i_frames_bring(frames, offset, &e);
+        err = u9i_frames_fenced_at(frames, offset, frame, own, &sys);
         if (err != U9_OK) return err;
         if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
             *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
@@ -533,10 +582,10 @@ static u9_err pass_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_i
 {
     u9i_loaded l;
     u9i_page_record r;
-    u9_err err = load_at(x, p->roots[n].at, &l);
+    u9_err err = load_at(x, p->roots[n].at, U9_CLAUSE_PAGE_PLACE, &l);
     if (err != U9_OK) return err;
-    if (l.body.kind != U9I_BODY_PAGE || u9i_page_record_decode(l.body.bytes, l.body.size, &r) != U9_OK || !is_page_of(x, p, n, &r))
-        err = U9_CORRUPT;
+    err = page_in(x, &l, &r);
+    if (err == U9_OK) err = refuse_clause(x, refuse_page(x, p, n, &r));
     for (uint32_t i = 0; err == U9_OK && i < r.count; i++) {
         u9i_key_entry e = entry_at(x, r.keys, r.at, i);
         err = each(ctx, &e);
@@ -566,5 +615,5 @@ u9_err u9i_index_each(u9i_index *x, u9i_index_form form, u9i_index_fn *each, voi
     uint64_t told = 0;
     u9_err err = U9_OK;
     for (uint32_t n = 0; n < p->page_count && err == U9_OK; n++) err = u9i_index_pass(x, form, n, each, ctx, &told);
-    return err == U9_OK && told != p->entries ? U9_CORRUPT : err;
+    return err == U9_OK && told != p->entries ? refuse_clause(x, U9_CLAUSE_PAGE_ENTRIES) : err;
 }

@@ -13,6 +13,8 @@
 
 #include "engine/index/frames.h"
 
+#include <u9/clause.h>
+
 /*
  * A page: opened, its keys ascend. Its directory tells, for the upper bits of a key less the first one, where those
  * with such bits begin: some eight of them, if keys are spread evenly.
@@ -48,13 +50,14 @@ typedef struct u9i_index {
     u9i_budget *budget;   /* borrows */
     uint64_t count;       /* records of the segment, by its word */
     uint8_t *memory;      /* of an index made of keys: its pages */
+    u9_clause refused;    /* the first clause that refused something of it; set and loaded atomically [K-5] */
     pthread_mutex_t lock; /* held by who opens a page */
 } u9i_index;
 
 /*
  * The index of which the last root stands at `root`, a virtual offset in this file; its frames end at or before `bound`.
  * `end`: the data end, ordinal and chain that it must be of. U9_CORRUPT: it is none, not whole, or of something else;
- * U9_IO, U9_NOMEM. On failure nothing is held.
+ * U9_IO, U9_NOMEM. On failure nothing is held, and index->refused says why it is U9_CORRUPT.
  */
 U9_MUST_CHECK u9_err u9i_index_open(u9i_index *index, u9i_segment *source, u9i_windows *windows, uint64_t root,
                                     uint64_t bound, const u9i_position *end, u9i_budget *budget);

@@ -85,16 +85,24 @@ u9_err u9i_index_file_open(u9i_index_file *out, u9i_segment *of, u9i_windows *wi
     return U9_OK;
 }
 
-u9_err u9i_index_file_losses(const u9i_index_file *f, u9i_windows *windows, u9i_losses *out, uint8_t content[U9I_HASH_SIZE])
+static u9_clause root_in(const u9i_loaded *l, u9i_page_record *r)
+{
+    if (l->body.kind != U9I_BODY_PAGE) return U9_CLAUSE_PAGE_KIND;
+    if (u9i_page_record_decode(l->body.bytes, l->body.size, r) != U9_OK) return U9_CLAUSE_PAGE_FORM;
+    return r->has_root ? U9_CLAUSE_NONE : U9_CLAUSE_ROOT_NONE;
+}
+
+u9_err u9i_index_file_losses(u9i_index_file *f, u9i_windows *windows, u9i_losses *out, uint8_t content[U9I_HASH_SIZE])
 {
     u9i_loaded l;
     u9i_page_record r;
     int sys;
     u9_err err = u9i_load(f->file, windows, (f->root >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, f->bound, &l, &sys);
+    if (err == U9_CORRUPT) f->refused = U9_CLAUSE_PAGE_PLACE;
     if (err != U9_OK) return err;
-    if (l.body.kind != U9I_BODY_PAGE || u9i_page_record_decode(l.body.bytes, l.body.size, &r) != U9_OK || !r.has_root)
-        err = U9_CORRUPT;
-    if (err == U9_OK) err = u9i_losses_of(out, &r.root);
+    f->refused = root_in(&l, &r);
+    err = f->refused == U9_CLAUSE_NONE ? u9i_losses_of(out, &r.root) : U9_CORRUPT;
+    if (err == U9_CORRUPT && f->refused == U9_CLAUSE_NONE) f->refused = U9_CLAUSE_ROOT_LOST;
     if (err == U9_OK) memcpy(content, r.root.content, U9I_HASH_SIZE);
     u9i_unload(&l);
     return err;

@@ -21,6 +21,7 @@ typedef struct u9i_index_file {
     uint64_t last;     /* where the last frame of the data begins */
     uint64_t root;     /* virtual offset of the last root */
     uint64_t bound;    /* all that it leads to in the file ends there */
+    u9_clause refused; /* of its last root, if what that notes of losses cannot be had [K-5] */
 } u9i_index_file;
 
 /* What is wrong with one. */
@@ -40,8 +41,8 @@ typedef enum u9i_index_flaw {
 U9_MUST_CHECK u9_err u9i_index_file_open(u9i_index_file *file, u9i_segment *of, u9i_windows *windows,
                                          u9i_index_flaw *flaw);
 
-/* What its last root notes of records that were lost, to be freed. U9_CORRUPT, U9_IO, U9_NOMEM. */
-U9_MUST_CHECK u9_err u9i_index_file_losses(const u9i_index_file *file, u9i_windows *windows, u9i_losses *out,
+/* What its last root notes of records that were lost, to be freed. U9_CORRUPT: file->refused says why; U9_IO, U9_NOMEM. */
+U9_MUST_CHECK u9_err u9i_index_file_losses(u9i_index_file *file, u9i_windows *windows, u9i_losses *out,
                                            uint8_t content[U9I_HASH_SIZE]);
 void u9i_index_file_close(u9i_index_file *file); /* one that was never opened, zeroed, is fine */
 

@@ -253,7 +253,7 @@ int u9i_index_out_end(u9i_index_out *o, const u9i_key_entry *last)
     if (o->error == 0) put_filter(o, places);
     u9i_page_record r = page_of(o, o->root_keys, o->root_places, o->pages);
     r.has_seed = o->spec.hashed;
-    r.seed = o->spec.seed;
+    r.seed = o->spec.hashed ? o->spec.seed : 0;
     r.has_root = true;
     r.root.form = o->form;
     r.root.entries = o->entries;

@@ -26,9 +26,9 @@ u9i_keyspec u9i_keyspec_of(const char *text, uint64_t seed)
     if (u9i_kind_parse(text, strlen(text), &kind, NULL) != U9_OK) return hashed;
     switch (kind.type) {
     case U9I_KIND_MUID:
-    case U9I_KIND_GID: return (u9i_keyspec){.width = 16};
+    case U9I_KIND_GID: return (u9i_keyspec){.width = 16, .seed = seed};
     case U9I_KIND_TID:
-    case U9I_KIND_UID8: return (u9i_keyspec){.width = 8};
+    case U9I_KIND_UID8: return (u9i_keyspec){.width = 8, .seed = seed};
     case U9I_KIND_RKEY: break;
     }
     return hashed;
@@ -99,8 +99,7 @@ static void add_in_order(u9i_keys *k, const u9i_key_entry *e)
 /* Where the table names the newest record of this key, or would. */
 static uint32_t *table_slot(const u9i_keys *k, const u9i_key_entry *e)
 {
-    uint64_t h = (e->hi ^ e->lo * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
-    for (size_t i = h >> 32;; i++) {
+    for (size_t i = u9i_key_mix(e, k->spec.seed) >> 32;; i++) {
         uint32_t *slot = &k->table[i & (k->table_room - 1)];
         if (*slot == 0 || u9i_key_same(&k->records[*slot - 1], e)) return slot;
     }

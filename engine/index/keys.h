@@ -27,10 +27,11 @@
 typedef struct u9i_keyspec {
     unsigned width; /* bytes: 8 or 16 */
     bool hashed;    /* u9kh: */
-    uint64_t seed;
+    uint64_t seed;  /* of the hash; else only of what is made of keys in memory, and told nowhere */
 } u9i_keyspec;
 
-/* The spec for keys of a kind: its own if they all have the same size; else, or if that is not known, hashes. */
+/* The spec for keys of a kind: its own if they all have the same size; else, or if that is not known, hashes. The seed is
+ * one that nobody who draws keys can foresee. */
 u9i_keyspec u9i_keyspec_of(const char *kind, uint64_t seed);
 
 /* "k" or "u9kh", as it stands in pages. */
@@ -53,6 +54,19 @@ static inline bool u9i_key_below(const u9i_key_entry *a, const u9i_key_entry *b)
 static inline bool u9i_key_same(const u9i_key_entry *a, const u9i_key_entry *b)
 {
     return a->hi == b->hi && a->lo == b->lo;
+}
+
+/*
+ * A hash of a key for tables in memory: who draws keys and does not know the seed cannot draw many that fall together.
+ * All its bits depend on all those of the key.
+ */
+static inline uint64_t u9i_key_mix(const u9i_key_entry *e, uint64_t seed)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide h = (wide)(e->hi ^ seed ^ UINT64_C(0x9e3779b97f4a7c15)) *
+             (e->lo ^ ((seed << 32 | seed >> 32) * UINT64_C(0xff51afd7ed558ccd)) ^ UINT64_C(0xc4ceb9fe1a85ec53));
+    uint64_t folded = (uint64_t)h ^ (uint64_t)(h >> 64);
+    return (folded ^ folded >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 typedef struct u9i_keys {

@@ -170,6 +170,8 @@ typedef struct load {
     u9_fault *fault;
     u9i_row row;
     size_t room;
+    u9i_facts *last; /* of the load before this one; NULL: there was none */
+    size_t last_count;
     u9i_mark mark;
     const u9i_segment **known; /* those of `old`, by name */
     spare *spares;             /* by number */
@@ -215,6 +217,20 @@ static void drop_doubles(u9i_row *row)
     row->count = n;
 }
 
+static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
+{
+    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] &&
+           a->size == b->size && a->changed_us == b->changed_us &&
+           (a->identity[0] != 0 || a->identity[1] != 0);
+}
+
+/* What the load before this one sought in vain is not sought again in a file that is as it was. [Y-5] */
+static void keep_vain(const load *l, u9i_facts *f)
+{
+    const u9i_facts *was = l->last_count ? bsearch(f, l->last, l->last_count, sizeof *f, by_name) : NULL;
+    if (was && same_file(&was->stamp, &f->stamp)) memcpy(f->vain, was->vain, sizeof f->vain);
+}
+
 /* Which files there are, and what they are from outside. */
 static u9_err list_files(load *l)
 {
@@ -233,15 +249,9 @@ static u9_err list_files(load *l)
         f->mends_frames = l->source->mends_frames;
         /* A name that is gone by now: opening it tells. */
         if (u9i_dir_stat(dir, f->name, &f->stamp) != 0) f->stamp = (u9i_stamp){.identity = {0, 0}};
+        keep_vain(l, f);
     }
     return U9_OK;
-}
-
-static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
-{
-    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] &&
-           a->size == b->size && a->changed_us == b->changed_us &&
-           (a->identity[0] != 0 || a->identity[1] != 0);
 }
 
 static int by_known_name(const void *a, const void *b)
@@ -436,7 +446,7 @@ static u9_err probe_file(load *l, u9i_facts *f, const u9i_spare *spares, size_t 
 static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spares, size_t count)
 {
     u9i_facts fresh = {.number = f->number, .in_name = f->in_name, .stamp = f->stamp, .newest = f->newest,
-                       .mends = mends, .mends_frames = f->mends_frames};
+                       .mends = mends, .mends_frames = f->mends_frames, .vain = {f->vain[0], f->vain[1]}};
     memcpy(fresh.name, f->name, sizeof fresh.name);
     *f = fresh;
     return probe_file(l, f, spares, count);
@@ -446,7 +456,7 @@ static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spa
 static u9_err probe_again(load *l, u9i_facts *f)
 {
     u9i_spare spares[SPARES_MAX];
-    size_t count = f->has_open || f->stray ? 0 : choose_spares(l, f, spares);
+    size_t count = f->has_open ? 0 : choose_spares(l, f, spares);
     return count ? probe_anew(l, f, f->mends, spares, count) : U9_OK;
 }
 
@@ -642,46 +652,76 @@ static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *prom
     return true;
 }
 
-static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
+static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, u9i_reach *out)
 {
     load *l = ctx;
     u9i_file *file;
     u9i_frame g;
-    *end = 0;
-    *meets = false;
+    *out = (u9i_reach){.meets = false};
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l->window, p, f->size, &g); p = *end = g.end)
-        *meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l->window, p, f->size, &g); p = out->end = g.end) {
+        out->meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
+        out->frames++;
+        out->records += g.trailer.count;
+    }
     turn_away(l->window, file);
     return true;
 }
 
-static bool part_at(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
+static bool look_for_seal(void *ctx, u9i_facts *f)
+{
+    load *l = ctx;
+    u9i_file *file;
+    char path[4400];
+    if (!turn_to(l, l->window, f, &file)) return false;
+    u9_err err = u9i_probe_seal(f, l->window);
+    if (err != U9_OK)
+        l->failed = u9i_fault(l->fault, err,
+                              U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = l->window->sys),
+                              "cannot read the segment");
+    turn_away(l->window, file);
+    return err == U9_OK;
+}
+
+/* (9) Goes through both files: the better one is read through the load's window. */
+static void find_own(load *l, const u9i_facts *better, u9i_window *lesser, uint64_t size, uint64_t promise,
+                     u9i_span_lost *own)
+{
+    u9i_frame f, g;
+    uint64_t common = U9I_DISK_HEADER_SIZE, end = common;
+    bool more = seek_frame(l->window, U9I_DISK_HEADER_SIZE, better->size, &f);
+    *own = (u9i_span_lost){.end = 0};
+    for (; seek_frame(lesser, end, size, &g); end = g.end) {
+        while (more && f.end <= g.offset) more = seek_frame(l->window, f.end, better->size, &f);
+        if (more && f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0) {
+            common = g.end;
+        } else if (g.trailer.count > 0 && g.end <= promise) {
+            if (own->end == 0) own->begin = common;
+            own->end = g.end;
+            own->lost += !more || f.offset < g.end ? g.trailer.count : 0;
+        }
+    }
+    if (own->end > common) own->end = size; /* nothing in common comes behind */
+}
+
+static bool part(void *ctx, const u9i_facts *better, const u9i_facts *lesser, uint64_t promise, u9i_span_lost *own)
 {
     load *l = ctx;
     u9i_window *second;
     u9i_file *files[2];
-    u9i_frame f, g;
-    *offset = U9I_DISK_HEADER_SIZE;
     if ((l->failed = u9i_windows_lend(&l->source->windows, &second)) != U9_OK) return false;
-    bool fine = turn_to(l, l->window, a, &files[0]);
-    if (fine && !turn_to(l, second, b, &files[1])) {
-        turn_away(l->window, files[0]);
-        fine = false;
-    }
-    while (fine && seek_frame(l->window, *offset, a->size, &f) && seek_frame(second, *offset, b->size, &g) &&
-           f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0)
-        *offset = f.end;
-    if (fine) turn_away(l->window, files[0]);
-    if (fine) turn_away(second, files[1]);
+    bool first = turn_to(l, l->window, better, &files[0]), both = first && turn_to(l, second, lesser, &files[1]);
+    if (both) find_own(l, better, second, lesser->size, promise, own);
+    if (first) turn_away(l->window, files[0]);
+    if (both) turn_away(second, files[1]);
     u9i_windows_return(&l->source->windows, second);
-    return fine;
+    return both;
 }
 
 /* The row as it is now: everything about every segment. */
 static u9_err load_row(load *l)
 {
-    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, part_at};
+    const u9i_row_eyes eyes = {l, is_trimmed, look_promised, reach_end, look_for_seal, part};
     bool lost;
     u9_err err = l->row.count ? u9i_windows_lend(&l->source->windows, &l->window) : U9_OK;
     if (err != U9_OK)
@@ -745,6 +785,20 @@ static void drop_row(load *l)
     l->trims_read = false;
 }
 
+static u9_err list_again(load *l)
+{
+    l->last = l->row.facts;
+    l->last_count = l->row.count;
+    if (l->last_count > 1) qsort(l->last, l->last_count, sizeof *l->last, by_name);
+    l->row.facts = NULL;
+    l->room = 0;
+    u9_err err = list_files(l);
+    free(l->last);
+    l->last = NULL;
+    l->last_count = 0;
+    return err;
+}
+
 /* Loads until nothing is in doubt, or what is was seen twice. The names are listed. */
 static u9_err load_surely(load *l)
 {
@@ -758,7 +812,7 @@ static u9_err load_surely(load *l)
             return U9_OK;
         before = now;
         drop_row(l);
-        err = list_files(l);
+        err = list_again(l);
         if (err != U9_OK) return err;
     }
 }
@@ -770,7 +824,7 @@ static u9_err load_surely(load *l)
 static u9i_segment *segment_for(const load *l, const u9i_facts *f)
 {
     u9i_segment *s = known(l, f);
-    if (s && memcmp(&s->facts, f, sizeof *f) == 0) return u9i_segment_ref(s);
+    if (s && u9i_facts_same(&s->facts, f)) return u9i_segment_ref(s);
     u9i_segment *made = u9i_segment_new(l->source->dir, f);
     if (made && s) u9i_segment_take_over(made, s);
     return made;

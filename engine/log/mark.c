@@ -25,7 +25,7 @@ static void read_mark_slot(u9i_file *file, unsigned i, u9i_mark *m)
         int err = u9i_file_read(file, i * U9I_BLOCK, bytes, sizeof bytes, &got);
         if (err != 0) {
             m->sys = -err;
-            m->slots[i].state = U9I_SLOT_BAD;
+            m->slots[i] = (u9i_slot){.state = U9I_SLOT_BAD, .clause = U9_CLAUSE_SLOT_READ};
             return;
         }
         memset(bytes + got, 0, sizeof bytes - got);

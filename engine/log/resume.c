@@ -415,9 +415,8 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
         p->first_ordinal = c->trim.ordinal;
     }
     note_left(c, p);
-    bool named = false; /* the log's id stands in some u9open */
-    for (size_t i = 0; i < c->count; i++) named |= u9i_catalog_facts(c, i)->has_open;
-    if (err == U9_OK && !(found && named) &&
+    static const uint8_t none[sizeof p->log]; /* no u9open can be read, and no mark: the log's id is not known [L-2] */
+    if (err == U9_OK && (!found || memcmp(p->log, none, sizeof none) == 0) &&
         !u9i_random(s->source->dir->env, p->log, sizeof p->log))
         return u9i_fault(s->fault, U9_IO, U9I_AT(.path = s->source->path, .sys = errno),
                          "the system has no randomness");

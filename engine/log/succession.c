@@ -144,14 +144,18 @@ static bool is_foreign(const u9i_row *row, const u9i_facts *f)
 /* (2) Two files of one boundary: which reads better. */
 typedef struct twin {
     u9i_facts *facts;
-    uint64_t end;
-    bool meets;
+    u9i_reach reach;
 } twin;
 
 static bool is_better(const twin *a, const twin *b)
 {
-    if (a->meets != b->meets) return a->meets;
-    if (a->end != b->end) return a->end > b->end;
+    const u9i_reach *x = &a->reach, *y = &b->reach;
+    if (x->meets != y->meets) return x->meets;
+    if (x->end != y->end) return x->end > y->end;
+    if (x->records != y->records) return x->records > y->records;
+    if (x->frames != y->frames) return x->frames > y->frames;
+    bool whole = a->facts->header == U9_OK;
+    if (whole != (b->facts->header == U9_OK)) return whole;
     bool named = a->facts->in_name == a->facts->number;
     if (named != (b->facts->in_name == b->facts->number)) return named;
     return a->facts->in_name < b->facts->in_name;
@@ -162,14 +166,13 @@ static bool set_twin_aside(linker *l, const twin *better, twin *lesser)
 {
     const u9i_row_eyes *eyes = l->row->eyes;
     u9i_facts *f = lesser->facts;
-    uint64_t from, promise = 0, records = 0;
+    uint64_t promise = 0, records = 0;
     f->wrong = U9_R_NAME;
-    if (!eyes->part(eyes->ctx, better->facts, f, &from)) return false;
-    if (lesser->end <= from) return true;
-    if (!eyes->look(eyes->ctx, f, from, &promise, &records)) return false;
-    if (records == 0) return true;
-    f->wrong = U9_R_FORK;
-    f->fork = (u9i_span_lost){from, f->size, records};
+    f->blank = false; /* it is known whose it is */
+    if (!eyes->look(eyes->ctx, f, U9I_DISK_HEADER_SIZE, &promise, &records) ||
+        !eyes->part(eyes->ctx, better->facts, f, promise, &f->fork))
+        return false;
+    if (f->fork.end != 0) f->wrong = U9_R_FORK;
     return true;
 }
 
@@ -188,7 +191,7 @@ static bool settle_twins(linker *l, size_t first, size_t end)
     twin best = {0};
     for (size_t i = first; i < end; i++) {
         twin t = {.facts = &row->facts[l->by_boundary[i].index]};
-        if (!row->eyes->reach(row->eyes->ctx, t.facts, named, &t.end, &t.meets)) return false;
+        if (!row->eyes->reach(row->eyes->ctx, t.facts, named, &t.reach)) return false;
         bool better = best.facts == NULL || is_better(&t, &best);
         if (best.facts && !set_twin_aside(l, better ? &t : &best, better ? &best : &t)) return false;
         if (better) best = t;
@@ -399,11 +402,35 @@ static bool seal_proves(const u9i_row *row, const u9i_facts *f)
     return row->mark == NULL || row->doubtful || row->mark->segment > f->number;
 }
 
+/*
+ * (8) Looks whether segment i is sealed, which proves something, and something else stands behind its seal. It matters
+ * of the tip, and in front of a segment without u9open.
+ */
+static bool find_seal(linker *l, size_t i, const u9i_facts *above)
+{
+    u9i_row *row = l->row;
+    u9i_facts *f = &row->facts[i];
+    bool matters = above ? !above->has_open : i == l->tip;
+    return f->has_end || !matters || !seal_proves(row, f) || row->eyes->seal(row->eyes->ctx, f);
+}
+
+static bool find_seals(linker *l)
+{
+    const u9i_facts *above = NULL;
+    for (size_t i = l->row->count; i > 0; i--) {
+        if (!l->served[i - 1]) continue;
+        if (!find_seal(l, i - 1, above)) return false;
+        above = &l->row->facts[i - 1];
+    }
+    return true;
+}
+
 /* (8) A seal proves that the next segment's u9open was durable; behind the tip, that it is missing. */
 static bool read_seals(linker *l)
 {
     u9i_row *row = l->row;
     const u9i_facts *sealed = NULL, *tip = l->tip == NONE ? NULL : &row->facts[l->tip];
+    if (!find_seals(l)) return false;
     for (size_t i = 0; i < row->count; i++) {
         u9i_facts *f = &row->facts[i];
         if (f->wrong == U9_R_UNREADABLE) sealed = NULL; /* that may be it */
@@ -568,7 +595,7 @@ static void branch_twin(linker *l, size_t k)
 {
     const u9i_facts *f = &l->row->facts[k];
     begin_branch(l->row, with_boundary(l, f->secret.boundary), (u9i_position){.offset = f->fork.begin});
-    add_piece(l->row, k, f->fork.begin, U9_NOWHERE);
+    add_piece(l->row, k, f->fork.begin, f->fork.end);
 }
 
 static bool is_twin(const u9i_facts *f)

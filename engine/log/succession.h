@@ -13,6 +13,13 @@
 /* Numbers from here on are no segment's: a log has room above its last one. [L-9] */
 #define U9I_NUMBER_END (UINT64_C(1) << 63)
 
+/* What the valid frames of a file are worth, beside those of another of its boundary. */
+typedef struct u9i_reach {
+    bool meets;   /* one ends at the named end, with its chain */
+    uint64_t end; /* of the last one */
+    uint64_t frames, records;
+} u9i_reach;
+
 /* How the row looks into files. False: it cannot, and the row is not linked. */
 typedef struct u9i_row_eyes {
     void *ctx;
@@ -26,10 +33,15 @@ typedef struct u9i_row_eyes {
      * many records stand in valid frames from there on that end at or before it.
      */
     bool (*look)(void *ctx, u9i_facts *facts, uint64_t from, uint64_t *promise, uint64_t *records);
-    /* Fills *end with where the last valid frame ends, and *meets: one ends at `named` (may be NULL) with its chain. */
-    bool (*reach)(void *ctx, const u9i_facts *facts, const u9i_position *named, uint64_t *end, bool *meets);
-    /* Fills *offset with where the last valid frame ends that two files of one boundary have in common. */
-    bool (*part)(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset);
+    /* Fills *out; `named` may be NULL. */
+    bool (*reach)(void *ctx, const u9i_facts *facts, const u9i_position *named, u9i_reach *out);
+    /* Looks for a seal behind which something stands: see u9i_probe_seal. */
+    bool (*seal)(void *ctx, u9i_facts *facts);
+    /*
+     * Of two files of one boundary, what `lesser` has of records, promised up to `promise`, and the other has not: fills
+     * *own; end 0: nothing. Lost are those that do not stand in a gap of the other one, which tells of them.
+     */
+    bool (*part)(void *ctx, const u9i_facts *better, const u9i_facts *lesser, uint64_t promise, u9i_span_lost *own);
 } u9i_row_eyes;
 
 /* The row as it is made. What it allocates is the caller's. */

@@ -321,7 +321,7 @@ static uint64_t data_behind(u9i_file *file, uint64_t off)
 {
     off_t at = lseek(fd_of(file), (off_t)off, SEEK_DATA);
     if (at >= 0) return (uint64_t)at;
-    uint64_t size;
+    uint64_t size = 0;
     bool rest = errno == ENXIO && file_size(file, &size) == 0 && size > off; /* of the file is one hole */
     return rest ? size : off;
 }
@@ -333,7 +333,7 @@ static int reserve(u9i_file *file, uint64_t end)
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         end > limit.rlim_cur)
         return -EFBIG;
-    uint64_t size;
+    uint64_t size = 0;
     int err = file_size(file, &size);
     if (err != 0 || end <= size) return err;
     while (fallocate(fd_of(file), 0, (off_t)size, (off_t)(end - size)) != 0) {

@@ -352,7 +352,8 @@ static u9_err find_ending(u9i_reader *r, uint64_t end, u9i_frame *f, u9_fault *f
 static u9_err load_named(u9i_reader *r, u9i_frame *f, u9_fault *fault)
 {
     const u9i_position *at = &u9i_reader_facts(r)->at;
-    if (at->offset <= U9I_DISK_HEADER_SIZE) return U9_CORRUPT;
+    bool tells = u9i_reader_facts(r)->tail == U9I_TAIL_UNKNOWN; /* of what stands behind it */
+    if (tells || at->offset <= U9I_DISK_HEADER_SIZE) return U9_CORRUPT;
     u9_err err = find_ending(r, at->offset, f, fault);
     if (err != U9_OK) return err;
     bool fit = f->trailer.ordinal + f->trailer.count == at->ordinal && memcmp(f->sha, at->chain, U9I_HASH_SIZE) == 0;

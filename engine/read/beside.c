@@ -72,7 +72,7 @@ static u9_err ends_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file 
 }
 
 /* Whether it is of the segment as it stands: what was lost when it was made, too, is as it was. */
-static u9_err is_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *lossy, bool *current)
+static u9_err is_as_indexed(u9_log *log, u9i_segment *s, u9i_index_file *file, bool *lossy, bool *current)
 {
     u9i_losses noted;
     uint8_t then[U9I_HASH_SIZE], now[U9I_HASH_SIZE];
@@ -96,6 +96,7 @@ u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_inde
     u9_err err = u9i_index_file_open(&file, s, &log->source.windows, flaw);
     if (err != U9_OK) return err;
     err = is_as_indexed(log, s, &file, &noted, &current);
+    out->refused = file.refused;
     if (err == U9_OK && !current) {
         *flaw = U9I_FLAW_STALE;
         err = U9_ABSENT;

@@ -9,8 +9,8 @@
 
 /*
  * The index in the file beside this segment. U9_OK; `*lossy`: records of the segment were lost, of which it knows nothing;
- * U9_ABSENT: none that is of the segment as it stands, `*flaw` says why; U9_IO, U9_NOMEM. Unless it is U9_OK nothing is
- * held.
+ * U9_ABSENT: none that is of the segment as it stands, `*flaw` says why, and out->refused, if a page of it is not as it must
+ * be; U9_IO, U9_NOMEM. Unless it is U9_OK nothing is held.
  */
 U9_MUST_CHECK u9_err u9i_beside_open(u9_log *log, u9i_segment *segment, u9i_budget *budget, u9i_index *out, bool *lossy,
                                      u9i_index_flaw *flaw);

@@ -30,6 +30,7 @@ static void cursor_check(const u9_cursor *c)
     assert(c->reader.large > 0 || c->left == 0 || (c->next >= b->bytes && c->left <= b->size &&
                                                    c->next + c->left == b->bytes + b->size));
     assert(c->reader.large > 0 || (c->left == 0) == (passed(c) == c->reader.count));
+    assert(c->run_end == 0 || (c->run_end <= c->to && c->run_end <= c->ordinal - passed(c) + c->reader.count));
 }
 
 /* Turns to what the range names. */
@@ -152,11 +153,15 @@ static u9_err tell_what(u9_cursor *c)
 void u9i_cursor_load(u9_cursor *c, bool behind)
 {
     const u9i_reader *r = &c->reader;
+    const u9i_frame *f = r->frame;
     c->loaded = c->counts = true;
     c->started = c->resumes = false;
+    c->run_end = 0;
+    c->common = (u9_record){.time_us = f->trailer.time_us, .segment = u9i_reader_facts(r)->number, .frame = f->offset,
+                            .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT}; /* [B-6] */
     c->next = r->body.bytes;
     c->left = r->large > 0 ? 0 : r->body.size;
-    c->ordinal = r->frame->trailer.ordinal;
+    c->ordinal = f->trailer.ordinal;
     if (behind) {
         c->next += c->left;
         c->left = 0;
@@ -210,21 +215,24 @@ static u9_err leave_frame(u9_cursor *c)
     return U9_IO;
 }
 
+static inline void show_record(const u9_cursor *c, uint64_t ordinal, const u9i_record *r, u9_record *out)
+{
+    const u9_record *f = &c->common;
+    *out = (u9_record){
+        .ordinal = ordinal, .time_us = f->time_us, .segment = f->segment, .frame = f->frame,
+        .at = f->at | (uint64_t)(r->bytes - c->reader.body.bytes),
+        .key = {.data = r->key, .size = r->key_size}, .bytes = r->bytes, .size = r->size,
+        .values = r->values, .values_size = r->values_size};
+}
+
 /* The record that stands at `next`, of this ordinal. */
 static u9_err take_next(u9_cursor *c, uint64_t ordinal, u9_record *out)
 {
     u9i_record r;
-    uint64_t at = (uint64_t)(c->next - c->reader.body.bytes);
     u9_err err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
     if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
     if (err != U9_OK) return U9_CORRUPT; /* proven before */
-    const u9i_frame *f = c->reader.frame;
-    *out = (u9_record){
-        .ordinal = ordinal, .time_us = f->trailer.time_us,
-        .segment = u9i_reader_facts(&c->reader)->number, .frame = f->offset,
-        .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT | at, /* [B-6] */
-        .key = {.data = r.key, .size = r.key_size}, .bytes = r.bytes, .size = r.size,
-        .values = r.values, .values_size = r.values_size};
+    show_record(c, ordinal, &r, out);
     return U9_OK;
 }
 
@@ -267,6 +275,34 @@ u9_err u9i_cursor_allow(u9_cursor *c, const void *argument)
     return u9i_fault(&c->fault, U9_STATE, U9I_AT(.path = c->log->source.path), "the handle belongs to the parent process");
 }
 
+/* The record at `next` was wanted, and is passed: so are those behind it in its frame, up to the bound. */
+static void know_run(u9_cursor *c)
+{
+    uint64_t end = c->ordinal - passed(c) + c->reader.count;
+    c->run_end = c->reader.body.plain ? 0 : end < c->to ? end : c->to;
+}
+
+/*
+ * Most records: one of the most common form, in a run. A scan spends its time here, waiting for memory: so what comes
+ * is called for early. False: it takes the long way.
+ */
+static inline bool run_on(u9_cursor *c, u9_record *out)
+{
+    enum { SOON = 2048 };
+    const uint8_t *p = c->next;
+    if (!c->loaded || c->ordinal >= c->run_end) return false;
+    size_t size = u9i_common_size(p, c->left);
+    const u9i_mapping *map = c->reader.iterator.map;
+    if (size == 0 || (map != NULL && u9i_mapping_broken(map))) return false;
+    __builtin_prefetch(p + SOON);
+    u9i_record r = u9i_common_record(p, size);
+    show_record(c, c->ordinal, &r, out);
+    c->next = p + size;
+    c->left -= size;
+    c->ordinal++;
+    return true;
+}
+
 /* What was trimmed since the cursor was saved is told once. [L-10] */
 static u9_err tell_trimmed_since(u9_cursor *c)
 {
@@ -278,12 +314,12 @@ static u9_err tell_trimmed_since(u9_cursor *c)
     return tell_what(c);
 }
 
-u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
+/* The next record, whatever is in its way. */
+static u9_err next_by_steps(u9_cursor *c, u9_record *out)
 {
     u9_err err = u9i_cursor_allow(c, out);
     if (err == U9_OK && c->trimmed.reason != U9_R_NONE) err = tell_trimmed_since(c);
     while (err == U9_OK || err == U9_AGAIN) {
-        if (c->left > 0 && c->loaded && !is_behind(c, c->ordinal) && !is_before(c, c->ordinal) && c->ordinal >= c->shown) return u9i_cursor_pass(c, out);
         if (!c->loaded || passed(c) == c->reader.count) {
             if (c->loaded && u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
             uint64_t ordinal = c->ordinal;
@@ -296,10 +332,17 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
         if (is_behind(c, c->ordinal)) return U9_END;
         bool wanted = !is_before(c, c->ordinal) && c->ordinal >= c->shown;
         err = u9i_cursor_pass(c, out);
+        if (wanted && err == U9_OK) know_run(c);
         if (wanted) return err;
         if (err == U9_LIMIT) err = U9_OK;
     }
     return err;
+}
+
+u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
+{
+    if (c != NULL && out != NULL && !u9i_log_forked(c->log) && run_on(c, out)) return U9_OK;
+    return next_by_steps(c, out);
 }
 
 /* Where the records of the loaded frame begin, which only going through them tells. */
@@ -354,7 +397,7 @@ u9_err u9_cursor_prev(u9_cursor *c, u9_record *out)
     u9_err err = u9i_cursor_allow(c, out);
     if (err == U9_OK && c->reader.sliced)
         err = u9i_fault(&c->fault, U9_ARG, U9I_AT(.path = c->log->source.path), "a range of a plan is read forwards");
-    if (err == U9_OK) c->shown = 0;
+    if (err == U9_OK) c->shown = c->run_end = 0;
     if (err == U9_OK && c->loaded && c->reader.iterator.map) err = leave_map(c);
     while (err == U9_OK) {
         if (!c->loaded || passed(c) == 0) {

@@ -17,6 +17,8 @@ struct u9_cursor {
     const uint8_t *next; /*   records of the frame that are in front of it */
     size_t left;
     uint64_t ordinal;    /* of the record at `next`; not loaded: of the one that comes next, if none is lost */
+    uint64_t run_end;    /*   those from there on and below this are wanted, whatever bounds there are; 0: not known */
+    u9_record common;    /*   what the records of the frame have in common; `at`: of the first byte of its body */
     bool counts;         /*   which is known */
     bool resumes;        /* the frame fell under the cursor: it comes once more, and goes on at `ordinal` */
     uint32_t *starts;    /* where the frame's records begin in its body */

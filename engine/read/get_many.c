@@ -1,7 +1,10 @@
 /*
  * engine/read/get_many.c: many keys at once. What they lead to and is not at hand is first called for together: reads
  * that overlap bring it into the page cache; and what stands in memory is asked of the processor, for all of them at
- * each step. Then each is looked up as by itself. [K-3]
+ * each step. A record that is seen then to be its key's newest is answered; the others are looked up as by themselves.
+ * [K-3]
+ *
+ *     index or table -> head of the frame, and its slots -> the record -> the answer
  */
 #include "engine/read/lookup.h"
 #include "engine/read/tabling.h"
@@ -65,80 +68,124 @@ static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t offset
     f->count++;
 }
 
-/* A kept frame that a key leads to. */
-typedef struct kept_aim {
-    const u9_key *key;
-    const u9i_frames *frames;
-    const u9i_open_frame *frame;
+/* A frame that a key leads to. */
+typedef struct aimed {
+    u9_lookup *lookup;
+    u9i_indexed *segment;
+    const u9i_open_frame *frame; /* NULL: it is not kept */
+    uint64_t offset;
     uint64_t at; /* as of u9i_open_frame_bring */
-} kept_aim;
+    bool newest; /* a record of the key there is the newest one */
+} aimed;
 
 typedef struct aims {
-    kept_aim kept[2 * AT_ONCE];
+    aimed all[2 * AT_ONCE];
     unsigned count;
-    fetching *fetching;
 } aims;
 
-/* A frame that is not kept is gathered. `at`: a place that is not 0, which is the record's own or (`own` false) not. */
-static void aim_at(u9_log *log, aims *a, u9i_indexed *s, const u9_key *key, uint64_t at, bool own)
+/* `at`: a place that is not 0, which is the record's own or (`own` false) not. */
+static void aim_at(aims *a, u9_lookup *l, u9i_indexed *s, uint64_t at, bool own, bool newest)
 {
+    u9i_key_entry e;
     uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
-    const u9i_open_frame *f = u9i_frames_kept(&s->frames, offset);
-    if (f == NULL) call_frame(log, a->fetching, s, offset);
-    if (f == NULL || a->count == 2 * AT_ONCE) return;
-    a->kept[a->count] = (kept_aim){.key = key, .frames = &s->frames, .frame = f, .at = own ? at : 0};
-    u9i_open_frame_bring(&s->frames, f, key, a->kept[a->count++].at, 0);
+    if (a->count == 2 * AT_ONCE || !u9i_keyspec_entry(&s->index.spec, l->key.data, l->key.size, &e)) return;
+    a->all[a->count++] = (aimed){.lookup = l, .segment = s, .offset = offset, .at = own ? at : 0, .newest = newest};
+    u9i_frames_bring(&s->frames, offset, &e);
 }
 
 /* The frames that a key leads to in the view, as far as its indexes tell without reading. */
-static void aim_at_key(u9_log *log, u9i_view *v, const u9_key *key, aims *a)
+static void aim_at_key(u9_log *log, u9i_view *v, u9_lookup *l, aims *a)
 {
     u9i_key_entry e;
-    if (!u9i_keyspec_entry(&log->keyspec, key->data, key->size, &e)) return;
+    if (!u9i_keyspec_entry(&log->keyspec, l->key.data, l->key.size, &e)) return;
     bool row = atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
     for (size_t i = row ? u9i_lookup_last(v, &e) : v->count; i-- > 0;) {
         uint64_t at[2];
         u9i_indexed *s = v->segments[i];
         if (row && u9i_key_below(&v->ranges[i].high, &e)) return;
         if (u9i_lookup_excludes(v, i, &e) || u9i_view_index(log, v, i, NULL) != U9_OK) continue;
-        if (u9i_index_aim(&s->index, key, s->limit, at) != U9_OK) continue;
-        if (at[0] != 0) aim_at(log, a, s, key, at[0], true);
-        if (at[1] != 0) aim_at(log, a, s, key, at[1], false);
+        if (u9i_index_aim(&s->index, &l->key, s->limit, at) != U9_OK) continue;
+        if (at[0] != 0) aim_at(a, l, s, at[0], true, false);
+        if (at[1] != 0) aim_at(a, l, s, at[1], false, row && at[0] == 0); /* no segment behind this one begins below the key */
         if (at[0] != 0 || row) return; /* most likely it is there */
     }
 }
 
 /* The frame that the view's table guesses for a key. False: none is guessed. */
-static bool aim_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, const u9_key *key, aims *a)
+static bool aim_by_table(u9i_view *v, const u9i_tabled_view *t, u9_lookup *l, aims *a)
 {
     u9i_guess g = {.rank = UINT64_MAX};
-    if (!u9i_tabled_find(t, key, &g)) return false;
-    aim_at(log, a, v->segments[g.i], key, g.at, true);
+    if (!u9i_tabled_find(t, &l->key, &g)) return false;
+    aim_at(a, l, v->segments[g.i], g.at, true, t->rest_count == 0);
     return true;
 }
 
-static void aim_at_all(u9_log *log, u9i_view *v, const u9_lookup *lookups, size_t count, aims *a)
+static void aim_at_all(u9_log *log, u9i_view *v, u9_lookup *lookups, size_t count, aims *a)
 {
     const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
     for (size_t i = 0; t && i < count; i++) u9i_tabled_bring(t, &lookups[i].key);
     for (size_t i = 0; i < count && a->count + 2 <= 2 * AT_ONCE; i++) {
-        bool guessed = t && aim_by_table(log, v, t, &lookups[i].key, a);
-        if (!guessed && (t == NULL || t->rest_count > 0)) aim_at_key(log, v, &lookups[i].key, a);
+        bool guessed = t && aim_by_table(v, t, &lookups[i], a);
+        if (!guessed && (t == NULL || t->rest_count > 0)) aim_at_key(log, v, &lookups[i], a);
     }
 }
 
-static void call_for(u9_log *log, const u9_lookup *lookups, size_t count, fetching *f)
+/* Frames that are not kept are gathered. */
+static void find_frames(u9_log *log, aims *a, fetching *f)
+{
+    for (unsigned i = 0; i < a->count; i++) {
+        aimed *m = &a->all[i];
+        m->frame = u9i_frames_kept(&m->segment->frames, m->offset);
+        if (m->frame) u9i_open_frame_bring(&m->segment->frames, m->frame, &m->lookup->key, m->at);
+        else call_frame(log, f, m->segment, m->offset);
+    }
+}
+
+/* The record, if it has the key and there is room for it. Else it is looked for once more, by itself. */
+static bool answer(const aimed *m)
+{
+    u9i_found found;
+    u9_lookup *l = m->lookup;
+    const u9i_indexed *s = m->segment;
+    u9_err err = m->at != 0 ? u9i_open_frame_record(&s->frames, m->frame, m->at, &found)
+                            : u9i_open_frame_find(&s->frames, m->frame, &l->key, s->limit, &found);
+    if (err != U9_OK) return false;
+    u9_record r = u9i_lookup_record(s->segment->facts.number, m->frame, &found);
+    bool fits = found.at < s->limit && r.size <= l->cap && r.key.size == l->key.size && memcmp(r.key.data, l->key.data, r.key.size) == 0;
+    if (fits) u9i_lookup_keep(&r, l->buf, &l->record);
+    u9i_found_free(&found);
+    return fits && !u9i_open_frame_fell(&s->frames, m->frame);
+}
+
+/* The handle's writer has no record of this key: asked before the view is taken, so that none is missed that goes over. */
+static bool is_unwritten(u9_log *log, u9_lookup *l)
+{
+    u9_record r;
+    u9i_written_spot spots[2];
+    unsigned count;
+    return !log->writing || u9i_writer_find(&log->writer, &l->key, NULL, 0, &r, spots, &count) == U9_ABSENT;
+}
+
+/* Answers what can be: of these `err` is U9_OK, of the others U9_AGAIN. */
+static void answer_some(u9_log *log, u9_lookup *lookups, size_t count, fetching *f)
 {
     u9i_view *v;
     u9_fault unused;
-    aims a = {.fetching = f};
-    if (u9i_view_take(log, false, &v, &unused) != U9_OK) return;
-    aim_at_all(log, v, lookups, count, &a);
-    fetch(f);
-    for (unsigned step = 1; step < U9I_BRING_STEPS; step++)
-        for (unsigned i = 0; i < a.count; i++)
-            u9i_open_frame_bring(a.kept[i].frames, a.kept[i].frame, a.kept[i].key, a.kept[i].at, step);
-    u9i_view_release(v);
+    aims a;
+    a.count = 0;
+    for (size_t i = 0; i < count; i++) lookups[i].err = is_unwritten(log, &lookups[i]) ? U9_ABSENT : U9_AGAIN;
+    if (u9i_view_take(log, false, &v, &unused) == U9_OK) {
+        aim_at_all(log, v, lookups, count, &a);
+        find_frames(log, &a, f);
+        for (unsigned i = 0; i < a.count; i++) {
+            const aimed *m = &a.all[i];
+            if (m->frame && m->newest && m->lookup->err == U9_ABSENT && answer(m)) m->lookup->err = U9_OK;
+        }
+        fetch(f);
+        u9i_view_release(v);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (lookups[i].err != U9_OK) lookups[i].err = U9_AGAIN;
 }
 
 u9_err u9_log_get_many(u9_log *log, u9_lookup *lookups, size_t count, u9_fault *fault)
@@ -150,7 +197,8 @@ u9_err u9_log_get_many(u9_log *log, u9_lookup *lookups, size_t count, u9_fault *
     for (size_t i = 0; i < count && err == U9_OK; i++) {
         u9_lookup *l = &lookups[i];
         u9_fault why;
-        if (i % AT_ONCE == 0) call_for(log, l, count - i < AT_ONCE ? count - i : AT_ONCE, &f);
+        if (i % AT_ONCE == 0) answer_some(log, l, count - i < AT_ONCE ? count - i : AT_ONCE, &f);
+        if (l->err == U9_OK) continue;
         l->err = u9_log_get(log, &l->key, l->buf, l->cap, &l->record, &why);
         bool answered = l->err == U9_OK || l->err == U9_ABSENT || l->err == U9_LIMIT || l->err == U9_CORRUPT;
         if (answered) continue;

@@ -2,6 +2,7 @@
  * engine/read/indexing.c: the indexes of a whole log: what there is, making what is missing, removing it. [K-1] [K-4]
  */
 #include "engine/read/beside.h"
+#include "engine/read/cursor.h"
 
 #include <u9/index.h>
 
@@ -89,7 +90,7 @@ static u9_err look_at(indexing *x, size_t i)
     u9i_segment *s = x->catalog->segments[i];
     u9_index_info *info = &x->infos[i];
     u9i_budget budget = {.limit = 0};
-    u9i_index index;
+    u9i_index index = {.refused = U9_CLAUSE_NONE};
     u9i_index_flaw flaw;
     *info = (u9_index_info){.segment = s->facts.number, .bytes = s->facts.size, .why = U9_INDEX_PLAIN};
     if (s->facts.plain || s->facts.secret.lost) return U9_OK;
@@ -102,15 +103,20 @@ static u9_err look_at(indexing *x, size_t i)
     }
     if (err == U9_NOMEM) return err;
     bool lossy;
+    u9_clause inside = index.refused, beside;
+    index.refused = U9_CLAUSE_NONE;
     err = u9i_beside_open(x->log, s, &budget, &index, &lossy, &flaw);
+    beside = index.refused;
     info->why = err != U9_OK ? why_of(flaw) : lossy ? U9_INDEX_LOSSY : U9_INDEX_FINE;
     if (err == U9_OK) {
         if (has_its_pages(x, &index)) describe_index(info, U9_INDEX_BESIDE, &index);
         else info->why = U9_INDEX_DAMAGED;
+        beside = index.refused;
         u9i_index_close(&index);
     } else if (is_unfinished(&x->log->source, &s->facts)) {
         info->why = U9_INDEX_WRITING;
     }
+    info->clause = inside != U9_CLAUSE_NONE ? inside : beside;
     return err == U9_NOMEM ? err : U9_OK;
 }
 
@@ -169,9 +175,39 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
         return U9_OK;
     }
     err = u9i_beside_prove(&b, &index, &info->wrong, fault);
+    if (index.refused != U9_CLAUSE_NONE) info->clause = index.refused;
     u9i_index_close(&index);
     x->done += info->bytes;
     return err;
+}
+
+/* A segment in which no record is found has nothing to be indexed: why that is. */
+static u9_err tell_why_none(indexing *x, size_t i, u9_fault *fault)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_index_info *info = &x->infos[i];
+    bool any = false;
+    u9_err err = u9_cursor_open(x->log, NULL, &c, fault);
+    if (err != U9_OK) return err;
+    err = U9_END;
+    if (i < c->reader.catalog->count && c->reader.catalog->segments[i] == x->catalog->segments[i]) {
+        u9i_cursor_segments(c, u9i_beside_run(x->catalog, i), i);
+        while (!any && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT ||
+                        err == U9_ABSENT))
+            any = (err == U9_OK || err == U9_LIMIT) && r.segment == info->segment;
+        if (!any && err == U9_END) info->why = c->lossy ? U9_INDEX_LOSSY : U9_INDEX_EMPTY;
+    }
+    if (!any && err != U9_END && fault) *fault = c->fault;
+    u9_cursor_close(c);
+    return any || err == U9_END ? U9_OK : err;
+}
+
+static u9_err check_at(indexing *x, size_t i, u9_fault *fault)
+{
+    const u9_index_info *info = &x->infos[i];
+    if (info->place != U9_INDEX_NONE) return prove_at(x, i, fault);
+    return info->why == U9_INDEX_MISSING ? tell_why_none(x, i, fault) : U9_OK;
 }
 
 static u9_err drop_name(indexing *x, const char *name, u9_fault *fault)
@@ -197,7 +233,7 @@ static u9_err do_task(indexing *x, size_t i, u9_fault *fault)
     switch (x->task) {
     case TASK_LOOK: break;
     case TASK_BUILD: return is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
-    case TASK_CHECK: return x->infos[i].place != U9_INDEX_NONE ? prove_at(x, i, fault) : U9_OK;
+    case TASK_CHECK: return check_at(x, i, fault);
     case TASK_DROP: return drop_at(x, i, fault);
     }
     return U9_OK;

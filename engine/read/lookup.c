@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* A found record, moved into the caller's buffer. */
-static void keep_record(const u9_record *r, void *buf, u9_record *out)
+void u9i_lookup_keep(const u9_record *r, void *buf, u9_record *out)
 {
     *out = *r;
     memcpy(buf, r->bytes, r->size);
@@ -47,7 +47,7 @@ static void match_record(lookup *l, const u9_record *r)
     l->found = *r;
     l->there = true;
     l->copied = r->bytes != NULL && r->size <= l->cap;
-    if (l->copied) keep_record(r, l->buf, &l->found);
+    if (l->copied) u9i_lookup_keep(r, l->buf, &l->found);
 }
 
 /* Reads the segments [first, last] to their end. */
@@ -242,6 +242,7 @@ static u9_err match_guess(u9_log *log, lookup *l, const u9i_tabled_view *t, cons
     u9i_found found;
     int sys;
     uint64_t segment = s->segment->facts.number;
+    u9i_frames_bring_record(&s->frames, g->at);
     if (u9i_frames_at(&s->frames, (g->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys) != U9_OK) return U9_CORRUPT;
     u9_err err = U9_CORRUPT;
     if (f->kind == U9I_BODY_PART) {

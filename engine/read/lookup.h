@@ -21,4 +21,7 @@ size_t u9i_lookup_last(const u9i_view *view, const u9i_key_entry *entry);
 /* A found record as it is shown; borrows the frame. */
 u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *frame, const u9i_found *found);
 
+/* The same in the caller's buffer, which has room for it. */
+void u9i_lookup_keep(const u9_record *r, void *buf, u9_record *out);
+
 #endif

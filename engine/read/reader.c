@@ -18,7 +18,7 @@ typedef enum announcement {
     ANNOUNCED = ANNOUNCE_FORK
 } announcement;
 
-static void reader_check(const u9i_reader *r)
+void u9i_reader_check(const u9i_reader *r)
 {
     assert(r->index <= r->catalog->count && r->only <= r->catalog->count);
     assert(r->missing <= r->missing_end && r->missing_end <= r->catalog->missing_count);
@@ -43,7 +43,7 @@ static u9_err open_catalog(u9i_reader *r, u9i_source *source, u9i_catalog *catal
     r->only = r->catalog->count;
     r->missing_end = r->catalog->missing_count;
     r->frame = &r->iterator.frame;
-    reader_check(r);
+    u9i_reader_check(r);
     return U9_OK;
 }
 
@@ -111,7 +111,7 @@ void u9i_reader_restart(u9i_reader *r, size_t index)
     r->begun = r->knows_at = r->knows_chain = r->backwards = false;
     r->passed = r->passed_index = 0;
     r->place = (u9i_spot){.unit = index};
-    reader_check(r);
+    u9i_reader_check(r);
 }
 
 void u9i_reader_share(u9i_reader *r, const u9i_reader *other)
@@ -141,7 +141,7 @@ void u9i_reader_segments(u9i_reader *r, size_t first, size_t last)
     u9i_reader_restart(r, first);
 }
 
-static u9_err tell_damage(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_damage_site site)
+u9_err u9i_reader_tell(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_damage_site site)
 {
     r->damage = u9i_source_damage(r->source, f, &site, r->path, sizeof r->path);
     r->damage_sys = site.sys ? site.sys : site.reason == U9_R_UNREADABLE ? f->unread : 0;
@@ -197,7 +197,7 @@ static u9_err tell_missing(u9i_reader *r, u9i_step *step)
     u9i_damage_site site = {.verdict = U9_V_CORRUPT, .reason = U9_R_MISSING, .ordinal = U9_NOWHERE};
     if (missing->marked) skip_marked(r, &site);
     else skip_lost(r, &site);
-    return tell_damage(r, step, &gone, site);
+    return u9i_reader_tell(r, step, &gone, site);
 }
 
 /* The segment that a slice began in was trimmed before it was opened. [P-4] [L-10] */
@@ -208,7 +208,7 @@ static u9_err tell_trimmed(u9i_reader *r, u9i_step *step)
     u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .begin = r->trimmed_begin,
                             .end = r->trimmed_begin, .ordinal = U9_NOWHERE, .lost = U9_NOWHERE};
     r->trimmed = 0;
-    return tell_damage(r, step, &gone, site);
+    return u9i_reader_tell(r, step, &gone, site);
 }
 
 /* The segment with this number: the one of the row, else any; else the catalog's count. */
@@ -306,7 +306,7 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     r->announced = 0;
     u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .ordinal = here,
                             .lost = here != U9_NOWHERE && there >= here ? there - here : U9_NOWHERE};
-    (void)tell_damage(r, step, &first, site);
+    (void)u9i_reader_tell(r, step, &first, site);
     return true;
 }
 
@@ -382,7 +382,7 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
         } else {
             continue;
         }
-        (void)tell_damage(r, step, f, site);
+        (void)u9i_reader_tell(r, step, f, site);
         return true;
     }
     return false;
@@ -414,7 +414,7 @@ static u9_err begin_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault 
         r->index++;
         u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_BLANK, .end = f->size,
                                 .ordinal = U9_NOWHERE};
-        return *told ? tell_damage(r, step, f, site) : U9_OK;
+        return *told ? u9i_reader_tell(r, step, f, site) : U9_OK;
     }
     *told = !begins_within(r) && announce(r, step, f); /* by the range that holds offset 32 [P-1] */
     if (*told) return U9_OK;
@@ -456,137 +456,6 @@ static bool end_segment(u9i_reader *r, u9i_step *step)
     return false;
 }
 
-u9_err u9i_reader_prove(u9i_reader *r)
-{
-    const uint8_t *next = r->body.bytes;
-    size_t left = r->body.size;
-    u9_err err = u9i_body_next(&r->body, &next, &left, &r->first);
-    r->last = r->first;
-    r->keyless = 0;
-    uint32_t n = 0;
-    for (; err == U9_OK; n++) {
-        r->keyless += r->last.key_size == 0;
-        err = u9i_body_next(&r->body, &next, &left, &r->last);
-    }
-    if (err != U9_END) return err;
-    return n == r->count ? U9_OK : U9_CORRUPT;
-}
-
-/* Proves the records, once where that is remembered. */
-static u9_err prove_body(u9i_reader *r, const u9i_frame *f)
-{
-    u9i_verified *verified = r->leans ? r->iterator.window->verified : NULL;
-    if (verified && u9i_verified_has_body(verified, f->offset)) return U9_OK;
-    u9_err err = u9i_reader_prove(r);
-    if (err == U9_OK && verified && !(r->iterator.map && u9i_mapping_broken(r->iterator.map)))
-        u9i_verified_note_body(verified, f->offset);
-    return err;
-}
-
-/* A control record must be whole, and a u9open must say what its trailer says. [C-2] [C-3] */
-static u9_err prove_control(const u9i_body *b, const u9i_frame *f)
-{
-    u9i_open_record open;
-    u9i_end_record end;
-    u9i_trim_record trim;
-    u9i_page_record page;
-    u9i_mark_record mark;
-    u9i_span bits;
-    u9_err err = U9_OK;
-    switch (b->kind) {
-    case U9I_BODY_OPEN:
-        err = u9i_open_record_decode(b->bytes, b->size, &open);
-        if (err == U9_OK && (open.end.ordinal != f->trailer.ordinal ||
-                             memcmp(open.end.chain, f->trailer.chain, U9I_HASH_SIZE) != 0))
-            err = U9_CORRUPT;
-        break;
-    case U9I_BODY_END: err = u9i_end_record_decode(b->bytes, b->size, &end); break;
-    case U9I_BODY_TRIM: err = u9i_trim_record_decode(b->bytes, b->size, &trim); break;
-    case U9I_BODY_PAGE: err = u9i_page_record_decode(b->bytes, b->size, &page); break;
-    case U9I_BODY_BITS: err = u9i_bits_record_decode(b->bytes, b->size, &bits); break;
-    case U9I_BODY_MARK: err = u9i_mark_record_decode(b->bytes, b->size, &mark); break;
-    case U9I_BODY_EMPTY:
-    case U9I_BODY_RECORDS:
-    case U9I_BODY_PART:
-    case U9I_BODY_OTHER: break;
-    }
-    return err;
-}
-
-u9_err u9i_reader_row_room(u9i_reader *r, u9_fault *fault)
-{
-    if (r->parts.bytes == NULL) r->parts.bytes = u9i_pages(U9I_BODY_MAX);
-    if (r->parts.bytes) return U9_OK;
-    return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->source->path), "out of memory");
-}
-
-/* The first part in a range: the row that it goes on with is looked up. U9_IO, U9_NOMEM: may be tried again. */
-static u9_err know_row(u9i_reader *r, u9_fault *fault)
-{
-    const u9i_frame *f = r->frame;
-    u9i_part_record part;
-    size_t need;
-    if (r->parts_known || u9i_part_record_decode(r->body.bytes, r->body.size, &part) != U9_OK)
-        return U9_OK;
-    u9_err err = part.number > 0 ? u9i_reader_catch_up(r, &part, fault) : U9_OK;
-    r->again = err != U9_OK;
-    if (r->again) return err;
-    r->parts_known = true;
-    return u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body); /* its scratch was used */
-}
-
-/* A plain frame's body is values as they stand. [E-3] */
-static u9_err open_plain(u9i_reader *r, u9i_step *step)
-{
-    const u9i_frame *f = r->frame;
-    r->body = (u9i_body){.kind = f->body_size > 0 ? U9I_BODY_RECORDS : U9I_BODY_EMPTY, .bytes = f->body,
-                         .size = f->body_size, .plain = true};
-    if (f->body_size == 0 || (f->body_size <= U9I_BODY_MAX && u9i_reader_prove(r) == U9_OK)) return U9_OK;
-    return tell_damage(r, step, u9i_reader_facts(r),
-                       (u9i_damage_site){.verdict = U9_V_UNKNOWN, .reason = U9_R_BODY, .begin = f->offset,
-                                         .end = f->end, .ordinal = f->trailer.ordinal, .lost = U9_NOWHERE});
-}
-
-/* */
-u9_err u9i_reader_open_body(u9i_reader *r, u9i_step *step, u9_fault *fault)
-{
-    const u9i_frame *f = r->frame;
-    const u9i_facts *s = u9i_reader_facts(r);
-    size_t need;
-    r->count = f->trailer.count;
-    r->large = 0;
-    if (r->blind) return U9_OK;
-    if (s->plain) return open_plain(r, step);
-    u9_err err = u9i_body_open(f, r->scratch, U9I_BODY_MAX, &need, &r->body);
-    if (err == U9_OK && r->body.kind == U9I_BODY_PART && r->backwards && r->count == 0) {
-        u9i_part_record part; /* the row is joined where its last part is */
-        err = u9i_part_record_decode(r->body.bytes, r->body.size, &part);
-        if (err != U9_OK) err = U9_CORRUPT;
-    } else if (err == U9_OK && r->body.kind == U9I_BODY_PART) {
-        err = u9i_reader_row_room(r, fault);
-        r->again = err != U9_OK;
-        if (err == U9_OK) err = know_row(r, fault);
-        if (r->again) return err;
-        if (err == U9_OK) err = u9i_reader_join(r, f);
-    } else if (err == U9_OK && r->body.kind == U9I_BODY_RECORDS) {
-        err = prove_body(r, f);
-    } else if (err == U9_OK) {
-        err = prove_control(&r->body, f);
-    }
-    if (err == U9_OK) return U9_OK;
-    if (err == U9_TORN) return tell_damage(r, step, s, u9i_reader_lacks(r, f));
-    if (err == U9_VERSION) {
-        u9i_source_path(r->source, s->name, r->path, sizeof r->path);
-        return u9i_fault(fault, err, U9I_AT_OFFSET(f->offset, .path = r->path, .rule = "B-3",
-                                                   .segment = s->number),
-                         "a record in a form that this version of the library does not read");
-    }
-    return tell_damage(r, step, s,
-                       (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_BODY,
-                                         .begin = f->offset, .end = f->end,
-                                         .ordinal = f->trailer.ordinal, .lost = r->count});
-}
-
 /* The frame that the iterator came to, with its body; if that fell meanwhile, *told is unset. */
 static u9_err show_frame(u9i_reader *r, u9i_step *step, bool *told, u9_fault *fault)
 {
@@ -620,7 +489,7 @@ static u9_err step_segment(u9i_reader *r, u9i_step *step, bool *told, u9_fault *
         err = show_frame(r, step, told, fault);
     } else {
         r->place.since++;
-        err = tell_damage(r, step, u9i_reader_facts(r), r->iterator.site);
+        err = u9i_reader_tell(r, step, u9i_reader_facts(r), r->iterator.site);
     }
     return err;
 }
@@ -630,7 +499,7 @@ u9_err u9i_reader_step(u9i_reader *r, u9i_step *step, u9_fault *fault)
     u9_err err = r->backwards ? u9i_reader_turn(r, fault) : U9_OK;
     bool told = false;
     while (err == U9_OK && !told) {
-        reader_check(r);
+        u9i_reader_check(r);
         if (r->reading) {
             err = step_segment(r, step, &told, fault);
             continue;
@@ -653,91 +522,4 @@ uint64_t u9i_reader_bytes(const u9i_reader *r)
     uint64_t bytes = 0;
     for (size_t i = 0; i < r->catalog->count; i++) bytes += u9i_catalog_facts(r->catalog, i)->size;
     return bytes;
-}
-
-void u9i_reader_stand(const u9i_reader *r, u9i_stand *out)
-{
-    memset(out, 0, sizeof *out);
-    out->inside = r->reading;
-    for (size_t i = r->index + r->reading; i > 0 && out->number == 0; i--) /* what is off the row may come to be on it */
-        if (u9i_facts_on_row(u9i_catalog_facts(r->catalog, i - 1))) out->number = u9i_catalog_facts(r->catalog, i - 1)->number;
-    if (!r->reading) return;
-    memcpy(out->boundary, u9i_reader_facts(r)->secret.boundary, sizeof out->boundary);
-    out->judge = r->iterator.judge;
-}
-
-/* The segment of the row that it stands in; the catalog's count: it is not there any more. */
-static size_t find_stand(const u9i_catalog *c, const u9i_stand *stand)
-{
-    size_t i = 0;
-    for (; i < c->count; i++) {
-        const u9i_facts *f = u9i_catalog_facts(c, i);
-        if (stand->inside && f->number == stand->number && u9i_facts_on_row(f) &&
-            memcmp(f->secret.boundary, stand->boundary, sizeof stand->boundary) == 0)
-            break;
-    }
-    return i;
-}
-
-/* Behind a segment that is gone, or was left: at the next of the row. True: those between were trimmed, which is told. */
-static bool turn_behind(u9i_reader *r, const u9i_stand *stand, u9i_step *step)
-{
-    const u9i_catalog *c = r->catalog;
-    size_t i = 0;
-    while (i < c->count && (u9i_catalog_facts(c, i)->number <= stand->number || !u9i_facts_on_row(u9i_catalog_facts(c, i))))
-        i++;
-    const u9i_facts *next = i < c->count ? u9i_catalog_facts(c, i) : NULL;
-    uint64_t here = r->at.ordinal, there = next && next->has_open ? next->open.end.ordinal : c->trim.ordinal;
-    size_t first = u9i_reader_missing(r, i);
-    r->index = i;
-    if (c->trim.segment <= stand->number || !r->knows_at || there <= here) {
-        r->missing = next ? first : c->missing_count;
-        return false;
-    }
-    r->missing = first;
-    u9i_facts gone = {.number = stand->number + 1};
-    u9i_segment_name(gone.number, gone.name);
-    u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .ordinal = here, .lost = there - here};
-    r->at = (u9i_position){.ordinal = there};
-    r->knows_chain = false;
-    (void)tell_damage(r, step, &gone, site);
-    return true;
-}
-
-u9_err u9i_reader_switch(u9i_reader *r, u9i_catalog *catalog, const u9i_stand *stand, u9i_step *step, bool *told,
-                       u9_fault *fault)
-{
-    size_t i = find_stand(catalog, stand);
-    const u9i_judge *j = &stand->judge;
-    *told = false;
-    u9i_reader_leave(r);
-    u9i_catalog_unref(r->catalog);
-    r->catalog = catalog;
-    r->only = catalog->count;
-    r->backwards = r->leaving = r->again = false;
-    u9i_trail_drop(r);
-    r->missing_end = catalog->missing_count;
-    r->passed = r->passed_index = 0;
-    if (stand->inside) {
-        r->at = (u9i_position){.offset = j->pos, .ordinal = j->ordinal};
-        memcpy(r->at.chain, j->chain, sizeof r->at.chain);
-        r->begun = true;
-        r->knows_at = j->knows_ordinal;
-        r->knows_chain = j->knows_chain;
-    }
-    if (i == catalog->count) {
-        *told = turn_behind(r, stand, step);
-        r->place = (u9i_spot){.unit = r->index};
-        reader_check(r);
-        return U9_OK;
-    }
-    r->index = i;
-    r->place = (u9i_spot){.unit = i, .frame = r->place.frame, .since = r->place.since};
-    r->missing = u9i_reader_missing(r, i + 1);
-    u9_err err = u9i_source_iterate(r->source, catalog->segments[i], NULL, false, &r->iterator, fault);
-    if (err != U9_OK) return err;
-    u9i_iterator_take_up(&r->iterator, j);
-    r->reading = true;
-    reader_check(r);
-    return U9_OK;
 }

@@ -150,6 +150,12 @@ static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
     return reader->reading && u9i_iterator_fell(&reader->iterator) && u9i_reader_leave_map(reader, fault);
 }
 
+/* Makes a DAMAGE of what is wrong with the segment of these facts. Returns U9_OK. */
+u9_err u9i_reader_tell(u9i_reader *reader, u9i_step *step, const u9i_facts *facts, u9i_damage_site site);
+
+/* What holds of every reader between two steps. */
+void u9i_reader_check(const u9i_reader *reader);
+
 /* Opens the body of reader->frame, and tells what is wrong with it. reader->again: the same call may be tried again. */
 U9_MUST_CHECK u9_err u9i_reader_open_body(u9i_reader *reader, u9i_step *step, u9_fault *fault);
 

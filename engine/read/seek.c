@@ -457,6 +457,7 @@ u9_err u9_cursor_within(u9_cursor *c, const u9_bounds *b)
     c->to = b->to;
     c->since_us = b->since_us;
     c->until_us = b->until_us;
+    c->run_end = 0;
     return settle_seek(c, seek_start(c));
 }
 

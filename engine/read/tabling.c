@@ -48,7 +48,8 @@ static bool is_fit(u9i_indexed *s)
 static uint32_t spec_number(u9i_tabled *t, const u9i_keyspec *spec)
 {
     for (size_t i = 0; i < t->spec_count; i++)
-        if (t->specs[i].width == spec->width && t->specs[i].hashed == spec->hashed && t->specs[i].seed == spec->seed)
+        if (t->specs[i].width == spec->width && t->specs[i].hashed == spec->hashed &&
+            (!spec->hashed || t->specs[i].seed == spec->seed))
             return (uint32_t)i;
     t->specs[t->spec_count] = *spec;
     return (uint32_t)t->spec_count++;

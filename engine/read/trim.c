@@ -38,7 +38,7 @@ static u9_key raw_key(const uint8_t *bytes, size_t size)
     u9_value v;
     if (size == 9 && bytes[0] == 0x03) return (u9_key){bytes + 1, 8};
     if (u9_value_decode(bytes, size, &v) != U9_OK || (v.type != U9_BYTES && v.type != U9_UTF8)) return (u9_key){NULL, 0};
-    return (u9_key){v.data, v.size};
+    return (u9_key){v.data, (size_t)v.size};
 }
 
 /* What its u9end says of the first and the last key. [C-4] *kept: one of them is not lower, which is enough. */

@@ -355,23 +355,46 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
     return U9_ABSENT;
 }
 
+/* What is gone through to make an index. */
+typedef struct walked {
+    u9i_keys keys;
+    u9i_firsts firsts; /* of a plain seed file */
+} walked;
+
+/* Notes the frame of which this is the first record. */
+static u9_err note_first(u9i_firsts *f, const u9_record *r)
+{
+    enum { ROOM = 64 }; /* it doubles */
+    size_t n = f->count;
+    if (n > 0 && f->all[n - 1].offset == r->frame) return U9_OK;
+    if (n == 0 || (n >= ROOM && (n & (n - 1)) == 0)) {
+        u9i_first *more = (u9i_first *)realloc(f->all, (n == 0 ? ROOM : n * 2) * sizeof *more);
+        if (more == NULL) return U9_NOMEM;
+        f->all = more;
+    }
+    f->all[f->count++] = (u9i_first){.offset = r->frame, .ordinal = r->ordinal};
+    return U9_OK;
+}
+
 /* Adds each record of the segment that the cursor shows. */
-static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys, bool *lossy)
+static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, walked *w, bool *lossy)
 {
     u9_record r;
     u9_err err;
     uint64_t number = s->segment->facts.number;
-    while ((err = u9_cursor_next(c, &r)) != U9_END && !keys->partial) {
+    while ((err = u9_cursor_next(c, &r)) != U9_END && !w->keys.partial) {
         if (err != U9_OK && err != U9_CORRUPT && err != U9_VERSION && err != U9_LIMIT && err != U9_ABSENT) return err;
         bool shown = (err == U9_OK || err == U9_LIMIT) && r.segment == number && r.at < s->limit;
         bool in_parts = c->reader.large > 0 || c->reader.body.bytes == c->reader.parts.bytes;
-        if (shown && r.key.size > 0) u9i_keys_add(keys, r.key.data, r.key.size, r.at, in_parts);
+        if (shown && r.key.size > 0) u9i_keys_add(&w->keys, r.key.data, r.key.size, r.at, in_parts);
+        if (shown && s->segment->facts.plain && note_first(&w->firsts, &r) != U9_OK)
+            return u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = c->log->source.path), "out of memory");
     }
     *lossy = c->lossy;
     return U9_OK;
 }
 
-static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec, u9i_keys *keys, u9_fault *fault)
+static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec, walked *w, u9_fault *fault)
 {
     u9_cursor *c;
     size_t memory = log->options.index_memory ? (size_t)log->options.index_memory : INDEX_MEMORY;
@@ -381,10 +404,11 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
     size_t i = 0;
     while (i < catalog->count && catalog->segments[i] != s->segment) i++;
     if (i == catalog->count) err = U9_AGAIN;
-    else if (!u9i_keys_open(keys, spec, memory)) err = u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    else if (!u9i_keys_open(&w->keys, spec, memory)) err = u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    w->firsts.count = 0;
     if (err == U9_OK) {
         u9i_cursor_segments(c, u9i_beside_run(catalog, i), i);
-        err = collect_keys(c, s, keys, &s->lossy);
+        err = collect_keys(c, s, w, &s->lossy);
     }
     if (fault && err != U9_OK && err != U9_AGAIN) *fault = c->fault;
     u9_cursor_close(c);
@@ -392,22 +416,23 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
 }
 
 /* One made by reading the segment. U9_ABSENT: its keys do not fit the memory for them. */
-static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9_fault *fault)
+static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9i_firsts *firsts, u9_fault *fault)
 {
-    u9i_keys keys = {.count = 0};
+    walked w = {.keys = {.count = 0}};
     uint64_t seed = u9i_get_be(s->segment->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
     u9i_keyspec spec = u9i_keyspec_of(kind, seed);
-    u9_err err = walk_segment(log, s, &spec, &keys, fault);
-    if (err == U9_OK && keys.partial && !spec.hashed) { /* perhaps for keys that are none of the kind */
-        u9i_keys_close(&keys);
+    u9_err err = walk_segment(log, s, &spec, &w, fault);
+    if (err == U9_OK && w.keys.partial && !spec.hashed) { /* perhaps for keys that are none of the kind */
+        u9i_keys_close(&w.keys);
         spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};
-        err = walk_segment(log, s, &spec, &keys, fault);
+        err = walk_segment(log, s, &spec, &w, fault);
     }
-    if (err == U9_OK && keys.partial) err = U9_ABSENT;
-    if (err == U9_OK) u9i_keys_sort(&keys);
-    if (err == U9_OK && u9i_index_make(&s->index, &keys, &s->kept->budget) != U9_OK)
+    if (err == U9_OK && w.keys.partial) err = U9_ABSENT;
+    if (err == U9_OK) u9i_keys_sort(&w.keys);
+    if (err == U9_OK && u9i_index_make(&s->index, &w.keys, &s->kept->budget) != U9_OK)
         err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
-    u9i_keys_close(&keys);
+    u9i_keys_close(&w.keys);
+    *firsts = w.firsts;
     return err;
 }
 
@@ -421,14 +446,23 @@ static bool is_in_order(const u9i_index *x)
 static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fault)
 {
     int sys;
+    u9i_firsts firsts = {.count = 0};
     const u9i_facts *f = &s->segment->facts;
     u9_err err = open_ready(log, s);
-    if (err != U9_OK && err != U9_NOMEM) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, fault);
-    if (err != U9_OK) return err;
+    if (err != U9_OK && err != U9_NOMEM) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, &firsts, fault);
+    if (err != U9_OK) {
+        free(firsts.all);
+        return err;
+    }
     uint64_t bound = f->named ? f->at.offset : U9_NOWHERE;
     err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, bound, &s->index.spec,
                           is_in_order(&s->index), &s->kept->budget, &sys);
-    if (err == U9_OK) return err;
+    if (err == U9_OK) {
+        s->frames.firsts = firsts;
+        u9i_budget_add(&s->kept->budget, firsts.count * sizeof *firsts.all);
+        return err;
+    }
+    free(firsts.all);
     u9i_index_close(&s->index);
     return u9i_fault(fault, err, U9I_AT(.path = log->source.path, .segment = f->number, .sys = err == U9_IO ? sys : 0),
                      "cannot open the segment");

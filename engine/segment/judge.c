@@ -220,17 +220,19 @@ static u9_err tell_padding(u9i_judge *j, u9i_window *window, u9i_round *round, c
     return U9_OK;
 }
 
-/* True if the frame closes or seals the file. [S-4] [S-6] */
-static bool closes(const u9i_frame *f)
+/* Whether the frame closes or seals the file. [S-4] [S-6] */
+static void note_close(u9i_judge *j, const u9i_frame *f)
 {
     uint8_t scratch[U9I_BLOCK];
     u9i_body body;
     u9i_end_record end;
     size_t need;
-    return f->trailer.count == 0 && f->body_size > 0 &&
-           u9i_body_open(f, scratch, sizeof scratch, &need, &body) == U9_OK &&
-           body.kind == U9I_BODY_END &&
-           u9i_end_record_decode(body.bytes, body.size, &end) == U9_OK;
+    j->last_closes = f->trailer.count == 0 && f->body_size > 0 &&
+                     u9i_body_open(f, scratch, sizeof scratch, &need, &body) == U9_OK &&
+                     body.kind == U9I_BODY_END &&
+                     u9i_end_record_decode(body.bytes, body.size, &end) == U9_OK;
+    j->last_seals = j->last_closes && end.kind == U9I_END_SEALING && f->offset % U9I_BLOCK == 0 &&
+                    f->end - f->offset <= U9I_BLOCK;
 }
 
 /* Moves behind a frame. */
@@ -244,7 +246,7 @@ static void advance(u9i_judge *j, const u9i_frame *f)
     j->knows_ordinal = j->knows_chain = true;
     memcpy(j->chain, f->sha, sizeof j->chain);
     j->time_us = f->trailer.time_us;
-    j->last_closes = closes(f);
+    note_close(j, f);
     j->mark_passed |= j->facts->marked && f->end >= j->facts->mark.offset;
     if (f->trailer.durable > j->promise) j->promise = f->trailer.durable;
 }
@@ -310,19 +312,6 @@ static void end_at(u9i_judge *j, u9i_round *round, uint64_t offset, uint64_t ord
     j->tail = tail;
 }
 
-/* The named end is reached, or cannot be. */
-static void end_bounded(u9i_judge *j, u9i_round *round, u9_reason why)
-{
-    const u9i_position *at = &j->facts->at;
-    bool fits = j->pos == at->offset && (!j->knows_ordinal || j->ordinal == at->ordinal) &&
-                (!j->knows_chain || memcmp(j->chain, at->chain, U9I_HASH_SIZE) == 0);
-    if (!fits)
-        tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = why, .begin = j->pos,
-                                              .end = at->offset, .lost = count_lost(j, at->ordinal)});
-    end_at(j, round, at->offset, at->ordinal, U9_V_CLEAN);
-    memcpy(j->end.chain, at->chain, sizeof j->end.chain);
-}
-
 /* How the damaged frame at d looks: torn by a crash, or not. Fills its extent's end. */
 static u9_err judge_tail(u9i_judge *j, u9i_window *window, uint64_t d, u9_verdict *verdict,
                          uint64_t *end)
@@ -349,10 +338,59 @@ static u9_err judge_tail(u9i_judge *j, u9i_window *window, uint64_t d, u9_verdic
     return U9_OK;
 }
 
-/* True if the block of the last frame read is the file's last. [S-4] */
-static bool in_last_block(const u9i_judge *j)
+/*
+ * The session that goes on behind a named end could not tell what stood there, and nobody can now: it is void, and told.
+ * Its numbers were given again. [R-17]
+ */
+static u9_err tell_unknown(u9i_judge *j, u9i_window *window, u9i_round *round)
 {
-    return j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size;
+    uint64_t d = j->pos, block = (d + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    u9i_damage_site site = {.verdict = U9_V_UNKNOWN, .begin = d, .end = d, .lost = U9_NOWHERE, .at_most = true};
+    u9_verdict tail;
+    u9i_frame f;
+    u9i_zeros z;
+    u9_err err = u9i_window_zeros(window, d, block, &z);
+    if (err == U9_OK && z.last == d) d = block;
+    if (err == U9_OK) err = u9i_window_at(window, d, j->size, &f);
+    site.reason = err == U9_OK ? U9_R_FOLLOW : window->why;
+    if (err == U9_OK || err == U9_CORRUPT) err = u9i_window_zeros(window, d, j->size, &z);
+    bool unread = err == U9_OK && unread_in(j, window, d, j->size);
+    if (unread) {
+        site.reason = U9_R_UNREADABLE;
+        site.begin = d;
+        site.end = z.last > window->unread.end ? z.last : window->unread.end;
+    } else if (err == U9_OK && z.last > d) {
+        site.begin = d;
+        err = judge_tail(j, window, d, &tail, &site.end);
+        if (err == U9_OK) err = u9i_window_find(window, j->pos, j->size, &f);
+        if (err == U9_OK) site.lost = count_lost(j, f.trailer.ordinal);
+    }
+    if (err != U9_OK && err != U9_END) return err;
+    tell_site(j, round, site);
+    round->sites[round->count - 1].ordinal = U9_NOWHERE;
+    return U9_OK;
+}
+
+/* The named end is reached, or cannot be. */
+static u9_err end_bounded(u9i_judge *j, u9i_window *window, u9i_round *round, u9_reason why)
+{
+    const u9i_position *at = &j->facts->at;
+    bool fits = j->pos == at->offset && (!j->knows_ordinal || j->ordinal == at->ordinal) &&
+                (!j->knows_chain || memcmp(j->chain, at->chain, U9I_HASH_SIZE) == 0);
+    u9_err err = fits && j->facts->tail == U9I_TAIL_UNKNOWN ? tell_unknown(j, window, round) : U9_OK;
+    if (err != U9_OK) return err;
+    if (!fits)
+        tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = why, .begin = j->pos,
+                                              .end = at->offset, .lost = count_lost(j, at->ordinal)});
+    end_at(j, round, at->offset, at->ordinal, U9_V_CLEAN);
+    memcpy(j->end.chain, at->chain, sizeof j->end.chain);
+    return U9_OK;
+}
+
+/* True if the last frame read is a u9end behind which nothing is to be: in the file's last block [S-4], or a seal. [S-6] */
+static bool none_behind(const u9i_judge *j)
+{
+    return j->last_seals || (j->last_closes && j->last % U9I_BLOCK == 0 && j->last + U9I_BLOCK == j->size);
 }
 
 /*
@@ -373,14 +411,14 @@ static u9_err end_open(u9i_judge *j, u9i_window *window, u9i_round *round, const
                        uint64_t lost)
 {
     u9i_zeros z;
-    bool last_block = j->last_closes && in_last_block(j);
-    uint64_t d = last_block ? j->pos : c->at;
+    bool closed = none_behind(j);
+    uint64_t d = closed ? j->pos : c->at;
     u9_err err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
     u9i_damage_site site = {.verdict = U9_V_CLEAN, .reason = c->why, .begin = d, .end = z.last};
-    bool unread = !last_block && cannot_read(j, window, d, z.last), again = false;
-    bool unclosed = !last_block && !unread && z.last == d;
-    if (last_block) { /* closed [S-4] */
+    bool unread = !closed && cannot_read(j, window, d, z.last), again = false;
+    bool unclosed = !closed && !unread && z.last == d;
+    if (closed) {
         j->closed = true;
         if (z.last > d) site.verdict = U9_V_UNKNOWN, site.reason = U9_R_FILL; /* */
     } else if (unread) {
@@ -424,8 +462,7 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
 {
     if (u9i_judge_bounded(j)) {
         bool unread = unread_in(j, window, j->pos, j->bound);
-        end_bounded(j, round, j->size < j->bound ? U9_R_CUT : unread ? U9_R_UNREADABLE : c->why);
-        return U9_OK;
+        return end_bounded(j, window, round, j->size < j->bound ? U9_R_CUT : unread ? U9_R_UNREADABLE : c->why);
     }
     uint64_t next = y ? y->trailer.ordinal : j->ordinal;
     uint64_t lost = y ? count_lost(j, next) : U9_NOWHERE;
@@ -488,10 +525,7 @@ static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, cons
 /* One look at what stands at pos; round->then stays 0 if it is to be looked at again. */
 static u9_err look(u9i_judge *j, u9i_window *window, u9i_round *round)
 {
-    if (u9i_judge_bounded(j) && j->pos >= j->bound) {
-        end_bounded(j, round, U9_R_FOLLOW);
-        return U9_OK;
-    }
+    if (u9i_judge_bounded(j) && j->pos >= j->bound) return end_bounded(j, window, round, U9_R_FOLLOW);
     candidate c;
     u9_err err = look_at_pos(j, window, j->bound, &c);
     if (err != U9_OK) return err;
@@ -520,7 +554,7 @@ static u9_err look_behind(u9i_judge *j, u9i_window *window, u9i_round *round)
         return err;
     }
     u9i_zeros z;
-    bool sealed = in_last_block(j) && j->facts->has_end, again = false;
+    bool sealed = none_behind(j), again = false;
     uint64_t d = sealed ? j->pos : c.at;
     err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
@@ -581,7 +615,7 @@ void u9i_judge_jump(u9i_judge *j, uint64_t pos)
     j->frames = j->previous = j->last = 0;
     j->knows_ordinal = j->facts->plain; /* counted from here [E-3] */
     j->ordinal = j->knows_ordinal ? 0 : j->ordinal;
-    j->knows_chain = j->last_closes = false;
+    j->knows_chain = j->last_closes = j->last_seals = false;
 }
 
 u9_err u9i_judge_skip(u9i_judge *j, u9i_window *window, uint64_t from)
@@ -627,6 +661,7 @@ void u9i_judge_take_up(u9i_judge *j, const u9i_judge *other)
     j->mark_denied = other->mark_denied;
     j->last = other->last;
     j->last_closes = other->last_closes;
+    j->last_seals = other->last_seals;
     j->time_us = other->time_us;
     if (!u9i_judge_bounded(j) && other->promise > j->promise) j->promise = other->promise;
     u9i_judge_check(j);

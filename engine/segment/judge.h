@@ -72,7 +72,8 @@ typedef struct u9i_judge {
     bool closed;         /* the last frame holds a u9end, and nothing stands behind it */
     uint64_t beyond;     /* records in valid frames behind the end */
     uint64_t last;       /* offset of the last frame passed, 0 if none */
-    bool last_closes;    /* it holds a u9end */
+    bool last_closes;    /* it holds a u9end, */
+    bool last_seals;     /*   of kind 2: nothing was ever written behind it [S-6] */
     uint64_t time_us;    /* its time */
     uint64_t unread;     /* the first offset that could not be read, of what it judged by; U9_NOWHERE: none */
     int unread_sys;      /*   errno */

@@ -1,5 +1,5 @@
 /*
- * engine/segment/mapping.h: a file that does not change any more, as memory.
+ * engine/segment/mapping.h: a file that does not change any more but behind its end, as memory.
  *
  * Where a page cannot be read, for the disk fails or the file was cut, the guard (engine/os/guard.h) shows zeros and
  * notes that: who has used bytes of a mapping asks whether it broke meanwhile, and if so takes them for nothing. A

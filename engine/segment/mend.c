@@ -426,6 +426,7 @@ u9_err u9i_mend_start(u9i_mender *m, u9i_window *w, const u9i_facts *facts, uint
     fw.gap.hint.secret = &w->secret;
     u9_err err = u9i_window_find(w, U9I_DISK_HEADER_SIZE, size, &y);
     y.body = NULL;
+    m->framed = err == U9_OK;
     return err == U9_OK ? mend_before(&fw, &y) : err == U9_END ? mend_before(&fw, NULL) : err;
 }
 
@@ -434,18 +435,19 @@ u9_err u9i_mend_file(u9i_mender *m, u9i_window *w, const u9i_facts *facts, uint6
     file_walk fw = {.m = m, .w = w, .facts = facts, .size = size, .live = live};
     u9i_frame y;
     u9_err err;
+    bool vain = u9i_facts_vain(facts, &w->secret);
     begin_file(&fw);
-    while ((err = u9i_window_find(w, fw.gap.begin, size, &y)) == U9_OK) {
+    for (; (err = u9i_window_find(w, fw.gap.begin, size, &y)) == U9_OK; vain = false) {
         y.body = NULL; /* the window moves on */
         uint64_t begin = fw.gap.begin, block = (begin + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
         bool next =
             y.trailer.previous == fw.gap.hint.previous && (y.offset == begin || y.offset == block);
         if (y.trailer.durable > fw.promise) fw.promise = y.trailer.durable;
-        if (!next && y.offset > begin) err = mend_before(&fw, &y);
+        if (!next && y.offset > begin && !vain) err = mend_before(&fw, &y);
         if (err != U9_OK) return err;
         pass_in_file(&fw, &y);
     }
-    if (err == U9_END) err = mend_before(&fw, NULL);
+    if (err == U9_END) err = vain ? U9_OK : mend_before(&fw, NULL);
     return err;
 }
 

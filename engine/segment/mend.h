@@ -24,6 +24,7 @@ enum { U9I_MENDED_MAX = 1 << 16 };
 
 typedef struct u9i_mender {
     u9i_effort effort; /* what is left of it */
+    bool framed;       /* u9i_mend_start: a valid frame stands behind */
     bool gave_up;      /* that was not enough, or there is no room for more frames */
     u9i_rejoined *
         frames; /* owned; by offset; none is valid as it stands, and all follow valid ones or each other */

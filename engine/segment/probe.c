@@ -53,6 +53,62 @@ bool u9i_facts_on_row(const u9i_facts *f)
     return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
 }
 
+static bool same_position(const u9i_position *a, const u9i_position *b)
+{
+    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
+}
+
+/* The end that a gap without a frame behind it is mended by. [Y-1] */
+static u9i_position end_by_others(const u9i_facts *f)
+{
+    return f->named ? f->at : f->marked ? f->mark : (u9i_position){.offset = 0};
+}
+
+bool u9i_facts_vain(const u9i_facts *f, const u9i_secret *secret)
+{
+    u9i_position end = end_by_others(f);
+    for (const u9i_vain *v = f->vain; v < f->vain + 2; v++)
+        if (v->tried && memcmp(v->boundary, secret->boundary, sizeof v->boundary) == 0 &&
+            (v->framed || same_position(&v->end, &end)))
+            return true;
+    return false;
+}
+
+static void note_vain(u9i_facts *f, const u9i_secret *secret, bool framed)
+{
+    u9i_vain v = {.tried = true, .framed = framed, .end = end_by_others(f)};
+    memcpy(v.boundary, secret->boundary, sizeof v.boundary);
+    f->vain[v.end.offset != 0] = v;
+}
+
+/* By its own bytes, and the light that they were seen by. */
+static bool same_inside(const u9i_facts *a, const u9i_facts *b)
+{
+    return a->size == b->size && a->header == b->header && a->mends == b->mends && a->mends_frames == b->mends_frames &&
+           memcmp(a->secret.bytes, b->secret.bytes, sizeof a->secret.bytes) == 0 &&
+           memcmp(a->secret.boundary, b->secret.boundary, sizeof a->secret.boundary) == 0 &&
+           a->secret.lost == b->secret.lost && a->barren == b->barren && a->boundaries == b->boundaries &&
+           a->blank == b->blank && a->plain == b->plain && a->stray == b->stray && a->spared == b->spared &&
+           a->has_open == b->has_open && a->has_trim == b->has_trim && a->has_end == b->has_end &&
+           a->has_spare == b->has_spare && a->unread == b->unread && a->unread_at == b->unread_at &&
+           strcmp(a->kind, b->kind) == 0;
+}
+
+/* By what other segments and the mark say. */
+static bool same_beside(const u9i_facts *a, const u9i_facts *b)
+{
+    return a->number == b->number && a->first == b->first && a->newest == b->newest && a->is_void == b->is_void &&
+           a->called == b->called && a->misnamed == b->misnamed && a->sealed_before == b->sealed_before &&
+           a->named == b->named && same_position(&a->at, &b->at) && a->tail == b->tail && a->wrong == b->wrong &&
+           a->fork.begin == b->fork.begin && a->fork.end == b->fork.end && a->fork.lost == b->fork.lost &&
+           a->marked == b->marked && same_position(&a->mark, &b->mark);
+}
+
+bool u9i_facts_same(const u9i_facts *a, const u9i_facts *b)
+{
+    return same_inside(a, b) && same_beside(a, b);
+}
+
 static void keep_kind(char *kind, u9i_span from)
 {
     if (kind[0] != 0) return;
@@ -92,15 +148,17 @@ static u9_err read_trim(u9i_facts *f, u9i_window *window, const u9i_frame *open)
 }
 
 /* The first frame, if its header or trailer is damaged and it can be mended. [Y-1] */
-static u9_err mend_first(const u9i_facts *f, u9i_window *window, u9i_frame *out)
+static u9_err mend_first(u9i_facts *f, u9i_window *window, u9i_frame *out)
 {
     u9i_mender m;
     const uint8_t *bytes;
     size_t avail, total;
+    if (u9i_facts_vain(f, &window->secret)) return U9_CORRUPT;
     u9i_mender_init(&m, f->size);
     u9_err err = u9i_mend_start(&m, window, f, f->size);
     if (err == U9_OK) err = m.count > 0 && m.frames[0].frame.offset == U9I_DISK_HEADER_SIZE ? U9_OK : U9_CORRUPT;
     if (err == U9_OK) *out = m.frames[0].frame;
+    if (err == U9_CORRUPT && m.count == 0) note_vain(f, &window->secret, m.framed);
     u9i_mender_release(&m);
     if (err != U9_OK) return err;
     total = (size_t)(out->end - out->offset);
@@ -140,18 +198,26 @@ static bool may_have_end(const u9i_facts *f)
     return f->size >= 2 * U9I_BLOCK && f->size % U9I_BLOCK == 0;
 }
 
-/* The u9end in the last block, if it is one. It borrows `scratch`, of a block's size, or the window. */
-static u9_err decode_end(const u9i_facts *f, u9i_window *window, uint8_t *scratch, u9i_frame *frame,
-                         u9i_end_record *end, bool *found)
+/* The u9end in the block at `at`, if it is one. It borrows `scratch`, of a block's size, or the window. */
+static u9_err decode_end(u9i_window *window, uint64_t at, uint8_t *scratch, u9i_frame *frame, u9i_end_record *end,
+                         bool *found)
 {
     u9i_body body;
     size_t need;
-    u9_err err = u9i_window_at(window, f->size - U9I_BLOCK, f->size, frame);
+    u9_err err = u9i_window_at(window, at, at + U9I_BLOCK, frame);
     if (err == U9_IO) return err;
     *found = err == U9_OK && u9i_body_open(frame, scratch, U9I_BLOCK, &need, &body) == U9_OK &&
              body.kind == U9I_BODY_END &&
              u9i_end_record_decode(body.bytes, body.size, end) == U9_OK;
     return U9_OK;
+}
+
+/* Keeps the u9end that was decoded last. */
+static void keep_end(u9i_facts *f)
+{
+    keep_kind(f->kind, f->end.key_kind);
+    f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
+    f->end_frame.body = NULL;
 }
 
 static u9_err look_spare(u9i_facts *f, u9i_window *window)
@@ -167,13 +233,49 @@ static u9_err read_end(u9i_facts *f, u9i_window *window)
 {
     uint8_t scratch[U9I_BLOCK];
     if (!may_have_end(f)) return U9_OK;
-    u9_err err = decode_end(f, window, scratch, &f->end_frame, &f->end, &f->has_end);
+    u9_err err = decode_end(window, f->size - U9I_BLOCK, scratch, &f->end_frame, &f->end, &f->has_end);
     if (err == U9_OK && !f->has_end && f->unread == 0) err = look_spare(f, window);
     if (err == U9_OK && f->unread == 0) note_unread(f, window);
-    if (err != U9_OK || !f->has_end) return err;
-    keep_kind(f->kind, f->end.key_kind);
-    f->end.first_key = f->end.last_key = f->end.key_kind = (u9i_span){0};
-    f->end_frame.body = NULL;
+    if (err == U9_OK && f->has_end) keep_end(f);
+    return err;
+}
+
+/* The last valid frame in [begin, end). U9_END: there is none. */
+static u9_err last_within(u9i_window *window, uint64_t begin, uint64_t end, u9i_frame *out)
+{
+    u9i_frame f;
+    u9_err err, found = U9_END;
+    for (uint64_t p = begin; (err = u9i_window_find(window, p, end, &f)) == U9_OK; p = f.end) {
+        *out = f;
+        found = U9_OK;
+    }
+    return err == U9_END ? found : err;
+}
+
+u9_err u9i_probe_seal(u9i_facts *f, u9i_window *window)
+{
+    enum { PIECE = 1 << 20 }; /* of whole blocks, of which a u9end is in one */
+    uint8_t scratch[U9I_BLOCK];
+    u9i_frame last, across;
+    bool found = false;
+    u9_err err = U9_END;
+    if (f->plain || f->barren || f->stray) return U9_OK;
+    for (uint64_t begin, end = f->size; end > 0 && err == U9_END; end = begin) {
+        begin = (end - 1) / PIECE * PIECE;
+        window->until = end;
+        err = last_within(window, begin, end, &last);
+    }
+    window->until = U9_NOWHERE;
+    if (err == U9_END || (err == U9_OK && last.offset % U9I_BLOCK != 0)) return U9_OK;
+    if (err == U9_OK) err = u9i_window_find(window, last.end, f->size, &across);
+    if (err != U9_END) return err;
+    u9i_end_record end;
+    err = decode_end(window, last.offset, scratch, &last, &end, &found);
+    if (err != U9_OK || !found || end.kind != U9I_END_SEALING) return err;
+    f->has_end = true;
+    f->end_frame = last;
+    f->end = end;
+    keep_end(f);
     return U9_OK;
 }
 
@@ -183,7 +285,7 @@ u9_err u9i_probe_end_keys(const u9i_facts *f, u9i_window *window, u9i_end_keys *
     u9i_frame frame;
     u9i_end_record end;
     bool found = false;
-    u9_err err = may_have_end(f) ? decode_end(f, window, scratch, &frame, &end, &found) : U9_OK;
+    u9_err err = decode_end(window, f->end_frame.offset, scratch, &frame, &end, &found);
     if (err != U9_OK) return err;
     if (!found) return U9_CORRUPT;
     const u9i_span keys[2] = {end.first_key, end.last_key};

@@ -15,6 +15,14 @@ typedef struct u9i_span_lost {
     uint64_t lost;       /* U9_NOWHERE: not known */
 } u9i_span_lost;
 
+/* A search in vain for what is in front of a file's first valid frame: once is enough, while it knew the same. [Y-5] */
+typedef struct u9i_vain {
+    bool tried;
+    uint8_t boundary[U9I_HASH_SIZE]; /* of the secret that it was by; */
+    bool framed;                     /* there is such a frame; else it knew */
+    u9i_position end;                /*   this end, or none */
+} u9i_vain;
+
 typedef struct u9i_facts {
     uint64_t number;    /* what its u9open says, or who names it; else as in its name [L-2] */
     uint64_t in_name;   /* 0: it has no segment's name, or that of number 0 */
@@ -37,10 +45,11 @@ typedef struct u9i_facts {
     u9i_open_record open; /* (its `kind` is not kept) */
     bool has_trim;      /* behind it stands a valid u9trim: [C-5] */
     u9i_trim_record trim;
-    bool has_end;       /* the last block is a valid u9end frame: */
+    bool has_end;       /* the last block is a valid u9end frame, or what u9i_probe_seal found is there: */
     u9i_end_record end; /*  (its spans are not kept) */
     u9i_frame end_frame; /* (its body is not kept) */
     bool has_spare;     /* the last block is zeros: they may be cut [S-7] */
+    u9i_vain vain[2];   /* what was not found, where frames are mended: without an end, and by one */
     int unread;         /* errno: the first frame or the last block cannot be read; 0: they can */
     uint64_t unread_at; /*   from here on; 0: nor can the header */
 
@@ -74,6 +83,13 @@ typedef struct u9i_spare {
 U9_MUST_CHECK u9_err u9i_probe(u9i_facts *facts, u9i_dir *dir, u9i_window *window,
                                const u9i_spare *spares, size_t spare_count);
 
+/*
+ * Looks for a seal behind which something stands: a u9end of kind 2 that is the file's last valid frame. If there is
+ * one, it is the facts' from now on. The window is on the file, with its secret; time is that of reading the file from
+ * its end to that frame. U9_IO, U9_NOMEM. [S-6]
+ */
+U9_MUST_CHECK u9_err u9i_probe_seal(u9i_facts *facts, u9i_window *window);
+
 /* First and last key in a segment's u9end, as values: each with room for U9I_KEY_MAX + 16 bytes. */
 typedef struct u9i_end_keys {
     uint8_t key[2][U9I_KEY_MAX + 16];
@@ -85,6 +101,15 @@ U9_MUST_CHECK u9_err u9i_probe_end_keys(const u9i_facts *facts, u9i_window *wind
 
 /* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
 bool u9i_facts_skipped(const u9i_facts *facts);
+
+/*
+ * True if two looks at one file, which is as it was, say the same of it, and others do: what stands in it follows from
+ * its secret.
+ */
+bool u9i_facts_same(const u9i_facts *a, const u9i_facts *b);
+
+/* True if mending in front of the first valid frame, by this secret and all that is known now, was in vain. [Y-5] */
+bool u9i_facts_vain(const u9i_facts *facts, const u9i_secret *secret);
 
 /* True if it is of the row, whose records are read. [L-2] */
 bool u9i_facts_on_row(const u9i_facts *facts);

@@ -172,12 +172,16 @@ static void make_mapping(u9i_segment *s, u9i_map_use use)
     atomic_store(&s->map_tried[use], true);
 }
 
-/* What a closed file holds in front of its data end stays, whoever goes on in it: that is all that lookups ask for. */
+/*
+ * What a closed file holds stays, whoever goes on behind it: no block is written twice [S-3]. But where nothing
+ * promises its end, it is for lookups alone, which do not come there: who scans has it settled first, by read calls. [R-14]
+ */
 static bool is_mappable(const u9i_segment *s, u9i_map_use use)
 {
     const u9i_facts *f = &s->facts;
+    const u9i_trailer *end = &f->end_frame.trailer;
     bool closed = f->has_end && f->end.kind == U9I_END_CLOSING && !f->plain && f->wrong == U9_R_NONE;
-    return u9i_segment_sealed(s) || (use == U9I_MAP_LOOKUP && closed);
+    return u9i_segment_sealed(s) || (closed && (use == U9I_MAP_LOOKUP || f->named || end->durable > end->previous));
 }
 
 const u9i_mapping *u9i_segment_mapping(u9i_segment *s, u9i_map_use use)

@@ -302,23 +302,32 @@ static void read_ahead(u9i_window *w)
     w->coming = true;
 }
 
-/* What is wanted of a mapping, and a chunk behind it, which others may be hashed beside. */
-static void see_map(const u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
+/* True if the file is larger than what is mapped of it: a closed one, behind whose end somebody goes on. */
+static bool outgrew_map(const u9i_window *w)
+{
+    uint64_t size;
+    return u9i_file_size(w->file, &size) != 0 || size > w->map->size;
+}
+
+/* What is wanted of a mapping, and a chunk behind it, which others may be hashed beside. False: it is to be read. */
+static bool see_map(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
 {
     uint64_t at = p < w->map->size ? p : w->map->size, end = at + need, more = end + CHUNK;
+    if (p + need > w->map->size && outgrew_map(w)) {
+        u9i_window_lean(w, NULL);
+        return false;
+    }
     if (w->until > end) end = w->until < more ? w->until : more;
     if (end > w->map->size) end = w->map->size;
     *bytes = w->map->bytes + at;
     *avail = (size_t)(end - at);
+    return true;
 }
 
 /* As u9i_window_bytes, mapped ones too, and with zeros where it is dark. */
 static u9_err see(u9i_window *w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail)
 {
-    if (w->map) {
-        see_map(w, p, need, bytes, avail);
-        return U9_OK;
-    }
+    if (w->map && see_map(w, p, need, bytes, avail)) return U9_OK;
     if (p < w->base || p > w->base + w->fill) restart(w, p);
     size_t at = (size_t)(p - w->base);
     if (at + need > w->fill) {

@@ -15,8 +15,8 @@
  * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
  * frame that reaches into it is valid, its bytes are never taken for zeros, and reading goes on behind it. [R-11]
  *
- * Of a sealed segment it may instead show the bytes where they are mapped, without a call and without a copy. A mapping
- * that breaks is left for good, and what was looked at in it is looked at again by read calls: so nothing is judged
+ * Of a sealed or closed segment it may instead show the bytes where they are mapped, without a call and without a copy. A
+ * mapping that breaks, or that the file has outgrown where one comes to its end, is left for good, and what was looked at in it is looked at again by read calls: so nothing is judged
  * otherwise. What is still borrowed from it stays memory, of zeros perhaps: see iterator.h.
  *
  * Threads: a window belongs to one; the pool to all.

@@ -152,7 +152,7 @@ static int submit_some(u9i_stream *s, size_t n, bool durable)
 
 int u9i_stream_submit(u9i_stream *s, bool durable)
 {
-    for (uint64_t n; s->error == 0 && (n = u9i_stream_waiting(s)) > 0;)
+    for (size_t n; s->error == 0 && (n = (size_t)u9i_stream_waiting(s)) > 0;)
         (void)submit_some(s, durable || n < U9I_STREAM_CHUNK ? n : U9I_STREAM_CHUNK, durable);
     stream_check(s);
     return s->error;

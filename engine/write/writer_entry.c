@@ -209,7 +209,7 @@ static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, con
     if (e->ref_count > 0) err = resolve(w, e, p + 2, p + key_size, at);
     if (err != U9_OK) return err;
     *key = (u9i_span){.data = p, .size = key_size};
-    f->body_size += m->size;
+    f->body_size += (size_t)m->size;
     f->count++;
     return U9_OK;
 }

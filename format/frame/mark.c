@@ -1,11 +1,13 @@
 /*
- * format/frame/mark.c: see mark.h. [M-1] [M-2] [M-3]
+ * format/frame/mark.c: see mark.h. [M-1] [M-2] [M-3] [M-11]
  */
 #include "format/frame/mark.h"
 
 #include "format/frame/disk.h"
 
 #include <string.h>
+
+_Static_assert(U9_CLAUSE_SLOT_HASH - U9_CLAUSE_SLOT_BOUNDARY == U9_R_HASH - U9_R_BOUNDARY, "clauses of a frame, in its order");
 
 u9_err u9i_slot_encode(const u9i_mark_record *mark, const u9i_secret *secret, uint8_t out[U9I_BLOCK])
 {
@@ -20,16 +22,17 @@ u9_err u9i_slot_encode(const u9i_mark_record *mark, const u9i_secret *secret, ui
 }
 
 /* The end of a frame that can be, and the secret that makes the segment's boundary. [M-2] */
-static bool is_sound(const u9i_mark_record *m)
+static u9_clause refuse_mark(const u9i_mark_record *m)
 {
     u9i_secret secret;
     const uint64_t least = U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE + U9I_TRAILER_SIZE;
-    return m->end.offset >= least && m->end.offset <= U9I_SEGMENT_MAX &&
-           m->end.offset % U9I_ALIGN == 0 && u9i_secret_init(&secret, m->secret) &&
-           memcmp(secret.boundary, m->boundary, sizeof secret.boundary) == 0;
+    if (m->end.offset < least || m->end.offset > U9I_SEGMENT_MAX || m->end.offset % U9I_ALIGN != 0) return U9_CLAUSE_SLOT_END;
+    bool fits = u9i_secret_init(&secret, m->secret) && memcmp(secret.boundary, m->boundary, sizeof secret.boundary) == 0;
+    return fits ? U9_CLAUSE_NONE : U9_CLAUSE_SLOT_SECRET;
 }
 
-static bool decode_slot(const uint8_t *bytes, u9i_mark_record *out)
+/* Clause by clause; which one refuses it. [M-11] */
+static u9_clause decode_slot(const uint8_t *bytes, u9i_mark_record *out)
 {
     uint8_t chain[U9I_HASH_SIZE];
     u9i_secret secret;
@@ -37,22 +40,24 @@ static bool decode_slot(const uint8_t *bytes, u9i_mark_record *out)
     u9i_body body;
     u9i_proof proof = {0};
     size_t need;
-    if (u9i_disk_decode(bytes, &secret) != U9_OK ||
-        u9i_frame_verify(&secret, U9I_DISK_HEADER_SIZE, U9I_BLOCK, bytes + U9I_DISK_HEADER_SIZE,
+    if (u9i_disk_decode(bytes, &secret) != U9_OK) return U9_CLAUSE_SLOT_HEADER;
+    if (u9i_frame_verify(&secret, U9I_DISK_HEADER_SIZE, U9I_BLOCK, bytes + U9I_DISK_HEADER_SIZE,
                          U9I_BLOCK - U9I_DISK_HEADER_SIZE, &proof, &f) != U9_OK)
-        return false;
+        return (u9_clause)(U9_CLAUSE_SLOT_BOUNDARY + (proof.why - U9_R_BOUNDARY));
     u9i_hash(bytes, U9I_DISK_HEADER_SIZE, chain);
-    return memcmp(f.trailer.chain, chain, sizeof chain) == 0 && f.trailer.count == 0 &&
-           u9i_body_open(&f, NULL, 0, &need, &body) == U9_OK && body.kind == U9I_BODY_MARK &&
-           u9i_mark_record_decode(body.bytes, body.size, out) == U9_OK && is_sound(out);
+    if (memcmp(f.trailer.chain, chain, sizeof chain) != 0) return U9_CLAUSE_SLOT_CHAIN;
+    if (f.trailer.count != 0) return U9_CLAUSE_SLOT_COUNT;
+    if (u9i_body_open(&f, NULL, 0, &need, &body) != U9_OK || body.kind != U9I_BODY_MARK) return U9_CLAUSE_SLOT_KIND;
+    return u9i_mark_record_decode(body.bytes, body.size, out) == U9_OK ? refuse_mark(out) : U9_CLAUSE_SLOT_FORM;
 }
 
 void u9i_slot_decode(const uint8_t bytes[U9I_BLOCK], u9i_slot *out)
 {
     static const uint8_t zeros[U9I_BLOCK];
     memset(out, 0, sizeof *out);
-    if (memcmp(bytes, zeros, sizeof zeros) == 0) out->state = U9I_SLOT_EMPTY;
-    else out->state = decode_slot(bytes, &out->mark) ? U9I_SLOT_VALID : U9I_SLOT_BAD;
+    if (memcmp(bytes, zeros, sizeof zeros) == 0) return; /* EMPTY */
+    out->clause = decode_slot(bytes, &out->mark);
+    out->state = out->clause == U9_CLAUSE_NONE ? U9I_SLOT_VALID : U9I_SLOT_BAD;
 }
 
 bool u9i_mark_beyond(const u9i_mark_record *a, const u9i_mark_record *b)

@@ -13,6 +13,8 @@
 
 #include "format/frame/control.h"
 
+#include <u9/clause.h>
+
 enum { U9I_MARK_SLOTS = 2, U9I_MARK_SIZE = U9I_MARK_SLOTS * U9I_BLOCK };
 
 /* What a slot is. [M-2] */
@@ -25,6 +27,7 @@ typedef enum u9i_slot_state {
 typedef struct u9i_slot {
     u9i_slot_state state;
     u9i_mark_record mark; /* VALID */
+    u9_clause clause;     /* BAD: which refuses it [M-11] */
 } u9i_slot;
 
 /* Fills a slot. U9_AGAIN: with another secret. */

@@ -9,6 +9,7 @@
 #ifndef U9_CHECK_H
 #define U9_CHECK_H
 
+#include <u9/clause.h>
 #include <u9/err.h>
 #include <u9/mark.h>
 
@@ -76,6 +77,7 @@ typedef struct u9_damage {
     uint64_t part_total; /* bytes of the record, as its parts say */
     int mended;        /* not 0: [begin, end) is a frame whose header, padding or trailer is damaged, for this reason. It
                         * was put together again, proven (SPEC.md, Y), and is served: nothing is lost, the file is as it was */
+    u9_clause clause;  /* U9_R_MARK of a damaged slot: which clause refuses it; else none */
 } u9_damage;
 
 /* Told of each damage, in the order of the log. Must not call back into the same handle. */
@@ -104,7 +106,7 @@ typedef struct u9_report {
     size_t size;              /* set by the caller: sizeof(u9_report); that of an earlier version is fine */
     u9_verdict verdict;       /* the worst found; a torn tail is TORN */
     uint64_t segments;        /* files read */
-    uint64_t frames;          /* valid frames within the log's end; index and seal are, if no segment names the end */
+    uint64_t frames;          /* valid frames of the log's data: never those of an index, nor a seal */
     uint64_t records;         /* user records within the log's end */
     uint64_t bytes;           /* size of all files */
     uint64_t body_bytes;      /* decoded bodies of frames with records */

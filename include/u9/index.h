@@ -12,6 +12,7 @@
 #define U9_INDEX_H
 
 #include <u9/check.h>
+#include <u9/clause.h>
 #include <u9/err.h>
 
 #ifdef __cplusplus
@@ -54,6 +55,8 @@ typedef struct u9_index_info {
     int filtered;         /* not 0: it has a filter, for keys that are not there */
     uint64_t wrong;       /* a check: entries that do not lead to their record, and records that it does not lead to */
     uint64_t index_bytes; /* of its frames, or of the file beside the segment */
+    u9_clause clause;     /* which refuses the index in the segment, else the one beside it, else, when they are checked, the
+                           * first of its pages or of the slices of its filter that is refused; NONE: none does */
 } u9_index_info;
 
 typedef void u9_index_fn(void *ctx, const u9_index_info *info);

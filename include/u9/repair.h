@@ -40,7 +40,8 @@ typedef struct u9_repair_step {
     uint64_t end;
 } u9_repair_step;
 
-/* Told of each thing that can be mended, in the order of the log, before anything is changed. */
+/* Told of each thing that can be mended, in the order of the log, before anything is changed; then of indexes, each when
+ * it is made (dry: or could be), with begin and end 0. */
 typedef void u9_repair_fn(void *ctx, const u9_repair_step *step);
 
 /* Zero is the default of everything but `size`. */
@@ -64,13 +65,14 @@ typedef struct u9_repair_report {
     uint64_t regained;       /* that are read then, and were not */
     u9_verdict before, then; /* the worst that is told of the log */
     uint64_t damages_before, damages_then; /* how often UNKNOWN or CORRUPT is */
-    uint64_t indexes;        /* files beside segments that were made */
+    uint64_t indexes;        /* files beside segments that were made, or (dry) could be */
     uint64_t tries;          /* bits that were flipped in a search, */
     uint64_t tries_us;       /*   and how long that took */
     int gave_up;             /* not 0: the time for that was over before all was tried, or frames are so many that not
                               * all were put together that might have been */
     int finished;            /* not 0: an earlier call was broken off, and was brought to its end first */
-    char saved[256];         /* the file in the log's directory with the bytes before; "": there is none */
+    char saved[256];         /* the file in the log's directory with the bytes before, and which indexes were made; "":
+                              * there is none */
 } u9_repair_report;
 
 /*
@@ -87,8 +89,8 @@ U9_API U9_MUST_CHECK u9_err u9_repair(const char *path, const u9_repair_options 
 
 /*
  * Puts back what the last repair changed that was not undone yet, byte for byte, and removes its file of saved bytes.
- * Indexes beside the files that it changes go with that; the others stay, as any index may. *steps (may be NULL) is how
- * many changes were undone. Errors: U9_ABSENT (nothing is saved), U9_STATE (a file was changed since, or has other names,
+ * Indexes that it made go with that; one that could not be used and was replaced does not come back. *steps (may be
+ * NULL) is how many changes were undone, indexes not among them. Errors: U9_ABSENT (nothing is saved), U9_STATE (a file was changed since, or has other names,
  * which would be changed with it, and `linked` is 0: nothing was done), U9_LOCKED, U9_CORRUPT (the saved bytes are
  * damaged), U9_IO, U9_NOMEM, U9_ARG. [U-3]
  */

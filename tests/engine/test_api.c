@@ -5,6 +5,7 @@
 #include "tests/suites.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 START_TEST(the_numbers_of_errors_are_pinned)
@@ -191,9 +192,15 @@ START_TEST(a_fault_is_told_in_one_line)
 }
 END_TEST
 
-START_TEST(the_version_is_told_in_the_header)
+START_TEST(the_version_is_told_in_the_header_and_by_the_library)
 {
-    ck_assert_str_eq(U9_VERSION_TEXT, "0.1.0");
+    char text[40];
+    snprintf(text, sizeof text, "%d.%d.%d", U9_VERSION_MAJOR, U9_VERSION_MINOR, U9_VERSION_PATCH);
+    ck_assert_str_eq(U9_VERSION_TEXT, text);
+    ck_assert_str_eq(u9_version(), text);
+    ck_assert_int_eq(U9_VERSION_NUMBER / 1000000, U9_VERSION_MAJOR);
+    ck_assert_int_eq(U9_VERSION_NUMBER / 1000 % 1000, U9_VERSION_MINOR);
+    ck_assert_int_eq(U9_VERSION_NUMBER % 1000, U9_VERSION_PATCH);
 }
 END_TEST
 
@@ -211,7 +218,7 @@ Suite *suite_api(void)
     tcase_add_test(earlier, a_check_takes_the_options_of_an_earlier_version);
     suite_add_tcase(suite, earlier);
     tcase_add_test(pinned, a_fault_is_told_in_one_line);
-    tcase_add_test(pinned, the_version_is_told_in_the_header);
+    tcase_add_test(pinned, the_version_is_told_in_the_header_and_by_the_library);
     suite_add_tcase(suite, pinned);
     return suite;
 }

@@ -42,7 +42,9 @@ sim_lie_plan sim_ask_lies(const u9i_op *op)
 {
     sim_lie_plan told = {.nth = 0};
     const sim_file *f = sim_file_of(op->file);
-    if (op->kind == U9I_OP_READ || sim_segment_of(f->path) == 0) return told;
+    const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
+    bool told_of = world.aimed ? strcmp(name, world.aimed) == 0 : sim_segment_of(f->path) != 0;
+    if (op->kind == U9I_OP_READ || !told_of) return told;
     for (sim_lie_plan *l = world.lies; l < world.lies + SIM_PLANS_MAX; l++) {
         bool syncs = op->kind == U9I_OP_SYNC || op->durable;
         if (l->nth == 0 || !(l->kind == SIM_DEAF ? syncs : op->kind == U9I_OP_WRITE) || --l->nth > 0) continue;

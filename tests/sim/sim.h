@@ -158,7 +158,7 @@ unsigned sim_late_writes(void);       /* how many have not landed */
 
 /*
  * Lies: the nth write or sync (from 1, counted from now; of files that plans look at) is told done, and it is not so.
- * They are told of segments only: files named as such.
+ * They are told of segments only: files named as such; or of those that are aimed at (sim_aim), and no others.
  */
 typedef enum sim_lie_kind {
     SIM_LOST,  /* a write: nothing of it is there */

@@ -108,6 +108,7 @@ START_TEST(scripts_that_failed_once_do_not_fail_again)
         {535635, "power append 2 open append batch 5 append fail 1 trim 12 trim 12"}, /* removed, and not yet said */
         {52, "open 1 lose 4 append sync append 4,16809 open power 47 append"},        /* nothing left to be mended */
         {521160, "batch async pass kill append commit fail 37 index"},                /* closed under a write */
+        {113002, "rot 0,287 append open append open append"}, /* the log's id stood in the mark alone, and was made anew */
     };
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         script s;

@@ -8,7 +8,7 @@ bench=$bin/u9bench
 mkdir stores
 
 # Without peers, whatever is installed: u9, and floors that need nothing but the processor.
-measure() { run "$bench" --quiet --dir stores --engines u9,sha256,lz4,kernel,openssl,search,follow-within,follow-between "$@"; }
+measure() { run "$bench" --quiet --dir stores --engines u9,sha256,lz4,kernel,openssl,mapped,search,follow-within,follow-between "$@"; }
 
 workloads() { "$bench" --list | sed -n '/^$/q; s/ .*//p' | grep -vxE 'ids|values|segments'; }
 is_json() { tr -d '\n' <"$1" | "$u9" value encode >/dev/null; }

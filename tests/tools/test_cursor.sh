@@ -18,6 +18,14 @@ ends_in_loss() {
             "$u9" cat --reverse -n 3 --to "#$to" "$1"
         claim 'then the records before it' same "$(some --reverse -n 2 --to "#$to" "$1")" "record $((first - 1)) record $((first - 2)) "
     done
+    for at in $((first + 1)) $((last - 1)) $((last + 1)); do
+        cat_of --from "#$((at - 1))" -n 1 --save-cursor spot log >/dev/null
+        claim "back from a cursor saved at $at: what is lost is told" refused 3 "records $first\.\.$last " "$u9" cat --reverse -n 3 --cursor spot "$1"
+        claim 'once' test "$(grep -c CORRUPT refused)" -eq 1
+        claim 'and the records before it follow' same "$(some --reverse -n 2 --cursor spot "$1")" "record $((first - 1)) record $((first - 2)) "
+    done
+    cat_of --from "#$((first - 1))" -n 1 --save-cursor spot log >/dev/null
+    claim 'of one saved where the loss begins, nothing' same "$(some --reverse -n 1 --cursor spot "$1")$(cat err)" "record $((first - 1)) "
     claim 'back from where the loss begins: nothing is lost there' same "$(some --reverse -n 1 --to "#$first" "$1")$(cat err)" "record $((first - 1)) "
     claim 'further back, neither' same "$(some --reverse -n 1 --to "#$((first - 5))" "$1")$(cat err)" "record $((first - 6)) "
 }
@@ -34,6 +42,7 @@ both_ways() {
     a=$(sed -n 11p keys) b=$(sed -n 14p keys)
     claim 'by key, too' same "$(some --from "$a" --to "$b" --reverse log)" 'record 12 record 11 record 10 '
     claim 'a range of bytes as well' cmp <(cat_of --range 0-64K --segment 2 --reverse log) <(cat_of --range 0-64K --segment 2 log | tac)
+    claim 'a segment goes by its number or its file' cmp <(cat_of --segment 2 log) <(cat_of --segment 0000000000000002.u9 log)
     cp -r log bad
     victim=$(find bad -name '*.u9' | sort | sed -n 2p)
     harm "$victim" 'record [0-9]' 100

@@ -61,6 +61,7 @@ claim 'with those of the segment' same "$(stat -c %a "$index")" 640
 
 printf 'X' | dd of="$index" bs=1 seek=4200 conv=notrunc 2>/dev/null
 ends 0 '^59990$' 'a damaged one changes no answer' "$u9" get log "$key"
+ends 3 '\(page\.place: no frame stands where a page' 'and is said to be one, and by which clause' "$u9" index --check log
 cp "$(find log -name '*.u9' | sort | head -n 1)" "$index"
 ends 0 '^59990$' 'nor does another file in its place' "$u9" get log "$key"
 truncate -s 5000 "$index"
@@ -79,6 +80,11 @@ ends 0 '; 1 file removed$' '--drop removes the file' "$u9" index --drop log
 claim 'and no other' test -z "$(find log -name '*.u9x*')"
 ends 0 'no index: none was made$' '--check says why a segment has none' "$u9" index --check log
 ends 0 '^59990$' 'without it the record is found' "$u9" get log "$key"
+
+echo 'one and only' | append one
+ends 0 'no index: none was made$' 'a segment of which one can be made' "$u9" index --check one
+harm "$(find one -name '*.u9')" 'one and only'
+ends 0 'no index: records of the segment were lost to damage$' 'and one of whose records none is left' "$u9" index --check one
 
 cp -a log bad
 harm bad/0000000000000002.u9 '[1-5][0-9]\{4\}' 300

@@ -61,7 +61,7 @@ cut_closed() {
     damaged gone 'CORRUPT: mark: .*records 0..39999 \(40000 lost\)' 'without its only segment it is a log that lost all'
     run "$fsck" --repair gone
     claim 'that is not repaired, and what can be done is said' \
-        grep -q 'nothing is left of the log but its mark: .*Put its segments back, or begin a new log' err
+        grep -q '^gone: next: if they are gone for good: begin a new log elsewhere, or here once .mark is moved away$' out
     claim 'nothing is appended to it' test "$(append gone <<<x; echo $?)" -eq 1
     claim 'nor made there' test -z "$(newest gone)"
     cp -R log unmarked
@@ -69,7 +69,16 @@ cut_closed() {
     run "$fsck" --verbose unmarked
     claim 'without a mark it is as whole' test "$status" -eq 0
     claim 'and nothing from outside confirms that' grep -q 'the end is not confirmed from outside: there is no mark' out
+    run "$fsck" unmarked
+    claim 'u9fsck says in one line what nobody can tell then' \
+        grep -qx 'note: without a mark nobody can tell whether the end is missing; `u9 append unmarked` makes one' out
+    run "$u9" info unmarked
+    claim 'so does u9 info' grep -q '^note: without a mark .*`u9 append unmarked` makes one$' out
+    run "$u9" info "$(newest unmarked)"
+    claim 'but not of a segment alone, which has none' test "$(grep -c 'without a mark' out)" -eq 0
     append unmarked <<<x
+    run "$fsck" unmarked
+    claim 'and no more once it has one' test "$(grep -c 'without a mark' out)" -eq 0
     fine unmarked 'the next writer makes one'
 }
 
@@ -96,6 +105,8 @@ copies() {
     printf 'x' | dd of=slots/.mark bs=1 seek=100 conv=notrunc status=none
     run "$fsck" slots
     claim 'one bad slot is a note' test "$status $(grep -c '^note: .*\.mark \[0,4096)' out)" = '0 1'
+    claim 'that says which clause refuses it' grep -q '(slot\.[a-z]*: ' out
+    claim 'as JSON does' test "$("$fsck" --json slots | grep -c '"clause": *"slot\.')" -eq 1
     printf 'x' | dd of=slots/.mark bs=1 seek=4300 conv=notrunc status=none
     run "$fsck" slots
     claim 'two are UNKNOWN, and no record is lost' \

@@ -31,6 +31,7 @@ ends 1 'no such|No such' 'a log that is not there is named' "$u9" merge out2 a n
 claim 'and nothing is made' test ! -e out2 -a ! -e out2.partial
 printf 'z\t1\ny\t2\n' | keyed unordered
 ends 1 '^u9 merge: unordered.*record 1 is below the one before' 'a log that is not in order is refused' "$u9" merge out3 a unordered
+claim 'and told how it can be' grep -q -- '^u9 merge: --sort SIZE sorts it first' err
 ends 0 '1 log sorted first$' 'or sorted, if that is asked for' "$u9" merge --sort 1M out3 a unordered
 claim 'into its place' same "$(lines out3 | cut -f 1 | tr -d '\n')" bdfyz
 ends 1 'more than the 100 bytes' 'within the memory that is given' "$u9" merge --sort 100 out4 unordered a

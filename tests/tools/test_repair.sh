@@ -56,11 +56,13 @@ heals() {
     claim 'a flipped bit costs records' test "$(wc -l <out)" -lt 600
     before=$(picture bit)
     ends 4 '1 index made' '-p leaves it, and makes the index that the segment lacks, which is no repair' "$fsck" --repair -p --heal=60s bit
-    ends 1 'came back.*tried' '-y --heal finds the bit' "$fsck" --repair -y --heal=60s bit
+    ends 1 'came back' '-y --heal finds the bit' "$fsck" --repair -y --heal=60s bit
+    claim 'and says how many it tried' grep -Eq '^bit: [0-9]+ bits tried, ' out
     "$u9" cat bit >out
     claim 'and all records are there' cmp out few
     ends 1 'as before' 'it can be undone' "$fsck" --undo bit
-    rm -f bit/*.u9x
+    ends 1 'index' 'and so can the index that was made alone' "$fsck" --undo bit
+    claim 'which is gone' test -z "$(find bit -name '*.u9x')"
     claim 'byte for byte' same "$before" "$(picture bit)"
     ends 1 '"type":"step","kind":"bit".*"doing":true' 'as JSON, too' "$fsck" --json --repair -y --heal bit
 }

@@ -113,6 +113,25 @@ beside() {
     claim 'and the rest is there' same "$("$u9" cat moving | cksum)" "$("$u9" cat live | cksum)"
 }
 
+# A limit on the size of files stands for a disk that is full.
+full() {
+    local limit=$1
+    shift
+    (ulimit -f "$limit" && exec "$@")
+}
+
+no_room() {
+    ends 4 '^u9 snapshot: small\.partial/[0-9]{16}\.u9: cannot write this file of the snapshot: File too large' \
+        'a disk that is full is told of the snapshot' full 16 "$u9" snapshot --copy log small
+    claim 'and nothing is said against the log' eval '! grep -q "^u9 snapshot: log/\|salvage" both && grep -q "^u9 snapshot: log was only read" both'
+    ends 4 '^u9 merge: lone\.partial: .*: File too large' 'as it is of a merge' full 16 "$u9" merge lone log
+    claim 'also there' grep -q '^u9 merge: log was only read' both
+    ends 8 '^u9fsck: saved\.partial: .*: File too large' 'and of a salvage' full 16 "$fsck" --salvage saved log
+    claim 'and there' grep -q '^u9fsck: log was only read' both
+    ends 0 '^small: records up to ' 'the same command goes on when there is room' "$u9" snapshot --copy log small
+    ends 0 'log: clean' 'and the log is whole' "$fsck" log
+}
+
 elsewhere() {
     other=/dev/shm
     if [ ! -w $other ] || [ "$(stat -c %d $other)" = "$(stat -c %d .)" ]; then
@@ -130,5 +149,6 @@ elsewhere() {
 alone
 damaged
 beside
+no_room
 elsewhere
 tally

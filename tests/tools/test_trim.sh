@@ -26,7 +26,7 @@ drops() {
     make log
     before=$(count log)
     find log -type f -exec cksum {} + | sort >sums
-    ends 0 '^log: would drop [3-9] segments, [0-9]+ records, [0-9.]+ kB, [-0-9T:.]+Z to [-0-9T:.]+Z; it would begin at record [0-9]+, in segment [0-9]+$' \
+    ends 0 '^log: would drop [3-9] segments, [0-9]+ records, [0-9.]+ kB, [-0-9T:.]+Z to [-0-9T:.]+Z; it would begin at record [0-9]+, in [0-9a-f]{16}\.u9$' \
         '--dry-run says what would go' "$u9" trim log --keep 256K --dry-run
     find log -type f -exec cksum {} + | sort | cmp -s - sums
     result $? 'and changes nothing'
@@ -36,7 +36,7 @@ drops() {
     claim 'whole segments, of which at least so much stays' \
         test "$(count log)" -lt "$before" -a "$(cat log/*.u9 | wc -c)" -ge 262144
     kept=$(first log)
-    ends 0 "^trimmed +kept from record $kept on, segment [0-9]+$" 'u9 info says from where on the log is kept' "$u9" info log
+    ends 0 "^trimmed +kept from record $kept on, [0-9a-f]{16}\.u9$" 'u9 info says from where on the log is kept' "$u9" info log
     ends 0 "\"trim_segment\":\"[0-9]+\",\"trim_ordinal\":\"$kept\",\"begins_late\":false" 'as JSON, too' "$u9" info --json log
     ends 0 '^log: clean: ' 'u9fsck finds it clean' "$fsck" log
     "$fsck" -v log >out
@@ -86,11 +86,11 @@ by_hand() {
     rm log5/0000000000000001.u9 log5/0000000000000002.u9
     ends 1 'the oldest segments are missing, up to 0000000000000002.u9: .*u9 trim --accept' \
         'a writer refuses a log whose beginning was deleted, and names the way on' "$u9" append log5 /dev/null
-    ends 4 '^log5: the oldest segments are missing: .*u9 trim --accept' 'u9fsck names it' "$fsck" log5
+    ends 4 '^log5: next: if the oldest segments were deleted on purpose: u9 trim --accept log5$' 'u9fsck names it' "$fsck" log5
     ends 3 'log5: the oldest segments are missing: .*u9 trim --accept' 'so does u9 info' "$u9" info log5
-    ends 0 '^log5: would accept that its oldest segments, with [0-9]+ records, are gone; it would begin at record [0-9]+, in segment 3$' \
+    ends 0 '^log5: would accept that its oldest segments, with [0-9]+ records, are gone; it would begin at record [0-9]+, in 0000000000000003\.u9$' \
         '--accept --dry-run says what it would do' "$u9" trim --accept --dry-run log5
-    ends 0 '^log5: accepted .*; it begins at record [0-9]+, in segment 3$' '--accept does it' "$u9" trim --accept log5
+    ends 0 '^log5: accepted .*; it begins at record [0-9]+, in 0000000000000003\.u9$' '--accept does it' "$u9" trim --accept log5
     ends 0 '^log5: clean' 'the log is whole' "$fsck" log5
     ends 0 'its beginning is not missing' 'then there is nothing to accept' "$u9" trim --accept log5
     seq 5 | append log5

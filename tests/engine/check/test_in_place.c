@@ -6,6 +6,7 @@
  */
 #include "engine/check/heal.h"
 #include "engine/check/judged.h"
+#include "engine/check/plan.h"
 #include "engine/os/overlay.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -505,6 +506,99 @@ START_TEST(saved_bytes_that_are_damaged_are_refused)
 }
 END_TEST
 
+typedef struct told_indexes {
+    unsigned count;
+    char path[512]; /* of the last */
+} told_indexes;
+
+static void tell_index(void *ctx, const u9_repair_step *step)
+{
+    told_indexes *t = ctx;
+    if (step->kind != U9_REPAIR_INDEX) return;
+    t->count++;
+    snprintf(t->path, sizeof t->path, "%s", step->path);
+}
+
+static unsigned indexes_in(const char *log)
+{
+    size_t count;
+    unsigned indexes = 0;
+    char **names = list_names(log, &count);
+    for (size_t i = 0; i < count; i++) {
+        indexes += strstr(names[i], ".u9x") != NULL;
+        free(names[i]);
+    }
+    free(names);
+    return indexes;
+}
+
+static void build_indexes(const char *log)
+{
+    u9_index_report made = {.size = sizeof made};
+    u9_index_options o = {.size = sizeof o, .io = io_of(log)};
+    ck_assert_int_eq(u9_indexes_build(log, &o, &made, NULL), U9_OK);
+    ck_assert_uint_gt(made.made, 0);
+}
+
+/* [U-3] */
+START_TEST(an_undo_takes_the_indexes_that_the_repair_made_and_no_other)
+{
+    told_indexes told = {0};
+    u9_repair_options o = {.indexes = 1, .on_step = tell_index, .ctx = &told};
+    bool alone = _i == 0, before = _i == 2;
+    make_log(at("log"));
+    if (before) build_indexes(at("log"));
+    unsigned had = indexes_in(at("log"));
+    if (!alone) flip_secret(at("log"));
+    u9_repair_report r = repair(at("log"), o);
+    ck_assert_uint_eq(told.count, r.indexes);
+    ck_assert_uint_eq(indexes_in(at("log")), had + r.indexes);
+    if (!before) ck_assert_msg(r.indexes > 0 && exists(told.path), "%s", told.path);
+    ck_assert_str_eq(r.saved, ".repair-1");
+    ck_assert_uint_eq(undo(at("log")), r.steps);
+    ck_assert_uint_eq(indexes_in(at("log")), had);
+    ck_assert_uint_eq(r.steps, alone ? 0 : 1);
+    u9_fault fault;
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_ABSENT);
+}
+END_TEST
+
+/* [U-2] */
+START_TEST(a_file_that_says_that_a_segment_was_made_is_refused)
+{
+    u9_fault fault;
+    u9i_changes c = {.count = 0};
+    make_log(at("log"));
+    u9i_dir *dir;
+    ck_assert_int_eq(u9i_dir_open(sim_env(), at("log"), false, &dir), 0);
+    ck_assert_int_eq(u9i_changes_made(&c, "0000000000000002.u9", U9_REPAIR_INDEX), 0);
+    ck_assert_int_eq(u9i_changes_save_done(&c, dir), 0);
+    u9i_changes_release(&c);
+    u9i_dir_close(dir);
+    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_CORRUPT);
+    ck_assert(exists(at("log/0000000000000002.u9")));
+}
+END_TEST
+
+/* [U-2] */
+START_TEST(a_disk_that_is_full_leaves_nothing_of_a_repair)
+{
+    u9_fault fault;
+    u9_repair_report r;
+    uint8_t before[16], then[16];
+    make_log(at("log"));
+    flip_secret(at("log"));
+    picture(at("log"), before);
+    sim_fail(SIM_RESERVE, 1, ENOSPC, true);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_IO);
+    ck_assert_int_eq(fault.sys, ENOSPC);
+    sim_mend();
+    picture(at("log"), then);
+    ck_assert_mem_eq(before, then, sizeof then);
+    ck_assert(!exists(at("log/.repair-1.new")));
+}
+END_TEST
+
 START_TEST(a_single_file_is_mended_beside_itself)
 {
     make_log(at("log"));
@@ -547,18 +641,21 @@ START_TEST(a_file_that_does_not_end_with_a_block_keeps_its_size)
 }
 END_TEST
 
+/* The last frame of records as well as the first: nothing comes behind it that would show the loss. */
 START_TEST(a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit)
 {
     make_log(at("log"));
     size_t size;
     seen_frame frames[64];
-    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
-    size_t count = list_frames(bytes, size, frames, 64), with = 1;
-    while (with < count && frames[with].count == 0) with++;
+    const unsigned number = _i ? segments_in(at("log")) : 1;
+    uint8_t *bytes = read_file(segment_path(at("log"), number), &size);
+    size_t count = list_frames(bytes, size, frames, 64), with = _i ? count - 1 : 1;
+    while (with > 0 && with < count && frames[with].count == 0) with = _i ? with - 1 : with + 1;
     free(bytes);
+    ck_assert_uint_gt(frames[with].count, 0);
     uint8_t before[1] = {0}, after[1] = {0x5a};
-    u9i_change c = {.name = "0000000000000001.u9", .offset = frames[with].offset + 70, .size = 1, .before = before,
-                    .after = after};
+    u9i_change c = {.offset = frames[with].offset + 70, .size = 1, .before = before, .after = after};
+    snprintf(c.name, sizeof c.name, "%016u.u9", number);
     u9i_source now, then;
     u9i_overlay overlay;
     u9i_judgement j;
@@ -660,10 +757,13 @@ Suite *suite_in_place(void)
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
     tcase_add_test(c, a_file_that_was_changed_since_is_not_undone);
+    tcase_add_loop_test(c, an_undo_takes_the_indexes_that_the_repair_made_and_no_other, 0, 3);
+    tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
+    tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);
     tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
     tcase_add_test(c, a_single_file_is_mended_beside_itself);
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
-    tcase_add_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit);
+    tcase_add_loop_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit, 0, 2);
     tcase_add_test(c, void_bytes_do_not_come_back);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
     tcase_add_test(c, a_search_ends_with_its_time);

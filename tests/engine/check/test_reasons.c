@@ -1,12 +1,15 @@
 /*
  * tests/engine/check/test_reasons.c: one log for each branch that refuses bytes, forged so that it alone does, and what
  * is then told of it: tests/golden/reasons.expect, a line each. The same log is made each time; the line has the hash
- * of its files. U9_GOLDEN_WRITE=1 writes the file anew. [R-12] [R-13] [R-15]
+ * of its files. U9_GOLDEN_WRITE=1 writes the file anew. [R-12] [R-13] [R-15] [M-11]
  *
  * An id stays what it is: `part.branch`. Who adds a branch adds a row.
  */
 #include "format/base/bytes.h"
+#include "format/frame/disk.h"
+#include "format/frame/mark.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/read/walks.h"
 #include "tests/suites.h"
 
 #include <inttypes.h>
@@ -245,6 +248,20 @@ static void free_two(forged_segment *f, forged_segment *second)
     forge_free(second);
 }
 
+/* A gap that no frame near it promises, but one far behind. */
+static void promised_later(const char *log)
+{
+    forged_segment f = begin();
+    uint64_t p = forge_records(&f, "b", 3);
+    forge_records(&f, "c", 2);
+    forge_records(&f, "d", 2);
+    f.next.durable = f.end;
+    forge_records(&f, "e", 2);
+    f.bytes[p + 64] ^= 1;
+    forge_save(&f, log);
+    forge_free(&f);
+}
+
 static void cut(const char *log)
 {
     forged_segment second, f = two(log, &second);
@@ -335,14 +352,54 @@ static const struct {
     {"log.blank", blank},
     {"log.foreign", foreign},
     {"log.fork", fork_of},
+    {"gap.promised.later", promised_later},
 };
+
+/* Bytes of the first slot of a mark: in it, or, below 0, from its frame's payload's end on. [M-11] */
+static const bytes_case slot_cases[] = {
+    {"slot.header", 2, 0, {0}, false},
+    {"slot.boundary", 32, 0, {0}, false},
+    {"slot.magic", 80, 0, {0}, false},
+    {"slot.length", 88, 8, {0, 0, 0, 0, 0, 0, 16, 0}, false},
+    {"slot.overlap", 112, 0, {0}, true}, /* the slot's boundary itself, not a bit */
+    {"slot.signature", 64, 0, {0}, false},
+    {"slot.trailer", -80, 0, {0}, true},
+    {"slot.hash", 96, 0, {0}, false},
+    {"slot.chain", -16, 0, {0}, true},
+    {"slot.count", -58, 4, {0, 0, 0, 1}, true},
+    {"slot.kind", 106, 1, {'n'}, true},
+    {"slot.form", 110, 1, {0x77}, true},
+    {"slot.end", 0, 0, {0}, false}, /* these two say what it is before it is sealed */
+    {"slot.secret", 0, 0, {0}, false},
+};
+
+static void forge_slot(const char *log, const bytes_case *c)
+{
+    char path[600];
+    uint8_t mark[U9I_MARK_SIZE] = {0}, bytes[U9I_SECRET_SIZE] = {0x17, 0x2a};
+    u9i_mark_record m = {.segment = 1, .end = {.offset = strcmp(c->id, "slot.end") == 0 ? 168 : 544}};
+    forged_segment f = begin(), slot = {.bytes = mark, .size = sizeof mark};
+    memcpy(m.boundary, f.secret.boundary, sizeof m.boundary);
+    memcpy(m.secret, f.secret.bytes, sizeof m.secret);
+    m.secret[0] ^= strcmp(c->id, "slot.secret") == 0;
+    ck_assert(u9i_secret_init(&slot.secret, bytes));
+    ck_assert_int_eq(u9i_slot_encode(&m, &slot.secret, mark), U9_OK);
+    uint8_t *to = mark + (c->at < 0 ? 96 + u9i_get_be(mark + 88, 8) - (uint64_t)-c->at : (uint64_t)c->at);
+    if (strcmp(c->id, "slot.overlap") == 0) memcpy(to, slot.secret.boundary, 16);
+    else if (c->size > 0) memcpy(to, c->bytes, c->size);
+    else if (c->at != 0) *to ^= 0x80;
+    if (c->mends) forge_mend(&slot, U9I_DISK_HEADER_SIZE);
+    end(&f, log);
+    snprintf(path, sizeof path, "%s/.mark", log);
+    write_file(path, mark, sizeof mark);
+}
 
 #define COUNT(row) (sizeof(row) / sizeof *(row))
 
 /* What is told, and by which reasons. */
 typedef struct told {
     FILE *out;
-    bool reasons[64];
+    bool reasons[64], clauses[U9_CLAUSE_PAGE_PLACE];
 } told;
 
 static void put_number(FILE *out, uint64_t n)
@@ -366,8 +423,9 @@ static void tell_log(told *t, const char *id, const char *log)
                 d->end);
         put_number(t->out, d->ordinal);
         put_number(t->out, d->lost);
+        if (d->clause != U9_CLAUSE_NONE) fprintf(t->out, " %s", u9_clause_name(d->clause));
         fputs(d->at_most ? " at-most\n" : "\n", t->out);
-        t->reasons[d->reason] = true;
+        t->reasons[d->reason] = t->clauses[d->clause] = true;
     }
     forget(s);
     remove_log(log);
@@ -386,6 +444,10 @@ static void tell_all(told *t)
     for (size_t i = 0; i < COUNT(log_cases); i++) {
         log_cases[i].forge(at("log"));
         tell_log(t, log_cases[i].id, at("log"));
+    }
+    for (size_t i = 0; i < COUNT(slot_cases); i++) {
+        forge_slot(at("log"), &slot_cases[i]);
+        tell_log(t, slot_cases[i].id, at("log"));
     }
 }
 
@@ -452,6 +514,40 @@ START_TEST(each_reason_has_a_log_that_is_refused_by_it)
     for (size_t i = 0; i < COUNT(elsewhere); i++) t.reasons[elsewhere[i]] = true;
     for (unsigned r = 1; strcmp(u9_reason_name((u9_reason)r), "?") != 0; r++)
         ck_assert_msg(t.reasons[r], "%s", u9_reason_name((u9_reason)r));
+    t.clauses[U9_CLAUSE_SLOT_READ] = true; /* tests/engine/log/test_mark.c: a disk that fails */
+    for (unsigned c = 1; strcmp(u9_clause_name((u9_clause)c), "?") != 0; c++)
+        ck_assert_msg(t.clauses[c], "%s", u9_clause_name((u9_clause)c));
+}
+END_TEST
+
+static void forge_nth(size_t n, const char *log)
+{
+    if (n < COUNT(byte_cases)) forge_bytes(log, &byte_cases[n]);
+    else if (n < COUNT(byte_cases) + COUNT(body_cases)) forge_body(log, &body_cases[n - COUNT(byte_cases)]);
+    else log_cases[n - COUNT(byte_cases) - COUNT(body_cases)].forge(log);
+}
+
+/* Who reads backwards is told the same, the other way round. */
+START_TEST(each_of_them_is_told_backwards_too)
+{
+    events on = {0}, back = {0};
+    u9_cursor *c;
+    u9_seek to_end = {.size = sizeof to_end, .kind = U9_SEEK_END};
+    forge_nth((size_t)_i, at("log"));
+    u9_log *log = open_noting(at("log"), &on);
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    walk_on(c, &on);
+    u9_cursor_close(c);
+    close_log(log);
+    log = open_noting(at("log"), &back);
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
+    walk_back(c, &back);
+    expect_mirror(&on, &back);
+    u9_cursor_close(c);
+    close_log(log);
+    drop_events(&on);
+    drop_events(&back);
 }
 END_TEST
 
@@ -508,6 +604,7 @@ Suite *suite_reasons(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_branch_that_refuses_bytes_tells_what_it_always_told);
     tcase_add_test(t, each_reason_has_a_log_that_is_refused_by_it);
+    tcase_add_loop_test(t, each_of_them_is_told_backwards_too, 0, (int)(COUNT(byte_cases) + COUNT(body_cases) + COUNT(log_cases)));
     tcase_add_test(t, what_is_wrong_with_a_log_as_a_whole_is_known_when_it_is_open);
     suite_add_tcase(s, t);
     return s;

@@ -671,6 +671,24 @@ START_TEST(of_a_file_that_is_there_twice_each_frame_is_saved_once)
 }
 END_TEST
 
+/* {F63} [G-5] What was saved gets its name when it was read again, and not before. */
+START_TEST(a_disk_that_keeps_other_bytes_is_no_place_to_save_a_log)
+{
+    session(at("log"), "r", 50, 7);
+    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    for (unsigned nth = 1; nth <= 2; nth++) {
+        u9_report found = {.size = sizeof found};
+        uint64_t saved = 0;
+        unsigned lies = sim_lies();
+        sim_lie(nth == 1 ? SIM_ROT : SIM_LOST, 2, 8 * 100);
+        u9_err err = u9_salvage(at("log"), at("saved"), &o, &found, &saved, NULL);
+        ck_assert_uint_eq(sim_lies(), lies + 1);
+        ck_assert_int_eq(err, U9_CORRUPT);
+        ck_assert(!exists(at("saved")));
+    }
+}
+END_TEST
+
 Suite *suite_salvage_reading(void)
 {
     Suite *suite = suite_create("salvage_reading");
@@ -696,6 +714,7 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, a_branch_without_its_secret_is_a_branch);
     tcase_add_test(tc, a_copy_that_went_on_by_itself_is_a_branch);
     tcase_add_test(tc, of_a_file_that_is_there_twice_each_frame_is_saved_once);
+    tcase_add_test(tc, a_disk_that_keeps_other_bytes_is_no_place_to_save_a_log);
     suite_add_tcase(suite, tc);
     return suite;
 }

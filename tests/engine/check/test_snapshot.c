@@ -129,6 +129,52 @@ START_TEST(what_the_log_loses_in_a_power_cut_is_not_in_its_snapshot) /* [A-2] */
 }
 END_TEST
 
+/* {F70} The same beside a writer of which nothing was lost before, so that all depends on the snapshot's own sync. */
+START_TEST(what_is_in_a_snapshot_was_made_durable_in_the_log_before) /* */
+{
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    o.segment_size = 16 << 20;
+    sim_task_chance(0);
+    u9_log *w = open_writer(at("log"), &o);
+    append_fillers(w, 400);
+    u9_log *r = open_reader(at("log"));
+    uint64_t taken = snapshot_on(r, at("snap")).next_ordinal;
+    ck_assert_uint_gt(taken, 100);
+    close_log(r);
+    copy_log(at("log"), at("cut"));
+    sim_cut_power(at("cut"));
+    seen *s = look(at("cut"));
+    ck_assert_uint_ge(s->report.next_ordinal, taken);
+    forget(s);
+    close_log(w);
+}
+END_TEST
+
+/* {F63} A disk that keeps other bytes than it was given: what was copied is read again. */
+START_TEST(a_copy_that_is_not_what_was_copied_is_no_snapshot) /* */
+{
+    static const char *const copies[] = {".segment.new", ".tip.new"};
+    u9_snapshot_report report;
+    u9_fault fault = {0};
+    make_row_of_segments(at("log"));
+    for (unsigned i = 0; i < 2; i++) {
+        u9_log *r = open_reader(at("log"));
+        unsigned lies = sim_lies();
+        sim_aim(copies[i]);
+        sim_lie(SIM_ROT, 1, 8 * 100);
+        u9_err err = try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = 1}, &report, &fault);
+        sim_aim(NULL);
+        close_log(r);
+        ck_assert_uint_eq(sim_lies(), lies + 1);
+        ck_assert_msg(err == U9_IO, "%s: %s", copies[i], u9_err_name(err));
+        ck_assert(!exists(at("snap")));
+    }
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(a_closed_log_is_taken_with_its_u9end) /* */
 {
     session(at("log"), "r", 5, 0);
@@ -352,6 +398,33 @@ static void expect_same_damage(const char *log, const char *snap)
     forget(a);
     forget(b);
 }
+
+START_TEST(a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs) /* */
+{
+    static const struct {
+        sim_kind kind;
+        int sys;
+        int copy;
+    } fails[] = {
+        {SIM_CREATE, EROFS, 0},  {SIM_CREATE, EACCES, 1}, {SIM_RESERVE, ENOSPC, 0}, {SIM_RESERVE, ENOSPC, 1}, {SIM_WRITE, ENOSPC, 1},
+        {SIM_TRUNCATE, EIO, 1}, {SIM_LINK, ENOSPC, 0},   {SIM_RENAME, EROFS, 0},   {SIM_SYNC_DIR, EIO, 0},
+    };
+    make_row_of_segments(at("log"));
+    for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
+        u9_fault fault = {0};
+        u9_snapshot_report report;
+        u9_log *r = open_reader(at("log"));
+        sim_fail(fails[i].kind, 1, fails[i].sys, true);
+        ck_assert_int_eq(try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = fails[i].copy}, &report, &fault), U9_IO);
+        sim_mend();
+        ck_assert_int_eq(fault.sys, fails[i].sys);
+        ck_assert_msg(strncmp(fault.path, at("snap"), strlen(at("snap"))) == 0, "%zu: %s: %s", i, fault.path, fault.text);
+        close_log(r);
+    }
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+}
+END_TEST
 
 START_TEST(a_damaged_log_is_copied_as_it_is_or_not_at_all) /* */
 {
@@ -642,6 +715,8 @@ Suite *suite_snapshot(void)
     tcase_add_test(t, what_will_not_change_is_linked_and_the_last_segment_copied_and_closed);
     tcase_add_test(t, what_is_appended_is_in_it_without_a_commit_and_durable_in_the_log);
     tcase_add_test(t, what_the_log_loses_in_a_power_cut_is_not_in_its_snapshot);
+    tcase_add_test(t, what_is_in_a_snapshot_was_made_durable_in_the_log_before);
+    tcase_add_test(t, a_copy_that_is_not_what_was_copied_is_no_snapshot);
     tcase_add_test(t, a_closed_log_is_taken_with_its_u9end);
     tcase_add_test(t, a_log_that_was_left_by_a_crash_gives_a_closed_snapshot);
     tcase_add_test(t, all_is_copied_if_asked_or_where_nothing_can_be_linked);
@@ -657,6 +732,7 @@ Suite *suite_snapshot(void)
     suite_add_tcase(s, t);
     t = tcase_create("damage");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs);
     tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
     tcase_add_test(t, damage_at_the_end_is_not_closed_over);
     tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);

@@ -1231,6 +1231,11 @@ START_TEST(bad_options_are_told_by_name) /* [S-2] */
          "segment_size"},
         {{.size = sizeof(u9_options), .mode = U9_CREATE, .segment_size = UINT64_MAX}, "segment_size"},
         {{.size = sizeof(u9_options), .mode = U9_CREATE, .io = "carrier pigeon"}, "carrier pigeon"},
+        {{.size = sizeof(u9_options), .mode = U9_CREATE, .interval_ms = 1001}, "interval_ms"},
+        {{.size = sizeof(u9_options), .mode = U9_CREATE, .memory = (4 << 20) - 1}, "options.memory"},
+        {{.size = sizeof(u9_options), .mode = U9_CREATE, .memory = (1 << 30) + 1}, "options.memory"},
+        {{.size = sizeof(u9_options), .index_memory = (1 << 20) - 1}, "index_memory"},
+        {{.size = sizeof(u9_options), .index_memory = (UINT64_C(16) << 30) + 1}, "index_memory"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         ck_assert_ptr_nonnull(strstr(refuse(at("log"), &bad[i].o, U9_ARG, 0).text, bad[i].name));

@@ -502,6 +502,29 @@ START_TEST(a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_ma
 }
 END_TEST
 
+/* A writer, too, sees that the mark is not met, behind segments that say nothing against it. */
+START_TEST(behind_other_segments_a_mark_that_is_not_met_stops_writers) /* [M-4] */
+{
+    u9_log *w;
+    u9_options o = small_options();
+    forged_segment first = rewrite("first", 3);
+    forge_end(&first, U9I_END_SEALING);
+    forge_save(&first, at("log"));
+    for (unsigned way = 0; way < 2; way++) {
+        forged_segment was = forge_begin(2, 2, &first, U9I_TAIL_ROLLED), is = forge_begin(2, 2, &first, U9I_TAIL_ROLLED);
+        forge_records(&was, "it was like this", 5);
+        forge_records(&is, way ? "it was like that" : "it was like this", 5);
+        forge_save(&is, at("log"));
+        forge_mark(at("log"), &was);
+        ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), way ? U9_CORRUPT : U9_OK);
+        if (way == 0) close_log(w);
+        forge_free(&was);
+        forge_free(&is);
+    }
+    forge_free(&first);
+}
+END_TEST
+
 /* {F65} Two went on behind the same five records: the row is the one that the mark has seen, the other one is told. */
 START_TEST(what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked) /* [M-4] [L-9] */
 {
@@ -955,6 +978,11 @@ START_TEST(a_slot_that_is_being_written_is_not_bad) /* [M-3] */
 }
 END_TEST
 
+static void note_slot(void *ctx, const u9_damage *d)
+{
+    *(u9_clause *)ctx = d->clause;
+}
+
 /* {F69} */
 START_TEST(a_slot_that_cannot_be_read_costs_the_slot_and_stops_writers) /* [M-3] */
 {
@@ -966,11 +994,13 @@ START_TEST(a_slot_that_cannot_be_read_costs_the_slot_and_stops_writers) /* [M-3]
     u9_fault fault;
     sim_spoil(mark_path(at("log")), (uint64_t)greater * BLOCK, (uint64_t)greater * BLOCK + 1, EIO, 0);
     u9_report report = {.size = sizeof report};
-    u9_check_options checking = {.size = sizeof checking, .io = io_of(at("log"))};
+    u9_clause clause = U9_CLAUSE_NONE;
+    u9_check_options checking = {.size = sizeof checking, .io = io_of(at("log")), .on_damage = note_slot, .ctx = &clause};
     ck_assert_int_eq(u9_check(at("log"), &checking, &report, NULL), U9_OK);
     ck_assert_int_eq(report.verdict, U9_V_TORN);
     ck_assert_uint_eq(report.records, 10);
     ck_assert_int_eq(report.mark, U9_MARK_COUNTS); /* the older one, which is still true */
+    ck_assert_str_eq(u9_clause_name(clause), "slot.read"); /* [M-11] */
     ck_assert_int_eq(u9_log_open(at("log"), &o, &w, &fault), U9_IO);
     ck_assert_int_eq(fault.sys, EIO);
     sim_clear();
@@ -1193,6 +1223,7 @@ Suite *suite_mark(void)
     tcase_add_test(t, segments_put_back_from_an_older_copy_are_seen);
     tcase_add_test(t, an_unclosed_log_lost_nothing_that_is_behind_its_mark);
     tcase_add_test(t, a_history_that_was_rewritten_with_all_its_hashes_does_not_meet_the_mark);
+    tcase_add_test(t, behind_other_segments_a_mark_that_is_not_met_stops_writers);
     tcase_add_test(t, what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked);
     tcase_add_test(t, what_passed_the_mark_otherwise_is_not_appended_to);
     tcase_add_test(t, a_gap_over_the_mark_is_that_gap_and_no_fork);

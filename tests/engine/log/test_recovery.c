@@ -5,6 +5,7 @@
  * zeroed or overwritten as a power cut might have left it. In each case the prefix comes back, the
  * verdict is right, a new session goes on behind it, and nothing that was void comes back.
  */
+#include "engine/os/guard.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
@@ -88,17 +89,23 @@ static u9_verdict expect_prefix(const char *log, size_t count, u9_verdict worst)
     return verdict;
 }
 
-/* A new session goes on in segment `number` behind `count` records, and nothing is wrong then. */
+/*
+ * A new session goes on in segment `number` behind `count` records, and nothing is wrong then, but for what was unknown:
+ * that stays so. [R-17]
+ */
 static void expect_goes_on(const char *log, size_t count, uint64_t number)
 {
-    session(log, "after", 1, 0);
     seen *s = look(log);
+    size_t unknown = count_damages(s, U9_V_UNKNOWN, U9_R_NONE);
+    forget(s);
+    session(log, "after", 1, 0);
+    s = look(log);
     ck_assert_uint_eq(s->count, count + 1);
     ck_assert_str_eq(s->records[count].text, "after0");
     ck_assert_uint_eq(s->records[count].ordinal, count);
     ck_assert_uint_eq(s->records[count].segment, number);
-    ck_assert_uint_eq(s->damage_count, 0);
-    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    ck_assert_uint_eq(s->damage_count, unknown);
+    ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_NONE), unknown);
     ck_assert(s->report.closed);
     forget(s);
 }
@@ -554,10 +561,12 @@ START_TEST(a_hole_is_corrupt_only_below_a_promise)
                 ck_assert_uint_eq(s->damages[0].ordinal, 2 * i);
                 ck_assert_uint_eq(s->damages[0].end, p[i + 1]);
             }
+            size_t unknown = count_damages(s, U9_V_UNKNOWN, U9_R_NONE); /* it stays so */
             forget(s);
             session(log, "after", 1, 0);
             s = look(log);
-            ck_assert_uint_eq(s->damage_count, corrupt);
+            ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_NONE), unknown);
+            ck_assert_uint_eq(s->damage_count, corrupt + unknown);
             ck_assert_uint_eq(s->records[s->count - 1].ordinal, corrupt ? 10 : 2 * i);
             forget(s);
             forge_free(&f);
@@ -773,7 +782,7 @@ START_TEST(a_gap_counts_only_when_it_is_read_twice)
         ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
         ck_assert_uint_eq(r.ordinal, i);
     }
-    ck_assert_uint_eq(sim_troubles(), 0);
+    if (!u9i_guard_ready()) ck_assert_uint_eq(sim_troubles(), 0); /* U9_GUARD: it is mapped */
     ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
     u9_cursor_close(c);
     close_log(handle);

@@ -36,22 +36,30 @@ static bool looks(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uin
     return true;
 }
 
-static bool reaches(void *ctx, const u9i_facts *f, const u9i_position *named, uint64_t *end, bool *meets)
+static bool reaches(void *ctx, const u9i_facts *f, const u9i_position *named, u9i_reach *out)
 {
     (void)ctx;
-    *end = f->size;
-    *meets = named && named->offset <= f->size;
+    *out = (u9i_reach){.meets = named && named->offset <= f->size, .end = f->size};
     return true;
 }
 
-static bool parts(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t *offset)
+static bool parts(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t promise, u9i_span_lost *own)
 {
     (void)ctx;
-    *offset = a->size < b->size ? a->size : b->size;
+    uint64_t from = a->size < b->size ? a->size : b->size;
+    *own = (u9i_span_lost){.end = 0};
+    if (from < promise) *own = (u9i_span_lost){from, b->size, 1};
     return true;
 }
 
-static const u9i_row_eyes eyes = {NULL, trims, looks, reaches, parts};
+static bool seals(void *ctx, u9i_facts *f)
+{
+    (void)ctx;
+    (void)f;
+    return true;
+}
+
+static const u9i_row_eyes eyes = {NULL, trims, looks, reaches, seals, parts};
 
 /* Segment `number`, of which there may be several (`which`), behind `end` of `before` (NULL: of none). */
 static u9i_facts *add(uint64_t number, unsigned which, const u9i_facts *before, uint64_t end, uint64_t size)

@@ -75,6 +75,27 @@ START_TEST(what_goes_at_a_roll_is_removed_in_order_in_the_background) /* [L-10] 
 }
 END_TEST
 
+/* Who put another file there meanwhile has it still. */
+START_TEST(what_takes_the_place_of_a_file_that_is_to_go_is_left_alone) /* [L-10] */
+{
+    u9_options o = small_options();
+    make_row_of_segments(at("log"));
+    sim_task_chance(0);
+    o.keep_bytes = 4 * o.segment_size;
+    u9_log *w = open_writer(at("log"), &o);
+    uint64_t lowest = 1;
+    while (!exists(segment_path(at("log"), lowest))) lowest++;
+    sim_forget_diary();
+    append_fillers(w, 10);
+    ck_assert_uint_eq(sim_count(SIM_REMOVE), 0); /* it is to go */
+    sim_remove(segment_path(at("log"), lowest));
+    sim_copy(segment_path(at("log"), lowest + 1), segment_path(at("log"), lowest));
+    sim_advance(4 * TICK);
+    ck_assert(exists(segment_path(at("log"), lowest)));
+    close_log(w);
+}
+END_TEST
+
 START_TEST(what_is_not_removed_yet_goes_at_the_close) /* [L-10] */
 {
     u9_options o = small_options();
@@ -454,6 +475,7 @@ Suite *suite_trim_kept(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_writer_keeps_so_many_bytes_from_roll_to_roll);
     tcase_add_test(t, what_goes_at_a_roll_is_removed_in_order_in_the_background);
+    tcase_add_test(t, what_takes_the_place_of_a_file_that_is_to_go_is_left_alone);
     tcase_add_test(t, what_is_not_removed_yet_goes_at_the_close);
     tcase_add_test(t, a_writer_keeps_so_much_time);
     tcase_add_test(t, a_session_that_keeps_all_that_is_there_writes_nothing_for_that);

@@ -172,26 +172,35 @@ START_TEST(a_task_runs_by_itself_but_not_before_its_time)
 }
 END_TEST
 
+/* All are due already, and one thread has time for them: the others are held. */
 START_TEST(tasks_run_in_the_order_in_which_they_are_due)
 {
     u9i_env *env = env_row(_i);
     if (env == NULL) return;
-    static const unsigned due_ms[] = {120, 40, 160, 80};
-    static const unsigned expected[] = {2, 0, 3, 1};
+    enum { JOBS = 4, MOST = 16 };
+    static const unsigned due_us[JOBS] = {3, 1, 4, 2}, expected[JOBS] = {2, 0, 3, 1};
     u9i_dir *dir = open_new(env, at("dir"));
+    unsigned threads = u9i_task_width(env) + 1;
     atomic_uint order = 0;
-    job jobs[4] = {0};
-    uint64_t start = u9i_monotonic_us(env);
-    for (unsigned i = 0; i < 4; i++) {
-        jobs[i].order = &order;
-        begin_job(&jobs[i], env, start + due_ms[i] * MS);
+    job held[MOST] = {0}, jobs[JOBS] = {0};
+    ck_assert_uint_le(threads, MOST);
+    for (unsigned i = 0; i < threads; i++) {
+        atomic_store(&held[i].held, true);
+        begin_job(&held[i], env, 0);
+        wait_until_inside(&held[i]);
     }
-    for (unsigned i = 0; i < 4; i++) wait_for_runs(&jobs[i], 1);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < JOBS; i++) {
+        jobs[i].order = &order;
+        begin_job(&jobs[i], env, due_us[i]);
+    }
+    atomic_store(&held[0].held, false);
+    for (unsigned i = 0; i < JOBS; i++) wait_for_runs(&jobs[i], 1);
+    for (unsigned i = 0; i < JOBS; i++) {
         u9i_task_cancel(env, &jobs[i].task);
-        ck_assert_uint_ge(jobs[i].began_us, start + due_ms[i] * MS);
         ck_assert_uint_eq(jobs[i].place, expected[i]);
     }
+    for (unsigned i = 0; i < threads; i++) atomic_store(&held[i].held, false);
+    for (unsigned i = 0; i < threads; i++) u9i_task_finish(env, &held[i].task);
     u9i_dir_close(dir);
 }
 END_TEST

@@ -200,6 +200,34 @@ START_TEST(nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins) /*
 }
 END_TEST
 
+/* What is durable may end with a block, where the next frame begins: that one is not durable by it. */
+START_TEST(a_frame_that_begins_where_what_is_durable_ends_is_not_shown) /* [M-10] */
+{
+    static uint8_t bytes[4096];
+    bool met = false;
+    for (size_t size = 3872; size < 3968; size += 16) {
+        u9_log *w = open_careless();
+        append_bytes(w, bytes, size);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        seen_frame frames[2];
+        size_t all;
+        uint8_t *file = read_file(segment_path(at("log"), 1), &all);
+        ck_assert_uint_eq(list_frames(file, all, frames, 2), 2);
+        free(file);
+        met |= frames[1].end % 4096 == 0;
+        append_pieces(w, 20);
+        following f = follow(at("log"));
+        ck_assert_uint_eq(take(&f), 1);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        take_up_to(&f, 20);
+        stop(&f);
+        close_log(w);
+        remove_log(at("log"));
+    }
+    ck_assert(met);
+}
+END_TEST
+
 START_TEST(a_follower_goes_over_rolls) /* [S-6] */
 {
     u9_log *w = open_rolling(at("log"));
@@ -319,6 +347,28 @@ START_TEST(a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_i
     commit_text(w, "behind");
     take_up_to(&f, there);
     close_log(w);
+    stop(&f);
+}
+END_TEST
+
+/* {F70} The writer dies while a follower holds back a frame that it has read, which nobody made durable. */
+START_TEST(what_a_writer_left_is_settled_before_a_follower_shows_it) /* */
+{
+    u9_record r;
+    const char *segment = segment_path(at("log"), 1);
+    u9_log *w = open_careless();
+    commit_text(w, "first");
+    append_pieces(w, 20);
+    following f = follow(at("log"));
+    ck_assert_uint_eq(take(&f), 1);
+    kept_files k = keep_files(at("log"));
+    close_log(w);
+    put_back(&k, at("log"));
+    unsigned syncs = sim_count_of(SIM_EVICT, segment);
+    ck_assert_int_eq(u9_cursor_wait(f.cursor, 10000), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(f.cursor, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 1);
+    ck_assert_uint_gt(sim_count_of(SIM_EVICT, segment), syncs);
     stop(&f);
 }
 END_TEST
@@ -661,6 +711,8 @@ Suite *suite_follow(void)
     tcase_add_test(tc, who_waits_is_woken_by_each_commit);
     tcase_add_test(tc, what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only);
     tcase_add_test(tc, nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins);
+    tcase_add_test(tc, a_frame_that_begins_where_what_is_durable_ends_is_not_shown);
+    tcase_add_test(tc, what_a_writer_left_is_settled_before_a_follower_shows_it);
     tcase_add_loop_test(tc, a_follower_goes_over_rolls, 0, 2);
     tcase_add_test(tc, a_follower_goes_on_in_the_next_session_wherever_that_begins);
     tcase_add_test(tc, a_follower_in_the_writers_process_sees_what_is_durable);

@@ -2,6 +2,10 @@
  * tests/engine/read/test_index_file.c: indexes in files beside segments: whatever is done to one, it changes how fast a
  * record is found, and no answer; making them in little memory, and what is refused; on the simulated disk. [K-1] [K-4]
  */
+#include "format/base/bytes.h"
+#include "format/frame/disk.h"
+#include "format/frame/frame.h"
+#include "tests/engine/fixture.h"
 #include "tests/engine/read/model.h"
 #include "tests/index_reader.h"
 #include "tests/suites.h"
@@ -801,6 +805,67 @@ START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
 }
 END_TEST
 
+static void note_why(void *ctx, const u9_index_info *info)
+{
+    u9_index_info *out = ctx;
+    if (info->clause != U9_CLAUSE_NONE) *out = *info;
+}
+
+/* The frame that begins at p gets the hash and the signature of what stands in it. */
+static void sign_again(uint8_t *bytes, uint64_t p)
+{
+    uint8_t *frame = bytes + p;
+    u9i_hash(frame + U9I_FRAME_HEADER_SIZE, (size_t)u9i_get_be(frame + 56, 8), frame + 16);
+    u9i_sign(frame + 16, bytes + 8, frame + 32);
+}
+
+/* [K-4] [K-5] The ranges of what was lost are forged to run backwards, in each frame that has them: the roots. */
+START_TEST(an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why)
+{
+    model *m = model_new(0);
+    write_sessions(m, 2, 60, false);
+    size_t segments, files;
+    char **logs = files_ending(".u9", &segments);
+    flip(logs[0], 4096 + model_draw(4096));
+    ck_assert_uint_eq(build(0).none, 0);
+    char **beside = files_ending(".u9x", &files);
+    u9_damage lost = {.lost = 0};
+    seen *s = look(LOG);
+    for (size_t i = 0; i < s->damage_count; i++)
+        if (s->damages[i].lost > 0) lost = s->damages[i];
+    forget(s);
+    ck_assert_uint_lt(lost.begin, lost.end);
+    uint64_t size = sim_size(beside[0]), forged = 0;
+    uint8_t *bytes = malloc(size), range[16];
+    ck_assert_uint_eq(sim_read(beside[0], 0, bytes, size), size);
+    seen_frame frames[64];
+    size_t count = list_frames(bytes, size, frames, 64);
+    u9i_set_be(range, 8, lost.begin);
+    u9i_set_be(range + 8, 8, lost.end);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *found = memmem(bytes + frames[i].offset, frames[i].end - frames[i].offset, range, sizeof range);
+        if (found == NULL) continue;
+        u9i_set_be(found, 8, lost.end);
+        u9i_set_be(found + 8, 8, lost.begin);
+        sign_again(bytes, frames[i].offset);
+        forged++;
+    }
+    ck_assert_uint_gt(forged, 0);
+    sim_write(beside[0], 0, bytes, size);
+    u9_index_info why = {.segment = 0};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = note_why, .ctx = &why};
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.unused, 1);
+    ck_assert_int_eq(why.why, U9_INDEX_DAMAGED);
+    ck_assert_str_eq(u9_clause_name(why.clause), "root.lost");
+    free(bytes);
+    free_names(beside, files);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
 /* Something happens to a segment, or all is put back as it was. */
 static void harm_segment(char **logs, size_t count, unsigned how)
 {
@@ -946,6 +1011,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0,
                         (int)thorough(4, 8));
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    tcase_add_test(t, an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why);
     tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0,
                         (int)thorough(4, 16));
     tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);

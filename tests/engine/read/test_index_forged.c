@@ -23,7 +23,7 @@ enum { FRAMES = 6, EACH = 50, KEYS = FRAMES * EACH, PAGE = 64, PAGES = (KEYS + P
 /* What is wrong with an index. Of what stands behind LIE_SILENT a lookup believes that a key is not there. */
 typedef enum lie {
     LIE_NONE,
-    LIE_NEXT,          /* each entry leads to the record behind its own */
+    LIE_NEXT,          /* each entry leads to the record behind its own, or to the frame, for which there is no entry then */
     LIE_BEYOND,        /* to where no file is */
     LIE_WITHIN,        /* into a record */
     LIE_INDEX,         /* to a page */
@@ -53,6 +53,16 @@ typedef enum lie {
     LIE_NOWHERE,       /* the first entry leads behind all that there can be */
     LIE_SHARED,        /* the first entry leads where the second does */
     LIE_ROOT_HIGH,     /* the last page begins above the greatest key, says the root */
+    LIE_PAGE_FORM,     /* pages of keys that nobody knows */
+    LIE_PAGE_EMPTY,    /* without an entry */
+    LIE_PAGE_KEYSPEC,  /* of hashed keys */
+    LIE_ROOT_NONE,     /* the u9end names a page that is no root */
+    LIE_ROOT_EMPTY,    /* a root without pages */
+    LIE_ROOT_HASHED,   /* of hashed keys */
+    LIE_OTHER_KEYSPEC, /* the other one is of hashed keys */
+    LIE_FILTER_PLACE,  /* the filter is where no file is */
+    LIE_FILTER_FORM,   /* it is no whole number of blocks */
+    LIE_FILTER_SIZE,   /* it has a block too many */
     LIE_SILENT,
     LIE_FILTER_ZEROS = LIE_SILENT, /* nothing is there, it says */
     LIE_LAST,          /* nothing is above its first key */
@@ -133,10 +143,14 @@ static void bend_entries(forging *f)
         case LIE_ROOT_SELF: case LIE_ROOT_RECORDS: case LIE_ENTRIES: case LIE_ENTRIES_FEW: case LIE_OTHER_SELF:
         case LIE_OTHER_CYCLE: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT: case LIE_FILTER_PAGE:
         case LIE_FILTER_SHORT: case LIE_FILTER_MANY: case LIE_END_ORDINAL: case LIE_END_CHAIN: case LIE_ROOT_PLACE:
+        case LIE_PAGE_FORM: case LIE_PAGE_EMPTY: case LIE_PAGE_KEYSPEC:
+        case LIE_ROOT_NONE: case LIE_ROOT_EMPTY: case LIE_ROOT_HASHED: case LIE_OTHER_KEYSPEC: case LIE_FILTER_PLACE:
+        case LIE_FILTER_FORM: case LIE_FILTER_SIZE:
         case LIE_OLDER: case LIE_ROOT_HIGH: case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_FORM: case LIE_OMITS: case LIES: break;
         }
     }
     while (f->lie == LIE_OLDER && f->places[f->count - 1] >= virtual_of(f->older.offset, 0)) f->count--;
+    if (f->lie == LIE_NEXT && f->form == U9I_INDEX_FRAMES) f->count--; /* or two would lead to one [C-9] */
     if (f->lie != LIE_OMITS) return;
     size_t kept = 0;
     for (size_t i = 0; i < f->count; i++) {
@@ -158,6 +172,15 @@ static uint64_t put_page(forging *f, const u9i_page_record *r)
     return virtual_of(at, 0);
 }
 
+/* Of hashed keys. */
+static void hash_keys(u9i_page_record *r)
+{
+    memcpy(r->keyspec, "u9kh\0\0\0", 8);
+    r->key_size = 8;
+    r->has_seed = r->has_root;
+    r->root.last.size = 8;
+}
+
 /* The pages; the root's keys and places of them are filled. Returns how many. */
 static uint32_t put_pages(forging *f, uint8_t (*root_keys)[16], uint8_t (*root_places)[8])
 {
@@ -171,6 +194,9 @@ static uint32_t put_pages(forging *f, uint8_t (*root_keys)[16], uint8_t (*root_p
         if (f->lie == LIE_PAGE_ORDER && n > 2) memcpy(f->keys[i + 1], f->keys[i + n - 1], 16);
         if (f->lie == LIE_ROOT_OVERLAP) key_of(0, f->keys[i]);
         u9i_page_record page = {.keyspec = "k", .key_size = 16, .count = n, .keys = f->keys[i], .at = places[0]};
+        if (f->lie == LIE_PAGE_FORM) page.keyspec[0] = 'x';
+        if (f->lie == LIE_PAGE_EMPTY) page.count = 0;
+        if (f->lie == LIE_PAGE_KEYSPEC) hash_keys(&page);
         u9i_set_be(root_places[pages++], 8, put_page(f, &page));
     }
     return pages;
@@ -180,13 +206,14 @@ static uint32_t put_pages(forging *f, uint8_t (*root_keys)[16], uint8_t (*root_p
 static uint64_t put_filter(forging *f)
 {
     uint64_t blocks = u9i_filter_blocks(f->count);
-    uint8_t *bits = calloc(1, blocks * U9I_FILTER_BLOCK), *body = malloc(1 << 16);
+    uint8_t *bits = calloc(2, blocks * U9I_FILTER_BLOCK), *body = malloc(1 << 16);
+    size_t odd = f->lie == LIE_FILTER_FORM ? 1 : f->lie == LIE_FILTER_SIZE ? U9I_FILTER_BLOCK : 0;
     for (size_t i = 0; i < f->count && f->lie != LIE_FILTER_ZEROS; i++) {
         uint64_t hash = u9i_filter_hash(f->keys[i], 16);
         u9i_filter_set(bits + u9i_filter_block(hash, blocks) * U9I_FILTER_BLOCK, hash);
     }
     u9i_out out = u9i_out_init(body, 1 << 16);
-    u9i_bits_record_encode(&out, (u9i_span){.data = bits, .size = (size_t)(blocks * U9I_FILTER_BLOCK)});
+    u9i_bits_record_encode(&out, (u9i_span){.data = bits, .size = (size_t)(blocks * U9I_FILTER_BLOCK) + odd});
     uint64_t at = virtual_of(forge_frame(&f->s, body, out.size, 0), 0);
     free(bits);
     free(body);
@@ -215,9 +242,13 @@ static void bend_root(const forging *f, u9i_page_record *r, uint8_t (*keys)[16],
     case LIE_FILTER_SHORT: r->root.slice_count = 0; break;
     case LIE_FORM: r->root.form = 3 - f->form; break;
     case LIE_ROOT_HIGH: memset(keys[r->count - 1], 0xff, 16); break;
+    case LIE_ROOT_EMPTY: r->count = 0; break;
+    case LIE_ROOT_HASHED: hash_keys(r); break;
     case LIE_NONE: case LIE_NEXT: case LIE_BEYOND: case LIE_WITHIN: case LIE_INDEX: case LIE_OPEN: case LIE_VOID: case LIE_ODD:
     case LIE_PAGE_ORDER: case LIE_ROOT_OVERLAP: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT:
     case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_OLDER: case LIE_NOWHERE: case LIE_SHARED:
+    case LIE_PAGE_FORM: case LIE_PAGE_EMPTY: case LIE_PAGE_KEYSPEC: case LIE_ROOT_NONE: case LIE_OTHER_KEYSPEC:
+    case LIE_FILTER_PLACE: case LIE_FILTER_FORM: case LIE_FILTER_SIZE:
     case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
     }
 }
@@ -238,13 +269,16 @@ static uint64_t put_index(forging *f)
     uint64_t filter = filtered ? put_filter(f) : 0;
     r.count = put_pages(f, root_keys, root_places);
     if (f->lie == LIE_FILTER_PAGE) filter = u9i_get_be(root_places[0], 8);
+    if (f->lie == LIE_FILTER_PLACE) filter = UINT64_C(1) << 40;
     if (filtered) r.root.slice_count = f->lie == LIE_FILTER_MANY ? 64 : 1;
     for (unsigned i = 0; i < 64; i++) u9i_set_be(slices[i], 8, filter);
     u9i_page_record other = r;
     if (f->lie == LIE_OTHER_END) other.root.end.offset -= 16;
     if (f->lie == LIE_OTHER_COUNT) other.root.records++;
-    if (f->lie >= LIE_OTHER_FORM && f->lie <= LIE_OTHER_COUNT) r.root.other = put_page(f, &other);
-    if (f->lie >= LIE_OTHER_END && f->lie <= LIE_OTHER_COUNT) {
+    if (f->lie == LIE_OTHER_KEYSPEC) hash_keys(&other);
+    bool has_other = (f->lie >= LIE_OTHER_FORM && f->lie <= LIE_OTHER_COUNT) || f->lie == LIE_OTHER_KEYSPEC;
+    if (has_other) r.root.other = put_page(f, &other);
+    if (has_other && f->lie != LIE_OTHER_FORM) {
         r.root.form = 3 - f->form;
         r.root.slice_count = r.root.form == U9I_INDEX_RECORDS;
     }
@@ -257,6 +291,7 @@ static uint64_t put_index(forging *f)
         r.root.slice_count = r.root.form == U9I_INDEX_RECORDS;
         root = put_page(f, &r);
     }
+    if (f->lie == LIE_ROOT_NONE) return u9i_get_be(root_places[0], 8);
     return f->lie == LIE_ROOT_PLACE ? root + (UINT64_C(8) << U9I_VIRTUAL_SHIFT) : root;
 }
 
@@ -385,6 +420,79 @@ START_TEST(a_check_tells_of_each_lie)
 }
 END_TEST
 
+/* Which clause refuses a page, a root, a slice of a filter: one forged index each. [K-5] */
+static const struct {
+    lie what;
+    u9i_index_form form;
+    u9_clause clause;
+} refusals[] = {
+    {LIE_ROOT_RECORDS, U9I_INDEX_RECORDS, U9_CLAUSE_PAGE_KIND},
+    {LIE_ROOT_PLACE, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_PLACE},
+    {LIE_PAGE_FORM, U9I_INDEX_RECORDS, U9_CLAUSE_PAGE_FORM},
+    {LIE_ROOT_SELF, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_ROOT},
+    {LIE_PAGE_EMPTY, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_EMPTY},
+    {LIE_PAGE_KEYSPEC, U9I_INDEX_RECORDS, U9_CLAUSE_PAGE_KEYSPEC},
+    {LIE_PAGE_ORDER, U9I_INDEX_RECORDS, U9_CLAUSE_PAGE_ORDER},
+    {LIE_NOWHERE, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_NOWHERE},
+    {LIE_SHARED, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_FRAMES},
+    {LIE_ROOT_OVERLAP, U9I_INDEX_RECORDS, U9_CLAUSE_PAGE_FIRST},
+    {LIE_LAST, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_ABOVE},
+    {LIE_ENTRIES, U9I_INDEX_FRAMES, U9_CLAUSE_PAGE_ENTRIES},
+    {LIE_ROOT_NONE, U9I_INDEX_FRAMES, U9_CLAUSE_ROOT_NONE},
+    {LIE_ROOT_EMPTY, U9I_INDEX_FRAMES, U9_CLAUSE_ROOT_EMPTY},
+    {LIE_OTHER_FORM, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_TWICE},
+    {LIE_ROOT_HASHED, U9I_INDEX_FRAMES, U9_CLAUSE_ROOT_HASHED},
+    {LIE_FORM, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_FILTERED},
+    {LIE_END_CHAIN, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_END},
+    {LIE_ENTRIES_FEW, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_ENTRIES},
+    {LIE_OTHER_KEYSPEC, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_KEYSPEC},
+    {LIE_OTHER_COUNT, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_RECORDS},
+    {LIE_ROOT_ORDER, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_ORDER},
+    {LIE_ROOT_HIGH, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_LAST},
+    {LIE_FILTER_MANY, U9I_INDEX_RECORDS, U9_CLAUSE_ROOT_SLICES},
+    {LIE_FILTER_PLACE, U9I_INDEX_RECORDS, U9_CLAUSE_FILTER_PLACE},
+    {LIE_FILTER_PAGE, U9I_INDEX_RECORDS, U9_CLAUSE_FILTER_KIND},
+    {LIE_FILTER_FORM, U9I_INDEX_RECORDS, U9_CLAUSE_FILTER_FORM},
+    {LIE_FILTER_SIZE, U9I_INDEX_RECORDS, U9_CLAUSE_FILTER_SIZE},
+    {LIE_NONE, U9I_INDEX_FRAMES, U9_CLAUSE_NONE},
+    {LIE_NONE, U9I_INDEX_RECORDS, U9_CLAUSE_NONE},
+    {LIE_SILENT, U9I_INDEX_RECORDS, U9_CLAUSE_NONE}, /* what an index keeps silent about no clause refuses */
+};
+
+enum { REFUSALS = sizeof refusals / sizeof *refusals };
+
+static void note_clause(void *ctx, const u9_index_info *info)
+{
+    if (info->segment == 1) *(u9_clause *)ctx = info->clause;
+}
+
+/* [K-5] */
+START_TEST(a_check_says_which_clause_refuses_an_index)
+{
+    forging f;
+    u9_clause told = U9_CLAUSE_SLOT_READ;
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = note_clause, .ctx = &told};
+    forge_lie(&f, refusals[_i].what, refusals[_i].form);
+    ck_assert_int_eq(u9_indexes_check(at("log"), &o, &r, NULL), U9_OK);
+    ck_assert_str_eq(u9_clause_name(told), u9_clause_name(refusals[_i].clause));
+}
+END_TEST
+
+/* [K-5] */
+START_TEST(each_clause_of_an_index_has_one_that_is_refused_by_it)
+{
+    bool known[U9_CLAUSE_FILTER_SIZE + 2] = {[U9_CLAUSE_ROOT_LOST] = true}; /* of a file beside a segment: test_index_file.c */
+    for (unsigned i = 0; i < REFUSALS; i++) known[refusals[i].clause] = true;
+    for (unsigned c = U9_CLAUSE_PAGE_PLACE; c < U9_CLAUSE_FILTER_SIZE + 2; c++) {
+        bool is_one = strcmp(u9_clause_name((u9_clause)c), "?") != 0;
+        ck_assert_msg(known[c] == is_one, "%u: %s", c, u9_clause_name((u9_clause)c));
+        ck_assert_int_eq(u9_clause_rule((u9_clause)c)[0] != '\0', is_one);
+        ck_assert_int_eq(strcmp(u9_clause_text((u9_clause)c), "?") != 0, is_one);
+    }
+}
+END_TEST
+
 Suite *suite_index_forged(void)
 {
     Suite *s = suite_create("index_forged");
@@ -393,6 +501,8 @@ Suite *suite_index_forged(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, what_an_index_leads_to_is_looked_at, 0, 2 * LIES);
     tcase_add_loop_test(t, a_check_tells_of_each_lie, 0, 2 * LIES);
+    tcase_add_loop_test(t, a_check_says_which_clause_refuses_an_index, 0, REFUSALS);
+    tcase_add_test(t, each_clause_of_an_index_has_one_that_is_refused_by_it);
     suite_add_tcase(s, t);
     return s;
 }

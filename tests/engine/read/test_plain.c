@@ -3,6 +3,7 @@
  * that reads, written by nothing, and never taken for a damaged segment, nor one of those for them.
  * [E-1] [E-2] [E-3] [E-4]
  */
+#include "engine/read/lookup.h"
 #include "tests/engine/fixture.h"
 #include "tests/plain_file.h"
 #include "tests/suites.h"
@@ -362,6 +363,46 @@ START_TEST(a_key_is_found_and_a_value_without_one_never_is)
 END_TEST
 
 /* [E-4] In a directory, alone and several; among segments they are foreign. */
+START_TEST(a_key_in_a_plain_seed_file_is_found_by_an_index)
+{
+    enum { FRAMES = 200, IN_FRAME = 5 };
+    plain_file p = plain_begin(11);
+    unsigned n = 0;
+    for (unsigned i = 0; i < FRAMES; i++) {
+        uint8_t body[500] = {0x85}; /* a value without a key counts as well */
+        size_t size = 1;
+        for (unsigned k = 0; k < IN_FRAME; k++, n++) {
+            char key[16], text[24];
+            snprintf(key, sizeof key, "key%u", n * 7919 % (FRAMES * IN_FRAME));
+            snprintf(text, sizeof text, "number %u", n);
+            size += text_record(body + size, key, text);
+        }
+        plain_frame(&p, body, size);
+    }
+    save(&p, at("plain.u9"));
+    u9_log *log = open_reader(at("plain.u9"));
+    u9i_view *view;
+    ck_assert_int_eq(u9i_view_take(log, false, &view, NULL), U9_OK);
+    ck_assert_int_eq(u9i_view_index(log, view, 0, NULL), U9_OK);
+    for (n = 0; n < FRAMES * IN_FRAME; n++) {
+        char text[16];
+        int size = snprintf(text, sizeof text, "key%u", n * 7919 % (FRAMES * IN_FRAME));
+        u9_key key = {text, (size_t)size};
+        const u9i_open_frame *f;
+        u9i_open_frame *own;
+        u9i_found found;
+        u9i_indexed *s = view->segments[0];
+        ck_assert_int_eq(u9i_index_find(&s->index, &s->frames, &key, s->limit, &f, &found, &own), U9_OK);
+        ck_assert_uint_eq(u9i_lookup_record(1, f, &found).ordinal, n / IN_FRAME * (IN_FRAME + 1) + 1 + n % IN_FRAME);
+        u9i_found_free(&found);
+        u9i_open_frame_free(own);
+    }
+    u9i_view_release(view);
+    close_log(log);
+    plain_free(&p);
+}
+END_TEST
+
 START_TEST(plain_seed_files_stand_in_a_row_of_their_own)
 {
     const char *log = at("log");
@@ -528,6 +569,7 @@ Suite *suite_plain(void)
     tcase_add_test(tc, ranges_of_a_plain_seed_file_neither_miss_nor_repeat);
     tcase_add_test(tc, a_plain_seed_file_in_ruins_is_read_alike_by_both_readers);
     tcase_add_test(tc, a_key_is_found_and_a_value_without_one_never_is);
+    tcase_add_test(tc, a_key_in_a_plain_seed_file_is_found_by_an_index);
     tcase_add_test(tc, plain_seed_files_stand_in_a_row_of_their_own);
     tcase_add_test(tc, nothing_is_ever_appended_to_a_plain_seed_file);
     tcase_add_test(tc, a_plain_seed_file_is_not_sent);

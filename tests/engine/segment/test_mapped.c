@@ -1,5 +1,5 @@
 /*
- * tests/engine/segment/test_mapped.c: sealed segments as mapped files: the same records and the same damages as by read
+ * tests/engine/segment/test_mapped.c: sealed and closed segments as mapped files: the same records and the same damages as by read
  * calls, none of which is made; what cannot be read is an error. And what is hashed once, always, or not at all.
  * [R-11] [R-16] [S-6]
  */
@@ -136,6 +136,15 @@ static unsigned sealed_in(u9_log *log)
     return n;
 }
 
+/* Those that can be: the last one is closed, the others are sealed. */
+static unsigned mappable_in(u9_log *log)
+{
+    const u9i_catalog *c = log->source.current;
+    ck_assert_uint_eq(sealed_in(log) + 1, c->count);
+    ck_assert_int_eq(c->segments[c->count - 1]->facts.end.kind, U9I_END_CLOSING);
+    return (unsigned)c->count;
+}
+
 /* Records and places are the same, for plain and compressed frames, whole and in ranges. */
 START_TEST(mapped_segments_tell_what_read_calls_tell)
 {
@@ -150,7 +159,7 @@ START_TEST(mapped_segments_tell_what_read_calls_tell)
     u9_log *maps = open_verifying(log, U9_VERIFY_FIRST);
     story again = read_story(maps, NULL), part_again = read_story(maps, &range);
     ck_assert_uint_ge(sealed_in(maps), _i ? 0 : 4);
-    ck_assert_uint_eq(mapped_in(maps), sealed_in(maps));
+    ck_assert_uint_eq(mapped_in(maps), mappable_in(maps));
     expect_same(&whole, &again);
     expect_same(&part, &part_again);
     close_log(maps);
@@ -165,20 +174,20 @@ START_TEST(a_second_scan_of_mapped_segments_reads_nothing)
     guard();
     u9_log *r = open_verifying(log, U9_VERIFY_FIRST);
     story first = read_story(r, NULL);
-    unsigned maps = sim_count(SIM_MAP), sealed = sealed_in(r);
-    ck_assert_uint_ge(sealed, 4);
-    ck_assert_uint_eq(maps, sealed);
+    unsigned maps = sim_count(SIM_MAP), all = mappable_in(r);
+    ck_assert_uint_ge(all, 4);
+    ck_assert_uint_eq(maps, all);
     sim_forget_diary();
     story second = read_story(r, NULL);
     ck_assert_uint_eq(sim_count(SIM_MAP), 0); /* once made, they stay */
-    for (unsigned i = 1; i <= sealed; i++)
+    for (unsigned i = 1; i <= all; i++)
         ck_assert_uint_eq(sim_count_of(SIM_READ, segment_path(log, i)), 0);
     expect_same(&first, &second);
     close_log(r);
 }
 END_TEST
 
-START_TEST(what_is_not_sealed_or_not_guarded_is_read_by_calls)
+START_TEST(what_is_written_or_not_guarded_is_read_by_calls)
 {
     if (u9i_guard_ready()) return; /* CK_FORK=no, U9_GUARD */
     const char *log = the_log();
@@ -190,15 +199,98 @@ START_TEST(what_is_not_sealed_or_not_guarded_is_read_by_calls)
     ck_assert_ptr_null(u9i_segment_map(before->source.current->segments[0], &size));
     ck_assert_uint_eq(size, 7);
     guard();
+    u9_options o = small_options();
+    u9_log *w = open_writer(log, &o);
+    append_bytes(w, (const uint8_t *)"more", 4);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
     u9_log *r = open_verifying(log, U9_VERIFY_FIRST);
+    sim_forget_diary();
     free(read_story(r, NULL).text);
     const u9i_catalog *c = r->source.current;
     const u9i_segment *last = c->segments[c->count - 1];
-    ck_assert(!u9i_segment_sealed(last));
+    ck_assert(!last->facts.has_end);
     ck_assert_uint_gt(sim_count_of(SIM_READ, segment_path(log, last->facts.number)), 0);
     ck_assert_uint_eq(sim_count_of(SIM_MAP, segment_path(log, last->facts.number)), 0);
     close_log(r);
+    close_log(w);
     close_log(before);
+}
+END_TEST
+
+/* [S-3] [S-5] What is mapped stays; what comes behind it is read. A cursor is in the file meanwhile, or is opened then. */
+START_TEST(who_goes_on_in_a_closed_segment_changes_nothing_of_what_is_mapped)
+{
+    enum { FEW = 9 };
+    const char *log = the_log();
+    u9_options o = small_options();
+    u9_record record;
+    u9_cursor *c;
+    u9_log *w = open_writer(log, &o);
+    for (unsigned i = 0; i < FEW; i++) append_bytes(w, (const uint8_t *)"first", 5);
+    close_log(w);
+    guard();
+    u9_log *r = open_verifying(log, U9_VERIFY_FIRST);
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    ck_assert_uint_eq(mapped_in(r), 1);
+    w = open_writer(log, &o);
+    for (unsigned i = 0; i < FEW; i++) append_bytes(w, (const uint8_t *)"second", 6);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    if (_i) close_log(w);
+    story s = {0};
+    FILE *f = open_memstream(&s.text, &s.size);
+    read_on(c, f, &s);
+    fclose(f);
+    ck_assert_uint_ge(s.records, FEW - 1);
+    ck_assert_uint_eq(s.damages + s.faults, 0);
+    story whole = read_story(r, NULL);
+    ck_assert_uint_eq(whole.records, 2 * FEW);
+    ck_assert_uint_eq(whole.damages + whole.faults, 0);
+    ck_assert_uint_eq(r->source.current->count, 1);
+    free(s.text);
+    free(whole.text);
+    u9_cursor_close(c);
+    close_log(r);
+    if (!_i) close_log(w);
+}
+END_TEST
+
+/* A cursor in a closed file whose size is asked once more when it comes to what was its end. */
+START_TEST(a_window_that_leans_on_a_file_that_grew_reads_behind_the_mapping)
+{
+    const char *log = the_log();
+    u9_options o = small_options();
+    u9_log *w = open_writer(log, &o);
+    append_bytes(w, (const uint8_t *)"first", 5);
+    close_log(w);
+    guard();
+    u9_log *r = open_verifying(log, U9_VERIFY_FIRST);
+    free(read_story(r, NULL).text);
+    const u9i_mapping *map = u9i_segment_mapping(r->source.current->segments[0], U9I_MAP_SCAN);
+    ck_assert_ptr_nonnull(map);
+    w = open_writer(log, &o);
+    append_bytes(w, (const uint8_t *)"second", 6);
+    close_log(w);
+    u9i_windows windows;
+    u9i_window *window;
+    u9i_file *file;
+    u9i_frame frame;
+    uint64_t p = U9I_DISK_HEADER_SIZE;
+    unsigned frames = 0;
+    const u9i_segment *s = r->source.current->segments[0];
+    u9i_windows_init(&windows, s->dir->env);
+    ck_assert_int_eq(u9i_file_open(s->dir, s->facts.name, U9I_OPEN_READ, &file), 0);
+    ck_assert_int_eq(u9i_windows_lend(&windows, &window), U9_OK);
+    u9i_window_turn(window, file, &s->facts.secret);
+    u9i_window_lean(window, map);
+    for (; u9i_window_find(window, p, U9_NOWHERE / 2, &frame) == U9_OK; p = frame.end, frames++)
+        ck_assert(frame.offset < map->size || window->map == NULL);
+    ck_assert_uint_gt(p, map->size);
+    ck_assert_uint_ge(frames, 5); /* u9open, record, u9end; u9open, record, u9end */
+    u9i_windows_return(&windows, window);
+    u9i_windows_release(&windows);
+    u9i_file_close(file);
+    close_log(r);
 }
 END_TEST
 
@@ -572,7 +664,8 @@ START_TEST(check_hashes_all_whatever_is_known)
     sim_forget_diary();
     uint64_t saved;
     ck_assert_int_eq(u9_salvage(log, at("saved"), &o, &report, &saved, NULL), U9_OK);
-    ck_assert_uint_eq(sim_count(SIM_MAP), 0); /* what it copies is what it has hashed */
+    for (unsigned i = 1; i <= report.segments; i++) /* what it copies is what it has hashed */
+        ck_assert_uint_eq(sim_count_of(SIM_MAP, segment_path(log, i)), 0);
     forget(s);
 }
 END_TEST
@@ -675,7 +768,7 @@ START_TEST(threads_share_mappings_and_what_is_verified)
     for (unsigned i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, scan_in_thread, r), 0);
     for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
-    ck_assert_uint_eq(mapped_in(r), sealed_in(r));
+    ck_assert_uint_eq(mapped_in(r), mappable_in(r));
     close_log(r);
 }
 END_TEST
@@ -686,6 +779,7 @@ Suite *suite_mapped(void)
     TCase *real = tcase_create("real"), *sim = tcase_create("sim");
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
     tcase_add_loop_test(real, mapped_segments_tell_what_read_calls_tell, 0, 2);
+    tcase_add_loop_test(real, who_goes_on_in_a_closed_segment_changes_nothing_of_what_is_mapped, 0, 2);
     tcase_add_test(real, a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place);
     tcase_add_test(real,
                    what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
@@ -696,7 +790,9 @@ Suite *suite_mapped(void)
     tcase_add_test(real, threads_share_mappings_and_what_is_verified);
     tcase_add_checked_fixture(sim, fixture_setup_sim, fixture_teardown);
     tcase_add_test(sim, a_second_scan_of_mapped_segments_reads_nothing);
-    tcase_add_test(sim, what_is_not_sealed_or_not_guarded_is_read_by_calls);
+    tcase_add_test(sim, what_is_written_or_not_guarded_is_read_by_calls);
+    tcase_add_loop_test(sim, who_goes_on_in_a_closed_segment_changes_nothing_of_what_is_mapped, 0, 2);
+    tcase_add_test(sim, a_window_that_leans_on_a_file_that_grew_reads_behind_the_mapping);
     tcase_add_test(sim, a_map_that_cannot_be_made_costs_speed_alone);
     tcase_add_test(sim, a_block_that_cannot_be_read_is_the_same_damage_through_a_map);
     tcase_add_test(sim, frames_are_remembered_by_the_place_where_they_begin);

@@ -644,6 +644,50 @@ START_TEST(what_only_zeros_surround_is_mended_for_nobody)
 }
 END_TEST
 
+/* [Y-2] c: the hash in a header counts where the boundary stands in front of it, and of a frame that follows (F-9). */
+START_TEST(a_hash_without_its_boundary_or_out_of_order_proves_nothing)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        forge_records(&s, "first", 9);
+        if (way == 2) s.next.ordinal += 5;
+        uint64_t p = forge_records(&s, "last", 3);
+        s.bytes[p + 40] ^= 1;
+        if (way == 1) s.bytes[p + 3] ^= 1;
+        forge_save(&s, log_path);
+        content *c = read_log(log_path, true);
+        ck_assert_uint_eq(c->count, way ? 9 : 12);
+        ck_assert_uint_eq(c->mended, way ? 0 : 1);
+        free(c);
+        forge_free(&s);
+        remove_log(log_path);
+    }
+}
+END_TEST
+
+/* [Y-2] All of [q,y) is of the frame at q that y names: none counts that begins before q and ends behind it. */
+START_TEST(no_frame_is_mended_across_the_place_that_the_next_one_names)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        forge_records(&s, "first", 9);
+        uint64_t p = forge_records(&s, "second", 5);
+        s.next.durable = s.end;
+        if (way) s.next.previous = p + HEADER;
+        if (way) memset(s.next.chain, 0x77, sizeof s.next.chain);
+        forge_records(&s, "third", 3);
+        s.bytes[p + 3] ^= 1;
+        forge_save(&s, log_path);
+        content *c = read_log(log_path, true);
+        ck_assert_uint_eq(c->count, way ? 12 : 17);
+        ck_assert_uint_eq(c->mended, way ? 0 : 1);
+        free(c);
+        forge_free(&s);
+        remove_log(log_path);
+    }
+}
+END_TEST
+
 /* Damage of all sorts to one file, headers before all. */
 static void ruin_at_random(const victim *v)
 {
@@ -976,6 +1020,58 @@ START_TEST(a_hostile_gap_costs_what_an_honest_one_does)
 }
 END_TEST
 
+/* What mending this file by these facts leaves of its effort; nothing is found. */
+static u9i_effort left_by(u9_log *log, const u9i_facts *f)
+{
+    u9i_file *file;
+    u9i_window *w;
+    u9i_mender m;
+    ck_assert_int_eq(u9i_file_open(log->source.dir, f->name, U9I_OPEN_READ, &file), 0);
+    ck_assert_int_eq(u9i_windows_lend(&log->source.windows, &w), U9_OK);
+    u9i_window_turn(w, file, &f->secret);
+    u9i_mender_init(&m, f->size);
+    ck_assert_int_eq(u9i_mend_file(&m, w, f, f->size, false), U9_OK);
+    ck_assert_uint_eq(m.count, 0);
+    u9i_effort left = m.effort;
+    u9i_mender_release(&m);
+    u9i_windows_return(&log->source.windows, w);
+    u9i_file_close(file);
+    return left;
+}
+
+/* [Y-5] A first frame that cannot be put together is tried once, not by each who looks at the file. */
+START_TEST(a_search_in_vain_is_paid_once)
+{
+    for (unsigned way = 0; way < 2; way++) { /* with frames behind it, and with none */
+        const char *log = at("log");
+        session(log, "r", 3, 1);
+        size_t size;
+        uint8_t *bytes = read_file(segment_path(log, 1), &size);
+        for (size_t p = 100; p < (way ? size : 200); p += 100) bytes[p] ^= 0x55;
+        write_file(segment_path(log, 1), bytes, size);
+        free(bytes);
+        u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(log), .mend = 1};
+        u9_log *reader;
+        ck_assert_int_eq(u9_log_open(log, &o, &reader, NULL), U9_OK);
+        u9i_catalog *c;
+        ck_assert_int_eq(u9i_source_catalog(&reader->source, &c, NULL), U9_OK);
+        u9i_facts facts = *u9i_catalog_facts(c, 0);
+        ck_assert(!facts.has_open);
+        u9i_effort again = left_by(reader, &facts);
+        memset(facts.vain, 0, sizeof facts.vain);
+        u9i_effort first = left_by(reader, &facts);
+        ck_assert_uint_gt(again.guesses, first.guesses);
+        u9i_mender untouched;
+        u9i_mender_init(&untouched, facts.size);
+        if (way == 1) ck_assert_uint_eq(again.guesses, untouched.effort.guesses);
+        u9i_mender_release(&untouched);
+        u9i_catalog_unref(c);
+        close_log(reader);
+        remove_log(log);
+    }
+}
+END_TEST
+
 Suite *suite_mend(void)
 {
     Suite *suite = suite_create("mend");
@@ -993,9 +1089,12 @@ Suite *suite_mend(void)
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, (int)thorough(5, 10)},
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
+        {"forged", a_hash_without_its_boundary_or_out_of_order_proves_nothing, 1},
+        {"forged", no_frame_is_mended_across_the_place_that_the_next_one_names, 1},
         {"kinds", behind_a_hole_what_proves_itself_is_found, 1},
         {"kinds", ends_that_are_named_by_mended_frames_mend_others, 4},
         {"forged", a_hostile_gap_costs_what_an_honest_one_does, 1},
+        {"kinds", a_search_in_vain_is_paid_once, 1},
         {"kinds", a_lookup_finds_what_is_in_a_mended_frame, 1},
         {"kinds", what_a_writer_may_be_about_to_finish_is_left_alone, 1},
         {"random", a_mended_log_is_the_log_that_was_damaged, 4},

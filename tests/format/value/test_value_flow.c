@@ -118,6 +118,26 @@ START_TEST(nesting_is_bounded_as_in_a_record)
 }
 END_TEST
 
+/* [V-8] An array of numbers is a container, too. */
+START_TEST(an_array_in_the_deepest_tuple_is_too_deep)
+{
+    static const uint8_t array[] = {0x46, 0, 0, 0, 9, 0, 0, 0, 1, 0x07, 0, 0, 0, 0, 0, 0, 0, 5};
+    uint8_t buf[2 * U9_DEPTH_MAX + sizeof array];
+    rng r = {9};
+    for (unsigned deep = U9_DEPTH_MAX - 3; deep < U9_DEPTH_MAX; deep++) {
+        for (unsigned i = 0; i < deep; i++) {
+            buf[2 * i] = 0x49;
+            buf[2 * i + 1] = (uint8_t)(2 * (deep - 1 - i) + sizeof array);
+        }
+        memcpy(buf + 2 * deep, array, sizeof array);
+        uint64_t at;
+        u9_err err = flow_over(&r, buf, 2 * deep + sizeof array, 1, 64, &at);
+        ck_assert_int_eq(err, deep + 1 < U9_DEPTH_MAX ? U9_OK : U9_LIMIT);
+        expect_same(&r, buf, 2 * deep + sizeof array, 1);
+    }
+}
+END_TEST
+
 /* Text and arrays of numbers of any size take no memory; an array of tuples above the room is refused. */
 START_TEST(what_is_larger_than_the_room_flows_or_is_refused)
 {
@@ -195,6 +215,10 @@ START_TEST(a_flow_ends_where_its_last_value_does)
     u9_err err = u9i_flow_take(&f, text, sizeof text, &fault);
     ck_assert_int_eq(err, U9_CORRUPT);
     ck_assert_str_eq(fault.rule, "V-8");
+    u9i_flow_init(&f, 1, 1, 6, room, sizeof room); /* all that was said, and then one more */
+    ck_assert_int_eq(u9i_flow_take(&f, text, 6, &fault), U9_OK);
+    ck_assert_int_eq(u9i_flow_take(&f, text + 6, 1, &fault), U9_CORRUPT);
+    ck_assert_str_eq(fault.rule, "V-8");
 }
 END_TEST
 
@@ -254,6 +278,9 @@ START_TEST(a_head_is_what_the_builder_writes)
     u9_value front;
     ck_assert_int_eq(u9_value_front(head, sizeof head, 0, &front),
                      U9_TORN); /* nothing is left of what there is */
+    head[0] = 0x25;            /* a text of five bytes, and less is left */
+    ck_assert_int_eq(u9_value_front(head, 1, 5, &front), U9_TORN);
+    ck_assert_int_eq(u9_value_front(head, 1, 6, &front), U9_OK);
 }
 END_TEST
 
@@ -264,6 +291,7 @@ Suite *suite_value_flow(void)
     tcase_add_test(tc, what_flows_by_is_proved_as_what_lies_still);
     tcase_add_test(tc, one_byte_that_is_another_is_judged_alike);
     tcase_add_test(tc, nesting_is_bounded_as_in_a_record);
+    tcase_add_test(tc, an_array_in_the_deepest_tuple_is_too_deep);
     tcase_add_test(tc, what_is_larger_than_the_room_flows_or_is_refused);
     tcase_add_test(tc, an_index_flows_by_with_what_it_is_of);
     tcase_add_test(tc, a_flow_ends_where_its_last_value_does);

@@ -580,6 +580,14 @@ START_TEST(a_view_of_another_type_or_layout_is_refused)
 }
 END_TEST
 
+/* Where the byte of a number of `width` bytes is in memory that is number `i` in a value, the highest first. */
+static unsigned place_of_byte(unsigned i, unsigned width)
+{
+    static const uint16_t one = 1;
+    bool little = *(const uint8_t *)&one == 1;
+    return little ? width - 1 - i : i;
+}
+
 /* [V-1] All widths and kinds, any count, from any address: the same as one by one. */
 START_TEST(many_numbers_at_once_are_the_same_as_one_by_one)
 {
@@ -598,7 +606,7 @@ START_TEST(many_numbers_at_once_are_the_same_as_one_by_one)
                 for (unsigned k = 0; k < count; k++) {
                     uint8_t element[9] = {byte};
                     for (unsigned i = 0; i < widths[code]; i++)
-                        element[1 + i] = from[k * widths[code] + widths[code] - 1 - i];
+                        element[1 + i] = from[k * widths[code] + place_of_byte(i, widths[code])];
                     ok(u9_build_raw(&b, element, 1 + widths[code]));
                 }
                 ok(u9_build_array_close(&b));
@@ -609,7 +617,7 @@ START_TEST(many_numbers_at_once_are_the_same_as_one_by_one)
                 if (code < 8) ck_assert_mem_eq(again.bytes, want, b.size);
                 expect_checked(again.bytes, again.size);
                 for (unsigned k = 0; k < count * widths[code]; k++) {
-                    unsigned w = widths[code], at = k / w * w + w - 1 - k % w;
+                    unsigned w = widths[code], at = k / w * w + place_of_byte(k % w, w);
                     ck_assert_uint_eq(again.bytes[again.size - count * w + k], from[at]);
                 }
             }

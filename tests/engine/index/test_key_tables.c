@@ -1,0 +1,79 @@
+/*
+ * tests/engine/index/test_key_tables.c: tables of keys in memory cannot be made slow by who draws the keys. [C-7]
+ */
+#include "tests/suites.h"
+
+#include "engine/index/keys.h"
+
+enum { DRAWN = 200, MEMORY = 1 << 20 };
+
+/* Keys whose hashes begin alike with this seed. */
+static void draw_alike(u9i_key_entry *out, uint64_t seed)
+{
+    uint64_t hi = 1;
+    for (size_t n = 0; n < DRAWN; hi++) {
+        u9i_key_entry e = {.hi = hi, .lo = hi * 3};
+        if ((u9i_key_mix(&e, seed) >> 32 & 16383) == 0) out[n++] = e;
+    }
+}
+
+/* So many used slots stand in a row, at most, once these keys are in: a lookup may pass them all. */
+static size_t longest_row(const u9i_key_entry *keys, uint64_t seed)
+{
+    u9i_keys k;
+    size_t row = 0, longest = 0;
+    u9i_keyspec spec = {.width = 16, .seed = seed};
+    ck_assert(u9i_keys_open(&k, &spec, MEMORY));
+    for (size_t n = 0; n < DRAWN; n++) {
+        u9i_key_entry e = keys[n];
+        e.at = n + 1;
+        u9i_keys_add_entry(&k, &e, true);
+    }
+    ck_assert(!k.partial);
+    for (size_t i = 0; i < k.table_room; i++) {
+        row = k.table[i] != 0 ? row + 1 : 0;
+        if (longest < row) longest = row;
+    }
+    for (size_t n = 0; n < DRAWN; n++) {
+        uint64_t at, frame;
+        ck_assert(u9i_keys_find(&k, &keys[n], &at, &frame));
+        ck_assert_uint_eq(at, n + 1);
+    }
+    u9i_keys_close(&k);
+    return longest;
+}
+
+START_TEST(keys_that_were_drawn_for_another_seed_do_not_fall_together)
+{
+    static u9i_key_entry keys[DRAWN];
+    draw_alike(keys, 17);
+    ck_assert_uint_gt(longest_row(keys, 17), 64); /* who knows the seed can */
+    for (uint64_t seed = 18; seed < 28; seed++) ck_assert_uint_lt(longest_row(keys, seed), 16);
+    ck_assert_uint_lt(longest_row(keys, UINT64_C(0xfedcba9876543210)), 16);
+}
+END_TEST
+
+/* The pairs that collide whatever is added to a key beforehand: with multiplications alone there are such. */
+START_TEST(no_pair_of_keys_falls_together_for_all_seeds)
+{
+    unsigned alike = 0;
+    for (unsigned bit = 0; bit < 64; bit++)
+        for (unsigned by = 0; by < 64; by++)
+            for (uint64_t seed = 1, same = 0; seed < 9; seed++) {
+                u9i_key_entry a = {.hi = 5, .lo = 9}, b = {.hi = 5 ^ UINT64_C(1) << bit, .lo = 9 ^ UINT64_C(1) << by};
+                same += u9i_key_mix(&a, seed * UINT64_C(0x9e3779b97f4a7c15)) == u9i_key_mix(&b, seed * UINT64_C(0x9e3779b97f4a7c15));
+                alike += same == 8;
+            }
+    ck_assert_uint_eq(alike, 0);
+}
+END_TEST
+
+Suite *suite_key_tables(void)
+{
+    Suite *s = suite_create("key_tables");
+    TCase *t = tcase_create("key_tables");
+    tcase_add_test(t, keys_that_were_drawn_for_another_seed_do_not_fall_together);
+    tcase_add_test(t, no_pair_of_keys_falls_together_for_all_seeds);
+    suite_add_tcase(s, t);
+    return s;
+}

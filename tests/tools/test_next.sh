@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# tests/tools/test_next.sh BINDIR TMPDIR: a person with a damaged log does what u9fsck says next, and nothing else: it helps, is not
+# what was just done, and loses nothing without a word of it.
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+segment() { find "$1" -name '*.u9' | sort | sed -n "$2p"; }
+flip() { # FILE OFFSET: one bit
+    local byte
+    byte=$(od -An -tu1 -j"$2" -N1 "$1")
+    # shellcheck disable=SC2059 # the byte is the format
+    printf "\\x$(printf %02x $((byte ^ 4)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+first_record() { LC_ALL=C grep -abo 'record ' "$1" | sed -n '1{s/:.*//p;q}'; } # wherever its frame begins
+zeros() { dd if=/dev/zero of="$1" bs=4096 seek="$2" count="$3" conv=notrunc status=none; }
+next() { sed -n "s/^$1: next: //p" out; }
+
+# damaged NAME: a copy of the whole log, for the caller to harm.
+damaged() { rm -rf "$1" && cp -R whole "$1"; }
+
+# looked STATUS LOG: u9fsck, whose lines a terminal has room for, but for those of each place.
+looked() {
+    local want=$1 log=$2
+    run "$fsck" "$log"
+    claim "$log: u9fsck exits with $want" same "$status" "$want"
+    claim "$log: its lines fit a terminal" test -z "$(grep -Ev "^(note: )?$log/" out | awk 'length > 100')"
+}
+
+# follows LOG PATTERN: one of what is said to be next has this, and is a command that is run; its answer is in out.
+follows() {
+    local log=$1 pattern=$2 command
+    command=$(next "$log" | grep -o -- 'u9\(fsck\)\? -.*\|u9 trim .*' | grep -- "$pattern" | head -n 1)
+    claim "$log: next is $pattern" test -n "$command"
+    [ -n "$command" ] || return 0
+    command=$(echo "$command" | sed 's/ \(says\|copies\|mends\|gives\|finds\|looks\|saves\|makes\).*//; s/;.*//; s/OUT/made/')
+    # shellcheck disable=SC2086 # words
+    case $command in u9fsck*) run "$fsck" ${command#u9fsck} ;; *) run "$u9" ${command#u9} ;; esac
+    claim "$log: and not once more" eval '! next "$log" | grep -qF -- "$command "'
+}
+
+clean() { # LOG [RECORDS]
+    local log=$1
+    run "$fsck" "$log"
+    claim "$log is clean" eval 'same "$status" 0 && grep -q "^$log: clean" out && test -z "$(next "$log")"'
+    claim "with ${2:-all} records" same "$("$u9" cat "$log" | wc -l)" "${2:-12000}"
+}
+
+make_log() {
+    seq -f 'record %.0f' 12000 | "$u9" append --segment-size 64K --sync none whole
+    seq -f 'other %.0f' 3000 | "$u9" append --segment-size 64K --sync none other
+    last=$(find whole -name '*.u9' | wc -l)
+    claim 'there are several segments' test "$last" -gt 4
+}
+
+truncated() {
+    damaged end
+    truncate -s "$(first_record "$(segment end "$last")")" "$(segment end "$last")"
+    cp -R end put
+    cp -R end early
+    looked 4 end
+    claim 'to append is not said to be safe' grep -q '^end: next: append nothing before that is decided' out
+    follows end '--repair end'
+    claim 'what would be lost is said first' grep -Eq '^end: --accept-loss would give up [0-9]+ records from [0-9]+ on' out
+    claim 'nothing was changed by that' diff -r put end
+    follows end '--accept-loss'
+    claim 'what was lost is said' grep -Eq '^end: given up [0-9]+ records from [0-9]+ on' out
+    clean end "$("$u9" cat put 2>/dev/null | wc -l)"
+    cp "$(segment whole "$last")" put
+    clean put
+    seq 3 | "$u9" append early 2>err
+    claim 'an append is told what it costs' same "$(grep -c 'these records are lost; an append goes behind them\|still brings them back' err)" 2
+    looked 4 early
+    claim 'and gives the loss up no more' eval '! next early | grep -q accept-loss'
+    cp "$(segment whole "$last")" early
+    clean early 12003
+    damaged top
+    rm "$(segment top "$last")"
+    for verb in "append top /dev/null" "trim --keep 64K top"; do
+        # shellcheck disable=SC2086 # words
+        run "$u9" $verb
+        claim "u9 ${verb%% *} that is refused names what gives the loss up" grep -Eq '^u9 .*: u9fsck --repair --accept-loss top \([0-9]+ records? from [0-9]+ on\)$' err
+    done
+    "$u9" send whole 2>/dev/null | run "$u9" recv top
+    claim 'u9 recv, too' grep -q 'u9fsck --repair --accept-loss top' err
+    looked 4 top
+    follows top '--repair top'
+    follows top '--accept-loss'
+    clean top "$("$u9" cat top | wc -l)"
+}
+
+middle() {
+    damaged cut
+    truncate -s "$(first_record "$(segment cut 2)")" "$(segment cut 2)"
+    looked 4 cut
+    claim 'of a segment that ends early a whole copy is asked for' eval 'next cut | grep -q "^0000000000000002.u9 ends too early: put a whole or newer copy"'
+    follows cut '--repair cut'
+    follows cut '--salvage'
+    clean made "$("$u9" cat cut 2>/dev/null | wc -l)"
+    rm -rf made
+    damaged gone
+    rm "$(segment gone 2)"
+    looked 4 gone
+    claim 'no repair is said to bring a missing segment' eval '! next gone | grep -q -- --repair'
+    cp "$(segment whole 2)" gone
+    clean gone
+    damaged first
+    rm "$(segment first 1)"
+    looked 4 first
+    follows first 'trim --accept'
+    clean first "$("$u9" cat first | wc -l)"
+}
+
+bytes() {
+    damaged zero
+    dd if=/dev/zero of="$(segment zero 2)" bs=1 seek="$(first_record "$(segment zero 2)")" count=64 conv=notrunc status=none
+    looked 4 zero
+    follows zero '--salvage'
+    clean made "$("$u9" cat zero 2>/dev/null | wc -l)"
+    rm -rf made
+    damaged header
+    zeros "$(segment header 2)" 0 1
+    cp -R header header.before
+    looked 4 header
+    follows header '--repair header'
+    follows header '--repair -p header'
+    claim 'what no repair brings is said to hold no record' grep -q '^header: next: that log is clean; here, what is damaged holds no record' out
+    run "$fsck" --repair -y header
+    claim 'and no repair is said to be next then' eval '! next header | grep -q -- --repair'
+    run "$fsck" --salvage made header
+    clean made
+    rm -rf made
+    run "$fsck" --undo header
+    claim 'an undo leaves nothing of a repair' diff -r header.before header
+    seq -f 'record %.0f' 200 >few
+    "$u9" append bit <few
+    cp -R bit bit.whole
+    flip "$(segment bit 1)" "$(first_record "$(segment bit 1)")"
+    looked 4 bit
+    follows bit '--heal bit'
+    follows bit '--heal -y bit'
+    clean bit 200
+    claim 'byte for byte' cmp "$(segment bit 1)" "$(segment bit.whole 1)"
+    cp -R bit.whole lost
+    zeros "$(segment lost 1)" 0 1
+    zeros "$(segment lost 1)" $(($(stat -c %s "$(segment lost 1)") / 4096 - 1)) 1
+    rm lost/.mark
+    looked 4 lost
+    follows lost '--salvage'
+    claim 'what nothing signs is told' grep -q '^made: 200 of them unsigned: ' out
+    clean made 200
+    rm -rf made
+}
+
+files() {
+    damaged twice
+    cp "$(segment twice 2)" twice/00000000000000aa.u9
+    looked 0 twice
+    claim 'a copy is to be moved away' eval 'next twice | grep -q "^00000000000000aa.u9 is a copy .* move it away$"'
+    rm twice/00000000000000aa.u9
+    clean twice
+    damaged named
+    mv "$(segment named 2)" named/00000000000000aa.u9
+    looked 0 named
+    follows named '--repair -p'
+    clean named
+    damaged foreign
+    cp "$(segment other 1)" foreign/00000000000000bb.u9
+    looked 4 foreign
+    claim 'a foreign one is to be moved out, and nothing else is asked' eval 'next foreign | grep -q "^00000000000000bb.u9 is none of this log: move it out" && ! next foreign | grep -q u9fsck'
+    rm foreign/00000000000000bb.u9
+    clean foreign
+    damaged renamed
+    for file in renamed/*.u9; do mv "$file" "${file%.u9}.bak"; done
+    looked 4 renamed
+    claim 'nothing is to be given up where files have other names' eval '! next renamed | grep -q "accept-loss\|--repair"'
+    follows renamed '--carve'
+    mv made/* carved
+    rmdir made
+    clean carved
+    damaged mark
+    printf XXXX | dd of=mark/.mark bs=1 seek=100 conv=notrunc status=none
+    printf XXXX | dd of=mark/.mark bs=1 seek=4196 conv=notrunc status=none
+    looked 4 mark
+    claim 'a damaged mark is made anew by an append' eval 'next mark | grep -q "the next append writes it anew"'
+    seq 3 | "$u9" append mark
+    run "$fsck" mark
+    claim 'and so it is' same "$status" 0
+}
+
+# A limit on the size of files stands for a disk that is full.
+full() {
+    damaged room
+    zeros "$(segment room 2)" 0 1
+    rm -f room/*.u9x
+    cp -R room room.before
+    status=0
+    (ulimit -f 4 && exec "$fsck" --repair -p room) >out 2>err || status=$?
+    claim 'a repair without room is an operational error' same "$status" 8
+    claim 'which says what is full' grep -q '^u9fsck: room: .*: File too large' err
+    claim 'and that nothing was changed' eval 'grep -q "^u9fsck: room: nothing of it was changed" err && diff -r room.before room'
+    (ulimit -f 16 && exec "$fsck" --carve found whole) >out 2>err
+    claim 'a carve without room says so of OUT' eval 'grep -q "^u9fsck: found/.*File too large" err && grep -q "^u9fsck: whole was only read" err'
+    run "$fsck" --carve found whole
+    claim 'and goes on when there is' same "$status" 0
+    run "$fsck" --json --salvage salvaged cut
+    claim 'behind a salvage nothing is next' eval 'tail -n 1 out | grep -q "\"next\":\[\]"'
+}
+
+make_log
+truncated
+middle
+bytes
+files
+full
+tally
