@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# tests/tools/test_contrib.sh BINDIR TMPDIR: u9read.py, written after SPEC.md, reads what u9 cat reads, from
-# logs of the first version and from new ones, and tells where they are damaged, and what is lost by it, as it does; file(1)
-# knows a log. [H-1] [F-6] [R-3] [L-2] [L-9] [M-4] [J-5] [J-6]
+# tests/tools/test_contrib.sh BINDIR TMPDIR: u9read.py, written after SPEC.md, reads what u9 cat reads, from logs of
+# the first version and from new ones, and tells as u9fsck does where they are damaged, and what is lost by it;
+# file(1) knows a log. [H-1] [F-6] [R-3] [L-2] [L-9] [M-4] [J-5] [J-6] [J-8]
 here=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
 contrib=$here/tools/contrib
 golden=$here/tests/golden/v1
 
-# What both tell of damage, without the words: file, range, verdict, reason. u9 cat is silent about a mark's slot. [R-15]
-places() { sed -nE '/\.mark \[/d; s/^[a-z0-9 ]+: (note: )?(.*\): [A-Za-z]+: [a-z]+)[:;].*$/\2/p' "$1"; }
+# What is told of damage, without the words: file, range, verdict, reason; of a name the file. [R-15]
+places() {
+    sed -nE -e 's/^(u9read: )?note: (.*\.u9)( \[[0-9]+,[0-9]+\): torn)?: name[:;].*$/\2: name/p' \
+        -e 's/^(u9read: )?(note: )?(.*\[[0-9]+,[0-9]+\): [A-Za-z]+: [a-z]+)[:;].*$/\3/p' "$1"
+}
 
+# The same records as u9 cat, the same damage as u9fsck, which also tells what costs u9 cat nothing.
 agree() {
-    "$u9" cat --format json "$1" >theirs 2>theirs.err
+    "$u9" cat --format json "$1" >theirs 2>/dev/null
+    "$fsck" "$1" >theirs.err 2>&1
     python3 "$contrib/u9read.py" "$1" >ours 2>ours.err
     status=$?
     local damaged=0
-    ! grep -qE ': (CORRUPT|UNKNOWN): ' theirs.err || damaged=1
+    ! grep -qE '\): (CORRUPT|UNKNOWN): ' theirs.err || damaged=1
     cmp theirs ours && diff <(places theirs.err) <(places ours.err) && test "$status" -eq "$damaged"
 }
 
@@ -40,7 +45,7 @@ golden_logs() {
             claim 'nor for u9 cat' grep -q 'no log is here' err
             continue
         fi
-        claim "the second reader reads $name as u9 cat does" agree "$log"
+        claim "the second reader reads $name as u9 cat and u9fsck do" agree "$log"
         claim "and tells what is lost of $name, and where, as its expectation says" expected "$log.expect"
     done
 }

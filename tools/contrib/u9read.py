@@ -14,7 +14,7 @@ Left out: copies of a segment that hold more records than the one that is read (
 import datetime, hashlib, os, re, struct, sys
 
 sys.dont_write_bytecode = True
-from u9values import Malformed, elements, head, is_tuple, string, value_json
+from u9values import Malformed, elements, head, is_tuple, string, whole_json
 
 MAGIC, FRAME_MAGIC = bytes.fromhex('ffff757466390001'), bytes.fromhex('ffff757466396600')
 
@@ -599,11 +599,12 @@ class Reader:
             raise Malformed('records that are not counted, or none')
         if not f.count:
             return []
-        time = (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=f.time)).isoformat(timespec='microseconds')
+        time = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=f.time)
+        time = '"%sZ"' % time.isoformat(timespec='microseconds') if f.time else 'null'
         while at < len(body):
             end, key, values = record_at(body, at)
-            lines.append('{"ordinal":"%d","key":%s,"time":"%sZ","values":[%s]}' % (
-                f.ordinal + len(lines), string(key_text(self.kind, key).encode()), time, ','.join(value_json(body, v) for v in values)))
+            lines.append('{"ordinal":"%d","key":%s,"time":%s,"values":[%s]}' % (  # J-8
+                f.ordinal + len(lines), string(key_text(self.kind, key).encode()), time, ','.join(whole_json(body, v) for v in values)))
             at = end
         if len(lines) != f.count:
             raise Malformed('count')

@@ -199,3 +199,11 @@ def value_json(data, at):
         if text:
             return text
     return '[' + ','.join(value_json(data, b) for b, _ in inside) + ']'
+
+
+def whole_json(data, at):
+    """A value of a record, also one that is not well-formed inside. [B-2] [J-8]"""
+    try:
+        return value_json(data, at)
+    except (Malformed, IndexError, struct.error):
+        return '{"$malformed":"%s"}' % data[at:head(data, at)[1]].hex()
