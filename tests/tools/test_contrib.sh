@@ -52,6 +52,15 @@ golden_logs() {
 
 lines() { seq 1 40000 | sed 's/$/ a line that is there again and again/'; }
 
+alone() {
+    local expect log
+    for expect in "$golden"/alone_*.expect; do
+        log=$golden/$(sed -n 's/^log //p' "$expect")
+        claim "it reads $(basename "$expect" .expect), a file by itself" agree "$log"
+        [ "${log%.u9}" = "$log" ] || claim 'and tells what is lost of it' expected "$expect"
+    done
+}
+
 append() { "$u9" append "$@" 2>append.err; }
 
 row_of() { # NAME: a copy of the log `plenty`, as it was written
@@ -79,6 +88,10 @@ rows() {
     row_of spare && printf 'UUUUU' | dd of=spare/0000000000000001.u9 bs=1 seek=9 conv=notrunc status=none
     claim 'it finds the secret that a header lost' agree spare
     claim 'all of them' test "$(wc -l <ours)" -eq 40000
+    row_of kept && "$u9" trim --keep 1M kept >out 2>&1
+    claim 'it reads a log that was trimmed' agree kept
+    claim 'and says nothing of it' test ! -s ours.err
+    claim 'there is less' test ! -f kept/0000000000000001.u9
     row_of other && echo one | append foreign && cp foreign/*.u9 other/00000000000000ff.u9
     claim "it leaves another log's segment alone" agree other
     cp -r "$golden/killed" left && cp -r left right
@@ -159,6 +172,7 @@ magic() {
 
 if python3 -c '' 2>probe.err; then
     golden_logs
+    alone
     new_logs
     rows
     marks

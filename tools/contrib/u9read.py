@@ -513,7 +513,8 @@ class Reader:
             self.tell(s.path, x, end.end, 'CORRUPT', reason, self.less(end.ordinal))
         elif after.open[12] == b'\2':
             while last:  # the frames of a seal
-                f = next((g for g in (s.valid.get(x), s.valid.get(x + -x % 4096)) if g and g.previous == last.at and g.chain == last.sha and not g.count), None)
+                near = (s.valid.get(x), s.valid.get(x + -x % 4096))
+                f = next((g for g in near if g and (g.previous, g.chain, g.count) == (last.at, last.sha, 0)), None)
                 if f and not zero(s.data[x:f.at]):
                     self.tell(s.path, x, f.at, 'UNKNOWN', 'seal')
                 x, last, done = (f.end, f, f) if f else (x, None, last)
