@@ -935,11 +935,13 @@ static void set_aside(const second_file *better, second_file *s) /* (2) (9) */
     s->wrong = U9_R_NAME;
     s->fork_lost = s->fork_end = 0;
     promised(s, 0, &p);
-    for (const frame *f = s->frames; f < s->frames + s->n_frames; f++) {
+    for (size_t i = 0; i < s->n_frames; i++) {
+        const frame *f = &s->frames[i];
         int both = 0, gap = f->end <= frames_end(better); /* which is told of the other one */
-        for (const frame *k = better->frames; k < better->frames + better->n_frames; k++) {
-            both |= k->p == f->p && same(k->sha, f->sha);
-            gap &= k->end <= f->p || k->p >= f->end;
+        for (size_t k = 0; k < better->n_frames; k++) {
+            const frame *b = &better->frames[k];
+            both |= b->p == f->p && same(b->sha, f->sha);
+            gap &= b->end <= f->p || b->p >= f->end;
         }
         if (both) common = f->end;
         if (both || !f->count || f->end > p) continue;
