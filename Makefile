@@ -422,7 +422,7 @@ drawing = mend damage recovery index_file hash trim writer repair snapshot fault
 long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
     script test_bench idgen_race golden_logs check-cxx test_value test_id \
     space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim_kept test_manual test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power test_examples
+    trim_kept test_manual test_contrib test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power test_examples
 checks_of_text = check-embed check-install check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
 test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
