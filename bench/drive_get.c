@@ -86,7 +86,7 @@ static double rate_of_many(const job_spec *job)
 
 void look_up(const job_spec *job, result *out)
 {
-    job->engine->scan(); /* warms what there is to warm */
+    if (job->engine->side == SIDE_U9) job->engine->scan(); /* all is verified then; for others the page cache is all */
     double start = now();
     uint64_t first = warm_up(job, FIRST, job->seconds_max);
     out->first = (now() - start) / (double)first;

@@ -9,7 +9,7 @@
 enum { MANY = 64 };
 
 /*
- * Of the job's records, all over the open store, which was scanned before: how long one of the first takes; once a
+ * Of the job's records, all over the open store (a log of ours is scanned before): how long one of the first takes; once a
  * million were looked up (or some seconds are over): how many in a second, and their latencies; the same of keys that
  * are not there, and of MANY in one call.
  */
