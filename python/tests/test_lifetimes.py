@@ -123,12 +123,13 @@ def test_references_are_given_back(filled):
 
     use()
     counted = [None, True, u9.Symbol, u9.Muid, u9.Record, u9.Array, u9.Log, u9.Cursor, u9._ids.bytes_new]
+    gc.collect()
     before = [sys.getrefcount(o) for o in counted]
-    for _ in range(20):
+    for _ in range(200):  # one a turn would be 200; what others do with None is less
         use()
     gc.collect()
     after = [sys.getrefcount(o) for o in counted]
-    assert all(abs(a - b) < 15 for a, b in zip(after, before)), list(zip(counted, before, after))
+    assert all(abs(a - b) < 150 for a, b in zip(after, before)), list(zip(counted, before, after))
 
 
 def test_many_threads_append_to_one_log(log):
