@@ -1,6 +1,7 @@
 /*
  * bench/run.h: rounds of runs. Each run is a process of its own, so that its memory and its processor time are
- * its own, in an empty directory that is removed after it.
+ * its own, in an empty directory that is removed after it; but a store that is only read is kept for the next run that
+ * reads the same, until all rounds are done.
  *
  * A round runs every row of every workload once, those of a workload one right after another: a machine whose
  * speed drifts drifts for all of them, and ratios are made within a round. Odd rounds go through a workload's
