@@ -311,7 +311,7 @@ static void catch_signals(void)
 
 void run_plan(const plan *p, outcome *out)
 {
-    double start = now(), longest = 0;
+    double start = now(), last = 0; /* seconds of the last round: the first one also fills what all read */
     *out = (outcome){.plan = p};
     out->results =
         calloc((size_t)workload_count * CONTENDERS_MAX * p->rounds, sizeof out->results[0]);
@@ -322,10 +322,10 @@ void run_plan(const plan *p, outcome *out)
     catch_signals();
     while (out->rounds < p->rounds && !interrupted) {
         double began = now();
-        if (p->minutes > 0 && out->rounds > 0 && began - start + longest > p->minutes * 60) break;
+        if (p->minutes > 0 && out->rounds > 0 && began - start + last > p->minutes * 60) break;
         run_round(out, out->rounds++);
-        if (now() - began > longest) longest = now() - began;
-        if (!p->quiet) fprintf(stderr, "round %u took %.0f seconds\n", out->rounds, now() - began);
+        last = now() - began;
+        if (!p->quiet) fprintf(stderr, "round %u took %.0f seconds\n", out->rounds, last);
     }
     out->seconds = now() - start;
     remove_tree(kept_dir);
