@@ -127,6 +127,8 @@ struct u9p_log {
     struct u9p_log *next, *prev; /* of all that are open */
 };
 
+/* ---- call.c: in and out ---- */
+
 /* A call under way, on the stack of its thread. */
 struct u9p_call {
     struct u9p_log *log;
@@ -150,10 +152,18 @@ int u9p_leave(struct u9p_call *call);
 void u9p_leave_quietly(struct u9p_call *call);
 /* Within a callback, with the GIL: keeps the exception that is set for the call that it came from. */
 void u9p_keep_exception(void);
+/* Within a callback, with the GIL: true if the call that it came from ends with an exception. */
+int u9p_called_in_vain(void);
+/* Within a callback, without the GIL: `whom` is called with the damage, unless that is so or the call is muted. */
+void u9p_tell_damage(PyObject *whom, const u9_damage *damage);
+/* With the GIL: true if this thread is within the log. */
+int u9p_within(const struct u9p_log *log);
 
 void u9p_hold(struct u9p_log *log, struct u9p_held *held);
 void u9p_let_go(struct u9p_held *held); /* once more is fine */
 int u9p_watch_forks(void);              /* once */
+
+/* ---- key.c ---- */
 
 /* A key for a log from None (NULL: a fresh one), bytes or text. `raw` is room; 0, or -1 with an exception. */
 int u9p_key_of(struct u9p_log *log, PyObject *key, uint8_t raw[U9_KEY_SIZE_MAX], u9_key *out,
