@@ -170,6 +170,30 @@ magic() {
     claim 'and nothing else' test "$(grep -c u9 out)" -eq 0
 }
 
+# What Kaitai Struct's compiler makes of u9.ksy finds each frame of a file with one of every kind, and others. [F-1] [F-4] [C-2]
+kaitai() {
+    if ! command -v kaitai-struct-compiler >/dev/null || ! python3 -c 'import kaitaistruct' 2>probe.err; then
+        skip 'u9.ksy: kaitai-struct-compiler, or python3-kaitaistruct, is not installed'
+        return
+    fi
+    run kaitai-struct-compiler -t python --outdir . "$contrib/u9.ksy"
+    claim 'u9.ksy compiles' test "$status" -eq 0
+    cat >frames.py <<'END'
+import sys
+from u9 import U9
+
+for unit in U9.from_file(sys.argv[1]).units:
+    if unit.is_frame:
+        print(unit.start, unit.frame.trailer.offset, unit.frame.trailer.ordinal, unit.frame.trailer.count, unit.frame.body.name)
+END
+    run python3 frames.py "$golden/../every_frame.u9"
+    claim 'and finds all frames, by their trailers' test "$(awk '$1 == $2' out | wc -l)" -eq 13
+    claim 'with what is in them' test "$(awk '{ printf "%s ", $5 }' out)" = \
+        'u9open None u9lz4 u9mask None u9trim u9part u9part u9later u9page u9page u9page u9end '
+    for segment in "$golden"/damaged*/*.u9; do python3 frames.py "$segment" || echo "failed: $segment"; done >out 2>&1
+    claim 'also in damaged files' test "$(grep -c failed out)" -eq 0
+}
+
 if python3 -c '' 2>probe.err; then
     golden_logs
     alone
@@ -177,6 +201,7 @@ if python3 -c '' 2>probe.err; then
     rows
     marks
     containers
+    kaitai
 else
     skip 'Python 3 is not installed'
 fi
