@@ -473,8 +473,8 @@ check-install: all # what is installed is found, compiles and links, wherever it
 	@mkdir -p $(BUILD)/tmp/install
 	@tests/embed/test_install.sh $(BUILD) $(BUILD)/tmp/install
 
-.PHONY: check-scripts check-layers check-names check-symbols check-spec check-faults check-mutants check-headers
-check-scripts: check-layers check-names check-symbols check-spec check-faults check-mutants check-headers ## layers, names, rules of the specification, cases of tests/FAULTS.md, lines of the mutants, headers
+.PHONY: check-scripts check-layers check-names check-symbols check-spec check-vectors check-faults check-mutants check-headers
+check-scripts: check-layers check-names check-symbols check-spec check-vectors check-faults check-mutants check-headers ## layers, names, rules of the specification and its examples, cases of tests/FAULTS.md, lines of the mutants, headers
 
 check-layers:
 	@scripts/check_layers
@@ -487,6 +487,9 @@ check-symbols: $(libs) $(zk_libs) $(rados_libs)
 
 check-spec:
 	@scripts/check_spec
+
+check-vectors:
+	@scripts/vectors --check
 
 check-faults:
 	@scripts/check_faults
