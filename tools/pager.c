@@ -17,9 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static pid_t child;                 /* 0: there is no pager */
-static int outside[3] = {-1, -1, -1}; /* where descriptors 1 and 2 led before; -1: the same as now */
-static int seen;                    /* a terminal is behind the pager */
+static pid_t child; /* 0: there is no pager */
+static int outside[3] = {-1, -1,
+                         -1}; /* where descriptors 1 and 2 led before; -1: the same as now */
+static int seen;              /* a terminal is behind the pager */
 
 /* NULL: none is wanted. */
 static const char *wanted(void)
@@ -27,7 +28,8 @@ static const char *wanted(void)
     const char *command = getenv("U9_PAGER"), *term = getenv("TERM");
     if (command == NULL) command = getenv("PAGER");
     if (command == NULL && (term == NULL || strcmp(term, "dumb") == 0)) return NULL;
-    if (command == NULL) command = "if command -v less >/dev/null; then exec less; else exec cat; fi";
+    if (command == NULL)
+        command = "if command -v less >/dev/null; then exec less; else exec cat; fi";
     return *command && strcmp(command, "cat") != 0 ? command : NULL;
 }
 

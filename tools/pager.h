@@ -15,6 +15,9 @@ void tool_page(int off);
 int tool_seen(void);
 
 /* An option of verbs that page. */
-#define TOOL_PAGER_OPTION(key) {"no-pager", key, 0, 0, "Do not send what goes to a terminal through a pager", 0}
+#define TOOL_PAGER_OPTION(key)                                                          \
+    {                                                                                   \
+        "no-pager", key, 0, 0, "Do not send what goes to a terminal through a pager", 0 \
+    }
 
 #endif

@@ -28,10 +28,10 @@ enum { SHARES = 4, THREADS_MAX = 64 };
 /* Of a segment, or of all: bytes, and records. */
 typedef struct share {
     uint64_t segment, records;
-    uint64_t size;           /* of the file, and of the index beside it */
-    uint64_t data, keys;     /* of records, before compression */
+    uint64_t size;       /* of the file, and of the index beside it */
+    uint64_t data, keys; /* of records, before compression */
     uint64_t index, reserved, damaged;
-    uint64_t saved;          /* by compression; TOOL_NONE: not known of this segment */
+    uint64_t saved; /* by compression; TOOL_NONE: not known of this segment */
 } share;
 
 struct du {
@@ -42,8 +42,9 @@ struct du {
     size_t count, room;
     int no_memory;
     pthread_mutex_t lock; /* guards the shares while records are measured */
-    share *parts;         /* of the range that a thread measures: what its segment, not yet left, has of it */
-    uint64_t next;        /* records from here on came after the check, and are not measured */
+    share
+        *parts; /* of the range that a thread measures: what its segment, not yet left, has of it */
+    uint64_t next; /* records from here on came after the check, and are not measured */
     tool_progress bar;
 };
 
@@ -136,9 +137,14 @@ static int check(struct du *d, u9_report *report)
     u9_fault fault;
     u9_index_report indexes = {.size = sizeof indexes};
     u9_index_options look = {.size = sizeof look, .on_segment = on_segment, .ctx = d};
-    u9_check_options options = {.size = sizeof options, .on_damage = on_damage, .on_progress = on_progress, .ctx = d,
-                                .on_stretch = on_stretch, .threads = d->threads};
-    if (u9_indexes_look(d->path, &look, &indexes, &fault) != U9_OK) return tool_read_fault(d->path, &fault);
+    u9_check_options options = {.size = sizeof options,
+                                .on_damage = on_damage,
+                                .on_progress = on_progress,
+                                .ctx = d,
+                                .on_stretch = on_stretch,
+                                .threads = d->threads};
+    if (u9_indexes_look(d->path, &look, &indexes, &fault) != U9_OK)
+        return tool_read_fault(d->path, &fault);
     tool_progress_begin(&d->bar, 1);
     u9_err err = u9_check(d->path, &options, report, &fault);
     tool_progress_end(&d->bar);
@@ -149,7 +155,12 @@ static int measure(struct du *d, u9_log *log)
 {
     u9_fault fault;
     u9_split_range *plan = NULL;
-    scan s = {.path = d->path, .log = log, .threads = d->threads, .visit = visit, .leave = leave, .ctx = d};
+    scan s = {.path = d->path,
+              .log = log,
+              .threads = d->threads,
+              .visit = visit,
+              .leave = leave,
+              .ctx = d};
     if (u9_log_split(log, SHARES * (uint64_t)d->threads, 0, &plan, &s.count, &fault) != U9_OK)
         return tool_read_fault(d->path, &fault);
     s.ranges = plan;
@@ -200,7 +211,8 @@ static int put_json(const struct du *d, const char *type, const share *s, size_t
     else json = tool_json_with(json, "segment", tool_json_number(s->segment));
     json = tool_json_with(json, "records", tool_json_number(s->records));
     json = tool_json_with(json, "bytes", tool_json_number(s->size));
-    for (size_t i = 0; i < LINES; i++) json = tool_json_with(json, lines[i].name, tool_json_number(lines[i].bytes));
+    for (size_t i = 0; i < LINES; i++)
+        json = tool_json_with(json, lines[i].name, tool_json_number(lines[i].bytes));
     return tool_put_object(json);
 }
 
@@ -212,7 +224,8 @@ static void put_block(const share *s)
     fill_lines(s, lines);
     for (size_t i = 0; i < LINES; i++) {
         if (lines[i].bytes == TOOL_NONE || (lines[i].bytes == 0 && i > 2)) continue;
-        printf("%-9s %s%9s  %5.1f %%\n", lines[i].label, i == LINES - 1 ? "-" : " ", tool_bytes_text(lines[i].bytes, bytes),
+        printf("%-9s %s%9s  %5.1f %%\n", lines[i].label, i == LINES - 1 ? "-" : " ",
+               tool_bytes_text(lines[i].bytes, bytes),
                s->size ? 100 * (double)lines[i].bytes / (double)s->size : 0);
     }
     printf("%-9s  %9s\n", "all", tool_bytes_text(s->size, bytes));
@@ -231,7 +244,9 @@ static void put_segment(const share *s, int narrow)
     }
     printf(" %9s", tool_bytes_text(s->size, bytes));
     for (size_t i = 0; i < 5; i++)
-        printf(" %9s", lines[i].bytes == TOOL_NONE ? "-" : lines[i].bytes == 0 ? "0" : tool_bytes_text(lines[i].bytes, bytes));
+        printf(" %9s", lines[i].bytes == TOOL_NONE ? "-"
+                       : lines[i].bytes == 0       ? "0"
+                                                   : tool_bytes_text(lines[i].bytes, bytes));
     putchar('\n');
 }
 
@@ -240,10 +255,11 @@ enum { TABLE_COLUMNS = TOOL_SEGMENT_SIZE - 1 + 6 * 10 };
 static void put_segments(const struct du *d)
 {
     struct winsize window = {0};
-    int narrow = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 &&
-                 window.ws_col < TABLE_COLUMNS;
+    int narrow = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 &&
+                 window.ws_col > 0 && window.ws_col < TABLE_COLUMNS;
     if (!narrow)
-        printf("%-*s %9s %9s %9s %9s %9s %9s\n", TOOL_SEGMENT_SIZE - 1, "segment", "all", "data", "keys", "headers", "index", "reserved");
+        printf("%-*s %9s %9s %9s %9s %9s %9s\n", TOOL_SEGMENT_SIZE - 1, "segment", "all", "data",
+               "keys", "headers", "index", "reserved");
     for (size_t i = 0; i < d->count; i++) put_segment(&d->shares[i], narrow);
     if (narrow) puts("in all");
 }
@@ -251,7 +267,9 @@ static void put_segments(const struct du *d)
 static int put(struct du *d, const u9_report *report)
 {
     int status = TOOL_DONE;
-    share all = {.saved = report->lz4_frames > 0 && report->body_bytes > report->stored_bytes ? report->body_bytes - report->stored_bytes : 0};
+    share all = {.saved = report->lz4_frames > 0 && report->body_bytes > report->stored_bytes
+                              ? report->body_bytes - report->stored_bytes
+                              : 0};
     for (size_t i = 0; i < d->count; i++) {
         share *s = &d->shares[i];
         s->saved = report->lz4_frames > 0 && d->count > 1 ? TOOL_NONE : all.saved;
@@ -274,7 +292,8 @@ static int run(struct du *d)
     u9_log *log;
     u9_report report = {.size = sizeof report};
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = scan_note_damage};
-    if (u9_log_open(d->path, &options, &log, &fault) != U9_OK) return tool_read_fault(d->path, &fault);
+    if (u9_log_open(d->path, &options, &log, &fault) != U9_OK)
+        return tool_read_fault(d->path, &fault);
     int status = check(d, &report), lost = TOOL_DONE;
     if (status == TOOL_DONE) {
         d->next = report.next_ordinal;
@@ -314,11 +333,15 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 int verb_du(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "LOG",
+        option_table,
+        parse,
+        "LOG",
         "Says what takes the space of LOG: data (values), keys, headers (with trailers, control records and padding), indexes, "
         "what is reserved ahead, what is damaged, and what compression saved. All of LOG is read. Damage is told on standard "
         "error, a line each; if records were lost to it, the exit status is 3.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     struct du d = {.threads = processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1,
                    .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -22,8 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MINUTE = 60, /* seconds that the rate is of where nothing is watched */
-       DRAIN_MAX = 1 << 20 /* records behind the mark that are counted in one look */ };
+enum {
+    MINUTE = 60,        /* seconds that the rate is of where nothing is watched */
+    DRAIN_MAX = 1 << 20 /* records behind the mark that are counted in one look */
+};
 
 struct stat_ask {
     const char *path;
@@ -35,9 +37,10 @@ struct stat_ask {
 
 /* How the log stood at a moment. TOOL_NONE: there is no record, or nobody knows. */
 struct look {
-    double at;                     /* seconds of a clock that only grows */
-    uint64_t first, next, durable; /* ordinals: of the first record; behind the last one; behind the last durable one */
-    uint64_t last_us;              /* when the last record was written; 0: not known */
+    double at; /* seconds of a clock that only grows */
+    uint64_t first, next,
+        durable; /* ordinals: of the first record; behind the last one; behind the last durable one */
+    uint64_t last_us; /* when the last record was written; 0: not known */
 };
 
 /* What is damaged is for others to say. */
@@ -55,7 +58,8 @@ static int tell_cursor(const struct stat_ask *s, const u9_cursor *cursor)
 }
 
 /* A cursor at a place of the log as it is now, and the record behind (or `back`: in front of) it, if there is one. */
-static int look_at(const struct stat_ask *s, const u9_seek *to, int back, u9_record *out, u9_err *err)
+static int look_at(const struct stat_ask *s, const u9_seek *to, int back, u9_record *out,
+                   u9_err *err)
 {
     u9_cursor *cursor;
     u9_fault fault;
@@ -88,14 +92,16 @@ static int look_durable(const struct stat_ask *s, struct look *l)
         if (err == U9_LIMIT) err = U9_OK;
         if (err == U9_OK) l->durable = record.ordinal + 1;
     }
-    if (err != U9_OK && err != U9_END && err != U9_ARG) status = tell_cursor(s, cursor); /* ARG: a file is not followed */
+    if (err != U9_OK && err != U9_END && err != U9_ARG)
+        status = tell_cursor(s, cursor); /* ARG: a file is not followed */
     u9_cursor_close(cursor);
     return status;
 }
 
 static int take_look(const struct stat_ask *s, struct look *l)
 {
-    u9_seek start = {.size = sizeof start, .kind = U9_SEEK_START}, end = {.size = sizeof end, .kind = U9_SEEK_END};
+    u9_seek start = {.size = sizeof start, .kind = U9_SEEK_START},
+            end = {.size = sizeof end, .kind = U9_SEEK_END};
     u9_record record;
     u9_err err = U9_END;
     *l = (struct look){.at = tool_seconds(), .first = TOOL_NONE, .durable = TOOL_NONE};
@@ -105,8 +111,10 @@ static int take_look(const struct stat_ask *s, struct look *l)
     if (status == TOOL_DONE) status = look_at(s, &end, 1, &record, &err);
     if (status != TOOL_DONE) return status;
     if (err == U9_OK) l->next = record.ordinal + 1, l->last_us = record.time_us;
-    else if (l->durable != TOOL_NONE) l->next = l->durable; /* all was trimmed, or there was none yet */
-    if (l->durable != TOOL_NONE && l->durable > l->next) l->next = l->durable; /* appended between the two */
+    else if (l->durable != TOOL_NONE)
+        l->next = l->durable; /* all was trimmed, or there was none yet */
+    if (l->durable != TOOL_NONE && l->durable > l->next)
+        l->next = l->durable; /* appended between the two */
     return TOOL_DONE;
 }
 
@@ -125,7 +133,8 @@ static uint64_t now_us(void)
 /* Records a second over the last minute, by their times. */
 static int rate_of_minute(const struct stat_ask *s, const struct look *l, double *rate)
 {
-    u9_seek then = {.size = sizeof then, .kind = U9_SEEK_TIME, .number = now_us() - (uint64_t)MINUTE * 1000000};
+    u9_seek then = {
+        .size = sizeof then, .kind = U9_SEEK_TIME, .number = now_us() - (uint64_t)MINUTE * 1000000};
     u9_record record;
     u9_err err = U9_END;
     *rate = 0;
@@ -146,7 +155,8 @@ static int put_json(const struct stat_ask *s, const struct look *l, double rate)
     json = tool_json_with(json, "durable_ordinal", tool_json_number(l->durable));
     json = tool_json_with(json, "behind", tool_json_number(behind(l)));
     json = tool_json_with(json, "records_per_second", json_real(rate));
-    json = tool_json_with(json, "last_time", l->last_us ? json_string(tool_time_text(l->last_us, text)) : json_null());
+    json = tool_json_with(json, "last_time",
+                          l->last_us ? json_string(tool_time_text(l->last_us, text)) : json_null());
     int status = tool_put_object(json);
     fflush(stdout); /* what fails is told at the end */
     return status;
@@ -171,10 +181,13 @@ static int put_once(const struct stat_ask *s, const struct look *l, double rate)
     if (l->first == TOOL_NONE) printf("%-8s none, the next is %" PRIu64 "\n", "records", l->next);
     else printf("%-8s %" PRIu64 "..%" PRIu64 "\n", "records", l->first, l->next - 1);
     if (l->durable == TOOL_NONE) printf("%-8s not known: no mark counts\n", "durable");
-    else printf("%-8s up to record %" PRIu64 "\n%-8s %" PRIu64 " record%s\n", "durable", l->durable, "behind", behind(l),
-                tool_plural(behind(l)));
+    else
+        printf("%-8s up to record %" PRIu64 "\n%-8s %" PRIu64 " record%s\n", "durable", l->durable,
+               "behind", behind(l), tool_plural(behind(l)));
     printf("%-8s %.1f/s in the last minute\n", "rate", rate);
-    if (l->last_us > 0) printf("%-8s %s, %s ago\n", "last", tool_time_text(l->last_us, text), age_text(l->last_us, age));
+    if (l->last_us > 0)
+        printf("%-8s %s, %s ago\n", "last", tool_time_text(l->last_us, text),
+               age_text(l->last_us, age));
     return TOOL_DONE;
 }
 
@@ -184,11 +197,13 @@ static void put_line(const struct look *l, double rate, int terminal)
     struct winsize window = {0};
     char parts[4][48];
     size_t used = 0, room = SIZE_MAX;
-    if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) room = window.ws_col - 1u;
+    if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        room = window.ws_col - 1u;
     snprintf(parts[0], sizeof parts[0], "%.0f/s", rate);
     if (l->durable == TOOL_NONE) snprintf(parts[1], sizeof parts[1], "  durable ?");
     else snprintf(parts[1], sizeof parts[1], "  durable %" PRIu64, l->durable);
-    snprintf(parts[2], sizeof parts[2], "  behind %" PRIu64, l->durable == TOOL_NONE ? 0 : behind(l));
+    snprintf(parts[2], sizeof parts[2], "  behind %" PRIu64,
+             l->durable == TOOL_NONE ? 0 : behind(l));
     snprintf(parts[3], sizeof parts[3], "  records up to %" PRIu64, l->next);
     if (l->durable == TOOL_NONE) parts[2][0] = '\0';
     if (terminal) fputs("\r\033[K", stdout);
@@ -209,7 +224,8 @@ static int watch(const struct stat_ask *s)
         status = take_look(s, &now);
         if (status != TOOL_DONE) break;
         double spent = now.at - before.at;
-        double rate = now.next > before.next && spent > 0 ? (double)(now.next - before.next) / spent : 0;
+        double rate =
+            now.next > before.next && spent > 0 ? (double)(now.next - before.next) / spent : 0;
         if (s->json) status = put_json(s, &now, rate);
         else put_line(&now, rate, terminal);
         told = 1;
@@ -227,7 +243,8 @@ static int run(struct stat_ask *s)
     double rate = 0;
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage};
     if (s->watch) tool_follow_begin();
-    if (u9_log_open(s->path, &options, &s->log, &fault) != U9_OK) return tool_read_fault(s->path, &fault);
+    if (u9_log_open(s->path, &options, &s->log, &fault) != U9_OK)
+        return tool_read_fault(s->path, &fault);
     int status = s->watch ? watch(s) : take_look(s, &l);
     if (status == TOOL_DONE && !s->watch) status = rate_of_minute(s, &l, &rate);
     if (status == TOOL_DONE && !s->watch) status = put_once(s, &l, rate);
@@ -238,8 +255,10 @@ static int run(struct stat_ask *s)
 enum { EVERY = 256 };
 
 static const struct argp_option option_table[] = {
-    {"watch", 'w', 0, 0, "Go on until SIGINT or SIGTERM: a line a second, on a terminal one that is written over", 0},
-    {"every", EVERY, "MS", 0, "With --watch: a look every MS milliseconds, 10 to 3600000 (1000)", 0},
+    {"watch", 'w', 0, 0,
+     "Go on until SIGINT or SIGTERM: a line a second, on a terminal one that is written over", 0},
+    {"every", EVERY, "MS", 0, "With --watch: a look every MS milliseconds, 10 to 3600000 (1000)",
+     0},
     {"limit", 'n', "N", 0, "With --watch: N lines, then it ends", 0},
     {"json", 'j', 0, 0, "A JSON object for each look, numbers of 64 bits as strings", 0},
     {0},
@@ -279,10 +298,14 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 int verb_stat(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "LOG",
+        option_table,
+        parse,
+        "LOG",
         "Says how LOG stands now: which records it has, up to where they are on the disk, how many are behind that, and how "
         "many come a second. Only its ends are read, so that takes a moment however large LOG is. A writer may be at work.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct stat_ask s = {.path = NULL};
     tool_parse(&parser, argc, argv, &s);
     if (s.every_ms == 0) s.every_ms = 1000;
