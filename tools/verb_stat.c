@@ -184,9 +184,9 @@ static int put_once(const struct stat_ask *s, const struct look *l, double rate)
     else
         printf("%-8s up to record %" PRIu64 "\n%-8s %" PRIu64 " record%s\n", "durable", l->durable,
                "behind", behind(l), tool_plural(behind(l)));
-    printf("%-8s %.1f/s in the last minute\n", "rate", rate);
+    printf("%-8s %.1f/s over a minute\n", "rate", rate);
     if (l->last_us > 0)
-        printf("%-8s %s, %s ago\n", "last", tool_time_text(l->last_us, text),
+        printf("%-8s %s\n%-8s %s\n", "last", tool_time_text(l->last_us, text), "ago",
                age_text(l->last_us, age));
     return TOOL_DONE;
 }

@@ -84,7 +84,8 @@ stands() {
     claim 'stat of a closed log' same "$status $(field first_ordinal out) $(field next_ordinal out) $(field durable_ordinal out) $(field behind out)" '0 0 20000 20000 0'
     claim 'the last one has a time' grep -q '"last_time":"20' out
     run "$u9" stat log
-    claim 'people get lines' same "$(sed -n 's/^\([a-z]*\) .*/\1/p' out | paste -sd ' ')" 'log records durable behind rate last'
+    claim 'people get lines' same "$(sed -n 's/^\([a-z]*\) .*/\1/p' out | paste -sd ' ')" 'log records durable behind rate last ago'
+    claim 'no line of them is wider than 36 columns' same "$(grep -cE '^.{37}' out)" 0
     claim 'records are told with their numbers' grep -qx 'records  0..19999' out
     "$u9" trim --keep 200K log >trim.out
     run "$u9" stat --json log

@@ -86,7 +86,7 @@ figures() {
                                         : store[i] == "u9" ? k == 1 : name == store[i] || index(name, store[i] ",") == 1) found = name
             }
             if ($i == "") { if (found != "" && store[i] != "floor") wrong(store[i] " is left out"); continue }
-            if (found == "" || figure[workload, found] != bare($i)) wrong(store[i] " is not " $i)
+            if (found == "" || figure[workload, found] != bare($i)) wrong(store[i] " is " (found == "" ? "no row" : figure[workload, found]) ", not " $i)
             if (store[i] == "floor") continue
             if (number($i) < low) low = number($i)
             if (number($i) > high) high = number($i)
