@@ -76,7 +76,7 @@ lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
 fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c shared.c store.c text.c tool.c)
-bench_src := $(call find,bench,*.c) tools/nearest.c
+bench_src := $(call find,bench,*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
 tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c nearest.c progress.c text.c tool.c when.c)
@@ -234,7 +234,7 @@ $(BUILD)/u9: $(call obj,$(u9_src)) $(tools_lib)
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(tools_lib)
 	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
 
-$(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
+$(BUILD)/u9bench: $(call obj,$(bench_src) tools/nearest.c) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
 
 $(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
