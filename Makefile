@@ -234,7 +234,7 @@ $(BUILD)/u9: $(call obj,$(u9_src)) $(tools_lib)
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(tools_lib)
 	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
 
-$(BUILD)/u9bench: $(call obj,$(bench_src)) $(BUILD)/libu9.a
+$(BUILD)/u9bench: $(call obj,$(bench_src) tools/nearest.c) $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
 
 $(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
@@ -464,7 +464,7 @@ $(BUILD)/u9hpp: tests/cxx/test_hpp.cc include/u9.hpp $(headers) $(BUILD)/libu9.a
 	    $(CFLAGS) $(SANITIZE) -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
 
 .PHONY: check-embed
-check-embed: $(libs) # README's example compiles and runs, as C and as C++
+check-embed: $(libs) # the examples of README and docs/embed.md compile and run, as C and as C++
 	@mkdir -p $(BUILD)/tmp/embed
 	@tests/embed/test_embed.sh $(BUILD) $(BUILD)/tmp/embed
 
@@ -628,6 +628,7 @@ completions = u9.bash:bash-completion/completions/u9 u9.bash:bash-completion/com
     u9.fish:fish/vendor_completions.d/u9fsck.fish u9.fish:fish/vendor_completions.d/u9bench.fish
 sharedir = $(DESTDIR)$(DATADIR)
 documents := README.md CHANGELOG.md SPEC.md SPEC-values.md $(if $(rados),SPEC-rados.md)
+pages := $(wildcard docs/*)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
 installed_libs := libu9 $(if $(zk),libu9-zk) $(if $(rados),libu9-rados)
 installed_pc := $(installed_libs:lib%=$(libdir)/pkgconfig/%.pc)
@@ -682,10 +683,11 @@ export u9_rados_pc
 
 .PHONY: install
 install: all $(installed_libs:%=install-%) ## installs below DESTDIR and PREFIX (/usr/local), or BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR
-	$(INSTALL) -d $(bindir) $(incdir)/u9 $(docdir)
+	$(INSTALL) -d $(bindir) $(incdir)/u9 $(docdir)/docs
 	$(INSTALL) -m 644 include/u9.h include/u9.hpp $(incdir)
 	$(INSTALL) -m 644 $(installed_headers) $(incdir)/u9
 	$(INSTALL) -m 644 $(documents) $(docdir)
+	$(INSTALL) -m 644 $(pages) $(docdir)/docs
 	$(if $(tools),$(INSTALL) -m 755 $(tools) $(bindir))
 	@$(MAKE) install-manual
 	@[ -n "$(DESTDIR)" ] || echo "u9: to link the shared library, run \`ldconfig\` (as root) once"
@@ -722,13 +724,13 @@ docs: ## the manual as HTML in build/release/docs (needs mandoc)
 
 .PHONY: uninstall
 uninstall: ## removes what install put there (same DESTDIR, PREFIX and so on)
-	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(documents:%=$(docdir)/%) $(bindir)/u9 $(bindir)/u9fsck \
+	rm -f $(headers:include/%=$(incdir)/%) $(incdir)/u9.hpp $(documents:%=$(docdir)/%) $(pages:%=$(docdir)/%) $(bindir)/u9 $(bindir)/u9fsck \
 	    $(foreach l,$(installed_libs),$(libdir)/$l.a $(libdir)/$l.so.$(so_version) \
 	    $(libdir)/$l.so.0 $(libdir)/$l.so $(libdir)/pkgconfig/$(l:lib%=%).pc)
 	rm -f $(foreach page,$(man),$(mandir)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page))) \
 	    $$($(man_links) $(man) | sed 's|.*|$(mandir)/man3/&.3|') \
 	    $(foreach at,$(completions),$(sharedir)/$(lastword $(subst :, ,$(at))))
-	@for d in $(incdir)/u9 $(docdir); do [ ! -d $$d ] || rmdir $$d; done
+	@for d in $(incdir)/u9 $(docdir)/docs $(docdir); do [ ! -d $$d ] || rmdir $$d; done
 
 # From the newest commit alone; times and order are the commit's and git's, so it is the same bytes wherever it is made.
 .PHONY: dist

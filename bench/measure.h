@@ -2,7 +2,7 @@
  * bench/measure.h: what all measuring needs: clocks, medians, latencies, and an end when something fails.
  *
  * Room: bench
- * Sees: include
+ * Sees: include tools
  *
  * The room is u9bench: what u9 does in a second, next to peers and floors. Includes run downwards:
  *

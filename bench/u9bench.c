@@ -3,6 +3,7 @@
  */
 #include "bench/bench.h"
 #include "bench/report.h"
+#include "tools/nearest.h"
 
 #include <u9/log.h>
 
@@ -65,25 +66,47 @@ static int policy_named(const char *text, struct argp_state *state)
     return U9_POLICY_NONE;
 }
 
+/* The workload or subject that `name` may have been meant to be; NULL: none. */
+static const char *meant_workload(const char *name)
+{
+    const char *meant = NULL;
+    size_t best = SIZE_MAX;
+    for (unsigned w = 0; w < workload_count; w++)
+        if (tool_is_nearer(name, workloads[w].name, &best)) meant = workloads[w].name;
+    for (unsigned i = 0; i < SUBJECTS; i++)
+        if (tool_is_nearer(name, subjects[i].name, &best)) meant = subjects[i].name;
+    return meant;
+}
+
 static void want(const char *name, struct argp_state *state)
 {
     int w = workload_named(name);
     if (w >= 0) asked.wanted[w] = any_workload = true;
     for (unsigned i = 0; i < SUBJECTS; i++)
         if (strcmp(subjects[i].name, name) == 0) subjects_wanted[i] = any_subject = true, w = 0;
+    const char *meant = w < 0 ? meant_workload(name) : NULL;
+    if (meant) argp_error(state, "'%s' is no workload; did you mean '%s'? --list tells them", name, meant);
     if (w < 0) argp_error(state, "'%s' is no workload: see --list", name);
 }
 
-/* Names with commas between. */
+/* Of names with commas between: the one at `at` is an engine's, or this ends with the one that may have been meant. */
+static void check_engine(const char *at, struct argp_state *state)
+{
+    const char *meant = NULL;
+    char name[64];
+    size_t best = SIZE_MAX;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+    for (const engine *const *e = all_engines; *e; e++) {
+        if (strcmp((*e)->name, name) == 0) return;
+        if (tool_is_nearer(name, (*e)->name, &best)) meant = (*e)->name;
+    }
+    if (meant) argp_error(state, "'%s' is no engine; did you mean '%s'? --list tells them", name, meant);
+    argp_error(state, "'%s' is no engine: see --list", name);
+}
+
 static const char *engines_named(const char *list, struct argp_state *state)
 {
-    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
-        bool known = false;
-        for (const engine *const *e = all_engines; *e; e++)
-            known = known || (strncmp((*e)->name, at, strcspn(at, ",")) == 0 &&
-                              (*e)->name[strcspn(at, ",")] == 0);
-        if (!known) argp_error(state, "'%.*s' is no engine: see --list", (int)strcspn(at, ","), at);
-    }
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') check_engine(at, state);
     return list;
 }
 
@@ -202,7 +225,13 @@ static int run_workloads(void)
 int main(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "[WORKLOAD...]", about, NULL, NULL, NULL};
+    char said[TOOL_OPTION_SIZE];
     argp_err_exit_status = 2;
+    const char *meant = tool_meant_option(options, argv, said);
+    if (meant) {
+        fprintf(stderr, "u9bench: unrecognized option '--%s'; did you mean '--%s'?\n", said, meant);
+        return 2;
+    }
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     if (!any_workload && !any_subject)
         for (unsigned w = 0; w < workload_count; w++) asked.wanted[w] = any_workload = true;

@@ -38,6 +38,11 @@ int tool_follow_stopped(void)
     return stopped_or(-1, 0);
 }
 
+int tool_follow_pause(int ms)
+{
+    return stopped_or(-1, ms);
+}
+
 u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, u9_fault *fault)
 {
     for (;;) {

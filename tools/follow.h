@@ -13,6 +13,9 @@ void tool_follow_begin(void);
 /* Not 0: it was stopped. */
 int tool_follow_stopped(void);
 
+/* Waits so many milliseconds. Not 0: it was stopped. */
+int tool_follow_pause(int ms);
+
 /* As u9_log_open, but where no log is yet, it is waited for. U9_END: stopped before there was one. */
 u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, u9_fault *fault);
 

@@ -45,3 +45,62 @@ int tool_is_nearer(const char *word, const char *name, size_t *best)
     *best = wrong;
     return 1;
 }
+
+/* The option that a word without its dashes names, up to `size` bytes, or begins with if `part`; NULL: none. */
+static const struct argp_option *find_long(const struct argp_option *options, const char *word, size_t size, int part)
+{
+    for (; options->name || options->key || options->doc; options++)
+        if (options->name && strncmp(options->name, word, size) == 0 && (part || options->name[size] == '\0')) return options;
+    return NULL;
+}
+
+static const struct argp_option *find_short(const struct argp_option *options, char letter)
+{
+    for (; options->name || options->key || options->doc; options++)
+        if (options->key == letter) return options;
+    return NULL;
+}
+
+static int wants_word(const struct argp_option *option)
+{
+    return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
+}
+
+/* Of a word like -nq5: whether its last letter is an option whose argument is the next word. */
+static int short_wants_word(const struct argp_option *options, const char *letters)
+{
+    for (; *letters; letters++) {
+        const struct argp_option *option = find_short(options, *letters);
+        if (option && option->arg) return wants_word(option) && letters[1] == '\0';
+    }
+    return 0;
+}
+
+/* If `word`, behind two dashes, is the beginning of no option, the one that may have been meant; else NULL. */
+static const char *meant_by(const struct argp_option *options, const char *word, char said[TOOL_OPTION_SIZE])
+{
+    static const struct argp_option own[] = {{.name = "help"}, {.name = "usage"}, {.name = "version"}, {0}};
+    const char *meant = NULL;
+    size_t size = strcspn(word, "="), best = SIZE_MAX;
+    if (size >= TOOL_OPTION_SIZE || find_long(options, word, size, 1) || find_long(own, word, size, 1)) return NULL;
+    memcpy(said, word, size);
+    said[size] = '\0';
+    for (; options->name || options->key || options->doc; options++)
+        if (options->name && tool_is_nearer(said, options->name, &best)) meant = options->name;
+    return meant;
+}
+
+const char *tool_meant_option(const struct argp_option *options, char **argv, char said[TOOL_OPTION_SIZE])
+{
+    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++) {
+        const struct argp_option *option = NULL;
+        if (strncmp(*word, "--", 2) == 0) {
+            const char *meant = meant_by(options, *word + 2, said);
+            if (meant) return meant;
+            if (!strchr(*word, '=')) option = find_long(options, *word + 2, strlen(*word + 2), 1);
+        }
+        int short_word = **word == '-' && (*word)[1] != '-' && short_wants_word(options, *word + 1);
+        if ((wants_word(option) || short_word) && word[1]) word++; /* the next one is its argument, whatever it looks like */
+    }
+    return NULL;
+}

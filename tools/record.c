@@ -7,12 +7,12 @@
 #include "tools/record.h"
 
 #include "tools/key.h"
+#include "tools/pager.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/value_json.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static void put(const void *bytes, size_t size)
 {
@@ -52,7 +52,7 @@ void tool_style_check(const tool_style *style)
 int tool_style_begin(tool_style *style, const u9_log *log)
 {
     style->kind = u9_log_kind(log);
-    style->terminal = isatty(STDOUT_FILENO);
+    style->terminal = tool_seen();
     if (style->format == TOOL_RAW && style->terminal)
         return tool_say(TOOL_REFUSED, "raw records are not for a terminal: redirect the output");
     return TOOL_DONE;

@@ -27,6 +27,7 @@ static char out_buffer[OUT_SIZE];
 static char version[64];
 static int trouble = TOOL_IO; /* what ends the tool outside of its main */
 static int finished;          /* tool_finish was called */
+static void (*at_end)(void);  /* of tool_at_end */
 
 /* argp ends the process by itself: what it printed counts, too. */
 static void finish_early(void)
@@ -164,80 +165,30 @@ int tool_stdout_failed(void)
     return sys;
 }
 
+void tool_at_end(void (*end)(void))
+{
+    at_end = end;
+}
+
 int tool_finish(int status)
 {
     finished = 1;
     int sys = tool_stdout_failed();
     if (sys == 0 && fflush(stdout) != 0) sys = errno;
-    if (sys == 0) return status;
+    if (sys != 0 && sys != EPIPE) status = tool_say(TOOL_IO, "standard output: %s", strerror(sys));
+    if (at_end) at_end();
     if (sys == EPIPE) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    return tool_say(TOOL_IO, "standard output: %s", strerror(sys));
-}
-
-/* The option that a word without its dashes names, up to `size` bytes, or begins with if `part`; NULL: none. */
-static const struct argp_option *find_long(const struct argp_option *options, const char *word, size_t size, int part)
-{
-    for (; options->name || options->key || options->doc; options++)
-        if (options->name && strncmp(options->name, word, size) == 0 && (part || options->name[size] == '\0')) return options;
-    return NULL;
-}
-
-static const struct argp_option *find_short(const struct argp_option *options, char letter)
-{
-    for (; options->name || options->key || options->doc; options++)
-        if (options->key == letter) return options;
-    return NULL;
-}
-
-static int wants_word(const struct argp_option *option)
-{
-    return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
-}
-
-/* Of a word like -nq5: whether its last letter is an option whose argument is the next word. */
-static int short_wants_word(const struct argp_option *options, const char *letters)
-{
-    for (; *letters; letters++) {
-        const struct argp_option *option = find_short(options, *letters);
-        if (option && option->arg) return wants_word(option) && letters[1] == '\0';
-    }
-    return 0;
-}
-
-/* Ends the tool if `word`, behind two dashes, is the beginning of no option: with the one that may have been meant. */
-static void check_long(const struct argp_option *options, const char *word)
-{
-    static const struct argp_option own[] = {{.name = "help"}, {.name = "usage"}, {.name = "version"}, {0}};
-    const char *meant = NULL;
-    char said[64];
-    size_t size = strcspn(word, "="), best = SIZE_MAX;
-    if (size >= sizeof said || find_long(options, word, size, 1) || find_long(own, word, size, 1)) return;
-    snprintf(said, sizeof said, "%.*s", (int)size, word);
-    for (; options->name || options->key || options->doc; options++)
-        if (options->name && tool_is_nearer(said, options->name, &best)) meant = options->name;
-    if (meant) tool_usage("unrecognized option '--%s'; did you mean '--%s'?", said, meant);
-}
-
-/* Long options that are none are told here, as far as one was meant that is; all else is told by argp. */
-static void check_words(const struct argp_option *options, char **argv)
-{
-    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++) {
-        const struct argp_option *option = NULL;
-        if (strncmp(*word, "--", 2) == 0) {
-            check_long(options, *word + 2);
-            if (!strchr(*word, '=')) option = find_long(options, *word + 2, strlen(*word + 2), 1);
-        }
-        int short_word = **word == '-' && (*word)[1] != '-' && short_wants_word(options, *word + 1);
-        if ((wants_word(option) || short_word) && word[1]) word++; /* the next one is its argument, whatever it looks like */
-    }
+    return status;
 }
 
 void tool_parse(const struct argp *parser, int argc, char **argv, void *input)
 {
-    check_words(parser->options, argv);
+    char said[TOOL_OPTION_SIZE];
+    const char *meant = tool_meant_option(parser->options, argv, said); /* what is none and like none is told by argp */
+    if (meant) tool_usage("unrecognized option '--%s'; did you mean '--%s'?", said, meant);
     error_t sys = argp_parse(parser, argc, argv, 0, NULL, input);
     if (sys == 0) return;
     tool_say(0, "reading the arguments: %s", strerror(sys));

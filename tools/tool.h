@@ -76,6 +76,9 @@ int tool_nomem(const char *what);
  */
 int tool_finish(int status);
 
+/* `end` is called by tool_finish when all is printed, whatever became of it, before it returns or dies. NULL: nothing is. */
+void tool_at_end(void (*end)(void));
+
 /* 0 while standard output took everything, else the errno of the first write that failed. To be
  * asked right after printing. */
 int tool_stdout_failed(void);

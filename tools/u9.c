@@ -20,6 +20,8 @@ static const struct verb {
     {"grep", "u9 grep", verb_grep, "FIELD=VALUE|PATTERN LOG", "records with a value, or a pattern"},
     {"get", "u9 get", verb_get, "LOG KEY...", "prints the newest record of each key"},
     {"info", "u9 info", verb_info, "LOG", "checks a log and says what is in it"},
+    {"stat", "u9 stat", verb_stat, "LOG", "how a log stands, and how it grows"},
+    {"du", "u9 du", verb_du, "LOG", "what takes the space of a log"},
     {"mark", "u9 mark", verb_mark, "LOG", "prints a line to keep elsewhere, and check against"},
     {"index", "u9 index", verb_index, "LOG", "makes the indexes that segments lack, proves them"},
     {"trim", "u9 trim", verb_trim, "LOG", "drops the oldest segments of a log"},

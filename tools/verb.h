@@ -12,6 +12,8 @@ int verb_tail(int argc, char **argv);
 int verb_get(int argc, char **argv);
 int verb_index(int argc, char **argv);
 int verb_info(int argc, char **argv);
+int verb_du(int argc, char **argv);
+int verb_stat(int argc, char **argv);
 int verb_mark(int argc, char **argv);
 int verb_trim(int argc, char **argv);
 int verb_snapshot(int argc, char **argv);

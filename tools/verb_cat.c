@@ -7,6 +7,7 @@
 #include "tools/args.h"
 #include "tools/damage.h"
 #include "tools/follow.h"
+#include "tools/pager.h"
 #include "tools/record_large.h"
 #include "tools/span.h"
 #include "tools/text.h"
@@ -29,6 +30,7 @@ struct cat {
     int ranged; /* --range was given */
     int follows;
     int mends;
+    int unpaged;
     int status; /* raised by damage */
 };
 
@@ -173,6 +175,7 @@ static int run(struct cat *c)
                                : u9_log_open(c->path, &options, &c->log, &fault);
     if (opened == U9_END) return TOOL_DONE; /* it was stopped */
     if (opened != U9_OK) return tool_read_fault(c->path, &fault);
+    if (!c->follows && c->style.format != TOOL_RAW) tool_page(c->unpaged);
     int status = tool_style_begin(&c->style, c->log);
     if (status == TOOL_DONE) status = check_segment(c);
     if (status == TOOL_DONE) status = read_part(c);
@@ -181,7 +184,7 @@ static int run(struct cat *c)
     return status == TOOL_DONE ? c->status : status;
 }
 
-enum { FORMAT = 256, KEYS, NULLS, RANGE, SEGMENT, MEND };
+enum { FORMAT = 256, KEYS, NULLS, RANGE, SEGMENT, MEND, NO_PAGER };
 
 static const struct argp_option option_table[] = {
     {"format", FORMAT, "FORMAT", 0,
@@ -196,6 +199,7 @@ static const struct argp_option option_table[] = {
     {"range", RANGE, "B-E", 0, "Only the frames that begin at bytes B to E of that segment", 0},
     {"mend", MEND, 0, 0, "Also what is in frames whose header or trailer is damaged, where they can be put together again", 0},
     {"follow", 'f', 0, 0, "At the end wait for more, also for LOG itself, until SIGINT or SIGTERM", 0},
+    TOOL_PAGER_OPTION(NO_PAGER),
     {0},
 };
 
@@ -221,6 +225,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case 'f': c->follows = 1; break;
     case MEND: c->mends = 1; break;
+    case NO_PAGER: c->unpaged = 1; break;
     case ARGP_KEY_ARG: return parse_arg(c, arg, state);
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: check_options(c); break;

@@ -7,6 +7,7 @@
 #include "tools/damage.h"
 #include "tools/json.h"
 #include "tools/key.h"
+#include "tools/pager.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -21,7 +22,7 @@
 
 struct info {
     const char *path;
-    int json;
+    int json, unpaged;
     int lost; /* TOOL_LOST once records are lost */
     tool_losses losses;
     tool_progress bar;
@@ -150,6 +151,7 @@ static int run(struct info *info)
     err = u9_indexes_look(info->path, NULL, &indexes, &fault);
     if (err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM)) return tool_read_fault(info->path, &fault);
     int looked = err == U9_OK; /* a log whose indexes cannot be looked at is none the worse for it: nothing is said of them */
+    tool_page(info->unpaged);
     if (info->json) {
         json_t *json = tool_json_report(NULL, info->path, &report, &info->losses);
         status = tool_put_object(looked ? tool_json_with(json, "indexes", json_indexes(&indexes)) : json);
@@ -162,8 +164,11 @@ static int run(struct info *info)
     return status == TOOL_DONE ? info->lost : status;
 }
 
+enum { NO_PAGER = 256 };
+
 static const struct argp_option option_table[] = {
     {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
+    TOOL_PAGER_OPTION(NO_PAGER),
     {0},
 };
 
@@ -173,6 +178,7 @@ static error_t parse(int option, char *arg, struct argp_state *state)
     switch (option) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'j': info->json = 1; break;
+    case NO_PAGER: info->unpaged = 1; break;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
         info->path = arg;

@@ -8,6 +8,7 @@
  */
 #include "tools/value.h"
 
+#include "tools/pager.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -16,12 +17,13 @@
 #include <unistd.h>
 
 enum verb { ENCODE, DECODE, SHOW, PATCH };
-enum { SKIP_BAD = 256 };
+enum { SKIP_BAD = 256, NO_PAGER };
 
 struct value {
     struct value_ask ask;
     enum verb verb;
     tool_skips skips;
+    int unpaged;
     char **words;
 };
 
@@ -146,6 +148,7 @@ static const struct argp_option option_table[] = {
      "and the exit status is 1",
      0},
     {"json", 'j', 0, 0, "show: a JSON object for each line", 0},
+    TOOL_PAGER_OPTION(NO_PAGER),
     {0},
 };
 
@@ -196,6 +199,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case SKIP_BAD: value->skips.on = 1; break;
     case 'x': value->ask.hex = 1; break;
     case 'j': value->ask.json = 1; break;
+    case NO_PAGER: value->unpaged = 1; break;
     case ARGP_KEY_ARGS: value->words = state->argv + state->next; break;
     case ARGP_KEY_NO_ARGS: tool_usage("`encode`, `decode`, `show` or `patch`?");
     case ARGP_KEY_END: take_words(value); break;
@@ -217,6 +221,8 @@ int verb_value(int argc, char **argv)
     if (binary && isatty(STDOUT_FILENO))
         return tool_say(TOOL_REFUSED,
                         "values are not for a terminal: redirect the output, or use --hex");
+    int typed = (!value.words[1] || strcmp(value.words[1], "-") == 0) && isatty(STDIN_FILENO); /* who types values needs the keyboard */
+    if (value.verb == SHOW && !typed) tool_page(value.unpaged);
     return tool_skips_end(&value.skips, value.verb == PATCH
                                             ? value_patch(&value.ask)
                                             : value_each_file(&value.ask, steps[value.verb]));

@@ -1,4 +1,4 @@
-"""docs/python.md: its blocks are one program, and what it says of expressions is so."""
+"""docs/python.md: its blocks are one program, and what it says of expressions is so. The same of README.md."""
 import ast
 import contextlib
 import io
@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-TEXT = (pathlib.Path(os.environ["U9_ROOT"]) / "docs/python.md").read_text()
+ROOT = pathlib.Path(os.environ["U9_ROOT"])
 
 
 def run(code, names):
@@ -24,13 +24,22 @@ def run(code, names):
     return gave
 
 
-def test_the_walk_through_does_what_it_says(tmp_path, monkeypatch):
+def compare(page, tmp_path, monkeypatch):
+    """Runs the blocks of a page; how many expressions it says something of."""
     monkeypatch.chdir(tmp_path)
     names, compared = {}, 0
-    for code in re.findall(r"```python\n(.*?)```", TEXT, re.S):
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S):
         gave = run(code, names)
         for number, line in enumerate(code.splitlines(), 1):
             if line.startswith("# -> "):
                 assert gave[number - 1] == line[5:], code
                 compared += 1
-    assert compared > 25
+    return compared
+
+
+def test_the_walk_through_does_what_it_says(tmp_path, monkeypatch):
+    assert compare("docs/python.md", tmp_path, monkeypatch) > 25
+
+
+def test_so_does_readme(tmp_path, monkeypatch):
+    assert compare("README.md", tmp_path, monkeypatch) > 0

@@ -1,12 +1,12 @@
 #!/bin/sh
-# tests/embed/test_embed.sh BUILDDIR TMPDIR: the example of README.md builds and runs as it stands.
+# tests/embed/test_embed.sh BUILDDIR TMPDIR: the examples of README.md and docs/embed.md build and run as they stand.
 #
-# The example is the block ```c whose first line begins with the comment "example: embed". It is compiled
-# against include/ and BUILDDIR/libu9.a with warnings as errors, as C11 and as C++17, and run in an empty
-# directory: it must exit 0 and print something, as many lines in both languages. The same is done, as C++17, with the
-# block ```cpp that begins with "example: cpp".
+# An example is the block ```c whose first line begins with the comment "example: embed". It is compiled
+# against include/ and BUILDDIR/libu9.a with warnings as errors, as C11, and run in an empty
+# directory: it must exit 0 and print something. The same is done, as C++17, with the
+# block ```cpp that begins with "example: cpp"; and with that in C of docs/embed.md, which must print as many lines then.
 #
-# U9_README is the file (README.md), CC and CXX are the compilers, SANITIZE the flags that libu9.a was
+# U9_README is the first file (README.md), CC and CXX are the compilers, SANITIZE the flags that libu9.a was
 # built with.
 set -eu
 export LC_ALL=C
@@ -19,6 +19,7 @@ build=$(cd "$1" && pwd)
 mkdir -p "$2"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 readme=${U9_README:-$root/README.md}
+embed=$root/docs/embed.md
 tmp=$(mktemp -d "$(cd "$2" && pwd)/embed.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
@@ -27,22 +28,24 @@ fail() {
     exit 1
 }
 
-[ -f "$readme" ] || fail "there is no $readme"
+for page in "$readme" "$embed"; do [ -f "$page" ] || fail "there is no $page"; done
 [ -f "$build/libu9.a" ] || fail "there is no $build/libu9.a"
 
-# example LANGUAGE COMMENT FILE: the first block in it whose first line begins with the comment; none if its fence is not
-# closed.
+# example PAGE LANGUAGE COMMENT FILE: the first block in it whose first line begins with the comment; none if its fence is
+# not closed.
 example() {
-    awk -v fence="\`\`\`$1" -v comment="$2" '
+    awk -v fence="\`\`\`$2" -v comment="$3" '
 /^```/ && inside { if (wanted) { closed = 1; exit } inside = 0; next }
 /^```/ { inside = 1; first = ($0 == fence); next }
 first { wanted = index($0, comment) == 1; first = 0 }
 inside && wanted { print }
 END { if (!closed) exit 1 }
-' "$readme" >"$3" || fail "$readme has no block that begins with $2"
+' "$1" >"$4" || fail "$1 has no block that begins with $3"
 }
-example c '/* example: embed' "$tmp/example.c"
-example cpp '// example: cpp' "$tmp/example.cc"
+example "$readme" c '/* example: embed' "$tmp/short.c"
+example "$readme" cpp '// example: cpp' "$tmp/short.cc"
+example "$embed" c '/* example: embed' "$tmp/example.c"
+example "$embed" cpp '// example: cpp' "$tmp/example.cc"
 
 libs=$(${PKG_CONFIG:-pkg-config} --libs liburing libcrypto liblz4)
 
@@ -62,6 +65,8 @@ build_and_run() {
     [ ! -s "$tmp/$name.err" ] || fail "the example as $name complains: $(cat "$tmp/$name.err")"
 }
 
+build_and_run README.c short.c "${CC:-cc}" -std=c11 -x c
+build_and_run README.cpp short.cc "${CXX:-g++}" -std=c++17 -x c++
 build_and_run C11 example.c "${CC:-cc}" -std=c11 -x c
 build_and_run C++17 example.c "${CXX:-g++}" -std=c++17 -x c++
 build_and_run u9.hpp example.cc "${CXX:-g++}" -std=c++17 -x c++

@@ -5,7 +5,7 @@
 # A test prints `ok N - sentence` or `not ok N - sentence` for each claim, `skip - why` for what cannot be
 # tried here, and ends with `tally`: "N passed, N failed"; the exit status is 1 if any failed.
 set -u
-export LC_ALL=C.UTF-8 TZ=UTC
+export LC_ALL=C.UTF-8 TZ=UTC U9_PAGER=cat # terminals that tests make have nobody who turns pages
 
 if [ $# -ne 2 ]; then
     echo "usage: $0 BINDIR TMPDIR" >&2

@@ -26,6 +26,11 @@ lists() {
 refusals() {
     claim 'a workload that is none is refused' refused 2 'is no workload' "$bench" nothing
     claim 'and an engine that is none' refused 2 'is no engine' "$bench" --engines u9,nothing append
+    claim 'a slip in a workload is told with what was meant' refused 2 "did you mean 'append-1k'" "$bench" apend-1k
+    claim 'in a table by itself, too' refused 2 "did you mean 'segments'" "$bench" segmens
+    claim 'and in an engine' refused 2 "did you mean 'sha256'" "$bench" --engines u9,sha265 append
+    claim 'and in an option' refused 2 "unrecognized option '--rounsd'; did you mean '--rounds'" "$bench" --rounsd=1 append
+    claim 'what is like nothing is not guessed at' refused 2 'see --list' "$bench" qqqq
     claim 'and no round' refused 2 'not a number' "$bench" --rounds 0 append
 }
 

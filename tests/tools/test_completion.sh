@@ -30,7 +30,7 @@ has_word() { case " $2 " in *" $1 "*) ;; *) echo "not in: $2" && false ;; esac; 
 
 words_of_bash() {
     offered 'u9 ap' append
-    offered 'u9 s' 'scan send snapshot split'
+    offered 'u9 s' 'scan send snapshot split stat'
     offered 'u9 --ve' --version
     offered 'u9 cat --re' --reverse
     offered 'u9 append --key' '--key-field= --key='
@@ -118,7 +118,7 @@ other_shells() {
     if command -v fish >/dev/null; then
         export HOME=$tmp XDG_CONFIG_HOME=$tmp XDG_DATA_HOME=$tmp
         fish_offers() { fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$at/u9.fish" "$1" 2>&1 | cut -f 1 | sort | paste -sd ' '; }
-        claim 'fish: verbs' same "$(fish_offers 'u9 s')" 'scan send snapshot split'
+        claim 'fish: verbs' same "$(fish_offers 'u9 s')" 'scan send snapshot split stat'
         claim 'fish: options' same "$(fish_offers 'u9 cat --rev')" --reverse
         claim 'fish: what an option takes' same "$(fish_offers 'u9 append --sync ')" 'commit interval none'
         claim 'fish: what is done with identifiers' same "$(fish_offers 'u9 id n')" new

@@ -56,6 +56,21 @@ START_TEST(the_nearest_name_is_meant)
 }
 END_TEST
 
+START_TEST(among_words_the_first_option_that_is_none_is_found)
+{
+    static const struct argp_option options[] = {
+        {"limit", 'n', "N", 0, NULL, 0}, {NULL, 0, NULL, 0, "a heading", 1}, {"follow", 'f', NULL, 0, NULL, 1}, {0}};
+    char u9[] = "u9", value[] = "--limi", slip[] = "--folow=3", dashes[] = "--", limit[] = "--limit", letters[] = "-fn",
+         help[] = "--hel", far[] = "--zzzzzz", said[TOOL_OPTION_SIZE];
+    ck_assert_str_eq(tool_meant_option(options, (char *[]){u9, slip, NULL}, said), "follow");
+    ck_assert_str_eq(said, "folow");
+    ck_assert_ptr_null(tool_meant_option(options, (char *[]){u9, dashes, slip, NULL}, said));
+    ck_assert_ptr_null(tool_meant_option(options, (char *[]){u9, value, slip, NULL}, said)); /* its argument */
+    ck_assert_ptr_null(tool_meant_option(options, (char *[]){u9, letters, slip, NULL}, said));
+    ck_assert_ptr_null(tool_meant_option(options, (char *[]){u9, limit, slip, help, far, NULL}, said));
+}
+END_TEST
+
 START_TEST(a_beginning_is_meant_too)
 {
     ck_assert_str_eq(meant("snap"), "snapshot");
@@ -76,6 +91,7 @@ Suite *suite_nearest(void)
 {
     Suite *suite = suite_create("nearest");
     TCase *tcase = tcase_create("nearest");
+    tcase_add_test(tcase, among_words_the_first_option_that_is_none_is_found);
     tcase_add_test(tcase, each_kind_of_slip_counts_once);
     tcase_add_test(tcase, words_too_long_to_be_slips_are_far_from_all);
     tcase_add_test(tcase, the_nearest_name_is_meant);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/tools/test_split.sh BINDIR TMPDIR: u9 split plans ranges as lines, u9 scan reads a log by threads, by lines, and,
 # where there is an MPI, by ranks: the totals are those of one reader. [P-3] to [P-6]
-readme=$(cd "$(dirname "$0")/../.." && pwd)/README.md
+walk=$(cd "$(dirname "$0")/../.." && pwd)/docs/tools.md
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
 
@@ -136,13 +136,13 @@ trimmed() {
     claim 'one of what was kept reads it' "$u9" scan cut --range "$(tail -n 1 lines)"
 }
 
-# The commands that README.md shows of this, as they stand there.
+# The commands that docs/tools.md shows of this, as they stand there.
 documented() {
     for i in $(seq 3000); do echo "{\"status\":$((200 + i % 3))}"; done | append --json mylog
     mkdir path && ln -s "$u9" path/u9
-    sed -n '/^\$ u9 split mylog/,/^```/s/^\$ //p' "$readme" >commands
+    sed -n '/^\$ u9 split mylog/,/^```/s/^\$ //p' "$walk" >commands
     PATH=$PWD/path:$PATH run bash -e commands
-    claim 'what the README shows of it runs' same "$status $(wc -l <commands)" '0 5'
+    claim 'what docs/tools.md shows of it runs' same "$status $(wc -l <commands)" '0 5'
     claim 'the ranges have all records' same "$(grep '^records ' out | head -n 3 | awk '{ n += $2 } END { print n }')" 3000
     claim 'as the scan has' grep -q '^records 3000$' out
     claim 'and the counts' same "$(tail -n 3 out | tr '\t\n' '  ')" '1000 200 1000 201 1000 202 '

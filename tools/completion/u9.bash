@@ -1,7 +1,7 @@
 # bash completion of u9, u9fsck and u9bench. Made by `make manual` from what --help of the tools prints: do not edit.
 # shellcheck shell=bash
 
-_u9_verbs='append cat tail grep get info mark index trim split scan snapshot merge send recv id value'
+_u9_verbs='append cat tail grep get info stat du mark index trim split scan snapshot merge send recv id value'
 _u9_keys='# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
 # to straight: of logs of kind muid and tid. Nothing else of the log is read.
 shown=$(timeout 2 u9 cat --keys -n 1 -- "$1" 2>/dev/null | head -n 1 | cut -f 1)
@@ -50,6 +50,7 @@ V|version|||' ;;
 f|follow|||
 |keys|||
 |mend|||
+|no-pager|||
 |null|||
 n|limit|N||
 |range|B-E||
@@ -95,6 +96,19 @@ n|limit|N||
 |usage|||
 V|version|||' ;;
     info) echo 'j|json|||
+|no-pager|||
+?|help|||
+|usage|||
+V|version|||' ;;
+    stat) echo '|every|MS||
+j|json|||
+n|limit|N||
+w|watch|||
+?|help|||
+|usage|||
+V|version|||' ;;
+    du) echo 'j|json|||
+s|segments|||
 ?|help|||
 |usage|||
 V|version|||' ;;
@@ -180,6 +194,7 @@ n|count|N||
 |usage|||
 V|version|||' ;;
     value) echo 'j|json|||
+|no-pager|||
 |skip-bad|||
 t|text|||
 x|hex|||
@@ -236,6 +251,8 @@ _u9_usage() {
     grep) echo 'FIELD=VALUE|PATTERN LOG' ;;
     get) echo 'LOG KEY...' ;;
     info) echo 'LOG' ;;
+    stat) echo 'LOG' ;;
+    du) echo 'LOG' ;;
     mark) echo 'LOG' ;;
     index) echo 'LOG' ;;
     trim) echo 'LOG' ;;

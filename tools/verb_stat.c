@@ -1,0 +1,313 @@
+/*
+ * tools/verb_stat.c: `u9 stat`: how a log stands now, and with --watch how it grows: records, what is durable of them, how
+ * many a second.
+ *
+ * Only the ends of the log are read: its last record, the mark, and what a cursor that follows shows behind the mark: that
+ * is at most what was written within a second. What is in the log, and whether it is whole, `u9 info` says.
+ */
+#include "tools/args.h"
+#include "tools/follow.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
+#include <u9/cursor.h>
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MINUTE = 60,        /* seconds that the rate is of where nothing is watched */
+    DRAIN_MAX = 1 << 20 /* records behind the mark that are counted in one look */
+};
+
+struct stat_ask {
+    const char *path;
+    u9_log *log;
+    int json, watch;
+    uint64_t every_ms, lines; /* lines: 0: until it is stopped */
+    int status;
+};
+
+/* How the log stood at a moment. TOOL_NONE: there is no record, or nobody knows. */
+struct look {
+    double at; /* seconds of a clock that only grows */
+    uint64_t first, next,
+        durable; /* ordinals: of the first record; behind the last one; behind the last durable one */
+    uint64_t last_us; /* when the last record was written; 0: not known */
+};
+
+/* What is damaged is for others to say. */
+static void on_damage(void *ctx, const u9_damage *damage)
+{
+    (void)ctx;
+    (void)damage;
+}
+
+static int tell_cursor(const struct stat_ask *s, const u9_cursor *cursor)
+{
+    u9_fault fault;
+    u9_cursor_fault(cursor, &fault);
+    return tool_read_fault(s->path, &fault);
+}
+
+/* A cursor at a place of the log as it is now, and the record behind (or `back`: in front of) it, if there is one. */
+static int look_at(const struct stat_ask *s, const u9_seek *to, int back, u9_record *out,
+                   u9_err *err)
+{
+    u9_cursor *cursor;
+    u9_fault fault;
+    int status = TOOL_DONE;
+    if (u9_log_seek(s->log, to, &cursor, &fault) != U9_OK) return tool_read_fault(s->path, &fault);
+    *err = back ? u9_cursor_prev(cursor, out) : u9_cursor_next(cursor, out);
+    if (*err == U9_LIMIT) *err = U9_OK; /* all is known of it but its bytes */
+    if (*err != U9_OK && *err != U9_END) status = tell_cursor(s, cursor);
+    u9_cursor_close(cursor);
+    return status;
+}
+
+/* The mark says what was durable within a second; a cursor that follows from there shows what is since. */
+static int look_durable(const struct stat_ask *s, struct look *l)
+{
+    u9_mark mark;
+    u9_fault fault;
+    u9_cursor *cursor;
+    u9_record record;
+    u9_err err = u9_mark_read(s->path, NULL, &mark, &fault);
+    if (err == U9_NOMEM || err == U9_IO) return tool_read_fault(s->path, &fault);
+    if (err != U9_OK) return TOOL_DONE; /* nothing says it */
+    u9_seek to = {.size = sizeof to, .kind = U9_SEEK_ORDINAL, .number = mark.ordinal};
+    if (u9_log_seek(s->log, &to, &cursor, &fault) != U9_OK) return tool_read_fault(s->path, &fault);
+    l->durable = mark.ordinal;
+    int status = TOOL_DONE;
+    err = u9_cursor_follow(cursor, U9_SHOW_DURABLE);
+    for (unsigned i = 0; err == U9_OK && i < DRAIN_MAX; i++) {
+        err = u9_cursor_next(cursor, &record);
+        if (err == U9_LIMIT) err = U9_OK;
+        if (err == U9_OK) l->durable = record.ordinal + 1;
+    }
+    if (err != U9_OK && err != U9_END && err != U9_ARG)
+        status = tell_cursor(s, cursor); /* ARG: a file is not followed */
+    u9_cursor_close(cursor);
+    return status;
+}
+
+static int take_look(const struct stat_ask *s, struct look *l)
+{
+    u9_seek start = {.size = sizeof start, .kind = U9_SEEK_START},
+            end = {.size = sizeof end, .kind = U9_SEEK_END};
+    u9_record record;
+    u9_err err = U9_END;
+    *l = (struct look){.at = tool_seconds(), .first = TOOL_NONE, .durable = TOOL_NONE};
+    int status = look_durable(s, l);
+    if (status == TOOL_DONE) status = look_at(s, &start, 0, &record, &err);
+    if (status == TOOL_DONE && err == U9_OK) l->first = record.ordinal;
+    if (status == TOOL_DONE) status = look_at(s, &end, 1, &record, &err);
+    if (status != TOOL_DONE) return status;
+    if (err == U9_OK) l->next = record.ordinal + 1, l->last_us = record.time_us;
+    else if (l->durable != TOOL_NONE)
+        l->next = l->durable; /* all was trimmed, or there was none yet */
+    if (l->durable != TOOL_NONE && l->durable > l->next)
+        l->next = l->durable; /* appended between the two */
+    return TOOL_DONE;
+}
+
+static uint64_t behind(const struct look *l)
+{
+    return l->durable == TOOL_NONE ? TOOL_NONE : l->next - l->durable;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Records a second over the last minute, by their times. */
+static int rate_of_minute(const struct stat_ask *s, const struct look *l, double *rate)
+{
+    u9_seek then = {
+        .size = sizeof then, .kind = U9_SEEK_TIME, .number = now_us() - (uint64_t)MINUTE * 1000000};
+    u9_record record;
+    u9_err err = U9_END;
+    *rate = 0;
+    if (l->last_us < then.number) return TOOL_DONE;
+    int status = look_at(s, &then, 0, &record, &err);
+    if (status == TOOL_DONE && err == U9_OK && record.ordinal < l->next)
+        *rate = (double)(l->next - record.ordinal) / MINUTE;
+    return status;
+}
+
+static int put_json(const struct stat_ask *s, const struct look *l, double rate)
+{
+    char text[48];
+    json_t *json = tool_json_with(json_object(), "type", json_string("stat"));
+    json = tool_json_with(json, "path", tool_json_text(s->path));
+    json = tool_json_with(json, "first_ordinal", tool_json_number(l->first));
+    json = tool_json_with(json, "next_ordinal", tool_json_number(l->next));
+    json = tool_json_with(json, "durable_ordinal", tool_json_number(l->durable));
+    json = tool_json_with(json, "behind", tool_json_number(behind(l)));
+    json = tool_json_with(json, "records_per_second", json_real(rate));
+    json = tool_json_with(json, "last_time",
+                          l->last_us ? json_string(tool_time_text(l->last_us, text)) : json_null());
+    int status = tool_put_object(json);
+    fflush(stdout); /* what fails is told at the end */
+    return status;
+}
+
+/* "3 s", "2 min", "5 h", "40 d": how long ago. */
+static const char *age_text(uint64_t then_us, char out[32])
+{
+    uint64_t now = now_us(), seconds = now > then_us ? (now - then_us) / 1000000 : 0;
+    if (seconds < 120) snprintf(out, 32, "%" PRIu64 " s", seconds);
+    else if (seconds < 7200) snprintf(out, 32, "%" PRIu64 " min", seconds / 60);
+    else if (seconds < 172800) snprintf(out, 32, "%" PRIu64 " h", seconds / 3600);
+    else snprintf(out, 32, "%" PRIu64 " d", seconds / 86400);
+    return out;
+}
+
+static int put_once(const struct stat_ask *s, const struct look *l, double rate)
+{
+    char text[48], age[32];
+    if (s->json) return put_json(s, l, rate);
+    printf("%-8s %s\n", "log", s->path);
+    if (l->first == TOOL_NONE) printf("%-8s none, the next is %" PRIu64 "\n", "records", l->next);
+    else printf("%-8s %" PRIu64 "..%" PRIu64 "\n", "records", l->first, l->next - 1);
+    if (l->durable == TOOL_NONE) printf("%-8s not known: no mark counts\n", "durable");
+    else
+        printf("%-8s up to record %" PRIu64 "\n%-8s %" PRIu64 " record%s\n", "durable", l->durable,
+               "behind", behind(l), tool_plural(behind(l)));
+    printf("%-8s %.1f/s over a minute\n", "rate", rate);
+    if (l->last_us > 0)
+        printf("%-8s %s\n%-8s %s\n", "last", tool_time_text(l->last_us, text), "ago",
+               age_text(l->last_us, age));
+    return TOOL_DONE;
+}
+
+/* One line, written over and over on a terminal: as many of its parts as fit. */
+static void put_line(const struct look *l, double rate, int terminal)
+{
+    struct winsize window = {0};
+    char parts[4][48];
+    size_t used = 0, room = SIZE_MAX;
+    if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        room = window.ws_col - 1u;
+    snprintf(parts[0], sizeof parts[0], "%.0f/s", rate);
+    if (l->durable == TOOL_NONE) snprintf(parts[1], sizeof parts[1], "  durable ?");
+    else snprintf(parts[1], sizeof parts[1], "  durable %" PRIu64, l->durable);
+    snprintf(parts[2], sizeof parts[2], "  behind %" PRIu64,
+             l->durable == TOOL_NONE ? 0 : behind(l));
+    snprintf(parts[3], sizeof parts[3], "  records up to %" PRIu64, l->next);
+    if (l->durable == TOOL_NONE) parts[2][0] = '\0';
+    if (terminal) fputs("\r\033[K", stdout);
+    for (size_t i = 0; i < 4 && used + strlen(parts[i]) <= room; i++) {
+        fputs(parts[i], stdout);
+        used += strlen(parts[i]);
+    }
+    if (!terminal) putchar('\n');
+    fflush(stdout); /* what fails is told at the end */
+}
+
+static int watch(const struct stat_ask *s)
+{
+    struct look before, now;
+    int terminal = isatty(STDOUT_FILENO), status = take_look(s, &before), told = 0;
+    for (uint64_t i = 0; status == TOOL_DONE && (s->lines == 0 || i < s->lines); i++) {
+        if (tool_follow_pause((int)s->every_ms)) break;
+        status = take_look(s, &now);
+        if (status != TOOL_DONE) break;
+        double spent = now.at - before.at;
+        double rate =
+            now.next > before.next && spent > 0 ? (double)(now.next - before.next) / spent : 0;
+        if (s->json) status = put_json(s, &now, rate);
+        else put_line(&now, rate, terminal);
+        told = 1;
+        before = now;
+        if (tool_stdout_failed()) break; /* tool_finish says why */
+    }
+    if (told && terminal && !s->json) putchar('\n');
+    return status;
+}
+
+static int run(struct stat_ask *s)
+{
+    u9_fault fault;
+    struct look l;
+    double rate = 0;
+    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage};
+    if (s->watch) tool_follow_begin();
+    if (u9_log_open(s->path, &options, &s->log, &fault) != U9_OK)
+        return tool_read_fault(s->path, &fault);
+    int status = s->watch ? watch(s) : take_look(s, &l);
+    if (status == TOOL_DONE && !s->watch) status = rate_of_minute(s, &l, &rate);
+    if (status == TOOL_DONE && !s->watch) status = put_once(s, &l, rate);
+    u9_err err = u9_log_close(s->log, &fault);
+    return err != U9_OK && status == TOOL_DONE ? tool_read_fault(s->path, &fault) : status;
+}
+
+enum { EVERY = 256 };
+
+static const struct argp_option option_table[] = {
+    {"watch", 'w', 0, 0,
+     "Go on until SIGINT or SIGTERM: a line a second, on a terminal one that is written over", 0},
+    {"every", EVERY, "MS", 0, "With --watch: a look every MS milliseconds, 10 to 3600000 (1000)",
+     0},
+    {"limit", 'n', "N", 0, "With --watch: N lines, then it ends", 0},
+    {"json", 'j', 0, 0, "A JSON object for each look, numbers of 64 bits as strings", 0},
+    {0},
+};
+
+static void check_options(const struct stat_ask *s)
+{
+    if (!s->watch && (s->every_ms || s->lines)) tool_usage("--every and --limit go with --watch");
+}
+
+static error_t parse(int option, char *arg, struct argp_state *state)
+{
+    struct stat_ask *s = (struct stat_ask *)state->input;
+    switch (option) {
+    case ARGP_KEY_INIT: tool_argp_init(state); break;
+    case 'w': s->watch = 1; break;
+    case 'j': s->json = 1; break;
+    case 'n':
+        s->lines = tool_number("--limit", arg);
+        tool_within("--limit", s->lines, 1, UINT64_MAX, "");
+        break;
+    case EVERY:
+        s->every_ms = tool_number("--every", arg);
+        tool_within("--every", s->every_ms, 10, 3600000, "milliseconds");
+        break;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
+        s->path = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
+    case ARGP_KEY_END: check_options(s); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int verb_stat(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_table,
+        parse,
+        "LOG",
+        "Says how LOG stands now: which records it has, up to where they are on the disk, how many are behind that, and how "
+        "many come a second. Only its ends are read, so that takes a moment however large LOG is. A writer may be at work.",
+        NULL,
+        NULL,
+        NULL};
+    struct stat_ask s = {.path = NULL};
+    tool_parse(&parser, argc, argv, &s);
+    if (s.every_ms == 0) s.every_ms = 1000;
+    return run(&s);
+}
