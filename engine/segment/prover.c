@@ -29,6 +29,7 @@ static void prove_backwards(void *ctx)
     u9i_window *w;
     if (u9i_windows_lend(p->windows, &w) != U9_OK) return;
     u9i_window_turn(w, p->file, &p->segment->facts.secret);
+    w->still = u9i_segment_is_settled(p->segment);
     u9i_window_remember(w, &p->segment->verified, U9_VERIFY_FIRST);
     for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE)
         prove_back_piece(p, w, end - PIECE, end);
