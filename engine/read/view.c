@@ -384,7 +384,8 @@ static void collect_rest(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys)
     while (c->left > 0 && u9i_body_next_again(body, &c->next, &c->left, &r) == U9_OK) {
         uint64_t at = c->common.at | (uint64_t)(r.bytes - body->bytes);
         c->ordinal++;
-        if (r.key_size > 0 && at < s->limit) u9i_keys_add(keys, r.key, r.key_size, at, false);
+        if (r.key_size > 0 && at < s->limit && !u9i_keys_add_next(keys, r.key, r.key_size, at))
+            u9i_keys_add(keys, r.key, r.key_size, at, false);
     }
 }
 
