@@ -9,8 +9,7 @@ enum {
     FAR = 1 << 26   /*   and at most these: a writer syncs more often [W-5] */
 };
 
-/* Where what was written ends, or a bit behind that: the file's size where the file system does not tell. */
-static uint64_t written_end(u9i_file *file, uint64_t size)
+uint64_t u9i_written_end(u9i_file *file, uint64_t size)
 {
     uint64_t low = 0, high = size; /* behind `high` nothing was */
     while (high - low > NEAR) {
@@ -53,9 +52,7 @@ int u9i_make_sure(const u9i_facts *facts, u9i_file *file, u9i_windows *windows)
 {
     uint64_t size = 0, from = 0;
     bool known = facts != NULL && u9i_file_size(file, &size) == 0;
-    uint64_t end = known ? written_end(file, size) : 0;
+    uint64_t end = known ? u9i_written_end(file, size) : 0;
     if (known) from = promised_end(facts, file, size, end, windows);
-    int err = u9i_file_sync_and_evict_from(file, from);
-    if (err == 0 && end - from <= FAR) u9i_file_fetch(file, from, end);
-    return err;
+    return u9i_file_sync_and_evict_from(file, from);
 }

@@ -14,4 +14,10 @@
  */
 int u9i_make_sure(const u9i_facts *facts, u9i_file *file, u9i_windows *windows);
 
+/*
+ * Where what was written to a file of `size` bytes that nobody writes ends, or up to a MiB behind that; `size` where the file
+ * system does not tell.
+ */
+uint64_t u9i_written_end(u9i_file *file, uint64_t size);
+
 #endif

@@ -209,6 +209,54 @@ START_TEST(space_that_was_only_reserved_is_not_read_on_a_real_disk)
 }
 END_TEST
 
+static unsigned told;
+
+static void note_all(void *ctx, const u9_damage *damage)
+{
+    (void)ctx;
+    told++;
+    last_told = *damage;
+}
+
+/*
+ * [R-4] [R-16] A long unclosed segment is proven from both ends at once by who goes on behind it: what it says of it, whole
+ * or damaged in front or near its end, is what a check from the start says.
+ */
+START_TEST(a_long_segment_is_judged_from_both_ends_as_from_one)
+{
+    enum { RECORDS = 200, SIZE = 100000 };
+    static const uint64_t damaged_at[] = {0, 3 * MIB, 15 * MIB};
+    const char *log = at("log");
+    uint8_t *bytes = calloc(1, SIZE);
+    u9_log *w = open_writer(log, NULL);
+    u9_report r = {.size = sizeof r};
+    u9_check_options c = {.size = sizeof c, .on_damage = note_all};
+    for (unsigned i = 0; i < RECORDS; i++) append_bytes(w, bytes, SIZE);
+    free(bytes);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    append_many(w, "last", 3, 1);
+    crash(w, log);
+    (void)reserve_behind(log, 8 * MIB);
+    if (damaged_at[_i]) put_bytes(segment_path(log, 1), damaged_at[_i], "damage", 6);
+    ck_assert_int_eq(u9_check(log, &c, &r, NULL), U9_OK);
+    u9_damage by_check = last_told;
+    ck_assert_uint_eq(told, _i ? 2 : 1); /* that it was not closed, too */
+    ck_assert_uint_eq(r.records, RECORDS + 3 - r.lost);
+    ck_assert_uint_eq(r.lost > 0, _i > 0);
+    told = 0;
+    u9_options o = writer_options();
+    o.on_damage = note_all;
+    w = open_writer(log, &o);
+    ck_assert_uint_eq(told, _i ? 2 : 1);
+    ck_assert_uint_eq(last_told.begin, by_check.begin);
+    ck_assert_int_eq(last_told.reason, by_check.reason);
+    ck_assert_uint_eq(append_text(w, "behind"), r.next_ordinal);
+    close_log(w);
+    ck_assert_int_eq(u9_check(log, &c, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.records, RECORDS + 4 - r.lost);
+}
+END_TEST
+
 Suite *suite_sparse(void)
 {
     Suite *s = suite_create("sparse");
@@ -225,6 +273,7 @@ Suite *suite_sparse(void)
     tcase_set_timeout(real, 60);
     tcase_add_test(real, a_terabyte_of_hole_costs_no_time_on_a_real_disk);
     tcase_add_test(real, space_that_was_only_reserved_is_not_read_on_a_real_disk);
+    tcase_add_loop_test(real, a_long_segment_is_judged_from_both_ends_as_from_one, 0, 3);
     suite_add_tcase(s, real);
     return s;
 }
