@@ -3,11 +3,11 @@
  */
 #include "engine/segment/promised.h"
 
-enum {
-    NEAR = 1 << 20, /* bytes in front of the end of what was written that are looked at first; behind space that is not */
-    FARTHER = 4,    /*   known to be reserved, so many times as many, */
-    FAR = 1 << 26   /*   and at most these: a writer syncs more often [W-5] */
-};
+/*
+ * Bytes in front of the end of what was written: these are looked at first; behind space that is not known to be
+ * reserved FARTHER times as many, and so on, up to FAR: a writer syncs more often [W-5].
+ */
+enum { NEAR = 1 << 20, FARTHER = 4, FAR = 1 << 26 };
 
 uint64_t u9i_written_end(u9i_file *file, uint64_t size)
 {
@@ -21,12 +21,14 @@ uint64_t u9i_written_end(u9i_file *file, uint64_t size)
 }
 
 /* The latest promise of the valid frames that begin in the `reach` bytes before `end`. *found: there is one. */
-static uint64_t latest_promise(u9i_window *w, uint64_t size, uint64_t end, uint64_t reach, bool *found)
+static uint64_t latest_promise(u9i_window *w, uint64_t size, uint64_t end, uint64_t reach,
+                               bool *found)
 {
     u9i_frame f;
     uint64_t latest = 0;
     *found = false;
-    for (uint64_t p = end > reach ? end - reach : 0; u9i_window_find(w, p, size, &f) == U9_OK; p = f.end) {
+    for (uint64_t p = end > reach ? end - reach : 0; u9i_window_find(w, p, size, &f) == U9_OK;
+         p = f.end) {
         *found = true;
         if (f.trailer.durable > latest) latest = f.trailer.durable;
     }
@@ -34,15 +36,18 @@ static uint64_t latest_promise(u9i_window *w, uint64_t size, uint64_t end, uint6
 }
 
 /* Up to where a promise reaches that is known; 0: none. */
-static uint64_t promised_end(const u9i_facts *facts, u9i_file *file, uint64_t size, uint64_t end, u9i_windows *windows)
+static uint64_t promised_end(const u9i_facts *facts, u9i_file *file, uint64_t size, uint64_t end,
+                             u9i_windows *windows)
 {
     uint64_t latest = 0;
     u9i_window *w;
     bool found = false;
-    if (facts->plain || facts->wrong != U9_R_NONE || u9i_windows_lend(windows, &w) != U9_OK) return 0;
+    if (facts->plain || facts->wrong != U9_R_NONE || u9i_windows_lend(windows, &w) != U9_OK)
+        return 0;
     u9i_window_turn(w, file, &facts->secret);
     w->still = true;
-    for (uint64_t reach = NEAR; !found && reach <= FAR && (reach == NEAR || reach / FARTHER < end); reach *= FARTHER)
+    for (uint64_t reach = NEAR; !found && reach <= FAR && (reach == NEAR || reach / FARTHER < end);
+         reach *= FARTHER)
         latest = latest_promise(w, size, end, reach, &found);
     u9i_windows_return(windows, w);
     return facts->marked && facts->mark.offset > latest ? facts->mark.offset : latest;

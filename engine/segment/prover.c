@@ -33,7 +33,8 @@ static void prove_backwards(void *ctx)
     w->still = u9i_segment_is_settled(p->segment);
     if (w->still) p->size = u9i_written_end(p->file, p->size);
     u9i_window_remember(w, &p->segment->verified, U9_VERIFY_FIRST);
-    u9i_file_fetch(p->file, p->size > PIECE ? p->size - PIECE : 0, p->size); /* what is not cached */
+    u9i_file_fetch(p->file, p->size > PIECE ? p->size - PIECE : 0,
+                   p->size); /* what is not cached */
     for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE) {
         if (end > 2 * PIECE) u9i_file_fetch(p->file, end - 2 * PIECE, end - PIECE);
         w->until = end;
