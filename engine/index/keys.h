@@ -20,6 +20,7 @@
 #ifndef U9I_KEYS_H
 #define U9I_KEYS_H
 
+#include "format/base/bytes.h"
 #include "format/frame/control.h"
 #include "format/id/kind.h"
 
@@ -107,6 +108,21 @@ void u9i_keys_reset(u9i_keys *keys, const u9i_keyspec *spec);
 
 /* A record at this virtual offset, which is above all before; `alone` as below. */
 void u9i_keys_add(u9i_keys *keys, const void *raw, size_t size, uint64_t at, bool alone);
+
+/*
+ * The same of what most records have, a key of 16 bytes that is in order, in a frame that has an entry. False: this is none,
+ * and not added.
+ */
+static inline bool u9i_keys_add_next(u9i_keys *k, const uint8_t *raw, size_t size, uint64_t at)
+{
+    if (size != 16 || k->spec.width != 16 || k->spec.hashed || k->disordered || k->frame_count == 0) return false;
+    u9i_key_entry e = {.hi = u9i_get_be(raw, 8), .lo = u9i_get_be(raw + 8, 8), .at = at};
+    if (u9i_key_below(&e, &k->top) || k->frames[k->frame_count - 1].at >> U9I_VIRTUAL_SHIFT != at >> U9I_VIRTUAL_SHIFT)
+        return false;
+    k->top = e;
+    k->count++;
+    return true;
+}
 
 /*
  * `count` records of the frame at `offset`, with a proven body; `made`: their keys are muids that were made for this

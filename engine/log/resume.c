@@ -35,17 +35,17 @@ static int wait_landed(u9i_file *file)
     return sys;
 }
 
-/* What is known of the segment of this name makes it needless to read again what it has promised. */
-static uint64_t promised_end(u9i_source *source, const char *name, u9i_file *file)
+/* Makes sure of a file by what is known of the segment of this name: it need not be read again what that has promised. */
+static int make_sure(u9i_source *source, const char *name, u9i_file *file)
 {
     u9i_catalog *c;
-    uint64_t end = 0;
-    if (u9i_source_catalog(source, &c, NULL) != U9_OK) return 0;
+    const u9i_facts *facts = NULL;
+    if (u9i_source_catalog(source, &c, NULL) != U9_OK) return u9i_make_sure(NULL, file, &source->windows);
     for (size_t i = 0; i < c->count; i++)
-        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0)
-            end = u9i_promised_end(u9i_catalog_facts(c, i), file, &source->windows);
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) facts = u9i_catalog_facts(c, i);
+    int err = u9i_make_sure(facts, file, &source->windows);
     u9i_catalog_unref(c);
-    return end;
+    return err;
 }
 
 /*
@@ -60,7 +60,7 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
     sys = wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
-    if (sys == 0) sys = u9i_file_sync_and_evict_from(file, promised_end(source, name, file));
+    if (sys == 0) sys = make_sure(source, name, file);
     u9i_file_close(file);
     if (sys == 0) return U9_OK;
     if (sys == -EWOULDBLOCK)
@@ -171,6 +171,7 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     u9i_step step = U9I_STEP_FRAME;
     u9_err err = u9i_source_iterate(s->source, segment, before, before != NULL, &it, s->fault);
     if (err != U9_OK) return err;
+    it.window->brief = true;
     u9i_prover prover;
     u9i_prover_begin(&prover, segment, &s->source->windows, it.window->file);
     while (err == U9_OK && step != U9I_STEP_END) {

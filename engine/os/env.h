@@ -87,10 +87,12 @@ typedef struct u9i_fs {
     int (*size)(u9i_file *file, uint64_t *out);
     int (*read)(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
     uint64_t (*data)(u9i_file *file, uint64_t off);
+    uint64_t (*written)(u9i_file *file, uint64_t off); /* NULL: as `data` */
     int (*reserve)(u9i_file *file, uint64_t end);
     int (*zero)(u9i_file *file, uint64_t from, uint64_t to);
     int (*truncate)(u9i_file *file, uint64_t size);
     int (*sync_and_evict)(u9i_file *file, uint64_t from);
+    void (*fetch)(u9i_file *file, uint64_t from, uint64_t to); /* NULL: it is not */
     int (*map)(u9i_file *file, uint64_t off, size_t n, const void **out);
     void (*advise)(u9i_env *env, const void *map, size_t n, u9i_map_advice advice);
     void (*unmap)(u9i_env *env, const void *map, size_t n);
@@ -353,6 +355,16 @@ static inline uint64_t u9i_file_data(u9i_file *file, uint64_t off)
     return file->env->fs->data(file, off);
 }
 
+/*
+ * The same, and where the file system tells it also past what was reserved and never written, whether the zeros there are
+ * cached or not. For that, what is written to the file meanwhile goes to the disk: not beside a writer at work.
+ */
+static inline uint64_t u9i_file_written(u9i_file *file, uint64_t off)
+{
+    const u9i_fs *fs = file->env->fs;
+    return fs->written ? fs->written(file, off) : fs->data(file, off);
+}
+
 /* Makes sure that blocks up to `end` can be written; -ENOSPC, -EDQUOT, -EFBIG if not: it is as it was then. [W-6] */
 static inline int u9i_file_reserve(u9i_file *file, uint64_t end)
 {
@@ -384,6 +396,12 @@ static inline int u9i_file_sync_and_evict(u9i_file *file)
 static inline int u9i_file_sync_and_evict_from(u9i_file *file, uint64_t from)
 {
     return file->env->fs->sync_and_evict(file, from);
+}
+
+/* [from, to) will be read, soon and in whatever order: a hint. It comes from the disk while the caller does something else. */
+static inline void u9i_file_fetch(u9i_file *file, uint64_t from, uint64_t to)
+{
+    if (file->env->fs->fetch) file->env->fs->fetch(file, from, to);
 }
 
 /*

@@ -16,10 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -326,6 +329,36 @@ static uint64_t data_behind(u9i_file *file, uint64_t off)
     return rest ? size : off;
 }
 
+/*
+ * Where a row of extents ends that were reserved and never written, `off` if it is in none. What is written to them stands
+ * in the page cache at first, of which the map of extents knows nothing: it is synced before that is asked.
+ */
+static uint64_t reserved_end(int fd, uint64_t off)
+{
+    enum { EXTENTS = 16 };
+    union {
+        struct fiemap map;
+        uint8_t room[sizeof(struct fiemap) + EXTENTS * sizeof(struct fiemap_extent)];
+    } asked = {.map = {.fm_start = off, .fm_length = FIEMAP_MAX_OFFSET - off, .fm_flags = FIEMAP_FLAG_SYNC,
+                       .fm_extent_count = EXTENTS}};
+    if (ioctl(fd, FS_IOC_FIEMAP, &asked.map) != 0) return off;
+    for (uint32_t i = 0; i < asked.map.fm_mapped_extents; i++) {
+        const struct fiemap_extent *e = &asked.map.fm_extents[i];
+        if (!(e->fe_flags & FIEMAP_EXTENT_UNWRITTEN) || e->fe_logical > off) break;
+        off = e->fe_logical + e->fe_length;
+    }
+    return off;
+}
+
+static uint64_t written_behind(u9i_file *file, uint64_t off)
+{
+    uint64_t size, end;
+    if (file_size(file, &size) != 0) return off;
+    while (off < size && ((end = data_behind(file, off)) > off || (end = reserved_end(fd_of(file), off)) > off))
+        off = end < size ? end : size;
+    return off;
+}
+
 static int reserve(u9i_file *file, uint64_t end)
 {
     /* Asked first: a write beyond the limit would raise SIGXFSZ in the host. [W-6] */
@@ -367,6 +400,13 @@ static int sync_and_evict(u9i_file *file, uint64_t from)
     return -posix_fadvise(fd_of(file), (off_t)(from / PAGE_MOST * PAGE_MOST), 0, POSIX_FADV_DONTNEED);
 }
 
+/* A kernel takes as much of one such hint as it reads ahead at most, and forgets the rest. */
+static void fetch_range(u9i_file *file, uint64_t from, uint64_t to)
+{
+    enum { AHEAD_LEAST = 1 << 17 };
+    for (; from < to; from += AHEAD_LEAST) (void)posix_fadvise(fd_of(file), (off_t)from, AHEAD_LEAST, POSIX_FADV_WILLNEED);
+}
+
 static int map_file(u9i_file *file, uint64_t off, size_t n, const void **out)
 {
     void *map = mmap(NULL, n, PROT_READ, MAP_SHARED, fd_of(file), (off_t)off);
@@ -399,7 +439,8 @@ static void unmap_file(u9i_env *env, const void *map, size_t n)
         .dress = dress_name, .remove = remove_name, .sync_dir = sync_dir, .open = (open_), .close = close_file,          \
         .post = u9i_posix_post, .posted = u9i_posix_posted,                                         \
         .lock_file = lock_file, .size = file_size, .read = u9i_posix_read, .data = data_behind,     \
-        .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
+        .written = written_behind, .reserve = reserve, .zero = write_zeros, .truncate = set_size, .sync_and_evict = sync_and_evict,                 \
+        .fetch = fetch_range,                                                                       \
         .map = map_file, .advise = advise_map, .unmap = unmap_file                                  \
     }
 

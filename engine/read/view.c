@@ -376,6 +376,19 @@ static u9_err note_first(u9i_firsts *f, const u9_record *r)
     return U9_OK;
 }
 
+/* Adds the records behind the one that the cursor has shown, in its frame, without showing them. */
+static void collect_rest(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys)
+{
+    const u9i_body *body = &c->reader.body;
+    u9i_record r;
+    while (c->left > 0 && u9i_body_next_again(body, &c->next, &c->left, &r) == U9_OK) {
+        uint64_t at = c->common.at | (uint64_t)(r.bytes - body->bytes);
+        c->ordinal++;
+        if (r.key_size > 0 && at < s->limit && !u9i_keys_add_next(keys, r.key, r.key_size, at))
+            u9i_keys_add(keys, r.key, r.key_size, at, false);
+    }
+}
+
 /* Adds each record of the segment that the cursor shows. */
 static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, walked *w, bool *lossy)
 {
@@ -387,6 +400,7 @@ static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, walked *w, bool *
         bool shown = (err == U9_OK || err == U9_LIMIT) && r.segment == number && r.at < s->limit;
         bool in_parts = c->reader.large > 0 || c->reader.body.bytes == c->reader.parts.bytes;
         if (shown && r.key.size > 0) u9i_keys_add(&w->keys, r.key.data, r.key.size, r.at, in_parts);
+        if (shown && err == U9_OK && !in_parts) collect_rest(c, s, &w->keys);
         if (shown && s->segment->facts.plain && note_first(&w->firsts, &r) != U9_OK)
             return u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = c->log->source.path), "out of memory");
     }

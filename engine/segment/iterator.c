@@ -52,6 +52,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     }
     u9i_window_turn(it->window, file, &segment->facts.secret);
     it->window->plain = segment->facts.plain;
+    it->window->still = u9i_segment_is_settled(segment);
     u9i_window_remember(it->window, &segment->verified, verify_in(segment, windows->verify));
     it->segment = u9i_segment_ref(segment);
     it->windows = windows;

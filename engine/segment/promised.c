@@ -3,21 +3,31 @@
  */
 #include "engine/segment/promised.h"
 
-enum {
-    NEAR =
-        1
-        << 20, /* bytes in front of the file's end that are looked at first; behind space reserved ahead, */
-    FARTHER = 4,  /*   so many times as many, */
-    FAR = 1 << 26 /*   and at most these: a writer syncs more often [W-5] */
-};
+/*
+ * Bytes in front of the end of what was written: these are looked at first; behind space that is not known to be
+ * reserved FARTHER times as many, and so on, up to FAR: a writer syncs more often [W-5].
+ */
+enum { NEAR = 1 << 20, FARTHER = 4, FAR = 1 << 26 };
 
-/* The latest promise of the valid frames that begin in the last `reach` bytes. *found: there is one. */
-static uint64_t latest_promise(u9i_window *w, uint64_t size, uint64_t reach, bool *found)
+uint64_t u9i_written_end(u9i_file *file, uint64_t size)
+{
+    uint64_t low = 0, high = size; /* behind `high` nothing was */
+    while (high - low > NEAR) {
+        uint64_t middle = low + (high - low) / 2;
+        if (u9i_file_written(file, middle) < size) low = middle;
+        else high = middle;
+    }
+    return high;
+}
+
+/* The latest promise of the valid frames that begin in the `reach` bytes before `end`. *found: there is one. */
+static uint64_t latest_promise(u9i_window *w, uint64_t size, uint64_t end, uint64_t reach,
+                               bool *found)
 {
     u9i_frame f;
     uint64_t latest = 0;
     *found = false;
-    for (uint64_t p = size > reach ? size - reach : 0; u9i_window_find(w, p, size, &f) == U9_OK;
+    for (uint64_t p = end > reach ? end - reach : 0; u9i_window_find(w, p, size, &f) == U9_OK;
          p = f.end) {
         *found = true;
         if (f.trailer.durable > latest) latest = f.trailer.durable;
@@ -25,17 +35,29 @@ static uint64_t latest_promise(u9i_window *w, uint64_t size, uint64_t reach, boo
     return latest;
 }
 
-uint64_t u9i_promised_end(const u9i_facts *facts, u9i_file *file, u9i_windows *windows)
+/* Up to where a promise reaches that is known; 0: none. */
+static uint64_t promised_end(const u9i_facts *facts, u9i_file *file, uint64_t size, uint64_t end,
+                             u9i_windows *windows)
 {
-    uint64_t size, latest = 0;
+    uint64_t latest = 0;
     u9i_window *w;
     bool found = false;
-    if (facts->plain || facts->wrong != U9_R_NONE || u9i_file_size(file, &size) != 0) return 0;
-    if (u9i_windows_lend(windows, &w) != U9_OK) return 0;
+    if (facts->plain || facts->wrong != U9_R_NONE || u9i_windows_lend(windows, &w) != U9_OK)
+        return 0;
     u9i_window_turn(w, file, &facts->secret);
-    for (uint64_t reach = NEAR; !found && reach <= FAR && (reach == NEAR || reach / FARTHER < size);
+    w->still = true;
+    for (uint64_t reach = NEAR; !found && reach <= FAR && (reach == NEAR || reach / FARTHER < end);
          reach *= FARTHER)
-        latest = latest_promise(w, size, reach, &found);
+        latest = latest_promise(w, size, end, reach, &found);
     u9i_windows_return(windows, w);
     return facts->marked && facts->mark.offset > latest ? facts->mark.offset : latest;
+}
+
+int u9i_make_sure(const u9i_facts *facts, u9i_file *file, u9i_windows *windows)
+{
+    uint64_t size = 0, from = 0;
+    bool known = facts != NULL && u9i_file_size(file, &size) == 0;
+    uint64_t end = known ? u9i_written_end(file, size) : 0;
+    if (known) from = promised_end(facts, file, size, end, windows);
+    return u9i_file_sync_and_evict_from(file, from);
 }

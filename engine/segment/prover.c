@@ -4,6 +4,7 @@
 #include "engine/segment/prover.h"
 
 #include "engine/os/pool.h"
+#include "engine/segment/promised.h"
 
 #include <assert.h>
 
@@ -29,9 +30,16 @@ static void prove_backwards(void *ctx)
     u9i_window *w;
     if (u9i_windows_lend(p->windows, &w) != U9_OK) return;
     u9i_window_turn(w, p->file, &p->segment->facts.secret);
+    w->still = u9i_segment_is_settled(p->segment);
+    if (w->still) p->size = u9i_written_end(p->file, p->size);
     u9i_window_remember(w, &p->segment->verified, U9_VERIFY_FIRST);
-    for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE)
+    u9i_file_fetch(p->file, p->size > PIECE ? p->size - PIECE : 0,
+                   p->size); /* what is not cached */
+    for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE) {
+        if (end > 2 * PIECE) u9i_file_fetch(p->file, end - 2 * PIECE, end - PIECE);
+        w->until = end;
         prove_back_piece(p, w, end - PIECE, end);
+    }
     u9i_windows_return(p->windows, w);
 }
 

@@ -271,13 +271,20 @@ static int synced(int err)
     return err == -EINVAL ? 0 : err;
 }
 
+bool u9i_segment_is_settled(u9i_segment *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool settled = s->settled;
+    pthread_mutex_unlock(&s->lock);
+    return settled;
+}
+
 int u9i_segment_settle(u9i_segment *s, u9i_windows *windows)
 {
     int err = 0;
     pthread_mutex_lock(&s->judging); /* others wait: what they would read is not settled */
     if (!s->settled) {
-        uint64_t from = u9i_promised_end(&s->facts, s->file, windows);
-        err = synced(u9i_file_sync_and_evict_from(s->file, from));
+        err = synced(u9i_make_sure(&s->facts, s->file, windows));
         if (err == 0) err = synced(u9i_dir_sync(s->dir));
         if (err == 0) u9i_segment_note_settled(s);
     }

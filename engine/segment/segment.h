@@ -92,6 +92,9 @@ int u9i_segment_settle(u9i_segment *segment, u9i_windows *windows);
 /* Somebody else has done that. */
 void u9i_segment_note_settled(u9i_segment *segment);
 
+/* That was done: nobody was writing to it then. */
+bool u9i_segment_is_settled(u9i_segment *segment);
+
 /*
  * Fills `out` with how the judge stands before the first frame of a file of `size` bytes; the frontier takes the
  * size up, too. A file that became smaller is judged anew. Returns the generation: what follows goes by it.

@@ -9,7 +9,8 @@
  *
  * The window holds the frame that is looked at and the chunk behind it; it grows to the largest frame
  * (20 MiB of address space, touched as needed), never with the file. A search hashes no byte twice, but
- * for what it hashed in vain beside a valid frame. [F-6] What the file system knows to be a hole is not read.
+ * for what it hashed in vain beside a valid frame. [F-6] What the file system knows to be a hole is not read, nor, of
+ * a file that nobody writes, what it knows to be reserved and never written.
  * Windows are dear to make: they are lent.
  *
  * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
@@ -46,6 +47,8 @@ typedef struct u9i_window {
     u9i_verified *verified; /* borrows; NULL: it is not known which frames were found valid */
     u9_verify verify;
     bool plain;       /* frames are those of a plain seed file [E-2]; turning to a file unsets it */
+    bool brief;       /* of frames that are known to be valid only the ends are read: of those with records there is no body */
+    bool still;       /* nobody writes the file: what was only reserved of it is asked for; turning unsets all three */
     uint64_t base;
     size_t fill;
     uint64_t until;   /* what is at or behind this offset is read only for a frame that reaches there */

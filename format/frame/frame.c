@@ -216,6 +216,24 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
     return U9_OK;
 }
 
+u9_err u9i_frame_verify_ends(const u9i_secret *secret, uint64_t p, uint64_t bound, const uint8_t *head, const uint8_t *tail,
+                             uint64_t *total, u9i_frame *out)
+{
+    u9i_proof proof = {.need = 0};
+    uint64_t length;
+    if (p % U9I_ALIGN != 0 || p < U9I_DISK_HEADER_SIZE || p > bound) return U9_CORRUPT; /* [F-6] a */
+    u9_err err = verify_header(secret, bound - p, head, U9I_FRAME_HEADER_SIZE, &proof, &length, total);
+    if (err != U9_OK || tail == NULL) return err == U9_OK ? U9_AGAIN : err;
+    u9i_frame f = {.offset = p, .end = p + *total, .body_size = (size_t)length - U9I_TRAILER_SIZE, .padding_ok = true};
+    size_t padding = (size_t)u9i_padding(length);
+    memcpy(f.sha, head + 16, U9I_HASH_SIZE);
+    if (!has_trailer(tail + U9I_ALIGN - padding, p, &f.trailer)) return U9_CORRUPT;
+    for (size_t i = U9I_FRAME_TAIL - padding; i < U9I_FRAME_TAIL; i++)
+        if (tail[i] != 0) f.padding_ok = false;
+    *out = f;
+    return U9_OK;
+}
+
 bool u9i_frame_header_whole(const u9i_secret *secret, const uint8_t *bytes, size_t avail,
                             uint64_t *length)
 {

@@ -120,6 +120,16 @@ U9_MUST_CHECK u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint
                                       const uint8_t *bytes, size_t avail, u9i_proof *proof,
                                       u9i_frame *out);
 
+enum { U9I_FRAME_TAIL = U9I_TRAILER_SIZE + U9I_ALIGN }; /* its last bytes, among which are trailer and padding */
+
+/*
+ * The same of a frame that was found valid, by its two ends: U9I_FRAME_HEADER_SIZE bytes at `head`, and at `tail` the last
+ * U9I_FRAME_TAIL of the *total bytes that it has; NULL: they are to be brought, U9_AGAIN. U9_CORRUPT: it is not what it was,
+ * for whatever reason. A frame of a log; out->body is NULL.
+ */
+U9_MUST_CHECK u9_err u9i_frame_verify_ends(const u9i_secret *secret, uint64_t p, uint64_t bound, const uint8_t *head,
+                                           const uint8_t *tail, uint64_t *total, u9i_frame *out);
+
 /*
  * True if a header stands at `bytes` whose boundary, magic and signature hold and whose length is
  * within the cap: the length can be believed when a tail is judged. [R-6]

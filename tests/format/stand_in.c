@@ -12,6 +12,7 @@
 #define u9i_trailer_encode stand_in_trailer_encode
 #define u9i_trailer_decode stand_in_trailer_decode
 #define u9i_frame_verify stand_in_frame_verify
+#define u9i_frame_verify_ends stand_in_frame_verify_ends
 #define u9i_frame_header_whole stand_in_frame_header_whole
 #define u9i_frame_follows stand_in_frame_follows
 #define u9i_frame_seal stand_in_frame_seal

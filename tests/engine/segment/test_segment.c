@@ -136,6 +136,60 @@ static u9_log *write_unclosed(unsigned mib)
     return w;
 }
 
+/* Goes over the frames of the window's file; their records, and how many were shown without a body. */
+static unsigned go_over(u9i_window *w, uint64_t *records, unsigned *bodiless)
+{
+    u9i_frame f;
+    unsigned frames = 0;
+    *bodiless = 0;
+    *records = 0;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE;; p = f.end, frames++) {
+        u9_err err = u9i_window_at(w, p, 4 * MIB, &f);
+        if (err == U9_CORRUPT) err = u9i_window_at(w, (p / U9I_BLOCK + 1) * U9I_BLOCK, 4 * MIB, &f); /* [F-8] */
+        if (err != U9_OK) return frames;
+        *records += f.trailer.count;
+        *bodiless += f.body == NULL;
+    }
+}
+
+/* Of a frame that was found valid only the two ends are read, if nobody looks into it; what changed there is seen. */
+START_TEST(frames_that_were_proven_are_passed_by_their_ends)
+{
+    u9_log *w = write_unclosed(2), *r = open_sim_reader();
+    u9i_segment *s = r->source.current->segments[0];
+    u9i_window *window;
+    u9i_file *file;
+    uint64_t records, again;
+    unsigned bodiless;
+    ck_assert_int_eq(u9i_segment_open(s, &file), 0);
+    ck_assert_int_eq(u9i_windows_lend(&r->source.windows, &window), U9_OK);
+    u9i_window_turn(window, file, &s->facts.secret);
+    u9i_window_remember(window, &s->verified, U9_VERIFY_FIRST);
+    window->brief = true;
+    unsigned frames = go_over(window, &records, &bodiless);
+    ck_assert_uint_eq(records, 32);
+    ck_assert_uint_eq(bodiless, 0); /* nothing was known yet */
+    u9i_window_forget(window);
+    sim_forget_diary();
+    ck_assert_uint_eq(go_over(window, &again, &bodiless), frames);
+    ck_assert_uint_eq(again, records);
+    ck_assert_uint_gt(bodiless, 20); /* but not those without records, and of two in one block one */
+    ck_assert_uint_lt(sim_bytes(SIM_READ), MIB);
+    char path[64];
+    u9i_frame first, f;
+    snprintf(path, sizeof path, "%s/0000000000000001.u9", LOG);
+    ck_assert_int_eq(u9i_window_find(window, MIB, 4 * MIB, &first), U9_OK);
+    sim_write(path, first.offset + 48, "damage", 6); /* where its magic is */
+    u9i_window_forget(window);
+    ck_assert_int_eq(u9i_window_at(window, first.offset, 4 * MIB, &f), U9_CORRUPT);
+    ck_assert_int_eq(window->why, U9_R_MAGIC);
+    u9i_windows_return(&r->source.windows, window);
+    u9i_segment_close(s);
+    close_log(r);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(ranges_of_an_unclosed_segment_read_its_bytes_about_once)
 {
     enum { MIBS = 24, RANGES = 12 };
@@ -376,6 +430,7 @@ Suite *suite_segment(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_record_of_the_last_of_many_segments_costs_three_more_opens_and_one_window);
     tcase_add_test(tc, opening_a_clean_log_reads_two_blocks_of_each_segment);
+    tcase_add_test(tc, frames_that_were_proven_are_passed_by_their_ends);
     tcase_add_test(tc, ranges_of_an_unclosed_segment_read_its_bytes_about_once);
     tcase_add_test(tc, a_gap_is_searched_and_looked_behind_once);
     tcase_add_test(tc, what_a_writer_appends_is_seen_by_the_next_cursor);

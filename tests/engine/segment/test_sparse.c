@@ -1,12 +1,15 @@
 /*
  * tests/engine/segment/test_sparse.c: what the file system knows to be a hole is not read through, however large.
  */
+#include "engine/segment/probe.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -151,6 +154,109 @@ START_TEST(a_terabyte_of_hole_costs_no_time_on_a_real_disk)
 }
 END_TEST
 
+/* Bytes that this process has read by calls so far; 0: it is not told. */
+static uint64_t bytes_read(void)
+{
+    unsigned long long n = 0;
+    FILE *f = fopen("/proc/self/io", "re");
+    if (f == NULL) return 0;
+    if (fscanf(f, "rchar: %llu", &n) != 1) n = 0;
+    fclose(f);
+    return n;
+}
+
+/* Reserves space behind a file, and has the zeros there cached. False: it is not known there that they are. */
+static bool reserve_behind(const char *log, uint64_t bytes)
+{
+    u9i_dir *dir;
+    u9i_file *file;
+    uint64_t size;
+    char name[20];
+    u9i_segment_name(1, name);
+    ck_assert_int_eq(u9i_dir_open(&u9i_env_posix, log, false, &dir), 0);
+    ck_assert_int_eq(u9i_file_open(dir, name, U9I_OPEN_WRITE, &file), 0);
+    ck_assert_int_eq(u9i_file_size(file, &size), 0);
+    ck_assert_int_eq(u9i_file_reserve(file, size + bytes), 0);
+    size_t all;
+    free(read_file(segment_path(log, 1), &all));
+    bool known = all == size + bytes && u9i_file_written(file, size + MIB) == all;
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    return known;
+}
+
+/* {F09} As killed writers leave it: neither who goes on behind it nor a lookup reads what was only reserved. */
+START_TEST(space_that_was_only_reserved_is_not_read_on_a_real_disk)
+{
+    const char *log = unclosed();
+    u9_cursor *c;
+    u9_record r;
+    uint8_t key[16], buf[4096];
+    cut_file(segment_path(log, 1), MIB); /* of a copy, in which reserved space is zeros that were written */
+    if (!reserve_behind(log, 64 * MIB) || bytes_read() == 0) return; /* not on this file system, or machine */
+    uint64_t before = bytes_read();
+    u9_log *w = open_writer(log, NULL);
+    ck_assert_int_eq(u9_cursor_open(w, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    memcpy(key, r.key.data, sizeof key);
+    u9_cursor_close(c);
+    ck_assert_int_eq(u9_log_get(w, &(u9_key){.data = key, .size = sizeof key}, buf, sizeof buf, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 0);
+    ck_assert_uint_lt(bytes_read() - before, 8 * MIB);
+    close_log(w);
+    ck_assert_uint_eq(check_log(log).records, 10);
+    ck_assert_uint_lt(bytes_read() - before, 12 * MIB);
+}
+END_TEST
+
+static unsigned told;
+
+static void note_all(void *ctx, const u9_damage *damage)
+{
+    (void)ctx;
+    told++;
+    last_told = *damage;
+}
+
+/*
+ * [R-4] [R-16] A long unclosed segment is proven from both ends at once by who goes on behind it: what it says of it, whole
+ * or damaged in front or near its end, is what a check from the start says.
+ */
+START_TEST(a_long_segment_is_judged_from_both_ends_as_from_one)
+{
+    enum { RECORDS = 200, SIZE = 100000 };
+    static const uint64_t damaged_at[] = {0, 3 * MIB, 15 * MIB};
+    const char *log = at("log");
+    uint8_t *bytes = calloc(1, SIZE);
+    u9_log *w = open_writer(log, NULL);
+    u9_report r = {.size = sizeof r};
+    u9_check_options c = {.size = sizeof c, .on_damage = note_all};
+    for (unsigned i = 0; i < RECORDS; i++) append_bytes(w, bytes, SIZE);
+    free(bytes);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    append_many(w, "last", 3, 1);
+    crash(w, log);
+    (void)reserve_behind(log, 8 * MIB);
+    if (damaged_at[_i]) put_bytes(segment_path(log, 1), damaged_at[_i], "damage", 6);
+    ck_assert_int_eq(u9_check(log, &c, &r, NULL), U9_OK);
+    u9_damage by_check = last_told;
+    ck_assert_uint_eq(told, _i ? 2 : 1); /* that it was not closed, too */
+    ck_assert_uint_eq(r.records, RECORDS + 3 - r.lost);
+    ck_assert_uint_eq(r.lost > 0, _i > 0);
+    told = 0;
+    u9_options o = writer_options();
+    o.on_damage = note_all;
+    w = open_writer(log, &o);
+    ck_assert_uint_eq(told, _i ? 2 : 1);
+    ck_assert_uint_eq(last_told.begin, by_check.begin);
+    ck_assert_int_eq(last_told.reason, by_check.reason);
+    ck_assert_uint_eq(append_text(w, "behind"), r.next_ordinal);
+    close_log(w);
+    ck_assert_int_eq(u9_check(log, &c, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.records, RECORDS + 4 - r.lost);
+}
+END_TEST
+
 Suite *suite_sparse(void)
 {
     Suite *s = suite_create("sparse");
@@ -166,6 +272,8 @@ Suite *suite_sparse(void)
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
     tcase_set_timeout(real, 60);
     tcase_add_test(real, a_terabyte_of_hole_costs_no_time_on_a_real_disk);
+    tcase_add_test(real, space_that_was_only_reserved_is_not_read_on_a_real_disk);
+    tcase_add_loop_test(real, a_long_segment_is_judged_from_both_ends_as_from_one, 0, 3);
     suite_add_tcase(s, real);
     return s;
 }

@@ -1079,6 +1079,84 @@ START_TEST(a_header_that_is_cut_off_is_not_whole)
 }
 END_TEST
 
+/* The verdict on a frame that was found valid, by its two ends. */
+static u9_err verdict_by_ends(const forged *f, u9i_frame *out)
+{
+    uint64_t total;
+    u9_err err = u9i_frame_verify_ends(&f->keys, f->p, f->bound, f->bytes, NULL, &total, out);
+    if (err != U9_AGAIN) return err;
+    ck_assert_uint_eq(total, f->size);
+    uint8_t *head = exact_copy(f->bytes, U9I_FRAME_HEADER_SIZE);
+    uint8_t *tail = exact_copy(f->bytes + f->size - U9I_FRAME_TAIL, U9I_FRAME_TAIL);
+    err = u9i_frame_verify_ends(&f->keys, f->p, f->bound, head, tail, &total, out);
+    free(head);
+    free(tail);
+    return err;
+}
+
+/* [F-6] */
+START_TEST(a_frame_that_was_found_valid_says_the_same_by_its_two_ends)
+{
+    for (size_t size = 0; size <= LETTERS; size++) {
+        forged f;
+        u9i_frame whole, ends;
+        make_frame(&f, letters, size);
+        ck_assert_int_eq(verdict_on(&f, &whole), U9_R_NONE);
+        ck_assert_int_eq(verdict_by_ends(&f, &ends), U9_OK);
+        ck_assert_uint_eq(ends.offset, whole.offset);
+        ck_assert_uint_eq(ends.end, whole.end);
+        ck_assert_mem_eq(ends.sha, whole.sha, U9I_HASH_SIZE);
+        ck_assert(same_trailer(&ends.trailer, &whole.trailer));
+        ck_assert_uint_eq(ends.body_size, size);
+        ck_assert_ptr_null(ends.body);
+        ck_assert(ends.padding_ok);
+        for (size_t at = f.size - u9i_padding(size + U9I_TRAILER_SIZE); at < f.size; at++) {
+            flip_byte(&f, at);
+            ck_assert_int_eq(verdict_by_ends(&f, &ends), U9_OK);
+            ck_assert(!ends.padding_ok);
+            flip_byte(&f, at);
+        }
+    }
+}
+END_TEST
+
+/* [F-6] b c d g. Forged: each byte of header and trailer that is fixed, the length, the place, the file's end. */
+START_TEST(a_frame_whose_ends_are_not_what_they_were_is_refused)
+{
+    forged f;
+    u9i_frame out = {.offset = 5};
+    make_frame(&f, letters, LETTERS);
+    for (size_t at = 0; at < AT_LENGTH; at++) {
+        if (at >= AT_SHA && at < AT_MAGIC) continue; /* believed */
+        flip_byte(&f, at);
+        ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+        flip_byte(&f, at);
+    }
+    for (size_t at = 0; at < U9I_TRAILER_SIZE; at++) {
+        if (!is_fixed(at)) continue;
+        flip_byte(&f, in_trailer(&f, at));
+        ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+        flip_byte(&f, in_trailer(&f, at));
+    }
+    f.p += 8;
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+    f.p = 16;
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+    f.p = f.bound + 16;
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+    f.p = FORGE_PLACE + 16; /* that of another place */
+    f.bound += 16;
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+    f.p = FORGE_PLACE;
+    f.bound -= 17;
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+    f.bound++;
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_OK);
+    forge_length(&f, U9I_TRAILER_SIZE - 1);
+    ck_assert_int_eq(verdict_by_ends(&f, &out), U9_CORRUPT);
+}
+END_TEST
+
 /* [F-9] */
 START_TEST(a_frame_follows_if_previous_ordinal_and_chain_fit)
 {
@@ -1186,6 +1264,8 @@ Suite *suite_frame(void)
     tcase_add_test(t, a_header_is_whole_if_boundary_hashes_magic_and_length_can_be_believed);
     tcase_add_test(t, a_header_with_a_length_out_of_range_is_not_whole);
     tcase_add_test(t, a_header_that_is_cut_off_is_not_whole);
+    tcase_add_test(t, a_frame_that_was_found_valid_says_the_same_by_its_two_ends);
+    tcase_add_test(t, a_frame_whose_ends_are_not_what_they_were_is_refused);
     tcase_add_test(t, a_frame_follows_if_previous_ordinal_and_chain_fit);
     tcase_add_test(t, ordinals_are_added_in_64_bits);
     tcase_add_test(t, a_mate_changes_no_verdict);
