@@ -105,6 +105,7 @@
     X(split_apart) \
     X(directory) \
     X(told) \
+    X(tails) \
     X(succession) \
     X(lookup) \
     X(budget) \

@@ -44,13 +44,25 @@ static void note_early(tool_lost *l, const u9_damage *d)
     l->mendable |= (uint64_t)file.st_size > d->begin;
 }
 
-void tool_lost_damage(tool_lost *l, const u9_damage *d)
+/* An end of which nobody can say what stood behind it. Nothing mends what a session has gone on behind. */
+static int is_tail(const u9_damage *d)
+{
+    return d->verdict == U9_V_UNKNOWN && d->at_most;
+}
+
+static int is_mendable(const tool_lost *l, const u9_damage *d)
 {
     static const char mendable[64] = {
         [U9_R_HEADER] = 1,  [U9_R_PADDING] = 1, [U9_R_FILL] = 1,      [U9_R_BOUNDARY] = 1,
         [U9_R_MAGIC] = 1,   [U9_R_LENGTH] = 1,  [U9_R_OVERLAP] = 1,   [U9_R_SIGNATURE] = 1,
         [U9_R_TRAILER] = 1, [U9_R_HASH] = 1,    [U9_R_FOLLOW] = 1,    [U9_R_SEAL] = 1,
     };
+    if (is_tail(d) && d->ordinal == TOOL_NONE) return 0;
+    return mendable[d->reason] && (d->segment != l->unknown || l->unknown == 0);
+}
+
+void tool_lost_damage(tool_lost *l, const u9_damage *d)
+{
     if (d->verdict < U9_V_UNKNOWN) {
         l->notes |= UINT64_C(1) << d->reason;
         if (d->reason == U9_R_NAME) note_file(d->end > 0 ? &l->copies : &l->misnamed, d->path); /* a copy is told whole */
@@ -58,7 +70,9 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     }
     l->reasons |= UINT64_C(1) << d->reason;
     if (d->reason == U9_R_HEADER && d->lost > 0) l->unknown = d->segment;
-    else if (d->segment != l->unknown || l->unknown == 0) l->mendable |= mendable[d->reason];
+    else l->mendable |= is_mendable(l, d);
+    if (is_tail(d)) l->tails++;
+    l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
     if (d->reason == U9_R_MISSING) note_file(&l->missing, d->path);
     if (d->reason == U9_R_FOREIGN) note_file(&l->foreign, d->path);
     if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
@@ -175,7 +189,7 @@ static void advise_names(advice *a)
 {
     const tool_lost *l = a->lost;
     char more[40];
-    if (l->misnamed.count > 0 && !l->tried.ran)
+    if (l->misnamed.count > 0 && !l->tried.ran && l->copies.count == 0 && !l->forked) /* else its name may be another's */
         advise(a, "u9fsck --repair -p %.200s gives %s%s the name of its number", a->path, l->misnamed.name,
                and_more(&l->misnamed, more));
     if (l->copies.count > 0)
@@ -197,6 +211,12 @@ static void advise_missing(advice *a)
     else if (none) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
 }
 
+/* Nothing of the log is damaged: a file that is none of its is all. */
+static int is_all_foreign(const tool_lost *l)
+{
+    return l->reasons == UINT64_C(1) << U9_R_FOREIGN;
+}
+
 /* What could still bring back what is lost. */
 static void advise_again(advice *a)
 {
@@ -214,7 +234,7 @@ static void advise_again(advice *a)
     if (has(l->reasons, U9_R_FORK))
         advise(a, "two histories part here: look for the copy that went on; --salvage writes each as a log");
     if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
-    else if (!tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
+    else if (!is_all_foreign(l) && !tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
         advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
 }
 
@@ -223,8 +243,23 @@ static int is_older(const advice *a)
 {
     const tool_lost *l = a->lost;
     if (l->tried.loss_known) return l->tried.loss == U9_LOSS_FOUND;
-    return (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
+    return !l->forked && (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
            a->report->line == U9_LINE_NONE && a->report->segments > 0 && !has(l->reasons, U9_R_MISSING);
+}
+
+/* A segment by itself, behind which nobody goes on. */
+static int is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Not 0 if no writer takes the log, whatever is given up. [L-4] [L-9] [H-4] */
+static int is_refused(const advice *a)
+{
+    const tool_lost *l = a->lost;
+    return l->missing.count > 0 || l->forked || l->unknown > 0 || a->report->plain || a->report->segments == 0 ||
+           is_file(a->path);
 }
 
 /* The next step of a repair; nothing if that was made. */
@@ -248,15 +283,24 @@ static void advise_repair(advice *a)
     if (is_older(a)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
 }
 
+/* Ends that were unknown stay so until somebody says that they are fine; what can be mended comes first. */
+static void advise_tails(advice *a)
+{
+    const tool_lost *l = a->lost;
+    int mends = l->tried.ran ? l->tried.safe + l->tried.unsafe > 0 : l->mendable;
+    if (l->tails == 0 || mends || l->tried.accepted || is_older(a) || is_refused(a)) return;
+    advise(a, "to accept that nobody knows what stood there, for good: u9fsck --repair --accept-loss %.200s", a->path);
+}
+
 static void advise_salvage(advice *a)
 {
     const tool_lost *l = a->lost;
     const u9_report *r = a->report;
     uint64_t whole = r->records + r->beyond;
-    int lost = l->count > 0 || l->more > 0, foreign = l->reasons == UINT64_C(1) << U9_R_FOREIGN;
+    int lost = l->count > 0 || l->more > 0, foreign = is_all_foreign(l);
     if (l->unknown > 0)
         advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
-    if (l->unknown > 0 || whole == 0 || (!lost && (foreign || l->tried.safe + l->tried.unsafe > 0))) return;
+    if (l->unknown > 0 || whole == 0 || foreign || (!lost && l->tried.safe + l->tried.unsafe > 0)) return;
     advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole,
            tool_plural(whole));
     if (!lost && l->tried.ran) advise(a, "that log is clean; here, what is damaged holds no record, and stays as it is");
@@ -268,7 +312,8 @@ static void advise_meanwhile(advice *a)
     const tool_lost *l = a->lost;
     if (has(l->reasons, U9_R_UNREADABLE))
         advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
-    else if (l->missing.count > 0 || (is_older(a) && has(l->reasons, U9_R_FORK)))
+    else if (a->report->plain || is_file(a->path)) advise(a, "readers go on and skip what is damaged");
+    else if (is_refused(a) || (is_older(a) && has(l->reasons, U9_R_FORK)))
         advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
     else if (is_older(a))
         advise(a, "append nothing before that is decided: --accept-loss gives up nothing afterwards");
@@ -286,6 +331,7 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
     }
     advise_again(&a);
     advise_repair(&a);
+    advise_tails(&a);
     if (r->begins_late) advise(&a, "if the oldest segments were deleted on purpose: u9 trim --accept %.200s", path);
     advise_salvage(&a);
     advise_meanwhile(&a);

@@ -18,10 +18,24 @@ next() { sed -n "s/^$1: next: //p" out; }
 # damaged NAME: a copy of the whole log, for the caller to harm.
 damaged() { rm -rf "$1" && cp -R whole "$1"; }
 
+# writes LOG: a writer does as u9fsck said.
+writes() {
+    local log=$1 got=0
+    rm -rf try && cp -R "$log" try
+    echo late | "$u9" append try >try.out 2>&1 || got=$?
+    case $(next "$log") in
+    *'writers refuse'*) claim "$log: writers do refuse it" test $got -ne 0 ;;
+    *'a writer goes on'*) claim "$log: a writer does go on" same $got 0 ;;
+    *'append nothing'*) claim "$log: a writer would go on" same $got 0 ;;
+    *) claim "$log: what writers do is said" grep -q 'accept\|next append\|move\|-p ' <(next "$log") ;;
+    esac
+}
+
 # looked STATUS LOG: u9fsck, whose lines a terminal has room for, but for those of each place.
 looked() {
     local want=$1 log=$2
     run "$fsck" "$log"
+    writes "$log"
     claim "$log: u9fsck exits with $want" same "$status" "$want"
     claim "$log: its lines fit a terminal" test -z "$(grep -Ev "^(note: )?$log/" out | awk 'length > 100')"
 }
@@ -187,6 +201,52 @@ files() {
     claim 'and so it is' same "$status" 0
 }
 
+# unknown LOG: its last segment ends in bytes that look like no crash, and nothing outside of it tells of its end.
+unknown() {
+    local last
+    last=$(find "$1" -name '*.u9' | sort | tail -n 1)
+    truncate -s -4096 "$last"
+    head -c 700 /dev/zero | tr '\0' Z >>"$last"
+    rm -f "$1/.mark"
+}
+
+ends() {
+    "$u9" append tail <few
+    unknown tail
+    cp -R tail on
+    looked 4 tail
+    follows tail '--repair tail'
+    follows tail '--accept-loss'
+    claim 'that is said' grep -q '^tail: accepted 1 end that nobody can judge: they are told no more, as 0000000000000002.u9 says$' out
+    clean tail 200
+    seq 3 | "$u9" append on 2>err
+    looked 4 on
+    claim 'nothing is said to be mended behind an end that is passed' eval '! next on | grep -q -- --repair on'
+    follows on '--accept-loss'
+    clean on 203
+    seq 3 | "$u9" append on
+    clean on 206
+    unknown on
+    looked 4 on
+    run "$fsck" --json --repair --accept-loss tail
+    claim 'where none is, nothing is accepted' eval 'same "$status" 0 && ! grep -q accepted out'
+}
+
+lines() {
+    "$u9" append a <few
+    cp -R a b
+    seq 5 | "$u9" append a
+    seq 7 | "$u9" append b
+    cp b/0000000000000001.u9 a/0000000000000002.u9
+    looked 4 a
+    claim 'of two lines it is said that writers refuse' eval 'next a | grep -q "writers refuse the log$"'
+    claim 'and nothing of a name that is not free, or of what is not given up' eval '! next a | grep -q -- "--repair"'
+    follows a '--salvage'
+    clean made 207
+    clean made.fork-2 5
+    rm -rf made made.fork-2
+}
+
 # A limit on the size of files stands for a disk that is full.
 full() {
     damaged room
@@ -211,5 +271,7 @@ truncated
 middle
 bytes
 files
+ends
+lines
 full
 tally
