@@ -106,6 +106,7 @@
     X(directory) \
     X(told) \
     X(tails) \
+    X(seals) \
     X(succession) \
     X(lookup) \
     X(budget) \

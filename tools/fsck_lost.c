@@ -41,7 +41,9 @@ static void note_early(tool_lost *l, const u9_damage *d)
         return;
     }
     note_file(&l->cut, d->path);
-    l->mendable |= (uint64_t)file.st_size > d->begin;
+    int more = (uint64_t)file.st_size > d->begin;
+    l->mendable |= more;
+    l->healable |= more && d->reason == U9_R_MARK;
 }
 
 /* An end of which nobody can say what stood behind it. Nothing mends what a session has gone on behind. */
@@ -71,6 +73,7 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     l->reasons |= UINT64_C(1) << d->reason;
     if (d->reason == U9_R_HEADER && d->lost > 0) l->unknown = d->segment;
     else l->mendable |= is_mendable(l, d);
+    l->healable |= is_mendable(l, d) && (d->reason == U9_R_HASH || d->reason == U9_R_SEAL);
     if (is_tail(d)) l->tails++;
     l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
     if (d->reason == U9_R_MISSING) note_file(&l->missing, d->path);
@@ -262,12 +265,19 @@ static int is_refused(const advice *a)
            is_file(a->path);
 }
 
+/* Not 0 if a repair may still find something, or found it: before that nothing is to be given up. */
+static int may_mend(const tool_lost *l)
+{
+    const tool_tried *t = &l->tried;
+    return t->ran ? t->safe + t->unsafe > 0 || (!t->heal && l->healable) : l->mendable;
+}
+
 /* The next step of a repair; nothing if that was made. */
 static void advise_repair(advice *a)
 {
     const tool_lost *l = a->lost;
     const tool_tried *t = &l->tried;
-    const char *heal = has(l->reasons, U9_R_HASH) ? "--heal " : "";
+    const char *heal = l->healable ? "--heal " : "";
     if (!t->ran && l->mendable)
         advise(a, "u9fsck --repair %s%.200s says what can be mended, and changes nothing", heal, a->path);
     else if (!t->ran && is_older(a))
@@ -276,19 +286,18 @@ static void advise_repair(advice *a)
     if (t->safe + t->unsafe > 0)
         advise(a, "u9fsck --repair %s-%c %.200s mends that; --undo takes it back", t->heal ? "--heal " : "",
                t->unsafe > 0 ? 'y' : 'p', a->path);
-    else if (t->heal && t->gave_up)
-        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
     else if (!t->heal && *heal)
         advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
-    if (is_older(a)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
+    if (t->heal && t->gave_up)
+        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
+    if (is_older(a) && !may_mend(l)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
 }
 
 /* Ends that were unknown stay so until somebody says that they are fine; what can be mended comes first. */
 static void advise_tails(advice *a)
 {
     const tool_lost *l = a->lost;
-    int mends = l->tried.ran ? l->tried.safe + l->tried.unsafe > 0 : l->mendable;
-    if (l->tails == 0 || mends || l->tried.accepted || is_older(a) || is_refused(a)) return;
+    if (l->tails == 0 || may_mend(l) || l->tried.accepted || is_older(a) || is_refused(a)) return;
     advise(a, "to accept that nobody knows what stood there, for good: u9fsck --repair --accept-loss %.200s", a->path);
 }
 

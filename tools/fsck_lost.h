@@ -66,7 +66,8 @@ typedef struct tool_lost {
     int forked;       /* records were promised, and are left out: no writer takes the log */
     uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */
     tool_files misnamed, copies;      /*   have another's name, and copies of others beside them */
-    int mendable;     /* a repair may find something */
+    int mendable;     /* a repair may find something, */
+    int healable;     /*   and a search for flipped bits */
     tool_tried tried;
 } tool_lost;
 

@@ -491,11 +491,10 @@ static u9i_position named_end(const linker *l, size_t k)
     return f->marked && f->mark.offset > end.offset ? f->mark : end;
 }
 
-/* True if what a u9end tells of the end of its data leaves nothing behind it but index frames. */
+/* True if the file ends there, or what a u9end tells of the end of its data leaves nothing behind it but index frames. */
 static bool ends_as_named(const u9i_facts *f)
 {
-    uint64_t block = (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    return f->size <= block || (f->has_end && f->end_frame.trailer.ordinal == f->at.ordinal);
+    return f->size <= f->at.offset || (f->has_end && f->end_frame.trailer.ordinal == f->at.ordinal);
 }
 
 /* (9) Promised records behind the named end of a segment of the row. */

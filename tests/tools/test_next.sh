@@ -73,7 +73,7 @@ truncated() {
     cp -R end early
     looked 4 end
     claim 'to append is not said to be safe' grep -q '^end: next: append nothing before that is decided' out
-    follows end '--repair end'
+    follows end '--heal end'
     claim 'what would be lost is said first' grep -Eq '^end: --accept-loss would give up [0-9]+ records from [0-9]+ on' out
     claim 'nothing was changed by that' diff -r put end
     follows end '--accept-loss'
