@@ -32,16 +32,29 @@ static void note_file(tool_files *files, const char *path)
     if (files->count++ == 0) snprintf(files->name, sizeof files->name, "%s", base_name(path));
 }
 
+/* True if something stands in the file from there on, up to `end`, but zeros. */
+static int stands(FILE *file, uint64_t begin, uint64_t end)
+{
+    char bytes[4096];
+    if (fseeko(file, (off_t)begin, SEEK_SET) != 0) return 0;
+    for (size_t size; begin < end && (size = fread(bytes, 1, sizeof bytes, file)) > 0; begin += size)
+        for (size_t i = 0; i < size; i++)
+            if (bytes[i] != 0) return 1;
+    return 0;
+}
+
 /* Bytes of what ends early stand there, or it is not there at all. */
 static void note_early(tool_lost *l, const u9_damage *d)
 {
-    struct stat file;
-    if (stat(d->path, &file) != 0) {
+    struct stat st;
+    if (stat(d->path, &st) != 0) {
         note_file(&l->missing, d->path);
         return;
     }
     note_file(&l->cut, d->path);
-    int more = (uint64_t)file.st_size > d->begin;
+    FILE *file = fopen(d->path, "re");
+    int more = file && stands(file, d->begin, d->end);
+    if (file) fclose(file);
     l->mendable |= more;
     l->healable |= more && d->reason == U9_R_MARK;
 }

@@ -232,6 +232,89 @@ ends() {
     claim 'where none is, nothing is accepted' eval 'same "$status" 0 && ! grep -q accepted out'
 }
 
+# Bits in what is no record: behind the data of a segment, in the frame that closes the log.
+seals() {
+    local file
+    for log in seal index; do
+        damaged $log
+        file=$(segment $log 2)
+        if [ $log = seal ]; then flip "$file" $(($(stat -c %s "$file") - 3996)); else head -c 700 few >>"$file"; fi
+        cp -R $log $log.hurt
+        looked 4 $log
+        follows $log '--repair --heal'
+        if [ $log = seal ]; then
+            follows $log '--heal -y'
+            claim 'the seal is what it was' cmp "$file" "$(segment whole 2)"
+        else
+            follows $log '-p'
+        fi
+        clean $log
+        run "$fsck" --undo $log
+        claim 'and an undo takes that back' diff -r $log $log.hurt
+    done
+    cp -R bit.whole close
+    file=$(segment close 1)
+    flip "$file" $(($(stat -c %s "$file") - 3996))
+    cp -R close open
+    looked 4 close
+    follows close '--repair --heal'
+    claim 'nothing is given up before it is mended' eval '! next close | grep -q -- "--accept-loss close"'
+    follows close '--heal -y'
+    clean close 200
+    zeros "$(segment open 1)" $(($(stat -c %s "$(segment open 1)") / 4096 - 1)) 1
+    looked 4 open
+    follows open '--repair open'
+    claim 'no record is said to be given up' grep -q '^open: --accept-loss would give up the end as it was, with no fewer records' out
+    follows open '--accept-loss'
+    clean open 200
+}
+
+# What stands where a segment should, or beside them.
+strangers() {
+    damaged d
+    rm "$(segment d 2)"
+    mkdir d/0000000000000002.u9
+    run "$fsck" d
+    writes d
+    claim 'a directory is to be moved out, and the segment put back' same "$(next d | grep -c '^0000000000000002.u9 is none of this log: move it out\|^put the missing segment back (0000000000000002.u9)')" 2
+    rmdir d/0000000000000002.u9
+    cp "$(segment whole 2)" d
+    clean d
+    mkfifo d/0000000000000077.u9
+    run "$fsck" d
+    claim 'a FIFO beside them is only to be moved out' same "$(next d | grep -v 'a writer goes on')" \
+        '0000000000000077.u9 is none of this log: move it out of the directory'
+    rm d/0000000000000077.u9
+    damaged swap
+    mv swap/0000000000000002.u9 kept
+    mv swap/0000000000000003.u9 swap/0000000000000002.u9
+    mv kept swap/0000000000000003.u9
+    looked 0 swap
+    follows swap '--repair -p'
+    clean swap
+    damaged void
+    file=$(segment void 2)
+    head -c "$(stat -c %s "$file")" /dev/zero >void.bytes
+    cat void.bytes >"$file"
+    looked 4 void
+    cp "$(segment whole 2)" void
+    clean void
+    cp other/.mark void
+    run "$fsck" void
+    claim 'a mark of another log is told' grep -q '^note: void/.mark is of another log' out
+    seq 3 | "$u9" append void
+    run "$fsck" void
+    claim 'until an append makes one' eval '! grep -q note out'
+    cp -R whole newer
+    echo more | "$u9" append newer
+    cp "$(segment whole "$last")" newer
+    looked 4 newer
+    claim 'a newer copy is asked for' eval 'next newer | grep -q "ends too early: put a whole or newer copy"'
+    follows newer '--repair newer'
+    follows newer '--accept-loss'
+    clean newer
+}
+
 lines() {
     "$u9" append a <few
     cp -R a b
@@ -272,6 +355,8 @@ middle
 bytes
 files
 ends
+seals
+strangers
 lines
 full
 tally
