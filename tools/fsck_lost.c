@@ -32,6 +32,15 @@ static void note_file(tool_files *files, const char *path)
     if (files->count++ == 0) snprintf(files->name, sizeof files->name, "%s", base_name(path));
 }
 
+static void note_missing(tool_lost *l, const u9_damage *d)
+{
+    if (l->missing.count == 0) {
+        l->gone = d->segment;
+        l->in_front = l->passed;
+    }
+    note_file(&l->missing, d->path);
+}
+
 /* True if something stands in the file from there on, up to `end`, but zeros. */
 static int stands(FILE *file, uint64_t begin, uint64_t end)
 {
@@ -48,7 +57,7 @@ static void note_early(tool_lost *l, const u9_damage *d)
 {
     struct stat st;
     if (stat(d->path, &st) != 0) {
-        note_file(&l->missing, d->path);
+        note_missing(l, d);
         return;
     }
     note_file(&l->cut, d->path);
@@ -89,7 +98,7 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     l->healable |= is_mendable(l, d) && (d->reason == U9_R_HASH || d->reason == U9_R_SEAL);
     if (is_tail(d)) l->tails++;
     l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
-    if (d->reason == U9_R_MISSING) note_file(&l->missing, d->path);
+    if (d->reason == U9_R_MISSING) note_missing(l, d);
     if (d->reason == U9_R_FOREIGN) note_file(&l->foreign, d->path);
     if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
     if (d->lost == 0) return;
@@ -114,6 +123,7 @@ static void set_key(tool_key *key, const uint8_t *bytes, size_t size)
 
 void tool_lost_stretch(tool_lost *l, const u9_stretch *s)
 {
+    if (s->segment > l->passed) l->passed = s->segment;
     if (s->kind != U9_STRETCH_FRAMES || s->records == 0) return;
     for (; l->open < l->count; l->open++)
         l->losses[l->open].behind = (tool_edge){.known = 1, .time_us = s->first_time_us};
@@ -218,11 +228,13 @@ static void advise_missing(advice *a)
 {
     const tool_files *missing = &a->lost->missing;
     char more[40];
-    int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0;
+    const tool_lost *l = a->lost;
+    uint64_t kept = a->report->trim_segment, in_front = kept > l->in_front ? kept - 1 : l->in_front;
+    int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0, row = l->gone > in_front + 1;
     if (none) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
     else if (missing->count > 0)
-        advise(a, "put the missing segment%s back (%s%s), from a backup or another disk", tool_plural(missing->count),
-               missing->name, and_more(missing, more));
+        advise(a, "put the missing segment%s back (%s%s%s), from a backup or another disk", row ? "s" : tool_plural(missing->count),
+               row ? "up to " : "", missing->name, and_more(missing, more));
     if (others) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
     else if (none) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
 }

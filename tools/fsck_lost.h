@@ -62,6 +62,8 @@ typedef struct tool_lost {
     uint64_t reasons; /* a bit for each that was told as damage, */
     uint64_t notes;   /*   or as a note */
     tool_files missing, cut, foreign; /* that are not there, end too early, are none of the log's; */
+    uint64_t passed;  /* number of the last segment that was read, */
+    uint64_t gone, in_front; /*   and of the first that is missing, with the one read in front of it; 0: none */
     uint64_t tails;   /* ends that are unknown: perhaps nothing stood behind them */
     int forked;       /* records were promised, and are left out: no writer takes the log */
     uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */

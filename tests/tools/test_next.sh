@@ -114,9 +114,16 @@ middle() {
     damaged gone
     rm "$(segment gone 2)"
     looked 4 gone
+    claim 'a missing segment is asked for' eval 'next gone | grep -q "^put the missing segment back (0000000000000002.u9), from"'
     claim 'no repair is said to bring a missing segment' eval '! next gone | grep -q -- --repair'
     cp "$(segment whole 2)" gone
     clean gone
+    damaged row
+    rm row/0000000000000002.u9 row/0000000000000003.u9 row/0000000000000004.u9
+    looked 4 row
+    claim 'of several in a row all are asked for' eval 'next row | grep -q "^put the missing segments back (up to 0000000000000004.u9)"'
+    cp whole/000000000000000[234].u9 row
+    clean row
     damaged first
     rm "$(segment first 1)"
     looked 4 first
