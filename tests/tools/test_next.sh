@@ -247,6 +247,8 @@ seals() {
         file=$(segment $log 2)
         if [ $log = seal ]; then flip "$file" $(($(stat -c %s "$file") - 3996)); else head -c 700 few >>"$file"; fi
         cp -R $log $log.hurt
+        run "$u9" cat $log
+        claim 'who reads records is not told of what holds none' same "$status $(wc -l <out) $(cat err)" '0 12000 '
         looked 4 $log
         follows $log '--repair --heal'
         if [ $log = seal ]; then

@@ -183,6 +183,23 @@ START_TEST(only_a_segment_above_it_in_the_row_accepts_an_end)
 }
 END_TEST
 
+START_TEST(ends_are_accepted_up_to_the_number_that_is_said)
+{
+    for (uint64_t accepted = 0; accepted < 3; accepted++) {
+        forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+        forge_records(&one, "r", 4);
+        forge_save(&one, at("log"));
+        forged_segment two = forge_accepting(2, &one, 0, at("log"));
+        forged_segment tip = forge_accepting(3, &two, accepted, at("log"));
+        ck_assert_uint_eq(unknown_in(at("log"), 4), 3 - accepted); /* the tip's own among them */
+        forge_free(&one);
+        forge_free(&two);
+        forge_free(&tip);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 static void expect_refused(const char *path, u9_err want, const char *why)
 {
     uint8_t before[16], after[16];
@@ -253,6 +270,7 @@ Suite *suite_tails(void)
     tcase_add_test(files, an_end_that_comes_to_be_unknown_later_is_told);
     tcase_add_test(files, damage_in_a_segment_whose_end_is_accepted_is_told);
     tcase_add_test(files, only_a_segment_above_it_in_the_row_accepts_an_end);
+    tcase_add_test(files, ends_are_accepted_up_to_the_number_that_is_said);
     tcase_add_test(files, what_no_session_goes_on_with_is_refused);
     suite_add_tcase(suite, files);
     tcase_add_checked_fixture(sim, fixture_setup_sim, fixture_teardown);
