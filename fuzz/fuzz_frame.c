@@ -149,7 +149,7 @@ static void recode(const u9i_body *body)
 {
     u9i_out out = u9i_out_init(take(body->size), body->size);
     switch (body->kind) {
-    case U9I_BODY_OPEN: RECODE(u9i_open_record, u9i_open_record_decode, u9i_open_record_encode, 14); break;
+    case U9I_BODY_OPEN: RECODE(u9i_open_record, u9i_open_record_decode, u9i_open_record_encode, 14u + (r.accepted > 0)); break;
     case U9I_BODY_END: RECODE(u9i_end_record, u9i_end_record_decode, u9i_end_record_encode, 12); break;
     case U9I_BODY_TRIM: RECODE(u9i_trim_record, u9i_trim_record_decode, u9i_trim_record_encode, 3); break;
     case U9I_BODY_PART: RECODE(u9i_part_record, u9i_part_record_decode, u9i_part_record_encode, 5); break;

@@ -45,6 +45,7 @@ typedef struct second_file {
     int plain;   /* frames are those of E-2 */
     const frame *mark; /* the u9mark of which it is the segment [M-4] */
     const frame *by;      /* of the row: the u9open that names its end */
+    int accepted;         /* what was unknown behind that is told no more */
     uint64_t missed;      /* the segment that is missing in front of it, 0: none */
     uint64_t fork_begin, fork_end, fork_lost; /* fork_end 0: none */
 } second_file;
@@ -774,7 +775,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
                  (at->chain && !same(at->chain, by->f[11].at)))
             say(g, U9_V_CORRUPT, U9_R_FOLLOW, s, x, x, at->ordinal, between(at->ordinal, ordinal));
-        else if (num(by, 12) == 4) was_unknown(g, s, x, ordinal);
+        else if (num(by, 12) == 4 && !s->accepted) was_unknown(g, s, x, ordinal);
         if (x >= named && num(by, 12) == 2) { /* */
             while ((f = next(s, at, NOWHERE)) && !f->count) serve(g, s, f, at, promise, 1);
             tail(g, s, at, NULL, 1);
@@ -1067,11 +1068,20 @@ static second_file *find_tip(second_log *g) /* (5) */
     return s ? s : highest;
 }
 
+/* Up to which segment a u9open accepts unknown ends [C-3]. */
+static uint64_t accepts(const frame *open)
+{
+    const uint8_t *more = open->f[13].at + open->f[13].size; /* behind the key kind */
+    return more < open->body + open->body_size && *more == 3 ? be(more + 1, 8) : 0;
+}
+
 static void find_row(second_log *g) /* (6) (7) */
 {
     second_file *s = find_tip(g), *before;
+    uint64_t accepted = 0;
     while (s) {
         s->served = 1;
+        if (s->open && accepts(s->open) > accepted) accepted = accepts(s->open);
         if (!s->open || !num(s->open, 6)) {
             s = s->open ? NULL : below(g, s->number);
             continue;
@@ -1079,6 +1089,7 @@ static void find_row(second_log *g) /* (6) (7) */
         before = named_by(g, s);
         if (before) {
             before->by = s->open;
+            before->accepted = before->number <= accepted;
         } else {
             if (is_trimmed(g, num(s->open, 6), s)) return;
             s->missed = num(s->open, 6);

@@ -105,6 +105,8 @@
     X(split_apart) \
     X(directory) \
     X(told) \
+    X(tails) \
+    X(seals) \
     X(succession) \
     X(lookup) \
     X(budget) \

@@ -183,7 +183,7 @@ const char *tool_end_text(const u9_report *r)
         return "that of an older state: the last segment is sealed, its successor is not here, and the mark is as old";
     return r->closed      ? "closed"
            : r->confirmed ? "confirmed"
-                          : "not confirmed: the writer is still at it, or did not close";
+                          : "not confirmed: the writer is still at it, did not close, or what it wrote last is not here";
 }
 
 const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])

@@ -2,7 +2,8 @@
  * tools/fsck.c: u9fsck: is a log whole, what is lost and why, and saving the rest.
  *
  * Reads only; --salvage and --carve write new logs and never touch what is there; --repair mends what is proven
- * (fsck_repair.c), and with --accept-loss gives up what the log's mark promises and is not there. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1
+ * (fsck_repair.c), and with --accept-loss gives up what the log's mark promises and is not there, and ends that are
+ * unknown. Exit status as in fsck(8): 0 clean (a torn tail is clean), 1
  * repaired, 4 damage is left, 8 operational error, 16 usage, 32 cancelled; bits add up. Of --mark: 1 no longer
  * provable, 3 less is kept than then, each only of a log without damage. Damage and summary are results and go to
  * standard output, a line (or JSON object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second
@@ -217,6 +218,8 @@ static void put_summary(const struct fsck *f, const u9_report *r)
     putchar('\n');
     if (has_empty_mark(f, r))
         printf("note: %s/.mark is empty: nothing confirms the end from outside until the next session writes\n", f->path);
+    if (r->mark == U9_MARK_FOREIGN)
+        printf("note: %s/.mark is of another log, or of a trimmed segment: nothing confirms the end from outside\n", f->path);
     if (r->begins_late) printf("%s: the oldest segments are missing\n", f->path);
     if (f->verbose) put_details(r);
     if (f->line) tool_put_line(stdout, &f->mark, r);
@@ -366,11 +369,11 @@ static const char *const losses[] = {
     [U9_LOSS_NONE] = "none", [U9_LOSS_FOUND] = "found", [U9_LOSS_ACCEPTED] = "accepted", [U9_LOSS_DAMAGE] = "damage",
 };
 
-static void put_loss(const struct fsck *f, const u9_loss *l)
+static void put_loss(const struct fsck *f, const u9_loss *l, const u9_tails *t)
 {
     char when[48], name[TOOL_SEGMENT_SIZE];
     int done = l->state == U9_LOSS_ACCEPTED;
-    if (f->accept && l->state == U9_LOSS_NONE) printf("%s: meets its mark: there is no loss to accept\n", f->path);
+    if (f->accept && l->state == U9_LOSS_NONE && t->segment == 0) printf("%s: meets its mark: there is no loss to accept\n", f->path);
     if (f->accept && l->state == U9_LOSS_DAMAGE)
         printf("%s: the place of its mark is damaged, and the log goes on behind it: no loss to accept\n", f->path);
     if (l->state != U9_LOSS_FOUND && !done) return;
@@ -379,7 +382,7 @@ static void put_loss(const struct fsck *f, const u9_loss *l)
     if (l->lost > 0)
         printf("%" PRIu64 " record%s from %" PRIu64 " on,", l->lost, tool_plural(l->lost), l->next_ordinal);
     else
-        printf("the history");
+        printf("the end as it was, with no fewer records than are here,");
     printf(" which its mark promised\n%s: the mark is of %s; the log %s at record %" PRIu64, f->path,
            tool_time_text(l->mark.time_us, when), done ? "goes on" : "would go on", l->next_ordinal);
     if (done) printf(" in %s\n%s: the old mark is kept as %s/%s", tool_segment_text(l->segment, name), f->path, f->path, l->kept);
@@ -398,39 +401,79 @@ static int put_json_loss(const struct fsck *f, const u9_loss *l)
     return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
 }
 
+/* Ends that were unknown, and are accepted now. */
+static int put_tails(const struct fsck *f, const u9_tails *t)
+{
+    char name[TOOL_SEGMENT_SIZE];
+    if (f->json) {
+        json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "type", "accepted", "path", tool_json_text(f->path), "ends",
+                                 tool_json_number(t->count), "new_segment", tool_json_number(t->segment));
+        return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
+    }
+    printf("%s: accepted %" PRIu64 " end%s that nobody can judge: they are told no more, as %s says\n", f->path, t->count,
+           tool_plural(t->count), tool_segment_text(t->segment, name));
+    return CLEAN;
+}
+
 static int is_stopped(void)
 {
     return stopped;
 }
 
-/* Mends what can be; gives up what the mark promises, if that was asked for; and checks what there is then. */
+/* What is given up: what the mark promises, and unknown ends. */
+typedef struct giving {
+    u9_loss loss;
+    u9_tails tails;
+    int refused;    /* not 0: nothing is, and the fault says why; so does the check, unless that fails by the same */
+    u9_fault fault;
+} giving;
+
+/* A log that nobody writes to: the check says so as well. */
+static int is_refusal(u9_err err, const u9_fault *fault)
+{
+    return err == U9_ABSENT || err == U9_CORRUPT || err == U9_ARG || (err == U9_IO && strcmp(fault->rule, "R-11") == 0);
+}
+
+/* Gives up what can be, if that was asked for; else looks only whether the log is older than its mark. */
+static int give_up(struct fsck *f, giving *g)
+{
+    *g = (giving){.loss.size = sizeof g->loss, .tails.size = sizeof g->tails};
+    u9_fault why;
+    u9_err err = u9_accept_loss(f->path, f->accept, NULL, &g->loss, &g->fault), tails = U9_OK;
+    g->refused = err == U9_ABSENT || err == U9_CORRUPT;
+    if (err != U9_OK && !g->refused) return tool_fault(&g->fault), OPERATIONAL;
+    if (f->accept) tails = u9_accept_tails(f->path, 1, NULL, &g->tails, &why);
+    if (tails != U9_OK && !is_refusal(tails, &why)) return tool_fault(&why), OPERATIONAL;
+    f->lost.tried.loss_known = 1;
+    f->lost.tried.loss = g->loss.state;
+    f->lost.tried.accepted = f->accept;
+    return g->loss.state == U9_LOSS_ACCEPTED || g->tails.segment != 0 ? CORRECTED : CLEAN;
+}
+
+static int put_given(const struct fsck *f, const giving *g)
+{
+    int status = CLEAN;
+    if (f->json && !g->refused) status |= put_json_loss(f, &g->loss);
+    if (!f->json && !g->refused && (!f->quiet || g->loss.state == U9_LOSS_ACCEPTED)) put_loss(f, &g->loss, &g->tails);
+    if (g->tails.segment != 0) status |= put_tails(f, &g->tails);
+    return status;
+}
+
+/* Mends what can be; gives up what can be, if that was asked for; and checks what there is then. */
 static int run_repair(struct fsck *f)
 {
-    u9_fault fault;
-    u9_loss loss = {.size = sizeof loss};
+    giving given;
     int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending, &f->lost.tried);
     if (status & OPERATIONAL) return status;
-    u9_err err = u9_accept_loss(f->path, f->accept, NULL, &loss, &fault);
-    int refused = err == U9_ABSENT || err == U9_CORRUPT;
-    if (err != U9_OK && !refused) {
-        tool_fault(&fault);
-        return OPERATIONAL;
-    }
-    if (refused) {
-        /* said behind the check, unless that fails by the same */
-    } else if (f->json) {
-        status |= put_json_loss(f, &loss);
-    } else if (!f->quiet || loss.state == U9_LOSS_ACCEPTED) {
-        put_loss(f, &loss);
-    }
-    if (err == U9_OK && loss.state == U9_LOSS_ACCEPTED) status |= CORRECTED;
-    f->lost.tried.loss_known = err == U9_OK || refused;
-    f->lost.tried.loss = err == U9_OK ? loss.state : U9_LOSS_NONE;
-    int checked = run(f);
+    status |= give_up(f, &given);
+    if (!(status & OPERATIONAL) || given.loss.state == U9_LOSS_ACCEPTED) status |= put_given(f, &given);
+    if (status & OPERATIONAL) return status;
+    int checked = run(f), said = !f->accept || f->quiet || f->json || given.tails.segment != 0;
     status |= checked;
-    if (refused && f->accept && !(checked & OPERATIONAL)) tool_say(0, "%s: nothing is given up: %s", f->path, fault.text);
-    if (err == U9_OK && f->accept && loss.state != U9_LOSS_FOUND && (status & LEFT) && !f->quiet && !f->json)
-        tool_say(0, "%s: the damage that is left is not repaired here: only what the mark promises is given up", f->path);
+    if (given.refused && f->accept && given.tails.segment == 0 && !(checked & OPERATIONAL))
+        tool_say(0, "%s: nothing is given up: %s", f->path, given.fault.text);
+    else if (!given.refused && !said && given.loss.state != U9_LOSS_FOUND && (status & LEFT))
+        tool_say(0, "%s: the damage that is left is not repaired here: only what the mark promises is given up, and unknown ends", f->path);
     return status;
 }
 
@@ -463,7 +506,7 @@ static const struct argp_option option_table[] = {
     {"heal", HEAL, "TIME", OPTION_ARG_OPTIONAL, "With --repair: look for flipped bits in payloads, for TIME at most (60s)", 0},
     {"linked", LINKED, 0, 0, "With --repair and --undo: also files with other names (hard links), which change with it", 0},
     {"undo", UNDO, 0, 0, "Put back what the last --repair changed", 0},
-    {"accept-loss", ACCEPT, 0, 0, "With --repair: give up for good what the mark of LOG promises and is not there", 0},
+    {"accept-loss", ACCEPT, 0, 0, "With --repair: give up for good what the mark of LOG promises and is not there, and accept ends that are UNKNOWN", 0},
     {"carve", CARVE, "OUT", 0, "Find the logs in LOG, any file (a disk image) or directory of files, and write each to a "
      "directory of its own in OUT", 0},
     {0},

@@ -32,25 +32,61 @@ static void note_file(tool_files *files, const char *path)
     if (files->count++ == 0) snprintf(files->name, sizeof files->name, "%s", base_name(path));
 }
 
+static void note_missing(tool_lost *l, const u9_damage *d)
+{
+    if (l->missing.count == 0) {
+        l->gone = d->segment;
+        l->in_front = l->passed;
+    }
+    note_file(&l->missing, d->path);
+}
+
+/* True if something stands in the file from there on, up to `end`, but zeros. */
+static int stands(FILE *file, uint64_t begin, uint64_t end)
+{
+    char bytes[4096];
+    if (fseeko(file, (off_t)begin, SEEK_SET) != 0) return 0;
+    for (size_t size; begin < end && (size = fread(bytes, 1, sizeof bytes, file)) > 0; begin += size)
+        for (size_t i = 0; i < size; i++)
+            if (bytes[i] != 0) return 1;
+    return 0;
+}
+
 /* Bytes of what ends early stand there, or it is not there at all. */
 static void note_early(tool_lost *l, const u9_damage *d)
 {
-    struct stat file;
-    if (stat(d->path, &file) != 0) {
-        note_file(&l->missing, d->path);
+    struct stat st;
+    if (stat(d->path, &st) != 0) {
+        note_missing(l, d);
         return;
     }
     note_file(&l->cut, d->path);
-    l->mendable |= (uint64_t)file.st_size > d->begin;
+    FILE *file = fopen(d->path, "re");
+    int more = file && stands(file, d->begin, d->end);
+    if (file) fclose(file);
+    l->mendable |= more;
+    l->healable |= more && d->reason == U9_R_MARK;
 }
 
-void tool_lost_damage(tool_lost *l, const u9_damage *d)
+/* An end of which nobody can say what stood behind it. Nothing mends what a session has gone on behind. */
+static int is_tail(const u9_damage *d)
+{
+    return d->verdict == U9_V_UNKNOWN && d->at_most;
+}
+
+static int is_mendable(const tool_lost *l, const u9_damage *d)
 {
     static const char mendable[64] = {
         [U9_R_HEADER] = 1,  [U9_R_PADDING] = 1, [U9_R_FILL] = 1,      [U9_R_BOUNDARY] = 1,
         [U9_R_MAGIC] = 1,   [U9_R_LENGTH] = 1,  [U9_R_OVERLAP] = 1,   [U9_R_SIGNATURE] = 1,
         [U9_R_TRAILER] = 1, [U9_R_HASH] = 1,    [U9_R_FOLLOW] = 1,    [U9_R_SEAL] = 1,
     };
+    if (is_tail(d) && d->ordinal == TOOL_NONE) return 0;
+    return mendable[d->reason] && (d->segment != l->unknown || l->unknown == 0);
+}
+
+void tool_lost_damage(tool_lost *l, const u9_damage *d)
+{
     if (d->verdict < U9_V_UNKNOWN) {
         l->notes |= UINT64_C(1) << d->reason;
         if (d->reason == U9_R_NAME) note_file(d->end > 0 ? &l->copies : &l->misnamed, d->path); /* a copy is told whole */
@@ -58,8 +94,11 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     }
     l->reasons |= UINT64_C(1) << d->reason;
     if (d->reason == U9_R_HEADER && d->lost > 0) l->unknown = d->segment;
-    else if (d->segment != l->unknown || l->unknown == 0) l->mendable |= mendable[d->reason];
-    if (d->reason == U9_R_MISSING) note_file(&l->missing, d->path);
+    else l->mendable |= is_mendable(l, d);
+    l->healable |= is_mendable(l, d) && (d->reason == U9_R_HASH || d->reason == U9_R_SEAL);
+    if (is_tail(d)) l->tails++;
+    l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
+    if (d->reason == U9_R_MISSING) note_missing(l, d);
     if (d->reason == U9_R_FOREIGN) note_file(&l->foreign, d->path);
     if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
     if (d->lost == 0) return;
@@ -84,6 +123,7 @@ static void set_key(tool_key *key, const uint8_t *bytes, size_t size)
 
 void tool_lost_stretch(tool_lost *l, const u9_stretch *s)
 {
+    if (s->segment > l->passed) l->passed = s->segment;
     if (s->kind != U9_STRETCH_FRAMES || s->records == 0) return;
     for (; l->open < l->count; l->open++)
         l->losses[l->open].behind = (tool_edge){.known = 1, .time_us = s->first_time_us};
@@ -175,7 +215,7 @@ static void advise_names(advice *a)
 {
     const tool_lost *l = a->lost;
     char more[40];
-    if (l->misnamed.count > 0 && !l->tried.ran)
+    if (l->misnamed.count > 0 && !l->tried.ran && l->copies.count == 0 && !l->forked) /* else its name may be another's */
         advise(a, "u9fsck --repair -p %.200s gives %s%s the name of its number", a->path, l->misnamed.name,
                and_more(&l->misnamed, more));
     if (l->copies.count > 0)
@@ -188,13 +228,21 @@ static void advise_missing(advice *a)
 {
     const tool_files *missing = &a->lost->missing;
     char more[40];
-    int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0;
+    const tool_lost *l = a->lost;
+    uint64_t kept = a->report->trim_segment, in_front = kept > l->in_front ? kept - 1 : l->in_front;
+    int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0, row = l->gone > in_front + 1;
     if (none) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
     else if (missing->count > 0)
-        advise(a, "put the missing segment%s back (%s%s), from a backup or another disk", tool_plural(missing->count),
-               missing->name, and_more(missing, more));
+        advise(a, "put the missing segment%s back (%s%s%s), from a backup or another disk", row ? "s" : tool_plural(missing->count),
+               row ? "up to " : "", missing->name, and_more(missing, more));
     if (others) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
     else if (none) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
+}
+
+/* Nothing of the log is damaged: a file that is none of its is all. */
+static int is_all_foreign(const tool_lost *l)
+{
+    return l->reasons == UINT64_C(1) << U9_R_FOREIGN;
 }
 
 /* What could still bring back what is lost. */
@@ -214,7 +262,7 @@ static void advise_again(advice *a)
     if (has(l->reasons, U9_R_FORK))
         advise(a, "two histories part here: look for the copy that went on; --salvage writes each as a log");
     if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
-    else if (!tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
+    else if (!is_all_foreign(l) && !tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
         advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
 }
 
@@ -223,8 +271,30 @@ static int is_older(const advice *a)
 {
     const tool_lost *l = a->lost;
     if (l->tried.loss_known) return l->tried.loss == U9_LOSS_FOUND;
-    return (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
+    return !l->forked && (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
            a->report->line == U9_LINE_NONE && a->report->segments > 0 && !has(l->reasons, U9_R_MISSING);
+}
+
+/* A segment by itself, behind which nobody goes on. */
+static int is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Not 0 if no writer takes the log, whatever is given up. [L-4] [L-9] [H-4] */
+static int is_refused(const advice *a)
+{
+    const tool_lost *l = a->lost;
+    return l->missing.count > 0 || l->forked || l->unknown > 0 || a->report->plain || a->report->segments == 0 ||
+           is_file(a->path);
+}
+
+/* Not 0 if a repair may still find something, or found it: before that nothing is to be given up. */
+static int may_mend(const tool_lost *l)
+{
+    const tool_tried *t = &l->tried;
+    return t->ran ? t->safe + t->unsafe > 0 || (!t->heal && l->healable) : l->mendable;
 }
 
 /* The next step of a repair; nothing if that was made. */
@@ -232,7 +302,7 @@ static void advise_repair(advice *a)
 {
     const tool_lost *l = a->lost;
     const tool_tried *t = &l->tried;
-    const char *heal = has(l->reasons, U9_R_HASH) ? "--heal " : "";
+    const char *heal = l->healable ? "--heal " : "";
     if (!t->ran && l->mendable)
         advise(a, "u9fsck --repair %s%.200s says what can be mended, and changes nothing", heal, a->path);
     else if (!t->ran && is_older(a))
@@ -241,11 +311,19 @@ static void advise_repair(advice *a)
     if (t->safe + t->unsafe > 0)
         advise(a, "u9fsck --repair %s-%c %.200s mends that; --undo takes it back", t->heal ? "--heal " : "",
                t->unsafe > 0 ? 'y' : 'p', a->path);
-    else if (t->heal && t->gave_up)
-        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
     else if (!t->heal && *heal)
         advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
-    if (is_older(a)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
+    if (t->heal && t->gave_up)
+        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
+    if (is_older(a) && !may_mend(l)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
+}
+
+/* Ends that were unknown stay so until somebody says that they are fine; what can be mended comes first. */
+static void advise_tails(advice *a)
+{
+    const tool_lost *l = a->lost;
+    if (l->tails == 0 || may_mend(l) || l->tried.accepted || is_older(a) || is_refused(a)) return;
+    advise(a, "to accept that nobody knows what stood there, for good: u9fsck --repair --accept-loss %.200s", a->path);
 }
 
 static void advise_salvage(advice *a)
@@ -253,10 +331,10 @@ static void advise_salvage(advice *a)
     const tool_lost *l = a->lost;
     const u9_report *r = a->report;
     uint64_t whole = r->records + r->beyond;
-    int lost = l->count > 0 || l->more > 0, foreign = l->reasons == UINT64_C(1) << U9_R_FOREIGN;
+    int lost = l->count > 0 || l->more > 0, foreign = is_all_foreign(l);
     if (l->unknown > 0)
         advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
-    if (l->unknown > 0 || whole == 0 || (!lost && (foreign || l->tried.safe + l->tried.unsafe > 0))) return;
+    if (l->unknown > 0 || whole == 0 || foreign || (!lost && l->tried.safe + l->tried.unsafe > 0)) return;
     advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole,
            tool_plural(whole));
     if (!lost && l->tried.ran) advise(a, "that log is clean; here, what is damaged holds no record, and stays as it is");
@@ -268,7 +346,8 @@ static void advise_meanwhile(advice *a)
     const tool_lost *l = a->lost;
     if (has(l->reasons, U9_R_UNREADABLE))
         advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
-    else if (l->missing.count > 0 || (is_older(a) && has(l->reasons, U9_R_FORK)))
+    else if (a->report->plain || is_file(a->path)) advise(a, "readers go on and skip what is damaged");
+    else if (is_refused(a) || (is_older(a) && has(l->reasons, U9_R_FORK)))
         advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
     else if (is_older(a))
         advise(a, "append nothing before that is decided: --accept-loss gives up nothing afterwards");
@@ -286,6 +365,7 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
     }
     advise_again(&a);
     advise_repair(&a);
+    advise_tails(&a);
     if (r->begins_late) advise(&a, "if the oldest segments were deleted on purpose: u9 trim --accept %.200s", path);
     advise_salvage(&a);
     advise_meanwhile(&a);

@@ -43,6 +43,7 @@ typedef struct tool_tried {
     int saved;           /* not 0: a salvage ran, and no other step is due */
     int loss_known;      /* not 0: whether the log is older than its mark was asked, and this is the answer */
     u9_loss_state loss;
+    int accepted;        /* not 0: it was asked to give up what can be */
 } tool_tried;
 
 /* The first of some files, and how many there are. */
@@ -61,9 +62,14 @@ typedef struct tool_lost {
     uint64_t reasons; /* a bit for each that was told as damage, */
     uint64_t notes;   /*   or as a note */
     tool_files missing, cut, foreign; /* that are not there, end too early, are none of the log's; */
+    uint64_t passed;  /* number of the last segment that was read, */
+    uint64_t gone, in_front; /*   and of the first that is missing, with the one read in front of it; 0: none */
+    uint64_t tails;   /* ends that are unknown: perhaps nothing stood behind them */
+    int forked;       /* records were promised, and are left out: no writer takes the log */
     uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */
     tool_files misnamed, copies;      /*   have another's name, and copies of others beside them */
-    int mendable;     /* a repair may find something */
+    int mendable;     /* a repair may find something, */
+    int healable;     /*   and a search for flipped bits */
     tool_tried tried;
 } tool_lost;
 

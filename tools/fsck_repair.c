@@ -29,7 +29,7 @@ uint64_t tool_parse_span_ms(const char *text)
 
 static const char *const sentences[] = {
     [U9_REPAIR_HEADER] = "the disk header is written anew: its secret is known",
-    [U9_REPAIR_ZEROS] = "bytes that must be zero are made zero",
+    [U9_REPAIR_ZEROS] = "bytes that are not as they should be, and hold no record, are made zero",
     [U9_REPAIR_NAME] = "the file gets the name of its number",
     [U9_REPAIR_FRAME] = "a frame's header or trailer is put together again: its hashes fit",
     [U9_REPAIR_BIT] = "the flipped bit in a payload was found: its hash fits again",

@@ -1,8 +1,8 @@
 /*
  * tools/verb_tail.c: `u9 tail`: the last records of a log in order, then, if it is asked for, what follows them.
  *
- * One cursor: from the end as many records back as are wanted, which reads only these, and forward again to print them.
- * What is damaged there is met twice and told the second time.
+ * One cursor: from the end as many records back as are wanted and one more, which reads only these, and forward again to
+ * print them. What is damaged there, or right in front of them, is met twice and told the second time.
  */
 #include "tools/args.h"
 #include "tools/damage.h"
@@ -39,16 +39,29 @@ static int tell_cursor(const struct tail *t, const u9_cursor *cursor)
     return tool_read_fault(t->path, &fault);
 }
 
-/* From the end back over the records that are wanted; *found: how many of them there are. */
+/* A record that is too large to be shown at once is one. */
+static u9_err took(u9_err err)
+{
+    return err == U9_LIMIT ? U9_OK : err;
+}
+
+/*
+ * From the end back over the records that are wanted; *found: how many of them there are. One more in front of them says
+ * whether something was lost there, which then is told.
+ */
 static int go_back(struct tail *t, u9_cursor *cursor, uint64_t *found)
 {
     u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
     u9_record record;
     t->mute = 1;
     u9_err err = u9_cursor_seek(cursor, &end);
-    for (*found = 0; err == U9_OK && *found < t->last; ++*found)
-        if ((err = u9_cursor_prev(cursor, &record)) == U9_LIMIT) err = U9_OK;
-        else if (err != U9_OK) break;
+    uint64_t want = t->last > 0 && t->last < UINT64_MAX ? t->last + 1 : t->last;
+    for (*found = 0; err == U9_OK && *found < want; ++*found)
+        if ((err = took(u9_cursor_prev(cursor, &record))) != U9_OK) break;
+    if (err == U9_OK && *found > t->last) {
+        err = took(u9_cursor_next(cursor, &record));
+        --*found;
+    }
     t->mute = 0;
     return err == U9_OK || err == U9_END ? TOOL_DONE : tell_cursor(t, cursor);
 }
@@ -123,7 +136,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct tail *t = (struct tail *)state->input;
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case 'n': t->last = tool_number("--limit", arg); break;
+    case 'n': t->last = tool_number("-n", arg); break;
     case 'f': t->follows = 1; break;
     case FORMAT: t->style.format = tool_format_parse(arg); break;
     case KEYS: t->style.keys = 1; break;
@@ -143,8 +156,8 @@ int verb_tail(int argc, char **argv)
 {
     static const struct argp parser = {
         option_table, parse, "LOG",
-        "Prints the last records of LOG in order; no more than these is read. Damage among them is told on standard "
-        "error, a line each; if records were lost to it, the exit status is 3.",
+        "Prints the last records of LOG in order; no more than these is read. Damage among them, and right in front of "
+        "them, is told on standard error, a line each; if records were lost to it, the exit status is 3.",
         NULL, NULL, NULL};
     struct tail t = {.last = LAST};
     tool_parse(&parser, argc, argv, &t);

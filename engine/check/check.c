@@ -108,11 +108,17 @@ void u9i_report_frame(u9_report *r, const u9i_reader *reader)
     if (reader->count > 0) note_records(r, reader);
 }
 
+/* True if what comes behind the last segment is missing: the log does not end where that one does. [L-4] */
+static bool misses_end(const u9i_catalog *c)
+{
+    return c->missing_count > 0 && c->missing[c->missing_count - 1].before == c->count;
+}
+
 static void note_end(u9_report *r, const u9i_reader *reader)
 {
     r->next_ordinal = reader->at.ordinal;
-    r->closed = reader->closed && !r->older;
-    r->confirmed = reader->closed;
+    r->confirmed = reader->closed && !misses_end(reader->catalog);
+    r->closed = r->confirmed && !r->older;
     r->beyond = reader->beyond;
 }
 

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SEAL_MAX = 4 << 20 }; /* bytes behind a segment's end that are made zero */
+
 bool u9i_kind_safe(int kind)
 {
     return kind != U9_REPAIR_FRAME && kind != U9_REPAIR_BIT;
@@ -97,6 +99,35 @@ static u9_err propose_zeros(u9i_proposals *p, const u9i_facts *f, const u9_damag
                 fault);
 }
 
+/* What is told of one file, while it is read. */
+typedef struct file_told {
+    bool gap;            /* frames may be missing */
+    uint64_t begin, end; /* what is damaged behind its named end, last; end 0: nothing is */
+} file_told;
+
+static bool is_changed_from(const u9i_changes *c, const char *name, uint64_t from)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->list[i].size > 0 && strcmp(c->list[i].name, name) == 0 && c->list[i].offset + c->list[i].size > from) return true;
+    return false;
+}
+
+/*
+ * Behind a named end stands no record: what is damaged there, and is not put right, may as well be zeros, as where a
+ * seal was never written. But what was promised there, and is left out, is a line of the log. [R-8] [L-9]
+ */
+static u9_err propose_no_seal(u9i_proposals *p, const u9i_facts *f, const file_told *told, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    if (told->end == 0 || told->end - told->begin > SEAL_MAX || f->fork.end != 0 || is_changed_from(p->changes, f->name, told->begin))
+        return U9_OK;
+    for (uint64_t at = told->begin; at < told->end && err == U9_OK; at += U9I_BLOCK) {
+        u9_damage piece = {.begin = at, .end = told->end - at > U9I_BLOCK ? at + U9I_BLOCK : told->end};
+        err = propose_zeros(p, f, &piece, fault);
+    }
+    return err;
+}
+
 /* A frame in a gap: its file, where it stands, and its bytes. */
 typedef struct broken_frame {
     const u9i_facts *facts;
@@ -148,14 +179,14 @@ static u9_err heal_gap(u9i_proposals *p, const u9i_facts *f, const u9_damage *d,
 {
     u9i_window *window = NULL;
     broken_frame b = {.facts = f};
-    uint64_t at = d->begin, next;
+    uint64_t at = d->begin, next, end = (d->end + U9I_ALIGN - 1) / U9I_ALIGN * U9I_ALIGN; /* with its padding */
     if (u9i_file_open(p->source->dir, f->name, U9I_OPEN_READ, &b.file) != 0) return U9_OK;
     u9_err err = u9i_windows_lend(&p->source->windows, &window);
     if (err == U9_OK) u9i_window_turn(window, b.file, &f->secret);
     else (void)u9i_fault(fault, err, U9I_AT(.path = p->source->path), "out of memory");
-    while (err == U9_OK && at < d->end && u9i_monotonic_us(p->healing.env) < p->healing.until_us) {
-        if (u9i_window_boundary(window, at, d->end, &b.offset) != U9_OK || b.offset >= d->end) break;
-        err = heal_at(p, &b, d->end, &next, fault);
+    while (err == U9_OK && at < end && u9i_monotonic_us(p->healing.env) < p->healing.until_us) {
+        if (u9i_window_boundary(window, at, end, &b.offset) != U9_OK || b.offset >= end) break;
+        err = heal_at(p, &b, end, &next, fault);
         at = next;
     }
     if (window) u9i_window_turn(window, NULL, NULL);
@@ -170,16 +201,21 @@ static bool is_gap(const u9_damage *d)
     static const bool of_frames[] = {
         [U9_R_BOUNDARY] = true, [U9_R_MAGIC] = true,   [U9_R_LENGTH] = true, [U9_R_OVERLAP] = true,
         [U9_R_SIGNATURE] = true, [U9_R_TRAILER] = true, [U9_R_HASH] = true,   [U9_R_FOLLOW] = true, [U9_R_MARK] = true,
+        [U9_R_SEAL] = true,
     };
     size_t reason = (size_t)d->reason;
     return d->verdict >= U9_V_UNKNOWN && d->end > d->begin && reason < sizeof of_frames && of_frames[reason];
 }
 
-static u9_err propose_for(u9i_proposals *p, const u9i_facts *f, const u9_damage *d, bool *gap, u9_fault *fault)
+static u9_err propose_for(u9i_proposals *p, const u9i_facts *f, const u9_damage *d, file_told *told, u9_fault *fault)
 {
     if (f->plain || f->secret.lost) return U9_OK;
     if (d->reason == U9_R_PADDING || d->reason == U9_R_FILL) return propose_zeros(p, f, d, fault);
-    *gap |= is_gap(d) || d->reason == U9_R_CUT || d->reason == U9_R_SEAL;
+    told->gap |= is_gap(d) || d->reason == U9_R_CUT || d->reason == U9_R_SEAL;
+    if (d->reason == U9_R_SEAL && d->verdict >= U9_V_UNKNOWN) {
+        told->begin = d->begin;
+        told->end = d->end;
+    }
     return p->heals && is_gap(d) ? heal_gap(p, f, d, fault) : U9_OK;
 }
 
@@ -196,33 +232,36 @@ static u9_err propose_files(u9i_proposals *p, const u9i_catalog *c, u9_fault *fa
     return err;
 }
 
-/* All that is told while it is read; `gaps` has an entry for each segment in which frames may be missing. */
-static u9_err propose_told(u9i_proposals *p, u9i_reader *r, bool *gaps, u9_fault *fault)
+/* All that is told while it is read; `told` has room for each segment. */
+static u9_err propose_told(u9i_proposals *p, u9i_reader *r, file_told *told, u9_fault *fault)
 {
     u9i_step step;
     u9_err err = propose_files(p, r->catalog, fault);
     while (err == U9_OK && (err = u9i_reader_step(r, &step, fault)) == U9_OK && step != U9I_STEP_END)
         if (step == U9I_STEP_DAMAGE && r->reading)
-            err = propose_for(p, u9i_reader_facts(r), &r->damage, &gaps[r->index], fault);
-    for (size_t i = 0; i < r->catalog->count && err == U9_OK; i++)
-        if (gaps[i]) err = u9i_propose_frames(p, u9i_catalog_facts(r->catalog, i), fault);
+            err = propose_for(p, u9i_reader_facts(r), &r->damage, &told[r->index], fault);
+    for (size_t i = 0; i < r->catalog->count && err == U9_OK; i++) {
+        const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
+        if (told[i].gap) err = u9i_propose_frames(p, f, fault);
+        if (err == U9_OK) err = propose_no_seal(p, f, &told[i], fault);
+    }
     return err;
 }
 
 u9_err u9i_propose(u9i_proposals *p, u9_fault *fault)
 {
     u9i_reader *r = calloc(1, sizeof *r);
-    bool *gaps = NULL;
+    file_told *told = NULL;
     u9_err err = r ? u9i_reader_open(r, p->source, fault) : U9_NOMEM;
     if (r && err == U9_OK) {
         r->seals = true;
-        gaps = calloc(r->catalog->count + 1, sizeof *gaps);
-        if (gaps) err = propose_told(p, r, gaps, fault);
+        told = calloc(r->catalog->count + 1, sizeof *told);
+        if (told) err = propose_told(p, r, told, fault);
         u9i_reader_release(r);
     }
-    if (r == NULL || (err == U9_OK && gaps == NULL))
+    if (r == NULL || (err == U9_OK && told == NULL))
         err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = p->source->path), "out of memory");
-    free(gaps);
+    free(told);
     free(r);
     return err;
 }

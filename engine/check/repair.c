@@ -1,11 +1,13 @@
 /*
- * engine/check/repair.c: giving up what a log's mark promises and is not there: u9_accept_loss. [M-9]
+ * engine/check/repair.c: giving up what a log's mark promises and is not there: u9_accept_loss [M-9]; and what stood behind
+ * ends that were unknown: u9_accept_tails [R-17].
  *
  *     lock -> is the mark met? -> where the log goes on without it -> the old mark is kept beside
  *          -> a segment of a higher number names that end, durably -> the mark names that segment
  *
  * The mark of a higher number counts from the moment that it is durable, and not before: so a crash leaves the log as
  * it was, with a void segment and a copy of its mark at most, or as it should be. No slot is cleared for that.
+ * Unknown ends are the same but for the mark, which is met: what says that they are accepted is the new segment's u9open.
  */
 #include "engine/check/repair.h"
 
@@ -183,20 +185,78 @@ static u9_err give_up(repair *r)
     return U9_OK;
 }
 
+/* Opens the log for reading, and locks it. On failure nothing is held. */
+static u9_err open_locked(repair *r, const char *io, u9_log **log)
+{
+    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io, .verify = U9_VERIFY_ALWAYS};
+    u9_err err = u9_log_open(r->path, &reading, log, r->fault);
+    if (err != U9_OK) return err;
+    r->source = &(*log)->source;
+    err = lock_log(r);
+    if (err != U9_OK) (void)u9_log_close(*log, NULL);
+    return err;
+}
+
+/* Ends of the row behind which sessions went on, and that are told of as unknown. */
+static u9_err count_passed(repair *r, uint64_t *count)
+{
+    u9i_catalog *c;
+    u9_err err = u9i_source_catalog(r->source, &c, r->fault);
+    if (err != U9_OK) return err;
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        *count += u9i_facts_on_row(f) && f->named && f->tail == U9I_TAIL_UNKNOWN;
+    }
+    u9i_catalog_unref(c);
+    return U9_OK;
+}
+
+/* These, and the log's own end, behind which the next session goes on: in a new segment, as no size is room enough. */
+static u9_err find_tails(repair *r, u9_tails *tails)
+{
+    u9_err err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
+    if (err == U9_OK) err = count_passed(r, &tails->count);
+    if (err == U9_OK) tails->count += r->plan.tail == U9I_TAIL_UNKNOWN;
+    return err;
+}
+
+static u9_err accept_tails(repair *r, u9_tails *tails)
+{
+    r->plan.accepted = r->plan.before_segment;
+    u9_err err = begin_anew(r);
+    if (err == U9_OK) tails->segment = r->plan.number;
+    return err;
+}
+
+u9_err u9_accept_tails(const char *path, int accept, const char *io, u9_tails *out, u9_fault *fault)
+{
+    u9_loss none = {.size = sizeof none};
+    u9_tails tails = {.size = sizeof tails};
+    repair r = {.path = path, .loss = &none, .fault = fault};
+    u9_log *log;
+    if (path == NULL || out == NULL || out->size != sizeof *out)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),
+                         "an argument is NULL, or out->size is not sizeof(u9_tails)");
+    u9_err err = open_locked(&r, io, &log);
+    if (err != U9_OK) return err;
+    if (log->source.dir->single[0] == 0) err = find_tails(&r, &tails); /* nobody goes on behind a file alone */
+    if (err == U9_OK && tails.count > 0 && accept) err = accept_tails(&r, &tails);
+    (void)u9_log_close(log, NULL);
+    if (err == U9_OK) *out = tails;
+    return err;
+}
+
 u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out, u9_fault *fault)
 {
     u9_loss loss = {.size = sizeof loss};
     repair r = {.path = path, .loss = &loss, .fault = fault};
-    u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io, .verify = U9_VERIFY_ALWAYS};
     u9_log *log;
     if (path == NULL || out == NULL || out->size != sizeof *out)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path),
                          "an argument is NULL, or out->size is not sizeof(u9_loss)");
-    u9_err err = u9_log_open(path, &reading, &log, fault);
+    u9_err err = open_locked(&r, io, &log);
     if (err != U9_OK) return err;
-    r.source = &log->source;
-    err = lock_log(&r);
-    if (err == U9_OK) err = look_at_mark(&r);
+    err = look_at_mark(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND) err = find_rest(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND && accept) err = give_up(&r);
     (void)u9_log_close(log, NULL);

@@ -357,19 +357,27 @@ static bool add_missing(u9i_row *row, u9i_missing missing)
     return true;
 }
 
+/* How an end was judged. One that was unknown, and was accepted since, is told no more than a torn one. */
+static u9i_tail judged_tail(u9i_tail tail, bool accepted)
+{
+    return tail == U9I_TAIL_UNKNOWN && accepted ? U9I_TAIL_TORN : tail;
+}
+
 /* (6) (7) From the tip down. */
 static bool walk_down(linker *l)
 {
     u9i_row *row = l->row;
+    uint64_t accepted = 0;
     for (size_t k = l->tip; k != NONE;) {
         const u9i_facts *f = &row->facts[k];
         size_t down = step_down(l, k);
         l->served[k] = true;
+        if (f->has_open && f->open.accepted > accepted) accepted = f->open.accepted;
         if (l->before[k] != NONE) {
             u9i_facts *before = &row->facts[down];
             before->named = true;
             before->at = f->open.end;
-            before->tail = f->open.tail;
+            before->tail = judged_tail(f->open.tail, before->number <= accepted);
         } else if (f->has_open && f->open.before_segment != 0) {
             if (row->eyes->is_trimmed(row->eyes->ctx, f->open.before_segment, f)) return true;
             if (!add_missing(row, (u9i_missing){.number = f->open.before_segment, .before = k}))
@@ -483,11 +491,10 @@ static u9i_position named_end(const linker *l, size_t k)
     return f->marked && f->mark.offset > end.offset ? f->mark : end;
 }
 
-/* True if what a u9end tells of the end of its data leaves nothing behind it but index frames. */
+/* True if the file ends there, or what a u9end tells of the end of its data leaves nothing behind it but index frames. */
 static bool ends_as_named(const u9i_facts *f)
 {
-    uint64_t block = (f->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    return f->size <= block || (f->has_end && f->end_frame.trailer.ordinal == f->at.ordinal);
+    return f->size <= f->at.offset || (f->has_end && f->end_frame.trailer.ordinal == f->at.ordinal);
 }
 
 /* (9) Promised records behind the named end of a segment of the row. */

@@ -456,9 +456,9 @@ static void end_at_mark(u9i_judge *j, u9i_round *round, u9_reason reason)
     j->knows_ordinal = j->knows_chain = true;
 }
 
-/* No frame that was promised to follow is behind pos; `y` is one that was not, or NULL. */
+/* No frame that was promised to follow is behind pos; `y` is the first one that was not, of `beyond` records, or NULL. */
 static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c,
-                       const u9i_frame *y)
+                       const u9i_frame *y, uint64_t beyond)
 {
     if (u9i_judge_bounded(j)) {
         bool unread = unread_in(j, window, j->pos, j->bound);
@@ -466,10 +466,7 @@ static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const
     }
     uint64_t next = y ? y->trailer.ordinal : j->ordinal;
     uint64_t lost = y ? count_lost(j, next) : U9_NOWHERE;
-    if (y) {
-        u9_err err = look_ahead(j, window, y->offset, &j->beyond);
-        if (err != U9_OK) return err;
-    }
+    j->beyond = beyond;
     if (j->pos >= j->promise) return end_open(j, window, round, c, lost);
     if (j->known < j->promise) {
         look_again(j, window);
@@ -500,17 +497,15 @@ static bool condemns(uint64_t promise, const u9i_frame *y)
 static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c)
 {
     u9i_frame y;
+    uint64_t beyond = 0;
     u9_err err = u9i_window_find(window, j->pos, j->bound, &y);
-    if (err == U9_END) return end_here(j, window, round, c, NULL);
+    if (err == U9_END) return end_here(j, window, round, c, NULL, 0);
     if (err != U9_OK) return err;
     if (y.trailer.durable > j->promise) j->promise = y.trailer.durable;
-    if (!condemns(j->promise, &y) && !j->promise_final) {
-        uint64_t records;
-        err = look_ahead(j, window, y.offset, &records);
-        if (err != U9_OK) return err;
-    }
+    if (!condemns(j->promise, &y)) err = look_ahead(j, window, y.offset, &beyond);
+    if (err != U9_OK) return err;
     bool unread = unread_in(j, window, j->pos, y.offset), corrupt = condemns(j->promise, &y);
-    if (!corrupt && !unread) return end_here(j, window, round, c, &y);
+    if (!corrupt && !unread) return end_here(j, window, round, c, &y, beyond);
     if (corrupt && !condemns(j->known, &y)) { /* ends: `known` grows, and stays below the size */
         look_again(j, window);
         return U9_OK;

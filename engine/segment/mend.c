@@ -250,6 +250,7 @@ static u9_err walk_back(gap_walk *k, const u9i_gap *gap)
         u9i_rejoined f;
         bool meets = known && p == place;
         if (meets && k->m->count == first && end == k->end) break; /* that was tried from the front */
+        /* Not `placed`: what stands in a header was tried from the front, and does not count where that was dropped. */
         u9i_hint h = meets ? k->front : (u9i_hint){.secret = gap->hint.secret, .time_us = 0};
         h.has_next = true;
         h.next_at = end;

@@ -27,6 +27,7 @@ typedef struct u9i_plan {
     u9i_secret before;
     u9i_position end;
     u9i_tail tail;
+    uint64_t accepted;           /* what the session's first u9open says of unknown ends; 0: nothing */
     uint64_t time_us;            /* of the last frame: no frame may be older */
     u9i_left left[U9I_LEFT_MAX]; /* the newest first */
     unsigned left_count;

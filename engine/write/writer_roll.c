@@ -107,6 +107,7 @@ u9_err u9i_writer_start(u9i_writer *w, u9_fault *fault)
     u9i_writer_lock(w);
     if (err != U9_OK) return err;
     u9i_open_record open = before_of(p->before_segment, &p->before, &p->end, p->tail);
+    open.accepted = p->accepted;
     if (p->before_segment == 0) memcpy(open.end.chain, w->out.end.chain, sizeof open.end.chain);
     put_open(w, &open, w->stream.laid);
     return U9_OK;

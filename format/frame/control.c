@@ -91,7 +91,8 @@ void u9i_open_record_encode(u9i_out *out, const u9i_open_record *r)
     put_code(out, CODE_U8);
     put_code(out, (unsigned)r->tail);
     put_text(out, r->kind);
-    close_control(out, at, 2, 14);
+    if (r->accepted) put_u64(out, r->accepted);
+    close_control(out, at, 2, r->accepted ? 15 : 14);
 }
 
 void u9i_end_record_encode(u9i_out *out, const u9i_end_record *r)
@@ -310,7 +311,9 @@ u9_err u9i_open_record_decode(const uint8_t *body, size_t size, u9i_open_record 
     take_code(&in, CODE_U8);
     uint64_t tail = u9i_in_uint(&in, 1);
     r.kind = take_text(&in, U9I_KIND_MAX);
-    leave_tuple(&in, more);
+    bool accepts = !in.failed && more > 0 && in.left > 8 && in.next[0] == CODE_U64;
+    r.accepted = accepts ? take_u64(&in) : 0;
+    leave_tuple(&in, more - accepts);
     if (tail > U9I_TAIL_CORRUPT || r.segment == 0 || r.before_segment > r.segment) in.failed = true;
     if (r.before_segment != 0 && r.end.offset < U9I_DISK_HEADER_SIZE) in.failed = true;
     if (!in.failed) {

@@ -46,6 +46,7 @@ typedef struct u9i_open_record {
     u9i_position end;
     u9i_tail tail;
     u9i_span kind;
+    uint64_t accepted; /* ends of segments up to this one that were unknown are not told any more; 0: the session says nothing */
 } u9i_open_record;
 
 typedef enum u9i_end_kind { U9I_END_CLOSING = 1, U9I_END_SEALING = 2 } u9i_end_kind;

@@ -276,6 +276,25 @@ typedef struct u9_loss {
 U9_API U9_MUST_CHECK u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out,
                                            u9_fault *fault);
 
+/* Ends of segments behind which stood, or stand, bytes that nobody can judge: U9_V_UNKNOWN, at most so many are lost. */
+typedef struct u9_tails {
+    size_t size;      /* set by the caller: sizeof(u9_tails) */
+    uint64_t count;   /* how many there are, or were: the log's own end, and those behind which a session went on */
+    uint64_t segment; /* number of the segment that says that they are accepted; 0: nothing was done */
+} u9_tails;
+
+/*
+ * For who knows by now that nothing is missed: accepts all ends that were unknown as they are, so that they are told no
+ * more. A new segment says so, and the log goes on in it; what stands behind those ends stays void. An end that becomes
+ * unknown later is told, as is all other damage. With `accept` 0, or if there is none, nothing is written. Takes the lock
+ * that writers take. After a failure or a crash they are told as before, or are accepted. `io` as u9_options.io.
+ * Errors: U9_LOCKED (a writer is at work), U9_CORRUPT (the log is not one that is written to: a segment is missing, it
+ * forks, or its mark is not met), U9_IO, U9_ARG (a plain seed file; an argument), what u9_log_open returns. Thread-safe.
+ * [R-17]
+ */
+U9_API U9_MUST_CHECK u9_err u9_accept_tails(const char *path, int accept, const char *io, u9_tails *out,
+                                            u9_fault *fault);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 /*
- * u9/guard.h: what lets a process read the sealed segments of its logs as mapped files, without a system call and
- * without a copy (SPEC.md, R-16).
+ * u9/guard.h: what lets a process read segments of its logs as mapped files, without a system call and without a copy
+ * (SPEC.md, R-16): those that are sealed, and those that are closed, up to where they were.
  *
  * Where a mapped page cannot be had, for the disk fails or the file was cut meanwhile, the kernel sends a SIGBUS, which
  * ends a process that is not prepared. The guard is: it lays a page of zeros over the place, and the reader that was

@@ -20,7 +20,7 @@ extern "C" {
 
 typedef enum u9_repair_kind {
     U9_REPAIR_HEADER = 1, /* the disk header: secret and magic */
-    U9_REPAIR_ZEROS = 2,  /* padding and fill that are not zero */
+    U9_REPAIR_ZEROS = 2,  /* padding and fill that are not zero; what is damaged behind a segment's data (index, seal) */
     U9_REPAIR_NAME = 3,   /* a segment's file gets the name that its number has */
     U9_REPAIR_FRAME = 4,  /* header or trailer of a frame, put together from the rest */
     U9_REPAIR_BIT = 5,    /* a flipped bit in a payload, found by search */

@@ -18,10 +18,24 @@ next() { sed -n "s/^$1: next: //p" out; }
 # damaged NAME: a copy of the whole log, for the caller to harm.
 damaged() { rm -rf "$1" && cp -R whole "$1"; }
 
+# writes LOG: a writer does as u9fsck said.
+writes() {
+    local log=$1 got=0
+    rm -rf try && cp -R "$log" try
+    echo late | "$u9" append --sync none try >try.out 2>&1 || got=$?
+    case $(next "$log") in
+    *'writers refuse'*) claim "$log: writers do refuse it" test $got -ne 0 ;;
+    *'a writer goes on'*) claim "$log: a writer does go on" same $got 0 ;;
+    *'append nothing'*) claim "$log: a writer would go on" same $got 0 ;;
+    *) claim "$log: what writers do is said" grep -q 'accept\|next append\|move\|-p ' <(next "$log") ;;
+    esac
+}
+
 # looked STATUS LOG: u9fsck, whose lines a terminal has room for, but for those of each place.
 looked() {
     local want=$1 log=$2
     run "$fsck" "$log"
+    writes "$log"
     claim "$log: u9fsck exits with $want" same "$status" "$want"
     claim "$log: its lines fit a terminal" test -z "$(grep -Ev "^(note: )?$log/" out | awk 'length > 100')"
 }
@@ -59,7 +73,7 @@ truncated() {
     cp -R end early
     looked 4 end
     claim 'to append is not said to be safe' grep -q '^end: next: append nothing before that is decided' out
-    follows end '--repair end'
+    follows end '--heal end'
     claim 'what would be lost is said first' grep -Eq '^end: --accept-loss would give up [0-9]+ records from [0-9]+ on' out
     claim 'nothing was changed by that' diff -r put end
     follows end '--accept-loss'
@@ -100,9 +114,16 @@ middle() {
     damaged gone
     rm "$(segment gone 2)"
     looked 4 gone
+    claim 'a missing segment is asked for' eval 'next gone | grep -q "^put the missing segment back (0000000000000002.u9), from"'
     claim 'no repair is said to bring a missing segment' eval '! next gone | grep -q -- --repair'
     cp "$(segment whole 2)" gone
     clean gone
+    damaged row
+    rm row/0000000000000002.u9 row/0000000000000003.u9 row/0000000000000004.u9
+    looked 4 row
+    claim 'of several in a row all are asked for' eval 'next row | grep -q "^put the missing segments back (up to 0000000000000004.u9)"'
+    cp whole/000000000000000[234].u9 row
+    clean row
     damaged first
     rm "$(segment first 1)"
     looked 4 first
@@ -187,6 +208,137 @@ files() {
     claim 'and so it is' same "$status" 0
 }
 
+# unknown LOG: its last segment ends in bytes that look like no crash, and nothing outside of it tells of its end.
+unknown() {
+    local last
+    last=$(find "$1" -name '*.u9' | sort | tail -n 1)
+    truncate -s -4096 "$last"
+    head -c 700 /dev/zero | tr '\0' Z >>"$last"
+    rm -f "$1/.mark"
+}
+
+ends() {
+    "$u9" append tail <few
+    unknown tail
+    cp -R tail on
+    looked 4 tail
+    follows tail '--repair tail'
+    follows tail '--accept-loss'
+    claim 'that is said' grep -q '^tail: accepted 1 end that nobody can judge: they are told no more, as 0000000000000002.u9 says$' out
+    clean tail 200
+    seq 3 | "$u9" append on 2>err
+    looked 4 on
+    claim 'nothing is said to be mended behind an end that is passed' eval '! next on | grep -q -- --repair on'
+    follows on '--accept-loss'
+    clean on 203
+    seq 3 | "$u9" append on
+    clean on 206
+    unknown on
+    looked 4 on
+    run "$fsck" --json --repair --accept-loss tail
+    claim 'where none is, nothing is accepted' eval 'same "$status" 0 && ! grep -q accepted out'
+}
+
+# Bits in what is no record: behind the data of a segment, in the frame that closes the log.
+seals() {
+    local file
+    for log in seal index; do
+        damaged $log
+        file=$(segment $log 2)
+        if [ $log = seal ]; then flip "$file" $(($(stat -c %s "$file") - 3996)); else head -c 700 few >>"$file"; fi
+        cp -R $log $log.hurt
+        run "$u9" cat $log
+        claim 'who reads records is not told of what holds none' same "$status $(wc -l <out) $(cat err)" '0 12000 '
+        looked 4 $log
+        follows $log '--repair --heal'
+        if [ $log = seal ]; then
+            follows $log '--heal -y'
+            claim 'the seal is what it was' cmp "$file" "$(segment whole 2)"
+        else
+            follows $log '-p'
+        fi
+        clean $log
+        run "$fsck" --undo $log
+        claim 'and an undo takes that back' diff -r $log $log.hurt
+    done
+    cp -R bit.whole close
+    file=$(segment close 1)
+    flip "$file" $(($(stat -c %s "$file") - 3996))
+    cp -R close open
+    looked 4 close
+    follows close '--repair --heal'
+    claim 'nothing is given up before it is mended' eval '! next close | grep -q -- "--accept-loss close"'
+    follows close '--heal -y'
+    clean close 200
+    zeros "$(segment open 1)" $(($(stat -c %s "$(segment open 1)") / 4096 - 1)) 1
+    looked 4 open
+    follows open '--repair open'
+    claim 'no record is said to be given up' grep -q '^open: --accept-loss would give up the end as it was, with no fewer records' out
+    follows open '--accept-loss'
+    clean open 200
+}
+
+# What stands where a segment should, or beside them.
+strangers() {
+    damaged d
+    rm "$(segment d 2)"
+    mkdir d/0000000000000002.u9
+    run "$fsck" d
+    writes d
+    claim 'a directory is to be moved out, and the segment put back' same "$(next d | grep -c '^0000000000000002.u9 is none of this log: move it out\|^put the missing segment back (0000000000000002.u9)')" 2
+    rmdir d/0000000000000002.u9
+    cp "$(segment whole 2)" d
+    clean d
+    mkfifo d/0000000000000077.u9
+    run "$fsck" d
+    claim 'a FIFO beside them is only to be moved out' same "$(next d | grep -v 'a writer goes on')" \
+        '0000000000000077.u9 is none of this log: move it out of the directory'
+    rm d/0000000000000077.u9
+    damaged swap
+    mv swap/0000000000000002.u9 kept
+    mv swap/0000000000000003.u9 swap/0000000000000002.u9
+    mv kept swap/0000000000000003.u9
+    looked 0 swap
+    follows swap '--repair -p'
+    clean swap
+    damaged void
+    file=$(segment void 2)
+    head -c "$(stat -c %s "$file")" /dev/zero >void.bytes
+    cat void.bytes >"$file"
+    looked 4 void
+    cp "$(segment whole 2)" void
+    clean void
+    cp other/.mark void
+    run "$fsck" void
+    claim 'a mark of another log is told' grep -q '^note: void/.mark is of another log' out
+    seq 3 | "$u9" append void
+    run "$fsck" void
+    claim 'until an append makes one' eval '! grep -q note out'
+    cp -R whole newer
+    echo more | "$u9" append newer
+    cp "$(segment whole "$last")" newer
+    looked 4 newer
+    claim 'a newer copy is asked for' eval 'next newer | grep -q "ends too early: put a whole or newer copy"'
+    follows newer '--repair newer'
+    follows newer '--accept-loss'
+    clean newer
+}
+
+lines() {
+    "$u9" append a <few
+    cp -R a b
+    seq 5 | "$u9" append a
+    seq 7 | "$u9" append b
+    cp b/0000000000000001.u9 a/0000000000000002.u9
+    looked 4 a
+    claim 'of two lines it is said that writers refuse' eval 'next a | grep -q "writers refuse the log$"'
+    claim 'and nothing of a name that is not free, or of what is not given up' eval '! next a | grep -q -- "--repair"'
+    follows a '--salvage'
+    clean made 207
+    clean made.fork-2 5
+    rm -rf made made.fork-2
+}
+
 # A limit on the size of files stands for a disk that is full.
 full() {
     damaged room
@@ -211,5 +363,9 @@ truncated
 middle
 bytes
 files
+ends
+seals
+strangers
+lines
 full
 tally

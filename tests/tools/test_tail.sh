@@ -43,8 +43,12 @@ claim 'a large record comes whole' sh -c 'test "$("$1" tail large | wc -c)" = 17
 
 for i in 1 2 3; do seq -f "${i}0%03g" 1 100 | "$u9" append hurt; done
 harm "$(find hurt -name '*.u9' | sort | head -n 1)" 20050
+run "$u9" tail hurt -n 99
+claim 'damage further in front than what is shown is not told' same "$status $(wc -l <out) $(cat err)" '0 99 '
 run "$u9" tail hurt -n 100
-claim 'damage in front of what is shown is not told' same "$status $(wc -l <out) $(cat err)" '0 100 '
+claim 'right in front of it, it is told: status 3' same "$status $(wc -l <out) $(grep -c 'CORRUPT' err)" '3 100 1'
+claim 'and what is shown is as many' same "$(sed -n '1p;$p' out | tr '\n' ' ')" '30001 30100 '
+claim '-n is called by its name' refused 2 '^u9 tail: -n x: ' "$u9" tail hurt -n x
 run "$u9" tail hurt -n 150
 claim 'among it, it is told: status 3' same $status 3
 claim 'once' same "$(wc -l <err)" 1

@@ -218,7 +218,7 @@ complete -c u9 -n '__fish_seen_subcommand_from value' -s '?' -l help -d 'Give th
 complete -c u9 -n '__fish_seen_subcommand_from value' -l usage -d 'Give a short usage message'
 complete -c u9 -n '__fish_seen_subcommand_from value' -s 'V' -l version -d 'Print program version'
 complete -c u9 -f -n '__fish_seen_subcommand_from value; and not __fish_seen_subcommand_from encode decode show patch' -a 'encode decode show patch'
-complete -c u9fsck -l accept-loss -d 'With --repair: give up for good what the mark of LOG promises and is not there'
+complete -c u9fsck -l accept-loss -d 'With --repair: give up for good what the mark of LOG promises and is not there, and accept ends that are UNKNOWN'
 complete -c u9fsck -l carve -r -F -d 'Find the logs in LOG, any file (a disk image) or directory of files, and write each to a directory of its own in OUT'
 complete -c u9fsck -l heal -d 'With --repair: look for flipped bits in payloads, for TIME at most (60s)'
 complete -c u9fsck -l html -r -F -d 'Write a page with the picture, what is damaged and what is lost to FILE, which must be new; - is standard output'

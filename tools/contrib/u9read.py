@@ -308,6 +308,7 @@ class Log:
         self.row, self.missing = next((r for r in rows if self.keeps(r[0])), rows[0] if rows else ([], {}))
         self.after = {s: n for s, n in zip(self.row, self.row[1:]) if n.open and n.before.boundary == s.boundary}
         self.off = [s for s in self.belong if s not in self.row]
+        self.accepted = max([number_in(s.open[14]) for s in self.row if s.open and len(s.open) > 14 and len(s.open[14]) == 8], default=0)  # R-17
 
     def spare(self, files):
         """[H-5]: a secret that is found may name others."""
@@ -522,7 +523,7 @@ class Reader:
             if not zero(s.data[x:]):
                 torn = torn and not (is_end(done) and (s.sealed() or done.at + 4096 == len(s.data)))
                 self.tell(s.path, d, stop, 'torn' if torn else 'UNKNOWN', 'seal')
-        elif after.open[12] == b'\4':
+        elif after.open[12] == b'\4' and s.number > self.log.accepted:
             d, stop, _ = self.extent(s, x)
             y = min((g for g in s.valid.values() if g.at >= x), key=lambda g: g.at, default=None)
             lost = self.less(y.ordinal) if y else None

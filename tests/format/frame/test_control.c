@@ -387,6 +387,43 @@ START_TEST(elements_that_a_later_version_added_are_ignored)
 }
 END_TEST
 
+/* [C-3] What a session accepts stands behind all that a u9open has, if it is a uint64: of a later version it may be more. */
+START_TEST(a_u9open_tells_up_to_where_unknown_ends_are_accepted)
+{
+    static const uint8_t seven[] = {0x03, 0, 0, 0, 0, 0, 0, 0, 7};
+    uint8_t bytes[ROOM];
+    u9i_open_record open = sample_open(), got;
+    const sample good = make_sample(OPEN);
+    open.accepted = 7;
+    u9i_out out = u9i_out_init(bytes, sizeof bytes);
+    u9i_open_record_encode(&out, &open);
+    ck_assert(!out.failed);
+    sample s = good;
+    append(&s, seven, sizeof seven);
+    mend_head(&s, tables[OPEN].elements + 1);
+    ck_assert_uint_eq(out.size, s.size);
+    ck_assert_mem_eq(bytes, s.bytes, s.size);
+    for (unsigned more = 0; more < 3; more++) {
+        ck_assert_int_eq(u9i_open_record_decode(s.bytes, s.size, &got), U9_OK);
+        ck_assert_uint_eq(got.accepted, 7);
+        append(&s, "\x87", 1);
+        mend_head(&s, tables[OPEN].elements + 2 + more);
+    }
+    s = good;
+    append(&s, "\x87", 1);
+    append(&s, seven, sizeof seven);
+    mend_head(&s, tables[OPEN].elements + 2);
+    ck_assert_int_eq(u9i_open_record_decode(s.bytes, s.size, &got), U9_OK);
+    ck_assert_uint_eq(got.accepted, 0);
+    ck_assert_int_eq(u9i_open_record_decode(good.bytes, good.size, &got), U9_OK);
+    ck_assert_uint_eq(got.accepted, 0);
+    s = good;
+    append(&s, seven, sizeof seven - 1); /* torn */
+    mend_head(&s, tables[OPEN].elements + 1);
+    expect_refused(&s);
+}
+END_TEST
+
 /* [C-2] An added uint64 is not taken for the seed. */
 START_TEST(only_a_root_with_hashes_has_a_seed)
 {
@@ -858,6 +895,7 @@ static TCase *form_case(void)
     tcase_add_loop_test(t, a_control_record_whose_last_element_is_cut_is_refused, 0, SAMPLES);
     tcase_add_loop_test(t, a_control_record_with_fewer_elements_is_refused, 0, SAMPLES);
     tcase_add_loop_test(t, elements_that_a_later_version_added_are_ignored, 0, SAMPLES);
+    tcase_add_test(t, a_u9open_tells_up_to_where_unknown_ends_are_accepted);
     tcase_add_test(t, only_a_root_with_hashes_has_a_seed);
     tcase_add_test(t, a_root_tells_where_records_were_lost);
     tcase_add_loop_test(t, elements_that_are_claimed_and_not_there_are_refused, 0, SAMPLES);
