@@ -81,6 +81,7 @@
     X(faults)  \
     X(reference) \
     X(heap)    \
+    X(hardship) \
     X(api) \
     X(recovery) \
     X(damage)  \
