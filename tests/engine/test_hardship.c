@@ -64,7 +64,8 @@ static u9_err done(u9_err err)
 /* What was shown, in a sum that does not depend on the order. */
 static uint64_t mix(const u9_record *r)
 {
-    uint64_t sum = (r->ordinal + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ r->size * UINT64_C(0xff51afd7ed558ccd);
+    uint64_t sum =
+        (r->ordinal + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ r->size * UINT64_C(0xff51afd7ed558ccd);
     for (size_t i = 0; r->values && i < r->values_size; i += 97) sum = sum * 31 + r->values[i];
     return sum ^ sum >> 31;
 }
@@ -74,7 +75,8 @@ static u9_err walk(u9_cursor *c, bool back, uint64_t *told)
 {
     u9_record r;
     u9_err err, worst = U9_OK;
-    for (unsigned i = 0; (err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r)) != U9_END; i++) {
+    for (unsigned i = 0; (err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r)) != U9_END;
+         i++) {
         MUST(i < NEVER_ENDS);
         if (err == U9_OK || err == U9_LIMIT) *told += mix(&r);
         else if (err == U9_CORRUPT || err == U9_ABSENT) worst = U9_CORRUPT;
@@ -148,7 +150,9 @@ static u9_err get(uint64_t *told)
     if (err != U9_OK) return err;
     for (unsigned i = 0; i < KEYS; i++) {
         u9_key key = key_of(i);
-        err = first_of(err, answer(u9_log_get(handle, &key, room, i == 3 ? 5 : sizeof room, &r, &fault), &r, told));
+        err = first_of(
+            err,
+            answer(u9_log_get(handle, &key, room, i == 3 ? 5 : sizeof room, &r, &fault), &r, told));
     }
     return done(err);
 }
@@ -159,9 +163,11 @@ static u9_err get_many(uint64_t *told)
     u9_lookup all[KEYS];
     u9_err err = open_as(U9_READ, NULL);
     if (err != U9_OK) return err;
-    for (unsigned i = 0; i < KEYS; i++) all[i] = (u9_lookup){.key = key_of(i), .buf = rooms[i], .cap = sizeof rooms[i]};
+    for (unsigned i = 0; i < KEYS; i++)
+        all[i] = (u9_lookup){.key = key_of(i), .buf = rooms[i], .cap = sizeof rooms[i]};
     err = u9_log_get_many(handle, all, KEYS, &fault);
-    for (unsigned i = 0; i < KEYS && err == U9_OK; i++) err = first_of(err, answer(all[i].err, &all[i].record, told));
+    for (unsigned i = 0; i < KEYS && err == U9_OK; i++)
+        err = first_of(err, answer(all[i].err, &all[i].record, told));
     return done(err);
 }
 
@@ -187,7 +193,9 @@ static u9_err seek(uint64_t *told)
 {
     u9_cursor *c;
     u9_record r;
-    u9_seek to[3] = {{.kind = U9_SEEK_ORDINAL, .number = 17}, {.kind = U9_SEEK_TIME}, {.kind = U9_SEEK_ORDINAL, .number = 38}};
+    u9_seek to[3] = {{.kind = U9_SEEK_ORDINAL, .number = 17},
+                     {.kind = U9_SEEK_TIME},
+                     {.kind = U9_SEEK_ORDINAL, .number = 38}};
     u9_bounds bounds = {.size = sizeof bounds, .from = 3, .to = 9, .until_us = U9_NOWHERE};
     u9_err err = open_as(U9_READ, NULL);
     if (err != U9_OK) return err;
@@ -259,12 +267,13 @@ static u9_err salvage(uint64_t *told)
     return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
 }
 
-static u9_err index_with(uint64_t *told, u9_err (*call)(const char *, const u9_index_options *, u9_index_report *, u9_fault *))
+static u9_err index_with(uint64_t *told, u9_err (*call)(const char *, const u9_index_options *,
+                                                        u9_index_report *, u9_fault *))
 {
     u9_index_report r = {.size = sizeof r};
     u9_index_options o = {.size = sizeof o, .io = io_of(at("log")), .memory = 64 << 10};
     u9_err err = call(at("log"), &o, &r, &fault);
-    *told = r.wrong; /* an index that cannot be read is as none */
+    *told = r.entries + 1000 * r.wrong;
     return err;
 }
 
@@ -294,7 +303,8 @@ static u9_err merge(uint64_t *told)
     char first[3400], second[3400];
     const char *both[] = {strcpy(first, at("log")), strcpy(second, at("second"))};
     u9_merge_report r = {.size = sizeof r};
-    u9_merge_options o = {.size = sizeof o, .io = io_of(at("log")), .memory = 64 << 20, .segment_size = 65536};
+    u9_merge_options o = {
+        .size = sizeof o, .io = io_of(at("log")), .memory = 64 << 20, .segment_size = 65536};
     u9_err err = u9_merge(at("out"), both, 2, &o, &r, &fault);
     *told = r.records;
     return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
@@ -337,7 +347,6 @@ static u9_err send_and_receive(uint64_t *told)
     close(fd);
     return err;
 }
-
 
 static void add_damage(void *told, const u9_damage *d)
 {
@@ -588,7 +597,8 @@ static void make_image(void)
         uint8_t *bytes = read_file(segment_path(at("place"), k), &size), *to = all + used;
         MUST(used + size + 3 * 4096 < sizeof all);
         memcpy(to, bytes, size / 2 / 4096 * 4096); /* in two pieces */
-        memcpy(to + size / 2 / 4096 * 4096 + 8192, bytes + size / 2 / 4096 * 4096, size - size / 2 / 4096 * 4096);
+        memcpy(to + size / 2 / 4096 * 4096 + 8192, bytes + size / 2 / 4096 * 4096,
+               size - size / 2 / 4096 * 4096);
         used += (size + 8192 + 4095) / 4096 * 4096;
         free(bytes);
     }
@@ -609,30 +619,63 @@ typedef u9_err deed_fn(uint64_t *told);
 typedef struct trial {
     void (*make)(void);
     deed_fn *deed;
-    bool writes; /* what is there changes */
+    bool writes;  /* what is there changes */
+    bool indexes; /* what cannot be read is passed by: less is told then; and each call is tried */
 } trial;
 
 static const trial reading[] = {
-    {make_row, read_on, false}, {make_row, read_back, false}, {make_row, get, false}, {make_row, get_many, false},
-    {make_row, versions, false}, {make_row, seek, false}, {make_row, split, false}, {make_row, check_in_pieces, false},
-    {make_row, index_check, false},
-    {make_torn, read_on, false}, {make_torn, read_back, false}, {make_torn, get, false}, {make_torn, get_many, false},
-    {make_torn, versions, false}, {make_torn, split, false}, {make_torn, check, false},
-    {make_damaged, read_back, false}, {make_damaged, get, false}, {make_damaged, get_many, false}, {make_damaged, split, false},
-    {make_damaged, versions, false}, {make_damaged, seek, false}, {make_damaged, check_in_pieces, false}, {make_damaged, damages, false},
-    {make_headless, read_mended, false}, {make_headless, read_on, false},
-    {make_fork, read_on, false}, {make_fork, damages, false},
-    {make_trimmed, read_back, false}, {make_trimmed, get, false},
-    {make_large, read_on, false}, {make_large, read_back, false}, {make_large, read_in_pieces, false},
-    {make_plain, read_on, false}, {make_plain, read_back, false},
+    {make_row, read_on, false, false},
+    {make_row, read_back, false, false},
+    {make_row, get, false, false},
+    {make_row, get_many, false, false},
+    {make_row, versions, false, false},
+    {make_row, seek, false, false},
+    {make_row, split, false, false},
+    {make_row, check_in_pieces, false, false},
+    {make_row, index_check, false, true},
+    {make_torn, read_on, false, false},
+    {make_torn, read_back, false, false},
+    {make_torn, get, false, false},
+    {make_torn, get_many, false, false},
+    {make_torn, versions, false, false},
+    {make_torn, split, false, false},
+    {make_torn, check, false, false},
+    {make_damaged, read_back, false, false},
+    {make_damaged, get, false, false},
+    {make_damaged, get_many, false, false},
+    {make_damaged, split, false, false},
+    {make_damaged, versions, false, false},
+    {make_damaged, seek, false, false},
+    {make_damaged, check_in_pieces, false, false},
+    {make_damaged, damages, false, false},
+    {make_headless, read_mended, false, false},
+    {make_headless, read_on, false, false},
+    {make_fork, read_on, false, false},
+    {make_fork, damages, false, false},
+    {make_trimmed, read_back, false, false},
+    {make_trimmed, get, false, false},
+    {make_large, read_on, false, false},
+    {make_large, read_back, false, false},
+    {make_large, read_in_pieces, false, false},
+    {make_plain, read_on, false, false},
+    {make_plain, read_back, false, false},
 };
 
 /* Behind the first eight the calls' failures are tried in the suites of their own. */
 static const trial writing[] = {
-    {make_row, append_and_get, true}, {make_torn, append_and_get, true}, {make_trimmed, append_and_get, true},
-    {make_row, append_in_pieces, true}, {make_row, trim, true}, {make_torn, follow, true}, {make_torn, index_build, true},
-    {make_large, send_and_receive, true}, {make_fork, salvage, true}, {make_row, snapshot, true}, {make_two, merge, true},
-    {make_image, carve, true}, {make_headless, repair, true},
+    {make_row, append_and_get, true, false},
+    {make_torn, append_and_get, true, false},
+    {make_trimmed, append_and_get, true, false},
+    {make_row, append_in_pieces, true, false},
+    {make_row, trim, true, false},
+    {make_torn, follow, true, false},
+    {make_torn, index_build, true, true},
+    {make_large, send_and_receive, true, false},
+    {make_fork, salvage, true, false},
+    {make_row, snapshot, true, false},
+    {make_two, merge, true, false},
+    {make_image, carve, true, false},
+    {make_headless, repair, true, false},
 };
 
 static void clear_outputs(void)
@@ -661,11 +704,13 @@ typedef enum hardship { NO_MEMORY, NO_CALL, NO_SYSTEM } hardship;
 /* Told as such, or with its errno. A writer that cannot end its segment for that takes nothing more. */
 static bool is_no_memory(u9_err err, bool writes)
 {
-    return err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM) || (writes && err == U9_POISONED && fault.sys == ENOMEM);
+    return err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM) ||
+           (writes && err == U9_POISONED && fault.sys == ENOMEM);
 }
 
 /* Once, with that. False: nothing came to nothing. */
-static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u9_err well, uint64_t told)
+static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u9_err well,
+                     uint64_t told)
 {
     static const scarcity scarcities[] = {SCARCE_MEMORY, SCARCE_NOTHING, SCARCE_CALLS};
     uint64_t now = 0;
@@ -680,13 +725,14 @@ static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u
         failed = sim_fired() - fired;
         sim_mend();
     }
-    MUST_SAY(kept == 0, "%u: %zu blocks are kept behind %s: %s", nth, kept, u9_err_name(err), fault.text);
-    if (err == U9_OK || (err == well && failed == 0))
-        MUST_SAY(now == told, "%u: %s tells something else: %llx, %llx", nth, u9_err_name(err), (unsigned long long)now,
-                 (unsigned long long)told);
+    MUST_SAY(kept == 0, "%u: %zu blocks are kept behind %s: %s", nth, kept, u9_err_name(err),
+             fault.text);
+    if ((err == U9_OK && !(t->indexes && what != NO_MEMORY)) || (err == well && failed == 0))
+        MUST_SAY(now == told, "%u: %s tells something else: %llx, %llx", nth, u9_err_name(err),
+                 (unsigned long long)now, (unsigned long long)told);
     if (what == NO_MEMORY)
-        MUST_SAY(err == well || is_no_memory(err, t->writes), "%u%s: %s: %s", nth, sticky ? " and all behind" : "", u9_err_name(err),
-                 fault.text);
+        MUST_SAY(err == well || is_no_memory(err, t->writes), "%u%s: %s: %s", nth,
+                 sticky ? " and all behind" : "", u9_err_name(err), fault.text);
     return failed > 0;
 }
 
@@ -706,7 +752,7 @@ static void endure(const trial *t, hardship what)
     begin_anew();
     u9_err well = do_well(t, &told);
     MUST_SAY(well == U9_OK || well == U9_CORRUPT, "%s: %s", u9_err_name(well), fault.text);
-    for (unsigned n = 1, fails = 1; fails; n += 1 + n / thorough(6, 1000)) {
+    for (unsigned n = 1, fails = 1; fails; n += t->indexes ? 1 : 1 + n / thorough(6, 1000)) {
         bool sticky = n % 4 == 0;
         if (t->writes) begin_anew();
         fails = do_badly(t, what, n, sticky, well, told);
@@ -786,15 +832,22 @@ END_TEST
 
 Suite *suite_hardship(void)
 {
-    enum { READING = sizeof reading / sizeof *reading, WRITING = sizeof writing / sizeof *writing, MAPPED = 9 };
+    enum {
+        READING = sizeof reading / sizeof *reading,
+        WRITING = sizeof writing / sizeof *writing,
+        MAPPED = 9
+    };
     Suite *suite = suite_create("hardship");
     TCase *tc = tcase_create("hardship");
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, who_reads_without_memory_is_told_so, 0, READING);
-    tcase_add_loop_test(tc, who_reads_where_a_call_fails_is_told_so_and_nothing_else_that_is_wrong, 0, READING);
-    tcase_add_loop_test(tc, who_writes_without_memory_is_told_so_and_the_next_one_goes_on, 0, WRITING);
-    tcase_add_loop_test(tc, who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on, 0, 8);
+    tcase_add_loop_test(tc, who_reads_where_a_call_fails_is_told_so_and_nothing_else_that_is_wrong,
+                        0, READING);
+    tcase_add_loop_test(tc, who_writes_without_memory_is_told_so_and_the_next_one_goes_on, 0,
+                        WRITING);
+    tcase_add_loop_test(tc, who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on, 0,
+                        8);
     tcase_add_loop_test(tc, who_reads_mapped_files_without_memory_is_told_so, 0, MAPPED);
     tcase_add_test(tc, what_is_asked_for_is_counted_and_what_is_kept_too);
     suite_add_tcase(suite, tc);
