@@ -61,6 +61,8 @@
     X(refused) \
     X(executor) \
     X(guard)   \
+    X(overlay) \
+    X(store) \
     X(writer)  \
     X(space)   \
     X(commits) \
