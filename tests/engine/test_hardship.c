@@ -538,6 +538,32 @@ static void make_damaged(void)
     remove_log(segment_path(at("place"), 3));
 }
 
+/* One segment, unclosed, in which reading comes to damage in the midst of much else. */
+static void make_long(void)
+{
+    enum { FRAMES_MAX = 200 };
+    static seen_frame frames[FRAMES_MAX];
+    char path[3400];
+    u9_options o = rolling();
+    o.segment_size = 1 << 24;
+    snprintf(path, sizeof path, "%s", at("place"));
+    handle = open_writer(path, &o);
+    for (unsigned i = 0; i < 60; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "k%03u", i);
+        MUST(put(key, FILLER) == U9_OK);
+        if (i % 3 == 0) MUST(u9_log_sync(handle) == U9_OK);
+    }
+    crash(handle, path);
+    const char *segment = segment_path(path, 1);
+    size_t n = frames_in(segment, frames, FRAMES_MAX);
+    MUST(n > 18);
+    fill_bytes(segment, frames[4].offset + 4, 40, 0xee);
+    fill_bytes(segment, frames[8].offset + 300, 40, 0xee);
+    fill_bytes(segment, frames[12].offset, frames[13].end - frames[12].offset, 0);
+    fill_bytes(segment, frames[n - 1].offset + 500, 100, 0xee);
+}
+
 static void make_headless(void)
 {
     seen_frame frames[64];
@@ -678,6 +704,13 @@ static const trial writing[] = {
     {make_headless, repair, true, false},
 };
 
+/* Where each read fails in turn. */
+static const trial wading[] = {
+    {make_long, read_on, false, false},       {make_long, read_back, false, false},
+    {make_long, check, false, false},         {make_long, seek, false, false},
+    {make_long, append_and_get, true, false}, {make_fork, read_on, false, false},
+};
+
 static void clear_outputs(void)
 {
     static const char *const made[] = {"out", "out.partial", "out.fork-2", "out.fork-2.partial"};
@@ -699,7 +732,9 @@ static u9_err do_well(const trial *t, uint64_t *told)
     return t->deed(told);
 }
 
-typedef enum hardship { NO_MEMORY, NO_CALL, NO_SYSTEM } hardship;
+typedef enum hardship { NO_MEMORY, NO_CALL, NO_READ, NO_SYSTEM } hardship;
+
+static int read_error; /* of NO_READ */
 
 /* Told as such, or with its errno. A writer that cannot end its segment for that takes nothing more. */
 static bool is_no_memory(u9_err err, bool writes)
@@ -712,17 +747,19 @@ static bool is_no_memory(u9_err err, bool writes)
 static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u9_err well,
                      uint64_t told)
 {
-    static const scarcity scarcities[] = {SCARCE_MEMORY, SCARCE_NOTHING, SCARCE_CALLS};
+    static const scarcity scarcities[] = {SCARCE_MEMORY, SCARCE_NOTHING, SCARCE_NOTHING,
+                                          SCARCE_CALLS};
     uint64_t now = 0;
     size_t kept;
-    unsigned fired = what == NO_CALL ? sim_fired() : 0;
+    unsigned fired = sim_in_use() ? sim_fired() : 0;
     int error = nth % 2 ? EIO : what == NO_CALL || sticky ? ENOSPC : EINTR;
     if (what == NO_CALL) sim_fail(SIM_ANY, nth, error, sticky);
+    if (what == NO_READ) sim_fail(SIM_READ, nth, read_error, false);
     scarce_begin(scarcities[what], nth, error, sticky);
     u9_err err = t->deed(&now);
     unsigned failed = scarce_end(&kept);
-    if (what == NO_CALL) {
-        failed = sim_fired() - fired;
+    if (sim_in_use()) {
+        failed += sim_fired() - fired;
         sim_mend();
     }
     MUST_SAY(kept == 0, "%u: %zu blocks are kept behind %s: %s", nth, kept, u9_err_name(err),
@@ -752,7 +789,8 @@ static void endure(const trial *t, hardship what)
     begin_anew();
     u9_err well = do_well(t, &told);
     MUST_SAY(well == U9_OK || well == U9_CORRUPT, "%s: %s", u9_err_name(well), fault.text);
-    for (unsigned n = 1, fails = 1; fails; n += t->indexes ? 1 : 1 + n / thorough(6, 1000)) {
+    for (unsigned n = 1, fails = 1; fails;
+         n += t->indexes || what == NO_READ ? 1 : 1 + n / thorough(4, 1000)) {
         bool sticky = n % 4 == 0;
         if (t->writes) begin_anew();
         fails = do_badly(t, what, n, sticky, well, told);
@@ -795,6 +833,14 @@ START_TEST(who_reads_mapped_files_without_memory_is_told_so)
 {
     if (!SANITIZED) ck_assert_int_eq(u9_guard_install(), U9_OK);
     endure(&reading[_i], NO_MEMORY);
+}
+END_TEST
+
+/* An error that the disk has for these bytes, and one that it has for all. */
+START_TEST(who_reads_where_a_read_fails_is_told_so)
+{
+    read_error = _i % 2 ? EIO : ENXIO;
+    endure(&wading[_i / 2], NO_READ);
 }
 END_TEST
 
@@ -848,6 +894,8 @@ Suite *suite_hardship(void)
                         WRITING);
     tcase_add_loop_test(tc, who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on, 0,
                         8);
+    tcase_add_loop_test(tc, who_reads_where_a_read_fails_is_told_so, 0,
+                        2 * sizeof wading / sizeof *wading);
     tcase_add_loop_test(tc, who_reads_mapped_files_without_memory_is_told_so, 0, MAPPED);
     tcase_add_test(tc, what_is_asked_for_is_counted_and_what_is_kept_too);
     suite_add_tcase(suite, tc);
