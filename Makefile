@@ -249,9 +249,13 @@ $(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/f
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
 # Calls that the system may cut short: tests/engine/os/test_short.c.
 cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=pwritev2,--wrap=fdatasync,--wrap=io_uring_submit,--wrap=__io_uring_get_cqe
+# Memory and calls that are refused: tests/engine/scarce.c.
+comma = ,
+scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap stat fstat fstatat flock fsync ftruncate fallocate \
+    mkdir renameat linkat unlinkat fchmodat fdopendir readdir inotify_init1 inotify_add_watch open openat)
 
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
-	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
@@ -299,8 +303,9 @@ asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fr
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g' slower=5
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g' slower=10
+# A branch counts once, where it stands, and not once more in each function that is always to have it inline.
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
-    CFLAGS='-O0 -g' slower=5
+    CFLAGS='-O0 -g -Dalways_inline=unused' slower=5
 thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file \
     trim_readers guard mapped lookup follow split_apart pieces refused tabling
 

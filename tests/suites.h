@@ -61,6 +61,8 @@
     X(refused) \
     X(executor) \
     X(guard)   \
+    X(overlay) \
+    X(store) \
     X(writer)  \
     X(space)   \
     X(commits) \
@@ -81,6 +83,7 @@
     X(faults)  \
     X(reference) \
     X(heap)    \
+    X(hardship) \
     X(api) \
     X(recovery) \
     X(damage)  \

@@ -78,10 +78,11 @@ static u9_err pass_entry(void *ctx, const u9i_key_entry *entry)
 }
 
 /* Where indexes are made, one beside a segment is one only with all of its pages. */
-static bool has_its_pages(const indexing *x, u9i_index *index)
+static u9_err pass_pages(const indexing *x, u9i_index *index)
 {
-    return x->task != TASK_BUILD || (u9i_index_each(index, U9I_INDEX_FRAMES, pass_entry, NULL) == U9_OK &&
-                                     u9i_index_each(index, U9I_INDEX_RECORDS, pass_entry, NULL) == U9_OK);
+    if (x->task != TASK_BUILD) return U9_OK;
+    u9_err err = u9i_index_each(index, U9I_INDEX_FRAMES, pass_entry, NULL);
+    return err == U9_OK ? u9i_index_each(index, U9I_INDEX_RECORDS, pass_entry, NULL) : err;
 }
 
 /* What there is of segment i. */
@@ -109,7 +110,8 @@ static u9_err look_at(indexing *x, size_t i)
     beside = index.refused;
     info->why = err != U9_OK ? why_of(flaw) : lossy ? U9_INDEX_LOSSY : U9_INDEX_FINE;
     if (err == U9_OK) {
-        if (has_its_pages(x, &index)) describe_index(info, U9_INDEX_BESIDE, &index);
+        err = pass_pages(x, &index);
+        if (err == U9_OK) describe_index(info, U9_INDEX_BESIDE, &index);
         else info->why = U9_INDEX_DAMAGED;
         beside = index.refused;
         u9i_index_close(&index);
@@ -154,7 +156,8 @@ static u9_err make_at(indexing *x, size_t i, u9_fault *fault)
     }
     if (err != U9_OK) return err;
     err = look_at(x, i); /* as a reader sees it */
-    if (err == U9_OK && info->place == U9_INDEX_BESIDE) info->place = U9_INDEX_MADE;
+    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
+    if (info->place == U9_INDEX_BESIDE) info->place = U9_INDEX_MADE;
     return err;
 }
 

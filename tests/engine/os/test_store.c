@@ -1,0 +1,152 @@
+/*
+ * tests/engine/os/test_store.c: logs in places that a library beside this one brings: a toy one here, whose logs stand on
+ * the simulated disk. (u9/store.h)
+ */
+#include "engine/os/store.h"
+
+#include "tests/engine/fixture.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include <u9/snapshot.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "sim:PATH", named as its env is; there is nothing at "sim:shut". */
+static bool find_toy(const char *path, u9i_env **env, const char **rest, char *why, size_t size)
+{
+    if (strcmp(path, "sim:shut") == 0) {
+        snprintf(why, size, "it is shut today");
+        return false;
+    }
+    *env = sim_env();
+    *rest = path + strlen("sim:");
+    return true;
+}
+
+static void explain_toy(int sys, char *out, size_t size)
+{
+    if (sys == ENOENT) snprintf(out, size, ": the toy has no such thing");
+}
+
+static void explain_nothing(int sys, char *out, size_t size)
+{
+    (void)sys, (void)out, (void)size;
+}
+
+static const u9_store toys[] = {
+    {"sim:", find_toy, explain_toy},   {"b:", find_toy, explain_nothing},
+    {"c:", find_toy, explain_nothing}, {"d:", find_toy, explain_nothing},
+    {"e:", find_toy, explain_nothing},
+};
+
+static const u9_store *toy(const u9_store_host *host)
+{
+    ck_assert_str_eq(host->version, U9_VERSION_TEXT);
+    ck_assert_uint_eq(host->env_size, sizeof(u9i_env));
+    return &toys[0];
+}
+
+static unsigned turn;
+
+static const u9_store *next_toy(const u9_store_host *host)
+{
+    (void)host;
+    return &toys[turn++];
+}
+
+static const u9_store *of_another_version(const u9_store_host *host)
+{
+    (void)host;
+    return NULL;
+}
+
+static const char *in_toy(const char *name)
+{
+    static char paths[4][3300];
+    static unsigned next;
+    char *p = paths[next++ % 4];
+    snprintf(p, sizeof paths[0], "sim:%s", at(name));
+    return p;
+}
+
+START_TEST(what_is_added_is_of_this_version_and_there_are_four_at_most)
+{
+    u9_fault fault;
+    ck_assert_int_eq(u9_store_add(NULL, &fault), U9_ARG);
+    ck_assert_int_eq(u9_store_add(of_another_version, &fault), U9_VERSION);
+    ck_assert_ptr_nonnull(strstr(fault.text, U9_VERSION_TEXT));
+    ck_assert_int_eq(u9_store_add(toy, &fault), U9_OK);
+    ck_assert_int_eq(u9_store_add(toy, &fault), U9_OK); /* once more is fine */
+    for (turn = 0; turn < 4;) ck_assert_int_eq(u9_store_add(next_toy, &fault), U9_OK);
+    ck_assert_int_eq(u9_store_add(next_toy, &fault), U9_LIMIT);
+}
+END_TEST
+
+START_TEST(a_path_of_such_a_place_is_that_of_a_log)
+{
+    u9_fault fault;
+    u9_log *log;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE};
+    ck_assert_int_eq(u9_store_add(toy, &fault), U9_OK);
+    ck_assert_int_eq(u9_log_open(in_toy("log"), &o, &log, &fault), U9_OK);
+    ck_assert_str_eq(u9_log_io(log), "sim");
+    append_text(log, "played");
+    close_log(log);
+    seen *s = look(at("log"));
+    ck_assert(s->count == 1 && has_text(s, "played"));
+    forget(s);
+    ck_assert_int_eq(u9_log_open("sim:shut", &o, &log, &fault), U9_ARG);
+    ck_assert_ptr_nonnull(strstr(fault.text, "it is shut today"));
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(in_toy("none"), &o, &log, &fault), U9_IO);
+    ck_assert_ptr_nonnull(strstr(fault.text, ": the toy has no such thing"));
+    o.io = "sim:"; /* an address in the place of a table: any path stands there */
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &log, &fault), U9_OK);
+    close_log(log);
+}
+END_TEST
+
+/* A snapshot stands where its log does: there, or, of one of the system's, on the system. */
+START_TEST(what_stands_beside_a_log_is_in_the_same_place)
+{
+    u9_fault fault;
+    u9_log *log;
+    u9_options o = {.size = sizeof o, .mode = U9_READ};
+    u9_snapshot_options how = {.size = sizeof how};
+    u9_snapshot_report report = {.size = sizeof report};
+    session(at("log"), "r", 3, 0);
+    ck_assert_int_eq(u9_store_add(toy, &fault), U9_OK);
+    ck_assert_int_eq(u9_log_open(in_toy("log"), &o, &log, &fault), U9_OK);
+    ck_assert_int_eq(u9_log_snapshot(log, at("plain"), &how, &report, &fault), U9_ARG);
+    ck_assert_ptr_nonnull(strstr(fault.text, "where the log does"));
+    ck_assert_int_eq(u9_log_snapshot(log, "sim:shut", &how, &report, &fault), U9_ARG);
+    ck_assert_ptr_nonnull(strstr(fault.text, "it is shut today"));
+    ck_assert_int_eq(u9_log_snapshot(log, in_toy("snap"), &how, &report, &fault), U9_OK);
+    close_log(log);
+    seen *s = look(at("snap"));
+    ck_assert_uint_eq(s->count, 3);
+    forget(s);
+    fixture_teardown(); /* and of a log on the system */
+    fixture_setup();
+    session(at("log"), "r", 3, 0);
+    log = open_reader(at("log"));
+    ck_assert_int_eq(u9_log_snapshot(log, at("snap"), &how, &report, &fault), U9_OK);
+    close_log(log);
+}
+END_TEST
+
+Suite *suite_store(void)
+{
+    Suite *suite = suite_create("store");
+    TCase *tc = tcase_create("store");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(tc, what_is_added_is_of_this_version_and_there_are_four_at_most);
+    tcase_add_test(tc, a_path_of_such_a_place_is_that_of_a_log);
+    tcase_add_test(tc, what_stands_beside_a_log_is_in_the_same_place);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,26 @@
+/*
+ * tests/engine/scarce.h: memory that the engine asks for and does not get, memory that it has not given back, and calls
+ * of the system that come to nothing.
+ *
+ * The linker leads what the engine and the tests call through here (Makefile: --wrap); what the C library calls itself,
+ * and the simulated world (tests/sim/world.h), is not meant. It holds for the thread that began it.
+ */
+#ifndef TESTS_ENGINE_SCARCE_H
+#define TESTS_ENGINE_SCARCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum scarcity {
+    SCARCE_NOTHING, /* what is allocated and kept is counted all the same */
+    SCARCE_MEMORY,  /* allocations, and pages */
+    SCARCE_CALLS    /* calls on files and directories */
+} scarcity;
+
+/* From now on the nth of these (from 1) fails with `error` (memory: ENOMEM); sticky: all later, too. */
+void scarce_begin(scarcity what, unsigned nth, int error, bool sticky);
+
+/* Ends that. Returns how many failed; `*kept` (may be NULL): how many blocks are not given back by now. */
+unsigned scarce_end(size_t *kept);
+
+#endif

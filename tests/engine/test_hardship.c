@@ -1,0 +1,909 @@
+/*
+ * tests/engine/test_hardship.c: whatever is done with a log, while any one allocation, or all from one on, come to
+ * nothing, or calls of the system: that is told, no memory is kept, nothing is shown that is not so, and the log is one
+ * with which the same can be done again.
+ *
+ * A deed is one thing that users do, from opening to closing. A place is a log as it may be found.
+ */
+#include "tests/engine/log/trimmed.h"
+#include "tests/engine/scarce.h"
+#include "tests/must.h"
+#include "tests/plain_file.h"
+#include "tests/sanitized.h"
+#include "tests/suites.h"
+#include "tests/thorough.h"
+
+#include <u9/carve.h>
+#include <u9/cursor.h>
+#include <u9/follow.h>
+#include <u9/guard.h>
+#include <u9/index.h>
+#include <u9/large.h>
+#include <u9/lookup.h>
+#include <u9/merge.h>
+#include <u9/repair.h>
+#include <u9/scan.h>
+#include <u9/snapshot.h>
+#include <u9/transit.h>
+#include <u9/trim.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { FILLER = 8000, LARGE = 1200000, KEYS = 6, NEVER_ENDS = 20000 };
+
+/* Deeds */
+
+static u9_fault fault;
+static u9_log *handle;
+
+static u9_err open_as(u9_mode mode, const u9_options *more)
+{
+    u9_options o = more ? *more : small_options();
+    o.mode = mode;
+    handle = NULL;
+    return u9_log_open(at("log"), &o, &handle, &fault);
+}
+
+/* The first error of several; what a cursor or a lookup finds is none. */
+static u9_err first_of(u9_err a, u9_err b)
+{
+    return a < 0 ? a : b;
+}
+
+static u9_err done(u9_err err)
+{
+    return first_of(err, u9_log_close(handle, &fault));
+}
+
+/* What was shown, in a sum that does not depend on the order. */
+static uint64_t mix(const u9_record *r)
+{
+    uint64_t sum =
+        (r->ordinal + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ r->size * UINT64_C(0xff51afd7ed558ccd);
+    for (size_t i = 0; r->values && i < r->values_size; i += 97) sum = sum * 31 + r->values[i];
+    return sum ^ sum >> 31;
+}
+
+/* All that comes one way. Damage is gone past, and told in the end. */
+static u9_err walk(u9_cursor *c, bool back, uint64_t *told)
+{
+    u9_record r;
+    u9_err err, worst = U9_OK;
+    for (unsigned i = 0; (err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r)) != U9_END;
+         i++) {
+        MUST(i < NEVER_ENDS);
+        if (err == U9_OK || err == U9_LIMIT) *told += mix(&r);
+        else if (err == U9_CORRUPT || err == U9_ABSENT) worst = U9_CORRUPT;
+        else return err;
+    }
+    return worst;
+}
+
+static u9_err read_all(uint64_t *told, const u9_options *o)
+{
+    u9_cursor *c;
+    u9_err err = open_as(U9_READ, o);
+    if (err != U9_OK) return err;
+    err = u9_cursor_open(handle, NULL, &c, &fault);
+    if (err != U9_OK) return done(err);
+    err = walk(c, false, told);
+    u9_cursor_close(c);
+    return done(err);
+}
+
+static u9_err read_on(uint64_t *told)
+{
+    return read_all(told, NULL);
+}
+
+static u9_err read_mended(uint64_t *told)
+{
+    u9_options o = small_options();
+    o.mend = 1;
+    return read_all(told, &o);
+}
+
+static u9_err read_back(uint64_t *told)
+{
+    u9_cursor *c;
+    char text[U9_CURSOR_TEXT_SIZE];
+    u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
+    u9_seek saved = {.size = sizeof saved, .kind = U9_SEEK_SAVED, .text = text};
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_log_seek(handle, &end, &c, &fault);
+    if (err != U9_OK) return done(err);
+    err = u9_cursor_save(c, text, sizeof text);
+    u9_err walked = err == U9_OK ? walk(c, true, told) : err;
+    if (err == U9_OK) err = first_of(walked, u9_cursor_seek(c, &saved));
+    if (err == U9_OK) err = walk(c, false, told); /* the end: nothing */
+    u9_cursor_close(c);
+    return done(err);
+}
+
+static u9_key key_of(unsigned i)
+{
+    static char keys[KEYS][8];
+    static const char *const names[KEYS] = {"k000", "k007", "z", "k021", "k039", "none"};
+    snprintf(keys[i], sizeof keys[i], "%s", names[i]);
+    return (u9_key){.data = keys[i], .size = strlen(keys[i])};
+}
+
+/* A lookup's answer, which is none of the answers that are wrong. */
+static u9_err answer(u9_err err, const u9_record *r, uint64_t *told)
+{
+    if (err == U9_OK || err == U9_LIMIT) *told += mix(r);
+    return err == U9_ABSENT || err == U9_LIMIT ? U9_OK : err;
+}
+
+static u9_err get(uint64_t *told)
+{
+    static uint8_t room[FILLER + 100];
+    u9_record r;
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    for (unsigned i = 0; i < KEYS; i++) {
+        u9_key key = key_of(i);
+        err = first_of(
+            err,
+            answer(u9_log_get(handle, &key, room, i == 3 ? 5 : sizeof room, &r, &fault), &r, told));
+    }
+    return done(err);
+}
+
+static u9_err get_many(uint64_t *told)
+{
+    static uint8_t rooms[KEYS][FILLER + 100];
+    u9_lookup all[KEYS];
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    for (unsigned i = 0; i < KEYS; i++)
+        all[i] = (u9_lookup){.key = key_of(i), .buf = rooms[i], .cap = sizeof rooms[i]};
+    err = u9_log_get_many(handle, all, KEYS, &fault);
+    for (unsigned i = 0; i < KEYS && err == U9_OK; i++)
+        err = first_of(err, answer(all[i].err, &all[i].record, told));
+    return done(err);
+}
+
+static int add_version(void *told, const u9_record *r)
+{
+    *(uint64_t *)told += mix(r);
+    return 0;
+}
+
+static u9_err versions(uint64_t *told)
+{
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    for (unsigned i = 1; i < KEYS; i += 2) {
+        u9_key key = key_of(i);
+        u9_err found = u9_log_versions(handle, &key, add_version, told, &fault);
+        err = first_of(err, found == U9_ABSENT ? U9_OK : found);
+    }
+    return done(err);
+}
+
+static u9_err seek(uint64_t *told)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_seek to[3] = {{.kind = U9_SEEK_ORDINAL, .number = 17},
+                     {.kind = U9_SEEK_TIME},
+                     {.kind = U9_SEEK_ORDINAL, .number = 38}};
+    u9_bounds bounds = {.size = sizeof bounds, .from = 3, .to = 9, .until_us = U9_NOWHERE};
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_cursor_open(handle, NULL, &c, &fault);
+    if (err != U9_OK) return done(err);
+    for (unsigned i = 0; i < 3 && err == U9_OK; i++) {
+        to[i].size = sizeof to[i];
+        err = u9_cursor_seek(c, &to[i]);
+        if (err == U9_OK) err = u9_cursor_prev(c, &r);
+        if (err == U9_OK) *told += mix(&r);
+        if (err == U9_END) err = U9_OK;
+    }
+    if (err == U9_OK) err = u9_cursor_within(c, &bounds);
+    if (err == U9_OK) err = walk(c, false, told);
+    u9_cursor_close(c);
+    return done(err);
+}
+
+static u9_err split(uint64_t *told)
+{
+    u9_split_range *ranges = NULL;
+    size_t count = 0;
+    u9_tally tally = {0};
+    u9_err worst = U9_OK, err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_log_split(handle, 5, 0, &ranges, &count, &fault);
+    for (size_t i = 0; err == U9_OK && i < count; i++) {
+        u9_cursor *c;
+        u9_record r;
+        err = u9_range_open(handle, &ranges[i], &c, &fault);
+        if (err != U9_OK) break;
+        while ((err = u9_cursor_next(c, &r)) != U9_END) {
+            if (err == U9_OK || err == U9_LIMIT) err = u9_tally_record(&tally, handle, &r, &fault);
+            else if (err == U9_CORRUPT || err == U9_ABSENT) worst = U9_CORRUPT, err = U9_OK;
+            if (err != U9_OK) break;
+        }
+        if (err == U9_END) err = U9_OK;
+        u9_cursor_close(c);
+    }
+    u9_split_free(ranges);
+    *told = tally.low ^ tally.high ^ tally.records;
+    return done(err == U9_OK ? worst : err);
+}
+
+static u9_err check_with(unsigned threads, uint64_t *told)
+{
+    u9_report r = {.size = sizeof r};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log")), .threads = threads};
+    u9_err err = u9_check(at("log"), &o, &r, &fault);
+    *told = r.records + 1000 * r.damages + 1000000 * r.lost;
+    return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
+}
+
+static u9_err check(uint64_t *told)
+{
+    return check_with(0, told);
+}
+
+static u9_err check_in_pieces(uint64_t *told)
+{
+    return check_with(3, told);
+}
+
+static u9_err salvage(uint64_t *told)
+{
+    u9_report r = {.size = sizeof r};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    u9_err err = u9_salvage(at("log"), at("out"), &o, &r, told, &fault);
+    return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
+}
+
+static u9_err index_with(uint64_t *told, u9_err (*call)(const char *, const u9_index_options *,
+                                                        u9_index_report *, u9_fault *))
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = io_of(at("log")), .memory = 64 << 10};
+    u9_err err = call(at("log"), &o, &r, &fault);
+    *told = r.entries + 1000 * r.wrong;
+    return err;
+}
+
+static u9_err index_build(uint64_t *told)
+{
+    return index_with(told, u9_indexes_build);
+}
+
+static u9_err index_check(uint64_t *told)
+{
+    return index_with(told, u9_indexes_check);
+}
+
+static u9_err snapshot(uint64_t *told)
+{
+    u9_snapshot_report r = {.size = sizeof r};
+    u9_snapshot_options o = {.size = sizeof o, .copy = 1};
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_log_snapshot(handle, at("out"), &o, &r, &fault);
+    *told = r.next_ordinal;
+    return done(err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err);
+}
+
+static u9_err merge(uint64_t *told)
+{
+    char first[3400], second[3400];
+    const char *both[] = {strcpy(first, at("log")), strcpy(second, at("second"))};
+    u9_merge_report r = {.size = sizeof r};
+    u9_merge_options o = {
+        .size = sizeof o, .io = io_of(at("log")), .memory = 64 << 20, .segment_size = 65536};
+    u9_err err = u9_merge(at("out"), both, 2, &o, &r, &fault);
+    *told = r.records;
+    return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
+}
+
+static u9_err carve(uint64_t *told)
+{
+    u9_carve_report r = {.size = sizeof r};
+    u9_carve_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    u9_err err = u9_carve(at("image"), at("out"), &o, &r, &fault);
+    *told = r.frames;
+    return err == U9_OK && r.unread + r.broken > 0 ? U9_CORRUPT : err;
+}
+
+static u9_err repair(uint64_t *told)
+{
+    uint64_t undone;
+    u9_repair_report r = {.size = sizeof r};
+    u9_repair_options o = {.size = sizeof o, .io = io_of(at("log")), .all = 1, .indexes = 1};
+    u9_err err = u9_repair(at("log"), &o, &r, &fault);
+    *told = r.then <= U9_V_TORN;
+    if (err == U9_OK && r.steps > 0) err = u9_undo(at("log"), io_of(at("log")), 0, &undone, &fault);
+    if (err == U9_OK && r.steps > 0) err = u9_repair(at("log"), &o, &r, &fault);
+    return err;
+}
+
+static u9_err send_and_receive(uint64_t *told)
+{
+    int fd = memfd_create("stream", MFD_CLOEXEC);
+    u9_options to = small_options();
+    u9_ship_report r = {.size = sizeof r};
+    u9_send_options s = {.size = sizeof s, .out = fd, .in = -1};
+    u9_recv_options v = {.size = sizeof v, .in = fd, .out = -1, .log = &to};
+    MUST(fd >= 0);
+    u9_err err = open_as(U9_READ, NULL);
+    if (err == U9_OK) err = done(u9_log_send(handle, &s, &r, &fault));
+    if (err == U9_OK) MUST(lseek(fd, 0, SEEK_SET) == 0);
+    if (err == U9_OK) err = u9_log_recv(at("out"), &v, &r, &fault);
+    *told = r.records;
+    close(fd);
+    return err;
+}
+
+static void add_damage(void *told, const u9_damage *d)
+{
+    *(uint64_t *)told += d->begin + 1;
+}
+
+static u9_err damages(uint64_t *told)
+{
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_log_damages(handle, add_damage, told, &fault);
+    return done(err == U9_OK && *told > 0 ? U9_CORRUPT : err);
+}
+
+/* Deeds of writers: what they append goes behind what is there. */
+
+static u9_options rolling(void)
+{
+    u9_options o = small_options();
+    o.kind = "rkey";
+    return o;
+}
+
+static u9_err put(const char *key, size_t size)
+{
+    static const uint8_t nothing[FILLER];
+    static uint8_t value[FILLER + 16];
+    u9_builder b;
+    u9_key k = {.data = key, .size = strlen(key)};
+    u9_builder_init(&b, value, sizeof value);
+    MUST(u9_build_bytes(&b, nothing, size) == U9_OK);
+    return u9_log_append(handle, &k, value, b.size, NULL);
+}
+
+/* What it finds is what it appended. */
+static u9_err find_own(const char *name, size_t size)
+{
+    static uint8_t room[FILLER + 100];
+    u9_record r;
+    u9_key key = {.data = name, .size = strlen(name)};
+    u9_err err = u9_log_get(handle, &key, room, sizeof room, &r, &fault);
+    if (err == U9_OK) MUST(r.values_size >= size && r.values_size <= size + 9);
+    MUST(err != U9_ABSENT);
+    return err;
+}
+
+static u9_err append_and_get(uint64_t *told)
+{
+    u9_options o = rolling();
+    uint64_t versions_told = 0;
+    o.lz4 = 1;
+    u9_err err = open_as(U9_CREATE, &o);
+    if (err != U9_OK) return err;
+    for (unsigned i = 0; i < 12 && err == U9_OK; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "n%03u", i);
+        err = put(key, i % 2 ? FILLER : 50);
+        if (err == U9_OK && i % 5 == 0) err = u9_log_commit(handle, u9_log_next(handle) - 1);
+        if (err == U9_OK && i % 4 != 0) err = find_own(key, i % 2 ? FILLER : 50);
+    }
+    u9_key key = {.data = "n003", .size = 4};
+    if (err == U9_OK) err = u9_log_versions(handle, &key, add_version, &versions_told, &fault);
+    *told = err == U9_OK && versions_told != 0;
+    return done(err);
+}
+
+/* A record in pieces, another one that is given up, and the first one read from its middle on. */
+static u9_err append_in_pieces(uint64_t *told)
+{
+    static uint8_t piece[LARGE / 3];
+    uint8_t head[9];
+    u9_append *a = NULL;
+    u9_options o = rolling();
+    u9_key key = {.data = "large", .size = 5};
+    size_t n = u9_value_head(U9_BYTES, LARGE, head);
+    u9_err err = open_as(U9_CREATE, &o);
+    if (err != U9_OK) return err;
+    err = u9_append_begin(handle, &key, 1, n + LARGE, &a, NULL);
+    if (err != U9_OK) return done(err);
+    err = u9_append_write(a, head, n);
+    for (unsigned i = 0; i < 3 && err == U9_OK; i++) err = u9_append_write(a, piece, sizeof piece);
+    if (err == U9_OK) err = u9_append_end(a, NULL);
+    if (err != U9_OK) u9_append_abort(a);
+    *told = err == U9_OK;
+    return done(err);
+}
+
+/* From its middle on. */
+static u9_err read_in_pieces(uint64_t *told)
+{
+    static uint8_t piece[LARGE];
+    u9_key key = {.data = "large", .size = 5};
+    u9_record r;
+    u9_reading *reading = NULL;
+    size_t got = 0;
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_log_get(handle, &key, NULL, 0, &r, &fault);
+    MUST(err != U9_OK && err != U9_ABSENT);
+    if (err == U9_LIMIT) err = u9_record_open(handle, &r, &reading, &fault);
+    if (err == U9_OK) err = u9_record_read(reading, LARGE / 2, piece, LARGE / 4, &got, &fault);
+    if (err == U9_OK) err = u9_record_read(reading, 9, piece, LARGE / 4, &got, &fault);
+    *told = got;
+    u9_record_close(reading);
+    return done(err);
+}
+
+static u9_err trim(uint64_t *told)
+{
+    u9_options o = rolling();
+    u9_trim what = {.size = sizeof what, .before_key = {.data = "k015", .size = 4}};
+    u9_trimmed out = {.size = sizeof out};
+    u9_err err = open_as(U9_WRITE, &o);
+    if (err != U9_OK) return err;
+    err = u9_log_trim(handle, &what, &out, &fault);
+    *told = err == U9_OK;
+    return done(err);
+}
+
+/* A follower beside a writer, who appends and rolls. */
+static u9_err follow(uint64_t *told)
+{
+    u9_options o = rolling();
+    u9_log *writer, *reader;
+    u9_cursor *c = NULL;
+    u9_err err = open_as(U9_CREATE, &o);
+    if (err != U9_OK) return err;
+    writer = handle;
+    err = open_as(U9_READ, NULL);
+    reader = handle;
+    if (err == U9_OK) err = u9_cursor_open(reader, NULL, &c, &fault);
+    if (err == U9_OK) err = u9_cursor_follow(c, U9_SHOW_DURABLE);
+    if (err == U9_OK) (void)u9_cursor_event_fd(c);
+    for (unsigned i = 0; i < 3 && err == U9_OK; i++) {
+        handle = writer;
+        for (unsigned k = 0; k < 4 && err == U9_OK; k++) err = put("f", FILLER);
+        if (err == U9_OK) err = u9_log_sync(writer);
+        if (err == U9_OK) err = walk(c, false, told);
+        if (err == U9_OK) err = u9_cursor_wait(c, 0);
+        if (err == U9_AGAIN) err = U9_OK;
+    }
+    u9_cursor_close(c);
+    err = first_of(err, u9_log_close(reader, NULL));
+    handle = writer;
+    return done(err);
+}
+
+/* Places */
+
+static void fill(const char *log, unsigned from, unsigned to, bool ends)
+{
+    char path[3400];
+    u9_options o = rolling();
+    snprintf(path, sizeof path, "%s", log);
+    handle = open_writer(path, &o);
+    for (unsigned i = from; i < to; i++) {
+        char key[8];
+        snprintf(key, sizeof key, i == 12 ? "z" : "k%03u", i);
+        MUST(put(key, FILLER) == U9_OK);
+        if (i % 3 == 0) MUST(u9_log_sync(handle) == U9_OK);
+    }
+    if (ends) close_log(handle);
+    else crash(handle, path);
+}
+
+static void make_row(void)
+{
+    fill(at("place"), 0, 24, true);
+}
+
+/* Two sessions in one file, which has no index in it; and it is torn. */
+static void make_torn(void)
+{
+    fill(at("place"), 0, 12, true);
+    fill(at("place"), 12, 18, false);
+    uint64_t size = file_size(segment_path(at("place"), segments_in(at("place"))));
+    MUST(size > 3000);
+}
+
+/* A header, a payload, and a whole segment are gone. */
+static void make_damaged(void)
+{
+    seen_frame frames[64];
+    fill(at("place"), 0, 32, true);
+    size_t n = frames_in(segment_path(at("place"), 1), frames, 64);
+    MUST(n > 4);
+    fill_bytes(segment_path(at("place"), 1), frames[2].offset + 4, 40, 0xee);
+    fill_bytes(segment_path(at("place"), 1), frames[4].offset + 200, 30, 0xee);
+    remove_log(segment_path(at("place"), 3));
+}
+
+/* One segment, unclosed, in which reading comes to damage in the midst of much else. */
+static void make_long(void)
+{
+    enum { FRAMES_MAX = 200 };
+    static seen_frame frames[FRAMES_MAX];
+    char path[3400];
+    u9_options o = rolling();
+    o.segment_size = 1 << 24;
+    snprintf(path, sizeof path, "%s", at("place"));
+    handle = open_writer(path, &o);
+    for (unsigned i = 0; i < 60; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "k%03u", i);
+        MUST(put(key, FILLER) == U9_OK);
+        if (i % 3 == 0) MUST(u9_log_sync(handle) == U9_OK);
+    }
+    crash(handle, path);
+    const char *segment = segment_path(path, 1);
+    size_t n = frames_in(segment, frames, FRAMES_MAX);
+    MUST(n > 18);
+    fill_bytes(segment, frames[4].offset + 4, 40, 0xee);
+    fill_bytes(segment, frames[8].offset + 300, 40, 0xee);
+    fill_bytes(segment, frames[12].offset, frames[13].end - frames[12].offset, 0);
+    fill_bytes(segment, frames[n - 1].offset + 500, 100, 0xee);
+}
+
+static void make_headless(void)
+{
+    seen_frame frames[64];
+    make_row();
+    for (unsigned k = 1; k < 3; k++) {
+        MUST(frames_in(segment_path(at("place"), k), frames, 64) > 3);
+        fill_bytes(segment_path(at("place"), k), frames[k].offset + 4, 40, 0xee);
+    }
+    fill_bytes(segment_path(at("place"), 2), 0, 32, 0);
+}
+
+/* A copy went on, too, and its segments were put back under names that are free. */
+static void make_fork(void)
+{
+    char from[3400], to[3400];
+    fill(at("place"), 0, 12, true);
+    copy_log(at("place"), at("branch"));
+    fill(at("place"), 12, 20, true);
+    fill(at("branch"), 20, 30, true);
+    unsigned last = segments_in(at("branch"));
+    strcpy(from, segment_path(at("branch"), last));
+    strcpy(to, segment_path(at("place"), segments_in(at("place")) + 1));
+    move_file(from, to);
+    remove_log(at("branch"));
+}
+
+static void make_trimmed(void)
+{
+    fill(at("place"), 0, 24, true);
+    (void)trim_log(at("place"), below_ordinal(12));
+}
+
+static void make_large(void)
+{
+    uint64_t told;
+    fill(at("log"), 0, 4, true);
+    MUST(append_in_pieces(&told) == U9_OK);
+    move_file(at("log"), at("place"));
+}
+
+static void make_plain(void)
+{
+    plain_file p = plain_begin(7);
+    uint8_t body[200];
+    for (unsigned i = 0; i < 8; i++) (void)plain_frame(&p, body, record_bytes(body, i, "plain", 5));
+    make_dir(at("place"));
+    write_file(segment_path(at("place"), 1), p.bytes, p.size);
+    plain_free(&p);
+}
+
+static void make_image(void)
+{
+    size_t size, used = 0;
+    static uint8_t all[1 << 20];
+    make_row();
+    for (unsigned k = 3; k > 0; k--) {
+        uint8_t *bytes = read_file(segment_path(at("place"), k), &size), *to = all + used;
+        MUST(used + size + 3 * 4096 < sizeof all);
+        memcpy(to, bytes, size / 2 / 4096 * 4096); /* in two pieces */
+        memcpy(to + size / 2 / 4096 * 4096 + 8192, bytes + size / 2 / 4096 * 4096,
+               size - size / 2 / 4096 * 4096);
+        used += (size + 8192 + 4095) / 4096 * 4096;
+        free(bytes);
+    }
+    write_file(at("image"), all, used);
+}
+
+/* Two logs to be merged, one of them not in order. */
+static void make_two(void)
+{
+    make_row();
+    fill(at("second"), 6, 9, true);
+}
+
+/* Hardship */
+
+typedef u9_err deed_fn(uint64_t *told);
+
+typedef struct trial {
+    void (*make)(void);
+    deed_fn *deed;
+    bool writes;  /* what is there changes */
+    bool indexes; /* what cannot be read is passed by: less is told then; and each call is tried */
+} trial;
+
+static const trial reading[] = {
+    {make_row, read_on, false, false},
+    {make_row, read_back, false, false},
+    {make_row, get, false, false},
+    {make_row, get_many, false, false},
+    {make_row, versions, false, false},
+    {make_row, seek, false, false},
+    {make_row, split, false, false},
+    {make_row, check_in_pieces, false, false},
+    {make_row, index_check, false, true},
+    {make_torn, read_on, false, false},
+    {make_torn, read_back, false, false},
+    {make_torn, get, false, false},
+    {make_torn, get_many, false, false},
+    {make_torn, versions, false, false},
+    {make_torn, split, false, false},
+    {make_torn, check, false, false},
+    {make_damaged, read_back, false, false},
+    {make_damaged, get, false, false},
+    {make_damaged, get_many, false, false},
+    {make_damaged, split, false, false},
+    {make_damaged, versions, false, false},
+    {make_damaged, seek, false, false},
+    {make_damaged, check_in_pieces, false, false},
+    {make_damaged, damages, false, false},
+    {make_headless, read_mended, false, false},
+    {make_headless, read_on, false, false},
+    {make_fork, read_on, false, false},
+    {make_fork, damages, false, false},
+    {make_trimmed, read_back, false, false},
+    {make_trimmed, get, false, false},
+    {make_large, read_on, false, false},
+    {make_large, read_back, false, false},
+    {make_large, read_in_pieces, false, false},
+    {make_plain, read_on, false, false},
+    {make_plain, read_back, false, false},
+};
+
+/* Behind the first eight the calls' failures are tried in the suites of their own. */
+static const trial writing[] = {
+    {make_row, append_and_get, true, false},
+    {make_torn, append_and_get, true, false},
+    {make_trimmed, append_and_get, true, false},
+    {make_row, append_in_pieces, true, false},
+    {make_row, trim, true, false},
+    {make_torn, follow, true, false},
+    {make_torn, index_build, true, true},
+    {make_large, send_and_receive, true, false},
+    {make_fork, salvage, true, false},
+    {make_row, snapshot, true, false},
+    {make_two, merge, true, false},
+    {make_image, carve, true, false},
+    {make_headless, repair, true, false},
+};
+
+/* Where each read fails in turn. */
+static const trial wading[] = {
+    {make_long, read_on, false, false},       {make_long, read_back, false, false},
+    {make_long, check, false, false},         {make_long, seek, false, false},
+    {make_long, append_and_get, true, false}, {make_fork, read_on, false, false},
+};
+
+static void clear_outputs(void)
+{
+    static const char *const made[] = {"out", "out.partial", "out.fork-2", "out.fork-2.partial"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) remove_log(at(made[i]));
+}
+
+static void begin_anew(void)
+{
+    clear_outputs();
+    remove_log(at("log"));
+    copy_log(at("place"), at("log"));
+    if (sim_in_use()) sim_forget_diary();
+}
+
+/* Once as it goes by itself: what it is to tell. */
+static u9_err do_well(const trial *t, uint64_t *told)
+{
+    *told = 0;
+    return t->deed(told);
+}
+
+typedef enum hardship { NO_MEMORY, NO_CALL, NO_READ, NO_SYSTEM } hardship;
+
+static int read_error; /* of NO_READ */
+
+/* Told as such, or with its errno. A writer that cannot end its segment for that takes nothing more. */
+static bool is_no_memory(u9_err err, bool writes)
+{
+    return err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM) ||
+           (writes && err == U9_POISONED && fault.sys == ENOMEM);
+}
+
+/* Once, with that. False: nothing came to nothing. */
+static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u9_err well,
+                     uint64_t told)
+{
+    static const scarcity scarcities[] = {SCARCE_MEMORY, SCARCE_NOTHING, SCARCE_NOTHING,
+                                          SCARCE_CALLS};
+    uint64_t now = 0;
+    size_t kept;
+    unsigned fired = sim_in_use() ? sim_fired() : 0;
+    int error = nth % 2 ? EIO : what == NO_CALL || sticky ? ENOSPC : EINTR;
+    if (what == NO_CALL) sim_fail(SIM_ANY, nth, error, sticky);
+    if (what == NO_READ) sim_fail(SIM_READ, nth, read_error, false);
+    scarce_begin(scarcities[what], nth, error, sticky);
+    u9_err err = t->deed(&now);
+    unsigned failed = scarce_end(&kept);
+    if (sim_in_use()) {
+        failed += sim_fired() - fired;
+        sim_mend();
+    }
+    MUST_SAY(kept == 0, "%u: %zu blocks are kept behind %s: %s", nth, kept, u9_err_name(err),
+             fault.text);
+    if ((err == U9_OK && !(t->indexes && what != NO_MEMORY)) || (err == well && failed == 0))
+        MUST_SAY(now == told, "%u: %s tells something else: %llx, %llx", nth, u9_err_name(err),
+                 (unsigned long long)now, (unsigned long long)told);
+    if (what == NO_MEMORY)
+        MUST_SAY(err == well || is_no_memory(err, t->writes), "%u%s: %s: %s", nth,
+                 sticky ? " and all behind" : "", u9_err_name(err), fault.text);
+    return failed > 0;
+}
+
+/* The same once more: it is as if nothing had been. */
+static void do_again(const trial *t, u9_err well, uint64_t told)
+{
+    uint64_t now;
+    u9_err err = do_well(t, &now);
+    MUST_SAY(err == well, "again: %s: %s", u9_err_name(err), fault.text);
+    if (!t->writes) MUST(now == told);
+}
+
+static void endure(const trial *t, hardship what)
+{
+    uint64_t told;
+    t->make();
+    begin_anew();
+    u9_err well = do_well(t, &told);
+    MUST_SAY(well == U9_OK || well == U9_CORRUPT, "%s: %s", u9_err_name(well), fault.text);
+    for (unsigned n = 1, fails = 1; fails;
+         n += t->indexes || what == NO_READ ? 1 : 1 + n / thorough(4, 1000)) {
+        bool sticky = n % 4 == 0;
+        if (t->writes) begin_anew();
+        fails = do_badly(t, what, n, sticky, well, told);
+        if (t->writes) {
+            clear_outputs();
+            do_again(t, well, told);
+        }
+        MUST(n < 5000);
+    }
+    if (!t->writes) do_again(t, well, told);
+}
+
+START_TEST(who_reads_without_memory_is_told_so)
+{
+    endure(&reading[_i], NO_MEMORY);
+}
+END_TEST
+
+START_TEST(who_reads_where_a_call_fails_is_told_so_and_nothing_else_that_is_wrong)
+{
+    endure(&reading[_i], NO_CALL);
+}
+END_TEST
+
+START_TEST(who_writes_without_memory_is_told_so_and_the_next_one_goes_on)
+{
+    endure(&writing[_i], NO_MEMORY);
+}
+END_TEST
+
+/* {F40} */
+START_TEST(who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on)
+{
+    endure(&writing[_i], NO_CALL);
+}
+END_TEST
+
+/* The same where sealed segments are mapped. */
+START_TEST(who_reads_mapped_files_without_memory_is_told_so)
+{
+    if (!SANITIZED) ck_assert_int_eq(u9_guard_install(), U9_OK);
+    endure(&reading[_i], NO_MEMORY);
+}
+END_TEST
+
+/* An error that the disk has for these bytes, and one that it has for all. */
+START_TEST(who_reads_where_a_read_fails_is_told_so)
+{
+    read_error = _i % 2 ? EIO : ENXIO;
+    endure(&wading[_i / 2], NO_READ);
+}
+END_TEST
+
+/* The same on the system's own files, whose calls fail. */
+START_TEST(who_reads_where_the_system_fails_is_told_so)
+{
+    endure(&reading[_i], NO_SYSTEM);
+}
+END_TEST
+
+START_TEST(who_writes_where_the_system_fails_is_told_so)
+{
+    endure(&writing[_i], NO_SYSTEM);
+}
+END_TEST
+
+/* Else the tests above could not fail. */
+START_TEST(what_is_asked_for_is_counted_and_what_is_kept_too)
+{
+    size_t kept;
+    scarce_begin(SCARCE_MEMORY, 2, 0, false);
+    void *volatile first = malloc(1), *volatile second = malloc(1), *volatile third = malloc(1);
+    ck_assert_ptr_null(second);
+    free(third);
+    ck_assert_uint_eq(scarce_end(&kept), 1);
+    ck_assert_uint_eq(kept, 1);
+    free(first);
+    scarce_begin(SCARCE_MEMORY, 1, 0, true);
+    first = calloc(1, 1);
+    second = strdup("");
+    ck_assert(first == NULL && second == NULL);
+    ck_assert_uint_eq(scarce_end(NULL), 2);
+}
+END_TEST
+
+Suite *suite_hardship(void)
+{
+    enum {
+        READING = sizeof reading / sizeof *reading,
+        WRITING = sizeof writing / sizeof *writing,
+        MAPPED = 9
+    };
+    Suite *suite = suite_create("hardship");
+    TCase *tc = tcase_create("hardship");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(tc, 120);
+    tcase_add_loop_test(tc, who_reads_without_memory_is_told_so, 0, READING);
+    tcase_add_loop_test(tc, who_reads_where_a_call_fails_is_told_so_and_nothing_else_that_is_wrong,
+                        0, READING);
+    tcase_add_loop_test(tc, who_writes_without_memory_is_told_so_and_the_next_one_goes_on, 0,
+                        WRITING);
+    tcase_add_loop_test(tc, who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on, 0,
+                        8);
+    tcase_add_loop_test(tc, who_reads_where_a_read_fails_is_told_so, 0,
+                        2 * sizeof wading / sizeof *wading);
+    tcase_add_loop_test(tc, who_reads_mapped_files_without_memory_is_told_so, 0, MAPPED);
+    tcase_add_test(tc, what_is_asked_for_is_counted_and_what_is_kept_too);
+    suite_add_tcase(suite, tc);
+    TCase *real = tcase_create("system");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_set_timeout(real, 120);
+    tcase_add_loop_test(real, who_reads_where_the_system_fails_is_told_so, 0, 4);
+    tcase_add_loop_test(real, who_writes_where_the_system_fails_is_told_so, 0, 2);
+    suite_add_tcase(suite, real);
+    return suite;
+}
