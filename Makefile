@@ -418,7 +418,7 @@ run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD
 # All else runs on posix alone. TEST_IO=... runs everything on the tables that it names.
 both_io = env queue log commits reference split_apart heap test_ship test_follow test_kill test_power
 # What tries more with U9_LONG in the environment: tests/thorough.h.
-drawing = mend damage recovery index_file hash trim writer repair snapshot faults large ship_large test_trouble
+drawing = mend damage recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range witness test_trouble
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
     script test_bench idgen_race golden_logs check-cxx test_value test_id \

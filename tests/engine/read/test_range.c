@@ -4,6 +4,7 @@
  */
 #include "tests/engine/fixture.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static void expect_all_cuts(const char *log, uint64_t segment, uint64_t step)
     reading whole = {0};
     read_range(&whole, log, segment, 0, 0);
     for (uint64_t at = 16; at <= size + 16; at += step) expect_same(&whole, log, segment, &at, 1);
-    for (unsigned n = 0; n < 40; n++) {
+    for (unsigned n = 0; n < thorough(12, 40); n++) {
         size_t count = (size_t)rand() % 12 + 1;
         for (size_t i = 0; i < count; i++) all[i] = (uint64_t)rand() % (size + 100) + 1;
         for (size_t i = 0; i < count; i++)
