@@ -295,7 +295,7 @@ test: ## sets up, builds, runs all tests and the checks of the tree
 check-quick: ## the inner loop, seconds: builds, then all tests but the long ones, on posix alone
 	@$(MAKE) TEST_IO=posix leave_out='$(long)' side_programs= run-tests
 
-# -g1: names and lines, which is what a sanitizer tells; more takes a tenth of the compiler's time.
+# -g1: names and lines, which is what a sanitizer tells; -g takes the compiler 7% longer.
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g1' slower=5
@@ -416,18 +416,19 @@ run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about tools that write, ship and are killed.
 # All else runs on posix alone. TEST_IO=... runs everything on the tables that it names.
-both_io = env queue log commits reference split_apart heap test_ship test_follow test_kill test_power
+both_io = env queue log commits reference heap test_ship test_follow test_kill test_power
 # What tries more with U9_LONG in the environment: tests/thorough.h.
-drawing = mend damage recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range witness test_trouble
+drawing = mend damage in_place recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range space split witness test_trouble
 # What takes seconds, the longest first; `make check-quick` leaves it out.
-long = zk test_cli test_trouble mend index_file test_ship test_follow snapshot writer large ship_large hash trim states repair damage recovery \
-    script test_bench idgen_race golden_logs check-cxx test_value test_id \
-    space range ship link lock_file locks test_kinds test_mark test_mark_line settled unreadable \
-    trim_kept test_manual test_contrib test_completion test_snapshot test_index lookup follow test_trim split split_apart test_split parts power commits faults test_kill test_power test_examples
+long = zk test_cli test_manual mend test_contrib test_trouble test_kill test_bench test_power test_examples test_follow \
+    index_file test_ship recovery writer golden_logs ship_large large snapshot test_split states commits damage test_id \
+    test_completion hash trim repair script idgen_race check-cxx test_value space range ship link lock_file locks \
+    test_kinds test_mark test_mark_line settled unreadable trim_kept test_snapshot test_index lookup follow test_trim split \
+    split_apart parts power faults
 checks_of_text = check-embed check-install check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
-test_names = $(call once,test_names,zk $(shell $(BUILD)/u9tests --list) \
-    $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) check-cxx $(checks_of_text))
+test_names = $(call once,test_names,zk check-cxx $(checks_of_text) $(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/test_*.sh)) \
+    $(shell $(BUILD)/u9tests --list))
 misnamed = $(filter-out $(test_names),$(both_io) $(long) $(TEST_SUITE))
 chosen = $(filter-out $(leave_out) $(if $(zk),,zk) $(if $(SANITIZE),test_bench test_completion test_contrib test_kill test_manual test_power),$(or $(TEST_SUITE),$(test_names)))
 job_kind = $(if $(filter test_%,$(1)),shell,suite)
