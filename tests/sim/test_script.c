@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SHARE = SANITIZED ? 120 : 400, CHUNKS = 4 };
+enum { SHARE = SANITIZED ? 120 : 240, CHUNKS = 4 };
 
 /* Which script each of the tests is at; seen by the parent when a child is gone. */
 typedef struct progress {

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = SANITIZED ? 350 : 850 };
+enum { WHOLE_MAX = 10, RECORDS_MAX = 64, STATES_MAX = 1 << 20, TEXT_MAX = 9000, TORN_SHARE = SANITIZED ? 350 : 510 };
 
 /* Records, each as size and sign of what is done behind it; see do_line. */
 typedef struct line {

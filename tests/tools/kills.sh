@@ -14,6 +14,7 @@
 
 acked=$tmp/acked
 victims='writer roller indexer trimmer copier snapshot receiver resumer repairer undoer salvager carver merger accepter'
+appenders='writer roller receiver resumer salvager carver merger' # what the others write goes by no io table
 
 # Calls in which memory and threads are had are left out: there are many, and they say nothing of the disk.
 of_files='openat|newfstatat|statx|fstat|getdents64|flock|fcntl|fallocate|ftruncate|fadvise64|p?writev?2?|pwrite64|p?readv?2?|pread64|lseek'

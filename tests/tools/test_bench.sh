@@ -37,7 +37,7 @@ refusals() {
 all_of_it() {
     local names name
     names=$(workloads)
-    measure -n 2000 -r 1 --json all.json --html all.html --markdown all.md --plot all.svg
+    measure -n 1000 -r 1 --json all.json --html all.html --markdown all.md --plot all.svg
     claim 'all workloads run' test "$status" -eq 0
     claim 'the stores are gone' test -z "$(ls stores)"
     claim 'the JSON is JSON' is_json all.json

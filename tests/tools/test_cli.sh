@@ -689,28 +689,11 @@ unknown_losses() {
     claim 'info, too, says so' grep -Eq '^state .*, at least [0-9]+ records lost \(' out
 }
 
-# awaits_signals PID: until it catches SIGINT. Without a process of its own: it must be faster than a check.
-awaits_signals() {
-    local name='' field value caught=''
-    until [[ $name == u9fsck* && $caught == *[2367abef] ]]; do
-        read -r name <"/proc/$1/comm" || return
-        while read -r field value; do
-            [ "$field" != SigCgt: ] || caught=$value
-        done <"/proc/$1/status"
-    done
-}
-
-# stopped_by SIGNAL COMMAND...: runs it, and sends it the signal once it is prepared for it.
+# stopped_by SIGNAL COMMAND...: runs it, and sends it the signal when it reads for the fourth time: it has not read all by then.
 stopped_by() {
-    local signal=$1 pid
+    local signal=$1
     shift
-    (trap - INT; exec nice -n 19 env --default-signal=INT "$@" >out 2>err) &
-    pid=$!
-    awaits_signals $pid 2>/dev/null
-    kill -STOP $pid
-    kill -"$signal" $pid
-    kill -CONT $pid
-    wait $pid
+    ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 strace -qq -o /dev/null -e "inject=pread64:signal=$signal:when=4" "$@" >out 2>err
     status=$?
 }
 
@@ -721,7 +704,7 @@ capped() { # KIB COMMAND...
 }
 
 unfinished() {
-    lines 1 500000 >much
+    lines 1 100000 >much
     append --sync none long.log much
     run capped 2048 "$fsck" --salvage short long.log
     claim 'salvage without room fails, says why, and how far it came' \
@@ -731,16 +714,18 @@ unfinished() {
     exits 0 'the next run' "$fsck" --salvage short long.log
     claim 'replaces what was left' test ! -e short.partial
     claim 'and has all' cmp <("$u9" cat short) much
-    yes 'a line that is one of very many' | head -c 300000000 | append --sync none vast.log
-    stopped_by INT "$fsck" vast.log
+    if ! strace -qq -o /dev/null -e inject=getppid:retval=1:when=1 true 2>/dev/null; then
+        skip 'signals in the midst of it: strace is not here, or may not trace'
+        return
+    fi
+    stopped_by INT "$fsck" long.log
     claim 'SIGINT stops a check' test "$status" -eq 32
     claim 'which says so' said '^u9fsck: stopped by SIGINT before the end$'
     claim 'and sums nothing up' test ! -s out
-    stopped_by TERM "$fsck" --salvage vast.saved vast.log
-    claim 'SIGTERM stops a salvage' test "$status" -eq 32 -a ! -e vast.saved
+    stopped_by TERM "$fsck" --salvage stopped long.log
+    claim 'SIGTERM stops a salvage' test "$status" -eq 32 -a ! -e stopped
     claim 'which says how far it came' said '^u9fsck: stopped by SIGTERM before the end$' \
-        '^u9fsck: vast.saved is incomplete: vast.saved.partial holds [0-9]+ of the records$'
-    rm -r vast.log vast.saved.partial
+        '^u9fsck: stopped is incomplete: stopped.partial holds [0-9]+ of the records$'
 }
 
 paths() {
@@ -859,7 +844,7 @@ no_space() {
     else
         skip 'a full disk: cannot mount one here'
     fi
-    lines 1 300000 >much
+    lines 1 100000 >much
     mistake 4 'u9 append: .*File too large' 'so is a file size limit' \
         capped 2048 "$u9" append limited much
     claim 'what was appended under it is there' "$fsck" -q limited

@@ -7,25 +7,25 @@ PATH=$bin:$PATH
 at=$root/tools/completion
 
 # offers LINE: what bash offers at its end, on one line. Words are parted as readline parts them: at blanks, `=` and `:`.
-offers() {
-    LINE=$1 AT=$at bash --norc -c '
-        . "$AT/u9.bash"
-        COMP_LINE=$LINE COMP_POINT=${#LINE} COMP_WORDS=() rest=$LINE
-        while [ -n "$rest" ]; do
-            case $rest in
-            [[:blank:]]*) rest=${rest#"${rest%%[![:blank:]]*}"} && continue ;;
-            [=:]*) word=${rest%%[!=:]*} ;;
-            *) word=${rest%%[=:[:blank:]]*} ;;
-            esac
-            COMP_WORDS+=("$word") rest=${rest#"$word"}
-        done
-        case $LINE in *[[:blank:]]) COMP_WORDS+=("") ;; esac
-        COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
-        how=$(complete -p "${COMP_WORDS[0]##*/}") && how=${how#*-F } && ${how%% *} u9 "${COMP_WORDS[COMP_CWORD]}" ""
-        printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd " "' 2>&1
-}
+. "$at/u9.bash"
+offers() (
+    set +u
+    LINE=$1 COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=() rest=$1
+    while [ -n "$rest" ]; do
+        case $rest in
+        [[:blank:]]*) rest=${rest#"${rest%%[![:blank:]]*}"} && continue ;;
+        [=:]*) word=${rest%%[!=:]*} ;;
+        *) word=${rest%%[=:[:blank:]]*} ;;
+        esac
+        COMP_WORDS+=("$word") rest=${rest#"$word"}
+    done
+    case $LINE in *[[:blank:]]) COMP_WORDS+=("") ;; esac
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+    how=$(complete -p "${COMP_WORDS[0]##*/}") && how=${how#*-F } && ${how%% *} u9 "${COMP_WORDS[COMP_CWORD]}" ""
+    printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd " "
+) 2>&1
 offered() { claim "bash: '$1': $2" same "$(offers "$1")" "$2"; }
-has() { claim "bash: '$1': $2 is one of them" has_word "$2" "$(offers "$1")"; }
+has() { claim "bash: '$1': $2 is one of them" has_word "$2" "${3-$(offers "$1")}"; }
 has_word() { case " $2 " in *" $1 "*) ;; *) echo "not in: $2" && false ;; esac; }
 
 words_of_bash() {
@@ -53,7 +53,8 @@ words_of_bash() {
     offered 'u9 nothing --' ''
     offered 'u9 cat -- --re' ''
     [ ! -x "$bin/u9bench" ] || has 'u9bench app' append-1k
-    for verb in $("$u9" --help | sed -n 's/^  \([a-z]*\)  *[a-zA-Z].*  .*/\1/p' | grep -vx u9); do has 'u9 ' "$verb"; done
+    verbs=$(offers 'u9 ')
+    for verb in $("$u9" --help | sed -n 's/^  \([a-z]*\)  *[a-zA-Z].*  .*/\1/p' | grep -vx u9); do has 'u9 ' "$verb" "$verbs"; done
 }
 
 paths_of_bash() {
@@ -130,20 +131,27 @@ other_shells() {
         cat >in_terminal <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z "PS1= LISTMAX=1000; fpath=($2 \$fpath); autoload -Uz compinit; compinit -u -d $PWD/dump; echo REA''DY"
+zpty -w z "PS1= LISTMAX=1000; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $PWD/dump; echo REA''DY"
 zpty -r -m z said '*READY*'
-zpty -n -w z "$1"$'\t\x01echo LI\'\'NE: \x05\n'
-zpty -r -m z said '*LINE: *'$'\n*'
-print -r -- ${${said##*LINE: }%%[[:cntrl:]]*}
+for line in "${@:2}"; do
+    zpty -n -w z "$line"$'\t\x01echo LI\'\'NE: \x05\n'
+    zpty -r -m z said '*LINE: *'$'\n*'
+    print -r -- ${${said##*LINE: }%%[[:cntrl:]]*}
+done
 END
-        zsh_makes() { timeout 30 zsh -f in_terminal "$1" "$at" 2>&1; } # of a line, at a terminal, by the tabulator
+        key=$("$u9" cat --keys -n 1 logs/mylog | cut -f 1)
+        zsh_lines=('u9 app' 'u9 cat --rev' 'u9 append --sync=in' 'u9 id n' 'u9 info logs/my' 'u9fsck --salv' "u9 get --all logs/mylog ${key%????????????}")
+        timeout 100 zsh -f in_terminal "$at" "${zsh_lines[@]}" >made 2>&1 # of each, at a terminal, by the tabulator
+        zsh_makes() { # LINE
+            local i
+            for ((i = 0; i < ${#zsh_lines[@]}; i++)); do [ "${zsh_lines[i]}" != "$1" ] || sed -n $((i + 1))p made; done
+        }
         claim 'zsh: a verb' same "$(zsh_makes 'u9 app')" 'u9 append'
         claim 'zsh: an option' same "$(zsh_makes 'u9 cat --rev')" 'u9 cat --reverse'
         claim 'zsh: what an option takes' same "$(zsh_makes 'u9 append --sync=in')" 'u9 append --sync=interval'
         claim 'zsh: what is done with identifiers' same "$(zsh_makes 'u9 id n')" 'u9 id new'
         claim 'zsh: a log' same "$(zsh_makes 'u9 info logs/my')" 'u9 info logs/mylog'
         claim 'zsh: of u9fsck' same "$(zsh_makes 'u9fsck --salv')" 'u9fsck --salvage'
-        key=$("$u9" cat --keys -n 1 logs/mylog | cut -f 1)
         claim 'zsh: what all keys begin with' same "$(zsh_makes "u9 get --all logs/mylog ${key%????????????}")" "u9 get --all logs/mylog ${key%?}"
     else
         skip 'zsh is not installed'

@@ -17,11 +17,12 @@ events() {
     claim 'eight threads keep the books even' same "$status $(cat out)" '0 400 events, the sum of all accounts is 0'
     run "$bin/event_store" events 1 5
     claim 'they go on where they were' same "$status $(cat out)" '0 410 events, the sum of all accounts is 0'
+    recorded() { "$u9" info killed 2>/dev/null | sed -n 's/^records *//p'; }
     for _ in 1 2 3 4; do
+        before=$(recorded)
         "$bin/event_store" killed 4 100000 >/dev/null 2>&1 &
-        until [ "$(wc -c 2>/dev/null <killed/.live || echo 0)" -gt 0 ] && "$u9" info killed >/dev/null 2>&1; do sleep 0.01; done
-        draw 20
-        sleep "0.$((10 + drawn))"
+        draw 200
+        until [ "$(recorded)" -gt $((${before:-0} + drawn)) ] 2>/dev/null; do sleep 0.01; done
         kill -9 $!
         wait $! 2>/dev/null
     done

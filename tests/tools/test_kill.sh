@@ -4,7 +4,8 @@
 # call that it makes, io_uring_enter among them. What it said is durable is there, in order; what is there was appended;
 # nothing is damaged; and the next run comes to the end that this one would have come to. {F15} {F16} {F63}
 #
-# A share of all calls is tried, KILLS (14) of them; `make kill-long` has thousands. KILL_VICTIMS: only these.
+# A share of all calls is tried, KILLS of them (one of each who is killed); `make kill-long` has thousands. KILL_VICTIMS:
+# only these; else all, or on the io table uring those who append.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/tools/claims.sh
 . "$here/claims.sh"
@@ -16,9 +17,11 @@ if ! can_trace; then
     tally
     exit
 fi
+[ "${U9_IO-}" != uring ] || [ -n "${KILLS-}" ] || victims=$appenders
 read -ra chosen <<<"${KILL_VICTIMS:-$victims}"
+tries=${KILLS:-${#chosen[@]}}
 for victim in "${chosen[@]}"; do
-    strike "$victim" $(((${KILLS:-14} + ${#chosen[@]} - 1) / ${#chosen[@]}))
+    strike "$victim" $(((tries + ${#chosen[@]} - 1) / ${#chosen[@]}))
 done
-claim "of ${KILLS:-14} tries many killed: $kills" test "$kills" -gt $((${KILLS:-14} / 4))
+claim "of $tries tries many killed: $kills" test "$kills" -gt $((tries / 4))
 tally

@@ -14,21 +14,25 @@ fresh() {
     cp -r "$root/tools/completion" copy/tools
     cp "$root/scripts/manual" copy/scripts
     cp /bin/true copy/scripts/completion # that of the tree was compared
-    changed() { # SED-SCRIPT PAGE PATTERN: a page that was changed so is found, and put right again
-        sed -i "$1" "copy/man/$2"
-        refused 1 "$3" copy/scripts/manual check "$bin" || return
-        copy/scripts/manual write "$bin" >/dev/null
-        cmp "copy/man/$2" "$man/$2" && return
-        diff "copy/man/$2" "$man/$2"
-        return 1
-    }
     # Three pages are enough to be made again.
     find copy/man -name '*.[1-8]' ! -name 'u9-info.1' ! -name 'u9-get.1' ! -name libu9_log.3 -delete
     find copy/include/u9 -type f ! -name log.h -delete
-    claim 'an option that is not there is found' changed 's/^\.It Fl j , Fl Fl json$/.It Fl j , Fl Fl yson/' u9-info.1 '^-.It Fl j , Fl Fl yson'
-    claim 'one that was forgotten, too' changed '/^\.It Fl j , Fl Fl json$/d' u9-info.1 '^+.It Fl j , Fl Fl json'
-    claim 'an example that prints something else is found' changed 's/^b	2$/b	3/' u9-get.1 '^-b	3'
-    claim 'a declaration that is another is found' changed 's/uint64_t ordinal/uint32_t ordinal/' libu9_log.3 '^-.*uint32_t ordinal'
+    sed -i 's/^\.It Fl j , Fl Fl json$/.It Fl j , Fl Fl yson/' copy/man/u9-info.1
+    sed -i -e '/^\.It Fl Fl reverse$/d' -e 's/^b	2$/b	3/' copy/man/u9-get.1
+    sed -i 's/uint64_t ordinal/uint32_t ordinal/' copy/man/libu9_log.3
+    run copy/scripts/manual check "$bin"
+    for page in u9-info.1 u9-get.1 libu9_log.3; do
+        claim "$page is not what it should be" grep -q "^--- man/$page" out
+    done
+    claim 'an option that is not there is found' grep -q '^-.It Fl j , Fl Fl yson' out
+    claim 'one that was forgotten, too' grep -q '^+.It Fl Fl reverse' out
+    claim 'an example that prints something else is found' grep -q '^-b	3' out
+    claim 'a declaration that is another is found' grep -q '^-.*uint32_t ordinal' out
+    claim 'that is status 1' same "$status" 1
+    run copy/scripts/manual write "$bin"
+    for page in u9-info.1 u9-get.1 libu9_log.3; do
+        claim "and $page is put right again" diff "copy/man/$page" "$man/$page"
+    done
 }
 
 pages() {
@@ -48,10 +52,7 @@ pages() {
         claim 'what libu9.a exports is named by some page' same "$(comm -23 exported named)" ''
         claim 'and it exports something' test -s exported
     fi
-    : >refs
-    for page in "$man"/*.[1-8]; do
-        sed -n 's/^\.\(It \)\?\(Pq \)\?Xr \([^ ]*\) \([0-9]\).*/\3.\4/p' "$page" >>refs
-    done
+    sed -n 's/^\.\(It \)\?\(Pq \)\?Xr \([^ ]*\) \([0-9]\).*/\3.\4/p' "$man"/*.[1-8] >refs
     sort -u refs | while read -r page; do [ -f "$man/$page" ] || echo "$page"; done >lost
     claim 'each page that is referred to is there' same "$(cat lost)" ''
 }
@@ -73,7 +74,7 @@ lint() {
         skip 'mandoc is not installed: the pages are not looked through for faults'
         return
     fi
-    for page in "$man"/*.[1-8]; do mandoc -Tlint "$page" 2>/dev/null; done | grep -v 'referenced manual not found' >faults
+    mandoc -Tlint "$man"/*.[1-8] 2>/dev/null | grep -v 'referenced manual not found' >faults
     claim 'mandoc finds no fault' same "$(cat faults)" ''
     run "$root/scripts/docs" html
     claim 'there is HTML of each page' same "$status $(find html -name '*.[1-8].html' | wc -l)" "0 $(find "$man" -name '*.[1-8]' | wc -l)"

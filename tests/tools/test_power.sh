@@ -6,7 +6,8 @@
 #
 # What this cannot show: that a disk's own cache was flushed, since the file below has none.
 #
-# POWER (4) cuts of the first kind, KILLS (4) of the second, of KILL_VICTIMS; `make kill-long` has hundreds. Needs root.
+# POWER (4) cuts of the first kind, KILLS of the second (one of each of KILL_VICTIMS); `make kill-long` has hundreds. On
+# the io table uring only one who appends. Needs root.
 here=$(cd "$(dirname "$0")" && pwd)
 # A mount namespace of our own: whatever becomes of us, the mount goes with us, and nobody else sees it.
 if [ -z "${U9_OWN_MOUNTS-}" ] && unshare -m true 2>/dev/null; then
@@ -104,10 +105,12 @@ fresh() {
 crash() { cut_power; }
 mkdir "$place"
 if can_trace; then
-    read -ra chosen <<<"${KILL_VICTIMS-indexer snapshot resumer repairer}"
+    few='indexer snapshot resumer repairer'
+    [ "${U9_IO-}" != uring ] || few=resumer
+    read -ra chosen <<<"${KILL_VICTIMS-$few}"
     [ ${#chosen[@]} -gt 0 ] || read -ra chosen <<<"$victims"
     for victim in "${chosen[@]}"; do
-        strike "$victim" $(((${KILLS:-4} + ${#chosen[@]} - 1) / ${#chosen[@]}))
+        strike "$victim" $(((${KILLS:-${#chosen[@]}} + ${#chosen[@]} - 1) / ${#chosen[@]}))
     done
 else
     skip 'power cuts at calls of the system: strace is not here, or may not trace'

@@ -197,8 +197,15 @@ text() {
     claim 'a value of many lines goes through' test "$(tr ',' '\n' <out | wc -l)" -eq 300000
     { cat in; printf '5 ?\n'; } | "$u9" value encode --text --hex >out 2>err
     claim 'and lines are counted behind it' grep -q 'input:300002:3: expected a value' err
-    (for piece in '(1 2' '3' ') ui' 'nt16(' '5) "\x' '41"' ' 7' '8'; do printf '%s' "$piece"; sleep 0.05; done) |
-        "$u9" value encode --text --hex >out 2>err
+    mkfifo pieces
+    "$u9" value encode --text --hex <pieces >out 2>err &
+    exec 9>pieces
+    for piece in '(1 2' '3' ') ui' 'nt16(' '5) "\x' '41"' ' 7' '8'; do
+        printf '%s' "$piece" >&9
+        until read -r _ _ state _ <"/proc/$!/stat" && [[ $state = [SZ] ]]; do sleep 0.01; done # it has taken all
+    done
+    exec 9>&-
+    wait $!
     claim 'pieces that come one by one are put together' test "$(tr '\n' ' ' <out)" = '4a028197 010005 2141 ce '
 }
 

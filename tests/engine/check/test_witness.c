@@ -7,6 +7,7 @@
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -363,7 +364,7 @@ START_TEST(no_changed_byte_is_passed_over)
     u9_mark line = line_of(at("log"));
     seen *was = look(at("log"));
     uint64_t size = file_size(segment_path(at("log"), 1));
-    for (uint64_t i = 0; i < size; i += i % 4096 < 2000 ? 5 : 101) {
+    for (uint64_t i = 0; i < size; i += i % 4096 < 2000 ? thorough(11, 5) : 101) {
         flip_bit(segment_path(at("log"), 1), i, i % 8);
         finding f = check(at("log"), &line);
         bool proven = f.report.line == U9_LINE_MET && f.report.verdict < U9_V_UNKNOWN && f.report.proven_from == 0;

@@ -18,7 +18,7 @@
 #if SANITIZED
 enum { MANY = 100000 };
 #else
-enum { MANY = 2000000 };
+enum { MANY = 1000000 };
 #endif
 
 enum { THREADS = 8, SHARE = MANY / THREADS, TIMEOUT_S = 120 };

@@ -436,7 +436,7 @@ static void write_until_killed(u9_log *w)
 START_TEST(a_process_killed_at_any_write_leaves_no_damage)
 {
     unsigned whole = 0, without = 0;
-    for (unsigned nth = 1; nth < 16; nth += thorough(2, 1)) {
+    for (unsigned nth = 1; nth < 16; nth += thorough(3, 1)) {
         const char *log = at("log");
         sim_begin(nth);
         sim_make_dir(at(""));
@@ -732,7 +732,7 @@ START_TEST(tens_of_megabytes_go_in_while_threads_append)
     const char *log = at("log");
     u9_log *w = open_writer(log, NULL);
     pthread_t threads[THREADS];
-    uint64_t size = 40 * PART + 777;
+    uint64_t size = 24 * PART + 777;
     u9_append *a = begin_bytes(w, size, NULL);
     for (unsigned i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, append_texts, w), 0);
     write_bytes(w, a, 6, 0, size, 123457);

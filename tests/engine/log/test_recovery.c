@@ -453,11 +453,11 @@ START_TEST(a_missing_first_sector_is_damage_only_where_something_was_promised)
 }
 END_TEST
 
-/* At each byte of headers and trailers, and around the edges of frames and sectors; of bodies and fill at every seventh. */
+/* At each byte of headers and trailers, and around the edges of frames and sectors; of bodies and fill at every seventeenth. */
 static bool is_cut_at(size_t n, const seen_frame *frames, size_t count)
 {
     size_t in_sector = n % SECTOR;
-    bool cut = n % thorough(7, 1) == 0 || in_sector < 2 || in_sector + 2 > SECTOR || n < 100;
+    bool cut = n % thorough(17, 1) == 0 || in_sector < 2 || in_sector + 2 > SECTOR || n < 100;
     for (size_t i = 0; i < count && !cut; i++)
         cut = (n + 4 > frames[i].offset && n < frames[i].offset + 68) ||
               (n + 100 > frames[i].end && n < frames[i].end + 4);
@@ -669,7 +669,7 @@ START_TEST(an_unfinished_seal_is_at_most_torn)
     uint8_t *work = calloc(1, 65536);
     for (unsigned zeros = 0; zeros < 2; zeros++)
         for (uint64_t n = end; n <= one.size; n++) {
-            if (n % (zeros ? SECTOR : n > one.end + 16 ? 16 : 1) != 0 && n != one.size) continue;
+            if (n % (zeros ? SECTOR : n > one.end + 16 ? 16 : thorough(3, 1)) != 0 && n != one.size) continue;
             memset(work, 0, 65536);
             memcpy(work, one.bytes, n);
             write_file(segment_path(log, 1), work, zeros ? 65536 : n);
@@ -829,7 +829,7 @@ START_TEST(a_long_segment_is_proven_from_both_ends)
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
     append_bytes(w, bytes, sizeof bytes);
     crash(w, at("log"));
-    for (unsigned at_mib = 0; at_mib < 28; at_mib += thorough(9, 3)) {
+    for (unsigned at_mib = 0; at_mib < 28; at_mib += thorough(14, 3)) {
         char one[40], two[40];
         opening alone = {0}, together = {0};
         snprintf(one, sizeof one, "one.%u", at_mib);

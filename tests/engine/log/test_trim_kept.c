@@ -4,6 +4,7 @@
  */
 #include "tests/engine/log/trimmed.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -307,7 +308,7 @@ START_TEST(a_stop_at_any_call_leaves_the_beginning_missing_or_accepted)
             sim_make_dir(at(""));
             make_row_of_segments(at("log"));
             delete_up_to(at("log"), 2);
-            n += power ? 5 : 2; /* each reads all that is there, several times over */
+            n += power ? thorough(7, 5) : thorough(3, 2); /* each reads all that is there, several times over */
             sim_fail(SIM_ANY, n, EIO, true);
             err = accept_trim(at("log"), 1, &t, &fault);
             sim_mend();

@@ -334,7 +334,7 @@ START_TEST(whatever_becomes_of_an_index_file_no_answer_changes)
     model *m = model_new(_i);
     write_sessions(m, 4, 150, _i / 4);
     build(0);
-    for (unsigned n = 0; n < 20; n++) {
+    for (unsigned n = 0; n < thorough(12, 20); n++) {
         size_t count;
         char **paths = files_ending(".u9x", &count);
         ck_assert_uint_gt(count, 0);
@@ -694,7 +694,7 @@ START_TEST(whatever_becomes_of_an_index_inside_no_answer_changes)
     size_t count;
     char **paths = files_ending(".u9", &count);
     ck_assert_uint_gt(look_at_it().inside, 2);
-    for (unsigned n = 0; n < 16; n++) {
+    for (unsigned n = 0; n < thorough(8, 16); n++) {
         harm_inside(paths, count, n);
         model_look_anew(m);
         if (n % 4 == 3) {
@@ -915,7 +915,7 @@ START_TEST(whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer)
     }
     unsigned lossy = 0;
     build(0);
-    for (unsigned n = 0; n < 24; n++) {
+    for (unsigned n = 0; n < thorough(12, 24); n++) {
         harm_segment(logs, count, n);
         compare_with_none(m);
         if (n % 3 == 2) {

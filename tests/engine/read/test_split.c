@@ -7,6 +7,7 @@
 #include "tests/engine/read/ruin.h"
 #include "tests/plain_file.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -257,7 +258,7 @@ static void try_logs(void (*make)(const char *log), uint64_t from, uint64_t to, 
 /* [P-4] */
 START_TEST(whatever_the_log_damage_and_cuts_the_ranges_are_the_whole_scan)
 {
-    try_logs(forge_any, 1, 150, 2);
+    try_logs(forge_any, 1, thorough(70, 150), 2);
 }
 END_TEST
 

@@ -17,6 +17,7 @@
 #include "tests/must.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -225,7 +226,7 @@ static void tell(uint64_t seed)
 START_TEST(what_was_acknowledged_is_there_whatever_the_disk_had_done)
 {
     const char *given = getenv("U9_SEED");
-    unsigned count = given ? _i == 0 : STORIES / CHUNKS;
+    unsigned count = given ? _i == 0 : thorough(STORIES / 2, STORIES) / CHUNKS;
     for (unsigned i = 0; i < count; i++) {
         under_way[_i] = given ? strtoull(given, NULL, 0) : (uint64_t)_i + 1 + i * CHUNKS;
         tell(under_way[_i]);
