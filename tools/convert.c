@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct convert_format *const formats[] = {&convert_jsonl, &convert_csv};
+static const struct convert_format *const formats[] = {&convert_jsonl, &convert_csv, &convert_journal,
+                                                &convert_mcap, &convert_avro, &convert_sqlite};
 
 const struct convert_format *convert_find(const char *name, int writes)
 {

@@ -17,8 +17,8 @@
 #include <stdio.h>
 
 /* The names, for help texts. */
-#define CONVERT_IMPORTS "jsonl or csv"
-#define CONVERT_EXPORTS "jsonl or csv"
+#define CONVERT_IMPORTS "jsonl, csv, journal (systemd's, as `journalctl -o export` writes it), mcap, avro or sqlite"
+#define CONVERT_EXPORTS "jsonl, csv, mcap, avro or sqlite"
 
 enum { CONVERT_MAX = 1 << 26 }; /* bytes of one row, or chunk, of a file */
 
@@ -31,7 +31,7 @@ enum convert_got {
 
 /* What of the command line formats look at. */
 struct convert_options {
-    const char *table; /* NULL: "records" */
+    const char *table; /* NULL: "records"; of MCAP: the topic, NULL: "u9" */
     int comma;         /* what stands between cells */
     int typed;         /* cells are what they look like */
 };
@@ -95,7 +95,7 @@ struct convert_writer {
     void *state;
 };
 
-/* Functions of a writer return 1, or 0 with what is wrong in `why`; what the file refuses is found in `file`. */
+/* Functions of a writer return 1, or what is wrong in `why`: 0 with this record, -1 for good. What `file` refuses is found there. */
 struct convert_format {
     const char *name;
     int (*open)(struct convert_reader *reader); /* 1, or 0: `why` */
@@ -107,11 +107,13 @@ struct convert_format {
     const char *unit;    /* what stands between a file and the number of a place: ":", " at byte " */
     const char *package; /* NULL, or what it lacks: this build has it not */
     int columns;         /* the writer wants to know the columns first */
+    int objects;         /* the writer wants objects, without knowing the columns */
     int binary;          /* not for terminals */
     int whole;           /* wants a file that has a name, and opens it itself */
 };
 
-extern const struct convert_format convert_jsonl, convert_csv;
+extern const struct convert_format convert_jsonl, convert_csv, convert_journal, convert_mcap, convert_avro,
+    convert_sqlite;
 
 /* The format of a name; else a usage error. `writes`: 1 for export. */
 const struct convert_format *convert_find(const char *name, int writes);

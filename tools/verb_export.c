@@ -133,12 +133,14 @@ static int take(struct export *e, const u9_record *record, step *put)
     struct convert_row row = {.ordinal = record->ordinal, .time_us = record->time_us};
     if (!record->bytes) return refuse(e, record, "more than 16 MiB: such records are not exported");
     const char *why = value_of(e, record, &row.value);
-    if (!why && (e->key_field || e->time_field || (e->format->columns && !tool_is_object(&row.value))))
+    if (!why && (e->key_field || e->time_field || ((e->format->columns || e->format->objects) && !tool_is_object(&row.value))))
         why = build_object(e, record, &row.value);
     if (why) return refuse(e, record, why);
     *e->writer.why = '\0';
-    if (!put(e, &row)) return *e->writer.why ? refuse(e, record, e->writer.why) : TOOL_IO;
-    return TOOL_DONE;
+    int did = put(e, &row);
+    if (did == 1) return TOOL_DONE;
+    if (did == 0 && *e->writer.why) return refuse(e, record, e->writer.why);
+    return *e->writer.why ? tool_say(TOOL_IO, "%s: %s", e->writer.name, e->writer.why) : TOOL_IO;
 }
 
 static int walk(struct export *e, u9_cursor *cursor, step *put)
@@ -201,7 +203,7 @@ static int see_columns(struct export *e, const struct convert_row *row)
         u9_walk in = u9_walk_elements(&pair);
         if (u9_walk_next(&in, &name) != U9_OK || u9_walk_next(&in, &v) != U9_OK) continue;
         size_t i = convert_column(w, next, &name);
-        if (i == w->count && !add_column(w, &name)) return 0;
+        if (i == w->count && !add_column(w, &name)) return -1;
         w->columns[i].kinds |= convert_kind(&v);
         w->columns[i].seen++;
         next = i + 1;
@@ -213,9 +215,10 @@ static int see_columns(struct export *e, const struct convert_row *row)
 static int put_row(struct export *e, const struct convert_row *row)
 {
     struct convert_writer *w = &e->writer;
-    if (!w->format->put(w, row) || (w->file && ferror(w->file))) return 0;
-    e->records++;
-    return 1;
+    int did = w->format->put(w, row);
+    if (did == 1 && w->file && ferror(w->file)) did = -1;
+    e->records += did == 1;
+    return did;
 }
 
 static int find_columns(struct export *e)
@@ -248,6 +251,8 @@ static int open_output(struct export *e)
     w->path = e->file;
     if (e->format->binary && to_stdout(e) && isatty(STDOUT_FILENO))
         return tool_say(TOOL_REFUSED, "%s is not for a terminal: name a FILE, or redirect the output", e->format->name);
+    if (e->format->whole && access(e->file, F_OK) == 0) return output_failed(e, EEXIST);
+    if (e->format->whole) return TOOL_DONE;
     w->file = to_stdout(e) ? stdout : fopen(e->file, "wxe");
     return w->file ? TOOL_DONE : output_failed(e, errno);
 }
@@ -261,6 +266,7 @@ static int write_rows(struct export *e)
     *w->why = '\0';
     if (e->format->finish && !e->format->finish(w, status == TOOL_DONE) && !wrong && *w->why)
         status = tool_say(TOOL_IO, "%s: %s", w->name, w->why);
+    if (e->format->whole && status != TOOL_DONE) unlink(e->file);
     return status;
 }
 
@@ -311,13 +317,14 @@ static int run(struct export *e)
     return status == TOOL_DONE ? e->status : status;
 }
 
-enum { KEY_FIELD = 256, TIME_FIELD, SEPARATOR, TABLE, SKIP_BAD, PROGRESS };
+enum { KEY_FIELD = 256, TIME_FIELD, SEPARATOR, TABLE, TOPIC, SKIP_BAD, PROGRESS };
 
 static const struct argp_option option_table[] = {
     {"key-field", KEY_FIELD, "NAME", 0, "Each row has the record's key, as text, in this field", 0},
     {"time-field", TIME_FIELD, "NAME", 0, "Each row has the time the record was written in this field, as RFC 3339", 0},
     {"separator", SEPARATOR, "SEP", 0, "csv: what stands between cells (default: a comma; \\t: tab)", 0},
     {"table", TABLE, "NAME", 0, "sqlite: the table that is made (default: records)", 0},
+    {"topic", TOPIC, "NAME", 0, "mcap: the topic of the messages (default: u9)", 0},
     TOOL_SPAN_OPTIONS,
     {"skip-bad", SKIP_BAD, 0, 0,
      "Skip records that have no row: the first 5 are named, all counted, and the exit status is 1", 0},
@@ -342,6 +349,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FIELD: e->key_field = arg; break;
     case TIME_FIELD: e->time_field = arg; break;
     case SEPARATOR: e->convert.comma = convert_comma(arg); break;
+    case TOPIC:
     case TABLE: e->convert.table = arg; break;
     case SKIP_BAD: e->skips.on = 1; break;
     case PROGRESS: e->progress = 1; break;
