@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct convert_format *const formats[] = {&convert_jsonl, &convert_csv, &convert_journal,
-                                                &convert_mcap, &convert_avro, &convert_sqlite};
+static const struct convert_format *const formats[] = {
+    &convert_jsonl, &convert_csv, &convert_journal, &convert_mcap, &convert_avro, &convert_sqlite};
 
 const struct convert_format *convert_find(const char *name, int writes)
 {
@@ -24,12 +24,15 @@ const struct convert_format *convert_find(const char *name, int writes)
         if (!(writes ? f->put != NULL : f->open != NULL)) continue;
         if (strcmp(f->name, name) == 0) {
             if (!f->package) return f;
-            tool_say(TOOL_REFUSED, "%s: this u9 was built without %s, which that needs", name, f->package);
+            tool_say(TOOL_REFUSED, "%s: this u9 was built without %s, which that needs", name,
+                     f->package);
             exit(TOOL_REFUSED);
         }
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", f->name);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "",
+                 f->name);
     }
-    tool_usage("'%s' is not a format to %s: %s", name, writes ? "export" : "import", known);
+    tool_usage("there is no format '%s' to %s: there are %s", name, writes ? "export" : "import",
+               known);
 }
 
 int convert_comma(const char *text)
@@ -72,9 +75,11 @@ int convert_open(struct convert_reader *r, const struct convert_format *format, 
     r->format = format;
     r->path = path;
     r->name = own ? path : "standard input";
-    if (!own && format->whole) tool_usage("%s: FILE is needed: it is not read from a pipe", format->name);
+    if (!own && format->whole)
+        tool_usage("%s: FILE is needed: it is not read from a pipe", format->name);
     r->file = own ? fopen(path, "re") : stdin;
-    if (!r->file) return tool_say(tool_sys_status(errno), "%s: %s", tool_shown(path), strerror(errno));
+    if (!r->file)
+        return tool_say(tool_sys_status(errno), "%s: %s", tool_shown(path), strerror(errno));
     if (fstat(fileno(r->file), &st) == 0 && S_ISDIR(st.st_mode))
         return tool_say(TOOL_REFUSED, "%s: %s", path, strerror(EISDIR));
     r->json = open_memstream(&row_text, &row_size);
@@ -117,7 +122,9 @@ int convert_get(struct convert_reader *r)
 
 int convert_room(struct convert_reader *r, uint64_t size)
 {
-    if (size > CONVERT_MAX) return convert_why(r->why, "%llu bytes in one piece: more than 64 MiB", (unsigned long long)size);
+    if (size > CONVERT_MAX)
+        return convert_why(r->why, "%llu bytes in one piece: more than 64 MiB",
+                           (unsigned long long)size);
     if (size <= r->room) return 1;
     size_t room = 2 * r->room > size ? 2 * r->room : (size_t)size + 4096;
     uint8_t *more = (uint8_t *)realloc(r->bytes, room);
@@ -183,7 +190,8 @@ unsigned convert_kind(const u9_value *v)
     case U9_ARRAY: return CONVERT_NESTED;
     case U9_SYMBOL:
         if (memcmp(v->data, "null\0\0\0", 8) == 0) return CONVERT_NULL;
-        if (memcmp(v->data, "true\0\0\0", 8) == 0 || memcmp(v->data, "false\0\0", 8) == 0) return CONVERT_BOOL;
+        if (memcmp(v->data, "true\0\0\0", 8) == 0 || memcmp(v->data, "false\0\0", 8) == 0)
+            return CONVERT_BOOL;
         return CONVERT_OTHER;
     case U9_PIDFD:
     case U9_ALPHA:
@@ -203,7 +211,8 @@ int convert_member(const u9_value *object, const char *name, size_t size, u9_val
     while (u9_walk_next(&walk, &pair) == U9_OK) {
         u9_walk in = u9_walk_elements(&pair);
         if (u9_walk_next(&in, &key) != U9_OK) return 0;
-        if (key.size == size && memcmp(key.data, name, size) == 0) return u9_walk_next(&in, out) == U9_OK;
+        if (key.size == size && memcmp(key.data, name, size) == 0)
+            return u9_walk_next(&in, out) == U9_OK;
     }
     return 0;
 }

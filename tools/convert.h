@@ -17,7 +17,8 @@
 #include <stdio.h>
 
 /* The names, for help texts. */
-#define CONVERT_IMPORTS "jsonl, csv, journal (systemd's, as `journalctl -o export` writes it), mcap, avro or sqlite"
+#define CONVERT_IMPORTS \
+    "jsonl, csv, journal (systemd's, as `journalctl -o export` writes it), mcap, avro or sqlite"
 #define CONVERT_EXPORTS "jsonl, csv, mcap, avro or sqlite"
 
 enum { CONVERT_MAX = 1 << 26 }; /* bytes of one row, or chunk, of a file */
@@ -44,8 +45,9 @@ struct convert_reader {
     const struct convert_options *options;
     const char *path, *name; /* "-": standard input; for messages */
     FILE *file, *json;
-    uint64_t at;     /* bytes read */
-    uint64_t number; /* of the row: a line, an offset or a place in the order, as the format counts */
+    uint64_t at; /* bytes read */
+    uint64_t
+        number; /* of the row: a line, an offset or a place in the order, as the format counts */
     char why[256];
     uint8_t *bytes;
     size_t room;
@@ -100,11 +102,13 @@ struct convert_format {
     const char *name;
     int (*open)(struct convert_reader *reader); /* 1, or 0: `why` */
     enum convert_got (*next)(struct convert_reader *reader);
-    void (*close)(struct convert_reader *reader); /* of these two and the next one any may be missing */
+    void (*close)(
+        struct convert_reader *reader); /* of these two and the next one any may be missing */
     int (*begin)(struct convert_writer *writer);
-    int (*finish)(struct convert_writer *writer, int whole); /* once `begin` was called, `whole` 0 if something failed */
+    int (*finish)(struct convert_writer *writer,
+                  int whole); /* once `begin` was called, `whole` 0 if something failed */
     int (*put)(struct convert_writer *writer, const struct convert_row *row);
-    const char *unit;    /* what stands between a file and the number of a place: ":", " at byte " */
+    const char *unit; /* what stands between a file and the number of a place: ":", " at byte " */
     const char *package; /* NULL, or what it lacks: this build has it not */
     int columns;         /* the writer wants to know the columns first */
     int objects;         /* the writer wants objects, without knowing the columns */
@@ -112,8 +116,8 @@ struct convert_format {
     int whole;           /* wants a file that has a name, and opens it itself */
 };
 
-extern const struct convert_format convert_jsonl, convert_csv, convert_journal, convert_mcap, convert_avro,
-    convert_sqlite;
+extern const struct convert_format convert_jsonl, convert_csv, convert_journal, convert_mcap,
+    convert_avro, convert_sqlite;
 
 /* The format of a name; else a usage error. `writes`: 1 for export. */
 const struct convert_format *convert_find(const char *name, int writes);
@@ -122,7 +126,8 @@ const struct convert_format *convert_find(const char *name, int writes);
 int convert_comma(const char *text);
 
 /* Opens the file at `path`. TOOL_DONE, or the status once it is said. */
-int convert_open(struct convert_reader *reader, const struct convert_format *format, const char *path);
+int convert_open(struct convert_reader *reader, const struct convert_format *format,
+                 const char *path);
 void convert_close(struct convert_reader *reader);
 
 /* The next row's text, which stands until the next call. */
@@ -144,7 +149,8 @@ void convert_put_bytes(const void *bytes, size_t size);
 void convert_put_real(double number);
 
 /* Says something once, by its bit. */
-void convert_tell(unsigned *told, unsigned bit, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void convert_tell(unsigned *told, unsigned bit, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* What a value is, one bit of the above. */
 unsigned convert_kind(const u9_value *value);

@@ -7,8 +7,8 @@
  *
  * Written is a record of the columns, each of the types that it has: of several a union. Arrays and objects are text.
  */
-#include "tools/convert.h"
 #include "tools/convert_avro.h"
+#include "tools/convert.h"
 
 #include "tools/value_json.h"
 
@@ -75,8 +75,11 @@ static int take_meta(struct convert_reader *r)
     if (!file_string(r, &size)) return 0;
     if (size < sizeof name) memcpy(name, r->bytes, size);
     if (!file_string(r, &size)) return 0;
-    if (strcmp(name, "avro.schema") == 0 && !a->schema.all) return avro_schema_read(&a->schema, (const char *)r->bytes, size, r->why);
-    if (strcmp(name, "avro.codec") == 0) snprintf(a->codec, sizeof a->codec, "%.*s", size < 15 ? (int)size : 15, (const char *)r->bytes);
+    if (strcmp(name, "avro.schema") == 0 && !a->schema.all)
+        return avro_schema_read(&a->schema, (const char *)r->bytes, size, r->why);
+    if (strcmp(name, "avro.codec") == 0)
+        snprintf(a->codec, sizeof a->codec, "%.*s", size < 15 ? (int)size : 15,
+                 (const char *)r->bytes);
     return 1;
 }
 
@@ -105,7 +108,8 @@ static int open_avro(struct convert_reader *r)
             if (!take_meta(r)) return 0;
     }
     if (!a->schema.top) return convert_why(r->why, "it has no schema");
-    if (!knows_codec(a->codec)) return convert_why(r->why, "its codec is %s, which this u9 does not know", a->codec);
+    if (!knows_codec(a->codec))
+        return convert_why(r->why, "its codec is %s, which this u9 does not know", a->codec);
     if (!convert_read(r, 0, SYNC)) return 0;
     memcpy(a->sync, r->bytes, SYNC);
     return 1;
@@ -181,19 +185,23 @@ static enum convert_got next_block(struct convert_reader *r)
     ungetc(c, r->file);
     a->rows = 0;
     if (!file_long(r, &rows) || !file_long(r, &size)) return CONVERT_BROKEN;
-    if (rows < 0 || size < 0) return convert_why(r->why, "a block that is malformed"), CONVERT_BROKEN;
+    if (rows < 0 || size < 0)
+        return convert_why(r->why, "a block that is malformed"), CONVERT_BROKEN;
     if (!convert_read(r, 0, (uint64_t)size + SYNC)) return CONVERT_BROKEN;
-    if (memcmp(r->bytes + size, a->sync, SYNC) != 0) return convert_why(r->why, "a block without the marker that ends it"), CONVERT_BROKEN;
+    if (memcmp(r->bytes + size, a->sync, SYNC) != 0)
+        return convert_why(r->why, "a block without the marker that ends it"), CONVERT_BROKEN;
     if (unpack(r, (size_t)size)) return a->rows = (uint64_t)rows, CONVERT_ROW;
     a->row += (uint64_t)rows - (rows > 0);
-    return convert_why(r->why, "a block of %" PRId64 " rows that cannot be unpacked", rows), CONVERT_BAD;
+    return convert_why(r->why, "a block of %" PRId64 " rows that cannot be unpacked", rows),
+           CONVERT_BAD;
 }
 
 static const uint8_t *take(struct convert_reader *r, uint64_t size)
 {
     struct avro *a = (struct avro *)r->state;
     const uint8_t *at = a->at;
-    if (size > (uint64_t)(a->end - at)) return convert_why(r->why, "its block ends within it"), NULL;
+    if (size > (uint64_t)(a->end - at))
+        return convert_why(r->why, "its block ends within it"), NULL;
     a->at += size;
     return at;
 }
@@ -232,7 +240,11 @@ static int put_float(struct convert_reader *r, unsigned size)
     memcpy(&narrow, &low, sizeof narrow);
     if (size == 8) convert_put_real(wide);
     else if (isfinite(narrow)) fprintf(r->json, "{\"$float32\":%.9g}", (double)narrow);
-    else fprintf(r->json, "{\"$float32\":\"%s\"}", isnan(narrow) ? "nan" : narrow < 0 ? "-inf" : "inf");
+    else
+        fprintf(r->json, "{\"$float32\":\"%s\"}",
+                isnan(narrow) ? "nan"
+                : narrow < 0  ? "-inf"
+                              : "inf");
     return 1;
 }
 
@@ -260,7 +272,8 @@ static int put_plain(struct convert_reader *r, const struct avro_type *t)
         return 1;
     case AVRO_ENUM:
         if (!take_long(r, &n)) return 0;
-        if (n < 0 || (uint64_t)n >= t->count) return convert_why(r->why, "a symbol that %.80s has not", t->name);
+        if (n < 0 || (uint64_t)n >= t->count)
+            return convert_why(r->why, "a symbol that %.80s has not", t->name);
         tool_put_string(t->names[n], strlen(t->names[n]));
         return 1;
     case AVRO_BYTES:
@@ -320,7 +333,8 @@ static int put_items(struct convert_reader *r, const struct avro_type *t, unsign
             if (map && !put_member_name(r, count, put_before, &ours)) return 0;
             put_before++;
             if (!put(r, t->of[0], depth)) return 0;
-            if (ftello(r->json) > CONVERT_MAX) return convert_why(r->why, "a row of more than 64 MiB");
+            if (ftello(r->json) > CONVERT_MAX)
+                return convert_why(r->why, "a row of more than 64 MiB");
         }
     }
     putc(map ? '}' : ']', r->json);
@@ -335,7 +349,8 @@ static int put(struct convert_reader *r, const struct avro_type *t, unsigned dep
     if (t->kind == AVRO_ARRAY || t->kind == AVRO_MAP) return put_items(r, t, depth + 1);
     if (t->kind != AVRO_UNION) return put_plain(r, t);
     if (!take_long(r, &branch)) return 0;
-    if (branch < 0 || (uint64_t)branch >= t->count) return convert_why(r->why, "a branch that its union has not");
+    if (branch < 0 || (uint64_t)branch >= t->count)
+        return convert_why(r->why, "a branch that its union has not");
     return put(r, t->of[branch], depth + 1);
 }
 
@@ -383,17 +398,31 @@ static const struct {
     unsigned kinds;
     const char *name;
 } types[] = {
-    {CONVERT_NULL | CONVERT_ABSENT, "null"}, {CONVERT_BOOL, "boolean"}, {CONVERT_INT, "long"}, {CONVERT_FLOAT32, "float"},
-    {CONVERT_FLOAT64, "double"}, {CONVERT_TEXT | CONVERT_HUGE | CONVERT_NESTED | CONVERT_OTHER, "string"}, {CONVERT_BYTES, "bytes"},
+    {CONVERT_NULL | CONVERT_ABSENT, "null"},
+    {CONVERT_BOOL, "boolean"},
+    {CONVERT_INT, "long"},
+    {CONVERT_FLOAT32, "float"},
+    {CONVERT_FLOAT64, "double"},
+    {CONVERT_TEXT | CONVERT_HUGE | CONVERT_NESTED | CONVERT_OTHER, "string"},
+    {CONVERT_BYTES, "bytes"},
 };
 enum { TYPES = sizeof types / sizeof *types, NOTE_NAMES = 1 << 16 };
+
+/* How many of them a column has. Of one alone there is no union. */
+static int types_of(const struct convert_column *c)
+{
+    int n = 0;
+    for (size_t t = 0; t < TYPES; t++) n += (c->kinds & types[t].kinds) != 0;
+    return n;
+}
 
 /* A name as Avro allows it. */
 static int avro_name(struct convert_writer *w, size_t at, char name[256])
 {
     const struct convert_column *c = &w->columns[at];
     size_t n = 0;
-    if (c->size > 200) return convert_why(w->why, "a field's name of more than 200 bytes: '%.40s...'", c->name);
+    if (c->size > 200)
+        return convert_why(w->why, "a field's name of more than 200 bytes: '%.40s...'", c->name);
     if (c->size == 0 || isdigit((unsigned char)c->name[0])) name[n++] = '_';
     for (size_t i = 0; i < c->size; i++) {
         unsigned char b = (unsigned char)c->name[i];
@@ -401,7 +430,9 @@ static int avro_name(struct convert_writer *w, size_t at, char name[256])
     }
     name[n] = '\0';
     if (n != c->size || memcmp(name, c->name, n) != 0)
-        convert_tell(&w->told, NOTE_NAMES, "names in Avro are of letters, digits and _: what else is in a field's name is _");
+        convert_tell(
+            &w->told, NOTE_NAMES,
+            "names in Avro are of letters, digits and _: what else is in a field's name is _");
     return 1;
 }
 
@@ -413,11 +444,14 @@ static int put_schema(struct convert_writer *w, FILE *out)
         int many = 0;
         if (!avro_name(w, i, name)) return 0;
         for (size_t k = 0; k < i; k++)
-            if (avro_name(w, k, other) && strcmp(name, other) == 0) return convert_why(w->why, "two fields would be named %.80s", name);
-        fprintf(out, "%s{\"name\":\"%s\",\"type\":[", i ? "," : "", name);
+            if (avro_name(w, k, other) && strcmp(name, other) == 0)
+                return convert_why(w->why, "two fields would be named %.80s", name);
+        int alone = types_of(&w->columns[i]) == 1;
+        fprintf(out, "%s{\"name\":\"%s\",\"type\":%s", i ? "," : "", name, alone ? "" : "[");
         for (size_t t = 0; t < TYPES; t++)
-            if (w->columns[i].kinds & types[t].kinds) fprintf(out, "%s\"%s\"", many++ ? "," : "", types[t].name);
-        fputs("]}", out);
+            if (w->columns[i].kinds & types[t].kinds)
+                fprintf(out, "%s\"%s\"", many++ ? "," : "", types[t].name);
+        fputs(alone ? "}" : "]}", out);
     }
     fputs("]}", out);
     return 1;
@@ -427,10 +461,14 @@ static int begin_avro(struct convert_writer *w)
 {
     struct avro_out *a = (struct avro_out *)calloc(1, sizeof *a);
     w->state = a;
-    if (!a || !(a->block = open_memstream(&a->bytes, &a->size))) return convert_why(w->why, "out of memory");
+    if (!a || !(a->block = open_memstream(&a->bytes, &a->size)))
+        return convert_why(w->why, "out of memory");
     for (size_t i = 0; i < w->count; i++)
-        if (w->columns[i].kinds & CONVERT_ABSENT) convert_tell(&w->told, CONVERT_ABSENT, "fields that a record lacks are null in its row");
-    if (getrandom(a->sync, SYNC, 0) != SYNC || !put_schema(w, a->block) || fflush(a->block) != 0) return 0;
+        if (w->columns[i].kinds & CONVERT_ABSENT)
+            convert_tell(&w->told, CONVERT_ABSENT,
+                         "fields that a record lacks are null in its row");
+    if (getrandom(a->sync, SYNC, 0) != SYNC || !put_schema(w, a->block) || fflush(a->block) != 0)
+        return 0;
     fwrite(magic, 1, sizeof magic, w->file);
     put_long(w->file, 2);
     put_bytes(w->file, "avro.codec", 10);
@@ -459,20 +497,29 @@ static int put_json(struct convert_writer *w, FILE *out, const u9_value *v, unsi
 {
     size_t size = 0;
     const char *text = convert_json(v, &size);
-    if (kind == CONVERT_HUGE) convert_tell(&w->told, kind, "Avro has no integers of 2^63 and above: their digits are written, as a string");
-    if (kind == CONVERT_NESTED) convert_tell(&w->told, kind, "arrays and objects are written to Avro as a string, their JSON text");
-    if (kind == CONVERT_OTHER) convert_tell(&w->told, kind, "Avro has no symbols and their like: their JSON text is written, as a string");
+    if (kind == CONVERT_HUGE)
+        convert_tell(
+            &w->told, kind,
+            "Avro has no integers of 2^63 and above: their digits are written, as a string");
+    if (kind == CONVERT_NESTED)
+        convert_tell(&w->told, kind,
+                     "arrays and objects are written to Avro as a string, their JSON text");
+    if (kind == CONVERT_OTHER)
+        convert_tell(&w->told, kind,
+                     "Avro has no symbols and their like: their JSON text is written, as a string");
     if (!text) return convert_why(w->why, "out of memory"), -1;
     put_bytes(out, text, size);
     return 1;
 }
 
-static int put_value(struct convert_writer *w, FILE *out, const struct convert_column *c, const u9_value *v)
+static int put_value(struct convert_writer *w, FILE *out, const struct convert_column *c,
+                     const u9_value *v)
 {
     unsigned kind = v->type ? convert_kind(v) : CONVERT_ABSENT;
     int64_t branch = 0;
-    for (size_t t = 0; t < TYPES && !(types[t].kinds & kind); t++) branch += (types[t].kinds & c->kinds) != 0;
-    put_long(out, branch);
+    for (size_t t = 0; t < TYPES && !(types[t].kinds & kind); t++)
+        branch += (types[t].kinds & c->kinds) != 0;
+    if (types_of(c) > 1) put_long(out, branch);
     switch (kind) {
     case CONVERT_NULL:
     case CONVERT_ABSENT: return 1;
@@ -504,7 +551,8 @@ static int put_avro(struct convert_writer *w, const struct convert_row *row)
     struct avro_out *a = (struct avro_out *)w->state;
     const u9_value *cells = convert_cells(w, row);
     int did = 1;
-    for (size_t i = 0; i < w->count && did == 1; i++) did = put_value(w, a->block, &w->columns[i], &cells[i]);
+    for (size_t i = 0; i < w->count && did == 1; i++)
+        did = put_value(w, a->block, &w->columns[i], &cells[i]);
     a->rows++;
     if (did == 1 && ferror(a->block)) did = convert_why(w->why, "out of memory") - 1;
     return did == 1 && ftello(a->block) >= BLOCK ? put_block(w) : did;
@@ -521,6 +569,14 @@ static int finish_avro(struct convert_writer *w, int whole)
 }
 
 const struct convert_format convert_avro = {
-    .name = "avro", .unit = ": row ", .open = open_avro, .next = next_row, .close = close_avro,
-    .begin = begin_avro, .put = put_avro, .finish = finish_avro, .columns = 1, .binary = 1,
+    .name = "avro",
+    .unit = ": row ",
+    .open = open_avro,
+    .next = next_row,
+    .close = close_avro,
+    .begin = begin_avro,
+    .put = put_avro,
+    .finish = finish_avro,
+    .columns = 1,
+    .binary = 1,
 };

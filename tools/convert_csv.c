@@ -91,13 +91,17 @@ static enum convert_got read_cells(struct convert_reader *r)
         } else {
             for (; c != r->options->comma && c != '\n' && c != EOF && c != '"'; c = convert_get(r))
                 if (!put_byte(r, &at, c)) return pass_line(r, c);
-            if (c == '"') return convert_why(r->why, "a quote within a cell that has none in front"), pass_line(r, c);
+            if (c == '"')
+                return convert_why(r->why, "a quote within a cell that has none in front"),
+                       pass_line(r, c);
             if (c != r->options->comma && at > cell->begin && r->bytes[at - 1] == '\r') at--;
         }
         cell->size = at - cell->begin;
         if (c == '\r' && (c = convert_get(r)) == EOF) c = '\n';
         if (c == r->options->comma) continue;
-        if (c != '\n' && c != EOF) return convert_why(r->why, "something stands behind the quote that ends a cell"), pass_line(r, c);
+        if (c != '\n' && c != EOF)
+            return convert_why(r->why, "something stands behind the quote that ends a cell"),
+                   pass_line(r, c);
         csv->line++;
         return CONVERT_ROW;
     }
@@ -113,12 +117,15 @@ static int take_names(struct convert_reader *r)
         const struct cell *cell = &csv->cells[csv->columns];
         const char *text = (const char *)r->bytes + cell->begin;
         size_t size = cell->size;
-        if (csv->columns == 0 && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3, size -= 3;
+        if (csv->columns == 0 && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+            text += 3, size -= 3;
         if (!u9_utf8_valid(text, size) || memchr(text, '\0', size))
-            return convert_why(r->why, "the name of column %zu is not valid UTF-8", csv->columns + 1);
+            return convert_why(r->why, "the name of column %zu is not valid UTF-8",
+                               csv->columns + 1);
         for (size_t i = 0; i < csv->columns; i++)
             if (csv->sizes[i] == size && memcmp(csv->names[i], text, size) == 0)
-                return convert_why(r->why, "two columns are named '%.*s'", size < 99 ? (int)size : 99, text);
+                return convert_why(r->why, "two columns are named '%.*s'",
+                                   size < 99 ? (int)size : 99, text);
         csv->names[csv->columns] = (char *)malloc(size + 1);
         if (!csv->names[csv->columns]) return convert_why(r->why, "out of memory");
         memcpy(csv->names[csv->columns], text, size);
@@ -186,11 +193,13 @@ static enum convert_got next_row(struct convert_reader *r)
     struct csv *csv = (struct csv *)r->state;
     size_t members = 0, put = 0;
     enum convert_got got = read_cells(r);
-    while (got == CONVERT_ROW && csv->columns > 1 && csv->count == 1 && csv->cells->size == 0 && !csv->cells->quoted)
+    while (got == CONVERT_ROW && csv->columns > 1 && csv->count == 1 && csv->cells->size == 0 &&
+           !csv->cells->quoted)
         got = read_cells(r); /* a blank line */
     if (got != CONVERT_ROW) return got;
     if (csv->count != csv->columns)
-        return convert_why(r->why, "%zu cell%s, but there are %zu columns", csv->count, csv->count == 1 ? "" : "s", csv->columns),
+        return convert_why(r->why, "%zu cell%s, but there are %zu columns", csv->count,
+                           csv->count == 1 ? "" : "s", csv->columns),
                CONVERT_BAD;
     for (size_t i = 0; i < csv->count; i++) members += (size_t)is_there(r, &csv->cells[i]);
     putc('{', r->json);
@@ -200,7 +209,8 @@ static enum convert_got next_row(struct convert_reader *r)
         if (!is_there(r, cell)) continue;
         if (put++) putc(',', r->json);
         convert_put_name(csv->names[i], csv->sizes[i], members);
-        if (r->options->typed && !cell->quoted && is_literal(text, cell->size)) fwrite(text, 1, cell->size, r->json);
+        if (r->options->typed && !cell->quoted && is_literal(text, cell->size))
+            fwrite(text, 1, cell->size, r->json);
         else convert_put_text(text, cell->size);
     }
     putc('}', r->json);
@@ -210,8 +220,9 @@ static enum convert_got next_row(struct convert_reader *r)
 /* A cell of this text: in quotes where it must be, or would be something else. */
 static void put_cell(const struct convert_writer *w, const char *text, size_t size, int literal)
 {
-    int quotes = size == 0 || (!literal && is_literal(text, size)) || isspace((unsigned char)text[0]) ||
-                 isspace((unsigned char)text[size - 1]) || memchr(text, w->options->comma, size) || memchr(text, '"', size) ||
+    int quotes = size == 0 || (!literal && is_literal(text, size)) ||
+                 isspace((unsigned char)text[0]) || isspace((unsigned char)text[size - 1]) ||
+                 memchr(text, w->options->comma, size) || memchr(text, '"', size) ||
                  memchr(text, '\n', size) || memchr(text, '\r', size);
     if (quotes) putc_unlocked('"', w->file);
     for (size_t i = 0; i < size; i++) {
@@ -228,7 +239,8 @@ static int put_value(struct convert_writer *w, const u9_value *v)
         put_cell(w, (const char *)v->data, (size_t)v->size, 0);
         return 1;
     }
-    int literal = kind & (CONVERT_NULL | CONVERT_BOOL | CONVERT_INT | CONVERT_HUGE | CONVERT_FLOAT32 | CONVERT_FLOAT64);
+    int literal = kind & (CONVERT_NULL | CONVERT_BOOL | CONVERT_INT | CONVERT_HUGE |
+                          CONVERT_FLOAT32 | CONVERT_FLOAT64);
     if (kind == CONVERT_FLOAT32) {
         convert_tell(&w->told, kind, "CSV has no float32: its number is written");
         tool_sink = w->file;
@@ -236,9 +248,13 @@ static int put_value(struct convert_writer *w, const u9_value *v)
         tool_sink = NULL;
         return 1;
     }
-    if (kind == CONVERT_NESTED) convert_tell(&w->told, kind, "CSV has no arrays and objects: their JSON text is written");
-    if (kind == CONVERT_BYTES) convert_tell(&w->told, kind, "CSV has no bytes: {\"$bytes\":\"hex\"} is written");
-    if (kind == CONVERT_OTHER) convert_tell(&w->told, kind, "CSV has no symbols, infinities and their like: their JSON text is written");
+    if (kind == CONVERT_NESTED)
+        convert_tell(&w->told, kind, "CSV has no arrays and objects: their JSON text is written");
+    if (kind == CONVERT_BYTES)
+        convert_tell(&w->told, kind, "CSV has no bytes: {\"$bytes\":\"hex\"} is written");
+    if (kind == CONVERT_OTHER)
+        convert_tell(&w->told, kind,
+                     "CSV has no symbols, infinities and their like: their JSON text is written");
     size_t size = 0;
     const char *text = convert_json(v, &size);
     if (!text) return convert_why(w->why, "out of memory");
@@ -268,6 +284,12 @@ static int put_row(struct convert_writer *w, const struct convert_row *row)
 }
 
 const struct convert_format convert_csv = {
-    .name = "csv", .unit = ":", .open = open_csv, .next = next_row, .close = close_csv, .begin = begin_csv, .put = put_row,
+    .name = "csv",
+    .unit = ":",
+    .open = open_csv,
+    .next = next_row,
+    .close = close_csv,
+    .begin = begin_csv,
+    .put = put_row,
     .columns = 1,
 };

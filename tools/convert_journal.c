@@ -105,11 +105,13 @@ static int take_field(struct convert_reader *r, size_t size)
 
 static int same_name(const struct convert_reader *r, const struct field *a, const struct field *b)
 {
-    return a->name_size == b->name_size && memcmp(r->bytes + a->name, r->bytes + b->name, a->name_size) == 0;
+    return a->name_size == b->name_size &&
+           memcmp(r->bytes + a->name, r->bytes + b->name, a->name_size) == 0;
 }
 
 /* How often the field's name stands among the `count` at `fields`. */
-static size_t times(const struct convert_reader *r, const struct field *f, const struct field *fields, size_t count)
+static size_t times(const struct convert_reader *r, const struct field *f,
+                    const struct field *fields, size_t count)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) n += (size_t)same_name(r, f, &fields[i]);
@@ -154,7 +156,8 @@ static enum convert_got next_entry(struct convert_reader *r)
     if (size < 0 && r->at == r->number) return CONVERT_END;
     for (uint64_t at = r->number; size != 0; size = read_line(r)) {
         if (size < 0 && r->at == at) break; /* the last entry may lack the line that ends it */
-        if (size < 0 || !take_field(r, (size_t)size)) return convert_why(r->why, "the file ends within the entry"), CONVERT_BROKEN;
+        if (size < 0 || !take_field(r, (size_t)size))
+            return convert_why(r->why, "the file ends within the entry"), CONVERT_BROKEN;
         at = r->at;
     }
     if (e->bad) return CONVERT_BAD;
@@ -162,4 +165,5 @@ static enum convert_got next_entry(struct convert_reader *r)
     return CONVERT_ROW;
 }
 
-const struct convert_format convert_journal = {.name = "journal", .unit = " at byte ", .open = open_journal, .next = next_entry};
+const struct convert_format convert_journal = {
+    .name = "journal", .unit = " at byte ", .open = open_journal, .next = next_entry};

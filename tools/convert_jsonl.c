@@ -40,5 +40,9 @@ static int put_line(struct convert_writer *w, const struct convert_row *row)
 }
 
 const struct convert_format convert_jsonl = {
-    .name = "jsonl", .unit = ":", .open = open_lines, .next = next_line, .put = put_line,
+    .name = "jsonl",
+    .unit = ":",
+    .open = open_lines,
+    .next = next_line,
+    .put = put_line,
 };

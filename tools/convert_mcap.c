@@ -23,7 +23,18 @@
 #include <zstd.h>
 #endif
 
-enum { HEADER = 1, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, ATTACHMENT = 9, METADATA = 12, DATA_END = 15 };
+enum {
+    HEADER = 1,
+    FOOTER,
+    SCHEMA,
+    CHANNEL,
+    MESSAGE,
+    CHUNK,
+    MESSAGE_INDEX,
+    ATTACHMENT = 9,
+    METADATA = 12,
+    DATA_END = 15
+};
 enum { IDS = 1 << 16, NOTE_SCHEMAS = 1, NOTE_ATTACHMENTS = 2, NOTE_METADATA = 4 };
 
 static const char magic[8] = {'\x89', 'M', 'C', 'A', 'P', '0', '\r', '\n'};
@@ -117,7 +128,9 @@ static int take_schema(struct convert_reader *r, struct bytes b)
     size_t size;
     (void)text(&b, &size); /* encoding */
     (void)text(&b, &size);
-    if (size > 0) convert_tell(&r->told, NOTE_SCHEMAS, "%s: the definitions of schemas are left out, their names are taken", r->name);
+    if (size > 0)
+        convert_tell(&r->told, NOTE_SCHEMAS,
+                     "%s: the definitions of schemas are left out, their names are taken", r->name);
     free(m->schemas[id]);
     m->schemas[id] = name;
     return name && !b.lacks ? 1 : convert_why(r->why, "a schema that is malformed");
@@ -131,8 +144,10 @@ static int take_channel(struct convert_reader *r, struct bytes b)
     free(c->topic);
     free(c->encoding);
     *c = (struct channel){text_copy(&b), text_copy(&b), schema};
-    if (number(&b, 4) > 0) convert_tell(&r->told, NOTE_METADATA, "%s: metadata are left out", r->name);
-    return c->topic && c->encoding && !b.lacks ? 1 : convert_why(r->why, "a channel that is malformed");
+    if (number(&b, 4) > 0)
+        convert_tell(&r->told, NOTE_METADATA, "%s: metadata are left out", r->name);
+    return c->topic && c->encoding && !b.lacks ? 1
+                                               : convert_why(r->why, "a channel that is malformed");
 }
 
 static void put_string(const char *name, const char *value)
@@ -148,13 +163,15 @@ static enum convert_got take_message(struct convert_reader *r, struct bytes b)
     uint64_t sequence = number(&b, 4), logged = number(&b, 8), published = number(&b, 8);
     size_t at;
     if (b.lacks) return convert_why(r->why, "a message that is malformed"), CONVERT_BAD;
-    if (!c->topic) return convert_why(r->why, "a message of a channel that is not there"), CONVERT_BAD;
+    if (!c->topic)
+        return convert_why(r->why, "a message of a channel that is not there"), CONVERT_BAD;
     int json = strcmp(c->encoding, "json") == 0;
     const char *why = json ? tool_tree_read(&m->tree, (const char *)b.at, b.left, &at) : NULL;
     if (why) return convert_why(r->why, "%s", why), CONVERT_BAD;
     fputs("{\"topic\":", r->json);
     tool_put_string(c->topic, strlen(c->topic));
-    fprintf(r->json, ",\"sequence\":%" PRIu64 ",\"log_time\":%" PRIu64 ",\"publish_time\":%" PRIu64, sequence, logged, published);
+    fprintf(r->json, ",\"sequence\":%" PRIu64 ",\"log_time\":%" PRIu64 ",\"publish_time\":%" PRIu64,
+            sequence, logged, published);
     put_string("encoding", c->encoding);
     if (c->schema > 0 && m->schemas[c->schema]) put_string("schema", m->schemas[c->schema]);
     fputs(",\"data\":", r->json);
@@ -171,7 +188,8 @@ static uint32_t crc32_of(const uint8_t *bytes, size_t size)
     uint32_t crc = ~UINT32_C(0);
     for (uint32_t i = 0; table[255] == 0 && i < 256; i++) {
         table[i] = i;
-        for (int k = 0; k < 8; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
+        for (int k = 0; k < 8; k++)
+            table[i] = table[i] >> 1 ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
     }
     for (size_t i = 0; i < size; i++) crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 255];
     return ~crc;
@@ -194,7 +212,8 @@ static int unpack_lz4(const struct bytes *b, uint8_t *out, size_t size)
     return left == 0 && to == size;
 }
 
-static int unpack(struct convert_reader *r, const struct bytes *b, const char *how, uint8_t *out, size_t size)
+static int unpack(struct convert_reader *r, const struct bytes *b, const char *how, uint8_t *out,
+                  size_t size)
 {
     int good = 0;
     if (strcmp(how, "") == 0 && (good = b->left == size)) memcpy(out, b->at, size);
@@ -203,9 +222,12 @@ static int unpack(struct convert_reader *r, const struct bytes *b, const char *h
 #if CONVERT_ZSTD
         good = ZSTD_decompress(out, size, b->at, b->left) == size;
 #else
-        return convert_why(r->why, "a chunk that is compressed with zstd, which this u9 was built without");
+        return convert_why(r->why,
+                           "a chunk that is compressed with zstd, which this u9 was built without");
 #endif
-    } else if (*how) return convert_why(r->why, "a chunk that is compressed with %.40s, which u9 does not know", how);
+    } else if (*how)
+        return convert_why(r->why, "a chunk that is compressed with %.40s, which u9 does not know",
+                           how);
     return good ? 1 : convert_why(r->why, "a chunk that cannot be unpacked");
 }
 
@@ -226,7 +248,8 @@ static int take_chunk(struct convert_reader *r, struct bytes b)
     m->chunk = good ? (uint8_t *)malloc((size_t)size + 1) : NULL;
     if (good && !m->chunk) good = convert_why(r->why, "out of memory");
     if (good) good = unpack(r, &records, how, m->chunk, (size_t)size);
-    if (good && crc != 0 && crc != crc32_of(m->chunk, (size_t)size)) good = convert_why(r->why, "a chunk whose checksum is wrong");
+    if (good && crc != 0 && crc != crc32_of(m->chunk, (size_t)size))
+        good = convert_why(r->why, "a chunk whose checksum is wrong");
     if (good) m->size = (size_t)size;
     free(how);
     return good;
@@ -262,7 +285,8 @@ static enum convert_got next_in_chunk(struct convert_reader *r)
 /* Passes over a record that no row is made of. 0: the file ends within it. */
 static int pass(struct convert_reader *r, int op, uint64_t size)
 {
-    if (op == ATTACHMENT) convert_tell(&r->told, NOTE_ATTACHMENTS, "%s: attachments are left out", r->name);
+    if (op == ATTACHMENT)
+        convert_tell(&r->told, NOTE_ATTACHMENTS, "%s: attachments are left out", r->name);
     if (op == METADATA) convert_tell(&r->told, NOTE_METADATA, "%s: metadata are left out", r->name);
     while (size-- > 0)
         if (convert_get(r) == EOF) return convert_why(r->why, "the file ends within it");
@@ -278,14 +302,18 @@ static enum convert_got next_message(struct convert_reader *r)
         } else {
             r->number = r->at;
             if (!convert_read(r, 0, 9))
-                return convert_why(r->why, "the file ends without the record that ends its data: it was cut off"), CONVERT_BROKEN;
+                return convert_why(
+                           r->why,
+                           "the file ends without the record that ends its data: it was cut off"),
+                       CONVERT_BROKEN;
             struct bytes b = {.at = r->bytes, .left = 9};
             int op = (int)number(&b, 1);
             uint64_t size = number(&b, 8);
             if (op == DATA_END || op == FOOTER) return CONVERT_END;
             int wanted = op >= SCHEMA && op <= CHUNK;
             if (!(wanted ? convert_read(r, 0, size) : pass(r, op, size))) return CONVERT_BROKEN;
-            got = wanted ? take_record(r, op, (struct bytes){.at = r->bytes, .left = (size_t)size}) : CONVERT_END;
+            got = wanted ? take_record(r, op, (struct bytes){.at = r->bytes, .left = (size_t)size})
+                         : CONVERT_END;
         }
         if (got != CONVERT_END) return got;
     }
@@ -304,8 +332,10 @@ static void put_text(FILE *file, const char *words)
 
 static int begin_mcap(struct convert_writer *w)
 {
-    static const char name[] = "u9.record", how[] = "jsonschema", schema[] = "{\"type\":\"object\"}", json[] = "json";
-    const char *topic = w->options->table ? w->options->table : "u9", *library = "u9 " U9_VERSION_TEXT;
+    static const char name[] = "u9.record", how[] = "jsonschema",
+                      schema[] = "{\"type\":\"object\"}", json[] = "json";
+    const char *topic = w->options->table ? w->options->table : "u9",
+               *library = "u9 " U9_VERSION_TEXT;
     fwrite(magic, 1, sizeof magic, w->file);
     put_number(w->file, HEADER, 1);
     put_number(w->file, 4 + 4 + strlen(library), 8);
@@ -358,6 +388,14 @@ static int finish_mcap(struct convert_writer *w, int whole)
 }
 
 const struct convert_format convert_mcap = {
-    .name = "mcap", .unit = " at byte ", .open = open_mcap, .next = next_message, .close = close_mcap,
-    .begin = begin_mcap, .put = put_message, .finish = finish_mcap, .objects = 1, .binary = 1,
+    .name = "mcap",
+    .unit = " at byte ",
+    .open = open_mcap,
+    .next = next_message,
+    .close = close_mcap,
+    .begin = begin_mcap,
+    .put = put_message,
+    .finish = finish_mcap,
+    .objects = 1,
+    .binary = 1,
 };

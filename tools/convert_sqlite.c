@@ -48,9 +48,12 @@ static int open_table(struct convert_reader *r)
     struct database *d = (struct database *)calloc(1, sizeof *d);
     if (!d) return convert_why(r->why, "out of memory");
     r->state = d;
-    if (sqlite3_open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) return said(d, r->why);
+    if (sqlite3_open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        return said(d, r->why);
     sqlite3_busy_timeout(d->db, 5000);
-    return prepare(d, sqlite3_mprintf("SELECT * FROM \"%w\"", table_of(r->options))) ? 1 : said(d, r->why);
+    return prepare(d, sqlite3_mprintf("SELECT * FROM \"%w\"", table_of(r->options)))
+               ? 1
+               : said(d, r->why);
 }
 
 static void close_table(struct convert_reader *r)
@@ -106,7 +109,8 @@ static int execute(struct database *d, char *sql)
 static char *statement(const struct convert_writer *w, int create)
 {
     sqlite3_str *s = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(s, create ? "CREATE TABLE \"%w\" (" : "INSERT INTO \"%w\" VALUES (", table_of(w->options));
+    sqlite3_str_appendf(s, create ? "CREATE TABLE \"%w\" (" : "INSERT INTO \"%w\" VALUES (",
+                        table_of(w->options));
     for (size_t i = 0; i < w->count; i++) {
         if (i > 0) sqlite3_str_appendall(s, ", ");
         if (create) sqlite3_str_appendf(s, "\"%w\"", w->columns[i].name);
@@ -123,9 +127,13 @@ static int begin_table(struct convert_writer *w)
     if (!d) return convert_why(w->why, "out of memory");
     w->state = d;
     for (size_t i = 0; i < w->count; i++)
-        if (w->columns[i].kinds & CONVERT_ABSENT) convert_tell(&w->told, CONVERT_ABSENT, "fields that a record lacks are NULL in its row");
-    int good = sqlite3_open_v2(w->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK;
-    good = good && execute(d, sqlite3_mprintf("BEGIN")) && execute(d, statement(w, 1)) && prepare(d, statement(w, 0));
+        if (w->columns[i].kinds & CONVERT_ABSENT)
+            convert_tell(&w->told, CONVERT_ABSENT,
+                         "fields that a record lacks are NULL in its row");
+    int good = sqlite3_open_v2(w->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
+               SQLITE_OK;
+    good = good && execute(d, sqlite3_mprintf("BEGIN")) && execute(d, statement(w, 1)) &&
+           prepare(d, statement(w, 0));
     return good ? 1 : said(d, w->why);
 }
 
@@ -134,13 +142,21 @@ static int bind_text(struct database *d, int i, const void *text, size_t size)
     return sqlite3_bind_text64(d->rows, i, (const char *)text, size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static int bind_json(struct convert_writer *w, struct database *d, int i, const u9_value *v, unsigned kind)
+static int bind_json(struct convert_writer *w, struct database *d, int i, const u9_value *v,
+                     unsigned kind)
 {
     size_t size = 0;
     const char *text = convert_json(v, &size);
-    if (kind == CONVERT_HUGE) convert_tell(&w->told, kind, "SQLite has no integers of 2^63 and above: their digits are written, as text");
-    if (kind == CONVERT_NESTED) convert_tell(&w->told, kind, "SQLite has no arrays and objects: their JSON text is written");
-    if (kind == CONVERT_OTHER) convert_tell(&w->told, kind, "SQLite has no symbols, infinities and their like: their JSON text is written");
+    if (kind == CONVERT_HUGE)
+        convert_tell(&w->told, kind,
+                     "SQLite has no integers of 2^63 and above: their digits are written, as text");
+    if (kind == CONVERT_NESTED)
+        convert_tell(&w->told, kind,
+                     "SQLite has no arrays and objects: their JSON text is written");
+    if (kind == CONVERT_OTHER)
+        convert_tell(
+            &w->told, kind,
+            "SQLite has no symbols, infinities and their like: their JSON text is written");
     return text ? bind_text(d, i, text, size) : SQLITE_NOMEM;
 }
 
@@ -152,11 +168,15 @@ static int bind(struct convert_writer *w, struct database *d, int i, const u9_va
     case CONVERT_BOOL:
         convert_tell(&w->told, kind, "SQLite has no true and false: 1 and 0 are written");
         return sqlite3_bind_int(d->rows, i, v->data[0] == 't');
-    case CONVERT_INT: return sqlite3_bind_int64(d->rows, i, v->type == U9_UINT ? (sqlite3_int64)v->u : v->i);
-    case CONVERT_FLOAT32: convert_tell(&w->told, kind, "SQLite has no float32: a REAL is written"); /* fall through */
+    case CONVERT_INT:
+        return sqlite3_bind_int64(d->rows, i, v->type == U9_UINT ? (sqlite3_int64)v->u : v->i);
+    case CONVERT_FLOAT32:
+        convert_tell(&w->told, kind, "SQLite has no float32: a REAL is written"); /* fall through */
     case CONVERT_FLOAT64: return sqlite3_bind_double(d->rows, i, v->f);
     case CONVERT_TEXT: return bind_text(d, i, v->data, (size_t)v->size);
-    case CONVERT_BYTES: return sqlite3_bind_blob64(d->rows, i, v->size ? (const void *)v->data : "", v->size, SQLITE_TRANSIENT);
+    case CONVERT_BYTES:
+        return sqlite3_bind_blob64(d->rows, i, v->size ? (const void *)v->data : "", v->size,
+                                   SQLITE_TRANSIENT);
     default: return bind_json(w, d, i, v, kind);
     }
 }
@@ -166,7 +186,8 @@ static int put_table_row(struct convert_writer *w, const struct convert_row *row
     struct database *d = (struct database *)w->state;
     const u9_value *cells = convert_cells(w, row);
     int got = SQLITE_OK;
-    for (size_t i = 0; i < w->count && got == SQLITE_OK; i++) got = bind(w, d, (int)i + 1, &cells[i]);
+    for (size_t i = 0; i < w->count && got == SQLITE_OK; i++)
+        got = bind(w, d, (int)i + 1, &cells[i]);
     if (got == SQLITE_OK) got = sqlite3_step(d->rows);
     if (got != SQLITE_DONE) return said(d, w->why), -1;
     sqlite3_reset(d->rows);
@@ -183,8 +204,17 @@ static int finish_table(struct convert_writer *w, int whole)
 }
 
 const struct convert_format convert_sqlite = {
-    .name = "sqlite", .unit = ": row ", .open = open_table, .next = next_row, .close = close_table,
-    .begin = begin_table, .put = put_table_row, .finish = finish_table, .columns = 1, .binary = 1, .whole = 1,
+    .name = "sqlite",
+    .unit = ": row ",
+    .open = open_table,
+    .next = next_row,
+    .close = close_table,
+    .begin = begin_table,
+    .put = put_table_row,
+    .finish = finish_table,
+    .columns = 1,
+    .binary = 1,
+    .whole = 1,
 };
 #else
 static int not_here(struct convert_reader *r)
@@ -200,5 +230,6 @@ static int nor_here(struct convert_writer *w, const struct convert_row *row)
     return 0;
 }
 
-const struct convert_format convert_sqlite = {.name = "sqlite", .open = not_here, .put = nor_here, .package = "SQLite (libsqlite3-dev)"};
+const struct convert_format convert_sqlite = {
+    .name = "sqlite", .open = not_here, .put = nor_here, .package = "SQLite (libsqlite3-dev)"};
 #endif

@@ -25,7 +25,8 @@
 
 enum { NOTE_MANY = 1, SKIPPED = -1 /* a status within this file: go on with the next record */ };
 
-struct export {
+struct export
+{
     const struct convert_format *format;
     const char *path, *file;
     struct convert_options convert;
@@ -35,7 +36,7 @@ struct export {
     tool_skips skips;
     u9_log *log;
     struct convert_writer writer;
-    u9_builder tuple, built; /* of a record that is not written as it stands */
+    u9_builder tuple, built;      /* of a record that is not written as it stands */
     uint64_t records, bytes, end; /* `end`: the highest ordinal of the first walk, + 1 */
     int second, status;
     unsigned told;
@@ -53,8 +54,10 @@ static void on_damage(void *ctx, const u9_damage *damage)
 /* A record that has no row. */
 static int refuse(struct export *e, const u9_record *record, const char *why)
 {
-    if (!e->skips.on) return tool_say(TOOL_REFUSED, "%s: record %" PRIu64 ": %s", e->path, record->ordinal, why);
-    if (!e->second) (void)!tool_skip(&e->skips, "%s: record %" PRIu64 ": %s", e->path, record->ordinal, why);
+    if (!e->skips.on)
+        return tool_say(TOOL_REFUSED, "%s: record %" PRIu64 ": %s", e->path, record->ordinal, why);
+    if (!e->second)
+        (void)!tool_skip(&e->skips, "%s: record %" PRIu64 ": %s", e->path, record->ordinal, why);
     return SKIPPED;
 }
 
@@ -65,15 +68,18 @@ static const char *value_of(struct export *e, const u9_record *record, u9_value 
     u9_value v;
     uint64_t count = 0;
     for (; u9_walk_next(&walk, &v) == U9_OK; count++) {
-        if (u9_value_check(v.start, v.encoded, NULL, NULL) != U9_OK) return "its value is malformed";
+        if (u9_value_check(v.start, v.encoded, NULL, NULL) != U9_OK)
+            return "its value is malformed";
         *out = v;
     }
     if (count == 1) return NULL;
-    convert_tell(&e->told, NOTE_MANY, "records that have not one value are written as an array of them");
+    convert_tell(&e->told, NOTE_MANY,
+                 "records that have not one value are written as an array of them");
     u9_builder_clear(&e->built);
     u9_err err = u9_build_tuple_open(&e->built);
     walk = u9_walk_bytes(record->values, record->values_size);
-    while (err == U9_OK && u9_walk_next(&walk, &v) == U9_OK) err = u9_build_raw(&e->built, v.start, v.encoded);
+    while (err == U9_OK && u9_walk_next(&walk, &v) == U9_OK)
+        err = u9_build_raw(&e->built, v.start, v.encoded);
     if (err == U9_OK) err = u9_build_tuple_close(&e->built);
     if (err == U9_OK) err = u9_value_decode(e->built.bytes, e->built.size, out);
     return err == U9_OK ? NULL : "its values together are more than 16 MiB";
@@ -87,17 +93,22 @@ static u9_err build_text_pair(u9_builder *b, const char *name, const char *text)
     return err == U9_OK ? u9_build_tuple_close(b) : err;
 }
 
-static u9_err build_pairs(struct export *e, const u9_record *record, const u9_value *value, u9_builder *b)
+static u9_err build_pairs(struct export *e, const u9_record *record, const u9_value *value,
+                          u9_builder *b)
 {
     char key[TOOL_KEY_TEXT_SIZE], time[48];
     u9_walk walk = u9_walk_elements(value);
     u9_value pair;
     u9_err err = u9_build_tuple_open(b);
     if (err == U9_OK && e->key_field)
-        err = build_text_pair(b, e->key_field, tool_key_text(tool_kind(e->log), record->key.data, record->key.size, key));
-    if (err == U9_OK && e->time_field) err = build_text_pair(b, e->time_field, tool_time_text(record->time_us, time));
+        err = build_text_pair(
+            b, e->key_field,
+            tool_key_text(tool_kind(e->log), record->key.data, record->key.size, key));
+    if (err == U9_OK && e->time_field)
+        err = build_text_pair(b, e->time_field, tool_time_text(record->time_us, time));
     if (tool_is_object(value)) {
-        while (err == U9_OK && u9_walk_next(&walk, &pair) == U9_OK) err = u9_build_raw(b, pair.start, pair.encoded);
+        while (err == U9_OK && u9_walk_next(&walk, &pair) == U9_OK)
+            err = u9_build_raw(b, pair.start, pair.encoded);
     } else {
         if (err == U9_OK) err = u9_build_tuple_open(b);
         if (err == U9_OK) err = u9_build_utf8(b, "value", 5);
@@ -111,15 +122,19 @@ static u9_err build_pairs(struct export *e, const u9_record *record, const u9_va
 static const char *build_object(struct export *e, const u9_record *record, u9_value *value)
 {
     static const char taken[] = "it has a field of the name that --key-field or --time-field gives",
-                      long_row[] = "with its key and time it is more than 16 MiB, or nested too deep";
+                      long_row[] =
+                          "with its key and time it is more than 16 MiB, or nested too deep";
     u9_value has, tuple;
     int object = tool_is_object(value);
     for (int i = 0; i < 2; i++) {
         const char *name = i ? e->time_field : e->key_field;
-        if (name && (object ? convert_member(value, name, strlen(name), &has) : strcmp(name, "value") == 0)) return taken;
+        if (name &&
+            (object ? convert_member(value, name, strlen(name), &has) : strcmp(name, "value") == 0))
+            return taken;
     }
     u9_builder_clear(&e->tuple);
-    if (build_pairs(e, record, value, &e->tuple) != U9_OK || u9_value_decode(e->tuple.bytes, e->tuple.size, &tuple) != U9_OK)
+    if (build_pairs(e, record, value, &e->tuple) != U9_OK ||
+        u9_value_decode(e->tuple.bytes, e->tuple.size, &tuple) != U9_OK)
         return long_row;
     u9_builder_clear(&e->built); /* what stood there is in the tuple now */
     const char *why = tool_build_object(&e->built, &tuple);
@@ -133,7 +148,8 @@ static int take(struct export *e, const u9_record *record, step *put)
     struct convert_row row = {.ordinal = record->ordinal, .time_us = record->time_us};
     if (!record->bytes) return refuse(e, record, "more than 16 MiB: such records are not exported");
     const char *why = value_of(e, record, &row.value);
-    if (!why && (e->key_field || e->time_field || ((e->format->columns || e->format->objects) && !tool_is_object(&row.value))))
+    if (!why && (e->key_field || e->time_field ||
+                 ((e->format->columns || e->format->objects) && !tool_is_object(&row.value))))
         why = build_object(e, record, &row.value);
     if (why) return refuse(e, record, why);
     *e->writer.why = '\0';
@@ -169,7 +185,8 @@ static int walk_all(struct export *e, step *put)
 {
     u9_cursor *cursor;
     u9_fault fault;
-    if (u9_cursor_open(e->log, NULL, &cursor, &fault) != U9_OK) return tool_read_fault(e->path, &fault);
+    if (u9_cursor_open(e->log, NULL, &cursor, &fault) != U9_OK)
+        return tool_read_fault(e->path, &fault);
     int status = tool_span_begin(&e->span, e->log, e->path, cursor);
     if (status == TOOL_DONE) status = walk(e, cursor, put);
     u9_cursor_close(cursor);
@@ -180,7 +197,8 @@ static int add_column(struct convert_writer *w, const u9_value *name)
 {
     if ((w->count & (w->count - 1)) == 0) {
         size_t room = w->count ? 2 * w->count : 1;
-        struct convert_column *more = (struct convert_column *)realloc(w->columns, room * sizeof *more);
+        struct convert_column *more =
+            (struct convert_column *)realloc(w->columns, room * sizeof *more);
         if (!more) return convert_why(w->why, "out of memory");
         w->columns = more;
     }
@@ -241,7 +259,8 @@ static int to_stdout(const struct export *e)
 static int output_failed(struct export *e, int sys)
 {
     if (to_stdout(e)) return TOOL_IO; /* tool_finish says why */
-    return tool_say(tool_sys_status(sys), "%s: %s", tool_shown(e->file), strerror(sys));
+    return tool_say(sys == EEXIST ? TOOL_REFUSED : tool_sys_status(sys), "%s: %s",
+                    tool_shown(e->file), strerror(sys));
 }
 
 static int open_output(struct export *e)
@@ -250,7 +269,9 @@ static int open_output(struct export *e)
     w->name = to_stdout(e) ? "standard output" : e->file;
     w->path = e->file;
     if (e->format->binary && to_stdout(e) && isatty(STDOUT_FILENO))
-        return tool_say(TOOL_REFUSED, "%s is not for a terminal: name a FILE, or redirect the output", e->format->name);
+        return tool_say(TOOL_REFUSED,
+                        "%s is not for a terminal: name a FILE, or redirect the output",
+                        e->format->name);
     if (e->format->whole && access(e->file, F_OK) == 0) return output_failed(e, EEXIST);
     if (e->format->whole) return TOOL_DONE;
     w->file = to_stdout(e) ? stdout : fopen(e->file, "wxe");
@@ -260,7 +281,9 @@ static int open_output(struct export *e)
 static int write_rows(struct export *e)
 {
     struct convert_writer *w = &e->writer;
-    int status = e->format->begin && !e->format->begin(w) ? tool_say(TOOL_REFUSED, "%s: %s", w->name, w->why) : TOOL_DONE;
+    int status = e->format->begin && !e->format->begin(w)
+                     ? tool_say(TOOL_REFUSED, "%s: %s", w->name, w->why)
+                     : TOOL_DONE;
     int wrong = status;
     if (status == TOOL_DONE) status = walk_all(e, put_row);
     *w->why = '\0';
@@ -294,8 +317,10 @@ static int run(struct export *e)
 {
     double began = tool_seconds();
     u9_fault fault;
-    u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage, .on_damage_ctx = e};
-    if (u9_log_open(e->path, &options, &e->log, &fault) != U9_OK) return tool_read_fault(e->path, &fault);
+    u9_options options = {
+        .size = sizeof options, .mode = U9_READ, .on_damage = on_damage, .on_damage_ctx = e};
+    if (u9_log_open(e->path, &options, &e->log, &fault) != U9_OK)
+        return tool_read_fault(e->path, &fault);
     e->writer.format = e->format;
     e->writer.options = &e->convert;
     e->writer.log = e->path;
@@ -307,7 +332,8 @@ static int run(struct export *e)
     u9_err err = u9_log_close(e->log, &fault);
     if (err != U9_OK && status == TOOL_DONE) status = tool_read_fault(e->path, &fault);
     if (e->verbose && status == TOOL_DONE)
-        tool_say(0, "%" PRIu64 " record%s, %.3f s", e->records, tool_plural(e->records), tool_seconds() - began);
+        tool_say(0, "%" PRIu64 " record%s, %.3f s", e->records, tool_plural(e->records),
+                 tool_seconds() - began);
     for (size_t i = 0; i < e->writer.count; i++) free(e->writer.columns[i].name);
     free(e->writer.columns);
     free(e->writer.cells);
@@ -321,13 +347,16 @@ enum { KEY_FIELD = 256, TIME_FIELD, SEPARATOR, TABLE, TOPIC, SKIP_BAD, PROGRESS 
 
 static const struct argp_option option_table[] = {
     {"key-field", KEY_FIELD, "NAME", 0, "Each row has the record's key, as text, in this field", 0},
-    {"time-field", TIME_FIELD, "NAME", 0, "Each row has the time the record was written in this field, as RFC 3339", 0},
-    {"separator", SEPARATOR, "SEP", 0, "csv: what stands between cells (default: a comma; \\t: tab)", 0},
+    {"time-field", TIME_FIELD, "NAME", 0,
+     "Each row has the time the record was written in this field, as RFC 3339", 0},
+    {"separator", SEPARATOR, "SEP", 0,
+     "csv: what stands between cells (default: a comma; \\t: tab)", 0},
     {"table", TABLE, "NAME", 0, "sqlite: the table that is made (default: records)", 0},
     {"topic", TOPIC, "NAME", 0, "mcap: the topic of the messages (default: u9)", 0},
     TOOL_SPAN_OPTIONS,
     {"skip-bad", SKIP_BAD, 0, 0,
-     "Skip records that have no row: the first 5 are named, all counted, and the exit status is 1", 0},
+     "Skip records that have no row: the first 5 are named, all counted, and the exit status is 1",
+     0},
     {"progress", PROGRESS, 0, 0, "Show progress, on a terminal", 0},
     {"verbose", 'v', 0, 0, "Say at the end how much was exported", 0},
     {0},
@@ -358,7 +387,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!e->format) tool_usage("no FORMAT given");
         if (!e->path) tool_usage("no LOG given");
-        if (e->format->whole && to_stdout(e)) tool_usage("%s: FILE is needed: it is not written to a pipe", e->format->name);
+        if (e->format->whole && to_stdout(e))
+            tool_usage("%s: FILE is needed: it is not written to a pipe", e->format->name);
         if (e->key_field && e->time_field && strcmp(e->key_field, e->time_field) == 0)
             tool_usage("--key-field and --time-field name one field");
         tool_span_check(&e->span);
@@ -371,12 +401,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int verb_export(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "FORMAT LOG [FILE]",
+        option_table,
+        parse,
+        "FORMAT LOG [FILE]",
         "Writes the records of LOG as rows into FILE, which must not be there yet, or to standard output (also `-`). FORMAT "
-        "is " CONVERT_EXPORTS ". A record whose value is no object is one of a single field, `value`, where the format has "
+        "is " CONVERT_EXPORTS
+        ". A record whose value is no object is one of a single field, `value`, where the format has "
         "columns. Of types that the format lacks it is said, once each, what is written. Damage is told on standard error, "
         "a line each; if records were lost to it, the exit status is 3.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct export e = {.span = TOOL_SPAN_NONE, .file = "-", .convert.comma = ','};
     tool_parse(&parser, argc, argv, &e);
     return run(&e);

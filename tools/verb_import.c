@@ -24,7 +24,10 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { COMMIT_BYTES = 8 << 20, SKIPPED = -1 /* a status within this file: go on with the next row */ };
+enum {
+    COMMIT_BYTES = 8 << 20,
+    SKIPPED = -1 /* a status within this file: go on with the next row */
+};
 
 struct import {
     const struct convert_format *format;
@@ -36,11 +39,11 @@ struct import {
     tool_skips skips;
     u9_log *log;
     struct convert_reader reader;
-    uint8_t *values;     /* U9_RECORD_MAX bytes */
-    u9_builder rest;     /* an object without its key */
-    uint64_t medallion;  /* of muids that are made of times */
+    uint8_t *values;    /* U9_RECORD_MAX bytes */
+    u9_builder rest;    /* an object without its key */
+    uint64_t medallion; /* of muids that are made of times */
     uint64_t records, bytes, waiting, last;
-    int failed;          /* not 0: the log refused something, which is said */
+    int failed; /* not 0: the log refused something, which is said */
     tool_progress bar;
 };
 
@@ -65,11 +68,13 @@ static int refuse(struct import *m, const char *why, const char *detail)
     const struct convert_reader *r = &m->reader;
     if (tool_json_no_memory(why)) return tool_nomem("a row");
     if (m->skips.on) {
-        (void)!tool_skip(&m->skips, "%s%s%" PRIu64 ": %s%s", r->name, m->format->unit, r->number, why, detail);
+        (void)!tool_skip(&m->skips, "%s%s%" PRIu64 ": %s%s", r->name, m->format->unit, r->number,
+                         why, detail);
         return SKIPPED;
     }
-    return tool_say(TOOL_REFUSED, "%s%s%" PRIu64 ": %s%s; %" PRIu64 " record%s appended before it", r->name, m->format->unit,
-                    r->number, why, detail, m->records, m->records == 1 ? " was" : "s were");
+    return tool_say(TOOL_REFUSED, "%s%s%" PRIu64 ": %s%s; %" PRIu64 " record%s appended before it",
+                    r->name, m->format->unit, r->number, why, detail, m->records,
+                    m->records == 1 ? " was" : "s were");
 }
 
 static int log_failed(struct import *m)
@@ -80,8 +85,10 @@ static int log_failed(struct import *m)
     m->failed = 1;
     u9_log_fault(m->log, &fault);
     u9_fault_line(&fault, text, sizeof text);
-    return tool_say(fault.err == U9_ARG ? TOOL_REFUSED : TOOL_IO, "%s; at %s%s%" PRIu64 ", %" PRIu64 " record%s appended before it",
-                    text, m->reader.name, m->format->unit, m->reader.number, m->records, m->records == 1 ? " was" : "s were");
+    return tool_say(fault.err == U9_ARG ? TOOL_REFUSED : TOOL_IO,
+                    "%s; at %s%s%" PRIu64 ", %" PRIu64 " record%s appended before it", text,
+                    m->reader.name, m->format->unit, m->reader.number, m->records,
+                    m->records == 1 ? " was" : "s were");
 }
 
 static int commit(struct import *m)
@@ -95,13 +102,15 @@ static int commit(struct import *m)
 static int find(struct import *m, const u9_value *row, const char *name, u9_value *out)
 {
     if (!tool_is_object(row)) return refuse(m, "it is no object, and has no field ", name);
-    return convert_member(row, name, strlen(name), out) ? TOOL_DONE : refuse(m, "it has no field ", name);
+    return convert_member(row, name, strlen(name), out) ? TOOL_DONE
+                                                        : refuse(m, "it has no field ", name);
 }
 
 /* The text of a field that is text or a whole number; NULL: it is neither, or too long. */
 static const char *field_text(const u9_value *v, char room[TOOL_KEY_TEXT_SIZE])
 {
-    if (v->type == U9_UTF8 && v->size < TOOL_KEY_TEXT_SIZE) snprintf(room, TOOL_KEY_TEXT_SIZE, "%.*s", (int)v->size, (const char *)v->data);
+    if (v->type == U9_UTF8 && v->size < TOOL_KEY_TEXT_SIZE)
+        snprintf(room, TOOL_KEY_TEXT_SIZE, "%.*s", (int)v->size, (const char *)v->data);
     else if (v->type == U9_UINT) snprintf(room, TOOL_KEY_TEXT_SIZE, "%" PRIu64, v->u);
     else if (v->type == U9_INT) snprintf(room, TOOL_KEY_TEXT_SIZE, "%" PRId64, v->i);
     else return NULL;
@@ -115,7 +124,8 @@ static int take_key(struct import *m, const u9_value *row, tool_key *key)
     int status = find(m, row, m->key_field, &v);
     if (status != TOOL_DONE) return status;
     const char *text = field_text(&v, room);
-    if (!text) return refuse(m, "its key is neither a whole number nor a text of at most 1039 bytes", "");
+    if (!text)
+        return refuse(m, "its key is neither a whole number nor a text of at most 1039 bytes", "");
     const char *why = tool_key_parse(tool_kind(m->log), text, strlen(text), key);
     return why ? refuse(m, "its key is none of the log's kind: ", why) : TOOL_DONE;
 }
@@ -154,8 +164,11 @@ static int make_key(struct import *m, const u9_value *row, tool_key *key)
     key->size = tids ? U9_TID_SIZE : U9_MUID_SIZE;
     u9_muid muid = {time, m->medallion, (int32_t)(m->records & 0xfffff) + 1};
     u9_tid tid = {time, (uint32_t)(m->records & U9_TID_CLOCK_ID_MAX)};
-    u9_err err = time >= U9_MUID_TIMESTAMP_MAX ? U9_ARG : tids ? u9_tid_pack(&tid, 0, key->bytes) : u9_muid_pack(&muid, key->bytes);
-    return err == U9_OK ? TOOL_DONE : refuse(m, "its time is beyond what a key holds: ", m->time_field);
+    u9_err err = time >= U9_MUID_TIMESTAMP_MAX ? U9_ARG
+                 : tids                        ? u9_tid_pack(&tid, 0, key->bytes)
+                                               : u9_muid_pack(&muid, key->bytes);
+    return err == U9_OK ? TOOL_DONE
+                        : refuse(m, "its time is beyond what a key holds: ", m->time_field);
 }
 
 /* The object without the member that is the key. */
@@ -206,7 +219,9 @@ static int take_row(struct import *m, const char *text, size_t size)
     const char *why = tool_read_json(&b, text, size, &column);
     if (why) return refuse(m, why, "");
     if (u9_value_decode(m->values, b.size, &row) != U9_OK) return refuse(m, "not a value", "");
-    int status = m->key_field ? take_key(m, &row, &key) : m->time_field ? make_key(m, &row, &key) : TOOL_DONE;
+    int status = m->key_field    ? take_key(m, &row, &key)
+                 : m->time_field ? make_key(m, &row, &key)
+                                 : TOOL_DONE;
     if (status != TOOL_DONE) return status;
     value = row;
     if (m->value_field) status = find(m, &row, m->value_field, &value);
@@ -218,13 +233,15 @@ static int take_rows(struct import *m)
 {
     struct convert_reader *r = &m->reader;
     struct stat st;
-    uint64_t all = fstat(fileno(r->file), &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    uint64_t all =
+        fstat(fileno(r->file), &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     const char *text;
     size_t size;
     int status = TOOL_DONE;
     while (status == TOOL_DONE && !stopped) {
         enum convert_got got = convert_next(r, &text, &size);
-        if (ferror(r->file)) return stopped ? TOOL_DONE : tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno));
+        if (ferror(r->file))
+            return stopped ? TOOL_DONE : tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno));
         if (got == CONVERT_END) break;
         status = got == CONVERT_ROW ? take_row(m, text, size) : refuse(m, r->why, "");
         if (got == CONVERT_BROKEN && status == SKIPPED) {
@@ -250,7 +267,8 @@ static int finish(struct import *m, int status, double began)
         tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);
     double spent = tool_seconds() - began;
     if (m->verbose)
-        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s", m->records, tool_plural(m->records), m->bytes, spent);
+        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s", m->records,
+                 tool_plural(m->records), m->bytes, spent);
     if (stopped && status == TOOL_DONE) status = 128 + stopped;
     return tool_skips_end(&m->skips, status);
 }
@@ -265,7 +283,9 @@ static int open_log(struct import *m)
     }
     const char *kind = tool_kind(m->log);
     if (m->time_field && strcmp(kind, "muid") != 0 && strcmp(kind, "tid") != 0)
-        return tool_say(TOOL_REFUSED, "%s: --time-field makes keys of kind muid or tid; these are %s", m->path, kind);
+        return tool_say(TOOL_REFUSED,
+                        "%s: --time-field makes keys of kind muid or tid; these are %s", m->path,
+                        kind);
     return TOOL_DONE;
 }
 
@@ -277,7 +297,8 @@ static int run(struct import *m)
     u9_builder_init_growing(&m->rest, tool_grow, NULL);
     m->reader.options = &m->convert;
     m->medallion = m->options.medallion;
-    if (m->medallion == 0 && getrandom(&m->medallion, sizeof m->medallion, 0) == sizeof m->medallion)
+    if (m->medallion == 0 &&
+        getrandom(&m->medallion, sizeof m->medallion, 0) == sizeof m->medallion)
         m->medallion = m->medallion % (U9_MUID_MEDALLION_MAX - 1) + 1;
     notice_signals();
     int status = convert_open(&m->reader, m->format, m->file);
@@ -294,20 +315,42 @@ static int run(struct import *m)
     return status;
 }
 
-enum { KEY = 256, MEDALLION, KEY_FIELD, TIME_FIELD, VALUE_FIELD, TYPED, SEPARATOR, TABLE, SKIP_BAD, SYNC, LZ4, SEGMENT, PROGRESS };
+enum {
+    KEY = 256,
+    MEDALLION,
+    KEY_FIELD,
+    TIME_FIELD,
+    VALUE_FIELD,
+    TYPED,
+    SEPARATOR,
+    TABLE,
+    SKIP_BAD,
+    SYNC,
+    LZ4,
+    SEGMENT,
+    PROGRESS
+};
 
 static const struct argp_option option_table[] = {
-    {"key", KEY, "KIND", 0, "Kind of a new log's keys, as `u9 append` takes it (default: muid)", 0},
-    {"key-field", KEY_FIELD, "NAME", 0, "The key is this field of the row, text or a number, which is taken off the value", 0},
+    {"key", KEY, "KIND", 0,
+     "Kind of a new log's keys: muid (default), gid:log, gid:volume, gid:segment, tid, uid8, rkey, rkey:tid, "
+     "rkey:literal:VALUE; of one with records only the same",
+     0},
+    {"key-field", KEY_FIELD, "NAME", 0,
+     "The key is this field of the row, text or a number, which is taken off the value", 0},
     {"time-field", TIME_FIELD, "NAME", 0,
      "The key, a muid or tid, is made of the time in this field, which stays: RFC 3339, or a number since 1970, of "
-     "seconds, milli-, micro- or nanoseconds by its size", 0},
+     "seconds, milli-, micro- or nanoseconds by its size",
+     0},
     {"value-field", VALUE_FIELD, "NAME", 0, "The value is this field of the row alone", 0},
     {"medallion", MEDALLION, "N", 0,
-     "muid: make keys of this node, 1 to 2^44 - 2 or 0x and hex (default: that of LOG; with --time-field one that is drawn)", 0},
+     "muid: make keys of this node, 1 to 2^44 - 2 or 0x and hex (default: that of LOG; with --time-field one that is drawn)",
+     0},
     {"typed", TYPED, 0, 0,
-     "csv: cells without quotes that are numbers, true, false or null are such values, and of an empty one there is no field", 0},
-    {"separator", SEPARATOR, "SEP", 0, "csv: what stands between cells (default: a comma; \\t: tab)", 0},
+     "csv: cells without quotes that are numbers, true, false or null are such values, and of an empty one there is no field",
+     0},
+    {"separator", SEPARATOR, "SEP", 0,
+     "csv: what stands between cells (default: a comma; \\t: tab)", 0},
     {"table", TABLE, "NAME", 0, "sqlite: the table that is read (default: records)", 0},
     {"skip-bad", SKIP_BAD, 0, 0,
      "Skip rows that are refused: the first 5 are named, all counted, and the exit status is 1", 0},
@@ -355,7 +398,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!m->format) tool_usage("no FORMAT given");
         if (!m->path) tool_usage("no LOG given");
-        if (m->key_field && m->time_field) tool_usage("--key-field and --time-field both say what the key is");
+        if (m->key_field && m->time_field)
+            tool_usage("--key-field and --time-field both say what the key is");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -372,13 +416,20 @@ static void on_damage(void *ctx, const u9_damage *damage)
 int verb_import(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_table, parse, "FORMAT LOG [FILE]",
+        option_table,
+        parse,
+        "FORMAT LOG [FILE]",
         "Appends each row of FILE (or of standard input, also `-`) as a record to LOG, which is made if it is missing. "
-        "FORMAT is " CONVERT_IMPORTS ". A row becomes an object of its fields; where the file has a type that JSON lacks, "
+        "FORMAT is " CONVERT_IMPORTS
+        ". A row becomes an object of its fields; where the file has a type that JSON lacks, "
         "the value is what `u9 value --help` tells.",
-        NULL, NULL, NULL};
-    struct import m = {.file = "-", .convert.comma = ',',
-                       .options = {.size = sizeof m.options, .mode = U9_CREATE, .on_damage = on_damage}};
+        NULL,
+        NULL,
+        NULL};
+    struct import m = {
+        .file = "-",
+        .convert.comma = ',',
+        .options = {.size = sizeof m.options, .mode = U9_CREATE, .on_damage = on_damage}};
     tool_parse(&parser, argc, argv, &m);
     return run(&m);
 }
