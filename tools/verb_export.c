@@ -412,7 +412,7 @@ int verb_export(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct export e = {.span = TOOL_SPAN_NONE, .file = "-", .convert.comma = ','};
+    struct export e = {.skips.what = "record", .span = TOOL_SPAN_NONE, .file = "-", .convert.comma = ','};
     tool_parse(&parser, argc, argv, &e);
     return run(&e);
 }

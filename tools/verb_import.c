@@ -428,6 +428,7 @@ int verb_import(int argc, char **argv)
         NULL};
     struct import m = {
         .file = "-",
+        .skips.what = "row",
         .convert.comma = ',',
         .options = {.size = sizeof m.options, .mode = U9_CREATE, .on_damage = on_damage}};
     tool_parse(&parser, argc, argv, &m);

@@ -145,7 +145,7 @@ claim 'what stood in front is there' holds '{"a":"1","b":"2"}' bad
 run "$u9" import csv --skip-bad bad2 bad.csv
 claim 'with --skip-bad the others are taken' holds '{"a":"1","b":"2"}
 {"a":"6","b":"7"}' bad2
-claim 'all are told, and the status is 1' same "$status $(grep -c '; skipped$' err) $(tail -n 1 err)" '1 2 u9 import: 2 lines were skipped'
+claim 'all are told, and the status is 1' same "$status $(grep -c '; skipped$' err) $(tail -n 1 err)" '1 2 u9 import: 2 rows were skipped'
 refuses() { # PATTERN FORMAT INPUT [OPTION...]
     printf "$3" >input
     refused 1 "$1" "$u9" import "$2" refusing input "${@:4}"
@@ -167,6 +167,21 @@ claim 'a chunk that is damaged' refused 1 'hurt.mcap at byte [0-9]*: a chunk' "$
 head -c 850 "$golden/null.avro" >cut.avro
 claim 'Avro that is cut off' refused 1 'cut.avro: row 1: the file ends within it' "$u9" import avro cut cut.avro
 claim 'an export that fails leaves no file' sh -c '! "$1" export csv odd --key-field b new.csv 2>err && test ! -e new.csv && grep -q "has a field of the name" err' sh "$u9"
+claim 'nor a record without a row' same "$("$u9" export csv odd --key-field b --skip-bad 2>&1 | tail -n 1)" 'u9 export: 2 records were skipped'
+printf '1\n2\n' | "$u9" append hurt2 && echo 30303030 | "$u9" append hurt2 && echo 4 | "$u9" append hurt2
+harm "$(find hurt2 -name '*.u9')" 30303030
+run "$u9" export csv hurt2
+claim 'damage is told once, and the status is 3' same "$status $(wc -l <err) $(tr -s '\r\n' ' ' <out)" '3 1 value "1" "2" "4" '
+mkfifo pipe
+"$u9" import jsonl stopped pipe 2>err &
+exec 3>pipe
+seq 100000 >&3
+kill -INT $!
+wait $!
+status=$?
+exec 3>&-
+"$u9" cat stopped >got
+claim 'a signal ends it, and what was taken is there' sh -c "test $status = 130 && test \$(wc -l <got) -gt 1000 && seq \$(wc -l <got) | cmp -s - got"
 claim 'a format that is none' refused 2 "there is no format 'xml'" "$u9" import xml log
 claim 'a log that is not there' refused 1 nothing "$u9" export csv nothing
 claim 'a file that is not there makes no log' sh -c '! "$1" import csv fresh nofile 2>err && test ! -e fresh' sh "$u9"
