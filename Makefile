@@ -146,12 +146,12 @@ peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
           echo "-DPEER_$$name=1 -DPEER_$${name}_VERSION='\"$$($(PKG_CONFIG) --modversion $$p)\"'"; done)))
 peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 # Formats that `u9 import` and `u9 export` know with a library: each one that is installed is used, and told to the
-# sources as -DCONVERT_SQLITE3=1 and so on. CONVERTERS=0: none of them.
+# sources as -DCONVERT_SQLITE3=1 and so on. SQLite is loaded when it is asked for. CONVERTERS=0: none of them.
 CONVERTERS ?= 1
 convert_packages := $(if $(filter 1,$(CONVERTERS)),sqlite3 libzstd zlib)
 converters = $(call once,converters,$(shell for p in $(convert_packages); do $(PKG_CONFIG) --exists $$p && echo $$p; done))
 convert_cflags = $(if $(converters),$(patsubst %,-DCONVERT_%=1,$(shell echo '$(converters:lib%=%)' | tr a-z A-Z)))
-convert_libs = $(call once,convert_libs,$(shell $(PKG_CONFIG) --libs liblz4 $(converters)))
+convert_libs = $(call once,convert_libs,$(shell $(PKG_CONFIG) --libs liblz4 $(filter-out sqlite3,$(converters))))
 
 .PHONY: all
 all: $(libs) $(zk_libs) $(rados_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, libu9-rados, the tools and examples (the default)

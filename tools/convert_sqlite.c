@@ -9,10 +9,38 @@
 #include "tools/value_json.h"
 
 #if CONVERT_SQLITE3
+#include "tools/shared.h"
+
 #include <sqlite3.h>
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What of the library is called. It is loaded when it is asked for: every verb would begin later else. */
+/* clang-format off */
+#define CALLED(X) \
+    X(bind_blob64) X(bind_double) X(bind_int) X(bind_int64) X(bind_null) X(bind_text64) X(busy_timeout) X(close) \
+    X(column_blob) X(column_bytes) X(column_count) X(column_double) X(column_int64) X(column_name) X(column_text) \
+    X(column_type) X(errmsg) X(exec) X(finalize) X(free) X(mprintf) X(open_v2) X(prepare_v2) X(reset) X(step) \
+    X(str_appendall) X(str_appendf) X(str_finish) X(str_new)
+/* clang-format on */
+
+static struct {
+#define MEMBER(name) __typeof__(sqlite3_##name) *name;
+    CALLED(MEMBER)
+} lite;
+
+static int load(char why[256])
+{
+    const char *reason = NULL;
+    void *handle = tool_shared("libsqlite3.so.0", &reason);
+    int good = handle != NULL;
+#define FIND(name) good = good && tool_shared_find(handle, "sqlite3_" #name, &lite.name, &reason);
+    CALLED(FIND)
+    return good ? 1
+                : convert_why(why, "SQLite is not to be had here (Debian: libsqlite3-0): %s",
+                              reason);
+}
 
 struct database {
     sqlite3 *db;
@@ -26,34 +54,34 @@ static const char *table_of(const struct convert_options *o)
 
 static int said(struct database *d, char why[256])
 {
-    return convert_why(why, "%s", d->db ? sqlite3_errmsg(d->db) : "out of memory");
+    return convert_why(why, "%s", d->db ? lite.errmsg(d->db) : "out of memory");
 }
 
 static void close_database(struct database *d)
 {
-    sqlite3_finalize(d->rows);
-    sqlite3_close(d->db);
+    lite.finalize(d->rows);
+    lite.close(d->db);
     free(d);
 }
 
 static int prepare(struct database *d, char *sql)
 {
-    int got = sql ? sqlite3_prepare_v2(d->db, sql, -1, &d->rows, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
+    int got = sql ? lite.prepare_v2(d->db, sql, -1, &d->rows, NULL) : SQLITE_NOMEM;
+    lite.free(sql);
     return got == SQLITE_OK;
 }
 
 static int open_table(struct convert_reader *r)
 {
+    if (!load(r->why)) return 0;
     struct database *d = (struct database *)calloc(1, sizeof *d);
     if (!d) return convert_why(r->why, "out of memory");
     r->state = d;
-    if (sqlite3_open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+    if (lite.open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return said(d, r->why);
-    sqlite3_busy_timeout(d->db, 5000);
-    return prepare(d, sqlite3_mprintf("SELECT * FROM \"%w\"", table_of(r->options)))
-               ? 1
-               : said(d, r->why);
+    lite.busy_timeout(d->db, 5000);
+    return prepare(d, lite.mprintf("SELECT * FROM \"%w\"", table_of(r->options))) ? 1
+                                                                                  : said(d, r->why);
 }
 
 static void close_table(struct convert_reader *r)
@@ -64,17 +92,17 @@ static void close_table(struct convert_reader *r)
 static void put_column(const struct convert_reader *r, sqlite3_stmt *rows, int i)
 {
     const void *bytes;
-    switch (sqlite3_column_type(rows, i)) {
-    case SQLITE_INTEGER: fprintf(r->json, "%lld", (long long)sqlite3_column_int64(rows, i)); break;
-    case SQLITE_FLOAT: convert_put_real(sqlite3_column_double(rows, i)); break;
+    switch (lite.column_type(rows, i)) {
+    case SQLITE_INTEGER: fprintf(r->json, "%lld", (long long)lite.column_int64(rows, i)); break;
+    case SQLITE_FLOAT: convert_put_real(lite.column_double(rows, i)); break;
     case SQLITE_NULL: fputs("null", r->json); break;
     case SQLITE_TEXT:
-        bytes = sqlite3_column_text(rows, i);
-        convert_put_text(bytes, (size_t)sqlite3_column_bytes(rows, i));
+        bytes = lite.column_text(rows, i);
+        convert_put_text(bytes, (size_t)lite.column_bytes(rows, i));
         break;
     default:
-        bytes = sqlite3_column_blob(rows, i);
-        convert_put_bytes(bytes, (size_t)sqlite3_column_bytes(rows, i));
+        bytes = lite.column_blob(rows, i);
+        convert_put_bytes(bytes, (size_t)lite.column_bytes(rows, i));
         break;
     }
 }
@@ -82,13 +110,13 @@ static void put_column(const struct convert_reader *r, sqlite3_stmt *rows, int i
 static enum convert_got next_row(struct convert_reader *r)
 {
     struct database *d = (struct database *)r->state;
-    int got = sqlite3_step(d->rows), columns = sqlite3_column_count(d->rows);
+    int got = lite.step(d->rows), columns = lite.column_count(d->rows);
     r->number++;
     if (got == SQLITE_DONE) return CONVERT_END;
     if (got != SQLITE_ROW) return said(d, r->why), CONVERT_BROKEN;
     putc('{', r->json);
     for (int i = 0; i < columns; i++) {
-        const char *name = sqlite3_column_name(d->rows, i);
+        const char *name = lite.column_name(d->rows, i);
         if (!name) return convert_why(r->why, "out of memory"), CONVERT_BROKEN;
         if (i > 0) putc(',', r->json);
         convert_put_name(name, strlen(name), (size_t)columns);
@@ -100,29 +128,30 @@ static enum convert_got next_row(struct convert_reader *r)
 
 static int execute(struct database *d, char *sql)
 {
-    int got = sql ? sqlite3_exec(d->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
+    int got = sql ? lite.exec(d->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    lite.free(sql);
     return got == SQLITE_OK;
 }
 
 /* `CREATE TABLE t (a, b)`, or `INSERT INTO t VALUES (?, ?)`. */
 static char *statement(const struct convert_writer *w, int create)
 {
-    sqlite3_str *s = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(s, create ? "CREATE TABLE \"%w\" (" : "INSERT INTO \"%w\" VALUES (",
-                        table_of(w->options));
+    sqlite3_str *s = lite.str_new(NULL);
+    lite.str_appendf(s, create ? "CREATE TABLE \"%w\" (" : "INSERT INTO \"%w\" VALUES (",
+                     table_of(w->options));
     for (size_t i = 0; i < w->count; i++) {
-        if (i > 0) sqlite3_str_appendall(s, ", ");
-        if (create) sqlite3_str_appendf(s, "\"%w\"", w->columns[i].name);
-        else sqlite3_str_appendall(s, "?");
+        if (i > 0) lite.str_appendall(s, ", ");
+        if (create) lite.str_appendf(s, "\"%w\"", w->columns[i].name);
+        else lite.str_appendall(s, "?");
     }
-    if (w->count == 0) sqlite3_str_appendall(s, create ? "value" : "NULL");
-    sqlite3_str_appendall(s, ")");
-    return sqlite3_str_finish(s);
+    if (w->count == 0) lite.str_appendall(s, create ? "value" : "NULL");
+    lite.str_appendall(s, ")");
+    return lite.str_finish(s);
 }
 
 static int begin_table(struct convert_writer *w)
 {
+    if (!load(w->why)) return 0;
     struct database *d = (struct database *)calloc(1, sizeof *d);
     if (!d) return convert_why(w->why, "out of memory");
     w->state = d;
@@ -130,16 +159,16 @@ static int begin_table(struct convert_writer *w)
         if (w->columns[i].kinds & CONVERT_ABSENT)
             convert_tell(&w->told, CONVERT_ABSENT,
                          "fields that a record lacks are NULL in its row");
-    int good = sqlite3_open_v2(w->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
+    int good = lite.open_v2(w->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
                SQLITE_OK;
-    good = good && execute(d, sqlite3_mprintf("BEGIN")) && execute(d, statement(w, 1)) &&
+    good = good && execute(d, lite.mprintf("BEGIN")) && execute(d, statement(w, 1)) &&
            prepare(d, statement(w, 0));
     return good ? 1 : said(d, w->why);
 }
 
 static int bind_text(struct database *d, int i, const void *text, size_t size)
 {
-    return sqlite3_bind_text64(d->rows, i, (const char *)text, size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    return lite.bind_text64(d->rows, i, (const char *)text, size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 static int bind_json(struct convert_writer *w, struct database *d, int i, const u9_value *v,
@@ -164,19 +193,19 @@ static int bind(struct convert_writer *w, struct database *d, int i, const u9_va
 {
     unsigned kind = v->type ? convert_kind(v) : CONVERT_NULL;
     switch (kind) {
-    case CONVERT_NULL: return sqlite3_bind_null(d->rows, i);
+    case CONVERT_NULL: return lite.bind_null(d->rows, i);
     case CONVERT_BOOL:
         convert_tell(&w->told, kind, "SQLite has no true and false: 1 and 0 are written");
-        return sqlite3_bind_int(d->rows, i, v->data[0] == 't');
+        return lite.bind_int(d->rows, i, v->data[0] == 't');
     case CONVERT_INT:
-        return sqlite3_bind_int64(d->rows, i, v->type == U9_UINT ? (sqlite3_int64)v->u : v->i);
+        return lite.bind_int64(d->rows, i, v->type == U9_UINT ? (sqlite3_int64)v->u : v->i);
     case CONVERT_FLOAT32:
         convert_tell(&w->told, kind, "SQLite has no float32: a REAL is written"); /* fall through */
-    case CONVERT_FLOAT64: return sqlite3_bind_double(d->rows, i, v->f);
+    case CONVERT_FLOAT64: return lite.bind_double(d->rows, i, v->f);
     case CONVERT_TEXT: return bind_text(d, i, v->data, (size_t)v->size);
     case CONVERT_BYTES:
-        return sqlite3_bind_blob64(d->rows, i, v->size ? (const void *)v->data : "", v->size,
-                                   SQLITE_TRANSIENT);
+        return lite.bind_blob64(d->rows, i, v->size ? (const void *)v->data : "", v->size,
+                                SQLITE_TRANSIENT);
     default: return bind_json(w, d, i, v, kind);
     }
 }
@@ -188,9 +217,9 @@ static int put_table_row(struct convert_writer *w, const struct convert_row *row
     int got = SQLITE_OK;
     for (size_t i = 0; i < w->count && got == SQLITE_OK; i++)
         got = bind(w, d, (int)i + 1, &cells[i]);
-    if (got == SQLITE_OK) got = sqlite3_step(d->rows);
+    if (got == SQLITE_OK) got = lite.step(d->rows);
     if (got != SQLITE_DONE) return said(d, w->why), -1;
-    sqlite3_reset(d->rows);
+    lite.reset(d->rows);
     return 1;
 }
 
@@ -198,7 +227,7 @@ static int finish_table(struct convert_writer *w, int whole)
 {
     struct database *d = (struct database *)w->state;
     if (!d) return 1;
-    int good = !whole || execute(d, sqlite3_mprintf("COMMIT")) || said(d, w->why);
+    int good = !whole || execute(d, lite.mprintf("COMMIT")) || said(d, w->why);
     close_database(d);
     return good;
 }
