@@ -100,7 +100,7 @@ warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 # By room: format/ is strictly portable, the others may use what Linux has.
 room_format = -std=c11 -pedantic
 room_engine = -std=gnu11 -D_GNU_SOURCE
-room_tools = -std=gnu11 -D_GNU_SOURCE
+room_tools = -std=gnu11 -D_GNU_SOURCE $(if $(findstring tools/convert,$<),$(convert_cflags))
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_rados = -std=gnu11 -D_GNU_SOURCE
 room_python = -std=gnu11 -D_GNU_SOURCE $(python_headers:%=-isystem %)
@@ -145,6 +145,13 @@ peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
           for p in $(peers); do name=$$(echo $$p | tr a-z- A-Z_); \
           echo "-DPEER_$$name=1 -DPEER_$${name}_VERSION='\"$$($(PKG_CONFIG) --modversion $$p)\"'"; done)))
 peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
+# Formats that `u9 import` and `u9 export` know with a library: each one that is installed is used, and told to the
+# sources as -DCONVERT_SQLITE3=1 and so on. SQLite is loaded when it is asked for. CONVERTERS=0: none of them.
+CONVERTERS ?= 1
+convert_packages := $(if $(filter 1,$(CONVERTERS)),sqlite3 libzstd zlib)
+converters = $(call once,converters,$(shell for p in $(convert_packages); do $(PKG_CONFIG) --exists $$p && echo $$p; done))
+convert_cflags = $(if $(converters),$(patsubst %,-DCONVERT_%=1,$(shell echo '$(converters:lib%=%)' | tr a-z A-Z)))
+convert_libs = $(call once,convert_libs,$(shell $(PKG_CONFIG) --libs liblz4 $(filter-out sqlite3,$(converters))))
 
 .PHONY: all
 all: $(libs) $(zk_libs) $(rados_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, libu9-rados, the tools and examples (the default)
@@ -188,6 +195,13 @@ $(BUILD)/peers: force
 
 $(call obj,$(bench_src)): $(BUILD)/peers
 
+# And those that change when a format of import and export does.
+$(BUILD)/converters: force
+	@mkdir -p $(@D)
+	@echo "$(converters)" | cmp -s - $@ || echo "$(converters)" >$@
+
+$(call obj,$(wildcard tools/convert*.c)): $(BUILD)/converters
+
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
     $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src) tests/probe_uring.c))
 
@@ -229,7 +243,7 @@ tools_lib = $(BUILD)/$(if $(filter 1,$(SHARED)),$(SONAME),libu9.a)
 tools_libs = $(if $(filter 1,$(SHARED)),,$(lib_libs)) $(tool_libs) -ldl
 
 $(BUILD)/u9: $(call obj,$(u9_src)) $(tools_lib)
-	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
+	$(call say,LINK) $(link) -o $@ $^ $(tools_libs) $(convert_libs)
 
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(tools_lib)
 	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
@@ -770,7 +784,8 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0 PYTHON=0'
+	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0 CONVERTERS=0'
+	@echo '           PYTHON=0'
 	@echo '           DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'
 	@echo '           SEED=n CASES=n SCRIPT=steps MUTANT=ids'

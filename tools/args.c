@@ -178,7 +178,7 @@ static int parse_seconds(const char *text, int64_t *seconds, uint64_t *micros)
 }
 
 /* Microseconds since 1970 of a date (its midnight), a time, or `@seconds`. 0: not a time. */
-static int parse_time(const char *text, uint64_t *out)
+int tool_time_parse(const char *text, uint64_t *out)
 {
     uint64_t micros = 0;
     int64_t seconds, shift = 0;
@@ -199,7 +199,7 @@ static int parse_time(const char *text, uint64_t *out)
 uint64_t tool_time(const char *option, const char *text)
 {
     uint64_t time;
-    if (!parse_time(text, &time))
+    if (!tool_time_parse(text, &time))
         tool_usage("%s %s: not a time like 2026-01-31, 2026-01-31T23:59:59.5Z or @1700000000",
                    option, tool_shown(text));
     return time;
@@ -236,7 +236,7 @@ uint64_t tool_time_or_age(const char *option, const char *text)
 {
     struct timespec now;
     uint64_t age, time;
-    if (parse_time(text, &time)) return time;
+    if (tool_time_parse(text, &time)) return time;
     if (!parse_age(text, &age))
         tool_usage("%s %s: neither an age like 30d nor a time like 2026-01-31 or @1700000000", option, tool_shown(text));
     clock_gettime(CLOCK_REALTIME, &now);

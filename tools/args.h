@@ -28,6 +28,9 @@ uint64_t tool_number(const char *option, const char *text);
  * if no zone is given. */
 uint64_t tool_time(const char *option, const char *text);
 
+/* Such a time. 0: not a time. */
+int tool_time_parse(const char *text, uint64_t *out);
+
 /* How old something may be: 45s, 30m, 12h, 7d, 2w, as microseconds; anything else is a usage error that says why. */
 uint64_t tool_age(const char *option, const char *text);
 

@@ -25,7 +25,7 @@ int tool_skip(tool_skips *skips, const char *format, ...)
 int tool_skips_end(const tool_skips *skips, int status)
 {
     if (skips->count == 0) return status;
-    tool_say(0, "%" PRIu64 " line%s skipped%s", skips->count, skips->count == 1 ? " was" : "s were",
-             skips->count > SKIPS_SHOWN ? ", the first 5 are named above" : "");
+    tool_say(0, "%" PRIu64 " %s%s skipped%s", skips->count, skips->what ? skips->what : "line",
+             skips->count == 1 ? " was" : "s were", skips->count > SKIPS_SHOWN ? ", the first 5 are named above" : "");
     return status == TOOL_DONE ? TOOL_REFUSED : status;
 }

@@ -1,5 +1,5 @@
 /*
- * tools/skip.h: lines of input that are refused: the first of them ends a verb, or with --skip-bad
+ * tools/skip.h: lines of input, or what else a verb takes one by one, that are refused: the first of them ends a verb, or with --skip-bad
  * they are counted, the first few shown, and all others taken.
  */
 #ifndef U9_TOOLS_SKIP_H
@@ -11,6 +11,7 @@ enum { SKIPS_SHOWN = 5 };
 
 typedef struct tool_skips {
     int on; /* --skip-bad */
+    const char *what; /* is skipped; NULL: a line */
     uint64_t count;
 } tool_skips;
 

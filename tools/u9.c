@@ -31,6 +31,8 @@ static const struct verb {
     {"merge", "u9 merge", verb_merge, "OUT LOG...", "several logs into one by key order"},
     {"send", "u9 send", verb_send, "LOG", "sends a log down a pipe or socket"},
     {"recv", "u9 recv", verb_recv, "LOG", "receives it into a log, goes on after a break"},
+    {"import", "u9 import", verb_import, "FORMAT LOG [FILE]", "records from JSON, CSV, journal, MCAP ..."},
+    {"export", "u9 export", verb_export, "FORMAT LOG [FILE]", "and to them"},
     {"id", "u9 id", verb_id, "new|show|make KIND", "makes identifiers, takes them apart"},
     {"value", "u9 value", verb_value, "encode|decode|show|patch", "values from and to JSON or text"},
 };

@@ -233,7 +233,7 @@ static int has_keys(const u9_value *tuple, u9_value *keys)
 }
 
 /* [J-6] A tuple with a `cidx` of `kh` in front. */
-static int is_object(const u9_value *v)
+int tool_is_object(const u9_value *v)
 {
     static const uint8_t kh[9] = {0x0a, 'k', 'h'};
     u9_value few[FEW_KEYS];
@@ -265,7 +265,7 @@ int tool_typecode_of_tuples(const uint8_t *typecode)
 /* [J-5] [J-6] */
 static void open_level(struct level *l, const u9_value *v)
 {
-    *l = (struct level){.walk = u9_walk_elements(v), .close = "]", .object = is_object(v)};
+    *l = (struct level){.walk = u9_walk_elements(v), .close = "]", .object = tool_is_object(v)};
     if (l->object) {
         putc_unlocked('{', tool_out());
         l->lone = v->count == 1;

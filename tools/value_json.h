@@ -54,6 +54,12 @@ size_t tool_json_marks(const void *key, size_t size);
 /* True for typecodes of tuples, or of arrays of such: JSON has only tuples of these. [J-5] */
 int tool_typecode_of_tuples(const uint8_t *typecode);
 
+/* True for a tuple that is an object: of pairs, with the index that objects have in front. [J-6] */
+int tool_is_object(const u9_value *value);
+
+/* Builds an object of a tuple of pairs, which are whole and whose names differ. NULL, or the sentence why not. [J-6] */
+const char *tool_build_object(u9_builder *into, const u9_value *tuple);
+
 /* A u9_grow_fn on the heap that refuses (U9_LIMIT) more than VALUE_SIZE_MAX bytes. */
 u9_err tool_grow(void *ctx, uint8_t **bytes, size_t *cap, size_t need);
 

@@ -365,20 +365,24 @@ static const char *begin_pair(struct level *l, const struct tree_node *key)
     return because(l->own, err);
 }
 
+const char *tool_build_object(u9_builder *into, const u9_value *tuple)
+{
+    const u9_index_spec spec = {.keyspec = U9_KEYSPEC_KH};
+    uint64_t entries = u9_index_scratch(tuple, &spec, 1);
+    u9_index_entry *scratch = (u9_index_entry *)calloc((size_t)entries + 1, sizeof *scratch);
+    if (!scratch) return because(into, U9_NOMEM);
+    u9_err err = u9_build_indexed(into, tuple, &spec, 1, scratch, entries);
+    free(scratch);
+    return because(into, err);
+}
+
 /* Puts the finished tuple of an object, with its index, into what the object stands in. [J-6] */
 static const char *index_object(const struct level *l)
 {
-    const u9_index_spec spec = {.keyspec = U9_KEYSPEC_KH};
     u9_value tuple;
     u9_err err = u9_build_tuple_close(l->own);
     if (err == U9_OK) err = u9_value_decode(l->own->bytes, l->own->size, &tuple);
-    if (err != U9_OK) return because(l->own, err);
-    uint64_t entries = u9_index_scratch(&tuple, &spec, 1);
-    u9_index_entry *scratch = (u9_index_entry *)calloc((size_t)entries + 1, sizeof *scratch);
-    if (!scratch) return because(l->into, U9_NOMEM);
-    err = u9_build_indexed(l->into, &tuple, &spec, 1, scratch, entries);
-    free(scratch);
-    return because(l->into, err);
+    return err == U9_OK ? tool_build_object(l->into, &tuple) : because(l->own, err);
 }
 
 static void release(struct level *l)

@@ -18,6 +18,8 @@ int verb_mark(int argc, char **argv);
 int verb_trim(int argc, char **argv);
 int verb_snapshot(int argc, char **argv);
 int verb_merge(int argc, char **argv);
+int verb_import(int argc, char **argv);
+int verb_export(int argc, char **argv);
 int verb_id(int argc, char **argv);
 int verb_split(int argc, char **argv);
 int verb_scan(int argc, char **argv);

@@ -207,7 +207,9 @@ magic() {
 
 # What Kaitai Struct's compiler makes of u9.ksy finds each frame of a file with one of every kind, and others. [F-1] [F-4] [C-2]
 kaitai() {
-    if ! command -v kaitai-struct-compiler >/dev/null || ! $python -c 'import kaitaistruct' 2>probe.err; then
+    local with_packages=${python%% *} # not -S
+    local segment
+    if ! command -v kaitai-struct-compiler >/dev/null || ! $with_packages -c 'import kaitaistruct' 2>probe.err; then
         skip 'u9.ksy: kaitai-struct-compiler, or python3-kaitaistruct, is not installed'
         return
     fi
@@ -221,11 +223,11 @@ for unit in U9.from_file(sys.argv[1]).units:
     if unit.is_frame:
         print(unit.start, unit.frame.trailer.offset, unit.frame.trailer.ordinal, unit.frame.trailer.count, unit.frame.body.name)
 END
-    run $python frames.py "$golden/../every_frame.u9"
+    run $with_packages frames.py "$golden/../every_frame.u9"
     claim 'and finds all frames, by their trailers' test "$(awk '$1 == $2' out | wc -l)" -eq 13
     claim 'with what is in them' test "$(awk '{ printf "%s ", $5 }' out)" = \
         'u9open None u9lz4 u9mask None u9trim u9part u9part u9later u9page u9page u9page u9end '
-    for segment in "$golden"/damaged*/*.u9; do $python frames.py "$segment" || echo "failed: $segment"; done >out 2>&1
+    for segment in "$golden"/damaged*/*.u9; do $with_packages frames.py "$segment" || echo "failed: $segment"; done >out 2>&1
     claim 'also in damaged files' test "$(grep -c failed out)" -eq 0
 }
 
