@@ -164,7 +164,7 @@ static int unpack(struct convert_reader *r, size_t size)
 #if CONVERT_ZSTD
     if (strcmp(a->codec, "zstandard") == 0) {
         unsigned long long whole = ZSTD_getFrameContentSize(r->bytes, size);
-        size_t room = whole < CONVERT_MAX ? (size_t)whole + 1 : 1;
+        size_t room = whole < CONVERT_MAX ? (size_t)whole + 1 : CONVERT_MAX; /* it may not be told */
         a->unpacked = (uint8_t *)malloc(room);
         size = a->unpacked ? ZSTD_decompress(a->unpacked, room, r->bytes, size) : 0;
         if (ZSTD_isError(size)) free(a->unpacked), a->unpacked = NULL;
