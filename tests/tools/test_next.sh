@@ -314,6 +314,12 @@ strangers() {
     seq 3 | "$u9" append void
     run "$fsck" void
     claim 'until an append makes one' eval '! grep -q note out'
+    damaged top
+    cp "$(segment top 2)" "$(segment top "$last")"
+    looked 4 top
+    claim 'what stands in the place of the newest is not called that' eval 'next top | grep -q "^put the missing segment back ($(basename "$(segment top "$last")"))" && ! next top | grep -q "too early"'
+    cp "$(segment whole "$last")" top
+    clean top
     cp -R whole newer
     echo more | "$u9" append newer
     cp "$(segment whole "$last")" newer
