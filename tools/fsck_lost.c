@@ -52,11 +52,11 @@ static int stands(FILE *file, uint64_t begin, uint64_t end)
     return 0;
 }
 
-/* Bytes of what ends early stand there, or it is not there at all. */
+/* Bytes of what ends early stand there, or it is not there at all: something else may have its name. [M-4] */
 static void note_early(tool_lost *l, const u9_damage *d)
 {
     struct stat st;
-    if (stat(d->path, &st) != 0) {
+    if (d->begin == 0 || stat(d->path, &st) != 0) {
         note_missing(l, d);
         return;
     }

@@ -421,7 +421,9 @@ int u9i_changes_load(u9i_changes *c, u9i_dir *dir)
     free(bytes);
     u9i_file_close(file);
     memcpy(c->saved, name, sizeof name);
-    if (err == -EBADMSG) (void)refuse_change(c, name, "the file with the bytes that were saved is damaged");
+    if (err == -EBADMSG)
+        (void)refuse_change(c, name, "the file with the bytes that were saved is damaged: it undoes nothing, and is in the way "
+                                     "until it is moved out");
     return err;
 }
 

@@ -314,6 +314,19 @@ strangers() {
     seq 3 | "$u9" append void
     run "$fsck" void
     claim 'until an append makes one' eval '! grep -q note out'
+    damaged top
+    cp "$(segment top 2)" "$(segment top "$last")"
+    looked 4 top
+    claim 'what stands in the place of the newest is not called that' eval 'next top | grep -q "^put the missing segment back ($(basename "$(segment top "$last")"))" && ! next top | grep -q "too early"'
+    cp "$(segment whole "$last")" top
+    clean top
+    damaged mixed
+    echo junk >mixed/.repair-1
+    run "$fsck" --repair -p mixed
+    claim 'saved bytes that are damaged are said to be in the way' grep -q '^u9fsck: mixed/.repair-1: .* is in the way until it is moved out' err
+    rm mixed/.repair-1
+    run "$fsck" --repair -p mixed
+    claim 'and without them a repair goes on' same "$(cat err)" ''
     cp -R whole newer
     echo more | "$u9" append newer
     cp "$(segment whole "$last")" newer
