@@ -38,7 +38,8 @@ END_TEST
 
 static const char *meant(const char *word)
 {
-    static const char *const names[] = {"append", "cat", "get", "snapshot", "send", "segment-size", "range"};
+    static const char *const names[] = {"append", "cat",          "get",  "snapshot",
+                                        "send",   "segment-size", "range"};
     const char *found = "none";
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

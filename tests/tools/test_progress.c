@@ -37,7 +37,8 @@ START_TEST(the_last_parts_are_left_out_first)
         {5, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        ck_assert_str_eq(tool_progress_line(50000000, 100000000, 2, rows[i].columns, line), rows[i].line);
+        ck_assert_str_eq(tool_progress_line(50000000, 100000000, 2, rows[i].columns, line),
+                         rows[i].line);
     ck_assert_str_eq(tool_progress_line(1000, 0, 2, 0, line), "u9: 1.0 kB, 500 bytes/s");
 }
 END_TEST

@@ -38,17 +38,19 @@ typedef struct row {
 static void expect_all(const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        ck_assert_msg(when(rows[i].text) == rows[i].seconds * MICROS + rows[i].micros, "%s: %llu", rows[i].text,
-                      (unsigned long long)when(rows[i].text));
+        ck_assert_msg(when(rows[i].text) == rows[i].seconds * MICROS + rows[i].micros, "%s: %llu",
+                      rows[i].text, (unsigned long long)when(rows[i].text));
 }
 
 START_TEST(spans_are_counted_from_now)
 {
     static const row rows[] = {
-        {"now", 1769776496, 789012},          {" NOW ", 1769776496, 789012},      {"2 hours ago", 1769769296, 789012},
-        {"2h ago", 1769769296, 789012},       {"-2h", 1769769296, 789012},        {"1 day 30min ago", 1769688296, 789012},
-        {"90 s ago", 1769776406, 789012},     {"0.5s ago", 1769776496, 289012},   {"1w ago", 1769171696, 789012},
-        {"+ 1 minute", 1769776556, 789012},   {"1d1h1m1s ago", 1769686435, 789012}, {"1.5 hr ago", 1769771096, 789012},
+        {"now", 1769776496, 789012},          {" NOW ", 1769776496, 789012},
+        {"2 hours ago", 1769769296, 789012},  {"2h ago", 1769769296, 789012},
+        {"-2h", 1769769296, 789012},          {"1 day 30min ago", 1769688296, 789012},
+        {"90 s ago", 1769776406, 789012},     {"0.5s ago", 1769776496, 289012},
+        {"1w ago", 1769171696, 789012},       {"+ 1 minute", 1769776556, 789012},
+        {"1d1h1m1s ago", 1769686435, 789012}, {"1.5 hr ago", 1769771096, 789012},
     };
     live_in("UTC");
     expect_all(rows, sizeof rows / sizeof *rows);
@@ -58,18 +60,36 @@ END_TEST
 START_TEST(days_and_clocks_are_those_of_the_local_zone)
 {
     static const row utc[] = {
-        {"today", 1769731200, 0}, {"yesterday", 1769644800, 0}, {"tomorrow", 1769817600, 0},
-        {"yesterday 14:00", 1769695200, 0}, {"12:34", 1769776440, 0}, {"12:34:56.5", 1769776496, 500000},
-        {"2026-01-30", 1769731200, 0}, {"2026-01-30 12:34", 1769776440, 0}, {"2026-01-30T12:34:56.789012Z", 1769776496, 789012},
-        {"2026-01-30 12:34:56 UTC", 1769776496, 0}, {"2026-01-30T12:34:56+02:00", 1769769296, 0},
-        {"2016-12-31T23:59:60Z", 1483228800, 0}, {"@1.000001", 1, 1}, {"@0", 0, 0},
+        {"today", 1769731200, 0},
+        {"yesterday", 1769644800, 0},
+        {"tomorrow", 1769817600, 0},
+        {"yesterday 14:00", 1769695200, 0},
+        {"12:34", 1769776440, 0},
+        {"12:34:56.5", 1769776496, 500000},
+        {"2026-01-30", 1769731200, 0},
+        {"2026-01-30 12:34", 1769776440, 0},
+        {"2026-01-30T12:34:56.789012Z", 1769776496, 789012},
+        {"2026-01-30 12:34:56 UTC", 1769776496, 0},
+        {"2026-01-30T12:34:56+02:00", 1769769296, 0},
+        {"2016-12-31T23:59:60Z", 1483228800, 0},
+        {"@1.000001", 1, 1},
+        {"@0", 0, 0},
     };
-    static const row east[] = { /* there it is 21:34 */
-        {"today", 1769698800, 0}, {"yesterday", 1769612400, 0}, {"21:34", 1769776440, 0}, {"2026-01-30", 1769698800, 0},
-        {"2026-01-30 21:34:56", 1769776496, 0}, {"2026-01-30T12:34:56Z", 1769776496, 0}, {"today 12:00 UTC", 1769774400, 0},
+    static const row east[] = {
+        /* there it is 21:34 */
+        {"today", 1769698800, 0},
+        {"yesterday", 1769612400, 0},
+        {"21:34", 1769776440, 0},
+        {"2026-01-30", 1769698800, 0},
+        {"2026-01-30 21:34:56", 1769776496, 0},
+        {"2026-01-30T12:34:56Z", 1769776496, 0},
+        {"today 12:00 UTC", 1769774400, 0},
     };
-    static const row summer[] = { /* clocks are put forward on 2025-03-30, and this midnight is in winter */
-        {"2025-03-30", 1743289200, 0}, {"2025-03-31", 1743372000, 0}, {"2025-07-01 12:00", 1751364000, 0},
+    static const row summer[] = {
+        /* clocks are put forward on 2025-03-30, and this midnight is in winter */
+        {"2025-03-30", 1743289200, 0},
+        {"2025-03-31", 1743372000, 0},
+        {"2025-07-01 12:00", 1751364000, 0},
     };
     live_in("UTC");
     expect_all(utc, sizeof utc / sizeof *utc);
@@ -119,8 +139,8 @@ START_TEST(what_was_not_understood_is_named)
         why = tool_when_parse(rows[i].text, NOW, &out, &bad, &size);
         ck_assert_msg(why != NULL, "%s", rows[i].text);
         ck_assert_msg(strcmp(why, rows[i].why) == 0, "%s: %s", rows[i].text, why);
-        ck_assert_msg(size == strlen(rows[i].bad) && memcmp(bad, rows[i].bad, size) == 0, "%s: '%.*s'", rows[i].text, (int)size,
-                      bad);
+        ck_assert_msg(size == strlen(rows[i].bad) && memcmp(bad, rows[i].bad, size) == 0,
+                      "%s: '%.*s'", rows[i].text, (int)size, bad);
         ck_assert_uint_eq(out, 7);
     }
 }
