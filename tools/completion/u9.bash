@@ -1,7 +1,7 @@
 # bash completion of u9, u9fsck and u9bench. Made by `make manual` from what --help of the tools prints: do not edit.
 # shellcheck shell=bash
 
-_u9_verbs='append cat tail grep get info stat du mark index trim split scan snapshot merge send recv id value'
+_u9_verbs='append cat tail grep get info stat du mark index trim split scan snapshot merge send recv import export id value'
 _u9_keys='# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
 # to straight: of logs of kind muid and tid. Nothing else of the log is read.
 shown=$(timeout 2 u9 cat --keys -n 1 -- "$1" 2>/dev/null | head -n 1 | cut -f 1)
@@ -179,6 +179,40 @@ v|verbose|||
 ?|help|||
 |usage|||
 V|version|||' ;;
+    import) echo '|key|KIND||muid gid:log gid:volume gid:segment tid uid8 rkey rkey:tid rkey:literal:
+|key-field|NAME||
+|lz4|||
+|medallion|N||
+|progress|||
+|segment-size|SIZE||
+|separator|SEP||
+|skip-bad|||
+|sync|POLICY||commit interval none
+|table|NAME||
+|time-field|NAME||
+|typed|||
+|value-field|NAME||
+v|verbose|||
+?|help|||
+|usage|||
+V|version|||' ;;
+    export) echo '|from|KEY,#ORDINAL||
+|key-field|NAME||
+n|limit|N||
+|progress|||
+|reverse|||
+|separator|SEP||
+|since|TIME||
+|skip-bad|||
+|table|NAME||
+|time-field|NAME||
+|to|KEY,#ORDINAL||
+|topic|NAME||
+|until|TIME||
+v|verbose|||
+?|help|||
+|usage|||
+V|version|||' ;;
     id) echo '|layout|1..4||1 2 3 4
 n|count|N||
 |type|TYPE||volume log segment tid any literal:
@@ -262,6 +296,8 @@ _u9_usage() {
     merge) echo 'OUT LOG...' ;;
     send) echo 'LOG' ;;
     recv) echo 'LOG' ;;
+    import) echo 'FORMAT LOG [FILE]' ;;
+    export) echo 'FORMAT LOG [FILE]' ;;
     id) echo 'new KIND
 show KIND TEXT...
 make KIND FIELD=VALUE...' ;;
@@ -275,6 +311,8 @@ patch BASE [FILE...]' ;;
 }
 _u9_values() {
     case "$1 $2" in
+    'import FORMAT') echo 'jsonl csv journal mcap avro sqlite' ;;
+    'export FORMAT') echo 'jsonl csv mcap avro sqlite' ;;
     'id KIND') echo 'muid gid gid:volume gid:log gid:segment tid uid8 rkey rkey:tid' ;;
     esac
 }
