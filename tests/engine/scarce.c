@@ -109,28 +109,32 @@ void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_
 
 /* Calls: each with what it returns when it fails. */
 
-#define CALL(type, name, failure, parameters, arguments)        \
-    type __real_##name parameters;                              \
-    type __wrap_##name parameters;                              \
-    type __wrap_##name parameters                               \
-    {                                                           \
+#define CALL(type, name, failure, parameters, arguments)                   \
+    type __real_##name parameters;                                         \
+    type __wrap_##name parameters;                                         \
+    type __wrap_##name parameters                                          \
+    {                                                                      \
         return refuse(SCARCE_CALLS) ? (failure) : __real_##name arguments; \
     }
 
 CALL(int, stat, -1, (const char *path, struct stat *out), (path, out))
 CALL(int, fstat, -1, (int fd, struct stat *out), (fd, out))
-CALL(int, fstatat, -1, (int dir, const char *name, struct stat *out, int flags), (dir, name, out, flags))
+CALL(int, fstatat, -1, (int dir, const char *name, struct stat *out, int flags),
+     (dir, name, out, flags))
 CALL(int, flock, -1, (int fd, int kind), (fd, kind))
 CALL(int, fsync, -1, (int fd), (fd))
 CALL(int, ftruncate, -1, (int fd, off_t size), (fd, size))
 CALL(int, fallocate, -1, (int fd, int mode, off_t from, off_t size), (fd, mode, from, size))
 CALL(int, mkdir, -1, (const char *path, mode_t mode), (path, mode))
-CALL(int, renameat, -1, (int from_dir, const char *from, int to_dir, const char *to), (from_dir, from, to_dir, to))
-CALL(int, linkat, -1, (int from_dir, const char *from, int to_dir, const char *to, int flags), (from_dir, from, to_dir, to, flags))
+CALL(int, renameat, -1, (int from_dir, const char *from, int to_dir, const char *to),
+     (from_dir, from, to_dir, to))
+CALL(int, linkat, -1, (int from_dir, const char *from, int to_dir, const char *to, int flags),
+     (from_dir, from, to_dir, to, flags))
 CALL(int, unlinkat, -1, (int dir, const char *name, int flags), (dir, name, flags))
-CALL(int, fchmodat, -1, (int dir, const char *name, mode_t mode, int flags), (dir, name, mode, flags))
+CALL(int, fchmodat, -1, (int dir, const char *name, mode_t mode, int flags),
+     (dir, name, mode, flags))
 CALL(DIR *, fdopendir, NULL, (int fd), (fd))
-CALL(struct dirent *, readdir, NULL, (DIR *names), (names))
+CALL(struct dirent *, readdir, NULL, (DIR * names), (names))
 CALL(int, inotify_init1, -1, (int flags), (flags))
 CALL(int, inotify_add_watch, -1, (int fd, const char *path, uint32_t mask), (fd, path, mask))
 
