@@ -454,16 +454,25 @@ static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *num
 }
 
 /* Which slots of a group may be of a key of this tag: a bit each. */
+static uint32_t alike_in_wide(const u9i_open_frame *f, uint32_t group, uint64_t tag)
+{
+    uint32_t alike = 0, each = slots_in_group(f);
+    for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, group * each + i) >> tag_shift(f) == tag) << i;
+    return alike;
+}
+
+/* Four slots at a time. */
+typedef uint32_t four_slots __attribute__((vector_size(16)));
+
 static uint32_t alike_in_group(const u9i_open_frame *f, uint32_t group, uint64_t tag)
 {
-    uint32_t alike = 0, each = slots_in_group(f), want = (uint32_t)tag;
-    unsigned low = tag_shift(f);
-    const uint32_t *slots = (const uint32_t *)f->table + (size_t)group * each;
-    if (f->wide)
-        for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, group * each + i) >> low == tag) << i;
-    else
-        for (uint32_t i = 0; i < GROUP / sizeof *slots; i++) alike |= (uint32_t)(slots[i] >> low == want) << i;
-    return alike;
+    enum { FOURS = GROUP / sizeof(four_slots) };
+    if (f->wide) return alike_in_wide(f, group, tag);
+    const uint32_t want = (uint32_t)tag, low = tag_shift(f);
+    four_slots slots[FOURS], found = {0, 0, 0, 0}, bits = {1, 2, 4, 8};
+    memcpy(slots, (const uint8_t *)f->table + (size_t)group * GROUP, sizeof slots);
+    for (unsigned i = 0; i < FOURS; i++, bits <<= 4) found |= (four_slots)(slots[i] >> low == want) & bits;
+    return found[0] | found[1] | found[2] | found[3];
 }
 
 /* The records that may have a key, one after the other, the last one first. */
@@ -655,6 +664,18 @@ static u9_err find_by_places(const u9i_frames *fs, const u9i_open_frame *f, cons
     return U9_ABSENT;
 }
 
+u9_err u9i_open_frame_at_slot(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t slot, u9i_found *out)
+{
+    uint32_t at = slot_place(f, slot);
+    if (f->bytes) bring(f->bytes + at);
+    u9_err err = record_at(fs, f, at, out);
+    out->at = (f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT) + at;
+    out->number = slot_number(f, slot);
+    if (err != U9_OK || record_has_key(&out->record, key)) return err;
+    u9i_found_free(out);
+    return U9_ABSENT;
+}
+
 static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
 {
     u9i_key_entry e;
@@ -662,13 +683,8 @@ static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const 
     if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return U9_ABSENT;
     slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
     for (uint64_t slot; (slot = next_slot(f, &s)) != 0;) {
-        uint32_t at = slot_place(f, slot);
-        if (base + at >= below) continue;
-        u9_err err = record_at(fs, f, at, out);
-        out->at = base + at;
-        out->number = slot_number(f, slot);
-        if (err != U9_OK || record_has_key(&out->record, key)) return err;
-        u9i_found_free(out);
+        u9_err err = base + slot_place(f, slot) < below ? u9i_open_frame_at_slot(fs, f, key, slot, out) : U9_ABSENT;
+        if (err != U9_ABSENT) return err;
     }
     return U9_ABSENT;
 }
@@ -681,19 +697,21 @@ u9_err u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const 
     return f->keyed ? find_by_keys(fs, f, key, below, out) : find_by_places(fs, f, key, below, out);
 }
 
-void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at)
+uint64_t u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at)
 {
     u9i_key_entry e;
     uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
-    if (f->table == NULL || f->size == 0) return;
+    if (f->table == NULL || f->size == 0) return 0;
     if (at != 0) {
         if (f->bytes && place < f->size) bring(f->bytes + place);
         if (!f->keyed) bring((const uint8_t *)f->table + (size_t)number_if_even(f, place) * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t)));
-    } else if (f->keyed && f->bytes && u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) {
-        slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
-        uint64_t slot = next_slot(f, &s);
-        if (slot != 0) bring(f->bytes + slot_place(f, slot));
+        return 0;
     }
+    if (!f->keyed || f->bytes == NULL || !u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return 0;
+    slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
+    uint64_t slot = next_slot(f, &s);
+    if (slot != 0) bring(f->bytes + slot_place(f, slot));
+    return slot;
 }
 
 /* Frames that are kept */
@@ -761,6 +779,11 @@ static u9i_open_frame *kept_in(u9i_open_frame *row, uint64_t offset)
     return row;
 }
 
+uint32_t u9i_open_frame_groups(const u9i_open_frame *f)
+{
+    return f->keyed && f->table ? group_count(f) : 0;
+}
+
 static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
 {
     u9i_kept_row *row = row_of(fs, f->offset);
@@ -773,7 +796,7 @@ static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
         }
         f->next = first;
     } while (!__atomic_compare_exchange_n(&row->first, &first, f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
-    __atomic_store_n(&row->groups, f->keyed && f->table ? group_count(f) : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->groups, u9i_open_frame_groups(f), __ATOMIC_RELAXED);
     atomic_fetch_add(&fs->budget->kept, 1);
     return f;
 }
@@ -788,9 +811,14 @@ void u9i_frames_bring(const u9i_frames *fs, uint64_t offset, const u9i_key_entry
     const u9i_kept_row *row = row_of(fs, offset);
     const u9i_open_frame *f = __atomic_load_n(&row->first, __ATOMIC_RELAXED);
     uint32_t groups = __atomic_load_n(&row->groups, __ATOMIC_RELAXED);
-    if (f == NULL) return;
+    if (f) u9i_frames_bring_kept(fs, f, groups, NULL, key);
+}
+
+void u9i_frames_bring_kept(const u9i_frames *fs, const u9i_open_frame *f, uint32_t groups, const uint8_t *near, const u9i_key_entry *key)
+{
     __builtin_prefetch(f, 0, 3);
     if (groups > 0) __builtin_prefetch((const uint8_t *)(f + 1) + (size_t)first_group(u9i_key_mix(key, fs->seed), groups) * GROUP, 0, 3);
+    if (near) __builtin_prefetch(near, 0, 3);
 }
 
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *fs, uint64_t offset)
