@@ -421,16 +421,22 @@ static u9_err read_record(const u9i_frames *fs, const u9i_open_frame *f, uint32_
     }
 }
 
-/* The record that begins at this place. All were walked before. */
+/* The record that begins at this place of a body in memory. All were walked before. */
+static inline u9_err record_in(const u9i_open_frame *f, uint32_t at, u9i_record *out)
+{
+    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
+    const uint8_t *next = f->bytes + at;
+    size_t left = f->size - at;
+    return u9i_body_next_again(&b, &next, &left, out) == U9_OK ? U9_OK : U9_CORRUPT;
+}
+
+/* The same of any body. */
 static u9_err record_at(const u9i_frames *fs, const u9i_open_frame *f, uint32_t at, u9i_found *out)
 {
     out->own = NULL;
     if (at >= f->size) return U9_CORRUPT;
     if (f->bytes == NULL || u9i_open_frame_fell(fs, f)) return read_record(fs, f, at, out);
-    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
-    const uint8_t *next = f->bytes + at;
-    size_t left = f->size - at;
-    return u9i_body_next_again(&b, &next, &left, &out->record) == U9_OK ? U9_OK : U9_CORRUPT;
+    return record_in(f, at, &out->record);
 }
 
 /* Which record begins at this place, by a table of places: about where it would be if all were of one size. */
@@ -453,50 +459,59 @@ static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *num
     return place_get(f, low) == at;
 }
 
+/* The records that may have a key, one after the other, the last one first. */
+typedef struct slot_search {
+    uint64_t tag;
+    unsigned low;                  /* bits of a slot below its tag */
+    uint32_t group, groups, alike; /* which ones are left of the group */
+} slot_search;
+
 /* Which slots of a group may be of a key of this tag: a bit each. */
-static uint32_t alike_in_wide(const u9i_open_frame *f, uint32_t group, uint64_t tag)
+static uint32_t alike_in_wide(const u9i_open_frame *f, const slot_search *s)
 {
     uint32_t alike = 0, each = slots_in_group(f);
-    for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, group * each + i) >> tag_shift(f) == tag) << i;
+    for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, s->group * each + i) >> s->low == s->tag) << i;
     return alike;
 }
 
 /* Four slots at a time. */
 typedef uint32_t four_slots __attribute__((vector_size(16)));
 
-static uint32_t alike_in_group(const u9i_open_frame *f, uint32_t group, uint64_t tag)
+static inline four_slots alike_of_four(const uint32_t *slots, uint32_t tag, unsigned low)
 {
-    enum { FOURS = GROUP / sizeof(four_slots) };
-    if (f->wide) return alike_in_wide(f, group, tag);
-    const uint32_t want = (uint32_t)tag, low = tag_shift(f);
-    four_slots slots[FOURS], found = {0, 0, 0, 0}, bits = {1, 2, 4, 8};
-    memcpy(slots, (const uint8_t *)f->table + (size_t)group * GROUP, sizeof slots);
-    for (unsigned i = 0; i < FOURS; i++, bits <<= 4) found |= (four_slots)(slots[i] >> low == want) & bits;
+    four_slots four;
+    memcpy(&four, slots, sizeof four);
+    return (four_slots)(four >> low == tag);
+}
+
+static inline uint32_t alike_in_group(const u9i_open_frame *f, const slot_search *s)
+{
+    if (f->wide) return alike_in_wide(f, s);
+    const uint32_t *slots = (const uint32_t *)f->table + (size_t)s->group * (GROUP / sizeof *slots), tag = (uint32_t)s->tag;
+    four_slots found = (alike_of_four(slots, tag, s->low) & (four_slots){1, 2, 4, 8}) |
+                       (alike_of_four(slots + 4, tag, s->low) & (four_slots){1 << 4, 1 << 5, 1 << 6, 1 << 7}) |
+                       (alike_of_four(slots + 8, tag, s->low) & (four_slots){1 << 8, 1 << 9, 1 << 10, 1 << 11}) |
+                       (alike_of_four(slots + 12, tag, s->low) & (four_slots){1 << 12, 1 << 13, 1 << 14, 1 << 15});
     return found[0] | found[1] | found[2] | found[3];
 }
 
-/* The records that may have a key, one after the other, the last one first. */
-typedef struct slot_search {
-    uint64_t tag;
-    uint32_t group, groups, alike; /* which ones are left of the group */
-} slot_search;
-
-static slot_search search_slots(const u9i_open_frame *f, uint64_t hash)
+static inline slot_search search_slots(const u9i_open_frame *f, uint64_t hash)
 {
-    slot_search s = {.tag = slot_tag(f, hash), .groups = group_count(f)};
+    slot_search s = {.low = tag_shift(f), .groups = group_count(f)};
+    s.tag = hash >> ((f->wide ? 0 : 32) + s.low);
     s.group = first_group(hash, s.groups);
-    s.alike = alike_in_group(f, s.group, s.tag);
+    s.alike = alike_in_group(f, &s);
     return s;
 }
 
 /* The next slot of them; 0: there is none. A group with room is the last one: they are filled from the first on. */
-static uint64_t next_slot(const u9i_open_frame *f, slot_search *s)
+static inline uint64_t next_slot(const u9i_open_frame *f, slot_search *s)
 {
     uint32_t each = slots_in_group(f);
     while (s->alike == 0) {
         if (slot_get(f, s->group * each + each - 1) == 0) return 0;
         s->group = s->group + 1 == s->groups ? 0 : s->group + 1;
-        s->alike = alike_in_group(f, s->group, s->tag);
+        s->alike = alike_in_group(f, s);
     }
     uint64_t slot = slot_get(f, s->group * each + (uint32_t)__builtin_ctz(s->alike));
     s->alike &= s->alike - 1;
@@ -714,6 +729,34 @@ uint64_t u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, con
     return slot;
 }
 
+/* The same size as a key of 16 bytes, which most are, without a call. */
+static inline bool same_key(const u9i_record *r, const u9_key *key)
+{
+    if (r->key_size != 16 || key->size != 16) return record_has_key(r, key);
+    uint64_t a[2], b[2];
+    memcpy(a, r->key, sizeof a);
+    memcpy(b, key->data, sizeof b);
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+u9_err u9i_open_frame_find_at_hand(const u9i_open_frame *f, const u9_key *key, uint64_t hash, uint64_t below, u9i_found *out)
+{
+    uint64_t slot, base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    if (f->table == NULL || !f->keyed || f->bytes == NULL) return U9_AGAIN;
+    out->own = NULL;
+    for (slot_search s = search_slots(f, hash); (slot = next_slot(f, &s)) != 0;) {
+        uint32_t at = slot_place(f, slot);
+        if (at >= f->size || base + at >= below) return U9_AGAIN;
+        bring(f->bytes + at);
+        if (record_in(f, at, &out->record) != U9_OK) return U9_AGAIN;
+        if (!same_key(&out->record, key)) continue;
+        out->at = base + at;
+        out->number = slot_number(f, slot);
+        return U9_OK;
+    }
+    return U9_ABSENT;
+}
+
 /* Frames that are kept */
 
 static void frames_check(const u9i_frames *fs)
@@ -811,14 +854,13 @@ void u9i_frames_bring(const u9i_frames *fs, uint64_t offset, const u9i_key_entry
     const u9i_kept_row *row = row_of(fs, offset);
     const u9i_open_frame *f = __atomic_load_n(&row->first, __ATOMIC_RELAXED);
     uint32_t groups = __atomic_load_n(&row->groups, __ATOMIC_RELAXED);
-    if (f) u9i_frames_bring_kept(fs, f, groups, NULL, key);
+    if (f) u9i_open_frame_bring_slots(f, groups, u9i_key_mix(key, fs->seed));
 }
 
-void u9i_frames_bring_kept(const u9i_frames *fs, const u9i_open_frame *f, uint32_t groups, const uint8_t *near, const u9i_key_entry *key)
+void u9i_open_frame_bring_slots(const u9i_open_frame *f, uint32_t groups, uint64_t hash)
 {
     __builtin_prefetch(f, 0, 3);
-    if (groups > 0) __builtin_prefetch((const uint8_t *)(f + 1) + (size_t)first_group(u9i_key_mix(key, fs->seed), groups) * GROUP, 0, 3);
-    if (near) __builtin_prefetch(near, 0, 3);
+    if (groups > 0) __builtin_prefetch((const uint8_t *)(f + 1) + (size_t)first_group(hash, groups) * GROUP, 0, 3);
 }
 
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *fs, uint64_t offset)

@@ -113,13 +113,8 @@ U9_MUST_CHECK u9_err u9i_frames_fenced_at(u9i_frames *frames, uint64_t offset, c
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *frames, uint64_t offset);
 /* Asks the processor for what a lookup of this key looks at in it, if it is kept: its head, and what is first in its table. */
 void u9i_frames_bring(const u9i_frames *frames, uint64_t offset, const u9i_key_entry *key);
-/*
- * The same of one that is known to be kept, with so many groups: see u9i_open_frame_groups. `near`: what stands about where
- * the record does, or NULL: by it the processor finds the page, which else is looked for when the record is known, and takes
- * as long as the record.
- */
-void u9i_frames_bring_kept(const u9i_frames *frames, const u9i_open_frame *frame, uint32_t groups, const uint8_t *near,
-                           const u9i_key_entry *key);
+/* The same of one that is known to be kept, with so many groups, and of a key of this hash: u9i_key_mix by frames->seed. */
+void u9i_open_frame_bring_slots(const u9i_open_frame *frame, uint32_t groups, uint64_t hash);
 /* Of a kept one; what it is to be brought by. */
 uint32_t u9i_open_frame_groups(const u9i_open_frame *frame);
 /* The same of the record that begins at this virtual offset: its frame's head, and it itself if the file is mapped and its
@@ -133,6 +128,13 @@ void u9i_open_frame_free(u9i_open_frame *frame); /* NULL is fine */
  */
 U9_MUST_CHECK u9_err u9i_open_frame_find(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key,
                                          uint64_t below, u9i_found *out);
+
+/*
+ * The same of a kept frame, of a key of this hash, as far as it is at hand: where keys are looked up most. U9_AGAIN: it is
+ * not, ask the other one. Who uses what was found asks u9i_open_frame_fell.
+ */
+U9_MUST_CHECK u9_err u9i_open_frame_find_at_hand(const u9i_open_frame *frame, const u9_key *key, uint64_t hash, uint64_t below,
+                                                 u9i_found *out);
 
 /*
  * True if what was taken from the frame may have been zeros: it stands in a mapping, which broke. Who has used its bytes

@@ -406,8 +406,7 @@ static size_t rank_in_page(const u9i_index *x, const u9i_page *page, const u9i_k
 /* Where an entry is. */
 typedef struct spot {
     uint32_t page;
-    const u9i_fences *fences; /* of the page, if it is of form 1; */
-    u9i_fence *fence;         /*   else both are NULL */
+    u9i_fence *fence; /* NULL: of form 2 */
 } spot;
 
 /* How many of the first `count` roots have a key below that of `e`, or (`same`) not above it. */
@@ -452,7 +451,7 @@ static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entr
     if (err == U9_OK && pages > 0) err = page_at(x, p, pages - 1, &page);
     if (err != U9_OK || pages == 0) return err;
     size_t rank = rank_in_page(x, page, e); /* not 0: its first one stands before `e` */
-    *s = (spot){.page = pages - 1, .fences = page->fences, .fence = page->fences ? &page->fences->all[rank - 1] : NULL};
+    *s = (spot){.page = pages - 1, .fence = page->fences ? &page->fences->all[rank - 1] : NULL};
     *out = s->fence ? u9i_fence_entry(s->fence) : entry_at(x, page->keys, page->places, rank - 1);
     *there = true;
     return U9_OK;
@@ -479,27 +478,12 @@ static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, con
     return true;
 }
 
-/*
- * Lookups of this thread in a row that found nothing, up to VAIN. Where the last ones did the next one is taken to do so,
- * too: a record is not asked for then before it is known to be there, since that holds up the lookup for a moment.
- */
-enum { VAIN = 2 };
-static _Thread_local unsigned in_vain;
-
-static void note_outcome(bool found)
+/* The kept frame that an entry of form 1 leads to, as noted beside it, of which what is looked at first is asked for. NULL:
+ * it is not known. */
+static const u9i_open_frame *noted_frame(const u9i_index *x, const u9i_frames *frames, const u9i_fence *fence, const u9i_key_entry *e)
 {
-    if (found) in_vain = 0;
-    else if (in_vain < VAIN) in_vain++;
-}
-
-/* The kept frame that an entry of form 1 leads to, as noted beside it, of which what is looked at first is asked for; with
- * `guess` also what stands where the record may be. NULL: it is not known. */
-static const u9i_open_frame *noted_frame(const u9i_index *x, const u9i_frames *frames, const spot *s, const u9i_key_entry *e,
-                                         bool guess)
-{
-    const u9i_open_frame *f = frames == x->home ? u9i_fence_frame(s->fence) : NULL;
-    const uint8_t *near = f && guess ? u9i_fences_guess(s->fences, s->fence, e) : NULL;
-    if (f) u9i_frames_bring_kept(frames, f, __atomic_load_n(&s->fence->groups, __ATOMIC_RELAXED), near, e);
+    const u9i_open_frame *f = frames && frames == x->home ? u9i_fence_frame(fence) : NULL;
+    if (f) u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), u9i_key_mix(e, frames->seed));
     return f;
 }
 
@@ -510,7 +494,7 @@ static u9_err open_fenced(const u9i_index *x, u9i_frames *frames, const spot *s,
     int sys;
     uint64_t offset = (fence->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
     *own = NULL;
-    *out = noted_frame(x, frames, s, e, in_vain < VAIN);
+    *out = noted_frame(x, frames, s->fence, e);
     if (*out) return U9_OK;
     u9i_frames_bring(frames, offset, e);
     u9_err err = u9i_frames_fenced_at(frames, offset, out, own, &sys);
@@ -537,7 +521,6 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
             return U9_OK;
         }
         err = u9i_open_frame_find(frames, *frame, key, below, out);
-        note_outcome(err == U9_OK);
         if (err == U9_OK) return U9_OK;
         bool says = is_as_it_says(frames, *frame, &fence, s.page);
         u9i_open_frame_free(*own);
@@ -641,7 +624,7 @@ u9_err u9i_index_aim_kept(u9i_index *x, const u9_key *key, uint64_t below, uint6
     err = find_not_above(x, &x->frames, &e, &s, &found, &there);
     if (err != U9_OK || !there) return err;
     at[1] = found.at;
-    *kept = noted_frame(x, x->home, &s, &e, false);
+    *kept = noted_frame(x, x->home, s.fence, &e);
     return err;
 }
 
@@ -651,11 +634,44 @@ u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t a
     return u9i_index_aim_kept(x, key, below, at, &kept);
 }
 
+/* The page of form 1, if it is open, that has the last entry at or below a key; `*n`: which one. */
+static const u9i_page *open_page(const u9i_index_part *p, const u9i_key_entry *e, uint32_t *n)
+{
+    *n = count_roots(p, p->page_count, e, true);
+    if (*n == 0 || u9i_key_same(&p->roots[*n - 1], e)) return NULL; /* such a key may be in the page before, too */
+    return __atomic_load_n(&p->pages[*n - 1], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Lookups of this thread in a row that found nothing, up to VAIN. Where the last ones did the next one is taken to do so,
+ * too: a record is not asked for then before it is known to be there, since that holds up the lookup for a moment.
+ */
+enum { VAIN = 2 };
+static _Thread_local unsigned in_vain;
+
+u9_err u9i_index_find_at_hand(const u9i_index *x, const u9_key *key, const u9i_key_entry *e, const u9i_open_frame **frame, u9i_found *out)
+{
+    uint32_t n;
+    const u9i_page *page = x->home && x->records.entries == 0 && !u9i_key_below(&x->frames.last, e) ? open_page(&x->frames, e, &n) : NULL;
+    size_t rank = page ? u9i_fences_rank(page->fences, e) : 0;
+    const u9i_fence *fence = rank > 0 ? &page->fences->all[rank - 1] : NULL;
+    const u9i_open_frame *f = fence ? u9i_fence_frame(fence) : NULL;
+    if (f == NULL) return U9_AGAIN;
+    uint64_t hash = u9i_key_mix(e, x->home->seed);
+    u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), hash);
+    if (in_vain < VAIN) __builtin_prefetch(u9i_fences_guess(page->fences, fence, e), 0, 3);
+    u9_err err = u9i_open_frame_find_at_hand(f, key, hash, e->at, out);
+    *frame = f;
+    if (err == U9_OK) in_vain = 0;
+    if (err != U9_ABSENT) return err;
+    if (in_vain < VAIN) in_vain++;
+    return u9i_key_same(e, &(u9i_key_entry){.hi = fence->hi, .lo = fence->lo}) || __atomic_load_n(&f->fenced, __ATOMIC_RELAXED) != n ? U9_AGAIN : err;
+}
+
 void u9i_index_bring(const u9i_index *x, const u9i_key_entry *e)
 {
-    const u9i_index_part *p = &x->frames;
-    uint32_t pages = count_roots(p, p->page_count, e, true);
-    const u9i_page *page = pages > 0 ? __atomic_load_n(&p->pages[pages - 1], __ATOMIC_ACQUIRE) : NULL;
+    uint32_t n;
+    const u9i_page *page = open_page(&x->frames, e, &n);
     if (page) u9i_fences_bring(page->fences, e);
 }
 

@@ -78,6 +78,14 @@ U9_MUST_CHECK u9_err u9i_index_find(u9i_index *index, u9i_frames *frames, const 
                                     const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own);
 
 /*
+ * The same of a key whose entry is `e`, and that stands before e->at, as far as what is asked is at hand: pages that are
+ * open, and frames that are kept and known to the index (`home`). U9_OK: nothing is to be given back. U9_ABSENT. U9_AGAIN:
+ * ask the other one, as is to be done where a mapping broke since: that is not looked at here.
+ */
+U9_MUST_CHECK u9_err u9i_index_find_at_hand(const u9i_index *index, const u9_key *key, const u9i_key_entry *e,
+                                            const u9i_open_frame **frame, u9i_found *out);
+
+/*
  * The places that u9i_index_find would look at first, virtual offsets: of the newest entry of the key's own, and of the
  * frame in which it is if it came in order; 0: there is none. U9_CORRUPT, U9_IO, U9_NOMEM.
  */

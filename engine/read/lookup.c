@@ -42,7 +42,7 @@ typedef struct lookup {
 } lookup;
 
 /* A record that has the key. */
-static void take_record(lookup *l, const u9_record *r)
+static void found_record(lookup *l, const u9_record *r)
 {
     l->found = *r;
     l->there = true;
@@ -52,7 +52,7 @@ static void take_record(lookup *l, const u9_record *r)
 
 static void match_record(lookup *l, const u9_record *r)
 {
-    if (r->key.size > 0 && r->key.size == l->key->size && memcmp(r->key.data, l->key->data, r->key.size) == 0) take_record(l, r);
+    if (r->key.size > 0 && r->key.size == l->key->size && memcmp(r->key.data, l->key->data, r->key.size) == 0) found_record(l, r);
 }
 
 /* Reads the segments [first, last] to their end. */
@@ -189,7 +189,7 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
         if (err == U9_ABSENT) err = U9_CORRUPT; /* another key of the same hash */
     } else {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
-        take_record(l, &r);
+        found_record(l, &r);
     }
     if (u9i_open_frame_fell(&s->frames, f)) err = U9_CORRUPT;
     u9i_found_free(&found);
@@ -281,14 +281,39 @@ static u9_err get_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, c
     }
 }
 
+/* Where segments are in a row, and what is looked at is at hand: as most lookups go. U9_AGAIN: it is not. */
+static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l)
+{
+    const u9i_open_frame *f;
+    u9i_found found;
+    u9i_key_entry e = *key;
+    size_t end = u9i_lookup_last(v, &e);
+    if (end == 0) return U9_AGAIN;
+    const u9i_indexed *s = v->segments[end - 1];
+    if (s->index.spec.hashed || s->index.spec.width != l->key->size) return U9_AGAIN;
+    e.at = s->limit;
+    u9_err err = u9i_index_find_at_hand(&s->index, l->key, &e, &f, &found);
+    if (err == U9_ABSENT && (v->lossy || (end > 1 && !u9i_key_below(&v->ranges[end - 2].high, &e)))) return U9_AGAIN;
+    if (err == U9_OK) {
+        u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
+        found_record(l, &r);
+    }
+    bool beside = s->index.source != s->segment && s->index.source;
+    bool broken = u9i_segment_broken(s->segment) || (beside && u9i_segment_broken(s->index.source));
+    return broken ? U9_AGAIN : err; /* what was looked at may have been zeros */
+}
+
 /* By the view's indexes. U9_ABSENT, U9_CORRUPT as get_in_segment; U9_AGAIN: a fresh view is wanted. */
 static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
 {
     u9i_key_entry entry;
     const u9i_key_entry *e = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &entry) ? &entry : NULL;
     const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
-    u9_err err = t ? get_by_table(log, v, t, e, l, fault) : U9_CORRUPT;
-    if (t && err == U9_CORRUPT) *l = (lookup){.key = l->key, .buf = l->buf, .cap = l->cap};
+    bool row = e && t == NULL && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
+    u9_err err = row ? get_at_hand(v, e, l) : U9_AGAIN;
+    if (err == U9_OK) return err;
+    if (err == U9_AGAIN) err = t ? get_by_table(log, v, t, e, l, fault) : U9_CORRUPT;
+    if (err == U9_CORRUPT) *l = (lookup){.key = l->key, .buf = l->buf, .cap = l->cap};
     if (err == U9_CORRUPT) err = get_by_pages(log, v, e, l, fault);
     l->kept_from = v->catalog->trim.ordinal;
     u9i_view_go_on(log, v);
