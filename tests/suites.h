@@ -114,9 +114,11 @@
     X(lookup) \
     X(budget) \
     X(key_tables) \
+    X(fences) \
     X(index_file) \
     X(index_forged) \
     X(tabling) \
+    X(seats) \
     X(live) \
     X(follow) \
     X(segment) \

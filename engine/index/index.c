@@ -37,8 +37,8 @@ static uint64_t key_at(const uint8_t *keys, unsigned width, size_t i)
     return u9i_get_be(keys + i * width, 8);
 }
 
-/* A page of so many entries, not 0. NULL: there is no memory. */
-static u9i_page *make_page(const uint8_t *keys, const uint8_t *places, uint32_t count, unsigned width, uint8_t *own)
+/* Where entries begin, by the upper bits of their keys. NULL: there is no memory. */
+static u9i_page *make_directory(const uint8_t *keys, uint32_t count, unsigned width)
 {
     enum { TOGETHER = 8 };
     uint64_t first = key_at(keys, width, 0), span = key_at(keys, width, count - 1) - first;
@@ -47,11 +47,31 @@ static u9i_page *make_page(const uint8_t *keys, const uint8_t *places, uint32_t 
     size_t groups = (size_t)(span >> shift) + 1;
     u9i_page *page = (u9i_page *)malloc(sizeof *page + (groups + 1) * sizeof page->directory[0]);
     if (page == NULL) return NULL;
-    *page = (u9i_page){.keys = keys, .places = places, .first = first, .span = span, .count = count, .shift = shift, .own = own};
+    *page = (u9i_page){.first = first, .span = span, .shift = shift};
     size_t group = 0;
     for (uint32_t i = 0; i < count; i++)
         for (; group <= (key_at(keys, width, i) - first) >> shift; group++) page->directory[group] = i;
     page->directory[groups] = count;
+    return page;
+}
+
+static u9i_page *make_fenced(const uint8_t *keys, const uint8_t *places, uint32_t count, unsigned width)
+{
+    u9i_page *page = (u9i_page *)calloc(1, sizeof *page);
+    if (page == NULL || (page->fences = u9i_fences_make(keys, places, count, width)) != NULL) return page;
+    free(page);
+    return NULL;
+}
+
+/* A page of so many entries, not 0. NULL: there is no memory. */
+static u9i_page *make_page(const uint8_t *keys, const uint8_t *places, uint32_t count, unsigned width, bool fenced, uint8_t *own)
+{
+    u9i_page *page = fenced ? make_fenced(keys, places, count, width) : make_directory(keys, count, width);
+    if (page == NULL) return NULL;
+    page->keys = keys;
+    page->places = places;
+    page->count = count;
+    page->own = own;
     return page;
 }
 
@@ -71,7 +91,10 @@ static u9_err make_part(u9i_index_part *p, uint64_t entries, uint32_t pages, uin
 static void free_part(u9i_index_part *p, bool mapped)
 {
     for (uint32_t i = 0; p->pages && i < p->page_count; i++) {
-        if (p->pages[i]) free(p->pages[i]->own);
+        if (p->pages[i]) {
+            u9i_fences_free(p->pages[i]->fences);
+            free(p->pages[i]->own);
+        }
         free(p->pages[i]);
     }
     for (uint32_t i = 0; !mapped && p->slices && i < p->slice_count; i++) free((uint8_t *)(uintptr_t)p->slices[i]);
@@ -235,7 +258,7 @@ static u9_err copy_entries(u9i_index *x, u9i_index_part *p, const u9i_key_entry 
             u9i_set_be(at + n_here * width + (size_t)8 * i, 8, entries[first + i].at);
         }
         p->roots[n] = entries[first];
-        p->pages[n] = make_page(at, at + n_here * width, n_here, (unsigned)width, NULL);
+        p->pages[n] = make_page(at, at + n_here * width, n_here, (unsigned)width, p == &x->frames, NULL);
         if (p->pages[n] == NULL) return U9_NOMEM;
         at += n_here * (width + 8);
     }
@@ -294,12 +317,13 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_pag
     if (err == U9_OK && page == NULL) {
         err = page_in(x, &l, &r);
         if (err == U9_OK) err = refuse_clause(x, refuse_page(x, p, n, &r));
-        if (err == U9_OK) page = make_page(r.keys, r.at, r.count, x->spec.width, l.own);
+        if (err == U9_OK) page = make_page(r.keys, r.at, r.count, x->spec.width, p == &x->frames, l.own);
         if (err == U9_OK && page == NULL) err = U9_NOMEM;
         if (err != U9_OK) {
             u9i_unload(&l);
         } else {
             if (l.own) u9i_budget_add(x->budget, l.body.size);
+            if (page->fences) u9i_budget_add(x->budget, u9i_fences_bytes(page->fences));
             __atomic_store_n(&p->pages[n], page, __ATOMIC_RELEASE);
         }
     }
@@ -366,6 +390,7 @@ static bool stands_before(const u9i_index *x, const u9i_page *page, size_t i, co
 /* How many entries of a page stand before `e`: those of the groups before its own, and some of that. */
 static size_t rank_in_page(const u9i_index *x, const u9i_page *page, const u9i_key_entry *e)
 {
+    if (page->fences) return u9i_fences_rank(page->fences, e);
     if (e->hi < page->first) return 0;
     if (e->hi - page->first > page->span) return page->count;
     uint64_t group = (e->hi - page->first) >> page->shift;
@@ -381,7 +406,7 @@ static size_t rank_in_page(const u9i_index *x, const u9i_page *page, const u9i_k
 /* Where an entry is. */
 typedef struct spot {
     uint32_t page;
-    size_t i;
+    u9i_fence *fence; /* NULL: of form 2 */
 } spot;
 
 /* How many of the first `count` roots have a key below that of `e`, or (`same`) not above it. */
@@ -402,7 +427,8 @@ static uint32_t count_roots(const u9i_index_part *p, uint32_t count, const u9i_k
  */
 static u9_err count_pages(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, uint32_t *out)
 {
-    uint32_t high = count_roots(p, p->page_count, e, true), low = count_roots(p, high, e, false);
+    uint32_t high = count_roots(p, p->page_count, e, true);
+    uint32_t low = high > 0 && u9i_key_same(&p->roots[high - 1], e) ? count_roots(p, high, e, false) : high;
     for (bool first = true; low < high; first = false) {
         uint32_t middle = first ? high - 1 : low + (high - low) / 2; /* mostly the newest one is asked for */
         const u9i_page *page;
@@ -425,8 +451,8 @@ static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entr
     if (err == U9_OK && pages > 0) err = page_at(x, p, pages - 1, &page);
     if (err != U9_OK || pages == 0) return err;
     size_t rank = rank_in_page(x, page, e); /* not 0: its first one stands before `e` */
-    *s = (spot){.page = pages - 1, .i = rank - 1};
-    *out = entry_at(x, page->keys, page->places, rank - 1);
+    *s = (spot){.page = pages - 1, .fence = page->fences ? &page->fences->all[rank - 1] : NULL};
+    *out = s->fence ? u9i_fence_entry(s->fence) : entry_at(x, page->keys, page->places, rank - 1);
     *there = true;
     return U9_OK;
 }
@@ -452,6 +478,30 @@ static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, con
     return true;
 }
 
+/* The kept frame that an entry of form 1 leads to, as noted beside it, of which what is looked at first is asked for. NULL:
+ * it is not known. */
+static const u9i_open_frame *noted_frame(const u9i_index *x, const u9i_frames *frames, const u9i_fence *fence, const u9i_key_entry *e)
+{
+    const u9i_open_frame *f = frames && frames == x->home ? u9i_fence_frame(fence) : NULL;
+    if (f) u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), u9i_key_mix(e, frames->seed));
+    return f;
+}
+
+/* The frame that an entry of form 1 leads to. */
+static u9_err open_fenced(const u9i_index *x, u9i_frames *frames, const spot *s, const u9i_key_entry *fence,
+                          const u9i_key_entry *e, const u9i_open_frame **out, u9i_open_frame **own)
+{
+    int sys;
+    uint64_t offset = (fence->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+    *own = NULL;
+    *out = noted_frame(x, frames, s->fence, e);
+    if (*out) return U9_OK;
+    u9i_frames_bring(frames, offset, e);
+    u9_err err = u9i_frames_fenced_at(frames, offset, out, own, &sys);
+    if (err == U9_OK && (*out)->kept && frames == x->home) u9i_fence_note(s->fence, *out);
+    return err;
+}
+
 /* The newest one in order. */
 static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key, u9i_key_entry e,
                              const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
@@ -459,15 +509,12 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     spot s;
     u9i_key_entry fence;
     bool there;
-    int sys;
     uint64_t below = e.at;
     if (x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return U9_ABSENT;
     for (;;) {
         u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
-        uint64_t offset = (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
-        u9i_frames_bring(frames, offset, &e);
-        err = u9i_frames_fenced_at(frames, offset, frame, own, &sys);
+        err = open_fenced(x, frames, &s, &fence, &e, frame, own);
         if (err != U9_OK) return err;
         if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
             *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
@@ -519,6 +566,7 @@ static u9_err find_in_both(u9i_index *x, u9i_frames *frames, const u9_key *key, 
     const u9i_open_frame *other;
     u9i_found found;
     u9i_open_frame *other_own = NULL;
+    if (x->records.entries == 0) return find_in_frames(x, frames, key, *e, frame, out, own);
     u9_err err = find_in_records(x, frames, key, *e, frame, out, own);
     if (err != U9_OK && err != U9_ABSENT) return err;
     u9_err in_order = find_in_frames(x, frames, key, *e, &other, &found, &other_own);
@@ -559,13 +607,14 @@ u9_err u9i_index_find(u9i_index *x, u9i_frames *frames, const u9_key *key, uint6
     return err == U9_NOMEM ? err : U9_CORRUPT;
 }
 
-u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2])
+u9_err u9i_index_aim_kept(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2], const u9i_open_frame **kept)
 {
     spot s;
     u9i_key_entry e, found;
     bool there = false;
     u9_err err = U9_OK;
     at[0] = at[1] = 0;
+    *kept = NULL;
     if (!u9i_keyspec_entry(&x->spec, key->data, key->size, &e)) return U9_OK;
     e.at = below;
     if (x->records.entries > 0 && !u9i_key_below(&x->records.last, &e) && !filtered_out(x, &e))
@@ -573,8 +622,57 @@ u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t a
     if (err == U9_OK && there && u9i_key_same(&found, &e)) at[0] = found.at;
     if (err != U9_OK || x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return err;
     err = find_not_above(x, &x->frames, &e, &s, &found, &there);
-    if (err == U9_OK && there) at[1] = found.at;
+    if (err != U9_OK || !there) return err;
+    at[1] = found.at;
+    *kept = noted_frame(x, x->home, s.fence, &e);
     return err;
+}
+
+u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2])
+{
+    const u9i_open_frame *kept;
+    return u9i_index_aim_kept(x, key, below, at, &kept);
+}
+
+/* The page of form 1, if it is open, that has the last entry at or below a key; `*n`: which one. */
+static const u9i_page *open_page(const u9i_index_part *p, const u9i_key_entry *e, uint32_t *n)
+{
+    *n = count_roots(p, p->page_count, e, true);
+    if (*n == 0 || u9i_key_same(&p->roots[*n - 1], e)) return NULL; /* such a key may be in the page before, too */
+    return __atomic_load_n(&p->pages[*n - 1], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Lookups of this thread in a row that found nothing, up to VAIN. Where the last ones did the next one is taken to do so,
+ * too: a record is not asked for then before it is known to be there, since that holds up the lookup for a moment.
+ */
+enum { VAIN = 2 };
+static _Thread_local unsigned in_vain;
+
+u9_err u9i_index_find_at_hand(const u9i_index *x, const u9_key *key, const u9i_key_entry *e, const u9i_open_frame **frame, u9i_found *out)
+{
+    uint32_t n;
+    const u9i_page *page = x->home && x->records.entries == 0 && !u9i_key_below(&x->frames.last, e) ? open_page(&x->frames, e, &n) : NULL;
+    size_t rank = page ? u9i_fences_rank(page->fences, e) : 0;
+    const u9i_fence *fence = rank > 0 ? &page->fences->all[rank - 1] : NULL;
+    const u9i_open_frame *f = fence ? u9i_fence_frame(fence) : NULL;
+    if (f == NULL) return U9_AGAIN;
+    uint64_t hash = u9i_key_mix(e, x->home->seed);
+    u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), hash);
+    if (in_vain < VAIN) __builtin_prefetch(u9i_fences_guess(page->fences, fence, e), 0, 3);
+    u9_err err = u9i_open_frame_find_at_hand(f, key, hash, e->at, out);
+    *frame = f;
+    if (err == U9_OK) in_vain = 0;
+    if (err != U9_ABSENT) return err;
+    if (in_vain < VAIN) in_vain++;
+    return u9i_key_same(e, &(u9i_key_entry){.hi = fence->hi, .lo = fence->lo}) || __atomic_load_n(&f->fenced, __ATOMIC_RELAXED) != n ? U9_AGAIN : err;
+}
+
+void u9i_index_bring(const u9i_index *x, const u9i_key_entry *e)
+{
+    uint32_t n;
+    const u9i_page *page = open_page(&x->frames, e, &n);
+    if (page) u9i_fences_bring(page->fences, e);
 }
 
 /* The entries of a page that nobody has opened: it is not kept, so that memory does not grow with the index. */
