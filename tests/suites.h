@@ -108,6 +108,8 @@
     X(succession) \
     X(lookup) \
     X(budget) \
+    X(cache) \
+    X(cache_threads) \
     X(key_tables) \
     X(index_file) \
     X(index_forged) \
