@@ -143,16 +143,27 @@ static bool get_u9(uint64_t i)
     return err == U9_OK;
 }
 
+/* Of the largest record: its tuple, key and value. */
+static size_t room_for_record(void)
+{
+    size_t most = 0;
+    for (uint64_t i = 0; i <= the_data.mask; i++)
+        if (most < value_of(i)->size + value_of(i)->head) most = value_of(i)->size + value_of(i)->head;
+    return (most + KEY_SIZE + 20 + 63) / 64 * 64;
+}
+
 static size_t get_many_u9(const uint64_t *i, size_t count)
 {
-    enum { ROOM = 1 << 15 };
-    static uint8_t rooms[GETS_MAX][ROOM], bytes[GETS_MAX][KEY_SIZE];
+    static uint8_t *rooms, bytes[GETS_MAX][KEY_SIZE]; /* side by side: of so many bytes as a page has all would be in few lines of the cache */
     static u9_lookup lookups[GETS_MAX];
+    static size_t room;
     size_t found = 0;
     if (count > GETS_MAX) die("get_many: too many", NULL);
+    if (room == 0) room = room_for_record();
+    if (rooms == NULL && (rooms = malloc(GETS_MAX * room)) == NULL) die("memory for records", NULL);
     for (size_t k = 0; k < count; k++) {
         key_of(i[k], bytes[k]);
-        lookups[k] = (u9_lookup){.key = {.data = bytes[k], .size = KEY_SIZE}, .buf = rooms[k], .cap = ROOM};
+        lookups[k] = (u9_lookup){.key = {.data = bytes[k], .size = KEY_SIZE}, .buf = rooms + k * room, .cap = room};
     }
     check(u9_log_get_many(log_handle, lookups, count, NULL));
     for (size_t k = 0; k < count; k++) found += lookups[k].err == U9_OK;

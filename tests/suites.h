@@ -111,9 +111,11 @@
     X(cache) \
     X(cache_threads) \
     X(key_tables) \
+    X(fences) \
     X(index_file) \
     X(index_forged) \
     X(tabling) \
+    X(seats) \
     X(live) \
     X(follow) \
     X(segment) \

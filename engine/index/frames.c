@@ -435,16 +435,22 @@ static u9_err read_record(const u9i_frames *fs, const u9i_open_frame *f, uint32_
     }
 }
 
-/* The record that begins at this place. All were walked before. */
+/* The record that begins at this place of a body in memory. All were walked before. */
+static inline u9_err record_in(const u9i_open_frame *f, uint32_t at, u9i_record *out)
+{
+    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
+    const uint8_t *next = f->bytes + at;
+    size_t left = f->size - at;
+    return u9i_body_next_again(&b, &next, &left, out) == U9_OK ? U9_OK : U9_CORRUPT;
+}
+
+/* The same of any body. */
 static u9_err record_at(const u9i_frames *fs, const u9i_open_frame *f, uint32_t at, u9i_found *out)
 {
     out->own = NULL;
     if (at >= f->size) return U9_CORRUPT;
     if (f->bytes == NULL || u9i_open_frame_fell(fs, f)) return read_record(fs, f, at, out);
-    u9i_body b = {.kind = U9I_BODY_RECORDS, .plain = f->plain};
-    const uint8_t *next = f->bytes + at;
-    size_t left = f->size - at;
-    return u9i_body_next_again(&b, &next, &left, &out->record) == U9_OK ? U9_OK : U9_CORRUPT;
+    return record_in(f, at, &out->record);
 }
 
 /* Which record begins at this place, by a table of places: about where it would be if all were of one size. */
@@ -467,41 +473,59 @@ static bool number_by_places(const u9i_open_frame *f, uint32_t at, uint32_t *num
     return place_get(f, low) == at;
 }
 
-/* Which slots of a group may be of a key of this tag: a bit each. */
-static uint32_t alike_in_group(const u9i_open_frame *f, uint32_t group, uint64_t tag)
-{
-    uint32_t alike = 0, each = slots_in_group(f), want = (uint32_t)tag;
-    unsigned low = tag_shift(f);
-    const uint32_t *slots = (const uint32_t *)f->table + (size_t)group * each;
-    if (f->wide)
-        for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, group * each + i) >> low == tag) << i;
-    else
-        for (uint32_t i = 0; i < GROUP / sizeof *slots; i++) alike |= (uint32_t)(slots[i] >> low == want) << i;
-    return alike;
-}
-
 /* The records that may have a key, one after the other, the last one first. */
 typedef struct slot_search {
     uint64_t tag;
+    unsigned low;                  /* bits of a slot below its tag */
     uint32_t group, groups, alike; /* which ones are left of the group */
 } slot_search;
 
-static slot_search search_slots(const u9i_open_frame *f, uint64_t hash)
+/* Which slots of a group may be of a key of this tag: a bit each. */
+static uint32_t alike_in_wide(const u9i_open_frame *f, const slot_search *s)
 {
-    slot_search s = {.tag = slot_tag(f, hash), .groups = group_count(f)};
+    uint32_t alike = 0, each = slots_in_group(f);
+    for (uint32_t i = 0; i < each; i++) alike |= (uint32_t)(slot_get(f, s->group * each + i) >> s->low == s->tag) << i;
+    return alike;
+}
+
+/* Four slots at a time. */
+typedef uint32_t four_slots __attribute__((vector_size(16)));
+
+static inline four_slots alike_of_four(const uint32_t *slots, uint32_t tag, unsigned low)
+{
+    four_slots four;
+    memcpy(&four, slots, sizeof four);
+    return (four_slots)(four >> low == tag);
+}
+
+static inline uint32_t alike_in_group(const u9i_open_frame *f, const slot_search *s)
+{
+    if (f->wide) return alike_in_wide(f, s);
+    const uint32_t *slots = (const uint32_t *)f->table + (size_t)s->group * (GROUP / sizeof *slots), tag = (uint32_t)s->tag;
+    four_slots found = (alike_of_four(slots, tag, s->low) & (four_slots){1, 2, 4, 8}) |
+                       (alike_of_four(slots + 4, tag, s->low) & (four_slots){1 << 4, 1 << 5, 1 << 6, 1 << 7}) |
+                       (alike_of_four(slots + 8, tag, s->low) & (four_slots){1 << 8, 1 << 9, 1 << 10, 1 << 11}) |
+                       (alike_of_four(slots + 12, tag, s->low) & (four_slots){1 << 12, 1 << 13, 1 << 14, 1 << 15});
+    return found[0] | found[1] | found[2] | found[3];
+}
+
+static inline slot_search search_slots(const u9i_open_frame *f, uint64_t hash)
+{
+    slot_search s = {.low = tag_shift(f), .groups = group_count(f)};
+    s.tag = hash >> ((f->wide ? 0 : 32) + s.low);
     s.group = first_group(hash, s.groups);
-    s.alike = alike_in_group(f, s.group, s.tag);
+    s.alike = alike_in_group(f, &s);
     return s;
 }
 
 /* The next slot of them; 0: there is none. A group with room is the last one: they are filled from the first on. */
-static uint64_t next_slot(const u9i_open_frame *f, slot_search *s)
+static inline uint64_t next_slot(const u9i_open_frame *f, slot_search *s)
 {
     uint32_t each = slots_in_group(f);
     while (s->alike == 0) {
         if (slot_get(f, s->group * each + each - 1) == 0) return 0;
         s->group = s->group + 1 == s->groups ? 0 : s->group + 1;
-        s->alike = alike_in_group(f, s->group, s->tag);
+        s->alike = alike_in_group(f, s);
     }
     uint64_t slot = slot_get(f, s->group * each + (uint32_t)__builtin_ctz(s->alike));
     s->alike &= s->alike - 1;
@@ -669,6 +693,18 @@ static u9_err find_by_places(const u9i_frames *fs, const u9i_open_frame *f, cons
     return U9_ABSENT;
 }
 
+u9_err u9i_open_frame_at_slot(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t slot, u9i_found *out)
+{
+    uint32_t at = slot_place(f, slot);
+    if (f->bytes) bring(f->bytes + at);
+    u9_err err = record_at(fs, f, at, out);
+    out->at = (f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT) + at;
+    out->number = slot_number(f, slot);
+    if (err != U9_OK || record_has_key(&out->record, key)) return err;
+    u9i_found_free(out);
+    return U9_ABSENT;
+}
+
 static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t below, u9i_found *out)
 {
     u9i_key_entry e;
@@ -676,13 +712,8 @@ static u9_err find_by_keys(const u9i_frames *fs, const u9i_open_frame *f, const 
     if (!u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return U9_ABSENT;
     slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
     for (uint64_t slot; (slot = next_slot(f, &s)) != 0;) {
-        uint32_t at = slot_place(f, slot);
-        if (base + at >= below) continue;
-        u9_err err = record_at(fs, f, at, out);
-        out->at = base + at;
-        out->number = slot_number(f, slot);
-        if (err != U9_OK || record_has_key(&out->record, key)) return err;
-        u9i_found_free(out);
+        u9_err err = base + slot_place(f, slot) < below ? u9i_open_frame_at_slot(fs, f, key, slot, out) : U9_ABSENT;
+        if (err != U9_ABSENT) return err;
     }
     return U9_ABSENT;
 }
@@ -695,19 +726,49 @@ u9_err u9i_open_frame_find(const u9i_frames *fs, const u9i_open_frame *f, const 
     return f->keyed ? find_by_keys(fs, f, key, below, out) : find_by_places(fs, f, key, below, out);
 }
 
-void u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at)
+uint64_t u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, const u9_key *key, uint64_t at)
 {
     u9i_key_entry e;
     uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
-    if (f->table == NULL || f->size == 0) return;
+    if (f->table == NULL || f->size == 0) return 0;
     if (at != 0) {
         if (f->bytes && place < f->size) bring(f->bytes + place);
         if (!f->keyed) bring((const uint8_t *)f->table + (size_t)number_if_even(f, place) * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t)));
-    } else if (f->keyed && f->bytes && u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) {
-        slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
-        uint64_t slot = next_slot(f, &s);
-        if (slot != 0) bring(f->bytes + slot_place(f, slot));
+        return 0;
     }
+    if (!f->keyed || f->bytes == NULL || !u9i_keyspec_entry(&fs->spec, key->data, key->size, &e)) return 0;
+    slot_search s = search_slots(f, u9i_key_mix(&e, fs->seed));
+    uint64_t slot = next_slot(f, &s);
+    if (slot != 0) bring(f->bytes + slot_place(f, slot));
+    return slot;
+}
+
+/* The same size as a key of 16 bytes, which most are, without a call. */
+static inline bool same_key(const u9i_record *r, const u9_key *key)
+{
+    if (r->key_size != 16 || key->size != 16) return record_has_key(r, key);
+    uint64_t a[2], b[2];
+    memcpy(a, r->key, sizeof a);
+    memcpy(b, key->data, sizeof b);
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+u9_err u9i_open_frame_find_at_hand(const u9i_open_frame *f, const u9_key *key, uint64_t hash, uint64_t below, u9i_found *out)
+{
+    uint64_t slot, base = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    if (f->table == NULL || !f->keyed || f->bytes == NULL) return U9_AGAIN;
+    out->own = NULL;
+    for (slot_search s = search_slots(f, hash); (slot = next_slot(f, &s)) != 0;) {
+        uint32_t at = slot_place(f, slot);
+        if (at >= f->size || base + at >= below) return U9_AGAIN;
+        bring(f->bytes + at);
+        if (record_in(f, at, &out->record) != U9_OK) return U9_AGAIN;
+        if (!same_key(&out->record, key)) continue;
+        out->at = base + at;
+        out->number = slot_number(f, slot);
+        return U9_OK;
+    }
+    return U9_ABSENT;
 }
 
 /* Frames that are kept */
@@ -775,6 +836,11 @@ static u9i_open_frame *kept_in(u9i_open_frame *row, uint64_t offset)
     return row;
 }
 
+uint32_t u9i_open_frame_groups(const u9i_open_frame *f)
+{
+    return f->keyed && f->table ? group_count(f) : 0;
+}
+
 static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
 {
     u9i_kept_row *row = row_of(fs, f->offset);
@@ -787,7 +853,7 @@ static const u9i_open_frame *keep(u9i_frames *fs, u9i_open_frame *f)
         }
         f->next = first;
     } while (!__atomic_compare_exchange_n(&row->first, &first, f, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
-    __atomic_store_n(&row->groups, f->keyed && f->table ? group_count(f) : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->groups, u9i_open_frame_groups(f), __ATOMIC_RELAXED);
     atomic_fetch_add(&fs->budget->kept, 1);
     return f;
 }
@@ -802,9 +868,13 @@ void u9i_frames_bring(const u9i_frames *fs, uint64_t offset, const u9i_key_entry
     const u9i_kept_row *row = row_of(fs, offset);
     const u9i_open_frame *f = __atomic_load_n(&row->first, __ATOMIC_RELAXED);
     uint32_t groups = __atomic_load_n(&row->groups, __ATOMIC_RELAXED);
-    if (f == NULL) return;
+    if (f) u9i_open_frame_bring_slots(f, groups, u9i_key_mix(key, fs->seed));
+}
+
+void u9i_open_frame_bring_slots(const u9i_open_frame *f, uint32_t groups, uint64_t hash)
+{
     __builtin_prefetch(f, 0, 3);
-    if (groups > 0) __builtin_prefetch((const uint8_t *)(f + 1) + (size_t)first_group(u9i_key_mix(key, fs->seed), groups) * GROUP, 0, 3);
+    if (groups > 0) __builtin_prefetch((const uint8_t *)(f + 1) + (size_t)first_group(hash, groups) * GROUP, 0, 3);
 }
 
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *fs, uint64_t offset)

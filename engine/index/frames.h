@@ -114,6 +114,10 @@ U9_MUST_CHECK u9_err u9i_frames_fenced_at(u9i_frames *frames, uint64_t offset, c
 const u9i_open_frame *u9i_frames_kept(const u9i_frames *frames, uint64_t offset);
 /* Asks the processor for what a lookup of this key looks at in it, if it is kept: its head, and what is first in its table. */
 void u9i_frames_bring(const u9i_frames *frames, uint64_t offset, const u9i_key_entry *key);
+/* The same of one that is known to be kept, with so many groups, and of a key of this hash: u9i_key_mix by frames->seed. */
+void u9i_open_frame_bring_slots(const u9i_open_frame *frame, uint32_t groups, uint64_t hash);
+/* Of a kept one; what it is to be brought by. */
+uint32_t u9i_open_frame_groups(const u9i_open_frame *frame);
 /* The same of the record that begins at this virtual offset: its frame's head, and it itself if the file is mapped and its
  * body not wrapped. */
 void u9i_frames_bring_record(const u9i_frames *frames, uint64_t at);
@@ -127,6 +131,13 @@ U9_MUST_CHECK u9_err u9i_open_frame_find(const u9i_frames *frames, const u9i_ope
                                          uint64_t below, u9i_found *out);
 
 /*
+ * The same of a kept frame, of a key of this hash, as far as it is at hand: where keys are looked up most. U9_AGAIN: it is
+ * not, ask the other one. Who uses what was found asks u9i_open_frame_fell.
+ */
+U9_MUST_CHECK u9_err u9i_open_frame_find_at_hand(const u9i_open_frame *frame, const u9_key *key, uint64_t hash, uint64_t below,
+                                                 u9i_found *out);
+
+/*
  * True if what was taken from the frame may have been zeros: it stands in a mapping, which broke. Who has used its bytes
  * asks, and looks once more: then the file is read. [R-16]
  */
@@ -137,9 +148,14 @@ static inline bool u9i_open_frame_fell(const u9i_frames *frames, const u9i_open_
 
 /*
  * Asks the processor for the record that a lookup of this key will look at in a kept frame whose head and slots are at
- * hand. `at`: a virtual offset at which it begins, or 0.
+ * hand. `at`: a virtual offset at which it begins, or 0: then it is that of the slot that is returned, unless that is 0.
  */
-void u9i_open_frame_bring(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key, uint64_t at);
+uint64_t u9i_open_frame_bring(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key, uint64_t at);
+
+/* The record of that slot. U9_ABSENT: it has another key, and the frame may have a record of this one all the same; U9_IO,
+ * U9_NOMEM, U9_CORRUPT as u9i_open_frame_find. */
+U9_MUST_CHECK u9_err u9i_open_frame_at_slot(const u9i_frames *frames, const u9i_open_frame *frame, const u9_key *key,
+                                            uint64_t slot, u9i_found *out);
 
 /* Told of each record, in order, where it begins in the body, and its number; true ends it. */
 typedef bool u9i_walk_fn(void *ctx, const u9i_record *record, uint32_t at, uint32_t number);

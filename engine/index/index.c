@@ -268,6 +268,9 @@ static u9_err copy_entries(u9i_index *x, u9i_index_part *p, const u9i_key_entry 
         p->roots[n] = entries[first];
         u9i_page plan = u9i_page_plan(at, at + n_here * width, n_here, (unsigned)width);
         p->pages[n] = u9i_page_make(&plan);
+        if (p->pages[n] && p == &x->frames)
+            p->pages[n]->fences = u9i_fences_make(plan.keys, plan.places, n_here, (unsigned)width);
+        if (p->pages[n] && p == &x->frames && p->pages[n]->fences == NULL) return U9_NOMEM;
         if (p->pages[n] == NULL) return U9_NOMEM;
         at += n_here * (width + 8);
     }
@@ -321,6 +324,15 @@ static uint64_t offset_in_file(const u9i_loaded *l, const uint8_t *at)
     return l->frame.offset + U9I_FRAME_HEADER_SIZE + (uint64_t)(at - l->body.bytes);
 }
 
+/* Fences of a page of form 1; NULL: there is no room for them. */
+static u9i_fences *fences_of(u9i_index *x, const u9i_page_record *r)
+{
+    u9i_fences *f = u9i_fences_make(r->keys, r->at, r->count, x->spec.width);
+    if (f == NULL || count_kept(x, u9i_fences_bytes(f), 1)) return f;
+    u9i_fences_free(f);
+    return NULL;
+}
+
 /* The page that was loaded, as it is kept: all of it where that is mapped, or there is room for a copy; else where its
  * entries are read. What must be hashed each time is lent. */
 static u9_err keep_page(u9i_index *x, const u9i_index_part *p, u9i_loaded *l, const u9i_page_record *r, u9i_page **out)
@@ -329,9 +341,13 @@ static u9_err keep_page(u9i_index *x, const u9i_index_part *p, u9i_loaded *l, co
     bool whole = l->own == NULL || count_kept(x, l->body.size, p == &x->frames ? 1 : WHOLE_SHARE);
     bool read = !whole && stands_as_read(x, l);
     plan.lent = !whole && !read;
-    if (plan.lent || !count_kept(x, u9i_page_directory_bytes(&plan), DIRECTED_SHARE)) plan.groups = 0;
+    plan.fences = plan.lent || p != &x->frames ? NULL : fences_of(x, r);
+    if (plan.lent || plan.fences || !count_kept(x, u9i_page_directory_bytes(&plan), DIRECTED_SHARE)) plan.groups = 0;
     u9i_page *page = u9i_page_make(&plan);
-    if (page == NULL) return U9_NOMEM;
+    if (page == NULL) {
+        u9i_fences_free(plan.fences);
+        return U9_NOMEM;
+    }
     if (read) {
         page->keys_at = offset_in_file(l, r->keys);
         page->places_at = offset_in_file(l, r->at);
@@ -344,7 +360,7 @@ static u9_err keep_page(u9i_index *x, const u9i_index_part *p, u9i_loaded *l, co
     return U9_OK;
 }
 
-static u9_err open_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_page **out)
+static u9_err open_and_keep(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_page **out)
 {
     u9i_loaded l;
     u9i_page_record r;
@@ -364,7 +380,7 @@ static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, u9i_page **ou
     if (*out) return U9_OK;
     pthread_mutex_lock(&x->common->lock);
     *out = p->pages[n];
-    u9_err err = *out ? U9_OK : open_page(x, p, n, out);
+    u9_err err = *out ? U9_OK : open_and_keep(x, p, n, out);
     if (err == U9_OK && !(*out)->lent) __atomic_store_n(&p->pages[n], *out, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&x->common->lock);
     return err;
@@ -437,7 +453,7 @@ static bool filtered_out(u9i_index *x, const u9i_key_entry *e)
 /* Where an entry is. */
 typedef struct spot {
     uint32_t page;
-    size_t i;
+    u9i_fence *fence; /* NULL: of form 2 */
 } spot;
 
 /* How many of the first `count` roots have a key below that of `e`, or (`same`) not above it. */
@@ -464,7 +480,8 @@ static u9i_file *file_of_index(const u9i_index *x)
  */
 static u9_err count_pages(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, uint32_t *out)
 {
-    uint32_t high = count_roots(p, p->page_count, e, true), low = count_roots(p, high, e, false);
+    uint32_t high = count_roots(p, p->page_count, e, true);
+    uint32_t low = high > 0 && u9i_key_same(&p->roots[high - 1], e) ? count_roots(p, high, e, false) : high;
     for (bool first = true; low < high; first = false) {
         uint32_t middle = first ? high - 1 : low + (high - low) / 2; /* mostly the newest one is asked for */
         bool before;
@@ -481,6 +498,16 @@ static u9_err count_pages(u9i_index *x, u9i_index_part *p, const u9i_key_entry *
     return U9_OK;
 }
 
+/* The last one that stands before `e`. */
+static u9_err find_fence(u9i_fences *fences, const u9i_key_entry *e, u9i_fence **fence, u9i_key_entry *out)
+{
+    size_t rank = u9i_fences_rank(fences, e);
+    if (rank == 0) return U9_CORRUPT; /* the page is not taken to begin before `e` then */
+    *fence = &fences->all[rank - 1];
+    *out = u9i_fence_entry(*fence);
+    return U9_OK;
+}
+
 /* The last entry whose key is at most that of `e` and that stands before it. False: none does. */
 static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, spot *s, u9i_key_entry *out, bool *there)
 {
@@ -490,7 +517,9 @@ static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entr
     *there = false;
     if (err == U9_OK && pages > 0) err = page_at(x, p, pages - 1, &page);
     if (err != U9_OK || pages == 0) return err;
-    err = u9i_page_last_before(page, file_of_index(x), e, &s->i, out);
+    s->fence = NULL;
+    if (page->fences) err = find_fence(page->fences, e, &s->fence, out);
+    else err = u9i_page_last_before(page, file_of_index(x), e, out);
     leave_page(page);
     s->page = pages - 1;
     *there = err == U9_OK;
@@ -518,6 +547,30 @@ static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, con
     return true;
 }
 
+/* The kept frame that an entry of form 1 leads to, as noted beside it, of which what is looked at first is asked for. NULL:
+ * it is not known. */
+static const u9i_open_frame *noted_frame(const u9i_index *x, const u9i_frames *frames, const u9i_fence *fence, const u9i_key_entry *e)
+{
+    const u9i_open_frame *f = fence && frames && frames == x->home ? u9i_fence_frame(fence) : NULL;
+    if (f) u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), u9i_key_mix(e, frames->seed));
+    return f;
+}
+
+/* The frame that an entry of form 1 leads to. */
+static u9_err open_fenced(const u9i_index *x, u9i_frames *frames, const spot *s, const u9i_key_entry *fence,
+                          const u9i_key_entry *e, const u9i_open_frame **out, u9i_open_frame **own)
+{
+    int sys;
+    uint64_t offset = (fence->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
+    *own = NULL;
+    *out = noted_frame(x, frames, s->fence, e);
+    if (*out) return U9_OK;
+    u9i_frames_bring(frames, offset, e);
+    u9_err err = u9i_frames_fenced_at(frames, offset, out, own, &sys);
+    if (err == U9_OK && s->fence && (*out)->kept && frames == x->home) u9i_fence_note(s->fence, *out);
+    return err;
+}
+
 /* The newest one in order. */
 static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key, u9i_key_entry e,
                              const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
@@ -525,15 +578,12 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     spot s;
     u9i_key_entry fence;
     bool there;
-    int sys;
     uint64_t below = e.at;
     if (x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return U9_ABSENT;
     for (;;) {
         u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
         if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
-        uint64_t offset = (fence.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
-        u9i_frames_bring(frames, offset, &e);
-        err = u9i_frames_fenced_at(frames, offset, frame, own, &sys);
+        err = open_fenced(x, frames, &s, &fence, &e, frame, own);
         if (err != U9_OK) return err;
         if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
             *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
@@ -585,6 +635,7 @@ static u9_err find_in_both(u9i_index *x, u9i_frames *frames, const u9_key *key, 
     const u9i_open_frame *other;
     u9i_found found;
     u9i_open_frame *other_own = NULL;
+    if (x->records.entries == 0) return find_in_frames(x, frames, key, *e, frame, out, own);
     u9_err err = find_in_records(x, frames, key, *e, frame, out, own);
     if (err != U9_OK && err != U9_ABSENT) return err;
     u9_err in_order = find_in_frames(x, frames, key, *e, &other, &found, &other_own);
@@ -625,13 +676,14 @@ u9_err u9i_index_find(u9i_index *x, u9i_frames *frames, const u9_key *key, uint6
     return err == U9_NOMEM ? err : U9_CORRUPT;
 }
 
-u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2])
+u9_err u9i_index_aim_kept(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2], const u9i_open_frame **kept)
 {
     spot s;
     u9i_key_entry e, found;
     bool there = false;
     u9_err err = U9_OK;
     at[0] = at[1] = 0;
+    *kept = NULL;
     if (!u9i_keyspec_entry(&x->spec, key->data, key->size, &e)) return U9_OK;
     e.at = below;
     if (x->records.entries > 0 && !u9i_key_below(&x->records.last, &e) && !filtered_out(x, &e))
@@ -639,8 +691,57 @@ u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t a
     if (err == U9_OK && there && u9i_key_same(&found, &e)) at[0] = found.at;
     if (err != U9_OK || x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return err;
     err = find_not_above(x, &x->frames, &e, &s, &found, &there);
-    if (err == U9_OK && there) at[1] = found.at;
+    if (err != U9_OK || !there) return err;
+    at[1] = found.at;
+    *kept = noted_frame(x, x->home, s.fence, &e);
     return err;
+}
+
+u9_err u9i_index_aim(u9i_index *x, const u9_key *key, uint64_t below, uint64_t at[2])
+{
+    const u9i_open_frame *kept;
+    return u9i_index_aim_kept(x, key, below, at, &kept);
+}
+
+/* The page of form 1, if it is open, that has the last entry at or below a key; `*n`: which one. */
+static const u9i_page *open_page(const u9i_index_part *p, const u9i_key_entry *e, uint32_t *n)
+{
+    *n = count_roots(p, p->page_count, e, true);
+    if (*n == 0 || u9i_key_same(&p->roots[*n - 1], e)) return NULL; /* such a key may be in the page before, too */
+    return __atomic_load_n(&p->pages[*n - 1], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Lookups of this thread in a row that found nothing, up to VAIN. Where the last ones did the next one is taken to do so,
+ * too: a record is not asked for then before it is known to be there, since that holds up the lookup for a moment.
+ */
+enum { VAIN = 2 };
+static _Thread_local unsigned in_vain;
+
+u9_err u9i_index_find_at_hand(const u9i_index *x, const u9_key *key, const u9i_key_entry *e, const u9i_open_frame **frame, u9i_found *out)
+{
+    uint32_t n;
+    const u9i_page *page = x->home && x->records.entries == 0 && !u9i_key_below(&x->frames.last, e) ? open_page(&x->frames, e, &n) : NULL;
+    size_t rank = page && page->fences ? u9i_fences_rank(page->fences, e) : 0;
+    const u9i_fence *fence = rank > 0 ? &page->fences->all[rank - 1] : NULL;
+    const u9i_open_frame *f = fence ? u9i_fence_frame(fence) : NULL;
+    if (f == NULL) return U9_AGAIN;
+    uint64_t hash = u9i_key_mix(e, x->home->seed);
+    u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), hash);
+    if (in_vain < VAIN) __builtin_prefetch(u9i_fences_guess(page->fences, fence, e), 0, 3);
+    u9_err err = u9i_open_frame_find_at_hand(f, key, hash, e->at, out);
+    *frame = f;
+    if (err == U9_OK) in_vain = 0;
+    if (err != U9_ABSENT) return err;
+    if (in_vain < VAIN) in_vain++;
+    return u9i_key_same(e, &(u9i_key_entry){.hi = fence->hi, .lo = fence->lo}) || __atomic_load_n(&f->fenced, __ATOMIC_RELAXED) != n ? U9_AGAIN : err;
+}
+
+void u9i_index_bring(const u9i_index *x, const u9i_key_entry *e)
+{
+    uint32_t n;
+    const u9i_page *page = open_page(&x->frames, e, &n);
+    if (page && page->fences) u9i_fences_bring(page->fences, e);
 }
 
 /* The entries of a page that is not in memory: nor is it kept, so that memory does not grow with the index. */

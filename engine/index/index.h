@@ -14,7 +14,7 @@
 #ifndef U9I_INDEX_H
 #define U9I_INDEX_H
 
-#include "engine/index/frames.h"
+#include "engine/index/fences.h"
 #include "engine/index/page.h"
 
 #include <u9/clause.h>
@@ -55,6 +55,8 @@ typedef struct u9i_index {
     u9i_budget *budget;   /* borrows: it outlives all who share this */
     uint64_t count;       /* records of the segment, by its word */
     uint8_t *memory;      /* of an index made of keys: its pages */
+    const u9i_frames *home; /* frames that live as long as the index: which of them are kept is noted beside the entries
+                             * that lead there; NULL: there are none such. Set before anybody looks up */
     u9_clause refused;    /* the first clause that refused something of it; set and loaded atomically [K-5] */
 } u9i_index;
 
@@ -82,10 +84,26 @@ U9_MUST_CHECK u9_err u9i_index_find(u9i_index *index, u9i_frames *frames, const 
                                     const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own);
 
 /*
+ * The same of a key whose entry is `e`, and that stands before e->at, as far as what is asked is at hand: pages that are
+ * open, and frames that are kept and known to the index (`home`). U9_OK: nothing is to be given back. U9_ABSENT. U9_AGAIN:
+ * ask the other one, as is to be done where a mapping broke since: that is not looked at here.
+ */
+U9_MUST_CHECK u9_err u9i_index_find_at_hand(const u9i_index *index, const u9_key *key, const u9i_key_entry *e,
+                                            const u9i_open_frame **frame, u9i_found *out);
+
+/*
  * The places that u9i_index_find would look at first, virtual offsets: of the newest entry of the key's own, and of the
  * frame in which it is if it came in order; 0: there is none. U9_CORRUPT, U9_IO, U9_NOMEM.
  */
 U9_MUST_CHECK u9_err u9i_index_aim(u9i_index *index, const u9_key *key, uint64_t below, uint64_t at[2]);
+
+/* The same; and of the second place the frame, if it is noted that it is kept: else `*kept` is NULL. The processor is asked
+ * for its head, and what is first in its table. */
+U9_MUST_CHECK u9_err u9i_index_aim_kept(u9i_index *index, const u9_key *key, uint64_t below, uint64_t at[2],
+                                        const u9i_open_frame **kept);
+
+/* Asks the processor for what a lookup of this key looks at first in pages of form 1 that are open. */
+void u9i_index_bring(const u9i_index *index, const u9i_key_entry *key);
 
 /* Calls `each` for every entry of a form, in order. U9_CORRUPT, U9_IO, U9_NOMEM, or what `each` returned. */
 typedef u9_err u9i_index_fn(void *ctx, const u9i_key_entry *entry);

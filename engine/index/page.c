@@ -3,6 +3,7 @@
  */
 #include "engine/index/page.h"
 
+#include "engine/index/fences.h"
 #include "format/base/bytes.h"
 
 #include <assert.h>
@@ -62,6 +63,7 @@ u9i_page *u9i_page_make(const u9i_page *plan)
 
 void u9i_page_free(u9i_page *page)
 {
+    if (page) u9i_fences_free(page->fences);
     if (page) free(page->own);
     free(page);
 }
@@ -165,14 +167,13 @@ u9_err u9i_page_begins_before(const u9i_page *page, u9i_file *file, const u9i_ke
     return one_before(page, file, 0, e, out);
 }
 
-u9_err u9i_page_last_before(const u9i_page *page, u9i_file *file, const u9i_key_entry *e, size_t *i, u9i_key_entry *out)
+u9_err u9i_page_last_before(const u9i_page *page, u9i_file *file, const u9i_key_entry *e, u9i_key_entry *out)
 {
     entries in;
     size_t rank;
     u9_err err = rank_in_page(page, file, e, &in, &rank);
     if (err != U9_OK) return err;
     if (rank == 0 || !seen_before(&in, page->width, rank - 1, e)) return U9_CORRUPT;
-    *i = rank - 1;
     *out = u9i_page_entry(in.keys, in.places, page->width, rank - 1 - in.from);
     return U9_OK;
 }

@@ -22,6 +22,7 @@ typedef struct u9i_page {
     unsigned shift;               /* bits of a key less the first that do not count */
     uint8_t *own;                 /* memory that keys and places stand in, or NULL */
     bool lent;                    /* it is not kept: who has opened it frees it */
+    struct u9i_fences *fences;    /* of form 1: it is searched by these; else NULL */
     uint32_t groups;              /* (span >> shift) + 1; 0: there is no directory */
     uint32_t directory[];         /* groups + 1 elements; the last one is `count` */
 } u9i_page;
@@ -38,12 +39,11 @@ void u9i_page_free(u9i_page *page); /* NULL is fine */
 u9i_key_entry u9i_page_entry(const uint8_t *keys, const uint8_t *places, unsigned width, size_t i);
 
 /*
- * By (key, place): whether its first entry stands before `e`; and the last one that does, and its number. `file` is asked
+ * By (key, place): whether its first entry stands before `e`; and the last one that does. `file` is asked
  * where entries are read. U9_CORRUPT: none does, or what was read is not what was proven; U9_IO.
  */
 U9_MUST_CHECK u9_err u9i_page_begins_before(const u9i_page *page, u9i_file *file, const u9i_key_entry *e, bool *out);
-U9_MUST_CHECK u9_err u9i_page_last_before(const u9i_page *page, u9i_file *file, const u9i_key_entry *e, size_t *i,
-                                          u9i_key_entry *out);
+U9_MUST_CHECK u9_err u9i_page_last_before(const u9i_page *page, u9i_file *file, const u9i_key_entry *e, u9i_key_entry *out);
 
 /* Reads bytes that are there. U9_CORRUPT: not all of them; U9_IO. */
 U9_MUST_CHECK u9_err u9i_page_read(u9i_file *file, uint64_t at, uint8_t *out, size_t size);

@@ -4,7 +4,7 @@
  * each step. A record that is seen then to be its key's newest is answered; the others are looked up as by themselves.
  * [K-3]
  *
- *     index or table -> head of the frame, and its slots -> the record -> the answer
+ *     fences or table -> head of the frame, and its slots -> the record -> the answer
  */
 #include "engine/read/lookup.h"
 #include "engine/read/tabling.h"
@@ -74,7 +74,7 @@ typedef struct aimed {
     u9i_indexed *segment;
     const u9i_open_frame *frame; /* NULL: it is not kept */
     uint64_t offset;
-    uint64_t at; /* as of u9i_open_frame_bring */
+    uint64_t at, slot; /* as of u9i_open_frame_bring */
     bool newest; /* a record of the key there is the newest one */
 } aimed;
 
@@ -83,14 +83,24 @@ typedef struct aims {
     unsigned count;
 } aims;
 
-/* `at`: a place that is not 0, which is the record's own or (`own` false) not. */
-static void aim_at(aims *a, u9_lookup *l, u9i_indexed *s, uint64_t at, bool own, bool newest)
+/* `at`: a place that is not 0, which is the record's own or (`own` false) not. `kept`: its frame, which was asked for; or
+ * NULL. */
+static void aim_at(aims *a, u9_lookup *l, u9i_indexed *s, uint64_t at, bool own, bool newest, const u9i_open_frame *kept)
 {
     u9i_key_entry e;
     uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
-    if (a->count == 2 * AT_ONCE || !u9i_keyspec_entry(&s->index.spec, l->key.data, l->key.size, &e)) return;
-    a->all[a->count++] = (aimed){.lookup = l, .segment = s, .offset = offset, .at = own ? at : 0, .newest = newest};
-    u9i_frames_bring(&s->frames, offset, &e);
+    if (a->count == 2 * AT_ONCE) return;
+    a->all[a->count++] = (aimed){.lookup = l, .segment = s, .frame = kept, .offset = offset, .at = own ? at : 0, .newest = newest};
+    if (kept == NULL && u9i_keyspec_entry(&s->index.spec, l->key.data, l->key.size, &e)) u9i_frames_bring(&s->frames, offset, &e);
+}
+
+/* Asks the processor for what is first looked at where keys come in order. */
+static void bring_fences(const u9_log *log, const u9i_view *v, const u9_key *key)
+{
+    u9i_key_entry e;
+    if (log->keyspec.hashed || !u9i_keyspec_entry(&log->keyspec, key->data, key->size, &e)) return;
+    size_t end = u9i_lookup_last(v, &e);
+    if (end > 0) u9i_index_bring(&v->segments[end - 1]->index, &e);
 }
 
 /* The frames that a key leads to in the view, as far as its indexes tell without reading. */
@@ -101,12 +111,13 @@ static void aim_at_key(u9_log *log, u9i_view *v, u9_lookup *l, aims *a)
     bool row = atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
     for (size_t i = row ? u9i_lookup_last(v, &e) : v->count; i-- > 0;) {
         uint64_t at[2];
+        const u9i_open_frame *kept;
         u9i_indexed *s = v->segments[i];
         if (row && u9i_key_below(&v->ranges[i].high, &e)) return;
         if (u9i_lookup_excludes(v, i, &e) || u9i_view_index(log, v, i, NULL) != U9_OK) continue;
-        if (u9i_index_aim(&s->index, &l->key, s->limit, at) != U9_OK) continue;
-        if (at[0] != 0) aim_at(a, l, s, at[0], true, false);
-        if (at[1] != 0) aim_at(a, l, s, at[1], false, row && at[0] == 0); /* no segment behind this one begins below the key */
+        if (u9i_index_aim_kept(&s->index, &l->key, s->limit, at, &kept) != U9_OK) continue;
+        if (at[0] != 0) aim_at(a, l, s, at[0], true, false, NULL);
+        if (at[1] != 0) aim_at(a, l, s, at[1], false, row && at[0] == 0, kept); /* no segment behind this one begins below the key */
         if (at[0] != 0 || row) return; /* most likely it is there */
     }
 }
@@ -116,14 +127,16 @@ static bool aim_by_table(u9i_view *v, const u9i_tabled_view *t, u9_lookup *l, ai
 {
     u9i_guess g = {.rank = UINT64_MAX};
     if (!u9i_tabled_find(t, &l->key, &g)) return false;
-    aim_at(a, l, v->segments[g.i], g.at, true, t->rest_count == 0);
+    aim_at(a, l, v->segments[g.i], g.at, true, t->rest_count == 0, NULL);
     return true;
 }
 
 static void aim_at_all(u9_log *log, u9i_view *v, u9_lookup *lookups, size_t count, aims *a)
 {
     const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
+    bool row = atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
     for (size_t i = 0; t && i < count; i++) u9i_tabled_bring(t, &lookups[i].key);
+    for (size_t i = 0; row && i < count; i++) bring_fences(log, v, &lookups[i].key);
     for (size_t i = 0; i < count && a->count + 2 <= 2 * AT_ONCE; i++) {
         bool guessed = t && aim_by_table(v, t, &lookups[i], a);
         if (!guessed && (t == NULL || t->rest_count > 0)) aim_at_key(log, v, &lookups[i], a);
@@ -135,8 +148,8 @@ static void find_frames(u9_log *log, aims *a, fetching *f)
 {
     for (unsigned i = 0; i < a->count; i++) {
         aimed *m = &a->all[i];
-        m->frame = u9i_frames_kept(&m->segment->frames, m->offset);
-        if (m->frame) u9i_open_frame_bring(&m->segment->frames, m->frame, &m->lookup->key, m->at);
+        if (m->frame == NULL) m->frame = u9i_frames_kept(&m->segment->frames, m->offset);
+        if (m->frame) m->slot = u9i_open_frame_bring(&m->segment->frames, m->frame, &m->lookup->key, m->at);
         else call_frame(log, f, m->segment, m->offset);
     }
 }
@@ -147,11 +160,13 @@ static bool answer(const aimed *m)
     u9i_found found;
     u9_lookup *l = m->lookup;
     const u9i_indexed *s = m->segment;
-    u9_err err = m->at != 0 ? u9i_open_frame_record(&s->frames, m->frame, m->at, &found)
-                            : u9i_open_frame_find(&s->frames, m->frame, &l->key, s->limit, &found);
+    u9_err err = m->at != 0     ? u9i_open_frame_record(&s->frames, m->frame, m->at, &found)
+                 : m->slot != 0 ? u9i_open_frame_at_slot(&s->frames, m->frame, &l->key, m->slot, &found)
+                                : u9i_open_frame_find(&s->frames, m->frame, &l->key, s->limit, &found);
     if (err != U9_OK) return false;
     u9_record r = u9i_lookup_record(s->segment->facts.number, m->frame, &found);
-    bool fits = found.at < s->limit && r.size <= l->cap && r.key.size == l->key.size && memcmp(r.key.data, l->key.data, r.key.size) == 0;
+    bool same = m->at == 0 || (r.key.size == l->key.size && memcmp(r.key.data, l->key.data, r.key.size) == 0);
+    bool fits = found.at < s->limit && r.size <= l->cap && same;
     if (fits) u9i_lookup_keep(&r, l->buf, &l->record);
     u9i_found_free(&found);
     return fits && !u9i_open_frame_fell(&s->frames, m->frame);
@@ -163,26 +178,26 @@ static bool is_unwritten(u9_log *log, u9_lookup *l)
     u9_record r;
     u9i_written_spot spots[2];
     unsigned count;
-    return !log->writing || u9i_writer_find(&log->writer, &l->key, NULL, 0, &r, spots, &count) == U9_ABSENT;
+    return !log->writing || !u9i_writer_has_begun(&log->writer) || u9i_writer_find(&log->writer, &l->key, NULL, 0, &r, spots, &count) == U9_ABSENT;
 }
 
 /* Answers what can be: of these `err` is U9_OK, of the others U9_AGAIN. */
 static void answer_some(u9_log *log, u9_lookup *lookups, size_t count, fetching *f)
 {
-    u9i_view *v;
+    u9i_seated s;
     u9_fault unused;
     aims a;
     a.count = 0;
     for (size_t i = 0; i < count; i++) lookups[i].err = is_unwritten(log, &lookups[i]) ? U9_ABSENT : U9_AGAIN;
-    if (u9i_view_take(log, false, &v, &unused) == U9_OK) {
-        aim_at_all(log, v, lookups, count, &a);
+    if (u9i_view_sit(log, &s, &unused) == U9_OK) {
+        aim_at_all(log, s.view, lookups, count, &a);
         find_frames(log, &a, f);
         for (unsigned i = 0; i < a.count; i++) {
             const aimed *m = &a.all[i];
             if (m->frame && m->newest && m->lookup->err == U9_ABSENT && answer(m)) m->lookup->err = U9_OK;
         }
         fetch(f);
-        u9i_view_release(v);
+        u9i_view_rise(&s);
     }
     for (size_t i = 0; i < count; i++)
         if (lookups[i].err != U9_OK) lookups[i].err = U9_AGAIN;

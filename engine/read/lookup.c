@@ -41,13 +41,18 @@ typedef struct lookup {
     uint64_t kept_from; /* ordinal; not 0: those before it were trimmed */
 } lookup;
 
-static void match_record(lookup *l, const u9_record *r)
+/* A record that has the key. */
+static void found_record(lookup *l, const u9_record *r)
 {
-    if (r->key.size == 0 || r->key.size != l->key->size || memcmp(r->key.data, l->key->data, r->key.size) != 0) return;
     l->found = *r;
     l->there = true;
     l->copied = r->bytes != NULL && r->size <= l->cap;
     if (l->copied) u9i_lookup_keep(r, l->buf, &l->found);
+}
+
+static void match_record(lookup *l, const u9_record *r)
+{
+    if (r->key.size > 0 && r->key.size == l->key->size && memcmp(r->key.data, l->key->data, r->key.size) == 0) found_record(l, r);
 }
 
 /* Reads the segments [first, last] to their end. */
@@ -184,7 +189,7 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
         if (err == U9_ABSENT) err = U9_CORRUPT; /* another key of the same hash */
     } else {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
-        match_record(l, &r);
+        found_record(l, &r);
     }
     if (u9i_open_frame_fell(&s->frames, f)) err = U9_CORRUPT;
     u9i_found_free(&found);
@@ -201,6 +206,7 @@ bool u9i_lookup_excludes(const u9i_view *v, size_t i, const u9i_key_entry *e)
 size_t u9i_lookup_last(const u9i_view *v, const u9i_key_entry *e)
 {
     size_t low = 0, high = v->count; /* those before `low` begin at or below the key */
+    if (v->bins) u9i_bins_at(v->bins, e->hi, &low, &high);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (u9i_key_below(e, &v->ranges[middle].low)) high = middle;
@@ -275,14 +281,39 @@ static u9_err get_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, c
     }
 }
 
+/* Where segments are in a row, and what is looked at is at hand: as most lookups go. U9_AGAIN: it is not. */
+static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l)
+{
+    const u9i_open_frame *f;
+    u9i_found found;
+    u9i_key_entry e = *key;
+    size_t end = u9i_lookup_last(v, &e);
+    if (end == 0) return U9_AGAIN;
+    const u9i_indexed *s = v->segments[end - 1];
+    if (s->index.spec.hashed || s->index.spec.width != l->key->size) return U9_AGAIN;
+    e.at = s->limit;
+    u9_err err = u9i_index_find_at_hand(&s->index, l->key, &e, &f, &found);
+    if (err == U9_ABSENT && (v->lossy || (end > 1 && !u9i_key_below(&v->ranges[end - 2].high, &e)))) return U9_AGAIN;
+    if (err == U9_OK) {
+        u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
+        found_record(l, &r);
+    }
+    bool beside = s->index.source != s->segment && s->index.source;
+    bool broken = u9i_segment_broken(s->segment) || (beside && u9i_segment_broken(s->index.source));
+    return broken ? U9_AGAIN : err; /* what was looked at may have been zeros */
+}
+
 /* By the view's indexes. U9_ABSENT, U9_CORRUPT as get_in_segment; U9_AGAIN: a fresh view is wanted. */
 static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
 {
     u9i_key_entry entry;
     const u9i_key_entry *e = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &entry) ? &entry : NULL;
     const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
-    u9_err err = t ? get_by_table(log, v, t, e, l, fault) : U9_CORRUPT;
-    if (t && err == U9_CORRUPT) *l = (lookup){.key = l->key, .buf = l->buf, .cap = l->cap};
+    bool row = e && t == NULL && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
+    u9_err err = row ? get_at_hand(v, e, l) : U9_AGAIN;
+    if (err == U9_OK) return err;
+    if (err == U9_AGAIN) err = t ? get_by_table(log, v, t, e, l, fault) : U9_CORRUPT;
+    if (err == U9_CORRUPT) *l = (lookup){.key = l->key, .buf = l->buf, .cap = l->cap};
     if (err == U9_CORRUPT) err = get_by_pages(log, v, e, l, fault);
     l->kept_from = v->catalog->trim.ordinal;
     u9i_view_go_on(log, v);
@@ -353,14 +384,14 @@ static u9_err get_by_index(u9_log *log, lookup *l, u9_fault *fault)
 {
     u9_err err = U9_ABSENT;
     for (unsigned fresh = 0; fresh < 3; fresh++) {
-        u9i_view *v;
+        u9i_seated s = {.seat = NULL};
         err = U9_ABSENT;
-        if (log->writing) err = get_from_writer(log, l, fault);
+        if (log->writing && u9i_writer_has_begun(&log->writer)) err = get_from_writer(log, l, fault);
         if (err != U9_ABSENT) return err;
-        err = u9i_view_take(log, fresh > 0, &v, fault);
+        err = fresh > 0 ? u9i_view_take(log, true, &s.view, fault) : u9i_view_sit(log, &s, fault);
         if (err != U9_OK) return err;
-        err = get_in_view(log, v, l, fault);
-        u9i_view_release(v);
+        err = get_in_view(log, s.view, l, fault);
+        u9i_view_rise(&s);
         if (err != U9_ABSENT && err != U9_AGAIN) return err;
         if (err == U9_ABSENT && (fresh > 0 || log->writing)) return err;
     }
@@ -398,7 +429,7 @@ u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_reco
     err = get_by_index(log, &l, fault);
     if (err == U9_CORRUPT) {
         l = (lookup){.key = key, .buf = buf, .cap = cap};
-        err = log->writing && log->writer.started ? u9i_writer_sync(&log->writer, fault) : U9_OK;
+        err = log->writing && u9i_writer_has_begun(&log->writer) ? u9i_writer_sync(&log->writer, fault) : U9_OK;
         if (err == U9_OK) err = get_by_scan(log, &l, fault);
     }
     if (err != U9_OK && err != U9_ABSENT) return err;

@@ -166,7 +166,7 @@ static u9_err by_scan(versions *v, uint64_t from, u9_fault *fault)
 static u9_err by_both(versions *v, u9_fault *fault)
 {
     u9i_view *view;
-    u9_err err = v->log->writing && v->log->writer.started ? u9i_writer_sync(&v->log->writer, fault) : U9_OK;
+    u9_err err = v->log->writing && u9i_writer_has_begun(&v->log->writer) ? u9i_writer_sync(&v->log->writer, fault) : U9_OK;
     if (err != U9_OK) return err;
     for (unsigned tries = 0; tries < 3; tries++) {
         err = u9i_view_take(v->log, true, &view, fault);

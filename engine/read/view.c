@@ -13,15 +13,30 @@
 
 enum { INDEX_MEMORY = 64 << 20, CACHE_MEMORY = 256 << 20, WATCHED_US = 1000000 };
 
+enum { SEATS = 32, APART = 128 }; /* bytes: two lines of the processor's cache, which may come together */
+
+typedef enum seat_state {
+    SEAT_FREE,
+    SEAT_TAKEN, /* `view` is who took it's */
+    SEAT_STALE  /* the same, and it is let go of when the seat is freed: set under the lock */
+} seat_state;
+
+/* Where a thread sits that looks something up: see view.h. */
+typedef struct u9i_seat {
+    atomic_int state; /* a seat_state */
+    u9i_view *view;   /* counted; NULL: none */
+    uint8_t apart[APART - sizeof(atomic_int) - sizeof(void *)]; /* at least, from the next one */
+} u9i_seat;
+
 /* What the handle keeps for lookups. */
 typedef struct u9i_lookups {
-    pthread_mutex_t lock; /* guards `view`; held by who makes the next one */
-    u9i_view *view;
+    pthread_mutex_t lock;    /* guards `view`; held by who makes the next one */
+    _Atomic(u9i_view *) view;
+    u9i_seat seats[SEATS];
     u9i_watch *watch;        /* tells what was done since it was last asked; NULL: nobody has asked, or there is none */
     bool watched;            /* it was tried to open it */
     u9i_indexed *written[2]; /* files of the handle's writer, of which only frames are kept; or NULL */
     u9i_kept *kept;          /* counted: a part */
-    bool anew;               /* `view` has frames of parts before that one */
     u9i_tabling tabling;     /* has its own lock, which is taken after this one */
 } u9i_lookups;
 
@@ -33,6 +48,7 @@ static u9i_kept *make_kept(uint64_t limit, u9i_kept *whole)
     u9i_kept *k = (u9i_kept *)malloc(sizeof *k);
     if (k == NULL) return NULL;
     atomic_init(&k->references, 1);
+    atomic_init(&k->ended, false);
     k->whole = whole;
     if (whole) {
         atomic_fetch_add(&whole->references, 1);
@@ -152,6 +168,8 @@ void u9i_view_release(u9i_view *v)
     for (size_t i = 0; v->segments && i < v->count; i++) u9i_indexed_release(v->segments[i]);
     u9i_catalog_unref(v->catalog);
     u9i_tabled_free(atomic_load(&v->tabled));
+    u9i_kept_release(v->kept);
+    free(v->bins);
     free(v->segments);
     free(v->ranges);
     free(v->ranged);
@@ -191,6 +209,7 @@ static void find_order(u9i_view *v)
         row &= !v->segments[i]->index.spec.hashed && !u9i_key_below(&v->ranges[i].high, &v->ranges[i].low);
         if (i > 0) row &= !u9i_key_below(&v->ranges[i].low, &v->ranges[i - 1].high);
     }
+    if (row) v->bins = u9i_bins_make(v->ranges, v->count, sizeof v->ranges[0]);
     atomic_store(&v->order, row ? U9I_ORDER_ROW : U9I_ORDER_NONE);
 }
 
@@ -214,6 +233,8 @@ static void set_range(u9i_view *v, size_t i)
 static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_kept *kept)
 {
     size_t room = v->catalog->count;
+    v->kept = kept;
+    atomic_fetch_add(&kept->references, 1);
     v->segments = (u9i_indexed **)calloc(room + 1, sizeof *v->segments);
     v->ranges = (u9i_key_range *)calloc(room + 1, sizeof *v->ranges);
     v->ranged = (bool *)calloc(room + 1, sizeof *v->ranged);
@@ -234,32 +255,48 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
     return U9_OK;
 }
 
-/* True if the view's frames are to be let go: too often one was not kept. What the handle's writer wrote begins anew at once. */
-static bool begins_anew(u9i_lookups *k)
+/* Frames were too often not kept: the next view's begin anew. What the handle's writer wrote does at once. */
+static void begin_anew_if_full(u9i_lookups *k)
 {
     u9i_kept *next = u9i_budget_full(&k->kept->budget) ? make_kept(0, k->kept->whole) : NULL;
-    if (next == NULL) return k->anew;
+    if (next == NULL) return;
     for (unsigned i = 0; i < 2; i++) {
         u9i_indexed *s = k->written[i];
         if (s) k->written[i] = take_over(s, next);
         u9i_indexed_release(s);
     }
+    atomic_store(&k->kept->ended, true);
     u9i_kept_release(k->kept);
     k->kept = next;
-    k->anew = true;
-    return true;
+}
+
+/* Nobody sits on a view that is not the handle's any more but who looks something up just now. The lock is held. */
+static void clear_seat(u9i_seat *s)
+{
+    for (;;) {
+        int state = SEAT_FREE;
+        if (atomic_compare_exchange_strong(&s->state, &state, SEAT_TAKEN)) {
+            u9i_view *v = s->view;
+            s->view = NULL;
+            atomic_store(&s->state, SEAT_FREE);
+            u9i_view_release(v);
+            return;
+        }
+        if (state == SEAT_STALE || atomic_compare_exchange_strong(&s->state, &state, SEAT_STALE)) return;
+    }
 }
 
 /* The next view, of the files as they are now, or (still so) the one before. */
 static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
 {
-    u9i_view *v = (u9i_view *)calloc(1, sizeof *v), *before = k->view;
+    u9i_view *v = (u9i_view *)calloc(1, sizeof *v), *before = atomic_load(&k->view);
     if (v == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     atomic_init(&v->references, 1);
     v->checked_us = u9i_monotonic_us(log->source.dir->env);
     v->written_from = log->writing ? u9i_writer_keyed_from(&log->writer) : UINT64_MAX;
     u9_err err = u9i_source_catalog(&log->source, &v->catalog, fault);
-    bool anew = begins_anew(k);
+    begin_anew_if_full(k);
+    bool anew = before && before->kept != k->kept;
     if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !anew) {
         __atomic_store_n(&before->checked_us, v->checked_us, __ATOMIC_RELAXED);
         u9i_view_release(v);
@@ -273,8 +310,8 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
         return err;
     }
     u9i_tabling_attach(&k->tabling, v);
-    k->view = v;
-    k->anew = false;
+    atomic_store(&k->view, v);
+    for (unsigned i = 0; i < SEATS; i++) clear_seat(&k->seats[i]);
     u9i_view_release(before);
     return U9_OK;
 }
@@ -303,10 +340,9 @@ static u9i_lookups *lookups_of(u9_log *log)
 }
 
 /* It was seen not long ago that it is current, and what is written goes on where it did. */
-static bool is_young(const u9_log *log, u9i_lookups *k)
+static bool is_young(const u9_log *log, const u9i_view *v)
 {
-    const u9i_view *v = k->view;
-    if (v == NULL || begins_anew(k)) return false;
+    if (v == NULL || atomic_load_explicit(&v->kept->ended, memory_order_relaxed) || u9i_budget_full(&v->kept->budget)) return false;
     if (log->writing) return v->written_from == u9i_writer_keyed_from(&log->writer);
     return u9i_monotonic_us(log->source.dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) < U9I_VIEW_AGE_US;
 }
@@ -318,13 +354,14 @@ static bool is_young(const u9_log *log, u9i_lookups *k)
 static bool is_unchanged(const u9_log *log, u9i_lookups *k)
 {
     u9i_dir *dir = log->source.dir;
-    const u9i_view *v = k->view;
+    const u9i_view *v = atomic_load(&k->view);
     if (!k->watched) { /* before the view is made: what is done from here on is told */
         k->watched = true;
         if (u9i_watch_open(dir, NULL, true, &k->watch) != 0) k->watch = NULL;
         return false;
     }
-    if (k->watch == NULL || v == NULL || log->writing || begins_anew(k)) return false;
+    begin_anew_if_full(k);
+    if (k->watch == NULL || v == NULL || log->writing || v->kept != k->kept) return false;
     if (u9i_monotonic_us(dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) >= WATCHED_US) return false;
     return u9i_watch_wait(k->watch, 0) == 0;
 }
@@ -334,13 +371,69 @@ u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault)
     u9i_lookups *k = lookups_of(log);
     if (k == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     pthread_mutex_lock(&k->lock);
-    u9_err err = (fresh ? is_unchanged(log, k) : is_young(log, k)) ? U9_OK : next_view(log, k, fault);
+    u9_err err = (fresh ? is_unchanged(log, k) : is_young(log, atomic_load(&k->view))) ? U9_OK : next_view(log, k, fault);
     if (err == U9_OK) {
-        *out = k->view;
-        atomic_fetch_add(&k->view->references, 1);
+        *out = atomic_load(&k->view);
+        atomic_fetch_add(&(*out)->references, 1);
     }
     pthread_mutex_unlock(&k->lock);
     return err;
+}
+
+/* The calling thread's, or one that it has with others. */
+static u9i_seat *seat_of(u9i_lookups *k)
+{
+    static atomic_uint threads;
+    static _Thread_local unsigned mine; /* counted from 1 */
+    if (mine == 0) mine = atomic_fetch_add(&threads, 1) % SEATS + 1;
+    return &k->seats[mine - 1];
+}
+
+/* A seat that is taken gets the handle's view. */
+static u9_err turn_seat(u9_log *log, u9i_lookups *k, u9i_seat *s, u9_fault *fault)
+{
+    u9i_view *before = NULL;
+    pthread_mutex_lock(&k->lock);
+    u9_err err = is_young(log, atomic_load(&k->view)) ? U9_OK : next_view(log, k, fault);
+    u9i_view *now = atomic_load(&k->view);
+    if (err == U9_OK && s->view != now) {
+        before = s->view;
+        s->view = now;
+        atomic_fetch_add(&now->references, 1);
+    }
+    if (err == U9_OK) atomic_store(&s->state, SEAT_TAKEN);
+    pthread_mutex_unlock(&k->lock);
+    u9i_view_release(before);
+    return err;
+}
+
+u9_err u9i_view_sit(u9_log *log, u9i_seated *out, u9_fault *fault)
+{
+    u9i_lookups *k = lookups_of(log);
+    u9i_seat *s = k ? seat_of(k) : NULL;
+    int state = SEAT_FREE;
+    *out = (u9i_seated){.view = NULL};
+    if (s == NULL || !atomic_compare_exchange_strong_explicit(&s->state, &state, SEAT_TAKEN, memory_order_acquire, memory_order_relaxed))
+        return u9i_view_take(log, false, &out->view, fault);
+    out->seat = s;
+    u9_err err = U9_OK;
+    if (s->view != atomic_load_explicit(&k->view, memory_order_acquire) || !is_young(log, s->view)) err = turn_seat(log, k, s, fault);
+    out->view = s->view;
+    if (err != U9_OK) u9i_view_rise(out);
+    return err;
+}
+
+void u9i_view_rise(const u9i_seated *seated)
+{
+    u9i_seat *s = seated->seat;
+    int state = SEAT_TAKEN;
+    u9i_view *v = seated->view;
+    if (s && atomic_compare_exchange_strong_explicit(&s->state, &state, SEAT_FREE, memory_order_release, memory_order_relaxed)) return;
+    if (s) {
+        s->view = NULL;
+        atomic_store(&s->state, SEAT_FREE);
+    }
+    u9i_view_release(v);
 }
 
 void u9i_view_go_on(u9_log *log, u9i_view *v)
@@ -372,7 +465,7 @@ u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed *
     if (k) {
         pthread_mutex_lock(&k->lock);
         u9i_indexed **s = &k->written[spot->segment % 2];
-        (void)begins_anew(k);
+        begin_anew_if_full(k);
         if (*s && (*s)->segment->facts.number != spot->segment) {
             u9i_indexed_release(*s);
             *s = NULL;
@@ -391,7 +484,8 @@ void u9i_view_forget(u9_log *log)
 {
     u9i_lookups *k = log->lookups;
     if (k == NULL) return;
-    u9i_view_release(k->view);
+    for (unsigned i = 0; i < SEATS; i++) u9i_view_release(k->seats[i].view);
+    u9i_view_release(atomic_load(&k->view));
     if (k->watch) u9i_watch_close(k->watch);
     for (unsigned i = 0; i < 2; i++) u9i_indexed_release(k->written[i]);
     if (!u9i_log_forked(log)) pthread_mutex_destroy(&k->lock);
@@ -520,6 +614,7 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
     err = u9i_frames_open(&s->frames, s->segment, &log->source.windows, bound, &s->index.spec,
                           is_in_order(&s->index), &s->kept->budget, &sys);
     if (err == U9_OK) {
+        s->index.home = &s->frames;
         s->frames.firsts = firsts;
         u9i_budget_add(&s->kept->budget, firsts.count * sizeof *firsts.all);
         return err;

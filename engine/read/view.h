@@ -10,6 +10,12 @@
  * lookups go through that segment by a scan.
  *
  * Threads: any. A view is counted; what is in it changes under the lock of its segment, once.
+ *
+ * Seats: a thread that looks up has one of a few that the handle has, as threads come, and there a count of the view that
+ * stays from one lookup to the next. So it takes and frees its seat, in a line of the processor's cache that no other
+ * thread has, and sees that the view is still the handle's. Where a seat is taken (by another thread that came to have the
+ * same one, or by a lookup within a lookup), the view is counted under the lock instead. When the next view comes, seats
+ * let go of the one before: those that are taken when they are freed.
  */
 #ifndef U9I_VIEW_H
 #define U9I_VIEW_H
@@ -27,6 +33,7 @@ typedef enum u9i_indexed_state {
  * used up. */
 typedef struct u9i_kept {
     atomic_uint references;
+    atomic_bool ended;      /* views that come next have another part */
     struct u9i_kept *whole; /* counted; NULL: this is the handle's */
     u9i_budget budget;
 } u9i_kept;
@@ -61,6 +68,7 @@ typedef enum u9i_view_order {
 typedef struct u9i_view {
     atomic_uint references;
     u9i_catalog *catalog;   /* counted */
+    u9i_kept *kept;         /* counted: where is kept what is found out from here on */
     uint64_t written_from;  /* segments from this number on are the handle's writer's */
     uint64_t checked_us;    /* monotonic time when it was last seen to be current; atomic */
     u9i_indexed **segments; /* those that are read, ascending */
@@ -69,6 +77,7 @@ typedef struct u9i_view {
     size_t count;
     atomic_size_t ranged_count;
     atomic_int order;       /* a u9i_view_order */
+    u9i_bins *bins;         /* of `ranges`, once that is ROW; NULL: there is no memory */
     bool lossy;             /* a segment is, once the order is known */
     _Atomic(struct u9i_tabled_view *) tabled; /* what lookups go by, see tabling.h; NULL: by pages */
     atomic_bool settled;    /* there is no more to be done about that */
@@ -81,6 +90,19 @@ typedef struct u9i_view {
 enum { U9I_VIEW_AGE_US = 10000 };
 U9_MUST_CHECK u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault);
 void u9i_view_release(u9i_view *view); /* NULL is fine */
+
+/* The view while a thread looks something up in it. */
+typedef struct u9i_seated {
+    u9i_view *view;
+    struct u9i_seat *seat; /* NULL: it is counted instead */
+} u9i_seated;
+
+/*
+ * As u9i_view_take, not fresh, for who does so often: most times nothing is touched that another thread touches too. Given
+ * back by the same thread.
+ */
+U9_MUST_CHECK u9_err u9i_view_sit(u9_log *log, u9i_seated *out, u9_fault *fault);
+void u9i_view_rise(const u9i_seated *seated);
 
 /*
  * Sees to it that the segment's index can be asked. U9_ABSENT: it has none; U9_AGAIN: the segment is not there any more,

@@ -109,7 +109,7 @@ typedef struct u9i_writer {
 
     pthread_mutex_t lock; /* guards, up to the driver's: */
     bool driving;         /* somebody is the driver */
-    bool started;         /* the u9open is laid */
+    bool started;         /* the u9open is laid; set atomically */
     bool padded;          /* a block begins behind the last sealed frame */
     u9i_keygen keygen;
     u9i_writer_row row;
@@ -260,6 +260,12 @@ bool u9i_writer_tick(u9i_writer *writer, uint64_t interval_us, uint64_t promise_
 static inline uint64_t u9i_writer_keyed_from(const u9i_writer *writer)
 {
     return __atomic_load_n(&writer->keyed_from, __ATOMIC_ACQUIRE);
+}
+
+/* False: the session has no record yet, so that u9i_writer_find finds none. One atomic load. */
+static inline bool u9i_writer_has_begun(const u9i_writer *writer)
+{
+    return __atomic_load_n(&writer->started, __ATOMIC_ACQUIRE);
 }
 
 /*

@@ -71,7 +71,7 @@ static void put_open(u9i_writer *w, const u9i_open_record *before, u9i_place fil
     f->body_size = out.size;
     u9i_writer_seal(w, false);
     if (w->out.previous == 0) u9i_writer_put_trim(w); /* in a new file */
-    w->started = true;
+    __atomic_store_n(&w->started, true, __ATOMIC_RELEASE);
 }
 
 void u9i_writer_take_plan(u9i_writer *w)
@@ -117,7 +117,7 @@ void u9i_writer_unstart(u9i_writer *w)
     assert(w->poison.err == U9_OK && w->next == w->plan.end.ordinal);
     u9i_slots_forget(&w->slots);
     u9i_writer_finish_reserving(w);
-    w->started = false;
+    __atomic_store_n(&w->started, false, __ATOMIC_RELEASE);
     w->first_us = w->ahead = 0;
     u9i_writer_unlock(w);
     u9i_stream_turn(&w->stream, NULL, 0);
