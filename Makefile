@@ -322,7 +322,7 @@ tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g1' s
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
     CFLAGS='-O0 -g -Dalways_inline=unused' slower=5
 thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file \
-    trim_readers guard mapped lookup follow split_apart pieces refused tabling seats
+    trim_readers guard mapped lookup cache_threads follow split_apart pieces refused tabling seats
 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers

@@ -113,6 +113,8 @@
     X(succession) \
     X(lookup) \
     X(budget) \
+    X(cache) \
+    X(cache_threads) \
     X(key_tables) \
     X(fences) \
     X(index_file) \

@@ -26,6 +26,14 @@ void u9i_budget_open(u9i_budget *b, uint64_t limit)
     pthread_mutex_init(&b->lock, NULL);
 }
 
+void u9i_budget_open_part(u9i_budget *b, u9i_budget *whole)
+{
+    assert(whole->whole == NULL);
+    u9i_budget_open(b, 0);
+    b->whole = whole;
+    atomic_store(&whole->missed, 0);
+}
+
 static void free_chunks(u9i_chunk *c)
 {
     for (u9i_chunk *next; c; c = next) {
@@ -39,25 +47,48 @@ void u9i_budget_close(u9i_budget *b)
 {
     free_chunks(b->heads);
     free_chunks(b->tables);
+    if (b->whole) atomic_fetch_sub(&b->whole->used, atomic_load(&b->used));
     pthread_mutex_destroy(&b->lock);
+}
+
+/* What is counted, and how much of that there may be. */
+static u9i_budget *whole_of(u9i_budget *b)
+{
+    return b->whole ? b->whole : b;
+}
+
+static bool take_up_to(u9i_budget *b, uint64_t bytes, uint64_t limit)
+{
+    if (atomic_fetch_add(&whole_of(b)->used, bytes) + bytes > limit) {
+        atomic_fetch_sub(&whole_of(b)->used, bytes);
+        return false;
+    }
+    if (b->whole) atomic_fetch_add(&b->used, bytes);
+    return true;
 }
 
 bool u9i_budget_take(u9i_budget *b, uint64_t bytes)
 {
-    if (atomic_fetch_add(&b->used, bytes) + bytes <= b->limit) return true;
-    atomic_fetch_sub(&b->used, bytes);
-    atomic_fetch_add(&b->missed, 1);
+    if (take_up_to(b, bytes, whole_of(b)->limit)) return true;
+    atomic_fetch_add(&whole_of(b)->missed, 1);
     return false;
+}
+
+bool u9i_budget_take_within(u9i_budget *b, uint64_t bytes, unsigned share)
+{
+    return take_up_to(b, bytes, whole_of(b)->limit / share);
 }
 
 void u9i_budget_add(u9i_budget *b, uint64_t bytes)
 {
     atomic_fetch_add(&b->used, bytes);
+    if (b->whole) atomic_fetch_add(&b->whole->used, bytes);
 }
 
 void u9i_budget_give(u9i_budget *b, uint64_t bytes)
 {
     atomic_fetch_sub(&b->used, bytes);
+    if (b->whole) atomic_fetch_sub(&b->whole->used, bytes);
 }
 
 /* Room in the first piece, or in a new one. */

@@ -48,25 +48,32 @@ static u9_err own_body(const u9i_segment *s, u9i_loaded *l)
     return U9_OK;
 }
 
-static u9_err load_by_window(u9i_segment *s, u9i_window *w, u9i_file *file, uint64_t offset, uint64_t bound,
-                             u9i_loaded *out, int *sys)
+static u9_err load_by_window(u9i_segment *s, u9i_window *w, u9_verify verify, u9i_file *file, uint64_t offset, uint64_t bound,
+                             size_t about, u9i_loaded *out, int *sys)
 {
+    size_t seen;
+    const uint8_t *bytes;
     u9i_window_turn(w, file, &s->facts.secret);
+    u9i_window_remember(w, &s->verified, verify == U9_VERIFY_ALWAYS ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST);
     w->plain = s->facts.plain;
     w->until = offset; /* no more is read than the frame */
+    if (about > bound - offset) about = offset < bound ? (size_t)(bound - offset) : 0;
+    if (about > 0) (void)!u9i_window_bytes(w, offset, about, &bytes, &seen); /* what cannot be read is told below */
     u9_err err = u9i_window_at(w, offset, bound, &out->frame);
     *sys = w->sys;
     return err == U9_OK ? own_body(s, out) : err;
 }
 
 /* The frame where the file is mapped: its body stands there, if it is not wrapped. */
-static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t bound, u9i_loaded *out)
+static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t bound, size_t about,
+                          u9i_loaded *out)
 {
     bool known = u9i_segment_is_verified(s, offset);
     u9i_proof proof = {.trust = known ? U9I_TRUST_FRAME : U9I_TRUST_NOTHING, .plain = s->facts.plain};
     if (bound > size) bound = size;
     if (offset % U9I_ALIGN != 0 || offset >= bound) return U9_CORRUPT;
-    u9i_segment_fetch(s, offset, bound - offset < USUAL ? bound - offset : USUAL);
+    if (about == 0) about = USUAL;
+    u9i_segment_fetch(s, offset, bound - offset < about ? bound - offset : about);
     u9_err err = u9i_frame_verify(&s->facts.secret, offset, bound, bytes + offset, (size_t)(bound - offset), &proof, &out->frame);
     if (err != U9_OK) return U9_CORRUPT;
     if (!known && !u9i_segment_broken(s)) u9i_segment_set_verified(s, offset);
@@ -77,7 +84,7 @@ static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, u
     return out->own ? u9i_body_open(&out->frame, out->own, need, &need, &out->body) : U9_NOMEM;
 }
 
-u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t bound, u9i_loaded *out, int *sys)
+u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t bound, size_t about, u9i_loaded *out, int *sys)
 {
     u9i_window *w;
     u9i_file *file;
@@ -85,7 +92,7 @@ u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t 
     memset(out, 0, sizeof *out);
     const uint8_t *bytes = u9i_segment_map(s, &size);
     if (bytes) {
-        u9_err found = load_by_map(s, bytes, size, offset, bound, out);
+        u9_err found = load_by_map(s, bytes, size, offset, bound, about, out);
         if (found == U9_OK && !u9i_segment_broken(s)) return found;
         u9i_unload(out);
         if (!u9i_segment_broken(s)) return found;
@@ -96,7 +103,7 @@ u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t 
     u9_err err = u9i_segment_mend(s, windows, &file, sys);
     if (err == U9_OK) err = u9i_windows_lend(windows, &w);
     if (err == U9_OK) {
-        err = load_by_window(s, w, file, offset, bound, out, sys);
+        err = load_by_window(s, w, windows->verify, file, offset, bound, about, out, sys);
         u9i_windows_return(windows, w);
     }
     u9i_segment_close(s);
@@ -357,18 +364,25 @@ static void number_plain(const u9i_frames *fs, u9i_open_frame *f, const u9i_body
     while (u9i_body_next(b, &next, &left, &r) == U9_OK) f->count++;
 }
 
+/* What most frames have, as far as that is known: where frames are filled, all have about as much. */
+static size_t most_bytes(const u9i_frames *fs)
+{
+    if (!fs->segment->facts.has_end) return 0;
+    return (size_t)(fs->row_bytes < U9I_FRAME_TARGET / 2 ? fs->row_bytes : USUAL);
+}
+
 /* Opens a frame: it is kept, and `*own` NULL, or the caller's. */
 static u9_err open_frame(u9i_frames *fs, uint64_t offset, bool keyed, const u9i_open_frame **out, u9i_open_frame **own, int *sys)
 {
     u9i_loaded l;
     u9i_open_frame *k = NULL;
-    u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, &l, sys);
+    u9_err err = u9i_load(fs->segment, fs->windows, offset, fs->bound, most_bytes(fs), &l, sys);
     if (err != U9_OK) return err;
     u9i_open_frame f = frame_of(offset, keyed, &l);
     if (f.plain) number_plain(fs, &f, &l.body);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
     if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
-    f.wide |= again; /* a record that is looked at for nothing is a read */
+    f.wide |= again && keyed; /* a record that is looked at for nothing is a read */
     if (err == U9_OK && records) err = prove_and_keep(fs, &f, &l.body, f.owned && !again, &k);
     else if (err == U9_OK && !f.owned) k = kept_frame(fs, &f, false);
     if (err == U9_OK && k == NULL) err = make_own(&f, own);
@@ -568,7 +582,7 @@ u9_err u9i_open_frame_walk(const u9i_frames *fs, const u9i_open_frame *f, u9i_wa
         walk_open(f, each, ctx);
         return U9_OK;
     }
-    u9_err err = u9i_load(fs->segment, fs->windows, f->offset, fs->bound, &l, &sys);
+    u9_err err = u9i_load(fs->segment, fs->windows, f->offset, fs->bound, U9I_FRAME_HEADER_SIZE + f->size, &l, &sys);
     if (err != U9_OK) return err;
     u9i_open_frame again = *f;
     again.bytes = l.body.bytes;

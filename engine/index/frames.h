@@ -29,10 +29,11 @@ typedef struct u9i_loaded {
 } u9i_loaded;
 
 /*
- * The frame at `offset`, which ends at or before `bound`, read from the file or its mapping. U9_CORRUPT: no valid frame
+ * The frame at `offset`, which ends at or before `bound`, read from the file or its mapping; `about`: so many bytes it has,
+ * perhaps, which are brought from the disk at once; 0: nobody knows. U9_CORRUPT: no valid frame
  * stands there, or its body is none; U9_IO: `*sys` is errno; U9_NOMEM. u9i_unload gives it back.
  */
-U9_MUST_CHECK u9_err u9i_load(u9i_segment *segment, u9i_windows *windows, uint64_t offset, uint64_t bound,
+U9_MUST_CHECK u9_err u9i_load(u9i_segment *segment, u9i_windows *windows, uint64_t offset, uint64_t bound, size_t about,
                               u9i_loaded *out, int *sys);
 void u9i_unload(u9i_loaded *loaded);
 

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_ENTRIES = 2048 }; /* of a page in memory */
+enum {
+    PAGE_ENTRIES = 2048, /* of a page in memory */
+    AROUND = 256,        /* bytes that a frame has beside its arrays, about */
+    WHOLE_SHARE = 4,     /* one part in so many of the budget may be used where whole pages of records are kept; */
+    DIRECTED_SHARE = 2   /*   directories and the filter */
+};
 
 #define SLICE_SIZE(part, i)                                                                                     \
     ((i) + 1 < (part)->slice_count ? (uint64_t)U9I_FILTER_SLICE                                                  \
@@ -18,7 +23,7 @@ enum { PAGE_ENTRIES = 2048 }; /* of a page in memory */
 static void index_check(const u9i_index *x)
 {
     assert(x->spec.width == 8 || x->spec.width == 16);
-    assert((x->source == NULL) == (x->windows == NULL));
+    assert((x->source == NULL) == (x->windows == NULL) && x->common != NULL);
     assert((x->frames.entries == 0) == (x->frames.page_count == 0) && x->frames.blocks == 0);
     assert((x->records.entries == 0) == (x->records.page_count == 0));
 }
@@ -27,52 +32,7 @@ static void index_check(const u9i_index *x)
 
 static u9i_key_entry entry_at(const u9i_index *x, const uint8_t *keys, const uint8_t *places, size_t i)
 {
-    const uint8_t *key = keys + i * x->spec.width;
-    return (u9i_key_entry){.hi = u9i_get_be(key, 8), .lo = x->spec.width == 16 ? u9i_get_be(key + 8, 8) : 0,
-                           .at = u9i_get_be(places + 8 * i, 8)};
-}
-
-static uint64_t key_at(const uint8_t *keys, unsigned width, size_t i)
-{
-    return u9i_get_be(keys + i * width, 8);
-}
-
-/* Where entries begin, by the upper bits of their keys. NULL: there is no memory. */
-static u9i_page *make_directory(const uint8_t *keys, uint32_t count, unsigned width)
-{
-    enum { TOGETHER = 8 };
-    uint64_t first = key_at(keys, width, 0), span = key_at(keys, width, count - 1) - first;
-    unsigned shift = 0;
-    while (span >> shift > 1 + count / TOGETHER) shift++; /* at most 63 times */
-    size_t groups = (size_t)(span >> shift) + 1;
-    u9i_page *page = (u9i_page *)malloc(sizeof *page + (groups + 1) * sizeof page->directory[0]);
-    if (page == NULL) return NULL;
-    *page = (u9i_page){.first = first, .span = span, .shift = shift};
-    size_t group = 0;
-    for (uint32_t i = 0; i < count; i++)
-        for (; group <= (key_at(keys, width, i) - first) >> shift; group++) page->directory[group] = i;
-    page->directory[groups] = count;
-    return page;
-}
-
-static u9i_page *make_fenced(const uint8_t *keys, const uint8_t *places, uint32_t count, unsigned width)
-{
-    u9i_page *page = (u9i_page *)calloc(1, sizeof *page);
-    if (page == NULL || (page->fences = u9i_fences_make(keys, places, count, width)) != NULL) return page;
-    free(page);
-    return NULL;
-}
-
-/* A page of so many entries, not 0. NULL: there is no memory. */
-static u9i_page *make_page(const uint8_t *keys, const uint8_t *places, uint32_t count, unsigned width, bool fenced, uint8_t *own)
-{
-    u9i_page *page = fenced ? make_fenced(keys, places, count, width) : make_directory(keys, count, width);
-    if (page == NULL) return NULL;
-    page->keys = keys;
-    page->places = places;
-    page->count = count;
-    page->own = own;
-    return page;
+    return u9i_page_entry(keys, places, x->spec.width, i);
 }
 
 /* Memory for a part's pages, which are not yet there. */
@@ -83,36 +43,64 @@ static u9_err make_part(u9i_index_part *p, uint64_t entries, uint32_t pages, uin
     p->slice_count = slices;
     p->roots = (u9i_key_entry *)malloc(pages * sizeof *p->roots);
     p->pages = (u9i_page **)calloc(pages, sizeof *p->pages);
-    p->slices = (const uint8_t **)calloc(slices + 1u, sizeof *p->slices);
-    p->slice_places = (uint64_t *)malloc((slices + 1u) * sizeof *p->slice_places);
-    return p->roots && p->pages && p->slices && p->slice_places ? U9_OK : U9_NOMEM;
+    p->slices = (u9i_filter_slice *)calloc(slices + (size_t)1, sizeof *p->slices);
+    return p->roots && p->pages && p->slices ? U9_OK : U9_NOMEM;
 }
 
-static void free_part(u9i_index_part *p, bool mapped)
+static void free_part(u9i_index_part *p)
 {
-    for (uint32_t i = 0; p->pages && i < p->page_count; i++) {
-        if (p->pages[i]) {
-            u9i_fences_free(p->pages[i]->fences);
-            free(p->pages[i]->own);
-        }
-        free(p->pages[i]);
-    }
-    for (uint32_t i = 0; !mapped && p->slices && i < p->slice_count; i++) free((uint8_t *)(uintptr_t)p->slices[i]);
+    for (uint32_t i = 0; p->pages && i < p->page_count; i++) u9i_page_free(p->pages[i]);
+    for (uint32_t i = 0; p->slices && i < p->slice_count; i++) free((uint8_t *)(uintptr_t)p->slices[i].bits);
     free(p->roots);
     free(p->pages);
-    free((void *)p->slices);
-    free(p->slice_places);
+    free(p->slices);
+}
+
+static u9_err make_common(u9i_index *x)
+{
+    u9i_index_common *c = (u9i_index_common *)malloc(sizeof *c);
+    if (c == NULL) return U9_NOMEM;
+    atomic_init(&c->references, 1);
+    atomic_init(&c->counted, 0);
+    pthread_mutex_init(&c->lock, NULL);
+    x->common = c;
+    return U9_OK;
+}
+
+static void free_common(u9i_index *x)
+{
+    free_part(&x->frames);
+    free_part(&x->records);
+    free(x->memory);
+    if (x->source) u9i_segment_close(x->source);
+    u9i_segment_unref(x->source);
+    u9i_budget_give(x->budget, atomic_load(&x->common->counted));
+    pthread_mutex_destroy(&x->common->lock);
+    free(x->common);
 }
 
 void u9i_index_close(u9i_index *x)
 {
-    if (x->spec.width == 0) return;
-    free_part(&x->frames, false);
-    free_part(&x->records, false);
-    free(x->memory);
-    if (x->source) u9i_segment_unref(x->source);
-    pthread_mutex_destroy(&x->lock);
+    if (x->common && atomic_fetch_sub(&x->common->references, 1) == 1) free_common(x);
     memset(x, 0, sizeof *x);
+}
+
+void u9i_index_share(u9i_index *x, const u9i_index *of)
+{
+    index_check(of);
+    atomic_fetch_add(&of->common->references, 1);
+    *x = (u9i_index){.spec = of->spec, .frames = of->frames, .records = of->records, .common = of->common,
+                     .source = of->source, .windows = of->windows, .bound = of->bound, .budget = of->budget,
+                     .count = of->count, .memory = of->memory,
+                     .refused = __atomic_load_n(&of->refused, __ATOMIC_RELAXED)};
+}
+
+/* Counts what is kept, if there is room for it beside the rest. */
+static bool count_kept(u9i_index *x, uint64_t bytes, unsigned share)
+{
+    if (!u9i_budget_take_within(x->budget, bytes, share)) return false;
+    atomic_fetch_add(&x->common->counted, bytes);
+    return true;
 }
 
 /* What is refused first is remembered. [K-5] */
@@ -124,13 +112,22 @@ static u9_err refuse_clause(u9i_index *x, u9_clause clause)
     return U9_CORRUPT;
 }
 
-/* A frame of this file at a virtual offset, opened, with what holds its body. `else_clause`: what is refused if there is none. */
-static u9_err load_at(u9i_index *x, uint64_t at, u9_clause else_clause, u9i_loaded *out)
+/* A frame of this file at a virtual offset, opened, with what holds its body, of so many bytes, about. `else_clause`: what is
+ * refused if there is none. */
+static u9_err load_at(u9i_index *x, uint64_t at, uint64_t about, u9_clause else_clause, u9i_loaded *out)
 {
     int sys;
     if (at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1)) return refuse_clause(x, else_clause);
-    u9_err err = u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, out, &sys);
+    u9_err err = u9i_load(x->source, x->windows, (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, x->bound, (size_t)about, out, &sys);
     return err == U9_CORRUPT ? refuse_clause(x, else_clause) : err;
+}
+
+/* The frame of a page. All but the last one have as many entries as ours have, or as these pages must have. */
+static u9_err load_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_loaded *out)
+{
+    uint64_t even = p->entries / p->page_count + 1, each = p->entries < PAGE_ENTRIES ? p->entries : PAGE_ENTRIES;
+    uint64_t about = (each < even ? even : each) * (x->spec.width + 8) + AROUND;
+    return load_at(x, p->roots[n].at, about < U9I_PAYLOAD_MAX ? about : 0, U9_CLAUSE_PAGE_PLACE, out);
 }
 
 /* The page in it. */
@@ -207,7 +204,7 @@ static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_posit
     err = make_part(p, r->root.entries, r->count, r->root.slice_count);
     for (uint32_t i = 0; err == U9_OK && i < r->count; i++) p->roots[i] = entry_at(x, r->keys, r->at, i);
     for (uint32_t i = 0; err == U9_OK && i < r->root.slice_count; i++)
-        p->slice_places[i] = u9i_get_be(r->root.slices + (size_t)8 * i, 8);
+        p->slices[i].place = u9i_get_be(r->root.slices + (size_t)8 * i, 8);
     p->blocks = r->root.slice_count ? u9i_filter_blocks(r->root.entries) : 0;
     p->last = (u9i_key_entry){.hi = u9i_get_be(r->root.last.data, 8),
                               .lo = r->key_size == 16 ? u9i_get_be(r->root.last.data + 8, 8) : 0};
@@ -217,26 +214,37 @@ static u9_err adopt_root(u9i_index *x, const u9i_page_record *r, const u9i_posit
     return err == U9_OK && !fits ? refuse_clause(x, U9_CLAUSE_ROOT_SLICES) : err;
 }
 
-u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, uint64_t root, uint64_t bound,
-                      const u9i_position *end, u9i_budget *budget)
+/* Both roots, the last one first. */
+static u9_err adopt_roots(u9i_index *x, uint64_t root, const u9i_position *end)
 {
-    *x = (u9i_index){.source = u9i_segment_ref(source), .windows = windows, .bound = bound, .budget = budget};
-    pthread_mutex_init(&x->lock, NULL);
     u9_err err = root == 0 ? refuse_clause(x, U9_CLAUSE_PAGE_PLACE) : U9_OK;
     for (unsigned forms = 0; err == U9_OK && root != 0; forms++) {
         u9i_loaded l;
         u9i_page_record r;
-        err = forms < 2 ? load_at(x, root, U9_CLAUSE_PAGE_PLACE, &l) : refuse_clause(x, U9_CLAUSE_ROOT_TWICE);
+        err = forms < 2 ? load_at(x, root, 0, U9_CLAUSE_PAGE_PLACE, &l) : refuse_clause(x, U9_CLAUSE_ROOT_TWICE);
         if (err != U9_OK) break;
         err = page_in(x, &l, &r);
         if (err == U9_OK) err = adopt_root(x, &r, end, &root);
         u9i_unload(&l);
     }
+    return err;
+}
+
+u9_err u9i_index_open(u9i_index *x, u9i_segment *source, u9i_windows *windows, uint64_t root, uint64_t bound,
+                      const u9i_position *end, u9i_budget *budget)
+{
+    u9i_file *file;
+    *x = (u9i_index){.windows = windows, .bound = bound, .budget = budget};
+    u9_err err = make_common(x);
+    if (err == U9_OK && u9i_segment_open(source, &file) != 0) err = U9_IO;
+    if (err == U9_OK) {
+        x->source = u9i_segment_ref(source);
+        err = adopt_roots(x, root, end);
+    }
     if (err == U9_OK) {
         index_check(x);
         return U9_OK;
     }
-    if (x->spec.width == 0) x->spec.width = 8; /* so that it is closed */
     u9_clause refused = x->refused;
     u9i_index_close(x);
     x->refused = refused;
@@ -258,7 +266,11 @@ static u9_err copy_entries(u9i_index *x, u9i_index_part *p, const u9i_key_entry 
             u9i_set_be(at + n_here * width + (size_t)8 * i, 8, entries[first + i].at);
         }
         p->roots[n] = entries[first];
-        p->pages[n] = make_page(at, at + n_here * width, n_here, (unsigned)width, p == &x->frames, NULL);
+        u9i_page plan = u9i_page_plan(at, at + n_here * width, n_here, (unsigned)width);
+        p->pages[n] = u9i_page_make(&plan);
+        if (p->pages[n] && p == &x->frames)
+            p->pages[n]->fences = u9i_fences_make(plan.keys, plan.places, n_here, (unsigned)width);
+        if (p->pages[n] && p == &x->frames && p->pages[n]->fences == NULL) return U9_NOMEM;
         if (p->pages[n] == NULL) return U9_NOMEM;
         at += n_here * (width + 8);
     }
@@ -270,9 +282,9 @@ u9_err u9i_index_make(u9i_index *x, const u9i_keys *keys, u9i_budget *budget)
     size_t entry = keys->spec.width + 8;
     assert(!keys->partial);
     *x = (u9i_index){.spec = keys->spec, .count = keys->count, .budget = budget};
-    pthread_mutex_init(&x->lock, NULL);
-    x->memory = (uint8_t *)malloc((keys->frame_count + keys->record_count) * entry + 1);
-    u9_err err = x->memory ? U9_OK : U9_NOMEM;
+    u9_err err = make_common(x);
+    if (err == U9_OK) x->memory = (uint8_t *)malloc((keys->frame_count + keys->record_count) * entry + 1);
+    if (err == U9_OK && x->memory == NULL) err = U9_NOMEM;
     if (err == U9_OK) err = copy_entries(x, &x->frames, keys->frames, keys->frame_count, x->memory);
     if (err == U9_OK)
         err = copy_entries(x, &x->records, keys->records, keys->record_count, x->memory + keys->frame_count * entry);
@@ -301,35 +313,82 @@ static u9_clause refuse_page(const u9i_index *x, const u9i_index_part *p, uint32
     return above ? U9_CLAUSE_PAGE_ABOVE : U9_CLAUSE_NONE;
 }
 
-/* The page, opened if it was not. */
-static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, const u9i_page **out)
+/* What stands in a loaded frame as it does in the file, and need not be hashed whenever it is read. */
+static bool stands_as_read(const u9i_index *x, const u9i_loaded *l)
 {
-    u9i_page *page = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
-    if (page) {
-        *out = page;
-        return U9_OK;
+    return !l->body.lz4 && !l->body.masked && x->windows->verify != U9_VERIFY_ALWAYS;
+}
+
+static uint64_t offset_in_file(const u9i_loaded *l, const uint8_t *at)
+{
+    return l->frame.offset + U9I_FRAME_HEADER_SIZE + (uint64_t)(at - l->body.bytes);
+}
+
+/* Fences of a page of form 1; NULL: there is no room for them. */
+static u9i_fences *fences_of(u9i_index *x, const u9i_page_record *r)
+{
+    u9i_fences *f = u9i_fences_make(r->keys, r->at, r->count, x->spec.width);
+    if (f == NULL || count_kept(x, u9i_fences_bytes(f), 1)) return f;
+    u9i_fences_free(f);
+    return NULL;
+}
+
+/* The page that was loaded, as it is kept: all of it where that is mapped, or there is room for a copy; else where its
+ * entries are read. What must be hashed each time is lent. */
+static u9_err keep_page(u9i_index *x, const u9i_index_part *p, u9i_loaded *l, const u9i_page_record *r, u9i_page **out)
+{
+    u9i_page plan = u9i_page_plan(r->keys, r->at, r->count, x->spec.width);
+    bool whole = l->own == NULL || count_kept(x, l->body.size, p == &x->frames ? 1 : WHOLE_SHARE);
+    bool read = !whole && stands_as_read(x, l);
+    plan.lent = !whole && !read;
+    plan.fences = plan.lent || p != &x->frames ? NULL : fences_of(x, r);
+    if (plan.lent || plan.fences || !count_kept(x, u9i_page_directory_bytes(&plan), DIRECTED_SHARE)) plan.groups = 0;
+    u9i_page *page = u9i_page_make(&plan);
+    if (page == NULL) {
+        u9i_fences_free(plan.fences);
+        return U9_NOMEM;
     }
+    if (read) {
+        page->keys_at = offset_in_file(l, r->keys);
+        page->places_at = offset_in_file(l, r->at);
+        page->keys = page->places = NULL;
+    } else {
+        page->own = l->own;
+        l->own = NULL;
+    }
+    *out = page;
+    return U9_OK;
+}
+
+static u9_err open_and_keep(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_page **out)
+{
     u9i_loaded l;
     u9i_page_record r;
-    pthread_mutex_lock(&x->lock);
-    page = p->pages[n];
-    u9_err err = page ? U9_OK : load_at(x, p->roots[n].at, U9_CLAUSE_PAGE_PLACE, &l);
-    if (err == U9_OK && page == NULL) {
-        err = page_in(x, &l, &r);
-        if (err == U9_OK) err = refuse_clause(x, refuse_page(x, p, n, &r));
-        if (err == U9_OK) page = make_page(r.keys, r.at, r.count, x->spec.width, p == &x->frames, l.own);
-        if (err == U9_OK && page == NULL) err = U9_NOMEM;
-        if (err != U9_OK) {
-            u9i_unload(&l);
-        } else {
-            if (l.own) u9i_budget_add(x->budget, l.body.size);
-            if (page->fences) u9i_budget_add(x->budget, u9i_fences_bytes(page->fences));
-            __atomic_store_n(&p->pages[n], page, __ATOMIC_RELEASE);
-        }
-    }
-    pthread_mutex_unlock(&x->lock);
-    *out = page;
+    u9_err err = load_page(x, p, n, &l);
+    if (err != U9_OK) return err;
+    err = page_in(x, &l, &r);
+    if (err == U9_OK) err = refuse_clause(x, refuse_page(x, p, n, &r));
+    if (err == U9_OK) err = keep_page(x, p, &l, &r, out);
+    u9i_unload(&l);
     return err;
+}
+
+/* The page, opened if it was not; leave_page gives it back. */
+static u9_err page_at(u9i_index *x, u9i_index_part *p, uint32_t n, u9i_page **out)
+{
+    *out = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
+    if (*out) return U9_OK;
+    pthread_mutex_lock(&x->common->lock);
+    *out = p->pages[n];
+    u9_err err = *out ? U9_OK : open_and_keep(x, p, n, out);
+    if (err == U9_OK && !(*out)->lent) __atomic_store_n(&p->pages[n], *out, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&x->common->lock);
+    return err;
+}
+
+static void leave_page(u9i_page *page)
+{
+    if (page->lent) u9i_page_free(page);
 }
 
 static u9_clause refuse_slice(const u9i_index_part *p, uint32_t n, const u9i_loaded *l, u9i_span *bits)
@@ -339,68 +398,56 @@ static u9_clause refuse_slice(const u9i_index_part *p, uint32_t n, const u9i_loa
     return bits->size == SLICE_SIZE(p, n) ? U9_CLAUSE_NONE : U9_CLAUSE_FILTER_SIZE;
 }
 
-/* The filter's block of this hash; NULL: it cannot be had. */
-static const uint8_t *block_at(u9i_index *x, u9i_index_part *p, uint64_t hash)
+/* A copy of the bits, if there is room for one; else where they stand. */
+static void keep_slice(u9i_index *x, u9i_filter_slice *s, const u9i_loaded *l, const u9i_span *bits)
+{
+    uint8_t *copy = count_kept(x, bits->size, DIRECTED_SHARE) ? (uint8_t *)malloc(bits->size) : NULL;
+    if (copy) memcpy(copy, bits->data, bits->size);
+    __atomic_store_n(&s->bits, copy, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->bits_at, stands_as_read(x, l) ? offset_in_file(l, bits->data) : U9_NOWHERE, __ATOMIC_RELEASE);
+}
+
+static void open_slice(u9i_index *x, u9i_index_part *p, uint32_t n)
+{
+    u9i_loaded l;
+    u9i_span bits;
+    u9i_filter_slice *s = &p->slices[n];
+    pthread_mutex_lock(&x->common->lock);
+    u9_err err = s->bits_at ? U9_OK : load_at(x, s->place, SLICE_SIZE(p, n) + AROUND, U9_CLAUSE_FILTER_PLACE, &l);
+    if (err == U9_OK && s->bits_at == 0) {
+        err = refuse_clause(x, refuse_slice(p, n, &l, &bits));
+        if (err == U9_OK) keep_slice(x, s, &l, &bits);
+        u9i_unload(&l);
+    }
+    if (err == U9_CORRUPT) __atomic_store_n(&s->bits_at, U9_NOWHERE, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&x->common->lock);
+}
+
+/* The filter's block of this hash, perhaps in `room`; NULL: it cannot be had. */
+static const uint8_t *block_at(u9i_index *x, u9i_index_part *p, uint64_t hash, uint8_t room[U9I_FILTER_BLOCK])
 {
     uint64_t block = u9i_filter_block(hash, p->blocks);
     uint32_t n = (uint32_t)(block / U9I_FILTER_SLICE_BLOCKS);
-    const uint8_t *slice = __atomic_load_n(&p->slices[n], __ATOMIC_ACQUIRE);
-    if (slice == NULL) {
-        u9i_loaded l;
-        u9i_span bits;
-        pthread_mutex_lock(&x->lock);
-        slice = p->slices[n];
-        if (slice == NULL && load_at(x, p->slice_places[n], U9_CLAUSE_FILTER_PLACE, &l) == U9_OK) {
-            bool fits = refuse_clause(x, refuse_slice(p, n, &l, &bits)) == U9_OK;
-            uint8_t *copy = fits ? (uint8_t *)malloc(bits.size) : NULL;
-            if (copy) {
-                memcpy(copy, bits.data, bits.size);
-                u9i_budget_add(x->budget, bits.size);
-                __atomic_store_n(&p->slices[n], copy, __ATOMIC_RELEASE);
-            }
-            slice = copy;
-            u9i_unload(&l);
-        }
-        pthread_mutex_unlock(&x->lock);
-    }
-    return slice ? slice + block % U9I_FILTER_SLICE_BLOCKS * U9I_FILTER_BLOCK : NULL;
+    uint64_t at = block % U9I_FILTER_SLICE_BLOCKS * U9I_FILTER_BLOCK;
+    u9i_filter_slice *s = &p->slices[n];
+    if (__atomic_load_n(&s->bits_at, __ATOMIC_ACQUIRE) == 0) open_slice(x, p, n);
+    uint64_t from = __atomic_load_n(&s->bits_at, __ATOMIC_ACQUIRE);
+    const uint8_t *bits = __atomic_load_n(&s->bits, __ATOMIC_ACQUIRE);
+    if (bits) return bits + at;
+    return from != 0 && from != U9_NOWHERE && u9i_page_read(x->source->file, from + at, room, U9I_FILTER_BLOCK) == U9_OK
+               ? room
+               : NULL;
 }
 
 static bool filtered_out(u9i_index *x, const u9i_key_entry *e)
 {
-    uint8_t key[16];
+    uint8_t key[16], room[U9I_FILTER_BLOCK];
     if (x->records.blocks == 0) return false;
     u9i_set_be(key, 8, e->hi);
     u9i_set_be(key + 8, 8, e->lo);
     uint64_t hash = u9i_filter_hash(key, x->spec.width);
-    const uint8_t *block = block_at(x, &x->records, hash);
+    const uint8_t *block = block_at(x, &x->records, hash, room);
     return block && !u9i_filter_has(block, hash);
-}
-
-/* True if (key, place) of an entry is below that of `e`. */
-static bool stands_before(const u9i_index *x, const u9i_page *page, size_t i, const u9i_key_entry *e)
-{
-    u9i_key_entry there = {.hi = u9i_get_be(page->keys + i * x->spec.width, 8)};
-    if (there.hi != e->hi) return there.hi < e->hi;
-    if (x->spec.width == 16) there.lo = u9i_get_be(page->keys + i * 16 + 8, 8);
-    if (there.lo != e->lo) return there.lo < e->lo;
-    return u9i_get_be(page->places + 8 * i, 8) < e->at;
-}
-
-/* How many entries of a page stand before `e`: those of the groups before its own, and some of that. */
-static size_t rank_in_page(const u9i_index *x, const u9i_page *page, const u9i_key_entry *e)
-{
-    if (page->fences) return u9i_fences_rank(page->fences, e);
-    if (e->hi < page->first) return 0;
-    if (e->hi - page->first > page->span) return page->count;
-    uint64_t group = (e->hi - page->first) >> page->shift;
-    size_t low = page->directory[group], high = page->directory[group + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stands_before(x, page, middle, e)) low = middle + 1;
-        else high = middle;
-    }
-    return low;
 }
 
 /* Where an entry is. */
@@ -421,6 +468,12 @@ static uint32_t count_roots(const u9i_index_part *p, uint32_t count, const u9i_k
     return low;
 }
 
+/* Where what is not in memory is read; NULL: nowhere. */
+static u9i_file *file_of_index(const u9i_index *x)
+{
+    return x->source ? x->source->file : NULL;
+}
+
 /*
  * How many pages begin before `e`. Of those that begin with its very key, of which there are many where one key has very
  * many records, that is seen in the pages, and by halves.
@@ -431,30 +484,46 @@ static u9_err count_pages(u9i_index *x, u9i_index_part *p, const u9i_key_entry *
     uint32_t low = high > 0 && u9i_key_same(&p->roots[high - 1], e) ? count_roots(p, high, e, false) : high;
     for (bool first = true; low < high; first = false) {
         uint32_t middle = first ? high - 1 : low + (high - low) / 2; /* mostly the newest one is asked for */
-        const u9i_page *page;
+        bool before;
+        u9i_page *page;
         u9_err err = page_at(x, p, middle, &page);
         if (err != U9_OK) return err;
-        if (stands_before(x, page, 0, e)) low = middle + 1;
+        err = u9i_page_begins_before(page, file_of_index(x), e, &before);
+        leave_page(page);
+        if (err != U9_OK) return err;
+        if (before) low = middle + 1;
         else high = middle;
     }
     *out = low;
     return U9_OK;
 }
 
+/* The last one that stands before `e`. */
+static u9_err find_fence(u9i_fences *fences, const u9i_key_entry *e, u9i_fence **fence, u9i_key_entry *out)
+{
+    size_t rank = u9i_fences_rank(fences, e);
+    if (rank == 0) return U9_CORRUPT; /* the page is not taken to begin before `e` then */
+    *fence = &fences->all[rank - 1];
+    *out = u9i_fence_entry(*fence);
+    return U9_OK;
+}
+
 /* The last entry whose key is at most that of `e` and that stands before it. False: none does. */
 static u9_err find_not_above(u9i_index *x, u9i_index_part *p, const u9i_key_entry *e, spot *s, u9i_key_entry *out, bool *there)
 {
-    const u9i_page *page;
+    u9i_page *page;
     uint32_t pages;
     u9_err err = count_pages(x, p, e, &pages);
     *there = false;
     if (err == U9_OK && pages > 0) err = page_at(x, p, pages - 1, &page);
     if (err != U9_OK || pages == 0) return err;
-    size_t rank = rank_in_page(x, page, e); /* not 0: its first one stands before `e` */
-    *s = (spot){.page = pages - 1, .fence = page->fences ? &page->fences->all[rank - 1] : NULL};
-    *out = s->fence ? u9i_fence_entry(s->fence) : entry_at(x, page->keys, page->places, rank - 1);
-    *there = true;
-    return U9_OK;
+    s->fence = NULL;
+    if (page->fences) err = find_fence(page->fences, e, &s->fence, out);
+    else err = u9i_page_last_before(page, file_of_index(x), e, out);
+    leave_page(page);
+    s->page = pages - 1;
+    *there = err == U9_OK;
+    return err;
 }
 
 /* Opens the frame that an entry leads to. What an index leads to and is not there makes it say nothing. */
@@ -482,7 +551,7 @@ static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, con
  * it is not known. */
 static const u9i_open_frame *noted_frame(const u9i_index *x, const u9i_frames *frames, const u9i_fence *fence, const u9i_key_entry *e)
 {
-    const u9i_open_frame *f = frames && frames == x->home ? u9i_fence_frame(fence) : NULL;
+    const u9i_open_frame *f = fence && frames && frames == x->home ? u9i_fence_frame(fence) : NULL;
     if (f) u9i_open_frame_bring_slots(f, __atomic_load_n(&fence->groups, __ATOMIC_RELAXED), u9i_key_mix(e, frames->seed));
     return f;
 }
@@ -498,7 +567,7 @@ static u9_err open_fenced(const u9i_index *x, u9i_frames *frames, const spot *s,
     if (*out) return U9_OK;
     u9i_frames_bring(frames, offset, e);
     u9_err err = u9i_frames_fenced_at(frames, offset, out, own, &sys);
-    if (err == U9_OK && (*out)->kept && frames == x->home) u9i_fence_note(s->fence, *out);
+    if (err == U9_OK && s->fence && (*out)->kept && frames == x->home) u9i_fence_note(s->fence, *out);
     return err;
 }
 
@@ -653,7 +722,7 @@ u9_err u9i_index_find_at_hand(const u9i_index *x, const u9_key *key, const u9i_k
 {
     uint32_t n;
     const u9i_page *page = x->home && x->records.entries == 0 && !u9i_key_below(&x->frames.last, e) ? open_page(&x->frames, e, &n) : NULL;
-    size_t rank = page ? u9i_fences_rank(page->fences, e) : 0;
+    size_t rank = page && page->fences ? u9i_fences_rank(page->fences, e) : 0;
     const u9i_fence *fence = rank > 0 ? &page->fences->all[rank - 1] : NULL;
     const u9i_open_frame *f = fence ? u9i_fence_frame(fence) : NULL;
     if (f == NULL) return U9_AGAIN;
@@ -672,15 +741,15 @@ void u9i_index_bring(const u9i_index *x, const u9i_key_entry *e)
 {
     uint32_t n;
     const u9i_page *page = open_page(&x->frames, e, &n);
-    if (page) u9i_fences_bring(page->fences, e);
+    if (page && page->fences) u9i_fences_bring(page->fences, e);
 }
 
-/* The entries of a page that nobody has opened: it is not kept, so that memory does not grow with the index. */
+/* The entries of a page that is not in memory: nor is it kept, so that memory does not grow with the index. */
 static u9_err pass_page(u9i_index *x, const u9i_index_part *p, uint32_t n, u9i_index_fn *each, void *ctx, uint64_t *told)
 {
     u9i_loaded l;
     u9i_page_record r;
-    u9_err err = load_at(x, p->roots[n].at, U9_CLAUSE_PAGE_PLACE, &l);
+    u9_err err = load_page(x, p, n, &l);
     if (err != U9_OK) return err;
     err = page_in(x, &l, &r);
     if (err == U9_OK) err = refuse_clause(x, refuse_page(x, p, n, &r));
@@ -698,7 +767,7 @@ u9_err u9i_index_pass(u9i_index *x, u9i_index_form form, uint32_t n, u9i_index_f
     u9_err err = U9_OK;
     u9i_index_part *p = form == U9I_INDEX_FRAMES ? &x->frames : &x->records;
     const u9i_page *page = __atomic_load_n(&p->pages[n], __ATOMIC_ACQUIRE);
-    if (page == NULL) return pass_page(x, p, n, each, ctx, told);
+    if (page == NULL || page->keys == NULL) return pass_page(x, p, n, each, ctx, told);
     for (uint32_t i = 0; err == U9_OK && i < page->count; i++) {
         u9i_key_entry e = entry_at(x, page->keys, page->places, i);
         err = each(ctx, &e);

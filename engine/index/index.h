@@ -4,7 +4,10 @@
  * It leads to places, and is never believed: who looks there sees whether the record has the key. So one that is
  * damaged or of another file costs time, and answers nothing by itself; one that is not whole is not taken.
  *
- * Its pages are opened when they are first needed, from the segment, from a file beside it, or from keys in memory.
+ * Its pages are opened when they are first needed, from the segment, from a file beside it, or from keys in memory. Where
+ * the file is not mapped, what is kept of a page is where its entries stand: once it was proven the few that are wanted are
+ * read, and not hashed again. What the budget has no room for is done without, at a few reads more: directories, copies of
+ * pages, the filter. So memory does not grow with the entries, but by some 100 bytes a page for roots and heads.
  *
  * Threads: any, once it is open.
  */
@@ -12,49 +15,49 @@
 #define U9I_INDEX_H
 
 #include "engine/index/fences.h"
+#include "engine/index/page.h"
 
 #include <u9/clause.h>
 
-/*
- * A page: opened, its keys ascend. Its directory tells, for the upper bits of a key less the first one, where those
- * with such bits begin: some eight of them, if keys are spread evenly.
- */
-typedef struct u9i_page {
-    const uint8_t *keys, *places; /* as in C-7 */
-    uint64_t first, span;         /* upper half of the first key; of the last one less that */
-    uint32_t count;
-    unsigned shift;               /* bits of a key less the first that do not count */
-    uint8_t *own;                 /* memory that these stand in, or NULL */
-    u9i_fences *fences;           /* of form 1: it is searched by these; else NULL, and by the directory: */
-    uint32_t directory[];         /* (span >> shift) + 2 elements; the last one is `count` */
-} u9i_page;
+/* A part of the filter. What is set is loaded and set atomically. */
+typedef struct u9i_filter_slice {
+    uint64_t place;      /* of its frame */
+    const uint8_t *bits; /* NULL: not in memory, */
+    uint64_t bits_at;    /*   but from this offset on in the file; 0: not yet looked at, U9_NOWHERE: they cannot be had */
+} u9i_filter_slice;
 
 /* One of the two forms. */
 typedef struct u9i_index_part {
     uint64_t entries;     /* 0: there is none */
     uint32_t page_count;
     u9i_key_entry *roots; /* of each page the first key, and where the page is */
-    u9i_page **pages;     /* loaded and set atomically; NULL: not yet opened */
-    const uint8_t **slices; /* of the filter; loaded and set atomically */
-    uint64_t *slice_places;
+    u9i_page **pages;     /* loaded and set atomically; NULL: not yet opened, or not kept */
+    u9i_filter_slice *slices;    /* of the filter */
     uint32_t slice_count;
     uint64_t blocks;      /* of the filter; 0: there is none */
     u9i_key_entry last;   /* the greatest key that it leads to */
 } u9i_index_part;
 
+/* What all who share an index have together, besides what its parts lead to. */
+typedef struct u9i_index_common {
+    atomic_uint references;
+    _Atomic(uint64_t) counted; /* bytes, in the budget */
+    pthread_mutex_t lock;      /* held by who opens a page */
+} u9i_index_common;
+
 typedef struct u9i_index {
     u9i_keyspec spec;
     u9i_index_part frames, records;
-    u9i_segment *source;  /* counted: the file that it stands in; NULL: memory */
+    u9i_index_common *common; /* counted */
+    u9i_segment *source;  /* counted, and kept open: the file that it stands in; NULL: memory */
     u9i_windows *windows; /* borrows */
     uint64_t bound;       /* in it */
-    u9i_budget *budget;   /* borrows */
+    u9i_budget *budget;   /* borrows: it outlives all who share this */
     uint64_t count;       /* records of the segment, by its word */
     uint8_t *memory;      /* of an index made of keys: its pages */
     const u9i_frames *home; /* frames that live as long as the index: which of them are kept is noted beside the entries
                              * that lead there; NULL: there are none such. Set before anybody looks up */
     u9_clause refused;    /* the first clause that refused something of it; set and loaded atomically [K-5] */
-    pthread_mutex_t lock; /* held by who opens a page */
 } u9i_index;
 
 /*
@@ -65,8 +68,11 @@ typedef struct u9i_index {
 U9_MUST_CHECK u9_err u9i_index_open(u9i_index *index, u9i_segment *source, u9i_windows *windows, uint64_t root,
                                     uint64_t bound, const u9i_position *end, u9i_budget *budget);
 
-/* One made of sorted keys, which are copied. U9_NOMEM. */
+/* One made of sorted keys, which are copied: how much memory that takes is not for the budget to say. U9_NOMEM. */
 U9_MUST_CHECK u9_err u9i_index_make(u9i_index *index, const u9i_keys *keys, u9i_budget *budget);
+
+/* The same index once more, of one that is open: all that is opened of it is theirs together. Both are closed. */
+void u9i_index_share(u9i_index *index, const u9i_index *of);
 void u9i_index_close(u9i_index *index); /* one that was never opened, zeroed, is fine */
 
 /*

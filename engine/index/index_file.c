@@ -97,7 +97,7 @@ u9_err u9i_index_file_losses(u9i_index_file *f, u9i_windows *windows, u9i_losses
     u9i_loaded l;
     u9i_page_record r;
     int sys;
-    u9_err err = u9i_load(f->file, windows, (f->root >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, f->bound, &l, &sys);
+    u9_err err = u9i_load(f->file, windows, (f->root >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, f->bound, 0, &l, &sys);
     if (err == U9_CORRUPT) f->refused = U9_CLAUSE_PAGE_PLACE;
     if (err != U9_OK) return err;
     f->refused = root_in(&l, &r);

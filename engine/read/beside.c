@@ -29,7 +29,7 @@ static u9_err ends_there(u9_log *log, u9i_segment *s, const u9i_index_file *file
 {
     u9i_loaded l;
     int sys;
-    u9_err err = u9i_load(s, &log->source.windows, file->last, s->facts.size, &l, &sys);
+    u9_err err = u9i_load(s, &log->source.windows, file->last, s->facts.size, 0, &l, &sys);
     *there = false;
     if (err == U9_CORRUPT) return U9_OK;
     if (err != U9_OK) return err;

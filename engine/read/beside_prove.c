@@ -73,7 +73,7 @@ static bool pass_entries(proving *p, const u9i_key_entry *e)
     return own;
 }
 
-/* Pages of records are opened at random, and stay: too many of them would be more than the memory that is allowed. */
+/* Pages of records are opened at random: where they do not fit the memory that is allowed, each entry would be a read. */
 static bool is_too_large(const proving *p)
 {
     return p->index->records.entries * (p->index->spec.width + 8) > p->b->memory;

@@ -165,7 +165,7 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
 {
     u9i_segment *s = x->catalog->segments[i];
     u9_index_info *info = &x->infos[i];
-    u9i_budget budget = {.limit = 0};
+    u9i_budget budget = {.limit = memory_of(x)};
     u9i_index index;
     u9i_index_flaw flaw;
     bool lossy;

@@ -91,10 +91,10 @@ static u9i_tabled *new_tabled(u9i_tabling *x, const u9i_view *v, unsigned place_
     u9i_tabled *t = (u9i_tabled *)calloc(1, sizeof *t);
     if (t == NULL) return NULL;
     atomic_init(&t->references, 1);
-    t->kept = v->segments[0]->kept;
+    t->kept = v->segments[0]->kept->whole;
     atomic_fetch_add(&t->kept->references, 1);
     bool fits = name_segments(t, v, &plan) && (t->bytes = u9i_table_bytes(&plan)) > 0 &&
-                t->bytes <= t->kept->budget.limit / BUDGET_SHARE && u9i_budget_take(&t->kept->budget, t->bytes);
+                t->bytes <= t->kept->budget.limit / BUDGET_SHARE && u9i_budget_take_within(&t->kept->budget, t->bytes, 1);
     if (fits && !u9i_table_open(&t->table, &plan)) {
         u9i_budget_give(&t->kept->budget, t->bytes);
         fits = false;

@@ -20,7 +20,7 @@
 /* A table, and which segments are in it. */
 typedef struct u9i_tabled {
     atomic_uint references;
-    u9i_kept *kept;      /* counted; its budget has what this takes */
+    u9i_kept *kept;      /* counted: the whole; its budget has what this takes */
     u9i_table table;
     uint64_t bytes;
     uint64_t *ids;       /* of each segment in the order of the view; 0: it is not in the table */

@@ -36,25 +36,42 @@ typedef struct u9i_lookups {
     u9i_watch *watch;        /* tells what was done since it was last asked; NULL: nobody has asked, or there is none */
     bool watched;            /* it was tried to open it */
     u9i_indexed *written[2]; /* files of the handle's writer, of which only frames are kept; or NULL */
-    u9i_kept *kept;          /* counted */
+    u9i_kept *kept;          /* counted: a part */
     u9i_tabling tabling;     /* has its own lock, which is taken after this one */
 } u9i_lookups;
 
 /* Memory */
 
-static u9i_kept *make_memory(uint64_t limit)
+/* The whole (`whole` is NULL), or a part of it. */
+static u9i_kept *make_kept(uint64_t limit, u9i_kept *whole)
 {
     u9i_kept *k = (u9i_kept *)malloc(sizeof *k);
     if (k == NULL) return NULL;
     atomic_init(&k->references, 1);
-    u9i_budget_open(&k->budget, limit);
+    atomic_init(&k->ended, false);
+    k->whole = whole;
+    if (whole) {
+        atomic_fetch_add(&whole->references, 1);
+        u9i_budget_open_part(&k->budget, &whole->budget);
+    } else {
+        u9i_budget_open(&k->budget, limit);
+    }
     return k;
+}
+
+/* A part of a new whole, which goes with the last of its parts. */
+static u9i_kept *make_memory(uint64_t limit)
+{
+    u9i_kept *whole = make_kept(limit, NULL), *part = whole ? make_kept(0, whole) : NULL;
+    u9i_kept_release(whole);
+    return part;
 }
 
 void u9i_kept_release(u9i_kept *k)
 {
     if (k == NULL || atomic_fetch_sub(&k->references, 1) != 1) return;
     u9i_budget_close(&k->budget);
+    u9i_kept_release(k->whole); /* which is no part */
     free(k);
 }
 
@@ -90,6 +107,51 @@ static u9i_indexed *new_indexed(u9i_segment *segment, uint64_t limit, u9i_kept *
     atomic_fetch_add(&kept->references, 1);
     pthread_mutex_init(&s->lock, NULL);
     return s;
+}
+
+/* What stands where, of a plain seed file. */
+static bool copy_firsts(u9i_frames *to, const u9i_frames *from)
+{
+    size_t bytes = from->firsts.count * sizeof *from->firsts.all;
+    if (bytes == 0) return true;
+    to->firsts.all = (u9i_first *)malloc(bytes);
+    if (to->firsts.all == NULL) return false;
+    memcpy(to->firsts.all, from->firsts.all, bytes);
+    to->firsts.count = from->firsts.count;
+    u9i_budget_add(to->budget, bytes);
+    return true;
+}
+
+/* The same segment with its index, and none of its frames, which are of this part from now on. NULL: there is no memory. */
+static u9i_indexed *without_frames(const u9i_indexed *s, u9i_kept *kept)
+{
+    int sys, state = atomic_load(&s->state);
+    u9i_indexed *n = new_indexed(s->segment, s->limit, kept);
+    const u9i_frames *f = &s->frames;
+    if (n == NULL) return NULL;
+    if (state == U9I_INDEXED) n->id = s->id;
+    n->lossy = s->lossy;
+    atomic_store(&n->untabled, atomic_load(&s->untabled));
+    atomic_store(&n->state, state);
+    if (f->segment == NULL) return n;
+    if (state == U9I_INDEXED) u9i_index_share(&n->index, &s->index);
+    if (u9i_frames_open(&n->frames, s->segment, f->windows, f->bound, &f->spec, f->keyed, &kept->budget, &sys) == U9_OK &&
+        copy_firsts(&n->frames, f))
+        return n;
+    free_indexed(n);
+    return NULL;
+}
+
+/* What is known of a segment, for a view whose frames are of this part. Who makes its index just now, goes on; counted. */
+static u9i_indexed *take_over(u9i_indexed *s, u9i_kept *kept)
+{
+    u9i_indexed *n = NULL;
+    if (s->kept != kept && pthread_mutex_trylock(&s->lock) == 0) {
+        n = without_frames(s, kept);
+        pthread_mutex_unlock(&s->lock);
+    }
+    if (n == NULL) atomic_fetch_add(&s->references, 1);
+    return n ? n : s;
 }
 
 /* The view */
@@ -129,13 +191,11 @@ static uint64_t limit_of(const u9_log *log, const u9i_facts *f, uint64_t written
 }
 
 /* What the view before knew of a segment; NULL: nothing that counts. */
-static u9i_indexed *known_before(const u9i_view *before, const u9i_segment *segment, uint64_t limit)
+static u9i_indexed *known_before(const u9i_view *before, const u9i_segment *segment, uint64_t limit, u9i_kept *kept)
 {
     for (size_t i = 0; before && i < before->count; i++) {
         u9i_indexed *s = before->segments[i];
-        if (s->segment != segment || s->limit != limit) continue;
-        atomic_fetch_add(&s->references, 1);
-        return s;
+        if (s->segment == segment && s->limit == limit) return take_over(s, kept);
     }
     return NULL;
 }
@@ -183,7 +243,7 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
         u9i_segment *segment = v->catalog->segments[i];
         uint64_t limit = limit_of(log, &segment->facts, v->written_from);
         if (!is_read(&segment->facts) || limit == 0) continue;
-        u9i_indexed *s = known_before(before, segment, limit);
+        u9i_indexed *s = known_before(before, segment, limit, kept);
         if (s == NULL) s = new_indexed(segment, limit, kept);
         if (s == NULL) return U9_NOMEM;
         v->segments[v->count] = s;
@@ -195,15 +255,19 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
     return U9_OK;
 }
 
-/* What is known from here on is kept there. */
-static void use_kept(u9i_lookups *k, u9i_kept *kept)
+/* Frames were too often not kept: the next view's begin anew. What the handle's writer wrote does at once. */
+static void begin_anew_if_full(u9i_lookups *k)
 {
-    u9i_kept_release(k->kept);
-    k->kept = kept;
+    u9i_kept *next = u9i_budget_full(&k->kept->budget) ? make_kept(0, k->kept->whole) : NULL;
+    if (next == NULL) return;
     for (unsigned i = 0; i < 2; i++) {
-        u9i_indexed_release(k->written[i]);
-        k->written[i] = NULL;
+        u9i_indexed *s = k->written[i];
+        if (s) k->written[i] = take_over(s, next);
+        u9i_indexed_release(s);
     }
+    atomic_store(&k->kept->ended, true);
+    u9i_kept_release(k->kept);
+    k->kept = next;
 }
 
 /* Nobody sits on a view that is not the handle's any more but who looks something up just now. The lock is held. */
@@ -231,18 +295,15 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
     v->checked_us = u9i_monotonic_us(log->source.dir->env);
     v->written_from = log->writing ? u9i_writer_keyed_from(&log->writer) : UINT64_MAX;
     u9_err err = u9i_source_catalog(&log->source, &v->catalog, fault);
-    bool full = u9i_budget_full(&k->kept->budget);
-    u9i_kept *kept = full && err == U9_OK ? make_memory(k->kept->budget.limit) : k->kept;
-    if (kept == NULL) err = U9_NOMEM;
-    if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !full) {
+    begin_anew_if_full(k);
+    bool anew = before && before->kept != k->kept;
+    if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !anew) {
         __atomic_store_n(&before->checked_us, v->checked_us, __ATOMIC_RELAXED);
         u9i_view_release(v);
         return U9_OK;
     }
-    if (err == U9_OK) err = fill_view(log, v, full ? NULL : before, kept);
+    if (err == U9_OK) err = fill_view(log, v, before, k->kept);
     if (err == U9_NOMEM) err = u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
-    if (err == U9_OK && full) use_kept(k, kept);
-    else if (kept != k->kept) u9i_kept_release(kept);
     if (err != U9_OK) {
         if (v->catalog) u9i_view_release(v);
         else free(v);
@@ -281,7 +342,7 @@ static u9i_lookups *lookups_of(u9_log *log)
 /* It was seen not long ago that it is current, and what is written goes on where it did. */
 static bool is_young(const u9_log *log, const u9i_view *v)
 {
-    if (v == NULL || u9i_budget_full(&v->kept->budget)) return false;
+    if (v == NULL || atomic_load_explicit(&v->kept->ended, memory_order_relaxed) || u9i_budget_full(&v->kept->budget)) return false;
     if (log->writing) return v->written_from == u9i_writer_keyed_from(&log->writer);
     return u9i_monotonic_us(log->source.dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) < U9I_VIEW_AGE_US;
 }
@@ -299,7 +360,8 @@ static bool is_unchanged(const u9_log *log, u9i_lookups *k)
         if (u9i_watch_open(dir, NULL, true, &k->watch) != 0) k->watch = NULL;
         return false;
     }
-    if (k->watch == NULL || v == NULL || log->writing || u9i_budget_full(&k->kept->budget)) return false;
+    begin_anew_if_full(k);
+    if (k->watch == NULL || v == NULL || log->writing || v->kept != k->kept) return false;
     if (u9i_monotonic_us(dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) >= WATCHED_US) return false;
     return u9i_watch_wait(k->watch, 0) == 0;
 }
@@ -403,8 +465,8 @@ u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed *
     if (k) {
         pthread_mutex_lock(&k->lock);
         u9i_indexed **s = &k->written[spot->segment % 2];
-        bool other = *s && ((*s)->segment->facts.number != spot->segment || u9i_budget_full(&k->kept->budget));
-        if (other) {
+        begin_anew_if_full(k);
+        if (*s && (*s)->segment->facts.number != spot->segment) {
             u9i_indexed_release(*s);
             *s = NULL;
         }
@@ -440,9 +502,9 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
 {
     u9i_index_flaw flaw;
     if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
-    u9_err err = u9i_inside_open(log, s->segment, &s->kept->budget, &s->index);
+    u9_err err = u9i_inside_open(log, s->segment, &s->kept->whole->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
-    err = u9i_beside_open(log, s->segment, &s->kept->budget, &s->index, &s->lossy, &flaw);
+    err = u9i_beside_open(log, s->segment, &s->kept->whole->budget, &s->index, &s->lossy, &flaw);
     if (err != U9_OK || !s->lossy || !log->options.mend) return err;
     u9i_index_close(&s->index); /* what was lost when it was made is perhaps mended now [Y-1] */
     s->lossy = false;
@@ -537,7 +599,7 @@ static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9i_fi
     }
     if (err == U9_OK && w.keys.partial) err = U9_ABSENT;
     if (err == U9_OK) u9i_keys_sort(&w.keys);
-    if (err == U9_OK && u9i_index_make(&s->index, &w.keys, &s->kept->budget) != U9_OK)
+    if (err == U9_OK && u9i_index_make(&s->index, &w.keys, &s->kept->whole->budget) != U9_OK)
         err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     u9i_keys_close(&w.keys);
     *firsts = w.firsts;

@@ -3,7 +3,7 @@
  *
  * A handle has one view, which is replaced when the log's files are not those any more; what is known of segments that
  * stayed goes over to the next one. When the memory for opened frames is used up, and frames were too often not kept for
- * that, the next view begins without any.
+ * that, the next view begins without any; indexes and the table stay.
  *
  * A segment's index is looked for when it is first needed: within the sealed file, or in a file beside it; else it is
  * made in memory, by reading the segment once. One that would take more memory than options.index_memory is not made:
@@ -29,9 +29,12 @@ typedef enum u9i_indexed_state {
     U9I_INDEXED_NOT      /* there is none, and none can be made */
 } u9i_indexed_state;
 
-/* Memory that lookups keep: of a view and of those after it, until it is used up. */
+/* Memory that lookups keep: the handle's, or a part of that for opened frames: of a view and of those after it, until it is
+ * used up. */
 typedef struct u9i_kept {
     atomic_uint references;
+    atomic_bool ended;      /* views that come next have another part */
+    struct u9i_kept *whole; /* counted; NULL: this is the handle's */
     u9i_budget budget;
 } u9i_kept;
 void u9i_kept_release(u9i_kept *kept); /* NULL is fine */
@@ -41,13 +44,13 @@ typedef struct u9i_indexed {
     atomic_uint references;
     u9i_segment *segment; /* counted */
     uint64_t limit;       /* only records below this virtual offset: the others are the writer's */
-    u9i_kept *kept;       /* counted */
+    u9i_kept *kept;       /* counted: a part; what its index keeps is of the whole */
     pthread_mutex_t lock; /* held by who makes the index */
     atomic_int state;     /* a u9i_indexed_state; from INDEXED on the rest stays as it is: */
     u9i_index index;
     u9i_frames frames;
     bool lossy;           /* made by a walk on which records were lost */
-    uint64_t id;          /* among all that there ever were in the process, from 1 */
+    uint64_t id;          /* of its index among all that there ever were in the process, from 1 */
     atomic_bool untabled; /* its index cannot be taken into a table: see tabling.h */
 } u9i_indexed;
 

@@ -102,7 +102,10 @@ typedef struct u9_options {
     uint64_t index_memory;   /* bytes for the keys of one segment, 1 MiB to 16 GiB; 0: 64 MiB. A writer begins another
                               * segment when they are used up; of a segment without an index that has more keys, readers
                               * make none, and lookups scan it [K-3] */
-    uint64_t cache_memory;   /* bytes for what lookups keep of frames and index pages, about; 0: 256 MiB */
+    uint64_t cache_memory;   /* bytes for what lookups keep of frames, indexes and filters, about; 0: 256 MiB. What does
+                              * not fit is read once more by each lookup that wants it, a frame at most and some small
+                              * reads, and not hashed again. Beside it are indexes that are made of segments without one
+                              * (index_memory), and some 100 bytes for 64 KiB of each segment that is looked up in */
     int mend;                /* readers, not 0: frames whose header, padding or trailer is damaged are put together again
                               * where that can be proven, and served (SPEC.md, Y); each is told as a damage with `mended`.
                               * What is read of a segment for the first time is then read twice */
