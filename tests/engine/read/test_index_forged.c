@@ -312,12 +312,13 @@ static void put_seal(forging *f, uint64_t root)
     forge_pad(s);
 }
 
-/* A log of one sealed segment with such an index, and (not `alone`) one behind it that names its end. */
-static void forge_lie_in(forging *f, lie what, u9i_index_form form, bool alone)
+/* A log of one sealed segment with such an index, and one behind it that names its end, with or without records. */
+static void forge_lie_in(forging *f, lie what, u9i_index_form form, bool records_behind)
 {
     *f = (forging){.lie = what, .form = form};
     forge_data(f);
     forged_segment next = forge_begin(2, 5, &f->s, U9I_TAIL_ROLLED);
+    if (records_behind) (void)forge_records(&next, "next", EACH);
     (void)forge_promise(&next);
     forge_pad(&f->s);
     if (what == LIE_VOID) { /* valid, and of the same keys, but not of the log */
@@ -330,7 +331,7 @@ static void forge_lie_in(forging *f, lie what, u9i_index_form form, bool alone)
     bend_entries(f);
     put_seal(f, put_index(f));
     forge_save(&f->s, at("log"));
-    if (!alone) forge_save(&next, at("log"));
+    forge_save(&next, at("log"));
     forge_free(&next);
     forge_free(&f->s);
 }
@@ -420,8 +421,8 @@ START_TEST(what_an_index_leads_to_is_looked_at)
 }
 END_TEST
 
-/* The same without the segment behind it, which has no keys: so segments are in a row, and lookups go from fences to what
- * is kept. A key that is not there, and is not found there, is not believed for that. [K-2] */
+/* The same with keys in the segment behind it, too: so segments are in a row, and lookups go from fences to what is kept.
+ * A key that is not found there is not believed to be absent for that. [K-2] */
 START_TEST(what_fences_of_a_row_lead_to_is_looked_at)
 {
     forging f;
