@@ -790,7 +790,7 @@ static void endure(const trial *t, hardship what)
     u9_err well = do_well(t, &told);
     MUST_SAY(well == U9_OK || well == U9_CORRUPT, "%s: %s", u9_err_name(well), fault.text);
     for (unsigned n = 1, fails = 1; fails;
-         n += t->indexes || what == NO_READ ? 1 : 1 + n / thorough(4, 1000)) {
+         n += t->indexes || what == NO_READ ? 1 : 1 + n / thorough(2, 1000)) {
         bool sticky = n % 4 == 0;
         if (t->writes) begin_anew();
         fails = do_badly(t, what, n, sticky, well, told);
