@@ -288,8 +288,9 @@ static uint8_t *encode_changes(const u9i_changes *c, size_t *total)
     uint8_t sha[U9I_HASH_SIZE];
     for (size_t i = 0; i < c->count; i++) size += change_size(&c->list[i]);
     *total = U9I_BLOCK + (size_t)change_block_end(size);
-    uint8_t *bytes = u9i_pages(*total), *out = bytes + U9I_BLOCK;
+    uint8_t *bytes = u9i_pages(*total), *out;
     if (bytes == NULL) return NULL;
+    out = bytes + U9I_BLOCK;
     for (size_t i = 0; i < c->count; i++) out = put_entry(out, &c->list[i], c->sizes[i]);
     u9i_hash(bytes + U9I_BLOCK, size, sha);
     put_head(bytes, c, size, sha);

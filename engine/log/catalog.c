@@ -181,6 +181,7 @@ typedef struct load {
     bool trims_read;
     char kind[U9I_KIND_MAX + 1];
     u9_err failed; /* why the row could not look into a file */
+    bool vanished; /* it is not there any more */
 } load;
 
 static int add_name(void *ctx, const char *name)
@@ -622,6 +623,7 @@ static bool turn_to(load *l, u9i_window *window, const u9i_facts *f, u9i_file **
 {
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, file);
     char path[4400];
+    l->vanished = sys == -ENOENT;
     if (sys == 0) u9i_window_turn(window, *file, &f->secret);
     else
         l->failed = u9i_fault(l->fault, U9_IO,
@@ -732,6 +734,7 @@ static u9_err load_row(load *l)
     l->row.accepts = l->source->accepts;
     l->trim = l->source->explained;
     l->failed = U9_OK;
+    l->vanished = false;
     err = probe_all(l);
     if (err == U9_OK) err = refuse_version(l);
     if (err == U9_OK && !u9i_row_link(&l->row))
@@ -799,17 +802,18 @@ static u9_err list_again(load *l)
     return err;
 }
 
-/* Loads until nothing is in doubt, or what is was seen twice. The names are listed. */
+/* Loads until nothing is in doubt, or what is was seen twice. The names are listed. A file that goes meanwhile is listed no
+ * more the next time. */
 static u9_err load_surely(load *l)
 {
     doubts before = {0};
     for (unsigned loads = 1;; loads++) {
         u9_err err = load_row(l);
-        if (err != U9_OK) return err;
-        doubts now = doubts_of(&l->row);
-        if (now.missing + now.unopened + now.off + now.older == 0 || memcmp(&now, &before, sizeof now) == 0 ||
-            loads == LOADS_MAX)
-            return U9_OK;
+        bool vanished = err != U9_OK && l->vanished;
+        if ((err != U9_OK && !vanished) || loads == LOADS_MAX) return err;
+        doubts now = vanished ? before : doubts_of(&l->row);
+        bool same = memcmp(&now, &before, sizeof now) == 0;
+        if (!vanished && (same || now.missing + now.unopened + now.off + now.older == 0)) return U9_OK;
         before = now;
         drop_row(l);
         err = list_again(l);

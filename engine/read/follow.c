@@ -205,6 +205,16 @@ static u9_err find_more(u9i_follower *f, u9i_step *step, bool *told, u9_fault *f
     return begin_again(f, now, step, told, fault);
 }
 
+/* A segment could not be opened. True: the log is another by now, in which that one is no more, perhaps. */
+static bool has_changed(u9i_follower *f)
+{
+    u9i_catalog *now;
+    u9_fault unused;
+    if (!f->astray || new_catalog(f, &now, &unused) != U9_OK || now == NULL) return false;
+    u9i_catalog_unref(now);
+    return true;
+}
+
 /* Damage at the tip's end: not that it is open, and nothing twice. */
 static bool is_new(u9i_follower *f)
 {
@@ -250,6 +260,7 @@ u9_err u9i_follower_step(u9i_follower *f, u9i_step *step, u9_fault *fault)
         bool told = false;
         follower_check(f);
         u9_err err = asks(f) ? find_more(f, step, &told, fault) : U9_OK;
+        if (err == U9_IO && has_changed(f)) continue;
         if (err != U9_OK || told) return err;
         err = u9i_reader_step(f->reader, step, fault);
         if (err != U9_OK) return err;

@@ -5,6 +5,7 @@
 #include "tests/engine/link/ship.h"
 #include "tests/suites.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,6 +144,31 @@ START_TEST(a_log_that_is_trimmed_while_it_is_opened_is_whole) /* [R-10] */
 }
 END_TEST
 
+/* The same of a file that goes between two looks into it: into one that was rolled and not yet sealed there are some. */
+START_TEST(a_file_that_goes_while_the_log_is_opened_is_one_that_went) /* [R-10] [L-9] */
+{
+    make_row_of_segments(at("log"));
+    const char *unsealed = segment_path(at("log"), 2);
+    sim_resize(unsealed, sim_size(unsealed) - 4096);
+    for (unsigned nth = 1, fired = 1; fired > 0; nth++) {
+        u9_log *r;
+        u9_fault fault;
+        u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
+        unsigned before = sim_fired();
+        sim_aim("0000000000000002.u9");
+        sim_fail(SIM_OPEN, nth, ENOENT, false);
+        u9_err err = u9_log_open(at("log"), &o, &r, &fault);
+        fired = sim_fired() - before;
+        sim_mend();
+        sim_aim(NULL);
+        ck_assert_msg(err == U9_OK, "open %u: %s", nth, fault.text);
+        close_log(r);
+        ck_assert_uint_lt(nth, 20);
+        ck_assert(nth > 1 || fired > 0);
+    }
+}
+END_TEST
+
 START_TEST(a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_proves_less) /* [M-8] */
 {
     u9_mark early, late;
@@ -272,6 +298,7 @@ Suite *suite_trim_readers(void)
     tcase_add_test(t, a_cursor_of_which_all_was_trimmed_says_so_and_ends);
     tcase_add_test(t, a_key_that_was_trimmed_is_absent_and_the_fault_says_from_where_on_records_are_kept);
     tcase_add_test(t, a_log_that_is_trimmed_while_it_is_opened_is_whole);
+    tcase_add_test(t, a_file_that_goes_while_the_log_is_opened_is_one_that_went);
     tcase_add_test(t, a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_proves_less);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
