@@ -71,6 +71,18 @@ static int prepare(struct database *d, char *sql)
     return got == SQLITE_OK;
 }
 
+/* What is damaged may be read as rows that nobody wrote. */
+static int is_whole(struct database *d, char why[256])
+{
+    if (!prepare(d, lite.mprintf("PRAGMA quick_check(1)")) || lite.step(d->rows) != SQLITE_ROW) return said(d, why);
+    const char *word = (const char *)lite.column_text(d->rows, 0);
+    int whole = word && strcmp(word, "ok") == 0;
+    if (!whole) (void)convert_why(why, "the database is damaged: %.180s", word ? word : "out of memory");
+    lite.finalize(d->rows);
+    d->rows = NULL;
+    return whole;
+}
+
 static int open_table(struct convert_reader *r)
 {
     if (!load(r->why)) return 0;
@@ -80,6 +92,7 @@ static int open_table(struct convert_reader *r)
     if (lite.open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return said(d, r->why);
     lite.busy_timeout(d->db, 5000);
+    if (!is_whole(d, r->why)) return 0;
     return prepare(d, lite.mprintf("SELECT * FROM \"%w\"", table_of(r->options))) ? 1
                                                                                   : said(d, r->why);
 }

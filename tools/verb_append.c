@@ -121,8 +121,10 @@ static int take_inputs(struct append *a)
     for (char **file = a->files; *file && status == TOOL_DONE && !a->stopped; file++) {
         int own = !is_stdin(*file);
         a->at = own ? *file : "standard input";
-        int fd = own ? open(*file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+        /* not to wait here for who writes into a FIFO: take_input does, and for signals as well */
+        int fd = own ? open(*file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO;
         if (fd < 0) return append_input_failed(a, errno);
+        if (own) fcntl(fd, F_SETFL, 0);
         fcntl(fd, F_SETPIPE_SZ, CHUNK); /* a pipe: let it fill while the disk is waited for */
         status = take_input(a, fd);
         if (own) close(fd);

@@ -333,10 +333,10 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
  * have none are read once, and what was found is kept for the next lookups (options.index_memory, cache_memory). A handle
  * that writes finds all that it appended, durable or not, of which `frame`, `at` and `time_us` may be 0: not known yet.
  * Another finds what is in the files: a newer record of a key that was found may be overlooked for 10 ms; absent is what
- * was not there at the call (written on another machine: a second before). The record is copied: `*out` borrows `buf`
- * (`cap` bytes). U9_ABSENT: no such record; U9_LIMIT: `cap` is too small: out->size tells
- * what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has the rest,
- * whatever its size (`buf` may be NULL where `cap` is 0); U9_ARG: an argument is
+ * was not there at the call (written on another machine: a second before). The record is copied, and so pinned: `*out`
+ * borrows `buf` (`cap` bytes), whatever becomes of the log. U9_ABSENT: no such record; U9_LIMIT: `cap` is too small:
+ * out->size tells what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has
+ * the rest, whatever its size (`buf` may be NULL where `cap` is 0); U9_ARG: an argument is
  * NULL, or the key is not of the log's kind, as u9_log_append says; U9_CORRUPT: none was found, but records
  * were lost to damage on the way, so that it may have been there; U9_STATE: forked. Thread-safe; the detail is in
  * `fault` alone. More: u9/lookup.h.

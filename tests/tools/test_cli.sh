@@ -422,9 +422,15 @@ ids() {
 }
 
 durability() {
-    mkfifo pipe
-    "$u9" append --print-keys live - <pipe >live.keys &
+    mkfifo pipe nobody
+    "$u9" append waiting nobody 2>waiting.err &
     local pid=$!
+    await "grep -q '^SigBlk:.*4002' /proc/$pid/status"
+    kill -TERM $pid
+    wait $pid
+    claim 'SIGTERM ends who waits for somebody to write into a FIFO' test $? -eq 143
+    "$u9" append --print-keys live - <pipe >live.keys &
+    pid=$!
     exec 9>pipe
     echo one >&9
     await 'test -s live.keys'

@@ -94,6 +94,8 @@ if here sqlite; then
     claim 'a table of SQLite' imports '{"id":-2,"name":"","km":-0.25,"raw":{"$bytes":""},"left":9223372036854775807}
 {"id":1,"name":"Brno","km":12.5,"raw":{"$bytes":"00ff"},"left":null}' sqlite --table trips "$golden/table.db"
     claim 'that is not there is refused' refused 1 'no such table' "$u9" import sqlite none "$golden/table.db"
+    (head -c 512 "$golden/table.db" && head -c 512 /dev/zero) >hurt.db
+    claim 'and so is a damaged database' refused 1 'the database is damaged' "$u9" import sqlite none --table trips hurt.db
     claim 'SQLite holds bytes, too' sh -c '"$1" export sqlite odd o.db 2>err && "$1" import sqlite o o.db && "$1" cat o | grep -q "^{\"b\":{\"\$bytes\":\"00ff\"}"' sh "$u9"
     claim 'it is said what it has not' same "$(grep -c note: err)" 5
     claim 'a file that is there stays' refused 1 'exists' "$u9" export sqlite odd o.db

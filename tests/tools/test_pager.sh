@@ -68,4 +68,5 @@ claim 'a pager that goes away early ends it, without a word' same "$(cat out)" '
 ended'
 U9_PAGER=/nonexistent/pager in_terminal "$u9 cat log; echo ended"
 claim 'one that is not there is said' same "$(tail -n 1 out) $(grep -c 'nonexistent' out)" 'ended 1'
+claim 'and does not keep anything back' grep -qx alpha out
 tally
