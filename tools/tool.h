@@ -20,7 +20,7 @@
 #include <argp.h>
 #include <stdio.h>
 
-#include <u9/err.h>
+#include <u9/log.h>
 
 enum { TOOL_DONE = 0, TOOL_REFUSED = 1, TOOL_USAGE = 2, TOOL_LOST = 3, TOOL_IO = 4 };
 
@@ -55,6 +55,9 @@ int tool_fault_status(const u9_fault *fault);
 
 /* As tool_say with the fault's line. Returns the exit status that fits the fault. */
 int tool_fault(const u9_fault *fault);
+/* Closes a log that was appended to: `records` of them, of which `last` is the last one's ordinal; says what goes wrong, unless
+ * that was said (`said`), and from where on it is not known whether they are durable. Returns the status, or that which was. */
+int tool_close_appended(u9_log *log, uint64_t records, uint64_t last, int said, int status);
 
 /*
  * The same for one that came of reading `log`: if only a segment of it could not be read, for a reason that is

@@ -154,16 +154,11 @@ static void release_signals(struct append *a)
 /* Commits what is appended, says how it went, closes the log. */
 static int finish(struct append *a, int status, double began)
 {
-    u9_fault fault;
     tool_progress_end(&a->bar);
     release_signals(a);
     int done = append_commit(a);
     if (status == TOOL_DONE) status = done;
-    uint64_t durable = u9_log_durable(a->log);
-    u9_err err = u9_log_close(a->log, &fault);
-    if (err != U9_OK && !a->failed) status = tool_fault(&fault);
-    if (err != U9_OK && a->records > 0 && durable <= a->last)
-        tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);
+    status = tool_close_appended(a->log, a->records, a->last, a->failed, status);
     double spent = tool_seconds() - began;
     if (a->verbose)
         tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s", a->records,

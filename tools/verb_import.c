@@ -257,14 +257,9 @@ static int take_rows(struct import *m)
 /* Commits what is appended, says how it went, closes the log. */
 static int finish(struct import *m, int status, double began)
 {
-    u9_fault fault;
     int done = commit(m);
     if (status == TOOL_DONE) status = done;
-    uint64_t durable = u9_log_durable(m->log);
-    u9_err err = u9_log_close(m->log, &fault);
-    if (err != U9_OK && !m->failed) status = tool_fault(&fault);
-    if (err != U9_OK && m->records > 0 && durable <= m->last)
-        tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);
+    status = tool_close_appended(m->log, m->records, m->last, m->failed, status);
     double spent = tool_seconds() - began;
     if (m->verbose)
         tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s", m->records,
