@@ -623,7 +623,9 @@ bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS (append co
 
 # The page in 40 minutes at most: a round is only begun if it is likely to end within 38.
 .PHONY: bench-all
-bench-all: $(BUILD)/u9bench ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
+bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
+	@[ '$(PEERS)' = 0 ] || scripts/setup bench || echo 'bench-all: goes on without the peers that are not here' >&2
+	@$(MAKE) $(BUILD)/u9bench
 	@mkdir -p $(BUILD)/bench
 	U9BENCH_COMMIT=$$(git describe --always --dirty 2>/dev/null) $(BUILD)/u9bench --minutes 38 -d $(BUILD)/bench \
 	    --html $(BUILD)/bench/u9bench.html --json $(BUILD)/bench/u9bench.json \

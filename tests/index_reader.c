@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 unsigned index_reader_filtered;
+uint64_t index_reader_seed;
 
 /* One root. */
 typedef struct root {
@@ -77,7 +78,7 @@ static root read_root(index_reader_file f, uint64_t at)
     r.places = element(&page, 3);
     r.width = width_of(&r.keys);
     r.count = r.keys.count;
-    if (r.hashed) r.seed = element(&page, k++).u;
+    if (r.hashed) index_reader_seed = r.seed = element(&page, k++).u;
     r.form = element(&page, k).u;
     r.other = element(&page, k + 6).u;
     r.filter = element(&page, k + 7);

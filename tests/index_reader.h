@@ -24,5 +24,7 @@ int index_reader_find(index_reader_file segment, index_reader_file index, const 
 
 /* How often a filter said that a key is not there, since the program began. */
 extern unsigned index_reader_filtered;
+/* The hash seed of the last root with hashes of keys that was read. */
+extern uint64_t index_reader_seed;
 
 #endif

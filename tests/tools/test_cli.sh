@@ -771,6 +771,7 @@ paths() {
         append new "$long"
     mistake 4 'u9 cat: 0+: .*File name too long' 'as that of a log is' "$u9" cat "$long"
     permissions
+    for_readers
 }
 
 permissions() {
@@ -795,9 +796,30 @@ permissions() {
             plainly "$u9" cat half.log
         mistake 4 "$hint" 'by info, too' plainly "$u9" info half.log
         mistake 4 "$hint" 'and by get' plainly "$u9" get half.log "$first"
+        run plainly "$u9" scan half.log -j 3
+        claim 'a scan one of whose ranges fails has failed, and has no totals' test "$status $(wc -l <out)" = '4 0'
         mistake 8 "$hint" 'and by u9fsck' plainly "$fsck" half.log
     fi
     chmod 700 locked
+}
+
+# Whoever may only read a log finds what is in it, with an index in memory where none can be made beside a segment.
+for_readers() {
+    cp -R many unsealed.log
+    chmod -R a+rX unsealed.log
+    if ! plainly test -x "$u9" -a -r "$(segment unsealed.log 1)" -a ! -w unsealed.log; then
+        skip 'a log of somebody else: nobody here who may only read it'
+        return
+    fi
+    claim 'the last segment has no index' grep -q ' 1 without' <("$u9" index unsealed.log --check)
+    find unsealed.log | sort >before
+    "$u9" cat unsealed.log --keys --reverse -n 1 >in_the_last
+    "$u9" cat unsealed.log --keys -n 1 >in_the_first
+    claim 'a record of it is found by who may only read' \
+        same "$(plainly "$u9" get unsealed.log "$(cut -f 1 in_the_last)")" "$(cut -f 2 in_the_last)"
+    claim 'and one of a sealed one' \
+        same "$(plainly "$u9" get unsealed.log "$(cut -f 1 in_the_first)")" "$(cut -f 2 in_the_first)"
+    claim 'nothing was written for that' cmp before <(find unsealed.log | sort)
 }
 
 # closed COMMAND...: with standard output closed; full: with one that has no room.

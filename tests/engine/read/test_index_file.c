@@ -963,6 +963,29 @@ static bool find_in_file(const model *m, size_t i, const char *path, uint32_t *v
     return found;
 }
 
+START_TEST(each_file_hashes_its_record_keys_by_a_seed_of_its_own) /* [C-7] */
+{
+    model *m = model_new(3);
+    size_t segments;
+    write_sessions(m, 3, 400, false);
+    ck_assert_uint_eq(build(0).none, 0);
+    char **paths = files_ending(".u9", &segments);
+    ck_assert_uint_ge(segments, 3);
+    uint64_t *seeds = calloc(segments, sizeof *seeds);
+    for (size_t n = 0; n < segments; n++) {
+        uint32_t value;
+        index_reader_seed = 0;
+        (void)find_in_file(m, 0, paths[n], &value);
+        seeds[n] = index_reader_seed;
+        ck_assert_uint_ne(seeds[n], 0);
+        for (size_t before = 0; before < n; before++) ck_assert_uint_ne(seeds[n], seeds[before]);
+    }
+    free(seeds);
+    free_names(paths, segments);
+    free(m);
+}
+END_TEST
+
 START_TEST(a_reader_that_knows_values_and_the_specification_finds_records)
 {
     model *m = model_new(_i == 0 ? 0 : _i == 1 ? 1 : 3); /* muids in order and not, record keys */
@@ -1014,6 +1037,7 @@ Suite *suite_index_file(void)
     tcase_add_test(t, an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why);
     tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0,
                         (int)thorough(4, 16));
+    tcase_add_test(t, each_file_hashes_its_record_keys_by_a_seed_of_its_own);
     tcase_add_loop_test(t, a_reader_that_knows_values_and_the_specification_finds_records, 0, 3);
     suite_add_tcase(s, t);
     return s;

@@ -440,6 +440,23 @@ START_TEST(a_roll_syncs_the_old_then_opens_the_new_then_seals) /* [S-6] [W-3] [W
 }
 END_TEST
 
+/* The index inside is made of what the writer remembers. [K-1] */
+START_TEST(a_roll_and_a_seal_read_nothing)
+{
+    u9_log *w = open_sized(at("log"), SMALL);
+    sim_forget_diary();
+    append_many(w, "before the roll ", 3000, 100);
+    sync_log(w);
+    ck_assert_uint_gt(segments_in(at("log")), 2);
+    ck_assert_uint_eq(sim_count(SIM_READ), 0);
+    close_log(w);
+    ck_assert_uint_eq(sim_count(SIM_READ), 0);
+    view v = view_of(at("log"), 1);
+    ck_assert_int_eq(end_at(&v, v.count - 1).kind, U9I_END_SEALING);
+    close_view(&v);
+}
+END_TEST
+
 START_TEST(a_roll_behind_a_promise_syncs_the_promise_first) /* [W-3] [S-6] */
 {
     u9_log *w = open_sized(at("log"), SMALL);
@@ -1471,6 +1488,7 @@ Suite *suite_writer(void)
     tcase_add_test(order, a_new_file_is_synced_before_its_directory);
     tcase_add_test(order, nothing_is_durable_while_the_directory_cannot_be_synced);
     tcase_add_test(order, a_roll_syncs_the_old_then_opens_the_new_then_seals);
+    tcase_add_test(order, a_roll_and_a_seal_read_nothing);
     tcase_add_test(order, a_roll_behind_a_promise_syncs_the_promise_first);
     tcase_add_test(order, a_close_behind_a_promise_syncs_the_promise_first);
     tcase_add_test(order, a_rolled_file_holds_nothing_behind_its_seal_and_is_not_touched_again);
