@@ -171,8 +171,9 @@ static int wait_watch(u9i_watch *watch, uint64_t deadline_us)
 {
     posix_watch *w = (posix_watch *)watch;
     struct pollfd fd = {.fd = w->fd, .events = POLLIN};
+    if (deadline_us == 0) return take_events(w); /* in one call: lookups ask so */
     for (;;) {
-        uint64_t now = deadline_us ? u9i_monotonic_us(watch->env) : 0;
+        uint64_t now = u9i_monotonic_us(watch->env);
         uint64_t left = deadline_us > now ? deadline_us - now : 0;
         struct timespec most = u9i_posix_timespec(left < UINT32_MAX ? left : UINT32_MAX);
         int n = ppoll(&fd, 1, &most, NULL);

@@ -379,23 +379,33 @@ static u9_err get_from_writer(u9_log *log, lookup *l, u9_fault *fault)
     return U9_OK;
 }
 
+/* It is not in this view: nor in a fresh one, if that is another? As get_in_view. */
+static u9_err get_in_fresh(u9_log *log, const u9i_view *stale, lookup *l, u9_fault *fault)
+{
+    u9i_seated s = {.seat = NULL};
+    u9_err err = u9i_view_take(log, true, &s.view, fault);
+    if (err != U9_OK) return err;
+    err = s.view == stale ? U9_ABSENT : get_in_view(log, s.view, l, fault);
+    u9i_view_rise(&s);
+    return err;
+}
+
 /* The newest one there is: its record is in `l` then. U9_ABSENT. */
 static u9_err get_by_index(u9_log *log, lookup *l, u9_fault *fault)
 {
-    u9_err err = U9_ABSENT;
-    for (unsigned fresh = 0; fresh < 3; fresh++) {
+    for (unsigned tries = 0; tries < 3; tries++) {
         u9i_seated s = {.seat = NULL};
-        err = U9_ABSENT;
+        u9_err err = U9_ABSENT;
         if (log->writing && u9i_writer_has_begun(&log->writer)) err = get_from_writer(log, l, fault);
         if (err != U9_ABSENT) return err;
-        err = fresh > 0 ? u9i_view_take(log, true, &s.view, fault) : u9i_view_sit(log, &s, fault);
+        err = tries > 0 ? u9i_view_take(log, true, &s.view, fault) : u9i_view_sit(log, &s, fault);
         if (err != U9_OK) return err;
         err = get_in_view(log, s.view, l, fault);
+        if (err == U9_ABSENT && tries == 0 && !log->writing) err = get_in_fresh(log, s.view, l, fault);
         u9i_view_rise(&s);
-        if (err != U9_ABSENT && err != U9_AGAIN) return err;
-        if (err == U9_ABSENT && (fresh > 0 || log->writing)) return err;
+        if (err != U9_AGAIN) return err;
     }
-    return err == U9_AGAIN ? U9_CORRUPT : err;
+    return U9_CORRUPT;
 }
 
 /* Why there is none. */

@@ -368,7 +368,8 @@ START_TEST(a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there
     unsigned segments = indexed();
     ck_assert_uint_ge(segments, 20);
     u9_log *r = model_open(m, U9_READ);
-    for (size_t i = KEYS / 2; i < KEYS; i++) model_look_up(r, m, i); /* filters are read, and frames between whose keys they fall */
+    for (unsigned n = 0; n < 2; n++) /* filters are read, and frames between whose keys they fall; lookups make a table */
+        for (size_t i = KEYS / 2; i < KEYS; i++) model_look_up(r, m, i);
     sim_forget_diary();
     for (size_t i = KEYS / 2; i < KEYS; i++) model_look_up(r, m, i);
     ck_assert_uint_le(sim_count(SIM_READ), KEYS / 2 / 5); /* of all segments together */
