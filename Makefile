@@ -268,8 +268,11 @@ comma = ,
 scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap stat fstat fstatat flock fsync ftruncate fallocate \
     mkdir renameat linkat unlinkat fchmodat fdopendir readdir inotify_init1 inotify_add_watch open openat)
 
+# Check's file for what a test tells: tests/main.c.
+checks_file = -Wl,--wrap=mkstemp
+
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
-	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) $(checks_file) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)

@@ -16,6 +16,7 @@ enum {
     STRAYS = 64,         /* keys out of order that are always borne with, */
     STRAYS_PART = 8,     /*   and one record in so many */
     SPARE = 1 << 13,     /* entries: a few frames of small records */
+    FEW = 32,            /* records are few: one in so many slots of the table, at most */
     SMALL = 24           /* entries that are sorted by insertion */
 };
 
@@ -76,10 +77,27 @@ void u9i_keys_close(u9i_keys *k)
     memset(k, 0, sizeof *k);
 }
 
+/*
+ * Few records have their slots emptied, and all else of the table, which is megabytes, is left alone. A record's slot is
+ * in the row that begins where it is looked for first, and nothing is taken out of a row but this way, from some slot to
+ * its end.
+ */
+static void empty_table(u9i_keys *k)
+{
+    if (k->record_count > k->table_room / FEW) {
+        memset(k->table, 0, k->table_room * sizeof *k->table);
+        return;
+    }
+    for (size_t n = 0; n < k->record_count; n++) {
+        size_t i = u9i_key_mix(&k->records[n], k->spec.seed) >> 32;
+        while (k->table[i & (k->table_room - 1)] != 0) k->table[i++ & (k->table_room - 1)] = 0;
+    }
+}
+
 void u9i_keys_reset(u9i_keys *k, const u9i_keyspec *spec)
 {
+    empty_table(k);
     k->spec = *spec;
-    if (k->record_count > 0) memset(k->table, 0, k->table_room * sizeof *k->table);
     k->frame_count = k->record_count = 0;
     k->count = 0;
     k->top = (u9i_key_entry){.hi = 0};

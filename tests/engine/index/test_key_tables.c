@@ -53,6 +53,37 @@ START_TEST(keys_that_were_drawn_for_another_seed_do_not_fall_together)
 }
 END_TEST
 
+/* Keys of many rows, some of them again and again: in an order in which they are sorted, too. */
+static void fill(u9i_keys *k, unsigned count, bool sorted)
+{
+    for (unsigned n = 0; n < count; n++) {
+        u9i_key_entry e = {.hi = (n % 3 ? n : n / 2) * UINT64_C(0x9e3779b97f4a7c15), .at = n + 1};
+        u9i_keys_add_entry(k, &e, true);
+    }
+    ck_assert(!k->partial);
+    if (sorted) u9i_keys_sort(k);
+}
+
+START_TEST(after_a_reset_no_key_is_in_the_table_however_many_were)
+{
+    static const unsigned counts[] = {1, 2, 50, 400, 700, 3000, 12000};
+    u9i_keys k;
+    u9i_keyspec spec = {.width = 16, .seed = 17}, next = {.width = 16, .seed = 18};
+    ck_assert(u9i_keys_open(&k, &spec, MEMORY));
+    for (unsigned i = 0; i < 2 * sizeof counts / sizeof *counts; i++) {
+        unsigned count = counts[i / 2];
+        size_t used = 0;
+        u9i_keys_reset(&k, &spec);
+        fill(&k, count, i % 2 != 0);
+        ck_assert_uint_eq(k.record_count, count);
+        u9i_keys_reset(&k, &next); /* of another file: the keys were placed by the seed of this one */
+        for (size_t slot = 0; slot < k.table_room; slot++) used += k.table[slot] != 0;
+        ck_assert_msg(used == 0, "%u keys: %zu slots are in use", count, used);
+    }
+    u9i_keys_close(&k);
+}
+END_TEST
+
 /* The pairs that collide whatever is added to a key beforehand: with multiplications alone there are such. */
 START_TEST(no_pair_of_keys_falls_together_for_all_seeds)
 {
@@ -73,6 +104,7 @@ Suite *suite_key_tables(void)
     Suite *s = suite_create("key_tables");
     TCase *t = tcase_create("key_tables");
     tcase_add_test(t, keys_that_were_drawn_for_another_seed_do_not_fall_together);
+    tcase_add_test(t, after_a_reset_no_key_is_in_the_table_however_many_were);
     tcase_add_test(t, no_pair_of_keys_falls_together_for_all_seeds);
     suite_add_tcase(s, t);
     return s;

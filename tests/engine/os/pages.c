@@ -4,8 +4,9 @@
  * A handle maps windows of tens of megabytes and touches a few pages of them; tests open hundreds of
  * thousands of handles, and half of what the longest suites took was the kernel's work to map, fault in and
  * unmap these. The linker puts these two functions in front of the engine's (Makefile: --wrap): they keep
- * what is given back, wipe what was touched, and hand it out again, zeroed as process pages are. A build
- * with a sanitizer does without, so that there a use after the end still faults.
+ * what is given back, wipe what was touched at its front, have the kernel take back what was touched behind
+ * that, and hand it out again, zeroed as process pages are. A build with a sanitizer does without, so that
+ * there a use after the end still faults.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, SLOTS = 8, PAGES_MAX = 8192, TOUCHED_MAX = 256 };
+enum { PAGE = 4096, SLOTS = 16, STRETCH = 128 /* pages */ };
 
 /* The engine's own. Weak: not there where nothing is wrapped. */
 __attribute__((weak)) void *__real_u9i_pages(size_t size);
@@ -43,15 +44,19 @@ void *__wrap_u9i_pages(size_t size)
     return found ? found : __real_u9i_pages(size);
 }
 
-/* False: too much was touched, or what was cannot be told. */
+/* By stretches, as long as the last page of one was touched. False: what was touched cannot be told. */
 static bool wipe(char *pages, size_t size)
 {
-    unsigned char resident[PAGES_MAX];
-    size_t count = (size + PAGE - 1) / PAGE, touched = 0;
-    if (count > PAGES_MAX || mincore(pages, size, resident) != 0) return false;
-    for (size_t i = 0; i < count; i++)
-        if ((resident[i] & 1) && touched++ < TOUCHED_MAX) memset(pages + i * PAGE, 0, PAGE);
-    return touched <= TOUCHED_MAX;
+    unsigned char resident[STRETCH] = {1};
+    size_t at = 0, count = 1;
+    for (; at < size && (resident[count - 1] & 1); at += count * PAGE) {
+        size_t left = (size - at + PAGE - 1) / PAGE;
+        count = left < STRETCH ? left : STRETCH;
+        if (mincore(pages + at, count * PAGE, resident) != 0) return false;
+        for (size_t i = 0; i < count; i++)
+            if (resident[i] & 1) memset(pages + at + i * PAGE, 0, PAGE);
+    }
+    return at >= size || madvise(pages + at, size - at, MADV_DONTNEED) == 0;
 }
 
 void __wrap_u9i_pages_free(void *pages, size_t size)
