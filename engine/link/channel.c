@@ -172,6 +172,12 @@ static u9_err tell_link(u9i_channel *l, u9_signal signal, u9_fault *fault)
                      u9_signal_name(signal));
 }
 
+void u9i_channel_symbol(u9_builder *values, u9_type symbol)
+{
+    u9_err err = u9_build_greek(values, symbol);
+    assert(err == U9_OK);
+}
+
 u9_err u9i_channel_put(u9i_channel *l, const u9_builder *values, const uint8_t *data, size_t size,
                     u9_fault *fault)
 {

@@ -50,6 +50,9 @@ U9_MUST_CHECK u9_err u9i_channel_open(u9i_channel *channel, u9i_env *env, int in
                                    u9i_tick_fn *tick, void *ctx, u9_fault *fault);
 void u9i_channel_release(u9i_channel *channel);
 
+/* Adds a symbol to what is to be said, which has room for it. */
+void u9i_channel_symbol(u9_builder *values, u9_type symbol);
+
 /*
  * Sends one frame with these values, of which the link is told first (one DATA for all of `data`). `data`
  * may be NULL. Frames that come in meanwhile are taken if channel->listens. U9_STATE: the link does not allow

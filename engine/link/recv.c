@@ -164,8 +164,8 @@ static u9_err say_greek(receiver *r, u9_type type, u9_fault *fault)
     uint8_t room[1];
     u9_builder b;
     u9_builder_init(&b, room, sizeof room);
-    u9_err err = u9_build_greek(&b, type);
-    return err == U9_OK ? receiver_say(r, &b, fault) : err;
+    u9i_channel_symbol(&b, type);
+    return receiver_say(r, &b, fault);
 }
 
 /* As soon as the sender listens: what is wanted, and iota. [T-11] */
@@ -177,8 +177,9 @@ static u9_err ask(receiver *r, u9_fault *fault)
     r->asked = true;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9i_next_build(&b, r->next);
-    if (err == U9_OK) err = u9_build_greek(&b, U9_IOTA);
-    return err == U9_OK ? receiver_say(r, &b, fault) : err;
+    assert(err == U9_OK);
+    u9i_channel_symbol(&b, U9_IOTA);
+    return receiver_say(r, &b, fault);
 }
 
 /* The last record that the log has must be the one that the sender has there. [T-9] */
@@ -443,10 +444,11 @@ static u9_err receiver_part(receiver *r, u9_err err, u9_fault *fault)
     if (!receiver_two_way(r)) return err;
     r->parting = true;
     u9_builder_init(&b, room, sizeof room);
-    if (r->channel.link.out.life == U9_LIFE_NEW) done = u9_build_greek(&b, U9_ALPHA);
-    if (done == U9_OK && err != U9_OK && r->told.err == U9_OK) done = u9_build_error(&b, err, fault->text);
-    if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
-    if (done == U9_OK) done = receiver_say(r, &b, tell);
+    if (r->channel.link.out.life == U9_LIFE_NEW) u9i_channel_symbol(&b, U9_ALPHA);
+    if (err != U9_OK && r->told.err == U9_OK) done = u9_build_error(&b, err, fault->text);
+    assert(done == U9_OK); /* ROOM has room for any text of a fault */
+    u9i_channel_symbol(&b, U9_OMEGA);
+    done = receiver_say(r, &b, tell);
     while (done == U9_OK && r->channel.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->channel, true, tell);
     return err == U9_OK ? done : err;
 }

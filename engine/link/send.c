@@ -149,9 +149,9 @@ static u9_err greet(sender *s, u9_fault *fault)
     uint8_t room[ROOM];
     u9_builder b;
     u9_builder_init(&b, room, sizeof room);
-    u9_err err = u9_build_greek(&b, U9_ALPHA);
-    if (err == U9_OK && sender_two_way(s)) err = u9_build_greek(&b, U9_IOTA);
-    if (err == U9_OK) err = sender_say(s, &b, fault);
+    u9i_channel_symbol(&b, U9_ALPHA);
+    if (sender_two_way(s)) u9i_channel_symbol(&b, U9_IOTA);
+    u9_err err = sender_say(s, &b, fault);
     while (err == U9_OK && sender_two_way(s) && !s->asked) err = listen_once(s, fault);
     return err;
 }
@@ -332,7 +332,8 @@ static u9_err tell_tau(sender *s, u9_fault *fault)
     s->untold = 0;
     u9_builder_init(&b, room, sizeof room);
     u9_err err = u9_build_tau(&b, u9_tau_of(u9i_reader_passed(&s->reader) - s->start, s->all - s->start));
-    return err == U9_OK ? sender_say(s, &b, fault) : err;
+    assert(err == U9_OK);
+    return sender_say(s, &b, fault);
 }
 
 /* It is sent, all of it. */
@@ -456,8 +457,9 @@ static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
     u9_fault later, *tell = err == U9_OK ? fault : &later;
     u9_builder_init(&b, room, sizeof room);
     u9_err done = err != U9_OK && s->told.err == U9_OK ? u9_build_error(&b, err, fault->text) : U9_OK;
-    if (done == U9_OK) done = u9_build_greek(&b, U9_OMEGA);
-    if (done == U9_OK) done = sender_say(s, &b, tell);
+    assert(done == U9_OK); /* ROOM has room for any text of a fault */
+    u9i_channel_symbol(&b, U9_OMEGA);
+    done = sender_say(s, &b, tell);
     while (done == U9_OK && sender_two_way(s) && s->channel.link.in.life != U9_LIFE_OVER) done = listen_once(s, tell);
     return err == U9_OK ? done : err;
 }

@@ -229,13 +229,9 @@ static u9_err find_before(const search *s, size_t i, u9i_position *end, bool *kn
 
 static u9i_tail tail_of(const u9i_judge *j)
 {
-    switch (j->tail) {
-    case U9_V_CLEAN: return U9I_TAIL_CLOSED;
-    case U9_V_TORN: return U9I_TAIL_TORN;
-    case U9_V_UNKNOWN: return U9I_TAIL_UNKNOWN;
-    case U9_V_CORRUPT: break;
-    }
-    return U9I_TAIL_CORRUPT;
+    static const u9i_tail tails[] = {[U9_V_CLEAN] = U9I_TAIL_CLOSED, [U9_V_TORN] = U9I_TAIL_TORN,
+                                     [U9_V_UNKNOWN] = U9I_TAIL_UNKNOWN, [U9_V_CORRUPT] = U9I_TAIL_CORRUPT};
+    return tails[j->tail];
 }
 
 /* True if nothing was promised behind the u9end that closes the segment. */

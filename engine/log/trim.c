@@ -247,7 +247,7 @@ static void note_outcome(u9_log *log, u9_err err, const u9_fault *why)
 {
     log->retained.err = U9_OK;
     if (err == U9_OK) return;
-    (void)u9i_fault(&log->retained, U9_IO, U9I_AT(.path = log->source.path, .sys = why->sys, .rule = "L-10"),
+    (void)u9i_fault(&log->retained, err == U9_NOMEM ? err : U9_IO, U9I_AT(.path = log->source.path, .sys = why->sys, .rule = "L-10"),
                     "the log was not trimmed as its options say: %s", why->text);
 }
 

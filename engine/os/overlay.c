@@ -244,7 +244,7 @@ static int overlay_zero(u9i_file *file, uint64_t from, uint64_t to)
     return overlay_refuse_file(file);
 }
 
-/* Nothing is mapped: who would, reads. */
+/* Nothing is mapped, and so nothing is advised of or unmapped: who would, reads. */
 static int overlay_map(u9i_file *file, uint64_t off, size_t n, const void **out)
 {
     (void)file;
@@ -252,21 +252,6 @@ static int overlay_map(u9i_file *file, uint64_t off, size_t n, const void **out)
     (void)n;
     (void)out;
     return -ENODEV;
-}
-
-static void overlay_advise(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
-{
-    (void)env;
-    (void)map;
-    (void)n;
-    (void)advice;
-}
-
-static void overlay_unmap(u9i_env *env, const void *map, size_t n)
-{
-    (void)env;
-    (void)map;
-    (void)n;
 }
 
 static const u9i_fs overlay_fs = {
@@ -295,8 +280,6 @@ static const u9i_fs overlay_fs = {
     .truncate = overlay_reserve,
     .sync_and_evict = overlay_sync,
     .map = overlay_map,
-    .advise = overlay_advise,
-    .unmap = overlay_unmap,
 };
 
 /* Operations of a queue would go to files of the base. */

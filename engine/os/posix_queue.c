@@ -91,18 +91,11 @@ static int write_all(const u9i_posix_file *file, const u9i_op *op)
 int64_t u9i_posix_perform(const u9i_op *op)
 {
     const u9i_posix_file *file = (const u9i_posix_file *)op->file;
-    size_t got = 0;
-    int err = 0;
-    switch (op->kind) {
-    case U9I_OP_READ:
-        err = u9i_posix_read(op->file, op->off, op->buf, op->n, &got);
-        return err ? err : (int64_t)got;
-    case U9I_OP_WRITE:
-        err = write_all(file, op);
-        return err ? err : (int64_t)op->n;
-    case U9I_OP_SYNC: err = sync_data(file); break;
-    }
-    return err;
+    size_t done = op->kind == U9I_OP_SYNC ? 0 : op->n;
+    int err = op->kind == U9I_OP_SYNC    ? sync_data(file)
+              : op->kind == U9I_OP_WRITE ? write_all(file, op)
+                                         : u9i_posix_read(op->file, op->off, op->buf, op->n, &done);
+    return err ? err : (int64_t)done;
 }
 
 static int submit_posix(u9i_queue *queue, const u9i_op *ops, unsigned count)

@@ -309,7 +309,7 @@ static void wake_uring_queue(u9i_queue *queue)
     uring *u = (uring *)queue;
     uint64_t one = 1;
     if (atomic_exchange(&u->called, true)) return;
-    while (write(u->wake_fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+    (void)!write(u->wake_fd, &one, sizeof one); /* it does not wait: the count is at most one */
 }
 
 /* Operations that the kernel has: all but those that it refused to take, after which nothing is handed over. */

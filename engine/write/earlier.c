@@ -22,13 +22,13 @@ typedef struct earlier {
     u9i_key_entry part;       /* the key of the record whose parts are passed; at: of its first one, 0: none */
 } earlier;
 
-static bool add_key(earlier *e, const u9i_record *r, uint64_t at, bool alone)
+static bool add_key(earlier *e, const u9i_record *r, uint64_t at)
 {
     u9i_key_entry entry;
     if (!u9i_keyspec_entry(&e->keys->spec, r->key, r->key_size, &entry)) return false;
     entry.at = at;
     e->records++;
-    u9i_keys_add_entry(e->keys, &entry, alone || (e->bar && u9i_key_below(e->bar, &entry)));
+    u9i_keys_add_entry(e->keys, &entry, e->bar && u9i_key_below(e->bar, &entry));
     return true;
 }
 
@@ -60,7 +60,7 @@ static bool add_earlier_records(earlier *e, const u9i_frame *f, const u9i_body *
     u9i_record r;
     uint32_t count = 0;
     for (; u9i_record_next(&next, &left, &r) == U9_OK; count++)
-        if (!add_key(e, &r, base + (uint64_t)(r.bytes - body->bytes), false)) return false;
+        if (!add_key(e, &r, base + (uint64_t)(r.bytes - body->bytes))) return false;
     return left == 0 && count == f->trailer.count;
 }
 

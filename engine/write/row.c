@@ -83,8 +83,10 @@ static uint64_t part_place(u9i_writer *w, bool driver, const u9i_frame_out *f)
 static void keep_part_key(const u9i_writer *w, u9i_frame_out *f, u9i_span key)
 {
     u9_value v;
-    bool there = u9_value_decode(key.data, key.size, &v) == U9_OK &&
-                 u9i_keyspec_entry(&w->keys[w->keys_now].keys.spec, key.data + key.size - v.size, (size_t)v.size, &f->part_key);
+    u9_err err = u9_value_decode(key.data, key.size, &v);
+    assert(err == U9_OK);
+    size_t raw = v.type == U9_UINT ? U9_UID8_SIZE : (size_t)v.size;
+    bool there = u9i_keyspec_entry(&w->keys[w->keys_now].keys.spec, key.data + key.size - raw, raw, &f->part_key);
     assert(there);
     f->part_key.at = 1; /* not 0: it is one */
 }

@@ -145,6 +145,31 @@ START_TEST(a_record_in_pieces_is_like_any_other)
 }
 END_TEST
 
+/* Its key leads to it, by what the session knows and by the index, whatever the keys are. */
+START_TEST(a_record_in_pieces_is_found_by_a_key_of_any_kind) /* [L-6] [K-2] */
+{
+    static const char *const kinds[] = {"muid", "gid:log", "tid", "uid8"};
+    u9_options o = small_options();
+    u9_place place;
+    u9_record r;
+    u9_fault fault;
+    o.kind = kinds[_i];
+    o.generator_given = 1;
+    u9_log *w = open_writer(at("log"), &o);
+    append_large(w, 1, U9I_BODY_MAX + 100, U9I_BODY_MAX + 100, &place);
+    u9_key key = {.data = place.key, .size = place.key_size};
+    ck_assert_uint_gt(key.size, 0);
+    for (unsigned again = 0; again < 2; again++) {
+        ck_assert_int_eq(u9_log_get(w, &key, NULL, 0, &r, &fault), U9_LIMIT);
+        ck_assert_uint_eq(r.ordinal, place.ordinal);
+        append_bytes(w, "behind", 6); /* into another segment, so that this one is sealed */
+        close_log(w);
+        w = open_reader(at("log"));
+    }
+    close_log(w);
+}
+END_TEST
+
 /* [L-7] Its time is that of the beginning, no other record has it, and those in between have later ones. */
 START_TEST(the_key_is_that_of_the_beginning_and_nobody_elses)
 {
@@ -764,6 +789,7 @@ Suite *suite_large(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, a_record_in_pieces_is_like_any_other);
+    tcase_add_loop_test(tc, a_record_in_pieces_is_found_by_a_key_of_any_kind, 0, 4);
     tcase_add_test(tc, the_key_is_that_of_the_beginning_and_nobody_elses);
     tcase_add_test(tc, a_record_of_any_size_is_read_back);
     tcase_add_test(tc, values_that_are_not_as_announced_are_refused);
