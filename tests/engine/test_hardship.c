@@ -50,6 +50,8 @@ static struct {
     bool numbered; /* keys are in order: these are some of them, and the last is none */
     uint8_t keys[KEYS][16];
     bool frugal; /* nothing is kept of what is looked up, and all is hashed each time */
+    bool lz4;    /* records are compressed; */
+    bool mends;  /* damaged headers are mended */
 } way;
 
 static u9_err open_as(u9_mode mode, const u9_options *more)
@@ -57,6 +59,7 @@ static u9_err open_as(u9_mode mode, const u9_options *more)
     u9_options o = more ? *more : small_options();
     if (way.frugal) o.cache_memory = 1;
     if (way.frugal) o.verify = U9_VERIFY_ALWAYS;
+    if (mode == U9_READ) o.mend = way.mends;
     o.mode = mode;
     handle = NULL;
     return u9_log_open(at("log"), &o, &handle, &fault);
@@ -97,10 +100,10 @@ static u9_err walk(u9_cursor *c, bool back, uint64_t *told)
     return worst;
 }
 
-static u9_err read_all(uint64_t *told, const u9_options *o)
+static u9_err read_on(uint64_t *told)
 {
     u9_cursor *c;
-    u9_err err = open_as(U9_READ, o);
+    u9_err err = open_as(U9_READ, NULL);
     if (err != U9_OK) return err;
     err = u9_cursor_open(handle, NULL, &c, &fault);
     if (err != U9_OK) return done(err);
@@ -109,16 +112,17 @@ static u9_err read_all(uint64_t *told, const u9_options *o)
     return done(err);
 }
 
-static u9_err read_on(uint64_t *told)
+static u9_err mended(deed_fn *deed, uint64_t *told)
 {
-    return read_all(told, NULL);
+    way.mends = true;
+    u9_err err = deed(told);
+    way.mends = false;
+    return err;
 }
 
 static u9_err read_mended(uint64_t *told)
 {
-    u9_options o = small_options();
-    o.mend = 1;
-    return read_all(told, &o);
+    return mended(read_on, told);
 }
 
 static u9_err read_back(uint64_t *told)
@@ -168,6 +172,11 @@ static u9_err get(uint64_t *told)
             answer(u9_log_get(handle, &key, room, i == 3 ? 5 : sizeof room, &r, &fault), &r, told));
     }
     return done(err);
+}
+
+static u9_err get_mended(uint64_t *told)
+{
+    return mended(get, told);
 }
 
 static u9_err get_many(uint64_t *told)
@@ -223,6 +232,63 @@ static u9_err seek(uint64_t *told)
     }
     if (err == U9_OK) err = u9_cursor_within(c, &bounds);
     if (err == U9_OK) err = walk(c, false, told);
+    u9_cursor_close(c);
+    return done(err);
+}
+
+/* Three steps on, two back, until the end; then the other way round. */
+static u9_err waver(uint64_t *told)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err worst = U9_OK, err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_cursor_open(handle, NULL, &c, &fault);
+    if (err != U9_OK) return done(err);
+    for (unsigned back = 0, i = 0; back < 2; i++) {
+        bool turned = i % 5 > 2;
+        err = turned != (back == 1) ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r);
+        MUST(i < NEVER_ENDS);
+        if (err == U9_OK || err == U9_LIMIT) *told = *told * 3 + mix(&r);
+        else if (err == U9_CORRUPT || err == U9_ABSENT) worst = U9_CORRUPT;
+        else if (err == U9_END) back += !turned;
+        else break;
+    }
+    if (err < 0) u9_cursor_fault(c, &fault);
+    u9_cursor_close(c);
+    return done(err == U9_END ? worst : err);
+}
+
+/* The second file of the log, alone: from a place in it, a record of it in pieces, and both ways. */
+static u9_err read_single(uint64_t *told)
+{
+    static uint8_t piece[FILLER];
+    u9_cursor *c;
+    u9_record r;
+    u9_reading *reading;
+    size_t got = 0;
+    u9_options o = small_options();
+    u9_seek place = {.size = sizeof place, .kind = U9_SEEK_OFFSET, .segment = 2, .offset = 9000};
+    o.mode = U9_READ;
+    u9_err err = u9_log_open(segment_path(at("log"), 2), &o, &handle, &fault);
+    if (err != U9_OK) return err;
+    err = u9_log_seek(handle, &place, &c, &fault);
+    if (err != U9_OK) return done(err);
+    err = u9_cursor_next(c, &r);
+    if (err == U9_OK) {
+        err = u9_record_open(handle, &r, &reading, &fault);
+        if (err == U9_OK) {
+            err = u9_record_read(reading, 3, piece, sizeof piece, &got, &fault);
+            u9_record_close(reading);
+        }
+        *told = got + piece[100];
+    } else {
+        u9_cursor_fault(c, &fault);
+    }
+    if (err == U9_OK) {
+        err = first_of(walk(c, true, told), walk(c, false, told));
+        if (err < 0) u9_cursor_fault(c, &fault);
+    }
     u9_cursor_close(c);
     return done(err);
 }
@@ -630,6 +696,7 @@ static void fill(const char *log, unsigned from, unsigned to, bool ends)
     u9_options o = rolling();
     snprintf(path, sizeof path, "%s", log);
     way.numbered = false;
+    o.lz4 = way.lz4;
     handle = open_writer(path, &o);
     for (unsigned i = from; i < to; i++) {
         char key[8];
@@ -644,6 +711,13 @@ static void fill(const char *log, unsigned from, unsigned to, bool ends)
 static void make_row(void)
 {
     fill(at("place"), 0, 24, true);
+}
+
+static void make_compressed(void)
+{
+    way.lz4 = true;
+    make_row();
+    way.lz4 = false;
 }
 
 /* Keys that are in order; and the last session's are in none of the segments' indexes. */
@@ -919,6 +993,18 @@ static const trial reading[] = {
     {make_damaged, seek_all_ways, false, false},
     {make_trimmed, seek_all_ways, false, false},
     {make_numbered, index_check, false, true},
+    {make_compressed, get, false, false},
+    {make_compressed, get_many, false, false},
+    {make_compressed, get_frugally, false, false},
+    {make_compressed, versions, false, false},
+    {make_headless, get_mended, false, false},
+    {make_row, waver, false, false},
+    {make_damaged, waver, false, false},
+    {make_odd, waver, false, false},
+    {make_trimmed, waver, false, false},
+    {make_large, waver, false, false},
+    {make_plain, waver, false, false},
+    {make_row, read_single, false, false},
 };
 
 static const trial writing[] = {
@@ -964,6 +1050,8 @@ static const trial wading[] = {
     {make_barren, read_mended, false, false},
     {make_numbered, get, false, false},
     {make_numbered, seek_all_ways, false, false},
+    {make_long, waver, false, false},
+    {make_compressed, get_frugally, false, false},
 };
 
 /* Where nothing is seen of what is looked at, one look after the other. */
@@ -1018,6 +1106,14 @@ static const trial looking[] = {
     {make_large, send_and_receive, true, false},
     {make_lost, accept_loss, true, false},
     {make_unknown, accept_tails, true, false},
+    {make_compressed, get_frugally, false, false},
+    {make_headless, get_mended, false, false},
+    {make_damaged, waver, false, false},
+    {make_odd, waver, false, false},
+    {make_trimmed, waver, false, false},
+    {make_large, waver, false, false},
+    {make_plain, waver, false, false},
+    {make_row, read_single, false, false},
     {make_flipped, heal, true, false},
     {make_row, snapshot_twice, true, false},
     {make_plain, salvage, true, false},
