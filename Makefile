@@ -263,10 +263,11 @@ $(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/f
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
 # Calls that the system may cut short: tests/engine/os/test_short.c.
 cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=pwritev2,--wrap=fdatasync,--wrap=io_uring_submit,--wrap=__io_uring_get_cqe
-# Memory and calls that are refused: tests/engine/scarce.c.
+# Memory, calls and looks that are refused: tests/engine/scarce.c.
 comma = ,
 scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap stat fstat fstatat flock fsync ftruncate fallocate \
-    mkdir renameat linkat unlinkat fchmodat fdopendir readdir inotify_init1 inotify_add_watch open openat)
+    mkdir renameat linkat unlinkat fchmodat fdopendir readdir inotify_init1 inotify_add_watch open openat \
+    u9i_windows_lend u9i_window_bytes u9i_window_at u9i_window_find u9i_window_boundary u9i_window_zeros u9i_segment_open)
 
 # Check's file for what a test tells: tests/main.c.
 checks_file = -Wl,--wrap=mkstemp

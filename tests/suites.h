@@ -124,6 +124,7 @@
     X(live) \
     X(follow) \
     X(segment) \
+    X(facts)   \
     X(mapped)  \
     X(unreadable) \
     X(settled) \

@@ -157,13 +157,22 @@ bool u9i_carve_add(u9i_kin *k, const u9i_fragment *f)
 
 /* What stands there */
 
+/* What stands around a magic that was read just now: that it cannot be read is told. */
+static bool read_around(u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
+{
+    uint64_t size = c->images[image].size;
+    if (u9i_carve_read(c, image, at, bytes, n)) return true;
+    if (at < size && n <= size - at) c->report->unread += n;
+    return false;
+}
+
 /* A disk header is one if the hash of its secret stands behind it. [H-2] */
 static u9_err take_header(u9i_carving *c, uint32_t image, uint64_t at)
 {
     static const uint8_t zeros[8];
     uint8_t bytes[U9I_DISK_HEADER_SIZE + U9I_HASH_SIZE];
     u9i_secret secret;
-    if (!u9i_carve_read(c, image, at, bytes, sizeof bytes) || memcmp(bytes + 24, zeros, sizeof zeros) != 0 ||
+    if (!read_around(c, image, at, bytes, sizeof bytes) || memcmp(bytes + 24, zeros, sizeof zeros) != 0 ||
         !u9i_secret_init(&secret, bytes + 8) ||
         memcmp(secret.boundary, bytes + U9I_DISK_HEADER_SIZE, U9I_HASH_SIZE) != 0)
         return U9_OK;
@@ -233,7 +242,7 @@ static u9_err take_carved(u9i_carving *c, uint32_t image, uint64_t magic_at, uin
 {
     uint8_t header[U9I_FRAME_HEADER_SIZE];
     u9i_fragment f;
-    if (magic_at < 48 || !u9i_carve_read(c, image, magic_at - 48, header, sizeof header)) return U9_OK;
+    if (magic_at < 48 || !read_around(c, image, magic_at - 48, header, sizeof header)) return U9_OK;
     if (!frame_is_whole(c, image, magic_at - 48, header, &f)) return note_wound(c, image, magic_at - 48);
     u9i_kin *k = u9i_carve_kin(c, header, true);
     if (k == NULL || !u9i_carve_add(k, &f)) return u9i_carve_no_memory(c);

@@ -3,6 +3,8 @@
  */
 #include "tests/engine/scarce.h"
 
+#include "engine/segment/segment.h"
+#include "tests/engine/places.h"
 #include "tests/must.h"
 
 #include <dirent.h>
@@ -34,6 +36,7 @@ static bool refuse(scarcity what)
 {
     if (!scarce.on || scarce.what != what) return false;
     scarce.seen++;
+    places_note();
     if (scarce.seen != scarce.nth && !(scarce.sticky && scarce.seen > scarce.nth)) return false;
     scarce.failed++;
     errno = what == SCARCE_MEMORY ? ENOMEM : scarce.error;
@@ -164,6 +167,48 @@ int __wrap_openat(int dir, const char *name, int flags, ...)
     mode_t mode = mode_of(flags, more);
     va_end(more);
     return refuse(SCARCE_CALLS) ? -1 : __real_openat(dir, name, flags, mode);
+}
+
+/* Within the engine */
+
+u9_err __real_u9i_windows_lend(u9i_windows *windows, u9i_window **out);
+u9_err __wrap_u9i_windows_lend(u9i_windows *windows, u9i_window **out);
+
+u9_err __wrap_u9i_windows_lend(u9i_windows *windows, u9i_window **out)
+{
+    return refuse(SCARCE_MEMORY) ? U9_NOMEM : __real_u9i_windows_lend(windows, out);
+}
+
+/* As a read that fails would have it. */
+static bool sees_nothing(u9i_window *w)
+{
+    if (!refuse(SCARCE_SIGHT)) return false;
+    w->sys = scarce.error;
+    w->sys_at = w->base + w->fill;
+    return true;
+}
+
+#define LOOK(name, parameters, arguments)                                    \
+    u9_err __real_u9i_window_##name parameters;                              \
+    u9_err __wrap_u9i_window_##name parameters;                              \
+    u9_err __wrap_u9i_window_##name parameters                               \
+    {                                                                        \
+        return sees_nothing(w) ? U9_IO : __real_u9i_window_##name arguments; \
+    }
+
+LOOK(bytes, (u9i_window * w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail),
+     (w, p, need, bytes, avail))
+LOOK(at, (u9i_window * w, uint64_t p, uint64_t bound, u9i_frame *out), (w, p, bound, out))
+LOOK(find, (u9i_window * w, uint64_t from, uint64_t bound, u9i_frame *out), (w, from, bound, out))
+LOOK(boundary, (u9i_window * w, uint64_t from, uint64_t to, uint64_t *at), (w, from, to, at))
+LOOK(zeros, (u9i_window * w, uint64_t from, uint64_t to, u9i_zeros *out), (w, from, to, out))
+
+int __real_u9i_segment_open(u9i_segment *segment, u9i_file **out);
+int __wrap_u9i_segment_open(u9i_segment *segment, u9i_file **out);
+
+int __wrap_u9i_segment_open(u9i_segment *segment, u9i_file **out)
+{
+    return refuse(SCARCE_SIGHT) ? -scarce.error : __real_u9i_segment_open(segment, out);
 }
 
 void scarce_begin(scarcity what, unsigned nth, int error, bool sticky)

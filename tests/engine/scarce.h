@@ -1,6 +1,7 @@
 /*
  * tests/engine/scarce.h: memory that the engine asks for and does not get, memory that it has not given back, and calls
- * of the system that come to nothing.
+ * of the system that come to nothing; and, within the engine, a window that is not lent, or through which nothing is seen:
+ * a small file is read at once, and any look at a large one may be the one that reads.
  *
  * The linker leads what the engine and the tests call through here (Makefile: --wrap); what the C library calls itself,
  * and the simulated world (tests/sim/world.h), is not meant. It holds for the thread that began it.
@@ -14,10 +15,11 @@
 typedef enum scarcity {
     SCARCE_NOTHING, /* what is allocated and kept is counted all the same */
     SCARCE_MEMORY,  /* allocations, and pages */
-    SCARCE_CALLS    /* calls on files and directories */
+    SCARCE_CALLS,   /* calls on files and directories */
+    SCARCE_SIGHT    /* looks through a window at a file's bytes, read already or not, and files that a segment opens */
 } scarcity;
 
-/* From now on the nth of these (from 1) fails with `error` (memory: ENOMEM); sticky: all later, too. */
+/* From now on the nth of these (from 1; 0: none) fails with `error` (memory: ENOMEM); sticky: all later, too. */
 void scarce_begin(scarcity what, unsigned nth, int error, bool sticky);
 
 /* Ends that. Returns how many failed; `*kept` (may be NULL): how many blocks are not given back by now. */

@@ -20,6 +20,7 @@ static int ask_plans(sim_kind kind, const char *path, bool *half)
     const char *name = slash ? slash + 1 : path;
     if (world.spared && strcmp(name, world.spared) == 0) return 0;
     if (world.aimed && strcmp(name, world.aimed) != 0) return 0;
+    if (world.on_call) world.on_call(kind);
     for (unsigned i = 0; i < world.plan_count; i++) { /* all count the call; the first decides */
         sim_plan *p = &world.plans[i];
         if (p->kind != SIM_ANY && p->kind != kind) continue;
@@ -164,6 +165,13 @@ void sim_mend(void)
     pthread_mutex_lock(&world.lock);
     world.plan_count = 0;
     memset(world.lies, 0, sizeof world.lies);
+    pthread_mutex_unlock(&world.lock);
+}
+
+void sim_on_call(void (*hook)(sim_kind kind))
+{
+    pthread_mutex_lock(&world.lock);
+    world.on_call = hook;
     pthread_mutex_unlock(&world.lock);
 }
 

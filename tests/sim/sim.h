@@ -127,6 +127,8 @@ void sim_spare(const char *name);
 void sim_aim(const char *name); /* the reverse: plans look at no other files */
 /* Drops all plans, and the lies that are not told yet. */
 void sim_mend(void);
+/* Told of each call that a plan could let fail, before it is done; NULL: nobody. */
+void sim_on_call(void (*hook)(sim_kind kind));
 /* How many calls failed by a plan since sim_begin. */
 unsigned sim_fired(void);
 

@@ -290,6 +290,7 @@ typedef struct sim_world {
     uint64_t tick;
     sim_plan plans[SIM_PLANS_MAX];
     unsigned plan_count, fired;
+    void (*on_call)(sim_kind kind);
     const char *spared; /* the name that plans pass by; NULL: none */
     const char *aimed;  /* the only name that plans look at; NULL: all are */
     sim_order order;
