@@ -254,21 +254,6 @@ static int overlay_map(u9i_file *file, uint64_t off, size_t n, const void **out)
     return -ENODEV;
 }
 
-static void overlay_advise(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
-{
-    (void)env;
-    (void)map;
-    (void)n;
-    (void)advice;
-}
-
-static void overlay_unmap(u9i_env *env, const void *map, size_t n)
-{
-    (void)env;
-    (void)map;
-    (void)n;
-}
-
 static const u9i_fs overlay_fs = {
     .open_dir = overlay_open_dir,
     .close_dir = overlay_close_dir,
@@ -294,9 +279,7 @@ static const u9i_fs overlay_fs = {
     .zero = overlay_zero,
     .truncate = overlay_reserve,
     .sync_and_evict = overlay_sync,
-    .map = overlay_map,
-    .advise = overlay_advise,
-    .unmap = overlay_unmap,
+    .map = overlay_map, /* which makes none to advise, or to unmap */
 };
 
 /* Operations of a queue would go to files of the base. */
