@@ -732,29 +732,23 @@ static u9_err do_well(const trial *t, uint64_t *told)
     return t->deed(told);
 }
 
-typedef enum hardship { NO_MEMORY, NO_CALL, NO_READ, NO_SYSTEM } hardship;
+typedef enum hardship { NO_MEMORY, NO_CALL, NO_READ, NO_SYSTEM, NO_DIRECTORY } hardship;
 
 static int read_error; /* of NO_READ */
-
-/* Told as such, or with its errno. A writer that cannot end its segment for that takes nothing more. */
-static bool is_no_memory(u9_err err, bool writes)
-{
-    return err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM) ||
-           (writes && err == U9_POISONED && fault.sys == ENOMEM);
-}
 
 /* Once, with that. False: nothing came to nothing. */
 static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u9_err well,
                      uint64_t told)
 {
     static const scarcity scarcities[] = {SCARCE_MEMORY, SCARCE_NOTHING, SCARCE_NOTHING,
-                                          SCARCE_CALLS};
+                                          SCARCE_CALLS, SCARCE_NOTHING};
     uint64_t now = 0;
     size_t kept;
     unsigned fired = sim_in_use() ? sim_fired() : 0;
     int error = nth % 2 ? EIO : what == NO_CALL || sticky ? ENOSPC : EINTR;
     if (what == NO_CALL) sim_fail(SIM_ANY, nth, error, sticky);
     if (what == NO_READ) sim_fail(SIM_READ, nth, read_error, false);
+    if (what == NO_DIRECTORY) sim_fail(SIM_OPEN_DIR, nth, ENOMEM, sticky);
     scarce_begin(scarcities[what], nth, error, sticky);
     u9_err err = t->deed(&now);
     unsigned failed = scarce_end(&kept);
@@ -767,9 +761,9 @@ static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u
     if ((err == U9_OK && !(t->indexes && what != NO_MEMORY)) || (err == well && failed == 0))
         MUST_SAY(now == told, "%u: %s tells something else: %llx, %llx", nth, u9_err_name(err),
                  (unsigned long long)now, (unsigned long long)told);
-    if (what == NO_MEMORY)
-        MUST_SAY(err == well || is_no_memory(err, t->writes), "%u%s: %s: %s", nth,
-                 sticky ? " and all behind" : "", u9_err_name(err), fault.text);
+    if (what == NO_MEMORY || what == NO_DIRECTORY)
+        MUST_SAY(err == well || err == U9_NOMEM, "%u%s: %s: %s", nth, sticky ? " and all behind" : "", u9_err_name(err),
+                 fault.text);
     return failed > 0;
 }
 
@@ -790,7 +784,7 @@ static void endure(const trial *t, hardship what)
     u9_err well = do_well(t, &told);
     MUST_SAY(well == U9_OK || well == U9_CORRUPT, "%s: %s", u9_err_name(well), fault.text);
     for (unsigned n = 1, fails = 1; fails;
-         n += t->indexes || what == NO_READ ? 1 : 1 + n / thorough(2, 1000)) {
+         n += t->indexes || what == NO_READ || what == NO_DIRECTORY ? 1 : 1 + n / thorough(2, 1000)) {
         bool sticky = n % 4 == 0;
         if (t->writes) begin_anew();
         fails = do_badly(t, what, n, sticky, well, told);
@@ -818,6 +812,12 @@ END_TEST
 START_TEST(who_writes_without_memory_is_told_so_and_the_next_one_goes_on)
 {
     endure(&writing[_i], NO_MEMORY);
+}
+END_TEST
+
+START_TEST(who_writes_without_memory_for_a_directory_is_told_so_and_the_next_one_goes_on)
+{
+    endure(&writing[_i], NO_DIRECTORY);
 }
 END_TEST
 
@@ -891,6 +891,8 @@ Suite *suite_hardship(void)
     tcase_add_loop_test(tc, who_reads_where_a_call_fails_is_told_so_and_nothing_else_that_is_wrong,
                         0, READING);
     tcase_add_loop_test(tc, who_writes_without_memory_is_told_so_and_the_next_one_goes_on, 0,
+                        WRITING);
+    tcase_add_loop_test(tc, who_writes_without_memory_for_a_directory_is_told_so_and_the_next_one_goes_on, 0,
                         WRITING);
     tcase_add_loop_test(tc, who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on, 0,
                         8);
