@@ -112,7 +112,31 @@ bool u9i_catalog_begins_late(const u9i_catalog *c)
 {
     size_t first = u9i_catalog_first(c);
     return c->missing_count == 1 && first < c->count && c->missing[0].before == first &&
-           u9i_catalog_facts(c, first)->has_open;
+           u9i_catalog_facts(c, first)->has_open && u9i_catalog_stand_in(c) == NULL;
+}
+
+const u9i_facts *u9i_catalog_stand_in(const u9i_catalog *c)
+{
+    const u9i_facts *found = NULL;
+    size_t next = c->count, m = c->missing_count; /* the segment of the row above, and behind what is missing in front of it */
+    for (size_t i = c->count; i > 0; i--) {
+        const u9i_facts *f = u9i_catalog_facts(c, i - 1);
+        if (u9i_facts_on_row(f)) next = i - 1;
+        while (m > 0 && c->missing[m - 1].before > next) m--;
+        bool missing = m > 0 && c->missing[m - 1].before == next;
+        if (f->no_file && missing && f->in_name <= c->missing[m - 1].number) found = f;
+    }
+    return found;
+}
+
+u9_err u9i_source_refuse_stand_in(const u9i_source *s, const u9i_catalog *c, u9_fault *fault)
+{
+    char path[4400];
+    const u9i_facts *f = u9i_catalog_stand_in(c);
+    if (f == NULL) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = u9i_source_path(s, f->name, path, sizeof path), .rule = "L-4"),
+                     "no file stands here, but a directory, a link to what is not there, or the like: put the segment back in "
+                     "its place. Until then nothing is appended, and nothing given up");
 }
 
 const char *u9i_source_path(const u9i_source *s, const char *name, char *out, size_t size)
@@ -413,7 +437,7 @@ static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
     char path[4400];
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, out);
     bool other = sys == -EINVAL || sys == -EISDIR || sys == -ELOOP || sys == -ENXIO || sys == -ENOENT;
-    f->stray = other && !l->row.single;
+    f->stray = f->no_file = other && !l->row.single;
     if (sys == 0 || f->stray) return U9_OK;
     return u9i_fault(l->fault, U9_IO,
                      U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
