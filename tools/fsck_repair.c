@@ -33,7 +33,7 @@ static const char *const sentences[] = {
     [U9_REPAIR_NAME] = "the file gets the name of its number",
     [U9_REPAIR_FRAME] = "a frame's header or trailer is put together again: its hashes fit",
     [U9_REPAIR_BIT] = "the flipped bit in a payload was found: its hash fits again",
-    [U9_REPAIR_INDEX] = "an index, by which keys are found, is made",
+    [U9_REPAIR_INDEX] = "an index, by which keys are found",
 };
 
 static void on_step(void *ctx, const u9_repair_step *s)
@@ -50,8 +50,10 @@ static void on_step(void *ctx, const u9_repair_step *s)
         return;
     }
     if (r->quiet) return;
-    int ranged = s->kind != U9_REPAIR_INDEX && s->to == NULL;
-    fprintf(r->told, "%s: %s: %s", doing ? "mend" : s->safe ? "could mend (-p)" : "could mend (-y)", s->path, sentences[s->kind]);
+    int index = s->kind == U9_REPAIR_INDEX, ranged = !index && s->to == NULL;
+    const char *verb = index ? "make" : "mend"; /* an index is none of the log's bytes, and nothing was wrong with them */
+    fprintf(r->told, doing ? "%s" : s->safe ? "could %s (-p)" : "could %s (-y)", verb);
+    fprintf(r->told, ": %s: %s", s->path, sentences[s->kind]);
     if (s->to) fprintf(r->told, ": %s", s->to);
     if (ranged) fprintf(r->told, ", [%" PRIu64 ",%" PRIu64 ")", s->begin, s->end);
     putc('\n', r->told);
@@ -78,8 +80,8 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
     if (!say && r->left > 0) printf(", %" PRIu64 " more can be, which brings records back (-y)", r->left);
     if (r->regained > 0)
         printf(", %" PRIu64 " record%s %s back", r->regained, tool_plural(r->regained), say ? "would come" : "came");
-    if (r->indexes > 0) printf(say ? ", %" PRIu64 " segment%s without an index" : ", %" PRIu64 " index%s made", r->indexes,
-                               say ? tool_plural(r->indexes) : r->indexes == 1 ? "" : "es");
+    if (r->indexes > 0) printf("%s %" PRIu64 " index%s %s", all == 0 ? "; but" : ",", r->indexes, r->indexes == 1 ? "" : "es",
+                               say ? "can be made (-p)" : "made");
     if (say && all > 0) printf("; nothing was changed");
     if (r->saved[0] && all == 0) printf("; --undo takes that back (%s)", r->saved);
     else if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);

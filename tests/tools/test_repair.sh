@@ -62,6 +62,8 @@ heals() {
     claim 'and all records are there' cmp out few
     ends 1 'as before' 'it can be undone' "$fsck" --undo bit
     ends 1 'index' 'and so can the index that was made alone' "$fsck" --undo bit
+    ends 4 'nothing is found that can be mended; but 1 index can be made (-p)' 'of which -n says that it can be made, not mended' "$fsck" --repair -n bit
+    claim 'in each line' eval 'grep -q "^could make (-p): bit/0000000000000001.u9x: an index" out && ! grep -q "^could mend" out'
     claim 'which is gone' test -z "$(find bit -name '*.u9x')"
     claim 'byte for byte' same "$before" "$(picture bit)"
     ends 1 '"type":"step","kind":"bit".*"doing":true' 'as JSON, too' "$fsck" --json --repair -y --heal bit
