@@ -357,7 +357,7 @@ static int run(struct fsck *f)
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
         put_summary(f, &report);
-        tool_put_unmarked(f->path, &report);
+        if (f->lost.missing.count == 0) tool_put_unmarked(f->path, &report); /* else nobody appends */
         if (f->salvage) put_salvaged(f, &report);
         else tool_put_lost(stdout, &f->lost, f->path, &report);
     }

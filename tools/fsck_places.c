@@ -1,0 +1,70 @@
+/*
+ * tools/fsck_places.c: see fsck_places.h.
+ */
+#include "tools/fsck_places.h"
+
+#include "tools/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SHOWN = 6 }; /* places in front of the last one that are told */
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+tool_place tool_place_at(const char *path, char out[TOOL_PLACE_SIZE])
+{
+    struct stat st;
+    char target[96] = "";
+    const char *to = "";
+    snprintf(out, TOOL_PLACE_SIZE, "holds something else");
+    if (lstat(path, &st) != 0) {
+        if (errno != ENOENT) return TOOL_PLACE_FILE;
+        snprintf(out, TOOL_PLACE_SIZE, "is not here");
+        return TOOL_PLACE_NONE;
+    }
+    if (S_ISLNK(st.st_mode)) {
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        if (n > 0) target[n] = 0;
+        to = "a link to ";
+        if (stat(path, &st) != 0) {
+            snprintf(out, TOOL_PLACE_SIZE, "is a link to %s%s, which is not there", target,
+                     n + 1 == (ssize_t)sizeof target ? "..." : "");
+            return TOOL_PLACE_LINK;
+        }
+    }
+    if (S_ISREG(st.st_mode)) {
+        if (st.st_size == 0) snprintf(out, TOOL_PLACE_SIZE, "is empty");
+        return st.st_size == 0 ? TOOL_PLACE_EMPTY : TOOL_PLACE_FILE;
+    }
+    snprintf(out, TOOL_PLACE_SIZE, "is %s%s", to, kind_of(st.st_mode));
+    return TOOL_PLACE_OTHER;
+}
+
+static void put_place(FILE *out, const char *path, uint64_t number)
+{
+    char name[TOOL_SEGMENT_SIZE], file[4400], what[TOOL_PLACE_SIZE];
+    snprintf(file, sizeof file, "%s/%s", path, tool_segment_text(number, name));
+    (void)tool_place_at(file, what);
+    fprintf(out, "%s: lost:   in %s, which %s\n", path, name, what);
+}
+
+void tool_put_places(FILE *out, const char *path, uint64_t first, uint64_t last)
+{
+    char name[TOOL_SEGMENT_SIZE], file[4400], what[TOOL_PLACE_SIZE];
+    snprintf(file, sizeof file, "%s/%s", path, tool_segment_text(last, name));
+    if (first == last && tool_place_at(file, what) == TOOL_PLACE_NONE) return;
+    for (uint64_t n = first; n < last && n - first < SHOWN; n++) put_place(out, path, n);
+    if (last - first > SHOWN)
+        fprintf(out, "%s: lost:   in %" PRIu64 " more that stood between them\n", path, last - first - SHOWN);
+    put_place(out, path, last);
+}
