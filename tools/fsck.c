@@ -464,7 +464,7 @@ static int run_repair(struct fsck *f)
 {
     giving given;
     int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending, &f->lost.tried);
-    if (status & OPERATIONAL) return status;
+    if (status & (OPERATIONAL | CANCELLED)) return status;
     status |= give_up(f, &given);
     if (!(status & OPERATIONAL) || given.loss.state == U9_LOSS_ACCEPTED) status |= put_given(f, &given);
     if (status & OPERATIONAL) return status;
@@ -482,6 +482,7 @@ static int run_any(struct fsck *f)
     f->mending.path = f->path;
     f->mending.json = f->json;
     f->mending.quiet = f->quiet;
+    f->mending.stopped = is_stopped;
     if (f->carve) return tool_carve(f->path, f->carve, f->json, f->quiet, is_stopped);
     if (f->undo) return tool_undo_repair(&f->mending);
     return f->repair ? run_repair(f) : run(f);
