@@ -74,6 +74,13 @@ static void end_progress(const tool_repair *r)
     if (r->heal_ms > 0 && !r->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
 }
 
+/* Files with other names, in a snapshot as a rule. */
+static void say_linked(const u9_fault *fault)
+{
+    if (fault->err == U9_STATE && strcmp(fault->rule, "U-1") == 0)
+        tool_say(0, "with --linked all its names are changed at once; a copy of the log (cp -R) is changed by itself");
+}
+
 static void put_tries(const tool_repair *t, const u9_repair_report *r)
 {
     if (r->tries == 0) return;
@@ -151,6 +158,7 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
     if (err == U9_CORRUPT && o.dry) return TOOL_FSCK_CLEAN; /* the check will say what that is */
     if (err != U9_OK) {
         tool_fault(&fault);
+        say_linked(&fault);
         if (err == U9_CORRUPT && strcmp(fault.rule, "U-1") == 0)
             tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, t->path);
         if (err == U9_IO && report.saved[0] == 0) tool_say(0, "%s: nothing of it was changed", t->path);
@@ -169,6 +177,7 @@ int tool_undo_repair(const tool_repair *t)
     u9_err err = u9_undo(t->path, NULL, t->linked, &steps, &fault);
     if (err != U9_OK) {
         tool_fault(&fault);
+        say_linked(&fault);
         return TOOL_FSCK_OPERATIONAL;
     }
     if (t->json) {

@@ -74,6 +74,7 @@ refuses() {
     flip "$(segment linked 1)" 3
     ln "$(segment linked 1)" spare
     ends 8 'hard links' 'a file with another name is not changed' "$fsck" --repair -p linked
+    claim 'and what would change it is said' grep -q 'with --linked all its names are changed at once' err
     ends 1 'mended' 'but with --linked' "$fsck" --repair -p --linked linked
     cp -R whole live
     flip "$(segment live 1)" 3
@@ -117,6 +118,9 @@ carves() {
     ends 0 '1 log, ' 'renamed files are a log again' "$fsck" --carve again renamed
     "$u9" cat again/* >out.txt
     claim 'with all records' cmp out.txt want
+    cp "$(segment whole 1)" half
+    harm half 1999
+    ends 4 'half.out: next: u9fsck LOG says of each log' 'of what is damaged in an image the next step is said' "$fsck" --carve half.out half
     head -c 100000 /dev/urandom >noise
     ends 8 'no frame of a log' 'in noise there is none' "$fsck" --carve none noise
     claim 'and nothing is made' test ! -e none
