@@ -192,9 +192,9 @@ static void put_unknown_loss(FILE *out, const tool_loss *l, const u9_report *r)
     char name[TOOL_SEGMENT_SIZE];
     int whole = l->gap || l->reason == U9_R_HEADER;
     uint64_t from = l->before.known ? l->before.ordinal : r->trim_segment ? r->trim_ordinal : 0;
+    uint64_t to = l->behind.known ? l->behind.ordinal : l->reason == U9_R_MARK && r->mark == U9_MARK_COUNTS ? r->mark_ordinal : 0;
     fprintf(out, "records of %s, which is not known", tool_segment_text(l->segment, name));
-    if (whole && l->behind.known && l->behind.ordinal > from)
-        fprintf(out, ": some of %" PRIu64 "..%" PRIu64, from, l->behind.ordinal - 1);
+    if (whole && to > from) fprintf(out, ": some of %" PRIu64 "..%" PRIu64, from, to - 1);
     else if (whole && !l->behind.known) fprintf(out, ": from %" PRIu64 " on", from);
 }
 
@@ -357,7 +357,7 @@ static int is_older(const advice *a)
     if (l->strange > 0) return 0; /* what is promised may be there, and only out of reach */
     if (l->tried.loss_known) return l->tried.loss == U9_LOSS_FOUND;
     return !l->forked && (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
-           a->report->line == U9_LINE_NONE && a->report->segments > 0 && !has(l->reasons, U9_R_MISSING);
+           a->report->line == U9_LINE_NONE && a->report->frames > 0 && !has(l->reasons, U9_R_MISSING);
 }
 
 /* A segment by itself, behind which nobody goes on. */

@@ -21,6 +21,13 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
+/* Whoever may write to the directory chose that text: it does nothing to a terminal, and is UTF-8. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~') *text = '?';
+}
+
 tool_place tool_place_at(const char *path, char out[TOOL_PLACE_SIZE])
 {
     struct stat st;
@@ -34,7 +41,8 @@ tool_place tool_place_at(const char *path, char out[TOOL_PLACE_SIZE])
     }
     if (S_ISLNK(st.st_mode)) {
         ssize_t n = readlink(path, target, sizeof target - 1);
-        if (n > 0) target[n] = 0;
+        target[n > 0 ? n : 0] = 0;
+        make_plain(target);
         to = "a link to ";
         if (stat(path, &st) != 0) {
             snprintf(out, TOOL_PLACE_SIZE, "is a link to %s%s, which is not there", target,

@@ -325,6 +325,11 @@ empties() {
     claim 'at the beginning both are named' same "$(grep -c '^empty: lost:   in 000000000000000[12].u9, which is empty$' out)" 2
     claim 'and up to which record these are' grep -Eq \
         "^empty: lost: records of 0000000000000002.u9, which is not known: some of 0\.\.$((12000 - $("$u9" cat empty 2>/dev/null | wc -l) - 1))$" out
+    for file in empty/*.u9; do : >"$file"; done
+    run "$fsck" empty
+    writes empty
+    claim 'of all, the mark says how many there were' grep -q '^empty: lost: records of .*, which is not known: some of 0\.\.11999$' out
+    claim 'and nothing is to be given up where nothing is left to go on from' eval '! next empty | grep -e accept -e --repair'
     cp whole/*.u9 empty
     clean empty
 }
@@ -372,6 +377,10 @@ strangers() {
         clean link
     done
     rm -rf disk
+    ln -s "$(printf 'gone\033[31m\377')" link/0000000000000077.u9
+    run "$fsck" --json link
+    claim 'what a link says does nothing to a terminal' grep -q '"0000000000000077.u9 is a link to gone?.31m?, which is not there: ' out
+    rm link/0000000000000077.u9
     damaged swap
     mv swap/0000000000000002.u9 kept
     mv swap/0000000000000003.u9 swap/0000000000000002.u9
