@@ -238,7 +238,7 @@ static u9_err run_snapshot(u9i_snapshot *s, u9_fault *fault)
 }
 
 /* A host built with an earlier version has a shorter one: what is not there is zero. */
-static bool is_options_size(size_t size)
+static bool is_snapshot_size(size_t size)
 {
     return size == sizeof(u9_snapshot_options) || size == offsetof(u9_snapshot_options, keep_trimmed);
 }
@@ -250,7 +250,7 @@ static u9_err check_arguments(const u9_log *log, const char *dir, const u9_snaps
     if (log == NULL || report == NULL) wrong = "an argument is NULL";
     else if (dir == NULL || dir[0] == 0) wrong = "the path of the snapshot is empty";
     else if (report->size != sizeof *report) wrong = "report.size is not sizeof(u9_snapshot_report)";
-    else if (o && !is_options_size(o->size)) wrong = "options.size is not sizeof(u9_snapshot_options)";
+    else if (o && !is_snapshot_size(o->size)) wrong = "options.size is not sizeof(u9_snapshot_options)";
     else if (log->source.dir->single[0]) wrong = "this is one segment file, not a log";
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = dir), "%s", wrong);
     if (u9i_log_forked(log)) return u9i_fault(fault, U9_STATE, U9I_AT(.path = dir), "the handle is another process's");
