@@ -186,16 +186,30 @@ static void put_edge(FILE *out, const tool_edge *e, const char *side, const char
     putc('\n', out);
 }
 
-/* Of which nothing else is known than between which records it is, where that says something: of whole segments. */
+int tool_lost_within(const tool_loss *l, const u9_report *r, uint64_t *from, uint64_t *to)
+{
+    int marked = l->reason == U9_R_MARK && r->mark == U9_MARK_COUNTS;
+    if (l->lost != TOOL_NONE || l->ordinal != TOOL_NONE || !(l->gap || l->reason == U9_R_HEADER)) return 0; /* of whole segments */
+    *from = l->before.known ? l->before.ordinal : r->trim_segment ? r->trim_ordinal : 0;
+    *to = l->behind.known ? l->behind.ordinal : marked ? r->mark_ordinal : TOOL_NONE;
+    return *to > *from;
+}
+
 static void put_unknown_loss(FILE *out, const tool_loss *l, const u9_report *r)
 {
     char name[TOOL_SEGMENT_SIZE];
-    int whole = l->gap || l->reason == U9_R_HEADER;
-    uint64_t from = l->before.known ? l->before.ordinal : r->trim_segment ? r->trim_ordinal : 0;
-    uint64_t to = l->behind.known ? l->behind.ordinal : l->reason == U9_R_MARK && r->mark == U9_MARK_COUNTS ? r->mark_ordinal : 0;
+    uint64_t from, to;
     fprintf(out, "records of %s, which is not known", tool_segment_text(l->segment, name));
-    if (whole && to > from) fprintf(out, ": some of %" PRIu64 "..%" PRIu64, from, to - 1);
-    else if (whole && !l->behind.known) fprintf(out, ": from %" PRIu64 " on", from);
+    if (!tool_lost_within(l, r, &from, &to)) return;
+    if (to == TOOL_NONE) fprintf(out, ": from %" PRIu64 " on", from);
+    else fprintf(out, ": some of %" PRIu64 "..%" PRIu64, from, to - 1);
+}
+
+/* Places of segments that are gone: the first one's number. 0: there are none. */
+static uint64_t first_place(const tool_loss *l, const u9_report *r)
+{
+    uint64_t front = l->front < r->trim_segment ? r->trim_segment - 1 : l->front;
+    return l->gap && l->last > front ? front + 1 : 0;
 }
 
 static void put_loss_line(FILE *out, const tool_loss *l, const char *path, const u9_report *r)
@@ -214,8 +228,8 @@ static void put_loss_line(FILE *out, const tool_loss *l, const char *path, const
         fprintf(out, "%srecords %" PRIu64 "..%" PRIu64, l->at_most ? "at most " : "", l->ordinal,
                 l->ordinal + l->lost - 1);
     putc('\n', out);
-    uint64_t front = l->front < r->trim_segment ? r->trim_segment - 1 : l->front;
-    if (l->gap && l->last > front) tool_put_places(out, path, front + 1, l->last);
+    uint64_t first = first_place(l, r);
+    if (first > 0) tool_put_places(out, path, first, l->last);
     put_edge(out, &l->before, "after", path, r);
     put_edge(out, &l->behind, "before", path, r);
 }
@@ -493,6 +507,10 @@ json_t *tool_json_lost(json_t *json, const tool_lost *l, const char *path, const
             "ordinal", tool_json_number(o->ordinal), "lost", tool_json_number(o->lost), "at_most",
             o->at_most, "reason", u9_reason_name(o->reason), "behind", json_edge(&o->before, r),
             "in_front_of", json_edge(&o->behind, r));
+        uint64_t from, to, first = first_place(o, r);
+        if (one && tool_lost_within(o, r, &from, &to))
+            json_object_set_new(one, "within", json_pack("{s:o, s:o}", "from", tool_json_number(from), "to", tool_json_number(to)));
+        if (one && first > 0) json_object_set_new(one, "places", tool_json_places(path, first, o->last));
         if (json_array_append_new(losses, one) != 0) break;
     }
     size_t n = tool_lost_advice(l, path, r, texts);

@@ -98,6 +98,12 @@ void tool_lost_stretch(tool_lost *lost, const u9_stretch *stretch);
 size_t tool_lost_advice(const tool_lost *lost, const char *path, const u9_report *report,
                         char (*out)[TOOL_ADVICE_SIZE]);
 
+/*
+ * Of a loss of which neither number nor count is known: true if it is known between which records it is, [*from, *to);
+ * *to TOOL_NONE: nothing is known behind it.
+ */
+int tool_lost_within(const tool_loss *loss, const u9_report *report, uint64_t *from, uint64_t *to);
+
 /* Not 0 if another try, or a copy from another disk, may find more than was found now. */
 int tool_lost_again(const tool_lost *lost, const u9_report *report);
 

@@ -4,6 +4,7 @@
 #ifndef U9_TOOLS_FSCK_PLACES_H
 #define U9_TOOLS_FSCK_PLACES_H
 
+#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,5 +27,8 @@ tool_place tool_place_at(const char *path, char out[TOOL_PLACE_SIZE]);
  * some of these hold what is lost. Of one that is simply not there nothing is said that was not said.
  */
 void tool_put_places(FILE *out, const char *path, uint64_t first, uint64_t last);
+
+/* The same places, also of a single one, as an array of objects. */
+json_t *tool_json_places(const char *path, uint64_t first, uint64_t last);
 
 #endif

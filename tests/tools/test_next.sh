@@ -329,6 +329,9 @@ empties() {
     run "$fsck" empty
     writes empty
     claim 'of all, the mark says how many there were' grep -q '^empty: lost: records of .*, which is not known: some of 0\.\.11999$' out
+    run "$fsck" --json empty
+    claim 'in JSON, too' eval 'tail -n 1 out | grep -q "\"within\":{\"from\":\"0\",\"to\":\"12000\"},\"places\":\[{\"file\":\"0000000000000001.u9\",\"stands\":\"empty\"}"'
+    run "$fsck" empty
     claim 'and nothing is to be given up where nothing is left to go on from' eval '! next empty | grep -e accept -e --repair'
     cp whole/*.u9 empty
     clean empty
