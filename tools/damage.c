@@ -55,6 +55,7 @@ const char *tool_reason_rule(const u9_damage *d)
 
 const char *tool_reason_text(const u9_damage *d)
 {
+    if (d->reason == U9_R_FOREIGN && d->end == 0 && !is_of_line(d)) return "what stands there is no file";
     if (is_of_line(d)) return "the line is of another log; this one proves nothing of it";
     if (tool_is_name(d))
         return d->end > 0 ? "another file here is this segment: this one is not read"

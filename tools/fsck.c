@@ -357,7 +357,7 @@ static int run(struct fsck *f)
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
         put_summary(f, &report);
-        tool_put_unmarked(f->path, &report);
+        if (f->lost.missing.count == 0) tool_put_unmarked(f->path, &report); /* else nobody appends */
         if (f->salvage) put_salvaged(f, &report);
         else tool_put_lost(stdout, &f->lost, f->path, &report);
     }
@@ -464,7 +464,7 @@ static int run_repair(struct fsck *f)
 {
     giving given;
     int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending, &f->lost.tried);
-    if (status & OPERATIONAL) return status;
+    if (status & (OPERATIONAL | CANCELLED)) return status;
     status |= give_up(f, &given);
     if (!(status & OPERATIONAL) || given.loss.state == U9_LOSS_ACCEPTED) status |= put_given(f, &given);
     if (status & OPERATIONAL) return status;
@@ -482,6 +482,7 @@ static int run_any(struct fsck *f)
     f->mending.path = f->path;
     f->mending.json = f->json;
     f->mending.quiet = f->quiet;
+    f->mending.stopped = is_stopped;
     if (f->carve) return tool_carve(f->path, f->carve, f->json, f->quiet, is_stopped);
     if (f->undo) return tool_undo_repair(&f->mending);
     return f->repair ? run_repair(f) : run(f);

@@ -65,6 +65,12 @@ static void put_report(const char *path, const u9_carve_report *r)
     putchar('\n');
 }
 
+/* What is missing of a log that was carved is for its check to say. */
+static void put_next(const carving *k, const char *out)
+{
+    if (k->left) printf("%s: next: u9fsck LOG says of each log in it what is missing, and what to do\n", out);
+}
+
 int tool_carve(const char *path, const char *out, int json, int quiet, int (*stopped)(void))
 {
     u9_fault fault;
@@ -86,7 +92,9 @@ int tool_carve(const char *path, const char *out, int json, int quiet, int (*sto
                                   "unread", tool_json_number(r.unread), "logs", tool_json_number(r.logs), "segments",
                                   tool_json_number(r.segments), "frames", tool_json_number(r.frames), "rejoined",
                                   tool_json_number(r.rejoined), "broken", tool_json_number(r.broken), "gave_up", r.gave_up));
-    else if (!quiet)
+    else if (!quiet) {
         put_report(path, &r);
+        put_next(&k, out);
+    }
     return k.left | (r.broken > 0 || r.gave_up || r.unread > 0 ? LEFT : TOOL_FSCK_CLEAN);
 }

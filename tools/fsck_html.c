@@ -207,8 +207,11 @@ static void put_losses(FILE *out, const tool_map *map, const tool_lost *l, const
     for (size_t i = 0; i < l->count; i++) {
         const tool_loss *o = &l->losses[i];
         fputs("<tr><td>", out);
-        put_numbers(out,
-                    &(u9_damage){.ordinal = o->ordinal, .lost = o->lost, .at_most = o->at_most});
+        uint64_t from, to;
+        if (tool_lost_within(o, r, &from, &to) && to != TOOL_NONE)
+            fprintf(out, "some of %" PRIu64 "..%" PRIu64, from, to - 1);
+        else
+            put_numbers(out, &(u9_damage){.ordinal = o->ordinal, .lost = o->lost, .at_most = o->at_most});
         put_time(out, &o->before);
         put_time(out, &o->behind);
         put_key(out, &o->before, r);

@@ -38,7 +38,18 @@ static void note_missing(tool_lost *l, const u9_damage *d)
         l->gone = d->segment;
         l->in_front = l->passed;
     }
+    l->gap = 1;
     note_file(&l->missing, d->path);
+}
+
+/* A file of another log, or something that is no file and stands in a segment's place. */
+static void note_foreign(tool_lost *l, const u9_damage *d)
+{
+    tool_stranger s;
+    s.place = tool_place_at(d->path, s.what);
+    snprintf(s.name, sizeof s.name, "%s", base_name(d->path));
+    if (s.place != TOOL_PLACE_LINK && s.place != TOOL_PLACE_OTHER) note_file(&l->foreign, d->path);
+    else if (l->strange++ < TOOL_STRANGERS_MAX) l->strangers[l->strange - 1] = s;
 }
 
 /* True if something stands in the file from there on, up to `end`, but zeros. */
@@ -52,12 +63,33 @@ static int stands(FILE *file, uint64_t begin, uint64_t end)
     return 0;
 }
 
+static int is_empty(const u9_damage *d)
+{
+    char what[TOOL_PLACE_SIZE];
+    return tool_place_at(d->path, what) == TOOL_PLACE_EMPTY;
+}
+
+/* Nothing is left of it but its name; nor, perhaps, of those in front of it. */
+static void note_emptied(tool_lost *l, const u9_damage *d)
+{
+    if (l->emptied.count == 0) {
+        l->empty_front = l->passed;
+        l->empty_last = d->segment;
+    }
+    l->gap = 1;
+    note_file(&l->emptied, d->path);
+}
+
 /* Bytes of what ends early stand there, or it is not there at all: something else may have its name. [M-4] */
 static void note_early(tool_lost *l, const u9_damage *d)
 {
     struct stat st;
     if (d->begin == 0 || stat(d->path, &st) != 0) {
         note_missing(l, d);
+        return;
+    }
+    if (is_empty(d)) {
+        note_emptied(l, d);
         return;
     }
     note_file(&l->cut, d->path);
@@ -82,13 +114,16 @@ static int is_mendable(const tool_lost *l, const u9_damage *d)
         [U9_R_TRAILER] = 1, [U9_R_HASH] = 1,    [U9_R_FOLLOW] = 1,    [U9_R_SEAL] = 1,
     };
     if (is_tail(d) && d->ordinal == TOOL_NONE) return 0;
+    if (d->reason == U9_R_HEADER && is_empty(d)) return 0;
     return mendable[d->reason] && (d->segment != l->unknown || l->unknown == 0);
 }
 
 void tool_lost_damage(tool_lost *l, const u9_damage *d)
 {
+    l->gap = 0;
     if (d->verdict < U9_V_UNKNOWN) {
         l->notes |= UINT64_C(1) << d->reason;
+        if (d->reason == U9_R_BLANK && d->segment > l->blank) l->blank = d->segment;
         if (d->reason == U9_R_NAME) note_file(d->end > 0 ? &l->copies : &l->misnamed, d->path); /* a copy is told whole */
         return;
     }
@@ -99,7 +134,7 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     if (is_tail(d)) l->tails++;
     l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
     if (d->reason == U9_R_MISSING) note_missing(l, d);
-    if (d->reason == U9_R_FOREIGN) note_file(&l->foreign, d->path);
+    if (d->reason == U9_R_FOREIGN) note_foreign(l, d);
     if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
     if (d->lost == 0) return;
     if (l->count == TOOL_LOST_MAX) {
@@ -111,6 +146,9 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
                                         .ordinal = d->ordinal,
                                         .lost = d->lost,
                                         .at_most = d->at_most,
+                                        .gap = l->gap,
+                                        .front = l->passed,
+                                        .last = d->segment > l->blank ? d->segment : l->blank,
                                         .before = l->last};
 }
 
@@ -126,11 +164,12 @@ void tool_lost_stretch(tool_lost *l, const u9_stretch *s)
     if (s->segment > l->passed) l->passed = s->segment;
     if (s->kind != U9_STRETCH_FRAMES || s->records == 0) return;
     for (; l->open < l->count; l->open++)
-        l->losses[l->open].behind = (tool_edge){.known = 1, .time_us = s->first_time_us};
+        l->losses[l->open].behind = (tool_edge){.known = 1, .time_us = s->first_time_us, .ordinal = s->ordinal};
     for (; s->first_key_size > 0 && l->keyless < l->count; l->keyless++)
         set_key(&l->losses[l->keyless].behind.key, s->first_key, s->first_key_size);
     l->last.known = 1;
     l->last.time_us = s->last_time_us;
+    l->last.ordinal = s->ordinal + s->records;
     set_key(&l->last.key, s->last_key, s->last_key_size);
 }
 
@@ -147,12 +186,38 @@ static void put_edge(FILE *out, const tool_edge *e, const char *side, const char
     putc('\n', out);
 }
 
+int tool_lost_within(const tool_loss *l, const u9_report *r, uint64_t *from, uint64_t *to)
+{
+    int marked = l->reason == U9_R_MARK && r->mark == U9_MARK_COUNTS;
+    if (l->lost != TOOL_NONE || l->ordinal != TOOL_NONE || !(l->gap || l->reason == U9_R_HEADER)) return 0; /* of whole segments */
+    *from = l->before.known ? l->before.ordinal : r->trim_segment ? r->trim_ordinal : 0;
+    *to = l->behind.known ? l->behind.ordinal : marked ? r->mark_ordinal : TOOL_NONE;
+    return *to > *from;
+}
+
+static void put_unknown_loss(FILE *out, const tool_loss *l, const u9_report *r)
+{
+    char name[TOOL_SEGMENT_SIZE];
+    uint64_t from, to;
+    fprintf(out, "records of %s, which is not known", tool_segment_text(l->segment, name));
+    if (!tool_lost_within(l, r, &from, &to)) return;
+    if (to == TOOL_NONE) fprintf(out, ": from %" PRIu64 " on", from);
+    else fprintf(out, ": some of %" PRIu64 "..%" PRIu64, from, to - 1);
+}
+
+/* Places of segments that are gone: the first one's number. 0: there are none. */
+static uint64_t first_place(const tool_loss *l, const u9_report *r)
+{
+    uint64_t front = l->front < r->trim_segment ? r->trim_segment - 1 : l->front;
+    return l->gap && l->last > front ? front + 1 : 0;
+}
+
 static void put_loss_line(FILE *out, const tool_loss *l, const char *path, const u9_report *r)
 {
     char name[TOOL_SEGMENT_SIZE];
     fprintf(out, "%s: lost: ", path);
     if (l->lost == TOOL_NONE && l->ordinal == TOOL_NONE)
-        fprintf(out, "records of %s, which is not known", tool_segment_text(l->segment, name));
+        put_unknown_loss(out, l, r);
     else if (l->lost == TOOL_NONE)
         fprintf(out, "records from %" PRIu64 " on, how many is not known", l->ordinal);
     else if (l->ordinal == TOOL_NONE)
@@ -163,6 +228,8 @@ static void put_loss_line(FILE *out, const tool_loss *l, const char *path, const
         fprintf(out, "%srecords %" PRIu64 "..%" PRIu64, l->at_most ? "at most " : "", l->ordinal,
                 l->ordinal + l->lost - 1);
     putc('\n', out);
+    uint64_t first = first_place(l, r);
+    if (first > 0) tool_put_places(out, path, first, l->last);
     put_edge(out, &l->before, "after", path, r);
     put_edge(out, &l->behind, "before", path, r);
 }
@@ -245,6 +312,35 @@ static int is_all_foreign(const tool_lost *l)
     return l->reasons == UINT64_C(1) << U9_R_FOREIGN;
 }
 
+/* What stands in a segment's place: what it stands for may be near. */
+static void advise_strangers(advice *a)
+{
+    static const char *const ways[] = {
+        [TOOL_PLACE_LINK] = "bring that back first, as by a mount", [TOOL_PLACE_OTHER] = "move it out of the directory"};
+    const tool_lost *l = a->lost;
+    for (size_t i = 0; i < l->strange && i < TOOL_STRANGERS_MAX; i++) {
+        const tool_stranger *s = &l->strangers[i];
+        advise(a, "%s %s: %s", s->name, s->what, ways[s->place]);
+    }
+    if (l->strange > TOOL_STRANGERS_MAX)
+        advise(a, "%" PRIu64 " more that are called like segments are no files", l->strange - TOOL_STRANGERS_MAX);
+}
+
+/* Files of 0 bytes, as some file systems leave them behind a crash. */
+static void advise_emptied(advice *a)
+{
+    const tool_lost *l = a->lost;
+    char first[TOOL_SEGMENT_SIZE], last[TOOL_SEGMENT_SIZE], more[40];
+    uint64_t front = a->report->trim_segment > l->empty_front ? a->report->trim_segment - 1 : l->empty_front;
+    if (l->emptied.count == 0) return;
+    tool_segment_text(front + 1, first);
+    tool_segment_text(l->empty_last, last);
+    if (front + 1 >= l->empty_last)
+        advise(a, "%s%s is empty: put a whole copy of it there, from a backup or another disk", last, and_more(&l->emptied, more));
+    else
+        advise(a, "%s to %s%s are empty or missing: put whole copies there", first, last, and_more(&l->emptied, more));
+}
+
 /* What could still bring back what is lost. */
 static void advise_again(advice *a)
 {
@@ -254,9 +350,11 @@ static void advise_again(advice *a)
         advise(a, "the disk does not give some bytes: write nothing to it, copy the files with ddrescue");
         advise(a, "then check the copy: what the disk gave at another try may be whole in it");
     }
+    advise_strangers(a);
     if (l->foreign.count > 0)
         advise(a, "%s%s is none of this log: move it out of the directory", l->foreign.name, and_more(&l->foreign, more));
     advise_missing(a);
+    advise_emptied(a);
     if (l->cut.count > 0)
         advise(a, "%s%s ends too early: put a whole or newer copy of it there", l->cut.name, and_more(&l->cut, more));
     if (has(l->reasons, U9_R_FORK))
@@ -270,9 +368,10 @@ static void advise_again(advice *a)
 static int is_older(const advice *a)
 {
     const tool_lost *l = a->lost;
+    if (l->strange > 0) return 0; /* what is promised may be there, and only out of reach */
     if (l->tried.loss_known) return l->tried.loss == U9_LOSS_FOUND;
     return !l->forked && (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
-           a->report->line == U9_LINE_NONE && a->report->segments > 0 && !has(l->reasons, U9_R_MISSING);
+           a->report->line == U9_LINE_NONE && a->report->frames > 0 && !has(l->reasons, U9_R_MISSING);
 }
 
 /* A segment by itself, behind which nobody goes on. */
@@ -322,7 +421,7 @@ static void advise_repair(advice *a)
 static void advise_tails(advice *a)
 {
     const tool_lost *l = a->lost;
-    if (l->tails == 0 || may_mend(l) || l->tried.accepted || is_older(a) || is_refused(a)) return;
+    if (l->tails == 0 || may_mend(l) || l->tried.accepted || l->strange > 0 || is_older(a) || is_refused(a)) return;
     advise(a, "to accept that nobody knows what stood there, for good: u9fsck --repair --accept-loss %.200s", a->path);
 }
 
@@ -408,6 +507,10 @@ json_t *tool_json_lost(json_t *json, const tool_lost *l, const char *path, const
             "ordinal", tool_json_number(o->ordinal), "lost", tool_json_number(o->lost), "at_most",
             o->at_most, "reason", u9_reason_name(o->reason), "behind", json_edge(&o->before, r),
             "in_front_of", json_edge(&o->behind, r));
+        uint64_t from, to, first = first_place(o, r);
+        if (one && tool_lost_within(o, r, &from, &to))
+            json_object_set_new(one, "within", json_pack("{s:o, s:o}", "from", tool_json_number(from), "to", tool_json_number(to)));
+        if (one && first > 0) json_object_set_new(one, "places", tool_json_places(path, first, o->last));
         if (json_array_append_new(losses, one) != 0) break;
     }
     size_t n = tool_lost_advice(l, path, r, texts);

@@ -11,7 +11,9 @@
 #ifndef U9_TOOLS_FSCK_LOST_H
 #define U9_TOOLS_FSCK_LOST_H
 
+#include "tools/fsck_places.h"
 #include "tools/key.h"
+#include "tools/text.h"
 
 #include <u9/check.h>
 #include <u9/repair.h>
@@ -19,19 +21,22 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 12, TOOL_ADVICE_SIZE = 400 };
+enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 16, TOOL_ADVICE_SIZE = 400, TOOL_STRANGERS_MAX = 4 };
 
 /* What stands on one side of a loss. */
 typedef struct tool_edge {
     int known;
     uint64_t time_us;
-    tool_key key; /* size 0: none is known */
+    uint64_t ordinal; /* of the record next to the loss; behind the one in front of it */
+    tool_key key;     /* size 0: none is known */
 } tool_edge;
 
 typedef struct tool_loss {
     u9_reason reason;
     uint64_t segment, ordinal, lost; /* as in u9_damage */
     int at_most;
+    int gap;        /* not 0: segments behind number `front` up to `last` are not there, as far as they ever were */
+    uint64_t front, last;
     tool_edge before, behind;
 } tool_loss;
 
@@ -52,6 +57,12 @@ typedef struct tool_files {
     uint64_t count;
 } tool_files;
 
+/* What has a segment's name and is no file. */
+typedef struct tool_stranger {
+    char name[TOOL_SEGMENT_SIZE], what[TOOL_PLACE_SIZE];
+    tool_place place;
+} tool_stranger;
+
 typedef struct tool_lost {
     tool_loss losses[TOOL_LOST_MAX];
     size_t count; /* of these */
@@ -62,6 +73,12 @@ typedef struct tool_lost {
     uint64_t reasons; /* a bit for each that was told as damage, */
     uint64_t notes;   /*   or as a note */
     tool_files missing, cut, foreign; /* that are not there, end too early, are none of the log's; */
+    tool_files emptied;  /* that are of 0 bytes, */
+    uint64_t empty_front, empty_last; /* the first of them, and the last segment in front of it that was read */
+    tool_stranger strangers[TOOL_STRANGERS_MAX]; /* the first of what is no file, */
+    uint64_t strange; /*   and of all how many there are */
+    int gap;          /* the damage at hand is of a segment that is not there */
+    uint64_t blank;   /* the highest number of what was told to be a creation cut short */
     uint64_t passed;  /* number of the last segment that was read, */
     uint64_t gone, in_front; /*   and of the first that is missing, with the one read in front of it; 0: none */
     uint64_t tails;   /* ends that are unknown: perhaps nothing stood behind them */
@@ -80,6 +97,12 @@ void tool_lost_stretch(tool_lost *lost, const u9_stretch *stretch);
 /* What to do with the log at `path`, a sentence each; `out` has room for TOOL_ADVICE_MAX. Returns how many. */
 size_t tool_lost_advice(const tool_lost *lost, const char *path, const u9_report *report,
                         char (*out)[TOOL_ADVICE_SIZE]);
+
+/*
+ * Of a loss of which neither number nor count is known: true if it is known between which records it is, [*from, *to);
+ * *to TOOL_NONE: nothing is known behind it.
+ */
+int tool_lost_within(const tool_loss *loss, const u9_report *report, uint64_t *from, uint64_t *to);
 
 /* Not 0 if another try, or a copy from another disk, may find more than was found now. */
 int tool_lost_again(const tool_lost *lost, const u9_report *report);

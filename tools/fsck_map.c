@@ -219,50 +219,79 @@ static void fill_row(const tool_map *map, const tool_map_file *f, tool_cell *row
     }
 }
 
-static const char *short_name(const char *path)
+/* How wide things are, for a terminal of so many columns. */
+typedef struct layout {
+    unsigned columns, name, cells;
+    int narrow; /* names go without their zeros in front */
+    int colour;
+} layout;
+
+enum { NAME = 20, SIZE = 9, NARROW = 60, CELLS_LEAST = 4, CELLS_MOST = 512 };
+
+static const char *short_name(const char *path, int narrow)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    while (narrow && name[0] == '0' && name[1] != '.' && name[1] != '\0') name++;
+    return name;
 }
 
-static void put_row(FILE *out, const tool_map *map, const tool_map_file *f, unsigned count,
-                    int colour)
+static layout lay_out(const tool_map *map, unsigned columns, int colour)
 {
-    tool_cell row[512];
+    layout l = {.columns = columns, .name = NAME, .narrow = columns < NARROW, .colour = colour};
+    size_t longest = strlen("...");
+    for (size_t i = 0; i < map->file_count; i++) {
+        size_t n = strlen(short_name(map->files[i].path, 1));
+        if (n > longest) longest = n;
+    }
+    if (l.narrow && longest < NAME) l.name = (unsigned)longest;
+    unsigned taken = l.name + 1 + 1 + SIZE + (l.narrow ? 0 : 3);
+    l.cells = columns < taken + CELLS_LEAST ? CELLS_LEAST : columns - taken;
+    if (l.cells > CELLS_MOST) l.cells = CELLS_MOST;
+    return l;
+}
+
+static void put_row(FILE *out, const tool_map *map, const tool_map_file *f, const layout *l)
+{
+    tool_cell row[CELLS_MOST];
     char size[24];
-    fprintf(out, "%-20s ", short_name(f->path));
-    fill_row(map, f, row, count);
-    for (unsigned c = 0; c < count; c++) {
-        if (colour && (c == 0 || row[c] != row[c - 1]))
+    fprintf(out, "%-*.*s ", (int)l->name, (int)l->name, short_name(f->path, l->narrow));
+    fill_row(map, f, row, l->cells);
+    for (unsigned c = 0; c < l->cells; c++) {
+        if (l->colour && (c == 0 || row[c] != row[c - 1]))
             fprintf(out, "\033[0m%s", cells[row[c]].colour);
         putc(cells[row[c]].sign, out);
     }
-    if (colour) fputs("\033[0m", out);
+    if (l->colour) fputs("\033[0m", out);
     fprintf(out, " %s\n", f->missing ? "missing" : tool_bytes_text(f->size, size));
 }
 
-static void put_legend(FILE *out, int colour)
+/* Of as many lines as it takes. */
+static void put_legend(FILE *out, const layout *l)
 {
-    for (int c = TOOL_CELLS - 1; c >= 0; c--)
-        fprintf(out, "%s%s%c%s %s", c == TOOL_CELLS - 1 ? "" : "  ", colour ? cells[c].colour : "",
-                cells[c].sign, colour ? "\033[0m" : "", cells[c].name);
+    unsigned at = 0;
+    for (int c = TOOL_CELLS - 1; c >= 0; c--) {
+        unsigned size = 2 + (unsigned)strlen(cells[c].name);
+        int fits = at + 2 + size <= l->columns;
+        fputs(at == 0 ? "" : fits ? "  " : "\n", out);
+        fprintf(out, "%s%c%s %s", l->colour ? cells[c].colour : "", cells[c].sign, l->colour ? "\033[0m" : "", cells[c].name);
+        at = at > 0 && fits ? at + 2 + size : size;
+    }
     putc('\n', out);
 }
 
 void tool_map_put(FILE *out, const tool_map *map, unsigned columns, int colour)
 {
-    unsigned count = columns > 44 ? columns - 34 : 10;
-    if (count > 512) count = 512;
+    layout l = lay_out(map, columns, colour);
     for (size_t i = 0; i < map->file_count;) {
         size_t same = i;
         while (same < map->file_count && is_whole(map, &map->files[same])) same++;
         if (same - i > 3) { /* the first and the last of them stand for all */
-            put_row(out, map, &map->files[i], count, colour);
-            fprintf(out, "%-20s %zu more, intact\n", "...", same - i - 2);
+            put_row(out, map, &map->files[i], &l);
+            fprintf(out, "%-*s %zu more, intact\n", (int)l.name, "...", same - i - 2);
             i = same - 1;
         }
-        put_row(out, map, &map->files[i++], count, colour);
+        put_row(out, map, &map->files[i++], &l);
     }
-    put_legend(out, colour);
+    put_legend(out, &l);
     if (map->short_of_memory) fputs("memory was short: some of it is not shown\n", out);
 }

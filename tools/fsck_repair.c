@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 uint64_t tool_parse_span_ms(const char *text)
 {
@@ -33,7 +34,7 @@ static const char *const sentences[] = {
     [U9_REPAIR_NAME] = "the file gets the name of its number",
     [U9_REPAIR_FRAME] = "a frame's header or trailer is put together again: its hashes fit",
     [U9_REPAIR_BIT] = "the flipped bit in a payload was found: its hash fits again",
-    [U9_REPAIR_INDEX] = "an index, by which keys are found, is made",
+    [U9_REPAIR_INDEX] = "an index, by which keys are found",
 };
 
 static void on_step(void *ctx, const u9_repair_step *s)
@@ -50,11 +51,34 @@ static void on_step(void *ctx, const u9_repair_step *s)
         return;
     }
     if (r->quiet) return;
-    int ranged = s->kind != U9_REPAIR_INDEX && s->to == NULL;
-    fprintf(r->told, "%s: %s: %s", doing ? "mend" : s->safe ? "could mend (-p)" : "could mend (-y)", s->path, sentences[s->kind]);
+    int index = s->kind == U9_REPAIR_INDEX, ranged = !index && s->to == NULL;
+    const char *verb = index ? "make" : "mend"; /* an index is none of the log's bytes, and nothing was wrong with them */
+    fprintf(r->told, doing ? "%s" : s->safe ? "could %s (-p)" : "could %s (-y)", verb);
+    fprintf(r->told, ": %s: %s", s->path, sentences[s->kind]);
     if (s->to) fprintf(r->told, ": %s", s->to);
     if (ranged) fprintf(r->told, ", [%" PRIu64 ",%" PRIu64 ")", s->begin, s->end);
     putc('\n', r->told);
+}
+
+/* A search takes its time, in which nothing else is seen of it. */
+static int on_progress(void *ctx, uint64_t ms, uint64_t of_ms)
+{
+    const tool_repair *r = ctx;
+    if (!r->quiet && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s: looks for flipped bits, %" PRIu64 " s of %" PRIu64, tool_name(), ms / 1000, of_ms / 1000);
+    return r->stopped();
+}
+
+static void end_progress(const tool_repair *r)
+{
+    if (r->heal_ms > 0 && !r->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+}
+
+/* Files with other names, in a snapshot as a rule. */
+static void say_linked(const u9_fault *fault)
+{
+    if (fault->err == U9_STATE && strcmp(fault->rule, "U-1") == 0)
+        tool_say(0, "with --linked all its names are changed at once; a copy of the log (cp -R) is changed by itself");
 }
 
 static void put_tries(const tool_repair *t, const u9_repair_report *r)
@@ -74,14 +98,16 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
     printf("%s: ", t->path);
     if (all == 0) printf("nothing is found that can be mended");
     else if (say) printf("%" PRIu64 " place%s can be mended", all, tool_plural(all));
+    else if (r->steps == 0) printf("nothing is mended");
     else printf("%" PRIu64 " place%s mended", r->steps, tool_plural(r->steps));
-    if (!say && r->left > 0) printf(", %" PRIu64 " more can be, which brings records back (-y)", r->left);
+    if (!say && r->left > 0)
+        printf(", %" PRIu64 "%s can be, which brings records back (-y)", r->left, r->steps > 0 ? " more" : "");
     if (r->regained > 0)
         printf(", %" PRIu64 " record%s %s back", r->regained, tool_plural(r->regained), say ? "would come" : "came");
-    if (r->indexes > 0) printf(say ? ", %" PRIu64 " segment%s without an index" : ", %" PRIu64 " index%s made", r->indexes,
-                               say ? tool_plural(r->indexes) : r->indexes == 1 ? "" : "es");
+    if (r->indexes > 0) printf("%s %" PRIu64 " index%s %s", all == 0 ? "; but" : ",", r->indexes, r->indexes == 1 ? "" : "es",
+                               say ? "can be made (-p)" : "made");
     if (say && all > 0) printf("; nothing was changed");
-    if (r->saved[0] && all == 0) printf("; --undo takes that back (%s)", r->saved);
+    if (r->saved[0] && r->steps == 0) printf("; --undo takes that back (%s)", r->saved);
     else if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);
     putchar('\n');
     put_tries(t, r);
@@ -114,20 +140,25 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
     u9_fault fault;
     tool_repair own = *t;
     u9_repair_report report = {.size = sizeof report};
-    u9_repair_options o = {.size = sizeof o, .on_step = on_step, .ctx = &own, .dry = t->mode == TOOL_MEND_SAY,
-                           .all = t->mode != TOOL_MEND_SAFE, .linked = t->linked, .indexes = 1, .heal_ms = t->heal_ms};
+    u9_repair_options o = {.size = sizeof o, .on_step = on_step, .on_progress = on_progress, .ctx = &own,
+                           .dry = t->mode == TOOL_MEND_SAY, .all = t->mode != TOOL_MEND_SAFE, .linked = t->linked, .indexes = 1, .heal_ms = t->heal_ms};
     char *steps = NULL;
     size_t size = 0;
     own.told = open_memstream(&steps, &size); /* what is said to be done was done */
     if (own.told == NULL) return tool_say(errno, "memory"), TOOL_FSCK_OPERATIONAL;
     u9_err err = u9_repair(t->path, &o, &report, &fault);
+    end_progress(t);
     fclose(own.told);
     if (err == U9_OK || report.saved[0]) fputs(steps, stdout);
     free(steps);
     if (err == U9_OK) note_tried(&own, &report, tried);
+    if (err == U9_STATE && t->stopped())
+        return tool_say(TOOL_FSCK_CANCELLED, report.finished ? "%s: stopped behind the end of an earlier repair"
+                                                             : "%s: stopped, and nothing of it was changed", t->path);
     if (err == U9_CORRUPT && o.dry) return TOOL_FSCK_CLEAN; /* the check will say what that is */
     if (err != U9_OK) {
         tool_fault(&fault);
+        say_linked(&fault);
         if (err == U9_CORRUPT && strcmp(fault.rule, "U-1") == 0)
             tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, t->path);
         if (err == U9_IO && report.saved[0] == 0) tool_say(0, "%s: nothing of it was changed", t->path);
@@ -146,6 +177,7 @@ int tool_undo_repair(const tool_repair *t)
     u9_err err = u9_undo(t->path, NULL, t->linked, &steps, &fault);
     if (err != U9_OK) {
         tool_fault(&fault);
+        say_linked(&fault);
         return TOOL_FSCK_OPERATIONAL;
     }
     if (t->json) {

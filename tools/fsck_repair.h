@@ -23,11 +23,12 @@ typedef struct tool_repair {
     tool_mending mode;
     int linked, json, quiet;
     uint64_t heal_ms; /* 0: no search */
+    int (*stopped)(void); /* asked while it searches */
     FILE *told;       /* set by tool_repair_log: where steps are told, */
     uint64_t safe;    /*   and how many of them are safe */
 } tool_repair;
 
-enum { TOOL_FSCK_CLEAN = 0, TOOL_FSCK_CORRECTED = 1, TOOL_FSCK_OPERATIONAL = 8 };
+enum { TOOL_FSCK_CLEAN = 0, TOOL_FSCK_CORRECTED = 1, TOOL_FSCK_OPERATIONAL = 8, TOOL_FSCK_CANCELLED = 32 };
 
 /* Mends the log, or says what it would; TOOL_FSCK_*. What is left is for the check to tell; `tried`: what need not be said next. */
 int tool_repair_log(const tool_repair *repair, tool_tried *tried);

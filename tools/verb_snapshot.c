@@ -132,12 +132,13 @@ static int run(struct snapshot *s)
     return status;
 }
 
-enum { COPY = 256, STRICT, VERIFY_ALL };
+enum { COPY = 256, STRICT, VERIFY_ALL, KEEP_TRIMMED };
 
 static const struct argp_option option_table[] = {
     {"copy", COPY, 0, 0, "Copy all segments, link none: the snapshot shares no byte of the disk with LOG", 0},
     {"strict", STRICT, 0, 0, "If anything that is read of LOG is damaged, make and change nothing (exit 3)", 0},
     {"verify-all", VERIFY_ALL, 0, 0, "Read and verify also what DIR has from an earlier time", 0},
+    {"keep-trimmed", KEEP_TRIMMED, 0, 0, "Leave in DIR what was trimmed from LOG since; else it goes from DIR, too", 0},
     {"verbose", 'v', 0, 0, "Tell of each segment on standard error", 0},
     {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
     {0},
@@ -151,6 +152,7 @@ static error_t parse(int option, char *arg, struct argp_state *state)
     case COPY: s->options.copy = 1; break;
     case STRICT: s->options.strict = 1; break;
     case VERIFY_ALL: s->options.verify_all = 1; break;
+    case KEEP_TRIMMED: s->options.keep_trimmed = 1; break;
     case 'v': s->verbose = 1; break;
     case 'j': s->json = 1; break;
     case ARGP_KEY_ARG:
@@ -173,8 +175,9 @@ int verb_snapshot(int argc, char **argv)
         option_table, parse, "LOG DIR",
         "Makes DIR a copy of LOG as it is now: all records that are durable, and no others. A writer may be at work. "
         "Segments that will not change any more are linked, the last one is copied and closed; what is new is read and "
-        "verified. If DIR is a snapshot of LOG already, it is brought up to date; after an interruption the same "
-        "command goes on. What is damaged in LOG is the same in DIR, and told (exit 3).",
+        "verified. If DIR is a snapshot of LOG already, it is brought up to date: what was trimmed from LOG goes from DIR, "
+        "too, and how much that is, is said (--keep-trimmed leaves it); what LOG lost otherwise stays. After an interruption "
+        "the same command goes on. What is damaged in LOG is the same in DIR, and told (exit 3).",
         NULL, NULL, NULL};
     struct snapshot s = {.options = {.size = sizeof s.options}, .report = {.size = sizeof s.report}};
     tool_parse(&parser, argc, argv, &s);

@@ -382,7 +382,7 @@ u9_err u9i_carve_join(u9i_carving *c)
     for (size_t i = 0; i < c->wound_count; i++) {
         uint8_t header[U9I_FRAME_HEADER_SIZE];
         uint64_t length;
-        c->report->broken += signed_header(c, &c->wounds[i], header, &length) != NULL;
+        c->report->broken += !c->wounds[i].dark && signed_header(c, &c->wounds[i], header, &length) != NULL;
     }
     return U9_OK;
 }

@@ -157,13 +157,21 @@ bool u9i_carve_add(u9i_kin *k, const u9i_fragment *f)
 
 /* What stands there */
 
-/* What stands around a magic that was read just now: that it cannot be read is told. */
-static bool read_around(u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
+/* Reads what lies within the bytes that are looked through. *dark: it does, and cannot be read. */
+static bool read_within(const u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n, bool *dark)
 {
     uint64_t size = c->images[image].size;
     if (u9i_carve_read(c, image, at, bytes, n)) return true;
-    if (at < size && n <= size - at) c->report->unread += n;
+    *dark = at <= size && n <= size - at;
     return false;
+}
+
+/* What stands around a magic that was read just now: that it cannot be read is told. */
+static bool read_around(u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
+{
+    bool dark = false, read = read_within(c, image, at, bytes, n, &dark);
+    if (dark) c->report->unread += n;
+    return read;
 }
 
 /* A disk header is one if the hash of its secret stands behind it. [H-2] */
@@ -194,7 +202,7 @@ bool u9i_carve_trailer(const uint8_t bytes[U9I_TRAILER_SIZE], u9i_trailer *t)
                                              : t->previous >= U9I_DISK_HEADER_SIZE && t->previous < t->offset;
 }
 
-static u9_err note_wound(u9i_carving *c, uint32_t image, uint64_t at)
+static u9_err note_wound(u9i_carving *c, uint32_t image, uint64_t at, bool dark)
 {
     if (c->wound_count == WOUNDS_MAX) {
         c->report->gave_up = 1;
@@ -207,25 +215,28 @@ static u9_err note_wound(u9i_carving *c, uint32_t image, uint64_t at)
         c->wounds = more;
         c->wound_room = room;
     }
-    c->wounds[c->wound_count++] = (u9i_wound){.at = at, .image = image};
+    c->wounds[c->wound_count++] = (u9i_wound){.at = at, .image = image, .dark = dark};
     return U9_OK;
 }
 
-/* True if the payload behind this header hashes to what it says; *f is the frame then. [F-6] d g h */
-static bool frame_is_whole(u9i_carving *c, uint32_t image, uint64_t at, const uint8_t *header, u9i_fragment *f)
+/*
+ * True if the payload behind this header hashes to what it says; *f is the frame then. [F-6] d g h *dark: it may be, but
+ * for what cannot be read of it.
+ */
+static bool frame_is_whole(u9i_carving *c, uint32_t image, uint64_t at, const uint8_t *header, u9i_fragment *f, bool *dark)
 {
     uint64_t length = u9i_get_be(header + 56, 8);
     uint8_t trailer[U9I_TRAILER_SIZE], sha[U9I_HASH_SIZE];
     u9i_trailer t;
     if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX ||
-        !u9i_carve_read(c, image, at + U9I_FRAME_HEADER_SIZE + length - U9I_TRAILER_SIZE, trailer, sizeof trailer) ||
+        !read_within(c, image, at + U9I_FRAME_HEADER_SIZE + length - U9I_TRAILER_SIZE, trailer, sizeof trailer, dark) ||
         !u9i_carve_trailer(trailer, &t))
         return false;
     if (length > c->left) {
         c->report->gave_up = 1;
         return false;
     }
-    if (!u9i_carve_read(c, image, at + U9I_FRAME_HEADER_SIZE, c->frame, (size_t)length)) return false;
+    if (!read_within(c, image, at + U9I_FRAME_HEADER_SIZE, c->frame, (size_t)length, dark)) return false;
     c->left -= length;
     u9i_hash(c->frame, (size_t)length, sha);
     if (memcmp(sha, header + 16, sizeof sha) != 0) return false;
@@ -242,8 +253,9 @@ static u9_err take_carved(u9i_carving *c, uint32_t image, uint64_t magic_at, uin
 {
     uint8_t header[U9I_FRAME_HEADER_SIZE];
     u9i_fragment f;
+    bool dark = false;
     if (magic_at < 48 || !read_around(c, image, magic_at - 48, header, sizeof header)) return U9_OK;
-    if (!frame_is_whole(c, image, magic_at - 48, header, &f)) return note_wound(c, image, magic_at - 48);
+    if (!frame_is_whole(c, image, magic_at - 48, header, &f, &dark)) return note_wound(c, image, magic_at - 48, dark);
     u9i_kin *k = u9i_carve_kin(c, header, true);
     if (k == NULL || !u9i_carve_add(k, &f)) return u9i_carve_no_memory(c);
     *next = f.at + U9I_FRAME_HEADER_SIZE + u9i_get_be(header + 56, 8);

@@ -42,6 +42,7 @@ typedef struct u9i_wound {
     uint64_t at;
     uint32_t image;
     bool healed;
+    bool dark;       /* some of what is behind it cannot be read: perhaps the frame is whole */
     uint64_t offset; /* in its segment; 0: not known */
 } u9i_wound;
 

@@ -82,6 +82,16 @@ static bool try_last_bits(const bit_search *s, u9i_healing *h, uint64_t *found)
     return false;
 }
 
+enum { PROGRESS_US = 50000 }; /* at most so often it is told */
+
+/* True: it is to stop. */
+static bool tell_healing(u9i_healing *h, uint64_t now)
+{
+    if (h->on_progress == NULL || now - h->told_us < PROGRESS_US) return false;
+    h->told_us = now;
+    return h->on_progress(h->ctx, (now - h->begun_us) / 1000, (h->until_us - h->begun_us) / 1000) != 0;
+}
+
 u9_err u9i_heal(u9i_healing *h, uint8_t *payload, size_t size, const uint8_t sha[U9I_HASH_SIZE], uint64_t *bit)
 {
     bit_search s = {.payload = payload, .blocks = size / U9I_HASH_BLOCK, .rest = size % U9I_HASH_BLOCK, .sha = sha};
@@ -90,15 +100,17 @@ u9_err u9i_heal(u9i_healing *h, uint8_t *payload, size_t size, const uint8_t sha
     if (s.before == NULL) return U9_NOMEM;
     uint64_t begun = u9i_monotonic_us(h->env);
     hash_prefixes(&s);
-    bool found = try_last_bits(&s, h, bit), late = false;
-    for (size_t at = s.blocks; at-- > 0 && !found && !late;) {
-        late = u9i_monotonic_us(h->env) >= h->until_us;
-        found = !late && try_block(&s, h, at, bit);
+    bool found = try_last_bits(&s, h, bit), late = false, stopped = false;
+    for (size_t at = s.blocks; at-- > 0 && !found && !late && !stopped;) {
+        uint64_t now = u9i_monotonic_us(h->env);
+        late = now >= h->until_us;
+        stopped = !late && tell_healing(h, now);
+        found = !late && !stopped && try_block(&s, h, at, bit);
     }
     free(s.before);
     h->us += u9i_monotonic_us(h->env) - begun;
     h->gave_up |= late;
-    if (!found) return U9_ABSENT;
+    if (!found) return stopped ? U9_STATE : U9_ABSENT;
     payload[*bit / 8] ^= (uint8_t)(1u << *bit % 8);
     return U9_OK;
 }

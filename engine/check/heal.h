@@ -10,11 +10,16 @@
 #include "engine/os/env.h"
 #include "format/base/hash.h"
 
+#include <u9/check.h>
+
 enum { U9I_HEAL_MAX = 256 * 1024 }; /* bytes of a payload that is searched */
 
 typedef struct u9i_healing {
     u9i_env *env;
-    uint64_t until_us; /* monotonic: no try begins later */
+    uint64_t begun_us, until_us; /* monotonic: no try begins later */
+    u9_progress_fn *on_progress; /* milliseconds of these; NULL: nobody asks */
+    void *ctx;
+    uint64_t told_us;  /* when it was called last */
     uint64_t tries;    /* so far, of all searches */
     uint64_t us;       /* that they took */
     bool gave_up;      /* the time was over in one of them */
@@ -22,7 +27,7 @@ typedef struct u9i_healing {
 
 /*
  * Flips the bit in `payload` by which it hashes to `sha`, and says which: *bit, from the lowest of its first byte on.
- * U9_ABSENT: no bit does, or the time was over; U9_NOMEM. The payload is then as it was.
+ * U9_ABSENT: no bit does, or the time was over; U9_STATE: on_progress said to stop; U9_NOMEM. The payload is then as it was.
  */
 U9_MUST_CHECK u9_err u9i_heal(u9i_healing *healing, uint8_t *payload, size_t size, const uint8_t sha[U9I_HASH_SIZE],
                               uint64_t *bit);

@@ -142,7 +142,8 @@ static u9_err propose(in_place *r)
     u9i_env *env = r->source.dir->env;
     uint64_t begun = u9i_monotonic_us(env);
     u9i_proposals p = {.source = &r->source, .changes = &r->changes, .heals = r->options.heal_ms > 0,
-                       .healing = {.env = env, .until_us = begun + 1000 * r->options.heal_ms}};
+                       .healing = {.env = env, .begun_us = begun, .until_us = begun + 1000 * r->options.heal_ms,
+                                   .on_progress = r->options.on_progress, .ctx = r->options.ctx}};
     u9_err err = u9i_propose(&p, r->fault);
     r->report.tries = p.healing.tries;
     r->report.tries_us = p.healing.us;
@@ -289,12 +290,18 @@ static u9_err mend(in_place *r)
     return err == U9_OK && r->changes.count > 0 && !r->options.dry ? carry_out_plan(r) : err;
 }
 
+/* A host built with an earlier version has a shorter one: what is not there is zero. */
+static bool is_repair_size(size_t size)
+{
+    return size == sizeof(u9_repair_options) || size == offsetof(u9_repair_options, on_progress);
+}
+
 u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_report *report, u9_fault *fault)
 {
     in_place r = {.path = path, .fault = fault, .report = {.size = sizeof *report}};
-    if (report == NULL || report->size != sizeof *report || (options && options->size != sizeof *options))
+    if (report == NULL || report->size != sizeof *report || (options && !is_repair_size(options->size)))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "a size is none that this version knows, or report is NULL");
-    if (options) r.options = *options;
+    if (options) memcpy(&r.options, options, options->size);
     u9_err err = open_in_place(&r, r.options.io);
     if (err != U9_OK) return err;
     err = mend(&r);

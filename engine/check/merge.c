@@ -317,6 +317,7 @@ static u9_err open_merged(merge *m, const char *const *paths, size_t count, u9_f
     u9i_dir *there;
     int sys = u9i_dir_open(m->env, m->path, false, &there);
     if (sys == 0) u9i_dir_close(there);
+    if (sys == -ENOMEM) return merge_no_memory(m, fault);
     if (sys != -ENOENT)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = m->path, .sys = sys ? -sys : EEXIST),
                          "the new log must not exist yet");
@@ -347,6 +348,7 @@ static u9_err keep_merged(merge *m, u9_fault *fault)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = m->partial),
                          "the new log does not read back as it was written");
     int sys = u9i_atomic_dir_keep(m->env, m->partial);
+    if (sys == -ENOMEM) return merge_no_memory(m, fault);
     if (sys == 0) return U9_OK;
     return u9i_fault(fault, U9_IO, U9I_AT(.path = m->path, .sys = -sys), "cannot give the new log its name");
 }

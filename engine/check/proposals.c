@@ -145,7 +145,9 @@ static u9_err heal_frame(u9i_proposals *p, const broken_frame *b, u9_fault *faul
     u9i_proof proof = {.need = 0};
     u9_err err = u9i_heal(&p->healing, b->bytes + U9I_FRAME_HEADER_SIZE, (size_t)b->length, b->bytes + 16, &bit);
     if (err == U9_ABSENT) return U9_OK;
-    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = p->source->path), "out of memory");
+    if (err != U9_OK)
+        return u9i_fault(fault, err, U9I_AT(.path = p->source->path),
+                         err == U9_STATE ? "stopped as asked: nothing was changed" : "out of memory");
     if (u9i_frame_verify(&b->facts->secret, b->offset, b->offset + b->size, b->bytes, b->size, &proof, &frame) != U9_OK)
         return U9_OK; /* a hash's twin, or no frame all the same */
     uint64_t at = U9I_FRAME_HEADER_SIZE + bit / 8;

@@ -75,12 +75,25 @@ static u9_err look_at_mark(repair *r)
     return err;
 }
 
+/* What the mark promises may be where a link leads to. [L-4] */
+static u9_err look_for_stand_in(repair *r)
+{
+    u9i_catalog *catalog;
+    u9_err err = u9i_source_catalog(r->source, &catalog, r->fault);
+    if (err != U9_OK) return err;
+    err = u9i_source_refuse_stand_in(r->source, catalog, r->fault);
+    u9i_catalog_unref(catalog);
+    return err;
+}
+
 /* Where the log goes on without what its mark promises. That is durable then. */
 static u9_err find_rest(repair *r)
 {
     u9_loss *loss = r->loss;
+    u9_err err = look_for_stand_in(r);
+    if (err != U9_OK) return err;
     u9i_source_accept(r->source);
-    u9_err err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
+    err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
     if (err != U9_OK) return err;
     if (r->plan.before_segment == 0)
         return u9i_fault(r->fault, U9_ABSENT, U9I_AT(.path = r->path, .rule = "M-9"),

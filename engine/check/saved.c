@@ -30,6 +30,7 @@ static u9_err refuse_existing(u9i_env *env, const char *path, u9_fault *fault)
     u9i_dir *there;
     int sys = u9i_dir_open(env, path, false, &there);
     if (sys == -ENOENT) return U9_OK;
+    if (sys == -ENOMEM) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
     if (sys == 0) u9i_dir_close(there);
     return u9i_fault(fault, U9_ARG, U9I_AT(.path = path, .sys = sys ? -sys : EEXIST),
                      "the new log must not exist yet");
@@ -213,6 +214,7 @@ u9_err u9i_saved_keep(u9i_saved *s, u9_fault *fault)
     assert(!s->begun && s->count > 0);
     for (size_t i = s->count; i > 0; i--) {
         int sys = u9i_atomic_dir_keep(s->env, s->logs[i - 1].partial);
+        if (sys == -ENOMEM) return no_memory(s, fault);
         if (sys != 0)
             return u9i_fault(fault, U9_IO, U9I_AT(.path = s->logs[i - 1].path, .sys = -sys),
                              "cannot give the new log its name");

@@ -71,7 +71,7 @@ static int close_copy(const u9i_segment_copy *c, u9i_file *file)
     o->dir = c->to;
     o->path = c->path;
     o->reserved = up_to_block(c->bytes) + U9I_BLOCK;
-    int err = u9i_segment_out_end(o, c->queue, U9I_END_CLOSING, c->kind);
+    int err = u9i_segment_out_ready(o) ? u9i_segment_out_end(o, c->queue, U9I_END_CLOSING, c->kind) : -ENOMEM;
     o->file = NULL; /* not its to close */
     u9i_segment_out_close(o);
     return err;

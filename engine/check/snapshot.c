@@ -237,6 +237,12 @@ static u9_err run_snapshot(u9i_snapshot *s, u9_fault *fault)
     return err;
 }
 
+/* A host built with an earlier version has a shorter one: what is not there is zero. */
+static bool is_snapshot_size(size_t size)
+{
+    return size == sizeof(u9_snapshot_options) || size == offsetof(u9_snapshot_options, keep_trimmed);
+}
+
 static u9_err check_arguments(const u9_log *log, const char *dir, const u9_snapshot_options *o,
                               const u9_snapshot_report *report, u9_fault *fault)
 {
@@ -244,7 +250,7 @@ static u9_err check_arguments(const u9_log *log, const char *dir, const u9_snaps
     if (log == NULL || report == NULL) wrong = "an argument is NULL";
     else if (dir == NULL || dir[0] == 0) wrong = "the path of the snapshot is empty";
     else if (report->size != sizeof *report) wrong = "report.size is not sizeof(u9_snapshot_report)";
-    else if (o && o->size != sizeof *o) wrong = "options.size is not sizeof(u9_snapshot_options)";
+    else if (o && !is_snapshot_size(o->size)) wrong = "options.size is not sizeof(u9_snapshot_options)";
     else if (log->source.dir->single[0]) wrong = "this is one segment file, not a log";
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = dir), "%s", wrong);
     if (u9i_log_forked(log)) return u9i_fault(fault, U9_STATE, U9I_AT(.path = dir), "the handle is another process's");
@@ -270,12 +276,13 @@ static void drop_empty(u9i_snapshot *s)
 u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *options, u9_snapshot_report *report,
                        u9_fault *fault)
 {
-    static const u9_snapshot_options defaults = {.size = sizeof defaults};
+    u9_snapshot_options own = {.size = sizeof own};
     u9_err err = check_arguments(log, dir, options, report, fault);
     if (err == U9_OK) err = u9i_env_beside(log->source.dir->env, &dir, fault);
     if (err == U9_OK) err = sync_own(log, fault);
     if (err != U9_OK) return err;
-    u9i_snapshot s = {.source = &log->source, .options = options ? options : &defaults, .path = dir,
+    if (options) memcpy(&own, options, options->size);
+    u9i_snapshot s = {.source = &log->source, .options = &own, .path = dir,
                       .report.size = report->size};
     err = u9i_snapshot_open(&s, fault);
     bool opened = err == U9_OK;

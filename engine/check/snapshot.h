@@ -49,7 +49,7 @@ typedef struct u9i_snapshot {
     u9i_reader reader;  /* open with: */
     const u9i_catalog *catalog;
     u9i_snapshot_fate *fates; /* of each of its segments */
-    uint64_t *trimmed;  /* numbers of files that go, ascending, */
+    uint64_t *trimmed;  /* numbers of files that are there and were trimmed, ascending: they go, if not asked to stay; */
     size_t trimmed_count, trimmed_room;
     size_t first;       /* index of the first segment that is read */
     size_t tip;         /* of the last in the row */

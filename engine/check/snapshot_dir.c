@@ -162,6 +162,8 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
     bool copied = i != s->tip && sized && same_header(s, i);
     if (copied) s->fates[i] = U9I_FATE_KEEP;
     if (copied || s->partial) return U9_OK;
+    if (is_below_last(s, u9i_segment_number(name)))
+        return refuse_dir(s, name, "is another in the log, which is an older state than this snapshot, or was changed", fault);
     return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
 }
 
@@ -178,16 +180,38 @@ static u9_err note_trimmed(u9i_snapshot *s, uint64_t number, u9_fault *fault)
     return U9_OK;
 }
 
-/* One that the log has not, or not any more. */
-static u9_err compare_other(u9i_snapshot *s, const char *name, u9_fault *fault)
+/* One that the log has not, or not any more. What it did not trim itself may be here alone. */
+static u9_err compare_other(u9i_snapshot *s, const char *name, const u9i_stamp *stamp, u9_fault *fault)
 {
-    uint64_t number = u9i_segment_number(name), kept = 0, last = 0;
+    const u9i_catalog *c = s->catalog;
+    uint64_t number = u9i_segment_number(name), last = 0;
     for (unsigned i = 0; i < s->note.count; i++)
         if (s->note.states[i].segment > last) last = s->note.states[i].segment;
+    if (s->partial) return note_trimmed(s, number, fault);
+    if (number > last)
+        return refuse_dir(s, name, "is no file of the log: the snapshot was written to, or is of another log", fault);
+    if (number == last && state_of(s, number, stamp->size) == NULL)
+        return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
+    if (number < c->trim.segment) return note_trimmed(s, number, fault);
+    if (number > u9i_segment_number(u9i_catalog_facts(c, s->tip)->name))
+        return refuse_dir(s, name, "is not in the log, which is an older state than this snapshot", fault);
+    return refuse_dir(s, name, "is missing in the log, which did not trim it (it can be put back from here)", fault);
+}
+
+/* Of a snapshot that grows they are what an earlier run took, and nobody has seen. */
+static bool keeps_trimmed(const u9i_snapshot *s)
+{
+    return s->options->keep_trimmed && s->partial == NULL;
+}
+
+/* What stays of what the log has trimmed must lead to where that begins: else there would be a hole. */
+static u9_err join_trimmed(const u9i_snapshot *s, u9_fault *fault)
+{
     size_t first = u9i_catalog_first(s->catalog);
-    if (first < s->catalog->count) kept = u9i_catalog_facts(s->catalog, first)->number;
-    if (s->partial || (number < kept && number <= last)) return note_trimmed(s, number, fault);
-    return refuse_dir(s, name, "is no file of the log: the snapshot was written to, or is of another log", fault);
+    const u9i_facts *f = first < s->catalog->count ? u9i_catalog_facts(s->catalog, first) : NULL;
+    if (!keeps_trimmed(s) || s->trimmed_count == 0) return U9_OK;
+    if (f && f->has_open && f->open.before_segment == s->trimmed[s->trimmed_count - 1]) return U9_OK;
+    return refuse_dir(s, NULL, "the log was trimmed beyond all that this has, to which nothing of it leads", fault);
 }
 
 typedef struct listing {
@@ -238,7 +262,9 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
                     memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
         u9i_iterator_close(&it);
         if (err == U9_IO || err == U9_NOMEM) return err;
-        if (!same) return refuse_dir(s, name, "has not in the log any more what the snapshot ends with", fault);
+        if (!same)
+            return refuse_dir(s, name, "has not in the log what the snapshot ends with: the log is an older state than "
+                              "this, or went on otherwise", fault);
     }
     return U9_OK;
 }
@@ -249,11 +275,11 @@ static u9_err compare_names(u9i_snapshot *s, const listing *l, u9_fault *fault)
     for (size_t k = 0; k < l->count && err == U9_OK; k++) {
         u9i_stamp stamp;
         size_t i = find_name(s, l->names[k]);
-        int sys = i == NONE ? 0 : u9i_dir_stat(s->dir, l->names[k], &stamp);
+        int sys = u9i_dir_stat(s->dir, l->names[k], &stamp);
         if (sys != 0) return u9i_snapshot_fail(s, sys, "look at the snapshot's files", fault);
-        err = i == NONE ? compare_other(s, l->names[k], fault) : compare_file(s, i, l->names[k], &stamp, fault);
+        err = i == NONE ? compare_other(s, l->names[k], &stamp, fault) : compare_file(s, i, l->names[k], &stamp, fault);
     }
-    return err;
+    return err == U9_OK ? join_trimmed(s, fault) : err;
 }
 
 u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault)
@@ -461,7 +487,7 @@ static u9_err write_own_mark(u9i_snapshot *s, u9_fault *fault)
 /* The lowest first, one by one, so that no hole shows. [L-10] */
 static u9_err remove_trimmed(u9i_snapshot *s, u9_fault *fault)
 {
-    for (size_t k = 0; k < s->trimmed_count; k++) {
+    for (size_t k = 0; k < s->trimmed_count && !keeps_trimmed(s); k++) {
         char name[20];
         u9i_segment_name(s->trimmed[k], name);
         int sys = u9i_dir_remove(s->dir, name);
@@ -485,6 +511,11 @@ static u9_err write_note(u9i_snapshot *s, const u9i_snapshot_state *was, u9_faul
 static u9_err take_segments(u9i_snapshot *s, u9_fault *fault)
 {
     u9_err err = U9_OK;
+    for (size_t k = 0; k < s->trimmed_count && keeps_trimmed(s); k++) {
+        char name[20];
+        u9i_segment_name(s->trimmed[k], name);
+        tell(s, name, U9_SNAPSHOT_KEPT, 0, 0);
+    }
     for (size_t i = 0; i < s->catalog->count && err == U9_OK && !s->gone; i++) {
         if (i == s->tip) continue;
         if (s->fates[i] == U9I_FATE_TAKE) err = take_segment(s, i, fault);
@@ -521,7 +552,7 @@ static u9_err appear(u9i_snapshot *s, u9_fault *fault)
 
 static bool is_changed(const u9i_snapshot *s)
 {
-    bool changed = s->trimmed_count > 0 || s->note.count != 1 || s->partial;
+    bool changed = (s->trimmed_count > 0 && !keeps_trimmed(s)) || s->note.count != 1 || s->partial;
     for (size_t i = 0; i < s->catalog->count; i++) changed |= s->fates[i] == U9I_FATE_TAKE;
     return changed;
 }

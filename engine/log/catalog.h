@@ -118,6 +118,14 @@ size_t u9i_catalog_first(const u9i_catalog *catalog);
 /* True if the oldest segments are missing, nothing says that they were trimmed, and nothing else is missing. [L-4] */
 bool u9i_catalog_begins_late(const u9i_catalog *catalog);
 
+/*
+ * What stands in the place of a segment that is missing, and is no file; NULL: nothing does. The segment may be where a
+ * link leads to, so nothing is given up before it is put back. [L-4]
+ */
+const u9i_facts *u9i_catalog_stand_in(const u9i_catalog *catalog);
+/* U9_CORRUPT, and the fault names it, where there is such a thing; else U9_OK. */
+U9_MUST_CHECK u9_err u9i_source_refuse_stand_in(const u9i_source *source, const u9i_catalog *catalog, u9_fault *fault);
+
 /* Path of a segment's file, for messages. Returns `out`. */
 const char *u9i_source_path(const u9i_source *source, const char *name, char *out, size_t size);
 

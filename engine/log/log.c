@@ -223,7 +223,8 @@ static u9_err sync_parent(const u9_log *log, u9_fault *fault)
         u9i_dir_close(parent);
     }
     if (sys == 0 || sys == -EACCES) return U9_OK; /* nobody may: it was there before */
-    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "cannot sync the directory above");
+    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+                     "cannot sync the directory above");
 }
 
 /* Makes the log, which is empty then: its mark, its first segment, their names; and marks that. [M-6] */

@@ -127,6 +127,8 @@ static u9_err refuse_broken(const search *s)
     if (c->mark.sys != 0)
         return u9i_fault(s->fault, U9_IO, U9I_AT(.path = s->source->path, .sys = c->mark.sys, .rule = "M-3"),
                          "cannot read the log's mark");
+    u9_err stands = u9i_source_refuse_stand_in(s->source, c, s->fault);
+    if (stands != U9_OK) return stands;
     if (c->missing_count > 0) {
         char name[20];
         u9i_segment_name(c->missing[0].number, name);

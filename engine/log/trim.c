@@ -355,9 +355,10 @@ static u9_err look_late(u9i_source *source, u9_trimmed *out, u9_fault *fault)
     u9i_catalog *c;
     u9_err err = u9i_source_catalog(source, &c, fault);
     if (err != U9_OK) return err;
+    err = u9i_source_refuse_stand_in(source, c, fault);
     late_begin(c, out);
     u9i_catalog_unref(c);
-    return U9_OK;
+    return err;
 }
 
 u9_err u9i_trim_explain(u9i_source *source, u9_fault *fault)

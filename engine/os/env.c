@@ -1,5 +1,13 @@
 /*
- * engine/os/env.c: which env a log gets.
+ * engine/os/env.c: which env a log gets; and what of a file system's word is believed.
+ *
+ * That nothing was ever written to reserved space is told by maps of extents, which are made for people who look at
+ * fragments, and which not every file system keeps as well as its bytes. What they hide would end a log in silence, as
+ * the frames that promise it are hidden with it; nor does it help to believe them behind the last promise only, as that
+ * is looked for by them. So of whatever they say is empty some blocks are read, the first, the last, and others at equal
+ * distances: a few calls, and nothing of the disk, where it is true. What a writer reserves is 16 MiB at a time, so a
+ * megabyte that is hidden in it is seen; less, in the midst of it, is not. Holes are another matter: SEEK_DATA is made
+ * for those who skip bytes.
  */
 #include "engine/os/env.h"
 
@@ -13,6 +21,28 @@ static u9i_env *registered; /* tests only */
 void u9i_env_register(u9i_env *env)
 {
     registered = env;
+}
+
+enum { SAMPLE = 4096, SAMPLES = 16 };
+
+/* True if the block at `at`, or what is left of it in front of `end`, is zeros. */
+static bool is_empty_at(u9i_file *file, uint64_t at, uint64_t end)
+{
+    static const uint8_t zeros[SAMPLE];
+    uint8_t bytes[SAMPLE];
+    size_t n = end - at < SAMPLE ? (size_t)(end - at) : SAMPLE, got = 0;
+    return u9i_file_read(file, at, bytes, n, &got) == 0 && got == n && memcmp(bytes, zeros, n) == 0;
+}
+
+uint64_t u9i_file_written(u9i_file *file, uint64_t off)
+{
+    const u9i_fs *fs = file->env->fs;
+    uint64_t end = fs->written ? fs->written(file, off) : off, data = fs->data(file, off);
+    if (end <= data) return data; /* a hole is all that there is, if that */
+    uint64_t last = end - data > SAMPLE ? end - SAMPLE : data, step = (last - data) / SAMPLES + 1;
+    bool empty = is_empty_at(file, last, end);
+    for (uint64_t at = data; at < last && empty; at += step) empty = is_empty_at(file, at, end);
+    return empty ? end : data;
 }
 
 static u9i_env *env_called(const char *name)

@@ -357,13 +357,10 @@ static inline uint64_t u9i_file_data(u9i_file *file, uint64_t off)
 
 /*
  * The same, and where the file system tells it also past what was reserved and never written, whether the zeros there are
- * cached or not. For that, what is written to the file meanwhile goes to the disk: not beside a writer at work.
+ * cached or not. For that, what is written to the file meanwhile goes to the disk: not beside a writer at work. It is
+ * believed only where some blocks of what it is said of hold zeros, too: see env.c.
  */
-static inline uint64_t u9i_file_written(u9i_file *file, uint64_t off)
-{
-    const u9i_fs *fs = file->env->fs;
-    return fs->written ? fs->written(file, off) : fs->data(file, off);
-}
+uint64_t u9i_file_written(u9i_file *file, uint64_t off);
 
 /* Makes sure that blocks up to `end` can be written; -ENOSPC, -EDQUOT, -EFBIG if not: it is as it was then. [W-6] */
 static inline int u9i_file_reserve(u9i_file *file, uint64_t end)

@@ -279,7 +279,7 @@ static const u9i_fs overlay_fs = {
     .zero = overlay_zero,
     .truncate = overlay_reserve,
     .sync_and_evict = overlay_sync,
-    .map = overlay_map,
+    .map = overlay_map, /* which makes none to advise, or to unmap */
 };
 
 /* Operations of a queue would go to files of the base. */

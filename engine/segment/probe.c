@@ -88,7 +88,7 @@ static bool same_inside(const u9i_facts *a, const u9i_facts *b)
            memcmp(a->secret.bytes, b->secret.bytes, sizeof a->secret.bytes) == 0 &&
            memcmp(a->secret.boundary, b->secret.boundary, sizeof a->secret.boundary) == 0 &&
            a->secret.lost == b->secret.lost && a->barren == b->barren && a->boundaries == b->boundaries &&
-           a->blank == b->blank && a->plain == b->plain && a->stray == b->stray && a->spared == b->spared &&
+           a->blank == b->blank && a->plain == b->plain && a->stray == b->stray && a->no_file == b->no_file && a->spared == b->spared &&
            a->has_open == b->has_open && a->has_trim == b->has_trim && a->has_end == b->has_end &&
            a->has_spare == b->has_spare && a->unread == b->unread && a->unread_at == b->unread_at &&
            strcmp(a->kind, b->kind) == 0;

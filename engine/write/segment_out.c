@@ -107,6 +107,12 @@ static u9_err hold_file(u9i_segment_out *o, const char *name, u9_fault *fault)
                      U9I_AT(.path = o->path, .sys = -sys, .rule = "W-1"), "cannot lock segment %s", name);
 }
 
+bool u9i_segment_out_ready(u9i_segment_out *o)
+{
+    if (o->block == NULL) o->block = u9i_pages(U9I_BLOCK);
+    return o->block != NULL;
+}
+
 u9_err u9i_segment_out_open(u9i_segment_out *o, const u9i_secret *continued, uint64_t end, u9_fault *fault)
 {
     char name[20];
@@ -121,7 +127,8 @@ u9_err u9i_segment_out_open(u9i_segment_out *o, const u9i_secret *continued, uin
         return u9i_fault(fault, U9_IO, U9I_AT(.path = o->path, .sys = -sys), "cannot %s segment %s",
                          continued ? "open" : "make", name);
     o->fresh = o->unnamed = !continued;
-    u9_err err = hold_file(o, name, fault);
+    u9_err err = u9i_segment_out_ready(o) ? hold_file(o, name, fault)
+                                          : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = o->path), "out of memory");
     if (err == U9_OK) err = u9i_segment_out_reserve(o, end, fault);
     if (err != U9_OK && !continued) u9i_segment_out_drop(o);
     else if (err != U9_OK) u9i_segment_out_close(o);
@@ -188,9 +195,7 @@ int u9i_segment_out_index(u9i_segment_out *o, u9i_queue *queue, const u9i_keys *
 
 int u9i_segment_out_end(u9i_segment_out *o, u9i_queue *queue, u9i_end_kind kind, const char *key_kind)
 {
-    assert(o->block == NULL);
-    o->block = u9i_pages(U9I_BLOCK);
-    if (o->block == NULL) return -ENOMEM;
+    assert(o->block != NULL);
     size_t size = encode_end(o, kind, key_kind, o->block);
     uint64_t cut = o->previous + U9I_BLOCK;
     u9i_op write = {.kind = U9I_OP_WRITE, .file = o->file, .off = o->previous, .buf = o->block, .n = U9I_BLOCK};

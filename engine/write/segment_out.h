@@ -29,7 +29,8 @@ typedef struct u9i_segment_out {
     uint64_t step;     /* what is reserved ahead, at most; halved for want of space */
     bool fresh;        /* the session made it, and nothing of it is durable */
     bool unnamed;      /* its name is not yet durable [W-4] */
-    uint8_t *block;    /* of its u9end, kept until the file is closed: a write may be under way; or NULL */
+    uint8_t *block;    /* for its u9end: there before anything is written, as no file is left without an end for want of
+                        * memory, and kept until the file is closed: a write may be under way */
 
     u9i_position end;  /* behind the last frame that was sequenced */
     uint64_t data_end; /* not 0: index frames follow that, and `end` is behind them */
@@ -40,9 +41,13 @@ typedef struct u9i_segment_out {
     uint8_t first_key[U9I_KEY_MAX + 16], last_key[U9I_KEY_MAX + 16]; /* as values; their sizes are in totals */
 } u9i_segment_out;
 
+/* Gets the memory that its end takes, if that is still to be done. False: there is none. */
+bool u9i_segment_out_ready(u9i_segment_out *out);
+
 /*
  * Makes the file by a new secret, or opens the one that is continued by its own (else NULL), locks it [W-1], and
  * reserves space up to `end`. Refused, it is not there, and nothing is held. [W-6]
+ * It is ready then.
  */
 U9_MUST_CHECK u9_err u9i_segment_out_open(u9i_segment_out *out, const u9i_secret *continued, uint64_t end,
                                           u9_fault *fault);
@@ -73,7 +78,7 @@ void u9i_segment_out_close(u9i_segment_out *out);
 int u9i_segment_out_index(u9i_segment_out *out, u9i_queue *queue, const u9i_keys *earlier, const u9i_keys *keys);
 
 /*
- * Writes the u9end into a block of its own, cuts the file behind it, and syncs: by `queue`, which has nothing under
+ * Of one that is ready: writes the u9end into a block of its own, cuts the file behind it, and syncs: by `queue`, which has nothing under
  * way. All before it is durable. `end` is behind it then. 0 or a negative errno. [S-4] [S-6]
  */
 int u9i_segment_out_end(u9i_segment_out *out, u9i_queue *queue, u9i_end_kind kind, const char *key_kind);

@@ -160,12 +160,10 @@ static int index_file(u9i_writer *w, u9i_segment_out *old, u9i_queue *queue)
 static int seal_file(u9i_writer *w, u9i_segment_out *old)
 {
     u9i_queue *queue;
-    int sys = u9i_queue_open(w->env, NULL, 0, 0, &queue);
-    if (sys == 0) {
-        sys = index_file(w, old, queue);
-        if (sys == 0) sys = u9i_segment_out_end(old, queue, U9I_END_SEALING, w->plan.kind);
-        u9i_queue_close(queue); /* which waits, should anything still be under way */
-    }
+    if (u9i_queue_open(w->env, NULL, 0, 0, &queue) != 0) return 0; /* unsealed, as where no mark can be written */
+    int sys = index_file(w, old, queue);
+    if (sys == 0) sys = u9i_segment_out_end(old, queue, U9I_END_SEALING, w->plan.kind);
+    u9i_queue_close(queue); /* which waits, should anything still be under way */
     if (sys != 0) (void)u9i_writer_poison(w, old, sys, "closing the segment", NULL);
     return sys;
 }
@@ -190,6 +188,7 @@ void u9i_writer_run_sealer(void *ctx)
     u9i_writer_keys_sealed(w);
     u9i_writer_lock(w);
     w->old.file = NULL;
+    w->old.block = NULL;
     w->sealing = false;
     u9i_writer_turn(w, U9I_GATE_ROOM);
     u9i_writer_rest(w);

@@ -43,7 +43,7 @@ typedef struct u9_carve_report {
     uint64_t unread;   /* bytes of these that could not be read */
     uint64_t logs;     /* that were written, or had been by an earlier call that was broken off */
     uint64_t segments, frames, rejoined;
-    uint64_t broken;   /* places where a header of one of these logs stands, and no frame could be put together */
+    uint64_t broken;   /* places where a header of one of these logs stands, and no frame could be put together, of bytes that could be read */
     int gave_up;       /* not 0: there was more to be hashed than a log can give cause for: there may be more frames */
 } u9_carve_report;
 

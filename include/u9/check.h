@@ -143,8 +143,9 @@ typedef struct u9_report {
     uint64_t proven_from;     /*   the records from this ordinal on up to the line's are those that were there */
     uint64_t trim_segment;    /* the log was trimmed: number of the first segment that it says to be kept; 0: it was not */
     uint64_t trim_ordinal;    /*   and the ordinal of its first record */
-    int begins_late;          /* not 0: the oldest segments are missing, and nothing says that they were trimmed: if they
-                               * were deleted on purpose, u9_accept_trim (u9/trim.h) tells the log so */
+    int begins_late;          /* not 0: the oldest segments are missing, nothing stands in their places that is no file, and
+                               * nothing says that they were trimmed: if they were deleted on purpose, u9_accept_trim
+                               * (u9/trim.h) tells the log so */
 } u9_report; /* earlier versions', without what comes from `keyless` or from `trim_segment` on, are taken as well, and
               * filled as far as they go */
 
@@ -270,7 +271,8 @@ typedef struct u9_loss {
  * `accept` 0 it only says what would be given up. Takes the lock that writers take. After a failure or a crash the
  * loss is told as before, or given up: nothing between. `io` as u9_options.io.
  * Errors: U9_ABSENT (no mark counts, and the fault says why; or nothing of the log is left to go on from), U9_LOCKED (a
- * writer is at work), U9_CORRUPT (the log is broken or forked for another reason: salvage helps), what u9_check returns,
+ * writer is at work), U9_CORRUPT (the log is broken or forked for another reason: salvage helps; or in the place of what
+ * is missing stands something that is no file, such as a link to what is not there: rule L-4), what u9_check returns,
  * and U9_IO. Thread-safe. [M-9]
  */
 U9_API U9_MUST_CHECK u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out,

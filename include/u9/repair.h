@@ -55,6 +55,8 @@ typedef struct u9_repair_options {
     int indexes;           /* not 0: where an index is missing, or cannot be used, the file beside the segment is made anew */
     int linked;            /* not 0: also files that have other names (hard links), all of which are changed with it */
     uint64_t heal_ms;      /* look for flipped bits in payloads for so long at most; 0: not at all */
+    u9_progress_fn *on_progress; /* now and then while it does: milliseconds of that, of heal_ms; not 0 stops: U9_STATE,
+                                  * and nothing was changed. May be NULL */
 } u9_repair_options;
 
 typedef struct u9_repair_report {
@@ -80,7 +82,7 @@ typedef struct u9_repair_report {
  * was, as it should be, or some of both; the next call brings it to its end. A file of saved bytes stays until u9_undo.
  * Errors: U9_LOCKED (somebody writes to the log), U9_STATE (a file has other names, and options.linked is 0; or a log
  * whose repair was broken off was changed since, or is to be finished first, and options.dry is not 0; nothing was
- * changed, and the fault says where), U9_CORRUPT (nothing
+ * changed, and the fault says where; or stopped), U9_CORRUPT (nothing
  * here is a log; or the repaired log would not hold all that it holds now: nothing was changed), U9_IO, U9_NOMEM, U9_ARG,
  * U9_VERSION. [U-1] to [U-5]
  */

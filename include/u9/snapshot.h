@@ -46,6 +46,7 @@ typedef struct u9_snapshot_options {
     u9_snapshot_fn *on_segment; /* told of each file, as it comes or goes; may be NULL */
     u9_progress_fn *on_progress; /* now and then: bytes read of bytes to read; not 0 stops: U9_STATE. May be NULL */
     void *ctx;                  /* their first argument */
+    int keep_trimmed;           /* not 0: what was trimmed from the log since stays in `dir`; 0: it goes from there, too */
 } u9_snapshot_options;
 
 /* What became of it. Set `size` before. */
@@ -67,7 +68,9 @@ typedef struct u9_snapshot_report {
  * Makes `dir` a snapshot of `log`: all records that were durable when this was called are in it (of a handle that
  * writes: all that were appended), and none that is not durable in the log. `dir` is missing, its parent directory is
  * there; or it is a snapshot of this log that was made before and was not written since: then it is brought up to
- * date, and holds, whenever this is interrupted, all that it held. (If the log was trimmed beyond all that the
+ * date, and holds, whenever this is interrupted, all that it held but for what was trimmed from the log: a snapshot is
+ * the log as it is, so that goes from it, too (U9_SNAPSHOT_REMOVED), unless options.keep_trimmed. What is missing in the
+ * log and was not trimmed is never removed here. (If the log was trimmed beyond all that the
  * snapshot has, it is shown as damaged, records missing, until the next run is over.) One that is made for the first
  * time grows under the name "<dir>.partial" and gets its own at the end, durably; what an interrupted run left there
  * is gone on with.
@@ -81,7 +84,8 @@ typedef struct u9_snapshot_report {
  * the first one becomes, and is no snapshot any more (U9_ARG when it is to be brought up to date).
  *
  * Errors: U9_ARG (an argument is NULL, a size is another; `dir` is there and is no snapshot of this log, or was
- * written; it is the log; the log is a single segment file, or of plain seed files), U9_LOCKED (a writer, or another
+ * written; or the log is an older state than that, or lost what that has; or it was trimmed beyond what keep_trimmed is
+ * to keep; it is the log; the log is a single segment file, or of plain seed files), U9_LOCKED (a writer, or another
  * run, is at work in `dir`), U9_CORRUPT (strict, and something is damaged), U9_STATE (forked; stopped), U9_IO, with
  * sys ENOSPC and others, U9_NOMEM, U9_VERSION, and of a handle that writes those of u9_log_sync. Thread-safe.
  */

@@ -1142,19 +1142,12 @@ static u9_err do_well(const trial *t, uint64_t *told)
     return t->deed(told);
 }
 
-typedef enum hardship { NO_MEMORY, NO_CALL, NO_READ, NO_SYSTEM, NO_SIGHT } hardship;
+typedef enum hardship { NO_MEMORY, NO_CALL, NO_READ, NO_SYSTEM, NO_SIGHT, NO_DIRECTORY } hardship;
 
 static const scarcity scarcities[] = {SCARCE_MEMORY, SCARCE_NOTHING, SCARCE_NOTHING, SCARCE_CALLS,
-                                      SCARCE_SIGHT};
+                                      SCARCE_SIGHT,  SCARCE_NOTHING};
 
 static int read_error; /* of NO_READ and NO_SIGHT */
-
-/* Told as such, or with its errno. A writer that cannot end its segment for that takes nothing more. */
-static bool is_no_memory(u9_err err, bool writes)
-{
-    return err == U9_NOMEM || (err == U9_IO && fault.sys == ENOMEM) ||
-           (writes && err == U9_POISONED && fault.sys == ENOMEM);
-}
 
 /* Once, with that. False: nothing came to nothing. */
 static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u9_err well,
@@ -1167,6 +1160,7 @@ static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u
     if (what == NO_CALL) sim_fail(SIM_ANY, nth, error, sticky);
     if (what == NO_READ) sim_fail(SIM_READ, nth, read_error, false);
     if (what == NO_SIGHT) error = read_error;
+    if (what == NO_DIRECTORY) sim_fail(SIM_OPEN_DIR, nth, ENOMEM, sticky);
     scarce_begin(scarcities[what], nth, error, sticky);
     u9_err err = t->deed(&now);
     unsigned failed = scarce_end(&kept);
@@ -1179,9 +1173,9 @@ static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u
     if ((err == U9_OK && !(t->indexes && what != NO_MEMORY)) || (err == well && failed == 0))
         MUST_SAY(now == told, "%u: %s tells something else: %llx, %llx", nth, u9_err_name(err),
                  (unsigned long long)now, (unsigned long long)told);
-    if (what == NO_MEMORY)
-        MUST_SAY(err == well || is_no_memory(err, t->writes), "%u%s: %s: %s", nth,
-                 sticky ? " and all behind" : "", u9_err_name(err), fault.text);
+    if (what == NO_MEMORY || what == NO_DIRECTORY)
+        MUST_SAY(err == well || err == U9_NOMEM, "%u%s: %s: %s", nth, sticky ? " and all behind" : "", u9_err_name(err),
+                 fault.text);
     return failed > 0;
 }
 
@@ -1205,6 +1199,11 @@ static void note_read(sim_kind kind)
     if (kind == SIM_READ) places_note();
 }
 
+static void note_directory(sim_kind kind)
+{
+    if (kind == SIM_OPEN_DIR) places_note();
+}
+
 enum {
     CALLERS = 2, /* who asks, and on whose behalf */
 #ifdef __OPTIMIZE__
@@ -1220,8 +1219,8 @@ enum {
 static u9_err learn(const trial *t, hardship what, uint64_t *told, const unsigned **nths,
                     size_t *count)
 {
-    bool sim = sim_in_use(), called = what == NO_CALL || what == NO_READ;
-    if (sim) sim_on_call(what == NO_READ ? note_read : what == NO_CALL ? note_any : NULL);
+    bool sim = sim_in_use(), called = what == NO_CALL || what == NO_READ || what == NO_DIRECTORY;
+    if (sim) sim_on_call(what == NO_READ ? note_read : what == NO_CALL ? note_any : what == NO_DIRECTORY ? note_directory : NULL);
     places_begin((unsigned)what * 2 + (what == NO_READ && read_error == EIO),
                  (called ? WITHIN_SIM : WITHIN_SCARCE) + thorough(CALLERS, 10));
     scarce_begin(scarcities[what], 0, 0, false);
@@ -1267,6 +1266,12 @@ END_TEST
 START_TEST(who_writes_without_memory_is_told_so_and_the_next_one_goes_on)
 {
     endure(&writing[_i], NO_MEMORY);
+}
+END_TEST
+
+START_TEST(who_writes_without_memory_for_a_directory_is_told_so_and_the_next_one_goes_on)
+{
+    endure(&writing[_i], NO_DIRECTORY);
 }
 END_TEST
 
@@ -1349,6 +1354,8 @@ Suite *suite_hardship(void)
     tcase_add_loop_test(tc, who_reads_where_a_call_fails_is_told_so_and_nothing_else_that_is_wrong,
                         0, READING);
     tcase_add_loop_test(tc, who_writes_without_memory_is_told_so_and_the_next_one_goes_on, 0,
+                        WRITING);
+    tcase_add_loop_test(tc, who_writes_without_memory_for_a_directory_is_told_so_and_the_next_one_goes_on, 0,
                         WRITING);
     tcase_add_loop_test(tc, who_writes_where_a_call_fails_is_told_so_and_the_next_one_goes_on, 0,
                         WRITING);

@@ -106,6 +106,13 @@ picture() {
         TERM=xterm run script -qec "$fsck --map bad" /dev/null
         claim 'on a terminal it has colours' grep -q "$(printf '\033\\[31;1mX')" out
         TERM=xterm NO_COLOR=1 run script -qec "$fsck --map bad" /dev/null
+        for columns in 36 50 61 80; do
+            NO_COLOR=1 script -qec "stty cols $columns; $fsck -q --map bad" /dev/null </dev/null | tr -d '\r' | grep -v '^bad/' >out
+            claim "of $columns columns it needs no more" test -z "$(awk "length > $columns" out)"
+            claim "and shows what is missing and what the signs are" eval \
+                'grep -Eq "^0*4\.u9 +X+ missing$" out && tr "\n" " " <out | grep -q "o hole  *X corrupt  *? unknown  *t torn  *= intact  *i index"'
+        done
+        TERM=xterm NO_COLOR=1 run script -qec "$fsck --map bad" /dev/null
         claim 'but not with NO_COLOR' eval '! grep -q "$(printf "\033\\[31")" out'
     else
         skip 'there is no script(1): no terminal to draw on'

@@ -67,6 +67,10 @@ damaged() {
     seq 7 | "$u9" append other
     cp other/0000000000000001.u9 fork/0000000000000002.u9
     says "$fsck" --json --salvage forked fork
+    cp -R log emptied
+    : >"$(segment emptied 1)"
+    : >"$(segment emptied 2)"
+    says "$fsck" --json emptied
     seq 100 | "$u9" append tails
     unknown tails
     says "$fsck" --json --repair --accept-loss tails

@@ -278,6 +278,65 @@ seals() {
     clean open 200
 }
 
+# Files of 0 bytes, as file systems leave them behind a crash: each is named, and between which records they were.
+empties() {
+    damaged empty
+    : >"$(segment empty 2)"
+    : >"$(segment empty 3)"
+    run "$fsck" empty
+    writes empty
+    claim 'each of two that are empty is named' same "$(grep -c '^empty: lost:   in 000000000000000[23].u9, which is empty$' out)" 2
+    claim 'with which records these held' grep -Eqx 'empty: lost: records [0-9]+\.\.[0-9]+' out
+    claim 'and whole copies are asked for' eval 'next empty | grep -qx "0000000000000002.u9 to 0000000000000003.u9 are empty or missing: put whole copies there"'
+    claim 'which no repair makes' eval '! next empty | grep -e --repair'
+    cp whole/000000000000000[23].u9 empty
+    clean empty
+    rm empty/0000000000000002.u9
+    : >empty/0000000000000003.u9
+    run "$fsck" empty
+    writes empty
+    claim 'one that is missing beside one that is empty is named, too' eval \
+        'grep -qx "empty: lost:   in 0000000000000002.u9, which is not here" out && grep -qx "empty: lost:   in 0000000000000003.u9, which is empty" out'
+    cp whole/000000000000000[23].u9 empty
+    rm empty/0000000000000003.u9
+    : >empty/0000000000000002.u9
+    run "$fsck" empty
+    writes empty
+    claim 'and the other way round' eval \
+        'grep -qx "empty: lost:   in 0000000000000002.u9, which is empty" out && grep -qx "empty: lost:   in 0000000000000003.u9, which is not here" out'
+    cp whole/000000000000000[23].u9 empty
+    : >empty/0000000000000002.u9
+    run "$fsck" empty
+    writes empty
+    claim 'of one alone it is said that it is empty' eval 'next empty | grep -q "^0000000000000002.u9 is empty: put a whole copy of it there"'
+    cp whole/0000000000000002.u9 empty
+    rm empty/.mark
+    : >"$(segment empty "$last")"
+    : >"$(segment empty $((last - 1)))"
+    run "$fsck" empty
+    kept=$("$u9" cat empty 2>/dev/null | wc -l)
+    claim 'at the end, where nothing says how many records there were, it is from which on' \
+        grep -q "^empty: lost: records of $(basename "$(segment whole $((last - 1)))"), which is not known: from $kept on$" out
+    claim 'and both are named' same "$(grep -c '^empty: lost:   in 000000000000000[0-9].u9, which is empty$' out)" 2
+    cp whole/*.u9 whole/.mark empty
+    : >"$(segment empty 1)"
+    : >"$(segment empty 2)"
+    run "$fsck" empty
+    claim 'at the beginning both are named' same "$(grep -c '^empty: lost:   in 000000000000000[12].u9, which is empty$' out)" 2
+    claim 'and up to which record these are' grep -Eq \
+        "^empty: lost: records of 0000000000000002.u9, which is not known: some of 0\.\.$((12000 - $("$u9" cat empty 2>/dev/null | wc -l) - 1))$" out
+    for file in empty/*.u9; do : >"$file"; done
+    run "$fsck" empty
+    writes empty
+    claim 'of all, the mark says how many there were' grep -q '^empty: lost: records of .*, which is not known: some of 0\.\.11999$' out
+    run "$fsck" --json empty
+    claim 'in JSON, too' eval 'tail -n 1 out | grep -q "\"within\":{\"from\":\"0\",\"to\":\"12000\"},\"places\":\[{\"file\":\"0000000000000001.u9\",\"stands\":\"empty\"}"'
+    run "$fsck" empty
+    claim 'and nothing is to be given up where nothing is left to go on from' eval '! next empty | grep -e accept -e --repair'
+    cp whole/*.u9 empty
+    clean empty
+}
+
 # What stands where a segment should, or beside them.
 strangers() {
     damaged d
@@ -285,15 +344,46 @@ strangers() {
     mkdir d/0000000000000002.u9
     run "$fsck" d
     writes d
-    claim 'a directory is to be moved out, and the segment put back' same "$(next d | grep -c '^0000000000000002.u9 is none of this log: move it out\|^put the missing segment back (0000000000000002.u9)')" 2
+    claim 'a directory is to be moved out, and the segment put back' same "$(next d | grep -c '^0000000000000002.u9 is a directory: move it out of the directory$\|^put the missing segment back (0000000000000002.u9)')" 2
     rmdir d/0000000000000002.u9
     cp "$(segment whole 2)" d
     clean d
     mkfifo d/0000000000000077.u9
     run "$fsck" d
     claim 'a FIFO beside them is only to be moved out' same "$(next d | grep -v 'a writer goes on')" \
-        '0000000000000077.u9 is none of this log: move it out of the directory'
+        '0000000000000077.u9 is a FIFO: move it out of the directory'
     rm d/0000000000000077.u9
+    for number in 1 2 "$last"; do # the oldest, one within, the newest: what they say may be on a disk that is not mounted
+        damaged link
+        file=$(segment link "$number") name=$(basename "$file")
+        mkdir -p disk
+        mv "$file" disk
+        ln -s ../disk/"$name" link
+        clean link
+        mv disk unmounted
+        cp -PR link before
+        run "$fsck" link
+        writes link
+        claim 'a link to nothing is told, with where it leads' eval \
+            'next link | grep -qx "$name is a link to ../disk/$name, which is not there: bring that back first, as by a mount"'
+        claim 'and nothing is offered by which anything is given up' eval '! next link | grep "accept"'
+        run "$u9" trim --accept link
+        claim 'nor is it given up if asked' eval 'same "$status" 1 && grep -q "no file stands here" err'
+        run "$u9" append link few
+        claim 'and who appends is told what stands there' eval 'same "$status" 1 && grep -q "/$name: no file stands here" err'
+        run "$u9" info link
+        claim 'also by u9 info nothing is offered' eval '! grep "accept" err'
+        run "$fsck" --repair --accept-loss link
+        claim 'whatever is asked, it is as it was' diff -r --no-dereference before link
+        rm -rf before
+        mv unmounted disk
+        clean link
+    done
+    rm -rf disk
+    ln -s "$(printf 'gone\033[31m\377')" link/0000000000000077.u9
+    run "$fsck" --json link
+    claim 'what a link says does nothing to a terminal' grep -q '"0000000000000077.u9 is a link to gone?.31m?, which is not there: ' out
+    rm link/0000000000000077.u9
     damaged swap
     mv swap/0000000000000002.u9 kept
     mv swap/0000000000000003.u9 swap/0000000000000002.u9
@@ -378,6 +468,7 @@ bytes
 files
 ends
 seals
+empties
 strangers
 lines
 full

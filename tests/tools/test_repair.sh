@@ -62,6 +62,8 @@ heals() {
     claim 'and all records are there' cmp out few
     ends 1 'as before' 'it can be undone' "$fsck" --undo bit
     ends 1 'index' 'and so can the index that was made alone' "$fsck" --undo bit
+    ends 4 'nothing is found that can be mended; but 1 index can be made (-p)' 'of which -n says that it can be made, not mended' "$fsck" --repair -n bit
+    claim 'in each line' eval 'grep -q "^could make (-p): bit/0000000000000001.u9x: an index" out && ! grep -q "^could mend" out'
     claim 'which is gone' test -z "$(find bit -name '*.u9x')"
     claim 'byte for byte' same "$before" "$(picture bit)"
     ends 1 '"type":"step","kind":"bit".*"doing":true' 'as JSON, too' "$fsck" --json --repair -y --heal bit
@@ -72,6 +74,7 @@ refuses() {
     flip "$(segment linked 1)" 3
     ln "$(segment linked 1)" spare
     ends 8 'hard links' 'a file with another name is not changed' "$fsck" --repair -p linked
+    claim 'and what would change it is said' grep -q 'with --linked all its names are changed at once' err
     ends 1 'mended' 'but with --linked' "$fsck" --repair -p --linked linked
     cp -R whole live
     flip "$(segment live 1)" 3
@@ -115,6 +118,9 @@ carves() {
     ends 0 '1 log, ' 'renamed files are a log again' "$fsck" --carve again renamed
     "$u9" cat again/* >out.txt
     claim 'with all records' cmp out.txt want
+    cp "$(segment whole 1)" half
+    harm half 1999
+    ends 4 'half.out: next: u9fsck LOG says of each log' 'of what is damaged in an image the next step is said' "$fsck" --carve half.out half
     head -c 100000 /dev/urandom >noise
     ends 8 'no frame of a log' 'in noise there is none' "$fsck" --carve none noise
     claim 'and nothing is made' test ! -e none

@@ -52,7 +52,12 @@ alone() {
     ends 2 'no DIR given' 'DIR is asked for' "$u9" snapshot log
     seq 3 | append snap
     ends 1 'was written to' 'nor is a snapshot that was written to' "$u9" snapshot log snap
-    claim 'the log does not know of that' same "$("$u9" cat log | cksum)" "$(seq 20010 | cksum)"
+    cp -R log older
+    seq 20011 40000 | append log --sync none
+    "$u9" snapshot log snap3 >/dev/null
+    ends 1 'is an older state than' 'an older state of the log is said to be that' "$u9" snapshot older snap3
+    rm -rf older
+    claim 'the log does not know of that' same "$("$u9" cat log | cksum)" "$(seq 40000 | cksum)"
 }
 
 damaged() {
@@ -111,6 +116,10 @@ beside() {
     "$u9" trim live --before '#40000' >/dev/null
     ends 0 'removed, which the log has not any more' 'what was trimmed goes' "$u9" snapshot live moving
     claim 'and the rest is there' same "$("$u9" cat moving | cksum)" "$("$u9" cat live | cksum)"
+    "$u9" trim live --before '#50000' >/dev/null
+    ends 0 ', [0-9]+ there before$' 'but stays with --keep-trimmed' "$u9" snapshot --keep-trimmed live moving
+    claim 'all of it' test "$("$u9" cat moving | wc -l)" -gt "$("$u9" cat live | wc -l)"
+    claim 'which u9fsck finds clean' "$fsck" -q moving
 }
 
 # A limit on the size of files stands for a disk that is full.

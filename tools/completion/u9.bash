@@ -148,6 +148,7 @@ j|jobs|N||
 V|version|||' ;;
     snapshot) echo '|copy|||
 j|json|||
+|keep-trimmed|||
 |strict|||
 |verify-all|||
 v|verbose|||

@@ -454,6 +454,30 @@ START_TEST(bytes_that_cannot_be_read_cost_what_they_touch)
 }
 END_TEST
 
+/* A header whose frame is on bytes that cannot be read: these are told, and not that the frame is broken. */
+START_TEST(a_frame_that_cannot_be_read_is_not_said_to_be_broken)
+{
+    image i = {0};
+    told t;
+    make_log(at("log"), "d", 9000);
+    seen_frame frames[16], large = {0};
+    size_t count = frames_in(segment_path(at("log"), 1), frames, 16);
+    for (size_t n = 0; n < count; n++)
+        if (frames[n].end - frames[n].offset > large.end - large.offset) large = frames[n];
+    uint64_t inside = (large.offset + 64) / 4096 * 4096 + 4096, trailer = (large.end - 96) / 4096 * 4096;
+    ck_assert_uint_lt(inside, trailer);
+    add_file(&i, segment_path(at("log"), 1));
+    save_image(&i, at("image"));
+    u9_carve_report whole = carve(at("image"), &t);
+    sim_remove(at("out"));
+    sim_spoil(at("image"), _i == 0 ? trailer : inside, _i == 0 ? large.end : trailer, EIO, 0);
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(r.frames, whole.frames - 1);
+    ck_assert_uint_gt(r.unread, 0);
+    ck_assert_uint_eq(r.broken, 0);
+}
+END_TEST
+
 Suite *suite_carve(void)
 {
     Suite *s = suite_create("carve");
@@ -471,6 +495,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);
+    tcase_add_loop_test(c, a_frame_that_cannot_be_read_is_not_said_to_be_broken, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }

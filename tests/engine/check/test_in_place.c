@@ -436,6 +436,36 @@ START_TEST(without_all_nothing_comes_back_and_what_is_left_is_counted)
 }
 END_TEST
 
+static int stop_search(void *ctx, uint64_t ms, uint64_t of_ms)
+{
+    ++*(unsigned *)ctx;
+    ck_assert_uint_le(ms, of_ms);
+    return 1;
+}
+
+START_TEST(a_search_that_is_told_to_stop_changes_nothing)
+{
+    uint8_t before[16], after[16];
+    unsigned asked = 0;
+    u9_fault fault;
+    u9_repair_report r = {.size = sizeof r};
+    make_log(at("log"));
+    break_magic(at("log")); /* this would be mended without a search */
+    flip_payload(at("log"));
+    picture(at("log"), before);
+    u9_repair_options o = {.all = 1, .heal_ms = 1000000, .on_progress = stop_search, .ctx = &asked};
+    ck_assert_int_eq(run_repair(at("log"), o, &r, &fault), U9_STATE);
+    ck_assert_uint_eq(asked, 1);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    o.io = io_of(at("log"));
+    o.size = offsetof(u9_repair_options, on_progress); /* of a host that knows of no such thing */
+    ck_assert_int_eq(u9_repair(at("log"), &o, &r, &fault), U9_OK);
+    ck_assert_uint_eq(asked, 1);
+    ck_assert_uint_eq(r.steps, 2);
+}
+END_TEST
+
 START_TEST(a_log_that_somebody_writes_to_is_left_alone)
 {
     u9_repair_report r;
@@ -754,6 +784,7 @@ Suite *suite_in_place(void)
     tcase_add_loop_test(c, what_is_proven_comes_back_byte_for_byte_and_an_undo_takes_it_back, 0, count);
     tcase_add_test(c, a_dry_run_changes_nothing_and_says_the_same);
     tcase_add_test(c, without_all_nothing_comes_back_and_what_is_left_is_counted);
+    tcase_add_test(c, a_search_that_is_told_to_stop_changes_nothing);
     tcase_add_test(c, a_log_that_somebody_writes_to_is_left_alone);
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);

@@ -283,6 +283,28 @@ START_TEST(what_cannot_be_given_up_is_refused_with_the_reason)
 }
 END_TEST
 
+START_TEST(what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up) /* [L-4] [M-9] */
+{
+    make_log();
+    uint64_t n = segments_in(at("log"));
+    u9_loss loss;
+    u9_fault fault;
+    copy_log(at("log"), at("whole"));
+    remove_log(segment_path(at("log"), n));
+    make_dir(segment_path(at("log"), n)); /* which is as little a file */
+    for (int accept = 0; accept < 2; accept++) {
+        ck_assert_int_eq(accept_loss(at("log"), accept, &loss, &fault), U9_CORRUPT);
+        ck_assert_ptr_nonnull(strstr(fault.text, "no file stands here"));
+        ck_assert_str_eq(fault.path, segment_path(at("log"), n));
+    }
+    ck_assert_uint_eq(segments_in(at("log")), n); /* no session has begun one */
+    remove_log(segment_path(at("log"), n));
+    sim_copy(segment_path(at("whole"), n), segment_path(at("log"), n));
+    ck_assert_int_eq(accept_loss(at("log"), 1, &loss, NULL), U9_OK);
+    ck_assert_int_eq(loss.state, U9_LOSS_NONE);
+}
+END_TEST
+
 START_TEST(damage_at_the_marks_place_is_no_older_state)
 {
     uint64_t offsets[64];
@@ -455,6 +477,7 @@ Suite *suite_repair(void)
     tcase_add_test(t, old_marks_are_kept_and_never_overwritten);
     tcase_add_test(t, a_log_that_meets_its_mark_is_not_touched);
     tcase_add_test(t, what_cannot_be_given_up_is_refused_with_the_reason);
+    tcase_add_test(t, what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up);
     tcase_add_test(t, damage_at_the_marks_place_is_no_older_state);
     tcase_add_test(t, logs_of_each_key_kind_can_be_given_up);
     tcase_add_test(t, each_step_is_durable_before_the_next_one_begins);

@@ -305,6 +305,59 @@ START_TEST(what_was_trimmed_goes_from_the_snapshot_too) /* [A-3] [L-10] */
 }
 END_TEST
 
+/* It is the log as it is; but who wants to keep what that gives up says so. */
+START_TEST(what_was_trimmed_stays_in_the_snapshot_if_asked_to)
+{
+    u9_fault fault;
+    u9_snapshot_report r;
+    u9_snapshot_options keep = {.keep_trimmed = 1};
+    make_row_of_segments(at("log"));
+    snapshot(at("log"), at("snap"));
+    trim_log(at("log"), below_ordinal(first_in(at("log"), 3)));
+    for (unsigned run = 0; run < 3; run++) {
+        u9_log *w = open_rolling(at("log"));
+        append_fillers(w, run == 1 ? 20 : 0); /* the last time nothing is new */
+        ck_assert_int_eq(try_snapshot(w, at("snap"), keep, &r, &fault), U9_OK);
+        ck_assert_uint_eq(r.removed, 0);
+        close_log(w);
+        expect_snapshot(at("snap"), 0, r.next_ordinal);
+    }
+    ck_assert_uint_eq(r.next_ordinal, TRIM_RECORDS + 20);
+    ck_assert(exists(named("snap", 1)) && exists(named("snap", 2)));
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 40);
+    trim_on(w, below_ordinal(u9_log_next(w) - 1)); /* beyond all that the snapshot has */
+    ck_assert_int_eq(try_snapshot(w, at("snap"), keep, &r, &fault), U9_ARG);
+    ck_assert_ptr_nonnull(strstr(fault.text, "was trimmed beyond all that this has"));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS + 20);
+    ck_assert_int_eq(try_snapshot(w, at("snap"), (u9_snapshot_options){0}, &r, &fault), U9_OK);
+    ck_assert_uint_gt(r.removed, 2);
+    close_log(w);
+    expect_snapshot(at("snap"), r.first_ordinal, r.next_ordinal);
+}
+END_TEST
+
+/* The beginning of the log was deleted by hand, or its midst lost: the snapshot may have it alone. */
+START_TEST(what_the_log_lost_and_did_not_trim_is_not_removed_from_the_snapshot)
+{
+    static const char missing[] = "is missing in the log, which did not trim it";
+    static const char *const says[] = {missing, missing, "is an older state than this snapshot"};
+    make_row_of_segments(at("log"));
+    unsigned lost[] = {1, 2, segments_in(at("log"))};
+    snapshot(at("log"), at("snap"));
+    sim_remove(named("log", lost[_i]));
+    uint8_t before[16], after[16];
+    picture(at("snap"), before);
+    expect_refused(at("log"), at("snap"), U9_ARG, says[_i]);
+    picture(at("snap"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    sim_copy(named("snap", lost[_i]), named("log", lost[_i])); /* which brings it back */
+    (void)snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+    expect_snapshot(at("log"), 0, TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(a_snapshot_that_was_written_to_is_not_touched_again) /* */
 {
     make_row_of_segments(at("log"));
@@ -325,6 +378,38 @@ START_TEST(a_snapshot_that_was_written_to_is_not_touched_again) /* [A-4] */
     expect_refused(at("log"), at("snap"), U9_ARG, "was written to");
     snapshot(at("snap"), at("snap2")); /* it can be taken itself */
     expect_snapshot(at("snap2"), 0, TRIM_RECORDS + 33);
+}
+END_TEST
+
+/* In its own copy of the last segment, which the log has trimmed by now. */
+START_TEST(a_snapshot_that_was_written_to_keeps_that_whatever_is_trimmed)
+{
+    make_row_of_segments(at("log"));
+    snapshot(at("log"), at("snap"));
+    unsigned n = segments_in(at("snap"));
+    session(at("snap"), "mine", 3, 0);
+    ck_assert_uint_eq(segments_in(at("snap")), n);
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    trim_on(w, below_ordinal(u9_log_next(w) - 1));
+    close_log(w);
+    expect_refused(at("log"), at("snap"), U9_ARG, "was written to");
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS + 3);
+}
+END_TEST
+
+/* Put back from a backup of before: as it is, or gone on otherwise. */
+START_TEST(an_older_state_of_the_log_is_said_to_be_that)
+{
+    make_row_of_segments(at("log"));
+    copy_log(at("log"), at("old"));
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, _i == 0 ? 1 : 30); /* in the same segment, or in others */
+    close_log(w);
+    snapshot(at("log"), at("snap"));
+    uint64_t next = TRIM_RECORDS + (_i == 0 ? 1 : 30);
+    expect_refused(at("old"), at("snap"), U9_ARG, "is an older state than this");
+    expect_snapshot(at("snap"), 0, next);
 }
 END_TEST
 
@@ -726,7 +811,11 @@ Suite *suite_snapshot(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_second_run_takes_only_what_is_new);
     tcase_add_test(t, what_was_trimmed_goes_from_the_snapshot_too);
+    tcase_add_test(t, what_was_trimmed_stays_in_the_snapshot_if_asked_to);
+    tcase_add_loop_test(t, what_the_log_lost_and_did_not_trim_is_not_removed_from_the_snapshot, 0, 3);
     tcase_add_test(t, a_snapshot_that_was_written_to_is_not_touched_again);
+    tcase_add_test(t, a_snapshot_that_was_written_to_keeps_that_whatever_is_trimmed);
+    tcase_add_loop_test(t, an_older_state_of_the_log_is_said_to_be_that, 0, 2);
     tcase_add_test(t, no_other_directory_is_taken_for_a_snapshot);
     tcase_add_test(t, a_log_that_was_put_back_does_not_replace_what_the_snapshot_has);
     suite_add_tcase(s, t);

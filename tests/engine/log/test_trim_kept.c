@@ -251,6 +251,36 @@ START_TEST(a_beginning_that_was_deleted_is_told_with_a_way_on) /* [L-4] [L-10] *
 }
 END_TEST
 
+/* A link whose target is not there may come to lead somewhere again, and a directory may hold the file. */
+START_TEST(a_beginning_is_not_given_up_while_something_that_is_no_file_stands_in_its_place) /* [L-4] [L-10] */
+{
+    static const uint64_t stands[] = {1, 2, 119};
+    u9_fault fault;
+    u9_trimmed t;
+    bool in_place = _i < 2;
+    make_row_of_segments(at("log"));
+    copy_log(at("log"), at("whole"));
+    delete_up_to(at("log"), 2);
+    make_dir(segment_path(at("log"), stands[_i]));
+    u9_report r = {.size = sizeof r};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    ck_assert_int_eq(u9_check(at("log"), &o, &r, NULL), U9_OK);
+    ck_assert_int_eq(r.begins_late, !in_place);
+    ck_assert_int_eq(open_again(at("log"), &fault), U9_CORRUPT);
+    ck_assert_int_eq(strstr(fault.text, "u9 trim --accept") == NULL, in_place);
+    ck_assert_int_eq(accept_trim(at("log"), 0, &t, &fault), in_place ? U9_CORRUPT : U9_OK);
+    if (in_place) {
+        ck_assert_int_eq(accept_trim(at("log"), 1, &t, &fault), U9_CORRUPT);
+        ck_assert_ptr_nonnull(strstr(fault.text, "no file stands here"));
+        ck_assert_str_eq(fault.path, segment_path(at("log"), stands[_i]));
+        ck_assert_str_eq(fault.rule, "L-4");
+    }
+    remove_log(segment_path(at("log"), stands[_i]));
+    for (unsigned n = 1; n < 3; n++) sim_copy(segment_path(at("whole"), n), segment_path(at("log"), n));
+    expect_kept(at("log"), 0, TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(only_a_beginning_is_accepted) /* [L-10] */
 {
     u9_fault fault;
@@ -487,6 +517,7 @@ Suite *suite_trim_kept(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_beginning_that_was_deleted_is_told_with_a_way_on);
+    tcase_add_loop_test(t, a_beginning_is_not_given_up_while_something_that_is_no_file_stands_in_its_place, 0, 3);
     tcase_add_test(t, only_a_beginning_is_accepted);
     tcase_add_test(t, beside_a_writer_nothing_is_accepted);
     tcase_add_test(t, a_stop_at_any_call_leaves_the_beginning_missing_or_accepted);

@@ -9,6 +9,7 @@
 
 #include "engine/log/live.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -406,6 +407,70 @@ START_TEST(what_was_trimmed_before_it_was_read_is_told_and_it_goes_on) /* [L-10]
 }
 END_TEST
 
+static const char *trimmed_meanwhile;
+static unsigned fired_before;
+
+/* A segment was gone when it was to be opened: the log is trimmed by then. */
+static void trim_since(unsigned nth)
+{
+    (void)nth;
+    if (sim_fired() == fired_before) return;
+    sim_before_list(NULL);
+    trim_log(trimmed_meanwhile, below_ordinal(26));
+}
+
+/* The next records, each once; what was trimmed in front of them is told, and passed over. */
+static void take_past_trim(following *f, uint64_t last)
+{
+    while (f->next <= last) {
+        u9_record r;
+        u9_fault fault;
+        u9_err err = u9_cursor_next(f->cursor, &r);
+        u9_cursor_fault(f->cursor, &fault);
+        if (err == U9_END) {
+            ck_assert_int_eq(u9_cursor_wait(f->cursor, HOUR_MS), U9_OK);
+        } else if (err == U9_ABSENT) {
+            ck_assert_int_eq(u9_cursor_damage(f->cursor)->reason, U9_R_TRIMMED);
+            ck_assert_uint_eq(u9_cursor_damage(f->cursor)->ordinal, f->next);
+            f->next += u9_cursor_damage(f->cursor)->lost;
+        } else {
+            ck_assert_msg(err == U9_OK, "%s: %s", u9_err_name(err), fault.text);
+            ck_assert_uint_eq(r.ordinal, f->next++);
+        }
+    }
+}
+
+/* Whichever of the times that it is opened at: the follower goes on in the log as it is by then. */
+START_TEST(a_segment_that_goes_before_it_is_opened_is_one_that_was_trimmed) /* [L-10] [M-10] */
+{
+    unsigned trims = 0;
+    trimmed_meanwhile = at("log");
+    for (unsigned nth = 1, fired = 1; fired > 0; nth++) {
+        u9_log *w = open_rolling(at("log"));
+        append_fillers(w, 4);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        following f = follow(at("log"));
+        take_up_to(&f, 3);
+        append_fillers(w, TRIM_RECORDS - 4);
+        close_log(w);
+        fired_before = sim_fired();
+        sim_aim("0000000000000001.u9");
+        sim_fail(SIM_OPEN, nth, ENOENT, false);
+        sim_before_list(trim_since);
+        take_past_trim(&f, TRIM_RECORDS - 1);
+        sim_before_list(NULL);
+        fired = sim_fired() - fired_before;
+        sim_mend();
+        sim_aim(NULL);
+        trims += !exists(segment_path(at("log"), 1));
+        stop(&f);
+        remove_log(at("log"));
+        ck_assert_uint_lt(nth, 20);
+    }
+    ck_assert_uint_gt(trims, 0);
+}
+END_TEST
+
 START_TEST(segments_that_were_read_are_trimmed_without_a_word) /* [L-10] */
 {
     u9_log *w = open_rolling(at("log"));
@@ -718,6 +783,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, a_follower_in_the_writers_process_sees_what_is_durable);
     tcase_add_test(tc, a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_it);
     tcase_add_loop_test(tc, what_was_trimmed_before_it_was_read_is_told_and_it_goes_on, 0, 2);
+    tcase_add_test(tc, a_segment_that_goes_before_it_is_opened_is_one_that_was_trimmed);
     tcase_add_test(tc, segments_that_were_read_are_trimmed_without_a_word);
     tcase_add_test(tc, where_the_writer_posts_nothing_the_mark_says_it_within_a_second);
     tcase_add_loop_test(tc, a_forged_post_shows_nothing_but_valid_frames, 0, 3);

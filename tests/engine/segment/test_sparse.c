@@ -24,8 +24,7 @@ static void note(void *ctx, const u9_damage *damage)
     last_told = *damage;
 }
 
-/* Checks the log, which reads a few megabytes of it. */
-static u9_report check_log(const char *log)
+static u9_report check_all(const char *log)
 {
     u9_report report = {.size = sizeof report};
     u9_check_options o = {.size = sizeof o, .on_damage = note, .io = io_of(log)};
@@ -33,6 +32,13 @@ static u9_report check_log(const char *log)
     if (is_simulated(log)) sim_forget_diary();
     u9_err err = u9_check(log, &o, &report, &fault);
     ck_assert_msg(err == U9_OK, "%s", fault.text);
+    return report;
+}
+
+/* Checks the log, which reads a few megabytes of it. */
+static u9_report check_log(const char *log)
+{
+    u9_report report = check_all(log);
     if (is_simulated(log)) ck_assert_uint_lt(sim_bytes(SIM_READ), 32 * MIB);
     return report;
 }
@@ -124,6 +130,51 @@ START_TEST(a_blank_segment_is_known_by_what_is_not_a_hole)
         cut_file(segment_path(log, 2), 0);
         extend_file(segment_path(log, 2), 16 * GIB);
     }
+    forge_free(&f);
+}
+END_TEST
+
+/* A file system that says of all of a file that it was only reserved. */
+static uint64_t deny(u9i_file *file, uint64_t off)
+{
+    uint64_t size;
+    return u9i_file_size(file, &size) == 0 && size > off ? size : off;
+}
+
+/* {F09} Nothing of a log is left out on such a word: neither a tail nor what alone says that it was promised. */
+START_TEST(reserved_space_that_holds_something_is_not_believed_to_be_empty)
+{
+    static const u9i_fs *honest;
+    static u9i_fs lying;
+    const char *log = at("log");
+    uint8_t frame[4096], sha[U9I_HASH_SIZE];
+    const uint64_t far = 4 * MIB;
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&f, "r", 10);
+    forge_save(&f, log);
+    size_t size = record_bytes(frame + U9I_FRAME_HEADER_SIZE, 77, "far", 3);
+    f.next.offset = f.next.durable = far;
+    f.next.count = 1;
+    f.next.ordinal = 12;
+    ck_assert_int_eq(u9i_frame_seal(&f.secret, &f.next, frame, size, sha), U9_OK);
+    put_bytes(segment_path(log, 1), far, frame, u9i_frame_size(size));
+    uint8_t *junk = malloc(2 * MIB); /* it is the last thing in the file, or much stands there, and zeros behind it */
+    memset(junk, 'x', 2 * MIB);
+    if (_i == 1) put_bytes(segment_path(log, 1), far + 4096, junk, 2 * MIB);
+    extend_file(segment_path(log, 1), far + 4096 + (_i == 1 ? 4 * MIB : 0));
+    free(junk);
+    u9_report truth = check_all(log);
+    honest = sim_env()->fs;
+    lying = *honest;
+    lying.written = deny;
+    sim_env()->fs = &lying;
+    u9_report r = check_all(log);
+    sim_env()->fs = honest;
+    ck_assert_uint_eq(truth.records, 11);
+    ck_assert_uint_eq(r.records, truth.records);
+    ck_assert_uint_eq(r.lost, truth.lost);
+    ck_assert_uint_eq(r.damages, truth.damages);
+    ck_assert_int_eq(r.verdict, U9_V_CORRUPT);
     forge_free(&f);
 }
 END_TEST
@@ -267,6 +318,7 @@ Suite *suite_sparse(void)
     tcase_add_test(t, what_stands_behind_a_hole_is_found);
     tcase_add_test(t, a_frame_behind_a_hole_is_read);
     tcase_add_test(t, a_blank_segment_is_known_by_what_is_not_a_hole);
+    tcase_add_loop_test(t, reserved_space_that_holds_something_is_not_believed_to_be_empty, 0, 2);
     suite_add_tcase(s, t);
     TCase *real = tcase_create("real");
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
