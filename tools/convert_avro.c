@@ -467,8 +467,9 @@ static int begin_avro(struct convert_writer *w)
         if (w->columns[i].kinds & CONVERT_ABSENT)
             convert_tell(&w->told, CONVERT_ABSENT,
                          "fields that a record lacks are null in its row");
-    if (getrandom(a->sync, SYNC, 0) != SYNC || !put_schema(w, a->block) || fflush(a->block) != 0)
-        return 0;
+    if (getrandom(a->sync, SYNC, 0) != SYNC) return convert_why(w->why, "no random bytes are to be had");
+    if (!put_schema(w, a->block)) return 0;
+    if (fflush(a->block) != 0) return convert_why(w->why, "out of memory");
     fwrite(magic, 1, sizeof magic, w->file);
     put_long(w->file, 2);
     put_bytes(w->file, "avro.codec", 10);
@@ -505,8 +506,7 @@ static int put_json(struct convert_writer *w, FILE *out, const u9_value *v, unsi
         convert_tell(&w->told, kind,
                      "arrays and objects are written to Avro as a string, their JSON text");
     if (kind == CONVERT_OTHER)
-        convert_tell(&w->told, kind,
-                     "Avro has no symbols and their like: their JSON text is written, as a string");
+        convert_tell(&w->told, kind, "Avro has no symbols and their like: their JSON text is written, as a string");
     if (!text) return convert_why(w->why, "out of memory"), -1;
     put_bytes(out, text, size);
     return 1;

@@ -10,6 +10,7 @@
 #include "tools/value_json.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ static void put_cell(const struct convert_writer *w, const char *text, size_t si
 static int put_value(struct convert_writer *w, const u9_value *v)
 {
     unsigned kind = convert_kind(v);
+    if (kind & (CONVERT_FLOAT32 | CONVERT_FLOAT64) && !isfinite(v->f)) kind = CONVERT_OTHER;
     if (kind == CONVERT_TEXT) {
         put_cell(w, (const char *)v->data, (size_t)v->size, 0);
         return 1;
@@ -253,8 +255,7 @@ static int put_value(struct convert_writer *w, const u9_value *v)
     if (kind == CONVERT_BYTES)
         convert_tell(&w->told, kind, "CSV has no bytes: {\"$bytes\":\"hex\"} is written");
     if (kind == CONVERT_OTHER)
-        convert_tell(&w->told, kind,
-                     "CSV has no symbols, infinities and their like: their JSON text is written");
+        convert_tell(&w->told, kind, "CSV has no symbols, infinities and their like: their JSON text is written");
     size_t size = 0;
     const char *text = convert_json(v, &size);
     if (!text) return convert_why(w->why, "out of memory");

@@ -143,7 +143,9 @@ static int take_channel(struct convert_reader *r, struct bytes b)
     uint16_t schema = (uint16_t)number(&b, 2);
     free(c->topic);
     free(c->encoding);
-    *c = (struct channel){text_copy(&b), text_copy(&b), schema};
+    c->topic = text_copy(&b);
+    c->encoding = text_copy(&b);
+    c->schema = schema;
     if (number(&b, 4) > 0)
         convert_tell(&r->told, NOTE_METADATA, "%s: metadata are left out", r->name);
     return c->topic && c->encoding && !b.lacks ? 1

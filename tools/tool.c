@@ -13,7 +13,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -129,17 +128,6 @@ int tool_fault(const u9_fault *fault)
 {
     char line[1024];
     return tool_say(tool_fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
-}
-
-int tool_close_appended(u9_log *log, uint64_t records, uint64_t last, int said, int status)
-{
-    u9_fault fault;
-    uint64_t durable = u9_log_durable(log);
-    u9_err err = u9_log_close(log, &fault);
-    if (err != U9_OK && !said) status = tool_fault(&fault);
-    if (err != U9_OK && records > 0 && durable <= last)
-        tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);
-    return status;
 }
 
 /* True if the fault is about a segment in the directory `log`. Its path may have lost its beginning. */

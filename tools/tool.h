@@ -55,9 +55,6 @@ int tool_fault_status(const u9_fault *fault);
 
 /* As tool_say with the fault's line. Returns the exit status that fits the fault. */
 int tool_fault(const u9_fault *fault);
-/* Closes a log that was appended to: `records` of them, of which `last` is the last one's ordinal; says what goes wrong, unless
- * that was said (`said`), and from where on it is not known whether they are durable. Returns the status, or that which was. */
-int tool_close_appended(u9_log *log, uint64_t records, uint64_t last, int said, int status);
 
 /*
  * The same for one that came of reading `log`: if only a segment of it could not be read, for a reason that is
