@@ -197,7 +197,7 @@ const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])
     char time[48], name[TOOL_SEGMENT_SIZE];
     if (r->mark == U9_MARK_COUNTS)
         snprintf(out, TOOL_MARK_SIZE,
-                 "durable up to record %" PRIu64 ", at offset %" PRIu64 " of %s, as of %s",
+                 "durable is all before record %" PRIu64 ", at offset %" PRIu64 " of %s, as of %s",
                  r->mark_ordinal, r->mark_offset, tool_segment_text(r->mark_segment, name),
                  tool_time_text(r->mark_time_us, time));
     else

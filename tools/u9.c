@@ -44,7 +44,7 @@ static int help(void)
     puts("Usage: u9 VERB [OPTION...] [ARGUMENT...]\n"
          "Append-only record logs. LOG is a directory, or for reading also one segment file.\n");
     for (size_t i = 0; i < VERBS; i++) printf("  %-8s %-25s %s\n", verbs[i].name, verbs[i].arguments, verbs[i].text);
-    puts("\n  u9 VERB --help   what a verb does, and its options\n"
+    puts("\n  u9 help VERB     what a verb does, and its options; also u9 VERB --help\n"
          "  u9 --help        this list; -h is --help everywhere\n"
          "  u9 --version     the version\n\n"
          "Exit status: 0 done, 1 absent or refused, 2 wrong usage, 3 done but data was lost to\n"
@@ -64,9 +64,12 @@ static const char *meant_verb(const char *word)
 
 int main(int argc, char **argv)
 {
+    static char asks[] = "--help";
+    char *help_of[] = {argv[0], argc > 2 ? argv[2] : NULL, asks, NULL};
     tool_begin("u9", TOOL_USAGE, TOOL_IO, argv);
     tool_load_stores(argc, argv, TOOL_REFUSED);
     if (argc < 2) tool_usage("no verb given; `u9 --help` lists them");
+    if (strcmp(argv[1], "help") == 0 && argc > 2) argc = 3, argv = help_of;
     char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0)
         return help();

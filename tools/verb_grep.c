@@ -26,7 +26,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { SHARES = 4, THREADS_MAX = 1024, HELD = 1 << 20 };
+enum { HELD = 1 << 20 };
 
 /* What a thread needs for its range, and what was found in it: each a size_t and so many bytes. */
 typedef struct part {
@@ -261,21 +261,27 @@ static int put_count(const struct grep *g)
     return tool_put_object(tool_json_with(json, "count", tool_json_number(found)));
 }
 
-/* The exit status: what failed or was lost goes before whether anything was found. */
+/* What is said in the end. */
 static int conclude(const struct grep *g, const scan *s, int status)
 {
-    if (g->no_memory) return tool_nomem("what was found");
+    if (g->no_memory) return s->failed ? status : tool_nomem("what was found"); /* it may have been said */
     if (g->count && !s->failed && put_count(g) != TOOL_DONE) return TOOL_IO;
     if (g->large > 0)
         tool_say(TOOL_DONE, "note: %" PRIuFAST64 " large record%s not searched", g->large,
                  g->large == 1 ? " was" : "s were");
-    return status == TOOL_DONE && g->found == 0 ? TOOL_REFUSED : status;
+    return status;
+}
+
+static int begin(void *ctx, size_t ranges)
+{
+    struct grep *g = (struct grep *)ctx;
+    g->ranges = ranges;
+    g->parts = calloc(ranges, sizeof *g->parts);
+    return g->parts ? TOOL_DONE : tool_nomem("the ranges");
 }
 
 static int search(struct grep *g, u9_log *log)
 {
-    u9_fault fault;
-    u9_split_range *plan = NULL;
     scan s = {.path = g->path,
               .log = log,
               .threads = g->threads,
@@ -283,19 +289,19 @@ static int search(struct grep *g, u9_log *log)
               .leave = leave,
               .ctx = g,
               .quiet = isatty(STDOUT_FILENO)};
-    uint64_t n = g->threads > 1 ? SHARES * (uint64_t)g->threads : 1;
-    if (u9_log_split(log, n, 0, &plan, &s.count, &fault) != U9_OK)
-        return tool_read_fault(g->path, &fault);
-    s.ranges = plan;
-    for (size_t i = 0; i < s.count; i++) s.bytes += plan[i].bytes;
-    g->ranges = s.count;
-    g->parts = calloc(s.count ? s.count : 1, sizeof *g->parts);
-    int status = g->parts ? conclude(g, &s, scan_run(&s)) : tool_nomem("the ranges");
-    for (size_t i = 0; g->parts && i < s.count; i++) free(g->parts[i].found);
+    int status = scan_all(&s, begin);
+    if (g->parts) status = conclude(g, &s, status);
+    for (size_t i = 0; g->parts && i < g->ranges; i++) free(g->parts[i].found);
     free(g->parts);
     scan_free(&s);
-    u9_split_free(plan);
     return status;
+}
+
+/* As grep(1) has it: 1 says that there is none, so that what is refused is trouble, too: 2. What failed or was lost goes before. */
+static int exit_status(const struct grep *g, int status)
+{
+    if (status == TOOL_REFUSED) return TOOL_USAGE;
+    return status == TOOL_DONE && g->found == 0 ? TOOL_REFUSED : status;
 }
 
 static int run(struct grep *g)
@@ -311,7 +317,7 @@ static int run(struct grep *g)
     g->coloured = g->shown.terminal && !g->json && !(no_colour && *no_colour);
     if (status == TOOL_DONE) status = search(g, log);
     u9_err err = u9_log_close(log, &fault);
-    if (err != U9_OK && status <= TOOL_REFUSED) status = tool_read_fault(g->path, &fault);
+    if (err != U9_OK && status == TOOL_DONE) status = tool_read_fault(g->path, &fault);
     return status;
 }
 
@@ -356,20 +362,11 @@ static void take_argument(struct grep *g, char *arg)
     else if (g->pattern = arg, !take_field(g, arg)) g->name = NULL;
 }
 
-static void take_threads(struct grep *g, const char *arg)
-{
-    uint64_t n = tool_number("-j", arg);
-    tool_within("-j", n, 0, THREADS_MAX, "");
-    if (n > 0) g->threads = (unsigned)n;
-}
-
 enum { JSON = 256 };
 
 static const struct argp_option option_table[] = {
-    {"jobs", 'j', "N", 0, "Read with N threads; 0 or without it, as many as there are processors",
-     0},
-    {"regexp", 'e', "PATTERN", 0, "This pattern, also if it looks like an option or FIELD=VALUE",
-     0},
+    SCAN_JOBS_OPTION,
+    {"regexp", 'e', "PATTERN", 0, "This pattern, also if it looks like an option or FIELD=VALUE", 0},
     {"fixed", 'F', 0, 0, "PATTERN is text as it stands", 0},
     {"ignore-case", 'i', 0, 0, "Upper and lower case are the same", 0},
     {"invert", 'v', 0, 0, "The other records", 0},
@@ -384,7 +381,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct grep *g = (struct grep *)state->input;
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case 'j': take_threads(g, arg); break;
+    case 'j': g->threads = scan_jobs(arg); break;
     case 'e':
         if (g->pattern) tool_usage("one PATTERN only: '%s' is too much (-e goes before LOG)", arg);
         g->pattern = arg;
@@ -414,19 +411,17 @@ int verb_grep(int argc, char **argv)
         "Prints the records of LOG in whose line, as `u9 cat` prints it, PATTERN occurs, an extended regular expression "
         "of POSIX; or whose FIELD is VALUE: a member of the first value, an object, by name, or by a path with dots of "
         "one within it, or a position (0: the key, 1: the first value). They are read on several threads and come in the "
-        "order of the log. The exit status is 0 if there are any, 1 if there is none. Damage is told on standard "
-        "error, a line each; if records were lost to it, the exit status is 3.",
+        "order of the log. The exit status is 0 if there are any, 1 if there is none, 2 if LOG is not there or is refused. "
+        "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3.",
         NULL,
         NULL,
         NULL};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    struct grep g = {.threads =
-                         processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1,
+    struct grep g = {.threads = scan_processors(),
                      .limit = TOOL_NONE,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .turned = PTHREAD_COND_INITIALIZER};
     tool_parse(&parser, argc, argv, &g);
-    int status = run(&g);
+    int status = exit_status(&g, run(&g));
     free(g.name);
     free(g.wanted);
     return status;
