@@ -47,6 +47,7 @@ int tool_appended_close(tool_appended *a, int status)
     uint64_t durable = u9_log_durable(a->log);
     u9_err err = u9_log_close(a->log, &fault);
     a->log = NULL;
+    a->durable = err == U9_OK;
     if (err != U9_OK && !a->failed) status = tool_fault(&fault);
     if (err != U9_OK && a->records > 0 && durable <= a->last)
         tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);

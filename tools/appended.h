@@ -18,6 +18,7 @@ typedef struct tool_appended {
     uint64_t waiting;     /* bytes that are not committed yet */
     uint64_t last;        /* ordinal of the last record */
     bool failed;          /* the log refused something, which was said */
+    bool durable;         /* it was closed, and all of them are on the disk */
 } tool_appended;
 
 enum { TOOL_COMMIT_BYTES = 8 << 20 }; /* so many are waited for at once */

@@ -138,7 +138,7 @@ void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault)
     while (size > 1 && out[size - 1] == '/') size--;
     int of_out = strncmp(fault->path, out, size) == 0 && (fault->path[size] == '\0' || strchr("/.", fault->path[size]));
     if (fault->err == U9_IO && fault->sys != 0 && fault->sys != ENOENT && of_out)
-        tool_say(0, "%s was only read and is as it was; run it again when OUT can be written", log);
+        tool_say(0, "%s was only read and is as it was; run it again when %s can be written", log, out);
 }
 
 void tool_say_refused(const char *log, const u9_fault *fault)

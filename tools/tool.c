@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { OUT_SIZE = 1 << 20 };
@@ -35,6 +36,25 @@ static void finish_early(void)
     if (!finished && tool_finish(0) != 0) _exit(trouble);
 }
 
+unsigned tool_columns(int fd)
+{
+    struct winsize window = {0};
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
+/* Help as wide as the terminal, where that is narrower than argp has it: words below their option then, not beside. */
+static void fit_help(void)
+{
+    enum { USUAL = 80, LEAST = 24 };
+    char format[128];
+    unsigned columns = tool_columns(STDOUT_FILENO);
+    if (columns == 0 || columns >= USUAL) return;
+    snprintf(format, sizeof format,
+             "rmargin=%u,short-opt-col=0,long-opt-col=4,opt-doc-col=6,header-col=0,usage-indent=4,no-dup-args-note",
+             (columns > LEAST ? columns : LEAST) - 1);
+    setenv("ARGP_HELP_FMT", format, 0);
+}
+
 void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
 {
     static char help[] = "--help";
@@ -49,6 +69,7 @@ void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
     for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
         if (strcmp(*word, "-h") == 0) *word = help;
     trouble = trouble_exit;
+    fit_help();
     (void)u9_guard_install(); /* without it everything is read by calls */
     (void)!atexit(finish_early);
     setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);

@@ -29,7 +29,7 @@ enum { TOOL_DONE = 0, TOOL_REFUSED = 1, TOOL_USAGE = 2, TOOL_LOST = 3, TOOL_IO =
 
 /*
  * To be called first. Opens what is closed of descriptors 0 to 2 (or a log's file would become
- * standard output), sets buffers, signals and argp up, and makes each word `-h` of `argv` `--help`.
+ * standard output), sets buffers, signals and argp up, help of a narrow terminal's width among it, and makes each word `-h` of `argv` `--help`.
  * `name` is the prefix, `usage_exit` the exit status of usage errors, `trouble_exit` the one of what else ends
  * the tool before its work began: no memory for the arguments, no room for the help.
  */
@@ -43,6 +43,9 @@ const char *tool_name(void);
 
 /* A word of the user's for a message: '' where it would not be seen. */
 const char *tool_shown(const char *word);
+
+/* Columns of the terminal that `fd` is; 0: it is none, or that is not known. */
+unsigned tool_columns(int fd);
 
 /* One line on standard error, with the prefix. Returns `status`. */
 int tool_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

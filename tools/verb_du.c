@@ -19,7 +19,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Of a segment, or of all: bytes, and records. */
@@ -244,9 +243,8 @@ enum { TABLE_COLUMNS = TOOL_SEGMENT_SIZE - 1 + 6 * 10 };
 
 static void put_segments(const struct du *d)
 {
-    struct winsize window = {0};
-    int narrow = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 &&
-                 window.ws_col > 0 && window.ws_col < TABLE_COLUMNS;
+    unsigned columns = tool_columns(STDOUT_FILENO);
+    int narrow = columns > 0 && columns < TABLE_COLUMNS;
     if (!narrow)
         printf("%-*s %9s %9s %9s %9s %9s %9s\n", TOOL_SEGMENT_SIZE - 1, "segment", "all", "data",
                "keys", "headers", "index", "reserved");

@@ -261,15 +261,15 @@ static int take_rows(struct import *m)
 }
 
 /* What is left to be said: how the rest is taken, and how it went. */
-static void sum_up(const struct import *m, int status, double spent)
+static void sum_up(const struct import *m, double spent)
 {
     char on[64];
     if (tool_stopped() && m->rows > 0)
         tool_say(0, "stopped by %s: %s goes on behind what was taken", tool_stop_name(), resume_text(m->rows, on));
-    if (m->done.failed && status == TOOL_IO)
-        tool_say(0, "when %s can be written again, --skip-rows=N goes on behind the N rows that are in it (u9 tail)", m->path);
+    if (m->done.failed && m->done.durable)
+        tool_say(0, "%s goes on with that row, once %s takes it", resume_text(m->rows - 1, on), m->path);
     else if (m->done.failed)
-        tool_say(0, "%s goes on behind that row", resume_text(m->rows, on));
+        tool_say(0, "--skip-rows=N goes on behind the N rows that are in %s then: `u9 tail` shows the last", m->path);
     if (m->verbose)
         tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s", m->done.records,
                  tool_plural(m->done.records), m->done.bytes, spent);
@@ -284,7 +284,7 @@ static int finish(struct import *m, int status, double began)
         if (status == TOOL_DONE) status = done;
         status = tool_appended_close(&m->done, status);
     }
-    sum_up(m, status, tool_seconds() - began);
+    sum_up(m, tool_seconds() - began);
     if (tool_stopped() && status == TOOL_DONE) status = 128 + tool_stopped();
     return tool_skips_end(&m->skips, status);
 }

@@ -19,7 +19,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -275,10 +274,9 @@ static void fill_parts(const struct look *l, struct rate rate, char parts[PARTS]
 /* One line, written over and over on a terminal: as many of its parts as fit. */
 static void put_line(const struct look *l, struct rate rate, int terminal)
 {
-    struct winsize window = {0};
     char parts[PARTS][PART_SIZE];
-    size_t used = 0, room = SIZE_MAX;
-    if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) room = window.ws_col - 1u;
+    unsigned columns = terminal ? tool_columns(STDOUT_FILENO) : 0;
+    size_t used = 0, room = columns > 0 ? columns - 1 : SIZE_MAX;
     fill_parts(l, rate, parts);
     if (terminal) fputs("\r\033[K", stdout);
     for (size_t i = 0; i < PARTS && used + strlen(parts[i]) <= room; i++) {

@@ -106,6 +106,18 @@ for verb in $verbs; do
     each 2 "unrecognized option '--frobnicate'" <<<"$verb --frobnicate log"
     claim "u9 help $verb is u9 $verb --help" cmp <("$u9" help $verb) <("$u9" $verb --help)
 done
+# Help fits its terminal: of 80 columns, or of 36.
+claim 'no line of the list is wider than 79 columns' same "$("$u9" --help | grep -cE '^.{80}')" 0
+if command -v script >/dev/null; then
+    for words in 'u9 import --help' 'u9 id -h' 'u9fsck --help' 'u9 help cat' 'u9 du --usage'; do
+        script -qec "stty cols 36; $bin/$words" /dev/null </dev/null | tr -d '\r' >out
+        claim "$words: on a terminal of 36 columns" same "$(grep -cE '^.{37}' out) $(grep -c '^Usage: u9' out)" '0 1'
+    done
+    script -qec "stty cols 36; $u9 --help" /dev/null </dev/null | tr -d '\r' >out
+    claim 'the list has a verb on a line there, and what it does below' grep -qx '  snapshot LOG DIR' out
+else
+    skip 'no script(1) to make a terminal'
+fi
 claim 'u9 help alone is the list' cmp <("$u9" help) <("$u9" --help)
 each 2 "unknown verb 'cta'; did you mean .u9 cat.?" <<<'help cta'
 
