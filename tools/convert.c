@@ -67,10 +67,6 @@ void convert_tell(unsigned *told, unsigned bit, const char *format, ...)
     tool_say(0, "note: %s", text);
 }
 
-/* The row's text is kept in memory that is used again for the next one. */
-static char *row_text;
-static size_t row_size;
-
 /* Of a stream: what there is, or EINTR once it is stopped. */
 static ssize_t read_input(void *ctx, char *bytes, size_t size)
 {
@@ -89,8 +85,8 @@ static int open_stream(struct convert_reader *r)
     enum { CHUNK = 1 << 16 };
     cookie_io_functions_t calls = {.read = read_input};
     r->file = fopencookie(r, "r", calls);
-    r->json = open_memstream(&row_text, &row_size);
-    if (!r->file || !r->json) return tool_nomem("a row");
+    if (!r->file || !tool_buffer_open(&r->row)) return tool_nomem("a row");
+    r->json = r->row.file;
     setvbuf(r->file, NULL, _IOFBF, CHUNK);
     return TOOL_DONE;
 }
@@ -120,12 +116,10 @@ int convert_open(struct convert_reader *r, const struct convert_format *format, 
 void convert_close(struct convert_reader *r)
 {
     if (r->state && r->format->close) r->format->close(r);
-    if (r->json) fclose(r->json);
+    tool_buffer_close(&r->row);
     if (r->file) fclose(r->file);
     if (r->fd > STDERR_FILENO) close(r->fd);
     free(r->bytes);
-    free(row_text);
-    row_text = NULL;
     r->json = r->file = NULL;
     r->bytes = NULL;
 }
@@ -133,12 +127,12 @@ void convert_close(struct convert_reader *r)
 enum convert_got convert_next(struct convert_reader *r, const char **text, size_t *size)
 {
     tool_sink = r->json;
-    rewind(r->json);
+    tool_buffer_clear(&r->row);
     enum convert_got got = r->format->next(r);
     tool_sink = NULL;
-    fflush(r->json);
-    *text = row_text;
-    *size = row_size;
+    if (!tool_buffer_take(&r->row)) return convert_why(r->why, "out of memory"), CONVERT_BROKEN;
+    *text = r->row.bytes;
+    *size = r->row.size;
     return got;
 }
 
@@ -273,17 +267,14 @@ const u9_value *convert_cells(struct convert_writer *w, const struct convert_row
 
 const char *convert_json(const u9_value *value, size_t *size)
 {
-    static FILE *stream;
-    static char *text;
-    static size_t length;
+    static tool_buffer buffer;
     FILE *before = tool_sink;
-    if (!stream) stream = open_memstream(&text, &length);
-    if (!stream) return NULL;
-    rewind(stream);
-    tool_sink = stream;
+    if (!buffer.file && !tool_buffer_open(&buffer)) return NULL;
+    tool_buffer_clear(&buffer);
+    tool_sink = buffer.file;
     tool_put_json(value);
     tool_sink = before;
-    if (fflush(stream) != 0) return NULL;
-    *size = length;
-    return text;
+    if (!tool_buffer_take(&buffer)) return NULL;
+    *size = buffer.size;
+    return buffer.bytes;
 }

@@ -11,6 +11,8 @@
 #ifndef U9_TOOLS_CONVERT_H
 #define U9_TOOLS_CONVERT_H
 
+#include "tools/buffer.h"
+
 #include <u9/value.h>
 
 #include <stdint.h>
@@ -45,7 +47,8 @@ struct convert_reader {
     const struct convert_options *options;
     const char *path, *name; /* "-": standard input; for messages */
     int fd;
-    FILE *file, *json;
+    FILE *file, *json;   /* `json` leads to `row` */
+    tool_buffer row;
     uint64_t at, all; /* bytes read, of so many; 0: not known */
     uint64_t number;  /* of the row: a line, an offset or a place in the order, as the format counts */
     char why[256];

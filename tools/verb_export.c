@@ -250,7 +250,7 @@ static int find_columns(struct export *e)
     w->cells = (u9_value *)calloc(w->count + 1, sizeof *w->cells);
     e->second = 1;
     e->records = e->bytes = 0;
-    return w->cells ? status : tool_nomem("the columns");
+    return w->cells || status != TOOL_DONE ? status : tool_nomem("the columns");
 }
 
 static int to_stdout(const struct export *e)

@@ -6,6 +6,7 @@
  * turn it is always has a thread, which waits for nobody.
  */
 #include "tools/args.h"
+#include "tools/buffer.h"
 #include "tools/json.h"
 #include "tools/record.h"
 #include "tools/scan.h"
@@ -30,10 +31,8 @@ enum { HELD = 1 << 20 };
 
 /* What a thread needs for its range, and what was found in it: each a size_t and so many bytes. */
 typedef struct part {
-    FILE *sink; /* of text */
-    char *text;
-    size_t size;
-    regex_t regex; /* one for each, as regexec locks it; valid if sink is there */
+    tool_buffer text, line; /* what is searched, what is printed */
+    regex_t regex;          /* one for each, as regexec locks it; valid if text is open */
     char *found;
     size_t used, room;
     int over; /* it is read; guarded by the lock */
@@ -105,41 +104,44 @@ static void give(struct grep *g, size_t range, int over)
 
 static int begin_part(struct grep *g, part *p)
 {
-    if (p->sink) return 1;
+    if (p->text.file) return 1;
     if (!g->name && !g->fixed && regcomp(&p->regex, g->pattern, regex_flags(g)) != 0) return 0;
-    p->sink = open_memstream(&p->text, &p->size);
-    if (!p->sink && !g->name && !g->fixed) regfree(&p->regex);
-    return p->sink != NULL;
+    if (tool_buffer_open(&p->line) && tool_buffer_open(&p->text)) return 1;
+    tool_buffer_close(&p->line);
+    if (!g->name && !g->fixed) regfree(&p->regex);
+    return 0;
 }
 
-/* What is put into the sink next is its text from here on. */
-static void draw(part *p)
+/* What is printed next goes there. */
+static void draw(tool_buffer *buffer)
 {
-    rewind(p->sink);
-    tool_sink = p->sink;
+    tool_buffer_clear(buffer);
+    tool_sink = buffer->file;
 }
 
-static int drawn(part *p)
+/* 0: memory was short for it. */
+static int drawn(tool_buffer *buffer)
 {
     tool_sink = NULL;
-    return fflush(p->sink) == 0;
+    return tool_buffer_take(buffer);
 }
 
-/* The first place from `at` on where the pattern is. */
+/* The first place from `at` on where the pattern is: 1, or 0: it is nowhere; -1: memory is short for that. */
 static int find(const struct grep *g, const part *p, size_t at, size_t *begin, size_t *end)
 {
-    regmatch_t m = {.rm_so = (regoff_t)at, .rm_eo = (regoff_t)p->size};
+    const char *text = p->text.bytes;
+    regmatch_t m = {.rm_so = (regoff_t)at, .rm_eo = (regoff_t)p->text.size};
     size_t length = strlen(g->pattern);
     if (!g->fixed) {
-        if (regexec(&p->regex, p->text, 1, &m, REG_STARTEND | (at > 0 ? REG_NOTBOL : 0)) != 0)
-            return 0;
+        int err = regexec(&p->regex, text, 1, &m, REG_STARTEND | (at > 0 ? REG_NOTBOL : 0));
+        if (err != 0) return err == REG_NOMATCH ? 0 : -1;
         *begin = (size_t)m.rm_so;
         *end = (size_t)m.rm_eo;
         return 1;
     }
-    for (; at + length <= p->size; at++)
-        if (g->ignore_case ? strncasecmp(p->text + at, g->pattern, length) == 0
-                           : memcmp(p->text + at, g->pattern, length) == 0) {
+    for (; at + length <= p->text.size; at++)
+        if (g->ignore_case ? strncasecmp(text + at, g->pattern, length) == 0
+                           : memcmp(text + at, g->pattern, length) == 0) {
             *begin = at;
             *end = at + length;
             return 1;
@@ -147,79 +149,69 @@ static int find(const struct grep *g, const part *p, size_t at, size_t *begin, s
     return 0;
 }
 
-/* Whether the field is there and its text is the value. */
+/* Whether the field is there and its text is the value; as find. */
 static int has_value(const struct grep *g, part *p, const u9_record *record)
 {
     u9_value value;
     if (!tool_field_find(&g->field, record, &value)) return 0;
-    draw(p);
+    draw(&p->text);
     tool_put_value(&g->plain, &value);
-    if (!drawn(p) || p->size != strlen(g->wanted)) return 0;
-    return g->ignore_case ? strncasecmp(p->text, g->wanted, p->size) == 0
-                          : memcmp(p->text, g->wanted, p->size) == 0;
+    if (!drawn(&p->text)) return -1;
+    if (p->text.size != strlen(g->wanted)) return 0;
+    return g->ignore_case ? strncasecmp(p->text.bytes, g->wanted, p->text.size) == 0
+                          : memcmp(p->text.bytes, g->wanted, p->text.size) == 0;
 }
 
+/* As find. */
 static int matches(const struct grep *g, part *p, const u9_record *record)
 {
     size_t begin, end;
     if (g->name) return has_value(g, p, record);
-    draw(p);
+    draw(&p->text);
     tool_put_record(&g->plain, record);
-    if (!drawn(p)) return 0;
-    p->size--; /* the newline is not the record's */
+    if (!drawn(&p->text)) return -1;
+    p->text.size--; /* the newline is not the record's */
     return find(g, p, 0, &begin, &end);
 }
 
+static void put_text(const struct grep *g, const part *p, size_t begin, size_t end)
+{
+    tool_put_contents(&g->shown, (const uint8_t *)p->text.bytes + begin, end - begin);
+}
+
 /* The text of the part once more, with what matches in colour. */
-static void put_coloured(const struct grep *g, const part *p, FILE *out)
+static void put_coloured(const struct grep *g, const part *p)
 {
     size_t at = 0, begin, end;
-    tool_sink = out;
-    for (size_t from = 0; from <= p->size && find(g, p, from, &begin, &end);
+    for (size_t from = 0; from <= p->text.size && find(g, p, from, &begin, &end) > 0;
          from = end > begin ? end : end + 1) {
         if (end == begin) continue;
-        tool_put_contents(&g->shown, (const uint8_t *)p->text + at, begin - at);
-        fputs("\033[1;31m", out);
-        tool_put_contents(&g->shown, (const uint8_t *)p->text + begin, end - begin);
-        fputs("\033[m", out);
+        put_text(g, p, at, begin);
+        fputs("\033[1;31m", tool_out());
+        put_text(g, p, begin, end);
+        fputs("\033[m", tool_out());
         at = end;
     }
-    tool_put_contents(&g->shown, (const uint8_t *)p->text + at, p->size - at);
-    fputc('\n', out);
-    tool_sink = NULL;
+    put_text(g, p, at, p->text.size);
+    fputc('\n', tool_out());
 }
 
-/* What is shown of a record, into *out, to be freed. 0: out of memory. */
-static int show(const struct grep *g, const part *p, const u9_record *record, char **out,
-                size_t *size)
-{
-    FILE *sink = open_memstream(out, size);
-    if (!sink) return 0;
-    tool_sink = sink;
-    if (g->coloured && !g->name && !g->invert) put_coloured(g, p, sink);
-    else tool_put_record(&g->shown, record);
-    tool_sink = NULL;
-    if (fclose(sink) == 0) return 1;
-    free(*out);
-    return 0;
-}
-
+/* What is shown of a record, behind what is kept already. 0: out of memory. */
 static int keep(const struct grep *g, part *p, const u9_record *record)
 {
-    char *line;
-    size_t size;
-    if (!show(g, p, record, &line, &size)) return 0;
-    size_t need = p->used + sizeof size + size;
+    draw(&p->line);
+    if (g->coloured && !g->name && !g->invert) put_coloured(g, p);
+    else tool_put_record(&g->shown, record);
+    if (!drawn(&p->line)) return 0;
+    size_t size = p->line.size, need = p->used + sizeof size + size;
     char *wider = need <= p->room ? p->found : realloc(p->found, 2 * need);
-    if (wider) {
-        if (need > p->room) p->room = 2 * need;
-        p->found = wider;
-        memcpy(wider + p->used, &size, sizeof size);
-        memcpy(wider + p->used + sizeof size, line, size);
-        p->used = need;
-    }
-    free(line);
-    return wider != NULL;
+    if (!wider) return 0;
+    if (need > p->room) p->room = 2 * need;
+    p->found = wider;
+    memcpy(wider + p->used, &size, sizeof size);
+    memcpy(wider + p->used + sizeof size, p->line.bytes, size);
+    p->used = need;
+    return 1;
 }
 
 static int visit(void *ctx, size_t range, const u9_record *record)
@@ -231,8 +223,9 @@ static int visit(void *ctx, size_t range, const u9_record *record)
         g->large++;
         return 1;
     }
-    if (!begin_part(g, p)) return out_of_memory(g);
-    if (matches(g, p, record) == g->invert) return 1;
+    int found = begin_part(g, p) ? matches(g, p, record) : -1;
+    if (found < 0) return out_of_memory(g);
+    if (found == g->invert) return 1;
     g->found++;
     if (g->count) return g->found < g->limit ? 1 : stop(g);
     if (!keep(g, p, record)) return out_of_memory(g);
@@ -244,11 +237,9 @@ static void leave(void *ctx, size_t range)
 {
     struct grep *g = (struct grep *)ctx;
     part *p = &g->parts[range];
-    if (p->sink) {
-        fclose(p->sink);
-        free(p->text);
-        if (!g->name && !g->fixed) regfree(&p->regex);
-    }
+    if (p->text.file && !g->name && !g->fixed) regfree(&p->regex);
+    tool_buffer_close(&p->text);
+    tool_buffer_close(&p->line);
     give(g, range, 1);
 }
 
