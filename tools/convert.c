@@ -55,6 +55,18 @@ int convert_why(char why[256], const char *format, ...)
     return 0;
 }
 
+static const char no_memory[] = "out of memory";
+
+int convert_no_memory(char why[256])
+{
+    return convert_why(why, "%s", no_memory);
+}
+
+int convert_is_short(const char *why)
+{
+    return strcmp(why, no_memory) == 0;
+}
+
 void convert_tell(unsigned *told, unsigned bit, const char *format, ...)
 {
     char text[512];
@@ -109,7 +121,7 @@ int convert_open(struct convert_reader *r, const struct convert_format *format, 
     else if (format->whole) return tool_say(TOOL_REFUSED, "%s: %s is read from a regular file alone", path, format->name);
     int status = open_stream(r);
     if (status != TOOL_DONE || format->open(r)) return status;
-    if (!ferror(r->file)) return tool_say(TOOL_REFUSED, "%s: %s", r->name, r->why);
+    if (!ferror(r->file)) return tool_say(convert_is_short(r->why) ? TOOL_IO : TOOL_REFUSED, "%s: %s", r->name, r->why);
     return tool_stopped() ? 128 + tool_stopped() : tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno));
 }
 
@@ -130,7 +142,7 @@ enum convert_got convert_next(struct convert_reader *r, const char **text, size_
     tool_buffer_clear(&r->row);
     enum convert_got got = r->format->next(r);
     tool_sink = NULL;
-    if (!tool_buffer_take(&r->row)) return convert_why(r->why, "out of memory"), CONVERT_BROKEN;
+    if (!tool_buffer_take(&r->row)) return convert_no_memory(r->why), CONVERT_BROKEN;
     *text = r->row.bytes;
     *size = r->row.size;
     return got;
@@ -151,7 +163,7 @@ int convert_room(struct convert_reader *r, uint64_t size)
     if (size <= r->room) return 1;
     size_t room = 2 * r->room > size ? 2 * r->room : (size_t)size + 4096;
     uint8_t *more = (uint8_t *)realloc(r->bytes, room);
-    if (!more) return convert_why(r->why, "out of memory");
+    if (!more) return convert_no_memory(r->why);
     r->bytes = more;
     r->room = room;
     return 1;

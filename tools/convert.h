@@ -145,6 +145,10 @@ int convert_room(struct convert_reader *reader, uint64_t size);
 /* Fills `why`. Returns 0. */
 int convert_why(char why[256], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same where memory is short; and whether that is what stands there. */
+int convert_no_memory(char why[256]);
+int convert_is_short(const char *why);
+
 /* Into the row: text, or bytes where it is none; a name of a member, of `members` of an object; bytes. */
 void convert_put_text(const void *text, size_t size);
 void convert_put_name(const void *name, size_t size, size_t members);

@@ -98,7 +98,7 @@ static int open_avro(struct convert_reader *r)
 {
     struct avro *a = (struct avro *)calloc(1, sizeof *a);
     int64_t count = 1, bytes;
-    if (!a) return convert_why(r->why, "out of memory");
+    if (!a) return convert_no_memory(r->why);
     r->state = a;
     if (!convert_read(r, 0, sizeof magic) || memcmp(r->bytes, magic, sizeof magic) != 0)
         return convert_why(r->why, "not an Avro object file: it does not begin as they do");
@@ -460,14 +460,14 @@ static int begin_avro(struct convert_writer *w)
     struct avro_out *a = (struct avro_out *)calloc(1, sizeof *a);
     w->state = a;
     if (!a || !tool_buffer_open(&a->block))
-        return convert_why(w->why, "out of memory");
+        return convert_no_memory(w->why);
     for (size_t i = 0; i < w->count; i++)
         if (w->columns[i].kinds & CONVERT_ABSENT)
             convert_tell(&w->told, CONVERT_ABSENT,
                          "fields that a record lacks are null in its row");
     if (getrandom(a->sync, SYNC, 0) != SYNC) return convert_why(w->why, "no random bytes are to be had");
     if (!put_schema(w, a->block.file)) return 0;
-    if (!tool_buffer_take(&a->block)) return convert_why(w->why, "out of memory");
+    if (!tool_buffer_take(&a->block)) return convert_no_memory(w->why);
     fwrite(magic, 1, sizeof magic, w->file);
     put_long(w->file, 2);
     put_bytes(w->file, "avro.codec", 10);
@@ -505,7 +505,7 @@ static int put_json(struct convert_writer *w, FILE *out, const u9_value *v, unsi
                      "arrays and objects are written to Avro as a string, their JSON text");
     if (kind == CONVERT_OTHER)
         convert_tell(&w->told, kind, "Avro has no symbols and their like: their JSON text is written, as a string");
-    if (!text) return convert_why(w->why, "out of memory"), -1;
+    if (!text) return convert_no_memory(w->why), -1;
     put_bytes(out, text, size);
     return 1;
 }
@@ -534,7 +534,7 @@ static int put_value(struct convert_writer *w, FILE *out, const struct convert_c
 static int put_block(struct convert_writer *w)
 {
     struct avro_out *a = (struct avro_out *)w->state;
-    if (!tool_buffer_take(&a->block)) return convert_why(w->why, "out of memory"), -1;
+    if (!tool_buffer_take(&a->block)) return convert_no_memory(w->why), -1;
     if (a->rows == 0) return 1;
     put_long(w->file, (int64_t)a->rows);
     put_bytes(w->file, a->block.bytes, a->block.size);
@@ -552,7 +552,7 @@ static int put_avro(struct convert_writer *w, const struct convert_row *row)
     for (size_t i = 0; i < w->count && did == 1; i++)
         did = put_value(w, a->block.file, &w->columns[i], &cells[i]);
     a->rows++;
-    if (did == 1 && ferror(a->block.file)) did = convert_why(w->why, "out of memory") - 1;
+    if (did == 1 && ferror(a->block.file)) did = convert_no_memory(w->why) - 1;
     return did == 1 && tool_buffer_used(&a->block) >= BLOCK ? put_block(w) : did;
 }
 

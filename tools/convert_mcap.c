@@ -103,7 +103,7 @@ static int open_mcap(struct convert_reader *r)
     if (!convert_read(r, 0, sizeof magic) || memcmp(r->bytes, magic, sizeof magic) != 0)
         return convert_why(r->why, "not an MCAP file: it does not begin as they do");
     r->state = calloc(1, sizeof(struct mcap));
-    return r->state ? 1 : convert_why(r->why, "out of memory");
+    return r->state ? 1 : convert_no_memory(r->why);
 }
 
 static void close_mcap(struct convert_reader *r)
@@ -248,7 +248,7 @@ static int take_chunk(struct convert_reader *r, struct bytes b)
     m->size = m->at = 0;
     free(m->chunk);
     m->chunk = good ? (uint8_t *)malloc((size_t)size + 1) : NULL;
-    if (good && !m->chunk) good = convert_why(r->why, "out of memory");
+    if (good && !m->chunk) good = convert_no_memory(r->why);
     if (good) good = unpack(r, &records, how, m->chunk, (size_t)size);
     if (good && crc != 0 && crc != crc32_of(m->chunk, (size_t)size))
         good = convert_why(r->why, "a chunk whose checksum is wrong");
@@ -363,7 +363,7 @@ static int put_message(struct convert_writer *w, const struct convert_row *row)
 {
     size_t size = 0;
     const char *data = convert_json(&row->value, &size);
-    if (!data) return convert_why(w->why, "out of memory");
+    if (!data) return convert_no_memory(w->why);
     put_number(w->file, MESSAGE, 1);
     put_number(w->file, 2 + 4 + 8 + 8 + size, 8);
     put_number(w->file, 1, 2);

@@ -88,7 +88,7 @@ static int open_table(struct convert_reader *r)
 {
     if (!load(r->why)) return 0;
     struct database *d = (struct database *)calloc(1, sizeof *d);
-    if (!d) return convert_why(r->why, "out of memory");
+    if (!d) return convert_no_memory(r->why);
     r->state = d;
     if (lite.open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return said(d, r->why);
@@ -131,7 +131,7 @@ static enum convert_got next_row(struct convert_reader *r)
     putc('{', r->json);
     for (int i = 0; i < columns; i++) {
         const char *name = lite.column_name(d->rows, i);
-        if (!name) return convert_why(r->why, "out of memory"), CONVERT_BROKEN;
+        if (!name) return convert_no_memory(r->why), CONVERT_BROKEN;
         if (i > 0) putc(',', r->json);
         convert_put_name(name, strlen(name), (size_t)columns);
         put_column(r, d->rows, i);
@@ -167,7 +167,7 @@ static int begin_table(struct convert_writer *w)
 {
     if (!load(w->why)) return 0;
     struct database *d = (struct database *)calloc(1, sizeof *d);
-    if (!d) return convert_why(w->why, "out of memory");
+    if (!d) return convert_no_memory(w->why);
     w->state = d;
     for (size_t i = 0; i < w->count; i++)
         if (w->columns[i].kinds & CONVERT_ABSENT)

@@ -55,6 +55,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
 /* A record that has no row. */
 static int refuse(struct export *e, const u9_record *record, const char *why)
 {
+    if (convert_is_short(why)) return tool_nomem("a row");
     if (!e->skips.on)
         return tool_say(TOOL_REFUSED, "%s: record %" PRIu64 ": %s", e->path, record->ordinal, why);
     if (!e->second)

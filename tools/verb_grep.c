@@ -106,6 +106,7 @@ static int begin_part(struct grep *g, part *p)
 {
     if (p->text.file) return 1;
     if (!g->name && !g->fixed && regcomp(&p->regex, g->pattern, regex_flags(g)) != 0) return 0;
+    p->regex.regs_allocated = REGS_FIXED; /* they are find's */
     if (tool_buffer_open(&p->line) && tool_buffer_open(&p->text)) return 1;
     tool_buffer_close(&p->line);
     if (!g->name && !g->fixed) regfree(&p->regex);
@@ -127,16 +128,17 @@ static int drawn(tool_buffer *buffer)
 }
 
 /* The first place from `at` on where the pattern is: 1, or 0: it is nowhere; -1: memory is short for that. */
-static int find(const struct grep *g, const part *p, size_t at, size_t *begin, size_t *end)
+static int find(const struct grep *g, part *p, size_t at, size_t *begin, size_t *end)
 {
     const char *text = p->text.bytes;
-    regmatch_t m = {.rm_so = (regoff_t)at, .rm_eo = (regoff_t)p->text.size};
     size_t length = strlen(g->pattern);
-    if (!g->fixed) {
-        int err = regexec(&p->regex, text, 1, &m, REG_STARTEND | (at > 0 ? REG_NOTBOL : 0));
-        if (err != 0) return err == REG_NOMATCH ? 0 : -1;
-        *begin = (size_t)m.rm_so;
-        *end = (size_t)m.rm_eo;
+    if (!g->fixed) { /* regexec would say of either that there is no match */
+        regoff_t from, to, size = (regoff_t)p->text.size;
+        struct re_registers place = {1, &from, &to};
+        regoff_t found = re_search(&p->regex, text, size, (regoff_t)at, size - (regoff_t)at, &place);
+        if (found < 0) return found == -1 ? 0 : -1;
+        *begin = (size_t)from;
+        *end = (size_t)to;
         return 1;
     }
     for (; at + length <= p->text.size; at++)
@@ -180,7 +182,7 @@ static void put_text(const struct grep *g, const part *p, size_t begin, size_t e
 }
 
 /* The text of the part once more, with what matches in colour. */
-static void put_coloured(const struct grep *g, const part *p)
+static void put_coloured(const struct grep *g, part *p)
 {
     size_t at = 0, begin, end;
     for (size_t from = 0; from <= p->text.size && find(g, p, from, &begin, &end) > 0;
@@ -342,6 +344,7 @@ static void check(struct grep *g)
         regfree(&regex);
         return;
     }
+    if (err == REG_ESPACE) exit(tool_nomem("the pattern"));
     regerror(err, NULL, why, sizeof why);
     tool_usage("%s: not a regular expression: %s (-F: as it stands)", g->pattern, why);
 }

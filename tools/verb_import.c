@@ -56,7 +56,7 @@ static int refuse_row(struct import *m, const char *why, const char *detail, int
 {
     const struct convert_reader *r = &m->reader;
     char before[TOOL_BEFORE_SIZE], with[64], behind[64], on[192] = "";
-    if (tool_json_no_memory(why)) return tool_nomem("a row");
+    if (tool_json_no_memory(why) || convert_is_short(why)) return tool_nomem("a row");
     if (m->skips.on) {
         (void)!tool_skip(&m->skips, "%s%s%" PRIu64 ": %s%s", r->name, m->format->unit, r->number,
                          why, detail);
