@@ -4,63 +4,64 @@
  */
 #include "python/module.h"
 
-#include <string.h>
-
-struct run {
-    PyObject *on_damage, *on_progress, *on_output;
-    PyObject *type, *value, *trace; /* what was raised */
-    int stop;
-};
-
-/* Within a callback: keeps what is raised. Takes `said` and `args`. */
-static long asked(struct run *run, PyObject *function, PyObject *args)
+long u9p_ask(struct u9p_run *run, PyObject *function, PyObject *args)
 {
-    PyObject *said = args ? PyObject_CallObject(function, args) : NULL;
-    long yes = said ? PyObject_IsTrue(said) : -1;
+    PyObject *said = args && !run->type ? PyObject_CallObject(function, args) : NULL;
+    long yes = said ? PyObject_IsTrue(said) : run->type ? 0 : -1;
     Py_XDECREF(args);
     Py_XDECREF(said);
     if (yes < 0) PyErr_Fetch(&run->type, &run->value, &run->trace);
     return yes;
 }
 
-static void damage_found(void *ctx, const u9_damage *damage)
+void u9p_run_damage(void *ctx, const u9_damage *damage)
 {
-    struct run *run = ctx;
+    struct u9p_run *run = ctx;
     PyGILState_STATE state = PyGILState_Ensure();
-    if (!run->type) (void)asked(run, run->on_damage, Py_BuildValue("(N)", u9p_damage(damage)));
+    if (!run->type) (void)u9p_ask(run, run->on_damage, Py_BuildValue("(N)", u9p_damage(damage)));
     PyGILState_Release(state);
 }
 
-static void output_made(void *ctx, const u9_output *o)
+int u9p_run_progress(void *ctx, uint64_t done, uint64_t all)
 {
-    struct run *run = ctx;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *type = u9p_named("Output");
-    if (!run->type)
-        (void)asked(
-            run, run->on_output,
-            Py_BuildValue(
-                "(N)", PyObject_CallFunction(
-                           type, "NIKKNKKK", PyUnicode_DecodeFSDefault(o->path), o->number,
-                           (unsigned long long)o->records, (unsigned long long)o->unsigned_records,
-                           o->from ? PyUnicode_DecodeFSDefault(o->from) : Py_NewRef(Py_None),
-                           (unsigned long long)o->segment, (unsigned long long)o->begin,
-                           (unsigned long long)o->ordinal)));
-    PyGILState_Release(state);
-}
-
-static int progressed(void *ctx, uint64_t done, uint64_t all)
-{
-    struct run *run = ctx;
+    struct u9p_run *run = ctx;
     PyGILState_STATE state = PyGILState_Ensure();
     if (!run->type && PyErr_CheckSignals() < 0) PyErr_Fetch(&run->type, &run->value, &run->trace);
     if (!run->type && run->on_progress &&
-        asked(run, run->on_progress,
-              Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)all)) > 0)
+        u9p_ask(run, run->on_progress, Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)all)) > 0)
         run->stop = 1;
     int stop = run->stop || run->type;
     PyGILState_Release(state);
     return stop;
+}
+
+PyObject *u9p_given(PyObject *function)
+{
+    return function == Py_None ? NULL : function;
+}
+
+int u9p_run_end(struct u9p_run *run, u9_err err, const u9_fault *fault)
+{
+    if (run->type) PyErr_Restore(run->type, run->value, run->trace);
+    else if (err != U9_OK) u9p_raise(err, fault, NULL);
+    else return 0;
+    return -1;
+}
+
+static void output_made(void *ctx, const u9_output *o)
+{
+    struct u9p_run *run = ctx;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type = run->type ? NULL : u9p_named("Output");
+    if (!run->type)
+        (void)u9p_ask(run, run->on_other,
+                      Py_BuildValue("(N)", PyObject_CallFunction(
+                                               type, "NIKKNKKK", PyUnicode_DecodeFSDefault(o->path), o->number,
+                                               (unsigned long long)o->records, (unsigned long long)o->unsigned_records,
+                                               o->from ? PyUnicode_DecodeFSDefault(o->from) : Py_NewRef(Py_None),
+                                               (unsigned long long)o->segment, (unsigned long long)o->begin,
+                                               (unsigned long long)o->ordinal)));
+    PyGILState_Release(state);
 }
 
 static PyObject *key_or_none(const char *kind, const uint8_t *key, size_t size)
@@ -93,20 +94,10 @@ static PyObject *report_of(const u9_report *r, PyObject *salvaged)
         (unsigned long long)r->outputs, salvaged);
 }
 
-static PyObject *given(PyObject *function)
-{
-    return function == Py_None ? NULL : function;
-}
-
 /* What both end with. `err` is what was returned. */
-static PyObject *ended(struct run *run, u9_err err, const u9_fault *fault, const u9_report *report,
-                       PyObject *salvaged)
+static PyObject *ended(struct u9p_run *run, u9_err err, const u9_fault *fault, const u9_report *report, PyObject *salvaged)
 {
-    PyObject *made = NULL;
-    if (run->type) PyErr_Restore(run->type, run->value, run->trace);
-    else if (err != U9_OK) u9p_raise(err, fault, NULL);
-    else made = report_of(report, salvaged);
-    return made;
+    return u9p_run_end(run, err, fault) == 0 ? report_of(report, salvaged) : NULL;
 }
 
 /* check(path, *, on_damage=None, on_progress=None, threads=0, io=None) -> Report */
@@ -114,18 +105,18 @@ static PyObject *check(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path", "on_damage", "on_progress", "threads", "io", NULL};
     PyObject *path, *on_damage = Py_None, *on_progress = Py_None;
-    struct run run = {0};
+    struct u9p_run run = {0};
     u9_fault fault = {0};
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .on_progress = progressed, .ctx = &run};
+    u9_check_options o = {.size = sizeof o, .on_progress = u9p_run_progress, .ctx = &run};
     u9_err err;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$OOIz:check", names, PyUnicode_FSConverter,
                                      &path, &on_damage, &on_progress, &o.threads, &o.io))
         return NULL;
-    run.on_damage = given(on_damage);
-    run.on_progress = given(on_progress);
-    if (run.on_damage) o.on_damage = damage_found;
+    run.on_damage = u9p_given(on_damage);
+    run.on_progress = u9p_given(on_progress);
+    if (run.on_damage) o.on_damage = u9p_run_damage;
     Py_BEGIN_ALLOW_THREADS err = u9_check(PyBytes_AsString(path), &o, &report, &fault);
     Py_END_ALLOW_THREADS Py_DECREF(path);
     return ended(&run, err, &fault, &report, Py_None);
@@ -136,10 +127,10 @@ static PyObject *salvage(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path", "out", "on_damage", "on_progress", "on_output", "io", NULL};
     PyObject *path = NULL, *out, *on_damage = Py_None, *on_progress = Py_None, *on_output = Py_None;
-    struct run run = {0};
+    struct u9p_run run = {0};
     u9_fault fault = {0};
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .on_progress = progressed, .ctx = &run};
+    u9_check_options o = {.size = sizeof o, .on_progress = u9p_run_progress, .ctx = &run};
     uint64_t salvaged = 0;
     u9_err err;
     (void)self;
@@ -147,11 +138,11 @@ static PyObject *salvage(PyObject *self, PyObject *args, PyObject *kwargs)
                                      PyUnicode_FSConverter, &path, PyUnicode_FSConverter, &out,
                                      &on_damage, &on_progress, &on_output, &o.io))
         return NULL;
-    run.on_damage = given(on_damage);
-    run.on_progress = given(on_progress);
-    run.on_output = given(on_output);
-    if (run.on_damage) o.on_damage = damage_found;
-    if (run.on_output) o.on_output = output_made;
+    run.on_damage = u9p_given(on_damage);
+    run.on_progress = u9p_given(on_progress);
+    run.on_other = u9p_given(on_output);
+    if (run.on_damage) o.on_damage = u9p_run_damage;
+    if (run.on_other) o.on_output = output_made;
     Py_BEGIN_ALLOW_THREADS err =
         u9_salvage(PyBytes_AsString(path), PyBytes_AsString(out), &o, &report, &salvaged, &fault);
     Py_END_ALLOW_THREADS Py_DECREF(path);

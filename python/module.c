@@ -47,6 +47,7 @@ static int add_type(PyObject *m, PyType_Spec *spec, PyTypeObject **type)
 static int fill(PyObject *m)
 {
     if (PyModule_AddFunctions(m, u9p_check_methods) < 0 ||
+        PyModule_AddFunctions(m, u9p_mend_methods) < 0 ||
         PyModule_AddFunctions(m, u9p_id_methods) < 0 ||
         PyModule_AddFunctions(m, u9p_value_methods) < 0)
         return -1;

@@ -178,12 +178,30 @@ PyObject *u9p_cursor(struct u9p_log *log, int back); /* without a cursor of libu
 void u9p_cursor_give(PyObject *made,
                      u9_cursor *cursor); /* takes it; the log knows it from now on */
 
+/* ---- check.c: what works on whole logs, and calls back meanwhile ---- */
+
+/* Who is told; NULL: nobody. What one raises, or the handler of a signal, is kept: the run ends at its next progress. */
+struct u9p_run {
+    PyObject *on_damage, *on_progress, *on_other;
+    PyObject *type, *value, *trace; /* what was raised */
+    int stop;
+};
+PyObject *u9p_given(PyObject *function); /* NULL for None; borrows */
+/* Within a callback, with the GIL: calls `function` with `args`, which are taken (NULL: an exception is set), unless something
+ * was raised before. Whether what it gave is true. */
+long u9p_ask(struct u9p_run *run, PyObject *function, PyObject *args);
+/* A u9_damage_fn and a u9_progress_fn, whose first argument is the run. */
+void u9p_run_damage(void *ctx, const u9_damage *damage);
+int u9p_run_progress(void *ctx, uint64_t done, uint64_t all);
+/* Behind the call: 0, or -1 with what was raised, or with what the call returned. */
+int u9p_run_end(struct u9p_run *run, u9_err err, const u9_fault *fault);
+
 /* ---- large.c: records of any size, in pieces ---- */
 PyObject *u9p_log_read(PyObject *log, PyObject *record);
 PyObject *u9p_log_begin(PyObject *log, PyObject *args, PyObject *kwargs);
 
 /* ---- the others: functions of the module ---- */
-extern PyMethodDef u9p_check_methods[], u9p_id_methods[], u9p_value_methods[];
+extern PyMethodDef u9p_check_methods[], u9p_mend_methods[], u9p_id_methods[], u9p_value_methods[];
 extern PyType_Spec u9p_log_spec, u9p_cursor_spec, u9p_record_spec, u9p_place_spec, u9p_array_spec,
     u9p_chunk_spec, u9p_reading_spec, u9p_writing_spec, u9p_generator_spec;
 extern PyTypeObject *u9p_chunk_type, *u9p_generator_type;

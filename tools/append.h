@@ -5,6 +5,7 @@
 #ifndef U9_TOOLS_APPEND_H
 #define U9_TOOLS_APPEND_H
 
+#include "tools/appended.h"
 #include "tools/progress.h"
 #include "tools/skip.h"
 
@@ -24,22 +25,17 @@ struct append {
     u9_lock_file *lock_file; /* NULL: no --lock-file */
     u9_generator numbers;    /* of it */
     const char *separator; /* NULL: keys are made */
-    u9_log *log;
+    tool_appended done;
     int signals;    /* descriptor */
     sigset_t mask;  /* before they were blocked */
     int stopped;    /* the signal that came, 0 */
     tool_skips skips;
     int passing;    /* not 0: within a line that was too long, and is skipped */
-    int failed;     /* not 0: the log refused something */
-    const char *at; /* the input's name and line, for messages */
-    uint64_t line;
     char *in;        /* U9_RECORD_MAX bytes and a chunk */
     uint8_t *values; /* U9_RECORD_MAX bytes */
     char *keys; /* a line each, of what is not committed yet */
     size_t key_size, key_room; /* bytes */
-    uint64_t records, bytes, waiting; /* bytes of records; of input not committed yet */
-    uint64_t read, all;               /* of the input; `all` 0: not known */
-    uint64_t last;                    /* ordinal */
+    uint64_t read, all; /* of the input; `all` 0: not known */
     tool_progress bar;
 };
 
@@ -52,9 +48,8 @@ int append_is_large(int fd, off_t *at, off_t *end);
 /* Appends these bytes of it as one record. */
 int append_large(struct append *a, int fd, off_t at, off_t end);
 
-/* For both: the record is in the log; what the log, or the input, has against it. */
+/* For both: the record is in the log; what is wrong with the input. */
 int append_took(struct append *a, const u9_place *place, const u9_key *given, size_t size);
-int append_log_failed(struct append *a);
 int append_refuse(struct append *a, const char *why);
 
 /* Says that the line behind the last one is too long. TOOL_DONE: it is skipped. */

@@ -67,7 +67,7 @@ static int copy_file(struct append *a, u9_append *append, int fd, off_t at, off_
         ssize_t n = read_at(fd, a->in, end - at < PIECE ? (size_t)(end - at) : PIECE, at);
         if (n < 0) return append_input_failed(a, errno);
         if (n == 0) return append_refuse(a, "it became shorter while it was read");
-        if (u9_append_write(append, a->in, (size_t)n) != U9_OK) return append_log_failed(a);
+        if (u9_append_write(append, a->in, (size_t)n) != U9_OK) return tool_appended_refused(&a->done);
         at += n;
         a->read += (uint64_t)n;
         tool_progress_tell(&a->bar, a->read, a->all);
@@ -85,13 +85,13 @@ static int put_large(struct append *a, int fd, off_t at, off_t end)
     int status = look_through(a, fd, at, end, &text);
     if (status != TOOL_DONE || a->stopped) return status;
     size_t front = u9_value_head(text ? U9_UTF8 : U9_BYTES, size, head);
-    u9_err err = u9_append_begin(a->log, NULL, 1, front + size, &append, NULL);
+    u9_err err = u9_append_begin(a->done.log, NULL, 1, front + size, &append, NULL);
     if (err == U9_LIMIT) return append_refuse(a, "longer than a record may be (2 TiB)");
-    if (err != U9_OK) return append_log_failed(a);
-    if (u9_append_write(append, head, front) != U9_OK) status = append_log_failed(a);
+    if (err != U9_OK) return tool_appended_refused(&a->done);
+    if (u9_append_write(append, head, front) != U9_OK) status = tool_appended_refused(&a->done);
     if (status == TOOL_DONE) status = copy_file(a, append, fd, at, end);
     if (status == TOOL_DONE && !a->stopped && u9_append_end(append, &place) != U9_OK)
-        status = append_log_failed(a);
+        status = tool_appended_refused(&a->done);
     if (status != TOOL_DONE || a->stopped) {
         u9_append_abort(append);
         return status;
@@ -110,6 +110,6 @@ int append_is_large(int fd, off_t *at, off_t *end)
 
 int append_large(struct append *a, int fd, off_t at, off_t end)
 {
-    a->line++;
+    a->done.number++;
     return put_large(a, fd, at, end);
 }

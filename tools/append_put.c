@@ -12,27 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEFORE_SIZE = 80, SKIPPED = -1 /* a status within this file: go on with the next line */ };
-
-static const char *before(const struct append *a, char out[BEFORE_SIZE])
-{
-    snprintf(out, BEFORE_SIZE, "%" PRIu64 " record%s appended before it", a->records,
-             a->records == 1 ? " was" : "s were");
-    return out;
-}
+enum { SKIPPED = -1 /* a status within this file: go on with the next line */ };
 
 /* One line about the input, naming the line that is being taken, and the column unless it is 0.
  * The exit status, or SKIPPED. */
 static int refuse(struct append *a, size_t column, const char *why, const char *detail)
 {
-    char count[BEFORE_SIZE], place[64] = "";
-    before(a, count);
+    char count[TOOL_BEFORE_SIZE], place[64] = "";
     if (a->ending != APPEND_WHOLE)
-        snprintf(place, sizeof place, column ? ":%" PRIu64 ":%zu" : ":%" PRIu64, a->line, column);
+        snprintf(place, sizeof place, column ? ":%" PRIu64 ":%zu" : ":%" PRIu64, a->done.number, column);
     int ours = tool_json_no_memory(why); /* not the line's */
     if (ours || !a->skips.on)
-        return tool_say(ours ? TOOL_IO : TOOL_REFUSED, "%s%s: %s%s; %s", a->at, place, why, detail, count);
-    int status = tool_skip(&a->skips, "%s%s: %s%s", a->at, place, why, detail);
+        return tool_say(ours ? TOOL_IO : TOOL_REFUSED, "%s%s: %s%s; %s", a->done.at, place, why, detail,
+                        tool_appended_before(&a->done, count));
+    int status = tool_skip(&a->skips, "%s%s: %s%s", a->done.at, place, why, detail);
     return status == TOOL_DONE ? SKIPPED : status;
 }
 
@@ -46,28 +39,15 @@ static const char too_long[] = "longer than a record may be (16 MiB)",
 
 int append_too_long(struct append *a)
 {
-    a->line++;
+    a->done.number++;
     int status = refuse(a, 0, a->ending == APPEND_WHOLE ? too_long_pipe : too_long, "");
     return status == SKIPPED ? TOOL_DONE : status;
 }
 
 int append_input_failed(const struct append *a, int sys)
 {
-    char count[BEFORE_SIZE];
-    return tool_say(tool_sys_status(sys), "%s: %s; %s", a->at, strerror(sys), before(a, count));
-}
-
-/* The log refused something: the first cause in one line; what follows from it is no news. */
-int append_log_failed(struct append *a)
-{
-    char text[1024], count[BEFORE_SIZE];
-    u9_fault fault;
-    if (a->failed) return TOOL_IO;
-    a->failed = 1;
-    u9_log_fault(a->log, &fault);
-    u9_fault_line(&fault, text, sizeof text);
-    return tool_say(fault.err == U9_ARG ? TOOL_REFUSED : TOOL_IO, "%s; at %s:%" PRIu64 ", %s", text,
-                    a->at, a->line, before(a, count));
+    char count[TOOL_BEFORE_SIZE];
+    return tool_say(tool_sys_status(sys), "%s: %s; %s", a->done.at, strerror(sys), tool_appended_before(&a->done, count));
 }
 
 /* Prints the keys of what has just been committed. */
@@ -81,18 +61,16 @@ static int print_keys(struct append *a)
 
 int append_commit(struct append *a)
 {
-    if (a->waiting == 0) return TOOL_DONE;
-    a->waiting = 0;
-    u9_err err = u9_log_commit(a->log, a->last);
-    if (err != U9_OK && err != U9_AGAIN) return append_log_failed(a);
-    return a->print_keys ? print_keys(a) : TOOL_DONE;
+    if (a->done.waiting == 0) return TOOL_DONE;
+    int status = tool_appended_commit(&a->done);
+    return status == TOOL_DONE && a->print_keys ? print_keys(a) : status;
 }
 
 /* Keeps a key for printing: the one that was made, or where it was too long for that, the given one. */
 static int keep_key(struct append *a, const u9_place *place, const u9_key *given)
 {
     char text[TOOL_KEY_TEXT_SIZE];
-    const char *kind = tool_kind(a->log);
+    const char *kind = tool_kind(a->done.log);
     if (place->key_size > 0) tool_key_text(kind, place->key, place->key_size, text);
     else if (given) tool_key_text(kind, given->data, given->size, text);
     else snprintf(text, sizeof text, "%s", kind + strlen("rkey:literal:"));
@@ -112,10 +90,7 @@ static int keep_key(struct append *a, const u9_place *place, const u9_key *given
 
 int append_took(struct append *a, const u9_place *place, const u9_key *given, size_t size)
 {
-    a->last = place->ordinal;
-    a->records++;
-    a->bytes += size;
-    a->waiting += size + 1;
+    tool_appended_add(&a->done, place, size);
     return a->print_keys ? keep_key(a, place, given) : TOOL_DONE;
 }
 
@@ -138,7 +113,7 @@ static int cut_key(struct append *a, const char **text, size_t *size, tool_key *
     size_t width = strlen(a->separator);
     const char *end = (const char *)memmem(*text, *size, a->separator, width);
     if (!end) return refuse(a, 0, "the line has no separator behind a key", "");
-    const char *why = tool_key_parse(tool_kind(a->log), *text, (size_t)(end - *text), key);
+    const char *why = tool_key_parse(tool_kind(a->done.log), *text, (size_t)(end - *text), key);
     if (why) return refuse(a, 0, "its first field is not a key of the log's kind: ", why);
     *size -= (size_t)(end - *text) + width;
     *text = end + width;
@@ -157,15 +132,15 @@ static int put(struct append *a, const char *text, size_t size)
     status = build_line(a, &b, text, size, tool_json_column(line, (size_t)(text - line)) - 1);
     if (status != TOOL_DONE) return status;
     u9_key key = {raw.bytes, raw.size};
-    u9_err err = u9_log_append(a->log, a->separator ? &key : NULL, a->values, b.size, &place);
+    u9_err err = u9_log_append(a->done.log, a->separator ? &key : NULL, a->values, b.size, &place);
     if (err == U9_LIMIT) return refuse(a, 0, too_long, "");
-    if (err != U9_OK) return append_log_failed(a);
+    if (err != U9_OK) return tool_appended_refused(&a->done);
     return append_took(a, &place, a->separator ? &key : NULL, size);
 }
 
 int append_put(struct append *a, const char *text, size_t size)
 {
-    a->line++;
+    a->done.number++;
     if (a->json && tool_json_blank(text, size)) return TOOL_DONE;
     int status = put(a, text, size);
     return status == SKIPPED ? TOOL_DONE : status;

@@ -3,15 +3,18 @@
  */
 #include "tools/convert.h"
 
+#include "tools/stop.h"
 #include "tools/tool.h"
 #include "tools/value_json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct convert_format *const formats[] = {
     &convert_jsonl, &convert_csv, &convert_journal, &convert_mcap, &convert_avro, &convert_sqlite};
@@ -52,6 +55,18 @@ int convert_why(char why[256], const char *format, ...)
     return 0;
 }
 
+static const char no_memory[] = "out of memory";
+
+int convert_no_memory(char why[256])
+{
+    return convert_why(why, "%s", no_memory);
+}
+
+int convert_is_short(const char *why)
+{
+    return strcmp(why, no_memory) == 0;
+}
+
 void convert_tell(unsigned *told, unsigned bit, const char *format, ...)
 {
     char text[512];
@@ -64,9 +79,29 @@ void convert_tell(unsigned *told, unsigned bit, const char *format, ...)
     tool_say(0, "note: %s", text);
 }
 
-/* The row's text is kept in memory that is used again for the next one. */
-static char *row_text;
-static size_t row_size;
+/* Of a stream: what there is, or EINTR once it is stopped. */
+static ssize_t read_input(void *ctx, char *bytes, size_t size)
+{
+    const struct convert_reader *r = (const struct convert_reader *)ctx;
+    ssize_t got = -1;
+    errno = EAGAIN;
+    while (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        if (!tool_stop_wait(r->fd)) return errno = EINTR, -1;
+        got = read(r->fd, bytes, size);
+    }
+    return got;
+}
+
+static int open_stream(struct convert_reader *r)
+{
+    enum { CHUNK = 1 << 16 };
+    cookie_io_functions_t calls = {.read = read_input};
+    r->file = fopencookie(r, "r", calls);
+    if (!r->file || !tool_buffer_open(&r->row)) return tool_nomem("a row");
+    r->json = r->row.file;
+    setvbuf(r->file, NULL, _IOFBF, CHUNK);
+    return TOOL_DONE;
+}
 
 int convert_open(struct convert_reader *r, const struct convert_format *format, const char *path)
 {
@@ -77,26 +112,26 @@ int convert_open(struct convert_reader *r, const struct convert_format *format, 
     r->name = own ? path : "standard input";
     if (!own && format->whole)
         tool_usage("%s: FILE is needed: it is not read from a pipe", format->name);
-    r->file = own ? fopen(path, "re") : stdin;
-    if (!r->file)
-        return tool_say(tool_sys_status(errno), "%s: %s", tool_shown(path), strerror(errno));
-    if (fstat(fileno(r->file), &st) == 0 && S_ISDIR(st.st_mode))
-        return tool_say(TOOL_REFUSED, "%s: %s", path, strerror(EISDIR));
-    r->json = open_memstream(&row_text, &row_size);
-    if (!r->json) return tool_nomem("a row");
-    if (format->open(r)) return TOOL_DONE;
-    return ferror(r->file) ? tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno))
-                           : tool_say(TOOL_REFUSED, "%s: %s", r->name, r->why);
+    /* not to wait here for who writes into a FIFO: read_input does, and for signals as well */
+    r->fd = own ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO;
+    int sys = r->fd < 0 || fstat(r->fd, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+    if (sys) return tool_say(tool_sys_status(sys), "%s: %s", tool_shown(r->name), strerror(sys));
+    if (own) fcntl(r->fd, F_SETFL, 0);
+    if (S_ISREG(st.st_mode)) r->all = (uint64_t)st.st_size;
+    else if (format->whole) return tool_say(TOOL_REFUSED, "%s: %s is read from a regular file alone", path, format->name);
+    int status = open_stream(r);
+    if (status != TOOL_DONE || format->open(r)) return status;
+    if (!ferror(r->file)) return tool_say(convert_is_short(r->why) ? TOOL_IO : TOOL_REFUSED, "%s: %s", r->name, r->why);
+    return tool_stopped() ? 128 + tool_stopped() : tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno));
 }
 
 void convert_close(struct convert_reader *r)
 {
     if (r->state && r->format->close) r->format->close(r);
-    if (r->json) fclose(r->json);
-    if (r->file && r->file != stdin) fclose(r->file);
+    tool_buffer_close(&r->row);
+    if (r->file) fclose(r->file);
+    if (r->fd > STDERR_FILENO) close(r->fd);
     free(r->bytes);
-    free(row_text);
-    row_text = NULL;
     r->json = r->file = NULL;
     r->bytes = NULL;
 }
@@ -104,12 +139,12 @@ void convert_close(struct convert_reader *r)
 enum convert_got convert_next(struct convert_reader *r, const char **text, size_t *size)
 {
     tool_sink = r->json;
-    rewind(r->json);
+    tool_buffer_clear(&r->row);
     enum convert_got got = r->format->next(r);
     tool_sink = NULL;
-    fflush(r->json);
-    *text = row_text;
-    *size = row_size;
+    if (!tool_buffer_take(&r->row)) return convert_no_memory(r->why), CONVERT_BROKEN;
+    *text = r->row.bytes;
+    *size = r->row.size;
     return got;
 }
 
@@ -128,7 +163,7 @@ int convert_room(struct convert_reader *r, uint64_t size)
     if (size <= r->room) return 1;
     size_t room = 2 * r->room > size ? 2 * r->room : (size_t)size + 4096;
     uint8_t *more = (uint8_t *)realloc(r->bytes, room);
-    if (!more) return convert_why(r->why, "out of memory");
+    if (!more) return convert_no_memory(r->why);
     r->bytes = more;
     r->room = room;
     return 1;
@@ -182,8 +217,8 @@ unsigned convert_kind(const u9_value *v)
     switch (v->type) {
     case U9_UINT: return v->u <= INT64_MAX ? CONVERT_INT : CONVERT_HUGE;
     case U9_INT: return CONVERT_INT;
-    case U9_FLOAT32: return isfinite(v->f) ? CONVERT_FLOAT32 : CONVERT_OTHER;
-    case U9_FLOAT64: return isfinite(v->f) ? CONVERT_FLOAT64 : CONVERT_OTHER;
+    case U9_FLOAT32: return CONVERT_FLOAT32;
+    case U9_FLOAT64: return CONVERT_FLOAT64;
     case U9_UTF8: return u9_utf8_valid(v->data, (size_t)v->size) ? CONVERT_TEXT : CONVERT_OTHER;
     case U9_BYTES: return CONVERT_BYTES;
     case U9_TUPLE:
@@ -244,17 +279,14 @@ const u9_value *convert_cells(struct convert_writer *w, const struct convert_row
 
 const char *convert_json(const u9_value *value, size_t *size)
 {
-    static FILE *stream;
-    static char *text;
-    static size_t length;
+    static tool_buffer buffer;
     FILE *before = tool_sink;
-    if (!stream) stream = open_memstream(&text, &length);
-    if (!stream) return NULL;
-    rewind(stream);
-    tool_sink = stream;
+    if (!buffer.file && !tool_buffer_open(&buffer)) return NULL;
+    tool_buffer_clear(&buffer);
+    tool_sink = buffer.file;
     tool_put_json(value);
     tool_sink = before;
-    if (fflush(stream) != 0) return NULL;
-    *size = length;
-    return text;
+    if (!tool_buffer_take(&buffer)) return NULL;
+    *size = buffer.size;
+    return buffer.bytes;
 }

@@ -11,6 +11,8 @@
 #ifndef U9_TOOLS_CONVERT_H
 #define U9_TOOLS_CONVERT_H
 
+#include "tools/buffer.h"
+
 #include <u9/value.h>
 
 #include <stdint.h>
@@ -44,10 +46,11 @@ struct convert_reader {
     const struct convert_format *format;
     const struct convert_options *options;
     const char *path, *name; /* "-": standard input; for messages */
-    FILE *file, *json;
-    uint64_t at; /* bytes read */
-    uint64_t
-        number; /* of the row: a line, an offset or a place in the order, as the format counts */
+    int fd;
+    FILE *file, *json;   /* `json` leads to `row` */
+    tool_buffer row;
+    uint64_t at, all; /* bytes read, of so many; 0: not known */
+    uint64_t number;  /* of the row: a line, an offset or a place in the order, as the format counts */
     char why[256];
     uint8_t *bytes;
     size_t room;
@@ -68,7 +71,7 @@ enum {
     CONVERT_INT = 4, /* within 64 bits with a sign */
     CONVERT_HUGE = 8,
     CONVERT_FLOAT32 = 16,
-    CONVERT_FLOAT64 = 32, /* finite ones, as are the others */
+    CONVERT_FLOAT64 = 32, /* either may be infinite, or no number */
     CONVERT_TEXT = 64,
     CONVERT_BYTES = 128,
     CONVERT_NESTED = 256, /* tuples, arrays, objects */
@@ -100,20 +103,20 @@ struct convert_writer {
 /* Functions of a writer return 1, or what is wrong in `why`: 0 with this record, -1 for good. What `file` refuses is found there. */
 struct convert_format {
     const char *name;
+    /* Of these any may be missing. */
     int (*open)(struct convert_reader *reader); /* 1, or 0: `why` */
     enum convert_got (*next)(struct convert_reader *reader);
-    void (*close)(
-        struct convert_reader *reader); /* of these two and the next one any may be missing */
+    void (*close)(struct convert_reader *reader);
     int (*begin)(struct convert_writer *writer);
-    int (*finish)(struct convert_writer *writer,
-                  int whole); /* once `begin` was called, `whole` 0 if something failed */
     int (*put)(struct convert_writer *writer, const struct convert_row *row);
-    const char *unit; /* what stands between a file and the number of a place: ":", " at byte " */
+    int (*finish)(struct convert_writer *writer, int whole); /* once `begin` was called; `whole` 0: something failed */
+    const char *unit;    /* what stands between a file and the number of a place: ":", " at byte " */
     const char *package; /* NULL, or what it lacks: this build has it not */
     int columns;         /* the writer wants to know the columns first */
     int objects;         /* the writer wants objects, without knowing the columns */
     int binary;          /* not for terminals */
-    int whole;           /* wants a file that has a name, and opens it itself */
+    int whole;           /* wants a file that has a name, and opens it itself; */
+    const char *beside;  /*   what the name of a file ends in that may stand beside it meanwhile; NULL: there is none */
 };
 
 extern const struct convert_format convert_jsonl, convert_csv, convert_journal, convert_mcap,
@@ -141,6 +144,10 @@ int convert_room(struct convert_reader *reader, uint64_t size);
 
 /* Fills `why`. Returns 0. */
 int convert_why(char why[256], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same where memory is short; and whether that is what stands there. */
+int convert_no_memory(char why[256]);
+int convert_is_short(const char *why);
 
 /* Into the row: text, or bytes where it is none; a name of a member, of `members` of an object; bytes. */
 void convert_put_text(const void *text, size_t size);

@@ -98,7 +98,7 @@ static int open_avro(struct convert_reader *r)
 {
     struct avro *a = (struct avro *)calloc(1, sizeof *a);
     int64_t count = 1, bytes;
-    if (!a) return convert_why(r->why, "out of memory");
+    if (!a) return convert_no_memory(r->why);
     r->state = a;
     if (!convert_read(r, 0, sizeof magic) || memcmp(r->bytes, magic, sizeof magic) != 0)
         return convert_why(r->why, "not an Avro object file: it does not begin as they do");
@@ -333,7 +333,7 @@ static int put_items(struct convert_reader *r, const struct avro_type *t, unsign
             if (map && !put_member_name(r, count, put_before, &ours)) return 0;
             put_before++;
             if (!put(r, t->of[0], depth)) return 0;
-            if (ftello(r->json) > CONVERT_MAX)
+            if (tool_buffer_used(&r->row) > CONVERT_MAX)
                 return convert_why(r->why, "a row of more than 64 MiB");
         }
     }
@@ -373,9 +373,7 @@ static enum convert_got next_row(struct convert_reader *r)
 }
 
 struct avro_out {
-    FILE *block; /* into `bytes` */
-    char *bytes;
-    size_t size;
+    tool_buffer block;
     uint64_t rows;
     uint8_t sync[SYNC];
 };
@@ -461,23 +459,24 @@ static int begin_avro(struct convert_writer *w)
 {
     struct avro_out *a = (struct avro_out *)calloc(1, sizeof *a);
     w->state = a;
-    if (!a || !(a->block = open_memstream(&a->bytes, &a->size)))
-        return convert_why(w->why, "out of memory");
+    if (!a || !tool_buffer_open(&a->block))
+        return convert_no_memory(w->why);
     for (size_t i = 0; i < w->count; i++)
         if (w->columns[i].kinds & CONVERT_ABSENT)
             convert_tell(&w->told, CONVERT_ABSENT,
                          "fields that a record lacks are null in its row");
-    if (getrandom(a->sync, SYNC, 0) != SYNC || !put_schema(w, a->block) || fflush(a->block) != 0)
-        return 0;
+    if (getrandom(a->sync, SYNC, 0) != SYNC) return convert_why(w->why, "no random bytes are to be had");
+    if (!put_schema(w, a->block.file)) return 0;
+    if (!tool_buffer_take(&a->block)) return convert_no_memory(w->why);
     fwrite(magic, 1, sizeof magic, w->file);
     put_long(w->file, 2);
     put_bytes(w->file, "avro.codec", 10);
     put_bytes(w->file, "null", 4);
     put_bytes(w->file, "avro.schema", 11);
-    put_bytes(w->file, a->bytes, a->size);
+    put_bytes(w->file, a->block.bytes, a->block.size);
     put_long(w->file, 0);
     fwrite(a->sync, 1, SYNC, w->file);
-    rewind(a->block);
+    tool_buffer_clear(&a->block);
     return 1;
 }
 
@@ -505,9 +504,8 @@ static int put_json(struct convert_writer *w, FILE *out, const u9_value *v, unsi
         convert_tell(&w->told, kind,
                      "arrays and objects are written to Avro as a string, their JSON text");
     if (kind == CONVERT_OTHER)
-        convert_tell(&w->told, kind,
-                     "Avro has no symbols and their like: their JSON text is written, as a string");
-    if (!text) return convert_why(w->why, "out of memory"), -1;
+        convert_tell(&w->told, kind, "Avro has no symbols and their like: their JSON text is written, as a string");
+    if (!text) return convert_no_memory(w->why), -1;
     put_bytes(out, text, size);
     return 1;
 }
@@ -536,13 +534,13 @@ static int put_value(struct convert_writer *w, FILE *out, const struct convert_c
 static int put_block(struct convert_writer *w)
 {
     struct avro_out *a = (struct avro_out *)w->state;
-    if (fflush(a->block) != 0) return convert_why(w->why, "out of memory"), -1;
+    if (!tool_buffer_take(&a->block)) return convert_no_memory(w->why), -1;
     if (a->rows == 0) return 1;
     put_long(w->file, (int64_t)a->rows);
-    put_bytes(w->file, a->bytes, a->size);
+    put_bytes(w->file, a->block.bytes, a->block.size);
     fwrite(a->sync, 1, SYNC, w->file);
     a->rows = 0;
-    rewind(a->block);
+    tool_buffer_clear(&a->block);
     return 1;
 }
 
@@ -552,18 +550,17 @@ static int put_avro(struct convert_writer *w, const struct convert_row *row)
     const u9_value *cells = convert_cells(w, row);
     int did = 1;
     for (size_t i = 0; i < w->count && did == 1; i++)
-        did = put_value(w, a->block, &w->columns[i], &cells[i]);
+        did = put_value(w, a->block.file, &w->columns[i], &cells[i]);
     a->rows++;
-    if (did == 1 && ferror(a->block)) did = convert_why(w->why, "out of memory") - 1;
-    return did == 1 && ftello(a->block) >= BLOCK ? put_block(w) : did;
+    if (did == 1 && ferror(a->block.file)) did = convert_no_memory(w->why) - 1;
+    return did == 1 && tool_buffer_used(&a->block) >= BLOCK ? put_block(w) : did;
 }
 
 static int finish_avro(struct convert_writer *w, int whole)
 {
     struct avro_out *a = (struct avro_out *)w->state;
     int did = !whole || put_block(w) == 1;
-    if (a && a->block) fclose(a->block);
-    if (a) free(a->bytes);
+    if (a) tool_buffer_close(&a->block);
     free(a);
     return did;
 }

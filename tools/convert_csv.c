@@ -10,6 +10,7 @@
 #include "tools/value_json.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +84,7 @@ static enum convert_got read_cells(struct convert_reader *r)
     if (c == EOF) return CONVERT_END;
     for (;; c = convert_get(r)) {
         struct cell *cell = begin_cell(r, at);
-        if (!cell) return convert_why(r->why, "out of memory"), CONVERT_BROKEN;
+        if (!cell) return convert_no_memory(r->why), CONVERT_BROKEN;
         if (c == '"') {
             cell->quoted = 1;
             c = quoted_cell(r, &at);
@@ -112,7 +113,7 @@ static int take_names(struct convert_reader *r)
     struct csv *csv = (struct csv *)r->state;
     csv->names = (char **)calloc(csv->count, sizeof *csv->names);
     csv->sizes = (size_t *)calloc(csv->count, sizeof *csv->sizes);
-    if (!csv->names || !csv->sizes) return convert_why(r->why, "out of memory");
+    if (!csv->names || !csv->sizes) return convert_no_memory(r->why);
     for (; csv->columns < csv->count; csv->columns++) {
         const struct cell *cell = &csv->cells[csv->columns];
         const char *text = (const char *)r->bytes + cell->begin;
@@ -127,7 +128,7 @@ static int take_names(struct convert_reader *r)
                 return convert_why(r->why, "two columns are named '%.*s'",
                                    size < 99 ? (int)size : 99, text);
         csv->names[csv->columns] = (char *)malloc(size + 1);
-        if (!csv->names[csv->columns]) return convert_why(r->why, "out of memory");
+        if (!csv->names[csv->columns]) return convert_no_memory(r->why);
         memcpy(csv->names[csv->columns], text, size);
         csv->sizes[csv->columns] = size;
     }
@@ -137,7 +138,7 @@ static int take_names(struct convert_reader *r)
 static int open_csv(struct convert_reader *r)
 {
     struct csv *csv = (struct csv *)calloc(1, sizeof *csv);
-    if (!csv || !convert_room(r, 1)) return free(csv), convert_why(r->why, "out of memory");
+    if (!csv || !convert_room(r, 1)) return free(csv), convert_no_memory(r->why);
     r->state = csv;
     csv->line = 1;
     switch (read_cells(r)) {
@@ -235,6 +236,7 @@ static void put_cell(const struct convert_writer *w, const char *text, size_t si
 static int put_value(struct convert_writer *w, const u9_value *v)
 {
     unsigned kind = convert_kind(v);
+    if (kind & (CONVERT_FLOAT32 | CONVERT_FLOAT64) && !isfinite(v->f)) kind = CONVERT_OTHER;
     if (kind == CONVERT_TEXT) {
         put_cell(w, (const char *)v->data, (size_t)v->size, 0);
         return 1;
@@ -253,11 +255,10 @@ static int put_value(struct convert_writer *w, const u9_value *v)
     if (kind == CONVERT_BYTES)
         convert_tell(&w->told, kind, "CSV has no bytes: {\"$bytes\":\"hex\"} is written");
     if (kind == CONVERT_OTHER)
-        convert_tell(&w->told, kind,
-                     "CSV has no symbols, infinities and their like: their JSON text is written");
+        convert_tell(&w->told, kind, "CSV has no symbols, infinities and their like: their JSON text is written");
     size_t size = 0;
     const char *text = convert_json(v, &size);
-    if (!text) return convert_why(w->why, "out of memory");
+    if (!text) return convert_no_memory(w->why);
     put_cell(w, text, size, literal);
     return 1;
 }

@@ -103,7 +103,7 @@ static int open_mcap(struct convert_reader *r)
     if (!convert_read(r, 0, sizeof magic) || memcmp(r->bytes, magic, sizeof magic) != 0)
         return convert_why(r->why, "not an MCAP file: it does not begin as they do");
     r->state = calloc(1, sizeof(struct mcap));
-    return r->state ? 1 : convert_why(r->why, "out of memory");
+    return r->state ? 1 : convert_no_memory(r->why);
 }
 
 static void close_mcap(struct convert_reader *r)
@@ -143,7 +143,9 @@ static int take_channel(struct convert_reader *r, struct bytes b)
     uint16_t schema = (uint16_t)number(&b, 2);
     free(c->topic);
     free(c->encoding);
-    *c = (struct channel){text_copy(&b), text_copy(&b), schema};
+    c->topic = text_copy(&b);
+    c->encoding = text_copy(&b);
+    c->schema = schema;
     if (number(&b, 4) > 0)
         convert_tell(&r->told, NOTE_METADATA, "%s: metadata are left out", r->name);
     return c->topic && c->encoding && !b.lacks ? 1
@@ -246,7 +248,7 @@ static int take_chunk(struct convert_reader *r, struct bytes b)
     m->size = m->at = 0;
     free(m->chunk);
     m->chunk = good ? (uint8_t *)malloc((size_t)size + 1) : NULL;
-    if (good && !m->chunk) good = convert_why(r->why, "out of memory");
+    if (good && !m->chunk) good = convert_no_memory(r->why);
     if (good) good = unpack(r, &records, how, m->chunk, (size_t)size);
     if (good && crc != 0 && crc != crc32_of(m->chunk, (size_t)size))
         good = convert_why(r->why, "a chunk whose checksum is wrong");
@@ -361,7 +363,7 @@ static int put_message(struct convert_writer *w, const struct convert_row *row)
 {
     size_t size = 0;
     const char *data = convert_json(&row->value, &size);
-    if (!data) return convert_why(w->why, "out of memory");
+    if (!data) return convert_no_memory(w->why);
     put_number(w->file, MESSAGE, 1);
     put_number(w->file, 2 + 4 + 8 + 8 + size, 8);
     put_number(w->file, 1, 2);

@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,10 +38,10 @@ static int load(char why[256])
     int good = handle != NULL;
 #define FIND(name) good = good && tool_shared_find(handle, "sqlite3_" #name, &lite.name, &reason);
     CALLED(FIND)
-    return good ? 1
-                : convert_why(why, "SQLite is not to be had here (Debian: libsqlite3-0): %s",
-                              reason);
+    return good ? 1 : convert_why(why, "SQLite is not to be had here (Debian: libsqlite3-0): %s", reason);
 }
+
+enum { NOTE_NAN = 1 << 16 };
 
 struct database {
     sqlite3 *db;
@@ -87,14 +88,14 @@ static int open_table(struct convert_reader *r)
 {
     if (!load(r->why)) return 0;
     struct database *d = (struct database *)calloc(1, sizeof *d);
-    if (!d) return convert_why(r->why, "out of memory");
+    if (!d) return convert_no_memory(r->why);
     r->state = d;
     if (lite.open_v2(r->path, &d->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return said(d, r->why);
     lite.busy_timeout(d->db, 5000);
     if (!is_whole(d, r->why)) return 0;
-    return prepare(d, lite.mprintf("SELECT * FROM \"%w\"", table_of(r->options))) ? 1
-                                                                                  : said(d, r->why);
+    int good = prepare(d, lite.mprintf("SELECT * FROM \"%w\"", table_of(r->options)));
+    return good ? 1 : said(d, r->why);
 }
 
 static void close_table(struct convert_reader *r)
@@ -130,7 +131,7 @@ static enum convert_got next_row(struct convert_reader *r)
     putc('{', r->json);
     for (int i = 0; i < columns; i++) {
         const char *name = lite.column_name(d->rows, i);
-        if (!name) return convert_why(r->why, "out of memory"), CONVERT_BROKEN;
+        if (!name) return convert_no_memory(r->why), CONVERT_BROKEN;
         if (i > 0) putc(',', r->json);
         convert_put_name(name, strlen(name), (size_t)columns);
         put_column(r, d->rows, i);
@@ -166,7 +167,7 @@ static int begin_table(struct convert_writer *w)
 {
     if (!load(w->why)) return 0;
     struct database *d = (struct database *)calloc(1, sizeof *d);
-    if (!d) return convert_why(w->why, "out of memory");
+    if (!d) return convert_no_memory(w->why);
     w->state = d;
     for (size_t i = 0; i < w->count; i++)
         if (w->columns[i].kinds & CONVERT_ABSENT)
@@ -196,10 +197,15 @@ static int bind_json(struct convert_writer *w, struct database *d, int i, const 
         convert_tell(&w->told, kind,
                      "SQLite has no arrays and objects: their JSON text is written");
     if (kind == CONVERT_OTHER)
-        convert_tell(
-            &w->told, kind,
-            "SQLite has no symbols, infinities and their like: their JSON text is written");
+        convert_tell(&w->told, kind, "SQLite has no symbols and their like: their JSON text is written");
     return text ? bind_text(d, i, text, size) : SQLITE_NOMEM;
+}
+
+/* An infinity is a REAL as others are. What is no number SQLite makes NULL. */
+static int bind_real(struct convert_writer *w, struct database *d, int i, double number)
+{
+    if (isnan(number)) convert_tell(&w->told, NOTE_NAN, "SQLite has no NaN: NULL is written");
+    return lite.bind_double(d->rows, i, number);
 }
 
 static int bind(struct convert_writer *w, struct database *d, int i, const u9_value *v)
@@ -214,7 +220,7 @@ static int bind(struct convert_writer *w, struct database *d, int i, const u9_va
         return lite.bind_int64(d->rows, i, v->type == U9_UINT ? (sqlite3_int64)v->u : v->i);
     case CONVERT_FLOAT32:
         convert_tell(&w->told, kind, "SQLite has no float32: a REAL is written"); /* fall through */
-    case CONVERT_FLOAT64: return lite.bind_double(d->rows, i, v->f);
+    case CONVERT_FLOAT64: return bind_real(w, d, i, v->f);
     case CONVERT_TEXT: return bind_text(d, i, v->data, (size_t)v->size);
     case CONVERT_BYTES:
         return lite.bind_blob64(d->rows, i, v->size ? (const void *)v->data : "", v->size,
@@ -257,6 +263,7 @@ const struct convert_format convert_sqlite = {
     .columns = 1,
     .binary = 1,
     .whole = 1,
+    .beside = "-journal",
 };
 #else
 static int not_here(struct convert_reader *r)

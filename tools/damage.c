@@ -139,7 +139,7 @@ void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault)
     while (size > 1 && out[size - 1] == '/') size--;
     int of_out = strncmp(fault->path, out, size) == 0 && (fault->path[size] == '\0' || strchr("/.", fault->path[size]));
     if (fault->err == U9_IO && fault->sys != 0 && fault->sys != ENOENT && of_out)
-        tool_say(0, "%s was only read and is as it was; run it again when OUT can be written", log);
+        tool_say(0, "%s was only read and is as it was; run it again when %s can be written", log, out);
 }
 
 void tool_say_refused(const char *log, const u9_fault *fault)
@@ -198,7 +198,7 @@ const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])
     char time[48], name[TOOL_SEGMENT_SIZE];
     if (r->mark == U9_MARK_COUNTS)
         snprintf(out, TOOL_MARK_SIZE,
-                 "durable up to record %" PRIu64 ", at offset %" PRIu64 " of %s, as of %s",
+                 "durable is all before record %" PRIu64 ", at offset %" PRIu64 " of %s, as of %s",
                  r->mark_ordinal, r->mark_offset, tool_segment_text(r->mark_segment, name),
                  tool_time_text(r->mark_time_us, time));
     else

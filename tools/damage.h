@@ -47,7 +47,7 @@ extern const char tool_late_begin[];
 /* Behind the fault by which a damaged log was refused to a writer: what to do about it. */
 void tool_say_refused(const char *log, const u9_fault *fault);
 
-/* Where OUT, or a file of it, could not be written: says that the log it is made of has nothing to do with that. */
+/* Where `out`, or a file of it, could not be written: says that the log it is made of has nothing to do with that. */
 void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault);
 
 #define TOOL_MARK_SIZE 192 /* room for what a mark says as text */

@@ -45,6 +45,7 @@ int tool_follow_pause(int ms)
 
 u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, u9_fault *fault)
 {
+    if (!*path) return u9_log_open(path, options, log, fault); /* which says what is wrong: no log comes there */
     for (;;) {
         u9_err err = u9_log_await(path, options, BLIND_MS, fault);
         if (err == U9_AGAIN && tool_follow_stopped()) return U9_END;

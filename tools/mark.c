@@ -58,8 +58,8 @@ void tool_put_line(FILE *out, const u9_mark *m, const u9_report *r)
     char when[48], name[TOOL_SEGMENT_SIZE];
     tool_time_text(m->time_us, when);
     if (r->line == U9_LINE_UNMET)
-        fprintf(out, "line: NOT MET: this is not the history that was there on %s, up to record %" PRIu64 "\n", when,
-                m->ordinal);
+        fprintf(out, "line: NOT MET: what is before record %" PRIu64 " is not the history that was there on %s\n", m->ordinal,
+                when);
     if (r->line == U9_LINE_FOREIGN) fputs("line: NOT MET: it is of another log, and this one proves nothing of it\n", out);
     if (r->line == U9_LINE_GONE)
         fprintf(out, "line: no longer provable: %s is not kept here\n", tool_segment_text(m->segment, name));

@@ -18,9 +18,12 @@
 #include <unistd.h>
 
 static pid_t child; /* 0: there is no pager */
-static int outside[3] = {-1, -1,
-                         -1}; /* where descriptors 1 and 2 led before; -1: the same as now */
-static int seen;              /* a terminal is behind the pager */
+static int outside[3] = {-1, -1, -1}; /* where descriptors 1 and 2 led before; -1: the same as now */
+static int seen;                      /* a terminal is behind the pager */
+
+/* Signals that end the tool: behind its pager. */
+static const int ends_it[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { ENDS = sizeof ends_it / sizeof *ends_it };
 
 /* NULL: none is wanted. */
 static const char *wanted(void)
@@ -76,7 +79,7 @@ static void leave(void)
 
 static void end(void)
 {
-    signal(SIGINT, SIG_IGN); /* it is the pager's alone now */
+    for (size_t i = 0; i < ENDS; i++) signal(ends_it[i], SIG_IGN); /* they are the pager's alone now */
     leave();
 }
 
@@ -102,7 +105,7 @@ void tool_page(int off)
     if (start(command, ends[0])) {
         seen = 1;
         tool_at_end(end);
-        signal(SIGINT, interrupted);
+        for (size_t i = 0; i < ENDS; i++) signal(ends_it[i], interrupted);
         if (isatty(STDERR_FILENO)) divert(STDERR_FILENO, ends[1]);
         divert(STDOUT_FILENO, ends[1]);
     }

@@ -7,7 +7,8 @@
 /*
  * From now on standard output, and standard error where it is a terminal, too, go through a pager: $U9_PAGER, $PAGER, or
  * less; not if standard output is no terminal, `off` is not 0, the pager is empty or `cat`, or it cannot be started. To be
- * called once, before anything was printed. tool_finish waits for the pager, and so does SIGINT.
+ * called once, before anything was printed. tool_finish waits for the pager, and so does a signal that ends the
+ * tool.
  */
 void tool_page(int off);
 

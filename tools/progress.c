@@ -8,7 +8,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,9 +70,7 @@ int tool_progress_tell(void *ctx, uint64_t done, uint64_t all)
     if (now - progress->told < 0.2 || spent <= 0) return 0;
     progress->told = now;
     char line[TOOL_PROGRESS_SIZE];
-    struct winsize window = {0};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0) window.ws_col = 0;
-    fprintf(stderr, "\r\033[K%s", tool_progress_line(done, all, spent, window.ws_col, line));
+    fprintf(stderr, "\r\033[K%s", tool_progress_line(done, all, spent, tool_columns(STDERR_FILENO), line));
     return 0;
 }
 

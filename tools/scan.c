@@ -6,17 +6,24 @@
  */
 #include "tools/scan.h"
 
+#include "tools/args.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { STEP = 1024 }; /* records between two reports of how far a thread is */
+enum {
+    STEP = 1024, /* records between two reports of how far a thread is */
+    SHARES = 4,  /* ranges for each */
+    THREADS_MAX = 1024
+};
 
 /* What the threads of a scan share. */
 typedef struct team {
@@ -146,11 +153,19 @@ static int run_team(team *t)
     return t->no_memory ? tool_nomem("the counts") : TOOL_DONE;
 }
 
-/* What was told of a range, and the exit status that comes of it. */
-static int tell(const scan *s, const scan_story *story)
+static bool is_short(const u9_fault *fault)
+{
+    return fault->err == U9_NOMEM || (fault->err == U9_IO && fault->sys == ENOMEM);
+}
+
+/* What was told of a range, and the exit status that comes of it. That memory is short is news once (`told`). */
+static int tell(const scan *s, const scan_story *story, bool *told)
 {
     int status = TOOL_DONE;
     for (size_t i = 0; i < story->count; i++) tool_on_damage(&status, &story->damages[i]);
+    bool again = is_short(&story->fault) && *told;
+    *told |= is_short(&story->fault);
+    if (again) return TOOL_IO;
     if (story->fault.err != U9_OK) return tool_read_fault(s->path, &story->fault);
     return story->trimmed && status == TOOL_DONE ? TOOL_REFUSED : status;
 }
@@ -171,11 +186,41 @@ int scan_run(scan *s)
     int status = run_team(&t);
     s->seconds = tool_seconds() - began;
     s->failed = status != TOOL_DONE;
+    bool told = s->failed; /* of the team nothing else is told */
     for (size_t i = 0; i < s->count; i++) {
-        status = graver(status, tell(s, &s->stories[i]));
+        status = graver(status, tell(s, &s->stories[i], &told));
         s->failed |= s->stories[i].fault.err != U9_OK;
     }
     return status;
+}
+
+int scan_all(scan *s, int (*begin)(void *ctx, size_t ranges))
+{
+    u9_fault fault;
+    u9_split_range *plan;
+    uint64_t ranges = s->threads > 1 ? SHARES * (uint64_t)s->threads : 1;
+    s->failed = 1; /* until it is run */
+    if (u9_log_split(s->log, ranges, 0, &plan, &s->count, &fault) != U9_OK) return tool_read_fault(s->path, &fault);
+    s->ranges = plan;
+    for (size_t i = 0; i < s->count; i++) s->bytes += plan[i].bytes;
+    int status = begin ? begin(s->ctx, s->count) : TOOL_DONE;
+    if (status == TOOL_DONE) status = scan_run(s);
+    s->ranges = NULL;
+    u9_split_free(plan);
+    return status;
+}
+
+unsigned scan_processors(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1;
+}
+
+unsigned scan_jobs(const char *arg)
+{
+    uint64_t n = tool_number("-j", arg);
+    tool_within("-j", n, 0, THREADS_MAX, "");
+    return n > 0 ? (unsigned)n : scan_processors();
 }
 
 void scan_free(scan *s)

@@ -21,7 +21,7 @@ typedef struct scan_story {
 /* A scan: what it is of is set before, the rest is all zeros and filled by it. */
 typedef struct scan {
     const char *path;
-    const u9_split_range *ranges; /* borrows */
+    const u9_split_range *ranges; /* borrows; of scan_all: none */
     size_t count;
     unsigned threads;
     const tool_field *field; /* what is counted; NULL: nothing */
@@ -52,6 +52,19 @@ void scan_note_damage(void *ctx, const u9_damage *damage);
  */
 int scan_run(scan *scan);
 
+/*
+ * Plans ranges over all of scan->log, several for each of its threads, so that they end at about the same time, reads them as
+ * scan_run does, and lets go of the plan. `begin` (may be NULL) is called in between, with how many they are: TOOL_DONE, or the
+ * status that it ends with.
+ */
+int scan_all(scan *scan, int (*begin)(void *ctx, size_t ranges));
+
 void scan_free(scan *scan);
+
+/* Threads without -j: as many as there are processors; and the argument of -j, 0 being that. Else a usage error. */
+unsigned scan_processors(void);
+unsigned scan_jobs(const char *arg);
+
+#define SCAN_JOBS_OPTION {"jobs", 'j', "N", 0, "Read with N threads; 0 or without it, as many as there are processors", 0}
 
 #endif

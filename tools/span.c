@@ -7,6 +7,8 @@
 #include "tools/tool.h"
 #include "tools/when.h"
 
+#include <u9/trim.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,6 +51,24 @@ void tool_span_check(const tool_span *s)
         tool_usage("--from is behind --to: nothing lies between");
     if (s->saved && (s->from.ordinal != TOOL_NONE || s->from.text))
         tool_usage("--cursor and --from: where is it to begin?");
+}
+
+uint64_t tool_kept_from(u9_log *log)
+{
+    u9_trim nothing = {.size = sizeof nothing, .dry_run = 1};
+    u9_trimmed begin = {.size = sizeof begin};
+    int known = u9_log_trim(log, &nothing, &begin, NULL) == U9_OK && begin.ordinal != U9_NOWHERE;
+    return known ? begin.ordinal : 0;
+}
+
+/* What is asked for by number, and was trimmed, is no damage, and would be missing without a word. */
+static void tell_begin(tool_span *s, u9_log *log, const char *path)
+{
+    int from = s->from.ordinal != TOOL_NONE && !s->from.text, to = s->to.ordinal != TOOL_NONE && !s->to.text;
+    if (s->told || !(from || to)) return;
+    uint64_t begin = tool_kept_from(log);
+    s->told = (from && s->from.ordinal < begin) || (to && s->to.ordinal <= begin && begin > 0);
+    if (s->told) tool_say(0, "note: %s begins at record %" PRIu64 ": what was before it was trimmed", path, begin);
 }
 
 static int tell_cursor(const char *path, const u9_cursor *cursor)
@@ -95,7 +115,7 @@ static int take_bound(const char *option, u9_log *log, const char *path, u9_curs
     if (!bound->text) return TOOL_DONE;
     const char *why = tool_key_parse(kind, bound->text, strlen(bound->text), &raw);
     if (why)
-        return tool_say(TOOL_USAGE, "%s %s: neither #ORDINAL nor a key of kind %s: %s", option, tool_shown(bound->text), kind, why);
+        return tool_say(TOOL_REFUSED, "%s %s: neither #ORDINAL nor a key of kind %s: %s", option, tool_shown(bound->text), kind, why);
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {raw.bytes, raw.size}};
     u9_err err = u9_cursor_seek(cursor, &to);
     if (err != U9_OK && err != U9_ARG) return tell_cursor(path, cursor);
@@ -140,6 +160,18 @@ static int seek_saved(tool_span *s, const char *path, u9_cursor *cursor)
     return tool_say(TOOL_REFUSED, "--cursor %s: %s", tool_shown(s->saved), fault.text);
 }
 
+/* Whether a file that is missing could be made; else errno says why not. */
+static int has_folder(const char *name)
+{
+    char folder[4096];
+    struct stat st;
+    const char *slash = strrchr(name, '/');
+    int size = slash ? (int)(slash - name) : 0;
+    if (*name == '\0' || size >= (int)sizeof folder) return errno = *name ? ENAMETOOLONG : ENOENT, 0;
+    snprintf(folder, sizeof folder, "%.*s/", size, slash ? name : "");
+    return stat(slash ? folder : ".", &st) == 0;
+}
+
 /*
  * The file that --save-cursor names, through links: *out is the caller's to free. It is replaced as a whole, so it must be
  * a regular file, or be missing.
@@ -148,7 +180,7 @@ static int real_place(const char *name, char **out)
 {
     struct stat st;
     *out = NULL;
-    int missing = lstat(name, &st) != 0 && errno == ENOENT;
+    int missing = lstat(name, &st) != 0 && errno == ENOENT && has_folder(name);
     if (!missing && stat(name, &st) == 0 && !S_ISREG(st.st_mode))
         return tool_say(TOOL_REFUSED, "--save-cursor %s: not a regular file", tool_shown(name));
     *out = missing ? strdup(name) : realpath(name, NULL);
@@ -163,6 +195,7 @@ int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *curs
     s->mute = 1;
     int status = s->save ? real_place(s->save, &place) : TOOL_DONE; /* before all is printed in vain */
     free(place);
+    if (status == TOOL_DONE) tell_begin(s, log, path);
     if (status == TOOL_DONE) status = take_bound("--from", log, path, cursor, &s->from);
     if (status == TOOL_DONE) status = take_bound("--to", log, path, cursor, &s->to);
     if (status == TOOL_DONE && s->from.ordinal != TOOL_NONE && s->from.ordinal > s->to.ordinal)
@@ -203,5 +236,5 @@ int tool_span_save(const tool_span *s, u9_cursor *cursor)
     if (err != 0 && fd >= 0) unlink(path);
     free(path);
     free(place);
-    return err == 0 ? TOOL_DONE : tool_say(TOOL_IO, "--save-cursor %s: %s", tool_shown(s->save), strerror(err));
+    return err == 0 ? TOOL_DONE : tool_say(tool_sys_status(err), "--save-cursor %s: %s", tool_shown(s->save), strerror(err));
 }

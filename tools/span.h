@@ -26,6 +26,7 @@ typedef struct tool_span {
     const char *save;      /* --save-cursor: file; NULL: not given */
     int mute;              /* not 0: damages are not to be told now: they will be, when the walk comes there */
     uint64_t at;           /* the ordinal of the saved cursor, once it is read; TOOL_NONE */
+    int told;              /* not 0: it was said where the log begins */
 } tool_span;
 
 #define TOOL_SPAN_NONE {.from.ordinal = TOOL_NONE, .to.ordinal = TOOL_NONE, .until = TOOL_NONE, .limit = TOOL_NONE, .at = TOOL_NONE}
@@ -43,13 +44,22 @@ enum { TOOL_SPAN_FROM = 512, TOOL_SPAN_TO, TOOL_SPAN_SINCE, TOOL_SPAN_UNTIL, TOO
     {"reverse", TOOL_SPAN_REVERSE, 0, 0, "The last record first", 0}, \
     {"limit", 'n', "N", 0, "At most N records", 0}
 
+#define TOOL_SPAN_SAVED_OPTIONS \
+    {"cursor", TOOL_SPAN_CURSOR, "TEXT|FILE", 0, \
+     "Go on where a cursor was saved; FILE may be missing if it is the one of --save-cursor", 0}, \
+    {"save-cursor", TOOL_SPAN_SAVE, "FILE", 0, "Save where it ended in FILE, once the last record was printed", 0}
+
 /* An option of these. 0: it is none. Usage errors say why. */
 int tool_span_parse(tool_span *span, int key, char *arg);
 
 /* Bounds the wrong way round are a slip, not a question whose answer is nothing. To be asked when all options are known. */
 void tool_span_check(const tool_span *span);
 
-/* Sends a new cursor of `log` where the walk begins. TOOL_DONE, or the status after saying what is wrong. */
+/* The first record that the log keeps; 0: all, or nobody knows. */
+uint64_t tool_kept_from(u9_log *log);
+
+/* Sends a new cursor of `log` where the walk begins. If a bound by number is of what was trimmed, it is said, once, where the
+ * log begins now. TOOL_DONE, or the status after saying what is wrong. */
 int tool_span_begin(tool_span *span, u9_log *log, const char *path, u9_cursor *cursor);
 
 /* The next record of the walk. */

@@ -13,11 +13,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { OUT_SIZE = 1 << 20 };
@@ -36,6 +36,25 @@ static void finish_early(void)
     if (!finished && tool_finish(0) != 0) _exit(trouble);
 }
 
+unsigned tool_columns(int fd)
+{
+    struct winsize window = {0};
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
+/* Help as wide as the terminal, where that is narrower than argp has it: words below their option then, not beside. */
+static void fit_help(void)
+{
+    enum { USUAL = 80, LEAST = 24 };
+    char format[128];
+    unsigned columns = tool_columns(STDOUT_FILENO);
+    if (columns == 0 || columns >= USUAL) return;
+    snprintf(format, sizeof format,
+             "rmargin=%u,short-opt-col=0,long-opt-col=4,opt-doc-col=6,header-col=0,usage-indent=4,no-dup-args-note",
+             (columns > LEAST ? columns : LEAST) - 1);
+    setenv("ARGP_HELP_FMT", format, 0);
+}
+
 void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
 {
     static char help[] = "--help";
@@ -50,6 +69,7 @@ void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
     for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
         if (strcmp(*word, "-h") == 0) *word = help;
     trouble = trouble_exit;
+    fit_help();
     (void)u9_guard_install(); /* without it everything is read by calls */
     (void)!atexit(finish_early);
     setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);
@@ -129,17 +149,6 @@ int tool_fault(const u9_fault *fault)
 {
     char line[1024];
     return tool_say(tool_fault_status(fault), "%s", u9_fault_line(fault, line, sizeof line));
-}
-
-int tool_close_appended(u9_log *log, uint64_t records, uint64_t last, int said, int status)
-{
-    u9_fault fault;
-    uint64_t durable = u9_log_durable(log);
-    u9_err err = u9_log_close(log, &fault);
-    if (err != U9_OK && !said) status = tool_fault(&fault);
-    if (err != U9_OK && records > 0 && durable <= last)
-        tool_say(0, "records from ordinal %" PRIu64 " on are not known to be durable", durable);
-    return status;
 }
 
 /* True if the fault is about a segment in the directory `log`. Its path may have lost its beginning. */

@@ -29,7 +29,7 @@ enum { TOOL_DONE = 0, TOOL_REFUSED = 1, TOOL_USAGE = 2, TOOL_LOST = 3, TOOL_IO =
 
 /*
  * To be called first. Opens what is closed of descriptors 0 to 2 (or a log's file would become
- * standard output), sets buffers, signals and argp up, and makes each word `-h` of `argv` `--help`.
+ * standard output), sets buffers, signals and argp up, help of a narrow terminal's width among it, and makes each word `-h` of `argv` `--help`.
  * `name` is the prefix, `usage_exit` the exit status of usage errors, `trouble_exit` the one of what else ends
  * the tool before its work began: no memory for the arguments, no room for the help.
  */
@@ -44,6 +44,9 @@ const char *tool_name(void);
 /* A word of the user's for a message: '' where it would not be seen. */
 const char *tool_shown(const char *word);
 
+/* Columns of the terminal that `fd` is; 0: it is none, or that is not known. */
+unsigned tool_columns(int fd);
+
 /* One line on standard error, with the prefix. Returns `status`. */
 int tool_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -55,9 +58,6 @@ int tool_fault_status(const u9_fault *fault);
 
 /* As tool_say with the fault's line. Returns the exit status that fits the fault. */
 int tool_fault(const u9_fault *fault);
-/* Closes a log that was appended to: `records` of them, of which `last` is the last one's ordinal; says what goes wrong, unless
- * that was said (`said`), and from where on it is not known whether they are durable. Returns the status, or that which was. */
-int tool_close_appended(u9_log *log, uint64_t records, uint64_t last, int said, int status);
 
 /*
  * The same for one that came of reading `log`: if only a segment of it could not be read, for a reason that is

@@ -8,6 +8,7 @@
 #include "tools/verb.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const struct verb {
     const char *name, *prefix;
@@ -22,33 +23,35 @@ static const struct verb {
     {"info", "u9 info", verb_info, "LOG", "checks a log and says what is in it"},
     {"stat", "u9 stat", verb_stat, "LOG", "how a log stands, and how it grows"},
     {"du", "u9 du", verb_du, "LOG", "what takes the space of a log"},
-    {"mark", "u9 mark", verb_mark, "LOG", "prints a line to keep elsewhere, and check against"},
-    {"index", "u9 index", verb_index, "LOG", "makes the indexes that segments lack, proves them"},
+    {"mark", "u9 mark", verb_mark, "LOG", "prints a line that proves what is there"},
+    {"index", "u9 index", verb_index, "LOG", "makes and proves indexes"},
     {"trim", "u9 trim", verb_trim, "LOG", "drops the oldest segments of a log"},
     {"split", "u9 split", verb_split, "LOG", "plans ranges that are read apart"},
-    {"scan", "u9 scan", verb_scan, "LOG", "reads all records in parallel: totals, counts by field"},
-    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR", "a copy of a log as it is now, made again in little time"},
+    {"scan", "u9 scan", verb_scan, "LOG", "reads all in parallel: totals, counts"},
+    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR", "a copy of a log as it is now"},
     {"merge", "u9 merge", verb_merge, "OUT LOG...", "several logs into one by key order"},
     {"send", "u9 send", verb_send, "LOG", "sends a log down a pipe or socket"},
-    {"recv", "u9 recv", verb_recv, "LOG", "receives it into a log, goes on after a break"},
+    {"recv", "u9 recv", verb_recv, "LOG", "receives it, goes on after a break"},
     {"import", "u9 import", verb_import, "FORMAT LOG [FILE]", "records from JSON, CSV, journal, MCAP ..."},
     {"export", "u9 export", verb_export, "FORMAT LOG [FILE]", "and to them"},
     {"id", "u9 id", verb_id, "new|show|make KIND", "makes identifiers, takes them apart"},
     {"value", "u9 value", verb_value, "encode|decode|show|patch", "values from and to JSON or text"},
 };
 
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { VERBS = sizeof verbs / sizeof *verbs, LIST_COLUMNS = 80 /* it has fewer */ };
 
 static int help(void)
 {
     puts("Usage: u9 VERB [OPTION...] [ARGUMENT...]\n"
-         "Append-only record logs. LOG is a directory, or for reading also one segment file.\n");
-    for (size_t i = 0; i < VERBS; i++) printf("  %-8s %-25s %s\n", verbs[i].name, verbs[i].arguments, verbs[i].text);
-    puts("\n  u9 VERB --help   what a verb does, and its options\n"
+         "Append-only record logs. LOG is a directory, to be read also one segment file.\n");
+    unsigned columns = tool_columns(STDOUT_FILENO);
+    const char *row = columns > 0 && columns < LIST_COLUMNS ? "  %s %s\n    %s\n" : "  %-8s %-25s %s\n";
+    for (size_t i = 0; i < VERBS; i++) printf(row, verbs[i].name, verbs[i].arguments, verbs[i].text);
+    puts("\n  u9 help VERB     what a verb does, and its options; also u9 VERB --help\n"
          "  u9 --help        this list; -h is --help everywhere\n"
          "  u9 --version     the version\n\n"
-         "Exit status: 0 done, 1 absent or refused, 2 wrong usage, 3 done but data was lost to\n"
-         "damage, 4 I/O or internal error. Damaged logs are the work of u9fsck.");
+         "Exit status: 0 done, 1 absent or refused, 2 wrong usage, 3 done but data was\n"
+         "lost to damage, 4 I/O or internal error. Damaged logs are the work of u9fsck.");
     return tool_finish(TOOL_DONE);
 }
 
@@ -64,9 +67,12 @@ static const char *meant_verb(const char *word)
 
 int main(int argc, char **argv)
 {
+    static char asks[] = "--help";
+    char *help_of[] = {argv[0], argc > 2 ? argv[2] : NULL, asks, NULL};
     tool_begin("u9", TOOL_USAGE, TOOL_IO, argv);
     tool_load_stores(argc, argv, TOOL_REFUSED);
     if (argc < 2) tool_usage("no verb given; `u9 --help` lists them");
+    if (strcmp(argv[1], "help") == 0 && argc > 2) argc = 3, argv = help_of;
     char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0)
         return help();

@@ -2,7 +2,7 @@
  * tools/verb_append.c: `u9 append`: lines, files or JSON values become records.
  *
  * Input is read in chunks into one buffer that holds a whole record; lines are cut where they lie.
- * What is appended is committed whenever no more input waits, and every COMMIT_BYTES of it: so a
+ * What is appended is committed whenever no more input waits, and every TOOL_COMMIT_BYTES of it: so a
  * slow pipe is durable line by line, and a bulk load is not held up. Keys are printed only once
  * that has happened. SIGINT and SIGTERM arrive as bytes on a descriptor, never within a call: the
  * log is closed as at the end of input, but an unfinished line is left out.
@@ -27,13 +27,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 20, COMMIT_BYTES = 8 << 20 };
+enum { CHUNK = 1 << 20 };
 
 /* Waits until there is input, a signal or the end; commits before it has to wait. */
 static int wait_input(struct append *a, int fd)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = a->signals, .events = POLLIN}};
-    int status = a->waiting >= COMMIT_BYTES ? append_commit(a) : TOOL_DONE;
+    int status = a->done.waiting >= TOOL_COMMIT_BYTES ? append_commit(a) : TOOL_DONE;
     if (status == TOOL_DONE && poll(fds, 2, 0) == 0) {
         status = append_commit(a);
         while (status == TOOL_DONE && poll(fds, 2, -1) < 0)
@@ -73,7 +73,7 @@ static int take_input(struct append *a, int fd)
 {
     size_t have = 0;
     off_t at, end;
-    a->line = 0;
+    a->done.number = 0;
     a->passing = 0;
     if (a->ending == APPEND_WHOLE && append_is_large(fd, &at, &end)) return append_large(a, fd, at, end);
     for (;;) {
@@ -120,7 +120,7 @@ static int take_inputs(struct append *a)
     int status = TOOL_DONE;
     for (char **file = a->files; *file && status == TOOL_DONE && !a->stopped; file++) {
         int own = !is_stdin(*file);
-        a->at = own ? *file : "standard input";
+        a->done.at = own ? *file : "standard input";
         /* not to wait here for who writes into a FIFO: take_input does, and for signals as well */
         int fd = own ? open(*file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO;
         if (fd < 0) return append_input_failed(a, errno);
@@ -158,11 +158,11 @@ static int finish(struct append *a, int status, double began)
     release_signals(a);
     int done = append_commit(a);
     if (status == TOOL_DONE) status = done;
-    status = tool_close_appended(a->log, a->records, a->last, a->failed, status);
+    status = tool_appended_close(&a->done, status);
     double spent = tool_seconds() - began;
     if (a->verbose)
-        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s", a->records,
-                 tool_plural(a->records), a->bytes, spent, (double)a->bytes / 1e6 / spent);
+        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s", a->done.records,
+                 tool_plural(a->done.records), a->done.bytes, spent, (double)a->done.bytes / 1e6 / spent);
     if (a->stopped && status == TOOL_DONE) status = 128 + a->stopped;
     return tool_skips_end(&a->skips, status);
 }
@@ -196,12 +196,12 @@ static int take_lock_file(struct append *a)
 static int open_log(struct append *a)
 {
     u9_fault fault;
-    if (u9_log_open(a->path, &a->options, &a->log, &fault) != U9_OK) {
+    if (u9_log_open(a->path, &a->options, &a->done.log, &fault) != U9_OK) {
         int status = tool_fault(&fault);
         tool_say_refused(a->path, &fault);
         return status;
     }
-    if (a->separator || asked.given || asked.locked || strcmp(u9_log_kind(a->log), "uid8") != 0) return TOOL_DONE;
+    if (a->separator || asked.given || asked.locked || strcmp(u9_log_kind(a->done.log), "uid8") != 0) return TOOL_DONE;
     return tool_say(TOOL_REFUSED, "%s: %s", a->path, no_number);
 }
 
@@ -213,7 +213,7 @@ static int run(struct append *a)
     if (status == TOOL_DONE && asked.locked) status = take_lock_file(a);
     if (status == TOOL_DONE) status = catch_signals(a);
     if (status == TOOL_DONE) status = open_log(a);
-    if (!a->log) return status;
+    if (!a->done.log) return status;
     tool_progress_begin(&a->bar, a->progress);
     if (status == TOOL_DONE) status = take_inputs(a);
     return finish(a, status, began);
@@ -353,7 +353,7 @@ int verb_append(int argc, char **argv)
         "is made if it is missing. A value is utf8 if the line is valid UTF-8, else bytes.",
         NULL, NULL, NULL};
     static char *standard_input[] = {"-", NULL};
-    struct append a = {.ending = '\n', .options = {.size = sizeof a.options, .mode = U9_CREATE, .on_damage = on_damage}};
+    struct append a = {.ending = '\n', .done.unit = ":", .options = {.size = sizeof a.options, .mode = U9_CREATE, .on_damage = on_damage}};
     tool_parse(&parser, argc, argv, &a);
     if (!*a.files) a.files = standard_input;
     a.in = (char *)malloc(U9_RECORD_MAX + CHUNK);

@@ -15,15 +15,11 @@
 
 #include <u9.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-
-enum { SHARES = 4, THREADS_MAX = 64 };
 
 /* Of a segment, or of all: bytes, and records. */
 typedef struct share {
@@ -42,9 +38,8 @@ struct du {
     size_t count, room;
     int no_memory;
     pthread_mutex_t lock; /* guards the shares while records are measured */
-    share
-        *parts; /* of the range that a thread measures: what its segment, not yet left, has of it */
-    uint64_t next; /* records from here on came after the check, and are not measured */
+    share *parts;         /* one for each range: what it has of the segment that it is in */
+    uint64_t next;        /* records from here on came after the check, and are not measured */
     tool_progress bar;
 };
 
@@ -151,26 +146,20 @@ static int check(struct du *d, u9_report *report)
     return err == U9_OK ? TOOL_DONE : tool_read_fault(d->path, &fault);
 }
 
+static int begin(void *ctx, size_t ranges)
+{
+    struct du *d = (struct du *)ctx;
+    d->parts = calloc(ranges, sizeof *d->parts);
+    return d->parts ? TOOL_DONE : tool_nomem("the ranges");
+}
+
 static int measure(struct du *d, u9_log *log)
 {
-    u9_fault fault;
-    u9_split_range *plan = NULL;
-    scan s = {.path = d->path,
-              .log = log,
-              .threads = d->threads,
-              .visit = visit,
-              .leave = leave,
-              .ctx = d};
-    if (u9_log_split(log, SHARES * (uint64_t)d->threads, 0, &plan, &s.count, &fault) != U9_OK)
-        return tool_read_fault(d->path, &fault);
-    s.ranges = plan;
-    for (size_t i = 0; i < s.count; i++) s.bytes += plan[i].bytes;
-    d->parts = calloc(s.count ? s.count : 1, sizeof *d->parts);
-    int status = d->parts ? scan_run(&s) : tool_nomem("the ranges");
-    if (d->no_memory) status = tool_nomem("the segments");
+    scan s = {.path = d->path, .log = log, .threads = d->threads, .visit = visit, .leave = leave, .ctx = d};
+    int status = scan_all(&s, begin);
+    if (d->no_memory && !s.failed) status = tool_nomem("the segments");
     free(d->parts);
     scan_free(&s);
-    u9_split_free(plan);
     return status;
 }
 
@@ -254,9 +243,8 @@ enum { TABLE_COLUMNS = TOOL_SEGMENT_SIZE - 1 + 6 * 10 };
 
 static void put_segments(const struct du *d)
 {
-    struct winsize window = {0};
-    int narrow = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 &&
-                 window.ws_col > 0 && window.ws_col < TABLE_COLUMNS;
+    unsigned columns = tool_columns(STDOUT_FILENO);
+    int narrow = columns > 0 && columns < TABLE_COLUMNS;
     if (!narrow)
         printf("%-*s %9s %9s %9s %9s %9s %9s\n", TOOL_SEGMENT_SIZE - 1, "segment", "all", "data",
                "keys", "headers", "index", "reserved");
@@ -278,7 +266,7 @@ static int put(struct du *d, const u9_report *report)
     }
     if (d->json) {
         for (size_t i = 0; d->segments && status == TOOL_DONE && i < d->count; i++)
-            status = put_json(d, "segment", &d->shares[i], 0);
+            status = put_json(d, "share", &d->shares[i], 0);
         return status == TOOL_DONE ? put_json(d, "du", &all, d->count) : status;
     }
     if (d->segments) put_segments(d);
@@ -342,9 +330,7 @@ int verb_du(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    struct du d = {.threads = processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1,
-                   .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct du d = {.threads = scan_processors(), .lock = PTHREAD_MUTEX_INITIALIZER};
     tool_parse(&parser, argc, argv, &d);
     int status = run(&d);
     free(d.shares);

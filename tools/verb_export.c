@@ -10,6 +10,7 @@
 #include "tools/progress.h"
 #include "tools/skip.h"
 #include "tools/span.h"
+#include "tools/stop.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/value_json.h"
@@ -54,6 +55,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
 /* A record that has no row. */
 static int refuse(struct export *e, const u9_record *record, const char *why)
 {
+    if (convert_is_short(why)) return tool_nomem("a row");
     if (!e->skips.on)
         return tool_say(TOOL_REFUSED, "%s: record %" PRIu64 ": %s", e->path, record->ordinal, why);
     if (!e->second)
@@ -165,7 +167,7 @@ static int walk(struct export *e, u9_cursor *cursor, step *put)
     u9_err err = U9_END;
     int status = TOOL_DONE;
     uint64_t n = 0;
-    while (n < e->span.limit && status == TOOL_DONE &&
+    while (n < e->span.limit && status == TOOL_DONE && !tool_stopped() &&
            ((err = tool_span_next(&e->span, cursor, &record)) == U9_OK || err == U9_LIMIT)) {
         if (e->second && record.ordinal >= e->end) continue;
         if (!e->second && record.ordinal >= e->end) e->end = record.ordinal + 1;
@@ -175,6 +177,7 @@ static int walk(struct export *e, u9_cursor *cursor, step *put)
         e->bytes += record.size;
         tool_progress_tell(&e->bar, e->bytes, 0);
     }
+    if (status == TOOL_DONE && tool_stopped()) return 128 + tool_stopped();
     if (status != TOOL_DONE || err == U9_OK || err == U9_END || err == U9_LIMIT) return status;
     u9_fault fault;
     u9_cursor_fault(cursor, &fault);
@@ -248,12 +251,28 @@ static int find_columns(struct export *e)
     w->cells = (u9_value *)calloc(w->count + 1, sizeof *w->cells);
     e->second = 1;
     e->records = e->bytes = 0;
-    return w->cells ? status : tool_nomem("the columns");
+    return w->cells || status != TOOL_DONE ? status : tool_nomem("the columns");
 }
 
 static int to_stdout(const struct export *e)
 {
     return strcmp(e->file, "-") == 0;
+}
+
+/* The file that the format may keep beside FILE while it is written, in the caller's room; NULL: none. */
+static const char *beside(const struct export *e, char path[4096 + 16])
+{
+    if (!e->format->beside) return NULL;
+    snprintf(path, 4096 + 16, "%s%s", e->file, e->format->beside);
+    return path;
+}
+
+/* What was made of it goes, once something failed. */
+static void remove_output(const struct export *e)
+{
+    char path[4096 + 16];
+    unlink(e->file);
+    if (beside(e, path)) unlink(path);
 }
 
 static int output_failed(struct export *e, int sys)
@@ -265,6 +284,7 @@ static int output_failed(struct export *e, int sys)
 
 static int open_output(struct export *e)
 {
+    char path[4096 + 16];
     struct convert_writer *w = &e->writer;
     w->name = to_stdout(e) ? "standard output" : e->file;
     w->path = e->file;
@@ -273,6 +293,8 @@ static int open_output(struct export *e)
                         "%s is not for a terminal: name a FILE, or redirect the output",
                         e->format->name);
     if (e->format->whole && access(e->file, F_OK) == 0) return output_failed(e, EEXIST);
+    if (beside(e, path) && access(path, F_OK) == 0)
+        return tool_say(TOOL_REFUSED, "%s: %s: it would be taken for a part of %s", path, strerror(EEXIST), e->file);
     if (e->format->whole) return TOOL_DONE;
     w->file = to_stdout(e) ? stdout : fopen(e->file, "wxe");
     return w->file ? TOOL_DONE : output_failed(e, errno);
@@ -289,7 +311,7 @@ static int write_rows(struct export *e)
     *w->why = '\0';
     if (e->format->finish && !e->format->finish(w, status == TOOL_DONE) && !wrong && *w->why)
         status = tool_say(TOOL_IO, "%s: %s", w->name, w->why);
-    if (e->format->whole && status != TOOL_DONE) unlink(e->file);
+    if (e->format->whole && status != TOOL_DONE) remove_output(e);
     return status;
 }
 
@@ -301,7 +323,7 @@ static int close_output(struct export *e, int status)
     int failed = ferror(file), sys = errno;
     if (fclose(file) != 0 && !failed) failed = 1, sys = errno;
     if (failed) status = output_failed(e, sys);
-    if (status != TOOL_DONE) unlink(e->file);
+    if (status != TOOL_DONE) remove_output(e);
     return status;
 }
 
@@ -327,6 +349,7 @@ static int run(struct export *e)
     u9_builder_init_growing(&e->tuple, tool_grow, NULL);
     u9_builder_init_growing(&e->built, tool_grow, NULL);
     tool_progress_begin(&e->bar, e->progress);
+    if (!to_stdout(e)) tool_notice_stops(true); /* FILE is removed then */
     int status = export_all(e);
     tool_progress_end(&e->bar);
     u9_err err = u9_log_close(e->log, &fault);

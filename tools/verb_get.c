@@ -48,6 +48,7 @@ struct get {
     tool_span span; /* of which records there are */
     int all;
     u9_log *log;
+    u9_cursor *cursor; /* of the walk, where there was one; NULL */
     u9_key *keys; /* in the order asked for; their bytes are owned */
     size_t count, room;
     struct want *wants; /* each key once, ascending */
@@ -201,13 +202,20 @@ static int walk(struct get *g, u9_cursor *cursor)
     return err == U9_END ? TOOL_DONE : tool_read_fault(g->path, &fault);
 }
 
-/* From where on the log is kept: a key that is not found may have been trimmed. */
-static void look_at_begin(struct get *g)
+static bool is_bounded(const tool_span *s)
 {
-    u9_trim nothing = {.size = sizeof nothing, .dry_run = 1};
-    u9_trimmed begin = {.size = sizeof begin};
-    int known = g->lost == 0 && u9_log_trim(g->log, &nothing, &begin, NULL) == U9_OK && begin.ordinal != U9_NOWHERE;
-    g->kept_from = known ? begin.ordinal : 0;
+    return s->from.ordinal != TOOL_NONE || s->from.text || s->to.ordinal != TOOL_NONE || s->to.text || s->since ||
+           s->until != TOOL_NONE || s->saved || s->save;
+}
+
+/* That no record has the key. Where some were trimmed, it may have been one of these. */
+static void tell_absent(const struct get *g, const char *key, int maybe)
+{
+    if (maybe) tool_say(0, "%s: %s has no record with this key among those that are left: it may be lost", key, g->path);
+    else if (is_bounded(&g->span)) tool_say(0, "%s: %s has no record with this key in the part that is asked for", key, g->path);
+    else if (g->kept_from > 0)
+        tool_say(0, "%s: %s has no record with this key; it begins at record %" PRIu64, key, g->path, g->kept_from);
+    else tool_say(0, "%s: %s has no record with this key", key, g->path);
 }
 
 static void answer(struct get *g, const u9_key *key)
@@ -221,12 +229,7 @@ static void answer(struct get *g, const u9_key *key)
     if (want->first || g->found > 0) return;
     tool_key_text(tool_kind(g->log), key->data, key->size, text);
     raise_status(g, maybe ? TOOL_LOST : TOOL_REFUSED);
-    if (!maybe && g->kept_from > 0)
-        tool_say(0, "%s: %s has no record with this key; it begins at record %" PRIu64, text, g->path,
-                 g->kept_from);
-    else
-        tool_say(0, "%s: %s has no record with this key%s", text, g->path,
-                 maybe ? " among those that are left: it may be lost" : "");
+    tell_absent(g, text, maybe);
 }
 
 static void forget_copies(struct get *g)
@@ -240,20 +243,17 @@ static void forget_copies(struct get *g)
     }
 }
 
-/* By going through the log, or the part of it that is asked for. */
+/* By going through the log, or the part of it that is asked for. The cursor stays where that ended. */
 static int get_by_walk(struct get *g)
 {
     u9_fault fault;
-    u9_cursor *cursor;
     g->looked_up = 0;
     g->stream = g->all && g->count == 1;
     forget_copies(g);
-    if (u9_cursor_open(g->log, NULL, &cursor, &fault) != U9_OK)
+    if (u9_cursor_open(g->log, NULL, &g->cursor, &fault) != U9_OK)
         return tool_read_fault(g->path, &fault);
-    int status = tool_span_begin(&g->span, g->log, g->path, cursor);
-    if (status == TOOL_DONE) status = walk(g, cursor);
-    u9_cursor_close(cursor);
-    return status;
+    int status = tool_span_begin(&g->span, g->log, g->path, g->cursor);
+    return status == TOOL_DONE ? walk(g, g->cursor) : status;
 }
 
 /* What a lookup of versions is for. */
@@ -351,21 +351,15 @@ static int get_by_index(struct get *g)
     return g->found > 0 ? tool_read_fault(g->path, &fault) : get_by_walk(g); /* which tells each damage */
 }
 
-static bool is_bounded(const tool_span *s)
-{
-    return s->from.ordinal != TOOL_NONE || s->from.text || s->to.ordinal != TOOL_NONE || s->to.text || s->since ||
-           s->until != TOOL_NONE || s->saved || s->save;
-}
-
 static int look_up(struct get *g)
 {
     if (g->count == 0) return TOOL_DONE;
     int status = sort_keys(g);
     if (status == TOOL_DONE) status = is_bounded(&g->span) ? get_by_walk(g) : get_by_index(g);
-    if (status == TOOL_DONE) look_at_begin(g);
+    if (status == TOOL_DONE && g->lost == 0) g->kept_from = tool_kept_from(g->log);
     for (size_t i = 0; i < g->count && status == TOOL_DONE && !tool_stdout_failed(); i++)
         answer(g, &g->keys[i]);
-    return status;
+    return status == TOOL_DONE && g->cursor ? tool_span_save(&g->span, g->cursor) : status;
 }
 
 static void on_damage(void *ctx, const u9_damage *damage)
@@ -384,6 +378,7 @@ static int run(struct get *g)
     for (char **word = g->words; *word && status == TOOL_DONE; word++)
         status = strcmp(*word, "-") == 0 ? take_lines(g) : take_key(g, *word, strlen(*word));
     if (status == TOOL_DONE) raise_status(g, look_up(g));
+    if (g->cursor) u9_cursor_close(g->cursor);
     if (u9_log_close(g->log, &fault) != U9_OK) raise_status(g, tool_fault(&fault));
     raise_status(g, g->lost);
     return g->status;
@@ -416,6 +411,7 @@ static const struct argp_option option_table[] = {
     {"null", NULLS, 0, 0, "Records end in NUL, not in newline (lines, json)", 0},
     {"all", ALL, 0, 0, "All records of each key, oldest first; with --limit at most N of each", 0},
     TOOL_SPAN_OPTIONS,
+    TOOL_SPAN_SAVED_OPTIONS,
     {0},
 };
 
@@ -436,6 +432,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (g->span.limit != TOOL_NONE && !g->all) tool_usage("--limit goes with --all");
+        if (g->span.limit != TOOL_NONE && g->span.save)
+            tool_usage("--limit leaves records out that --save-cursor would pass over");
         tool_span_check(&g->span);
         tool_style_check(&g->style);
         break;

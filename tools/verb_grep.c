@@ -6,6 +6,7 @@
  * turn it is always has a thread, which waits for nobody.
  */
 #include "tools/args.h"
+#include "tools/buffer.h"
 #include "tools/json.h"
 #include "tools/record.h"
 #include "tools/scan.h"
@@ -26,14 +27,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { SHARES = 4, THREADS_MAX = 1024, HELD = 1 << 20 };
+enum { HELD = 1 << 20 };
 
 /* What a thread needs for its range, and what was found in it: each a size_t and so many bytes. */
 typedef struct part {
-    FILE *sink; /* of text */
-    char *text;
-    size_t size;
-    regex_t regex; /* one for each, as regexec locks it; valid if sink is there */
+    tool_buffer text, line; /* what is searched, what is printed */
+    regex_t regex;          /* one for each, as regexec locks it; valid if text is open */
     char *found;
     size_t used, room;
     int over; /* it is read; guarded by the lock */
@@ -105,41 +104,46 @@ static void give(struct grep *g, size_t range, int over)
 
 static int begin_part(struct grep *g, part *p)
 {
-    if (p->sink) return 1;
+    if (p->text.file) return 1;
     if (!g->name && !g->fixed && regcomp(&p->regex, g->pattern, regex_flags(g)) != 0) return 0;
-    p->sink = open_memstream(&p->text, &p->size);
-    if (!p->sink && !g->name && !g->fixed) regfree(&p->regex);
-    return p->sink != NULL;
+    p->regex.regs_allocated = REGS_FIXED; /* they are find's */
+    if (tool_buffer_open(&p->line) && tool_buffer_open(&p->text)) return 1;
+    tool_buffer_close(&p->line);
+    if (!g->name && !g->fixed) regfree(&p->regex);
+    return 0;
 }
 
-/* What is put into the sink next is its text from here on. */
-static void draw(part *p)
+/* What is printed next goes there. */
+static void draw(tool_buffer *buffer)
 {
-    rewind(p->sink);
-    tool_sink = p->sink;
+    tool_buffer_clear(buffer);
+    tool_sink = buffer->file;
 }
 
-static int drawn(part *p)
+/* 0: memory was short for it. */
+static int drawn(tool_buffer *buffer)
 {
     tool_sink = NULL;
-    return fflush(p->sink) == 0;
+    return tool_buffer_take(buffer);
 }
 
-/* The first place from `at` on where the pattern is. */
-static int find(const struct grep *g, const part *p, size_t at, size_t *begin, size_t *end)
+/* The first place from `at` on where the pattern is: 1, or 0: it is nowhere; -1: memory is short for that. */
+static int find(const struct grep *g, part *p, size_t at, size_t *begin, size_t *end)
 {
-    regmatch_t m = {.rm_so = (regoff_t)at, .rm_eo = (regoff_t)p->size};
+    const char *text = p->text.bytes;
     size_t length = strlen(g->pattern);
-    if (!g->fixed) {
-        if (regexec(&p->regex, p->text, 1, &m, REG_STARTEND | (at > 0 ? REG_NOTBOL : 0)) != 0)
-            return 0;
-        *begin = (size_t)m.rm_so;
-        *end = (size_t)m.rm_eo;
+    if (!g->fixed) { /* regexec would say of either that there is no match */
+        regoff_t from, to, size = (regoff_t)p->text.size;
+        struct re_registers place = {1, &from, &to};
+        regoff_t found = re_search(&p->regex, text, size, (regoff_t)at, size - (regoff_t)at, &place);
+        if (found < 0) return found == -1 ? 0 : -1;
+        *begin = (size_t)from;
+        *end = (size_t)to;
         return 1;
     }
-    for (; at + length <= p->size; at++)
-        if (g->ignore_case ? strncasecmp(p->text + at, g->pattern, length) == 0
-                           : memcmp(p->text + at, g->pattern, length) == 0) {
+    for (; at + length <= p->text.size; at++)
+        if (g->ignore_case ? strncasecmp(text + at, g->pattern, length) == 0
+                           : memcmp(text + at, g->pattern, length) == 0) {
             *begin = at;
             *end = at + length;
             return 1;
@@ -147,79 +151,69 @@ static int find(const struct grep *g, const part *p, size_t at, size_t *begin, s
     return 0;
 }
 
-/* Whether the field is there and its text is the value. */
+/* Whether the field is there and its text is the value; as find. */
 static int has_value(const struct grep *g, part *p, const u9_record *record)
 {
     u9_value value;
     if (!tool_field_find(&g->field, record, &value)) return 0;
-    draw(p);
+    draw(&p->text);
     tool_put_value(&g->plain, &value);
-    if (!drawn(p) || p->size != strlen(g->wanted)) return 0;
-    return g->ignore_case ? strncasecmp(p->text, g->wanted, p->size) == 0
-                          : memcmp(p->text, g->wanted, p->size) == 0;
+    if (!drawn(&p->text)) return -1;
+    if (p->text.size != strlen(g->wanted)) return 0;
+    return g->ignore_case ? strncasecmp(p->text.bytes, g->wanted, p->text.size) == 0
+                          : memcmp(p->text.bytes, g->wanted, p->text.size) == 0;
 }
 
+/* As find. */
 static int matches(const struct grep *g, part *p, const u9_record *record)
 {
     size_t begin, end;
     if (g->name) return has_value(g, p, record);
-    draw(p);
+    draw(&p->text);
     tool_put_record(&g->plain, record);
-    if (!drawn(p)) return 0;
-    p->size--; /* the newline is not the record's */
+    if (!drawn(&p->text)) return -1;
+    p->text.size--; /* the newline is not the record's */
     return find(g, p, 0, &begin, &end);
 }
 
+static void put_text(const struct grep *g, const part *p, size_t begin, size_t end)
+{
+    tool_put_contents(&g->shown, (const uint8_t *)p->text.bytes + begin, end - begin);
+}
+
 /* The text of the part once more, with what matches in colour. */
-static void put_coloured(const struct grep *g, const part *p, FILE *out)
+static void put_coloured(const struct grep *g, part *p)
 {
     size_t at = 0, begin, end;
-    tool_sink = out;
-    for (size_t from = 0; from <= p->size && find(g, p, from, &begin, &end);
+    for (size_t from = 0; from <= p->text.size && find(g, p, from, &begin, &end) > 0;
          from = end > begin ? end : end + 1) {
         if (end == begin) continue;
-        tool_put_contents(&g->shown, (const uint8_t *)p->text + at, begin - at);
-        fputs("\033[1;31m", out);
-        tool_put_contents(&g->shown, (const uint8_t *)p->text + begin, end - begin);
-        fputs("\033[m", out);
+        put_text(g, p, at, begin);
+        fputs("\033[1;31m", tool_out());
+        put_text(g, p, begin, end);
+        fputs("\033[m", tool_out());
         at = end;
     }
-    tool_put_contents(&g->shown, (const uint8_t *)p->text + at, p->size - at);
-    fputc('\n', out);
-    tool_sink = NULL;
+    put_text(g, p, at, p->text.size);
+    fputc('\n', tool_out());
 }
 
-/* What is shown of a record, into *out, to be freed. 0: out of memory. */
-static int show(const struct grep *g, const part *p, const u9_record *record, char **out,
-                size_t *size)
-{
-    FILE *sink = open_memstream(out, size);
-    if (!sink) return 0;
-    tool_sink = sink;
-    if (g->coloured && !g->name && !g->invert) put_coloured(g, p, sink);
-    else tool_put_record(&g->shown, record);
-    tool_sink = NULL;
-    if (fclose(sink) == 0) return 1;
-    free(*out);
-    return 0;
-}
-
+/* What is shown of a record, behind what is kept already. 0: out of memory. */
 static int keep(const struct grep *g, part *p, const u9_record *record)
 {
-    char *line;
-    size_t size;
-    if (!show(g, p, record, &line, &size)) return 0;
-    size_t need = p->used + sizeof size + size;
+    draw(&p->line);
+    if (g->coloured && !g->name && !g->invert) put_coloured(g, p);
+    else tool_put_record(&g->shown, record);
+    if (!drawn(&p->line)) return 0;
+    size_t size = p->line.size, need = p->used + sizeof size + size;
     char *wider = need <= p->room ? p->found : realloc(p->found, 2 * need);
-    if (wider) {
-        if (need > p->room) p->room = 2 * need;
-        p->found = wider;
-        memcpy(wider + p->used, &size, sizeof size);
-        memcpy(wider + p->used + sizeof size, line, size);
-        p->used = need;
-    }
-    free(line);
-    return wider != NULL;
+    if (!wider) return 0;
+    if (need > p->room) p->room = 2 * need;
+    p->found = wider;
+    memcpy(wider + p->used, &size, sizeof size);
+    memcpy(wider + p->used + sizeof size, p->line.bytes, size);
+    p->used = need;
+    return 1;
 }
 
 static int visit(void *ctx, size_t range, const u9_record *record)
@@ -231,8 +225,9 @@ static int visit(void *ctx, size_t range, const u9_record *record)
         g->large++;
         return 1;
     }
-    if (!begin_part(g, p)) return out_of_memory(g);
-    if (matches(g, p, record) == g->invert) return 1;
+    int found = begin_part(g, p) ? matches(g, p, record) : -1;
+    if (found < 0) return out_of_memory(g);
+    if (found == g->invert) return 1;
     g->found++;
     if (g->count) return g->found < g->limit ? 1 : stop(g);
     if (!keep(g, p, record)) return out_of_memory(g);
@@ -244,11 +239,9 @@ static void leave(void *ctx, size_t range)
 {
     struct grep *g = (struct grep *)ctx;
     part *p = &g->parts[range];
-    if (p->sink) {
-        fclose(p->sink);
-        free(p->text);
-        if (!g->name && !g->fixed) regfree(&p->regex);
-    }
+    if (p->text.file && !g->name && !g->fixed) regfree(&p->regex);
+    tool_buffer_close(&p->text);
+    tool_buffer_close(&p->line);
     give(g, range, 1);
 }
 
@@ -261,21 +254,27 @@ static int put_count(const struct grep *g)
     return tool_put_object(tool_json_with(json, "count", tool_json_number(found)));
 }
 
-/* The exit status: what failed or was lost goes before whether anything was found. */
+/* What is said in the end. */
 static int conclude(const struct grep *g, const scan *s, int status)
 {
-    if (g->no_memory) return tool_nomem("what was found");
+    if (g->no_memory) return s->failed ? status : tool_nomem("what was found"); /* it may have been said */
     if (g->count && !s->failed && put_count(g) != TOOL_DONE) return TOOL_IO;
     if (g->large > 0)
         tool_say(TOOL_DONE, "note: %" PRIuFAST64 " large record%s not searched", g->large,
                  g->large == 1 ? " was" : "s were");
-    return status == TOOL_DONE && g->found == 0 ? TOOL_REFUSED : status;
+    return status;
+}
+
+static int begin(void *ctx, size_t ranges)
+{
+    struct grep *g = (struct grep *)ctx;
+    g->ranges = ranges;
+    g->parts = calloc(ranges, sizeof *g->parts);
+    return g->parts ? TOOL_DONE : tool_nomem("the ranges");
 }
 
 static int search(struct grep *g, u9_log *log)
 {
-    u9_fault fault;
-    u9_split_range *plan = NULL;
     scan s = {.path = g->path,
               .log = log,
               .threads = g->threads,
@@ -283,19 +282,19 @@ static int search(struct grep *g, u9_log *log)
               .leave = leave,
               .ctx = g,
               .quiet = isatty(STDOUT_FILENO)};
-    uint64_t n = g->threads > 1 ? SHARES * (uint64_t)g->threads : 1;
-    if (u9_log_split(log, n, 0, &plan, &s.count, &fault) != U9_OK)
-        return tool_read_fault(g->path, &fault);
-    s.ranges = plan;
-    for (size_t i = 0; i < s.count; i++) s.bytes += plan[i].bytes;
-    g->ranges = s.count;
-    g->parts = calloc(s.count ? s.count : 1, sizeof *g->parts);
-    int status = g->parts ? conclude(g, &s, scan_run(&s)) : tool_nomem("the ranges");
-    for (size_t i = 0; g->parts && i < s.count; i++) free(g->parts[i].found);
+    int status = scan_all(&s, begin);
+    if (g->parts) status = conclude(g, &s, status);
+    for (size_t i = 0; g->parts && i < g->ranges; i++) free(g->parts[i].found);
     free(g->parts);
     scan_free(&s);
-    u9_split_free(plan);
     return status;
+}
+
+/* As grep(1) has it: 1 says that there is none, so that what is refused is trouble, too: 2. What failed or was lost goes before. */
+static int exit_status(const struct grep *g, int status)
+{
+    if (status == TOOL_REFUSED) return TOOL_USAGE;
+    return status == TOOL_DONE && g->found == 0 ? TOOL_REFUSED : status;
 }
 
 static int run(struct grep *g)
@@ -311,7 +310,7 @@ static int run(struct grep *g)
     g->coloured = g->shown.terminal && !g->json && !(no_colour && *no_colour);
     if (status == TOOL_DONE) status = search(g, log);
     u9_err err = u9_log_close(log, &fault);
-    if (err != U9_OK && status <= TOOL_REFUSED) status = tool_read_fault(g->path, &fault);
+    if (err != U9_OK && status == TOOL_DONE) status = tool_read_fault(g->path, &fault);
     return status;
 }
 
@@ -345,6 +344,7 @@ static void check(struct grep *g)
         regfree(&regex);
         return;
     }
+    if (err == REG_ESPACE) exit(tool_nomem("the pattern"));
     regerror(err, NULL, why, sizeof why);
     tool_usage("%s: not a regular expression: %s (-F: as it stands)", g->pattern, why);
 }
@@ -356,20 +356,11 @@ static void take_argument(struct grep *g, char *arg)
     else if (g->pattern = arg, !take_field(g, arg)) g->name = NULL;
 }
 
-static void take_threads(struct grep *g, const char *arg)
-{
-    uint64_t n = tool_number("-j", arg);
-    tool_within("-j", n, 0, THREADS_MAX, "");
-    if (n > 0) g->threads = (unsigned)n;
-}
-
 enum { JSON = 256 };
 
 static const struct argp_option option_table[] = {
-    {"jobs", 'j', "N", 0, "Read with N threads; 0 or without it, as many as there are processors",
-     0},
-    {"regexp", 'e', "PATTERN", 0, "This pattern, also if it looks like an option or FIELD=VALUE",
-     0},
+    SCAN_JOBS_OPTION,
+    {"regexp", 'e', "PATTERN", 0, "This pattern, also if it looks like an option or FIELD=VALUE", 0},
     {"fixed", 'F', 0, 0, "PATTERN is text as it stands", 0},
     {"ignore-case", 'i', 0, 0, "Upper and lower case are the same", 0},
     {"invert", 'v', 0, 0, "The other records", 0},
@@ -384,7 +375,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct grep *g = (struct grep *)state->input;
     switch (key) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case 'j': take_threads(g, arg); break;
+    case 'j': g->threads = scan_jobs(arg); break;
     case 'e':
         if (g->pattern) tool_usage("one PATTERN only: '%s' is too much (-e goes before LOG)", arg);
         g->pattern = arg;
@@ -414,19 +405,17 @@ int verb_grep(int argc, char **argv)
         "Prints the records of LOG in whose line, as `u9 cat` prints it, PATTERN occurs, an extended regular expression "
         "of POSIX; or whose FIELD is VALUE: a member of the first value, an object, by name, or by a path with dots of "
         "one within it, or a position (0: the key, 1: the first value). They are read on several threads and come in the "
-        "order of the log. The exit status is 0 if there are any, 1 if there is none. Damage is told on standard "
-        "error, a line each; if records were lost to it, the exit status is 3.",
+        "order of the log. The exit status is 0 if there are any, 1 if there is none, 2 if LOG is not there or is refused. "
+        "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3.",
         NULL,
         NULL,
         NULL};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    struct grep g = {.threads =
-                         processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1,
+    struct grep g = {.threads = scan_processors(),
                      .limit = TOOL_NONE,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .turned = PTHREAD_COND_INITIALIZER};
     tool_parse(&parser, argc, argv, &g);
-    int status = run(&g);
+    int status = exit_status(&g, run(&g));
     free(g.name);
     free(g.wanted);
     return status;

@@ -2,15 +2,17 @@
  * tools/verb_import.c: `u9 import`: rows of another format become records.
  *
  * A reader (convert.h) gives each row as a JSON text; here it becomes a value, a field of it the key, or a time the key is
- * made of. What was appended is durable when the verb has ended, also by SIGINT or SIGTERM, which are only noticed: a
- * second one ends it at once.
+ * made of. A log that is not there is made when the first row is taken, or when there is none: not for rows that are refused.
+ * What was appended is durable when the verb has ended, also by SIGINT or SIGTERM (stop.h).
  */
+#include "tools/appended.h"
 #include "tools/args.h"
 #include "tools/convert.h"
 #include "tools/damage.h"
 #include "tools/key.h"
 #include "tools/progress.h"
 #include "tools/skip.h"
+#include "tools/stop.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/value_json.h"
@@ -18,16 +20,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
-enum {
-    COMMIT_BYTES = 8 << 20,
-    SKIPPED = -1 /* a status within this file: go on with the next row */
-};
+enum { SKIPPED = -1 /* a status within this file: go on with the next row */ };
 
 struct import {
     const struct convert_format *format;
@@ -35,68 +32,55 @@ struct import {
     struct convert_options convert;
     u9_options options;
     const char *key_field, *time_field, *value_field;
+    uint64_t passed; /* --skip-rows */
     int progress, verbose;
     tool_skips skips;
-    u9_log *log;
+    tool_appended done;
     struct convert_reader reader;
+    uint64_t rows;      /* of the file so far, the one at hand among them */
     uint8_t *values;    /* U9_RECORD_MAX bytes */
     u9_builder rest;    /* an object without its key */
     uint64_t medallion; /* of muids that are made of times */
-    uint64_t records, bytes, waiting, last;
-    int failed; /* not 0: the log refused something, which is said */
     tool_progress bar;
 };
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
+/* How the rest of the file is taken another time, once `rows` of it are in the log, or are left out. */
+static const char *resume_text(uint64_t rows, char out[64])
 {
-    stopped = signal;
+    snprintf(out, 64, "--skip-rows=%" PRIu64, rows);
+    return out;
 }
 
-static void notice_signals(void)
-{
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-/* What is wrong with the row. */
-static int refuse(struct import *m, const char *why, const char *detail)
+/* What is wrong with the row, the last one if `broken`. */
+static int refuse_row(struct import *m, const char *why, const char *detail, int broken)
 {
     const struct convert_reader *r = &m->reader;
-    if (tool_json_no_memory(why)) return tool_nomem("a row");
+    char before[TOOL_BEFORE_SIZE], with[64], behind[64], on[192] = "";
+    if (tool_json_no_memory(why) || convert_is_short(why)) return tool_nomem("a row");
     if (m->skips.on) {
         (void)!tool_skip(&m->skips, "%s%s%" PRIu64 ": %s%s", r->name, m->format->unit, r->number,
                          why, detail);
         return SKIPPED;
     }
-    return tool_say(TOOL_REFUSED, "%s%s%" PRIu64 ": %s%s; %" PRIu64 " record%s appended before it",
-                    r->name, m->format->unit, r->number, why, detail, m->records,
-                    m->records == 1 ? " was" : "s were");
+    resume_text(m->rows - 1, with);
+    resume_text(m->rows, behind);
+    if (broken && m->rows > 1) snprintf(on, sizeof on, "; %s goes on with it", with);
+    else if (!broken && m->rows == 1) snprintf(on, sizeof on, "; %s goes on behind it", behind);
+    else if (!broken) snprintf(on, sizeof on, "; %s goes on with it, %s behind it", with, behind);
+    return tool_say(TOOL_REFUSED, "%s%s%" PRIu64 ": %s%s; %s%s", r->name, m->format->unit, r->number,
+                    why, detail, tool_appended_before(&m->done, before), on);
 }
 
-static int log_failed(struct import *m)
+static int refuse(struct import *m, const char *why, const char *detail)
 {
-    char text[1024];
-    u9_fault fault;
-    if (m->failed) return TOOL_IO;
-    m->failed = 1;
-    u9_log_fault(m->log, &fault);
-    u9_fault_line(&fault, text, sizeof text);
-    return tool_say(fault.err == U9_ARG ? TOOL_REFUSED : TOOL_IO,
-                    "%s; at %s%s%" PRIu64 ", %" PRIu64 " record%s appended before it", text,
-                    m->reader.name, m->format->unit, m->reader.number, m->records,
-                    m->records == 1 ? " was" : "s were");
+    return refuse_row(m, why, detail, 0);
 }
 
-static int commit(struct import *m)
+/* The kind of the log's keys, or of those that it will have. */
+static const char *kind_of(const struct import *m)
 {
-    if (m->waiting == 0) return TOOL_DONE;
-    m->waiting = 0;
-    u9_err err = u9_log_commit(m->log, m->last);
-    return err == U9_OK || err == U9_AGAIN ? TOOL_DONE : log_failed(m);
+    if (m->done.log) return tool_kind(m->done.log);
+    return m->options.kind ? m->options.kind : "muid";
 }
 
 static int find(struct import *m, const u9_value *row, const char *name, u9_value *out)
@@ -126,7 +110,7 @@ static int take_key(struct import *m, const u9_value *row, tool_key *key)
     const char *text = field_text(&v, room);
     if (!text)
         return refuse(m, "its key is neither a whole number nor a text of at most 1039 bytes", "");
-    const char *why = tool_key_parse(tool_kind(m->log), text, strlen(text), key);
+    const char *why = tool_key_parse(kind_of(m), text, strlen(text), key);
     return why ? refuse(m, "its key is none of the log's kind: ", why) : TOOL_DONE;
 }
 
@@ -160,10 +144,10 @@ static int make_key(struct import *m, const u9_value *row, tool_key *key)
     int status = find(m, row, m->time_field, &v);
     if (status != TOOL_DONE) return status;
     if (!field_time(&v, &time)) return refuse(m, "no time stands in its field ", m->time_field);
-    int tids = strcmp(tool_kind(m->log), "tid") == 0;
+    int tids = strcmp(kind_of(m), "tid") == 0;
     key->size = tids ? U9_TID_SIZE : U9_MUID_SIZE;
-    u9_muid muid = {time, m->medallion, (int32_t)(m->records & 0xfffff) + 1};
-    u9_tid tid = {time, (uint32_t)(m->records & U9_TID_CLOCK_ID_MAX)};
+    u9_muid muid = {time, m->medallion, (int32_t)((m->rows - 1) & 0xfffff) + 1};
+    u9_tid tid = {time, (uint32_t)((m->rows - 1) & U9_TID_CLOCK_ID_MAX)};
     u9_err err = time >= U9_MUID_TIMESTAMP_MAX ? U9_ARG
                  : tids                        ? u9_tid_pack(&tid, 0, key->bytes)
                                                : u9_muid_pack(&muid, key->bytes);
@@ -195,18 +179,30 @@ static int take_rest(struct import *m, const u9_value *row, u9_value *out)
     return err == U9_OK ? TOOL_DONE : tool_nomem("a row");
 }
 
+/* The log, if it is there: mode U9_WRITE; or one that is made if it is not: U9_CREATE. */
+static int open_log(struct import *m, u9_mode mode)
+{
+    u9_fault fault;
+    m->options.mode = mode;
+    u9_err err = u9_log_open(m->path, &m->options, &m->done.log, &fault);
+    int absent = err == U9_ABSENT || (err == U9_IO && fault.sys == ENOENT);
+    if (err == U9_OK || (absent && mode == U9_WRITE)) return TOOL_DONE;
+    int status = tool_fault(&fault);
+    tool_say_refused(m->path, &fault);
+    return status;
+}
+
 static int append(struct import *m, const tool_key *raw, const u9_value *v)
 {
     u9_key key = {raw->bytes, raw->size};
     u9_place place;
-    u9_err err = u9_log_append(m->log, raw->size > 0 ? &key : NULL, v->start, v->encoded, &place);
+    int status = m->done.log ? TOOL_DONE : open_log(m, U9_CREATE);
+    if (status != TOOL_DONE) return status;
+    u9_err err = u9_log_append(m->done.log, raw->size > 0 ? &key : NULL, v->start, v->encoded, &place);
     if (err == U9_LIMIT) return refuse(m, "longer than a record may be (16 MiB)", "");
-    if (err != U9_OK) return log_failed(m);
-    m->last = place.ordinal;
-    m->records++;
-    m->bytes += v->encoded;
-    m->waiting += v->encoded + 1;
-    return m->waiting < COMMIT_BYTES ? TOOL_DONE : commit(m);
+    if (err != U9_OK) return tool_appended_refused(&m->done);
+    tool_appended_add(&m->done, &place, v->encoded);
+    return m->done.waiting < TOOL_COMMIT_BYTES ? TOOL_DONE : tool_appended_commit(&m->done);
 }
 
 static int take_row(struct import *m, const char *text, size_t size)
@@ -229,59 +225,81 @@ static int take_row(struct import *m, const char *text, size_t size)
     return status == TOOL_DONE ? append(m, &key, &value) : status;
 }
 
+/* At the end of the file. */
+static int conclude(const struct import *m)
+{
+    const char *name = m->reader.name;
+    if (m->rows == 0) tool_say(0, "note: %s: there is nothing in it", name);
+    if (m->rows >= m->passed) return TOOL_DONE;
+    return tool_say(TOOL_REFUSED, "%s: --skip-rows %" PRIu64 ": there %s only %" PRIu64, name, m->passed,
+                    m->rows == 1 ? "is" : "are", m->rows);
+}
+
 static int take_rows(struct import *m)
 {
     struct convert_reader *r = &m->reader;
-    struct stat st;
-    uint64_t all =
-        fstat(fileno(r->file), &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     const char *text;
     size_t size;
     int status = TOOL_DONE;
-    while (status == TOOL_DONE && !stopped) {
+    while (status == TOOL_DONE && !tool_stopped()) {
         enum convert_got got = convert_next(r, &text, &size);
         if (ferror(r->file))
-            return stopped ? TOOL_DONE : tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno));
-        if (got == CONVERT_END) break;
-        status = got == CONVERT_ROW ? take_row(m, text, size) : refuse(m, r->why, "");
+            return tool_stopped() ? TOOL_DONE : tool_say(TOOL_IO, "%s: %s", r->name, strerror(errno));
+        if (got == CONVERT_END) return conclude(m);
+        m->done.number = r->number;
+        m->rows++;
+        if (m->rows > m->passed || got == CONVERT_BROKEN)
+            status = got == CONVERT_ROW ? take_row(m, text, size) : refuse_row(m, r->why, "", got == CONVERT_BROKEN);
         if (got == CONVERT_BROKEN && status == SKIPPED) {
             tool_say(0, "%s: nothing behind that can be read", r->name);
-            break;
+            return TOOL_DONE;
         }
         if (status == SKIPPED) status = TOOL_DONE;
-        tool_progress_tell(&m->bar, r->at, all);
+        tool_progress_tell(&m->bar, r->at, r->all);
     }
-    return status == SKIPPED ? TOOL_DONE : status;
+    return status;
 }
 
-/* Commits what is appended, says how it went, closes the log. */
+/* What is left to be said: how the rest is taken, and how it went. */
+static void sum_up(const struct import *m, double spent)
+{
+    char on[64];
+    if (tool_stopped() && m->rows > 0)
+        tool_say(0, "stopped by %s: %s goes on behind what was taken", tool_stop_name(), resume_text(m->rows, on));
+    if (m->done.failed && m->done.durable)
+        tool_say(0, "%s goes on with that row, once %s takes it", resume_text(m->rows - 1, on), m->path);
+    else if (m->done.failed)
+        tool_say(0, "--skip-rows=N goes on behind the N rows that are in %s then: `u9 tail` shows the last", m->path);
+    if (m->verbose)
+        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s", m->done.records,
+                 tool_plural(m->done.records), m->done.bytes, spent);
+}
+
+/* Commits what is appended, closes the log. */
 static int finish(struct import *m, int status, double began)
 {
-    int done = commit(m);
-    if (status == TOOL_DONE) status = done;
-    status = tool_close_appended(m->log, m->records, m->last, m->failed, status);
-    double spent = tool_seconds() - began;
-    if (m->verbose)
-        tool_say(0, "%" PRIu64 " record%s, %" PRIu64 " bytes, %.3f s", m->records,
-                 tool_plural(m->records), m->bytes, spent);
-    if (stopped && status == TOOL_DONE) status = 128 + stopped;
+    if (status == TOOL_DONE && !tool_stopped() && !m->done.log) status = open_log(m, U9_CREATE);
+    if (m->done.log) {
+        int done = tool_appended_commit(&m->done);
+        if (status == TOOL_DONE) status = done;
+        status = tool_appended_close(&m->done, status);
+    }
+    sum_up(m, tool_seconds() - began);
+    if (tool_stopped() && status == TOOL_DONE) status = 128 + tool_stopped();
     return tool_skips_end(&m->skips, status);
 }
 
-static int open_log(struct import *m)
+/* Can keys of the log's kind come of what is asked for? */
+static int check_kind(const struct import *m)
 {
-    u9_fault fault;
-    if (u9_log_open(m->path, &m->options, &m->log, &fault) != U9_OK) {
-        int status = tool_fault(&fault);
-        tool_say_refused(m->path, &fault);
-        return status;
-    }
-    const char *kind = tool_kind(m->log);
+    const char *kind = kind_of(m), *instead = "--key-field takes such keys from the rows; `u9 id make` makes one of a time";
+    if (strncmp(kind, "rkey", 4) == 0) instead = "record keys are texts of your own, which --key-field takes from the rows";
     if (m->time_field && strcmp(kind, "muid") != 0 && strcmp(kind, "tid") != 0)
-        return tool_say(TOOL_REFUSED,
-                        "%s: --time-field makes keys of kind muid or tid; these are %s", m->path,
-                        kind);
-    return TOOL_DONE;
+        return tool_say(TOOL_REFUSED, "%s: --time-field makes keys of kind muid or tid, and these are %s: %s", m->path, kind,
+                        instead);
+    if (m->key_field || strcmp(kind, "uid8") != 0) return TOOL_DONE;
+    return tool_say(TOOL_REFUSED, "%s: keys of kind uid8 are made under a generator number, which `u9 append --json "
+                    "--generator=N` takes; here --key-field takes the keys from the rows", m->path);
 }
 
 static int run(struct import *m)
@@ -295,14 +313,19 @@ static int run(struct import *m)
     if (m->medallion == 0 &&
         getrandom(&m->medallion, sizeof m->medallion, 0) == sizeof m->medallion)
         m->medallion = m->medallion % (U9_MUID_MEDALLION_MAX - 1) + 1;
-    notice_signals();
+    tool_notice_stops(false);
     int status = convert_open(&m->reader, m->format, m->file);
-    if (status == TOOL_DONE) status = open_log(m);
-    if (m->log) {
+    m->done.at = m->reader.name;
+    m->done.unit = m->format->unit;
+    if (status == TOOL_DONE) status = open_log(m, U9_WRITE);
+    if (status == TOOL_DONE) status = check_kind(m);
+    if (status == TOOL_DONE) {
         tool_progress_begin(&m->bar, m->progress);
-        if (status == TOOL_DONE) status = take_rows(m);
+        status = take_rows(m);
         tool_progress_end(&m->bar);
         status = finish(m, status, began);
+    } else if (m->done.log) {
+        status = tool_appended_close(&m->done, status);
     }
     convert_close(&m->reader);
     free(m->values);
@@ -319,6 +342,7 @@ enum {
     TYPED,
     SEPARATOR,
     TABLE,
+    SKIP_ROWS,
     SKIP_BAD,
     SYNC,
     LZ4,
@@ -347,6 +371,7 @@ static const struct argp_option option_table[] = {
     {"separator", SEPARATOR, "SEP", 0,
      "csv: what stands between cells (default: a comma; \\t: tab)", 0},
     {"table", TABLE, "NAME", 0, "sqlite: the table that is read (default: records)", 0},
+    {"skip-rows", SKIP_ROWS, "N", 0, "Pass over the first N rows: an import that was broken off goes on so", 0},
     {"skip-bad", SKIP_BAD, 0, 0,
      "Skip rows that are refused: the first 5 are named, all counted, and the exit status is 1", 0},
     {"sync", SYNC, "POLICY", 0, "Who waits for the disk: commit (default), interval, none", 0},
@@ -383,6 +408,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case TYPED: m->convert.typed = 1; break;
     case SEPARATOR: m->convert.comma = convert_comma(arg); break;
     case TABLE: m->convert.table = arg; break;
+    case SKIP_ROWS: m->passed = tool_number("--skip-rows", arg); break;
     case SKIP_BAD: m->skips.on = 1; break;
     case SYNC: m->options.policy = tool_policy(arg); break;
     case LZ4: m->options.lz4 = 1; break;
@@ -425,7 +451,7 @@ int verb_import(int argc, char **argv)
         .file = "-",
         .skips.what = "row",
         .convert.comma = ',',
-        .options = {.size = sizeof m.options, .mode = U9_CREATE, .on_damage = on_damage}};
+        .options = {.size = sizeof m.options, .on_damage = on_damage}};
     tool_parse(&parser, argc, argv, &m);
     return run(&m);
 }

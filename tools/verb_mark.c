@@ -50,9 +50,9 @@ int verb_mark(int argc, char **argv)
 {
     static const struct argp parser = {
         option_table, parse, "LOG",
-        "Prints the mark of LOG, which says up to where it is durable, as one line without secrets. Kept where nobody "
-        "who can write to LOG can change it, the line proves with u9fsck --mark that all up to there is what was "
-        "there. A writer may be at work. If no mark counts, the exit status is 1.",
+        "Prints the mark of LOG, which says before which record all is durable, as one line without secrets. Kept where "
+        "nobody who can write to LOG can change it, the line proves with u9fsck --mark that all before that record is what "
+        "was there. A writer may be at work. If no mark counts, the exit status is 1.",
         NULL, NULL, NULL};
     struct mark mark = {0};
     tool_parse(&parser, argc, argv, &mark);

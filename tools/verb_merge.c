@@ -4,6 +4,7 @@
 #include "tools/args.h"
 #include "tools/damage.h"
 #include "tools/json.h"
+#include "tools/stop.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -11,7 +12,6 @@
 #include <u9.h>
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +28,12 @@ struct merge {
     uint64_t conflicts;
 };
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-    stopped = number;
-}
-
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
 {
     (void)ctx;
     (void)done;
     (void)all;
-    return stopped != 0;
+    return tool_stopped() != 0;
 }
 
 static void on_damage(void *ctx, const u9_damage *damage)
@@ -101,12 +94,10 @@ static int run(struct merge *m)
     m->options.on_damage = on_damage;
     m->options.on_conflict = on_conflict;
     m->options.on_progress = on_progress;
-    struct sigaction once = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
-    sigaction(SIGINT, &once, NULL);
-    sigaction(SIGTERM, &once, NULL);
+    tool_notice_stops(true);
     look_at_kind(m);
     u9_err err = u9_merge(m->out, m->logs, m->count, &m->options, &m->report, &fault);
-    if (err != U9_OK && stopped) return tool_say(TOOL_IO, "stopped; nothing was made");
+    if (err != U9_OK && tool_stopped()) return tool_say(TOOL_IO, "stopped; nothing was made");
     if (err != U9_OK) {
         int status = tool_fault(&fault);
         tool_say_unharmed(m->count > 1 ? "each LOG" : m->logs[0], m->out, &fault);

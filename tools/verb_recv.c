@@ -7,6 +7,7 @@
 #include "tools/args.h"
 #include "tools/damage.h"
 #include "tools/progress.h"
+#include "tools/stop.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -14,7 +15,6 @@
 #include <u9.h>
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,21 +27,6 @@ struct recv {
     tool_progress bar;
 };
 
-static volatile sig_atomic_t stopped; /* the signal that came, 0 */
-
-static void on_signal(int number)
-{
-    stopped = number;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction once = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&once.sa_mask);
-    sigaction(SIGINT, &once, NULL);
-    sigaction(SIGTERM, &once, NULL);
-}
-
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct recv *r = (struct recv *)ctx;
@@ -52,7 +37,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
 {
     tool_progress_tell(&((struct recv *)ctx)->bar, done, all);
-    return stopped;
+    return tool_stopped();
 }
 
 /* Why it did not come to its end, and where it goes on. */
@@ -62,9 +47,9 @@ static int failed(const u9_ship_report *r, const u9_fault *fault)
     if (!*fault->path && fault->offset != U9_NOWHERE && !r->peer_failed) strcpy(line, "standard input: ");
     size_t named = strlen(line);
     u9_fault_line(fault, line + named, sizeof line - named);
-    if (stopped)
-        return tool_say(128 + stopped, "stopped by %s; the same command goes on at record %" PRIu64,
-                        stopped == SIGINT ? "SIGINT" : "SIGTERM", r->next);
+    if (tool_stopped())
+        return tool_say(128 + tool_stopped(), "stopped by %s; the same command goes on at record %" PRIu64, tool_stop_name(),
+                        r->next);
     if (r->peer_failed)
         return tool_say(fault->err == U9_CORRUPT ? TOOL_LOST : tool_fault_status(fault),
                         "the sender: %s; the log has %" PRIu64 " record%s", line, r->next,
@@ -73,6 +58,8 @@ static int failed(const u9_ship_report *r, const u9_fault *fault)
         return tool_say(TOOL_IO, "nothing came: the sender ended before it began");
     if (fault->err == U9_TORN)
         return tool_say(TOOL_IO, "%s; the same command goes on at record %" PRIu64, line, r->next);
+    if (r->next > 0) /* it was open */
+        return tool_say(tool_fault_status(fault), "%s; the same command goes on at record %" PRIu64, line, r->next);
     return tool_say(tool_fault_status(fault), "%s", line);
 }
 
@@ -82,13 +69,13 @@ static int run(struct recv *r)
     u9_ship_report report = {.size = sizeof report};
     if (isatty(STDIN_FILENO) || (r->duplex && isatty(STDOUT_FILENO)))
         return tool_say(TOOL_REFUSED, "a stream does not come from a terminal: redirect it");
-    catch_signals();
+    tool_notice_stops(false);
     double began = tool_seconds();
     tool_progress_begin(&r->bar, !r->quiet);
     u9_err err = u9_log_recv(r->path, &r->options, &report, &fault);
     tool_progress_end(&r->bar);
     int status = err == U9_OK ? TOOL_DONE : failed(&report, &fault);
-    if (err != U9_OK && !stopped && !report.peer_failed && *fault.path) tool_say_refused(r->path, &fault);
+    if (err != U9_OK && !tool_stopped() && !report.peer_failed && *fault.path) tool_say_refused(r->path, &fault);
     double spent = tool_seconds() - began;
     if (r->verbose)
         tool_say(0, "%" PRIu64 " record%s in %" PRIu64 " batch%s, %" PRIu64 " bytes, %.3f s, %.1f MB/s; %" PRIu64

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHARES = 4, THREADS_MAX = 1024 }; /* ranges for each thread, so that they end at about the same time */
-
 struct ask {
     const char *path, *line; /* line: of --range; NULL: all of the log */
     u9_split_range range;
@@ -59,19 +57,10 @@ static int put_results(const struct ask *ask, scan *s, int status)
 
 static int scan_log(const struct ask *ask, u9_log *log)
 {
-    u9_fault fault;
-    u9_split_range *plan = NULL;
     scan s = {.path = ask->path, .log = log, .threads = ask->line ? 1 : ask->threads,
               .field = ask->counts ? &ask->field : NULL, .ranges = &ask->range, .count = 1};
-    if (!ask->line) {
-        uint64_t n = ask->threads > 1 ? SHARES * (uint64_t)ask->threads : 1;
-        if (u9_log_split(log, n, 0, &plan, &s.count, &fault) != U9_OK) return tool_read_fault(ask->path, &fault);
-        s.ranges = plan;
-        for (size_t i = 0; i < s.count; i++) s.bytes += plan[i].bytes;
-    }
-    int status = put_results(ask, &s, scan_run(&s));
+    int status = put_results(ask, &s, ask->line ? scan_run(&s) : scan_all(&s, NULL));
     scan_free(&s);
-    u9_split_free(plan);
     return status;
 }
 
@@ -87,13 +76,6 @@ static int run(const struct ask *ask)
     return status;
 }
 
-static void take_threads(struct ask *ask, const char *arg)
-{
-    uint64_t n = tool_number("-j", arg);
-    tool_within("-j", n, 1, THREADS_MAX, "");
-    ask->threads = (unsigned)n;
-}
-
 static void take_line(struct ask *ask, const char *arg)
 {
     u9_fault fault;
@@ -105,7 +87,7 @@ static void take_line(struct ask *ask, const char *arg)
 enum { COUNT_BY = 256, RANGE, JSON };
 
 static const struct argp_option option_table[] = {
-    {"jobs", 'j', "N", 0, "Read with N threads; 0 or without it, as many as there are processors", 0},
+    SCAN_JOBS_OPTION,
     {"count-by", COUNT_BY, "FIELD", 0,
      "Print how many records have which value in FIELD: a name, of a member of the object that is the first value; or a "
      "position: 1 is the first value, 2 the second, 0 the key. Values that are equal are one; - has those without", 0},
@@ -119,7 +101,7 @@ static error_t parse(int option, char *arg, struct argp_state *state)
     struct ask *ask = (struct ask *)state->input;
     switch (option) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case 'j': if (strcmp(arg, "0") != 0) take_threads(ask, arg); break;
+    case 'j': ask->threads = scan_jobs(arg); break;
     case COUNT_BY:
         if (*arg == '\0') tool_usage("--count-by: FIELD is empty");
         ask->field = tool_field_parse(arg);
@@ -146,8 +128,7 @@ int verb_scan(int argc, char **argv)
         "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3, and 1 if some "
         "of what a LINE names was trimmed since. If a part of the log cannot be read, nothing is printed.",
         NULL, NULL, NULL};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    struct ask ask = {.threads = processors > 0 && processors < THREADS_MAX ? (unsigned)processors : 1};
+    struct ask ask = {.threads = scan_processors()};
     tool_parse(&parser, argc, argv, &ask);
     return run(&ask);
 }

@@ -4,6 +4,7 @@
 #include "tools/damage.h"
 #include "tools/json.h"
 #include "tools/progress.h"
+#include "tools/stop.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -11,7 +12,6 @@
 #include <u9.h>
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 struct snapshot {
@@ -23,18 +23,11 @@ struct snapshot {
     tool_losses losses;
 };
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-    stopped = number;
-}
-
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
 {
     struct snapshot *s = (struct snapshot *)ctx;
     tool_progress_tell(&s->bar, done, all);
-    return stopped != 0;
+    return tool_stopped() != 0;
 }
 
 static void on_damage(void *ctx, const u9_damage *damage)
@@ -74,9 +67,11 @@ static void put_result(const struct snapshot *s)
 {
     const u9_snapshot_report *r = &s->report;
     char size[24], lost[TOOL_LOSSES_SIZE];
-    printf("%s: records up to %" PRIu64 " of %s: %" PRIu64 " segment%s linked, %" PRIu64 " copied (%s), %" PRIu64
-           " there before", s->dir, r->next_ordinal, s->path, r->linked, tool_plural(r->linked), r->copied,
-           tool_bytes_text(r->copied_bytes, size), r->kept);
+    printf("%s: ", s->dir);
+    if (r->first_ordinal < r->next_ordinal) printf("records %" PRIu64 "..%" PRIu64, r->first_ordinal, r->next_ordinal - 1);
+    else fputs("no record", stdout);
+    printf(" of %s: %" PRIu64 " segment%s linked, %" PRIu64 " copied (%s), %" PRIu64 " there before", s->path, r->linked,
+           tool_plural(r->linked), r->copied, tool_bytes_text(r->copied_bytes, size), r->kept);
     if (r->removed > 0) printf(", %" PRIu64 " removed, which the log has not any more", r->removed);
     if (r->link_sys) printf("; what was to be linked was copied: %s", strerror(r->link_sys));
     if (r->damages > 0) printf("; %" PRIu64 " damaged place%s as in the log, %s", r->damages, tool_plural(r->damages),
@@ -102,7 +97,7 @@ static int put_json(const struct snapshot *s)
 static int refuse(struct snapshot *s, const u9_fault *fault)
 {
     tool_progress_end(&s->bar);
-    if (stopped) return tool_say(TOOL_IO, "stopped; the same command goes on from here");
+    if (tool_stopped()) return tool_say(TOOL_IO, "stopped; the same command goes on from here");
     int status = tool_read_fault(s->path, fault);
     tool_say_unharmed(s->path, s->dir, fault);
     return s->options.strict && s->report.damages > 0 ? TOOL_LOST : status;
@@ -117,9 +112,7 @@ static int run(struct snapshot *s)
     s->options.on_damage = on_damage;
     s->options.on_segment = on_segment;
     s->options.on_progress = on_progress;
-    struct sigaction once = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
-    sigaction(SIGINT, &once, NULL);
-    sigaction(SIGTERM, &once, NULL);
+    tool_notice_stops(true);
     if (u9_log_open(s->path, &reading, &log, &fault) != U9_OK) return refuse(s, &fault);
     tool_progress_begin(&s->bar, 1);
     u9_err err = u9_log_snapshot(log, s->dir, &s->options, &s->report, &fault);

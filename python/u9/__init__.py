@@ -17,9 +17,10 @@ from . import _errors, _ids, _plain, _u9
 from ._errors import (AbsentError, AbsentKeyError, AgainError, ArgumentError, CorruptError, EndError, Error, LimitError,
                       LockedError, NoMemoryError, PoisonedError, StateError, SystemFault, TornError, VersionError)
 from ._ids import Gid, Id, Muid, Tid, Uid8
-from ._plain import Damage, Greek, Output, Pidfd, Report, Split, Symbol, Tau
-from ._u9 import (Array, Cursor, Generator, Log, Place, Reading, Record, Writing, check, decode, encode, open, parse,
-                  salvage, text)
+from ._plain import (Carved, CarveReport, Damage, Greek, MergeReport, Output, Pidfd, RepairReport, RepairStep, Report, Split,
+                     Symbol, Tau)
+from ._u9 import (Array, Cursor, Generator, Log, Place, Reading, Record, Writing, carve, check, decode, encode, merge, open,
+                  parse, repair, salvage, text, undo)
 
 __version__ = _u9.version
 

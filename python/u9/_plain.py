@@ -138,3 +138,75 @@ class Output(NamedTuple):
     segment: int
     begin: int
     ordinal: int
+
+
+class MergeReport(NamedTuple):
+    """What a merge did."""
+
+    verdict: str  # the worst found in a log
+    read: int  # records of all logs
+    records: int  # of the new one
+    repeats: int  # left out: an earlier log has the same record
+    conflicts: int  # keys that several logs have different records of: all are kept
+    sorted: int  # logs whose keys were not in order, and that were sorted first
+    damages: int
+    lost: int
+
+
+class Carved(NamedTuple):
+    """A log that was carved out. What a check says of it is None where it took it for none: a salvage may help then."""
+
+    path: str
+    proven: bool  # its secrets are known, and each frame bears their signature
+    segments: int
+    frames: int
+    rejoined: int  # of these, those that stood in two pieces
+    records: Optional[int]
+    damages: Optional[int]
+    lost: Optional[int]
+    verdict: Optional[str]
+
+
+class CarveReport(NamedTuple):
+    """What a carving looked through, and found."""
+
+    files: int
+    bytes: int
+    unread: int  # of these, those that could not be read
+    logs: int
+    segments: int
+    frames: int
+    rejoined: int
+    broken: int  # places where a header of one of these logs stands, and no frame could be put together
+    gave_up: bool  # there may be more frames
+
+
+class RepairStep(NamedTuple):
+    """One thing to be mended: bytes [begin, end) of a file; both 0 of an index."""
+
+    kind: str  # "header", "zeros", "name", "frame", "bit", "index"
+    safe: bool  # no record that is not read now is read then
+    path: str
+    to: Optional[str]  # of a name: what the file is called then
+    segment: int
+    begin: int
+    end: int
+
+
+class RepairReport(NamedTuple):
+    """What a repair did, or, dry, would do."""
+
+    steps: int
+    left: int  # what could be done with all=True
+    records: int  # that are read before
+    regained: int  # that are read then, and were not
+    before: str  # the worst that is told of the log
+    then: str
+    damages_before: int
+    damages_then: int
+    indexes: int
+    tries: int  # bits that were flipped in a search,
+    tries_us: int  # and the microseconds that took
+    gave_up: bool
+    finished: bool  # an earlier repair was broken off, and was brought to its end first
+    saved: Optional[str]  # the file in the log's directory with the bytes before

@@ -277,7 +277,7 @@ keys() {
     claim 'a key that is not there: from the first above it' \
         test "$("$u9" cat --keys --limit 1 --from "$before" keys | cut -f1)" = \
         "$(awk -v b="$before" '$0 >= b' keys.txt | head -n 1)"
-    mistake 2 '--from x: neither' 'a bound that is neither' "$u9" cat --from x keys
+    mistake 1 '--from x: neither' 'a bound that is neither' "$u9" cat --from x keys
     mistake 2 '--to #x: not an ordinal' 'a bad ordinal' "$u9" cat --to '#x' keys
     prints '' '--limit 0 prints nothing' "$u9" cat --limit 0 keys
     mistake 2 '--limit -3: the number must be positive' 'a limit below 0' "$u9" cat --limit -3 keys

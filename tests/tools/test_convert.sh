@@ -107,6 +107,30 @@ if here sqlite; then
         skip 'sqlite3 is not installed'
     fi
 fi
+# Infinities and NaN, of both widths.
+echo '{"i":{"$float64":"inf"},"j":{"$float64":"-inf"},"n":{"$float64":"nan"},"f":{"$float32":"-inf"},"g":{"$float32":"nan"}}' >wild.json
+"$u9" append --json wild wild.json
+claim 'Avro holds infinities and NaN, without a word' sh -c '"$1" export avro wild w.avro 2>err && test ! -s err && "$1" import avro w w.avro && "$1" cat w | cmp - wild.json' sh "$u9"
+run "$u9" export csv wild
+claim 'CSV does not: their JSON text is written, which is said' same "$(tr -d '\r' <out | tail -n 1) $(wc -l <err)" \
+    '"{""$float64"":""inf""}","{""$float64"":""-inf""}","{""$float64"":""nan""}","{""$float32"":""-inf""}","{""$float32"":""nan""}" 1'
+if here sqlite; then
+    run "$u9" export sqlite wild w.db
+    claim 'SQLite holds infinities; that NaN is NULL is said once' same "$status $(grep -c NaN err)" '0 1'
+    claim 'and nothing else but that a float32 is a REAL' same "$(grep -vc NaN err)" 1
+    "$u9" import sqlite w2 w.db
+    claim 'they come back so' holds '{"i":{"$float64":"inf"},"j":{"$float64":"-inf"},"n":null,"f":{"$float64":"-inf"},"g":null}' w2
+    # 400 kB of text, and room for 100: SQLite cannot put back what it began either.
+    yes "$(printf '%0500d' 0)" | head -n 800 | "$u9" append wide
+    run bash -c 'ulimit -f 100; exec "$0" export sqlite wide w3.db' "$u9"
+    claim 'a table that does not fit is told, and nothing is left of it' same "$status $(grep -c 'w3.db: ' err) $(echo w3.db*)" '4 1 w3.db*'
+    : >w4.db-journal
+    claim 'a file that would be taken for its journal is not touched' refused 1 'w4.db-journal: File exists: it would be taken for a part of w4.db' \
+        "$u9" export sqlite wide w4.db
+    claim 'it is still there, alone' same "$(echo w4.db*)" w4.db-journal
+    mkfifo nobase
+    claim 'a FIFO is no database' refused 1 'nobase: sqlite is read from a regular file' "$u9" import sqlite w5 nobase
+fi
 if command -v avrocat >/dev/null; then
     "$u9" export avro docs d.avro
     claim "Apache's avrocat reads ours" same "$(avrocat d.avro | head -n 1)" \
@@ -144,8 +168,17 @@ fi
 printf 'a,b\n1,2\n3\n"x" y,5\n6,7\n' >bad.csv
 run "$u9" import csv bad bad.csv
 claim 'a row that lacks a cell is refused with its line' same "$status $(cat err)" \
-    '1 u9 import: bad.csv:3: 1 cell, but there are 2 columns; 1 record was appended before it'
+    '1 u9 import: bad.csv:3: 1 cell, but there are 2 columns; 1 record was appended before it; --skip-rows=1 goes on with it, --skip-rows=2 behind it'
 claim 'what stood in front is there' holds '{"a":"1","b":"2"}' bad
+sed -i 's/^3$/3,4/' bad.csv
+run "$u9" import csv --skip-rows=1 bad bad.csv
+claim 'once it is mended, it goes on with it' same "$status $("$u9" cat bad | tr '\n' ' ')$(cut -d ';' -f 2- err)" \
+    '1 {"a":"1","b":"2"} {"a":"3","b":"4"}  1 record was appended before it; --skip-rows=2 goes on with it, --skip-rows=3 behind it'
+claim 'or behind it' sh -c '"$1" import csv --skip-rows=3 bad bad.csv && test "$("$1" cat bad | tail -n 1)" = "{\"a\":\"6\",\"b\":\"7\"}"' sh "$u9"
+claim 'behind the last there is nothing, and that is no fault' sh -c '"$1" import csv --skip-rows=4 bad bad.csv && test "$("$1" cat bad | wc -l)" = 3' sh "$u9"
+claim 'behind more than there are is a slip' refused 1 'bad.csv: --skip-rows 5: there are only 4' "$u9" import csv --skip-rows=5 bad bad.csv
+claim 'a number is asked for' refused 2 '--skip-rows x: not a number' "$u9" import csv --skip-rows=x bad bad.csv
+sed -i 's/^3,4$/3/' bad.csv
 run "$u9" import csv --skip-bad bad2 bad.csv
 claim 'with --skip-bad the others are taken' holds '{"a":"1","b":"2"}
 {"a":"6","b":"7"}' bad2
@@ -154,11 +187,17 @@ refuses() { # PATTERN FORMAT INPUT [OPTION...]
     printf "$3" >input
     refused 1 "$1" "$u9" import "$2" refusing input "${@:4}"
 }
-claim 'quotes that do not end' refuses 'input:2: the file ends within quotes' csv 'a\n"x'
+claim 'quotes that do not end' refuses 'input:2: the file ends within quotes; 0 records were appended before it$' csv 'a\n"x'
+claim 'of the first row it is said how to leave it out' refuses 'input:1: .*; 0 records were appended before it; --skip-rows=1 goes on behind it$' jsonl '{\n'
 claim 'two columns of one name' refuses "two columns are named 'a'" csv 'a,a\n'
-claim 'what is no JSON' refuses 'input:2: not a JSON value' jsonl '1\n{\n'
+claim 'what is no JSON' refuses 'input:1: not a JSON value' jsonl '{\n'
 claim 'a row without the key' refuses 'input:1: it has no field k' jsonl '{"a":1}' --key-field k
 claim 'a key of another kind' refuses "none of the log's kind" jsonl '{"k":"x y"}' --key-field k
+claim 'eight-byte keys of times are refused, with what would do' refuses \
+    'uid8: --key-field takes such keys from the rows; .u9 id make. makes' jsonl '{"t":1}' --key uid8 --time-field t
+claim 'record keys, too' refuses 'rkey: record keys are texts of your own, which --key-field takes' jsonl '{"t":1}' --key rkey --time-field t
+claim 'fresh eight-byte keys want a generator, which import has not' refuses 'u9 append --json --generator=N' jsonl '1' --key uid8
+claim 'none of these made a log' test ! -e refusing
 claim 'a time that is none' refuses 'no time stands in its field t' jsonl '{"t":"soon"}' --time-field t
 claim 'a journal that is cut off' refuses 'at byte 5: the file ends within the entry' journal 'A=1\n\nMESSAGE\n\3'
 claim 'a line that is no field' refuses 'at byte 0: a line that is no field' journal 'a=1\n\n'
@@ -176,7 +215,25 @@ printf '1\n2\n' | "$u9" append hurt2 && echo 30303030 | "$u9" append hurt2 && ec
 harm "$(find hurt2 -name '*.u9')" 30303030
 run "$u9" export csv hurt2
 claim 'damage is told once, and the status is 3' same "$status $(wc -l <err) $(tr -s '\r\n' ' ' <out)" '3 1 value "1" "2" "4" '
-mkfifo pipe
+for format in jsonl journal csv; do
+    run "$u9" import $format blank /dev/null
+    claim "nothing to import from $format is said, and a log is made" same "$status $(cat err) $("$u9" cat blank | wc -l)" '0 u9 import: note: /dev/null: there is nothing in it 0'
+done
+claim 'but no log of a table that is not there' sh -c '! "$1" import sqlite none2 /dev/null 2>err && test ! -e none2' sh "$u9"
+claim 'of a log that is there, too' sh -c 'echo 1 | "$1" append --key uid8 --generator 5 eight && ! echo 1 | "$1" import jsonl eight 2>err && grep -q "generator=N" err' sh "$u9"
+claim 'given in the rows they are taken' sh -c '"$1" export jsonl --key-field k eight >eight.jsonl && "$1" import jsonl --key uid8 --key-field k eight2 eight.jsonl && test "$("$1" cat --keys eight2 | cut -f 1)" = "$("$1" cat --keys eight | cut -f 1)"' sh "$u9"
+
+mkfifo pipe nobody
+"$u9" import jsonl waiting nobody 2>err &
+importer=$!
+for ((i = 0; i < 200; i++)); do grep -q '^SigCgt:.*[4-7c-f]..[2367abef]$' /proc/$importer/status && break || sleep 0.05; done
+claim 'who waits for somebody to write into a FIFO waits' kill -TERM $importer
+wait $importer
+claim 'until a signal ends it: by its status, without a word, without a log' same "$? $(cat err) $(ls -d waiting 2>/dev/null)" '143  '
+echo 7 >nobody &
+"$u9" import jsonl waiting nobody
+claim 'or until somebody writes' holds 7 waiting
+wait
 "$u9" import jsonl stopped pipe 2>err &
 exec 3>pipe
 seq 100000 >&3
@@ -186,6 +243,8 @@ status=$?
 exec 3>&-
 "$u9" cat stopped >got
 claim 'a signal ends it, and what was taken is there' sh -c "test $status = 130 && test \$(wc -l <got) -gt 1000 && seq \$(wc -l <got) | cmp -s - got"
+claim 'it is said how it goes on' grep -q "^u9 import: stopped by SIGINT: --skip-rows=$(wc -l <got) goes on behind what was taken$" err
+claim 'which it does' bash -c 'seq 100000 | "$1" import jsonl --skip-rows=$(wc -l <got) stopped && seq 100000 | cmp -s - <("$1" cat stopped)' bash "$u9"
 claim 'a format that is none' refused 2 "there is no format 'xml'" "$u9" import xml log
 claim 'a log that is not there' refused 1 nothing "$u9" export csv nothing
 claim 'a file that is not there makes no log' sh -c '! "$1" import csv fresh nofile 2>err && test ! -e fresh' sh "$u9"

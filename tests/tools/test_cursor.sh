@@ -97,7 +97,8 @@ saved() {
     claim 'trimmed since: told, and on with what is kept' \
         test "$(cat_of --cursor early -n 1 log | cut -d' ' -f2)" -gt 5
     claim 'in a line on standard error' grep -q 'trimmed' err
-    claim 'where it cannot be saved the status is 4' refused 4 '--save-cursor' "$u9" cat -n 1 --save-cursor nowhere/place log
+    claim 'a folder that is not there is refused before anything is printed' refused 1 '^u9 cat: --save-cursor nowhere/place: No such file' "$u9" cat -n 1 --save-cursor nowhere/place log
+    claim 'which is all that is said' same "$(wc -l <refused)" 1
     mkdir full
     mkfifo pipe
     ln -s early link
@@ -120,7 +121,48 @@ versions() {
     claim '--limit goes with --all' refused 2 'goes with --all' "$u9" get -n 1 many a
 }
 
-for group in both_ways times saved versions; do
+# What is new of some keys.
+saved_of_keys() {
+    printf 'a\t1\nb\t1\na\t2\n' | "$u9" append --key rkey --key-field '\t' polled
+    poll() { "$u9" get --all --keys --cursor polled.at --save-cursor polled.at polled "$@" 2>err | tr '\t\n' '= '; }
+    claim 'get --cursor --save-cursor: all the first time' same "$(poll a b)" 'a=1 a=2 b=1 '
+    claim 'then nothing' same "$(poll a b)" ''
+    claim 'which is status 1, and told of each key' refused 1 'b: polled has no record with this key in the part' \
+        "$u9" get --cursor polled.at polled a b
+    printf 'c\t1\nb\t2\nb\t3\n' | "$u9" append --key-field '\t' polled
+    claim 'then what is new' same "$(poll a b)" 'b=2 b=3 '
+    claim 'of keys that were not asked for before nothing is left' same "$(poll c)" ''
+    claim 'from a saved place on, as cat has it' same "$("$u9" get --all --cursor "$(cat polled.at)" --reverse polled b | tr '\n' ' ')" '3 2 1 '
+    claim 'the newest of what is new' same "$(printf 'a\t3\na\t4\n' | "$u9" append --key-field '\t' polled && "$u9" get --cursor polled.at polled a)" 4
+    claim 'what a limit leaves out would be passed over: refused' refused 2 '--limit leaves records out' \
+        "$u9" get --all -n 1 --save-cursor polled.at polled a
+    claim 'a cursor of another log is refused' refused 1 'one of another log' "$u9" get --cursor polled.at many a
+}
+
+# What was trimmed is no damage, and is not missing without a word.
+trimmed() {
+    lines 0 11999 | "$u9" append --segment-size 64K short
+    "$u9" trim --keep 100K short >out
+    first=$("$u9" stat --json short | grep -oE '"first_ordinal":"[0-9]+"' | tr -dc 0-9)
+    for words in "--from #0" "--from #$((first - 1))" "--to #$first" "--from #1 --to #2" "--reverse --from #0"; do
+        # shellcheck disable=SC2086
+        run "$u9" cat $words short
+        claim "cat $words: it is said where the log begins" same "$status $(cat err)" \
+            "0 u9 cat: note: short begins at record $first: what was before it was trimmed"
+    done
+    for words in '' "--from #$first" "--to #$((first + 1))"; do
+        # shellcheck disable=SC2086
+        run "$u9" cat $words short
+        claim "cat $words: that is no news" same "$status $(cat err)" '0 '
+    done
+    run "$u9" export csv --from '#0' short
+    claim 'export says it once' same "$status $(wc -l <out) $(cat err)" \
+        "0 $((12000 - first + 1)) u9 export: note: short begins at record $first: what was before it was trimmed"
+    run "$u9" cat --from '#0' log.none
+    claim 'of no log nothing' same "$status $(grep -c begins err)" '1 0'
+}
+
+for group in both_ways times saved versions saved_of_keys trimmed; do
     $group
 done
 tally

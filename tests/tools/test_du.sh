@@ -32,10 +32,10 @@ takes_space() {
     claim 'nothing is damaged, nothing compressed' same "$(field damaged_bytes out) $(field saved_bytes out)" '0 0'
 
     run "$u9" du --json --segments log
-    claim 'each segment has an object' same "$(grep -c '"type":"segment"' out)" "$(find log -name '*.u9' | wc -l)"
-    claim 'and its parts add up' adds_up out segment
-    claim 'all of them are all' same "$(grep '"type":"segment"' out | grep -oE '"bytes":"[0-9]+"' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$(field bytes out du)"
-    claim 'it is that of its file' same "$(field bytes out segment)" "$(wc -c <"$(find log -name '*.u9' | sort | tail -n 1)")"
+    claim 'each segment has an object' same "$(grep -c '"type":"share"' out)" "$(find log -name '*.u9' | wc -l)"
+    claim 'and its parts add up' adds_up out share
+    claim 'all of them are all' same "$(grep '"type":"share"' out | grep -oE '"bytes":"[0-9]+"' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$(field bytes out du)"
+    claim 'it is that of its file' same "$(field bytes out share)" "$(wc -c <"$(find log -name '*.u9' | sort | tail -n 1)")"
 
     run "$u9" du log
     claim 'people get sizes and shares' grep -qE '^data +[0-9.]+ kB +[0-9.]+ %$' out
@@ -84,9 +84,16 @@ stands() {
     claim 'stat of a closed log' same "$status $(field first_ordinal out) $(field next_ordinal out) $(field durable_ordinal out) $(field behind out)" '0 0 20000 20000 0'
     claim 'the last one has a time' grep -q '"last_time":"20' out
     run "$u9" stat log
-    claim 'people get lines' same "$(sed -n 's/^\([a-z]*\) .*/\1/p' out | paste -sd ' ')" 'log records durable behind rate last ago'
+    claim 'people get lines' same "$(sed -n 's/^\([a-z]*\) .*/\1/p' out | paste -sd ' ')" 'log records durable behind rate bytes last ago'
     claim 'no line of them is wider than 36 columns' same "$(grep -cE '^.{37}' out)" 0
     claim 'records are told with their numbers' grep -qx 'records  0..19999' out
+    claim 'and so are those that are durable' grep -qx 'durable  0..19999' out
+    seq 30 | "$u9" append young
+    run "$u9" stat --json young
+    claim 'what was written within a minute has a rate, in bytes, too' \
+        test "$(field records_per_second out | cut -c 1-3)" = 0.5 -a "$(field bytes_per_second out | cut -d . -f 1)" -gt 0
+    "$u9" append --segment-size 64K rolled <(seq 60000)
+    claim 'also over segments' test "$("$u9" stat --json rolled | grep -oE '"bytes_per_second":[0-9]+' | tr -dc 0-9)" -gt $(($(files_of rolled) / 120))
     "$u9" trim --keep 200K log >trim.out
     run "$u9" stat --json log
     claim 'of a trimmed one it begins where that does' same "$(field first_ordinal out)" "$("$u9" cat -n 1 --format json log | grep -oE '"ordinal":"[0-9]+"' | tr -dc 0-9)"
@@ -94,6 +101,8 @@ stands() {
     run "$u9" stat --json empty
     claim 'an empty one has none' same "$status $(field first_ordinal out) $(field next_ordinal out)" '0 null 0'
     claim 'and that is said' sh -c '"$1" stat empty | grep -q "none, the next is 0"' sh "$u9"
+    claim 'nor is any durable' sh -c '"$1" stat empty | grep -qx "durable  none"' sh "$u9"
+    claim 'watched, it says so, too' same "$("$u9" stat -w --every 10 -n 1 empty)" '0/s  durable none  behind 0  0 bytes/s  last none'
     cp -R log unmarked && rm unmarked/.mark
     claim 'without a mark nobody knows what is durable' same "$("$u9" stat --json unmarked | grep -o '"durable_ordinal":null')" '"durable_ordinal":null'
     claim 'no log is refused' refused 1 nothing "$u9" stat nothing
@@ -104,7 +113,7 @@ stands() {
 watched() {
     run "$u9" stat --watch --every 10 -n 3 log
     claim 'so many lines, then it ends' same "$status $(wc -l <out) $(cat err)" '0 3 '
-    claim 'a line says how fast, what is durable, what is behind' same "$(sort -u out)" '0/s  durable 20000  behind 0  records up to 20000'
+    claim 'a line says how fast, what is durable, what is behind' same "$(sort -u out)" '0/s  durable #19999  behind 0  0 bytes/s  last #19999'
     mkfifo lines
     "$u9" append live <lines &
     local writer=$! watcher
@@ -117,6 +126,7 @@ watched() {
     printf 'two\nthree\n' >&8
     claim 'what is appended meanwhile is seen' until_so grep -q '"next_ordinal":"3","durable_ordinal":"3","behind":"0"' out.w
     claim 'with a rate' grep -qE '"records_per_second":[0-9.]*[1-9]' out.w
+    claim 'in bytes, too' grep -qE '"bytes_per_second":[0-9.]*[1-9]' out.w
     exec 8>&-
     wait $writer
     kill -TERM $watcher
@@ -125,7 +135,9 @@ watched() {
     if command -v script >/dev/null; then
         script -qec "stty cols 24; $u9 stat --watch --every 10 -n 3 live" /dev/null </dev/null >out
         claim 'on a terminal one line is written over' same "$(wc -l <out) $(tr '\r' '\n' <out | grep -c durable)" '1 3'
-        claim 'with what fits' same "$(tr '\r' '\n' <out | sed 's/.*\[K//' | grep durable | sort -u)" '0/s  durable 3'
+        script -qec "stty cols 36; $u9 stat --watch --every 10 -n 1 live" /dev/null </dev/null >wide
+        claim 'rate, durable and behind fit into 36 columns' same "$(tr '\r' '\n' <wide | sed 's/.*\[K//' | grep durable)" '0/s  durable #2  behind 0'
+        claim 'with what fits' same "$(tr '\r' '\n' <out | sed 's/.*\[K//' | grep durable | sort -u)" '0/s  durable #2'
     else
         skip 'no script(1) to make a terminal'
     fi

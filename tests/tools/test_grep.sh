@@ -49,7 +49,7 @@ claim 'with -i in either case' finds "$(line 1)" -F -i A.B docs
 claim 'a pattern that is none is wrong usage' refused 2 'not a regular expression' "$u9" grep '(' docs
 claim 'no LOG is, too' refused 2 'no LOG' "$u9" grep x
 claim 'and -F of a field' refused 2 'no pattern' "$u9" grep -F a=b docs
-claim 'a log that is not there is refused' refused 1 'nothing' "$u9" grep x nothing
+claim 'a log that is not there is trouble, not nothing found' refused 2 'nothing' "$u9" grep x nothing
 claim '--json gives what cat gives' finds "$("$u9" cat --format json docs | sed -n 2p)" --json Bob docs
 claim '-c counts' finds 2 -c status=404 docs
 claim 'none is counted, and is none' refused 1 '^0$' "$u9" grep -c nobody docs

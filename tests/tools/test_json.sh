@@ -36,6 +36,8 @@ reading() {
     says "$u9" scan --json --count-by other log
     says "$u9" scan --json --count-by name log
     says "$u9" grep --json --count --fixed n7 log
+    says "$u9" stat --json log
+    says "$u9" du --json --segments log
     says "$u9" trim --json --keep 1 --dry-run log
     says "$u9" snapshot --json log copy
     says "$u9" merge --json merged log copy

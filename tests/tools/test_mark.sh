@@ -17,7 +17,7 @@ damaged() {
 # fine LOG SENTENCE: u9fsck finds nothing, and the mark counts.
 fine() {
     run "$fsck" --verbose "$1"
-    claim "$2" test "$status $(grep -c '^  mark: durable up to record ' out)" = '0 1'
+    claim "$2" test "$status $(grep -c '^  mark: durable is all before record ' out)" = '0 1'
 }
 
 creation() {
@@ -27,7 +27,7 @@ creation() {
     run "$u9" info empty
     claim 'info shows its key kind' grep -Eq '^key kind +muid$' out
     claim 'and that it is closed' grep -Eq '^end +closed$' out
-    claim 'and its mark' grep -Eq '^mark +durable up to record 0, at offset ' out
+    claim 'and its mark' grep -Eq '^mark +durable is all before record 0, at offset ' out
     : | append --key rkey:tid kinds
     claim 'its key kind is fixed' test "$(append --key muid kinds <<<x; echo $?)" -ne 0
     run "$u9" info --json empty

@@ -66,6 +66,37 @@ seq 100000 | "$u9" append long
 U9_PAGER=glance in_terminal "$u9 cat long; echo ended"
 claim 'a pager that goes away early ends it, without a word' same "$(cat out)" '1
 ended'
+# A signal means what the pager makes of it: u9 stops writing, waits for it, and only then ends by the signal. It comes to u9
+# alone, or, as Ctrl-C does, to all on the terminal; this pager goes on in either case, and says so.
+cat >path/stays <<'END'
+#!/bin/sh
+trap 'echo interrupted' INT
+parent_of() { sed 's/.*) . \([0-9]*\).*/\1/' /proc/$1/stat; }
+read -r first
+u9=$(parent_of $PPID)
+if [ "$WHOM" = u9 ]; then kill -$SIGNAL $u9; else kill -$SIGNAL 0; fi
+echo "$first"
+tail -c 1 >/dev/null
+[ "$(parent_of $$) $(parent_of $PPID)" = "$PPID $u9" ] && echo 'the pager ends first'
+END
+chmod +x path/stays
+for signal in 2 15 1; do
+    whom=u9
+    [ $signal != 2 ] || whom='u9 all'
+    for whom in $whom; do
+    # Its own process group, which Ctrl-C is for: bash gives one to each job.
+        cat >job <<END
+set -m
+trap : INT
+WHOM=$whom SIGNAL=$signal U9_PAGER=stays $u9 cat long 2>/dev/null
+echo "status \$?"
+END
+        in_terminal bash job
+        claim "signal $signal to $whom: the pager goes on to its end, then u9 ends by it" \
+            same "$(grep -Ev 'interrupted|job: line|^Terminated' out | tr '\n' ' ')" "1 the pager ends first status $((128 + signal)) "
+        [ $whom = u9 ] || claim 'and the pager had it, too' grep -qx interrupted out
+    done
+done
 U9_PAGER=/nonexistent/pager in_terminal "$u9 cat log; echo ended"
 claim 'one that is not there is said' same "$(tail -n 1 out) $(grep -c 'nonexistent' out)" 'ended 1'
 claim 'and does not keep anything back' grep -qx alpha out

@@ -68,7 +68,9 @@ words() {
 2|cat --limit '' log|--limit '': not a number
 2|cat --range '' log|--range '': not a range of bytes
 2|cat --since '' log|--since '': not a time like
-2|cat --from '' log|--from '': neither #ORDINAL nor a key
+1|cat --from '' log|--from '': neither #ORDINAL nor a key
+1|tail -f ''|: the path is empty
+1|cat -f ''|: the path is empty
 2|send --from '' log|--from '': not an ordinal
 2|id new muid -n x|-n x: not a number from 0 to 1
 2|id new muid -n -1|-n -1: not a number from 0 to 1
@@ -87,11 +89,13 @@ build_preload() {
 #include <stdlib.h>
 #include <unistd.h>
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-static long count, at = -1;
+static long count, at = -1, from;
 static int fails(void)
 {
+    if (at < 0) from = getenv("FAIL_FROM") ? atol(getenv("FAIL_FROM")) : 0;
     if (at < 0) at = getenv("FAIL_AT") ? atol(getenv("FAIL_AT")) : 0;
-    if (__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != at) return 0;
+    long now = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    if (now != at && (from == 0 || now < from)) return 0;
     errno = ENOMEM;
     return 1;
 }
@@ -107,6 +111,23 @@ __attribute__((destructor)) static void tell(void)
 }
 END
     cc -shared -fPIC -o failing.so failing.c 2>/dev/null && LD_PRELOAD=./failing.so true 2>/dev/null
+}
+
+# From one allocation on all fail: that is said once, however many threads come to it. The first lines of two threads may be torn.
+all_short() {
+    local at all
+    "$u9" append many --segment-size 64K --sync none <(seq 40000)
+    for words in 'scan -j 4 --count-by 1 many' 'scan -j 4 many' 'grep -j 4 77 many' 'du many' 'export avro many'; do
+        # shellcheck disable=SC2086
+        LD_PRELOAD=./failing.so FAIL_AT=0 "$u9" $words >/dev/null 2>&1
+        all=$(cat count)
+        for at in $((all / 4)) $((all / 2)) $((all * 3 / 4)); do
+            # shellcheck disable=SC2086
+            LD_PRELOAD=./failing.so FAIL_FROM=$at run "$u9" $words
+            claim "u9 $words: memory is short for all threads from allocation $at of $all on, which is told once" \
+                test "$(grep -ci memory err)" -le 1 -a "$(wc -l <err)" -le 1 -a "$status" -le 4
+        done
+    done
 }
 
 # short_of_memory STATUS WORD...: it ends as it does with memory, or with STATUS and a line about memory. (The first
@@ -145,7 +166,7 @@ memory() {
     for words in 'append new.log in' 'append --json new.log in.json' 'append --lz4 log in' 'cat log' \
         'cat --format json log' "get log $key" 'info log' 'info --json log' 'send log' 'recv new.log' \
         "id show muid $key" 'id make muid timestamp=1' 'value encode in.json' 'value decode encoded' \
-        'value show encoded' 'cat --version'; do
+        'value show encoded' 'cat --version' 'import jsonl new.log in.json' 'export csv log' 'grep -j 1 7 log'; do
         # shellcheck disable=SC2086
         claim "u9 $words: memory that is short is told" short_of_memory 4 "$u9" $words
     done
@@ -153,6 +174,7 @@ memory() {
         # shellcheck disable=SC2086
         claim "u9fsck $words: memory that is short is told" short_of_memory 8 "$fsck" $words
     done
+    all_short
 }
 
 seq -f 'record %.0f' 20 >in

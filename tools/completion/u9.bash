@@ -83,12 +83,14 @@ v|invert|||
 |usage|||
 V|version|||' ;;
     get) echo '|all|||
+|cursor|TEXT,FILE||
 |format|FORMAT||lines json raw
 |from|KEY,#ORDINAL||
 |keys|||
 |null|||
 n|limit|N||
 |reverse|||
+|save-cursor|FILE||
 |since|TIME||
 |to|KEY,#ORDINAL||
 |until|TIME||
@@ -188,6 +190,7 @@ V|version|||' ;;
 |segment-size|SIZE||
 |separator|SEP||
 |skip-bad|||
+|skip-rows|N||
 |sync|POLICY||commit interval none
 |table|NAME||
 |time-field|NAME||
