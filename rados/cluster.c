@@ -37,7 +37,8 @@ int u9r_fail(const u9r_env *e, const char *object, int err, const char *what)
 {
     if (err == 0 || err == -ENOENT || err == -EEXIST || err == -EWOULDBLOCK || err == -ENOTEMPTY) return err;
     note.err = err;
-    snprintf(note.text, sizeof note.text, " (pool %.40s, object %.50s: %s)", e->pool, object ? object : "-", what);
+    snprintf(note.text, sizeof note.text, " (pool %.40s, object %.50s: %s%s)", e->pool, object ? object : "-", what,
+             err == -ESHUTDOWN ? "; the cluster has shut this client out" : "");
     return err;
 }
 

@@ -164,12 +164,7 @@ static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
     }
     d->dir.env = env;
     d->generation = u9r_host->forks();
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&d->told, &attr);
-    pthread_condattr_destroy(&attr);
+    u9r_init_wait(&d->lock, &d->told);
     err = u9r_poster_open(d);
     if (err != 0) {
         pthread_cond_destroy(&d->told);

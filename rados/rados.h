@@ -10,7 +10,7 @@
  *   entry.c    what a directory has of a name          dir.c    the calls on directories
  *   lease.c    the lock that expires, the epoch, taking over from a writer that is gone
  *   file.c     the calls on files                      queue.c  reads and writes that are under way
- *   watch.c    posts, and being told
+ *   watch.c    posts, and being told                  numbers.c  generator numbers, by leases of their own
  *
  * Layout and protocol are SPEC-rados.md's [RD-n]. A directory is one object `d.<inode>`, the first of them `root`; a
  * file a row of objects `f.<inode>.<index>` of 4 MiB. What changes is changed by one compound operation on one object,
@@ -36,6 +36,8 @@ enum {
     U9R_OID_MAX = 64,
     U9R_POOL_MAX = 128,
     U9R_EPOCH = 16,       /* hexadecimal digits */
+    U9R_COOKIE = 40,
+    U9R_OWNER = 160,
     U9R_BATCH = 64        /* requests that one batch has under way */
 };
 
@@ -138,7 +140,7 @@ typedef struct u9r_dir {
     atomic_bool lost;          /* somebody else has the log */
     _Atomic uint64_t until_us; /* of the boot clock: nobody else can have the lock before */
     uint64_t epoch;            /* 0: not locked by this handle */
-    char cookie[40], owner[160];
+    char cookie[U9R_COOKIE], owner[U9R_OWNER];
     struct u9r_poster *poster; /* see watch.c */
     _Atomic uint64_t told_us;  /* when a write was told last */
 } u9r_dir;
@@ -180,6 +182,19 @@ bool u9r_lease_is_sure(const u9r_dir *d);
 uint64_t u9r_lease_epoch(u9r_dir *d);
 /* Notes who has the log now; returns -ECANCELED. */
 int u9r_lease_lost(u9r_dir *d, const char *object);
+
+/* Microseconds of a clock that goes on while the machine sleeps. */
+uint64_t u9r_boot_us(void);
+/* The lock of this name on an object, which is made if need be, for the time of the lease. */
+int u9r_lock(u9r_env *e, const char *oid, const char *name, const char *cookie, const char *owner, uint8_t flags);
+/* Who we are, for people, and a word that nobody else draws. */
+void u9r_name_owner(u9r_env *e, char owner[U9R_OWNER], char cookie[U9R_COOKIE]);
+/* A thread that takes no signals. 0 or a negative errno. */
+int u9r_begin_thread(pthread_t *thread, void *(*run)(void *), void *arg);
+/* Waits for the time, or until the wait is ended: false then. `told` goes by the monotonic clock. */
+void u9r_init_wait(pthread_mutex_t *lock, pthread_cond_t *told);
+bool u9r_wait_to_renew(pthread_mutex_t *lock, pthread_cond_t *told, const bool *ending, uint64_t us);
+void u9r_end_wait(pthread_mutex_t *lock, pthread_cond_t *told, bool *ending);
 
 /* Files */
 

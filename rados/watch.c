@@ -16,7 +16,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30 };
+enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30,
+       LOOK_US = 10000000 /* all machines tell; who was killed does not */ };
 
 typedef struct u9r_poster {
     pthread_mutex_t lock;
@@ -176,21 +177,35 @@ int u9r_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *go
     return 0;
 }
 
-/* Watches */
-
+/*
+ * Watches: the client keeps one up by itself, over daemons that come and go. It is asked for and not waited for, but by who
+ * opens it, and by that one only for `timeout`: the client gives such a request no deadline of its own. Who closes a watch
+ * that has no answer yet leaves it to the answer, which frees it.
+ */
 typedef struct watch {
     u9i_watch watch;
     u9r_dir *dir;
     unsigned generation;
     uint64_t cookie;
     int fd;
-    atomic_bool broken; /* the OSD has forgotten it */
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t told;
+    bool asked, broken, closed; /* there is no answer yet; the OSD has forgotten it; nobody waits any more */
+    int err;                    /* the last answer */
 } watch;
 
 static void signal_watch(watch *w)
 {
     uint64_t one = 1;
     while (write(w->fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+static void free_watch(watch *w)
+{
+    close(w->fd);
+    pthread_cond_destroy(&w->told);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
 }
 
 static void on_told(void *arg, uint64_t id, uint64_t cookie, uint64_t who, void *data, size_t n)
@@ -208,14 +223,84 @@ static void on_broken(void *arg, uint64_t cookie, int err)
     watch *w = arg;
     (void)cookie;
     (void)err;
+    pthread_mutex_lock(&w->lock);
     w->broken = true;
     signal_watch(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* What was told meanwhile is not known: so who waits looks once more. */
+static void on_watching(rados_completion_t completion, void *arg)
+{
+    watch *w = arg;
+    int err = rados_aio_get_return_value(completion);
+    rados_aio_release(completion);
+    pthread_mutex_lock(&w->lock);
+    bool last = w->closed;
+    w->asked = false;
+    w->err = err < 0 ? err : 0;
+    w->broken = err < 0;
+    if (!last) signal_watch(w);
+    pthread_cond_broadcast(&w->told);
+    pthread_mutex_unlock(&w->lock);
+    if (last) free_watch(w);
+}
+
+/* The lock is held. */
+static int ask_to_watch(watch *w)
+{
+    rados_completion_t done;
+    int err = rados_aio_create_completion2(w, on_watching, &done);
+    if (err != 0) return err;
+    w->asked = true;
+    w->broken = false;
+    err = rados_aio_watch2(u9r_env_of_dir(w->dir)->io, w->dir->oid, done, &w->cookie, on_told, on_broken, WATCH_S, w);
+    if (err == 0) return 0;
+    w->asked = false;
+    w->broken = true;
+    rados_aio_release(done);
+    return err;
 }
 
 static int begin_watch(watch *w)
 {
-    w->broken = false;
-    return rados_watch3(u9r_env_of_dir(w->dir)->io, w->dir->oid, &w->cookie, on_told, on_broken, WATCH_S, w);
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += u9r_env_of_dir(w->dir)->timeout_s;
+    pthread_mutex_lock(&w->lock);
+    int err = ask_to_watch(w), waited = 0;
+    while (err == 0 && w->asked && waited == 0) waited = pthread_cond_timedwait(&w->told, &w->lock, &until);
+    if (err == 0) err = w->asked ? -ETIMEDOUT : w->err;
+    pthread_mutex_unlock(&w->lock);
+    return err;
+}
+
+/* Nobody waits for it. */
+static void drop_watch(u9r_dir *d, uint64_t cookie)
+{
+    rados_completion_t done;
+    if (rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
+    (void)rados_aio_unwatch(u9r_env_of_dir(d)->io, cookie, done);
+    rados_aio_release(done);
+}
+
+static void close_watch(u9i_watch *base)
+{
+    watch *w = (watch *)base;
+    u9r_dir *d = w->dir;
+    if (w->generation != u9r_host->forks()) { /* the client's threads are not here */
+        close(w->fd);
+        free(w);
+        return;
+    }
+    pthread_mutex_lock(&w->lock);
+    bool asked = w->closed = w->asked; /* the answer frees it from here on */
+    uint64_t cookie = w->cookie;
+    pthread_mutex_unlock(&w->lock);
+    if (asked) drop_watch(d, cookie);
+    else (void)rados_unwatch2(u9r_env_of_dir(d)->io, cookie);
+    (void)rados_watch_flush(u9r_env_of_dir(d)->cluster); /* no call of ours is under way behind this */
+    if (!asked) free_watch(w);
 }
 
 static int open_watch(u9i_dir *dir, const char *post, bool bytes, u9i_watch **out)
@@ -227,27 +312,30 @@ static int open_watch(u9i_dir *dir, const char *post, bool bytes, u9i_watch **ou
     w->watch.env = dir->env;
     w->dir = u9r_dir_of(dir);
     w->generation = u9r_host->forks();
+    u9r_init_wait(&w->lock, &w->told);
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int err = w->fd < 0 ? -errno : begin_watch(w);
     if (err == 0) {
         *out = &w->watch;
         return 0;
     }
-    if (w->fd >= 0) close(w->fd);
-    free(w);
+    if (w->asked) close_watch(&w->watch);
+    else free_watch(w);
     return u9r_fail(u9r_env_of(dir->env), u9r_dir_of(dir)->oid, err, "watching");
 }
 
-static void close_watch(u9i_watch *base)
+/* A watch that broke is asked for again, now and then, until it is had; whoever waits is told each time, and looks. */
+static void mend_watch(watch *w)
 {
-    watch *w = (watch *)base;
-    if (w->generation == u9r_host->forks()) {
-        u9r_env *e = u9r_env_of_dir(w->dir);
-        (void)rados_unwatch2(e->io, w->cookie);
-        (void)rados_watch_flush(e->cluster); /* no call of ours is under way behind this */
+    pthread_mutex_lock(&w->lock);
+    bool again = w->broken && !w->asked, refused = again && w->err != 0;
+    if (again && !refused) drop_watch(w->dir, w->cookie);
+    if (again && ask_to_watch(w) != 0) {
+        w->err = -EIO;
+        signal_watch(w);
     }
-    close(w->fd);
-    free(w);
+    pthread_mutex_unlock(&w->lock);
+    if (refused) u9i_sleep_us(w->watch.env, 100000);
 }
 
 static int wait_watch(u9i_watch *base, uint64_t deadline_us)
@@ -260,14 +348,7 @@ static int wait_watch(u9i_watch *base, uint64_t deadline_us)
     int n = ppoll(&fd, 1, left == UINT64_MAX ? NULL : &most, NULL);
     if (n < 0) return -errno;
     if (n == 0 || read(w->fd, &told, sizeof told) < 0) return 0;
-    if (w->broken) {
-        (void)rados_unwatch2(u9r_env_of_dir(w->dir)->io, w->cookie);
-        if (begin_watch(w) != 0) { /* asked again with the next: it is told until then */
-            w->broken = true;
-            signal_watch(w);
-            u9i_sleep_us(base->env, 100000);
-        }
-    }
+    mend_watch(w);
     return 1;
 }
 
@@ -276,4 +357,5 @@ static int fd_of_watch(u9i_watch *base)
     return ((watch *)base)->fd;
 }
 
-const u9i_watch_type u9r_watch_type = {.open = open_watch, .close = close_watch, .wait = wait_watch, .fd = fd_of_watch};
+const u9i_watch_type u9r_watch_type = {.open = open_watch, .close = close_watch, .wait = wait_watch, .fd = fd_of_watch,
+                                      .look_us = LOOK_US};

@@ -15,6 +15,11 @@
 
 enum { LOOK_US = 1000000 }; /* so often it is looked for what no watch tells: another machine's work, a kill, a mark */
 
+static uint64_t look_us(const u9i_env *env)
+{
+    return env->watch->look_us ? env->watch->look_us : LOOK_US;
+}
+
 static void follower_check(const u9i_follower *f)
 {
     assert(f->log != NULL && f->reader->leaves);
@@ -312,7 +317,7 @@ u9_err u9i_follower_wait(u9i_follower *f, uint64_t deadline_us, u9_fault *fault)
         err = find_news(f, all, fault);
         uint64_t now = u9i_monotonic_us(env);
         if (err != U9_AGAIN || now >= deadline_us) break;
-        int told = u9i_watch_wait(f->watch, deadline_us - now < LOOK_US ? deadline_us : now + LOOK_US);
+        int told = u9i_watch_wait(f->watch, deadline_us - now < look_us(env) ? deadline_us : now + look_us(env));
         if (told < 0) break;
         all = told == 0;
         err = U9_OK;

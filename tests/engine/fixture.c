@@ -9,6 +9,7 @@
 #include "format/frame/disk.h"
 #include "tests/must.h"
 #include "tests/second_reader.h"
+#define SIM_WITHIN /* they ask first which disk it is */
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -32,18 +33,27 @@ static uint64_t seed(void)
     return given ? strtoull(given, NULL, 0) : 9;
 }
 
+/* In a store, whose address U9_IO is, the directory stands there, and no simulated world is begun. */
+static void setup_world(void (*begin)(uint64_t seed))
+{
+    const char *io = getenv("U9_IO");
+    fixture_setup();
+    if (io && strchr(io, ':')) {
+        sim_stay_away();
+        return;
+    }
+    begin(seed());
+    sim_make_dir(directory);
+}
+
 void fixture_setup_sim(void)
 {
-    fixture_setup();
-    sim_begin(seed());
-    sim_make_dir(directory);
+    setup_world(sim_begin);
 }
 
 void fixture_setup_sim_threads(void)
 {
-    fixture_setup();
-    sim_begin_threads(seed());
-    sim_make_dir(directory);
+    setup_world(sim_begin_threads);
 }
 
 void fixture_teardown(void)
