@@ -106,6 +106,7 @@ static int try_lock(u9r_dir *d, uint8_t flags, uint64_t *until)
     uint64_t sent = u9r_boot_us();
     int err = u9r_lock(e, d->oid, lock_name, d->cookie, d->owner, flags);
     *until = sent + (uint64_t)e->lease_ms * 1000;
+    if (err == 0) e->silent = false;
     return err;
 }
 
@@ -272,7 +273,8 @@ void u9r_lease_end(u9r_dir *d)
     pthread_join(d->renewer, NULL);
     d->locked = false;
     d->epoch = 0;
-    if (!d->lost) (void)rados_unlock(u9r_env_of_dir(d)->io, d->oid, lock_name, d->cookie);
+    u9r_env *e = u9r_env_of_dir(d);
+    if (!d->lost && !e->silent) (void)rados_unlock(e->io, d->oid, lock_name, d->cookie);
 }
 
 bool u9r_lease_held_by_other(u9i_dir *dir, const char *name)

@@ -54,6 +54,7 @@ typedef struct u9r_env {
     rados_ioctx_t io;
     uint64_t identity;  /* of cluster, pool and namespace */
     unsigned generation; /* of forks, when it was connected */
+    atomic_bool silent;  /* a request has timed out, and nothing was heard since: goodbyes are left out, the lease does as well */
 } u9r_env;
 
 extern const u9_store_host *u9r_host;
@@ -79,7 +80,7 @@ int u9r_connect(u9r_env *e);
  * Notes what failed, for the sentence that will be made of it, and returns `err`; what is asked for and not there is
  * not noted. `object` NULL: the pool itself.
  */
-int u9r_fail(const u9r_env *e, const char *object, int err, const char *what);
+int u9r_fail(u9r_env *e, const char *object, int err, const char *what);
 /* The same for who has lost the log: who has it now is said in `owner`. Returns -ECANCELED. */
 int u9r_fenced(const u9r_env *e, const char *object, const char *owner);
 void u9r_explain(int sys, char *out, size_t size);
@@ -107,7 +108,7 @@ void u9r_batch_wait(u9r_batch *b, int *results);
 /* Entries of a directory */
 
 typedef struct u9r_entry {
-    char kind;        /* 'd' or 'f' */
+    char kind;        /* 'd', 'f'; 'x': removed, and its objects are going, too */
     bool open;        /* its size is what its objects say */
     uint32_t mode;
     uint64_t inode, size, epoch, changed_us, owner;
@@ -132,7 +133,7 @@ typedef struct u9r_dir {
     u9i_dir dir;
     char oid[U9R_OID_MAX];
     unsigned generation;
-    /* The lease; under `lock`, but for `epoch`, which changes with `locked` alone. */
+    /* The lease, and what is written; under `lock`, but for `epoch`, which changes with `locked` alone. */
     pthread_mutex_t lock;
     pthread_cond_t told;
     pthread_t renewer;
@@ -141,6 +142,7 @@ typedef struct u9r_dir {
     _Atomic uint64_t until_us; /* of the boot clock: nobody else can have the lock before */
     uint64_t epoch;            /* 0: not locked by this handle */
     char cookie[U9R_COOKIE], owner[U9R_OWNER];
+    struct u9r_file *writing;  /* those that are open to be written */
     struct u9r_poster *poster; /* see watch.c */
     _Atomic uint64_t told_us;  /* when a write was told last */
 } u9r_dir;
@@ -166,6 +168,8 @@ rados_write_op_t u9r_dir_op(const u9r_dir *d);
 int u9r_dir_change(u9r_dir *d, rados_write_op_t op, const char *what);
 /* Puts an entry in the place of `old` (NULL: of none), which it goes by. */
 int u9r_dir_put(u9r_dir *d, const char *name, const u9r_entry *old, const u9r_entry *changed, const char *what);
+/* The name in its directory's object of a file that was removed. */
+void u9r_trash_name(uint64_t inode, char out[24]);
 /* Removes the objects of what was removed, where that was long enough ago. */
 void u9r_dir_sweep(u9r_dir *d, bool all);
 
@@ -201,6 +205,7 @@ void u9r_end_wait(pthread_mutex_t *lock, pthread_cond_t *told, bool *ending);
 typedef struct u9r_file {
     u9i_file file;
     u9r_dir *dir; /* outlives it */
+    struct u9r_file *next; /* of those of `dir` that are written, under its lock, as is `name` */
     char name[U9R_NAME_MAX + 1];
     bool writing;
     bool failed;       /* a write did: what its objects hold is told by them alone */

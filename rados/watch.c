@@ -139,7 +139,7 @@ static int end_post(u9r_dir *d, const char *name)
     p->n = 0;
     p->post_waits = false;
     pthread_mutex_unlock(&p->lock);
-    if (!had) return 0;
+    if (!had || u9r_env_of_dir(d)->silent) return 0;
     rados_write_op_t op = u9r_dir_op(d);
     rados_write_op_rmxattr(op, name); /* behind what is under way: RADOS keeps the order */
     return u9r_dir_change(d, op, "taking a post away");
@@ -297,7 +297,7 @@ static void close_watch(u9i_watch *base)
     bool asked = w->closed = w->asked; /* the answer frees it from here on */
     uint64_t cookie = w->cookie;
     pthread_mutex_unlock(&w->lock);
-    if (asked) drop_watch(d, cookie);
+    if (asked || u9r_env_of_dir(d)->silent) drop_watch(d, cookie);
     else (void)rados_unwatch2(u9r_env_of_dir(d)->io, cookie);
     (void)rados_watch_flush(u9r_env_of_dir(d)->cluster); /* no call of ours is under way behind this */
     if (!asked) free_watch(w);

@@ -31,7 +31,7 @@ if [ -z "$started" ]; then
     exit 0
 fi
 conf=$cluster/ceph.conf
-base_options="conf=$conf&lease=$lease&wait=$((lease + 2))"
+base_options="conf=$conf&lease=$lease&wait=$((lease + 2))&timeout=90" # of requests; a machine that has much else to do is slow
 
 tell() { # STATUS NAME
     if [ "$1" -eq 0 ]; then
@@ -60,7 +60,6 @@ until_true() {
     done
 }
 osds_up() { ask osd stat | grep -q " $1 up"; }
-is_clean() { [ "$(ask pg stat | grep -c '8 active+clean')" = 1 ]; }
 count() { wc -l <"$dir/acked"; }
 more_than() { [ "$(count)" -gt "$1" ]; }
 goes_on() { until_true "${1:-30}" more_than "$(($(count) + 200))"; } # it is acknowledged, now
@@ -111,14 +110,15 @@ one_daemon() {
         until_true 30 osds_up 1
         goes_on || break
         again $osd
-        until_true 30 osds_up 2 && until_true 60 is_clean
+        until_true 30 osds_up 2
+        sleep 3 # it is given what it missed: until then the other one alone has that
         goes_on || break
     done
     tell $? 'object daemons are killed and come back, one after the other: 8 threads go on'
     finish
     tell $? 'none of their calls failed'
-    [ "$(longest)" -lt 30 ]
-    tell $? "none took 30 s: $(grep longest "$dir/err")"
+    [ "$(longest)" -lt 90 ]
+    tell $? "none took longer than the deadline: $(grep longest "$dir/err")"
     whole
     tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
 }
@@ -152,11 +152,11 @@ both_daemons() {
     tell $(($? != 3)) 'both are gone past the deadline: appending fails'
     grep -qE 'POISONED: .*pool u9, object [fd][.][0-9a-f.]+: .*Connection timed out' "$dir/err"
     tell $? "with a sentence that names pool, object and cause: $(head -n 2 "$dir/err" | tail -n 1)"
-    [ "$took" -lt 15000 ]
+    [ "$took" -lt 12000 ]
     tell $? "and in time: gone $took ms behind them, with 3 s for each request; $(grep longest "$dir/err")"
     again osd.0
     again osd.1
-    until_true 60 is_clean
+    until_true 60 osds_up 2
     appenders 8
     goes_on 60
     tell $? 'the next writer goes on'
@@ -266,7 +266,7 @@ kills() {
         sleep "$((RANDOM % 3)).$((RANDOM % 10))"
         if is_gone "$appender"; then status=1; break; fi
         killed
-        opened=$(sed -n 's/^opened \([0-9.]*\) s.*/\1/p' "$dir/err" | tr -d .)
+        opened=$(sed -n 's/^opened \([0-9.]*\) s.*/\1/p' "$dir/err" | tr -d . | sed 's/^0*//')
         [ "${opened:-0}" -le "$longest" ] || longest=$opened
     done
     tell $status "a writer is killed at any time, $rounds times: the next one has the log within the lease and two seconds ($((longest / 10)).$((longest % 10)) s at most)"
