@@ -24,6 +24,8 @@ void fixture_setup(void)
     const char *base = getenv("U9_TEST_DIR");
     snprintf(directory, sizeof directory, "%s/u9-test-XXXXXX", base && base[0] ? base : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(directory));
+    const char *io = getenv("U9_IO");
+    if (io && strchr(io, ':')) sim_stay_away();
     make_dir(directory);
 }
 
@@ -36,12 +38,8 @@ static uint64_t seed(void)
 /* In a store, whose address U9_IO is, the directory stands there, and no simulated world is begun. */
 static void setup_world(void (*begin)(uint64_t seed))
 {
-    const char *io = getenv("U9_IO");
     fixture_setup();
-    if (io && strchr(io, ':')) {
-        sim_stay_away();
-        return;
-    }
+    if (sim_is_away()) return;
     begin(seed());
     sim_make_dir(directory);
 }

@@ -52,8 +52,8 @@ writer begin_numbers(const char *address, unsigned count);
 int run_numbers(const char *address, unsigned count);
 
 /*
- * The program of a process that fills a log with `count` records of random keys, opens it, and looks 100 keys up three times,
- * a line on its output behind each; before the second and the third time, and its end, it waits for SIGUSR1.
+ * The program of a process that fills a log with `count` records of random keys, opens it, and looks 100 keys up, 100 others,
+ * and those once more, a line on its output behind each; before the second and the third time, and its end, it waits for SIGUSR1.
  */
 int run_gets(const char *address, unsigned count);
 

@@ -8,7 +8,7 @@ build=$(cd "$1" && pwd) dir=$2 passed=0 failed=0
 shift 2
 mkdir -p "$dir" && dir=$(cd "$dir" && pwd) && cd "$(dirname "$0")/../.." || exit 2
 cluster=$dir/engine
-rm -rf "$cluster"
+rm -rf "$cluster" "$dir/merged"
 trap 'scripts/rados stop "$cluster"' EXIT
 started=
 for port in 17211 18223 19231 21247; do
@@ -99,6 +99,7 @@ wait "$follower" 2>/dev/null
 "$build/u9radostests" --gets "rados:u9/gets?conf=$conf" 200000 >"$dir/gets" 2>"$dir/err" &
 getter=$!
 for _ in $(seq 600); do [ "$(wc -l <"$dir/gets")" -ge 1 ] && break; sleep 0.1; done
+look=16 # requests of a look at the log, now and then; a watch, the first time
 before=$(requests)
 kill -USR1 "$getter"
 for _ in $(seq 600); do [ "$(wc -l <"$dir/gets")" -ge 2 ] && break; sleep 0.1; done
@@ -109,10 +110,10 @@ warm=$(($(requests) - before - cold))
 kill -USR1 "$getter"
 wait "$getter"
 tell $? 'each key is found'
-[ "$cold" -gt 0 ] && [ "$cold" -le 200 ]
-tell $? "100 random keys are found in 200 requests at most: $cold"
-[ "$warm" -gt 0 ] && [ "$warm" -le 105 ]
-tell $? "100 others, when the index pages are known, in one each: $warm"
+[ "$cold" -gt 0 ] && [ "$cold" -le $((200 + look)) ]
+tell $? "100 random keys are found in two requests each at most: $cold"
+[ "$warm" -gt 0 ] && [ "$warm" -le $((100 + look)) ]
+tell $? "and once more, as the pages are known, in one each: $warm"
 
 # Identifiers under numbers of the cluster: of three at once.
 for i in 1 2 3; do "$u9" id new uid8 --rados "rados:u9/numbers?conf=$conf" --cluster 2 -n 5000 >"$dir/ids.$i" 2>>"$dir/err" & done
@@ -145,7 +146,7 @@ for suite in "$@"; do
     U9_IO="rados:u9/?conf=$conf&namespace=$suite&lease=0.5&wait=2&grace=0" "$build/u9tests" "$suite" >"$dir/$suite.log" 2>&1
     status=$?
     ended=$(grep -ac '^ended here:' "$dir/$suite.log")
-    tell $status "suite $suite: $(grep -a 'Checks:' "$dir/$suite.log")$([ "$ended" -eq 0 ] || echo "; $ended ended where they need the simulated disk")"
+    tell $status "suite $suite: $(grep -a 'Checks:' "$dir/$suite.log")$([ "$ended" -eq 0 ] || echo "; $ended ended where a store has not what they try")"
     [ $status -eq 0 ] || grep -a '[FE]:' "$dir/$suite.log"
 done
 echo "$passed passed, $failed failed"

@@ -1,7 +1,7 @@
 /*
  * tests/sim/needed.h: engine tests above another place than the simulated disk: a log store, where U9_IO is an address of
  * one (tests/engine/fixture.h). There a test ends, passed as far as it came, with a line on stderr, where it asks for
- * something that only this disk does. Part of sim.h, but for those who make the disk (world.h) or ask which it is.
+ * something that only this disk does, or a file system. Part of sim.h, but for those who make the disk (world.h) or ask which it is.
  */
 #ifndef TESTS_SIM_NEEDED_H
 #define TESTS_SIM_NEEDED_H

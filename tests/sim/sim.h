@@ -283,6 +283,7 @@ void sim_store(const char *path, const char *real);
 
 /* From now on, in this process, the world is not had: see needed.h. */
 void sim_stay_away(void);
+bool sim_is_away(void);
 void sim_needed(const char *what);
 
 #ifndef SIM_WITHIN
