@@ -422,6 +422,17 @@ static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
     return u9r_entries(u9r_env_of_dir(d), d->oid, false, list_one, &l);
 }
 
+/* The size of a file that this handle writes: its objects need not be asked. False: it is none. */
+static bool size_here(u9r_dir *d, const char *name, u9r_entry *entry)
+{
+    pthread_mutex_lock(&d->lock);
+    u9r_file *f = written_here(d, name);
+    if (f && f->entry.inode == entry->inode) entry->size = u9r_file_end(f);
+    else f = NULL;
+    pthread_mutex_unlock(&d->lock);
+    return f != NULL;
+}
+
 static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     u9r_dir *d = u9r_dir_of(dir);
@@ -429,7 +440,7 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
     u9r_entry entry = {.kind = 'd', .mode = 0700, .inode = inode_of(d->oid), .owner = own_user()};
     int err = strcmp(name, ".") == 0 ? stands(e, d->oid) : u9r_entry_get(e, d->oid, name, &entry);
     uint64_t objects_us = 0;
-    if (err == 0 && entry.open) err = u9r_probe(e, entry.inode, 0, &entry.size, &objects_us);
+    if (err == 0 && entry.open && !size_here(d, name, &entry)) err = u9r_probe(e, entry.inode, 0, &entry.size, &objects_us);
     if (err != 0) return err;
     *out = (u9i_stamp){.identity = {e->identity, entry.inode}, .size = entry.size,
                        .changed_us = entry.changed_us > objects_us ? entry.changed_us : objects_us, .links = 1,

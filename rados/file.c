@@ -371,6 +371,14 @@ int u9r_file_extent(u9r_file *f, uint64_t *size)
     return 0;
 }
 
+uint64_t u9r_file_end(u9r_file *f)
+{
+    pthread_mutex_lock(&f->lock);
+    uint64_t end = f->end;
+    pthread_mutex_unlock(&f->lock);
+    return end;
+}
+
 int u9r_file_size(u9i_file *file, uint64_t *out)
 {
     return u9r_file_extent(u9r_file_of(file), out);

@@ -224,6 +224,9 @@ static inline u9r_file *u9r_file_of(u9i_file *file)
     return (u9r_file *)file;
 }
 
+/* Of one that is written: behind its last byte. */
+uint64_t u9r_file_end(u9r_file *f);
+
 /* Of u9i_fs. */
 int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out);
 void u9r_close_file(u9i_file *file);

@@ -3,7 +3,8 @@
  * [RD-9]
  *
  * Nobody waits for a post or for those who are told: the newest bytes go with the next request, and a few notices may be
- * under way while somebody who watches does not answer. The poster outlives its directory until the last result is in.
+ * under way while somebody who watches does not answer. While nobody watches, which the answers tell, both go out now and
+ * then only, so that a commit is one request. The poster outlives its directory until the last result is in.
  */
 #include "rados/rados.h"
 
@@ -16,16 +17,30 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30,
+enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30, ALONE_US = 20000 /* while nobody watches */,
        LOOK_US = 10000000 /* all machines tell; who was killed does not */ };
+
+/* One that is under way. */
+typedef struct notice {
+    struct u9r_poster *poster;
+    bool used;
+    char *reply;
+    size_t size;
+} notice;
 
 typedef struct u9r_poster {
     pthread_mutex_t lock;
     u9r_env *env;
     char oid[U9R_OID_MAX];
-    bool proves, closed, posting, post_waits, notice_waits;
+    bool proves, closed, left, posting; /* left: its directory has no part in it any more */
+    bool wants_post, wants_notice; /* that have not gone out yet */
+    bool heard;                    /* somebody answered the last notice that had a result */
+    bool timed;                    /* `task` will look again */
+    u9i_task task;
+    uint64_t gone_us;          /* when something went out last */
     char epoch[U9R_EPOCH + 1]; /* that a post proves */
-    unsigned notices; /* under way */
+    notice notices[NOTICES_MAX];
+    unsigned under_way; /* notices */
     char name[U9R_NAME_MAX + 8];
     size_t n;
     char bytes[POST_MAX];
@@ -33,7 +48,7 @@ typedef struct u9r_poster {
 
 static void poster_check(const poster *p)
 {
-    assert(p->env != NULL && p->n <= POST_MAX && p->notices <= NOTICES_MAX);
+    assert(p->env != NULL && p->n <= POST_MAX && p->under_way <= NOTICES_MAX);
 }
 
 static void free_poster(poster *p)
@@ -45,37 +60,53 @@ static void free_poster(poster *p)
 /* Unlocks; the last one who has it frees it. */
 static void leave(poster *p)
 {
-    bool last = p->closed && !p->posting && p->notices == 0;
+    bool last = p->left && !p->posting && p->under_way == 0;
     poster_check(p);
     pthread_mutex_unlock(&p->lock);
     if (last) free_poster(p);
 }
 
-static void begin_notice(poster *p);
+static void send_out(poster *p);
+
+static bool was_heard(const notice *n)
+{
+    struct notify_ack_t *acks = NULL;
+    struct notify_timeout_t *late = NULL;
+    size_t ack_count = 0, late_count = 0;
+    if (n->reply == NULL || rados_decode_notify_response(n->reply, n->size, &acks, &ack_count, &late, &late_count) != 0)
+        return false;
+    rados_free_notify_response(acks, ack_count, late);
+    return ack_count + late_count > 0;
+}
 
 static void on_notice(rados_completion_t completion, void *arg)
 {
-    poster *p = arg;
+    notice *n = arg;
+    poster *p = n->poster;
     rados_aio_release(completion);
     pthread_mutex_lock(&p->lock);
-    p->notices--;
-    if (p->notice_waits && !p->closed) begin_notice(p);
+    p->heard = was_heard(n);
+    if (n->reply) rados_buffer_free(n->reply);
+    n->used = false;
+    p->under_way--;
+    send_out(p);
     leave(p);
 }
 
-/* The lock is held. */
+/* The lock is held, as in what follows. */
 static void begin_notice(poster *p)
 {
     rados_completion_t done;
-    p->notice_waits = p->notices == NOTICES_MAX;
-    if (p->notice_waits || rados_aio_create_completion2(p, on_notice, &done) != 0) return;
-    p->notices++;
-    if (rados_aio_notify(p->env->io, p->oid, done, NULL, 0, ANSWER_MS, NULL, NULL) == 0) return;
-    p->notices--;
+    notice *n = p->notices;
+    while (n->used) n++;
+    if (rados_aio_create_completion2(n, on_notice, &done) != 0) return;
+    *n = (notice){.poster = p, .used = true};
+    p->under_way++;
+    if (rados_aio_notify(p->env->io, p->oid, done, NULL, 0, ANSWER_MS, &n->reply, &n->size) == 0) return;
+    n->used = false;
+    p->under_way--;
     rados_aio_release(done);
 }
-
-static void begin_post(poster *p);
 
 static void on_post(rados_completion_t completion, void *arg)
 {
@@ -83,17 +114,17 @@ static void on_post(rados_completion_t completion, void *arg)
     rados_aio_release(completion);
     pthread_mutex_lock(&p->lock);
     p->posting = false;
-    begin_notice(p);
-    if (p->post_waits && !p->closed) begin_post(p);
+    p->wants_notice = false;
+    if (!p->closed && p->under_way < NOTICES_MAX) begin_notice(p);
+    else p->wants_notice = true;
+    send_out(p);
     leave(p);
 }
 
-/* The lock is held. */
 static void begin_post(poster *p)
 {
     rados_completion_t done;
-    p->post_waits = p->posting;
-    if (p->posting || rados_aio_create_completion2(p, on_post, &done) != 0) return;
+    if (rados_aio_create_completion2(p, on_post, &done) != 0) return;
     rados_write_op_t op = rados_create_write_op();
     rados_write_op_assert_exists(op);
     if (p->proves) rados_write_op_cmpxattr(op, "epoch", LIBRADOS_CMPXATTR_OP_EQ, p->epoch, U9R_EPOCH);
@@ -103,22 +134,56 @@ static void begin_post(poster *p)
     if (!p->posting) rados_aio_release(done);
 }
 
+static void on_time(void *ctx)
+{
+    poster *p = ctx;
+    pthread_mutex_lock(&p->lock);
+    p->timed = false;
+    send_out(p);
+    pthread_mutex_unlock(&p->lock); /* closing waits for it */
+}
+
+/* What is wanted, as far as it may go out now; a post is followed by a notice. */
+static void send_out(poster *p)
+{
+    bool post = p->wants_post && !p->posting, tell = p->wants_notice && p->under_way < NOTICES_MAX;
+    if (p->closed || (!post && !tell)) return;
+    uint64_t now = u9i_monotonic_us(&p->env->env), due = p->gone_us + ALONE_US;
+    if (!p->heard && now < due) {
+        if (!p->timed) u9i_task_submit(&p->env->env, &p->task, due);
+        p->timed = true;
+        return;
+    }
+    p->gone_us = now;
+    if (post) p->wants_post = false;
+    if (tell) p->wants_notice = false;
+    if (post) begin_post(p);
+    else begin_notice(p);
+}
+
 int u9r_poster_open(u9r_dir *d)
 {
     poster *p = calloc(1, sizeof *p);
     if (p == NULL) return -ENOMEM;
     pthread_mutex_init(&p->lock, NULL);
     p->env = u9r_env_of_dir(d);
+    p->task = (u9i_task){.run = on_time, .ctx = p};
     memcpy(p->oid, d->oid, sizeof p->oid);
     d->poster = p;
     return 0;
 }
 
+/* Who began to watch meanwhile is told. */
 void u9r_poster_close(u9r_dir *d)
 {
     poster *p = d->poster;
     pthread_mutex_lock(&p->lock);
-    p->closed = true;
+    if (p->wants_notice && p->under_way < NOTICES_MAX && !p->env->silent) begin_notice(p);
+    p->closed = true; /* nothing is submitted from here on */
+    pthread_mutex_unlock(&p->lock);
+    u9i_task_cancel(&p->env->env, &p->task);
+    pthread_mutex_lock(&p->lock);
+    p->left = true;
     leave(p);
 }
 
@@ -127,7 +192,8 @@ void u9r_tell(u9r_dir *d)
     poster *p = d->poster;
     if (p == NULL) return;
     pthread_mutex_lock(&p->lock);
-    begin_notice(p);
+    p->wants_notice = true;
+    send_out(p);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -137,7 +203,7 @@ static int end_post(u9r_dir *d, const char *name)
     pthread_mutex_lock(&p->lock);
     bool had = p->n > 0;
     p->n = 0;
-    p->post_waits = false;
+    p->wants_post = false;
     pthread_mutex_unlock(&p->lock);
     if (!had || u9r_env_of_dir(d)->silent) return 0;
     rados_write_op_t op = u9r_dir_op(d);
@@ -159,7 +225,8 @@ int u9r_post(u9i_dir *dir, const char *name, const void *bytes, size_t n)
     p->n = n;
     p->proves = d->epoch != 0;
     u9r_epoch_text(d->epoch, p->epoch);
-    begin_post(p);
+    p->wants_post = true;
+    send_out(p);
     pthread_mutex_unlock(&p->lock);
     return 0;
 }
