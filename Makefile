@@ -140,11 +140,12 @@ check_cflags = $(call once,check_cflags,$(shell $(PKG_CONFIG) --cflags $(test_pa
 check_libs = $(call once,check_libs,$(shell $(PKG_CONFIG) --libs $(test_packages)))
 peers = $(call once,peers,$(shell for p in $(peer_packages); do \
           $(PKG_CONFIG) --exists $$p && echo $$p; done))
-peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) \
+pool := $(if $(filter 1,$(PEERS)),$(rados))
+peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) $(if $(pool),-DPEER_RADOS=1) \
           $(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
           for p in $(peers); do name=$$(echo $$p | tr a-z- A-Z_); \
           echo "-DPEER_$$name=1 -DPEER_$${name}_VERSION='\"$$($(PKG_CONFIG) --modversion $$p)\"'"; done)))
-peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
+peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(pool),-lrados) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 # Formats that `u9 import` and `u9 export` know with a library: each one that is installed is used, and told to the
 # sources as -DCONVERT_SQLITE3=1 and so on. SQLite is loaded when it is asked for. CONVERTERS=0: none of them.
 CONVERTERS ?= 1
@@ -248,8 +249,8 @@ $(BUILD)/u9: $(call obj,$(u9_src)) $(tools_lib)
 $(BUILD)/u9fsck: $(call obj,$(fsck_src)) $(tools_lib)
 	$(call say,LINK) $(link) -o $@ $^ $(tools_libs)
 
-$(BUILD)/u9bench: $(call obj,$(bench_src) tools/nearest.c) $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm
+$(BUILD)/u9bench: $(call obj,$(bench_src) tools/nearest.c tools/shared.c) $(BUILD)/libu9.a
+	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(peer_libs) -lm -ldl
 
 $(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -434,6 +435,7 @@ run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD
 	$(if $(rados),@mkdir -p $(BUILD)/tmp/rados)
 	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados $(BUILD)/u9radostests)
 	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites))
+	$(if $(rados),@env $(test_env) tests/rados/test_failures.sh $(BUILD) $(BUILD)/tmp/rados)
 
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs

@@ -74,6 +74,7 @@ typedef struct result {
 struct engine {
     const char *name, *label; /* in commands and JSON; in tables */
     side side;
+    bool pooled;    /* a floor of a log in a pool: runs with --dir rados:... alone */
     bool elsewhere; /* another process does the work: this one's memory tells nothing */
     const char *config, *usual_config; /* what is set, one sentence; NULL: nothing */
     const char *(*version)(void);      /* NULL: not built; may return NULL: not there */
@@ -103,6 +104,7 @@ extern const engine follow_within, follow_between;
 extern const engine floor_uring, floor_uring_registered, floor_fio, floor_fio_dsync, floor_dsync,
     floor_dsync_ahead, floor_sha256, floor_lz4, floor_lz4_loop, floor_file_kernel, floor_file_openssl,
     floor_file_mapped, floor_file_search;
+extern const engine floor_rados_append, floor_rados_commit, floor_rados_read, floor_rados_range;
 
 /* All of them, ended by NULL. */
 extern const engine *const all_engines[];

@@ -3,6 +3,8 @@
  */
 #include "bench/report.h"
 
+#include "bench/pool.h"
+
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -115,6 +117,7 @@ static void line_of(const char *path, const char *name, char *out, size_t cap)
 static const char *file_system(const char *dir)
 {
     struct statfs s;
+    if (is_pool(dir)) return "none: a Ceph pool";
     if (statfs(dir, &s) != 0) return "unknown";
     switch ((unsigned long)s.f_type) {
     case 0xef53: return "ext4";

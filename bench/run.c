@@ -8,6 +8,8 @@
  */
 #include "bench/run.h"
 
+#include "bench/pool.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -56,8 +58,10 @@ static bool is_named(const char *list, const char *name)
     return false;
 }
 
+/* In a pool u9 and the floors of a pool; elsewhere all others. */
 static bool takes_part(const plan *p, const contender *c)
 {
+    if (is_pool(p->dir) ? c->engine != &engine_u9 && !c->engine->pooled : c->engine->pooled) return false;
     return p->engines == NULL || is_named(p->engines, c->engine->name);
 }
 
@@ -99,7 +103,7 @@ static void name_kept(const plan *p, const workload *load, job_spec *job)
 {
     bool reads = load->deed == DO_SCAN || load->deed == DO_SCAN_AGAIN || load->deed == DO_GET ||
                  load->deed == DO_GET_COLD || (load->deed == DO_VERIFY && job->spoil == NULL);
-    if (!reads || job->engine->open == NULL) return;
+    if (!reads || job->engine->open == NULL || is_pool(p->dir)) return;
     snprintf(job->kept, sizeof job->kept, "%s/%s-%llu-%zu-%u-%llu%s%s%s%s", kept_dir, job->engine->name,
              (unsigned long long)job->records, p->value_size ? p->value_size : load->value_size, job->batch,
              (unsigned long long)job->segment_size, job->compressed ? "-packed" : "", job->keyed ? "-keyed" : "",
@@ -137,7 +141,8 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 static void remove_tree(const char *dir)
 {
-    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (is_pool(dir)) pool_clear(dir);
+    else nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* True if the disk that `dir` is on does something just now; false also where the system does not tell. */
@@ -197,7 +202,7 @@ static void run_job(deed what, const job_spec *job, result *out)
 {
     result *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED || mkdir(run_dir, 0755) != 0) die(run_dir, NULL);
+    if (shared == MAP_FAILED || (!is_pool(run_dir) && mkdir(run_dir, 0755) != 0)) die(run_dir, NULL);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) in_child(what, job, shared);
@@ -309,6 +314,19 @@ static void catch_signals(void)
     sigaction(SIGINT, &a, NULL);
 }
 
+/* Where runs make their stores, and where those lie that others read. In a pool none are kept. */
+static void name_places(const char *dir)
+{
+    if (is_pool(dir)) {
+        pool_load();
+        if (!pool_address(dir, run_dir, sizeof run_dir)) die("--dir is too long", NULL);
+        return;
+    }
+    snprintf(run_dir, sizeof run_dir, "%s/u9bench.%ld", dir, (long)getpid());
+    snprintf(kept_dir, sizeof kept_dir, "%s/u9bench.%ld.kept", dir, (long)getpid());
+    if (mkdir(kept_dir, 0755) != 0) die(kept_dir, NULL);
+}
+
 void run_plan(const plan *p, outcome *out)
 {
     double start = now(), last = 0; /* seconds of the last round: the first one also fills what all read */
@@ -316,9 +334,7 @@ void run_plan(const plan *p, outcome *out)
     out->results =
         calloc((size_t)workload_count * CONTENDERS_MAX * p->rounds, sizeof out->results[0]);
     if (out->results == NULL || workload_count > WORKLOADS_MAX) die("memory for results", NULL);
-    snprintf(run_dir, sizeof run_dir, "%s/u9bench.%ld", p->dir, (long)getpid());
-    snprintf(kept_dir, sizeof kept_dir, "%s/u9bench.%ld.kept", p->dir, (long)getpid());
-    if (mkdir(kept_dir, 0755) != 0) die(kept_dir, NULL);
+    name_places(p->dir);
     catch_signals();
     while (out->rounds < p->rounds && !interrupted) {
         double began = now();
@@ -328,7 +344,7 @@ void run_plan(const plan *p, outcome *out)
         if (!p->quiet) fprintf(stderr, "round %u took %.0f seconds\n", out->rounds, last);
     }
     out->seconds = now() - start;
-    remove_tree(kept_dir);
+    if (kept_dir[0]) remove_tree(kept_dir);
     free_data();
 }
 

@@ -2,6 +2,7 @@
  * bench/u9bench.c: what u9 does in a second, next to what the machine and others do: the command line.
  */
 #include "bench/bench.h"
+#include "bench/pool.h"
 #include "bench/report.h"
 #include "tools/nearest.h"
 
@@ -113,9 +114,12 @@ static const char *engines_named(const char *list, struct argp_state *state)
 static void print_list(void)
 {
     for (unsigned w = 0; w < workload_count; w++)
-        printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
+        if (!workloads[w].pooled) printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
     for (unsigned i = 0; i < SUBJECTS; i++)
         printf("%-12s A table by itself: %s.\n", subjects[i].name, subjects[i].what);
+    puts("\nwith --dir rados:POOL/NAME");
+    for (unsigned w = 0; w < workload_count; w++)
+        if (workloads[w].pooled) printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
     puts("\nengines and floors");
     for (const engine *const *e = all_engines; *e; e++) {
         const char *version = engine_version(*e);
@@ -167,7 +171,7 @@ static const struct argp_option options[] = {
     {"policy", KEY_POLICY, "NAME", 0,
      "of u9: commit, interval or none (commit where calls are durable, else none)", 1},
     {"io", 'i', "TABLE", 0, "of u9: posix or uring", 1},
-    {"dir", 'd', "DIR", 0, "where stores are made and removed (.)", 1},
+    {"dir", 'd', "DIR", 0, "where stores are made and removed (.); rados:POOL/NAME: in a Ceph pool", 1},
     {"lines", 'l', "DIR", 0, "`values`: of the lines of DIR/*.log (made up)", 1},
     {NULL, 0, NULL, 0, "What is told, besides a table:", 2},
     {"json", KEY_JSON, "FILE", 0, "all figures", 2},
@@ -234,7 +238,13 @@ int main(int argc, char **argv)
     }
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     if (!any_workload && !any_subject)
-        for (unsigned w = 0; w < workload_count; w++) asked.wanted[w] = any_workload = true;
+        for (unsigned w = 0; w < workload_count; w++)
+            if (workloads[w].pooled == is_pool(asked.dir)) asked.wanted[w] = any_workload = true;
+    for (unsigned w = 0; w < workload_count; w++)
+        if (asked.wanted[w] && workloads[w].pooled && !is_pool(asked.dir)) {
+            fprintf(stderr, "u9bench: '%s' wants --dir rados:POOL/NAME\n", workloads[w].name);
+            return 2;
+        }
     int status = any_workload ? run_workloads() : 0;
     bench_options o = {.rounds = asked.rounds, .dir = asked.dir, .io = asked.io, .lines = lines};
     for (unsigned i = 0; i < SUBJECTS; i++)

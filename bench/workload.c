@@ -216,6 +216,29 @@ static const contender hash_rows[] = {
     {.id = "lz4", .engine = &floor_lz4},
     {0}};
 
+/* Of logs in a Ceph pool. */
+static const contender pool_append_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "rados-aio", .engine = &floor_rados_append},
+    {0}};
+
+static const contender pool_commit_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-64", .label = "u9, 64 threads", .engine = &engine_u9, .threads = 64},
+    {.id = "rados-write", .engine = &floor_rados_commit},
+    {0}};
+
+static const contender pool_scan_rows[] = {
+    {.id = "u9", .label = "u9, 2 threads", .engine = &engine_u9, .threads = 2},
+    {.id = "u9-1", .engine = &engine_u9},
+    {.id = "rados-read", .label = "librados, 1 MiB reads, 2 threads", .engine = &floor_rados_read, .threads = 2},
+    {0}};
+
+static const contender pool_get_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "rados-range", .engine = &floor_rados_range},
+    {0}};
+
 const workload workloads[] = {
     {.name = "append", .title = "Append, 100-byte values",
      .what = "One thread appends in batches of 100 and waits for the disk once, at the end.",
@@ -324,6 +347,20 @@ const workload workloads[] = {
     {.name = "hash", .title = "Hashing and packing alone",
      .what = "As many bytes as append has, on one thread.",
      .records = 10 * MILLION, .value_size = 100, .batch = 100, .contenders = hash_rows},
+    {.name = "pool-append", .title = "Append to a log in a pool",
+     .what = "100-byte values in batches of 100; one thread, which waits once, at the end.", .pooled = true,
+     .records = 4 * MILLION, .value_size = 100, .batch = 100, .contenders = pool_append_rows},
+    {.name = "pool-commit", .title = "Commit each record to a log in a pool",
+     .what = "100-byte values; each thread waits for each record until all copies of the pool have it.", .pooled = true,
+     .records = MILLION, .value_size = 100, .batch = 1, .durable = true, .seconds_max = 2,
+     .shown = M_RECORDS, .has_latency = true, .contenders = pool_commit_rows},
+    {.name = "pool-scan", .title = "Scan every record of a log in a pool",
+     .what = "100-byte values, shared out.", .pooled = true, .deed = DO_SCAN, .records = 4 * MILLION, .value_size = 100,
+     .batch = 100, .keyed = true, .contenders = pool_scan_rows},
+    {.name = "pool-get", .title = "Look up single records of a log in a pool, random keys",
+     .what = "100-byte values, appended in no order of their keys.", .pooled = true, .deed = DO_GET,
+     .records = MILLION, .value_size = 100, .batch = 100, .keyed = true, .random = true, .seconds_max = 2, .shown = M_P50,
+     .has_latency = true, .also = {M_ABSENT, M_MANY, M_FIRST}, .contenders = pool_get_rows},
 };
 
 const unsigned workload_count = sizeof workloads / sizeof workloads[0];
@@ -397,6 +434,11 @@ const target targets[] = {
     {"recover", "u9-1", NULL, M_SECONDS, true, 0.25, 0},
     {"follow", "u9", NULL, M_P50, true, 200, 0},
     {"follow", "u9-within", NULL, M_P50, true, 200, 0},
+    {"pool-append", "u9", "rados-aio", M_BYTES, false, 0.7, 0},
+    {"pool-commit", "u9", "rados-write", M_P50, true, 1.3, 0},
+    {"pool-commit", "u9-64", "u9", M_RECORDS, false, 12, 0},
+    {"pool-scan", "u9", "rados-read", M_BYTES, false, 0.7, 0},
+    {"pool-get", "u9", "rados-range", M_P50, true, 2, 0},
 };
 
 const unsigned target_count = sizeof targets / sizeof targets[0];

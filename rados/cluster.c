@@ -33,11 +33,13 @@ u9r_env *u9r_env_new(void)
     return e;
 }
 
-int u9r_fail(const u9r_env *e, const char *object, int err, const char *what)
+int u9r_fail(u9r_env *e, const char *object, int err, const char *what)
 {
+    if (err == -ETIMEDOUT) e->silent = true;
     if (err == 0 || err == -ENOENT || err == -EEXIST || err == -EWOULDBLOCK || err == -ENOTEMPTY) return err;
     note.err = err;
-    snprintf(note.text, sizeof note.text, " (pool %.40s, object %.50s: %s)", e->pool, object ? object : "-", what);
+    snprintf(note.text, sizeof note.text, " (pool %.40s, object %.50s: %s%s)", e->pool, object ? object : "-", what,
+             err == -ESHUTDOWN ? "; the cluster has shut this client out" : "");
     return err;
 }
 

@@ -164,12 +164,7 @@ static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
     }
     d->dir.env = env;
     d->generation = u9r_host->forks();
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&d->told, &attr);
-    pthread_condattr_destroy(&attr);
+    u9r_init_wait(&d->lock, &d->told);
     err = u9r_poster_open(d);
     if (err != 0) {
         pthread_cond_destroy(&d->told);
@@ -217,6 +212,7 @@ int u9r_dir_change(u9r_dir *d, rados_write_op_t op, const char *what)
         int lost = d->epoch ? u9r_lease_prove(d) : 0;
         return lost ? lost : -ECANCELED;
     }
+    if (err == 0) e->silent = false;
     if (err == 0) u9r_tell(d);
     return u9r_fail(e, d->oid, err, what);
 }
@@ -252,6 +248,11 @@ int u9r_dir_put(u9r_dir *d, const char *name, const u9r_entry *old, const u9r_en
     return u9r_dir_change(d, op, what);
 }
 
+void u9r_trash_name(uint64_t inode, char out[24])
+{
+    snprintf(out, 24, "\1%016llx", (unsigned long long)inode);
+}
+
 /* The name of what was removed. It tells how many objects there may be. */
 static void trash(u9r_dir *d, rados_write_op_t op, const u9r_entry *entry)
 {
@@ -262,8 +263,32 @@ static void trash(u9r_dir *d, rados_write_op_t op, const u9r_entry *entry)
     if (entry->open) (void)u9r_probe(u9r_env_of_dir(d), entry->inode, 0, &size, NULL);
     uint64_t objects = size / U9R_OBJECT + 1;
     if (gone.objects < objects) gone.objects = (uint32_t)objects;
-    snprintf(name, sizeof name, "\1%016llx", (unsigned long long)entry->inode);
+    u9r_trash_name(entry->inode, name);
     set_entry(op, name, &gone);
+}
+
+/* What a writer has open goes by its epoch alone. [RD-5] */
+static bool is_anothers(const u9r_dir *d, const u9r_entry *entry)
+{
+    return d->epoch == 0 && entry->kind == 'f' && entry->open && entry->epoch > 0;
+}
+
+/* The file of this name that this handle writes, if it has the log; else NULL. The lock is held. */
+static u9r_file *written_here(u9r_dir *d, const char *name)
+{
+    if (d->epoch == 0 || !u9r_lease_is_sure(d)) return NULL;
+    u9r_file *f = d->writing;
+    while (f && strcmp(f->name, name) != 0) f = f->next;
+    return f;
+}
+
+/* `to` NULL: it has none any more. */
+static void note_name(u9r_dir *d, const char *from, const char *to)
+{
+    pthread_mutex_lock(&d->lock);
+    for (u9r_file *f = d->writing; f; f = f->next)
+        if (strcmp(f->name, from) == 0) snprintf(f->name, sizeof f->name, "%s", to ? to : "");
+    pthread_mutex_unlock(&d->lock);
 }
 
 static int rename_once(u9r_dir *d, const char *from, const char *to)
@@ -275,6 +300,7 @@ static int rename_once(u9r_dir *d, const char *from, const char *to)
     err = u9r_entry_get(e, d->oid, to, &replaced);
     if (err != 0 && err != -ENOENT) return err;
     bool replaces = err == 0;
+    if (is_anothers(d, &moved) || (replaces && is_anothers(d, &replaced))) return -EBUSY;
     if (replaces && (moved.kind != 'f' || replaced.kind != 'f')) return moved.kind == replaced.kind ? -ENOTEMPTY : -EISDIR;
     rados_write_op_t op = u9r_dir_op(d);
     compare_entry(op, from, &moved);
@@ -290,6 +316,8 @@ static int rename_name(u9i_dir *dir, const char *from, const char *to)
     u9r_dir *d = u9r_dir_of(dir);
     int err = -ECANCELED;
     for (unsigned i = 0; i < TRIES && err == -ECANCELED && !d->lost; i++) err = rename_once(d, from, to);
+    if (err == 0) note_name(d, to, NULL);
+    if (err == 0) note_name(d, from, to);
     return err;
 }
 
@@ -333,6 +361,7 @@ static int remove_once(u9r_dir *d, const char *name)
     int err = u9r_entry_get(u9r_env_of_dir(d), d->oid, name, &entry);
     if (err != 0) return err;
     if (entry.kind == 'd') return remove_dir(d, name, &entry);
+    if (is_anothers(d, &entry)) return -EBUSY;
     rados_write_op_t op = u9r_dir_op(d);
     compare_entry(op, name, &entry);
     drop_entry(op, name);
@@ -345,6 +374,7 @@ static int remove_name(u9i_dir *dir, const char *name)
     u9r_dir *d = u9r_dir_of(dir);
     int err = -ECANCELED;
     for (unsigned i = 0; i < TRIES && err == -ECANCELED && !d->lost; i++) err = remove_once(d, name);
+    if (err == 0) note_name(d, name, NULL);
     if (err == 0 && d->epoch) u9r_dir_sweep(d, false);
     return err;
 }
@@ -353,6 +383,10 @@ static int sweep_one(void *ctx, const char *name, const u9r_entry *entry)
 {
     sweeping *s = ctx;
     if (!s->all && entry->changed_us > s->before_us) return 0;
+    u9r_entry going = *entry;
+    going.kind = 'x'; /* said before the first object goes: who reads it makes up no zeros */
+    int err = entry->kind == 'x' ? 0 : u9r_dir_put(s->d, name, entry, &going, "sweeping");
+    if (err != 0) return err;
     u9r_remove_objects(u9r_env_of_dir(s->d), entry);
     rados_write_op_t op = u9r_dir_op(s->d);
     drop_entry(op, name);
@@ -388,6 +422,17 @@ static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
     return u9r_entries(u9r_env_of_dir(d), d->oid, false, list_one, &l);
 }
 
+/* The size of a file that this handle writes: its objects need not be asked. False: it is none. */
+static bool size_here(u9r_dir *d, const char *name, u9r_entry *entry)
+{
+    pthread_mutex_lock(&d->lock);
+    u9r_file *f = written_here(d, name);
+    if (f && f->entry.inode == entry->inode) entry->size = u9r_file_end(f);
+    else f = NULL;
+    pthread_mutex_unlock(&d->lock);
+    return f != NULL;
+}
+
 static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     u9r_dir *d = u9r_dir_of(dir);
@@ -395,7 +440,7 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
     u9r_entry entry = {.kind = 'd', .mode = 0700, .inode = inode_of(d->oid), .owner = own_user()};
     int err = strcmp(name, ".") == 0 ? stands(e, d->oid) : u9r_entry_get(e, d->oid, name, &entry);
     uint64_t objects_us = 0;
-    if (err == 0 && entry.open) err = u9r_probe(e, entry.inode, 0, &entry.size, &objects_us);
+    if (err == 0 && entry.open && !size_here(d, name, &entry)) err = u9r_probe(e, entry.inode, 0, &entry.size, &objects_us);
     if (err != 0) return err;
     *out = (u9i_stamp){.identity = {e->identity, entry.inode}, .size = entry.size,
                        .changed_us = entry.changed_us > objects_us ? entry.changed_us : objects_us, .links = 1,
@@ -403,11 +448,16 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
     return 0;
 }
 
+/* Of what this handle writes nobody is asked: no other can change its name while the epoch is ours. */
 static int identify_name(u9i_dir *dir, const char *name, uint64_t identity[2])
 {
     u9r_dir *d = u9r_dir_of(dir);
     u9r_entry entry;
-    int err = u9r_entry_get(u9r_env_of_dir(d), d->oid, name, &entry);
+    pthread_mutex_lock(&d->lock);
+    const u9r_file *f = written_here(d, name);
+    if (f) entry.inode = f->entry.inode;
+    pthread_mutex_unlock(&d->lock);
+    int err = f ? 0 : u9r_entry_get(u9r_env_of_dir(d), d->oid, name, &entry);
     if (err != 0) return err;
     identity[0] = u9r_env_of_dir(d)->identity;
     identity[1] = entry.inode;

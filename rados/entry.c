@@ -4,7 +4,7 @@
  *     0 version (1)   1 kind   2 open   3 zero   4 mode (4)   8 inode (8)   16 size (8)   24 epoch (8)
  *     32 changed_us (8)   40 owner (8)   48 objects (4)   52 zeros (4)        little-endian
  *
- * Names that begin with a byte 1 are those of what was removed: its objects still stand.
+ * Names that begin with a byte 1 are those of what was removed: its objects still stand, all of them while the kind is `f`.
  */
 #include "rados/rados.h"
 
@@ -42,7 +42,7 @@ void u9r_entry_encode(const u9r_entry *entry, char out[U9R_ENTRY_SIZE])
 
 bool u9r_entry_decode(const char *bytes, size_t n, u9r_entry *out)
 {
-    if (n != U9R_ENTRY_SIZE || bytes[0] != VERSION || (bytes[1] != 'd' && bytes[1] != 'f')) return false;
+    if (n != U9R_ENTRY_SIZE || bytes[0] != VERSION || memchr("dfx", bytes[1], 3) == NULL) return false;
     *out = (u9r_entry){.kind = bytes[1], .open = bytes[2] != 0, .mode = (uint32_t)take(bytes + 4, 4),
                        .inode = take(bytes + 8, 8), .size = take(bytes + 16, 8), .epoch = take(bytes + 24, 8),
                        .changed_us = take(bytes + 32, 8), .owner = take(bytes + 40, 8),

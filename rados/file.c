@@ -23,7 +23,7 @@ static u9r_env *env_of(const u9r_file *f)
 
 static void file_check(const u9r_file *f)
 {
-    assert(f->dir != NULL && f->entry.inode != 0 && f->name[0] != 0);
+    assert(f->dir != NULL && f->entry.inode != 0);
     assert(!f->writing || f->end <= (uint64_t)f->made * U9R_OBJECT);
 }
 
@@ -226,8 +226,10 @@ static int seek_inode(void *ctx, const char *name, const u9r_entry *entry)
 static int own_entry(u9r_file *f, u9r_entry *out, char name[U9R_NAME_MAX + 1])
 {
     u9r_env *e = env_of(f);
+    pthread_mutex_lock(&f->dir->lock);
     memcpy(name, f->name, sizeof f->name);
-    int err = u9r_entry_get(e, f->dir->oid, name, out);
+    pthread_mutex_unlock(&f->dir->lock);
+    int err = name[0] ? u9r_entry_get(e, f->dir->oid, name, out) : -ENOENT;
     if (err == 0 && out->inode == f->entry.inode) return 0;
     if (err != 0 && err != -ENOENT) return err;
     seeking s = {f->entry.inode, out, name};
@@ -284,6 +286,24 @@ static int open_to_write(u9r_file *f)
     return err ? err : change_entry(f, true);
 }
 
+/* Which files are written is known to their directory: it answers for their names. */
+static void enter_file(u9r_file *f)
+{
+    pthread_mutex_lock(&f->dir->lock);
+    f->next = f->dir->writing;
+    f->dir->writing = f;
+    pthread_mutex_unlock(&f->dir->lock);
+}
+
+static void leave_file(u9r_file *f)
+{
+    pthread_mutex_lock(&f->dir->lock);
+    u9r_file **at = &f->dir->writing;
+    while (*at && *at != f) at = &(*at)->next;
+    if (*at) *at = f->next;
+    pthread_mutex_unlock(&f->dir->lock);
+}
+
 int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
     u9r_dir *d = u9r_dir_of(dir);
@@ -303,6 +323,7 @@ int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file *
     }
     pthread_mutex_init(&f->lock, NULL);
     file_check(f);
+    if (f->writing) enter_file(f);
     *out = &f->file;
     return 0;
 }
@@ -312,7 +333,9 @@ void u9r_close_file(u9i_file *file)
     u9r_file *f = u9r_file_of(file);
     bool ours = f->dir->generation == u9r_host->forks();
     /* What fails here leaves it open: its objects tell its size. */
-    if (ours && f->writing && !f->failed && !f->dir->lost && f->entry.open) (void)change_entry(f, false);
+    if (ours && f->writing) leave_file(f);
+    bool heard = !env_of(f)->silent;
+    if (ours && f->writing && heard && !f->failed && !f->dir->lost && f->entry.open) (void)change_entry(f, false);
     if (ours) pthread_mutex_destroy(&f->lock);
     free(f);
 }
@@ -348,6 +371,14 @@ int u9r_file_extent(u9r_file *f, uint64_t *size)
     return 0;
 }
 
+uint64_t u9r_file_end(u9r_file *f)
+{
+    pthread_mutex_lock(&f->lock);
+    uint64_t end = f->end;
+    pthread_mutex_unlock(&f->lock);
+    return end;
+}
+
 int u9r_file_size(u9i_file *file, uint64_t *out)
 {
     return u9r_file_extent(u9r_file_of(file), out);
@@ -359,6 +390,11 @@ int u9r_missing(u9r_file *f)
     char name[U9R_NAME_MAX + 1];
     int err = own_entry(f, &now, name);
     if (err != -ENOENT) return err;
+    char trash[24];
+    u9r_trash_name(f->entry.inode, trash);
+    err = u9r_entry_get(env_of(f), f->dir->oid, trash, &now);
+    if (err == 0 && now.kind == 'f') return 0; /* none of its objects is gone yet: this one never was */
+    if (err != 0 && err != -ENOENT) return err;
     u9r_data_oid(f->entry.inode, 0, name);
     return u9r_fail(env_of(f), name, -ESTALE, "the file was removed");
 }

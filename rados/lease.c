@@ -30,7 +30,7 @@ void u9r_epoch_text(uint64_t epoch, char out[U9R_EPOCH + 1])
 }
 
 /* Goes on while the machine sleeps. */
-static uint64_t boot_us(void)
+uint64_t u9r_boot_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);
@@ -61,7 +61,7 @@ static int get_epoch(u9r_dir *d, uint64_t *out)
 
 int u9r_lease_lost(u9r_dir *d, const char *object)
 {
-    char owner[160] = "";
+    char owner[U9R_OWNER] = "";
     u9r_env *e = u9r_env_of_dir(d);
     d->lost = true;
     if (get_text(e, d->oid, "owner", owner, sizeof owner) != 0 || owner[0] == 0 || strcmp(owner, d->owner) == 0)
@@ -81,7 +81,7 @@ int u9r_lease_prove(u9r_dir *d)
 
 bool u9r_lease_is_sure(const u9r_dir *d)
 {
-    return d->epoch == 0 || (!d->lost && boot_us() < d->until_us);
+    return d->epoch == 0 || (!d->lost && u9r_boot_us() < d->until_us);
 }
 
 uint64_t u9r_lease_epoch(u9r_dir *d)
@@ -93,41 +93,76 @@ uint64_t u9r_lease_epoch(u9r_dir *d)
 
 /* The lock */
 
+int u9r_lock(u9r_env *e, const char *oid, const char *name, const char *cookie, const char *owner, uint8_t flags)
+{
+    struct timeval lasts = {e->lease_ms / 1000, e->lease_ms % 1000 * 1000};
+    return rados_lock_exclusive(e->io, oid, name, cookie, owner, &lasts, flags);
+}
+
 /* `until`: nobody else can have the lock before, by the boot clock. */
 static int try_lock(u9r_dir *d, uint8_t flags, uint64_t *until)
 {
     u9r_env *e = u9r_env_of_dir(d);
-    struct timeval lasts = {e->lease_ms / 1000, e->lease_ms % 1000 * 1000};
-    uint64_t sent = boot_us();
-    int err = rados_lock_exclusive(e->io, d->oid, lock_name, d->cookie, d->owner, &lasts, flags);
+    uint64_t sent = u9r_boot_us();
+    int err = u9r_lock(e, d->oid, lock_name, d->cookie, d->owner, flags);
     *until = sent + (uint64_t)e->lease_ms * 1000;
+    if (err == 0) e->silent = false;
     return err;
 }
 
-static void name_owner(u9r_dir *d)
+void u9r_name_owner(u9r_env *e, char owner[U9R_OWNER], char cookie[U9R_COOKIE])
 {
     char host[64] = "?";
     struct tm utc;
     time_t now = time(NULL);
     (void)gethostname(host, sizeof host - 1);
     gmtime_r(&now, &utc);
-    snprintf(d->owner, sizeof d->owner, "process %ld on %s, since %04d-%02d-%02dT%02d:%02d:%02dZ,", (long)getpid(), host,
+    snprintf(owner, U9R_OWNER, "process %ld on %s, since %04d-%02d-%02dT%02d:%02d:%02dZ,", (long)getpid(), host,
              utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
-    snprintf(d->cookie, sizeof d->cookie, "%016llx", (unsigned long long)u9r_random(u9r_env_of_dir(d)));
+    snprintf(cookie, U9R_COOKIE, "%016llx", (unsigned long long)u9r_random(e));
 }
 
-/* Waits for its time, or until the lease is ended. False: it is. */
-static bool wait_to_renew(u9r_dir *d, uint64_t us)
+/* What is done beside a lease: waiting, renewing, being told that it ends */
+
+void u9r_init_wait(pthread_mutex_t *lock, pthread_cond_t *told)
+{
+    pthread_condattr_t attr;
+    pthread_mutex_init(lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(told, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+bool u9r_wait_to_renew(pthread_mutex_t *lock, pthread_cond_t *told, const bool *ending, uint64_t us)
 {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     uint64_t due = (uint64_t)at.tv_sec * 1000000 + (uint64_t)at.tv_nsec / 1000 + us;
     at = (struct timespec){.tv_sec = (time_t)(due / 1000000), .tv_nsec = (long)(due % 1000000 * 1000)};
-    pthread_mutex_lock(&d->lock);
-    while (!d->ending && pthread_cond_timedwait(&d->told, &d->lock, &at) == 0) continue;
-    bool go_on = !d->ending;
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(lock);
+    while (!*ending && pthread_cond_timedwait(told, lock, &at) == 0) continue;
+    bool go_on = !*ending;
+    pthread_mutex_unlock(lock);
     return go_on;
+}
+
+void u9r_end_wait(pthread_mutex_t *lock, pthread_cond_t *told, bool *ending)
+{
+    pthread_mutex_lock(lock);
+    *ending = true;
+    pthread_cond_broadcast(told);
+    pthread_mutex_unlock(lock);
+}
+
+int u9r_begin_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -err;
 }
 
 /*
@@ -138,7 +173,7 @@ static void *renew(void *arg)
 {
     u9r_dir *d = arg;
     uint64_t each = (uint64_t)u9r_env_of_dir(d)->lease_ms * 1000 / 3;
-    while (!d->lost && wait_to_renew(d, each)) {
+    while (!d->lost && u9r_wait_to_renew(&d->lock, &d->told, &d->ending, each)) {
         uint64_t until, epoch = d->epoch;
         int err = try_lock(d, LIBRADOS_LOCK_FLAG_MUST_RENEW, &until);
         if (err == -ENOENT) {
@@ -149,17 +184,6 @@ static void *renew(void *arg)
         else if (err == 0) d->until_us = until;
     }
     return NULL;
-}
-
-static int begin_renewing(u9r_dir *d)
-{
-    sigset_t all, before;
-    d->ending = false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&d->renewer, NULL, renew, d);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -err;
 }
 
 /* Taking over */
@@ -207,10 +231,10 @@ static int take_over(u9r_dir *d)
 static int lock_within(u9r_dir *d)
 {
     u9r_env *e = u9r_env_of_dir(d);
-    uint64_t begin = boot_us();
+    uint64_t begin = u9r_boot_us();
     uint64_t until;
     int err;
-    while ((err = try_lock(d, 0, &until)) == -EBUSY && boot_us() - begin < (uint64_t)e->wait_ms * 1000)
+    while ((err = try_lock(d, 0, &until)) == -EBUSY && u9r_boot_us() - begin < (uint64_t)e->wait_ms * 1000)
         u9i_sleep_us(&e->env, LOOK_US);
     if (err == -EBUSY || err == -EEXIST) return -EWOULDBLOCK;
     if (err == 0) d->until_us = until;
@@ -222,11 +246,12 @@ int u9r_lease_take(u9i_dir *dir)
     u9r_dir *d = u9r_dir_of(dir);
     u9r_env *e = u9r_env_of_dir(d);
     if (d->locked) return 0;
-    name_owner(d);
+    u9r_name_owner(e, d->owner, d->cookie);
     d->lost = false;
     int err = lock_within(d);
     if (err != 0) return err;
-    err = begin_renewing(d);
+    d->ending = false;
+    err = u9r_begin_thread(&d->renewer, renew, d);
     if (err == 0) {
         d->epoch = 0;
         err = take_over(d);
@@ -244,14 +269,12 @@ int u9r_lease_take(u9i_dir *dir)
 void u9r_lease_end(u9r_dir *d)
 {
     if (!d->locked) return;
-    pthread_mutex_lock(&d->lock);
-    d->ending = true;
-    pthread_cond_broadcast(&d->told);
-    pthread_mutex_unlock(&d->lock);
+    u9r_end_wait(&d->lock, &d->told, &d->ending);
     pthread_join(d->renewer, NULL);
     d->locked = false;
     d->epoch = 0;
-    if (!d->lost) (void)rados_unlock(u9r_env_of_dir(d)->io, d->oid, lock_name, d->cookie);
+    u9r_env *e = u9r_env_of_dir(d);
+    if (!d->lost && !e->silent) (void)rados_unlock(e->io, d->oid, lock_name, d->cookie);
 }
 
 bool u9r_lease_held_by_other(u9i_dir *dir, const char *name)

@@ -55,12 +55,7 @@ static int open_queue(u9i_env *env, void *buffers, size_t size, unsigned count, 
     (void)count;
     queue *q = calloc(1, sizeof *q);
     if (q == NULL) return -ENOMEM;
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->told, &attr);
-    pthread_condattr_destroy(&attr);
-    pthread_mutex_init(&q->lock, NULL);
+    u9r_init_wait(&q->lock, &q->told);
     q->queue.env = env;
     q->generation = u9r_host->forks();
     *out = &q->queue;

@@ -10,7 +10,7 @@
  *   entry.c    what a directory has of a name          dir.c    the calls on directories
  *   lease.c    the lock that expires, the epoch, taking over from a writer that is gone
  *   file.c     the calls on files                      queue.c  reads and writes that are under way
- *   watch.c    posts, and being told
+ *   watch.c    posts, and being told                  numbers.c  generator numbers, by leases of their own
  *
  * Layout and protocol are SPEC-rados.md's [RD-n]. A directory is one object `d.<inode>`, the first of them `root`; a
  * file a row of objects `f.<inode>.<index>` of 4 MiB. What changes is changed by one compound operation on one object,
@@ -36,6 +36,8 @@ enum {
     U9R_OID_MAX = 64,
     U9R_POOL_MAX = 128,
     U9R_EPOCH = 16,       /* hexadecimal digits */
+    U9R_COOKIE = 40,
+    U9R_OWNER = 160,
     U9R_BATCH = 64        /* requests that one batch has under way */
 };
 
@@ -52,6 +54,7 @@ typedef struct u9r_env {
     rados_ioctx_t io;
     uint64_t identity;  /* of cluster, pool and namespace */
     unsigned generation; /* of forks, when it was connected */
+    atomic_bool silent;  /* a request has timed out, and nothing was heard since: goodbyes are left out, the lease does as well */
 } u9r_env;
 
 extern const u9_store_host *u9r_host;
@@ -77,7 +80,7 @@ int u9r_connect(u9r_env *e);
  * Notes what failed, for the sentence that will be made of it, and returns `err`; what is asked for and not there is
  * not noted. `object` NULL: the pool itself.
  */
-int u9r_fail(const u9r_env *e, const char *object, int err, const char *what);
+int u9r_fail(u9r_env *e, const char *object, int err, const char *what);
 /* The same for who has lost the log: who has it now is said in `owner`. Returns -ECANCELED. */
 int u9r_fenced(const u9r_env *e, const char *object, const char *owner);
 void u9r_explain(int sys, char *out, size_t size);
@@ -105,7 +108,7 @@ void u9r_batch_wait(u9r_batch *b, int *results);
 /* Entries of a directory */
 
 typedef struct u9r_entry {
-    char kind;        /* 'd' or 'f' */
+    char kind;        /* 'd', 'f'; 'x': removed, and its objects are going, too */
     bool open;        /* its size is what its objects say */
     uint32_t mode;
     uint64_t inode, size, epoch, changed_us, owner;
@@ -130,7 +133,7 @@ typedef struct u9r_dir {
     u9i_dir dir;
     char oid[U9R_OID_MAX];
     unsigned generation;
-    /* The lease; under `lock`, but for `epoch`, which changes with `locked` alone. */
+    /* The lease, and what is written; under `lock`, but for `epoch`, which changes with `locked` alone. */
     pthread_mutex_t lock;
     pthread_cond_t told;
     pthread_t renewer;
@@ -138,7 +141,8 @@ typedef struct u9r_dir {
     atomic_bool lost;          /* somebody else has the log */
     _Atomic uint64_t until_us; /* of the boot clock: nobody else can have the lock before */
     uint64_t epoch;            /* 0: not locked by this handle */
-    char cookie[40], owner[160];
+    char cookie[U9R_COOKIE], owner[U9R_OWNER];
+    struct u9r_file *writing;  /* those that are open to be written */
     struct u9r_poster *poster; /* see watch.c */
     _Atomic uint64_t told_us;  /* when a write was told last */
 } u9r_dir;
@@ -164,6 +168,8 @@ rados_write_op_t u9r_dir_op(const u9r_dir *d);
 int u9r_dir_change(u9r_dir *d, rados_write_op_t op, const char *what);
 /* Puts an entry in the place of `old` (NULL: of none), which it goes by. */
 int u9r_dir_put(u9r_dir *d, const char *name, const u9r_entry *old, const u9r_entry *changed, const char *what);
+/* The name in its directory's object of a file that was removed. */
+void u9r_trash_name(uint64_t inode, char out[24]);
 /* Removes the objects of what was removed, where that was long enough ago. */
 void u9r_dir_sweep(u9r_dir *d, bool all);
 
@@ -181,11 +187,25 @@ uint64_t u9r_lease_epoch(u9r_dir *d);
 /* Notes who has the log now; returns -ECANCELED. */
 int u9r_lease_lost(u9r_dir *d, const char *object);
 
+/* Microseconds of a clock that goes on while the machine sleeps. */
+uint64_t u9r_boot_us(void);
+/* The lock of this name on an object, which is made if need be, for the time of the lease. */
+int u9r_lock(u9r_env *e, const char *oid, const char *name, const char *cookie, const char *owner, uint8_t flags);
+/* Who we are, for people, and a word that nobody else draws. */
+void u9r_name_owner(u9r_env *e, char owner[U9R_OWNER], char cookie[U9R_COOKIE]);
+/* A thread that takes no signals. 0 or a negative errno. */
+int u9r_begin_thread(pthread_t *thread, void *(*run)(void *), void *arg);
+/* Waits for the time, or until the wait is ended: false then. `told` goes by the monotonic clock. */
+void u9r_init_wait(pthread_mutex_t *lock, pthread_cond_t *told);
+bool u9r_wait_to_renew(pthread_mutex_t *lock, pthread_cond_t *told, const bool *ending, uint64_t us);
+void u9r_end_wait(pthread_mutex_t *lock, pthread_cond_t *told, bool *ending);
+
 /* Files */
 
 typedef struct u9r_file {
     u9i_file file;
     u9r_dir *dir; /* outlives it */
+    struct u9r_file *next; /* of those of `dir` that are written, under its lock, as is `name` */
     char name[U9R_NAME_MAX + 1];
     bool writing;
     bool failed;       /* a write did: what its objects hold is told by them alone */
@@ -203,6 +223,9 @@ static inline u9r_file *u9r_file_of(u9i_file *file)
 {
     return (u9r_file *)file;
 }
+
+/* Of one that is written: behind its last byte. */
+uint64_t u9r_file_end(u9r_file *f);
 
 /* Of u9i_fs. */
 int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out);

@@ -7,6 +7,7 @@
 #include "tools/id.h"
 
 #include "tools/args.h"
+#include "tools/id_rados.h"
 #include "tools/id_zookeeper.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -24,13 +25,13 @@ struct id {
     uint64_t count, generator, cluster, wait; /* seconds */
     u9_uid8_mode mode;
     const char *type; /* behind the kind's colon, or of --type */
-    const char *zookeeper;
+    const char *zookeeper, *rados;
     unsigned given; /* a bit for each option's key, from KEYS_BEGIN on */
     char **words;
 };
 
 enum { KEYS_BEGIN = 256, LENIENT = KEYS_BEGIN, STRICT, BYTES, TYPE, LAYOUT, MODE, GENERATOR,
-       CLUSTER, ZOOKEEPER, WAIT, COUNT };
+       CLUSTER, ZOOKEEPER, RADOS, WAIT, COUNT };
 
 static const struct argp_option option_table[] = {
     {"count", 'n', "N", 0, "new: how many (default 1)", 1},
@@ -43,6 +44,7 @@ static const struct argp_option option_table[] = {
     {"cluster", CLUSTER, "N", 0, "new uid8: the number of the cluster, 0 to 15 (default 0)", 2},
     {"mode", MODE, "MODE", 0, "new uid8: spread (or 0, the default) or time-sequential (or 1)", 2},
     {"zookeeper", ZOOKEEPER, "HOST:PORT/PATH", 0, "new uid8: claims a number there", 2},
+    {"rados", RADOS, "ADDRESS", 0, "new uid8: claims a number at rados:POOL/NAME, a name that is no log's", 2},
     {"wait", WAIT, "SECONDS", 0, "--zookeeper: for how long it waits for a number (default 60)", 2},
     {"lenient", LENIENT, 0, 0, "show: takes besides muids in lower case, as 32 digits, and with "
      "zeros of any width; GIDs with the top bit of byte 7 clear; TIDs with their top bit set", 3},
@@ -164,6 +166,7 @@ static int make(const struct id *id)
     case ID_GID: return make_gids(id);
     case ID_TID: return make_tids(id);
     case ID_UID8:
+        if (id->rados) return tool_id_rados(id->rados, id->ask.layout, id->mode, (unsigned)id->cluster, id->count);
         if (!id->zookeeper) return make_uid8s(id);
         return tool_id_zookeeper(id->zookeeper, id->ask.layout, id->mode, id->count,
                                  (unsigned)id->wait);
@@ -219,8 +222,9 @@ static void check_number(const struct id *id)
     tool_within("--cluster", id->cluster, 0, U9_UID8_CLUSTER_MAX, "");
     if (id->zookeeper && (given(id, GENERATOR) || given(id, CLUSTER)))
         tool_usage("--zookeeper gives --generator and --cluster");
-    if (!id->zookeeper && !given(id, GENERATOR))
-        tool_usage("uid8: no --generator=N[,CLUSTER] given (or --zookeeper)");
+    if (id->rados && (id->zookeeper || given(id, GENERATOR))) tool_usage("--rados gives --generator");
+    if (!id->zookeeper && !id->rados && !given(id, GENERATOR))
+        tool_usage("uid8: no --generator=N[,CLUSTER] given (or --zookeeper, or --rados)");
     if (given(id, WAIT) && !id->zookeeper) tool_usage("--wait goes with --zookeeper");
 }
 
@@ -231,8 +235,8 @@ static void check_new(const struct id *id)
     if (id->ask.lenient || id->ask.strict || id->ask.bytes)
         tool_usage("--lenient, --strict and --bytes go with show");
     if (given(id, LAYOUT) && !uid8) tool_usage("--layout goes with uid8");
-    if (!uid8 && (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper))
-        tool_usage("--generator, --cluster, --mode and --zookeeper go with uid8");
+    if (!uid8 && (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper || id->rados))
+        tool_usage("--generator, --cluster, --mode, --zookeeper and --rados go with uid8");
     if (given(id, WAIT) && !uid8) tool_usage("--wait goes with --zookeeper");
     if (uid8) check_number(id);
 }
@@ -241,8 +245,8 @@ static void check_show(const struct id *id)
 {
     if (!*id->words) tool_usage("show: no TEXT given");
     if (given(id, COUNT) || given(id, WAIT)) tool_usage("-n and --wait go with new");
-    if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper)
-        tool_usage("--generator, --cluster, --mode and --zookeeper go with new uid8");
+    if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper || id->rados)
+        tool_usage("--generator, --cluster, --mode, --zookeeper and --rados go with new uid8");
     if (given(id, LAYOUT) && id->ask.kind != ID_UID8) tool_usage("--layout goes with uid8");
     if (id->ask.strict && id->ask.kind != ID_GID) tool_usage("--strict goes with gid");
     if (id->ask.strict && id->ask.lenient) tool_usage("--strict or --lenient, not both");
@@ -254,8 +258,8 @@ static void check_make(const struct id *id)
     if (given(id, COUNT) || given(id, WAIT)) tool_usage("-n and --wait go with new");
     if (id->ask.lenient || id->ask.strict || id->ask.bytes)
         tool_usage("--lenient, --strict and --bytes go with show");
-    if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper)
-        tool_usage("--generator, --cluster, --mode and --zookeeper go with new uid8; make has "
+    if (given(id, MODE) || given(id, GENERATOR) || given(id, CLUSTER) || id->zookeeper || id->rados)
+        tool_usage("--generator, --cluster, --mode, --zookeeper and --rados go with new uid8; make has "
                    "generator=N");
     if (given(id, LAYOUT) && id->ask.kind != ID_UID8) tool_usage("--layout goes with uid8");
 }
@@ -314,6 +318,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case GENERATOR: (void)tool_generator("--generator", arg, &id->generator, &id->cluster); break;
     case CLUSTER: id->cluster = number("--cluster", arg, UINT64_MAX); break;
     case ZOOKEEPER: id->zookeeper = arg; break;
+    case RADOS: id->rados = arg; break;
     case WAIT:
         id->wait = number("--wait", arg, UINT64_MAX);
         tool_within("--wait", id->wait, 1, 86400, "");

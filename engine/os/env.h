@@ -149,6 +149,7 @@ typedef struct u9i_watch_type {
     void (*close)(u9i_watch *watch);
     int (*wait)(u9i_watch *watch, uint64_t deadline_us);
     int (*fd)(u9i_watch *watch);
+    uint64_t look_us; /* so often who waits looks for what is not told; 0: each second */
 } u9i_watch_type;
 
 /* Clock, randomness, the machine */

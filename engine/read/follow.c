@@ -15,6 +15,11 @@
 
 enum { LOOK_US = 1000000 }; /* so often it is looked for what no watch tells: another machine's work, a kill, a mark */
 
+static uint64_t look_us(const u9i_env *env)
+{
+    return env->watch->look_us ? env->watch->look_us : LOOK_US;
+}
+
 static void follower_check(const u9i_follower *f)
 {
     assert(f->log != NULL && f->reader->leaves);
@@ -40,7 +45,7 @@ void u9i_follower_forget(u9i_follower *f)
 {
     f->astray = f->held = f->judging = f->judged = false;
     f->author = U9I_AUTHOR_NOBODY;
-    f->durable = f->stuck = 0;
+    f->durable = f->stuck = f->idle_us = 0;
     follower_check(f);
 }
 
@@ -303,16 +308,25 @@ static u9_err ready_watch(u9i_follower *f, u9_fault *fault)
                      "cannot watch the log");
 }
 
+/* Where the watch tells what any machine does, who asks again and again is told nothing without asking there. */
+static bool is_idle(const u9i_follower *f, u9i_env *env)
+{
+    return env->watch->look_us && f->idle_us && !f->log->writing && u9i_monotonic_us(env) - f->idle_us < env->watch->look_us;
+}
+
 u9_err u9i_follower_wait(u9i_follower *f, uint64_t deadline_us, u9_fault *fault)
 {
     u9i_env *env = f->log->source.dir->env;
     u9_err err = ready_watch(f, fault); /* first: what is done from here on is told */
-    if (err == U9_OK && deadline_us == 0) (void)u9i_watch_wait(f->watch, 0); /* the descriptor is not readable any more */
+    if (err == U9_OK && deadline_us == 0) { /* the descriptor is not readable any more */
+        if (u9i_watch_wait(f->watch, 0) == 0 && is_idle(f, env)) return U9_AGAIN;
+    }
     for (bool all = false; err == U9_OK;) {
         err = find_news(f, all, fault);
         uint64_t now = u9i_monotonic_us(env);
+        f->idle_us = err == U9_AGAIN ? now : 0;
         if (err != U9_AGAIN || now >= deadline_us) break;
-        int told = u9i_watch_wait(f->watch, deadline_us - now < LOOK_US ? deadline_us : now + LOOK_US);
+        int told = u9i_watch_wait(f->watch, deadline_us - now < look_us(env) ? deadline_us : now + look_us(env));
         if (told < 0) break;
         all = told == 0;
         err = U9_OK;

@@ -42,6 +42,7 @@ typedef struct u9i_follower {
     uint64_t stuck;     /* of the tip: nothing could be read there although this much is durable; 0: no such place */
     u9_reason told;     /* of the tip's end this was told last, */
     uint64_t told_at;   /*   at this place: not once more */
+    uint64_t idle_us; /* when nothing was found, and nothing was told since; 0: never */
 } u9i_follower;
 
 /* Before the reader's first step, or at any time between two. U9_ARG: what it reads cannot be followed. */

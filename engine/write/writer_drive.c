@@ -163,7 +163,9 @@ static bool is_lost(u9i_writer *w, const u9i_segment_out *o)
     if (sys == 0 && moved == 0) return false;
     const char *what = moved != 0 ? "a sync in a directory whose name was removed or given to another"
                                   : "a sync of a file whose name was removed or given to another";
-    (void)u9i_writer_poison(w, o, moved != 0 ? moved : sys, what, NULL);
+    int why = moved != 0 ? moved : sys;
+    if (why != -ENOENT && why != -ENOTDIR && why != -ESTALE) what = "looking for the segment's name behind a sync";
+    (void)u9i_writer_poison(w, o, why, what, NULL);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/os/store.h"
 #include "format/base/hash.h"
 #include "tests/must.h"
+#define SIM_WITHIN /* they ask first which disk it is */
 #include "tests/sim/sim.h"
 
 #include <dirent.h>

@@ -9,6 +9,7 @@
 #include "format/frame/disk.h"
 #include "tests/must.h"
 #include "tests/second_reader.h"
+#define SIM_WITHIN /* they ask first which disk it is */
 #include "tests/sim/sim.h"
 #include "tests/thorough.h"
 
@@ -24,6 +25,8 @@ void fixture_setup(void)
     const char *base = getenv("U9_TEST_DIR");
     snprintf(directory, sizeof directory, "%s/u9-test-XXXXXX", base && base[0] ? base : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(directory));
+    const char *io = getenv("U9_IO");
+    if (io && strchr(io, ':')) sim_stay_away();
     make_dir(directory);
 }
 
@@ -33,18 +36,23 @@ static uint64_t seed(void)
     return given ? strtoull(given, NULL, 0) : 9;
 }
 
-void fixture_setup_sim(void)
+/* In a store, whose address U9_IO is, the directory stands there, and no simulated world is begun. */
+static void setup_world(void (*begin)(uint64_t seed))
 {
     fixture_setup();
-    sim_begin(seed());
+    if (sim_is_away()) return;
+    begin(seed());
     sim_make_dir(directory);
+}
+
+void fixture_setup_sim(void)
+{
+    setup_world(sim_begin);
 }
 
 void fixture_setup_sim_threads(void)
 {
-    fixture_setup();
-    sim_begin_threads(seed());
-    sim_make_dir(directory);
+    setup_world(sim_begin_threads);
 }
 
 void fixture_teardown(void)

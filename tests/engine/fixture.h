@@ -21,7 +21,8 @@
 /*
  * Setup and teardown of a Check fixture: makes and removes the test's directory. The others begin a simulated
  * world first, from U9_SEED or 9, and the directory is in it: all verbs here and writer_options() then
- * work on it.
+ * work on it. Where U9_IO is the address of a store (`make test-rados`) all stand in that, and what asks for the simulated
+ * disk itself ends there: tests/sim/needed.h.
  */
 void fixture_setup(void);
 void fixture_setup_sim(void);

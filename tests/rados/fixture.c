@@ -3,12 +3,14 @@
  */
 #include "tests/rados/fixture.h"
 
+#include <u9/idgen.h>
 #include <u9/rados.h>
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,24 +73,81 @@ u9i_env *env_at(const char **path)
     return env;
 }
 
-writer begin_writer(const char *at, unsigned first, unsigned count)
+static writer begin_self(const char *const *args)
 {
-    char from[16], many[16];
     int ends[2];
-    snprintf(from, sizeof from, "%u", first);
-    snprintf(many, sizeof many, "%u", count);
     ck_assert_int_eq(pipe(ends), 0);
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(ends[1], 1);
         close(ends[0]);
         close(ends[1]);
-        execl("/proc/self/exe", "u9radostests", "--writer", at, from, many, (char *)NULL);
+        execl("/proc/self/exe", "u9radostests", args[0], args[1], args[2], args[3], (char *)NULL);
         _exit(127);
     }
     ck_assert_int_gt(pid, 0);
     close(ends[1]);
     return (writer){pid, fdopen(ends[0], "r")};
+}
+
+writer begin_writer(const char *at, unsigned first, unsigned count)
+{
+    char from[16], many[16];
+    snprintf(from, sizeof from, "%u", first);
+    snprintf(many, sizeof many, "%u", count);
+    return begin_self((const char *const[]){"--writer", at, from, many});
+}
+
+writer begin_numbers(const char *at, unsigned count)
+{
+    char many[16];
+    snprintf(many, sizeof many, "%u", count);
+    return begin_self((const char *const[]){"--numbers", at, many, NULL});
+}
+
+/* In the order of [I-23]: the number is had, the clock is read and an identifier made, and it is said only once confirmed. */
+static u9_err print_numbers(const u9_generator *g, unsigned *count, u9_fault *fault)
+{
+    u9_grant grant;
+    u9_uid8gen *gen = NULL;
+    u9_uid8 id;
+    char text[U9_UID8_TEXT_SIZE + 1];
+    u9_err err = g->acquire(g->ctx, &grant, fault);
+    if (err != U9_OK) return err;
+    const u9_uid8gen_options o = {.size = sizeof o, .generator = grant.generator, .cluster = grant.cluster,
+                                  .seen_ms = grant.seen_ms, .tries_max = 100000};
+    err = u9_uid8gen_new(&o, &gen, fault);
+    uint64_t last = 0;
+    while (err == U9_OK && *count > 0) {
+        err = u9_uid8gen_next(gen, &id);
+        if (err == U9_OK) err = g->renew(g->ctx, &grant, id.timestamp_ms, fault);
+        if (err != U9_OK || u9_uid8_format(&id, U9_UID8_LAYOUT_MAX, text, NULL) != U9_OK) break;
+        last = id.timestamp_ms;
+        printf("%s\n", text);
+        fflush(stdout);
+        --*count;
+    }
+    u9_uid8gen_free(gen);
+    g->release(g->ctx, &grant, last);
+    return err;
+}
+
+int run_numbers(const char *at, unsigned count)
+{
+    const u9_rados_numbers_options o = {.size = sizeof o, .cluster = 3, .first = 7, .count = 1};
+    u9_rados_numbers *n = NULL;
+    u9_fault fault = {0};
+    u9_err err = u9_store_add(u9_rados_store, &fault);
+    if (err == U9_OK) err = u9_rados_numbers_new(at, &o, &n, &fault);
+    if (err != U9_OK) return 3;
+    const u9_generator g = u9_rados_numbers_generator(n);
+    while (err == U9_OK && count > 0) {
+        err = print_numbers(&g, &count, &fault);
+        if (err == U9_AGAIN) err = U9_OK; /* it was lost, or is another's: once more */
+    }
+    u9_rados_numbers_free(n);
+    return err == U9_OK ? 0 : 3;
 }
 
 long next_commit(writer *w, char *why)

@@ -40,10 +40,28 @@ int end_writer(writer *w);
 /* The program of such a process. */
 int run_writer(const char *address, unsigned first, unsigned count);
 
+/*
+ * The program of a process whose `threads` append and commit numbers from `first` on, each in a record "N:xxx", until it
+ * gets SIGTERM or a call fails. Each number that is durable is a line of its output; what it says else is on stderr: how
+ * long opening took, what failed first, that the pool is full (it goes on), how long a call took at most. 3: one failed.
+ */
+int run_appenders(const char *address, unsigned threads, unsigned first);
+
+/* A process that makes `count` identifiers under a number of this address (of one number, 7, in cluster 3), a line each. */
+writer begin_numbers(const char *address, unsigned count);
+int run_numbers(const char *address, unsigned count);
+
+/*
+ * The program of a process that fills a log with `count` records of random keys, opens it, and looks 100 keys up, 100 others,
+ * and those once more, a line on its output behind each; before the second and the third time, and its end, it waits for SIGUSR1.
+ */
+int run_gets(const char *address, unsigned count);
+
 /* Every number in [first, behind) is the text of a record of the log, in order; nothing is damaged. How many records. */
 uint64_t expect_numbers(const char *address, unsigned first, unsigned behind);
 
 Suite *suite_rados_files(void);
 Suite *suite_rados_fence(void);
+Suite *suite_rados_numbers(void);
 
 #endif

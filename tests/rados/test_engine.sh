@@ -8,7 +8,7 @@ build=$(cd "$1" && pwd) dir=$2 passed=0 failed=0
 shift 2
 mkdir -p "$dir" && dir=$(cd "$dir" && pwd) && cd "$(dirname "$0")/../.." || exit 2
 cluster=$dir/engine
-rm -rf "$cluster"
+rm -rf "$cluster" "$dir/merged"
 trap 'scripts/rados stop "$cluster"' EXIT
 started=
 for port in 17211 18223 19231 21247; do
@@ -73,6 +73,55 @@ prints 'a snapshot elsewhere is refused with a sentence' 'where the log does' "$
 claim 'logs are merged into the pool' "$u9" merge "rados:u9/tools/merged?conf=$conf" "$log"
 claim 'and out of it' "$u9" merge "$dir/merged" "$log"
 claim 'what is left is salvaged' "$build/u9fsck" --salvage="rados:u9/tools/saved?conf=$conf" "$log"
+# Requests that the daemon was sent. A look at them is none.
+requests() { ceph --admin-daemon "$(echo "$cluster"/osd.0.*.asok)" perf dump osd 2>/dev/null | tr -d ' ,' | sed -n 's/^"op"://p'; }
+
+# Who follows is told by the cluster, and asks for nothing while nothing is done.
+claim 'a log to follow is made' "$u9" append "rados:u9/tools/followed?conf=$conf" /dev/null
+"$u9" cat -f "rados:u9/tools/followed?conf=$conf" >"$dir/followed" 2>"$dir/err" &
+follower=$!
+sleep 1.5
+before=$(requests)
+sleep 5
+asked=$(($(requests) - before))
+[ "$asked" -le 10 ]
+tell $? "a follower of a log in which nothing happens asks for nothing: $asked requests in 5 s"
+began=${EPOCHREALTIME/[.,]/}
+echo told | "$u9" append "rados:u9/tools/followed?conf=$conf"
+for _ in $(seq 400); do grep -q told "$dir/followed" && break; sleep 0.01; done
+took=$(((${EPOCHREALTIME/[.,]/} - began) / 1000))
+grep -q told "$dir/followed" && [ "$took" -lt 4000 ]
+tell $? "it is told of what another process appends: $took ms from before that began"
+kill "$follower"
+wait "$follower" 2>/dev/null
+
+# A get of a random key: with a handle that is open, and its index page known.
+"$build/u9radostests" --gets "rados:u9/gets?conf=$conf" 200000 >"$dir/gets" 2>"$dir/err" &
+getter=$!
+for _ in $(seq 600); do [ "$(wc -l <"$dir/gets")" -ge 1 ] && break; sleep 0.1; done
+look=16 # requests of a look at the log, now and then; a watch, the first time
+before=$(requests)
+kill -USR1 "$getter"
+for _ in $(seq 600); do [ "$(wc -l <"$dir/gets")" -ge 2 ] && break; sleep 0.1; done
+cold=$(($(requests) - before))
+kill -USR1 "$getter"
+for _ in $(seq 600); do [ "$(wc -l <"$dir/gets")" -ge 3 ] && break; sleep 0.1; done
+warm=$(($(requests) - before - cold))
+kill -USR1 "$getter"
+wait "$getter"
+tell $? 'each key is found'
+[ "$cold" -gt 0 ] && [ "$cold" -le $((200 + look)) ]
+tell $? "100 random keys are found in two requests each at most: $cold"
+[ "$warm" -gt 0 ] && [ "$warm" -le $((100 + look)) ]
+tell $? "and once more, as the pages are known, in one each: $warm"
+
+# Identifiers under numbers of the cluster: of three at once.
+for i in 1 2 3; do "$u9" id new uid8 --rados "rados:u9/numbers?conf=$conf" --cluster 2 -n 5000 >"$dir/ids.$i" 2>>"$dir/err" & done
+wait
+[ "$(cat "$dir"/ids.[123] | sort -u | wc -l)" -eq 15000 ]
+tell $? 'u9 id makes identifiers under numbers of the cluster: 15,000 of three processes are different'
+prints 'a pool that is not there is told' 'there is no such pool' "$u9" id new uid8 --rados "rados:nopool/numbers?conf=$conf"
+
 prints 'an option that is none is told' 'is none of' "$u9" cat "rados:u9/x?colour=red"
 
 # A pool that is full: what the monitors take for full is set below what is there.
@@ -96,7 +145,8 @@ export U9_BIN_DIR=$build U9_TEST_DIR=$dir CK_DEFAULT_TIMEOUT=120
 for suite in "$@"; do
     U9_IO="rados:u9/?conf=$conf&namespace=$suite&lease=0.5&wait=2&grace=0" "$build/u9tests" "$suite" >"$dir/$suite.log" 2>&1
     status=$?
-    tell $status "suite $suite: $(grep -a 'Checks:' "$dir/$suite.log")"
+    ended=$(grep -ac '^ended here:' "$dir/$suite.log")
+    tell $status "suite $suite: $(grep -a 'Checks:' "$dir/$suite.log")$([ "$ended" -eq 0 ] || echo "; $ended ended where a store has not what they try")"
     [ $status -eq 0 ] || grep -a '[FE]:' "$dir/$suite.log"
 done
 echo "$passed passed, $failed failed"

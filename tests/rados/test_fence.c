@@ -150,11 +150,6 @@ Suite *suite_rados_fence(void)
     tcase_add_loop_test(tc, a_writer_that_was_stopped_past_its_lease_writes_nothing_that_anyone_sees, 0, 2);
     tcase_add_test(tc, of_a_writer_that_is_killed_at_any_time_nothing_committed_is_lost);
     tcase_add_test(tc, writers_that_all_want_the_log_follow_each_other);
-    /* Asked for: they have failed now and then (a request that came while the daemon stood is not answered within 30 s). */
-    if (getenv("U9_RADOS_SLOW") == NULL) {
-        suite_add_tcase(s, tc);
-        return s;
-    }
     tcase_add_test(tc, a_daemon_that_is_slow_is_waited_for_and_the_lease_is_had_again);
     tcase_add_test(tc, a_daemon_that_does_not_answer_within_the_deadline_is_an_error_that_names_pool_and_object);
     suite_add_tcase(s, tc);

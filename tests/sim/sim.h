@@ -283,4 +283,13 @@ char **sim_names(const char *path, size_t *count);
 void sim_load(const char *real, const char *path);
 void sim_store(const char *path, const char *real);
 
+/* From now on, in this process, the world is not had: see needed.h. */
+void sim_stay_away(void);
+bool sim_is_away(void);
+void sim_needed(const char *what);
+
+#ifndef SIM_WITHIN
+#include "tests/sim/needed.h"
+#endif
+
 #endif

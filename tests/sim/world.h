@@ -9,6 +9,7 @@
 #define TESTS_SIM_WORLD_H
 
 #include "engine/os/inline.h"
+#define SIM_WITHIN
 #include "tests/sim/sim.h"
 
 #include <pthread.h>

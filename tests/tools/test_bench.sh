@@ -19,6 +19,8 @@ lists() {
     claim 'the list names workloads' grep -q '^append ' out
     claim 'and tables by themselves' grep -q '^segments ' out
     claim 'and engines, built or not' grep -qE '^rocksdb +([0-9]|not built)' out
+    claim 'and those that want a pool' grep -q '^pool-append ' out
+    claim 'which are refused elsewhere' refused 2 "'pool-get' wants --dir rados:" "$bench" pool-get
     claim 'and how each is set' grep -q '^u9 .*muids' out
     claim 'help tells the options' test "$("$bench" --help | grep -cE -- '--(records|rounds|engines|data|html|json)')" -eq 6
 }

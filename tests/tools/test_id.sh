@@ -169,6 +169,8 @@ uid8s() {
     mistake 'a cluster alone is no generator' 'no --generator=N\[,CLUSTER\] given' new uid8 --cluster 3
     mistake 'a generator that is no number' 'not a number' new uid8 --generator=1,
     mistake '--wait without --zookeeper' 'goes with --zookeeper' new uid8 --generator=1 --wait 5
+    mistake '--rados with a number' '--rados gives --generator' new uid8 --generator=1 --rados ids
+    mistake '--rados with another kind' 'go with uid8' new muid --rados ids
     id 0 new uid8 --generator=5,3 && grep -Eq '^[0-9a-f]{12}0053$' out
     result $? 'generator and cluster in one'
     id 0 new uid8 --generator=5 && grep -Eq '^[0-9a-f]{12}0050$' out

@@ -56,7 +56,7 @@ static u9_err merge(const char *out, const char *names, u9_merge_options o)
         list[n] = paths[n];
     }
     o.size = sizeof o;
-    o.io = "sim";
+    o.io = io_of(at("log"));
     fault = (u9_fault){0};
     report = (u9_merge_report){.size = sizeof report};
     return u9_merge(at(out), list, n, &o, &report, &fault);
@@ -232,7 +232,7 @@ START_TEST(records_larger_than_memory_are_merged_and_told_apart_by_their_last_by
     ck_assert_uint_eq(report.conflicts, 1);
     ck_assert_int_eq(merge("out2", "a", (u9_merge_options){.memory = 1}), U9_OK);
     u9_report r = {.size = sizeof r};
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
     ck_assert_int_eq(u9_check(at("out"), &o, &r, NULL), U9_OK);
     ck_assert_int_eq(r.verdict, U9_V_CLEAN);
     ck_assert_uint_eq(r.records, 3);

@@ -73,6 +73,7 @@ START_TEST(what_will_not_change_is_linked_and_the_last_segment_copied_and_closed
     append_fillers(w, 20);
     u9_snapshot_report r = snapshot_on(w, at("snap"));
     unsigned n = segments_in(at("log"));
+    sim_needed("links");
     ck_assert_uint_eq(r.linked, n - 1);
     ck_assert_uint_eq(r.copied, 1);
     ck_assert_uint_eq(r.next_ordinal, 20);
