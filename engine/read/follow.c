@@ -309,7 +309,7 @@ static u9_err ready_watch(u9i_follower *f, u9_fault *fault)
 }
 
 /* Where the watch tells what any machine does, who asks again and again is told nothing without asking there. */
-static bool is_idle(const u9i_follower *f, u9i_env *env)
+static bool knows_of_nothing(const u9i_follower *f, u9i_env *env)
 {
     return env->watch->look_us && f->idle_us && !f->log->writing && u9i_monotonic_us(env) - f->idle_us < env->watch->look_us;
 }
@@ -319,7 +319,7 @@ u9_err u9i_follower_wait(u9i_follower *f, uint64_t deadline_us, u9_fault *fault)
     u9i_env *env = f->log->source.dir->env;
     u9_err err = ready_watch(f, fault); /* first: what is done from here on is told */
     if (err == U9_OK && deadline_us == 0) { /* the descriptor is not readable any more */
-        if (u9i_watch_wait(f->watch, 0) == 0 && is_idle(f, env)) return U9_AGAIN;
+        if (u9i_watch_wait(f->watch, 0) == 0 && knows_of_nothing(f, env)) return U9_AGAIN;
     }
     for (bool all = false; err == U9_OK;) {
         err = find_news(f, all, fault);

@@ -371,7 +371,7 @@ static bool is_unchanged(const u9_log *log, u9i_lookups *k)
  * Where a look at the files is a row of requests, and the watch tells what any machine does, no look is taken while it is
  * silent: a view that was looked at stays for so long.
  */
-static bool is_current(const u9_log *log, u9i_lookups *k)
+static bool may_stay(const u9_log *log, u9i_lookups *k)
 {
     const u9i_view *v = atomic_load(&k->view);
     return is_young(log, v) || (v && log->source.dir->env->watch->look_us && is_unchanged(log, k));
@@ -382,7 +382,7 @@ u9_err u9i_view_take(u9_log *log, bool fresh, u9i_view **out, u9_fault *fault)
     u9i_lookups *k = lookups_of(log);
     if (k == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     pthread_mutex_lock(&k->lock);
-    u9_err err = (fresh ? is_unchanged(log, k) : is_current(log, k)) ? U9_OK : next_view(log, k, fault);
+    u9_err err = (fresh ? is_unchanged(log, k) : may_stay(log, k)) ? U9_OK : next_view(log, k, fault);
     if (err == U9_OK) {
         *out = atomic_load(&k->view);
         atomic_fetch_add(&(*out)->references, 1);
@@ -405,7 +405,7 @@ static u9_err turn_seat(u9_log *log, u9i_lookups *k, u9i_seat *s, u9_fault *faul
 {
     u9i_view *before = NULL;
     pthread_mutex_lock(&k->lock);
-    u9_err err = is_current(log, k) ? U9_OK : next_view(log, k, fault);
+    u9_err err = may_stay(log, k) ? U9_OK : next_view(log, k, fault);
     u9i_view *now = atomic_load(&k->view);
     if (err == U9_OK && s->view != now) {
         before = s->view;

@@ -143,7 +143,7 @@ prints 'nothing of it is damaged' 'clean' "$build/u9fsck" "$log"
 
 export U9_BIN_DIR=$build U9_TEST_DIR=$dir CK_DEFAULT_TIMEOUT=120
 for suite in "$@"; do
-    U9_IO="rados:u9/?conf=$conf&namespace=$suite&lease=0.5&wait=2&grace=0" "$build/u9tests" "$suite" >"$dir/$suite.log" 2>&1
+    U9_IO="rados:u9/?conf=$conf&namespace=$suite&lease=0.5&wait=2&grace=30" "$build/u9tests" "$suite" >"$dir/$suite.log" 2>&1
     status=$?
     ended=$(grep -ac '^ended here:' "$dir/$suite.log")
     tell $status "suite $suite: $(grep -a 'Checks:' "$dir/$suite.log")$([ "$ended" -eq 0 ] || echo "; $ended ended where a store has not what they try")"

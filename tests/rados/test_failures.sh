@@ -105,16 +105,17 @@ one_daemon() {
     begin one
     appenders 8
     goes_on
+    local status=$?
     for osd in osd.0 osd.1; do
         daemon KILL $osd
         until_true 30 osds_up 1
-        goes_on || break
+        goes_on || status=1
         again $osd
         until_true 30 osds_up 2
-        sleep 3 # it is given what it missed: until then the other one alone has that
-        goes_on || break
+        sleep 5 # it is given what it missed: until then the other one alone has that
+        goes_on || status=1
     done
-    tell $? 'object daemons are killed and come back, one after the other: 8 threads go on'
+    tell $status 'object daemons are killed and come back, one after the other: 8 threads go on'
     finish
     tell $? 'none of their calls failed'
     [ "$(longest)" -lt 90 ]

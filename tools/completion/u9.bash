@@ -223,6 +223,7 @@ n|count|N||
 |cluster|N||
 |generator|N[,CLUSTER]||
 |mode|MODE||spread time-sequential
+|rados|ADDRESS||
 |wait|SECONDS||
 |zookeeper|HOST:PORT/PATH||
 |bytes|||

@@ -80,7 +80,7 @@ START_TEST(what_was_committed_is_shown_by_the_next_call) /* [M-10] */
     ck_assert_uint_eq(take(&f), 0);
     for (unsigned i = 0; i < 20; i++) {
         commit_text(w, "a");
-        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_OK);
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, sim_is_away() ? 20000 : 0), U9_OK); /* in a store: when it is told */
         ck_assert_uint_eq(take(&f), 1);
         ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
     }
