@@ -446,7 +446,7 @@ run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD
 # All else runs on posix alone. TEST_IO=... runs everything on the tables that it names.
 both_io = env queue log commits reference heap test_ship test_follow test_kill test_power
 # What tries more with U9_LONG in the environment: tests/thorough.h.
-drawing = mend damage in_place recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range space split witness test_trouble
+drawing = mend cache damage in_place recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range space split witness test_trouble
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk test_cli test_manual mend test_contrib test_trouble test_kill test_bench test_power test_examples test_follow \
     index_file test_ship recovery writer golden_logs ship_large large snapshot test_split states commits damage test_id \
@@ -742,8 +742,8 @@ $(installed_libs:%=install-%): install-%: all
 .PHONY: install-manual
 install-manual: # and the completions
 	$(INSTALL) -d $(addprefix $(mandir)/man,$(man_sections))
-	@set -eu; for page in $(man); do \
-	    $(INSTALL) -m 644 $$page $(mandir)/man$${page##*.}; \
+	@set -eu; $(foreach s,$(man_sections),$(INSTALL) -m 644 $(filter %.$(s),$(man)) $(mandir)/man$(s);) \
+	for page in $(filter %.3,$(man)); do \
 	    for name in $$($(man_links) $$page); do ln -sf $${page#man/} $(mandir)/man3/$$name.3; done; \
 	done; \
 	for at in $(completions); do \

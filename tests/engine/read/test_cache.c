@@ -5,6 +5,7 @@
  */
 #include "tests/engine/read/model.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include "engine/os/guard.h"
 #include "engine/read/view.h"
@@ -128,21 +129,22 @@ static const uint64_t memories[MEMORIES] = {2 << 20, 300000, 20000, 1};
 
 START_TEST(a_lookup_costs_a_few_reads_however_little_memory_there_is)
 {
-    enum { WARM_UP = 2500, LOOKUPS = 1500 };
+    enum { WARM_UP = 2500 };
+    unsigned lookups = thorough(600, 1500);
     bool ordered = _i % 2;
     uint64_t memory = memories[_i / 2];
     write_numbers(RECORDS, ordered);
     model_drawn = 71;
     u9_log *r = open_with(memory, U9_READ, U9_VERIFY_FIRST);
     (void)cost_of(r, RECORDS, WARM_UP, ordered); /* what has no index is read for its keys, and all is proven */
-    costs c = cost_of(r, RECORDS, LOOKUPS, ordered);
+    costs c = cost_of(r, RECORDS, lookups, ordered);
     ck_assert_uint_le(kept_by(r), memory);
     /* Where nothing fits, one frame of each segment, too: that in which the first few keys came in order. */
     bool all = _i / 2 == 0, some = _i / 2 == 1;
     ck_assert_msg(c.reads_most <= 5 * SEGMENTS, "%u reads for one record", c.reads_most);
     ck_assert_msg(c.bytes_most <= (all || some ? 3 : SEGMENTS + 1) * FRAME, "%llu bytes for one record", (unsigned long long)c.bytes_most);
-    ck_assert_msg(c.reads <= (all ? 2 : some ? 8 : 25) * LOOKUPS, "%llu reads", (unsigned long long)c.reads);
-    ck_assert_msg(c.bytes <= (uint64_t)(all ? 1024 : some ? FRAME : SEGMENTS * FRAME) * LOOKUPS, "%llu bytes", (unsigned long long)c.bytes);
+    ck_assert_msg(c.reads <= (all ? 2 : some ? 8 : 25) * (uint64_t)lookups, "%llu reads", (unsigned long long)c.reads);
+    ck_assert_msg(c.bytes <= (uint64_t)(all ? 1024 : some ? FRAME : SEGMENTS * FRAME) * lookups, "%llu bytes", (unsigned long long)c.bytes);
     ck_assert_uint_le(c.opens, 8); /* not of segments: the view is looked after */
     close_log(r);
 }
@@ -162,7 +164,7 @@ START_TEST(with_any_memory_lookups_say_what_a_model_says)
     u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .cache_memory = memory,
                     .verify = always ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST};
     ck_assert_int_eq(u9_log_open(LOG, &o, &r, NULL), U9_OK);
-    for (unsigned n = 0; n < 3; n++) model_look_up_all(r, m);
+    for (unsigned n = 0; n < thorough(2, 3); n++) model_look_up_all(r, m);
     for (size_t i = 0; i < KEYS; i += 25) {
         told t = {.count = 0};
         u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};

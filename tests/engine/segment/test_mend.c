@@ -246,7 +246,7 @@ static uint64_t header_of(const seen_frame *f)
 }
 
 /*
- * One bit of each byte (or of every other one, in every other frame) of each frame's part that stands at `part`; one in `salvages` is salvaged, too. Of a file's last
+ * One bit of each byte (or of every third one, another third in the next frame) of each frame's part that stands at `part`; one in `salvages` is salvaged, too. Of a file's last
  * frame, of which nothing outside of it tells, the first `unproven` bytes are not put back, but told.
  */
 static void flip_each_byte(const char *log, uint64_t (*part)(const seen_frame *), unsigned size, unsigned salvages,
@@ -255,7 +255,7 @@ static void flip_each_byte(const char *log, uint64_t (*part)(const seen_frame *)
     content *whole = read_log(log, false);
     victim *v = take(segment_path(log, 1));
     for (size_t i = 0; i < v->count; i++)
-        for (unsigned b = (unsigned)i % thorough(2, 1); b < size; b += thorough(2, 1)) {
+        for (unsigned b = (unsigned)i % thorough(3, 1); b < size; b += thorough(3, 1)) {
             char what[100];
             snprintf(what, sizeof what, "frame %zu of %zu, byte %u", i, v->count, b);
             flip_bit(v->path, part(&v->frames[i]) + b, (b / 2 + (unsigned)i) % 8);
