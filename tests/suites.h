@@ -113,6 +113,7 @@
     X(succession) \
     X(lookup) \
     X(budget) \
+    X(index_parts) \
     X(cache) \
     X(cache_threads) \
     X(key_tables) \

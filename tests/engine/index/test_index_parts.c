@@ -1,0 +1,359 @@
+/*
+ * tests/engine/index/test_index_parts.c: what an index is made of, each part by itself: ranges of losses, sorted runs,
+ * pages of which nothing is kept, open frames of every sort.
+ */
+#include "engine/index/frames.h"
+#include "engine/index/losses.h"
+#include "engine/index/page.h"
+#include "engine/index/runs.h"
+#include "engine/log/handle.h"
+#include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
+#include "tests/must.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+
+#include <u9/cursor.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Losses [C-9] */
+
+static void range(uint8_t *to, uint64_t begin, uint64_t end)
+{
+    u9i_set_be(to, 8, begin);
+    u9i_set_be(to + 8, 8, end);
+}
+
+START_TEST(losses_are_ranges_in_order_of_which_none_touches_what_was_noted)
+{
+    u9i_losses l = {.count = 0};
+    ck_assert(!u9i_losses_add(&l, 5, 5) && !u9i_losses_add(&l, 6, 5));
+    ck_assert(u9i_losses_add(&l, 10, 20));
+    ck_assert(u9i_losses_add(&l, 12, 18) && l.count == 1);
+    ck_assert(u9i_losses_add(&l, 15, 30) && l.count == 2);
+    ck_assert(u9i_losses_have(&l, 10, 20) && u9i_losses_have(&l, 21, 30) &&
+              !u9i_losses_have(&l, 19, 21));
+    ck_assert(!u9i_losses_have(&l, 30, 31) && !u9i_losses_have(&l, 9, 11));
+    while (u9i_losses_add(&l, l.count * 100, l.count * 100 + 1)) MUST(l.count <= U9I_LOSSES_MAX);
+    ck_assert_uint_eq(l.count, U9I_LOSSES_MAX);
+    u9i_losses_free(&l);
+    scarce_begin(SCARCE_MEMORY, 1, 0, false);
+    ck_assert(!u9i_losses_add(&l, 1, 2));
+    ck_assert_uint_eq(scarce_end(NULL), 1);
+}
+END_TEST
+
+START_TEST(losses_of_a_root_that_cannot_be_are_refused)
+{
+    static uint8_t bytes[16 * (U9I_LOSSES_MAX + 1)];
+    struct u9i_root_record root = {.lost = bytes, .lost_count = 4};
+    u9i_losses l;
+    range(bytes, 10, 20);
+    range(bytes + 16, 20, 25);
+    ck_assert_int_eq(u9i_losses_of(&l, &root), U9_OK);
+    ck_assert_uint_eq(l.count, 2);
+    u9i_losses_free(&l);
+    range(bytes + 16, 19, 25);
+    ck_assert_int_eq(u9i_losses_of(&l, &root), U9_CORRUPT);
+    range(bytes + 16, 30, 30);
+    ck_assert_int_eq(u9i_losses_of(&l, &root), U9_CORRUPT);
+    root.lost_count = 2 * (U9I_LOSSES_MAX + 1);
+    ck_assert_int_eq(u9i_losses_of(&l, &root), U9_CORRUPT);
+    root.lost_count = 2;
+    scarce_begin(SCARCE_MEMORY, 1, 0, false);
+    ck_assert_int_eq(u9i_losses_of(&l, &root), U9_NOMEM);
+    ck_assert_uint_eq(scarce_end(NULL), 1);
+}
+END_TEST
+
+/* Runs, on a simulated disk */
+
+typedef struct place {
+    u9i_dir *dir;
+    u9i_queue *queue;
+} place;
+
+static place open_place(void)
+{
+    place p;
+    char path[3400];
+    strcpy(path, at(""));
+    MUST(u9i_dir_open(sim_env(), path, false, &p.dir) == 0);
+    MUST(u9i_queue_open(sim_env(), NULL, 0, 0, &p.queue) == 0);
+    return p;
+}
+
+static void close_place(place *p)
+{
+    u9i_queue_close(p->queue);
+    u9i_dir_close(p->dir);
+}
+
+/* As many runs as cannot be merged at once; how many came out in order, or a negative errno. */
+static int sort_many(const place *p, unsigned count)
+{
+    u9i_runs r = {.dir = p->dir, .name = "runs", .queue = p->queue, .memory = U9I_RUNS_MEMORY};
+    u9i_key_entry e, before = {.hi = 0};
+    int told = 0, more = u9i_runs_open(&r);
+    if (more != 0) return more;
+    for (unsigned i = 0; i < count; i++)
+        u9i_runs_add(&r, &(u9i_key_entry){.hi = i * UINT64_C(0x9e3779b97f4a7c15) >> 52,
+                                          .lo = i % 3,
+                                          .at = i + 1});
+    more = u9i_runs_sort(&r);
+    while (more >= 0 && (more = u9i_runs_next(&r, &e)) > 0) {
+        MUST(u9i_key_below(&before, &e) || (u9i_key_same(&before, &e) && before.at < e.at));
+        before = e;
+        told++;
+    }
+    MUST(more == 0 || u9i_runs_sort(&r) == more); /* an error stays */
+    u9i_runs_close(&r);
+    return more < 0 ? more : told;
+}
+
+START_TEST(runs_that_are_too_many_are_merged_and_a_failure_of_any_call_is_told)
+{
+    enum { MANY = 7 * 4 * U9I_RUNS_CHUNK + 100, FEW = 100 };
+    place p = open_place();
+    ck_assert_int_eq(sort_many(&p, 0), 0);
+    ck_assert_int_eq(sort_many(&p, FEW), FEW);
+    ck_assert_int_eq(sort_many(&p, MANY), MANY);
+    for (unsigned n = 1, told = 0; told != MANY; n += n < 12 ? 1 : 5) {
+        sim_fail(SIM_ANY, n, EIO, false);
+        int got = sort_many(&p, MANY);
+        MUST_SAY(got == MANY || got == -EIO, "%u: %d", n, got);
+        told = got < 0 ? 0 : (unsigned)got;
+        if (n == 1) told = 0; /* what a crash left may be there or not */
+        sim_mend();
+        MUST(n < 500);
+    }
+    for (unsigned n = 1, failed = 1; failed; n++) {
+        scarce_begin(SCARCE_MEMORY, n, 0, false);
+        int got = sort_many(&p, MANY);
+        failed = scarce_end(NULL);
+        MUST(got == (failed ? -ENOMEM : MANY));
+    }
+    close_place(&p);
+}
+END_TEST
+
+/* Pages */
+
+enum { ENTRIES = 700 };
+
+static uint64_t key_number(uint32_t i)
+{
+    return 1000 + i / 3 * 10; /* of three entries one key */
+}
+
+/* The file has keys and places in a row, as a page has them. */
+static u9i_page page_in_file(unsigned width, uint8_t *bytes)
+{
+    memset(bytes, 0, (width + 8) * (size_t)ENTRIES);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        u9i_set_be(bytes + i * width, 8, key_number(i));
+        u9i_set_be(bytes + ENTRIES * width + 8 * (size_t)i, 8, (i + 1) * 16);
+    }
+    return u9i_page_plan(bytes, bytes + ENTRIES * width, ENTRIES, width);
+}
+
+/* What is found in a page in memory, with its directory and without, and in one that is read, is the same. */
+START_TEST(a_page_that_is_read_says_what_one_in_memory_says)
+{
+    static uint8_t bytes[ENTRIES * 24 + 4096];
+    unsigned width = _i ? 16 : 8;
+    place p = open_place();
+    u9i_file *file;
+    u9i_page plan = page_in_file(width, bytes + 4096);
+    u9i_page *kept = u9i_page_make(&plan);
+    plan.groups = 0;
+    u9i_page *bare = u9i_page_make(&plan);
+    write_file(at("page"), bytes, sizeof bytes);
+    MUST(u9i_file_open(p.dir, "page", U9I_OPEN_READ, &file) == 0);
+    bare->keys = bare->places = NULL;
+    bare->keys_at = 4096;
+    bare->places_at = 4096 + ENTRIES * width;
+    for (uint64_t hi = 980; hi < 1010 + ENTRIES / 3 * 10; hi += 5) {
+        u9i_key_entry e = {.hi = hi, .at = (hi - 1000) * 16}, a, b;
+        bool first_a, first_b;
+        u9_err err = u9i_page_last_before(kept, NULL, &e, &a);
+        ck_assert_int_eq(u9i_page_last_before(bare, file, &e, &b), err);
+        ck_assert_int_eq(err, hi < 1005 && !(hi == 1000 && e.at > 16) ? U9_CORRUPT : U9_OK);
+        ck_assert(err != U9_OK || (u9i_key_same(&a, &b) && a.at == b.at && a.hi <= hi));
+        ck_assert_int_eq(u9i_page_begins_before(kept, NULL, &e, &first_a), U9_OK);
+        ck_assert_int_eq(u9i_page_begins_before(bare, file, &e, &first_b), U9_OK);
+        ck_assert(first_a == first_b);
+    }
+    for (unsigned n = 1, failed = 1; failed; n++) {
+        u9i_key_entry e = {.hi = 2000, .at = 5000 * 16}, out;
+        unsigned fired = sim_fired();
+        bool before;
+        sim_fail(SIM_READ, n, EIO, false);
+        u9_err err = u9i_page_last_before(bare, file, &e, &out);
+        failed = sim_fired() - fired;
+        ck_assert_int_eq(err, failed ? U9_IO : U9_OK);
+        if (!failed) ck_assert_int_eq(u9i_page_begins_before(bare, file, &e, &before), U9_IO);
+        sim_mend();
+    }
+    for (uint64_t size = 4097; size < 4096 + ENTRIES * width; size += 999) {
+        u9i_key_entry e = {.hi = 2 * key_number(ENTRIES), .at = 1}, out;
+        cut_file(at("page"), size);
+        ck_assert_int_eq(u9i_page_last_before(bare, file, &e, &out), U9_CORRUPT);
+    }
+    u9i_file_close(file);
+    u9i_page_free(kept);
+    u9i_page_free(bare);
+    close_place(&p);
+}
+END_TEST
+
+/* Open frames */
+
+enum { RECORDS_MAX = 1800 };
+
+typedef struct told {
+    uint64_t ordinal, frame, at;
+    uint8_t key[16];
+    size_t size;
+} told;
+
+static told records[RECORDS_MAX];
+static size_t record_count;
+
+typedef struct way {
+    bool lz4, keyed, hashed, plenty; /* plenty: of memory for what is kept */
+    u9_verify verify;
+} way;
+
+/* Frames of a few records, of very many small ones, and of large ones. */
+static void write_records(const way *w)
+{
+    static uint8_t value[7000];
+    u9_cursor *c;
+    u9_record r;
+    u9_options o = writer_options();
+    o.lz4 = w->lz4;
+    u9_log *log = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < 1700; i++) {
+        memset(value, (int)i, 64);
+        (void)append_bytes(log, value, i < 100 ? i % 40 : i < 1600 ? 2 : i % 3 ? 6900 : 3);
+        if (i % 10 == 9 && (i < 100 || i > 1598)) ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+    close_log(log);
+    log = open_reader(at("log"));
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    for (record_count = 0; u9_cursor_next(c, &r) == U9_OK; record_count++) {
+        told *t = &records[record_count];
+        *t = (told){.ordinal = r.ordinal, .frame = r.frame, .at = r.at, .size = r.size};
+        memcpy(t->key, r.key.data, sizeof t->key);
+    }
+    ck_assert_uint_eq(record_count, 1700);
+    u9_cursor_close(c);
+    close_log(log);
+}
+
+static void expect_record(u9_err err, u9i_found *found, const told *t, const u9i_open_frame *f)
+{
+    ck_assert_int_eq(err, U9_OK);
+    ck_assert_uint_eq(found->at, t->at);
+    ck_assert_uint_eq(f->ordinal + found->number, t->ordinal);
+    ck_assert_uint_eq(found->record.size, t->size);
+    ck_assert_mem_eq(found->record.key, t->key, sizeof t->key);
+    u9i_found_free(found);
+}
+
+/* Asked in every way for one record. */
+static void ask_all(u9i_frames *fs, const told *t, bool fenced)
+{
+    const u9i_open_frame *f;
+    u9i_open_frame *own;
+    u9i_found found;
+    u9i_key_entry e, there;
+    uint8_t other_key[16];
+    int sys;
+    u9_key key = {t->key, sizeof t->key}, small = {t->key, 3},
+           other = {other_key, sizeof other_key};
+    uint64_t base = t->frame / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    memcpy(other_key, t->key, sizeof other_key);
+    other_key[15] ^= 0x40;
+    other_key[3] ^= 0x40;
+    u9_err err = fenced ? u9i_frames_fenced_at(fs, t->frame, &f, &own, &sys)
+                        : u9i_frames_at(fs, t->frame, &f, &own, &sys);
+    ck_assert_int_eq(err, U9_OK);
+    (void)u9i_open_frame_bring(fs, f, &key, 0);
+    (void)u9i_open_frame_bring(fs, f, &key, t->at);
+    expect_record(u9i_open_frame_record(fs, f, t->at, &found), &found, t, f);
+    expect_record(u9i_open_frame_find(fs, f, &key, UINT64_MAX, &found), &found, t, f);
+    expect_record(u9i_open_frame_find(fs, f, &key, t->at + 1, &found), &found, t, f);
+    ck_assert_int_eq(u9i_open_frame_find(fs, f, &key, t->at, &found), U9_ABSENT);
+    ck_assert_int_eq(u9i_open_frame_find(fs, f, &key, base, &found), U9_ABSENT);
+    ck_assert_int_eq(u9i_open_frame_find(fs, f, &small, UINT64_MAX, &found), U9_ABSENT);
+    ck_assert_int_eq(u9i_open_frame_find(fs, f, &other, UINT64_MAX, &found), U9_ABSENT);
+    ck_assert_int_eq(u9i_open_frame_record(fs, f, t->at + 1, &found), U9_CORRUPT);
+    ck_assert_int_eq(u9i_open_frame_record(fs, f, base + f->size, &found), U9_CORRUPT);
+    ck_assert_int_eq(u9i_open_frame_key(fs, f, base + f->size + 9, &there), U9_CORRUPT);
+    ck_assert_int_eq(u9i_open_frame_key(fs, f, t->at, &there), U9_OK);
+    ck_assert(u9i_keyspec_entry(&fs->spec, t->key, sizeof t->key, &e) && u9i_key_same(&e, &there));
+    err = u9i_open_frame_find_at_hand(f, &key, u9i_key_mix(&e, fs->seed), UINT64_MAX, &found);
+    if (err == U9_OK) expect_record(err, &found, t, f);
+    else ck_assert_int_eq(err, U9_AGAIN);
+    err = u9i_open_frame_find_at_hand(f, &key, u9i_key_mix(&e, fs->seed), t->at, &found);
+    ck_assert_int_eq(err, U9_AGAIN);
+    u9i_open_frame_free(own);
+}
+
+/* [K-2] Whether frames are kept, compressed, hashed each time, with tables of keys or of places: they say the same. */
+START_TEST(a_frame_finds_its_records_however_it_is_opened)
+{
+    const way w = {.lz4 = _i & 1,
+                   .keyed = _i & 2,
+                   .hashed = _i & 4,
+                   .plenty = _i & 8,
+                   .verify = _i & 16 ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST};
+    u9i_catalog *catalog;
+    u9i_budget budget;
+    u9i_frames fs;
+    int sys;
+    write_records(&w);
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .verify = w.verify};
+    u9_log *log;
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9i_source_catalog(&log->source, &catalog, NULL), U9_OK);
+    u9i_segment *s = catalog->segments[0];
+    u9i_keyspec spec = {.width = w.hashed ? 8 : 16, .hashed = w.hashed, .seed = 7};
+    u9i_budget_open(&budget, w.plenty ? UINT64_MAX / 2 : 1);
+    ck_assert_int_eq(
+        u9i_frames_open(&fs, s, &log->source.windows, U9_NOWHERE, &spec, w.keyed, &budget, &sys),
+        U9_OK);
+    for (size_t i = 0; i < record_count; i += i < 105 || i > 1590 ? 3 : 97)
+        ask_all(&fs, &records[i], i % 2 == 0);
+    const u9i_open_frame *f;
+    u9i_open_frame *own;
+    ck_assert_int_eq(u9i_frames_at(&fs, records[20].frame + 16, &f, &own, &sys), U9_CORRUPT);
+    ck_assert_int_eq(u9i_frames_at(&fs, s->facts.size + 4096, &f, &own, &sys), U9_CORRUPT);
+    ck_assert_int_eq(u9i_frames_at(&fs, U9I_DISK_HEADER_SIZE, &f, &own, &sys),
+                     U9_CORRUPT); /* no records */
+    u9i_frames_close(&fs);
+    u9i_budget_close(&budget);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+}
+END_TEST
+
+Suite *suite_index_parts(void)
+{
+    Suite *s = suite_create("index_parts");
+    TCase *t = tcase_create("index_parts");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, losses_are_ranges_in_order_of_which_none_touches_what_was_noted);
+    tcase_add_test(t, losses_of_a_root_that_cannot_be_are_refused);
+    tcase_add_test(t, runs_that_are_too_many_are_merged_and_a_failure_of_any_call_is_told);
+    tcase_add_loop_test(t, a_page_that_is_read_says_what_one_in_memory_says, 0, 2);
+    tcase_add_loop_test(t, a_frame_finds_its_records_however_it_is_opened, 0, 32);
+    suite_add_tcase(s, t);
+    return s;
+}
