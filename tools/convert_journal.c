@@ -31,11 +31,11 @@ static int open_journal(struct convert_reader *r)
     return convert_room(r, 1);
 }
 
-/* What is wrong first is said. */
+/* What is wrong first is said; and where memory is short, that. */
 static void spoil(struct convert_reader *r, const char *why)
 {
     struct entry *e = (struct entry *)r->state;
-    if (!e->bad) convert_why(r->why, "%s", why);
+    if (!e->bad && !convert_is_short(r->why)) convert_why(r->why, "%s", why);
     e->bad = 1;
 }
 
