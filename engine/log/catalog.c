@@ -118,7 +118,7 @@ bool u9i_catalog_begins_late(const u9i_catalog *c)
 const char *u9i_source_path(const u9i_source *s, const char *name, char *out, size_t size)
 {
     if (s->dir->single[0]) snprintf(out, size, "%s", s->path);
-    else snprintf(out, size, "%s/%s", s->path, name);
+    else if (!u9i_dir_where(s->dir, name, out, size)) snprintf(out, size, "%s/%s", s->path, name);
     return out;
 }
 
@@ -584,6 +584,8 @@ static bool note_marked_trim(load *l, const u9i_facts *behind)
 static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
 {
     load *l = ctx;
+    const u9i_dir *dir = l->source->dir;
+    if (gone >= dir->tiered_from && gone < dir->tiered_end) return false; /* [TR-6] */
     note_trims(l);
     if (l->trim.segment > gone || note_marked_trim(l, behind)) return true;
     if (!l->trims_read)

@@ -24,6 +24,7 @@
 #include <u9/repair.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
+#include <u9/tier.h>
 #include <u9/transit.h>
 #include <u9/trim.h>
 
@@ -296,6 +297,15 @@ static u9_err snapshot(uint64_t *told)
     err = u9_log_snapshot(handle, at("out"), &o, &r, &fault);
     *told = r.next_ordinal;
     return done(err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err);
+}
+
+/* All of it is at both places together, then. */
+static u9_err tier(uint64_t *told)
+{
+    u9_tier_options o = {.size = sizeof o, .to = at("out"), .io = io_of(at("log")), .keep_bytes = 1, .verify = 1};
+    u9_tiered d = {.size = sizeof d};
+    u9_err err = u9_tier(at("log"), &o, &d, &fault);
+    return err == U9_OK ? read_all(told, NULL) : err;
 }
 
 static u9_err merge(uint64_t *told)
@@ -699,6 +709,7 @@ static const trial writing[] = {
     {make_large, send_and_receive, true, false},
     {make_fork, salvage, true, false},
     {make_row, snapshot, true, false},
+    {make_row, tier, true, false},
     {make_two, merge, true, false},
     {make_image, carve, true, false},
     {make_headless, repair, true, false},
