@@ -58,7 +58,7 @@ static u9_err read_list(u9i_tiering *t, bool far, u9i_tier_list *list, bool *dam
 }
 
 /* All that another list has and this one lacks. */
-static u9_err add_missing(u9i_tiering *t, u9i_tier_list *from, u9_fault *fault)
+static u9_err add_lacking(u9i_tiering *t, u9i_tier_list *from, u9_fault *fault)
 {
     for (size_t i = 0; i < from->count; i++) {
         u9i_tiered *s = &from->segments[i];
@@ -77,8 +77,8 @@ static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *f
     const char *wrong = NULL;
     if (asked == NULL && has == NULL) wrong = "where are its segments to go? It has no place yet, and none is given";
     else if (asked && asked[0] == 0) wrong = "the place is empty";
-    else if (asked && has && strcmp(asked, has) != 0) wrong = "its segments go to another place already";
     else if (has && has[0] == 0) wrong = "this is such a place itself";
+    else if (asked && has && strcmp(asked, has) != 0) wrong = "its segments go to another place already";
     if (wrong && has && has[0])
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path, .rule = "TR-2"), "%s: %.300s", wrong, has);
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path, .rule = "TR-2"), "%s", wrong);
@@ -86,7 +86,7 @@ static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *f
     return t->place ? U9_OK : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
 }
 
-static u9_err open_place(u9i_tiering *t, u9_fault *fault)
+static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
 {
     u9i_env *env;
     const char *in = t->place;
@@ -115,7 +115,7 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     if (err == U9_OK) err = check_log(t, &t->list, t->place, fault);
     if (err == U9_OK) err = check_log(t, own, t->source.path, fault);
     size_t had = t->list.count;
-    if (err == U9_OK) err = add_missing(t, own, fault);
+    if (err == U9_OK) err = add_lacking(t, own, fault);
     t->untold = damaged || own_damaged || own->place == NULL || had != t->list.count || own->count != t->list.count;
     memcpy(t->list.log, t->catalog->log, sizeof t->list.log);
     snprintf(t->list.kind, sizeof t->list.kind, "%s", t->catalog->kind);
@@ -142,7 +142,7 @@ static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
     err = read_list(t, false, &own, &damaged, fault);
     if (err != U9_OK) return err;
     err = choose_place(t, &own, fault);
-    if (err == U9_OK) err = open_place(t, fault);
+    if (err == U9_OK) err = open_tier_place(t, fault);
     if (err == U9_OK) err = take_lists(t, &own, damaged, fault);
     u9i_tier_list_free(&own);
     return err;
@@ -164,7 +164,7 @@ static void close_tiering(u9i_tiering *t)
  * The highest segment that is sealed or closed, and whose end the next one's u9open says: it does not change any more,
  * nor does any below it, and read by itself it ends where it does here. U9I_NOT_THERE: there is none. [S-4] [S-6]
  */
-static size_t find_last(const u9i_catalog *c)
+static size_t find_last_complete(const u9i_catalog *c)
 {
     for (size_t i = c->count; i > 0; i--) {
         const u9i_facts *f = u9i_catalog_facts(c, i - 1);
@@ -263,7 +263,7 @@ static u9_err copy_all(u9i_tiering *t, u9_fault *fault)
     u9_fault why;
     bool *wanted = calloc(t->catalog->count, sizeof *wanted);
     if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
-    t->last = find_last(t->catalog);
+    t->last = find_last_complete(t->catalog);
     u9_err err = count_left(t, wanted, fault);
     for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
         if (wanted[i]) err = copy_one(t, i, fault);
@@ -276,7 +276,7 @@ static u9_err copy_all(u9i_tiering *t, u9_fault *fault)
 /* Dropping */
 
 /* The lowest number that the place has not, of those that are here. */
-static uint64_t first_kept(const u9i_tiering *t)
+static uint64_t first_untiered(const u9i_tiering *t)
 {
     for (size_t i = 0; i < t->catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
@@ -289,7 +289,7 @@ static u9_err drop_from(u9i_tiering *t, u9_log *log, u9_fault *fault)
 {
     const u9_tier_options *o = t->options;
     u9_trimmed gone = {.size = sizeof gone};
-    uint64_t kept = first_kept(t);
+    uint64_t kept = first_untiered(t);
     u9i_limits asked = {.keep_bytes = o->keep_bytes, .before_us = o->before_us};
     u9_err err = u9i_log_trim(log, asked, true, &gone, fault);
     if (err != U9_OK || gone.segments == 0) return err;
@@ -300,7 +300,7 @@ static u9_err drop_from(u9i_tiering *t, u9_log *log, u9_fault *fault)
     return err;
 }
 
-static u9_err drop(u9i_tiering *t, const char *path, u9_fault *fault)
+static u9_err drop_here(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     const u9_options writing = {.size = sizeof writing, .mode = U9_WRITE, .io = t->options->io};
     u9_log *log;
@@ -334,7 +334,7 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
         sum_up(&t);
     }
     bool drops = !options->dry_run && (options->keep_bytes != 0 || options->before_us != 0);
-    if (err == U9_OK && drops) err = drop(&t, path, fault);
+    if (err == U9_OK && drops) err = drop_here(&t, path, fault);
     *out = t.done;
     close_tiering(&t);
     return err;

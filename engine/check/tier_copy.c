@@ -17,7 +17,7 @@
 
 enum { STEP = 4 << 20 };
 
-static uint64_t up_to_block(uint64_t offset)
+static uint64_t whole_blocks(uint64_t offset)
 {
     return (offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
@@ -55,7 +55,7 @@ static int put_new(u9i_dir *dir, const char *name, uint8_t *pages, size_t size, 
 static int put_file(u9i_dir *dir, const char *name, const void *bytes, size_t size)
 {
     char new_name[32];
-    size_t whole = (size_t)up_to_block(size);
+    size_t whole = (size_t)whole_blocks(size);
     uint8_t *pages = u9i_pages(whole);
     if (pages == NULL) return -ENOMEM;
     memset(pages, 0, whole);
@@ -114,14 +114,14 @@ typedef struct moving {
 } moving;
 
 /* Bytes [at, at + n) of a file, all of them. */
-static int read_all(u9i_file *file, uint64_t at, uint8_t *buf, size_t n)
+static int read_exactly_at(u9i_file *file, uint64_t at, uint8_t *buf, size_t n)
 {
     size_t got;
     int err = u9i_file_read(file, at, buf, n, &got);
     return err == 0 && got < n ? -ENODATA : err;
 }
 
-static size_t step_at(const moving *m, uint64_t at)
+static size_t tier_step_at(const moving *m, uint64_t at)
 {
     return m->facts->size - at < STEP ? (size_t)(m->facts->size - at) : STEP;
 }
@@ -134,14 +134,14 @@ static void hash_step(moving *m, const uint8_t *bytes, size_t n, uint8_t sha[U9I
 }
 
 /* H of all of the file here; `to` NULL, or gets it. */
-static int write_bytes(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
+static int copy_bytes_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
 {
     u9i_hasher_init(&m->hasher);
     for (uint64_t at = 0; at <= m->facts->size; at += STEP) {
-        size_t n = step_at(m, at), whole = (size_t)up_to_block(n);
+        size_t n = tier_step_at(m, at), whole = (size_t)whole_blocks(n);
         m->what = "cannot read the segment";
         m->far = false;
-        int err = n ? read_all(m->from, at, m->here, n) : 0;
+        int err = n ? read_exactly_at(m->from, at, m->here, n) : 0;
         if (err != 0) return err;
         hash_step(m, m->here, n, sha);
         if (to == NULL || n == 0) continue;
@@ -155,21 +155,21 @@ static int write_bytes(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9
     return 0;
 }
 
-static int fill(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
+static int fill_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
 {
     uint64_t size = m->facts->size;
     u9i_op sync = {.kind = U9I_OP_SYNC, .file = to};
     m->what = "cannot copy the segment to there";
     m->far = true;
-    int err = u9i_file_reserve(to, up_to_block(size));
-    if (err == 0) err = write_bytes(m, to, queue, sha);
+    int err = u9i_file_reserve(to, whole_blocks(size));
+    if (err == 0) err = copy_bytes_there(m, to, queue, sha);
     if (err == 0) err = u9i_file_truncate(to, size);
     int64_t done = err ? err : u9i_queue_do(queue, &sync);
     return done < 0 ? (int)done : 0;
 }
 
 /* Bytes from `from` on are there what they are here. -EBADMSG: they are not. */
-static int compare(moving *m, uint64_t from)
+static int compare_there(moving *m, uint64_t from)
 {
     u9i_file *file;
     uint64_t size = 0;
@@ -180,9 +180,9 @@ static int compare(moving *m, uint64_t from)
     err = u9i_file_size(file, &size);
     if (err == 0 && size != m->facts->size) err = -EBADMSG;
     for (uint64_t at = from; at < size && err == 0; at += STEP) {
-        size_t n = step_at(m, at);
-        err = read_all(m->from, at, m->here, n);
-        if (err == 0) err = read_all(file, at, m->there, n);
+        size_t n = tier_step_at(m, at);
+        err = read_exactly_at(m->from, at, m->here, n);
+        if (err == 0) err = read_exactly_at(file, at, m->there, n);
         if (err == 0 && memcmp(m->here, m->there, n) != 0) err = -EBADMSG;
     }
     u9i_file_close(file);
@@ -202,8 +202,8 @@ static int clear_remains(moving *m)
     if (err != 0) return err;
     err = u9i_file_size(file, &size);
     size_t n = size < U9I_BLOCK ? (size_t)size : U9I_BLOCK;
-    if (err == 0 && n > 0) err = read_all(m->from, 0, m->here, n);
-    if (err == 0 && n > 0) err = read_all(file, 0, m->there, n);
+    if (err == 0 && n > 0) err = read_exactly_at(m->from, 0, m->here, n);
+    if (err == 0 && n > 0) err = read_exactly_at(file, 0, m->there, n);
     bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || memcmp(m->there, zeros, n) == 0);
     u9i_file_close(file);
     if (err == 0 && !ours) err = -EEXIST;
@@ -220,7 +220,7 @@ static int copy_there(moving *m, uint8_t sha[U9I_HASH_SIZE])
     if (err != 0) return err;
     err = u9i_file_open(far, m->facts->name, U9I_OPEN_CREATE, &to);
     if (err == 0) {
-        err = fill(m, to, queue, sha);
+        err = fill_there(m, to, queue, sha);
         u9i_file_close(to);
     }
     u9i_queue_close(queue);
@@ -241,13 +241,13 @@ static int move_bytes(moving *m, bool *found, uint8_t sha[U9I_HASH_SIZE])
     int err = copy_there(m, sha);
     *found = err == -EEXIST;
     if (err == -EEXIST) {
-        err = compare(m, 0);
-        if (err == 0) return write_bytes(m, NULL, NULL, sha);
+        err = compare_there(m, 0);
+        if (err == 0) return copy_bytes_there(m, NULL, NULL, sha);
         if (err == -EBADMSG) err = clear_remains(m);
         *found = false;
         if (err == 0) err = copy_there(m, sha);
     }
-    return err == 0 ? compare(m, read_back_from(m)) : err;
+    return err == 0 ? compare_there(m, read_back_from(m)) : err;
 }
 
 static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
@@ -265,7 +265,7 @@ static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
 }
 
 /* First and last key, as its u9end says them. */
-static u9_err read_keys(u9i_tiering *t, size_t i, u9i_tiered *s, u9_fault *fault)
+static u9_err read_tiered_keys(u9i_tiering *t, size_t i, u9i_tiered *s, u9_fault *fault)
 {
     u9i_segment *segment = t->catalog->segments[i];
     u9i_end_keys keys;
@@ -286,7 +286,7 @@ static u9_err read_keys(u9i_tiering *t, size_t i, u9i_tiered *s, u9_fault *fault
     return U9_OK;
 }
 
-static u9_err enter_segment(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_SIZE], u9_fault *fault)
+static u9_err enter_tiered(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_SIZE], u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
     u9i_tiered s = {.number = f->number, .size = f->size, .first = f->has_open ? f->open.end.ordinal : 0,
@@ -295,7 +295,7 @@ static u9_err enter_segment(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH
     memcpy(s.boundary, f->secret.boundary, sizeof s.boundary);
     memcpy(s.chain, f->at.chain, sizeof s.chain);
     memcpy(s.sha, sha, sizeof s.sha);
-    u9_err err = read_keys(t, i, &s, fault);
+    u9_err err = read_tiered_keys(t, i, &s, fault);
     if (err != U9_OK) return err;
     if (u9i_tier_list_put(&t->list, &s)) return U9_OK;
     return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
@@ -320,5 +320,5 @@ u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
     u9i_pages_free(pages, 2 * STEP);
     if (sys != 0) return tell_failure(&m, sys, fault);
     t->done.found += found;
-    return enter_segment(t, i, sha, fault);
+    return enter_tiered(t, i, sha, fault);
 }

@@ -22,7 +22,7 @@ void u9i_tier_list_free(u9i_tier_list *l)
 }
 
 /* Where a segment of this number is, or would be. */
-static size_t place_of(const u9i_tier_list *l, uint64_t number)
+static size_t index_of_number(const u9i_tier_list *l, uint64_t number)
 {
     size_t low = 0, high = l->count;
     while (low < high) {
@@ -35,13 +35,13 @@ static size_t place_of(const u9i_tier_list *l, uint64_t number)
 
 const u9i_tiered *u9i_tier_list_find(const u9i_tier_list *l, uint64_t number)
 {
-    size_t i = place_of(l, number);
+    size_t i = index_of_number(l, number);
     return i < l->count && l->segments[i].number == number ? &l->segments[i] : NULL;
 }
 
 bool u9i_tier_list_put(u9i_tier_list *l, const u9i_tiered *segment)
 {
-    size_t i = place_of(l, segment->number);
+    size_t i = index_of_number(l, segment->number);
     if (i < l->count && l->segments[i].number == segment->number) {
         free(l->segments[i].keys);
         l->segments[i] = *segment;
@@ -141,7 +141,7 @@ static bool take_hash(u9_walk *w, uint8_t out[U9I_HASH_SIZE])
 }
 
 /* U9_CORRUPT, U9_NOMEM. */
-static u9_err take_segment(u9i_tier_list *l, const u9_value *tuple)
+static u9_err take_tiered(u9i_tier_list *l, const u9_value *tuple)
 {
     u9i_tiered t = {.number = 0};
     u9_walk w = u9_walk_elements(tuple);
@@ -180,7 +180,7 @@ static u9_err take_list(u9i_tier_list *l, const uint8_t *bytes, size_t size)
     if (l->place == NULL) return U9_NOMEM;
     w = u9_walk_elements(&segments);
     u9_err err = U9_OK;
-    while (err == U9_OK && (err = u9_walk_next(&w, &one)) == U9_OK) err = take_segment(l, &one);
+    while (err == U9_OK && (err = u9_walk_next(&w, &one)) == U9_OK) err = take_tiered(l, &one);
     return err == U9_END ? U9_OK : err == U9_NOMEM ? U9_NOMEM : U9_CORRUPT;
 }
 

@@ -90,7 +90,7 @@ static bool same_list(const u9i_stamp *a, const u9i_stamp *b)
 }
 
 /* Reads the list anew, if it has changed. The lock is held. */
-static int look_again(tiered_dir *t)
+static int read_list_again(tiered_dir *t)
 {
     u9i_stamp stamp;
     u9i_tier_list list;
@@ -185,7 +185,7 @@ static int tiered_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     tiered_dir *t = tiered_of(dir);
     pthread_mutex_lock(&t->lock);
-    int err = look_again(t);
+    int err = read_list_again(t);
     if (err == 0) err = list_both(t, each, ctx);
     pthread_mutex_unlock(&t->lock);
     return err;
@@ -428,7 +428,7 @@ u9_err u9i_tiered_open(u9i_dir **dir, const char *path, u9_fault *fault)
     u9_err err = t ? open_far(t, path, list.place, fault) : refuse_list(path, -ENOMEM, fault);
     u9i_tier_list_free(&list);
     if (err == U9_OK) {
-        sys = look_again(t);
+        sys = read_list_again(t);
         if (sys != 0)
             err = u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
                             "its oldest segments are at %.200s, which cannot be listed", t->place);

@@ -299,13 +299,18 @@ static u9_err snapshot(uint64_t *told)
     return done(err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err);
 }
 
-/* All of it is at both places together, then. */
+/* All of it is at both places together then: so many records, if by now with an end that a stop left. */
 static u9_err tier(uint64_t *told)
 {
-    u9_tier_options o = {.size = sizeof o, .to = at("out"), .io = io_of(at("log")), .keep_bytes = 1, .verify = 1};
+    u9_tier_options o = {.size = sizeof o, .to = at("tiered"), .io = io_of(at("log")), .keep_bytes = 1, .verify = 1};
     u9_tiered d = {.size = sizeof d};
     u9_err err = u9_tier(at("log"), &o, &d, &fault);
-    return err == U9_OK ? read_all(told, NULL) : err;
+    if (err != U9_OK) return err;
+    u9_report r = {.size = sizeof r};
+    u9_check_options whole = {.size = sizeof whole, .io = o.io};
+    err = u9_check(at("log"), &whole, &r, &fault);
+    *told = r.records;
+    return err == U9_OK && r.damages > 0 ? U9_CORRUPT : err;
 }
 
 static u9_err merge(uint64_t *told)
@@ -731,6 +736,7 @@ static void clear_outputs(void)
 static void begin_anew(void)
 {
     clear_outputs();
+    remove_log(at("tiered"));
     remove_log(at("log"));
     copy_log(at("place"), at("log"));
     if (sim_in_use()) sim_forget_diary();
