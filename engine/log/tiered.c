@@ -397,6 +397,7 @@ static u9_err open_far(tiered_dir *t, const char *path, const char *place, u9_fa
     if (err != U9_OK)
         return u9i_fault(fault, err, U9I_AT(.path = path), "its oldest segments are at %.200s: %s", place, why.text);
     int sys = u9i_dir_open(env, in, false, &t->far);
+    if (sys == -ENOENT) sys = -ENODEV; /* not to be taken for a log that is not there */
     if (sys != 0)
         return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
                          "its oldest segments are at %.200s, which cannot be opened", place);

@@ -25,15 +25,25 @@ start_python() {
 
 start_radosgw() {
     local n port
-    for n in 1 2 3; do
+    for n in 1 2; do
         port=$((20000 + RANDOM % 10000))
+        trap '"$tree/scripts/s3" stop "$tmp/gateway"; cd / && rm -rf "$tmp"' EXIT
         U9_INSTALL=${U9_S3_RADOSGW-1} "$tree/scripts/s3" start gateway "$port" 2>gateway.err && break
-        [ $? -eq 3 ] && [ "$n" -lt 3 ] && continue
+        [ $? -eq 3 ] && [ "$n" -lt 2 ] && rm -rf gateway && continue
         echo "s3: SKIPPED on a radosgw: $(tail -n 1 gateway.err)"
         exit 0
     done
-    trap '"$tree/scripts/s3" stop "$tmp/gateway"; cd / && rm -rf "$tmp"' EXIT
     export AWS_ENDPOINT_URL=http://127.0.0.1:$((port + 1))
+    make_bucket
+}
+
+# Another server that has the keys AK and SK: U9_S3_SERVER=http://...
+start_given() {
+    export AWS_ENDPOINT_URL=$server
+    make_bucket
+}
+
+make_bucket() {
     ask -X PUT "$AWS_ENDPOINT_URL/bucket" >bucket.out 2>&1 || { echo "not ok - the gateway makes no bucket"; cat bucket.out; exit 1; }
 }
 
@@ -309,7 +319,10 @@ folder() {
     claim 'damage goes into a snapshot as it is' test "$status" -eq 3
 }
 
-"start_$server"
+case $server in
+http*) start_given ;;
+*) "start_$server" ;;
+esac
 fills
 large
 credentials

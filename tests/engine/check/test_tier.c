@@ -401,7 +401,7 @@ START_TEST(a_place_that_cannot_be_reached_is_told_and_nothing_left_out) /* [TR-5
     tier_and_drop();
     move_file(at("far"), at("away"));
     ck_assert_int_eq(u9_log_open(at("log"), &o, &r, &fault), U9_IO);
-    ck_assert_int_eq(fault.sys, ENOENT);
+    ck_assert_int_eq(fault.sys, ENODEV);
     ck_assert_msg(strstr(fault.text, at("far")), "%s", fault.text);
     session(at("log"), "on", 2, 1); /* who writes needs it not */
     move_file(at("away"), at("far"));
