@@ -462,7 +462,7 @@ run-test-s3: $(if $(s3),$(tools) $(s3_libs))
 	$(if $(s3),,@echo 's3: SKIPPED: libcurl4-openssl-dev is not installed (or S3=0)')
 	$(if $(s3),@mkdir -p $(BUILD)/tmp/s3)
 	$(if $(s3),@env $(test_env) tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3)
-	$(if $(s3),@env $(test_env) U9_S3_SERVER=radosgw tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3)
+	$(if $(s3),$(if $(filter 0,$(U9_S3_RADOSGW)),,@env $(test_env) U9_S3_SERVER=radosgw tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3))
 
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs

@@ -308,6 +308,31 @@ START_TEST(what_the_place_has_not_is_not_dropped) /* [TR-4] */
 }
 END_TEST
 
+START_TEST(a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped) /* [TR-3] [TR-4] */
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, at("log"));
+    unsigned torn = segments_in(at("log")); /* nothing says where it ends but the one behind it */
+    session(at("log"), "on", 2, 1);
+    sim_advance(1000 * (uint64_t)SECOND);
+    tier_and_drop();
+    ck_assert_uint_lt(done.there, torn);
+    ck_assert(exists(segment_path(at("log"), torn)));
+    expect_whole(at("log"), TRIM_RECORDS + 2);
+    expect_whole(at("far"), done.next_ordinal);
+    session(at("log"), "off", 2, 1); /* the one behind it is closed, and gone on behind: or goes on itself */
+    w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    tier_and_drop();
+    ck_assert_uint_ge(done.there, torn);
+    expect_whole(at("log"), TRIM_RECORDS + 24);
+    expect_whole(at("far"), done.next_ordinal);
+}
+END_TEST
+
 START_TEST(a_log_that_was_trimmed_before_begins_there_at_the_place_too) /* [TR-3] [TR-6] */
 {
     make_row_of_segments(at("log"));
@@ -654,6 +679,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
     tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
     tcase_add_test(t, what_the_place_has_not_is_not_dropped);
+    tcase_add_test(t, a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped);
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
     tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
     tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
