@@ -24,8 +24,8 @@ enum { SHA = 32, BUCKETS = 4096, LOOK_EVERY = 64, NAME = 2 * 16 + 1 };
 static bool hash_id(const u9s_block_id *id, uint8_t out[SHA])
 {
     char text[U9S_KEY_MAX + U9S_ETAG_MAX + 64];
-    int n = snprintf(text, sizeof text, "%016llx %s %s %llu", (unsigned long long)id->env, id->etag, id->key,
-                     (unsigned long long)id->index);
+    int n = snprintf(text, sizeof text, "%016llx %s %s %llu %zu", (unsigned long long)id->env, id->etag, id->key,
+                     (unsigned long long)id->off, id->size);
     return n > 0 && (size_t)n < sizeof text && EVP_Digest(text, (size_t)n, out, NULL, EVP_sha256(), NULL) == 1;
 }
 

@@ -143,6 +143,16 @@ int u9s_look(u9s_dir *d, const char *name, u9s_entry *out)
     return err ? err : entry ? 0 : -ENOENT;
 }
 
+unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned max)
+{
+    unsigned n = 0;
+    pthread_mutex_lock(&d->lock);
+    const u9s_entry *at = find_entry(d, name);
+    while (at && at > d->entries && n < max) out[n++] = *--at;
+    pthread_mutex_unlock(&d->lock);
+    return n;
+}
+
 static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     u9s_dir *d = u9s_dir_of(dir);

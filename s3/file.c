@@ -2,16 +2,19 @@
  * s3/file.c: the calls on files: objects that are read by ranges, through the cache. [TR-9]
  *
  * What several reads want and is not cached is asked for together, in requests of up to 2 MiB: U9S_IN_FLIGHT of them at a
- * time. Who reads on where the last read ended gets more than that was asked for, into the cache. What comes is cached as
- * it came: whether it is right is for frames to tell.
+ * time. It is cached by blocks, small ones where little is asked for: the ends of segments, pages of an index. Who reads
+ * on where the last read ended gets more than that was asked for, into the cache. Who reads the beginning of one segment
+ * is about to open the log, and gets beginning and end of those in front of it, too: a log of many is not opened one
+ * answer at a time. What comes is cached as it came: whether it is right is for frames to tell.
  */
 #include "s3/s3.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK_BLOCKS = 8, AHEAD_BLOCKS = 32, ASKS = 64 };
+enum { ASK = 2 << 20, AHEAD = 8 << 20, ASKS = 64, BESIDE = 24 };
 
 int u9s_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
@@ -44,86 +47,134 @@ int u9s_file_size(u9i_file *file, uint64_t *out)
     return 0;
 }
 
-static u9s_block_id id_of(const u9s_file *f, uint64_t index)
+/* Blocks: each begins at a multiple of its size */
+
+static u9s_block_id id_of(const u9s_file *f, uint64_t off, size_t block)
 {
-    return (u9s_block_id){.env = u9s_env_of(f->file.env)->identity, .key = f->key, .etag = f->entry.etag, .index = index};
+    return (u9s_block_id){.env = u9s_env_of(f->file.env)->identity, .key = f->key, .etag = f->entry.etag,
+                          .off = off, .size = block};
 }
 
-static size_t block_size(const u9s_file *f, uint64_t index)
+static uint64_t block_end(const u9s_file *f, uint64_t off, size_t block)
 {
-    uint64_t left = f->entry.size - index * U9S_BLOCK;
-    return left < U9S_BLOCK ? (size_t)left : U9S_BLOCK;
+    return f->entry.size - off < block ? f->entry.size : off + block;
+}
+
+static uint64_t block_of(uint64_t off, size_t block)
+{
+    return off / block * block;
+}
+
+/* Bytes [off, off + n), which are in one block of this size, from the cache: also where they are in a larger one. */
+static bool get_cached(const u9s_file *f, uint64_t off, size_t block, void *to, size_t n)
+{
+    for (size_t size = block; size <= U9S_BLOCK; size = size < U9S_BLOCK ? U9S_BLOCK : U9S_BLOCK + 1) {
+        u9s_block_id id = id_of(f, block_of(off, size), size);
+        if (u9s_cache_get(u9s_env_of(f->file.env), &id, (size_t)(off - id.off), to, n)) return true;
+    }
+    return false;
 }
 
 /* Requests of one call: each for a row of blocks of a file. */
 typedef struct asking {
     u9s_request requests[ASKS];
     u9s_file *files[ASKS];
+    size_t blocks[ASKS]; /* the size of each */
     unsigned count;
+    u9s_file *beside;    /* BESIDE other files; NULL: none are asked for */
 } asking;
 
-/* The request that brings this block; NULL: none does. */
-static u9s_request *request_of(asking *a, const u9s_file *f, uint64_t index)
+/* The request that brings this byte; NULL: none does. */
+static u9s_request *request_of(asking *a, const u9s_file *f, uint64_t off)
 {
-    uint64_t at = index * U9S_BLOCK;
     for (unsigned i = a->count; i-- > 0;)
-        if (a->files[i] == f && a->requests[i].from <= at && at < a->requests[i].to) return &a->requests[i];
+        if (a->files[i] == f && a->requests[i].from <= off && off < a->requests[i].to) return &a->requests[i];
     return NULL;
 }
 
-/* False: there is no room for it. */
-static bool ask_for(asking *a, u9s_file *f, uint64_t index)
+/* The block that begins there, which is needed, or (`optional`) may be soon. False: there is no room for it. */
+static bool ask_for(asking *a, u9s_file *f, uint64_t off, size_t block, bool optional)
 {
-    uint64_t from = index * U9S_BLOCK, to = from + block_size(f, index);
-    if (request_of(a, f, index)) return true;
-    u9s_request *last = a->count ? &a->requests[a->count - 1] : NULL;
-    if (last && a->files[a->count - 1] == f && last->to == from && to - last->from <= (uint64_t)ASK_BLOCKS * U9S_BLOCK) {
-        last->to = to;
+    uint64_t to = block_end(f, off, block);
+    u9s_request *there = request_of(a, f, off);
+    if (there) {
+        there->optional &= optional;
+        return true;
+    }
+    unsigned last = a->count - 1;
+    if (a->count > 0 && a->files[last] == f && a->blocks[last] == block && a->requests[last].to == off &&
+        to - a->requests[last].from <= ASK) {
+        a->requests[last].to = to;
+        a->requests[last].optional &= optional;
         return true;
     }
     if (a->count == ASKS) return false;
     a->files[a->count] = f;
-    a->requests[a->count++] = (u9s_request){.method = "GET", .key = f->key, .from = from, .to = to, .what = "reading"};
+    a->blocks[a->count] = block;
+    a->requests[a->count++] = (u9s_request){.method = "GET", .key = f->key, .from = off, .to = to, .what = "reading",
+                                            .optional = optional};
     return true;
 }
 
-/* The part of a range that is in one block: from what came, or (`came` NULL) from the cache. False: it is not there. */
-static bool take_block(u9s_range *r, uint64_t index, const u9s_request *came)
+/* The part of a range that is in the block that begins at `at`: from what came, or (NULL) from the cache. False: not there. */
+static bool take_block(u9s_range *r, uint64_t at, const u9s_request *came)
 {
     u9s_file *f = r->file;
-    u9s_env *e = u9s_env_of(f->file.env);
-    uint64_t at = index * U9S_BLOCK, begin = r->off > at ? r->off : at;
-    uint64_t end = at + block_size(f, index) < r->off + r->n ? at + block_size(f, index) : r->off + r->n;
-    u9s_block_id id = id_of(f, index);
+    uint64_t begin = r->off > at ? r->off : at, end = block_end(f, at, r->block);
+    if (end > r->off + r->n) end = r->off + r->n;
     void *to = (char *)r->buf + (begin - r->off);
-    if (came == NULL) return u9s_cache_get(e, &id, (size_t)(begin - at), to, (size_t)(end - begin));
+    if (came == NULL) return get_cached(f, begin, r->block, to, (size_t)(end - begin));
     if (came->err == 0) memcpy(to, came->bytes + (begin - came->from), (size_t)(end - begin));
-    else r->err = came->err == -ENOENT ? u9s_fail(e, f->key, -EIO, "reading: it is not there any more") : came->err;
+    else if (came->err != -ENOENT) r->err = came->err;
+    else r->err = u9s_fail(u9s_env_of(f->file.env), f->key, -EIO, "reading: it is not there any more");
     return true;
 }
 
 static void keep_what_came(asking *a)
 {
     for (unsigned i = 0; i < a->count; i++) {
-        u9s_request *r = &a->requests[i];
+        const u9s_request *r = &a->requests[i];
         const u9s_file *f = a->files[i];
-        for (uint64_t at = r->from; at < r->to && r->err == 0; at += U9S_BLOCK) {
-            u9s_block_id id = id_of(f, at / U9S_BLOCK);
-            u9s_cache_put(u9s_env_of(f->file.env), &id, r->bytes + (at - r->from), block_size(f, at / U9S_BLOCK));
+        for (uint64_t at = r->from; at < r->to && r->err == 0; at += a->blocks[i]) {
+            u9s_block_id id = id_of(f, at, a->blocks[i]);
+            u9s_cache_put(u9s_env_of(f->file.env), &id, r->bytes + (at - r->from),
+                          (size_t)(block_end(f, at, a->blocks[i]) - at));
         }
     }
 }
 
 /* What is to be read on where somebody reads on. */
-static void ask_ahead(asking *a, u9s_range *r)
+static void ask_ahead(asking *a, const u9s_range *r)
 {
     u9s_file *f = r->file;
-    uint64_t first = (r->off + r->n - 1) / U9S_BLOCK + 1;
+    uint64_t first = block_of(r->off + r->n - 1, U9S_BLOCK) + U9S_BLOCK;
     char byte;
-    for (uint64_t i = first; i < first + AHEAD_BLOCKS && i * U9S_BLOCK < f->entry.size; i++) {
-        u9s_block_id id = id_of(f, i);
-        if (!u9s_cache_get(u9s_env_of(f->file.env), &id, 0, &byte, 1) && !ask_for(a, f, i)) return;
+    for (uint64_t at = first; at < first + AHEAD && at < f->entry.size; at += U9S_BLOCK)
+        if (!get_cached(f, at, U9S_BLOCK, &byte, 1) && !ask_for(a, f, at, U9S_BLOCK, true)) return;
+}
+
+static void ask_if_needed(asking *a, u9s_file *f, uint64_t off)
+{
+    char byte;
+    if (!get_cached(f, off, U9S_SMALL, &byte, 1)) (void)ask_for(a, f, block_of(off, U9S_SMALL), U9S_SMALL, true);
+}
+
+/* Beginning and end of what stands in front of a file whose beginning is read. */
+static void ask_beside(asking *a, const u9s_file *f)
+{
+    u9s_entry *entries = calloc(BESIDE, sizeof *entries);
+    a->beside = entries ? calloc(BESIDE, sizeof *a->beside) : NULL;
+    unsigned n = a->beside ? u9s_neighbours(f->dir, f->key + strlen(f->dir->prefix), entries, BESIDE) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        u9s_file *other = &a->beside[i];
+        other->file.env = f->file.env;
+        other->dir = f->dir;
+        other->entry = entries[i];
+        if (other->entry.size == 0 || u9s_dir_key(f->dir, entries[i].name, other->key) != 0) continue;
+        ask_if_needed(a, other, 0);
+        ask_if_needed(a, other, other->entry.size - 1);
     }
+    free(entries);
 }
 
 static void clip(u9s_range *r)
@@ -138,20 +189,22 @@ static void clip(u9s_range *r)
 static bool look_for(asking *a, u9s_range *r)
 {
     bool on = atomic_exchange(&r->file->next, r->off + r->n) == r->off, rest = false;
-    for (uint64_t b = r->off / U9S_BLOCK; b * U9S_BLOCK < r->off + r->n && r->err == 0; b++) {
-        if (take_block(r, b, NULL)) continue;
+    r->block = r->n <= U9S_SMALL && !on ? U9S_SMALL : U9S_BLOCK;
+    for (uint64_t at = block_of(r->off, r->block); at < r->off + r->n && r->err == 0; at += r->block) {
+        if (take_block(r, at, NULL)) continue;
         rest = true;
-        if (!ask_for(a, r->file, b)) r->err = -EAGAIN;
+        if (!ask_for(a, r->file, at, r->block, false)) r->err = -EAGAIN;
     }
     if (on && rest) ask_ahead(a, r);
+    if (rest && r->off == 0 && r->block == U9S_SMALL && a->beside == NULL) ask_beside(a, r->file);
     return rest;
 }
 
 static void take_what_came(asking *a, u9s_range *r)
 {
-    for (uint64_t b = r->off / U9S_BLOCK; b * U9S_BLOCK < r->off + r->n; b++) {
-        const u9s_request *came = request_of(a, r->file, b);
-        if (came && r->err == 0) (void)take_block(r, b, came);
+    for (uint64_t at = block_of(r->off, r->block); at < r->off + r->n; at += r->block) {
+        const u9s_request *came = request_of(a, r->file, at);
+        if (came && r->err == 0) (void)take_block(r, at, came);
     }
 }
 
@@ -165,9 +218,11 @@ static void read_some(u9s_range *ranges, unsigned count)
         else if (ranges[i].n > 0) rest |= look_for(a, &ranges[i]);
     }
     if (rest && a->count > 0) (void)u9s_perform(u9s_env_of(ranges->file->file.env), a->requests, a->count);
-    for (unsigned i = 0; rest && i < count; i++) take_what_came(a, &ranges[i]);
+    for (unsigned i = 0; rest && i < count; i++)
+        if (ranges[i].n > 0) take_what_came(a, &ranges[i]);
     if (rest) keep_what_came(a);
     for (unsigned i = 0; a && i < a->count; i++) u9s_request_free(&a->requests[i]);
+    if (a) free(a->beside);
     free(a);
 }
 

@@ -297,7 +297,7 @@ static bool conclude(flight *f)
     curl_off_t length = 0;
     if (f->failed) {
         r->err = -ENOMEM;
-        explain(f, code);
+        if (!r->optional) explain(f, code);
         return false;
     }
     (void)curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &r->status);
@@ -311,6 +311,7 @@ static bool conclude(flight *f)
     r->err = f->code != CURLE_OK ? err_of_code(f->code) : err_of_status(r, code);
     if (r->err == 0 && !is_whole(r)) r->err = -EBADMSG;
     if (r->err == 0) return false;
+    if (r->optional) return false;
     if (is_passing(f, code) && r->tries < U9S_TRIES) return true;
     explain(f, code);
     return false;

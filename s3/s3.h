@@ -31,7 +31,8 @@ enum {
     U9S_NAME_MAX = 255,
     U9S_KEY_MAX = 1024,        /* of S3 */
     U9S_BUCKET_MAX = 64,
-    U9S_BLOCK = 256 << 10,     /* what is cached of an object at a time [TR-9] */
+    U9S_BLOCK = 256 << 10,     /* what is cached of an object at a time, [TR-9] */
+    U9S_SMALL = 8 << 10,       /*   or, where no more is asked for, this much */
     U9S_PART = 16 << 20,       /* the least size of a part [TR-7] */
     U9S_PARTS = 4,             /* so many of an upload are in flight; one that is no longer than them is a single request */
     U9S_IN_FLIGHT = 8,         /* requests of one call */
@@ -99,6 +100,7 @@ typedef struct u9s_request {
     size_t body_size;
     uint64_t from, to;     /* a GET: only these bytes; `to` 0: all */
     const char *what;      /* what it does, for a message */
+    bool optional;         /* nobody waits for it: it is tried once, and a failure is not noted */
 
     /* The answer. */
     int err;               /* 0; a negative errno, noted */
@@ -142,7 +144,8 @@ bool u9s_answer_element(const char **at, const char *end, const char *name, cons
 typedef struct u9s_block_id {
     uint64_t env;   /* its identity */
     const char *key, *etag;
-    uint64_t index; /* of U9S_BLOCK bytes each */
+    uint64_t off;   /* of its first byte, */
+    size_t size;    /*   and of how many it is at most: U9S_BLOCK or U9S_SMALL */
 } u9s_block_id;
 
 /* Bytes [from, from + n) of a block are copied to `to`, if it is there. */
@@ -195,6 +198,8 @@ static inline u9s_file *u9s_file_of(u9i_file *file)
 int u9s_dir_key(const u9s_dir *d, const char *name, char key[U9S_KEY_MAX]);
 /* What a name stands for. -ENOENT. */
 int u9s_look(u9s_dir *d, const char *name, u9s_entry *out);
+/* Those in front of a name in the listing, the nearest first; how many. */
+unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned max);
 /* The listing is not to be believed any more. */
 void u9s_forget(u9s_dir *d);
 
@@ -208,6 +213,7 @@ typedef struct u9s_range {
     void *buf;
     size_t n, got;
     int err;
+    size_t block; /* by which it is cached: set by who reads it */
 } u9s_range;
 
 /* Reads all of them, what is not cached by requests that are in flight together. */

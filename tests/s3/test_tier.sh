@@ -99,6 +99,14 @@ fills() {
     claim 'from a number on' same "$("$u9" cat --from '#100' -n 2 log | tr '\n' ' ')" '101 102 '
     claim 'scans by several threads read both' same \
         "$("$u9" scan --json -j 2 log | grep -o '"records":"[0-9]*"')" '"records":"20000"'
+    claim 'a plan for the place alone is one for any machine' same \
+        "$("$u9" scan --json -j 2 s3://bucket/a/log | grep -o '"records":"[0-9]*"')" "\"records\":\"$records\""
+    if there; then
+        requests
+        "$u9" cat -n 1 s3://bucket/a/log >out 2>err
+        claim 'to open it, the beginning of each segment is asked for once' test \
+            "$(requested 'u9 bytes=0-[0-9]* ')" -le "$(($(stored a/log | wc -l) + 1))" # and one is read then
+    fi
     seq 20001 30000 | append log --segment-size 64K --sync none
     claim 'the log goes on' same "$(digest log)" "$(seq 30000 | cksum)"
     tiers log
@@ -247,7 +255,7 @@ trouble() {
     want=$(seq 20000 | cksum)
     fault '2 GET .u9 503' '1 GET .u9 cut' '1 GET .u9 lose' '1 GET list-type 500'
     claim 'a busy server, a cut and a lost answer are no failure' same "$(digest busy)" "$want"
-    fault '99 GET .u9 503'
+    fault '99 GET 0000000000000001.u9 503'
     run "$u9" cat busy
     claim 'a server that stays busy is' test "$status" -ge 3
     claim 'told with status and times' says 'status 503 SlowDown, 5 times|unreadable'
