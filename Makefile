@@ -628,7 +628,7 @@ run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
 
 # One line, or an identifier, is soon gone through: they run for a third of the time.
-fuzz_short = cursor_line id mark_line
+fuzz_short = cursor_line id mark_line tier_list
 
 # They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
 # For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
