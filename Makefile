@@ -41,6 +41,11 @@ zk_client := -lzookeeper_mt
 RADOS ?= 1
 rados := $(if $(filter 1,$(RADOS)),$(wildcard /usr/include/rados/librados.h))
 
+# libu9-s3 is built where libcurl's headers are (Debian: libcurl4-openssl-dev). S3=0: not even there. The tools load the
+# library when they meet an address of it, or a log that names one.
+S3 ?= 1
+s3 := $(if $(filter 1,$(S3)),$(firstword $(wildcard /usr/include/curl/curl.h /usr/include/*-linux-gnu*/curl/curl.h)))
+
 # The example of MPI is built where mpicc is (Debian: libopenmpi-dev). MPI=0: not even there. With sanitizers it is not:
 # MPI's library is not made for that.
 MPI ?= 1
@@ -63,6 +68,7 @@ VERSION := $(call number,MAJOR).$(call number,MINOR).$(call number,PATCH)
 SONAME := libu9.so.0
 ZK_SONAME := libu9-zk.so.0
 RADOS_SONAME := libu9-rados.so.0
+S3_SONAME := libu9-s3.so.0
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -77,13 +83,14 @@ u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
 fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c shared.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
-test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/%,$(call find,tests,*.c))
+test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/% tests/s3/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
 tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c nearest.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
 radostest_src := $(if $(rados),$(filter-out tests/rados/model.c,$(wildcard tests/rados/*.c)))
+s3_src := $(if $(s3),$(wildcard s3/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
@@ -92,6 +99,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 libs := $(BUILD)/libu9.a $(BUILD)/$(SONAME) $(BUILD)/libu9.so
 zk_libs := $(if $(zk),$(BUILD)/libu9-zk.a $(BUILD)/$(ZK_SONAME) $(BUILD)/libu9-zk.so)
 rados_libs := $(if $(rados),$(BUILD)/libu9-rados.a $(BUILD)/$(RADOS_SONAME) $(BUILD)/libu9-rados.so)
+s3_libs := $(if $(s3),$(BUILD)/libu9-s3.a $(BUILD)/$(S3_SONAME) $(BUILD)/libu9-s3.so)
 tools := $(if $(wildcard tools/u9.c),$(BUILD)/u9) $(if $(wildcard tools/fsck.c),$(BUILD)/u9fsck)
 
 warnings = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -103,6 +111,7 @@ room_engine = -std=gnu11 -D_GNU_SOURCE
 room_tools = -std=gnu11 -D_GNU_SOURCE $(if $(findstring tools/convert,$<),$(convert_cflags))
 room_zk = -std=gnu11 -D_GNU_SOURCE -DTHREADED
 room_rados = -std=gnu11 -D_GNU_SOURCE
+room_s3 = -std=gnu11 -D_GNU_SOURCE
 room_python = -std=gnu11 -D_GNU_SOURCE $(python_headers:%=-isystem %)
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
@@ -155,7 +164,7 @@ convert_cflags = $(if $(converters),$(patsubst %,-DCONVERT_%=1,$(shell echo '$(c
 convert_libs = $(call once,convert_libs,$(shell $(PKG_CONFIG) --libs liblz4 $(filter-out sqlite3,$(converters))))
 
 .PHONY: all
-all: $(libs) $(zk_libs) $(rados_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, libu9-rados, the tools and examples (the default)
+all: $(libs) $(zk_libs) $(rados_libs) $(s3_libs) $(tools) $(examples) ## libu9.a, libu9.so, libu9-zk, libu9-rados, libu9-s3, the tools and examples (the default)
 
 # Says at once, in one line, what is missing.
 define need
@@ -204,7 +213,7 @@ $(BUILD)/converters: force
 $(call obj,$(wildcard tools/convert*.c)): $(BUILD)/converters
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(python_src) tests/probe_uring.c))
 
 $(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
 
@@ -239,6 +248,17 @@ $(BUILD)/$(RADOS_SONAME): $(call obj,$(rados_src)) rados/libu9-rados.map
 
 $(BUILD)/libu9-rados.so: $(BUILD)/$(RADOS_SONAME)
 	$(call say,LN  ) ln -sf $(RADOS_SONAME) $@
+
+$(BUILD)/libu9-s3.a: $(call obj,$(s3_src))
+	@rm -f $@
+	$(call say,AR  ) $(AR) qcsD $@ $^
+
+# As libu9-rados.
+$(BUILD)/$(S3_SONAME): $(call obj,$(s3_src)) s3/libu9-s3.map
+	$(call say,LINK) $(link) -shared -Wl,-soname,$(S3_SONAME) -Wl,--version-script=s3/libu9-s3.map $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter-out %.map,$^) -lcurl -lcrypto
+
+$(BUILD)/libu9-s3.so: $(BUILD)/$(S3_SONAME)
+	$(call say,LN  ) ln -sf $(S3_SONAME) $@
 
 tools_lib = $(BUILD)/$(if $(filter 1,$(SHARED)),$(SONAME),libu9.a)
 tools_libs = $(if $(filter 1,$(SHARED)),,$(lib_libs)) $(tool_libs) -ldl
@@ -440,6 +460,19 @@ run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD
 	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites) $(if $(U9_LONG),$(rados_suites_long)))
 	$(if $(rados),@env $(test_env) tests/rados/test_failures.sh $(BUILD) $(BUILD)/tmp/rados)
 
+# What is in S3 is tried on a small server of the tests' own (tests/s3/server.py), and then on a radosgw, where that is.
+.PHONY: test-s3 run-test-s3
+test-s3: ## runs the tests of libu9-s3 on a server of their own, and on a Ceph object gateway on loopback; U9_S3_RADOSGW=0: without that
+	@[ '$(S3)' = 0 ] || scripts/setup s3 || true
+	@scripts/setup test
+	@$(MAKE) run-test-s3
+
+run-test-s3: $(if $(s3),$(tools) $(s3_libs))
+	$(if $(s3),,@echo 's3: SKIPPED: libcurl4-openssl-dev is not installed (or S3=0)')
+	$(if $(s3),@mkdir -p $(BUILD)/tmp/s3)
+	$(if $(s3),@env $(test_env) tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3)
+	$(if $(s3),$(if $(filter 0,$(U9_S3_RADOSGW)),,@env $(test_env) U9_S3_SERVER=radosgw tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3))
+
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
 # what is about these two, about a log while it is written, and about tools that write, ship and are killed.
@@ -512,8 +545,8 @@ check-layers:
 check-names:
 	@scripts/check_names
 
-check-symbols: $(libs) $(zk_libs) $(rados_libs)
-	@NM='$(NM)' scripts/check_symbols $(BUILD) $(if $(zk),zk) $(if $(rados),rados)
+check-symbols: $(libs) $(zk_libs) $(rados_libs) $(s3_libs)
+	@NM='$(NM)' scripts/check_symbols $(BUILD) $(if $(zk),zk) $(if $(rados),rados) $(if $(s3),s3)
 
 check-spec:
 	@scripts/check_spec
@@ -604,7 +637,7 @@ run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
 
 # One line, or an identifier, is soon gone through: they run for a third of the time.
-fuzz_short = cursor_line id mark_line
+fuzz_short = cursor_line id mark_line tier_list
 
 # They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
 # For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
@@ -644,8 +677,8 @@ bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a pa
 .PHONY: format-check
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(python_src); \
+	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados s3 fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(python_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(BINDIR)
@@ -654,7 +687,7 @@ incdir = $(DESTDIR)$(INCLUDEDIR)
 docdir = $(DESTDIR)$(DOCDIR)
 mandir = $(DESTDIR)$(MANDIR)
 # All of man/, in sections; a face of a library that is not built has no page. Each function leads to the page that names it.
-man := $(filter-out $(if $(zk),,man/libu9_zk.3) $(if $(rados),,man/libu9_rados.3),$(wildcard man/*.[1-8]))
+man := $(filter-out $(if $(zk),,man/libu9_zk.3) $(if $(rados),,man/libu9_rados.3) $(if $(s3),,man/libu9_s3.3),$(wildcard man/*.[1-8]))
 man_sections = $(sort $(patsubst .%,%,$(suffix $(man))))
 man_links = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \(u9_[a-z0-9_]*\).*/\1/p'
 # Where the shells of Debian and others look for completions, FILE:PLACE; that of bash is looked for by the command's name.
@@ -662,12 +695,12 @@ completions = u9.bash:bash-completion/completions/u9 u9.bash:bash-completion/com
     u9.bash:bash-completion/completions/u9bench _u9:zsh/site-functions/_u9 u9.fish:fish/vendor_completions.d/u9.fish \
     u9.fish:fish/vendor_completions.d/u9fsck.fish u9.fish:fish/vendor_completions.d/u9bench.fish
 sharedir = $(DESTDIR)$(DATADIR)
-documents := README.md CHANGELOG.md SPEC.md SPEC-values.md $(if $(rados),SPEC-rados.md)
+documents := README.md CHANGELOG.md SPEC.md SPEC-values.md $(if $(rados),SPEC-rados.md) SPEC-s3.md
 pages := $(wildcard docs/*)
 so_version := $(if $(filter 0.%,$(VERSION)),$(VERSION),0.$(VERSION))
-installed_libs := libu9 $(if $(zk),libu9-zk) $(if $(rados),libu9-rados)
+installed_libs := libu9 $(if $(zk),libu9-zk) $(if $(rados),libu9-rados) $(if $(s3),libu9-s3)
 installed_pc := $(installed_libs:lib%=$(libdir)/pkgconfig/%.pc)
-installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h) $(if $(rados),,include/u9/rados.h),$(filter include/u9/%,$(headers)))
+installed_headers := $(filter-out $(if $(zk),,include/u9/zk.h) $(if $(rados),,include/u9/rados.h) $(if $(s3),,include/u9/s3.h),$(filter include/u9/%,$(headers)))
 
 # A folder as a pkg-config file names it: below its prefix where it is there, so that both can be moved.
 below_prefix = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
@@ -715,6 +748,20 @@ Libs.private: -lrados -pthread
 Cflags: -I$${includedir}
 endef
 export u9_rados_pc
+
+define u9_s3_pc
+$(pc_folders)
+
+Name: u9-s3
+Description: record logs whose sealed segments are in S3
+Version: $(VERSION)
+Requires: u9
+Requires.private: libcurl libcrypto
+Libs: -L$${libdir} -lu9-s3
+Libs.private: -pthread
+Cflags: -I$${includedir}
+endef
+export u9_s3_pc
 
 .PHONY: install
 install: all $(installed_libs:%=install-%) ## installs below DESTDIR and PREFIX (/usr/local), or BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR
@@ -795,7 +842,7 @@ clean: ## removes build/
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 PEERS=0 CONVERTERS=0'
+	@echo 'variables: BUILD CC SAN_CC CPPFLAGS CFLAGS LDFLAGS WERROR=1 V=1 SHARED=1 ZOOKEEPER=0 RADOS=0 S3=0 PEERS=0 CONVERTERS=0'
 	@echo '           PYTHON=0'
 	@echo '           DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR'
 	@echo '           FUZZ_SECONDS FUZZ_ARGS BENCH_ARGS TEST_SUITE=names TEST_IO="posix uring" TEST_JOBS=n'

@@ -23,6 +23,7 @@
 #include <u9/scan.h>
 #include <u9/snapshot.h>
 #include <u9/store.h>
+#include <u9/tier.h>
 #include <u9/transit.h>
 #include <u9/trim.h>
 #include <u9/value.h>

@@ -34,7 +34,7 @@ function bare(text) { # a comment's text without its stars
 
 # Of a prototype on one line: its name, to `synopsis`.
 function take_prototype(text,    open, head, args, n, i, c, depth, arg, name, out) {
-    gsub(/U9(_ZK|_RADOS)?_API |U9_MUST_CHECK |extern /, "", text)
+    gsub(/U9(_ZK|_RADOS|_S3)?_API |U9_MUST_CHECK |extern /, "", text)
     gsub(/__attribute__\(\(.*\)\)\)?/, "", text)
     gsub(/[ \t\n]+/, " ", text)
     open = index(text, "(")

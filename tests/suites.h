@@ -75,6 +75,7 @@
     X(trim) \
     X(trim_kept) \
     X(trim_readers) \
+    X(tier) \
     X(ship) \
     X(ship_large) \
     X(link) \

@@ -9,35 +9,59 @@
 #include <u9/store.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void refuse(int status, const char *address, const char *why)
+/* The libraries that bring places for logs. */
+static const struct library {
+    const char *prefix, *file, *function, *what, *package;
+} libraries[] = {
+    {"rados:", "libu9-rados.so.0", "u9_rados_store", "logs in Ceph need libu9-rados", "libu9-rados0"},
+    {"s3://", "libu9-s3.so.0", "u9_s3_store", "segments in S3 need libu9-s3", "libu9-s3-0"},
+};
+
+enum { LIBRARIES = sizeof libraries / sizeof *libraries, FRONT = 8192 };
+
+static _Noreturn void refuse(const struct library *l, int status, const char *address, const char *why)
 {
-    exit(tool_say(status,
-                  "%s: logs in Ceph need libu9-rados, which cannot be used here: %s "
-                  "(Debian: libu9-rados0)",
-                  address, why));
+    exit(tool_say(status, "%s: %s, which cannot be used here: %s (Debian: %s)", address, l->what, why, l->package));
 }
 
-static void load(const char *address, int status)
+static void load(const struct library *l, const char *address, int status)
 {
     u9_fault fault;
     u9_store_fn *store;
     const char *why;
-    void *handle = tool_shared("libu9-rados.so.0", &why);
-    if (handle == NULL || !tool_shared_find(handle, "u9_rados_store", &store, &why))
-        refuse(status, address, why);
-    if (u9_store_add(store, &fault) != U9_OK) refuse(status, address, fault.text);
+    void *handle = tool_shared(l->file, &why);
+    if (handle == NULL || !tool_shared_find(handle, l->function, &store, &why)) refuse(l, status, address, why);
+    if (u9_store_add(store, &fault) != U9_OK) refuse(l, status, address, fault.text);
+}
+
+/* An address stands in the front of the log's file `.tier`. */
+static bool is_tiered(const char *log, const char *prefix)
+{
+    char path[4200], front[FRONT];
+    if (snprintf(path, sizeof path, "%s/.tier", log) >= (int)sizeof path) return false;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL) return false;
+    size_t n = fread(front, 1, sizeof front, file);
+    fclose(file);
+    return memmem(front, n, prefix, strlen(prefix)) != NULL;
+}
+
+static bool begins(const char *argument, const char *prefix)
+{
+    const char *address = strstr(argument, prefix);
+    return address == argument || (address && argument[0] == '-' && address[-1] == '=');
 }
 
 void tool_load_stores(int argc, char **argv, int status)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *address = strstr(argv[i], "rados:");
-        bool begins = address == argv[i] || (address && argv[i][0] == '-' && address[-1] == '=');
-        if (!begins) continue;
-        load(address, status);
-        return;
+    for (size_t l = 0; l < LIBRARIES; l++) {
+        const char *prefix = libraries[l].prefix;
+        int i = 1;
+        while (i < argc && !begins(argv[i], prefix) && (argv[i][0] == '-' || !is_tiered(argv[i], prefix))) i++;
+        if (i < argc) load(&libraries[l], argv[i], status);
     }
 }

@@ -26,6 +26,7 @@ static const struct verb {
     {"mark", "u9 mark", verb_mark, "LOG", "prints a line that proves what is there"},
     {"index", "u9 index", verb_index, "LOG", "makes and proves indexes"},
     {"trim", "u9 trim", verb_trim, "LOG", "drops the oldest segments of a log"},
+    {"tier", "u9 tier", verb_tier, "LOG --to PLACE", "sealed segments to S3, and read from there"},
     {"split", "u9 split", verb_split, "LOG", "plans ranges that are read apart"},
     {"scan", "u9 scan", verb_scan, "LOG", "reads all in parallel: totals, counts"},
     {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR", "a copy of a log as it is now"},

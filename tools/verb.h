@@ -16,6 +16,7 @@ int verb_du(int argc, char **argv);
 int verb_stat(int argc, char **argv);
 int verb_mark(int argc, char **argv);
 int verb_trim(int argc, char **argv);
+int verb_tier(int argc, char **argv);
 int verb_snapshot(int argc, char **argv);
 int verb_merge(int argc, char **argv);
 int verb_import(int argc, char **argv);

@@ -142,7 +142,7 @@ u9_err u9i_source_refuse_stand_in(const u9i_source *s, const u9i_catalog *c, u9_
 const char *u9i_source_path(const u9i_source *s, const char *name, char *out, size_t size)
 {
     if (s->dir->single[0]) snprintf(out, size, "%s", s->path);
-    else snprintf(out, size, "%s/%s", s->path, name);
+    else if (!u9i_dir_where(s->dir, name, out, size)) snprintf(out, size, "%s/%s", s->path, name);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/log/large.h"
 #include "engine/log/live.h"
 #include "engine/log/resume.h"
+#include "engine/log/tiered.h"
 #include "engine/os/event.h"
 #include "engine/os/store.h"
 
@@ -93,7 +94,8 @@ static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
     if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = path), "%s", why.text);
     err = u9i_source_open(&log->source, env, path, log->options.mode == U9_CREATE, fault);
     log->source.windows.verify = log->options.verify;
-    return err;
+    bool reads = log->options.mode == 0 || log->options.mode == U9_READ;
+    return err == U9_OK && reads ? u9i_tiered_open(&log->source.dir, path, fault) : err;
 }
 
 /* Nothing in a catalog, or nothing in it that is a segment: no log. */

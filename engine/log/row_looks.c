@@ -78,6 +78,8 @@ static bool note_marked_trim(u9i_row_looks *l, const u9i_facts *behind)
 static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
 {
     u9i_row_looks *l = ctx;
+    const u9i_dir *dir = l->source->dir;
+    if (gone >= dir->tiered_from && gone < dir->tiered_end) return false; /* [TR-6] */
     u9i_row_note_trims(l);
     if (l->trim.segment > gone || note_marked_trim(l, behind)) return true;
     if (!l->trims_read)

@@ -34,6 +34,7 @@ typedef struct u9i_dir {
     u9i_env *env;
     char single[256]; /* not "": the path was a file, and this is its name in the directory */
     bool writing;     /* set by its owner: a writer of this very handle is at work */
+    uint64_t tiered_from, tiered_end; /* segments of these numbers were not dropped, but stand elsewhere, too [TR-6] */
 } u9i_dir;
 
 typedef struct u9i_file {
@@ -80,6 +81,7 @@ typedef struct u9i_fs {
     int (*sync_dir)(u9i_dir *dir);
     int (*post)(u9i_dir *dir, const char *name, const void *bytes, size_t n);
     int (*posted)(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got);
+    bool (*where)(u9i_dir *dir, const char *name, char *out, size_t size); /* NULL: all names are in it */
 
     int (*open)(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out);
     void (*close)(u9i_file *file);
@@ -314,6 +316,12 @@ static inline int u9i_dir_post(u9i_dir *dir, const char *name, const void *bytes
 static inline int u9i_dir_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got)
 {
     return dir->env->fs->posted(dir, name, bytes, n, got);
+}
+
+/* True if what has this name stands elsewhere than in the directory, and is missing there if it is: `out` is that path. */
+static inline bool u9i_dir_where(u9i_dir *dir, const char *name, char *out, size_t size)
+{
+    return dir->env->fs->where && dir->env->fs->where(dir, name, out, size);
 }
 
 /* Never waits: -EINVAL where a FIFO or anything but a regular file stands. */

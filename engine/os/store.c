@@ -65,6 +65,16 @@ u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fa
     return U9_OK;
 }
 
+u9_err u9i_env_of_place(u9i_env *near, const char **path, u9i_env **out, u9_fault *fault)
+{
+    const char *colon = strstr(*path, "://");
+    if (store_of(*path)) return u9i_env_of(NULL, path, out, fault);
+    if (colon && colon == *path + strcspn(*path, "/:"))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "no library was added for addresses that begin so");
+    *out = near;
+    return U9_OK;
+}
+
 u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault)
 {
     const char *base = getenv("U9_IO");
@@ -72,7 +82,7 @@ u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault)
     bool stored = false;
     for (unsigned i = 0; i < count; i++)
         stored |= strncmp(stores[i]->prefix, env->name, strlen(env->name)) == 0 &&
-                  strcmp(stores[i]->prefix + strlen(env->name), ":") == 0;
+                  stores[i]->prefix[strlen(env->name)] == ':';
     if (store_of(*path) || (stored && store_of(base))) {
         u9_err err = u9i_env_of(NULL, path, &its, fault);
         if (err != U9_OK) return err;

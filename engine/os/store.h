@@ -36,6 +36,11 @@ struct u9_store {
  */
 U9_MUST_CHECK u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fault);
 
+/*
+ * The env of a place that a log names: that of the store that has its prefix, else `near`, the log's own. As u9i_env_of.
+ */
+U9_MUST_CHECK u9_err u9i_env_of_place(u9i_env *near, const char **path, u9i_env **out, u9_fault *fault);
+
 /* `*path` as `env` takes it, which is that of a log, for what is to stand beside that. U9_ARG: it is of another place. */
 U9_MUST_CHECK u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault);
 

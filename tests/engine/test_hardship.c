@@ -25,6 +25,7 @@
 #include <u9/repair.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
+#include <u9/tier.h>
 #include <u9/transit.h>
 #include <u9/trim.h>
 
@@ -446,6 +447,20 @@ static u9_err snapshot(uint64_t *told)
     err = u9_log_snapshot(handle, at("out"), &o, &r, &fault);
     *told = r.next_ordinal;
     return done(err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err);
+}
+
+/* All of it is at both places together then: so many records, if by now with an end that a stop left. */
+static u9_err tier(uint64_t *told)
+{
+    u9_tier_options o = {.size = sizeof o, .to = at("tiered"), .io = io_of(at("log")), .keep_bytes = 1, .verify = 1};
+    u9_tiered d = {.size = sizeof d};
+    u9_err err = u9_tier(at("log"), &o, &d, &fault);
+    if (err != U9_OK) return err;
+    u9_report r = {.size = sizeof r};
+    u9_check_options whole = {.size = sizeof whole, .io = o.io};
+    err = u9_check(at("log"), &whole, &r, &fault);
+    *told = r.records;
+    return err == U9_OK && r.damages > 0 ? U9_CORRUPT : err;
 }
 
 static u9_err merge(uint64_t *told)
@@ -1018,6 +1033,7 @@ static const trial writing[] = {
     {make_large, send_and_receive, true, false},
     {make_fork, salvage, true, false},
     {make_row, snapshot, true, false},
+    {make_row, tier, true, false},
     {make_two, merge, true, false},
     {make_image, carve, true, false},
     {make_headless, repair, true, false},
@@ -1130,6 +1146,7 @@ static void clear_outputs(void)
 static void begin_anew(void)
 {
     clear_outputs();
+    remove_log(at("tiered"));
     remove_log(at("log"));
     copy_log(at("place"), at("log"));
     if (sim_in_use()) sim_forget_diary();

@@ -39,6 +39,7 @@ reading() {
     says "$u9" stat --json log
     says "$u9" du --json --segments log
     says "$u9" trim --json --keep 1 --dry-run log
+    says "$u9" tier --json --to place --dry-run log
     says "$u9" snapshot --json log copy
     says "$u9" merge --json merged log copy
     says "$u9" index --json --check log

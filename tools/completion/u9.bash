@@ -1,7 +1,7 @@
 # bash completion of u9, u9fsck and u9bench. Made by `make manual` from what --help of the tools prints: do not edit.
 # shellcheck shell=bash
 
-_u9_verbs='append cat tail grep get info stat du mark index trim split scan snapshot merge send recv import export id value'
+_u9_verbs='append cat tail grep get info stat du mark index trim tier split scan snapshot merge send recv import export id value'
 _u9_keys='# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
 # to straight: of logs of kind muid and tid. Nothing else of the log is read.
 shown=$(timeout 2 u9 cat --keys -n 1 -- "$1" 2>/dev/null | head -n 1 | cut -f 1)
@@ -132,6 +132,15 @@ V|version|||' ;;
 j|json|||
 |keep|SIZE||
 |older|TIME||
+?|help|||
+|usage|||
+V|version|||' ;;
+    tier) echo '|dry-run|||
+j|json|||
+|keep|SIZE||
+|older|TIME||
+|to|PLACE||
+|verify|||
 ?|help|||
 |usage|||
 V|version|||' ;;
@@ -295,6 +304,7 @@ _u9_usage() {
     mark) echo 'LOG' ;;
     index) echo 'LOG' ;;
     trim) echo 'LOG' ;;
+    tier) echo 'LOG' ;;
     split) echo 'LOG' ;;
     scan) echo 'LOG' ;;
     snapshot) echo 'LOG DIR' ;;

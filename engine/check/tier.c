@@ -1,0 +1,341 @@
+/*
+ * engine/check/tier.c: sealed segments go to another place: u9_tier. [TR-1] [TR-3] [TR-4]
+ *
+ *     compare with the list -> each that is not there: copy, read back -> the mark there -> the list there -> the list here
+ *     -> drop by trim
+ *
+ * Each step is durable before the next. What a run that was interrupted left at the place is a segment that is whole, and
+ * is compared, or (where a place has files) a beginning of one, which is removed.
+ */
+#include "engine/check/tiering.h"
+
+#include "engine/log/trim.h"
+#include "engine/os/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TELL_EVERY = 16 }; /* so many segments are copied before the lists say so */
+
+static const char lock_name[] = ".tier.lock";
+
+u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sys, const char *what, u9_fault *fault)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/%s", far ? t->place : t->source.path, name);
+    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys), "%s", what);
+}
+
+/* Opening */
+
+static u9_err open_lock(u9i_tiering *t, u9_fault *fault)
+{
+    u9i_dir *dir = t->source.dir;
+    int sys = u9i_file_open(dir, lock_name, U9I_OPEN_WRITE, &t->lock);
+    if (sys == -ENOENT) sys = u9i_file_open(dir, lock_name, U9I_OPEN_CREATE, &t->lock);
+    if (sys == -EEXIST) sys = u9i_file_open(dir, lock_name, U9I_OPEN_WRITE, &t->lock);
+    if (sys != 0) {
+        t->lock = NULL;
+        return u9i_tiering_fail(t, false, lock_name, sys, "cannot open the file that is locked", fault);
+    }
+    sys = u9i_file_lock(t->lock);
+    if (sys == -EWOULDBLOCK)
+        return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = t->source.path, .rule = "TR-3"),
+                         "its segments are being copied to their other place already");
+    return sys ? u9i_tiering_fail(t, false, lock_name, sys, "cannot lock it", fault) : U9_OK;
+}
+
+/* A list that is there is read; *damaged: it cannot be. */
+static u9_err read_list(u9i_tiering *t, bool far, u9i_tier_list *list, bool *damaged, u9_fault *fault)
+{
+    int sys = u9i_tier_list_read(far ? t->far : t->source.dir, list);
+    *damaged = sys == -EBADMSG;
+    if (sys == 0 || sys == -ENOENT || sys == -EBADMSG) return U9_OK;
+    return u9i_tiering_fail(t, far, u9i_tier_name, sys, "cannot read the list of what is there", fault);
+}
+
+/* All that another list has and this one lacks. */
+static u9_err add_lacking(u9i_tiering *t, u9i_tier_list *from, u9_fault *fault)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        u9i_tiered *s = &from->segments[i];
+        if (u9i_tier_list_find(&t->list, s->number)) continue;
+        u9i_tiered own = *s;
+        s->keys = NULL;
+        s->keys_size = 0;
+        if (!u9i_tier_list_put(&t->list, &own)) return u9i_tiering_fail(t, false, u9i_tier_name, -ENOMEM, "out of memory", fault);
+    }
+    return U9_OK;
+}
+
+static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *fault)
+{
+    const char *asked = t->options->to, *has = own->place;
+    const char *wrong = NULL;
+    if (asked == NULL && has == NULL) wrong = "where are its segments to go? It has no place yet, and none is given";
+    else if (asked && asked[0] == 0) wrong = "the place is empty";
+    else if (has && has[0] == 0) wrong = "this is such a place itself";
+    else if (asked && has && strcmp(asked, has) != 0) wrong = "its segments go to another place already";
+    if (wrong && has && has[0])
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path, .rule = "TR-2"), "%s: %.300s", wrong, has);
+    if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path, .rule = "TR-2"), "%s", wrong);
+    t->place = strdup(asked ? asked : has);
+    return t->place ? U9_OK : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+}
+
+static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
+{
+    u9i_env *env;
+    const char *in = t->place;
+    u9_err err = u9i_env_of_place(t->source.dir->env, &in, &env, fault);
+    if (err != U9_OK) return err;
+    int sys = u9i_dir_open(env, in, !t->options->dry_run, &t->far);
+    if (sys == -ENOENT && t->options->dry_run) return U9_OK;
+    if (sys != 0) t->far = NULL;
+    return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : U9_OK;
+}
+
+static u9_err check_log(const u9i_tiering *t, const u9i_tier_list *list, const char *where, u9_fault *fault)
+{
+    if (list->count == 0 || memcmp(list->log, t->catalog->log, sizeof list->log) == 0) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = where, .rule = "TR-2"), "what stands there is another log");
+}
+
+/* What both lists say, that of the place first. */
+static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u9_fault *fault)
+{
+    bool damaged = false;
+    u9_err err = t->far ? read_list(t, true, &t->list, &damaged, fault) : U9_OK;
+    if (err == U9_OK && damaged && (own_damaged || own->place == NULL))
+        err = u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-2"),
+                        "the list of what stands there is damaged, and there is no other");
+    if (err == U9_OK) err = check_log(t, &t->list, t->place, fault);
+    if (err == U9_OK) err = check_log(t, own, t->source.path, fault);
+    size_t had = t->list.count;
+    if (err == U9_OK) err = add_lacking(t, own, fault);
+    t->untold = damaged || own_damaged || own->place == NULL || had != t->list.count || own->count != t->list.count;
+    memcpy(t->list.log, t->catalog->log, sizeof t->list.log);
+    snprintf(t->list.kind, sizeof t->list.kind, "%s", t->catalog->kind);
+    return err;
+}
+
+static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
+{
+    u9i_env *env;
+    u9i_tier_list own;
+    bool damaged;
+    u9_err err = u9i_env_of(t->options->io, &path, &env, fault);
+    if (err != U9_OK) return err;
+    err = u9i_source_open(&t->source, env, path, false, fault);
+    if (err != U9_OK) return err;
+    t->opened = true;
+    if (t->source.dir->single[0])
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "this is one segment file, not a log");
+    if (!t->options->dry_run) err = open_lock(t, fault);
+    if (err == U9_OK) err = u9i_source_catalog(&t->source, &t->catalog, fault);
+    if (err != U9_OK) return err;
+    if (t->catalog->count == 0)
+        return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "M-6"), "no log is here");
+    err = read_list(t, false, &own, &damaged, fault);
+    if (err != U9_OK) return err;
+    err = choose_place(t, &own, fault);
+    if (err == U9_OK) err = open_tier_place(t, fault);
+    if (err == U9_OK) err = take_lists(t, &own, damaged, fault);
+    u9i_tier_list_free(&own);
+    return err;
+}
+
+static void close_tiering(u9i_tiering *t)
+{
+    if (t->catalog) u9i_catalog_unref(t->catalog);
+    if (t->far) u9i_dir_close(t->far);
+    if (t->lock) u9i_file_close(t->lock);
+    if (t->opened) u9i_source_close(&t->source);
+    u9i_tier_list_free(&t->list);
+    free(t->place);
+}
+
+/* What is to be done */
+
+/*
+ * The highest segment that is sealed or closed, and whose end the next one's u9open says: it does not change any more,
+ * nor does any below it, and read by itself it ends where it does here. U9I_NOT_THERE: there is none. [S-4] [S-6]
+ */
+static size_t find_last_complete(const u9i_catalog *c)
+{
+    for (size_t i = c->count; i > 0; i--) {
+        const u9i_facts *f = u9i_catalog_facts(c, i - 1);
+        if (u9i_facts_on_row(f) && f->named && f->has_end) return i - 1;
+    }
+    return U9I_NOT_THERE;
+}
+
+static bool is_ready(const u9i_tiering *t, size_t i)
+{
+    const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+    return t->last != U9I_NOT_THERE && i <= t->last && u9i_facts_on_row(f) && f->named;
+}
+
+
+/* The place has it, as large as the list says. */
+static bool stands_there(u9i_tiering *t, const u9i_tiered *s, int *sys)
+{
+    char name[20];
+    u9i_stamp stamp;
+    if (s == NULL || t->far == NULL) return false;
+    u9i_segment_name(s->number, name);
+    int err = u9i_dir_stat(t->far, name, &stamp);
+    if (err != 0 && err != -ENOENT) *sys = err;
+    return err == 0 && stamp.size == s->size;
+}
+
+/* True if segment i is to be copied. */
+static u9_err wants_copy(u9i_tiering *t, size_t i, bool *wants, u9_fault *fault)
+{
+    const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+    const u9i_tiered *s = u9i_tier_list_find(&t->list, f->number);
+    int sys = 0;
+    *wants = false;
+    if (!is_ready(t, i)) return U9_OK;
+    if (s && memcmp(s->boundary, f->secret.boundary, sizeof s->boundary) != 0)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = f->number, .rule = "TR-4"),
+                         "the place has another segment of number %llu: the log was forked", (unsigned long long)f->number);
+    *wants = !stands_there(t, s, &sys);
+    return sys ? u9i_tiering_fail(t, true, f->name, sys, "cannot look whether it is there", fault) : U9_OK;
+}
+
+static u9_err count_left(u9i_tiering *t, bool *wanted, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    for (size_t i = 0; i < t->catalog->count && err == U9_OK; i++) {
+        err = wants_copy(t, i, &wanted[i], fault);
+        if (!wanted[i]) continue;
+        t->done.left++;
+        t->done.left_bytes += u9i_catalog_facts(t->catalog, i)->size;
+    }
+    return err;
+}
+
+static void sum_up(u9i_tiering *t)
+{
+    u9_tiered *d = &t->done;
+    d->there = t->list.count;
+    d->there_bytes = 0;
+    for (size_t i = 0; i < t->list.count; i++) d->there_bytes += t->list.segments[i].size;
+    d->next_ordinal = t->list.count ? t->list.segments[t->list.count - 1].next : 0;
+}
+
+/* Copying */
+
+static u9_err tell_lists(u9i_tiering *t, u9_fault *fault)
+{
+    if (!t->untold) return U9_OK;
+    u9_err err = u9i_tiering_mark(t, fault);
+    if (err == U9_OK) err = u9i_tiering_put_list(t, true, fault);
+    if (err == U9_OK) err = u9i_tiering_put_list(t, false, fault);
+    t->untold &= err != U9_OK;
+    return err;
+}
+
+static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
+{
+    u9_tiered *d = &t->done;
+    uint64_t size = u9i_catalog_facts(t->catalog, i)->size;
+    u9_err err = u9i_tiering_copy(t, i, fault);
+    if (err != U9_OK) return err;
+    t->untold = true;
+    if (t->newest == U9I_NOT_THERE || i > t->newest) t->newest = i;
+    d->segments++;
+    d->bytes += size;
+    d->left--;
+    d->left_bytes -= size;
+    sum_up(t);
+    if (t->options->on_progress && t->options->on_progress(t->options->ctx, d) != 0)
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = t->source.path), "stopped as asked");
+    return d->segments % TELL_EVERY == 0 ? tell_lists(t, fault) : U9_OK;
+}
+
+static u9_err copy_all(u9i_tiering *t, u9_fault *fault)
+{
+    u9_fault why;
+    bool *wanted = calloc(t->catalog->count, sizeof *wanted);
+    if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+    t->last = find_last_complete(t->catalog);
+    u9_err err = count_left(t, wanted, fault);
+    for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
+        if (wanted[i]) err = copy_one(t, i, fault);
+    free(wanted);
+    if (t->options->dry_run) return err;
+    u9_err told = tell_lists(t, err == U9_OK ? fault : &why); /* also of what was copied before it failed */
+    return err == U9_OK ? told : err;
+}
+
+/* Dropping */
+
+/* The lowest number that the place has not, of those that are here. */
+static uint64_t first_untiered(const u9i_tiering *t)
+{
+    for (size_t i = 0; i < t->catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+        if (u9i_facts_on_row(f) && u9i_tier_list_find(&t->list, f->number) == NULL) return f->number;
+    }
+    return 1;
+}
+
+static u9_err drop_from(u9i_tiering *t, u9_log *log, u9_fault *fault)
+{
+    const u9_tier_options *o = t->options;
+    u9_trimmed gone = {.size = sizeof gone};
+    uint64_t kept = first_untiered(t);
+    u9i_limits asked = {.keep_bytes = o->keep_bytes, .before_us = o->before_us};
+    u9_err err = u9i_log_trim(log, asked, true, &gone, fault);
+    if (err != U9_OK || gone.segments == 0) return err;
+    u9i_limits both = {.segment = gone.segment < kept ? gone.segment : kept};
+    err = u9i_log_trim(log, both, false, &gone, fault);
+    if (err == U9_OK) t->done.dropped = gone.segments;
+    if (err == U9_OK) t->done.dropped_bytes = gone.bytes;
+    return err;
+}
+
+static u9_err drop_here(u9i_tiering *t, const char *path, u9_fault *fault)
+{
+    const u9_options writing = {.size = sizeof writing, .mode = U9_WRITE, .io = t->options->io};
+    u9_log *log;
+    u9_fault why;
+    u9_err err = u9_log_open(path, &writing, &log, fault);
+    if (err != U9_OK) return err;
+    err = drop_from(t, log, fault);
+    u9_err closed = u9_log_close(log, err == U9_OK ? fault : &why);
+    return err == U9_OK ? closed : err;
+}
+
+static u9_err check_tier(const char *path, const u9_tier_options *o, const u9_tiered *out, u9_fault *fault)
+{
+    const char *wrong = NULL;
+    if (path == NULL || path[0] == 0) wrong = "the path is empty";
+    else if (o == NULL || out == NULL) wrong = "an argument is NULL";
+    else if (o->size != sizeof *o) wrong = "options.size is not sizeof(u9_tier_options)";
+    else if (out->size != sizeof *out) wrong = "out->size is not sizeof(u9_tiered)";
+    return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
+}
+
+u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out, u9_fault *fault)
+{
+    u9_err err = check_tier(path, options, out, fault);
+    if (err != U9_OK) return err;
+    u9i_tiering t = {.options = options, .done.size = sizeof *out, .newest = U9I_NOT_THERE};
+    err = open_tiering(&t, path, fault);
+    if (err == U9_OK) {
+        sum_up(&t);
+        err = copy_all(&t, fault);
+        sum_up(&t);
+    }
+    bool drops = !options->dry_run && (options->keep_bytes != 0 || options->before_us != 0);
+    if (err == U9_OK && drops) err = drop_here(&t, path, fault);
+    *out = t.done;
+    close_tiering(&t);
+    return err;
+}

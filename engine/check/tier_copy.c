@@ -1,0 +1,324 @@
+/*
+ * engine/check/tier_copy.c: see tiering.h. [TR-1] [TR-3] [TR-4]
+ *
+ * What is small (the mark, the lists) is written under another name and renamed, so there is the old one or the new one.
+ * A segment gets its name at once, by an exclusive create, and nothing speaks of it before it was read back.
+ */
+#include "engine/check/tiering.h"
+
+#include "engine/os/process.h"
+#include "format/frame/disk.h"
+#include "format/frame/mark.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP = 4 << 20 };
+
+static uint64_t whole_blocks(uint64_t offset)
+{
+    return (offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+}
+
+/* Small files */
+
+static int write_whole(u9i_file *file, u9i_queue *queue, uint8_t *pages, size_t size, size_t whole)
+{
+    const u9i_op ops[] = {{.kind = U9I_OP_WRITE, .file = file, .buf = pages, .n = whole},
+                          {.kind = U9I_OP_SYNC, .file = file}};
+    int err = u9i_file_reserve(file, whole);
+    int64_t done = err ? err : u9i_queue_do(queue, &ops[0]);
+    if (done >= 0) done = u9i_file_truncate(file, size);
+    if (done >= 0) done = u9i_queue_do(queue, &ops[1]);
+    return done < 0 ? (int)done : 0;
+}
+
+static int put_new(u9i_dir *dir, const char *name, uint8_t *pages, size_t size, size_t whole)
+{
+    u9i_queue *queue;
+    u9i_file *file;
+    int err = u9i_queue_open(dir->env, NULL, 0, 0, &queue);
+    if (err != 0) return err;
+    err = u9i_dir_remove(dir, name); /* what an earlier run left */
+    if (err == 0 || err == -ENOENT) err = u9i_file_open(dir, name, U9I_OPEN_CREATE, &file);
+    if (err == 0) {
+        err = write_whole(file, queue, pages, size, whole);
+        u9i_file_close(file);
+    }
+    u9i_queue_close(queue);
+    return err;
+}
+
+/* The file of this name has these bytes, durably, or is as it was. */
+static int put_file(u9i_dir *dir, const char *name, const void *bytes, size_t size)
+{
+    char new_name[32];
+    size_t whole = (size_t)whole_blocks(size);
+    uint8_t *pages = u9i_pages(whole);
+    if (pages == NULL) return -ENOMEM;
+    memset(pages, 0, whole);
+    memcpy(pages, bytes, size);
+    snprintf(new_name, sizeof new_name, "%s.new", name);
+    int err = put_new(dir, new_name, pages, size, whole);
+    if (err == 0) err = u9i_dir_rename(dir, new_name, name);
+    if (err == 0) err = u9i_dir_sync(dir);
+    u9i_pages_free(pages, whole);
+    return err;
+}
+
+u9_err u9i_tiering_put_list(u9i_tiering *t, bool far, u9_fault *fault)
+{
+    uint8_t *bytes;
+    size_t size;
+    if (u9i_tier_list_encode(&t->list, far ? "" : t->place, &bytes, &size) != U9_OK)
+        return u9i_tiering_fail(t, far, u9i_tier_name, -ENOMEM, "out of memory", fault);
+    int sys = put_file(far ? t->far : t->source.dir, u9i_tier_name, bytes, size);
+    free(bytes);
+    return sys ? u9i_tiering_fail(t, far, u9i_tier_name, sys, "cannot write the list of what stands at the place", fault) : U9_OK;
+}
+
+u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault)
+{
+    uint8_t bytes[U9I_MARK_SIZE] = {0}, drawn[U9I_SECRET_SIZE];
+    u9i_secret secret;
+    u9i_env *env = t->source.dir->env;
+    const u9i_tiered *first = t->list.segments, *last = t->list.count ? first + t->list.count - 1 : NULL;
+    const u9i_facts *f = t->newest == U9I_NOT_THERE ? NULL : u9i_catalog_facts(t->catalog, t->newest);
+    if (f == NULL || last == NULL || last->number != f->number) return U9_OK; /* it names the last one already */
+    u9i_mark_record mark = {.first_ordinal = first->number > 1 ? first->first : 0, .segment = f->number, .end = f->at,
+                            .time_us = u9i_wall_us(env)};
+    memcpy(mark.log, t->list.log, sizeof mark.log);
+    memcpy(mark.boundary, f->secret.boundary, sizeof mark.boundary);
+    memcpy(mark.secret, f->secret.bytes, sizeof mark.secret);
+    do {
+        if (!u9i_random(env, drawn, sizeof drawn))
+            return u9i_tiering_fail(t, true, u9i_mark_name, -errno, "cannot draw a secret for the mark", fault);
+    } while (!u9i_secret_init(&secret, drawn) || u9i_slot_encode(&mark, &secret, bytes) != U9_OK); /* [H-3] */
+    int sys = put_file(t->far, u9i_mark_name, bytes, sizeof bytes);
+    return sys ? u9i_tiering_fail(t, true, u9i_mark_name, sys, "cannot write the mark", fault) : U9_OK;
+}
+
+/* A segment */
+
+/* One that is copied, or compared. */
+typedef struct moving {
+    u9i_tiering *t;
+    const u9i_facts *facts;
+    u9i_file *from;
+    uint8_t *here, *there; /* STEP bytes each */
+    u9i_hasher hasher;
+    const char *what;      /* that failed, */
+    bool far;              /*   and whether it was there */
+} moving;
+
+/* Bytes [at, at + n) of a file, all of them. */
+static int read_exactly_at(u9i_file *file, uint64_t at, uint8_t *buf, size_t n)
+{
+    size_t got;
+    int err = u9i_file_read(file, at, buf, n, &got);
+    return err == 0 && got < n ? -ENODATA : err;
+}
+
+static size_t tier_step_at(const moving *m, uint64_t at)
+{
+    return m->facts->size - at < STEP ? (size_t)(m->facts->size - at) : STEP;
+}
+
+static void hash_step(moving *m, const uint8_t *bytes, size_t n, uint8_t sha[U9I_HASH_SIZE])
+{
+    u9i_lane lane = {.hasher = &m->hasher, .bytes = bytes, .blocks = n / U9I_HASH_BLOCK};
+    u9i_hash_lanes(&lane, 1);
+    if (n < STEP) u9i_hasher_finish(&m->hasher, bytes + n / U9I_HASH_BLOCK * U9I_HASH_BLOCK, n % U9I_HASH_BLOCK, sha);
+}
+
+/* H of all of the file here; `to` NULL, or gets it. */
+static int copy_bytes_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
+{
+    u9i_hasher_init(&m->hasher);
+    for (uint64_t at = 0; at <= m->facts->size; at += STEP) {
+        size_t n = tier_step_at(m, at), whole = (size_t)whole_blocks(n);
+        m->what = "cannot read the segment";
+        m->far = false;
+        int err = n ? read_exactly_at(m->from, at, m->here, n) : 0;
+        if (err != 0) return err;
+        hash_step(m, m->here, n, sha);
+        if (to == NULL || n == 0) continue;
+        memset(m->here + n, 0, whole - n);
+        m->what = "cannot copy the segment to there";
+        m->far = true;
+        u9i_op write = {.kind = U9I_OP_WRITE, .file = to, .off = at, .buf = m->here, .n = whole};
+        int64_t done = u9i_queue_do(queue, &write);
+        if (done < 0) return (int)done;
+    }
+    return 0;
+}
+
+static int fill_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
+{
+    uint64_t size = m->facts->size;
+    u9i_op sync = {.kind = U9I_OP_SYNC, .file = to};
+    m->what = "cannot copy the segment to there";
+    m->far = true;
+    int err = u9i_file_reserve(to, whole_blocks(size));
+    if (err == 0) err = copy_bytes_there(m, to, queue, sha);
+    if (err == 0) err = u9i_file_truncate(to, size);
+    int64_t done = err ? err : u9i_queue_do(queue, &sync);
+    return done < 0 ? (int)done : 0;
+}
+
+/* Bytes from `from` on are there what they are here. -EBADMSG: they are not. */
+static int compare_there(moving *m, uint64_t from)
+{
+    u9i_file *file;
+    uint64_t size = 0;
+    m->what = "cannot read back what was copied";
+    m->far = true;
+    int err = u9i_file_open(m->t->far, m->facts->name, U9I_OPEN_READ, &file);
+    if (err != 0) return err;
+    err = u9i_file_size(file, &size);
+    if (err == 0 && size != m->facts->size) err = -EBADMSG;
+    for (uint64_t at = from; at < size && err == 0; at += STEP) {
+        size_t n = tier_step_at(m, at);
+        err = read_exactly_at(m->from, at, m->here, n);
+        if (err == 0) err = read_exactly_at(file, at, m->there, n);
+        if (err == 0 && memcmp(m->here, m->there, n) != 0) err = -EBADMSG;
+    }
+    u9i_file_close(file);
+    return err;
+}
+
+/*
+ * What stands there is this segment, cut short or damaged: it begins with the same block, and so by the same secret, or
+ * with nothing, as a run leaves it that was interrupted where the place has files. -EEXIST: it is something else.
+ */
+static int clear_remains(moving *m)
+{
+    static const uint8_t zeros[U9I_BLOCK];
+    u9i_file *file;
+    uint64_t size = 0;
+    int err = u9i_file_open(m->t->far, m->facts->name, U9I_OPEN_READ, &file);
+    if (err != 0) return err;
+    err = u9i_file_size(file, &size);
+    size_t n = size < U9I_BLOCK ? (size_t)size : U9I_BLOCK;
+    if (err == 0 && n > 0) err = read_exactly_at(m->from, 0, m->here, n);
+    if (err == 0 && n > 0) err = read_exactly_at(file, 0, m->there, n);
+    bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || memcmp(m->there, zeros, n) == 0);
+    u9i_file_close(file);
+    if (err == 0 && !ours) err = -EEXIST;
+    return err ? err : u9i_dir_remove(m->t->far, m->facts->name);
+}
+
+/* -EEXIST: something has the name there. */
+static int copy_there(moving *m, uint8_t sha[U9I_HASH_SIZE])
+{
+    u9i_dir *far = m->t->far;
+    u9i_queue *queue;
+    u9i_file *to;
+    int err = u9i_queue_open(far->env, NULL, 0, 0, &queue);
+    if (err != 0) return err;
+    err = u9i_file_open(far, m->facts->name, U9I_OPEN_CREATE, &to);
+    if (err == 0) {
+        err = fill_there(m, to, queue, sha);
+        u9i_file_close(to);
+    }
+    u9i_queue_close(queue);
+    if (err == 0) err = u9i_dir_sync(far);
+    return err;
+}
+
+/* From where on a copy is read back: its u9end, at least; all of it, if that is asked for. [TR-3] */
+static uint64_t read_back_from(const moving *m)
+{
+    const u9i_facts *f = m->facts;
+    uint64_t end = f->has_end ? f->end_frame.offset : f->size > 0 ? f->size - 1 : 0;
+    return m->t->options->verify ? 0 : end / U9I_BLOCK * U9I_BLOCK;
+}
+
+static int move_bytes(moving *m, bool *found, uint8_t sha[U9I_HASH_SIZE])
+{
+    int err = copy_there(m, sha);
+    *found = err == -EEXIST;
+    if (err == -EEXIST) {
+        err = compare_there(m, 0);
+        if (err == 0) return copy_bytes_there(m, NULL, NULL, sha);
+        if (err == -EBADMSG) err = clear_remains(m);
+        *found = false;
+        if (err == 0) err = copy_there(m, sha);
+    }
+    return err == 0 ? compare_there(m, read_back_from(m)) : err;
+}
+
+static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/%s", m->t->place, m->facts->name);
+    if (sys == -EEXIST)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .segment = m->facts->number, .rule = "TR-4"),
+                         "something else stands there: it is left as it is, and the segment here is not dropped; remove "
+                         "it, or choose another place");
+    if (sys == -EBADMSG)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .segment = m->facts->number, .rule = "TR-3"),
+                         "other bytes are read back than were written: the segment here is not dropped");
+    return u9i_tiering_fail(m->t, m->far, m->facts->name, sys, m->what, fault);
+}
+
+/* First and last key, as its u9end says them. */
+static u9_err read_tiered_keys(u9i_tiering *t, size_t i, u9i_tiered *s, u9_fault *fault)
+{
+    u9i_segment *segment = t->catalog->segments[i];
+    u9i_end_keys keys;
+    u9i_iterator it; /* for its window only */
+    if (!segment->facts.has_end || segment->facts.end.records == 0) return U9_OK;
+    u9_err err = u9i_source_iterate(&t->source, segment, NULL, false, &it, fault);
+    if (err != U9_OK) return err;
+    err = u9i_probe_end_keys(&segment->facts, it.window, &keys);
+    if (err == U9_IO) (void)u9i_source_fault(&t->source, &it, err, fault);
+    u9i_iterator_close(&it);
+    if (err == U9_CORRUPT) return U9_OK; /* reading tells */
+    if (err != U9_OK) return err;
+    s->keys_size = keys.size[0] + keys.size[1];
+    s->keys = malloc(s->keys_size + 1);
+    if (s->keys == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+    memcpy(s->keys, keys.key[0], keys.size[0]);
+    memcpy(s->keys + keys.size[0], keys.key[1], keys.size[1]);
+    return U9_OK;
+}
+
+static u9_err enter_tiered(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_SIZE], u9_fault *fault)
+{
+    const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+    u9i_tiered s = {.number = f->number, .size = f->size, .first = f->has_open ? f->open.end.ordinal : 0,
+                    .next = f->at.ordinal, .first_us = f->has_open ? f->open.time_us : 0, .last_us = f->has_end ? f->end_frame.trailer.time_us : 0,
+                    .end = f->at.offset};
+    memcpy(s.boundary, f->secret.boundary, sizeof s.boundary);
+    memcpy(s.chain, f->at.chain, sizeof s.chain);
+    memcpy(s.sha, sha, sizeof s.sha);
+    u9_err err = read_tiered_keys(t, i, &s, fault);
+    if (err != U9_OK) return err;
+    if (u9i_tier_list_put(&t->list, &s)) return U9_OK;
+    return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+}
+
+u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
+{
+    uint8_t sha[U9I_HASH_SIZE];
+    bool found = false;
+    moving m = {.t = t, .facts = u9i_catalog_facts(t->catalog, i), .what = "cannot open the segment"};
+    uint8_t *pages = u9i_pages(2 * STEP);
+    if (pages == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+    m.here = pages;
+    m.there = pages + STEP;
+    (void)u9i_hasher_open(&m.hasher);
+    int sys = u9i_file_open(t->source.dir, m.facts->name, U9I_OPEN_READ, &m.from);
+    if (sys == 0) {
+        sys = move_bytes(&m, &found, sha);
+        u9i_file_close(m.from);
+    }
+    u9i_hasher_close(&m.hasher);
+    u9i_pages_free(pages, 2 * STEP);
+    if (sys != 0) return tell_failure(&m, sys, fault);
+    t->done.found += found;
+    return enter_tiered(t, i, sha, fault);
+}

@@ -1,0 +1,42 @@
+/*
+ * engine/check/tiering.h: segments on their way to another place. [TR-1] to [TR-4]
+ *
+ *   tier.c         what is to be done, in which order
+ *   tier_copy.c    a segment, the mark and the lists, each whole at the place before anything speaks of it
+ */
+#ifndef U9I_TIERING_H
+#define U9I_TIERING_H
+
+#include "engine/log/catalog.h"
+#include "engine/log/tier_list.h"
+
+#include <u9/tier.h>
+
+typedef struct u9i_tiering {
+    const u9_tier_options *options; /* borrows */
+    u9i_source source;              /* of the log as it stands here alone */
+    bool opened;                    /* that is open */
+    u9i_catalog *catalog;
+    u9i_file *lock;                 /* NULL: not had */
+    char *place;
+    u9i_dir *far;                   /* NULL: not open */
+    u9i_tier_list list;             /* what the place has */
+    bool untold;                    /* the lists in the two places do not say so yet */
+    size_t last;                    /* index of the highest segment that may be copied; U9I_NOT_THERE: none may */
+    size_t newest;                  /* index of the last segment that was copied; U9I_NOT_THERE: none */
+    u9_tiered done;
+} u9i_tiering;
+
+/* A failure of the system with a file here or at the place. */
+u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sys, const char *what, u9_fault *fault);
+
+/* Segment i of the catalog comes to stand at the place, is verified, and is in t->list. */
+U9_MUST_CHECK u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault);
+
+/* The mark of the place names the end of the newest segment, if that was copied now. [TR-3] */
+U9_MUST_CHECK u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault);
+
+/* The list, there or here, in place of the one that is. */
+U9_MUST_CHECK u9_err u9i_tiering_put_list(u9i_tiering *t, bool far, u9_fault *fault);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * engine/log/tier_list.c: see tier_list.h. [TR-2]
+ */
+#include "engine/log/tier_list.h"
+
+#include <u9/value.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1, LIST_MAX = 1 << 30 };
+
+const char u9i_tier_name[] = ".tier";
+
+void u9i_tier_list_free(u9i_tier_list *l)
+{
+    for (size_t i = 0; i < l->count; i++) free(l->segments[i].keys);
+    free(l->segments);
+    free(l->place);
+    *l = (u9i_tier_list){.count = 0};
+}
+
+/* Where a segment of this number is, or would be. */
+static size_t index_of_number(const u9i_tier_list *l, uint64_t number)
+{
+    size_t low = 0, high = l->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->segments[middle].number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+const u9i_tiered *u9i_tier_list_find(const u9i_tier_list *l, uint64_t number)
+{
+    size_t i = index_of_number(l, number);
+    return i < l->count && l->segments[i].number == number ? &l->segments[i] : NULL;
+}
+
+bool u9i_tier_list_put(u9i_tier_list *l, const u9i_tiered *segment)
+{
+    size_t i = index_of_number(l, segment->number);
+    if (i < l->count && l->segments[i].number == segment->number) {
+        free(l->segments[i].keys);
+        l->segments[i] = *segment;
+        return true;
+    }
+    if (l->count == l->room) {
+        size_t room = l->room ? 2 * l->room : 16;
+        u9i_tiered *more = realloc(l->segments, room * sizeof *more);
+        if (more == NULL) {
+            free(segment->keys);
+            return false;
+        }
+        l->segments = more;
+        l->room = room;
+    }
+    memmove(l->segments + i + 1, l->segments + i, (l->count - i) * sizeof *l->segments);
+    l->segments[i] = *segment;
+    l->count++;
+    return true;
+}
+
+/* Writing */
+
+static u9_err build_segment(u9_builder *b, const u9i_tiered *t)
+{
+    const uint64_t numbers[] = {t->number, t->size, t->first, t->next, t->first_us, t->last_us, t->end};
+    u9_err err = u9_build_tuple_open(b);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && err == U9_OK; i++) err = u9_build_uint(b, numbers[i]);
+    if (err == U9_OK) err = u9_build_bytes(b, t->boundary, sizeof t->boundary);
+    if (err == U9_OK) err = u9_build_bytes(b, t->chain, sizeof t->chain);
+    if (err == U9_OK) err = u9_build_bytes(b, t->sha, sizeof t->sha);
+    u9_walk keys = u9_walk_bytes(t->keys, t->keys_size);
+    u9_value key;
+    while (err == U9_OK && u9_walk_next(&keys, &key) == U9_OK) err = u9_build_raw(b, key.start, key.encoded);
+    return err == U9_OK ? u9_build_tuple_close(b) : err;
+}
+
+static u9_err build_list(u9_builder *b, const u9i_tier_list *l, const char *place)
+{
+    u9_err err = u9_build_tuple_open(b);
+    if (err == U9_OK) err = u9_build_symbol(b, "u9tier");
+    if (err == U9_OK) err = u9_build_uint(b, VERSION);
+    if (err == U9_OK) err = u9_build_bytes(b, l->log, sizeof l->log);
+    if (err == U9_OK) err = u9_build_utf8(b, l->kind, strlen(l->kind));
+    if (err == U9_OK) err = u9_build_utf8(b, place, strlen(place));
+    if (err == U9_OK) err = u9_build_tuple_open(b);
+    for (size_t i = 0; i < l->count && err == U9_OK; i++) err = build_segment(b, &l->segments[i]);
+    if (err == U9_OK) err = u9_build_tuple_close(b);
+    return err == U9_OK ? u9_build_tuple_close(b) : err;
+}
+
+u9_err u9i_tier_list_encode(const u9i_tier_list *l, const char *place, uint8_t **out, size_t *size)
+{
+    u9_builder b;
+    uint8_t sha[U9I_HASH_SIZE];
+    u9_builder_init_growing(&b, u9_grow_heap, NULL);
+    u9_err err = build_list(&b, l, place);
+    if (err == U9_OK) {
+        u9i_hash(b.bytes, b.size, sha);
+        err = u9_build_bytes(&b, sha, sizeof sha);
+    }
+    if (err != U9_OK) {
+        free(b.bytes);
+        return U9_NOMEM;
+    }
+    *out = b.bytes;
+    *size = b.size;
+    return U9_OK;
+}
+
+/* Reading */
+
+static bool take_uint(u9_walk *w, uint64_t *out)
+{
+    u9_value v;
+    if (u9_walk_next(w, &v) != U9_OK || v.type != U9_UINT) return false;
+    *out = v.u;
+    return true;
+}
+
+static bool take_bytes(u9_walk *w, u9_type type, size_t min, size_t max, const uint8_t **out, size_t *size)
+{
+    u9_value v;
+    if (u9_walk_next(w, &v) != U9_OK || v.type != type || v.size < min || v.size > max) return false;
+    *out = v.data;
+    *size = (size_t)v.size;
+    return true;
+}
+
+static bool take_hash(u9_walk *w, uint8_t out[U9I_HASH_SIZE])
+{
+    const uint8_t *bytes;
+    size_t size;
+    if (!take_bytes(w, U9_BYTES, U9I_HASH_SIZE, U9I_HASH_SIZE, &bytes, &size)) return false;
+    memcpy(out, bytes, size);
+    return true;
+}
+
+/* U9_CORRUPT, U9_NOMEM. */
+static u9_err take_tiered(u9i_tier_list *l, const u9_value *tuple)
+{
+    u9i_tiered t = {.number = 0};
+    u9_walk w = u9_walk_elements(tuple);
+    bool fine = tuple->type == U9_TUPLE && take_uint(&w, &t.number) && take_uint(&w, &t.size) && take_uint(&w, &t.first) &&
+                take_uint(&w, &t.next) && take_uint(&w, &t.first_us) && take_uint(&w, &t.last_us) &&
+                take_uint(&w, &t.end) && take_hash(&w, t.boundary) && take_hash(&w, t.chain) && take_hash(&w, t.sha);
+    if (!fine || t.number == 0 || (l->count > 0 && t.number <= l->segments[l->count - 1].number)) return U9_CORRUPT;
+    if (w.left > 0) {
+        t.keys_size = w.left;
+        t.keys = malloc(w.left);
+        if (t.keys == NULL) return U9_NOMEM;
+        memcpy(t.keys, w.next, w.left);
+    }
+    return u9i_tier_list_put(l, &t) ? U9_OK : U9_NOMEM;
+}
+
+static u9_err take_list(u9i_tier_list *l, const uint8_t *bytes, size_t size)
+{
+    u9_value tuple, symbol, segments, one;
+    const uint8_t *log, *kind, *place;
+    size_t log_size, kind_size, place_size;
+    uint64_t version;
+    if (u9_value_decode(bytes, size, &tuple) != U9_OK || tuple.type != U9_TUPLE) return U9_CORRUPT;
+    u9_walk w = u9_walk_elements(&tuple);
+    if (u9_walk_next(&w, &symbol) != U9_OK || symbol.type != U9_SYMBOL || memcmp(symbol.data, "u9tier\0", 8) != 0)
+        return U9_CORRUPT;
+    if (!take_uint(&w, &version)) return U9_CORRUPT;
+    if (version != VERSION) return U9_VERSION;
+    if (!take_bytes(&w, U9_BYTES, sizeof l->log, sizeof l->log, &log, &log_size) ||
+        !take_bytes(&w, U9_UTF8, 0, sizeof l->kind - 1, &kind, &kind_size) ||
+        !take_bytes(&w, U9_UTF8, 0, 4096, &place, &place_size) || u9_walk_next(&w, &segments) != U9_OK)
+        return U9_CORRUPT;
+    memcpy(l->log, log, log_size);
+    memcpy(l->kind, kind, kind_size);
+    l->place = strndup((const char *)place, place_size);
+    if (l->place == NULL) return U9_NOMEM;
+    w = u9_walk_elements(&segments);
+    u9_err err = U9_OK;
+    while (err == U9_OK && (err = u9_walk_next(&w, &one)) == U9_OK) err = take_tiered(l, &one);
+    return err == U9_END ? U9_OK : err == U9_NOMEM ? U9_NOMEM : U9_CORRUPT;
+}
+
+u9_err u9i_tier_list_decode(const void *bytes, size_t size, u9i_tier_list *out)
+{
+    uint8_t sha[U9I_HASH_SIZE];
+    u9_value value, hash;
+    *out = (u9i_tier_list){.count = 0};
+    if (u9_value_decode(bytes, size, &value) != U9_OK || u9_value_check(bytes, value.encoded, NULL, NULL) != U9_OK ||
+        u9_value_decode((const uint8_t *)bytes + value.encoded, size - value.encoded, &hash) != U9_OK ||
+        hash.type != U9_BYTES || hash.size != sizeof sha || value.encoded + hash.encoded != size)
+        return U9_CORRUPT;
+    u9i_hash(bytes, value.encoded, sha);
+    if (memcmp(sha, hash.data, sizeof sha) != 0) return U9_CORRUPT;
+    u9_err err = take_list(out, bytes, value.encoded);
+    if (err != U9_OK) u9i_tier_list_free(out);
+    return err;
+}
+
+static int read_file(u9i_file *file, uint8_t **bytes, size_t *size)
+{
+    uint64_t n;
+    int err = u9i_file_size(file, &n);
+    if (err == 0 && n > LIST_MAX) return -EBADMSG;
+    *bytes = err == 0 ? malloc((size_t)n + 1) : NULL;
+    if (*bytes == NULL) return err ? err : -ENOMEM;
+    return u9i_file_read(file, 0, *bytes, (size_t)n, size);
+}
+
+int u9i_tier_list_read(u9i_dir *dir, u9i_tier_list *out)
+{
+    u9i_file *file;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    *out = (u9i_tier_list){.count = 0};
+    int err = u9i_file_open(dir, u9i_tier_name, U9I_OPEN_READ, &file);
+    if (err != 0) return err;
+    err = read_file(file, &bytes, &size);
+    u9i_file_close(file);
+    u9_err decoded = err == 0 ? u9i_tier_list_decode(bytes, size, out) : U9_OK;
+    free(bytes);
+    if (err != 0 || decoded == U9_OK) return err;
+    return decoded == U9_NOMEM ? -ENOMEM : decoded == U9_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
+}

@@ -1,0 +1,440 @@
+/*
+ * engine/log/tiered.c: see tiered.h. [TR-5] [TR-6]
+ *
+ * The segments that are there are listed once, when the directory is opened, and again when `.tier` has changed: they do
+ * not change, and what is lost meanwhile fails when it is opened.
+ */
+#include "engine/log/tiered.h"
+
+#include "engine/log/tier_list.h"
+#include "engine/os/store.h"
+#include "engine/segment/probe.h"
+#include "format/base/fault.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tiered_dir {
+    u9i_dir dir;
+    u9i_env env; /* of the base, but for what is told below */
+    u9i_dir *base;
+    u9i_dir *far; /* NULL: all of it is in the base, which is the place itself */
+    char *place;
+    pthread_mutex_t lock;  /* of what follows */
+    u9i_stamp stamp;       /* of the list, when it was read */
+    u9i_tier_list list;
+    bool *there;           /* of each of its segments: the place has it */
+} tiered_dir;
+
+static tiered_dir *tiered_of(const u9i_dir *dir)
+{
+    return (tiered_dir *)(uintptr_t)dir;
+}
+
+static const tiered_dir *tiered_of_env(const u9i_env *env)
+{
+    return (const tiered_dir *)(const void *)((const uint8_t *)env - offsetof(tiered_dir, env));
+}
+
+static u9i_dir *base_of(const u9i_dir *dir)
+{
+    return tiered_of(dir)->base;
+}
+
+static u9i_env *base_env(const u9i_env *env)
+{
+    return tiered_of_env(env)->base->env;
+}
+
+/* The index in the list of a segment that the place has; -1: it is none of those. The lock is held. */
+static ptrdiff_t index_of(const tiered_dir *t, const char *name)
+{
+    uint64_t number;
+    if (!u9i_segment_named(name, &number)) return -1;
+    const u9i_tiered *s = u9i_tier_list_find(&t->list, number);
+    return s && t->there[s - t->list.segments] ? s - t->list.segments : -1;
+}
+
+static bool is_far(const u9i_dir *dir, const char *name)
+{
+    tiered_dir *t = tiered_of(dir);
+    if (t->far == NULL) return false;
+    pthread_mutex_lock(&t->lock);
+    bool there = index_of(t, name) >= 0;
+    pthread_mutex_unlock(&t->lock);
+    return there;
+}
+
+/* The list and what there is of it */
+
+typedef struct present {
+    const u9i_tier_list *list;
+    bool *there;
+} present;
+
+static int note_present(void *ctx, const char *name)
+{
+    present *p = ctx;
+    uint64_t number;
+    const u9i_tiered *s = u9i_segment_named(name, &number) ? u9i_tier_list_find(p->list, number) : NULL;
+    if (s) p->there[s - p->list->segments] = true;
+    return 0;
+}
+
+static bool same_list(const u9i_stamp *a, const u9i_stamp *b)
+{
+    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] && a->size == b->size &&
+           a->changed_us == b->changed_us;
+}
+
+/* Reads the list anew, if it has changed. The lock is held. */
+static int read_list_again(tiered_dir *t)
+{
+    u9i_stamp stamp;
+    u9i_tier_list list;
+    int err = u9i_dir_stat(t->base, u9i_tier_name, &stamp);
+    if (err != 0 || (t->there && same_list(&stamp, &t->stamp))) return err;
+    err = u9i_tier_list_read(t->base, &list);
+    if (err != 0) return err;
+    present p = {.list = &list, .there = calloc(list.count + 1, sizeof(bool))};
+    err = p.there == NULL ? -ENOMEM : t->far ? u9i_dir_list(t->far, note_present, &p) : 0;
+    if (err != 0) {
+        u9i_tier_list_free(&list);
+        free(p.there);
+        return err;
+    }
+    u9i_tier_list_free(&t->list);
+    free(t->there);
+    t->list = list;
+    t->there = p.there;
+    t->stamp = stamp;
+    t->dir.tiered_from = list.count ? list.segments[0].number : 0;
+    t->dir.tiered_end = list.count ? list.segments[list.count - 1].number + 1 : 0;
+    return 0;
+}
+
+/* Directories */
+
+static int tiered_open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
+{
+    return u9i_dir_open(base_env(env), path, create, out);
+}
+
+/* All but the base. */
+static void drop_tiered(tiered_dir *t)
+{
+    if (t->far) u9i_dir_close(t->far);
+    u9i_tier_list_free(&t->list);
+    pthread_mutex_destroy(&t->lock);
+    free(t->there);
+    free(t->place);
+    free(t);
+}
+
+static void tiered_close_dir(u9i_dir *dir)
+{
+    tiered_dir *t = tiered_of(dir);
+    u9i_dir *base = t->base;
+    drop_tiered(t);
+    u9i_dir_close(base);
+}
+
+static int tiered_lock(u9i_dir *dir)
+{
+    return u9i_dir_lock(base_of(dir));
+}
+
+static bool tiered_locked(u9i_dir *dir, const char *name)
+{
+    return !is_far(dir, name) && u9i_dir_writer_active(base_of(dir), name);
+}
+
+typedef struct tiered_listing {
+    u9i_list_fn *each;
+    void *ctx;
+    const tiered_dir *t;
+    bool *here; /* of each in the list: the base has it */
+} tiered_listing;
+
+static int list_base(void *ctx, const char *name)
+{
+    tiered_listing *l = ctx;
+    ptrdiff_t i = l->t->far ? index_of(l->t, name) : -1;
+    if (i >= 0) l->here[i] = true;
+    return l->each(l->ctx, name);
+}
+
+static int list_both(tiered_dir *t, u9i_list_fn *each, void *ctx)
+{
+    char name[20];
+    tiered_listing l = {.each = each, .ctx = ctx, .t = t, .here = calloc(t->list.count + 1, sizeof(bool))};
+    if (l.here == NULL) return -ENOMEM;
+    int err = u9i_dir_list(t->base, list_base, &l);
+    for (size_t i = 0; i < t->list.count && err == 0 && t->far; i++) {
+        if (l.here[i] || !t->there[i]) continue;
+        u9i_segment_name(t->list.segments[i].number, name);
+        err = each(ctx, name);
+    }
+    free(l.here);
+    return err;
+}
+
+static int tiered_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
+{
+    tiered_dir *t = tiered_of(dir);
+    pthread_mutex_lock(&t->lock);
+    int err = read_list_again(t);
+    if (err == 0) err = list_both(t, each, ctx);
+    pthread_mutex_unlock(&t->lock);
+    return err;
+}
+
+static int tiered_stat(u9i_dir *dir, const char *name, u9i_stamp *out)
+{
+    int err = u9i_dir_stat(base_of(dir), name, out);
+    return err == -ENOENT && is_far(dir, name) ? u9i_dir_stat(tiered_of(dir)->far, name, out) : err;
+}
+
+static int tiered_identify(u9i_dir *dir, const char *name, uint64_t identity[2])
+{
+    int err = u9i_dir_identify(base_of(dir), name, identity);
+    return err == -ENOENT && is_far(dir, name) ? u9i_dir_identify(tiered_of(dir)->far, name, identity) : err;
+}
+
+static int tiered_rename(u9i_dir *dir, const char *from, const char *to)
+{
+    return u9i_dir_rename(base_of(dir), from, to);
+}
+
+/* What is there has no other name here. */
+static int tiered_link(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name)
+{
+    int err = u9i_dir_link(base_of(dir), name, to, new_name);
+    return err == -ENOENT && is_far(dir, name) ? -EXDEV : err;
+}
+
+static int tiered_dress(u9i_dir *dir, const char *name, const u9i_stamp *like)
+{
+    return u9i_dir_dress(base_of(dir), name, like);
+}
+
+static int tiered_remove(u9i_dir *dir, const char *name)
+{
+    return u9i_dir_remove(base_of(dir), name);
+}
+
+static int tiered_sync_dir(u9i_dir *dir)
+{
+    return u9i_dir_sync(base_of(dir));
+}
+
+static int tiered_post(u9i_dir *dir, const char *name, const void *bytes, size_t n)
+{
+    return u9i_dir_post(base_of(dir), name, bytes, n);
+}
+
+static int tiered_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got)
+{
+    return u9i_dir_posted(base_of(dir), name, bytes, n, got);
+}
+
+static int tiered_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
+{
+    int err = u9i_file_open(base_of(dir), name, mode, out);
+    bool away = err == -ENOENT && mode == U9I_OPEN_READ && is_far(dir, name);
+    return away ? u9i_file_open(tiered_of(dir)->far, name, mode, out) : err;
+}
+
+static bool tiered_where(u9i_dir *dir, const char *name, char *out, size_t size)
+{
+    const tiered_dir *t = tiered_of(dir);
+    u9i_stamp stamp;
+    uint64_t number;
+    bool listed = u9i_segment_named(name, &number) && number >= dir->tiered_from && number < dir->tiered_end;
+    if (t->far == NULL || !listed || u9i_dir_stat(t->base, name, &stamp) != -ENOENT) return false;
+    snprintf(out, size, "%s/%s", t->place, name);
+    return true;
+}
+
+/* Maps are of files, whose env is another; they are given back here. */
+static void tiered_advise(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
+{
+    u9i_map_advise(base_env(env), map, n, advice);
+}
+
+static void tiered_unmap(u9i_env *env, const void *map, size_t n)
+{
+    u9i_unmap(base_env(env), map, n);
+}
+
+/* No file has this env: what is called on one is not here. */
+static const u9i_fs tiered_fs = {
+    .open_dir = tiered_open_dir, .close_dir = tiered_close_dir, .lock = tiered_lock, .locked = tiered_locked,
+    .list = tiered_list, .stat = tiered_stat, .identify = tiered_identify, .rename = tiered_rename,
+    .link = tiered_link, .dress = tiered_dress, .remove = tiered_remove, .sync_dir = tiered_sync_dir,
+    .post = tiered_post, .posted = tiered_posted, .where = tiered_where, .open = tiered_open_file,
+    .advise = tiered_advise, .unmap = tiered_unmap,
+};
+
+/* A queue for files of both: one of each, of which the second is made when it is first needed */
+
+typedef struct tiered_queue {
+    u9i_queue queue;
+    u9i_queue *near, *far; /* far NULL: not needed yet */
+    u9i_env *far_env;
+    unsigned near_ops, far_ops; /* under way */
+} tiered_queue;
+
+static int open_tiered_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
+{
+    const tiered_dir *t = tiered_of_env(env);
+    if (t->far == NULL) return u9i_queue_open(t->base->env, buffers, size, count, out);
+    tiered_queue *q = calloc(1, sizeof *q);
+    if (q == NULL) return -ENOMEM;
+    int err = u9i_queue_open(t->base->env, buffers, size, count, &q->near);
+    if (err != 0) {
+        free(q);
+        return err;
+    }
+    q->queue.env = (u9i_env *)(uintptr_t)env;
+    q->far_env = t->far->env;
+    *out = &q->queue;
+    return 0;
+}
+
+static void close_tiered_queue(u9i_queue *queue)
+{
+    tiered_queue *q = (tiered_queue *)queue;
+    u9i_queue_close(q->near);
+    if (q->far) u9i_queue_close(q->far);
+    free(q);
+}
+
+/* All of a batch, or none: what is here and what is there go apart, so one of them is tried first. */
+static int submit_tiered(u9i_queue *queue, const u9i_op *ops, unsigned count)
+{
+    tiered_queue *q = (tiered_queue *)queue;
+    u9i_op away[U9I_QUEUE_DEPTH], here[U9I_QUEUE_DEPTH];
+    unsigned n = 0, m = 0;
+    if (count > U9I_QUEUE_DEPTH - q->near_ops - q->far_ops) return -EBUSY;
+    for (unsigned i = 0; i < count; i++)
+        if (ops[i].file->env == q->far_env) away[n++] = ops[i];
+        else here[m++] = ops[i];
+    int err = n > 0 && q->far == NULL ? u9i_queue_open(q->far_env, NULL, 0, 0, &q->far) : 0;
+    if (err == 0 && m > 0) err = u9i_queue_submit(q->near, here, m);
+    if (err != 0) return err;
+    q->near_ops += m;
+    err = n > 0 ? u9i_queue_submit(q->far, away, n) : 0;
+    if (err == 0) q->far_ops += n;
+    return err;
+}
+
+static int wait_tiered(u9i_queue *queue, u9i_completion *out, unsigned max, uint64_t deadline_us)
+{
+    tiered_queue *q = (tiered_queue *)queue;
+    bool both = q->far_ops > 0 && q->near_ops > 0;
+    int n = both || q->far_ops == 0 ? u9i_queue_wait(q->near, out, max, both ? 0 : deadline_us) : 0;
+    if (n > 0) q->near_ops -= (unsigned)n;
+    if (n != 0 || q->far_ops == 0) return n;
+    n = u9i_queue_wait(q->far, out, max, deadline_us);
+    if (n > 0) q->far_ops -= (unsigned)n;
+    return n;
+}
+
+static void settle_tiered(u9i_queue *queue)
+{
+    tiered_queue *q = (tiered_queue *)queue;
+    u9i_queue_settle(q->near);
+    if (q->far) u9i_queue_settle(q->far);
+    q->near_ops = q->far_ops = 0;
+}
+
+static void wake_tiered(u9i_queue *queue)
+{
+    tiered_queue *q = (tiered_queue *)queue;
+    u9i_queue_wake(q->near);
+    if (q->far) u9i_queue_wake(q->far);
+}
+
+static const u9i_queue_type tiered_queue_type = {
+    .open = open_tiered_queue, .close = close_tiered_queue, .submit = submit_tiered, .wait = wait_tiered,
+    .settle = settle_tiered, .wake = wake_tiered};
+
+/* What others do is done here. */
+static int open_tiered_watch(u9i_dir *dir, const char *post, bool bytes, u9i_watch **out)
+{
+    return u9i_watch_open(base_of(dir), post, bytes, out);
+}
+
+static const u9i_watch_type tiered_watch = {.open = open_tiered_watch};
+
+/* Opening */
+
+static u9_err refuse_list(const char *path, int err, u9_fault *fault)
+{
+    if (err == -ENOMEM) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
+    if (err == -EBADMSG)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "TR-2"),
+                         "its file .tier, which says where its oldest segments are, is damaged: `u9 tier LOG --to PLACE` "
+                         "makes it anew");
+    if (err == -EPROTONOSUPPORT)
+        return u9i_fault(fault, U9_VERSION, U9I_AT(.path = path, .rule = "TR-2"),
+                         "its file .tier is of a version that this library does not read");
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -err), "cannot read its file .tier");
+}
+
+static u9_err open_far(tiered_dir *t, const char *path, const char *place, u9_fault *fault)
+{
+    u9i_env *env;
+    u9_fault why;
+    t->place = strdup(place);
+    if (t->place == NULL) return refuse_list(path, -ENOMEM, fault);
+    if (place[0] == 0) return U9_OK;
+    const char *in = place;
+    u9_err err = u9i_env_of_place(t->base->env, &in, &env, &why);
+    if (err != U9_OK)
+        return u9i_fault(fault, err, U9I_AT(.path = path), "its oldest segments are at %.200s: %s", place, why.text);
+    int sys = u9i_dir_open(env, in, false, &t->far);
+    if (sys == -ENOENT) sys = -ENODEV; /* not to be taken for a log that is not there */
+    if (sys != 0)
+        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+                         "its oldest segments are at %.200s, which cannot be opened", place);
+    return U9_OK;
+}
+
+static tiered_dir *new_tiered(u9i_dir *base)
+{
+    tiered_dir *t = calloc(1, sizeof *t);
+    if (t == NULL) return NULL;
+    t->base = base;
+    t->env = *base->env;
+    t->env.fs = &tiered_fs;
+    t->env.queue = &tiered_queue_type;
+    t->env.watch = &tiered_watch;
+    t->dir.env = &t->env;
+    pthread_mutex_init(&t->lock, NULL);
+    return t;
+}
+
+u9_err u9i_tiered_open(u9i_dir **dir, const char *path, u9_fault *fault)
+{
+    u9i_tier_list list;
+    u9i_stamp stamp;
+    if ((*dir)->single[0] || u9i_dir_stat(*dir, u9i_tier_name, &stamp) == -ENOENT) return U9_OK;
+    int sys = u9i_tier_list_read(*dir, &list);
+    if (sys != 0) return refuse_list(path, sys, fault);
+    tiered_dir *t = new_tiered(*dir);
+    u9_err err = t ? open_far(t, path, list.place, fault) : refuse_list(path, -ENOMEM, fault);
+    u9i_tier_list_free(&list);
+    if (err == U9_OK) {
+        sys = read_list_again(t);
+        if (sys != 0)
+            err = u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+                            "its oldest segments are at %.200s, which cannot be listed", t->place);
+    }
+    if (err == U9_OK) *dir = &t->dir;
+    else if (t) drop_tiered(t);
+    return err;
+}

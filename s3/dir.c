@@ -1,0 +1,428 @@
+/*
+ * s3/dir.c: the calls on directories: names right below a prefix, and what they stand for. [TR-1] [TR-5]
+ *
+ * A listing is kept, and answers what is asked of names for two seconds, and for names that are asked for by themselves
+ * as long as what it says is there: segments do not change.
+ */
+#include "s3/s3.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FRESH_US = 2000000 };
+
+void u9s_forget(u9s_dir *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->listed_us = 0;
+    pthread_mutex_unlock(&d->lock);
+}
+
+int u9s_dir_key(const u9s_dir *d, const char *name, char key[U9S_KEY_MAX])
+{
+    int n = snprintf(key, U9S_KEY_MAX, "%s%s", d->prefix, name);
+    return n < U9S_KEY_MAX && strlen(name) <= U9S_NAME_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* Listing */
+
+/* "2026-11-23T06:03:40.000Z" */
+static uint64_t time_of(const char *text)
+{
+    struct tm tm = {0};
+    if (strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) == NULL) return 0;
+    time_t at = timegm(&tm);
+    return at > 0 ? (uint64_t)at * 1000000 : 0;
+}
+
+/* An object of the listing; what is not right below the prefix is passed by. */
+static int add_entry(u9s_dir *d, const char *from, const char *to)
+{
+    char key[U9S_KEY_MAX + 1], size[32], time[40];
+    u9s_entry entry = {.size = 0};
+    size_t n = strlen(d->prefix);
+    const char *at = from;
+    if (!u9s_answer_next(&at, to, "Key", key, sizeof key)) return -EBADMSG;
+    if (strncmp(key, d->prefix, n) != 0 || key[n] == 0 || strchr(key + n, '/') || strlen(key + n) > U9S_NAME_MAX) return 0;
+    memcpy(entry.name, key + n, strlen(key + n) + 1);
+    at = from;
+    if (!u9s_answer_next(&at, to, "Size", size, sizeof size)) return -EBADMSG;
+    entry.size = strtoull(size, NULL, 10);
+    at = from;
+    if (u9s_answer_next(&at, to, "LastModified", time, sizeof time)) entry.changed_us = time_of(time);
+    at = from;
+    if (!u9s_answer_next(&at, to, "ETag", entry.etag, sizeof entry.etag)) entry.etag[0] = 0;
+    if (d->count == d->room) {
+        u9s_entry *more = realloc(d->entries, (d->room ? 2 * d->room : 64) * sizeof *more);
+        if (more == NULL) return -ENOMEM;
+        d->entries = more;
+        d->room = d->room ? 2 * d->room : 64;
+    }
+    d->entries[d->count++] = entry;
+    return 0;
+}
+
+static int add_page(u9s_dir *d, const u9s_request *r, char *next, size_t size)
+{
+    const char *at = r->bytes ? r->bytes : "", *end = at + r->got, *from, *to;
+    int err = 0;
+    while (err == 0 && u9s_answer_element(&at, end, "Contents", &from, &to)) err = add_entry(d, from, to);
+    at = r->bytes ? r->bytes : "";
+    if (!u9s_answer_next(&at, end, "NextContinuationToken", next, size)) next[0] = 0;
+    at = r->bytes ? r->bytes : "";
+    if (err == 0 && (r->got == 0 || memmem(at, r->got, "ListBucketResult", 16) == NULL)) err = -EBADMSG;
+    return err;
+}
+
+static int by_entry_name(const void *a, const void *b)
+{
+    return strcmp(((const u9s_entry *)a)->name, ((const u9s_entry *)b)->name);
+}
+
+/* One page, and what the next one begins with; "": there is none. */
+static int list_page(u9s_dir *d, char *next, size_t size)
+{
+    char query[4 * U9S_KEY_MAX + 4096] = "";
+    u9s_env *e = u9s_env_of(d->dir.env);
+    bool fine = true;
+    if (next[0]) {
+        strcpy(query, "continuation-token=");
+        fine = u9s_encode(next, strlen(next), false, query, sizeof query);
+        if (fine) strcat(query, "&");
+    }
+    strcat(query, "delimiter=%2F&list-type=2&prefix=");
+    fine = fine && u9s_encode(d->prefix, strlen(d->prefix), false, query, sizeof query);
+    if (!fine) return -ENAMETOOLONG;
+    u9s_request r = {.method = "GET", .key = "", .query = query, .what = "listing"};
+    int err = u9s_perform(e, &r, 1);
+    if (err == -ENOENT) err = -ENODEV;
+    if (err == 0 && (err = add_page(d, &r, next, size)) != 0) (void)u9s_fail(e, d->prefix, err, "the listing cannot be read");
+    u9s_request_free(&r);
+    return err;
+}
+
+/* The lock is held. */
+static int list_all(u9s_dir *d)
+{
+    char next[1500] = "";
+    int err = 0;
+    d->count = 0;
+    do err = list_page(d, next, sizeof next);
+    while (err == 0 && next[0]);
+    if (err != 0) d->count = 0;
+    if (d->count) qsort(d->entries, d->count, sizeof *d->entries, by_entry_name);
+    d->listed_us = err ? 0 : u9i_monotonic_us(d->dir.env);
+    return err;
+}
+
+/* The lock is held. */
+static int list_if_old(u9s_dir *d)
+{
+    bool fresh = d->listed_us != 0 && u9i_monotonic_us(d->dir.env) - d->listed_us < FRESH_US;
+    return fresh ? 0 : list_all(d);
+}
+
+static const u9s_entry *find_entry(const u9s_dir *d, const char *name)
+{
+    u9s_entry key;
+    if (d->count == 0 || strlen(name) > U9S_NAME_MAX) return NULL;
+    memcpy(key.name, name, strlen(name) + 1);
+    return bsearch(&key, d->entries, d->count, sizeof key, by_entry_name);
+}
+
+int u9s_look(u9s_dir *d, const char *name, u9s_entry *out)
+{
+    pthread_mutex_lock(&d->lock);
+    int err = list_if_old(d);
+    const u9s_entry *entry = err ? NULL : find_entry(d, name);
+    if (entry) *out = *entry;
+    pthread_mutex_unlock(&d->lock);
+    return err ? err : entry ? 0 : -ENOENT;
+}
+
+unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned max)
+{
+    unsigned n = 0;
+    pthread_mutex_lock(&d->lock);
+    const u9s_entry *at = find_entry(d, name);
+    while (at && at > d->entries && n < max) out[n++] = *--at;
+    pthread_mutex_unlock(&d->lock);
+    return n;
+}
+
+static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
+{
+    u9s_dir *d = u9s_dir_of(dir);
+    pthread_mutex_lock(&d->lock);
+    int err = list_if_old(d);
+    for (size_t i = 0; i < d->count && err == 0; i++) err = each(ctx, d->entries[i].name);
+    pthread_mutex_unlock(&d->lock);
+    return err;
+}
+
+/* An object's identity is its key and what its bytes are called. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; *text; text++) hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static int identify(u9i_dir *dir, const char *name, uint64_t identity[2])
+{
+    u9s_dir *d = u9s_dir_of(dir);
+    u9s_entry entry = {.name = ""};
+    int err = strcmp(name, ".") == 0 ? 0 : u9s_look(d, name, &entry);
+    if (err != 0) return err;
+    identity[0] = u9s_env_of(dir->env)->identity;
+    identity[1] = mix(mix(mix(0xcbf29ce484222325u, d->prefix), entry.name), entry.etag);
+    return 0;
+}
+
+static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
+{
+    u9s_entry entry = {.name = ""};
+    *out = (u9i_stamp){.links = 1, .mode = 0400};
+    int err = strcmp(name, ".") == 0 ? 0 : u9s_look(u9s_dir_of(dir), name, &entry);
+    if (err == 0) err = identify(dir, name, out->identity);
+    out->size = entry.size;
+    out->changed_us = entry.changed_us;
+    return err;
+}
+
+/* Opening: nothing is asked for yet but whether something is there. */
+
+static u9s_dir *new_dir(u9i_env *env, const char *prefix)
+{
+    u9s_dir *d = calloc(1, sizeof *d);
+    if (d == NULL) return NULL;
+    d->dir.env = env;
+    d->generation = u9s_host->forks();
+    snprintf(d->prefix, sizeof d->prefix, "%s%s", prefix, prefix[0] ? "/" : "");
+    pthread_mutex_init(&d->lock, NULL);
+    u9s_host->acquire();
+    return d;
+}
+
+static void close_dir(u9i_dir *dir)
+{
+    u9s_dir *d = u9s_dir_of(dir);
+    if (d->generation == u9s_host->forks()) {
+        pthread_mutex_destroy(&d->lock);
+        u9s_host->release();
+    }
+    free(d->entries);
+    free(d);
+}
+
+/* The address is of one object, in the directory that is its prefix. */
+static int open_single(u9i_env *env, char *key, u9i_dir **out)
+{
+    u9s_entry entry;
+    char *slash = strrchr(key, '/');
+    const char *name = slash ? slash + 1 : key;
+    if (name[0] == 0 || strlen(name) > U9S_NAME_MAX) return -ENOENT;
+    char single[U9S_NAME_MAX + 1];
+    memcpy(single, name, strlen(name) + 1);
+    if (slash) *slash = 0;
+    u9s_dir *d = new_dir(env, slash ? key : "");
+    if (d == NULL) return -ENOMEM;
+    memcpy(d->dir.single, single, strlen(single) + 1);
+    int err = u9s_look(d, single, &entry);
+    if (err != 0) close_dir(&d->dir);
+    else *out = &d->dir;
+    return err;
+}
+
+static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
+{
+    char key[U9S_KEY_MAX];
+    int err = u9s_key_of(u9s_env_of(env), path, key);
+    if (err != 0) return err;
+    u9s_dir *d = new_dir(env, key);
+    if (d == NULL) return -ENOMEM;
+    pthread_mutex_lock(&d->lock);
+    err = list_all(d);
+    bool empty = d->count == 0;
+    pthread_mutex_unlock(&d->lock);
+    if (err == 0 && (!empty || create || key[0] == 0)) {
+        *out = &d->dir;
+        return 0;
+    }
+    close_dir(&d->dir);
+    return err ? err : open_single(env, key, out);
+}
+
+/* Changes */
+
+static int remove_name(u9i_dir *dir, const char *name)
+{
+    u9s_dir *d = u9s_dir_of(dir);
+    u9s_entry entry;
+    char key[U9S_KEY_MAX];
+    int err = u9s_dir_key(d, name, key);
+    if (err == 0) err = u9s_look(d, name, &entry);
+    if (err != 0) return err;
+    u9s_request r = {.method = "DELETE", .key = key, .what = "removing"};
+    err = u9s_perform(u9s_env_of(dir->env), &r, 1);
+    u9s_request_free(&r);
+    u9s_forget(d);
+    return err == -ENOENT ? 0 : err;
+}
+
+/* A copy within the bucket, and the old one goes. */
+static int rename_name(u9i_dir *dir, const char *from, const char *to)
+{
+    u9s_dir *d = u9s_dir_of(dir);
+    u9s_env *e = u9s_env_of(dir->env);
+    char old[U9S_KEY_MAX], new[U9S_KEY_MAX], source[4 * U9S_KEY_MAX] = "x-amz-copy-source: /";
+    int err = u9s_dir_key(d, from, old);
+    if (err == 0) err = u9s_dir_key(d, to, new);
+    if (err != 0) return err;
+    strcat(source, e->bucket);
+    strcat(source, "/");
+    if (!u9s_encode(old, strlen(old), true, source, sizeof source)) return -ENAMETOOLONG;
+    u9s_request r = {.method = "PUT", .key = new, .header = {source}, .what = "putting it in its place"};
+    err = u9s_perform(e, &r, 1);
+    const char *at = r.bytes ? r.bytes : "";
+    if (err == 0 && (r.got == 0 || memmem(at, r.got, "<ETag>", 6) == NULL)) /* 200 is said before it is done */
+        err = u9s_fail(e, new, -EIO, "putting it in its place: the copy failed");
+    u9s_request_free(&r);
+    u9s_forget(d);
+    return err ? err : remove_name(dir, from);
+}
+
+static int sync_dir(u9i_dir *dir)
+{
+    (void)dir; /* what is acknowledged is durable */
+    return 0;
+}
+
+static int refuse_dir(u9i_dir *dir)
+{
+    (void)dir;
+    return -EROFS;
+}
+
+static bool is_locked(u9i_dir *dir, const char *name)
+{
+    (void)dir;
+    (void)name;
+    return false;
+}
+
+static int link_name(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name)
+{
+    (void)dir;
+    (void)name;
+    (void)to;
+    (void)new_name;
+    return -EXDEV;
+}
+
+static int dress(u9i_dir *dir, const char *name, const u9i_stamp *like)
+{
+    (void)name;
+    (void)like;
+    return refuse_dir(dir);
+}
+
+static int post(u9i_dir *dir, const char *name, const void *bytes, size_t n)
+{
+    (void)name;
+    (void)bytes;
+    return n == 0 ? 0 : refuse_dir(dir);
+}
+
+static int posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *got)
+{
+    (void)dir;
+    (void)name;
+    (void)bytes;
+    (void)n;
+    (void)got;
+    return -ENOENT;
+}
+
+/* Files: those that are not files.c's */
+
+static int refuse_file(u9i_file *file)
+{
+    (void)file;
+    return -EROFS;
+}
+
+static uint64_t data_at(u9i_file *file, uint64_t off)
+{
+    (void)file;
+    return off;
+}
+
+static int reserve(u9i_file *file, uint64_t end)
+{
+    return u9s_upload_reserve(u9s_file_of(file), end);
+}
+
+static int zero(u9i_file *file, uint64_t from, uint64_t to)
+{
+    (void)from;
+    (void)to;
+    return refuse_file(file);
+}
+
+static int truncate_file(u9i_file *file, uint64_t size)
+{
+    return u9s_upload_truncate(u9s_file_of(file), size);
+}
+
+static int sync_file(u9i_file *file, uint64_t from)
+{
+    (void)from;
+    return u9s_file_of(file)->upload ? u9s_upload_finish(u9s_file_of(file)) : 0;
+}
+
+static int map(u9i_file *file, uint64_t off, size_t n, const void **out)
+{
+    (void)file;
+    (void)off;
+    (void)n;
+    (void)out;
+    return -ENODEV;
+}
+
+static void advise(u9i_env *env, const void *bytes, size_t n, u9i_map_advice advice)
+{
+    (void)env;
+    (void)bytes;
+    (void)n;
+    (void)advice;
+}
+
+static void unmap(u9i_env *env, const void *bytes, size_t n)
+{
+    (void)env;
+    (void)bytes;
+    (void)n;
+}
+
+const u9i_fs u9s_fs = {
+    .open_dir = open_dir, .close_dir = close_dir, .lock = refuse_dir, .locked = is_locked, .list = list,
+    .stat = stat_name, .identify = identify, .rename = rename_name, .link = link_name, .dress = dress,
+    .remove = remove_name, .sync_dir = sync_dir, .post = post, .posted = posted, .open = u9s_open_file,
+    .close = u9s_close_file, .lock_file = refuse_file, .size = u9s_file_size, .read = u9s_file_read, .data = data_at,
+    .reserve = reserve, .zero = zero, .truncate = truncate_file, .sync_and_evict = sync_file, .map = map,
+    .advise = advise, .unmap = unmap,
+};
+
+static int open_watch(u9i_dir *dir, const char *name, bool bytes, u9i_watch **out)
+{
+    (void)dir;
+    (void)name;
+    (void)bytes;
+    (void)out;
+    return -ENOSYS; /* nobody tells: who follows looks now and then */
+}
+
+const u9i_watch_type u9s_watch_type = {.open = open_watch};

@@ -1,0 +1,703 @@
+/*
+ * tests/engine/check/test_tier.c: sealed segments go to another place, and both are read as one log. [TR-1] to [TR-6]
+ *
+ * The place is a directory beside the log, on the simulated disk; that one in S3 is as good is for tests/s3 to show.
+ */
+#include "engine/log/tier_list.h"
+#include "tests/engine/log/trimmed.h"
+#include "tests/suites.h"
+#include "tests/thorough.h"
+
+#include <u9/cursor.h>
+#include <u9/lookup.h>
+#include <u9/scan.h>
+#include <u9/snapshot.h>
+#include <u9/tier.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096, SECOND = 1000000 };
+
+static u9_fault fault;
+static u9_tiered done;
+
+/* Verbs */
+
+static void drop_file(const char *path)
+{
+    ck_assert(exists(path));
+    remove_log(path);
+}
+
+static u9_tier_options to_far(void)
+{
+    return (u9_tier_options){.size = sizeof(u9_tier_options), .to = at("far"), .io = io_of(at("log"))};
+}
+
+static u9_err try_tier(u9_tier_options what)
+{
+    done = (u9_tiered){.size = sizeof done};
+    return u9_tier(at("log"), &what, &done, &fault);
+}
+
+static void tier_with(u9_tier_options what)
+{
+    u9_err err = try_tier(what);
+    ck_assert_msg(err == U9_OK, "%s: %s", fault.path, fault.text);
+}
+
+static void tier(void)
+{
+    tier_with(to_far());
+}
+
+static void tier_and_drop(void)
+{
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    tier_with(what);
+}
+
+static void expect_refused(u9_err err, const char *why)
+{
+    ck_assert_int_eq(try_tier(to_far()), err);
+    ck_assert_msg(strstr(fault.text, why), "%s", fault.text);
+}
+
+/* What a reader of this log shows: records from `first` on, up to `next`, and so many damages on the way. */
+typedef struct shown {
+    uint64_t first, next, records, damages;
+    char path[512]; /* of the last damage */
+    u9_reason reason;
+} shown;
+
+static void note_shown_damage(void *ctx, const u9_damage *d)
+{
+    shown *s = ctx;
+    if (d->verdict <= U9_V_TORN) return; /* what a stop leaves */
+    s->damages++;
+    s->reason = d->reason;
+    snprintf(s->path, sizeof s->path, "%s", d->path ? d->path : "");
+}
+
+static shown read_through(const char *log)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    u9_log *reader;
+    shown s = {.first = UINT64_MAX};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(log), .on_damage = note_shown_damage, .on_damage_ctx = &s};
+    err = u9_log_open(log, &o, &reader, &fault);
+    ck_assert_msg(err == U9_OK, "%s: %s", fault.path, fault.text);
+    ck_assert_int_eq(u9_cursor_open(reader, NULL, &c, &fault), U9_OK);
+    while ((err = u9_cursor_next(c, &r)) == U9_OK) {
+        ck_assert_uint_ge(r.ordinal, s.next);
+        if (s.records++ == 0) s.first = r.ordinal;
+        s.next = r.ordinal + 1;
+    }
+    ck_assert_int_eq(err, U9_END);
+    u9_cursor_close(c);
+    close_log(reader);
+    return s;
+}
+
+static void expect_whole(const char *log, uint64_t next)
+{
+    shown s = read_through(log);
+    ck_assert_msg(s.damages == 0, "%s: %s: %s", log, s.path, u9_reason_name(s.reason));
+    ck_assert_uint_eq(s.first, 0);
+    ck_assert_uint_eq(s.next, next);
+    ck_assert_uint_eq(s.records, next);
+}
+
+static u9i_tier_list list_in(const char *path)
+{
+    u9i_tier_list list;
+    size_t size;
+    uint8_t *bytes = read_file(file_in(path, ".tier"), &size);
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, size, &list), U9_OK);
+    free(bytes);
+    return list;
+}
+
+static bool same_files(const char *a, const char *b)
+{
+    size_t n, m;
+    uint8_t *x = read_file(a, &n), *y = read_file(b, &m);
+    bool same = n == m && memcmp(x, y, n) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Filling */
+
+START_TEST(a_place_gets_the_sealed_segments_and_is_a_log_by_itself) /* [TR-1] [TR-3] */
+{
+    make_row_of_segments(at("log"));
+    unsigned n = segments_in(at("log"));
+    tier();
+    ck_assert_uint_eq(done.segments, n - 1); /* the last is closed, not sealed */
+    ck_assert_uint_eq(done.there, n - 1);
+    ck_assert_uint_eq(done.left, 0);
+    ck_assert_uint_eq(done.next_ordinal, first_in(at("log"), n));
+    ck_assert_uint_eq(segments_in(at("far")), n - 1);
+    for (unsigned i = 1; i < n; i++) ck_assert(same_files(segment_path(at("log"), i), segment_path(at("far"), i)));
+    remove_log(at("log"));
+    seen *s = look(at("far"));
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    ck_assert_uint_eq(s->report.next_ordinal, done.next_ordinal);
+    ck_assert_uint_eq(s->count, done.next_ordinal);
+    forget(s);
+    expect_whole(at("far"), done.next_ordinal);
+}
+END_TEST
+
+START_TEST(its_list_says_of_each_segment_what_it_holds) /* [TR-2] */
+{
+    make_keyed_row(at("log"));
+    tier();
+    u9i_tier_list here = list_in(at("log")), there = list_in(at("far"));
+    ck_assert_str_eq(here.place, at("far"));
+    ck_assert_str_eq(there.place, "");
+    ck_assert_str_eq(here.kind, "rkey");
+    ck_assert_uint_eq(here.count, segments_in(at("far")));
+    ck_assert_uint_eq(there.count, here.count);
+    for (size_t i = 0; i < here.count; i++) {
+        const u9i_tiered *t = &here.segments[i];
+        u9_value key;
+        ck_assert_uint_eq(t->number, i + 1);
+        ck_assert_uint_eq(t->size, file_size(segment_path(at("far"), i + 1)));
+        ck_assert_uint_eq(t->first, first_in(at("far"), i + 1));
+        ck_assert_uint_eq(t->next, first_in(at("log"), i + 2));
+        ck_assert_uint_le(t->first_us, t->last_us);
+        ck_assert_int_eq(u9_value_decode(t->keys, t->keys_size, &key), U9_OK);
+        ck_assert_int_eq(key.type, U9_UTF8);
+    }
+    u9i_tier_list_free(&here);
+    u9i_tier_list_free(&there);
+}
+END_TEST
+
+START_TEST(once_more_nothing_is_copied_and_then_what_was_sealed_since)
+{
+    make_row_of_segments(at("log"));
+    tier();
+    sim_forget_diary();
+    tier();
+    ck_assert_uint_eq(done.segments, 0);
+    ck_assert_uint_eq(sim_count(SIM_WRITE), 0);
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    u9_tier_options known = {.size = sizeof known, .io = io_of(at("log"))};
+    tier_with(known);
+    ck_assert_uint_ge(done.segments, 2);
+    ck_assert_uint_eq(done.there, segments_in(at("log")) - 1);
+    expect_whole(at("log"), TRIM_RECORDS + 20);
+}
+END_TEST
+
+START_TEST(a_dry_run_makes_nothing)
+{
+    uint8_t was[16], is[16];
+    make_row_of_segments(at("log"));
+    picture(at("log"), was);
+    u9_tier_options what = to_far();
+    what.dry_run = 1;
+    tier_with(what);
+    picture(at("log"), is);
+    ck_assert_mem_eq(was, is, 16);
+    ck_assert_uint_eq(done.segments, 0);
+    ck_assert_uint_eq(done.left, segments_in(at("log")) - 1);
+    ck_assert(!exists(at("far")));
+}
+END_TEST
+
+static int stop_at_second(void *ctx, const u9_tiered *so_far)
+{
+    (void)ctx;
+    return so_far->segments == 2;
+}
+
+START_TEST(who_is_told_of_the_progress_may_stop_it)
+{
+    make_row_of_segments(at("log"));
+    u9_tier_options what = to_far();
+    what.on_progress = stop_at_second;
+    ck_assert_int_eq(try_tier(what), U9_STATE);
+    ck_assert_uint_eq(done.segments, 2);
+    expect_whole(at("far"), first_in(at("log"), 3));
+    tier();
+    ck_assert_uint_eq(done.segments, segments_in(at("log")) - 3);
+}
+END_TEST
+
+START_TEST(a_live_log_is_tiered_beside_its_writer_which_trims_by_itself)
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    tier();
+    ck_assert_uint_ge(done.segments, 3);
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    ck_assert_int_eq(try_tier(what), U9_LOCKED);
+    ck_assert_uint_eq(done.left, 0);
+    (void)trim_on(w, below_ordinal(first_in(at("log"), 3)));
+    append_fillers(w, 3);
+    close_log(w);
+    expect_whole(at("log"), TRIM_RECORDS + 3);
+}
+END_TEST
+
+/* Reading both */
+
+START_TEST(both_are_read_as_one_log_when_segments_were_dropped) /* [TR-5] */
+{
+    make_keyed_row(at("log"));
+    unsigned n = segments_in(at("log"));
+    tier_and_drop();
+    ck_assert_uint_ge(done.dropped, n - 2);
+    ck_assert(!exists(segment_path(at("log"), 1)));
+    expect_whole(at("log"), TRIM_RECORDS);
+    u9_log *r = open_reader(at("log"));
+    char buf[TRIM_FILLER + 100];
+    u9_record record;
+    u9_key key = {"k001", 4};
+    ck_assert_int_eq(u9_log_get(r, &key, buf, sizeof buf, &record, &fault), U9_OK);
+    ck_assert_uint_eq(record.ordinal, 1);
+    u9_lookup many[2] = {{.key = {"k002", 4}, .buf = buf, .cap = sizeof buf}, {.key = {"none", 4}}};
+    ck_assert_int_eq(u9_log_get_many(r, many, 2, &fault), U9_OK);
+    ck_assert_int_eq(many[0].err, U9_OK);
+    ck_assert_int_eq(many[1].err, U9_ABSENT);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_trim_by_other_means_loses_nothing_that_is_tiered) /* [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    (void)trim_log(at("log"), below_ordinal(first_in(at("log"), 4)));
+    expect_whole(at("log"), TRIM_RECORDS);
+    tier();
+    (void)trim_log(at("log"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1});
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
+START_TEST(what_the_place_has_not_is_not_dropped) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    unsigned n = segments_in(at("log"));
+    u9_tier_options what = to_far();
+    what.on_progress = stop_at_second;
+    ck_assert_int_eq(try_tier(what), U9_STATE);
+    sim_advance(1000 * (uint64_t)SECOND);
+    what.on_progress = NULL;
+    what.before_us = u9i_wall_us(sim_env());
+    tier_with(what);
+    ck_assert_uint_eq(done.segments, n - 3);
+    ck_assert_uint_ge(done.dropped, n - 2);
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
+START_TEST(a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped) /* [TR-3] [TR-4] */
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, at("log"));
+    unsigned torn = segments_in(at("log")); /* nothing says where it ends but the one behind it */
+    session(at("log"), "on", 2, 1);
+    sim_advance(1000 * (uint64_t)SECOND);
+    tier_and_drop();
+    ck_assert_uint_lt(done.there, torn);
+    ck_assert(exists(segment_path(at("log"), torn)));
+    expect_whole(at("log"), TRIM_RECORDS + 2);
+    expect_whole(at("far"), done.next_ordinal);
+    session(at("log"), "off", 2, 1); /* the one behind it is closed, and gone on behind: or goes on itself */
+    w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    tier_and_drop();
+    ck_assert_uint_ge(done.there, torn);
+    expect_whole(at("log"), TRIM_RECORDS + 24);
+    expect_whole(at("far"), done.next_ordinal);
+}
+END_TEST
+
+START_TEST(a_log_that_was_trimmed_before_begins_there_at_the_place_too) /* [TR-3] [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    uint64_t kept = first_in(at("log"), 3);
+    (void)trim_log(at("log"), below_ordinal(kept));
+    tier_and_drop();
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.first, kept);
+    ck_assert_uint_eq(s.damages, 0);
+    s = read_through(at("far"));
+    ck_assert_uint_eq(s.first, kept);
+    ck_assert_uint_eq(s.damages, 0);
+}
+END_TEST
+
+START_TEST(who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place) /* [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    u9_log *r = open_reader(at("log"));
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, &fault), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_OK);
+    tier_and_drop();
+    uint64_t next = 1;
+    u9_err err;
+    while ((err = u9_cursor_next(c, &record)) == U9_OK) ck_assert_uint_eq(record.ordinal, next++);
+    ck_assert_int_eq(err, U9_END);
+    ck_assert_uint_ge(next, TRIM_RECORDS - 9);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_snapshot_of_both_is_whole_by_itself) /* [TR-5] */
+{
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    u9_log *r = open_reader(at("log"));
+    u9_snapshot_report report = {.size = sizeof report};
+    u9_err err = u9_log_snapshot(r, at("snap"), NULL, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    close_log(r);
+    ck_assert(!exists(file_in(at("snap"), ".tier")));
+    expect_whole(at("snap"), TRIM_RECORDS);
+}
+END_TEST
+
+/* Damage */
+
+START_TEST(a_segment_that_the_place_lost_is_missing_and_told_with_its_place) /* [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    uint64_t lost = first_in(at("log"), 3) - first_in(at("log"), 2);
+    tier_and_drop();
+    drop_file(segment_path(at("far"), 2));
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.damages, 1);
+    ck_assert_int_eq(s.reason, U9_R_MISSING);
+    ck_assert_str_eq(s.path, segment_path(at("far"), 2));
+    ck_assert_uint_eq(s.first, 0);
+    ck_assert_uint_eq(s.records, TRIM_RECORDS - lost);
+    s = read_through(at("far"));
+    ck_assert_uint_eq(s.damages, 1);
+    ck_assert_int_eq(s.reason, U9_R_MISSING);
+    drop_file(segment_path(at("far"), 1));
+    s = read_through(at("log")); /* the log's own beginning, too */
+    ck_assert_uint_ge(s.damages, 1);
+    ck_assert_uint_ge(s.first, lost);
+}
+END_TEST
+
+START_TEST(an_altered_segment_of_the_place_costs_what_was_touched) /* [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    fill_bytes(segment_path(at("far"), 2), 3 * BLOCK, 3000, 0x55);
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.damages, 1);
+    ck_assert_str_eq(s.path, segment_path(at("far"), 2));
+    ck_assert_uint_ge(s.records, TRIM_RECORDS - 9); /* one frame */
+}
+END_TEST
+
+START_TEST(a_place_that_cannot_be_reached_is_told_and_nothing_left_out) /* [TR-5] */
+{
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
+    u9_log *r;
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    move_file(at("far"), at("away"));
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &r, &fault), U9_IO);
+    ck_assert_int_eq(fault.sys, ENODEV);
+    ck_assert_msg(strstr(fault.text, at("far")), "%s", fault.text);
+    session(at("log"), "on", 2, 1); /* who writes needs it not */
+    move_file(at("away"), at("far"));
+    expect_whole(at("log"), TRIM_RECORDS + 2);
+}
+END_TEST
+
+START_TEST(a_list_with_any_byte_changed_is_refused_and_made_anew) /* [TR-2] */
+{
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
+    u9_log *r;
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    size_t size;
+    const char *path = file_in(at("log"), ".tier");
+    uint8_t *bytes = read_file(path, &size);
+    for (size_t i = 0; i < size; i++) {
+        u9i_tier_list list;
+        bytes[i] ^= (uint8_t)(1 << i % 8);
+        ck_assert_int_eq(u9i_tier_list_decode(bytes, size, &list), U9_CORRUPT);
+        bytes[i] ^= (uint8_t)(1 << i % 8);
+        ck_assert_int_eq(u9i_tier_list_decode(bytes, i, &list), U9_CORRUPT);
+    }
+    free(bytes);
+    flip_bit(path, 20, 1);
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &r, &fault), U9_CORRUPT);
+    ck_assert_str_eq(fault.rule, "TR-2");
+    tier();
+    expect_whole(at("log"), TRIM_RECORDS);
+    flip_bit(file_in(at("far"), ".tier"), 20, 1);
+    tier();
+    expect_whole(at("far"), done.next_ordinal);
+    flip_bit(file_in(at("far"), ".tier"), 20, 1);
+    flip_bit(path, 20, 1);
+    expect_refused(U9_CORRUPT, "is damaged, and there is no other");
+}
+END_TEST
+
+/* A list of a value with these elements behind the symbol, hashed as it has to be. */
+static size_t forge_list(uint8_t *out, size_t size, const char *symbol, uint64_t version, size_t log_size, uint64_t number)
+{
+    static const uint8_t zeros[16];
+    uint8_t sha[16];
+    u9_builder b;
+    u9_builder_init(&b, out, size);
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+    ck_assert_int_eq(u9_build_symbol(&b, symbol), U9_OK);
+    ck_assert_int_eq(u9_build_uint(&b, version), U9_OK);
+    ck_assert_int_eq(u9_build_bytes(&b, zeros, log_size), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(&b, "muid", 4), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(&b, "place", 5), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+        ck_assert_int_eq(u9_build_uint(&b, number + i), U9_OK);
+        for (unsigned k = 0; k < 6; k++) ck_assert_int_eq(u9_build_uint(&b, 1000 * k), U9_OK);
+        for (unsigned k = 0; k < 3; k++) ck_assert_int_eq(u9_build_bytes(&b, zeros, 16), U9_OK);
+        ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    }
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    u9i_hash(out, b.size, sha);
+    ck_assert_int_eq(u9_build_bytes(&b, sha, sizeof sha), U9_OK);
+    return b.size;
+}
+
+START_TEST(a_list_that_is_whole_and_not_as_said_is_refused) /* [TR-2] */
+{
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
+    u9i_tier_list list;
+    u9_log *r;
+    uint8_t bytes[600];
+    size_t n = forge_list(bytes, sizeof bytes, "u9tier", 1, 16, 1);
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, n, &list), U9_OK);
+    ck_assert_uint_eq(list.count, 2);
+    ck_assert(u9i_tier_list_find(&list, 2) && u9i_tier_list_find(&list, 3) == NULL);
+    u9i_tier_list_free(&list);
+    n = forge_list(bytes, sizeof bytes, "u9tear", 1, 16, 1);
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, n, &list), U9_CORRUPT);
+    n = forge_list(bytes, sizeof bytes, "u9tier", 1, 15, 1);
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, n, &list), U9_CORRUPT);
+    n = forge_list(bytes, sizeof bytes, "u9tier", 1, 16, 0);
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, n, &list), U9_CORRUPT);
+    n = forge_list(bytes, sizeof bytes, "u9tier", 1, 16, UINT64_MAX); /* 0 comes behind it */
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, n, &list), U9_CORRUPT);
+    n = forge_list(bytes, sizeof bytes, "u9tier", 2, 16, 1);
+    ck_assert_int_eq(u9i_tier_list_decode(bytes, n, &list), U9_VERSION);
+    make_row_of_segments(at("log"));
+    write_file(file_in(at("log"), ".tier"), bytes, n);
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &r, &fault), U9_VERSION);
+    expect_refused(U9_IO, "cannot read the list");
+}
+END_TEST
+
+/* What is in the way */
+
+START_TEST(what_an_interrupted_run_left_is_compared_and_taken) /* [TR-3] [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    unsigned n = segments_in(at("far"));
+    drop_file(file_in(at("far"), ".tier"));
+    drop_file(file_in(at("log"), ".tier"));
+    cut_file(segment_path(at("far"), 2), 5 * BLOCK);       /* a beginning */
+    fill_bytes(segment_path(at("far"), 3), 0, 2 * BLOCK, 0); /* not written yet */
+    fill_bytes(segment_path(at("far"), 4), 3 * BLOCK, 9, 1); /* damaged since */
+    tier();
+    ck_assert_uint_eq(done.segments, n);
+    ck_assert_uint_eq(done.found, n - 3);
+    for (unsigned i = 1; i <= n; i++) ck_assert(same_files(segment_path(at("log"), i), segment_path(at("far"), i)));
+    drop_file(segment_path(at("far"), 2)); /* lost, while it is still here */
+    cut_file(segment_path(at("far"), 3), 5 * BLOCK);
+    tier();
+    ck_assert_uint_eq(done.segments, 2);
+    expect_whole(at("far"), done.next_ordinal);
+}
+END_TEST
+
+START_TEST(something_else_of_the_name_is_left_as_it_is) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    make_dir(at("far"));
+    write_file(segment_path(at("far"), 2), "something else", 14);
+    expect_refused(U9_CORRUPT, "something else stands there");
+    ck_assert_str_eq(fault.path, segment_path(at("far"), 2));
+    ck_assert_uint_eq(done.segments, 1);
+    ck_assert_uint_eq(file_size(segment_path(at("far"), 2)), 14);
+    ck_assert_uint_eq(read_through(at("far")).next, first_in(at("log"), 2)); /* which tells that other file, too */
+}
+END_TEST
+
+START_TEST(a_place_is_one_logs_and_a_log_has_one_place) /* [TR-2] */
+{
+    make_row_of_segments(at("other"));
+    make_row_of_segments(at("log"));
+    u9_tier_options what = to_far();
+    u9_err err = u9_tier(at("other"), &what, &(u9_tiered){.size = sizeof(u9_tiered)}, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    expect_refused(U9_CORRUPT, "another log");
+    what.to = at("elsewhere");
+    tier_with(what);
+    expect_refused(U9_ARG, "another place already");
+    what.to = at("nowhere");
+    ck_assert_int_eq(u9_tier(at("far"), &what, &done, &fault), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "such a place itself"), "%s", fault.text);
+}
+END_TEST
+
+START_TEST(a_copy_that_went_on_is_refused_as_a_fork) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    copy_log(at("log"), at("copy"));
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    w = open_rolling(at("copy"));
+    append_fillers(w, 20);
+    close_log(w);
+    tier();
+    u9_tier_options what = to_far();
+    done = (u9_tiered){.size = sizeof done};
+    ck_assert_int_eq(u9_tier(at("copy"), &what, &done, &fault), U9_CORRUPT);
+    ck_assert_msg(strstr(fault.text, "the log was forked"), "%s", fault.text);
+}
+END_TEST
+
+START_TEST(who_asks_wrongly_is_refused)
+{
+    make_row_of_segments(at("log"));
+    u9_tier_options what = to_far();
+    done = (u9_tiered){.size = sizeof done};
+    ck_assert_int_eq(u9_tier(NULL, &what, &done, &fault), U9_ARG);
+    ck_assert_int_eq(u9_tier("", &what, &done, &fault), U9_ARG);
+    ck_assert_int_eq(u9_tier(at("log"), NULL, &done, &fault), U9_ARG);
+    ck_assert_int_eq(u9_tier(at("log"), &what, NULL, &fault), U9_ARG);
+    ck_assert_int_eq(u9_tier(at("none"), &what, &done, &fault), U9_IO);
+    make_dir(at("empty"));
+    ck_assert_int_eq(u9_tier(at("empty"), &what, &done, &fault), U9_ABSENT);
+    ck_assert_int_eq(u9_tier(segment_path(at("log"), 1), &what, &done, &fault), U9_ARG);
+    what.size--;
+    ck_assert_int_eq(try_tier(what), U9_ARG);
+    what.size++;
+    what.to = NULL;
+    ck_assert_int_eq(try_tier(what), U9_ARG);
+    what.to = "";
+    ck_assert_int_eq(try_tier(what), U9_ARG);
+    what.to = "nobody://knows";
+    ck_assert_int_eq(try_tier(what), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "no library was added"), "%s", fault.text);
+    what = to_far();
+    done.size--;
+    ck_assert_int_eq(u9_tier(at("log"), &what, &done, &fault), U9_ARG);
+}
+END_TEST
+
+/* Stops */
+
+/* Whole here and there; and the next run ends it. */
+static void expect_goes_on(void)
+{
+    expect_whole(at("log"), TRIM_RECORDS);
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    tier_with(what);
+    expect_whole(at("log"), TRIM_RECORDS);
+    expect_whole(at("far"), done.next_ordinal);
+    ck_assert_uint_ge(done.there, 4);
+}
+
+static void make_anew(void)
+{
+    remove_log(at("log"));
+    remove_log(at("far"));
+    copy_log(at("row"), at("log"));
+}
+
+START_TEST(a_failure_of_any_call_leaves_what_the_next_run_ends) /* [TR-3] */
+{
+    make_row_of_segments(at("row"));
+    unsigned nth = 1, fired = 1;
+    for (; fired > 0; nth = next_call(nth)) {
+        make_anew();
+        u9_tier_options what = to_far(); /* its path is good for a few calls of at() */
+        what.keep_bytes = 1;
+        what.verify = 1;
+        fired = sim_fired();
+        sim_fail(SIM_ANY, nth, nth % 2 ? EIO : ENOSPC, nth % 3 == 0);
+        u9_err err = try_tier(what);
+        sim_mend();
+        fired = sim_fired() - fired;
+        ck_assert_msg(err != U9_OK || fired <= 1, "call %u", nth);
+        expect_goes_on();
+    }
+    ck_assert_uint_gt(nth, 100);
+}
+END_TEST
+
+Suite *suite_tier(void)
+{
+    Suite *suite = suite_create("tier");
+    TCase *t = tcase_create("fills");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, a_place_gets_the_sealed_segments_and_is_a_log_by_itself);
+    tcase_add_test(t, its_list_says_of_each_segment_what_it_holds);
+    tcase_add_test(t, once_more_nothing_is_copied_and_then_what_was_sealed_since);
+    tcase_add_test(t, a_dry_run_makes_nothing);
+    tcase_add_test(t, who_is_told_of_the_progress_may_stop_it);
+    tcase_add_test(t, a_live_log_is_tiered_beside_its_writer_which_trims_by_itself);
+    tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
+    tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
+    tcase_add_test(t, what_the_place_has_not_is_not_dropped);
+    tcase_add_test(t, a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped);
+    tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
+    tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
+    tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
+    suite_add_tcase(suite, t);
+    t = tcase_create("damage");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, a_segment_that_the_place_lost_is_missing_and_told_with_its_place);
+    tcase_add_test(t, an_altered_segment_of_the_place_costs_what_was_touched);
+    tcase_add_test(t, a_place_that_cannot_be_reached_is_told_and_nothing_left_out);
+    tcase_add_test(t, a_list_with_any_byte_changed_is_refused_and_made_anew);
+    tcase_add_test(t, a_list_that_is_whole_and_not_as_said_is_refused);
+    tcase_add_test(t, what_an_interrupted_run_left_is_compared_and_taken);
+    tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
+    tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
+    tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
+    tcase_add_test(t, who_asks_wrongly_is_refused);
+    tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
+    suite_add_tcase(suite, t);
+    return suite;
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# tests/tools/test_tier.sh BINDIR TMPDIR: u9 tier copies what is complete to another place (here a folder: S3 is tried by
+# tests/s3), drops here what it is told to, and all tools read both as one log. [TR-1] [TR-5] [TR-6]
+# shellcheck source=tests/tools/claims.sh
+. "$(dirname "$0")/claims.sh"
+
+make() { seq 20000 | "$u9" append "$1" --segment-size 64K --sync none 2>append.err; } # LOG: some eight segments
+here() { find "$1" -name '*.u9' | wc -l; }
+digest() { "$u9" cat "$@" 2>cat.err | cksum; }
+says() { grep -Eq -- "$1" out err; } # PATTERN
+
+fills() {
+    make log
+    all=$(here log) want=$(digest log)
+    run "$u9" tier log
+    claim 'without a place it says so' test "$status" -eq 1
+    run "$u9" tier log --to far --dry-run
+    claim 'a dry run says what would be copied' says '^log: would copy [5-9] segments, [0-9.]+ kB; the place has 0, 0 bytes$'
+    claim 'and makes nothing' test ! -e far -a ! -e log/.tier
+    run "$u9" tier log --to far
+    claim 'then they are copied' \
+        says "^log: copied $((all - 1)) segments, [0-9.]+ kB; the place has $((all - 1)), [0-9.]+ kB, all records below [0-9]+\$"
+    claim 'they are the same files' cmp -s log/0000000000000002.u9 far/0000000000000002.u9
+    run "$u9" tier log --keep 100K
+    claim 'the place is known by now, and what it has is dropped' says '; dropped [3-9] here, [0-9.]+ kB; the place has'
+    claim 'from the disk' test "$(here log)" -lt "$all"
+    claim 'both are read as one log' same "$(digest log)" "$want"
+    claim 'from the end, too' same "$("$u9" cat --reverse log | cksum)" "$(seq 20000 -1 1 | cksum)"
+    key=$("$u9" cat --keys -n 1 log | cut -f 1 | cut -d ' ' -f 1)
+    claim 'by key' same "$("$u9" get log "$key")" 1
+    claim 'by several threads' same "$("$u9" scan --json -j 2 log | grep -o '"records":"[0-9]*"')" '"records":"20000"'
+    claim 'and checked as one' "$fsck" log
+    claim 'the place is a log, too' "$fsck" far
+    (cd log && "$u9" cat . >../inside 2>/dev/null)
+    claim 'the place is found from wherever the log is read' same "$(cksum <inside)" "$want"
+    (cd "$tmp" && mv log moved && mv moved log)
+    run "$u9" snapshot log snap
+    claim 'a snapshot has all of it' same "$(digest snap)" "$want"
+    seq 20001 30000 | "$u9" append log --segment-size 64K --sync none 2>append.err
+    run "$u9" tier log --json
+    claim 'JSON says the same' says '"type":"tier","path":"log","dry_run":false,"segments":"[1-9]'
+    claim 'what was appended since is there, and read' same "$(digest log)" "$(seq 30000 | cksum)"
+    run "$u9" tier log --older 1h
+    claim 'what is younger stays' says '^log: copied 0 segments, 0 bytes; the place has'
+    run "$u9" tier log --to other
+    claim 'a log has one place' says 'its segments go to another place already: '
+    run "$u9" tier far --to other
+    claim 'which has none itself' says 'this is such a place itself'
+    run "$u9" tier log --keep 1K --older 1d
+    claim 'one thing says what goes' test "$status" -eq 2
+    run "$u9" tier log --to ''
+    claim 'a place has a name' test "$status" -eq 2
+}
+
+writes_meanwhile() {
+    mkfifo pipe
+    "$u9" append live --segment-size 64K <pipe 2>live.err &
+    exec 7>pipe
+    seq 20000 >&7
+    for _ in $(seq 400); do
+        [ "$("$u9" cat live 2>/dev/null | wc -l)" -lt 15000 ] || break
+        sleep 0.05
+    done
+    run "$u9" tier live --to there --keep 1
+    claim 'beside a writer all is copied, and nothing dropped' test "$status" -eq 1 -a "$(here there)" -gt 3
+    claim 'which is said, with what to do' says 'all is copied, nothing was dropped: .* `u9 append --keep SIZE'
+    exec 7>&-
+    wait
+    claim 'and nothing lost' same "$(digest live)" "$(seq 20000 | cksum)"
+}
+
+loses() {
+    rm far/0000000000000002.u9
+    run "$fsck" log
+    claim 'a segment that the place lost is damage' test "$status" -ge 4
+    claim 'told with its path there' says "$tmp/far/0000000000000002.u9"
+    "$u9" cat log >out 2>err
+    status=$?
+    claim 'behind which reading goes on' test "$status" -eq 3 -a "$(tail -n 1 out)" = 30000 -a "$(head -n 1 out)" = 1
+    mv far away
+    run "$u9" cat log
+    claim 'without the place nothing is read' same "$status $(wc -c <out)" '4 0'
+    claim 'and it is named' says "its oldest segments are at $tmp/far, which cannot be opened"
+    mv away far
+    printf x >>log/.tier
+    run "$u9" cat log
+    claim 'a damaged list is told' says 'its file .tier, .* is damaged: `u9 tier LOG --to PLACE` makes it anew'
+    "$u9" tier log --to far >out 2>err
+    claim 'and made anew' same "$("$u9" cat log 2>err | tail -n 1)" 30000
+    mkdir -p nolib/bin && cp "$u9" nolib/bin/
+    printf 'x' >nolib/bin/libu9-s3.so.0
+    run nolib/bin/u9 cat s3://bucket/log
+    claim 'for S3 a library is needed' says 's3://bucket/log: segments in S3 need libu9-s3, .*\(Debian: libu9-s3-0\)'
+}
+
+fills
+writes_meanwhile
+loses
+tally

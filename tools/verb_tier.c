@@ -1,0 +1,158 @@
+/*
+ * tools/verb_tier.c: `u9 tier`: sealed segments of a log go to another place, and are read from there.
+ */
+#include "tools/args.h"
+#include "tools/damage.h"
+#include "tools/json.h"
+#include "tools/text.h"
+#include "tools/tool.h"
+#include "tools/verb.h"
+
+#include <u9.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tier {
+    const char *path;
+    char *to; /* heap */
+    int json;
+    u9_tier_options what;
+    u9_tiered done;
+};
+
+/* Standing in one line, on a terminal alone. */
+static int show_progress(void *ctx, const u9_tiered *d)
+{
+    const struct tier *t = ctx;
+    char left[24];
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s: %" PRIu64 " copied, %" PRIu64 " left (%s)   ", t->path, d->segments, d->left,
+                tool_bytes_text(d->left_bytes, left));
+    return 0;
+}
+
+static void put_result(const struct tier *t)
+{
+    const u9_tiered *d = &t->done;
+    char bytes[24], there[24];
+    uint64_t n = t->what.dry_run ? d->left : d->segments;
+    printf("%s: %s %" PRIu64 " segment%s, %s", t->path, t->what.dry_run ? "would copy" : "copied", n, tool_plural(n),
+           tool_bytes_text(t->what.dry_run ? d->left_bytes : d->bytes, bytes));
+    if (d->found > 0) printf(" (%" PRIu64 " %s there already)", d->found, d->found == 1 ? "was" : "were");
+    if (d->dropped > 0)
+        printf("; dropped %" PRIu64 " here, %s", d->dropped, tool_bytes_text(d->dropped_bytes, bytes));
+    printf("; the place has %" PRIu64 ", %s", d->there, tool_bytes_text(d->there_bytes, there));
+    if (d->there > 0) printf(", all records below %" PRIu64, d->next_ordinal);
+    putchar('\n');
+}
+
+static int put_json(const struct tier *t)
+{
+    const u9_tiered *d = &t->done;
+    return tool_put_object(json_pack(
+        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "tier", "path", tool_json_text(t->path),
+        "dry_run", t->what.dry_run, "segments", tool_json_number(d->segments), "bytes", tool_json_number(d->bytes), "found",
+        tool_json_number(d->found), "left", tool_json_number(d->left), "left_bytes", tool_json_number(d->left_bytes),
+        "there", tool_json_number(d->there), "there_bytes", tool_json_number(d->there_bytes), "next_ordinal",
+        tool_json_number(d->next_ordinal), "dropped", tool_json_number(d->dropped), "dropped_bytes",
+        tool_json_number(d->dropped_bytes)));
+}
+
+/* A folder stands in the log's list as all its readers find it. */
+static void take_place(struct tier *t, const char *arg)
+{
+    char here[4096];
+    if (*arg == 0) tool_usage("--to: PLACE is empty");
+    free(t->to);
+    t->to = NULL;
+    if (*arg == '/' || strstr(arg, "://") || strncmp(arg, "rados:", 6) == 0) t->to = strdup(arg);
+    else if (getcwd(here, sizeof here) == NULL || asprintf(&t->to, "%s/%s", here, arg) < 0) t->to = NULL;
+    if (t->to == NULL) tool_usage("--to %s: its folder cannot be told", arg);
+    t->what.to = t->to;
+}
+
+static int refuse(const struct tier *t, const u9_fault *fault)
+{
+    int status = tool_read_fault(t->path, fault);
+    const u9_tiered *d = &t->done;
+    tool_say_refused(t->path, fault);
+    if (fault->err == U9_LOCKED && d->left == 0 && d->there > 0)
+        tool_say(0, "all is copied, nothing was dropped: a log that is being written is trimmed by its writer: "
+                    "`u9 append --keep SIZE --keep-age AGE`, which is as good, as the place has it");
+    else if (d->segments > 0)
+        tool_say(0, "%" PRIu64 " segment%s copied before that: the same command goes on with the rest", d->segments,
+                 d->segments == 1 ? " was" : "s were");
+    return status;
+}
+
+static int run(struct tier *t)
+{
+    u9_fault fault;
+    t->what.on_progress = show_progress;
+    t->what.ctx = t;
+    u9_err err = u9_tier(t->path, &t->what, &t->done, &fault);
+    if (t->done.segments > 0 && isatty(STDERR_FILENO)) fputc('\n', stderr);
+    if (err != U9_OK) return refuse(t, &fault);
+    if (t->json) return put_json(t);
+    put_result(t);
+    return TOOL_DONE;
+}
+
+enum { TO = 256, KEEP, OLDER, VERIFY, DRY_RUN };
+
+static const struct argp_option option_table[] = {
+    {"to", TO, "PLACE", 0, "Where segments go: s3://BUCKET/PREFIX, or a folder; once it is known, it can be left out", 0},
+    {"keep", KEEP, "SIZE", 0, "Then drop the oldest here as long as at least SIZE (64K, 10G) stays", 0},
+    {"older", OLDER, "TIME", 0,
+     "Then drop those whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or 2026-01-31, "
+     "2026-01-31T23:59:59Z, @seconds", 0},
+    {"verify", VERIFY, 0, 0, "Read back each copied segment whole, not only its end", 0},
+    {"dry-run", DRY_RUN, 0, 0, "Only say what would be copied", 0},
+    {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
+    {0},
+};
+
+static error_t parse(int option, char *arg, struct argp_state *state)
+{
+    struct tier *t = (struct tier *)state->input;
+    switch (option) {
+    case ARGP_KEY_INIT: tool_argp_init(state); break;
+    case TO: take_place(t, arg); break;
+    case KEEP:
+        t->what.keep_bytes = tool_size("--keep", arg);
+        if (t->what.keep_bytes == 0) t->what.keep_bytes = 1; /* the newest stays all the same */
+        break;
+    case OLDER: t->what.before_us = tool_time_or_age("--older", arg); break;
+    case VERIFY: t->what.verify = 1; break;
+    case DRY_RUN: t->what.dry_run = 1; break;
+    case 'j': t->json = 1; break;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
+        t->path = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
+    case ARGP_KEY_END:
+        if (t->what.keep_bytes && t->what.before_us) tool_usage("--keep and --older: one of them at a time");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int verb_tier(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_table, parse, "LOG",
+        "Copies LOG's sealed segments to PLACE, each verified, and says so there and in LOG; then drops here what it was "
+        "told to, and PLACE has. Readers of LOG find both as one log, and PLACE is a log by itself, for any machine. Keys "
+        "for S3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials, never from here.",
+        NULL, NULL, NULL};
+    struct tier tier = {.what = {.size = sizeof tier.what}, .done = {.size = sizeof tier.done}};
+    tool_parse(&parser, argc, argv, &tier);
+    int status = run(&tier);
+    free(tier.to);
+    return status;
+}
