@@ -341,6 +341,7 @@ static int run(struct export *e)
     u9_fault fault;
     u9_options options = {
         .size = sizeof options, .mode = U9_READ, .on_damage = on_damage, .on_damage_ctx = e};
+    if (!to_stdout(e)) tool_notice_stops(true); /* FILE is removed then */
     if (u9_log_open(e->path, &options, &e->log, &fault) != U9_OK)
         return tool_read_fault(e->path, &fault);
     e->writer.format = e->format;
@@ -349,7 +350,6 @@ static int run(struct export *e)
     u9_builder_init_growing(&e->tuple, tool_grow, NULL);
     u9_builder_init_growing(&e->built, tool_grow, NULL);
     tool_progress_begin(&e->bar, e->progress);
-    if (!to_stdout(e)) tool_notice_stops(true); /* FILE is removed then */
     int status = export_all(e);
     tool_progress_end(&e->bar);
     u9_err err = u9_log_close(e->log, &fault);

@@ -97,7 +97,7 @@ static int run(struct merge *m)
     tool_notice_stops(true);
     look_at_kind(m);
     u9_err err = u9_merge(m->out, m->logs, m->count, &m->options, &m->report, &fault);
-    if (err != U9_OK && tool_stopped()) return tool_say(TOOL_IO, "stopped; nothing was made");
+    if (err != U9_OK && tool_stopped()) return tool_say(128 + tool_stopped(), "stopped by %s; nothing was made", tool_stop_name());
     if (err != U9_OK) {
         int status = tool_fault(&fault);
         tool_say_unharmed(m->count > 1 ? "each LOG" : m->logs[0], m->out, &fault);

@@ -97,7 +97,8 @@ static int put_json(const struct snapshot *s)
 static int refuse(struct snapshot *s, const u9_fault *fault)
 {
     tool_progress_end(&s->bar);
-    if (tool_stopped()) return tool_say(TOOL_IO, "stopped; the same command goes on from here");
+    if (tool_stopped())
+        return tool_say(128 + tool_stopped(), "stopped by %s; the same command goes on from here", tool_stop_name());
     int status = tool_read_fault(s->path, fault);
     tool_say_unharmed(s->path, s->dir, fault);
     return s->options.strict && s->report.damages > 0 ? TOOL_LOST : status;

@@ -28,6 +28,8 @@ printf '%s,x\n' 'no key' >keyed
 mkdir void
 key=$("$u9" cat --keys -n 1 log | cut -f 1)
 
+verbs_read=$(grep -vx id <<<"$verbs" | tr '\n' ' ')
+
 # A verb reads a log, or what else it is given; a line for each, in the order of the list, and NOWHERE in its place.
 cat >reads <<END
 append NOWHERE/log lines
@@ -51,7 +53,7 @@ import jsonl NOWHERE/log rows
 export jsonl NOWHERE
 value encode NOWHERE
 END
-claim 'each verb but id, which reads nothing, is in the table' same "$(cut -d ' ' -f 1 reads | paste -sd ' ')" "$(echo ${verbs/id/})"
+claim 'each verb but id, which reads nothing, is in the table' same "$(cut -d ' ' -f 1 reads | paste -sd ' ')" "${verbs_read% }"
 # What grep finds it says by its status, so that all else is 2.
 absent() { # PATTERN PLACE
     each 1 "$1" < <(sed "/^grep/d;s|NOWHERE|$2|" reads)
@@ -120,6 +122,27 @@ else
 fi
 claim 'u9 help alone is the list' cmp <("$u9" help) <("$u9" --help)
 each 2 "unknown verb 'cta'; did you mean .u9 cat.?" <<<'help cta'
+
+# A signal when it reads for the fourth time: not all was read by then.
+stopped_by() { # SIGNAL WORD...
+    local signal=$1
+    shift
+    U9_IO=posix ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 \
+        strace -qq -o /dev/null -e "inject=pread64:signal=$signal:when=4" "$u9" "$@" >out 2>err
+    status=$?
+}
+if strace -qq -o /dev/null -e inject=getppid:retval=1:when=1 true 2>/dev/null; then
+    seq 300000 | "$u9" append --sync none large
+    for words in 'merge halved large' 'snapshot --copy large halved' 'export csv large halved'; do
+        stopped_by INT $words
+        claim "u9 $words: stopped by SIGINT" same $status 130
+        stopped_by TERM $words
+        claim "u9 $words: stopped by SIGTERM" same "$status $(wc -l <err)" "143 $([ "${words%% *}" = export ] && echo 0 || echo 1)"
+        claim 'and what is half made has no name' test ! -e halved
+    done
+else
+    skip 'signals in the midst of it: strace is not here, or may not trace'
+fi
 
 claim 'grep: found' same "$("$u9" grep alpha log; echo $?)" 'alpha
 0'
