@@ -1,9 +1,9 @@
 /*
  * u9/store.h: logs that live elsewhere than in a directory of this machine.
  *
- * A library beside libu9 brings such a place: libu9-rados (u9/rados.h) those whose path begins with "rados:". Once it is
- * added, every call that takes the path of a log takes one of these, too. The tools add it by themselves when they meet
- * such a path.
+ * A library beside libu9 brings such a place: libu9-rados (u9/rados.h) those whose path begins with "rados:", libu9-s3
+ * (u9/s3.h), for reading, those with "s3://". Once it is added, every call that takes the path of a log takes one of
+ * these, too. The tools add it by themselves when they meet such a path.
  */
 #ifndef U9_STORE_H
 #define U9_STORE_H

@@ -63,6 +63,7 @@ writes_meanwhile() {
     done
     run "$u9" tier live --to there --keep 1
     claim 'beside a writer all is copied, and nothing dropped' test "$status" -eq 1 -a "$(here there)" -gt 3
+    # shellcheck disable=SC2016
     claim 'which is said, with what to do' says 'all is copied, nothing was dropped: .* `u9 append --keep SIZE'
     exec 7>&-
     wait
@@ -84,6 +85,7 @@ loses() {
     mv away far
     printf x >>log/.tier
     run "$u9" cat log
+    # shellcheck disable=SC2016
     claim 'a damaged list is told' says 'its file .tier, .* is damaged: `u9 tier LOG --to PLACE` makes it anew'
     "$u9" tier log --to far >out 2>err
     claim 'and made anew' same "$("$u9" cat log 2>err | tail -n 1)" 30000
