@@ -95,6 +95,7 @@
     X(pieces)  \
     X(witness) \
     X(repair)  \
+    X(misuse)  \
     X(in_place) \
     X(carve) \
     X(snapshot) \

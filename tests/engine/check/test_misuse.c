@@ -1,0 +1,248 @@
+/*
+ * tests/engine/check/test_misuse.c: calls with arguments that are none, which nothing is done for; and a file of saved
+ * bytes that somebody made.
+ */
+#include "format/base/bytes.h"
+#include "format/base/hash.h"
+#include "tests/engine/fixture.h"
+#include "tests/must.h"
+#include "tests/suites.h"
+
+#include <u9/carve.h>
+#include <u9/cursor.h>
+#include <u9/follow.h>
+#include <u9/index.h>
+#include <u9/large.h>
+#include <u9/lookup.h>
+#include <u9/merge.h>
+#include <u9/repair.h>
+#include <u9/scan.h>
+#include <u9/snapshot.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFUSED(call) MUST_SAY((call) == U9_ARG, "%s", #call)
+
+START_TEST(who_repairs_without_a_path_or_a_size_is_refused)
+{
+    u9_repair_report report = {.size = sizeof report}, none = {.size = 7};
+    u9_repair_options wrong = {.size = 7};
+    u9_loss loss = {.size = 7};
+    u9_tails tails = {.size = 7};
+    REFUSED(u9_repair(NULL, NULL, &report, NULL));
+    REFUSED(u9_repair("", NULL, &report, NULL));
+    REFUSED(u9_repair(at("log"), NULL, NULL, NULL));
+    REFUSED(u9_repair(at("log"), NULL, &none, NULL));
+    REFUSED(u9_repair(at("log"), &wrong, &report, NULL));
+    REFUSED(u9_undo(NULL, NULL, 0, NULL, NULL));
+    REFUSED(u9_undo("", NULL, 0, NULL, NULL));
+    REFUSED(u9_accept_loss(at("log"), 0, NULL, &loss, NULL));
+    REFUSED(u9_accept_loss(at("log"), 0, NULL, NULL, NULL));
+    REFUSED(u9_accept_tails(at("log"), 0, NULL, &tails, NULL));
+    REFUSED(u9_accept_tails(NULL, 0, NULL, &tails, NULL));
+    ck_assert_str_eq(u9_repair_name((u9_repair_kind)99), "?");
+    ck_assert_str_eq(u9_repair_name((u9_repair_kind)0), "?");
+    ck_assert_str_eq(u9_repair_name(U9_REPAIR_BIT), "bit");
+    ck_assert(!exists(at("log")));
+}
+END_TEST
+
+START_TEST(who_makes_logs_of_nothing_is_refused)
+{
+    const char *one[] = {"x"};
+    u9_merge_report merged = {.size = sizeof merged}, no_merge = {.size = 7};
+    u9_merge_options merging = {.size = 7};
+    u9_carve_report carved = {.size = sizeof carved}, no_carve = {.size = 7};
+    u9_carve_options carving = {.size = 7};
+    REFUSED(u9_merge(NULL, one, 1, NULL, &merged, NULL));
+    REFUSED(u9_merge("", one, 1, NULL, &merged, NULL));
+    REFUSED(u9_merge(at("out"), NULL, 1, NULL, &merged, NULL));
+    REFUSED(u9_merge(at("out"), one, 0, NULL, &merged, NULL));
+    REFUSED(u9_merge(at("out"), one, 1, NULL, NULL, NULL));
+    REFUSED(u9_merge(at("out"), one, 1, NULL, &no_merge, NULL));
+    REFUSED(u9_merge(at("out"), one, 1, &merging, &merged, NULL));
+    REFUSED(u9_carve(NULL, at("out"), NULL, &carved, NULL));
+    REFUSED(u9_carve("", at("out"), NULL, &carved, NULL));
+    REFUSED(u9_carve("x", NULL, NULL, &carved, NULL));
+    REFUSED(u9_carve("x", "", NULL, &carved, NULL));
+    REFUSED(u9_carve("x", at("out"), NULL, NULL, NULL));
+    REFUSED(u9_carve("x", at("out"), NULL, &no_carve, NULL));
+    REFUSED(u9_carve("x", at("out"), &carving, &carved, NULL));
+    ck_assert(!exists(at("out")));
+}
+END_TEST
+
+START_TEST(who_looks_for_nothing_is_refused)
+{
+    u9_index_report report = {.size = sizeof report}, none = {.size = 7};
+    u9_index_options wrong = {.size = 7};
+    u9_snapshot_report snap = {.size = sizeof snap}, no_snap = {.size = 7};
+    u9_snapshot_options snapping = {.size = 7};
+    u9_seek to = {.size = 7}, nowhere = {.size = sizeof to, .kind = (u9_seek_kind)99};
+    u9_seek no_text = {.size = sizeof to, .kind = U9_SEEK_SAVED},
+            no_key = {.size = sizeof to, .kind = U9_SEEK_KEY};
+    u9_bounds bounds = {.size = 7},
+              turned = {.size = sizeof turned, .from = 2, .to = 1, .until_us = U9_NOWHERE};
+    u9_bounds late = {.size = sizeof late, .to = 1, .since_us = 2, .until_us = 1};
+    u9_key key = {"x", 1}, null = {NULL, 1};
+    u9_record r = {.size = 0};
+    u9_tally tally = {0};
+    u9_reading *reading;
+    u9_cursor *c;
+    char text[U9_CURSOR_TEXT_SIZE];
+    session(at("log"), "x", 3, 0);
+    REFUSED(u9_indexes_look(NULL, NULL, &report, NULL));
+    REFUSED(u9_indexes_look("", NULL, &report, NULL));
+    REFUSED(u9_indexes_build(at("log"), NULL, NULL, NULL));
+    REFUSED(u9_indexes_build(at("log"), NULL, &none, NULL));
+    REFUSED(u9_indexes_check(at("log"), &wrong, &report, NULL));
+    for (unsigned why = 0; why < 12; why++)
+        ck_assert_uint_gt(strlen(u9_index_why_text((u9_index_why)why)), 5);
+    u9_log *log = open_reader(at("log"));
+    REFUSED(u9_log_snapshot(NULL, at("out"), NULL, &snap, NULL));
+    REFUSED(u9_log_snapshot(log, NULL, NULL, &snap, NULL));
+    REFUSED(u9_log_snapshot(log, "", NULL, &snap, NULL));
+    REFUSED(u9_log_snapshot(log, at("out"), NULL, NULL, NULL));
+    REFUSED(u9_log_snapshot(log, at("out"), NULL, &no_snap, NULL));
+    REFUSED(u9_log_snapshot(log, at("out"), &snapping, &snap, NULL));
+    REFUSED(u9_log_seek(log, &to, NULL, NULL));
+    REFUSED(u9_log_get(log, &key, NULL, 1, &r, NULL));
+    REFUSED(u9_log_get(log, &key, text, 1, NULL, NULL));
+    REFUSED(u9_log_get(log, &null, text, 1, &r, NULL));
+    REFUSED(u9_log_get(log, NULL, text, 1, &r, NULL));
+    REFUSED(u9_log_get(NULL, &key, text, 1, &r, NULL));
+    REFUSED(u9_log_get_many(log, NULL, 1, NULL));
+    REFUSED(u9_log_versions(log, &key, NULL, NULL, NULL));
+    REFUSED(u9_tally_record(NULL, log, &r, NULL));
+    REFUSED(u9_tally_record(&tally, log, NULL, NULL));
+    REFUSED(u9_record_open(NULL, &r, &reading, NULL));
+    REFUSED(u9_record_open(log, NULL, &reading, NULL));
+    REFUSED(u9_record_open(log, &r, NULL, NULL));
+    REFUSED(u9_cursor_seek(NULL, &to));
+    REFUSED(u9_cursor_bisect(NULL, NULL, NULL));
+    REFUSED(u9_cursor_within(NULL, &bounds));
+    REFUSED(u9_cursor_save(NULL, text, sizeof text));
+    REFUSED(u9_cursor_follow(NULL, U9_SHOW_DURABLE));
+    REFUSED(u9_cursor_wait(NULL, 0));
+    ck_assert_int_eq(u9_cursor_event_fd(NULL), -1);
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_event_fd(c), -1);
+    REFUSED(u9_cursor_follow(c, (u9_shown)9));
+    REFUSED(u9_cursor_seek(c, NULL));
+    REFUSED(u9_cursor_seek(c, &to));
+    REFUSED(u9_cursor_seek(c, &nowhere));
+    REFUSED(u9_cursor_seek(c, &no_text));
+    REFUSED(u9_cursor_seek(c, &no_key));
+    REFUSED(u9_cursor_bisect(c, NULL, NULL));
+    REFUSED(u9_cursor_within(c, NULL));
+    REFUSED(u9_cursor_within(c, &bounds));
+    REFUSED(u9_cursor_within(c, &turned));
+    REFUSED(u9_cursor_within(c, &late));
+    REFUSED(u9_cursor_save(c, NULL, 200));
+    ck_assert_int_eq(u9_cursor_save(c, text, 5), U9_LIMIT);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK); /* after all that it is at its start */
+    ck_assert_uint_eq(r.ordinal, 0);
+    ck_assert_int_eq(u9_record_open(log, &r, &reading, NULL), U9_OK);
+    REFUSED(u9_record_read(NULL, 0, text, 1, &r.size, NULL));
+    REFUSED(u9_record_read(reading, 0, NULL, 1, &r.size, NULL));
+    REFUSED(u9_record_read(reading, 0, text, 1, NULL, NULL));
+    u9_record_close(reading);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* A number of the first change in the file of saved bytes, and what it becomes. [U-3] */
+static const struct {
+    unsigned number;
+    uint64_t value;
+} forged_numbers[] = {{0, UINT64_C(1) << 40},
+                      {1, UINT64_C(1) << 50},
+                      {2, UINT64_C(1) << 30},
+                      {2, 0},
+                      {2, 4000000},
+                      {3, 3},
+                      {4, 0},
+                      {4, 300},
+                      {4, 3},
+                      {5, 9},
+                      {5, 300}};
+
+static void seal_saved(uint8_t *bytes)
+{
+    u9i_hash(bytes + 4096, (size_t)u9i_get_be(bytes + 32, 8), bytes + 40);
+    u9i_hash(bytes, 56, bytes + 56);
+}
+
+static void expect_no_undo(const char *path, const uint8_t *bytes, size_t size, const char *what,
+                           unsigned i)
+{
+    uint64_t steps;
+    uint8_t before[16], after[16];
+    u9_fault fault;
+    write_file(path, bytes, size);
+    picture(at("log"), before);
+    u9_err err = u9_undo(at("log"), io_of(at("log")), 0, &steps, &fault);
+    MUST_SAY(err == U9_CORRUPT, "%s %u: %s", what, i, fault.text);
+    ck_assert_ptr_nonnull(strstr(fault.text, "damaged"));
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof after);
+}
+
+START_TEST(saved_bytes_that_were_forged_undo_nothing)
+{
+    char path[3400];
+    size_t size;
+    uint64_t steps;
+    u9_repair_report report = {.size = sizeof report};
+    u9_repair_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    session(at("log"), "x", 20, 5);
+    session(at("log"), "y", 20, 5);
+    flip_bit(segment_path(at("log"), 1), 10, 3);
+    ck_assert_int_eq(u9_repair(at("log"), &o, &report, NULL), U9_OK);
+    ck_assert_uint_gt(report.steps, 0);
+    snprintf(path, sizeof path, "%s/%s", at("log"), report.saved);
+    uint8_t *bytes = read_file(path, &size), *forged = malloc(size);
+    for (unsigned i = 0; i < sizeof forged_numbers / sizeof *forged_numbers; i++) {
+        memcpy(forged, bytes, size);
+        u9i_set_be(forged + 4096 + (size_t)8 * forged_numbers[i].number, 8,
+                   forged_numbers[i].value);
+        seal_saved(forged);
+        expect_no_undo(path, forged, size, "number", i);
+    }
+    for (unsigned i = 0; i < 6; i++) { /* of the head: magic, version, stage, count, size */
+        memcpy(forged, bytes, size);
+        if (i < 2) forged[i * 8 + 7] ^= 0x70;
+        else if (i < 5) u9i_set_be(forged + (size_t)8 * i, 8, i == 4 ? size : 99);
+        if (i == 4) u9i_hash(forged, 56, forged + 56);
+        else if (i < 5) seal_saved(forged);
+        else forged[4096 + 60] ^= 1;
+        expect_no_undo(path, forged, size, "head", i);
+    }
+    memcpy(forged, bytes, size);
+    forged[4096 + 48 + 2] = '/'; /* a name that leads out */
+    seal_saved(forged);
+    expect_no_undo(path, forged, size, "name", 0);
+    expect_no_undo(path, bytes, 100, "cut", 0);
+    write_file(path, bytes, size);
+    ck_assert_int_eq(u9_undo(at("log"), io_of(at("log")), 0, &steps, NULL), U9_OK);
+    ck_assert_uint_eq(steps, report.steps);
+    free(forged);
+    free(bytes);
+}
+END_TEST
+
+Suite *suite_misuse(void)
+{
+    Suite *s = suite_create("misuse");
+    TCase *t = tcase_create("misuse");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(t, who_repairs_without_a_path_or_a_size_is_refused);
+    tcase_add_test(t, who_makes_logs_of_nothing_is_refused);
+    tcase_add_test(t, who_looks_for_nothing_is_refused);
+    tcase_add_test(t, saved_bytes_that_were_forged_undo_nothing);
+    suite_add_tcase(s, t);
+    return s;
+}
