@@ -266,10 +266,14 @@ cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=pwritev2,--wrap=fdatasync,--wr
 # Memory and calls that are refused: tests/engine/scarce.c.
 comma = ,
 scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap stat fstat fstatat flock fsync ftruncate fallocate \
-    mkdir renameat linkat unlinkat fchmodat fdopendir readdir inotify_init1 inotify_add_watch open openat)
+    mkdir renameat linkat unlinkat fchmodat fchownat fdopendir readdir inotify_init1 inotify_add_watch open openat statx \
+    posix_fadvise eventfd timerfd_create poll ppoll read writev sendmsg getrandom fcntl \
+    lseek ioctl sigaction)
+# In a build that counts, children that tests fork are counted, which end by _exit: tests/main.c.
+counted = $(if $(findstring --coverage,$(SANITIZE)),-Wl$(comma)--wrap=_exit -Wl$(comma)-u$(comma)__gcov_dump)
 
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
-	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) $(counted) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
