@@ -287,14 +287,17 @@ cut_calls = -Wl,--wrap=pread,--wrap=pwrite,--wrap=pwritev2,--wrap=fdatasync,--wr
 # Memory, calls and looks that are refused: tests/engine/scarce.c.
 comma = ,
 scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap stat fstat fstatat flock fsync ftruncate fallocate \
-    mkdir renameat linkat unlinkat fchmodat fdopendir readdir inotify_init1 inotify_add_watch open openat \
+    mkdir renameat linkat unlinkat fchmodat fchownat fdopendir readdir inotify_init1 inotify_add_watch open openat statx \
+    posix_fadvise eventfd timerfd_create poll ppoll read writev sendmsg getrandom fcntl lseek ioctl sigaction \
     u9i_windows_lend u9i_window_bytes u9i_window_at u9i_window_find u9i_window_boundary u9i_window_zeros u9i_segment_open)
 
 # Check's file for what a test tells: tests/main.c.
 checks_file = -Wl,--wrap=mkstemp
+# In a build that counts, children that tests fork are counted, which end by _exit: tests/main.c.
+counted = $(if $(findstring --coverage,$(SANITIZE)),-Wl$(comma)--wrap=_exit -Wl$(comma)-u$(comma)__gcov_dump)
 
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
-	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) $(checks_file) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
+	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) $(checks_file) $(counted) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)

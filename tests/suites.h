@@ -58,6 +58,7 @@
     X(states)  \
     X(queue)   \
     X(short)   \
+    X(door)    \
     X(refused) \
     X(executor) \
     X(guard)   \
@@ -65,6 +66,7 @@
     X(store) \
     X(writer)  \
     X(space)   \
+    X(earlier) \
     X(commits) \
     X(power)   \
     X(log)     \

@@ -10,22 +10,24 @@
 
 enum { HASHED_MAX = 4 }; /* times the file */
 
-/* True if a trailer that names p stands where the header at p says. Read apart: the window stays. [F-6] d g */
-static bool names_itself(const u9i_window *window, uint64_t p, uint64_t size, uint64_t length, u9i_trailer *out)
+/*
+ * U9_OK if a trailer that names p stands where the header at p says; U9_CORRUPT: none does; U9_AGAIN: who knows, as it
+ * cannot be read [R-11]. Read apart: the window stays. [F-6] d g
+ */
+static u9_err names_itself(const u9i_window *window, uint64_t p, uint64_t size, uint64_t length, u9i_trailer *out)
 {
     uint8_t bytes[U9I_TRAILER_SIZE];
     size_t got = 0;
     if (length < U9I_TRAILER_SIZE || length > U9I_PAYLOAD_MAX ||
         U9I_FRAME_HEADER_SIZE + length + u9i_padding(length) > size - p)
-        return false;
+        return U9_CORRUPT;
     uint64_t at = p + U9I_FRAME_HEADER_SIZE + length - U9I_TRAILER_SIZE;
-    if (u9i_file_read(window->file, at, bytes, sizeof bytes, &got) != 0 || got < sizeof bytes ||
-        !u9i_trailer_decode(bytes, out))
-        return false;
+    if (u9i_file_read(window->file, at, bytes, sizeof bytes, &got) != 0) return U9_AGAIN;
+    if (got < sizeof bytes || !u9i_trailer_decode(bytes, out)) return U9_CORRUPT;
     bool place = p == U9I_DISK_HEADER_SIZE
                      ? out->previous == 0
                      : out->previous >= U9I_DISK_HEADER_SIZE && out->previous < p;
-    return place && out->offset == p && out->durable <= p;
+    return place && out->offset == p && out->durable <= p ? U9_OK : U9_CORRUPT;
 }
 
 u9_err u9i_unsigned_at(u9i_window *w, uint64_t p, uint64_t size, uint64_t *left, u9i_unsigned *out)
@@ -38,7 +40,8 @@ u9_err u9i_unsigned_at(u9i_window *w, uint64_t p, uint64_t size, uint64_t *left,
     if (avail < U9I_FRAME_HEADER_SIZE || memcmp(bytes + 48, u9i_frame_magic, sizeof u9i_frame_magic) != 0)
         return U9_CORRUPT;
     uint64_t length = u9i_get_be(bytes + 56, 8), total = U9I_FRAME_HEADER_SIZE + length;
-    if (!names_itself(w, p, size, length, &out->trailer)) return U9_CORRUPT;
+    err = names_itself(w, p, size, length, &out->trailer);
+    if (err != U9_OK) return err;
     if (total > *left) return U9_LIMIT;
     *left -= total;
     err = u9i_window_bytes(w, p, (size_t)total, &bytes, &avail);

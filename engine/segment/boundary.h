@@ -18,7 +18,7 @@ typedef struct u9i_unsigned {
 
 /*
  * The frame at `p` by F-6 c, d, g and h. U9_OK; U9_TORN: all but its payload's hash fits; U9_CORRUPT: none; U9_LIMIT:
- * it has more bytes than `*left`, which each that is hashed makes less; U9_IO.
+ * it has more bytes than `*left`, which each that is hashed makes less; U9_AGAIN: its trailer cannot be read; U9_IO.
  */
 U9_MUST_CHECK u9_err u9i_unsigned_at(u9i_window *window, uint64_t p, uint64_t size, uint64_t *left,
                                      u9i_unsigned *out);

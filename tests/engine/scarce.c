@@ -10,14 +10,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { KEPT_MAX = 1 << 14 };
@@ -27,9 +36,16 @@ static _Thread_local struct {
     scarcity what;
     int error;
     unsigned nth, seen, failed;
-    size_t kept;
-    void *blocks[KEPT_MAX];
+    const char *from, *to; /* of scarce_lead */
 } scarce;
+
+/* What that thread was given; it may be given back by any. */
+static struct {
+    pthread_mutex_t lock;
+    atomic_bool on;
+    size_t count;
+    void *blocks[KEPT_MAX];
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* True if this one is not to be had. */
 static bool refuse(scarcity what)
@@ -43,22 +59,32 @@ static bool refuse(scarcity what)
     return true;
 }
 
+bool scarce_refuses(void)
+{
+    return refuse(SCARCE_CALLS);
+}
+
 static void *keep(void *p)
 {
     if (!scarce.on || p == NULL) return p;
-    MUST_SAY(scarce.kept < KEPT_MAX, "too much is allocated at once");
-    scarce.blocks[scarce.kept++] = p;
+    pthread_mutex_lock(&kept.lock);
+    MUST_SAY(kept.count < KEPT_MAX, "too much is allocated at once");
+    kept.blocks[kept.count++] = p;
+    pthread_mutex_unlock(&kept.lock);
     return p;
 }
 
 /* Mostly it is one of the last. */
 static void drop(const void *p)
 {
-    for (size_t i = scarce.kept; scarce.on && p && i > 0; i--) {
-        if (scarce.blocks[i - 1] != p) continue;
-        scarce.blocks[i - 1] = scarce.blocks[--scarce.kept];
-        return;
+    if (p == NULL || !atomic_load(&kept.on)) return;
+    pthread_mutex_lock(&kept.lock);
+    for (size_t i = kept.count; i > 0; i--) {
+        if (kept.blocks[i - 1] != p) continue;
+        kept.blocks[i - 1] = kept.blocks[--kept.count];
+        break;
     }
+    pthread_mutex_unlock(&kept.lock);
 }
 
 /* Memory */
@@ -140,6 +166,49 @@ CALL(DIR *, fdopendir, NULL, (int fd), (fd))
 CALL(struct dirent *, readdir, NULL, (DIR * names), (names))
 CALL(int, inotify_init1, -1, (int flags), (flags))
 CALL(int, inotify_add_watch, -1, (int fd, const char *path, uint32_t mask), (fd, path, mask))
+CALL(int, statx, -1, (int dir, const char *path, int flags, unsigned mask, struct statx *out),
+     (dir, path, flags, mask, out))
+CALL(int, fchownat, -1, (int dir, const char *name, uid_t user, gid_t group, int flags),
+     (dir, name, user, group, flags))
+CALL(int, posix_fadvise, scarce.error, (int fd, off_t from, off_t size, int advice),
+     (fd, from, size, advice))
+CALL(int, eventfd, -1, (unsigned first, int flags), (first, flags))
+CALL(int, timerfd_create, -1, (int clock, int flags), (clock, flags))
+CALL(int, poll, -1, (struct pollfd *fds, nfds_t count, int ms), (fds, count, ms))
+CALL(int, ppoll, -1,
+     (struct pollfd *fds, nfds_t count, const struct timespec *most, const sigset_t *mask),
+     (fds, count, most, mask))
+CALL(ssize_t, read, -1, (int fd, void *bytes, size_t size), (fd, bytes, size))
+CALL(ssize_t, writev, -1, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+CALL(ssize_t, sendmsg, -1, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+CALL(ssize_t, getrandom, -1, (void *bytes, size_t size, unsigned flags), (bytes, size, flags))
+
+CALL(off_t, lseek, -1, (int fd, off_t off, int from), (fd, off, from))
+CALL(int, sigaction, -1, (int signal, const struct sigaction *to, struct sigaction *was), (signal, to, was))
+
+int __real_ioctl(int fd, unsigned long what, ...);
+int __wrap_ioctl(int fd, unsigned long what, ...);
+
+int __wrap_ioctl(int fd, unsigned long what, ...)
+{
+    va_list more;
+    va_start(more, what);
+    void *with = va_arg(more, void *);
+    va_end(more);
+    return refuse(SCARCE_CALLS) ? -1 : __real_ioctl(fd, what, with);
+}
+
+int __real_fcntl(int fd, int what, ...);
+int __wrap_fcntl(int fd, int what, ...);
+
+int __wrap_fcntl(int fd, int what, ...)
+{
+    va_list more;
+    va_start(more, what);
+    void *with = va_arg(more, void *); /* or a number, which comes in the same way */
+    va_end(more);
+    return refuse(SCARCE_CALLS) ? -1 : __real_fcntl(fd, what, with);
+}
 
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int dir, const char *name, int flags, ...);
@@ -157,6 +226,7 @@ int __wrap_open(const char *path, int flags, ...)
     va_start(more, flags);
     mode_t mode = mode_of(flags, more);
     va_end(more);
+    if (scarce.from && strcmp(path, scarce.from) == 0) path = scarce.to;
     return refuse(SCARCE_CALLS) ? -1 : __real_open(path, flags, mode);
 }
 
@@ -219,12 +289,20 @@ void scarce_begin(scarcity what, unsigned nth, int error, bool sticky)
     scarce.error = error;
     scarce.nth = nth;
     scarce.seen = scarce.failed = 0;
-    scarce.kept = 0;
+    kept.count = 0;
+    atomic_store(&kept.on, true);
 }
 
-unsigned scarce_end(size_t *kept)
+unsigned scarce_end(size_t *count)
 {
     scarce.on = false;
-    if (kept) *kept = scarce.kept;
+    atomic_store(&kept.on, false);
+    if (count) *count = kept.count;
     return scarce.failed;
+}
+
+void scarce_lead(const char *from, const char *to)
+{
+    scarce.from = from;
+    scarce.to = to;
 }

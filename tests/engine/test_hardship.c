@@ -5,6 +5,7 @@
  *
  * A deed is one thing that users do, from opening to closing. A place is a log as it may be found.
  */
+#include "tests/engine/link/ship.h"
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/places.h"
 #include "tests/engine/scarce.h"
@@ -17,6 +18,7 @@
 #include <u9/carve.h>
 #include <u9/cursor.h>
 #include <u9/follow.h>
+#include <u9/generator.h>
 #include <u9/guard.h>
 #include <u9/index.h>
 #include <u9/large.h>
@@ -35,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { FILLER = 8000, LARGE = 1200000, KEYS = 6, NEVER_ENDS = 20000 };
@@ -703,6 +706,155 @@ static u9_err follow(uint64_t *told)
     return done(err);
 }
 
+static const char *fresh_kind; /* of keys that the log makes; NULL: muids, or what it has */
+
+/* Every way in which records are accepted and become durable; of a log that is not there yet, too. */
+static u9_err append_all_ways(uint64_t *told)
+{
+    u9_options o = small_options();
+    u9_stats stats = {.size = sizeof stats};
+    o.kind = fresh_kind;
+    u9_place places[3] = {{0}};
+    u9_entry batch[3] = {{.values = "\x81", .size = 1}, {.values = "", .size = 0}, {.values = "\x81\x81", .size = 2}};
+    o.memory = 4 << 20;
+    o.index_memory = 1 << 20;
+    o.policy = U9_POLICY_INTERVAL;
+    o.interval_ms = 1;
+    u9_err err = open_as(U9_CREATE, &o);
+    if (err != U9_OK) return err;
+    (void)u9_log_event_fd(handle);
+    for (unsigned i = 0; i < 3 && err == U9_OK; i++) {
+        err = u9_log_append_batch(handle, batch, 3, places);
+        if (err == U9_OK) err = u9_log_commit_async(handle, places[1].ordinal);
+        if (err == U9_OK) err = u9_log_commit(handle, places[0].ordinal);
+        if (err == U9_AGAIN) err = U9_OK;
+        if (err == U9_OK && i > 0) err = u9_log_sync(handle);
+        if (err == U9_OK && i > 0) MUST(u9_log_durable(handle) > places[2].ordinal);
+        if (err == U9_OK) err = u9_log_stats(handle, &stats);
+    }
+    *told = err == U9_OK && stats.records == 9;
+    return done(err);
+}
+
+/* Keys under a number of a lock file's, one of them of a record in pieces. Where that is lost, nothing is appended. */
+static u9_err append_under_numbers(uint64_t *told)
+{
+    u9_lock_file *file;
+    u9_append *a = NULL;
+    u9_options o = small_options();
+    u9_lock_file_options of = {.size = sizeof of, .path = at("numbers")};
+    u9_err err = u9_lock_file_new(&of, &file, &fault);
+    if (err != U9_OK) return err;
+    u9_generator numbers = u9_lock_file_generator(file);
+    o.kind = "uid8";
+    o.numbers = &numbers;
+    err = open_as(U9_CREATE, &o);
+    for (unsigned i = 0; i < 2 && err == U9_OK; i++) err = u9_log_append(handle, NULL, "\x81", 1, NULL);
+    if (err == U9_OK) err = u9_append_begin(handle, NULL, 1, 1, &a, NULL);
+    if (err == U9_OK) err = u9_append_write(a, "\x81", 1);
+    if (err == U9_OK) err = u9_append_end(a, NULL);
+    if (err != U9_OK) u9_append_abort(a);
+    *told = err == U9_OK;
+    if (handle) err = done(err == U9_AGAIN ? U9_IO : err);
+    u9_lock_file_free(file);
+    return err;
+}
+
+/* Where the log was copied by hard links: its mark is left to the copy, and another one takes its place. */
+static u9_err append_beside_a_copy(uint64_t *told)
+{
+    remove_log(at("copy"));
+    sim_link(at("log/.mark"), at("copy"));
+    return append_and_get(told);
+}
+
+/* Rolls, each of which lets the oldest go. */
+static u9_err retain(uint64_t *told)
+{
+    u9_options o = rolling();
+    o.keep_bytes = 100000;
+    u9_err err = open_as(U9_CREATE, &o);
+    if (err != U9_OK) return err;
+    for (unsigned i = 0; i < 16 && err == U9_OK; i++) {
+        err = put("r", FILLER);
+        if (err == U9_OK && i % 4 == 3) err = u9_log_sync(handle);
+    }
+    *told = err == U9_OK;
+    return done(err);
+}
+
+/* Says that the oldest segments were deleted on purpose. */
+static u9_err accept_trim(uint64_t *told)
+{
+    u9_trimmed out = {.size = sizeof out};
+    u9_err err = u9_accept_trim(at("log"), 1, io_of(at("log")), &out, &fault);
+    *told = err == U9_OK && out.segments > 0;
+    return err;
+}
+
+/* The other end, which hangs up when it is done. */
+static void *send_and_close(void *arg)
+{
+    (void)send_main(arg);
+    close(((side *)arg)->in);
+    return NULL;
+}
+
+static void *recv_and_close(void *arg)
+{
+    (void)recv_main(arg);
+    close(((side *)arg)->in);
+    return NULL;
+}
+
+/* One end of a transfer both ways; the other one is another thread, which has no hardship. */
+static u9_err move(bool sends, const char *to, uint64_t *told)
+{
+    int ways[2];
+    char its_path[3400];
+    side other;
+    u9_ship_report r = {.size = sizeof r};
+    u9_err err;
+    MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ways) == 0);
+    snprintf(its_path, sizeof its_path, "%s", at(sends ? to : "place"));
+    other = (side){.in = ways[1], .out = ways[1], .path = its_path};
+    MUST(pthread_create(&other.thread, NULL, sends ? recv_and_close : send_and_close, &other) == 0);
+    if (sends) {
+        u9_send_options s = {.size = sizeof s, .out = ways[0], .in = ways[0]};
+        err = open_as(U9_READ, NULL);
+        if (err == U9_OK) err = done(u9_log_send(handle, &s, &r, &fault));
+    } else {
+        u9_options o = small_options();
+        u9_recv_options v = {.size = sizeof v, .in = ways[0], .out = ways[0], .log = &o};
+        err = u9_log_recv(at(to), &v, &r, &fault);
+    }
+    close(ways[0]);
+    MUST(pthread_join(other.thread, NULL) == 0);
+    *told = r.records;
+    return err;
+}
+
+static u9_err send_to_another(uint64_t *told)
+{
+    return move(true, "out", told);
+}
+
+static u9_err receive_from_another(uint64_t *told)
+{
+    return move(false, "out", told);
+}
+
+/* Where all is there already. */
+static u9_err send_to_its_twin(uint64_t *told)
+{
+    return move(true, "twin", told);
+}
+
+static u9_err receive_into_its_twin(uint64_t *told)
+{
+    return move(false, "twin", told);
+}
+
 /* Places */
 
 static void fill(const char *log, unsigned from, unsigned to, bool ends)
@@ -836,6 +988,19 @@ static void make_fork(void)
     remove_log(at("branch"));
 }
 
+/* A copy went on in the same file, which was put back under a name that is free. */
+static void make_parted(void)
+{
+    char from[3400];
+    fill(at("place"), 0, 5, true);
+    copy_log(at("place"), at("branch"));
+    fill(at("place"), 5, 8, true);
+    fill(at("branch"), 5, 7, true);
+    strcpy(from, segment_path(at("branch"), 1));
+    move_file(from, segment_path(at("place"), 9));
+    remove_log(at("branch"));
+}
+
 static void make_trimmed(void)
 {
     fill(at("place"), 0, 24, true);
@@ -848,6 +1013,66 @@ static void make_large(void)
     fill(at("log"), 0, 4, true);
     MUST(append_in_pieces(&told) == U9_OK);
     move_file(at("log"), at("place"));
+}
+
+static void make_twins(void)
+{
+    make_large();
+    copy_log(at("place"), at("twin"));
+}
+
+static void make_empty(void)
+{
+    make_dir(at("place"));
+}
+
+static void make_muids(void)
+{
+    session(at("place"), "text ", 5, 2);
+}
+
+static void make_tids(void)
+{
+    make_empty();
+    fresh_kind = "tid";
+}
+
+static void make_gids(void)
+{
+    make_empty();
+    fresh_kind = "gid:log";
+}
+
+/* Its oldest segments are gone, and nobody says why. */
+static void make_late(void)
+{
+    fill(at("place"), 0, 24, true);
+    remove_log(segment_path(at("place"), 1));
+}
+
+/* A copy that took the mark first, and not the last segment, so that it ends with a sealed one. */
+static void make_older(void)
+{
+    char mark[3400];
+    size_t size;
+    snprintf(mark, sizeof mark, "%s", at("place/.mark"));
+    fill(at("place"), 0, 5, true);
+    uint8_t *bytes = read_file(mark, &size);
+    fill(at("place"), 5, 20, true);
+    write_file(mark, bytes, size);
+    remove_log(segment_path(at("place"), segments_in(at("place"))));
+    free(bytes);
+}
+
+/* The last segment is not closed, and its u9open is damaged. */
+static void make_unopened(void)
+{
+    seen_frame frames[64];
+    fill(at("place"), 0, 12, false);
+    fill(at("place"), 12, 18, false);
+    const char *last = segment_path(at("place"), segments_in(at("place")));
+    MUST(frames_in(last, frames, 64) > 2);
+    fill_bytes(last, frames[0].offset + 60, 40, 0xee);
 }
 
 static void make_plain(void)
@@ -1020,6 +1245,8 @@ static const trial reading[] = {
     {make_large, waver, false, false},
     {make_plain, waver, false, false},
     {make_row, read_single, false, false},
+    {make_parted, damages, false, false},
+    {make_unopened, read_on, false, false},
 };
 
 static const trial writing[] = {
@@ -1052,6 +1279,25 @@ static const trial writing[] = {
     {make_unknown, append_and_get, true, false},
 };
 
+/* More of these, and not only without memory. */
+static const trial writing_more[] = {
+    {make_empty, append_all_ways, true, false}, {make_muids, append_all_ways, true, false},
+    {make_tids, append_all_ways, true, false},  {make_gids, append_all_ways, true, false},
+    {make_row, retain, true, false},            {make_late, accept_trim, true, false},
+    {make_unopened, append_and_get, true, false}, {make_older, append_and_get, true, false},
+    {make_row, append_beside_a_copy, true, false},
+};
+
+/* On the system's own files, some beside a thread. */
+static const trial on_system[] = {
+    {make_row, send_to_another, true, false},
+    {make_row, receive_from_another, true, false},
+    {make_twins, send_to_its_twin, true, false},
+    {make_twins, receive_into_its_twin, true, false},
+    {make_empty, append_under_numbers, true, false},
+    {make_empty, append_all_ways, true, false},
+};
+
 /* Where each read fails in turn. */
 static const trial wading[] = {
     {make_long, read_on, false, false},
@@ -1068,6 +1314,10 @@ static const trial wading[] = {
     {make_numbered, seek_all_ways, false, false},
     {make_long, waver, false, false},
     {make_compressed, get_frugally, false, false},
+    {make_row, append_and_get, true, false},
+    {make_older, append_and_get, true, false},
+    {make_parted, read_on, false, false},
+    {make_unopened, append_and_get, true, false},
 };
 
 /* Where nothing is seen of what is looked at, one look after the other. */
@@ -1197,11 +1447,11 @@ static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u
 }
 
 /* The same once more: it is as if nothing had been. */
-static void do_again(const trial *t, u9_err well, uint64_t told)
+static void do_again(const trial *t, u9_err well, uint64_t told, unsigned n)
 {
     uint64_t now;
     u9_err err = do_well(t, &now);
-    MUST_SAY(err == well, "again: %s: %s", u9_err_name(err), fault.text);
+    MUST_SAY(err == well, "behind %u again: %s: %s", n, u9_err_name(err), fault.text);
     if (!t->writes) MUST(now == told);
 }
 
@@ -1262,10 +1512,10 @@ static void endure(const trial *t, hardship what)
         (void)do_badly(t, what, nths[i], nths[i] % 4 == 0 && what != NO_SIGHT, well, told);
         if (t->writes) {
             clear_outputs();
-            do_again(t, well, told);
+            do_again(t, well, told, nths[i]);
         }
     }
-    if (!t->writes) do_again(t, well, told);
+    if (!t->writes) do_again(t, well, told, 0);
 }
 
 START_TEST(who_reads_without_memory_is_told_so)
@@ -1315,6 +1565,12 @@ START_TEST(who_reads_where_a_read_fails_is_told_so)
 }
 END_TEST
 
+START_TEST(who_writes_in_any_way_is_told_what_fails_and_the_next_one_goes_on)
+{
+    endure(&writing_more[_i / 2], _i % 2 ? NO_CALL : NO_MEMORY);
+}
+END_TEST
+
 /* A log may be so large that any look at it is a read. */
 START_TEST(who_sees_nothing_where_there_is_something_to_be_read_is_told_so)
 {
@@ -1333,6 +1589,13 @@ END_TEST
 START_TEST(who_writes_where_the_system_fails_is_told_so)
 {
     endure(&writing[_i], NO_SYSTEM);
+}
+END_TEST
+
+/* {F14} {F40} Where one end of a link has trouble, both come to an end. */
+START_TEST(who_has_more_to_do_with_the_system_is_told_what_fails)
+{
+    endure(&on_system[_i / 2], _i % 2 ? NO_SYSTEM : NO_MEMORY);
 }
 END_TEST
 
@@ -1389,5 +1652,16 @@ Suite *suite_hardship(void)
     tcase_add_loop_test(real, who_reads_where_the_system_fails_is_told_so, 0, 4);
     tcase_add_loop_test(real, who_writes_where_the_system_fails_is_told_so, 0, 2);
     suite_add_tcase(suite, real);
+    TCase *ways = tcase_create("ways"), *more = tcase_create("more of the system");
+    tcase_add_checked_fixture(ways, fixture_setup_sim, fixture_teardown);
+    tcase_add_checked_fixture(more, fixture_setup, fixture_teardown);
+    tcase_set_timeout(ways, 120);
+    tcase_set_timeout(more, 120);
+    tcase_add_loop_test(ways, who_writes_in_any_way_is_told_what_fails_and_the_next_one_goes_on, 0,
+                        2 * sizeof writing_more / sizeof *writing_more);
+    tcase_add_loop_test(more, who_has_more_to_do_with_the_system_is_told_what_fails, 0,
+                        2 * sizeof on_system / sizeof *on_system);
+    suite_add_tcase(suite, ways);
+    suite_add_tcase(suite, more);
     return suite;
 }

@@ -5,8 +5,10 @@
  * Time is a simulated clock that goes, stands, steps back and jumps as a test wants; randomness is
  * a row of bytes that it chooses. What many threads and processes do is in test_idgen_race.c.
  */
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -648,6 +650,48 @@ START_TEST(without_randomness_there_are_no_gids)
 }
 END_TEST
 
+/* A generator of each kind, which needs nothing; what was drawn from the system lasts for a while. */
+static u9_err make_one(int kind, u9_fault *fault)
+{
+    u9_muidgen *muids = NULL;
+    u9_tidgen *tids = NULL;
+    u9_gidgen *gids = NULL;
+    u9_uid8gen *uid8s = NULL;
+    const u9_uid8gen_options o = {.size = sizeof o, .generator = 1};
+    u9_err err = kind == 0   ? u9_muidgen_new(NULL, &muids, fault)
+                 : kind == 1 ? u9_tidgen_new(NULL, &tids, fault)
+                 : kind == 2 ? u9_gidgen_new(NULL, &gids, fault)
+                             : u9_uid8gen_new(&o, &uid8s, fault);
+    u9_muidgen_free(muids);
+    u9_tidgen_free(tids);
+    u9_gidgen_free(gids);
+    u9_uid8gen_free(uid8s);
+    return err;
+}
+
+START_TEST(without_memory_or_the_systems_randomness_no_generator_is_made)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        u9_fault fault;
+        size_t kept;
+        scarce_begin(SCARCE_MEMORY, 1, ENOMEM, true);
+        ck_assert_int_eq(make_one(kind, &fault), U9_NOMEM);
+        ck_assert_uint_eq(scarce_end(&kept), 1);
+        ck_assert_uint_eq(kept, 0);
+        if (kind > 1) continue; /* they draw later */
+        u9_err err = U9_OK;
+        scarce_begin(SCARCE_CALLS, 1, EIO, true);
+        for (int i = 0; i < 1000 && err == U9_OK; i++) err = make_one(kind, &fault);
+        ck_assert_uint_eq(scarce_end(&kept), 1);
+        ck_assert_uint_eq(kept, 0);
+        ck_assert_int_eq(err, U9_IO);
+        scarce_begin(SCARCE_CALLS, 1, EINTR, false); /* that is no reason */
+        for (int i = 0; i < 1000; i++) ck_assert_int_eq(make_one(kind, &fault), U9_OK);
+        ck_assert_uint_eq(scarce_end(&kept), 1);
+    }
+}
+END_TEST
+
 START_TEST(gid_options_and_types_out_of_range_are_refused)
 {
     static const u9_clock no_clock = {NULL, sim_sleep, NULL};
@@ -897,6 +941,7 @@ Suite *suite_idgen(void)
         the_last_millisecond_of_gids_can_be_used_up,
         after_a_restart_monotonic_gids_are_above_those_seen,
         without_randomness_there_are_no_gids,
+        without_memory_or_the_systems_randomness_no_generator_is_made,
         gid_options_and_types_out_of_range_are_refused,
         a_sequence_begins_at_0_in_each_millisecond,
         behind_64_it_waits_for_the_next_millisecond,

@@ -228,6 +228,13 @@ START_TEST(opening_refuses_its_callers_mistakes)
     REFUSES(U9_ARG, "of kind 'muid'", u9_log_open(path, &o, &log, &fault));
     o.mode = U9_WRITE;
     REFUSES(U9_ARG, "of kind 'muid'", u9_log_open(path, &o, &log, &fault));
+    o.mend = 1;
+    o.kind = "muid";
+    REFUSES(U9_ARG, "options.mend", u9_log_open(path, &o, &log, &fault));
+    for (o.mode = 0; o.mode <= U9_READ; o.mode++) {
+        ck_assert_int_eq(u9_log_open(path, &o, &log, NULL), U9_OK);
+        close_log(log);
+    }
     ck_assert_int_eq(u9_log_close(NULL, NULL), U9_OK);
 }
 END_TEST
@@ -251,6 +258,18 @@ START_TEST(appending_refuses_its_callers_mistakes)
     REFUSES_LAST(U9_ARG, "NULL", w, u9_log_append_batch(w, &no_values, 1, NULL));
     REFUSES_LAST(U9_ARG, "NULL", w, u9_log_append_batch(w, &no_refs, 1, NULL));
     REFUSES_LAST(U9_ARG, "was not appended", w, u9_log_commit(w, 0));
+    REFUSES_LAST(U9_ARG, "was not appended", w, u9_log_commit(w, UINT64_MAX));
+    u9_stats stats = {.size = sizeof stats - 1};
+    REFUSES_LAST(U9_ARG, "sizeof(u9_stats)", w, u9_log_stats(w, NULL));
+    REFUSES_LAST(U9_ARG, "sizeof(u9_stats)", w, u9_log_stats(w, &stats));
+    u9_append *a;
+    const u9_key fresh = {NULL, 0};
+    REFUSES_LAST(U9_ARG, "NULL", NULL, u9_append_begin(NULL, NULL, 1, 1, &a, NULL));
+    REFUSES_LAST(U9_ARG, "NULL", w, u9_append_begin(w, NULL, 1, 1, NULL, NULL));
+    ck_assert_int_eq(u9_append_begin(w, &fresh, 1, 1, &a, NULL), U9_OK);
+    REFUSES_LAST(U9_ARG, "NULL", w, u9_append_write(a, NULL, 1));
+    ck_assert_int_eq(u9_append_write(a, NULL, 0), U9_OK);
+    u9_append_abort(a);
     ck_assert_uint_eq(u9_log_next(w), 0);
     ck_assert_uint_eq(u9_log_next(NULL), 0);
     ck_assert_uint_eq(u9_log_durable(NULL), 0);

@@ -5,8 +5,10 @@
 #include "engine/os/guard.h"
 #include "tests/engine/fixture.h"
 #include "tests/engine/os/envs.h"
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -52,6 +54,21 @@ START_TEST(without_a_guard_nothing_is_watched)
     if (u9i_guard_ready()) return; /* CK_FORK=no, U9_GUARD: it is installed */
     const volatile uint8_t *map = map_ones(1, 1);
     ck_assert_ptr_null(u9i_guard_watch((const void *)(uintptr_t)map, (size_t)page));
+}
+END_TEST
+
+START_TEST(a_guard_that_cannot_be_installed_is_none_and_can_be_tried_again)
+{
+    if (u9i_guard_ready()) return;
+    for (unsigned nth = 1; nth < 3; nth++) {
+        scarce_begin(SCARCE_CALLS, nth, EINVAL, false);
+        u9_err err = u9_guard_install();
+        ck_assert_uint_eq(scarce_end(NULL), 1);
+        ck_assert_int_eq(err, U9_IO);
+        ck_assert(!u9i_guard_ready());
+    }
+    ck_assert_int_eq(u9_guard_install(), U9_OK);
+    ck_assert(u9i_guard_ready());
 }
 END_TEST
 
@@ -270,6 +287,7 @@ Suite *suite_guard(void)
     TCase *tc = tcase_create("guard");
     tcase_add_checked_fixture(tc, setup, fixture_teardown);
     tcase_add_test(tc, without_a_guard_nothing_is_watched);
+    tcase_add_test(tc, a_guard_that_cannot_be_installed_is_none_and_can_be_tried_again);
     tcase_add_test(tc, a_page_behind_the_end_of_its_file_is_zeros_and_a_note);
     tcase_add_test(tc, what_broke_in_one_mapping_is_not_told_of_the_next_in_its_place);
     tcase_add_test(tc, a_table_that_is_full_watches_no_more);

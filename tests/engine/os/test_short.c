@@ -5,6 +5,7 @@
  */
 #include "tests/engine/fixture.h"
 #include "tests/engine/os/envs.h"
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 
 #include <errno.h>
@@ -59,6 +60,7 @@ static size_t part_of(size_t n)
 
 ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t off)
 {
+    if (scarce_refuses()) return -1;
     size_t part = part_of(n);
     return part == 0 && n > 0 ? -1 : __real_pread(fd, buf, part, off);
 }
@@ -66,6 +68,7 @@ ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t off)
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t off)
 {
     if (atomic_load(&stops)) return 0;
+    if (scarce_refuses()) return -1;
     size_t part = part_of(n);
     return part == 0 && n > 0 ? -1 : __real_pwrite(fd, buf, part, off);
 }
@@ -75,12 +78,14 @@ ssize_t __wrap_pwritev2(int fd, const struct iovec *vec, int count, off_t off, i
 {
     ck_assert_int_eq(count, 1);
     if (atomic_load(&stops)) return 0;
+    if (scarce_refuses()) return -1;
     struct iovec part = {.iov_base = vec->iov_base, .iov_len = part_of(vec->iov_len)};
     return part.iov_len == 0 && vec->iov_len > 0 ? -1 : __real_pwritev2(fd, &part, 1, off, flags);
 }
 
 int __wrap_fdatasync(int fd)
 {
+    if (scarce_refuses()) return -1;
     if (part_of(1) > 0) return __real_fdatasync(fd);
     errno = EINTR; /* it knows no EAGAIN */
     return -1;
@@ -96,6 +101,7 @@ int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, 
 int __wrap_io_uring_submit(struct io_uring *ring)
 {
     if (atomic_load(&breaks)) return -EBADF;
+    if (scarce_refuses()) return -errno;
     const struct io_uring_sq *sq = &ring->sq;
     for (unsigned i = sq->sqe_head; i != sq->sqe_tail; i++) {
         struct io_uring_sqe *sqe = &sq->sqes[i & sq->ring_mask];
@@ -196,6 +202,7 @@ START_TEST(a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop)
     atomic_store(&stops, true);
     write_at(queue, file, 0, buffers, BUFFER, 0);
     take_all(queue, 1, -EIO);
+    ck_assert_int_eq(u9i_file_zero(file, 0, BUFFER), -EIO);
     atomic_store(&stops, false);
     u9i_file_close(file);
     u9i_queue_close(queue);
