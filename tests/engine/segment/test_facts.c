@@ -135,6 +135,7 @@ Suite *suite_facts(void)
     Suite *s = suite_create("facts");
     TCase *t = tcase_create("facts");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, facts_are_the_same_only_if_each_of_them_is);
     tcase_add_test(t, a_segments_name_is_its_number_and_its_index_has_the_same);
     tcase_add_test(t, a_file_that_is_not_as_large_as_it_was_is_not_mapped);
