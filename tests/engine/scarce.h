@@ -16,7 +16,7 @@ typedef enum scarcity {
     SCARCE_NOTHING, /* what is allocated and kept is counted all the same */
     SCARCE_MEMORY,  /* allocations, and pages */
     SCARCE_CALLS,   /* calls on files and directories */
-    SCARCE_SIGHT    /* looks through a window at a file's bytes, read already or not, and files that a segment opens */
+    SCARCE_SIGHT /* looks through a window at a file's bytes, read already or not, and files that a segment opens */
 } scarcity;
 
 /* From now on the nth of these (from 1; 0: none) fails with `error` (memory: ENOMEM); sticky: all later, too. */
