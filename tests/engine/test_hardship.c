@@ -1022,7 +1022,6 @@ static const trial writing[] = {
     {make_image, carve, true, false},
     {make_headless, repair, true, false},
     {make_odd, repair, true, false},
-    {make_barren, salvage, true, false},
     {make_damaged, index_build, true, true},
     {make_numbered, index_build, true, true},
     {make_flipped, heal, true, false},
