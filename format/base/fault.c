@@ -4,6 +4,7 @@
 #include "format/base/fault.h"
 
 #include <stdarg.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ void (*u9i_fault_explain)(u9_fault *fault);
 
 u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
 {
+    if (err == U9_IO && where->sys == ENOMEM) err = U9_NOMEM; /* whatever asked for it */
     if (fault == NULL) return err;
     memset(fault, 0, sizeof *fault);
     fault->err = err;

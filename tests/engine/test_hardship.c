@@ -1156,7 +1156,7 @@ static void make_flipped(void)
 /* No secret is left, nor a copy of one. */
 static void make_barren(void)
 {
-    fill(at("place"), 0, 5, true);
+    fill(at("place"), 0, 2, true);
     for (unsigned k = 1; k <= segments_in(at("place")); k++) {
         uint64_t size = file_size(segment_path(at("place"), k));
         fill_bytes(segment_path(at("place"), k), 0, 32, 0);
@@ -1265,7 +1265,6 @@ static const trial writing[] = {
     {make_image, carve, true, false},
     {make_headless, repair, true, false},
     {make_odd, repair, true, false},
-    {make_barren, salvage, true, false},
     {make_damaged, index_build, true, true},
     {make_numbered, index_build, true, true},
     {make_flipped, heal, true, false},
@@ -1356,7 +1355,6 @@ static const trial looking[] = {
     {make_odd, check, false, false},
     {make_odd, repair, true, false},
     {make_barren, read_mended, false, false},
-    {make_barren, salvage, true, false},
     {make_numbered, get, false, false},
     {make_numbered, versions, false, false},
     {make_numbered, get_many, false, false},
@@ -1515,7 +1513,7 @@ static void endure(const trial *t, hardship what)
             do_again(t, well, told, nths[i]);
         }
     }
-    if (!t->writes) do_again(t, well, told, 0);
+    if (!t->writes && count > 0) do_again(t, well, told, 0);
 }
 
 START_TEST(who_reads_without_memory_is_told_so)

@@ -239,6 +239,7 @@ Suite *suite_misuse(void)
     Suite *s = suite_create("misuse");
     TCase *t = tcase_create("misuse");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, who_repairs_without_a_path_or_a_size_is_refused);
     tcase_add_test(t, who_makes_logs_of_nothing_is_refused);
     tcase_add_test(t, who_looks_for_nothing_is_refused);

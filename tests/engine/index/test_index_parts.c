@@ -349,6 +349,7 @@ Suite *suite_index_parts(void)
     Suite *s = suite_create("index_parts");
     TCase *t = tcase_create("index_parts");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, losses_are_ranges_in_order_of_which_none_touches_what_was_noted);
     tcase_add_test(t, losses_of_a_root_that_cannot_be_are_refused);
     tcase_add_test(t, runs_that_are_too_many_are_merged_and_a_failure_of_any_call_is_told);

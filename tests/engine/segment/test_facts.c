@@ -17,14 +17,14 @@
 #include <string.h>
 
 /* Everything that counts, a byte or a number each. */
-#define FIELDS(X)                                                                                  \
-    X(size)                                                                                        \
-    X(header) X(mends) X(mends_frames) X(secret.bytes[15]) X(secret.boundary[15]) X(secret.lost)   \
-        X(barren) X(boundaries) X(blank) X(plain) X(stray) X(spared) X(has_open) X(has_trim)       \
-            X(has_end) X(has_spare) X(unread) X(unread_at) X(kind[0]) X(number) X(first) X(newest) \
-                X(is_void) X(called) X(misnamed) X(sealed_before) X(named) X(at.offset)            \
-                    X(at.ordinal) X(at.chain[15]) X(tail) X(wrong) X(fork.begin) X(fork.end)       \
-                        X(fork.lost) X(marked) X(mark.offset) X(mark.ordinal) X(mark.chain[15])
+/* clang-format off */
+#define FIELDS(X) \
+    X(size) X(header) X(mends) X(mends_frames) X(secret.bytes[15]) X(secret.boundary[15]) X(secret.lost) X(barren) \
+    X(boundaries) X(blank) X(plain) X(stray) X(spared) X(has_open) X(has_trim) X(has_end) X(has_spare) X(unread) \
+    X(unread_at) X(kind[0]) X(number) X(first) X(newest) X(is_void) X(called) X(misnamed) X(sealed_before) X(named) \
+    X(at.offset) X(at.ordinal) X(at.chain[15]) X(tail) X(wrong) X(fork.begin) X(fork.end) X(fork.lost) X(marked) \
+    X(mark.offset) X(mark.ordinal) X(mark.chain[15])
+/* clang-format on */
 
 /* A segment whose facts are the same keeps what was found in it: so nothing may be overlooked. */
 START_TEST(facts_are_the_same_only_if_each_of_them_is)
@@ -135,6 +135,7 @@ Suite *suite_facts(void)
     Suite *s = suite_create("facts");
     TCase *t = tcase_create("facts");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 60);
     tcase_add_test(t, facts_are_the_same_only_if_each_of_them_is);
     tcase_add_test(t, a_segments_name_is_its_number_and_its_index_has_the_same);
     tcase_add_test(t, a_file_that_is_not_as_large_as_it_was_is_not_mapped);
