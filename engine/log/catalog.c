@@ -439,7 +439,7 @@ static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
     bool other = sys == -EINVAL || sys == -EISDIR || sys == -ELOOP || sys == -ENXIO || sys == -ENOENT;
     f->stray = f->no_file = other && !l->row.single;
     if (sys == 0 || f->stray) return U9_OK;
-    return u9i_fault(l->fault, U9_IO,
+    return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
                      U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
                      "cannot open the segment");
 }
@@ -679,7 +679,7 @@ static u9_err load_mark(load *l)
 {
     int sys = u9i_mark_read(l->source->dir, &l->mark);
     if (sys == 0) return U9_OK;
-    return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
+    return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
                      "cannot read the log's mark");
 }
 

@@ -164,6 +164,7 @@ static int seal_file(u9i_writer *w, u9i_segment_out *old)
     int sys = index_file(w, old, queue);
     if (sys == 0) sys = u9i_segment_out_end(old, queue, U9I_END_SEALING, w->plan.kind);
     u9i_queue_close(queue); /* which waits, should anything still be under way */
+    if (sys == -ENOMEM) return 0; /* so is one of which the index was begun: what is behind the named end is passed */
     if (sys != 0) (void)u9i_writer_poison(w, old, sys, "closing the segment", NULL);
     return sys;
 }
