@@ -706,6 +706,16 @@ static u9_err follow(uint64_t *told)
     return done(err);
 }
 
+static u9_err append_one(uint64_t *told)
+{
+    u9_options o = rolling();
+    u9_err err = open_as(U9_CREATE, &o);
+    if (err != U9_OK) return err;
+    err = put("one", 10);
+    *told = err == U9_OK;
+    return done(err);
+}
+
 static const char *fresh_kind; /* of keys that the log makes; NULL: muids, or what it has */
 
 /* Every way in which records are accepted and become durable; of a log that is not there yet, too. */
@@ -1383,6 +1393,10 @@ static const trial looking[] = {
     {make_plain, salvage, true, false},
     {make_large, salvage, true, false},
     {make_damaged, salvage, true, false},
+    {make_unopened, append_one, true, false},
+    {make_row, append_one, true, false},
+    {make_older, append_one, true, false},
+    {make_parted, read_on, false, false},
 };
 
 static void clear_outputs(void)
