@@ -379,10 +379,11 @@ u9_err u9i_carve_join(u9i_carving *c)
             if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[n]);
     }
     know_log(c);
+    bool unread = c->report->unread > 0; /* else what a frame's bytes were asked for in vain is told by nothing but this */
     for (size_t i = 0; i < c->wound_count; i++) {
         uint8_t header[U9I_FRAME_HEADER_SIZE];
         uint64_t length;
-        c->report->broken += !c->wounds[i].dark && signed_header(c, &c->wounds[i], header, &length) != NULL;
+        c->report->broken += !(c->wounds[i].dark && unread) && signed_header(c, &c->wounds[i], header, &length) != NULL;
     }
     return U9_OK;
 }

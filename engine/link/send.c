@@ -464,7 +464,7 @@ static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
     return err == U9_OK ? done : err;
 }
 
-/* The descriptor takes no more: perhaps the receiver has said why. */
+/* The receiver takes no more: perhaps it has said why. */
 static u9_err ask_why(sender *s, u9_err err, u9_fault *fault)
 {
     u9_fault unused;
@@ -515,7 +515,8 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
     if (err != U9_OK) return err;
     err = send_all(&s, fault);
     if (!s.channel.broken) err = sender_part(&s, err, fault);
-    if (s.channel.broken && err == U9_IO) err = ask_why(&s, err, fault);
+    bool gone = fault->sys == EPIPE || fault->sys == ECONNRESET; /* else nobody might ever answer */
+    if (s.channel.broken && err == U9_IO && gone) err = ask_why(&s, err, fault);
     report->held_max = s.channel.held_max;
     u9i_channel_release(&s.channel);
     if (s.follows) u9i_follower_release(&s.follower);
