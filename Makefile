@@ -514,7 +514,7 @@ test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
 side_programs = $(examples) $(if $(zk),$(BUILD)/u9zktests) $(BUILD)/u9hpp $(if $(SANITIZE),,$(BUILD)/u9bench)
 
 .PHONY: run-tests
-run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(side_programs) $(tools) $(libs) $(zk_libs)
+run-tests: $(BUILD)/u9tests $(BUILD)/probe_uring $(side_programs) $(tools) $(libs) $(zk_libs) $(if $(SANITIZE),,$(rados_libs) $(s3_libs))
 	$(if $(misnamed),@echo 'u9: there are no such tests: $(misnamed)' >&2; exit 1)
 	$(if $(zk),,@echo 'zk: SKIPPED: libzookeeper-mt-dev is not installed (or ZOOKEEPER=0)')
 	@env $(test_env) TEST_WRAP='$(plain_space)' scripts/run_tests $(BUILD) $(jobs)

@@ -194,7 +194,7 @@ u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *const
         err = make_marked(env, partial);
     }
     if (err == 0) return U9_OK;
-    return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err), "%s", what);
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -err), "%s", what);
 }
 
 /* An unfinished one of ours, or empty. */
@@ -228,7 +228,7 @@ u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, const char *sour
         *out = dir;
         return U9_OK;
     }
-    return u9i_fault(fault, err == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = partial, .sys = -err),
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -err),
                      "cannot make the new log here");
 }
 

@@ -168,7 +168,7 @@ static uint64_t number_for(u9i_kin *const *kin, size_t count, size_t i, uint64_t
 
 static u9_err fail_write(const u9i_carving *c, const char *path, int sys)
 {
-    return u9i_fault(c->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys, .rule = "U-8"),
+    return u9i_fault(c->fault, U9_IO, U9I_AT(.path = path, .sys = -sys, .rule = "U-8"),
                      "cannot write what was found");
 }
 

@@ -28,7 +28,7 @@ static u9_err took_change(const u9i_proposals *p, const char *name, int sys, u9_
 {
     char path[4400];
     if (sys == 0 || sys == -EEXIST || sys == -ENODATA) return U9_OK;
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+    return u9i_fault(fault, U9_IO,
                      U9I_AT(.path = u9i_source_path(p->source, name, path, sizeof path), .sys = -sys),
                      "cannot read what is to be mended");
 }

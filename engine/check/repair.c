@@ -37,7 +37,7 @@ typedef struct repair {
 
 static u9_err fail_repair(const repair *r, int sys, const char *what)
 {
-    return u9i_fault(r->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = r->path, .sys = -sys, .rule = "M-9"),
+    return u9i_fault(r->fault, U9_IO, U9I_AT(.path = r->path, .sys = -sys, .rule = "M-9"),
                      "cannot %s", what);
 }
 

@@ -23,7 +23,7 @@ static const char new_tip[] = ".tip.new";      /* the last segment, until all ot
 
 u9_err u9i_snapshot_fail(const u9i_snapshot *s, int sys, const char *what, u9_fault *fault)
 {
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = s->path, .sys = -sys), "cannot %s", what);
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = s->path, .sys = -sys), "cannot %s", what);
 }
 
 static u9_err refuse_dir(const u9i_snapshot *s, const char *name, const char *why, u9_fault *fault)
@@ -372,7 +372,7 @@ static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, b
     char path[4400];
     if (unread) u9i_source_path(s->source, f->name, path, sizeof path);
     else snprintf(path, sizeof path, "%s/%s", s->partial ? s->partial : s->path, f->name);
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .segment = f->number, .sys = -sys),
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .segment = f->number, .sys = -sys),
                      unread ? "cannot read the segment for the snapshot" : "cannot write this file of the snapshot");
 }
 

@@ -26,7 +26,7 @@ u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sy
 {
     char path[4400];
     snprintf(path, sizeof path, "%s/%s", far ? t->place : t->source.path, name);
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys), "%s", what);
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys), "%s", what);
 }
 
 /* Opening */

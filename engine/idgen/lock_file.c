@@ -63,7 +63,7 @@ static u9i_number_slot *slot_of(const u9_grant *grant)
 
 static u9_err refuse_sys(const u9_lock_file *f, int sys, const char *what, u9_fault *fault)
 {
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+    return u9i_fault(fault, U9_IO,
                      U9I_AT(.path = f->path, .sys = -sys, .rule = "I-24"), "%s", what);
 }
 

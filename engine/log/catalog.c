@@ -45,7 +45,7 @@ u9_err u9i_source_open(u9i_source *s, u9i_env *env, const char *path, bool creat
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .rule = "L-1"),
                          "not a log: neither a directory nor a regular file");
     if (sys != 0)
-        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                          "cannot open the log");
     s->path = strdup(path);
     if (s->path == NULL) {
@@ -259,7 +259,7 @@ static u9_err list_files(load *l)
     l->row.single = dir->single[0] != 0;
     int sys = l->row.single ? add_name(l, dir->single) : u9i_dir_list(dir, add_name, l);
     if (sys != 0)
-        return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+        return u9i_fault(l->fault, U9_IO,
                          U9I_AT(.path = l->source->path, .sys = -sys), "cannot list the directory");
     if (l->row.count > 1) qsort(l->row.facts, l->row.count, sizeof *l->row.facts, by_name);
     drop_doubles(&l->row);
@@ -439,7 +439,7 @@ static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
     bool other = sys == -EINVAL || sys == -EISDIR || sys == -ELOOP || sys == -ENXIO || sys == -ENOENT;
     f->stray = f->no_file = other && !l->row.single;
     if (sys == 0 || f->stray) return U9_OK;
-    return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+    return u9i_fault(l->fault, U9_IO,
                      U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
                      "cannot open the segment");
 }
@@ -679,7 +679,7 @@ static u9_err load_mark(load *l)
 {
     int sys = u9i_mark_read(l->source->dir, &l->mark);
     if (sys == 0) return U9_OK;
-    return u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
+    return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
                      "cannot read the log's mark");
 }
 

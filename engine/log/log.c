@@ -225,7 +225,7 @@ static u9_err sync_parent(const u9_log *log, u9_fault *fault)
         u9i_dir_close(parent);
     }
     if (sys == 0 || sys == -EACCES) return U9_OK; /* nobody may: it was there before */
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "cannot sync the directory above");
 }
 
@@ -248,7 +248,7 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
     u9i_mark mark;
     int sys = u9i_mark_read(log->source.dir, &mark);
     if (sys != 0)
-        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+        return u9i_fault(fault, U9_IO,
                          U9I_AT(.path = log->source.path, .sys = -sys, .rule = "M-3"),
                          "cannot read the log's mark");
     u9i_marker_init(&log->marker, log->source.dir, log->source.path, &mark, plan->log);

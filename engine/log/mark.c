@@ -89,7 +89,7 @@ static u9_err fail(u9i_marker *m, int sys, const char *what)
 {
     char path[4400];
     snprintf(path, sizeof path, "%s/%s", m->path, u9i_mark_name);
-    return u9i_fault(&m->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+    return u9i_fault(&m->fault, U9_IO,
                      U9I_AT(.path = path, .sys = -sys, .rule = "M-5"),
                      "cannot %s the log's mark; its records are not touched by that", what);
 }

@@ -122,7 +122,7 @@ static bool turn_to(u9i_row_looks *l, u9i_window *window, const u9i_facts *f, u9
     l->vanished = sys == -ENOENT;
     if (sys == 0) u9i_window_turn(window, *file, &f->secret);
     else
-        l->failed = u9i_fault(l->fault, sys == -ENOMEM ? U9_NOMEM : U9_IO,
+        l->failed = u9i_fault(l->fault, U9_IO,
                               U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
                               "cannot open the segment");
     return sys == 0;

@@ -399,7 +399,7 @@ static u9_err open_far(tiered_dir *t, const char *path, const char *place, u9_fa
     int sys = u9i_dir_open(env, in, false, &t->far);
     if (sys == -ENOENT) sys = -ENODEV; /* not to be taken for a log that is not there */
     if (sys != 0)
-        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                          "its oldest segments are at %.200s, which cannot be opened", place);
     return U9_OK;
 }
@@ -431,7 +431,7 @@ u9_err u9i_tiered_open(u9i_dir **dir, const char *path, u9_fault *fault)
     if (err == U9_OK) {
         sys = read_list_again(t);
         if (sys != 0)
-            err = u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+            err = u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                             "its oldest segments are at %.200s, which cannot be listed", t->place);
     }
     if (err == U9_OK) *dir = &t->dir;

@@ -304,7 +304,7 @@ static u9_err ready_watch(u9i_follower *f, u9_fault *fault)
     if (f->watch) return U9_OK;
     int sys = u9i_watch_open(f->log->source.dir, u9i_live_name, f->written, &f->watch);
     if (sys == 0) return U9_OK;
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = f->log->source.path, .sys = -sys),
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = f->log->source.path, .sys = -sys),
                      "cannot watch the log");
 }
 

@@ -106,7 +106,7 @@ u9_err u9i_writer_open(u9i_writer *w, u9i_dir *dir, const char *path, const u9i_
     dir->writing = sys == 0;
     if (sys == 0) return U9_OK;
     u9i_writer_release(w);
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = path, .sys = -sys),
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "cannot set up writing");
 }
 

@@ -3,8 +3,8 @@
  */
 #include "format/base/fault.h"
 
-#include <stdarg.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

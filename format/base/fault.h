@@ -22,7 +22,7 @@ typedef struct u9i_where {
 #define U9I_AT_OFFSET(at, ...) (&(u9i_where){.offset = (at), __VA_ARGS__})
 #define U9I_AT(...) U9I_AT_OFFSET(U9_NOWHERE, __VA_ARGS__)
 
-/* Fills `fault` (may be NULL) and returns `err`. */
+/* Fills `fault` (may be NULL) and returns `err`; of U9_IO whose errno is ENOMEM U9_NOMEM: a disk is not at fault. */
 u9_err u9i_fault(u9_fault *fault, u9_err err, const u9i_where *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

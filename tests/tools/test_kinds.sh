@@ -90,7 +90,7 @@ claim 'three logs at once, with a lock file, make no ID twice' same "$(cat keys1
 claim 'it stands beside them' test -s .u9-numbers
 claim 'another path may be given' sh -c "echo z | '$u9' append at1 --lock-file=numbers --cluster 9 --print-keys |
     '$u9' id show uid8 - | grep '\"generator\": *0' | grep '\"cluster\": *9' && test -s numbers"
-claim 'a lock file that cannot be made is told' refused 4 'none/such: no generator number' \
+claim 'a lock file that cannot be made is told' refused 1 'none/such: no generator number' \
     sh -c "echo z | '$u9' append at1 --lock-file=none/such"
 long=$(printf '%0512d' 7)
 printf '%s,z\n' "$long" | "$u9" append long --key rkey --key-field , --print-keys >keys

@@ -43,6 +43,7 @@ du NOWHERE
 mark NOWHERE
 index NOWHERE
 trim --keep 1 NOWHERE
+tier --to there NOWHERE
 split -n 2 NOWHERE
 scan NOWHERE
 snapshot NOWHERE copy
