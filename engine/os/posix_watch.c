@@ -154,7 +154,7 @@ static bool take_events(posix_watch *w)
     ssize_t n;
     while ((n = read(w->fd, room, sizeof room)) > 0 || (n < 0 && errno == EINTR)) {
         told |= n > 0;
-        if (w->polls) continue;
+        if (n < 0 || w->polls) continue;
         for (char *p = room; p < room + n;) {
             struct inotify_event event;
             memcpy(&event, p, sizeof event);
