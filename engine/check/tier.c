@@ -179,7 +179,6 @@ static bool is_ready(const u9i_tiering *t, size_t i)
     return t->last != U9I_NOT_THERE && i <= t->last && u9i_facts_on_row(f) && f->named;
 }
 
-
 /* The place has it, as large as the list says. */
 static bool stands_there(u9i_tiering *t, const u9i_tiered *s, int *sys)
 {
