@@ -3,7 +3,8 @@
  * nothing, or calls of the system: that is told, no memory is kept, nothing is shown that is not so, and the log is one
  * with which the same can be done again.
  *
- * A deed is one thing that users do, from opening to closing. A place is a log as it may be found.
+ * A deed is one thing that users do, from opening to closing. A place is a log as it may be found. The file is long as it has
+ * one function for each of these, a few lines; what is done with them stands behind the tables.
  */
 #include "tests/engine/link/ship.h"
 #include "tests/engine/log/trimmed.h"
@@ -116,17 +117,18 @@ static u9_err read_on(uint64_t *told)
     return done(err);
 }
 
-static u9_err mended(deed_fn *deed, uint64_t *told)
+/* The deed in another way: `*turn` is one of `way`. */
+static u9_err turned(bool *turn, deed_fn *deed, uint64_t *told)
 {
-    way.mends = true;
+    *turn = true;
     u9_err err = deed(told);
-    way.mends = false;
+    *turn = false;
     return err;
 }
 
 static u9_err read_mended(uint64_t *told)
 {
-    return mended(read_on, told);
+    return turned(&way.mends, read_on, told);
 }
 
 static u9_err read_back(uint64_t *told)
@@ -180,7 +182,7 @@ static u9_err get(uint64_t *told)
 
 static u9_err get_mended(uint64_t *told)
 {
-    return mended(get, told);
+    return turned(&way.mends, get, told);
 }
 
 static u9_err get_many(uint64_t *told)
@@ -297,27 +299,19 @@ static u9_err read_single(uint64_t *told)
     return done(err);
 }
 
-static u9_err frugally(deed_fn *deed, uint64_t *told)
-{
-    way.frugal = true;
-    u9_err err = deed(told);
-    way.frugal = false;
-    return err;
-}
-
 static u9_err get_frugally(uint64_t *told)
 {
-    return frugally(get, told);
+    return turned(&way.frugal, get, told);
 }
 
 static u9_err get_many_frugally(uint64_t *told)
 {
-    return frugally(get_many, told);
+    return turned(&way.frugal, get_many, told);
 }
 
 static u9_err versions_frugally(uint64_t *told)
 {
-    return frugally(versions, told);
+    return turned(&way.frugal, versions, told);
 }
 
 static int is_late(void *ctx, const u9_record *r)
