@@ -531,25 +531,10 @@ static int map(u9i_file *file, uint64_t off, size_t n, const void **out)
     return -ENODEV;
 }
 
-static void advise(u9i_env *env, const void *bytes, size_t n, u9i_map_advice advice)
-{
-    (void)env;
-    (void)bytes;
-    (void)n;
-    (void)advice;
-}
-
-static void unmap(u9i_env *env, const void *bytes, size_t n)
-{
-    (void)env;
-    (void)bytes;
-    (void)n;
-}
-
 const u9i_fs u9r_fs = {
     .open_dir = open_dir, .close_dir = close_dir, .lock = u9r_lease_take, .locked = u9r_lease_held_by_other,
     .list = list, .stat = stat_name, .identify = identify_name, .rename = rename_name, .link = link_name,
     .dress = dress_name, .remove = remove_name, .sync_dir = sync_dir, .post = u9r_post, .posted = u9r_posted,
     .open = u9r_open_file, .close = u9r_close_file, .lock_file = lock_file, .size = u9r_file_size,
     .read = u9r_file_read, .data = data_behind, .reserve = u9r_file_reserve, .zero = zero,
-    .truncate = u9r_file_truncate, .sync_and_evict = sync_and_evict, .map = map, .advise = advise, .unmap = unmap};
+    .truncate = u9r_file_truncate, .sync_and_evict = sync_and_evict, .map = map};

@@ -392,28 +392,12 @@ static int map(u9i_file *file, uint64_t off, size_t n, const void **out)
     return -ENODEV;
 }
 
-static void advise(u9i_env *env, const void *bytes, size_t n, u9i_map_advice advice)
-{
-    (void)env;
-    (void)bytes;
-    (void)n;
-    (void)advice;
-}
-
-static void unmap(u9i_env *env, const void *bytes, size_t n)
-{
-    (void)env;
-    (void)bytes;
-    (void)n;
-}
-
 const u9i_fs u9s_fs = {
     .open_dir = open_dir, .close_dir = close_dir, .lock = refuse_dir, .locked = is_locked, .list = list,
     .stat = stat_name, .identify = identify, .rename = rename_name, .link = link_name, .dress = dress,
     .remove = remove_name, .sync_dir = sync_dir, .post = post, .posted = posted, .open = u9s_open_file,
     .close = u9s_close_file, .lock_file = refuse_file, .size = u9s_file_size, .read = u9s_file_read, .data = data_at,
     .reserve = reserve, .zero = zero, .truncate = truncate_file, .sync_and_evict = sync_file, .map = map,
-    .advise = advise, .unmap = unmap,
 };
 
 static int open_watch(u9i_dir *dir, const char *name, bool bytes, u9i_watch **out)
