@@ -96,9 +96,11 @@ static void pieces_check(const pieces *all)
 
 /* Borders */
 
+/* No piece is behind the file's end, whatever was promised: there is nothing to read. */
 static uint64_t data_end(const u9i_facts *f)
 {
-    return f->named ? f->at.offset : f->has_end ? f->end_frame.offset : f->size;
+    uint64_t end = f->named ? f->at.offset : f->has_end ? f->end_frame.offset : f->size;
+    return end < f->size ? end : f->size;
 }
 
 /* True if a reader that begins in the midst of it can come to what one from its start does. */

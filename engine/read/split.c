@@ -49,11 +49,11 @@ static u9_err find_data_end(u9i_reader *r, size_t index, uint64_t *end, u9_fault
     return err;
 }
 
-/* Bytes of a segment: up to its end, if that is known; else all of the file. */
+/* Bytes of a segment that are there: up to its end, if that is known; else all of the file. */
 static u9_err measure_segment(u9i_reader *r, size_t index, bool last, uint64_t *bytes, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(r->catalog, index);
-    *bytes = f->named ? f->at.offset : f->size;
+    *bytes = f->named && f->at.offset < f->size ? f->at.offset : f->size;
     return last && !f->named && !f->has_end && !f->plain ? find_data_end(r, index, bytes, fault) : U9_OK;
 }
 

@@ -574,6 +574,29 @@ START_TEST(a_first_frame_that_contradicts_itself_names_nothing)
 }
 END_TEST
 
+/* {F54} A first frame that promises nearly 2^63 bytes of a file of a few: a check in pieces has none for what is not there. */
+START_TEST(a_promise_beyond_the_file_costs_no_pieces)
+{
+    const char *log = at("log");
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 3);
+    u9i_open_record open = forge_naming(2, &one, U9I_TAIL_TORN);
+    open.end.offset = (UINT64_C(1) << 63) - 16;
+    forge_pad(&one);
+    forged_segment two = forge_with_open(2, 1, &open);
+    forge_records(&two, "b", 2);
+    forge_end(&two, U9I_END_CLOSING);
+    forge_save(&one, log);
+    forge_save(&two, log);
+    seen *s = look(log); /* in pieces of some KiB, too */
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_CUT), 1);
+    ck_assert_uint_eq(s->count, 5);
+    forget(s);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 Suite *suite_hostile(void)
 {
     Suite *suite = suite_create("hostile");
@@ -593,6 +616,7 @@ Suite *suite_hostile(void)
     tcase_add_test(tc, the_last_ordinal_there_is_hides_no_record);
     tcase_add_test(tc, a_u9end_beside_its_block_does_not_close);
     tcase_add_test(tc, a_first_frame_that_contradicts_itself_names_nothing);
+    tcase_add_test(tc, a_promise_beyond_the_file_costs_no_pieces);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -341,6 +341,29 @@ START_TEST(a_plan_has_ranges_of_about_as_many_bytes)
 }
 END_TEST
 
+/* [P-3] Ranges are of bytes that are there, whatever first frames promise of their files: here four times nearly 2^63. */
+START_TEST(what_is_promised_beyond_a_file_is_in_no_plan)
+{
+    u9_split_range *plan;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (uint64_t number = 2;; number++) {
+        for (unsigned i = 0; i < 20; i++) (void)forge_records(&s, "record", 200);
+        u9i_open_record open = forge_naming(number, &s, U9I_TAIL_TORN);
+        open.end.offset = (UINT64_C(1) << 63) - 16;
+        forge_pad(&s);
+        forge_save(&s, at("log"));
+        forge_free(&s);
+        if (number == 6) break;
+        s = forge_with_open(number, 1, &open);
+    }
+    size_t count = plan_log(at("log"), 5, 0, &plan);
+    ck_assert_uint_eq(count, 5);
+    for (size_t i = 0; i < count; i++) ck_assert_uint_lt(plan[i].bytes, 200000);
+    expect_union(at("log"), plan, count, false);
+    u9_split_free(plan);
+}
+END_TEST
+
 START_TEST(a_plan_that_is_none_is_refused) /* [P-3] */
 {
     u9_split_range *plan;
@@ -700,6 +723,7 @@ Suite *suite_split(void)
     tc = tcase_create("plan");
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, a_plan_has_ranges_of_about_as_many_bytes);
+    tcase_add_test(tc, what_is_promised_beyond_a_file_is_in_no_plan);
     tcase_add_test(tc, a_plan_that_is_none_is_refused);
     tcase_add_test(tc, a_log_without_records_or_even_segments_has_a_plan);
     tcase_add_test(tc, what_is_appended_behind_a_plan_is_in_none_of_its_ranges);
