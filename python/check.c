@@ -111,8 +111,8 @@ static PyObject *check(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_check_options o = {.size = sizeof o, .on_progress = u9p_run_progress, .ctx = &run};
     u9_err err;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$OOIz:check", names, PyUnicode_FSConverter,
-                                     &path, &on_damage, &on_progress, &o.threads, &o.io))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$OOO&z:check", names, PyUnicode_FSConverter,
+                                     &path, &on_damage, &on_progress, u9p_u32, &o.threads, &o.io))
         return NULL;
     run.on_damage = u9p_given(on_damage);
     run.on_progress = u9p_given(on_progress);

@@ -233,15 +233,15 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     static char *names[] = {"kind",      "seen",    "medallion",  "clock_id", "monotonic",
                             "generator", "cluster", "sequential", NULL};
     const char *kind;
-    unsigned long long seen = 0, medallion = 0;
+    uint64_t seen = 0, medallion = 0;
     PyObject *clock_id = Py_None;
-    unsigned generator = 0, cluster = 0;
+    uint32_t generator = 0, cluster = 0;
     int monotonic = 0, sequential = 0;
     u9_fault fault = {0};
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|$KKOpIIp:Generator", names, &kind, &seen,
-                                     &medallion, &clock_id, &monotonic, &generator, &cluster,
-                                     &sequential))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|$O&O&OpO&O&p:Generator", names, &kind, u9p_u64, &seen,
+                                     u9p_u64, &medallion, &clock_id, &monotonic, u9p_u32, &generator,
+                                     u9p_u32, &cluster, &sequential))
         return NULL;
     enum u9p_kind k = u9p_kind_of(kind);
     u9_gid_type of = gid_type(kind);
@@ -253,9 +253,8 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     u9_uid8gen_options u = {
         .size = sizeof u, .seen_ms = seen, .generator = generator, .cluster = cluster};
     u.mode = sequential ? U9_UID8_TIME_SEQUENTIAL : U9_UID8_SPREAD;
-    if (t.clock_id_given) t.clock_id = (uint32_t)PyLong_AsUnsignedLong(clock_id);
-    struct u9p_generator *g =
-        PyErr_Occurred() ? NULL : PyObject_New(struct u9p_generator, u9p_generator_type);
+    if (t.clock_id_given && !u9p_u32(clock_id, &t.clock_id)) return NULL;
+    struct u9p_generator *g = PyObject_New(struct u9p_generator, u9p_generator_type);
     if (!g) return NULL;
     memset((char *)g + offsetof(struct u9p_generator, kind), 0,
            sizeof *g - offsetof(struct u9p_generator, kind));

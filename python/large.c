@@ -131,9 +131,9 @@ static PyObject *reading_into(PyObject *self, PyObject *args)
     struct u9p_call call;
     u9_fault fault = {0};
     Py_buffer into;
-    unsigned long long offset;
+    uint64_t offset;
     size_t got = 0;
-    if (!PyArg_ParseTuple(args, "w*K:readinto", &into, &offset)) return NULL;
+    if (!PyArg_ParseTuple(args, "w*O&:readinto", &into, u9p_u64, &offset)) return NULL;
     int rc = enter(p, &call);
     if (rc == 0) {
         u9_err err = u9_record_read(p->reading, offset, into.buf, (size_t)into.len, &got, &fault);
@@ -148,12 +148,12 @@ static PyObject *reading_into(PyObject *self, PyObject *args)
 static PyObject *reading_read(PyObject *self, PyObject *args)
 {
     struct piece *p = (struct piece *)self;
-    unsigned long long offset, size;
-    if (!PyArg_ParseTuple(args, "KK:read", &offset, &size)) return NULL;
+    uint64_t offset, size;
+    if (!PyArg_ParseTuple(args, "O&O&:read", u9p_u64, &offset, u9p_u64, &size)) return NULL;
     if (offset > p->size) offset = p->size;
     if (size > p->size - offset) size = p->size - offset;
     PyObject *into = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size), *bytes = NULL;
-    PyObject *got = into ? PyObject_CallMethod(self, "readinto", "OK", into, offset) : NULL;
+    PyObject *got = into ? PyObject_CallMethod(self, "readinto", "OK", into, (unsigned long long)offset) : NULL;
     if (got) bytes = PyBytes_FromStringAndSize(PyByteArray_AsString(into), PyLong_AsSsize_t(got));
     Py_XDECREF(got);
     Py_XDECREF(into);
@@ -202,13 +202,13 @@ PyObject *u9p_log_begin(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"count", "size", "key", NULL};
     struct u9p_log *log = (struct u9p_log *)self;
-    unsigned long long count, size;
+    uint64_t count, size;
     PyObject *key = NULL;
     uint8_t raw[U9_KEY_SIZE_MAX];
     u9_key room, *given;
     struct u9p_call call;
     u9_fault fault = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KK|$O:begin", names, &count, &size, &key))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|$O:begin", names, u9p_u64, &count, u9p_u64, &size, &key))
         return NULL;
     if (u9p_key_of(log, key, raw, &room, &given) < 0) return NULL;
     struct piece *p = piece_new(u9p_writing_type, log);
@@ -247,9 +247,9 @@ static PyObject *writing_write(PyObject *self, PyObject *data)
 static PyObject *writing_head(PyObject *self, PyObject *args)
 {
     const char *type;
-    unsigned long long size;
+    uint64_t size;
     uint8_t front[9];
-    if (!PyArg_ParseTuple(args, "sK:head", &type, &size)) return NULL;
+    if (!PyArg_ParseTuple(args, "sO&:head", &type, u9p_u64, &size)) return NULL;
     int text = strcmp(type, "str") == 0;
     if (!text && strcmp(type, "bytes") != 0)
         return PyErr_Format(PyExc_ValueError, "type is 'str' or 'bytes', not '%s'", type);

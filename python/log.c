@@ -98,32 +98,21 @@ PyObject *u9p_open(PyObject *self, PyObject *args, PyObject *kwargs)
     u9_options o = {.size = sizeof o};
     PyObject *path = NULL, *mode = NULL, *on_damage = NULL, *generator = NULL, *log = NULL;
     const char *policy = NULL, *verify = NULL;
-    unsigned long long segment_size = 0, medallion = 0, keep_bytes = 0, interval = 0, memory = 0,
-                       index = 0, cache = 0;
     double age = 0;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|U$zzpKzOOIKKdKKpzKKp:open", names,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|U$zzpO&zOOO&O&O&dO&O&pzO&O&p:open", names,
                                      PyUnicode_FSConverter, &path, &mode, &o.kind, &policy, &o.lz4,
-                                     &segment_size, &o.io, &on_damage, &generator, &o.cluster,
-                                     &medallion, &keep_bytes, &age, &interval, &memory, &o.no_wait,
-                                     &verify, &index, &cache, &o.mend))
+                                     u9p_u64, &o.segment_size, &o.io, &on_damage, &generator, u9p_u32,
+                                     &o.cluster, u9p_u64, &o.medallion, u9p_u64, &o.keep_bytes, &age,
+                                     u9p_u64, &o.interval_ms, u9p_u64, &o.memory, &o.no_wait, &verify,
+                                     u9p_u64, &o.index_memory, u9p_u64, &o.cache_memory, &o.mend))
         return NULL;
     PyObject *text = mode ? Py_NewRef(mode) : PyUnicode_FromString("r");
     const char *m = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    if (m && choices(&o, m, policy, verify) == 0) {
-        o.segment_size = segment_size;
-        o.medallion = medallion;
-        o.keep_bytes = keep_bytes;
-        o.keep_age_us = age > 0 ? (uint64_t)(age * 1e6) : 0;
-        o.interval_ms = interval;
-        o.memory = memory;
-        o.index_memory = index;
-        o.cache_memory = cache;
-        if (generator && generator != Py_None) {
-            o.generator_given = 1;
-            o.generator = (uint32_t)PyLong_AsUnsignedLong(generator);
-        }
-        struct u9p_log *l = PyErr_Occurred() ? NULL : log_alloc(path, text, on_damage);
+    o.generator_given = generator && generator != Py_None;
+    if (m && choices(&o, m, policy, verify) == 0 && u9p_seconds(age, "keep_age", &o.keep_age_us) == 0 &&
+        (!o.generator_given || u9p_u32(generator, &o.generator))) {
+        struct u9p_log *l = log_alloc(path, text, on_damage);
         if (l && l->on_damage) {
             o.on_damage = damage_met;
             o.on_damage_ctx = l;

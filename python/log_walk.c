@@ -260,12 +260,12 @@ PyObject *u9p_log_splits(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"ranges", "size", NULL};
     struct u9p_log *log = (struct u9p_log *)self;
-    unsigned long long ranges = 0, size = 0;
+    uint64_t ranges = 0, size = 0;
     struct u9p_call call;
     u9_fault fault = {0};
     u9_split_range *made = NULL;
     size_t count = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|KK:splits", names, &ranges, &size))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&O&:splits", names, u9p_u64, &ranges, u9p_u64, &size))
         return NULL;
     if (u9p_enter(log, &call) < 0) return NULL;
     u9_err err = u9_log_split(log->log, ranges, size, &made, &count, &fault);

@@ -90,16 +90,14 @@ PyObject *u9p_log_trim(PyObject *self, PyObject *args, PyObject *kwargs)
     struct u9p_log *log = (struct u9p_log *)self;
     struct u9p_call call;
     PyObject *time = NULL;
-    unsigned long long keep = 0, before = 0;
     u9_fault fault = {0};
     u9_trim what = {.size = sizeof what};
     u9_trimmed out = {.size = sizeof out};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$KKOp:trim", names, &keep, &before, &time,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O&O&Op:trim", names, u9p_u64, &what.keep_bytes, u9p_u64,
+                                     &what.before, &time,
                                      &what.dry_run))
         return NULL;
     if (u9p_time_of(time, 0, &what.before_us) < 0) return NULL;
-    what.keep_bytes = keep;
-    what.before = before;
     if (u9p_enter(log, &call) < 0) return NULL;
     u9_err err = u9_log_trim(log->log, &what, &out, &fault);
     if (u9p_leave(&call) < 0) return NULL;

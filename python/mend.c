@@ -94,12 +94,12 @@ static PyObject *merge(PyObject *self, PyObject *args, PyObject *kwargs)
     static char *names[] = {"out", "paths", "memory", "lz4", "segment_size", "strict", "on_damage", "on_conflict",
                             "on_progress", "io", NULL};
     PyObject *out = NULL, *paths, *on_damage = Py_None, *on_conflict = Py_None, *on_progress = Py_None;
-    unsigned long long memory = 0, segment_size = 0;
+    uint64_t memory = 0, segment_size = 0;
     struct merging m = {.kind = U9P_KIND_OTHER};
     u9_merge_options o = {.size = sizeof o, .on_progress = u9p_run_progress, .ctx = &m};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O|$KpKpOOOz:merge", names, PyUnicode_FSConverter, &out, &paths,
-                                     &memory, &o.lz4, &segment_size, &o.strict, &on_damage, &on_conflict, &on_progress,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O|$O&pO&pOOOz:merge", names, PyUnicode_FSConverter, &out,
+                                     &paths, u9p_u64, &memory, &o.lz4, u9p_u64, &segment_size, &o.strict, &on_damage, &on_conflict, &on_progress,
                                      &o.io))
         return NULL;
     o.memory = memory;
@@ -207,6 +207,7 @@ static PyObject *repair(PyObject *self, PyObject *args, PyObject *kwargs)
     static char *names[] = {"path", "dry", "all", "indexes", "linked", "heal", "on_step", "io", NULL};
     PyObject *path = NULL, *on_step = Py_None;
     double heal = 0;
+    uint64_t heal_us;
     struct u9p_run run = {0};
     u9_fault fault = {0};
     u9_repair_report report = {.size = sizeof report};
@@ -216,12 +217,11 @@ static PyObject *repair(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppppdOz:repair", names, PyUnicode_FSConverter, &path, &o.dry, &o.all,
                                      &o.indexes, &o.linked, &heal, &on_step, &o.io))
         return NULL;
-    if (!(heal >= 0 && heal < 1e12)) {
+    if (u9p_seconds(heal, "heal", &heal_us) < 0) {
         Py_DECREF(path);
-        PyErr_SetString(PyExc_ValueError, "heal: not a number of seconds");
         return NULL;
     }
-    o.heal_ms = (uint64_t)(heal * 1000 + 0.5);
+    o.heal_ms = (heal_us + 500) / 1000;
     run.on_other = u9p_given(on_step);
     if (run.on_other) o.on_step = step_found;
     Py_BEGIN_ALLOW_THREADS err = u9_repair(PyBytes_AsString(path), &o, &report, &fault);

@@ -105,6 +105,11 @@ const u9_record *u9p_record_of(PyObject *record); /* borrows */
 PyObject *u9p_place(const u9_place *place, enum u9p_kind kind, const void *key, size_t key_size);
 /* An ordinal: an int, or a u9.Place. 0, or -1 with an exception. */
 int u9p_ordinal(PyObject *o, uint64_t *out);
+/* For O&: an int, into the uint64_t or uint32_t at `out`; 0 with an exception if it is not from 0 to what that holds. */
+int u9p_u64(PyObject *o, void *out);
+int u9p_u32(PyObject *o, void *out);
+/* A span of `seconds` as microseconds: 0, or -1 with an exception that names what it is for. */
+int u9p_seconds(double seconds, const char *what, uint64_t *us);
 
 /* ---- log.c ---- */
 

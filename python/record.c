@@ -373,13 +373,43 @@ static PyObject *place_repr(PyObject *self)
     return text;
 }
 
-int u9p_ordinal(PyObject *o, uint64_t *out)
+static int take_number(PyObject *o, uint64_t most, uint64_t *out)
 {
     PyObject *number = PyNumber_Index(o);
     unsigned long long n = number ? PyLong_AsUnsignedLongLong(number) : 0;
     Py_XDECREF(number);
-    if (PyErr_Occurred()) return -1;
+    if (number && (PyErr_Occurred() || n > most))
+        PyErr_Format(PyExc_OverflowError, "%S is not from 0 to %llu", o, (unsigned long long)most);
+    if (PyErr_Occurred()) return 0;
     *out = n;
+    return 1;
+}
+
+int u9p_u64(PyObject *o, void *out)
+{
+    return take_number(o, UINT64_MAX, out);
+}
+
+int u9p_u32(PyObject *o, void *out)
+{
+    uint64_t n;
+    if (!take_number(o, UINT32_MAX, &n)) return 0;
+    *(uint32_t *)out = (uint32_t)n;
+    return 1;
+}
+
+int u9p_ordinal(PyObject *o, uint64_t *out)
+{
+    return u9p_u64(o, out) ? 0 : -1;
+}
+
+int u9p_seconds(double seconds, const char *what, uint64_t *us)
+{
+    if (!(seconds >= 0 && seconds < 1e12)) {
+        PyErr_Format(PyExc_ValueError, "%s: not a number of seconds", what);
+        return -1;
+    }
+    *us = (uint64_t)(seconds * 1e6 + 0.5);
     return 0;
 }
 

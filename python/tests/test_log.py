@@ -300,3 +300,30 @@ def test_reprs_tell_what_it_is(log):
     assert "mode 'c'" in repr(log) and repr(place).startswith("Place(0, Muid(") and "('v',)" in repr(log[0])
     log.close()
     assert "closed" in repr(log) and log.closed
+
+
+@pytest.mark.parametrize("number", [-1, 1 << 64])
+def test_a_number_that_is_none_is_refused_and_trims_nothing(log, path, tmp_path, number):
+    log.commit(log.append(1))
+    for call in (
+        lambda: log.trim(before=number),
+        lambda: log.trim(keep_bytes=number),
+        lambda: log.splits(number),
+        lambda: log.begin(1, number),
+        lambda: u9.open(path, keep_bytes=number),
+        lambda: u9.open(path, cluster=number),
+        lambda: u9.open(path, "w", kind="uid8", generator=number),
+        lambda: u9.check(path, threads=number),
+        lambda: u9.merge(tmp_path / "out", [path], memory=number),
+        lambda: u9.Generator("muid", medallion=number),
+        lambda: u9.Generator("tid", clock_id=number),
+    ):
+        with pytest.raises(OverflowError, match=f"{number} is not from 0 to "):
+            call()
+    assert not (tmp_path / "out").exists() and ordinals(log) == [0]
+
+
+@pytest.mark.parametrize("age", [-1, float("nan"), float("inf")])
+def test_an_age_that_is_none_is_refused(path, age):
+    with pytest.raises(ValueError, match="keep_age"):
+        u9.open(path, "c", keep_age=age)
