@@ -16,12 +16,16 @@ static bool is_ahead(u9i_prover *p, uint64_t at)
     return front != U9_NOWHERE && at > front;
 }
 
-/* The frames that begin in [begin, end): none is the task of two pieces. */
+/* The frames that begin in [begin, end): none is the task of two pieces, nor is what stands behind. */
 static void prove_back_piece(u9i_prover *p, u9i_window *w, uint64_t begin, uint64_t end)
 {
     u9i_frame f;
-    for (uint64_t at = begin; at < end && is_ahead(p, begin); at = f.end)
-        if (u9i_window_find(w, at, p->size, &f) != U9_OK) return;
+    for (uint64_t at = begin; is_ahead(p, begin);) {
+        if (u9i_window_boundary(w, at, end, &at) != U9_OK || at >= end) return;
+        u9_err err = u9i_window_at(w, at, p->size, &f);
+        if (err != U9_OK && err != U9_CORRUPT) return;
+        at = err == U9_OK ? f.end : at + U9I_ALIGN;
+    }
 }
 
 static void prove_backwards(void *ctx)

@@ -205,15 +205,20 @@ START_TEST(a_terabyte_of_hole_costs_no_time_on_a_real_disk)
 }
 END_TEST
 
-/* Bytes that this process has read by calls so far; 0: it is not told. */
-static uint64_t bytes_read(void)
+/* What this process has read so far: bytes, or calls. 0: it is not told. */
+static uint64_t reads_so_far(bool calls)
 {
-    unsigned long long n = 0;
+    unsigned long long bytes = 0, count = 0;
     FILE *f = fopen("/proc/self/io", "re");
     if (f == NULL) return 0;
-    if (fscanf(f, "rchar: %llu", &n) != 1) n = 0;
+    if (fscanf(f, "rchar: %llu wchar: %*u syscr: %llu", &bytes, &count) != 2) bytes = count = 0;
     fclose(f);
-    return n;
+    return calls ? count : bytes;
+}
+
+static uint64_t bytes_read(void)
+{
+    return reads_so_far(false);
 }
 
 /* Reserves space behind a file, and has the zeros there cached. False: it is not known there that they are. */
@@ -257,6 +262,26 @@ START_TEST(space_that_was_only_reserved_is_not_read_on_a_real_disk)
     close_log(w);
     ck_assert_uint_eq(check_log(log).records, 10);
     ck_assert_uint_lt(bytes_read() - before, 12 * MIB);
+}
+END_TEST
+
+/* As in a copy of what a killed writer left, where reserved space is zeros that were written: these are read, in large pieces. */
+START_TEST(zeros_behind_a_long_segment_are_not_read_block_by_block)
+{
+    enum { RECORDS = 200, SIZE = 100000 };
+    const char *log = at("log");
+    uint8_t *bytes = calloc(1, 32 * MIB);
+    u9_log *w = open_writer(log, NULL);
+    for (unsigned i = 0; i < RECORDS; i++) append_bytes(w, bytes, SIZE);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, log);
+    put_bytes(segment_path(log, 1), file_size(segment_path(log, 1)), bytes, 32 * MIB);
+    free(bytes);
+    uint64_t before = reads_so_far(true), all = bytes_read();
+    w = open_writer(log, NULL);
+    if (before > 0) ck_assert_uint_lt(reads_so_far(true) - before, 3000);
+    if (before > 0) ck_assert_uint_lt(bytes_read() - all, 300 * MIB);
+    close_log(w);
 }
 END_TEST
 
@@ -325,6 +350,7 @@ Suite *suite_sparse(void)
     tcase_set_timeout(real, 60);
     tcase_add_test(real, a_terabyte_of_hole_costs_no_time_on_a_real_disk);
     tcase_add_test(real, space_that_was_only_reserved_is_not_read_on_a_real_disk);
+    tcase_add_test(real, zeros_behind_a_long_segment_are_not_read_block_by_block);
     tcase_add_loop_test(real, a_long_segment_is_judged_from_both_ends_as_from_one, 0, 3);
     suite_add_tcase(s, real);
     return s;
