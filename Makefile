@@ -649,7 +649,7 @@ $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
 	@set -eu; c=$(BUILD)/corpus/$*; found=$(BUILD)/found/$*; log=$(BUILD)/$*.log; \
 	mkdir -p $$c $$found $(BUILD)/tmp; \
 	if [ -d fuzz/corpus/$* ]; then cp -R fuzz/corpus/$*/. $$c; fi; \
-	if env $(test_env) $(plain_space) $< -max_total_time=$(if $(filter $*,$(fuzz_short)),$$((($(FUZZ_SECONDS) + 2) / 3)),$(FUZZ_SECONDS)) -timeout=20 -rss_limit_mb=2048 \
+	if env $(test_env) $(plain_space) $< -max_total_time=$(if $(filter $*,$(fuzz_short)),$$((($(FUZZ_SECONDS) + 2) / 3)),$(FUZZ_SECONDS)) -timeout=60 -rss_limit_mb=2048 \
 	    -artifact_prefix=$$found/ -print_final_stats=1 \
 	    $(if $(wildcard fuzz/$*.dict),-dict=fuzz/$*.dict) $(FUZZ_ARGS) $$c >$$log 2>&1; then \
 	    echo "fuzz $*: ok, $$(sed -n 's/^stat::number_of_executed_units: *//p' $$log) runs," \
