@@ -126,12 +126,12 @@ static u9_err hear(u9i_channel *l, u9_fault *fault)
     return err == U9_OK ? U9_END : err;
 }
 
-u9_err u9i_channel_turn(u9i_channel *l, bool wait, u9_fault *fault)
+u9_err u9i_channel_turn(u9i_channel *l, int ms, u9_fault *fault)
 {
     unsigned ready;
     if (l->left > 0 && l->link.in.life != U9_LIFE_OVER) return take_input(l, fault);
     if (l->in_ended) return U9_END;
-    u9_err err = await(l, U9I_WIRE_IN, wait ? -1 : 0, &ready, fault);
+    u9_err err = await(l, U9I_WIRE_IN, ms, &ready, fault);
     return err == U9_OK ? hear(l, fault) : err;
 }
 
@@ -165,11 +165,11 @@ static u9_err write_parts(u9i_channel *l, const u9i_wire_part parts[2], u9_fault
     return heard;
 }
 
-static u9_err tell_link(u9i_channel *l, u9_signal signal, u9_fault *fault)
+/* Who sends it has asked whether it may be sent. [T-4] */
+static void tell_link(u9i_channel *l, u9_signal signal)
 {
-    if (u9_link_sent(&l->link, signal) == U9_OK) return U9_OK;
-    return u9i_fault(fault, U9_STATE, U9I_AT(.rule = "T-4"), "'%s' may not be sent now",
-                     u9_signal_name(signal));
+    u9_err err = u9_link_sent(&l->link, signal);
+    assert(err == U9_OK);
 }
 
 void u9i_channel_symbol(u9_builder *values, u9_type symbol)
@@ -184,15 +184,12 @@ u9_err u9i_channel_put(u9i_channel *l, const u9_builder *values, const uint8_t *
     uint8_t head[U9_TRANSIT_HEAD + 2048];
     size_t small = values ? values->size : 0;
     if (data == NULL) size = 0;
-    u9_err err = U9_OK;
     u9_value v;
     assert(small <= sizeof head - U9_TRANSIT_HEAD && small + size > 0);
     if (l->broken) return u9i_fault(fault, U9_STATE, U9I_AT(), "the link is broken");
     u9_walk walk = u9_walk_bytes(values ? values->bytes : NULL, small);
-    while (err == U9_OK && u9_walk_next(&walk, &v) == U9_OK)
-        err = tell_link(l, u9_signal_of(&v), fault);
-    if (err == U9_OK && data != NULL) err = tell_link(l, U9_SIGNAL_DATA, fault);
-    if (err != U9_OK) return err;
+    while (u9_walk_next(&walk, &v) == U9_OK) tell_link(l, u9_signal_of(&v));
+    if (data != NULL) tell_link(l, U9_SIGNAL_DATA);
     u9_transit_head(small + size, head);
     if (small > 0) memcpy(head + U9_TRANSIT_HEAD, values->bytes, small);
     const u9i_wire_part parts[2] = {{head, U9_TRANSIT_HEAD + small}, {data, size}};

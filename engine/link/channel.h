@@ -55,17 +55,17 @@ void u9i_channel_symbol(u9_builder *values, u9_type symbol);
 
 /*
  * Sends one frame with these values, of which the link is told first (one DATA for all of `data`). `data`
- * may be NULL. Frames that come in meanwhile are taken if channel->listens. U9_STATE: the link does not allow
- * it, or `tick` said stop; U9_IO; what `take` returns.
+ * may be NULL. The link allows them. Frames that come in meanwhile are taken if channel->listens. U9_STATE: it is broken, or
+ * `tick` said stop; U9_IO; what `take` returns.
  */
 U9_MUST_CHECK u9_err u9i_channel_put(u9i_channel *channel, const u9_builder *values, const uint8_t *data,
                                   size_t size, u9_fault *fault);
 
 /*
- * Waits until something comes in (`wait`), takes the frames that are whole then. U9_AGAIN: nothing is
+ * Waits `ms` until something comes in (-1: as long as it takes), takes the frames that are whole then. U9_AGAIN: nothing is
  * there; U9_END: nothing more will be; U9_TORN: the same, within a frame; what u9_transit_push refuses,
  * what `take` returns.
  */
-U9_MUST_CHECK u9_err u9i_channel_turn(u9i_channel *channel, bool wait, u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_channel_turn(u9i_channel *channel, int ms, u9_fault *fault);
 
 #endif

@@ -108,16 +108,16 @@ static u9_err mark_large(receiver *r, const u9_record *record, u9_fault *fault)
 static u9_err read_mark(receiver *r, u9_fault *fault)
 {
     u9_cursor *c;
-    u9_record record = {.ordinal = U9_NOWHERE};
+    u9_record record;
     u9_range range = {.size = sizeof range, .from = r->next - 1};
     u9_err err = u9_cursor_open(r->log, &range, &c, fault);
     if (err != U9_OK) return err;
     while ((err = u9_cursor_next(c, &record)) == U9_CORRUPT) continue;
-    if (err == U9_OK && record.ordinal == r->next - 1)
+    if (err == U9_OK)
         u9i_hello_mark(record.key.data, record.key.size, record.values, record.values_size, r->mark);
-    else if (err == U9_LIMIT && record.ordinal == r->next - 1)
+    else if (err == U9_LIMIT)
         err = mark_large(r, &record, fault);
-    else if (err == U9_OK || err == U9_END)
+    else if (err == U9_END)
         err = no_beginning(r, r->next - 1, "cannot be read here", fault);
     else
         u9_cursor_fault(c, fault);
@@ -423,7 +423,7 @@ static u9_err receive(receiver *r, u9_fault *fault)
     u9_err err = look_at_log(r, fault);
     if (err == U9_OK && receiver_two_way(r)) err = say_greek(r, U9_ALPHA, fault);
     while (err == U9_OK && r->channel.link.in.life != U9_LIFE_OVER) {
-        err = u9i_channel_turn(&r->channel, true, fault);
+        err = u9i_channel_turn(&r->channel, -1, fault);
         if (err == U9_END)
             err = u9i_fault(fault, U9_TORN, U9I_AT_OFFSET(r->channel.reader.at, .rule = "T-4"),
                             "the stream ends before its omega");
@@ -449,7 +449,7 @@ static u9_err receiver_part(receiver *r, u9_err err, u9_fault *fault)
     assert(done == U9_OK); /* ROOM has room for any text of a fault */
     u9i_channel_symbol(&b, U9_OMEGA);
     done = receiver_say(r, &b, tell);
-    while (done == U9_OK && r->channel.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->channel, true, tell);
+    while (done == U9_OK && r->channel.link.in.life != U9_LIFE_OVER) done = u9i_channel_turn(&r->channel, -1, tell);
     return err == U9_OK ? done : err;
 }
 

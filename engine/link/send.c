@@ -24,6 +24,7 @@ enum {
     ROOM = 2048,
     PIECE = 1 << 20,
     HEAR_US = 50000,      /* who waits for records listens so often */
+    ANSWER_MS = 2000,     /* who is gone is heard so long */
     PATIENCE_US = 1000000 /* with a receiver that takes nothing, once it is asked to stop */
 };
 
@@ -114,7 +115,7 @@ static u9_err on_answer(void *ctx, u9_walk values, uint64_t size, u9_fault *faul
     if (s->channel.link.in.life != U9_LIFE_OVER) return U9_OK;
     if (s->told.err != U9_OK) {
         s->report->peer_failed = 1;
-        if (fault) *fault = s->told;
+        *fault = s->told;
         return s->told.err;
     }
     if (s->channel.link.out.life == U9_LIFE_OVER) return U9_OK;
@@ -123,7 +124,7 @@ static u9_err on_answer(void *ctx, u9_walk values, uint64_t size, u9_fault *faul
 
 static u9_err listen_once(sender *s, u9_fault *fault)
 {
-    u9_err err = u9i_channel_turn(&s->channel, true, fault);
+    u9_err err = u9i_channel_turn(&s->channel, -1, fault);
     if (err == U9_END)
         return u9i_fault(fault, U9_TORN, U9I_AT(.rule = "T-11"), "the receiver has gone");
     return err;
@@ -407,7 +408,7 @@ static u9_err await_more(sender *s, u9_fault *fault)
 {
     for (;;) {
         if (is_asked_to_stop(s)) return U9_END;
-        u9_err err = sender_two_way(s) ? u9i_channel_turn(&s->channel, false, fault) : U9_AGAIN;
+        u9_err err = sender_two_way(s) ? u9i_channel_turn(&s->channel, 0, fault) : U9_AGAIN;
         if (err == U9_END) return u9i_fault(fault, U9_TORN, U9I_AT(.rule = "T-11"), "the receiver has gone");
         if (err != U9_OK && err != U9_AGAIN) return err;
         if (u9i_wire_gone(&s->channel.wire)) {
@@ -464,11 +465,11 @@ static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
     return err == U9_OK ? done : err;
 }
 
-/* The receiver takes no more: perhaps it has said why. */
+/* The receiver takes no more: perhaps it has said why, or does so soon; it may be one that never says anything. */
 static u9_err ask_why(sender *s, u9_err err, u9_fault *fault)
 {
     u9_fault unused;
-    while (sender_two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->channel, true, &unused) == U9_OK) continue;
+    while (sender_two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->channel, ANSWER_MS, &unused) == U9_OK) continue;
     if (s->told.err == U9_OK) return err;
     s->report->peer_failed = 1;
     *fault = s->told;
@@ -515,8 +516,7 @@ u9_err u9_log_send(u9_log *log, const u9_send_options *o, u9_ship_report *report
     if (err != U9_OK) return err;
     err = send_all(&s, fault);
     if (!s.channel.broken) err = sender_part(&s, err, fault);
-    bool gone = fault->sys == EPIPE || fault->sys == ECONNRESET; /* else nobody might ever answer */
-    if (s.channel.broken && err == U9_IO && gone) err = ask_why(&s, err, fault);
+    if (s.channel.broken && err == U9_IO && (fault->sys == EPIPE || fault->sys == ECONNRESET)) err = ask_why(&s, err, fault);
     report->held_max = s.channel.held_max;
     u9i_channel_release(&s.channel);
     if (s.follows) u9i_follower_release(&s.follower);

@@ -51,11 +51,11 @@ void u9i_wire_close(u9i_wire *w)
     release_sigpipe(w);
 }
 
-/* EWOULDBLOCK and EAGAIN are one to the caller. */
+_Static_assert(EWOULDBLOCK == EAGAIN, "they are one to the caller");
+
 static int64_t result_of(ssize_t n)
 {
-    if (n >= 0) return n;
-    return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+    return n >= 0 ? n : -errno;
 }
 
 int u9i_wire_wait(u9i_wire *w, unsigned which, int ms)

@@ -2,7 +2,9 @@
  * tests/engine/idgen/test_lock_file.c: generator numbers by a lock file: processes and threads of one machine
  * never share one, whatever becomes of them. [I-24] [I-23]
  */
+#include "engine/os/slot.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/must.h"
 #include "tests/suites.h"
 
@@ -351,6 +353,60 @@ START_TEST(the_usual_lock_file_stands_beside_the_log) /* [I-24] */
 }
 END_TEST
 
+/* What is done with slots, each call of it interrupted in turn, refused or failing. */
+static int use_slots(void)
+{
+    u9i_number_slot *slot;
+    int err = u9i_slot_take(at("numbers"), 5, 2, 10, &slot); /* the first has a larger number in it, so has the second */
+    if (err != 0) return err;
+    MUST(u9i_slot_index(slot) == 5 && u9i_slot_noted(slot) == 11);
+    err = u9i_slot_note(slot, 11);
+    if (err == 0) err = u9i_slot_confirm(slot);
+    u9i_slot_give(slot);
+    return err;
+}
+
+/* {F40} */
+START_TEST(a_call_on_a_slot_that_is_interrupted_is_made_again_and_one_that_fails_is_told)
+{
+    static const int errors[] = {EINTR, EIO, ENOMEM};
+    u9i_number_slot *slots[2];
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(u9i_slot_take(at("numbers"), 5 + i, 1, 10, &slots[i]), 0);
+        ck_assert_int_eq(u9i_slot_note(slots[i], 11), 0);
+    }
+    for (unsigned i = 0; i < 2; i++) u9i_slot_give(slots[i]);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned n = 1, failed = 1; failed > 0; n++) {
+            size_t kept;
+            scarce_begin(errors[i] == ENOMEM ? SCARCE_MEMORY : SCARCE_CALLS, n, errors[i], false);
+            int err = use_slots();
+            failed = scarce_end(&kept);
+            ck_assert_uint_eq(kept, 0);
+            if (failed == 0) ck_assert_int_eq(err, 0);
+            else if (err != 0) ck_assert(err == -errors[i] || err == -ESTALE); /* what the path leads to was not to be seen */
+            ck_assert_int_eq(use_slots(), 0);
+        }
+}
+END_TEST
+
+START_TEST(a_slot_that_others_hold_or_whose_file_is_none_is_not_had)
+{
+    u9i_number_slot *slot, *other;
+    ck_assert_int_eq(u9i_slot_take(at("numbers"), 5, 1, 10, &slot), 0);
+    ck_assert_int_eq(u9i_slot_take(at("numbers"), 5, 1, 10, &other), -EWOULDBLOCK);
+    ck_assert_int_eq(rename(at("numbers"), at("moved")), 0);
+    ck_assert_int_eq(u9i_slot_confirm(slot), -ESTALE);
+    set_bound(0, 1);
+    ck_assert_int_eq(u9i_slot_confirm(slot), -ESTALE); /* another file */
+    u9i_slot_give(slot);
+    ck_assert_int_eq(mkdir(at("dir"), 0700), 0);
+    ck_assert_int_eq(u9i_slot_take(at("dir"), 5, 1, 10, &slot), -EISDIR);
+    ck_assert_int_eq(mkfifo(at("fifo"), 0600), 0);
+    ck_assert_int_eq(u9i_slot_take(at("fifo"), 5, 1, 10, &slot), -EINVAL);
+}
+END_TEST
+
 Suite *suite_lock_file(void)
 {
     Suite *suite = suite_create("lock_file");
@@ -366,6 +422,8 @@ Suite *suite_lock_file(void)
     tcase_add_test(tc, a_lock_file_that_cannot_be_had_is_told);
     tcase_add_test(tc, options_of_a_lock_file_that_are_wrong_are_refused);
     tcase_add_test(tc, the_usual_lock_file_stands_beside_the_log);
+    tcase_add_test(tc, a_call_on_a_slot_that_is_interrupted_is_made_again_and_one_that_fails_is_told);
+    tcase_add_test(tc, a_slot_that_others_hold_or_whose_file_is_none_is_not_had);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -133,7 +133,7 @@ void *send_main(void *arg)
     side *s = arg;
     u9_log *log = open_reader(s->path);
     u9_send_options o = {.size = sizeof o, .out = s->out, .in = s->in, .from = s->from,
-                         .on_progress = s->on_progress, .ctx = s->ctx};
+                         .on_progress = s->on_progress, .ctx = s->ctx, .follow = s->follows};
     s->report = (u9_ship_report){.size = sizeof s->report};
     s->err = u9_log_send(log, &o, &s->report, &s->fault);
     close_log(log);

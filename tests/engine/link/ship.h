@@ -38,6 +38,7 @@ typedef struct side {
     const char *path;
     int in, out;
     uint64_t from;
+    bool follows; /* a sender: waits for more */
     u9_progress_fn *on_progress;
     void *ctx;
     u9_err err;

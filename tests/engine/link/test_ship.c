@@ -7,6 +7,7 @@
  */
 #include "engine/log/handle.h"
 #include "tests/engine/link/ship.h"
+#include "tests/plain_file.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -16,8 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* [T-9] [T-10] */
@@ -577,6 +580,11 @@ START_TEST(a_forged_stream_that_is_right_is_taken_and_a_refused_frame_leaves_not
     ck_assert_uint_eq(r.report.records, 1);
     ck_assert_uint_eq(r.report.skipped, 3);
     ck_assert_uint_eq(content_of(at("forged")).records, 4);
+    /* A time-cycle may end before there is anything. */
+    remove_log(at("forged"));
+    expect_forged("10 14 / 15 0001 /" LOG "/ 14 / 11", U9_OK, "");
+    remove_log(at("forged"));
+    expect_forged("10 " LOG RECORD("01") "/" RECORD("02") RECORD("03") "/" RECORD("04") "/ 11", U9_OK, "");
     /* Behind omega nothing is read. */
     forge("10 " LOG "/" RECORD("01") "/" RECORD("02") RECORD("03") RECORD("04") "/ 11 / 85");
     r = receive(at("forged"), forged, forged_size);
@@ -735,6 +743,161 @@ START_TEST(a_record_that_no_log_takes_is_damage)
 }
 END_TEST
 
+static void count_one(void *count, const u9_damage *damage)
+{
+    (void)damage;
+    ++*(unsigned *)count;
+}
+
+/* [T-12] [L-4] What nobody can tell whose it was is told, and in nobody's way. */
+START_TEST(a_sender_stops_where_a_segment_is_missing_and_not_at_a_stray_file)
+{
+    unsigned seen_damages = 0;
+    large_log(at("from"), 40);
+    ck_assert_uint_ge(segments_in(at("from")), 3);
+    u9_options o = quick_options();
+    o.mode = U9_READ;
+    o.on_damage = count_one;
+    o.on_damage_ctx = &seen_damages;
+    for (int gone = 0; gone < 2; gone++) {
+        side s = {.path = at("from"), .in = -1, .out = memfd_create("recorded", MFD_CLOEXEC)};
+        if (gone) sim_remove(segment_path(at("from"), 2));
+        if (!gone) sim_write(segment_path(at("from"), 90), 0, "what is this? what is this? what is this?", 40);
+        u9_log *log = open_writer(at("from"), &o);
+        u9_send_options options = {.size = offsetof(u9_send_options, follow), .out = s.out, .in = -1};
+        u9_ship_report report = {.size = sizeof report};
+        u9_fault fault;
+        seen_damages = 0;
+        u9_err err = u9_log_send(log, &options, &report, &fault);
+        ck_assert_int_eq(err, gone ? U9_CORRUPT : U9_OK);
+        if (gone) ck_assert_str_eq(fault.rule, "T-12");
+        ck_assert_int_eq(report.damaged, gone);
+        ck_assert_uint_eq(seen_damages, 1);
+        close_log(log);
+        close(s.out);
+        if (!gone) sim_remove(segment_path(at("from"), 90));
+    }
+}
+END_TEST
+
+/* [L-6] [L-3] */
+START_TEST(a_log_whose_keys_are_of_no_kind_is_not_sent)
+{
+    u9i_open_record open = {.segment = 1, .log = "log", .session = "session", .kind = {(const uint8_t *)"strange", 7}};
+    forged_segment segment = forge_with_open(1, 1, &open);
+    forge_records(&segment, "good", 1);
+    forge_end(&segment, U9I_END_CLOSING);
+    forge_save(&segment, at("from"));
+    forge_free(&segment);
+    size_t size;
+    side s;
+    free(record(at("from"), 0, &size, &s));
+    ck_assert_int_eq(s.err, U9_CORRUPT);
+    ck_assert_str_eq(s.fault.rule, "L-6");
+    ck_assert_uint_eq(s.report.records, 0);
+}
+END_TEST
+
+/* [E-4] */
+START_TEST(a_plain_seed_file_is_not_sent)
+{
+    plain_file p = plain_example();
+    make_dir(at("from"));
+    write_file(segment_path(at("from"), 1), p.bytes, p.size);
+    plain_free(&p);
+    size_t size;
+    for (int follows = 0; follows < 2; follows++) {
+        side s = {.path = at("from"), .in = -1, .out = memfd_create("recorded", MFD_CLOEXEC), .follows = follows};
+        send_main(&s);
+        ck_assert_int_eq(s.err, U9_ARG);
+        ck_assert_str_eq(s.fault.rule, "E-4");
+        close(s.out);
+    }
+    small_log(at("log"));
+    side s = {.path = segment_path(at("log"), 1), .in = -1, .out = memfd_create("recorded", MFD_CLOEXEC), .follows = true};
+    send_main(&s); /* a single file is sent, and not followed */
+    ck_assert_int_eq(s.err, U9_ARG);
+    ck_assert_ptr_nonnull(strstr(s.fault.text, "single file"));
+    close(s.out);
+    uint8_t *stream = stream_of(segment_path(at("log"), 1), 0, &size);
+    side r = receive(at("to"), stream, size);
+    expect_fine(&r);
+    expect_same(at("log"), at("to"));
+    free(stream);
+}
+END_TEST
+
+/* A handle is its process's. */
+START_TEST(a_forked_child_sends_nothing)
+{
+    small_log(at("from"));
+    u9_log *log = open_reader(at("from"));
+    u9_send_options o = {.size = sizeof o, .out = STDOUT_FILENO, .in = -1};
+    u9_ship_report report = {.size = sizeof report};
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) _exit(u9_log_send(log, &o, &report, NULL) == U9_STATE ? 0 : 1);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    close_log(log);
+}
+END_TEST
+
+/* [T-9] What the receiver has last is damaged there, or its disk does not read it: it cannot be compared. */
+START_TEST(a_receiver_whose_last_record_cannot_be_read_says_so)
+{
+    size_t size, bytes;
+    seen_frame frames[64];
+    small_log(at("from"));
+    uint8_t *stream = stream_of(at("from"), 0, &size);
+    side r = receive(at("to"), stream, size);
+    expect_fine(&r);
+    uint8_t *file = read_file(segment_path(at("to"), 1), &bytes);
+    uint64_t last = 0;
+    size_t n = list_frames(file, bytes, frames, 64);
+    for (size_t i = 0; i < n; i++)
+        if (frames[i].count > 0) last = frames[i].offset;
+    free(file);
+    flip_bit(segment_path(at("to"), 1), last + 70, 3);
+    r = receive(at("to"), stream, size);
+    ck_assert_int_eq(r.err, U9_ARG);
+    ck_assert_str_eq(r.fault.rule, "T-9");
+    ck_assert_ptr_nonnull(strstr(r.fault.text, "record 8 cannot be read here"));
+    flip_bit(segment_path(at("to"), 1), last + 70, 3);
+    r = receive(at("to"), stream, size);
+    expect_fine(&r);
+    free(stream);
+}
+END_TEST
+
+/* Who receives may leave it to others when it is durable, and may give no options. */
+START_TEST(a_receiver_does_not_wait_for_the_disk_if_it_is_not_to)
+{
+    size_t size;
+    u9_log *log = open_quick(at("from"));
+    put_batch(log, "one", 300, 0); /* more than entries are made for at first */
+    put_batch(log, "two", 10, 0);
+    for (unsigned i = 0; i < 150; i++) put_batch(log, "large", 60, 1000);
+    close_log(log);
+    uint8_t *stream = stream_of(at("from"), 0, &size);
+    u9_options o = quick_options();
+    o.policy = U9_POLICY_NONE;
+    u9_recv_options v = {.size = sizeof v, .in = memfd_create("stream", MFD_CLOEXEC), .out = -1, .log = &o};
+    u9_ship_report report = {.size = sizeof report};
+    ck_assert_int_eq(pwrite(v.in, stream, size, 0), (ssize_t)size);
+    ck_assert_int_eq(u9_log_recv(at("to"), &v, &report, NULL), U9_OK);
+    ck_assert_uint_eq(report.records, 310 + 150 * 60);
+    expect_same(at("from"), at("to"));
+    ck_assert_int_eq(lseek(v.in, 0, SEEK_SET), 0);
+    o.io = "nothing that is known";
+    u9_fault fault;
+    ck_assert_int_eq(u9_log_recv(at("other"), &v, &report, &fault), U9_ARG);
+    close(v.in);
+    free(stream);
+}
+END_TEST
+
 START_TEST(arguments_out_of_range_are_refused)
 {
     small_log(at("from"));
@@ -759,6 +922,10 @@ START_TEST(arguments_out_of_range_are_refused)
     ck_assert_int_eq(u9_log_send(log, &send, &report, &fault), U9_ARG);
     recv.in = -1;
     ck_assert_int_eq(u9_log_recv(at("to"), &recv, &report, &fault), U9_ARG);
+    recv = (u9_recv_options){.size = 1, .in = 0, .out = -1};
+    ck_assert_int_eq(u9_log_recv(at("to"), &recv, &report, &fault), U9_ARG);
+    recv.size = sizeof recv;
+    ck_assert_int_eq(u9_log_recv("", &recv, &report, &fault), U9_ARG);
     close_log(log);
     size_t size;
     side s;
@@ -818,6 +985,12 @@ Suite *suite_ship(void)
     tcase_add_test(no, a_log_that_is_no_beginning_of_what_is_sent_is_refused_and_left_alone);
     tcase_add_test(no, a_sender_stops_at_damage_and_says_so);
     tcase_add_test(no, a_record_that_no_log_takes_is_damage);
+    tcase_add_test(no, a_sender_stops_where_a_segment_is_missing_and_not_at_a_stray_file);
+    tcase_add_test(no, a_log_whose_keys_are_of_no_kind_is_not_sent);
+    tcase_add_test(no, a_plain_seed_file_is_not_sent);
+    tcase_add_test(no, a_forked_child_sends_nothing);
+    tcase_add_test(no, a_receiver_whose_last_record_cannot_be_read_says_so);
+    tcase_add_test(no, a_receiver_does_not_wait_for_the_disk_if_it_is_not_to);
     tcase_add_test(no, arguments_out_of_range_are_refused);
     tcase_add_test(no, a_frame_that_is_copied_stays_a_frame);
     suite_add_tcase(s, no);

@@ -3,6 +3,8 @@
  * whole or not at all. [T-9] [T-12] [T-13]
  */
 #include "tests/engine/link/ship.h"
+#include "tests/engine/places.h"
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
@@ -10,8 +12,11 @@
 #include "format/link/hello.h"
 
 #include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { LARGE = (17 << 20) + 4321 };
 
@@ -134,6 +139,65 @@ START_TEST(large_records_arrive_over_a_two_way_link)
     expect_fine(&receiver);
     ck_assert_uint_eq(receiver.report.records, 1);
     expect_same(at("from"), at("to"));
+}
+END_TEST
+
+/* The mark of the last record, by who sends on behind it and by who has it. */
+static u9_err compare_mark(bool sends, const uint8_t *stream, size_t size, uint64_t *next)
+{
+    int fd = memfd_create("stream", MFD_CLOEXEC);
+    u9_options quick = quick_options();
+    u9_ship_report report = {.size = sizeof report};
+    u9_log *log = NULL;
+    u9_err err;
+    if (sends) {
+        u9_send_options s = {.size = sizeof s, .in = -1, .out = fd, .from = 2};
+        quick.mode = U9_READ;
+        err = u9_log_open(at("from"), &quick, &log, NULL);
+        if (err == U9_OK) err = u9_log_send(log, &s, &report, NULL);
+        u9_err closed = u9_log_close(log, NULL);
+        if (err == U9_OK) err = closed;
+    } else {
+        u9_recv_options v = {.size = sizeof v, .in = fd, .out = -1, .log = &quick};
+        ck_assert_int_eq(pwrite(fd, stream, size, 0), (ssize_t)size);
+        err = u9_log_recv(at("to"), &v, &report, NULL);
+    }
+    close(fd);
+    *next = report.next;
+    return err;
+}
+
+/* {F14} [T-9] */
+START_TEST(who_compares_a_large_record_without_memory_or_sight_is_told_so)
+{
+    bool sends = _i / 2;
+    scarcity what = _i % 2 ? SCARCE_SIGHT : SCARCE_MEMORY;
+    size_t size, count, kept;
+    uint64_t next;
+    u9_log *log = open_quick(at("from"));
+    put_batch(log, "first", 1, 0);
+    put_large(log, 1, LARGE);
+    close_log(log);
+    copy_log(at("from"), at("to"));
+    uint8_t *stream = stream_of(at("from"), 2, &size);
+    places_begin((unsigned)_i, 4);
+    scarce_begin(what, 0, ENXIO, false);
+    ck_assert_int_eq(compare_mark(sends, stream, size, &next), U9_OK);
+    (void)scarce_end(NULL);
+    const unsigned *nths = places_end(&count);
+    ck_assert_uint_eq(next, 2);
+    ck_assert_uint_gt(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        scarce_begin(what, nths[i], ENXIO, false);
+        u9_err err = compare_mark(sends, stream, size, &next);
+        (void)scarce_end(&kept);
+        ck_assert_msg(kept == 0, "%u: %zu blocks are kept behind %s", nths[i], kept, u9_err_name(err));
+        if (what == SCARCE_MEMORY) ck_assert_msg(err == U9_OK || err == U9_NOMEM, "%u: %s", nths[i], u9_err_name(err));
+        else ck_assert_msg(err == U9_OK || err == U9_IO || err == U9_CORRUPT, "%u: %s", nths[i], u9_err_name(err));
+        if (err == U9_OK) ck_assert_uint_eq(next, 2);
+    }
+    ck_assert_int_eq(compare_mark(sends, stream, size, &next), U9_OK);
+    free(stream);
 }
 END_TEST
 
@@ -282,12 +346,14 @@ Suite *suite_ship_large(void)
 {
     Suite *suite = suite_create("ship_large");
     TCase *tc = tcase_create("ship_large");
+    places_share();
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
     tcase_add_test(tc, large_records_arrive_between_batches);
     tcase_add_test(tc, a_large_record_is_compared_where_a_stream_goes_on);
     tcase_add_test(tc, a_break_within_a_large_record_is_mended_by_the_same_stream);
     tcase_add_test(tc, large_records_arrive_over_a_two_way_link);
+    tcase_add_loop_test(tc, who_compares_a_large_record_without_memory_or_sight_is_told_so, 0, 4);
     tcase_add_test(tc, a_large_record_that_no_log_takes_is_damage);
     tcase_add_test(tc, pieces_that_no_sender_sends_are_refused);
     tcase_add_test(tc, a_tally_of_pieces_is_the_mark_of_the_whole);

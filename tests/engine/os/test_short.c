@@ -9,6 +9,7 @@
 #include "tests/suites.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <liburing.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,6 +38,8 @@ static atomic_bool cuts;         /* the system is as it may be */
 static atomic_bool stops;        /* writes come to nothing */
 static atomic_bool breaks;       /* nothing is handed over to a ring any more, nor can it be waited at */
 static atomic_uint cut, refused; /* how often */
+static int says;                 /* not 0: of an operation on a ring the kernel says this; INT_MAX: that half of it was done */
+static unsigned says_left;       /*   so often */
 
 static unsigned draw(void)
 {
@@ -113,7 +116,12 @@ int __wrap_io_uring_submit(struct io_uring *ring)
         if (part > 0) sqe->len = (unsigned)part;
     }
     if (atomic_load(&cuts) && draw() % 4 == 0) return -EAGAIN; /* it is all handed over later */
-    return __real_io_uring_submit(ring);
+    int n = __real_io_uring_submit(ring);
+    struct io_uring_cqe *cqe;
+    if (n != 1 || says_left == 0 || __real___io_uring_get_cqe(ring, &cqe, 0, 1, NULL) != 0) return n;
+    says_left--;
+    cqe->res = says == INT_MAX ? cqe->res / 2 : says; /* it was done, and is done once more */
+    return n;
 }
 
 static void end_cuts(void)
@@ -238,6 +246,54 @@ START_TEST(a_log_that_was_written_through_them_is_whole)
 }
 END_TEST
 
+/* {F12} {F40} What a ring says of an operation: it is done again, in another way, or that is what it comes to. */
+START_TEST(what_a_ring_says_of_an_operation_is_what_it_comes_to_unless_it_can_be_done_otherwise)
+{
+    static const struct {
+        int says;
+        bool durable, done; /* a write, done all the same */
+        bool read;          /* so is a read */
+    } rows[] = {{-EINTR, false, true, true},      {-EAGAIN, false, true, true},  {INT_MAX, false, true, true},
+                {-ECANCELED, false, true, true},  {-EFAULT, false, true, true},  {-EIO, false, false, false},
+                {-EOPNOTSUPP, false, false, false}, {-EOPNOTSUPP, true, true, false}, {-EIO, true, false, false}};
+    u9i_env *env = env_row(_i);
+    if (env == NULL || env != &u9i_env_uring) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_file *file = make_file(dir, "a");
+    fill_buffers();
+    uint8_t *into = malloc(BUFFER);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        u9i_queue *queue = open_queue(env);
+        u9i_op ops[2] = {{.kind = U9I_OP_WRITE, .file = file, .buf = buffers, .n = BUFFER, .durable = rows[i].durable, .tag = 0},
+                         {.kind = U9I_OP_READ, .file = file, .buf = into, .n = BUFFER, .tag = 0}};
+        u9i_completion c;
+        if (rows[i].durable) { /* beside another one, else it is none of the ring's */
+            write_at(queue, file, 2 * BUFFER, buffers, BUFFER, 7);
+        }
+        says = rows[i].says;
+        says_left = 1;
+        ck_assert_int_eq(u9i_queue_submit(queue, &ops[0], 1), 0);
+        for (unsigned n = rows[i].durable ? 2 : 1; n > 0; n--) {
+            ck_assert_int_eq(u9i_queue_wait(queue, &c, 1, U9I_FOREVER), 1);
+            if (rows[i].durable) continue; /* the one or the other: the next row has it alone */
+            ck_assert_int_eq(c.result, rows[i].done ? BUFFER : rows[i].says);
+        }
+        expect_in_file(file, 0, buffers, BUFFER);
+        says_left = rows[i].durable ? 0 : 1;
+        memset(into, 0, BUFFER);
+        ck_assert_int_eq(u9i_queue_submit(queue, &ops[1], 1), 0);
+        ck_assert_int_eq(u9i_queue_wait(queue, &c, 1, U9I_FOREVER), 1);
+        if (!rows[i].durable) ck_assert_int_eq(c.result, rows[i].read ? BUFFER : rows[i].says);
+        says_left = 0;
+        if (rows[i].read) ck_assert_mem_eq(into, buffers, BUFFER);
+        u9i_queue_close(queue);
+    }
+    free(into);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 /* {F14} As where somebody has closed its descriptor: what the kernel took before is waited for all the same. */
 START_TEST(a_ring_that_breaks_leaves_nothing_under_way)
 {
@@ -282,6 +338,7 @@ Suite *suite_short(void)
                                   a_read_that_is_cut_short_ends_at_the_end_of_the_file_only,
                                   a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop,
                                   a_log_that_was_written_through_them_is_whole,
+                                  what_a_ring_says_of_an_operation_is_what_it_comes_to_unless_it_can_be_done_otherwise,
                                   a_ring_that_breaks_leaves_nothing_under_way};
     Suite *suite = suite_create("short");
     TCase *tc = tcase_create("short");
