@@ -243,6 +243,26 @@ START_TEST(an_end_within_the_disk_header_names_nothing)
 }
 END_TEST
 
+/* [L-2] Of two that both lack something the one that ends furthest counts, though it has fewer records, whatever their names. */
+START_TEST(of_damaged_duplicates_the_one_that_ends_furthest_counts)
+{
+    static const uint64_t left[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15};
+    for (unsigned way = 0; way < 2; way++) {
+        const char *log = at("log");
+        seen_frame f[8];
+        make_row(log, 1, 4);
+        copy(log, 4, log, 9);
+        ck_assert_uint_eq(frames_in(segment_path(log, 4), f, 8), 4);
+        flip_bit(segment_path(log, way ? 4 : 9), f[1].offset + 70, 0);
+        cut_file(segment_path(log, way ? 9 : 4), f[2].offset);
+        seen *s = look(log);
+        expect_ordinals(s, left, 13);
+        forget(s);
+        remove_log(log);
+    }
+}
+END_TEST
+
 /* [L-2] Of a copy that was cut the whole one counts, whatever their names. */
 START_TEST(of_duplicates_the_one_that_reads_furthest_counts)
 {
@@ -1026,6 +1046,7 @@ Suite *suite_directory(void)
     tcase_add_test(tc, a_duplicated_segment_is_read_once);
     tcase_add_test(tc, an_end_within_the_disk_header_names_nothing);
     tcase_add_test(tc, of_duplicates_the_one_that_reads_furthest_counts);
+    tcase_add_test(tc, of_damaged_duplicates_the_one_that_ends_furthest_counts);
     tcase_add_test(tc, a_segment_of_another_log_is_foreign);
     tcase_add_test(tc, the_log_is_what_most_segments_are_of);
     tcase_add_test(tc, a_segment_with_another_boundary_than_named_is_off_the_row);
