@@ -207,7 +207,10 @@ static bool part(void *ctx, const u9i_facts *better, const u9i_facts *lesser, ui
     u9i_row_looks *l = ctx;
     u9i_window *second;
     u9i_file *files[2];
-    if ((l->failed = u9i_windows_lend(&l->source->windows, &second)) != U9_OK) return false;
+    if (u9i_windows_lend(&l->source->windows, &second) != U9_OK) {
+        l->failed = u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+        return false;
+    }
     bool first = turn_to(l, l->window, better, &files[0]), both = first && turn_to(l, second, lesser, &files[1]);
     if (both) find_own(l, better, second, lesser->size, promise, own);
     if (first) turn_away(l->window, files[0]);

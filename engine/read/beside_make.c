@@ -65,21 +65,19 @@ static void gather_frame(gathering *g, const u9i_reader *r)
         gather_key(g, &record, base + (uint64_t)(record.bytes - r->body.bytes));
 }
 
-static u9_err begin_gathering(gathering *g, const u9i_beside *b, const u9i_index_making *m, const char *name)
+static int begin_gathering(gathering *g, const u9i_beside *b, const u9i_index_making *m, const char *name)
 {
     size_t memory = b->memory < MEMORY_MIN ? MEMORY_MIN : b->memory, frames = memory / FRAMES_PART;
     if (frames < U9I_RUNS_MEMORY) frames = U9I_RUNS_MEMORY;
     if (memory < frames + U9I_RUNS_MEMORY) memory = frames + U9I_RUNS_MEMORY;
     memset(g, 0, sizeof *g);
     g->spec = m->spec;
-    if (u9i_queue_open(m->dir->env, NULL, 0, 0, &g->queue) != 0) {
-        g->queue = NULL;
-        return U9_NOMEM;
-    }
+    int sys = u9i_queue_open(m->dir->env, NULL, 0, 0, &g->queue);
+    if (sys != 0) return sys;
     g->frames = (u9i_runs){.dir = m->dir, .name = name, .queue = g->queue, .memory = frames};
     g->records = (u9i_runs){.dir = m->dir, .name = name, .queue = g->queue, .memory = memory - frames};
-    if (u9i_runs_open(&g->frames) != 0 || u9i_runs_open(&g->records) != 0) return U9_NOMEM;
-    return U9_OK;
+    sys = u9i_runs_open(&g->frames);
+    return sys == 0 ? u9i_runs_open(&g->records) : sys;
 }
 
 static void end_gathering(gathering *g)
@@ -193,8 +191,8 @@ static u9_err make_of(u9i_beside *b, u9i_index_making *m, u9_fault *fault)
     size_t n = strlen(m->partial);
     memcpy(name, m->partial, n);
     memcpy(name + n, ".runs", 6);
-    u9_err err = begin_gathering(&g, b, m, name);
-    if (err != U9_OK) (void)fail_making(b, -ENOMEM, fault);
+    int sys = begin_gathering(&g, b, m, name);
+    u9_err err = sys == 0 ? U9_OK : fail_making(b, sys, fault);
     u9i_losses_free(&b->lost);
     if (err == U9_OK) err = gather_segment(b, &g, &end, fault);
     if (err == U9_OK && !hash_losses(b, m->content)) b->lossy = true;

@@ -179,6 +179,7 @@ static u9_err read_and_prove(proving *p, u9_fault *fault)
     u9i_reader_release(&r);
     if (err != U9_OK || !same) return err;
     for (; p->has_next; take_next_place(p)) count_wrong(p);
+    if (p->sys < 0) return fail_proving(p, U9_IO, fault);
     if (!b->lossy && p->count != p->index->count) p->wrong++;
     return U9_OK;
 }
@@ -197,7 +198,7 @@ u9_err u9i_beside_prove(u9i_beside *b, u9i_index *index, uint64_t *wrong, u9_fau
                            .memory = b->memory < U9I_RUNS_MEMORY ? U9I_RUNS_MEMORY : b->memory};
     u9_err err = u9i_runs_open(&p.entries) == 0 ? open_frames(&p) : U9_NOMEM;
     if (err == U9_OK) err = list_entries(&p);
-    if (err != U9_OK || p.sys < 0) (void)fail_proving(&p, err == U9_OK ? err = U9_IO : err, fault);
+    if (err != U9_OK || p.sys < 0) err = fail_proving(&p, err == U9_OK ? U9_IO : err, fault);
     else err = read_and_prove(&p, fault);
     *wrong = p.wrong;
     u9i_queue_close(queue); /* first: what it writes is theirs until then */

@@ -57,7 +57,7 @@ static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t offset
 {
     if (f->count == AT_ONCE) return;
     if (f->queue == NULL) {
-        f->buffers = (uint8_t *)u9i_pages((size_t)AT_ONCE * READ);
+        if (f->buffers == NULL) f->buffers = (uint8_t *)u9i_pages((size_t)AT_ONCE * READ);
         if (f->buffers == NULL || u9i_queue_open(log->source.dir->env, NULL, 0, 0, &f->queue) != 0) return;
     }
     u9i_file *file = s->segment->file; /* open: s->frames has it so */

@@ -630,7 +630,8 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
     u9i_firsts firsts = {.count = 0};
     const u9i_facts *f = &s->segment->facts;
     u9_err err = open_ready(log, s);
-    if (err != U9_OK && err != U9_NOMEM) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, &firsts, fault);
+    if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
+    if (err != U9_OK) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, &firsts, fault);
     if (err != U9_OK) {
         free(firsts.all);
         return err;

@@ -76,9 +76,31 @@ static u9_err first_of(u9_err a, u9_err b)
     return a < 0 ? a : b;
 }
 
+/* What is told of the deed is told of its first error. */
 static u9_err done(u9_err err)
 {
-    return first_of(err, u9_log_close(handle, &fault));
+    u9_fault closing;
+    if (err < 0 && fault.err != err) u9_log_fault(handle, &fault);
+    u9_err closed = u9_log_close(handle, &closing);
+    if (err >= 0 && closed < 0) fault = closing;
+    return first_of(err, closed);
+}
+
+static void end_cursor(u9_cursor *c, u9_err err)
+{
+    if (err < 0 && fault.err != err) u9_cursor_fault(c, &fault);
+    u9_cursor_close(c);
+}
+
+static u9_err done_with(u9_cursor *c, u9_err err)
+{
+    end_cursor(c, err);
+    return done(err);
+}
+
+static bool goes_on(u9_err err)
+{
+    return err >= 0 || err == U9_CORRUPT;
 }
 
 /* What was shown, in a sum that does not depend on the order. */
@@ -113,8 +135,7 @@ static u9_err read_on(uint64_t *told)
     err = u9_cursor_open(handle, NULL, &c, &fault);
     if (err != U9_OK) return done(err);
     err = walk(c, false, told);
-    u9_cursor_close(c);
-    return done(err);
+    return done_with(c, err);
 }
 
 /* The deed in another way: `*turn` is one of `way`. */
@@ -143,10 +164,9 @@ static u9_err read_back(uint64_t *told)
     if (err != U9_OK) return done(err);
     err = u9_cursor_save(c, text, sizeof text);
     u9_err walked = err == U9_OK ? walk(c, true, told) : err;
-    if (err == U9_OK) err = first_of(walked, u9_cursor_seek(c, &saved));
+    if (err == U9_OK) err = goes_on(walked) ? first_of(walked, u9_cursor_seek(c, &saved)) : walked;
     if (err == U9_OK) err = walk(c, false, told); /* the end: nothing */
-    u9_cursor_close(c);
-    return done(err);
+    return done_with(c, err);
 }
 
 static u9_key key_of(unsigned i)
@@ -171,7 +191,7 @@ static u9_err get(uint64_t *told)
     u9_record r;
     u9_err err = open_as(U9_READ, NULL);
     if (err != U9_OK) return err;
-    for (unsigned i = 0; i < KEYS; i++) {
+    for (unsigned i = 0; i < KEYS && goes_on(err); i++) {
         u9_key key = key_of(i);
         err = first_of(
             err,
@@ -209,7 +229,7 @@ static u9_err versions(uint64_t *told)
 {
     u9_err err = open_as(U9_READ, NULL);
     if (err != U9_OK) return err;
-    for (unsigned i = 1; i < KEYS; i += 2) {
+    for (unsigned i = 1; i < KEYS && goes_on(err); i += 2) {
         u9_key key = key_of(i);
         u9_err found = u9_log_versions(handle, &key, add_version, told, &fault);
         err = first_of(err, found == U9_ABSENT ? U9_OK : found);
@@ -238,8 +258,7 @@ static u9_err seek(uint64_t *told)
     }
     if (err == U9_OK) err = u9_cursor_within(c, &bounds);
     if (err == U9_OK) err = walk(c, false, told);
-    u9_cursor_close(c);
-    return done(err);
+    return done_with(c, err);
 }
 
 /* Three steps on, two back, until the end; then the other way round. */
@@ -260,9 +279,7 @@ static u9_err waver(uint64_t *told)
         else if (err == U9_END) back += !turned;
         else break;
     }
-    if (err < 0) u9_cursor_fault(c, &fault);
-    u9_cursor_close(c);
-    return done(err == U9_END ? worst : err);
+    return done_with(c, err == U9_END ? worst : err);
 }
 
 /* The second file of the log, alone: from a place in it, a record of it in pieces, and both ways. */
@@ -288,15 +305,9 @@ static u9_err read_single(uint64_t *told)
             u9_record_close(reading);
         }
         *told = got + piece[100];
-    } else {
-        u9_cursor_fault(c, &fault);
     }
-    if (err == U9_OK) {
-        err = first_of(walk(c, true, told), walk(c, false, told));
-        if (err < 0) u9_cursor_fault(c, &fault);
-    }
-    u9_cursor_close(c);
-    return done(err);
+    if (err == U9_OK) err = first_of(walk(c, true, told), walk(c, false, told));
+    return done_with(c, err);
 }
 
 static u9_err get_frugally(uint64_t *told)
@@ -357,9 +368,7 @@ static u9_err seek_all_ways(uint64_t *told)
     if (err == U9_OK) err = u9_cursor_within(c, &bounds);
     if (err == U9_OK) err = u9_cursor_seek(c, &end);
     if (err == U9_OK) err = walk(c, true, told);
-    u9_cursor_fault(c, &fault);
-    u9_cursor_close(c);
-    return done(err);
+    return done_with(c, err);
 }
 
 static u9_err split(uint64_t *told)
@@ -381,7 +390,7 @@ static u9_err split(uint64_t *told)
             if (err != U9_OK) break;
         }
         if (err == U9_END) err = U9_OK;
-        u9_cursor_close(c);
+        end_cursor(c, err);
     }
     u9_split_free(ranges);
     *told = tally.low ^ tally.high ^ tally.records;
@@ -694,7 +703,7 @@ static u9_err follow(uint64_t *told)
         if (err == U9_OK) err = u9_cursor_wait(c, 0);
         if (err == U9_AGAIN) err = U9_OK;
     }
-    u9_cursor_close(c);
+    end_cursor(c, err);
     err = first_of(err, u9_log_close(reader, NULL));
     handle = writer;
     return done(err);
@@ -1435,8 +1444,12 @@ static bool do_badly(const trial *t, hardship what, unsigned nth, bool sticky, u
     if (what == NO_SIGHT) error = read_error;
     if (what == NO_DIRECTORY) sim_fail(SIM_OPEN_DIR, nth, ENOMEM, sticky);
     scarce_begin(scarcities[what], nth, error, sticky);
+    fault = (u9_fault){.err = U9_OK};
     u9_err err = t->deed(&now);
     unsigned failed = scarce_end(&kept);
+    if (err == U9_IO || err == U9_NOMEM)
+        MUST_SAY(fault.err == err && fault.text[0] != 0, "%u: %s is told as %s: %s", nth, u9_err_name(err),
+                 u9_err_name(fault.err), fault.text);
     if (sim_in_use()) {
         failed += sim_fired() - fired;
         sim_mend();

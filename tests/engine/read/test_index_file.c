@@ -580,6 +580,39 @@ START_TEST(a_build_that_fails_leaves_nothing_half_made)
 }
 END_TEST
 
+/* {F14} The entries are sorted in a file, which cannot be read back: also where nothing of the segment comes behind. */
+START_TEST(a_check_that_cannot_read_its_own_file_says_so)
+{
+    enum { SMALL = 64 << 10, BYTES = 60000 };
+    model *m = model_new(3);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = m->kind,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS * 4 / 5), false);
+    close_log(w);
+    ck_assert_uint_eq(build(SMALL).made, 1);
+    const char *path = segment_path(LOG, 1);
+    fill_bytes(path, BYTES, file_size(path) - BYTES - 3 * 4096, 0);
+    ck_assert_uint_eq(check_it(SMALL).beside, 1);
+    unsigned nth = 1;
+    for (bool fails = true; fails; nth++) {
+        u9_index_report r = {.size = sizeof r};
+        u9_index_options small = {.size = sizeof small, .io = "sim", .memory = SMALL};
+        unsigned fired = sim_fired();
+        sim_aim("0000000000000001.u9x.check");
+        sim_fail(SIM_READ, nth, EIO, false);
+        u9_err err = u9_indexes_check(LOG, &small, &r, NULL);
+        sim_mend();
+        fails = sim_fired() > fired;
+        ck_assert_msg(err == (fails ? U9_IO : U9_OK), "read %u: %s", nth, u9_err_name(err));
+    }
+    ck_assert_uint_gt(nth, 8);
+    sim_aim(NULL);
+    free(m);
+}
+END_TEST
+
 START_TEST(a_trim_takes_the_index_files_of_what_it_removes)
 {
     model *m = model_new(_i);
@@ -1029,6 +1062,7 @@ Suite *suite_index_file(void)
     tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);
+    tcase_add_test(t, a_check_that_cannot_read_its_own_file_says_so);
     tcase_add_loop_test(t, a_trim_takes_the_index_files_of_what_it_removes, 0, 4);
     tcase_add_test(t, a_check_tells_what_an_index_lies);
     tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0,

@@ -13,6 +13,7 @@
 #include <u9/large.h>
 #include <u9/lookup.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,6 +382,44 @@ START_TEST(a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there
 }
 END_TEST
 
+static int open_no_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
+{
+    (void)env, (void)buffers, (void)size, (void)count, (void)out;
+    return -EMFILE;
+}
+
+/* Bytes of memory that the process has mapped. */
+static uint64_t mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    ck_assert(f != NULL && fscanf(f, "%lu", &pages) == 1);
+    fclose(f);
+    return (uint64_t)pages * 4096;
+}
+
+/* Reads that go together are for speed alone: where there is no queue for them all is found, and memory is not kept for each. */
+START_TEST(many_keys_are_found_without_a_queue)
+{
+    static const u9i_queue_type none = {.open = open_no_queue};
+    model *m = calloc(1, sizeof *m);
+    m->kind = "rkey";
+    model_drawn = 31;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < KEYS - 1; i++) model_append(w, m, i, false);
+    close_log(w);
+    u9_log *r = model_open(m, U9_READ);
+    model_look_up(r, m, 3);
+    uint64_t before = mapped_bytes();
+    sim_env()->queue = &none;
+    look_up_many(r, m);
+    ck_assert_uint_lt(mapped_bytes(), before + ((uint64_t)64 << 20));
+    close_log(r);
+    free(m);
+}
+END_TEST
+
 Suite *suite_lookup(void)
 {
     Suite *s = suite_create("lookup");
@@ -396,6 +435,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, records_of_a_closed_segment_are_looked_up_without_reads, 0, 4);
     tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
+    tcase_add_test(t, many_keys_are_found_without_a_queue);
     suite_add_tcase(s, t);
     return s;
 }
