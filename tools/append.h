@@ -49,7 +49,7 @@ int append_is_large(int fd, off_t *at, off_t *end);
 int append_large(struct append *a, int fd, off_t at, off_t end);
 
 /* For both: the record is in the log; what is wrong with the input. */
-int append_took(struct append *a, const u9_place *place, const u9_key *given, size_t size);
+int append_took(struct append *a, const u9_place *place, const u9_key *given, uint64_t size);
 int append_refuse(struct append *a, const char *why);
 
 /* Says that the line behind the last one is too long. TOOL_DONE: it is skipped. */

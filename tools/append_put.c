@@ -88,7 +88,7 @@ static int keep_key(struct append *a, const u9_place *place, const u9_key *given
     return TOOL_DONE;
 }
 
-int append_took(struct append *a, const u9_place *place, const u9_key *given, size_t size)
+int append_took(struct append *a, const u9_place *place, const u9_key *given, uint64_t size)
 {
     tool_appended_add(&a->done, place, size);
     return a->print_keys ? keep_key(a, place, given) : TOOL_DONE;

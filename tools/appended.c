@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-void tool_appended_add(tool_appended *a, const u9_place *place, size_t size)
+void tool_appended_add(tool_appended *a, const u9_place *place, uint64_t size)
 {
     a->last = place->ordinal;
     a->records++;

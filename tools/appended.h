@@ -24,7 +24,7 @@ typedef struct tool_appended {
 enum { TOOL_COMMIT_BYTES = 8 << 20 }; /* so many are waited for at once */
 
 /* A record of `size` bytes is in the log. */
-void tool_appended_add(tool_appended *a, const u9_place *place, size_t size);
+void tool_appended_add(tool_appended *a, const u9_place *place, uint64_t size);
 
 #define TOOL_BEFORE_SIZE 80
 

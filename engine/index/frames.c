@@ -19,7 +19,8 @@ enum {
     PEEK = 256 /* bytes of a record that are read before it is known how many it has */
 };
 
-_Static_assert(sizeof(u9i_open_frame) == GROUP, "asked at each lookup: one line, behind which a table of keys begins");
+_Static_assert(sizeof(u9i_open_frame) == GROUP || sizeof(void *) < 8,
+               "asked at each lookup: one line, behind which a table of keys begins");
 
 /* One frame */
 
@@ -488,24 +489,25 @@ static uint32_t alike_in_wide(const u9i_open_frame *f, const slot_search *s)
     return alike;
 }
 
-/* Four slots at a time. */
+/* Four slots at a time. (Handed on by address: where a processor may be without vectors, gcc warns of any other way.) */
 typedef uint32_t four_slots __attribute__((vector_size(16)));
 
-static inline four_slots alike_of_four(const uint32_t *slots, uint32_t tag, unsigned low)
+static inline void add_alike(four_slots *found, const uint32_t *slots, uint32_t tag, unsigned low, uint32_t bit)
 {
     four_slots four;
     memcpy(&four, slots, sizeof four);
-    return (four_slots)(four >> low == tag);
+    *found |= (four_slots)(four >> low == tag) & (four_slots){bit, bit << 1, bit << 2, bit << 3};
 }
 
 static inline uint32_t alike_in_group(const u9i_open_frame *f, const slot_search *s)
 {
     if (f->wide) return alike_in_wide(f, s);
     const uint32_t *slots = (const uint32_t *)f->table + (size_t)s->group * (GROUP / sizeof *slots), tag = (uint32_t)s->tag;
-    four_slots found = (alike_of_four(slots, tag, s->low) & (four_slots){1, 2, 4, 8}) |
-                       (alike_of_four(slots + 4, tag, s->low) & (four_slots){1 << 4, 1 << 5, 1 << 6, 1 << 7}) |
-                       (alike_of_four(slots + 8, tag, s->low) & (four_slots){1 << 8, 1 << 9, 1 << 10, 1 << 11}) |
-                       (alike_of_four(slots + 12, tag, s->low) & (four_slots){1 << 12, 1 << 13, 1 << 14, 1 << 15});
+    four_slots found = {0};
+    add_alike(&found, slots, tag, s->low, 1 << 0);
+    add_alike(&found, slots + 4, tag, s->low, 1 << 4);
+    add_alike(&found, slots + 8, tag, s->low, 1 << 8);
+    add_alike(&found, slots + 12, tag, s->low, 1 << 12);
     return found[0] | found[1] | found[2] | found[3];
 }
 

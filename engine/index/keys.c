@@ -89,7 +89,7 @@ static void empty_table(u9i_keys *k)
         return;
     }
     for (size_t n = 0; n < k->record_count; n++) {
-        size_t i = u9i_key_mix(&k->records[n], k->spec.seed) >> 32;
+        size_t i = (size_t)(u9i_key_mix(&k->records[n], k->spec.seed) >> 32);
         while (k->table[i & (k->table_room - 1)] != 0) k->table[i++ & (k->table_room - 1)] = 0;
     }
 }
@@ -117,7 +117,7 @@ static void add_in_order(u9i_keys *k, const u9i_key_entry *e)
 /* Where the table names the newest record of this key, or would. */
 static uint32_t *table_slot(const u9i_keys *k, const u9i_key_entry *e)
 {
-    for (size_t i = u9i_key_mix(e, k->spec.seed) >> 32;; i++) {
+    for (size_t i = (size_t)(u9i_key_mix(e, k->spec.seed) >> 32);; i++) {
         uint32_t *slot = &k->table[i & (k->table_room - 1)];
         if (*slot == 0 || u9i_key_same(&k->records[*slot - 1], e)) return slot;
     }

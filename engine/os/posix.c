@@ -352,7 +352,7 @@ static uint64_t reserved_end(int fd, uint64_t off)
 
 static uint64_t written_behind(u9i_file *file, uint64_t off)
 {
-    uint64_t size, end;
+    uint64_t size = 0, end;
     if (file_size(file, &size) != 0) return off;
     while (off < size && ((end = data_behind(file, off)) > off || (end = reserved_end(fd_of(file), off)) > off))
         off = end < size ? end : size;

@@ -150,12 +150,12 @@ static inline size_t u9i_pass_indexes(const uint8_t *p, size_t size)
 #endif
 
 /*
- * Takes the value at p apart, of which `size` bytes may be read, 1 at least; `code` is its bytecode,
+ * Takes the value at p apart, of which there are `size` bytes, 1 at least (its head stands at p); `code` is its bytecode,
  * p[0]. `proved`: by u9_value_check, so that lengths need not be compared. Each form's head is a number
  * here and not the table's, so that a processor that guesses the form knows where the next value begins
  * before it has seen the table.
  */
-U9I_INLINE u9_err u9i_take_apart(bool proved, uint8_t code, const uint8_t *p, size_t size,
+U9I_INLINE u9_err u9i_take_apart(bool proved, uint8_t code, const uint8_t *p, uint64_t size,
                                  u9i_parts *out)
 {
     const u9i_shape *s = &u9i_shapes[code];

@@ -142,7 +142,7 @@ static u9_err flow_value(u9i_flow *f, const uint8_t *p, size_t avail, size_t *us
         return refuse_flow(f, U9_CORRUPT, "V-6", "an index without a container behind it", fault);
     if (s->type == 0) return refuse_flow(f, U9_CORRUPT, "V-6", "a reserved bytecode", fault);
     if (avail < s->head && s->head <= left) return want_more(f, s->head, fault);
-    if (u9i_take_apart(false, p[0], p, (size_t)left, &v) != U9_OK)
+    if (u9i_take_apart(false, p[0], p, left, &v) != U9_OK)
         return refuse_flow(f, U9_CORRUPT, "V-4", "a value passes the end of what it is in", fault);
     *used = v.head;
     u9_err err = U9_OK;

@@ -17,8 +17,7 @@ u9_err u9_value_front(const void *bytes, size_t size, uint64_t left, u9_value *o
     if (s->type == 0) return U9_CORRUPT; /* [V-6] */
     if (s->head > left) return U9_TORN;
     if (s->head > size) return U9_AGAIN;
-    if (u9i_take_apart(false, p[0], p, left < SIZE_MAX ? (size_t)left : SIZE_MAX, &v) != U9_OK)
-        return U9_TORN;
+    if (u9i_take_apart(false, p[0], p, left, &v) != U9_OK) return U9_TORN;
     if (v.type != U9_ARRAY) {
         u9i_fill(p[0], p, &v, out);
         return U9_OK;

@@ -45,7 +45,7 @@ const u9i_shape u9i_shapes[256] = {
 u9_err u9i_look_array(const uint8_t *p, size_t head, uint64_t body, uint64_t count, u9_value *out)
 {
     u9i_typecode t;
-    u9_err err = u9i_typecode_read(p + head, (size_t)body, &t);
+    u9_err err = u9i_typecode_read(p + head, body < SIZE_MAX ? (size_t)body : SIZE_MAX, &t);
     if (err != U9_OK) return err == U9_TORN ? U9_CORRUPT : err; /* torn within a whole array */
     uint64_t rest = body - t.length;
     if (t.stride == 0 || count == 0 ? rest != 0 : rest % t.stride != 0 || rest / t.stride != count)

@@ -31,6 +31,9 @@ has_word() { case " $2 " in *" $1 "*) ;; *) echo "not in: $2" && false ;; esac; 
 words_of_bash() {
     offered 'u9 ap' append
     offered 'u9 s' 'scan send snapshot split stat'
+    offered 'u9 he' help
+    offered 'u9 help s' 'scan send snapshot split stat'
+    offered 'u9 help scan ' ''
     offered 'u9 --ve' --version
     offered 'u9 cat --re' --reverse
     offered 'u9 append --key' '--key-field= --key='
@@ -120,6 +123,7 @@ other_shells() {
         export HOME=$tmp XDG_CONFIG_HOME=$tmp XDG_DATA_HOME=$tmp
         fish_offers() { fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$at/u9.fish" "$1" 2>&1 | cut -f 1 | sort | paste -sd ' '; }
         claim 'fish: verbs' same "$(fish_offers 'u9 s')" 'scan send snapshot split stat'
+        claim 'fish: help, of a verb' same "$(fish_offers 'u9 he') $(fish_offers 'u9 help s')" 'help scan send snapshot split stat'
         claim 'fish: options' same "$(fish_offers 'u9 cat --rev')" --reverse
         claim 'fish: what an option takes' same "$(fish_offers 'u9 append --sync ')" 'commit interval none'
         claim 'fish: what is done with identifiers' same "$(fish_offers 'u9 id n')" new
@@ -140,13 +144,14 @@ for line in "${@:2}"; do
 done
 END
         key=$("$u9" cat --keys -n 1 logs/mylog | cut -f 1)
-        zsh_lines=('u9 app' 'u9 cat --rev' 'u9 append --sync=in' 'u9 id n' 'u9 info logs/my' 'u9fsck --salv' "u9 get --all logs/mylog ${key%????????????}")
+        zsh_lines=('u9 app' 'u9 cat --rev' 'u9 append --sync=in' 'u9 id n' 'u9 info logs/my' 'u9fsck --salv' "u9 get --all logs/mylog ${key%????????????}" 'u9 help spl')
         timeout 100 zsh -f in_terminal "$at" "${zsh_lines[@]}" >made 2>&1 # of each, at a terminal, by the tabulator
         zsh_makes() { # LINE
             local i
             for ((i = 0; i < ${#zsh_lines[@]}; i++)); do [ "${zsh_lines[i]}" != "$1" ] || sed -n $((i + 1))p made; done
         }
         claim 'zsh: a verb' same "$(zsh_makes 'u9 app')" 'u9 append'
+        claim 'zsh: help of a verb' same "$(zsh_makes 'u9 help spl')" 'u9 help split'
         claim 'zsh: an option' same "$(zsh_makes 'u9 cat --rev')" 'u9 cat --reverse'
         claim 'zsh: what an option takes' same "$(zsh_makes 'u9 append --sync=in')" 'u9 append --sync=interval'
         claim 'zsh: what is done with identifiers' same "$(zsh_makes 'u9 id n')" 'u9 id new'

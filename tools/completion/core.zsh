@@ -18,7 +18,10 @@ _u9() {
     if [[ $service != u9 ]]; then
         _u9_command $service
     elif (( CURRENT == 2 )); then
-        _describe verb _u9_verbs
+        local -a words_here=($_u9_verbs 'help:what a verb does, and its options')
+        _describe verb words_here
+    elif [[ $words[2] = help ]]; then
+        (( CURRENT > 3 )) || _describe verb _u9_verbs
     else
         shift words
         (( CURRENT-- ))

@@ -404,7 +404,12 @@ _u9_complete() {
     if [[ $command = u9 ]]; then
         if [[ ${#line[@]} -le 2 ]]; then
             # shellcheck disable=SC2086 # words
-            _u9_offer "$cur" $_u9_verbs --help --version
+            _u9_offer "$cur" $_u9_verbs help --help --version
+            return
+        fi
+        if [[ ${line[1]} = help ]]; then
+            # shellcheck disable=SC2086 # words
+            [[ ${#line[@]} -ne 3 ]] || _u9_offer "$cur" $_u9_verbs
             return
         fi
         command=${line[1]} i=2

@@ -1,5 +1,6 @@
 # fish completion of u9, u9fsck and u9bench. Made by `make manual` from what --help of the tools prints: do not edit.
 
+set -g __u9_verbs 'append cat tail grep get info stat du mark index trim tier split scan snapshot merge send recv import export id value'
 set -g __u9_keys_of '# $1: a log, $2: how a key begins: the first and the last keys that begin so, where keys come in their order, and so are gone
 # to straight: of logs of kind muid and tid. Nothing else of the log is read.
 shown=$(timeout 2 u9 cat --keys -n 1 -- "$1" 2>/dev/null | head -n 1 | cut -f 1)
@@ -321,4 +322,11 @@ function __u9_keys # of the log that is the first word which is no option
     end
 end
 
+function __u9_is_help
+    set -l words (commandline -opc)
+    test (count $words) -eq 2 -a "$words[2]" = help
+end
+
+complete -c u9 -f -n __fish_use_subcommand -a help -d 'what a verb does, and its options'
+complete -c u9 -f -n __u9_is_help -a "$__u9_verbs"
 complete -c u9 -f -n '__fish_seen_subcommand_from get' -a '(__u9_keys)'
