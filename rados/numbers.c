@@ -231,7 +231,8 @@ static void release_number(void *ctx, const u9_grant *grant, uint64_t last_ms)
     if (c->generation != u9r_host->forks()) return;
     u9r_end_wait(&c->lock, &c->told, &c->ending);
     pthread_join(c->renewer, NULL);
-    bool sure = !c->lost && !c->source->env->silent && u9r_boot_us() < c->until_us; /* else it is another's, or will be [RD-3] */
+    bool heard = !c->source->env->silent; /* [RD-3] */
+    bool sure = heard && !c->lost && u9r_boot_us() < c->until_us; /* else it is long another's, or will be */
     if (sure) (void)set_bound(c, last_ms > c->began_ms ? last_ms : c->began_ms);
     if (sure) (void)rados_unlock(io_of(c), c->oid, lock_name, c->cookie);
     free_claim(c);
