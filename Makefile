@@ -446,9 +446,11 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # Suites of the engine that are run above RADOS, too: what is about logs as they are written and read, without a file
 # system's own names and attributes; tests that ask for the simulated disk end where they do. Those that take longer: with
 # U9_LONG in the environment.
-rados_suites = writer live commits locks follow cursor seek trim trim_kept salvage merge large calls seals tails damage settled lookup \
-    index_file segment tabling reference keys succession hostile link
-rados_suites_long = split pieces mark snapshot recovery range witness parts told cache ship ship_large repair plain reasons
+rados_suites = writer live commits locks follow cursor seek trim trim_kept salvage merge large calls seals tails damage settled \
+    segment reference keys succession hostile link trim_readers salvage_reading lock_file misuse seats fences budget key_tables \
+    cache_threads
+rados_suites_long = split pieces mark snapshot recovery range witness parts told cache ship ship_large repair plain reasons mend \
+    lookup index_file tabling index_parts carve in_place directory
 .PHONY: test-rados run-test-rados
 test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own, on loopback; U9_LONG=1: all, an hour; U9_RADOS_ROUNDS=n
 	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true

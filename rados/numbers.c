@@ -38,6 +38,7 @@ typedef struct claim {
     uint64_t began_ms; /* the bound as it was found */
     unsigned generation;
     pthread_t renewer;
+    pthread_mutex_t raising; /* one at a time, so that a bound never goes back */
     pthread_mutex_t lock; /* of the wait between renewals */
     pthread_cond_t told;
     bool ending;
@@ -97,9 +98,10 @@ static int raise_bound(claim *c, uint64_t above_ms)
     uint64_t to = u9i_wall_us(&e->env) / 1000;
     if (to < above_ms) to = above_ms;
     to += e->lease_ms;
-    if (to <= c->bound_ms) return 0;
-    int err = set_bound(c, to);
-    if (err == 0) c->bound_ms = to;
+    pthread_mutex_lock(&c->raising);
+    int err = to <= c->bound_ms ? 0 : set_bound(c, to);
+    if (err == 0 && to > c->bound_ms) c->bound_ms = to;
+    pthread_mutex_unlock(&c->raising);
     return err;
 }
 
@@ -110,6 +112,7 @@ static int lock_number(claim *c, uint8_t flags, uint64_t *until)
     uint64_t sent = u9r_boot_us();
     int err = u9r_lock(e, c->oid, lock_name, c->cookie, c->owner, flags);
     *until = sent + (uint64_t)e->lease_ms * 900;
+    if (err == 0) e->silent = false;
     return err;
 }
 
@@ -153,6 +156,7 @@ static void free_claim(claim *c)
 {
     pthread_cond_destroy(&c->told);
     pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->raising);
     free(c);
 }
 
@@ -162,6 +166,7 @@ static claim *new_claim(const u9_rados_numbers *n)
     if (c == NULL) return NULL;
     c->source = n;
     c->generation = u9r_host->forks();
+    pthread_mutex_init(&c->raising, NULL);
     u9r_init_wait(&c->lock, &c->told);
     u9r_name_owner(n->env, c->owner, c->cookie);
     return c;
@@ -226,7 +231,8 @@ static void release_number(void *ctx, const u9_grant *grant, uint64_t last_ms)
     if (c->generation != u9r_host->forks()) return;
     u9r_end_wait(&c->lock, &c->told, &c->ending);
     pthread_join(c->renewer, NULL);
-    bool sure = !c->lost && u9r_boot_us() < c->until_us; /* else it is long another's, or will be */
+    bool heard = !c->source->env->silent; /* [RD-3] */
+    bool sure = heard && !c->lost && u9r_boot_us() < c->until_us; /* else it is long another's, or will be */
     if (sure) (void)set_bound(c, last_ms > c->began_ms ? last_ms : c->began_ms);
     if (sure) (void)rados_unlock(io_of(c), c->oid, lock_name, c->cookie);
     free_claim(c);

@@ -247,7 +247,7 @@ int u9r_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, size_t *go
 /*
  * Watches: the client keeps one up by itself, over daemons that come and go. It is asked for and not waited for, but by who
  * opens it, and by that one only for `timeout`: the client gives such a request no deadline of its own. Who closes a watch
- * that has no answer yet leaves it to the answer, which frees it.
+ * that has no answer yet leaves it to the answer. One that was refused is nothing any more: its cookie leads nowhere.
  */
 typedef struct watch {
     u9i_watch watch;
@@ -281,7 +281,11 @@ static void on_told(void *arg, uint64_t id, uint64_t cookie, uint64_t who, void 
     (void)who;
     (void)data;
     (void)n;
-    signal_watch(w);
+    pthread_mutex_lock(&w->lock);
+    bool left = w->closed; /* its directory may be gone */
+    if (!left) signal_watch(w);
+    pthread_mutex_unlock(&w->lock);
+    if (left) return;
     (void)rados_notify_ack(u9r_env_of_dir(w->dir)->io, w->dir->oid, id, cookie, NULL, 0);
 }
 
@@ -292,11 +296,23 @@ static void on_broken(void *arg, uint64_t cookie, int err)
     (void)err;
     pthread_mutex_lock(&w->lock);
     w->broken = true;
-    signal_watch(w);
+    if (!w->closed) signal_watch(w);
     pthread_mutex_unlock(&w->lock);
 }
 
-/* What was told meanwhile is not known: so who waits looks once more. */
+/* Nobody waits for it. */
+static void drop_watch(u9i_env *env, uint64_t cookie)
+{
+    rados_completion_t done;
+    if (rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
+    (void)rados_aio_unwatch(u9r_env_of(env)->io, cookie, done);
+    rados_aio_release(done);
+}
+
+/*
+ * What was told meanwhile is not known: so who waits looks once more. One that is had when nobody waits any more is ended, and
+ * stays, as calls of it may be under way.
+ */
 static void on_watching(rados_completion_t completion, void *arg)
 {
     watch *w = arg;
@@ -308,9 +324,11 @@ static void on_watching(rados_completion_t completion, void *arg)
     w->err = err < 0 ? err : 0;
     w->broken = err < 0;
     if (!last) signal_watch(w);
+    uint64_t cookie = w->cookie;
     pthread_cond_broadcast(&w->told);
     pthread_mutex_unlock(&w->lock);
-    if (last) free_watch(w);
+    if (last && err < 0) free_watch(w);
+    else if (last) drop_watch(w->watch.env, cookie);
 }
 
 /* The lock is held. */
@@ -325,6 +343,7 @@ static int ask_to_watch(watch *w)
     if (err == 0) return 0;
     w->asked = false;
     w->broken = true;
+    w->err = err;
     rados_aio_release(done);
     return err;
 }
@@ -342,15 +361,6 @@ static int begin_watch(watch *w)
     return err;
 }
 
-/* Nobody waits for it. */
-static void drop_watch(u9r_dir *d, uint64_t cookie)
-{
-    rados_completion_t done;
-    if (rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
-    (void)rados_aio_unwatch(u9r_env_of_dir(d)->io, cookie, done);
-    rados_aio_release(done);
-}
-
 static void close_watch(u9i_watch *base)
 {
     watch *w = (watch *)base;
@@ -361,11 +371,11 @@ static void close_watch(u9i_watch *base)
         return;
     }
     pthread_mutex_lock(&w->lock);
-    bool asked = w->closed = w->asked; /* the answer frees it from here on */
+    bool asked = w->closed = w->asked, had = !asked && w->err == 0; /* asked: it is the answer's from here on */
     uint64_t cookie = w->cookie;
     pthread_mutex_unlock(&w->lock);
-    if (asked || u9r_env_of_dir(d)->silent) drop_watch(d, cookie);
-    else (void)rados_unwatch2(u9r_env_of_dir(d)->io, cookie);
+    if (had && u9r_env_of_dir(d)->silent) drop_watch(base->env, cookie);
+    else if (had) (void)rados_unwatch2(u9r_env_of_dir(d)->io, cookie);
     (void)rados_watch_flush(u9r_env_of_dir(d)->cluster); /* no call of ours is under way behind this */
     if (!asked) free_watch(w);
 }
@@ -386,8 +396,8 @@ static int open_watch(u9i_dir *dir, const char *post, bool bytes, u9i_watch **ou
         *out = &w->watch;
         return 0;
     }
-    if (w->asked) close_watch(&w->watch);
-    else free_watch(w);
+    if (w->fd < 0) free_watch(w);
+    else close_watch(&w->watch);
     return u9r_fail(u9r_env_of(dir->env), u9r_dir_of(dir)->oid, err, "watching");
 }
 
@@ -396,7 +406,7 @@ static void mend_watch(watch *w)
 {
     pthread_mutex_lock(&w->lock);
     bool again = w->broken && !w->asked, refused = again && w->err != 0;
-    if (again && !refused) drop_watch(w->dir, w->cookie);
+    if (again && !refused) drop_watch(w->watch.env, w->cookie);
     if (again && ask_to_watch(w) != 0) {
         w->err = -EIO;
         signal_watch(w);

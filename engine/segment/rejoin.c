@@ -396,6 +396,7 @@ typedef struct length_list {
     size_t all[LENGTHS_MAX];
     unsigned like[LENGTHS_MAX];
     unsigned count;
+    unsigned first; /* so many stand first, whatever looks more like one */
 } length_list;
 
 /* Adds a length, those that look most like one first. */
@@ -405,7 +406,7 @@ static void add_length(const subject *s, length_list *l, uint64_t length)
     for (unsigned i = 0; i < l->count; i++)
         if (l->all[i] == length) return;
     unsigned like = likeness(s, (size_t)length), at = l->count++;
-    for (; at > 0 && l->like[at - 1] < like; at--) {
+    for (; at > l->first && l->like[at - 1] < like; at--) {
         l->all[at] = l->all[at - 1];
         l->like[at] = l->like[at - 1];
     }
@@ -413,12 +414,25 @@ static void add_length(const subject *s, length_list *l, uint64_t length)
     l->like[at] = like;
 }
 
-/* The length_list that a frame may have whose trailer does not stand: as its header says, or up to what comes next. [F-8] */
+/* True if nothing but zeros is behind a payload of this length, which has room. */
+static bool ends_the_bytes(const subject *s, uint64_t length)
+{
+    for (size_t i = U9I_FRAME_HEADER_SIZE + (size_t)length; i < s->limit; i++)
+        if (s->bytes[i] != 0) return false;
+    return true;
+}
+
+/*
+ * The length_list that a frame may have whose trailer does not stand: as its header says, or up to what comes next. [F-8]
+ * What the header says is first, where it fits: up to the end of a block, zeros look like the greater part of a trailer.
+ */
 static void collect_lengths(const subject *s, length_list *l)
 {
     *l = (length_list){.count = 0};
-    add_length(s, l, u9i_get_be(s->bytes + 56, 8));
+    uint64_t named = u9i_get_be(s->bytes + 56, 8);
+    add_length(s, l, named);
     if (!s->walled) return;
+    if (l->count > 0 && ends_the_bytes(s, named)) l->first = 1;
     for (size_t k = 0; k < U9I_ALIGN; k++) add_length(s, l, s->limit - U9I_FRAME_HEADER_SIZE - k);
     if ((s->hint->p + s->limit) % U9I_BLOCK != 0) return;
     size_t end = s->limit; /* behind the last byte that is not zero */

@@ -41,9 +41,9 @@ static int open_stored(const char *path, const char **name, u9i_dir **out)
     static char above[4400];
     u9i_env *env;
     const char *slash = strrchr(path, '/');
-    snprintf(above, sizeof above, "%.*s", name ? (int)(slash - path) : (int)strlen(path), path);
+    snprintf(above, sizeof above, "%.*s", !name ? (int)strlen(path) : slash ? (int)(slash - path) : 0, path);
+    if (name) *name = slash ? slash + 1 : path;
     path = above;
-    if (name) *name = slash + 1;
     MUST(u9i_env_of(NULL, &path, &env, NULL) == U9_OK);
     return u9i_dir_open(env, path, false, out);
 }
@@ -166,7 +166,8 @@ static void move_stored(const char *from, const char *to)
     u9i_dir *dir;
     const char *name;
     MUST(open_stored(from, &name, &dir) == 0);
-    int err = u9i_dir_rename(dir, name, strrchr(to, '/') + 1);
+    const char *slash = strrchr(to, '/');
+    int err = u9i_dir_rename(dir, name, slash ? slash + 1 : to);
     MUST_SAY(err == 0, "%s: %s", from, strerror(-err));
     u9i_dir_close(dir);
 }
@@ -395,6 +396,52 @@ void copy_log(const char *from, const char *to)
     }
     make_dir(to);
     each_file(from, copy_file, &to);
+}
+
+void make_bytes(const char *path, uint64_t offset, const void *bytes, size_t size)
+{
+    if (!exists(path)) write_file(path, "", 0);
+    put_bytes(path, offset, bytes, size);
+}
+
+void make_size(const char *path, uint64_t size)
+{
+    if (!exists(path)) write_file(path, "", 0);
+    cut_file(path, size);
+}
+
+size_t read_some(const char *path, uint64_t offset, void *bytes, size_t size)
+{
+    uint64_t there = file_size(path), left = there > offset ? there - offset : 0;
+    if (size > left) size = (size_t)left;
+    read_bytes(path, offset, bytes, size);
+    return size;
+}
+
+void copy_any(const char *from, const char *to)
+{
+    u9i_dir *dir;
+    MUST(open_stored(from, NULL, &dir) == 0);
+    bool single = dir->single[0] != 0;
+    u9i_dir_close(dir);
+    const char *slash = strrchr(to, '/');
+    char above[4400];
+    snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - to) : 0, to);
+    if (single) copy_file(&(const char *){above}, from, slash ? slash + 1 : to);
+    else make_dir(to), each_file(from, copy_file, &to);
+}
+
+bool stored_begin(void)
+{
+    static unsigned worlds;
+    char fresh[4400];
+    const char *io = getenv("U9_IO");
+    if (io == NULL || strchr(io, ':') == NULL) return false;
+    sim_stay_away();
+    snprintf(fresh, sizeof fresh, "%s&namespace=%d.%u", io, (int)getpid(), worlds++);
+    MUST(strchr(io, '?') != NULL && setenv("U9_IO", fresh, 1) == 0);
+    make_dir("/");
+    return true;
 }
 
 static void count_segment(void *ctx, const char *path, const char *name)

@@ -37,6 +37,15 @@ void put_bytes(const char *path, uint64_t offset, const void *bytes, size_t size
 void cut_file(const char *path, uint64_t size);
 void extend_file(const char *path, uint64_t size); /* with zeros */
 
+/* As the simulated disk's verbs: files are made by it, and how many bytes there were to be read. */
+void make_bytes(const char *path, uint64_t offset, const void *bytes, size_t size);
+void make_size(const char *path, uint64_t size);
+size_t read_some(const char *path, uint64_t offset, void *bytes, size_t size);
+void copy_any(const char *from, const char *to); /* a file, or a directory of files, there or not */
+
+/* Where all stand in a store (U9_IO is its address): they do so in an empty namespace from now on. False: in none. */
+bool stored_begin(void);
+
 /* H over the names and contents of all files in a directory. */
 void picture(const char *log, uint8_t out[16]);
 

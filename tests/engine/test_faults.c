@@ -265,7 +265,7 @@ START_TEST(frames_beyond_32_bits_of_offset_are_read_in_their_places)
         cut_file(segment_path(log, 1), end);
         put_bytes(segment_path(log, 1), places[i], f.bytes + p, size);
         u9_report r = {.size = sizeof r};
-        u9_check_options o = {.size = sizeof o, .on_damage = note, .io = "sim"};
+        u9_check_options o = {.size = sizeof o, .on_damage = note, .io = sim_io()};
         tellings = 0;
         ck_assert_int_eq(u9_check(log, &o, &r, NULL), U9_OK);
         ck_assert_uint_eq(r.records, 4);
@@ -321,7 +321,7 @@ START_TEST(a_power_cut_while_an_index_is_made_costs_the_index_at_most)
     ck_assert_uint_eq(s->count, 60);
     unsigned n = 1, none = 0, made = 0;
     for (bool cut = true; cut; n++) {
-        u9_index_options o = {.size = sizeof o, .io = "sim", .memory = 64 << 10};
+        u9_index_options o = {.size = sizeof o, .io = sim_io(), .memory = 64 << 10};
         u9_index_report r = {.size = sizeof r};
         unsigned deaths = sim_deaths();
         copy_log(log, work);
@@ -358,7 +358,7 @@ START_TEST(a_failed_wait_closes_no_file_under_a_write)
     sim_set_order(SIM_LATE);
     unsigned n = 1;
     for (bool fails = true; fails; n++) {
-        u9_index_options o = {.size = sizeof o, .io = "sim", .memory = 64 << 10};
+        u9_index_options o = {.size = sizeof o, .io = sim_io(), .memory = 64 << 10};
         u9_index_report r = {.size = sizeof r};
         unsigned fired = sim_fired();
         sim_fail(SIM_WAIT, n, EIO, false);

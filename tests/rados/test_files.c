@@ -4,7 +4,11 @@
  */
 #include "tests/rados/fixture.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
+#include <rados/librados.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +219,39 @@ START_TEST(who_watches_is_told_of_names_and_posts)
 }
 END_TEST
 
+static atomic_uint unwatched;
+
+/* In the place of librados's. */
+int rados_unwatch2(rados_ioctx_t io, uint64_t cookie)
+{
+    int (*real)(rados_ioctx_t, uint64_t);
+    void *found = dlsym(RTLD_NEXT, "rados_unwatch2");
+    memcpy(&real, &found, sizeof real);
+    unwatched++;
+    return real(io, cookie);
+}
+
+/* The client has given up what a watch that was refused stood for: to end that is to use freed memory of its. */
+START_TEST(a_watch_that_was_refused_is_not_ended_in_the_cluster)
+{
+    u9i_dir *root = open_dir_at(""), *dir = open_dir_at("leaves");
+    u9i_watch *watch;
+    ck_assert_int_eq(u9i_watch_open(dir, ".post", false, &watch), 0);
+    ck_assert_int_eq(u9i_watch_wait(watch, u9i_monotonic_us(dir->env) + 40000000), 1); /* it is had: who waits looks */
+    ck_assert_int_eq(u9i_dir_remove(root, "leaves"), 0);
+    ck_assert_int_eq(u9i_watch_wait(watch, u9i_monotonic_us(dir->env) + 40000000), 1); /* it broke, and is asked for again */
+    struct pollfd answer = {.fd = u9i_watch_fd(watch), .events = POLLIN};
+    ck_assert_int_eq(poll(&answer, 1, 40000), 1);
+    u9i_watch_close(watch);
+    ck_assert_uint_eq(unwatched, 0);
+    ck_assert_int_eq(u9i_watch_open(root, ".post", false, &watch), 0);
+    u9i_watch_close(watch);
+    ck_assert_uint_eq(unwatched, 1);
+    u9i_dir_close(dir);
+    u9i_dir_close(root);
+}
+END_TEST
+
 START_TEST(an_address_that_is_none_is_told)
 {
     static const struct {
@@ -264,6 +301,7 @@ Suite *suite_rados_files(void)
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
     tcase_add_test(tc, a_file_that_is_removed_is_read_for_its_grace_and_is_an_error_then);
     tcase_add_test(tc, who_watches_is_told_of_names_and_posts);
+    tcase_add_test(tc, a_watch_that_was_refused_is_not_ended_in_the_cluster);
     tcase_add_test(tc, an_address_that_is_none_is_told);
     tcase_add_test(tc, a_cluster_a_pool_or_a_log_that_is_not_there_is_told);
     suite_add_tcase(s, tc);

@@ -7,7 +7,11 @@
 #include <u9/idgen.h>
 #include <u9/rados.h>
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <rados/librados.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +89,80 @@ START_TEST(who_has_a_number_next_begins_above_all_that_was_made)
     u9_grant third = take(&g);
     ck_assert_uint_eq(third.seen_ms, ahead);
     g.release(g.ctx, &third, 0);
+    u9_rados_numbers_free(n);
+}
+END_TEST
+
+/* The next write of another thread waits until one of this thread is done, or, where that waits for it, half a second. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t told;
+    pthread_t own;
+    bool holds, held, passed, done;
+    rados_ioctx_t io;
+    char oid[64];
+} hold = {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER};
+
+static void pass_held(rados_ioctx_t io, const char *oid)
+{
+    struct timespec until;
+    hold.holds = false;
+    hold.held = true;
+    hold.io = io;
+    snprintf(hold.oid, sizeof hold.oid, "%s", oid);
+    pthread_cond_broadcast(&hold.told);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 500000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (!hold.passed && pthread_cond_timedwait(&hold.told, &hold.lock, &until) == 0) continue;
+}
+
+/* In the place of librados's. */
+int rados_write_op_operate(rados_write_op_t op, rados_ioctx_t io, const char *oid, time_t *mtime, int flags)
+{
+    int (*real)(rados_write_op_t, rados_ioctx_t, const char *, time_t *, int);
+    void *found = dlsym(RTLD_NEXT, "rados_write_op_operate");
+    memcpy(&real, &found, sizeof real);
+    pthread_mutex_lock(&hold.lock);
+    bool ours = pthread_equal(hold.own, pthread_self()), held = hold.holds && !ours;
+    if (held) pass_held(io, oid);
+    pthread_mutex_unlock(&hold.lock);
+    int err = real(op, io, oid, mtime, flags);
+    pthread_mutex_lock(&hold.lock);
+    if (ours) hold.passed = true;
+    if (held) hold.done = true;
+    pthread_cond_broadcast(&hold.told);
+    pthread_mutex_unlock(&hold.lock);
+    return err;
+}
+
+static void wait_for(const bool *what)
+{
+    while (!*what) pthread_cond_wait(&hold.told, &hold.lock);
+}
+
+/* By who renews the number, and by who makes identifiers far ahead of the clock, at once. */
+START_TEST(a_bound_that_was_acknowledged_never_goes_back)
+{
+    u9_rados_numbers *n = source(address("numbers/back", "&lease=5"), 1);
+    const u9_generator g = u9_rados_numbers_generator(n);
+    u9_fault fault = {0};
+    char text[17] = "";
+    u9_grant grant = take(&g);
+    pthread_mutex_lock(&hold.lock);
+    hold.own = pthread_self();
+    hold.holds = true;
+    wait_for(&hold.held);
+    pthread_mutex_unlock(&hold.lock);
+    uint64_t ahead = now_ms() + 3600 * 1000;
+    ck_assert_int_eq(g.renew(g.ctx, &grant, ahead, &fault), U9_OK);
+    pthread_mutex_lock(&hold.lock);
+    wait_for(&hold.done);
+    pthread_mutex_unlock(&hold.lock);
+    ck_assert_int_gt(rados_getxattr(hold.io, hold.oid, "bound", text, 16), 0);
+    ck_assert_uint_ge(strtoull(text, NULL, 16), ahead);
+    g.release(g.ctx, &grant, ahead);
     u9_rados_numbers_free(n);
 }
 END_TEST
@@ -223,6 +301,7 @@ Suite *suite_rados_numbers(void)
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, each_grant_is_another_number_until_all_are_had);
     tcase_add_test(tc, who_has_a_number_next_begins_above_all_that_was_made);
+    tcase_add_test(tc, a_bound_that_was_acknowledged_never_goes_back);
     tcase_add_test(tc, a_lease_that_cannot_be_renewed_ends_its_number_before_it_runs_out);
     tcase_add_test(tc, logs_make_their_keys_under_such_numbers);
     tcase_add_test(tc, processes_that_are_stopped_and_killed_make_no_identifier_twice);

@@ -270,6 +270,11 @@ bool sim_is_away(void)
     return away;
 }
 
+const char *sim_io(void)
+{
+    return away ? NULL : env_sim.name;
+}
+
 /* Without what libraries do at an exit: their threads may be at work. */
 void sim_needed(const char *what)
 {

@@ -286,6 +286,7 @@ void sim_store(const char *path, const char *real);
 /* From now on, in this process, the world is not had: see needed.h. */
 void sim_stay_away(void);
 bool sim_is_away(void);
+const char *sim_io(void); /* the name of its env; NULL, that of the run, where it is not had */
 void sim_needed(const char *what);
 
 #ifndef SIM_WITHIN

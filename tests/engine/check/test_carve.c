@@ -88,7 +88,7 @@ static u9_carve_report carve(const char *from, told *t)
     u9_fault fault;
     char line[1024];
     u9_carve_report report = {.size = sizeof report};
-    u9_carve_options o = {.size = sizeof o, .io = "sim", .on_carved = on_carved, .ctx = t};
+    u9_carve_options o = {.size = sizeof o, .io = sim_io(), .on_carved = on_carved, .ctx = t};
     *t = (told){.logs = 0};
     u9_err err = u9_carve(from, at("out"), &o, &report, &fault);
     ck_assert_msg(err == U9_OK, "%s", u9_fault_line(&fault, line, sizeof line));
@@ -257,7 +257,7 @@ START_TEST(without_any_secret_frames_are_carved_apart_and_said_to_be_unsigned)
     image i = {0};
     told t;
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     uint64_t saved = 0;
     make_log(at("log"), "u", 500);
     fill_bytes(segment_path(at("log"), 2), 0, 32, 0);
@@ -373,7 +373,7 @@ START_TEST(what_stands_inside_a_broken_frame_is_of_no_log)
                 if (way < 5 && !last) ck_assert_msg(r.segments == 1, "%s: %u segments", what, (unsigned)r.segments);
                 if (way >= 5 || (last && way == 0)) continue;
                 u9_report report = {.size = sizeof report};
-                u9_check_options o = {.size = sizeof o, .io = "sim"};
+                u9_check_options o = {.size = sizeof o, .io = sim_io()};
                 uint64_t saved = 0; /* the damaged one was carved as it stands, and is put together there */
                 remove_log(at("saved"));
                 ck_assert_int_eq(u9_salvage(t.paths[0], at("saved"), &o, &report, &saved, NULL), U9_OK);
@@ -388,7 +388,7 @@ START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
     image i = {0};
     u9_fault fault;
     u9_carve_report r = {.size = sizeof r};
-    u9_carve_options o = {.size = sizeof o, .io = "sim"};
+    u9_carve_options o = {.size = sizeof o, .io = sim_io()};
     add_garbage(&i, 100000);
     save_image(&i, at("image"));
     ck_assert_int_eq(u9_carve(at("image"), at("out"), &o, &r, &fault), U9_ABSENT);
@@ -408,7 +408,7 @@ START_TEST(broken_off_at_any_call_it_is_completed_by_the_next)
     told t;
     unsigned failed = 0;
     u9_carve_report r = {.size = sizeof r};
-    u9_carve_options o = {.size = sizeof o, .io = "sim"};
+    u9_carve_options o = {.size = sizeof o, .io = sim_io()};
     make_log(at("one"), "one", 100);
     make_log(at("two"), "two", 100);
     for (unsigned n = 1; n <= 3; n++) {

@@ -126,7 +126,7 @@ static bool same(const gist *g, const gist *h)
 static gist inspect(const victim *v)
 {
     sim_forget_diary();
-    gist g = walk(v, v->log, "sim"), h = check(v->log, "sim");
+    gist g = walk(v, v->log, sim_io()), h = check(v->log, sim_io());
     MUST(g.seen == h.seen);
     MUST(g.damages == 0 || same(&g, &h));
     return h;
@@ -183,7 +183,7 @@ static void flip_bits(const victim *v, unsigned nth, unsigned real)
             if ((at * 8 + bit) % (!SANITIZED ? (edge ? thorough(3, 1) : nth) : edge ? 3 : 29) != 0) continue;
             flip_bit(v->path, at, bit);
             sim_forget_diary();
-            gist g = walk(v, v->log, "sim");
+            gist g = walk(v, v->log, sim_io());
             if (g.damages == 0 || bit == at % 8) g = inspect(v);
             expect_told(v, &g, at, bit);
             if ((at * 8 + bit) % real == 0) expect_same_on_the_real_disk(v, &g);

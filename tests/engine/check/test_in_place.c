@@ -354,11 +354,11 @@ START_TEST(an_undo_that_is_broken_off_at_any_call_goes_on_where_it_stood)
         remove_log(at("log"));
         copy_log(at("mended"), at("log"));
         sim_fail(SIM_ANY, nth, EIO, true);
-        u9_err err = u9_undo(at("log"), "sim", 0, NULL, NULL);
+        u9_err err = u9_undo(at("log"), sim_io(), 0, NULL, NULL);
         sim_mend();
         if (err == U9_OK) break;
         failed++;
-        err = u9_undo(at("log"), "sim", 0, NULL, NULL);
+        err = u9_undo(at("log"), sim_io(), 0, NULL, NULL);
         ck_assert_msg(err == U9_OK || err == U9_ABSENT, "call %u: %d", nth, err);
         picture(at("log"), undone);
         ck_assert_msg(memcmp(damaged, undone, sizeof damaged) == 0, "call %u", nth);
@@ -432,7 +432,7 @@ START_TEST(without_all_nothing_comes_back_and_what_is_left_is_counted)
     undo(at("log"));
     undo(at("log"));
     u9_fault fault;
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_ABSENT);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_ABSENT);
 }
 END_TEST
 
@@ -475,7 +475,7 @@ START_TEST(a_log_that_somebody_writes_to_is_left_alone)
     u9_log *w = open_writer(at("log"), NULL);
     ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_LOCKED);
     ck_assert_int_eq(run_repair(segment_path(at("log"), 1), (u9_repair_options){.all = 1}, &r, &fault), U9_LOCKED);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_LOCKED);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_LOCKED);
     close_log(w);
     ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.all = 1}).steps, 1);
 }
@@ -497,11 +497,11 @@ START_TEST(a_file_with_another_name_is_changed_only_when_that_is_said)
     ck_assert_mem_eq(before, after, sizeof before);
     ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.linked = 1}).steps, 1);
     picture(at("log"), before);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_STATE); /* what was linked is as it is now */
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_STATE); /* what was linked is as it is now */
     ck_assert_msg(strstr(fault.text, "hard links") != NULL, "%s", fault.text);
     picture(at("log"), after);
     ck_assert_mem_eq(before, after, sizeof before);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 1, NULL, &fault), U9_OK);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 1, NULL, &fault), U9_OK);
 }
 END_TEST
 
@@ -514,7 +514,7 @@ START_TEST(a_file_that_was_changed_since_is_not_undone)
     (void)repair(at("log"), (u9_repair_options){.all = 0});
     flip_bit(segment_path(at("log"), 1), 9, 0);
     picture(at("log"), before);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_STATE);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_STATE);
     picture(at("log"), after);
     ck_assert_mem_eq(before, after, sizeof before);
 }
@@ -530,7 +530,7 @@ START_TEST(saved_bytes_that_are_damaged_are_refused)
     ck_assert_uint_eq(size, 8192);
     for (unsigned byte = 0; byte < 4096 + 48 + 19 + 64; byte = byte == 71 ? 4096 : byte + 1) {
         flip_bit(at("log/.repair-1"), byte, byte % 8);
-        ck_assert_msg(u9_undo(at("log"), "sim", 0, NULL, &fault) == U9_CORRUPT, "byte %u", byte);
+        ck_assert_msg(u9_undo(at("log"), sim_io(), 0, NULL, &fault) == U9_CORRUPT, "byte %u", byte);
         flip_bit(at("log/.repair-1"), byte, byte % 8);
     }
     undo(at("log"));
@@ -590,7 +590,7 @@ START_TEST(an_undo_takes_the_indexes_that_the_repair_made_and_no_other)
     ck_assert_uint_eq(indexes_in(at("log")), had);
     ck_assert_uint_eq(r.steps, alone ? 0 : 1);
     u9_fault fault;
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_ABSENT);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_ABSENT);
 }
 END_TEST
 
@@ -606,7 +606,7 @@ START_TEST(a_file_that_says_that_a_segment_was_made_is_refused)
     ck_assert_int_eq(u9i_changes_save_done(&c, dir), 0);
     u9i_changes_release(&c);
     u9i_dir_close(dir);
-    ck_assert_int_eq(u9_undo(at("log"), "sim", 0, NULL, &fault), U9_CORRUPT);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_CORRUPT);
     ck_assert(exists(at("log/0000000000000002.u9")));
 }
 END_TEST

@@ -416,7 +416,7 @@ static void make_three(void)
 
 static u9_err try_salvage(const char *to, u9_fault *fault)
 {
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     report = (u9_report){.size = sizeof report};
     *fault = (u9_fault){.err = U9_OK};
     return u9_salvage(at("log"), at(to), &o, &report, &salvaged, fault);
@@ -675,7 +675,7 @@ END_TEST
 START_TEST(a_disk_that_keeps_other_bytes_is_no_place_to_save_a_log)
 {
     session(at("log"), "r", 50, 7);
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     for (unsigned nth = 1; nth <= 2; nth++) {
         u9_report found = {.size = sizeof found};
         uint64_t saved = 0;

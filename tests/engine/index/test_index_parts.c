@@ -319,7 +319,7 @@ START_TEST(a_frame_finds_its_records_however_it_is_opened)
     u9i_frames fs;
     int sys;
     write_records(&w);
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .verify = w.verify};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .verify = w.verify};
     u9_log *log;
     ck_assert_int_eq(u9_log_open(at("log"), &o, &log, NULL), U9_OK);
     ck_assert_int_eq(u9i_source_catalog(&log->source, &catalog, NULL), U9_OK);

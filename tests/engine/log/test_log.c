@@ -365,7 +365,7 @@ START_TEST(a_missing_segment_is_told_and_refused_to_writers) /* [L-4] [L-2] */
     seen *whole = look(at("log"));
     size_t there = 0;
     for (size_t i = 0; i < whole->count; i++) there += whole->records[i].segment != 2;
-    ck_assert_int_eq(unlink(segment_path(at("log"), 2)), 0);
+    remove_log(segment_path(at("log"), 2));
     seen *s = look(at("log"));
     ck_assert_uint_eq(s->count, there);
     ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MISSING), 1);
@@ -385,7 +385,7 @@ END_TEST
 START_TEST(a_missing_last_segment_is_told_by_the_seal_before_it) /* [L-4] [S-6] */
 {
     uint64_t n = make_row(at("log"));
-    ck_assert_int_eq(unlink(segment_path(at("log"), n)), 0);
+    remove_log(segment_path(at("log"), n));
     for (unsigned marked = 2; marked-- > 0; remove_mark(at("log"))) { /* the mark knows more [M-4] */
         seen *s = look(at("log"));
         ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, marked ? U9_R_MARK : U9_R_MISSING), 1);
@@ -1142,7 +1142,7 @@ END_TEST
 
 START_TEST(what_is_no_log_is_told_to_readers) /* [L-1] [H-4] */
 {
-    ck_assert_int_eq(mkdir(at("empty"), 0700), 0);
+    make_dir(at("empty"));
     ck_assert_str_eq(refuse(at("empty"), NULL, U9_ABSENT, 0).rule, "M-6");
     ck_assert_str_eq(refuse_mode(at("empty"), U9_WRITE, U9_ABSENT, 0).rule, "M-6");
     write_file(at("text"), "It was a dark and stormy night; the rain fell in torrents, except at "
@@ -1182,7 +1182,7 @@ START_TEST(a_later_version_is_told) /* [H-4] */
     static const uint8_t header[96] = {0xff, 0xff, 'u', 't', 'f', '9', 0x00, 0x02};
     write_file(at("new.u9"), header, sizeof header);
     (void)refuse(at("new.u9"), NULL, U9_VERSION, 0);
-    ck_assert_int_eq(mkdir(at("log"), 0700), 0);
+    make_dir(at("log"));
     write_file(segment_path(at("log"), 1), header, sizeof header);
     u9_options o = writer_options();
     u9_log *log;

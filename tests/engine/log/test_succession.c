@@ -296,7 +296,7 @@ typedef struct cost {
 static cost check_cost(const char *log, unsigned files_there)
 {
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     size_t before, after;
     (void)sim_ops(&before);
     uint64_t bytes = sim_bytes(SIM_READ);

@@ -3,6 +3,7 @@
  * and what others make of a log that was trimmed. [C-5] [L-4] [L-10]
  */
 #include "tests/engine/log/trimmed.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
@@ -99,6 +100,7 @@ END_TEST
 
 START_TEST(what_is_not_removed_yet_goes_at_the_close) /* [L-10] */
 {
+    sim_needed("tasks in a known order");
     u9_options o = small_options();
     sim_task_chance(0);
     o.keep_bytes = o.segment_size;

@@ -23,7 +23,7 @@ u9_log *model_open(const model *m, u9_mode mode)
 {
     u9_log *log;
     u9_fault fault;
-    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = SEGMENT, .kind = m->kind,
+    u9_options o = {.size = sizeof o, .mode = mode, .io = sim_io(), .segment_size = SEGMENT, .kind = m->kind,
                     .policy = U9_POLICY_NONE, .lz4 = m->lz4};
     ck_assert_msg(u9_log_open(LOG, &o, &log, &fault) == U9_OK, "%s", fault.text);
     return log;

@@ -44,7 +44,7 @@ static u9_log *open_with(uint64_t cache_memory, u9_mode mode, u9_verify verify)
 {
     u9_log *log;
     u9_fault fault;
-    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = LARGE, .kind = "uid8", .verify = verify,
+    u9_options o = {.size = sizeof o, .mode = mode, .io = sim_io(), .segment_size = LARGE, .kind = "uid8", .verify = verify,
                     .policy = U9_POLICY_NONE, .cache_memory = cache_memory};
     ck_assert_msg(u9_log_open(LOG, &o, &log, &fault) == U9_OK, "%s", fault.text);
     return log;
@@ -161,7 +161,7 @@ START_TEST(with_any_memory_lookups_say_what_a_model_says)
     close_log(w);
     bool always = _i / 4 >= MEMORIES; /* with the most and the least */
     uint64_t memory = memories[always ? (_i / 4 - MEMORIES) * (MEMORIES - 1) : _i / 4];
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .cache_memory = memory,
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = memory,
                     .verify = always ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST};
     ck_assert_int_eq(u9_log_open(LOG, &o, &r, NULL), U9_OK);
     for (unsigned n = 0; n < thorough(2, 3); n++) model_look_up_all(r, m);

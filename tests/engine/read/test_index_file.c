@@ -66,7 +66,7 @@ static u9_index_report do_task(index_task *task, uint64_t memory)
 {
     u9_fault fault = {.text = ""};
     u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .memory = memory};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .memory = memory};
     ck_assert_msg(task(LOG, &o, &r, &fault) == U9_OK, "%s", fault.text);
     return r;
 }
@@ -155,7 +155,7 @@ END_TEST
 START_TEST(a_writer_rolls_while_it_has_all_keys)
 {
     model *m = model_new(3);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = m->kind,
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 64 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE, .index_memory = 16 << 20};
     u9_log *w;
     ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
@@ -233,7 +233,7 @@ START_TEST(a_record_in_parts_of_an_earlier_session_is_in_the_index_inside)
 {
     enum { BYTES = 3 << 20 };
     model *m = model_new(0);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = "muid",
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 4 << 20, .kind = "muid",
                     .policy = U9_POLICY_NONE};
     u9_log *log;
     u9_record record;
@@ -419,7 +419,7 @@ START_TEST(more_keys_than_memory_are_sorted_in_runs)
 {
     enum { SMALL = 64 << 10 };
     model *m = model_new(_i);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 16 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE};
     u9_log *w;
     ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
@@ -459,7 +459,7 @@ START_TEST(progress_is_told_and_may_stop_the_work)
     for (unsigned s = 0; s < 4; s++) write_sessions(m, 1, 150, true);
     uint64_t bytes = 0;
     progress all = {.calls = 0}, some = {.stop_at = 3};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .on_progress = watch_progress, .ctx = &some};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_progress = watch_progress, .ctx = &some};
     ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_STATE);
     ck_assert_uint_eq(some.calls, 3);
     ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
@@ -484,7 +484,7 @@ START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
 {
     enum { RECORDS = 40000 };
     model *m = model_new(1);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 16 << 20, .kind = m->kind,
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 16 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE};
     u9_log *w;
     uint64_t middle = 0, at[2];
@@ -520,7 +520,7 @@ START_TEST(a_record_in_parts_whose_key_comes_in_order_is_found)
 {
     enum { BYTES = 3 << 20 };
     model *m = model_new(0);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 64 << 20, .kind = "muid",
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 64 << 20, .kind = "muid",
                     .policy = U9_POLICY_NONE};
     u9_log *w, *r;
     uint8_t *buf = malloc(BYTES + 100);
@@ -555,7 +555,7 @@ START_TEST(a_build_that_fails_leaves_nothing_half_made)
 {
     static const sim_kind at[] = {SIM_CREATE, SIM_WRITE, SIM_SYNC, SIM_RENAME, SIM_TRUNCATE, SIM_DRESS, SIM_SYNC_DIR};
     model *m = model_new(_i);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = m->kind,
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 4 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE};
     u9_log *w;
     ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
@@ -564,7 +564,7 @@ START_TEST(a_build_that_fails_leaves_nothing_half_made)
     for (unsigned k = 0; k < sizeof at / sizeof *at; k++)
         for (unsigned nth = 1; nth < 5; nth++) {
             u9_index_report r = {.size = sizeof r};
-            u9_index_options io = {.size = sizeof io, .io = "sim", .memory = 64 << 10};
+            u9_index_options io = {.size = sizeof io, .io = sim_io(), .memory = 64 << 10};
             u9_fault fault = {.text = ""};
             unsigned fired = sim_fired();
             sim_fail(at[k], nth, ENOSPC, false);
@@ -799,7 +799,7 @@ static unsigned lossy_indexes(void)
 {
     unsigned count = 0;
     u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = count_lossy, .ctx = &count};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = count_lossy, .ctx = &count};
     ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
     return count;
 }
@@ -887,7 +887,7 @@ START_TEST(an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why)
     sim_write(beside[0], 0, bytes, size);
     u9_index_info why = {.segment = 0};
     u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = note_why, .ctx = &why};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = note_why, .ctx = &why};
     ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
     ck_assert_uint_eq(r.unused, 1);
     ck_assert_int_eq(why.why, U9_INDEX_DAMAGED);

@@ -375,7 +375,7 @@ static int count_one(void *ctx, const u9_record *r)
 static u9_index_report check_indexes(void)
 {
     u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim"};
+    u9_index_options o = {.size = sizeof o, .io = sim_io()};
     ck_assert_int_eq(u9_indexes_check(at("log"), &o, &r, NULL), U9_OK);
     return r;
 }
@@ -384,7 +384,7 @@ static u9_index_report check_indexes(void)
 static unsigned found_without_memory(void)
 {
     u9_log *r;
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .cache_memory = 1};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = 1};
     ck_assert_int_eq(u9_log_open(at("log"), &o, &r, NULL), U9_OK);
     unsigned found = found_of(r);
     close_log(r);
@@ -510,7 +510,7 @@ START_TEST(a_check_says_which_clause_refuses_an_index)
     forging f;
     u9_clause told = U9_CLAUSE_SLOT_READ;
     u9_index_report r = {.size = sizeof r};
-    u9_index_options o = {.size = sizeof o, .io = "sim", .on_segment = note_clause, .ctx = &told};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = note_clause, .ctx = &told};
     forge_lie(&f, refusals[_i].what, refusals[_i].form);
     ck_assert_int_eq(u9_indexes_check(at("log"), &o, &r, NULL), U9_OK);
     ck_assert_str_eq(u9_clause_name(told), u9_clause_name(refusals[_i].clause));

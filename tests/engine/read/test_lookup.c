@@ -106,7 +106,7 @@ END_TEST
 static unsigned indexed(void)
 {
     u9_log *r = NULL;
-    u9_options o = {.size = sizeof o, .io = "sim"};
+    u9_options o = {.size = sizeof o, .io = sim_io()};
     u9i_catalog *catalog;
     unsigned n = 0;
     ck_assert_int_eq(u9_log_open(LOG, &o, &r, NULL), U9_OK);
@@ -148,7 +148,7 @@ END_TEST
 static void damage_index(uint64_t nth)
 {
     u9_log *r;
-    u9_options o = {.size = sizeof o, .io = "sim"};
+    u9_options o = {.size = sizeof o, .io = sim_io()};
     u9i_catalog *catalog;
     ck_assert_int_eq(u9_log_open(LOG, &o, &r, NULL), U9_OK);
     ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
@@ -186,6 +186,7 @@ END_TEST
 
 START_TEST(a_reader_sees_what_a_writer_beside_it_commits)
 {
+    sim_needed("a reader that is told at once");
     model *m = calloc(1, sizeof *m);
     m->kind = "uid8";
     model_drawn = 21;

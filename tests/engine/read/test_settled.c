@@ -32,7 +32,7 @@ static uint64_t abandon(const char *log, unsigned synced)
     copy_log(log, at("control")); /* without a reader most of it is gone, as it must be for this to be a test */
     sim_cut_power(at("control"));
     if (synced > 0) {
-        u9_check_options c = {.size = sizeof c, .io = "sim"};
+        u9_check_options c = {.size = sizeof c, .io = sim_io()};
         ck_assert_int_eq(u9_check(at("control"), &c, &report, NULL), U9_OK);
     }
     ck_assert_uint_ge(report.records, synced);
@@ -82,7 +82,7 @@ typedef enum way { BY_CURSOR, BY_KEY, BY_CHECK, BY_SALVAGE, BY_FILE, BY_RANGE, B
 static uint64_t hand_out(const char *log, way which)
 {
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     u9_range range = {.size = sizeof range, .segment = 1, .begin = 300000, .end = 400000};
     uint64_t n = 0;
     size_t size;
@@ -167,7 +167,7 @@ static unsigned syncs(void)
 START_TEST(a_closed_log_is_read_without_a_sync)
 {
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     session(at("log"), "r", 100, 10);
     sim_forget_diary();
     ck_assert_uint_eq(records_of(at("log")), 100);

@@ -185,7 +185,7 @@ START_TEST(a_table_takes_no_more_memory_than_it_may)
     u9_log *w = model_open(m, U9_CREATE);
     append_some(w, m, 3000);
     close_log(w);
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .cache_memory = 8192};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = 8192};
     ck_assert_int_eq(u9_log_open(LOG, &o, &r, NULL), U9_OK);
     look_up_by_table(r, m);
     ck_assert_int_eq(u9i_view_take(r, false, &v, NULL), U9_OK);

@@ -655,7 +655,7 @@ START_TEST(check_hashes_all_whatever_is_known)
     damage_text(segment_path(log, 2), 20000);
     seen *s = look(log);
     ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HASH), 1);
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     u9_report report = {.size = sizeof report};
     sim_forget_diary();
     ck_assert_int_eq(u9_check(log, &o, &report, NULL), U9_OK);

@@ -30,7 +30,7 @@ static void teardown(void)
 
 static u9_log *open_sim(u9_mode mode, uint64_t segment_size)
 {
-    u9_options o = {.size = sizeof o, .mode = mode, .io = "sim", .segment_size = segment_size};
+    u9_options o = {.size = sizeof o, .mode = mode, .io = sim_io(), .segment_size = segment_size};
     return open_writer(LOG, &o);
 }
 
@@ -279,7 +279,7 @@ END_TEST
 START_TEST(a_frame_that_goes_bad_once_it_was_judged_is_told_if_it_is_always_hashed)
 {
     if (u9i_guard_ready()) return; /* U9_GUARD: what the simulated disk shows as a mapping is a copy */
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim", .verify = _i ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .verify = _i ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST};
     u9_log *w = write_unclosed(2), *r = open_writer(LOG, &o);
     u9_cursor *c;
     u9_record record;

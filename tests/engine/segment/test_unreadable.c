@@ -73,7 +73,7 @@ static u9_err open_to_write(const char *log, u9_fault *fault)
 static uint64_t salvaged_from(const char *log)
 {
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = "sim"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
     u9_fault fault;
     uint64_t n;
     u9_err err = u9_salvage(log, at("saved"), &o, &report, &n, &fault);
@@ -214,7 +214,7 @@ START_TEST(a_segment_whose_secret_cannot_be_read_is_told_whole)
     ck_assert_uint_eq(s->count, records_beside(&c[1], 0, 0));
     ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FOREIGN), 0);
     forget(s);
-    u9_options o = {.size = sizeof o, .io = "sim"}; /* alone it is no log */
+    u9_options o = {.size = sizeof o, .io = sim_io()}; /* alone it is no log */
     u9_log *r;
     ck_assert_int_eq(u9_log_open(segment_path(log, 3), &o, &r, &fault), U9_IO);
     ck_assert_int_eq(fault.sys, EIO);

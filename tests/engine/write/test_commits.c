@@ -311,6 +311,7 @@ END_TEST
 
 START_TEST(the_statistics_add_up)
 {
+    sim_needed("completions in a known order");
     u9_options o = writer_options();
     o.segment_size = 65536;
     u9_log *w = open_writer(at("log"), &o);

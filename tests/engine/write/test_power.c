@@ -112,7 +112,7 @@ static void read_beside(const char *log)
     u9_cursor *c = NULL;
     u9_record record;
     unsigned n = 0;
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim"};
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io()};
     u9_err err = u9_log_open(log, &o, &r, NULL);
     if (err != U9_OK && is_over()) return;
     MUST_SAY(err == U9_OK, "reader: %s", u9_err_name(err));
