@@ -22,6 +22,7 @@ typedef struct proving {
     bool has_next;
     uint64_t count;      /* records that were read */
     uint64_t wrong;
+    bool blind;          /* more was lost than is noted: an entry that leads nowhere may have been right */
     int sys;
 } proving;
 
@@ -57,7 +58,7 @@ static u9_err list_entries(proving *p)
 static void count_wrong(proving *p)
 {
     uint64_t offset = (p->next.at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
-    p->wrong += !u9i_losses_have(&p->b->lost, offset, offset + 1);
+    p->wrong += !p->blind && !u9i_losses_have(&p->b->lost, offset, offset + 1);
 }
 
 /* Those that lead to this record, or to none that was passed. True if one is the record's own. */
@@ -139,10 +140,15 @@ static u9_err fail_proving(const proving *p, u9_err err, u9_fault *fault)
                      err == U9_NOMEM ? "out of memory" : "cannot prove the index of segment %s", f->name);
 }
 
-static void pass_lost_bytes(u9i_beside *b, const u9i_reader *r)
+/* False without memory: what is not noted would make right entries wrong. So would more than can be noted. */
+static bool note_lost(proving *p, const u9i_reader *r)
 {
-    b->lossy = true;
-    if (r->index == b->at) (void)!u9i_losses_add(&b->lost, r->damage.begin, r->damage.end);
+    u9i_losses *lost = &p->b->lost;
+    p->b->lossy = true;
+    if (r->index != p->b->at || r->damage.begin >= r->damage.end || u9i_losses_add(lost, r->damage.begin, r->damage.end))
+        return true;
+    p->blind = lost->count >= U9I_LOSSES_MAX;
+    return p->blind;
 }
 
 static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
@@ -153,7 +159,8 @@ static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_VERSION) b->lossy = true;
         else if (err != U9_OK) return err;
-        if (step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0) pass_lost_bytes(b, r);
+        bool lost = step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0;
+        if (lost && !note_lost(p, r)) return fail_proving(p, U9_NOMEM, fault);
         if (err == U9_OK && step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) {
             err = prove_keys_of(p, r);
             if (err != U9_OK || p->sys < 0) return fail_proving(p, err == U9_OK ? U9_IO : err, fault);

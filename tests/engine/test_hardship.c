@@ -986,6 +986,28 @@ static void make_headless(void)
     fill_bytes(segment_path(at("place"), 2), 0, 32, 0);
 }
 
+/* One segment of many small records, an index beside it, and then half of its data are gone. */
+static void make_halved(void)
+{
+    char path[3400];
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = io_of(at("place"))};
+    snprintf(path, sizeof path, "%s", at("place"));
+    u9_options w = rolling();
+    w.segment_size = 1 << 24;
+    handle = open_writer(path, &w);
+    for (unsigned i = 0; i < 5000; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "k%04u", i * 7 % 5000);
+        MUST(put(key, 20) == U9_OK);
+        if (i % 500 == 0) MUST(u9_log_sync(handle) == U9_OK);
+    }
+    close_log(handle);
+    MUST(u9_indexes_build(path, &o, &r, &fault) == U9_OK && r.entries > 0);
+    uint64_t size = file_size(segment_path(path, 1));
+    fill_bytes(segment_path(path, 1), size / 3, size / 2, 0xee);
+}
+
 /* A copy went on, too, and its segments were put back under names that are free. */
 static void make_fork(void)
 {
@@ -1246,6 +1268,7 @@ static const trial reading[] = {
     {make_damaged, seek_all_ways, false, false},
     {make_trimmed, seek_all_ways, false, false},
     {make_numbered, index_check, false, true},
+    {make_halved, index_check, false, true},
     {make_compressed, get, false, false},
     {make_compressed, get_many, false, false},
     {make_compressed, get_frugally, false, false},
