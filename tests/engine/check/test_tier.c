@@ -9,6 +9,7 @@
 #include "tests/thorough.h"
 
 #include <u9/cursor.h>
+#include <u9/index.h>
 #include <u9/lookup.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
@@ -382,6 +383,56 @@ START_TEST(a_snapshot_of_both_is_whole_by_itself) /* [TR-5] */
 }
 END_TEST
 
+static u9_index_report indexes_of(const char *log)
+{
+    u9_index_options o = {.size = sizeof o, .io = io_of(log)};
+    u9_index_report report = {.size = sizeof report};
+    u9_err err = u9_indexes_check(log, &o, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    ck_assert_uint_eq(report.wrong, 0);
+    return report;
+}
+
+START_TEST(the_mark_says_where_the_last_segment_of_a_place_ends_so_its_index_counts) /* [K-1] [TR-3] */
+{
+    make_keyed_row(at("log"));
+    tier();
+    remove_log(at("log"));
+    ck_assert_uint_eq(indexes_of(at("far")).inside, done.there);
+    u9_log *r = open_reader(at("far"));
+    char buf[TRIM_FILLER + 100], text[8];
+    u9_record record;
+    snprintf(text, sizeof text, "k%03u", (unsigned)done.next_ordinal - 1);
+    u9_key key = {text, 4};
+    ck_assert_int_eq(u9_log_get(r, &key, buf, sizeof buf, &record, &fault), U9_OK);
+    ck_assert_uint_eq(record.ordinal, done.next_ordinal - 1);
+    close_log(r);
+    drop_file(file_in(at("far"), ".mark")); /* then nobody does */
+    ck_assert_uint_eq(indexes_of(at("far")).inside, done.there - 1);
+}
+END_TEST
+
+START_TEST(an_older_mark_is_no_end_of_the_segment_that_it_is_of) /* [K-1] [M-4] */
+{
+    size_t size;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 1);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_advance(SECOND);
+    uint8_t *older = read_file(file_in(at("log"), ".mark"), &size);
+    append_fillers(w, TRIM_RECORDS);
+    close_log(w);
+    while (segments_in(at("log")) > 1) drop_file(segment_path(at("log"), segments_in(at("log"))));
+    write_file(file_in(at("log"), ".mark"), older, size);
+    free(older);
+    ck_assert_uint_eq(marked_by(at("log")).end.ordinal, 1);
+    ck_assert_uint_eq(indexes_of(at("log")).inside, 0);
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.damages, 0);
+    ck_assert_uint_gt(s.records, 1);
+}
+END_TEST
+
 /* Damage */
 
 START_TEST(a_segment_that_the_place_lost_is_missing_and_told_with_its_place) /* [TR-6] */
@@ -683,6 +734,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
     tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
     tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
+    tcase_add_test(t, the_mark_says_where_the_last_segment_of_a_place_ends_so_its_index_counts);
+    tcase_add_test(t, an_older_mark_is_no_end_of_the_segment_that_it_is_of);
     suite_add_tcase(suite, t);
     t = tcase_create("damage");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
