@@ -91,6 +91,7 @@ zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
 radostest_src := $(if $(rados),$(filter-out tests/rados/model.c,$(wildcard tests/rados/*.c)))
 s3_src := $(if $(s3),$(wildcard s3/*.c))
+s3test_src := $(if $(s3),$(wildcard tests/s3/*.c))
 fuzz_src := $(wildcard fuzz/fuzz_*.c)
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
@@ -213,9 +214,9 @@ $(BUILD)/converters: force
 $(call obj,$(wildcard tools/convert*.c)): $(BUILD)/converters
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(python_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(s3test_src) $(python_src) tests/probe_uring.c))
 
-$(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
+$(call obj,$(test_src) $(zktest_src) $(radostest_src) $(s3test_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
@@ -301,6 +302,9 @@ $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | nee
 
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
+
+$(BUILD)/u9s3reads: $(call obj,$(s3test_src)) $(BUILD)/libu9-s3.a $(BUILD)/libu9.a | need-test
+	$(call say,LINK) $(link) -o $@ $^ -lcurl -lcrypto $(lib_libs)
 
 $(BUILD)/u9radostests: $(call obj,$(radostest_src)) $(BUILD)/libu9-rados.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) -lrados
@@ -470,7 +474,7 @@ test-s3: ## runs the tests of libu9-s3 on a server of their own, and on a Ceph o
 	@scripts/setup test
 	@$(MAKE) run-test-s3
 
-run-test-s3: $(if $(s3),$(tools) $(s3_libs))
+run-test-s3: $(if $(s3),$(BUILD)/u9s3reads $(tools) $(s3_libs) $(examples))
 	$(if $(s3),,@echo 's3: SKIPPED: libcurl4-openssl-dev is not installed (or S3=0)')
 	$(if $(s3),@mkdir -p $(BUILD)/tmp/s3)
 	$(if $(s3),@env $(test_env) tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3)
@@ -681,7 +685,7 @@ bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a pa
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
 	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados s3 fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(python_src); \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(s3test_src) $(python_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(BINDIR)
