@@ -277,9 +277,13 @@ $(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(hea
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) -std=c11 $(warnings) -Iinclude $(CFLAGS) $(SANITIZE) -D_POSIX_C_SOURCE=200809L -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
 
-$(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
+# With the places for logs that are built here.
+mpi_with = $(if $(s3),-DWITH_S3) $(if $(rados),-DWITH_RADOS)
+mpi_libs = $(if $(s3),$(BUILD)/libu9-s3.a) $(if $(rados),$(BUILD)/libu9-rados.a)
+$(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(mpi_libs) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LINK) OMPI_CC=$(CC) mpicc -std=c11 -Wall -Wextra -Wshadow -Wconversion -Iinclude $(CFLAGS) -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
+	$(call say,LINK) OMPI_CC=$(CC) mpicc -std=c11 -Wall -Wextra -Wshadow -Wconversion -Iinclude $(CFLAGS) $(mpi_with) -pthread -o $@ $< \
+	    $(mpi_libs) $(BUILD)/libu9.a $(lib_libs) $(if $(s3),-lcurl -lcrypto) $(if $(rados),-lrados)
 
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
@@ -479,6 +483,17 @@ run-test-s3: $(if $(s3),$(BUILD)/u9s3reads $(tools) $(s3_libs) $(examples))
 	$(if $(s3),@mkdir -p $(BUILD)/tmp/s3)
 	$(if $(s3),@env $(test_env) tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3)
 	$(if $(s3),$(if $(filter 0,$(U9_S3_RADOSGW)),,@env $(test_env) U9_S3_SERVER=radosgw tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3))
+
+.PHONY: test-mpi run-test-mpi
+test-mpi: ## runs the example of MPI on logs that are here, in S3, and both, on one host and on two network namespaces
+	@[ '$(MPI)' = 0 ] || scripts/setup mpi || true
+	@[ '$(S3)' = 0 ] || scripts/setup s3 || true
+	@scripts/setup test
+	@$(MAKE) run-test-mpi
+
+run-test-mpi: $(tools) $(s3_libs) $(examples)
+	@mkdir -p $(BUILD)/tmp/mpi
+	@env $(test_env) tests/mpi/test_mpi.sh $(BUILD) $(BUILD)/tmp/mpi
 
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
