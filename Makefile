@@ -92,7 +92,7 @@ rados_src := $(if $(rados),$(wildcard rados/*.c))
 radostest_src := $(if $(rados),$(filter-out tests/rados/model.c,$(wildcard tests/rados/*.c)))
 s3_src := $(if $(s3),$(wildcard s3/*.c))
 s3test_src := $(if $(s3),$(wildcard tests/s3/*.c))
-fuzz_src := $(wildcard fuzz/fuzz_*.c)
+fuzz_src := $(filter-out $(if $(s3),,fuzz/fuzz_s3_%),$(wildcard fuzz/fuzz_*.c))
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -325,6 +325,7 @@ $(BUILD)/probe_uring: $(call obj,tests/probe_uring.c)
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
 
 $(BUILD)/fuzz_directory: override LDFLAGS += -Wl,--wrap=u9i_sha_blocks,--wrap=u9i_hash_blocks # it counts what is hashed
+$(BUILD)/fuzz_s3_answer: $(call obj,s3/answer.c)
 $(fuzz_names:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -fsanitize=fuzzer -o $@ $^ $(lib_libs)
 
@@ -659,7 +660,7 @@ run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
 
 # One line, or an identifier, is soon gone through: they run for a third of the time.
-fuzz_short = cursor_line id mark_line tier_list
+fuzz_short = cursor_line id mark_line s3_answer tier_list
 
 # They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
 # For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
