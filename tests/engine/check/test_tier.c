@@ -184,6 +184,49 @@ START_TEST(its_list_says_of_each_segment_what_it_holds) /* [TR-2] */
 }
 END_TEST
 
+/* A list of two segments, of which one says its keys. */
+static u9i_tier_list list_of_two(void)
+{
+    static uint8_t keys[] = {0x03, 0, 0, 0, 0, 0, 0, 0, 1, 0x03, 0, 0, 0, 0, 0, 0, 0, 2};
+    static u9i_tiered segments[2];
+    u9i_tier_list list = {.kind = "tid", .segments = segments, .count = 2};
+    memset(list.log, 0xa0, sizeof list.log);
+    for (unsigned i = 0; i < 2; i++) {
+        segments[i] = (u9i_tiered){.number = i + 1, .size = 77824, .first = 3000 * i, .next = 3000 * (i + 1), .end = 69632,
+                                   .first_us = 1700000000000000, .last_us = i ? 0 : 1700000001000000};
+        memset(segments[i].boundary, 0xb0 + (int)i, sizeof segments[i].boundary);
+        memset(segments[i].chain, 0xc0 + (int)i, sizeof segments[i].chain);
+        memset(segments[i].sha, 0xd0 + (int)i, sizeof segments[i].sha);
+    }
+    segments[0].keys = keys;
+    segments[0].keys_size = sizeof keys;
+    return list;
+}
+
+START_TEST(a_list_is_byte_by_byte_the_one_of_earlier_builds) /* [TR-2] */
+{
+    uint8_t golden[1024], *bytes;
+    size_t size;
+    u9i_tier_list list = list_of_two(), read;
+    FILE *f = fopen("tests/golden/place.tier", "rbe");
+    ck_assert_ptr_nonnull(f);
+    size_t n = fread(golden, 1, sizeof golden, f);
+    fclose(f);
+    ck_assert_int_eq(u9i_tier_list_encode(&list, "s3://bucket/log", &bytes, &size), U9_OK);
+    ck_assert_uint_eq(size, n);
+    ck_assert_mem_eq(bytes, golden, n);
+    free(bytes);
+    ck_assert_int_eq(u9i_tier_list_decode(golden, n, &read), U9_OK);
+    ck_assert_str_eq(read.place, "s3://bucket/log");
+    ck_assert_str_eq(read.kind, "tid");
+    ck_assert_uint_eq(read.count, 2);
+    ck_assert_uint_eq(read.segments[1].first, 3000);
+    ck_assert_uint_eq(read.segments[0].keys_size, 18);
+    ck_assert_ptr_null(read.segments[1].keys);
+    u9i_tier_list_free(&read);
+}
+END_TEST
+
 START_TEST(once_more_nothing_is_copied_and_then_what_was_sealed_since)
 {
     make_row_of_segments(at("log"));
@@ -723,6 +766,7 @@ Suite *suite_tier(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_place_gets_the_sealed_segments_and_is_a_log_by_itself);
     tcase_add_test(t, its_list_says_of_each_segment_what_it_holds);
+    tcase_add_test(t, a_list_is_byte_by_byte_the_one_of_earlier_builds);
     tcase_add_test(t, once_more_nothing_is_copied_and_then_what_was_sealed_since);
     tcase_add_test(t, a_dry_run_makes_nothing);
     tcase_add_test(t, who_is_told_of_the_progress_may_stop_it);
