@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# `tree`, `tmp` and `server` are those of who sources it. shellcheck disable=SC2154
 # tests/s3/servers.sh: S3 for tests, with the bucket `bucket` and the keys AK and SK, which are in the environment, as the
 # endpoint is once there is a server. Sourced; claims.sh and `tree`, the root of the tree, are there when one is started.
 export AWS_ACCESS_KEY_ID=AK AWS_SECRET_ACCESS_KEY=SK AWS_REGION=us-east-1

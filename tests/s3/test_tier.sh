@@ -74,6 +74,16 @@ fills() {
         "$(timeout 6 "$u9" cat -f s3://bucket/a/log 2>err | head -n 20000 | cksum)" "$want"
     run append s3://bucket/a/log </dev/null
     claim 'a place is not written to' test "$status" -ne 0
+    run "$u9" snapshot s3://bucket/a/log snap
+    claim 'a snapshot of the place alone is refused, with what does it' says 'a merge goes from anywhere to anywhere'
+    run "$fsck" --salvage=saved s3://bucket/a/log
+    claim 'so is a salvage' test "$status" -ne 0 -a ! -e snap -a ! -e saved
+    run "$u9" merge merged s3://bucket/a/log
+    claim 'a merge is as good' same "$status $(digest merged)" "0 $(digest s3://bucket/a/log)"
+    run "$u9" snapshot log snap
+    claim 'a snapshot of here and there has both' same "$status $(digest snap)" "0 $(digest log)"
+    run "$fsck" --salvage=saved log
+    claim 'and a salvage' same "$status $(digest saved)" "0 $(digest log)"
     cp -r log copy
     claim 'a copy of what is here reads the same place' same "$(digest copy)" "$(seq 30000 | cksum)"
 }
