@@ -91,7 +91,8 @@ zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
 radostest_src := $(if $(rados),$(filter-out tests/rados/model.c,$(wildcard tests/rados/*.c)))
 s3_src := $(if $(s3),$(wildcard s3/*.c))
-fuzz_src := $(wildcard fuzz/fuzz_*.c)
+s3test_src := $(if $(s3),$(wildcard tests/s3/*.c))
+fuzz_src := $(filter-out $(if $(s3),,fuzz/fuzz_s3_%),$(wildcard fuzz/fuzz_*.c))
 fuzz_names := $(fuzz_src:fuzz/%.c=%)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -213,9 +214,9 @@ $(BUILD)/converters: force
 $(call obj,$(wildcard tools/convert*.c)): $(BUILD)/converters
 
 -include $(patsubst %.o,%.d,$(call obj,$(lib_src) $(u9_src) $(fsck_src) $(bench_src) $(test_src) \
-    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(python_src) tests/probe_uring.c))
+    $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(s3test_src) $(python_src) tests/probe_uring.c))
 
-$(call obj,$(test_src) $(zktest_src) $(radostest_src)): tests/check.h | need-test
+$(call obj,$(test_src) $(zktest_src) $(radostest_src) $(s3test_src)): tests/check.h | need-test
 
 # `q`: members are never replaced, though two rooms may have a file of the same name.
 $(BUILD)/libu9.a: $(call obj,$(lib_src))
@@ -276,9 +277,13 @@ $(plain_examples:%=$(BUILD)/examples/%): $(BUILD)/examples/%: examples/%.c $(hea
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) -std=c11 $(warnings) -Iinclude $(CFLAGS) $(SANITIZE) -D_POSIX_C_SOURCE=200809L -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
 
-$(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(BUILD)/flags
+# With the places for logs that are built here.
+mpi_with = $(if $(s3),-DWITH_S3) $(if $(rados),-DWITH_RADOS)
+mpi_libs = $(if $(s3),$(BUILD)/libu9-s3.a) $(if $(rados),$(BUILD)/libu9-rados.a)
+$(BUILD)/examples/%_mpi: examples/%_mpi.c $(headers) $(BUILD)/libu9.a $(mpi_libs) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LINK) OMPI_CC=$(CC) mpicc -std=c11 -Wall -Wextra -Wshadow -Wconversion -Iinclude $(CFLAGS) -pthread -o $@ $< $(BUILD)/libu9.a $(lib_libs)
+	$(call say,LINK) OMPI_CC=$(CC) mpicc -std=c11 -Wall -Wextra -Wshadow -Wconversion -Iinclude $(CFLAGS) $(mpi_with) -pthread -o $@ $< \
+	    $(mpi_libs) $(BUILD)/libu9.a $(lib_libs) $(if $(s3),-lcurl -lcrypto) $(if $(rados),-lrados)
 
 # Sanitizers want to see each page come and go: tests/engine/os/pages.c.
 keep_pages = $(if $(SANITIZE),,-Wl,--wrap=u9i_pages,--wrap=u9i_pages_free)
@@ -302,6 +307,9 @@ $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | nee
 $(BUILD)/u9zktests: $(call obj,$(zktest_src)) $(BUILD)/libu9-zk.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) $(zk_client)
 
+$(BUILD)/u9s3reads: $(call obj,$(s3test_src)) $(BUILD)/libu9-s3.a $(BUILD)/libu9.a | need-test
+	$(call say,LINK) $(link) -o $@ $^ -lcurl -lcrypto $(lib_libs)
+
 $(BUILD)/u9radostests: $(call obj,$(radostest_src)) $(BUILD)/libu9-rados.a $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs) $(check_libs) -lrados
 
@@ -317,6 +325,7 @@ $(BUILD)/probe_uring: $(call obj,tests/probe_uring.c)
 	$(call say,LINK) $(link) -o $@ $^ $(lib_libs)
 
 $(BUILD)/fuzz_directory: override LDFLAGS += -Wl,--wrap=u9i_sha_blocks,--wrap=u9i_hash_blocks # it counts what is hashed
+$(BUILD)/fuzz_s3_answer: $(call obj,s3/answer.c)
 $(fuzz_names:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/libu9.a
 	$(call say,LINK) $(link) -fsanitize=fuzzer -o $@ $^ $(lib_libs)
 
@@ -472,11 +481,22 @@ test-s3: ## runs the tests of libu9-s3 on a server of their own, and on a Ceph o
 	@scripts/setup test
 	@$(MAKE) run-test-s3
 
-run-test-s3: $(if $(s3),$(tools) $(s3_libs))
+run-test-s3: $(if $(s3),$(BUILD)/u9s3reads $(tools) $(s3_libs) $(examples))
 	$(if $(s3),,@echo 's3: SKIPPED: libcurl4-openssl-dev is not installed (or S3=0)')
 	$(if $(s3),@mkdir -p $(BUILD)/tmp/s3)
 	$(if $(s3),@env $(test_env) tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3)
 	$(if $(s3),$(if $(filter 0,$(U9_S3_RADOSGW)),,@env $(test_env) U9_S3_SERVER=radosgw tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3))
+
+.PHONY: test-mpi run-test-mpi
+test-mpi: ## runs the example of MPI on logs that are here, in S3, and both, on one host and on two network namespaces
+	@[ '$(MPI)' = 0 ] || scripts/setup mpi || true
+	@[ '$(S3)' = 0 ] || scripts/setup s3 || true
+	@scripts/setup test
+	@$(MAKE) run-test-mpi
+
+run-test-mpi: $(tools) $(s3_libs) $(examples)
+	@mkdir -p $(BUILD)/tmp/mpi
+	@env $(test_env) tests/mpi/test_mpi.sh $(BUILD) $(BUILD)/tmp/mpi
 
 # The jobs of scripts/run_tests: suites of u9tests, tests/tools/test_*.sh, zk, and the checks of the tree.
 # The io tables differ in how a writer opens a file and in its queue, in nothing else: on both tables runs
@@ -642,7 +662,7 @@ run-fuzz: $(fuzz_names:%=run-%)
 	@echo "fuzz: ok ($(words $(fuzz_names)) targets, $(FUZZ_SECONDS) s each)"
 
 # One line, or an identifier, is soon gone through: they run for a third of the time.
-fuzz_short = cursor_line id mark_line tier_list
+fuzz_short = cursor_line id mark_line s3_answer tier_list
 
 # They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
 # For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
@@ -683,7 +703,7 @@ bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a pa
 format-check: ## compares the sources with .clang-format (optional; needs clang-format)
 	@if command -v clang-format >/dev/null; then \
 	    clang-format --dry-run -Werror $(headers) $(call find,format engine tools bench tests zk rados s3 fuzz python,*.h) $(lib_src) $(u9_src) $(wildcard tools/fsck*.c) $(bench_src) $(test_src) \
-	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(python_src); \
+	        $(fuzz_src) $(zk_src) $(zktest_src) $(rados_src) $(radostest_src) $(s3_src) $(s3test_src) $(python_src); \
 	else echo "format-check: clang-format is not installed: skipped"; fi
 
 bindir = $(DESTDIR)$(BINDIR)

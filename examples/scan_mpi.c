@@ -2,10 +2,12 @@
  * examples/scan_mpi.c: a log read by the ranks of an MPI job, each a range of it at a time; totals as `u9 scan` has them.
  *
  *     mpirun -n 4 scan_mpi /data/log
+ *     mpirun -n 4 scan_mpi s3://bucket/logs/mylog
  *
- * Each rank needs the log, or a copy of it, at that path. Rank 0 plans and sends everybody the lines of the plan, which
- * is all that ranks need to know of each other: a scheduler that starts processes by itself can do the same with
- * `u9 split` and `u9 scan --range`. Built with: mpicc scan_mpi.c $(pkg-config --cflags --libs u9)
+ * Each rank needs the log, or a copy of it, at that path or address. Rank 0 plans and sends everybody the lines of the
+ * plan, which is all that ranks need to know of each other: a scheduler that starts processes by itself can do the same
+ * with `u9 split` and `u9 scan --range`. Built with: mpicc scan_mpi.c $(pkg-config --cflags --libs u9), and for logs
+ * whose segments are elsewhere -DWITH_S3 and u9-s3, -DWITH_RADOS and u9-rados.
  *
  * Exit status: 0 done, 3 records were lost to damage, which is told on standard error, 4 a range could not be read.
  */
@@ -15,6 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <u9.h>
+#ifdef WITH_S3
+#include <u9/s3.h>
+#endif
+#ifdef WITH_RADOS
+#include <u9/rados.h>
+#endif
+
+static u9_store_fn *const stores[] = {
+#ifdef WITH_S3
+    u9_s3_store,
+#endif
+#ifdef WITH_RADOS
+    u9_rados_store,
+#endif
+    NULL};
 
 enum { DONE = 0, USAGE = 2, LOST = 3, FAILED = 4, SHARES = 4 };
 
@@ -99,6 +116,8 @@ static void scan(const char *path)
     u9_fault fault;
     u9_tally tally = {0};
     char(*lines)[U9_SPLIT_LINE_SIZE] = NULL;
+    for (unsigned i = 0; stores[i]; i++)
+        if (u9_store_add(stores[i], &fault) != U9_OK) say(&fault);
     if (u9_log_open(path, &options, &log, &fault) != U9_OK) say(&fault);
     MPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     int count = status == FAILED ? 0 : share_plan(log, &lines);

@@ -31,20 +31,33 @@ bool u9s_answer_element(const char **at, const char *end, const char *name, cons
     return true;
 }
 
+/* "&#39;", "&#x27;", of ASCII. 0: it is none. */
+static char unescape_number(const char **at, const char *end)
+{
+    char text[8] = "", *stop;
+    size_t n = (size_t)(end - *at);
+    memcpy(text, *at, n < sizeof text ? n : sizeof text - 1);
+    if (text[1] != '#') return 0;
+    unsigned long c = text[2] == 'x' ? strtoul(text + 3, &stop, 16) : strtoul(text + 2, &stop, 10);
+    if (*stop != ';' || c > 127) return 0;
+    *at += stop + 1 - text;
+    return (char)c;
+}
+
 /* The character that an escape stands for; *at is behind it. 0: it is none that is known. */
 static char unescape(const char **at, const char *end)
 {
     static const struct {
         const char *text;
         char is;
-    } known[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&#34;", '"'}, {"&#39;", '\''}};
+    } known[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t n = strlen(known[i].text);
         if ((size_t)(end - *at) < n || memcmp(*at, known[i].text, n) != 0) continue;
         *at += n;
         return known[i].is;
     }
-    return 0;
+    return unescape_number(at, end);
 }
 
 bool u9s_answer_next(const char **at, const char *end, const char *name, char *out, size_t size)

@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SHA = 32, BUCKETS = 4096, LOOK_EVERY = 64, NAME = 2 * 16 + 1 };
+enum { SHA = 32, BUCKETS = 4096, LOOK_EVERY = 64, NAME = 2 * 16 + 1, REMAINS_S = 3600 };
 
 /* Which block it is, as 32 bytes that no other one has. */
 static bool hash_id(const u9s_block_id *id, uint8_t out[SHA])
@@ -117,14 +118,6 @@ static void put_in_memory(const uint8_t id[SHA], uint64_t limit, const void *byt
     pthread_mutex_unlock(&lock);
 }
 
-uint64_t u9s_cache_bytes(void)
-{
-    pthread_mutex_lock(&lock);
-    uint64_t n = total;
-    pthread_mutex_unlock(&lock);
-    return n;
-}
-
 /* In a directory */
 
 static pthread_mutex_t disk_lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
@@ -204,6 +197,12 @@ static bool is_block_name(const char *name)
     return strlen(name) == NAME - 1 && strspn(name, "0123456789abcdef") == NAME - 1;
 }
 
+/* A block that nobody is writing any more: who began to was killed. */
+static bool is_remains(const char *name, const struct stat *st)
+{
+    return strspn(name, "0123456789abcdef") == NAME - 1 && name[NAME - 1] == '.' && st->st_mtime < time(NULL) - REMAINS_S;
+}
+
 static int by_use(const void *a, const void *b)
 {
     const seen *x = a, *y = b;
@@ -219,7 +218,9 @@ static seen *look_at_all(DIR *dir, size_t *count, uint64_t *bytes)
     *count = 0;
     *bytes = 0;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        if (!is_block_name(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (is_remains(entry->d_name, &st)) (void)unlinkat(dirfd(dir), entry->d_name, 0);
+        if (!is_block_name(entry->d_name)) continue;
         if (*count == room) {
             seen *more = realloc(all, (room ? 2 * room : 64) * sizeof *more);
             if (more == NULL) break;
@@ -278,14 +279,14 @@ static void put_on_disk(const u9s_env *e, const uint8_t id[SHA], const void *byt
 bool u9s_cache_get(const u9s_env *e, const u9s_block_id *id, size_t from, void *to, size_t n)
 {
     uint8_t sha[SHA];
-    if (!hash_id(id, sha)) return false;
+    if (id->etag[0] == 0 || !hash_id(id, sha)) return false;
     return e->cache_dir[0] ? get_on_disk(e, sha, from, to, n) : get_in_memory(sha, from, to, n);
 }
 
 void u9s_cache_put(const u9s_env *e, const u9s_block_id *id, const void *bytes, size_t n)
 {
     uint8_t sha[SHA];
-    if (n == 0 || !hash_id(id, sha)) return;
+    if (n == 0 || id->etag[0] == 0 || !hash_id(id, sha)) return;
     if (e->cache_dir[0]) put_on_disk(e, sha, bytes, n);
     else put_in_memory(sha, e->cache_size, bytes, n);
 }

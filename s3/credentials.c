@@ -89,7 +89,7 @@ int u9s_credentials_get(u9s_credentials *c)
     bool keys = take_env("AWS_ACCESS_KEY_ID", c->key, sizeof c->key) &&
                 take_env("AWS_SECRET_ACCESS_KEY", c->secret, sizeof c->secret);
     if (keys) (void)take_env("AWS_SESSION_TOKEN", c->token, sizeof c->token);
-    else read_credentials(c);
+    else c->key[0] = 0, read_credentials(c); /* both of one place */
     if (c->region[0] == 0) memcpy(c->region, "us-east-1", sizeof "us-east-1");
     size_t n = strlen(c->endpoint);
     while (n > 0 && c->endpoint[n - 1] == '/') c->endpoint[--n] = 0;

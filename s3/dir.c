@@ -1,8 +1,8 @@
 /*
  * s3/dir.c: the calls on directories: names right below a prefix, and what they stand for. [TR-1] [TR-5]
  *
- * A listing is kept, and answers what is asked of names for two seconds, and for names that are asked for by themselves
- * as long as what it says is there: segments do not change.
+ * A listing is kept, and answers what is asked of names for two seconds. Who opens a segment goes by it however old it is:
+ * segments do not change, and what is another object by then says so when it is read (file.c).
  */
 #include "s3/s3.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FRESH_US = 2000000 };
+enum { FRESH_US = 2000000, ENTRIES_MAX = 1 << 24, TOKEN = 1500 };
 
 void u9s_forget(u9s_dir *d)
 {
@@ -38,23 +38,33 @@ static uint64_t time_of(const char *text)
     return at > 0 ? (uint64_t)at * 1000000 : 0;
 }
 
+static bool take_number(const char *text, uint64_t *out)
+{
+    size_t n = strlen(text);
+    if (n == 0 || n > 18 || strspn(text, "0123456789") < n) return false;
+    *out = strtoull(text, NULL, 10);
+    return true;
+}
+
 /* An object of the listing; what is not right below the prefix is passed by. */
 static int add_entry(u9s_dir *d, const char *from, const char *to)
 {
     char key[U9S_KEY_MAX + 1], size[32], time[40];
     u9s_entry entry = {.size = 0};
     size_t n = strlen(d->prefix);
-    const char *at = from;
-    if (!u9s_answer_next(&at, to, "Key", key, sizeof key)) return -EBADMSG;
+    const char *at = from, *end;
+    if (!u9s_answer_element(&at, to, "Key", &at, &end)) return -EPROTO;
+    at = from;
+    if (!u9s_answer_next(&at, to, "Key", key, sizeof key)) return 0;
     if (strncmp(key, d->prefix, n) != 0 || key[n] == 0 || strchr(key + n, '/') || strlen(key + n) > U9S_NAME_MAX) return 0;
     memcpy(entry.name, key + n, strlen(key + n) + 1);
     at = from;
-    if (!u9s_answer_next(&at, to, "Size", size, sizeof size)) return -EBADMSG;
-    entry.size = strtoull(size, NULL, 10);
+    if (!u9s_answer_next(&at, to, "Size", size, sizeof size) || !take_number(size, &entry.size)) return -EPROTO;
     at = from;
     if (u9s_answer_next(&at, to, "LastModified", time, sizeof time)) entry.changed_us = time_of(time);
     at = from;
     if (!u9s_answer_next(&at, to, "ETag", entry.etag, sizeof entry.etag)) entry.etag[0] = 0;
+    if (d->count == ENTRIES_MAX) return -EFBIG;
     if (d->count == d->room) {
         u9s_entry *more = realloc(d->entries, (d->room ? 2 * d->room : 64) * sizeof *more);
         if (more == NULL) return -ENOMEM;
@@ -65,16 +75,27 @@ static int add_entry(u9s_dir *d, const char *from, const char *to)
     return 0;
 }
 
-static int add_page(u9s_dir *d, const u9s_request *r, char *next, size_t size)
+/* Whole, and it says how it goes on, if it does: nothing is passed over because it was not listed. */
+static bool is_whole_page(const char *begin, const char *end, const char *next, const char *before)
 {
-    const char *at = r->bytes ? r->bytes : "", *end = at + r->got, *from, *to;
+    static const char close[] = "</ListBucketResult>";
+    char more[8] = "";
+    const char *at = begin;
+    if (begin == end || memmem(begin, (size_t)(end - begin), close, sizeof close - 1) == NULL) return false;
+    bool goes_on = u9s_answer_next(&at, end, "IsTruncated", more, sizeof more) && strcmp(more, "true") == 0;
+    return next[0] ? strcmp(next, before) != 0 : !goes_on;
+}
+
+static int add_page(u9s_dir *d, const u9s_request *r, char next[TOKEN])
+{
+    char before[TOKEN];
+    const char *begin = r->bytes ? r->bytes : "", *end = begin + r->got, *at = begin, *from, *to;
     int err = 0;
+    memcpy(before, next, TOKEN);
     while (err == 0 && u9s_answer_element(&at, end, "Contents", &from, &to)) err = add_entry(d, from, to);
-    at = r->bytes ? r->bytes : "";
-    if (!u9s_answer_next(&at, end, "NextContinuationToken", next, size)) next[0] = 0;
-    at = r->bytes ? r->bytes : "";
-    if (err == 0 && (r->got == 0 || memmem(at, r->got, "ListBucketResult", 16) == NULL)) err = -EBADMSG;
-    return err;
+    at = begin;
+    if (!u9s_answer_next(&at, end, "NextContinuationToken", next, TOKEN)) next[0] = 0;
+    return err ? err : is_whole_page(begin, end, next, before) ? 0 : -EPROTO;
 }
 
 static int by_entry_name(const void *a, const void *b)
@@ -83,9 +104,9 @@ static int by_entry_name(const void *a, const void *b)
 }
 
 /* One page, and what the next one begins with; "": there is none. */
-static int list_page(u9s_dir *d, char *next, size_t size)
+static int list_page(u9s_dir *d, char next[TOKEN])
 {
-    char query[4 * U9S_KEY_MAX + 4096] = "";
+    char query[3 * TOKEN + 3 * U9S_KEY_MAX + 100] = "";
     u9s_env *e = u9s_env_of(d->dir.env);
     bool fine = true;
     if (next[0]) {
@@ -98,8 +119,8 @@ static int list_page(u9s_dir *d, char *next, size_t size)
     if (!fine) return -ENAMETOOLONG;
     u9s_request r = {.method = "GET", .key = "", .query = query, .what = "listing"};
     int err = u9s_perform(e, &r, 1);
-    if (err == -ENOENT) err = -ENODEV;
-    if (err == 0 && (err = add_page(d, &r, next, size)) != 0) (void)u9s_fail(e, d->prefix, err, "the listing cannot be read");
+    if (err == -ENOENT) err = u9s_fail(e, d->prefix, -ENODEV, "listing: status 404");
+    if (err == 0 && (err = add_page(d, &r, next)) != 0) (void)u9s_fail(e, d->prefix, err, "the listing cannot be read");
     u9s_request_free(&r);
     return err;
 }
@@ -107,10 +128,10 @@ static int list_page(u9s_dir *d, char *next, size_t size)
 /* The lock is held. */
 static int list_all(u9s_dir *d)
 {
-    char next[1500] = "";
+    char next[TOKEN] = "";
     int err = 0;
     d->count = 0;
-    do err = list_page(d, next, sizeof next);
+    do err = list_page(d, next);
     while (err == 0 && next[0]);
     if (err != 0) d->count = 0;
     if (d->count) qsort(d->entries, d->count, sizeof *d->entries, by_entry_name);
@@ -133,11 +154,18 @@ static const u9s_entry *find_entry(const u9s_dir *d, const char *name)
     return bsearch(&key, d->entries, d->count, sizeof key, by_entry_name);
 }
 
-int u9s_look(u9s_dir *d, const char *name, u9s_entry *out)
+/* "0000000000000001.u9" */
+static bool is_segment(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".u9") == 0;
+}
+
+int u9s_look(u9s_dir *d, const char *name, bool now, u9s_entry *out)
 {
     pthread_mutex_lock(&d->lock);
-    int err = list_if_old(d);
-    const u9s_entry *entry = err ? NULL : find_entry(d, name);
+    const u9s_entry *entry = !now && d->listed_us != 0 && is_segment(name) ? find_entry(d, name) : NULL;
+    int err = entry ? 0 : list_if_old(d);
+    if (entry == NULL && err == 0) entry = find_entry(d, name);
     if (entry) *out = *entry;
     pthread_mutex_unlock(&d->lock);
     return err ? err : entry ? 0 : -ENOENT;
@@ -174,7 +202,7 @@ static int identify(u9i_dir *dir, const char *name, uint64_t identity[2])
 {
     u9s_dir *d = u9s_dir_of(dir);
     u9s_entry entry = {.name = ""};
-    int err = strcmp(name, ".") == 0 ? 0 : u9s_look(d, name, &entry);
+    int err = strcmp(name, ".") == 0 ? 0 : u9s_look(d, name, true, &entry);
     if (err != 0) return err;
     identity[0] = u9s_env_of(dir->env)->identity;
     identity[1] = mix(mix(mix(0xcbf29ce484222325u, d->prefix), entry.name), entry.etag);
@@ -185,7 +213,7 @@ static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     u9s_entry entry = {.name = ""};
     *out = (u9i_stamp){.links = 1, .mode = 0400};
-    int err = strcmp(name, ".") == 0 ? 0 : u9s_look(u9s_dir_of(dir), name, &entry);
+    int err = strcmp(name, ".") == 0 ? 0 : u9s_look(u9s_dir_of(dir), name, true, &entry);
     if (err == 0) err = identify(dir, name, out->identity);
     out->size = entry.size;
     out->changed_us = entry.changed_us;
@@ -230,7 +258,7 @@ static int open_single(u9i_env *env, char *key, u9i_dir **out)
     u9s_dir *d = new_dir(env, slash ? key : "");
     if (d == NULL) return -ENOMEM;
     memcpy(d->dir.single, single, strlen(single) + 1);
-    int err = u9s_look(d, single, &entry);
+    int err = u9s_look(d, single, true, &entry);
     if (err != 0) close_dir(&d->dir);
     else *out = &d->dir;
     return err;
@@ -263,7 +291,7 @@ static int remove_name(u9i_dir *dir, const char *name)
     u9s_entry entry;
     char key[U9S_KEY_MAX];
     int err = u9s_dir_key(d, name, key);
-    if (err == 0) err = u9s_look(d, name, &entry);
+    if (err == 0) err = u9s_look(d, name, true, &entry);
     if (err != 0) return err;
     u9s_request r = {.method = "DELETE", .key = key, .what = "removing"};
     err = u9s_perform(u9s_env_of(dir->env), &r, 1);

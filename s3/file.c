@@ -26,7 +26,7 @@ int u9s_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file *
     f->dir = d;
     f->next = UINT64_MAX;
     int err = u9s_dir_key(d, name, f->key);
-    if (err == 0) err = mode == U9I_OPEN_CREATE ? u9s_upload_begin(f) : u9s_look(d, name, &f->entry);
+    if (err == 0) err = mode == U9I_OPEN_CREATE ? u9s_upload_begin(f) : u9s_look(d, name, false, &f->entry);
     if (err != 0) {
         free(f);
         return err;
@@ -84,11 +84,12 @@ typedef struct asking {
     u9s_file *beside;    /* BESIDE other files; NULL: none are asked for */
 } asking;
 
-/* The request that brings this byte; NULL: none does. */
-static u9s_request *request_of(asking *a, const u9s_file *f, uint64_t off)
+/* The request that brings all of the block that begins there; NULL: none does. */
+static u9s_request *request_of(asking *a, const u9s_file *f, uint64_t off, size_t block)
 {
+    uint64_t to = block_end(f, off, block);
     for (unsigned i = a->count; i-- > 0;)
-        if (a->files[i] == f && a->requests[i].from <= off && off < a->requests[i].to) return &a->requests[i];
+        if (a->files[i] == f && a->requests[i].from <= off && to <= a->requests[i].to) return &a->requests[i];
     return NULL;
 }
 
@@ -96,7 +97,7 @@ static u9s_request *request_of(asking *a, const u9s_file *f, uint64_t off)
 static bool ask_for(asking *a, u9s_file *f, uint64_t off, size_t block, bool optional)
 {
     uint64_t to = block_end(f, off, block);
-    u9s_request *there = request_of(a, f, off);
+    u9s_request *there = request_of(a, f, off, block);
     if (there) {
         there->optional &= optional;
         return true;
@@ -116,6 +117,23 @@ static bool ask_for(asking *a, u9s_file *f, uint64_t off, size_t block, bool opt
     return true;
 }
 
+/* The next listing says what is there now. */
+static int is_gone(const u9s_file *f, const char *what)
+{
+    u9s_forget(f->dir);
+    return u9s_fail(u9s_env_of(f->file.env), f->key, -ESTALE, what);
+}
+
+/* What came is of another object than the one that was listed under this key: its blocks are not that one's. */
+static bool is_another(const u9s_file *f, const u9s_request *came)
+{
+    const char *a = f->entry.etag, *b = came->etag;
+    a += strspn(a, "\""); /* in a listing they may stand without quotes */
+    b += strspn(b, "\"");
+    size_t n = strcspn(a, "\""), m = strcspn(b, "\"");
+    return n > 0 && m > 0 && (n != m || memcmp(a, b, n) != 0);
+}
+
 /* The part of a range that is in the block that begins at `at`: from what came, or (NULL) from the cache. False: not there. */
 static bool take_block(u9s_range *r, uint64_t at, const u9s_request *came)
 {
@@ -124,9 +142,10 @@ static bool take_block(u9s_range *r, uint64_t at, const u9s_request *came)
     if (end > r->off + r->n) end = r->off + r->n;
     void *to = (char *)r->buf + (begin - r->off);
     if (came == NULL) return get_cached(f, begin, r->block, to, (size_t)(end - begin));
-    if (came->err == 0) memcpy(to, came->bytes + (begin - came->from), (size_t)(end - begin));
-    else if (came->err != -ENOENT) r->err = came->err;
-    else r->err = u9s_fail(u9s_env_of(f->file.env), f->key, -EIO, "reading: it is not there any more");
+    if (came->err == -ENOENT) r->err = is_gone(f, "reading: it is not there any more");
+    else if (came->err != 0) r->err = came->err;
+    else if (is_another(f, came)) r->err = is_gone(f, "reading: it is another object than was listed");
+    else memcpy(to, came->bytes + (begin - came->from), (size_t)(end - begin));
     return true;
 }
 
@@ -135,7 +154,7 @@ static void keep_what_came(asking *a)
     for (unsigned i = 0; i < a->count; i++) {
         const u9s_request *r = &a->requests[i];
         const u9s_file *f = a->files[i];
-        for (uint64_t at = r->from; at < r->to && r->err == 0; at += a->blocks[i]) {
+        for (uint64_t at = r->from; at < r->to && r->err == 0 && !is_another(f, r); at += a->blocks[i]) {
             u9s_block_id id = id_of(f, at, a->blocks[i]);
             u9s_cache_put(u9s_env_of(f->file.env), &id, r->bytes + (at - r->from),
                           (size_t)(block_end(f, at, a->blocks[i]) - at));
@@ -203,7 +222,7 @@ static bool look_for(asking *a, u9s_range *r)
 static void take_what_came(asking *a, u9s_range *r)
 {
     for (uint64_t at = block_of(r->off, r->block); at < r->off + r->n; at += r->block) {
-        const u9s_request *came = request_of(a, r->file, at);
+        const u9s_request *came = request_of(a, r->file, at, r->block);
         if (came && r->err == 0) (void)take_block(r, at, came);
     }
 }

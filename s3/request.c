@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ANSWER_MAX = 256 << 20, WAIT_US = 100000, WAIT_US_MAX = 2000000, HASH = 32 };
+enum { ANSWER_MAX = 16 << 20, WAIT_US = 100000, WAIT_US_MAX = 2000000, HASH = 32 };
 
 static _Thread_local struct {
     int err;
@@ -45,8 +45,9 @@ typedef struct flight {
     CURL *curl;
     struct curl_slist *headers;
     CURLcode code;
-    char url[4096];
-    bool failed; /* it could not even be made */
+    char url[9000];
+    int failed; /* it could not even be made; a negative errno */
+    bool odd;   /* what came is not what was asked for */
 } flight;
 
 /* Connections */
@@ -71,32 +72,18 @@ static void give_multi(u9s_env *e, CURLM *m)
     if (!room) curl_multi_cleanup(m);
 }
 
-void u9s_hang_up(u9s_env *e)
-{
-    CURLM *all[sizeof e->idle / sizeof *e->idle];
-    pthread_mutex_lock(&e->lock);
-    unsigned n = e->generation == u9s_host->forks() ? e->idle_count : 0;
-    memcpy(all, e->idle, n * sizeof *all);
-    e->idle_count = 0;
-    pthread_mutex_unlock(&e->lock);
-    while (n > 0) curl_multi_cleanup(all[--n]);
-}
-
 /* What comes */
 
 static size_t take_body(char *bytes, size_t one, size_t n, void *ctx)
 {
-    u9s_request *r = ((flight *)ctx)->r;
+    flight *f = ctx;
+    u9s_request *r = f->r;
     (void)one;
-    if (r->into) {
-        size_t room = r->into_size - r->got < n ? r->into_size - r->got : n;
-        memcpy((char *)r->into + r->got, bytes, room);
-        r->got += room;
-        return n;
-    }
+    f->odd = n > ANSWER_MAX - r->got;
+    if (f->odd) return 0;
     if (r->got + n + 1 > r->room) {
         size_t room = 2 * (r->got + n + 1);
-        char *more = room <= ANSWER_MAX ? realloc(r->bytes, room) : NULL;
+        char *more = realloc(r->bytes, room);
         if (more == NULL) return 0;
         r->bytes = more;
         r->room = room;
@@ -121,18 +108,12 @@ static bool is_header(const char *line, size_t n, const char *name, const char *
 static size_t take_header(char *line, size_t one, size_t n, void *ctx)
 {
     u9s_request *r = ((flight *)ctx)->r;
-    char text[80];
     const char *value;
     size_t size;
     (void)one;
     if (is_header(line, n, "etag", &value, &size) && size < sizeof r->etag) {
         memcpy(r->etag, value, size);
         r->etag[size] = 0;
-    } else if (is_header(line, n, "last-modified", &value, &size) && size < sizeof text) {
-        memcpy(text, value, size);
-        text[size] = 0;
-        time_t at = curl_getdate(text, NULL);
-        if (at > 0) r->changed_us = (uint64_t)at * 1000000;
     }
     return n;
 }
@@ -184,8 +165,7 @@ static bool set_method(flight *f)
     const u9s_request *r = f->r;
     bool fine = true;
 #define SET(option, value) (fine = fine && curl_easy_setopt(f->curl, option, value) == CURLE_OK)
-    if (strcmp(r->method, "HEAD") == 0) SET(CURLOPT_NOBODY, 1L);
-    else if (strcmp(r->method, "GET") != 0) {
+    if (strcmp(r->method, "GET") != 0) {
         SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
         SET(CURLOPT_POSTFIELDS, r->body ? r->body : "");
         SET(CURLOPT_CUSTOMREQUEST, r->method);
@@ -200,14 +180,14 @@ static bool set_method(flight *f)
 
 static bool set_up(flight *f, const u9s_credentials *c)
 {
-    char sign[128], user[sizeof c->key + sizeof c->secret + 1];
+    char sign[128];
     bool fine = true;
     snprintf(sign, sizeof sign, "aws:amz:%s:s3", c->region);
-    snprintf(user, sizeof user, "%s:%s", c->key, c->secret);
     SET(CURLOPT_URL, f->url);
     SET(CURLOPT_PATH_AS_IS, 1L);
     SET(CURLOPT_AWS_SIGV4, sign);
-    SET(CURLOPT_USERPWD, user);
+    SET(CURLOPT_USERNAME, c->key);
+    SET(CURLOPT_PASSWORD, c->secret);
     SET(CURLOPT_HTTPHEADER, f->headers);
     SET(CURLOPT_WRITEFUNCTION, take_body);
     SET(CURLOPT_WRITEDATA, f);
@@ -222,22 +202,24 @@ static bool set_up(flight *f, const u9s_credentials *c)
     SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
     SET(CURLOPT_LOW_SPEED_TIME, (long)f->env->timeout_s);
 #undef SET
-    explicit_bzero(user, sizeof user);
     return fine && set_method(f);
 }
 
 static void begin(flight *f, u9s_request *r, u9s_env *e, CURLM *multi, const u9s_credentials *c)
 {
-    *f = (flight){.r = r, .env = e, .code = CURLE_OK};
+    *f = (flight){.r = r, .env = e, .code = CURLE_GOT_NOTHING}; /* unless it is said to be done */
     r->got = 0;
     r->status = 0;
+    r->etag[0] = 0;
     r->tries++;
+    f->failed = -ENOMEM;
     f->curl = curl_easy_init();
-    f->failed = f->curl == NULL || !make_url(f, c) || !add_headers(f, c) || !set_up(f, c) ||
-                curl_multi_add_handle(multi, f->curl) != CURLM_OK;
+    if (f->curl == NULL || !add_headers(f, c)) return;
+    if (!make_url(f, c)) f->failed = -ENAMETOOLONG;
+    else if (set_up(f, c) && curl_multi_add_handle(multi, f->curl) == CURLM_OK) f->failed = 0;
 }
 
-/* What came of it */
+/* What came of it. No error is one of a disk: that a service is not to be had says nothing of the bytes. */
 
 static int err_of_code(CURLcode code)
 {
@@ -247,7 +229,12 @@ static int err_of_code(CURLcode code)
     if (code == CURLE_OUT_OF_MEMORY || code == CURLE_WRITE_ERROR) return -ENOMEM;
     if (code == CURLE_PARTIAL_FILE || code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR)
         return -ECONNRESET;
-    return -EIO;
+    return -EPROTO;
+}
+
+static bool is_busy(long status)
+{
+    return status >= 500 || status == 429 || status == 408;
 }
 
 static int err_of_status(const u9s_request *r, const char *code)
@@ -256,8 +243,8 @@ static int err_of_status(const u9s_request *r, const char *code)
     if (r->status == 404) return strcmp(code, "NoSuchBucket") == 0 ? -ENODEV : -ENOENT;
     if (r->status == 412) return -EEXIST;
     if (r->status == 401 || r->status == 403) return -EACCES;
-    if (r->status == 416) return -ENODATA;
-    return -EIO;
+    if (r->status == 416) return -ESTALE;
+    return is_busy(r->status) ? -EBUSY : -EPROTO;
 }
 
 /* Whether it is worth another try. */
@@ -265,8 +252,8 @@ static bool is_passing(const flight *f, const char *code)
 {
     long s = f->r->status;
     if (f->code != CURLE_OK) return err_of_code(f->code) != -ENOMEM && f->code != CURLE_UNSUPPORTED_PROTOCOL &&
-                                    f->code != CURLE_URL_MALFORMAT;
-    return s >= 500 || s == 429 || s == 408 || (s == 409 && strcmp(code, "ConditionalRequestConflict") == 0) ||
+                                    f->code != CURLE_URL_MALFORMAT && f->code != CURLE_PEER_FAILED_VERIFICATION;
+    return is_busy(s) || (s == 409 && strcmp(code, "ConditionalRequestConflict") == 0) ||
            strcmp(code, "RequestTimeout") == 0 || strcmp(code, "SlowDown") == 0;
 }
 
@@ -282,11 +269,22 @@ static void explain(const flight *f, const char *code)
     u9s_request *r = f->r;
     char what[200];
     if (r->err == -ENOMEM) snprintf(what, sizeof what, "%s: out of memory", r->what);
+    else if (f->failed != 0) snprintf(what, sizeof what, "%s: the address is too long", r->what);
+    else if (f->odd) snprintf(what, sizeof what, "%s: the answer is not what was asked for", r->what);
     else if (f->code != CURLE_OK) snprintf(what, sizeof what, "%s: %s", r->what, curl_easy_strerror(f->code));
-    else if (r->err == -EBADMSG) snprintf(what, sizeof what, "%s: the answer is not what was asked for", r->what);
+    else if (r->status >= 300 && r->status < 400)
+        snprintf(what, sizeof what, "%s: status %ld: the bucket is in another region, or at another endpoint", r->what, r->status);
     else snprintf(what, sizeof what, "%s: status %ld%s%.60s", r->what, r->status, code[0] ? " " : "", code);
     if (r->tries > 1) snprintf(what + strlen(what), sizeof what - strlen(what), ", %u times", r->tries);
     (void)u9s_fail(f->env, r->key, r->err, what);
+}
+
+/* The code of a refusal: a word; what is none is told nobody. */
+static void take_code(const u9s_request *r, char *out, size_t size)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.";
+    const char *at = r->bytes;
+    if (!u9s_answer_next(&at, r->bytes + r->got, "Code", out, size) || out[strspn(out, letters)] != 0) out[0] = 0;
 }
 
 /* True: it is to be tried again. */
@@ -294,26 +292,17 @@ static bool conclude(flight *f)
 {
     u9s_request *r = f->r;
     char code[64] = "";
-    curl_off_t length = 0;
-    if (f->failed) {
-        r->err = -ENOMEM;
-        if (!r->optional) explain(f, code);
-        return false;
+    if (f->failed == 0) {
+        (void)curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &r->status);
+        if (r->status >= 300 && r->got > 0) take_code(r, code, sizeof code);
+        f->odd |= f->code == CURLE_OK && err_of_status(r, code) == 0 && !is_whole(r);
+        r->err = f->odd ? -EPROTO : f->code != CURLE_OK ? err_of_code(f->code) : err_of_status(r, code);
+    } else {
+        r->err = f->failed;
     }
-    (void)curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &r->status);
-    if (curl_easy_getinfo(f->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK && length > 0)
-        r->size = (uint64_t)length;
-    const char *said = r->into ? r->into : r->bytes;
-    if (r->status >= 300 && r->got > 0 && said) {
-        const char *at = said;
-        if (!u9s_answer_next(&at, said + r->got, "Code", code, sizeof code)) code[0] = 0;
-    }
-    r->err = f->code != CURLE_OK ? err_of_code(f->code) : err_of_status(r, code);
-    if (r->err == 0 && !is_whole(r)) r->err = -EBADMSG;
-    if (r->err == 0) return false;
-    if (r->optional) return false;
-    if (is_passing(f, code) && r->tries < U9S_TRIES) return true;
-    explain(f, code);
+    if (r->err == 0 || r->optional) return false;
+    if (f->failed == 0 && !f->odd && is_passing(f, code) && r->tries < U9S_TRIES) return true;
+    if (!r->untold) explain(f, code);
     return false;
 }
 
@@ -378,16 +367,17 @@ int u9s_perform(u9s_env *e, u9s_request *requests, unsigned count)
         (void)u9s_fail(e, requests->key, err, "no keys: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, and "
                                               "~/.aws/credentials has none for the profile");
     else if ((multi = take_multi(e)) == NULL) err = u9s_fail(e, requests->key, -ENOMEM, "out of memory");
-    for (unsigned i = 0, n; i < count && err == 0; i += n) {
-        n = count - i < U9S_IN_FLIGHT ? count - i : U9S_IN_FLIGHT;
-        perform_some(e, multi, requests + i, n, &c);
+    int stop = err;
+    for (unsigned i = 0; i < count; i++) {
+        u9s_request *r = &requests[i];
+        unsigned n = count - i < U9S_IN_FLIGHT ? count - i : U9S_IN_FLIGHT;
+        if (stop != 0) r->err = stop;
+        else if (i % U9S_IN_FLIGHT == 0) perform_some(e, multi, r, n, &c);
+        if (err == 0 && !r->optional) err = r->err;
+        if ((i + 1) % U9S_IN_FLIGHT == 0 && err != -ENOENT && err != -EEXIST) stop = err;
     }
     u9s_credentials_wipe(&c);
     if (multi) give_multi(e, multi);
-    for (unsigned i = 0; i < count; i++) {
-        if (multi == NULL) requests[i].err = err;
-        if (err == 0) err = requests[i].err;
-    }
     return err;
 }
 

@@ -16,7 +16,8 @@
  * A directory is a bucket and a prefix; its files are the objects right below it. They are read by ranges, and written
  * once, from the start to the end. Nothing is locked, mapped, linked or watched.
  *
- * Locks: that of u9s_env (idle connections), of u9s_dir (the listing), of the cache; none is held during a request.
+ * Locks: that of u9s_env (idle connections), of u9s_dir (the listing: held while it is asked for), of the cache. None of
+ * them is taken under another.
  */
 #ifndef U9S_S3_H
 #define U9S_S3_H
@@ -92,7 +93,7 @@ u9s_env *u9s_env_new(void);
 
 typedef struct u9s_request {
     /* What is asked: all is borrowed until it is answered. */
-    const char *method;    /* GET, HEAD, PUT, POST, DELETE */
+    const char *method;    /* GET, PUT, POST, DELETE */
     const char *key;       /* "": the bucket itself */
     const char *query;     /* names in order, encoded; NULL: none */
     const char *header[3]; /* "name: value"; NULL: none */
@@ -100,29 +101,25 @@ typedef struct u9s_request {
     size_t body_size;
     uint64_t from, to;     /* a GET: only these bytes; `to` 0: all */
     const char *what;      /* what it does, for a message */
-    bool optional;         /* nobody waits for it: it is tried once, and a failure is not noted */
+    bool optional;         /* nobody waits for it: it is tried once, */
+    bool untold;           /*   and of this, too, a failure is not noted */
 
     /* The answer. */
     int err;               /* 0; a negative errno, noted */
     long status;
     char etag[U9S_ETAG_MAX]; /* as it stood there */
-    uint64_t size;         /* Content-Length of a HEAD */
-    uint64_t changed_us;
-    char *bytes;           /* what came: heap, unless `into` */
+    char *bytes;           /* what came: heap */
     size_t got, room;
-    void *into;            /* where they go, with this */
-    size_t into_size;      /*   room; what is more is dropped */
     unsigned tries;
 } u9s_request;
 
 /*
  * Does all of them, U9S_IN_FLIGHT at a time; each is tried again where the server is busy or the connection was lost. The
- * error of the first that failed, or 0. -ENOENT and -EEXIST (the condition was not met) are not noted.
+ * error of the first that failed and is not optional, or 0; what comes behind that may not have been asked for, and has the
+ * same error. -ENOENT and -EEXIST (the condition was not met) are not noted. None is one that a disk has for its bytes [R-11].
  */
 int u9s_perform(u9s_env *e, u9s_request *requests, unsigned count);
 void u9s_request_free(u9s_request *r);
-/* Closes the connections of an env that are idle. */
-void u9s_hang_up(u9s_env *e);
 
 /* Notes what failed, for the sentence that will be made of it, and returns `err`. */
 int u9s_fail(const u9s_env *e, const char *key, int err, const char *what);
@@ -150,10 +147,11 @@ typedef struct u9s_block_id {
 
 /* Bytes [from, from + n) of a block are copied to `to`, if it is there. */
 bool u9s_cache_get(const u9s_env *e, const u9s_block_id *id, size_t from, void *to, size_t n);
-/* Keeps a block, of U9S_BLOCK bytes or fewer, at the expense of those that were not used for longest. */
+/*
+ * Keeps a block, of U9S_BLOCK bytes or fewer, at the expense of those that were not used for longest. None of an object
+ * without an ETag.
+ */
 void u9s_cache_put(const u9s_env *e, const u9s_block_id *id, const void *bytes, size_t n);
-/* For tests: bytes that are kept in memory. */
-uint64_t u9s_cache_bytes(void);
 
 /* Directories and files */
 
@@ -196,8 +194,8 @@ static inline u9s_file *u9s_file_of(u9i_file *file)
 
 /* The key of a name in the directory. -ENAMETOOLONG. */
 int u9s_dir_key(const u9s_dir *d, const char *name, char key[U9S_KEY_MAX]);
-/* What a name stands for. -ENOENT. */
-int u9s_look(u9s_dir *d, const char *name, u9s_entry *out);
+/* What a name stands for: now, or (of a segment) when it was last listed. -ENOENT. */
+int u9s_look(u9s_dir *d, const char *name, bool now, u9s_entry *out);
 /* Those in front of a name in the listing, the nearest first; how many. */
 unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned max);
 /* The listing is not to be believed any more. */

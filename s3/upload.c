@@ -40,7 +40,7 @@ int u9s_upload_begin(u9s_file *f)
     u9s_entry there;
     u9s_forget(f->dir);
     const char *name = f->key + strlen(f->dir->prefix);
-    int err = u9s_look(f->dir, name, &there);
+    int err = u9s_look(f->dir, name, true, &there);
     if (err != -ENOENT) return err ? err : -EEXIST;
     f->upload = calloc(1, sizeof *f->upload);
     if (f->upload == NULL) return -ENOMEM;
@@ -72,12 +72,15 @@ static void drop_parts(u9s_file *f, const u9s_upload *u)
 {
     char query[QUERY];
     if (!part_query(u, 0, query, sizeof query)) return;
-    u9s_request r = {.method = "DELETE", .key = f->key, .query = query, .what = "dropping the upload"};
+    u9s_request r = {.method = "DELETE", .key = f->key, .query = query, .untold = true};
     (void)u9s_perform(env_of(f), &r, 1);
     u9s_request_free(&r);
 }
 
-/* What a run that was killed began for this key, nobody will go on with. A failure hinders nobody. */
+/*
+ * What was begun for this key, and is not ours: by a run that was killed, or by a request of which the answer was lost.
+ * Nobody will go on with it. A failure hinders nobody.
+ */
 static void abort_leftovers(u9s_file *f)
 {
     char query[4 * U9S_KEY_MAX] = "prefix=", key[U9S_KEY_MAX + 1];
@@ -85,26 +88,27 @@ static void abort_leftovers(u9s_file *f)
     u9s_upload left = {.held = 0};
     if (!u9s_encode(f->key, strlen(f->key), false, query, sizeof query - 16)) return;
     strcat(query, "&uploads=");
-    u9s_request r = {.method = "GET", .key = "", .query = query, .what = "looking for uploads that were interrupted"};
+    u9s_request r = {.method = "GET", .key = "", .query = query, .untold = true};
     int err = u9s_perform(env_of(f), &r, 1);
     const char *at = r.bytes ? r.bytes : "", *end = at + r.got;
     while (err == 0 && u9s_answer_element(&at, end, "Upload", &from, &to)) {
         const char *in = from;
         if (!u9s_answer_next(&in, to, "Key", key, sizeof key) || strcmp(key, f->key) != 0) continue;
         in = from;
-        if (u9s_answer_next(&in, to, "UploadId", left.id, sizeof left.id)) drop_parts(f, &left);
+        bool named = u9s_answer_next(&in, to, "UploadId", left.id, sizeof left.id);
+        if (named && strcmp(left.id, f->upload->id) != 0) drop_parts(f, &left);
     }
     u9s_request_free(&r);
 }
 
 static int begin_parts(u9s_file *f)
 {
-    abort_leftovers(f);
     u9s_request r = {.method = "POST", .key = f->key, .query = "uploads=", .what = "beginning to upload"};
     int err = u9s_perform(env_of(f), &r, 1);
     const char *at = r.bytes ? r.bytes : "";
     if (err == 0 && !u9s_answer_next(&at, at + r.got, "UploadId", f->upload->id, UPLOAD_ID))
-        err = u9s_fail(env_of(f), f->key, -EBADMSG, "beginning to upload: no UploadId came");
+        err = u9s_fail(env_of(f), f->key, -EPROTO, "beginning to upload: no UploadId came");
+    if (err == 0) abort_leftovers(f); /* now: libcurl, too, asks again where a connection was lost that it had kept */
     u9s_request_free(&r);
     return err == -ENOENT ? -EIO : err;
 }
@@ -138,6 +142,7 @@ static int send_parts(u9s_file *f)
     }
     if (err == 0 && n > 0) err = u9s_perform(env_of(f), r, n);
     for (unsigned i = 0; i < n; i++) {
+        if (err == 0 && r[i].etag[0] == 0) err = u9s_fail(env_of(f), f->key, -EPROTO, "uploading a part: no ETag came");
         if (err == 0) memcpy(u->etags[u->count + i], r[i].etag, U9S_ETAG_MAX);
         u9s_request_free(&r[i]);
     }
@@ -177,11 +182,9 @@ static int complete(u9s_file *f)
     int err = u9s_perform(env_of(f), &r, 1);
     if (err == 0 && (r.got == 0 || memmem(r.bytes, r.got, "CompleteMultipartUploadResult", 29) == NULL))
         err = u9s_fail(env_of(f), f->key, -EIO, "completing the upload: it was refused");
-    bool maybe = err == -ENOENT && r.tries > 1; /* the answer to the first try was lost */
     u9s_request_free(&r);
     free(text);
-    if (err == -ENOENT && !maybe) err = u9s_fail(env_of(f), f->key, -EIO, "completing the upload: it is not there any more");
-    return maybe ? -EEXIST : err;
+    return err == -ENOENT ? -EEXIST : err; /* the answer to a first try was lost: or it is not there, as who compares finds */
 }
 
 static int put_whole(u9s_file *f)

@@ -90,5 +90,5 @@ u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault)
         its = NULL;
     }
     if (its == env) return U9_OK;
-    return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "it must stand where the log does: in the same pool, or here");
+    return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "it must stand where the log does: in the same pool, or here; a merge goes from anywhere to anywhere");
 }

@@ -1,8 +1,8 @@
 /*
  * engine/read/beside.c: see beside.h. [K-1] [K-4]
  *
- * Whether an index is of the segment as it stands is asked of who knows its end: the segment that comes behind it; a
- * u9end in its last block; else the file, in which the frame that the index ends with must stand where it did, and
+ * Whether an index is of the segment as it stands is asked of who knows its end: the segment that comes behind it, or the
+ * mark; a u9end in its last block; else the file, in which the frame that the index ends with must stand where it did, and
  * nothing that is read behind it.
  */
 #include "engine/read/beside.h"
@@ -114,9 +114,10 @@ u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_inde
 u9_err u9i_inside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out)
 {
     const u9i_facts *f = &s->facts;
-    bool has = f->named && f->has_end && f->end.kind == U9I_END_SEALING && f->end.root != 0;
-    if (!has) return U9_ABSENT;
-    return u9i_index_open(out, s, &log->source.windows, f->end.root, f->end_frame.offset, &f->at, budget);
+    bool has = f->has_end && f->end.kind == U9I_END_SEALING && f->end.root != 0;
+    if (!has || !(f->named || f->marked)) return U9_ABSENT;
+    const u9i_position *end = f->named ? &f->at : &f->mark; /* of a log whose last one is sealed: a copy, a place [TR-3] */
+    return u9i_index_open(out, s, &log->source.windows, f->end.root, f->end_frame.offset, end, budget);
 }
 
 size_t u9i_beside_run(const u9i_catalog *catalog, size_t i)

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""tests/s3/server.py DIR PORTFILE: a small S3 on loopback, for the tests of libu9-s3.
+"""tests/s3/server.py DIR PORTFILE [ADDRESS]: a small S3 on loopback, or there, for the tests of libu9-s3.
 
-Buckets are folders of DIR, objects files in them (a key's slashes are slashes). It has GET with Range, HEAD, PUT (also of a
-copy), DELETE, LIST v2 in pages of three, uploads in parts, If-None-Match; path style alone. Each request's signature (SigV4)
+Buckets are folders of DIR, objects files in them (a key's slashes are slashes). It has GET with Range, PUT (also of a copy),
+DELETE, LIST v2 in pages of three, uploads in parts, If-None-Match; path style alone. Each request's signature (SigV4)
 is checked, and the hash of its body. The keys are AK and SK. It writes its port into PORTFILE, once it listens, and a line
 for each request into DIR/requests: METHOD KEY?QUERY RANGE STATUS.
 
 Faults are asked for by the file DIR/faults, a line each, which is used up line by line by the requests that it fits:
 
-    N METHOD SUBSTRING WHAT     the next N requests of METHOD (or *) whose line has SUBSTRING: WHAT is a status (503, 403),
-                                `cut` (half of the answer, then the connection is closed), `lose` (closed before the answer,
-                                when all is done)
+    N METHOD SUBSTRING WHAT     the next N requests of METHOD (or *) whose line has SUBSTRING: WHAT is a status (503, 403;
+                                301 has a Location where nobody is), `cut` (half of the answer, then the connection is
+                                closed), `open` (the same, without a word of how much there is), `lose` (closed before the
+                                answer, when all is done), `hang` (no answer, ever), `all` (without looking at the range),
+                                `other` (under another ETag), `vague` (a listing that goes on, and not how), `endless` (one
+                                that goes on with what it began with)
+
+Uploads in parts that are not completed stand in DIR/uploads, a line each: KEY ID.
 """
 
 import hashlib
@@ -28,7 +33,7 @@ from xml.sax.saxutils import escape
 KEYS = {"AK": "SK"}
 PAGE = 3
 TAIL = "+/=&"  # of tokens: they are to be encoded
-root, portfile = sys.argv[1], sys.argv[2]
+root, portfile = sys.argv[1:3]
 lock = threading.Lock()
 uploads = {}  # id: (bucket, key, {number: bytes})
 
@@ -106,7 +111,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     # What is answered
 
-    def answer(self, status, body=b"", headers=(), cut=False):
+    def answer(self, status, body=b"", headers=()):
         with open(os.path.join(root, "requests"), "a") as f:
             f.write(f"{self.command} {self.path} {self.headers.get('range') or '-'} {status}\n")
         if self.what == "lose":
@@ -114,13 +119,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         self.send_response(status)
         for name, value in headers:
-            self.send_header(name, value)
-        if "Content-Length" not in dict(headers):
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header(name, '"other"' if name == "ETag" and self.what == "other" else value)
+        self.send_header("Content-Length", str(len(body))) if self.what != "open" else self.send_header("Connection", "close")
         self.end_headers()
-        if self.command == "HEAD":
-            return
-        if self.what == "cut":
+        if self.what in ("cut", "open"):
             self.wfile.write(body[: len(body) // 2])
             self.wfile.flush()
             self.close_connection = True
@@ -128,7 +130,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def refuse(self, status, code):
-        self.answer(status, f"<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>said so</Message></Error>".encode())
+        text = f"<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>said so</Message></Error>"
+        self.answer(status, text.encode(), [("Location", "http://127.0.0.1:1/")] if status == 301 else [])
 
     def file(self, key=None):
         return os.path.join(root, self.bucket, self.key if key is None else key)
@@ -167,9 +170,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 f"<Contents><Key>{escape(key)}</Key><LastModified>{when}</LastModified>"
                 f"<ETag>{escape(etag_of(data), {chr(34): '&quot;'})}</ETag><Size>{len(data)}</Size></Contents>"
             )
-        if more:
-            text += f"<NextContinuationToken>{escape(page[-1] + TAIL)}</NextContinuationToken>"
+        if more and self.what != "vague":
+            goes_on = after or "a" if self.what == "endless" else page[-1] + TAIL
+            text += f"<NextContinuationToken>{escape(goes_on)}</NextContinuationToken>"
         self.answer(200, (text + f"<IsTruncated>{str(more).lower()}</IsTruncated></ListBucketResult>").encode())
+
+    def tell_uploads(self):
+        with open(os.path.join(root, "uploads"), "w") as f:
+            f.write("".join(f"{key} {name}\n" for name, (_, key, _) in uploads.items()))
 
     def list_uploads(self):
         text = "<ListMultipartUploadsResult>"
@@ -184,8 +192,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.refuse(404, "NoSuchKey")
         headers = [("ETag", etag_of(data)), ("Last-Modified", self.date_time_string(os.stat(self.file()).st_mtime))]
         wanted = self.headers.get("range")
-        if self.command == "HEAD" or not wanted:
-            return self.answer(200, data, headers + [("Content-Length", str(len(data)))])
+        if not wanted or self.what == "all":
+            return self.answer(200, data, headers)
         first, last = wanted[len("bytes=") :].split("-")
         first, last = int(first), min(int(last), len(data) - 1)
         if first >= len(data):
@@ -213,6 +221,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "uploads" in self.query:
             name = uuid.uuid4().hex + "+/="
             uploads[name] = (self.bucket, self.key, {})
+            self.tell_uploads()
             text = f"<InitiateMultipartUploadResult><UploadId>{name}</UploadId></InitiateMultipartUploadResult>"
             return self.answer(200, text.encode())
         if self.query.get("uploadId") not in uploads:
@@ -220,12 +229,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("if-none-match") == "*" and self.load() is not None:
             return self.refuse(412, "PreconditionFailed")
         parts = uploads.pop(self.query["uploadId"])[2]
+        self.tell_uploads()
         self.store(b"".join(parts[n] for n in sorted(parts)))
         return self.answer(200, b"<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>")
 
     def delete(self):
         if "uploadId" in self.query:
             uploads.pop(self.query["uploadId"], None)
+            self.tell_uploads()
         elif self.load() is not None:
             os.unlink(self.file())
         self.answer(204)
@@ -234,6 +245,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.parse()
         with lock:
             self.what = self.fault()
+        if self.what == "hang":
+            time.sleep(3600)  # whoever asked has gone by then
+        with lock:
             refused = self.refusal()
             if self.what and self.what.isdigit():
                 code = "SlowDown" if self.what == "503" else "AccessDenied"
@@ -244,9 +258,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.refuse(404, "NoSuchBucket")
             if self.command == "GET" and self.key == "":
                 return self.list_uploads() if "uploads" in self.query else self.list()
-            return {"GET": self.get, "HEAD": self.get, "PUT": self.put, "POST": self.post, "DELETE": self.delete}[self.command]()
+            return {"GET": self.get, "PUT": self.put, "POST": self.post, "DELETE": self.delete}[self.command]()
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = serve
+    do_GET = do_PUT = do_POST = do_DELETE = serve
 
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -257,7 +271,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             super().handle_error(request, client_address)
 
 
-server = Server(("127.0.0.1", 0), Handler)
+server = Server((sys.argv[3] if len(sys.argv) > 3 else "127.0.0.1", 0), Handler)
 with open(portfile + ".new", "w") as f:
     f.write(str(server.server_address[1]))
 os.rename(portfile + ".new", portfile)

@@ -2,58 +2,15 @@
 # tests/s3/test_tier.sh BINDIR TMPDIR: sealed segments in S3: u9 tier, and reading a log from here and there, and from there
 # alone. On a server of its own (server.py, which checks signatures and does what is asked for wrong), or with
 # U9_S3_SERVER=radosgw on a Ceph object gateway: then without what only the first can do.
+# shellcheck source=tests/tools/ranges.sh
+. "$(dirname "$0")/../tools/ranges.sh"
+# shellcheck source=tests/s3/servers.sh
+. "$(dirname "$0")/servers.sh"
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/../tools/claims.sh"
 tree=$OLDPWD
 server=${U9_S3_SERVER-python}
-export AWS_ACCESS_KEY_ID=AK AWS_SECRET_ACCESS_KEY=SK AWS_REGION=us-east-1 HOME=$tmp no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
-unset AWS_SESSION_TOKEN AWS_PROFILE AWS_ENDPOINT_URL_S3 AWS_SHARED_CREDENTIALS_FILE U9_S3_CACHE U9_S3_CACHE_SIZE
-
-# The server
-
-start_python() {
-    mkdir -p store/bucket
-    python3 "$tree/tests/s3/server.py" store port & # store is the server's, nothing of a tested tool's
-    server_pid=$!
-    trap 'kill "$server_pid" 2>/dev/null; cd / && rm -rf "$tmp"' EXIT
-    for _ in $(seq 200); do
-        [ ! -s port ] || break
-        sleep 0.05
-    done
-    AWS_ENDPOINT_URL=http://127.0.0.1:$(cat port)
-    export AWS_ENDPOINT_URL
-}
-
-start_radosgw() {
-    local n port
-    for n in 1 2; do
-        port=$((20000 + RANDOM % 10000))
-        trap '"$tree/scripts/s3" stop "$tmp/gateway"; cd / && rm -rf "$tmp"' EXIT
-        "$tree/scripts/s3" start gateway "$port" 2>gateway.err && break
-        [ $? -eq 3 ] && [ "$n" -lt 2 ] && rm -rf gateway && continue
-        echo "s3: SKIPPED on a radosgw: $(tail -n 1 gateway.err)"
-        exit 0
-    done
-    export AWS_ENDPOINT_URL=http://127.0.0.1:$((port + 1))
-    make_bucket
-}
-
-# Another server that has the keys AK and SK: U9_S3_SERVER=http://...
-start_given() {
-    export AWS_ENDPOINT_URL=$server
-    make_bucket
-}
-
-make_bucket() {
-    ask -X PUT "$AWS_ENDPOINT_URL/bucket" >bucket.out 2>&1 || { echo "not ok - the gateway makes no bucket"; cat bucket.out; exit 1; }
-}
-
-# A request of the tests' own, which needs curl.
-ask() {
-    curl -sS --fail --aws-sigv4 aws:amz:us-east-1:s3 -u AK:SK \
-        -H "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" "$@"
-}
-
+export HOME=$tmp
 there() { [ "$server" = python ]; } # what follows looks into the store, or asks for faults
 stored() { find store/bucket -path "*$1/*.u9" | sort; }
 fault() { printf '%s\n' "$@" >store/faults; }
@@ -100,8 +57,8 @@ fills() {
     claim 'from a number on' same "$("$u9" cat --from '#100' -n 2 log | tr '\n' ' ')" '101 102 '
     claim 'scans by several threads read both' same \
         "$("$u9" scan --json -j 2 log | grep -o '"records":"[0-9]*"')" '"records":"20000"'
-    claim 'a plan for the place alone is one for any machine' same \
-        "$("$u9" scan --json -j 2 s3://bucket/a/log | grep -o '"records":"[0-9]*"')" "\"records\":\"$records\""
+    claim 'each segment of the place has its index, the last one too' same \
+        "$("$u9" index --dry-run s3://bucket/a/log | grep -c 'index in the segment')" "$((all - 1))"
     if there; then
         requests
         "$u9" cat -n 1 s3://bucket/a/log >out 2>err
@@ -117,8 +74,54 @@ fills() {
         "$(timeout 6 "$u9" cat -f s3://bucket/a/log 2>err | head -n 20000 | cksum)" "$want"
     run append s3://bucket/a/log </dev/null
     claim 'a place is not written to' test "$status" -ne 0
+    run "$u9" snapshot s3://bucket/a/log snap
+    claim 'a snapshot of the place alone is refused, with what does it' says 'a merge goes from anywhere to anywhere'
+    run "$fsck" --salvage=saved s3://bucket/a/log
+    claim 'so is a salvage' test "$status" -ne 0 -a ! -e snap -a ! -e saved
+    run "$u9" merge merged s3://bucket/a/log
+    claim 'a merge is as good' same "$status $(digest merged)" "0 $(digest s3://bucket/a/log)"
+    run "$u9" snapshot log snap
+    claim 'a snapshot of here and there has both' same "$status $(digest snap)" "0 $(digest log)"
+    run "$fsck" --salvage=saved log
+    claim 'and a salvage' same "$status $(digest saved)" "0 $(digest log)"
     cp -r log copy
     claim 'a copy of what is here reads the same place' same "$(digest copy)" "$(seq 30000 | cksum)"
+}
+
+# A process for each range, here or anywhere, and ranks of MPI: what they come to together is the scan. [TR-5] [P-4]
+ranges() {
+    local place=s3://bucket/ranged n
+    make ranged
+    totals ranged -j 1 >one
+    tiers ranged --to $place --keep 100K
+    claim 'a log is here and there' says 'dropped [3-9] here'
+    for n in 1 2 5; do claim "$n processes with a range each read all of it" same "$(by_lines ranged $n)" "$(cat one)"; done
+    totals $place -j 1 >alone
+    claim 'of the place alone' same "$(head -n 1 alone)" "records $("$u9" cat $place | wc -l)"
+    for n in 1 2 5; do claim "$n processes read all of it" same "$(by_lines $place $n)" "$(cat alone)"; done
+    claim 'by a plan of the place it is read wherever its segments are' same "$(by_lines ranged 4 $place)" "$(cat alone)"
+    "$u9" split ranged -n 4 >plan
+    run "$u9" scan $place --range "$(tail -n 1 plan)"
+    claim 'a range of what the place has not yet is refused' test "$status" -eq 1
+    claim 'with a sentence' says 'segment [0-9]+, which the range names, is not there'
+    if has_mpi; then
+        for n in 1 2 4; do
+            claim "$n ranks of MPI come to the same" same "$(by_ranks $n ranged 2>mpi.err)" "$(cat one)"
+            claim 'of the place, too' same "$(by_ranks $n $place 2>>mpi.err)" "$(cat alone)"
+        done
+    else
+        skip 'ranks of MPI: libopenmpi-dev or openmpi-bin is not installed'
+    fi
+    there || return
+    rm store/bucket/ranged/0000000000000003.u9
+    run "$u9" scan ranged -j 1
+    grep -E '^(records|bytes|digest) ' out >broken
+    claim 'what the place lost, ranges tell as a scan does' same "$status $(by_lines ranged 4)" "3 $(cat broken)"
+    claim 'once' same "$(grep -c 'CORRUPT: missing' lines.err)" 1
+    fault '9999 GET ranged/0000000000000002.u9 503'
+    run "$u9" scan ranged --range "$(head -n 1 plan)"
+    claim 'a range that cannot be read is no range of fewer records' test "$status" -ge 3
+    rm store/faults
 }
 
 # [TR-4] [TR-7]: larger than 64 MiB, so in parts
@@ -133,13 +136,23 @@ large() {
         tiers large --to s3://bucket/large
         claim 'a part that is refused fails the run, with key and status' \
             says 's3://bucket/large/0000000000000001\.u9: uploading a part: status 403 AccessDenied'
-        claim 'and leaves nothing' same "$(stored large)" ''
-        fault '2 PUT partNumber=3 503' '1 PUT partNumber=4 lose'
+        claim 'and leaves nothing' same "$(stored large)$(cat store/uploads)" ''
+        fault '9 PUT partNumber=2 hang'
+        "$u9" tier large --to s3://bucket/large >kill.out 2>&1 &
+        victim=$!
+        until [ -s store/uploads ] || ! kill -0 "$victim" 2>/dev/null; do :; done
+        kill -9 "$victim"
+        wait "$victim" 2>/dev/null
+        rm store/faults
+        claim 'a run that is killed leaves its parts' test -s store/uploads
+        fault '2 PUT partNumber=3 503' '1 PUT partNumber=4 lose' '1 POST uploads= lose' '1 POST uploadId= lose'
     fi
     tiers large --to s3://bucket/large --verify
     claim 'a large segment is copied in parts' says '^large: copied 1 segment, 8[0-9](\.[0-9])? MB'
+    ! there || claim 'it was there already where the answer to the last request was lost' says '1 was there already'
     if there; then
         claim 'each of 16 MiB' test "$(requested '^PUT .*partNumber=[0-9]*&uploadId=.* 200')" -ge 5
+        claim 'no parts are left, of that run or of the answer that was lost' same "$(cat store/uploads)" ''
         claim 'and once more where the server was busy' test "$(requested '^PUT .*partNumber=3&.* 503')" -eq 2
     fi
     tiers large --keep 1
@@ -258,10 +271,13 @@ trouble() {
     want=$(seq 20000 | cksum)
     fault '2 GET .u9 503' '1 GET .u9 cut' '1 GET .u9 lose' '1 GET list-type 500'
     claim 'a busy server, a cut and a lost answer are no failure' same "$(digest busy)" "$want"
-    fault '99 GET 0000000000000001.u9 503'
+    fault '9999 GET busy/0000000000000001.u9 503'
+    requests
     run "$u9" cat busy
-    claim 'a server that stays busy is' test "$status" -ge 3
-    claim 'told with status and times' says 'status 503 SlowDown, 5 times|unreadable'
+    claim 'a server that stays busy is' test "$status" -ge 4
+    claim 'told with status and times' says 's3://bucket/busy/0000000000000001.u9: reading: status 503 SlowDown, 5 times'
+    claim 'and no verdict on its bytes' test "$(grep -Ec 'CORRUPT|UNKNOWN|unreadable' err)" = 0
+    claim 'it is not asked for each block' test "$(requested busy/0000000000000001.u9)" -lt 40
     rm store/faults
     AWS_SECRET_ACCESS_KEY=wrong run "$u9" cat busy
     claim 'a wrong key is refused' says 's3://bucket/busy.*status 403 SignatureDoesNotMatch'
@@ -274,6 +290,48 @@ trouble() {
     claim 'nor is there a bucket' says 'NoSuchBucket'
     run "$u9" cat s3://bucket/nothing
     claim 'no such log is told' test "$status" -ne 0
+}
+
+# refuses PATTERN SENTENCE FAULT [ADDRESS]: what answers so is an error, told so; nothing is read that is less than there is.
+refuses() {
+    fault "$3"
+    run "$u9" cat "${4-s3://bucket/odd}"
+    claim "$2: is an error" test "$status" -ge 4
+    claim "$2: is told" says "$1"
+    rm store/faults
+}
+
+# Answers that a service, or who stands in between, may give. [TR-7]
+odd_answers() {
+    local odd=0
+    make odd
+    "$u9" tier odd --to s3://bucket/odd >out 2>err
+    want=$(digest s3://bucket/odd)
+    refuses 'the listing cannot be read' 'a listing that is cut, and does not say so' '9 GET list-type open'
+    refuses 'the listing cannot be read' 'a listing that goes on, and not how' '9 GET list-type vague'
+    refuses 'the listing cannot be read' 'a listing without an end' '99999 GET list-type endless'
+    refuses 'status 301: the bucket is in another region' 'a redirection' '9 GET list-type 301'
+    refuses 'status 403 AccessDenied' 'a refusal' '9 GET list-type 403'
+    refuses 'listing: status 404' 'nobody who knows buckets' '9 GET list-type 404'
+    refuses 'reading: the answer is not what was asked for' 'fewer bytes' '999 GET odd/0000 open'
+    refuses 'reading: the answer is not what was asked for' 'more bytes' '999 GET odd/0000000000000003.u9 all'
+    refuses 'reading: it is another object than was listed' 'another object' '999 GET odd/0000 other'
+    refuses 'reading: Timeout was reached, 5 times' 'no answer' '999 GET odd/0000000000000002.u9 hang' 's3://bucket/odd?timeout=1'
+    fault '99 GET odd/0000000000000002.u9 other'
+    run "$u9" cat 's3://bucket/odd?cache=otherblocks'
+    rm store/faults
+    claim 'what came of another object is not kept' same "$(digest 's3://bucket/odd?cache=otherblocks')" "$want"
+    printf x >"store/bucket/odd/a&b<c>\"d'"
+    printf x >"store/bucket/odd/$(printf 'two\nlines')"
+    claim 'other objects may have any name' same "$(digest s3://bucket/odd)" "$want"
+    for seed in 1 2 3; do
+        head -c $((seed * 1700000)) /dev/urandom >bytes
+        mkdir -p store/bucket/bytes && cp bytes "store/bucket/bytes/object$seed"
+        for address in s3://bucket/bytes "s3://bucket/bytes?cache=reads&cache_size=1M"; do
+            "$bin/u9s3reads" "$address" "object$seed" bytes $seed 2>err || odd=$((odd + 1))
+        done
+    done
+    claim 'reads of any lengths that are asked for together have the bytes that are there' same "$odd" 0
 }
 
 # [TR-8]
@@ -330,11 +388,13 @@ folder() {
     claim 'damage goes into a snapshot as it is' test "$status" -eq 3
 }
 
+trap 'stop_server; cd / && rm -rf "$tmp"' EXIT
 case $server in
 http*) start_given ;;
 *) "start_$server" ;;
 esac
 fills
+ranges
 large
 credentials
 caches
@@ -344,5 +404,6 @@ if there; then
     killed
     damaged
     trouble
+    odd_answers
 fi
 tally

@@ -2,14 +2,12 @@
 # tests/tools/test_split.sh BINDIR TMPDIR: u9 split plans ranges as lines, u9 scan reads a log by threads, by lines, and,
 # where there is an MPI, by ranks: the totals are those of one reader. [P-3] to [P-6]
 walk=$(cd "$(dirname "$0")/../.." && pwd)/docs/tools.md
+# shellcheck source=tests/tools/ranges.sh
+. "$(dirname "$0")/ranges.sh"
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
 
 append() { "$u9" append "$@" 2>append.err; }
-
-# What does not tell of time: records, bytes, digest.
-totals() { "$u9" scan "$@" 2>scan.err | grep -E '^(records|bytes|digest) '; }
-field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
 # ends STATUS PATTERN SENTENCE COMMAND...: the command exits so, and says PATTERN in one line.
 ends() {
@@ -18,34 +16,6 @@ ends() {
     run "$@"
     cat out err >both
     claim "$sentence" test "$status $(grep -Ec -- "$pattern" both)" = "$want 1"
-}
-
-# Adds two digests: 128 bits, in hex.
-add_digests() {
-    local sum='' carry=0 i part
-    for i in 24 16 8 0; do
-        part=$((16#${1:$i:8} + 16#${2:$i:8} + carry))
-        carry=$((part >> 32))
-        sum=$(printf '%08x' $((part & 0xffffffff)))$sum
-    done
-    echo "$sum"
-}
-
-# by_lines LOG N: totals of processes that read one line each, in whatever order they end.
-by_lines() {
-    local digest=00000000000000000000000000000000 records=0 bytes=0 one
-    rm -f part.*
-    while read -r line; do
-        "$u9" scan "$1" --json --range "$line" >"part.$(echo "$line" | cut -d ' ' -f 3)" 2>>lines.err &
-    done < <("$u9" split "$1" -n "$2")
-    wait
-    for part in part.*; do
-        one=$(cat "$part")
-        records=$((records + $(field records <<<"$one")))
-        bytes=$((bytes + $(field bytes <<<"$one")))
-        digest=$(add_digests "$digest" "$(field digest <<<"$one")")
-    done
-    printf 'records %s\nbytes   %s\ndigest  %s\n' "$records" "$bytes" "$digest"
 }
 
 splits() {
@@ -149,15 +119,13 @@ documented() {
 }
 
 by_mpi() {
-    local mpi=$bin/examples/scan_mpi run=(mpirun --oversubscribe --mca btl 'self,vader' --mca oob_tcp_if_include lo)
-    if [ ! -x "$mpi" ] || ! command -v mpirun >/dev/null; then
+    if ! has_mpi; then
         skip 'ranks of MPI: libopenmpi-dev or openmpi-bin is not installed'
         return
     fi
-    [ "$(id -u)" -ne 0 ] || run+=(--allow-run-as-root)
     totals log >one
-    for n in 1 2 4; do claim "$n ranks of MPI come to the same" same "$("${run[@]}" -n $n "$mpi" log 2>mpi.err)" "$(cat one)"; done
-    "${run[@]}" -n 2 "$mpi" broken >out 2>mpi.err
+    for n in 1 2 4; do claim "$n ranks of MPI come to the same" same "$(by_ranks $n log 2>mpi.err)" "$(cat one)"; done
+    by_ranks 2 broken >out 2>mpi.err
     claim 'and lost data is exit status 3' same "$? $(cat out)" "3 $(cat broken.1)"
 }
 

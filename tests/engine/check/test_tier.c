@@ -9,6 +9,7 @@
 #include "tests/thorough.h"
 
 #include <u9/cursor.h>
+#include <u9/index.h>
 #include <u9/lookup.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
@@ -180,6 +181,49 @@ START_TEST(its_list_says_of_each_segment_what_it_holds) /* [TR-2] */
     }
     u9i_tier_list_free(&here);
     u9i_tier_list_free(&there);
+}
+END_TEST
+
+/* A list of two segments, of which one says its keys. */
+static u9i_tier_list list_of_two(void)
+{
+    static uint8_t keys[] = {0x03, 0, 0, 0, 0, 0, 0, 0, 1, 0x03, 0, 0, 0, 0, 0, 0, 0, 2};
+    static u9i_tiered segments[2];
+    u9i_tier_list list = {.kind = "tid", .segments = segments, .count = 2};
+    memset(list.log, 0xa0, sizeof list.log);
+    for (unsigned i = 0; i < 2; i++) {
+        segments[i] = (u9i_tiered){.number = i + 1, .size = 77824, .first = 3000 * i, .next = 3000 * (i + 1), .end = 69632,
+                                   .first_us = 1700000000000000, .last_us = i ? 0 : 1700000001000000};
+        memset(segments[i].boundary, 0xb0 + (int)i, sizeof segments[i].boundary);
+        memset(segments[i].chain, 0xc0 + (int)i, sizeof segments[i].chain);
+        memset(segments[i].sha, 0xd0 + (int)i, sizeof segments[i].sha);
+    }
+    segments[0].keys = keys;
+    segments[0].keys_size = sizeof keys;
+    return list;
+}
+
+START_TEST(a_list_is_byte_by_byte_the_one_of_earlier_builds) /* [TR-2] */
+{
+    uint8_t golden[1024], *bytes;
+    size_t size;
+    u9i_tier_list list = list_of_two(), read;
+    FILE *f = fopen("tests/golden/place.tier", "rbe");
+    ck_assert_ptr_nonnull(f);
+    size_t n = fread(golden, 1, sizeof golden, f);
+    fclose(f);
+    ck_assert_int_eq(u9i_tier_list_encode(&list, "s3://bucket/log", &bytes, &size), U9_OK);
+    ck_assert_uint_eq(size, n);
+    ck_assert_mem_eq(bytes, golden, n);
+    free(bytes);
+    ck_assert_int_eq(u9i_tier_list_decode(golden, n, &read), U9_OK);
+    ck_assert_str_eq(read.place, "s3://bucket/log");
+    ck_assert_str_eq(read.kind, "tid");
+    ck_assert_uint_eq(read.count, 2);
+    ck_assert_uint_eq(read.segments[1].first, 3000);
+    ck_assert_uint_eq(read.segments[0].keys_size, 18);
+    ck_assert_ptr_null(read.segments[1].keys);
+    u9i_tier_list_free(&read);
 }
 END_TEST
 
@@ -379,6 +423,56 @@ START_TEST(a_snapshot_of_both_is_whole_by_itself) /* [TR-5] */
     close_log(r);
     ck_assert(!exists(file_in(at("snap"), ".tier")));
     expect_whole(at("snap"), TRIM_RECORDS);
+}
+END_TEST
+
+static u9_index_report indexes_of(const char *log)
+{
+    u9_index_options o = {.size = sizeof o, .io = io_of(log)};
+    u9_index_report report = {.size = sizeof report};
+    u9_err err = u9_indexes_check(log, &o, &report, &fault);
+    ck_assert_msg(err == U9_OK, "%s", fault.text);
+    ck_assert_uint_eq(report.wrong, 0);
+    return report;
+}
+
+START_TEST(the_mark_says_where_the_last_segment_of_a_place_ends_so_its_index_counts) /* [K-1] [TR-3] */
+{
+    make_keyed_row(at("log"));
+    tier();
+    remove_log(at("log"));
+    ck_assert_uint_eq(indexes_of(at("far")).inside, done.there);
+    u9_log *r = open_reader(at("far"));
+    char buf[TRIM_FILLER + 100], text[8];
+    u9_record record;
+    snprintf(text, sizeof text, "k%03u", (unsigned)done.next_ordinal - 1);
+    u9_key key = {text, 4};
+    ck_assert_int_eq(u9_log_get(r, &key, buf, sizeof buf, &record, &fault), U9_OK);
+    ck_assert_uint_eq(record.ordinal, done.next_ordinal - 1);
+    close_log(r);
+    drop_file(file_in(at("far"), ".mark")); /* then nobody does */
+    ck_assert_uint_eq(indexes_of(at("far")).inside, done.there - 1);
+}
+END_TEST
+
+START_TEST(an_older_mark_is_no_end_of_the_segment_that_it_is_of) /* [K-1] [M-4] */
+{
+    size_t size;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 1);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_advance(SECOND);
+    uint8_t *older = read_file(file_in(at("log"), ".mark"), &size);
+    append_fillers(w, TRIM_RECORDS);
+    close_log(w);
+    while (segments_in(at("log")) > 1) drop_file(segment_path(at("log"), segments_in(at("log"))));
+    write_file(file_in(at("log"), ".mark"), older, size);
+    free(older);
+    ck_assert_uint_eq(marked_by(at("log")).end.ordinal, 1);
+    ck_assert_uint_eq(indexes_of(at("log")).inside, 0);
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.damages, 0);
+    ck_assert_uint_gt(s.records, 1);
 }
 END_TEST
 
@@ -672,6 +766,7 @@ Suite *suite_tier(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_place_gets_the_sealed_segments_and_is_a_log_by_itself);
     tcase_add_test(t, its_list_says_of_each_segment_what_it_holds);
+    tcase_add_test(t, a_list_is_byte_by_byte_the_one_of_earlier_builds);
     tcase_add_test(t, once_more_nothing_is_copied_and_then_what_was_sealed_since);
     tcase_add_test(t, a_dry_run_makes_nothing);
     tcase_add_test(t, who_is_told_of_the_progress_may_stop_it);
@@ -683,6 +778,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
     tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
     tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
+    tcase_add_test(t, the_mark_says_where_the_last_segment_of_a_place_ends_so_its_index_counts);
+    tcase_add_test(t, an_older_mark_is_no_end_of_the_segment_that_it_is_of);
     suite_add_tcase(suite, t);
     t = tcase_create("damage");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
