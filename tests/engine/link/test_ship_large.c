@@ -186,7 +186,7 @@ START_TEST(who_compares_a_large_record_without_memory_or_sight_is_told_so)
     (void)scarce_end(NULL);
     const unsigned *nths = places_end(&count);
     ck_assert_uint_eq(next, 2);
-    ck_assert_uint_gt(count, 2);
+    ck_assert_uint_gt(count, 0);
     for (size_t i = 0; i < count; i++) {
         scarce_begin(what, nths[i], ENXIO, false);
         u9_err err = compare_mark(sends, stream, size, &next);
