@@ -25,6 +25,7 @@ typedef struct versions {
     version_at *places; /* the newest one first */
     size_t count, room;
     bool lossy, ended, any;
+    int sys; /* of the last place that was read; 0: no call failed */
 } versions;
 
 static u9_err add_place(versions *v, size_t segment, uint64_t at)
@@ -99,9 +100,9 @@ static u9_err show_place(versions *v, const u9i_view *view, const version_at *pl
     const u9i_open_frame *f;
     u9i_open_frame *own;
     u9i_found found;
-    int sys;
     u9i_indexed *s = view->segments[place->segment];
-    u9_err err = u9i_frames_at(&s->frames, (place->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys);
+    v->sys = 0;
+    u9_err err = u9i_frames_at(&s->frames, (place->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &v->sys);
     if (err != U9_OK) return err;
     err = u9i_open_frame_record(&s->frames, f, place->at, &found);
     if (err == U9_OK) {
@@ -130,6 +131,9 @@ static u9_err by_index(versions *v, u9i_view *view, u9_fault *fault)
     for (size_t n = v->count; n-- > 0 && err == U9_OK && !v->ended;) {
         err = show_place(v, view, &v->places[n]);
         if (err == U9_CORRUPT && v->any) err = U9_IO; /* it stood there a moment ago */
+        if (err == U9_IO)
+            (void)u9i_fault(fault, err, U9I_AT(.path = v->log->source.path, .sys = v->sys, .rule = "R-11"),
+                            "a record that was found cannot be read");
     }
     return err;
 }

@@ -421,6 +421,38 @@ START_TEST(many_keys_are_found_without_a_queue)
 }
 END_TEST
 
+static int fail_the_next_read(void *ctx, const u9_record *r)
+{
+    (void)r;
+    if (++((told *)ctx)->count == 1) sim_fail(SIM_READ, 1, ESTALE, true);
+    return 0;
+}
+
+/* A version that cannot be read behind one that was shown: no scan can begin anew, and the fault says what happened. */
+START_TEST(a_version_that_cannot_be_read_is_told_in_words)
+{
+    u9_log *log;
+    u9_fault fault = {.text = ""};
+    told t = {.count = 0};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey"};
+    u9_key key = {"twice", 5};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(u9_log_append(log, &key, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(log), U9_OK); /* a frame each */
+    }
+    close_log(log);
+    o = (u9_options){.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = 1, .verify = U9_VERIFY_ALWAYS};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_versions(log, &key, fail_the_next_read, &t, &fault), U9_IO);
+    ck_assert_uint_eq(t.count, 1);
+    ck_assert_int_eq(fault.err, U9_IO);
+    ck_assert_int_eq(fault.sys, ESTALE);
+    ck_assert_ptr_nonnull(strstr(fault.text, "cannot be read"));
+    close_log(log);
+}
+END_TEST
+
 Suite *suite_lookup(void)
 {
     Suite *s = suite_create("lookup");
@@ -437,6 +469,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     tcase_add_test(t, many_keys_are_found_without_a_queue);
+    tcase_add_test(t, a_version_that_cannot_be_read_is_told_in_words);
     suite_add_tcase(s, t);
     return s;
 }
