@@ -384,7 +384,7 @@ folder() {
     rm far/0000000000000002.u9
     run "$fsck" near
     claim 'what is lost there is told with its path' says "$tmp/far/0000000000000002.u9"
-    run "$u9" snapshot near snap
+    run "$u9" snapshot near damaged
     claim 'damage goes into a snapshot as it is' test "$status" -eq 3
 }
 
