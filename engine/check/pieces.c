@@ -22,7 +22,7 @@ enum {
     SLICE = 1 << 26, /* bytes that it reads before it does */
     PIECE_LEAST = 1 << 18,
     PIECE_MOST = 1 << 26,
-    PIECES_EACH = 4 /* a thread, of what is left: they get smaller, so that no thread has long to wait for the last one */
+    PIECES_EACH = 8 /* a thread, at least, as far as PIECE_LEAST goes */
 };
 
 /* In front of what begins at `offset` of the segment; 0: of it as a whole. The catalog's count: the log's end. */
@@ -71,7 +71,7 @@ typedef struct pieces {
     u9i_checker *checker;
     u9i_task tasks[U9I_CHECK_THREADS_MAX];
     unsigned helpers;
-    uint64_t left;       /* bytes that no piece has taken, about */
+    uint64_t size;       /* of a piece, about */
     check_piece **slots; /* number k is slots[k % window] */
     uint64_t *read;      /* bytes that their pieces have read; atomic */
     bool
@@ -119,28 +119,20 @@ static bool can_begin(const u9i_reader *r, size_t index)
     return false;
 }
 
-static uint64_t piece_size(const pieces *all)
-{
-    const u9i_checker *c = all->checker;
-    uint64_t size = all->left / (c->threads > 0 ? c->threads : 1) / PIECES_EACH;
-    if (c->piece > 0) return c->piece;
-    return size < PIECE_LEAST ? PIECE_LEAST : size > PIECE_MOST ? PIECE_MOST : size;
-}
-
-/* The border behind a piece of about `size` bytes that begins at `from`. */
-static border find_border(const pieces *all, border from, uint64_t size)
+/* The border behind a piece that begins at `from`. */
+static border find_border(const pieces *all, border from)
 {
     const u9i_reader *r = &all->checker->reader;
     uint64_t begin = from.offset, got = 0;
     for (size_t i = u9i_reader_next_on_row(r, from.index); i < r->catalog->count;) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
-        uint64_t end = data_end(f), cut = (begin + (size - got)) / U9I_BLOCK * U9I_BLOCK;
-        if (i > from.index && got >= size / 2 && can_begin(r, i)) return (border){i, 0};
+        uint64_t end = data_end(f), cut = (begin + (all->size - got)) / U9I_BLOCK * U9I_BLOCK;
+        if (i > from.index && got >= all->size / 2 && can_begin(r, i)) return (border){i, 0};
         if (can_cut(all, f) && cut > begin && cut > U9I_BLOCK / 2 && end > cut &&
-            end - cut > size / 2)
+            end - cut > all->size / 2)
             return (border){i, cut};
         got += end > begin ? end - begin : 0;
-        if (got > size) got = size;
+        if (got > all->size) got = all->size;
         begin = 0;
         i = u9i_reader_next_on_row(r, i + 1);
     }
@@ -325,9 +317,7 @@ static check_piece *next_piece(pieces *all)
         p = all->slots[all->taken++ % all->window];
         *p = (check_piece){
             .events = p->events, .done = p->done, .state = READ, .slice = SLICE, .from = all->next};
-        uint64_t size = piece_size(all);
-        p->to = all->next = find_border(all, p->from, size);
-        all->left -= size < all->left ? size : all->left;
+        p->to = all->next = find_border(all, p->from);
         all->planned = all->next.index == all->checker->reader.catalog->count;
     }
     pthread_mutex_unlock(&all->lock);
@@ -570,6 +560,13 @@ static void finish_helpers(pieces *all)
         u9i_task_finish(all->checker->source->dir->env, &all->tasks[i]);
 }
 
+static uint64_t piece_size(const u9i_checker *c)
+{
+    uint64_t size = c->bytes / (c->threads > 0 ? c->threads : 1) / PIECES_EACH;
+    if (c->piece > 0) return c->piece;
+    return size < PIECE_LEAST ? PIECE_LEAST : size > PIECE_MOST ? PIECE_MOST : size;
+}
+
 static bool make_slots(pieces *all)
 {
     all->slots = calloc(all->window, sizeof *all->slots);
@@ -639,7 +636,7 @@ static pieces *new_pieces(u9i_checker *c)
     pieces *all = calloc(1, sizeof *all);
     if (all == NULL) return NULL;
     all->checker = c;
-    all->left = c->bytes;
+    all->size = piece_size(c);
     bool threads = c->threads > 1 && c->source->dir->env->executor == &u9i_pool_executor;
     all->helpers = threads ? c->threads - 1 : 0;
     all->window = 2 * (size_t)(c->threads > 1 ? c->threads : 2);
