@@ -467,6 +467,17 @@ START_TEST(a_sender_that_is_held_back_within_a_batch_says_nothing_behind_it)
 }
 END_TEST
 
+/* A receiver on pipes asks for all, and has heard that the sender begins. */
+static void begin_on_pipes(side *s)
+{
+    receiver_on_pipes(s);
+    say_on_pipe("\x10", 1);
+    say_on_pipe("\x4a\x0a\x0au9next\0\0\x80\x12", 13);
+    start(s, send_main);
+    expect_signal(U9_SIGNAL_ALPHA);
+    expect_signal(U9_SIGNAL_DATA);
+}
+
 /* [T-11] It has said why, and takes no more: by a socket or pipes that are closed, or that are full. */
 START_TEST(a_receiver_that_says_why_and_takes_no_more_is_heard)
 {
@@ -478,12 +489,7 @@ START_TEST(a_receiver_that_says_why_and_takes_no_more_is_heard)
     large_log(at("from"), 20);
     for (int closes = 0; closes < 2; closes++) {
         side s = {.path = at("from")};
-        receiver_on_pipes(&s);
-        say_on_pipe("\x10", 1);
-        say_on_pipe("\x4a\x0a\x0au9next\0\0\x80\x12", 13);
-        start(&s, send_main);
-        expect_signal(U9_SIGNAL_ALPHA);
-        expect_signal(U9_SIGNAL_DATA);
+        begin_on_pipes(&s);
         say_on_pipe(why, b.size);
         if (closes) close(hands.fd);
         join(&s);
@@ -504,12 +510,7 @@ START_TEST(a_receiver_that_takes_no_more_and_says_nothing_or_only_omega_has_gone
     large_log(at("from"), 20);
     for (int says = 0; says < 2; says++) {
         side s = {.path = at("from")};
-        receiver_on_pipes(&s);
-        say_on_pipe("\x10", 1);
-        say_on_pipe("\x4a\x0a\x0au9next\0\0\x80\x12", 13);
-        start(&s, send_main);
-        expect_signal(U9_SIGNAL_ALPHA);
-        expect_signal(U9_SIGNAL_DATA);
+        begin_on_pipes(&s);
         if (says) say_on_pipe("\x11 and more", 10);
         close(hands.fd);
         join(&s);
