@@ -17,7 +17,7 @@ enum { REMOVE_US = 10000 }; /* for so long the background removes at a time */
 
 static void trimming_check(const u9i_trimming *t)
 {
-    assert(t->gone <= t->count && (t->count == 0) == (t->victims == NULL));
+    assert(t->gone <= t->count && (t->count == 0 || t->victims != NULL));
     assert(t->count == 0 || (t->trim.segment > 1 && t->trim.segment == t->what.segment));
 }
 
@@ -86,23 +86,36 @@ static void describe(u9i_trimming *t, const u9i_facts *f)
     t->what.bytes += f->size;
 }
 
+/* Which file it is; asked once more where nothing could be learnt of it when the files were listed. 0 or a negative errno. */
+static int identify(u9i_dir *dir, const u9i_facts *f, uint64_t out[2])
+{
+    memcpy(out, f->stamp.identity, sizeof f->stamp.identity);
+    return out[0] != 0 || out[1] != 0 ? 0 : u9i_dir_identify(dir, f->name, out);
+}
+
 /* All of the log's files in front of the cut: what is void there goes as well. */
-static u9_err list_victims(u9i_trimming *t, const u9i_catalog *c, size_t cut)
+static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, size_t cut, u9_fault *fault)
 {
     t->victims = calloc(cut, sizeof *t->victims);
-    if (t->victims == NULL) return U9_NOMEM;
+    if (t->victims == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     for (size_t i = 0; i < cut; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         if (f->wrong != U9_R_NONE || f->number >= t->trim.segment) continue;
-        u9i_victim *v = &t->victims[t->count++];
+        u9i_victim *v = &t->victims[t->count];
+        int sys = identify(source->dir, f, v->identity);
+        if (sys == -ENOENT) continue;
+        if (sys != 0) /* none above it goes before it */
+            return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys, .rule = "L-10"),
+                             "cannot look at segment %s, which is to go: nothing was trimmed", f->name);
         memcpy(v->name, f->name, sizeof v->name);
-        memcpy(v->identity, f->stamp.identity, sizeof v->identity);
+        t->count++;
         if (u9i_facts_on_row(f)) describe(t, f);
     }
     return U9_OK;
 }
 
-u9_err u9i_trimming_plan(u9i_trimming *t, const u9i_catalog *c, const u9i_limits *l)
+/* Which segments of a catalog go. */
+static u9_err plan(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, u9_fault *fault)
 {
     uint64_t last_us;
     size_t cut = find_cut(c, l, &last_us), first = cut == NONE ? u9i_catalog_first(c) : cut;
@@ -112,7 +125,7 @@ u9_err u9i_trimming_plan(u9i_trimming *t, const u9i_catalog *c, const u9i_limits
     t->what.ordinal = first_record_of(u9i_catalog_facts(c, first));
     if (cut == NONE) return U9_OK;
     t->trim = (u9i_trim_record){.segment = t->what.segment, .ordinal = t->what.ordinal};
-    u9_err err = list_victims(t, c, cut);
+    u9_err err = list_victims(t, source, c, cut, fault);
     t->what.last_time_us = last_us == UINT64_MAX ? 0 : last_us;
     if (err == U9_OK) trimming_check(t);
     return err;
@@ -131,13 +144,10 @@ static u9_err plan_now(u9_log *log, const u9i_limits *l, u9i_trimming *t, u9_fau
     *t = (u9i_trimming){.count = 0};
     u9_err err = u9i_source_catalog(&log->source, &c, fault);
     if (err != U9_OK) return err;
-    err = u9i_trimming_plan(t, c, l);
+    err = plan(t, &log->source, c, l, fault);
     u9i_catalog_unref(c);
-    if (err != U9_OK) {
-        u9i_trimming_free(t);
-        return u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
-    }
-    return U9_OK;
+    if (err != U9_OK) u9i_trimming_free(t);
+    return err;
 }
 
 /* The mark says that the log is kept from there on, or later. */

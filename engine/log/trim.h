@@ -40,8 +40,6 @@ typedef struct u9i_limits {
     uint64_t tip_bytes;  /*   and how much of it is; more is reserved. 0: as its file tells */
 } u9i_limits;
 
-/* Which segments of a catalog go. U9_NOMEM. Release it with u9i_trimming_free. */
-U9_MUST_CHECK u9_err u9i_trimming_plan(u9i_trimming *out, const u9i_catalog *catalog, const u9i_limits *limits);
 void u9i_trimming_free(u9i_trimming *trimming);
 
 /* Trims: `limits` says by what, but for what the log itself knows. `dry`: only tells. Errors as u9_log_trim. */

@@ -481,6 +481,30 @@ START_TEST(so_does_a_kill_at_any_write) /* [L-10] [W-1] */
 }
 END_TEST
 
+/* Nothing is known of a file from outside, which may be one that goes. */
+START_TEST(a_higher_one_never_goes_before_a_lower_one_whichever_look_fails) /* [L-10] */
+{
+    unsigned looks = 0;
+    for (bool failed = true; failed; looks++) {
+        u9_fault fault;
+        sim_begin(looks + 1);
+        sim_make_dir(at(""));
+        make_row_of_segments(at("log"));
+        sim_fail(SIM_STAT, looks + 1, EIO, false);
+        u9_err err = tell_closed(at("log"), &fault);
+        failed = sim_fired() > 0;
+        ck_assert_msg(err == U9_OK || failed, "look %u: %s", looks, u9_err_name(err));
+        sim_mend();
+        uint64_t lowest = 1, n = segments_in(at("log"));
+        while (!exists(segment_path(at("log"), lowest))) lowest++;
+        for (uint64_t i = lowest; i < lowest + n; i++)
+            ck_assert_msg(exists(segment_path(at("log"), i)), "look %u: %u is there, and %u went", looks, (unsigned)lowest, (unsigned)i);
+        expect_recovers(at("log"), 0);
+    }
+    ck_assert_uint_gt(looks, 20);
+}
+END_TEST
+
 START_TEST(what_an_earlier_trim_said_and_did_not_remove_goes_with_the_next) /* [L-10] */
 {
     u9_fault fault;
@@ -582,6 +606,7 @@ Suite *suite_trim(void)
     tcase_add_test(t, so_does_a_power_cut);
     tcase_add_test(t, so_it_is_beside_appends_and_what_options_keep);
     tcase_add_test(t, so_does_a_kill_at_any_write);
+    tcase_add_test(t, a_higher_one_never_goes_before_a_lower_one_whichever_look_fails);
     tcase_add_test(t, what_an_earlier_trim_said_and_did_not_remove_goes_with_the_next);
     tcase_add_test(t, without_a_mark_that_says_so_nothing_is_removed);
     tcase_add_test(t, where_there_is_no_room_nothing_changes);
