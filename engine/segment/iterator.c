@@ -148,12 +148,14 @@ u9_err u9i_iterator_leap(u9i_iterator *it, uint64_t from)
 
 /*
  * True if the range tells of this site. The end belongs to no range of a segment that is read alone, but what was
- * promised and is not there. [P-2]
+ * promised and is not there. [P-2] What is held back now may be shown to who reads the range beside it: so each that
+ * it reaches into tells of it. [P-4]
  */
 static bool owns(const u9i_iterator *it, const u9i_damage_site *site)
 {
     if (!it->ranged) return true;
     if (it->round.then == U9I_STEP_END && site->verdict != U9_V_CORRUPT && !it->tails) return false;
+    if (it->judge.held_back && site->verdict == U9_V_UNKNOWN && site->begin < it->stop && it->from < site->end) return true;
     return it->from <= site->owner && site->owner < it->stop; /* [P-1] */
 }
 

@@ -9,6 +9,7 @@
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -549,6 +550,37 @@ START_TEST(a_range_of_another_log_or_of_none_is_refused) /* [P-4] */
 }
 END_TEST
 
+/* [P-4] What one range could not make durable and so leaves out, it tells: another one finds nothing amiss there. */
+START_TEST(where_the_end_cannot_be_made_durable_each_range_tells_what_it_leaves_out)
+{
+    u9_split_range *plan;
+    scan whole = {0};
+    u9_log *w = open_writer(at("log"), NULL);
+    append_fillers(w, 30);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    append_fillers(w, 400);
+    crash(w, at("log"));
+    ck_assert(scan_whole(&whole, at("log")));
+    ck_assert_uint_gt(whole.count, 60);
+    size_t count = plan_log(at("log"), 9, 0, &plan);
+    for (size_t fails = 0; fails <= count; fails++) {
+        scan all = {0};
+        size_t told = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (i == fails) sim_fail(SIM_SYNC_DIR, 1, EIO, false);
+            scan_range(&all, at("log"), &plan[i]);
+            sim_mend();
+        }
+        for (size_t i = 0; i < all.damage_count; i++) told += all.damages[i].verdict > U9_V_TORN;
+        ck_assert_msg((told == 0) == (all.count == whole.count), "range %zu of %zu fails: %zu records, %zu told", fails + 1,
+                      count, all.count, told);
+        forget_scan(&all);
+    }
+    forget_scan(&whole);
+    u9_split_free(plan);
+}
+END_TEST
+
 /* A process of its own reads one range, by its line. */
 static u9_tally read_apart(const char *log, const u9_split_range *range)
 {
@@ -731,6 +763,7 @@ Suite *suite_split(void)
     tcase_add_test(tc, a_range_that_is_read_while_its_log_is_trimmed_goes_on_behind_that);
     tcase_add_test(tc, a_range_whose_segment_is_gone_is_refused_unless_a_range_that_is_read_tells_so);
     tcase_add_test(tc, a_range_of_another_log_or_of_none_is_refused);
+    tcase_add_test(tc, where_the_end_cannot_be_made_durable_each_range_tells_what_it_leaves_out);
     tcase_add_test(tc, a_tally_does_not_depend_on_the_order_and_counts_repeats);
     suite_add_tcase(suite, tc);
     return suite;
