@@ -546,11 +546,13 @@ static u9_err load_row(load *l)
     l->row.accepts = l->source->accepts;
     err = probe_all(l);
     if (err == U9_OK) err = refuse_version(l);
-    if (err == U9_OK && !u9i_row_link(&l->row))
-        err = l->looks.failed ? l->looks.failed
-                              : u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
-    if (err == U9_OK) u9i_row_note_trims(&l->looks);
-    if (err == U9_OK) u9i_row_find_kind(&l->looks);
+    if (err == U9_OK && !u9i_row_link(&l->row) && !l->looks.failed)
+        err = u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+    if (err == U9_OK && !l->looks.failed) {
+        u9i_row_note_trims(&l->looks);
+        u9i_row_find_kind(&l->looks);
+    }
+    if (err == U9_OK) err = l->looks.failed;
     u9i_windows_return(&l->source->windows, l->looks.window);
     l->looks.window = NULL;
     return err;

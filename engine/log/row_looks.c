@@ -6,31 +6,48 @@
 #include <errno.h>
 #include <string.h>
 
-/* Goes to the next valid frame at or behind `p`, past what cannot be read. False: there is none. */
-static bool seek_frame(u9i_window *window, uint64_t p, uint64_t size, u9i_frame *out)
+static u9_err refuse_file(u9i_row_looks *l, u9_err err, const u9i_facts *f, int sys, const char *what)
 {
-    u9_err err;
-    while ((err = u9i_window_find(window, p, size, out)) == U9_IO) {
-        uint64_t at = window->sys_at > p ? window->sys_at : p;
-        p = (at / U9I_BLOCK + 1) * U9I_BLOCK;
-        if (p >= size) return false;
-    }
+    char path[4400];
+    return l->failed = u9i_fault(l->fault, err, U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = sys),
+                                 "cannot %s the segment", what);
+}
+
+/* The next valid frame at or behind `p`. False: there is none, or (l->failed) the read failed, which says nothing. */
+static bool seek_frame(u9i_row_looks *l, u9i_window *window, const u9i_facts *f, uint64_t p, u9i_frame *out)
+{
+    u9_err err = u9i_window_find(window, p, f->size, out);
+    if (err == U9_IO) (void)refuse_file(l, err, f, window->sys, "read");
     return err == U9_OK;
+}
+
+/* Turns the window to a segment's file. */
+static bool turn_to(u9i_row_looks *l, u9i_window *window, const u9i_facts *f, u9i_file **file)
+{
+    int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, file);
+    l->vanished = sys == -ENOENT;
+    if (sys == 0) u9i_window_turn(window, *file, &f->secret);
+    else (void)refuse_file(l, U9_IO, f, -sys, "open");
+    return sys == 0;
+}
+
+static void turn_away(u9i_window *window, u9i_file *file)
+{
+    u9i_window_turn(window, NULL, NULL);
+    u9i_file_close(file);
 }
 
 /* Called for each control record that stands alone in a frame of a segment; false: it has seen enough. */
 typedef bool control_fn(u9i_row_looks *l, const u9i_body *body);
 
-/* Goes through a segment's control records. What cannot be read has none. */
+/* Goes through a segment's control records. */
 static void read_controls(u9i_row_looks *l, u9i_facts *s, control_fn *each)
 {
     u9i_file *file;
     u9i_frame f;
-    if (s->barren || s->stray) return;
-    if (u9i_file_open(l->source->dir, s->name, U9I_OPEN_READ, &file) != 0) return;
-    u9i_window_turn(l->window, file, &s->secret);
+    if (s->barren || s->stray || !turn_to(l, l->window, s, &file)) return;
     bool more = true;
-    for (uint64_t p = 0; more && seek_frame(l->window, p, s->size, &f); p = f.end) {
+    for (uint64_t p = 0; more && seek_frame(l, l->window, s, p, &f); p = f.end) {
         u9i_body body;
         uint8_t scratch[U9I_BLOCK];
         size_t need;
@@ -38,8 +55,7 @@ static void read_controls(u9i_row_looks *l, u9i_facts *s, control_fn *each)
             u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK)
             more = each(l, &body);
     }
-    u9i_window_turn(l->window, NULL, NULL);
-    u9i_file_close(file);
+    turn_away(l->window, file);
 }
 
 /* Keeps the u9trim with the highest number. [C-5] */
@@ -114,26 +130,6 @@ void u9i_row_find_kind(u9i_row_looks *l)
         if (u9i_facts_on_row(&l->row->facts[i - 1])) read_controls(l, &l->row->facts[i - 1], kind_of_control);
 }
 
-/* Turns the window to a segment's file. */
-static bool turn_to(u9i_row_looks *l, u9i_window *window, const u9i_facts *f, u9i_file **file)
-{
-    int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, file);
-    char path[4400];
-    l->vanished = sys == -ENOENT;
-    if (sys == 0) u9i_window_turn(window, *file, &f->secret);
-    else
-        l->failed = u9i_fault(l->fault, U9_IO,
-                              U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
-                              "cannot open the segment");
-    return sys == 0;
-}
-
-static void turn_away(u9i_window *window, u9i_file *file)
-{
-    u9i_window_turn(window, NULL, NULL);
-    u9i_file_close(file);
-}
-
 static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
 {
     u9i_row_looks *l = ctx;
@@ -142,12 +138,12 @@ static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *prom
     *records = 0;
     if (f->barren) return true; /* no frame is valid */
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = from; seek_frame(l->window, p, f->size, &g); p = g.end)
+    for (uint64_t p = from; seek_frame(l, l->window, f, p, &g); p = g.end)
         if (g.trailer.durable > *promise) *promise = g.trailer.durable;
-    for (uint64_t p = from; p < *promise && seek_frame(l->window, p, f->size, &g) && g.end <= *promise; p = g.end)
+    for (uint64_t p = from; p < *promise && seek_frame(l, l->window, f, p, &g) && g.end <= *promise; p = g.end)
         *records += g.trailer.count;
     turn_away(l->window, file);
-    return true;
+    return l->failed == U9_OK;
 }
 
 static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, u9i_reach *out)
@@ -157,40 +153,36 @@ static bool reach_end(void *ctx, const u9i_facts *f, const u9i_position *named, 
     u9i_frame g;
     *out = (u9i_reach){.meets = false};
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l->window, p, f->size, &g); p = out->end = g.end) {
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; seek_frame(l, l->window, f, p, &g); p = out->end = g.end) {
         out->meets |= named && g.end == named->offset && memcmp(g.sha, named->chain, U9I_HASH_SIZE) == 0;
         out->frames++;
         out->records += g.trailer.count;
     }
     turn_away(l->window, file);
-    return true;
+    return l->failed == U9_OK;
 }
 
 static bool look_for_seal(void *ctx, u9i_facts *f)
 {
     u9i_row_looks *l = ctx;
     u9i_file *file;
-    char path[4400];
     if (!turn_to(l, l->window, f, &file)) return false;
     u9_err err = u9i_probe_seal(f, l->window);
-    if (err != U9_OK)
-        l->failed = u9i_fault(l->fault, err,
-                              U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = l->window->sys),
-                              "cannot read the segment");
+    if (err != U9_OK) (void)refuse_file(l, err, f, l->window->sys, "read");
     turn_away(l->window, file);
     return err == U9_OK;
 }
 
 /* (9) Goes through both files: the better one is read through the load's window. */
-static void find_own(u9i_row_looks *l, const u9i_facts *better, u9i_window *lesser, uint64_t size, uint64_t promise,
+static void find_own(u9i_row_looks *l, const u9i_facts *better, u9i_window *second, const u9i_facts *lesser, uint64_t promise,
                      u9i_span_lost *own)
 {
     u9i_frame f, g;
     uint64_t common = U9I_DISK_HEADER_SIZE, end = common;
-    bool more = seek_frame(l->window, U9I_DISK_HEADER_SIZE, better->size, &f);
+    bool more = seek_frame(l, l->window, better, U9I_DISK_HEADER_SIZE, &f);
     *own = (u9i_span_lost){.end = 0};
-    for (; seek_frame(lesser, end, size, &g); end = g.end) {
-        while (more && f.end <= g.offset) more = seek_frame(l->window, f.end, better->size, &f);
+    for (; seek_frame(l, second, lesser, end, &g); end = g.end) {
+        while (more && f.end <= g.offset) more = seek_frame(l, l->window, better, f.end, &f);
         if (more && f.offset == g.offset && memcmp(f.sha, g.sha, U9I_HASH_SIZE) == 0) {
             common = g.end;
         } else if (g.trailer.count > 0 && g.end <= promise) {
@@ -199,7 +191,7 @@ static void find_own(u9i_row_looks *l, const u9i_facts *better, u9i_window *less
             own->lost += !more || f.offset < g.end ? g.trailer.count : 0;
         }
     }
-    if (own->end > common) own->end = size; /* nothing in common comes behind */
+    if (own->end > common) own->end = lesser->size; /* nothing in common comes behind */
 }
 
 static bool part(void *ctx, const u9i_facts *better, const u9i_facts *lesser, uint64_t promise, u9i_span_lost *own)
@@ -212,11 +204,11 @@ static bool part(void *ctx, const u9i_facts *better, const u9i_facts *lesser, ui
         return false;
     }
     bool first = turn_to(l, l->window, better, &files[0]), both = first && turn_to(l, second, lesser, &files[1]);
-    if (both) find_own(l, better, second, lesser->size, promise, own);
+    if (both) find_own(l, better, second, lesser, promise, own);
     if (first) turn_away(l->window, files[0]);
     if (both) turn_away(second, files[1]);
     u9i_windows_return(&l->source->windows, second);
-    return both;
+    return l->failed == U9_OK;
 }
 
 u9i_row_eyes u9i_row_eyes_of(u9i_row_looks *l)

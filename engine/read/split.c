@@ -38,7 +38,8 @@ static void lengths_check(const lengths *p)
         assert(p->pieces[i].begin <= p->pieces[i].end && (i == 0 || p->pieces[i].begin == p->pieces[i - 1].end));
 }
 
-/* Where the data of the last segment end, which nobody names: it is read up to there. */
+/* Where the data of the last segment end, which nobody names: it is read up to there. What cannot be judged now may be later:
+ * then that is no end. [R-11] [R-14] */
 static u9_err find_data_end(u9i_reader *r, size_t index, uint64_t *end, u9_fault *fault)
 {
     u9i_slice all = {.first = index, .last = index, .end = U9_NOWHERE};
@@ -46,6 +47,7 @@ static u9_err find_data_end(u9i_reader *r, size_t index, uint64_t *end, u9_fault
     u9_err err = u9i_reader_slice(r, &all, fault);
     while (err == U9_VERSION || (err == U9_OK && step != U9I_STEP_END)) err = u9i_reader_step(r, &step, fault);
     *end = r->begun && r->at.offset > U9I_DISK_HEADER_SIZE ? r->at.offset : U9I_DISK_HEADER_SIZE + 1; /* it holds 32 */
+    if (r->tail == U9_V_UNKNOWN) *end = u9i_catalog_facts(r->catalog, index)->size;
     return err;
 }
 

@@ -562,7 +562,9 @@ START_TEST(where_the_end_cannot_be_made_durable_each_range_tells_what_it_leaves_
     crash(w, at("log"));
     ck_assert(scan_whole(&whole, at("log")));
     ck_assert_uint_gt(whole.count, 60);
+    sim_fail(SIM_SYNC_DIR, 1, EIO, false); /* nor does the plan end where it could not be seen how the log ends */
     size_t count = plan_log(at("log"), 9, 0, &plan);
+    sim_mend();
     for (size_t fails = 0; fails <= count; fails++) {
         scan all = {0};
         size_t told = 0;
