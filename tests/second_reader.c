@@ -1116,7 +1116,7 @@ static void find_fork(second_log *g, second_file *s, uint64_t begin, uint64_t or
     lost = promised(s, begin, &end);
     if (end <= begin && s->served) return;
     if (there > ordinal && there - ordinal > lost) lost = there - ordinal;
-    if (!s->served && !lost && s->bad_header && !s->n_frames && !s->blank) lost = NOWHERE;
+    if (!s->served && !lost && ((s->bad_header && !s->n_frames && !s->blank) || unread(s, 32, s->n))) lost = NOWHERE;
     if (!lost) return;
     if (!s->served) s->wrong = U9_R_FORK;
     s->fork_begin = s->served ? begin : 0;

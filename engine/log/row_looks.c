@@ -130,18 +130,20 @@ void u9i_row_find_kind(u9i_row_looks *l)
         if (u9i_facts_on_row(&l->row->facts[i - 1])) read_controls(l, &l->row->facts[i - 1], kind_of_control);
 }
 
-static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
+static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records, bool *unread)
 {
     u9i_row_looks *l = ctx;
     u9i_file *file;
     u9i_frame g;
     *records = 0;
+    *unread = false;
     if (f->barren) return true; /* no frame is valid */
     if (!turn_to(l, l->window, f, &file)) return false;
     for (uint64_t p = from; seek_frame(l, l->window, f, p, &g); p = g.end)
         if (g.trailer.durable > *promise) *promise = g.trailer.durable;
     for (uint64_t p = from; p < *promise && seek_frame(l, l->window, f, p, &g) && g.end <= *promise; p = g.end)
         *records += g.trailer.count;
+    *unread = u9i_window_unread(l->window, from, f->size);
     turn_away(l->window, file);
     return l->failed == U9_OK;
 }

@@ -167,9 +167,10 @@ static bool set_twin_aside(linker *l, const twin *better, twin *lesser)
     const u9i_row_eyes *eyes = l->row->eyes;
     u9i_facts *f = lesser->facts;
     uint64_t promise = 0, records = 0;
+    bool unread;
     f->wrong = U9_R_NAME;
     f->blank = false; /* it is known whose it is */
-    if (!eyes->look(eyes->ctx, f, U9I_DISK_HEADER_SIZE, &promise, &records) ||
+    if (!eyes->look(eyes->ctx, f, U9I_DISK_HEADER_SIZE, &promise, &records, &unread) ||
         !eyes->part(eyes->ctx, better->facts, f, promise, &f->fork))
         return false;
     if (f->fork.end != 0) f->wrong = U9_R_FORK;
@@ -503,8 +504,9 @@ static bool look_past_end(linker *l, size_t k)
     u9i_facts *f = &l->row->facts[k];
     u9i_position end = named_end(l, k);
     uint64_t records = 0;
+    bool unread;
     if (!ends_as_named(f) &&
-        !l->row->eyes->look(l->row->eyes->ctx, f, f->at.offset, &end.offset, &records))
+        !l->row->eyes->look(l->row->eyes->ctx, f, f->at.offset, &end.offset, &records, &unread))
         return false;
     if (end.offset <= f->at.offset) return true;
     if (end.ordinal > f->at.ordinal && end.ordinal - f->at.ordinal > records)
@@ -519,10 +521,11 @@ static bool look_aside(linker *l, size_t k)
     u9i_facts *f = &l->row->facts[k];
     u9i_position end = named_end(l, k);
     uint64_t records = 0, first = f->has_open ? f->open.end.ordinal : U9_NOWHERE;
-    if (!l->row->eyes->look(l->row->eyes->ctx, f, U9I_DISK_HEADER_SIZE, &end.offset, &records))
+    bool unread;
+    if (!l->row->eyes->look(l->row->eyes->ctx, f, U9I_DISK_HEADER_SIZE, &end.offset, &records, &unread))
         return false;
     if (end.ordinal > first && end.ordinal - first > records) records = end.ordinal - first;
-    bool fork = records > 0 || (f->barren && !f->blank); /* that one promises something, and cannot be read */
+    bool fork = records > 0 || unread || (f->barren && !f->blank); /* that may have promised something, and cannot be read */
     f->is_void = !fork; /* (10) */
     if (fork) f->wrong = U9_R_FORK;
     if (fork) f->fork = (u9i_span_lost){0, f->size, records ? records : U9_NOWHERE};

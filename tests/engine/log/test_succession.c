@@ -27,10 +27,11 @@ static bool trims(void *ctx, uint64_t gone, const u9i_facts *behind)
 }
 
 /* A made-up file has three records and a promise of them all, if it has any: at 1000, 2000 and 3000. */
-static bool looks(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records)
+static bool looks(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records, bool *unread)
 {
     (void)ctx;
     *records = 0;
+    *unread = false;
     if (f->size > 3000 && *promise < 3000) *promise = 3000;
     for (uint64_t end = 1000; end <= *promise && end < f->size; end += 1000) *records += end > from;
     return true;

@@ -335,6 +335,56 @@ START_TEST(a_bad_block_is_told_by_one_range)
 }
 END_TEST
 
+/* A copy went on beside the log, and lies in it as a segment of its own; `fill` is what each line gets. */
+static void make_fork(const char *log)
+{
+    u9_log *w = open_writer(log, NULL);
+    fill(w, 4, 1);
+    crash(w, log);
+    copy_log(log, at("branch"));
+    const char *const lines[] = {log, at("branch")};
+    for (unsigned i = 0; i < 2; i++) {
+        w = open_writer(lines[i], NULL);
+        fill(w, 6, 2);
+        close_log(w);
+    }
+    char from[3400];
+    snprintf(from, sizeof from, "%s", segment_path(at("branch"), 2));
+    move_file(from, segment_path(log, 3));
+}
+
+static size_t told_of(const seen *s, const char *path)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->damage_count; i++)
+        n += s->damages[i].verdict > U9_V_TORN && strcmp(strrchr(s->damages[i].path, '/'), strrchr(path, '/')) == 0;
+    return n;
+}
+
+/* [L-9] What is off the row and cannot be read may have been promised: it is not left out in silence. */
+START_TEST(bad_blocks_of_a_fork_do_not_hide_it)
+{
+    const char *log = the_log();
+    char path[3400] = "";
+    make_fork(log);
+    seen *s = look(log);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+    for (size_t i = 0; i < s->damage_count; i++)
+        if (s->damages[i].reason == U9_R_FORK) snprintf(path, sizeof path, "%s", s->damages[i].path);
+    forget(s);
+    uint64_t size = file_size(path);
+    for (uint64_t from = 0; from < size; from = from < 3 * BLOCK ? from + BLOCK : 2 * from)
+        for (uint64_t to = size; to > from; to = from + (to - from) / 4 / BLOCK * BLOCK) {
+            sim_spoil(path, from, to, EIO, 0);
+            s = look(log);
+            ck_assert_msg(told_of(s, path) > 0, "[%u,%u) cannot be read, and nothing is told", (unsigned)from, (unsigned)to);
+            ck_assert_int_ne(open_to_write(log, NULL), U9_OK);
+            forget(s);
+            sim_clear();
+        }
+}
+END_TEST
+
 /* Bad blocks and other damage, anywhere and in any number: the second reader tells the same. */
 START_TEST(bad_blocks_beside_other_damage_are_judged_by_the_rules)
 {
@@ -379,6 +429,7 @@ Suite *suite_unreadable(void)
     tcase_add_test(t, a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure);
     tcase_add_test(t, a_seal_that_cannot_be_read_costs_nothing);
     tcase_add_test(t, a_bad_block_is_told_by_one_range);
+    tcase_add_test(t, bad_blocks_of_a_fork_do_not_hide_it);
     tcase_add_loop_test(t, bad_blocks_beside_other_damage_are_judged_by_the_rules, 0, 8);
     suite_add_tcase(s, t);
     return s;
