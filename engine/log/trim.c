@@ -115,7 +115,7 @@ static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_
 }
 
 /* Which segments of a catalog go. */
-static u9_err plan(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, u9_fault *fault)
+static u9_err plan_trim(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, u9_fault *fault)
 {
     uint64_t last_us;
     size_t cut = find_cut(c, l, &last_us), first = cut == NONE ? u9i_catalog_first(c) : cut;
@@ -144,7 +144,7 @@ static u9_err plan_now(u9_log *log, const u9i_limits *l, u9i_trimming *t, u9_fau
     *t = (u9i_trimming){.count = 0};
     u9_err err = u9i_source_catalog(&log->source, &c, fault);
     if (err != U9_OK) return err;
-    err = plan(t, &log->source, c, l, fault);
+    err = plan_trim(t, &log->source, c, l, fault);
     u9i_catalog_unref(c);
     if (err != U9_OK) u9i_trimming_free(t);
     return err;
