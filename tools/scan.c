@@ -149,7 +149,7 @@ static int run_team(team *t)
     if (made > 0) watch(t);
     for (unsigned i = 0; i < made; i++) pthread_join(ids[i], NULL);
     free(ids);
-    if (made == 0) return tool_say(TOOL_IO, "no thread can be made");
+    if (made == 0) return tool_say(TOOL_IO, "no thread can be made: there are too many, or no memory for one");
     return t->no_memory ? tool_nomem("the counts") : TOOL_DONE;
 }
 

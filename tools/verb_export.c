@@ -6,6 +6,7 @@
  */
 #include "tools/convert.h"
 #include "tools/damage.h"
+#include "tools/json_tree.h"
 #include "tools/key.h"
 #include "tools/progress.h"
 #include "tools/skip.h"
@@ -84,6 +85,7 @@ static const char *value_of(struct export *e, const u9_record *record, u9_value 
         err = u9_build_raw(&e->built, v.start, v.encoded);
     if (err == U9_OK) err = u9_build_tuple_close(&e->built);
     if (err == U9_OK) err = u9_value_decode(e->built.bytes, e->built.size, out);
+    if (err == U9_NOMEM) return tool_no_memory;
     return err == U9_OK ? NULL : "its values together are more than 16 MiB";
 }
 
@@ -135,9 +137,9 @@ static const char *build_object(struct export *e, const u9_record *record, u9_va
             return taken;
     }
     u9_builder_clear(&e->tuple);
-    if (build_pairs(e, record, value, &e->tuple) != U9_OK ||
-        u9_value_decode(e->tuple.bytes, e->tuple.size, &tuple) != U9_OK)
-        return long_row;
+    u9_err err = build_pairs(e, record, value, &e->tuple);
+    if (err == U9_NOMEM) return tool_no_memory;
+    if (err != U9_OK || u9_value_decode(e->tuple.bytes, e->tuple.size, &tuple) != U9_OK) return long_row;
     u9_builder_clear(&e->built); /* what stood there is in the tuple now */
     const char *why = tool_build_object(&e->built, &tuple);
     if (!why && u9_value_check(e->built.bytes, e->built.size, NULL, NULL) != U9_OK) why = long_row;
@@ -153,12 +155,14 @@ static int take(struct export *e, const u9_record *record, step *put)
     if (!why && (e->key_field || e->time_field ||
                  ((e->format->columns || e->format->objects) && !tool_is_object(&row.value))))
         why = build_object(e, record, &row.value);
+    if (tool_json_no_memory(why)) return tool_nomem("a row");
     if (why) return refuse(e, record, why);
     *e->writer.why = '\0';
     int did = put(e, &row);
     if (did == 1) return TOOL_DONE;
     if (did == 0 && *e->writer.why) return refuse(e, record, e->writer.why);
-    return *e->writer.why ? tool_say(TOOL_IO, "%s: %s", e->writer.name, e->writer.why) : TOOL_IO;
+    const char *where = e->writer.name ? e->writer.name : e->path; /* columns are seen before there is anything to write to */
+    return *e->writer.why ? tool_say(TOOL_IO, "%s: %s", where, e->writer.why) : TOOL_IO;
 }
 
 static int walk(struct export *e, u9_cursor *cursor, step *put)
