@@ -337,17 +337,24 @@ static bool is_current(const load *l)
     return true;
 }
 
+/* The highest that names it first, the mark last. [L-2] [H-5] */
+static int by_namer(const spare *x, const spare *y)
+{
+    return (x->by < y->by) - (x->by > y->by);
+}
+
 static int by_spare_number(const void *a, const void *b)
 {
     const spare *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
+    int order = (x->number > y->number) - (x->number < y->number);
+    return order != 0 ? order : by_namer(x, y);
 }
 
 static int by_spare_boundary(const void *a, const void *b)
 {
     const spare *x = *(spare *const *)a, *y = *(spare *const *)b;
     int order = memcmp(x->copy.boundary, y->copy.boundary, U9I_HASH_SIZE);
-    return order != 0 ? order : (x->by < y->by) - (x->by > y->by); /* the highest that names it first [L-2] */
+    return order != 0 ? order : by_namer(x, y);
 }
 
 /* Copies of secrets, from what u9opens and the mark say of others. False: out of memory. */
