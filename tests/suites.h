@@ -78,6 +78,7 @@
     X(trim_kept) \
     X(trim_readers) \
     X(tier) \
+    X(tiered) \
     X(ship) \
     X(ship_large) \
     X(link) \
