@@ -433,6 +433,7 @@ START_TEST(fill_behind_a_rolled_end_is_told_from_that_end_on)
     forge_pad(&one);
     forge_records(&one, "b", 1);
     one.bytes[end + 20] = 0x11;
+    sim_make_dir(LOG);
     forge_save(&one, LOG);
     forge_save(&two, LOG);
     seen *s = look(LOG);
