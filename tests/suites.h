@@ -116,6 +116,7 @@
     X(tails) \
     X(seals) \
     X(succession) \
+    X(catalog) \
     X(lookup) \
     X(budget) \
     X(index_parts) \

@@ -412,8 +412,11 @@ static grown grow(unsigned i, const grown *others, bool twins)
     const grown *g = i > 0 && draw(9) > 0 ? &others[draw(2) ? i - 1 : draw(i)] : NULL;
     const forged_segment *before = g ? &g->moments[draw(3) ? g->count - 1 : draw(g->count)] : NULL;
     grown n = {.count = 0};
-    unsigned number = twins && draw(4) == 0 ? 1 + draw(SEGMENTS_MAX) : i + 1;
+    uint64_t number = twins && draw(4) == 0 ? 1 + draw(SEGMENTS_MAX) : i + 1;
+    if (draw(60) == 0) number += U9I_NUMBER_END - 3;
     u9i_open_record open = forge_naming(number, before, (u9i_tail)draw(U9I_TAIL_CORRUPT + 1));
+    open.time_us = draw(3);
+    open.accepted = draw(6) ? 0 : draw(SEGMENTS_MAX);
     if (draw(30) == 0) memset(open.log, 0x33, sizeof open.log);
     if (draw(30) == 0) open.end.offset += 16;
     if (draw(60) == 0) open.before_segment = number + draw(2);
