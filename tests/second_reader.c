@@ -47,6 +47,7 @@ typedef struct second_file {
     const frame *by;      /* of the row: the u9open that names its end */
     int accepted;         /* what was unknown behind that is told no more */
     uint64_t missed;      /* the segment that is missing in front of it, 0: none */
+    uint64_t mark_missed; /* the same, of the mark's; another than that */
     uint64_t fork_begin, fork_end, fork_lost; /* fork_end 0: none */
 } second_file;
 
@@ -483,19 +484,22 @@ static int own_spare(second_log *g, second_file *s) /* [H-5] */
     return 0;
 }
 
-/* Another's copy of the secret: by the boundary that stands at 32, or by the file's name. [H-5] */
+/* Another's copy of the secret: by the boundary that stands at 32, or by the file's name; the highest's, else the mark's. [H-5] */
 static int others_spare(second_log *g, second_file *s)
 {
     second_file *stop = g->files + g->n_files;
-    for (int by_name = 0; by_name < 2; by_name++)
+    for (int by_name = 0; by_name < 2; by_name++) {
+        const frame *best = NULL, *m = g->mark ? g->mark->frames : NULL;
         for (second_file *k = g->files; k < stop; k++)
-            if (k->open && num(k->open, 6) &&
-                (by_name ? num(k->open, 6) == s->name : s->n >= 48 && same(k->open->f[7].at, s->d + 32)) &&
-                fits(s, k->open->f[8].at, k->open->f[7].at))
-                return 1;
-    return g->mark &&
-           (num(g->mark->frames, 3) == s->name || (s->n >= 48 && same(g->mark->frames->f[4].at, s->d + 32))) &&
-           fits(s, g->mark->frames->f[5].at, g->mark->frames->f[4].at);
+            if (k->open && num(k->open, 6) && (!best || num(k->open, 3) > num(best, 3)) &&
+                (by_name ? num(k->open, 6) == s->name : s->n >= 48 && same(k->open->f[7].at, s->d + 32)))
+                best = k->open;
+        if (best && fits(s, best->f[8].at, best->f[7].at)) return 1;
+        if (m && (by_name ? num(m, 3) == s->name : s->n >= 48 && same(m->f[4].at, s->d + 32)) &&
+            fits(s, m->f[5].at, m->f[4].at))
+            return 1;
+    }
+    return 0;
 }
 
 static int frame_magic(const second_file *s)
@@ -1138,7 +1142,7 @@ static void miss_mark(second_log *g)
     }
     for (s = g->files; s < stop && (!s->served || s->number <= number);) s++;
     g->mark_missing = s == stop;
-    if (s < stop && !s->missed) s->missed = number;
+    if (s < stop && s->missed != number) s->mark_missed = number;
 }
 
 /* Which files are the log, and in which order [L-2, L-3, L-4, L-9]. */
@@ -1239,7 +1243,10 @@ static void walk(second_log *g)
             if (g->trim_segment && s->number >= g->trim_segment) at.ordinal = g->trim_ordinal;
             else if (g->trim_segment || !s->open) at.ordinal = NOWHERE;
         }
-        if (s->missed) no_segment(g, s->missed, &at, s->open->ordinal);
+        for (int last = 0; last < 2; last++) { /* the lower number first */
+            uint64_t gone = (s->missed < s->mark_missed) == last ? s->mark_missed : s->missed;
+            if (gone) no_segment(g, gone, &at, s->open ? s->open->ordinal : NOWHERE);
+        }
         if (s->name != s->number) say(g, U9_V_TORN, U9_R_NAME, s, 0, 0, NOWHERE, 0);
         if (s->plain) read_plain(g, s, &at);
         else read_file(g, s, s->by, proves(g, lower) ? 96 : 0, s == tip, &at);

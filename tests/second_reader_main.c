@@ -19,7 +19,9 @@ int main(int argc, char **argv)
     static const char *const reasons[] = {"none",    "header",    "boundary", "magic", "length",
                                           "overlap", "signature", "trailer",  "hash",  "follow",
                                           "padding", "fill",      "body",     "cut",   "missing",
-                                          "foreign", "unclosed",  "seal",     "blank"};
+                                          "foreign", "unclosed",  "seal",     "blank",     "fork",
+                                          "mark",    "unreadable", "part",    "name",      "unsigned",
+                                          "trimmed"};
     static const char *const ends[] = {"open", "closed", "sealed"};
     second_log log;
     if (argc != 2) {

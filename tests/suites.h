@@ -78,6 +78,7 @@
     X(trim_kept) \
     X(trim_readers) \
     X(tier) \
+    X(tiered) \
     X(ship) \
     X(ship_large) \
     X(link) \
@@ -115,6 +116,7 @@
     X(tails) \
     X(seals) \
     X(succession) \
+    X(catalog) \
     X(lookup) \
     X(budget) \
     X(index_parts) \

@@ -28,7 +28,7 @@ static u9_err probe_index(u9i_facts *x, u9i_dir *dir, u9i_windows *windows)
     u9i_window *w;
     static const u9i_secret none;
     int sys = u9i_file_open(dir, x->name, U9I_OPEN_READ, &file);
-    if (sys != 0) return sys == -ENOENT || sys == -EACCES || sys == -EINVAL ? U9_ABSENT : U9_IO;
+    if (sys != 0) return u9i_no_file(sys) || sys == -EACCES ? U9_ABSENT : U9_IO;
     u9_err err = u9i_windows_lend(windows, &w);
     if (err == U9_OK) {
         u9i_window_turn(w, file, &none);

@@ -225,7 +225,7 @@ static int add_name(void *ctx, const char *name)
 static int by_name(const void *a, const void *b)
 {
     const u9i_facts *x = a, *y = b;
-    return x->in_name < y->in_name ? -1 : x->in_name > y->in_name;
+    return (x->in_name > y->in_name) - (x->in_name < y->in_name);
 }
 
 /* A name that a listing gave twice, as one may while names change, is there once. */
@@ -237,11 +237,11 @@ static void drop_doubles(u9i_row *row)
     row->count = n;
 }
 
+/* Two looks at one file, unchanged. That of a file that was gone is all zeros. */
 static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
 {
-    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] &&
-           a->size == b->size && a->changed_us == b->changed_us &&
-           (a->identity[0] != 0 || a->identity[1] != 0);
+    static const u9i_stamp none;
+    return memcmp(a, b, sizeof *a) == 0 && memcmp(a, &none, sizeof none) != 0;
 }
 
 /* What the load before this one sought in vain is not sought again in a file that is as it was. [Y-5] */
@@ -268,7 +268,7 @@ static u9_err list_files(load *l)
         f->newest = i + 1 == l->row.count;
         f->mends_frames = l->source->mends_frames;
         /* A name that is gone by now: opening it tells. */
-        if (u9i_dir_stat(dir, f->name, &f->stamp) != 0) f->stamp = (u9i_stamp){.identity = {0, 0}};
+        if (u9i_dir_stat(dir, f->name, &f->stamp) != 0) memset(&f->stamp, 0, sizeof f->stamp);
         keep_vain(l, f);
     }
     return U9_OK;
@@ -302,7 +302,7 @@ static u9i_segment *known(const load *l, const u9i_facts *f)
     }
     if (l->old == NULL || low == l->old->count) return NULL;
     const u9i_facts *g = &l->known[low]->facts;
-    bool same = g->in_name == f->in_name && strcmp(g->name, f->name) == 0 && same_file(&g->stamp, &f->stamp);
+    bool same = strcmp(g->name, f->name) == 0 && same_file(&g->stamp, &f->stamp);
     return same ? (u9i_segment *)(uintptr_t)l->known[low] : NULL;
 }
 
@@ -317,10 +317,7 @@ static bool same_mark(const u9i_mark *a, const u9i_mark *b)
 {
     const u9i_mark_record *x = u9i_mark_promise(a), *y = u9i_mark_promise(b);
     if (x == NULL || y == NULL) return x == y;
-    return x->segment == y->segment && x->end.offset == y->end.offset &&
-           x->end.ordinal == y->end.ordinal && memcmp(x->log, y->log, sizeof x->log) == 0 &&
-           memcmp(x->boundary, y->boundary, sizeof x->boundary) == 0 &&
-           memcmp(x->end.chain, y->end.chain, sizeof x->end.chain) == 0;
+    return memcmp(x, y, sizeof *x) == 0;
 }
 
 /* True if nothing changed since, and nothing was in doubt. */
@@ -337,17 +334,24 @@ static bool is_current(const load *l)
     return true;
 }
 
+/* The highest that names it first, the mark last. [L-2] [H-5] */
+static int by_namer(const spare *x, const spare *y)
+{
+    return (x->by < y->by) - (x->by > y->by);
+}
+
 static int by_spare_number(const void *a, const void *b)
 {
     const spare *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
+    int order = (x->number > y->number) - (x->number < y->number);
+    return order != 0 ? order : by_namer(x, y);
 }
 
 static int by_spare_boundary(const void *a, const void *b)
 {
     const spare *x = *(spare *const *)a, *y = *(spare *const *)b;
     int order = memcmp(x->copy.boundary, y->copy.boundary, U9I_HASH_SIZE);
-    return order != 0 ? order : (x->by < y->by) - (x->by > y->by); /* the highest that names it first [L-2] */
+    return order != 0 ? order : by_namer(x, y);
 }
 
 /* Copies of secrets, from what u9opens and the mark say of others. False: out of memory. */
@@ -436,8 +440,7 @@ static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
 {
     char path[4400];
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, out);
-    bool other = sys == -EINVAL || sys == -EISDIR || sys == -ELOOP || sys == -ENXIO || sys == -ENOENT;
-    f->stray = f->no_file = other && !l->row.single;
+    f->stray = f->no_file = u9i_no_file(sys) && !l->row.single;
     if (sys == 0 || f->stray) return U9_OK;
     return u9i_fault(l->fault, U9_IO,
                      U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
@@ -476,7 +479,7 @@ static u9_err probe_anew(load *l, u9i_facts *f, bool mends, const u9i_spare *spa
 static u9_err probe_again(load *l, u9i_facts *f)
 {
     u9i_spare spares[SPARES_MAX];
-    size_t count = f->has_open ? 0 : choose_spares(l, f, spares);
+    size_t count = choose_spares(l, f, spares);
     return count ? probe_anew(l, f, f->mends, spares, count) : U9_OK;
 }
 

@@ -43,8 +43,7 @@ int u9i_mark_read(u9i_dir *dir, u9i_mark *out)
     if (dir->single[0]) return 0; /* [L-8] */
     int err = u9i_dir_stat(dir, u9i_mark_name, &stamp);
     if (err == 0) err = u9i_file_open(dir, u9i_mark_name, U9I_OPEN_READ, &file);
-    if (err != 0) /* no file: no mark */
-        return err == -ENOENT || err == -EINVAL || err == -EISDIR || err == -ELOOP || err == -ENXIO ? 0 : err;
+    if (err != 0) return u9i_no_file(err) ? 0 : err; /* no file: no mark */
     out->there = true;
     out->linked = stamp.links > 1;
     for (unsigned i = 0; i < U9I_MARK_SLOTS; i++) read_mark_slot(file, i, out);

@@ -40,7 +40,7 @@ static int by_key(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     int order = memcmp(x->key, y->key, BOUNDARY);
-    return order ? order : x->index < y->index ? -1 : x->index > y->index;
+    return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 /* The first entry with this key, in `count`, or `count`. */
@@ -186,8 +186,9 @@ static bool settle_twins(linker *l, size_t first, size_t end)
     for (size_t i = find_key(l->by_named, l->naming, l->by_boundary[first].key);
          i < l->naming && memcmp(l->by_named[i].key, l->by_boundary[first].key, BOUNDARY) == 0; i++) {
         const u9i_facts *k = &row->facts[l->by_named[i].index];
-        if (k->number >= highest) named = &k->open.end;
-        if (k->number >= highest) highest = k->number;
+        if (k->number < highest) continue;
+        named = &k->open.end;
+        highest = k->number;
     }
     twin best = {0};
     for (size_t i = first; i < end; i++) {
@@ -247,7 +248,7 @@ static int by_number(const void *a, const void *b)
     if (belongs(x) != belongs(y)) return belongs(y) ? -1 : 1; /* what counts comes last */
     if (x->has_open && y->has_open && x->open.time_us != y->open.time_us)
         return x->open.time_us < y->open.time_us ? -1 : 1; /* (5) */
-    return x->in_name < y->in_name ? -1 : x->in_name > y->in_name;
+    return (x->in_name > y->in_name) - (x->in_name < y->in_name);
 }
 
 /* Plain seed files are read in a row of their own; among the segments of a log they are foreign. [E-4] */
@@ -394,7 +395,7 @@ static int by_place(const void *a, const void *b)
 {
     const u9i_missing *x = a, *y = b;
     if (x->before != y->before) return x->before < y->before ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 static bool is_sealed(const u9i_facts *f)
@@ -644,7 +645,7 @@ static bool list_branches(linker *l)
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    return (x > y) - (x < y);
 }
 
 /*

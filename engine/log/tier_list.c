@@ -148,7 +148,8 @@ static u9_err take_tiered(u9i_tier_list *l, const u9_value *tuple)
     bool fine = tuple->type == U9_TUPLE && take_uint(&w, &t.number) && take_uint(&w, &t.size) && take_uint(&w, &t.first) &&
                 take_uint(&w, &t.next) && take_uint(&w, &t.first_us) && take_uint(&w, &t.last_us) &&
                 take_uint(&w, &t.end) && take_hash(&w, t.boundary) && take_hash(&w, t.chain) && take_hash(&w, t.sha);
-    if (!fine || t.number == 0 || (l->count > 0 && t.number <= l->segments[l->count - 1].number)) return U9_CORRUPT;
+    uint64_t below = l->count > 0 ? l->segments[l->count - 1].number : 0;
+    if (!fine || t.number <= below) return U9_CORRUPT;
     if (w.left > 0) {
         t.keys_size = w.left;
         t.keys = malloc(w.left);
@@ -158,26 +159,28 @@ static u9_err take_tiered(u9i_tier_list *l, const u9_value *tuple)
     return u9i_tier_list_put(l, &t) ? U9_OK : U9_NOMEM;
 }
 
-static u9_err take_list(u9i_tier_list *l, const uint8_t *bytes, size_t size)
+static u9_err take_list(u9i_tier_list *l, const u9_value *tuple)
 {
-    u9_value tuple, symbol, segments, one;
+    u9_value symbol, segments, one;
     const uint8_t *log, *kind, *place;
     size_t log_size, kind_size, place_size;
     uint64_t version;
-    if (u9_value_decode(bytes, size, &tuple) != U9_OK || tuple.type != U9_TUPLE) return U9_CORRUPT;
-    u9_walk w = u9_walk_elements(&tuple);
+    if (tuple->type != U9_TUPLE) return U9_CORRUPT;
+    u9_walk w = u9_walk_elements(tuple);
     if (u9_walk_next(&w, &symbol) != U9_OK || symbol.type != U9_SYMBOL || memcmp(symbol.data, "u9tier\0", 8) != 0)
         return U9_CORRUPT;
     if (!take_uint(&w, &version)) return U9_CORRUPT;
     if (version != VERSION) return U9_VERSION;
     if (!take_bytes(&w, U9_BYTES, sizeof l->log, sizeof l->log, &log, &log_size) ||
         !take_bytes(&w, U9_UTF8, 0, sizeof l->kind - 1, &kind, &kind_size) ||
-        !take_bytes(&w, U9_UTF8, 0, 4096, &place, &place_size) || u9_walk_next(&w, &segments) != U9_OK)
+        !take_bytes(&w, U9_UTF8, 0, 4096, &place, &place_size) || u9_walk_next(&w, &segments) != U9_OK ||
+        segments.type != U9_TUPLE)
         return U9_CORRUPT;
     memcpy(l->log, log, log_size);
     memcpy(l->kind, kind, kind_size);
-    l->place = strndup((const char *)place, place_size);
+    l->place = calloc(1, place_size + 1);
     if (l->place == NULL) return U9_NOMEM;
+    memcpy(l->place, place, place_size);
     w = u9_walk_elements(&segments);
     u9_err err = U9_OK;
     while (err == U9_OK && (err = u9_walk_next(&w, &one)) == U9_OK) err = take_tiered(l, &one);
@@ -195,7 +198,7 @@ u9_err u9i_tier_list_decode(const void *bytes, size_t size, u9i_tier_list *out)
         return U9_CORRUPT;
     u9i_hash(bytes, value.encoded, sha);
     if (memcmp(sha, hash.data, sizeof sha) != 0) return U9_CORRUPT;
-    u9_err err = take_list(out, bytes, value.encoded);
+    u9_err err = take_list(out, &value);
     if (err != U9_OK) u9i_tier_list_free(out);
     return err;
 }
@@ -204,10 +207,10 @@ static int read_file(u9i_file *file, uint8_t **bytes, size_t *size)
 {
     uint64_t n;
     int err = u9i_file_size(file, &n);
-    if (err == 0 && n > LIST_MAX) return -EBADMSG;
-    *bytes = err == 0 ? malloc((size_t)n + 1) : NULL;
-    if (*bytes == NULL) return err ? err : -ENOMEM;
-    return u9i_file_read(file, 0, *bytes, (size_t)n, size);
+    if (err != 0) return err;
+    if (n > LIST_MAX) return -EBADMSG;
+    *bytes = malloc((size_t)n + 1);
+    return *bytes ? u9i_file_read(file, 0, *bytes, (size_t)n, size) : -ENOMEM;
 }
 
 int u9i_tier_list_read(u9i_dir *dir, u9i_tier_list *out)

@@ -83,19 +83,13 @@ static int note_present(void *ctx, const char *name)
     return 0;
 }
 
-static bool same_list(const u9i_stamp *a, const u9i_stamp *b)
-{
-    return a->identity[0] == b->identity[0] && a->identity[1] == b->identity[1] && a->size == b->size &&
-           a->changed_us == b->changed_us;
-}
-
 /* Reads the list anew, if it has changed. The lock is held. */
 static int read_list_again(tiered_dir *t)
 {
     u9i_stamp stamp;
     u9i_tier_list list;
     int err = u9i_dir_stat(t->base, u9i_tier_name, &stamp);
-    if (err != 0 || (t->there && same_list(&stamp, &t->stamp))) return err;
+    if (err != 0 || memcmp(&stamp, &t->stamp, sizeof stamp) == 0) return err;
     err = u9i_tier_list_read(t->base, &list);
     if (err != 0) return err;
     present p = {.list = &list, .there = calloc(list.count + 1, sizeof(bool))};
@@ -258,24 +252,12 @@ static bool tiered_where(u9i_dir *dir, const char *name, char *out, size_t size)
     return true;
 }
 
-/* Maps are of files, whose env is another; they are given back here. */
-static void tiered_advise(u9i_env *env, const void *map, size_t n, u9i_map_advice advice)
-{
-    u9i_map_advise(base_env(env), map, n, advice);
-}
-
-static void tiered_unmap(u9i_env *env, const void *map, size_t n)
-{
-    u9i_unmap(base_env(env), map, n);
-}
-
-/* No file has this env: what is called on one is not here. */
+/* No file has this env, and no map of one: what is called on these is not here. */
 static const u9i_fs tiered_fs = {
     .open_dir = tiered_open_dir, .close_dir = tiered_close_dir, .lock = tiered_lock, .locked = tiered_locked,
     .list = tiered_list, .stat = tiered_stat, .identify = tiered_identify, .rename = tiered_rename,
     .link = tiered_link, .dress = tiered_dress, .remove = tiered_remove, .sync_dir = tiered_sync_dir,
     .post = tiered_post, .posted = tiered_posted, .where = tiered_where, .open = tiered_open_file,
-    .advise = tiered_advise, .unmap = tiered_unmap,
 };
 
 /* A queue for files of both: one of each, of which the second is made when it is first needed */

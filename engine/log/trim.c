@@ -93,18 +93,22 @@ static int identify(u9i_dir *dir, const u9i_facts *f, uint64_t out[2])
     return out[0] != 0 || out[1] != 0 ? 0 : u9i_dir_identify(dir, f->name, out);
 }
 
-/* All of the log's files in front of the cut: what is void there goes as well. */
+/*
+ * All of the log's files in front of the cut: what is void there goes as well. One that cannot be looked at would stay,
+ * behind a hole, and what it promised be a fork once it can be read again: then nothing goes.
+ */
 static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, size_t cut, u9_fault *fault)
 {
     t->victims = calloc(cut, sizeof *t->victims);
     if (t->victims == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     for (size_t i = 0; i < cut; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        if (f->wrong != U9_R_NONE || f->number >= t->trim.segment) continue;
+        bool unread = f->wrong == U9_R_UNREADABLE;
+        if ((f->wrong != U9_R_NONE && !unread) || f->number >= t->trim.segment) continue;
         u9i_victim *v = &t->victims[t->count];
-        int sys = identify(source->dir, f, v->identity);
+        int sys = unread ? -f->unread : identify(source->dir, f, v->identity);
         if (sys == -ENOENT) continue;
-        if (sys != 0) /* none above it goes before it */
+        if (sys != 0)
             return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys, .rule = "L-10"),
                              "cannot look at segment %s, which is to go: nothing was trimmed", f->name);
         memcpy(v->name, f->name, sizeof v->name);

@@ -13,6 +13,7 @@
 
 #include "format/base/fault.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,15 @@ static u9i_env *registered; /* tests only */
 void u9i_env_register(u9i_env *env)
 {
     registered = env;
+}
+
+/* A directory, a FIFO or a socket, a link that leads nowhere or to itself; or nothing. */
+bool u9i_no_file(int sys)
+{
+    static const int says[] = {-ENOENT, -EINVAL, -EISDIR, -ELOOP, -ENXIO};
+    size_t i = 0;
+    while (i < sizeof says / sizeof *says && says[i] != sys) i++;
+    return i < sizeof says / sizeof *says;
 }
 
 enum { SAMPLE = 4096, SAMPLES = 16 };

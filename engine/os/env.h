@@ -324,6 +324,9 @@ static inline bool u9i_dir_where(u9i_dir *dir, const char *name, char *out, size
     return dir->env->fs->where && dir->env->fs->where(dir, name, out, size);
 }
 
+/* True if what opening a file returned says that no regular file stands there, or none any more: all else says nothing of it. */
+bool u9i_no_file(int sys);
+
 /* Never waits: -EINVAL where a FIFO or anything but a regular file stands. */
 static inline int u9i_file_open(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {

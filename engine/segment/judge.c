@@ -550,7 +550,7 @@ static u9_err look_behind(u9i_judge *j, u9i_window *window, u9i_round *round)
     }
     u9i_zeros z;
     bool sealed = none_behind(j), again = false;
-    uint64_t d = sealed ? j->pos : c.at;
+    uint64_t d = sealed || (c.found && c.fill_end > j->pos) ? j->pos : c.at; /* fill that is not zero is told with it */
     err = u9i_window_zeros(window, d, j->size, &z);
     if (err != U9_OK) return err;
     if (z.last == d) {

@@ -1201,6 +1201,14 @@ static void make_barren(void)
     remove_mark(at("place"));
 }
 
+/* Its oldest segments stand in another place alone. */
+static void make_tiered(void)
+{
+    make_row();
+    u9_tier_options o = {.size = sizeof o, .to = at("far"), .io = io_of(at("place")), .keep_bytes = 100000};
+    MUST(u9_tier(at("place"), &o, &(u9_tiered){.size = sizeof(u9_tiered)}, &fault) == U9_OK);
+}
+
 /* Two logs to be merged, one of them not in order. */
 static void make_two(void)
 {
@@ -1283,6 +1291,8 @@ static const trial reading[] = {
     {make_row, read_single, false, false},
     {make_parted, damages, false, false},
     {make_unopened, read_on, false, false},
+    {make_tiered, read_on, false, false},
+    {make_tiered, get_many, false, false},
 };
 
 static const trial writing[] = {

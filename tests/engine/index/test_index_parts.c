@@ -10,10 +10,12 @@
 #include "tests/engine/fixture.h"
 #include "tests/engine/scarce.h"
 #include "tests/must.h"
+#include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <u9/cursor.h>
+#include <u9/guard.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -303,6 +305,14 @@ static void ask_all(u9i_frames *fs, const told *t, bool fenced)
     else ck_assert_int_eq(err, U9_AGAIN);
     err = u9i_open_frame_find_at_hand(f, &key, u9i_key_mix(&e, fs->seed), t->at, &found);
     ck_assert_int_eq(err, U9_AGAIN);
+    const u9_key others[2] = {small, other}; /* of whose hash it is, too */
+    for (unsigned i = 0; i < 2; i++) {
+        err = u9i_open_frame_find_at_hand(f, &others[i], u9i_key_mix(&e, fs->seed), UINT64_MAX, &found);
+        ck_assert(err == U9_ABSENT || err == U9_AGAIN);
+        ck_assert(u9i_open_frame_bring(fs, f, &others[i], 0) == 0 || f->keyed);
+    }
+    ck_assert_uint_eq(u9i_open_frame_bring(fs, f, &key, base + f->size + 5), 0);
+    u9i_frames_bring_record(fs, base + f->size + (UINT64_C(1) << 40));
     u9i_open_frame_free(own);
 }
 
@@ -314,6 +324,7 @@ START_TEST(a_frame_finds_its_records_however_it_is_opened)
                    .hashed = _i & 4,
                    .plenty = _i & 8,
                    .verify = _i & 16 ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST};
+    if (_i & 32) ck_assert_int_eq(u9_guard_install(), U9_OK); /* the file is mapped */
     u9i_catalog *catalog;
     u9i_budget budget;
     u9i_frames fs;
@@ -344,6 +355,182 @@ START_TEST(a_frame_finds_its_records_however_it_is_opened)
 }
 END_TEST
 
+/* Forged frames */
+
+/* A record with a key of this many letters, all `letter`, and a value of `size` bytes; returns its size. */
+static size_t letter_record(uint8_t *out, char letter, size_t letters, size_t size)
+{
+    static uint8_t bytes[40000];
+    u9_builder b;
+    u9_builder_init(&b, out, size + letters + 64);
+    memset(bytes, letter, letters);
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(&b, bytes, letters), U9_OK);
+    memset(bytes, 0, sizeof bytes);
+    ck_assert_int_eq(u9_build_bytes(&b, bytes, size), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    return b.size;
+}
+
+typedef struct sort {
+    const char *name;
+    unsigned records, count; /* that stand there, and that the trailer says */
+    size_t first, others;    /* bytes of their values */
+    unsigned letters;        /* of every third key; 16: of all */
+    u9_err err;
+} sort;
+
+static const sort sorts[] = {
+    {"as they should be", 40, 40, 20, 20, 16, U9_OK},
+    {"a large one and then small ones", 200, 200, 30000, 2, 16, U9_OK},
+    {"more than most frames have", 1500, 1500, 20, 20, 16, U9_OK},
+    {"keys of other sizes between", 40, 40, 20, 20, 5, U9_OK},
+    {"fewer than it says", 3, 5, 20, 20, 16, U9_CORRUPT},
+    {"more than it says", 5, 3, 20, 20, 16, U9_CORRUPT},
+    {"none", 0, 0, 20, 20, 16, U9_CORRUPT},
+};
+enum { SORTS = sizeof sorts / sizeof *sorts, ROOM = 1 << 17 };
+
+static uint64_t forge_sort(forged_segment *s, const sort *what)
+{
+    static uint8_t body[ROOM];
+    size_t size = 0;
+    for (unsigned i = 0; i < what->records; i++)
+        size += letter_record(body + size, (char)('A' + i % 50), i % 3 == 0 ? what->letters : 16, i == 0 ? what->first : what->others);
+    return forge_frame(s, body, size, what->count);
+}
+
+typedef struct asked {
+    const u9i_frames *fs;
+    const u9i_open_frame *f;
+    uint64_t base;
+    unsigned told;
+} asked;
+
+/* A record that the walk tells: it is found by its place, and where its key is one of the spec's by that, or a later one. */
+static bool ask_for(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
+{
+    asked *a = ctx;
+    u9i_found found;
+    u9i_key_entry e;
+    u9_key key = {.data = r->key, .size = r->key_size};
+    bool fits = u9i_keyspec_entry(&a->fs->spec, r->key, r->key_size, &e), by_keys = a->f->keyed && a->f->table;
+    u9_err err = u9i_open_frame_record(a->fs, a->f, a->base + at, &found);
+    ck_assert_int_eq(err, fits || !by_keys ? U9_OK : U9_CORRUPT);
+    if (err == U9_OK) ck_assert(found.number == number && found.record.size == r->size);
+    if (err == U9_OK) u9i_found_free(&found);
+    err = u9i_open_frame_find(a->fs, a->f, &key, UINT64_MAX, &found);
+    ck_assert_int_eq(err, fits || !by_keys ? U9_OK : U9_ABSENT);
+    if (err == U9_OK) ck_assert(found.number >= number && found.record.key_size == r->key_size);
+    if (err == U9_OK) u9i_found_free(&found);
+    ck_assert_int_eq(u9i_open_frame_key(a->fs, a->f, a->base + at, &e), fits ? U9_OK : U9_CORRUPT);
+    a->told++;
+    return false;
+}
+
+/* What is forged is a log's only segment, closed. */
+static u9_log *open_forged(const forged_segment *s, u9_verify verify, u9i_catalog **catalog)
+{
+    u9_log *log;
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .verify = verify};
+    forge_save(s, at("log"));
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9i_source_catalog(&log->source, catalog, NULL), U9_OK);
+    return log;
+}
+
+START_TEST(frames_of_every_sort_say_what_a_walk_says_or_nothing) /* [K-2] */
+{
+    bool keyed = _i & 1, plenty = _i & 2;
+    if (_i & 8) ck_assert_int_eq(u9_guard_install(), U9_OK);
+    uint64_t at_offset[SORTS];
+    u9i_catalog *catalog;
+    u9i_budget budget;
+    u9i_frames fs;
+    int sys;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (unsigned i = 0; i < SORTS; i++) at_offset[i] = forge_sort(&s, &sorts[i]);
+    forge_end(&s, U9I_END_CLOSING);
+    u9_log *log = open_forged(&s, _i & 4 ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST, &catalog);
+    u9i_keyspec spec = {.width = 16, .seed = 7};
+    for (unsigned i = 0; i < SORTS; i++) {
+        asked a = {.fs = &fs, .base = at_offset[i] / U9I_ALIGN << U9I_VIRTUAL_SHIFT};
+        u9i_open_frame *own;
+        unsigned failed = 1;
+        for (unsigned nth = 1; failed > 0; nth++) { /* also without memory */
+            size_t kept;
+            u9i_budget_open(&budget, plenty ? UINT64_MAX / 2 : 1);
+            ck_assert_int_eq(u9i_frames_open(&fs, catalog->segments[0], &log->source.windows, s.end, &spec, keyed, &budget, &sys), U9_OK);
+            scarce_begin(SCARCE_MEMORY, nth, 0, false);
+            u9_err err = u9i_frames_at(&fs, at_offset[i], &a.f, &own, &sys);
+            failed = scarce_end(&kept);
+            ck_assert_msg(err == sorts[i].err || (failed > 0 && err == U9_NOMEM), "%s: %s", sorts[i].name, u9_err_name(err));
+            if (failed == 0 && err == U9_OK) {
+                ck_assert_int_eq(u9i_open_frame_walk(&fs, a.f, ask_for, &a), U9_OK);
+                ck_assert_uint_eq(a.told, sorts[i].records);
+                ck_assert(u9i_open_frame_groups(a.f) == 0 || a.f->keyed);
+            }
+            if (err == U9_OK) u9i_open_frame_free(own);
+            u9i_frames_close(&fs);
+            u9i_budget_close(&budget);
+        }
+    }
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
+/* A frame was proven, and its body not kept; now other bytes stand in the file. It says so, or what it was. [K-2] */
+START_TEST(a_file_that_is_another_by_now_is_told)
+{
+    static const sort was = {"", 40, 40, 20, 20, 16, U9_OK}, is[] = {
+        {"shorter", 20, 20, 20, 20, 16, U9_OK}, {"one that is no record's", 40, 40, 21, 20, 3, U9_OK}};
+    u9i_catalog *catalog;
+    u9i_budget budget;
+    u9i_frames fs;
+    const u9i_open_frame *f;
+    u9i_open_frame *own;
+    u9i_found found;
+    u9i_key_entry e;
+    int sys;
+    u9i_keyspec spec = {.width = 16, .seed = 7};
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE), t = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    uint64_t p = forge_sort(&s, &was), base = p / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    (void)forge_sort(&t, &is[_i / 2]);
+    forge_end(&s, U9I_END_CLOSING);
+    forge_pad(&t);
+    u9_log *log = open_forged(&s, U9_VERIFY_FIRST, &catalog);
+    u9i_budget_open(&budget, UINT64_MAX / 2);
+    ck_assert_int_eq(u9i_frames_open(&fs, catalog->segments[0], &log->source.windows, s.end, &spec, _i % 2, &budget, &sys), U9_OK);
+    ck_assert_int_eq(u9i_frames_at(&fs, p, &f, &own, &sys), U9_OK);
+    ck_assert(f->kept && f->bytes == NULL);
+    put_bytes(segment_path(at("log"), 1), 0, t.bytes, t.size);
+    for (char letter = 'A'; letter < 'A' + 40; letter++) {
+        char text[16];
+        memset(text, letter, sizeof text);
+        u9_key key = {text, sizeof text};
+        u9_err err = u9i_open_frame_find(&fs, f, &key, UINT64_MAX, &found);
+        ck_assert(err == U9_OK || err == U9_CORRUPT || err == U9_ABSENT);
+        if (err == U9_OK) ck_assert_mem_eq(found.record.key, text, sizeof text); /* no other one's */
+        if (err == U9_OK) u9i_found_free(&found);
+    }
+    for (uint32_t there = 0; there < f->size; there += 7)
+        if (u9i_open_frame_record(&fs, f, base + there, &found) == U9_OK) u9i_found_free(&found);
+    cut_file(segment_path(at("log"), 1), p + U9I_BLOCK / 16);
+    ck_assert_int_eq(u9i_open_frame_key(&fs, f, base + f->size - 30, &e), U9_CORRUPT);
+    u9_key key = {"AAAAAAAAAAAAAAAA", 16};
+    u9_err err = u9i_open_frame_find(&fs, f, &key, UINT64_MAX, &found);
+    ck_assert(err == U9_CORRUPT || err == U9_ABSENT);
+    u9i_frames_close(&fs);
+    u9i_budget_close(&budget);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+    forge_free(&t);
+}
+END_TEST
+
 Suite *suite_index_parts(void)
 {
     Suite *s = suite_create("index_parts");
@@ -354,7 +541,9 @@ Suite *suite_index_parts(void)
     tcase_add_test(t, losses_of_a_root_that_cannot_be_are_refused);
     tcase_add_test(t, runs_that_are_too_many_are_merged_and_a_failure_of_any_call_is_told);
     tcase_add_loop_test(t, a_page_that_is_read_says_what_one_in_memory_says, 0, 2);
-    tcase_add_loop_test(t, a_frame_finds_its_records_however_it_is_opened, 0, 32);
+    tcase_add_loop_test(t, a_frame_finds_its_records_however_it_is_opened, 0, SANITIZED ? 32 : 64);
+    tcase_add_loop_test(t, frames_of_every_sort_say_what_a_walk_says_or_nothing, 0, SANITIZED ? 8 : 16);
+    tcase_add_loop_test(t, a_file_that_is_another_by_now_is_told, 0, 4);
     suite_add_tcase(s, t);
     return s;
 }

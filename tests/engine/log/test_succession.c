@@ -7,6 +7,8 @@
 #include "tests/suites.h"
 
 #include "engine/log/succession.h"
+#include "format/frame/mark.h"
+#include "tests/thorough.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -386,6 +388,130 @@ START_TEST(the_kind_of_the_keys_is_found_in_any_u9open)
 }
 END_TEST
 
+/* Random rows */
+
+enum { SEGMENTS_MAX = 7, MOMENTS_MAX = 6 };
+
+/* A segment as it stood after each of its frames: what another one may name as its end. */
+typedef struct grown {
+    forged_segment moments[MOMENTS_MAX];
+    unsigned count;
+} grown;
+
+static uint64_t draws;
+
+/* 0 to n - 1. */
+static unsigned draw(unsigned n)
+{
+    draws = draws * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (unsigned)(draws >> 33) % n;
+}
+
+/* `twins`: several may have one number. */
+static grown grow(unsigned i, const grown *others, bool twins)
+{
+    const grown *g = i > 0 && draw(9) > 0 ? &others[draw(2) ? i - 1 : draw(i)] : NULL;
+    const forged_segment *before = g ? &g->moments[draw(3) ? g->count - 1 : draw(g->count)] : NULL;
+    grown n = {.count = 0};
+    uint64_t number = twins && draw(4) == 0 ? 1 + draw(SEGMENTS_MAX) : i + 1;
+    if (draw(60) == 0) number += U9I_NUMBER_END - 3;
+    u9i_open_record open = forge_naming(number, before, (u9i_tail)draw(U9I_TAIL_CORRUPT + 1));
+    open.time_us = draw(3);
+    open.accepted = draw(6) ? 0 : draw(SEGMENTS_MAX);
+    if (draw(30) == 0) memset(open.log, 0x33, sizeof open.log);
+    if (draw(30) == 0) open.end.offset += 16;
+    if (draw(60) == 0) open.before_segment = number + draw(2);
+    forged_segment s = forge_with_open(number, i, &open);
+    if (draw(5) == 0) s.next.time_us = 1600000000000000;
+    unsigned frames = 1 + draw(MOMENTS_MAX - 1);
+    for (unsigned k = 0; k < frames; k++) {
+        n.moments[n.count++] = s;
+        if (k > 1 && draw(6) == 0) s.next.ordinal += draw(2);
+        if (draw(3) == 0) forge_pad(&s);
+        if (draw(3) == 0) forge_promise(&s);
+        else forge_records(&s, "r", draw(4));
+    }
+    if (draw(3) == 0) forge_end(&s, draw(2) ? U9I_END_CLOSING : U9I_END_SEALING);
+    n.moments[n.count - 1] = s;
+    return n;
+}
+
+/* What may happen to a file. */
+static void spoil(const char *log, const forged_segment *s, bool twins)
+{
+    static const uint8_t zeros[5000];
+    char path[3400], to[3400];
+    snprintf(path, sizeof path, "%s", segment_path(log, s->number));
+    snprintf(to, sizeof to, "%s", segment_path(log, 1 + draw(2 * SEGMENTS_MAX)));
+    uint64_t size = file_size(path);
+    if (size < 1000) return; /* another one's harm has come over it */
+    switch (draw(30)) {
+    case 0: remove_log(path); break;
+    case 1: cut_file(path, 100 + draw((unsigned)size - 100)); break;
+    case 2: fill_bytes(path, 0, 32, 0); break;
+    case 3: case 4: /* of twins it could be any then */
+        if (!twins) fill_bytes(path, draw(2) ? 0 : 60, 100, 0xee);
+        break;
+    case 5: fill_bytes(path, draw((unsigned)size - 9), 9, 0x11); break;
+    case 6: extend_file(path, size + draw(9000)); break;
+    case 7: if (!exists(to)) write_file(to, zeros, draw(sizeof zeros)); break;
+    case 8: if (!exists(to)) move_file(path, to); break;
+    case 9: if (!exists(to)) write_file(to, "something else, of some bytes", 29); break;
+    case 10: case 11: /* the same once more, and perhaps less of it, or other frames at its end */
+        if (exists(to)) break;
+        sim_copy(path, to);
+        if (draw(2)) cut_file(to, 200 + draw((unsigned)size - 200));
+        else fill_bytes(to, size - size / 4, 30, 0x77);
+        break;
+    default: break;
+    }
+}
+
+static void mark_some(const char *log, const grown *g)
+{
+    uint8_t bytes[U9I_MARK_SIZE] = {0};
+    for (unsigned i = 0; i < 1 + draw(2); i++) {
+        const forged_segment *s = &g->moments[draw(g->count)];
+        u9i_mark_record m = {.segment = s->number, .end = {.offset = s->end, .ordinal = s->next.ordinal}};
+        memset(m.log, 0x70, sizeof m.log);
+        memcpy(m.boundary, s->secret.boundary, sizeof m.boundary);
+        memcpy(m.secret, s->secret.bytes, sizeof m.secret);
+        memcpy(m.end.chain, s->next.chain, sizeof m.end.chain);
+        ck_assert_int_eq(u9i_slot_encode(&m, &s->secret, bytes + (size_t)i * U9I_BLOCK), U9_OK);
+        if (draw(6) == 0) bytes[(size_t)i * U9I_BLOCK + draw(200)] ^= 1;
+    }
+    char path[3400];
+    snprintf(path, sizeof path, "%s/.mark", log);
+    write_file(path, bytes, sizeof bytes);
+}
+
+/*
+ * [L-2] [L-3] [L-4] Whatever goes on behind whatever, is lost, or is there twice: the cursor, the check and the second reader
+ * make the same of it (look).
+ */
+START_TEST(rows_drawn_at_random_are_what_the_second_reader_makes_of_them)
+{
+    enum { ROWS = 50 };
+    for (unsigned i = 0; i < thorough(ROWS, 1000); i++) {
+        grown all[SEGMENTS_MAX];
+        draws = (uint64_t)_i * 100000 + i;
+        bool twins = draw(2);
+        unsigned count = 2 + draw(SEGMENTS_MAX - 1), marked = draw(2 * SEGMENTS_MAX);
+        for (unsigned n = 0; n < count; n++) all[n] = grow(n, all, twins);
+        for (unsigned n = 0; n < count; n++) {
+            const forged_segment *s = &all[n].moments[all[n].count - 1];
+            if (!exists(segment_path(at("log"), s->number))) forge_save(s, at("log"));
+        }
+        for (unsigned n = 0; n < count; n++)
+            if (exists(segment_path(at("log"), all[n].moments[0].number))) spoil(at("log"), &all[n].moments[all[n].count - 1], twins);
+        if (marked < count) mark_some(at("log"), &all[marked]);
+        forget(look(at("log")));
+        for (unsigned n = 0; n < count; n++) forge_free(&all[n].moments[all[n].count - 1]);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 Suite *suite_succession(void)
 {
     Suite *suite = suite_create("succession");
@@ -401,6 +527,7 @@ Suite *suite_succession(void)
     tcase_add_test(tc, a_segment_costs_no_more_in_a_long_row);
     tcase_add_test(tc, a_blank_file_is_opened_at_most_twice);
     tcase_add_test(tc, a_damaged_version_byte_is_seen_through_by_the_copy_of_the_secret);
+    tcase_add_loop_test(tc, rows_drawn_at_random_are_what_the_second_reader_makes_of_them, 0, 8);
     tcase_add_test(tc, the_kind_of_the_keys_is_found_in_any_u9open);
     suite_add_tcase(suite, tc);
     return suite;

@@ -423,6 +423,29 @@ START_TEST(a_child_waits_for_no_thread_of_its_parent)
 }
 END_TEST
 
+/* Also where a whole frame of records stands at the next block, which is void. [R-6] [R-8] [L-3] */
+START_TEST(fill_behind_a_rolled_end_is_told_from_that_end_on)
+{
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "a", 2);
+    uint64_t end = one.end;
+    forged_segment two = forge_begin(2, 2, &one, U9I_TAIL_ROLLED);
+    forge_pad(&one);
+    forge_records(&one, "b", 1);
+    one.bytes[end + 20] = 0x11;
+    sim_make_dir(LOG);
+    forge_save(&one, LOG);
+    forge_save(&two, LOG);
+    seen *s = look(LOG);
+    ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_SEAL), 1);
+    ck_assert_uint_eq(s->damages[0].begin, end);
+    ck_assert_uint_eq(s->count, 2);
+    forget(s);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 Suite *suite_segment(void)
 {
     Suite *suite = suite_create("segment");
@@ -437,6 +460,7 @@ Suite *suite_segment(void)
     tcase_add_test(tc, a_file_that_changes_behind_a_reader_is_judged_anew);
     tcase_add_loop_test(tc, a_frame_that_goes_bad_once_it_was_judged_is_told_if_it_is_always_hashed, 0, 2);
     tcase_add_test(tc, more_damages_than_a_segment_remembers_are_told_to_every_reader);
+    tcase_add_test(tc, fill_behind_a_rolled_end_is_told_from_that_end_on);
     tcase_add_test(tc, threads_share_what_is_judged);
     tcase_add_test(tc, a_child_waits_for_no_thread_of_its_parent);
     suite_add_tcase(suite, tc);
