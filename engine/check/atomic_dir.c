@@ -3,6 +3,7 @@
  */
 #include "engine/check/atomic_dir.h"
 
+#include "engine/check/list.h"
 #include "engine/log/catalog.h"
 #include "engine/log/live.h"
 #include "format/base/fault.h"
@@ -14,10 +15,16 @@
 static const char suffix[] = ".partial";
 static const char unfinished[] = ".u9-unfinished"; /* the name of the file, which is empty */
 
-char *u9i_atomic_dir_name(const char *path)
+size_t u9i_path_length(const char *path)
 {
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/') n--;
+    return n;
+}
+
+char *u9i_atomic_dir_name(const char *path)
+{
+    size_t n = u9i_path_length(path);
     char *name = malloc(n + sizeof suffix);
     if (name == NULL) return NULL;
     memcpy(name, path, n);
@@ -55,8 +62,7 @@ static int stamp_of(u9i_env *env, const char *path, u9i_stamp *out)
 static bool same_place(u9i_env *env, const char *path, const u9i_stamp *stamp)
 {
     u9i_stamp other;
-    return stamp_of(env, path, &other) == 0 && other.identity[0] == stamp->identity[0] &&
-           other.identity[1] == stamp->identity[1];
+    return stamp_of(env, path, &other) == 0 && memcmp(other.identity, stamp->identity, sizeof other.identity) == 0;
 }
 
 /* True if `source` is what the stamp is of, or stands in it. */
@@ -64,8 +70,7 @@ static bool holds_source(u9i_env *env, const char *source, const u9i_stamp *stam
 {
     char *path = strdup(source);
     if (path == NULL) return true; /* better not */
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') path[--n] = 0;
+    path[u9i_path_length(path)] = 0;
     bool holds = same_place(env, path, stamp);
     char *slash = strrchr(path, '/');
     if (slash) slash[slash == path] = 0;
@@ -93,13 +98,9 @@ static int note_name(void *ctx, const char *name)
     else if (strcmp(name, u9i_live_name) == 0) c->live = true;
     else if (number == 0) c->other = true;
     if (number == 0) return 0;
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 64;
-        uint64_t *more = realloc(c->segments, room * sizeof *more);
-        if (more == NULL) return -ENOMEM;
-        c->segments = more;
-        c->room = room;
-    }
+    uint64_t *more = u9i_grow(c->segments, c->count, &c->room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    c->segments = more;
     c->segments[c->count++] = number;
     return 0;
 }

@@ -6,6 +6,9 @@
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
+
+#include <u9/index.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,16 +72,18 @@ static void make_log(const char *log, const char *prefix, size_t size)
     free(text);
 }
 
+enum { LOGS_MAX = 64 };
+
 typedef struct told {
     unsigned logs;
-    u9_carved last[8];
-    char paths[8][512];
+    u9_carved last[LOGS_MAX];
+    char paths[LOGS_MAX][512];
 } told;
 
 static void on_carved(void *ctx, const u9_carved *c)
 {
     told *t = ctx;
-    ck_assert_uint_lt(t->logs, 8);
+    ck_assert_uint_lt(t->logs, LOGS_MAX);
     t->last[t->logs] = *c;
     snprintf(t->paths[t->logs++], 512, "%s", c->path);
 }
@@ -478,6 +483,122 @@ START_TEST(a_frame_that_cannot_be_read_is_not_said_to_be_broken)
 }
 END_TEST
 
+static unsigned draw(unsigned n)
+{
+    noise = noise * 1664525 + 1013904223;
+    return (noise >> 8) % n;
+}
+
+/* Of a piece of a file: a bit, a stretch, or what follows a magic. */
+static void damage_piece(uint8_t *bytes, size_t n)
+{
+    size_t at = draw((unsigned)n), some = n - at < 60 ? n - at : 60;
+    const uint8_t *magic = memmem(bytes, n, u9i_frame_magic, 6);
+    switch (draw(5)) {
+    case 0: bytes[at] ^= (uint8_t)(1u << draw(8)); break;
+    case 1: memset(bytes + at, 0, some); break;
+    case 2: memset(bytes + at, 0xee, some); break;
+    case 3: if (magic && magic + 14 < bytes + n) bytes[magic + 8 + draw(6) - bytes] ^= 0x41; break; /* its length */
+    case 4: if (magic && magic + 8 < bytes + n) bytes[magic + 6 + draw(2) - bytes] ^= 0x41; break;
+    }
+}
+
+/* A file in pieces, most of them in order: some are lost, come twice, are damaged, or stand elsewhere. */
+static void scatter(image images[3], const char *path)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    unsigned where = draw(3), harm = draw(3); /* some files are whole */
+    for (size_t from = 0, n; from < size; from += n) {
+        size_t step = draw(4) ? 4096 : 512, most = size - from;
+        n = step * (1 + draw(6));
+        n = n < most ? n : most;
+        if (harm > 0 && draw(12) == 0) continue;
+        if (harm > 1 && draw(4) == 0) damage_piece(bytes + from, n);
+        if (harm > 0 && draw(9) == 0) where = draw(3);
+        if (harm > 0 && draw(6) == 0) add_garbage(&images[where], draw(2) ? 4096 : draw(700));
+        add(&images[where], bytes + from, n);
+        if (harm > 1 && draw(15) == 0) add(&images[where], bytes + from, n);
+    }
+    free(bytes);
+}
+
+static void scatter_log(image images[3], const char *log)
+{
+    size_t count;
+    char **names = list_names(log, &count), path[512];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", log, names[i]);
+        if (draw(8)) scatter(images, path);
+        free(names[i]);
+    }
+    free(names);
+}
+
+static bool was_written(const seen_record *r, seen *const *logs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < logs[i]->count; k++) {
+            const seen_record *w = &logs[i]->records[k];
+            if (w->ordinal == r->ordinal && w->size == r->size && memcmp(w->bytes, r->bytes, r->size) == 0) return true;
+        }
+    return false;
+}
+
+/* A log with indexes, and a copy that went on otherwise. */
+static void make_forked(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = sim_io()};
+    make_log(at("one"), "one", 900);
+    copy_log(at("one"), at("other"));
+    session(at("one"), "on", 9, 2);
+    session(at("other"), "off", 9, 2);
+    ck_assert_int_eq(u9_indexes_build(at("one"), &o, &r, NULL), U9_OK);
+}
+
+/* {F28} {F52} [U-6] [U-7] */
+START_TEST(whatever_images_are_made_of_what_is_carved_was_written)
+{
+    seen *logs[2];
+    size_t shown = 0, rejoined = 0;
+    make_forked();
+    logs[0] = look(at("one"));
+    logs[1] = look(at("other"));
+    for (unsigned round = 0; round < thorough(50, 2000); round++) {
+        image images[3] = {{0}};
+        told t = {.logs = 0};
+        u9_carve_report report = {.size = sizeof report};
+        u9_carve_options o = {.size = sizeof o, .io = sim_io(), .on_carved = on_carved, .ctx = &t};
+        scatter_log(images, at("one"));
+        scatter_log(images, at("other"));
+        remove_log(at("out"));
+        make_dir(at("images"));
+        for (unsigned i = 0; i < 3; i++) {
+            char name[20];
+            snprintf(name, sizeof name, "images/%u", i);
+            save_image(&images[i], at(name));
+            if (draw(4) == 0) sim_spoil(at(name), 4096 * draw(20), 4096 * (20 + draw(3)), EIO, 1 + draw(20));
+        }
+        u9_err err = u9_carve(at("images"), at("out"), &o, &report, NULL);
+        sim_clear();
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT || err == U9_IO, "round %u: %s", round, u9_err_name(err));
+        rejoined += report.rejoined;
+        for (unsigned i = 0; i < t.logs; i++) {
+            seen *s = t.last[i].proven ? look(t.paths[i]) : NULL;
+            for (size_t k = 0; s && k < s->count; k++)
+                ck_assert_msg(was_written(&s->records[k], logs, 2), "round %u: record %zu of %s", round, k, t.paths[i]);
+            shown += s ? s->count : 0;
+            if (s) forget(s);
+        }
+    }
+    ck_assert_uint_gt(shown, 500);
+    ck_assert_uint_gt(rejoined, 10);
+    forget(logs[0]);
+    forget(logs[1]);
+}
+END_TEST
+
 Suite *suite_carve(void)
 {
     Suite *s = suite_create("carve");
@@ -495,6 +616,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);
+    tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);
     tcase_add_loop_test(c, a_frame_that_cannot_be_read_is_not_said_to_be_broken, 0, 2);
     suite_add_tcase(s, c);
     return s;
