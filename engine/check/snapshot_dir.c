@@ -251,8 +251,7 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         if (err != U9_OK) return err;
         err = u9i_window_at(it.window, state->last, segment->facts.size, &frame);
         if (err == U9_IO || err == U9_NOMEM) (void)u9i_source_fault(s->source, &it, err, fault);
-        bool same = err == U9_OK && frame.end == state->offset &&
-                    memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
+        bool same = err == U9_OK && memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
         u9i_iterator_close(&it);
         if (err == U9_IO || err == U9_NOMEM) return err;
         if (!same)
@@ -423,7 +422,7 @@ static u9i_snapshot_state state_now(const u9i_snapshot *s)
                                 .size = s->tip_size, .last = s->end.last,
                                 .damaged = s->report.damages > 0 || s->report.damaged_before};
     memcpy(state.log, s->catalog->log, sizeof state.log);
-    memcpy(state.chain, s->end.end.chain, sizeof state.chain);
+    memcpy(state.chain, s->end.chain, sizeof state.chain); /* of the last frame, where what was promised behind it is gone, too */
     return state;
 }
 
@@ -437,7 +436,7 @@ static bool is_tip_there(u9i_snapshot *s)
         return false;
     const u9i_snapshot_state *state = state_of(s, u9i_segment_number(f->name), stamp.size);
     if (state == NULL || state->offset != s->end.end.offset ||
-        memcmp(state->chain, s->end.end.chain, sizeof state->chain) != 0)
+        memcmp(state->chain, s->end.chain, sizeof state->chain) != 0)
         return false;
     bool linked = memcmp(stamp.identity, f->stamp.identity, sizeof stamp.identity) == 0;
     s->tip_size = stamp.size;

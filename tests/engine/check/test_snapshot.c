@@ -548,6 +548,8 @@ START_TEST(damage_at_the_end_is_not_closed_over) /* [A-2] [M-4] */
     ck_assert_int_eq(r.verdict, U9_V_CORRUPT);
     ck_assert_int_eq(r.closed, 0);
     expect_same_damage(at("log"), at("snap"));
+    ck_assert_uint_eq(snapshot(at("log"), at("snap")).removed, 0); /* and made again it is found as it was left */
+    expect_same_damage(at("log"), at("snap"));
     make_row_of_segments(at("gone")); /* the newest is not there, which the mark says */
     sim_remove(named("gone", segments_in(at("gone"))));
     ck_assert_int_eq(snapshot(at("gone"), at("gone2")).verdict, U9_V_CORRUPT);
