@@ -1317,6 +1317,38 @@ static void make_two(void)
     fill(at("second"), 6, 9, true);
 }
 
+/* Small ones: two segments. */
+static void make_small(void)
+{
+    fill(at("place"), 0, 2, false);
+    fill(at("place"), 2, 3, true);
+}
+
+static void make_two_small(void)
+{
+    make_small();
+    fill(at("second"), 1, 2, true);
+}
+
+static void make_small_harmed(void)
+{
+    seen_frame frames[16];
+    make_small();
+    const char *path = segment_path(at("place"), 1);
+    MUST(frames_in(path, frames, 16) > 1);
+    flip_bit(path, frames[1].offset + 20, 2);
+    flip_bit(path, 9, 2);
+}
+
+static void make_small_image(void)
+{
+    size_t size;
+    make_small();
+    uint8_t *bytes = read_file(segment_path(at("place"), 1), &size);
+    write_file(at("image"), bytes, size);
+    free(bytes);
+}
+
 /* Hardship */
 
 typedef struct trial {
@@ -1406,7 +1438,6 @@ static const trial writing[] = {
     {make_large, send_and_receive, true, false},
     {make_fork, salvage, true, false},
     {make_headless, salvage, true, false},
-    {make_barren, salvage, true, false},
     {make_parted, salvage, true, false},
     {make_remains, salvage_over_remains, true, false},
     {make_row, snapshot, true, false},
@@ -1551,6 +1582,25 @@ static const trial looking[] = {
     {make_parted, read_on, false, false},
 };
 
+/* Where each call fails in turn. */
+static const trial small[] = {
+    {make_small, salvage, true, false},
+    {make_small, check_in_pieces, false, false},
+    {make_two_small, merge, true, false},
+    {make_small, tier, true, false},
+    {make_small, snapshot_twice, true, false},
+    {make_small, send_and_receive, true, false},
+    {make_small_harmed, repair, true, false},
+    {make_small_harmed, salvage, true, false},
+    {make_unknown, accept_tails, true, false},
+    {make_small_image, carve, true, false},
+    {make_begun, snapshot_on_remains, true, false},
+    {make_small, snapshot_behind_trim, true, false},
+    {make_plain, salvage, true, false},
+    {make_swapped, repair, true, false},
+    {make_late, accept_trim, true, false},
+};
+
 static void clear_outputs(void)
 {
     static const char *const made[] = {"out", "out.partial", "out.fork-2", "out.fork-2.partial"};
@@ -1686,6 +1736,31 @@ static void endure(const trial *t, hardship what)
     if (!t->writes && count > 0) do_again(t, well, told, 0);
 }
 
+/* Each call in turn, wherever it is made: of a small log there are few. */
+static void endure_all(const trial *t, hardship what)
+{
+    uint64_t told;
+    t->make();
+    begin_anew();
+    u9_err well = do_well(t, &told);
+    bool failed = true;
+    for (unsigned nth = 1; failed; nth += nth < 30 ? 1 : thorough(6, 1)) {
+        begin_anew();
+        failed = do_badly(t, what, nth, false, well, told);
+        MUST(nth < 3000);
+    }
+    begin_anew();
+    do_again(t, well, told, 0);
+}
+
+START_TEST(who_has_little_to_do_is_told_what_fails_at_each_step_of_it)
+{
+    static const hardship each[] = {NO_MEMORY, NO_CALL, NO_SIGHT};
+    read_error = ENXIO;
+    endure_all(&small[_i / 3], each[_i % 3]);
+}
+END_TEST
+
 START_TEST(who_reads_without_memory_is_told_so)
 {
     endure(&reading[_i], NO_MEMORY);
@@ -1812,6 +1887,7 @@ Suite *suite_hardship(void)
     tcase_add_loop_test(tc, who_reads_mapped_files_without_memory_is_told_so, 0, MAPPED);
     tcase_add_loop_test(tc, who_sees_nothing_where_there_is_something_to_be_read_is_told_so, 0,
                         sizeof looking / sizeof *looking);
+    tcase_add_loop_test(tc, who_has_little_to_do_is_told_what_fails_at_each_step_of_it, 0, 3 * sizeof small / sizeof *small);
     tcase_add_test(tc, what_is_asked_for_is_counted_and_what_is_kept_too);
     suite_add_tcase(suite, tc);
     TCase *real = tcase_create("system");
