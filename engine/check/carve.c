@@ -83,7 +83,7 @@ static int put_frames(const u9i_carving *c, const u9i_kin *k, out_file *o)
     for (size_t i = 0; i < k->count && err == 0; i++) {
         const u9i_fragment *f = &k->frames[i];
         if (i > 0) err = put_between(c, f - 1, f, o);
-        if (err == 0) err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -EIO;
+        if (err == 0) err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -ENODATA;
     }
     uint64_t size = carved_size(u9i_fragment_end(&k->frames[k->count - 1]));
     if (err == 0) err = flush_piece(o, 0, (size_t)(size - o->begin));
@@ -163,8 +163,11 @@ static uint64_t number_for(u9i_kin *const *kin, size_t count, size_t i, uint64_t
     return *spare;
 }
 
+/* -ENODATA: of what was found something is not there any more. */
 static u9_err fail_write(const u9i_carving *c, const char *path, int sys)
 {
+    if (sys == -ENODATA)
+        return u9i_fault(c->fault, U9_IO, U9I_AT(.path = c->path, .sys = EIO, .rule = "U-8"), "cannot read again what was found");
     return u9i_fault(c->fault, U9_IO, U9I_AT(.path = path, .sys = -sys, .rule = "U-8"),
                      "cannot write what was found");
 }

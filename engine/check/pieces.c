@@ -291,7 +291,7 @@ static void step_piece(pieces *all, check_piece *p)
 }
 
 /* Reads until it is done, or has as much as it may hold. */
-static void read_piece(pieces *all, check_piece *p)
+static void read_first(pieces *all, check_piece *p)
 {
     p->err = open_piece(all, p);
     while (!is_done(p) && p->count + 4 <= EVENTS_MAX && *p->done < p->slice &&
@@ -342,7 +342,7 @@ static void help(void *ctx)
     unsigned number = ((helper *)ctx)->number;
     check_piece *p = next_piece(all);
     if (p) {
-        read_piece(all, p);
+        read_first(all, p);
         stop_piece(all, p);
     }
     pthread_mutex_lock(&all->lock);
@@ -384,7 +384,7 @@ static u9_err await_piece(pieces *all, size_t number, u9_fault *fault)
         if (there || err != U9_OK) return err;
         mine = next_piece(all);
         if (mine) {
-            read_piece(all, mine);
+            read_first(all, mine);
             stop_piece(all, mine);
         } else {
             u9i_gate_wait(&all->gate, seen);

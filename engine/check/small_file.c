@@ -33,7 +33,7 @@ int u9i_write_and_sync(u9i_file *file, uint64_t at, uint8_t *pages, size_t n)
     return do_ops(file, ops, 2);
 }
 
-static int fill(u9i_file *file, uint8_t *pages, size_t size)
+static int fill_small(u9i_file *file, uint8_t *pages, size_t size)
 {
     size_t whole = (size + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
     u9i_op write = {.kind = U9I_OP_WRITE, .file = file, .buf = pages, .n = whole};
@@ -49,7 +49,7 @@ int u9i_small_file_put(u9i_dir *dir, const char *fresh, const char *name, uint8_
     int err = u9i_dir_remove(dir, fresh); /* what an interrupted run left */
     if (err == 0 || err == -ENOENT) err = u9i_file_open(dir, fresh, U9I_OPEN_CREATE, &file);
     if (err != 0) return err;
-    err = fill(file, pages, size);
+    err = fill_small(file, pages, size);
     u9i_file_close(file);
     if (err == 0) err = u9i_dir_rename(dir, fresh, name);
     if (err == 0) return u9i_dir_sync(dir);
