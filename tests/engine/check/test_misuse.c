@@ -321,10 +321,20 @@ START_TEST(saved_bytes_that_were_forged_undo_nothing)
         else forged[4096 + 60] ^= 1;
         expect_no_undo(path, forged, size, "head", i);
     }
+    for (unsigned i = 0; i < 4; i++) { /* names that lead out, end early, or are none of an index, which alone is made */
+        memcpy(forged, bytes, size);
+        uint8_t *entry = forged + 4096, *name = entry + 48;
+        if (i < 2) name[2] = i ? 0 : '/';
+        else u9i_set_be(entry + 16, 8, 0); /* nothing is written over: it is renamed, or was made */
+        if (i == 2) u9i_set_be(entry + 40, 8, 3), memcpy(name + 19, "a/b", 3);
+        if (i == 3) u9i_set_be(entry + 32, 8, 3);
+        seal_saved(forged);
+        expect_no_undo(path, forged, size, "name", i);
+    }
     memcpy(forged, bytes, size);
-    forged[4096 + 48 + 2] = '/'; /* a name that leads out */
+    u9i_set_be(forged + 16, 8, 0); /* no stage */
     seal_saved(forged);
-    expect_no_undo(path, forged, size, "name", 0);
+    expect_no_undo(path, forged, size, "stage", 0);
     expect_no_undo(path, bytes, 100, "cut", 0);
     write_file(path, bytes, size);
     ck_assert_int_eq(u9_undo(at("log"), io_of(at("log")), 0, &steps, NULL), U9_OK);
