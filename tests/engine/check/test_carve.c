@@ -2,6 +2,7 @@
  * tests/engine/check/test_carve.c: logs out of disk images, renamed files, and files in one another. [U-6] [U-7] [U-8]
  * (F28, F51, F52, F67, F71)
  */
+#include "format/base/bytes.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -483,6 +484,169 @@ START_TEST(a_frame_that_cannot_be_read_is_not_said_to_be_broken)
 }
 END_TEST
 
+static u9_err try_carve(const char *out, u9_carve_options o, u9_carve_report *r, u9_fault *fault)
+{
+    o.size = sizeof o;
+    o.io = sim_io();
+    *fault = (u9_fault){0};
+    *r = (u9_carve_report){.size = sizeof *r};
+    return u9_carve(at("image"), out, &o, r, fault);
+}
+
+/* [U-8] Segments that are written in several pieces: to a disk that is full, and from one that fails by then. */
+START_TEST(what_is_found_and_cannot_be_written_or_read_again_is_told)
+{
+    image i = {0};
+    told t;
+    u9_fault fault;
+    u9_carve_report r;
+    u9_options o = small_options();
+    static uint8_t bytes[700000];
+    o.segment_size = 8 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned k = 0; k < 5; k++) append_bytes(w, bytes, sizeof bytes - k);
+    close_log(w);
+    add_garbage(&i, 5000);
+    add_file(&i, segment_path(at("log"), 1));
+    uint64_t size = i.size;
+    save_image(&i, at("image"));
+    for (unsigned nth = 1; nth < 5; nth++) {
+        sim_fail(SIM_WRITE, nth, ENOSPC, true);
+        ck_assert_int_eq(try_carve(at("out"), (u9_carve_options){0}, &r, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, ENOSPC);
+        sim_mend();
+    }
+    for (unsigned reads = 1, refused = 0; reads < 30 || refused == 0; reads++) { /* behind the ones that look for it */
+        sim_spoil(at("image"), size / 2, size / 2 + 4096, EIO, 0);
+        sim_delay(reads);
+        u9_err err = try_carve(at("out"), (u9_carve_options){0}, &r, &fault);
+        sim_clear();
+        ck_assert_msg(err == U9_OK || err == U9_IO, "%u: %s", reads, fault.text);
+        refused += err == U9_IO;
+        if (err == U9_IO) ck_assert_ptr_nonnull(strstr(fault.text, "read again"));
+        if (err == U9_IO) ck_assert_str_eq(fault.path, at("image"));
+        remove_log(at("out"));
+        ck_assert_uint_lt(reads, 60);
+    }
+    (void)carve(at("image"), &t);
+    expect_log(&t, at("log"));
+}
+END_TEST
+
+static int stop_at_second(void *ctx, uint64_t done, uint64_t of)
+{
+    ck_assert_uint_le(done, of);
+    return ++*(unsigned *)ctx == 2;
+}
+
+START_TEST(a_carving_is_stopped_when_asked_and_makes_no_logs_where_something_is) /* [U-8] */
+{
+    unsigned asked = 0;
+    u9_fault fault;
+    u9_carve_report r;
+    u9_carve_options o = {.on_progress = stop_at_second, .ctx = &asked};
+    make_log(at("image"), "s", 100);
+    make_dir(at("image/folder"));
+    ck_assert_int_eq(try_carve(at("out"), o, &r, &fault), U9_STATE);
+    ck_assert(!exists(at("out")));
+    ck_assert_int_eq(try_carve(at("out//"), o, &r, &fault), U9_OK); /* it was asked before */
+    ck_assert_uint_eq(r.logs, 1);
+    ck_assert_int_eq(try_carve(segment_path(at("image"), 1), o, &r, &fault), U9_ARG);
+    ck_assert_int_eq(try_carve("rados:none/such", o, &r, &fault), U9_IO);
+    ck_assert_int_eq(u9_carve(at("nothing"), at("out"), NULL, &r, &fault), U9_IO);
+    sim_fail(SIM_STAT, 1, ELOOP, true); /* a name that leads nowhere is passed by */
+    ck_assert_int_eq(try_carve(at("out2"), o, &r, &fault), U9_ABSENT);
+    sim_mend();
+}
+END_TEST
+
+/* {F50} [U-6] [F-6] Frames of right hashes whose trailers say what cannot be, and signed headers with no length. */
+START_TEST(frames_that_say_what_cannot_be_are_none)
+{
+    for (unsigned way = 0; way < 9; way++) {
+        image i = {0};
+        told t;
+        u9i_trailer trailer;
+        seen_frame frames[8];
+        forged_segment s = forge_begin(way == 8 ? (UINT64_C(1) << 62) + 5 : 1, way, NULL, U9I_TAIL_NONE);
+        uint64_t good = forge_records(&s, "good", 3), bad = forge_records(&s, "evil", 3);
+        ck_assert_uint_eq(list_frames(s.bytes, s.size, frames, 8), 3);
+        uint8_t *end = s.bytes + bad + 64 + frames[2].length - 80;
+        ck_assert(u9i_trailer_decode(end, &trailer));
+        if (way == 0) trailer.offset = 16;
+        if (way == 1) trailer.offset += 8;
+        if (way == 2) trailer.offset = UINT64_C(1) << 43;
+        if (way == 3) trailer.durable = trailer.offset + 16;
+        if (way == 4) trailer.previous = 16;
+        if (way == 5) trailer.previous = trailer.offset;
+        u9i_trailer_encode(&trailer, end);
+        if (way < 6) forge_mend(&s, bad);
+        if (way == 6) u9i_set_be(s.bytes + bad + 56, 8, 79);
+        if (way == 7) u9i_set_be(s.bytes + bad + 56, 8, U9I_PAYLOAD_MAX + 1);
+        add(&i, s.bytes, s.size);
+        add_garbage(&i, 300);
+        save_image(&i, at("image"));
+        forge_free(&s);
+        remove_log(at("out"));
+        u9_carve_report r = carve(at("image"), &t);
+        ck_assert_uint_eq(r.segments, 1);
+        ck_assert_uint_eq(t.last[0].records, way == 8 ? 6 : 3);
+        if (way == 8) ck_assert(exists(segment_path(t.paths[0], 1))); /* no writer gives such a number */
+        (void)good;
+    }
+}
+END_TEST
+
+/* {F53} Headers that all claim the same bytes: they are not hashed for each of them. */
+START_TEST(many_claims_cost_no_more_than_some_readings)
+{
+    enum { SIZE = 1 << 20, CLAIMS = 40 };
+    image i = {0};
+    told t;
+    u9i_trailer trailer = {.offset = 32};
+    static uint8_t bytes[SIZE];
+    u9i_trailer_encode(&trailer, bytes + SIZE - 80);
+    for (unsigned k = 0; k < CLAIMS; k++) {
+        memset(bytes + 4096 + 64 * k, 0x20 + (int)k, 64);
+        memcpy(bytes + 4096 + 64 * k + 48, u9i_frame_magic, 8);
+        u9i_set_be(bytes + 4096 + 64 * k + 56, 8, SIZE - 4096 - 64 * (k + 1));
+    }
+    make_log(at("log"), "m", 50);
+    add(&i, bytes, SIZE);
+    add_file(&i, segment_path(at("log"), 1));
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_int_eq(r.gave_up, 1);
+}
+END_TEST
+
+/* More boundaries than the first table has room for, and of each log whose first frame is gone the next one says what it is. */
+START_TEST(many_segments_are_found_by_their_boundaries)
+{
+    enum { MANY = 45 };
+    image i = {0};
+    told t;
+    forged_segment before = {0};
+    for (unsigned k = 1; k <= MANY; k++) {
+        forged_segment s = forge_begin(k, 7, k > 1 ? &before : NULL, U9I_TAIL_ROLLED);
+        forge_records(&s, "many", 2);
+        forge_end(&s, k < MANY ? U9I_END_SEALING : U9I_END_CLOSING);
+        if (k > 1) forge_free(&before);
+        before = s;
+        size_t at_first = i.size + 32 + 64 + 5;
+        add(&i, s.bytes, s.size);
+        if (k % 3 == 1) i.bytes[at_first] ^= 1; /* its u9open */
+        if (k == 7) memset(i.bytes + i.size - s.size, 0, 32); /* and its header: it is known by the next one alone */
+    }
+    forge_free(&before);
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(r.segments, MANY);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert_uint_eq(t.last[0].records, 2 * MANY);
+}
+END_TEST
+
 static unsigned draw(unsigned n)
 {
     noise = noise * 1664525 + 1013904223;
@@ -616,6 +780,11 @@ Suite *suite_carve(void)
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);
+    tcase_add_test(c, what_is_found_and_cannot_be_written_or_read_again_is_told);
+    tcase_add_test(c, a_carving_is_stopped_when_asked_and_makes_no_logs_where_something_is);
+    tcase_add_test(c, frames_that_say_what_cannot_be_are_none);
+    tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
+    tcase_add_test(c, many_segments_are_found_by_their_boundaries);
     tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);
     tcase_add_loop_test(c, a_frame_that_cannot_be_read_is_not_said_to_be_broken, 0, 2);
     suite_add_tcase(s, c);
