@@ -91,6 +91,7 @@
     X(api) \
     X(recovery) \
     X(damage)  \
+    X(harm)    \
     X(mend) \
     X(salvage) \
     X(salvage_reading) \

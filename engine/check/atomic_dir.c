@@ -3,6 +3,7 @@
  */
 #include "engine/check/atomic_dir.h"
 
+#include "engine/check/list.h"
 #include "engine/log/catalog.h"
 #include "engine/log/live.h"
 #include "format/base/fault.h"
@@ -14,10 +15,16 @@
 static const char suffix[] = ".partial";
 static const char unfinished[] = ".u9-unfinished"; /* the name of the file, which is empty */
 
-char *u9i_atomic_dir_name(const char *path)
+size_t u9i_path_length(const char *path)
 {
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/') n--;
+    return n;
+}
+
+char *u9i_atomic_dir_name(const char *path)
+{
+    size_t n = u9i_path_length(path);
     char *name = malloc(n + sizeof suffix);
     if (name == NULL) return NULL;
     memcpy(name, path, n);
@@ -52,24 +59,25 @@ static int stamp_of(u9i_env *env, const char *path, u9i_stamp *out)
     return err;
 }
 
-static bool same_place(u9i_env *env, const char *path, const u9i_stamp *stamp)
+/* 1: the path stands for what the stamp is of; 0: for something else, or nothing; -ENOMEM. */
+static int same_place(u9i_env *env, const char *path, const u9i_stamp *stamp)
 {
     u9i_stamp other;
-    return stamp_of(env, path, &other) == 0 && other.identity[0] == stamp->identity[0] &&
-           other.identity[1] == stamp->identity[1];
+    int err = stamp_of(env, path, &other);
+    if (err != 0) return err == -ENOMEM ? err : 0;
+    return memcmp(other.identity, stamp->identity, sizeof other.identity) == 0;
 }
 
-/* True if `source` is what the stamp is of, or stands in it. */
-static bool holds_source(u9i_env *env, const char *source, const u9i_stamp *stamp)
+/* 1: `source` is what the stamp is of, or stands in it; 0: neither; -ENOMEM. */
+static int holds_source(u9i_env *env, const char *source, const u9i_stamp *stamp)
 {
     char *path = strdup(source);
-    if (path == NULL) return true; /* better not */
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') path[--n] = 0;
-    bool holds = same_place(env, path, stamp);
+    if (path == NULL) return -ENOMEM;
+    path[u9i_path_length(path)] = 0;
+    int holds = same_place(env, path, stamp);
     char *slash = strrchr(path, '/');
     if (slash) slash[slash == path] = 0;
-    holds |= same_place(env, slash ? path : ".", stamp);
+    if (holds == 0) holds = same_place(env, slash ? path : ".", stamp);
     free(path);
     return holds;
 }
@@ -93,20 +101,16 @@ static int note_name(void *ctx, const char *name)
     else if (strcmp(name, u9i_live_name) == 0) c->live = true;
     else if (number == 0) c->other = true;
     if (number == 0) return 0;
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 64;
-        uint64_t *more = realloc(c->segments, room * sizeof *more);
-        if (more == NULL) return -ENOMEM;
-        c->segments = more;
-        c->room = room;
-    }
+    uint64_t *more = u9i_grow(c->segments, c->count, &c->room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    c->segments = more;
     c->segments[c->count++] = number;
     return 0;
 }
 
 static bool is_empty(const contents *c)
 {
-    return !c->marked && c->count == 0 && !c->mark && !c->live && !c->other;
+    return !(c->marked || c->count > 0 || c->mark || c->live || c->other);
 }
 
 /*
@@ -165,11 +169,24 @@ bool u9i_atomic_dir_drop(u9i_env *env, const char *partial, const char *source)
     u9i_stamp stamp;
     u9i_dir *parent;
     const char *name;
-    if (stamp_of(env, partial, &stamp) != 0 || holds_source(env, source, &stamp)) return false;
+    if (stamp_of(env, partial, &stamp) != 0 || holds_source(env, source, &stamp) != 0) return false;
     if (clear_partial(env, partial) != 0 || open_parent(env, partial, &parent, &name) != 0) return false;
     int err = u9i_dir_remove(parent, name);
     u9i_dir_close(parent);
     return err == 0;
+}
+
+/* Why nothing can begin there; above 0: it holds a source. */
+static u9_err fail_partial(const char *partial, int err, const char *what, u9_fault *fault)
+{
+    if (err > 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
+                         "this is what is to be read, and the new log's name until it is whole: choose another");
+    if (err == -EEXIST || err == -EINVAL)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
+                         "this stands where the new log grows, and is not known to be an unfinished one; "
+                         "nothing of it was touched");
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -err), "%s", what);
 }
 
 u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *const *sources, size_t count,
@@ -177,24 +194,11 @@ u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *const
 {
     u9i_stamp stamp;
     int err = stamp_of(env, partial, &stamp);
-    for (size_t i = 0; i < count && err == 0; i++)
-        if (holds_source(env, sources[i], &stamp))
-            return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
-                             "this is what is to be read, and the new log's name until it is whole: "
-                             "choose another");
+    for (size_t i = 0; i < count && err == 0; i++) err = holds_source(env, sources[i], &stamp);
     if (err == 0) err = clear_partial(env, partial);
-    else if (err == -ENOENT) err = 0;
-    if (err == -EEXIST || err == -EINVAL)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
-                         "this stands where the new log grows, and is not known to be an unfinished one; "
-                         "nothing of it was touched");
-    const char *what = "cannot replace what an earlier run left here";
-    if (err == 0) {
-        what = "cannot make the new log here";
-        err = make_marked(env, partial);
-    }
-    if (err == 0) return U9_OK;
-    return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -err), "%s", what);
+    if (err != 0 && err != -ENOENT) return fail_partial(partial, err, "cannot replace what an earlier run left here", fault);
+    err = make_marked(env, partial);
+    return err ? fail_partial(partial, err, "cannot make the new log here", fault) : U9_OK;
 }
 
 /* An unfinished one of ours, or empty. */
@@ -202,7 +206,7 @@ static int may_resume(u9i_dir *dir)
 {
     contents c = {0};
     int err = dir->single[0] ? -EEXIST : u9i_dir_list(dir, note_name, &c);
-    if (err == 0 && !c.marked && (c.count > 0 || c.mark || c.other)) err = -EEXIST;
+    if (err == 0 && !c.marked && !is_empty(&c)) err = -EEXIST;
     free(c.segments);
     return err;
 }
@@ -211,25 +215,16 @@ u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, const char *sour
 {
     u9i_stamp stamp;
     u9i_dir *dir;
-    if (stamp_of(env, partial, &stamp) == 0 && holds_source(env, source, &stamp))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial),
-                         "this is the log itself, and the new one's name until it is whole: choose another");
-    int err = u9i_dir_open(env, partial, true, &dir);
+    int err = stamp_of(env, partial, &stamp);
+    if (err == 0) err = holds_source(env, source, &stamp);
+    if (err == 0 || err == -ENOENT) err = u9i_dir_open(env, partial, true, &dir);
     if (err == 0) {
         err = may_resume(dir);
         if (err == 0) err = mark_unfinished(dir);
-        if (err != 0) u9i_dir_close(dir);
+        if (err == 0) *out = dir;
+        else u9i_dir_close(dir);
     }
-    if (err == -EEXIST || err == -EINVAL)
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = partial, .sys = EEXIST),
-                         "this stands where the new log grows, and is not known to be an unfinished one; "
-                         "nothing of it was touched");
-    if (err == 0) {
-        *out = dir;
-        return U9_OK;
-    }
-    return u9i_fault(fault, U9_IO, U9I_AT(.path = partial, .sys = -err),
-                     "cannot make the new log here");
+    return err ? fail_partial(partial, err, "cannot make the new log here", fault) : U9_OK;
 }
 
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial)

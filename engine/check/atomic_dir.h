@@ -8,6 +8,9 @@
 
 #include "engine/os/env.h"
 
+/* Bytes of a path without the slashes that it ends in; "/" is itself. */
+size_t u9i_path_length(const char *path);
+
 /* "<path>.partial", without the slashes that `path` may end in; NULL without memory. free() it. */
 char *u9i_atomic_dir_name(const char *path);
 

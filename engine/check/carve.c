@@ -6,6 +6,7 @@
  */
 #include "engine/check/atomic_dir.h"
 #include "engine/check/carving.h"
+#include "engine/check/list.h"
 #include "engine/os/process.h"
 #include "engine/os/store.h"
 #include "engine/segment/probe.h"
@@ -29,16 +30,14 @@ typedef struct out_file {
     u9i_queue *queue;
     uint8_t *piece; /* the bytes of [begin, begin + STEP) */
     uint64_t begin;
-    bool any;       /* something stands in it */
 } out_file;
 
 static int flush_piece(out_file *o, uint64_t begin, size_t n)
 {
     u9i_op write = {.kind = U9I_OP_WRITE, .file = o->file, .off = o->begin, .buf = o->piece, .n = n};
-    int64_t done = o->any ? u9i_queue_do(o->queue, &write) : 0;
+    int64_t done = u9i_queue_do(o->queue, &write);
     memset(o->piece, 0, STEP);
     o->begin = begin;
-    o->any = false;
     return done < 0 ? (int)done : 0;
 }
 
@@ -49,7 +48,6 @@ static int put_bytes(out_file *o, uint64_t offset, const uint8_t *bytes, size_t 
         if (offset >= o->begin + STEP) err = flush_piece(o, offset / STEP * STEP, STEP);
         size_t at = (size_t)(offset - o->begin), some = STEP - at < n ? STEP - at : n;
         memcpy(o->piece + at, bytes, some);
-        o->any = true;
         offset += some;
         bytes += some;
         n -= some;
@@ -85,7 +83,7 @@ static int put_frames(const u9i_carving *c, const u9i_kin *k, out_file *o)
     for (size_t i = 0; i < k->count && err == 0; i++) {
         const u9i_fragment *f = &k->frames[i];
         if (i > 0) err = put_between(c, f - 1, f, o);
-        if (err == 0) err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -EIO;
+        if (err == 0) err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -ENODATA;
     }
     uint64_t size = carved_size(u9i_fragment_end(&k->frames[k->count - 1]));
     if (err == 0) err = flush_piece(o, 0, (size_t)(size - o->begin));
@@ -120,10 +118,10 @@ static bool is_written(const u9i_kin *k)
 static int carved_order(const void *a, const void *b)
 {
     const u9i_kin *x = *(u9i_kin *const *)a, *y = *(u9i_kin *const *)b;
-    if (x->has_log != y->has_log) return x->has_log ? -1 : 1;
-    int order = memcmp(x->has_log ? x->log : x->boundary, x->has_log ? y->log : y->boundary, 16);
-    if (order != 0) return order;
-    return x->number != y->number ? (x->number < y->number ? -1 : 1) : memcmp(x->boundary, y->boundary, 16);
+    int order = u9i_order(y->has_log, x->has_log);
+    if (order == 0 && x->has_log) order = memcmp(x->log, y->log, 16);
+    if (order == 0 && x->has_log) order = u9i_order(x->number, y->number);
+    return order ? order : memcmp(x->boundary, y->boundary, 16);
 }
 
 /* So many of these are one log. */
@@ -137,11 +135,10 @@ static size_t count_log(u9i_kin *const *kin, size_t count)
 /* "OUT/id", or by its boundary what has none. free() it. */
 static char *name_log(const char *out, const u9i_kin *k)
 {
-    size_t n = strlen(out);
+    size_t n = u9i_path_length(out);
     unsigned digits = 0;
     char *path = malloc(n + 64);
     if (path == NULL) return NULL;
-    while (n > 1 && out[n - 1] == '/') n--;
     memcpy(path, out, n);
     snprintf(path + n, 16, "/%s", k->has_log ? "" : k->proven ? "segment-" : "unsigned-");
     const uint8_t *id = k->has_log ? k->log : k->boundary;
@@ -166,33 +163,19 @@ static uint64_t number_for(u9i_kin *const *kin, size_t count, size_t i, uint64_t
     return *spare;
 }
 
+/* -ENODATA: of what was found something is not there any more. */
 static u9_err fail_write(const u9i_carving *c, const char *path, int sys)
 {
+    if (sys == -ENODATA)
+        return u9i_fault(c->fault, U9_IO, U9I_AT(.path = c->path, .sys = EIO, .rule = "U-8"), "cannot read again what was found");
     return u9i_fault(c->fault, U9_IO, U9I_AT(.path = path, .sys = -sys, .rule = "U-8"),
                      "cannot write what was found");
-}
-
-/* A directory that a call made and had no time to mark; OUT is ours, and nothing else is removed. */
-static void drop_unmarked(const u9i_carving *c, const char *partial)
-{
-    u9i_dir *dir, *out;
-    if (u9i_dir_open(c->env, partial, false, &dir) != 0) return;
-    bool single = dir->single[0] != 0;
-    u9i_dir_close(dir);
-    char *parent = strdup(partial), *slash = parent ? strrchr(parent, '/') : NULL;
-    if (slash) *slash = 0;
-    if (slash && !single && u9i_dir_open(c->env, parent, false, &out) == 0) {
-        (void)u9i_dir_remove(out, slash + 1);
-        u9i_dir_close(out);
-    }
-    free(parent);
 }
 
 static u9_err fill_log(const u9i_carving *c, u9i_kin *const *kin, size_t count, const char *partial)
 {
     u9i_dir *dir;
     uint64_t spare = 0;
-    drop_unmarked(c, partial);
     u9_err err = u9i_atomic_dir_begin(c->env, partial, &c->path, 1, c->fault);
     if (err != U9_OK) return err;
     int sys = u9i_dir_open(c->env, partial, false, &dir);

@@ -8,6 +8,7 @@
  * believed only if a frame that is not has its hash; a segment of which all is held stands apart.
  */
 #include "engine/check/carving.h"
+#include "engine/check/list.h"
 
 #include "engine/segment/rejoin.h"
 #include "format/base/bytes.h"
@@ -40,17 +41,17 @@ typedef struct holding {
 static int by_row(const void *a, const void *b)
 {
     const row_item *x = a, *y = b;
-    if (x->kin != y->kin) return x->kin < y->kin ? -1 : 1;
-    if (x->image != y->image) return x->image < y->image ? -1 : 1;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;
+    int order = u9i_order(x->kin, y->kin);
+    if (order == 0) order = u9i_order(x->image, y->image);
+    if (order == 0) order = u9i_order(x->start, y->start);
+    return order ? order : u9i_order(x->at, y->at);
 }
 
 static int by_from(const void *a, const void *b)
 {
     const held_span *x = a, *y = b;
-    if (x->image != y->image) return x->image < y->image ? -1 : 1;
-    return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
+    int order = u9i_order(x->image, y->image);
+    return order ? order : u9i_order(x->from, y->from);
 }
 
 static bool same_row(const row_item *a, const row_item *b)
@@ -183,8 +184,8 @@ static bool is_named_last(const u9i_carving *c, const u9i_kin *k, const u9i_frag
 static int by_offset_down(const void *a, const void *b)
 {
     const u9i_fragment *x = a, *y = b;
-    if (x->offset != y->offset) return x->offset > y->offset ? -1 : 1;
-    return x->held != y->held ? (x->held ? 1 : -1) : 0;
+    int order = u9i_order(y->offset, x->offset);
+    return order ? order : u9i_order(x->held, y->held);
 }
 
 /* Held frames go, but for those that lead, chain by chain, to one that is not held. */

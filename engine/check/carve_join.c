@@ -2,6 +2,7 @@
  * engine/check/carve_join.c: what was found, made into segments. See carving.h. [U-6] [U-7]
  */
 #include "engine/check/carving.h"
+#include "engine/check/list.h"
 
 #include "engine/segment/probe.h"
 #include "format/base/bytes.h"
@@ -335,8 +336,8 @@ static size_t count_healed(const u9i_carving *c)
 static int by_offset(const void *a, const void *b)
 {
     const u9i_fragment *x = a, *y = b;
-    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;
+    int order = u9i_order(x->offset, y->offset);
+    return order ? order : u9i_order(x->at, y->at);
 }
 
 /*

@@ -5,6 +5,7 @@
  * whole frame the search goes on, and nothing in it counts.
  */
 #include "engine/check/carving.h"
+#include "engine/check/list.h"
 
 #include "engine/os/process.h"
 #include "format/base/bytes.h"
@@ -12,6 +13,7 @@
 #include "format/frame/disk.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,8 @@ enum {
     CHUNK = 4 << 20,
     FRAMES_ROOM = 2 * (17 << 20), /* for a frame twice */
     HASHED_MAX = 4,               /* times the bytes */
-    WOUNDS_MAX = 1 << 20
+    WOUNDS_MAX = 1 << 20,
+    TABLE_FIRST = 64
 };
 
 u9_err u9i_carve_no_memory(const u9i_carving *c)
@@ -47,17 +50,13 @@ static int note_image(void *ctx, const char *name)
 {
     u9i_carving *c = ctx;
     u9i_stamp stamp;
-    if (strlen(name) >= sizeof c->images->name || u9i_dir_stat(c->dir, name, &stamp) != 0) return 0;
-    if (c->image_count == c->image_room) {
-        size_t room = c->image_room ? 2 * c->image_room : 16;
-        u9i_image *more = realloc(c->images, room * sizeof *more);
-        if (more == NULL) return -ENOMEM;
-        c->images = more;
-        c->image_room = room;
-    }
+    if (u9i_dir_stat(c->dir, name, &stamp) != 0) return 0;
+    u9i_image *more = u9i_grow(c->images, c->image_count, &c->image_room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    c->images = more;
     u9i_image *i = &c->images[c->image_count];
     *i = (u9i_image){.size = 0};
-    memcpy(i->name, name, strlen(name) + 1);
+    snprintf(i->name, sizeof i->name, "%s", name);
     int err = u9i_file_open(c->dir, name, U9I_OPEN_READ, &i->file);
     if (err == -EINVAL || err == -ENOENT) return 0; /* a directory, or no file at all */
     if (err != 0) return err;
@@ -68,6 +67,27 @@ static int note_image(void *ctx, const char *name)
 static int image_order(const void *a, const void *b)
 {
     return strcmp(((const u9i_image *)a)->name, ((const u9i_image *)b)->name);
+}
+
+/* Kin by boundary, which is a hash already */
+
+static size_t kin_slot(const u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE])
+{
+    size_t i = (size_t)u9i_get_be(boundary, 8) & (c->table_size - 1);
+    while (c->table[i] && memcmp(c->kin[c->table[i] - 1].boundary, boundary, U9I_HASH_SIZE) != 0)
+        i = (i + 1) & (c->table_size - 1);
+    return i;
+}
+
+static bool make_table(u9i_carving *c, size_t size)
+{
+    uint32_t *table = calloc(size, sizeof *table);
+    if (table == NULL) return false;
+    free(c->table);
+    c->table = table;
+    c->table_size = size;
+    for (size_t i = 0; i < c->kin_count; i++) table[kin_slot(c, c->kin[i].boundary)] = (uint32_t)(i + 1);
+    return true;
 }
 
 u9_err u9i_carve_open(u9i_carving *c)
@@ -84,7 +104,7 @@ u9_err u9i_carve_open(u9i_carving *c)
     c->left = HASHED_MAX * c->all;
     c->chunk = u9i_pages(CHUNK);
     c->frame = u9i_pages(FRAMES_ROOM);
-    return c->chunk && c->frame ? U9_OK : u9i_carve_no_memory(c);
+    return c->chunk && c->frame && make_table(c, TABLE_FIRST) ? U9_OK : u9i_carve_no_memory(c);
 }
 
 void u9i_carve_release(u9i_carving *c)
@@ -100,41 +120,14 @@ void u9i_carve_release(u9i_carving *c)
     free(c->wounds);
 }
 
-/* Kin by boundary, which is a hash already */
-
-static size_t kin_slot(const u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE])
-{
-    size_t i = (size_t)u9i_get_be(boundary, 8) & (c->table_size - 1);
-    while (c->table[i] && memcmp(c->kin[c->table[i] - 1].boundary, boundary, U9I_HASH_SIZE) != 0)
-        i = (i + 1) & (c->table_size - 1);
-    return i;
-}
-
-static bool grow_table(u9i_carving *c)
-{
-    size_t size = c->table_size ? 2 * c->table_size : 64;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (table == NULL) return false;
-    free(c->table);
-    c->table = table;
-    c->table_size = size;
-    for (size_t i = 0; i < c->kin_count; i++) table[kin_slot(c, c->kin[i].boundary)] = (uint32_t)(i + 1);
-    return true;
-}
-
 u9i_kin *u9i_carve_kin(u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE], bool make)
 {
-    if (make && 2 * (c->kin_count + 1) > c->table_size && !grow_table(c)) return NULL;
-    if (c->table_size == 0) return NULL;
+    if (make && 2 * (c->kin_count + 1) > c->table_size && !make_table(c, 2 * c->table_size)) return NULL;
     size_t slot = kin_slot(c, boundary);
     if (c->table[slot] || !make) return c->table[slot] ? &c->kin[c->table[slot] - 1] : NULL;
-    if (c->kin_count == c->kin_room) {
-        size_t room = c->kin_room ? 2 * c->kin_room : 32;
-        u9i_kin *more = realloc(c->kin, room * sizeof *more);
-        if (more == NULL) return NULL;
-        c->kin = more;
-        c->kin_room = room;
-    }
+    u9i_kin *more = u9i_grow(c->kin, c->kin_count, &c->kin_room, sizeof *more);
+    if (more == NULL) return NULL;
+    c->kin = more;
     u9i_kin *k = &c->kin[c->kin_count++];
     memset(k, 0, sizeof *k);
     memcpy(k->boundary, boundary, U9I_HASH_SIZE);
@@ -144,13 +137,9 @@ u9i_kin *u9i_carve_kin(u9i_carving *c, const uint8_t boundary[U9I_HASH_SIZE], bo
 
 bool u9i_carve_add(u9i_kin *k, const u9i_fragment *f)
 {
-    if (k->count == k->room) {
-        size_t room = k->room ? 2 * k->room : 16;
-        u9i_fragment *more = realloc(k->frames, room * sizeof *more);
-        if (more == NULL) return false;
-        k->frames = more;
-        k->room = room;
-    }
+    u9i_fragment *more = u9i_grow(k->frames, k->count, &k->room, sizeof *more);
+    if (more == NULL) return false;
+    k->frames = more;
     k->frames[k->count++] = *f;
     return true;
 }
@@ -208,13 +197,9 @@ static u9_err note_wound(u9i_carving *c, uint32_t image, uint64_t at, bool dark)
         c->report->gave_up = 1;
         return U9_OK;
     }
-    if (c->wound_count == c->wound_room) {
-        size_t room = c->wound_room ? 2 * c->wound_room : 64;
-        u9i_wound *more = realloc(c->wounds, room * sizeof *more);
-        if (more == NULL) return u9i_carve_no_memory(c);
-        c->wounds = more;
-        c->wound_room = room;
-    }
+    u9i_wound *more = u9i_grow(c->wounds, c->wound_count, &c->wound_room, sizeof *more);
+    if (more == NULL) return u9i_carve_no_memory(c);
+    c->wounds = more;
     c->wounds[c->wound_count++] = (u9i_wound){.at = at, .image = image, .dark = dark};
     return U9_OK;
 }
@@ -333,7 +318,7 @@ static u9_err each_trailer(u9i_carving *c, uint32_t image, uint64_t base, size_t
         const uint8_t *hit = memchr(c->chunk + i, 0x4d, got - U9I_TRAILER_SIZE + 2 - i);
         if (hit == NULL) break;
         i = (size_t)(hit - c->chunk);
-        if (i == 0 || i - 1 > got - U9I_TRAILER_SIZE || !u9i_carve_trailer(hit - 1, &t)) continue;
+        if (i == 0 || !u9i_carve_trailer(hit - 1, &t)) continue;
         err = each(c, image, base + i - 1, &t);
     }
     return err;

@@ -1,6 +1,7 @@
 /*
  * engine/check/check.c: the verdict on a whole log. [R-1] to [R-9]
  */
+#include "engine/check/damage_sum.h"
 #include "engine/check/pieces.h"
 #include "engine/check/repair.h"
 
@@ -25,19 +26,13 @@ static bool is_report_size(size_t size)
 
 void u9i_checker_note(u9i_checker *c, const u9_damage *d)
 {
-    u9_report *r = &c->report;
-    if (d->verdict > r->verdict) r->verdict = d->verdict;
-    if (d->verdict >= U9_V_UNKNOWN) {
-        r->damages++;
-        if (d->lost != U9_NOWHERE) r->lost = d->lost < UINT64_MAX - r->lost ? r->lost + d->lost : UINT64_MAX;
-    }
+    u9i_damage_sum(d, &c->report.verdict, &c->report.damages, &c->report.lost);
     u9i_witness_damage(&c->witness, d);
     if (c->options.on_damage) c->options.on_damage(c->options.ctx, d);
 }
 
 u9_err u9i_checker_tell(u9i_checker *c, uint64_t done, u9_fault *fault)
 {
-    if (c->options.on_progress == NULL) return U9_OK;
     uint64_t now = u9i_monotonic_us(c->source->dir->env);
     if (now - c->progress_us < PROGRESS_US) return U9_OK;
     c->progress_us = now;
@@ -54,7 +49,6 @@ u9_err u9i_checker_progress(u9i_checker *c, u9_fault *fault)
 void u9i_checker_stretch(u9i_checker *c, size_t index, u9_stretch *s)
 {
     char path[4400];
-    if (c->options.on_stretch == NULL) return;
     s->path = u9i_source_path(c->source, u9i_catalog_facts(c->reader.catalog, index)->name, path, sizeof path);
     c->options.on_stretch(c->options.ctx, s);
 }
@@ -143,9 +137,8 @@ static void note_unsigned(u9i_checker *c)
 /* The frame goes to the run that it continues, or begins one. */
 static void note_intact(u9i_checker *c, const u9i_reader *r)
 {
-    if (u9i_intact_add(&c->run, r)) return;
-    u9i_checker_run_ends(c, &c->run);
-    (void)u9i_intact_add(&c->run, r);
+    if (!u9i_intact_goes_on(&c->run, r)) u9i_checker_run_ends(c, &c->run);
+    u9i_intact_add(&c->run, r);
 }
 
 static void note_behind(u9i_checker *c, const u9i_reader *r)
@@ -156,28 +149,25 @@ static void note_behind(u9i_checker *c, const u9i_reader *r)
     for (unsigned i = 0; i < n; i++) u9i_checker_stretch(c, r->index, &behind[i]);
 }
 
-/* One step of the reader. */
+/* One step of the reader, which is not at its end. */
 static u9_err take_step(u9i_checker *c, u9i_step step, u9_fault *fault)
 {
     u9i_reader *r = &c->reader;
     note_unsigned(c);
-    switch (step) {
-    case U9I_STEP_DAMAGE:
+    if (step == U9I_STEP_DAMAGE) {
         u9i_checker_run_ends(c, &c->run);
         u9i_checker_note(c, &r->damage);
-        break;
-    case U9I_STEP_FRAME:
-        u9i_report_frame(&c->report, r);
-        if (c->options.on_stretch && c->saved == NULL) note_intact(c, r);
-        if (u9i_reader_facts(r)->secret.lost) c->report.unsigned_records += r->count;
-        return c->saved ? u9i_checker_save(c, fault) : U9_OK;
-    case U9I_STEP_LEAVE: /* only salvage asks for it, and who wants stretches */
+        return U9_OK;
+    }
+    if (step == U9I_STEP_LEAVE) { /* only salvage asks for it, and who wants stretches */
         if (c->saved) return u9i_checker_save_beyond(c, fault);
         note_behind(c, r);
-        break;
-    case U9I_STEP_END: break;
+        return U9_OK;
     }
-    return U9_OK;
+    u9i_report_frame(&c->report, r);
+    if (c->options.on_stretch && c->saved == NULL) note_intact(c, r);
+    if (u9i_reader_facts(r)->secret.lost) c->report.unsigned_records += r->count;
+    return c->saved ? u9i_checker_save(c, fault) : U9_OK;
 }
 
 /* What became of the line that the log was to meet. [M-8] `last`: the segment that was read last. */

@@ -51,13 +51,13 @@ void u9i_checker_report(const u9i_checker *checker, u9_report *out);
 /* Now and then: how far it is. U9_STATE: asked to stop. */
 U9_MUST_CHECK u9_err u9i_checker_progress(u9i_checker *checker, u9_fault *fault);
 
-/* Tells the progress, if it was not told lately: so many bytes are done. U9_STATE: asked to stop. */
+/* To who asked to be told, if that was not done lately: so many bytes are done. U9_STATE: asked to stop. */
 U9_MUST_CHECK u9_err u9i_checker_tell(u9i_checker *checker, uint64_t done, u9_fault *fault);
 
 /* Adds the reader's frame to a report's counts. */
 void u9i_report_frame(u9_report *report, const u9i_reader *reader);
 
-/* Tells a stretch, whose path is filled in: of segments[index]. */
+/* Tells a stretch to who asked for them; its path is filled in: of segments[index]. */
 void u9i_checker_stretch(u9i_checker *checker, size_t index, u9_stretch *stretch);
 /* Tells a run, if it is open, and ends it. */
 void u9i_checker_run_ends(u9i_checker *checker, u9i_intact *run);

@@ -200,6 +200,9 @@ static u9_err judge_plan(in_place *r)
     r->report.damages_before = j.damages_before;
     r->report.damages_then = j.damages_then;
     if (j.fits && j.then <= j.before) return U9_OK;
+    if (j.fits)
+        return u9i_fault(r->fault, U9_CORRUPT, U9I_AT(.path = r->path, .rule = "U-1"),
+                         "nothing was changed: the mended log would be worse damaged than it is now");
     return u9i_fault(r->fault, U9_CORRUPT, U9I_AT(.path = r->path, .rule = "U-1"),
                      "nothing was changed: the mended log would not have record %llu as it is now",
                      (unsigned long long)j.ordinal);

@@ -63,7 +63,7 @@ static u9_err merge_no_memory(const merge *m, u9_fault *fault)
 
 static u9_err merge_told(merge *m, u9_err err, u9_fault *fault)
 {
-    if (err != U9_OK) u9_log_fault(m->out, fault ? fault : &(u9_fault){0});
+    if (err != U9_OK) u9_log_fault(m->out, fault);
     return err;
 }
 

@@ -1,6 +1,8 @@
 /*
  * engine/check/merge_intake.c: one of the logs that are merged: see merge.h. [A-5]
  */
+#include "engine/check/damage_sum.h"
+#include "engine/check/list.h"
 #include "engine/check/merge.h"
 
 #include <assert.h>
@@ -27,11 +29,7 @@ static u9_err intake_no_memory(const u9i_intake *s, u9_fault *fault)
 
 static void count_damage(u9i_merging *m, const u9_damage *d)
 {
-    u9_merge_report *r = &m->report;
-    if (d->verdict > r->verdict) r->verdict = d->verdict;
-    if (d->verdict >= U9_V_UNKNOWN) r->damages++;
-    if (d->verdict >= U9_V_UNKNOWN && d->lost != U9_NOWHERE)
-        r->lost = d->lost < UINT64_MAX - r->lost ? r->lost + d->lost : UINT64_MAX;
+    u9i_damage_sum(d, &m->report.verdict, &m->report.damages, &m->report.lost);
     if (m->options->on_damage) m->options->on_damage(m->options->ctx, d);
 }
 
@@ -60,7 +58,7 @@ static u9_err step_intake(u9i_intake *s, u9_fault *fault)
     s->ended = err == U9_END;
     s->large = err == U9_LIMIT;
     if (s->ended || s->large || err == U9_OK) err = U9_OK;
-    else u9_cursor_fault(s->cursor, fault ? fault : &(u9_fault){0});
+    else u9_cursor_fault(s->cursor, fault);
     if (err == U9_OK && !s->ended && s->now.key.size == 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = s->path, .rule = "E-3"),
                          "value %llu has no key: such a file is not merged, salvage makes a log of it",
@@ -92,13 +90,9 @@ static u9_err look_for_order(u9i_intake *s, bool *ordered, u9_fault *fault)
 /* Keeps the record at hand. */
 static u9_err keep_in_memory(u9i_intake *s, u9i_merging *m, u9_fault *fault)
 {
-    if (s->count == s->room) {
-        size_t room = s->room ? 2 * s->room : 256;
-        u9i_sorted *more = realloc(s->sorted, room * sizeof *more);
-        if (more == NULL) return intake_no_memory(s, fault);
-        s->sorted = more;
-        s->room = room;
-    }
+    u9i_sorted *more = u9i_grow(s->sorted, s->count, &s->room, sizeof *more);
+    if (more == NULL) return intake_no_memory(s, fault);
+    s->sorted = more;
     size_t size = s->large ? s->now.key.size : s->now.size;
     m->memory += size + sizeof *s->sorted;
     if (m->memory > m->options->memory)

@@ -247,9 +247,9 @@ static void hold_behind(check_piece *p)
 static void hold_frame(pieces *all, check_piece *p)
 {
     u9i_report_frame(&p->counts, &p->reader);
-    if (all->checker->options.on_stretch == NULL || u9i_intact_add(&p->run, &p->reader)) return;
-    end_run(p);
-    (void)u9i_intact_add(&p->run, &p->reader);
+    if (all->checker->options.on_stretch == NULL) return;
+    if (!u9i_intact_goes_on(&p->run, &p->reader)) end_run(p);
+    u9i_intact_add(&p->run, &p->reader);
 }
 
 /* Takes what the reader has come to. */
@@ -259,13 +259,10 @@ static u9_err take_found(pieces *all, check_piece *p, u9i_step step)
     if (r->reading) p->last = r->catalog->segments[r->index];
     if (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY))
         u9i_witness_frame(&p->witness, u9i_reader_facts(r), r->frame);
-    switch (step) {
-    case U9I_STEP_FRAME: hold_frame(all, p); break;
-    case U9I_STEP_DAMAGE: return hold_damage(p);
-    case U9I_STEP_LEAVE: hold_behind(p); break;
-    case U9I_STEP_END: p->over = true; break;
-    }
-    return U9_OK;
+    p->over = step == U9I_STEP_END;
+    if (step == U9I_STEP_FRAME) hold_frame(all, p);
+    if (step == U9I_STEP_LEAVE) hold_behind(p);
+    return step == U9I_STEP_DAMAGE ? hold_damage(p) : U9_OK;
 }
 
 static void note_read(check_piece *p)
@@ -294,9 +291,9 @@ static void step_piece(pieces *all, check_piece *p)
 }
 
 /* Reads until it is done, or has as much as it may hold. */
-static void read_on(pieces *all, check_piece *p)
+static void read_first(pieces *all, check_piece *p)
 {
-    if (!p->opened) p->err = open_piece(all, p);
+    p->err = open_piece(all, p);
     while (!is_done(p) && p->count + 4 <= EVENTS_MAX && *p->done < p->slice &&
            !__atomic_load_n(&all->stop, __ATOMIC_RELAXED)) {
         step_piece(all, p);
@@ -345,7 +342,7 @@ static void help(void *ctx)
     unsigned number = ((helper *)ctx)->number;
     check_piece *p = next_piece(all);
     if (p) {
-        read_on(all, p);
+        read_first(all, p);
         stop_piece(all, p);
     }
     pthread_mutex_lock(&all->lock);
@@ -387,7 +384,7 @@ static u9_err await_piece(pieces *all, size_t number, u9_fault *fault)
         if (there || err != U9_OK) return err;
         mine = next_piece(all);
         if (mine) {
-            read_on(all, mine);
+            read_first(all, mine);
             stop_piece(all, mine);
         } else {
             u9i_gate_wait(&all->gate, seen);
@@ -432,7 +429,6 @@ static u9_err finish_piece(pieces *all, check_piece *p, u9_fault *fault)
     tell_events(all, p);
     while (err == U9_OK && !is_done(p)) {
         p->slice = U9_NOWHERE;
-        if (!p->opened) p->err = open_piece(all, p);
         while (!is_done(p) && p->count + 4 <= EVENTS_MAX && err == U9_OK) {
             step_piece(all, p);
             if (all->checker->options.on_progress) err = tell_read(all, fault);
@@ -449,7 +445,7 @@ static bool comes_to_same(const check_piece *p, const check_piece *behind)
 {
     const u9i_reader *r = &p->reader;
     const u9i_judge *j = &r->iterator.judge;
-    if (behind->from.offset == 0) return behind->opened && behind->err == U9_OK;
+    if (behind->from.offset == 0) return behind->err == U9_OK;
     bool row = r->iterator.over ? r->parts_before.open : r->parts.open; /* in front of the frame */
     if (!p->holds || !behind->begun || behind->home == U9_NOWHERE || row) return false;
     return home_of(r, p->held) == behind->home && j->promise == behind->promise &&

@@ -11,6 +11,8 @@
  */
 #include "engine/check/plan.h"
 
+#include "engine/check/list.h"
+#include "engine/check/small_file.h"
 #include "engine/os/process.h"
 #include "format/base/bytes.h"
 #include "format/base/hash.h"
@@ -45,15 +47,12 @@ void u9i_changes_release(u9i_changes *c)
 /* Room for one more, with `size` bytes before and after. */
 static int change_room(u9i_changes *c, uint32_t size, u9i_change **out)
 {
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 16;
-        u9i_change *list = realloc(c->list, room * sizeof *list);
-        if (list) c->list = list;
-        uint64_t *sizes = list ? realloc(c->sizes, room * sizeof *sizes) : NULL;
-        if (sizes == NULL) return -ENOMEM;
-        c->sizes = sizes;
-        c->room = room;
-    }
+    size_t room = c->room;
+    u9i_change *list = u9i_grow(c->list, c->count, &room, sizeof *list);
+    if (list) c->list = list;
+    uint64_t *sizes = list ? u9i_grow(c->sizes, c->count, &c->room, sizeof *sizes) : NULL;
+    if (sizes == NULL) return -ENOMEM;
+    c->sizes = sizes;
     u9i_change *p = &c->list[c->count];
     *p = (u9i_change){.size = size};
     p->before = malloc(2 * (size_t)size + 1);
@@ -63,20 +62,13 @@ static int change_room(u9i_changes *c, uint32_t size, u9i_change **out)
     return 0;
 }
 
-static int read_whole(u9i_file *file, uint64_t offset, void *bytes, size_t n)
-{
-    size_t got = 0;
-    int err = u9i_file_read(file, offset, bytes, n, &got);
-    return err == 0 && got < n ? -ENODATA : err;
-}
-
 static int read_before(u9i_dir *dir, const u9i_change *p, uint64_t *size)
 {
     u9i_file *file;
     int err = u9i_file_open(dir, p->name, U9I_OPEN_READ, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, size);
-    if (err == 0) err = read_whole(file, p->offset, p->before, p->size);
+    if (err == 0) err = u9i_read_exactly(file, p->offset, p->before, p->size);
     u9i_file_close(file);
     return err;
 }
@@ -236,19 +228,6 @@ static void put_head(uint8_t *out, const u9i_changes *c, uint64_t size, const ui
     u9i_hash(out, HEAD - U9I_HASH_SIZE, out + HEAD - U9I_HASH_SIZE);
 }
 
-/* Whole blocks, by a queue of its own, and a sync. */
-static int write_and_sync(u9i_file *file, uint64_t offset, uint8_t *bytes, size_t n)
-{
-    u9i_queue *queue;
-    int err = u9i_queue_open(file->env, NULL, 0, 0, &queue);
-    if (err != 0) return err;
-    u9i_op write = {.kind = U9I_OP_WRITE, .file = file, .off = offset, .buf = bytes, .n = n};
-    int64_t done = u9i_queue_do(queue, &write);
-    if (done >= 0) done = u9i_queue_do(queue, &(u9i_op){.kind = U9I_OP_SYNC, .file = file});
-    u9i_queue_close(queue);
-    return done < 0 ? (int)done : 0;
-}
-
 /* ".repair-7", or behind the name of a single file. False: it is too long. */
 static bool name_saved(const u9i_dir *dir, unsigned number, const char *end, char out[U9I_NAME_MAX + 1])
 {
@@ -297,30 +276,13 @@ static uint8_t *encode_changes(const u9i_changes *c, size_t *total)
     return bytes;
 }
 
-static int write_saved(const u9i_changes *c, u9i_dir *dir, const char *name)
-{
-    u9i_file *file;
-    size_t total;
-    int err = u9i_dir_remove(dir, name); /* what an interrupted run left */
-    if (err == 0 || err == -ENOENT) err = u9i_file_open(dir, name, U9I_OPEN_CREATE, &file);
-    if (err != 0) return err;
-    uint8_t *bytes = encode_changes(c, &total);
-    if (bytes == NULL) err = -ENOMEM;
-    if (err == 0) err = u9i_file_reserve(file, total);
-    if (err == 0) err = write_and_sync(file, 0, bytes, total);
-    if (err == 0) err = u9i_file_truncate(file, total);
-    if (err == 0) err = u9i_file_sync_and_evict(file);
-    if (bytes) u9i_pages_free(bytes, total);
-    u9i_file_close(file);
-    return err;
-}
-
 /* Under its name, or the next one that is free, at this stage. */
 static int save_as(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
 {
     char fresh[U9I_NAME_MAX + 1], name[U9I_NAME_MAX + 1];
     u9i_plan_stage before = c->stage;
     unsigned last;
+    size_t total;
     assert(c->count > 0);
     int err = find_newest_saved(dir, &last);
     unsigned number = c->saved[0] ? last : last + 1;
@@ -329,10 +291,9 @@ static int save_as(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
     if (err == 0 && c->saved[0] && strcmp(c->saved, name) != 0) err = -ESTALE;
     if (err != 0) return err;
     c->stage = stage;
-    err = write_saved(c, dir, fresh);
-    if (err == 0) err = u9i_dir_rename(dir, fresh, name);
-    if (err == 0) err = u9i_dir_sync(dir);
-    if (err != 0) (void)u9i_dir_remove(dir, fresh); /* a disk that is full needs the room */
+    uint8_t *bytes = encode_changes(c, &total);
+    err = bytes ? u9i_small_file_put(dir, fresh, name, bytes, total) : -ENOMEM;
+    u9i_pages_free(bytes, total);
     if (err == 0) memcpy(c->saved, name, sizeof name);
     else c->stage = before;
     changes_check(c);
@@ -417,7 +378,7 @@ int u9i_changes_load(u9i_changes *c, u9i_dir *dir)
     if (err == 0 && total > UINT64_C(1) << 32) err = -EBADMSG;
     uint8_t *bytes = err == 0 ? malloc((size_t)total + 1) : NULL;
     if (err == 0 && bytes == NULL) err = -ENOMEM;
-    if (err == 0) err = read_whole(file, 0, bytes, (size_t)total);
+    if (err == 0) err = u9i_read_exactly(file, 0, bytes, (size_t)total);
     if (err == 0) err = decode_changes(c, bytes, (size_t)total);
     free(bytes);
     u9i_file_close(file);
@@ -436,14 +397,14 @@ static int enter_stage(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
     if (block == NULL) return -ENOMEM;
     int err = u9i_file_open(dir, c->saved, U9I_OPEN_WRITE, &file);
     if (err == 0) {
-        err = read_whole(file, 0, block, U9I_BLOCK);
+        err = u9i_read_exactly(file, 0, block, U9I_BLOCK);
         if (err == 0) {
             u9i_plan_stage before = c->stage;
             uint8_t sha[U9I_HASH_SIZE];
             memcpy(sha, block + 40, sizeof sha);
             c->stage = stage;
             put_head(block, c, u9i_get_be(block + 32, 8), sha);
-            err = write_and_sync(file, 0, block, U9I_BLOCK);
+            err = u9i_write_and_sync(file, 0, block, U9I_BLOCK);
             if (err != 0) c->stage = before;
         }
         u9i_file_close(file);
@@ -501,7 +462,7 @@ static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
     int err = u9i_file_open(dir, name_now(c, p), U9I_OPEN_READ, &file);
     if (err == 0) {
         err = u9i_file_size(file, &size);
-        if (err == 0) err = read_whole(file, p->offset, now, p->size);
+        if (err == 0) err = u9i_read_exactly(file, p->offset, now, p->size);
         u9i_file_close(file);
     }
     if (err == 0 && size < c->sizes[i]) err = -ENODATA;
@@ -531,7 +492,7 @@ static int write_change(const u9i_change *p, uint64_t size, u9i_file *file, cons
     if (err == 0) err = u9i_file_read(file, first_block(p), blocks, n, &got);
     bool done = err == 0 && memcmp(blocks + (p->offset - first_block(p)), bytes, p->size) == 0;
     memcpy(blocks + (p->offset - first_block(p)), bytes, p->size);
-    if (err == 0 && !done) err = write_and_sync(file, first_block(p), blocks, n);
+    if (err == 0 && !done) err = u9i_write_and_sync(file, first_block(p), blocks, n);
     u9i_pages_free(blocks, n);
     bool grew = change_block_end(p->offset + p->size) > size && has_size(now, size);
     return err == 0 && grew ? u9i_file_truncate(file, size) : err;

@@ -44,25 +44,22 @@ static u9_err propose_header(u9i_proposals *p, const u9i_facts *f, u9_fault *fau
 }
 
 /* True if a name is free, or is given up by another change. */
-static bool is_name_free(const u9i_catalog *c, const char *name)
+static bool is_name_free(const u9i_proposals *p, const u9i_catalog *c, const char *name)
 {
+    u9i_stamp stamp;
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         if (strcmp(f->name, name) == 0) return f->misnamed && u9i_facts_on_row(f);
     }
-    return true;
+    return u9i_dir_stat(p->source->dir, name, &stamp) != 0;
 }
 
 static u9_err propose_name(u9i_proposals *p, const u9i_catalog *c, const u9i_facts *f, u9_fault *fault)
 {
     char name[20];
-    u9i_stamp stamp;
     if (!f->misnamed || p->source->dir->single[0]) return U9_OK;
     u9i_segment_name(f->number, name);
-    bool listed = is_name_free(c, name), there = u9i_dir_stat(p->source->dir, name, &stamp) == 0;
-    bool given_up = false;
-    for (size_t i = 0; i < c->count; i++) given_up |= strcmp(u9i_catalog_facts(c, i)->name, name) == 0;
-    if (!listed || (there && !given_up)) return U9_OK;
+    if (!is_name_free(p, c, name)) return U9_OK;
     return took_change(p, f->name, u9i_changes_rename(p->changes, f->name, name, U9_REPAIR_NAME), fault);
 }
 
@@ -92,7 +89,7 @@ static void drop_taken_names(u9i_changes *c, const u9i_catalog *catalog)
 static u9_err propose_zeros(u9i_proposals *p, const u9i_facts *f, const u9_damage *d, u9_fault *fault)
 {
     static const uint8_t zeros[U9I_BLOCK];
-    if (d->end <= d->begin || d->end - d->begin > sizeof zeros) return U9_OK;
+    if (d->end - d->begin > sizeof zeros) return U9_OK;
     return took_change(p, f->name,
                 u9i_changes_add(p->changes, p->source->dir, f->name, d->begin, zeros, (uint32_t)(d->end - d->begin),
                                 U9_REPAIR_ZEROS),

@@ -12,6 +12,7 @@
 #include "engine/check/repair.h"
 
 #include "engine/check/checker.h"
+#include "engine/check/small_file.h"
 #include "engine/log/handle.h"
 #include "engine/log/resume.h"
 #include "engine/os/process.h"
@@ -128,17 +129,6 @@ static int read_old_mark(repair *r, uint8_t *bytes)
     return sys;
 }
 
-static int write_mark(u9i_file *file, uint8_t *bytes)
-{
-    u9i_queue *queue;
-    int sys = u9i_queue_open(file->env, NULL, 0, 0, &queue);
-    if (sys != 0) return sys;
-    int64_t done = u9i_queue_do(queue, &(u9i_op){.kind = U9I_OP_WRITE, .file = file, .buf = bytes, .n = U9I_MARK_SIZE});
-    if (done >= 0) done = u9i_queue_do(queue, &(u9i_op){.kind = U9I_OP_SYNC, .file = file});
-    u9i_queue_close(queue);
-    return done < 0 ? (int)done : 0;
-}
-
 /* The old mark is told to whoever looks for it, whatever comes of the new one. */
 static u9_err keep_beside(repair *r)
 {
@@ -148,7 +138,7 @@ static u9_err keep_beside(repair *r)
     int sys = read_old_mark(r, bytes);
     if (sys == 0) sys = make_beside(r, &file);
     if (sys == 0) {
-        sys = write_mark(file, bytes);
+        sys = u9i_write_and_sync(file, 0, bytes, U9I_MARK_SIZE);
         u9i_file_close(file);
     }
     if (sys == 0) sys = u9i_dir_sync(r->source->dir);

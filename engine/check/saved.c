@@ -39,8 +39,7 @@ static u9_err refuse_existing(u9i_env *env, const char *path, u9_fault *fault)
 /* "<out>" or "<out>.fork-<number>", without the slashes that `out` may end in. */
 static char *name_of(const char *out, unsigned number)
 {
-    size_t n = strlen(out);
-    while (n > 1 && out[n - 1] == '/') n--;
+    size_t n = u9i_path_length(out);
     char *name = malloc(n + 24);
     if (name == NULL) return NULL;
     memcpy(name, out, n);
@@ -133,7 +132,7 @@ static u9_err took(u9i_saved *s, const u9i_facts *facts, uint32_t count, u9_err 
 {
     u9i_saved_log *l = &s->logs[s->count - 1];
     if (err != U9_OK) {
-        u9_log_fault(s->out, fault ? fault : &(u9_fault){0});
+        u9_log_fault(s->out, fault);
         return err;
     }
     l->told.records += count;

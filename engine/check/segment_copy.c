@@ -3,6 +3,7 @@
  */
 #include "engine/check/segment_copy.h"
 
+#include "engine/check/small_file.h"
 #include "engine/os/process.h"
 
 #include <assert.h>
@@ -16,18 +17,10 @@ static uint64_t up_to_block(uint64_t offset)
     return (offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
 
-/* Bytes [at, at + n) of the file, all of them. */
-static int read_all(u9i_file *file, uint64_t at, uint8_t *buf, size_t n)
-{
-    size_t got;
-    int err = u9i_file_read(file, at, buf, n, &got);
-    return err == 0 && got < n ? -ENODATA : err;
-}
-
-/* The same of what is copied, whose fault it is then. */
+/* Of what is copied, whose fault it is then. */
 static int read_from(u9i_segment_copy *c, uint64_t at, uint8_t *buf, size_t n)
 {
-    int err = read_all(c->from, at, buf, n);
+    int err = u9i_read_exactly(c->from, at, buf, n);
     c->unread |= err != 0;
     return err;
 }
@@ -57,7 +50,7 @@ static int compare_copy(u9i_segment_copy *c, u9i_file *file, uint8_t *buf, uint8
     for (uint64_t at = 0; at < c->bytes && err == 0; at += STEP) {
         size_t n = step_at(c, at);
         err = read_from(c, at, buf, n);
-        if (err == 0) err = read_all(file, at, other, n);
+        if (err == 0) err = u9i_read_exactly(file, at, other, n);
         if (err == 0 && memcmp(buf, other, n) != 0) err = -EIO;
     }
     return err;

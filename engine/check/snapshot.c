@@ -8,6 +8,8 @@
 #include "engine/check/snapshot.h"
 
 #include "engine/check/atomic_dir.h"
+#include "engine/check/damage_sum.h"
+#include "engine/check/list.h"
 #include "engine/log/handle.h"
 #include "engine/os/store.h"
 
@@ -31,21 +33,13 @@ static void snapshot_check(const u9i_snapshot *s)
 static u9_err keep_damage(u9i_snapshot *s, const u9_damage *d, u9_fault *fault)
 {
     u9_snapshot_report *r = &s->report;
-    if (s->told_count == s->told_room) {
-        size_t room = s->told_room ? 2 * s->told_room : 16;
-        u9_damage *more = realloc(s->told, room * sizeof *more);
-        if (more == NULL) return u9i_snapshot_fail(s, -ENOMEM, "note what is damaged", fault);
-        s->told = more;
-        s->told_room = room;
-    }
-    char *path = d->path ? strdup(d->path) : NULL;
-    if (d->path && path == NULL) return u9i_snapshot_fail(s, -ENOMEM, "note what is damaged", fault);
+    u9_damage *more = u9i_grow(s->told, s->told_count, &s->told_room, sizeof *more);
+    if (more) s->told = more;
+    char *path = more ? strdup(d->path) : NULL;
+    if (path == NULL) return u9i_snapshot_fail(s, -ENOMEM, "note what is damaged", fault);
     s->told[s->told_count] = *d;
     s->told[s->told_count++].path = path;
-    if (d->verdict > r->verdict) r->verdict = d->verdict;
-    if (d->verdict < U9_V_UNKNOWN) return U9_OK;
-    r->damages++;
-    if (d->lost != U9_NOWHERE) r->lost = d->lost < UINT64_MAX - r->lost ? r->lost + d->lost : UINT64_MAX;
+    u9i_damage_sum(d, &r->verdict, &r->damages, &r->lost);
     s->unmet |= d->verdict == U9_V_CORRUPT && (d->reason == U9_R_MARK || d->reason == U9_R_FORK);
     return U9_OK;
 }
@@ -121,19 +115,11 @@ static u9_err take_snapshot_step(u9i_snapshot *s, u9i_step step, u9_fault *fault
 {
     u9i_reader *r = &s->reader;
     bool tip = r->reading && r->index == s->tip;
-    switch (step) {
-    case U9I_STEP_FRAME:
-        if (tip) count_frame(s);
-        break;
-    case U9I_STEP_DAMAGE:
-        s->gone |= r->damage.reason == U9_R_TRIMMED;
-        return keep_damage(s, &r->damage, fault);
-    case U9I_STEP_LEAVE:
-        if (tip) note_tip_end(s);
-        break;
-    case U9I_STEP_END: break;
-    }
-    return U9_OK;
+    if (tip && step == U9I_STEP_FRAME) count_frame(s);
+    if (tip && step == U9I_STEP_LEAVE) note_tip_end(s);
+    if (step != U9I_STEP_DAMAGE) return U9_OK;
+    s->gone |= r->damage.reason == U9_R_TRIMMED;
+    return keep_damage(s, &r->damage, fault);
 }
 
 /* Reads all that is new, to the end. */
@@ -261,7 +247,7 @@ static u9_err check_arguments(const u9_log *log, const char *dir, const u9_snaps
 static u9_err sync_own(u9_log *log, u9_fault *fault)
 {
     u9_err err = log->writing ? u9_log_sync(log) : U9_OK;
-    if (err != U9_OK) u9_log_fault(log, fault ? fault : &(u9_fault){0});
+    if (err != U9_OK) u9_log_fault(log, fault);
     return err;
 }
 

@@ -6,6 +6,7 @@
  * refused: only in a directory that is still growing it is replaced.
  */
 #include "engine/check/atomic_dir.h"
+#include "engine/check/list.h"
 #include "engine/check/snapshot.h"
 
 #include "engine/os/process.h"
@@ -169,13 +170,9 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
 
 static u9_err note_trimmed(u9i_snapshot *s, uint64_t number, u9_fault *fault)
 {
-    if (s->trimmed_count == s->trimmed_room) {
-        size_t room = s->trimmed_room ? 2 * s->trimmed_room : 64;
-        uint64_t *more = realloc(s->trimmed, room * sizeof *more);
-        if (more == NULL) return u9i_snapshot_fail(s, -ENOMEM, "note what was trimmed", fault);
-        s->trimmed = more;
-        s->trimmed_room = room;
-    }
+    uint64_t *more = u9i_grow(s->trimmed, s->trimmed_count, &s->trimmed_room, sizeof *more);
+    if (more == NULL) return u9i_snapshot_fail(s, -ENOMEM, "note what was trimmed", fault);
+    s->trimmed = more;
     s->trimmed[s->trimmed_count++] = number;
     return U9_OK;
 }
@@ -224,13 +221,9 @@ static int list_segment(void *ctx, const char *name)
     listing *l = ctx;
     uint64_t number;
     if (!u9i_segment_named(name, &number)) return 0;
-    if (l->count == l->room) {
-        size_t room = l->room ? 2 * l->room : 64;
-        char(*more)[20] = realloc(l->names, room * sizeof *more);
-        if (more == NULL) return -ENOMEM;
-        l->names = more;
-        l->room = room;
-    }
+    char(*more)[20] = u9i_grow(l->names, l->count, &l->room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    l->names = more;
     memcpy(l->names[l->count++], name, 20);
     return 0;
 }
@@ -258,8 +251,7 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         if (err != U9_OK) return err;
         err = u9i_window_at(it.window, state->last, segment->facts.size, &frame);
         if (err == U9_IO || err == U9_NOMEM) (void)u9i_source_fault(s->source, &it, err, fault);
-        bool same = err == U9_OK && frame.end == state->offset &&
-                    memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
+        bool same = err == U9_OK && memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
         u9i_iterator_close(&it);
         if (err == U9_IO || err == U9_NOMEM) return err;
         if (!same)
@@ -430,7 +422,7 @@ static u9i_snapshot_state state_now(const u9i_snapshot *s)
                                 .size = s->tip_size, .last = s->end.last,
                                 .damaged = s->report.damages > 0 || s->report.damaged_before};
     memcpy(state.log, s->catalog->log, sizeof state.log);
-    memcpy(state.chain, s->end.end.chain, sizeof state.chain);
+    memcpy(state.chain, s->end.chain, sizeof state.chain); /* of the last frame, where what was promised behind it is gone, too */
     return state;
 }
 
@@ -444,7 +436,7 @@ static bool is_tip_there(u9i_snapshot *s)
         return false;
     const u9i_snapshot_state *state = state_of(s, u9i_segment_number(f->name), stamp.size);
     if (state == NULL || state->offset != s->end.end.offset ||
-        memcmp(state->chain, s->end.end.chain, sizeof state->chain) != 0)
+        memcmp(state->chain, s->end.chain, sizeof state->chain) != 0)
         return false;
     bool linked = memcmp(stamp.identity, f->stamp.identity, sizeof stamp.identity) == 0;
     s->tip_size = stamp.size;
@@ -503,7 +495,7 @@ static u9_err write_note(u9i_snapshot *s, const u9i_snapshot_state *was, u9_faul
     u9i_snapshot_note note = {.count = 0};
     if (was) note.states[note.count++] = *was;
     note.states[note.count++] = state_now(s);
-    int sys = u9i_snapshot_note_write(s->dir, s->queue, &note);
+    int sys = u9i_snapshot_note_write(s->dir, &note);
     return sys == 0 ? U9_OK : u9i_snapshot_fail(s, sys, "note how the snapshot is left", fault);
 }
 

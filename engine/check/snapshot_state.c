@@ -3,6 +3,7 @@
  */
 #include "engine/check/snapshot_state.h"
 
+#include "engine/check/small_file.h"
 #include "engine/os/process.h"
 #include "format/base/bytes.h"
 
@@ -90,31 +91,13 @@ int u9i_snapshot_note_read(u9i_dir *dir, u9i_snapshot_note *out)
     return 0;
 }
 
-static int write_file(u9i_dir *dir, u9i_queue *queue, uint8_t *block, size_t size)
-{
-    u9i_file *file;
-    int err = u9i_dir_remove(dir, new_name); /* what an earlier one left */
-    if (err == 0 || err == -ENOENT) err = u9i_file_open(dir, new_name, U9I_OPEN_CREATE, &file);
-    if (err != 0) return err;
-    u9i_op write = {.kind = U9I_OP_WRITE, .file = file, .buf = block, .n = U9I_BLOCK};
-    err = u9i_file_reserve(file, U9I_BLOCK);
-    if (err == 0) {
-        int64_t done = u9i_queue_do(queue, &write);
-        err = done < 0 ? (int)done : u9i_file_truncate(file, size);
-    }
-    if (err == 0) err = u9i_file_sync_and_evict(file);
-    u9i_file_close(file);
-    return err;
-}
-
-int u9i_snapshot_note_write(u9i_dir *dir, u9i_queue *queue, const u9i_snapshot_note *note)
+int u9i_snapshot_note_write(u9i_dir *dir, const u9i_snapshot_note *note)
 {
     assert(note->count > 0 && note->count <= U9I_SNAPSHOT_STATES);
     uint8_t *block = u9i_pages(U9I_BLOCK);
     if (block == NULL) return -ENOMEM;
     for (unsigned i = 0; i < note->count; i++) put_line(&note->states[i], block + i * LINE);
-    int err = write_file(dir, queue, block, note->count * LINE);
+    int err = u9i_small_file_put(dir, new_name, u9i_snapshot_name, block, note->count * LINE);
     u9i_pages_free(block, U9I_BLOCK);
-    if (err == 0) err = u9i_dir_rename(dir, new_name, u9i_snapshot_name);
-    return err == 0 ? u9i_dir_sync(dir) : err;
+    return err;
 }

@@ -35,6 +35,6 @@ extern const char u9i_snapshot_name[]; /* of the file */
 int u9i_snapshot_note_read(u9i_dir *dir, u9i_snapshot_note *out);
 
 /* Replaces the file, durably. 0 or a negative errno. */
-int u9i_snapshot_note_write(u9i_dir *dir, u9i_queue *queue, const u9i_snapshot_note *note);
+int u9i_snapshot_note_write(u9i_dir *dir, const u9i_snapshot_note *note);
 
 #endif

@@ -37,15 +37,18 @@ static void begin_run(u9i_intact *run, const u9i_reader *r)
                            .ordinal = t->ordinal};
 }
 
-bool u9i_intact_add(u9i_intact *run, const u9i_reader *r)
+bool u9i_intact_goes_on(const u9i_intact *run, const u9i_reader *r)
+{
+    return run->open && run->index == r->index && r->frame->offset - run->it.end < U9I_BLOCK;
+}
+
+void u9i_intact_add(u9i_intact *run, const u9i_reader *r)
 {
     const u9i_frame *f = r->frame;
-    bool goes_on = run->open && run->index == r->index && f->offset - run->it.end < U9I_BLOCK;
-    if (run->open && !goes_on) return false;
     if (!run->open) begin_run(run, r);
     run->it.end = f->end;
     run->it.frames++;
-    if (r->count == 0) return true;
+    if (r->count == 0) return;
     run->it.last_time_us = f->trailer.time_us;
     if (run->it.records == 0) {
         run->it.first_time_us = f->trailer.time_us;
@@ -53,7 +56,6 @@ bool u9i_intact_add(u9i_intact *run, const u9i_reader *r)
     }
     copy_key(run->last_key, &run->it.last_key_size, &r->last);
     run->it.records += r->count;
-    return true;
 }
 
 bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind)

@@ -26,8 +26,10 @@ typedef struct u9i_kept_keys {
  */
 bool u9i_stretch_keep_keys(u9i_reader *reader, u9i_kept_keys *keys);
 
-/* Adds the reader's frame; false: it does not go on where the run ends, which is to be told first. */
-bool u9i_intact_add(u9i_intact *run, const u9i_reader *reader);
+/* True if the run is open, and the reader's frame goes on where it ends. */
+bool u9i_intact_goes_on(const u9i_intact *run, const u9i_reader *reader);
+/* Adds the reader's frame, with which a run begins if it is not open. */
+void u9i_intact_add(u9i_intact *run, const u9i_reader *reader);
 
 /* What stands behind the end of the segment that the reader is about to leave: up to two stretches. Returns how many. */
 unsigned u9i_stretch_behind(const u9i_reader *reader, u9_stretch out[2]);

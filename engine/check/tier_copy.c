@@ -4,6 +4,7 @@
  * What is small (the mark, the lists) is written under another name and renamed, so there is the old one or the new one.
  * A segment gets its name at once, by an exclusive create, and nothing speaks of it before it was read back.
  */
+#include "engine/check/small_file.h"
 #include "engine/check/tiering.h"
 
 #include "engine/os/process.h"
@@ -24,33 +25,6 @@ static uint64_t whole_blocks(uint64_t offset)
 
 /* Small files */
 
-static int write_whole(u9i_file *file, u9i_queue *queue, uint8_t *pages, size_t size, size_t whole)
-{
-    const u9i_op ops[] = {{.kind = U9I_OP_WRITE, .file = file, .buf = pages, .n = whole},
-                          {.kind = U9I_OP_SYNC, .file = file}};
-    int err = u9i_file_reserve(file, whole);
-    int64_t done = err ? err : u9i_queue_do(queue, &ops[0]);
-    if (done >= 0) done = u9i_file_truncate(file, size);
-    if (done >= 0) done = u9i_queue_do(queue, &ops[1]);
-    return done < 0 ? (int)done : 0;
-}
-
-static int put_new(u9i_dir *dir, const char *name, uint8_t *pages, size_t size, size_t whole)
-{
-    u9i_queue *queue;
-    u9i_file *file;
-    int err = u9i_queue_open(dir->env, NULL, 0, 0, &queue);
-    if (err != 0) return err;
-    err = u9i_dir_remove(dir, name); /* what an earlier run left */
-    if (err == 0 || err == -ENOENT) err = u9i_file_open(dir, name, U9I_OPEN_CREATE, &file);
-    if (err == 0) {
-        err = write_whole(file, queue, pages, size, whole);
-        u9i_file_close(file);
-    }
-    u9i_queue_close(queue);
-    return err;
-}
-
 /* The file of this name has these bytes, durably, or is as it was. */
 static int put_file(u9i_dir *dir, const char *name, const void *bytes, size_t size)
 {
@@ -58,12 +32,9 @@ static int put_file(u9i_dir *dir, const char *name, const void *bytes, size_t si
     size_t whole = (size_t)whole_blocks(size);
     uint8_t *pages = u9i_pages(whole);
     if (pages == NULL) return -ENOMEM;
-    memset(pages, 0, whole);
     memcpy(pages, bytes, size);
     snprintf(new_name, sizeof new_name, "%s.new", name);
-    int err = put_new(dir, new_name, pages, size, whole);
-    if (err == 0) err = u9i_dir_rename(dir, new_name, name);
-    if (err == 0) err = u9i_dir_sync(dir);
+    int err = u9i_small_file_put(dir, new_name, name, pages, size);
     u9i_pages_free(pages, whole);
     return err;
 }
@@ -113,14 +84,6 @@ typedef struct moving {
     bool far;              /*   and whether it was there */
 } moving;
 
-/* Bytes [at, at + n) of a file, all of them. */
-static int read_exactly_at(u9i_file *file, uint64_t at, uint8_t *buf, size_t n)
-{
-    size_t got;
-    int err = u9i_file_read(file, at, buf, n, &got);
-    return err == 0 && got < n ? -ENODATA : err;
-}
-
 static size_t tier_step_at(const moving *m, uint64_t at)
 {
     return m->facts->size - at < STEP ? (size_t)(m->facts->size - at) : STEP;
@@ -141,7 +104,7 @@ static int copy_bytes_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t s
         size_t n = tier_step_at(m, at), whole = (size_t)whole_blocks(n);
         m->what = "cannot read the segment";
         m->far = false;
-        int err = n ? read_exactly_at(m->from, at, m->here, n) : 0;
+        int err = n ? u9i_read_exactly(m->from, at, m->here, n) : 0;
         if (err != 0) return err;
         hash_step(m, m->here, n, sha);
         if (to == NULL || n == 0) continue;
@@ -181,8 +144,8 @@ static int compare_there(moving *m, uint64_t from)
     if (err == 0 && size != m->facts->size) err = -EBADMSG;
     for (uint64_t at = from; at < size && err == 0; at += STEP) {
         size_t n = tier_step_at(m, at);
-        err = read_exactly_at(m->from, at, m->here, n);
-        if (err == 0) err = read_exactly_at(file, at, m->there, n);
+        err = u9i_read_exactly(m->from, at, m->here, n);
+        if (err == 0) err = u9i_read_exactly(file, at, m->there, n);
         if (err == 0 && memcmp(m->here, m->there, n) != 0) err = -EBADMSG;
     }
     u9i_file_close(file);
@@ -202,8 +165,8 @@ static int clear_remains(moving *m)
     if (err != 0) return err;
     err = u9i_file_size(file, &size);
     size_t n = size < U9I_BLOCK ? (size_t)size : U9I_BLOCK;
-    if (err == 0 && n > 0) err = read_exactly_at(m->from, 0, m->here, n);
-    if (err == 0 && n > 0) err = read_exactly_at(file, 0, m->there, n);
+    if (err == 0 && n > 0) err = u9i_read_exactly(m->from, 0, m->here, n);
+    if (err == 0 && n > 0) err = u9i_read_exactly(file, 0, m->there, n);
     bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || memcmp(m->there, zeros, n) == 0);
     u9i_file_close(file);
     if (err == 0 && !ours) err = -EEXIST;

@@ -4,6 +4,7 @@
 #include "engine/link/channel.h"
 
 #include "engine/os/process.h"
+#include "format/base/bytes.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -170,6 +171,12 @@ static void tell_link(u9i_channel *l, u9_signal signal)
 {
     u9_err err = u9_link_sent(&l->link, signal);
     assert(err == U9_OK);
+}
+
+uint64_t u9i_row_values(const uint8_t *head)
+{
+    unsigned width = head[0] == 0x43 ? 8 : 4; /* of its length and its count */
+    return u9i_get_be(head + 1 + width, width) - 1;
 }
 
 void u9i_channel_symbol(u9_builder *values, u9_type symbol)

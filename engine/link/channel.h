@@ -50,6 +50,9 @@ U9_MUST_CHECK u9_err u9i_channel_open(u9i_channel *channel, u9i_env *env, int in
                                    u9i_tick_fn *tick, void *ctx, u9_fault *fault);
 void u9i_channel_release(u9i_channel *channel);
 
+/* How many values stand behind the key of a record that is sent in pieces, by the head that it begins with. [C-6] */
+uint64_t u9i_row_values(const uint8_t *head);
+
 /* Adds a symbol to what is to be said, which has room for it. */
 void u9i_channel_symbol(u9_builder *values, u9_type symbol);
 

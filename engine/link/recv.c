@@ -274,8 +274,7 @@ static u9_err begin_received(receiver *r, const u9i_sent_piece *p, size_t *front
     if (p->total <= U9I_BODY_MAX || u9i_record_front(p->bytes, p->size, p->total, &record) != U9_OK)
         return refuse_piece(r, fault);
     *front = (size_t)(record.key + record.key_size - p->bytes);
-    unsigned width = p->bytes[0] == 0x43 ? 8 : 4;
-    uint64_t count = u9i_get_be(p->bytes + 1 + width, width) - 1;
+    uint64_t count = u9i_row_values(p->bytes);
     u9_key key = {.data = record.key, .size = record.key_size};
     u9_err err = U9_OK;
     r->row = (received_row){.total = p->total};

@@ -213,9 +213,7 @@ static u9_err open_row(sender *s, sent_row *row, u9_fault *fault)
     u9i_part_walk_init(&row->walk, row->window, r->scratch, r->parts.first, r->frame->offset, r->large);
     row->ordinal = r->frame->trailer.ordinal;
     row->front = (size_t)(r->first.key + r->first.key_size - r->first.bytes);
-    unsigned width = r->first.bytes[0] == 0x43 ? 8 : 4; /* [C-6] of the head's length and count */
-    uint64_t count = u9i_get_be(r->first.bytes + 1 + width, width) - 1;
-    u9i_flow_init(&row->flow, 1, count, r->large - row->front, s->large + PIECE_ROOM, LARGE_ROOM - PIECE_ROOM);
+    u9i_flow_init(&row->flow, 1, u9i_row_values(r->first.bytes), r->large - row->front, s->large + PIECE_ROOM, LARGE_ROOM - PIECE_ROOM);
     return U9_OK;
 }
 

@@ -6,6 +6,7 @@
  * A deed is one thing that users do, from opening to closing. A place is a log as it may be found. The file is long as it has
  * one function for each of these, a few lines; what is done with them stands behind the tables.
  */
+#include "engine/check/checker.h"
 #include "tests/engine/link/ship.h"
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/places.h"
@@ -411,9 +412,25 @@ static u9_err check(uint64_t *told)
     return check_with(0, told);
 }
 
+static int go_on(void *ctx, uint64_t done, uint64_t of)
+{
+    (void)ctx;
+    return done > of;
+}
+
+static void add_stretch(void *told, const u9_stretch *s)
+{
+    *(uint64_t *)told += s->end - s->begin;
+}
+
 static u9_err check_in_pieces(uint64_t *told)
 {
-    return check_with(3, told);
+    uint64_t bytes = 0;
+    u9_report r = {.size = sizeof r};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log")), .on_progress = go_on, .on_stretch = add_stretch, .ctx = &bytes};
+    u9_err err = u9i_check_in_pieces(at("log"), &o, 9000, &r, &fault);
+    *told = r.records + 1000 * r.damages + 1000000 * r.lost + (err == U9_OK ? bytes << 32 : 0);
+    return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
 }
 
 static u9_err salvage(uint64_t *told)
@@ -455,6 +472,25 @@ static u9_err snapshot(uint64_t *told)
     return done(err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err);
 }
 
+static u9_err over_remains(deed_fn *deed, uint64_t *told)
+{
+    remove_log(at("out.partial"));
+    copy_log(at("remains"), at("out.partial"));
+    return deed(told);
+}
+
+/* An earlier run was broken off. */
+static u9_err salvage_over_remains(uint64_t *told)
+{
+    return over_remains(salvage, told);
+}
+
+/* The same: it goes on. */
+static u9_err snapshot_on_remains(uint64_t *told)
+{
+    return over_remains(snapshot, told);
+}
+
 /* All of it is at both places together then: so many records, if by now with an end that a stop left. */
 static u9_err tier(uint64_t *told)
 {
@@ -481,10 +517,16 @@ static u9_err merge(uint64_t *told)
     return err == U9_OK && r.verdict > U9_V_TORN ? U9_CORRUPT : err;
 }
 
+static void count_carved(void *told, const u9_carved *c)
+{
+    *(uint64_t *)told += c->records;
+}
+
 static u9_err carve(uint64_t *told)
 {
+    uint64_t records = 0;
     u9_carve_report r = {.size = sizeof r};
-    u9_carve_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    u9_carve_options o = {.size = sizeof o, .io = io_of(at("log")), .on_carved = count_carved, .ctx = &records};
     u9_err err = u9_carve(at("image"), at("out"), &o, &r, &fault);
     *told = r.frames;
     return err == U9_OK && r.unread + r.broken > 0 ? U9_CORRUPT : err;
@@ -578,6 +620,32 @@ static u9_err accept_tails(uint64_t *told)
     u9_err err = u9_accept_tails(at("log"), 1, io_of(at("log")), &tails, &fault);
     *told = tails.count;
     return err;
+}
+
+/* Part of it was copied by a run that was broken off, which said nothing of that. */
+static u9_err tier_on_remains(uint64_t *told)
+{
+    remove_log(at("tiered"));
+    copy_log(at("remains"), at("tiered"));
+    return tier(told);
+}
+
+/* Of a log that was trimmed since the last one. */
+static u9_err snapshot_behind_trim(uint64_t *told)
+{
+    u9_options o = rolling();
+    u9_trim what = {.size = sizeof what, .before_key = {.data = "k015", .size = 4}};
+    u9_trimmed gone = {.size = sizeof gone};
+    u9_snapshot_options s = {.size = sizeof s};
+    u9_snapshot_report r = {.size = sizeof r};
+    u9_err err = open_as(U9_WRITE, &o);
+    if (err != U9_OK) return err;
+    err = u9_log_snapshot(handle, at("out"), &s, &r, &fault);
+    if (err == U9_OK) err = u9_log_trim(handle, &what, &gone, &fault);
+    if (err == U9_OK) err = put("s", FILLER);
+    if (err == U9_OK) err = u9_log_snapshot(handle, at("out"), &s, &r, &fault);
+    *told = r.next_ordinal;
+    return done(err);
 }
 
 /* The second time only what is new is copied. */
@@ -986,6 +1054,47 @@ static void make_headless(void)
     fill_bytes(segment_path(at("place"), 2), 0, 32, 0);
 }
 
+/* Two runs were broken off: one that makes a log of what it finds, and one that copies segments. */
+static void make_remains(void)
+{
+    make_row();
+    remove_log(at("remains"));
+    copy_log(at("place"), at("remains"));
+    write_file(at("remains/.u9-unfinished"), "", 0);
+    write_file(at("remains/.live"), "x", 1);
+    cut_file(segment_path(at("remains"), 2), 9000);
+}
+
+/* A snapshot that some segments are there of. */
+static void make_begun(void)
+{
+    u9_snapshot_report r = {.size = sizeof r};
+    make_row();
+    remove_log(at("remains"));
+    handle = open_reader(at("place"));
+    sim_fail(SIM_RENAME, 4, EIO, false);
+    MUST(u9_log_snapshot(handle, at("begun"), NULL, &r, &fault) == U9_IO);
+    sim_mend();
+    close_log(handle);
+    move_file(at("begun.partial"), at("remains"));
+}
+
+/* Two files have each other's names, one header is damaged, and paddings are not zero. */
+static void make_swapped(void)
+{
+    char first[3400];
+    seen_frame frames[64];
+    make_row();
+    const char *path = strcpy(first, segment_path(at("place"), 1));
+    size_t n = frames_in(path, frames, 64);
+    for (size_t i = 0; i < n; i++)
+        if (frames[i].length % 16 != 0) put_bytes(path, frames[i].end - 1, "x", 1);
+    flip_bit(path, 3, 5);
+    move_file(first, at("place/aside"));
+    move_file(segment_path(at("place"), 2), first);
+    move_file(at("place/aside"), segment_path(at("place"), 2));
+}
+
 /* One segment of many small records, an index beside it, and then half of its data are gone. */
 static void make_halved(void)
 {
@@ -1216,6 +1325,38 @@ static void make_two(void)
     fill(at("second"), 6, 9, true);
 }
 
+/* Small ones: two segments. */
+static void make_small(void)
+{
+    fill(at("place"), 0, 2, false);
+    fill(at("place"), 2, 3, true);
+}
+
+static void make_two_small(void)
+{
+    make_small();
+    fill(at("second"), 1, 2, true);
+}
+
+static void make_small_harmed(void)
+{
+    seen_frame frames[16];
+    make_small();
+    const char *path = segment_path(at("place"), 1);
+    MUST(frames_in(path, frames, 16) > 1);
+    flip_bit(path, frames[1].offset + 20, 2);
+    flip_bit(path, 9, 2);
+}
+
+static void make_small_image(void)
+{
+    size_t size;
+    make_small();
+    uint8_t *bytes = read_file(segment_path(at("place"), 1), &size);
+    write_file(at("image"), bytes, size);
+    free(bytes);
+}
+
 /* Hardship */
 
 typedef struct trial {
@@ -1249,6 +1390,7 @@ static const trial reading[] = {
     {make_damaged, versions, false, false},
     {make_damaged, seek, false, false},
     {make_damaged, check_in_pieces, false, false},
+    {make_long, check_in_pieces, false, false},
     {make_damaged, damages, false, false},
     {make_headless, read_mended, false, false},
     {make_headless, read_on, false, false},
@@ -1305,12 +1447,20 @@ static const trial writing[] = {
     {make_torn, index_build, true, true},
     {make_large, send_and_receive, true, false},
     {make_fork, salvage, true, false},
+    {make_headless, salvage, true, false},
+    {make_parted, salvage, true, false},
+    {make_remains, salvage_over_remains, true, false},
     {make_row, snapshot, true, false},
+    {make_begun, snapshot_on_remains, true, false},
+    {make_row, snapshot_behind_trim, true, false},
+    {make_damaged, snapshot, true, false},
     {make_row, tier, true, false},
+    {make_remains, tier_on_remains, true, false},
     {make_two, merge, true, false},
     {make_image, carve, true, false},
     {make_headless, repair, true, false},
     {make_odd, repair, true, false},
+    {make_swapped, repair, true, false},
     {make_damaged, index_build, true, true},
     {make_numbered, index_build, true, true},
     {make_flipped, heal, true, false},
@@ -1376,6 +1526,7 @@ static const trial looking[] = {
     {make_row, get_many, false, false},
     {make_row, index_check, false, true},
     {make_row, check_in_pieces, false, false},
+    {make_long, check_in_pieces, false, false},
     {make_torn, read_on, false, false},
     {make_torn, get, false, false},
     {make_torn, split, false, false},
@@ -1390,6 +1541,12 @@ static const trial looking[] = {
     {make_headless, repair, true, false},
     {make_fork, read_on, false, false},
     {make_fork, salvage, true, false},
+    {make_headless, salvage, true, false},
+    {make_parted, salvage, true, false},
+    {make_swapped, repair, true, false},
+    {make_begun, snapshot_on_remains, true, false},
+    {make_remains, tier_on_remains, true, false},
+    {make_row, tier, true, false},
     {make_trimmed, read_back, false, false},
     {make_large, read_on, false, false},
     {make_large, read_back, false, false},
@@ -1433,6 +1590,25 @@ static const trial looking[] = {
     {make_row, append_one, true, false},
     {make_older, append_one, true, false},
     {make_parted, read_on, false, false},
+};
+
+/* Where each call fails in turn. */
+static const trial small[] = {
+    {make_small, salvage, true, false},
+    {make_small, check_in_pieces, false, false},
+    {make_two_small, merge, true, false},
+    {make_small, tier, true, false},
+    {make_small, snapshot_twice, true, false},
+    {make_small, send_and_receive, true, false},
+    {make_small_harmed, repair, true, false},
+    {make_small_harmed, salvage, true, false},
+    {make_unknown, accept_tails, true, false},
+    {make_small_image, carve, true, false},
+    {make_begun, snapshot_on_remains, true, false},
+    {make_small, snapshot_behind_trim, true, false},
+    {make_plain, salvage, true, false},
+    {make_swapped, repair, true, false},
+    {make_late, accept_trim, true, false},
 };
 
 static void clear_outputs(void)
@@ -1570,6 +1746,31 @@ static void endure(const trial *t, hardship what)
     if (!t->writes && count > 0) do_again(t, well, told, 0);
 }
 
+/* Each call in turn, wherever it is made: of a small log there are few. */
+static void endure_all(const trial *t, hardship what)
+{
+    uint64_t told;
+    t->make();
+    begin_anew();
+    u9_err well = do_well(t, &told);
+    bool failed = true;
+    for (unsigned nth = 1; failed; nth += nth < 30 ? 1 : thorough(6, 1)) {
+        begin_anew();
+        failed = do_badly(t, what, nth, false, well, told);
+        MUST(nth < 3000);
+    }
+    begin_anew();
+    do_again(t, well, told, 0);
+}
+
+START_TEST(who_has_little_to_do_is_told_what_fails_at_each_step_of_it)
+{
+    static const hardship each[] = {NO_MEMORY, NO_CALL, NO_SIGHT};
+    read_error = ENXIO;
+    endure_all(&small[_i / 3], each[_i % 3]);
+}
+END_TEST
+
 START_TEST(who_reads_without_memory_is_told_so)
 {
     endure(&reading[_i], NO_MEMORY);
@@ -1696,6 +1897,7 @@ Suite *suite_hardship(void)
     tcase_add_loop_test(tc, who_reads_mapped_files_without_memory_is_told_so, 0, MAPPED);
     tcase_add_loop_test(tc, who_sees_nothing_where_there_is_something_to_be_read_is_told_so, 0,
                         sizeof looking / sizeof *looking);
+    tcase_add_loop_test(tc, who_has_little_to_do_is_told_what_fails_at_each_step_of_it, 0, 3 * sizeof small / sizeof *small);
     tcase_add_test(tc, what_is_asked_for_is_counted_and_what_is_kept_too);
     suite_add_tcase(suite, tc);
     TCase *real = tcase_create("system");

@@ -2,10 +2,14 @@
  * tests/engine/check/test_carve.c: logs out of disk images, renamed files, and files in one another. [U-6] [U-7] [U-8]
  * (F28, F51, F52, F67, F71)
  */
+#include "format/base/bytes.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
+
+#include <u9/index.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,16 +73,18 @@ static void make_log(const char *log, const char *prefix, size_t size)
     free(text);
 }
 
+enum { LOGS_MAX = 64 };
+
 typedef struct told {
     unsigned logs;
-    u9_carved last[8];
-    char paths[8][512];
+    u9_carved last[LOGS_MAX];
+    char paths[LOGS_MAX][512];
 } told;
 
 static void on_carved(void *ctx, const u9_carved *c)
 {
     told *t = ctx;
-    ck_assert_uint_lt(t->logs, 8);
+    ck_assert_uint_lt(t->logs, LOGS_MAX);
     t->last[t->logs] = *c;
     snprintf(t->paths[t->logs++], 512, "%s", c->path);
 }
@@ -478,6 +484,285 @@ START_TEST(a_frame_that_cannot_be_read_is_not_said_to_be_broken)
 }
 END_TEST
 
+static u9_err try_carve(const char *out, u9_carve_options o, u9_carve_report *r, u9_fault *fault)
+{
+    o.size = sizeof o;
+    o.io = sim_io();
+    *fault = (u9_fault){0};
+    *r = (u9_carve_report){.size = sizeof *r};
+    return u9_carve(at("image"), out, &o, r, fault);
+}
+
+/* [U-8] Segments that are written in several pieces: to a disk that is full, and from one that fails by then. */
+START_TEST(what_is_found_and_cannot_be_written_or_read_again_is_told)
+{
+    image i = {0};
+    told t;
+    u9_fault fault;
+    u9_carve_report r;
+    u9_options o = small_options();
+    static uint8_t bytes[700000];
+    o.segment_size = 8 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned k = 0; k < 5; k++) append_bytes(w, bytes, sizeof bytes - k);
+    close_log(w);
+    add_garbage(&i, 5000);
+    add_file(&i, segment_path(at("log"), 1));
+    uint64_t size = i.size;
+    save_image(&i, at("image"));
+    for (unsigned nth = 1; nth < 5; nth++) {
+        sim_fail(SIM_WRITE, nth, ENOSPC, true);
+        ck_assert_int_eq(try_carve(at("out"), (u9_carve_options){0}, &r, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, ENOSPC);
+        sim_mend();
+    }
+    for (unsigned reads = 1, refused = 0; reads < 30 || refused == 0; reads++) { /* behind the ones that look for it */
+        sim_spoil(at("image"), size / 2, size / 2 + 4096, EIO, 0);
+        sim_delay(reads);
+        u9_err err = try_carve(at("out"), (u9_carve_options){0}, &r, &fault);
+        sim_clear();
+        ck_assert_msg(err == U9_OK || err == U9_IO, "%u: %s", reads, fault.text);
+        refused += err == U9_IO;
+        if (err == U9_IO) ck_assert_ptr_nonnull(strstr(fault.text, "read again"));
+        if (err == U9_IO) ck_assert_str_eq(fault.path, at("image"));
+        remove_log(at("out"));
+        ck_assert_uint_lt(reads, 60);
+    }
+    (void)carve(at("image"), &t);
+    expect_log(&t, at("log"));
+}
+END_TEST
+
+static int stop_at_second(void *ctx, uint64_t done, uint64_t of)
+{
+    ck_assert_uint_le(done, of);
+    return ++*(unsigned *)ctx == 2;
+}
+
+START_TEST(a_carving_is_stopped_when_asked_and_makes_no_logs_where_something_is) /* [U-8] */
+{
+    unsigned asked = 0;
+    u9_fault fault;
+    u9_carve_report r;
+    u9_carve_options o = {.on_progress = stop_at_second, .ctx = &asked};
+    make_log(at("image"), "s", 100);
+    make_dir(at("image/folder"));
+    ck_assert_int_eq(try_carve(at("out"), o, &r, &fault), U9_STATE);
+    ck_assert(!exists(at("out")));
+    ck_assert_int_eq(try_carve(at("out//"), o, &r, &fault), U9_OK); /* it was asked before */
+    ck_assert_uint_eq(r.logs, 1);
+    ck_assert_int_eq(try_carve(segment_path(at("image"), 1), o, &r, &fault), U9_ARG);
+    ck_assert_int_eq(try_carve("rados:none/such", o, &r, &fault), U9_IO);
+    ck_assert_int_eq(u9_carve(at("nothing"), at("out"), NULL, &r, &fault), U9_IO);
+    sim_fail(SIM_STAT, 1, ELOOP, true); /* a name that leads nowhere is passed by */
+    ck_assert_int_eq(try_carve(at("out2"), o, &r, &fault), U9_ABSENT);
+    sim_mend();
+}
+END_TEST
+
+/* {F50} [U-6] [F-6] Frames of right hashes whose trailers say what cannot be, and signed headers with no length. */
+START_TEST(frames_that_say_what_cannot_be_are_none)
+{
+    for (unsigned way = 0; way < 9; way++) {
+        image i = {0};
+        told t;
+        u9i_trailer trailer;
+        seen_frame frames[8];
+        forged_segment s = forge_begin(way == 8 ? (UINT64_C(1) << 62) + 5 : 1, way, NULL, U9I_TAIL_NONE);
+        uint64_t good = forge_records(&s, "good", 3), bad = forge_records(&s, "evil", 3);
+        ck_assert_uint_eq(list_frames(s.bytes, s.size, frames, 8), 3);
+        uint8_t *end = s.bytes + bad + 64 + frames[2].length - 80;
+        ck_assert(u9i_trailer_decode(end, &trailer));
+        if (way == 0) trailer.offset = 16;
+        if (way == 1) trailer.offset += 8;
+        if (way == 2) trailer.offset = UINT64_C(1) << 43;
+        if (way == 3) trailer.durable = trailer.offset + 16;
+        if (way == 4) trailer.previous = 16;
+        if (way == 5) trailer.previous = trailer.offset;
+        u9i_trailer_encode(&trailer, end);
+        if (way < 6) forge_mend(&s, bad);
+        if (way == 6) u9i_set_be(s.bytes + bad + 56, 8, 79);
+        if (way == 7) u9i_set_be(s.bytes + bad + 56, 8, U9I_PAYLOAD_MAX + 1);
+        add(&i, s.bytes, s.size);
+        add_garbage(&i, 300);
+        save_image(&i, at("image"));
+        forge_free(&s);
+        remove_log(at("out"));
+        u9_carve_report r = carve(at("image"), &t);
+        ck_assert_uint_eq(r.segments, 1);
+        ck_assert_uint_eq(t.last[0].records, way == 8 ? 6 : 3);
+        if (way == 8) ck_assert(exists(segment_path(t.paths[0], 1))); /* no writer gives such a number */
+        (void)good;
+    }
+}
+END_TEST
+
+/* {F53} Headers that all claim the same bytes: they are not hashed for each of them. */
+START_TEST(many_claims_cost_no_more_than_some_readings)
+{
+    enum { SIZE = 1 << 20, CLAIMS = 40 };
+    image i = {0};
+    told t;
+    u9i_trailer trailer = {.offset = 32};
+    static uint8_t bytes[SIZE];
+    u9i_trailer_encode(&trailer, bytes + SIZE - 80);
+    for (unsigned k = 0; k < CLAIMS; k++) {
+        memset(bytes + 4096 + 64 * k, 0x20 + (int)k, 64);
+        memcpy(bytes + 4096 + 64 * k + 48, u9i_frame_magic, 8);
+        u9i_set_be(bytes + 4096 + 64 * k + 56, 8, SIZE - 4096 - 64 * (k + 1));
+    }
+    make_log(at("log"), "m", 50);
+    add(&i, bytes, SIZE);
+    add_file(&i, segment_path(at("log"), 1));
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_int_eq(r.gave_up, 1);
+}
+END_TEST
+
+/* More boundaries than the first table has room for, and of each log whose first frame is gone the next one says what it is. */
+START_TEST(many_segments_are_found_by_their_boundaries)
+{
+    enum { MANY = 45 };
+    image i = {0};
+    told t;
+    forged_segment before = {0};
+    for (unsigned k = 1; k <= MANY; k++) {
+        forged_segment s = forge_begin(k, 7, k > 1 ? &before : NULL, U9I_TAIL_ROLLED);
+        forge_records(&s, "many", 2);
+        forge_end(&s, k < MANY ? U9I_END_SEALING : U9I_END_CLOSING);
+        if (k > 1) forge_free(&before);
+        before = s;
+        size_t at_first = i.size + 32 + 64 + 5;
+        add(&i, s.bytes, s.size);
+        if (k % 3 == 1) i.bytes[at_first] ^= 1; /* its u9open */
+        if (k == 7) memset(i.bytes + i.size - s.size, 0, 32); /* and its header: it is known by the next one alone */
+    }
+    forge_free(&before);
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(r.segments, MANY);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert_uint_eq(t.last[0].records, 2 * MANY);
+}
+END_TEST
+
+static unsigned draw(unsigned n)
+{
+    noise = noise * 1664525 + 1013904223;
+    return (noise >> 8) % n;
+}
+
+/* Of a piece of a file: a bit, a stretch, or what follows a magic. */
+static void damage_piece(uint8_t *bytes, size_t n)
+{
+    size_t at = draw((unsigned)n), some = n - at < 60 ? n - at : 60;
+    const uint8_t *magic = memmem(bytes, n, u9i_frame_magic, 6);
+    switch (draw(5)) {
+    case 0: bytes[at] ^= (uint8_t)(1u << draw(8)); break;
+    case 1: memset(bytes + at, 0, some); break;
+    case 2: memset(bytes + at, 0xee, some); break;
+    case 3: if (magic && magic + 14 < bytes + n) bytes[magic + 8 + draw(6) - bytes] ^= 0x41; break; /* its length */
+    case 4: if (magic && magic + 8 < bytes + n) bytes[magic + 6 + draw(2) - bytes] ^= 0x41; break;
+    }
+}
+
+/* A file in pieces, most of them in order: some are lost, come twice, are damaged, or stand elsewhere. */
+static void scatter(image images[3], const char *path)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    unsigned where = draw(3), harm = draw(3); /* some files are whole */
+    for (size_t from = 0, n; from < size; from += n) {
+        size_t step = draw(4) ? 4096 : 512, most = size - from;
+        n = step * (1 + draw(6));
+        n = n < most ? n : most;
+        if (harm > 0 && draw(12) == 0) continue;
+        if (harm > 1 && draw(4) == 0) damage_piece(bytes + from, n);
+        if (harm > 0 && draw(9) == 0) where = draw(3);
+        if (harm > 0 && draw(6) == 0) add_garbage(&images[where], draw(2) ? 4096 : draw(700));
+        add(&images[where], bytes + from, n);
+        if (harm > 1 && draw(15) == 0) add(&images[where], bytes + from, n);
+    }
+    free(bytes);
+}
+
+static void scatter_log(image images[3], const char *log)
+{
+    size_t count;
+    char **names = list_names(log, &count), path[512];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", log, names[i]);
+        if (draw(8)) scatter(images, path);
+        free(names[i]);
+    }
+    free(names);
+}
+
+static bool was_written(const seen_record *r, seen *const *logs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < logs[i]->count; k++) {
+            const seen_record *w = &logs[i]->records[k];
+            if (w->ordinal == r->ordinal && w->size == r->size && memcmp(w->bytes, r->bytes, r->size) == 0) return true;
+        }
+    return false;
+}
+
+/* A log with indexes, and a copy that went on otherwise. */
+static void make_forked(void)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = sim_io()};
+    make_log(at("one"), "one", 900);
+    copy_log(at("one"), at("other"));
+    session(at("one"), "on", 9, 2);
+    session(at("other"), "off", 9, 2);
+    ck_assert_int_eq(u9_indexes_build(at("one"), &o, &r, NULL), U9_OK);
+}
+
+/* {F28} {F52} [U-6] [U-7] */
+START_TEST(whatever_images_are_made_of_what_is_carved_was_written)
+{
+    seen *logs[2];
+    size_t shown = 0, rejoined = 0;
+    make_forked();
+    logs[0] = look(at("one"));
+    logs[1] = look(at("other"));
+    for (unsigned round = 0; round < thorough(50, 2000); round++) {
+        image images[3] = {{0}};
+        told t = {.logs = 0};
+        u9_carve_report report = {.size = sizeof report};
+        u9_carve_options o = {.size = sizeof o, .io = sim_io(), .on_carved = on_carved, .ctx = &t};
+        scatter_log(images, at("one"));
+        scatter_log(images, at("other"));
+        remove_log(at("out"));
+        make_dir(at("images"));
+        for (unsigned i = 0; i < 3; i++) {
+            char name[20];
+            snprintf(name, sizeof name, "images/%u", i);
+            save_image(&images[i], at(name));
+            if (draw(4) == 0) sim_spoil(at(name), 4096 * draw(20), 4096 * (20 + draw(3)), EIO, 1 + draw(20));
+        }
+        u9_err err = u9_carve(at("images"), at("out"), &o, &report, NULL);
+        sim_clear();
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT || err == U9_IO, "round %u: %s", round, u9_err_name(err));
+        rejoined += report.rejoined;
+        for (unsigned i = 0; i < t.logs; i++) {
+            seen *s = t.last[i].proven ? look(t.paths[i]) : NULL;
+            for (size_t k = 0; s && k < s->count; k++)
+                ck_assert_msg(was_written(&s->records[k], logs, 2), "round %u: record %zu of %s", round, k, t.paths[i]);
+            shown += s ? s->count : 0;
+            if (s) forget(s);
+        }
+    }
+    ck_assert_uint_gt(shown, 500);
+    ck_assert_uint_gt(rejoined, 10);
+    forget(logs[0]);
+    forget(logs[1]);
+}
+END_TEST
+
 Suite *suite_carve(void)
 {
     Suite *s = suite_create("carve");
@@ -495,6 +780,12 @@ Suite *suite_carve(void)
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);
+    tcase_add_test(c, what_is_found_and_cannot_be_written_or_read_again_is_told);
+    tcase_add_test(c, a_carving_is_stopped_when_asked_and_makes_no_logs_where_something_is);
+    tcase_add_test(c, frames_that_say_what_cannot_be_are_none);
+    tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
+    tcase_add_test(c, many_segments_are_found_by_their_boundaries);
+    tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);
     tcase_add_loop_test(c, a_frame_that_cannot_be_read_is_not_said_to_be_broken, 0, 2);
     suite_add_tcase(s, c);
     return s;

@@ -9,6 +9,7 @@
 #include "engine/check/plan.h"
 #include "engine/os/overlay.h"
 #include "tests/engine/fixture.h"
+#include "tests/plain_file.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
@@ -520,6 +521,121 @@ START_TEST(a_file_that_was_changed_since_is_not_undone)
 }
 END_TEST
 
+/* [U-3] Gone, cut short, or as large as no such file is: nothing of it is undone. */
+START_TEST(what_is_not_as_it_was_left_is_not_undone)
+{
+    u9_fault fault;
+    uint8_t before[16], after[16];
+    make_log(at("log"));
+    break_magic(at("log"));
+    (void)repair(at("log"), (u9_repair_options){.all = 0});
+    if (_i == 0) remove_log(segment_path(at("log"), 1));
+    if (_i == 1) cut_file(segment_path(at("log"), 1), 20);
+    if (_i == 2) cut_file(segment_path(at("log"), 1), 4096);
+    if (_i == 3) sim_resize(at("log/.repair-1"), UINT64_C(5) << 30);
+    if (_i < 3) picture(at("log"), before);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), _i == 3 ? U9_CORRUPT : U9_STATE);
+    ck_assert_msg(strstr(fault.text, _i == 3 ? "is damaged" : "was changed since") != NULL, "%s", fault.text);
+    if (_i == 3) return;
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+}
+END_TEST
+
+/* [U-2] Beside them stand files of almost their names; and there are no more numbers than these. */
+START_TEST(saved_bytes_get_the_next_number_and_there_is_a_last_one)
+{
+    static const char *const others[] = {"log/.repair-", "log/.repair-x", "log/.repair-007", "log/.repair-99999999999", "log/.repair-3.new",
+                                         "log/notes-12", "log/.repair-0"};
+    u9_fault fault;
+    u9_repair_report r;
+    make_log(at("log"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) write_file(at(others[i]), "mine", 4);
+    break_magic(at("log"));
+    ck_assert_str_eq(repair(at("log"), (u9_repair_options){.all = 0}).saved, ".repair-1");
+    sim_copy(at("log/.repair-1"), at("log/.repair-9999"));
+    break_zeros_of_header(at("log"));
+    ck_assert_str_eq(repair(at("log"), (u9_repair_options){.all = 0}).saved, ".repair-10000");
+    break_magic(at("log"));
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 0}, &r, &fault), U9_IO);
+    ck_assert_int_eq(fault.sys, ENAMETOOLONG);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) ck_assert(exists(at(others[i])));
+}
+END_TEST
+
+/* [U-3] Before anything is looked for, what was broken off comes to its end: a dry run says so. */
+START_TEST(a_dry_run_does_not_go_past_one_that_was_broken_off)
+{
+    u9_fault fault;
+    u9_repair_report r;
+    make_log(at("log"));
+    break_most(at("log"));
+    sim_aim("0000000000000001.u9");
+    sim_fail(SIM_WRITE, 1, EIO, true);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_IO);
+    sim_mend();
+    sim_aim(NULL);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.dry = 1}, &r, &fault), U9_STATE);
+    ck_assert_msg(strstr(fault.text, "broken off") != NULL, "%s", fault.text);
+    ck_assert_int_eq(repair(at("log"), (u9_repair_options){.all = 1}).finished, 1);
+}
+END_TEST
+
+/* [U-1] [U-5] What has no proof stays as it is. */
+START_TEST(what_cannot_be_proven_is_left)
+{
+    uint8_t before[16], after[16];
+    make_log(at("log"));
+    const char *last = segment_path(at("log"), segments_in(at("log"))), *path = at("log");
+    char single[512];
+    if (_i == 0) extend_file(last, file_size(last) + 3 * 4096), fill_bytes(last, file_size(last) - 3 * 4096, 3 * 4096, 0x5a);
+    if (_i == 1) { /* whose name is not its number, but nobody says what stands beside it */
+        snprintf(single, sizeof single, "%s", segment_path(at("log"), 7));
+        move_file(segment_path(at("log"), 2), single);
+        path = single;
+    }
+    if (_i == 2) { /* a plain seed file */
+        plain_file p = plain_begin(4);
+        plain_frame(&p, "\x81\x81", 2);
+        plain_frame(&p, "\x81\x81", 2);
+        p.bytes[p.size / 2] ^= 1;
+        make_dir(at("plain"));
+        path = at("plain");
+        write_file(segment_path(path, 1), p.bytes, p.size);
+        plain_free(&p);
+    }
+    if (_i >= 3) { /* a payload of a signed hash, but for one bit; its trailer names another place, or a record more */
+        seen_frame frames[8];
+        u9i_trailer t;
+        forged_segment s = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
+        forge_records(&s, "a", 2);
+        uint64_t p = forge_records(&s, "b", 2);
+        ck_assert_uint_eq(list_frames(s.bytes, s.size, frames, 8), 3);
+        uint8_t *trailer = s.bytes + p + 64 + frames[2].length - 80;
+        ck_assert(u9i_trailer_decode(trailer, &t));
+        if (_i == 3) t.offset += 16;
+        else t.count++;
+        u9i_trailer_encode(&t, trailer);
+        forge_mend(&s, p);
+        s.bytes[p + 64 + 3] ^= 4;
+        forge_records(&s, "c", 2);
+        path = at("forged");
+        forge_save(&s, path);
+        forge_free(&s);
+    }
+    picture(path == single ? at("log") : path, before);
+    u9_fault fault;
+    u9_repair_report r;
+    u9_err err = run_repair(path, (u9_repair_options){.all = 1, .heal_ms = 1000000}, &r, &fault);
+    ck_assert_int_eq(err, _i == 4 ? U9_CORRUPT : U9_OK);
+    if (_i == 4) ck_assert_msg(strstr(fault.text, "would be worse damaged") != NULL, "%s", fault.text);
+    else ck_assert_uint_eq(r.steps, 0);
+    if (_i >= 3) ck_assert_uint_gt(r.tries, 0);
+    picture(path == single ? at("log") : path, after);
+    ck_assert_mem_eq(before, after, sizeof before);
+}
+END_TEST
+
 START_TEST(saved_bytes_that_are_damaged_are_refused)
 {
     u9_fault fault;
@@ -789,6 +905,10 @@ Suite *suite_in_place(void)
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
     tcase_add_test(c, a_file_that_was_changed_since_is_not_undone);
+    tcase_add_loop_test(c, what_is_not_as_it_was_left_is_not_undone, 0, 4);
+    tcase_add_test(c, saved_bytes_get_the_next_number_and_there_is_a_last_one);
+    tcase_add_test(c, a_dry_run_does_not_go_past_one_that_was_broken_off);
+    tcase_add_loop_test(c, what_cannot_be_proven_is_left, 0, 5);
     tcase_add_loop_test(c, an_undo_takes_the_indexes_that_the_repair_made_and_no_other, 0, 3);
     tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
     tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);

@@ -2,6 +2,7 @@
  * tests/engine/check/test_merge.c: several logs become one in the order of their keys, repeats once. [A-5]
  */
 #include "tests/engine/log/trimmed.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 
 #include <errno.h>
@@ -240,6 +241,144 @@ START_TEST(records_larger_than_memory_are_merged_and_told_apart_by_their_last_by
 }
 END_TEST
 
+static u9_err salvage(const char *log, uint64_t *saved)
+{
+    u9_report r = {.size = sizeof r};
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    fault = (u9_fault){0};
+    return u9_salvage(at(log), at("out"), &o, &r, saved, &fault);
+}
+
+static u9_err merge_or_salvage(bool merges)
+{
+    uint64_t saved;
+    return merges ? merge("out", "ab", (u9_merge_options){0}) : salvage("a", &saved);
+}
+
+/* Not in order, too: its key is kept, and the record read again. */
+START_TEST(a_record_larger_than_memory_is_sorted_and_told_where_it_cannot_be_copied) /* [A-5] [G-1] */
+{
+    static const struct {
+        sim_kind kind;
+        unsigned nth;
+        int sys;
+    } fails[] = {{SIM_WRITE, 1, ENOSPC}, {SIM_WRITE, 3, ENOSPC}, {SIM_WRITE, 15, EIO}, {SIM_READ, 12, ENXIO}};
+    size_t size = U9_RECORD_MAX + 1000;
+    make("a", "zz=1");
+    put_large("a", size, 'x', 'x');
+    make("b", "c=2");
+    for (unsigned i = 0; i < 2 * sizeof fails / sizeof *fails; i++) {
+        unsigned fired = sim_fired();
+        if (i % 2 == 0 && i / 2 < 3) remove_log(at("out"));
+        sim_fail(fails[i / 2].kind, fails[i / 2].nth, fails[i / 2].sys, true);
+        u9_err err = i % 2 ? merge("out", "ab", (u9_merge_options){.memory = 1 << 20}) : merge_or_salvage(false);
+        sim_mend();
+        ck_assert_msg(sim_fired() > fired && (err == U9_IO || err == U9_POISONED), "%u: %s", i, u9_err_name(err));
+        ck_assert_msg(fault.sys == fails[i / 2].sys, "%u: %s", i, fault.text);
+        ck_assert(!exists(at("out")));
+    }
+    ck_assert_int_eq(merge("out", "ab", (u9_merge_options){.memory = 1 << 20}), U9_OK);
+    ck_assert_uint_eq(report.sorted, 1);
+    ck_assert_uint_eq(report.records, 4);
+}
+END_TEST
+
+/* {F63} What was written is read again before it gets its name. */
+START_TEST(what_a_disk_keeps_otherwise_is_no_new_log) /* [A-5] [G-5] */
+{
+    make("a", "a=1 b=2 c=3");
+    make("b", "bb=4");
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned nth = 1, lies = 0; lies < sim_lies() || nth == 1; nth++) {
+            lies = sim_lies();
+            sim_lie(nth % 2 ? SIM_ROT : SIM_LOST, nth, 8 * 90 + 3);
+            u9_err err = merge_or_salvage(i == 0);
+            sim_mend();
+            bool lied = sim_lies() > lies;
+            ck_assert_msg(err == (lied ? U9_CORRUPT : U9_OK), "%u, %u: %s: %s", i, nth, u9_err_name(err), fault.text);
+            ck_assert(exists(at("out")) == !lied);
+            remove_log(at("out"));
+            if (!lied) break;
+        }
+}
+END_TEST
+
+typedef struct heard {
+    unsigned conflicts, damages, asked;
+} heard;
+
+static void hear_conflict(void *ctx, const u9_key *key)
+{
+    ck_assert_uint_eq(key->size, 1);
+    ((heard *)ctx)->conflicts++;
+}
+
+static void hear_damage(void *ctx, const u9_damage *d)
+{
+    (void)d;
+    ((heard *)ctx)->damages++;
+}
+
+static int stop_now(void *ctx, uint64_t done, uint64_t of)
+{
+    ck_assert(done > 0 && of == 0);
+    return ++((heard *)ctx)->asked > 1;
+}
+
+START_TEST(a_merge_tells_what_it_meets_and_stops_when_it_is_told_to) /* */
+{
+    heard h = {0};
+    u9_merge_options o = {.on_conflict = hear_conflict, .on_damage = hear_damage, .on_progress = stop_now, .ctx = &h, .strict = 1};
+    make("a", "a=1 b=2");
+    make("b", "a=3");
+    ck_assert_int_eq(merge("out", "ab", o), U9_OK);
+    ck_assert_uint_eq(h.conflicts, 1);
+    ck_assert_uint_eq(h.damages + h.asked, 0);
+    u9_log *w = open_kind(at("c"), "rkey");
+    for (unsigned i = 0; i < 40000; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%06u", i);
+        u9_key k = {.data = key, .size = strlen(key)};
+        ck_assert_int_eq(u9_log_append(w, &k, "\x81", 1, NULL), U9_OK);
+    }
+    close_log(w);
+    ck_assert_int_eq(merge("no", "ac", o), U9_STATE);
+    ck_assert_uint_eq(h.asked, 2);
+    ck_assert(!exists(at("no")) && !exists(at("no.partial")));
+    crash(open_kind(at("c"), "rkey"), at("c"));
+    put(w = open_kind(at("d"), "rkey"), "d", "torn");
+    crash(w, at("d"));
+    o.on_progress = NULL;
+    ck_assert_int_eq(merge("out2", "d", o), U9_OK); /* a torn end is a note */
+    ck_assert_uint_ge(h.damages, 1);
+    ck_assert_uint_eq(report.damages, 0);
+}
+END_TEST
+
+/* Plain seed files, with a key and without, and a log whose u9open is lost. */
+START_TEST(what_has_no_keys_or_none_of_a_known_kind_is_not_merged) /* [A-5] [E-3] [L-6] */
+{
+    plain_file p = plain_begin(3);
+    (void)plain_frame(&p, "\x81", 1);
+    make_dir(at("p"));
+    write_file(segment_path(at("p"), 1), p.bytes, p.size);
+    plain_free(&p);
+    ck_assert_int_eq(merge("out", "p", (u9_merge_options){0}), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "has no key") != NULL, "%s", fault.text);
+    make("q", "a=1 b=2");
+    flip_bit(segment_path(at("q"), 1), U9I_DISK_HEADER_SIZE + 64 + 10, 3); /* its u9open says it, and its u9end */
+    fill_bytes(segment_path(at("q"), 1), file_size(segment_path(at("q"), 1)) - 4096, 4096, 0);
+    ck_assert_int_eq(merge("out", "q", (u9_merge_options){0}), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "is not known") != NULL, "%s", fault.text);
+    ck_assert(!exists(at("out")));
+    char path[512];
+    const char *paths[] = {path};
+    snprintf(path, sizeof path, "%s", at("p"));
+    report = (u9_merge_report){.size = sizeof report};
+    if (sim_in_use()) ck_assert_int_eq(u9_merge(at("out"), paths, 1, NULL, &report, NULL), U9_IO); /* on the system's disk */
+}
+END_TEST
+
 START_TEST(what_is_damaged_is_told_and_left_out) /* */
 {
     make_keyed_row(at("b"));
@@ -299,6 +438,10 @@ Suite *suite_merge(void)
     tcase_add_test(t, logs_of_different_kinds_are_refused);
     tcase_add_test(t, a_log_with_its_own_past_is_itself);
     tcase_add_test(t, records_larger_than_memory_are_merged_and_told_apart_by_their_last_byte);
+    tcase_add_test(t, a_record_larger_than_memory_is_sorted_and_told_where_it_cannot_be_copied);
+    tcase_add_test(t, what_a_disk_keeps_otherwise_is_no_new_log);
+    tcase_add_test(t, a_merge_tells_what_it_meets_and_stops_when_it_is_told_to);
+    tcase_add_test(t, what_has_no_keys_or_none_of_a_known_kind_is_not_merged);
     tcase_add_test(t, what_is_damaged_is_told_and_left_out);
     tcase_add_test(t, a_stop_at_any_call_leaves_no_log_that_looks_whole);
     suite_add_tcase(s, t);

@@ -6,6 +6,7 @@
 #include "format/base/hash.h"
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
+#include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include <u9/carve.h>
@@ -18,10 +19,14 @@
 #include <u9/repair.h>
 #include <u9/scan.h>
 #include <u9/snapshot.h>
+#include <u9/tier.h>
+#include <u9/transit.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define REFUSED(call) MUST_SAY((call) == U9_ARG, "%s", #call)
 
@@ -154,6 +159,101 @@ START_TEST(who_looks_for_nothing_is_refused)
 }
 END_TEST
 
+START_TEST(who_checks_moves_or_sends_nothing_is_refused)
+{
+    u9_report report = {.size = sizeof report}, no_report = {.size = 7};
+    u9_check_options checking = {.size = 7};
+    u9_tiered tiered = {.size = sizeof tiered}, no_tiered = {.size = 7};
+    u9_tier_options tiering = {.size = sizeof tiering}, no_tiering = {.size = 7};
+    u9_ship_report shipped = {.size = sizeof shipped}, no_ship = {.size = 7};
+    u9_options no_options = {.size = 7};
+    u9_send_options sending = {.size = sizeof sending, .in = -1, .out = -1}, from = {.size = sizeof from, .from = 1}, no_send = {.size = 7};
+    u9_recv_options taking = {.size = sizeof taking, .in = -1, .out = -1}, logs = {.size = sizeof logs, .log = &no_options}, no_recv = {.size = 7};
+    uint64_t salvaged;
+    session(at("log"), "x", 3, 0);
+    REFUSED(u9_check(NULL, NULL, &report, NULL));
+    REFUSED(u9_check(at("log"), NULL, NULL, NULL));
+    REFUSED(u9_check(at("log"), NULL, &no_report, NULL));
+    REFUSED(u9_check(at("log"), &checking, &report, NULL));
+    REFUSED(u9_salvage("", at("out"), NULL, &report, &salvaged, NULL));
+    REFUSED(u9_salvage(at("log"), NULL, &(u9_check_options){.size = sizeof checking, .io = io_of(at("log"))}, &report, NULL, NULL));
+    REFUSED(u9_mark_read(at("log"), NULL, NULL, NULL));
+    REFUSED(u9_tier(NULL, &tiering, &tiered, NULL));
+    REFUSED(u9_tier("", &tiering, &tiered, NULL));
+    REFUSED(u9_tier(at("log"), NULL, &tiered, NULL));
+    REFUSED(u9_tier(at("log"), &tiering, NULL, NULL));
+    REFUSED(u9_tier(at("log"), &no_tiering, &tiered, NULL));
+    REFUSED(u9_tier(at("log"), &tiering, &no_tiered, NULL));
+    u9_log *log = open_reader(at("log"));
+    REFUSED(u9_log_send(NULL, &sending, &shipped, NULL));
+    REFUSED(u9_log_send(log, NULL, &shipped, NULL));
+    REFUSED(u9_log_send(log, &no_send, &shipped, NULL));
+    REFUSED(u9_log_send(log, &sending, &shipped, NULL));
+    REFUSED(u9_log_send(log, &from, &shipped, NULL));
+    REFUSED(u9_log_send(log, &from, NULL, NULL));
+    REFUSED(u9_log_send(log, &from, &no_ship, NULL));
+    close_log(log);
+    REFUSED(u9_log_recv(NULL, &logs, &shipped, NULL));
+    REFUSED(u9_log_recv("", &(u9_recv_options){.size = sizeof taking}, &shipped, NULL));
+    REFUSED(u9_log_recv(at("out"), NULL, &shipped, NULL));
+    REFUSED(u9_log_recv(at("out"), &no_recv, &shipped, NULL));
+    REFUSED(u9_log_recv(at("out"), &taking, &shipped, NULL));
+    REFUSED(u9_log_recv(at("out"), &logs, &shipped, NULL));
+    REFUSED(u9_log_recv(at("out"), &logs, NULL, NULL));
+    REFUSED(u9_log_recv(at("out"), &logs, &no_ship, NULL));
+    ck_assert(!exists(at("out")));
+}
+END_TEST
+
+/* A host that was built with an earlier version knows less: it is told as much. */
+START_TEST(who_knows_an_earlier_version_is_served)
+{
+    static const size_t reports[] = {offsetof(u9_report, trim_segment), offsetof(u9_report, keyless), sizeof(u9_report)};
+    static const size_t checks[] = {offsetof(u9_check_options, io), offsetof(u9_check_options, on_output),
+                                    offsetof(u9_check_options, on_stretch), sizeof(u9_check_options)};
+    session(at("log"), "x", 3, 0);
+    for (unsigned i = 0; i < 12; i++) {
+        u9_report r;
+        memset(&r, 0x55, sizeof r);
+        r.size = reports[i % 3];
+        u9_check_options o = {.size = checks[i / 3], .io = io_of(at("log"))};
+        u9_err err = u9_check(at("log"), &o, &r, NULL);
+        bool knows_io = o.size > offsetof(u9_check_options, io);
+        ck_assert_int_eq(err, knows_io || !sim_in_use() ? U9_OK : U9_IO); /* else it is the system's disk */
+        if (err == U9_OK) ck_assert_uint_eq(r.records, 3);
+        for (size_t k = r.size; k < sizeof r; k++) ck_assert_uint_eq(((uint8_t *)&r)[k], 0x55);
+    }
+}
+END_TEST
+
+static u9_err in_child(u9_log *log, bool sends)
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        u9_snapshot_report snap = {.size = sizeof snap};
+        u9_ship_report shipped = {.size = sizeof shipped};
+        u9_send_options o = {.size = sizeof o, .in = -1, .out = 1};
+        _exit(-(sends ? u9_log_send(log, &o, &shipped, NULL) : u9_log_snapshot(log, at("out"), NULL, &snap, NULL)));
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+START_TEST(a_handle_of_the_parent_makes_nothing)
+{
+    session(at("log"), "x", 3, 0);
+    u9_log *log = open_reader(at("log"));
+    ck_assert_int_eq(in_child(log, false), U9_STATE);
+    ck_assert_int_eq(in_child(log, true), U9_STATE);
+    close_log(log);
+    ck_assert(!exists(at("out")));
+}
+END_TEST
+
 /* A number of the first change in the file of saved bytes, and what it becomes. [U-3] */
 static const struct {
     unsigned number;
@@ -221,10 +321,20 @@ START_TEST(saved_bytes_that_were_forged_undo_nothing)
         else forged[4096 + 60] ^= 1;
         expect_no_undo(path, forged, size, "head", i);
     }
+    for (unsigned i = 0; i < 4; i++) { /* names that lead out, end early, or are none of an index, which alone is made */
+        memcpy(forged, bytes, size);
+        uint8_t *entry = forged + 4096, *name = entry + 48;
+        if (i < 2) name[2] = i ? 0 : '/';
+        else u9i_set_be(entry + 16, 8, 0); /* nothing is written over: it is renamed, or was made */
+        if (i == 2) u9i_set_be(entry + 40, 8, 3), memcpy(name + 19, "a/b", 3);
+        if (i == 3) u9i_set_be(entry + 32, 8, 3);
+        seal_saved(forged);
+        expect_no_undo(path, forged, size, "name", i);
+    }
     memcpy(forged, bytes, size);
-    forged[4096 + 48 + 2] = '/'; /* a name that leads out */
+    u9i_set_be(forged + 16, 8, 0); /* no stage */
     seal_saved(forged);
-    expect_no_undo(path, forged, size, "name", 0);
+    expect_no_undo(path, forged, size, "stage", 0);
     expect_no_undo(path, bytes, 100, "cut", 0);
     write_file(path, bytes, size);
     ck_assert_int_eq(u9_undo(at("log"), io_of(at("log")), 0, &steps, NULL), U9_OK);
@@ -243,6 +353,9 @@ Suite *suite_misuse(void)
     tcase_add_test(t, who_repairs_without_a_path_or_a_size_is_refused);
     tcase_add_test(t, who_makes_logs_of_nothing_is_refused);
     tcase_add_test(t, who_looks_for_nothing_is_refused);
+    tcase_add_test(t, who_checks_moves_or_sends_nothing_is_refused);
+    tcase_add_test(t, who_knows_an_earlier_version_is_served);
+    tcase_add_test(t, a_handle_of_the_parent_makes_nothing);
     tcase_add_test(t, saved_bytes_that_were_forged_undo_nothing);
     suite_add_tcase(s, t);
     return s;

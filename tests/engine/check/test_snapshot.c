@@ -2,7 +2,9 @@
  * tests/engine/check/test_snapshot.c: a snapshot is a log with all that was durable when it began, beside a writer that
  * goes on, rolls and trims; made again it takes what is new; a stop at any call leaves no half that looks whole.
  */
+#include "format/base/hash.h"
 #include "tests/engine/log/trimmed.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
@@ -443,6 +445,117 @@ START_TEST(no_other_directory_is_taken_for_a_snapshot) /* [A-3] */
 }
 END_TEST
 
+/* What `.snapshot` says was forged: another word, no digits, a flag that is none under a fitting hash, lines too many or none. */
+static const struct {
+    unsigned at;
+    char what;
+    unsigned size; /* of the file then; 0: as it was */
+} forged_notes[] = {{0, 'x', 0}, {150, ' ', 0}, {12, 'g', 0}, {13, 'G', 0}, {149, '?', 0}, {12 + 129, '2', 0}, {0, 'u', 150}, {0, 'u', 3 * 151}};
+
+START_TEST(a_snapshot_whose_own_word_was_forged_is_left_alone) /* */
+{
+    enum { WORD = 12, BYTES = 65, LINE = WORD + 2 * (BYTES + 4) + 1 };
+    char note[3 * LINE + 1], digits[3];
+    uint8_t bytes[BYTES], hash[16], before[16], after[16];
+    session(at("log"), "r", 5, 0);
+    snapshot(at("log"), at("snap"));
+    ck_assert_uint_eq(file_size(at("snap/.snapshot")), LINE);
+    for (unsigned k = 0; k < 3; k++) read_bytes(at("snap/.snapshot"), 0, note + k * LINE, LINE);
+    note[forged_notes[_i].at] = forged_notes[_i].what;
+    if (forged_notes[_i].what == '2') {
+        for (unsigned k = 0; k < BYTES; k++) {
+            snprintf(digits, sizeof digits, "%.2s", note + WORD + 2 * k);
+            bytes[k] = (uint8_t)strtoul(digits, NULL, 16);
+        }
+        u9i_hash(bytes, BYTES, hash);
+        for (unsigned k = 0; k < 4; k++) {
+            snprintf(digits, sizeof digits, "%02x", hash[k]);
+            memcpy(note + WORD + 2 * (BYTES + k), digits, 2);
+        }
+    }
+    write_file(at("snap/.snapshot"), note, forged_notes[_i].size ? forged_notes[_i].size : LINE);
+    picture(at("snap"), before);
+    expect_refused(at("log"), at("snap"), U9_ARG, "is no snapshot");
+    picture(at("snap"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+}
+END_TEST
+
+/* A file that the log never had, and one that has the size of the log's, but is none of it. */
+START_TEST(what_is_none_of_the_logs_is_not_replaced) /* */
+{
+    make_row_of_segments(at("log"));
+    make_row_of_segments(at("other"));
+    snapshot(at("log"), at("snap"));
+    sim_copy(named("other", 1), named("snap", 99));
+    expect_refused(at("log"), at("snap"), U9_ARG, "is no file of the log");
+    sim_remove(named("snap", 99));
+    sim_remove(named("snap", 2));
+    sim_copy(named("other", 2), named("snap", 2));
+    sim_resize(named("snap", 2), file_size(named("log", 2)));
+    expect_refused(at("log"), at("snap"), U9_ARG, "or was changed");
+    sim_remove(named("snap", 2));
+    snapshot(at("log"), at("snap"));
+    expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+}
+END_TEST
+
+static int stop_at_once(void *ctx, uint64_t done, uint64_t of)
+{
+    ck_assert_uint_le(done, of);
+    return ++*(int *)ctx > 1;
+}
+
+START_TEST(of_what_is_no_log_or_not_to_be_taken_there_is_no_snapshot)
+{
+    u9_fault fault;
+    u9_snapshot_report report = {.size = sizeof report};
+    u9_snapshot_options older = {.size = offsetof(u9_snapshot_options, keep_trimmed), .keep_trimmed = 7};
+    int asked = 0;
+    u9_snapshot_options stops = {.on_progress = stop_at_once, .ctx = &asked, .verify_all = 1};
+    make_row_of_segments(at("log"));
+    u9_log *r = open_reader(at("log"));
+    ck_assert_int_eq(try_snapshot(r, at("snap/"), stops, &report, &fault), U9_OK); /* soon done: it was asked once at most */
+    ck_assert_int_eq(u9_log_snapshot(r, at("snap//"), &older, &report, NULL), U9_OK);
+    ck_assert_uint_eq(report.kept, segments_in(at("log")));
+    asked = 1;
+    sim_advance(SECOND);
+    ck_assert_int_eq(try_snapshot(r, at("snap"), stops, &report, &fault), U9_STATE);
+    close_log(r);
+    session(at("none"), "r", 5, 0);
+    r = open_reader(at("none"));
+    remove_mark(at("none"));
+    fill_bytes(named("none", 1), 0, file_size(named("none", 1)), 0);
+    ck_assert_int_eq(try_snapshot(r, at("other"), (u9_snapshot_options){0}, &report, &fault), U9_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(fault.text, "can be read"));
+    close_log(r);
+    plain_file p = plain_begin(5);
+    plain_frame(&p, "\x81", 1);
+    make_dir(at("seed"));
+    write_file(named("seed", 1), p.bytes, p.size);
+    plain_free(&p);
+    expect_refused(at("seed"), at("other"), U9_ARG, "plain seed files");
+    ck_assert(!exists(at("other")));
+}
+END_TEST
+
+/* Where the handle writes, what it holds goes to the disk first. */
+START_TEST(a_writer_that_cannot_sync_has_no_snapshot)
+{
+    u9_fault fault;
+    u9_snapshot_report report = {.size = sizeof report};
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 3);
+    sim_fail(SIM_SYNC, 1, EIO, true);
+    ck_assert_int_eq(u9_log_snapshot(w, at("snap"), NULL, &report, NULL), U9_IO);
+    ck_assert_int_eq(try_snapshot(w, at("snap"), (u9_snapshot_options){0}, &report, &fault), U9_IO);
+    ck_assert_int_eq(fault.sys, EIO);
+    sim_mend();
+    (void)u9_log_close(w, NULL);
+    ck_assert(!exists(at("snap")));
+}
+END_TEST
+
 START_TEST(a_log_that_was_put_back_does_not_replace_what_the_snapshot_has) /* */
 {
     session(at("log"), "r", 5, 0);
@@ -547,6 +660,8 @@ START_TEST(damage_at_the_end_is_not_closed_over) /* [A-2] [M-4] */
     u9_snapshot_report r = snapshot(at("log"), at("snap"));
     ck_assert_int_eq(r.verdict, U9_V_CORRUPT);
     ck_assert_int_eq(r.closed, 0);
+    expect_same_damage(at("log"), at("snap"));
+    ck_assert_uint_eq(snapshot(at("log"), at("snap")).removed, 0); /* and made again it is found as it was left */
     expect_same_damage(at("log"), at("snap"));
     make_row_of_segments(at("gone")); /* the newest is not there, which the mark says */
     sim_remove(named("gone", segments_in(at("gone"))));
@@ -658,6 +773,42 @@ START_TEST(a_writer_trims_and_rolls_between_any_two_looks) /* [A-1] [L-10] */
         close_log(r);
         close_log(beside);
     }
+}
+END_TEST
+
+/* A file that is gone when it is opened or linked was trimmed meanwhile: all is looked at again. */
+START_TEST(files_that_are_gone_meanwhile_are_looked_for_again) /* */
+{
+    static const struct {
+        sim_kind kind;
+        int sys, copy;
+    } gone[] = {{SIM_OPEN, ENOENT, 0}, {SIM_OPEN, ESTALE, 1}, {SIM_LINK, ENOENT, 0}, {SIM_LINK, ESTALE, 0}};
+    u9_fault fault = {0};
+    u9_snapshot_report report;
+    make_row_of_segments(at("log"));
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        unsigned fired = 1;
+        for (unsigned nth = 1; fired > 0; nth++) {
+            remove_log(at("snap"));
+            u9_log *r = open_reader(at("log"));
+            fired = sim_fired();
+            sim_fail(gone[i].kind, nth, gone[i].sys, false);
+            u9_err err = try_snapshot(r, at("snap"), (u9_snapshot_options){.copy = gone[i].copy}, &report, &fault);
+            sim_mend();
+            fired = sim_fired() - fired;
+            close_log(r);
+            ck_assert_msg(err == U9_OK || (err == U9_IO && fault.sys == gone[i].sys), "%zu, %u: %s", i, nth, fault.text);
+            if (err != U9_OK) snapshot(at("log"), at("snap"));
+            expect_snapshot(at("snap"), 0, TRIM_RECORDS);
+        }
+    }
+    remove_log(at("snap"));
+    u9_log *r = open_reader(at("log"));
+    sim_fail(SIM_LINK, 1, ENOENT, true); /* each time */
+    ck_assert_int_eq(try_snapshot(r, at("snap"), (u9_snapshot_options){0}, &report, &fault), U9_IO);
+    ck_assert_ptr_nonnull(strstr(fault.text, "come and go faster"));
+    sim_mend();
+    close_log(r);
 }
 END_TEST
 
@@ -819,6 +970,10 @@ Suite *suite_snapshot(void)
     tcase_add_loop_test(t, an_older_state_of_the_log_is_said_to_be_that, 0, 2);
     tcase_add_test(t, no_other_directory_is_taken_for_a_snapshot);
     tcase_add_test(t, a_log_that_was_put_back_does_not_replace_what_the_snapshot_has);
+    tcase_add_loop_test(t, a_snapshot_whose_own_word_was_forged_is_left_alone, 0, sizeof forged_notes / sizeof *forged_notes);
+    tcase_add_test(t, what_is_none_of_the_logs_is_not_replaced);
+    tcase_add_test(t, of_what_is_no_log_or_not_to_be_taken_there_is_no_snapshot);
+    tcase_add_test(t, a_writer_that_cannot_sync_has_no_snapshot);
     suite_add_tcase(s, t);
     t = tcase_create("damage");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
@@ -831,6 +986,7 @@ Suite *suite_snapshot(void)
     t = tcase_create("writer");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_writer_trims_and_rolls_between_any_two_looks);
+    tcase_add_test(t, files_that_are_gone_meanwhile_are_looked_for_again);
     tcase_add_loop_test(t, it_follows_a_log_through_whatever_that_goes_through, 0, 24);
     suite_add_tcase(s, t);
     t = tcase_create("stops");

@@ -737,6 +737,83 @@ static void make_anew(void)
     copy_log(at("row"), at("log"));
 }
 
+/* {F63} */
+START_TEST(what_the_place_keeps_otherwise_is_not_dropped_here) /* [TR-3] */
+{
+    u9_tier_options what = to_far();
+    make_row_of_segments(at("log"));
+    what.verify = 1;
+    what.keep_bytes = 1;
+    unsigned lies = sim_lies();
+    sim_lie(SIM_ROT, 1, 8 * 5000);
+    ck_assert_int_eq(try_tier(what), U9_CORRUPT);
+    sim_mend();
+    ck_assert_uint_eq(sim_lies(), lies + 1);
+    ck_assert_ptr_nonnull(strstr(fault.text, "other bytes are read back"));
+    ck_assert(exists(segment_path(at("log"), 1)));
+    tier_with(what); /* which replaces what stands there */
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
+START_TEST(two_do_not_tier_one_log_at_once) /* [TR-3] */
+{
+    make_row_of_segments(at("log"));
+    sim_fail(SIM_CREATE, 1, EEXIST, false); /* another makes the file at the same moment, and removes it */
+    ck_assert_int_eq(try_tier(to_far()), U9_IO);
+    sim_mend();
+    tier();
+    sim_take_lock(at("log/.tier.lock"));
+    expect_refused(U9_LOCKED, "already");
+    sim_drop_lock(at("log/.tier.lock"));
+    tier();
+    ck_assert_uint_eq(done.segments, 0);
+    u9_tier_options nowhere = to_far();
+    nowhere.to = at("no/such/place");
+    remove_log(at("log/.tier"));
+    ck_assert_int_eq(try_tier(nowhere), U9_IO);
+}
+END_TEST
+
+/* The lists say so on the way, not only in the end; and a segment whose ends are damaged goes as it is. */
+START_TEST(many_segments_go_and_damaged_ones_as_they_are) /* [TR-2] [TR-3] */
+{
+    seen_frame frames[64];
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 170);
+    close_log(w);
+    unsigned n = segments_in(at("log"));
+    ck_assert_uint_gt(n, 18);
+    flip_bit(segment_path(at("log"), 3), 32 + 64 + 10, 1); /* its u9open */
+    size_t count = frames_in(segment_path(at("log"), 4), frames, 64);
+    flip_bit(segment_path(at("log"), 4), frames[count - 1].offset + 64 + 10, 1); /* its u9end */
+    copy_log(at("log"), at("old"));
+    seen *before = look(at("log"));
+    sim_aim(".tier.new");
+    sim_fail(SIM_CREATE, 3, ENOSPC, true); /* the third time that a list is written */
+    ck_assert_int_eq(try_tier(to_far()), U9_IO);
+    sim_mend();
+    sim_aim(NULL);
+    ck_assert_uint_ge(done.segments, 16);
+    tier();
+    ck_assert_uint_ge(done.there, n - 2);
+    seen *there = look(at("log"));
+    ck_assert_uint_eq(there->count, before->count);
+    forget(there);
+    forget(before);
+    w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    tier();
+    remove_log(at("log")); /* an older copy is put back, all of which the place has by now */
+    copy_log(at("old"), at("log"));
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    (void)!try_tier(what);
+    for (unsigned i = 1; i <= n; i++) ck_assert(exists(segment_path(at("log"), i)) || exists(segment_path(at("far"), i)));
+}
+END_TEST
+
 START_TEST(a_failure_of_any_call_leaves_what_the_next_run_ends) /* [TR-3] */
 {
     make_row_of_segments(at("row"));
@@ -794,6 +871,9 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
     tcase_add_test(t, who_asks_wrongly_is_refused);
+    tcase_add_test(t, what_the_place_keeps_otherwise_is_not_dropped_here);
+    tcase_add_test(t, two_do_not_tier_one_log_at_once);
+    tcase_add_test(t, many_segments_go_and_damaged_ones_as_they_are);
     tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
     suite_add_tcase(suite, t);
     return suite;
