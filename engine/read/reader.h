@@ -143,11 +143,13 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
  * For one that leans, after each use of what a FRAME borrows: true if bytes of it could not be read meanwhile, so that
  * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-11]
  */
-bool u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
+void u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
 
 static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
 {
-    return reader->reading && u9i_iterator_fell(&reader->iterator) && u9i_reader_leave_map(reader, fault);
+    bool fell = u9i_iterator_fell(&reader->iterator);
+    if (fell) u9i_reader_leave_map(reader, fault);
+    return fell;
 }
 
 /* Makes a DAMAGE of what is wrong with the segment of these facts. Returns U9_OK. */
@@ -168,6 +170,8 @@ void u9i_reader_share(u9i_reader *reader, const u9i_reader *other);
 
 /* The first missing segment that stands before none of those in front of unit `index`. */
 size_t u9i_reader_missing(const u9i_reader *reader, size_t index);
+/* It is the next to be told, if any is. */
+void u9i_reader_pass_missing(u9i_reader *reader, size_t index);
 
 /* True if the segment of this unit was trimmed since the catalog was made. [L-10] */
 bool u9i_reader_trimmed(u9i_reader *reader, size_t unit);

@@ -51,7 +51,7 @@ static u9i_segment *find_its_segment(const u9i_catalog *catalog, const u9i_sourc
     if (source->dir->single[0] && catalog->count == 1) return catalog->segments[0];
     for (size_t i = 0; i < catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(catalog, i);
-        if (f->number == number && !f->wrong && !u9i_facts_skipped(f)) return catalog->segments[i];
+        if (f->number == number && u9i_facts_on_row(f)) return catalog->segments[i];
     }
     return NULL;
 }

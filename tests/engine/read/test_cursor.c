@@ -4,6 +4,7 @@
  * Logs of all sorts are damaged at random, over and over: the way back is the way forward in reverse order, from the end
  * and from wherever the cursor turns round; and a place that is sought is where a walk comes to it.
  */
+#include "format/base/bytes.h"
 #include "format/frame/body.h"
 #include "tests/engine/read/walks.h"
 #include "tests/must.h"
@@ -28,6 +29,17 @@ static u9_cursor *open_cursor(u9_log *log)
     u9_cursor *c;
     ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
     return c;
+}
+
+static bool mends; /* damaged headers */
+
+static u9_log *open_mending(const char *log, events *e, u9_verify verify)
+{
+    u9_log *handle;
+    u9_options o = {.size = sizeof o, .on_damage = note_damage_event, .on_damage_ctx = e, .io = io_of(log), .mend = mends,
+                    .verify = verify};
+    MUST(u9_log_open(log, &o, &handle, NULL) == U9_OK);
+    return handle;
 }
 
 static void send_to(u9_cursor *c, u9_seek to)
@@ -117,6 +129,37 @@ static void make_plain(const char *log)
     }
 }
 
+/* One that has more frames than a way back keeps in mind. */
+static void make_plain_of_many(const char *log)
+{
+    plain_file p = plain_begin(1);
+    make_dir(log);
+    for (unsigned i = 0; i < 1100; i++) plain_frame(&p, "\x81\x82", 2);
+    write_file(segment_path(log, 1), p.bytes, p.size);
+    plain_free(&p);
+}
+
+static bool same_size, closes;
+
+/* A copy went on, too, and its mark is this log's now: what it says of the end was never so here. */
+static void make_marked_otherwise(const char *log)
+{
+    char copy[4400];
+    strcpy(copy, at("copy"));
+    remove_log(copy);
+    session(log, "first", 40, 7);
+    copy_log(log, copy);
+    for (unsigned i = 0; i < 2; i++) {
+        u9_log *w = open_writer(i ? copy : log, NULL);
+        append_many(w, i ? "its" : "own", i && !same_size ? 20 : 50, 5);
+        if (closes) close_log(w);
+        else crash(w, i ? copy : log);
+    }
+    char mark[4400];
+    snprintf(mark, sizeof mark, "%s/.mark", log);
+    sim_copy(at("copy/.mark"), mark);
+}
+
 /* Damages */
 
 static unsigned draw(unsigned below)
@@ -147,6 +190,67 @@ static void damage_once(const char *log)
     case 6: fill_bytes(path, offset, size - offset < 64 ? 1 : 64, (uint8_t)rand()); break;
     case 7: flip_bit(path, draw(32), draw(8)); break;
     default: flip_bit(path, offset, draw(8)); break;
+    }
+}
+
+/* A number that is not what it says, now and then. */
+static void bend(uint64_t *number)
+{
+    static const int64_t by[] = {-4096, -16, -1, 1, 16, 4096};
+    unsigned how = draw(60);
+    if (how < 6) *number += (uint64_t)by[how];
+    else if (how == 6) *number = 0;
+    else if (how == 7) *number = UINT64_MAX - draw(3);
+}
+
+/* The first frame once more, which lies too, or is none. */
+static void bend_first(forged_segment *f, const u9i_open_record *open)
+{
+    uint8_t body[1024];
+    size_t size = (size_t)(u9i_get_be(f->bytes + U9I_DISK_HEADER_SIZE + 56, 8) - U9I_TRAILER_SIZE);
+    memcpy(body, f->bytes + U9I_DISK_HEADER_SIZE + U9I_FRAME_HEADER_SIZE, size);
+    memset(f->bytes + U9I_DISK_HEADER_SIZE, 0, f->size - U9I_DISK_HEADER_SIZE);
+    f->size = U9I_DISK_HEADER_SIZE;
+    f->frames = 0;
+    f->next = (u9i_trailer){.ordinal = open->end.ordinal, .time_us = f->next.time_us};
+    if (open->before_segment == 0) u9i_hash(f->bytes, U9I_DISK_HEADER_SIZE, f->next.chain);
+    else memcpy(f->next.chain, open->end.chain, sizeof f->next.chain);
+    switch (draw(4)) {
+    case 0: f->next.ordinal++; break;
+    case 1: f->next.chain[5] ^= 1; break;
+    case 2: return; /* it is not there */
+    }
+    (void)forge_frame(f, body, size, 0);
+}
+
+/* Frames that are whole by every hash, and say of those before them, and of ends, what is not so. */
+static void forge_lying(const char *log)
+{
+    forged_segment f[3];
+    unsigned count = 1 + draw(3);
+    for (unsigned i = 0; i < count; i++) {
+        u9i_open_record open = forge_naming(i + 1, i ? &f[i - 1] : NULL, draw(3) ? U9I_TAIL_ROLLED : draw(2) ? U9I_TAIL_TORN : U9I_TAIL_UNKNOWN);
+        if (i > 0) bend(&open.end.offset);
+        if (i > 0) bend(&open.end.ordinal);
+        if (i > 0 && draw(8) == 0) open.end.chain[3] ^= 1;
+        f[i] = forge_with_open(i + 1, 1, &open);
+        if (draw(4) == 0) bend_first(&f[i], &open);
+        for (unsigned n = draw(12); n > 0; n--) {
+            u9i_trailer *next = &f[i].next;
+            next->time_us += 1000;
+            if (draw(4) == 0) next->durable = f[i].end;
+            bend(&next->previous);
+            bend(&next->ordinal);
+            if (draw(12) == 0) next->chain[3] ^= 1;
+            if (draw(5) == 0) forge_pad(&f[i]);
+            if (draw(6) == 0) forge_promise(&f[i]);
+            else forge_records(&f[i], "r", 1 + draw(4));
+        }
+    }
+    if (draw(2)) forge_end(&f[count - 1], U9I_END_CLOSING);
+    for (unsigned i = 0; i < count; i++) {
+        forge_save(&f[i], log);
+        forge_free(&f[i]);
     }
 }
 
@@ -227,6 +331,14 @@ static void expect_sought(u9_cursor *c, events *told, const events *all)
     }
 }
 
+/* What was told goes into `to`, in place of what is there. */
+static void move_events(events *to, events *told)
+{
+    drop_events(to);
+    *to = *told;
+    *told = (events){.all = NULL};
+}
+
 /* Ordinals and times that only grow, as bisection needs it: copies of files may have made others. */
 static bool is_ascending(const events *all)
 {
@@ -240,10 +352,67 @@ static bool is_ascending(const events *all)
     return true;
 }
 
-static void expect_both_ways(const char *log)
+/* Between two records, or times, what is shown is what is shown there of all, from either end. */
+static void expect_bounded(u9_cursor *c, events *told, const events *all)
+{
+    const event *a = &all->all[draw((unsigned)all->count)], *z = &all->all[draw((unsigned)all->count)];
+    u9_bounds b = {.size = sizeof b, .to = U9_NOWHERE, .until_us = U9_NOWHERE};
+    unsigned by = draw(4);
+    if (a > z || a->damage || z->damage) return;
+    if (a->time_us == 0) by = 0; /* a plain seed file has no times */
+    if (by != 1) b.from = a->ordinal + draw(2), b.to = draw(5) ? z->ordinal + 1 + draw(2) : U9_NOWHERE;
+    if (by != 0) b.since_us = a->time_us, b.until_us = draw(5) ? z->time_us + 1 : U9_NOWHERE;
+    if (by == 2) b.since_us += 1500000, b.until_us = U9_NOWHERE;
+    ck_assert_int_eq(u9_cursor_within(c, &b), U9_OK);
+    for (unsigned back = 0; back < 2; back++) {
+        if (back) send_to(c, (u9_seek){.kind = U9_SEEK_END});
+        told->count = 0;
+        if (back) walk_back(c, told);
+        else walk_on(c, told);
+        size_t n = 0;
+        for (size_t i = 0; i < all->count; i++) {
+            const event *e = &all->all[back ? all->count - 1 - i : i];
+            if (e->damage || e->ordinal < b.from || e->ordinal >= b.to || e->time_us < b.since_us || e->time_us >= b.until_us) continue;
+            while (n < told->count && told->all[n].damage) n++;
+            MUST_SAY(n < told->count && same_event(&told->all[n], e), "%s instead of %s", n < told->count ? event_text(&told->all[n]) : "the end",
+                     event_text(e));
+            n++;
+        }
+        while (n < told->count && told->all[n].damage) n++;
+        MUST_SAY(n == told->count, "%s, which is out of bounds", event_text(&told->all[n]));
+    }
+    ck_assert_int_eq(u9_cursor_within(c, &(u9_bounds){.size = sizeof b, .to = U9_NOWHERE, .until_us = U9_NOWHERE}), U9_OK);
+}
+
+/* The way back over some bytes of the segment that this is of, too. */
+static void expect_range(u9_log *handle, events *told, const event *e)
+{
+    u9_cursor *c;
+    events on = {0}, back = {0};
+    u9_range range = {.size = sizeof range, .segment = e->segment, .begin = draw(3) ? e->begin : 0, .end = draw(2) ? 0 : e->begin + draw(90000)};
+    if (!e->damage && draw(2)) range.begin = (e->at >> 24 << 4) + draw(2);
+    if (range.end != 0 && range.end < range.begin) return;
+    if (u9_cursor_open(handle, &range, &c, NULL) == U9_ARG) return; /* it is missing */
+    for (unsigned i = 0; i < 2; i++) {
+        told->count = 0;
+        walk_on(c, told);
+        move_events(&on, told);
+        walk_back(c, told);
+        move_events(&back, told);
+        expect_mirror(&on, &back);
+        send_to(c, (u9_seek){.kind = i ? U9_SEEK_START : U9_SEEK_END});
+        if (i == 0) walk_back(c, told), move_events(&back, told), expect_mirror(&on, &back);
+    }
+    drop_events(&on);
+    drop_events(&back);
+    u9_cursor_close(c);
+}
+
+/* `trusty`: what frames say of where they stand can be bisected by. */
+static void expect_both_ways(const char *log, bool trusty)
 {
     events on = {0}, back = {0};
-    u9_log *handle = open_noting(log, &on);
+    u9_log *handle = open_mending(log, &on, U9_VERIFY_FIRST);
     u9_cursor *c = open_cursor(handle);
     walk_on(c, &on);
     events all = on; /* the log's goes on being filled */
@@ -257,16 +426,21 @@ static void expect_both_ways(const char *log)
     on.count = 0;
     send_to(c, (u9_seek){.kind = U9_SEEK_START});
     stagger(c, &on, &all);
-    if (is_ascending(&all)) expect_sought(c, &on, &all);
+    if (trusty && is_ascending(&all)) {
+        expect_sought(c, &on, &all);
+        for (unsigned i = 0; i < 4 && all.count > 0; i++) expect_bounded(c, &on, &all);
+    }
     u9_cursor_close(c);
     close_log(handle);
 
-    handle = open_noting(log, &back); /* with nothing remembered */
+    handle = open_mending(log, &back, U9_VERIFY_FIRST); /* with nothing remembered */
     c = open_cursor(handle);
     send_to(c, (u9_seek){.kind = U9_SEEK_END});
+    walk_on(c, &back); /* nothing */
     walk_back(c, &back);
     expect_mirror(&all, &back);
     u9_cursor_close(c);
+    for (unsigned i = 0; i < 3 && all.count > 0; i++) expect_range(handle, &back, &all.all[draw((unsigned)all.count)]);
     close_log(handle);
     drop_events(&on);
     drop_events(&back);
@@ -286,14 +460,14 @@ static void expect_both_ways_damaged(void (*make)(const char *log), unsigned see
 {
     const char *whole = at("whole"), *log = at("log");
     make(whole);
-    expect_both_ways(whole);
+    expect_both_ways(whole, true);
     for (unsigned round = 0; round < ROUNDS; round++) {
         srand(seed + round);
         remove_log(log);
         copy_log(whole, log);
         for (unsigned n = draw(5) + 1; n > 0; n--) damage_once(log);
-        
-        if (opens(log)) expect_both_ways(log);
+        mends = round % 3 == 0;
+        if (opens(log)) expect_both_ways(log, true);
     }
 }
 
@@ -325,6 +499,79 @@ START_TEST(the_same_of_plain_seed_files)
 }
 END_TEST
 
+/* Under an open cursor, which goes anywhere: what it shows is what was written. */
+START_TEST(whatever_changes_under_a_cursor_it_shows_nothing_that_is_not_so)
+{
+    static void (*const makes[])(const char *) = {make_rolled, make_unclosed, make_forged};
+    events truth = {0}, told = {0};
+    makes[_i](at("whole"));
+    u9_log *handle = open_noting(at("whole"), &truth);
+    u9_cursor *c = open_cursor(handle);
+    walk_on(c, &truth);
+    u9_cursor_close(c);
+    close_log(handle);
+    for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+        srand(7000 + round);
+        remove_log(at("log"));
+        copy_log(at("whole"), at("log"));
+        mends = round % 3 == 0;
+        handle = open_mending(at("log"), &told, U9_VERIFY_ALWAYS);
+        c = open_cursor(handle);
+        for (unsigned turn = 0; turn < 12; turn++) {
+            const event *e = &truth.all[draw((unsigned)truth.count)];
+            u9_record r;
+            u9_err err = U9_OK;
+            bool back = draw(2);
+            if (draw(2)) damage_once(at("log"));
+            if (draw(5) == 0) (void)!u9_cursor_seek(c, &(u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_START + draw(2)});
+            if (draw(5) == 0) (void)!u9_cursor_seek(c, &(u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_ORDINAL, .number = e->ordinal});
+            for (unsigned steps = draw(40); steps > 0 && err != U9_END; steps--) {
+                told.count = 0;
+                err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r);
+                MUST(err == U9_OK || err == U9_END || err == U9_CORRUPT || err == U9_IO);
+                if (err != U9_OK) continue;
+                note_record_event(&told, &r);
+                const event *shown = &told.all[told.count - 1], *was = &truth.all[first_at(&truth, false, r.ordinal)];
+                MUST_SAY(was < truth.all + truth.count && was->ordinal == r.ordinal && was->hash == shown->hash, "round %u: %s, not %s", round, event_text(shown), event_text(was));
+            }
+        }
+        u9_cursor_close(c);
+        close_log(handle);
+    }
+    drop_events(&told);
+    drop_events(&truth);
+}
+END_TEST
+
+/* */
+START_TEST(the_same_of_a_file_of_more_frames_than_are_kept_in_mind)
+{
+    make_plain_of_many(at("log"));
+    expect_both_ways(at("log"), true);
+}
+END_TEST
+
+/* [Q-1] [M-4] */
+START_TEST(the_same_of_a_log_with_the_mark_of_a_copy_that_went_on)
+{
+    same_size = _i % 2;
+    closes = _i / 2;
+    expect_both_ways_damaged(make_marked_otherwise, 5000);
+}
+END_TEST
+
+/* [Q-1] [F-9] */
+START_TEST(the_same_of_frames_that_say_of_each_other_what_is_not_so)
+{
+    for (unsigned round = 0; round < 4 * ROUNDS; round++) {
+        srand(6000 + round);
+        remove_log(at("log"));
+        forge_lying(at("log"));
+        if (opens(at("log"))) expect_both_ways(at("log"), false);
+    }
+}
+END_TEST
+
 Suite *suite_cursor(void)
 {
     Suite *suite = suite_create("cursor");
@@ -335,6 +582,10 @@ Suite *suite_cursor(void)
     tcase_add_test(tc, the_same_of_one_that_was_never_closed);
     tcase_add_test(tc, the_same_of_a_segment_with_records_in_parts);
     tcase_add_test(tc, the_same_of_plain_seed_files);
+    tcase_add_loop_test(tc, whatever_changes_under_a_cursor_it_shows_nothing_that_is_not_so, 0, 3);
+    tcase_add_test(tc, the_same_of_a_file_of_more_frames_than_are_kept_in_mind);
+    tcase_add_loop_test(tc, the_same_of_a_log_with_the_mark_of_a_copy_that_went_on, 0, 4);
+    tcase_add_test(tc, the_same_of_frames_that_say_of_each_other_what_is_not_so);
     suite_add_tcase(suite, tc);
     return suite;
 }
