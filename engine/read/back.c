@@ -464,9 +464,7 @@ static u9_err step_straight(u9i_reader *r, u9i_step *step, u9_fault *fault)
 
 static void tell_note(u9i_reader *r, note *n, u9i_step *step)
 {
-    size_t size = strlen(n->path) < sizeof r->path ? strlen(n->path) : sizeof r->path - 1;
-    memcpy(r->path, n->path, size);
-    r->path[size] = 0;
+    memcpy(r->path, n->path, strlen(n->path) + 1); /* it was a reader's */
     r->damage = n->damage;
     r->damage.path = r->path;
     r->damage_sys = n->sys;
@@ -529,7 +527,8 @@ void u9i_reader_behind(u9i_reader *r)
 
 void u9i_reader_before(u9i_reader *r)
 {
-    if (r->backwards && r->place.before) return;
+    assert(!r->backwards || r->place.before);
+    if (r->backwards) return;
     r->front = *r->frame;
     r->place = (u9i_spot){.unit = r->index, .frame = r->frame->offset, .before = true};
     r->backwards = true;
@@ -608,17 +607,11 @@ static u9_err walk_there(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
     return err;
 }
 
-static bool has_open(const u9i_reader *r, size_t unit)
-{
-    const u9i_facts *f = unit < r->catalog->count ? u9i_catalog_facts(r->catalog, unit) : NULL;
-    return f && f->has_open && u9i_facts_on_row(f);
-}
-
 u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
 {
     u9i_spot to = r->place;
     if (to.end) to = (u9i_spot){.unit = to.unit + 1};
-    bool straight = to.frame != 0 && has_open(r, to.unit);
+    bool straight = to.frame != 0 && u9i_catalog_facts(r->catalog, to.unit)->has_open;
     if (to.unit > r->catalog->count) { /* behind all */
         u9i_reader_restart(r, r->only);
         r->missing = r->missing_end;

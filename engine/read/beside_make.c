@@ -32,7 +32,6 @@ typedef struct gathering {
 static void gather_key(gathering *g, const u9i_record *r, uint64_t at)
 {
     u9i_key_entry e;
-    if (r->key_size == 0) return;
     if (!u9i_keyspec_entry(&g->spec, r->key, r->key_size, &e)) {
         g->unfit = true;
         return;

@@ -232,8 +232,7 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
                         u9_fault *fault)
 {
     size_t i = find_segment(r, number), count = r->catalog->count;
-    if (i == count && r->source->dir->single[0] && count == 1)
-        i = 0; /* a single file is the segment, whatever its name says */
+    if (u9i_reader_is_single(r->source, r->catalog)) i = 0;
     if (i == count)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "there is no segment number %llu", (unsigned long long)number);

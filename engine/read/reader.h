@@ -102,6 +102,12 @@ typedef struct u9i_reader {
     uint64_t beyond;      /* END: records behind an unconfirmed end */
 } u9i_reader;
 
+/* True if the log is one file, which is there: it is the segment, whatever its name says. */
+static inline bool u9i_reader_is_single(const u9i_source *source, const u9i_catalog *catalog)
+{
+    return source->dir->single[0] && catalog->count == 1;
+}
+
 /* Takes the catalog of what is there now. On failure nothing is held. */
 U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_source *source, u9_fault *fault);
 /* The same on a catalog that is held already, of which it takes a reference of its own. */

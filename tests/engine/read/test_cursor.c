@@ -256,18 +256,26 @@ static void forge_lying(const char *log)
 
 /* Claims */
 
+/* One step; damage that no callback was told of is an event too. U9_END: there is nothing more that way. */
+static u9_err step_once(u9_cursor *c, bool back, events *told)
+{
+    u9_record r;
+    u9_err err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r);
+    if (err == U9_OK || err == U9_LIMIT) note_record_event(told, &r);
+    else if (err == U9_CORRUPT) note_damage_event(told, u9_cursor_damage(c));
+    else MUST(err == U9_END);
+    return err;
+}
+
 /* Forwards to some event, and from there back and forth: each step shows and tells what stands there. */
 static void stagger(u9_cursor *c, events *told, const events *all)
 {
     size_t at = 0;
-    u9_record r;
     for (unsigned turn = 0; turn < 8; turn++) {
         bool back = turn % 2;
         for (unsigned steps = draw(turn == 0 ? 40 : 12) + 1; steps > 0; steps--) {
             told->count = 0;
-            u9_err err = back ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r);
-            if (err == U9_OK || err == U9_LIMIT) note_record_event(told, &r);
-            else MUST(err == U9_END);
+            u9_err err = step_once(c, back, told);
             for (size_t i = 0; i < told->count; i++) {
                 const event *was = back ? (at > 0 ? &all->all[--at] : NULL) : (at < all->count ? &all->all[at++] : NULL);
                 MUST_SAY(was && same_event(was, &told->all[i]), "turn %u: %s instead of %s", turn, event_text(&told->all[i]),
@@ -313,6 +321,11 @@ static void expect_between(u9_cursor *c, events *told, const events *all, size_t
     told->count = 0;
 }
 
+static int is_from(void *ctx, const u9_record *r)
+{
+    return r->ordinal >= *(const uint64_t *)ctx;
+}
+
 static void expect_sought(u9_cursor *c, events *told, const events *all)
 {
     for (unsigned i = 0; i < 6 && all->count > 0; i++) {
@@ -324,9 +337,15 @@ static void expect_sought(u9_cursor *c, events *told, const events *all)
         number = e->time_us + draw(2);
         send_to(c, (u9_seek){.kind = U9_SEEK_TIME, .number = number});
         expect_between(c, told, all, first_at(all, true, number));
-        send_to(c, (u9_seek){.kind = U9_SEEK_OFFSET, .segment = e->segment, .offset = e->at >> 24 << 4});
+        number = e->ordinal + draw(3);
+        MUST(u9_cursor_bisect(c, is_from, &number) == U9_OK);
+        expect_between(c, told, all, first_at(all, false, number));
+        uint64_t offset = (e->at >> 24 << 4) + draw(2) * draw(9000);
+        send_to(c, (u9_seek){.kind = U9_SEEK_OFFSET, .segment = e->segment, .offset = offset});
         size_t at = 0;
-        while (all->all[at].damage || all->all[at].segment != e->segment || all->all[at].at >> 24 != e->at >> 24) at++;
+        while (at < all->count && (all->all[at].damage || all->all[at].segment < e->segment ||
+                                   (all->all[at].segment == e->segment && all->all[at].at >> 24 << 4 < offset)))
+            at++;
         expect_between(c, told, all, at);
     }
 }
@@ -428,7 +447,7 @@ static void expect_both_ways(const char *log, bool trusty)
     stagger(c, &on, &all);
     if (trusty && is_ascending(&all)) {
         expect_sought(c, &on, &all);
-        for (unsigned i = 0; i < 4 && all.count > 0; i++) expect_bounded(c, &on, &all);
+        if (all.count > 0) expect_bounded(c, &on, &all);
     }
     u9_cursor_close(c);
     close_log(handle);
@@ -440,10 +459,27 @@ static void expect_both_ways(const char *log, bool trusty)
     walk_back(c, &back);
     expect_mirror(&all, &back);
     u9_cursor_close(c);
-    for (unsigned i = 0; i < 3 && all.count > 0; i++) expect_range(handle, &back, &all.all[draw((unsigned)all.count)]);
+    if (all.count > 0) expect_range(handle, &back, &all.all[draw((unsigned)all.count)]);
     close_log(handle);
     drop_events(&on);
     drop_events(&back);
+    drop_events(&all);
+}
+
+/* Who has no callback is told of each damage by a step, and may turn round at any. */
+static void expect_both_ways_aloud(const char *log)
+{
+    events all = {0}, told = {0};
+    u9_log *handle = open_reader(log);
+    u9_cursor *c = open_cursor(handle);
+    while (step_once(c, false, &all) != U9_END) continue;
+    for (unsigned i = 0; i < 2; i++) {
+        send_to(c, (u9_seek){.kind = U9_SEEK_START});
+        stagger(c, &told, &all);
+    }
+    u9_cursor_close(c);
+    close_log(handle);
+    drop_events(&told);
     drop_events(&all);
 }
 
@@ -466,8 +502,10 @@ static void expect_both_ways_damaged(void (*make)(const char *log), unsigned see
         remove_log(log);
         copy_log(whole, log);
         for (unsigned n = draw(5) + 1; n > 0; n--) damage_once(log);
-        mends = round % 3 == 0;
-        if (opens(log)) expect_both_ways(log, true);
+        mends = round % 30 == 3;
+        if (!opens(log)) continue;
+        expect_both_ways(log, true);
+        expect_both_ways_aloud(log);
     }
 }
 
@@ -510,11 +548,11 @@ START_TEST(whatever_changes_under_a_cursor_it_shows_nothing_that_is_not_so)
     walk_on(c, &truth);
     u9_cursor_close(c);
     close_log(handle);
-    for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+    for (unsigned round = 0; round < ROUNDS / 3; round++) {
         srand(7000 + round);
         remove_log(at("log"));
         copy_log(at("whole"), at("log"));
-        mends = round % 3 == 0;
+        mends = round % 30 == 3;
         handle = open_mending(at("log"), &told, U9_VERIFY_ALWAYS);
         c = open_cursor(handle);
         for (unsigned turn = 0; turn < 12; turn++) {
@@ -563,7 +601,7 @@ END_TEST
 /* [Q-1] [F-9] */
 START_TEST(the_same_of_frames_that_say_of_each_other_what_is_not_so)
 {
-    for (unsigned round = 0; round < 4 * ROUNDS; round++) {
+    for (unsigned round = 0; round < 2 * ROUNDS; round++) {
         srand(6000 + round);
         remove_log(at("log"));
         forge_lying(at("log"));
