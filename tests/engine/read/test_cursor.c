@@ -14,11 +14,17 @@
 #include "tests/suites.h"
 
 #include <u9/cursor.h>
+#include <u9/follow.h>
+#include <u9/large.h>
+#include <u9/lookup.h>
+#include <u9/scan.h>
 #include <u9/trim.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { BLOCK = 4096, FILES = 16 };
 
@@ -610,6 +616,172 @@ START_TEST(the_same_of_frames_that_say_of_each_other_what_is_not_so)
 }
 END_TEST
 
+/* A handle and what was opened on it. */
+typedef struct opened {
+    u9_log *log;
+    u9_cursor *cursor;
+    u9_reading *reading;
+    u9_record record;
+    u9_split_range *plan;
+} opened;
+
+static opened open_all(const char *log)
+{
+    opened o = {.log = open_reader(log)};
+    u9_record r;
+    size_t count;
+    o.cursor = open_cursor(o.log);
+    ck_assert_int_eq(u9_cursor_follow(o.cursor, U9_SHOW_DURABLE), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(o.cursor, &r), U9_OK);
+    o.record = (u9_record){.ordinal = r.ordinal, .segment = r.segment, .frame = r.frame, .at = r.at, .size = r.size};
+    ck_assert_int_eq(u9_record_open(o.log, &r, &o.reading, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_split(o.log, 2, 0, &o.plan, &count, NULL), U9_OK);
+    return o;
+}
+
+static void close_all(opened *o)
+{
+    u9_split_free(o->plan);
+    u9_record_close(o->reading);
+    u9_cursor_close(o->cursor);
+    close_log(o->log);
+}
+
+static int count_version(void *ctx, const u9_record *r)
+{
+    (void)r;
+    ++*(unsigned *)ctx;
+    return 0;
+}
+
+/* What each call that reads says, of these arguments; each has its own bit in what is returned: it did not say `want`. */
+static uint64_t ask_all(opened *o, u9_err want)
+{
+    static uint8_t buf[4096];
+    char text[U9_CURSOR_TEXT_SIZE];
+    u9_record r;
+    u9_cursor *c = NULL;
+    u9_reading *reading = NULL;
+    u9_split_range *plan = NULL;
+    u9_tally tally = {0};
+    size_t got;
+    unsigned count = 0;
+    uint64_t number = 0;
+    u9_key key = {.data = "sixteen bytes...", .size = 16};
+    u9_lookup many = {.key = key, .buf = buf, .cap = sizeof buf};
+    u9_bounds bounds = {.size = sizeof bounds, .to = 3, .until_us = U9_NOWHERE};
+    u9_seek start = {.size = sizeof start, .kind = U9_SEEK_START};
+    u9_trim trim = {.size = sizeof trim, .dry_run = 1, .before_key = key};
+    u9_trimmed trimmed = {.size = sizeof trimmed};
+    events told = {0};
+    const u9_err says[] = {
+        u9_cursor_next(o->cursor, &r), u9_cursor_prev(o->cursor, &r), u9_cursor_seek(o->cursor, &start),
+        u9_cursor_within(o->cursor, &bounds), u9_cursor_bisect(o->cursor, is_from, &number),
+        u9_cursor_save(o->cursor, text, sizeof text), u9_cursor_follow(o->cursor, U9_SHOW_WRITTEN),
+        u9_cursor_wait(o->cursor, 0), u9_cursor_open(o->log, NULL, &c, NULL), u9_log_seek(o->log, &start, &c, NULL),
+        u9_range_open(o->log, o->plan, &c, NULL), u9_log_split(o->log, 3, 0, &plan, &got, NULL),
+        u9_record_open(o->log, &o->record, &reading, NULL), u9_record_read(o->reading, 0, buf, 1, &got, NULL),
+        u9_tally_record(&tally, o->log, &o->record, NULL), u9_log_get(o->log, &key, buf, sizeof buf, &r, NULL),
+        u9_log_get_many(o->log, &many, 1, NULL), u9_log_versions(o->log, &key, count_version, &count, NULL),
+        u9_log_damages(o->log, note_damage_event, &told, NULL), u9_log_trim(o->log, &trim, &trimmed, NULL),
+    };
+    uint64_t wrong = u9_cursor_event_fd(o->cursor) >= 0;
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) wrong |= (uint64_t)(says[i] != want) << (i + 1);
+    return wrong | (c != NULL || reading != NULL || plan != NULL || count > 0 || told.count > 0) * (UINT64_C(1) << 40);
+}
+
+/* It may close what it inherited, and nothing else. */
+START_TEST(a_child_is_refused_by_each_call_that_reads)
+{
+    make_rolled(at("log"));
+    opened o = open_all(at("log"));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t wrong = ask_all(&o, U9_STATE);
+        if (wrong) dprintf(2, "child: %llx\n", (unsigned long long)wrong);
+        u9_record_close(o.reading);
+        u9_cursor_close(o.cursor);
+        _exit(wrong != 0 || u9_log_close(o.log, NULL) != U9_OK);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    u9_record r;
+    ck_assert_int_eq(u9_cursor_next(o.cursor, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 1);
+    close_all(&o);
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_refused_by_each_call_that_reads)
+{
+    opened none = {.log = NULL};
+    ck_assert_uint_eq(ask_all(&none, U9_ARG), 0);
+    make_rolled(at("log"));
+    opened o = open_all(at("log"));
+    u9_key key = {.data = "sixteen bytes...", .size = 16}, no_key = {.size = 16};
+    u9_record r;
+    u9_fault fault;
+    size_t got;
+    u9_cursor *c;
+    u9_tally tally = {0};
+    u9_trim trim = {.size = sizeof trim, .dry_run = 1};
+    u9_trimmed trimmed = {.size = sizeof trimmed};
+    const u9_err says[] = {
+        u9_cursor_next(o.cursor, NULL), u9_cursor_prev(o.cursor, NULL), u9_cursor_save(o.cursor, NULL, 0),
+        u9_cursor_open(o.log, NULL, NULL, NULL), u9_range_open(o.log, NULL, &c, NULL), u9_range_open(o.log, o.plan, NULL, NULL),
+        u9_log_split(o.log, 1, 0, NULL, &got, NULL), u9_log_split(o.log, 1, 0, &o.plan, NULL, NULL),
+        u9_record_open(o.log, NULL, &o.reading, NULL), u9_record_open(o.log, &r, NULL, NULL),
+        u9_record_read(o.reading, 0, NULL, 1, &got, NULL), u9_record_read(o.reading, 0, &r, 1, NULL, NULL),
+        u9_tally_record(NULL, o.log, &r, NULL), u9_tally_record(&tally, o.log, NULL, NULL),
+        u9_log_get(o.log, &key, NULL, 1, &r, NULL), u9_log_get(o.log, &key, NULL, 0, NULL, NULL),
+        u9_log_get(o.log, NULL, &tally, 1, &r, NULL), u9_log_get(o.log, &no_key, &tally, 1, &r, NULL),
+        u9_log_get_many(o.log, NULL, 1, NULL), u9_log_versions(o.log, &key, NULL, NULL, NULL),
+        u9_log_damages(o.log, NULL, NULL, NULL), u9_log_trim(o.log, NULL, &trimmed, NULL), u9_log_trim(o.log, &trim, NULL, NULL),
+    };
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) ck_assert_msg(says[i] == U9_ARG, "%zu: %s", i, u9_err_name(says[i]));
+    ck_assert_int_eq(u9_log_get_many(o.log, NULL, 0, NULL), U9_OK);
+    ck_assert_int_eq(u9_record_read(o.reading, 0, NULL, 0, &got, NULL), U9_OK);
+    ck_assert_uint_eq(got, 0);
+    trim.dry_run = 0;
+    ck_assert_int_eq(u9_log_trim(o.log, &trim, &trimmed, NULL), U9_STATE); /* of a reader */
+    ck_assert_ptr_null(u9_cursor_damage(NULL));
+    u9_cursor_fault(NULL, &fault);
+    ck_assert_int_eq(fault.err, U9_ARG);
+    u9_cursor_fault(o.cursor, NULL);
+    u9_cursor_close(NULL);
+    u9_record_close(NULL);
+    close_all(&o);
+}
+END_TEST
+
+/* [B-6] A place that nobody was shown, or of which something else was said. */
+START_TEST(a_record_is_opened_where_it_stands_and_nowhere_else)
+{
+    make_rolled(at("log"));
+    opened o = open_all(at("log"));
+    const u9_record right = o.record;
+    const struct {
+        int64_t segment, frame, at, size;
+        u9_err err;
+    } rows[] = {{0, 0, 0, 0, U9_OK}, {0, 0, 0, 1, U9_CORRUPT}, {0, 0, 1, 0, U9_CORRUPT}, {0, 0, 9999999, 0, U9_CORRUPT}, {0, 16, 0, 0, U9_CORRUPT},
+                {0, 1, 0, 0, U9_CORRUPT}, {0, INT64_C(1) << 40, 0, 0, U9_CORRUPT}, {0, -1000000, 0, 0, U9_CORRUPT}, {4711, 0, 0, 0, U9_ABSENT},
+                {0, 32 - (int64_t)right.frame, 0, 0, U9_CORRUPT}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        u9_reading *reading;
+        u9_fault fault = {.text = ""};
+        u9_record r = {.segment = right.segment + (uint64_t)rows[i].segment, .frame = right.frame + (uint64_t)rows[i].frame,
+                       .at = right.at + (uint64_t)rows[i].at, .size = right.size + (size_t)rows[i].size};
+        u9_err err = u9_record_open(o.log, &r, &reading, &fault);
+        ck_assert_msg(err == rows[i].err, "%zu: %s %s", i, u9_err_name(err), fault.text);
+        if (err == U9_OK) u9_record_close(reading);
+        else ck_assert_int_eq(fault.err, err);
+    }
+    close_all(&o);
+}
+END_TEST
+
 Suite *suite_cursor(void)
 {
     Suite *suite = suite_create("cursor");
@@ -619,6 +791,9 @@ Suite *suite_cursor(void)
     tcase_add_test(tc, the_way_back_over_a_rolled_log_is_the_way_forward_reversed_whatever_is_damaged);
     tcase_add_test(tc, the_same_of_one_that_was_never_closed);
     tcase_add_test(tc, the_same_of_a_segment_with_records_in_parts);
+    tcase_add_test(tc, a_child_is_refused_by_each_call_that_reads);
+    tcase_add_test(tc, what_is_not_there_is_refused_by_each_call_that_reads);
+    tcase_add_test(tc, a_record_is_opened_where_it_stands_and_nowhere_else);
     tcase_add_test(tc, the_same_of_plain_seed_files);
     tcase_add_loop_test(tc, whatever_changes_under_a_cursor_it_shows_nothing_that_is_not_so, 0, 3);
     tcase_add_test(tc, the_same_of_a_file_of_more_frames_than_are_kept_in_mind);
