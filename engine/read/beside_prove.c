@@ -164,7 +164,7 @@ static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
             err = prove_keys_of(p, r);
             if (err != U9_OK || p->sys < 0) return fail_proving(p, err == U9_OK ? U9_IO : err, fault);
         }
-        if (b->each && b->each(b->ctx, u9i_reader_passed(r)) == 0)
+        if (b->each(b->ctx, u9i_reader_passed(r)) == 0)
             return u9i_fault(fault, U9_STATE, U9I_AT(.path = b->log->source.path), "stopped as asked");
     }
     return U9_OK;

@@ -190,17 +190,16 @@ static u9_err step_frame(u9_cursor *c, bool back)
         else err = c->follower ? u9i_follower_step(c->follower, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
         if (err == U9_VERSION) c->lossy = true;
         if (err != U9_OK) return err;
+        if (step == U9I_STEP_END) return U9_END;
         err = U9_AGAIN;
-        switch (step) {
-        case U9I_STEP_END: err = U9_END; break;
-        case U9I_STEP_LEAVE: break; /* not asked for */
-        case U9I_STEP_DAMAGE: err = tell_what(c); break;
-        case U9I_STEP_FRAME:
-            if (r->count == 0 || (!back && ends_before(r->frame, c->from > c->shown ? c->from : c->shown))) break;
-            u9i_cursor_load(c, back);
-            err = U9_OK;
-            break;
+        if (step == U9I_STEP_DAMAGE) {
+            err = tell_what(c);
+            continue;
         }
+        assert(step == U9I_STEP_FRAME); /* a follower keeps LEAVE to itself */
+        if (r->count == 0 || (!back && ends_before(r->frame, c->from > c->shown ? c->from : c->shown))) continue;
+        u9i_cursor_load(c, back);
+        return U9_OK;
     }
     return err;
 }
