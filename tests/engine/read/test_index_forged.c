@@ -6,6 +6,7 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include "engine/read/cursor.h"
 #include "engine/segment/segment.h"
 #include "format/base/bytes.h"
 #include "format/frame/body.h"
@@ -13,6 +14,7 @@
 
 #include <u9/index.h>
 #include <u9/lookup.h>
+#include <u9/trim.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -674,6 +676,54 @@ static void look_up_odd(const odd_log *l, u9_log *log)
     }
 }
 
+/* What a trim by a key would keep begins with the first segment in which a scan shows a key that is not lower. [L-10] */
+static void expect_trim_before(u9_log *log, const u9_key *key, uint64_t last)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    u9_trim what = {.size = sizeof what, .dry_run = 1, .before_key = *key};
+    u9_trimmed out = {.size = sizeof out};
+    bool later = false;
+    uint64_t want = last, newest = last;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    while (want == newest && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_VERSION)) {
+        if (err == U9_VERSION) later |= u9_cursor_damage(c) != NULL;
+        else if (!u9i_key_lower(&r.key, key)) want = r.segment, newest = 0;
+    }
+    u9_cursor_close(c);
+    err = u9_log_trim(log, &what, &out, NULL);
+    if (err == U9_VERSION) ck_assert(later);
+    else ck_assert_int_eq(err, U9_OK);
+    if (err == U9_OK) ck_assert_uint_eq(out.segments > 0 ? out.segment : 1, want);
+}
+
+/* [L-10] Keys of 8 bytes, which sealed segments name the first and the last of. */
+START_TEST(a_trim_by_a_key_goes_by_what_a_scan_shows)
+{
+    static const uint8_t filler[5000] = {0};
+    uint8_t value[5008];
+    char key[16];
+    u9_builder b;
+    u9_options o = small_options();
+    o.kind = _i ? "uid8" : "rkey";
+    u9_log *log = open_writer(at("log"), &o);
+    u9_builder_init(&b, value, sizeof value);
+    ck_assert_int_eq(u9_build_bytes(&b, filler, sizeof filler), U9_OK);
+    for (unsigned i = 0; i < 60; i++) {
+        snprintf(key, sizeof key, "%08u", 1 + (i * 11 % 17 == 3 ? i * 7 % 20 : i / 2));
+        ck_assert_int_eq(u9_log_append(log, &(u9_key){key, 8}, value, b.size, NULL), U9_OK);
+    }
+    close_log(log);
+    log = open_reader(at("log"));
+    for (unsigned i = 0; i < 34; i++) {
+        snprintf(key, sizeof key, "%08u", i);
+        expect_trim_before(log, &(u9_key){key, 8}, segments_in(at("log")));
+    }
+    close_log(log);
+}
+END_TEST
+
 /* [K-2] [K-4] [L-6] */
 START_TEST(whatever_keys_a_log_has_lookups_find_what_a_scan_shows)
 {
@@ -693,6 +743,8 @@ START_TEST(whatever_keys_a_log_has_lookups_find_what_a_scan_shows)
             ck_assert_int_eq(u9_log_open(at("log"), &o, &log, NULL), U9_OK);
             scan_odd(&l, log);
             look_up_odd(&l, log);
+            for (size_t i = 0; !l.lossy && i < l.count; i += 1 + l.count / 8)
+                if (is_of_kind(&l, &l.keys[i])) expect_trim_before(log, &(u9_key){l.keys[i].raw, l.keys[i].size}, 3);
             close_log(log);
         }
     }
@@ -710,6 +762,7 @@ Suite *suite_index_forged(void)
     tcase_add_loop_test(t, a_check_tells_of_each_lie, 0, 2 * LIES);
     tcase_add_loop_test(t, a_check_says_which_clause_refuses_an_index, 0, REFUSALS);
     tcase_add_test(t, each_clause_of_an_index_has_one_that_is_refused_by_it);
+    tcase_add_loop_test(t, a_trim_by_a_key_goes_by_what_a_scan_shows, 0, 2);
     tcase_add_loop_test(t, whatever_keys_a_log_has_lookups_find_what_a_scan_shows, 0, sizeof odd_kinds / sizeof *odd_kinds);
     suite_add_tcase(s, t);
     return s;

@@ -527,6 +527,47 @@ START_TEST(many_keys_are_found_without_a_queue)
 }
 END_TEST
 
+/* [K-3] Whatever is kept, mapped or written: many at once are answered as each by itself, into room of any size. */
+START_TEST(many_keys_are_answered_as_each_by_itself)
+{
+    enum { MANY = 130, CAP = 900 };
+    static uint8_t bufs[MANY][CAP], own[CAP];
+    static const size_t caps[] = {CAP, 0, 20, CAP, CAP};
+    model *m = model_new(_i % 4 == 3 ? 3 : 0);
+    m->lz4 = _i % 2;
+    bool ordered = _i < 3;
+    if (_i % 4 == 2) ck_assert_int_eq(u9_guard_install(), U9_OK);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < KEYS - 20; i++) model_append(w, m, i, ordered);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    for (unsigned how = 0; how < 3; how++) {
+        u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = how == 2};
+        u9_log *log = w;
+        if (how == 1) close_log(w);
+        if (how > 0) ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        for (unsigned round = 0; round < 3; round++) {
+            u9_lookup l[MANY];
+            for (size_t n = 0; n < MANY; n++) {
+                size_t i = (size_t)model_draw(KEYS);
+                if (n % 10 == 9) i = KEYS - 1; /* again and again, and never there */
+                l[n] = (u9_lookup){.key = {m->keys[i].raw, m->keys[i].size}, .buf = bufs[n], .cap = caps[n % 5]};
+            }
+            ck_assert_int_eq(u9_log_get_many(log, l, MANY, NULL), U9_OK);
+            for (size_t n = 0; n < MANY; n++) {
+                u9_record r = {.ordinal = 0};
+                u9_err err = u9_log_get(log, &l[n].key, own, l[n].cap, &r, NULL);
+                ck_assert_int_eq(l[n].err, err);
+                if (err == U9_ABSENT) continue;
+                ck_assert_uint_eq(l[n].record.ordinal, r.ordinal);
+                if (err == U9_OK) ck_assert_mem_eq(l[n].record.bytes, r.bytes, r.size);
+            }
+        }
+        if (how > 0) close_log(log);
+    }
+    free(m);
+}
+END_TEST
+
 static int fail_the_next_read(void *ctx, const u9_record *r)
 {
     (void)r;
@@ -576,6 +617,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     tcase_add_test(t, many_keys_are_found_without_a_queue);
+    tcase_add_loop_test(t, many_keys_are_answered_as_each_by_itself, 0, 8);
     tcase_add_test(t, a_version_that_cannot_be_read_is_told_in_words);
     suite_add_tcase(s, t);
     return s;
