@@ -511,7 +511,7 @@ static void expect_both_ways_damaged(void (*make)(const char *log), unsigned see
         mends = round % 30 == 3;
         if (!opens(log)) continue;
         expect_both_ways(log, true);
-        expect_both_ways_aloud(log);
+        if (round % 2) expect_both_ways_aloud(log);
     }
 }
 
