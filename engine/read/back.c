@@ -145,11 +145,13 @@ static void begin_near(u9i_reader *s, size_t unit)
     s->begun = s->knows_at = s->knows_chain = true;
 }
 
-/* True if the reader, which has just stepped, is past the place. */
-static bool is_past(const u9i_reader *s, u9i_step step, const u9i_spot *to)
+/* The reader has just stepped, to the place (U9_OK), past it (U9_END), or is on its way (U9_AGAIN). */
+static u9_err compare(const u9i_reader *s, u9i_step step, const u9i_spot *to)
 {
-    if (step == U9I_STEP_END || s->place.unit > to->unit) return true;
-    return to->before && s->place.unit == to->unit && step == U9I_STEP_FRAME && s->place.frame >= to->frame;
+    bool near = to->before && s->place.unit == to->unit && step == U9I_STEP_FRAME;
+    if (near && s->place.frame >= to->frame) return s->place.frame == to->frame ? U9_OK : U9_END;
+    if (step == U9I_STEP_END || s->place.unit > to->unit) return to->end ? U9_OK : U9_END;
+    return U9_AGAIN;
 }
 
 /*
@@ -164,9 +166,8 @@ static u9_err reach(u9i_reader *s, const u9i_spot *to, u9i_trail *trail, u9_faul
         u9_err err = u9i_reader_step(s, &step, fault);
         if (err != U9_OK) return err;
         if (same_spot(&s->place, to) && step == U9I_STEP_END) return U9_OK;
-        if (is_past(s, step, to))
-            return to->end || (to->before && s->place.unit == to->unit && step == U9I_STEP_FRAME && s->place.frame == to->frame)
-                       ? U9_OK : U9_END;
+        err = compare(s, step, to);
+        if (err != U9_AGAIN) return err;
         if (at.unit != s->place.unit) at = (u9i_spot){.unit = s->place.unit};
         bool crosses = step == U9I_STEP_DAMAGE && s->damage.reason == U9_R_TRIMMED && s->index > to->unit;
         if (trail == NULL || (s->place.unit < to->unit && !crosses)) continue;
@@ -175,6 +176,11 @@ static u9_err reach(u9i_reader *s, const u9i_spot *to, u9i_trail *trail, u9_faul
         if (crosses) break;
     }
     return U9_OK;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 /* A second reader of the same catalog, which ends with a unit. */
@@ -191,9 +197,8 @@ static void open_scout(u9i_reader *s, const u9i_reader *r, size_t unit)
     s->range_begin = r->range_begin;
     s->range_end = r->range_end;
     s->blind = true;
-    s->only = unit + 1 < r->only ? unit + 1 : r->only;
-    s->missing_end = unit < r->catalog->count ? u9i_reader_missing(r, unit + 1) : r->missing_end;
-    if (s->missing_end > r->missing_end) s->missing_end = r->missing_end;
+    s->only = least(unit + 1, r->only);
+    s->missing_end = least(u9i_reader_missing(r, unit + 1), r->missing_end);
 }
 
 u9_err u9i_reader_open_unit(u9i_reader *r, size_t unit, u9_fault *fault)
@@ -302,7 +307,7 @@ static bool is_unharmed(const u9i_reader *r, const u9i_frame *f)
 static bool fits_first(const u9i_reader *r, const u9i_frame *f)
 {
     const u9i_facts *s = u9i_reader_facts(r);
-    return is_unharmed(r, f) && s->has_open && f->trailer.previous == 0 && f->trailer.ordinal == s->open.end.ordinal &&
+    return is_unharmed(r, f) && s->has_open && f->trailer.ordinal == s->open.end.ordinal &&
            memcmp(f->trailer.chain, s->open.end.chain, U9I_HASH_SIZE) == 0 && !is_marked_otherwise(s, f, 0) &&
            is_quiet(r, r->index);
 }
@@ -326,7 +331,6 @@ static u9_err load_before(u9i_reader *r, const u9i_frame *f, u9i_frame *g, u9_fa
 {
     bool fit;
     uint64_t p = f->trailer.previous;
-    if (p < U9I_DISK_HEADER_SIZE || p >= f->offset) return U9_CORRUPT;
     u9_err err = load_frame(r, p, f->offset, g, fault);
     if (err == U9_OK) err = fits(r, g, f, &fit, fault);
     if (err != U9_OK || !fit) return err == U9_OK ? U9_CORRUPT : err;
@@ -460,9 +464,7 @@ static u9_err step_straight(u9i_reader *r, u9i_step *step, u9_fault *fault)
 
 static void tell_note(u9i_reader *r, note *n, u9i_step *step)
 {
-    size_t size = strlen(n->path) < sizeof r->path ? strlen(n->path) : sizeof r->path - 1;
-    memcpy(r->path, n->path, size);
-    r->path[size] = 0;
+    memcpy(r->path, n->path, strlen(n->path) + 1); /* it was a reader's */
     r->damage = n->damage;
     r->damage.path = r->path;
     r->damage_sys = n->sys;
@@ -480,7 +482,7 @@ static u9_err step_in_run(u9i_reader *r, note *n, bool *done, u9i_step *step, u9
     if (err != U9_OK) return err;
     *done = n->first == n->last;
     if (u9i_reader_facts(r)->plain) f.trailer = n->plain;
-    if (!*done && (f.trailer.previous < n->first || f.trailer.previous >= n->last)) return U9_CORRUPT;
+    if (!*done && f.trailer.previous < n->first) return U9_CORRUPT;
     n->last = f.trailer.previous;
     return u9i_reader_show(r, &f, step, fault);
 }
@@ -525,7 +527,8 @@ void u9i_reader_behind(u9i_reader *r)
 
 void u9i_reader_before(u9i_reader *r)
 {
-    if (r->backwards && r->place.before) return;
+    assert(!r->backwards || r->place.before);
+    if (r->backwards) return;
     r->front = *r->frame;
     r->place = (u9i_spot){.unit = r->index, .frame = r->frame->offset, .before = true};
     r->backwards = true;
@@ -578,8 +581,7 @@ static u9_err enter_at(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
     }
     if (err != U9_OK) return u9i_source_fault(r->source, it, err, fault);
     if (r->leans && !to->before) u9i_iterator_lean(it);
-    r->missing = r->ranged ? r->missing_end : u9i_reader_missing(r, to->unit + 1);
-    if (r->missing > r->missing_end) r->missing = r->missing_end;
+    u9i_reader_pass_missing(r, to->unit + 1);
     u9i_part_row_reset(&r->parts);
     r->parts_known = false;
     return U9_OK;
@@ -589,12 +591,12 @@ static u9_err enter_at(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
 static u9_err walk_there(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
 {
     bool blind = r->blind;
-    size_t only = r->only, missing_end = r->missing_end, last = u9i_reader_missing(r, to->unit);
+    size_t only = r->only, missing_end = r->missing_end;
     begin_near(r, to->unit);
+    if (same_spot(&r->place, to)) return U9_OK;
     if (to->frame == 0 && to->since == 0) { /* what is told of the unit is not passed */
         r->only = to->unit;
-        if (last < missing_end) r->missing_end = last;
-        if (r->missing > r->missing_end) r->missing = r->missing_end;
+        r->missing_end = least(u9i_reader_missing(r, to->unit), missing_end);
     }
     r->blind = true;
     u9_err err = reach(r, to, NULL, fault);
@@ -605,17 +607,11 @@ static u9_err walk_there(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
     return err;
 }
 
-static bool has_open(const u9i_reader *r, size_t unit)
-{
-    const u9i_facts *f = unit < r->catalog->count ? u9i_catalog_facts(r->catalog, unit) : NULL;
-    return f && f->has_open && u9i_facts_on_row(f);
-}
-
 u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
 {
     u9i_spot to = r->place;
     if (to.end) to = (u9i_spot){.unit = to.unit + 1};
-    bool straight = to.frame != 0 && has_open(r, to.unit);
+    bool straight = to.frame != 0 && u9i_catalog_facts(r->catalog, to.unit)->has_open;
     if (to.unit > r->catalog->count) { /* behind all */
         u9i_reader_restart(r, r->only);
         r->missing = r->missing_end;

@@ -26,7 +26,7 @@ typedef struct u9i_beside {
     u9i_catalog *catalog; /* borrows */
     size_t at;           /* the segment in it */
     size_t memory;       /* bytes */
-    u9i_beside_fn *each; /* or NULL */
+    u9i_beside_fn *each;
     void *ctx;
     /* What became of it: */
     uint64_t records;

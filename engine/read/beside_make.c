@@ -32,7 +32,6 @@ typedef struct gathering {
 static void gather_key(gathering *g, const u9i_record *r, uint64_t at)
 {
     u9i_key_entry e;
-    if (r->key_size == 0) return;
     if (!u9i_keyspec_entry(&g->spec, r->key, r->key_size, &e)) {
         g->unfit = true;
         return;
@@ -121,7 +120,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
         if (step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) gather_frame(g, r);
         if (step == U9I_STEP_LEAVE && r->index == b->at)
             *end = (ending){.at = r->iterator.judge.end, .last = r->iterator.judge.last};
-        if (b->each && b->each(b->ctx, u9i_reader_passed(r)) == 0)
+        if (b->each(b->ctx, u9i_reader_passed(r)) == 0)
             return u9i_fault(fault, U9_STATE, U9I_AT(.path = b->log->source.path), "stopped as asked");
     }
     return U9_OK;

@@ -99,7 +99,6 @@ static u9_err prove_record(proving *p, const u9i_record *r, uint64_t at)
     u9i_open_frame *own;
     u9i_found found;
     u9_key key = {.data = r->key, .size = r->key_size};
-    if (r->key_size == 0) return U9_OK;
     p->count++;
     if (!u9i_keyspec_entry(&p->index->spec, r->key, r->key_size, &e)) {
         p->wrong++;
@@ -165,7 +164,7 @@ static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
             err = prove_keys_of(p, r);
             if (err != U9_OK || p->sys < 0) return fail_proving(p, err == U9_OK ? U9_IO : err, fault);
         }
-        if (b->each && b->each(b->ctx, u9i_reader_passed(r)) == 0)
+        if (b->each(b->ctx, u9i_reader_passed(r)) == 0)
             return u9i_fault(fault, U9_STATE, U9I_AT(.path = b->log->source.path), "stopped as asked");
     }
     return U9_OK;

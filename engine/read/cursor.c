@@ -41,17 +41,15 @@ static u9_err take_range(u9_cursor *c, const u9_range *range, u9_fault *fault)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = c->log->source.path),
                          "range.size is not sizeof(u9_range)");
     c->from = range->from;
-    uint64_t segment = range->segment;
-    if (segment == 0 && c->log->source.dir->single[0] && c->reader.catalog->count == 1)
-        segment = u9i_catalog_facts(c->reader.catalog, 0)->number;
-    else if (segment == 0 && (range->begin != 0 || range->end != 0))
+    bool some = range->begin != 0 || range->end != 0;
+    if (range->segment == 0 && some && !u9i_reader_is_single(&c->log->source, c->reader.catalog))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = c->log->source.path),
                          "a byte range is one of a segment: which?");
-    if (range->segment == 0 && range->begin == 0 && range->end == 0) {
+    if (range->segment == 0 && !some) {
         if (range->from > 0) u9i_reader_from(&c->reader, range->from);
         return U9_OK;
     }
-    return u9i_reader_range(&c->reader, segment, range->begin, range->end ? range->end : U9_NOWHERE,
+    return u9i_reader_range(&c->reader, range->segment, range->begin, range->end ? range->end : U9_NOWHERE,
                             fault);
 }
 
@@ -192,17 +190,16 @@ static u9_err step_frame(u9_cursor *c, bool back)
         else err = c->follower ? u9i_follower_step(c->follower, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
         if (err == U9_VERSION) c->lossy = true;
         if (err != U9_OK) return err;
+        if (step == U9I_STEP_END) return U9_END;
         err = U9_AGAIN;
-        switch (step) {
-        case U9I_STEP_END: err = U9_END; break;
-        case U9I_STEP_LEAVE: break; /* not asked for */
-        case U9I_STEP_DAMAGE: err = tell_what(c); break;
-        case U9I_STEP_FRAME:
-            if (r->count == 0 || (!back && ends_before(r->frame, c->from > c->shown ? c->from : c->shown))) break;
-            u9i_cursor_load(c, back);
-            err = U9_OK;
-            break;
+        if (step == U9I_STEP_DAMAGE) {
+            err = tell_what(c);
+            continue;
         }
+        assert(step == U9I_STEP_FRAME); /* a follower keeps LEAVE to itself */
+        if (r->count == 0 || (!back && ends_before(r->frame, c->from > c->shown ? c->from : c->shown))) continue;
+        u9i_cursor_load(c, back);
+        return U9_OK;
     }
     return err;
 }

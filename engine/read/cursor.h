@@ -48,6 +48,9 @@ U9_MUST_CHECK u9_err u9i_cursor_pass(u9_cursor *cursor, u9_record *out);
 U9_MUST_CHECK u9_err u9i_cursor_allow(u9_cursor *cursor, const void *argument);
 
 /* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] U9_ARG. */
+/* In the order of their bytes; of two that begin alike the shorter one is lower. */
+bool u9i_key_lower(const u9_key *key, const u9_key *limit);
+
 U9_MUST_CHECK u9_err u9i_cursor_check_key(const u9_cursor *cursor, const u9_key *key, u9_fault *fault);
 
 #endif

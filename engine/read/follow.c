@@ -5,6 +5,7 @@
 
 #include "engine/log/live.h"
 #include "engine/os/store.h"
+#include "engine/read/back.h"
 #include "engine/read/cursor.h"
 
 #include <assert.h>
@@ -136,7 +137,19 @@ static bool may_show(u9i_follower *f)
 
 /* Catalogs */
 
-/* The catalog of now, if it is another than the reader's; else NULL. */
+/* Of a log that lacks a segment, or in which one cannot be told, each look makes a catalog: it may say what the last one did. */
+static bool says_the_same(const u9i_catalog *a, const u9i_catalog *b)
+{
+    if (a == b) return true;
+    if (a->count != b->count || a->missing_count != b->missing_count) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->segments[i] != b->segments[i]) return false; /* what stands as it stood keeps its object */
+    for (size_t i = 0; i < a->missing_count; i++)
+        if (a->missing[i].number != b->missing[i].number || a->missing[i].before != b->missing[i].before) return false;
+    return true;
+}
+
+/* The catalog of now, if it says something else than the reader's; else NULL. */
 static u9_err new_catalog(u9i_follower *f, u9i_catalog **out, u9_fault *fault)
 {
     u9i_catalog *now;
@@ -147,7 +160,7 @@ static u9_err new_catalog(u9i_follower *f, u9i_catalog **out, u9_fault *fault)
         u9i_catalog_unref(now);
         return u9i_fault(fault, U9_IO, U9I_AT(.path = f->log->source.path, .sys = ENOENT), "the log was removed");
     }
-    if (now == f->reader->catalog) u9i_catalog_unref(now);
+    if (says_the_same(now, f->reader->catalog)) u9i_catalog_unref(now);
     else *out = now;
     return U9_OK;
 }
@@ -253,6 +266,16 @@ static bool asks(const u9i_follower *f)
     return !f->judging && at_tip(r) && !r->leaving && !r->again && r->iterator.over;
 }
 
+/* The reader was sent somewhere, or went back: it readies itself to go on. At the end that is behind the last frame there. */
+static u9_err turn_round(u9i_reader *r, u9_fault *fault)
+{
+    u9i_step step = U9I_STEP_DAMAGE;
+    u9_err err = U9_OK;
+    while (r->place.end && (err == U9_VERSION || (err == U9_OK && step == U9I_STEP_DAMAGE))) err = u9i_reader_back(r, &step, fault);
+    if (err == U9_OK && step == U9I_STEP_FRAME) u9i_reader_behind(r);
+    return err == U9_OK ? u9i_reader_turn(r, fault) : err;
+}
+
 u9_err u9i_follower_step(u9i_follower *f, u9i_step *step, u9_fault *fault)
 {
     if (f->held) {
@@ -264,7 +287,9 @@ u9_err u9i_follower_step(u9i_follower *f, u9i_step *step, u9_fault *fault)
     for (;;) {
         bool told = false;
         follower_check(f);
-        u9_err err = asks(f) ? find_more(f, step, &told, fault) : U9_OK;
+        u9_err err = f->reader->backwards ? turn_round(f->reader, fault) : U9_OK;
+        if (err != U9_OK) return err;
+        if (asks(f)) err = find_more(f, step, &told, fault);
         if (err == U9_IO && has_changed(f)) continue;
         if (err != U9_OK || told) return err;
         err = u9i_reader_step(f->reader, step, fault);
@@ -356,7 +381,7 @@ static u9_err refuse_forked(u9_cursor *c)
 
 /*
  * A cursor that was at its end goes back to the begin of the segment that it ended in, and shows nothing of it once more:
- * where the next frame is to stand in there was not kept.
+ * where the next frame is to stand in there was not kept. Not where the log lacks what came behind it: that was told.
  */
 static void return_to_tip(u9_cursor *c)
 {
@@ -364,7 +389,7 @@ static void return_to_tip(u9_cursor *c)
     size_t i = r->catalog->count;
     if (r->reading || r->index < r->only || !r->begun) return;
     while (i > 0 && !u9i_facts_on_row(u9i_catalog_facts(r->catalog, i - 1))) i--;
-    if (i == 0 || u9i_catalog_facts(r->catalog, i - 1)->named) return;
+    if (i == 0 || u9i_catalog_facts(r->catalog, i - 1)->named || u9i_reader_missing(r, i) < r->missing_end) return;
     if (r->knows_at) c->shown = r->at.ordinal;
     u9i_reader_segments(r, i - 1, r->catalog->count - 1);
     r->missing = r->missing_end; /* they were told */

@@ -44,15 +44,10 @@ const char *u9_index_why_text(u9_index_why why)
 
 static u9_index_why why_of(u9i_index_flaw flaw)
 {
-    switch (flaw) {
-    case U9I_FLAW_NONE: return U9_INDEX_FINE;
-    case U9I_FLAW_MISSING: return U9_INDEX_MISSING;
-    case U9I_FLAW_OWNER: return U9_INDEX_OWNER;
-    case U9I_FLAW_DAMAGED: return U9_INDEX_DAMAGED;
-    case U9I_FLAW_FOREIGN: return U9_INDEX_FOREIGN;
-    case U9I_FLAW_STALE: return U9_INDEX_STALE;
-    }
-    return U9_INDEX_DAMAGED;
+    static const u9_index_why whys[] = {[U9I_FLAW_NONE] = U9_INDEX_FINE, [U9I_FLAW_MISSING] = U9_INDEX_MISSING,
+                                        [U9I_FLAW_OWNER] = U9_INDEX_OWNER, [U9I_FLAW_DAMAGED] = U9_INDEX_DAMAGED,
+                                        [U9I_FLAW_FOREIGN] = U9_INDEX_FOREIGN, [U9I_FLAW_STALE] = U9_INDEX_STALE};
+    return whys[flaw];
 }
 
 static bool is_unfinished(const u9i_source *source, const u9i_facts *f)
@@ -233,13 +228,9 @@ static u9_err drop_at(indexing *x, size_t i, u9_fault *fault)
 
 static u9_err do_task(indexing *x, size_t i, u9_fault *fault)
 {
-    switch (x->task) {
-    case TASK_LOOK: break;
-    case TASK_BUILD: return is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
-    case TASK_CHECK: return check_at(x, i, fault);
-    case TASK_DROP: return drop_at(x, i, fault);
-    }
-    return U9_OK;
+    if (x->task == TASK_CHECK) return check_at(x, i, fault);
+    if (x->task == TASK_DROP) return drop_at(x, i, fault);
+    return x->task == TASK_BUILD && is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
 }
 
 static void tell_segment(indexing *x, size_t i)

@@ -92,6 +92,12 @@ static u9_err check_key(const u9_log *log, const char *text, const u9_key *key, 
                      "no key of kind '%.80s': %s", text, u9_id_reason_text(why));
 }
 
+bool u9i_key_lower(const u9_key *key, const u9_key *limit)
+{
+    int order = memcmp(key->data, limit->data, key->size < limit->size ? key->size : limit->size);
+    return order != 0 ? order < 0 : key->size < limit->size;
+}
+
 u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
 {
     return check_key(c->log, c->log->kind[0] ? c->log->kind : c->reader.catalog->kind, key, fault);

@@ -89,11 +89,17 @@ size_t u9i_reader_missing(const u9i_reader *r, size_t index)
     return low;
 }
 
+void u9i_reader_pass_missing(u9i_reader *r, size_t index)
+{
+    size_t first = r->ranged ? r->missing_end : u9i_reader_missing(r, index);
+    r->missing = first < r->missing_end ? first : r->missing_end;
+}
+
 void u9i_reader_from(u9i_reader *r, uint64_t from)
 {
     for (size_t i = r->catalog->count; i > 1; i--) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i - 1);
-        if (!f->has_open || f->is_void || f->wrong || f->open.end.ordinal > from) continue;
+        if (!f->has_open || !u9i_facts_on_row(f) || f->open.end.ordinal > from) continue;
         r->index = r->first_unit = r->place.unit = i - 1;
         r->missing = u9i_reader_missing(r, r->index);
         return;
@@ -105,8 +111,7 @@ void u9i_reader_restart(u9i_reader *r, size_t index)
     u9i_reader_leave(r);
     u9i_trail_drop(r);
     r->index = index;
-    r->missing = r->ranged ? r->missing_end : u9i_reader_missing(r, index);
-    if (r->missing > r->missing_end) r->missing = r->missing_end;
+    u9i_reader_pass_missing(r, index);
     r->announced = r->ranged && r->range_begin > U9I_DISK_HEADER_SIZE ? ANNOUNCED : 0; /* by the range of 32 [P-1] */
     r->begun = r->knows_at = r->knows_chain = r->backwards = false;
     r->passed = r->passed_index = 0;
@@ -159,7 +164,7 @@ static void skip_lost(u9i_reader *r, u9i_damage_site *site)
     const u9i_facts *f = NULL;
     for (; i < r->catalog->count; i++) {
         f = u9i_catalog_facts(r->catalog, i);
-        if (!u9i_facts_skipped(f) && !f->wrong) break;
+        if (u9i_facts_on_row(f)) break;
     }
     bool known = i < r->catalog->count && f->has_open && (r->knows_at || !r->begun);
     uint64_t here = r->begun ? r->at.ordinal : r->catalog->trim.ordinal; /* 0 where nothing was trimmed */
@@ -218,7 +223,7 @@ static size_t find_segment(const u9i_reader *r, uint64_t number)
     for (size_t i = 0; i < r->catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
         if (f->number != number) continue;
-        if (found == r->catalog->count || (!f->wrong && !u9i_facts_skipped(f))) found = i;
+        if (found == r->catalog->count || u9i_facts_on_row(f)) found = i;
     }
     return found;
 }
@@ -227,8 +232,7 @@ u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t
                         u9_fault *fault)
 {
     size_t i = find_segment(r, number), count = r->catalog->count;
-    if (i == count && r->source->dir->single[0] && count == 1)
-        i = 0; /* a single file is the segment, whatever its name says */
+    if (u9i_reader_is_single(r->source, r->catalog)) i = 0;
     if (i == count)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "there is no segment number %llu", (unsigned long long)number);
@@ -310,15 +314,14 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     return true;
 }
 
-/* The iterator has left it. True. */
-bool u9i_reader_leave_map(u9i_reader *r, u9_fault *fault)
+/* The iterator has left it. */
+void u9i_reader_leave_map(u9i_reader *r, u9_fault *fault)
 {
     r->parts = r->parts_before;
     r->parts_known = r->parts_known_before;
     r->place = r->place_before;
     r->again = false;
     if (fault) (void)u9i_source_fault(r->source, &r->iterator, U9_IO, fault);
-    return true;
 }
 
 /* What of segments[index] is in the range. [P-1] [P-4] */

@@ -102,6 +102,12 @@ typedef struct u9i_reader {
     uint64_t beyond;      /* END: records behind an unconfirmed end */
 } u9i_reader;
 
+/* True if the log is one file, which is there: it is the segment, whatever its name says. */
+static inline bool u9i_reader_is_single(const u9i_source *source, const u9i_catalog *catalog)
+{
+    return source->dir->single[0] && catalog->count == 1;
+}
+
 /* Takes the catalog of what is there now. On failure nothing is held. */
 U9_MUST_CHECK u9_err u9i_reader_open(u9i_reader *reader, u9i_source *source, u9_fault *fault);
 /* The same on a catalog that is held already, of which it takes a reference of its own. */
@@ -143,11 +149,13 @@ U9_MUST_CHECK u9_err u9i_reader_step(u9i_reader *reader, u9i_step *step, u9_faul
  * For one that leans, after each use of what a FRAME borrows: true if bytes of it could not be read meanwhile, so that
  * zeros may have been seen, and `fault` says which. The next step is that frame once more, or its damage. [R-11]
  */
-bool u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
+void u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
 
 static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
 {
-    return reader->reading && u9i_iterator_fell(&reader->iterator) && u9i_reader_leave_map(reader, fault);
+    bool fell = u9i_iterator_fell(&reader->iterator);
+    if (fell) u9i_reader_leave_map(reader, fault);
+    return fell;
 }
 
 /* Makes a DAMAGE of what is wrong with the segment of these facts. Returns U9_OK. */
@@ -168,6 +176,8 @@ void u9i_reader_share(u9i_reader *reader, const u9i_reader *other);
 
 /* The first missing segment that stands before none of those in front of unit `index`. */
 size_t u9i_reader_missing(const u9i_reader *reader, size_t index);
+/* It is the next to be told, if any is. */
+void u9i_reader_pass_missing(u9i_reader *reader, size_t index);
 
 /* True if the segment of this unit was trimmed since the catalog was made. [L-10] */
 bool u9i_reader_trimmed(u9i_reader *reader, size_t unit);

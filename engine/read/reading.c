@@ -48,10 +48,10 @@ static u9_err refuse_reading(u9_reading *r, uint64_t offset, const char *rule, u
 static u9i_segment *find_its_segment(const u9i_catalog *catalog, const u9i_source *source,
                                      uint64_t number)
 {
-    if (source->dir->single[0] && catalog->count == 1) return catalog->segments[0];
+    if (u9i_reader_is_single(source, catalog)) return catalog->segments[0];
     for (size_t i = 0; i < catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(catalog, i);
-        if (f->number == number && !f->wrong && !u9i_facts_skipped(f)) return catalog->segments[i];
+        if (f->number == number && u9i_facts_on_row(f)) return catalog->segments[i];
     }
     return NULL;
 }

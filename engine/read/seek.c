@@ -45,24 +45,13 @@ static u9i_spot end_of(const u9_cursor *c)
     return (u9i_spot){.unit = r->only, .end = r->only == r->catalog->count};
 }
 
-/* In the order of their bytes; of two that begin alike the shorter one is lower. */
-static bool is_lower(const u9_key *key, const u9_key *limit)
-{
-    size_t size = key->size < limit->size ? key->size : limit->size;
-    int order = size ? memcmp(key->data, limit->data, size) : 0;
-    return order != 0 ? order < 0 : key->size < limit->size;
-}
-
 /* True if the record is what is sought, or behind it. */
 static bool is_there(const u9_cursor *c, const sought *s, const u9_record *r)
 {
-    switch (s->by) {
-    case BY_ORDINAL: return r->ordinal >= s->number;
-    case BY_TIME: return r->time_us >= s->number;
-    case BY_KEY: return !is_lower(&r->key, s->key);
-    case BY_TEST: return s->test(s->ctx, r) != 0;
-    case BY_OFFSET: break;
-    }
+    if (s->by == BY_ORDINAL) return r->ordinal >= s->number;
+    if (s->by == BY_TIME) return r->time_us >= s->number;
+    if (s->by == BY_KEY) return !u9i_key_lower(&r->key, s->key);
+    if (s->by == BY_TEST) return s->test(s->ctx, r) != 0;
     return c->reader.index > s->unit || (c->reader.index == s->unit && r->frame >= s->number);
 }
 
@@ -142,7 +131,6 @@ static u9_err search_segment(u9_cursor *c, const sought *s, size_t unit, found *
 static int ask_catalog(const u9_cursor *c, const sought *s, size_t unit)
 {
     const u9i_facts *f = u9i_catalog_facts(c->reader.catalog, unit);
-    if (s->by == BY_OFFSET) return unit < s->unit ? -1 : unit > s->unit ? 1 : 0;
     if (!f->has_open || !u9i_facts_on_row(f)) return 0;
     if (s->by == BY_ORDINAL) return f->open.end.ordinal > s->number ? 1 : -1;
     if (s->by == BY_TIME) return f->open.time_us >= s->number ? 1 : -1;
@@ -278,7 +266,7 @@ static size_t unit_of(const u9_cursor *c, uint64_t number)
 {
     const u9i_catalog *catalog = c->reader.catalog;
     size_t i = 0;
-    if (c->log->source.dir->single[0] && catalog->count == 1) return 0;
+    if (u9i_reader_is_single(&c->log->source, catalog)) return 0;
     while (i < catalog->count &&
            (!u9i_facts_on_row(u9i_catalog_facts(catalog, i)) || u9i_catalog_facts(catalog, i)->number != number))
         i++;
@@ -290,7 +278,7 @@ static u9_err seek_offset(u9_cursor *c, uint64_t number, uint64_t offset)
     sought s = {.by = BY_OFFSET, .number = offset, .unit = unit_of(c, number)};
     uint64_t end;
     u9i_frame f;
-    if (s.unit == c->reader.catalog->count || s.unit < c->reader.first_unit || s.unit >= c->reader.only)
+    if (s.unit < c->reader.first_unit || s.unit >= c->reader.only)
         return refuse_seek(c, "there is no such segment");
     u9i_cursor_go(c, (u9i_spot){.unit = s.unit});
     if (offset <= U9I_DISK_HEADER_SIZE) return U9_OK;
@@ -324,7 +312,7 @@ static bool find_saved(u9_cursor *c, const u9i_cursor_line *saved, u9i_spot *out
     u9i_frame f;
     size_t i = 0;
     while (i < catalog->count && memcmp(u9i_catalog_facts(catalog, i)->secret.boundary, saved->boundary, U9I_HASH_SIZE) != 0) i++;
-    if (i == catalog->count || saved->frame == 0 || i < c->reader.first_unit || i >= c->reader.only) return false;
+    if (saved->frame == 0 || i < c->reader.first_unit || i >= c->reader.only) return false;
     if (open_sought(c, i, &end) != U9_OK || saved->frame >= end ||
         u9i_window_at(c->reader.iterator.window, saved->frame, end, &f) != U9_OK)
         return false;
@@ -489,11 +477,12 @@ static u9_err count_before(u9_cursor *c, u9i_cursor_line *out)
     u9i_reader_share(&other->reader, &c->reader);
     u9i_cursor_go(other, c->reader.place);
     do err = u9_cursor_prev(other, &r);
-    while (err == U9_CORRUPT || err == U9_VERSION || err == U9_ABSENT);
+    while (err == U9_VERSION);
     if (err == U9_OK || err == U9_LIMIT) out->ordinal = r.ordinal + 1;
-    if (err == U9_IO || err == U9_NOMEM) c->fault = other->fault;
+    bool told = err == U9_OK || err == U9_LIMIT || err == U9_END;
+    if (!told) c->fault = other->fault;
     u9_cursor_close(other);
-    return err == U9_IO || err == U9_NOMEM ? err : U9_OK;
+    return told ? U9_OK : err;
 }
 
 u9_err u9_cursor_save(u9_cursor *c, char *text, size_t cap)

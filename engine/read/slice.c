@@ -18,17 +18,18 @@ static bool find_read_before(const u9i_catalog *catalog, size_t index, size_t *b
     return false;
 }
 
-/* The first missing segment that the slice is to tell of: those in front of segments[first] go with its offset 32. */
-static size_t first_missing(const u9i_reader *r, const u9i_slice *s)
+/* The first unit in front of which a missing segment is the slice's to tell: in front of segments[first] it goes with its
+ * offset 32. */
+static size_t first_told(const u9i_slice *s)
 {
-    return u9i_reader_missing(r, s->begin > U9I_DISK_HEADER_SIZE ? s->first + 1 : s->first);
+    return s->begin > U9I_DISK_HEADER_SIZE ? s->first + 1 : s->first;
 }
 
 /* True if it matters where the log stood in front of the slice, though nothing names that. */
 static bool depends(const u9i_reader *r, const u9i_slice *s)
 {
     size_t i = u9i_reader_next_on_row(r, s->first);
-    if (first_missing(r, s) < u9i_reader_missing(r, i + 1)) return true;
+    if (u9i_reader_missing(r, first_told(s)) < u9i_reader_missing(r, i + 1)) return true;
     if (i == r->catalog->count) return false;
     const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
     return !f->has_open && !f->plain; /* ordinals of plain files are counted in the range [E-3] */
@@ -61,7 +62,7 @@ static u9_err bring_up(u9i_reader *r, const u9i_slice *s, u9_fault *fault)
     r->index = find_start(r, s);
     r->only = s->first;
     r->missing = u9i_reader_missing(r, r->index);
-    r->missing_end = first_missing(r, s);
+    r->missing_end = u9i_reader_missing(r, first_told(s));
     do err = u9i_reader_step(r, &step, fault);
     while (err == U9_VERSION || (err == U9_OK && step != U9I_STEP_END));
     return err;
@@ -77,8 +78,7 @@ u9_err u9i_reader_slice(u9i_reader *r, const u9i_slice *s, u9_fault *fault)
     r->index = s->first;
     r->only = stop;
     r->missing_end = all ? r->catalog->missing_count : u9i_reader_missing(r, stop);
-    r->missing = first_missing(r, s);
-    if (r->missing > r->missing_end) r->missing = r->missing_end;
+    u9i_reader_pass_missing(r, first_told(s));
     r->ranged = r->sliced = true;
     r->range_first = s->first;
     r->range_last = s->last;

@@ -151,7 +151,7 @@ static u9_err split(u9i_reader *r, uint64_t n, uint64_t size, u9_split_range **o
     lengths p = {.count = 0};
     u9_split_range *ranges = NULL;
     u9_err err = take_lengths(r, &p, fault);
-    if (err == U9_OK && n == 0) n = p.bytes / size + (p.bytes % size > size / 2 || p.bytes < size);
+    if (err == U9_OK && n == 0) n = p.bytes < size ? 1 : p.bytes / size + (p.bytes % size > size / 2);
     if (err == U9_OK && n > U9_SPLIT_MAX)
         err = u9i_fault(fault, U9_ARG, at, "these would be %llu ranges: at most %d", (unsigned long long)n, U9_SPLIT_MAX);
     if (err == U9_OK && (ranges = calloc((size_t)n, sizeof *ranges)) == NULL)

@@ -10,13 +10,9 @@
 #include <u9/trim.h>
 #include <u9/value.h>
 
-#include <string.h>
-
-/* In the order of their bytes; of two that begin alike the shorter one is lower. */
-static bool is_below(const uint8_t *key, size_t size, const u9_key *limit)
+static bool is_below(const u9i_record *r, const u9_key *limit)
 {
-    int order = memcmp(key, limit->data, size < limit->size ? size : limit->size);
-    return order != 0 ? order < 0 : size < limit->size;
+    return u9i_key_lower(&(u9_key){.data = r->key, .size = r->key_size}, limit);
 }
 
 /* All records of the reader's frame have lower keys. A record in parts that is not here is there with its key. [C-6] */
@@ -26,9 +22,9 @@ static bool is_frame_below(const u9i_reader *r, const u9_key *limit)
     size_t left = r->body.size;
     u9i_record record = r->first;
     bool below = true;
-    if (r->large > 0) return is_below(record.key, record.key_size, limit);
+    if (r->large > 0) return is_below(&record, limit);
     while (below && u9i_body_next(&r->body, &next, &left, &record) == U9_OK)
-        below = is_below(record.key, record.key_size, limit);
+        below = is_below(&record, limit);
     return below;
 }
 
@@ -54,7 +50,7 @@ static u9_err look_at_ends(u9i_reader *r, size_t i, const u9_key *limit, bool *k
     if (err == U9_IO) (void)u9i_source_fault(r->source, &it, err, fault);
     for (unsigned k = 0; k < 2 && err == U9_OK && !*kept; k++) {
         u9_key raw = raw_key(keys.key[k], keys.size[k]);
-        *kept = raw.size > 0 && !is_below(raw.data, raw.size, limit);
+        *kept = raw.size > 0 && !u9i_key_lower(&raw, limit);
     }
     u9i_iterator_close(&it);
     return err == U9_CORRUPT ? U9_OK : err; /* reading tells */

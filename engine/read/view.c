@@ -176,11 +176,6 @@ void u9i_view_release(u9i_view *v)
     free(v);
 }
 
-static bool is_read(const u9i_facts *f)
-{
-    return !f->wrong && !u9i_facts_skipped(f);
-}
-
 /* Up to where records of the segment are not the writer's. 0: nowhere. */
 static uint64_t limit_of(const u9_log *log, const u9i_facts *f, uint64_t written_from)
 {
@@ -242,7 +237,7 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
     for (size_t i = 0; i < room; i++) {
         u9i_segment *segment = v->catalog->segments[i];
         uint64_t limit = limit_of(log, &segment->facts, v->written_from);
-        if (!is_read(&segment->facts) || limit == 0) continue;
+        if (!u9i_facts_on_row(&segment->facts) || limit == 0) continue;
         u9i_indexed *s = known_before(before, segment, limit, kept);
         if (s == NULL) s = new_indexed(segment, limit, kept);
         if (s == NULL) return U9_NOMEM;

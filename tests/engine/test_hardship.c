@@ -7,6 +7,7 @@
  * one function for each of these, a few lines; what is done with them stands behind the tables.
  */
 #include "engine/check/checker.h"
+#include "format/base/bytes.h"
 #include "tests/engine/link/ship.h"
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/places.h"
@@ -197,6 +198,20 @@ static u9_err get(uint64_t *told)
         err = first_of(
             err,
             answer(u9_log_get(handle, &key, room, i == 3 ? 5 : sizeof room, &r, &fault), &r, told));
+    }
+    return done(err);
+}
+
+/* So often that they make a table of keys. */
+static u9_err get_often(uint64_t *told)
+{
+    static uint8_t room[FILLER + 100];
+    u9_record r;
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    for (unsigned i = 0; i < 400 && goes_on(err); i++) {
+        u9_key key = key_of(i % KEYS);
+        err = first_of(err, answer(u9_log_get(handle, &key, room, sizeof room, &r, &fault), &r, told));
     }
     return done(err);
 }
@@ -1227,6 +1242,11 @@ static void make_plain(void)
     make_dir(at("place"));
     write_file(segment_path(at("place"), 1), p.bytes, p.size);
     plain_free(&p);
+    way.numbered = true;
+    for (unsigned k = 0; k < KEYS; k++) {
+        memset(way.keys[k], 0x60, 8);
+        u9i_set_be(way.keys[k] + 8, 8, k < KEYS - 1 ? k : 99);
+    }
 }
 
 static void make_image(void)
@@ -1435,6 +1455,25 @@ static const trial reading[] = {
     {make_unopened, read_on, false, false},
     {make_tiered, read_on, false, false},
     {make_tiered, get_many, false, false},
+    {make_plain, get, false, false},
+    {make_plain, get_many, false, false},
+    {make_plain, versions, false, false},
+    {make_plain, get_frugally, false, false},
+    {make_row, get_often, false, false},
+    {make_damaged, get_often, false, false},
+    {make_large, get, false, false},
+    {make_large, versions, false, false},
+    {make_large, split, false, false},
+    {make_large, index_check, false, true},
+    {make_trimmed, split, false, false},
+    {make_unopened, split, false, false},
+    {make_unopened, read_back, false, false},
+    {make_odd, split, false, false},
+    {make_odd, get, false, false},
+    {make_odd, seek_all_ways, false, false},
+    {make_fork, read_back, false, false},
+    {make_torn, seek_all_ways, false, false},
+    {make_lost, versions, false, false},
 };
 
 static const trial writing[] = {
@@ -1472,6 +1511,9 @@ static const trial writing[] = {
     {make_lost, accept_loss, true, false},
     {make_unknown, accept_tails, true, false},
     {make_unknown, append_and_get, true, false},
+    {make_large, index_build, true, true},
+    {make_halved, index_build, true, true},
+    {make_odd, index_build, true, true},
 };
 
 /* More of these, and not only without memory. */
@@ -1590,6 +1632,23 @@ static const trial looking[] = {
     {make_row, append_one, true, false},
     {make_older, append_one, true, false},
     {make_parted, read_on, false, false},
+    {make_plain, get, false, false},
+    {make_plain, versions, false, false},
+    {make_large, get, false, false},
+    {make_large, index_check, false, true},
+    {make_large, index_build, true, true},
+    {make_large, split, false, false},
+    {make_halved, index_check, false, true},
+    {make_unopened, split, false, false},
+    {make_unopened, read_back, false, false},
+    {make_torn, seek_all_ways, false, false},
+    {make_torn, versions, false, false},
+    {make_odd, versions, false, false},
+    {make_odd, seek_all_ways, false, false},
+    {make_fork, read_back, false, false},
+    {make_lost, read_back, false, false},
+    {make_row, get_often, false, false},
+    {make_compressed, versions_frugally, false, false},
 };
 
 /* Where each call fails in turn. */

@@ -5,6 +5,7 @@
  * In the simulated world a wait lets tasks run and time pass, so a test waits for an hour and is done at once.
  */
 #include "tests/engine/log/trimmed.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 
 #include "engine/log/live.h"
@@ -601,8 +602,96 @@ START_TEST(a_log_that_is_made_later_is_waited_for)
     stop(&f);
     u9i_task_finish(sim_env(), &task);
     ck_assert_int_eq(u9_log_await("", &o, 0, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_await(NULL, &o, 0, NULL), U9_ARG);
+    o.io = "carrier pigeon";
+    ck_assert_int_eq(u9_log_await(late_log, &o, 0, NULL), U9_ARG);
+    o.size = 1;
+    ck_assert_int_eq(u9_log_await(late_log, &o, 0, NULL), U9_ARG);
+    o = (u9_options){.size = sizeof o, .io = io_of(at("log"))};
     write_file(at("file"), "no log", 6);
     ck_assert_int_eq(u9_log_await(at("file"), &o, 0, NULL), U9_CORRUPT);
+}
+END_TEST
+
+/* Where not even the folder is that it is to be in, or where that is named otherwise. */
+START_TEST(a_log_is_waited_for_wherever_it_is_to_be)
+{
+    static const char *const names[] = {"folder/log", "log///", "none/of/these/is/there"};
+    static char far[5000];
+    u9_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    u9i_task task = {.run = make_log, .ctx = late_log};
+    snprintf(late_log, sizeof late_log, "%s", at(_i == 0 ? "folder/log" : "log"));
+    uint64_t began = u9i_monotonic_us(sim_env());
+    ck_assert_int_eq(u9_log_await(at(names[_i]), &o, 3000, NULL), U9_AGAIN);
+    ck_assert_uint_ge(u9i_monotonic_us(sim_env()) - began, 3000000);
+    memset(far, 'x', sizeof far - 1);
+    ck_assert_int_lt(u9_log_await(far, &o, 0, NULL), 0);
+    if (_i == 2) return;
+    if (_i == 0) make_dir(at("folder"));
+    u9i_task_submit(sim_env(), &task, u9i_monotonic_us(sim_env()) + 30000000);
+    ck_assert_int_eq(u9_log_await(at(names[_i]), &o, HOUR_MS, NULL), U9_OK);
+    u9i_task_finish(sim_env(), &task);
+}
+END_TEST
+
+/* What stands behind the last segment and is none, or what the mark says to be there and is not, is no end of waiting. */
+START_TEST(what_a_log_lacks_or_has_besides_is_told_once_and_followed_past)
+{
+    u9_cursor *c;
+    u9_record r;
+    make_row_of_segments(at("log"));
+    unsigned last = segments_in(at("log"));
+    uint64_t first = first_in(at("log"), last), lost = first_in(at("log"), 3) - first_in(at("log"), 2);
+    if (_i == 0) write_file(segment_path(at("log"), last + 3), "no segment at all", 17);
+    else remove_log(segment_path(at("log"), _i < 3 ? last : 2));
+    u9_log *log = open_reader(at("log"));
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    if (_i != 1) ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_OK);
+    unsigned told = 0, shown = 0, ends = 0;
+    for (unsigned n = 0; n < 60; n++) {
+        u9_err err = u9_cursor_next(c, &r);
+        told += err == U9_CORRUPT;
+        shown += err == U9_OK;
+        ck_assert(err == U9_OK || err == U9_CORRUPT || err == U9_END);
+        if (err != U9_END) continue;
+        err = u9_cursor_wait(c, n % 3 == 0 ? 2000 : 0);
+        ck_assert(err == U9_AGAIN || (err == U9_OK && ends++ == 0)); /* it had read to the end before it began to follow */
+    }
+    ck_assert_uint_eq(told, _i > 0);
+    ck_assert_uint_eq(shown, _i == 0 ? TRIM_RECORDS : _i < 3 ? first : TRIM_RECORDS - lost);
+    if (_i == 0) {
+        session(at("log"), "more", 1, 0);
+        ck_assert_int_eq(u9_cursor_wait(c, HOUR_MS), U9_OK);
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, TRIM_RECORDS);
+    }
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* A follower that was sent to the end, or went back, waits there for what comes. */
+START_TEST(a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then)
+{
+    u9_record r;
+    u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
+    u9_log *w = open_writer(at("log"), NULL);
+    for (unsigned i = 0; i < 3; i++) commit_text(w, "a");
+    following f = follow(at("log"));
+    if (_i == 1) (void)take(&f);
+    for (unsigned i = 3; i < 8; i++) {
+        if (_i == 2) ck_assert_int_eq(u9_cursor_seek(f.cursor, &(u9_seek){.size = sizeof end, .kind = U9_SEEK_START}), U9_OK);
+        ck_assert_int_eq(u9_cursor_seek(f.cursor, &end), U9_OK);
+        f.next = i;
+        ck_assert_uint_eq(take(&f), 0);
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
+        commit_text(w, "b");
+        take_up_to(&f, i);
+        ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, i);
+    }
+    stop(&f);
+    close_log(w);
 }
 END_TEST
 
@@ -645,6 +734,17 @@ START_TEST(what_cannot_be_followed_is_refused)
     ck_assert_int_eq(u9_cursor_next(c, &record), U9_END);
     u9_cursor_close(c);
     close_log(r);
+    static const uint8_t values[] = {0x81, 0x82};
+    plain_file p = plain_begin(1);
+    plain_frame(&p, values, sizeof values);
+    make_dir(at("plain"));
+    write_file(segment_path(at("plain"), 1), p.bytes, p.size);
+    plain_free(&p);
+    r = open_reader(at("plain"));
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_WRITTEN), U9_ARG);
+    u9_cursor_close(c);
+    close_log(r);
     ck_assert_int_eq(u9_cursor_follow(NULL, U9_SHOW_DURABLE), U9_ARG);
     ck_assert_int_eq(u9_cursor_wait(NULL, 0), U9_ARG);
     ck_assert_int_eq(u9_cursor_event_fd(NULL), -1);
@@ -685,7 +785,7 @@ START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durab
     srand((unsigned)_i + 1);
     u9_log *w = open_writer(at("log"), &o);
     following f = follow(at("log")), own = {0};
-    uint64_t durable = 0;
+    uint64_t durable = 0, kept = 0;
     for (unsigned step = 0; step < STEPS; step++) {
         unsigned what = (unsigned)rand() % 100;
         if (w == NULL && (what < 50 || f.next < durable)) {
@@ -705,10 +805,34 @@ START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durab
             durable = u9_log_next(w);
             close_log(w);
             w = NULL;
+        } else if (what == 79) { /* as by a kill: what is there and whole is settled, and shown */
+            if (own.cursor) u9_cursor_close(own.cursor);
+            own = (following){0};
+            kept_files k = keep_files(at("log"));
+            close_log(w);
+            put_back(&k, at("log"));
+            w = NULL;
+            (void)take(&f);
+            ck_assert_uint_ge(f.next, durable);
+            durable = f.next;
         } else if (what < 85) {
-            if (own.cursor == NULL) own = follow_on(w, U9_SHOW_DURABLE);
+            if (own.cursor == NULL) own = follow_on(w, U9_SHOW_DURABLE), own.next = kept;
             (void)take(&own);
             ck_assert_uint_le(own.next, u9_log_durable(w) > durable ? u9_log_durable(w) : durable);
+        } else if (what == 91) { /* what both have read goes */
+            uint64_t read = own.cursor && own.next < f.next ? own.next : f.next;
+            u9_trimmed t = trim_on(w, below_ordinal(read));
+            if (t.segments > 0) kept = t.ordinal;
+        } else if (what < 90 && f.next > kept) { /* back, and on from there */
+            u9_record r;
+            u9_seek to = {.size = sizeof to, .kind = U9_SEEK_ORDINAL, .number = kept + (uint64_t)rand() % (f.next - kept)};
+            if (what < 87) {
+                ck_assert_int_eq(u9_cursor_seek(f.cursor, &to), U9_OK);
+                f.next = to.number;
+            } else {
+                ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
+                ck_assert_uint_eq(r.ordinal, --f.next);
+            }
         }
         (void)take(&f);
         if (w && u9_log_durable(w) > durable) durable = u9_log_durable(w);
@@ -724,7 +848,7 @@ START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durab
     take_up_to(&f, durable - 1);
     stop(&f);
     seen *s = look(at("log"));
-    ck_assert_uint_eq(s->count, durable);
+    ck_assert_uint_eq(s->count, durable - kept);
     forget(s);
 }
 END_TEST
@@ -792,6 +916,9 @@ Suite *suite_follow(void)
     tcase_add_test(tc, a_post_is_48_bytes_and_none_with_a_wrong_one_counts);
     tcase_add_test(tc, a_follower_beside_a_writer_reads_what_is_new_and_little_more);
     tcase_add_loop_test(tc, a_log_that_is_made_later_is_waited_for, 0, 2);
+    tcase_add_loop_test(tc, a_log_is_waited_for_wherever_it_is_to_be, 0, 3);
+    tcase_add_loop_test(tc, what_a_log_lacks_or_has_besides_is_told_once_and_followed_past, 0, 4);
+    tcase_add_loop_test(tc, a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then, 0, 3);
     tcase_add_test(tc, a_log_that_is_removed_is_an_error_of_the_wait);
     tcase_add_test(tc, what_cannot_be_followed_is_refused);
     tcase_add_loop_test(tc, an_error_of_a_read_is_told_and_the_same_call_goes_on, 0, 4);

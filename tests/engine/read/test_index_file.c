@@ -464,6 +464,11 @@ START_TEST(progress_is_told_and_may_stop_the_work)
     ck_assert_uint_eq(some.calls, 3);
     ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
     drop();
+    ck_assert_uint_gt(build(0).made, 0);
+    some = (progress){.stop_at = 2};
+    ck_assert_int_eq(u9_indexes_check(LOG, &o, &r, &fault), U9_STATE);
+    ck_assert_uint_eq(some.calls, 2);
+    drop();
     o.ctx = &all;
     ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_OK);
     ck_assert_uint_gt(all.calls, 3);
@@ -476,6 +481,135 @@ START_TEST(progress_is_told_and_may_stop_the_work)
     all = (progress){.calls = 0};
     ck_assert_int_eq(u9_indexes_check(LOG, &o, &r, &fault), U9_OK);
     ck_assert_uint_gt(all.calls, 3);
+    free(m);
+}
+END_TEST
+
+/* What happens to the log while its indexes are made or checked: when the first segment is done, or progress is told. */
+typedef struct meddling {
+    enum { GOES_ON, TRIMS, DROPS, ANOTHER, MEDDLINGS } how;
+    model *m;
+    unsigned calls;
+} meddling;
+
+static void meddle(meddling *x)
+{
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = sim_io()};
+    u9_trim what = {.size = sizeof what, .keep_bytes = 1};
+    u9_trimmed done = {.size = sizeof done};
+    if (x->calls++ > 0) return;
+    if (x->how == DROPS) drop();
+    if (x->how == ANOTHER) ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, NULL), U9_LOCKED);
+    if (x->how != GOES_ON && x->how != TRIMS) return;
+    u9_log *w = model_open(x->m, U9_CREATE);
+    append_some(w, x->m, 40);
+    if (x->how == TRIMS) ck_assert_int_eq(u9_log_trim(w, &what, &done, NULL), U9_OK);
+    close_log(w);
+}
+
+static void meddle_behind_a_segment(void *ctx, const u9_index_info *info)
+{
+    (void)info;
+    if (((meddling *)ctx)->how != ANOTHER) meddle(ctx);
+}
+
+static int meddle_in_between(void *ctx, uint64_t done, uint64_t all)
+{
+    (void)done, (void)all;
+    sim_advance(100000);
+    if (((meddling *)ctx)->how == ANOTHER) meddle(ctx);
+    return 0;
+}
+
+/* {F60} Nothing else comes of it but that less is made or checked. */
+START_TEST(a_log_that_changes_while_its_indexes_are_made_or_checked_is_told_as_it_was)
+{
+    index_task *const tasks[] = {u9_indexes_build, u9_indexes_check};
+    model *m = model_new(_i / MEDDLINGS ? 3 : 0);
+    for (unsigned s = 0; s < 4; s++) write_sessions(m, 1, 60, s < 3); /* torn: each begins a file */
+    for (unsigned task = 0; task < 2; task++) {
+        if (task) build(0);
+        meddling x = {.how = _i % MEDDLINGS, .m = m};
+        u9_index_report r = {.size = sizeof r};
+        u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = meddle_behind_a_segment, .on_progress = meddle_in_between,
+                              .ctx = &x};
+        if (task && x.how == ANOTHER) break; /* a check locks nothing */
+        u9_fault fault = {.text = ""};
+        u9_err err = tasks[task](LOG, &o, &r, &fault);
+        ck_assert_msg(err == U9_OK, "%s", fault.text);
+        ck_assert_uint_gt(x.calls, 0);
+        ck_assert_uint_eq(r.wrong, 0);
+        if (x.how != TRIMS) model_look_anew(m);
+        ck_assert_uint_eq(build(0).none, x.how == TRIMS); /* the newest has no record then */
+        ck_assert_uint_eq(check_it(0).wrong, 0);
+    }
+    free(m);
+}
+END_TEST
+
+/* What cannot be made, or removed, is told in words, and nothing is half made. */
+START_TEST(where_no_index_can_be_made_or_removed_that_is_told)
+{
+    static const struct {
+        sim_kind call;
+        int sys;
+        index_task *task;
+        const char *says;
+    } rows[] = {{SIM_CREATE, EROFS, u9_indexes_build, "nothing is lost"}, {SIM_CREATE, EACCES, u9_indexes_build, "nothing is lost"},
+                {SIM_CREATE, EPERM, u9_indexes_build, "nothing is lost"}, {SIM_CREATE, EIO, u9_indexes_build, "cannot make"},
+                {SIM_CREATE, ENOMEM, u9_indexes_build, "memory"}, {SIM_REMOVE, EACCES, u9_indexes_drop, "cannot remove"}};
+    model *m = model_new(0);
+    write_sessions(m, 2, 60, false);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        u9_index_report r = {.size = sizeof r};
+        u9_index_options o = {.size = sizeof o, .io = sim_io()};
+        u9_fault fault = {.text = ""};
+        if (rows[i].task == u9_indexes_drop) build(0);
+        sim_fail(rows[i].call, 1, rows[i].sys, false);
+        u9_err err = rows[i].task(LOG, &o, &r, &fault);
+        sim_mend();
+        ck_assert_msg(err == (rows[i].sys == ENOMEM ? U9_NOMEM : U9_IO), "%zu: %s", i, u9_err_name(err));
+        ck_assert_msg(strstr(fault.text, rows[i].says) != NULL, "%zu: %s", i, fault.text);
+        ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+    }
+    free(m);
+}
+END_TEST
+
+static void count_reason(void *ctx, const u9_index_info *info)
+{
+    ++((unsigned *)ctx)[info->why];
+}
+
+/* [K-4] */
+START_TEST(why_an_index_is_not_used_is_told)
+{
+    model *m = model_new(0);
+    for (unsigned s = 0; s < 3; s++) write_sessions(m, 1, 60, true);
+    build(0);
+    size_t count;
+    char **paths = files_ending(".u9x", &count);
+    ck_assert_uint_ge(count, 3);
+    sim_copy(paths[0], paths[1]);
+    sim_remove(paths[2]);
+    fill_bytes(paths[0], 4096, sim_size(paths[0]) - 4096, 0xee);
+    unsigned why[16] = {0};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = count_reason, .ctx = why};
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_uint_eq(why[U9_INDEX_FOREIGN], 1);
+    ck_assert_uint_ge(why[U9_INDEX_MISSING], 1);
+    ck_assert_uint_eq(why[U9_INDEX_DAMAGED], 1);
+    memset(why, 0, sizeof why);
+    u9_log *w = model_open(m, U9_CREATE);
+    append_some(w, m, 3);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_uint_eq(why[U9_INDEX_WRITING], 1);
+    close_log(w);
+    for (unsigned y = 0; y < 12; y++) ck_assert_uint_gt(strlen(u9_index_why_text((u9_index_why)y)), 5);
+    free_names(paths, count);
     free(m);
 }
 END_TEST
@@ -1059,6 +1193,9 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, a_file_of_another_owner_or_mode_is_not_used, 0, 4);
     tcase_add_loop_test(t, more_keys_than_memory_are_sorted_in_runs, 0, 4);
     tcase_add_loop_test(t, progress_is_told_and_may_stop_the_work, 0, 4);
+    tcase_add_loop_test(t, a_log_that_changes_while_its_indexes_are_made_or_checked_is_told_as_it_was, 0, 2 * MEDDLINGS);
+    tcase_add_test(t, where_no_index_can_be_made_or_removed_that_is_told);
+    tcase_add_test(t, why_an_index_is_not_used_is_told);
     tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);

@@ -6,6 +6,7 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include "engine/read/cursor.h"
 #include "engine/segment/segment.h"
 #include "format/base/bytes.h"
 #include "format/frame/body.h"
@@ -13,6 +14,7 @@
 
 #include <u9/index.h>
 #include <u9/lookup.h>
+#include <u9/trim.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -531,6 +533,224 @@ START_TEST(each_clause_of_an_index_has_one_that_is_refused_by_it)
 }
 END_TEST
 
+/* Keys of all forms, whatever the kind of the log, in forged segments. */
+
+enum { ODD_KEYS = 160 };
+
+typedef struct odd_key {
+    uint8_t raw[24];
+    size_t size;
+    uint64_t ordinal; /* of the newest record that a scan shows */
+    unsigned count;   /* of these */
+} odd_key;
+
+typedef struct odd_log {
+    odd_key keys[ODD_KEYS];
+    size_t count;
+    const char *kind;
+    bool later;          /* a record is in a form of a later version */
+    bool lossy;          /* one was lost */
+
+} odd_log;
+
+static unsigned odds(unsigned below)
+{
+    return (unsigned)rand() % below;
+}
+
+/* A record with a key of 16 bytes, 8 bytes, or text, or of a form of tomorrow; returns its size. */
+static size_t odd_record(uint8_t *out, unsigned form, uint64_t n)
+{
+    static const uint8_t heads[4][9] = {{0x1c, 16}, {0x03}, {0x25}, {0x0a, 'u', '9', 'l', 'a', 't', 'e', 'r', 0}};
+    static const size_t head_sizes[4] = {2, 1, 1, 9}, key_sizes[4] = {16, 8, 5, 0};
+    uint8_t key[24];
+    key_of(n, key);
+    if (form == 1) u9i_set_be(key, 8, n + 1);
+    if (form == 2) snprintf((char *)key, sizeof key, "t%04u", (unsigned)n);
+    size_t key_size = head_sizes[form] + key_sizes[form], size = u9i_record_head(2, key_size + 1, out);
+    memcpy(out + size, heads[form], head_sizes[form]);
+    memcpy(out + size + head_sizes[form], key, key_sizes[form]);
+    out[size + key_size] = 0x81;
+    return size + key_size + 1;
+}
+
+static const char *const odd_kinds[] = {"muid", "tid", "rkey", "none that is known"};
+
+/* Three segments; most keys are of the log's kind, in order or not. */
+static void forge_odd(odd_log *l, unsigned kind)
+{
+    static const unsigned own_form[] = {0, 1, 2, 0};
+    static uint8_t body[1 << 16];
+    forged_segment f[3];
+    unsigned mixed = odds(3);
+    bool sorted = odds(2);
+    uint64_t n = 0;
+    *l = (odd_log){.kind = odd_kinds[kind]};
+    for (unsigned i = 0; i < 3; i++) {
+        u9i_open_record open = forge_naming(i + 1, i ? &f[i - 1] : NULL, U9I_TAIL_ROLLED);
+        open.kind = (u9i_span){.data = (const uint8_t *)l->kind, .size = strlen(l->kind)};
+        f[i] = forge_with_open(i + 1, 5, &open);
+        for (unsigned frame = 3 + odds(4); frame > 0; frame--) {
+            size_t size = 0;
+            uint32_t count = 1 + odds(i == 1 ? 200 : 20);
+            for (uint32_t k = 0; k < count; k++, n++) {
+                unsigned form = mixed > 0 && odds(40) == 0 ? odds(3) : own_form[kind];
+                if (mixed == 2 && odds(400) == 0) form = 3;
+                size += odd_record(body + size, form, sorted && odds(9) ? n / 8 : odds(ODD_KEYS / 4));
+            }
+            (void)forge_frame(&f[i], body, size, count);
+        }
+    }
+    forge_end(&f[2], U9I_END_CLOSING);
+    for (unsigned i = 0; i < 3; i++) {
+        forge_save(&f[i], at("log"));
+        forge_free(&f[i]);
+    }
+}
+
+/* What a scan shows. */
+static void scan_odd(odd_log *l, u9_log *log)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    l->count = 0;
+    l->later = l->lossy = false;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    while ((err = u9_cursor_next(c, &r)) != U9_END) {
+        l->later |= err == U9_VERSION;
+        l->lossy |= err == U9_CORRUPT;
+        ck_assert(err == U9_OK || err == U9_VERSION || err == U9_CORRUPT);
+        if (err != U9_OK) continue;
+        size_t i = 0;
+        while (i < l->count && (l->keys[i].size != r.key.size || memcmp(l->keys[i].raw, r.key.data, r.key.size) != 0)) i++;
+        if (i == ODD_KEYS) continue;
+        if (i == l->count) l->keys[l->count++] = (odd_key){.size = r.key.size};
+        memcpy(l->keys[i].raw, r.key.data, r.key.size);
+        l->keys[i].ordinal = r.ordinal;
+        l->keys[i].count++;
+    }
+    u9_cursor_close(c);
+}
+
+static int count_any(void *ctx, const u9_record *r)
+{
+    (void)r;
+    ++*(unsigned *)ctx;
+    return 0;
+}
+
+static bool is_of_kind(const odd_log *l, const odd_key *k)
+{
+    size_t size = l->kind == odd_kinds[0] ? 16 : l->kind == odd_kinds[1] ? 8 : l->kind == odd_kinds[2] ? 5 : 0;
+    return size == 0 || k->size == size;
+}
+
+/* Each key is found as the scan found it, by lookups of all sorts, so often that they make a table. */
+static void look_up_odd(const odd_log *l, u9_log *log)
+{
+    static uint8_t bufs[ODD_KEYS][64];
+    u9_lookup many[ODD_KEYS];
+    unsigned wanted = 0;
+    for (unsigned round = 0; round < 4; round++)
+        for (size_t i = 0; i < l->count; i++) {
+            const odd_key *k = &l->keys[i];
+            u9_key key = {.data = k->raw, .size = k->size};
+            u9_record r;
+            unsigned count = 0;
+            u9_err err = u9_log_get(log, &key, bufs[0], sizeof bufs[0], &r, NULL);
+            ck_assert_int_eq(err, is_of_kind(l, k) ? U9_OK : U9_ARG);
+            if (err != U9_OK) continue;
+            ck_assert_uint_eq(r.ordinal, k->ordinal);
+            if (round == 0) many[wanted] = (u9_lookup){.key = key, .buf = bufs[wanted], .cap = 64}, wanted++;
+            if (round > 0 || i % 3 > 0) continue;
+            err = u9_log_versions(log, &key, count_any, &count, NULL);
+            ck_assert_int_eq(err, l->lossy || l->later ? U9_CORRUPT : U9_OK);
+            ck_assert_uint_eq(count, k->count);
+        }
+    ck_assert_int_eq(u9_log_get_many(log, many, wanted, NULL), U9_OK);
+    for (size_t i = 0, n = 0; i < l->count; i++) {
+        if (!is_of_kind(l, &l->keys[i])) continue;
+        ck_assert_int_eq(many[n].err, U9_OK);
+        ck_assert_uint_eq(many[n++].record.ordinal, l->keys[i].ordinal);
+    }
+}
+
+/* What a trim by a key would keep begins with the first segment in which a scan shows a key that is not lower. [L-10] */
+static void expect_trim_before(u9_log *log, const u9_key *key, uint64_t last)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    u9_trim what = {.size = sizeof what, .dry_run = 1, .before_key = *key};
+    u9_trimmed out = {.size = sizeof out};
+    bool later = false;
+    uint64_t want = last, newest = last;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    while (want == newest && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_VERSION)) {
+        if (err == U9_VERSION) later |= u9_cursor_damage(c) != NULL;
+        else if (!u9i_key_lower(&r.key, key)) want = r.segment, newest = 0;
+    }
+    u9_cursor_close(c);
+    err = u9_log_trim(log, &what, &out, NULL);
+    if (err == U9_VERSION) ck_assert(later);
+    else ck_assert_int_eq(err, U9_OK);
+    if (err == U9_OK) ck_assert_uint_eq(out.segments > 0 ? out.segment : 1, want);
+}
+
+/* [L-10] Keys of 8 bytes, which sealed segments name the first and the last of. */
+START_TEST(a_trim_by_a_key_goes_by_what_a_scan_shows)
+{
+    static const uint8_t filler[5000] = {0};
+    uint8_t value[5008];
+    char key[16];
+    u9_builder b;
+    u9_options o = small_options();
+    o.kind = _i ? "uid8" : "rkey";
+    u9_log *log = open_writer(at("log"), &o);
+    u9_builder_init(&b, value, sizeof value);
+    ck_assert_int_eq(u9_build_bytes(&b, filler, sizeof filler), U9_OK);
+    for (unsigned i = 0; i < 60; i++) {
+        snprintf(key, sizeof key, "%08u", 1 + (i * 11 % 17 == 3 ? i * 7 % 20 : i / 2));
+        ck_assert_int_eq(u9_log_append(log, &(u9_key){key, 8}, value, b.size, NULL), U9_OK);
+    }
+    close_log(log);
+    log = open_reader(at("log"));
+    for (unsigned i = 0; i < 34; i++) {
+        snprintf(key, sizeof key, "%08u", i);
+        expect_trim_before(log, &(u9_key){key, 8}, segments_in(at("log")));
+    }
+    close_log(log);
+}
+END_TEST
+
+/* [K-2] [K-4] [L-6] */
+START_TEST(whatever_keys_a_log_has_lookups_find_what_a_scan_shows)
+{
+    static odd_log l;
+    for (unsigned round = 0; round < 8; round++) {
+        srand((unsigned)_i * 8 + round);
+        remove_log(at("log"));
+        forge_odd(&l, (unsigned)_i);
+        if (round % 3 == 2) flip_bit(segment_path(at("log"), 2), 600 + odds(2000), odds(8));
+        for (unsigned beside = 0; beside < 2; beside++) {
+            u9_log *log;
+            u9_index_report r = {.size = sizeof r};
+            u9_index_options io = {.size = sizeof io, .io = sim_io(), .memory = 1};
+            u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = odds(2), .index_memory = odds(2) ? 1 << 20 : 0};
+            if (beside) ck_assert_int_eq(u9_indexes_build(at("log"), &io, &r, NULL), U9_OK);
+            if (beside) ck_assert_uint_eq(check_indexes().wrong, 0);
+            ck_assert_int_eq(u9_log_open(at("log"), &o, &log, NULL), U9_OK);
+            scan_odd(&l, log);
+            look_up_odd(&l, log);
+            for (size_t i = 0; !l.lossy && i < l.count; i += 1 + l.count / 8)
+                if (is_of_kind(&l, &l.keys[i])) expect_trim_before(log, &(u9_key){l.keys[i].raw, l.keys[i].size}, 3);
+            close_log(log);
+        }
+    }
+}
+END_TEST
+
 Suite *suite_index_forged(void)
 {
     Suite *s = suite_create("index_forged");
@@ -542,6 +762,8 @@ Suite *suite_index_forged(void)
     tcase_add_loop_test(t, a_check_tells_of_each_lie, 0, 2 * LIES);
     tcase_add_loop_test(t, a_check_says_which_clause_refuses_an_index, 0, REFUSALS);
     tcase_add_test(t, each_clause_of_an_index_has_one_that_is_refused_by_it);
+    tcase_add_loop_test(t, a_trim_by_a_key_goes_by_what_a_scan_shows, 0, 2);
+    tcase_add_loop_test(t, whatever_keys_a_log_has_lookups_find_what_a_scan_shows, 0, sizeof odd_kinds / sizeof *odd_kinds);
     suite_add_tcase(s, t);
     return s;
 }

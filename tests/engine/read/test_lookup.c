@@ -9,9 +9,12 @@
 #include "engine/os/guard.h"
 #include "engine/segment/probe.h"
 
+#include <u9/cursor.h>
 #include <u9/guard.h>
+#include <u9/index.h>
 #include <u9/large.h>
 #include <u9/lookup.h>
+#include <u9/trim.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -250,6 +253,109 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
 }
 END_TEST
 
+static void append_small(u9_log *w, unsigned i)
+{
+    char text[8];
+    snprintf(text, sizeof text, "k%04u", i);
+    ck_assert_int_eq(u9_log_append(w, &(u9_key){text, 5}, "\x81", 1, NULL), U9_OK);
+}
+
+static void append_large(u9_log *w, const char *name, const uint8_t *bytes, size_t size)
+{
+    u9_append *a;
+    uint8_t head[9];
+    size_t n = u9_value_head(U9_BYTES, size, head);
+    ck_assert_int_eq(u9_append_begin(w, &(u9_key){name, strlen(name)}, 1, n + size, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, size), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+}
+
+static int is_behind_large(void *ctx, const u9_record *r)
+{
+    return r->ordinal > *(const uint64_t *)ctx;
+}
+
+static int count_one(void *ctx, const u9_record *r)
+{
+    (void)r;
+    ++*(unsigned *)ctx;
+    return 0;
+}
+
+/* [C-6] It is larger than a cursor hands out, and in each way found, passed, and shown as what it is. */
+START_TEST(a_record_larger_than_is_handed_out_is_found_in_all_ways)
+{
+    enum { BYTES = 17 << 20, SMALL = 120 };
+    uint8_t *bytes = malloc(BYTES), *buf = malloc(BYTES + 64);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey", .segment_size = 64 << 20};
+    u9_key key = {"large", 5};
+    u9_log *log;
+    u9_cursor *c;
+    u9_record r;
+    u9_index_report report = {.size = sizeof report};
+    u9_index_options io = {.size = sizeof io, .io = sim_io()};
+    memset(bytes, 'b', BYTES);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < SMALL; i++) append_small(log, i * 7 % SMALL);
+    append_large(log, "large", bytes, BYTES);
+    append_small(log, SMALL);
+    ck_assert_int_eq(u9_log_get(log, &key, NULL, 0, &r, NULL), U9_LIMIT); /* by who writes it */
+    close_log(log);
+    o.mode = U9_READ;
+    for (unsigned beside = 0; beside < 2; beside++) {
+        if (beside) ck_assert_int_eq(u9_indexes_build(LOG, &io, &report, NULL), U9_OK);
+        if (beside) ck_assert_int_eq(u9_indexes_check(LOG, &io, &report, NULL), U9_OK);
+        ck_assert_uint_eq(report.wrong, 0);
+        ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        for (unsigned n = 0; n < 3 * SMALL; n++) { /* so often that a table is made */
+            char text[8];
+            snprintf(text, sizeof text, "k%04u", n % SMALL);
+            ck_assert_int_eq(u9_log_get(log, &(u9_key){text, 5}, buf, 64, &r, NULL), U9_OK);
+            if (n % 50 == 0) ck_assert_int_eq(u9_log_get(log, &key, NULL, 0, &r, NULL), U9_LIMIT);
+        }
+        unsigned count = 0;
+        u9_lookup many[2] = {{.key = key, .buf = buf, .cap = 64}, {.key = {"k0001", 5}, .buf = bytes, .cap = 64}};
+        ck_assert_int_eq(u9_log_get(log, &key, buf, BYTES + 64, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.ordinal, SMALL);
+        ck_assert_int_eq(r.values[r.values_size - 1], 'b');
+        ck_assert_int_eq(u9_log_get_many(log, many, 2, NULL), U9_OK);
+        ck_assert_int_eq(many[0].err, U9_LIMIT);
+        ck_assert_int_eq(many[1].err, U9_OK);
+        ck_assert_int_eq(u9_log_versions(log, &key, count_one, &count, NULL), U9_OK);
+        ck_assert_uint_eq(count, 1);
+        close_log(log);
+    }
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    uint64_t ordinal = SMALL;
+    u9_bounds bounds = {.size = sizeof bounds, .from = SMALL + 1, .to = U9_NOWHERE, .until_us = U9_NOWHERE};
+    u9_seek to = {.size = sizeof to, .kind = U9_SEEK_ORDINAL, .number = SMALL};
+    ck_assert_int_eq(u9_log_seek(log, &to, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_LIMIT);
+    ck_assert_uint_eq(r.key.size, 5);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, SMALL + 1);
+    ck_assert_int_eq(u9_cursor_prev(c, &r), U9_OK);
+    ck_assert_int_eq(u9_cursor_prev(c, &r), U9_LIMIT);
+    ck_assert_uint_eq(r.ordinal, SMALL);
+    ck_assert_int_eq(u9_cursor_bisect(c, is_behind_large, &ordinal), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, SMALL + 1);
+    ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+    ck_assert_int_eq(u9_cursor_prev(c, &r), U9_END);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, SMALL + 1);
+    u9_cursor_close(c);
+    u9_trim trim = {.size = sizeof trim, .dry_run = 1, .before_key = {"m", 1}};
+    u9_trimmed trimmed = {.size = sizeof trimmed};
+    ck_assert_int_eq(u9_log_trim(log, &trim, &trimmed, NULL), U9_OK);
+    ck_assert_uint_eq(trimmed.segments, 0); /* the newest stays */
+    close_log(log);
+    free(buf);
+    free(bytes);
+}
+END_TEST
+
 static int count_ascending(void *ctx, const u9_record *r)
 {
     told *t = ctx;
@@ -421,6 +527,47 @@ START_TEST(many_keys_are_found_without_a_queue)
 }
 END_TEST
 
+/* [K-3] Whatever is kept, mapped or written: many at once are answered as each by itself, into room of any size. */
+START_TEST(many_keys_are_answered_as_each_by_itself)
+{
+    enum { MANY = 130, CAP = 900 };
+    static uint8_t bufs[MANY][CAP], own[CAP];
+    static const size_t caps[] = {CAP, 0, 20, CAP, CAP};
+    model *m = model_new(_i % 4 == 3 ? 3 : 0);
+    m->lz4 = _i % 2;
+    bool ordered = _i < 3;
+    if (_i % 4 == 2) ck_assert_int_eq(u9_guard_install(), U9_OK);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < KEYS - 20; i++) model_append(w, m, i, ordered);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    for (unsigned how = 0; how < 3; how++) {
+        u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io(), .cache_memory = how == 2};
+        u9_log *log = w;
+        if (how == 1) close_log(w);
+        if (how > 0) ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        for (unsigned round = 0; round < 3; round++) {
+            u9_lookup l[MANY];
+            for (size_t n = 0; n < MANY; n++) {
+                size_t i = (size_t)model_draw(KEYS);
+                if (n % 10 == 9) i = KEYS - 1; /* again and again, and never there */
+                l[n] = (u9_lookup){.key = {m->keys[i].raw, m->keys[i].size}, .buf = bufs[n], .cap = caps[n % 5]};
+            }
+            ck_assert_int_eq(u9_log_get_many(log, l, MANY, NULL), U9_OK);
+            for (size_t n = 0; n < MANY; n++) {
+                u9_record r = {.ordinal = 0};
+                u9_err err = u9_log_get(log, &l[n].key, own, l[n].cap, &r, NULL);
+                ck_assert_int_eq(l[n].err, err);
+                if (err == U9_ABSENT) continue;
+                ck_assert_uint_eq(l[n].record.ordinal, r.ordinal);
+                if (err == U9_OK) ck_assert_mem_eq(l[n].record.bytes, r.bytes, r.size);
+            }
+        }
+        if (how > 0) close_log(log);
+    }
+    free(m);
+}
+END_TEST
+
 static int fail_the_next_read(void *ctx, const u9_record *r)
 {
     (void)r;
@@ -464,11 +611,13 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_damaged_index_changes_no_answer, 0, 4);
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
+    tcase_add_test(t, a_record_larger_than_is_handed_out_is_found_in_all_ways);
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
     tcase_add_loop_test(t, records_of_a_closed_segment_are_looked_up_without_reads, 0, 4);
     tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     tcase_add_test(t, many_keys_are_found_without_a_queue);
+    tcase_add_loop_test(t, many_keys_are_answered_as_each_by_itself, 0, 8);
     tcase_add_test(t, a_version_that_cannot_be_read_is_told_in_words);
     suite_add_tcase(s, t);
     return s;

@@ -399,6 +399,18 @@ START_TEST(a_key_in_a_plain_seed_file_is_found_by_an_index)
     }
     u9i_view_release(view);
     close_log(log);
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("plain.u9")), .cache_memory = 20000}; /* what is kept goes, again and again */
+    ck_assert_int_eq(u9_log_open(at("plain.u9"), &o, &log, NULL), U9_OK);
+    for (n = 0; n < 4 * FRAMES * IN_FRAME; n += 1 + n % 3) {
+        char text[16];
+        uint8_t buf[100];
+        u9_record r;
+        unsigned i = n % (FRAMES * IN_FRAME);
+        int size = snprintf(text, sizeof text, "key%u", i * 7919 % (FRAMES * IN_FRAME));
+        ck_assert_int_eq(u9_log_get(log, &(u9_key){text, (size_t)size}, buf, sizeof buf, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.ordinal, i / IN_FRAME * (IN_FRAME + 1) + 1 + i % IN_FRAME);
+    }
+    close_log(log);
     plain_free(&p);
 }
 END_TEST

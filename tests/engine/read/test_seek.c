@@ -372,6 +372,7 @@ END_TEST
 /* [Q-1] [L-10] What was trimmed under a cursor is told once each way, and behind it all is there. */
 START_TEST(a_cursor_that_comes_back_to_what_was_trimmed_is_told_so)
 {
+    u9_err err;
     u9_record r;
     make_row_of_segments(at("log"));
     u9_log *log = open_reader(at("log"));
@@ -392,6 +393,20 @@ START_TEST(a_cursor_that_comes_back_to_what_was_trimmed_is_told_so)
     }
     u9_cursor_close(c);
     c = sought(log, to_ordinal(3)); /* the handle looks anew: it is not there */
+    ck_assert_uint_eq(next_of(c).ordinal, kept);
+    u9_cursor_close(c);
+    c = sought(log, to_ordinal(kept + 12));
+    for (unsigned i = 0; i < 6; i++) last = prev_of(c).ordinal; /* in the midst of a segment, which goes then */
+    uint64_t kept_now = trim_log(at("log"), below_ordinal(kept + 25)).ordinal;
+    ck_assert_uint_gt(kept_now, kept + 12);
+    while ((err = u9_cursor_next(c, &r)) == U9_OK) ck_assert_uint_eq(r.ordinal, last++);
+    ck_assert_int_eq(err, U9_ABSENT);
+    ck_assert_uint_le(u9_cursor_damage(c)->ordinal, last); /* all of the segment is gone */
+    ck_assert_uint_eq(u9_cursor_damage(c)->ordinal + u9_cursor_damage(c)->lost, kept_now);
+    ck_assert_uint_eq(next_of(c).ordinal, kept_now);
+    u9_cursor_close(c);
+    kept = kept_now;
+    c = sought(log, to_start);
     ck_assert_uint_eq(next_of(c).ordinal, kept);
     u9_cursor_close(c);
     close_log(log);
@@ -524,10 +539,84 @@ START_TEST(seeks_that_are_none_are_refused)
     u9_range range = {.size = sizeof range, .segment = 2, .begin = 100};
     ck_assert_int_eq(u9_cursor_open(log, &range, &c, NULL), U9_OK);
     u9_seek ordinal = to_ordinal(3);
+    uint64_t n = 0;
+    u9_bounds bounds = {.size = sizeof bounds, .to = 3, .until_us = U9_NOWHERE};
     ck_assert_int_eq(u9_cursor_seek(c, &ordinal), U9_ARG);
+    ck_assert_int_eq(u9_cursor_bisect(c, is_from, &n), U9_ARG);
+    ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_ARG);
     ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
     (void)prev_of(c);
     u9_cursor_close(c);
+    range = (u9_range){.size = sizeof range, .from = 30};
+    ck_assert_int_eq(u9_cursor_open(log, &range, &c, NULL), U9_OK);
+    u9_seek offset = {.size = sizeof offset, .kind = U9_SEEK_OFFSET, .segment = 1, .offset = 5000};
+    ck_assert_int_eq(u9_cursor_seek(c, &offset), U9_ARG); /* it begins behind that */
+    bounds.size = 1;
+    ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_ARG);
+    u9_cursor_close(c);
+    ck_assert_int_eq(u9_log_seek(NULL, &to_end, &c, NULL), U9_ARG);
+    ck_assert_int_eq(u9_log_seek(log, &to_end, NULL, NULL), U9_ARG);
+    close_log(log);
+}
+END_TEST
+
+/* Of a log in which there is nothing yet, and of what somebody wrote into it then. */
+START_TEST(where_there_is_nothing_all_seeks_come_to_the_end)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    uint64_t n = 0;
+    u9_log *log = open_rolling(at("log"));
+    for (unsigned filled = 0; filled < 2; filled++) {
+        if (filled) append_fillers(log, TRIM_RECORDS);
+        if (filled) ck_assert_int_eq(u9_log_sync(log), U9_OK);
+        u9_seek all[] = {to_start, to_ordinal(TRIM_RECORDS), {.kind = U9_SEEK_TIME, .number = U9_NOWHERE}, to_end,
+                         {.kind = U9_SEEK_KEY, .key = {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16}}};
+        for (size_t i = filled; i < sizeof all / sizeof *all; i++) {
+            all[i].size = sizeof all[i];
+            u9_cursor *c = sought(log, all[i]);
+            expect_end(c, false);
+            ck_assert_int_eq(u9_cursor_save(c, text, sizeof text), U9_OK);
+            if (!filled) expect_end(c, true);
+            else ck_assert_uint_eq(prev_of(c).ordinal, TRIM_RECORDS - 1);
+            u9_cursor_close(c);
+            c = sought(log, to_saved(text));
+            expect_end(c, false);
+            ck_assert_int_eq(u9_cursor_bisect(c, is_from, &n), U9_OK);
+            if (!filled) expect_end(c, false);
+            else ck_assert_uint_eq(next_of(c).ordinal, 0);
+            u9_cursor_close(c);
+        }
+    }
+    close_log(log);
+}
+END_TEST
+
+/* Whatever a line says of the frame: the record that it names comes next. */
+START_TEST(a_saved_cursor_is_believed_its_ordinal_alone)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_ordinal(12));
+    (void)next_of(c);
+    save(c, text);
+    u9_cursor_close(c);
+    u9i_cursor_line right;
+    ck_assert_int_eq(u9i_cursor_line_parse(text, &right, NULL), U9_OK);
+    const uint64_t frames[] = {0, 32, 33, right.frame, right.frame + 16, 1 << 20, UINT64_MAX, UINT64_MAX - 15};
+    const uint64_t ordinals[] = {0, 11, 12, 13, 14, TRIM_RECORDS - 1, TRIM_RECORDS, TRIM_RECORDS + 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        for (size_t k = 0; k < sizeof ordinals / sizeof *ordinals; k++) {
+            u9i_cursor_line forged = right;
+            forged.frame = frames[i];
+            forged.ordinal = ordinals[k];
+            forged.boundary[3] ^= i % 2 && k % 2;
+            u9i_cursor_line_format(&forged, text);
+            c = sought(log, to_saved(text));
+            if (ordinals[k] < TRIM_RECORDS) ck_assert_uint_eq(next_of(c).ordinal, ordinals[k]);
+            else expect_end(c, false);
+            u9_cursor_close(c);
+        }
     close_log(log);
 }
 END_TEST
@@ -554,6 +643,8 @@ Suite *suite_seek(void)
     tcase_add_test(tc, the_example_of_the_specification_is_what_is_written);
     tcase_add_test(tc, where_the_saved_place_is_gone_the_ordinal_counts);
     tcase_add_test(tc, seeks_that_are_none_are_refused);
+    tcase_add_test(tc, where_there_is_nothing_all_seeks_come_to_the_end);
+    tcase_add_test(tc, a_saved_cursor_is_believed_its_ordinal_alone);
     suite_add_tcase(suite, tc);
     return suite;
 }
