@@ -845,9 +845,10 @@ dist: ## build/u9-VERSION.tar.gz: what is committed; it builds, and passes check
 	@scripts/dist $(VERSION)
 
 .PHONY: packages other-machines abi check-abi
-packages: ## Debian packages in build/packages/here, built twice and compared, with lintian and their tests
+packages: ## Debian packages in build/packages/here, built twice and compared, with lintian, their tests, and a clean Debian 12 to install on
 	@scripts/setup packages
 	@scripts/packages
+	@scripts/first_use
 
 other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
 	@scripts/setup cross
