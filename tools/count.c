@@ -4,6 +4,7 @@
 #include "tools/count.h"
 
 #include "tools/args.h"
+#include "tools/fold.h"
 #include "tools/value_json.h"
 
 #include <u9/value_index.h>
@@ -176,6 +177,7 @@ static void put_count(uint64_t count, const u9_value *value, int json)
 
 void tool_counts_put(tool_counts *c, int json)
 {
+    tool_unfold(); /* values */
     if (c->room > 0) qsort(c->places, c->room, sizeof *c->places, by_count);
     for (size_t i = 0; i < c->used; i++) {
         u9_value value = value_of(&c->places[i]);

@@ -10,6 +10,7 @@
  * one kills.
  */
 #include "tools/damage.h"
+#include "tools/fold.h"
 #include "tools/fsck_map.h"
 #include "tools/fsck_repair.h"
 #include "tools/json.h"
@@ -559,6 +560,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (f->html && strcmp(f->html, "-") == 0) {
             if (f->json || f->map) tool_usage("--html - goes without --json and --map: the page is all that is printed");
             f->quiet = f->page = 1;
+            tool_unfold();
         }
         if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
         if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
@@ -594,6 +596,7 @@ int main(int argc, char **argv)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     f.jobs = processors > 1 ? (unsigned)processors : 1;
     tool_begin(name, USAGE, OPERATIONAL, argv);
+    tool_fold(&stdout);
     tool_load_stores(argc, argv, OPERATIONAL);
     argv[0] = name;
     tool_parse(&parser, argc, argv, &f);
