@@ -850,7 +850,7 @@ packages: ## Debian packages in build/packages/here, built twice and compared, w
 	@scripts/packages
 	@scripts/first_use
 
-other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
+other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours; U9_LONG=1: a record of 4 GiB
 	@scripts/setup cross
 	@scripts/other_machines
 

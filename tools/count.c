@@ -59,11 +59,11 @@ int tool_field_find(const tool_field *field, const u9_record *r, u9_value *out)
     u9_value tuple;
     if (r->bytes == NULL) return 0;
     if (field->name)
-        return u9_value_decode(r->values, r->values_size, &tuple) == U9_OK && find_path(&tuple, field->name, out);
+        return u9_value_decode(r->values, (size_t)r->values_size, &tuple) == U9_OK && find_path(&tuple, field->name, out);
     if (r->key.size == 0) { /* of a plain seed file: a value by itself */
-        return field->position == 1 && u9_value_decode(r->values, r->values_size, out) == U9_OK;
+        return field->position == 1 && u9_value_decode(r->values, (size_t)r->values_size, out) == U9_OK;
     }
-    return u9_value_decode(r->bytes, r->size, &tuple) == U9_OK && u9_value_at(&tuple, field->position, out) == U9_OK;
+    return u9_value_decode(r->bytes, (size_t)r->size, &tuple) == U9_OK && u9_value_at(&tuple, field->position, out) == U9_OK;
 }
 
 static u9_value value_of(const tool_count *place)

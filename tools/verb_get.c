@@ -146,7 +146,7 @@ static int keep(const struct get *g, struct want *want, const u9_record *record)
 {
     if (g->span.reverse && !g->all && want->first) return TOOL_DONE;
     struct copy *copy = g->all ? NULL : want->first;
-    size_t room = record->bytes ? record->size : 0;
+    size_t room = record->bytes ? (size_t)record->size : 0;
     if (!copy || copy->room < room) {
         copy = (struct copy *)realloc(copy, sizeof *copy + room);
         if (!copy) return tool_nomem("the records that are asked for");
@@ -156,7 +156,7 @@ static int keep(const struct get *g, struct want *want, const u9_record *record)
     copy->record = *record;
     copy->record.key = want->key;
     if (room == 0) return TOOL_DONE;
-    memcpy(copy->bytes, record->bytes, record->size);
+    memcpy(copy->bytes, record->bytes, room);
     copy->record.bytes = copy->bytes;
     copy->record.values = copy->bytes + (record->values - record->bytes);
     return TOOL_DONE;
@@ -299,7 +299,7 @@ static u9_err look_up_large(struct get *g, struct want *want, const u9_record *f
     u9_err err = U9_LIMIT;
     uint8_t *buf = NULL;
     while (err == U9_LIMIT && record.size <= U9_RECORD_MAX) {
-        size_t room = record.size;
+        size_t room = (size_t)record.size;
         free(buf);
         buf = (uint8_t *)malloc(room);
         if (!buf) {
