@@ -74,8 +74,9 @@ static int take_key(struct get *g, const char *text, size_t size)
     tool_key key;
     const char *kind = tool_kind(g->log), *why = tool_key_parse(kind, text, size, &key);
     if (why) {
-        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s", size ? (int)size : 2,
-                                 size ? text : "''", kind, why));
+        const char *instead = *text == '#' ? "`u9 cat --from` shows a record by its number" : "`u9 cat --keys` shows keys";
+        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s; %s", size ? (int)size : 2,
+                                 size ? text : "''", kind, why, instead));
         return TOOL_DONE;
     }
     if (g->count == g->room) {

@@ -351,7 +351,8 @@ gets() {
     mistake 1 "u9 get: $none: keys has no record" 'an absent key is named' "$u9" get keys $none
     run "$u9" get keys $none "$first"
     claim 'and does not stop the others' test "$status $(cat out)" = '1 record 1'
-    mistake 1 'u9 get: x: not a key of kind muid' 'a key that is no muid' "$u9" get keys x
+    mistake 1 'u9 get: x: not a key of kind muid: .*; `u9 cat --keys` shows keys' 'a key that is no muid' "$u9" get keys x
+    mistake 1 'u9 get: #1: .*; `u9 cat --from` shows a record by its number' 'a number' "$u9" get keys '#1'
     printf '%s\n%s\n' "$first" "$last" >ask
     prints $'record 1\nrecord 500' 'get - reads keys' "$u9" get keys - <ask
     run "$u9" get --format json keys "$first"
