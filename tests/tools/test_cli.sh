@@ -383,7 +383,8 @@ gets() {
 infos() {
     run "$u9" info keys
     for line in 'state +clean' 'end +closed' 'segments +1' 'records +500' 'key kind +muid' \
-        "first key +$(head -n 1 keys.txt)" "last key +$(tail -n 1 keys.txt)" 'compression +none'; do
+        "first key +$(head -n 1 keys.txt)" "last key +$(tail -n 1 keys.txt)" 'compression +none' \
+        'last time +[^ ]*Z \([0-9]+ (s|min) ago\)$'; do
         claim "info says: $line" grep -Eq "^$line" out
     done
     run "$u9" info --json keys

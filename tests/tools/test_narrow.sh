@@ -15,8 +15,8 @@ PATH=$PWD/path:$PATH
 on() { TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | sed -E 's/\r*$//; s/.*\r//; s/\x1b\[[0-9;]*[mK]//g' >out; }
 # The lines that are too wide, but for those of one word.
 wide() { awk 'length > 36 && NF > 1' out; }
-# Its words, one a line. A wide terminal breaks lines by itself, and none is in `out`.
-words() { tr -s ' ' '\n' <out; }
+# Its words, one a line, but how many seconds ago something was.
+words() { tr -s ' ' '\n' <out | grep -vx '([0-9]*'; }
 fits() { # COMMAND
     verb=${1%% *}
     tried="${tried-} $verb"
