@@ -81,11 +81,11 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,damage.c json.c key.c mark.c nearest.c progress.c shared.c store.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,buffer.c damage.c fold.c json.c key.c mark.c nearest.c progress.c shared.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/% tests/s3/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.
-tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,json_tree.c nearest.c progress.c text.c tool.c when.c)
+tested_tools := $(wildcard tools/value_json*.c) $(addprefix tools/,fold.c json_tree.c nearest.c progress.c text.c tool.c when.c)
 zk_src := $(if $(zk),$(wildcard zk/*.c))
 zktest_src := $(if $(zk),$(wildcard tests/zk/*.c))
 rados_src := $(if $(rados),$(wildcard rados/*.c))
@@ -509,7 +509,7 @@ drawing = hardship mend cache damage in_place recovery index_file hash trim trim
 long = zk test_cli test_manual mend test_contrib test_trouble test_kill test_bench test_power test_examples test_follow \
     index_file test_ship recovery writer golden_logs ship_large large snapshot test_split states commits damage test_id \
     test_completion hash trim repair script idgen_race check-cxx test_value space range ship link lock_file locks \
-    test_kinds test_mark test_mark_line settled unreadable trim_kept test_snapshot test_index lookup follow test_trim split \
+    test_kinds test_mark test_mark_line test_narrow settled unreadable trim_kept test_snapshot test_index lookup follow test_trim split \
     split_apart parts power faults
 checks_of_text = check-embed check-install check-names check-layers check-symbols check-spec check-faults check-mutants check-headers
 
@@ -845,11 +845,12 @@ dist: ## build/u9-VERSION.tar.gz: what is committed; it builds, and passes check
 	@scripts/dist $(VERSION)
 
 .PHONY: packages other-machines abi check-abi
-packages: ## Debian packages in build/packages/here, built twice and compared, with lintian and their tests
+packages: ## Debian packages in build/packages/here, built twice and compared, with lintian, their tests, and a clean Debian 12 to install on
 	@scripts/setup packages
 	@scripts/packages
+	@scripts/first_use
 
-other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours
+other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours; U9_LONG=1: a record of 4 GiB
 	@scripts/setup cross
 	@scripts/other_machines
 

@@ -6,6 +6,7 @@
 #define U9_TOOLS_APPEND_H
 
 #include "tools/appended.h"
+#include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/skip.h"
 
@@ -22,8 +23,7 @@ struct append {
     u9_options options;
     int ending; /* '\n', 0 or APPEND_WHOLE */
     int json, print_keys, progress, verbose;
-    u9_lock_file *lock_file; /* NULL: no --lock-file */
-    u9_generator numbers;    /* of it */
+    tool_numbers numbers;
     const char *separator; /* NULL: keys are made */
     tool_appended done;
     int signals;    /* descriptor */

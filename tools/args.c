@@ -5,6 +5,7 @@
  */
 #include "tools/args.h"
 
+#include "tools/text.h"
 #include "tools/tool.h"
 
 #include <ctype.h>
@@ -234,12 +235,9 @@ uint64_t tool_age(const char *option, const char *text)
 
 uint64_t tool_time_or_age(const char *option, const char *text)
 {
-    struct timespec now;
-    uint64_t age, time;
+    uint64_t age, time, now = tool_now_us();
     if (tool_time_parse(text, &time)) return time;
     if (!parse_age(text, &age))
         tool_usage("%s %s: neither an age like 30d nor a time like 2026-01-31 or @1700000000", option, tool_shown(text));
-    clock_gettime(CLOCK_REALTIME, &now);
-    time = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-    return age < time ? time - age : 1;
+    return age < now ? now - age : 1;
 }

@@ -4,6 +4,7 @@
 #include "tools/count.h"
 
 #include "tools/args.h"
+#include "tools/fold.h"
 #include "tools/value_json.h"
 
 #include <u9/value_index.h>
@@ -58,11 +59,11 @@ int tool_field_find(const tool_field *field, const u9_record *r, u9_value *out)
     u9_value tuple;
     if (r->bytes == NULL) return 0;
     if (field->name)
-        return u9_value_decode(r->values, r->values_size, &tuple) == U9_OK && find_path(&tuple, field->name, out);
+        return u9_value_decode(r->values, (size_t)r->values_size, &tuple) == U9_OK && find_path(&tuple, field->name, out);
     if (r->key.size == 0) { /* of a plain seed file: a value by itself */
-        return field->position == 1 && u9_value_decode(r->values, r->values_size, out) == U9_OK;
+        return field->position == 1 && u9_value_decode(r->values, (size_t)r->values_size, out) == U9_OK;
     }
-    return u9_value_decode(r->bytes, r->size, &tuple) == U9_OK && u9_value_at(&tuple, field->position, out) == U9_OK;
+    return u9_value_decode(r->bytes, (size_t)r->size, &tuple) == U9_OK && u9_value_at(&tuple, field->position, out) == U9_OK;
 }
 
 static u9_value value_of(const tool_count *place)
@@ -176,6 +177,7 @@ static void put_count(uint64_t count, const u9_value *value, int json)
 
 void tool_counts_put(tool_counts *c, int json)
 {
+    tool_unfold(); /* values */
     if (c->room > 0) qsort(c->places, c->room, sizeof *c->places, by_count);
     for (size_t i = 0; i < c->used; i++) {
         u9_value value = value_of(&c->places[i]);

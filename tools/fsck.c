@@ -9,7 +9,9 @@
  * standard output, a line (or JSON object) each. SIGINT and SIGTERM are asked for whenever progress is told; a second
  * one kills.
  */
+#include "tools/buffer.h"
 #include "tools/damage.h"
+#include "tools/fold.h"
 #include "tools/fsck_map.h"
 #include "tools/fsck_repair.h"
 #include "tools/json.h"
@@ -44,9 +46,7 @@ struct fsck {
     int json, quiet, verbose;
     int partial;         /* not 0: OUT.partial was there before */
     u9_output main;      /* what became OUT; its texts are gone */
-    FILE *branches;      /* lines of what became logs beside OUT; NULL: there is no memory for them */
-    char *branch_lines;
-    size_t branch_bytes;
+    tool_buffer branches; /* lines of what became logs beside OUT; not open: there is no memory for them */
     tool_losses losses;
     u9_verdict worst;    /* of what is told of the log, and not of another log's line */
     tool_progress bar;
@@ -152,7 +152,7 @@ static void on_output(void *ctx, const u9_output *o)
     } else if (o->number == 1) {
         f->main = *o;
     } else {
-        FILE *out = f->branches ? f->branches : stdout;
+        FILE *out = f->branches.file ? f->branches.file : stdout;
         fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified\n%s: a branch, from record %" PRIu64
                 " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->path, o->ordinal, o->from, o->begin);
         putc('\n', out);
@@ -237,17 +237,20 @@ static int put_picture(struct fsck *f, const u9_report *r)
     return err ? tool_say(OPERATIONAL, "%s: %s", f->html, strerror(err)) : CLEAN;
 }
 
-static void put_salvaged(const struct fsck *f, const u9_report *r)
+static int put_salvaged(struct fsck *f, const u9_report *r)
 {
+    int status = CLEAN;
     char lost[TOOL_LOSSES_SIZE];
     printf("%s: %" PRIu64 " record%s written, re-read and verified; %s", f->salvage, f->main.records,
            tool_plural(f->main.records), tool_losses_text(&f->losses, lost));
     if (r->beyond > 0) printf(", %" PRIu64 " from beyond an unconfirmed end", r->beyond);
     putchar('\n');
     put_unsigned(stdout, f->salvage, f->main.unsigned_records);
-    if (f->branches && fflush(f->branches) == 0) fputs(f->branch_lines, stdout);
+    if (f->branches.file && tool_buffer_take(&f->branches)) fputs(f->branches.bytes, stdout);
+    else if (f->branches.file) status = tool_say(OPERATIONAL, "out of memory for the lines of branches");
     if (r->gave_up)
         printf("%s: the search for what has no secret was given up: there may be more\n", f->path);
+    return status;
 }
 
 static int put_json(const struct fsck *f, const u9_report *r, uint64_t salvaged)
@@ -344,7 +347,7 @@ static int run(struct fsck *f)
     int status = f->salvage ? check_out(f) : CLEAN;
     if (status != CLEAN) return status;
     f->partial = f->salvage && has_partial(f);
-    f->branches = f->salvage ? open_memstream(&f->branch_lines, &f->branch_bytes) : NULL;
+    if (f->salvage) (void)!tool_buffer_open(&f->branches);
     tool_progress_begin(&f->bar, !f->quiet);
     u9_err err = f->salvage ? u9_salvage(f->path, f->salvage, &options, &report, &salvaged, &fault)
                             : u9_check(f->path, &options, &report, &fault);
@@ -358,7 +361,7 @@ static int run(struct fsck *f)
     } else if (!f->quiet) {
         put_summary(f, &report);
         if (f->lost.missing.count == 0) tool_put_unmarked(f->path, &report); /* else nobody appends */
-        if (f->salvage) put_salvaged(f, &report);
+        if (f->salvage) status |= put_salvaged(f, &report);
         else tool_put_lost(stdout, &f->lost, f->path, &report);
     }
     if (f->map || f->html) status |= put_picture(f, &report);
@@ -559,6 +562,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (f->html && strcmp(f->html, "-") == 0) {
             if (f->json || f->map) tool_usage("--html - goes without --json and --map: the page is all that is printed");
             f->quiet = f->page = 1;
+            tool_unfold();
         }
         if (f->accept && !f->repair) tool_usage("--accept-loss goes with --repair");
         if (f->repair && (f->salvage || f->line)) tool_usage("--repair goes without --salvage and --mark");
@@ -594,14 +598,14 @@ int main(int argc, char **argv)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     f.jobs = processors > 1 ? (unsigned)processors : 1;
     tool_begin(name, USAGE, OPERATIONAL, argv);
+    tool_fold(&stdout);
     tool_load_stores(argc, argv, OPERATIONAL);
     argv[0] = name;
     tool_parse(&parser, argc, argv, &f);
     catch_signals();
     int status = f.line ? tool_mark_parse(f.line, &f.mark, OPERATIONAL) : CLEAN;
     if (status == CLEAN) status = run_any(&f);
-    if (f.branches) fclose(f.branches);
-    free(f.branch_lines);
+    tool_buffer_close(&f.branches);
     tool_map_release(&f.picture);
     return tool_finish(0) == 0 ? status : status | OPERATIONAL;
 }

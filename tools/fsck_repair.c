@@ -3,6 +3,7 @@
  */
 #include "tools/fsck_repair.h"
 
+#include "tools/buffer.h"
 #include "tools/json.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -142,15 +143,14 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
     u9_repair_report report = {.size = sizeof report};
     u9_repair_options o = {.size = sizeof o, .on_step = on_step, .on_progress = on_progress, .ctx = &own,
                            .dry = t->mode == TOOL_MEND_SAY, .all = t->mode != TOOL_MEND_SAFE, .linked = t->linked, .indexes = 1, .heal_ms = t->heal_ms};
-    char *steps = NULL;
-    size_t size = 0;
-    own.told = open_memstream(&steps, &size); /* what is said to be done was done */
-    if (own.told == NULL) return tool_say(errno, "memory"), TOOL_FSCK_OPERATIONAL;
+    tool_buffer steps; /* what is said to be done was done */
+    if (!tool_buffer_open(&steps)) return tool_say(TOOL_FSCK_OPERATIONAL, "out of memory for the steps");
+    own.told = steps.file;
     u9_err err = u9_repair(t->path, &o, &report, &fault);
     end_progress(t);
-    fclose(own.told);
-    if (err == U9_OK || report.saved[0]) fputs(steps, stdout);
-    free(steps);
+    int told = tool_buffer_take(&steps) ? TOOL_FSCK_CLEAN : tool_say(TOOL_FSCK_OPERATIONAL, "out of memory: not all steps are told");
+    if (err == U9_OK || report.saved[0]) fputs(steps.bytes, stdout);
+    tool_buffer_close(&steps);
     if (err == U9_OK) note_tried(&own, &report, tried);
     if (err == U9_STATE && t->stopped())
         return tool_say(TOOL_FSCK_CANCELLED, report.finished ? "%s: stopped behind the end of an earlier repair"
@@ -167,7 +167,7 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
     int status = t->json ? put_json_repair(t, &report) : TOOL_FSCK_CLEAN;
     if (!t->json && !t->quiet) put_repair(t, &report);
     int done = !o.dry && (report.steps > 0 || report.finished); /* an index that was made is no repair */
-    return status | (done ? TOOL_FSCK_CORRECTED : TOOL_FSCK_CLEAN);
+    return status | told | (done ? TOOL_FSCK_CORRECTED : TOOL_FSCK_CLEAN);
 }
 
 int tool_undo_repair(const tool_repair *t)

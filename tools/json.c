@@ -4,6 +4,7 @@
 #include "tools/json.h"
 
 #include "tools/damage.h"
+#include "tools/fold.h"
 #include "tools/key.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -100,6 +101,7 @@ json_t *tool_json_report(const char *type, const char *path, const u9_report *r,
 int tool_put_object(json_t *json)
 {
     if (!json) return tool_nomem("a JSON object");
+    tool_unfold();
     int failed = json_dumpf(json, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
     json_decref(json);
     putc('\n', stdout);

@@ -137,10 +137,10 @@ void tool_put_back(const tool_style *style)
 void tool_put_record(const tool_style *style, const u9_record *record)
 {
     if (style->format == TOOL_RAW) {
-        put(record->bytes, record->size);
+        put(record->bytes, (size_t)record->size);
         return;
     }
-    u9_walk walk = u9_walk_bytes(record->values, record->values_size);
+    u9_walk walk = u9_walk_bytes(record->values, (size_t)record->values_size);
     u9_value v;
     tool_put_front(style, record);
     for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {

@@ -72,6 +72,12 @@ static int look(struct pieces *p, uint64_t at, u9_value *v)
     return p->status;
 }
 
+/* Bytes that it takes: `encoded` has no room for all sizes on machines of 32 bits. */
+static uint64_t size_of(const u9_value *v)
+{
+    return v->data ? (uint64_t)(v->data - v->start) + v->size : v->encoded;
+}
+
 static int is_text(const u9_value *v)
 {
     return v->type == U9_UTF8 || v->type == U9_BYTES;
@@ -161,7 +167,7 @@ static int walk_values(struct pieces *p, int put)
     for (int next = 0; at < r->size && p->status == TOOL_DONE && !tool_stdout_failed(); next = 1) {
         u9_value v;
         if (look(p, at, &v) != TOOL_DONE) break;
-        uint64_t size = v.encoded;
+        uint64_t size = size_of(&v);
         if (!put && !is_text(&v) && size > VALUE_SIZE_MAX)
             return p->status = tool_say(TOOL_REFUSED,
                                         "record %" PRIu64 " is not shown: a value of %" PRIu64

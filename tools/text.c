@@ -45,6 +45,23 @@ const char *tool_time_text(uint64_t time_us, char out[48])
     return out;
 }
 
+uint64_t tool_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+const char *tool_age_text(uint64_t then_us, char out[TOOL_AGE_SIZE])
+{
+    uint64_t now = tool_now_us(), seconds = now > then_us ? (now - then_us) / 1000000 : 0;
+    if (seconds < 120) snprintf(out, TOOL_AGE_SIZE, "%" PRIu64 " s", seconds);
+    else if (seconds < 7200) snprintf(out, TOOL_AGE_SIZE, "%" PRIu64 " min", seconds / 60);
+    else if (seconds < 172800) snprintf(out, TOOL_AGE_SIZE, "%" PRIu64 " h", seconds / 3600);
+    else snprintf(out, TOOL_AGE_SIZE, "%" PRIu64 " d", seconds / 86400);
+    return out;
+}
+
 size_t tool_utf8_whole(const uint8_t *text, size_t size)
 {
     for (size_t back = 1; back <= 3 && back <= size; back++) {

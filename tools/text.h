@@ -21,6 +21,14 @@ size_t tool_utf8_whole(const uint8_t *text, size_t size);
 /* A segment as its file is called: "0000000000000010.u9" is number 16. Fills `out`, returns it. */
 const char *tool_segment_text(uint64_t number, char out[TOOL_SEGMENT_SIZE]);
 
+/* Microseconds since 1970. */
+uint64_t tool_now_us(void);
+
+#define TOOL_AGE_SIZE 32
+
+/* "3 s", "2 min", "5 h", "40 d": how long ago. Fills `out`, returns it. */
+const char *tool_age_text(uint64_t then_us, char out[TOOL_AGE_SIZE]);
+
 /* RFC 3339 with microseconds, UTC. Fills `out`, returns it. */
 const char *tool_time_text(uint64_t time_us, char out[48]);
 

@@ -6,6 +6,7 @@
  */
 #include "tools/tool.h"
 
+#include "tools/fold.h"
 #include "tools/nearest.h"
 
 #include <u9.h>
@@ -45,10 +46,10 @@ unsigned tool_columns(int fd)
 /* Help as wide as the terminal, where that is narrower than argp has it: words below their option then, not beside. */
 static void fit_help(void)
 {
-    enum { USUAL = 80, LEAST = 24 };
+    enum { LEAST = 24 };
     char format[128];
     unsigned columns = tool_columns(STDOUT_FILENO);
-    if (columns == 0 || columns >= USUAL) return;
+    if (columns == 0 || columns >= TOOL_FOLD_BELOW) return;
     snprintf(format, sizeof format,
              "rmargin=%u,short-opt-col=0,long-opt-col=4,opt-doc-col=6,header-col=0,usage-indent=4,no-dup-args-note",
              (columns > LEAST ? columns : LEAST) - 1);
@@ -73,6 +74,7 @@ void tool_begin(const char *tool, int usage_exit, int trouble_exit, char **argv)
     (void)u9_guard_install(); /* without it everything is read by calls */
     (void)!atexit(finish_early);
     setvbuf(stdout, out_buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out_buffer);
+    tool_fold(&stderr);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an ordinary error */
 }

@@ -2,11 +2,13 @@
  * tools/u9.c: the command `u9`: finds the verb. A verb is a row of the table below and one file,
  * tools/verb_NAME.c.
  */
+#include "tools/fold.h"
 #include "tools/nearest.h"
 #include "tools/store.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,39 +16,41 @@ static const struct verb {
     const char *name, *prefix;
     int (*run)(int argc, char **argv);
     const char *arguments, *text;
+    bool for_people; /* what it prints, but for JSON */
 } verbs[] = {
-    {"append", "u9 append", verb_append, "LOG [FILE...]", "appends each line as a record"},
-    {"cat", "u9 cat", verb_cat, "LOG", "prints the records in order"},
-    {"tail", "u9 tail", verb_tail, "LOG", "prints the last records, goes on with -f"},
-    {"grep", "u9 grep", verb_grep, "FIELD=VALUE|PATTERN LOG", "records with a value, or a pattern"},
-    {"get", "u9 get", verb_get, "LOG KEY...", "prints the newest record of each key"},
-    {"info", "u9 info", verb_info, "LOG", "checks a log and says what is in it"},
-    {"stat", "u9 stat", verb_stat, "LOG", "how a log stands, and how it grows"},
-    {"du", "u9 du", verb_du, "LOG", "what takes the space of a log"},
-    {"mark", "u9 mark", verb_mark, "LOG", "prints a line that proves what is there"},
-    {"index", "u9 index", verb_index, "LOG", "makes and proves indexes"},
-    {"trim", "u9 trim", verb_trim, "LOG", "drops the oldest segments of a log"},
-    {"tier", "u9 tier", verb_tier, "LOG --to PLACE", "sealed segments to S3, and read from there"},
-    {"split", "u9 split", verb_split, "LOG", "plans ranges that are read apart"},
-    {"scan", "u9 scan", verb_scan, "LOG", "reads all in parallel: totals, counts"},
-    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR", "a copy of a log as it is now"},
-    {"merge", "u9 merge", verb_merge, "OUT LOG...", "several logs into one by key order"},
-    {"send", "u9 send", verb_send, "LOG", "sends a log down a pipe or socket"},
-    {"recv", "u9 recv", verb_recv, "LOG", "receives it, goes on after a break"},
-    {"import", "u9 import", verb_import, "FORMAT LOG [FILE]", "records from JSON, CSV, journal, MCAP ..."},
-    {"export", "u9 export", verb_export, "FORMAT LOG [FILE]", "and to them"},
-    {"id", "u9 id", verb_id, "new|show|make KIND", "makes identifiers, takes them apart"},
-    {"value", "u9 value", verb_value, "encode|decode|show|patch", "values from and to JSON or text"},
+    {"append", "u9 append", verb_append, "LOG [FILE...]", "appends each line as a record", false},
+    {"cat", "u9 cat", verb_cat, "LOG", "prints the records in order", false},
+    {"tail", "u9 tail", verb_tail, "LOG", "prints the last records, goes on with -f", false},
+    {"grep", "u9 grep", verb_grep, "FIELD=VALUE|PATTERN LOG", "records with a value, or a pattern", false},
+    {"get", "u9 get", verb_get, "LOG KEY...", "prints the newest record of each key", false},
+    {"info", "u9 info", verb_info, "LOG", "checks a log and says what is in it", true},
+    {"stat", "u9 stat", verb_stat, "LOG", "how a log stands, and how it grows", true},
+    {"du", "u9 du", verb_du, "LOG", "what takes the space of a log", true},
+    {"mark", "u9 mark", verb_mark, "LOG", "prints a line that proves what is there", false},
+    {"index", "u9 index", verb_index, "LOG", "makes and proves indexes", true},
+    {"trim", "u9 trim", verb_trim, "LOG", "drops the oldest segments of a log", true},
+    {"tier", "u9 tier", verb_tier, "LOG --to PLACE", "sealed segments to S3, and read from there", true},
+    {"split", "u9 split", verb_split, "LOG", "plans ranges that are read apart", false},
+    {"scan", "u9 scan", verb_scan, "LOG", "reads all in parallel: totals, counts", true},
+    {"snapshot", "u9 snapshot", verb_snapshot, "LOG DIR", "a copy of a log as it is now", true},
+    {"merge", "u9 merge", verb_merge, "OUT LOG...", "several logs into one by key order", true},
+    {"send", "u9 send", verb_send, "LOG", "sends a log down a pipe or socket", false},
+    {"recv", "u9 recv", verb_recv, "LOG", "receives it, goes on after a break", false},
+    {"import", "u9 import", verb_import, "FORMAT LOG [FILE]", "records from JSON, CSV, journal, MCAP ...", false},
+    {"export", "u9 export", verb_export, "FORMAT LOG [FILE]", "and to them", false},
+    {"id", "u9 id", verb_id, "new|show|make KIND", "makes identifiers, takes them apart", false},
+    {"value", "u9 value", verb_value, "encode|decode|show|patch", "values from and to JSON or text", false},
 };
 
-enum { VERBS = sizeof verbs / sizeof *verbs, LIST_COLUMNS = 80 /* it has fewer */ };
+enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static int help(void)
 {
+    unsigned columns = tool_columns(STDOUT_FILENO);
+    const char *row = columns > 0 && columns < TOOL_FOLD_BELOW ? "  %s %s\n    %s\n" : "  %-8s %-25s %s\n";
+    tool_fold(&stdout);
     puts("Usage: u9 VERB [OPTION...] [ARGUMENT...]\n"
          "Append-only record logs. LOG is a directory, to be read also one segment file.\n");
-    unsigned columns = tool_columns(STDOUT_FILENO);
-    const char *row = columns > 0 && columns < LIST_COLUMNS ? "  %s %s\n    %s\n" : "  %-8s %-25s %s\n";
     for (size_t i = 0; i < VERBS; i++) printf(row, verbs[i].name, verbs[i].arguments, verbs[i].text);
     puts("\n  u9 help VERB     what a verb does, and its options; also u9 VERB --help\n"
          "  u9 --help        this list; -h is --help everywhere\n"
@@ -87,6 +91,7 @@ int main(int argc, char **argv)
         snprintf(prefix, sizeof prefix, "%s", verbs[i].prefix);
         argv[1] = prefix;
         tool_rename(verbs[i].prefix);
+        if (verbs[i].for_people) tool_fold(&stdout);
         return tool_finish(verbs[i].run(argc - 1, argv + 1));
     }
     const char *meant = meant_verb(word);

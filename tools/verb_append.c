@@ -167,32 +167,6 @@ static int finish(struct append *a, int status, double began)
     return tool_skips_end(&a->skips, status);
 }
 
-/* What of the command line says under which number eight-byte keys are made. */
-static struct {
-    uint64_t generator, cluster;
-    int given, locked; /* --generator; --lock-file */
-    const char *path;  /* of it; NULL: the usual one */
-} asked;
-
-static const char no_number[] =
-    "keys of kind uid8 are made under a generator number that no other writer uses: --lock-file picks one that is "
-    "free on this machine, --generator=N[,CLUSTER] gives one";
-
-/* The lock file is opened when the first key is made. */
-static int take_lock_file(struct append *a)
-{
-    char path[4096 + 32];
-    u9_lock_file_options o = {.size = sizeof o, .path = asked.path, .cluster = (uint32_t)asked.cluster};
-    u9_fault fault;
-    if (!o.path && u9_lock_file_beside(a->path, path, sizeof path) != U9_OK)
-        return tool_say(TOOL_REFUSED, "%s: the path is too long", a->path);
-    if (!o.path) o.path = path;
-    if (u9_lock_file_new(&o, &a->lock_file, &fault) != U9_OK) return tool_fault(&fault);
-    a->numbers = u9_lock_file_generator(a->lock_file);
-    a->options.numbers = &a->numbers;
-    return TOOL_DONE;
-}
-
 static int open_log(struct append *a)
 {
     u9_fault fault;
@@ -201,8 +175,7 @@ static int open_log(struct append *a)
         tool_say_refused(a->path, &fault);
         return status;
     }
-    if (a->separator || asked.given || asked.locked || strcmp(u9_log_kind(a->done.log), "uid8") != 0) return TOOL_DONE;
-    return tool_say(TOOL_REFUSED, "%s: %s", a->path, no_number);
+    return a->separator ? TOOL_DONE : tool_numbers_suffice(&a->numbers, a->path, u9_log_kind(a->done.log));
 }
 
 static int run(struct append *a)
@@ -210,7 +183,7 @@ static int run(struct append *a)
     double began = tool_seconds();
     if (!a->in || !a->values) return tool_nomem("a record of the largest size");
     int status = check_inputs(a);
-    if (status == TOOL_DONE && asked.locked) status = take_lock_file(a);
+    if (status == TOOL_DONE) status = tool_numbers_take(&a->numbers, a->path, &a->options);
     if (status == TOOL_DONE) status = catch_signals(a);
     if (status == TOOL_DONE) status = open_log(a);
     if (!a->done.log) return status;
@@ -219,7 +192,7 @@ static int run(struct append *a)
     return finish(a, status, began);
 }
 
-enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, MEDALLION, KEY_FIELD,
+enum { NULLS = 256, WHOLE_FILES, KEY, MEDALLION, KEY_FIELD,
        PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, INDEX_MEMORY, KEEP, KEEP_AGE, PROGRESS };
 
 static const struct argp_option option_table[] = {
@@ -229,12 +202,7 @@ static const struct argp_option option_table[] = {
     {"key", KEY, "KIND", 0,
      "Kind of a new log's keys: muid (default), gid:log, gid:volume, gid:segment, tid, uid8, rkey, "
      "rkey:tid, rkey:literal:VALUE; of one with records only the same", 0},
-    {"generator", GENERATOR, "N[,CLUSTER]", 0,
-     "uid8: make keys under this generator number, 0 to 2047, which no other writer of the cluster uses", 0},
-    {"cluster", CLUSTER, "N", 0, "uid8: the cluster, 0 to 15 (default 0)", 0},
-    {"lock-file", LOCK_FILE, "PATH", OPTION_ARG_OPTIONAL,
-     "uid8: make keys under a number that is free on this machine, by a lock file: .u9-numbers beside LOG, or "
-     "PATH, which all logs of the machine should name that do not lie in one folder", 0},
+    TOOL_NUMBERS_OPTIONS,
     {"medallion", MEDALLION, "N", 0,
      "muid: make keys of this node, 1 to 2^44 - 2 or 0x and hex (default: that of LOG where it lies, the same in "
      "each session)", 0},
@@ -266,26 +234,6 @@ static const char *parse_kind(const char *kind)
     return kind;
 }
 
-static void take_generator(const char *arg)
-{
-    uint64_t cluster;
-    asked.given = 1;
-    if (tool_generator("--generator", arg, &asked.generator, &cluster)) asked.cluster = cluster;
-    tool_within("--generator", asked.generator, 0, tool_generator_max(U9_UID8_LAYOUT_MAX), "");
-    tool_within("--cluster", asked.cluster, 0, U9_UID8_CLUSTER_MAX, "");
-}
-
-static void check_numbers(struct append *a)
-{
-    if (asked.given && asked.locked) tool_usage("--lock-file picks the number: --generator does not go with it");
-    if (asked.locked && asked.path && !*asked.path) tool_usage("--lock-file=: PATH is empty");
-    a->options.generator_given = asked.given;
-    a->options.generator = (uint32_t)asked.generator;
-    a->options.cluster = asked.given ? (uint32_t)asked.cluster : 0;
-    int uid8 = a->options.kind && strcmp(a->options.kind, "uid8") == 0;
-    if (uid8 && !a->separator && !asked.given && !asked.locked) tool_usage("%s", no_number);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct append *a = (struct append *)state->input;
@@ -295,15 +243,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case WHOLE_FILES: a->ending = APPEND_WHOLE; break;
     case 'j': a->json = 1; break;
     case KEY: a->options.kind = parse_kind(arg); break;
-    case GENERATOR: take_generator(arg); break;
-    case CLUSTER:
-        asked.cluster = tool_number("--cluster", arg);
-        tool_within("--cluster", asked.cluster, 0, U9_UID8_CLUSTER_MAX, "");
-        break;
-    case LOCK_FILE:
-        asked.locked = 1;
-        asked.path = arg;
-        break;
     case MEDALLION: a->options.medallion = tool_medallion("--medallion", arg); break;
     case KEY_FIELD: a->separator = strcmp(arg, "\\t") == 0 ? "\t" : arg; break;
     case SKIP_BAD: a->skips.on = 1; break;
@@ -326,9 +265,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (a->ending == APPEND_WHOLE && (a->json || a->separator))
             tool_usage("--whole does not go with --json or --key-field");
         if (a->skips.on && !a->json) tool_usage("--skip-bad goes with --json");
-        check_numbers(a);
+        tool_numbers_check(&a->numbers, !a->separator, &a->options);
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_numbers_parse(&a->numbers, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -362,6 +301,6 @@ int verb_append(int argc, char **argv)
     free(a.in);
     free(a.values);
     free(a.keys);
-    u9_lock_file_free(a.lock_file);
+    tool_numbers_free(&a.numbers);
     return status;
 }

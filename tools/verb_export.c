@@ -67,7 +67,7 @@ static int refuse(struct export *e, const u9_record *record, const char *why)
 /* The record's value: the one that it has, or all of them in a tuple. */
 static const char *value_of(struct export *e, const u9_record *record, u9_value *out)
 {
-    u9_walk walk = u9_walk_bytes(record->values, record->values_size);
+    u9_walk walk = u9_walk_bytes(record->values, (size_t)record->values_size);
     u9_value v;
     uint64_t count = 0;
     for (; u9_walk_next(&walk, &v) == U9_OK; count++) {
@@ -80,7 +80,7 @@ static const char *value_of(struct export *e, const u9_record *record, u9_value 
                  "records that have not one value are written as an array of them");
     u9_builder_clear(&e->built);
     u9_err err = u9_build_tuple_open(&e->built);
-    walk = u9_walk_bytes(record->values, record->values_size);
+    walk = u9_walk_bytes(record->values, (size_t)record->values_size);
     while (err == U9_OK && u9_walk_next(&walk, &v) == U9_OK)
         err = u9_build_raw(&e->built, v.start, v.encoded);
     if (err == U9_OK) err = u9_build_tuple_close(&e->built);

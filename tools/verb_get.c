@@ -74,8 +74,9 @@ static int take_key(struct get *g, const char *text, size_t size)
     tool_key key;
     const char *kind = tool_kind(g->log), *why = tool_key_parse(kind, text, size, &key);
     if (why) {
-        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s", size ? (int)size : 2,
-                                 size ? text : "''", kind, why));
+        const char *instead = *text == '#' ? "`u9 cat --from` shows a record by its number" : "`u9 cat --keys` shows keys";
+        raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s; %s", size ? (int)size : 2,
+                                 size ? text : "''", kind, why, instead));
         return TOOL_DONE;
     }
     if (g->count == g->room) {
@@ -146,7 +147,7 @@ static int keep(const struct get *g, struct want *want, const u9_record *record)
 {
     if (g->span.reverse && !g->all && want->first) return TOOL_DONE;
     struct copy *copy = g->all ? NULL : want->first;
-    size_t room = record->bytes ? record->size : 0;
+    size_t room = record->bytes ? (size_t)record->size : 0;
     if (!copy || copy->room < room) {
         copy = (struct copy *)realloc(copy, sizeof *copy + room);
         if (!copy) return tool_nomem("the records that are asked for");
@@ -156,7 +157,7 @@ static int keep(const struct get *g, struct want *want, const u9_record *record)
     copy->record = *record;
     copy->record.key = want->key;
     if (room == 0) return TOOL_DONE;
-    memcpy(copy->bytes, record->bytes, record->size);
+    memcpy(copy->bytes, record->bytes, room);
     copy->record.bytes = copy->bytes;
     copy->record.values = copy->bytes + (record->values - record->bytes);
     return TOOL_DONE;
@@ -299,7 +300,7 @@ static u9_err look_up_large(struct get *g, struct want *want, const u9_record *f
     u9_err err = U9_LIMIT;
     uint8_t *buf = NULL;
     while (err == U9_LIMIT && record.size <= U9_RECORD_MAX) {
-        size_t room = record.size;
+        size_t room = (size_t)record.size;
         free(buf);
         buf = (uint8_t *)malloc(room);
         if (!buf) {

@@ -9,6 +9,7 @@
 #include "tools/args.h"
 #include "tools/id_rados.h"
 #include "tools/id_zookeeper.h"
+#include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
 
@@ -137,13 +138,11 @@ static int make_tids(const struct id *id)
 static int make_uid8s(const struct id *id)
 {
     char text[U9_UID8_TEXT_SIZE + 1];
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     unsigned layout = id->ask.layout ? id->ask.layout : U9_UID8_LAYOUT_MAX;
     u9_uid8gen_options options = {
         .size = sizeof options, .layout = layout, .mode = id->mode,
         .generator = (uint32_t)id->generator, .cluster = (uint32_t)id->cluster,
-        .seen_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000};
+        .seen_ms = tool_now_us() / 1000};
     u9_uid8gen *gen;
     u9_uid8 uid8;
     u9_fault fault;

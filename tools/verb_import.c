@@ -10,6 +10,7 @@
 #include "tools/convert.h"
 #include "tools/damage.h"
 #include "tools/key.h"
+#include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/skip.h"
 #include "tools/stop.h"
@@ -31,6 +32,7 @@ struct import {
     const char *path, *file;
     struct convert_options convert;
     u9_options options;
+    tool_numbers numbers;
     const char *key_field, *time_field, *value_field;
     uint64_t passed; /* --skip-rows */
     int progress, verbose;
@@ -297,9 +299,7 @@ static int check_kind(const struct import *m)
     if (m->time_field && strcmp(kind, "muid") != 0 && strcmp(kind, "tid") != 0)
         return tool_say(TOOL_REFUSED, "%s: --time-field makes keys of kind muid or tid, and these are %s: %s", m->path, kind,
                         instead);
-    if (m->key_field || strcmp(kind, "uid8") != 0) return TOOL_DONE;
-    return tool_say(TOOL_REFUSED, "%s: keys of kind uid8 are made under a generator number, which `u9 append --json "
-                    "--generator=N` takes; here --key-field takes the keys from the rows", m->path);
+    return m->key_field ? TOOL_DONE : tool_numbers_suffice(&m->numbers, m->path, kind);
 }
 
 static int run(struct import *m)
@@ -317,6 +317,7 @@ static int run(struct import *m)
     int status = convert_open(&m->reader, m->format, m->file);
     m->done.at = m->reader.name;
     m->done.unit = m->format->unit;
+    if (status == TOOL_DONE) status = tool_numbers_take(&m->numbers, m->path, &m->options);
     if (status == TOOL_DONE) status = open_log(m, U9_WRITE);
     if (status == TOOL_DONE) status = check_kind(m);
     if (status == TOOL_DONE) {
@@ -327,6 +328,7 @@ static int run(struct import *m)
     } else if (m->done.log) {
         status = tool_appended_close(&m->done, status);
     }
+    tool_numbers_free(&m->numbers);
     convert_close(&m->reader);
     free(m->values);
     free(m->rest.bytes);
@@ -362,6 +364,7 @@ static const struct argp_option option_table[] = {
      "seconds, milli-, micro- or nanoseconds by its size",
      0},
     {"value-field", VALUE_FIELD, "NAME", 0, "The value is this field of the row alone", 0},
+    TOOL_NUMBERS_OPTIONS,
     {"medallion", MEDALLION, "N", 0,
      "muid: make keys of this node, 1 to 2^44 - 2 or 0x and hex (default: that of LOG; with --time-field one that is drawn)",
      0},
@@ -421,8 +424,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!m->path) tool_usage("no LOG given");
         if (m->key_field && m->time_field)
             tool_usage("--key-field and --time-field both say what the key is");
+        tool_numbers_check(&m->numbers, !m->key_field && !m->time_field, &m->options);
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_numbers_parse(&m->numbers, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }

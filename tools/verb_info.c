@@ -4,6 +4,7 @@
  * All numbers come from u9_check, which reads every byte; nothing is believed. What is damaged is
  * u9fsck's to say: here it is counted.
  */
+#include "tools/buffer.h"
 #include "tools/damage.h"
 #include "tools/json.h"
 #include "tools/key.h"
@@ -26,11 +27,9 @@ struct info {
     int lost; /* TOOL_LOST once records are lost */
     tool_losses losses;
     tool_progress bar;
-    FILE *damages;    /* the first of them, a line each; NULL: --json, or no memory for them */
-    char *lines;
-    size_t size;
-    unsigned told;    /* how many these are */
-    u9_verdict worst; /* that is told of bytes, and not of a file's name */
+    tool_buffer damages; /* the first of them, a line each; not open: --json, or no memory for them */
+    unsigned told;       /* how many these are */
+    u9_verdict worst;    /* that is told of bytes, and not of a file's name */
 };
 
 enum { DAMAGES_SHOWN = 8 };
@@ -41,10 +40,10 @@ static void on_damage(void *ctx, const u9_damage *damage)
     tool_losses_add(&info->losses, damage);
     if (damage->verdict > info->worst && !tool_is_name(damage)) info->worst = damage->verdict;
     if (damage->verdict >= U9_V_UNKNOWN && damage->lost > 0) info->lost = TOOL_LOST;
-    if (damage->verdict < U9_V_UNKNOWN || info->damages == NULL || info->told == DAMAGES_SHOWN) return;
+    if (damage->verdict < U9_V_UNKNOWN || info->damages.file == NULL || info->told == DAMAGES_SHOWN) return;
     info->told++;
-    fprintf(info->damages, "%-12s ", "damage");
-    tool_put_damage(info->damages, damage);
+    fprintf(info->damages.file, "%-12s ", "damage");
+    tool_put_damage(info->damages.file, damage);
 }
 
 static int on_progress(void *ctx, uint64_t done, uint64_t all)
@@ -74,11 +73,11 @@ static void key(const char *label, const u9_report *r, const uint8_t *raw, size_
 
 static void time_of(const char *label, uint64_t time_us)
 {
-    char text[48];
-    if (time_us > 0) printf("%-12s %s\n", label, tool_time_text(time_us, text));
+    char text[48], age[TOOL_AGE_SIZE];
+    if (time_us > 0) printf("%-12s %s (%s ago)\n", label, tool_time_text(time_us, text), tool_age_text(time_us, age));
 }
 
-static void put_state(const struct info *info, const u9_report *r)
+static void put_state(struct info *info, const u9_report *r)
 {
     char lost[TOOL_LOSSES_SIZE], mark[TOOL_MARK_SIZE];
     printf("%-12s %s", "state", u9_verdict_name(r->verdict));
@@ -86,14 +85,15 @@ static void put_state(const struct info *info, const u9_report *r)
         printf(": %" PRIu64 " damaged place%s, %s (u9fsck tells more)", r->damages,
                tool_plural(r->damages), tool_losses_text(&info->losses, lost));
     putchar('\n');
-    if (info->damages && fflush(info->damages) == 0 && info->told > 0) fputs(info->lines, stdout);
+    if (info->told > 0 && tool_buffer_take(&info->damages)) fputs(info->damages.bytes, stdout);
+    else info->told = 0;
     if (r->damages > info->told) printf("%-12s %" PRIu64 " more\n", "damage", r->damages - info->told);
     printf("%-12s %s\n", "end", r->plain ? "plain seed file: no promises" : tool_end_text(r));
     printf("%-12s %s\n", "mark", tool_mark_text(r, mark));
     if (r->beyond > 0) number("beyond end", r->beyond);
 }
 
-static void put_report(const struct info *info, const u9_report *r)
+static void put_report(struct info *info, const u9_report *r)
 {
     char name[TOOL_SEGMENT_SIZE];
     double ratio = r->body_bytes ? (double)r->stored_bytes / (double)r->body_bytes : 1;
@@ -198,9 +198,8 @@ int verb_info(int argc, char **argv)
         NULL, NULL, NULL};
     struct info info = {0};
     tool_parse(&parser, argc, argv, &info);
-    info.damages = info.json ? NULL : open_memstream(&info.lines, &info.size);
+    if (!info.json) (void)!tool_buffer_open(&info.damages);
     int status = run(&info);
-    if (info.damages) fclose(info.damages);
-    free(info.lines);
+    tool_buffer_close(&info.damages);
     return status;
 }

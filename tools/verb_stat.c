@@ -142,13 +142,6 @@ static uint64_t behind(const struct look *l)
     return l->durable == TOOL_NONE ? TOOL_NONE : l->next - l->durable;
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 /* Bytes of files between two places. */
 struct between {
     struct place from, to;
@@ -178,7 +171,7 @@ static uint64_t bytes_between(const struct stat_ask *s, struct place from, struc
 /* Over the last minute, by the times of records. */
 static int rate_of_minute(const struct stat_ask *s, const struct look *l, struct rate *rate)
 {
-    u9_seek then = {.size = sizeof then, .kind = U9_SEEK_TIME, .number = now_us() - (uint64_t)MINUTE * 1000000};
+    u9_seek then = {.size = sizeof then, .kind = U9_SEEK_TIME, .number = tool_now_us() - (uint64_t)MINUTE * 1000000};
     u9_record record;
     u9_err err = U9_END;
     *rate = (struct rate){0, 0};
@@ -217,17 +210,6 @@ static int put_json(const struct stat_ask *s, const struct look *l, struct rate 
     return status;
 }
 
-/* "3 s", "2 min", "5 h", "40 d": how long ago. */
-static const char *age_text(uint64_t then_us, char out[32])
-{
-    uint64_t now = now_us(), seconds = now > then_us ? (now - then_us) / 1000000 : 0;
-    if (seconds < 120) snprintf(out, 32, "%" PRIu64 " s", seconds);
-    else if (seconds < 7200) snprintf(out, 32, "%" PRIu64 " min", seconds / 60);
-    else if (seconds < 172800) snprintf(out, 32, "%" PRIu64 " h", seconds / 3600);
-    else snprintf(out, 32, "%" PRIu64 " d", seconds / 86400);
-    return out;
-}
-
 /* The records in front of `end` as a row of numbers: "0..41". */
 static const char *row_text(const struct look *l, uint64_t end, char out[48])
 {
@@ -238,7 +220,7 @@ static const char *row_text(const struct look *l, uint64_t end, char out[48])
 
 static int put_once(const struct stat_ask *s, const struct look *l, struct rate rate)
 {
-    char text[48], age[32], bytes[24];
+    char text[48], age[TOOL_AGE_SIZE], bytes[24];
     if (s->json) return put_json(s, l, rate);
     printf("%-8s %s\n", "log", s->path);
     if (l->first == TOOL_NONE) printf("%-8s none, the next is %" PRIu64 "\n", "records", l->next);
@@ -250,7 +232,7 @@ static int put_once(const struct stat_ask *s, const struct look *l, struct rate 
     printf("%-8s %.1f/s over a minute\n", "rate", rate.records);
     printf("%-8s %s/s over a minute\n", "bytes", tool_bytes_text((uint64_t)rate.bytes, bytes));
     if (l->last_us > 0)
-        printf("%-8s %s\n%-8s %s\n", "last", tool_time_text(l->last_us, text), "ago", age_text(l->last_us, age));
+        printf("%-8s %s\n%-8s %s\n", "last", tool_time_text(l->last_us, text), "ago", tool_age_text(l->last_us, age));
     return TOOL_DONE;
 }
 

@@ -2,7 +2,8 @@
  * tools/verb_tail.c: `u9 tail`: the last records of a log in order, then, if it is asked for, what follows them.
  *
  * One cursor: from the end as many records back as are wanted and one more, which reads only these, and forward again to
- * print them. What is damaged there, or right in front of them, is met twice and told the second time.
+ * print them. What is damaged there, or right in front of them, is met twice and told the second time; what is behind them is
+ * met once, but by one that follows.
  */
 #include "tools/args.h"
 #include "tools/damage.h"
@@ -21,15 +22,17 @@ struct tail {
     u9_log *log;
     tool_style style;
     uint64_t last; /* records wanted */
+    uint64_t found; /* records on the way back */
     int follows;
-    int mute;   /* not 0: on the way back */
-    int status; /* raised by damage */
+    int returns; /* not 0: on the way back */
+    int status;  /* raised by damage */
 };
 
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct tail *t = (struct tail *)ctx;
-    if (!t->mute) tool_on_damage(&t->status, damage);
+    int again = t->returns && (t->follows || t->found > 0); /* it will be met once more */
+    if (!again) tool_on_damage(&t->status, damage);
 }
 
 static int tell_cursor(const struct tail *t, const u9_cursor *cursor)
@@ -46,23 +49,23 @@ static u9_err took(u9_err err)
 }
 
 /*
- * From the end back over the records that are wanted; *found: how many of them there are. One more in front of them says
- * whether something was lost there, which then is told.
+ * From the end back over the records that are wanted, and counts them. One more in front of them says whether something was
+ * lost there, which then is told.
  */
-static int go_back(struct tail *t, u9_cursor *cursor, uint64_t *found)
+static int go_back(struct tail *t, u9_cursor *cursor)
 {
     u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
     u9_record record;
-    t->mute = 1;
+    t->returns = 1;
     u9_err err = u9_cursor_seek(cursor, &end);
     uint64_t want = t->last > 0 && t->last < UINT64_MAX ? t->last + 1 : t->last;
-    for (*found = 0; err == U9_OK && *found < want; ++*found)
+    for (; err == U9_OK && t->found < want; t->found++)
         if ((err = took(u9_cursor_prev(cursor, &record))) != U9_OK) break;
-    if (err == U9_OK && *found > t->last) {
+    if (err == U9_OK && t->found > t->last) {
         err = took(u9_cursor_next(cursor, &record));
-        --*found;
+        t->found--;
     }
-    t->mute = 0;
+    t->returns = 0;
     return err == U9_OK || err == U9_END ? TOOL_DONE : tell_cursor(t, cursor);
 }
 
@@ -77,11 +80,11 @@ static int put(struct tail *t, const u9_record *record)
 }
 
 /* Those found, and no more of what is written meanwhile, unless it follows. */
-static int walk(struct tail *t, u9_cursor *cursor, uint64_t found)
+static int walk(struct tail *t, u9_cursor *cursor)
 {
     u9_record record;
     u9_err err = U9_END;
-    for (uint64_t i = 0; t->follows || i < found; i++) {
+    for (uint64_t i = 0; t->follows || i < t->found; i++) {
         err = t->follows ? tool_follow_next(cursor, &record) : u9_cursor_next(cursor, &record);
         if (err != U9_OK && err != U9_LIMIT) break;
         if (put(t, &record) != TOOL_DONE) return TOOL_IO;
@@ -93,12 +96,11 @@ static int read_end(struct tail *t)
 {
     u9_cursor *cursor;
     u9_fault fault;
-    uint64_t found;
     if (u9_cursor_open(t->log, NULL, &cursor, &fault) != U9_OK) return tool_read_fault(t->path, &fault);
-    int status = go_back(t, cursor, &found);
+    int status = go_back(t, cursor);
     if (status == TOOL_DONE && t->follows && u9_cursor_follow(cursor, U9_SHOW_DURABLE) != U9_OK)
         status = tell_cursor(t, cursor);
-    if (status == TOOL_DONE) status = walk(t, cursor, found);
+    if (status == TOOL_DONE) status = walk(t, cursor);
     u9_cursor_close(cursor);
     return status;
 }

@@ -1,8 +1,8 @@
 /*
  * tools/verb_tier.c: `u9 tier`: sealed segments of a log go to another place, and are read from there.
  */
-#include "tools/args.h"
 #include "tools/damage.h"
+#include "tools/drop.h"
 #include "tools/json.h"
 #include "tools/text.h"
 #include "tools/tool.h"
@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 struct tier {
-    const char *path;
+    tool_drop ask;
     char *to; /* heap */
-    int json;
     u9_tier_options what;
     u9_tiered done;
 };
@@ -29,7 +28,7 @@ static int show_progress(void *ctx, const u9_tiered *d)
     const struct tier *t = ctx;
     char left[24];
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s: %" PRIu64 " copied, %" PRIu64 " left (%s)   ", t->path, d->segments, d->left,
+        fprintf(stderr, "\r%s: %" PRIu64 " copied, %" PRIu64 " left (%s)   ", t->ask.path, d->segments, d->left,
                 tool_bytes_text(d->left_bytes, left));
     return 0;
 }
@@ -39,7 +38,7 @@ static void put_result(const struct tier *t)
     const u9_tiered *d = &t->done;
     char bytes[24], there[24];
     uint64_t n = t->what.dry_run ? d->left : d->segments;
-    printf("%s: %s %" PRIu64 " segment%s, %s", t->path, t->what.dry_run ? "would copy" : "copied", n, tool_plural(n),
+    printf("%s: %s %" PRIu64 " segment%s, %s", t->ask.path, t->what.dry_run ? "would copy" : "copied", n, tool_plural(n),
            tool_bytes_text(t->what.dry_run ? d->left_bytes : d->bytes, bytes));
     if (d->found > 0) printf(" (%" PRIu64 " %s there already)", d->found, d->found == 1 ? "was" : "were");
     if (d->dropped > 0)
@@ -53,7 +52,7 @@ static int put_json(const struct tier *t)
 {
     const u9_tiered *d = &t->done;
     return tool_put_object(json_pack(
-        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "tier", "path", tool_json_text(t->path),
+        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "tier", "path", tool_json_text(t->ask.path),
         "dry_run", t->what.dry_run, "segments", tool_json_number(d->segments), "bytes", tool_json_number(d->bytes), "found",
         tool_json_number(d->found), "left", tool_json_number(d->left), "left_bytes", tool_json_number(d->left_bytes),
         "there", tool_json_number(d->there), "there_bytes", tool_json_number(d->there_bytes), "next_ordinal",
@@ -76,9 +75,9 @@ static void take_place(struct tier *t, const char *arg)
 
 static int refuse(const struct tier *t, const u9_fault *fault)
 {
-    int status = tool_read_fault(t->path, fault);
+    int status = tool_read_fault(t->ask.path, fault);
     const u9_tiered *d = &t->done;
-    tool_say_refused(t->path, fault);
+    tool_say_refused(t->ask.path, fault);
     if (fault->err == U9_LOCKED && d->left == 0 && d->there > 0)
         tool_say(0, "all is copied, nothing was dropped: a log that is being written is trimmed by its writer: "
                     "`u9 append --keep SIZE --keep-age AGE`, which is as good, as the place has it");
@@ -93,25 +92,20 @@ static int run(struct tier *t)
     u9_fault fault;
     t->what.on_progress = show_progress;
     t->what.ctx = t;
-    u9_err err = u9_tier(t->path, &t->what, &t->done, &fault);
+    u9_err err = u9_tier(t->ask.path, &t->what, &t->done, &fault);
     if (t->done.segments > 0 && isatty(STDERR_FILENO)) fputc('\n', stderr);
     if (err != U9_OK) return refuse(t, &fault);
-    if (t->json) return put_json(t);
+    if (t->ask.json) return put_json(t);
     put_result(t);
     return TOOL_DONE;
 }
 
-enum { TO = 256, KEEP, OLDER, VERIFY, DRY_RUN };
+enum { TO = 256, VERIFY };
 
 static const struct argp_option option_table[] = {
     {"to", TO, "PLACE", 0, "Where segments go: s3://BUCKET/PREFIX, or a folder; once it is known, it can be left out", 0},
-    {"keep", KEEP, "SIZE", 0, "Then drop the oldest here as long as at least SIZE (64K, 10G) stays", 0},
-    {"older", OLDER, "TIME", 0,
-     "Then drop those whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or 2026-01-31, "
-     "2026-01-31T23:59:59Z, @seconds", 0},
+    TOOL_DROP_OPTIONS("Then drop the oldest here", "Then drop those", "Only say what would be copied"),
     {"verify", VERIFY, 0, 0, "Read back each copied segment whole, not only its end", 0},
-    {"dry-run", DRY_RUN, 0, 0, "Only say what would be copied", 0},
-    {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
     {0},
 };
 
@@ -121,23 +115,13 @@ static error_t parse(int option, char *arg, struct argp_state *state)
     switch (option) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
     case TO: take_place(t, arg); break;
-    case KEEP:
-        t->what.keep_bytes = tool_size("--keep", arg);
-        if (t->what.keep_bytes == 0) t->what.keep_bytes = 1; /* the newest stays all the same */
-        break;
-    case OLDER: t->what.before_us = tool_time_or_age("--older", arg); break;
     case VERIFY: t->what.verify = 1; break;
-    case DRY_RUN: t->what.dry_run = 1; break;
-    case 'j': t->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        t->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
-        if (t->what.keep_bytes && t->what.before_us) tool_usage("--keep and --older: one of them at a time");
+        t->what.keep_bytes = t->ask.keep_bytes;
+        t->what.before_us = t->ask.before_us;
+        t->what.dry_run = t->ask.dry_run;
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_drop_parse(&t->ask, option, arg, state) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }

@@ -6,6 +6,7 @@
  */
 #include "tools/args.h"
 #include "tools/damage.h"
+#include "tools/drop.h"
 #include "tools/json.h"
 #include "tools/key.h"
 #include "tools/text.h"
@@ -18,9 +19,9 @@
 #include <string.h>
 
 struct trim {
-    const char *path, *key; /* key: the argument of --before, if it is one; NULL */
-    const char *asked;      /* the option that says what goes; NULL: none yet */
-    int accept, json;
+    tool_drop ask;
+    const char *key; /* the argument of --before, if it is one; NULL */
+    int accept;
     u9_trim what;
     u9_trimmed done;
 };
@@ -30,7 +31,7 @@ static void put_result(const struct trim *t)
     const u9_trimmed *d = &t->done;
     char bytes[24], first[48], last[48], name[TOOL_SEGMENT_SIZE];
     int dry = t->what.dry_run;
-    printf("%s: ", t->path);
+    printf("%s: ", t->ask.path);
     if (d->segments == 0 && t->accept) fputs("its beginning is not missing: there is nothing to accept", stdout);
     else if (d->segments == 0) fputs("nothing to drop", stdout);
     else if (t->accept && d->records != TOOL_NONE)
@@ -60,7 +61,7 @@ static int put_json(const struct trim *t)
 {
     const u9_trimmed *d = &t->done;
     return tool_put_object(json_pack("{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "trim", "path",
-                                     tool_json_text(t->path), "dry_run", t->what.dry_run, "accept", t->accept,
+                                     tool_json_text(t->ask.path), "dry_run", t->what.dry_run, "accept", t->accept,
                                      "segments", tool_json_number(d->segments), "records", tool_json_number(d->records),
                                      "bytes", tool_json_number(d->bytes), "first_time", json_time(d->first_time_us),
                                      "last_time", json_time(d->last_time_us), "first_segment",
@@ -70,8 +71,8 @@ static int put_json(const struct trim *t)
 /* Why not, and where another writer is at work, how it can be done all the same. */
 static int refuse(const struct trim *t, const u9_fault *fault)
 {
-    int status = tool_read_fault(t->path, fault);
-    tool_say_refused(t->path, fault);
+    int status = tool_read_fault(t->ask.path, fault);
+    tool_say_refused(t->ask.path, fault);
     if (fault->err == U9_LOCKED)
         tool_say(0, "a log that is being written is trimmed by its writer: u9_log_trim, or the options keep_bytes and "
                     "keep_age_us of u9_log_open; `u9 append --keep SIZE --keep-age AGE`");
@@ -93,7 +94,7 @@ static int trim_log(struct trim *t)
     u9_log *log;
     tool_key key;
     u9_options options = {.size = sizeof options, .mode = t->what.dry_run ? U9_READ : U9_WRITE};
-    if (u9_log_open(t->path, &options, &log, &fault) != U9_OK) return refuse(t, &fault);
+    if (u9_log_open(t->ask.path, &options, &log, &fault) != U9_OK) return refuse(t, &fault);
     int status = t->key ? take_key(t, log, &key) : TOOL_DONE;
     if (status == TOOL_DONE && u9_log_trim(log, &t->what, &t->done, &fault) != U9_OK) status = refuse(t, &fault);
     if (u9_log_close(log, &fault) != U9_OK && status == TOOL_DONE) status = tool_fault(&fault);
@@ -105,33 +106,22 @@ static int run(struct trim *t)
     u9_fault fault;
     int status = TOOL_DONE;
     if (!t->accept) status = trim_log(t);
-    else if (u9_accept_trim(t->path, !t->what.dry_run, NULL, &t->done, &fault) != U9_OK) status = refuse(t, &fault);
+    else if (u9_accept_trim(t->ask.path, !t->what.dry_run, NULL, &t->done, &fault) != U9_OK) status = refuse(t, &fault);
     if (status != TOOL_DONE) return status;
-    if (t->json) return put_json(t);
+    if (t->ask.json) return put_json(t);
     put_result(t);
     return TOOL_DONE;
 }
 
-enum { KEEP = 256, OLDER, BEFORE, ACCEPT, DRY_RUN };
+enum { BEFORE = 256, ACCEPT };
 
 static const struct argp_option option_table[] = {
-    {"keep", KEEP, "SIZE", 0, "Drop the oldest segments as long as at least SIZE (64K, 10G) stays", 0},
-    {"older", OLDER, "TIME", 0,
-     "Drop segments whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or 2026-01-31, "
-     "2026-01-31T23:59:59Z, @seconds", 0},
+    TOOL_DROP_OPTIONS("Drop the oldest segments", "Drop segments", "Only say what would go; a writer may be at work"),
     {"before", BEFORE, "KEY|#ORDINAL", 0,
      "Drop segments whose records all have lower keys than KEY, by its bytes, or lower numbers than ORDINAL", 0},
     {"accept", ACCEPT, 0, 0, "The oldest segments were deleted by hand: the log is to begin where it does now", 0},
-    {"dry-run", DRY_RUN, 0, 0, "Only say what would go; a writer may be at work", 0},
-    {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0},
     {0},
 };
-
-static void ask(struct trim *t, const char *option)
-{
-    if (t->asked) tool_usage("%s and %s: one of them at a time", t->asked, option);
-    t->asked = option;
-}
 
 /* The argument of --before. */
 static void take_before(struct trim *t, const char *arg)
@@ -146,34 +136,21 @@ static error_t parse(int option, char *arg, struct argp_state *state)
     struct trim *t = (struct trim *)state->input;
     switch (option) {
     case ARGP_KEY_INIT: tool_argp_init(state); break;
-    case KEEP:
-        ask(t, "--keep");
-        t->what.keep_bytes = tool_size("--keep", arg);
-        if (t->what.keep_bytes == 0) t->what.keep_bytes = 1; /* the newest stays all the same */
-        break;
-    case OLDER:
-        ask(t, "--older");
-        t->what.before_us = tool_time_or_age("--older", arg);
-        break;
     case BEFORE:
-        ask(t, "--before");
+        tool_drop_ask(&t->ask, "--before");
         take_before(t, arg);
         break;
     case ACCEPT:
-        ask(t, "--accept");
+        tool_drop_ask(&t->ask, "--accept");
         t->accept = 1;
         break;
-    case DRY_RUN: t->what.dry_run = 1; break;
-    case 'j': t->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        t->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
-        if (!t->asked) tool_usage("what is to go? --keep, --older, --before or --accept");
+        if (!t->ask.asked) tool_usage("what is to go? --keep, --older, --before or --accept");
+        t->what.keep_bytes = t->ask.keep_bytes;
+        t->what.before_us = t->ask.before_us;
+        t->what.dry_run = t->ask.dry_run;
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_drop_parse(&t->ask, option, arg, state) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
 }

@@ -8,6 +8,7 @@
  */
 #include "tools/value.h"
 
+#include "tools/fold.h"
 #include "tools/pager.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -222,6 +223,7 @@ int verb_value(int argc, char **argv)
         return tool_say(TOOL_REFUSED,
                         "values are not for a terminal: redirect the output, or use --hex");
     int typed = (!value.words[1] || strcmp(value.words[1], "-") == 0) && isatty(STDIN_FILENO); /* who types values needs the keyboard */
+    if (value.verb == SHOW && !value.ask.json) tool_fold(&stdout);
     if (value.verb == SHOW && !typed) tool_page(value.unpaged);
     return tool_skips_end(&value.skips, value.verb == PATCH
                                             ? value_patch(&value.ask)

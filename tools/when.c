@@ -5,6 +5,7 @@
  */
 #include "tools/when.h"
 
+#include "tools/text.h"
 #include "tools/tool.h"
 
 #include <ctype.h>
@@ -263,12 +264,10 @@ const char *tool_when_parse(const char *text, uint64_t now_us, uint64_t *out, co
 
 uint64_t tool_when(const char *option, const char *text)
 {
-    struct timespec now;
     const char *bad;
     size_t size;
     uint64_t time = 0;
-    clock_gettime(CLOCK_REALTIME, &now);
-    const char *why = tool_when_parse(text, (uint64_t)now.tv_sec * MICROS + (uint64_t)now.tv_nsec / 1000, &time, &bad, &size);
+    const char *why = tool_when_parse(text, tool_now_us(), &time, &bad, &size);
     if (why && size > 0 && (size_t)(bad - text) + size <= strlen(text))
         tool_usage("%s %s: not a time like 2026-01-31, yesterday, '2 hours ago' or @1700000000: '%.*s': %s", option,
                    tool_shown(text), (int)(size < 60 ? size : 60), bad, why);

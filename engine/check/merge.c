@@ -139,10 +139,10 @@ static u9_err write_record(merge *m, u9i_intake *s, u9_fault *fault)
 {
     m->common.report.records++;
     if (s->large) return write_large(m, s, fault);
-    u9_err err = m->used > 0 && m->used + s->now.size > FRAME ? write_frame(m, fault) : U9_OK;
+    u9_err err = m->used > 0 && m->used + (size_t)s->now.size > FRAME ? write_frame(m, fault) : U9_OK;
     if (err != U9_OK) return err;
-    memcpy(m->body + m->used, s->now.bytes, s->now.size);
-    m->used += s->now.size;
+    memcpy(m->body + m->used, s->now.bytes, (size_t)s->now.size);
+    m->used += (size_t)s->now.size;
     m->records++;
     return U9_OK;
 }
@@ -152,7 +152,7 @@ static u9_err write_record(merge *m, u9i_intake *s, u9_fault *fault)
 static u9_err hash_record(merge *m, u9i_intake *s, uint8_t hash[U9I_HASH_SIZE], u9_fault *fault)
 {
     if (!s->large) {
-        u9i_hash(s->now.bytes, s->now.size, hash);
+        u9i_hash(s->now.bytes, (size_t)s->now.size, hash);
         return U9_OK;
     }
     hashing h = {.m = m};

@@ -93,7 +93,7 @@ static u9_err keep_in_memory(u9i_intake *s, u9i_merging *m, u9_fault *fault)
     u9i_sorted *more = u9i_grow(s->sorted, s->count, &s->room, sizeof *more);
     if (more == NULL) return intake_no_memory(s, fault);
     s->sorted = more;
-    size_t size = s->large ? s->now.key.size : s->now.size;
+    size_t size = s->large ? s->now.key.size : (size_t)s->now.size;
     m->memory += size + sizeof *s->sorted;
     if (m->memory > m->options->memory)
         return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = s->path, .rule = "A-5"),

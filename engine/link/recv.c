@@ -114,7 +114,7 @@ static u9_err read_mark(receiver *r, u9_fault *fault)
     if (err != U9_OK) return err;
     while ((err = u9_cursor_next(c, &record)) == U9_CORRUPT) continue;
     if (err == U9_OK)
-        u9i_hello_mark(record.key.data, record.key.size, record.values, record.values_size, r->mark);
+        u9i_hello_mark(record.key.data, record.key.size, record.values, (size_t)record.values_size, r->mark);
     else if (err == U9_LIMIT)
         err = mark_large(r, &record, fault);
     else if (err == U9_END)

@@ -107,17 +107,15 @@ static u9_err show_large(u9_cursor *c, u9_record *out)
     const u9i_record *front = &r->first;
     const u9i_facts *s = u9i_reader_facts(r);
     char path[4400];
-    if (r->large > SIZE_MAX) return U9_LIMIT;
-    size_t size = (size_t)r->large;
     *out = (u9_record){.ordinal = f->trailer.ordinal, .time_us = f->trailer.time_us, .segment = s->number,
                        .frame = f->offset, .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT, /* [B-6] */
-                       .key = {.data = front->key, .size = front->key_size}, .size = size,
-                       .values_size = size - (size_t)(front->key + front->key_size - front->bytes)};
+                       .key = {.data = front->key, .size = front->key_size}, .size = r->large,
+                       .values_size = r->large - (uint64_t)(front->key + front->key_size - front->bytes)};
     return u9i_fault(&c->fault, U9_LIMIT,
                      U9I_AT_OFFSET(f->offset, .rule = "C-6", .segment = s->number,
                                    .path = u9i_source_path(r->source, s->name, path, sizeof path)),
                      "record %llu has %llu bytes: more than is handed out at once",
-                     (unsigned long long)out->ordinal, (unsigned long long)size);
+                     (unsigned long long)out->ordinal, (unsigned long long)out->size);
 }
 
 /* Records that come next were trimmed before the cursor came to them. [L-10] */

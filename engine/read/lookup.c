@@ -23,7 +23,7 @@
 void u9i_lookup_keep(const u9_record *r, void *buf, u9_record *out)
 {
     *out = *r;
-    memcpy(buf, r->bytes, r->size);
+    memcpy(buf, r->bytes, (size_t)r->size);
     out->bytes = buf;
     out->key.data = out->bytes + ((const uint8_t *)r->key.data - r->bytes);
     out->values = out->bytes + (r->values - r->bytes);
@@ -111,7 +111,7 @@ static u9_err fetch_large(u9_log *log, lookup *l, u9_fault *fault)
     u9_record *f = &l->found;
     u9_err err = u9_record_open(log, f, &reading, fault);
     if (err != U9_OK) return err;
-    err = u9_record_read(reading, 0, l->buf, f->size, &got, fault);
+    err = u9_record_read(reading, 0, l->buf, (size_t)f->size, &got, fault);
     u9_record_close(reading);
     if (err != U9_OK) return err;
     f->bytes = l->buf;
@@ -126,7 +126,7 @@ static u9_err tell_size(const u9_log *log, const lookup *l, u9_record *out, u9_f
     *out = l->found;
     out->bytes = out->values = NULL;
     out->key.data = l->key->data;
-    return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = log->source.path), "the record has %zu bytes", out->size);
+    return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = log->source.path), "the record has %llu bytes", (unsigned long long)out->size);
 }
 
 /* By a scan of the whole log. */
@@ -154,17 +154,17 @@ static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_op
     u9i_record r;
     u9_reading *reading;
     size_t got;
-    if (u9i_part_record_decode(f->bytes, f->size, &part) != U9_OK || part.total > SIZE_MAX)
+    if (u9i_part_record_decode(f->bytes, f->size, &part) != U9_OK)
         return U9_CORRUPT;
     u9_record whole = {.ordinal = f->ordinal, .time_us = f->time_us, .segment = segment, .frame = f->offset, .at = at,
-                       .size = (size_t)part.total};
+                       .size = part.total};
     u9_err err = u9_record_open(log, &whole, &reading, NULL);
     if (err != U9_OK) return U9_CORRUPT;
     err = u9_record_read(reading, 0, front, sizeof front, &got, NULL);
     u9_record_close(reading);
     if (err != U9_OK || u9i_record_front(front, got, part.total, &r) != U9_OK) return U9_CORRUPT;
     whole.key = (u9_key){.data = r.key, .size = r.key_size};
-    whole.values_size = whole.size - (size_t)(r.key + r.key_size - front);
+    whole.values_size = whole.size - (uint64_t)(r.key + r.key_size - front);
     match_record(l, &whole);
     l->found.key.data = l->key->data;
     return l->there ? U9_OK : U9_ABSENT;

@@ -45,7 +45,7 @@ u9_err u9_tally_record(u9_tally *t, u9_log *log, const u9_record *record, u9_fau
     if (t == NULL || record == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     XXH128_hash_t hash;
     if (record->bytes) {
-        hash = XXH3_128bits(record->bytes, record->size);
+        hash = XXH3_128bits(record->bytes, (size_t)record->size);
     } else {
         XXH3_state_t state;
         XXH3_INITSTATE(&state);

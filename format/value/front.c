@@ -10,6 +10,7 @@ u9_err u9_value_front(const void *bytes, size_t size, uint64_t left, u9_value *o
     const uint8_t *p = bytes;
     u9i_parts v;
     u9i_typecode t;
+    u9_err err;
     if (left == 0) return U9_TORN;
     if (size == 0) return U9_AGAIN;
     const u9i_shape *s = &u9i_shapes[p[0]];
@@ -18,13 +19,12 @@ u9_err u9_value_front(const void *bytes, size_t size, uint64_t left, u9_value *o
     if (s->head > left) return U9_TORN;
     if (s->head > size) return U9_AGAIN;
     if (u9i_take_apart(false, p[0], p, left, &v) != U9_OK) return U9_TORN;
-    if (v.type != U9_ARRAY) {
-        u9i_fill(p[0], p, &v, out);
-        return U9_OK;
-    }
     size_t here = size - v.head < v.body ? size - v.head : (size_t)v.body;
-    if (u9i_typecode_read(p + v.head, here, &t) == U9_TORN && here < v.body) return U9_AGAIN;
-    return u9i_look_array(p, v.head, v.body, v.count, out);
+    if (v.type != U9_ARRAY) u9i_fill(p[0], p, &v, out);
+    else if (u9i_typecode_read(p + v.head, here, &t) == U9_TORN && here < v.body) return U9_AGAIN;
+    else if ((err = u9i_look_array(p, v.head, v.body, v.count, out)) != U9_OK) return err;
+    if (v.body > SIZE_MAX - v.head) out->encoded = SIZE_MAX;
+    return U9_OK;
 }
 
 size_t u9_value_head(u9_type type, uint64_t size, uint8_t out[9])

@@ -275,9 +275,9 @@ typedef struct u9_record {
     uint64_t at;            /* virtual offset: (frame / 16) << 24 | byte offset in the decoded body */
     u9_key key;             /* raw form; size 0: it has none */
     const uint8_t *bytes;   /* the whole record, a utf9 tuple, or the whole value. NULL with U9_LIMIT only */
-    size_t size;            /* bytes */
+    uint64_t size;          /* bytes */
     const uint8_t *values;  /* what follows the key, utf9 values back to back; without a key: `bytes` */
-    size_t values_size;     /* bytes */
+    uint64_t values_size;   /* bytes */
 } u9_record;
 
 /*

@@ -90,8 +90,9 @@ U9_API U9_MUST_CHECK u9_err u9_value_decode(const void *bytes, size_t size, u9_v
 
 /*
  * The same for a value of which only the first `size` bytes are at hand, of `left` that it may take: for what is
- * read in pieces (u9/large.h). What u9_value.data points at may lie behind what is at hand. U9_AGAIN: these bytes
- * do not show what it is: U9_FRONT_MAX always do; U9_LIMIT also for one with an index in front.
+ * read in pieces (u9/large.h). What u9_value.data points at may lie behind what is at hand; where `encoded` has no room
+ * for its bytes it is SIZE_MAX, and they are (data - start) + size. U9_AGAIN: these bytes do not show what it is:
+ * U9_FRONT_MAX always do; U9_LIMIT also for one with an index in front.
  */
 #define U9_FRONT_MAX 2048
 U9_API U9_MUST_CHECK u9_err u9_value_front(const void *bytes, size_t size, uint64_t left, u9_value *out);

@@ -351,7 +351,8 @@ gets() {
     mistake 1 "u9 get: $none: keys has no record" 'an absent key is named' "$u9" get keys $none
     run "$u9" get keys $none "$first"
     claim 'and does not stop the others' test "$status $(cat out)" = '1 record 1'
-    mistake 1 'u9 get: x: not a key of kind muid' 'a key that is no muid' "$u9" get keys x
+    mistake 1 'u9 get: x: not a key of kind muid: .*; `u9 cat --keys` shows keys' 'a key that is no muid' "$u9" get keys x
+    mistake 1 'u9 get: #1: .*; `u9 cat --from` shows a record by its number' 'a number' "$u9" get keys '#1'
     printf '%s\n%s\n' "$first" "$last" >ask
     prints $'record 1\nrecord 500' 'get - reads keys' "$u9" get keys - <ask
     run "$u9" get --format json keys "$first"
@@ -382,7 +383,8 @@ gets() {
 infos() {
     run "$u9" info keys
     for line in 'state +clean' 'end +closed' 'segments +1' 'records +500' 'key kind +muid' \
-        "first key +$(head -n 1 keys.txt)" "last key +$(tail -n 1 keys.txt)" 'compression +none'; do
+        "first key +$(head -n 1 keys.txt)" "last key +$(tail -n 1 keys.txt)" 'compression +none' \
+        'last time +[^ ]*Z \([0-9]+ (s|min) ago\)$'; do
         claim "info says: $line" grep -Eq "^$line" out
     done
     run "$u9" info --json keys

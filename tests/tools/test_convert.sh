@@ -196,7 +196,9 @@ claim 'a key of another kind' refuses "none of the log's kind" jsonl '{"k":"x y"
 claim 'eight-byte keys of times are refused, with what would do' refuses \
     'uid8: --key-field takes such keys from the rows; .u9 id make. makes' jsonl '{"t":1}' --key uid8 --time-field t
 claim 'record keys, too' refuses 'rkey: record keys are texts of your own, which --key-field takes' jsonl '{"t":1}' --key rkey --time-field t
-claim 'fresh eight-byte keys want a generator, which import has not' refuses 'u9 append --json --generator=N' jsonl '1' --key uid8
+claim 'fresh eight-byte keys want a generator' refused 2 'lock-file picks one .*--generator=N' "$u9" import jsonl --key uid8 refusing input
+claim 'which is one of them' refused 2 '--generator 2048: not a number from 0 to 2047' "$u9" import jsonl --generator 2048 refusing input
+claim 'or is picked' refused 2 'does not go with it' "$u9" import jsonl --generator 1 --lock-file refusing input
 claim 'none of these made a log' test ! -e refusing
 claim 'a time that is none' refuses 'no time stands in its field t' jsonl '{"t":"soon"}' --time-field t
 claim 'a journal that is cut off' refuses 'at byte 5: the file ends within the entry' journal 'A=1\n\nMESSAGE\n\3'
@@ -221,6 +223,11 @@ for format in jsonl journal csv; do
 done
 claim 'but no log of a table that is not there' sh -c '! "$1" import sqlite none2 /dev/null 2>err && test ! -e none2' sh "$u9"
 claim 'of a log that is there, too' sh -c 'echo 1 | "$1" append --key uid8 --generator 5 eight && ! echo 1 | "$1" import jsonl eight 2>err && grep -q "generator=N" err' sh "$u9"
+generators() { "$u9" cat --keys "$1" | cut -f 1 | "$u9" id show uid8 - | sed -E 's/.*"generator": *([0-9]*).*"cluster": *([0-9]*).*/\1,\2/' | uniq -c | tr -s ' \n' ' '; }
+printf '1\n2\n' | "$u9" import jsonl eight --generator=6 --cluster 3
+claim 'it makes them under the number that is given' same "$(generators eight)" ' 1 5,0 2 6,3 '
+printf '1\n2\n' | "$u9" import jsonl --key uid8 --lock-file=numbers nine
+claim 'or under one that is free here' same "$(generators nine) $(test -s numbers && echo kept)" ' 2 0,0  kept'
 claim 'given in the rows they are taken' sh -c '"$1" export jsonl --key-field k eight >eight.jsonl && "$1" import jsonl --key uid8 --key-field k eight2 eight.jsonl && test "$("$1" cat --keys eight2 | cut -f 1)" = "$("$1" cat --keys eight | cut -f 1)"' sh "$u9"
 
 mkfifo pipe nobody

@@ -54,6 +54,12 @@ claim 'among it, it is told: status 3' same $status 3
 claim 'once' same "$(wc -l <err)" 1
 claim 'and as many others are shown' same "$(wc -l <out)" 150
 claim 'of both sides' same "$(sed -n '1p;$p' out | tr '\n' ' ')" '10051 30100 '
+harm "$(find hurt -name '*.u9' | sort | head -n 1)" 30050
+run "$u9" tail hurt -n 2
+claim 'behind all that is shown, it is told: status 3' same "$status $(tr '\n' ' ' <out) $(grep -c '(100 lost)' err)" '3 10099 10100  2'
+for i in 1 2; do seq -f "lost%g" 9 | "$u9" append lost && harm "$(find lost -name '*.u9')" lost5; done
+run "$u9" tail lost
+claim 'of a log of which nothing is left all is told, once' same "$status $(wc -c <out) $(wc -l <err)" '3 0 2'
 
 "$u9" tail -f -n 2 new >out.f 2>err.f &
 follower=$!

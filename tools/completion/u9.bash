@@ -191,8 +191,11 @@ v|verbose|||
 ?|help|||
 |usage|||
 V|version|||' ;;
-    import) echo '|key|KIND||muid gid:log gid:volume gid:segment tid uid8 rkey rkey:tid rkey:literal:
+    import) echo '|cluster|N||
+|generator|N[,CLUSTER]||
+|key|KIND||muid gid:log gid:volume gid:segment tid uid8 rkey rkey:tid rkey:literal:
 |key-field|NAME||
+|lock-file|PATH|o|
 |lz4|||
 |medallion|N||
 |progress|||
