@@ -388,6 +388,40 @@ folder() {
     claim 'damage goes into a snapshot as it is' test "$status" -eq 3
 }
 
+# [TR-5] [TR-6] a log in the pool of the cluster that the gateway has
+pool() {
+    local log="rados:u9/log?conf=$gateway/ceph.conf" n
+    make "$log"
+    totals "$log" -j 1 >one
+    tiers "$log" --to near
+    claim 'a folder is no place for a log in a pool' says 'a log that does not stand in a folder has no folder for a place'
+    tiers "$log" --to s3://bucket/pool/log --keep 100K
+    claim 'segments go from a pool to S3' says 'copied [5-9] segments.*; dropped [3-9] here'
+    claim 'both are read as one log' same "$(digest "$log")" "$(seq 20000 | cksum)"
+    claim 'from the end backwards' same "$("$u9" cat --reverse "$log" | cksum)" "$(seq 20000 -1 1 | cksum)"
+    claim 'from a number on' same "$("$u9" cat --from '#100' -n 2 "$log" | tr '\n' ' ')" '101 102 '
+    claim 'and clean' "$fsck" "$log"
+    claim 'the place alone, too' "$fsck" s3://bucket/pool/log
+    key=$("$u9" cat --keys -n 1 "$log" 2>err | cut -f 1 | cut -d ' ' -f 1)
+    claim 'a key of a segment that is in S3 alone is found' same "$("$u9" get "$log" "$key" 2>err)" 1
+    claim 'scans by two threads read both' same "$(totals "$log" -j 2)" "$(cat one)"
+    for n in 1 3; do claim "$n processes with a range each, too" same "$(by_lines "$log" $n)" "$(cat one)"; done
+    seq 20001 30000 | append "$log" --segment-size 64K --sync none
+    tiers "$log"
+    claim 'the log goes on, and what was sealed since follows' says 'copied [1-9][0-9]* segments'
+    claim 'all is read' same "$(digest "$log")" "$(seq 30000 | cksum)"
+    mkdir bare
+    cp -L "$u9" "$bin"/libu9.so.0 "$bin"/libu9-rados.so.0 bare
+    bare/u9 cat "$log" >out 2>err
+    claim 'without libu9-s3 it is told what is missing' says "s3://bucket/pool/log: no library was added .*libu9-s3"
+    ask -X DELETE "$AWS_ENDPOINT_URL/bucket/pool/log/0000000000000002.u9" >claim.out 2>&1
+    run "$fsck" "$log"
+    claim 'a lost object is a lost segment, told with its key' says 's3://bucket/pool/log/0000000000000002\.u9'
+    "$u9" cat "$log" >out 2>err
+    status=$?
+    claim 'a reader goes on behind it' test "$status" -eq 3 -a "$(tail -n 1 out)" = 30000 -a "$(head -n 1 out)" = 1
+}
+
 trap 'stop_server; cd / && rm -rf "$tmp"' EXIT
 case $server in
 http*) start_given ;;
@@ -406,4 +440,5 @@ if there; then
     trouble
     odd_answers
 fi
+[ -z "${gateway-}" ] || [ ! -e "$bin/libu9-rados.so" ] || pool
 tally
