@@ -104,7 +104,8 @@ static int run(struct tier *t)
 enum { TO = 256, KEEP, OLDER, VERIFY, DRY_RUN };
 
 static const struct argp_option option_table[] = {
-    {"to", TO, "PLACE", 0, "Where segments go: s3://BUCKET/PREFIX, a folder, or rados:POOL/NAME; once it is known, it can be left out", 0},
+    {"to", TO, "PLACE", 0,
+     "Where segments go: s3://BUCKET/PREFIX, a folder, or rados:POOL/NAME; once it is known, it can be left out", 0},
     {"keep", KEEP, "SIZE", 0, "Then drop the oldest here as long as at least SIZE (64K, 10G) stays", 0},
     {"older", OLDER, "TIME", 0,
      "Then drop those whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or 2026-01-31, "

@@ -19,7 +19,7 @@ static const u9_store *stores[STORES_MAX];
 static unsigned count;
 
 static const u9_store_host host = {
-    .version = U9_VERSION_TEXT, .env_size = sizeof(u9i_env), .system = &u9i_env_posix,
+    .version = U9_VERSION_TEXT, .env_size = sizeof(u9i_env), .find = u9i_address_find, .path_in = u9i_address_path_in,
     .acquire = u9i_pool_acquire, .release = u9i_pool_release, .forks = u9i_fork_generation};
 
 static void explain(u9_fault *fault)
@@ -55,7 +55,7 @@ static const u9_store *store_of(const char *path)
 
 u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fault)
 {
-    char why[160] = "";
+    char why[200] = "";
     const char *rest, *base = io && io[0] ? io : getenv("U9_IO");
     const u9_store *own = store_of(*path), *s = own ? own : store_of(base);
     if (s == NULL) return u9i_env_choose(io, out, fault);

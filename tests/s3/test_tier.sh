@@ -370,6 +370,10 @@ caches() {
     claim 'leaves no more than its bound' test "$(cat small/* | wc -c)" -le 1048576 -a "$(cat small/* | wc -c)" -gt 500000
     run "$u9" cat 's3://bucket/wide?cache_size=1'
     claim 'a bound that is none is refused' says 'none of cache=DIR, cache_size=SIZE'
+    run "$u9" cat 's3://bucket?0/wide'
+    claim 'options in front of the prefix are told' says "'\?0' in front of a name .*options stand behind the name"
+    run "$u9" cat 's3://buck!t/wide'
+    claim 'a bucket of another name than buckets have is told' says "a bucket's name has 3 to 63 letters"
 }
 
 # [TR-1] a folder is a place, too; no server
