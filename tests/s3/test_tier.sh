@@ -317,6 +317,7 @@ odd_answers() {
     refuses 'reading: the answer is not what was asked for' 'more bytes' '999 GET odd/0000000000000003.u9 all'
     refuses 'reading: it is another object than was listed' 'another object' '999 GET odd/0000 other'
     refuses 'reading: Timeout was reached, 5 times' 'no answer' '999 GET odd/0000000000000002.u9 hang' 's3://bucket/odd?timeout=1'
+    refuses 'reading: Timeout was reached, 5 times' 'an answer that trickles' '999 GET odd/0000000000000002.u9 trickle' 's3://bucket/odd?timeout=1'
     fault '99 GET odd/0000000000000002.u9 other'
     run "$u9" cat 's3://bucket/odd?cache=otherblocks'
     rm store/faults
