@@ -488,13 +488,14 @@ run-test-s3: $(if $(s3),$(BUILD)/u9s3reads $(tools) $(s3_libs) $(examples))
 	$(if $(s3),$(if $(filter 0,$(U9_S3_RADOSGW)),,@env $(test_env) U9_S3_SERVER=radosgw tests/s3/test_tier.sh $(BUILD) $(BUILD)/tmp/s3))
 
 .PHONY: test-mpi run-test-mpi
-test-mpi: ## runs the example of MPI on logs that are here, in S3, and both, on one host and on two network namespaces
+test-mpi: ## runs the example of MPI on logs that are here, in S3 and in a Ceph pool, on one host and on two network namespaces
 	@[ '$(MPI)' = 0 ] || scripts/setup mpi || true
 	@[ '$(S3)' = 0 ] || scripts/setup s3 || true
+	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
 	@scripts/setup test
 	@$(MAKE) run-test-mpi
 
-run-test-mpi: $(tools) $(s3_libs) $(examples)
+run-test-mpi: $(tools) $(s3_libs) $(rados_libs) $(examples)
 	@mkdir -p $(BUILD)/tmp/mpi
 	@env $(test_env) tests/mpi/test_mpi.sh $(BUILD) $(BUILD)/tmp/mpi
 

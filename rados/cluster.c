@@ -17,22 +17,6 @@ static _Thread_local struct {
     char text[200];
 } note;
 
-u9r_env *u9r_env_new(void)
-{
-    u9r_env *e = calloc(1, sizeof *e);
-    if (e == NULL) return NULL;
-    u9i_env *system = u9r_host->system;
-    e->env = (u9i_env){.name = "rados", .fs = &u9r_fs, .queue = &u9r_queue_type, .watch = &u9r_watch_type,
-                       .clock = system->clock, .random = system->random, .machine = system->machine,
-                       .executor = system->executor};
-    snprintf(e->space, sizeof e->space, "u9");
-    e->timeout_s = 30;
-    e->lease_ms = 10000;
-    e->grace_s = 60;
-    pthread_mutex_init(&e->lock, NULL);
-    return e;
-}
-
 int u9r_fail(u9r_env *e, const char *object, int err, const char *what)
 {
     if (err == -ETIMEDOUT) e->silent = true;

@@ -4,7 +4,7 @@
  * Room: rados
  * Sees: include engine/os
  *
- *   address.c  paths                                   store.c  what libu9 is given; the env
+ *   address.c  options                                 store.c  what libu9 is given; the env
  *   cluster.c  connections, one a pool and namespace; what is known of a failure
  *   batch.c    requests to many objects at once
  *   entry.c    what a directory has of a name          dir.c    the calls on directories
@@ -45,8 +45,6 @@ enum {
 
 typedef struct u9r_env {
     u9i_env env;
-    struct u9r_env *next;
-    unsigned number; /* among those of its pool */
     char pool[U9R_POOL_MAX], space[U9R_POOL_MAX], conf[512];
     unsigned timeout_s, lease_ms, wait_ms, grace_s;
     pthread_mutex_t lock;
@@ -91,7 +89,6 @@ void u9r_explain(int sys, char *out, size_t size);
 bool u9r_find(const char *path, u9i_env **env, const char **rest, char *why, size_t size);
 /* `path` without prefix and pool, if it has them; -EXDEV: it is one of another env. */
 int u9r_path_in(const u9r_env *e, const char *path, const char **in);
-u9r_env *u9r_env_new(void);
 
 /* Requests to many objects */
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ANSWER_MAX = 16 << 20, WAIT_US = 100000, WAIT_US_MAX = 2000000, HASH = 32 };
+enum { ANSWER_MAX = 16 << 20, WAIT_US = 100000, WAIT_US_MAX = 2000000, HASH = 32, SLOWEST = 4096 };
 
 static _Thread_local struct {
     int err;
@@ -199,7 +199,7 @@ static bool set_up(flight *f, const u9s_credentials *c)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_EXPECT_100_TIMEOUT_MS, 200L);
     SET(CURLOPT_CONNECTTIMEOUT, (long)f->env->timeout_s);
-    SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    SET(CURLOPT_LOW_SPEED_LIMIT, (long)SLOWEST); /* bytes a second */
     SET(CURLOPT_LOW_SPEED_TIME, (long)f->env->timeout_s);
 #undef SET
     return fine && set_method(f);

@@ -4,7 +4,7 @@
  * Room: s3
  * Sees: include engine/os
  *
- *   address.c      paths                                 store.c  what libu9 is given
+ *   address.c      options                               store.c  what libu9 is given
  *   credentials.c  keys, region, endpoint: from the environment and a file [TR-8]
  *   request.c      signed requests, several in flight, tried again; what is known of a failure [TR-7]
  *   answer.c       what a bucket says in XML
@@ -45,12 +45,10 @@ enum {
 
 typedef struct u9s_env {
     u9i_env env;
-    struct u9s_env *next;
     char bucket[U9S_BUCKET_MAX];
     char cache_dir[512];   /* "": in memory */
     uint64_t cache_size;   /* bytes */
     unsigned timeout_s;
-    unsigned number;       /* among those of its bucket */
     uint64_t identity;     /* of the bucket */
     pthread_mutex_t lock;
     CURLM *idle[8];        /* with connections that are open still */
@@ -83,11 +81,9 @@ void u9s_credentials_wipe(u9s_credentials *c);
 
 /* Addresses */
 
-/* The env of an address and the path in it, both kept for the life of the process. False: `why` is a sentence. */
 bool u9s_find(const char *path, u9i_env **env, const char **rest, char *why, size_t size);
 /* The key that a path stands for in the bucket of `e`, without slashes at its ends. -EXDEV, -ENAMETOOLONG. */
 int u9s_key_of(const u9s_env *e, const char *path, char key[U9S_KEY_MAX]);
-u9s_env *u9s_env_new(void);
 
 /* Requests */
 

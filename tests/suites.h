@@ -63,6 +63,7 @@
     X(executor) \
     X(guard)   \
     X(overlay) \
+    X(address) \
     X(store) \
     X(writer)  \
     X(space)   \

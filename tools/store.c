@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The libraries that bring places for logs. */
+/* The libraries that bring places for logs; a log of one may be tiered to what a later one brings. */
 static const struct library {
     const char *prefix, *file, *function, *what, *package;
 } libraries[] = {
@@ -28,14 +28,15 @@ static _Noreturn void refuse(const struct library *l, int status, const char *ad
     exit(tool_say(status, "%s: %s, which cannot be used here: %s (Debian: %s)", address, l->what, why, l->package));
 }
 
+/* Without an address it is one that may be needed: where it cannot be had, libu9 says so when it is. */
 static void load(const struct library *l, const char *address, int status)
 {
-    u9_fault fault;
+    u9_fault fault = {0};
     u9_store_fn *store;
-    const char *why;
+    const char *why = fault.text;
     void *handle = tool_shared(l->file, &why);
-    if (handle == NULL || !tool_shared_find(handle, l->function, &store, &why)) refuse(l, status, address, why);
-    if (u9_store_add(store, &fault) != U9_OK) refuse(l, status, address, fault.text);
+    bool added = handle && tool_shared_find(handle, l->function, &store, &why) && u9_store_add(store, &fault) == U9_OK;
+    if (!added && address) refuse(l, status, address, why);
 }
 
 /* An address stands in the front of the log's file `.tier`. */
@@ -56,12 +57,20 @@ static bool begins(const char *argument, const char *prefix)
     return address == argument || (address && argument[0] == '-' && address[-1] == '=');
 }
 
+/* The first argument that needs a library; `argc`: none does. */
+static int who_needs(const struct library *l, int argc, char **argv)
+{
+    int i = 1;
+    while (i < argc && !begins(argv[i], l->prefix) && (argv[i][0] == '-' || !is_tiered(argv[i], l->prefix))) i++;
+    return i;
+}
+
 void tool_load_stores(int argc, char **argv, int status)
 {
+    bool elsewhere = false; /* a log is not of this machine's files: what its `.tier` names is not known before it is opened */
     for (size_t l = 0; l < LIBRARIES; l++) {
-        const char *prefix = libraries[l].prefix;
-        int i = 1;
-        while (i < argc && !begins(argv[i], prefix) && (argv[i][0] == '-' || !is_tiered(argv[i], prefix))) i++;
-        if (i < argc) load(&libraries[l], argv[i], status);
+        int i = who_needs(&libraries[l], argc, argv);
+        if (i < argc || elsewhere) load(&libraries[l], i < argc ? argv[i] : NULL, status);
+        elsewhere |= i < argc && begins(argv[i], libraries[l].prefix);
     }
 }

@@ -19,7 +19,7 @@ static const u9_store *stores[STORES_MAX];
 static unsigned count;
 
 static const u9_store_host host = {
-    .version = U9_VERSION_TEXT, .env_size = sizeof(u9i_env), .system = &u9i_env_posix,
+    .version = U9_VERSION_TEXT, .env_size = sizeof(u9i_env), .find = u9i_address_find, .path_in = u9i_address_path_in,
     .acquire = u9i_pool_acquire, .release = u9i_pool_release, .forks = u9i_fork_generation};
 
 static void explain(u9_fault *fault)
@@ -55,7 +55,7 @@ static const u9_store *store_of(const char *path)
 
 u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fault)
 {
-    char why[160] = "";
+    char why[200] = "";
     const char *rest, *base = io && io[0] ? io : getenv("U9_IO");
     const u9_store *own = store_of(*path), *s = own ? own : store_of(base);
     if (s == NULL) return u9i_env_choose(io, out, fault);
@@ -65,28 +65,37 @@ u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fa
     return U9_OK;
 }
 
+/* An env that one of the stores brought. */
+static bool is_elsewhere(const u9i_env *env)
+{
+    size_t n = strlen(env->name);
+    unsigned i = 0;
+    while (i < count && (strncmp(stores[i]->prefix, env->name, n) != 0 || stores[i]->prefix[n] != ':')) i++;
+    return i < count;
+}
+
 u9_err u9i_env_of_place(u9i_env *near, const char **path, u9i_env **out, u9_fault *fault)
 {
     const char *colon = strstr(*path, "://");
     if (store_of(*path)) return u9i_env_of(NULL, path, out, fault);
     if (colon && colon == *path + strcspn(*path, "/:"))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "no library was added for addresses that begin so");
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path),
+                         "no library was added for addresses that begin so (s3:// is libu9-s3's)");
+    if (is_elsewhere(near) && store_of(getenv("U9_IO")) == NULL)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path),
+                         "a log that does not stand in a folder has no folder for a place: s3://..., or an address as its own");
     *out = near;
     return U9_OK;
 }
 
 u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault)
 {
-    const char *base = getenv("U9_IO");
     u9i_env *its = env;
-    bool stored = false;
-    for (unsigned i = 0; i < count; i++)
-        stored |= strncmp(stores[i]->prefix, env->name, strlen(env->name)) == 0 &&
-                  stores[i]->prefix[strlen(env->name)] == ':';
-    if (store_of(*path) || (stored && store_of(base))) {
+    bool elsewhere = is_elsewhere(env);
+    if (store_of(*path) || (elsewhere && store_of(getenv("U9_IO")))) {
         u9_err err = u9i_env_of(NULL, path, &its, fault);
         if (err != U9_OK) return err;
-    } else if (stored) {
+    } else if (elsewhere) {
         its = NULL;
     }
     if (its == env) return U9_OK;

@@ -7,12 +7,13 @@
 
 #include <u9/store.h>
 
-#include "engine/os/env.h"
+#include "engine/os/address.h"
 
 struct u9_store_host {
     const char *version; /* U9_VERSION_TEXT */
     size_t env_size;     /* sizeof(u9i_env), for who was built from another source */
-    u9i_env *system;     /* has the clock, the randomness, the machine and the executor, for any env */
+    bool (*find)(const u9i_address_type *type, const char *path, u9i_env **env, const char **rest, char *why, size_t size);
+    int (*path_in)(const u9i_env *env, const char *path, const char **in); /* both: engine/os/address.h */
     void (*acquire)(void); /* a part in the executor's threads: engine/os/pool.h */
     void (*release)(void);
     unsigned (*forks)(void); /* engine/os/process.h */

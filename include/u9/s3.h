@@ -12,7 +12,7 @@
  *   cache=DIR        blocks that were read are kept in this directory, which is made if it is missing, for later
  *                    processes, too (else, or with U9_S3_CACHE empty, in this process's memory)
  *   cache_size=SIZE  bytes that are kept, with K, M or G: 1M .. 1024G (1G on disk, 64M in memory)
- *   timeout=S        seconds, 1 .. 3600: how long a request may make no progress (30)
+ *   timeout=S        seconds, 1 .. 3600: how long a request may move fewer than 4 KiB a second (30)
  *
  * Keys, region and endpoint come from the environment, or the file that AWS_SHARED_CREDENTIALS_FILE names
  * (~/.aws/credentials), section AWS_PROFILE ("default"): AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/mpi/test_mpi.sh BINDIR TMPDIR: ranks of MPI (examples/scan_mpi.c) come to the totals of one reader, of a log that is
-# here, one in S3, and one that is here and there; on this host, and on two, which are network namespaces of it (root). [P-3] [P-4]
+# tests/mpi/test_mpi.sh BINDIR TMPDIR: ranks of MPI (examples/scan_mpi.c) come to the totals of one reader, of logs that are
+# here, in S3, in a Ceph pool, or in two of these; on this host, and on two, which are network namespaces of it (root); also
+# where an object daemon of the pool is killed when they have read half. [P-3] [P-4]
 # shellcheck source=tests/tools/ranges.sh
 . "$(dirname "$0")/../tools/ranges.sh"
 # shellcheck source=tests/s3/servers.sh
@@ -11,7 +12,7 @@ tree=$OLDPWD
 export HOME=$tmp
 holders=()
 address=127.0.0.1
-trap 'stop_server; kill "${holders[@]}" 2>/dev/null; cd / && rm -rf "$tmp"' EXIT
+trap 'stop_server; "$tree/scripts/rados" stop cluster; kill "${holders[@]}" 2>/dev/null; cd / && rm -rf "$tmp"' EXIT
 
 # Two hosts, 10.99.0.1 and 10.99.0.2, each a namespace that a process holds. False: this machine does not permit it.
 is_apart() { [ -e "/proc/$1/ns/net" ] && [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
@@ -59,6 +60,54 @@ come_to_one() {
     for n in 2 4; do claim "$n ranks of two hosts, too" same "$(by_hosts $n "$log" 2>mpi.err)" "$(cat one)"; done
 }
 
+# A cluster of two object daemons, with two copies, where all hosts reach it. False: there is none to be had.
+start_cluster() {
+    local port
+    for port in 17311 18323 19331 21347; do
+        "${here[@]}" env U9_INSTALL=0 U9_RADOS_STORE=bluestore U9_RADOS_BYTES=1073741824 U9_RADOS_ADDRESS="$address" \
+            "$tree/scripts/rados" start cluster "$port" 2 2 2>cluster.err && return
+        [ $? -eq 3 ] || return
+        rm -rf cluster
+    done
+}
+
+# The daemon that was killed is there again.
+again() {
+    "${here[@]}" "$tree/scripts/rados" again cluster osd.0
+    for _ in $(seq 300); do
+        "${here[@]}" timeout 20 ceph -c cluster/ceph.conf osd stat 2>/dev/null | grep -q ' 2 up' && return
+        sleep 0.2
+    done
+    return 1
+}
+
+# kill_half_way LOG BYTES COMMAND...: what ranks print that have read half of the log's BYTES when one of the two daemons is
+# killed: what comes to them is counted, and they are stopped meanwhile. Once more if they were through by then.
+kill_half_way() {
+    local log=$1 half=$(($2 / 2)) ranks job
+    shift 2
+    for _ in 1 2 3; do
+        "$@" >ranks 2>mpi.err &
+        job=$!
+        while kill -0 $job 2>/dev/null; do
+            mapfile -t ranks < <(pgrep -xf "$bin/examples/scan_mpi ${log/\?/.}")
+            [ "$(have_read "${ranks[@]}")" -lt $half ] || break
+        done
+        if kill -STOP "${ranks[@]}" 2>/dev/null; then
+            kill -KILL "$(cat cluster/osd.0.pid)"
+            kill -CONT "${ranks[@]}"
+            wait $job
+            cat ranks
+            return
+        fi
+        wait $job
+    done
+    echo 'the ranks were through each time'
+}
+have_read() { # PROCESS...
+    (cd /proc && cat "${@/%//io}" </dev/null 2>/dev/null | awk '/^rchar/ { n += $2 } END { print n + 0 }')
+}
+
 if ! has_mpi; then
     echo 'mpi: SKIPPED: libopenmpi-dev or openmpi-bin is not installed (or MPI=0)'
     exit 0
@@ -79,5 +128,25 @@ if [ -e "$bin/libu9-s3.so" ]; then
     come_to_one s3://bucket/log 'one that is there'
 else
     skip 'logs in S3: libcurl4-openssl-dev is not installed (or S3=0)'
+fi
+if [ -e "$bin/libu9-rados.so" ] && start_cluster; then
+    pool="rados:u9/log?conf=$tmp/cluster/ceph.conf" large="rados:u9/large?conf=$tmp/cluster/ceph.conf"
+    seq 60000 | "${here[@]}" "$u9" append "$pool" --segment-size 64K --sync none 2>append.err
+    come_to_one "$pool" 'a log in a pool'
+    if [ -e "$bin/libu9-s3.so" ]; then
+        claim 'its segments go to S3' "${here[@]}" "$u9" tier "$pool" --to s3://bucket/pool --keep 1M
+        come_to_one "$pool" 'a log that is in a pool and in S3'
+    fi
+    seq -f '%0999.0f' 100000 | "${here[@]}" "$u9" append "$large" --segment-size 2M --sync none 2>append.err
+    "${here[@]}" "$u9" scan -j 1 "$large" 2>scan.err | grep -E '^(records|bytes|digest) ' >one
+    for n in 2 4; do
+        claim "$n ranks, and an object daemon is killed when half is read: the same" \
+            same "$(kill_half_way "$large" 102500000 by_ranks $n "$large" "${here[@]}")" "$(cat one)"
+        claim 'it comes back' again
+    done
+    [ ${#holders[@]} -eq 0 ] || claim '4 ranks of two hosts, too' \
+        same "$(kill_half_way "$large" 102500000 by_hosts 4 "$large")" "$(cat one)"
+else
+    skip "logs in a pool: there is no Ceph here$(sed 's/^/: /' cluster.err 2>/dev/null)"
 fi
 tally

@@ -11,9 +11,9 @@ Faults are asked for by the file DIR/faults, a line each, which is used up line 
     N METHOD SUBSTRING WHAT     the next N requests of METHOD (or *) whose line has SUBSTRING: WHAT is a status (503, 403;
                                 301 has a Location where nobody is), `cut` (half of the answer, then the connection is
                                 closed), `open` (the same, without a word of how much there is), `lose` (closed before the
-                                answer, when all is done), `hang` (no answer, ever), `all` (without looking at the range),
-                                `other` (under another ETag), `vague` (a listing that goes on, and not how), `endless` (one
-                                that goes on with what it began with)
+                                answer, when all is done), `hang` (no answer, ever), `trickle` (some 1300 bytes of it a
+                                second), `all` (without looking at the range), `other` (under another ETag), `vague` (a
+                                listing that goes on, and not how), `endless` (one that goes on with what it began with)
 
 Uploads in parts that are not completed stand in DIR/uploads, a line each: KEY ID.
 """
@@ -48,6 +48,7 @@ def etag_of(data):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *args):
         pass
@@ -127,7 +128,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
             self.close_connection = True
             return
-        self.wfile.write(body)
+        if self.what == "trickle":
+            self.slow = body  # when others may go on
+        else:
+            self.wfile.write(body)
 
     def refuse(self, status, code):
         text = f"<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>said so</Message></Error>"
@@ -241,24 +245,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
             os.unlink(self.file())
         self.answer(204)
 
+    def call(self):
+        refused = self.refusal()
+        if self.what and self.what.isdigit():
+            code = "SlowDown" if self.what == "503" else "AccessDenied"
+            return self.refuse(int(self.what), code)
+        if refused:
+            return self.refuse(403, refused)
+        if not os.path.isdir(os.path.join(root, self.bucket)):
+            return self.refuse(404, "NoSuchBucket")
+        if self.command == "GET" and self.key == "":
+            return self.list_uploads() if "uploads" in self.query else self.list()
+        return {"GET": self.get, "PUT": self.put, "POST": self.post, "DELETE": self.delete}[self.command]()
+
     def serve(self):
         self.parse()
+        self.slow = b""
         with lock:
             self.what = self.fault()
         if self.what == "hang":
             time.sleep(3600)  # whoever asked has gone by then
         with lock:
-            refused = self.refusal()
-            if self.what and self.what.isdigit():
-                code = "SlowDown" if self.what == "503" else "AccessDenied"
-                return self.refuse(int(self.what), code)
-            if refused:
-                return self.refuse(403, refused)
-            if not os.path.isdir(os.path.join(root, self.bucket)):
-                return self.refuse(404, "NoSuchBucket")
-            if self.command == "GET" and self.key == "":
-                return self.list_uploads() if "uploads" in self.query else self.list()
-            return {"GET": self.get, "PUT": self.put, "POST": self.post, "DELETE": self.delete}[self.command]()
+            self.call()
+        for at in range(0, len(self.slow), 64):
+            self.wfile.write(self.slow[at : at + 64])
+            time.sleep(0.05)
 
     do_GET = do_PUT = do_POST = do_DELETE = serve
 

@@ -317,6 +317,7 @@ odd_answers() {
     refuses 'reading: the answer is not what was asked for' 'more bytes' '999 GET odd/0000000000000003.u9 all'
     refuses 'reading: it is another object than was listed' 'another object' '999 GET odd/0000 other'
     refuses 'reading: Timeout was reached, 5 times' 'no answer' '999 GET odd/0000000000000002.u9 hang' 's3://bucket/odd?timeout=1'
+    refuses 'reading: Timeout was reached, 5 times' 'an answer that trickles' '999 GET odd/0000000000000002.u9 trickle' 's3://bucket/odd?timeout=1'
     fault '99 GET odd/0000000000000002.u9 other'
     run "$u9" cat 's3://bucket/odd?cache=otherblocks'
     rm store/faults
@@ -370,6 +371,10 @@ caches() {
     claim 'leaves no more than its bound' test "$(cat small/* | wc -c)" -le 1048576 -a "$(cat small/* | wc -c)" -gt 500000
     run "$u9" cat 's3://bucket/wide?cache_size=1'
     claim 'a bound that is none is refused' says 'none of cache=DIR, cache_size=SIZE'
+    run "$u9" cat 's3://bucket?0/wide'
+    claim 'options in front of the prefix are told' says "'\?0' in front of a name .*options stand behind the name"
+    run "$u9" cat 's3://buck!t/wide'
+    claim 'a bucket of another name than buckets have is told' says "a bucket's name has 3 to 63 letters"
 }
 
 # [TR-1] a folder is a place, too; no server
@@ -386,6 +391,40 @@ folder() {
     claim 'what is lost there is told with its path' says "$tmp/far/0000000000000002.u9"
     run "$u9" snapshot near damaged
     claim 'damage goes into a snapshot as it is' test "$status" -eq 3
+}
+
+# [TR-5] [TR-6] a log in the pool of the cluster that the gateway has
+pool() {
+    local log="rados:u9/log?conf=$gateway/ceph.conf" n
+    make "$log"
+    totals "$log" -j 1 >one
+    tiers "$log" --to near
+    claim 'a folder is no place for a log in a pool' says 'a log that does not stand in a folder has no folder for a place'
+    tiers "$log" --to s3://bucket/pool/log --keep 100K
+    claim 'segments go from a pool to S3' says 'copied [5-9] segments.*; dropped [3-9] here'
+    claim 'both are read as one log' same "$(digest "$log")" "$(seq 20000 | cksum)"
+    claim 'from the end backwards' same "$("$u9" cat --reverse "$log" | cksum)" "$(seq 20000 -1 1 | cksum)"
+    claim 'from a number on' same "$("$u9" cat --from '#100' -n 2 "$log" | tr '\n' ' ')" '101 102 '
+    claim 'and clean' "$fsck" "$log"
+    claim 'the place alone, too' "$fsck" s3://bucket/pool/log
+    key=$("$u9" cat --keys -n 1 "$log" 2>err | cut -f 1 | cut -d ' ' -f 1)
+    claim 'a key of a segment that is in S3 alone is found' same "$("$u9" get "$log" "$key" 2>err)" 1
+    claim 'scans by two threads read both' same "$(totals "$log" -j 2)" "$(cat one)"
+    for n in 1 3; do claim "$n processes with a range each, too" same "$(by_lines "$log" $n)" "$(cat one)"; done
+    seq 20001 30000 | append "$log" --segment-size 64K --sync none
+    tiers "$log"
+    claim 'the log goes on, and what was sealed since follows' says 'copied [1-9][0-9]* segments'
+    claim 'all is read' same "$(digest "$log")" "$(seq 30000 | cksum)"
+    mkdir bare
+    cp -L "$u9" "$bin"/libu9.so.0 "$bin"/libu9-rados.so.0 bare
+    bare/u9 cat "$log" >out 2>err
+    claim 'without libu9-s3 it is told what is missing' says "s3://bucket/pool/log: no library was added .*libu9-s3"
+    ask -X DELETE "$AWS_ENDPOINT_URL/bucket/pool/log/0000000000000002.u9" >claim.out 2>&1
+    run "$fsck" "$log"
+    claim 'a lost object is a lost segment, told with its key' says 's3://bucket/pool/log/0000000000000002\.u9'
+    "$u9" cat "$log" >out 2>err
+    status=$?
+    claim 'a reader goes on behind it' test "$status" -eq 3 -a "$(tail -n 1 out)" = 30000 -a "$(head -n 1 out)" = 1
 }
 
 trap 'stop_server; cd / && rm -rf "$tmp"' EXIT
@@ -406,4 +445,5 @@ if there; then
     trouble
     odd_answers
 fi
+[ -z "${gateway-}" ] || [ ! -e "$bin/libu9-rados.so" ] || pool
 tally
