@@ -80,7 +80,7 @@ START_TEST(what_was_committed_is_shown_by_the_next_call) /* [M-10] */
     ck_assert_uint_eq(take(&f), 0);
     for (unsigned i = 0; i < 20; i++) {
         commit_text(w, "a");
-        ck_assert_int_eq(u9_cursor_wait(f.cursor, sim_is_away() ? 20000 : 0), U9_OK); /* in a store: when it is told [RD-9] */
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, sim_is_away() ? 8000 : 0), U9_OK); /* in a store: when it is told [RD-9] */
         ck_assert_uint_eq(take(&f), 1);
         ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
     }
@@ -734,7 +734,7 @@ END_TEST
 static bool is_readable(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, sim_is_away() ? 20000 : 0) == 1;
+    return poll(&p, 1, sim_is_away() ? 8000 : 0) == 1;
 }
 
 /* On the real disk: how it is told there. */
