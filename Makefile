@@ -456,7 +456,7 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # system's own names and attributes; tests that ask for the simulated disk end where they do. Those that take longer: with
 # U9_LONG in the environment.
 rados_suites = follow link writer live commits locks cursor seek trim trim_kept salvage merge large calls seals tails segment \
-    reference keys succession hostile trim_readers salvage_reading lock_file misuse seats fences budget key_tables \
+    reference keys succession hostile trim_readers salvage_reading lock_file misuse fences budget key_tables \
     cache_threads
 rados_suites_long = damage split pieces mark snapshot recovery range witness parts told cache ship ship_large repair plain reasons mend \
     lookup index_file tabling index_parts carve in_place directory

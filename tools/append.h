@@ -10,6 +10,7 @@
 #include "tools/skip.h"
 
 #include <u9/log.h>
+#include <u9/rados.h>
 
 #include <signal.h>
 #include <sys/types.h>
@@ -23,7 +24,8 @@ struct append {
     int ending; /* '\n', 0 or APPEND_WHOLE */
     int json, print_keys, progress, verbose;
     u9_lock_file *lock_file; /* NULL: no --lock-file */
-    u9_generator numbers;    /* of it */
+    u9_rados_numbers *rados; /* NULL: no --rados */
+    u9_generator numbers;    /* of either */
     const char *separator; /* NULL: keys are made */
     tool_appended done;
     int signals;    /* descriptor */

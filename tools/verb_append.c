@@ -11,6 +11,7 @@
 #include "tools/append.h"
 
 #include "tools/args.h"
+#include "tools/id_rados.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"
@@ -172,11 +173,12 @@ static struct {
     uint64_t generator, cluster;
     int given, locked; /* --generator; --lock-file */
     const char *path;  /* of it; NULL: the usual one */
+    const char *rados; /* --rados */
 } asked;
 
 static const char no_number[] =
     "keys of kind uid8 are made under a generator number that no other writer uses: --lock-file picks one that is "
-    "free on this machine, --generator=N[,CLUSTER] gives one";
+    "free on this machine, --rados=ADDRESS one that is free in a cluster, --generator=N[,CLUSTER] gives one";
 
 /* The lock file is opened when the first key is made. */
 static int take_lock_file(struct append *a)
@@ -193,6 +195,19 @@ static int take_lock_file(struct append *a)
     return TOOL_DONE;
 }
 
+/* The cluster is asked when the first key is made. */
+static int take_rados(struct append *a)
+{
+    int status = tool_rados_numbers(asked.rados, U9_UID8_LAYOUT_MAX, (unsigned)asked.cluster, &a->rados, &a->numbers);
+    if (status == TOOL_DONE) a->options.numbers = &a->numbers;
+    return status;
+}
+
+static bool knows_number(void)
+{
+    return asked.given || asked.locked || asked.rados;
+}
+
 static int open_log(struct append *a)
 {
     u9_fault fault;
@@ -201,7 +216,7 @@ static int open_log(struct append *a)
         tool_say_refused(a->path, &fault);
         return status;
     }
-    if (a->separator || asked.given || asked.locked || strcmp(u9_log_kind(a->done.log), "uid8") != 0) return TOOL_DONE;
+    if (a->separator || knows_number() || strcmp(u9_log_kind(a->done.log), "uid8") != 0) return TOOL_DONE;
     return tool_say(TOOL_REFUSED, "%s: %s", a->path, no_number);
 }
 
@@ -211,6 +226,7 @@ static int run(struct append *a)
     if (!a->in || !a->values) return tool_nomem("a record of the largest size");
     int status = check_inputs(a);
     if (status == TOOL_DONE && asked.locked) status = take_lock_file(a);
+    if (status == TOOL_DONE && asked.rados) status = take_rados(a);
     if (status == TOOL_DONE) status = catch_signals(a);
     if (status == TOOL_DONE) status = open_log(a);
     if (!a->done.log) return status;
@@ -219,7 +235,7 @@ static int run(struct append *a)
     return finish(a, status, began);
 }
 
-enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, MEDALLION, KEY_FIELD,
+enum { NULLS = 256, WHOLE_FILES, KEY, GENERATOR, CLUSTER, LOCK_FILE, RADOS, MEDALLION, KEY_FIELD,
        PRINT_KEYS, SKIP_BAD, SYNC, LZ4, SEGMENT, INDEX_MEMORY, KEEP, KEEP_AGE, PROGRESS };
 
 static const struct argp_option option_table[] = {
@@ -235,6 +251,9 @@ static const struct argp_option option_table[] = {
     {"lock-file", LOCK_FILE, "PATH", OPTION_ARG_OPTIONAL,
      "uid8: make keys under a number that is free on this machine, by a lock file: .u9-numbers beside LOG, or "
      "PATH, which all logs of the machine should name that do not lie in one folder", 0},
+    {"rados", RADOS, "ADDRESS", 0,
+     "uid8: make keys under a number that is claimed at rados:POOL/NAME, a name that is no log's, and that all writers of the "
+     "cluster name", 0},
     {"medallion", MEDALLION, "N", 0,
      "muid: make keys of this node, 1 to 2^44 - 2 or 0x and hex (default: that of LOG where it lies, the same in "
      "each session)", 0},
@@ -278,12 +297,14 @@ static void take_generator(const char *arg)
 static void check_numbers(struct append *a)
 {
     if (asked.given && asked.locked) tool_usage("--lock-file picks the number: --generator does not go with it");
+    if (asked.rados && (asked.given || asked.locked))
+        tool_usage("--rados claims the number: --generator and --lock-file do not go with it");
     if (asked.locked && asked.path && !*asked.path) tool_usage("--lock-file=: PATH is empty");
     a->options.generator_given = asked.given;
     a->options.generator = (uint32_t)asked.generator;
     a->options.cluster = asked.given ? (uint32_t)asked.cluster : 0;
     int uid8 = a->options.kind && strcmp(a->options.kind, "uid8") == 0;
-    if (uid8 && !a->separator && !asked.given && !asked.locked) tool_usage("%s", no_number);
+    if (uid8 && !a->separator && !knows_number()) tool_usage("%s", no_number);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -304,6 +325,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         asked.locked = 1;
         asked.path = arg;
         break;
+    case RADOS: asked.rados = arg; break;
     case MEDALLION: a->options.medallion = tool_medallion("--medallion", arg); break;
     case KEY_FIELD: a->separator = strcmp(arg, "\\t") == 0 ? "\t" : arg; break;
     case SKIP_BAD: a->skips.on = 1; break;
@@ -363,5 +385,6 @@ int verb_append(int argc, char **argv)
     free(a.values);
     free(a.keys);
     u9_lock_file_free(a.lock_file);
+    tool_rados_numbers_free(a.rados);
     return status;
 }

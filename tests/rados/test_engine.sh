@@ -5,6 +5,7 @@
 # says. Which suites: rados_suites and rados_suites_long in the Makefile. Those that are on neither list:
 #   bytes to spec, env to store           know no log, or are about the system's calls and the simulated disk themselves
 #   earlier, unreadable, power, faults, settled    each case needs reads or calls that fail, power that is cut, or caches
+#   seats                                 ask which view a reader has at one moment: in a pool it is told of a commit behind it
 #   heap, hardship, api                   are about allocations, and structs of earlier versions, wherever a log stands
 #   golden_logs, split_apart              read logs of earlier versions where they lie in the source tree
 #   space, sparse                         are about blocks, holes and reservations, of which a pool has none
@@ -17,7 +18,8 @@ build=$(cd "$1" && pwd) dir=$2 passed=0 failed=0
 shift 2
 mkdir -p "$dir" && dir=$(cd "$dir" && pwd) && cd "$(dirname "$0")/../.." || exit 2
 cluster=$dir/engine
-rm -rf "$cluster" "$dir/merged"
+scripts/rados stop "$cluster" # of a run that was killed
+rm -rf "$dir/merged"
 trap 'scripts/rados stop "$cluster"' EXIT
 started=
 for port in 17211 18223 19231 21247; do
@@ -65,6 +67,7 @@ u9=$build/u9
 log="rados:u9/tools/log?conf=$conf"
 claim 'a directory above is made as a log is' "$u9" append "rados:u9/tools?conf=$conf" /dev/null
 seq 1 300000 >"$dir/lines"
+seq 1 5000 >"$dir/few"
 claim 'u9 append takes an address' "$u9" append --segment-size=4M "$log" "$dir/lines"
 "$u9" cat "$log" | cmp - "$dir/lines"
 tell $? 'u9 cat gives back what was appended'
@@ -139,6 +142,15 @@ for i in 1 2 3; do "$u9" id new uid8 --rados "rados:u9/numbers?conf=$conf" --clu
 wait
 [ "$(cat "$dir"/ids.[123] | sort -u | wc -l)" -eq 15000 ]
 tell $? 'u9 id makes identifiers under numbers of the cluster: 15,000 of three processes are different'
+for i in 1 2 3; do
+    rm -rf "$dir/ids.log.$i"
+    "$u9" append --key uid8 --sync none --print-keys --rados="rados:u9/numbers?conf=$conf" "$dir/ids.log.$i" "$dir/few" \
+        >"$dir/ids.$i" 2>>"$dir/err" &
+done
+wait
+[ "$(cat "$dir"/ids.[123] | sort -u | wc -l)" -eq 15000 ] &&
+    [ "$("$u9" id show uid8 - <"$dir/ids.1" | grep -o '"generator": *[0-9]*' | sort -u | wc -l)" -eq 1 ]
+tell $? 'u9 append makes keys under numbers of the cluster: 15,000 of three logs on this machine are different'
 prints 'a pool that is not there is told' 'there is no such pool' "$u9" id new uid8 --rados "rados:nopool/numbers?conf=$conf"
 
 prints 'an option that is none is told' 'is none of' "$u9" cat "rados:u9/x?colour=red"

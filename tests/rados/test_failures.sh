@@ -15,6 +15,7 @@ cluster=$dir/failures
 lease=1
 rounds=${U9_RADOS_ROUNDS:-$([ -n "${U9_LONG-}" ] && echo 100 || echo 8)}
 slow_s=$([ -n "${U9_LONG-}" ] && echo 20 || echo 9) # a daemon that is silent for 6 s is taken for dead
+scripts/rados stop "$cluster" # of a run that was killed
 trap 'end_all; scripts/rados stop "$cluster"' EXIT
 pids=
 end_all() { for p in $pids; do kill -KILL "$p" 2>/dev/null; done; }

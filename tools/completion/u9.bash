@@ -36,6 +36,7 @@ j|json|||
 |null|||
 |print-keys|||
 |progress|||
+|rados|ADDRESS||
 |segment-size|SIZE||
 |skip-bad|||
 |sync|POLICY||commit interval none

@@ -54,6 +54,7 @@ complete -c u9 -n '__fish_seen_subcommand_from append' -l medallion -x -d 'muid:
 complete -c u9 -n '__fish_seen_subcommand_from append' -l null -d 'Records end in NUL, not in newline'
 complete -c u9 -n '__fish_seen_subcommand_from append' -l print-keys -d 'Print each key, with --sync=commit once its record is durable, else once it is appended'
 complete -c u9 -n '__fish_seen_subcommand_from append' -l progress -d 'Show progress, on a terminal'
+complete -c u9 -n '__fish_seen_subcommand_from append' -l rados -x -d 'uid8: make keys under a number that is claimed at rados:POOL/NAME, a name that is no log'\''s, and that all writers of the cluster name'
 complete -c u9 -n '__fish_seen_subcommand_from append' -l segment-size -x -d 'Size of the log'\''s files (default 256M)'
 complete -c u9 -n '__fish_seen_subcommand_from append' -l skip-bad -d '--json: skip lines that are refused: the first 5 are named, all counted, and the exit status is 1'
 complete -c u9 -n '__fish_seen_subcommand_from append' -l sync -x -a 'commit interval none' -d 'Who waits for the disk: commit (default), interval, none'
