@@ -455,11 +455,15 @@ test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, 
 # Suites of the engine that are run above RADOS, too: what is about logs as they are written and read, without a file
 # system's own names and attributes; tests that ask for the simulated disk end where they do. Those that take longer: with
 # U9_LONG in the environment.
-rados_suites = writer live commits locks follow cursor seek trim trim_kept salvage merge large calls seals tails damage settled \
-    segment reference keys succession hostile link trim_readers salvage_reading lock_file misuse seats fences budget key_tables \
+rados_suites = follow link writer live commits locks cursor seek trim trim_kept salvage merge large calls seals tails segment \
+    reference keys succession hostile trim_readers salvage_reading lock_file misuse fences budget key_tables \
     cache_threads
-rados_suites_long = split pieces mark snapshot recovery range witness parts told cache ship ship_large repair plain reasons mend \
+rados_suites_long = damage split pieces mark snapshot recovery range witness parts told cache ship ship_large repair plain reasons mend \
     lookup index_file tabling index_parts carve in_place directory
+rados_env = env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados
+rados_tests = mkdir -p $(BUILD)/tmp/rados && $(rados_env) $(BUILD)/u9radostests && \
+    $(rados_env) tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites) $(if $(U9_LONG),$(rados_suites_long)) && \
+    $(rados_env) tests/rados/test_failures.sh $(BUILD) $(BUILD)/tmp/rados
 .PHONY: test-rados run-test-rados
 test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own, on loopback; U9_LONG=1: all, an hour; U9_RADOS_ROUNDS=n
 	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
@@ -469,10 +473,7 @@ test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own
 run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD)/u9tests $(tools) $(rados_libs))
 	@$(BUILD)/rados_model
 	$(if $(rados),,@echo 'rados: SKIPPED: librados-dev is not installed (or RADOS=0)')
-	$(if $(rados),@mkdir -p $(BUILD)/tmp/rados)
-	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados $(BUILD)/u9radostests)
-	$(if $(rados),@env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites) $(if $(U9_LONG),$(rados_suites_long)))
-	$(if $(rados),@env $(test_env) tests/rados/test_failures.sh $(BUILD) $(BUILD)/tmp/rados)
+	$(if $(rados),@if why=$$(scripts/rados here 2>&1); then $(rados_tests); else echo "rados: SKIPPED: $${why#rados: }"; fi)
 
 # What is in S3 is tried on a small server of the tests' own (tests/s3/server.py), and then on a radosgw, where that is.
 .PHONY: test-s3 run-test-s3

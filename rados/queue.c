@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TELL_US = 20000 }; /* at most so often is told that something was written: what is durable is posted anyway */
-
 typedef struct request {
     struct pending *owner;
     rados_completion_t completion;
@@ -210,11 +208,7 @@ static int64_t result_of_write(pending *p)
     int err = p->err ? u9r_file_failed(f, p->failed_at, p->err, "writing") : 0;
     if (err == 0 && !u9r_lease_is_sure(f->dir)) err = u9r_lease_prove(f->dir);
     if (err != 0) f->failed = true;
-    uint64_t now = u9i_monotonic_us(f->file.env);
-    if (err == 0 && now - f->dir->told_us >= TELL_US) {
-        f->dir->told_us = now;
-        u9r_tell(f->dir);
-    }
+    else u9r_tell_soon(f->dir);
     return err ? err : (int64_t)p->op.n;
 }
 

@@ -141,7 +141,6 @@ typedef struct u9r_dir {
     char cookie[U9R_COOKIE], owner[U9R_OWNER];
     struct u9r_file *writing;  /* those that are open to be written */
     struct u9r_poster *poster; /* see watch.c */
-    _Atomic uint64_t told_us;  /* when a write was told last */
 } u9r_dir;
 
 static inline u9r_dir *u9r_dir_of(u9i_dir *dir)
@@ -251,6 +250,8 @@ int u9r_file_failed(u9r_file *f, uint32_t index, int err, const char *what);
 
 /* Begins to tell those who watch the directory that something was done; waits for nobody. */
 void u9r_tell(u9r_dir *d);
+/* The same of a write: with what else is told, or in a moment. */
+void u9r_tell_soon(u9r_dir *d);
 int u9r_poster_open(u9r_dir *d);
 void u9r_poster_close(u9r_dir *d);
 int u9r_post(u9i_dir *dir, const char *name, const void *bytes, size_t n);

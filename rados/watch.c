@@ -17,7 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30, ALONE_US = 20000 /* while nobody watches */,
+enum { POST_MAX = 4096, NOTICES_MAX = 8, ANSWER_MS = 3000, WATCH_S = 30,        PAUSE_US = 20000 /* while nobody watches, and behind a write: what is durable is posted anyway */,
        LOOK_US = 10000000 /* all machines tell; who was killed does not */ };
 
 /* One that is under way. */
@@ -34,6 +34,7 @@ typedef struct u9r_poster {
     char oid[U9R_OID_MAX];
     bool proves, closed, left, posting; /* left: its directory has no part in it any more */
     bool wants_post, wants_notice; /* that have not gone out yet */
+    bool soon;                     /* something was written: a notice, when `task` looks, if none went out since */
     bool heard;                    /* somebody answered the last notice that had a result */
     bool timed;                    /* `task` will look again */
     u9i_task task;
@@ -102,6 +103,7 @@ static void begin_notice(poster *p)
     if (rados_aio_create_completion2(n, on_notice, &done) != 0) return;
     *n = (notice){.poster = p, .used = true};
     p->under_way++;
+    p->soon = false;
     if (rados_aio_notify(p->env->io, p->oid, done, NULL, 0, ANSWER_MS, &n->reply, &n->size) == 0) return;
     n->used = false;
     p->under_way--;
@@ -139,8 +141,16 @@ static void on_time(void *ctx)
     poster *p = ctx;
     pthread_mutex_lock(&p->lock);
     p->timed = false;
+    p->wants_notice |= p->soon;
     send_out(p);
     pthread_mutex_unlock(&p->lock); /* closing waits for it */
+}
+
+/* The task looks again then, if not before. */
+static void look_at(poster *p, uint64_t us)
+{
+    if (!p->timed && !p->closed) u9i_task_submit(&p->env->env, &p->task, us);
+    p->timed = true;
 }
 
 /* What is wanted, as far as it may go out now; a post is followed by a notice. */
@@ -148,10 +158,9 @@ static void send_out(poster *p)
 {
     bool post = p->wants_post && !p->posting, tell = p->wants_notice && p->under_way < NOTICES_MAX;
     if (p->closed || (!post && !tell)) return;
-    uint64_t now = u9i_monotonic_us(&p->env->env), due = p->gone_us + ALONE_US;
+    uint64_t now = u9i_monotonic_us(&p->env->env), due = p->gone_us + PAUSE_US;
     if (!p->heard && now < due) {
-        if (!p->timed) u9i_task_submit(&p->env->env, &p->task, due);
-        p->timed = true;
+        look_at(p, due);
         return;
     }
     p->gone_us = now;
@@ -178,7 +187,7 @@ void u9r_poster_close(u9r_dir *d)
 {
     poster *p = d->poster;
     pthread_mutex_lock(&p->lock);
-    if (p->wants_notice && p->under_way < NOTICES_MAX && !p->env->silent) begin_notice(p);
+    if ((p->wants_notice || p->soon) && p->under_way < NOTICES_MAX && !p->env->silent) begin_notice(p);
     p->closed = true; /* nothing is submitted from here on */
     pthread_mutex_unlock(&p->lock);
     u9i_task_cancel(&p->env->env, &p->task);
@@ -194,6 +203,16 @@ void u9r_tell(u9r_dir *d)
     pthread_mutex_lock(&p->lock);
     p->wants_notice = true;
     send_out(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void u9r_tell_soon(u9r_dir *d)
+{
+    poster *p = d->poster;
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    p->soon = true;
+    look_at(p, u9i_monotonic_us(&p->env->env) + PAUSE_US);
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -11,6 +11,7 @@
 #include "tools/skip.h"
 
 #include <u9/log.h>
+#include <u9/rados.h>
 
 #include <signal.h>
 #include <sys/types.h>

@@ -11,6 +11,7 @@
 #include <u9/rados.h>
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* Of libu9-rados, which is loaded when the address was met. */
@@ -86,21 +87,35 @@ static int print(const u9_generator *source, asked *a)
     return err == U9_OK ? TOOL_DONE : status_of(err, &fault);
 }
 
-int tool_id_rados(const char *address, unsigned layout, u9_uid8_mode mode, unsigned cluster, uint64_t count)
+int tool_rados_numbers(const char *address, unsigned layout, unsigned cluster, u9_rados_numbers **out, u9_generator *source)
 {
     const char *why;
     u9_fault fault = {0};
-    u9_rados_numbers *numbers;
-    asked a = {layout ? layout : U9_UID8_LAYOUT_MAX, mode, count};
+    if (strncmp(address, "rados:", 6) != 0) return tool_say(TOOL_USAGE, "--rados %s: not an address rados:POOL/NAME", address);
     if (!load(&why))
         return tool_say(TOOL_REFUSED, "%s: numbers from RADOS need libu9-rados, which cannot be used here: %s "
                         "(Debian: libu9-rados0)", address, why);
     const u9_rados_numbers_options options = {.size = sizeof options, .cluster = cluster,
-                                              .count = (uint32_t)tool_generator_max(a.layout) + 1};
-    u9_err err = rados.make(address, &options, &numbers, &fault);
+                                              .count = (uint32_t)tool_generator_max(layout) + 1};
+    u9_err err = rados.make(address, &options, out, &fault);
     if (err != U9_OK) return status_of(err, &fault);
-    const u9_generator source = rados.generator(numbers);
-    int status = print(&source, &a);
-    rados.free(numbers);
+    *source = rados.generator(*out);
+    return TOOL_DONE;
+}
+
+void tool_rados_numbers_free(u9_rados_numbers *numbers)
+{
+    if (numbers) rados.free(numbers);
+}
+
+int tool_id_rados(const char *address, unsigned layout, u9_uid8_mode mode, unsigned cluster, uint64_t count)
+{
+    u9_generator source;
+    u9_rados_numbers *numbers;
+    asked a = {layout ? layout : U9_UID8_LAYOUT_MAX, mode, count};
+    int status = tool_rados_numbers(address, a.layout, cluster, &numbers, &source);
+    if (status != TOOL_DONE) return status;
+    status = print(&source, &a);
+    tool_rados_numbers_free(numbers);
     return status;
 }

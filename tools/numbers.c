@@ -12,7 +12,7 @@
 
 static const char none[] =
     "keys of kind uid8 are made under a generator number that no other writer uses: --lock-file picks one that is "
-    "free on this machine, --generator=N[,CLUSTER] gives one";
+    "free on this machine, --rados=ADDRESS one that is free in a cluster, --generator=N[,CLUSTER] gives one";
 
 bool tool_numbers_parse(tool_numbers *n, int key, const char *arg)
 {
@@ -28,6 +28,7 @@ bool tool_numbers_parse(tool_numbers *n, int key, const char *arg)
         n->locked = true;
         n->path = arg;
         break;
+    case TOOL_RADOS: n->rados = arg; break;
     default: return false;
     }
     tool_within("--cluster", n->cluster, 0, U9_UID8_CLUSTER_MAX, "");
@@ -36,12 +37,14 @@ bool tool_numbers_parse(tool_numbers *n, int key, const char *arg)
 
 static bool lacks_number(const tool_numbers *n, const char *kind)
 {
-    return !n->given && !n->locked && kind && strcmp(kind, "uid8") == 0;
+    return !n->given && !n->locked && !n->rados && kind && strcmp(kind, "uid8") == 0;
 }
 
 void tool_numbers_check(const tool_numbers *n, bool made, u9_options *o)
 {
     if (n->given && n->locked) tool_usage("--lock-file picks the number: --generator does not go with it");
+    if (n->rados && (n->given || n->locked))
+        tool_usage("--rados claims the number: --generator and --lock-file do not go with it");
     if (n->locked && n->path && !*n->path) tool_usage("--lock-file=: PATH is empty");
     if (made && lacks_number(n, o->kind)) tool_usage("%s", none);
     o->generator_given = n->given;
@@ -49,19 +52,27 @@ void tool_numbers_check(const tool_numbers *n, bool made, u9_options *o)
     o->cluster = n->given ? (uint32_t)n->cluster : 0;
 }
 
-int tool_numbers_take(tool_numbers *n, const char *path, u9_options *o)
+static int take_lock_file(tool_numbers *n, const char *path)
 {
     char beside[4096 + 32];
     u9_lock_file_options lock = {.size = sizeof lock, .path = n->path, .cluster = (uint32_t)n->cluster};
     u9_fault fault;
-    if (!n->locked) return TOOL_DONE;
     if (!lock.path && u9_lock_file_beside(path, beside, sizeof beside) != U9_OK)
         return tool_say(TOOL_REFUSED, "%s: the path is too long", path);
     if (!lock.path) lock.path = beside;
     if (u9_lock_file_new(&lock, &n->lock_file, &fault) != U9_OK) return tool_fault(&fault);
     n->source = u9_lock_file_generator(n->lock_file);
-    o->numbers = &n->source;
     return TOOL_DONE;
+}
+
+int tool_numbers_take(tool_numbers *n, const char *path, u9_options *o)
+{
+    int status = TOOL_DONE;
+    if (!n->locked && !n->rados) return status;
+    if (n->locked) status = take_lock_file(n, path);
+    else status = tool_rados_numbers(n->rados, U9_UID8_LAYOUT_MAX, (unsigned)n->cluster, &n->claim, &n->source);
+    if (status == TOOL_DONE) o->numbers = &n->source;
+    return status;
 }
 
 int tool_numbers_suffice(const tool_numbers *n, const char *path, const char *kind)
@@ -73,4 +84,6 @@ void tool_numbers_free(tool_numbers *n)
 {
     u9_lock_file_free(n->lock_file);
     n->lock_file = NULL;
+    tool_rados_numbers_free(n->claim);
+    n->claim = NULL;
 }

@@ -11,6 +11,7 @@
 #include "tools/append.h"
 
 #include "tools/args.h"
+#include "tools/id_rados.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/verb.h"

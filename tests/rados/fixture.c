@@ -28,6 +28,7 @@ bool rados_start(const char *dir)
 {
     char line[600], port[16];
     snprintf(folder, sizeof folder, "%s", dir);
+    rados_stop(); /* of a run that was killed */
     snprintf(line, sizeof line, "rm -rf '%s' && mkdir -p '%s'", dir, dir);
     if (system(line) != 0) return false;
     for (unsigned i = 0, status = 3; i < 5; i++) {

@@ -219,6 +219,25 @@ START_TEST(who_watches_is_told_of_names_and_posts)
 }
 END_TEST
 
+/* Not all at once: a word that went out before says nothing of what comes behind it. */
+START_TEST(who_watches_is_told_of_the_last_of_some_writes_too) /* [RD-9] */
+{
+    u9i_dir *dir = open_dir_at("written"), *other = open_dir_at("written");
+    u9i_file *file = open_file_in(other, "a", U9I_OPEN_CREATE);
+    u9i_watch *watch;
+    ck_assert_int_eq(u9i_watch_open(dir, ".post", true, &watch), 0);
+    for (unsigned i = 1; i <= 20; i++) {
+        put(file, i - 1, "x", 1);
+        do ck_assert_int_eq(u9i_watch_wait(watch, u9i_monotonic_us(dir->env) + 8000000), 1);
+        while (size_in(dir, "a") < i);
+    }
+    u9i_watch_close(watch);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    u9i_dir_close(other);
+}
+END_TEST
+
 static atomic_uint unwatched;
 
 /* In the place of librados's. */
@@ -301,6 +320,7 @@ Suite *suite_rados_files(void)
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
     tcase_add_test(tc, a_file_that_is_removed_is_read_for_its_grace_and_is_an_error_then);
     tcase_add_test(tc, who_watches_is_told_of_names_and_posts);
+    tcase_add_test(tc, who_watches_is_told_of_the_last_of_some_writes_too);
     tcase_add_test(tc, a_watch_that_was_refused_is_not_ended_in_the_cluster);
     tcase_add_test(tc, an_address_that_is_none_is_told);
     tcase_add_test(tc, a_cluster_a_pool_or_a_log_that_is_not_there_is_told);

@@ -67,7 +67,7 @@ claim 'eight-byte IDs carry generator and cluster' sh -c \
      grep '\"generator\": *5' | grep '\"cluster\": *3'"
 echo z | "$u9" append u8 --generator=6,4 --print-keys | "$u9" id show uid8 - >keys
 claim 'also in one word' sh -c "grep '\"generator\": *6' keys | grep '\"cluster\": *4'"
-need='--lock-file picks one that is free on this machine, --generator=N\[,CLUSTER\] gives one'
+need='--lock-file picks one that is free on this machine, --rados=ADDRESS one that is free in a cluster, --generator=N\[,CLUSTER\] gives one'
 claim 'without a number a log of eight-byte IDs is not made' refused 2 "$need" \
     sh -c "echo z | '$u9' append none --key uid8"
 claim 'nor is its folder' test ! -e none
@@ -81,6 +81,9 @@ claim 'a number out of range is told' refused 2 '--generator 2048: not a number 
 claim 'and so is a cluster' refused 2 '--cluster 16: not a number from 0 to 15' "$u9" append u8 --generator=1,16 /dev/null
 claim '--generator and --lock-file are not both' refused 2 'does not go with it' \
     "$u9" append u8 --generator 1 --lock-file /dev/null
+claim 'nor does either go with --rados' refused 2 'claims the number' \
+    "$u9" append u8 --generator 1 --rados numbers /dev/null
+claim 'nor is any name an address' refused 2 'not an address rados:POOL/NAME' "$u9" append u8 --rados numbers /dev/null
 
 # Three at once, each longer than its start takes: under the numbers of the lock file no ID comes twice.
 seq 5000 >many

@@ -36,6 +36,7 @@ j|json|||
 |null|||
 |print-keys|||
 |progress|||
+|rados|ADDRESS||
 |segment-size|SIZE||
 |skip-bad|||
 |sync|POLICY||commit interval none
@@ -199,6 +200,7 @@ V|version|||' ;;
 |lz4|||
 |medallion|N||
 |progress|||
+|rados|ADDRESS||
 |segment-size|SIZE||
 |separator|SEP||
 |skip-bad|||
