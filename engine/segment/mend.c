@@ -228,8 +228,8 @@ static u9_err find_last(gap_walk *k, u9i_hint *hint, u9i_rejoined *out)
     return rejoin_at(k->m, k->w, hint, k->end, out);
 }
 
-/* Turns the frames from `first` on round. */
-static void turn_round(u9i_mender *m, size_t first)
+/* The frames from `first` on come in the other order. */
+static void reverse_frames(u9i_mender *m, size_t first)
 {
     for (size_t i = first, last = m->count; i + 1 < last; i++) {
         u9i_rejoined f = m->frames[i];
@@ -272,7 +272,7 @@ static u9_err walk_back(gap_walk *k, const u9i_gap *gap)
         known = true;
         if (p >= end) break;
     }
-    turn_round(k->m, first);
+    reverse_frames(k->m, first);
     return err == U9_CORRUPT ? U9_OK : err;
 }
 
