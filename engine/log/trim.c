@@ -86,17 +86,24 @@ static void describe(u9i_trimming *t, const u9i_facts *f)
     t->what.bytes += f->size;
 }
 
-/* All of the log's files in front of the cut: what is void there goes as well. */
+/*
+ * All of the log's files in front of the cut: what is void there goes as well. U9_IO: of the one behind the last of them it
+ * is not known which file it is. It would stay, behind a hole, and what it promised be a fork once it can be read again.
+ */
 static u9_err list_victims(u9i_trimming *t, const u9i_catalog *c, size_t cut)
 {
+    static const uint64_t unknown[2];
     t->victims = calloc(cut, sizeof *t->victims);
     if (t->victims == NULL) return U9_NOMEM;
     for (size_t i = 0; i < cut; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        if (f->wrong != U9_R_NONE || f->number >= t->trim.segment) continue;
-        u9i_victim *v = &t->victims[t->count++];
+        bool unread = f->wrong == U9_R_UNREADABLE;
+        if ((f->wrong != U9_R_NONE && !unread) || f->number >= t->trim.segment) continue;
+        u9i_victim *v = &t->victims[t->count];
         memcpy(v->name, f->name, sizeof v->name);
         memcpy(v->identity, f->stamp.identity, sizeof v->identity);
+        if (unread || memcmp(v->identity, unknown, sizeof unknown) == 0) return U9_IO;
+        t->count++;
         if (u9i_facts_on_row(f)) describe(t, f);
     }
     return U9_OK;
@@ -133,11 +140,12 @@ static u9_err plan_now(u9_log *log, const u9i_limits *l, u9i_trimming *t, u9_fau
     if (err != U9_OK) return err;
     err = u9i_trimming_plan(t, c, l);
     u9i_catalog_unref(c);
-    if (err != U9_OK) {
-        u9i_trimming_free(t);
-        return u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
-    }
-    return U9_OK;
+    if (err == U9_NOMEM) (void)u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
+    if (err == U9_IO)
+        (void)u9i_fault(fault, err, U9I_AT(.path = log->source.path, .rule = "L-10"),
+                        "nothing goes: segment %s would stay behind, which cannot be looked at now", t->victims[t->count].name);
+    if (err != U9_OK) u9i_trimming_free(t);
+    return err;
 }
 
 /* The mark says that the log is kept from there on, or later. */

@@ -40,7 +40,7 @@ typedef struct u9i_limits {
     uint64_t tip_bytes;  /*   and how much of it is; more is reserved. 0: as its file tells */
 } u9i_limits;
 
-/* Which segments of a catalog go. U9_NOMEM. Release it with u9i_trimming_free. */
+/* Which segments of a catalog go. U9_NOMEM; U9_IO: victims[count] cannot be looked at. Release it with u9i_trimming_free. */
 U9_MUST_CHECK u9_err u9i_trimming_plan(u9i_trimming *out, const u9i_catalog *catalog, const u9i_limits *limits);
 void u9i_trimming_free(u9i_trimming *trimming);
 

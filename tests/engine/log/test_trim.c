@@ -525,6 +525,28 @@ START_TEST(without_a_mark_that_says_so_nothing_is_removed) /* [L-10] [M-5] */
 }
 END_TEST
 
+/* A segment that is taken for another, or for none, would stay when those above it go: a fork, once it can be read. */
+START_TEST(where_a_segment_that_goes_cannot_be_looked_at_nothing_goes) /* [L-10] */
+{
+    u9_fault fault;
+    u9_trim what = below_ordinal(26);
+    u9_trimmed out = {.size = sizeof out};
+    make_row_of_segments(at("log"));
+    unsigned n = segments_in(at("log"));
+    u9_log *w = open_rolling(at("log"));
+    sim_aim("0000000000000001.u9");
+    sim_fail(SIM_STAT, 1, EIO, true);
+    ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
+    ck_assert_ptr_nonnull(strstr(fault.text, "0000000000000001.u9"));
+    sim_mend();
+    ck_assert_uint_eq(segments_in(at("log")), n);
+    ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_OK);
+    close_log(w);
+    ck_assert(!exists(segment_path(at("log"), 1)));
+    expect_kept(at("log"), out.ordinal, TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(where_there_is_no_room_nothing_changes) /* [W-6] */
 {
     uint8_t was[16], is[16];
@@ -584,6 +606,7 @@ Suite *suite_trim(void)
     tcase_add_test(t, so_does_a_kill_at_any_write);
     tcase_add_test(t, what_an_earlier_trim_said_and_did_not_remove_goes_with_the_next);
     tcase_add_test(t, without_a_mark_that_says_so_nothing_is_removed);
+    tcase_add_test(t, where_a_segment_that_goes_cannot_be_looked_at_nothing_goes);
     tcase_add_test(t, where_there_is_no_room_nothing_changes);
     suite_add_tcase(suite, t);
     return suite;
