@@ -91,10 +91,11 @@ static u9_err next_tid(u9i_keygen *m, uint8_t *raw, uint64_t *stamp_us)
     u9_tid tid;
     char text[U9_TID_TEXT_SIZE + 1];
     u9_err err = u9_tidgen_next(m->tid, NULL, &tid);
-    if (err == U9_OK && m->kind.type == U9I_KIND_TID) err = u9_tid_pack(&tid, 0, raw);
-    else if (err == U9_OK) err = u9_tid_format(&tid, 0, text);
-    if (err == U9_OK && m->kind.type == U9I_KIND_RKEY) memcpy(raw, text, U9_TID_TEXT_SIZE);
+    if (err != U9_OK) return err;
     *stamp_us = tid.timestamp;
+    if (m->kind.type == U9I_KIND_TID) return u9_tid_pack(&tid, 0, raw);
+    err = u9_tid_format(&tid, 0, text);
+    memcpy(raw, text, U9_TID_TEXT_SIZE);
     return err;
 }
 

@@ -72,7 +72,7 @@ static u9_err load_by_map(u9i_segment *s, const uint8_t *bytes, uint64_t size, u
     bool known = u9i_segment_is_verified(s, offset);
     u9i_proof proof = {.trust = known ? U9I_TRUST_FRAME : U9I_TRUST_NOTHING, .plain = s->facts.plain};
     if (bound > size) bound = size;
-    if (offset % U9I_ALIGN != 0 || offset >= bound) return U9_CORRUPT;
+    if (offset >= bound) return U9_CORRUPT;
     if (about == 0) about = USUAL;
     u9i_segment_fetch(s, offset, bound - offset < about ? bound - offset : about);
     u9_err err = u9i_frame_verify(&s->facts.secret, offset, bound, bytes + offset, (size_t)(bound - offset), &proof, &out->frame);
@@ -90,14 +90,15 @@ u9_err u9i_load(u9i_segment *s, u9i_windows *windows, uint64_t offset, uint64_t 
     u9i_window *w;
     u9i_file *file;
     uint64_t size;
+    assert(offset % U9I_ALIGN == 0);
     memset(out, 0, sizeof *out);
     const uint8_t *bytes = u9i_segment_map(s, &size);
     if (bytes) {
         u9_err found = load_by_map(s, bytes, size, offset, bound, about, out);
-        if (found == U9_OK && !u9i_segment_broken(s)) return found;
-        u9i_unload(out);
-        if (!u9i_segment_broken(s)) return found;
-        memset(out, 0, sizeof *out); /* read calls tell what is there */
+        bool broke = u9i_segment_broken(s); /* read calls tell what is there */
+        if (broke || found != U9_OK) u9i_unload(out);
+        if (!broke) return found;
+        memset(out, 0, sizeof *out);
     }
     *sys = -u9i_segment_open(s, &file);
     if (*sys != 0) return U9_IO;
@@ -382,7 +383,7 @@ static u9_err open_frame(u9i_frames *fs, uint64_t offset, bool keyed, const u9i_
     u9i_open_frame f = frame_of(offset, keyed, &l);
     if (f.plain) number_plain(fs, &f, &l.body);
     bool records = f.kind == U9I_BODY_RECORDS, again = is_read_again(&f, &l);
-    if (f.count == 0 || (!records && f.kind != U9I_BODY_PART)) err = U9_CORRUPT; /* no index leads to it */
+    if (f.count == 0) err = U9_CORRUPT; /* no index leads to it */
     f.wide |= again && keyed; /* a record that is looked at for nothing is a read */
     if (err == U9_OK && records) err = prove_and_keep(fs, &f, &l.body, f.owned && !again, &k);
     else if (err == U9_OK && !f.owned) k = kept_frame(fs, &f, false);
@@ -732,7 +733,7 @@ uint64_t u9i_open_frame_bring(const u9i_frames *fs, const u9i_open_frame *f, con
 {
     u9i_key_entry e;
     uint32_t place = (uint32_t)(at & ((UINT64_C(1) << U9I_VIRTUAL_SHIFT) - 1));
-    if (f->table == NULL || f->size == 0) return 0;
+    if (f->table == NULL) return 0;
     if (at != 0) {
         if (f->bytes && place < f->size) bring(f->bytes + place);
         if (!f->keyed) bring((const uint8_t *)f->table + (size_t)number_if_even(f, place) * (f->wide ? sizeof(uint32_t) : sizeof(uint16_t)));
@@ -762,7 +763,7 @@ u9_err u9i_open_frame_find_at_hand(const u9i_open_frame *f, const u9_key *key, u
     out->own = NULL;
     for (slot_search s = search_slots(f, hash); (slot = next_slot(f, &s)) != 0;) {
         uint32_t at = slot_place(f, slot);
-        if (at >= f->size || base + at >= below) return U9_AGAIN;
+        if (base + at >= below) return U9_AGAIN;
         bring(f->bytes + at);
         if (record_in(f, at, &out->record) != U9_OK) return U9_AGAIN;
         if (!same_key(&out->record, key)) continue;

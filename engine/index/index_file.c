@@ -4,6 +4,7 @@
 #include "engine/index/index_file.h"
 
 #include "engine/os/process.h"
+#include "engine/segment/draw.h"
 #include "format/base/bytes.h"
 #include "format/frame/disk.h"
 #include "format/frame/filter.h"
@@ -154,19 +155,16 @@ void u9i_index_making_drop(u9i_index_making *m)
     m->file = NULL;
 }
 
-static int index_secret(u9i_env *env, u9i_secret *secret)
+/* 1: of a file whose number nobody knows. */
+static uint64_t number_of(const u9i_index_making *m)
 {
-    uint8_t bytes[U9I_SECRET_SIZE];
-    do {
-        if (!u9i_random(env, bytes, sizeof bytes)) return -EIO;
-    } while (!u9i_secret_init(secret, bytes)); /* [H-3] */
-    return 0;
+    return m->of->facts.number ? m->of->facts.number : 1;
 }
 
 static u9i_open_record opening_of(const u9i_index_making *m, const u9i_position *end, uint64_t now)
 {
     const u9i_facts *f = &m->of->facts;
-    uint64_t number = f->number ? f->number : 1; /* of a file whose number nobody knows */
+    uint64_t number = number_of(m);
     u9i_open_record open = {.segment = number, .time_us = now, .before_segment = number, .end = *end,
                             .tail = U9I_TAIL_ROLLED};
     memcpy(open.before_boundary, f->secret.boundary, sizeof open.before_boundary);
@@ -184,10 +182,10 @@ static int write_open(const u9i_index_making *m, u9i_index_out *o, const u9i_pos
     memset(block, 0, U9I_BLOCK);
     u9i_disk_encode(&o->secret, block);
     u9i_open_record_encode(&body, &open);
-    if (body.failed) return -EINVAL;
+    assert(!body.failed);
     u9i_trailer t = {.ordinal = end->ordinal, .offset = U9I_DISK_HEADER_SIZE, .time_us = now};
     memcpy(t.chain, end->chain, sizeof t.chain);
-    while (u9i_frame_seal(&o->secret, &t, frame, body.size, o->at.chain) != U9_OK) t.time_us++; /* [F-7] */
+    u9i_frame_seal_in_time(&o->secret, &t, frame, body.size, o->at.chain);
     o->at.offset = U9I_DISK_HEADER_SIZE + u9i_frame_size(body.size);
     o->at.ordinal = end->ordinal;
     o->previous = U9I_DISK_HEADER_SIZE;
@@ -203,7 +201,7 @@ static int write_end(u9i_index_making *m, const u9i_index_out *o, uint64_t last,
     static const uint8_t none[1] = {0x30};
     const u9i_facts *f = &m->of->facts;
     uint64_t at = (o->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    u9i_end_record end = {.kind = U9I_END_SEALING, .segment = f->number ? f->number : 1, .frames = o->frames + 2,
+    u9i_end_record end = {.kind = U9I_END_SEALING, .segment = number_of(m), .frames = o->frames + 2,
                           .records = o->records, .data_end = last, .root = o->root,
                           .first_key = {none, sizeof none}, .last_key = {none, sizeof none}};
     end.key_kind = (u9i_span){.data = (const uint8_t *)f->kind, .size = strlen(f->kind)};
@@ -211,12 +209,12 @@ static int write_end(u9i_index_making *m, const u9i_index_out *o, uint64_t last,
     memset(block, 0, U9I_BLOCK);
     u9i_out body = u9i_out_init(block + U9I_FRAME_HEADER_SIZE, U9I_BLOCK / 2);
     u9i_end_record_encode(&body, &end);
-    if (body.failed) return -EINVAL;
+    assert(!body.failed);
     u9i_trailer t = {.ordinal = o->at.ordinal, .offset = at, .previous = o->previous, .durable = o->at.offset,
                      .time_us = o->time_us};
     uint8_t sha[U9I_HASH_SIZE];
     memcpy(t.chain, o->at.chain, sizeof t.chain);
-    while (u9i_frame_seal(&o->secret, &t, block, body.size, sha) != U9_OK) t.time_us++;
+    u9i_frame_seal_in_time(&o->secret, &t, block, body.size, sha);
     u9i_op write = {.kind = U9I_OP_WRITE, .file = m->file, .off = at, .buf = block, .n = U9I_BLOCK};
     int64_t sys = u9i_queue_do(m->queue, &write);
     m->size = at + U9I_BLOCK;
@@ -275,7 +273,7 @@ int u9i_index_making_end(u9i_index_making *m, u9i_runs *frames, u9i_runs *record
     if (m->block == NULL) m->block = (uint8_t *)u9i_pages(U9I_BLOCK);
     if (m->block == NULL) return -ENOMEM;
     o.unfiltered = u9i_filter_blocks(records->total) * U9I_FILTER_BLOCK > filter_room;
-    int sys = index_secret(m->dir->env, &o.secret);
+    int sys = u9i_secret_draw(m->dir->env, &o.secret) ? 0 : -EIO;
     if (sys == 0) sys = write_open(m, &o, end, m->block);
     if (sys == 0) sys = write_index(m, &o, frames, records, top);
     if (sys == 0) sys = write_end(m, &o, last, m->block);

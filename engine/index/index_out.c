@@ -61,10 +61,8 @@ static bool grow_buffer(u9i_index_out *o, size_t body)
     if (o->error != 0) return false; /* a write of the buffer may still be under way */
     uint8_t *more = (uint8_t *)u9i_pages(need + FLUSH);
     if (more == NULL) return false;
-    if (o->buffer) {
-        memcpy(more, o->buffer, o->fill);
-        u9i_pages_free(o->buffer, o->buffer_room);
-    }
+    if (o->fill > 0) memcpy(more, o->buffer, o->fill);
+    u9i_pages_free(o->buffer, o->buffer_room);
     o->buffer = more;
     o->buffer_room = need + FLUSH;
     return true;
@@ -72,11 +70,8 @@ static bool grow_buffer(u9i_index_out *o, size_t body)
 
 int u9i_index_out_open(u9i_index_out *o)
 {
-    assert(o->buffer == NULL && o->at.offset >= U9I_DISK_HEADER_SIZE);
-    o->base = (o->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    if (o->at.offset == U9I_DISK_HEADER_SIZE) o->base = 0; /* the disk header goes with the first frame */
-    o->fill = o->base == 0 ? U9I_DISK_HEADER_SIZE : 0;
-    o->at.offset = o->base + o->fill;
+    assert(o->buffer == NULL && o->at.offset > U9I_DISK_HEADER_SIZE);
+    o->base = o->at.offset = (o->at.offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
     if (!grow_buffer(o, RECORD_HEAD)) return -ENOMEM;
     int sys = u9i_queue_open(o->file->env, NULL, 0, 0, &o->queue);
     if (sys != 0) {
@@ -84,7 +79,6 @@ int u9i_index_out_open(u9i_index_out *o)
         u9i_index_out_close(o);
         return sys;
     }
-    if (o->base == 0) u9i_disk_encode(&o->secret, o->buffer);
     return 0;
 }
 
@@ -102,7 +96,7 @@ void u9i_index_out_close(u9i_index_out *o)
     if (o->queue) u9i_queue_close(o->queue); /* first: the buffer is its until then */
     o->queue = NULL;
     forget_form(o);
-    if (o->buffer) u9i_pages_free(o->buffer, o->buffer_room);
+    u9i_pages_free(o->buffer, o->buffer_room);
     o->buffer = NULL;
 }
 

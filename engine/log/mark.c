@@ -4,6 +4,7 @@
 #include "engine/log/mark.h"
 
 #include "engine/os/process.h"
+#include "engine/segment/draw.h"
 #include "format/base/fault.h"
 #include "format/frame/disk.h"
 
@@ -193,12 +194,10 @@ static bool submit(u9i_marker *m, u9i_op_kind kind)
 /* The slot by a new secret. */
 static bool fill_block(u9i_marker *m)
 {
-    uint8_t bytes[U9I_SECRET_SIZE];
     u9i_secret secret;
     do {
-        if (!u9i_random(m->dir->env, bytes, sizeof bytes)) return false;
-    } while (!u9i_secret_init(&secret, bytes) || /* [H-3] */
-             u9i_slot_encode(&m->next, &secret, m->block) != U9_OK);
+        if (!u9i_secret_draw(m->dir->env, &secret)) return false;
+    } while (u9i_slot_encode(&m->next, &secret, m->block) != U9_OK);
     return true;
 }
 

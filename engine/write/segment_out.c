@@ -4,6 +4,7 @@
 #include "engine/write/segment_out.h"
 
 #include "engine/os/process.h"
+#include "engine/segment/draw.h"
 #include "engine/segment/probe.h"
 #include "format/base/bytes.h"
 #include "format/base/fault.h"
@@ -48,15 +49,6 @@ int u9i_segment_out_zero(u9i_segment_out *o, uint64_t from, uint64_t to)
     if (err == 0) o->zeroed = end;
     segment_out_check(o);
     return err;
-}
-
-static u9_err draw_secret(u9i_env *env, u9i_secret *secret)
-{
-    uint8_t bytes[U9I_SECRET_SIZE];
-    do {
-        if (!u9i_random(env, bytes, sizeof bytes)) return U9_IO;
-    } while (!u9i_secret_init(secret, bytes)); /* [H-3] */
-    return U9_OK;
 }
 
 int u9i_segment_out_find_name(const u9i_segment_out *o)
@@ -119,7 +111,7 @@ u9_err u9i_segment_out_open(u9i_segment_out *o, const u9i_secret *continued, uin
     assert(o->file == NULL);
     u9i_segment_name(o->number, name);
     if (continued) o->secret = *continued;
-    else if (draw_secret(o->dir->env, &o->secret) != U9_OK)
+    else if (!u9i_secret_draw(o->dir->env, &o->secret))
         return u9i_fault(fault, U9_IO, U9I_AT(.path = o->path, .sys = errno, .rule = "H-3"),
                          "the system has no randomness");
     int sys = u9i_file_open(o->dir, name, continued ? U9I_OPEN_WRITE : U9I_OPEN_CREATE, &o->file);
@@ -156,7 +148,7 @@ static size_t encode_end(u9i_segment_out *o, u9i_end_kind kind, const char *key_
     u9i_trailer t = {.ordinal = o->end.ordinal, .offset = at, .previous = o->previous, .durable = o->end.offset,
                      .time_us = now > o->time_us ? now : o->time_us};
     memcpy(t.chain, o->end.chain, sizeof t.chain);
-    while (u9i_frame_seal(&o->secret, &t, block, out.size, o->end.chain) != U9_OK) t.time_us++; /* [F-7] */
+    u9i_frame_seal_in_time(&o->secret, &t, block, out.size, o->end.chain);
     o->previous = at;
     o->promised = t.durable;
     o->time_us = t.time_us;

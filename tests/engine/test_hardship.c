@@ -1338,6 +1338,39 @@ static void make_tiered(void)
     MUST(u9_tier(at("place"), &o, &(u9_tiered){.size = sizeof(u9_tiered)}, &fault) == U9_OK);
 }
 
+/* Zeros that are none: in padding, in fill, behind ends, of which one could not be judged, and one is rolled; in a seal's place. */
+static void make_marred(void)
+{
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (unsigned n = 1; n < 9; n++) { /* some of these frames have padding */
+        uint64_t p = forge_records(&one, "r", n), length = u9i_get_be(one.bytes + p + 56, 8);
+        if (length % 16 != 0) one.bytes[p + 64 + length] = 0x11;
+    }
+    forge_pad(&one);
+    one.bytes[one.end + 5] = 0x11;
+    (void)forge_records(&one, "s", 2);
+    (void)forge_promise(&one);
+    forged_segment two = forge_begin(2, 2, &one, U9I_TAIL_UNKNOWN);
+    memset(one.bytes + one.size, 0x77, 300);
+    one.size += 300;
+    (void)forge_records(&two, "t", 4);
+    forged_segment three = forge_begin(3, 3, &two, U9I_TAIL_ROLLED);
+    forge_pad(&two);
+    two.bytes[two.end + 9] = 0x11;
+    (void)forge_promise(&two);
+    memset(two.bytes + two.size, 0x77, 5000);
+    two.size += 5000;
+    (void)forge_records(&three, "u", 4);
+    memset(three.bytes + three.size, 0x77, 700);
+    three.size += 700;
+    forge_save(&one, at("place"));
+    forge_save(&two, at("place"));
+    forge_save(&three, at("place"));
+    forge_free(&one);
+    forge_free(&two);
+    forge_free(&three);
+}
+
 /* Two logs to be merged, one of them not in order. */
 static void make_two(void)
 {
@@ -1555,6 +1588,7 @@ static const trial wading[] = {
     {make_older, append_and_get, true, false},
     {make_parted, read_on, false, false},
     {make_unopened, append_and_get, true, false},
+    {make_marred, check, false, false},
 };
 
 /* Where nothing is seen of what is looked at, one look after the other. */
@@ -1632,6 +1666,8 @@ static const trial looking[] = {
     {make_row, append_one, true, false},
     {make_older, append_one, true, false},
     {make_parted, read_on, false, false},
+    {make_marred, read_on, false, false},
+    {make_marred, check, false, false},
     {make_plain, get, false, false},
     {make_plain, versions, false, false},
     {make_large, get, false, false},

@@ -187,6 +187,44 @@ START_TEST(without_a_number_no_eight_byte_key_is_made) /* [I-23] */
 }
 END_TEST
 
+static void expect_refused(const u9_options *o, const char *why)
+{
+    u9_log *log;
+    u9_fault fault;
+    u9_err err = u9_log_open(at("log"), o, &log, &fault);
+    ck_assert_msg(err == U9_ARG && strstr(fault.text, why), "%s: %s", u9_err_name(err), fault.text);
+}
+
+START_TEST(a_number_that_no_key_has_room_for_is_refused) /* [I-23] */
+{
+    u9_options o = uid8_options();
+    o.generator = 2048;
+    expect_refused(&o, "options.generator is above 2047");
+    o.generator = 2047;
+    o.cluster = 16;
+    expect_refused(&o, "options.cluster is above 15");
+}
+END_TEST
+
+/* Of a later version, perhaps. [L-6] */
+START_TEST(a_log_whose_kind_of_keys_nobody_knows_is_read_and_not_appended_to)
+{
+    u9_options o = writer_options();
+    u9i_open_record open = forge_naming(1, NULL, U9I_TAIL_NONE);
+    open.kind = (u9i_span){(const uint8_t *)"zid", 3};
+    forged_segment s = forge_with_open(1, 1, &open);
+    s.kind = "zid";
+    forge_records(&s, "r", 3);
+    forge_end(&s, U9I_END_CLOSING);
+    forge_save(&s, at("log"));
+    forge_free(&s);
+    expect_refused(&o, "the key kind 'zid'");
+    seen *now = look(at("log"));
+    ck_assert_uint_eq(now->count, 3);
+    forget(now);
+}
+END_TEST
+
 START_TEST(a_number_that_is_given_is_used) /* [I-23] */
 {
     static const struct {
@@ -533,6 +571,8 @@ Suite *suite_keys(void)
     TCase *numbers = tcase_create("numbers");
     tcase_add_checked_fixture(numbers, fixture_setup_sim, fixture_teardown);
     tcase_add_test(numbers, without_a_number_no_eight_byte_key_is_made);
+    tcase_add_test(numbers, a_number_that_no_key_has_room_for_is_refused);
+    tcase_add_test(numbers, a_log_whose_kind_of_keys_nobody_knows_is_read_and_not_appended_to);
     tcase_add_test(numbers, a_number_that_is_given_is_used);
     tcase_add_test(numbers, a_source_is_asked_when_a_key_is_made_and_no_sooner);
     tcase_add_test(numbers, keys_are_above_what_was_made_under_the_number_before);

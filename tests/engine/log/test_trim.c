@@ -576,16 +576,11 @@ START_TEST(where_a_segment_that_goes_cannot_be_looked_at_nothing_goes) /* [L-10]
     unsigned n = segments_in(at("log"));
     u9_log *w = open_rolling(at("log"));
     sim_aim("0000000000000001.u9");
-    if (_i == 0) sim_fail(SIM_STAT, 1, EIO, true);
-    for (unsigned i = 1; i < 3 && _i == 1; i++) { /* nor has the next one a copy of its secret */
-        put_bytes(segment_path(at("log"), i), 0, "\xff", 1); /* as it was: but it is looked at once more */
-        sim_spoil(segment_path(at("log"), i), 0, 4096, EIO, 0);
-    }
+    sim_fail(SIM_STAT, 1, EIO, true);
     ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
     ck_assert_ptr_nonnull(strstr(fault.text, "0000000000000001.u9"));
     sim_mend();
     ck_assert_uint_eq(segments_in(at("log")), n);
-    sim_clear();
     ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_OK);
     close_log(w);
     ck_assert(!exists(segment_path(at("log"), 1)));
@@ -653,7 +648,7 @@ Suite *suite_trim(void)
     tcase_add_test(t, a_higher_one_never_goes_before_a_lower_one_whichever_look_fails);
     tcase_add_test(t, what_an_earlier_trim_said_and_did_not_remove_goes_with_the_next);
     tcase_add_test(t, without_a_mark_that_says_so_nothing_is_removed);
-    tcase_add_loop_test(t, where_a_segment_that_goes_cannot_be_looked_at_nothing_goes, 0, 2);
+    tcase_add_test(t, where_a_segment_that_goes_cannot_be_looked_at_nothing_goes);
     tcase_add_test(t, where_there_is_no_room_nothing_changes);
     suite_add_tcase(suite, t);
     return suite;

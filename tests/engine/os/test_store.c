@@ -83,6 +83,10 @@ START_TEST(what_is_added_is_of_this_version_and_there_are_four_at_most)
     ck_assert_int_eq(u9_store_add(toy, &fault), U9_OK); /* once more is fine */
     for (turn = 0; turn < 4;) ck_assert_int_eq(u9_store_add(next_toy, &fault), U9_OK);
     ck_assert_int_eq(u9_store_add(next_toy, &fault), U9_LIMIT);
+    u9_log *log; /* only the first one has something to say */
+    u9_options o = {.size = sizeof o, .mode = U9_READ};
+    ck_assert_int_eq(u9_log_open(in_toy("none"), &o, &log, &fault), U9_IO);
+    ck_assert_ptr_nonnull(strstr(fault.text, ": the toy has no such thing"));
 }
 END_TEST
 
@@ -130,8 +134,9 @@ START_TEST(what_stands_beside_a_log_is_in_the_same_place)
     seen *s = look(at("snap"));
     ck_assert_uint_eq(s->count, 3);
     forget(s);
-    fixture_teardown(); /* and of a log on the system */
+    fixture_teardown(); /* and of a log on the system, whatever is in the environment, or nothing */
     fixture_setup();
+    unsetenv("U9_IO");
     session(at("log"), "r", 3, 0);
     log = open_reader(at("log"));
     ck_assert_int_eq(u9_log_snapshot(log, at("snap"), &how, &report, &fault), U9_OK);
