@@ -332,6 +332,60 @@ START_TEST(nothing_comes_of_a_harmed_log_that_was_not_written)
 }
 END_TEST
 
+/* Of a simulated disk the root can be named, and what stands in it, without a slash. */
+START_TEST(names_at_the_root_and_bare_ones_are_paths_too)
+{
+    static const char *const sources[] = {"bare", "/bare", "/bare//", "/bare/0000000000000001.u9"};
+    static const char *const outs[] = {"/out", "out", "out///"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
+    session(at("log"), "r", 9, 2);
+    sim_needed("a root");
+    sim_copy(at("log"), "/bare");
+    for (unsigned i = 0; i < 12; i++) {
+        u9_fault fault;
+        uint64_t saved = 0;
+        u9_report r = {.size = sizeof r};
+        sim_make_dir("/out.partial"); /* as a run leaves it that is broken off */
+        sim_write("/out.partial/.u9-unfinished", 0, "", 0);
+        u9_err err = u9_salvage(sources[i % 4], outs[i / 4], &o, &r, &saved, &fault);
+        ck_assert_msg(err == U9_OK && saved == 9, "%u: %s", i, fault.text);
+        sim_remove("/out");
+    }
+    sim_move("/bare", "/bare.partial");
+    uint64_t saved;
+    u9_report r = {.size = sizeof r};
+    ck_assert_int_eq(u9_salvage("bare.partial", "/bare", &o, &r, &saved, NULL), U9_ARG);
+    ck_assert(exists("/bare.partial/0000000000000001.u9"));
+    sim_remove("/bare.partial");
+}
+END_TEST
+
+/* What stands where a log would grow, and bears no sign of a run that was broken off. */
+START_TEST(nothing_of_what_is_not_known_to_be_unfinished_is_removed)
+{
+    static const char *const others[] = {".live", ".mark", "0000000000000001.u9", "notes"};
+    session(at("log"), "r", 3, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        char path[512];
+        u9_fault fault = {0};
+        uint64_t saved = 0;
+        u9_report r = {.size = sizeof r};
+        u9_snapshot_report s = {.size = sizeof s};
+        u9_check_options o = {.size = sizeof o, .io = sim_io()};
+        remove_log(at("out.partial"));
+        make_dir(at("out.partial"));
+        snprintf(path, sizeof path, "%s/%s", at("out.partial"), others[i]);
+        write_file(path, "mine", 4);
+        ck_assert_int_eq(u9_salvage(at("log"), at("out"), &o, &r, &saved, &fault), U9_ARG);
+        ck_assert_ptr_nonnull(strstr(fault.text, "nothing of it was touched"));
+        u9_log *log = open_reader(at("log"));
+        ck_assert_int_eq(u9_log_snapshot(log, at("out"), NULL, &s, &fault), U9_ARG);
+        close_log(log);
+        ck_assert(exists(path));
+    }
+}
+END_TEST
+
 Suite *suite_harm(void)
 {
     Suite *s = suite_create("harm");
@@ -339,6 +393,8 @@ Suite *suite_harm(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(t, 240);
     tcase_add_loop_test(t, nothing_comes_of_a_harmed_log_that_was_not_written, 0, 6);
+    tcase_add_test(t, names_at_the_root_and_bare_ones_are_paths_too);
+    tcase_add_test(t, nothing_of_what_is_not_known_to_be_unfinished_is_removed);
     suite_add_tcase(s, t);
     return s;
 }
