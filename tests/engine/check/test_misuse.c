@@ -45,6 +45,8 @@ START_TEST(who_repairs_without_a_path_or_a_size_is_refused)
     REFUSED(u9_undo("", NULL, 0, NULL, NULL));
     REFUSED(u9_accept_loss(at("log"), 0, NULL, &loss, NULL));
     REFUSED(u9_accept_loss(at("log"), 0, NULL, NULL, NULL));
+    REFUSED(u9_accept_loss(NULL, 0, NULL, &loss, NULL));
+    REFUSED(u9_accept_tails(at("log"), 0, NULL, NULL, NULL));
     REFUSED(u9_accept_tails(at("log"), 0, NULL, &tails, NULL));
     REFUSED(u9_accept_tails(NULL, 0, NULL, &tails, NULL));
     ck_assert_str_eq(u9_repair_name((u9_repair_kind)99), "?");
