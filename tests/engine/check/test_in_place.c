@@ -467,6 +467,72 @@ START_TEST(a_search_that_is_told_to_stop_changes_nothing)
 }
 END_TEST
 
+static int let_time_pass(void *ctx, uint64_t ms, uint64_t of_ms)
+{
+    (void)ctx;
+    ck_assert_uint_le(ms, of_ms);
+    sim_advance(of_ms * 1000);
+    return 0;
+}
+
+/* [U-5] What was found until then is mended. */
+START_TEST(a_search_that_takes_too_long_is_given_up)
+{
+    make_log(at("log"));
+    break_magic(at("log"));
+    flip_payload(at("log"));
+    u9_repair_report r = repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000, .on_progress = let_time_pass});
+    ck_assert_int_eq(r.gave_up, 1);
+    ck_assert_uint_eq(r.steps, 1);
+    ck_assert_uint_eq(r.regained, 0);
+}
+END_TEST
+
+static unsigned indexes_in(const char *log)
+{
+    size_t count;
+    unsigned indexes = 0;
+    char **names = list_names(log, &count);
+    for (size_t i = 0; i < count; i++) {
+        indexes += strstr(names[i], ".u9x") != NULL;
+        free(names[i]);
+    }
+    free(names);
+    return indexes;
+}
+
+/* What happens to the log while its indexes are made. */
+static void meet_index(void *ctx, const u9_repair_step *step)
+{
+    int *other = ctx;
+    if (step->kind != U9_REPAIR_INDEX || *other > 1) return;
+    if (*other == 0) sim_take_lock(at("log"));
+    else sim_copy(at("log/.repair-1"), at("log/.repair-9"));
+    *other += 2; /* once */
+}
+
+/* [U-3] A writer, whose log it is by then, or another repair: the indexes are not noted, and an undo leaves them. */
+START_TEST(who_has_the_log_while_indexes_are_made_is_left_in_peace)
+{
+    for (int other = 0; other < 2; other++) {
+        u9_fault fault;
+        u9_repair_report r;
+        remove_log(at("log"));
+        make_log(at("log"));
+        break_magic(at("log"));
+        int what = other;
+        u9_err err = run_repair(at("log"), (u9_repair_options){.indexes = 1, .on_step = meet_index, .ctx = &what}, &r, &fault);
+        ck_assert_int_eq(err, other ? U9_STATE : U9_OK);
+        if (other == 0) sim_drop_lock(at("log"));
+        else sim_remove(at("log/.repair-9"));
+        unsigned made = indexes_in(at("log"));
+        ck_assert_uint_gt(made, 0);
+        ck_assert_uint_eq(undo(at("log")), 1);
+        ck_assert_uint_eq(indexes_in(at("log")), made);
+    }
+}
+END_TEST
+
 START_TEST(a_log_that_somebody_writes_to_is_left_alone)
 {
     u9_repair_report r;
@@ -664,19 +730,6 @@ static void tell_index(void *ctx, const u9_repair_step *step)
     if (step->kind != U9_REPAIR_INDEX) return;
     t->count++;
     snprintf(t->path, sizeof t->path, "%s", step->path);
-}
-
-static unsigned indexes_in(const char *log)
-{
-    size_t count;
-    unsigned indexes = 0;
-    char **names = list_names(log, &count);
-    for (size_t i = 0; i < count; i++) {
-        indexes += strstr(names[i], ".u9x") != NULL;
-        free(names[i]);
-    }
-    free(names);
-    return indexes;
 }
 
 static void build_indexes(const char *log)
@@ -901,6 +954,8 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_dry_run_changes_nothing_and_says_the_same);
     tcase_add_test(c, without_all_nothing_comes_back_and_what_is_left_is_counted);
     tcase_add_test(c, a_search_that_is_told_to_stop_changes_nothing);
+    tcase_add_test(c, a_search_that_takes_too_long_is_given_up);
+    tcase_add_test(c, who_has_the_log_while_indexes_are_made_is_left_in_peace);
     tcase_add_test(c, a_log_that_somebody_writes_to_is_left_alone);
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
