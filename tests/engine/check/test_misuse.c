@@ -207,6 +207,38 @@ START_TEST(who_checks_moves_or_sends_nothing_is_refused)
 }
 END_TEST
 
+/* Nobody has registered such a store. */
+START_TEST(nothing_is_made_in_a_store_that_is_not_had)
+{
+    static const char none[] = "rados:none/such";
+    const char *one[] = {NULL};
+    u9_fault fault;
+    uint64_t saved = 0;
+    u9_report report = {.size = sizeof report};
+    u9_check_options checking = {.size = sizeof checking, .io = io_of(at("log"))};
+    u9_merge_report merged = {.size = sizeof merged};
+    u9_merge_options merging = {.size = sizeof merging, .io = checking.io};
+    u9_snapshot_report snap = {.size = sizeof snap};
+    u9_tiered tiered = {.size = sizeof tiered};
+    u9_tier_options tiering = {.size = sizeof tiering, .io = checking.io, .to = none};
+    u9_repair_report repaired = {.size = sizeof repaired};
+    session(at("log"), "x", 3, 0);
+    char log_path[3400];
+    one[0] = strcpy(log_path, at("log"));
+    u9_log *log = open_reader(log_path);
+    const u9_err errs[] = {
+        u9_salvage(log_path, none, &checking, &report, &saved, &fault), u9_salvage(none, at("out"), NULL, &report, &saved, NULL),
+        u9_merge(none, one, 1, &merging, &merged, &fault),              u9_merge(at("out"), &(const char *){none}, 1, NULL, &merged, NULL),
+        u9_log_snapshot(log, none, NULL, &snap, &fault),                u9_tier(log_path, &tiering, &tiered, &fault),
+        u9_repair(none, NULL, &repaired, &fault),                       u9_check(none, NULL, &report, NULL),
+    };
+    for (size_t i = 0; i < sizeof errs / sizeof *errs; i++) MUST_SAY(errs[i] == U9_IO || errs[i] == U9_ARG, "%zu: %s", i, u9_err_name(errs[i]));
+    REFUSED(u9_salvage(log_path, "", &checking, &report, &saved, NULL));
+    close_log(log);
+    ck_assert(!exists(at("out")) && !exists(at("out.partial")));
+}
+END_TEST
+
 /* A host that was built with an earlier version knows less: it is told as much. */
 START_TEST(who_knows_an_earlier_version_is_served)
 {
@@ -356,6 +388,7 @@ Suite *suite_misuse(void)
     tcase_add_test(t, who_makes_logs_of_nothing_is_refused);
     tcase_add_test(t, who_looks_for_nothing_is_refused);
     tcase_add_test(t, who_checks_moves_or_sends_nothing_is_refused);
+    tcase_add_test(t, nothing_is_made_in_a_store_that_is_not_had);
     tcase_add_test(t, who_knows_an_earlier_version_is_served);
     tcase_add_test(t, a_handle_of_the_parent_makes_nothing);
     tcase_add_test(t, saved_bytes_that_were_forged_undo_nothing);
