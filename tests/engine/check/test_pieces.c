@@ -254,7 +254,7 @@ static void harm(const char *log)
     const char *path = segment_path(log, 1 + draw(n));
     if (!exists(path) || file_size(path) < 9000) return;
     uint64_t size = file_size(path), at_byte = draw((unsigned)size - 4096);
-    switch (draw(8)) {
+    switch (draw(10)) {
     case 0:
     case 1: flip_bit(path, at_byte, draw(8)); break;
     case 2: fill_bytes(path, at_byte, 1 + draw(4096), 0); break;
@@ -263,6 +263,8 @@ static void harm(const char *log)
     case 5: remove_log(path); break;
     case 6: sim_copy(path, segment_path(log, n + 1 + draw(3))); break;
     case 7: remove_mark(log); break;
+    case 8: fill_bytes(path, 32 + 64, 10, 0xee); break; /* its u9open */
+    case 9: sim_spoil(path, at_byte / 4096 * 4096, at_byte / 4096 * 4096 + 4096, EIO, 0); break;
     }
 }
 
@@ -302,6 +304,7 @@ START_TEST(whatever_a_log_went_through_is_told_alike)
             expect_text(t.text, whole.text);
             ck_assert_mem_eq(&t.report, &whole.report, sizeof t.report);
         }
+        sim_clear();
         free(whole.text);
         free(t.text);
     }
@@ -318,6 +321,9 @@ static int pass_time(void *ctx, uint64_t done, uint64_t all)
 START_TEST(a_check_in_pieces_ends_at_any_step)
 {
     make_log(at("log"));
+    for (unsigned n = 1; n <= segments_in(at("log")); n++) /* so much that a piece does not hold it */
+        for (uint64_t place = 5000; place < file_size(segment_path(at("log"), n)); place += 700)
+            flip_bit(segment_path(at("log"), n), place, 3);
     for (unsigned p = 0; p < 2; p++) {
         u9_err err = U9_STATE;
         for (unsigned stop = 1; err != U9_OK; stop += 1 + stop / 8) {
