@@ -752,6 +752,34 @@ START_TEST(damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender)
 }
 END_TEST
 
+/* [L-6] [T-9] Nothing says any more of what kind the keys are: it is the one that they all are of. */
+START_TEST(a_log_that_nothing_says_the_kind_of_is_sent_to_who_gives_no_options)
+{
+    size_t size;
+    side s;
+    small_log(at("from"));
+    const char *path = segment_path(at("from"), 1);
+    content whole = content_of(at("from"));
+    flip_bit(path, 32 + 64 + 10, 3);
+    fill_bytes(path, file_size(path) - 4096, 4096, 0);
+    uint8_t *stream = record(at("from"), 0, &size, &s);
+    ck_assert_msg(s.err == U9_OK, "%s", s.fault.text);
+    sim_needed("the default disk");
+    u9_recv_options v = {.size = sizeof v, .in = memfd_create("stream", MFD_CLOEXEC), .out = -1};
+    u9_ship_report report = {.size = sizeof report};
+    u9_fault fault;
+    ck_assert_int_eq(pwrite(v.in, stream, size, 0), (ssize_t)size);
+    ck_assert_int_eq(u9_log_recv(at("real"), &v, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.records, whole.records);
+    u9_report checked = {.size = sizeof checked};
+    ck_assert_int_eq(u9_check(at("real"), NULL, &checked, &fault), U9_OK); /* where io is not said */
+    ck_assert_uint_eq(checked.records, whole.records);
+    ck_assert_int_eq(checked.verdict, U9_V_CLEAN);
+    close(v.in);
+    free(stream);
+}
+END_TEST
+
 /* [T-12] A record that is served, and that no log takes. */
 START_TEST(a_record_that_no_log_takes_is_damage)
 {
@@ -1021,6 +1049,7 @@ Suite *suite_ship(void)
     tcase_add_test(no, a_frame_over_the_limit_is_refused_at_its_place);
     tcase_add_test(no, a_log_that_is_no_beginning_of_what_is_sent_is_refused_and_left_alone);
     tcase_add_test(no, a_sender_stops_at_damage_and_says_so);
+    tcase_add_test(no, a_log_that_nothing_says_the_kind_of_is_sent_to_who_gives_no_options);
     tcase_add_test(no, damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender);
     tcase_add_test(no, a_record_that_no_log_takes_is_damage);
     tcase_add_test(no, a_sender_stops_where_a_segment_is_missing_and_not_at_a_stray_file);
