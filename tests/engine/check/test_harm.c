@@ -248,7 +248,8 @@ static void try_merge(size_t shown)
     u9_fault fault = {0};
     const char *both[] = {at("log"), at("branch")};
     u9_merge_report r = {.size = sizeof r};
-    u9_merge_options o = {.size = sizeof o, .io = sim_io(), .memory = draw(2) ? 1 << 24 : 0, .lz4 = (int)draw(2), .strict = draw(3) == 0};
+    u9_merge_options o = {.size = sizeof o, .io = sim_io(), .memory = draw(2) ? 1 << 24 : 0, .lz4 = (int)draw(2),
+                          .strict = draw(3) == 0};
     u9_err err = u9_merge(at("out"), both, 2, &o, &r, &fault);
     if (err == U9_ARG) return; /* not in order */
     expect_one_of(err, U9_CORRUPT, &fault, "merge");

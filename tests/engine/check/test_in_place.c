@@ -611,8 +611,8 @@ END_TEST
 /* [U-2] Beside them stand files of almost their names; and there are no more numbers than these. */
 START_TEST(saved_bytes_get_the_next_number_and_there_is_a_last_one)
 {
-    static const char *const others[] = {"log/.repair-", "log/.repair-x", "log/.repair-007", "log/.repair-99999999999", "log/.repair-3.new",
-                                         "log/notes-12", "log/.repair-0"};
+    static const char *const others[] = {"log/.repair-", "log/.repair-x", "log/.repair-007", "log/.repair-99999999999",
+                                         "log/.repair-3.new", "log/notes-12", "log/.repair-0"};
     u9_fault fault;
     u9_repair_report r;
     make_log(at("log"));

@@ -169,8 +169,10 @@ START_TEST(who_checks_moves_or_sends_nothing_is_refused)
     u9_tier_options tiering = {.size = sizeof tiering}, no_tiering = {.size = 7};
     u9_ship_report shipped = {.size = sizeof shipped}, no_ship = {.size = 7};
     u9_options no_options = {.size = 7};
-    u9_send_options sending = {.size = sizeof sending, .in = -1, .out = -1}, from = {.size = sizeof from, .from = 1}, no_send = {.size = 7};
-    u9_recv_options taking = {.size = sizeof taking, .in = -1, .out = -1}, logs = {.size = sizeof logs, .log = &no_options}, no_recv = {.size = 7};
+    u9_send_options sending = {.size = sizeof sending, .in = -1, .out = -1}, from = {.size = sizeof from, .from = 1};
+    u9_recv_options taking = {.size = sizeof taking, .in = -1, .out = -1}, logs = {.size = sizeof logs, .log = &no_options};
+    u9_send_options no_send = {.size = 7};
+    u9_recv_options no_recv = {.size = 7};
     uint64_t salvaged;
     session(at("log"), "x", 3, 0);
     REFUSED(u9_check(NULL, NULL, &report, NULL));
@@ -227,12 +229,17 @@ START_TEST(nothing_is_made_in_a_store_that_is_not_had)
     one[0] = strcpy(log_path, at("log"));
     u9_log *log = open_reader(log_path);
     const u9_err errs[] = {
-        u9_salvage(log_path, none, &checking, &report, &saved, &fault), u9_salvage(none, at("out"), NULL, &report, &saved, NULL),
-        u9_merge(none, one, 1, &merging, &merged, &fault),              u9_merge(at("out"), &(const char *){none}, 1, NULL, &merged, NULL),
-        u9_log_snapshot(log, none, NULL, &snap, &fault),                u9_tier(log_path, &tiering, &tiered, &fault),
-        u9_repair(none, NULL, &repaired, &fault),                       u9_check(none, NULL, &report, NULL),
+        u9_salvage(log_path, none, &checking, &report, &saved, &fault),
+        u9_salvage(none, at("out"), NULL, &report, &saved, NULL),
+        u9_merge(none, one, 1, &merging, &merged, &fault),
+        u9_merge(at("out"), &(const char *){none}, 1, NULL, &merged, NULL),
+        u9_log_snapshot(log, none, NULL, &snap, &fault),
+        u9_tier(log_path, &tiering, &tiered, &fault),
+        u9_repair(none, NULL, &repaired, &fault),
+        u9_check(none, NULL, &report, NULL),
     };
-    for (size_t i = 0; i < sizeof errs / sizeof *errs; i++) MUST_SAY(errs[i] == U9_IO || errs[i] == U9_ARG, "%zu: %s", i, u9_err_name(errs[i]));
+    for (size_t i = 0; i < sizeof errs / sizeof *errs; i++)
+        MUST_SAY(errs[i] == U9_IO || errs[i] == U9_ARG, "%zu: %s", i, u9_err_name(errs[i]));
     REFUSED(u9_salvage(log_path, "", &checking, &report, &saved, NULL));
     close_log(log);
     ck_assert(!exists(at("out")) && !exists(at("out.partial")));

@@ -784,7 +784,8 @@ static void expect_salvage_to_fail(uint64_t well)
             scarce_begin(each[i], nth, ENXIO, false);
             u9_err err = u9_salvage(at("log"), at("out"), &o, &r, &saved, &fault);
             failed = scarce_end(NULL);
-            ck_assert_msg(err == U9_OK || err == (i ? U9_IO : U9_NOMEM), "%u, %u: %s, %d: %s", i, nth, u9_err_name(err), fault.sys, err ? fault.text : "");
+            ck_assert_msg(err == U9_OK || err == (i ? U9_IO : U9_NOMEM), "%u, %u: %s: %s", i, nth, u9_err_name(err),
+                          err ? fault.text : "");
             if (err == U9_OK && (i == 0 || failed == 0)) ck_assert_msg(saved == well, "%u, %u: %u records", i, nth, (unsigned)saved);
             ck_assert_uint_lt(nth, 5000);
         }

@@ -493,7 +493,8 @@ static const struct {
     unsigned at;
     char what;
     unsigned size; /* of the file then; 0: as it was */
-} forged_notes[] = {{0, 'x', 0}, {150, ' ', 0}, {12, 'g', 0}, {13, 'G', 0}, {149, '?', 0}, {12 + 129, '2', 0}, {0, 'u', 150}, {0, 'u', 3 * 151}};
+} forged_notes[] = {{0, 'x', 0},   {150, ' ', 0},      {12, 'g', 0},  {13, 'G', 0},
+                    {149, '?', 0}, {12 + 129, '2', 0}, {0, 'u', 150}, {0, 'u', 3 * 151}};
 
 START_TEST(a_snapshot_whose_own_word_was_forged_is_left_alone) /* */
 {

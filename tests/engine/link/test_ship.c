@@ -723,8 +723,8 @@ START_TEST(damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender)
         uint64_t from;
         u9_err err;
         uint64_t next; /* of the first record that was not sent; 0: it was not come so far */
-    } rows[] = {{0, 0, U9_OK, 60}, {1, 0, U9_CORRUPT, 5}, {1, 6, U9_OK, 60}, {1, 5, U9_CORRUPT, 0}, {2, 0, U9_CORRUPT, 0}, {2, 45, U9_OK, 60},
-                {3, 45, U9_OK, 60}, {3, 0, U9_CORRUPT, 0}};
+    } rows[] = {{0, 0, U9_OK, 60},      {1, 0, U9_CORRUPT, 5}, {1, 6, U9_OK, 60},  {1, 5, U9_CORRUPT, 0},
+                {2, 0, U9_CORRUPT, 0}, {2, 45, U9_OK, 60},    {3, 45, U9_OK, 60}, {3, 0, U9_CORRUPT, 0}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t size;
         seen_frame frames[64];

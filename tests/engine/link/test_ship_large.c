@@ -332,7 +332,8 @@ START_TEST(pieces_that_no_sender_sends_are_refused)
         size_t n = 21 + s.size - before;
         if (i == 1) s.size = before - U9_TRANSIT_HEAD, put_frame(&s, both, n);
         side r = receive(at("forged"), s.bytes, s.size);
-        ck_assert_msg(strcmp(r.fault.rule, i ? "T-13" : "T-4") == 0, "%u: %s [%s] %s", i, u9_err_name(r.err), r.fault.rule, r.fault.text);
+        ck_assert_msg(strcmp(r.fault.rule, i ? "T-13" : "T-4") == 0, "%u: %s [%s] %s", i, u9_err_name(r.err), r.fault.rule,
+                      r.fault.text);
         ck_assert_uint_eq(r.report.records, 0);
         remove_log(at("forged"));
     }
