@@ -812,6 +812,31 @@ START_TEST(a_single_file_is_mended_beside_itself)
 }
 END_TEST
 
+/* Its saved bytes would have a longer name than any file may. */
+START_TEST(a_single_file_of_the_longest_name_is_not_mended)
+{
+    make_log(at("log"));
+    flip_secret(at("log"));
+    for (size_t n = 244; n <= 255; n += 11) {
+        char name[256], path[4400];
+        u9_fault fault;
+        u9_repair_report r;
+        uint8_t before[16], after[16];
+        memset(name, 'n', n);
+        name[n] = 0;
+        snprintf(path, sizeof path, "%s/%s", at("long"), name);
+        remove_log(at("long"));
+        make_dir(at("long"));
+        sim_copy(segment_path(at("log"), 2), path);
+        picture(at("long"), before);
+        ck_assert_int_eq(run_repair(path, (u9_repair_options){.all = 0}, &r, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, ENAMETOOLONG);
+        picture(at("long"), after);
+        ck_assert_mem_eq(before, after, sizeof before);
+    }
+}
+END_TEST
+
 START_TEST(a_file_that_does_not_end_with_a_block_keeps_its_size)
 {
     seen_frame frames[64];
@@ -969,6 +994,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);
     tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
     tcase_add_test(c, a_single_file_is_mended_beside_itself);
+    tcase_add_test(c, a_single_file_of_the_longest_name_is_not_mended);
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
     tcase_add_loop_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit, 0, 2);
     tcase_add_test(c, void_bytes_do_not_come_back);
