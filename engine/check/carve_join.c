@@ -254,10 +254,10 @@ static u9_err rejoin_with_next(u9i_carving *c, u9i_wound *w, bool *joined)
 /* Where in its segment a header stands, by what stands in front of it, or by the end that the next segment names. */
 static uint64_t find_offset(u9i_carving *c, const u9i_wound *w, const u9i_kin *k, const uint8_t *header, uint64_t length)
 {
-    uint8_t disk[U9I_DISK_HEADER_SIZE];
+    uint8_t secret[U9I_SECRET_SIZE]; /* of a disk header, whose last 24 bytes it begins */
     if (w->offset > 0) return w->offset;
-    if (w->at >= sizeof disk && u9i_carve_read(c, w->image, w->at - sizeof disk, disk, sizeof disk) &&
-        memcmp(disk, u9i_disk_magic, sizeof u9i_disk_magic) == 0 && memcmp(disk + 8, k->secret.bytes, U9I_SECRET_SIZE) == 0)
+    if (w->at >= U9I_DISK_HEADER_SIZE && u9i_carve_read(c, w->image, w->at - 24, secret, sizeof secret) &&
+        memcmp(secret, k->secret.bytes, sizeof secret) == 0)
         return U9I_DISK_HEADER_SIZE;
     for (size_t i = 0; i < k->count; i++) {
         const u9i_fragment *f = &k->frames[i];

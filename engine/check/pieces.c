@@ -106,7 +106,7 @@ static uint64_t data_end(const u9i_facts *f)
 /* True if a reader that begins in the midst of it can come to what one from its start does. */
 static bool can_cut(const pieces *all, const u9i_facts *f)
 {
-    return !f->plain && f->has_open && (f->named || (f->has_end && all->cuts_last));
+    return f->has_open && (f->named || (f->has_end && all->cuts_last));
 }
 
 /* True if where the log stands in front of segments[index] is known without reading. */
@@ -598,7 +598,7 @@ static void look_at_last(pieces *all)
     while (last > 0 && !u9i_facts_on_row(u9i_catalog_facts(catalog, last - 1))) last--;
     if (last == 0 || last < catalog->count) return; /* what stands behind asks how it ends */
     const u9i_facts *f = u9i_catalog_facts(catalog, last - 1);
-    if (f->named || !f->has_end || f->plain) return;
+    if (!f->has_end) return;
     u9i_iterator it;
     u9_err err = u9i_source_iterate(c->source, catalog->segments[last - 1], NULL, false, &it, NULL);
     if (err != U9_OK) return; /* it is not cut; who reads it tells why */

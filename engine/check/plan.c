@@ -232,7 +232,7 @@ static void put_head(uint8_t *out, const u9i_changes *c, uint64_t size, const ui
 static bool name_saved(const u9i_dir *dir, unsigned number, const char *end, char out[U9I_NAME_MAX + 1])
 {
     int n = snprintf(out, U9I_NAME_MAX + 1, "%s.repair-%u%s", dir->single, number, end);
-    return n > 0 && n <= U9I_NAME_MAX;
+    return n <= U9I_NAME_MAX;
 }
 
 typedef struct saved_names {

@@ -204,10 +204,9 @@ static bool keeps_trimmed(const u9i_snapshot *s)
 /* What stays of what the log has trimmed must lead to where that begins: else there would be a hole. */
 static u9_err join_trimmed(const u9i_snapshot *s, u9_fault *fault)
 {
-    size_t first = u9i_catalog_first(s->catalog);
-    const u9i_facts *f = first < s->catalog->count ? u9i_catalog_facts(s->catalog, first) : NULL;
+    const u9i_facts *f = u9i_catalog_facts(s->catalog, u9i_catalog_first(s->catalog)); /* there is one: the tip, at least */
     if (!keeps_trimmed(s) || s->trimmed_count == 0) return U9_OK;
-    if (f && f->has_open && f->open.before_segment == s->trimmed[s->trimmed_count - 1]) return U9_OK;
+    if (f->has_open && f->open.before_segment == s->trimmed[s->trimmed_count - 1]) return U9_OK;
     return refuse_dir(s, NULL, "the log was trimmed beyond all that this has, to which nothing of it leads", fault);
 }
 

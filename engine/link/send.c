@@ -373,11 +373,13 @@ static u9_err send_piece(sender *s, sent_row *row, uint64_t number, uint64_t at,
 {
     u9_builder b;
     u9_err err = read_piece(s, row, at, size, fault);
-    if (err == U9_OK && prove_piece(row, s->large, at, *size) != U9_OK) return stop_at_damage(s, row->ordinal, fault);
+    if (err != U9_OK) return err;
+    if (prove_piece(row, s->large, at, *size) != U9_OK) return stop_at_damage(s, row->ordinal, fault);
     u9i_sent_piece piece = {.number = number, .total = row->walk.total, .bytes = s->large, .size = *size};
     u9_builder_init(&b, s->large + PIECE, PIECE_ROOM - PIECE);
-    if (err == U9_OK) err = u9i_piece_build(&b, &piece);
-    if (err == U9_OK) err = wait_for_iota(s, fault);
+    err = u9i_piece_build(&b, &piece);
+    assert(err == U9_OK); /* PIECE_ROOM has room for it */
+    err = wait_for_iota(s, fault);
     if (err == U9_OK) err = u9i_channel_put(&s->channel, NULL, b.bytes, b.size, fault);
     if (err != U9_OK) return err;
     s->untold += *size;

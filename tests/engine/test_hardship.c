@@ -1401,13 +1401,30 @@ static void make_small_harmed(void)
     flip_bit(path, 9, 2);
 }
 
+/* The first one in two pieces, of which the second stands in front; the header of a frame of the other one is damaged. */
 static void make_small_image(void)
 {
-    size_t size;
+    static uint8_t all[1 << 18];
+    seen_frame frames[16];
+    size_t size, other, cut = 8192;
     make_small();
-    uint8_t *bytes = read_file(segment_path(at("place"), 1), &size);
-    write_file(at("image"), bytes, size);
+    uint8_t *bytes = read_file(segment_path(at("place"), 1), &size), *more = read_file(segment_path(at("place"), 2), &other);
+    MUST(size > cut && size + other < sizeof all && list_frames(more, other, frames, 16) > 1);
+    more[frames[1].offset + 5] ^= 1;
+    memcpy(all, bytes + cut, size - cut);
+    memcpy(all + size - cut, bytes, cut);
+    memcpy(all + size, more, other);
+    write_file(at("image"), all, size + other);
     free(bytes);
+    free(more);
+}
+
+/* What stands behind the data of a sealed segment is damaged. */
+static void make_unsealed(void)
+{
+    make_row();
+    const char *path = segment_path(at("place"), 1);
+    fill_bytes(path, file_size(path) - 8192, 8192, 0xee);
 }
 
 /* Hardship */
@@ -1703,6 +1720,7 @@ static const trial small[] = {
     {make_small, snapshot_behind_trim, true, false},
     {make_plain, salvage, true, false},
     {make_swapped, repair, true, false},
+    {make_unsealed, repair, true, false},
     {make_late, accept_trim, true, false},
 };
 

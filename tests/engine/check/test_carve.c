@@ -563,7 +563,7 @@ END_TEST
 /* {F50} [U-6] [F-6] Frames of right hashes whose trailers say what cannot be, and signed headers with no length. */
 START_TEST(frames_that_say_what_cannot_be_are_none)
 {
-    for (unsigned way = 0; way < 9; way++) {
+    for (unsigned way = 0; way < 10; way++) {
         image i = {0};
         told t;
         u9i_trailer trailer;
@@ -583,6 +583,7 @@ START_TEST(frames_that_say_what_cannot_be_are_none)
         if (way < 6) forge_mend(&s, bad);
         if (way == 6) u9i_set_be(s.bytes + bad + 56, 8, 79);
         if (way == 7) u9i_set_be(s.bytes + bad + 56, 8, U9I_PAYLOAD_MAX + 1);
+        if (way == 9) forge_records(&s, "behind", 1), u9i_set_be(s.bytes + bad + 56, 8, frames[2].length + 8192);
         add(&i, s.bytes, s.size);
         add_garbage(&i, 300);
         save_image(&i, at("image"));
@@ -590,10 +591,43 @@ START_TEST(frames_that_say_what_cannot_be_are_none)
         remove_log(at("out"));
         u9_carve_report r = carve(at("image"), &t);
         ck_assert_uint_eq(r.segments, 1);
-        ck_assert_uint_eq(t.last[0].records, way == 8 ? 6 : 3);
+        ck_assert_uint_eq(t.last[0].records, way == 8 ? 6 : 3); /* what is behind them nobody promised */
         if (way == 8) ck_assert(exists(segment_path(t.paths[0], 1))); /* no writer gives such a number */
         (void)good;
     }
+}
+END_TEST
+
+/* [U-6] [U-7] Of one frame after the other the second half is nowhere; what is in front of it and behind stands in files of its own. */
+START_TEST(half_a_frame_costs_no_more_than_itself)
+{
+    size_t size;
+    seen_frame frames[64];
+    make_log(at("log"), "h", 700);
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    size_t count = list_frames(bytes, size, frames, 64);
+    ck_assert_uint_gt(count, 4);
+    for (size_t k = 0; k < 2 * count; k++) {
+        told t;
+        const seen_frame *f = &frames[k / 2];
+        size_t middle = f->offset + 64 + (k % 2 ? f->length / 2 : 0), behind = k / 2 + 1 < count ? f[1].offset : size;
+        size_t from = k == 1 ? 32 : 0; /* once without a header, which the next segment has a copy of */
+        remove_log(at("out"));
+        remove_log(at("images"));
+        make_dir(at("images"));
+        write_file(at("images/a"), bytes + from, middle - from);
+        if (behind < size) write_file(at("images/b"), bytes + behind, size - behind);
+        for (unsigned n = 2; n <= segments_in(at("log")); n++) {
+            char name[20];
+            snprintf(name, sizeof name, "images/c%u", n);
+            sim_copy(segment_path(at("log"), n), at(name));
+        }
+        u9_carve_report r = carve(at("images"), &t);
+        ck_assert_uint_eq(t.logs, 1);
+        ck_assert_uint_eq(r.segments, segments_in(at("log")));
+        ck_assert_msg(t.last[0].records == 36 - f->count, "frame %zu: %u records", k / 2, (unsigned)t.last[0].records);
+    }
+    free(bytes);
 }
 END_TEST
 
@@ -783,6 +817,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, what_is_found_and_cannot_be_written_or_read_again_is_told);
     tcase_add_test(c, a_carving_is_stopped_when_asked_and_makes_no_logs_where_something_is);
     tcase_add_test(c, frames_that_say_what_cannot_be_are_none);
+    tcase_add_test(c, half_a_frame_costs_no_more_than_itself);
     tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
     tcase_add_test(c, many_segments_are_found_by_their_boundaries);
     tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);

@@ -214,14 +214,16 @@ static void try_repair(size_t shown)
     uint8_t before[16], after[16];
     u9_repair_report r = {.size = sizeof r};
     u9_repair_options o = {.size = sizeof o, .io = sim_io(), .all = (int)draw(3), .heal_ms = draw(2) ? 100 : 0};
+    char path[512];
+    snprintf(path, sizeof path, "%s", draw(4) || !exists(segment_path(at("log"), 1)) ? at("log") : segment_path(at("log"), 1));
     picture(at("log"), before);
-    u9_err err = u9_repair(at("log"), &o, &r, &fault);
+    u9_err err = u9_repair(path, &o, &r, &fault);
     expect_one_of(err, U9_CORRUPT, &fault, "repair");
     if (err != U9_OK) return;
     ck_assert_uint_ge(expect_written(at("log"), "repair"), shown);
     ck_assert_int_le(r.then, r.before);
     uint64_t steps = 0;
-    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, &steps, &fault), r.steps ? U9_OK : U9_ABSENT);
+    ck_assert_int_eq(u9_undo(path, sim_io(), 0, &steps, &fault), r.steps ? U9_OK : U9_ABSENT);
     picture(at("log"), after);
     ck_assert_mem_eq(before, after, sizeof before);
     ck_assert_uint_eq(steps, r.steps);
@@ -246,7 +248,8 @@ static void try_merge(size_t shown)
     u9_fault fault = {0};
     const char *both[] = {at("log"), at("branch")};
     u9_merge_report r = {.size = sizeof r};
-    u9_merge_options o = {.size = sizeof o, .io = sim_io(), .memory = draw(2) ? 1 << 24 : 0, .lz4 = (int)draw(2), .strict = draw(3) == 0};
+    u9_merge_options o = {.size = sizeof o, .io = sim_io(), .memory = draw(2) ? 1 << 24 : 0, .lz4 = (int)draw(2),
+                          .strict = draw(3) == 0};
     u9_err err = u9_merge(at("out"), both, 2, &o, &r, &fault);
     if (err == U9_ARG) return; /* not in order */
     expect_one_of(err, U9_CORRUPT, &fault, "merge");
@@ -332,6 +335,84 @@ START_TEST(nothing_comes_of_a_harmed_log_that_was_not_written)
 }
 END_TEST
 
+/* [G-1] [L-6] Whatever says of what kind the keys are is lost: they are of the one that such keys may be of. */
+START_TEST(a_log_that_nothing_says_the_kind_of_is_saved_as_one_of_its_keys)
+{
+    static const char *const kinds[] = {"muid", "tid", "rkey"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
+    for (unsigned i = 0; i < 3; i++) {
+        u9_fault fault;
+        uint64_t saved = 0;
+        u9_report r = {.size = sizeof r};
+        remove_log(at("log"));
+        remove_log(at("out"));
+        write_on(at("log"), kinds[i], "a", 5, true);
+        const char *path = segment_path(at("log"), 1);
+        flip_bit(path, 32 + 64 + 10, 3);
+        fill_bytes(path, file_size(path) - BLOCK, BLOCK, 0);
+        ck_assert_int_eq(u9_salvage(at("log"), at("out"), &o, &r, &saved, &fault), U9_OK);
+        ck_assert_uint_eq(saved, 5);
+        u9_log *log = open_reader(at("out"));
+        ck_assert_str_eq(u9_log_kind(log), kinds[i]);
+        close_log(log);
+    }
+}
+END_TEST
+
+/* Of a simulated disk the root can be named, and what stands in it, without a slash. */
+START_TEST(names_at_the_root_and_bare_ones_are_paths_too)
+{
+    static const char *const sources[] = {"bare", "/bare", "/bare//", "/bare/0000000000000001.u9"};
+    static const char *const outs[] = {"/out", "out", "out///"};
+    u9_check_options o = {.size = sizeof o, .io = sim_io()};
+    session(at("log"), "r", 9, 2);
+    sim_needed("a root");
+    sim_copy(at("log"), "/bare");
+    for (unsigned i = 0; i < 12; i++) {
+        u9_fault fault;
+        uint64_t saved = 0;
+        u9_report r = {.size = sizeof r};
+        sim_make_dir("/out.partial"); /* as a run leaves it that is broken off */
+        sim_write("/out.partial/.u9-unfinished", 0, "", 0);
+        u9_err err = u9_salvage(sources[i % 4], outs[i / 4], &o, &r, &saved, &fault);
+        ck_assert_msg(err == U9_OK && saved == 9, "%u: %s", i, fault.text);
+        sim_remove("/out");
+    }
+    sim_move("/bare", "/bare.partial");
+    uint64_t saved;
+    u9_report r = {.size = sizeof r};
+    ck_assert_int_eq(u9_salvage("bare.partial", "/bare", &o, &r, &saved, NULL), U9_ARG);
+    ck_assert(exists("/bare.partial/0000000000000001.u9"));
+    sim_remove("/bare.partial");
+}
+END_TEST
+
+/* What stands where a log would grow, and bears no sign of a run that was broken off. */
+START_TEST(nothing_of_what_is_not_known_to_be_unfinished_is_removed)
+{
+    static const char *const others[] = {".live", ".mark", "0000000000000001.u9", "notes"};
+    session(at("log"), "r", 3, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        char path[512];
+        u9_fault fault = {0};
+        uint64_t saved = 0;
+        u9_report r = {.size = sizeof r};
+        u9_snapshot_report s = {.size = sizeof s};
+        u9_check_options o = {.size = sizeof o, .io = sim_io()};
+        remove_log(at("out.partial"));
+        make_dir(at("out.partial"));
+        snprintf(path, sizeof path, "%s/%s", at("out.partial"), others[i]);
+        write_file(path, "mine", 4);
+        ck_assert_int_eq(u9_salvage(at("log"), at("out"), &o, &r, &saved, &fault), U9_ARG);
+        ck_assert_ptr_nonnull(strstr(fault.text, "nothing of it was touched"));
+        u9_log *log = open_reader(at("log"));
+        ck_assert_int_eq(u9_log_snapshot(log, at("out"), NULL, &s, &fault), U9_ARG);
+        close_log(log);
+        ck_assert(exists(path));
+    }
+}
+END_TEST
+
 Suite *suite_harm(void)
 {
     Suite *s = suite_create("harm");
@@ -339,6 +420,9 @@ Suite *suite_harm(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(t, 240);
     tcase_add_loop_test(t, nothing_comes_of_a_harmed_log_that_was_not_written, 0, 6);
+    tcase_add_test(t, a_log_that_nothing_says_the_kind_of_is_saved_as_one_of_its_keys);
+    tcase_add_test(t, names_at_the_root_and_bare_ones_are_paths_too);
+    tcase_add_test(t, nothing_of_what_is_not_known_to_be_unfinished_is_removed);
     suite_add_tcase(s, t);
     return s;
 }

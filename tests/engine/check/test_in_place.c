@@ -467,6 +467,72 @@ START_TEST(a_search_that_is_told_to_stop_changes_nothing)
 }
 END_TEST
 
+static int let_time_pass(void *ctx, uint64_t ms, uint64_t of_ms)
+{
+    (void)ctx;
+    ck_assert_uint_le(ms, of_ms);
+    sim_advance(of_ms * 1000);
+    return 0;
+}
+
+/* [U-5] What was found until then is mended. */
+START_TEST(a_search_that_takes_too_long_is_given_up)
+{
+    make_log(at("log"));
+    break_magic(at("log"));
+    flip_payload(at("log"));
+    u9_repair_report r = repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000, .on_progress = let_time_pass});
+    ck_assert_int_eq(r.gave_up, 1);
+    ck_assert_uint_eq(r.steps, 1);
+    ck_assert_uint_eq(r.regained, 0);
+}
+END_TEST
+
+static unsigned indexes_in(const char *log)
+{
+    size_t count;
+    unsigned indexes = 0;
+    char **names = list_names(log, &count);
+    for (size_t i = 0; i < count; i++) {
+        indexes += strstr(names[i], ".u9x") != NULL;
+        free(names[i]);
+    }
+    free(names);
+    return indexes;
+}
+
+/* What happens to the log while its indexes are made. */
+static void meet_index(void *ctx, const u9_repair_step *step)
+{
+    int *other = ctx;
+    if (step->kind != U9_REPAIR_INDEX || *other > 1) return;
+    if (*other == 0) sim_take_lock(at("log"));
+    else sim_copy(at("log/.repair-1"), at("log/.repair-9"));
+    *other += 2; /* once */
+}
+
+/* [U-3] A writer, whose log it is by then, or another repair: the indexes are not noted, and an undo leaves them. */
+START_TEST(who_has_the_log_while_indexes_are_made_is_left_in_peace)
+{
+    for (int other = 0; other < 2; other++) {
+        u9_fault fault;
+        u9_repair_report r;
+        remove_log(at("log"));
+        make_log(at("log"));
+        break_magic(at("log"));
+        int what = other;
+        u9_err err = run_repair(at("log"), (u9_repair_options){.indexes = 1, .on_step = meet_index, .ctx = &what}, &r, &fault);
+        ck_assert_int_eq(err, other ? U9_STATE : U9_OK);
+        if (other == 0) sim_drop_lock(at("log"));
+        else sim_remove(at("log/.repair-9"));
+        unsigned made = indexes_in(at("log"));
+        ck_assert_uint_gt(made, 0);
+        ck_assert_uint_eq(undo(at("log")), 1);
+        ck_assert_uint_eq(indexes_in(at("log")), made);
+    }
+}
+END_TEST
+
 START_TEST(a_log_that_somebody_writes_to_is_left_alone)
 {
     u9_repair_report r;
@@ -545,8 +611,8 @@ END_TEST
 /* [U-2] Beside them stand files of almost their names; and there are no more numbers than these. */
 START_TEST(saved_bytes_get_the_next_number_and_there_is_a_last_one)
 {
-    static const char *const others[] = {"log/.repair-", "log/.repair-x", "log/.repair-007", "log/.repair-99999999999", "log/.repair-3.new",
-                                         "log/notes-12", "log/.repair-0"};
+    static const char *const others[] = {"log/.repair-", "log/.repair-x", "log/.repair-007", "log/.repair-99999999999",
+                                         "log/.repair-3.new", "log/notes-12", "log/.repair-0"};
     u9_fault fault;
     u9_repair_report r;
     make_log(at("log"));
@@ -666,19 +732,6 @@ static void tell_index(void *ctx, const u9_repair_step *step)
     snprintf(t->path, sizeof t->path, "%s", step->path);
 }
 
-static unsigned indexes_in(const char *log)
-{
-    size_t count;
-    unsigned indexes = 0;
-    char **names = list_names(log, &count);
-    for (size_t i = 0; i < count; i++) {
-        indexes += strstr(names[i], ".u9x") != NULL;
-        free(names[i]);
-    }
-    free(names);
-    return indexes;
-}
-
 static void build_indexes(const char *log)
 {
     u9_index_report made = {.size = sizeof made};
@@ -756,6 +809,31 @@ START_TEST(a_single_file_is_mended_beside_itself)
     ck_assert_str_eq(r.saved, "0000000000000002.u9.repair-1");
     expect_same_segments(at("log"), at("whole"));
     ck_assert_uint_eq(undo(segment_path(at("log"), 2)), 1);
+}
+END_TEST
+
+/* Its saved bytes would have a longer name than any file may. */
+START_TEST(a_single_file_of_the_longest_name_is_not_mended)
+{
+    make_log(at("log"));
+    flip_secret(at("log"));
+    for (size_t n = 244; n <= 255; n += 11) {
+        char name[256], path[4400];
+        u9_fault fault;
+        u9_repair_report r;
+        uint8_t before[16], after[16];
+        memset(name, 'n', n);
+        name[n] = 0;
+        snprintf(path, sizeof path, "%s/%s", at("long"), name);
+        remove_log(at("long"));
+        make_dir(at("long"));
+        sim_copy(segment_path(at("log"), 2), path);
+        picture(at("long"), before);
+        ck_assert_int_eq(run_repair(path, (u9_repair_options){.all = 0}, &r, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, ENAMETOOLONG);
+        picture(at("long"), after);
+        ck_assert_mem_eq(before, after, sizeof before);
+    }
 }
 END_TEST
 
@@ -901,6 +979,8 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_dry_run_changes_nothing_and_says_the_same);
     tcase_add_test(c, without_all_nothing_comes_back_and_what_is_left_is_counted);
     tcase_add_test(c, a_search_that_is_told_to_stop_changes_nothing);
+    tcase_add_test(c, a_search_that_takes_too_long_is_given_up);
+    tcase_add_test(c, who_has_the_log_while_indexes_are_made_is_left_in_peace);
     tcase_add_test(c, a_log_that_somebody_writes_to_is_left_alone);
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
@@ -914,6 +994,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);
     tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
     tcase_add_test(c, a_single_file_is_mended_beside_itself);
+    tcase_add_test(c, a_single_file_of_the_longest_name_is_not_mended);
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
     tcase_add_loop_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit, 0, 2);
     tcase_add_test(c, void_bytes_do_not_come_back);

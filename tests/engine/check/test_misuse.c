@@ -45,6 +45,8 @@ START_TEST(who_repairs_without_a_path_or_a_size_is_refused)
     REFUSED(u9_undo("", NULL, 0, NULL, NULL));
     REFUSED(u9_accept_loss(at("log"), 0, NULL, &loss, NULL));
     REFUSED(u9_accept_loss(at("log"), 0, NULL, NULL, NULL));
+    REFUSED(u9_accept_loss(NULL, 0, NULL, &loss, NULL));
+    REFUSED(u9_accept_tails(at("log"), 0, NULL, NULL, NULL));
     REFUSED(u9_accept_tails(at("log"), 0, NULL, &tails, NULL));
     REFUSED(u9_accept_tails(NULL, 0, NULL, &tails, NULL));
     ck_assert_str_eq(u9_repair_name((u9_repair_kind)99), "?");
@@ -167,8 +169,10 @@ START_TEST(who_checks_moves_or_sends_nothing_is_refused)
     u9_tier_options tiering = {.size = sizeof tiering}, no_tiering = {.size = 7};
     u9_ship_report shipped = {.size = sizeof shipped}, no_ship = {.size = 7};
     u9_options no_options = {.size = 7};
-    u9_send_options sending = {.size = sizeof sending, .in = -1, .out = -1}, from = {.size = sizeof from, .from = 1}, no_send = {.size = 7};
-    u9_recv_options taking = {.size = sizeof taking, .in = -1, .out = -1}, logs = {.size = sizeof logs, .log = &no_options}, no_recv = {.size = 7};
+    u9_send_options sending = {.size = sizeof sending, .in = -1, .out = -1}, from = {.size = sizeof from, .from = 1};
+    u9_recv_options taking = {.size = sizeof taking, .in = -1, .out = -1}, logs = {.size = sizeof logs, .log = &no_options};
+    u9_send_options no_send = {.size = 7};
+    u9_recv_options no_recv = {.size = 7};
     uint64_t salvaged;
     session(at("log"), "x", 3, 0);
     REFUSED(u9_check(NULL, NULL, &report, NULL));
@@ -202,6 +206,43 @@ START_TEST(who_checks_moves_or_sends_nothing_is_refused)
     REFUSED(u9_log_recv(at("out"), &logs, NULL, NULL));
     REFUSED(u9_log_recv(at("out"), &logs, &no_ship, NULL));
     ck_assert(!exists(at("out")));
+}
+END_TEST
+
+/* Nobody has registered such a store. */
+START_TEST(nothing_is_made_in_a_store_that_is_not_had)
+{
+    static const char none[] = "rados:none/such";
+    const char *one[] = {NULL};
+    u9_fault fault;
+    uint64_t saved = 0;
+    u9_report report = {.size = sizeof report};
+    u9_check_options checking = {.size = sizeof checking, .io = io_of(at("log"))};
+    u9_merge_report merged = {.size = sizeof merged};
+    u9_merge_options merging = {.size = sizeof merging, .io = checking.io};
+    u9_snapshot_report snap = {.size = sizeof snap};
+    u9_tiered tiered = {.size = sizeof tiered};
+    u9_tier_options tiering = {.size = sizeof tiering, .io = checking.io, .to = none};
+    u9_repair_report repaired = {.size = sizeof repaired};
+    session(at("log"), "x", 3, 0);
+    char log_path[3400];
+    one[0] = strcpy(log_path, at("log"));
+    u9_log *log = open_reader(log_path);
+    const u9_err errs[] = {
+        u9_salvage(log_path, none, &checking, &report, &saved, &fault),
+        u9_salvage(none, at("out"), NULL, &report, &saved, NULL),
+        u9_merge(none, one, 1, &merging, &merged, &fault),
+        u9_merge(at("out"), &(const char *){none}, 1, NULL, &merged, NULL),
+        u9_log_snapshot(log, none, NULL, &snap, &fault),
+        u9_tier(log_path, &tiering, &tiered, &fault),
+        u9_repair(none, NULL, &repaired, &fault),
+        u9_check(none, NULL, &report, NULL),
+    };
+    for (size_t i = 0; i < sizeof errs / sizeof *errs; i++)
+        MUST_SAY(errs[i] == U9_IO || errs[i] == U9_ARG, "%zu: %s", i, u9_err_name(errs[i]));
+    REFUSED(u9_salvage(log_path, "", &checking, &report, &saved, NULL));
+    close_log(log);
+    ck_assert(!exists(at("out")) && !exists(at("out.partial")));
 }
 END_TEST
 
@@ -354,6 +395,7 @@ Suite *suite_misuse(void)
     tcase_add_test(t, who_makes_logs_of_nothing_is_refused);
     tcase_add_test(t, who_looks_for_nothing_is_refused);
     tcase_add_test(t, who_checks_moves_or_sends_nothing_is_refused);
+    tcase_add_test(t, nothing_is_made_in_a_store_that_is_not_had);
     tcase_add_test(t, who_knows_an_earlier_version_is_served);
     tcase_add_test(t, a_handle_of_the_parent_makes_nothing);
     tcase_add_test(t, saved_bytes_that_were_forged_undo_nothing);

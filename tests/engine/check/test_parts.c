@@ -4,6 +4,7 @@
  * nothing. [C-6]
  */
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -767,6 +768,30 @@ START_TEST(a_record_above_the_largest_is_judged_and_salvaged)
 }
 END_TEST
 
+/* Without memory, or where nothing is seen of what is looked at: it is told, or makes no difference. */
+static void expect_salvage_to_fail(uint64_t well)
+{
+    static const scarcity each[] = {SCARCE_MEMORY, SCARCE_SIGHT};
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned failed = 1;
+        for (unsigned nth = 1; failed > 0; nth += 1 + nth / 16) {
+            u9_fault fault;
+            uint64_t saved = 0;
+            u9_report r = {.size = sizeof r};
+            u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+            static const char *const made[] = {"out", "out.fork-2", "out.partial", "out.fork-2.partial"};
+            for (unsigned k = 0; k < 4; k++) remove_log(at(made[k]));
+            scarce_begin(each[i], nth, ENXIO, false);
+            u9_err err = u9_salvage(at("log"), at("out"), &o, &r, &saved, &fault);
+            failed = scarce_end(NULL);
+            ck_assert_msg(err == U9_OK || err == (i ? U9_IO : U9_NOMEM), "%u, %u: %s: %s", i, nth, u9_err_name(err),
+                          err ? fault.text : "");
+            if (err == U9_OK && (i == 0 || failed == 0)) ck_assert_msg(saved == well, "%u, %u: %u records", i, nth, (unsigned)saved);
+            ck_assert_uint_lt(nth, 5000);
+        }
+    }
+}
+
 /* [L-9] [G-4] A copy of the file went on by itself, within a record: what the two share belongs to it, too. */
 START_TEST(a_record_that_was_ended_in_a_copy_is_saved_with_the_branch)
 {
@@ -800,6 +825,8 @@ START_TEST(a_record_that_was_ended_in_a_copy_is_saved_with_the_branch)
     ck_assert_uint_eq(s->records[0].size, r.size);
     ck_assert_mem_eq(s->records[0].bytes, r.bytes, r.size);
     forget(s);
+    sim_needed("looks that see nothing");
+    expect_salvage_to_fail(saved);
     free(r.bytes);
     forge_free(&f);
     forge_free(&g);

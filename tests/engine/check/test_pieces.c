@@ -7,7 +7,9 @@
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,6 +240,112 @@ START_TEST(a_log_that_is_damaged_all_over_is_not_read_for_each_piece)
 }
 END_TEST
 
+static uint32_t drawn;
+
+static unsigned draw(unsigned n)
+{
+    drawn = drawn * 1664525 + 1013904223;
+    return (drawn >> 8) % n;
+}
+
+static void harm(const char *log)
+{
+    unsigned n = segments_in(log);
+    const char *path = segment_path(log, 1 + draw(n));
+    if (!exists(path) || file_size(path) < 9000) return;
+    uint64_t size = file_size(path), at_byte = draw((unsigned)size - 4096);
+    switch (draw(10)) {
+    case 0:
+    case 1: flip_bit(path, at_byte, draw(8)); break;
+    case 2: fill_bytes(path, at_byte, 1 + draw(4096), 0); break;
+    case 3: fill_bytes(path, at_byte / 4096 * 4096, 4096, 0xee); break;
+    case 4: cut_file(path, at_byte); break;
+    case 5: remove_log(path); break;
+    case 6: sim_copy(path, segment_path(log, n + 1 + draw(3))); break;
+    case 7: remove_mark(log); break;
+    case 8: fill_bytes(path, 32 + 64, 10, 0xee); break; /* its u9open */
+    case 9: sim_spoil(path, at_byte / 4096 * 4096, at_byte / 4096 * 4096 + 4096, EIO, 0); break;
+    }
+}
+
+/* Of records of all sizes, one of them in parts; trimmed, or not; closed, or not. */
+static void make_any(const char *log)
+{
+    static uint8_t piece[1 << 20];
+    u9_append *a;
+    uint8_t head[9];
+    size_t n = u9_value_head(U9_BYTES, sizeof piece + 300000, head);
+    u9_options o = small_options();
+    u9_log *w = open_writer(log, &o);
+    for (unsigned i = 0; i < 12; i++) append_many(w, "record ", 1 + draw(300), draw(2) * 9);
+    if (draw(2)) {
+        ck_assert_int_eq(u9_append_begin(w, NULL, 1, n + sizeof piece + 300000, &a, NULL), U9_OK);
+        ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+        ck_assert_int_eq(u9_append_write(a, piece, sizeof piece), U9_OK);
+        ck_assert_int_eq(u9_append_write(a, piece, 300000), U9_OK);
+        ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+        append_many(w, "behind ", 50, 9);
+    }
+    if (draw(3)) close_log(w);
+    else crash(w, log);
+}
+
+START_TEST(whatever_a_log_went_through_is_told_alike)
+{
+    drawn = (uint32_t)_i;
+    for (unsigned round = 0; round < thorough(4, 100); round++) {
+        remove_log(at("log"));
+        make_any(at("log"));
+        for (unsigned k = draw(4); k > 0; k--) harm(at("log"));
+        told whole = {0}, t = {0};
+        if (check(&whole, at("log"), 0, 0) == U9_OK) {
+            uint64_t size = 4096 * (1 + (uint64_t)draw(20));
+            ck_assert_int_eq(check(&t, at("log"), size, 1 + 2 * draw(2)), U9_OK);
+            expect_text(t.text, whole.text);
+            ck_assert_mem_eq(&t.report, &whole.report, sizeof t.report);
+        }
+        sim_clear();
+        free(whole.text);
+        free(t.text);
+    }
+}
+END_TEST
+
+static int pass_time(void *ctx, uint64_t done, uint64_t all)
+{
+    sim_advance(60000); /* so that it is asked each time */
+    return tell_progress(ctx, done, all);
+}
+
+/* Without a fault to be filled, too. */
+START_TEST(a_check_in_pieces_ends_at_any_step)
+{
+    make_log(at("log"));
+    for (unsigned n = 1; n <= segments_in(at("log")); n++) /* so much that a piece does not hold it */
+        for (uint64_t place = 5000; place < file_size(segment_path(at("log"), n)); place += 700)
+            flip_bit(segment_path(at("log"), n), place, 3);
+    for (unsigned p = 0; p < 2; p++) {
+        u9_err err = U9_STATE;
+        for (unsigned stop = 1; err != U9_OK; stop += 1 + stop / 8) {
+            told t = {.stop_after = stop};
+            u9_report r = {.size = sizeof r};
+            u9_check_options o = {.size = sizeof o, .on_progress = pass_time, .ctx = &t, .io = io_of(at("log"))};
+            err = u9i_check_in_pieces(at("log"), &o, p ? 20000 : 0, &r, NULL);
+            ck_assert(err == U9_OK || err == U9_STATE);
+        }
+        err = U9_IO;
+        for (unsigned nth = 1; err != U9_OK; nth += 1 + nth / 8) {
+            u9_report r = {.size = sizeof r};
+            u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+            sim_fail(SIM_READ, nth, ENXIO, true);
+            err = u9i_check_in_pieces(at("log"), &o, p ? 20000 : 0, &r, NULL);
+            sim_mend();
+            ck_assert(err == U9_OK || err == U9_IO);
+        }
+    }
+}
+END_TEST
+
 Suite *suite_pieces(void)
 {
     Suite *s = suite_create("pieces");
@@ -252,6 +360,8 @@ Suite *suite_pieces(void)
     tcase_set_timeout(sim, 120);
     tcase_add_test(sim, a_segment_that_was_not_promised_is_read_once);
     tcase_add_test(sim, a_log_that_is_damaged_all_over_is_not_read_for_each_piece);
+    tcase_add_loop_test(sim, whatever_a_log_went_through_is_told_alike, 0, 6);
+    tcase_add_test(sim, a_check_in_pieces_ends_at_any_step);
     suite_add_tcase(s, t);
     suite_add_tcase(s, sim);
     return s;

@@ -445,12 +445,56 @@ START_TEST(no_other_directory_is_taken_for_a_snapshot) /* [A-3] */
 }
 END_TEST
 
+typedef struct files {
+    unsigned how[8];
+    uint64_t bytes;
+} files;
+
+static void note_file(void *ctx, const u9_snapshot_segment *s)
+{
+    files *f = ctx;
+    f->how[s->how]++;
+    f->bytes += s->bytes;
+    ck_assert_uint_eq(strlen(s->name), 19);
+    ck_assert_int_eq(s->sys, 0);
+}
+
+/* A run was broken off, and what it took the log has trimmed by the time that it is gone on with. */
+START_TEST(what_was_trimmed_since_a_run_was_broken_off_goes_unseen) /* [A-3] [L-10] */
+{
+    files f = {0};
+    u9_fault fault;
+    u9_snapshot_report r;
+    u9_snapshot_options o = {.on_segment = note_file, .ctx = &f, .keep_trimmed = 1};
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    sim_fail(SIM_RENAME, 4, EIO, true); /* its note is written, two segments have their names */
+    ck_assert_int_eq(try_snapshot(log, at("snap"), o, &r, &fault), U9_IO);
+    sim_mend();
+    close_log(log);
+    ck_assert(exists(at("snap.partial/0000000000000001.u9")));
+    trim_log(at("log"), below_ordinal(first_in(at("log"), 4)));
+    f = (files){0};
+    log = open_reader(at("log"));
+    ck_assert_int_eq(try_snapshot(log, at("snap"), o, &r, &fault), U9_OK);
+    close_log(log);
+    ck_assert_uint_gt(r.removed, 0);
+    ck_assert_uint_eq(f.how[U9_SNAPSHOT_REMOVED], r.removed);
+    ck_assert_uint_eq(f.how[U9_SNAPSHOT_LINKED], r.linked);
+    ck_assert_uint_eq(f.how[U9_SNAPSHOT_COPIED], r.copied);
+    ck_assert_uint_eq(f.bytes, r.copied_bytes);
+    ck_assert(!exists(named("snap", 1)));
+    expect_snapshot(at("snap"), first_in(at("log"), 4), r.next_ordinal);
+}
+END_TEST
+
 /* What `.snapshot` says was forged: another word, no digits, a flag that is none under a fitting hash, lines too many or none. */
 static const struct {
     unsigned at;
     char what;
     unsigned size; /* of the file then; 0: as it was */
-} forged_notes[] = {{0, 'x', 0}, {150, ' ', 0}, {12, 'g', 0}, {13, 'G', 0}, {149, '?', 0}, {12 + 129, '2', 0}, {0, 'u', 150}, {0, 'u', 3 * 151}};
+} forged_notes[] = {{0, 'x', 0},   {150, ' ', 0},      {12, 'g', 0},  {13, 'G', 0},
+                    {149, '?', 0}, {12 + 129, '2', 0}, {0, 'u', 150}, {0, 'u', 3 * 151}};
 
 START_TEST(a_snapshot_whose_own_word_was_forged_is_left_alone) /* */
 {
@@ -607,6 +651,7 @@ START_TEST(a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs) /* [
     } fails[] = {
         {SIM_CREATE, EROFS, 0},  {SIM_CREATE, EACCES, 1}, {SIM_RESERVE, ENOSPC, 0}, {SIM_RESERVE, ENOSPC, 1}, {SIM_WRITE, ENOSPC, 1},
         {SIM_TRUNCATE, EIO, 1}, {SIM_LINK, ENOSPC, 0},   {SIM_RENAME, EROFS, 0},   {SIM_SYNC_DIR, EIO, 0},
+        {SIM_LINK, EDQUOT, 0},   {SIM_LINK, EROFS, 0},    {SIM_LINK, EIO, 0},
     };
     make_row_of_segments(at("log"));
     for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
@@ -663,6 +708,12 @@ START_TEST(damage_at_the_end_is_not_closed_over) /* [A-2] [M-4] */
     expect_same_damage(at("log"), at("snap"));
     ck_assert_uint_eq(snapshot(at("log"), at("snap")).removed, 0); /* and made again it is found as it was left */
     expect_same_damage(at("log"), at("snap"));
+    session(at("bare"), "r", 20, 1); /* without a mark, and no mark is made of what is damaged */
+    remove_mark(at("bare"));
+    flip_bit(named("bare", 1), file_size(named("bare", 1)) - BLOCK + 20, 1);
+    fill_bytes(named("bare", 1), 3 * BLOCK, 2 * BLOCK, 0xee);
+    ck_assert_int_ge(snapshot(at("bare"), at("bare2")).verdict, U9_V_UNKNOWN);
+    expect_same_damage(at("bare"), at("bare2"));
     make_row_of_segments(at("gone")); /* the newest is not there, which the mark says */
     sim_remove(named("gone", segments_in(at("gone"))));
     ck_assert_int_eq(snapshot(at("gone"), at("gone2")).verdict, U9_V_CORRUPT);
@@ -739,8 +790,9 @@ START_TEST(files_that_are_not_of_the_log_stay_behind) /* [A-1] */
     session(at("log"), "r", 5, 0);
     session(at("other"), "x", 5, 0);
     sim_copy(named("other", 1), named("log", 9));
+    make_dir(named("log", 12));
     snapshot(at("log"), at("snap"));
-    ck_assert(!exists(named("snap", 9)));
+    ck_assert(!exists(named("snap", 9)) && !exists(named("snap", 12)));
     expect_snapshot(at("snap"), 0, 5);
 }
 END_TEST
@@ -972,6 +1024,7 @@ Suite *suite_snapshot(void)
     tcase_add_test(t, a_log_that_was_put_back_does_not_replace_what_the_snapshot_has);
     tcase_add_loop_test(t, a_snapshot_whose_own_word_was_forged_is_left_alone, 0, sizeof forged_notes / sizeof *forged_notes);
     tcase_add_test(t, what_is_none_of_the_logs_is_not_replaced);
+    tcase_add_test(t, what_was_trimmed_since_a_run_was_broken_off_goes_unseen);
     tcase_add_test(t, of_what_is_no_log_or_not_to_be_taken_there_is_no_snapshot);
     tcase_add_test(t, a_writer_that_cannot_sync_has_no_snapshot);
     suite_add_tcase(s, t);

@@ -775,6 +775,32 @@ START_TEST(two_do_not_tier_one_log_at_once) /* [TR-3] */
 }
 END_TEST
 
+/* What the list says is looked for at the place, each time. */
+START_TEST(a_place_that_does_not_answer_is_told_and_one_that_is_gone_gets_all_again) /* [TR-3] [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    uint64_t there = done.there;
+    u9_err err = U9_IO;
+    for (unsigned nth = 1; err != U9_OK; nth++) {
+        sim_fail(SIM_STAT, nth, EIO, false);
+        err = try_tier(to_far());
+        sim_mend();
+        ck_assert_msg(err == U9_OK || (err == U9_IO && fault.sys == EIO), "%u: %s", nth, fault.text);
+        if (err == U9_OK) ck_assert_uint_eq(done.segments, 0);
+    }
+    sim_move(at("far"), at("away"));
+    u9_tier_options dry = to_far();
+    dry.dry_run = 1;
+    tier_with(dry);
+    ck_assert_uint_eq(done.left, there);
+    ck_assert(!exists(at("far")));
+    tier();
+    ck_assert_uint_eq(done.segments, there);
+    expect_whole(at("far"), first_in(at("log"), there + 1));
+}
+END_TEST
+
 /* The lists say so on the way, not only in the end; and a segment whose ends are damaged goes as it is. */
 START_TEST(many_segments_go_and_damaged_ones_as_they_are) /* [TR-2] [TR-3] */
 {
@@ -873,6 +899,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, who_asks_wrongly_is_refused);
     tcase_add_test(t, what_the_place_keeps_otherwise_is_not_dropped_here);
     tcase_add_test(t, two_do_not_tier_one_log_at_once);
+    tcase_add_test(t, a_place_that_does_not_answer_is_told_and_one_that_is_gone_gets_all_again);
     tcase_add_test(t, many_segments_go_and_damaged_ones_as_they_are);
     tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
     suite_add_tcase(suite, t);

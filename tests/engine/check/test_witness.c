@@ -390,6 +390,39 @@ START_TEST(a_host_of_an_earlier_version_asks_for_no_proof)
 }
 END_TEST
 
+/* Without the log's own mark nothing but the line tells that its end is gone: cut off, or with its file. */
+START_TEST(an_end_that_only_the_line_knows_of_is_told_where_it_was)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        u9_options o = small_options();
+        remove_log(at("log"));
+        for (unsigned k = 0; k < 2; k++) {
+            u9_log *w = open_writer(at("log"), &o);
+            append_many(w, "r", 20, 5);
+            if (k) close_log(w);
+            else crash(w, at("log"));
+        }
+        u9_mark line = line_of(at("log"));
+        const char *last = segment_path(at("log"), segments_in(at("log")));
+        ck_assert_uint_eq(line.segment, segments_in(at("log")));
+        remove_mark(at("log"));
+        if (way == 0) cut_file(last, line.offset / 2);
+        if (way == 1) remove_log(last);
+        if (way == 2) { /* of which log it is nobody says: that is no other one */
+            remove_log(segment_path(at("log"), 1));
+            flip_bit(last, 32 + 64 + 20, 1);
+        }
+        finding f = check(at("log"), &line);
+        ck_assert_int_eq(f.report.line, way == 2 ? U9_LINE_MET : U9_LINE_UNMET);
+        if (way == 2) continue;
+        ck_assert_int_eq(f.last.reason, U9_R_MARK);
+        ck_assert_uint_eq(f.last.segment, line.segment);
+        ck_assert_uint_eq(f.last.lost, line.ordinal - f.report.next_ordinal);
+        ck_assert_uint_le(f.last.begin, line.offset / 2);
+    }
+}
+END_TEST
+
 Suite *suite_witness(void)
 {
     Suite *suite = suite_create("witness");
@@ -409,6 +442,7 @@ Suite *suite_witness(void)
     tcase_add_test(t, a_segment_alone_meets_its_own_lines);
     tcase_add_test(t, no_changed_byte_is_passed_over);
     tcase_add_test(t, a_host_of_an_earlier_version_asks_for_no_proof);
+    tcase_add_test(t, an_end_that_only_the_line_knows_of_is_told_where_it_was);
     suite_add_tcase(suite, t);
     return suite;
 }

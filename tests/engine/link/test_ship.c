@@ -715,6 +715,71 @@ START_TEST(a_sender_stops_at_damage_and_says_so)
 }
 END_TEST
 
+/* [T-12] What costs no record is told, and what is in front of the first record that is wanted is not even that. */
+START_TEST(damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender)
+{
+    static const struct {
+        unsigned harm; /* 0: a padding; 1: a payload; 2: a segment is gone; 3: a segment that nobody can read stands there */
+        uint64_t from;
+        u9_err err;
+        uint64_t next; /* of the first record that was not sent; 0: it was not come so far */
+    } rows[] = {{0, 0, U9_OK, 60},      {1, 0, U9_CORRUPT, 5}, {1, 6, U9_OK, 60},  {1, 5, U9_CORRUPT, 0},
+                {2, 0, U9_CORRUPT, 0}, {2, 45, U9_OK, 60},    {3, 45, U9_OK, 60}, {3, 0, U9_CORRUPT, 0}};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t size;
+        seen_frame frames[64];
+        side s;
+        u9_options o = quick_options();
+        o.segment_size = 65536;
+        remove_log(at("from"));
+        u9_log *log = open_writer(at("from"), &o);
+        for (unsigned k = 0; k < 60; k++) put_batch(log, "x", 1, 5001 + k % 7);
+        close_log(log);
+        const char *first = segment_path(at("from"), 1), *second = segment_path(at("from"), 2);
+        size_t n = frames_in(first, frames, 64);
+        for (size_t k = 0; k < n; k++) {
+            if (rows[i].harm == 0 && frames[k].length % 16) put_bytes(first, frames[k].end - 1, "x", 1);
+            if (rows[i].harm == 1 && frames[k].count > 0 && frames[k].ordinal == 5) flip_bit(first, frames[k].offset + 80, 3);
+        }
+        if (rows[i].harm == 2) remove_log(second);
+        if (rows[i].harm == 3) fill_bytes(second, 0, file_size(second), 0xee);
+        free(record(at("from"), rows[i].from, &size, &s));
+        ck_assert_msg(s.err == rows[i].err, "row %u: %s", i, s.fault.text);
+        ck_assert_int_eq(s.report.damaged, s.err != U9_OK);
+        if (rows[i].next > 0) ck_assert_uint_eq(s.report.next, rows[i].next);
+        else ck_assert_uint_lt(s.report.next, 45);
+    }
+}
+END_TEST
+
+/* [L-6] [T-9] Nothing says any more of what kind the keys are: it is the one that they all are of. */
+START_TEST(a_log_that_nothing_says_the_kind_of_is_sent_to_who_gives_no_options)
+{
+    size_t size;
+    side s;
+    small_log(at("from"));
+    const char *path = segment_path(at("from"), 1);
+    content whole = content_of(at("from"));
+    flip_bit(path, 32 + 64 + 10, 3);
+    fill_bytes(path, file_size(path) - 4096, 4096, 0);
+    uint8_t *stream = record(at("from"), 0, &size, &s);
+    ck_assert_msg(s.err == U9_OK, "%s", s.fault.text);
+    sim_needed("the default disk");
+    u9_recv_options v = {.size = sizeof v, .in = memfd_create("stream", MFD_CLOEXEC), .out = -1};
+    u9_ship_report report = {.size = sizeof report};
+    u9_fault fault;
+    ck_assert_int_eq(pwrite(v.in, stream, size, 0), (ssize_t)size);
+    ck_assert_int_eq(u9_log_recv(at("real"), &v, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.records, whole.records);
+    u9_report checked = {.size = sizeof checked};
+    ck_assert_int_eq(u9_check(at("real"), NULL, &checked, &fault), U9_OK); /* where io is not said */
+    ck_assert_uint_eq(checked.records, whole.records);
+    ck_assert_int_eq(checked.verdict, U9_V_CLEAN);
+    close(v.in);
+    free(stream);
+}
+END_TEST
+
 /* [T-12] A record that is served, and that no log takes. */
 START_TEST(a_record_that_no_log_takes_is_damage)
 {
@@ -984,6 +1049,8 @@ Suite *suite_ship(void)
     tcase_add_test(no, a_frame_over_the_limit_is_refused_at_its_place);
     tcase_add_test(no, a_log_that_is_no_beginning_of_what_is_sent_is_refused_and_left_alone);
     tcase_add_test(no, a_sender_stops_at_damage_and_says_so);
+    tcase_add_test(no, a_log_that_nothing_says_the_kind_of_is_sent_to_who_gives_no_options);
+    tcase_add_test(no, damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender);
     tcase_add_test(no, a_record_that_no_log_takes_is_damage);
     tcase_add_test(no, a_sender_stops_where_a_segment_is_missing_and_not_at_a_stray_file);
     tcase_add_test(no, a_log_whose_keys_are_of_no_kind_is_not_sent);

@@ -271,6 +271,24 @@ static void put_piece(forged_stream *s, uint64_t number, uint64_t total, size_t 
     put_frame(s, b.bytes, b.size);
 }
 
+/* The same of a record whose length takes more than 32 bits. */
+static void put_huge(forged_stream *s)
+{
+    uint8_t front[100] = {0x43}, room[1000];
+    u9_builder b;
+    uint64_t total = UINT64_C(5) << 30;
+    u9_builder_init(&b, room, sizeof room);
+    u9i_set_be(front + 1, 8, total - 17);
+    u9i_set_be(front + 9, 8, 2);
+    front[17] = 0x1c;
+    front[18] = 16;
+    front[35] = 0x1f;
+    u9i_set_be(front + 36, 8, total - 44);
+    u9i_sent_piece p = {.number = 0, .total = total, .bytes = front, .size = 60};
+    ck_assert_int_eq(u9i_piece_build(&b, &p), U9_OK);
+    put_frame(s, b.bytes, b.size);
+}
+
 START_TEST(pieces_that_no_sender_sends_are_refused)
 {
     enum { TOTAL = (1 << 24) + 1 };
@@ -300,6 +318,22 @@ START_TEST(pieces_that_no_sender_sends_are_refused)
         side r = receive(at("forged"), s.bytes, s.size);
         ck_assert_msg(r.err == rows[i].err && strcmp(r.fault.rule, rows[i].rule) == 0, "row %u: %s [%s] %s", i,
                       u9_err_name(r.err), r.fault.rule, r.err ? r.fault.text : "");
+        ck_assert_uint_eq(r.report.records, 0);
+        remove_log(at("forged"));
+    }
+    for (unsigned i = 0; i < 2; i++) { /* one of 5 GiB, of which nothing more comes; and one behind a record, in its frame */
+        forged_stream s = {.size = 0};
+        put_frame(&s, begin, sizeof begin);
+        size_t before = s.size + U9_TRANSIT_HEAD;
+        if (i == 0) put_huge(&s);
+        else put_piece(&s, 0, TOTAL, 50, 1);
+        uint8_t both[400] = "\x4a\x13\x1c\x10" "0123456789abcdef" "\x85";
+        memcpy(both + 21, s.bytes + before, s.size - before);
+        size_t n = 21 + s.size - before;
+        if (i == 1) s.size = before - U9_TRANSIT_HEAD, put_frame(&s, both, n);
+        side r = receive(at("forged"), s.bytes, s.size);
+        ck_assert_msg(strcmp(r.fault.rule, i ? "T-13" : "T-4") == 0, "%u: %s [%s] %s", i, u9_err_name(r.err), r.fault.rule,
+                      r.fault.text);
         ck_assert_uint_eq(r.report.records, 0);
         remove_log(at("forged"));
     }
