@@ -266,7 +266,7 @@ static bool asks(const u9i_follower *f)
 }
 
 /* The reader was sent somewhere, or went back: it readies itself to go on. At the end that is behind the last frame there. */
-static u9_err turn_round(u9i_reader *r, u9_fault *fault)
+static u9_err face_forwards(u9i_reader *r, u9_fault *fault)
 {
     u9i_step step = U9I_STEP_DAMAGE;
     u9_err err = U9_OK;
@@ -286,7 +286,7 @@ u9_err u9i_follower_step(u9i_follower *f, u9i_step *step, u9_fault *fault)
     for (;;) {
         bool told = false;
         follower_check(f);
-        u9_err err = f->reader->backwards ? turn_round(f->reader, fault) : U9_OK;
+        u9_err err = f->reader->backwards ? face_forwards(f->reader, fault) : U9_OK;
         if (err != U9_OK) return err;
         if (asks(f)) err = find_more(f, step, &told, fault);
         if (err == U9_IO && has_changed(f)) continue;
