@@ -146,7 +146,7 @@ static void begin_near(u9i_reader *s, size_t unit)
 }
 
 /* The reader has just stepped, to the place (U9_OK), past it (U9_END), or is on its way (U9_AGAIN). */
-static u9_err compare_spot(const u9i_reader *s, u9i_step step, const u9i_spot *to)
+static u9_err compare_place(const u9i_reader *s, u9i_step step, const u9i_spot *to)
 {
     bool near = to->before && s->place.unit == to->unit && step == U9I_STEP_FRAME;
     if (near && s->place.frame >= to->frame) return s->place.frame == to->frame ? U9_OK : U9_END;
@@ -166,7 +166,7 @@ static u9_err reach(u9i_reader *s, const u9i_spot *to, u9i_trail *trail, u9_faul
         u9_err err = u9i_reader_step(s, &step, fault);
         if (err != U9_OK) return err;
         if (same_spot(&s->place, to) && step == U9I_STEP_END) return U9_OK;
-        err = compare_spot(s, step, to);
+        err = compare_place(s, step, to);
         if (err != U9_AGAIN) return err;
         if (at.unit != s->place.unit) at = (u9i_spot){.unit = s->place.unit};
         bool crosses = step == U9I_STEP_DAMAGE && s->damage.reason == U9_R_TRIMMED && s->index > to->unit;

@@ -4,6 +4,7 @@
  */
 #include "engine/os/process.h"
 #include "engine/read/beside.h"
+#include "engine/read/cursor.h"
 
 #include "engine/read/reader.h"
 
@@ -212,7 +213,7 @@ u9_err u9i_beside_make(u9i_beside *b, u9_fault *fault)
     u9i_index_making m = {.of = s, .dir = log->source.dir};
     uint64_t seed = u9i_get_be(s->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
     b->lossy = false;
-    m.spec = u9i_keyspec_of(log->kind[0] ? log->kind : b->catalog->kind, seed);
+    m.spec = u9i_keyspec_of(u9i_kind_in(log, b->catalog), seed);
     int sys = u9i_queue_open(log->source.dir->env, NULL, 0, 0, &queue);
     if (sys != 0) return fail_making(b, sys, fault);
     m.queue = queue;

@@ -47,10 +47,13 @@ U9_MUST_CHECK u9_err u9i_cursor_pass(u9_cursor *cursor, u9_record *out);
 /* U9_ARG: there is no cursor, or an argument that must be is not; U9_STATE: of a forked child. */
 U9_MUST_CHECK u9_err u9i_cursor_allow(u9_cursor *cursor, const void *argument);
 
-/* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] U9_ARG. */
+/* The kind of the log's keys, as the handle knows it, or as a later catalog does; "": nobody knows it. */
+const char *u9i_kind_in(const u9_log *log, const u9i_catalog *catalog);
+
 /* In the order of their bytes; of two that begin alike the shorter one is lower. */
 bool u9i_key_lower(const u9_key *key, const u9_key *limit);
 
+/* What no record can have is no key: as an append says. A log whose kind is not known may have any. [L-6] U9_ARG. */
 U9_MUST_CHECK u9_err u9i_cursor_check_key(const u9_cursor *cursor, const u9_key *key, u9_fault *fault);
 
 #endif

@@ -32,8 +32,7 @@ u9_err u9i_follower_init(u9i_follower *f, u9_log *log, u9i_reader *reader, u9_fa
 {
     const char *wrong = NULL;
     if (log->source.dir->single[0]) wrong = "a single file is not followed: its log is";
-    else if (reader->ranged || reader->only != reader->catalog->count)
-        wrong = "a part of a log is not followed: all of it is";
+    else if (reader->ranged) wrong = "a part of a log is not followed: all of it is";
     else if (u9i_catalog_plain(reader->catalog)) wrong = "plain seed files are not followed: a log is";
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = log->source.path), "%s", wrong);
     *f = (u9i_follower){.log = log, .reader = reader};

@@ -92,6 +92,11 @@ static u9_err check_key(const u9_log *log, const char *text, const u9_key *key, 
                      "no key of kind '%.80s': %s", text, u9_id_reason_text(why));
 }
 
+const char *u9i_kind_in(const u9_log *log, const u9i_catalog *catalog)
+{
+    return log->kind[0] ? log->kind : catalog->kind;
+}
+
 bool u9i_key_lower(const u9_key *key, const u9_key *limit)
 {
     int order = memcmp(key->data, limit->data, key->size < limit->size ? key->size : limit->size);
@@ -100,7 +105,7 @@ bool u9i_key_lower(const u9_key *key, const u9_key *limit)
 
 u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fault)
 {
-    return check_key(c->log, c->log->kind[0] ? c->log->kind : c->reader.catalog->kind, key, fault);
+    return check_key(c->log, u9i_kind_in(c->log, c->reader.catalog), key, fault);
 }
 
 /* A record that no cursor hands out at once, and for which there is room: read in pieces. [C-6] */

@@ -17,6 +17,8 @@
 
 #include <u9/check.h>
 
+#include <assert.h>
+
 /*
  * A place between two steps: in front of a unit, which is a segment of the catalog with all that is told of it (the
  * last unit has what is missing behind the segments); or behind its frame at `frame` and `since` damages that follow
@@ -153,6 +155,7 @@ void u9i_reader_leave_map(u9i_reader *reader, u9_fault *fault);
 
 static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
 {
+    assert(reader->reading);
     bool fell = u9i_iterator_fell(&reader->iterator);
     if (fell) u9i_reader_leave_map(reader, fault);
     return fell;

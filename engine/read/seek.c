@@ -252,7 +252,7 @@ static u9_err refuse_seek(u9_cursor *c, const char *why)
 
 static u9_err seek_key(u9_cursor *c, const u9_key *key)
 {
-    const char *kind = c->log->kind[0] ? c->log->kind : c->reader.catalog->kind;
+    const char *kind = u9i_kind_in(c->log, c->reader.catalog);
     sought s = {.by = BY_KEY, .key = key};
     if (key->data == NULL) return refuse_seek(c, "to.key is NULL");
     u9_err err = u9i_cursor_check_key(c, key, &c->fault);

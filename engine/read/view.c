@@ -488,8 +488,7 @@ u9_err u9i_view_written(u9_log *log, const u9i_written_spot *spot, u9i_indexed *
 
 void u9i_view_forget(u9_log *log)
 {
-    u9i_lookups *k = log->lookups;
-    if (k == NULL) return;
+    u9i_lookups *k = log->lookups; /* who asks for this has seen it */
     for (unsigned i = 0; i < SEATS; i++) u9i_view_release(k->seats[i].view);
     u9i_view_release(atomic_load(&k->view));
     if (k->watch) u9i_watch_close(k->watch);
@@ -626,7 +625,7 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
     const u9i_facts *f = &s->segment->facts;
     u9_err err = open_ready(log, s);
     if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = log->source.path), "out of memory");
-    if (err != U9_OK) err = make_by_walk(log, s, log->kind[0] ? log->kind : v->catalog->kind, &firsts, fault);
+    if (err != U9_OK) err = make_by_walk(log, s, u9i_kind_in(log, v->catalog), &firsts, fault);
     if (err != U9_OK) {
         free(firsts.all);
         return err;

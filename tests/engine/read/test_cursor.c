@@ -782,6 +782,63 @@ START_TEST(a_record_is_opened_where_it_stands_and_nowhere_else)
 }
 END_TEST
 
+/* [C-6] [B-6] Whatever its parts say of each other: what is handed out of a record is what its parts hold there. */
+START_TEST(parts_that_lie_are_refused_or_read_as_they_are)
+{
+    enum { ROWS = 300, PARTS = 6, SIZE = 400 };
+    static uint8_t truth[PARTS * SIZE + 100], text[PARTS * SIZE];
+    unsigned whole = 0, refused = 0;
+    srand(8000);
+    memset(text, 'p', sizeof text);
+    for (unsigned row = 0; row < ROWS; row++) {
+        forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+        unsigned parts = 2 + draw(PARTS - 1), bent = draw(parts * 2); /* one that lies, or none */
+        size_t size = record_bytes(truth, row, text, parts * SIZE - 40 - draw(100)), step = size / parts;
+        uint64_t before = 0, last = 0;
+        bool short_one = false;
+        for (unsigned i = 0; i < parts; i++) {
+            u9i_part_record p = {.number = i, .total = size, .before = before,
+                                 .bytes = {truth + i * step, i + 1 < parts ? step : size - i * step}};
+            bool is_last = i + 1 == parts;
+            unsigned how = draw(7);
+            if (i == bent && how == 0) p.number += draw(2) ? 1 : UINT32_MAX;
+            if (i == bent && how == 1) p.total += draw(2) ? 1 : UINT64_MAX;
+            if (i == bent && how == 2) p.before = draw(3) ? before + 16 : 0;
+            if (i == bent && how == 3) p.bytes.size--, short_one = true;
+            if (i == bent && how == 4) p.before = UINT64_MAX - 15;
+            if (i == bent && how == 5 && !is_last) forge_records(&f, "between", 1);
+            if (i == bent && how == 6 && !is_last) continue; /* it is not there */
+            last = before = forge_part(&f, &p, is_last);
+        }
+        forge_end(&f, U9I_END_CLOSING);
+        remove_log(at("log"));
+        forge_save(&f, at("log"));
+        forge_free(&f);
+        u9_log *log = open_reader(at("log"));
+        u9_record r = {.segment = 1, .frame = last, .at = last / 16 << 24, .size = size};
+        u9_reading *reading = NULL;
+        u9_err err = u9_record_open(log, &r, &reading, NULL);
+        for (unsigned n = 0; n < 6 && err == U9_OK; n++) {
+            static uint8_t got[sizeof truth];
+            uint64_t offset = draw((unsigned)size);
+            size_t count, want = draw((unsigned)sizeof got);
+            err = u9_record_read(reading, offset, got, want, &count, NULL);
+            MUST(err == U9_OK || err == U9_CORRUPT);
+            if (!short_one) MUST(count <= size - offset && memcmp(got, truth + offset, count) == 0);
+            if (err == U9_OK) MUST(count == (want < size - offset ? want : size - offset));
+        }
+        MUST(err == U9_OK || err == U9_CORRUPT);
+        whole += err == U9_OK;
+        refused += err != U9_OK;
+        if (bent >= parts) MUST(err == U9_OK);
+        u9_record_close(reading);
+        close_log(log);
+    }
+    ck_assert_uint_gt(whole, ROWS / 4);
+    ck_assert_uint_gt(refused, ROWS / 8);
+}
+END_TEST
+
 Suite *suite_cursor(void)
 {
     Suite *suite = suite_create("cursor");
@@ -794,6 +851,7 @@ Suite *suite_cursor(void)
     tcase_add_test(tc, a_child_is_refused_by_each_call_that_reads);
     tcase_add_test(tc, what_is_not_there_is_refused_by_each_call_that_reads);
     tcase_add_test(tc, a_record_is_opened_where_it_stands_and_nowhere_else);
+    tcase_add_test(tc, parts_that_lie_are_refused_or_read_as_they_are);
     tcase_add_test(tc, the_same_of_plain_seed_files);
     tcase_add_loop_test(tc, whatever_changes_under_a_cursor_it_shows_nothing_that_is_not_so, 0, 3);
     tcase_add_test(tc, the_same_of_a_file_of_more_frames_than_are_kept_in_mind);

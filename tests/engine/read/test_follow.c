@@ -10,6 +10,8 @@
 
 #include "engine/log/live.h"
 
+#include <u9/lookup.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -195,6 +197,12 @@ START_TEST(nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins) /*
     following f = follow(at("log"));
     take_up_to(&f, 0);
     ck_assert_uint_eq(take(&f), 0);
+    for (unsigned i = 0; i < 2; i++) { /* nor on the way back, and on from there */
+        u9_record r;
+        ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, f.next = 0);
+        ck_assert_uint_eq(take(&f), 1);
+    }
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
     take_up_to(&f, 20);
     stop(&f);
@@ -691,6 +699,31 @@ START_TEST(what_a_log_lacks_or_has_besides_is_told_once_and_followed_past)
 }
 END_TEST
 
+/* What was read and is held back, and the follower goes away from it. */
+START_TEST(who_goes_back_from_what_is_held_back_comes_to_it_again)
+{
+    u9_record r;
+    u9_log *w = open_careless();
+    if (_i > 0) commit_text(w, "first");
+    append_pieces(w, 20);
+    following f = follow(at("log"));
+    (void)take(&f);
+    for (unsigned i = 0; i < 3; i++) {
+        u9_seek start = {.size = sizeof start, .kind = U9_SEEK_START};
+        if (_i == 2) ck_assert_int_eq(u9_cursor_seek(f.cursor, &start), U9_OK);
+        else while (u9_cursor_prev(f.cursor, &r) != U9_END) ck_assert_uint_eq(r.ordinal, 0);
+        if (i == 1) ck_assert_int_ge(u9_cursor_wait(f.cursor, 0), U9_OK);
+        f.next = 0;
+        ck_assert_uint_eq(take(&f), _i > 0);
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, 19 + (_i > 0));
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
 /* A follower that was sent to the end, or went back, waits there for what comes. */
 START_TEST(a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then)
 {
@@ -711,6 +744,44 @@ START_TEST(a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then)
         ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
         ck_assert_uint_eq(r.ordinal, i);
     }
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
+/* Where each look is a row of requests, and what is done is told from anywhere: none is taken while nothing is told. */
+START_TEST(where_looks_are_dear_who_asks_again_is_told_nothing_without_one)
+{
+    static u9i_watch_type dear;
+    uint8_t buf[200];
+    u9_record r;
+    u9_place place;
+    dear = *sim_env()->watch;
+    dear.look_us = 5000000;
+    sim_env()->watch = &dear;
+    u9_log *w = open_writer(at("log"), NULL);
+    commit_text(w, "first");
+    following f = follow(at("log"));
+    for (unsigned i = 0; i < 4; i++) {
+        take_up_to(&f, i);
+        while (u9_cursor_wait(f.cursor, 0) == U9_OK) ck_assert_uint_eq(take(&f), 0);
+        sim_forget_diary();
+        for (unsigned n = 0; n < 5; n++) ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
+        ck_assert_uint_eq(sim_count(SIM_LIST) + sim_count(SIM_READ) + sim_count(SIM_ASK), 0);
+        sim_advance(6000000);
+        ck_assert_int_ge(u9_cursor_wait(f.cursor, i * 3000), U9_OK); /* a promise may come, or a mark */
+        ck_assert_uint_eq(take(&f), 0);
+        ck_assert_uint_gt(sim_count(SIM_ASK), 0); /* once in a while it is looked all the same */
+        ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &place), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        u9_key key = {place.key, place.key_size};
+        for (unsigned n = 0; n < 3; n++) {
+            ck_assert_int_eq(u9_log_get(f.log, &key, buf, sizeof buf, &r, NULL), U9_OK);
+            ck_assert_uint_eq(r.ordinal, i + 1);
+            sim_advance(n * 20000);
+        }
+    }
+    take_up_to(&f, 4);
     stop(&f);
     close_log(w);
 }
@@ -940,7 +1011,9 @@ Suite *suite_follow(void)
     tcase_add_loop_test(tc, a_log_that_is_made_later_is_waited_for, 0, 2);
     tcase_add_loop_test(tc, a_log_is_waited_for_wherever_it_is_to_be, 0, 3);
     tcase_add_loop_test(tc, what_a_log_lacks_or_has_besides_is_told_once_and_followed_past, 0, 4);
+    tcase_add_loop_test(tc, who_goes_back_from_what_is_held_back_comes_to_it_again, 0, 3);
     tcase_add_loop_test(tc, a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then, 0, 3);
+    tcase_add_test(tc, where_looks_are_dear_who_asks_again_is_told_nothing_without_one);
     tcase_add_test(tc, a_log_that_is_removed_is_an_error_of_the_wait);
     tcase_add_test(tc, what_cannot_be_followed_is_refused);
     tcase_add_loop_test(tc, an_error_of_a_read_is_told_and_the_same_call_goes_on, 0, 4);

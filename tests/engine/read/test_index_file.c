@@ -486,8 +486,10 @@ START_TEST(progress_is_told_and_may_stop_the_work)
 END_TEST
 
 /* What happens to the log while its indexes are made or checked: when the first segment is done, or progress is told. */
+enum { GOES_ON, TRIMS, DROPS, ANOTHER, MEDDLINGS };
+
 typedef struct meddling {
-    enum { GOES_ON, TRIMS, DROPS, ANOTHER, MEDDLINGS } how;
+    int how;
     model *m;
     unsigned calls;
 } meddling;
