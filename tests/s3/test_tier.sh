@@ -208,6 +208,16 @@ interrupted() {
     wait "$sleeper" 2>/dev/null
 }
 
+# A place of many segments, in pages of three names, is not listed for each of them.
+listings() {
+    make crowd 60000
+    all=$(here crowd)
+    requests
+    tiers crowd --to s3://bucket/crowd
+    claim 'a segment costs as many requests where there are many' test "$all" -gt 20 -a "$(requested list-type)" -lt $((all * 6))
+    claim 'and all are there' same "$(digest s3://bucket/crowd)" "$(seq "$("$u9" cat s3://bucket/crowd | wc -l)" | cksum)"
+}
+
 # Killed at its requests, one after the other; run again it goes on. [TR-3]
 killed() {
     local n=0 left=0
@@ -442,6 +452,7 @@ credentials
 caches
 if there; then
     folder
+    listings
     interrupted
     killed
     damaged
