@@ -117,7 +117,8 @@ static void aim(request *r, const char *key, const char *query)
 {
     char url[URL_ROOM], own[160];
     snprintf(own, sizeof own, "https://s3.%.60s.amazonaws.com", variable("AWS_REGION", "us-east-1"));
-    snprintf(url, sizeof url, "%s/%s/%s%s%s", variable("AWS_ENDPOINT_URL", own), bucket, key, query ? "?" : "", query ? query : "");
+    snprintf(url, sizeof url, "%s/%s/%s%s%s", variable("AWS_ENDPOINT_URL", own), bucket, key, query ? "?" : "",
+             query ? query : "");
     curl_easy_setopt(r->curl, CURLOPT_URL, url);
     r->got = 0;
 }
