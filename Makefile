@@ -151,11 +151,12 @@ check_libs = $(call once,check_libs,$(shell $(PKG_CONFIG) --libs $(test_packages
 peers = $(call once,peers,$(shell for p in $(peer_packages); do \
           $(PKG_CONFIG) --exists $$p && echo $$p; done))
 pool := $(if $(filter 1,$(PEERS)),$(rados))
-peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) $(if $(pool),-DPEER_RADOS=1) \
+bucket := $(if $(filter 1,$(PEERS)),$(s3))
+peer_cflags = $(call once,peer_cflags,$(if $(leveldb),-DPEER_LEVELDB=1) $(if $(pool),-DPEER_RADOS=1) $(if $(bucket),-DPEER_CURL=1) \
           $(if $(peers),$(shell $(PKG_CONFIG) --cflags $(peers); \
           for p in $(peers); do name=$$(echo $$p | tr a-z- A-Z_); \
           echo "-DPEER_$$name=1 -DPEER_$${name}_VERSION='\"$$($(PKG_CONFIG) --modversion $$p)\"'"; done)))
-peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(pool),-lrados) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
+peer_libs = $(call once,peer_libs,$(if $(leveldb),-lleveldb) $(if $(pool),-lrados) $(if $(bucket),-lcurl) $(if $(peers),$(shell $(PKG_CONFIG) --libs $(peers))))
 # Formats that `u9 import` and `u9 export` know with a library: each one that is installed is used, and told to the
 # sources as -DCONVERT_SQLITE3=1 and so on. SQLite is loaded when it is asked for. CONVERTERS=0: none of them.
 CONVERTERS ?= 1

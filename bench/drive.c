@@ -156,6 +156,7 @@ static void append_store(const job_spec *job, bool killed)
     if (writer == 0) {
         result unused = {0};
         job_spec filling = *job;
+        filling.fills = true;
         filling.seconds_max = FILL_SECONDS;
         filling.threads = 1; /* threads are those that read */
         prctl(PR_SET_PDEATHSIG, SIGKILL);

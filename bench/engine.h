@@ -34,6 +34,7 @@ typedef struct job_spec {
     bool compressed;
     bool cold;          /* read from the disk: nothing of it in the page cache */
     bool keyed, random; /* u9 is given its keys, as the others are; keys are in no order */
+    bool fills;         /* the store is made, to be read by others */
     bool holds;         /* peers: what is appended stays in memory, and in the log from which that is filled again */
     void (*spoil)(const struct job_spec *job); /* changes the closed store before it is read; NULL: it stays */
     double seconds_max; /* after which appending stops early */
@@ -74,7 +75,7 @@ typedef struct result {
 struct engine {
     const char *name, *label; /* in commands and JSON; in tables */
     side side;
-    bool pooled;    /* a floor of a log in a pool: runs with --dir rados:... alone */
+    const char *place; /* a floor of a log there: runs with --dir of it alone ("rados:", "s3://"); NULL: in a folder */
     bool elsewhere; /* another process does the work: this one's memory tells nothing */
     const char *config, *usual_config; /* what is set, one sentence; NULL: nothing */
     const char *(*version)(void);      /* NULL: not built; may return NULL: not there */
@@ -105,6 +106,7 @@ extern const engine floor_uring, floor_uring_registered, floor_fio, floor_fio_ds
     floor_dsync_ahead, floor_sha256, floor_lz4, floor_lz4_loop, floor_file_kernel, floor_file_openssl,
     floor_file_mapped, floor_file_search;
 extern const engine floor_rados_append, floor_rados_commit, floor_rados_read, floor_rados_range;
+extern const engine floor_s3_read, floor_s3_range;
 
 /* All of them, ended by NULL. */
 extern const engine *const all_engines[];

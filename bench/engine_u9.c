@@ -6,6 +6,7 @@
  */
 #include "bench/engine.h"
 #include "bench/hostile.h"
+#include "bench/pool.h"
 #include "bench/scan_ranges.h"
 
 #include <u9.h>
@@ -13,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH_MAX = 1 << 16, GETS_MAX = 64 };
+enum { BATCH_MAX = 1 << 16, GETS_MAX = 64, TIERED_SEGMENT = 16 << 20 };
 
 static u9_log *log_handle;
+static char near[64]; /* a folder where a log is made that is to be in S3; "": none is */
+static const job_spec *tiered;
 static bool is_durable;
 static _Thread_local u9_entry *entries; /* all zero but for what a call sets */
 static _Thread_local u9_place *places;
@@ -45,6 +48,29 @@ static u9_policy policy_of(const job_spec *job)
     return job->durable ? U9_POLICY_COMMIT : U9_POLICY_NONE;
 }
 
+static const char *make_near(const job_spec *job)
+{
+    snprintf(near, sizeof near, "/tmp/u9bench.XXXXXX");
+    if (mkdtemp(near) == NULL) die(near, NULL);
+    tiered = job;
+    return near;
+}
+
+/* All of it goes to S3: one record more, in a segment of its own, and what is before it is complete. */
+static bool move_near(u9_fault *fault)
+{
+    const u9_options writing = {.size = sizeof writing, .mode = U9_WRITE, .segment_size = 1 << 16};
+    const u9_tier_options what = {.size = sizeof what, .to = tiered->dir};
+    const datum *v = value_of(0);
+    uint8_t key[KEY_SIZE];
+    u9_tiered done = {.size = sizeof done};
+    u9_key last = {.data = key, .size = KEY_SIZE};
+    key_of(tiered->records, key);
+    if (u9_log_open(near, &writing, &log_handle, fault) != U9_OK) return false;
+    if (u9_log_append(log_handle, is_keyed ? &last : NULL, v->text - v->head, v->head + v->size, NULL) != U9_OK) die_of("append");
+    return u9_log_close(log_handle, fault) == U9_OK && u9_tier(near, &what, &done, fault) == U9_OK;
+}
+
 static void open_u9(const job_spec *job)
 {
     u9_options o = {.size = sizeof o,
@@ -54,8 +80,13 @@ static void open_u9(const job_spec *job)
                     .segment_size = job->segment_size,
                     .io = job->io};
     u9_fault fault;
+    const char *path = job->dir;
     if (!job->usual && u9_guard_install() != U9_OK) die("guard", NULL);
-    if (u9_log_open(job->dir, &o, &log_handle, &fault) != U9_OK) die("open", &fault);
+    if (is_place(place_of(path), BUCKET)) {
+        if (!job->fills) o.mode = U9_READ;
+        else path = make_near(job), o.segment_size = TIERED_SEGMENT;
+    }
+    if (u9_log_open(path, &o, &log_handle, &fault) != U9_OK) die("open", &fault);
     is_durable = job->durable;
     is_keyed = job->keyed;
 }
@@ -105,6 +136,10 @@ static void close_u9(void)
 {
     u9_fault fault;
     if (u9_log_close(log_handle, &fault) != U9_OK) die("close", &fault);
+    if (near[0] == 0) return;
+    bool moved = move_near(&fault);
+    remove_store(near);
+    if (!moved) die("to S3", &fault);
 }
 
 static uint64_t scan_u9(void)

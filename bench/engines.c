@@ -9,7 +9,8 @@ const engine *const all_engines[] = {
     &floor_fio,     &floor_fio_dsync, &floor_dsync,    &floor_dsync_ahead,
     &floor_sha256,  &floor_lz4,       &floor_lz4_loop, &floor_file_kernel, &floor_file_openssl,
     &floor_file_mapped, &floor_file_search, &follow_within, &follow_between,
-    &floor_rados_append, &floor_rados_commit, &floor_rados_read, &floor_rados_range, NULL};
+    &floor_rados_append, &floor_rados_commit, &floor_rados_read, &floor_rados_range, &floor_s3_read, &floor_s3_range,
+    NULL};
 
 enum { ENGINES = sizeof all_engines / sizeof all_engines[0] - 1 };
 

@@ -5,6 +5,7 @@
  * acknowledgement; reading is ranges of 1 MiB, or 64 KiB all over the store, one at a time for each thread.
  */
 #include "bench/engine.h"
+#include "bench/pool.h"
 #include "bench/pool_objects.h"
 
 #if PEER_RADOS
@@ -226,21 +227,21 @@ void remove_objects(const char *address)
 #endif
 
 const engine floor_rados_append = {
-    .name = "rados-aio", .label = "librados, 4 MiB writes", .side = SIDE_FLOOR, .pooled = true,
+    .name = "rados-aio", .label = "librados, 4 MiB writes", .side = SIDE_FLOOR, .place = POOL,
     .config = "as many bytes as the records have: rados_aio_write of 4 MiB, an object each, 8 under way",
     .version = version_of_rados, .whole = append_rados};
 
 const engine floor_rados_commit = {
-    .name = "rados-write", .label = "librados, a 4 KiB write", .side = SIDE_FLOOR, .pooled = true,
+    .name = "rados-write", .label = "librados, a 4 KiB write", .side = SIDE_FLOOR, .place = POOL,
     .config = "one thread, rados_write of 4 KiB a commit, one behind another in objects of 4 MiB",
     .version = version_of_rados, .whole = commit_rados};
 
 const engine floor_rados_read = {
-    .name = "rados-read", .label = "librados, 1 MiB reads", .side = SIDE_FLOOR, .pooled = true,
+    .name = "rados-read", .label = "librados, 1 MiB reads", .side = SIDE_FLOOR, .place = POOL,
     .config = "as many bytes as the records have, in objects of 4 MiB: rados_read of 1 MiB, one at a time a thread",
     .version = version_of_rados, .whole = read_rados};
 
 const engine floor_rados_range = {
-    .name = "rados-range", .label = "librados, 64 KiB reads", .side = SIDE_FLOOR, .pooled = true,
+    .name = "rados-range", .label = "librados, 64 KiB reads", .side = SIDE_FLOOR, .place = POOL,
     .config = "the same objects: rados_read of 64 KiB all over them, one at a time, by one thread: a round trip",
     .version = version_of_rados, .whole = range_rados};

@@ -117,7 +117,7 @@ static void line_of(const char *path, const char *name, char *out, size_t cap)
 static const char *file_system(const char *dir)
 {
     struct statfs s;
-    if (is_pool(dir)) return "none: a Ceph pool";
+    if (place_of(dir)) return is_place(place_of(dir), POOL) ? "none: a Ceph pool" : "none: a bucket of S3";
     if (statfs(dir, &s) != 0) return "unknown";
     switch ((unsigned long)s.f_type) {
     case 0xef53: return "ext4";

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,10 +57,10 @@ static bool is_named(const char *list, const char *name)
     return false;
 }
 
-/* In a pool u9 and the floors of a pool; elsewhere all others. */
+/* In a pool or a bucket u9 and the floors of it; elsewhere all others. */
 static bool takes_part(const plan *p, const contender *c)
 {
-    if (is_pool(p->dir) ? c->engine != &engine_u9 && !c->engine->pooled : c->engine->pooled) return false;
+    if (c->engine != &engine_u9 && !is_place(c->engine->place, place_of(p->dir))) return false;
     return p->engines == NULL || is_named(p->engines, c->engine->name);
 }
 
@@ -103,7 +102,7 @@ static void name_kept(const plan *p, const workload *load, job_spec *job)
 {
     bool reads = load->deed == DO_SCAN || load->deed == DO_SCAN_AGAIN || load->deed == DO_GET ||
                  load->deed == DO_GET_COLD || (load->deed == DO_VERIFY && job->spoil == NULL);
-    if (!reads || job->engine->open == NULL || is_pool(p->dir)) return;
+    if (!reads || job->engine->open == NULL || place_of(p->dir)) return;
     snprintf(job->kept, sizeof job->kept, "%s/%s-%llu-%zu-%u-%llu%s%s%s%s", kept_dir, job->engine->name,
              (unsigned long long)job->records, p->value_size ? p->value_size : load->value_size, job->batch,
              (unsigned long long)job->segment_size, job->compressed ? "-packed" : "", job->keyed ? "-keyed" : "",
@@ -131,18 +130,6 @@ void job_of(const plan *p, unsigned w, unsigned c, job_spec *out)
                       .spoil = row->spoil,
                       .seconds_max = load->seconds_max > 0 ? load->seconds_max : SECONDS_MAX};
     snprintf(out->dir, sizeof out->dir, "%s", run_dir);
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st, (void)kind, (void)where;
-    return remove(path) == 0 || errno == ENOENT ? 0 : -1;
-}
-
-static void remove_tree(const char *dir)
-{
-    if (is_pool(dir)) pool_clear(dir);
-    else nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* True if the disk that `dir` is on does something just now; false also where the system does not tell. */
@@ -202,7 +189,7 @@ static void run_job(deed what, const job_spec *job, result *out)
 {
     result *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED || (!is_pool(run_dir) && mkdir(run_dir, 0755) != 0)) die(run_dir, NULL);
+    if (shared == MAP_FAILED || (!place_of(run_dir) && mkdir(run_dir, 0755) != 0)) die(run_dir, NULL);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) in_child(what, job, shared);
@@ -214,7 +201,7 @@ static void run_job(deed what, const job_spec *job, result *out)
     out->anon_end = out->anon_end > out->anon_before ? out->anon_end - out->anon_before : 0;
     if (job->engine->elsewhere) out->rss_peak = out->anon_peak = out->anon_end = 0;
     munmap(shared, sizeof *shared);
-    if (!out->ok || !job->kept[0] || rename(run_dir, job->kept) != 0) remove_tree(run_dir);
+    if (!out->ok || !job->kept[0] || rename(run_dir, job->kept) != 0) remove_store(run_dir);
 }
 
 static void ready_data(const plan *p, const workload *w)
@@ -314,11 +301,11 @@ static void catch_signals(void)
     sigaction(SIGINT, &a, NULL);
 }
 
-/* Where runs make their stores, and where those lie that others read. In a pool none are kept. */
+/* Where runs make their stores, and where those lie that others read. In a pool or a bucket none are kept. */
 static void name_places(const char *dir)
 {
-    if (is_pool(dir)) {
-        pool_load();
+    if (place_of(dir)) {
+        pool_load(dir);
         if (!pool_address(dir, run_dir, sizeof run_dir)) die("--dir is too long", NULL);
         return;
     }
@@ -344,7 +331,7 @@ void run_plan(const plan *p, outcome *out)
         if (!p->quiet) fprintf(stderr, "round %u took %.0f seconds\n", out->rounds, last);
     }
     out->seconds = now() - start;
-    if (kept_dir[0]) remove_tree(kept_dir);
+    if (kept_dir[0]) remove_store(kept_dir);
     free_data();
 }
 

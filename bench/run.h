@@ -12,7 +12,7 @@
 
 #include "bench/workload.h"
 
-enum { WORKLOADS_MAX = 32 };
+enum { WORKLOADS_MAX = 40 };
 
 /* What was asked for on the command line. */
 typedef struct plan {

@@ -111,15 +111,22 @@ static const char *engines_named(const char *list, struct argp_state *state)
     return list;
 }
 
-static void print_list(void)
+static void print_workloads(const char *place)
 {
     for (unsigned w = 0; w < workload_count; w++)
-        if (!workloads[w].pooled) printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
+        if (is_place(workloads[w].place, place))
+            printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
+}
+
+static void print_list(void)
+{
+    print_workloads(NULL);
     for (unsigned i = 0; i < SUBJECTS; i++)
         printf("%-12s A table by itself: %s.\n", subjects[i].name, subjects[i].what);
     puts("\nwith --dir rados:POOL/NAME");
-    for (unsigned w = 0; w < workload_count; w++)
-        if (workloads[w].pooled) printf("%-12s %s. %s\n", workloads[w].name, workloads[w].title, workloads[w].what);
+    print_workloads(POOL);
+    puts("\nwith --dir s3://BUCKET/PREFIX");
+    print_workloads(BUCKET);
     puts("\nengines and floors");
     for (const engine *const *e = all_engines; *e; e++) {
         const char *version = engine_version(*e);
@@ -171,7 +178,8 @@ static const struct argp_option options[] = {
     {"policy", KEY_POLICY, "NAME", 0,
      "of u9: commit, interval or none (commit where calls are durable, else none)", 1},
     {"io", 'i', "TABLE", 0, "of u9: posix or uring", 1},
-    {"dir", 'd', "DIR", 0, "where stores are made and removed (.); rados:POOL/NAME: in a Ceph pool", 1},
+    {"dir", 'd', "DIR", 0,
+     "where stores are made and removed (.); rados:POOL/NAME: in a Ceph pool; s3://BUCKET/PREFIX: in S3", 1},
     {"lines", 'l', "DIR", 0, "`values`: of the lines of DIR/*.log (made up)", 1},
     {NULL, 0, NULL, 0, "What is told, besides a table:", 2},
     {"json", KEY_JSON, "FILE", 0, "all figures", 2},
@@ -226,6 +234,15 @@ static int run_workloads(void)
     return status;
 }
 
+/* In a pool u9 does what it does in a folder; in S3 a log is only read. */
+static bool runs_in(const workload *w, const char *place)
+{
+    if (is_place(w->place, place) || (w->place == NULL && is_place(place, POOL))) return true;
+    fprintf(stderr, "u9bench: '%s' wants --dir %s\n", w->name,
+            w->place == NULL ? "DIR, a folder" : is_place(w->place, POOL) ? "rados:POOL/NAME" : "s3://BUCKET/PREFIX");
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "[WORKLOAD...]", about, NULL, NULL, NULL};
@@ -239,12 +256,9 @@ int main(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     if (!any_workload && !any_subject)
         for (unsigned w = 0; w < workload_count; w++)
-            if (workloads[w].pooled == is_pool(asked.dir)) asked.wanted[w] = any_workload = true;
+            if (is_place(workloads[w].place, place_of(asked.dir))) asked.wanted[w] = any_workload = true;
     for (unsigned w = 0; w < workload_count; w++)
-        if (asked.wanted[w] && workloads[w].pooled && !is_pool(asked.dir)) {
-            fprintf(stderr, "u9bench: '%s' wants --dir rados:POOL/NAME\n", workloads[w].name);
-            return 2;
-        }
+        if (asked.wanted[w] && !runs_in(&workloads[w], place_of(asked.dir))) return 2;
     int status = any_workload ? run_workloads() : 0;
     bench_options o = {.rounds = asked.rounds, .dir = asked.dir, .io = asked.io, .lines = lines};
     for (unsigned i = 0; i < SUBJECTS; i++)

@@ -5,6 +5,7 @@
 #include "bench/workload.h"
 
 #include "bench/hostile.h"
+#include "bench/pool.h"
 #include "bench/segments.h"
 
 #include <string.h>
@@ -239,6 +240,18 @@ static const contender pool_get_rows[] = {
     {.id = "rados-range", .engine = &floor_rados_range},
     {0}};
 
+/* Of logs in S3. */
+static const contender bucket_scan_rows[] = {
+    {.id = "u9", .engine = &engine_u9},
+    {.id = "u9-2", .label = "u9, 2 threads", .engine = &engine_u9, .threads = 2},
+    {.id = "curl-read", .engine = &floor_s3_read},
+    {0}};
+
+static const contender bucket_get_rows[] = {
+    {.id = "u9", .engine = &engine_u9, .cold = true},
+    {.id = "curl-range", .engine = &floor_s3_range},
+    {0}};
+
 const workload workloads[] = {
     {.name = "append", .title = "Append, 100-byte values",
      .what = "One thread appends in batches of 100 and waits for the disk once, at the end.",
@@ -348,19 +361,26 @@ const workload workloads[] = {
      .what = "As many bytes as append has, on one thread.",
      .records = 10 * MILLION, .value_size = 100, .batch = 100, .contenders = hash_rows},
     {.name = "pool-append", .title = "Append to a log in a pool",
-     .what = "100-byte values in batches of 100; one thread, which waits once, at the end.", .pooled = true,
+     .what = "100-byte values in batches of 100; one thread, which waits once, at the end.", .place = POOL,
      .records = 4 * MILLION, .value_size = 100, .batch = 100, .contenders = pool_append_rows},
     {.name = "pool-commit", .title = "Commit each record to a log in a pool",
-     .what = "100-byte values; each thread waits for each record until all copies of the pool have it.", .pooled = true,
+     .what = "100-byte values; each thread waits for each record until all copies of the pool have it.", .place = POOL,
      .records = MILLION, .value_size = 100, .batch = 1, .durable = true, .seconds_max = 2,
      .shown = M_RECORDS, .has_latency = true, .contenders = pool_commit_rows},
     {.name = "pool-scan", .title = "Scan every record of a log in a pool",
-     .what = "100-byte values, shared out.", .pooled = true, .deed = DO_SCAN, .records = 4 * MILLION, .value_size = 100,
+     .what = "100-byte values, shared out.", .place = POOL, .deed = DO_SCAN, .records = 4 * MILLION, .value_size = 100,
      .batch = 100, .keyed = true, .contenders = pool_scan_rows},
     {.name = "pool-get", .title = "Look up single records of a log in a pool, random keys",
-     .what = "100-byte values, appended in no order of their keys.", .pooled = true, .deed = DO_GET,
+     .what = "100-byte values, appended in no order of their keys.", .place = POOL, .deed = DO_GET,
      .records = MILLION, .value_size = 100, .batch = 100, .keyed = true, .random = true, .seconds_max = 2, .shown = M_P50,
      .has_latency = true, .also = {M_ABSENT, M_MANY, M_FIRST}, .contenders = pool_get_rows},
+    {.name = "s3-scan", .title = "Scan every record of a log in S3",
+     .what = "100-byte values; nothing of it is cached.", .place = BUCKET, .deed = DO_SCAN, .records = 4 * MILLION,
+     .value_size = 100, .batch = 100, .keyed = true, .contenders = bucket_scan_rows},
+    {.name = "s3-get", .title = "Look up single records of a log in S3, random keys",
+     .what = "The first hundred after opening; 100-byte values, appended in no order of their keys.", .place = BUCKET,
+     .deed = DO_GET_COLD, .records = 4 * MILLION, .value_size = 100, .batch = 100, .keyed = true, .random = true,
+     .shown = M_P50, .has_latency = true, .also = {M_OPEN}, .contenders = bucket_get_rows},
 };
 
 const unsigned workload_count = sizeof workloads / sizeof workloads[0];

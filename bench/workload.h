@@ -36,7 +36,7 @@ typedef struct workload {
     bool keyed, random; /* u9 is given its keys; keys are in no order */
     const char
         *pace; /* calls are due at half the rate of this row, which stands before u9; NULL: none */
-    bool pooled;        /* of a log in a Ceph pool: runs with --dir rados:... */
+    const char *place;  /* of a log there: runs with --dir of it alone ("rados:", "s3://"); NULL: in a folder */
     double seconds_max; /* of calls; then the run ends, and its row tells what was done; 0: 6 */
     metric shown;       /* what is plotted, and compared */
     bool has_latency;   /* p50, p99, p99.9 are plotted too */

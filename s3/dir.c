@@ -1,8 +1,9 @@
 /*
  * s3/dir.c: the calls on directories: names right below a prefix, and what they stand for. [TR-1] [TR-5]
  *
- * A listing is kept, and answers what is asked of names for two seconds. Who opens a segment goes by it however old it is:
- * segments do not change, and what is another object by then says so when it is read (file.c).
+ * A listing is kept, and answers what is asked of names for two seconds; then a name is listed by itself, until that has
+ * been done as often as the listing had pages. Who opens a segment goes by it however old it is: segments do not change, and
+ * what is another object by then says so when it is read (file.c).
  */
 #include "s3/s3.h"
 
@@ -103,8 +104,8 @@ static int by_entry_name(const void *a, const void *b)
     return strcmp(((const u9s_entry *)a)->name, ((const u9s_entry *)b)->name);
 }
 
-/* One page, and what the next one begins with; "": there is none. */
-static int list_page(u9s_dir *d, char next[TOKEN])
+/* One page of what begins so, and what the next one begins with; "": there is none. */
+static int list_page(u9s_dir *d, const char *prefix, char next[TOKEN])
 {
     char query[3 * TOKEN + 3 * U9S_KEY_MAX + 100] = "";
     u9s_env *e = u9s_env_of(d->dir.env);
@@ -115,7 +116,7 @@ static int list_page(u9s_dir *d, char next[TOKEN])
         if (fine) strcat(query, "&");
     }
     strcat(query, "delimiter=%2F&list-type=2&prefix=");
-    fine = fine && u9s_encode(d->prefix, strlen(d->prefix), false, query, sizeof query);
+    fine = fine && u9s_encode(prefix, strlen(prefix), false, query, sizeof query);
     if (!fine) return -ENAMETOOLONG;
     u9s_request r = {.method = "GET", .key = "", .query = query, .what = "listing"};
     int err = u9s_perform(e, &r, 1);
@@ -130,8 +131,8 @@ static int list_all(u9s_dir *d)
 {
     char next[TOKEN] = "";
     int err = 0;
-    d->count = 0;
-    do err = list_page(d, next);
+    d->count = d->pages = d->alone = 0;
+    do err = list_page(d, d->prefix, next), d->pages++;
     while (err == 0 && next[0]);
     if (err != 0) d->count = 0;
     if (d->count) qsort(d->entries, d->count, sizeof *d->entries, by_entry_name);
@@ -140,10 +141,29 @@ static int list_all(u9s_dir *d)
 }
 
 /* The lock is held. */
+static bool is_fresh(const u9s_dir *d)
+{
+    return d->listed_us != 0 && u9i_monotonic_us(d->dir.env) - d->listed_us < FRESH_US;
+}
+
+/* The lock is held. */
 static int list_if_old(u9s_dir *d)
 {
-    bool fresh = d->listed_us != 0 && u9i_monotonic_us(d->dir.env) - d->listed_us < FRESH_US;
-    return fresh ? 0 : list_all(d);
+    return is_fresh(d) ? 0 : list_all(d);
+}
+
+/* What this name stands for now: it is the first of those that begin so. The lock is held. */
+static int list_alone(u9s_dir *d, const char *name, u9s_entry *out)
+{
+    u9s_dir one = {.dir.env = d->dir.env};
+    char key[U9S_KEY_MAX], next[TOKEN] = "";
+    memcpy(one.prefix, d->prefix, sizeof one.prefix);
+    int err = u9s_dir_key(d, name, key);
+    if (err == 0) err = list_page(&one, key, next);
+    bool there = err == 0 && one.count > 0 && strcmp(one.entries->name, name) == 0;
+    if (there) *out = *one.entries;
+    free(one.entries);
+    return err ? err : there ? 0 : -ENOENT;
 }
 
 static const u9s_entry *find_entry(const u9s_dir *d, const char *name)
@@ -164,11 +184,12 @@ int u9s_look(u9s_dir *d, const char *name, bool now, u9s_entry *out)
 {
     pthread_mutex_lock(&d->lock);
     const u9s_entry *entry = !now && d->listed_us != 0 && is_segment(name) ? find_entry(d, name) : NULL;
-    int err = entry ? 0 : list_if_old(d);
-    if (entry == NULL && err == 0) entry = find_entry(d, name);
+    bool alone = entry == NULL && !is_fresh(d) && ++d->alone < d->pages;
+    int err = entry ? 0 : alone ? list_alone(d, name, out) : list_if_old(d);
+    if (entry == NULL && !alone && err == 0) entry = find_entry(d, name);
     if (entry) *out = *entry;
     pthread_mutex_unlock(&d->lock);
-    return err ? err : entry ? 0 : -ENOENT;
+    return err || alone || entry ? err : -ENOENT;
 }
 
 unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned max)

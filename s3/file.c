@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK = 2 << 20, AHEAD = 8 << 20, ASKS = 64, BESIDE = 24 };
+enum { ASK = 2 << 20, AHEAD = 8 << 20, ASKS = 64, BESIDE = 24, READERS = 8 };
 
 int u9s_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
@@ -162,13 +162,14 @@ static void keep_what_came(asking *a)
     }
 }
 
-/* What is to be read on where somebody reads on. */
+/* What is to be read on where somebody reads on: as long as the cache has room for that of several. */
 static void ask_ahead(asking *a, const u9s_range *r)
 {
     u9s_file *f = r->file;
+    uint64_t share = u9s_env_of(f->file.env)->cache_size / READERS, most = share < AHEAD ? share : AHEAD;
     uint64_t first = block_of(r->off + r->n - 1, U9S_BLOCK) + U9S_BLOCK;
     char byte;
-    for (uint64_t at = first; at < first + AHEAD && at < f->entry.size; at += U9S_BLOCK)
+    for (uint64_t at = first; at + U9S_BLOCK <= first + most && at < f->entry.size; at += U9S_BLOCK)
         if (!get_cached(f, at, U9S_BLOCK, &byte, 1) && !ask_for(a, f, at, U9S_BLOCK, true)) return;
 }
 

@@ -164,6 +164,7 @@ typedef struct u9s_dir {
     pthread_mutex_t lock;     /* of what follows */
     u9s_entry *entries;       /* by name */
     size_t count, room;
+    unsigned pages, alone;    /* it took so many; names were listed by themselves since, so often */
     uint64_t listed_us;       /* monotonic; 0: never */
 } u9s_dir;
 

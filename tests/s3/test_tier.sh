@@ -208,6 +208,16 @@ interrupted() {
     wait "$sleeper" 2>/dev/null
 }
 
+# A place of many segments, in pages of three names, is not listed for each of them.
+listings() {
+    make crowd 60000
+    all=$(here crowd)
+    requests
+    tiers crowd --to s3://bucket/crowd
+    claim 'a segment costs as many requests where there are many' test "$all" -gt 20 -a "$(requested list-type)" -lt $((all * 6))
+    claim 'and all are there' same "$(digest s3://bucket/crowd)" "$(seq "$("$u9" cat s3://bucket/crowd | wc -l)" | cksum)"
+}
+
 # Killed at its requests, one after the other; run again it goes on. [TR-3]
 killed() {
     local n=0 left=0
@@ -366,7 +376,10 @@ caches() {
     head -c 6000000 /dev/urandom >random
     for n in 1 2 3; do "$u9" append --whole wide random --segment-size 8M --sync none 2>append.err; done
     "$u9" tier wide --to s3://bucket/wide --keep 1 >out 2>err
+    ! there || requests
     U9_S3_CACHE=small U9_S3_CACHE_SIZE=1M run "$u9" cat --format raw wide
+    ! there || claim 'what is read ahead is no more than it keeps: little is asked for twice' test \
+        "$(sed -n 's/.*\.u9 bytes=\([0-9]*\)-\([0-9]*\) .*/\1 \2/p' store/requests | awk '{ n += $2 - $1 + 1 } END { print n }')" -lt 14000000
     claim 'a scan of more than the cache holds' same "$(cksum <out)" "$("$u9" cat --format raw wide | cksum)"
     claim 'leaves no more than its bound' test "$(cat small/* | wc -c)" -le 1048576 -a "$(cat small/* | wc -c)" -gt 500000
     run "$u9" cat 's3://bucket/wide?cache_size=1'
@@ -439,6 +452,7 @@ credentials
 caches
 if there; then
     folder
+    listings
     interrupted
     killed
     damaged

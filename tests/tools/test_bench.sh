@@ -21,6 +21,9 @@ lists() {
     claim 'and engines, built or not' grep -qE '^rocksdb +([0-9]|not built)' out
     claim 'and those that want a pool' grep -q '^pool-append ' out
     claim 'which are refused elsewhere' refused 2 "'pool-get' wants --dir rados:" "$bench" pool-get
+    claim 'and those that want S3' grep -q '^s3-scan ' out
+    claim 'likewise' refused 2 "'s3-get' wants --dir s3://" "$bench" s3-get
+    claim 'where nothing else runs' refused 2 "'append' wants --dir DIR" "$bench" --dir s3://bucket/x append
     claim 'and how each is set' grep -q '^u9 .*muids' out
     claim 'help tells the options' test "$("$bench" --help | grep -cE -- '--(records|rounds|engines|data|html|json)')" -eq 6
 }
