@@ -90,14 +90,15 @@ static void ask_mark(u9i_follower *f)
 static void ask_author(u9i_follower *f, bool all)
 {
     u9i_dir *dir = f->log->source.dir;
-    u9i_mark_record own;
+    uint64_t number, end;
+    uint8_t boundary[U9I_HASH_SIZE];
     u9i_live live;
     f->author = U9I_AUTHOR_NOBODY;
     f->durable = f->reader->iterator.judge.promise; /* what the frames themselves say */
     if (f->log->writing) {
-        if (!u9i_writer_mark(&f->log->writer, &own)) return; /* it has not begun */
+        if (!u9i_writer_has_begun(&f->log->writer)) return;
         f->author = U9I_AUTHOR_HERE;
-        (void)take_word(f, own.segment, own.boundary, own.end.offset);
+        if (u9i_writer_reached(&f->log->writer, &number, boundary, &end)) (void)take_word(f, number, boundary, end);
         return;
     }
     if (!u9i_dir_writer_active(dir, u9i_reader_facts(f->reader)->name)) return;

@@ -178,6 +178,19 @@ bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
     return there;
 }
 
+bool u9i_writer_reached(u9i_writer *w, uint64_t *number, uint8_t *boundary, uint64_t *end)
+{
+    u9i_writer_lock(w);
+    bool here = w->durable.offset > 0, rolled = !here && w->old.file;
+    const u9i_secret *secret = here ? &w->out.secret : rolled ? &w->old.secret : &w->plan.before;
+    *number = here ? w->out.number : rolled ? w->old.number : w->plan.before_segment;
+    *end = here ? w->durable.offset : rolled ? w->old_durable : w->plan.end.offset;
+    memcpy(boundary, secret->boundary, sizeof secret->boundary);
+    bool there = w->started && *number != 0;
+    u9i_writer_unlock(w);
+    return there;
+}
+
 void u9i_writer_stats(u9i_writer *w, u9_stats *out)
 {
     u9i_writer_lock(w);

@@ -158,6 +158,7 @@ typedef struct u9i_writer {
     /* The driver's alone; `out` and `old` change under the lock: */
     u9i_segment_out out;  /* the current file */
     u9i_segment_out old;  /* file NULL: none is to be sealed */
+    uint64_t old_durable; /* offset, while nothing of `out` is: the same of `old` */
     bool crossing;        /* its last data are not known to be durable: nothing goes to `out` yet [S-6] */
     u9i_stream stream;
     u9i_position written; /* up to here the current file is written; while crossing, the old one */
@@ -202,6 +203,12 @@ U9_MUST_CHECK u9_err u9i_writer_append_body(u9i_writer *writer, const uint8_t *b
 
 /* Where everything before is durable, as a mark says it; false: nowhere yet in the present file. [M-5] */
 bool u9i_writer_mark(u9i_writer *writer, u9i_mark_record *out);
+
+/*
+ * Up to which offset the file that is written is durable, or, while nothing of that is, the one before. False: the session
+ * has no file yet, or neither is known. `number` and `boundary` (16 bytes) are the file's. [M-10]
+ */
+bool u9i_writer_reached(u9i_writer *writer, uint64_t *number, uint8_t *boundary, uint64_t *end);
 
 /* Begins the session at once, durably: a log that is made. [M-6] */
 U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);

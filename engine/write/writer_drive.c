@@ -186,6 +186,7 @@ static void sync_done(u9i_writer *w)
     uint64_t now = u9i_monotonic_us(w->env);
     u9i_writer_lock(w);
     w->durable = w->syncing;
+    if (w->crossing) w->old_durable = w->durable.offset;
     if (w->crossing) w->durable.offset = 0; /* of the new file nothing is */
     w->stats.syncs++;
     __atomic_store_n(&w->durable_ordinal, w->durable.ordinal, __ATOMIC_RELEASE);

@@ -287,6 +287,26 @@ START_TEST(a_follower_in_the_writers_process_sees_what_is_durable) /* [M-10] */
 }
 END_TEST
 
+/* Also where a file has begun, and nothing of it is durable, nor its name. */
+START_TEST(a_follower_in_the_writers_process_sees_no_more_where_a_file_begins) /* [M-10] [W-4] */
+{
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    sim_task_chance(0);
+    u9_log *w = open_writer(at("log"), &o);
+    following f = follow_on(w, U9_SHOW_DURABLE);
+    for (unsigned i = 0; i < 400; i++) {
+        append_fillers(w, 1);
+        (void)take(&f);
+        ck_assert_uint_le(f.next, u9_log_durable(w));
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, 399);
+    u9_cursor_close(f.cursor);
+    close_log(w);
+}
+END_TEST
+
 /* The segments of a log, to be put back: so a session ends as by a kill, and the files stay the ones that they are. */
 typedef struct kept_files {
     char **names;
@@ -784,6 +804,7 @@ Suite *suite_follow(void)
     tcase_add_loop_test(tc, a_follower_goes_over_rolls, 0, 2);
     tcase_add_test(tc, a_follower_goes_on_in_the_next_session_wherever_that_begins);
     tcase_add_test(tc, a_follower_in_the_writers_process_sees_what_is_durable);
+    tcase_add_test(tc, a_follower_in_the_writers_process_sees_no_more_where_a_file_begins);
     tcase_add_test(tc, a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_it);
     tcase_add_loop_test(tc, what_was_trimmed_before_it_was_read_is_told_and_it_goes_on, 0, 2);
     tcase_add_test(tc, a_segment_that_goes_before_it_is_opened_is_one_that_was_trimmed);
