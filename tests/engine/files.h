@@ -43,7 +43,10 @@ void make_size(const char *path, uint64_t size);
 size_t read_some(const char *path, uint64_t offset, void *bytes, size_t size);
 void copy_any(const char *from, const char *to); /* a file, or a directory of files, there or not */
 
-/* Where all stand in a store (U9_IO is its address): they do so in an empty namespace from now on. False: in none. */
+/*
+ * Where all stand in a store (U9_IO is its address): they do so in an empty namespace from now on, and a writer there
+ * does nothing by itself for some seconds, as in a simulated world while no time passes. False: in none.
+ */
 bool stored_begin(void);
 
 /* H over the names and contents of all files in a directory. */
