@@ -19,10 +19,11 @@ shift 2
 mkdir -p "$dir" && dir=$(cd "$dir" && pwd) && cd "$(dirname "$0")/../.." || exit 2
 cluster=$dir/engine
 scripts/rados stop "$cluster" # of a run that was killed
-rm -rf "$dir/merged"
+rm -rf "$dir/merged" "$dir/scratch"
+mkdir "$dir/scratch"
 trap 'scripts/rados stop "$cluster"' EXIT
 started=
-for port in 17211 18223 19231 21247; do
+for port in $((17000 + $$ % 900)) $((18000 + $$ % 900)) $((19000 + $$ % 900)); do
     rm -rf "$cluster"
     scripts/rados start "$cluster" "$port" && started=1 && break
     [ $? -eq 3 ] || break
@@ -173,7 +174,7 @@ claim 'and once there is room, the log goes on' "$u9" append "$log" "$dir/lines"
 prints 'nothing of it is damaged' 'clean' "$build/u9fsck" "$log"
 
 # Two at a time: they wait for requests and leases, mostly.
-export U9_BIN_DIR=$build U9_TEST_DIR=$dir CK_TIMEOUT_MULTIPLIER=4
+export U9_BIN_DIR=$build U9_TEST_DIR=$dir/scratch CK_TIMEOUT_MULTIPLIER=4
 run_suite() {
     U9_IO="rados:u9/?conf=$conf&namespace=$1&lease=0.5&wait=2&grace=30" "$build/u9tests" "$1" >"$dir/$1.log" 2>&1
     echo $? >"$dir/$1.status"
@@ -183,6 +184,7 @@ for suite in "$@"; do
     run_suite "$suite" &
 done
 wait
+rm -rf "$dir/scratch" # what ends early leaves its folder
 for suite in "$@"; do
     status=$(cat "$dir/$suite.status")
     ended=$(grep -ac '^ended here:' "$dir/$suite.log")

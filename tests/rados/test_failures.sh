@@ -16,13 +16,23 @@ lease=1
 rounds=${U9_RADOS_ROUNDS:-$([ -n "${U9_LONG-}" ] && echo 100 || echo 8)}
 slow_s=$([ -n "${U9_LONG-}" ] && echo 20 || echo 9) # a daemon that is silent for 6 s is taken for dead
 scripts/rados stop "$cluster" # of a run that was killed
-trap 'end_all; scripts/rados stop "$cluster"' EXIT
+trap 'end_all; scripts/rados stop "$cluster"; ip netns del "$net" 2>/dev/null' EXIT
 pids=
+
+# A network of two, on which the cluster is on this side; who runs on the other can be cut off. Not everywhere to be had.
+net=u9-$$ far=u9f$$
+make_net() {
+    local subnet=10.231.$(($$ % 250))
+    ip netns add "$net" && ip link add "u9n$$" type veth peer name "$far" netns "$net" &&
+        ip address add "$subnet.1/24" dev "u9n$$" && ip link set "u9n$$" up &&
+        ip -n "$net" address add "$subnet.2/24" dev "$far" && ip -n "$net" link set "$far" up && export U9_RADOS_ADDRESS="$subnet.1"
+}
+make_net 2>/dev/null || ip netns del "$net" 2>/dev/null
 end_all() { for p in $pids; do kill -KILL "$p" 2>/dev/null; done; }
 
 export U9_RADOS_STORE=bluestore
 started=
-for port in 17611 18623 19631 21647; do
+for port in $((17000 + $$ % 900)) $((18000 + $$ % 900)) $((19000 + $$ % 900)); do
     rm -rf "$cluster"
     scripts/rados start "$cluster" "$port" 2 2 && started=1 && break
     [ $? -eq 3 ] || break
@@ -66,7 +76,7 @@ more_than() { [ "$(count)" -gt "$1" ]; }
 goes_on() { until_true "${1:-60}" more_than "$(($(count) + 200))"; } # it is acknowledged, now
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
-log= first=0
+log='' first=0
 # begin NAME: a new log; nothing of it is acknowledged yet.
 begin() {
     log=rados:u9/$1
@@ -75,9 +85,11 @@ begin() {
     : >"$dir/err"
 }
 address() { echo "$log?$base_options${1-}"; }
-# appenders [THREADS [MORE-OPTIONS]]: begins to append in the background, behind the numbers of those before.
+# appenders [THREADS [MORE-OPTIONS]]: begins to append in the background, behind the numbers of those before. `far_away`: from
+# the other side of the network.
+far_away=
 appenders() {
-    "$build/u9radostests" --appenders "$(address "${2-}")" "${1:-8}" "$first" >>"$dir/acked" 2>"$dir/err" &
+    ${far_away:+ip netns exec "$net"} "$build/u9radostests" --appenders "$(address "${2-}")" "${1:-8}" "$first" >>"$dir/acked" 2>"$dir/err" &
     appender=$!
     pids="$pids $appender"
     first=$((first + 1000000))
@@ -234,6 +246,12 @@ full_pool() {
     tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
 }
 
+is_in_time() { # the newest appenders opened the log
+    local tenths
+    tenths=$(sed -n 's/^opened \([0-9.]*\) s.*/\1/p' "$dir/err" | tr -d . | sed 's/^0*//')
+    [ "${tenths:-0}" -le $(((lease + 2) * 10)) ]
+}
+
 # Cut off: the cluster takes nothing from it any more.
 cut_off() {
     begin cut
@@ -256,30 +274,111 @@ cut_off() {
     appenders 8
     goes_on
     tell $? 'the next one takes over'
-    local opened
-    opened=$(sed -n 's/^opened \([0-9]*\)[.].*/\1/p' "$dir/err")
-    [ "${opened:-99}" -le $((lease + 2)) ]
+    is_in_time
     tell $? "within the lease and two seconds: $(grep opened "$dir/err")"
     finish
     whole
     tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
 }
 
+# As full, by a quota, which takes a manager that counts.
+quota() {
+    if ! again mgr.x 2>/dev/null; then
+        echo '       quota: SKIPPED: there is no manager here (ceph-mgr)'
+        return
+    fi
+    begin quota
+    appenders 8
+    goes_on
+    ask osd pool set-quota u9 max_bytes 1000000 >/dev/null
+    until_true 60 grep -q '^full: ' "$dir/err"
+    grep -qE '^full: IO: .*pool u9, object [fd][.].*Disk quota exceeded' "$dir/err"
+    tell $? "a pool whose quota is used up is an ordinary error: $(grep '^full: ' "$dir/err")"
+    ask osd pool set-quota u9 max_bytes 0 >/dev/null
+    goes_on
+    tell $? 'there is no quota any more: the same handle goes on'
+    finish
+    tell $? "and nothing else failed: $(grep longest "$dir/err")"
+    whole
+    tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
+    daemon KILL mgr.x
+}
+
+# No byte goes from the writer to the cluster, until somebody else has the log.
+cut_cable() {
+    if [ -z "${U9_RADOS_ADDRESS-}" ]; then
+        echo '       cut_cable: SKIPPED: no network of its own can be made here'
+        return
+    fi
+    begin cable
+    far_away=1
+    appenders 8
+    far_away=
+    goes_on
+    ip -n "$net" link set "$far" down
+    local cut=$appender status
+    mv "$dir/err" "$dir/cut"
+    appenders 8
+    goes_on
+    tell $? 'a writer is cut off from the network: the next one takes over'
+    is_in_time
+    tell $? "within the lease and two seconds: $(grep opened "$dir/err")"
+    ip -n "$net" link set "$far" up
+    until_true 60 is_gone "$cut"
+    wait "$cut"
+    status=$?
+    [ $status -eq 3 ] && grep -qE '^POISONED: .* has the log now .pool u9' "$dir/cut"
+    tell $? "the first one comes back, and is told who has the log: $(grep -m 1 POISONED "$dir/cut")"
+    goes_on
+    tell $? 'the other goes on'
+    finish
+    whole
+    tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
+}
+
+# A writer is killed whose file has grown over many objects: each of them is taken over.
+large_file() {
+    local lines=128000 writer from status took
+    [ -z "${U9_LONG-}" ] || lines=1000000
+    begin large
+    rm -f "$dir/lines"
+    mkfifo "$dir/lines"
+    "$build/u9" append --segment-size=4G "$(address)" "$dir/lines" 2>"$dir/err" &
+    writer=$!
+    pids="$pids $writer"
+    exec 9>"$dir/lines" # stays open: the writer waits for more
+    yes "$(printf '%0999d' 7)" | head -n "$lines" >&9
+    all_there() { "$build/u9" info "$(address)" 2>/dev/null | grep -q "^records *$1\$"; }
+    until_true 90 all_there "$lines"
+    tell $? "$lines records are in a file of $((lines / 1000)) MB, in $((lines / 4194)) objects, that is open"
+    kill -KILL "$writer"
+    wait "$writer" 2>/dev/null
+    exec 9>&-
+    rm "$dir/lines"
+    from=$(now_ms)
+    echo more | "$build/u9" append "$(address)" 2>"$dir/new"
+    status=$? took=$(($(now_ms) - from))
+    [ $status -eq 0 ] && [ $took -le $(((lease + 2) * 1000)) ]
+    tell $? "its writer is killed: the next one has the log, and its record is in it, $took ms later"
+    all_there $((lines + 1)) && "$build/u9fsck" "$(address)" >"$dir/out" 2>&1
+    tell $? 'nothing is lost'
+}
+
 # The next writer has the log within the lease and two seconds; but for one of the rounds, as the machine has else to do, too.
 kills() {
     begin kills
-    local i status=0 longest=0 late=0 opened
+    local i status=0 late=0
+    : >"$dir/opened"
     for i in $(seq "$rounds"); do
         appenders 4
         sleep "$((RANDOM % 3)).$((RANDOM % 10))"
         if is_gone "$appender"; then status=1; break; fi
         killed
-        opened=$(sed -n 's/^opened \([0-9.]*\) s.*/\1/p' "$dir/err" | tr -d . | sed 's/^0*//')
-        [ "${opened:-0}" -le "$longest" ] || longest=$opened
-        [ "${opened:-0}" -le $(((lease + 2) * 10)) ] || late=$((late + 1))
+        is_in_time || late=$((late + 1))
+        grep '^opened' "$dir/err" >>"$dir/opened"
     done
     [ $late -le 1 ] || status=1
-    tell $status "a writer is killed at any time, $rounds times: the next one has the log within the lease and two seconds ($((longest / 10)).$((longest % 10)) s at most)"
+    tell $status "a writer is killed at any time, $rounds times: the next one has the log within the lease and two seconds ($(sort -k 2n "$dir/opened" | tail -n 1) at most)"
     appenders 4
     goes_on
     finish
@@ -288,7 +387,7 @@ kills() {
     tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
 }
 
-for name in ${U9_RADOS_ONLY:-one_daemon both_daemons monitor slow_daemon full_pool cut_off kills}; do
+for name in ${U9_RADOS_ONLY:-one_daemon both_daemons monitor slow_daemon full_pool quota cut_off cut_cable large_file kills}; do
     began=$(now_ms)
     $name
     end_all
