@@ -261,6 +261,7 @@ static request *only_one(queue *q)
 /* For that: it is had one change of threads earlier than by its call. Nobody can wake who waits so. The lock is held. */
 static void wait_for_it(queue *q, request *r)
 {
+    assert(!r->waited); /* one thread waits */
     r->waited = true;
     pthread_mutex_unlock(&q->lock);
     rados_aio_wait_for_complete(r->completion);
