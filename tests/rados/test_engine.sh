@@ -12,7 +12,6 @@
 #   mapped, facts                         are about mapped files, of which a pool has none
 #   log                                   a third of its cases link, rename or look at files by the system's calls
 #   tier                                  copies to a directory of the system beside the log
-#   index_forged                          253 cases above one request after another: more than 4 minutes; not seen to its end
 set -u
 build=$(cd "$1" && pwd) dir=$2 passed=0 failed=0
 shift 2
