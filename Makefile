@@ -460,7 +460,7 @@ rados_suites = follow link writer live commits locks cursor seek trim trim_kept 
     reference keys succession hostile trim_readers salvage_reading lock_file misuse fences budget key_tables \
     cache_threads
 rados_suites_long = damage split pieces mark snapshot recovery range witness parts told cache ship ship_large repair plain reasons mend \
-    lookup index_file tabling index_parts carve in_place directory
+    lookup index_file index_forged tabling index_parts carve in_place directory
 rados_env = env $(test_env) U9_TEST_DIR=$(abspath $(BUILD))/tmp/rados
 rados_tests = mkdir -p $(BUILD)/tmp/rados && $(rados_env) $(BUILD)/u9radostests && \
     $(rados_env) tests/rados/test_engine.sh $(BUILD) $(BUILD)/tmp/rados $(rados_suites) $(if $(U9_LONG),$(rados_suites_long)) && \

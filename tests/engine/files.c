@@ -432,7 +432,7 @@ void copy_any(const char *from, const char *to)
 }
 
 /* What a writer does by itself, after a while (its mark, its promise), it does much later. */
-enum { SOON_US = 30000, PATIENCE = 100 };
+enum { SOON_US = 30000, PATIENCE = 1000 };
 
 static const u9i_executor *system_executor;
 

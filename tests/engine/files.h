@@ -45,7 +45,7 @@ void copy_any(const char *from, const char *to); /* a file, or a directory of fi
 
 /*
  * Where all stand in a store (U9_IO is its address): they do so in an empty namespace from now on, and a writer there
- * does nothing by itself for some seconds, as in a simulated world while no time passes. False: in none.
+ * does nothing by itself for most of a minute, as in a simulated world while no time passes. False: in none.
  */
 bool stored_begin(void);
 

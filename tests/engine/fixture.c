@@ -95,8 +95,9 @@ u9_log *open_writer(const char *log, const u9_options *options)
     u9_options o = options ? *options : writer_options();
     u9_log *handle = NULL;
     u9_fault fault = {0};
+    char line[1024];
     u9_err err = u9_log_open(log, &o, &handle, &fault);
-    ck_assert_msg(err == U9_OK, "open for writing: %s: %s", u9_err_name(err), fault.text);
+    ck_assert_msg(err == U9_OK, "open for writing: %s: %s", u9_err_name(err), u9_fault_line(&fault, line, sizeof line));
     return handle;
 }
 

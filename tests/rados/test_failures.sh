@@ -6,15 +6,15 @@
 # end, once, and u9fsck find nothing. [RD-3] [RD-5] [RD-6] [RD-7] [RD-8]
 #
 # Prints "ok" or "FAILED" for each, then "N passed, N failed". Exits 0, too, where there is no cluster to be had, which it
-# says. U9_LONG in the environment: as often and as long as is ever asked for (writers killed 100 times, a daemon stopped
-# for 20 s); U9_RADOS_ROUNDS: how often a writer is killed. U9_RADOS_ONLY="NAMES": some of it.
+# says. U9_LONG in the environment: as often and as long as is ever asked for (writers killed 100 times, a file of
+# 1 GB taken over); U9_RADOS_ROUNDS: how often a writer is killed. U9_RADOS_ONLY="NAMES": some of it.
 set -u
 build=$(cd "$1" && pwd) dir=$2 passed=0 failed=0
 mkdir -p "$dir" && dir=$(cd "$dir" && pwd) && cd "$(dirname "$0")/../.." || exit 2
 cluster=$dir/failures
 lease=1
 rounds=${U9_RADOS_ROUNDS:-$([ -n "${U9_LONG-}" ] && echo 100 || echo 8)}
-slow_s=$([ -n "${U9_LONG-}" ] && echo 20 || echo 9) # a daemon that is silent for 6 s is taken for dead
+slow_s=20 # a daemon that is silent for 6 s is taken for dead
 scripts/rados stop "$cluster" # of a run that was killed
 trap 'end_all; scripts/rados stop "$cluster"; ip netns del "$net" 2>/dev/null' EXIT
 pids=
@@ -246,10 +246,18 @@ full_pool() {
     tell $? "nothing that was acknowledged is lost: $(head -n 1 "$dir/out")"
 }
 
+# has_in_time MS: the next writer has the log within the lease and two seconds; what a look at it takes is let go besides, as
+# that says how much the machine has else to do.
+has_in_time() {
+    local from
+    from=$(now_ms)
+    "$build/u9" info "$(address)" >"$dir/new" 2>&1
+    [ "$1" -le $(((lease + 2) * 1000 + $(now_ms) - from)) ]
+}
 is_in_time() { # the newest appenders opened the log
     local tenths
     tenths=$(sed -n 's/^opened \([0-9.]*\) s.*/\1/p' "$dir/err" | tr -d . | sed 's/^0*//')
-    [ "${tenths:-0}" -le $(((lease + 2) * 10)) ]
+    has_in_time $((${tenths:-0} * 100))
 }
 
 # Cut off: the cluster takes nothing from it any more.
@@ -358,7 +366,7 @@ large_file() {
     from=$(now_ms)
     echo more | "$build/u9" append "$(address)" 2>"$dir/new"
     status=$? took=$(($(now_ms) - from))
-    [ $status -eq 0 ] && [ $took -le $(((lease + 2) * 1000)) ]
+    [ $status -eq 0 ] && has_in_time $took
     tell $? "its writer is killed: the next one has the log, and its record is in it, $took ms later"
     all_there $((lines + 1)) && "$build/u9fsck" "$(address)" >"$dir/out" 2>&1
     tell $? 'nothing is lost'

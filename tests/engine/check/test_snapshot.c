@@ -257,6 +257,7 @@ END_TEST
 
 START_TEST(a_second_run_takes_only_what_is_new) /* */
 {
+    sim_needed("tasks in a known order"); /* what is sealed meanwhile is new, too */
     u9_log *w = open_rolling(at("log"));
     append_fillers(w, 20);
     snapshot_on(w, at("snap"));
