@@ -235,7 +235,8 @@ static void forge_lying(const char *log)
     forged_segment f[3];
     unsigned count = 1 + draw(3);
     for (unsigned i = 0; i < count; i++) {
-        u9i_open_record open = forge_naming(i + 1, i ? &f[i - 1] : NULL, draw(3) ? U9I_TAIL_ROLLED : draw(2) ? U9I_TAIL_TORN : U9I_TAIL_UNKNOWN);
+        u9i_tail tail = draw(3) ? U9I_TAIL_ROLLED : draw(2) ? U9I_TAIL_TORN : U9I_TAIL_UNKNOWN;
+        u9i_open_record open = forge_naming(i + 1, i ? &f[i - 1] : NULL, tail);
         if (i > 0) bend(&open.end.offset);
         if (i > 0) bend(&open.end.ordinal);
         if (i > 0 && draw(8) == 0) open.end.chain[3] ^= 1;
@@ -397,10 +398,11 @@ static void expect_bounded(u9_cursor *c, events *told, const events *all)
         size_t n = 0;
         for (size_t i = 0; i < all->count; i++) {
             const event *e = &all->all[back ? all->count - 1 - i : i];
-            if (e->damage || e->ordinal < b.from || e->ordinal >= b.to || e->time_us < b.since_us || e->time_us >= b.until_us) continue;
+            bool timely = e->time_us >= b.since_us && e->time_us < b.until_us;
+            if (e->damage || e->ordinal < b.from || e->ordinal >= b.to || !timely) continue;
             while (n < told->count && told->all[n].damage) n++;
-            MUST_SAY(n < told->count && same_event(&told->all[n], e), "%s instead of %s", n < told->count ? event_text(&told->all[n]) : "the end",
-                     event_text(e));
+            MUST_SAY(n < told->count && same_event(&told->all[n], e), "%s instead of %s",
+                     n < told->count ? event_text(&told->all[n]) : "the end", event_text(e));
             n++;
         }
         while (n < told->count && told->all[n].damage) n++;
@@ -414,7 +416,8 @@ static void expect_range(u9_log *handle, events *told, const event *e)
 {
     u9_cursor *c;
     events on = {0}, back = {0};
-    u9_range range = {.size = sizeof range, .segment = e->segment, .begin = draw(3) ? e->begin : 0, .end = draw(2) ? 0 : e->begin + draw(90000)};
+    u9_range range = {.size = sizeof range, .segment = e->segment, .begin = draw(3) ? e->begin : 0,
+                      .end = draw(2) ? 0 : e->begin + draw(90000)};
     if (!e->damage && draw(2)) range.begin = (e->at >> 24 << 4) + draw(2);
     if (range.end != 0 && range.end < range.begin) return;
     if (u9_cursor_open(handle, &range, &c, NULL) == U9_ARG) return; /* it is missing */
