@@ -12,7 +12,7 @@ static void bins_check(const u9i_bins *b)
     assert(b->count > 0 && b->starts[0] == 0 && b->starts[(b->span >> b->shift) + 1] == b->count);
 }
 
-static uint64_t number_of(const void *elements, size_t i, size_t size)
+static uint64_t number_at(const void *elements, size_t i, size_t size)
 {
     uint64_t number;
     memcpy(&number, (const uint8_t *)elements + i * size, sizeof number);
@@ -21,7 +21,7 @@ static uint64_t number_of(const void *elements, size_t i, size_t size)
 
 u9i_bins *u9i_bins_make(const void *elements, size_t count, size_t size)
 {
-    uint64_t first = number_of(elements, 0, size), span = number_of(elements, count - 1, size) - first;
+    uint64_t first = number_at(elements, 0, size), span = number_at(elements, count - 1, size) - first;
     unsigned shift = 0;
     while (span >> shift > 1 + count) shift++; /* one or two in each, if they are spread evenly */
     size_t bins = (size_t)(span >> shift) + 1, bin = 0;
@@ -29,7 +29,7 @@ u9i_bins *u9i_bins_make(const void *elements, size_t count, size_t size)
     if (b == NULL) return NULL;
     *b = (u9i_bins){.first = first, .span = span, .shift = shift, .count = count};
     for (size_t i = 0; i < count; i++)
-        for (; bin <= (number_of(elements, i, size) - first) >> shift; bin++) b->starts[bin] = (uint32_t)i;
+        for (; bin <= (number_at(elements, i, size) - first) >> shift; bin++) b->starts[bin] = (uint32_t)i;
     b->starts[bins] = (uint32_t)count;
     bins_check(b);
     return b;
