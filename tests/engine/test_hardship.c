@@ -1510,7 +1510,6 @@ static const trial reading[] = {
     {make_plain, versions, false, false},
     {make_plain, get_frugally, false, false},
     {make_row, get_often, false, false},
-    {make_damaged, get_often, false, false},
     {make_large, get, false, false},
     {make_large, versions, false, false},
     {make_large, split, false, false},
