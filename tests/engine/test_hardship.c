@@ -640,8 +640,7 @@ static u9_err accept_tails(uint64_t *told)
 /* Part of it was copied by a run that was broken off, which said nothing of that. */
 static u9_err tier_on_remains(uint64_t *told)
 {
-    remove_log(at("tiered"));
-    copy_log(at("remains"), at("tiered"));
+    if (!exists(at("tiered"))) copy_log(at("remains"), at("tiered")); /* else what is not here any more may be there alone */
     return tier(told);
 }
 
