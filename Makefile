@@ -509,8 +509,8 @@ both_io = env queue log commits reference heap test_ship test_follow test_kill t
 # What tries more with U9_LONG in the environment: tests/thorough.h.
 drawing = hardship mend cache damage in_place recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range space split witness test_trouble
 # What takes seconds, the longest first; `make check-quick` leaves it out.
-long = zk test_cli test_manual mend test_contrib test_trouble test_kill test_bench test_power test_examples test_follow \
-    index_file test_ship recovery writer golden_logs ship_large large snapshot test_split states commits damage test_id \
+long = zk hardship test_cli test_manual test_next mend test_contrib test_trouble test_kill test_bench test_power test_examples test_follow \
+    index_file test_ship recovery cache index_forged writer golden_logs ship_large large snapshot test_split states commits damage test_id \
     test_completion hash trim repair script idgen_race check-cxx test_value space range ship link lock_file locks \
     test_kinds test_mark test_mark_line test_narrow settled unreadable trim_kept test_snapshot test_index lookup follow test_trim split \
     split_apart parts power faults
