@@ -133,7 +133,7 @@ static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
     if (err != U9_OK) return err;
     t->opened = true;
     if (t->source.dir->single[0])
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "this is one segment file, not a log");
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "this is one file, not a log, which is a directory");
     if (!t->options->dry_run) err = open_lock(t, fault);
     if (err == U9_OK) err = u9i_source_catalog(&t->source, &t->catalog, fault);
     if (err != U9_OK) return err;
