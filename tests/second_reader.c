@@ -484,22 +484,48 @@ static int own_spare(second_log *g, second_file *s) /* [H-5] */
     return 0;
 }
 
-/* Another's copy of the secret: by the boundary that stands at 32, or by the file's name; the highest's, else the mark's. [H-5] */
-static int others_spare(second_log *g, second_file *s)
+/* The file of which this is the number in the name, or the boundary at 32: is it the one that a u9open or mark names? */
+static int may_be(const second_file *s, int by_name, uint64_t number, const uint8_t *boundary)
+{
+    return by_name ? number == s->name : s->n >= 48 && same(boundary, s->d + 32);
+}
+
+/* Does a valid frame of this boundary stand in the file? */
+static int has_frames_of(second_log *g, const second_file *s, const uint8_t *secret, const uint8_t *boundary)
+{
+    second_file as = *s;
+    as.frames = NULL;
+    as.n_frames = 0;
+    as.open = NULL;
+    memcpy(as.secret, secret, 16);
+    memcpy(as.boundary, boundary, 16);
+    find(g, &as);
+    return as.n_frames > 0;
+}
+
+enum { BY_BOUNDARY, BY_FRAMES, BY_NAME };
+
+/*
+ * Another's copy of the secret: for the boundary that stands at 32; for the number in the file's name, if frames of it stand
+ * there; or without any. The highest's, else the mark's. [H-5]
+ */
+static int others_spare(second_log *g, second_file *s, int how)
 {
     second_file *stop = g->files + g->n_files;
-    for (int by_name = 0; by_name < 2; by_name++) {
-        const frame *best = NULL, *m = g->mark ? g->mark->frames : NULL;
+    const frame *m = g->mark ? g->mark->frames : NULL;
+    uint64_t below = NOWHERE;
+    for (;;) {
+        const frame *best = NULL;
         for (second_file *k = g->files; k < stop; k++)
-            if (k->open && num(k->open, 6) && (!best || num(k->open, 3) > num(best, 3)) &&
-                (by_name ? num(k->open, 6) == s->name : s->n >= 48 && same(k->open->f[7].at, s->d + 32)))
+            if (k->open && num(k->open, 6) && num(k->open, 3) < below && (!best || num(k->open, 3) > num(best, 3)) &&
+                may_be(s, how != BY_BOUNDARY, num(k->open, 6), k->open->f[7].at))
                 best = k->open;
-        if (best && fits(s, best->f[8].at, best->f[7].at)) return 1;
-        if (m && (by_name ? num(m, 3) == s->name : s->n >= 48 && same(m->f[4].at, s->d + 32)) &&
-            fits(s, m->f[5].at, m->f[4].at))
-            return 1;
+        if (!best) break;
+        if ((how != BY_FRAMES || has_frames_of(g, s, best->f[8].at, best->f[7].at)) && fits(s, best->f[8].at, best->f[7].at)) return 1;
+        below = num(best, 3);
     }
-    return 0;
+    return m && may_be(s, how != BY_BOUNDARY, num(m, 3), m->f[4].at) &&
+           (how != BY_FRAMES || has_frames_of(g, s, m->f[5].at, m->f[4].at)) && fits(s, m->f[5].at, m->f[4].at);
 }
 
 static int frame_magic(const second_file *s)
@@ -539,12 +565,14 @@ static void prepare_by_others(second_log *g)
             second_file *s = &g->files[i];
             if (s->open || s->spared) continue;
             memcpy(s->secret, s->d + 8, 16);
-            s->spared = others_spare(g, s);
-            if (!s->spared && !own_spare(g, s)) hash16(s->secret, 16, s->boundary);
+            s->spared = others_spare(g, s, BY_BOUNDARY) || others_spare(g, s, BY_FRAMES);
+            if (!s->spared && !own_spare(g, s)) {
+                s->spared = others_spare(g, s, BY_NAME);
+                if (!s->spared) hash16(s->secret, 16, s->boundary);
+            }
             if (!s->spared) continue;
             s->n_frames = 0;
             find(g, s);
-            s->blank = 0;
             s->bad_header |= !s->n_frames && s->n >= 88 && !same(s->d + 32, s->boundary) &&
                              !memcmp(s->d + 80, "\xff\xffutf9f", 8);
             more |= s->open != NULL;
@@ -657,6 +685,9 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
         wrong = f->count ? join(g, &r) : U9_R_NONE;
         if (f->count && wrong == U9_R_NONE) record(g, r);
     }
+    if (!zeros(s, data, f->end))
+        say(g, f->end <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end,
+            f->ordinal, 0);
     if (wrong != U9_R_NONE && !behind) /* */
         say(g, U9_V_CORRUPT, wrong, s, f->p, f->end, f->ordinal, f->count);
     for (uint64_t o = 0; kind == RECORDS && o < f->body_size; o += r.size, r.ordinal++) {
@@ -664,9 +695,6 @@ static void serve(second_log *g, const second_file *s, const frame *f, place *at
         r.size = tuple(r.bytes, f->body_size - o, &first, &count);
         record(g, r);
     }
-    if (!zeros(s, data, f->end))
-        say(g, f->end <= promise ? U9_V_CORRUPT : U9_V_UNKNOWN, U9_R_PADDING, s, data, f->end,
-            f->ordinal, 0);
     *at = (place){f->end, f->ordinal + f->count, f->sha, f};
 }
 

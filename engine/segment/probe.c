@@ -340,18 +340,44 @@ static u9_err secret_from_flips(const u9i_facts *f, u9i_window *window, u9i_secr
     return U9_OK;
 }
 
+/* True if it is the boundary that stands where the first frame begins, or a valid frame of it stands anywhere. */
+static u9_err is_proven(const u9i_facts *f, u9i_window *window, const u9i_secret *secret, bool *proven)
+{
+    u9i_frame frame;
+    *proven = memcmp(secret->boundary, f->at_first, U9I_HASH_SIZE) == 0;
+    if (*proven) return U9_OK;
+    window->secret = *secret;
+    u9_err err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
+    *proven = err == U9_OK;
+    return err == U9_END ? U9_OK : err;
+}
+
+/* Of what others know: one that is proven, or (not `proven`) the first that is a secret. */
+static u9_err secret_from_others(const u9i_facts *f, u9i_window *window, const u9i_spare *spares, size_t count, bool proven,
+                                 u9i_secret *out, bool *found)
+{
+    u9_err err = U9_OK;
+    for (size_t i = 0; i < count && !*found && err == U9_OK; i++) {
+        *found = secret_fits(spares[i].secret, spares[i].boundary, out);
+        if (*found && proven) err = is_proven(f, window, out, found);
+    }
+    return err;
+}
+
 /* A header that opens nothing: the spare copies of the secret, in this order. [H-5] */
 static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spares, size_t count)
 {
     u9i_secret secret;
-    bool found = false;
-    for (size_t i = 0; i < count && !found; i++)
-        found = secret_fits(spares[i].secret, spares[i].boundary, &secret);
+    bool found = false, own = false;
+    u9_err err = secret_from_others(f, window, spares, count, true, &secret, &found);
+    if (err == U9_OK && !found) err = secret_from_end(f, window, &secret, &own);
+    if (err == U9_OK && !found && !own) err = secret_from_flips(f, window, &secret, &own);
+    if (err == U9_OK && !found && !own) err = secret_from_others(f, window, spares, count, false, &secret, &found);
     f->spared = found;
-    u9_err err = found ? U9_OK : secret_from_end(f, window, &secret, &found);
-    if (err == U9_OK && !found) err = secret_from_flips(f, window, &secret, &found);
+    if (err != U9_OK) return err;
+    found |= own;
     if (!found && f->unread != 0 && f->unread_at == 0) f->wrong = U9_R_UNREADABLE;
-    if (!found || memcmp(secret.bytes, f->secret.bytes, sizeof secret.bytes) == 0) return err;
+    if (!found || memcmp(secret.bytes, f->secret.bytes, sizeof secret.bytes) == 0) return U9_OK;
     f->secret = secret;
     if (f->header == U9_OK) f->header = U9_CORRUPT;
     return U9_OK;

@@ -374,6 +374,69 @@ START_TEST(a_damaged_version_byte_is_seen_through_by_the_copy_of_the_secret)
 }
 END_TEST
 
+/* A segment of another log, which names one of that log's with this number. */
+static void put_stranger(const char *log, uint64_t named)
+{
+    forged_segment theirs = forge_begin(named, 77, NULL, U9I_TAIL_NONE);
+    u9i_open_record open = forge_naming(9, &theirs, U9I_TAIL_TORN);
+    memset(open.log, 0x33, sizeof open.log);
+    forged_segment s = forge_with_open(9, 78, &open);
+    forge_save(&s, log);
+    forge_free(&s);
+    forge_free(&theirs);
+}
+
+/* [H-5] Where several know a secret for a file's number, it is the one by which frames stand there. */
+START_TEST(another_logs_copy_of_a_secret_for_the_same_number_hides_no_frames)
+{
+    const char *log = at("log");
+    forged_segment all[3];
+    for (unsigned i = 0; i < 3; i++) {
+        all[i] = forge_begin(i + 1, i, i > 0 ? &all[i - 1] : NULL, U9I_TAIL_TORN);
+        forge_pad(&all[i]);
+        forge_records(&all[i], "r", 2);
+        forge_pad(&all[i]);
+        forge_save(&all[i], log);
+    }
+    put_stranger(log, 2);
+    fill_bytes(segment_path(log, 2), 0, U9I_BLOCK, 0xee);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 6);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HEADER), 1);
+    forget(s);
+    for (unsigned i = 0; i < 3; i++) forge_free(&all[i]);
+}
+END_TEST
+
+/* [H-5] Nor does it go before a secret that is proven by what stands in the file. */
+START_TEST(another_logs_copy_of_a_secret_goes_before_no_proof)
+{
+    const char *log = at("log");
+    make_long(log, 3, UINT32_MAX);
+    put_stranger(log, 3);
+    flip_bit(segment_path(log, 3), 9, 1);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 3);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HEADER), 1);
+    forget(s);
+}
+END_TEST
+
+/* [L-2] (4) What another log's u9open names is not this one's. */
+START_TEST(a_stub_that_another_log_names_is_a_creation_cut_short)
+{
+    const char *log = at("log");
+    make_long(log, 3, UINT32_MAX);
+    remove_log(segment_path(log, 1));
+    write_file(segment_path(log, 1), "something else, of some bytes", 29);
+    put_stranger(log, 1);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 2);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MISSING), 1);
+    forget(s);
+}
+END_TEST
+
 /* [C-3] [C-4] The keys' kind is in every session's u9open: one that is damaged does not lose it. */
 START_TEST(the_kind_of_the_keys_is_found_in_any_u9open)
 {
@@ -437,7 +500,7 @@ static grown grow(unsigned i, const grown *others, bool twins)
 }
 
 /* What may happen to a file. */
-static void spoil(const char *log, const forged_segment *s, bool twins)
+static void spoil(const char *log, const forged_segment *s)
 {
     static const uint8_t zeros[5000];
     char path[3400], to[3400];
@@ -449,9 +512,7 @@ static void spoil(const char *log, const forged_segment *s, bool twins)
     case 0: remove_log(path); break;
     case 1: cut_file(path, 100 + draw((unsigned)size - 100)); break;
     case 2: fill_bytes(path, 0, 32, 0); break;
-    case 3: case 4: /* of twins it could be any then */
-        if (!twins) fill_bytes(path, draw(2) ? 0 : 60, 100, 0xee);
-        break;
+    case 3: case 4: fill_bytes(path, draw(2) ? 0 : 60, 100, 0xee); break;
     case 5: fill_bytes(path, draw((unsigned)size - 9), 9, 0x11); break;
     case 6: extend_file(path, size + draw(9000)); break;
     case 7: if (!exists(to)) write_file(to, zeros, draw(sizeof zeros)); break;
@@ -503,7 +564,7 @@ START_TEST(rows_drawn_at_random_are_what_the_second_reader_makes_of_them)
             if (!exists(segment_path(at("log"), s->number))) forge_save(s, at("log"));
         }
         for (unsigned n = 0; n < count; n++)
-            if (exists(segment_path(at("log"), all[n].moments[0].number))) spoil(at("log"), &all[n].moments[all[n].count - 1], twins);
+            if (exists(segment_path(at("log"), all[n].moments[0].number))) spoil(at("log"), &all[n].moments[all[n].count - 1]);
         if (marked < count) mark_some(at("log"), &all[marked]);
         forget(look(at("log")));
         for (unsigned n = 0; n < count; n++) forge_free(&all[n].moments[all[n].count - 1]);
@@ -527,6 +588,9 @@ Suite *suite_succession(void)
     tcase_add_test(tc, a_segment_costs_no_more_in_a_long_row);
     tcase_add_test(tc, a_blank_file_is_opened_at_most_twice);
     tcase_add_test(tc, a_damaged_version_byte_is_seen_through_by_the_copy_of_the_secret);
+    tcase_add_test(tc, another_logs_copy_of_a_secret_for_the_same_number_hides_no_frames);
+    tcase_add_test(tc, another_logs_copy_of_a_secret_goes_before_no_proof);
+    tcase_add_test(tc, a_stub_that_another_log_names_is_a_creation_cut_short);
     tcase_add_loop_test(tc, rows_drawn_at_random_are_what_the_second_reader_makes_of_them, 0, 8);
     tcase_add_test(tc, the_kind_of_the_keys_is_found_in_any_u9open);
     suite_add_tcase(suite, tc);
