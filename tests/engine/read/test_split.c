@@ -555,7 +555,9 @@ START_TEST(where_the_end_cannot_be_made_durable_each_range_tells_what_it_leaves_
 {
     u9_split_range *plan;
     scan whole = {0};
-    u9_log *w = open_writer(at("log"), NULL);
+    u9_options o = writer_options();
+    o.segment_size = 4 << 20; /* ranges are of what is reserved, too */
+    u9_log *w = open_writer(at("log"), &o);
     append_fillers(w, 30);
     ck_assert_int_eq(u9_log_sync(w), U9_OK);
     append_fillers(w, 400);
