@@ -95,12 +95,13 @@ static const char *kind_by_key(const u9i_record *first)
     return first->key_value[0] == 0x03 ? "tid" : "rkey";
 }
 
-static u9_err open_out(u9i_saved *s, const u9i_record *first, u9_fault *fault)
+/* Its frames have the times of those that are saved. [G-1] */
+static u9_err open_out(u9i_saved *s, uint64_t time_us, const u9i_record *first, u9_fault *fault)
 {
     /* lz4: only what was compressed is. */
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .lz4 = 1, .io = s->io,
                     .kind = s->kind[0] ? s->kind : kind_by_key(first)};
-    return u9_log_open(s->logs[s->count - 1].partial, &o, &s->out, fault);
+    return u9i_log_open_copying(s->logs[s->count - 1].partial, &o, time_us, &s->out, fault);
 }
 
 /* Notes where the first record of a log stood. */
@@ -121,7 +122,8 @@ static u9_err make_ready(u9i_saved *s, const u9i_source *source, const u9i_facts
                          const u9i_record *first, u9_fault *fault)
 {
     u9_err err = s->begun ? U9_OK : begin_saved(s, fault);
-    if (err == U9_OK && s->out == NULL) err = open_out(s, first, fault);
+    if (err == U9_OK && s->out == NULL) err = open_out(s, frame->trailer.time_us, first, fault);
+    if (err == U9_OK) u9i_log_give_time(s->out, frame->trailer.time_us);
     u9i_saved_log *l = &s->logs[s->count - 1];
     if (err == U9_OK && l->from == NULL) err = note_origin(l, source, facts, frame, fault);
     return err;
@@ -188,7 +190,7 @@ static u9_err prove_log(const u9i_saved *s, const u9i_saved_log *l, u9_fault *fa
 u9_err u9i_saved_end(u9i_saved *s, u9_fault *fault)
 {
     if (!s->begun) return U9_OK;
-    u9_err err = s->out ? U9_OK : open_out(s, NULL, fault);
+    u9_err err = s->out ? U9_OK : open_out(s, 0, NULL, fault);
     if (err == U9_OK) err = u9_log_close(s->out, fault);
     s->out = NULL;
     s->begun = false;

@@ -54,6 +54,14 @@ U9_MUST_CHECK u9_err u9i_log_open_mending(const char *path, const u9_options *op
 U9_MUST_CHECK u9_err u9i_log_open_explaining(const char *path, const u9_options *options, u9_log **out,
                                              u9_fault *fault);
 
+/*
+ * As u9_log_open for writing, of a log that gets what others wrote: its frames have this time, and later ones that which
+ * u9i_log_give_time said last; 0: the clock's.
+ */
+U9_MUST_CHECK u9_err u9i_log_open_copying(const char *path, const u9_options *options, uint64_t time_us, u9_log **out,
+                                          u9_fault *fault);
+void u9i_log_give_time(u9_log *log, uint64_t time_us);
+
 /* Something was written: what is to follow by itself does. Lock. */
 void u9i_log_watch(u9_log *log);
 

@@ -262,7 +262,7 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
                      "no log is here: it can be made (U9_CREATE)");
 }
 
-static u9_err open_writing(u9_log *log, bool explains, u9_fault *fault)
+static u9_err open_writing(u9_log *log, bool explains, uint64_t time_us, u9_fault *fault)
 {
     const char *path = log->source.path;
     const u9_options *o = &log->options;
@@ -283,6 +283,7 @@ static u9_err open_writing(u9_log *log, bool explains, u9_fault *fault)
     if (err == U9_OK) err = u9i_writer_open(&log->writer, log->source.dir, path, &plan, o, fault);
     if (err != U9_OK) return err;
     memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
+    log->writer.given_us = time_us;
     err = begin_session(log, &plan, fault);
     if (err == U9_OK) {
         u9i_retain_begin(log);
@@ -339,9 +340,10 @@ static void free_log(u9_log *log)
 }
 
 /* In which way a log is opened. */
-typedef enum opening { PLAINLY, MENDING, EXPLAINING } opening;
+typedef enum opening { PLAINLY, MENDING, EXPLAINING, COPYING } opening;
 
-static u9_err open_handle(const char *path, const u9_options *o, opening how, u9_log **out, u9_fault *fault)
+/* COPYING: `time_us` is the time of its first frame. */
+static u9_err open_handle(const char *path, const u9_options *o, opening how, uint64_t time_us, u9_log **out, u9_fault *fault)
 {
     static uint64_t opened;
     if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");
@@ -361,7 +363,7 @@ static u9_err open_handle(const char *path, const u9_options *o, opening how, u9
     err = open_source(log, path, fault);
     log->source.mends = how == MENDING;
     log->source.mends_frames = how == MENDING || log->options.mend != 0;
-    if (err == U9_OK) err = log->writing ? open_writing(log, how == EXPLAINING, fault) : open_reading(log, fault);
+    if (err == U9_OK) err = log->writing ? open_writing(log, how == EXPLAINING, time_us, fault) : open_reading(log, fault);
     if (err != U9_OK) {
         free_log(log);
         return err;
@@ -375,17 +377,29 @@ static u9_err open_handle(const char *path, const u9_options *o, opening how, u9
 u9_err u9_log_open(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
     static const u9_options reading = {.size = sizeof reading, .mode = U9_READ};
-    return open_handle(path, options ? options : &reading, PLAINLY, out, fault);
+    return open_handle(path, options ? options : &reading, PLAINLY, 0, out, fault);
 }
 
 u9_err u9i_log_open_mending(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
-    return open_handle(path, options, MENDING, out, fault);
+    return open_handle(path, options, MENDING, 0, out, fault);
 }
 
 u9_err u9i_log_open_explaining(const char *path, const u9_options *options, u9_log **out, u9_fault *fault)
 {
-    return open_handle(path, options, EXPLAINING, out, fault);
+    return open_handle(path, options, EXPLAINING, 0, out, fault);
+}
+
+u9_err u9i_log_open_copying(const char *path, const u9_options *options, uint64_t time_us, u9_log **out, u9_fault *fault)
+{
+    return open_handle(path, options, COPYING, time_us, out, fault);
+}
+
+void u9i_log_give_time(u9_log *log, uint64_t time_us)
+{
+    u9i_writer_lock(&log->writer);
+    log->writer.given_us = time_us;
+    u9i_writer_unlock(&log->writer);
 }
 
 u9_err u9_log_close(u9_log *log, u9_fault *fault)

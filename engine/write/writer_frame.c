@@ -80,11 +80,16 @@ bool u9i_writer_fits(const u9i_frame_out *f, uint64_t more)
     return f->body_size + more <= f->room;
 }
 
+uint64_t u9i_writer_now(const u9i_writer *w)
+{
+    return w->given_us ? w->given_us : u9i_wall_us(w->env);
+}
+
 u9_err u9i_writer_begin_stamp(u9i_writer *w, u9_fault *fault)
 {
-    uint64_t now = u9i_wall_us(w->env);
+    uint64_t now = u9i_writer_now(w);
     uint64_t seen = w->time_us > w->seen_us ? w->time_us : w->seen_us;
-    w->stamp = now > seen ? now : seen + 1;
+    w->stamp = now > seen || w->given_us ? now : seen + 1; /* where times are given, keys are */
     if (w->stamp < U9_MUID_TIMESTAMP_MAX) return U9_OK;
     return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = w->path, .rule = "I-1"),
                      "the clock is beyond the last muid");
@@ -138,7 +143,7 @@ void u9i_writer_seal(u9i_writer *w, bool pads)
 {
     u9i_frame_out *f = u9i_slots_filling(&w->slots);
     if (f == NULL) return;
-    uint64_t now = u9i_wall_us(w->env);
+    uint64_t now = u9i_writer_now(w);
     if (now < w->time_us) now = w->time_us; /* [F-4] */
     if (f->count > 0 && now < w->stamp) now = w->stamp; /* [L-7] */
     if (now < w->seen_us) now = w->seen_us;

@@ -96,6 +96,9 @@ bool u9i_writer_has_room(const u9i_writer *w, uint64_t body_size);
 /* Opens it for a body that may grow to `room` bytes, to U9I_BODY_TARGET at most or not at all. */
 u9i_frame_out *u9i_writer_begin_frame(u9i_writer *w, uint64_t body_size, uint64_t room);
 
+/* The time of what is written now. */
+uint64_t u9i_writer_now(const u9i_writer *w);
+
 /* Begins its transaction, while it is empty. U9_LIMIT: muids end in the year 2112. [L-7] */
 U9_MUST_CHECK u9_err u9i_writer_begin_stamp(u9i_writer *w, u9_fault *fault);
 

@@ -53,7 +53,7 @@ static void put_open(u9i_writer *w, const u9i_open_record *before, u9i_place fil
     memcpy(open.log, w->plan.log, sizeof open.log);
     memcpy(open.session, w->session, sizeof open.session);
     open.segment = w->out.number;
-    open.time_us = u9i_wall_us(w->env);
+    open.time_us = u9i_writer_now(w);
     open.medallion = w->medallion;
     u9i_writer_begin_keys(w);
     open.kind = (u9i_span){.data = (const uint8_t *)w->plan.kind, .size = strlen(w->plan.kind)};

@@ -112,6 +112,64 @@ static void expect_kept(const void *body, size_t size)
 static const uint8_t muid_key[18] = {0x1c, 0x10, 0x60, 0xa2, 0x41, 0x81, 0xe4, 0x3e, 0x81, 0x23,
                                      0x45, 0x67, 0x89, 0xab, 0, 0, 0, 1};
 
+/* The time of each record, in order. */
+static size_t list_times(const char *log, uint64_t *times, size_t most)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    size_t n = 0;
+    u9_log *handle = open_reader(log);
+    ck_assert_int_eq(u9_cursor_open(handle, NULL, &c, NULL), U9_OK);
+    while (n < most && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_LIMIT)) times[n++] = r.time_us;
+    u9_cursor_close(c);
+    close_log(handle);
+    return n;
+}
+
+/* [G-1] Also of a record in parts, behind a roll, and where a mark is made and segments are sealed in between. */
+START_TEST(records_keep_their_times)
+{
+    enum { DAYS = 30, LARGE = 18 << 20 };
+    static const uint64_t day_us = UINT64_C(86400000000);
+    static uint8_t ones[LARGE];
+    uint64_t then[DAYS], now[DAYS];
+    u9_options o = writer_options();
+    u9_append *a;
+    memset(ones, 0x81, sizeof ones); /* values of a byte */
+    o.segment_size = 1 << 16;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < DAYS; i++) {
+        sim_advance(day_us);
+        if (i == DAYS / 2) {
+            ck_assert_int_eq(u9_append_begin(w, NULL, LARGE, LARGE, &a, NULL), U9_OK);
+            ck_assert_int_eq(u9_append_write(a, ones, sizeof ones), U9_OK);
+            ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+        } else {
+            append_many(w, "r", 1, 1);
+        }
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    ck_assert_uint_eq(list_times(at("log"), then, DAYS), DAYS);
+    for (unsigned i = 1; i < DAYS; i++) ck_assert_uint_ge(then[i] - then[i - 1], day_us);
+    sim_advance(1000 * day_us);
+    salvage("log", "out");
+    ck_assert_uint_eq(list_times(at("out"), now, DAYS), DAYS);
+    ck_assert_mem_eq(now, then, sizeof then);
+    session(at("out"), "more", 1, 0); /* who goes on writes what time it is */
+    u9_log *r = open_reader(at("out"));
+    u9_cursor *c;
+    u9_record more;
+    ck_assert_int_eq(u9_log_seek(r, &(u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_TIME, .number = then[DAYS - 1] + 1}, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &more), U9_OK);
+    ck_assert_uint_eq(more.ordinal, DAYS);
+    ck_assert_uint_gt(more.time_us, then[DAYS - 1] + 1000 * day_us);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
 /* [V-8] [B-2] The record's tuple is one of the 64: so deep append goes. A reader does not look, and salvage keeps it. */
 START_TEST(a_record_that_no_append_takes_is_kept_as_it_stands)
 {
@@ -694,6 +752,7 @@ Suite *suite_salvage_reading(void)
     Suite *suite = suite_create("salvage_reading");
     TCase *tc = tcase_create("salvage_reading");
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(tc, records_keep_their_times);
     tcase_add_test(tc, a_record_that_no_append_takes_is_kept_as_it_stands);
     tcase_add_test(tc, a_frame_that_was_compressed_stays_compressed);
     tcase_add_test(tc, a_lost_secret_costs_the_signatures_only);
