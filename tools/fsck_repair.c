@@ -8,6 +8,7 @@
 #include "tools/text.h"
 #include "tools/tool.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -170,6 +171,18 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
     return status | told | (done ? TOOL_FSCK_CORRECTED : TOOL_FSCK_CLEAN);
 }
 
+/* True if a repair of a log's directory is saved yet that could be undone, too. */
+static bool more_is_saved(const char *path)
+{
+    bool found = false;
+    const struct dirent *e;
+    DIR *dir = opendir(path);
+    if (dir == NULL) return false; /* a single file, or a log elsewhere */
+    while (!found && (e = readdir(dir)) != NULL) found = strncmp(e->d_name, ".repair-", 8) == 0 && strchr(e->d_name + 8, '.') == NULL;
+    closedir(dir);
+    return found;
+}
+
 int tool_undo_repair(const tool_repair *t)
 {
     u9_fault fault;
@@ -189,5 +202,6 @@ int tool_undo_repair(const tool_repair *t)
         printf("%s: %" PRIu64 " place%s as before the last repair; indexes that it made are gone\n", t->path,
                steps, steps == 1 ? " is" : "s are");
     else if (!t->quiet) printf("%s: the indexes that the last repair made are gone\n", t->path);
+    if (!t->quiet && more_is_saved(t->path)) printf("%s: once more --undo takes back the repair before that\n", t->path);
     return TOOL_FSCK_CORRECTED;
 }

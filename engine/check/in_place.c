@@ -91,6 +91,7 @@ static void close_in_place(in_place *r)
 static u9_err finish_earlier(in_place *r)
 {
     int sys = u9i_changes_load(&r->changes, r->source.dir);
+    if (!r->options.dry) u9i_changes_sweep(r->source.dir);
     if (sys == 0 && u9i_changes_unfinished(&r->changes) && r->options.dry)
         return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "U-3"),
                          "an earlier repair was broken off: a repair that changes something brings it to its end first, or an undo");
@@ -328,6 +329,7 @@ u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9
     u9_err err = open_in_place(&r, io);
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r.changes, r.source.dir);
+    u9i_changes_sweep(r.source.dir);
     uint64_t count = r.changes.count, changed = count_steps(&r.changes);
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");

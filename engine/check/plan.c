@@ -362,6 +362,15 @@ static int decode_changes(u9i_changes *c, const uint8_t *bytes, size_t total)
     return err;
 }
 
+void u9i_changes_sweep(u9i_dir *dir)
+{
+    unsigned last;
+    char fresh[U9I_NAME_MAX + 1];
+    if (find_newest_saved(dir, &last) != 0) return;
+    for (unsigned number = last; number <= last + 1; number++)
+        if (name_saved(dir, number, ".new", fresh)) (void)u9i_dir_remove(dir, fresh); /* there is none, as a rule */
+}
+
 int u9i_changes_load(u9i_changes *c, u9i_dir *dir)
 {
     unsigned last;

@@ -62,6 +62,9 @@ int u9i_changes_save(u9i_changes *changes, u9i_dir *dir);
 /* Saves them once more, by the same name or a new one, now that all of it is done. 0 or a negative errno. */
 int u9i_changes_save_done(u9i_changes *changes, u9i_dir *dir);
 
+/* Removes what a call that was broken off had begun to save, and which nothing names. */
+void u9i_changes_sweep(u9i_dir *dir);
+
 /* The newest that is saved beside this log; count 0: none. -EBADMSG: it is damaged. */
 int u9i_changes_load(u9i_changes *changes, u9i_dir *dir);
 

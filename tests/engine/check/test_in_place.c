@@ -799,6 +799,23 @@ START_TEST(a_disk_that_is_full_leaves_nothing_of_a_repair)
 }
 END_TEST
 
+/* [U-2] What a killed repair had begun to save goes with the next call, also where that finds nothing to do. */
+START_TEST(what_was_half_saved_is_swept_away)
+{
+    make_log(at("log"));
+    write_file(at("log/.repair-1.new"), "half", 4);
+    ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.all = 0}).steps, 0);
+    ck_assert(!exists(at("log/.repair-1.new")));
+    break_magic(at("log"));
+    ck_assert_str_eq(repair(at("log"), (u9_repair_options){.all = 0}).saved, ".repair-1");
+    write_file(at("log/.repair-1.new"), "half", 4); /* of the indexes that it made */
+    write_file(at("log/.repair-2.new"), "half", 4);
+    u9_fault fault;
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_OK);
+    ck_assert(!exists(at("log/.repair-1.new")) && !exists(at("log/.repair-2.new")));
+}
+END_TEST
+
 START_TEST(a_single_file_is_mended_beside_itself)
 {
     make_log(at("log"));
@@ -993,6 +1010,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
     tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);
     tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
+    tcase_add_test(c, what_was_half_saved_is_swept_away);
     tcase_add_test(c, a_single_file_is_mended_beside_itself);
     tcase_add_test(c, a_single_file_of_the_longest_name_is_not_mended);
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
