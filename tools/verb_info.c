@@ -73,8 +73,8 @@ static void key(const char *label, const u9_report *r, const uint8_t *raw, size_
 
 static void time_of(const char *label, uint64_t time_us)
 {
-    char text[48], age[TOOL_AGE_SIZE];
-    if (time_us > 0) printf("%-12s %s (%s ago)\n", label, tool_time_text(time_us, text), tool_age_text(time_us, age));
+    char text[TOOL_WHEN_SIZE];
+    if (time_us > 0) printf("%-12s %s\n", label, tool_when_text(time_us, text));
 }
 
 static void put_state(struct info *info, const u9_report *r)
