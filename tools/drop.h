@@ -29,6 +29,12 @@ enum { TOOL_KEEP = 0x2000, TOOL_OLDER, TOOL_DRY_RUN };
 /* True if `key` is one of them, LOG, or that there is none; what is wrong with it is a usage error. Borrows `arg`. */
 bool tool_drop_parse(tool_drop *d, int key, char *arg, const struct argp_state *state);
 
+/*
+ * Tells people why nothing of the log at `path` went, if it has one segment; if it has more, what `several` says of them, unless
+ * it is NULL. Reads one segment at most.
+ */
+void tool_drop_put_why(const char *path, const char *several);
+
 /* `option` says what goes: a usage error if another did before. Borrows it. */
 void tool_drop_ask(tool_drop *d, const char *option);
 

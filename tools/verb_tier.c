@@ -46,6 +46,8 @@ static void put_result(const struct tier *t)
     printf("; the place has %" PRIu64 ", %s", d->there, tool_bytes_text(d->there_bytes, there));
     if (d->there > 0) printf(", all records below %" PRIu64, d->next_ordinal);
     putchar('\n');
+    if (n == 0 && d->there == 0)
+        tool_drop_put_why(t->ask.path, "was filled, or closed, and another begun behind it: what killed writers left goes with the next that is");
 }
 
 static int put_json(const struct tier *t)
