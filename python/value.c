@@ -486,6 +486,13 @@ PyObject *u9p_decode_record(PyObject *owner, const u9_record *r)
     return u9p_decode_values(owner, r->values, r->values_size);
 }
 
+PyObject *u9p_steady(PyObject *data)
+{
+    if (PyObject_CheckBuffer(data)) return PyBytes_FromObject(data);
+    PyErr_SetString(PyExc_TypeError, "bytes are needed, or what has a buffer of them");
+    return NULL;
+}
+
 /* ---- functions ---- */
 
 /* encode(*values) -> bytes: back to back. */
