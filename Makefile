@@ -691,6 +691,13 @@ bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS (append co
 	@mkdir -p $(BUILD)/bench
 	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(or $(BENCH_ARGS),append commit)
 
+.PHONY: bench-python
+bench-python: ## records in Python, beside rows of its sqlite3 module, in one run; BENCH_ARGS='-n 300000 -r 9'
+	@scripts/setup python
+	@$(MAKE) run-python
+	@mkdir -p $(BUILD)/bench
+	@LD_LIBRARY_PATH=$(BUILD) PYTHONPATH=$(BUILD)/python $(PYTHON) bench/python_scan.py $(BENCH_ARGS) $(BUILD)/bench
+
 # The page in 40 minutes at most: a round is only begun if it is likely to end within 38.
 .PHONY: bench-all
 bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
