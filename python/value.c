@@ -483,7 +483,7 @@ PyObject *u9p_decode_record(PyObject *owner, const u9_record *r)
     if (!r->bytes)
         return u9p_refuse(U9_LIMIT,
                           "the record is larger than memory is given for: Log.read has its bytes");
-    return u9p_decode_values(owner, r->values, r->values_size);
+    return u9p_decode_values(owner, r->values, (size_t)r->values_size);
 }
 
 PyObject *u9p_steady(PyObject *data)
