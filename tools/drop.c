@@ -47,7 +47,7 @@ void tool_drop_put_why(const char *path, const char *several)
     else puts("it is being written, or a killed writer left it: then the next `u9 append` begins another");
 }
 
-bool tool_drop_parse(tool_drop *d, int key, char *arg, const struct argp_state *state)
+bool tool_drop_parse(tool_drop *d, int key, char *arg, struct argp_state *state)
 {
     switch (key) {
     case TOOL_KEEP:
@@ -61,12 +61,7 @@ bool tool_drop_parse(tool_drop *d, int key, char *arg, const struct argp_state *
         break;
     case TOOL_DRY_RUN: d->dry_run = 1; break;
     case 'j': d->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        d->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return false;
+    default: return tool_argp_log(key, arg, state, &d->path) == 0;
     }
     return true;
 }

@@ -27,7 +27,7 @@ enum { TOOL_KEEP = 0x2000, TOOL_OLDER, TOOL_DRY_RUN };
     {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0}
 
 /* True if `key` is one of them, LOG, or that there is none; what is wrong with it is a usage error. Borrows `arg`. */
-bool tool_drop_parse(tool_drop *d, int key, char *arg, const struct argp_state *state);
+bool tool_drop_parse(tool_drop *d, int key, char *arg, struct argp_state *state);
 
 /*
  * Tells people why nothing of the log at `path` went, if it has one segment; if it has more, what `several` says of them, unless

@@ -528,7 +528,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct fsck *f = (struct fsck *)state->input;
     switch (key) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case SALVAGE: f->salvage = arg; break;
     case JSON: f->json = 1; break;
     case 'j': f->jobs = parse_jobs(arg); break;
@@ -549,11 +548,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case LINKED: f->mending.linked = 1; break;
     case UNDO: f->undo = 1; break;
     case CARVE: f->carve = arg; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        f->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (f->salvage && !*f->salvage) tool_usage("--salvage: OUT is empty");
         if (f->salvage && (f->map || f->html)) tool_usage("--map and --html go without --salvage");
@@ -573,7 +567,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if ((f->carve || f->undo) && (f->repair || f->salvage || f->line || (f->carve && f->undo)))
             tool_usage("--carve and --undo each go by themselves");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(key, arg, state, &f->path);
     }
     return 0;
 }

@@ -116,7 +116,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct tier *t = (struct tier *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case TO: take_place(t, arg); break;
     case VERIFY: t->what.verify = 1; break;
     case ARGP_KEY_END:

@@ -136,7 +136,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct trim *t = (struct trim *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case BEFORE:
         tool_drop_ask(&t->ask, "--before");
         take_before(t, arg);
