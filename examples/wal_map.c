@@ -73,7 +73,7 @@ static int take_word(u9_walk *walk, char word[WORD_MAX])
 {
     u9_value v;
     if (u9_walk_next(walk, &v) != U9_OK || v.type != U9_UTF8 || v.size >= WORD_MAX) return 0;
-    memcpy(word, v.data, v.size);
+    memcpy(word, v.data, (size_t)v.size);
     word[v.size] = '\0';
     return 1;
 }
