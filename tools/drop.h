@@ -21,8 +21,8 @@ enum { TOOL_KEEP = 0x2000, TOOL_OLDER, TOOL_DRY_RUN };
 #define TOOL_DROP_OPTIONS(keep, older, dry)                                                                          \
     {"keep", TOOL_KEEP, "SIZE", 0, keep " as long as at least SIZE (64K, 10G) stays", 0},                            \
     {"older", TOOL_OLDER, "TIME", 0,                                                                                 \
-     older " whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or 2026-01-31, "                     \
-     "2026-01-31T23:59:59Z, @seconds", 0},                                                                           \
+     older " whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or a time as `u9 cat --since` takes " \
+     "it: yesterday, '2 weeks ago', 2026-01-31, 2026-01-31T23:59:59Z, @seconds", 0},                                 \
     {"dry-run", TOOL_DRY_RUN, 0, 0, dry, 0},                                                                         \
     {"json", 'j', 0, 0, "One JSON object, numbers of 64 bits as strings", 0}
 

@@ -128,7 +128,10 @@ refusals() {
     ends 2 'what is to go\? --keep, --older, --before or --accept' 'nothing is dropped unasked' "$u9" trim log
     ends 2 '--keep and --older: one of them at a time' 'by one thing at a time' "$u9" trim log --keep 1G --older 1d
     ends 2 '--keep 1X: not a size' 'a size is a size' "$u9" trim log --keep 1X
-    ends 2 '--older soon: neither an age' 'a time is a time' "$u9" trim log --older soon
+    ends 2 '--older soon: not a time like' 'a time is a time' "$u9" trim log --older soon
+    make log7
+    ends 0 'would drop [1-9]' 'in all the ways in which --since takes it' "$u9" trim log7 --older tomorrow --dry-run
+    ends 0 'nothing to drop' 'and others' "$u9" trim log7 --older '2 weeks ago' --dry-run
     ends 2 '--before # x: not a number' 'a number is a number' "$u9" trim log --before '#x'
     ends 2 '--keep-age 3: not an age' 'an age has a unit' "$u9" append log --keep-age 3
     ends 1 '--before xyz: not a key of kind muid' 'a key is one of the log' "$u9" trim log --before xyz
