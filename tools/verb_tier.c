@@ -80,7 +80,9 @@ static int refuse(const struct tier *t, const u9_fault *fault)
     int status = tool_read_fault(t->ask.path, fault);
     const u9_tiered *d = &t->done;
     tool_say_refused(t->ask.path, fault);
-    if (fault->err == U9_LOCKED && d->left == 0 && d->there > 0)
+    if (t->to == NULL && strcmp(fault->rule, "TR-2") == 0)
+        tool_say(0, "--to PLACE says where: s3://BUCKET/PREFIX, a folder, or rados:POOL/NAME");
+    else if (fault->err == U9_LOCKED && d->left == 0 && d->there > 0)
         tool_say(0, "all is copied, nothing was dropped: a log that is being written is trimmed by its writer: "
                     "`u9 append --keep SIZE --keep-age AGE`, which is as good, as the place has it");
     else if (d->segments > 0)

@@ -14,7 +14,7 @@ fills() {
     make log
     all=$(here log) want=$(digest log)
     run "$u9" tier log
-    claim 'without a place it says so' test "$status" -eq 1
+    claim 'without a place it says so, and how one is given' eval 'test "$status" -eq 1 && grep -q "^u9 tier: --to PLACE says where: " err'
     run "$u9" tier log --to far --dry-run
     claim 'a dry run says what would be copied' says '^log: would copy [5-9] segments, [0-9.]+ kB; the place has 0, 0 bytes$'
     claim 'and makes nothing' test ! -e far -a ! -e log/.tier
