@@ -1,7 +1,7 @@
 /*
  * tests/format/test_spec.c: the examples of SPEC.md and SPEC-values.md are real. A fence "```hex
- * RULE name" holds bytes in hex, `;` begins a comment, `* n` are zeros up to offset n. An example of the rules H, F, B, C, T must be, byte by
- * byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
+ * RULE name" holds bytes in hex, `;` begins a comment, `* n` are zeros up to offset n. An example of the rules
+ * H, F, B, C, T must be, byte by byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
  * the builder makes of its container; those of the rules D, fed to a stream, emit one another; one of the
  * rules I, hex; the one of the rules R is a log, made here and judged as SPEC.md tells.
  */
@@ -338,7 +338,7 @@ static size_t seal_words(uint8_t *file, size_t at, size_t before, uint32_t ordin
     return at + (size_t)u9i_frame_size(body);
 }
 
-/* [R-13] A u9open and six records, of which a bit is flipped in the first, and what is behind a sector of the last is not there. */
+/* [R-13] A u9open and six records: a bit is flipped in the first, the last is cut at a sector. */
 static void make_damaged(uint8_t file[DAMAGED])
 {
     size_t one = g.at[GOLDEN_PLAIN], two, three, six;

@@ -40,8 +40,8 @@ tired() {
     claim 'is one line' test "$(wc -l <out)" -eq 1
     exits 4 'a damaged one' "$fsck" bad
     claim 'says of each loss which records it is' test "$(grep -Ec '^bad: lost: records [0-9]+\.\.[0-9]+$' out)" -ge 3
-    claim 'and when and with which keys those around them were written' same "$(grep -Ec '^bad: lost:   after [0-9T:.Z-]+ \([0-9]+ s ago\), key [0-9A-F-]+$' out)" \
-        "$(grep -Ec '^bad: lost:   before [0-9T:.Z-]+ \([0-9]+ s ago\), key [0-9A-F-]+$' out)"
+    claim 'and when and with which keys those around them were written' same "$(grep -Ec '^bad: lost:   after [0-9T:.Z-]+ \([0-9]+ (s|min) ago\), key [0-9A-F-]+$' out)" \
+        "$(grep -Ec '^bad: lost:   before [0-9T:.Z-]+ \([0-9]+ (s|min) ago\), key [0-9A-F-]+$' out)"
     claim 'which file is to be put back' grep -q '^bad: next: put the missing segment back (0000000000000004.u9)' out
     claim 'in lines that a terminal has room for, but for those of each place' test -z "$(grep -v '^bad/' out | awk 'length > 100')"
     claim 'and that what is whole can be saved' grep -Eq '^bad: next: u9fsck --salvage OUT bad copies the [0-9]+ whole records' out

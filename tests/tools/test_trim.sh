@@ -26,13 +26,13 @@ drops() {
     make log
     before=$(count log)
     find log -type f -exec cksum {} + | sort >sums
-    ends 0 '^log: would drop [3-9] segments, [0-9]+ records, [0-9.]+ kB, [-0-9T:.]+Z \([0-9]+ s ago\) to [-0-9T:.]+Z \([0-9]+ s ago\); it would begin at record [0-9]+, in [0-9a-f]{16}\.u9$' \
+    ends 0 '^log: would drop [3-9] segments, [0-9]+ records, [0-9.]+ kB, [-0-9T:.]+Z \([0-9]+ (s|min) ago\) to [-0-9T:.]+Z \([0-9]+ (s|min) ago\); it would begin at record [0-9]+, in [0-9a-f]{16}\.u9$' \
         '--dry-run says what would go' "$u9" trim log --keep 256K --dry-run
     find log -type f -exec cksum {} + | sort | cmp -s - sums
     result $? 'and changes nothing'
-    would=$(sed 's/would //g' out)
+    would=$(without_ages out | sed 's/would //g')
     run "$u9" trim log --keep 256K
-    claim 'then it goes' same "$(sed 's/dropped/drop/; s/begins/begin/' out)" "$would"
+    claim 'then it goes' same "$(without_ages out | sed 's/dropped/drop/; s/begins/begin/')" "$would"
     claim 'whole segments, of which at least so much stays' \
         test "$(count log)" -lt "$before" -a "$(cat log/*.u9 | wc -c)" -ge 262144
     kept=$(first log)
