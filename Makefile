@@ -691,6 +691,13 @@ bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS (append co
 	@mkdir -p $(BUILD)/bench
 	cd $(BUILD)/bench && $(abspath $(BUILD))/u9bench $(or $(BENCH_ARGS),append commit)
 
+.PHONY: bench-python
+bench-python: ## records in Python, beside rows of its sqlite3 module, in one run; BENCH_ARGS='-n 300000 -r 9'
+	@scripts/setup python
+	@$(MAKE) run-python
+	@mkdir -p $(BUILD)/bench
+	@LD_LIBRARY_PATH=$(BUILD) PYTHONPATH=$(BUILD)/python $(PYTHON) bench/python_scan.py $(BENCH_ARGS) $(BUILD)/bench
+
 # The page in 40 minutes at most: a round is only begun if it is likely to end within 38.
 .PHONY: bench-all
 bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
@@ -847,11 +854,15 @@ uninstall: ## removes what install put there (same DESTDIR, PREFIX and so on)
 dist: ## build/u9-VERSION.tar.gz: what is committed; it builds, and passes check-quick, without git
 	@scripts/dist $(VERSION)
 
-.PHONY: packages other-machines abi check-abi
+.PHONY: packages multiarch other-machines abi check-abi
 packages: ## Debian packages in build/packages/here, built twice and compared, with lintian, their tests, and a clean Debian 12 to install on
 	@scripts/setup packages
 	@scripts/packages
 	@scripts/first_use
+
+multiarch: ## those of amd64 that `make packages` made, and those of i386, made here, installed side by side: four minutes
+	@scripts/setup packages
+	@scripts/multiarch
 
 other-machines: $(tools) ## a big-endian build under an emulator, and one with 32 bits: the same bytes, and they read ours; U9_LONG=1: a record of 4 GiB
 	@scripts/setup cross

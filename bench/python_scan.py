@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 """bench/python_scan.py: records of 100 bytes out of a log, beside rows of as many bytes out of sqlite3, in one run.
 
-    make python && LD_LIBRARY_PATH=build/release PYTHONPATH=build/release/python bench/python_scan.py [-n RECORDS] [DIR]
+    make bench-python BENCH_ARGS='[-n RECORDS] [-r ROUNDS] [DIR]'
 
-Both hold the same: a key of 16 bytes, and values of 82 bytes: an integer, a float, a text. Each row is iterated over ROUNDS
-times in turn, by CPU time of the process, all its threads; the best of each counts. Printed are nanoseconds a record, and
-how many times the rows of sqlite3 that is. The targets: values 1.0, raw memoryviews 1.5.
+Both hold the same: a key of 16 bytes, and values of 82 bytes: an integer, a float, a text. A round iterates over each once, by
+CPU time of the process, all its threads. Printed are nanoseconds a record, and how many times as fast as the rows of sqlite3
+of the same round that is: medians of all rounds, and least and most. The targets: values 1.0, raw memoryviews 1.5.
 """
 import argparse
 import collections
-import os
 import shutil
 import sqlite3
+import statistics
 import tempfile
 import time
 
@@ -43,7 +43,7 @@ def each_record(log):
 def main():
     ask = argparse.ArgumentParser()
     ask.add_argument("-n", type=int, default=300_000)
-    ask.add_argument("-r", type=int, default=5)
+    ask.add_argument("-r", type=int, default=9)
     ask.add_argument("dir", nargs="?")
     args = ask.parse_args()
     folder = tempfile.mkdtemp(prefix="u9python", dir=args.dir)
@@ -60,16 +60,17 @@ def main():
                 "u9, values of records": lambda: each_record(log),
                 "u9, raw memoryviews": lambda: walk(log.raw()),
             }
-            best = dict.fromkeys(runs, float("inf"))
+            took = {name: [] for name in runs}
             for _ in range(args.r):
                 for name, run in runs.items():
                     began = time.process_time()
                     run()
-                    best[name] = min(best[name], time.process_time() - began)
-        peer = best["sqlite3, rows"]
-        print(f"{args.n} records of {size} bytes, best of {args.r}; sqlite {sqlite3.sqlite_version}, u9 {u9.__version__}")
-        for name, took in best.items():
-            print(f"{name:28} {took / args.n * 1e9:7.0f} ns  {peer / took:5.2f} x")
+                    took[name].append(time.process_time() - began)
+        print(f"{args.n} records of {size} bytes, medians of {args.r}; sqlite {sqlite3.sqlite_version}, u9 {u9.__version__}")
+        for name, mine in took.items():
+            times = [peer / own for peer, own in zip(took["sqlite3, rows"], mine)]
+            print(f"{name:28} {statistics.median(mine) / args.n * 1e9:7.0f} ns  {statistics.median(times):5.2f} x "
+                  f"({min(times):.2f} to {max(times):.2f})")
         base.close()
     finally:
         shutil.rmtree(folder)

@@ -87,7 +87,7 @@ static int run_tellers(u9_log *log, unsigned count, unsigned long transfers)
 static int take_apart(const u9_record *record, uint64_t *account, int64_t *amount)
 {
     u9_value kind, who, how_much;
-    u9_walk walk = u9_walk_bytes(record->values, record->values_size);
+    u9_walk walk = u9_walk_bytes(record->values, (size_t)record->values_size);
     if (u9_walk_next(&walk, &kind) != U9_OK || kind.type != U9_UTF8) return 0;
     if (u9_walk_next(&walk, &who) != U9_OK || who.type != U9_UINT || who.u >= ACCOUNTS) return 0;
     if (u9_walk_next(&walk, &how_much) != U9_OK) return 0;

@@ -73,7 +73,7 @@ static int take_word(u9_walk *walk, char word[WORD_MAX])
 {
     u9_value v;
     if (u9_walk_next(walk, &v) != U9_OK || v.type != U9_UTF8 || v.size >= WORD_MAX) return 0;
-    memcpy(word, v.data, v.size);
+    memcpy(word, v.data, (size_t)v.size);
     word[v.size] = '\0';
     return 1;
 }
@@ -87,7 +87,7 @@ static u9_err recover(u9_log *log, u9_fault *fault)
     u9_err err = u9_cursor_open(log, NULL, &cursor, fault);
     if (err != U9_OK) return err;
     while ((err = u9_cursor_next(cursor, &record)) == U9_OK) {
-        u9_walk walk = u9_walk_bytes(record.values, record.values_size);
+        u9_walk walk = u9_walk_bytes(record.values, (size_t)record.values_size);
         if (take_word(&walk, key) && count < PAIRS_MAX)
             change(key, take_word(&walk, value) ? value : NULL);
     }

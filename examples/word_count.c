@@ -87,7 +87,7 @@ static u9_err count_range(counter *c, const u9_split_range *range)
     u9_err err = u9_range_open(log_, range, &cursor, &c->fault);
     if (err != U9_OK) return err;
     while ((err = u9_cursor_next(cursor, &record)) == U9_OK) {
-        u9_walk walk = u9_walk_bytes(record.values, record.values_size);
+        u9_walk walk = u9_walk_bytes(record.values, (size_t)record.values_size);
         while (u9_walk_next(&walk, &v) == U9_OK)
             if (v.type == U9_UTF8) count_text(c->words, (const char *)v.data, v.size);
     }

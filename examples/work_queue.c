@@ -64,7 +64,7 @@ static int put(const char *path, char **jobs)
 static void do_job(const u9_record *record)
 {
     u9_value v;
-    if (u9_value_decode(record->values, record->values_size, &v) != U9_OK || v.type != U9_UTF8)
+    if (u9_value_decode(record->values, (size_t)record->values_size, &v) != U9_OK || v.type != U9_UTF8)
         return;
     printf("done %.*s\n", (int)v.size, (const char *)v.data);
     fflush(stdout);

@@ -231,15 +231,16 @@ static PyObject *writing_write(PyObject *self, PyObject *data)
     struct piece *p = (struct piece *)self;
     struct u9p_call call;
     u9_fault fault = {0};
-    Py_buffer view;
-    if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0) return NULL;
-    int rc = enter(p, &call);
+    char *some = NULL;
+    Py_ssize_t size = 0;
+    PyObject *bytes = u9p_steady(data);
+    int rc = bytes && PyBytes_AsStringAndSize(bytes, &some, &size) == 0 ? enter(p, &call) : -1;
     if (rc == 0) {
-        u9_err err = u9_append_write(p->append, view.buf, (size_t)view.len);
+        u9_err err = u9_append_write(p->append, some, (size_t)size);
         if (err != U9_OK) u9_log_fault(p->log->log, &fault);
         rc = leave(p, &call, err, &fault);
     }
-    PyBuffer_Release(&view);
+    Py_XDECREF(bytes);
     return rc < 0 ? NULL : Py_NewRef(self);
 }
 
@@ -278,8 +279,10 @@ static PyObject *writing_end(PyObject *self, PyObject *ignored)
 
 static PyObject *writing_taken(PyObject *self, void *x)
 {
+    const struct piece *p = (struct piece *)self;
     (void)x;
-    return PyLong_FromUnsignedLongLong(u9_append_taken(((struct piece *)self)->append));
+    if (p->busy) return u9p_refuse(U9_STATE, "it is in use by another thread");
+    return PyLong_FromUnsignedLongLong(u9_append_taken(p->append));
 }
 
 static PyMethodDef writing_methods[] = {

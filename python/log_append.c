@@ -47,13 +47,14 @@ PyObject *u9p_log_append(PyObject *self, PyObject *const *args, Py_ssize_t count
 PyObject *u9p_log_append_encoded(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"values", "key", NULL};
-    Py_buffer values;
-    PyObject *key = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|$O:append_encoded", names, &values, &key))
-        return NULL;
-    PyObject *place =
-        append_bytes((struct u9p_log *)self, key, values.buf ? values.buf : "", (size_t)values.len);
-    PyBuffer_Release(&values);
+    char *values;
+    Py_ssize_t size;
+    PyObject *data, *key = NULL, *place = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O:append_encoded", names, &data, &key)) return NULL;
+    PyObject *bytes = u9p_steady(data);
+    if (bytes && PyBytes_AsStringAndSize(bytes, &values, &size) == 0)
+        place = append_bytes((struct u9p_log *)self, key, values, (size_t)size);
+    Py_XDECREF(bytes);
     return place;
 }
 

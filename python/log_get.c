@@ -27,7 +27,7 @@ int u9p_look_up(struct u9p_log *log, PyObject *key, struct u9p_chunk **out)
     while ((err = u9_log_get(log->log, given, room, cap, &r, &fault)) == U9_LIMIT &&
            r.size <= U9_RECORD_MAX) {
         if (room != few) free(room); /* another, larger one may be the newest by now */
-        cap = r.size;
+        cap = (size_t)r.size;
         if (!(room = malloc(cap))) break;
     }
     if (!room || ((err == U9_OK || err == U9_LIMIT) && !u9p_chunk_add(chunk, &r))) err = U9_NOMEM;

@@ -58,6 +58,8 @@ void u9p_writer_init(struct u9p_writer *w);
 void u9p_writer_release(struct u9p_writer *w);
 /* 0, or -1 with an exception. */
 int u9p_encode(u9_builder *b, PyObject *value);
+/* What has a buffer as bytes that no other thread changes while the GIL is released: itself, or a copy. NULL with an exception. */
+PyObject *u9p_steady(PyObject *data);
 /* `size` bytes of values back to back as a tuple; `owner` keeps them, for arrays that show them in place. */
 PyObject *u9p_decode_values(PyObject *owner, const uint8_t *bytes, size_t size);
 /* The values of a record, which are behind its key. */

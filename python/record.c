@@ -114,7 +114,7 @@ static int key_within(const u9_record *r)
 
 int u9p_chunk_add(struct u9p_chunk *c, const u9_record *r)
 {
-    size_t size = r->bytes ? r->size : 0, key = key_within(r) ? 0 : r->key.size;
+    size_t size = r->bytes ? (size_t)r->size : 0, key = key_within(r) ? 0 : r->key.size;
     if (!make_room(c, size + key + 1)) return 0;
     struct u9p_item *item = &c->items[c->count++];
     item->r = *r;
@@ -221,7 +221,7 @@ static PyObject *get_offset(PyObject *self, void *x)
 static PyObject *get_size(PyObject *self, void *x)
 {
     (void)x;
-    return PyLong_FromSize_t(seen(self)->size);
+    return PyLong_FromUnsignedLongLong(seen(self)->size);
 }
 
 static PyObject *get_large(PyObject *self, void *x)

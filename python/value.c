@@ -483,7 +483,14 @@ PyObject *u9p_decode_record(PyObject *owner, const u9_record *r)
     if (!r->bytes)
         return u9p_refuse(U9_LIMIT,
                           "the record is larger than memory is given for: Log.read has its bytes");
-    return u9p_decode_values(owner, r->values, r->values_size);
+    return u9p_decode_values(owner, r->values, (size_t)r->values_size);
+}
+
+PyObject *u9p_steady(PyObject *data)
+{
+    if (PyObject_CheckBuffer(data)) return PyBytes_FromObject(data);
+    PyErr_SetString(PyExc_TypeError, "bytes are needed, or what has a buffer of them");
+    return NULL;
 }
 
 /* ---- functions ---- */

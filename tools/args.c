@@ -7,6 +7,7 @@
 
 #include "tools/text.h"
 #include "tools/tool.h"
+#include "tools/when.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -235,9 +236,7 @@ uint64_t tool_age(const char *option, const char *text)
 
 uint64_t tool_time_or_age(const char *option, const char *text)
 {
-    uint64_t age, time, now = tool_now_us();
-    if (tool_time_parse(text, &time)) return time;
-    if (!parse_age(text, &age))
-        tool_usage("%s %s: neither an age like 30d nor a time like 2026-01-31 or @1700000000", option, tool_shown(text));
+    uint64_t age, now = tool_now_us();
+    if (!parse_age(text, &age)) return tool_when(option, text);
     return age < now ? now - age : 1;
 }

@@ -34,7 +34,7 @@ int tool_time_parse(const char *text, uint64_t *out);
 /* How old something may be: 45s, 30m, 12h, 7d, 2w, as microseconds; anything else is a usage error that says why. */
 uint64_t tool_age(const char *option, const char *text);
 
-/* A time as tool_time takes it, or so long ago as tool_age takes it. */
+/* A time as tool_when takes it, or so long ago as tool_age takes it. */
 uint64_t tool_time_or_age(const char *option, const char *text);
 
 /* `N` or `N,CLUSTER`: the two numbers, and whether the second is there. Usage errors name `option`. */

@@ -195,12 +195,12 @@ const char *tool_mark_text(const u9_report *r, char out[TOOL_MARK_SIZE])
         [U9_MARK_FOREIGN] = "the mark is of another log, or of a trimmed segment",
         [U9_MARK_DAMAGED] = "the mark is damaged",
     };
-    char time[48], name[TOOL_SEGMENT_SIZE];
+    char time[TOOL_WHEN_SIZE], name[TOOL_SEGMENT_SIZE];
     if (r->mark == U9_MARK_COUNTS)
         snprintf(out, TOOL_MARK_SIZE,
                  "durable is all before record %" PRIu64 ", at offset %" PRIu64 " of %s, as of %s",
                  r->mark_ordinal, r->mark_offset, tool_segment_text(r->mark_segment, name),
-                 tool_time_text(r->mark_time_us, time));
+                 tool_when_text(r->mark_time_us, time));
     else
         snprintf(out, TOOL_MARK_SIZE, "the end is not confirmed from outside: %s",
                  (size_t)r->mark < sizeof why / sizeof *why ? why[r->mark] : "?");

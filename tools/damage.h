@@ -50,7 +50,7 @@ void tool_say_refused(const char *log, const u9_fault *fault);
 /* Where `out`, or a file of it, could not be written: says that the log it is made of has nothing to do with that. */
 void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault);
 
-#define TOOL_MARK_SIZE 192 /* room for what a mark says as text */
+#define TOOL_MARK_SIZE 256 /* room for what a mark says as text */
 
 /* How the log's last segment ends. */
 const char *tool_end_text(const u9_report *report);

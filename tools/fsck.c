@@ -170,7 +170,7 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 /* What -v says besides. */
 static void put_details(const u9_report *r)
 {
-    char first[48], last[48], mark[TOOL_MARK_SIZE], name[TOOL_SEGMENT_SIZE];
+    char first[TOOL_WHEN_SIZE], last[TOOL_WHEN_SIZE], mark[TOOL_MARK_SIZE], name[TOOL_SEGMENT_SIZE];
     printf("  %" PRIu64 " bytes in files, %" PRIu64 " in bodies, %" PRIu64 " as stored; %" PRIu64
            " frame%s with lz4, %" PRIu64 " masked\n",
            r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
@@ -178,7 +178,7 @@ static void put_details(const u9_report *r)
     if (r->first_ordinal != TOOL_NONE)
         printf("  ordinals %" PRIu64 "..%" PRIu64 ", ", r->first_ordinal, r->next_ordinal - 1);
     if (r->first_ordinal != TOOL_NONE && !r->plain)
-        printf("written %s to %s, ", tool_time_text(r->first_time_us, first), tool_time_text(r->last_time_us, last));
+        printf("written %s to %s, ", tool_when_text(r->first_time_us, first), tool_when_text(r->last_time_us, last));
     if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");
     if (r->trim_segment > 0)
         printf("  trimmed: kept from record %" PRIu64 " on, %s\n", r->trim_ordinal, tool_segment_text(r->trim_segment, name));
@@ -374,7 +374,7 @@ static const char *const losses[] = {
 
 static void put_loss(const struct fsck *f, const u9_loss *l, const u9_tails *t)
 {
-    char when[48], name[TOOL_SEGMENT_SIZE];
+    char when[TOOL_WHEN_SIZE], name[TOOL_SEGMENT_SIZE];
     int done = l->state == U9_LOSS_ACCEPTED;
     if (f->accept && l->state == U9_LOSS_NONE && t->segment == 0) printf("%s: meets its mark: there is no loss to accept\n", f->path);
     if (f->accept && l->state == U9_LOSS_DAMAGE)
@@ -387,7 +387,7 @@ static void put_loss(const struct fsck *f, const u9_loss *l, const u9_tails *t)
     else
         printf("the end as it was, with no fewer records than are here,");
     printf(" which its mark promised\n%s: the mark is of %s; the log %s at record %" PRIu64, f->path,
-           tool_time_text(l->mark.time_us, when), done ? "goes on" : "would go on", l->next_ordinal);
+           tool_when_text(l->mark.time_us, when), done ? "goes on" : "would go on", l->next_ordinal);
     if (done) printf(" in %s\n%s: the old mark is kept as %s/%s", tool_segment_text(l->segment, name), f->path, f->path, l->kept);
     putchar('\n');
 }
@@ -528,7 +528,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct fsck *f = (struct fsck *)state->input;
     switch (key) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case SALVAGE: f->salvage = arg; break;
     case JSON: f->json = 1; break;
     case 'j': f->jobs = parse_jobs(arg); break;
@@ -549,11 +548,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case LINKED: f->mending.linked = 1; break;
     case UNDO: f->undo = 1; break;
     case CARVE: f->carve = arg; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        f->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (f->salvage && !*f->salvage) tool_usage("--salvage: OUT is empty");
         if (f->salvage && (f->map || f->html)) tool_usage("--map and --html go without --salvage");
@@ -573,7 +567,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if ((f->carve || f->undo) && (f->repair || f->salvage || f->line || (f->carve && f->undo)))
             tool_usage("--carve and --undo each go by themselves");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(key, arg, state, &f->path);
     }
     return 0;
 }

@@ -176,11 +176,11 @@ void tool_lost_stretch(tool_lost *l, const u9_stretch *s)
 /* The record on one side: when it was written, and its key. */
 static void put_edge(FILE *out, const tool_edge *e, const char *side, const char *path, const u9_report *r)
 {
-    char when[48], text[TOOL_KEY_TEXT_SIZE];
+    char when[TOOL_WHEN_SIZE], text[TOOL_KEY_TEXT_SIZE];
     int timed = e->known && e->time_us > 0;
     if (!timed && e->key.size == 0) return;
     fprintf(out, "%s: lost:   %s ", path, side);
-    if (timed) fputs(tool_time_text(e->time_us, when), out);
+    if (timed) fputs(tool_when_text(e->time_us, when), out);
     if (e->key.size > 0)
         fprintf(out, "%skey %s", timed ? ", " : "", tool_key_text(r->kind, e->key.bytes, e->key.size, text));
     putc('\n', out);

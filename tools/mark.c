@@ -55,8 +55,8 @@ const char *tool_line_name(u9_line_state state)
 
 void tool_put_line(FILE *out, const u9_mark *m, const u9_report *r)
 {
-    char when[48], name[TOOL_SEGMENT_SIZE];
-    tool_time_text(m->time_us, when);
+    char when[TOOL_WHEN_SIZE], name[TOOL_SEGMENT_SIZE];
+    tool_when_text(m->time_us, when);
     if (r->line == U9_LINE_UNMET)
         fprintf(out, "line: NOT MET: what is before record %" PRIu64 " is not the history that was there on %s\n", m->ordinal,
                 when);

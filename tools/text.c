@@ -62,6 +62,13 @@ const char *tool_age_text(uint64_t then_us, char out[TOOL_AGE_SIZE])
     return out;
 }
 
+const char *tool_when_text(uint64_t time_us, char out[TOOL_WHEN_SIZE])
+{
+    char time[48], age[TOOL_AGE_SIZE];
+    snprintf(out, TOOL_WHEN_SIZE, "%s (%s ago)", tool_time_text(time_us, time), tool_age_text(time_us, age));
+    return out;
+}
+
 size_t tool_utf8_whole(const uint8_t *text, size_t size)
 {
     for (size_t back = 1; back <= 3 && back <= size; back++) {

@@ -32,4 +32,9 @@ const char *tool_age_text(uint64_t then_us, char out[TOOL_AGE_SIZE]);
 /* RFC 3339 with microseconds, UTC. Fills `out`, returns it. */
 const char *tool_time_text(uint64_t time_us, char out[48]);
 
+#define TOOL_WHEN_SIZE (48 + TOOL_AGE_SIZE + 8)
+
+/* Such a time for people, and how long ago that was: "2026-01-31T23:59:59.000000Z (5 h ago)". Fills `out`, returns it. */
+const char *tool_when_text(uint64_t time_us, char out[TOOL_WHEN_SIZE]);
+
 #endif

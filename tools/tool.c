@@ -224,3 +224,17 @@ void tool_argp_init(struct argp_state *state)
     if (!nowhere) nowhere = fopen("/dev/null", "w");
     if (nowhere) state->err_stream = nowhere;
 }
+
+error_t tool_argp_log(int key, char *arg, struct argp_state *state, const char **path)
+{
+    switch (key) {
+    case ARGP_KEY_INIT: tool_argp_init(state); break;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
+        *path = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}

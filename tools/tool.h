@@ -95,4 +95,7 @@ void tool_parse(const struct argp *parser, int argc, char **argv, void *input);
 /* ARGP_KEY_INIT of every parser: usage errors are one line, without a second that says "Try". */
 void tool_argp_init(struct argp_state *state);
 
+/* What is left of a parser's keys where the one argument is LOG: *path borrows it. ARGP_ERR_UNKNOWN of those that are neither. */
+error_t tool_argp_log(int key, char *arg, struct argp_state *state, const char **path);
+
 #endif

@@ -201,18 +201,10 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static error_t parse_arg(struct cat *c, char *arg, struct argp_state *state)
-{
-    if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-    c->path = arg;
-    return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct cat *c = (struct cat *)state->input;
     switch (key) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case FORMAT: c->style.format = tool_format_parse(arg); break;
     case KEYS: c->style.keys = 1; break;
     case NULLS: c->style.null = 1; break;
@@ -224,10 +216,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f': c->follows = 1; break;
     case MEND: c->mends = 1; break;
     case NO_PAGER: c->unpaged = 1; break;
-    case ARGP_KEY_ARG: return parse_arg(c, arg, state);
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: check_options(c); break;
-    default: return tool_span_parse(&c->span, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
+    default: return tool_span_parse(&c->span, key, arg) ? 0 : tool_argp_log(key, arg, state, &c->path);
     }
     return 0;
 }

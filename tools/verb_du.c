@@ -305,15 +305,9 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct du *d = (struct du *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case SEGMENTS: d->segments = 1; break;
     case 'j': d->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        d->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &d->path);
     }
     return 0;
 }

@@ -148,7 +148,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct index *x = (struct index *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case CHECK: ask(x, "--check", &x->check); break;
     case DROP: ask(x, "--drop", &x->drop); break;
     case LOOK: ask(x, "--dry-run", &x->look); break;
@@ -157,12 +156,7 @@ static error_t parse(int option, char *arg, struct argp_state *state)
         if (x->options.memory < 64 << 10) tool_usage("--memory: at least 64K");
         break;
     case 'j': x->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        x->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &x->path);
     }
     return 0;
 }

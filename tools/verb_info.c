@@ -73,8 +73,8 @@ static void key(const char *label, const u9_report *r, const uint8_t *raw, size_
 
 static void time_of(const char *label, uint64_t time_us)
 {
-    char text[48], age[TOOL_AGE_SIZE];
-    if (time_us > 0) printf("%-12s %s (%s ago)\n", label, tool_time_text(time_us, text), tool_age_text(time_us, age));
+    char text[TOOL_WHEN_SIZE];
+    if (time_us > 0) printf("%-12s %s\n", label, tool_when_text(time_us, text));
 }
 
 static void put_state(struct info *info, const u9_report *r)
@@ -176,15 +176,9 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct info *info = (struct info *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'j': info->json = 1; break;
     case NO_PAGER: info->unpaged = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        info->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &info->path);
     }
     return 0;
 }

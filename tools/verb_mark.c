@@ -34,14 +34,8 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct mark *m = (struct mark *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'j': m->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        m->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &m->path);
     }
     return 0;
 }

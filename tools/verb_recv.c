@@ -103,7 +103,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct recv *r = (struct recv *)state->input;
     switch (key) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case DUPLEX:
         r->duplex = 1;
         r->options.out = STDOUT_FILENO;
@@ -113,12 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case SEGMENT: r->log.segment_size = tool_segment_size(arg); break;
     case 'q': r->quiet = 1; break;
     case 'v': r->verbose = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        r->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(key, arg, state, &r->path);
     }
     return 0;
 }

@@ -100,7 +100,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct ask *ask = (struct ask *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'j': ask->threads = scan_jobs(arg); break;
     case COUNT_BY:
         if (*arg == '\0') tool_usage("--count-by: FIELD is empty");
@@ -109,12 +108,7 @@ static error_t parse(int option, char *arg, struct argp_state *state)
         break;
     case RANGE: take_line(ask, arg); break;
     case JSON: ask->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        ask->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &ask->path);
     }
     return 0;
 }

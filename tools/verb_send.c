@@ -117,7 +117,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct send *s = (struct send *)state->input;
     switch (key) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case FROM: s->options.from = parse_from(arg); break;
     case DUPLEX:
         s->duplex = 1;
@@ -132,16 +131,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         s->options.on_progress = on_progress;
         break;
     case 'v': s->verbose = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        s->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if (s->duplex && s->options.from > 0)
             tool_usage("--from does not go with --duplex: there the receiver says where to begin");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(key, arg, state, &s->path);
     }
     return 0;
 }

@@ -76,7 +76,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct ask *ask = (struct ask *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'n':
         ask->ranges = tool_number("-n", arg);
         tool_within("-n", ask->ranges, 1, U9_SPLIT_MAX, "");
@@ -86,15 +85,10 @@ static error_t parse(int option, char *arg, struct argp_state *state)
         if (ask->size < 4096) tool_usage("--size %s: at least 4K", arg);
         break;
     case 'j': ask->json = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        ask->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END:
         if ((ask->ranges == 0) == (ask->size == 0)) tool_usage("how many ranges? -n N or --size SIZE");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &ask->path);
     }
     return 0;
 }

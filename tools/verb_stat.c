@@ -323,7 +323,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct stat_ask *s = (struct stat_ask *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'w': s->watch = 1; break;
     case 'j': s->json = 1; break;
     case 'n':
@@ -334,13 +333,8 @@ static error_t parse(int option, char *arg, struct argp_state *state)
         s->every_ms = tool_number("--every", arg);
         tool_within("--every", s->every_ms, 10, 3600000, "milliseconds");
         break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        s->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: check_options(s); break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(option, arg, state, &s->path);
     }
     return 0;
 }

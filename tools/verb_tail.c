@@ -137,19 +137,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tail *t = (struct tail *)state->input;
     switch (key) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case 'n': t->last = tool_number("-n", arg); break;
     case 'f': t->follows = 1; break;
     case FORMAT: t->style.format = tool_format_parse(arg); break;
     case KEYS: t->style.keys = 1; break;
     case NULLS: t->style.null = 1; break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0) tool_usage("one LOG only: '%s' is too much", arg);
-        t->path = arg;
-        break;
-    case ARGP_KEY_NO_ARGS: tool_usage("no LOG given");
     case ARGP_KEY_END: tool_style_check(&t->style); break;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return tool_argp_log(key, arg, state, &t->path);
     }
     return 0;
 }

@@ -46,6 +46,8 @@ static void put_result(const struct tier *t)
     printf("; the place has %" PRIu64 ", %s", d->there, tool_bytes_text(d->there_bytes, there));
     if (d->there > 0) printf(", all records below %" PRIu64, d->next_ordinal);
     putchar('\n');
+    if (n == 0 && d->there == 0)
+        tool_drop_put_why(t->ask.path, "was filled, or closed, and another begun behind it: what killed writers left goes with the next that is");
 }
 
 static int put_json(const struct tier *t)
@@ -78,7 +80,9 @@ static int refuse(const struct tier *t, const u9_fault *fault)
     int status = tool_read_fault(t->ask.path, fault);
     const u9_tiered *d = &t->done;
     tool_say_refused(t->ask.path, fault);
-    if (fault->err == U9_LOCKED && d->left == 0 && d->there > 0)
+    if (t->to == NULL && strcmp(fault->rule, "TR-2") == 0)
+        tool_say(0, "--to PLACE says where: s3://BUCKET/PREFIX, a folder, or rados:POOL/NAME");
+    else if (fault->err == U9_LOCKED && d->left == 0 && d->there > 0)
         tool_say(0, "all is copied, nothing was dropped: a log that is being written is trimmed by its writer: "
                     "`u9 append --keep SIZE --keep-age AGE`, which is as good, as the place has it");
     else if (d->segments > 0)
@@ -114,7 +118,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct tier *t = (struct tier *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case TO: take_place(t, arg); break;
     case VERIFY: t->what.verify = 1; break;
     case ARGP_KEY_END:

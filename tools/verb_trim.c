@@ -29,7 +29,7 @@ struct trim {
 static void put_result(const struct trim *t)
 {
     const u9_trimmed *d = &t->done;
-    char bytes[24], first[48], last[48], name[TOOL_SEGMENT_SIZE];
+    char bytes[24], first[TOOL_WHEN_SIZE], last[TOOL_WHEN_SIZE], name[TOOL_SEGMENT_SIZE];
     int dry = t->what.dry_run;
     printf("%s: ", t->ask.path);
     if (d->segments == 0 && t->accept) fputs("its beginning is not missing: there is nothing to accept", stdout);
@@ -42,13 +42,14 @@ static void put_result(const struct trim *t)
         printf("%s %" PRIu64 " segment%s", dry ? "would drop" : "dropped", d->segments, tool_plural(d->segments));
         if (d->records != TOOL_NONE) printf(", %" PRIu64 " record%s", d->records, tool_plural(d->records));
         printf(", %s", tool_bytes_text(d->bytes, bytes));
-        if (d->first_time_us != 0) printf(", %s to %s", tool_time_text(d->first_time_us, first),
-                                          tool_time_text(d->last_time_us, last));
+        if (d->first_time_us != 0) printf(", %s", tool_when_text(d->first_time_us, first));
+        if (d->first_time_us != 0) printf(" to %s", d->last_time_us ? tool_when_text(d->last_time_us, last) : "a time that is not known");
     }
     if (d->ordinal != TOOL_NONE)
         printf("; it %s at record %" PRIu64 ", in %s", dry && d->segments > 0 ? "would begin" : "begins", d->ordinal,
                tool_segment_text(d->segment, name));
     putchar('\n');
+    if (d->segments == 0 && !t->accept) tool_drop_put_why(t->ask.path, NULL);
 }
 
 static json_t *json_time(uint64_t time_us)
@@ -135,7 +136,6 @@ static error_t parse(int option, char *arg, struct argp_state *state)
 {
     struct trim *t = (struct trim *)state->input;
     switch (option) {
-    case ARGP_KEY_INIT: tool_argp_init(state); break;
     case BEFORE:
         tool_drop_ask(&t->ask, "--before");
         take_before(t, arg);

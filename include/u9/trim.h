@@ -39,7 +39,7 @@ typedef struct u9_trimmed {
     uint64_t records;       /* by their ordinals: lost ones are counted as well. U9_NOWHERE: not known */
     uint64_t bytes;         /* of their files */
     uint64_t first_time_us; /* wall clock when the first of them was begun; 0: not known */
-    uint64_t last_time_us;  /* no record of them is newer */
+    uint64_t last_time_us;  /* no record of them is newer; 0: not known */
     uint64_t segment;       /* number of the first segment that is kept, */
     uint64_t ordinal;       /* and the ordinal of its first record */
 } u9_trimmed;

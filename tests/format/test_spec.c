@@ -1,7 +1,7 @@
 /*
  * tests/format/test_spec.c: the examples of SPEC.md and SPEC-values.md are real. A fence "```hex
- * RULE name" holds bytes in hex, `;` begins a comment. An example of the rules H, F, B, C, T must be, byte by
- * byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
+ * RULE name" holds bytes in hex, `;` begins a comment, `* n` are zeros up to offset n. An example of the rules
+ * H, F, B, C, T must be, byte by byte, what the encoders make for its name; one of the rules V must be a value; one of the rules X, what
  * the builder makes of its container; those of the rules D, fed to a stream, emit one another; one of the
  * rules I, hex; the one of the rules R is a log, made here and judged as SPEC.md tells.
  */
@@ -30,7 +30,7 @@ typedef struct example {
     const char *document;
     char rule[8], name[32];
     size_t size;
-    uint8_t bytes[1024];
+    uint8_t bytes[U9I_BLOCK];
 } example;
 
 static example examples[EXAMPLES_MAX];
@@ -44,9 +44,15 @@ static unsigned digit(char c, const char *line)
     return (unsigned)(at - digits);
 }
 
-/* Pairs of hex digits, spaces where one likes, up to the end or a `;`. */
+/* Pairs of hex digits, spaces where one likes, up to the end or a `;`. `* n`: zeros up to offset n. */
 static void take_line(example *e, const char *line)
 {
+    if (line[0] == '*') {
+        size_t to = strtoul(line + 1, NULL, 10);
+        ck_assert_msg(to > e->size && to <= sizeof e->bytes, "no zeros up to there: %s", line);
+        e->size = to;
+        return;
+    }
     for (const char *c = line; *c && *c != ';' && *c != '\n';) {
         if (*c == ' ') {
             c++;
@@ -306,38 +312,55 @@ START_TEST(every_example_of_transit_is_read_and_framed_again)
 }
 END_TEST
 
-/* [R-13] A frame with one record, keyed by the muid that its time makes; a promise of all before it. */
-static size_t add_word(uint8_t *file, size_t at, size_t before, uint32_t n, const char *word)
+enum { DAMAGED = U9I_BLOCK };
+
+/* [R-13] Begins a record, keyed by the muid that its time makes, as the body of the frame at `at`. */
+static void begin_word(u9_builder *b, uint8_t *file, size_t at, uint32_t later, const char *word)
 {
-    uint8_t *frame = file + at, raw[U9_MUID_SIZE], sha[U9I_HASH_SIZE];
-    u9i_secret keys = fixed_keys();
-    u9i_trailer t = {.ordinal = n, .count = 1, .offset = at, .previous = before, .durable = n ? at : 0,
-                     .time_us = UINT64_C(1700000000000000) + n};
-    u9_muid muid = {.timestamp = t.time_us, .medallion = 0x123456789ab, .offset = 1};
-    u9_builder b;
-    memcpy(t.chain, file + before + 16, sizeof t.chain);
-    u9_builder_init(&b, frame + U9I_FRAME_HEADER_SIZE, 100);
+    uint8_t raw[U9_MUID_SIZE];
+    u9_muid muid = {.timestamp = UINT64_C(1700000000000000) + later, .medallion = 0x123456789ab, .offset = 1};
+    u9_builder_init(b, file + at + U9I_FRAME_HEADER_SIZE, 100);
     ck_assert_int_eq(u9_muid_pack(&muid, raw), U9_OK);
-    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
-    ck_assert_int_eq(u9_build_bytes_wide(&b, raw, sizeof raw, 1), U9_OK);
-    ck_assert_int_eq(u9_build_utf8(&b, word, strlen(word)), U9_OK);
-    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
-    ck_assert_int_eq(u9i_frame_seal(&keys, &t, frame, b.size, sha), U9_OK);
-    size_t length = b.size + U9I_TRAILER_SIZE;
-    return at + U9I_FRAME_HEADER_SIZE + length + (size_t)u9i_padding(length);
+    ck_assert_int_eq(u9_build_tuple_open(b), U9_OK);
+    ck_assert_int_eq(u9_build_bytes_wide(b, raw, sizeof raw, 1), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(b, word, strlen(word)), U9_OK);
 }
 
-/* [R-13] A u9open and three records, of which a bit is flipped in the first and half of the last is missing. */
-static size_t make_damaged(uint8_t file[1024])
+/* [R-13] Seals it, with a promise of all before it unless nothing is. Where the next frame begins. */
+static size_t seal_words(uint8_t *file, size_t at, size_t before, uint32_t ordinal, uint32_t count, uint32_t later, size_t body)
 {
-    size_t one = g.at[GOLDEN_PLAIN], two, three;
-    memset(file, 0, 1024);
+    uint8_t sha[U9I_HASH_SIZE];
+    u9i_secret keys = fixed_keys();
+    u9i_trailer t = {.ordinal = ordinal, .count = count, .offset = at, .previous = before, .durable = ordinal ? at : 0,
+                     .time_us = UINT64_C(1700000000000000) + later};
+    memcpy(t.chain, file + before + 16, sizeof t.chain);
+    ck_assert_int_eq(u9i_frame_seal(&keys, &t, file + at, body, sha), U9_OK);
+    return at + (size_t)u9i_frame_size(body);
+}
+
+/* [R-13] A u9open and six records: a bit is flipped in the first, the last is cut at a sector. */
+static void make_damaged(uint8_t file[DAMAGED])
+{
+    size_t one = g.at[GOLDEN_PLAIN], two, three, six;
+    u9_builder b;
+    memset(file, 0, DAMAGED);
     memcpy(file, g.bytes, one);
-    two = add_word(file, one, U9I_DISK_HEADER_SIZE, 0, "one");
-    three = add_word(file, two, one, 1, "two");
-    (void)add_word(file, three, two, 2, "three");
+    begin_word(&b, file, one, 0, "one");
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    two = seal_words(file, one, U9I_DISK_HEADER_SIZE, 0, 1, 0, b.size);
+    begin_word(&b, file, two, 1, "two");
+    ck_assert_int_eq(u9_build_uint(&b, 42), U9_OK);
+    ck_assert_int_eq(u9_build_int(&b, -1000), U9_OK);
+    ck_assert_int_eq(u9_build_float64(&b, 0.5), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    three = seal_words(file, two, one, 1, 1, 1, b.size);
+    memcpy(file + three + U9I_FRAME_HEADER_SIZE, golden_body(&g, GOLDEN_LZ4), g.body_size[GOLDEN_LZ4]);
+    six = seal_words(file, three, two, 2, 3, 2000, g.body_size[GOLDEN_LZ4]);
+    begin_word(&b, file, six, 3000, "six");
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    (void)seal_words(file, six, three, 5, 1, 3000, b.size);
     file[one + U9I_FRAME_HEADER_SIZE + 22] ^= 0x01; /* "one" is "ooe" */
-    return three + 96;
+    memset(file + 1024, 0, DAMAGED - 1024);
 }
 
 typedef struct told {
@@ -385,24 +408,24 @@ static void expect_plan(const char *dir)
 /* [R-13] What SPEC.md says of it, in numbers. */
 START_TEST(the_damaged_log_is_made_and_judged_as_it_is_told)
 {
-    uint8_t file[1024];
+    static uint8_t file[DAMAGED];
     char dir[512], path[600];
     told t = {.count = 0};
     u9_check_options o = {.size = sizeof o, .on_damage = note_told, .ctx = &t};
     u9_report report = {.size = sizeof report};
-    size_t size = make_damaged(file);
-    expect_bytes(find_example("damaged-log"), file, size);
+    make_damaged(file);
+    expect_bytes(find_example("damaged-log"), file, DAMAGED);
     snprintf(dir, sizeof dir, "%s/spec-XXXXXX", getenv("U9_TEST_DIR"));
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/0000000000000001.u9", dir);
     FILE *f = fopen(path, "w");
-    ck_assert(f && fwrite(file, 1, size, f) == size && fclose(f) == 0);
+    ck_assert(f && fwrite(file, 1, DAMAGED, f) == DAMAGED && fclose(f) == 0);
     ck_assert_int_eq(u9_check(dir, &o, &report, NULL), U9_OK);
     ck_assert_uint_eq(t.count, 2);
     expect_told(&t.list[0], U9_V_CORRUPT, U9_R_HASH, 352, 528, 0, 1);
-    expect_told(&t.list[1], U9_V_TORN, U9_R_LENGTH, 704, 800, 2, 0);
-    ck_assert_uint_eq(report.records, 1);
-    ck_assert_uint_eq(report.next_ordinal, 2);
+    expect_told(&t.list[1], U9_V_TORN, U9_R_TRAILER, 960, 1128, 5, 0);
+    ck_assert_uint_eq(report.records, 4);
+    ck_assert_uint_eq(report.next_ordinal, 5);
     expect_plan(dir);
     unlink(path);
     rmdir(dir);

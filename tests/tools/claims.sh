@@ -53,6 +53,9 @@ run() {
     status=$?
 }
 
+# What FILE says, but for how long ago each time in it was.
+without_ages() { sed -E 's/ \([0-9]+ (s|min|h|d) ago\)//g' "$1"; }
+
 # For claims: the words are the same; the command exits with STATUS and its words have PATTERN in them.
 # Overwrites four bytes of the N-th place (1) in FILE where PATTERN stands: of a record, never what is between frames.
 harm() { # FILE PATTERN [N]

@@ -12,6 +12,17 @@ short() {
     claim 'none of over 120 characters' same "$(grep -nE '^.{121}' "$readme")" ''
 }
 
+# Of C and C++ what stands in main(), of Python all but what is printed.
+programs() {
+    local language
+    for language in c cpp python; do
+        sed -n "/^\`\`\`$language\$/,/^\`\`\`\$/p" "$readme" | sed '1d;$d' >program
+        [ $language = python ] || sed -i '1,/^{$/d; /^}$/,$d' program
+        sed -i '/^# ->/d; /^$/d' program
+        claim "to embed it in $language takes ten lines at most, and some" test "$(wc -l <program)" -le 10 -a -s program
+    done
+}
+
 # What stands behind `$ ` is run, line by line; keys are those of today.
 session() {
     sed -n '/^```sh$/,/^```$/p' "$readme" | awk '/^```/ { inside = 0 } /^\$ / { inside = 1 } inside' >session
@@ -99,7 +110,7 @@ figures() {
     claim 'each figure stands in bench/RESULTS.md' same "$(cat wrong)" ''
 }
 
-for group in short session leads faults figures; do
+for group in short programs session leads faults figures; do
     $group
 done
 tally

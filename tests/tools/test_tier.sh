@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/tools/test_tier.sh BINDIR TMPDIR: u9 tier copies what is complete to another place (here a folder: S3 is tried by
 # tests/s3), drops here what it is told to, and all tools read both as one log. [TR-1] [TR-5] [TR-6]
+root=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
 
@@ -13,7 +14,7 @@ fills() {
     make log
     all=$(here log) want=$(digest log)
     run "$u9" tier log
-    claim 'without a place it says so' test "$status" -eq 1
+    claim 'without a place it says so, and how one is given' eval 'test "$status" -eq 1 && grep -q "^u9 tier: --to PLACE says where: " err'
     run "$u9" tier log --to far --dry-run
     claim 'a dry run says what would be copied' says '^log: would copy [5-9] segments, [0-9.]+ kB; the place has 0, 0 bytes$'
     claim 'and makes nothing' test ! -e far -a ! -e log/.tier
@@ -50,6 +51,32 @@ fills() {
     claim 'one thing says what goes' test "$status" -eq 2
     run "$u9" tier log --to ''
     claim 'a place has a name' test "$status" -eq 2
+}
+
+# Why nothing goes: which segment, in what state, what to do.
+stays() {
+    local golden=$root/tests/golden/v1 log only
+    cp -r "$golden/killed" "$golden/killed_next" "$golden/damaged" .
+    seq 3 | "$u9" append closed 2>append.err
+    for log in killed damaged closed; do
+        only="^$log: its only segment, 0{15}1\\.u9, is the newest, which stays: "
+        case $log in
+        killed) only="${only}it is being written, or a killed writer left it: then the next \`u9 append\` begins another$" ;;
+        damaged) only="${only}it is damaged, and \`u9fsck damaged\` says what to do$" ;;
+        closed) only="${only}the next \`u9 append\` goes on in it, until it is full" ;;
+        esac
+        run "$u9" tier $log --to "far-$log" --dry-run
+        claim "of a $log log tier says why nothing goes" says "$only"
+        run "$u9" trim $log --keep 1 --dry-run
+        claim 'and so does trim' says "$only"
+        run "$u9" trim $log --keep 1 --dry-run --json
+        claim 'in JSON it is one object' test "$(wc -l <out)" -eq 1
+    done
+    run "$u9" tier killed_next --to far-killed
+    claim 'of several that writers left, too' says '^killed_next: none of its 3 segments was filled, or closed, and another begun behind it: '
+    rm killed_next/0000000000000003.u9
+    run "$u9" trim killed_next --keep 1 --dry-run
+    claim 'a killed one that goes was written until nobody knows when' says ', [-0-9T:.]+Z \([0-9]+ d ago\) to a time that is not known; '
 }
 
 writes_meanwhile() {
@@ -96,6 +123,7 @@ loses() {
 }
 
 fills
+stays
 writes_meanwhile
 loses
 tally

@@ -26,13 +26,13 @@ drops() {
     make log
     before=$(count log)
     find log -type f -exec cksum {} + | sort >sums
-    ends 0 '^log: would drop [3-9] segments, [0-9]+ records, [0-9.]+ kB, [-0-9T:.]+Z to [-0-9T:.]+Z; it would begin at record [0-9]+, in [0-9a-f]{16}\.u9$' \
+    ends 0 '^log: would drop [3-9] segments, [0-9]+ records, [0-9.]+ kB, [-0-9T:.]+Z \([0-9]+ (s|min) ago\) to [-0-9T:.]+Z \([0-9]+ (s|min) ago\); it would begin at record [0-9]+, in [0-9a-f]{16}\.u9$' \
         '--dry-run says what would go' "$u9" trim log --keep 256K --dry-run
     find log -type f -exec cksum {} + | sort | cmp -s - sums
     result $? 'and changes nothing'
-    would=$(sed 's/would //g' out)
+    would=$(without_ages out | sed 's/would //g')
     run "$u9" trim log --keep 256K
-    claim 'then it goes' same "$(sed 's/dropped/drop/; s/begins/begin/' out)" "$would"
+    claim 'then it goes' same "$(without_ages out | sed 's/dropped/drop/; s/begins/begin/')" "$would"
     claim 'whole segments, of which at least so much stays' \
         test "$(count log)" -lt "$before" -a "$(cat log/*.u9 | wc -c)" -ge 262144
     kept=$(first log)
@@ -128,7 +128,10 @@ refusals() {
     ends 2 'what is to go\? --keep, --older, --before or --accept' 'nothing is dropped unasked' "$u9" trim log
     ends 2 '--keep and --older: one of them at a time' 'by one thing at a time' "$u9" trim log --keep 1G --older 1d
     ends 2 '--keep 1X: not a size' 'a size is a size' "$u9" trim log --keep 1X
-    ends 2 '--older soon: neither an age' 'a time is a time' "$u9" trim log --older soon
+    ends 2 '--older soon: not a time like' 'a time is a time' "$u9" trim log --older soon
+    make log7
+    ends 0 'would drop [1-9]' 'in all the ways in which --since takes it' "$u9" trim log7 --older tomorrow --dry-run
+    ends 0 'nothing to drop' 'and others' "$u9" trim log7 --older '2 weeks ago' --dry-run
     ends 2 '--before # x: not a number' 'a number is a number' "$u9" trim log --before '#x'
     ends 2 '--keep-age 3: not an age' 'an age has a unit' "$u9" append log --keep-age 3
     ends 1 '--before xyz: not a key of kind muid' 'a key is one of the log' "$u9" trim log --before xyz

@@ -130,8 +130,6 @@ all_short() {
     done
 }
 
-without_ages() { sed 's, ([^()]* ago),,' "$1"; }
-
 # short_of_memory STATUS WORD...: it ends as it does with memory, or with STATUS and a line about memory. (The first
 # ten and every fifth behind them, or all: tests/thorough.h.)
 short_of_memory() {
