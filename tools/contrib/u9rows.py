@@ -61,12 +61,16 @@ class Segment:
         """Spare secrets. [H-5]"""
         at32 = self.data[32:48]
         last = self.data[-4096:] if len(self.data) % 4096 == 0 else b''
-        spares = [n.secret for n in pool if n.boundary == at32] + [n.secret for n in pool if n.number == self.file]
+        called = [n.secret for n in pool if n.number == self.file]
+        stands = lambda secret: any(isinstance(frame_at(self.data, at, secret, len(self.data)), Frame)
+                                    for at in places(self.data, h(secret), 32))
+        spares = [n.secret for n in pool if n.boundary == at32] + [s for s in called if stands(s)]
         spares += [m[1] for m in re.finditer(b'(?=\x1c\x10(.{16}))', last, re.S) if h(m[1]) == last[:16]]
         for i in range(128 if len(self.data) >= 96 else 0):
             secret = bytearray(self.data[8:24])
             secret[i // 8] ^= 1 << i % 8
             spares += [bytes(secret)] if h(bytes(secret)) == at32 else []
+        spares += called
         for secret in spares[:1]:
             if secret != self.secret:
                 self.look(secret)
