@@ -55,11 +55,13 @@ class Reader:
         for s in log.blanks:
             if not names or s.number > names[-1].number:
                 add(s.number, 1, lambda s=s: self.tell(s.path, 0, len(s.data), 'torn', 'blank'))
-        missing = {after: number for number, after in log.missing.items()}
+        missing = dict(log.missing)
+        behind = next((s for s in names if log.mark and s.number > log.mark.number), None)  # L-2, 8
+        if behind and log.trimmed[0] <= log.mark.number and not any(s.boundary == log.mark.boundary for s in log.taken):
+            missing[log.mark.number] = behind
+        for number in sorted(missing):
+            add(missing[number].number, 0, lambda s=missing[number], n=number: self.gone(path, n, s.before.ordinal if s.open else None))
         for s in names:
-            number = missing.get(s)
-            if number is not None:
-                add(s.number, 0, lambda s=s, n=number: self.gone(path, n, s.before.ordinal))
             add(s.number, 2, lambda s=s: self.segment(s, log.after.get(s)))
         for key in sorted(told, key=lambda k: k[:2]):
             told[key]()
