@@ -5,6 +5,7 @@
  * shown.
  * Where an index says nothing, the whole log is scanned instead.
  */
+#include "engine/os/list.h"
 #include "engine/read/cursor.h"
 #include "engine/read/lookup.h"
 
@@ -30,13 +31,9 @@ typedef struct versions {
 
 static u9_err add_place(versions *v, size_t segment, uint64_t at)
 {
-    if (v->count == v->room) {
-        size_t room = v->room ? 2 * v->room : 16;
-        version_at *more = (version_at *)realloc(v->places, room * sizeof *more);
-        if (more == NULL) return U9_NOMEM;
-        v->places = more;
-        v->room = room;
-    }
+    version_at *more = (version_at *)u9i_grow(v->places, v->count, &v->room, sizeof *more);
+    if (more == NULL) return U9_NOMEM;
+    v->places = more;
     v->places[v->count++] = (version_at){.segment = segment, .at = at};
     return U9_OK;
 }
