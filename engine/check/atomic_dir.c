@@ -3,9 +3,9 @@
  */
 #include "engine/check/atomic_dir.h"
 
-#include "engine/check/list.h"
 #include "engine/log/catalog.h"
 #include "engine/log/live.h"
+#include "engine/os/list.h"
 #include "format/base/fault.h"
 
 #include <errno.h>

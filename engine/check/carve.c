@@ -6,7 +6,7 @@
  */
 #include "engine/check/atomic_dir.h"
 #include "engine/check/carving.h"
-#include "engine/check/list.h"
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 #include "engine/os/store.h"
 #include "engine/segment/probe.h"

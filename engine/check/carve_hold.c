@@ -8,8 +8,8 @@
  * believed only if a frame that is not has its hash; a segment of which all is held stands apart.
  */
 #include "engine/check/carving.h"
-#include "engine/check/list.h"
 
+#include "engine/os/list.h"
 #include "engine/segment/rejoin.h"
 #include "format/base/bytes.h"
 

@@ -2,8 +2,8 @@
  * engine/check/carve_join.c: what was found, made into segments. See carving.h. [U-6] [U-7]
  */
 #include "engine/check/carving.h"
-#include "engine/check/list.h"
 
+#include "engine/os/list.h"
 #include "engine/segment/probe.h"
 #include "format/base/bytes.h"
 #include "format/base/fault.h"

@@ -5,8 +5,8 @@
  * whole frame the search goes on, and nothing in it counts.
  */
 #include "engine/check/carving.h"
-#include "engine/check/list.h"
 
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 #include "format/base/bytes.h"
 #include "format/base/fault.h"

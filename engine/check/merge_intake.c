@@ -2,8 +2,8 @@
  * engine/check/merge_intake.c: one of the logs that are merged: see merge.h. [A-5]
  */
 #include "engine/check/damage_sum.h"
-#include "engine/check/list.h"
 #include "engine/check/merge.h"
+#include "engine/os/list.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ int u9i_key_order(const u9_key *a, const u9_key *b)
 {
     size_t size = a->size < b->size ? a->size : b->size;
     int order = memcmp(a->data, b->data, size);
-    return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
+    return order != 0 ? order : u9i_order(a->size, b->size);
 }
 
 static void intake_check(const u9i_intake *s)
@@ -113,7 +113,7 @@ static int order_of_keys(const void *a, const void *b)
 {
     const u9_record *x = &((const u9i_sorted *)a)->record, *y = &((const u9i_sorted *)b)->record;
     int order = u9i_key_order(&x->key, &y->key);
-    return order != 0 ? order : (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+    return order != 0 ? order : u9i_order(x->ordinal, y->ordinal);
 }
 
 static u9_err sort_all(u9i_intake *s, u9i_merging *m, u9_fault *fault)

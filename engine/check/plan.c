@@ -11,8 +11,8 @@
  */
 #include "engine/check/plan.h"
 
-#include "engine/check/list.h"
 #include "engine/check/small_file.h"
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 #include "format/base/bytes.h"
 #include "format/base/hash.h"

@@ -9,8 +9,8 @@
 
 #include "engine/check/atomic_dir.h"
 #include "engine/check/damage_sum.h"
-#include "engine/check/list.h"
 #include "engine/log/handle.h"
+#include "engine/os/list.h"
 #include "engine/os/store.h"
 
 #include <assert.h>

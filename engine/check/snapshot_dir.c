@@ -6,9 +6,9 @@
  * refused: only in a directory that is still growing it is replaced.
  */
 #include "engine/check/atomic_dir.h"
-#include "engine/check/list.h"
 #include "engine/check/snapshot.h"
 
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 
 #include <assert.h>

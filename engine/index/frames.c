@@ -3,6 +3,7 @@
  */
 #include "engine/index/frames.h"
 
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 
 #include <assert.h>
@@ -347,8 +348,7 @@ static u9_err prove_and_keep(u9i_frames *fs, u9i_open_frame *f, const u9i_body *
 
 static int compare_firsts(const void *a, const void *b)
 {
-    uint64_t x = ((const u9i_first *)a)->offset, y = ((const u9i_first *)b)->offset;
-    return (x > y) - (x < y);
+    return u9i_order(((const u9i_first *)a)->offset, ((const u9i_first *)b)->offset);
 }
 
 /* A frame of a plain seed file bears no trailer: it has as many records as can be gone through, of which the first one's

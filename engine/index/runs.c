@@ -3,6 +3,7 @@
  */
 #include "engine/index/runs.h"
 
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 
 #include <assert.h>
@@ -75,16 +76,12 @@ static void write_entries(u9i_runs *r, u9i_key_entry *entries, size_t count)
 /* One run more, of what begins at `at`. */
 static void note_run(u9i_runs *r, uint64_t at, uint64_t count)
 {
-    if (r->run_count == r->run_room) {
-        size_t room = r->run_room ? 2 * r->run_room : 64;
-        u9i_run *more = (u9i_run *)realloc(r->runs, room * sizeof *more);
-        if (more == NULL) {
-            (void)fail_runs(r, -ENOMEM);
-            return;
-        }
-        r->runs = more;
-        r->run_room = room;
+    u9i_run *more = (u9i_run *)u9i_grow(r->runs, r->run_count, &r->run_room, sizeof *more);
+    if (more == NULL) {
+        (void)fail_runs(r, -ENOMEM);
+        return;
     }
+    r->runs = more;
     r->runs[r->run_count++] = (u9i_run){.at = at, .left = count};
 }
 

@@ -7,6 +7,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/link/channel.h"
+#include "engine/os/list.h"
 #include "engine/os/store.h"
 
 #include "format/frame/body.h"
@@ -239,13 +240,9 @@ static u9_err take_record(receiver *r, const u9_value *v, u9_fault *fault)
         u9i_hello_mark(record.key, record.key_size, record.values, record.values_size, mark);
         return compare(r, mark, fault);
     }
-    if (r->count == r->room) {
-        size_t room = r->room ? 2 * r->room : 256;
-        u9_entry *more = realloc(r->entries, room * sizeof *more);
-        if (more == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->path), "out of memory");
-        r->entries = more;
-        r->room = room;
-    }
+    u9_entry *more = u9i_grow(r->entries, r->count, &r->room, sizeof *more);
+    if (more == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = r->path), "out of memory");
+    r->entries = more;
     r->entries[r->count++] = (u9_entry){.key = {.data = record.key, .size = record.key_size},
                                         .values = record.values, .size = record.values_size};
     r->fresh += record.size;

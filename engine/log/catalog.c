@@ -4,6 +4,7 @@
 #include "engine/log/catalog.h"
 
 #include "engine/log/row_looks.h"
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 
 #include <assert.h>
@@ -208,13 +209,9 @@ static int add_name(void *ctx, const char *name)
     load *l = ctx;
     uint64_t number = 0;
     if (!u9i_segment_named(name, &number) && !l->row.single) return 0;
-    if (l->row.count == l->room) {
-        size_t room = l->room ? l->room * 2 : 16;
-        u9i_facts *more = realloc(l->row.facts, room * sizeof *more);
-        if (more == NULL) return -ENOMEM;
-        l->row.facts = more;
-        l->room = room;
-    }
+    u9i_facts *more = u9i_grow(l->row.facts, l->row.count, &l->room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    l->row.facts = more;
     u9i_facts *f = &l->row.facts[l->row.count++];
     memset(f, 0, sizeof *f);
     snprintf(f->name, sizeof f->name, "%s", name);
@@ -225,7 +222,7 @@ static int add_name(void *ctx, const char *name)
 static int by_name(const void *a, const void *b)
 {
     const u9i_facts *x = a, *y = b;
-    return (x->in_name > y->in_name) - (x->in_name < y->in_name);
+    return u9i_order(x->in_name, y->in_name);
 }
 
 /* A name that a listing gave twice, as one may while names change, is there once. */
@@ -337,13 +334,13 @@ static bool is_current(const load *l)
 /* The highest that names it first, the mark last. [L-2] [H-5] */
 static int by_namer(const spare *x, const spare *y)
 {
-    return (x->by < y->by) - (x->by > y->by);
+    return u9i_order(y->by, x->by);
 }
 
 static int by_spare_number(const void *a, const void *b)
 {
     const spare *x = a, *y = b;
-    int order = (x->number > y->number) - (x->number < y->number);
+    int order = u9i_order(x->number, y->number);
     return order != 0 ? order : by_namer(x, y);
 }
 
@@ -598,7 +595,7 @@ static void drop_row(load *l)
     l->row.missing = NULL;
     l->row.branches = NULL;
     l->row.pieces = NULL;
-    l->row.missing_count = l->row.branch_count = l->row.piece_count = 0;
+    l->row.missing_count = l->row.missing_room = l->row.branch_count = l->row.piece_count = 0;
 }
 
 static u9_err list_again(load *l)

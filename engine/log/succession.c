@@ -6,6 +6,8 @@
  */
 #include "engine/log/succession.h"
 
+#include "engine/os/list.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,7 @@ static int by_key(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     int order = memcmp(x->key, y->key, BOUNDARY);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
+    return order ? order : u9i_order(x->index, y->index);
 }
 
 /* The first entry with this key, in `count`, or `count`. */
@@ -349,12 +351,9 @@ static void find_tip(linker *l)
 
 static bool add_missing(u9i_row *row, u9i_missing missing)
 {
-    if ((row->missing_count & (row->missing_count - 1)) == 0) { /* full at each power of two */
-        size_t room = row->missing_count ? 2 * row->missing_count : 1;
-        u9i_missing *more = realloc(row->missing, room * sizeof *more);
-        if (more == NULL) return false;
-        row->missing = more;
-    }
+    u9i_missing *more = u9i_grow(row->missing, row->missing_count, &row->missing_room, sizeof *more);
+    if (more == NULL) return false;
+    row->missing = more;
     row->missing[row->missing_count++] = missing;
     return true;
 }
@@ -395,7 +394,7 @@ static int by_place(const void *a, const void *b)
 {
     const u9i_missing *x = a, *y = b;
     if (x->before != y->before) return x->before < y->before ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return u9i_order(x->number, y->number);
 }
 
 static bool is_sealed(const u9i_facts *f)
@@ -644,8 +643,7 @@ static bool list_branches(linker *l)
 
 static int by_value(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return u9i_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /*

@@ -50,7 +50,7 @@ typedef struct u9i_row {
     u9i_facts *facts; /* in: what was probed, in any order; out: ascending numbers, completed by each other */
     size_t count;
     u9i_missing *missing;
-    size_t missing_count;
+    size_t missing_count, missing_room;
     u9i_branch *branches;
     size_t branch_count;
     u9i_piece *pieces;

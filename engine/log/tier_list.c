@@ -3,6 +3,8 @@
  */
 #include "engine/log/tier_list.h"
 
+#include "engine/os/list.h"
+
 #include <u9/value.h>
 
 #include <errno.h>
@@ -47,16 +49,12 @@ bool u9i_tier_list_put(u9i_tier_list *l, const u9i_tiered *segment)
         l->segments[i] = *segment;
         return true;
     }
-    if (l->count == l->room) {
-        size_t room = l->room ? 2 * l->room : 16;
-        u9i_tiered *more = realloc(l->segments, room * sizeof *more);
-        if (more == NULL) {
-            free(segment->keys);
-            return false;
-        }
-        l->segments = more;
-        l->room = room;
+    u9i_tiered *more = u9i_grow(l->segments, l->count, &l->room, sizeof *more);
+    if (more == NULL) {
+        free(segment->keys);
+        return false;
     }
+    l->segments = more;
     memmove(l->segments + i + 1, l->segments + i, (l->count - i) * sizeof *l->segments);
     l->segments[i] = *segment;
     l->count++;

@@ -340,6 +340,21 @@ u9_err u9_cursor_next(u9_cursor *c, u9_record *out)
     return next_by_steps(c, out);
 }
 
+u9_err u9i_cursor_scan(u9_cursor *c, u9_record *out)
+{
+    u9_err err;
+    do err = u9_cursor_next(c, out);
+    while (err == U9_CORRUPT || err == U9_VERSION || err == U9_ABSENT);
+    return err == U9_LIMIT ? U9_OK : err;
+}
+
+u9_err u9i_cursor_end(u9_cursor *c, u9_err err, u9_fault *fault)
+{
+    if (fault && err < U9_OK) *fault = c->fault;
+    u9_cursor_close(c);
+    return err == U9_END ? U9_OK : err;
+}
+
 /* Where the records of the loaded frame begin, which only going through them tells. */
 static u9_err find_starts(u9_cursor *c)
 {

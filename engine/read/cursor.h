@@ -44,6 +44,13 @@ void u9i_cursor_load(u9_cursor *cursor, bool behind);
 /* Passes the record in front of the cursor, in its frame; U9_LIMIT: it is larger than what is handed out; U9_END: none is there. */
 U9_MUST_CHECK u9_err u9i_cursor_pass(u9_cursor *cursor, u9_record *out);
 
+/* The next record, past all that is told on the way: what was lost is in `lossy`. U9_OK: also of one without its bytes, as it
+ * is larger than what is handed out. U9_END, or an error. */
+U9_MUST_CHECK u9_err u9i_cursor_scan(u9_cursor *cursor, u9_record *out);
+
+/* Closes a cursor that came to `err`, which is returned, told to `fault`: of U9_END there is nothing to tell, it is U9_OK. */
+U9_MUST_CHECK u9_err u9i_cursor_end(u9_cursor *cursor, u9_err err, u9_fault *fault);
+
 /* U9_ARG: there is no cursor, or an argument that must be is not; U9_STATE: of a forked child. */
 U9_MUST_CHECK u9_err u9i_cursor_allow(u9_cursor *cursor, const void *argument);
 

@@ -98,7 +98,7 @@ static void aim_at(aims *a, u9_lookup *l, u9i_indexed *s, uint64_t at, bool own,
 static void bring_fences(const u9_log *log, const u9i_view *v, const u9_key *key)
 {
     u9i_key_entry e;
-    if (log->keyspec.hashed || !u9i_keyspec_entry(&log->keyspec, key->data, key->size, &e)) return;
+    if (!u9i_lookup_entry(log, key, &e)) return;
     size_t end = u9i_lookup_last(v, &e);
     if (end > 0) u9i_index_bring(&v->segments[end - 1]->index, &e);
 }
@@ -165,7 +165,7 @@ static bool answer(const aimed *m)
                                 : u9i_open_frame_find(&s->frames, m->frame, &l->key, s->limit, &found);
     if (err != U9_OK) return false;
     u9_record r = u9i_lookup_record(s->segment->facts.number, m->frame, &found);
-    bool same = m->at == 0 || (r.key.size == l->key.size && memcmp(r.key.data, l->key.data, r.key.size) == 0);
+    bool same = m->at == 0 || u9i_lookup_same(&l->key, r.key.data, r.key.size);
     bool fits = found.at < s->limit && r.size <= l->cap && same;
     if (fits) u9i_lookup_keep(&r, l->buf, &l->record);
     u9i_found_free(&found);

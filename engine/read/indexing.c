@@ -185,20 +185,15 @@ static u9_err tell_why_none(indexing *x, size_t i, u9_fault *fault)
     u9_cursor *c;
     u9_record r;
     u9_index_info *info = &x->infos[i];
-    bool any = false;
     u9_err err = u9_cursor_open(x->log, NULL, &c, fault);
     if (err != U9_OK) return err;
-    err = U9_END;
     if (i < c->reader.catalog->count && c->reader.catalog->segments[i] == x->catalog->segments[i]) {
         u9i_cursor_segments(c, u9i_beside_run(x->catalog, i), i);
-        while (!any && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT ||
-                        err == U9_ABSENT))
-            any = (err == U9_OK || err == U9_LIMIT) && r.segment == info->segment;
-        if (!any && err == U9_END) info->why = c->lossy ? U9_INDEX_LOSSY : U9_INDEX_EMPTY;
+        do err = u9i_cursor_scan(c, &r);
+        while (err == U9_OK && r.segment != info->segment);
+        if (err == U9_END) info->why = c->lossy ? U9_INDEX_LOSSY : U9_INDEX_EMPTY;
     }
-    if (!any && err != U9_END && fault) *fault = c->fault;
-    u9_cursor_close(c);
-    return any || err == U9_END ? U9_OK : err;
+    return u9i_cursor_end(c, err, fault);
 }
 
 static u9_err check_at(indexing *x, size_t i, u9_fault *fault)

@@ -50,9 +50,27 @@ static void found_record(lookup *l, const u9_record *r)
     if (l->copied) u9i_lookup_keep(r, l->buf, &l->found);
 }
 
-static void match_record(lookup *l, const u9_record *r)
+bool u9i_lookup_same(const u9_key *key, const void *data, size_t size)
 {
-    if (r->key.size > 0 && r->key.size == l->key->size && memcmp(r->key.data, l->key->data, r->key.size) == 0) found_record(l, r);
+    return size > 0 && size == key->size && memcmp(data, key->data, size) == 0;
+}
+
+bool u9i_lookup_entry(const u9_log *log, const u9_key *key, u9i_key_entry *out)
+{
+    return !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, key->data, key->size, out);
+}
+
+u9_err u9i_lookup_sync(u9_log *log, u9_fault *fault)
+{
+    return log->writing && u9i_writer_has_begun(&log->writer) ? u9i_writer_sync(&log->writer, fault) : U9_OK;
+}
+
+/* False: it has another key. */
+static bool match_record(lookup *l, const u9_record *r)
+{
+    bool same = u9i_lookup_same(l->key, r->key.data, r->key.size);
+    if (same) found_record(l, r);
+    return same;
 }
 
 /* Reads the segments [first, last] to their end. */
@@ -61,18 +79,16 @@ static u9_err scan_run(u9_cursor *c, size_t first, size_t last, lookup *l)
     u9_record r;
     u9_err err;
     u9i_cursor_segments(c, first, last);
-    while ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION || err == U9_LIMIT ||
-           err == U9_ABSENT)
-        if (err == U9_OK || err == U9_LIMIT) match_record(l, &r);
-    return err == U9_END ? U9_OK : err;
+    while ((err = u9i_cursor_scan(c, &r)) == U9_OK) (void)match_record(l, &r);
+    return err;
 }
 
 /* Reads run after run, the last one first, until one has the key. */
 static u9_err scan_backwards(u9_cursor *c, lookup *l)
 {
     const u9i_catalog *catalog = c->reader.catalog;
-    u9_err err = U9_OK;
-    for (size_t end = catalog->count, first; end > 0 && err == U9_OK && !l->there; end = first) {
+    u9_err err = U9_END;
+    for (size_t end = catalog->count, first; end > 0 && err == U9_END && !l->there; end = first) {
         first = end - 1;
         while (first > 0 && !u9i_catalog_facts(catalog, first)->has_open) first--;
         err = scan_run(c, first, end - 1, l);
@@ -108,16 +124,22 @@ u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fau
     return check_key(c->log, u9i_kind_in(c->log, c->reader.catalog), key, fault);
 }
 
+/* The first bytes of a record in parts, up to all. */
+static u9_err read_front(u9_log *log, const u9_record *r, uint8_t *buf, size_t size, size_t *got, u9_fault *fault)
+{
+    u9_reading *reading = NULL;
+    u9_err err = u9_record_open(log, r, &reading, fault);
+    if (err == U9_OK) err = u9_record_read(reading, 0, buf, size, got, fault);
+    u9_record_close(reading);
+    return err;
+}
+
 /* A record that no cursor hands out at once, and for which there is room: read in pieces. [C-6] */
 static u9_err fetch_large(u9_log *log, lookup *l, u9_fault *fault)
 {
-    u9_reading *reading;
     size_t got;
     u9_record *f = &l->found;
-    u9_err err = u9_record_open(log, f, &reading, fault);
-    if (err != U9_OK) return err;
-    err = u9_record_read(reading, 0, l->buf, (size_t)f->size, &got, fault);
-    u9_record_close(reading);
+    u9_err err = read_front(log, f, l->buf, (size_t)f->size, &got, fault);
     if (err != U9_OK) return err;
     f->bytes = l->buf;
     f->values = f->bytes + (f->size - f->values_size);
@@ -143,36 +165,29 @@ static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
     err = scan_backwards(c, l);
     l->lossy = c->lossy;
     l->kept_from = c->reader.catalog->trim.ordinal;
-    if (fault && err != U9_OK) *fault = c->fault;
-    u9_cursor_close(c);
-    return err;
+    return u9i_cursor_end(c, err, fault);
 }
 
 /* By indexes */
 
-/* A record in parts, of which this is the last one: it counts if it has the key. U9_ABSENT: it has another. [C-6] */
+/* A record in parts, of which this is the last one: it counts if it has the key. U9_CORRUPT: it has another. [C-6] */
 static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_open_frame *f, uint64_t at)
 {
     enum { FRONT = U9I_KEY_MAX + 32 };
     uint8_t front[FRONT];
     u9i_part_record part;
     u9i_record r;
-    u9_reading *reading;
     size_t got;
-    if (u9i_part_record_decode(f->bytes, f->size, &part) != U9_OK)
-        return U9_CORRUPT;
+    if (u9i_part_record_decode(f->bytes, f->size, &part) != U9_OK) return U9_CORRUPT;
     u9_record whole = {.ordinal = f->ordinal, .time_us = f->time_us, .segment = segment, .frame = f->offset, .at = at,
                        .size = part.total};
-    u9_err err = u9_record_open(log, &whole, &reading, NULL);
-    if (err != U9_OK) return U9_CORRUPT;
-    err = u9_record_read(reading, 0, front, sizeof front, &got, NULL);
-    u9_record_close(reading);
+    u9_err err = read_front(log, &whole, front, sizeof front, &got, NULL);
     if (err != U9_OK || u9i_record_front(front, got, part.total, &r) != U9_OK) return U9_CORRUPT;
     whole.key = (u9_key){.data = r.key, .size = r.key_size};
     whole.values_size = whole.size - (uint64_t)(r.key + r.key_size - front);
-    match_record(l, &whole);
+    if (!match_record(l, &whole)) return U9_CORRUPT; /* another key of the same hash */
     l->found.key.data = l->key->data;
-    return l->there ? U9_OK : U9_ABSENT;
+    return U9_OK;
 }
 
 u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)
@@ -197,7 +212,6 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
     if (err != U9_OK) return err == U9_ABSENT ? err : U9_CORRUPT;
     if (f->kind == U9I_BODY_PART) {
         err = match_parts(log, l, s->segment->facts.number, f, found.at);
-        if (err == U9_ABSENT) err = U9_CORRUPT; /* another key of the same hash */
     } else {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         found_record(l, &r);
@@ -263,11 +277,10 @@ static u9_err match_guess(u9_log *log, lookup *l, const u9i_tabled_view *t, cons
     if (u9i_frames_at(&s->frames, (g->at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, &f, &own, &sys) != U9_OK) return U9_CORRUPT;
     u9_err err = U9_CORRUPT;
     if (f->kind == U9I_BODY_PART) {
-        if (match_parts(log, l, segment, f, g->at) == U9_OK) err = U9_OK;
+        err = match_parts(log, l, segment, f, g->at);
     } else if (u9i_open_frame_record(&s->frames, f, g->at, &found) == U9_OK) {
         u9_record r = u9i_lookup_record(segment, f, &found);
-        match_record(l, &r);
-        err = l->there ? U9_OK : u9i_tabled_mistakes(t, g, l->key, &r.key) ? U9_ABSENT : U9_CORRUPT;
+        err = match_record(l, &r) ? U9_OK : u9i_tabled_mistakes(t, g, l->key, &r.key) ? U9_ABSENT : U9_CORRUPT;
         u9i_found_free(&found);
     }
     if (u9i_open_frame_fell(&s->frames, f)) err = U9_CORRUPT;
@@ -301,7 +314,7 @@ static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l
     size_t end = u9i_lookup_last(v, &e);
     if (end == 0) return U9_AGAIN;
     const u9i_indexed *s = v->segments[end - 1];
-    if (s->index.spec.hashed || s->index.spec.width != l->key->size) return U9_AGAIN;
+    if (s->index.spec.width != l->key->size) return U9_AGAIN; /* no hashes: they are in no row */
     e.at = s->limit;
     u9_err err = u9i_index_find_at_hand(&s->index, l->key, &e, &f, &found);
     if (err == U9_ABSENT && (v->lossy || (end > 1 && !u9i_key_below(&v->ranges[end - 2].high, &e)))) return U9_AGAIN;
@@ -318,7 +331,7 @@ static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l
 static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
 {
     u9i_key_entry entry;
-    const u9i_key_entry *e = !log->keyspec.hashed && u9i_keyspec_entry(&log->keyspec, l->key->data, l->key->size, &entry) ? &entry : NULL;
+    const u9i_key_entry *e = u9i_lookup_entry(log, l->key, &entry) ? &entry : NULL;
     const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
     bool row = e && t == NULL && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
     u9_err err = row ? get_at_hand(v, e, l) : U9_AGAIN;
@@ -343,14 +356,12 @@ static u9_err match_written(u9_log *log, lookup *l, u9i_indexed *s, uint64_t seg
     if (err != U9_OK) return U9_CORRUPT;
     if (!in_frame && f->kind == U9I_BODY_PART) {
         err = match_parts(log, l, segment, f, at);
-        if (err == U9_ABSENT) err = U9_CORRUPT;
     } else {
         err = in_frame ? u9i_open_frame_find(&s->frames, f, l->key, UINT64_MAX, &found)
                        : u9i_open_frame_record(&s->frames, f, at, &found);
         if (err == U9_OK) {
             u9_record r = u9i_lookup_record(segment, f, &found);
-            match_record(l, &r);
-            if (!l->there || l->found.at != found.at) err = U9_CORRUPT; /* another key of the same hash */
+            if (!match_record(l, &r)) err = U9_CORRUPT; /* another key of the same hash */
             u9i_found_free(&found);
         }
     }
@@ -450,7 +461,7 @@ u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_reco
     err = get_by_index(log, &l, fault);
     if (err == U9_CORRUPT) {
         l = (lookup){.key = key, .buf = buf, .cap = cap};
-        err = log->writing && u9i_writer_has_begun(&log->writer) ? u9i_writer_sync(&log->writer, fault) : U9_OK;
+        err = u9i_lookup_sync(log, fault);
         if (err == U9_OK) err = get_by_scan(log, &l, fault);
     }
     if (err != U9_OK && err != U9_ABSENT) return err;

@@ -11,6 +11,15 @@
 /* An argument is NULL, or the handle is another process's: U9_ARG, U9_STATE; a key that is none of the log's: U9_ARG. */
 U9_MUST_CHECK u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_fault *fault);
 
+/* True if these bytes are the key. A record without a key has none. */
+bool u9i_lookup_same(const u9_key *key, const void *data, size_t size);
+
+/* What the key is in indexes of the log's own spec, if these are in the order of keys. False: they are not. */
+U9_MUST_CHECK bool u9i_lookup_entry(const u9_log *log, const u9_key *key, u9i_key_entry *out);
+
+/* What the handle has appended is there for who reads, from now on. */
+U9_MUST_CHECK u9_err u9i_lookup_sync(u9_log *log, u9_fault *fault);
+
 /* True if no record of segment i of the view can have this key. */
 bool u9i_lookup_excludes(const u9i_view *view, size_t i, const u9i_key_entry *entry);
 

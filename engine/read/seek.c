@@ -456,13 +456,9 @@ u9_err u9_log_seek(u9_log *log, const u9_seek *to, u9_cursor **out, u9_fault *fa
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     err = u9_cursor_seek(c, to);
-    if (err == U9_OK) {
-        *out = c;
-        return U9_OK;
-    }
-    if (fault) *fault = c->fault;
-    u9_cursor_close(c);
-    return err;
+    if (err != U9_OK) return u9i_cursor_end(c, err, fault);
+    *out = c;
+    return U9_OK;
 }
 
 /* The ordinal of the record that comes next, of a cursor that stands in no frame: the record before tells. */

@@ -5,6 +5,7 @@
  * shown.
  * Where an index says nothing, the whole log is scanned instead.
  */
+#include "engine/os/list.h"
 #include "engine/read/cursor.h"
 #include "engine/read/lookup.h"
 
@@ -30,13 +31,9 @@ typedef struct versions {
 
 static u9_err add_place(versions *v, size_t segment, uint64_t at)
 {
-    if (v->count == v->room) {
-        size_t room = v->room ? 2 * v->room : 16;
-        version_at *more = (version_at *)realloc(v->places, room * sizeof *more);
-        if (more == NULL) return U9_NOMEM;
-        v->places = more;
-        v->room = room;
-    }
+    version_at *more = (version_at *)u9i_grow(v->places, v->count, &v->room, sizeof *more);
+    if (more == NULL) return U9_NOMEM;
+    v->places = more;
     v->places[v->count++] = (version_at){.segment = segment, .at = at};
     return U9_OK;
 }
@@ -52,11 +49,9 @@ typedef struct places_in {
 static bool add_if_wanted(void *ctx, const u9i_record *r, uint32_t at, uint32_t number)
 {
     places_in *p = (places_in *)ctx;
-    const u9_key *key = p->v->key;
     (void)number;
     if (p->base + at >= p->below) return true;
-    if (r->key_size > 0 && r->key_size == key->size && memcmp(r->key, key->data, r->key_size) == 0)
-        p->err = add_place(p->v, p->segment, p->base + at);
+    if (u9i_lookup_same(p->v->key, r->key, r->key_size)) p->err = add_place(p->v, p->segment, p->base + at);
     return p->err != U9_OK;
 }
 
@@ -121,7 +116,7 @@ static u9_err by_index(versions *v, u9i_view *view, u9_fault *fault)
 {
     u9i_key_entry e;
     u9_err err = U9_OK;
-    bool ranged = !v->log->keyspec.hashed && u9i_keyspec_entry(&v->log->keyspec, v->key->data, v->key->size, &e);
+    bool ranged = u9i_lookup_entry(v->log, v->key, &e);
     if (view->catalog->missing_count > 0) return U9_CORRUPT;
     for (size_t i = view->count; i-- > 0 && err == U9_OK;) {
         bool excluded = ranged && u9i_lookup_excludes(view, i, &e) && !view->segments[i]->index.spec.hashed;
@@ -147,30 +142,21 @@ static u9_err by_scan(versions *v, uint64_t from, u9_fault *fault)
     if (err != U9_OK) return err;
     size_t first = 0, count = c->reader.catalog->count;
     while (first < count && u9i_catalog_facts(c->reader.catalog, first)->number < from) first++;
-    if (from > 0 && first == count) {
-        u9_cursor_close(c);
-        return U9_OK;
-    }
-    if (from > 0) u9i_cursor_segments(c, first, count - 1);
-    while (!v->ended && ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT || err == U9_VERSION ||
-                         err == U9_LIMIT || err == U9_ABSENT)) {
-        if ((err != U9_OK && err != U9_LIMIT) || r.segment < from) continue;
-        if (r.key.size == 0 || r.key.size != v->key->size || memcmp(r.key.data, v->key->data, r.key.size) != 0) continue;
+    if (from > 0) u9i_cursor_segments(c, first, count - 1); /* none, if it has written nothing */
+    while (!v->ended && (err = u9i_cursor_scan(c, &r)) == U9_OK) {
+        if (r.segment < from || !u9i_lookup_same(v->key, r.key.data, r.key.size)) continue;
         v->any = true;
         v->ended = v->each(v->ctx, &r) != 0;
     }
     v->lossy |= c->lossy;
-    if (err == U9_END || v->ended) err = U9_OK;
-    else if (fault) *fault = c->fault;
-    u9_cursor_close(c);
-    return err;
+    return u9i_cursor_end(c, err, fault);
 }
 
 /* The handle's writer's own segments: by a scan, behind all that the view has. */
 static u9_err by_both(versions *v, u9_fault *fault)
 {
     u9i_view *view;
-    u9_err err = v->log->writing && u9i_writer_has_begun(&v->log->writer) ? u9i_writer_sync(&v->log->writer, fault) : U9_OK;
+    u9_err err = u9i_lookup_sync(v->log, fault);
     if (err != U9_OK) return err;
     for (unsigned tries = 0; tries < 3; tries++) {
         err = u9i_view_take(v->log, true, &view, fault);
@@ -198,7 +184,6 @@ u9_err u9_log_versions(u9_log *log, const u9_key *key, u9_version_fn *each, void
     free(v.places);
     const u9i_where *at = U9I_AT(.path = log->source.path);
     if (err == U9_NOMEM) return u9i_fault(fault, err, at, "out of memory");
-    if (err == U9_CORRUPT || err == U9_AGAIN) return u9i_fault(fault, U9_IO, at, "a record is not there any more");
     if (err != U9_OK || v.ended) return err;
     if (v.lossy) return u9i_fault(fault, U9_CORRUPT, at, "records were lost to damage, and may have had this key");
     return v.any ? U9_OK : u9i_fault(fault, U9_ABSENT, at, "no record has this key");

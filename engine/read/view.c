@@ -556,17 +556,16 @@ static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, walked *w, bool *
     u9_record r;
     u9_err err;
     uint64_t number = s->segment->facts.number;
-    while ((err = u9_cursor_next(c, &r)) != U9_END && !w->keys.partial) {
-        if (err != U9_OK && err != U9_CORRUPT && err != U9_VERSION && err != U9_LIMIT && err != U9_ABSENT) return err;
-        bool shown = (err == U9_OK || err == U9_LIMIT) && r.segment == number && r.at < s->limit;
+    while ((err = u9i_cursor_scan(c, &r)) == U9_OK && !w->keys.partial) {
         bool in_parts = c->reader.large > 0 || c->reader.body.bytes == c->reader.parts.bytes;
-        if (shown && r.key.size > 0) u9i_keys_add(&w->keys, r.key.data, r.key.size, r.at, in_parts);
-        if (shown && err == U9_OK && !in_parts) collect_rest(c, s, &w->keys);
-        if (shown && s->segment->facts.plain && note_first(&w->firsts, &r) != U9_OK)
+        if (r.segment != number || r.at >= s->limit) continue;
+        if (r.key.size > 0) u9i_keys_add(&w->keys, r.key.data, r.key.size, r.at, in_parts);
+        if (!in_parts) collect_rest(c, s, &w->keys);
+        if (s->segment->facts.plain && note_first(&w->firsts, &r) != U9_OK)
             return u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = c->log->source.path), "out of memory");
     }
     *lossy = c->lossy;
-    return U9_OK;
+    return err;
 }
 
 static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec, walked *w, u9_fault *fault)
@@ -585,9 +584,7 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
         u9i_cursor_segments(c, u9i_beside_run(catalog, i), i);
         err = collect_keys(c, s, w, &s->lossy);
     }
-    if (fault && err != U9_OK && err != U9_AGAIN) *fault = c->fault;
-    u9_cursor_close(c);
-    return err;
+    return u9i_cursor_end(c, err, fault);
 }
 
 /* One made by reading the segment. U9_ABSENT: its keys do not fit the memory for them. */

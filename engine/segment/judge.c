@@ -643,6 +643,20 @@ void u9i_judge_reopen(u9i_judge *j, uint64_t size)
     u9i_judge_check(j);
 }
 
+/*
+ * What was passed behind the end that is named by now were frames without records, as a roll leaves them there. That end is
+ * gone back to: they are looked at once more behind it, by its chain. [R-8] [S-6]
+ */
+static void return_to_end(u9i_judge *j)
+{
+    const u9i_position *at = &j->facts->at;
+    if (!u9i_judge_bounded(j) || j->last < at->offset || j->ordinal != at->ordinal) return;
+    u9i_judge_jump(j, at->offset);
+    j->ordinal = at->ordinal;
+    j->knows_ordinal = j->knows_chain = true;
+    memcpy(j->chain, at->chain, sizeof j->chain);
+}
+
 void u9i_judge_take_up(u9i_judge *j, const u9i_judge *other)
 {
     j->pos = other->pos;
@@ -659,5 +673,6 @@ void u9i_judge_take_up(u9i_judge *j, const u9i_judge *other)
     j->last_seals = other->last_seals;
     j->time_us = other->time_us;
     if (!u9i_judge_bounded(j) && other->promise > j->promise) j->promise = other->promise;
+    return_to_end(j);
     u9i_judge_check(j);
 }

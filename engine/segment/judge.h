@@ -101,7 +101,8 @@ void u9i_judge_jump(u9i_judge *judge, uint64_t pos);
  */
 void u9i_judge_reopen(u9i_judge *judge, uint64_t size);
 
-/* Before the first round: goes on where `other`, of the same file as it was earlier, stood between two rounds. */
+/* Before the first round: goes on where `other`, of the same file as it was earlier, stood between two rounds; at the named end,
+ * if that stood behind it, past frames without records. */
 void u9i_judge_take_up(u9i_judge *judge, const u9i_judge *other);
 
 /*

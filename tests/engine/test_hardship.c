@@ -734,7 +734,7 @@ static u9_err append_in_pieces(uint64_t *told)
 /* From its middle on. */
 static u9_err read_in_pieces(uint64_t *told)
 {
-    static uint8_t piece[LARGE];
+    static uint8_t piece[LARGE], all[LARGE + 100];
     u9_key key = {.data = "large", .size = 5};
     u9_record r;
     u9_reading *reading = NULL;
@@ -748,6 +748,7 @@ static u9_err read_in_pieces(uint64_t *told)
     if (err == U9_OK) err = u9_record_read(reading, 9, piece, LARGE / 4, &got, &fault);
     *told = got;
     u9_record_close(reading);
+    if (err == U9_OK) err = u9_log_get(handle, &key, all, sizeof all, &r, &fault);
     return done(err);
 }
 
@@ -768,10 +769,14 @@ static u9_err follow(uint64_t *told)
 {
     u9_options o = rolling();
     u9_log *writer, *reader;
-    u9_cursor *c = NULL;
+    u9_cursor *c = NULL, *own = NULL; /* the writer's, which sees what is not durable yet */
+    uint64_t written = 0;
     u9_err err = open_as(U9_CREATE, &o);
     if (err != U9_OK) return err;
     writer = handle;
+    err = u9_cursor_open(writer, NULL, &own, &fault);
+    if (err == U9_OK) err = u9_cursor_follow(own, U9_SHOW_WRITTEN);
+    if (err != U9_OK) return done_with(own, err);
     err = open_as(U9_READ, NULL);
     reader = handle;
     if (err == U9_OK) err = u9_cursor_open(reader, NULL, &c, &fault);
@@ -780,15 +785,38 @@ static u9_err follow(uint64_t *told)
     for (unsigned i = 0; i < 3 && err == U9_OK; i++) {
         handle = writer;
         for (unsigned k = 0; k < 4 && err == U9_OK; k++) err = put("f", FILLER);
+        if (err == U9_OK) err = walk(own, false, &written);
+        if (err < 0) u9_cursor_fault(own, &fault);
         if (err == U9_OK) err = u9_log_sync(writer);
         if (err == U9_OK) err = walk(c, false, told);
         if (err == U9_OK) err = u9_cursor_wait(c, 0);
         if (err == U9_AGAIN) err = U9_OK;
     }
     end_cursor(c, err);
+    u9_cursor_close(own);
     err = first_of(err, u9_log_close(reader, NULL));
     handle = writer;
     return done(err);
+}
+
+/* A follower where nobody writes: at the end, back from there and on again, and sent there. */
+static u9_err follow_alone(uint64_t *told)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_seek end = {.size = sizeof end, .kind = U9_SEEK_END};
+    u9_err err = open_as(U9_READ, NULL);
+    if (err != U9_OK) return err;
+    err = u9_cursor_open(handle, NULL, &c, &fault);
+    if (err != U9_OK) return done(err);
+    err = u9_cursor_follow(c, U9_SHOW_DURABLE);
+    for (unsigned turn = 0; turn < 3 && goes_on(err); turn++) {
+        if (turn == 1) err = first_of(err, u9_cursor_prev(c, &r));
+        if (turn == 2) err = first_of(err, u9_cursor_seek(c, &end));
+        if (goes_on(err)) err = first_of(err, walk(c, false, told));
+        if (goes_on(err)) err = first_of(err, u9_cursor_wait(c, 0));
+    }
+    return done_with(c, err > U9_OK ? U9_OK : err);
 }
 
 static u9_err append_one(uint64_t *told)
@@ -1522,6 +1550,10 @@ static const trial reading[] = {
     {make_fork, read_back, false, false},
     {make_torn, seek_all_ways, false, false},
     {make_lost, versions, false, false},
+    {make_torn, follow_alone, false, false},
+    {make_damaged, follow_alone, false, false},
+    {make_lost, follow_alone, false, false},
+    {make_trimmed, follow_alone, false, false},
 };
 
 static const trial writing[] = {
@@ -1700,6 +1732,8 @@ static const trial looking[] = {
     {make_lost, read_back, false, false},
     {make_row, get_often, false, false},
     {make_compressed, versions_frugally, false, false},
+    {make_torn, follow_alone, false, false},
+    {make_damaged, follow_alone, false, false},
 };
 
 /* Where each call fails in turn. */

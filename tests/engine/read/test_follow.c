@@ -256,6 +256,24 @@ START_TEST(a_follower_goes_over_rolls) /* [S-6] */
 }
 END_TEST
 
+/* Who sees what is written reads the promise and the seal of a segment before its end, which is in front of them, is named. */
+START_TEST(what_a_roll_leaves_behind_the_data_is_no_damage_to_who_read_it_first) /* [S-6] [M-10] */
+{
+    srand((unsigned)_i + 1);
+    u9_log *w = open_rolling(at("log"));
+    following f = follow_on(w, U9_SHOW_WRITTEN);
+    while (u9_log_next(w) < TRIM_RECORDS) {
+        append_fillers(w, 1 + (unsigned)rand() % 4);
+        (void)take(&f);
+        if (rand() % 3 == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        if (rand() % 3 == 0) (void)take(&f);
+    }
+    take_up_to(&f, u9_log_next(w) - 1);
+    u9_cursor_close(f.cursor);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(a_follower_goes_on_in_the_next_session_wherever_that_begins) /* [S-5] */
 {
     following f = {0};
@@ -997,6 +1015,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, a_frame_that_begins_where_what_is_durable_ends_is_not_shown);
     tcase_add_test(tc, what_a_writer_left_is_settled_before_a_follower_shows_it);
     tcase_add_loop_test(tc, a_follower_goes_over_rolls, 0, 2);
+    tcase_add_loop_test(tc, what_a_roll_leaves_behind_the_data_is_no_damage_to_who_read_it_first, 0, 8);
     tcase_add_test(tc, a_follower_goes_on_in_the_next_session_wherever_that_begins);
     tcase_add_test(tc, a_follower_in_the_writers_process_sees_what_is_durable);
     tcase_add_test(tc, a_follower_in_the_writers_process_sees_no_more_where_a_file_begins);

@@ -8,6 +8,7 @@
 #include "engine/log/handle.h"
 #include "engine/os/guard.h"
 #include "engine/segment/probe.h"
+#include "format/base/bytes.h"
 
 #include <u9/cursor.h>
 #include <u9/guard.h>
@@ -568,6 +569,131 @@ START_TEST(many_keys_are_answered_as_each_by_itself)
 }
 END_TEST
 
+/* Keys that come in order, a segment's all below the next one's: what is between two, below all, or above, is absent, by what
+ * is kept of the frames as by reading them. Where records were lost, it may have been one of these. */
+START_TEST(a_key_between_those_that_are_there_is_absent)
+{
+    enum { EACH = 300, SEGMENTS = 3 };
+    static uint8_t keys[SEGMENTS * EACH][16];
+    bool lost = _i;
+    uint8_t buf[64];
+    u9_record r;
+    u9_log *log;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "muid", .segment_size = 1 << 20};
+    for (unsigned i = 0; i < SEGMENTS * EACH; i++) {
+        u9_place place;
+        if (i % EACH == 0) ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_append(log, NULL, "\x81", 1, &place), U9_OK);
+        memcpy(keys[i], place.key, sizeof keys[i]);
+        if (i % 50 == 0) ck_assert_int_eq(u9_log_sync(log), U9_OK);
+        if (i % EACH < EACH - 1) continue;
+        close_log(log);
+    }
+    if (lost) {
+        uint8_t byte;
+        char path[64];
+        snprintf(path, sizeof path, "%s/%016x.u9", LOG, 1);
+        sim_read(path, 8300, &byte, 1);
+        byte ^= 4;
+        sim_write(path, 8300, &byte, 1);
+    }
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    unsigned gone = 0;
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (unsigned i = 0; i < SEGMENTS * EACH; i += 7) {
+            u9_err err = u9_log_get(log, &(u9_key){keys[i], 16}, buf, sizeof buf, &r, NULL);
+            ck_assert(err == U9_OK || (lost && err == U9_CORRUPT));
+            if (err == U9_OK) ck_assert_uint_eq(r.ordinal, i);
+            gone += err != U9_OK;
+            for (unsigned how = 0; how < 2; how++) {
+                uint8_t other[16];
+                memcpy(other, keys[i], sizeof other);
+                if (how) other[15] ^= 1;
+                else other[0] ^= i % 2 ? 0x40 : 0x20;
+                for (unsigned n = 0; n < SEGMENTS * EACH && memcmp(other, keys[n], 16) != 0; n++)
+                    if (n + 1 == SEGMENTS * EACH)
+                        ck_assert_int_eq(u9_log_get(log, &(u9_key){other, 16}, buf, sizeof buf, &r, NULL), lost ? U9_CORRUPT : U9_ABSENT);
+            }
+        }
+    ck_assert_int_eq(gone > 0, lost);
+    close_log(log);
+}
+END_TEST
+
+static int stop_at_once(void *ctx, const u9_record *r)
+{
+    (void)r;
+    ++*(unsigned *)ctx;
+    return 1;
+}
+
+/* By a reader, a writer that has written nothing, and one that has; and where no index tells. */
+START_TEST(who_has_seen_enough_versions_is_shown_no_more)
+{
+    u9_log *log;
+    u9_key key = {"often", 5}, none = {"never", 5};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey", .segment_size = SEGMENT};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < 40; i++) {
+        ck_assert_int_eq(u9_log_append(log, &key, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+    if (_i == 3) sim_remove("log/0000000000000001.u9"); /* what it had only a scan tells */
+    unsigned shown = 0;
+    for (unsigned n = 0; n < 2; n++) {
+        u9_err lacks = _i == 3 ? U9_CORRUPT : U9_ABSENT;
+        if (n == 1 || _i == 3) {
+            close_log(log);
+            o.mode = _i == 0 || _i == 3 ? U9_READ : U9_WRITE;
+            ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        }
+        if (n == 1 && _i == 2) ck_assert_int_eq(u9_log_append(log, &key, "\x81", 1, NULL), U9_OK);
+        shown = 0;
+        ck_assert_int_eq(u9_log_versions(log, &key, stop_at_once, &shown, NULL), U9_OK);
+        ck_assert_uint_eq(shown, 1);
+        ck_assert_int_eq(u9_log_versions(log, &none, stop_at_once, &shown, NULL), lacks);
+        ck_assert_uint_eq(shown, 1);
+    }
+    ck_assert_int_eq(u9_log_versions(log, &key, count_one, &shown, NULL), _i == 3 ? U9_CORRUPT : U9_OK);
+    if (_i < 3) ck_assert_uint_eq(shown, 1 + 40 + (_i == 2));
+    close_log(log);
+}
+END_TEST
+
+/* [K-2] More keys than the memory for them takes: each lookup goes through the segment, and says the same. */
+START_TEST(a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same)
+{
+    enum { RECORDS = 70000 };
+    static uint8_t keys[RECORDS][8];
+    static u9_entry entries[RECORDS];
+    u9_log *log;
+    u9_record r;
+    uint8_t buf[64];
+    unsigned versions = 0;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "uid8"};
+    model_drawn = 3;
+    for (unsigned i = 0; i < RECORDS; i++) {
+        u9i_set_be(keys[i], 8, model_draw(UINT64_C(1) << 62) << 1);
+        entries[i] = (u9_entry){.key = {keys[i], 8}, .values = "\x81", .size = 1};
+    }
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append_batch(log, entries, RECORDS, NULL), U9_OK);
+    close_log(log);
+    o = (u9_options){.size = sizeof o, .mode = U9_READ, .io = sim_io(), .index_memory = 1 << 20};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < RECORDS; i += RECORDS / 3) {
+        ck_assert_int_eq(u9_log_get(log, &(u9_key){keys[i], 8}, buf, sizeof buf, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.ordinal, i);
+    }
+    keys[0][7] |= 1; /* none has that */
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){keys[0], 8}, buf, sizeof buf, &r, NULL), U9_ABSENT);
+    ck_assert_int_eq(u9_log_versions(log, &(u9_key){keys[1], 8}, count_one, &versions, NULL), U9_OK);
+    ck_assert_uint_eq(versions, 1);
+    close_log(log);
+}
+END_TEST
+
 static int fail_the_next_read(void *ctx, const u9_record *r)
 {
     (void)r;
@@ -619,6 +745,9 @@ Suite *suite_lookup(void)
     tcase_add_test(t, many_keys_are_found_without_a_queue);
     tcase_add_loop_test(t, many_keys_are_answered_as_each_by_itself, 0, 8);
     tcase_add_test(t, a_version_that_cannot_be_read_is_told_in_words);
+    tcase_add_loop_test(t, a_key_between_those_that_are_there_is_absent, 0, 2);
+    tcase_add_loop_test(t, who_has_seen_enough_versions_is_shown_no_more, 0, 4);
+    tcase_add_test(t, a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same);
     suite_add_tcase(s, t);
     return s;
 }

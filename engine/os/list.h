@@ -1,5 +1,5 @@
 /*
- * engine/check/list.h: lists that grow, and the order of what is in them.
+ * engine/os/list.h: lists that grow, and the order of what is in them.
  */
 #ifndef U9I_LIST_H
 #define U9I_LIST_H
