@@ -8,6 +8,7 @@
 #include "format/frame/body.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
@@ -1088,6 +1089,72 @@ START_TEST(a_boundary_in_a_record_is_masked_and_comes_back) /* [F-7] [B-5] */
 }
 END_TEST
 
+/* What was opened for a record that is refused is no room for a larger one. */
+START_TEST(a_large_record_behind_one_that_is_refused_is_whole)
+{
+    enum { LARGE = 5 << 20 };
+    size_t nowhere = 100;
+    const u9_entry refused = {.values = "", .size = 0, .refs = &nowhere, .ref_count = 1};
+    uint8_t *large = calloc(1, LARGE);
+    u9_log *w = open_writer(at("log"), NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        if (i > 0) append_text(w, "before");
+        if (i > 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        ck_assert_int_eq(u9_log_append_batch(w, &refused, 1, NULL), U9_ARG);
+        append_bytes(w, large, LARGE);
+        if (i == 1) ck_assert_int_eq(u9_log_append_batch(w, &refused, 1, NULL), U9_ARG);
+    }
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 5);
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+    free(large);
+}
+END_TEST
+
+/* The keys of a masked frame cannot be noted then: its file has no index, and all is found by reading. [K-2] */
+START_TEST(without_memory_for_the_keys_of_a_frame_they_are_found_without)
+{
+    u9_options o = sized(1 << 20);
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "first");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    view v = view_of(at("log"), 1);
+    uint8_t filler[60000] = {0}, values[16 * 64], room[2 * sizeof values];
+    u9_place places[17];
+    u9_builder b;
+    u9_record r;
+    for (unsigned shift = 0; shift <= 16; shift++) { /* in one of them the boundary stands aligned */
+        uint8_t hostile[sizeof values - 16];
+        for (size_t i = 0; i < sizeof hostile; i++) hostile[i] = v.secret.boundary[(i + shift) % 16];
+        u9_builder_init(&b, values, sizeof values);
+        ck_assert_int_eq(u9_build_bytes(&b, hostile, sizeof hostile), U9_OK);
+        scarce_begin(SCARCE_MEMORY, 1, ENOMEM, true);
+        u9_err appended = u9_log_append(w, NULL, values, b.size, &places[shift]), synced = u9_log_sync(w);
+        (void)scarce_end(NULL);
+        ck_assert_int_eq(appended, U9_OK);
+        ck_assert_int_eq(synced, U9_OK);
+    }
+    close_view(&v);
+    while (segments_in(at("log")) == 1) append_bytes(w, filler, sizeof filler);
+    for (unsigned i = 0; i <= 16; i++) {
+        ck_assert_int_eq(u9_log_get(w, &(u9_key){places[i].key, places[i].key_size}, room, sizeof room, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.ordinal, places[i].ordinal);
+    }
+    close_log(w);
+    v = view_of(at("log"), 1);
+    u9i_body end = body_at(&v, v.count - 1);
+    u9i_end_record said;
+    ck_assert_int_eq(u9i_end_record_decode(end.bytes, end.size, &said), U9_OK);
+    ck_assert_uint_eq(said.root, 0);
+    close_view(&v);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+}
+END_TEST
+
 /* No room */
 
 static void expect_no_room(int error)
@@ -1536,6 +1603,8 @@ Suite *suite_writer(void)
     tcase_add_test(records, no_frame_is_older_than_the_one_before_though_the_clock_is_set_back);
     tcase_add_test(records, compression_makes_a_log_smaller_and_reads_back);
     tcase_add_test(records, a_boundary_in_a_record_is_masked_and_comes_back);
+    tcase_add_test(records, a_large_record_behind_one_that_is_refused_is_whole);
+    tcase_add_test(records, without_memory_for_the_keys_of_a_frame_they_are_found_without);
     suite_add_tcase(suite, records);
 
     TCase *failures = tcase_create("failures");
