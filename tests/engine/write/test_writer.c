@@ -13,6 +13,9 @@
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
+#include <u9/large.h>
+#include <u9/lookup.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1089,6 +1092,69 @@ START_TEST(a_boundary_in_a_record_is_masked_and_comes_back) /* [F-7] [B-5] */
 }
 END_TEST
 
+/* Twice the same key, at any place in a page: in one of them the boundary stands aligned. */
+START_TEST(a_boundary_in_an_index_is_masked_and_its_keys_are_found) /* [F-7] [C-7] */
+{
+    u9_options o = sized(1 << 20);
+    u9_log *w = open_writer(at("log"), &o);
+    const u9_key low = {"0123456789abcdef", 16};
+    ck_assert_int_eq(u9_log_append(w, &low, "\x81", 1, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    view v = view_of(at("log"), 1);
+    uint8_t keys[16][16], filler[60000] = {0}, room[200];
+    for (unsigned shift = 0; shift < 16; shift++) {
+        for (unsigned i = 0; i < 16; i++) keys[shift][i] = v.secret.boundary[(i + shift) % 16];
+        for (unsigned twice = 0; twice < 2; twice++)
+            ck_assert_int_eq(u9_log_append(w, &(u9_key){keys[shift], 16}, "\x81", 1, NULL), U9_OK);
+    }
+    close_view(&v);
+    u9_builder b;
+    uint8_t values[sizeof filler + 16];
+    u9_builder_init(&b, values, sizeof values);
+    ck_assert_int_eq(u9_build_bytes(&b, filler, sizeof filler), U9_OK);
+    while (segments_in(at("log")) == 1) ck_assert_int_eq(u9_log_append(w, &low, values, b.size, NULL), U9_OK);
+    close_log(w);
+    v = view_of(at("log"), 1);
+    unsigned masked = 0;
+    for (size_t i = 0; i < v.count; i++) {
+        u9i_body body = body_at(&v, i);
+        masked += body.masked && body.kind == U9I_BODY_PAGE;
+    }
+    ck_assert_uint_ge(masked, 1);
+    close_view(&v);
+    u9_log *r = open_reader(at("log"));
+    u9_record record;
+    for (unsigned shift = 0; shift < 16; shift++) {
+        ck_assert_int_eq(u9_log_get(r, &(u9_key){keys[shift], 16}, room, sizeof room, &record, NULL), U9_OK);
+        ck_assert_uint_eq(record.ordinal, 2 + 2 * shift);
+    }
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_clock_behind_the_last_muid_is_told) /* [I-1] */
+{
+    u9_append *a;
+    u9_fault fault;
+    u9_options o = writer_options();
+    o.kind = ""; /* as if it were not given */
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "before");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_set_wall(U9_MUID_TIMESTAMP_MAX);
+    ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, NULL), U9_LIMIT);
+    u9_log_fault(w, &fault);
+    ck_assert_str_eq(fault.rule, "I-1");
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 100, &a, NULL), U9_LIMIT);
+    sim_set_wall(UINT64_C(1800000000000000));
+    append_text(w, "behind");
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 2);
+    forget(s);
+}
+END_TEST
+
 /* What was opened for a record that is refused is no room for a larger one. */
 START_TEST(a_large_record_behind_one_that_is_refused_is_whole)
 {
@@ -1603,6 +1669,8 @@ Suite *suite_writer(void)
     tcase_add_test(records, no_frame_is_older_than_the_one_before_though_the_clock_is_set_back);
     tcase_add_test(records, compression_makes_a_log_smaller_and_reads_back);
     tcase_add_test(records, a_boundary_in_a_record_is_masked_and_comes_back);
+    tcase_add_test(records, a_boundary_in_an_index_is_masked_and_its_keys_are_found);
+    tcase_add_test(records, a_clock_behind_the_last_muid_is_told);
     tcase_add_test(records, a_large_record_behind_one_that_is_refused_is_whole);
     tcase_add_test(records, without_memory_for_the_keys_of_a_frame_they_are_found_without);
     suite_add_tcase(suite, records);
