@@ -300,7 +300,7 @@ scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap
 # Check's file for what a test tells: tests/main.c.
 checks_file = -Wl,--wrap=mkstemp
 # In a build that counts, children that tests fork are counted, which end by _exit: tests/main.c.
-counted = $(if $(findstring --coverage,$(SANITIZE)),-Wl$(comma)--wrap=_exit -Wl$(comma)-u$(comma)__gcov_dump)
+counted = $(if $(findstring --coverage,$(SANITIZE)),$(patsubst %,-Wl$(comma)--wrap=%,_exit raise) -Wl$(comma)-u$(comma)__gcov_dump)
 
 $(BUILD)/u9tests: $(call obj,$(test_src) $(tested_tools)) $(BUILD)/libu9.a | need-test
 	$(call say,LINK) $(link) $(keep_pages) $(cut_calls) $(scarce) $(checks_file) $(counted) -o $@ $^ $(lib_libs) $(tool_libs) $(check_libs)
@@ -356,9 +356,10 @@ asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fr
 tsan_flags = -fsanitize=thread -fno-omit-frame-pointer
 asan = BUILD=build/asan CC=$(SAN_CC) CXX=$(SAN_CC)++ SANITIZE='$(asan_flags)' CFLAGS='-O1 -g1' slower=5
 tsan = BUILD=build/tsan CC=$(SAN_CC) SANITIZE='$(tsan_flags)' CFLAGS='-O1 -g1' slower=10
-# A branch counts once, where it stands, and not once more in each function that is always to have it inline.
+# A branch counts once, where it stands, and not once more in each function that is always to have it inline. A child goes on
+# counting where its parent was: gcc's own fork begins anew, behind what pthread_atfork has run in it.
 coverage = BUILD=build/coverage CC=gcc CXX=g++ SANITIZE='--coverage -fprofile-update=atomic' \
-    CFLAGS='-O0 -g -Dalways_inline=unused' slower=5
+    CFLAGS='-O0 -g -Dalways_inline=unused -fno-builtin-fork' slower=5
 thread_suites = idgen_race env queue executor sim segment settled reference log commits large calls link keys lock_file \
     trim_readers guard mapped lookup cache_threads follow split_apart pieces refused tabling seats
 

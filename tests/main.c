@@ -80,15 +80,23 @@ static void warm_up(void)
     (void)SHA256((const uint8_t *)"", 0, sum);
 }
 
-/* What a forked child has run is counted, too, in a build that counts. It ends by this, and not by exit(). */
+/* What a forked child has run is counted, too, in a build that counts. It ends by this, and not by exit(); or by a signal. */
 void __gcov_dump(void) __attribute__((weak));
 _Noreturn void __real__exit(int status) __attribute__((weak));
 _Noreturn void __wrap__exit(int status);
+int __real_raise(int sig) __attribute__((weak));
+int __wrap_raise(int sig);
 
 _Noreturn void __wrap__exit(int status)
 {
     __gcov_dump();
     __real__exit(status);
+}
+
+int __wrap_raise(int sig)
+{
+    __gcov_dump();
+    return __real_raise(sig);
 }
 
 /* U9_IO may be an address in a store, below which all logs of the tests stand: `make test-rados`. */

@@ -130,10 +130,10 @@ static uint64_t put_frame(u9i_index_out *o, const u9i_out *body)
                      .time_us = o->time_us};
     memcpy(t.chain, o->at.chain, sizeof t.chain);
     while (u9i_frame_seal(&o->secret, &t, frame, size, o->at.chain) != U9_OK) {
-        uint8_t mask[U9I_HASH_SIZE]; /* the time makes the next one another */
-        u9i_hash((const uint8_t *)&t, sizeof t, mask);
+        uint8_t mask[U9I_HASH_SIZE] = {0}; /* the time makes the next one another */
         if (size == body->size) size = u9i_mask_wrap(frame + U9I_FRAME_HEADER_SIZE, size, mask);
-        else u9i_mask_again(frame + U9I_FRAME_HEADER_SIZE, size, mask);
+        u9i_hash((const uint8_t *)&t, sizeof t, mask);
+        u9i_mask_again(frame + U9I_FRAME_HEADER_SIZE, size, mask);
         t.time_us++;
     }
     uint64_t begin = o->at.offset;

@@ -30,7 +30,7 @@ bool u9i_segment_named(const char *name, uint64_t *number)
     if (strlen(name) != 19 || strcmp(name + 16, ".u9") != 0) return false;
     for (unsigned i = 0; i < 16; i++) {
         const char *digit = strchr("0123456789abcdef", name[i]);
-        if (digit == NULL || *digit == 0) return false;
+        if (digit == NULL) return false;
         n = n << 4 | (uint64_t)(digit - "0123456789abcdef");
     }
     *number = n;

@@ -97,9 +97,9 @@ static bool pass_frame(earlier *e, uint64_t bound)
 
 static bool pass_all(earlier *e, const u9i_position *end)
 {
-    while (e->pos < end->offset && !e->keys->partial)
-        if (!pass_frame(e, end->offset)) return false;
-    return e->pos == end->offset && memcmp(e->chain, end->chain, sizeof e->chain) == 0;
+    while (e->pos < end->offset)
+        if (!pass_frame(e, end->offset) || e->keys->partial) return false;
+    return memcmp(e->chain, end->chain, sizeof e->chain) == 0;
 }
 
 bool u9i_earlier_keys(const u9i_segment_out *o, const u9i_position *end, uint64_t records, const u9i_keys *later,
@@ -112,7 +112,7 @@ bool u9i_earlier_keys(const u9i_segment_out *o, const u9i_position *end, uint64_
     bool whole = u9i_windows_lend(&windows, &e.window) == U9_OK;
     if (whole) {
         u9i_window_turn(e.window, o->file, &o->secret);
-        whole = pass_all(&e, end) && e.records == records && !keys->partial;
+        whole = pass_all(&e, end) && e.records == records;
         u9i_window_turn(e.window, NULL, &o->secret);
         u9i_windows_return(&windows, e.window);
     }

@@ -40,7 +40,6 @@ u9_err u9i_segment_out_reserve(u9i_segment_out *o, uint64_t end, u9_fault *fault
 
 int u9i_segment_out_zero(u9i_segment_out *o, uint64_t from, uint64_t to)
 {
-    if (to <= o->zeroed) return 0;
     if (o->zeroed < from) o->zeroed = from;
     if (to > o->reserved) return 0; /* what is reserved last */
     uint64_t end = o->zeroed + U9I_ZERO_STEP < o->reserved ? o->zeroed + U9I_ZERO_STEP : o->reserved;
@@ -101,7 +100,8 @@ static u9_err hold_file(u9i_segment_out *o, const char *name, u9_fault *fault)
 
 bool u9i_segment_out_ready(u9i_segment_out *o)
 {
-    if (o->block == NULL) o->block = u9i_pages(U9I_BLOCK);
+    assert(o->block == NULL);
+    o->block = u9i_pages(U9I_BLOCK);
     return o->block != NULL;
 }
 
@@ -119,8 +119,8 @@ u9_err u9i_segment_out_open(u9i_segment_out *o, const u9i_secret *continued, uin
         return u9i_fault(fault, U9_IO, U9I_AT(.path = o->path, .sys = -sys), "cannot %s segment %s",
                          continued ? "open" : "make", name);
     o->fresh = o->unnamed = !continued;
-    u9_err err = u9i_segment_out_ready(o) ? hold_file(o, name, fault)
-                                          : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = o->path), "out of memory");
+    u9_err err = hold_file(o, name, fault); /* first: what is not known is not dropped */
+    if (err == U9_OK && !u9i_segment_out_ready(o)) err = u9i_fault(fault, U9_NOMEM, U9I_AT(.path = o->path), "out of memory");
     if (err == U9_OK) err = u9i_segment_out_reserve(o, end, fault);
     if (err != U9_OK && !continued) u9i_segment_out_drop(o);
     else if (err != U9_OK) u9i_segment_out_close(o);

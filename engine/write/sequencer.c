@@ -3,6 +3,8 @@
  */
 #include "engine/write/sequencer.h"
 
+#include "engine/segment/draw.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -31,11 +33,8 @@ static void complete(u9i_segment_out *o, u9i_frame_out *f, uint64_t durable)
                      .durable = durable, .time_us = f->time_us > o->time_us ? f->time_us : o->time_us};
     memcpy(t.chain, o->end.chain, sizeof t.chain);
     assert(f->ordinal == o->end.ordinal && durable <= f->at.pos);
-    while (u9i_frame_finish(&o->secret, &t, f->stored, f->stored_size, &f->hasher, o->end.chain) != U9_OK) {
-        u9i_lane lane = u9i_frame_lane(&f->hasher, f->stored, f->stored_size);
-        u9i_hash_lanes(&lane, 1);
-        t.time_us++;
-    }
+    if (u9i_frame_finish(&o->secret, &t, f->stored, f->stored_size, &f->hasher, o->end.chain) != U9_OK)
+        u9i_frame_seal_in_time(&o->secret, &t, f->stored, f->stored_size, o->end.chain);
     o->previous = f->at.pos;
     o->time_us = t.time_us;
     o->promised = durable;

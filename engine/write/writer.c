@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -51,8 +52,7 @@ static bool take_medallion(u9i_writer *w, uint64_t given)
 static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
 {
     const char *asked = o->kind && o->kind[0] ? o->kind : NULL;
-    if (w->plan.kind[0] == 0 && strlen(asked ? asked : "muid") < sizeof w->plan.kind)
-        memcpy(w->plan.kind, asked ? asked : "muid", strlen(asked ? asked : "muid") + 1);
+    if (w->plan.kind[0] == 0) snprintf(w->plan.kind, sizeof w->plan.kind, "%s", asked ? asked : "muid");
     u9_err err = asked ? u9_kind_check(asked, strlen(asked), NULL) : U9_OK;
     if (err != U9_OK)
         return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),

@@ -42,7 +42,7 @@ static u9_err measure(const u9i_writer *w, const u9_entry *e, u9i_measure *out, 
         return U9_ARG;
     if (e->key.data != NULL) key_size = u9i_kind_value_size(&m->kind, e->key.size);
     if ((e->key.data ? e->key.size : m->size) == 0) {
-        if (why) *why = U9_RKEY_EMPTY;
+        *why = U9_RKEY_EMPTY;
         return U9_ARG;
     }
     out->elements = elements;
@@ -60,16 +60,16 @@ static u9_err refuse_values(const u9_entry *e, const char *of, u9_fault *fault)
     u9_walk walk = u9_walk_bytes(e->values, e->size);
     u9_value v;
     u9_fault why = {.offset = 0, .rule = "B-2", .text = "they are not well-formed"};
-    for (;;) {
-        const uint8_t *p = walk.next;
+    const uint8_t *p;
+    u9_err err;
+    do {
+        p = walk.next;
         size_t left = walk.left;
-        u9_err err = u9_walk_next(&walk, &v);
-        if (err == U9_END) break;
+        err = u9_walk_next(&walk, &v);
         if (err == U9_OK) left -= walk.left;
-        if (u9i_value_check_inside(1, p, left, NULL, &why) == U9_OK && err == U9_OK) continue;
-        why.offset += (uint64_t)(p - (const uint8_t *)e->values);
-        break;
-    }
+        if (u9i_value_check_inside(1, p, left, NULL, &why) != U9_OK) err = U9_ARG;
+    } while (err == U9_OK);
+    why.offset += (uint64_t)(p - (const uint8_t *)e->values);
     return u9i_fault(fault, U9_ARG, U9I_AT_OFFSET(why.offset, .rule = why.rule), "in the values of %s: %s",
                      of, why.text);
 }
@@ -224,10 +224,11 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
     u9i_span first = {0}, last = {0};
     uint64_t at = U9_NOWHERE;
     size_t i = 0;
+    u9_id_reason unused;
     for (; i < count && err == U9_OK; i++) {
         u9i_measure m;
         if (i < U9I_WRITER_BATCH) m = kept[i];
-        else err = measure(w, &entries[i], &m, NULL);
+        else err = measure(w, &entries[i], &m, &unused);
         if (err == U9_OK) err = put_record(w, f, &entries[i], &m, places ? &places[i] : NULL, &last, &at);
         if (i == 0) first = last;
         fresh |= entries[i].key.data == NULL;

@@ -159,8 +159,7 @@ static bool is_in_parts(const u9i_writer *w, const key_search *s, const u9i_fram
 {
     u9i_key_entry e;
     u9i_keyspec spec = w->keys[w->keys_now].keys.spec;
-    return f->part_key.at != 0 && u9i_keyspec_entry(&spec, s->key->data, s->key->size, &e) && e.hi == f->part_key.hi &&
-           e.lo == f->part_key.lo;
+    return f->part_key.at != 0 && u9i_keyspec_entry(&spec, s->key->data, s->key->size, &e) && u9i_key_same(&e, &f->part_key);
 }
 
 /* In what is not yet written, the newest first. `*parts`: it is there in parts, and is to be written first. */

@@ -98,14 +98,13 @@ u9_err u9i_writer_begin_stamp(u9i_writer *w, u9_fault *fault)
 /* Masks the body in place until no boundary stands inside the frame. [F-7] [B-5] */
 static void mask_body(const uint8_t seed[U9I_HASH_SIZE], uint64_t *masks, const u9i_secret *secret, u9i_frame_out *f)
 {
-    uint8_t from[U9I_HASH_SIZE + 8], mask[U9I_HASH_SIZE], *body = f->frame + U9I_FRAME_HEADER_SIZE;
-    f->stored_size = 0;
+    uint8_t from[U9I_HASH_SIZE + 8], mask[U9I_HASH_SIZE] = {0}, *body = f->frame + U9I_FRAME_HEADER_SIZE;
+    f->stored_size = u9i_mask_wrap(body, f->body_size, mask);
     do { /* a mask fails once in 2^100 */
         memcpy(from, seed, U9I_HASH_SIZE);
         u9i_set_be(from + U9I_HASH_SIZE, 8, __atomic_fetch_add(masks, 1, __ATOMIC_RELAXED));
         u9i_hash(from, sizeof from, mask);
-        if (f->stored_size == 0) f->stored_size = u9i_mask_wrap(body, f->body_size, mask);
-        else u9i_mask_again(body, f->stored_size, mask);
+        u9i_mask_again(body, f->stored_size, mask);
     } while (!u9i_frame_is_clear(secret, f->ordinal, f->frame, f->stored_size));
 }
 

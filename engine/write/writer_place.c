@@ -40,7 +40,6 @@ void u9i_writer_note_place(u9i_writer *w)
     while (end > 0 && w->path[end - 1] == '/') end--;
     size_t begin = end;
     while (begin > 0 && w->path[begin - 1] != '/') begin--;
-    if (end == begin || end - begin > 255) return;
     snprintf(w->place, sizeof w->place, "../%.*s", (int)(end - begin), w->path + begin);
     /* Not so where the path ends in a link, or a dot, or where nobody may look. */
     if (u9i_dir_identify(w->dir, ".", w->identity) != 0 || u9i_writer_find_place(w) != 0) w->place[0] = 0;

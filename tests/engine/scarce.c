@@ -50,13 +50,18 @@ static struct {
 /* True if this one is not to be had. */
 static bool refuse(scarcity what)
 {
-    if (!scarce.on || scarce.what != what) return false;
+    if (!scarce_is(what)) return false;
     scarce.seen++;
     places_note();
     if (scarce.seen != scarce.nth && !(scarce.sticky && scarce.seen > scarce.nth)) return false;
     scarce.failed++;
     errno = what == SCARCE_MEMORY ? ENOMEM : scarce.error;
     return true;
+}
+
+bool scarce_is(scarcity what)
+{
+    return scarce.on && scarce.what == what;
 }
 
 bool scarce_refuses(void)

@@ -25,6 +25,9 @@ void scarce_begin(scarcity what, unsigned nth, int error, bool sticky);
 /* True if the call that is about to be made is the one that fails, with errno set: for calls that are led elsewhere. */
 bool scarce_refuses(void);
 
+/* True between these two, where it is this that fails. */
+bool scarce_is(scarcity what);
+
 /* Ends that. Returns how many failed; `*count` (may be NULL): how many blocks are not given back by now. */
 unsigned scarce_end(size_t *count);
 

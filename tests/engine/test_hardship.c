@@ -1899,7 +1899,7 @@ static void endure_all(const trial *t, hardship what)
     begin_anew();
     u9_err well = do_well(t, &told);
     bool failed = true;
-    for (unsigned nth = 1; failed; nth += nth < 30 ? 1 : thorough(6, 1)) {
+    for (unsigned nth = 1; failed; nth += nth < 20 ? 1 : thorough(13, 1)) {
         begin_anew();
         failed = do_badly(t, what, nth, false, well, told);
         MUST(nth < 3000);

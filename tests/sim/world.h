@@ -264,7 +264,7 @@ void sim_progress(void);
 /* What is due by now lands; all of it: U9I_FOREVER. */
 void sim_land_due(uint64_t now_us);
 
-enum { SIM_PLANS_MAX = 8, SIM_TROUBLES_MAX = 8 };
+enum { SIM_PLANS_MAX = 8, SIM_TROUBLES_MAX = 16 };
 
 typedef struct sim_world {
     pthread_mutex_t lock;

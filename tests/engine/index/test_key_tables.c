@@ -84,6 +84,33 @@ START_TEST(after_a_reset_no_key_is_in_the_table_however_many_were)
 }
 END_TEST
 
+/* In whatever order they come: what is there is found, of what is not it is known that it is missing. */
+START_TEST(keys_that_find_no_room_are_known_to_be_missing)
+{
+    for (unsigned alone = 0; alone < 2; alone++) {
+        u9i_keys k;
+        u9i_keyspec spec = {.width = 16, .seed = 17};
+        uint64_t n = 0, at, frame;
+        ck_assert(u9i_keys_open(&k, &spec, MEMORY));
+        ck_assert_uint_gt(u9i_keys_left(&k), 0);
+        for (bool room = true; !k.partial; n++) { /* each in a frame of its own */
+            u9i_key_entry e = {.hi = n + 1, .at = (n + 1) << U9I_VIRTUAL_SHIFT};
+            ck_assert_msg(room || u9i_keys_left(&k) == 0, "there is room again");
+            room = u9i_keys_left(&k) > 0;
+            u9i_keys_add_entry(&k, &e, alone);
+        }
+        ck_assert_uint_gt(n, 1000);
+        ck_assert_uint_eq(u9i_keys_left(&k), 0);
+        ck_assert_uint_eq(alone ? k.record_count : k.frame_count, n - 1);
+        for (uint64_t i = 1; i < n; i += 97) {
+            ck_assert(u9i_keys_find(&k, &(u9i_key_entry){.hi = i}, &at, &frame));
+            ck_assert_uint_eq(alone ? at : frame, i << U9I_VIRTUAL_SHIFT);
+        }
+        u9i_keys_close(&k);
+    }
+}
+END_TEST
+
 /* The pairs that collide whatever is added to a key beforehand: with multiplications alone there are such. */
 START_TEST(no_pair_of_keys_falls_together_for_all_seeds)
 {
@@ -105,6 +132,7 @@ Suite *suite_key_tables(void)
     TCase *t = tcase_create("key_tables");
     tcase_add_test(t, keys_that_were_drawn_for_another_seed_do_not_fall_together);
     tcase_add_test(t, after_a_reset_no_key_is_in_the_table_however_many_were);
+    tcase_add_test(t, keys_that_find_no_room_are_known_to_be_missing);
     tcase_add_test(t, no_pair_of_keys_falls_together_for_all_seeds);
     suite_add_tcase(s, t);
     return s;

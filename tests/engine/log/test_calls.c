@@ -254,6 +254,8 @@ START_TEST(appending_refuses_its_callers_mistakes)
     REFUSES_LAST(U9_ARG, "another size", w, u9_log_append(w, &wrong, number_7, 2, NULL));
     REFUSES_LAST(U9_ARG, "another size", w, u9_log_append(w, &none, number_7, 2, NULL));
     REFUSES_LAST(U9_ARG, "1 to 2^32-1", w, u9_log_append_batch(w, NULL, 0, NULL));
+    if (SIZE_MAX > UINT32_MAX) REFUSES_LAST(U9_ARG, "1 to 2^32-1", w, u9_log_append_batch(w, NULL, SIZE_MAX, NULL));
+    REFUSES_LAST(U9_LIMIT, "over 2^24 bytes", w, u9_log_append(w, NULL, "\x81", (1 << 24) + 1, NULL));
     REFUSES_LAST(U9_ARG, "NULL", w, u9_log_append_batch(w, NULL, 1, NULL));
     REFUSES_LAST(U9_ARG, "NULL", w, u9_log_append_batch(w, &no_values, 1, NULL));
     REFUSES_LAST(U9_ARG, "NULL", w, u9_log_append_batch(w, &no_refs, 1, NULL));

@@ -5,9 +5,11 @@
  * thousands of handles, and half of what the longest suites took was the kernel's work to map, fault in and
  * unmap these. The linker puts these two functions in front of the engine's (Makefile: --wrap): they keep
  * what is given back, wipe what was touched at its front, have the kernel take back what was touched behind
- * that, and hand it out again, zeroed as process pages are. A build with a sanitizer does without, so that
+ * that, and hand it out again, zeroed as process pages are; not where a test has allocations fail. A build with a sanitizer does without, so that
  * there a use after the end still faults.
  */
+#include "tests/engine/scarce.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +35,7 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 void *__wrap_u9i_pages(size_t size)
 {
     void *found = NULL;
-    if (!atomic_flag_test_and_set(&busy)) {
+    if (!scarce_is(SCARCE_MEMORY) && !atomic_flag_test_and_set(&busy)) {
         for (int i = 0; i < SLOTS && found == NULL; i++)
             if (kept[i].pages && kept[i].size == size) {
                 found = kept[i].pages;

@@ -5,6 +5,7 @@
 #include "engine/os/address.h"
 
 #include "tests/check.h"
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 
 #include <errno.h>
@@ -31,13 +32,18 @@ static const u9i_address_option options[] = {
 /* None is called "dry". */
 static bool complete(u9i_env *env, char *why, size_t size)
 {
+    if (strcmp(((lake *)env)->name, "dry") != 0) return true;
     snprintf(why, size, "there is no water in it");
-    return strcmp(((lake *)env)->name, "dry") != 0;
+    return false;
 }
 
 static u9i_address_type type = {.prefix = "lake:", .form = "lake:NAME/FISH", .env.name = "lake", .size = sizeof(lake),
                                 .pool_off = offsetof(lake, name), .pool_size = 8, .options = options, .count = 3,
                                 .complete = complete};
+
+/* Another store's. */
+static u9i_address_type ponds = {.prefix = "pond:", .form = "pond:NAME", .env.name = "pond", .size = sizeof(lake),
+                                 .pool_off = offsetof(lake, name), .pool_size = 8, .complete = complete};
 
 static const char *rest;
 static char why[200];
@@ -115,16 +121,20 @@ START_TEST(what_is_no_address_is_refused_with_a_sentence)
     type.named = true;
     expect_refused("lake:erie", "an address is lake:NAME/FISH");
     expect_refused("lake:erie?depth=3", "an address is lake:NAME/FISH");
+    ck_assert_ptr_nonnull(find("lake:erie/perch"));
     type.named = false;
     expect_refused("lake:erie?0/perch", "'?0' in front of a name");
     expect_refused("lake:erie?7/perch", "'?7' in front of a name");
+    expect_refused("lake:erie?7", "'?7' in front of a name");
+    expect_refused("lake:erie?7x", "'7x' is none of");
+    expect_refused("lake:erie?123456789/perch", "'123456789/perch' is none of"); /* nobody has so many */
     expect_refused("lake:erie?1/perch?depth=3", "'?1' in front of a name");
 }
 END_TEST
 
 START_TEST(an_option_that_is_none_is_refused_with_those_that_are)
 {
-    static const char *const odd[] = {"taste=sweet", "depth", "depth=", "depth=0.4", "depth=9.001", "depth=x", "depth=1x",
+    static const char *const odd[] = {"taste=sweet", "depth", "depth=", "depth=0.4", "depth=9.001", "depth=x", "depth=1x", "depth=1.x",
                                       "depth=.5", "depth=-1", "depth=1e1", "depth=2K", "volume=1023", "volume=1.5K",
                                       "volume=2G", "volume=1048576K", "volume=1KK", "volume=9999999999999999", "colour=",
                                       "colour=crimson!", "x"};
@@ -136,6 +146,25 @@ START_TEST(an_option_that_is_none_is_refused_with_those_that_are)
         if (strcmp(odd[i], "volume=1048576K") == 0) ck_assert(find(address)->volume == 1 << 30);
         else expect_refused(address, sentence);
     }
+    expect_refused("lake:tahoe?0123456789012345678901234567890123456789012345678901234567890123456789",
+                   "'012345678901234567890123456789012345678901234567890123456789' is none of");
+    u9i_env *env; /* what has no room is left out */
+    ck_assert(!u9i_address_find(&type, "lake:tahoe?taste=sweet", &env, &rest, why, 24));
+    ck_assert_str_eq(why, "'taste=sweet' is none o");
+}
+END_TEST
+
+START_TEST(an_address_without_memory_is_that_and_found_the_next_time)
+{
+    unsigned failed = 1, n = 0;
+    for (lake *l = NULL; failed > 0; n++) {
+        scarce_begin(SCARCE_MEMORY, n + 1, ENOMEM, false);
+        l = find("lake:tana/tilapia?depth=3");
+        failed = scarce_end(NULL);
+        ck_assert((l == NULL) == (failed > 0));
+        ck_assert_str_eq(failed ? why : rest, failed ? "out of memory" : "lake:tana/tilapia");
+    }
+    ck_assert_uint_ge(n, 4); /* env, place, path; and none */
 }
 END_TEST
 
@@ -172,6 +201,20 @@ START_TEST(a_path_is_in_the_env_that_its_address_found)
     ck_assert_int_eq(u9i_address_path_in(&first->env, "lake:van?2/fish", &in), -EXDEV);
     ck_assert_int_eq(u9i_address_path_in(&other->env, "lake:van/fish", &in), -EXDEV);
     ck_assert_int_eq(u9i_address_path_in(&first->env, "lake:va/fish", &in), -EXDEV);
+    ck_assert_int_eq(u9i_address_path_in(&first->env, "lake:von/fish", &in), -EXDEV);
+    ck_assert_int_eq(u9i_address_path_in(&u9i_env_posix, "lake:van/fish", &in), 0); /* there it is a file's name */
+    ck_assert_str_eq(in, "lake:van/fish");
+}
+END_TEST
+
+START_TEST(what_two_stores_call_the_same_is_not)
+{
+    u9i_env *env = NULL;
+    lake *l = find("lake:ladoga");
+    ck_assert(u9i_address_find(&ponds, "pond:ladoga", &env, &rest, why, sizeof why));
+    ck_assert_ptr_ne(env, l);
+    ck_assert_str_eq(env->name, "pond");
+    ck_assert_ptr_eq(find("lake:ladoga"), l);
 }
 END_TEST
 
@@ -184,8 +227,10 @@ Suite *suite_address(void)
     tcase_add_test(tc, other_options_are_another_env_with_a_number);
     tcase_add_test(tc, what_is_no_address_is_refused_with_a_sentence);
     tcase_add_test(tc, an_option_that_is_none_is_refused_with_those_that_are);
+    tcase_add_test(tc, an_address_without_memory_is_that_and_found_the_next_time);
     tcase_add_test(tc, the_environment_says_what_an_address_does_not);
     tcase_add_test(tc, a_path_is_in_the_env_that_its_address_found);
+    tcase_add_test(tc, what_two_stores_call_the_same_is_not);
     suite_add_tcase(suite, tc);
     return suite;
 }

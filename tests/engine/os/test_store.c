@@ -108,6 +108,9 @@ START_TEST(a_path_of_such_a_place_is_that_of_a_log)
     o.mode = U9_READ;
     ck_assert_int_eq(u9_log_open(in_toy("none"), &o, &log, &fault), U9_IO);
     ck_assert_ptr_nonnull(strstr(fault.text, ": the toy has no such thing"));
+    o.io = ""; /* none, as if it were not given */
+    ck_assert_int_eq(u9_log_open(in_toy("log"), &o, &log, &fault), U9_OK);
+    close_log(log);
     o.io = "sim:"; /* an address in the place of a table: any path stands there */
     ck_assert_int_eq(u9_log_open(at("log"), &o, &log, &fault), U9_OK);
     close_log(log);
@@ -144,6 +147,32 @@ START_TEST(what_stands_beside_a_log_is_in_the_same_place)
 }
 END_TEST
 
+/* Where segments of a log are put that are not to stand beside it: what is given is an address, or a path that the log's own
+ * env takes. */
+START_TEST(a_place_is_where_its_address_says_or_where_paths_lead)
+{
+    static const struct {
+        const char *place, *near, *io, *leads; /* which env; NULL: U9_ARG */
+    } cases[] = {
+        {"sim:there", "posix", "", "sim"},    {"sim:there", "sim", "sim:", "sim"},   {"there", "posix", "", "posix"},
+        {"there", "sim", "", NULL},           {"there", "sim", "sim:", "sim"},       {"none://there", "posix", "", NULL},
+        {"a/none://there", "posix", "", "posix"}, {"a:b/c://d", "posix", "", "posix"}, {"there", "si", "", "si"},
+        {"sim:shut", "posix", "", NULL},
+    };
+    u9_fault fault;
+    ck_assert_int_eq(u9_store_add(toy, &fault), U9_OK);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        u9i_env near = strcmp(cases[i].near, "posix") == 0 ? u9i_env_posix : *sim_env(), *out = NULL;
+        const char *path = cases[i].place;
+        near.name = cases[i].near;
+        setenv("U9_IO", cases[i].io, 1);
+        u9_err err = u9i_env_of_place(&near, &path, &out, &fault);
+        ck_assert_msg(err == (cases[i].leads ? U9_OK : U9_ARG), "%s: %d", cases[i].place, err);
+        if (cases[i].leads) ck_assert_str_eq(out->name, cases[i].leads);
+    }
+}
+END_TEST
+
 Suite *suite_store(void)
 {
     Suite *suite = suite_create("store");
@@ -152,6 +181,7 @@ Suite *suite_store(void)
     tcase_add_test(tc, what_is_added_is_of_this_version_and_there_are_four_at_most);
     tcase_add_test(tc, a_path_of_such_a_place_is_that_of_a_log);
     tcase_add_test(tc, what_stands_beside_a_log_is_in_the_same_place);
+    tcase_add_test(tc, a_place_is_where_its_address_says_or_where_paths_lead);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -616,6 +616,33 @@ START_TEST(why_an_index_is_not_used_is_told)
 }
 END_TEST
 
+/* No answer changes by it, and nobody puts an index in its place. */
+START_TEST(a_directory_where_an_index_would_stand_is_none)
+{
+    model *m = model_new(0);
+    write_sessions(m, 2, 60, true);
+    build(0);
+    size_t count;
+    char **paths = files_ending(".u9x", &count);
+    ck_assert_uint_ge(count, 1);
+    sim_remove(paths[0]);
+    sim_make_dir(paths[0]);
+    model_look_anew(m);
+    unsigned why[16] = {0};
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = count_reason, .ctx = why};
+    u9_fault fault = {.text = ""};
+    ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_uint_eq(why[U9_INDEX_MISSING] + why[U9_INDEX_DAMAGED], 1);
+    ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, &fault), U9_IO);
+    ck_assert_ptr_nonnull(strstr(fault.text, "cannot make an index beside segment"));
+    ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+    model_look_anew(m);
+    free_names(paths, count);
+    free(m);
+}
+END_TEST
+
 START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
 {
     enum { RECORDS = 40000 };
@@ -1205,6 +1232,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, a_log_that_changes_while_its_indexes_are_made_or_checked_is_told_as_it_was, 0, 2 * MEDDLINGS);
     tcase_add_test(t, where_no_index_can_be_made_or_removed_that_is_told);
     tcase_add_test(t, why_an_index_is_not_used_is_told);
+    tcase_add_test(t, a_directory_where_an_index_would_stand_is_none);
     tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);
     tcase_add_loop_test(t, a_build_that_fails_leaves_nothing_half_made, 0, 4);

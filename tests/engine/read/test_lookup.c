@@ -232,6 +232,12 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
     u9_record r;
     for (unsigned n = 0; n < 3; n++) {
         u9_key key = {.data = large.key, .size = 16}, other = {.data = before.key, .size = 16};
+        for (unsigned i = 0; i < 16; i += 15) { /* the key but for one byte, in either half of it */
+            uint8_t near[16];
+            memcpy(near, large.key, sizeof near);
+            near[i] ^= 0x10;
+            ck_assert_int_eq(u9_log_get(w, &(u9_key){near, sizeof near}, buf, BYTES + 100, &r, NULL), U9_ABSENT);
+        }
         ck_assert_int_eq(u9_log_get(w, &key, buf, BYTES + 100, &r, NULL), U9_OK);
         ck_assert_uint_eq(r.ordinal, large.ordinal);
         ck_assert_uint_eq(r.values_size, BYTES + 5);

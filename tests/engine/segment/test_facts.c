@@ -2,10 +2,12 @@
  * tests/engine/segment/test_facts.c: what is known of a segment's file: when that is the same as before, what its name
  * says, what of it can be mapped; and which errors of a disk are of some bytes alone.
  */
+#include "engine/segment/boundary.h"
 #include "engine/segment/mapping.h"
 #include "engine/segment/probe.h"
 #include "engine/segment/window.h"
 #include "format/base/limits.h"
+#include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
 #include "tests/must.h"
 #include "tests/sim/sim.h"
@@ -20,7 +22,7 @@
 /* clang-format off */
 #define FIELDS(X) \
     X(size) X(header) X(mends) X(mends_frames) X(secret.bytes[15]) X(secret.boundary[15]) X(secret.lost) X(barren) \
-    X(boundaries) X(blank) X(plain) X(stray) X(spared) X(has_open) X(has_trim) X(has_end) X(has_spare) X(unread) \
+    X(boundaries) X(blank) X(plain) X(stray) X(no_file) X(spared) X(has_open) X(has_trim) X(has_end) X(has_spare) X(unread) \
     X(unread_at) X(kind[0]) X(number) X(first) X(newest) X(is_void) X(called) X(misnamed) X(sealed_before) X(named) \
     X(at.offset) X(at.ordinal) X(at.chain[15]) X(tail) X(wrong) X(fork.begin) X(fork.end) X(fork.lost) X(marked) \
     X(mark.offset) X(mark.ordinal) X(mark.chain[15])
@@ -130,6 +132,107 @@ START_TEST(of_some_errors_only_the_bytes_that_cannot_be_read_are_lost)
 }
 END_TEST
 
+/* Frames back to back whose secret nobody knows, each with one of its own. */
+typedef struct unknown {
+    uint8_t bytes[8192];
+    size_t size;
+    uint64_t previous;
+} unknown;
+
+enum { BODY = 30 };
+
+/* Returns where it stands. What is changed in its trailer is so in the hash, too. */
+static uint64_t put_unknown(unknown *u, uint8_t who, const u9i_trailer *change)
+{
+    u9i_secret secret;
+    uint8_t bytes[U9I_SECRET_SIZE], sha[U9I_HASH_SIZE];
+    uint64_t at = u->size ? u->size : U9I_DISK_HEADER_SIZE;
+    memset(bytes, who, sizeof bytes);
+    ck_assert(u9i_secret_init(&secret, bytes));
+    u9i_trailer t = {.offset = at + change->offset, .previous = u->previous + change->previous, .durable = change->durable};
+    memset(u->bytes + at + U9I_FRAME_HEADER_SIZE, 'b', BODY);
+    ck_assert_int_eq(u9i_frame_seal(&secret, &t, u->bytes + at, BODY, sha), U9_OK);
+    u->previous = at;
+    u->size = at + u9i_frame_size(BODY);
+    return at;
+}
+
+/* Looks for boundaries in it. `*is`: what the frame at p is by itself. */
+static u9i_boundaries search_unknown(const unknown *u, uint64_t p, u9_err *is)
+{
+    u9i_dir *dir;
+    u9i_file *file;
+    u9i_windows windows;
+    u9i_window *w;
+    u9i_unsigned f;
+    u9i_boundaries found;
+    static const u9i_secret none;
+    char path[3400];
+    uint64_t left = UINT64_MAX;
+    write_file(at("file"), u->bytes, u->size);
+    strcpy(path, at(""));
+    ck_assert_int_eq(u9i_dir_open(sim_env(), path, false, &dir), 0);
+    ck_assert_int_eq(u9i_file_open(dir, "file", U9I_OPEN_READ, &file), 0);
+    u9i_windows_init(&windows, sim_env());
+    ck_assert_int_eq(u9i_windows_lend(&windows, &w), U9_OK);
+    u9i_window_turn(w, file, &none);
+    *is = u9i_unsigned_at(w, p, u->size, &left, &f);
+    ck_assert_int_eq(u9i_boundary_search(w, u->size, &found), U9_OK);
+    u9i_windows_return(&windows, w);
+    u9i_windows_release(&windows);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    return found;
+}
+
+START_TEST(a_boundary_is_believed_if_it_is_the_only_one_that_is_found) /* [G-2] */
+{
+    static const u9i_trailer as_it_is = {.offset = 0};
+    u9_err is;
+    for (unsigned others = 0; others <= U9I_BOUNDARIES_MAX; others++) {
+        unknown u = {.size = 0};
+        for (unsigned i = 0; i <= others; i++) (void)put_unknown(&u, (uint8_t)(i + 1), &as_it_is);
+        (void)put_unknown(&u, 1, &as_it_is);
+        u9i_boundaries found = search_unknown(&u, U9I_DISK_HEADER_SIZE, &is);
+        ck_assert_int_eq(is, U9_OK);
+        ck_assert_uint_eq(found.count, others < U9I_BOUNDARIES_MAX ? others + 1 : U9I_BOUNDARIES_MAX);
+        ck_assert(found.given_up == (others == U9I_BOUNDARIES_MAX) && !found.contested);
+        ck_assert((u9i_boundary_elected(&found) != NULL) == (others == 0));
+        found.given_up = true; /* there may be another */
+        ck_assert_ptr_null(u9i_boundary_elected(&found));
+    }
+}
+END_TEST
+
+START_TEST(a_frame_without_its_secret_names_its_place_and_those_before_it) /* [G-2] */
+{
+    static const struct {
+        u9i_trailer change;
+        unsigned nth;
+    } lies[] = {{{.offset = 16}, 1}, {{.durable = 4096}, 1}, {{.previous = 4096}, 1}, {{.previous = (uint64_t)-16}, 1},
+                {{.previous = 32}, 0}};
+    static const u9i_trailer as_it_is = {.offset = 0};
+    u9_err is;
+    for (unsigned i = 0; i < sizeof lies / sizeof *lies; i++) {
+        unknown u = {.size = 0};
+        uint64_t at = U9I_DISK_HEADER_SIZE;
+        for (unsigned n = 0; n <= lies[i].nth; n++) at = put_unknown(&u, 1, n == lies[i].nth ? &lies[i].change : &as_it_is);
+        u9i_boundaries found = search_unknown(&u, at, &is);
+        ck_assert_msg(is == U9_CORRUPT && found.count == lies[i].nth, "%u: %s, %u", i, u9_err_name(is), found.count);
+    }
+    unknown u = {.size = 0};
+    uint64_t at = put_unknown(&u, 1, &as_it_is);
+    u.bytes[at + U9I_FRAME_HEADER_SIZE] ^= 1; /* its hash is another */
+    ck_assert_uint_eq(search_unknown(&u, at, &is).count, 0);
+    ck_assert_int_eq(is, U9_TORN);
+    u.bytes[at + 55] ^= 1; /* the end of the magic */
+    ck_assert_uint_eq(search_unknown(&u, at, &is).count, 0);
+    ck_assert_int_eq(is, U9_CORRUPT);
+    ck_assert_uint_eq(search_unknown(&u, u.size - 32, &is).count, 0); /* half a header */
+    ck_assert_int_eq(is, U9_CORRUPT);
+}
+END_TEST
+
 Suite *suite_facts(void)
 {
     Suite *s = suite_create("facts");
@@ -140,6 +243,8 @@ Suite *suite_facts(void)
     tcase_add_test(t, a_segments_name_is_its_number_and_its_index_has_the_same);
     tcase_add_test(t, a_file_that_is_not_as_large_as_it_was_is_not_mapped);
     tcase_add_test(t, of_some_errors_only_the_bytes_that_cannot_be_read_are_lost);
+    tcase_add_test(t, a_boundary_is_believed_if_it_is_the_only_one_that_is_found);
+    tcase_add_test(t, a_frame_without_its_secret_names_its_place_and_those_before_it);
     suite_add_tcase(s, t);
     return s;
 }

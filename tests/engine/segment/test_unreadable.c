@@ -122,6 +122,36 @@ START_TEST(one_bad_block_of_a_closed_log_costs_the_frames_that_it_touches)
 }
 END_TEST
 
+/* More than are together in what is read at once, and so far that it moves on: each costs what it touches. {F69} */
+START_TEST(many_bad_blocks_far_apart_cost_what_they_touch)
+{
+    enum { BAD = 12, APART = 60 * BLOCK };
+    static uint8_t bytes[150000];
+    const char *log = the_log();
+    u9_log *w = open_writer(log, NULL);
+    for (unsigned i = 0; i < 24; i++) {
+        append_bytes(w, bytes, sizeof bytes);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    content c = content_of(segment_path(log, 1));
+    uint64_t lost = 0;
+    ck_assert_uint_gt(c.end, (BAD + 1) * APART);
+    for (unsigned i = 1; i <= BAD; i++) sim_spoil(segment_path(log, 1), i * APART, i * APART + 1, EIO, 0);
+    for (size_t f = 0; f < c.count; f++) {
+        bool touched = false;
+        for (unsigned i = 1; i <= BAD; i++) touched |= c.frames[f].offset < i * APART + BLOCK && c.frames[f].end > i * APART;
+        lost += touched ? c.frames[f].count : 0;
+    }
+    seen *s = look(log);
+    ck_assert_int_eq(s->err, U9_OK);
+    ck_assert_uint_eq(s->count, 24 - lost);
+    ck_assert_uint_ge(count_damages(s, U9_V_CORRUPT, U9_R_UNREADABLE), 1);
+    forget(s);
+    sim_clear();
+}
+END_TEST
+
 /* {F69} Promised or not: what cannot be read never ends a log, and is no end to go on behind. */
 START_TEST(one_bad_block_of_an_unclosed_log_does_not_end_it)
 {
@@ -422,6 +452,7 @@ Suite *suite_unreadable(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(t, 60);
     tcase_add_test(t, one_bad_block_of_a_closed_log_costs_the_frames_that_it_touches);
+    tcase_add_test(t, many_bad_blocks_far_apart_cost_what_they_touch);
     tcase_add_loop_test(t, one_bad_block_of_an_unclosed_log_does_not_end_it, 0, 2);
     tcase_add_test(t, a_segment_whose_first_block_is_bad_is_read_by_the_secret_that_the_next_one_keeps);
     tcase_add_test(t, a_segment_whose_secret_cannot_be_read_is_told_whole);

@@ -6,6 +6,7 @@
 #include "format/base/bytes.h"
 #include "format/frame/body.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -45,6 +46,16 @@ static void put_a_tail(forged_segment *s)
     uint8_t body[200];
     size_t n = record_bytes(body, 90, "a", 1);
     body[n++] = 0xff;
+    forge_frame(s, body, n, 1);
+}
+
+/* Compressed, or so it says. */
+static void put_what_is_not_compressed(forged_segment *s)
+{
+    uint8_t plain[3000] = {0}, body[4000];
+    size_t n = u9i_lz4_wrap(plain, record_bytes(plain, 90, "a", 1) + 2000, body);
+    ck_assert(n > 40 && n < 1000);
+    memset(body + 32, 0xff, n - 32);
     forge_frame(s, body, n, 1);
 }
 
@@ -134,6 +145,7 @@ static const leftover leftovers[] = {
     {"a record that was given up", put_a_first_part, true},
     {"fewer records than are said", put_one_too_few, false},
     {"a record with a tail", put_a_tail, false},
+    {"what is not compressed", put_what_is_not_compressed, false},
     {"a key of another size", put_another_key, false},
     {"a frame behind another place", put_behind_another_place, false},
     {"a frame behind another hash", put_behind_another_hash, false},
@@ -169,8 +181,11 @@ static void expect_found(const char *log, const u9_key *key, uint64_t ordinal)
     close_log(reader);
 }
 
-/* A session goes on behind that, up to a roll. `unread`: what is there cannot be read any more when the file is sealed. */
-static void go_on_behind(const leftover *l, bool unread)
+/*
+ * A session goes on behind that, up to a roll. `unread`: what is there cannot be read any more when the file is sealed;
+ * `lacks`: of that the nth has failed then, 0: none has. False: it came to no such.
+ */
+static bool go_on_behind(const leftover *l, bool unread, scarcity lacks, unsigned nth)
 {
     const uint8_t nothing[FILLER] = {0};
     uint8_t early[U9_MUID_SIZE], values[FILLER + 16];
@@ -189,30 +204,53 @@ static void go_on_behind(const leftover *l, bool unread)
     u9_builder_init(&b, values, sizeof values);
     ck_assert_int_eq(u9_build_bytes(&b, nothing, sizeof nothing), U9_OK);
     if (unread) sim_spoil(segment_path(at("log"), 1), U9I_DISK_HEADER_SIZE, 200, EIO, 0);
-    for (unsigned i = 0; segments_in(at("log")) == 1; i++) {
-        ck_assert_int_eq(u9_log_append(w, NULL, values, b.size, i == 0 ? &first : &place), U9_OK);
-        ck_assert_uint_lt(i, 50);
+    scarce_begin(lacks, nth, EIO, false);
+    u9_err err = U9_OK;
+    unsigned refused = 0;
+    static unsigned usual; /* so many lead to the roll, which may fail itself, and is done the next time */
+    for (unsigned i = 0; nth > 0 ? i <= usual : segments_in(at("log")) == 1 && i < 50; i++) {
+        u9_err now = u9_log_append(w, NULL, values, b.size, &place);
+        if (now == U9_OK && first.key_size == 0) first = place;
+        if (now != U9_OK && refused++ == (nth > 0)) err = now;
+        if (nth == 0) usual = i + 1;
     }
+    u9_err closed = u9_log_close(w, NULL);
+    bool failed = scarce_end(NULL) > 0;
+    ck_assert_msg(err == U9_OK && closed == U9_OK, "the %uth fails: %d, %d", nth, err, closed);
     ck_assert_uint_eq(segments_in(at("log")), 2);
-    close_log(w);
     sim_clear();
-    bool indexed = sealed_as(at("log")).root != 0;
-    ck_assert_msg(indexed == (l->indexed && !unread), "%s: %s", l->is, indexed ? "an index" : "no index");
+    bool indexed = !failed && sealed_as(at("log")).root != 0; /* it may not even be sealed */
+    ck_assert_msg(failed || indexed == (l->indexed && !unread), "%s: %s", l->is, indexed ? "an index" : "no index");
     expect_found(at("log"), &(u9_key){first.key, first.key_size}, first.ordinal);
     memset(early, 0x60, sizeof early); /* as record_bytes makes them */
     u9i_set_be(early + 8, 8, 1);
     expect_found(at("log"), &(u9_key){early, sizeof early}, 1);
+    return failed;
 }
 
 START_TEST(what_sessions_before_left_is_indexed_as_they_left_it)
 {
-    go_on_behind(&leftovers[_i], false);
+    go_on_behind(&leftovers[_i], false, SCARCE_NOTHING, 0);
 }
 END_TEST
 
 START_TEST(what_cannot_be_read_again_costs_the_index_alone) /* */
 {
-    go_on_behind(&leftovers[0], true);
+    go_on_behind(&leftovers[0], true, SCARCE_NOTHING, 0);
+}
+END_TEST
+
+START_TEST(what_fails_once_as_they_are_read_again_costs_no_record)
+{
+    static const scarcity lacks[] = {SCARCE_MEMORY, SCARCE_SIGHT};
+    unsigned n = 1;
+    (void)go_on_behind(&leftovers[0], false, SCARCE_NOTHING, 0);
+    remove_log(at("log"));
+    while (go_on_behind(&leftovers[0], false, lacks[_i], n)) {
+        remove_log(at("log"));
+        ck_assert_uint_lt(n++, 100);
+    }
+    ck_assert_uint_gt(n, 2);
 }
 END_TEST
 
@@ -223,6 +261,7 @@ Suite *suite_earlier(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_loop_test(tc, what_sessions_before_left_is_indexed_as_they_left_it, 0, sizeof leftovers / sizeof *leftovers);
     tcase_add_test(tc, what_cannot_be_read_again_costs_the_index_alone);
+    tcase_add_loop_test(tc, what_fails_once_as_they_are_read_again_costs_no_record, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -8,9 +8,13 @@
 #include "format/frame/body.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
+
+#include <u9/large.h>
+#include <u9/lookup.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -1088,6 +1092,135 @@ START_TEST(a_boundary_in_a_record_is_masked_and_comes_back) /* [F-7] [B-5] */
 }
 END_TEST
 
+/* Twice the same key, at any place in a page: in one of them the boundary stands aligned. */
+START_TEST(a_boundary_in_an_index_is_masked_and_its_keys_are_found) /* [F-7] [C-7] */
+{
+    u9_options o = sized(1 << 20);
+    u9_log *w = open_writer(at("log"), &o);
+    const u9_key low = {"0123456789abcdef", 16};
+    ck_assert_int_eq(u9_log_append(w, &low, "\x81", 1, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    view v = view_of(at("log"), 1);
+    uint8_t keys[16][16], filler[60000] = {0}, room[200];
+    for (unsigned shift = 0; shift < 16; shift++) {
+        for (unsigned i = 0; i < 16; i++) keys[shift][i] = v.secret.boundary[(i + shift) % 16];
+        for (unsigned twice = 0; twice < 2; twice++)
+            ck_assert_int_eq(u9_log_append(w, &(u9_key){keys[shift], 16}, "\x81", 1, NULL), U9_OK);
+    }
+    close_view(&v);
+    u9_builder b;
+    uint8_t values[sizeof filler + 16];
+    u9_builder_init(&b, values, sizeof values);
+    ck_assert_int_eq(u9_build_bytes(&b, filler, sizeof filler), U9_OK);
+    while (segments_in(at("log")) == 1) ck_assert_int_eq(u9_log_append(w, &low, values, b.size, NULL), U9_OK);
+    close_log(w);
+    v = view_of(at("log"), 1);
+    unsigned masked = 0;
+    for (size_t i = 0; i < v.count; i++) {
+        u9i_body body = body_at(&v, i);
+        masked += body.masked && body.kind == U9I_BODY_PAGE;
+    }
+    ck_assert_uint_ge(masked, 1);
+    close_view(&v);
+    u9_log *r = open_reader(at("log"));
+    u9_record record;
+    for (unsigned shift = 0; shift < 16; shift++) {
+        ck_assert_int_eq(u9_log_get(r, &(u9_key){keys[shift], 16}, room, sizeof room, &record, NULL), U9_OK);
+        ck_assert_uint_eq(record.ordinal, 2 + 2 * shift);
+    }
+    close_log(r);
+}
+END_TEST
+
+START_TEST(a_clock_behind_the_last_muid_is_told) /* [I-1] */
+{
+    u9_append *a;
+    u9_fault fault;
+    u9_options o = writer_options();
+    o.kind = ""; /* as if it were not given */
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "before");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    sim_set_wall(U9_MUID_TIMESTAMP_MAX);
+    ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, NULL), U9_LIMIT);
+    u9_log_fault(w, &fault);
+    ck_assert_str_eq(fault.rule, "I-1");
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 100, &a, NULL), U9_LIMIT);
+    sim_set_wall(UINT64_C(1800000000000000));
+    append_text(w, "behind");
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 2);
+    forget(s);
+}
+END_TEST
+
+/* What was opened for a record that is refused is no room for a larger one. */
+START_TEST(a_large_record_behind_one_that_is_refused_is_whole)
+{
+    enum { LARGE = 5 << 20 };
+    size_t nowhere = 100;
+    const u9_entry refused = {.values = "", .size = 0, .refs = &nowhere, .ref_count = 1};
+    uint8_t *large = calloc(1, LARGE);
+    u9_log *w = open_writer(at("log"), NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        if (i > 0) append_text(w, "before");
+        if (i > 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        ck_assert_int_eq(u9_log_append_batch(w, &refused, 1, NULL), U9_ARG);
+        append_bytes(w, large, LARGE);
+        if (i == 1) ck_assert_int_eq(u9_log_append_batch(w, &refused, 1, NULL), U9_ARG);
+    }
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 5);
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+    free(large);
+}
+END_TEST
+
+/* The keys of a masked frame cannot be noted then: its file has no index, and all is found by reading. [K-2] */
+START_TEST(without_memory_for_the_keys_of_a_frame_they_are_found_without)
+{
+    u9_options o = sized(1 << 20);
+    u9_log *w = open_writer(at("log"), &o);
+    append_text(w, "first");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    view v = view_of(at("log"), 1);
+    uint8_t filler[60000] = {0}, values[16 * 64], room[2 * sizeof values];
+    u9_place places[17];
+    u9_builder b;
+    u9_record r;
+    for (unsigned shift = 0; shift <= 16; shift++) { /* in one of them the boundary stands aligned */
+        uint8_t hostile[sizeof values - 16];
+        for (size_t i = 0; i < sizeof hostile; i++) hostile[i] = v.secret.boundary[(i + shift) % 16];
+        u9_builder_init(&b, values, sizeof values);
+        ck_assert_int_eq(u9_build_bytes(&b, hostile, sizeof hostile), U9_OK);
+        scarce_begin(SCARCE_MEMORY, 1, ENOMEM, true);
+        u9_err appended = u9_log_append(w, NULL, values, b.size, &places[shift]), synced = u9_log_sync(w);
+        (void)scarce_end(NULL);
+        ck_assert_int_eq(appended, U9_OK);
+        ck_assert_int_eq(synced, U9_OK);
+    }
+    close_view(&v);
+    while (segments_in(at("log")) == 1) append_bytes(w, filler, sizeof filler);
+    for (unsigned i = 0; i <= 16; i++) {
+        ck_assert_int_eq(u9_log_get(w, &(u9_key){places[i].key, places[i].key_size}, room, sizeof room, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.ordinal, places[i].ordinal);
+    }
+    close_log(w);
+    v = view_of(at("log"), 1);
+    u9i_body end = body_at(&v, v.count - 1);
+    u9i_end_record said;
+    ck_assert_int_eq(u9i_end_record_decode(end.bytes, end.size, &said), U9_OK);
+    ck_assert_uint_eq(said.root, 0);
+    close_view(&v);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+}
+END_TEST
+
 /* No room */
 
 static void expect_no_room(int error)
@@ -1536,6 +1669,10 @@ Suite *suite_writer(void)
     tcase_add_test(records, no_frame_is_older_than_the_one_before_though_the_clock_is_set_back);
     tcase_add_test(records, compression_makes_a_log_smaller_and_reads_back);
     tcase_add_test(records, a_boundary_in_a_record_is_masked_and_comes_back);
+    tcase_add_test(records, a_boundary_in_an_index_is_masked_and_its_keys_are_found);
+    tcase_add_test(records, a_clock_behind_the_last_muid_is_told);
+    tcase_add_test(records, a_large_record_behind_one_that_is_refused_is_whole);
+    tcase_add_test(records, without_memory_for_the_keys_of_a_frame_they_are_found_without);
     suite_add_tcase(suite, records);
 
     TCase *failures = tcase_create("failures");
