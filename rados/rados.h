@@ -50,6 +50,9 @@ typedef struct u9r_env {
     pthread_mutex_t lock;
     rados_t cluster;    /* NULL: not connected */
     rados_ioctx_t io;
+    struct u9r_env *next; /* of those that were connected */
+    atomic_uint users;  /* directories that are open, and numbers that are held */
+    atomic_bool ended;  /* it is being shut down: nothing is asked for any more */
     uint64_t identity;  /* of cluster, pool and namespace */
     unsigned generation; /* of forks, when it was connected */
     atomic_bool silent;  /* a request has timed out, and nothing was heard since: goodbyes are left out, the lease does as well */
@@ -71,8 +74,9 @@ static inline bool u9r_is_foreign(const u9r_env *e)
     return e->generation != u9r_host->forks();
 }
 
-/* Connects, if that is not done. 0 or a negative errno. */
+/* Connects, if that is not done; who did leaves it again, in the same process. 0 or a negative errno. */
 int u9r_connect(u9r_env *e);
+void u9r_leave(u9r_env *e);
 
 /*
  * Notes what failed, for the sentence that will be made of it, and returns `err`; what is asked for and not there is

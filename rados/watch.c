@@ -323,7 +323,7 @@ static void on_broken(void *arg, uint64_t cookie, int err)
 static void drop_watch(u9i_env *env, uint64_t cookie)
 {
     rados_completion_t done;
-    if (rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
+    if (u9r_env_of(env)->ended || rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
     (void)rados_aio_unwatch(u9r_env_of(env)->io, cookie, done);
     rados_aio_release(done);
 }
