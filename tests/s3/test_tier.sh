@@ -390,6 +390,39 @@ caches() {
     claim 'a bucket of another name than buckets have is told' says "a bucket's name has 3 to 63 letters"
 }
 
+# [TR-9] What comes next is asked for before it is wanted, and what fails of that is nobody's failure.
+reads_ahead() {
+    local address='s3://bucket/row?timeout=60'
+    head -c 30000000 /dev/urandom | base64 -w 100 >lines
+    append row lines --segment-size 16M --sync none
+    "$u9" tier row --to s3://bucket/row >out 2>err
+    want=$("$u9" cat row 2>err | head -n "$("$u9" info --json "$address" | grep -o '"records":"[0-9]*' | grep -o '[0-9]*$')" | cksum)
+    requests
+    claim 'two objects in a row' same "$(digest "$address")" "$want"
+    claim 'each byte is asked for once, but for ends' test \
+        "$(sed -n 's/.*\.u9 bytes=\([0-9]*\)-\([0-9]*\) .*/\1 \2/p' store/requests | awk '{ n += $2 - $1 + 1 } END { print n }')" -lt \
+        "$(($(cat store/bucket/row/*.u9 | wc -c) + 1000000))"
+    fault '1 GET bytes=8388608- hang'
+    claim 'who reads does not wait for what is asked for ahead' same \
+        "$(timeout 30 "$u9" cat "$address" 2>err | head -c 5000000 | cksum)" "$(head -c 5000000 lines | cksum)"
+    claim 'and it was asked for' grep -q '^0 ' store/faults
+    fault '1 GET bytes=8388608- hang'
+    claim 'what never comes is asked for again' same "$(digest 's3://bucket/row?timeout=1')" "$want"
+    fault '1 GET bytes=4194304- 503' '1 GET bytes=8388608- cut' '1 GET bytes=6291456- lose' '1 GET bytes=10485760- other'
+    claim 'so is what fails in passing' same "$(digest "$address")" "$want"
+    fault '999 GET bytes=8388608- 403'
+    run "$u9" cat "$address"
+    claim 'what fails for good is told when it is wanted' says 'row/0000000000000001.u9: reading: status 403'
+    claim 'and all before it was read' test "$status" -ge 4 -a "$(wc -c <out)" -gt 5000000
+    claim 'rightly' same "$(cksum <out)" "$(head -c "$(wc -c <out)" lines | cksum)"
+    fault '999 GET bytes=8388608- other'
+    run "$u9" cat "$address"
+    claim 'another object is, too' says 'row/0000000000000001.u9: reading: it is another object than was listed'
+    rm store/faults
+    claim 'ranges by two threads' same "$(totals "$address" -j 2)" "$(totals "$address" -j 1)"
+    rm -r row lines store/bucket/row
+}
+
 # [TR-1] a folder is a place, too; no server
 folder() {
     make near
@@ -451,6 +484,7 @@ large
 credentials
 caches
 if there; then
+    reads_ahead
     folder
     listings
     interrupted
