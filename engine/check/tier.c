@@ -1,7 +1,8 @@
 /*
  * engine/check/tier.c: sealed segments go to another place: u9_tier. [TR-1] [TR-3] [TR-4]
  *
- *     compare with the list -> each that is not there: copy, read back -> the mark there -> the list there -> the list here
+ *     compare with the list -> indexes beside those that have none -> each that is not there: copy, read back
+ *     -> the mark there -> the list there -> the list here
  *     -> drop by trim
  *
  * Each step is durable before the next. What a run that was interrupted left at the place is a segment that is whole, and
@@ -11,6 +12,8 @@
 
 #include "engine/log/trim.h"
 #include "engine/os/store.h"
+
+#include <u9/index.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -257,13 +260,27 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
     return d->segments % TELL_EVERY == 0 ? tell_lists(t, fault) : U9_OK;
 }
 
-static u9_err copy_all(u9i_tiering *t, u9_fault *fault)
+/*
+ * A segment that was closed, not sealed, has no index in itself, and no other reads all of it there for its first lookup: one
+ * is made beside it here, and goes with it. Where none can be made, that is no failure: none is needed.
+ */
+static void index_closed(const u9i_tiering *t, const char *path, const bool *wanted)
+{
+    const u9_index_options options = {.size = sizeof options, .io = t->options->io};
+    u9_index_report made = {.size = sizeof made};
+    bool lacks = false;
+    for (size_t i = 0; i < t->catalog->count; i++) lacks |= wanted[i] && !u9i_segment_sealed(t->catalog->segments[i]);
+    if (lacks) (void)!u9_indexes_build(path, &options, &made, NULL);
+}
+
+static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_fault why;
     bool *wanted = calloc(t->catalog->count, sizeof *wanted);
     if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
     t->last = find_last_complete(t->catalog);
     u9_err err = count_left(t, wanted, fault);
+    if (err == U9_OK && !t->options->dry_run) index_closed(t, path, wanted);
     for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
         if (wanted[i]) err = copy_one(t, i, fault);
     free(wanted);
@@ -329,7 +346,7 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
     err = open_tiering(&t, path, fault);
     if (err == U9_OK) {
         sum_up(&t);
-        err = copy_all(&t, fault);
+        err = copy_all(&t, path, fault);
         sum_up(&t);
     }
     bool drops = !options->dry_run && (options->keep_bytes != 0 || options->before_us != 0);

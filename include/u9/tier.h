@@ -50,7 +50,8 @@ struct u9_tiered {
 
 /*
  * Copies all segments of the log at `path` that are complete (sealed, or closed and gone on behind) and that the place has
- * not, the lowest first; verifies each; says so at the place, then here; then drops, if it is to, what the place has.
+ * not, the lowest first; verifies each; says so at the place, then here; then drops, if it is to, what the place has. One
+ * that was closed, not sealed, has no index in itself: it gets one beside it (u9/index.h), which goes with it.
  * Interrupted anywhere, it goes on when called again. The log may be written meanwhile, by another handle or process; to
  * drop, it is opened for writing.
  * `out` is filled also where it fails, with what was done by then.

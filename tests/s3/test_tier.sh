@@ -390,6 +390,32 @@ caches() {
     claim 'a bucket of another name than buckets have is told' says "a bucket's name has 3 to 63 letters"
 }
 
+# [TR-1] [TR-5] A segment that was closed, not sealed, has its index beside it, there too.
+indexes() {
+    make parted
+    "$u9" tier parted --to s3://bucket/parted --keep 1 >out 2>err # which ends the last segment as it is
+    seq 5000 | append parted --segment-size 64K --sync none
+    want=$(digest parted)
+    tiers parted --keep 1
+    claim 'each segment of the place has an index, one of them beside it' same \
+        "$("$u9" index --dry-run s3://bucket/parted | grep -o 'index [bi][en].*:' | sort | uniq -c | sort -n | head -n 1 | tr -s ' ')" ' 1 index beside it:'
+    claim 'none is without' test "$("$u9" index --dry-run s3://bucket/parted | grep -c 'no index')" = 0
+    beside=$("$u9" index --dry-run s3://bucket/parted | sed -n 's/.*\/\([0-9a-f]*\).u9: index beside it.*/\1/p')
+    claim 'it is not here' test ! -e "parted/$beside.u9" -a ! -e "parted/$beside.u9x"
+    claim 'and known here' same "$("$u9" index --dry-run parted | grep -c "$beside.u9: index beside it")" 1
+    claim 'what is read is the same' same "$(digest parted)" "$want"
+    for at in s3://bucket/parted parted; do
+        key=$("$u9" cat --keys --from '#19900' -n 1 $at 2>err | cut -f 1 | cut -d ' ' -f 1)
+        ! there || requests
+        claim 'a key of it is found' same "$("$u9" get $at "$key" 2>err)" 19901
+    done
+    ! there || claim 'by its index' test "$(requested "$beside.u9x")" -gt 0
+    claim 'no segment is taken for here by its index alone' "$u9" index parted
+    claim 'and all is clean' "$fsck" parted
+    ! there || cp "store/bucket/parted/0000000000000001.u9" "store/bucket/parted/$beside.u9x" # of another segment
+    ! there || claim 'another index is none' same "$("$u9" get s3://bucket/parted "$key" 2>err)" 19901
+}
+
 # [TR-9] What comes next is asked for before it is wanted, and what fails of that is nobody's failure.
 reads_ahead() {
     local address='s3://bucket/row?timeout=60'
@@ -481,6 +507,7 @@ esac
 fills
 ranges
 large
+indexes
 credentials
 caches
 if there; then
