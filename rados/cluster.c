@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { QUIET_MS = 500 };
+
 static _Thread_local struct {
     int err;
     char text[200];
@@ -72,11 +74,20 @@ static void identify(u9r_env *e)
 static u9r_env *connected; /* under `connected_lock`; an env stays as long as the process */
 static pthread_mutex_t connected_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/*
+ * Not while something is under way: shutting down crashes over a notify that ends meanwhile. What was told last is waited for
+ * a moment; where nobody answers, the connection is left as it is.
+ */
+static bool is_quiet(u9r_env *e)
+{
+    for (unsigned i = 0; i < QUIET_MS && e->posters > 0; i++) u9i_sleep_us(&e->env, 1000);
+    return e->posters == 0 && !e->silent;
+}
+
 static void shut_down(u9r_env *e)
 {
     if (pthread_mutex_trylock(&e->lock) != 0) return;
-    if (e->cluster && !u9r_is_foreign(e) && e->users == 0) {
-        e->ended = true;
+    if (e->cluster && !u9r_is_foreign(e) && e->users == 0 && is_quiet(e)) {
         rados_ioctx_destroy(e->io);
         rados_shutdown(e->cluster);
         e->cluster = NULL;
@@ -128,8 +139,7 @@ static int connect_now(u9r_env *e)
     rados_ioctx_set_namespace(e->io, e->space);
     rados_set_pool_full_try(e->io); /* else requests to a pool that is full wait for room, the lock's too */
     e->cluster = cluster;
-    e->users = 0;
-    e->ended = false;
+    e->users = e->posters = 0;
     end_in_time(e);
     e->generation = u9r_host->forks();
     identify(e);

@@ -52,7 +52,7 @@ typedef struct u9r_env {
     rados_ioctx_t io;
     struct u9r_env *next; /* of those that were connected */
     atomic_uint users;  /* directories that are open, and numbers that are held */
-    atomic_bool ended;  /* it is being shut down: nothing is asked for any more */
+    atomic_uint posters; /* of directories that are open, or whose last notices are under way */
     uint64_t identity;  /* of cluster, pool and namespace */
     unsigned generation; /* of forks, when it was connected */
     atomic_bool silent;  /* a request has timed out, and nothing was heard since: goodbyes are left out, the lease does as well */

@@ -54,8 +54,10 @@ static void poster_check(const poster *p)
 
 static void free_poster(poster *p)
 {
+    u9r_env *e = p->env;
     pthread_mutex_destroy(&p->lock);
     free(p);
+    e->posters--;
 }
 
 /* Unlocks; the last one who has it frees it. */
@@ -179,6 +181,7 @@ int u9r_poster_open(u9r_dir *d)
     p->task = (u9i_task){.run = on_time, .ctx = p};
     memcpy(p->oid, d->oid, sizeof p->oid);
     d->poster = p;
+    p->env->posters++;
     return 0;
 }
 
@@ -323,7 +326,7 @@ static void on_broken(void *arg, uint64_t cookie, int err)
 static void drop_watch(u9i_env *env, uint64_t cookie)
 {
     rados_completion_t done;
-    if (u9r_env_of(env)->ended || rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
+    if (rados_aio_create_completion2(NULL, NULL, &done) != 0) return;
     (void)rados_aio_unwatch(u9r_env_of(env)->io, cookie, done);
     rados_aio_release(done);
 }
