@@ -85,6 +85,26 @@ prints 'a snapshot elsewhere is refused with a sentence' 'where the log does' "$
 claim 'logs are merged into the pool' "$u9" merge "rados:u9/tools/merged?conf=$conf" "$log"
 claim 'and out of it' "$u9" merge "$dir/merged" "$log"
 claim 'what is left is salvaged' "$build/u9fsck" --salvage="rados:u9/tools/saved?conf=$conf" "$log"
+# Segments that go on to another pool, and to another namespace of this one.
+ceph -c "$conf" osd pool create other 8 >"$dir/out" 2>&1
+seq 1 100000 >"$dir/few"
+for place in "rados:other/far?conf=$conf" "rados:u9/far?conf=$conf&namespace=far"; do
+    name=${place#rados:} && name=${name%%/*}
+    near="rados:u9/near-$name?conf=$conf"
+    "$u9" append --segment-size=256K "$near" "$dir/few" 2>"$dir/err"
+    prints "a log's segments go to the pool $name" 'copied 9 segments' "$u9" tier "$near" --to "$place"
+    prints 'the oldest are dropped where it stands' 'dropped 8 here' "$u9" tier "$near" --keep 300K
+    "$u9" cat "$near" | cmp - "$dir/few"
+    tell $? 'both are read as one log'
+    prints 'which is whole' 'clean: 100000 records' "$build/u9fsck" "$near"
+    "$u9" cat "$place" >"$dir/out"
+    head -n "$(wc -l <"$dir/out")" "$dir/few" | cmp - "$dir/out" && [ "$(wc -l <"$dir/out")" -gt 80000 ]
+    tell $? 'so is the place by itself'
+done
+prints 'the place is not the log itself' 'go to another place already' "$u9" tier "$near" --to "$near"
+prints 'a pool that is no place is told' 'there is no such pool' "$u9" tier "$log" --to "rados:nopool/far?conf=$conf"
+seq 1 5000 >"$dir/few"
+
 # Requests that the daemon was sent. A look at them is none.
 requests() { ceph --admin-daemon "$(echo "$cluster"/osd.0.*.asok)" perf dump osd 2>/dev/null | tr -d ' ,' | sed -n 's/^"op"://p'; }
 
