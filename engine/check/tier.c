@@ -89,6 +89,23 @@ static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *f
     return t->place ? U9_OK : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
 }
 
+/* What stands at the place already may be its own: not the log itself, and not another one, whose mark would be replaced. */
+static u9_err check_place(u9i_tiering *t, u9_fault *fault)
+{
+    u9i_stamp here, there;
+    u9i_mark mark;
+    int sys = u9i_dir_stat(t->source.dir, ".", &here);
+    if (sys != 0) return u9i_tiering_fail(t, false, ".", sys, "cannot look at the log's directory", fault);
+    sys = u9i_dir_stat(t->far, ".", &there);
+    if (sys != 0) return u9i_tiering_fail(t, true, ".", sys, "cannot look at the place", fault);
+    if (memcmp(here.identity, there.identity, sizeof here.identity) == 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->place, .rule = "TR-1"), "the place is the log itself");
+    sys = u9i_mark_read(t->far, &mark);
+    if (sys != 0) return u9i_tiering_fail(t, true, u9i_mark_name, sys, "cannot read the mark there", fault);
+    if (mark.counts < 0 || memcmp(mark.slots[mark.counts].mark.log, t->catalog->log, sizeof t->catalog->log) == 0) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-4"), "what stands there is another log");
+}
+
 static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
 {
     u9i_env *env;
@@ -98,7 +115,7 @@ static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
     int sys = u9i_dir_open(env, in, !t->options->dry_run, &t->far);
     if (sys == -ENOENT && t->options->dry_run) return U9_OK;
     if (sys != 0) t->far = NULL;
-    return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : U9_OK;
+    return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : check_place(t, fault);
 }
 
 static u9_err check_log(const u9i_tiering *t, const u9i_tier_list *list, const char *where, u9_fault *fault)

@@ -101,7 +101,9 @@ for place in "rados:other/far?conf=$conf" "rados:u9/far?conf=$conf&namespace=far
     head -n "$(wc -l <"$dir/out")" "$dir/few" | cmp - "$dir/out" && [ "$(wc -l <"$dir/out")" -gt 80000 ]
     tell $? 'so is the place by itself'
 done
-prints 'the place is not the log itself' 'go to another place already' "$u9" tier "$near" --to "$near"
+prints 'it has one place' 'go to another place already' "$u9" tier "$near" --to "$log"
+prints 'a log is no place for itself' 'the place is the log itself' "$u9" tier "$log" --to "rados:u9/./tools/log?conf=$conf&lease=3" --keep 1
+prints 'and all of it stays' 'clean' "$build/u9fsck" "$log"
 prints 'a pool that is no place is told' 'there is no such pool' "$u9" tier "$log" --to "rados:nopool/far?conf=$conf"
 seq 1 5000 >"$dir/few"
 

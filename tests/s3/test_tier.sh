@@ -458,6 +458,20 @@ folder() {
     tiers near --keep 100K
     claim 'read as one' same "$(digest near)" "$want"
     claim 'and by itself' "$fsck" far
+    make itself
+    ln -s itself alias
+    for place in itself alias "$tmp/./itself"; do
+        tiers itself --to "$place" --keep 100K
+        claim "a log is no place for itself: $place" says 'the place is the log itself'
+    done
+    claim 'and all of it stays' same "$(digest itself)" "$(seq 20000 | cksum)"
+    make other 60000
+    "$u9" trim --before '#40000' other >out 2>err
+    want=$(digest other)
+    tiers itself --to other
+    claim 'nor is another log one' says 'what stands there is another log'
+    claim 'which stays as it is' same "$(digest other)" "$want"
+    want=$(digest near)
     rm far/0000000000000002.u9
     run "$fsck" near
     claim 'what is lost there is told with its path' says "$tmp/far/0000000000000002.u9"
