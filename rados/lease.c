@@ -173,12 +173,17 @@ static void *renew(void *arg)
 {
     u9r_dir *d = arg;
     uint64_t each = (uint64_t)u9r_env_of_dir(d)->lease_ms * 1000 / 3;
+    bool anew = false; /* it was taken so, and the epoch has not been seen since */
     while (!d->lost && u9r_wait_to_renew(&d->lock, &d->told, &d->ending, each)) {
         uint64_t until, epoch = d->epoch;
         int err = try_lock(d, LIBRADOS_LOCK_FLAG_MUST_RENEW, &until);
         if (err == -ENOENT) {
+            anew = true;
             err = try_lock(d, 0, &until);
-            if (err == 0) err = get_epoch(d, &epoch);
+        }
+        if (err == 0 && anew) {
+            err = get_epoch(d, &epoch);
+            anew = err != 0;
         }
         if (err == -EBUSY || epoch != d->epoch) d->lost = true;
         else if (err == 0) d->until_us = until;

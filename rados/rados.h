@@ -208,7 +208,7 @@ typedef struct u9r_file {
     struct u9r_file *next; /* of those of `dir` that are written, under its lock, as is `name` */
     char name[U9R_NAME_MAX + 1];
     bool writing;
-    bool failed;       /* a write did: what its objects hold is told by them alone */
+    atomic_bool failed; /* a write did: what its objects hold is told by them alone */
     bool dirty;
     uint64_t proof;    /* writing: the epoch that its writes prove */
     pthread_mutex_t lock; /* of what follows */
@@ -241,8 +241,11 @@ int u9r_probe(u9r_env *e, uint64_t inode, uint32_t hint, uint64_t *size, uint64_
 /* Gives all objects of a file the epoch of `d`, and makes the next one with it. `size` and `objects` are told. [RD-8] */
 int u9r_fence(u9r_dir *d, uint64_t inode, uint64_t *size, uint32_t *objects);
 void u9r_remove_objects(u9r_env *e, const u9r_entry *entry);
-/* What a missing object within a file means: a hole (0), or that the file is gone: -ESTALE, noted. */
-int u9r_missing(u9r_file *f);
+/*
+ * What it means that this object was not there: in a file that was open when it was asked for, that it had not been made (0);
+ * in a settled one, of which all were made, that it is lost: -ENODATA; or that the file is gone: -ESTALE. Both are noted.
+ */
+int u9r_missing(u9r_file *f, uint32_t index, bool settled);
 int u9r_file_extent(u9r_file *f, uint64_t *size);
 /*
  * An operation on an object of the file, begun with the proof that nobody has taken the log over [RD-6]; it makes the

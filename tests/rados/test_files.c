@@ -2,6 +2,7 @@
  * tests/rados/test_files.c: directories and files in objects: what the engine relies on at its door. [RD-1] [RD-2] [RD-4]
  * [RD-8] [RD-9]
  */
+#include "rados/rados.h"
 #include "tests/rados/fixture.h"
 
 #include <dirent.h>
@@ -82,6 +83,70 @@ START_TEST(a_file_over_several_objects_reads_back_and_has_its_size)
     u9i_dir_close(dir);
     free(bytes);
     free(back);
+}
+END_TEST
+
+static void lose_object(u9i_dir *dir, const char *name, uint32_t index)
+{
+    u9r_dir *d = u9r_dir_of(dir);
+    u9r_entry entry;
+    char oid[U9R_OID_MAX];
+    ck_assert_int_eq(u9r_entry_get(u9r_env_of_dir(d), d->oid, name, &entry), 0);
+    u9r_data_oid(entry.inode, index, oid);
+    ck_assert_int_eq(rados_remove(u9r_env_of_dir(d)->io, oid), 0);
+}
+
+/* No zeros are made up for it. */
+START_TEST(an_object_of_a_settled_file_that_is_lost_cannot_be_read)
+{
+    size_t n = 9 * MIB + 123, got;
+    uint8_t *bytes = pattern(n), *back = malloc(n);
+    u9i_dir *dir = open_dir_at("lost");
+    u9i_file *file = open_file_in(dir, "large", U9I_OPEN_CREATE);
+    u9i_queue *queue;
+    put(file, 0, bytes, n);
+    u9i_file_close(file);
+    lose_object(dir, "large", 1);
+    file = open_file_in(dir, "large", U9I_OPEN_READ);
+    u9i_op op = {.kind = U9I_OP_READ, .file = file, .off = 3 * MIB, .buf = back, .n = 2 * MIB};
+    ck_assert_int_eq(u9i_file_read(file, 0, back, n, &got), -ENODATA);
+    ck_assert_int_eq(u9i_file_read(file, 5 * MIB, back, 10, &got), -ENODATA);
+    ck_assert_int_eq(u9i_queue_open(file->env, NULL, 0, 0, &queue), 0);
+    ck_assert_int_eq(u9i_queue_do(queue, &op), -ENODATA);
+    u9i_queue_close(queue);
+    ck_assert_int_eq(u9i_file_read(file, 0, back, 4 * MIB, &got), 0);
+    ck_assert_uint_eq(got, 4 * MIB);
+    ck_assert_int_eq(u9i_file_read(file, 8 * MIB, back + 8 * MIB, n, &got), 0);
+    ck_assert_uint_eq(got, n - 8 * MIB);
+    ck_assert_mem_eq(back, bytes, 4 * MIB);
+    ck_assert_mem_eq(back + 8 * MIB, bytes + 8 * MIB, got);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    free(bytes);
+    free(back);
+}
+END_TEST
+
+/* [RD-4] Its size is what its objects say. */
+START_TEST(a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_took)
+{
+    uint8_t *bytes = pattern(MIB);
+    u9i_dir *dir = open_dir_at("unsettled");
+    u9i_file *file = open_file_in(dir, "file", U9I_OPEN_CREATE);
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = file, .off = MIB, .buf = bytes, .n = MIB};
+    u9i_queue *queue;
+    u9r_entry entry;
+    put(file, 0, bytes, MIB);
+    lose_object(dir, "file", 0);
+    ck_assert_int_eq(u9i_queue_open(file->env, NULL, 0, 0, &queue), 0);
+    ck_assert_int_eq(u9i_queue_submit(queue, &op, 1), 0);
+    u9i_queue_settle(queue);
+    u9i_queue_close(queue);
+    u9i_file_close(file);
+    ck_assert_int_eq(u9r_entry_get(u9r_env_of(dir->env), u9r_dir_of(dir)->oid, "file", &entry), 0);
+    ck_assert(entry.open);
+    u9i_dir_close(dir);
+    free(bytes);
 }
 END_TEST
 
@@ -358,6 +423,8 @@ Suite *suite_rados_files(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, a_file_over_several_objects_reads_back_and_has_its_size, 0, 2);
     tcase_add_test(tc, a_queue_that_is_settled_has_nothing_under_way);
+    tcase_add_test(tc, an_object_of_a_settled_file_that_is_lost_cannot_be_read);
+    tcase_add_test(tc, a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_took);
     tcase_add_test(tc, a_size_that_is_set_cuts_and_extends_with_zeros);
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
     tcase_add_test(tc, a_file_that_is_removed_is_read_for_its_grace_and_is_an_error_then);
