@@ -492,12 +492,6 @@ static int sync_dir(u9i_dir *dir)
     return 0; /* a change of names that is acknowledged is durable */
 }
 
-static int lock_file(u9i_file *file)
-{
-    (void)file;
-    return 0; /* the directory's lock fences its files [RD-5] */
-}
-
 static uint64_t data_behind(u9i_file *file, uint64_t off)
 {
     (void)file;
@@ -532,6 +526,6 @@ const u9i_fs u9r_fs = {
     .open_dir = open_dir, .close_dir = close_dir, .lock = u9r_lease_take, .locked = u9r_lease_held_by_other,
     .list = list, .stat = stat_name, .identify = identify_name, .rename = rename_name, .link = link_name,
     .dress = dress_name, .remove = remove_name, .sync_dir = sync_dir, .post = u9r_post, .posted = u9r_posted,
-    .open = u9r_open_file, .close = u9r_close_file, .lock_file = lock_file, .size = u9r_file_size,
+    .open = u9r_open_file, .close = u9r_close_file, .lock_file = u9r_file_lock, .size = u9r_file_size,
     .read = u9r_file_read, .data = data_behind, .reserve = u9r_file_reserve, .zero = zero,
     .truncate = u9r_file_truncate, .sync_and_evict = sync_and_evict, .map = map};

@@ -328,10 +328,18 @@ int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file *
     return 0;
 }
 
+/* Of who has the log, its files are his. [RD-5] */
+int u9r_file_lock(u9i_file *file)
+{
+    u9r_file *f = u9r_file_of(file);
+    return f->dir->epoch != 0 || f->hold ? 0 : u9r_hold_take(f->dir, f->entry.inode, &f->hold);
+}
+
 void u9r_close_file(u9i_file *file)
 {
     u9r_file *f = u9r_file_of(file);
     bool ours = f->dir->generation == u9r_host->forks();
+    if (ours && f->hold) u9r_hold_end(f->hold);
     /* What fails here leaves it open: its objects tell its size. */
     if (ours && f->writing) leave_file(f);
     bool heard = !env_of(f)->silent;

@@ -130,6 +130,8 @@ int u9r_entries(u9r_env *e, const char *oid, bool trash, u9r_entry_fn *each, voi
 
 /* Directories */
 
+typedef struct u9r_hold u9r_hold;
+
 typedef struct u9r_dir {
     u9i_dir dir;
     char oid[U9R_OID_MAX];
@@ -187,6 +189,13 @@ uint64_t u9r_lease_epoch(u9r_dir *d);
 /* Notes who has the log now; returns -ECANCELED. */
 int u9r_lease_lost(u9r_dir *d, const char *object);
 
+/*
+ * A file is locked by a handle that has not the log, until it lets go, or (who is killed) for the time of the lease. -EWOULDBLOCK:
+ * it is, by another, for as long as the address says that a log is waited for. [RD-12]
+ */
+int u9r_hold_take(u9r_dir *d, uint64_t inode, u9r_hold **out);
+void u9r_hold_end(u9r_hold *h);
+
 /* Microseconds of a clock that goes on while the machine sleeps. */
 uint64_t u9r_boot_us(void);
 /* The lock of this name on an object, which is made if need be, for the time of the lease. */
@@ -208,6 +217,7 @@ typedef struct u9r_file {
     struct u9r_file *next; /* of those of `dir` that are written, under its lock, as is `name` */
     char name[U9R_NAME_MAX + 1];
     bool writing;
+    u9r_hold *hold; /* NULL: it is not locked */
     atomic_bool failed; /* a write did: what its objects hold is told by them alone */
     bool dirty;
     uint64_t proof;    /* writing: the epoch that its writes prove */
@@ -234,6 +244,7 @@ int u9r_file_size(u9i_file *file, uint64_t *out);
 int u9r_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
 int u9r_file_reserve(u9i_file *file, uint64_t end);
 int u9r_file_truncate(u9i_file *file, uint64_t size);
+int u9r_file_lock(u9i_file *file);
 
 void u9r_data_oid(uint64_t inode, uint32_t index, char out[U9R_OID_MAX]);
 /* Size of an open file by its objects; `hint`: an index that is known to be there. `last` may be NULL. */

@@ -104,6 +104,11 @@ done
 prints 'it has one place' 'go to another place already' "$u9" tier "$near" --to "$log"
 prints 'a log is no place for itself' 'the place is the log itself' "$u9" tier "$log" --to "rados:u9/./tools/log?conf=$conf&lease=3" --keep 1
 prints 'and all of it stays' 'clean' "$build/u9fsck" "$log"
+for i in 1 2 3 4; do "$u9" tier "rados:u9/tools/saved?conf=$conf" --to "rados:other/saved?conf=$conf" >"$dir/tier.$i" 2>&1 & done
+wait
+[ "$(grep -l 'to their other place already' "$dir"/tier.[1-4] | wc -l)" -ge 1 ] &&
+    [ "$(grep -hE 'copied [0-9]+ segment' "$dir"/tier.[1-4] | wc -l)" -ge 1 ]
+tell $? 'one run at a time copies segments of a log in a pool'
 prints 'a pool that is no place is told' 'there is no such pool' "$u9" tier "$log" --to "rados:nopool/far?conf=$conf"
 seq 1 5000 >"$dir/few"
 

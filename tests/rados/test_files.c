@@ -150,6 +150,27 @@ START_TEST(a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_to
 }
 END_TEST
 
+/* [RD-12] By two handles that have not the log; longer than a lease, and until it is closed. */
+START_TEST(a_file_is_locked_by_one)
+{
+    u9i_dir *first = open_dir_at("holds"), *second = open_dir_at("holds");
+    u9i_file *a = open_file_in(first, "file", U9I_OPEN_CREATE), *b = open_file_in(second, "file", U9I_OPEN_WRITE);
+    u9i_file *other = open_file_in(second, "other", U9I_OPEN_CREATE);
+    ck_assert_int_eq(u9i_file_lock(a), 0);
+    ck_assert_int_eq(u9i_file_lock(a), 0);
+    ck_assert_int_eq(u9i_file_lock(b), -EWOULDBLOCK);
+    ck_assert_int_eq(u9i_file_lock(other), 0);
+    u9i_sleep_us(first->env, (LEASE_S * 1000 + 500) * 1000);
+    ck_assert_int_eq(u9i_file_lock(b), -EWOULDBLOCK);
+    u9i_file_close(a);
+    ck_assert_int_eq(u9i_file_lock(b), 0);
+    u9i_file_close(b);
+    u9i_file_close(other);
+    u9i_dir_close(second);
+    u9i_dir_close(first);
+}
+END_TEST
+
 /* Nothing is read or written behind it, and the queue can be used again. */
 START_TEST(a_queue_that_is_settled_has_nothing_under_way)
 {
@@ -425,6 +446,7 @@ Suite *suite_rados_files(void)
     tcase_add_test(tc, a_queue_that_is_settled_has_nothing_under_way);
     tcase_add_test(tc, an_object_of_a_settled_file_that_is_lost_cannot_be_read);
     tcase_add_test(tc, a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_took);
+    tcase_add_test(tc, a_file_is_locked_by_one);
     tcase_add_test(tc, a_size_that_is_set_cuts_and_extends_with_zeros);
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
     tcase_add_test(tc, a_file_that_is_removed_is_read_for_its_grace_and_is_an_error_then);
