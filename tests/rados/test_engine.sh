@@ -200,7 +200,7 @@ claim 'and once there is room, the log goes on' "$u9" append "$log" "$dir/lines"
 prints 'nothing of it is damaged' 'clean' "$build/u9fsck" "$log"
 
 # Two at a time: they wait for requests and leases, mostly.
-export U9_BIN_DIR=$build U9_TEST_DIR=$dir/scratch CK_TIMEOUT_MULTIPLIER=4
+export U9_BIN_DIR=$build U9_TEST_DIR=$dir/scratch CK_TIMEOUT_MULTIPLIER=$([ -n "${U9_LONG-}" ] && echo 20 || echo 4)
 run_suite() {
     U9_IO="rados:u9/?conf=$conf&namespace=$1&lease=2&wait=6&grace=30" "$build/u9tests" "$1" >"$dir/$1.log" 2>&1
     echo $? >"$dir/$1.status"
