@@ -455,9 +455,14 @@ int u9r_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got
     if (settled) size = f->entry.size; /* settled: it stays so */
     if (off >= size) n = 0;
     else if (size - off < n) n = (size_t)(size - off);
-    for (size_t done = 0, some; done < n && err == 0; done += some)
-        err = read_some(f, off + done, (char *)buf + done, n - done, &some, &is_short, &missing);
-    if (err == 0 && is_short && f->entry.open) err = u9r_file_extent(f, &size);
+    for (unsigned tries = 0; tries < 2 && err == 0 && off < size; tries++) {
+        if (size - off < n) n = (size_t)(size - off);
+        for (size_t done = 0, some; done < n && err == 0; done += some)
+            err = read_some(f, off + done, (char *)buf + done, n - done, &some, &is_short, &missing);
+        if (err != 0 || !is_short || settled) break;
+        /* What came since it was read is within this size: it is read once more, so that no zeros stand for it. */
+        if (tries == 0) err = u9r_file_extent(f, &size);
+    }
     if (err == 0 && missing >= 0) err = u9r_missing(f, (uint32_t)missing, settled);
     if (err != 0) return err;
     *got = off >= size ? 0 : size - off < n ? (size_t)(size - off) : n;

@@ -150,6 +150,45 @@ START_TEST(a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_to
 }
 END_TEST
 
+static u9i_file *grows; /* NULL, or gets more bytes when a size is asked for next */
+
+/* In the place of librados's. */
+int rados_aio_stat(rados_ioctx_t io, const char *oid, rados_completion_t done, uint64_t *size, time_t *when)
+{
+    int (*real)(rados_ioctx_t, const char *, rados_completion_t, uint64_t *, time_t *);
+    void *found = dlsym(RTLD_NEXT, "rados_aio_stat");
+    memcpy(&real, &found, sizeof real);
+    u9i_file *file = grows;
+    grows = NULL;
+    if (file) put(file, 5, (char[]){"-more"}, 5);
+    return real(io, oid, done, size, when);
+}
+
+/* Beside a writer: what came between the bytes and the size is not zeros. By a call, and by a queue. */
+START_TEST(a_read_at_the_end_of_a_file_that_grows_makes_no_zeros_up)
+{
+    char back[100] = "";
+    size_t got = 0;
+    u9i_dir *dir = open_dir_at(_i == 0 ? "grows" : "grows.queued");
+    u9i_file *file = open_file_in(dir, "file", U9I_OPEN_CREATE), *reader;
+    u9i_queue *queue;
+    put(file, 0, (char[]){"bytes"}, 5);
+    reader = open_file_in(dir, "file", U9I_OPEN_READ);
+    u9i_op op = {.kind = U9I_OP_READ, .file = reader, .buf = back, .n = sizeof back};
+    ck_assert_int_eq(u9i_queue_open(reader->env, NULL, 0, 0, &queue), 0);
+    grows = file;
+    if (_i == 0) ck_assert_int_eq(u9i_file_read(reader, 0, back, sizeof back, &got), 0);
+    else got = (size_t)u9i_queue_do(queue, &op);
+    ck_assert_ptr_null(grows);
+    ck_assert_uint_ge(got, 5);
+    ck_assert_mem_eq(back, "bytes-more", got);
+    u9i_queue_close(queue);
+    u9i_file_close(reader);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 /* [RD-12] By two handles that have not the log; longer than a lease, and until it is closed. */
 START_TEST(a_file_is_locked_by_one)
 {
@@ -446,6 +485,7 @@ Suite *suite_rados_files(void)
     tcase_add_test(tc, a_queue_that_is_settled_has_nothing_under_way);
     tcase_add_test(tc, an_object_of_a_settled_file_that_is_lost_cannot_be_read);
     tcase_add_test(tc, a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_took);
+    tcase_add_loop_test(tc, a_read_at_the_end_of_a_file_that_grows_makes_no_zeros_up, 0, 2);
     tcase_add_test(tc, a_file_is_locked_by_one);
     tcase_add_test(tc, a_size_that_is_set_cuts_and_extends_with_zeros);
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
