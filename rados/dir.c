@@ -154,24 +154,20 @@ static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
     int err = p == NULL || d == NULL ? -ENOMEM : u9r_path_in(e, path, &in);
     if (err == 0) err = split(in, p);
     if (err == 0) err = u9r_connect(e);
+    bool is_user = err == 0;
     if (err == 0) err = resolve(e, p, create, d->oid, &name, &entry);
     if (err == 0 && entry.kind == 'd') dir_oid(entry.inode, d->oid);
     else if (err == 0) snprintf(d->dir.single, sizeof d->dir.single, "%s", name);
     free(p);
+    if (d) d->dir.env = env;
+    if (err == 0) err = u9r_poster_open(d);
     if (err != 0) {
+        if (is_user) u9r_leave(e);
         free(d);
         return err;
     }
-    d->dir.env = env;
     d->generation = u9r_host->forks();
     u9r_init_wait(&d->lock, &d->told);
-    err = u9r_poster_open(d);
-    if (err != 0) {
-        pthread_cond_destroy(&d->told);
-        pthread_mutex_destroy(&d->lock);
-        free(d);
-        return err;
-    }
     u9r_host->acquire();
     *out = &d->dir;
     return 0;
@@ -185,6 +181,7 @@ static void close_dir(u9i_dir *dir)
         u9r_poster_close(d);
         pthread_cond_destroy(&d->told);
         pthread_mutex_destroy(&d->lock);
+        u9r_leave(u9r_env_of_dir(d));
         u9r_host->release();
     }
     free(d);
@@ -495,12 +492,6 @@ static int sync_dir(u9i_dir *dir)
     return 0; /* a change of names that is acknowledged is durable */
 }
 
-static int lock_file(u9i_file *file)
-{
-    (void)file;
-    return 0; /* the directory's lock fences its files [RD-5] */
-}
-
 static uint64_t data_behind(u9i_file *file, uint64_t off)
 {
     (void)file;
@@ -535,6 +526,6 @@ const u9i_fs u9r_fs = {
     .open_dir = open_dir, .close_dir = close_dir, .lock = u9r_lease_take, .locked = u9r_lease_held_by_other,
     .list = list, .stat = stat_name, .identify = identify_name, .rename = rename_name, .link = link_name,
     .dress = dress_name, .remove = remove_name, .sync_dir = sync_dir, .post = u9r_post, .posted = u9r_posted,
-    .open = u9r_open_file, .close = u9r_close_file, .lock_file = lock_file, .size = u9r_file_size,
+    .open = u9r_open_file, .close = u9r_close_file, .lock_file = u9r_file_lock, .size = u9r_file_size,
     .read = u9r_file_read, .data = data_behind, .reserve = u9r_file_reserve, .zero = zero,
     .truncate = u9r_file_truncate, .sync_and_evict = sync_and_evict, .map = map};

@@ -328,10 +328,18 @@ int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file *
     return 0;
 }
 
+/* Of who has the log, its files are his. [RD-5] */
+int u9r_file_lock(u9i_file *file)
+{
+    u9r_file *f = u9r_file_of(file);
+    return f->dir->epoch != 0 || f->hold ? 0 : u9r_hold_take(f->dir, f->entry.inode, &f->hold);
+}
+
 void u9r_close_file(u9i_file *file)
 {
     u9r_file *f = u9r_file_of(file);
     bool ours = f->dir->generation == u9r_host->forks();
+    if (ours && f->hold) u9r_hold_end(f->hold);
     /* What fails here leaves it open: its objects tell its size. */
     if (ours && f->writing) leave_file(f);
     bool heard = !env_of(f)->silent;
@@ -384,23 +392,25 @@ int u9r_file_size(u9i_file *file, uint64_t *out)
     return u9r_file_extent(u9r_file_of(file), out);
 }
 
-int u9r_missing(u9r_file *f)
+int u9r_missing(u9r_file *f, uint32_t index, bool settled)
 {
     u9r_entry now;
-    char name[U9R_NAME_MAX + 1];
+    char name[U9R_NAME_MAX + 1], oid[U9R_OID_MAX];
     int err = own_entry(f, &now, name);
-    if (err != -ENOENT) return err;
-    char trash[24];
-    u9r_trash_name(f->entry.inode, trash);
-    err = u9r_entry_get(env_of(f), f->dir->oid, trash, &now);
-    if (err == 0 && now.kind == 'f') return 0; /* none of its objects is gone yet: this one never was */
-    if (err != 0 && err != -ENOENT) return err;
-    u9r_data_oid(f->entry.inode, 0, name);
-    return u9r_fail(env_of(f), name, -ESTALE, "the file was removed");
+    u9r_data_oid(f->entry.inode, index, oid);
+    if (err == -ENOENT) {
+        char trash[24];
+        u9r_trash_name(f->entry.inode, trash);
+        err = u9r_entry_get(env_of(f), f->dir->oid, trash, &now);
+        bool whole = err == 0 && now.kind == 'f'; /* none of its objects is gone yet: this one never was */
+        if (err == -ENOENT || (err == 0 && !whole)) return u9r_fail(env_of(f), oid, -ESTALE, "the file was removed");
+    }
+    if (err == 0 && settled) err = -ENODATA;
+    return err == -ENODATA ? u9r_fail(env_of(f), oid, err, "the object is not there") : err;
 }
 
-/* One batch of a read: up to U9R_BATCH objects. *got: bytes that came, zeros for what is missing in a row counted. */
-static int read_some(u9r_file *f, uint64_t off, char *buf, size_t n, size_t *asked, bool *is_short, bool *missing)
+/* One batch of a read: up to U9R_BATCH objects; *asked bytes, zeros for what they do not hold. *missing: one that is not there. */
+static int read_some(u9r_file *f, uint64_t off, char *buf, size_t n, size_t *asked, bool *is_short, int64_t *missing)
 {
     u9r_env *e = env_of(f);
     u9r_batch batch = {.count = 0};
@@ -423,7 +433,7 @@ static int read_some(u9r_file *f, uint64_t off, char *buf, size_t n, size_t *ask
     unsigned count = batch.count;
     u9r_batch_wait(&batch, results);
     for (unsigned i = 0; i < count && err == 0; i++) {
-        if (results[i] == -ENOENT) *missing = true;
+        if (results[i] == -ENOENT) *missing = (int64_t)(off / U9R_OBJECT) + i;
         else if (results[i] < 0) err = results[i];
         size_t came = results[i] > 0 ? (size_t)results[i] : 0;
         if (came < sizes[i]) {
@@ -438,16 +448,22 @@ static int read_some(u9r_file *f, uint64_t off, char *buf, size_t n, size_t *ask
 int u9r_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
 {
     u9r_file *f = u9r_file_of(file);
-    bool is_short = false, missing = false;
+    bool is_short = false, settled = !f->entry.open;
+    int64_t missing = -1;
     uint64_t size = UINT64_MAX;
     int err = 0;
-    if (!f->entry.open) size = f->entry.size; /* settled: it stays so */
+    if (settled) size = f->entry.size; /* settled: it stays so */
     if (off >= size) n = 0;
     else if (size - off < n) n = (size_t)(size - off);
-    for (size_t done = 0, some; done < n && err == 0; done += some)
-        err = read_some(f, off + done, (char *)buf + done, n - done, &some, &is_short, &missing);
-    if (err == 0 && is_short && f->entry.open) err = u9r_file_extent(f, &size);
-    if (err == 0 && missing) err = u9r_missing(f);
+    for (unsigned tries = 0; tries < 2 && err == 0 && off < size; tries++) {
+        if (size - off < n) n = (size_t)(size - off);
+        for (size_t done = 0, some; done < n && err == 0; done += some)
+            err = read_some(f, off + done, (char *)buf + done, n - done, &some, &is_short, &missing);
+        if (err != 0 || !is_short || settled) break;
+        /* What came since it was read is within this size: it is read once more, so that no zeros stand for it. */
+        if (tries == 0) err = u9r_file_extent(f, &size);
+    }
+    if (err == 0 && missing >= 0) err = u9r_missing(f, (uint32_t)missing, settled);
     if (err != 0) return err;
     *got = off >= size ? 0 : size - off < n ? (size_t)(size - off) : n;
     return 0;

@@ -173,12 +173,17 @@ static void *renew(void *arg)
 {
     u9r_dir *d = arg;
     uint64_t each = (uint64_t)u9r_env_of_dir(d)->lease_ms * 1000 / 3;
+    bool anew = false; /* it was taken so, and the epoch has not been seen since */
     while (!d->lost && u9r_wait_to_renew(&d->lock, &d->told, &d->ending, each)) {
         uint64_t until, epoch = d->epoch;
         int err = try_lock(d, LIBRADOS_LOCK_FLAG_MUST_RENEW, &until);
         if (err == -ENOENT) {
+            anew = true;
             err = try_lock(d, 0, &until);
-            if (err == 0) err = get_epoch(d, &epoch);
+        }
+        if (err == 0 && anew) {
+            err = get_epoch(d, &epoch);
+            anew = err != 0;
         }
         if (err == -EBUSY || epoch != d->epoch) d->lost = true;
         else if (err == 0) d->until_us = until;
@@ -288,4 +293,71 @@ bool u9r_lease_held_by_other(u9i_dir *dir, const char *name)
     ssize_t n = rados_list_lockers(u9r_env_of_dir(d)->io, d->oid, lock_name, &exclusive, tag, &tags, clients, &client_size,
                                    cookies, &cookie_size, addresses, &address_size);
     return n > 0;
+}
+
+/* Files that are locked by who has not the log: an index that is made, segments that are copied */
+
+struct u9r_hold {
+    u9r_dir *dir;
+    char name[U9R_OID_MAX], cookie[U9R_COOKIE], owner[U9R_OWNER];
+    pthread_t renewer;
+    pthread_mutex_t lock; /* of the wait between renewals */
+    pthread_cond_t told;
+    bool ending;
+};
+
+static int try_hold(u9r_hold *h, uint8_t flags)
+{
+    return u9r_lock(u9r_env_of_dir(h->dir), h->dir->oid, h->name, h->cookie, h->owner, flags);
+}
+
+static void *renew_hold(void *arg)
+{
+    u9r_hold *h = arg;
+    uint64_t each = (uint64_t)u9r_env_of_dir(h->dir)->lease_ms * 1000 / 3;
+    while (u9r_wait_to_renew(&h->lock, &h->told, &h->ending, each))
+        if (try_hold(h, LIBRADOS_LOCK_FLAG_MUST_RENEW) == -ENOENT) (void)try_hold(h, 0);
+    return NULL;
+}
+
+static int hold_within(u9r_hold *h)
+{
+    u9r_env *e = u9r_env_of_dir(h->dir);
+    uint64_t begin = u9r_boot_us();
+    int err;
+    while ((err = try_hold(h, 0)) == -EBUSY && u9r_boot_us() - begin < (uint64_t)e->wait_ms * 1000) u9i_sleep_us(&e->env, LOOK_US);
+    return err == -EBUSY ? -EWOULDBLOCK : u9r_fail(e, h->dir->oid, err, "locking a file");
+}
+
+int u9r_hold_take(u9r_dir *d, uint64_t inode, u9r_hold **out)
+{
+    u9r_env *e = u9r_env_of_dir(d);
+    u9r_hold *h = calloc(1, sizeof *h);
+    if (h == NULL) return -ENOMEM;
+    h->dir = d;
+    snprintf(h->name, sizeof h->name, "f.%016llx", (unsigned long long)inode);
+    u9r_name_owner(e, h->owner, h->cookie);
+    u9r_init_wait(&h->lock, &h->told);
+    int err = hold_within(h);
+    if (err == 0 && (err = u9r_begin_thread(&h->renewer, renew_hold, h)) != 0)
+        (void)rados_unlock(e->io, d->oid, h->name, h->cookie);
+    if (err == 0) {
+        *out = h;
+        return 0;
+    }
+    pthread_cond_destroy(&h->told);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+    return err;
+}
+
+void u9r_hold_end(u9r_hold *h)
+{
+    u9r_env *e = u9r_env_of_dir(h->dir);
+    u9r_end_wait(&h->lock, &h->told, &h->ending);
+    pthread_join(h->renewer, NULL);
+    if (!e->silent) (void)rados_unlock(e->io, h->dir->oid, h->name, h->cookie); /* [RD-3] */
+    pthread_cond_destroy(&h->told);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
 }

@@ -198,12 +198,14 @@ static u9_err acquire_number(void *ctx, u9_grant *out, u9_fault *fault)
     claim *c = new_claim(n);
     if (c == NULL) return refuse(n, U9_NOMEM, ENOMEM, fault, "no memory for a claim");
     int err = u9r_connect(e);
+    bool is_user = err == 0;
     while (err == 0 && (err = claim_any(c, &number)) == -EBUSY && u9r_boot_us() - begin < (uint64_t)e->wait_ms * 1000) {
         u9i_sleep_us(&e->env, LOOK_US);
         err = 0;
     }
     if (err != 0) {
         free_claim(c);
+        if (is_user) u9r_leave(e);
         if (err == -EBUSY) return refuse(n, U9_AGAIN, 0, fault, "all generator numbers of this range are in use");
         return refuse(n, err == -ENOMEM ? U9_NOMEM : U9_IO, -err, fault, "no generator number can be claimed");
     }
@@ -235,6 +237,7 @@ static void release_number(void *ctx, const u9_grant *grant, uint64_t last_ms)
     bool sure = heard && !c->lost && u9r_boot_us() < c->until_us; /* else it is long another's, or will be */
     if (sure) (void)set_bound(c, last_ms > c->began_ms ? last_ms : c->began_ms);
     if (sure) (void)rados_unlock(io_of(c), c->oid, lock_name, c->cookie);
+    u9r_leave(c->source->env);
     free_claim(c);
 }
 

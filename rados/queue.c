@@ -30,9 +30,9 @@ typedef struct pending {
     u9i_op op;
     unsigned left;      /* requests without a result */
     request *only;      /* until it has one: the only request of the operation */
-    bool used, is_short, missing;
+    bool used, is_short, missing, settled; /* settled: the file was, when it began */
     int err;
-    uint32_t failed_at; /* the object */
+    uint32_t failed_at, missing_at; /* the object */
 } pending;
 
 typedef struct queue {
@@ -102,11 +102,13 @@ static void arrive(pending *p, const request *r, int result)
 {
     if (p->op.kind == U9I_OP_READ && result == -ENOENT) {
         p->missing = true;
+        p->missing_at = r->index;
         result = 0;
     }
     if (result < 0) {
         if (p->err == 0) p->failed_at = r->index;
         if (p->err == 0) p->err = result;
+        if (p->op.kind == U9I_OP_WRITE) u9r_file_of(p->op.file)->failed = true; /* also where nobody takes the result */
     } else if (p->op.kind == U9I_OP_READ && (size_t)result < r->n) {
         memset(r->buf + result, 0, r->n - (size_t)result);
         p->is_short = true;
@@ -213,7 +215,7 @@ static int submit(u9i_queue *base, const u9i_op *ops, unsigned count)
     if (!room) return -EBUSY;
     for (unsigned i = 0, at = 0; i < count; i++, at++) {
         while (q->pending[at].used) at++;
-        q->pending[at] = (pending){.queue = q, .op = ops[i], .used = true};
+        q->pending[at] = (pending){.queue = q, .op = ops[i], .used = true, .settled = !u9r_file_of(ops[i].file)->entry.open};
         begin(q, &q->pending[at]);
     }
     return 0;
@@ -227,8 +229,13 @@ static int64_t result_of_read(pending *p)
     char oid[U9R_OID_MAX];
     u9r_data_oid(f->entry.inode, p->failed_at, oid);
     if (err != 0) return u9r_fail(u9r_env_of(f->file.env), oid, err, "reading");
+    if (p->is_short && !p->settled) { /* as it stands now */
+        size_t got = 0;
+        err = u9r_file_read(p->op.file, p->op.off, p->op.buf, p->op.n, &got);
+        return err ? err : (int64_t)got;
+    }
     if (p->is_short) err = u9r_file_extent(f, &size);
-    if (err == 0 && p->missing && p->op.off < size) err = u9r_missing(f);
+    if (err == 0 && p->missing && p->op.off < size) err = u9r_missing(f, p->missing_at, p->settled);
     if (err != 0) return err;
     return p->op.off >= size ? 0 : size - p->op.off < p->op.n ? (int64_t)(size - p->op.off) : (int64_t)p->op.n;
 }

@@ -50,6 +50,9 @@ typedef struct u9r_env {
     pthread_mutex_t lock;
     rados_t cluster;    /* NULL: not connected */
     rados_ioctx_t io;
+    struct u9r_env *next; /* of those that were connected */
+    atomic_uint users;  /* directories that are open, and numbers that are held */
+    atomic_uint posters; /* of directories that are open, or whose last notices are under way */
     uint64_t identity;  /* of cluster, pool and namespace */
     unsigned generation; /* of forks, when it was connected */
     atomic_bool silent;  /* a request has timed out, and nothing was heard since: goodbyes are left out, the lease does as well */
@@ -71,8 +74,9 @@ static inline bool u9r_is_foreign(const u9r_env *e)
     return e->generation != u9r_host->forks();
 }
 
-/* Connects, if that is not done. 0 or a negative errno. */
+/* Connects, if that is not done; who did leaves it again, in the same process. 0 or a negative errno. */
 int u9r_connect(u9r_env *e);
+void u9r_leave(u9r_env *e);
 
 /*
  * Notes what failed, for the sentence that will be made of it, and returns `err`; what is asked for and not there is
@@ -125,6 +129,8 @@ typedef int u9r_entry_fn(void *ctx, const char *name, const u9r_entry *entry);
 int u9r_entries(u9r_env *e, const char *oid, bool trash, u9r_entry_fn *each, void *ctx);
 
 /* Directories */
+
+typedef struct u9r_hold u9r_hold;
 
 typedef struct u9r_dir {
     u9i_dir dir;
@@ -183,6 +189,13 @@ uint64_t u9r_lease_epoch(u9r_dir *d);
 /* Notes who has the log now; returns -ECANCELED. */
 int u9r_lease_lost(u9r_dir *d, const char *object);
 
+/*
+ * A file is locked by a handle that has not the log, until it lets go, or (who is killed) for the time of the lease. -EWOULDBLOCK:
+ * it is, by another, for as long as the address says that a log is waited for. [RD-12]
+ */
+int u9r_hold_take(u9r_dir *d, uint64_t inode, u9r_hold **out);
+void u9r_hold_end(u9r_hold *h);
+
 /* Microseconds of a clock that goes on while the machine sleeps. */
 uint64_t u9r_boot_us(void);
 /* The lock of this name on an object, which is made if need be, for the time of the lease. */
@@ -204,7 +217,8 @@ typedef struct u9r_file {
     struct u9r_file *next; /* of those of `dir` that are written, under its lock, as is `name` */
     char name[U9R_NAME_MAX + 1];
     bool writing;
-    bool failed;       /* a write did: what its objects hold is told by them alone */
+    u9r_hold *hold; /* NULL: it is not locked */
+    atomic_bool failed; /* a write did: what its objects hold is told by them alone */
     bool dirty;
     uint64_t proof;    /* writing: the epoch that its writes prove */
     pthread_mutex_t lock; /* of what follows */
@@ -230,6 +244,7 @@ int u9r_file_size(u9i_file *file, uint64_t *out);
 int u9r_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
 int u9r_file_reserve(u9i_file *file, uint64_t end);
 int u9r_file_truncate(u9i_file *file, uint64_t size);
+int u9r_file_lock(u9i_file *file);
 
 void u9r_data_oid(uint64_t inode, uint32_t index, char out[U9R_OID_MAX]);
 /* Size of an open file by its objects; `hint`: an index that is known to be there. `last` may be NULL. */
@@ -237,8 +252,11 @@ int u9r_probe(u9r_env *e, uint64_t inode, uint32_t hint, uint64_t *size, uint64_
 /* Gives all objects of a file the epoch of `d`, and makes the next one with it. `size` and `objects` are told. [RD-8] */
 int u9r_fence(u9r_dir *d, uint64_t inode, uint64_t *size, uint32_t *objects);
 void u9r_remove_objects(u9r_env *e, const u9r_entry *entry);
-/* What a missing object within a file means: a hole (0), or that the file is gone: -ESTALE, noted. */
-int u9r_missing(u9r_file *f);
+/*
+ * What it means that this object was not there: in a file that was open when it was asked for, that it had not been made (0);
+ * in a settled one, of which all were made, that it is lost: -ENODATA; or that the file is gone: -ESTALE. Both are noted.
+ */
+int u9r_missing(u9r_file *f, uint32_t index, bool settled);
 int u9r_file_extent(u9r_file *f, uint64_t *size);
 /*
  * An operation on an object of the file, begun with the proof that nobody has taken the log over [RD-6]; it makes the

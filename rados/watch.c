@@ -54,8 +54,10 @@ static void poster_check(const poster *p)
 
 static void free_poster(poster *p)
 {
+    u9r_env *e = p->env;
     pthread_mutex_destroy(&p->lock);
     free(p);
+    e->posters--;
 }
 
 /* Unlocks; the last one who has it frees it. */
@@ -179,6 +181,7 @@ int u9r_poster_open(u9r_dir *d)
     p->task = (u9i_task){.run = on_time, .ctx = p};
     memcpy(p->oid, d->oid, sizeof p->oid);
     d->poster = p;
+    p->env->posters++;
     return 0;
 }
 

@@ -202,6 +202,19 @@ unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned m
     return n;
 }
 
+/* Of the same kind. */
+bool u9s_next(u9s_dir *d, const char *name, u9s_entry *out)
+{
+    pthread_mutex_lock(&d->lock);
+    const u9s_entry *at = find_entry(d, name), *end = d->entries + d->count;
+    const char *kind = strchr(name, '.');
+    while (at && ++at < end && strcmp(strchr(at->name, '.') ? strchr(at->name, '.') : "", kind ? kind : "") != 0) continue;
+    bool there = at && at < end;
+    if (there) *out = *at;
+    pthread_mutex_unlock(&d->lock);
+    return there;
+}
+
 static int list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     u9s_dir *d = u9s_dir_of(dir);
@@ -259,6 +272,7 @@ static void close_dir(u9i_dir *dir)
 {
     u9s_dir *d = u9s_dir_of(dir);
     if (d->generation == u9s_host->forks()) {
+        u9s_ahead_close(d);
         pthread_mutex_destroy(&d->lock);
         u9s_host->release();
     }

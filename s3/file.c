@@ -2,8 +2,8 @@
  * s3/file.c: the calls on files: objects that are read by ranges, through the cache. [TR-9]
  *
  * What several reads want and is not cached is asked for together, in requests of up to 2 MiB: U9S_IN_FLIGHT of them at a
- * time. It is cached by blocks, small ones where little is asked for: the ends of segments, pages of an index. Who reads
- * on where the last read ended gets more than that was asked for, into the cache. Who reads the beginning of one segment
+ * time. It is cached by blocks, small ones where little is asked for: the ends of segments, pages of an index. For who
+ * reads in a row what comes next is asked for before (ahead.c). Who reads the beginning of one segment
  * is about to open the log, and gets beginning and end of those in front of it, too: a log of many is not opened one
  * answer at a time. What comes is cached as it came: whether it is right is for frames to tell.
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK = 2 << 20, AHEAD = 8 << 20, ASKS = 64, BESIDE = 24, READERS = 8 };
+enum { ASK = 2 << 20, ROW = 1 << 20, AHEAD = 16 << 20, ASKS = 64, BESIDE = 24, READERS = 4 };
 
 int u9s_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
@@ -37,6 +37,7 @@ int u9s_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file *
 
 void u9s_close_file(u9i_file *file)
 {
+    u9s_ahead_drop(u9s_file_of(file));
     u9s_upload_drop(u9s_file_of(file));
     free(file);
 }
@@ -124,8 +125,7 @@ static int is_gone(const u9s_file *f, const char *what)
     return u9s_fail(u9s_env_of(f->file.env), f->key, -ESTALE, what);
 }
 
-/* What came is of another object than the one that was listed under this key: its blocks are not that one's. */
-static bool is_another(const u9s_file *f, const u9s_request *came)
+bool u9s_is_another(const u9s_file *f, const u9s_request *came)
 {
     const char *a = f->entry.etag, *b = came->etag;
     a += strspn(a, "\""); /* in a listing they may stand without quotes */
@@ -144,33 +144,59 @@ static bool take_block(u9s_range *r, uint64_t at, const u9s_request *came)
     if (came == NULL) return get_cached(f, begin, r->block, to, (size_t)(end - begin));
     if (came->err == -ENOENT) r->err = is_gone(f, "reading: it is not there any more");
     else if (came->err != 0) r->err = came->err;
-    else if (is_another(f, came)) r->err = is_gone(f, "reading: it is another object than was listed");
+    else if (u9s_is_another(f, came)) r->err = is_gone(f, "reading: it is another object than was listed");
     else memcpy(to, came->bytes + (begin - came->from), (size_t)(end - begin));
     return true;
 }
 
-static void keep_what_came(asking *a)
+void u9s_keep(const u9s_file *f, const u9s_request *came, size_t block)
 {
-    for (unsigned i = 0; i < a->count; i++) {
-        const u9s_request *r = &a->requests[i];
-        const u9s_file *f = a->files[i];
-        for (uint64_t at = r->from; at < r->to && r->err == 0 && !is_another(f, r); at += a->blocks[i]) {
-            u9s_block_id id = id_of(f, at, a->blocks[i]);
-            u9s_cache_put(u9s_env_of(f->file.env), &id, r->bytes + (at - r->from),
-                          (size_t)(block_end(f, at, a->blocks[i]) - at));
-        }
+    for (uint64_t at = came->from; at < came->to && came->err == 0 && !u9s_is_another(f, came); at += block) {
+        u9s_block_id id = id_of(f, at, block);
+        u9s_cache_put(u9s_env_of(f->file.env), &id, came->bytes + (at - came->from), (size_t)(block_end(f, at, block) - at));
     }
 }
 
-/* What is to be read on where somebody reads on: as long as the cache has room for that of several. */
-static void ask_ahead(asking *a, const u9s_range *r)
+/* All blocks of [from, to). */
+static bool is_cached(const u9s_file *f, uint64_t from, uint64_t to)
 {
-    u9s_file *f = r->file;
-    uint64_t share = u9s_env_of(f->file.env)->cache_size / READERS, most = share < AHEAD ? share : AHEAD;
-    uint64_t first = block_of(r->off + r->n - 1, U9S_BLOCK) + U9S_BLOCK;
     char byte;
-    for (uint64_t at = first; at + U9S_BLOCK <= first + most && at < f->entry.size; at += U9S_BLOCK)
-        if (!get_cached(f, at, U9S_BLOCK, &byte, 1) && !ask_for(a, f, at, U9S_BLOCK, true)) return;
+    while (from < to && get_cached(f, from, U9S_BLOCK, &byte, 1)) from = block_of(from, U9S_BLOCK) + U9S_BLOCK;
+    return from >= to;
+}
+
+/* The segment behind `f`, in `out`. False: there is none. */
+static bool follows(const u9s_file *f, u9s_file *out)
+{
+    *out = (u9s_file){.file = f->file, .dir = f->dir};
+    return u9s_next(f->dir, f->key + strlen(f->dir->prefix), &out->entry) && u9s_dir_key(f->dir, out->entry.name, out->key) == 0;
+}
+
+/*
+ * Who has read ROW bytes in a row is read ahead for, in pieces, up to a window behind what is read now, and beyond the file's
+ * end in the segment that follows: as long as the cache has room for that of several.
+ */
+static void ask_ahead(const u9s_range *r)
+{
+    u9s_file *f = r->file, after, *of = f;
+    uint64_t share = u9s_env_of(f->file.env)->cache_size / READERS, window = share < AHEAD ? share : AHEAD;
+    uint64_t piece = block_of(window / 2 < ASK ? window / 2 : ASK, U9S_BLOCK), size = f->entry.size, begin = 0;
+    uint64_t first = block_of(r->off + r->n - 1, U9S_BLOCK) + U9S_BLOCK, at = f->asked;
+    if (piece == 0 || f->entry.etag[0] == 0) return;
+    if (first > size) first = size;
+    if (at < first || at > first + window) at = first;
+    for (uint64_t to; at < first + window; at = begin + to) {
+        if (of == f && at >= size) {
+            of = follows(f, &after) ? &after : NULL;
+            begin = size;
+        }
+        if (of == NULL || at - begin >= of->entry.size) break;
+        uint64_t from = at - begin;
+        to = from / piece * piece + piece < of->entry.size ? from / piece * piece + piece : of->entry.size;
+        if (begin + to > first + window && to < of->entry.size) break;
+        if (!is_cached(of, from, to) && !u9s_ahead_ask(of, f, from, to)) break;
+    }
+    f->asked = at;
 }
 
 static void ask_if_needed(asking *a, u9s_file *f, uint64_t off)
@@ -210,12 +236,13 @@ static bool look_for(asking *a, u9s_range *r)
 {
     bool on = atomic_exchange(&r->file->next, r->off + r->n) == r->off, rest = false;
     r->block = r->n <= U9S_SMALL && !on ? U9S_SMALL : U9S_BLOCK;
+    if (!on) r->file->row = r->off;
+    if (r->off >= r->file->row + ROW) ask_ahead(r);
     for (uint64_t at = block_of(r->off, r->block); at < r->off + r->n && r->err == 0; at += r->block) {
-        if (take_block(r, at, NULL)) continue;
+        if (take_block(r, at, NULL) || (u9s_ahead_wait(r->file, at) && take_block(r, at, NULL))) continue;
         rest = true;
         if (!ask_for(a, r->file, at, r->block, false)) r->err = -EAGAIN;
     }
-    if (on && rest) ask_ahead(a, r);
     if (rest && r->off == 0 && r->block == U9S_SMALL && a->beside == NULL) ask_beside(a, r->file);
     return rest;
 }
@@ -240,8 +267,10 @@ static void read_some(u9s_range *ranges, unsigned count)
     if (rest && a->count > 0) (void)u9s_perform(u9s_env_of(ranges->file->file.env), a->requests, a->count);
     for (unsigned i = 0; rest && i < count; i++)
         if (ranges[i].n > 0) take_what_came(a, &ranges[i]);
-    if (rest) keep_what_came(a);
-    for (unsigned i = 0; a && i < a->count; i++) u9s_request_free(&a->requests[i]);
+    for (unsigned i = 0; a && i < a->count; i++) {
+        u9s_keep(a->files[i], &a->requests[i], a->blocks[i]);
+        u9s_request_free(&a->requests[i]);
+    }
     if (a) free(a->beside);
     free(a);
 }

@@ -48,6 +48,8 @@ typedef struct flight {
     char url[9000];
     int failed; /* it could not even be made; a negative errno */
     bool odd;   /* what came is not what was asked for */
+    bool over;  /* nothing comes any more */
+    struct flight *next; /* of a u9s_transfers */
 } flight;
 
 /* Connections */
@@ -82,7 +84,8 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *ctx)
     f->odd = n > ANSWER_MAX - r->got;
     if (f->odd) return 0;
     if (r->got + n + 1 > r->room) {
-        size_t room = 2 * (r->got + n + 1);
+        size_t room = 2 * (r->got + n + 1), all = r->to > r->from ? (size_t)(r->to - r->from + 1) : 0;
+        if (r->bytes == NULL && all > r->got + n && all <= ANSWER_MAX) room = all;
         char *more = realloc(r->bytes, room);
         if (more == NULL) return 0;
         r->bytes = more;
@@ -322,7 +325,9 @@ static void take_outcomes(CURLM *multi)
     for (CURLMsg *m; (m = curl_multi_info_read(multi, &left)) != NULL;) {
         char *private = NULL;
         if (m->msg != CURLMSG_DONE || curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &private) != CURLE_OK) continue;
-        ((flight *)(void *)private)->code = m->data.result;
+        flight *f = (flight *)(void *)private;
+        f->code = m->data.result;
+        f->over = true;
     }
 }
 
@@ -386,4 +391,85 @@ void u9s_request_free(u9s_request *r)
     free(r->bytes);
     r->bytes = NULL;
     r->got = r->room = 0;
+}
+
+/* One by one */
+
+struct u9s_transfers {
+    u9s_env *env;
+    CURLM *multi;
+    flight *first;
+};
+
+u9s_transfers *u9s_transfers_new(u9s_env *e)
+{
+    u9s_transfers *t = calloc(1, sizeof *t);
+    CURLM *multi = t ? take_multi(e) : NULL;
+    if (multi) {
+        t->env = e;
+        t->multi = multi;
+        return t;
+    }
+    free(t);
+    return NULL;
+}
+
+static void drop_flight(u9s_transfers *t, flight *f)
+{
+    flight **at = &t->first;
+    while (*at != f) at = &(*at)->next;
+    *at = f->next;
+    end_flight(f, t->multi);
+    free(f);
+}
+
+void u9s_transfers_free(u9s_transfers *t)
+{
+    while (t->first) drop_flight(t, t->first);
+    give_multi(t->env, t->multi);
+    free(t);
+}
+
+bool u9s_transfers_begin(u9s_transfers *t, u9s_request *r)
+{
+    u9s_credentials c;
+    flight *f = u9s_credentials_get(&c) == 0 ? malloc(sizeof *f) : NULL;
+    if (f) {
+        begin(f, r, t->env, t->multi, &c);
+        f->over = f->failed != 0;
+        f->next = t->first;
+        t->first = f;
+    }
+    u9s_credentials_wipe(&c);
+    return f != NULL;
+}
+
+void u9s_transfers_stop(u9s_transfers *t, u9s_request *r)
+{
+    flight *f = t->first;
+    while (f && f->r != r) f = f->next;
+    if (f) drop_flight(t, f);
+}
+
+u9s_request *u9s_transfers_next(u9s_transfers *t)
+{
+    int running;
+    for (unsigned i = 0; i < 2; i++) {
+        if (i > 0) (void)curl_multi_poll(t->multi, NULL, 0, 1000, NULL);
+        (void)curl_multi_perform(t->multi, &running);
+        take_outcomes(t->multi);
+        flight *f = t->first;
+        while (f && !f->over) f = f->next;
+        if (f == NULL) continue;
+        u9s_request *r = f->r;
+        (void)conclude(f);
+        drop_flight(t, f);
+        return r;
+    }
+    return NULL;
+}
+
+void u9s_transfers_wake(u9s_transfers *t)
+{
+    (void)curl_multi_wakeup(t->multi);
 }

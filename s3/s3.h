@@ -9,6 +9,7 @@
  *   request.c      signed requests, several in flight, tried again; what is known of a failure [TR-7]
  *   answer.c       what a bucket says in XML
  *   cache.c        blocks of objects, in memory or on disk, bounded [TR-9]
+ *   ahead.c        what is about to be read is asked for, and nobody waits [TR-9]
  *   dir.c          the calls on directories              file.c   the calls on files
  *   upload.c       a new object, in one request or in parts [TR-4]
  *   queue.c        reads and writes that are under way
@@ -16,8 +17,8 @@
  * A directory is a bucket and a prefix; its files are the objects right below it. They are read by ranges, and written
  * once, from the start to the end. Nothing is locked, mapped, linked or watched.
  *
- * Locks: that of u9s_env (idle connections), of u9s_dir (the listing: held while it is asked for), of the cache. None of
- * them is taken under another.
+ * Locks: that of u9s_env (idle connections), of u9s_dir (the listing: held while it is asked for), of u9s_ahead, of the
+ * cache. None of them is taken under another, but that of u9s_env under that of u9s_ahead.
  */
 #ifndef U9S_S3_H
 #define U9S_S3_H
@@ -117,6 +118,18 @@ typedef struct u9s_request {
 int u9s_perform(u9s_env *e, u9s_request *requests, unsigned count);
 void u9s_request_free(u9s_request *r);
 
+/*
+ * Requests that go by themselves, each tried once: all calls in one thread, but for wake. An answer is told by next, which
+ * waits a second at most, or until it is woken: NULL then.
+ */
+typedef struct u9s_transfers u9s_transfers;
+u9s_transfers *u9s_transfers_new(u9s_env *e); /* NULL: no memory */
+void u9s_transfers_free(u9s_transfers *t);    /* what is under way is given up */
+bool u9s_transfers_begin(u9s_transfers *t, u9s_request *r); /* it is `optional`. False: it was not begun */
+void u9s_transfers_stop(u9s_transfers *t, u9s_request *r);
+u9s_request *u9s_transfers_next(u9s_transfers *t);
+void u9s_transfers_wake(u9s_transfers *t);
+
 /* Notes what failed, for the sentence that will be made of it, and returns `err`. */
 int u9s_fail(const u9s_env *e, const char *key, int err, const char *what);
 void u9s_explain(int sys, char *out, size_t size);
@@ -166,6 +179,7 @@ typedef struct u9s_dir {
     size_t count, room;
     unsigned pages, alone;    /* it took so many; names were listed by themselves since, so often */
     uint64_t listed_us;       /* monotonic; 0: never */
+    struct u9s_ahead *ahead;  /* NULL: nobody has read on yet */
 } u9s_dir;
 
 static inline u9s_dir *u9s_dir_of(u9i_dir *dir)
@@ -181,7 +195,9 @@ typedef struct u9s_file {
     char key[U9S_KEY_MAX];
     u9s_entry entry;
     u9s_upload *upload;       /* NULL: it is read */
-    _Atomic uint64_t next;    /* where the last read ended: who goes on there reads on */
+    _Atomic uint64_t next;    /* where the last read ended: who goes on there reads on, */
+    _Atomic uint64_t row;     /*   and began to do so here; */
+    _Atomic uint64_t asked;   /*   all before this was asked for ahead, behind the end in the file that follows */
 } u9s_file;
 
 static inline u9s_file *u9s_file_of(u9i_file *file)
@@ -195,6 +211,8 @@ int u9s_dir_key(const u9s_dir *d, const char *name, char key[U9S_KEY_MAX]);
 int u9s_look(u9s_dir *d, const char *name, bool now, u9s_entry *out);
 /* Those in front of a name in the listing, the nearest first; how many. */
 unsigned u9s_neighbours(u9s_dir *d, const char *name, u9s_entry *out, unsigned max);
+/* The one behind it. False: there is none. */
+bool u9s_next(u9s_dir *d, const char *name, u9s_entry *out);
 /* The listing is not to be believed any more. */
 void u9s_forget(u9s_dir *d);
 
@@ -214,6 +232,24 @@ typedef struct u9s_range {
 /* Reads all of them, what is not cached by requests that are in flight together. */
 void u9s_read_ranges(u9s_range *ranges, unsigned count);
 int u9s_file_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
+
+/* Whether an answer is of another object than the one that was listed under this key: its blocks are not that one's. */
+bool u9s_is_another(const u9s_file *f, const u9s_request *came);
+/* Keeps the blocks of this size that an answer brought, if it is one of this object. */
+void u9s_keep(const u9s_file *f, const u9s_request *came, size_t block);
+
+/* Reading ahead */
+
+/*
+ * Begins to get [from, to) of `f` into the cache, blocks of U9S_BLOCK, unless that is under way; `by` is the file that is
+ * read, `f` that or what follows it: copied. False: not now.
+ */
+bool u9s_ahead_ask(const u9s_file *f, const u9s_file *by, uint64_t from, uint64_t to);
+/* Waits for the block that begins there, if it is under way: whether it came, the cache tells. False: it is not. */
+bool u9s_ahead_wait(const u9s_file *f, uint64_t off);
+/* Ends what a file that is not read any more has under way of its own; and what a directory has. */
+void u9s_ahead_drop(const u9s_file *f);
+void u9s_ahead_close(u9s_dir *d);
 
 /* Uploads */
 

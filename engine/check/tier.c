@@ -1,7 +1,8 @@
 /*
  * engine/check/tier.c: sealed segments go to another place: u9_tier. [TR-1] [TR-3] [TR-4]
  *
- *     compare with the list -> each that is not there: copy, read back -> the mark there -> the list there -> the list here
+ *     compare with the list -> indexes beside those that have none -> each that is not there: copy, read back
+ *     -> the mark there -> the list there -> the list here
  *     -> drop by trim
  *
  * Each step is durable before the next. What a run that was interrupted left at the place is a segment that is whole, and
@@ -11,6 +12,8 @@
 
 #include "engine/log/trim.h"
 #include "engine/os/store.h"
+
+#include <u9/index.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -86,6 +89,23 @@ static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *f
     return t->place ? U9_OK : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
 }
 
+/* What stands at the place already may be its own: not the log itself, and not another one, whose mark would be replaced. */
+static u9_err check_place(u9i_tiering *t, u9_fault *fault)
+{
+    u9i_stamp here, there;
+    u9i_mark mark;
+    int sys = u9i_dir_stat(t->source.dir, ".", &here);
+    if (sys != 0) return u9i_tiering_fail(t, false, ".", sys, "cannot look at the log's directory", fault);
+    sys = u9i_dir_stat(t->far, ".", &there);
+    if (sys != 0) return u9i_tiering_fail(t, true, ".", sys, "cannot look at the place", fault);
+    if (memcmp(here.identity, there.identity, sizeof here.identity) == 0)
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->place, .rule = "TR-1"), "the place is the log itself");
+    sys = u9i_mark_read(t->far, &mark);
+    if (sys != 0) return u9i_tiering_fail(t, true, u9i_mark_name, sys, "cannot read the mark there", fault);
+    if (mark.counts < 0 || memcmp(mark.slots[mark.counts].mark.log, t->catalog->log, sizeof t->catalog->log) == 0) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-4"), "what stands there is another log");
+}
+
 static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
 {
     u9i_env *env;
@@ -95,7 +115,7 @@ static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
     int sys = u9i_dir_open(env, in, !t->options->dry_run, &t->far);
     if (sys == -ENOENT && t->options->dry_run) return U9_OK;
     if (sys != 0) t->far = NULL;
-    return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : U9_OK;
+    return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : check_place(t, fault);
 }
 
 static u9_err check_log(const u9i_tiering *t, const u9i_tier_list *list, const char *where, u9_fault *fault)
@@ -257,13 +277,27 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
     return d->segments % TELL_EVERY == 0 ? tell_lists(t, fault) : U9_OK;
 }
 
-static u9_err copy_all(u9i_tiering *t, u9_fault *fault)
+/*
+ * A segment that was closed, not sealed, has no index in itself, and no other reads all of it there for its first lookup: one
+ * is made beside it here, and goes with it. Where none can be made, that is no failure: none is needed.
+ */
+static void index_closed(const u9i_tiering *t, const char *path, const bool *wanted)
+{
+    const u9_index_options options = {.size = sizeof options, .io = t->options->io};
+    u9_index_report made = {.size = sizeof made};
+    bool lacks = false;
+    for (size_t i = 0; i < t->catalog->count; i++) lacks |= wanted[i] && !u9i_segment_sealed(t->catalog->segments[i]);
+    if (lacks) (void)!u9_indexes_build(path, &options, &made, NULL);
+}
+
+static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_fault why;
     bool *wanted = calloc(t->catalog->count, sizeof *wanted);
     if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
     t->last = find_last_complete(t->catalog);
     u9_err err = count_left(t, wanted, fault);
+    if (err == U9_OK && !t->options->dry_run) index_closed(t, path, wanted);
     for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
         if (wanted[i]) err = copy_one(t, i, fault);
     free(wanted);
@@ -329,7 +363,7 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
     err = open_tiering(&t, path, fault);
     if (err == U9_OK) {
         sum_up(&t);
-        err = copy_all(&t, fault);
+        err = copy_all(&t, path, fault);
         sum_up(&t);
     }
     bool drops = !options->dry_run && (options->keep_bytes != 0 || options->before_us != 0);

@@ -2,7 +2,8 @@
  * engine/check/tier_copy.c: see tiering.h. [TR-1] [TR-3] [TR-4]
  *
  * What is small (the mark, the lists) is written under another name and renamed, so there is the old one or the new one.
- * A segment gets its name at once, by an exclusive create, and nothing speaks of it before it was read back.
+ * A segment, and the index beside it, gets its name at once, by an exclusive create, and nothing speaks of it before it was
+ * read back.
  */
 #include "engine/check/small_file.h"
 #include "engine/check/tiering.h"
@@ -213,6 +214,30 @@ static int move_bytes(moving *m, bool *found, uint8_t sha[U9I_HASH_SIZE])
     return err == 0 ? compare_there(m, read_back_from(m)) : err;
 }
 
+/*
+ * The index beside it, if there is one, so that lookups there need not read all of a segment that has none in itself. Whether
+ * it is right is for who reads it to see, as here [K-4]; another one there is replaced.
+ */
+static int copy_index(const moving *segment)
+{
+    uint8_t sha[U9I_HASH_SIZE];
+    u9i_facts index = {.number = segment->facts->number};
+    moving m = *segment;
+    m.facts = &index;
+    u9i_index_name(segment->facts->name, index.name);
+    int err = u9i_file_open(m.t->source.dir, index.name, U9I_OPEN_READ, &m.from);
+    if (err == -ENOENT) return 0;
+    if (err != 0) return err;
+    err = u9i_file_size(m.from, &index.size);
+    if (err == 0) err = copy_there(&m, sha);
+    if (err == -EEXIST && (err = compare_there(&m, 0)) == -EBADMSG) {
+        err = u9i_dir_remove(m.t->far, index.name);
+        if (err == 0) err = copy_there(&m, sha);
+    }
+    u9i_file_close(m.from);
+    return err;
+}
+
 static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
 {
     char path[4400];
@@ -279,6 +304,7 @@ u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
         sys = move_bytes(&m, &found, sha);
         u9i_file_close(m.from);
     }
+    if (sys == 0 && (sys = copy_index(&m)) != 0) m.what = "cannot copy its index to there";
     u9i_hasher_close(&m.hasher);
     u9i_pages_free(pages, 2 * STEP);
     if (sys != 0) return tell_failure(&m, sys, fault);

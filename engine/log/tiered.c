@@ -67,6 +67,26 @@ static bool is_far(const u9i_dir *dir, const char *name)
     return there;
 }
 
+/* The name of a segment whose index stands beside it under this one. False: it is none. */
+static bool names_index(const char *name, char segment[U9I_INDEX_NAME])
+{
+    uint64_t number;
+    size_t n = strlen(name);
+    if (n == 0 || n > U9I_INDEX_NAME || name[n - 1] != 'x') return false;
+    memcpy(segment, name, n - 1);
+    segment[n - 1] = 0;
+    return u9i_segment_named(segment, &number);
+}
+
+/* What is not here is to be looked for there: a segment, or the index of one that is not here either. */
+static bool goes_far(const u9i_dir *dir, const char *name)
+{
+    char segment[U9I_INDEX_NAME];
+    u9i_stamp stamp;
+    if (!names_index(name, segment)) return is_far(dir, name);
+    return is_far(dir, segment) && u9i_dir_stat(base_of(dir), segment, &stamp) == -ENOENT;
+}
+
 /* The list and what there is of it */
 
 typedef struct present {
@@ -188,13 +208,13 @@ static int tiered_list(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 static int tiered_stat(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     int err = u9i_dir_stat(base_of(dir), name, out);
-    return err == -ENOENT && is_far(dir, name) ? u9i_dir_stat(tiered_of(dir)->far, name, out) : err;
+    return err == -ENOENT && goes_far(dir, name) ? u9i_dir_stat(tiered_of(dir)->far, name, out) : err;
 }
 
 static int tiered_identify(u9i_dir *dir, const char *name, uint64_t identity[2])
 {
     int err = u9i_dir_identify(base_of(dir), name, identity);
-    return err == -ENOENT && is_far(dir, name) ? u9i_dir_identify(tiered_of(dir)->far, name, identity) : err;
+    return err == -ENOENT && goes_far(dir, name) ? u9i_dir_identify(tiered_of(dir)->far, name, identity) : err;
 }
 
 static int tiered_rename(u9i_dir *dir, const char *from, const char *to)
@@ -237,7 +257,7 @@ static int tiered_posted(u9i_dir *dir, const char *name, void *bytes, size_t n, 
 static int tiered_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
     int err = u9i_file_open(base_of(dir), name, mode, out);
-    bool away = err == -ENOENT && mode == U9I_OPEN_READ && is_far(dir, name);
+    bool away = err == -ENOENT && mode == U9I_OPEN_READ && goes_far(dir, name);
     return away ? u9i_file_open(tiered_of(dir)->far, name, mode, out) : err;
 }
 

@@ -22,8 +22,9 @@
  * log. SPEC-rados.md tells the layout and the protocol.
  *
  * Errors that come from the cluster name the pool and the object. A pool that is full is U9_IO with sys ENOSPC (EDQUOT by
- * a quota), before records are taken. Threads: as libu9. A connection runs threads of librados until the process ends. A
- * process that forks goes on in both; the child opens its logs anew.
+ * a quota), before records are taken. Threads: as libu9. A connection runs threads of librados until exit(), which ends
+ * those of which all logs are closed; one with a log that is open then may crash the process in its last moment. A process
+ * that forks goes on in both; the child opens its logs anew.
  */
 #ifndef U9_RADOS_H
 #define U9_RADOS_H

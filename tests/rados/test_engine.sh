@@ -85,6 +85,33 @@ prints 'a snapshot elsewhere is refused with a sentence' 'where the log does' "$
 claim 'logs are merged into the pool' "$u9" merge "rados:u9/tools/merged?conf=$conf" "$log"
 claim 'and out of it' "$u9" merge "$dir/merged" "$log"
 claim 'what is left is salvaged' "$build/u9fsck" --salvage="rados:u9/tools/saved?conf=$conf" "$log"
+# Segments that go on to another pool, and to another namespace of this one.
+ceph -c "$conf" osd pool create other 8 >"$dir/out" 2>&1
+seq 1 100000 >"$dir/few"
+for place in "rados:other/far?conf=$conf" "rados:u9/far?conf=$conf&namespace=far"; do
+    name=${place#rados:} && name=${name%%/*}
+    near="rados:u9/near-$name?conf=$conf"
+    "$u9" append --segment-size=256K "$near" "$dir/few" 2>"$dir/err"
+    prints "a log's segments go to the pool $name" 'copied 9 segments' "$u9" tier "$near" --to "$place"
+    prints 'the oldest are dropped where it stands' 'dropped 8 here' "$u9" tier "$near" --keep 300K
+    "$u9" cat "$near" | cmp - "$dir/few"
+    tell $? 'both are read as one log'
+    prints 'which is whole' 'clean: 100000 records' "$build/u9fsck" "$near"
+    "$u9" cat "$place" >"$dir/out"
+    head -n "$(wc -l <"$dir/out")" "$dir/few" | cmp - "$dir/out" && [ "$(wc -l <"$dir/out")" -gt 80000 ]
+    tell $? 'so is the place by itself'
+done
+prints 'it has one place' 'go to another place already' "$u9" tier "$near" --to "$log"
+prints 'a log is no place for itself' 'the place is the log itself' "$u9" tier "$log" --to "rados:u9/./tools/log?conf=$conf&lease=3" --keep 1
+prints 'and all of it stays' 'clean' "$build/u9fsck" "$log"
+for i in 1 2 3 4; do "$u9" tier "rados:u9/tools/saved?conf=$conf" --to "rados:other/saved?conf=$conf" >"$dir/tier.$i" 2>&1 & done
+wait
+[ "$(grep -l 'to their other place already' "$dir"/tier.[1-4] | wc -l)" -ge 1 ] &&
+    [ "$(grep -hE 'copied [0-9]+ segment' "$dir"/tier.[1-4] | wc -l)" -ge 1 ]
+tell $? 'one run at a time copies segments of a log in a pool'
+prints 'a pool that is no place is told' 'there is no such pool' "$u9" tier "$log" --to "rados:nopool/far?conf=$conf"
+seq 1 5000 >"$dir/few"
+
 # Requests that the daemon was sent. A look at them is none.
 requests() { ceph --admin-daemon "$(echo "$cluster"/osd.0.*.asok)" perf dump osd 2>/dev/null | tr -d ' ,' | sed -n 's/^"op"://p'; }
 
@@ -173,7 +200,7 @@ claim 'and once there is room, the log goes on' "$u9" append "$log" "$dir/lines"
 prints 'nothing of it is damaged' 'clean' "$build/u9fsck" "$log"
 
 # Two at a time: they wait for requests and leases, mostly.
-export U9_BIN_DIR=$build U9_TEST_DIR=$dir/scratch CK_TIMEOUT_MULTIPLIER=4
+export U9_BIN_DIR=$build U9_TEST_DIR=$dir/scratch CK_TIMEOUT_MULTIPLIER=$([ -n "${U9_LONG-}" ] && echo 20 || echo 4)
 run_suite() {
     U9_IO="rados:u9/?conf=$conf&namespace=$1&lease=2&wait=6&grace=30" "$build/u9tests" "$1" >"$dir/$1.log" 2>&1
     echo $? >"$dir/$1.status"

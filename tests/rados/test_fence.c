@@ -2,14 +2,71 @@
  * tests/rados/test_fence.c: one writer has the log: who is stopped or cut off past its lease is followed by another, and
  * then changes nothing any more. [RD-5] [RD-6] [RD-7] [RD-8]
  */
+#include "rados/rados.h"
 #include "tests/rados/fixture.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char wait_for_it[] = "&wait=3"; /* TAKEN_WITHIN_S */
+
+/* Requests of the thread that renews: as of one that is cut off, and of one whose look at the epoch gets no answer, once. */
+static struct {
+    pthread_t own; /* whose requests go through */
+    atomic_bool on, no_locks, no_look;
+} cut;
+
+/* In the place of librados's. */
+int rados_lock_exclusive(rados_ioctx_t io, const char *oid, const char *name, const char *cookie, const char *desc,
+                         struct timeval *duration, uint8_t flags)
+{
+    int (*real)(rados_ioctx_t, const char *, const char *, const char *, const char *, struct timeval *, uint8_t);
+    void *found = dlsym(RTLD_NEXT, "rados_lock_exclusive");
+    memcpy(&real, &found, sizeof real);
+    bool others = cut.on && !pthread_equal(cut.own, pthread_self());
+    return others && cut.no_locks ? -ETIMEDOUT : real(io, oid, name, cookie, desc, duration, flags);
+}
+
+int rados_getxattr(rados_ioctx_t io, const char *oid, const char *name, char *buf, size_t size)
+{
+    int (*real)(rados_ioctx_t, const char *, const char *, char *, size_t);
+    void *found = dlsym(RTLD_NEXT, "rados_getxattr");
+    memcpy(&real, &found, sizeof real);
+    bool others = cut.on && !pthread_equal(cut.own, pthread_self());
+    return others && atomic_exchange(&cut.no_look, false) ? -ETIMEDOUT : real(io, oid, name, buf, size);
+}
+
+static u9i_dir *dir_of(const char *name)
+{
+    const char *path = address(name, wait_for_it);
+    u9i_dir *dir;
+    u9i_env *env = env_at(&path);
+    ck_assert_int_eq(u9i_dir_open(env, path, true, &dir), 0);
+    return dir;
+}
+
+/* Else who was cut off, while another had the log, would take what it writes then for acknowledged. [RD-5] [RD-7] */
+START_TEST(a_lock_that_is_taken_anew_counts_once_the_epoch_was_seen)
+{
+    u9i_dir *first = dir_of("anew"), *second = dir_of("anew");
+    ck_assert_int_eq(u9i_dir_lock(first), 0);
+    cut.own = pthread_self();
+    cut.no_locks = cut.no_look = cut.on = true;
+    ck_assert_int_eq(u9i_dir_lock(second), 0); /* as soon as the first one's lease is over */
+    u9i_dir_close(second);
+    cut.no_locks = false;
+    for (unsigned i = 0; i < 200 && !u9r_dir_of(first)->lost; i++) u9i_sleep_us(first->env, 50000);
+    ck_assert(!cut.no_look); /* it has tried */
+    ck_assert(u9r_dir_of(first)->lost);
+    ck_assert(!u9r_lease_is_sure(u9r_dir_of(first)));
+    cut.on = false;
+    u9i_dir_close(first);
+}
+END_TEST
 
 static unsigned rounds(unsigned few)
 {
@@ -147,6 +204,7 @@ Suite *suite_rados_fence(void)
     TCase *tc = tcase_create("fence");
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, a_log_that_another_has_is_locked);
+    tcase_add_test(tc, a_lock_that_is_taken_anew_counts_once_the_epoch_was_seen);
     tcase_add_loop_test(tc, a_writer_that_was_stopped_past_its_lease_writes_nothing_that_anyone_sees, 0, 2);
     tcase_add_test(tc, of_a_writer_that_is_killed_at_any_time_nothing_committed_is_lost);
     tcase_add_test(tc, writers_that_all_want_the_log_follow_each_other);

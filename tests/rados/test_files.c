@@ -2,8 +2,10 @@
  * tests/rados/test_files.c: directories and files in objects: what the engine relies on at its door. [RD-1] [RD-2] [RD-4]
  * [RD-8] [RD-9]
  */
+#include "rados/rados.h"
 #include "tests/rados/fixture.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -11,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MIB = 1 << 20 };
 
@@ -79,6 +83,130 @@ START_TEST(a_file_over_several_objects_reads_back_and_has_its_size)
     u9i_dir_close(dir);
     free(bytes);
     free(back);
+}
+END_TEST
+
+static void lose_object(u9i_dir *dir, const char *name, uint32_t index)
+{
+    u9r_dir *d = u9r_dir_of(dir);
+    u9r_entry entry;
+    char oid[U9R_OID_MAX];
+    ck_assert_int_eq(u9r_entry_get(u9r_env_of_dir(d), d->oid, name, &entry), 0);
+    u9r_data_oid(entry.inode, index, oid);
+    ck_assert_int_eq(rados_remove(u9r_env_of_dir(d)->io, oid), 0);
+}
+
+/* No zeros are made up for it. */
+START_TEST(an_object_of_a_settled_file_that_is_lost_cannot_be_read)
+{
+    size_t n = 9 * MIB + 123, got;
+    uint8_t *bytes = pattern(n), *back = malloc(n);
+    u9i_dir *dir = open_dir_at("lost");
+    u9i_file *file = open_file_in(dir, "large", U9I_OPEN_CREATE);
+    u9i_queue *queue;
+    put(file, 0, bytes, n);
+    u9i_file_close(file);
+    lose_object(dir, "large", 1);
+    file = open_file_in(dir, "large", U9I_OPEN_READ);
+    u9i_op op = {.kind = U9I_OP_READ, .file = file, .off = 3 * MIB, .buf = back, .n = 2 * MIB};
+    ck_assert_int_eq(u9i_file_read(file, 0, back, n, &got), -ENODATA);
+    ck_assert_int_eq(u9i_file_read(file, 5 * MIB, back, 10, &got), -ENODATA);
+    ck_assert_int_eq(u9i_queue_open(file->env, NULL, 0, 0, &queue), 0);
+    ck_assert_int_eq(u9i_queue_do(queue, &op), -ENODATA);
+    u9i_queue_close(queue);
+    ck_assert_int_eq(u9i_file_read(file, 0, back, 4 * MIB, &got), 0);
+    ck_assert_uint_eq(got, 4 * MIB);
+    ck_assert_int_eq(u9i_file_read(file, 8 * MIB, back + 8 * MIB, n, &got), 0);
+    ck_assert_uint_eq(got, n - 8 * MIB);
+    ck_assert_mem_eq(back, bytes, 4 * MIB);
+    ck_assert_mem_eq(back + 8 * MIB, bytes + 8 * MIB, got);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    free(bytes);
+    free(back);
+}
+END_TEST
+
+/* [RD-4] Its size is what its objects say. */
+START_TEST(a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_took)
+{
+    uint8_t *bytes = pattern(MIB);
+    u9i_dir *dir = open_dir_at("unsettled");
+    u9i_file *file = open_file_in(dir, "file", U9I_OPEN_CREATE);
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = file, .off = MIB, .buf = bytes, .n = MIB};
+    u9i_queue *queue;
+    u9r_entry entry;
+    put(file, 0, bytes, MIB);
+    lose_object(dir, "file", 0);
+    ck_assert_int_eq(u9i_queue_open(file->env, NULL, 0, 0, &queue), 0);
+    ck_assert_int_eq(u9i_queue_submit(queue, &op, 1), 0);
+    u9i_queue_settle(queue);
+    u9i_queue_close(queue);
+    u9i_file_close(file);
+    ck_assert_int_eq(u9r_entry_get(u9r_env_of(dir->env), u9r_dir_of(dir)->oid, "file", &entry), 0);
+    ck_assert(entry.open);
+    u9i_dir_close(dir);
+    free(bytes);
+}
+END_TEST
+
+static u9i_file *grows; /* NULL, or gets more bytes when a size is asked for next */
+
+/* In the place of librados's. */
+int rados_aio_stat(rados_ioctx_t io, const char *oid, rados_completion_t done, uint64_t *size, time_t *when)
+{
+    int (*real)(rados_ioctx_t, const char *, rados_completion_t, uint64_t *, time_t *);
+    void *found = dlsym(RTLD_NEXT, "rados_aio_stat");
+    memcpy(&real, &found, sizeof real);
+    u9i_file *file = grows;
+    grows = NULL;
+    if (file) put(file, 5, (char[]){"-more"}, 5);
+    return real(io, oid, done, size, when);
+}
+
+/* Beside a writer: what came between the bytes and the size is not zeros. By a call, and by a queue. */
+START_TEST(a_read_at_the_end_of_a_file_that_grows_makes_no_zeros_up)
+{
+    char back[100] = "";
+    size_t got = 0;
+    u9i_dir *dir = open_dir_at(_i == 0 ? "grows" : "grows.queued");
+    u9i_file *file = open_file_in(dir, "file", U9I_OPEN_CREATE), *reader;
+    u9i_queue *queue;
+    put(file, 0, (char[]){"bytes"}, 5);
+    reader = open_file_in(dir, "file", U9I_OPEN_READ);
+    u9i_op op = {.kind = U9I_OP_READ, .file = reader, .buf = back, .n = sizeof back};
+    ck_assert_int_eq(u9i_queue_open(reader->env, NULL, 0, 0, &queue), 0);
+    grows = file;
+    if (_i == 0) ck_assert_int_eq(u9i_file_read(reader, 0, back, sizeof back, &got), 0);
+    else got = (size_t)u9i_queue_do(queue, &op);
+    ck_assert_ptr_null(grows);
+    ck_assert_uint_ge(got, 5);
+    ck_assert_mem_eq(back, "bytes-more", got);
+    u9i_queue_close(queue);
+    u9i_file_close(reader);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
+/* [RD-12] By two handles that have not the log; longer than a lease, and until it is closed. */
+START_TEST(a_file_is_locked_by_one)
+{
+    u9i_dir *first = open_dir_at("holds"), *second = open_dir_at("holds");
+    u9i_file *a = open_file_in(first, "file", U9I_OPEN_CREATE), *b = open_file_in(second, "file", U9I_OPEN_WRITE);
+    u9i_file *other = open_file_in(second, "other", U9I_OPEN_CREATE);
+    ck_assert_int_eq(u9i_file_lock(a), 0);
+    ck_assert_int_eq(u9i_file_lock(a), 0);
+    ck_assert_int_eq(u9i_file_lock(b), -EWOULDBLOCK);
+    ck_assert_int_eq(u9i_file_lock(other), 0);
+    u9i_sleep_us(first->env, (LEASE_S * 1000 + 500) * 1000);
+    ck_assert_int_eq(u9i_file_lock(b), -EWOULDBLOCK);
+    u9i_file_close(a);
+    ck_assert_int_eq(u9i_file_lock(b), 0);
+    u9i_file_close(b);
+    u9i_file_close(other);
+    u9i_dir_close(second);
+    u9i_dir_close(first);
 }
 END_TEST
 
@@ -271,6 +399,45 @@ START_TEST(a_watch_that_was_refused_is_not_ended_in_the_cluster)
 }
 END_TEST
 
+/* Of the threads of this process. */
+static unsigned count_threads(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir("/proc/self/task");
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) count += entry->d_name[0] != '.';
+    return count;
+}
+
+static void end_with_threads(void)
+{
+    _exit((int)count_threads());
+}
+
+/* exit() destroys what threads of the client would look at, from here on; notices of the last change are under way then. */
+START_TEST(a_process_that_ends_has_ended_the_client_before)
+{
+    int status;
+    char name[16];
+    snprintf(name, sizeof name, "file%d", _i);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)!atexit(end_with_threads);
+        u9i_dir *dir = open_dir_at("ending");
+        u9i_watch *watch;
+        if (_i % 2) ck_assert_int_eq(u9i_watch_open(dir, "live", false, &watch), 0);
+        u9i_file *file = open_file_in(dir, name, U9I_OPEN_CREATE);
+        put(file, 0, (char[]){"bytes"}, 5);
+        u9i_file_close(file);
+        if (count_threads() < 5) _exit(200); /* the client has a dozen */
+        if (_i % 2) u9i_watch_close(watch);
+        u9i_dir_close(dir);
+        exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 1, "it ended with status %x", status);
+}
+END_TEST
+
 START_TEST(an_address_that_is_none_is_told)
 {
     static const struct {
@@ -316,12 +483,17 @@ Suite *suite_rados_files(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, a_file_over_several_objects_reads_back_and_has_its_size, 0, 2);
     tcase_add_test(tc, a_queue_that_is_settled_has_nothing_under_way);
+    tcase_add_test(tc, an_object_of_a_settled_file_that_is_lost_cannot_be_read);
+    tcase_add_test(tc, a_file_is_not_settled_over_a_write_that_failed_whose_result_nobody_took);
+    tcase_add_loop_test(tc, a_read_at_the_end_of_a_file_that_grows_makes_no_zeros_up, 0, 2);
+    tcase_add_test(tc, a_file_is_locked_by_one);
     tcase_add_test(tc, a_size_that_is_set_cuts_and_extends_with_zeros);
     tcase_add_test(tc, names_are_made_once_moved_and_taken_away);
     tcase_add_test(tc, a_file_that_is_removed_is_read_for_its_grace_and_is_an_error_then);
     tcase_add_test(tc, who_watches_is_told_of_names_and_posts);
     tcase_add_test(tc, who_watches_is_told_of_the_last_of_some_writes_too);
     tcase_add_test(tc, a_watch_that_was_refused_is_not_ended_in_the_cluster);
+    tcase_add_loop_test(tc, a_process_that_ends_has_ended_the_client_before, 0, 20);
     tcase_add_test(tc, an_address_that_is_none_is_told);
     tcase_add_test(tc, a_cluster_a_pool_or_a_log_that_is_not_there_is_told);
     suite_add_tcase(s, tc);

@@ -8,7 +8,7 @@ for each request into DIR/requests: METHOD KEY?QUERY RANGE STATUS.
 
 Faults are asked for by the file DIR/faults, a line each, which is used up line by line by the requests that it fits:
 
-    N METHOD SUBSTRING WHAT     the next N requests of METHOD (or *) whose line has SUBSTRING: WHAT is a status (503, 403;
+    N METHOD SUBSTRING WHAT     the next N requests of METHOD (or *) whose path or range has SUBSTRING: WHAT is a status (503, 403;
                                 301 has a Location where nobody is), `cut` (half of the answer, then the connection is
                                 closed), `open` (the same, without a word of how much there is), `lose` (closed before the
                                 answer, when all is done), `hang` (no answer, ever), `trickle` (some 1300 bytes of it a
@@ -102,7 +102,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return None
         for i, line in enumerate(lines):
             count, method, text, what = line.split()
-            if int(count) == 0 or method not in ("*", self.command) or text not in self.path:
+            asked = f"{self.path} {self.headers.get('range') or '-'}"
+            if int(count) == 0 or method not in ("*", self.command) or text not in asked:
                 continue
             lines[i] = f"{int(count) - 1} {method} {text} {what}"
             with open(os.path.join(root, "faults"), "w") as f:

@@ -390,6 +390,65 @@ caches() {
     claim 'a bucket of another name than buckets have is told' says "a bucket's name has 3 to 63 letters"
 }
 
+# [TR-1] [TR-5] A segment that was closed, not sealed, has its index beside it, there too.
+indexes() {
+    make parted
+    "$u9" tier parted --to s3://bucket/parted --keep 1 >out 2>err # which ends the last segment as it is
+    seq 5000 | append parted --segment-size 64K --sync none
+    want=$(digest parted)
+    tiers parted --keep 1
+    claim 'each segment of the place has an index, one of them beside it' same \
+        "$("$u9" index --dry-run s3://bucket/parted | grep -o 'index [bi][en].*:' | sort | uniq -c | sort -n | head -n 1 | tr -s ' ')" ' 1 index beside it:'
+    claim 'none is without' test "$("$u9" index --dry-run s3://bucket/parted | grep -c 'no index')" = 0
+    beside=$("$u9" index --dry-run s3://bucket/parted | sed -n 's/.*\/\([0-9a-f]*\).u9: index beside it.*/\1/p')
+    claim 'it is not here' test ! -e "parted/$beside.u9" -a ! -e "parted/$beside.u9x"
+    claim 'and known here' same "$("$u9" index --dry-run parted | grep -c "$beside.u9: index beside it")" 1
+    claim 'what is read is the same' same "$(digest parted)" "$want"
+    for at in s3://bucket/parted parted; do
+        key=$("$u9" cat --keys --from '#19900' -n 1 $at 2>err | cut -f 1 | cut -d ' ' -f 1)
+        ! there || requests
+        claim 'a key of it is found' same "$("$u9" get $at "$key" 2>err)" 19901
+    done
+    ! there || claim 'by its index' test "$(requested "$beside.u9x")" -gt 0
+    claim 'no segment is taken for here by its index alone' "$u9" index parted
+    claim 'and all is clean' "$fsck" parted
+    ! there || cp "store/bucket/parted/0000000000000001.u9" "store/bucket/parted/$beside.u9x" # of another segment
+    ! there || claim 'another index is none' same "$("$u9" get s3://bucket/parted "$key" 2>err)" 19901
+}
+
+# [TR-9] What comes next is asked for before it is wanted, and what fails of that is nobody's failure.
+reads_ahead() {
+    local address='s3://bucket/row?timeout=60'
+    head -c 30000000 /dev/urandom | base64 -w 100 >lines
+    append row lines --segment-size 16M --sync none
+    "$u9" tier row --to s3://bucket/row >out 2>err
+    want=$("$u9" cat row 2>err | head -n "$("$u9" info --json "$address" | grep -o '"records":"[0-9]*' | grep -o '[0-9]*$')" | cksum)
+    requests
+    claim 'two objects in a row' same "$(digest "$address")" "$want"
+    claim 'each byte is asked for once, but for ends' test \
+        "$(sed -n 's/.*\.u9 bytes=\([0-9]*\)-\([0-9]*\) .*/\1 \2/p' store/requests | awk '{ n += $2 - $1 + 1 } END { print n }')" -lt \
+        "$(($(cat store/bucket/row/*.u9 | wc -c) + 1000000))"
+    fault '1 GET bytes=8388608- hang'
+    claim 'who reads does not wait for what is asked for ahead' same \
+        "$(timeout 30 "$u9" cat "$address" 2>err | head -c 5000000 | cksum)" "$(head -c 5000000 lines | cksum)"
+    claim 'and it was asked for' grep -q '^0 ' store/faults
+    fault '1 GET bytes=8388608- hang'
+    claim 'what never comes is asked for again' same "$(digest 's3://bucket/row?timeout=1')" "$want"
+    fault '1 GET bytes=4194304- 503' '1 GET bytes=8388608- cut' '1 GET bytes=6291456- lose' '1 GET bytes=10485760- other'
+    claim 'so is what fails in passing' same "$(digest "$address")" "$want"
+    fault '999 GET bytes=8388608- 403'
+    run "$u9" cat "$address"
+    claim 'what fails for good is told when it is wanted' says 'row/0000000000000001.u9: reading: status 403'
+    claim 'and all before it was read' test "$status" -ge 4 -a "$(wc -c <out)" -gt 5000000
+    claim 'rightly' same "$(cksum <out)" "$(head -c "$(wc -c <out)" lines | cksum)"
+    fault '999 GET bytes=8388608- other'
+    run "$u9" cat "$address"
+    claim 'another object is, too' says 'row/0000000000000001.u9: reading: it is another object than was listed'
+    rm store/faults
+    claim 'ranges by two threads' same "$(totals "$address" -j 2)" "$(totals "$address" -j 1)"
+    rm -r row lines store/bucket/row
+}
+
 # [TR-1] a folder is a place, too; no server
 folder() {
     make near
@@ -399,6 +458,20 @@ folder() {
     tiers near --keep 100K
     claim 'read as one' same "$(digest near)" "$want"
     claim 'and by itself' "$fsck" far
+    make itself
+    ln -s itself alias
+    for place in itself alias "$tmp/./itself"; do
+        tiers itself --to "$place" --keep 100K
+        claim "a log is no place for itself: $place" says 'the place is the log itself'
+    done
+    claim 'and all of it stays' same "$(digest itself)" "$(seq 20000 | cksum)"
+    make other 60000
+    "$u9" trim --before '#40000' other >out 2>err
+    want=$(digest other)
+    tiers itself --to other
+    claim 'nor is another log one' says 'what stands there is another log'
+    claim 'which stays as it is' same "$(digest other)" "$want"
+    want=$(digest near)
     rm far/0000000000000002.u9
     run "$fsck" near
     claim 'what is lost there is told with its path' says "$tmp/far/0000000000000002.u9"
@@ -448,9 +521,11 @@ esac
 fills
 ranges
 large
+indexes
 credentials
 caches
 if there; then
+    reads_ahead
     folder
     listings
     interrupted

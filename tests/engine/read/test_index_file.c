@@ -748,7 +748,7 @@ START_TEST(a_check_that_cannot_read_its_own_file_says_so)
 {
     enum { SMALL = 64 << 10, BYTES = 60000 };
     model *m = model_new(3);
-    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = "sim", .segment_size = 4 << 20, .kind = m->kind,
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 4 << 20, .kind = m->kind,
                     .policy = U9_POLICY_NONE};
     u9_log *w;
     ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
@@ -761,7 +761,7 @@ START_TEST(a_check_that_cannot_read_its_own_file_says_so)
     unsigned nth = 1;
     for (bool fails = true; fails; nth++) {
         u9_index_report r = {.size = sizeof r};
-        u9_index_options small = {.size = sizeof small, .io = "sim", .memory = SMALL};
+        u9_index_options small = {.size = sizeof small, .io = sim_io(), .memory = SMALL};
         unsigned fired = sim_fired();
         sim_aim("0000000000000001.u9x.check");
         sim_fail(SIM_READ, nth, EIO, false);
