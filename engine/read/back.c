@@ -607,6 +607,13 @@ static u9_err walk_there(u9i_reader *r, const u9i_spot *to, u9_fault *fault)
     return err;
 }
 
+/* U9_END: the place is not there. */
+static u9_err go_there(u9i_reader *r, const u9i_spot *to, bool straight, u9_fault *fault)
+{
+    u9_err err = straight ? enter_at(r, to, fault) : U9_END;
+    return err == U9_END ? walk_there(r, to, fault) : err;
+}
+
 u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
 {
     u9i_spot to = r->place;
@@ -618,10 +625,13 @@ u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
         r->place = (u9i_spot){.unit = r->only, .end = true};
         return U9_OK;
     }
-    u9_err err = straight ? enter_at(r, &to, fault) : U9_END;
+    u9_err err = go_there(r, &to, straight, fault);
     bool gone = err == U9_IO && !r->reading && u9i_reader_trimmed(r, to.unit);
     if (gone) begin_near(r, to.unit); /* which is told then [L-10] */
-    else if (err == U9_END) err = walk_there(r, &to, fault);
+    if (err == U9_END && to.since > 0) { /* what was told behind that frame is not so any more: the disk gives it, or takes it, now */
+        to.since = 0;
+        err = go_there(r, &to, straight, fault);
+    }
     if (err == U9_END) err = refuse_changed(r, fault);
     if (err != U9_OK && !gone) {
         u9i_reader_leave(r);
