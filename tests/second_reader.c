@@ -500,6 +500,7 @@ static int has_frames_of(second_log *g, const second_file *s, const uint8_t *sec
     memcpy(as.secret, secret, 16);
     memcpy(as.boundary, boundary, 16);
     find(g, &as);
+    free(as.frames);
     return as.n_frames > 0;
 }
 
