@@ -56,7 +56,7 @@ U9_MUST_CHECK u9_err u9i_log_open_explaining(const char *path, const u9_options 
 
 /*
  * As u9_log_open for writing, of a log that gets what others wrote: its frames have this time, and later ones that which
- * u9i_log_give_time said last; 0: the clock's.
+ * u9i_log_give_time said last; 0, and where that would be beyond it: the clock's.
  */
 U9_MUST_CHECK u9_err u9i_log_open_copying(const char *path, const u9_options *options, uint64_t time_us, u9_log **out,
                                           u9_fault *fault);

@@ -130,7 +130,7 @@ typedef struct u9i_writer {
     uint64_t stamp;       /* timestamp of the muids of the frame that is filled [L-7] */
     uint64_t seen_us;     /* the latest time in a key, given or made */
     uint64_t time_us;     /* of the last sealed frame */
-    uint64_t given_us;    /* what frames have for the time, or the last one's, if that is later; 0: the clock's */
+    uint64_t given_us;    /* what frames have for the time, or the last one's, if that is later; 0, and beyond it: the clock's */
     uint64_t first_us;    /* monotonic time of the oldest record not under a sync; 0: none */
     uint8_t mask_seed[U9I_HASH_SIZE]; /* masks are drawn from it */
     uint64_t masks;       /* so many were */

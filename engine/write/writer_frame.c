@@ -82,7 +82,8 @@ bool u9i_writer_fits(const u9i_frame_out *f, uint64_t more)
 
 uint64_t u9i_writer_now(const u9i_writer *w)
 {
-    return w->given_us ? w->given_us : u9i_wall_us(w->env);
+    uint64_t now = u9i_wall_us(w->env);
+    return w->given_us && w->given_us < now ? w->given_us : now;
 }
 
 u9_err u9i_writer_begin_stamp(u9i_writer *w, u9_fault *fault)

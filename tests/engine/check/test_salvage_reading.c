@@ -171,6 +171,22 @@ START_TEST(records_keep_their_times)
 END_TEST
 
 /* [V-8] [B-2] The record's tuple is one of the 64: so deep append goes. A reader does not look, and salvage keeps it. */
+/* [G-1] [F-4] A time to come would be that of all that is written later. */
+START_TEST(a_time_to_come_is_not_kept)
+{
+    uint64_t now;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    s.next.time_us = UINT64_MAX / 2;
+    forge_records(&s, "r", 1);
+    forge_save(&s, at("log"));
+    forge_free(&s);
+    salvage("log", "out");
+    ck_assert_uint_eq(list_times(at("out"), &now, 1), 1);
+    ck_assert_uint_lt(now, U9_MUID_TIMESTAMP_MAX);
+    session(at("out"), "more", 1, 0);
+}
+END_TEST
+
 START_TEST(a_record_that_no_append_takes_is_kept_as_it_stands)
 {
     uint8_t body[1024], values[512];
@@ -753,6 +769,7 @@ Suite *suite_salvage_reading(void)
     TCase *tc = tcase_create("salvage_reading");
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, records_keep_their_times);
+    tcase_add_test(tc, a_time_to_come_is_not_kept);
     tcase_add_test(tc, a_record_that_no_append_takes_is_kept_as_it_stands);
     tcase_add_test(tc, a_frame_that_was_compressed_stays_compressed);
     tcase_add_test(tc, a_lost_secret_costs_the_signatures_only);
