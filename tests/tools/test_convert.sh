@@ -233,7 +233,10 @@ claim 'given in the rows they are taken' sh -c '"$1" export jsonl --key-field k 
 mkfifo pipe nobody
 "$u9" import jsonl waiting nobody 2>err &
 importer=$!
-for ((i = 0; i < 200; i++)); do grep -q '^SigCgt:.*[4-7c-f]..[2367abef]$' /proc/$importer/status && break || sleep 0.05; done
+# It is u9 by now, and no shell yet to be that, and has its handlers.
+for ((i = 0; i < 200; i++)); do
+    grep -q '^Name:.*u9$' /proc/$importer/status && grep -q '^SigCgt:.*[4-7c-f]..[2367abef]$' /proc/$importer/status && break || sleep 0.05
+done
 claim 'who waits for somebody to write into a FIFO waits' kill -TERM $importer
 wait $importer
 claim 'until a signal ends it: by its status, without a word, without a log' same "$? $(cat err) $(ls -d waiting 2>/dev/null)" '143  '
