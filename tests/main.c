@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static const struct {
     const char *name;
@@ -87,15 +88,26 @@ _Noreturn void __wrap__exit(int status);
 int __real_raise(int sig) __attribute__((weak));
 int __wrap_raise(int sig);
 
+/* Whatever limit a test has set on files. */
+static void dump_counters(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    __gcov_dump();
+}
+
 _Noreturn void __wrap__exit(int status)
 {
-    __gcov_dump();
+    dump_counters();
     __real__exit(status);
 }
 
 int __wrap_raise(int sig)
 {
-    __gcov_dump();
+    dump_counters();
     return __real_raise(sig);
 }
 
