@@ -386,6 +386,15 @@ static void put_stranger(const char *log, uint64_t named)
     forge_free(&theirs);
 }
 
+/* So many records are read, and one damage is CORRUPT for this reason. */
+static void expect_read(const char *log, size_t records, u9_reason reason)
+{
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, records);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, reason), 1);
+    forget(s);
+}
+
 /* [H-5] Where several know a secret for a file's number, it is the one by which frames stand there. */
 START_TEST(another_logs_copy_of_a_secret_for_the_same_number_hides_no_frames)
 {
@@ -400,10 +409,7 @@ START_TEST(another_logs_copy_of_a_secret_for_the_same_number_hides_no_frames)
     }
     put_stranger(log, 2);
     fill_bytes(segment_path(log, 2), 0, U9I_BLOCK, 0xee);
-    seen *s = look(log);
-    ck_assert_uint_eq(s->count, 6);
-    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HEADER), 1);
-    forget(s);
+    expect_read(log, 6, U9_R_HEADER);
     for (unsigned i = 0; i < 3; i++) forge_free(&all[i]);
 }
 END_TEST
@@ -415,10 +421,7 @@ START_TEST(another_logs_copy_of_a_secret_goes_before_no_proof)
     make_long(log, 3, UINT32_MAX);
     put_stranger(log, 3);
     flip_bit(segment_path(log, 3), 9, 1);
-    seen *s = look(log);
-    ck_assert_uint_eq(s->count, 3);
-    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HEADER), 1);
-    forget(s);
+    expect_read(log, 3, U9_R_HEADER);
 }
 END_TEST
 
@@ -430,10 +433,7 @@ START_TEST(a_stub_that_another_log_names_is_a_creation_cut_short)
     remove_log(segment_path(log, 1));
     write_file(segment_path(log, 1), "something else, of some bytes", 29);
     put_stranger(log, 1);
-    seen *s = look(log);
-    ck_assert_uint_eq(s->count, 2);
-    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MISSING), 1);
-    forget(s);
+    expect_read(log, 2, U9_R_MISSING);
 }
 END_TEST
 
