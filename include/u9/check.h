@@ -229,7 +229,7 @@ U9_API U9_MUST_CHECK u9_err u9_check(const char *path, const u9_check_options *o
  * session has made void; what went on from a copy of the log (U9_R_FORK), each branch into one of its own,
  * "<out_path>.fork-2", "<out_path>.fork-3" ...; each record once. None of these paths may exist. Bodies are copied
  * byte for byte, frame by frame: batches stay batches, keys stay keys, compressed stays compressed, and a record is
- * kept that no append takes. Times stay as they were; ordinals are given anew.
+ * kept that no append takes. Times stay as they were, but for those to come; ordinals are given anew.
  * Where a segment's secret is lost, and no copy of it is there, its frames are found without it, and read as part of
  * the log: the report counts them as records, and in unsigned_records; on_damage is told U9_R_UNSIGNED. If it is
  * not sure which frames are the segment's, each kind goes into a "fork" of its own, and the report does not count
