@@ -273,7 +273,8 @@ u9_err u9_rados_numbers_new(const char *address, const u9_rados_numbers_options 
     if (u9r_host == NULL) return refuse(NULL, U9_STATE, 0, fault, "u9_store_add(u9_rados_store) comes first");
     if (address == NULL || strncmp(address, "rados:", 6) != 0) wrong = "an address is rados:POOL/NAME";
     if (wrong) return refuse(NULL, U9_ARG, 0, fault, wrong);
-    if (!u9r_find(address, &env, &rest, why, sizeof why)) return refuse(NULL, U9_ARG, 0, fault, why);
+    if (!u9r_find(address, &env, &rest, why, sizeof why))
+        return why[0] ? refuse(NULL, U9_ARG, 0, fault, why) : refuse(NULL, U9_NOMEM, ENOMEM, fault, "no memory for an address");
     const u9_rados_numbers_options *o = options ? options : &none;
     u9_rados_numbers *n = calloc(1, sizeof *n);
     if (n == NULL) return refuse(NULL, U9_NOMEM, ENOMEM, fault, "no memory for a source");

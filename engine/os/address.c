@@ -207,7 +207,7 @@ bool u9i_address_find(const u9i_address_type *type, const char *path, u9i_env **
     parts p = part_address(type, path);
     struct place *found = NULL;
     u9i_env *e = new_env(type);
-    snprintf(why, size, "out of memory");
+    why[0] = 0;
     if (e == NULL || !take_address(type, e, &p, why, size)) {
         free(e);
         return false;

@@ -37,7 +37,7 @@ typedef struct u9i_address_type {
     bool (*complete)(u9i_env *env, char *why, size_t size); /* what else an env needs; false: `why` is a sentence */
 } u9i_address_type;
 
-/* The env of an address that begins with the prefix, and the path in it. False: `why` is a sentence. */
+/* The env of an address that begins with the prefix, and the path in it. False: `why` is a sentence, or empty: out of memory. */
 bool u9i_address_find(const u9i_address_type *type, const char *path, u9i_env **env, const char **rest, char *why,
                       size_t size);
 

@@ -60,7 +60,7 @@ u9_err u9i_env_of(const char *io, const char **path, u9i_env **out, u9_fault *fa
     const u9_store *own = store_of(*path), *s = own ? own : store_of(base);
     if (s == NULL) return u9i_env_choose(io, out, fault);
     if (!s->find(own ? *path : base, out, &rest, why, sizeof why))
-        return u9i_fault(fault, U9_ARG, U9I_AT(.path = *path), "%s", why);
+        return u9i_fault(fault, why[0] ? U9_ARG : U9_NOMEM, U9I_AT(.path = *path), "%s", why[0] ? why : "out of memory");
     if (own) *path = rest;
     return U9_OK;
 }

@@ -23,7 +23,7 @@ struct u9_store {
     const char *prefix; /* of the paths that are its own: "rados:" */
     /*
      * The env for a path that begins so, and the path as that env takes it: valid as long as the process. False: `why`
-     * is a sentence. Any thread.
+     * is a sentence, or empty: out of memory. Any thread.
      */
     bool (*find)(const char *path, u9i_env **env, const char **rest, char *why, size_t size);
     /* What is known of the last call of this thread that failed with this errno, as ": ..."; "" if nothing is. Once. */

@@ -832,6 +832,7 @@ END_TEST
 /* Its saved bytes would have a longer name than any file may. */
 START_TEST(a_single_file_of_the_longest_name_is_not_mended)
 {
+    sim_needed("names of 255 bytes");
     make_log(at("log"));
     flip_secret(at("log"));
     for (size_t n = 244; n <= 255; n += 11) {

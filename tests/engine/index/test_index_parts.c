@@ -482,6 +482,20 @@ START_TEST(frames_of_every_sort_say_what_a_walk_says_or_nothing) /* [K-2] */
 }
 END_TEST
 
+/* The record of the key of this letter, and no other one's; or that it is damaged or not there. */
+static u9_err find_or_say(const u9i_frames *fs, const u9i_open_frame *f, char letter)
+{
+    u9i_found found;
+    char text[16];
+    memset(text, letter, sizeof text);
+    u9_err err = u9i_open_frame_find(fs, f, &(u9_key){text, sizeof text}, UINT64_MAX, &found);
+    ck_assert(err == U9_OK || err == U9_CORRUPT || err == U9_ABSENT);
+    if (err != U9_OK) return err;
+    ck_assert_mem_eq(found.record.key, text, sizeof text);
+    u9i_found_free(&found);
+    return U9_OK;
+}
+
 /* A frame was proven, and its body not kept; now other bytes stand in the file. It says so, or what it was. [K-2] */
 START_TEST(a_file_that_is_another_by_now_is_told)
 {
@@ -507,22 +521,13 @@ START_TEST(a_file_that_is_another_by_now_is_told)
     ck_assert_int_eq(u9i_frames_at(&fs, p, &f, &own, &sys), U9_OK);
     ck_assert(f->kept && f->bytes == NULL);
     put_bytes(segment_path(at("log"), 1), 0, t.bytes, t.size);
-    for (char letter = 'A'; letter < 'A' + 40; letter++) {
-        char text[16];
-        memset(text, letter, sizeof text);
-        u9_key key = {text, sizeof text};
-        u9_err err = u9i_open_frame_find(&fs, f, &key, UINT64_MAX, &found);
-        ck_assert(err == U9_OK || err == U9_CORRUPT || err == U9_ABSENT);
-        if (err == U9_OK) ck_assert_mem_eq(found.record.key, text, sizeof text); /* no other one's */
-        if (err == U9_OK) u9i_found_free(&found);
-    }
+    for (char letter = 'A'; letter < 'A' + 40; letter++) (void)find_or_say(&fs, f, letter);
     for (uint32_t there = 0; there < f->size; there += 7)
         if (u9i_open_frame_record(&fs, f, base + there, &found) == U9_OK) u9i_found_free(&found);
     cut_file(segment_path(at("log"), 1), p + U9I_BLOCK / 16);
     ck_assert_int_eq(u9i_open_frame_key(&fs, f, base + f->size - 30, &e), U9_CORRUPT);
-    u9_key key = {"AAAAAAAAAAAAAAAA", 16};
-    u9_err err = u9i_open_frame_find(&fs, f, &key, UINT64_MAX, &found);
-    ck_assert(err == U9_CORRUPT || err == U9_ABSENT);
+    u9_err err = find_or_say(&fs, f, 'A');
+    ck_assert(err != U9_OK || sim_is_away()); /* a pool has zeros for what was cut off, and the first record stands in front of them */
     u9i_frames_close(&fs);
     u9i_budget_close(&budget);
     u9i_catalog_unref(catalog);

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "sim:PATH", named as its env is; there is nothing at "sim:shut". */
+/* "sim:PATH", named as its env is; there is nothing at "sim:shut", and no memory for "sim:vast". */
 static bool find_toy(const char *path, u9i_env **env, const char **rest, char *why, size_t size)
 {
+    if (strcmp(path, "sim:vast") == 0) return false;
     if (strcmp(path, "sim:shut") == 0) {
         snprintf(why, size, "it is shut today");
         return false;
@@ -105,6 +106,8 @@ START_TEST(a_path_of_such_a_place_is_that_of_a_log)
     forget(s);
     ck_assert_int_eq(u9_log_open("sim:shut", &o, &log, &fault), U9_ARG);
     ck_assert_ptr_nonnull(strstr(fault.text, "it is shut today"));
+    ck_assert_int_eq(u9_log_open("sim:vast", &o, &log, &fault), U9_NOMEM);
+    ck_assert_ptr_nonnull(strstr(fault.text, "out of memory"));
     o.mode = U9_READ;
     ck_assert_int_eq(u9_log_open(in_toy("none"), &o, &log, &fault), U9_IO);
     ck_assert_ptr_nonnull(strstr(fault.text, ": the toy has no such thing"));

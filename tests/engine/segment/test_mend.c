@@ -904,8 +904,8 @@ START_TEST(what_a_writer_may_be_about_to_finish_is_left_alone)
     ck_assert_uint_eq(last->count, 1);
     garble(v, last->offset + 16, 8);
     content *c = read_log(log_path, true);
-    ck_assert_uint_eq(c->mended + c->damages, 0);
-    ck_assert_uint_eq(c->count, 5);
+    bool told = sim_is_away() && c->mended + c->damages == 1; /* who reads in a pool is told of commits: then it is damage */
+    ck_assert(told || (c->mended + c->damages == 0 && c->count == 5));
     free(c);
     heal(v);
     garble(v, v->frames[2].offset, 8);
