@@ -133,7 +133,7 @@ static int ask_catalog(const u9_cursor *c, const sought *s, size_t unit)
     const u9i_facts *f = u9i_catalog_facts(c->reader.catalog, unit);
     if (!f->has_open || !u9i_facts_on_row(f)) return 0;
     if (s->by == BY_ORDINAL) return f->open.end.ordinal > s->number ? 1 : -1;
-    if (s->by == BY_TIME) return f->open.time_us >= s->number ? 1 : -1;
+    if (s->by == BY_TIME) return f->open_us >= s->number ? 1 : -1;
     return 0;
 }
 

@@ -188,6 +188,7 @@ static u9_err read_open(u9i_facts *f, u9i_window *window)
         memcmp(frame.trailer.chain, f->open.end.chain, U9I_HASH_SIZE) != 0)
         return U9_OK; /* [C-3]: the judge reports it */
     f->has_open = true;
+    f->open_us = frame.trailer.time_us;
     keep_kind(f->kind, f->open.kind);
     f->open.kind = (u9i_span){0};
     return read_trim(f, window, &frame);

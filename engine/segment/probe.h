@@ -44,6 +44,7 @@ typedef struct u9i_facts {
     char kind[U9I_KIND_MAX + 1];     /* of the keys, as its u9open or u9end tells; "" if neither does */
     bool has_open;      /* the first frame is a valid u9open: */
     u9i_open_record open; /* (its `kind` is not kept) */
+    uint64_t open_us;   /* the time of its frame, which no frame before it is above; the clock it tells may be back [F-4] */
     bool has_trim;      /* behind it stands a valid u9trim: [C-5] */
     u9i_trim_record trim;
     bool has_end;       /* the last block is a valid u9end frame, or what u9i_probe_seal found is there: */

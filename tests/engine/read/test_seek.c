@@ -119,6 +119,36 @@ START_TEST(a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few)
 }
 END_TEST
 
+/* What a `u9open` says is what the clock said; that of its frame never falls. [F-4] */
+START_TEST(a_time_is_found_though_the_clock_was_set_back) /* */
+{
+    static const uint8_t filler[30000];
+    uint64_t times[60];
+    unsigned count = 0;
+    u9_record r;
+    u9_options o = small_options();
+    for (unsigned session = 0; session < 5; session++) {
+        sim_set_wall(UINT64_C(1700000000000000) + (session == 1 ? 3600 * UINT64_C(1000000) : 0));
+        u9_log *w = open_writer(at("log"), &o);
+        for (unsigned i = 0; i < 12; i++) append_bytes(w, filler, sizeof filler);
+        close_log(w);
+    }
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    for (; u9_cursor_next(c, &r) == U9_OK; count++) times[count] = r.time_us;
+    u9_cursor_close(c);
+    ck_assert_uint_eq(count, 60);
+    for (unsigned i = 0, first = 0; i < count; i++) {
+        u9_seek to = {.size = sizeof to, .kind = U9_SEEK_TIME, .number = times[i]};
+        while (times[first] < times[i]) first++;
+        c = sought(log, to);
+        ck_assert_uint_eq(next_of(c).ordinal, first);
+        u9_cursor_close(c);
+    }
+    close_log(log);
+}
+END_TEST
+
 /* */
 START_TEST(the_last_records_of_a_whole_log_are_read_without_its_segments)
 {
@@ -628,6 +658,7 @@ Suite *suite_seek(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few);
+    tcase_add_test(tc, a_time_is_found_though_the_clock_was_set_back);
     tcase_add_test(tc, the_last_records_of_a_whole_log_are_read_without_its_segments);
     tcase_add_test(tc, the_last_records_of_a_log_that_is_being_written_are_read_from_the_mark_on);
     tcase_add_test(tc, any_test_that_turns_true_once_is_bisected);
