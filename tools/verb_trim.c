@@ -26,6 +26,16 @@ struct trim {
     u9_trimmed done;
 };
 
+/* What is not at its place yet stays. */
+static void put_untiered(const char *path)
+{
+    u9_tier_options what = {.size = sizeof what, .dry_run = 1};
+    u9_tiered there = {.size = sizeof there};
+    u9_fault why;
+    if (u9_tier(path, &what, &there, &why) == U9_OK && there.left > 0)
+        printf("%s: what its place has not got yet stays: `u9 tier` copies it\n", path);
+}
+
 static void put_result(const struct trim *t)
 {
     const u9_trimmed *d = &t->done;
@@ -49,7 +59,9 @@ static void put_result(const struct trim *t)
         printf("; it %s at record %" PRIu64 ", in %s", dry && d->segments > 0 ? "would begin" : "begins", d->ordinal,
                tool_segment_text(d->segment, name));
     putchar('\n');
-    if (d->segments == 0 && !t->accept) tool_drop_put_why(t->ask.path, NULL);
+    if (d->segments > 0 || t->accept) return;
+    tool_drop_put_why(t->ask.path, NULL);
+    put_untiered(t->ask.path);
 }
 
 static json_t *json_time(uint64_t time_us)

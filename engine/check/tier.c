@@ -308,26 +308,11 @@ static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 
 /* Dropping */
 
-/* The lowest number that the place has not, of those that are here. */
-static uint64_t first_untiered(const u9i_tiering *t)
-{
-    for (size_t i = 0; i < t->catalog->count; i++) {
-        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
-        if (u9i_facts_on_row(f) && u9i_tier_list_find(&t->list, f->number) == NULL) return f->number;
-    }
-    return 1;
-}
-
 static u9_err drop_from(u9i_tiering *t, u9_log *log, u9_fault *fault)
 {
-    const u9_tier_options *o = t->options;
     u9_trimmed gone = {.size = sizeof gone};
-    uint64_t kept = first_untiered(t);
-    u9i_limits asked = {.keep_bytes = o->keep_bytes, .before_us = o->before_us};
-    u9_err err = u9i_log_trim(log, asked, true, &gone, fault);
-    if (err != U9_OK || gone.segments == 0) return err;
-    u9i_limits both = {.segment = gone.segment < kept ? gone.segment : kept};
-    err = u9i_log_trim(log, both, false, &gone, fault);
+    u9i_limits asked = {.keep_bytes = t->options->keep_bytes, .before_us = t->options->before_us};
+    u9_err err = u9i_log_trim(log, asked, false, &gone, fault);
     if (err == U9_OK) t->done.dropped = gone.segments;
     if (err == U9_OK) t->done.dropped_bytes = gone.bytes;
     return err;

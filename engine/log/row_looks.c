@@ -95,7 +95,7 @@ static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
 {
     u9i_row_looks *l = ctx;
     const u9i_dir *dir = l->source->dir;
-    if (gone >= dir->tiered_from && gone < dir->tiered_end) return false; /* [TR-6] */
+    if (dir->tiered_end > 0 && gone >= dir->tiered_from) return false; /* [TR-6] */
     u9i_row_note_trims(l);
     if (l->trim.segment > gone || note_marked_trim(l, behind)) return true;
     if (!l->trims_read)

@@ -4,6 +4,7 @@
 #include "engine/log/trim.h"
 
 #include "engine/log/handle.h"
+#include "engine/log/tier_list.h"
 #include "engine/os/process.h"
 
 #include <assert.h>
@@ -52,10 +53,41 @@ static bool may_go(const u9i_limits *l, const u9i_facts *f, uint64_t bytes, uint
 }
 
 /*
+ * The lowest number of the row that the place of a tiered log has not, by the list: it and all above stay. U9_NOWHERE
+ * where there is no list, or it has all. [TR-4]
+ */
+static u9_err find_untiered(const u9i_source *source, const u9i_catalog *c, uint64_t *out, u9_fault *fault)
+{
+    u9i_tier_list list;
+    *out = U9_NOWHERE;
+    int sys = u9i_tier_list_read(source->dir, &list);
+    if (sys == -ENOENT) return U9_OK;
+    if (sys != 0)
+        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : sys == -EBADMSG ? U9_CORRUPT : U9_IO,
+                         U9I_AT(.path = source->path, .sys = -sys, .rule = "TR-2"),
+                         "its file .tier, which says what may go, cannot be read or is damaged: nothing was trimmed");
+    for (size_t i = 0; i < c->count && *out == U9_NOWHERE; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        const u9i_tiered *there = u9i_tier_list_find(&list, f->number);
+        bool same = there && memcmp(there->boundary, f->secret.boundary, U9I_HASH_SIZE) == 0;
+        if (u9i_facts_on_row(f) && !same) *out = f->number;
+    }
+    u9i_tier_list_free(&list);
+    return U9_OK;
+}
+
+/* It stands at the place of a tiered log, and no more here. */
+static bool is_away(const u9i_source *source, const u9i_facts *f)
+{
+    char place[4400];
+    return u9i_dir_where(source->dir, f->name, place, sizeof place);
+}
+
+/*
  * The first segment that is kept, the highest one that may be; NONE: nothing goes. The newest that holds records stays.
  * No frame is older than the one before it, [F-4] so what is known of a segment's last time holds of all below it.
  */
-static size_t find_cut(const u9i_catalog *c, const u9i_limits *l, uint64_t *last_us)
+static size_t find_cut(const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, uint64_t untiered, uint64_t *last_us)
 {
     const u9i_facts *above = NULL;
     size_t above_at = NONE;
@@ -64,9 +96,9 @@ static size_t find_cut(const u9i_catalog *c, const u9i_limits *l, uint64_t *last
     *last_us = UINT64_MAX;
     for (size_t i = c->count; i > 0; i--) {
         const u9i_facts *f = u9i_catalog_facts(c, i - 1);
-        if (!u9i_facts_on_row(f)) continue;
+        if (!u9i_facts_on_row(f) || is_away(source, f)) continue;
         if (f->has_end) *last_us = f->end_frame.trailer.time_us;
-        if (held && may_go(l, above, bytes, *last_us)) return above_at;
+        if (held && above->number <= untiered && may_go(l, above, bytes, *last_us)) return above_at;
         bytes += f->number == l->tip && l->tip_bytes < f->size ? l->tip_bytes : f->size;
         held |= holds_records(f, above, l);
         above = f;
@@ -104,7 +136,7 @@ static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_
     for (size_t i = 0; i < cut; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         bool unread = f->wrong == U9_R_UNREADABLE;
-        if ((f->wrong != U9_R_NONE && !unread) || f->number >= t->trim.segment) continue;
+        if ((f->wrong != U9_R_NONE && !unread) || f->number >= t->trim.segment || is_away(source, f)) continue;
         u9i_victim *v = &t->victims[t->count];
         int sys = unread ? -f->unread : identify(source->dir, f, v->identity);
         if (sys == -ENOENT) continue;
@@ -121,15 +153,17 @@ static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_
 /* Which segments of a catalog go. */
 static u9_err plan_trim(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, u9_fault *fault)
 {
-    uint64_t last_us;
-    size_t cut = find_cut(c, l, &last_us), first = cut == NONE ? u9i_catalog_first(c) : cut;
+    uint64_t last_us, untiered;
     *t = (u9i_trimming){.what.size = sizeof t->what};
+    u9_err err = find_untiered(source, c, &untiered, fault);
+    if (err != U9_OK) return err;
+    size_t cut = find_cut(source, c, l, untiered, &last_us), first = cut == NONE ? u9i_catalog_first(c) : cut;
     if (first == c->count) return U9_OK;
     t->what.segment = u9i_catalog_facts(c, first)->number;
     t->what.ordinal = first_record_of(u9i_catalog_facts(c, first));
     if (cut == NONE) return U9_OK;
     t->trim = (u9i_trim_record){.segment = t->what.segment, .ordinal = t->what.ordinal};
-    u9_err err = list_victims(t, source, c, cut, fault);
+    err = list_victims(t, source, c, cut, fault);
     t->what.last_time_us = last_us == UINT64_MAX ? 0 : last_us;
     if (err == U9_OK) trimming_check(t);
     return err;

@@ -7,8 +7,8 @@
  * of both as one log from then on, and damage of what is there like any other, with its place. A handle that writes has
  * only what is here.
  *
- * Segments are dropped here by u9_tier alone, and only what the place has; a trim (u9/trim.h) drops them here as well, and
- * they are read from the place all the same.
+ * Segments are dropped here by u9_tier, or by a trim (u9/trim.h), also that of a writer by its options; only what the
+ * place has by the list goes, and it is read from there all the same.
  */
 #ifndef U9_TIER_H
 #define U9_TIER_H

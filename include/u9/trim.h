@@ -6,7 +6,8 @@
  * anything is removed, so what is gone is told from what is lost: a log that was trimmed is whole, and a crash leaves
  * more of it than asked for at worst. Space comes back when nobody reads the removed files any more.
  *
- * A writer trims by itself if it was opened with u9_options.keep_bytes or keep_age_us.
+ * A writer trims by itself if it was opened with u9_options.keep_bytes or keep_age_us. Of a log that is tiered (u9/tier.h)
+ * only what the place has goes, and is read from there.
  */
 #ifndef U9_TRIM_H
 #define U9_TRIM_H
@@ -54,7 +55,8 @@ typedef struct u9_trimmed {
  * Errors: U9_ARG (an argument is NULL, a size is another; a key that is none of the log's kind), U9_STATE (opened for
  * reading, and not dry_run; forked), U9_IO, with sys ENOSPC if there is no room for a new segment, with the log's mark
  * (rule M-5), or a file that cannot be removed: what was removed by then is gone, and the same call goes on with the
- * rest; U9_NOMEM, U9_POISONED; before_key also U9_VERSION (a record in a later form). Thread-safe.
+ * rest; U9_CORRUPT (the list of a tiered log is damaged: rule TR-2), U9_NOMEM, U9_POISONED; before_key also U9_VERSION
+ * (a record in a later form). Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_trim(u9_log *log, const u9_trim *what, u9_trimmed *out, u9_fault *fault);
 

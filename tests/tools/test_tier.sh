@@ -74,7 +74,7 @@ stays() {
     done
     run "$u9" tier killed_next --to far-killed
     claim 'of several that writers left, too' says '^killed_next: none of its 3 segments was filled, or closed, and another begun behind it: '
-    rm killed_next/0000000000000003.u9
+    rm killed_next/0000000000000003.u9 killed_next/.tier
     run "$u9" trim killed_next --keep 1 --dry-run
     claim 'a killed one that goes was written until nobody knows when' says ', [-0-9T:.]+Z \([0-9]+ d ago\) to a time that is not known; '
 }
@@ -95,6 +95,19 @@ writes_meanwhile() {
     exec 7>&-
     wait
     claim 'and nothing lost' same "$(digest live)" "$(seq 20000 | cksum)"
+}
+
+# Who trims otherwise.
+trims() {
+    seq 20000 | "$u9" append ahead --segment-size 64K --sync none 2>append.err
+    "$u9" tier ahead --to behind >out 2>&1
+    seq 20001 40000 | "$u9" append ahead --segment-size 64K --sync none --keep 64K 2>append.err
+    run "$u9" trim ahead --keep 64K
+    # shellcheck disable=SC2016
+    claim 'what its place has not is dropped by nobody' says '^ahead: what its place has not got yet stays: `u9 tier` copies it$'
+    claim 'and read with what it has' same "$(digest ahead)" "$(seq 40000 | cksum)"
+    run "$u9" trim ahead --before '#10' --dry-run
+    claim 'nor is what is there alone said to go' says '^ahead: nothing to drop'
 }
 
 loses() {
@@ -125,5 +138,6 @@ loses() {
 fills
 stays
 writes_meanwhile
+trims
 loses
 tally

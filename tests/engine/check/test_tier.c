@@ -335,6 +335,69 @@ START_TEST(a_trim_by_other_means_loses_nothing_that_is_tiered) /* [TR-6] */
 }
 END_TEST
 
+/* TRIM_RECORDS more, over several segments, by a writer that trims as far as it may. */
+static void grow(uint64_t keep_bytes)
+{
+    u9_options o = small_options();
+    o.keep_bytes = keep_bytes;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < TRIM_RECORDS; i += 8) {
+        append_fillers(w, 8);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+}
+
+START_TEST(a_trim_by_other_means_leaves_what_is_not_tiered) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    grow(0);
+    uint64_t untiered = first_in(at("log"), (unsigned)done.there + 1);
+    u9_trimmed gone = trim_log(at("log"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1});
+    ck_assert_uint_eq(gone.segments, done.there);
+    ck_assert_uint_eq(gone.ordinal, untiered);
+    expect_whole(at("log"), 2 * TRIM_RECORDS);
+    grow(1); /* nor does a writer drop it by its options */
+    expect_whole(at("log"), 3 * TRIM_RECORDS);
+    tier_and_drop();
+    expect_whole(at("log"), 3 * TRIM_RECORDS);
+}
+END_TEST
+
+START_TEST(what_an_older_list_has_is_read_though_what_is_behind_it_is_not_here) /* [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    uint64_t behind = first_in(at("log"), (unsigned)done.there + 1);
+    size_t size;
+    uint8_t *list = read_file(file_in(at("log"), ".tier"), &size);
+    grow(0);
+    tier_and_drop();
+    write_file(file_in(at("log"), ".tier"), list, size);
+    free(list);
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.first, 0);
+    ck_assert_uint_eq(s.damages, 1);
+    ck_assert_int_eq(s.reason, U9_R_MISSING);
+    ck_assert_uint_eq(s.next, 2 * TRIM_RECORDS);
+    ck_assert_uint_gt(s.records, behind);
+}
+END_TEST
+
+START_TEST(what_a_trim_would_drop_is_what_is_here) /* [TR-4] */
+{
+    const u9_trim all_but_newest = {.size = sizeof all_but_newest, .keep_bytes = 1, .dry_run = 1};
+    u9_trimmed gone = {.size = sizeof gone};
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    u9_log *r = open_reader(at("log"));
+    ck_assert_int_eq(u9_log_trim(r, &all_but_newest, &gone, &fault), U9_OK);
+    ck_assert_uint_eq(gone.segments, 0);
+    close_log(r);
+}
+END_TEST
+
 START_TEST(what_the_place_has_not_is_not_dropped) /* [TR-4] */
 {
     make_row_of_segments(at("log"));
@@ -876,6 +939,9 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_live_log_is_tiered_beside_its_writer_which_trims_by_itself);
     tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
     tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
+    tcase_add_test(t, a_trim_by_other_means_leaves_what_is_not_tiered);
+    tcase_add_test(t, what_an_older_list_has_is_read_though_what_is_behind_it_is_not_here);
+    tcase_add_test(t, what_a_trim_would_drop_is_what_is_here);
     tcase_add_test(t, what_the_place_has_not_is_not_dropped);
     tcase_add_test(t, a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped);
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
