@@ -88,10 +88,11 @@ static u9_err scan_backwards(u9_cursor *c, lookup *l)
 {
     const u9i_catalog *catalog = c->reader.catalog;
     u9_err err = U9_END;
-    for (size_t end = catalog->count, first; end > 0 && err == U9_END && !l->there; end = first) {
-        first = end - 1;
+    for (size_t end = catalog->count, first; err == U9_END && !l->there; end = first) {
+        first = end > 0 ? end - 1 : 0;
         while (first > 0 && !u9i_catalog_facts(catalog, first)->has_open) first--;
-        err = scan_run(c, first, end - 1, l);
+        err = scan_run(c, first, end - 1, l); /* of no segment: what the mark misses */
+        if (first == 0) break;
     }
     return err;
 }

@@ -667,6 +667,27 @@ START_TEST(who_has_seen_enough_versions_is_shown_no_more)
 }
 END_TEST
 
+START_TEST(a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there) /* [K-3] [L-4] */
+{
+    u9_log *log;
+    u9_record r;
+    uint8_t buf[64];
+    unsigned shown = 0;
+    u9_key key = {"once", 4};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey"};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append(log, &key, "\x81", 1, NULL), U9_OK);
+    close_log(log);
+    sim_remove("log/0000000000000001.u9");
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_get(log, &key, buf, sizeof buf, &r, NULL), U9_CORRUPT);
+    ck_assert_int_eq(u9_log_versions(log, &key, count_one, &shown, NULL), U9_CORRUPT);
+    ck_assert_uint_eq(shown, 0);
+    close_log(log);
+}
+END_TEST
+
 /* [K-2] More keys than the memory for them takes: each lookup goes through the segment, and says the same. */
 START_TEST(a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same)
 {
@@ -753,6 +774,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_version_that_cannot_be_read_is_told_in_words);
     tcase_add_loop_test(t, a_key_between_those_that_are_there_is_absent, 0, 2);
     tcase_add_loop_test(t, who_has_seen_enough_versions_is_shown_no_more, 0, 4);
+    tcase_add_test(t, a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there);
     tcase_add_test(t, a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same);
     suite_add_tcase(s, t);
     return s;
