@@ -644,12 +644,21 @@ static u9i_segment *segment_for(const load *l, const u9i_facts *f)
     return made;
 }
 
+/* From where on the log is kept. What stands elsewhere is, whatever was trimmed here. [TR-6] */
+static u9i_trim_record kept_from(const load *l)
+{
+    const u9i_dir *dir = l->source->dir;
+    u9i_trim_record trim = l->looks.trim;
+    if (dir->tiered_end == 0 || trim.segment <= dir->tiered_from) return trim;
+    return dir->tiered_from == 1 ? (u9i_trim_record){0} : (u9i_trim_record){.segment = dir->tiered_from, .ordinal = dir->tiered_ordinal};
+}
+
 static u9i_catalog *build_catalog(load *l)
 {
     u9i_catalog *c = calloc(1, sizeof *c);
     if (c == NULL) return NULL;
     atomic_init(&c->references, 1);
-    c->trim = l->looks.trim;
+    c->trim = kept_from(l);
     c->mark = l->mark;
     c->marks = l->row.mark != NULL;
     c->older = l->row.older;

@@ -125,6 +125,7 @@ static int read_list_again(tiered_dir *t)
     t->there = p.there;
     t->stamp = stamp;
     t->dir.tiered_from = list.count ? list.segments[0].number : 0;
+    t->dir.tiered_ordinal = list.count ? list.segments[0].first : 0;
     t->dir.tiered_end = list.count ? list.segments[list.count - 1].number + 1 : 0;
     return 0;
 }

@@ -35,6 +35,7 @@ typedef struct u9i_dir {
     char single[256]; /* not "": the path was a file, and this is its name in the directory */
     bool writing;     /* set by its owner: a writer of this very handle is at work */
     uint64_t tiered_from, tiered_end; /* segments of these numbers stand elsewhere; none from the first on was dropped [TR-6] */
+    uint64_t tiered_ordinal;          /* of the first one's first record */
 } u9i_dir;
 
 typedef struct u9i_file {

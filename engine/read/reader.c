@@ -182,7 +182,9 @@ static void skip_marked(u9i_reader *r, u9i_damage_site *site)
 {
     const u9i_mark_record *mark = u9i_mark_promise(&r->catalog->mark);
     bool known = r->knows_at || !r->begun;
-    uint64_t here = r->begun ? r->at.ordinal : mark->first_ordinal;
+    const u9i_dir *dir = r->source->dir;
+    bool tiered = dir->tiered_end > 0 && dir->tiered_ordinal < mark->first_ordinal;
+    uint64_t here = r->begun ? r->at.ordinal : tiered ? dir->tiered_ordinal : mark->first_ordinal;
     site->reason = U9_R_MARK;
     site->end = mark->end.offset;
     if (known) site->ordinal = here;

@@ -541,6 +541,39 @@ END_TEST
 
 /* Damage */
 
+/* What the log says of its own files, that they were trimmed, says nothing of these. */
+START_TEST(what_the_place_lost_of_the_beginning_is_lost_and_not_trimmed) /* [TR-6] [C-5] */
+{
+    static u9_report report;
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    uint64_t kept = first_in(at("far"), 3);
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log"))};
+    report.size = sizeof report;
+    ck_assert_int_eq(u9_check(at("log"), &o, &report, &fault), U9_OK);
+    ck_assert_uint_eq(report.trim_segment, 0);
+    drop_file(segment_path(at("far"), 1));
+    drop_file(segment_path(at("far"), 2));
+    ck_assert_int_eq(u9_check(at("log"), &o, &report, &fault), U9_OK);
+    ck_assert_int_eq(report.verdict, U9_V_CORRUPT);
+    ck_assert_uint_eq(report.lost, kept);
+    u9_log *r = open_reader(at("log"));
+    char buf[TRIM_FILLER + 100];
+    u9_record record;
+    u9_muid none = {1, 1, 1};
+    uint8_t key[16];
+    ck_assert_int_eq(u9_muid_pack(&none, key), U9_OK);
+    ck_assert_int_eq(u9_log_get(r, &(u9_key){key, 16}, buf, sizeof buf, &record, &fault), U9_CORRUPT);
+    close_log(r);
+    for (unsigned i = 1; i < 20; i++) {
+        if (exists(segment_path(at("far"), i))) drop_file(segment_path(at("far"), i));
+        if (exists(segment_path(at("log"), i))) drop_file(segment_path(at("log"), i));
+    }
+    ck_assert_int_eq(u9_check(at("log"), &o, &report, &fault), U9_OK); /* by the mark */
+    ck_assert_uint_eq(report.lost, TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(a_segment_that_the_place_lost_is_missing_and_told_with_its_place) /* [TR-6] */
 {
     make_row_of_segments(at("log"));
@@ -953,6 +986,7 @@ Suite *suite_tier(void)
     t = tcase_create("damage");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(t, 120);
+    tcase_add_test(t, what_the_place_lost_of_the_beginning_is_lost_and_not_trimmed);
     tcase_add_test(t, a_segment_that_the_place_lost_is_missing_and_told_with_its_place);
     tcase_add_test(t, an_altered_segment_of_the_place_costs_what_was_touched);
     tcase_add_test(t, a_place_that_cannot_be_reached_is_told_and_nothing_left_out);
