@@ -280,8 +280,8 @@ static u9_err go_over(u9i_writer *w, uint64_t room, const u9i_trim_record *trim,
     u9i_trim_record kept = {.segment = 0};
     u9_err err = leave_file(w, fault);
     if (err != U9_OK) return err;
-    u9i_segment_out next = {.dir = w->dir, .path = w->path, .number = w->out.number + 1, .step = w->out.step,
-                            .totals = {.segment = w->out.number + 1}};
+    uint64_t number = w->out.number < w->plan.fresh ? w->plan.fresh : w->out.number + 1; /* [W-3] */
+    u9i_segment_out next = {.dir = w->dir, .path = w->path, .number = number, .step = w->out.step, .totals = {.segment = number}};
     u9i_writer_unlock(w);
     err = u9i_segment_out_open(&next, NULL, 2 * U9I_BLOCK + room, fault); /* header and u9open, and that */
     if (err == U9_OK && trim == NULL && w->retain) w->retain(w->retain_ctx, &kept);

@@ -187,6 +187,31 @@ START_TEST(a_renamed_segment_is_read_in_its_place)
 }
 END_TEST
 
+/* [W-3] [L-9] A session that goes on in the last segment makes none under such a name when that one is full. */
+START_TEST(a_roll_goes_past_a_segment_that_was_renamed)
+{
+    static const uint8_t filler[30000];
+    const char *log = at("log");
+    u9_options o = small_options();
+    make_row(log, 1, 4);
+    move(log, 2, 6);
+    u9_log *w = open_writer(log, &o);
+    for (unsigned i = 0; i < 12; i++) {
+        append_bytes(w, filler, sizeof filler);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 16 + 12);
+    ck_assert_uint_eq(s->damage_count, 1);
+    (void)find(s, U9_R_NAME, 2);
+    ck_assert_uint_eq(s->records[16].segment, 4);
+    ck_assert_uint_gt(s->records[27].segment, 6);
+    forget(s);
+    ck_assert(!exists(segment_path(log, 5)));
+}
+END_TEST
+
 /* {F30} [L-2] One file twice: it is read once, and the copy is told. */
 START_TEST(a_duplicated_segment_is_read_once)
 {
@@ -1045,6 +1070,7 @@ Suite *suite_directory(void)
     tcase_add_test(tc, two_missing_segments_are_told_as_the_one_that_is_named);
     tcase_add_test(tc, swapped_segments_are_read_in_their_places);
     tcase_add_test(tc, a_renamed_segment_is_read_in_its_place);
+    tcase_add_test(tc, a_roll_goes_past_a_segment_that_was_renamed);
     tcase_add_test(tc, a_duplicated_segment_is_read_once);
     tcase_add_test(tc, an_end_within_the_disk_header_names_nothing);
     tcase_add_test(tc, of_duplicates_the_one_that_reads_furthest_counts);
