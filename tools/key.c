@@ -3,6 +3,8 @@
  */
 #include "tools/key.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +25,21 @@ const char *tool_kind(const u9_log *log)
     return kind[0] ? kind : "muid";
 }
 
+static bool is_hex(const char *text, size_t size, tool_key *out)
+{
+    out->size = size / 2;
+    for (size_t i = 0; i < size; i++)
+        if (!isxdigit((unsigned char)text[i])) return false;
+    if (size == 0 || size % 2 != 0 || out->size > sizeof out->bytes) return false;
+    for (size_t i = 0; i < out->size; i++) (void)sscanf(text + 2 * i, "%2hhx", &out->bytes[i]);
+    return true;
+}
+
 const char *tool_key_parse(const char *kind, const char *text, size_t size, tool_key *out)
 {
     u9_id_reason why = U9_ID_FINE;
-    if (u9_key_parse(kind, text, size, out->bytes, &out->size, &why) == U9_OK) return NULL;
-    return u9_id_reason_text(why);
+    if (u9_key_parse(*kind ? kind : "muid", text, size, out->bytes, &out->size, &why) == U9_OK) return NULL;
+    return *kind == 0 && is_hex(text, size, out) ? NULL : u9_id_reason_text(why);
 }
 
 int tool_key_compare(const u9_key *a, const u9_key *b)

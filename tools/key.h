@@ -22,7 +22,10 @@ typedef struct tool_key {
 /* The key kind of a log, where none of it can be read the default. */
 const char *tool_kind(const u9_log *log);
 
-/* A key in text form. NULL and the raw form in `out`, or the reason why it is none. */
+/*
+ * A key in text form, as tool_key_text has it: where the kind is not known (""), also hex. NULL and the raw form in
+ * `out`, or the reason why it is none.
+ */
 const char *tool_key_parse(const char *kind, const char *text, size_t size, tool_key *out);
 
 /* Orders raw keys by their bytes, then by their size. */

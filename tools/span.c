@@ -113,7 +113,7 @@ static int take_bound(const char *option, u9_log *log, const char *path, u9_curs
     const char *kind = tool_kind(log);
     tool_key raw;
     if (!bound->text) return TOOL_DONE;
-    const char *why = tool_key_parse(kind, bound->text, strlen(bound->text), &raw);
+    const char *why = tool_key_parse(u9_log_kind(log), bound->text, strlen(bound->text), &raw);
     if (why)
         return tool_say(TOOL_REFUSED, "%s %s: neither #ORDINAL nor a key of kind %s: %s", option, tool_shown(bound->text), kind, why);
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {raw.bytes, raw.size}};

@@ -534,6 +534,7 @@ damage() {
     exits 4 'a cut segment is damage, as its end had been promised' "$fsck" cut.log
     rm "$(segment cut.log 2)"
     exits 4 'and so is one that is missing' "$fsck" cut.log
+    unknown_kind
     unknown_losses
     cp -R many blank.log
     : >"blank.log/$(printf %016x $(($(find many -name '*.u9' | wc -l) + 1))).u9"
@@ -672,6 +673,22 @@ plain() {
     exits 4 'a damaged one' "$fsck" plain.u9
     claim 'is UNKNOWN' grep -q \
         '\[32,160): UNKNOWN: hash: .*; records from 0 on, how many is not known \[F-6\]$' out
+}
+
+# Where nothing that is left says of which kind keys are, they are shown in hex, and asked for so.
+unknown_kind() {
+    printf 'one\t1\ntwo\t2\n' | "$u9" append --key rkey --key-field '\t' kindless 2>append.err
+    rm kindless/.mark
+    file=$(segment kindless 1)
+    truncate -s -4096 "$file"
+    printf x | dd of="$file" bs=1 seek=100 conv=notrunc status=none
+    "$u9" cat --keys kindless >out 2>err
+    claim 'keys of an unknown kind are shown' same "$(cut -f 1 out | tr '\n' ' ')" '6f6e65 74776f '
+    for key in 6f6e65 74776f; do
+        claim "and found as they are shown: $key" same "$("$u9" get --keys kindless $key 2>err)" "$(grep "^$key" out)"
+    done
+    run "$u9" get kindless 6f6e6
+    claim 'but what is none is not' test "$status" -eq 1
 }
 
 # Nobody can know how much was in what is gone: no number is made up.
