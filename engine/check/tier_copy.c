@@ -78,6 +78,7 @@ u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault)
 typedef struct moving {
     u9i_tiering *t;
     const u9i_facts *facts;
+    char name[U9I_INDEX_NAME]; /* there: by its number, whatever it is called here [TR-1] */
     u9i_file *from;
     uint8_t *here, *there; /* STEP bytes each */
     u9i_hasher hasher;
@@ -139,7 +140,7 @@ static int compare_there(moving *m, uint64_t from)
     uint64_t size = 0;
     m->what = "cannot read back what was copied";
     m->far = true;
-    int err = u9i_file_open(m->t->far, m->facts->name, U9I_OPEN_READ, &file);
+    int err = u9i_file_open(m->t->far, m->name, U9I_OPEN_READ, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, &size);
     if (err == 0 && size != m->facts->size) err = -EBADMSG;
@@ -162,7 +163,7 @@ static int clear_remains(moving *m)
     static const uint8_t zeros[U9I_BLOCK];
     u9i_file *file;
     uint64_t size = 0;
-    int err = u9i_file_open(m->t->far, m->facts->name, U9I_OPEN_READ, &file);
+    int err = u9i_file_open(m->t->far, m->name, U9I_OPEN_READ, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, &size);
     size_t n = size < U9I_BLOCK ? (size_t)size : U9I_BLOCK;
@@ -171,7 +172,7 @@ static int clear_remains(moving *m)
     bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || memcmp(m->there, zeros, n) == 0);
     u9i_file_close(file);
     if (err == 0 && !ours) err = -EEXIST;
-    return err ? err : u9i_dir_remove(m->t->far, m->facts->name);
+    return err ? err : u9i_dir_remove(m->t->far, m->name);
 }
 
 /* -EEXIST: something has the name there. */
@@ -182,7 +183,7 @@ static int copy_there(moving *m, uint8_t sha[U9I_HASH_SIZE])
     u9i_file *to;
     int err = u9i_queue_open(far->env, NULL, 0, 0, &queue);
     if (err != 0) return err;
-    err = u9i_file_open(far, m->facts->name, U9I_OPEN_CREATE, &to);
+    err = u9i_file_open(far, m->name, U9I_OPEN_CREATE, &to);
     if (err == 0) {
         err = fill_there(m, to, queue, sha);
         u9i_file_close(to);
@@ -225,13 +226,14 @@ static int copy_index(const moving *segment)
     moving m = *segment;
     m.facts = &index;
     u9i_index_name(segment->facts->name, index.name);
+    u9i_index_name(segment->name, m.name);
     int err = u9i_file_open(m.t->source.dir, index.name, U9I_OPEN_READ, &m.from);
     if (err == -ENOENT) return 0;
     if (err != 0) return err;
     err = u9i_file_size(m.from, &index.size);
     if (err == 0) err = copy_there(&m, sha);
     if (err == -EEXIST && (err = compare_there(&m, 0)) == -EBADMSG) {
-        err = u9i_dir_remove(m.t->far, index.name);
+        err = u9i_dir_remove(m.t->far, m.name);
         if (err == 0) err = copy_there(&m, sha);
     }
     u9i_file_close(m.from);
@@ -241,7 +243,7 @@ static int copy_index(const moving *segment)
 static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
 {
     char path[4400];
-    snprintf(path, sizeof path, "%s/%s", m->t->place, m->facts->name);
+    snprintf(path, sizeof path, "%s/%s", m->t->place, m->name);
     if (sys == -EEXIST)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .segment = m->facts->number, .rule = "TR-4"),
                          "something else stands there: it is left as it is, and the segment here is not dropped; remove "
@@ -249,7 +251,7 @@ static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
     if (sys == -EBADMSG)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .segment = m->facts->number, .rule = "TR-3"),
                          "other bytes are read back than were written: the segment here is not dropped");
-    return u9i_tiering_fail(m->t, m->far, m->facts->name, sys, m->what, fault);
+    return u9i_tiering_fail(m->t, m->far, m->far ? m->name : m->facts->name, sys, m->what, fault);
 }
 
 /* First and last key, as its u9end says them. */
@@ -296,6 +298,7 @@ u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
     moving m = {.t = t, .facts = u9i_catalog_facts(t->catalog, i), .what = "cannot open the segment"};
     uint8_t *pages = u9i_pages(2 * STEP);
     if (pages == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+    u9i_segment_name(m.facts->number, m.name);
     m.here = pages;
     m.there = pages + STEP;
     (void)u9i_hasher_open(&m.hasher);

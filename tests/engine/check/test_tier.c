@@ -365,6 +365,21 @@ START_TEST(a_trim_by_other_means_leaves_what_is_not_tiered) /* [TR-4] */
 }
 END_TEST
 
+START_TEST(a_segment_that_was_renamed_here_has_its_own_name_there) /* [TR-1] [L-2] */
+{
+    make_row_of_segments(at("log"));
+    move_file(segment_path(at("log"), 2), segment_path(at("log"), 33));
+    tier();
+    ck_assert(exists(segment_path(at("far"), 2)));
+    ck_assert(!exists(segment_path(at("far"), 33)));
+    tier_and_drop();
+    ck_assert_uint_ge(done.dropped, 3);
+    ck_assert(!exists(segment_path(at("log"), 33)));
+    expect_whole(at("log"), TRIM_RECORDS);
+    expect_whole(at("far"), done.next_ordinal);
+}
+END_TEST
+
 START_TEST(what_an_older_list_has_is_read_though_what_is_behind_it_is_not_here) /* [TR-6] */
 {
     make_row_of_segments(at("log"));
@@ -973,6 +988,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
     tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
     tcase_add_test(t, a_trim_by_other_means_leaves_what_is_not_tiered);
+    tcase_add_test(t, a_segment_that_was_renamed_here_has_its_own_name_there);
     tcase_add_test(t, what_an_older_list_has_is_read_though_what_is_behind_it_is_not_here);
     tcase_add_test(t, what_a_trim_would_drop_is_what_is_here);
     tcase_add_test(t, what_the_place_has_not_is_not_dropped);
