@@ -92,6 +92,7 @@ refusals() {
     seq 11 60000 | "$u9" append other
     piped "$u9" send other -- "$u9" recv copy
     claim 'nor is one with others' grep -q 'record 49999 is another one here' recv.err
+    claim 'which the same command does not mend' sh -c '! grep -q "the same command goes on" recv.err'
     piped "$u9" send other --from '#20' -- "$u9" recv new
     claim 'what lies before must be there' grep -q 'record 0 is the first one sent\|those before it are not here' recv.err
     piped "$u9" send rkeys -- "$u9" recv copy
