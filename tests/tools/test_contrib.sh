@@ -115,6 +115,11 @@ rows() {
     row_of begun && rm begun/0000000000000001.u9
     claim 'that the first one is' agree begun
     claim 'and how many records were in it' grep -q "missing; lost: $((4000 - $(wc -l <ours)))\$" ours.err
+    lines | append --segment-size 64K lagging && cp lagging/.mark older.mark
+    last=$(find lagging -name '*.u9' | sort | tail -n 1)
+    lines | append --segment-size 64K lagging && cp older.mark lagging/.mark && rm "$last"
+    claim 'that the one that an older mark names is' agree lagging
+    claim 'which is all' same "$(grep -c missing ours.err) $(wc -l <ours.err)" '1 1'
     row_of twice && cp twice/0000000000000002.u9 twice/00000000000000aa.u9
     claim 'that there is a copy' agree twice
     row_of named && mv named/0000000000000002.u9 named/0000000000000000.u9

@@ -195,10 +195,10 @@ class Log:
     def keeps(self, row):
         """Whether that row leaves out nothing that the mark promises. [L-2, 5]"""
         m = self.mark
-        for s, after in zip(row, row[1:] + [None]) if m else ():
-            if s.boundary == m.boundary:
-                return not after or not after.open or after.before.boundary != s.boundary or after.before.end >= m.end
-        return not m or not row or row[-1].number < m.number
+        for s in row if m else ():
+            if s.open and s.before.number and s.before.boundary == m.boundary:
+                return s.before.end >= m.end
+        return not m or not row or any(s.boundary == m.boundary for s in row) or row[-1].number < m.number
 
     def proven(self, s):
         """Whether the seal of s says that the next segment is there. [L-2, 8]"""
