@@ -109,14 +109,10 @@ static bool can_cut(const pieces *all, const u9i_facts *f)
     return f->has_open && (f->named || (f->has_end && all->cuts_last));
 }
 
-/* True if where the log stands in front of segments[index] is known without reading. */
-static bool can_begin(const u9i_reader *r, size_t index)
+/* True if where the log stands in front of segments[index], behind segments[before], is known without reading. */
+static bool can_begin(const u9i_reader *r, size_t before, size_t index)
 {
-    if (!u9i_catalog_facts(r->catalog, index)->has_open) return false;
-    while (index-- > 0)
-        if (u9i_facts_on_row(u9i_catalog_facts(r->catalog, index)))
-            return u9i_catalog_facts(r->catalog, index)->named;
-    return false;
+    return u9i_catalog_facts(r->catalog, index)->has_open && u9i_catalog_facts(r->catalog, before)->named;
 }
 
 /* The border behind a piece that begins at `from`. */
@@ -124,16 +120,15 @@ static border find_border(const pieces *all, border from)
 {
     const u9i_reader *r = &all->checker->reader;
     uint64_t begin = from.offset, got = 0;
-    for (size_t i = u9i_reader_next_on_row(r, from.index); i < r->catalog->count;) {
+    for (size_t i = u9i_reader_next_on_row(r, from.index), before = i; i < r->catalog->count;) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
         uint64_t end = data_end(f), cut = (begin + (all->size - got)) / U9I_BLOCK * U9I_BLOCK;
-        if (i > from.index && got >= all->size / 2 && can_begin(r, i)) return (border){i, 0};
-        if (can_cut(all, f) && cut > begin && cut > U9I_BLOCK / 2 && end > cut &&
-            end - cut > all->size / 2)
-            return (border){i, cut};
+        if (i > before && got >= all->size / 2 && can_begin(r, before, i)) return (border){i, 0};
+        if (can_cut(all, f) && cut > begin && end > cut && end - cut > all->size / 2) return (border){i, cut};
         got += end > begin ? end - begin : 0;
         if (got > all->size) got = all->size;
         begin = 0;
+        before = i;
         i = u9i_reader_next_on_row(r, i + 1);
     }
     return (border){r->catalog->count, 0};

@@ -175,16 +175,14 @@ u9_err u9i_saved_end_record(u9i_saved *s, const u9i_facts *facts, u9_append *app
     return err;
 }
 
-static u9_err prove_log(const u9i_saved *s, const u9i_saved_log *l, u9_fault *fault)
+u9_err u9i_saved_prove(const char *path, const char *io, uint64_t records, u9_fault *fault)
 {
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .io = s->io};
-    if (l->told.records == 0) return U9_OK; /* a session without records writes no file [W-1] */
-    u9_err err = u9_check(l->partial, &o, &report, fault);
+    u9_check_options o = {.size = sizeof o, .io = io};
+    u9_err err = u9_check(path, &o, &report, fault);
     if (err != U9_OK) return err;
-    if (report.verdict == U9_V_CLEAN && report.records == l->told.records && report.closed) return U9_OK;
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = l->partial),
-                     "the new log does not read back as it was written");
+    if (report.verdict == U9_V_CLEAN && report.records == records && report.closed) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path), "the new log does not read back as it was written");
 }
 
 u9_err u9i_saved_end(u9i_saved *s, u9_fault *fault)
@@ -195,7 +193,9 @@ u9_err u9i_saved_end(u9i_saved *s, u9_fault *fault)
     s->out = NULL;
     s->begun = false;
     saved_check(s);
-    return err == U9_OK ? prove_log(s, &s->logs[s->count - 1], fault) : err;
+    const u9i_saved_log *l = &s->logs[s->count - 1];
+    if (err != U9_OK || l->told.records == 0) return err; /* a session without records writes no file [W-1] */
+    return u9i_saved_prove(l->partial, s->io, l->told.records, fault);
 }
 
 /* What an earlier run, which came to more branches, left unfinished behind the last one of this. */

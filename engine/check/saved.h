@@ -53,6 +53,9 @@ U9_MUST_CHECK u9_err u9i_saved_end_record(u9i_saved *saved, const u9i_facts *fac
 /* Closes the log that is filled, if any, and reads it once more: what was saved must be there, and nothing else. */
 U9_MUST_CHECK u9_err u9i_saved_end(u9i_saved *saved, u9_fault *fault);
 
+/* Reads a log that was made, and closed, once more. U9_CORRUPT: it is not clean, or has not so many records. */
+U9_MUST_CHECK u9_err u9i_saved_prove(const char *path, const char *io, uint64_t records, u9_fault *fault);
+
 /* Gives all logs their names, OUT last: when that is there, all are. */
 U9_MUST_CHECK u9_err u9i_saved_keep(u9i_saved *saved, u9_fault *fault);
 

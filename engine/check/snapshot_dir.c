@@ -249,10 +249,11 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         u9_err err = u9i_source_iterate(s->source, segment, NULL, false, &it, fault);
         if (err != U9_OK) return err;
         err = u9i_window_at(it.window, state->last, segment->facts.size, &frame);
-        if (err == U9_IO || err == U9_NOMEM) (void)u9i_source_fault(s->source, &it, err, fault);
+        bool unread = err == U9_IO || err == U9_NOMEM;
+        if (unread) (void)u9i_source_fault(s->source, &it, err, fault);
         bool same = err == U9_OK && memcmp(frame.sha, state->chain, sizeof frame.sha) == 0;
         u9i_iterator_close(&it);
-        if (err == U9_IO || err == U9_NOMEM) return err;
+        if (unread) return err;
         if (!same)
             return refuse_dir(s, name, "has not in the log what the snapshot ends with: the log is an older state than "
                               "this, or went on otherwise", fault);

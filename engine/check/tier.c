@@ -266,7 +266,7 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
     u9_err err = u9i_tiering_copy(t, i, fault);
     if (err != U9_OK) return err;
     t->untold = true;
-    if (t->newest == U9I_NOT_THERE || i > t->newest) t->newest = i;
+    t->newest = i; /* they come in their order */
     d->segments++;
     d->bytes += size;
     d->left--;
