@@ -918,6 +918,50 @@ START_TEST(a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit)
 }
 END_TEST
 
+/*
+ * [U-1] A segment whose numbers begin anew, and what stands in front of it. Such a log may stay as it is; but what comes
+ * to show that way, or what was there and then is behind what comes to show, is no mend.
+ */
+START_TEST(a_change_after_which_numbers_run_backwards_does_not_fit)
+{
+    static const struct {
+        unsigned gone, ordinal; /* this one was not there before; the first record that does not fit, if any does not */
+        bool fits;
+        uint64_t records, regained;
+    } ways[] = {{0, 0, true, 8, 0}, {1, 2, false, 0, 5}, {2, 2, false, 5, 0}};
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "r", 5);
+    forge_promise(&one);
+    u9i_open_record open = forge_naming(2, &one, U9I_TAIL_NONE);
+    open.end.ordinal = 2;
+    forged_segment two = forge_with_open(2, 2, &open);
+    forge_records(&two, "again", 3);
+    forge_promise(&two);
+    forge_pad(&two);
+    forge_end(&two, U9I_END_CLOSING);
+    forge_save(&one, at("then"));
+    forge_save(&two, at("then"));
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        u9i_source before, then;
+        u9i_judgement j;
+        remove_log(at("before"));
+        copy_log(at("then"), at("before"));
+        if (ways[i].gone) remove_log(segment_path(at("before"), ways[i].gone));
+        ck_assert_int_eq(u9i_source_open(&before, sim_env(), at("before"), false, NULL), U9_OK);
+        ck_assert_int_eq(u9i_source_open(&then, sim_env(), at("then"), false, NULL), U9_OK);
+        ck_assert_int_eq(u9i_judge_change(&before, &then, &j, NULL), U9_OK);
+        ck_assert_msg(j.fits == ways[i].fits, "%zu", i);
+        if (!j.fits) ck_assert_uint_eq(j.ordinal, ways[i].ordinal);
+        ck_assert_msg(!j.fits || (j.records == ways[i].records && j.regained == ways[i].regained), "%zu: %u, %u", i,
+                      (unsigned)j.records, (unsigned)j.regained);
+        u9i_source_close(&then);
+        u9i_source_close(&before);
+    }
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 START_TEST(void_bytes_do_not_come_back)
 {
     u9_repair_report r;
@@ -1016,6 +1060,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_single_file_of_the_longest_name_is_not_mended);
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
     tcase_add_loop_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit, 0, 2);
+    tcase_add_test(c, a_change_after_which_numbers_run_backwards_does_not_fit);
     tcase_add_test(c, void_bytes_do_not_come_back);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
     tcase_add_test(c, a_search_ends_with_its_time);

@@ -697,6 +697,37 @@ START_TEST(a_branch_without_its_secret_is_a_branch)
 }
 END_TEST
 
+/* [G-4] [R-9] [Y-6] What is damaged in a branch is told, too: what costs records, and what can be mended. */
+START_TEST(the_damage_of_a_branch_is_told_and_mended)
+{
+    forged_segment one = promised(1, 1, NULL, "a", 2), two = forge_begin(2, 1, &one, U9I_TAIL_TORN);
+    forged_segment tip = promised(3, 2, &one, "y", 2);
+    forge_records(&two, "b", 2);
+    uint64_t wrong = forge_frame(&two, "\x48\x00", 2, 1);
+    forge_records(&two, "c", 1);
+    uint64_t mended = forge_records(&two, "d", 2);
+    forge_records(&two, "e", 1);
+    forge_promise(&two);
+    two.bytes[mended + 5] ^= 1;
+    save(&one);
+    save(&two);
+    save(&tip);
+    salvage("log", "out");
+    expect_texts("out", "a0 a1 y2 y3");
+    expect_texts("out.fork-2", "b2 b3 c5 d6 d7 e8");
+    const u9_damage *body = NULL, *header = NULL;
+    for (unsigned i = 0; i < damage_count; i++) {
+        if (damages[i].segment == 2 && damages[i].reason == U9_R_BODY) body = &damages[i];
+        if (damages[i].segment == 2 && damages[i].mended) header = &damages[i];
+    }
+    ck_assert(body && body->begin == wrong && body->ordinal == 4 && body->lost == 1 && !body->mended);
+    ck_assert(header && header->begin == mended && header->lost == 0);
+    forge_free(&one);
+    forge_free(&two);
+    forge_free(&tip);
+}
+END_TEST
+
 /* [G-4] A closed segment was copied, and both went on in it: it is there twice, and they part. */
 START_TEST(a_copy_that_went_on_by_itself_is_a_branch)
 {
@@ -788,6 +819,7 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, what_is_void_is_not_saved);
     tcase_add_test(tc, swapped_and_misnamed_files_are_saved_in_order);
     tcase_add_test(tc, a_branch_without_its_secret_is_a_branch);
+    tcase_add_test(tc, the_damage_of_a_branch_is_told_and_mended);
     tcase_add_test(tc, a_copy_that_went_on_by_itself_is_a_branch);
     tcase_add_test(tc, of_a_file_that_is_there_twice_each_frame_is_saved_once);
     tcase_add_test(tc, a_disk_that_keeps_other_bytes_is_no_place_to_save_a_log);

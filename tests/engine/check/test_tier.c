@@ -504,6 +504,58 @@ START_TEST(a_snapshot_of_both_is_whole_by_itself) /* [TR-5] */
 }
 END_TEST
 
+START_TEST(a_segment_that_is_copied_in_several_steps_goes_whole) /* [TR-3] */
+{
+    u9_options o = small_options();
+    o.segment_size = 6 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    append_fillers(w, 2 * (6 << 20) / TRIM_FILLER);
+    close_log(w);
+    ck_assert_uint_gt(file_size(segment_path(at("log"), 1)), 5 << 20);
+    u9_tier_options what = to_far();
+    what.verify = 1;
+    tier_with(what);
+    ck_assert(same_files(segment_path(at("log"), 1), segment_path(at("far"), 1)));
+    ck_assert_uint_eq(read_through(at("far")).next, done.next_ordinal);
+    drop_file(file_in(at("far"), ".tier")); /* what stands there is compared, all of it */
+    drop_file(file_in(at("log"), ".tier"));
+    tier_with(what);
+    ck_assert_uint_eq(done.found, done.segments);
+    flip_bit(segment_path(at("far"), 1), 5 << 20, 3); /* as an earlier run may have left it */
+    drop_file(file_in(at("far"), ".tier"));
+    drop_file(file_in(at("log"), ".tier"));
+    tier_with(what);
+    ck_assert_uint_eq(done.found, done.segments - 1);
+    ck_assert(same_files(segment_path(at("log"), 1), segment_path(at("far"), 1)));
+}
+END_TEST
+
+/* One that stands there may be of an older state of the segment, or may have rotten. */
+START_TEST(an_index_that_stands_there_is_kept_or_replaced) /* [K-4] [TR-3] */
+{
+    char here[600], there[600];
+    make_keyed_row(at("log"));
+    unsigned closed = segments_in(at("log"));
+    u9_options o = small_options();
+    o.kind = "rkey";
+    u9_log *w = open_writer(at("log"), &o);
+    u9_key key = {"later", 5};
+    ck_assert_int_eq(u9_log_append(w, &key, "\x81", 1, NULL), U9_OK);
+    close_log(w);
+    tier();
+    snprintf(here, sizeof here, "%sx", segment_path(at("log"), closed));
+    snprintf(there, sizeof there, "%sx", segment_path(at("far"), closed));
+    for (unsigned other = 0; other < 2; other++) {
+        ck_assert(same_files(here, there));
+        if (other) flip_bit(there, 100, 3);
+        drop_file(segment_path(at("far"), closed));
+        tier();
+        ck_assert_uint_eq(done.segments, 1);
+    }
+    ck_assert(same_files(here, there));
+}
+END_TEST
+
 static u9_index_report indexes_of(const char *log)
 {
     u9_index_options o = {.size = sizeof o, .io = io_of(log)};
@@ -771,6 +823,11 @@ START_TEST(a_place_is_one_logs_and_a_log_has_one_place) /* [TR-2] */
     u9_err err = u9_tier(at("other"), &what, &(u9_tiered){.size = sizeof(u9_tiered)}, &fault);
     ck_assert_msg(err == U9_OK, "%s", fault.text);
     expect_refused(U9_CORRUPT, "another log");
+    drop_file(file_in(at("far"), ".mark")); /* the list says so, too */
+    expect_refused(U9_CORRUPT, "another log");
+    what.to = at("log");
+    ck_assert_int_eq(try_tier(what), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "the log itself"), "%s", fault.text);
     what.to = at("elsewhere");
     tier_with(what);
     expect_refused(U9_ARG, "another place already");
@@ -996,6 +1053,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
     tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
     tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
+    tcase_add_test(t, a_segment_that_is_copied_in_several_steps_goes_whole);
+    tcase_add_test(t, an_index_that_stands_there_is_kept_or_replaced);
     tcase_add_test(t, the_mark_says_where_the_last_segment_of_a_place_ends_so_its_index_counts);
     tcase_add_test(t, an_older_mark_is_no_end_of_the_segment_that_it_is_of);
     suite_add_tcase(suite, t);
