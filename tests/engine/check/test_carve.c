@@ -445,6 +445,38 @@ START_TEST(broken_off_at_any_call_it_is_completed_by_the_next)
 }
 END_TEST
 
+/* [U-6] Magics so near to the ends of a file that a header, or what it tells of, is cut off; files that are empty or none. */
+START_TEST(what_is_cut_off_at_the_ends_of_a_file_hides_nothing)
+{
+    enum { SIZE = 5000, ENDS = 100 };
+    told t;
+    unsigned files = 0;
+    char path[64];
+    make_log(at("log"), "e", 100);
+    make_dir(at("images"));
+    make_dir(at("images/folder"));
+    for (unsigned place = 0; place < SIZE; place += place == ENDS ? SIZE - 2 * ENDS : 4)
+        for (unsigned kind = 0; kind < 2; kind++) {
+            image i = {0};
+            add_garbage(&i, SIZE);
+            memcpy(i.bytes + place, kind ? u9i_frame_magic : u9i_disk_magic, SIZE - place < 8 ? SIZE - place : 8);
+            snprintf(path, sizeof path, "images/%03u", files++);
+            save_image(&i, at(path));
+        }
+    for (unsigned n = 1; n <= 3; n++) {
+        image i = {0};
+        add_file(&i, segment_path(at("log"), n));
+        snprintf(path, sizeof path, "images/a%u", n);
+        save_image(&i, at(path));
+    }
+    write_file(at("images/empty"), "", 0);
+    u9_carve_report r = carve(at("images"), &t);
+    ck_assert_uint_eq(r.unread, 0);
+    ck_assert_uint_eq(t.logs, 1);
+    expect_log(&t, at("log"));
+}
+END_TEST
+
 START_TEST(bytes_that_cannot_be_read_cost_what_they_touch)
 {
     image i = {0};
@@ -803,6 +835,7 @@ Suite *suite_carve(void)
     TCase *c = tcase_create("carve");
     tcase_set_timeout(c, 240);
     tcase_add_checked_fixture(c, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(c, what_is_cut_off_at_the_ends_of_a_file_hides_nothing);
     tcase_add_test(c, logs_in_garbage_at_any_offset_come_back_each_by_itself);
     tcase_add_test(c, a_directory_of_renamed_files_is_a_log_again);
     tcase_add_test(c, a_file_in_two_fragments_is_put_together_wherever_it_is_broken);
