@@ -339,6 +339,8 @@ END_TEST
 START_TEST(keys_are_above_what_was_made_under_the_number_before) /* [I-23] */
 {
     u9_uid8 id;
+    u9_append *a;
+    u9_fault fault;
     u9_log *w = open_lent();
     lender.seen_ms = UINT64_C(1700000000003); /* the clock is to reach it */
     ck_assert_int_eq(append_key(w, &id), U9_OK);
@@ -347,6 +349,9 @@ START_TEST(keys_are_above_what_was_made_under_the_number_before) /* [I-23] */
     w = open_lent();
     lender.seen_ms = UINT64_C(1800000000000);
     ck_assert_int_eq(append_key(w, &id), U9_AGAIN);
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 100, &a, NULL), U9_AGAIN); /* nor for a record in pieces */
+    u9_log_fault(w, &fault);
+    ck_assert_str_eq(fault.rule, "L-6");
     ck_assert_uint_eq(u9_log_next(w), 1);
     close_log(w);
 }
@@ -355,6 +360,7 @@ END_TEST
 START_TEST(a_grant_that_is_over_is_replaced_and_no_key_of_it_is_used) /* [I-23] */
 {
     u9_uid8 id;
+    u9_append *a;
     u9_log *w = open_lent();
     ck_assert_int_eq(append_key(w, &id), U9_OK);
     for (unsigned fails = 1; fails <= 2; fails++) {
@@ -372,6 +378,8 @@ START_TEST(a_grant_that_is_over_is_replaced_and_no_key_of_it_is_used) /* [I-23] 
     ck_assert_uint_eq(lender.out.serial, 0);
     ck_assert_uint_eq(lender.released_ms, 0); /* under the last ones nothing was used */
     ck_assert_uint_eq(u9_log_next(w), 3);
+    lender.fail_renew = 3;
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, 100, &a, NULL), U9_AGAIN);
     ck_assert_int_eq(append_key(w, &id), U9_OK);
     close_log(w);
     seen *s = look(at("log"));
