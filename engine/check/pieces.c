@@ -112,7 +112,8 @@ static bool can_cut(const pieces *all, const u9i_facts *f)
 /* True if where the log stands in front of segments[index], behind segments[before], is known without reading. */
 static bool can_begin(const u9i_reader *r, size_t before, size_t index)
 {
-    return u9i_catalog_facts(r->catalog, index)->has_open && u9i_catalog_facts(r->catalog, before)->named;
+    return u9i_catalog_facts(r->catalog, index)->has_open &&
+           u9i_catalog_facts(r->catalog, before)->named;
 }
 
 /* The border behind a piece that begins at `from`. */
@@ -124,7 +125,8 @@ static border find_border(const pieces *all, border from)
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
         uint64_t end = data_end(f), cut = (begin + (all->size - got)) / U9I_BLOCK * U9I_BLOCK;
         if (i > before && got >= all->size / 2 && can_begin(r, before, i)) return (border){i, 0};
-        if (can_cut(all, f) && cut > begin && end > cut && end - cut > all->size / 2) return (border){i, cut};
+        if (can_cut(all, f) && cut > begin && end > cut && end - cut > all->size / 2)
+            return (border){i, cut};
         got += end > begin ? end - begin : 0;
         if (got > all->size) got = all->size;
         begin = 0;
