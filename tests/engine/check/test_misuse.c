@@ -308,6 +308,7 @@ static const struct {
                       {4, 0},
                       {4, 300},
                       {4, 3},
+                      {4, 100},
                       {5, 9},
                       {5, 300}};
 
@@ -362,13 +363,14 @@ START_TEST(saved_bytes_that_were_forged_undo_nothing)
         else forged[4096 + 60] ^= 1;
         expect_no_undo(path, forged, size, "head", i);
     }
-    for (unsigned i = 0; i < 4; i++) { /* names that lead out, end early, or are none of an index, which alone is made */
+    for (unsigned i = 0; i < 5; i++) { /* names that lead out, end early, or are none of an index, which alone is made */
         memcpy(forged, bytes, size);
         uint8_t *entry = forged + 4096, *name = entry + 48;
         if (i < 2) name[2] = i ? 0 : '/';
         else u9i_set_be(entry + 16, 8, 0); /* nothing is written over: it is renamed, or was made */
         if (i == 2) u9i_set_be(entry + 40, 8, 3), memcpy(name + 19, "a/b", 3);
         if (i == 3) u9i_set_be(entry + 32, 8, 3);
+        if (i == 4) u9i_set_be(entry + 40, 8, 3), memcpy(name + 19, "a\0b", 3);
         seal_saved(forged);
         expect_no_undo(path, forged, size, "name", i);
     }
