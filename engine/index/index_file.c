@@ -270,7 +270,8 @@ int u9i_index_making_end(u9i_index_making *m, u9i_runs *frames, u9i_runs *record
 {
     u9i_index_out o = {.file = m->file, .data = *end, .records = count, .spec = m->spec, .lost = m->lost};
     memcpy(o.content, m->content, sizeof o.content);
-    if (m->block == NULL) m->block = (uint8_t *)u9i_pages(U9I_BLOCK);
+    assert(m->block == NULL);
+    m->block = (uint8_t *)u9i_pages(U9I_BLOCK);
     if (m->block == NULL) return -ENOMEM;
     o.unfiltered = u9i_filter_blocks(records->total) * U9I_FILTER_BLOCK > filter_room;
     int sys = u9i_secret_draw(m->dir->env, &o.secret) ? 0 : -EIO;

@@ -58,7 +58,7 @@ static bool grow_buffer(u9i_index_out *o, size_t body)
 {
     size_t need = o->fill + u9i_frame_size(body + U9I_MASK_HEAD) + U9I_BLOCK;
     if (need <= o->buffer_room) return true;
-    if (o->error != 0) return false; /* a write of the buffer may still be under way */
+    assert(o->error == 0); /* else a write of the buffer may still be under way */
     uint8_t *more = (uint8_t *)u9i_pages(need + FLUSH);
     if (more == NULL) return false;
     if (o->fill > 0) memcpy(more, o->buffer, o->fill);
@@ -124,8 +124,10 @@ static uint64_t put_frame(u9i_index_out *o, const u9i_out *body)
 {
     uint8_t *frame = o->buffer + o->fill;
     size_t size = body->size;
-    if (body->failed) (void)fail_out(o, -ENOMEM);
-    if (o->error != 0) return 0;
+    if (body->failed) {
+        (void)fail_out(o, -ENOMEM);
+        return 0;
+    }
     u9i_trailer t = {.ordinal = o->at.ordinal, .offset = o->at.offset, .previous = o->previous, .durable = o->durable,
                      .time_us = o->time_us};
     memcpy(t.chain, o->at.chain, sizeof t.chain);
@@ -172,7 +174,8 @@ int u9i_index_out_begin(u9i_index_out *o, u9i_index_form form, uint64_t entries)
     o->page_room = page_entries(entries);
     uint64_t pages = (entries - 1) / o->page_room + 1;
     o->blocks = form == U9I_INDEX_RECORDS && !o->unfiltered ? u9i_filter_blocks(entries) : 0;
-    if (pages > UINT32_MAX || o->blocks > UINT32_MAX) return fail_out(o, -EFBIG);
+    assert(pages <= ROOT_ENTRIES);
+    if (o->blocks > UINT32_MAX) return fail_out(o, -EFBIG);
     o->root_room = (uint32_t)pages;
     o->keys = (uint8_t *)malloc(o->page_room * (width + 8));
     o->root_keys = (uint8_t *)malloc((size_t)pages * (width + 8));
@@ -226,7 +229,7 @@ void u9i_index_out_add(u9i_index_out *o, const u9i_key_entry *e)
 static void put_filter(u9i_index_out *o, uint8_t *places)
 {
     uint64_t left = o->blocks * U9I_FILTER_BLOCK;
-    for (const uint8_t *p = o->filter; left > 0; places += 8) {
+    for (const uint8_t *p = o->filter; left > 0 && o->error == 0; places += 8) {
         size_t n = left < U9I_FILTER_SLICE ? (size_t)left : U9I_FILTER_SLICE;
         u9i_out body = begin_body(o, n + RECORD_HEAD);
         u9i_bits_record_encode(&body, (u9i_span){.data = p, .size = n});

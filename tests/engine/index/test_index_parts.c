@@ -3,10 +3,13 @@
  * pages of which nothing is kept, open frames of every sort.
  */
 #include "engine/index/frames.h"
+#include "engine/index/index_file.h"
+#include "engine/index/index_out.h"
 #include "engine/index/losses.h"
 #include "engine/index/page.h"
 #include "engine/index/runs.h"
 #include "engine/log/handle.h"
+#include "engine/segment/draw.h"
 #include "tests/engine/fixture.h"
 #include "tests/engine/scarce.h"
 #include "tests/must.h"
@@ -138,6 +141,53 @@ START_TEST(runs_that_are_too_many_are_merged_and_a_failure_of_any_call_is_told)
         int got = sort_many(&p, MANY);
         failed = scarce_end(NULL);
         MUST(got == (failed ? -ENOMEM : MANY));
+    }
+    close_place(&p);
+}
+END_TEST
+
+/* What an index writes */
+
+/* An index of so many entries; if none, not even begun. 0 or a negative errno, which is told again by all that follows. */
+static int write_out(const place *p, uint64_t entries)
+{
+    u9i_index_out o = {.at.offset = U9I_BLOCK, .spec = {.width = 16}};
+    (void)u9i_dir_remove(p->dir, "index");
+    MUST(u9i_file_open(p->dir, "index", U9I_OPEN_CREATE, &o.file) == 0);
+    MUST(u9i_secret_draw(sim_env(), &o.secret));
+    int sys = u9i_index_out_open(&o);
+    if (sys == 0 && entries > 0) sys = u9i_index_out_begin(&o, U9I_INDEX_RECORDS, entries);
+    bool told = sys == 0 && entries > 0;
+    for (uint64_t i = 1; told && i <= entries; i++) u9i_index_out_add(&o, &(u9i_key_entry){.hi = i, .at = i << U9I_VIRTUAL_SHIFT});
+    if (told) sys = u9i_index_out_end(&o, NULL);
+    if (o.buffer) MUST(u9i_index_out_finish(&o) == o.error && (sys == 0 || o.error == sys));
+    if (sys == 0) sys = o.error;
+    MUST(sys != 0 || (o.root != 0) == (entries > 0));
+    u9i_index_out_close(&o);
+    u9i_file_close(o.file);
+    return sys;
+}
+
+START_TEST(an_index_that_cannot_be_written_says_so_whatever_failed)
+{
+    enum { MANY = 50000 }; /* more than is written at once */
+    place p = open_place();
+    ck_assert_int_eq(write_out(&p, 0), 0);
+    ck_assert_int_eq(write_out(&p, MANY), 0);
+    ck_assert_int_eq(write_out(&p, UINT64_C(1) << 50), -EFBIG);
+    for (unsigned n = 1, failed = 1; failed; n++) {
+        unsigned fired = sim_fired();
+        sim_fail(SIM_WRITE, n, EIO, false);
+        int sys = write_out(&p, MANY);
+        failed = sim_fired() - fired;
+        ck_assert_int_eq(sys, failed ? -EIO : 0);
+        sim_mend();
+    }
+    for (unsigned n = 1, failed = 1; failed; n++) {
+        scarce_begin(SCARCE_MEMORY, n, 0, _i);
+        int sys = write_out(&p, MANY);
+        failed = scarce_end(NULL);
+        ck_assert_int_eq(sys, failed ? -ENOMEM : 0);
     }
     close_place(&p);
 }
@@ -537,6 +587,101 @@ START_TEST(a_file_that_is_another_by_now_is_told)
 }
 END_TEST
 
+/* What was lost, of a segment */
+
+/* Two ranges, of which the file ends in the second one: the hash of the hash of the first one, and of the rest. [C-9] */
+START_TEST(the_hash_of_what_was_lost_is_that_of_the_bytes_that_stand_there_or_is_not_had)
+{
+    enum { BEGIN = 4096, PART = 100 };
+    static uint8_t bytes[U9I_HASH_SIZE + PART];
+    uint8_t hash[U9I_HASH_SIZE], none[U9I_HASH_SIZE] = {0};
+    u9i_catalog *catalog;
+    u9i_losses l = {.count = 0};
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&s, "r", 200);
+    forge_end(&s, U9I_END_CLOSING);
+    u9_log *log = open_forged(&s, U9_VERIFY_FIRST, &catalog);
+    u9i_segment *segment = catalog->segments[0];
+    ck_assert(u9i_losses_add(&l, BEGIN, BEGIN + PART) && u9i_losses_add(&l, s.size - PART, s.size + 9));
+    memcpy(bytes + U9I_HASH_SIZE, s.bytes + BEGIN, PART);
+    u9i_hash(bytes, sizeof bytes, bytes);
+    memcpy(bytes + U9I_HASH_SIZE, s.bytes + s.size - PART, PART);
+    u9i_hash(bytes, sizeof bytes, bytes);
+    ck_assert_int_eq(u9i_losses_hash(&l, segment, hash), U9_OK);
+    ck_assert_mem_eq(hash, bytes, U9I_HASH_SIZE);
+    memset(hash, 0, sizeof hash);
+    for (unsigned what = 0; what < 4; what++) {
+        if (what < 2) sim_fail(SIM_READ, what + 1, EIO, false);
+        scarce_begin(what == 2 ? SCARCE_MEMORY : what == 3 ? SCARCE_SIGHT : SCARCE_NOTHING, 1, EIO, false);
+        ck_assert_int_eq(u9i_losses_hash(&l, segment, hash), what == 2 ? U9_NOMEM : U9_IO);
+        (void)scarce_end(NULL);
+        sim_mend();
+    }
+    ck_assert_mem_eq(hash, none, sizeof hash);
+    u9i_losses_free(&l);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
+static uint64_t forge_page(forged_segment *s, const u9i_page_record *r)
+{
+    uint8_t body[1000];
+    u9i_out out = u9i_out_init(body, sizeof body);
+    u9i_page_record_encode(&out, r);
+    ck_assert(!out.failed);
+    return forge_frame(s, body, out.size, 0);
+}
+
+START_TEST(what_is_no_root_of_an_index_notes_no_losses) /* [K-5] */
+{
+    static const uint8_t key[16] = {1}, there[8] = {0, 0, 0, 0, 1};
+    u9i_page_record page = {.keyspec = "k", .key_size = 16, .count = 1, .keys = key, .at = there}, odd = page, root = page;
+    uint8_t lost[32], content[U9I_HASH_SIZE];
+    range(lost, 100, 200);
+    range(lost + 16, 300, 400);
+    odd.keyspec[0] = 'x';
+    root.has_root = true;
+    root.root.form = U9I_INDEX_RECORDS;
+    root.root.entries = root.root.records = 1;
+    root.root.end.offset = 4096;
+    root.root.last = (u9i_span){.data = key, .size = sizeof key};
+    root.root.lost = lost;
+    root.root.lost_count = 4;
+    memset(root.root.content, 7, sizeof root.root.content);
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    struct {
+        uint64_t at;
+        u9_clause refused;
+    } roots[] = {{forge_page(&s, &root), U9_CLAUSE_NONE},        {forge_records(&s, "r", 3), U9_CLAUSE_PAGE_KIND},
+                 {forge_page(&s, &odd), U9_CLAUSE_PAGE_FORM},    {forge_page(&s, &page), U9_CLAUSE_ROOT_NONE},
+                 {U9I_DISK_HEADER_SIZE + U9I_ALIGN, U9_CLAUSE_PAGE_PLACE}};
+    forge_end(&s, U9I_END_CLOSING);
+    u9i_catalog *catalog;
+    u9_log *log = open_forged(&s, U9_VERIFY_FIRST, &catalog);
+    for (unsigned i = 0; i < sizeof roots / sizeof *roots; i++) {
+        u9i_index_file f = {.file = catalog->segments[0], .root = roots[i].at / U9I_ALIGN << U9I_VIRTUAL_SHIFT, .bound = s.size};
+        unsigned failed = 1;
+        for (unsigned nth = 1; failed > 0; nth++) { /* also without memory */
+            u9i_losses l = {.count = 0};
+            scarce_begin(SCARCE_MEMORY, nth, 0, false);
+            u9_err err = u9i_index_file_losses(&f, &log->source.windows, &l, content);
+            failed = scarce_end(NULL);
+            if (failed > 0 && err == U9_NOMEM) continue;
+            ck_assert_int_eq(err, roots[i].refused == U9_CLAUSE_NONE ? U9_OK : U9_CORRUPT);
+            ck_assert_int_eq(f.refused, roots[i].refused);
+            ck_assert_uint_eq(l.count, err == U9_OK ? 2 : 0);
+            if (err == U9_OK) ck_assert(u9i_losses_have(&l, 300, 400) && content[5] == 7);
+            u9i_losses_free(&l);
+        }
+    }
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
 Suite *suite_index_parts(void)
 {
     Suite *s = suite_create("index_parts");
@@ -546,10 +691,13 @@ Suite *suite_index_parts(void)
     tcase_add_test(t, losses_are_ranges_in_order_of_which_none_touches_what_was_noted);
     tcase_add_test(t, losses_of_a_root_that_cannot_be_are_refused);
     tcase_add_test(t, runs_that_are_too_many_are_merged_and_a_failure_of_any_call_is_told);
+    tcase_add_loop_test(t, an_index_that_cannot_be_written_says_so_whatever_failed, 0, 2);
     tcase_add_loop_test(t, a_page_that_is_read_says_what_one_in_memory_says, 0, 2);
     tcase_add_loop_test(t, a_frame_finds_its_records_however_it_is_opened, 0, SANITIZED ? 32 : 64);
     tcase_add_loop_test(t, frames_of_every_sort_say_what_a_walk_says_or_nothing, 0, SANITIZED ? 8 : 16);
     tcase_add_loop_test(t, a_file_that_is_another_by_now_is_told, 0, 4);
+    tcase_add_test(t, the_hash_of_what_was_lost_is_that_of_the_bytes_that_stand_there_or_is_not_had);
+    tcase_add_test(t, what_is_no_root_of_an_index_notes_no_losses);
     suite_add_tcase(s, t);
     return s;
 }

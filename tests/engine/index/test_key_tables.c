@@ -4,6 +4,7 @@
 #include "tests/suites.h"
 
 #include "engine/index/keys.h"
+#include "engine/index/table.h"
 
 enum { DRAWN = 200, MEMORY = 1 << 20 };
 
@@ -126,6 +127,33 @@ START_TEST(no_pair_of_keys_falls_together_for_all_seeds)
 }
 END_TEST
 
+/* Alike: of one tag, and at home so near that both may stand in one row, which goes on at the first group. */
+START_TEST(two_keys_of_a_table_are_alike_if_one_may_stand_where_the_other_does)
+{
+    enum { GROUPS = 1000, NEAR = 64 };
+    u9i_table t = {.groups = GROUPS, .place_bits = 17, .frame_bits = 20, .segment_bits = 3};
+    uint64_t step = (UINT64_MAX / GROUPS + 1) & ~((UINT64_C(1) << 24) - 1); /* of one group, and of no bit of the tag */
+    for (unsigned i = 0; i < 2 * GROUPS; i += 7) {
+        uint64_t a = i / 2 * step + 5, b = i % 2 * 900 * step + 5, home_a = u9i_table_home(&t, a), home_b = u9i_table_home(&t, b);
+        uint64_t apart = home_a < home_b ? home_b - home_a : home_a - home_b;
+        bool near = apart < NEAR || GROUPS - apart < NEAR;
+        ck_assert_msg(u9i_table_alike(&t, a, b) == near, "%u: %u", i, (unsigned)apart);
+        ck_assert(!u9i_table_alike(&t, a, b ^ 1));
+    }
+}
+END_TEST
+
+START_TEST(a_table_that_would_need_too_many_bits_is_not_planned)
+{
+    u9i_table_plan plan = {.entries = 100, .place_bits = U9I_TABLE_PLACE_BITS, .seed = 3};
+    ck_assert_uint_gt(u9i_table_bytes(&plan), 0); /* of nothing but empty segments */
+    plan.entries = UINT64_C(1) << 36;
+    ck_assert_uint_eq(u9i_table_bytes(&plan), 0);
+    plan = (u9i_table_plan){.entries = 100, .place_bits = U9I_TABLE_PLACE_BITS_MAX, .segment_max = UINT64_C(1) << 40, .segments = 9};
+    ck_assert_uint_eq(u9i_table_bytes(&plan), 0);
+}
+END_TEST
+
 Suite *suite_key_tables(void)
 {
     Suite *s = suite_create("key_tables");
@@ -134,6 +162,8 @@ Suite *suite_key_tables(void)
     tcase_add_test(t, after_a_reset_no_key_is_in_the_table_however_many_were);
     tcase_add_test(t, keys_that_find_no_room_are_known_to_be_missing);
     tcase_add_test(t, no_pair_of_keys_falls_together_for_all_seeds);
+    tcase_add_test(t, two_keys_of_a_table_are_alike_if_one_may_stand_where_the_other_does);
+    tcase_add_test(t, a_table_that_would_need_too_many_bits_is_not_planned);
     suite_add_tcase(s, t);
     return s;
 }
