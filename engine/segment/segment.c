@@ -25,10 +25,14 @@ static void segment_check(const u9i_segment *s)
     assert(last->kind != U9I_EXTENT_FRAMES || last->end == s->frontier.pos);
 }
 
+static bool ends_by(const u9i_facts *f, u9i_end_kind kind)
+{
+    return f->has_end && f->end.kind == kind && !f->plain && f->wrong == U9_R_NONE;
+}
+
 bool u9i_segment_sealed(const u9i_segment *s)
 {
-    const u9i_facts *f = &s->facts;
-    return f->has_end && f->end.kind == U9I_END_SEALING && !f->plain && f->wrong == U9_R_NONE;
+    return ends_by(&s->facts, U9I_END_SEALING);
 }
 
 /* True in a forked child: a thread of the parent may hold the locks, forever, with what they guard half done. */
@@ -180,7 +184,7 @@ static bool is_mappable(const u9i_segment *s, u9i_map_use use)
 {
     const u9i_facts *f = &s->facts;
     const u9i_trailer *end = &f->end_frame.trailer;
-    bool closed = f->has_end && f->end.kind == U9I_END_CLOSING && !f->plain && f->wrong == U9_R_NONE;
+    bool closed = ends_by(f, U9I_END_CLOSING);
     return u9i_segment_sealed(s) || (closed && (use == U9I_MAP_LOOKUP || f->named || end->durable > end->previous));
 }
 
@@ -313,7 +317,7 @@ u9i_known u9i_segment_recall(u9i_segment *s, unsigned generation, size_t index, 
 {
     u9i_known known = U9I_KNOWN_EXTENT;
     pthread_mutex_lock(&s->lock);
-    if (!s->begun || s->generation != generation) {
+    if (s->generation != generation) {
         known = U9I_KNOWN_STALE;
     } else {
         bool last = index + 1 >= s->count;
@@ -365,8 +369,7 @@ bool u9i_segment_remember(u9i_segment *s, unsigned generation, const u9i_judge *
                           const u9i_round *round, size_t *index)
 {
     pthread_mutex_lock(&s->lock);
-    bool keep = s->begun && s->generation == generation && is_final(s, judge, round) &&
-                make_extents(s);
+    bool keep = s->generation == generation && is_final(s, judge, round) && make_extents(s);
     if (keep) {
         for (unsigned i = 0; i < round->count; i++)
             s->extents[s->count++] = (u9i_extent){U9I_EXTENT_DAMAGE, round->sites[i].begin,

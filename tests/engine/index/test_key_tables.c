@@ -143,6 +143,15 @@ START_TEST(two_keys_of_a_table_are_alike_if_one_may_stand_where_the_other_does)
 }
 END_TEST
 
+START_TEST(entries_that_are_the_same_in_all_are_sorted_too)
+{
+    u9i_key_entry e[200];
+    for (unsigned i = 0; i < 200; i++) e[i] = (u9i_key_entry){.hi = i % 2, .lo = 7, .at = 9};
+    u9i_key_entries_sort(e, 200);
+    for (unsigned i = 0; i < 200; i++) ck_assert(e[i].hi == i / 100 && e[i].lo == 7 && e[i].at == 9);
+}
+END_TEST
+
 START_TEST(a_table_that_would_need_too_many_bits_is_not_planned)
 {
     u9i_table_plan plan = {.entries = 100, .place_bits = U9I_TABLE_PLACE_BITS, .seed = 3};
@@ -163,6 +172,7 @@ Suite *suite_key_tables(void)
     tcase_add_test(t, keys_that_find_no_room_are_known_to_be_missing);
     tcase_add_test(t, no_pair_of_keys_falls_together_for_all_seeds);
     tcase_add_test(t, two_keys_of_a_table_are_alike_if_one_may_stand_where_the_other_does);
+    tcase_add_test(t, entries_that_are_the_same_in_all_are_sorted_too);
     tcase_add_test(t, a_table_that_would_need_too_many_bits_is_not_planned);
     suite_add_tcase(s, t);
     return s;

@@ -2,13 +2,17 @@
  * tests/engine/segment/test_facts.c: what is known of a segment's file: when that is the same as before, what its name
  * says, what of it can be mapped; and which errors of a disk are of some bytes alone.
  */
+#include "engine/log/handle.h"
 #include "engine/segment/boundary.h"
+#include "engine/segment/iterator.h"
 #include "engine/segment/mapping.h"
+#include "engine/segment/mended_file.h"
 #include "engine/segment/probe.h"
 #include "engine/segment/window.h"
 #include "format/base/limits.h"
 #include "format/frame/disk.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/must.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
@@ -83,6 +87,7 @@ START_TEST(a_file_that_is_not_as_large_as_it_was_is_not_mapped)
     ck_assert_ptr_null(u9i_mapping_new(file, 100, true));
     sim_fail(SIM_MAP, 1, ENOMEM, false);
     ck_assert_ptr_null(u9i_mapping_new(file, 100, true));
+    ck_assert_ptr_null(u9i_mapping_new(file, 100, true)); /* nobody watches it: no guard is installed */
     u9i_file_close(file);
     u9i_dir_close(dir);
 }
@@ -233,6 +238,153 @@ START_TEST(a_frame_without_its_secret_names_its_place_and_those_before_it) /* [G
 }
 END_TEST
 
+/* What is known of one file holds of another only if both are the same, and read alike. */
+START_TEST(what_was_found_valid_is_taken_over_only_of_the_same_file)
+{
+    enum { SAME, BYTES, BOUNDARY, PLAIN, MENDS, CASES };
+    u9i_dir *dir;
+    char path[3400];
+    strcpy(path, at(""));
+    MUST(u9i_dir_open(sim_env(), path, false, &dir) == 0);
+    for (int what = SAME; what < CASES; what++) {
+        u9i_facts was = {.size = 65536, .has_end = true, .end.kind = U9I_END_SEALING}, is = was;
+        is.secret.bytes[15] ^= what == BYTES;
+        is.secret.boundary[15] ^= what == BOUNDARY;
+        is.plain = what == PLAIN;
+        is.mends_frames = what == MENDS;
+        u9i_segment *before = u9i_segment_new(dir, &was), *now = u9i_segment_new(dir, &is);
+        u9i_segment_set_verified(before, 4096);
+        u9i_segment_set_verified(before, 8192 + 1); /* no place of a frame */
+        ck_assert(u9i_segment_is_verified(before, 4096) && !u9i_segment_is_verified(before, 8192 + 1));
+        u9i_segment_take_over(now, before);
+        ck_assert_int_eq(u9i_segment_is_verified(now, 4096), what == SAME);
+        ck_assert_int_eq(u9i_segment_sealed(now), what != PLAIN);
+        u9i_segment_unref(before);
+        u9i_segment_unref(now);
+    }
+    u9i_dir_close(dir);
+}
+END_TEST
+
+/* Bad blocks with good ones between them, more than a window has room for at first, and one far behind. */
+START_TEST(all_that_is_dark_in_a_window_is_known_of_or_there_is_no_memory)
+{
+    enum { BLOCKS = 1100, BAD = 10, LAST = BLOCKS - 2 };
+    static uint8_t bytes[BLOCKS * U9I_BLOCK];
+    static const u9i_secret none;
+    u9i_dir *dir;
+    u9i_file *file;
+    u9i_windows windows;
+    u9i_window *w, *other;
+    char path[3400];
+    strcpy(path, at("file"));
+    memset(bytes, 7, sizeof bytes);
+    write_file(path, bytes, sizeof bytes);
+    for (uint64_t i = 1; i <= BAD; i++) sim_spoil(path, 2 * i * U9I_BLOCK, (2 * i + 1) * U9I_BLOCK, EIO, 0);
+    sim_spoil(path, LAST * U9I_BLOCK, (LAST + 1) * U9I_BLOCK, EIO, 0);
+    strcpy(path, at(""));
+    MUST(u9i_dir_open(sim_env(), path, false, &dir) == 0 && u9i_file_open(dir, "file", U9I_OPEN_READ, &file) == 0);
+    u9i_windows_init(&windows, sim_env());
+    unsigned failed = 1, told = 0;
+    for (unsigned nth = 1; failed > 0; nth++) {
+        u9i_zeros z;
+        MUST(u9i_windows_lend(&windows, &w) == U9_OK && u9i_windows_lend(&windows, &other) == U9_OK);
+        u9i_window_turn(w, file, &none);
+        u9i_window_turn(other, file, &none);
+        other->unread = (u9i_stretch){3 * U9I_BLOCK, 4 * U9I_BLOCK};
+        scarce_begin(SCARCE_MEMORY, nth, 0, false);
+        u9_err err = u9i_window_zeros(w, U9I_BLOCK, sizeof bytes, &z);
+        failed = scarce_end(NULL);
+        ck_assert(err == U9_OK || (failed && err == U9_IO && w->sys == ENOMEM)); /* to read ahead is not needed */
+        told += err != U9_OK;
+        if (err == U9_OK) {
+            ck_assert_uint_eq(z.last, sizeof bytes);
+            u9i_window_share_unread(other, w);
+            ck_assert_uint_eq(other->unread.begin, 2 * U9I_BLOCK);
+            ck_assert_uint_eq(other->unread.end, (LAST + 1) * U9I_BLOCK);
+            ck_assert_int_eq(other->unread_sys, EIO);
+        }
+        u9i_windows_return(&windows, w);
+        u9i_windows_return(&windows, other);
+        if (failed) { /* the next one is a new one, that has no room yet */
+            u9i_windows_release(&windows);
+            u9i_windows_init(&windows, sim_env());
+        }
+        ck_assert_uint_lt(nth, 20);
+    }
+    ck_assert_uint_ge(told, 2);
+    u9i_windows_release(&windows);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+    sim_clear();
+}
+END_TEST
+
+/* [Y-6] */
+START_TEST(a_file_that_is_read_mended_has_data_where_frames_were_mended)
+{
+    enum { HOLE = 1 << 16, FRAME = 8192 };
+    static const u9i_secret none;
+    u9i_rejoined mended = {.frame = {.offset = FRAME, .end = FRAME + 4096, .body_size = 3000}};
+    u9i_mender m = {.frames = &mended, .count = 1, .room = 1};
+    u9i_dir *dir;
+    u9i_file *inner;
+    const void *map;
+    char path[3400];
+    write_file(at("file"), "", 0);
+    cut_file(at("file"), HOLE);
+    strcpy(path, at(""));
+    MUST(u9i_dir_open(sim_env(), path, false, &dir) == 0 && u9i_file_open(dir, "file", U9I_OPEN_READ, &inner) == 0);
+    u9i_file *file = u9i_mended_file_new(inner, &m, &none);
+    ck_assert_uint_eq(u9i_file_data(inner, 0), HOLE);
+    ck_assert_uint_eq(u9i_file_data(file, 0), FRAME);
+    ck_assert_uint_eq(u9i_file_data(file, FRAME + 16), FRAME + 16);
+    ck_assert_uint_eq(u9i_file_data(file, FRAME + 4096), HOLE);
+    ck_assert_int_eq(u9i_file_map(file, 0, HOLE, &map), -ENODEV); /* what is mended stands in no file */
+    ck_assert_int_eq(u9i_file_sync_and_evict_from(file, 0), 0);
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
+/* Who is in the middle of a segment when what it remembers is forgotten goes on alone, and is told the same. */
+START_TEST(who_reads_a_segment_that_is_forgotten_meanwhile_is_told_the_rest_once)
+{
+    enum { FRAMES = 6 };
+    u9i_catalog *catalog;
+    u9i_iterator it;
+    u9i_step step = U9I_STEP_FRAME;
+    unsigned frames = 0;
+    int sys;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (unsigned i = 0; i < FRAMES; i++) (void)forge_records(&s, "r", 3);
+    forge_end(&s, U9I_END_CLOSING);
+    forge_save(&s, at("log"));
+    u9_log *log = open_reader(at("log"));
+    ck_assert_int_eq(u9i_source_catalog(&log->source, &catalog, NULL), U9_OK);
+    u9i_segment *segment = catalog->segments[0];
+    ck_assert_int_eq(u9i_iterator_open(&it, segment, &log->source.windows, NULL, false, &sys), U9_OK);
+    while (step != U9I_STEP_END) {
+        ck_assert_int_eq(u9i_iterator_step(&it, &step), U9_OK);
+        ck_assert(step != U9I_STEP_DAMAGE);
+        if (step == U9I_STEP_FRAME) frames += it.frame.trailer.count;
+        if (frames == 3 * (unsigned)_i) u9i_segment_forget(segment);
+    }
+    ck_assert_uint_eq(frames, 3 * FRAMES);
+    u9i_iterator_close(&it);
+    ck_assert_int_eq(u9i_iterator_open(&it, segment, &log->source.windows, NULL, false, &sys), U9_OK);
+    ck_assert_int_eq(u9i_iterator_range(&it, 0, U9I_BLOCK), U9_OK);
+    do ck_assert_int_eq(u9i_iterator_step(&it, &step), U9_OK);
+    while (step != U9I_STEP_END);
+    ck_assert_int_eq(u9i_iterator_step(&it, &step), U9_OK); /* and it stays there */
+    ck_assert_int_eq(step, U9I_STEP_END);
+    u9i_iterator_close(&it);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
 Suite *suite_facts(void)
 {
     Suite *s = suite_create("facts");
@@ -245,6 +397,10 @@ Suite *suite_facts(void)
     tcase_add_test(t, of_some_errors_only_the_bytes_that_cannot_be_read_are_lost);
     tcase_add_test(t, a_boundary_is_believed_if_it_is_the_only_one_that_is_found);
     tcase_add_test(t, a_frame_without_its_secret_names_its_place_and_those_before_it);
+    tcase_add_test(t, what_was_found_valid_is_taken_over_only_of_the_same_file);
+    tcase_add_test(t, all_that_is_dark_in_a_window_is_known_of_or_there_is_no_memory);
+    tcase_add_test(t, a_file_that_is_read_mended_has_data_where_frames_were_mended);
+    tcase_add_loop_test(t, who_reads_a_segment_that_is_forgotten_meanwhile_is_told_the_rest_once, 1, 6);
     suite_add_tcase(s, t);
     return s;
 }
