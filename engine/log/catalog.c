@@ -678,6 +678,11 @@ static u9i_catalog *build_catalog(load *l)
     while (c->segments && c->count < l->row.count &&
            (c->segments[c->count] = segment_for(l, &l->row.facts[c->count])) != NULL)
         c->count++;
+    c->untold = c->missing_count > 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        c->untold |= u9i_facts_on_row(f) && !f->has_open && !f->plain && !f->first; /* what stood in front of it is not known */
+    }
     if (c->segments && c->count == l->row.count) {
         catalog_check(c);
         return c;

@@ -342,7 +342,7 @@ static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
     if (err == U9_CORRUPT) err = get_by_pages(log, v, e, l, fault);
     l->kept_from = v->catalog->trim.ordinal;
     u9i_view_go_on(log, v);
-    if (err == U9_ABSENT && v->catalog->missing_count > 0) return U9_CORRUPT; /* what is lost with them only a scan tells */
+    if (err == U9_ABSENT && v->catalog->untold) return U9_CORRUPT; /* which only a scan tells */
     return err;
 }
 

@@ -117,7 +117,7 @@ static u9_err by_index(versions *v, u9i_view *view, u9_fault *fault)
     u9i_key_entry e;
     u9_err err = U9_OK;
     bool ranged = u9i_lookup_entry(v->log, v->key, &e);
-    if (view->catalog->missing_count > 0) return U9_CORRUPT;
+    if (view->catalog->untold) return U9_CORRUPT;
     for (size_t i = view->count; i-- > 0 && err == U9_OK;) {
         bool excluded = ranged && u9i_lookup_excludes(view, i, &e) && !view->segments[i]->index.spec.hashed;
         if (excluded && view->segments[i]->lossy) v->lossy = true;

@@ -2,6 +2,7 @@
  * tests/engine/read/test_lookup.c: records by their key: what a lookup says against a model that remembers all, over
  * sealed segments, the one that is written, sessions, damage; on the simulated disk. [C-9] [C-10] [K-1] [K-2] [K-3]
  */
+#include "tests/engine/log/trimmed.h"
 #include "tests/engine/read/model.h"
 #include "tests/suites.h"
 
@@ -688,6 +689,35 @@ START_TEST(a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there
 }
 END_TEST
 
+/* Nobody names the segment in front of one whose u9open is damaged: it may be missing, and what was in it lost. */
+START_TEST(a_key_of_a_segment_that_nobody_names_any_more_may_be_lost) /* [K-3] [L-2] */
+{
+    u9_log *log;
+    u9_record r;
+    uint8_t buf[64];
+    char key[8];
+    unsigned shown = 0;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey", .segment_size = SEGMENT};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < 400; i++) {
+        snprintf(key, sizeof key, "%u", i);
+        ck_assert_int_eq(u9_log_append(log, &(u9_key){key, strlen(key)}, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+    close_log(log);
+    uint64_t lost = first_in(LOG, 2);
+    sim_remove("log/0000000000000002.u9");
+    fill_bytes("log/0000000000000003.u9", 90, 1, 0x55);
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    snprintf(key, sizeof key, "%u", (unsigned)lost);
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){key, strlen(key)}, buf, sizeof buf, &r, NULL), U9_CORRUPT);
+    ck_assert_int_eq(u9_log_versions(log, &(u9_key){key, strlen(key)}, count_one, &shown, NULL), U9_CORRUPT);
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){"399", 3}, buf, sizeof buf, &r, NULL), U9_OK);
+    close_log(log);
+}
+END_TEST
+
 /* [K-2] More keys than the memory for them takes: each lookup goes through the segment, and says the same. */
 START_TEST(a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same)
 {
@@ -774,6 +804,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_version_that_cannot_be_read_is_told_in_words);
     tcase_add_loop_test(t, a_key_between_those_that_are_there_is_absent, 0, 2);
     tcase_add_loop_test(t, who_has_seen_enough_versions_is_shown_no_more, 0, 4);
+    tcase_add_test(t, a_key_of_a_segment_that_nobody_names_any_more_may_be_lost);
     tcase_add_test(t, a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there);
     tcase_add_test(t, a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same);
     suite_add_tcase(s, t);
