@@ -7,6 +7,7 @@
 #include "tools/tool.h"
 #include "tools/when.h"
 
+#include <u9/lookup.h>
 #include <u9/trim.h>
 
 #include <errno.h>
@@ -92,10 +93,14 @@ static int find_key(const char *option, const char *path, u9_cursor *cursor, con
     return tell_cursor(path, cursor);
 }
 
-/* True if the cursor, sent to this key, is between records of lower keys and others: the order holds here. */
-static int is_between(u9_cursor *cursor, const u9_key *key, uint64_t *ordinal)
+/*
+ * True if the cursor, sent to this key, stands in front of a record with it, or between lower keys and higher ones and
+ * none has it: where keys are in no order, that can be anywhere.
+ */
+static int is_between(u9_log *log, u9_cursor *cursor, const u9_key *key, uint64_t *ordinal)
 {
     u9_record r;
+    u9_fault why;
     *ordinal = TOOL_NONE;
     u9_err err = u9_cursor_next(cursor, &r);
     if (err == U9_OK || err == U9_LIMIT) {
@@ -104,7 +109,9 @@ static int is_between(u9_cursor *cursor, const u9_key *key, uint64_t *ordinal)
         (void)!u9_cursor_prev(cursor, &r);
     }
     err = u9_cursor_prev(cursor, &r);
-    return (err != U9_OK && err != U9_LIMIT) || tool_key_compare(&r.key, key) < 0;
+    if ((err == U9_OK || err == U9_LIMIT) && tool_key_compare(&r.key, key) >= 0) return 0;
+    err = u9_log_get(log, key, NULL, 0, &r, &why);
+    return err != U9_OK && err != U9_LIMIT;
 }
 
 /* The ordinal of a bound by key: of the first record with it or above it; where keys are in no order, with it. */
@@ -119,7 +126,7 @@ static int take_bound(const char *option, u9_log *log, const char *path, u9_curs
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {raw.bytes, raw.size}};
     u9_err err = u9_cursor_seek(cursor, &to);
     if (err != U9_OK && err != U9_ARG) return tell_cursor(path, cursor);
-    if (err == U9_OK && is_between(cursor, &to.key, &bound->ordinal)) return TOOL_DONE;
+    if (err == U9_OK && is_between(log, cursor, &to.key, &bound->ordinal)) return TOOL_DONE;
     u9_key key = to.key;
     to = (u9_seek){.size = sizeof to, .kind = U9_SEEK_START};
     if (u9_cursor_seek(cursor, &to) != U9_OK) return tell_cursor(path, cursor);

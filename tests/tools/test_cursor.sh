@@ -58,6 +58,12 @@ both_ways() {
     { sed -n '6,$p' pairs; sed -n '1,5p' pairs; } | "$u9" append --key rkey --key-field '\t' keyed
     claim 'keys in no order: from that record on' same "$(some --from key3 keyed)" 'value 3 value 4 '
     claim 'or up to it' same "$(some --to key6 keyed)" 'value 5 '
+    seq 3000 | awk '{ print "{\"t\":" 1700000000 + $1 * 7919 % 3001 ",\"i\":" $1 "}" }' |
+        "$u9" import --time-field t jsonl imported 2>import.err
+    "$u9" cat --keys imported | awk 'NR % 500 == 7' >some.keys
+    while IFS=$(printf '\t') read -r key value; do
+        claim "keys of times in no order: from $key on" same "$("$u9" cat --from "$key" -n 1 imported)" "$value"
+    done <some.keys
     claim 'one that is not there is refused' refused 1 "no record of keyed has this key" "$u9" cat --from keyx keyed
 }
 
