@@ -110,6 +110,9 @@ static u9_err search_segment(u9_cursor *c, const sought *s, size_t unit, found *
     bool there;
     *out = (found){.frame = 0};
     u9_err err = open_sought(c, unit, &end);
+    const u9i_facts *facts = u9i_catalog_facts(c->reader.catalog, unit);
+    bool seals = facts->has_end && facts->end.kind == U9I_END_SEALING && facts->end.data_end < end;
+    if (s->by == BY_TIME && seals) end = facts->end.data_end; /* a seal may be younger than the next one's records [S-6] */
     for (high = end; err == U9_OK && low < high;) {
         uint64_t middle = high - low > NEAR ? (low + (high - low) / 2) / U9I_ALIGN * U9I_ALIGN : low;
         err = ask_from(c, s, middle, high, end, &f, &there);
