@@ -312,12 +312,16 @@ static void wake_uring_queue(u9i_queue *queue)
     (void)!write(u->wake_fd, &one, sizeof one); /* it does not wait: the count is at most one */
 }
 
-/* Operations that the kernel has: all but those that it refused to take, after which nothing is handed over. */
+/* Operations that the kernel has: all but those that it refused to take, after which nothing is handed over. One that it had
+ * before, and whose rest it refused, is over. */
 static unsigned with_kernel(const uring *u)
 {
     const struct io_uring_sq *sq = &u->ring.sq;
     unsigned n = u->under_way;
-    for (unsigned i = *sq->khead; i != sq->sqe_tail; i++) n -= sq->sqes[i & sq->ring_mask].user_data != 0;
+    for (unsigned i = *sq->khead; i != sq->sqe_tail; i++) {
+        const slot *s = (const slot *)(uintptr_t)sq->sqes[i & sq->ring_mask].user_data;
+        n -= s && s->busy;
+    }
     return n;
 }
 

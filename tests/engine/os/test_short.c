@@ -332,6 +332,36 @@ START_TEST(a_ring_that_breaks_leaves_nothing_under_way)
 }
 END_TEST
 
+/* {F14} The rest of a read that was short cannot be handed over: that read is over, and the kernel has none of it. */
+START_TEST(a_ring_that_breaks_in_the_midst_of_an_operation_does_not_wait_for_it)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_file *file = make_file(dir, "a");
+    bool ring = env == &u9i_env_uring;
+    u9i_completion c;
+    fill_buffers();
+    for (unsigned reads = 1; reads < 4; reads++) {
+        u9i_queue *queue = open_queue(env);
+        write_at(queue, file, 0, buffers, 100, 0);
+        ck_assert_int_eq(u9i_queue_wait(queue, &c, 1, U9I_FOREVER), 1);
+        u9i_op ops[3];
+        for (unsigned i = 0; i < reads; i++)
+            ops[i] = (u9i_op){.kind = U9I_OP_READ, .file = file, .buf = buffers + (i + 1) * BUFFER, .n = BUFFER, .tag = i};
+        ck_assert_int_eq(u9i_queue_submit(queue, ops, reads), 0);
+        atomic_store(&breaks, ring);
+        int n = 0;
+        for (unsigned left = reads; left > 0 && (n = u9i_queue_wait(queue, &c, 1, U9I_FOREVER)) >= 0; left -= (unsigned)n)
+            if (n > 0) ck_assert_int_eq(c.result, ring ? -EBADF : 100);
+        u9i_queue_close(queue);
+        atomic_store(&breaks, false);
+    }
+    u9i_file_close(file);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 Suite *suite_short(void)
 {
     const TTest *const tests[] = {short_and_interrupted_calls_are_whole_at_the_door,
@@ -339,7 +369,8 @@ Suite *suite_short(void)
                                   a_write_that_comes_to_nothing_is_an_error_and_no_endless_loop,
                                   a_log_that_was_written_through_them_is_whole,
                                   what_a_ring_says_of_an_operation_is_what_it_comes_to_unless_it_can_be_done_otherwise,
-                                  a_ring_that_breaks_leaves_nothing_under_way};
+                                  a_ring_that_breaks_leaves_nothing_under_way,
+                                  a_ring_that_breaks_in_the_midst_of_an_operation_does_not_wait_for_it};
     Suite *suite = suite_create("short");
     TCase *tc = tcase_create("short");
     add_rows(tc, tests, sizeof tests / sizeof tests[0], ENV_HOST_ROWS);
