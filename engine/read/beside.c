@@ -13,7 +13,7 @@
 
 static bool is_at(const u9i_position *a, const u9i_position *b)
 {
-    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
+    return memcmp(a, b, sizeof *a) == 0; /* it has no padding */
 }
 
 /* Behind a frame. */
@@ -50,8 +50,7 @@ static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, const u
     *nothing = err == U9_OK;
     while (*nothing && step != U9I_STEP_END) {
         err = u9i_reader_step(&r, &step, NULL);
-        bool lost = step == U9I_STEP_DAMAGE && r.damage.verdict != U9_V_TORN && r.damage.lost != 0 &&
-                    !u9i_losses_have(noted, r.damage.begin, r.damage.end);
+        bool lost = u9i_reader_loses(&r, step) && !u9i_losses_have(noted, r.damage.begin, r.damage.end);
         if (err != U9_OK || lost || (step == U9I_STEP_FRAME && r.count > 0)) *nothing = false;
     }
     u9i_reader_release(&r);

@@ -87,11 +87,6 @@ static void end_gathering(gathering *g)
     u9i_runs_close(&g->records);
 }
 
-static bool is_loss(const u9i_reader *r, u9i_step step)
-{
-    return step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0;
-}
-
 /* Where the segment's data end, as it was just read. */
 typedef struct ending {
     u9i_position at;
@@ -117,7 +112,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
             return U9_OK;
         }
         if (err != U9_OK) return err;
-        if (is_loss(r, step)) note_lost_bytes(b, r);
+        if (u9i_reader_loses(r, step)) note_lost_bytes(b, r);
         if (step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) gather_frame(g, r);
         if (step == U9I_STEP_LEAVE && r->index == b->at)
             *end = (ending){.at = r->iterator.judge.end, .last = r->iterator.judge.last};
@@ -130,9 +125,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
 static bool is_still_same_file(const u9i_segment *s)
 {
     u9i_stamp now;
-    const u9i_stamp *then = &s->facts.stamp;
-    return u9i_dir_stat(s->dir, s->facts.name, &now) == 0 && memcmp(now.identity, then->identity, sizeof now.identity) == 0 &&
-           now.size == then->size && now.changed_us == then->changed_us;
+    return u9i_dir_stat(s->dir, s->facts.name, &now) == 0 && memcmp(&now, &s->facts.stamp, sizeof now) == 0;
 }
 
 /* What stands where records were lost: it is to be what was just read there. False: it is not, or cannot be read. */

@@ -158,8 +158,7 @@ static u9_err prove_all(proving *p, u9i_reader *r, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_VERSION) b->lossy = true;
         else if (err != U9_OK) return err;
-        bool lost = step == U9I_STEP_DAMAGE && r->damage.verdict != U9_V_TORN && r->damage.lost != 0;
-        if (lost && !note_lost(p, r)) return fail_proving(p, U9_NOMEM, fault);
+        if (u9i_reader_loses(r, step) && !note_lost(p, r)) return fail_proving(p, U9_NOMEM, fault);
         if (err == U9_OK && step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) {
             err = prove_keys_of(p, r);
             if (err != U9_OK || p->sys < 0) return fail_proving(p, err == U9_OK ? U9_IO : err, fault);

@@ -25,8 +25,7 @@ static inline uint64_t passed(const u9_cursor *c)
 static void cursor_check(const u9_cursor *c)
 {
     const u9i_body *b = &c->reader.body;
-    if (!c->loaded) return;
-    assert(passed(c) <= c->reader.count && c->counts);
+    assert(c->loaded && c->counts && passed(c) <= c->reader.count);
     assert(c->reader.large > 0 || c->left == 0 || (c->next >= b->bytes && c->left <= b->size &&
                                                    c->next + c->left == b->bytes + b->size));
     assert(c->reader.large > 0 || (c->left == 0) == (passed(c) == c->reader.count));
@@ -133,7 +132,7 @@ static u9_err tell_what(u9_cursor *c)
 {
     const u9_options *o = &c->log->options;
     const u9_damage *d = &c->reader.damage;
-    if (d->verdict != U9_V_TORN && d->lost != 0) c->lossy = true;
+    c->lossy |= u9i_reader_loses(&c->reader, U9I_STEP_DAMAGE);
     if (d->reason == U9_R_TRIMMED && d->lost == 0) return U9_AGAIN; /* there was none in them */
     if (c->silent) return U9_AGAIN;
     if (o->on_damage) o->on_damage(o->on_damage_ctx, d);
@@ -233,7 +232,7 @@ static u9_err take_next(u9_cursor *c, uint64_t ordinal, u9_record *out)
 
 u9_err u9i_cursor_pass(u9_cursor *c, u9_record *out)
 {
-    if (!c->loaded || passed(c) == c->reader.count) return U9_END;
+    if (passed(c) == c->reader.count) return U9_END;
     u9_err err = c->reader.large > 0 ? show_large(c, out) : take_next(c, c->ordinal, out);
     c->ordinal += err == U9_OK || err == U9_LIMIT;
     assert(!c->loaded || (c->left == 0) == (passed(c) == c->reader.count) || c->reader.large > 0);
@@ -245,8 +244,8 @@ static u9_err resume(u9_cursor *c, uint64_t ordinal)
 {
     u9_record r;
     u9_err err = U9_OK;
-    while (err == U9_OK && c->ordinal < ordinal && passed(c) < c->reader.count) err = u9i_cursor_pass(c, &r);
-    return err == U9_LIMIT ? U9_OK : err;
+    while (err == U9_OK && c->ordinal < ordinal) err = u9i_cursor_pass(c, &r);
+    return err == U9_IO ? err : U9_OK;
 }
 
 /* True if a record of the loaded frame is behind all that is wanted, or before it. */
@@ -371,7 +370,7 @@ static u9_err find_starts(u9_cursor *c)
     }
     for (size_t i = 0; i < count; i++) {
         c->starts[i] = (uint32_t)(next - b->bytes);
-        if (u9i_body_next_again(b, &next, &left, &r) != U9_OK) return U9_CORRUPT; /* proven before */
+        (void)!u9i_body_next_again(b, &next, &left, &r); /* proven before, and who goes back has no map */
     }
     c->started = true;
     return U9_OK;

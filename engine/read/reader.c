@@ -154,26 +154,38 @@ u9_err u9i_reader_tell(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_da
     return U9_OK;
 }
 
+/* The ordinal where the log stands, which is this one if nothing was read yet; U9_NOWHERE: it is not known. */
+static uint64_t stands_at(const u9i_reader *r, uint64_t start)
+{
+    if (!r->begun) return start;
+    return r->knows_at ? r->at.ordinal : U9_NOWHERE;
+}
+
+/* Records from one ordinal to another; U9_NOWHERE: one is not known, or that is not behind this. */
+static uint64_t lost_between(uint64_t here, uint64_t there)
+{
+    return here <= there && there != U9_NOWHERE ? there - here : U9_NOWHERE;
+}
+
+uint64_t u9i_reader_opens_at(const u9i_reader *r, size_t index)
+{
+    const u9i_facts *f = index < r->catalog->count ? u9i_catalog_facts(r->catalog, index) : NULL;
+    return f && f->has_open ? f->open.end.ordinal : U9_NOWHERE;
+}
+
 /*
  * Goes on at the next segment that counts: fills the ordinals that are lost up to where its u9open
  * says that the log stood, U9_NOWHERE if that, or where the log stands here, is not known. [L-4]
  */
 static void skip_lost(u9i_reader *r, u9i_damage_site *site)
 {
-    size_t i = r->index;
-    const u9i_facts *f = NULL;
-    for (; i < r->catalog->count; i++) {
-        f = u9i_catalog_facts(r->catalog, i);
-        if (u9i_facts_on_row(f)) break;
-    }
-    bool known = i < r->catalog->count && f->has_open && (r->knows_at || !r->begun);
-    uint64_t here = r->begun ? r->at.ordinal : r->catalog->trim.ordinal; /* 0 where nothing was trimmed */
-    uint64_t next = known ? f->open.end.ordinal : 0;
-    if (known) site->ordinal = here;
-    site->lost = known && next >= here ? next - here : U9_NOWHERE;
-    r->at.ordinal = next;
+    uint64_t here = stands_at(r, r->catalog->trim.ordinal); /* 0 where nothing was trimmed */
+    uint64_t next = u9i_reader_opens_at(r, u9i_reader_next_on_row(r, r->index));
+    r->knows_at = here != U9_NOWHERE && next != U9_NOWHERE;
+    if (r->knows_at) site->ordinal = here;
+    site->lost = lost_between(here, next);
+    r->at.ordinal = r->knows_at ? next : 0;
     r->begun = true;
-    r->knows_at = known;
     r->knows_chain = false;
 }
 
@@ -181,14 +193,12 @@ static void skip_lost(u9i_reader *r, u9i_damage_site *site)
 static void skip_marked(u9i_reader *r, u9i_damage_site *site)
 {
     const u9i_mark_record *mark = u9i_mark_promise(&r->catalog->mark);
-    bool known = r->knows_at || !r->begun;
     const u9i_dir *dir = r->source->dir;
     bool tiered = dir->tiered_end > 0 && dir->tiered_ordinal < mark->first_ordinal;
-    uint64_t here = r->begun ? r->at.ordinal : tiered ? dir->tiered_ordinal : mark->first_ordinal;
     site->reason = U9_R_MARK;
     site->end = mark->end.offset;
-    if (known) site->ordinal = here;
-    site->lost = known && mark->end.ordinal >= here ? mark->end.ordinal - here : U9_NOWHERE;
+    site->ordinal = stands_at(r, tiered ? dir->tiered_ordinal : mark->first_ordinal);
+    site->lost = lost_between(site->ordinal, mark->end.ordinal);
     r->at = mark->end;
     r->begun = r->knows_at = r->knows_chain = true;
     r->tail = U9_V_CORRUPT;
@@ -299,11 +309,12 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     size_t gone = count_trimmed(r, &trim);
     if (gone == 0) return false;
     u9i_facts first = *f;
-    uint64_t here = r->begun && r->knows_at ? r->at.ordinal : f->has_open ? f->open.end.ordinal : U9_NOWHERE;
+    uint64_t here = stands_at(r, U9_NOWHERE);
+    if (here == U9_NOWHERE) here = u9i_reader_opens_at(r, r->index);
     if (begins_within(r)) here = U9_NOWHERE;
     r->index = u9i_reader_next_on_row(r, r->index + gone);
-    bool behind = r->index < r->catalog->count && u9i_reader_facts(r)->has_open;
-    uint64_t there = behind ? u9i_reader_facts(r)->open.end.ordinal : trim.ordinal;
+    uint64_t there = u9i_reader_opens_at(r, r->index);
+    if (there == U9_NOWHERE) there = trim.ordinal;
     if (r->index > r->only) r->index = r->only;
     if (r->missing < u9i_reader_missing(r, r->index)) r->missing = u9i_reader_missing(r, r->index);
     r->at = (u9i_position){.ordinal = there};
@@ -311,7 +322,7 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     r->knows_chain = false;
     r->announced = 0;
     u9i_damage_site site = {.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .ordinal = here,
-                            .lost = here != U9_NOWHERE && there >= here ? there - here : U9_NOWHERE};
+                            .lost = lost_between(here, there)};
     (void)u9i_reader_tell(r, step, &first, site);
     return true;
 }

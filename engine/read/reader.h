@@ -141,6 +141,9 @@ U9_MUST_CHECK u9_err u9i_reader_slice(u9i_reader *reader, const u9i_slice *slice
 /* The first segment of the catalog from `index` on that is of the row; its count if there is none. */
 size_t u9i_reader_next_on_row(const u9i_reader *reader, size_t index);
 
+/* The ordinal that the u9open of segments[index] says, if there is one that does; else U9_NOWHERE. */
+uint64_t u9i_reader_opens_at(const u9i_reader *reader, size_t index);
+
 /*
  * The next step, as u9i_iterator_step. U9_IO: the read may be tried again. U9_VERSION: a record of a later
  * version of the format; the next step is behind it.
@@ -163,6 +166,12 @@ static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
 
 /* Makes a DAMAGE of what is wrong with the segment of these facts. Returns U9_OK. */
 u9_err u9i_reader_tell(u9i_reader *reader, u9i_step *step, const u9i_facts *facts, u9i_damage_site site);
+
+/* What the step tells may have cost records. */
+static inline bool u9i_reader_loses(const u9i_reader *reader, u9i_step step)
+{
+    return step == U9I_STEP_DAMAGE && reader->damage.verdict != U9_V_TORN && reader->damage.lost != 0;
+}
 
 /* What holds of every reader between two steps. */
 void u9i_reader_check(const u9i_reader *reader);

@@ -17,31 +17,27 @@ void u9i_reader_stand(const u9i_reader *r, u9i_stand *out)
 }
 
 /* The segment of the row that it stands in; the catalog's count: it is not there any more. */
-static size_t find_stand(const u9i_catalog *c, const u9i_stand *stand)
+static size_t find_stand(const u9i_reader *r, const u9i_stand *stand)
 {
-    size_t i = 0;
-    for (; i < c->count; i++) {
-        const u9i_facts *f = u9i_catalog_facts(c, i);
-        if (stand->inside && f->number == stand->number && u9i_facts_on_row(f) &&
-            memcmp(f->secret.boundary, stand->boundary, sizeof stand->boundary) == 0)
-            break;
+    for (size_t i = u9i_reader_next_on_row(r, 0); stand->inside && i < r->catalog->count; i = u9i_reader_next_on_row(r, i + 1)) {
+        const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
+        if (f->number == stand->number && memcmp(f->secret.boundary, stand->boundary, sizeof stand->boundary) == 0) return i;
     }
-    return i;
+    return r->catalog->count;
 }
 
 /* Behind a segment that is gone, or was left: at the next of the row. True: those between were trimmed, which is told. */
 static bool turn_behind(u9i_reader *r, const u9i_stand *stand, u9i_step *step)
 {
     const u9i_catalog *c = r->catalog;
-    size_t i = 0;
-    while (i < c->count && (u9i_catalog_facts(c, i)->number <= stand->number || !u9i_facts_on_row(u9i_catalog_facts(c, i))))
-        i++;
-    const u9i_facts *next = i < c->count ? u9i_catalog_facts(c, i) : NULL;
-    uint64_t here = r->at.ordinal, there = next && next->has_open ? next->open.end.ordinal : c->trim.ordinal;
+    size_t i = u9i_reader_next_on_row(r, 0);
+    while (i < c->count && u9i_catalog_facts(c, i)->number <= stand->number) i = u9i_reader_next_on_row(r, i + 1);
+    uint64_t here = r->at.ordinal, there = u9i_reader_opens_at(r, i);
+    if (there == U9_NOWHERE) there = c->trim.ordinal;
     size_t first = u9i_reader_missing(r, i);
     r->index = i;
     if (c->trim.segment <= stand->number || !r->knows_at || there <= here) {
-        r->missing = next ? first : c->missing_count;
+        r->missing = i < c->count ? first : c->missing_count;
         return false;
     }
     r->missing = first;
@@ -57,13 +53,13 @@ static bool turn_behind(u9i_reader *r, const u9i_stand *stand, u9i_step *step)
 u9_err u9i_reader_switch(u9i_reader *r, u9i_catalog *catalog, const u9i_stand *stand, u9i_step *step, bool *told,
                        u9_fault *fault)
 {
-    size_t i = find_stand(catalog, stand);
     const u9i_judge *j = &stand->judge;
     *told = false;
     u9i_reader_leave(r);
     u9i_catalog_unref(r->catalog);
     r->catalog = catalog;
     r->only = catalog->count;
+    size_t i = find_stand(r, stand);
     r->backwards = r->leaving = r->again = false;
     u9i_trail_drop(r);
     r->missing_end = catalog->missing_count;

@@ -74,9 +74,8 @@ static u9_err find_kept(u9i_reader *r, const u9_key *limit, uint64_t *number, u9
 {
     bool kept = false;
     u9_err err = U9_OK;
-    for (size_t i = 0; i < r->catalog->count && !kept && err == U9_OK; i++) {
+    for (size_t i = u9i_reader_next_on_row(r, 0); i < r->catalog->count && !kept && err == U9_OK; i = u9i_reader_next_on_row(r, i + 1)) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
-        if (!u9i_facts_on_row(f)) continue;
         *number = f->number;
         err = look_at_ends(r, i, limit, &kept, fault);
         if (err == U9_OK && !kept && !f->newest) err = look_through(r, i, limit, &kept, fault);
