@@ -50,10 +50,18 @@ static bool turn_behind(u9i_reader *r, const u9i_stand *stand, u9i_step *step)
     return true;
 }
 
+/* It begins with the same segment as before, or with the next one that is there. */
+static void begin_with(u9i_reader *r, uint64_t number)
+{
+    r->first_unit = 0;
+    while (r->first_unit < r->index && u9i_catalog_facts(r->catalog, r->first_unit)->number < number) r->first_unit++;
+}
+
 u9_err u9i_reader_switch(u9i_reader *r, u9i_catalog *catalog, const u9i_stand *stand, u9i_step *step, bool *told,
                        u9_fault *fault)
 {
     const u9i_judge *j = &stand->judge;
+    uint64_t first = r->first_unit > 0 && r->first_unit < r->catalog->count ? u9i_catalog_facts(r->catalog, r->first_unit)->number : 0;
     *told = false;
     u9i_reader_leave(r);
     u9i_catalog_unref(r->catalog);
@@ -73,11 +81,13 @@ u9_err u9i_reader_switch(u9i_reader *r, u9i_catalog *catalog, const u9i_stand *s
     }
     if (i == catalog->count) {
         *told = turn_behind(r, stand, step);
+        begin_with(r, first);
         r->place = (u9i_spot){.unit = r->index};
         u9i_reader_check(r);
         return U9_OK;
     }
     r->index = i;
+    begin_with(r, first);
     r->place = (u9i_spot){.unit = i, .frame = r->place.frame, .since = r->place.since};
     r->missing = u9i_reader_missing(r, i + 1);
     u9_err err = u9i_source_iterate(r->source, catalog->segments[i], NULL, false, &r->iterator, fault);

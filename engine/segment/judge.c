@@ -635,6 +635,7 @@ void u9i_judge_reopen(u9i_judge *j, uint64_t size)
     j->ended = j->closed = j->reread = j->deserted = false;
     j->beyond = 0;
     j->tail = U9_V_CLEAN;
+    if (j->frames > 0) j->knows_ordinal = j->knows_chain = true; /* of pos: the end was perhaps behind what is not there */
     if (size > j->size && !u9i_judge_bounded(j)) {
         j->bound = size;
         j->promise_final = false;

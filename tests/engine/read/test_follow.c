@@ -717,6 +717,53 @@ START_TEST(what_a_log_lacks_or_has_besides_is_told_once_and_followed_past)
 }
 END_TEST
 
+/* Of two frames that are gone the first was promised, by one that nobody promised itself. */
+START_TEST(a_follower_that_lacks_what_was_promised_is_told_so_once_and_waits)
+{
+    u9_record r;
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&f, "a", 3);
+    uint64_t second = forge_records(&f, "b", 2), promised = f.end, third = forge_records(&f, "c", 1);
+    f.next.durable = promised;
+    (void)forge_records(&f, "d", 1);
+    f.bytes[second + 70] ^= 1;
+    f.bytes[third + 70] ^= 1;
+    forge_save(&f, at("log"));
+    forge_free(&f);
+    following at_end = follow(at("log"));
+    for (unsigned i = 0; i < 3; i++) ck_assert_int_eq(u9_cursor_next(at_end.cursor, &r), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(at_end.cursor, &r), U9_CORRUPT);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(u9_cursor_next(at_end.cursor, &r), U9_END);
+        ck_assert_int_eq(u9_cursor_wait(at_end.cursor, 0), U9_AGAIN);
+    }
+    stop(&at_end);
+}
+END_TEST
+
+/* [L-10] It came to the end first, began to follow then, and from that segment on it goes back, whatever is trimmed. */
+START_TEST(who_goes_back_from_where_he_follows_comes_to_where_he_began_to)
+{
+    u9_record r;
+    make_row_of_segments(at("log"));
+    uint64_t tip = first_in(at("log"), segments_in(at("log"))), last = TRIM_RECORDS;
+    following f = {.log = open_reader(at("log"))};
+    ck_assert_int_eq(u9_cursor_open(f.log, NULL, &f.cursor, NULL), U9_OK);
+    ck_assert_uint_eq(take(&f), TRIM_RECORDS);
+    ck_assert_int_eq(u9_cursor_follow(f.cursor, U9_SHOW_DURABLE), U9_OK);
+    (void)trim_log(at("log"), below_ordinal(tip));
+    session(at("log"), "more", 1, 0);
+    last += take(&f);
+    ck_assert_uint_eq(last, TRIM_RECORDS + 1);
+    for (uint64_t n = last; n > tip; n--) {
+        ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, n - 1);
+    }
+    ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_END);
+    stop(&f);
+}
+END_TEST
+
 /* What was read and is held back, and the follower goes away from it. */
 START_TEST(who_goes_back_from_what_is_held_back_comes_to_it_again)
 {
@@ -1030,6 +1077,8 @@ Suite *suite_follow(void)
     tcase_add_loop_test(tc, a_log_that_is_made_later_is_waited_for, 0, 2);
     tcase_add_loop_test(tc, a_log_is_waited_for_wherever_it_is_to_be, 0, 3);
     tcase_add_loop_test(tc, what_a_log_lacks_or_has_besides_is_told_once_and_followed_past, 0, 4);
+    tcase_add_test(tc, a_follower_that_lacks_what_was_promised_is_told_so_once_and_waits);
+    tcase_add_test(tc, who_goes_back_from_where_he_follows_comes_to_where_he_began_to);
     tcase_add_loop_test(tc, who_goes_back_from_what_is_held_back_comes_to_it_again, 0, 3);
     tcase_add_loop_test(tc, a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then, 0, 3);
     tcase_add_test(tc, where_looks_are_dear_who_asks_again_is_told_nothing_without_one);
