@@ -112,6 +112,7 @@
     X(cursor)  \
     X(seek)    \
     X(split)   \
+    X(ruined)   \
     X(split_apart) \
     X(directory) \
     X(told) \

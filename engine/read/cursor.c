@@ -25,7 +25,8 @@ static inline uint64_t passed(const u9_cursor *c)
 static void cursor_check(const u9_cursor *c)
 {
     const u9i_body *b = &c->reader.body;
-    assert(c->loaded && c->counts && passed(c) <= c->reader.count);
+    if (!c->loaded) return;
+    assert(passed(c) <= c->reader.count && c->counts);
     assert(c->reader.large > 0 || c->left == 0 || (c->next >= b->bytes && c->left <= b->size &&
                                                    c->next + c->left == b->bytes + b->size));
     assert(c->reader.large > 0 || (c->left == 0) == (passed(c) == c->reader.count));
@@ -209,6 +210,17 @@ static u9_err leave_frame(u9_cursor *c)
     return U9_IO;
 }
 
+/* Records that were proven once are none any more: the file is not what it was. The rest of the frame is passed. */
+static u9_err leave_changed(u9_cursor *c)
+{
+    const u9i_facts *f = u9i_reader_facts(&c->reader);
+    c->loaded = false;
+    c->lossy = true;
+    return u9i_fault(&c->fault, U9_CORRUPT,
+                     U9I_AT_OFFSET(c->reader.frame->offset, .path = c->log->source.path, .segment = f->number, .rule = "R-9"),
+                     "the records of the frame are not what they were");
+}
+
 static inline void show_record(const u9_cursor *c, uint64_t ordinal, const u9i_record *r, u9_record *out)
 {
     const u9_record *f = &c->common;
@@ -225,7 +237,7 @@ static u9_err take_next(u9_cursor *c, uint64_t ordinal, u9_record *out)
     u9i_record r;
     u9_err err = u9i_body_next_again(&c->reader.body, &c->next, &c->left, &r);
     if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
-    if (err != U9_OK) return U9_CORRUPT; /* proven before */
+    if (err != U9_OK) return leave_changed(c);
     show_record(c, ordinal, &r, out);
     return U9_OK;
 }
@@ -370,7 +382,7 @@ static u9_err find_starts(u9_cursor *c)
     }
     for (size_t i = 0; i < count; i++) {
         c->starts[i] = (uint32_t)(next - b->bytes);
-        (void)!u9i_body_next_again(b, &next, &left, &r); /* proven before, and who goes back has no map */
+        (void)!u9i_body_next_again(b, &next, &left, &r); /* what is none is told when it is come to */
     }
     c->started = true;
     return U9_OK;

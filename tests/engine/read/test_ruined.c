@@ -1,0 +1,268 @@
+/*
+ * tests/engine/read/test_ruined.c: logs of all shapes, whole and ruined, before they are read and under their readers: all
+ * ways to read one agree, and nothing is shown that was in no file.
+ */
+#include "tests/engine/fixture.h"
+#include "tests/engine/read/ruin.h"
+#include "tests/engine/read/walks.h"
+#include "tests/must.h"
+#include "tests/sim/sim.h"
+#include "tests/suites.h"
+#include "tests/thorough.h"
+
+#include <u9/cursor.h>
+#include <u9/follow.h>
+#include <u9/index.h>
+#include <u9/lookup.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOTS = 4, STEPS = 60 };
+
+static uint64_t said; /* the seed that is tried */
+
+/* One of this seed; of some a writer of ours makes it. */
+static void make(uint64_t seed)
+{
+    said = seed;
+    remove_log(at("log"));
+    draw_from(seed);
+    if (seed % 12 == 0) write_any(at("log"));
+    else forge_any(at("log"));
+}
+
+/* False: it is no log any more. */
+static bool opens(u9_log **log, u9_verify verify, events *e)
+{
+    u9_options o = {.size = sizeof o, .on_damage = note_damage_event, .on_damage_ctx = e, .io = io_of(at("log")), .verify = verify};
+    u9_err err = u9_log_open(at("log"), &o, log, NULL);
+    MUST_SAY(err == U9_OK || err == U9_CORRUPT || err == U9_ABSENT || err == U9_VERSION, "%s", u9_err_name(err));
+    return err == U9_OK;
+}
+
+static u9_cursor *cursor_of(u9_log *log)
+{
+    u9_cursor *c;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    return c;
+}
+
+static u9_seek to(u9_seek_kind kind)
+{
+    return (u9_seek){.size = sizeof(u9_seek), .kind = kind};
+}
+
+/* The records of these, without what was told between them. */
+static events records_of(const events *all)
+{
+    events e = {.all = calloc(all->count + 1, sizeof *e.all)};
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->all[i].damage) e.all[e.count++] = all->all[i];
+    return e;
+}
+
+static const event *find(const events *e, const event *sought)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (same_event(&e->all[i], sought)) return &e->all[i];
+    return NULL;
+}
+
+static void expect_same(const events *a, const events *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        MUST_SAY(same_event(&a->all[i], &b->all[i]), "%zu: %s; %s", i, event_text(&a->all[i]), event_text(&b->all[i]));
+    MUST_SAY(a->count == b->count, "%zu, %zu", a->count, b->count);
+}
+
+/* The next record, whatever is told in front of it. False: there is none. */
+static bool next_record(u9_cursor *c, event *out)
+{
+    events e = {.all = NULL};
+    u9_record r;
+    u9_err err;
+    do err = u9_cursor_next(c, &r);
+    while (err == U9_VERSION);
+    if (err == U9_END) return false;
+    ck_assert(err == U9_OK || err == U9_LIMIT);
+    note_record_event(&e, &r);
+    *out = e.all[0];
+    drop_events(&e);
+    return true;
+}
+
+/* What follows is the record number i of all. */
+static void expect_next(u9_cursor *c, const events *records, size_t i)
+{
+    event e;
+    bool there = next_record(c, &e);
+    MUST(there == (i < records->count));
+    if (there) MUST_SAY(same_event(&e, &records->all[i]), "%s, not %s", event_text(&e), event_text(&records->all[i]));
+}
+
+static int is_at_or_behind(void *ctx, const u9_record *r)
+{
+    return r->ordinal >= *(const uint64_t *)ctx;
+}
+
+/* Back, by a follower, from saved places, and from where it was sent to. */
+static void read_all_ways(u9_log *log, events *told)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    events on, back, records, followed;
+    u9_cursor *c = cursor_of(log);
+    walk_on(c, told);
+    on = *told;
+    *told = (events){.all = NULL};
+    u9_seek end = to(U9_SEEK_END), start = to(U9_SEEK_START);
+    ck_assert_int_eq(u9_cursor_seek(c, &end), U9_OK);
+    walk_back(c, told);
+    back = *told;
+    *told = (events){.all = NULL};
+    expect_mirror(&on, &back);
+    records = records_of(&on);
+    bool sorted = true;
+    for (size_t i = 1; i < records.count; i++) sorted &= records.all[i - 1].ordinal < records.all[i].ordinal;
+    for (unsigned n = 0; n < 6; n++) {
+        size_t i = draw(records.count + 1);
+        event unused;
+        ck_assert_int_eq(u9_cursor_seek(c, &start), U9_OK);
+        for (size_t k = 0; k < i; k++) ck_assert(next_record(c, &unused));
+        ck_assert_int_eq(u9_cursor_save(c, text, sizeof text), U9_OK);
+        u9_seek saved = {.size = sizeof saved, .kind = U9_SEEK_SAVED, .text = text};
+        if (sorted) ck_assert_int_eq(u9_cursor_seek(c, &saved), U9_OK);
+        expect_next(c, &records, i);
+        if (i == records.count || !sorted) continue;
+        uint64_t ordinal = records.all[i].ordinal;
+        u9_seek number = {.size = sizeof number, .kind = U9_SEEK_ORDINAL, .number = ordinal};
+        ck_assert_int_eq(u9_cursor_seek(c, &number), U9_OK);
+        expect_next(c, &records, i);
+        ck_assert_int_eq(u9_cursor_bisect(c, is_at_or_behind, &ordinal), U9_OK);
+        expect_next(c, &records, i);
+        u9_bounds bounds = {.size = sizeof bounds, .from = ordinal / 2, .to = ordinal, .until_us = U9_NOWHERE};
+        ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+        ck_assert_int_eq(u9_cursor_seek(c, &end), U9_OK);
+        expect_next(c, &records, records.count);
+        bounds = (u9_bounds){.size = sizeof bounds, .to = U9_NOWHERE, .until_us = U9_NOWHERE};
+        ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+    }
+    u9_cursor_close(c);
+    c = cursor_of(log);
+    drop_events(told);
+    ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_WRITTEN), U9_OK);
+    walk_on(c, told);
+    followed = records_of(told);
+    expect_same(&records, &followed);
+    u9_cursor_close(c);
+    drop_events(&on);
+    drop_events(&back);
+    drop_events(&records);
+    drop_events(&followed);
+}
+
+START_TEST(whatever_a_log_is_all_ways_to_read_it_agree)
+{
+    unsigned seeds = thorough(40, 2000), read = 0;
+    if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
+    for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
+        events told = {.all = NULL};
+        u9_log *log;
+        make(seed);
+        for (uint64_t n = draw(4); n > 0; n--) ruin(at("log"));
+        if (!opens(&log, U9_VERIFY_FIRST, &told)) continue;
+        read++;
+        read_all_ways(log, &told);
+        close_log(log);
+        drop_events(&told);
+    }
+    ck_assert_uint_gt(read, seeds / 2);
+}
+END_TEST
+
+/* What a reader shows of it as it is now. */
+static void add_records(events *e)
+{
+    u9_log *log;
+    events told = {.all = NULL};
+    if (opens(&log, U9_VERIFY_ALWAYS, &told)) {
+        u9_cursor *c = cursor_of(log);
+        walk_on(c, &told);
+        u9_cursor_close(c);
+        close_log(log);
+    }
+    for (size_t i = 0; i < told.count; i++) {
+        e->all = realloc(e->all, (e->count + 1) * sizeof *e->all);
+        e->all[e->count++] = told.all[i];
+    }
+    drop_events(&told);
+}
+
+/* A step of a cursor whose log is not what it was: any of its errors, in words, and only records that are known, if given. */
+static void step_anyhow(u9_cursor *c, const events *known)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    u9_record r;
+    u9_fault fault;
+    events e = {.all = NULL};
+    u9_err err;
+    u9_seek any = {.size = sizeof any, .kind = (u9_seek_kind)(U9_SEEK_START + draw(4)), .number = draw(200)};
+    bool shows = false;
+    unsigned op = (unsigned)draw(20);
+    switch (op) {
+    case 0: err = u9_cursor_seek(c, &any); break;
+    case 1: err = u9_cursor_save(c, text, sizeof text); break;
+    case 2: err = u9_cursor_wait(c, 0); break;
+    default: shows = true, err = draw(3) ? u9_cursor_prev(c, &r) : u9_cursor_next(c, &r);
+    }
+    u9_cursor_fault(c, &fault);
+    MUST(err != U9_NOMEM && err != U9_STATE && err != U9_POISONED);
+    if (err < 0) MUST_SAY(fault.err == err && fault.text[0] != 0, "seed %llu: %u: %s, %s", (unsigned long long)said, op, u9_err_name(err), fault.text);
+    if (!shows || (err != U9_OK && err != U9_LIMIT)) return;
+    note_record_event(&e, &r);
+    if (known) MUST_SAY(find(known, &e.all[0]) != NULL, "seed %llu: nobody wrote %s", (unsigned long long)said, event_text(&e.all[0]));
+    drop_events(&e);
+}
+
+START_TEST(a_cursor_whose_log_is_ruined_shows_what_was_or_is_there)
+{
+    unsigned seeds = thorough(40, 2000), read = 0;
+    if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
+    for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
+        events known = {.all = NULL}, told = {.all = NULL};
+        u9_log *log;
+        make(seed);
+        add_records(&known);
+        for (uint64_t n = draw(3); n > 0; n--) ruin(at("log"));
+        u9_verify verify = seed % 2 ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST;
+        if (!opens(&log, verify, &told)) continue;
+        read++;
+        add_records(&known);
+        u9_cursor *c = cursor_of(log);
+        u9_seek end = to(U9_SEEK_END);
+        if (draw(2)) ck_assert_int_eq(u9_cursor_seek(c, &end), U9_OK);
+        if (draw(3) == 0) ck_assert_int_eq(u9_cursor_follow(c, draw(2) ? U9_SHOW_WRITTEN : U9_SHOW_DURABLE), U9_OK);
+        for (unsigned n = 0; n < STEPS; n++) {
+            if (n % 10 == 9) ruin(at("log")), add_records(&known);
+            step_anyhow(c, verify == U9_VERIFY_ALWAYS ? &known : NULL);
+        }
+        u9_cursor_close(c);
+        close_log(log);
+        drop_events(&known);
+        drop_events(&told);
+    }
+    ck_assert_uint_gt(read, seeds / 2);
+}
+END_TEST
+
+Suite *suite_ruined(void)
+{
+    Suite *suite = suite_create("ruined");
+    TCase *tc = tcase_create("ruined");
+    tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, whatever_a_log_is_all_ways_to_read_it_agree, 0, LOTS);
+    tcase_add_loop_test(tc, a_cursor_whose_log_is_ruined_shows_what_was_or_is_there, 0, LOTS);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
