@@ -155,7 +155,7 @@ u9_err u9i_reader_tell(u9i_reader *r, u9i_step *step, const u9i_facts *f, u9i_da
 }
 
 /* The ordinal where the log stands, which is this one if nothing was read yet; U9_NOWHERE: it is not known. */
-static uint64_t stands_at(const u9i_reader *r, uint64_t start)
+static uint64_t ordinal_here(const u9i_reader *r, uint64_t start)
 {
     if (!r->begun) return start;
     return r->knows_at ? r->at.ordinal : U9_NOWHERE;
@@ -179,7 +179,7 @@ uint64_t u9i_reader_opens_at(const u9i_reader *r, size_t index)
  */
 static void skip_lost(u9i_reader *r, u9i_damage_site *site)
 {
-    uint64_t here = stands_at(r, r->catalog->trim.ordinal); /* 0 where nothing was trimmed */
+    uint64_t here = ordinal_here(r, r->catalog->trim.ordinal); /* 0 where nothing was trimmed */
     uint64_t next = u9i_reader_opens_at(r, u9i_reader_next_on_row(r, r->index));
     r->knows_at = here != U9_NOWHERE && next != U9_NOWHERE;
     if (r->knows_at) site->ordinal = here;
@@ -197,7 +197,7 @@ static void skip_marked(u9i_reader *r, u9i_damage_site *site)
     bool tiered = dir->tiered_end > 0 && dir->tiered_ordinal < mark->first_ordinal;
     site->reason = U9_R_MARK;
     site->end = mark->end.offset;
-    site->ordinal = stands_at(r, tiered ? dir->tiered_ordinal : mark->first_ordinal);
+    site->ordinal = ordinal_here(r, tiered ? dir->tiered_ordinal : mark->first_ordinal);
     site->lost = lost_between(site->ordinal, mark->end.ordinal);
     r->at = mark->end;
     r->begun = r->knows_at = r->knows_chain = true;
@@ -309,7 +309,7 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     size_t gone = count_trimmed(r, &trim);
     if (gone == 0) return false;
     u9i_facts first = *f;
-    uint64_t here = stands_at(r, U9_NOWHERE);
+    uint64_t here = ordinal_here(r, U9_NOWHERE);
     if (here == U9_NOWHERE) here = u9i_reader_opens_at(r, r->index);
     if (begins_within(r)) here = U9_NOWHERE;
     r->index = u9i_reader_next_on_row(r, r->index + gone);
