@@ -320,6 +320,15 @@ static u9_err tell_trimmed_since(u9_cursor *c)
     return tell_what(c);
 }
 
+u9_err u9i_cursor_leave(u9_cursor *c)
+{
+    if (!c->loaded) return U9_OK;
+    if (u9i_reader_fell(&c->reader, &c->fault)) return leave_frame(c);
+    u9i_reader_behind(&c->reader);
+    c->loaded = false;
+    return U9_OK;
+}
+
 /* The next record, whatever is in its way. */
 static u9_err next_by_steps(u9_cursor *c, u9_record *out)
 {

@@ -44,6 +44,9 @@ void u9i_cursor_load(u9_cursor *cursor, bool behind);
 /* Passes the record in front of the cursor, in its frame; U9_LIMIT: it is larger than what is handed out; U9_END: none is there. */
 U9_MUST_CHECK u9_err u9i_cursor_pass(u9_cursor *cursor, u9_record *out);
 
+/* Behind its frame, all of which was shown: what is looked at next may take the place of its bytes. U9_IO: as u9i_reader_fell. */
+U9_MUST_CHECK u9_err u9i_cursor_leave(u9_cursor *cursor);
+
 /* The next record, past all that is told on the way: what was lost is in `lossy`. U9_OK: also of one without its bytes, as it
  * is larger than what is handed out. U9_END, or an error. */
 U9_MUST_CHECK u9_err u9i_cursor_scan(u9_cursor *cursor, u9_record *out);

@@ -430,7 +430,9 @@ u9_err u9_cursor_wait(u9_cursor *c, uint64_t timeout_ms)
     if (u9i_log_forked(c->log)) return refuse_forked(c);
     u9_err err = c->follower ? U9_OK : u9_cursor_follow(c, U9_SHOW_DURABLE);
     if (err != U9_OK) return err;
-    if (c->loaded && c->left > 0) return U9_OK;
+    if (c->loaded && c->ordinal - c->reader.frame->trailer.ordinal < c->reader.count) return U9_OK;
+    err = u9i_cursor_leave(c);
+    if (err != U9_OK) return err;
     return u9i_follower_wait(c->follower, timeout_ms ? deadline_of(c->log->source.dir->env, timeout_ms) : 0, &c->fault);
 }
 

@@ -741,6 +741,31 @@ START_TEST(a_follower_that_lacks_what_was_promised_is_told_so_once_and_waits)
 }
 END_TEST
 
+/* The wait looks behind the frame of which the cursor has shown all. */
+START_TEST(who_goes_back_after_a_wait_is_shown_what_was_shown)
+{
+    static uint8_t bytes[30000];
+    u9_record r;
+    u9_log *w = open_careless();
+    following f = follow_on(open_reader(at("log")), U9_SHOW_WRITTEN);
+    for (unsigned i = 0; i < 400; i++) {
+        memset(bytes, (int)(i % 251), sizeof bytes);
+        (void)append_bytes(w, bytes, sizeof bytes - i * 10);
+        for (unsigned k = 0; k < 3 && u9_cursor_next(f.cursor, &r) == U9_OK; k++) {
+            ck_assert_uint_eq(r.ordinal, f.next++);
+            (void)!u9_cursor_wait(f.cursor, 0);
+            ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
+            ck_assert_uint_eq(r.ordinal, f.next - 1);
+            for (size_t n = 16; n < r.values_size; n++) ck_assert_uint_eq(r.values[n], r.ordinal % 251);
+            ck_assert_int_eq(u9_cursor_next(f.cursor, &r), U9_OK);
+        }
+    }
+    ck_assert_uint_gt(f.next, 200);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
 /* [L-10] It came to the end first, began to follow then, and from that segment on it goes back, whatever is trimmed. */
 START_TEST(who_goes_back_from_where_he_follows_comes_to_where_he_began_to)
 {
@@ -1078,6 +1103,7 @@ Suite *suite_follow(void)
     tcase_add_loop_test(tc, a_log_is_waited_for_wherever_it_is_to_be, 0, 3);
     tcase_add_loop_test(tc, what_a_log_lacks_or_has_besides_is_told_once_and_followed_past, 0, 4);
     tcase_add_test(tc, a_follower_that_lacks_what_was_promised_is_told_so_once_and_waits);
+    tcase_add_test(tc, who_goes_back_after_a_wait_is_shown_what_was_shown);
     tcase_add_test(tc, who_goes_back_from_where_he_follows_comes_to_where_he_began_to);
     tcase_add_loop_test(tc, who_goes_back_from_what_is_held_back_comes_to_it_again, 0, 3);
     tcase_add_loop_test(tc, a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then, 0, 3);
