@@ -1886,7 +1886,7 @@ static u9_err learn(const trial *t, hardship what, uint64_t *told, const unsigne
     bool sim = sim_in_use(), called = what == NO_CALL || what == NO_READ || what == NO_DIRECTORY;
     if (sim) sim_on_call(what == NO_READ ? note_read : what == NO_CALL ? note_any : what == NO_DIRECTORY ? note_directory : NULL);
     places_begin((unsigned)what * 2 + (what == NO_READ && read_error == EIO),
-                 (called ? WITHIN_SIM : WITHIN_SCARCE) + thorough(t->writes ? CALLERS : (getenv("HC") ? (unsigned)atoi(getenv("HC")) : CALLERS_READING), 10));
+                 (called ? WITHIN_SIM : WITHIN_SCARCE) + thorough(t->writes ? CALLERS : CALLERS_READING, 10));
     scarce_begin(scarcities[what], 0, 0, false);
     u9_err well = do_well(t, told);
     (void)scarce_end(NULL);
