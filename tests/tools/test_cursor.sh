@@ -67,21 +67,6 @@ both_ways() {
     claim 'one that is not there is refused' refused 1 "no record of keyed has this key" "$u9" cat --from keyx keyed
 }
 
-# A seal is written when the next segment has begun, and is younger than what stands there first: where that one's u9open
-# is damaged, nothing names the end in front of the seal. [Q-2] [S-6]
-seals() {
-    local file until
-    seq 20000 | "$u9" append --segment-size 64K --sync none sealed 2>append.err
-    for file in sealed/*.u9; do
-        [ "$file" = sealed/0000000000000001.u9 ] || printf U | dd of="$file" bs=1 seek=90 conv=notrunc status=none
-    done
-    "$u9" cat --format json sealed 2>cat.err | sed 's/.*"time":"\([^"]*\)".*/\1/' >when
-    for until in $(uniq when | tail -n +2); do
-        [ "$("$u9" cat --until "$until" --reverse -n 1 sealed 2>cat.err)" = "$(grep -n -m 1 -F "$until" when | awk -F : '{ print $1 - 1 }')" ] || echo "$until"
-    done >wrong
-    claim 'who goes back from a time begins there, also behind a seal that nothing names' test ! -s wrong
-}
-
 times() {
     claim 'since yesterday: all' test "$(cat_of --since yesterday log | wc -l)" -eq 12000
     claim 'until now: all' test "$(cat_of --until now log | wc -l)" -eq 12000

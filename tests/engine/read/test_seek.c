@@ -149,6 +149,42 @@ START_TEST(a_time_is_found_though_the_clock_was_set_back) /* [Q-2] */
 }
 END_TEST
 
+/* The seal of a segment, written when the mark names the next one, is younger than what stands there first: where that
+ * one's u9open is damaged, nothing names the end in front of the seal. [Q-2] [S-6] */
+START_TEST(a_time_before_a_younger_seal_is_found)
+{
+    static const uint8_t filler[20000];
+    enum { RECORDS = 20 };
+    uint64_t times[RECORDS];
+    u9_options o = small_options();
+    o.policy = U9_POLICY_NONE;
+    sim_task_chance(0); /* nothing is written but where the writer waits for it */
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < RECORDS; i++) {
+        sim_set_wall(UINT64_C(1700000000000000) + i * UINT64_C(1000000));
+        append_bytes(w, filler, sizeof filler);
+    }
+    close_log(w);
+    unsigned segments = (unsigned)segments_in(at("log"));
+    ck_assert_uint_ge(segments, 4);
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    for (unsigned i = 0; i < RECORDS; i++) times[i] = next_of(c).time_us;
+    u9_cursor_close(c);
+    close_log(log);
+    for (uint64_t n = 2; n < segments; n++) sim_write(segment_path(at("log"), n), 90, "U", 1); /* but the last one: closed, not sealed */
+    log = open_reader(at("log"));
+    for (unsigned i = 1; i < RECORDS; i++) {
+        if (times[i] == times[i - 1]) continue; /* of one frame */
+        u9_seek to = {.size = sizeof to, .kind = U9_SEEK_TIME, .number = times[i]};
+        c = sought(log, to);
+        ck_assert_uint_eq(prev_of(c).ordinal, i - 1);
+        u9_cursor_close(c);
+    }
+    close_log(log);
+}
+END_TEST
+
 /* */
 START_TEST(the_last_records_of_a_whole_log_are_read_without_its_segments)
 {
@@ -659,6 +695,7 @@ Suite *suite_seek(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few);
     tcase_add_test(tc, a_time_is_found_though_the_clock_was_set_back);
+    tcase_add_test(tc, a_time_before_a_younger_seal_is_found);
     tcase_add_test(tc, the_last_records_of_a_whole_log_are_read_without_its_segments);
     tcase_add_test(tc, the_last_records_of_a_log_that_is_being_written_are_read_from_the_mark_on);
     tcase_add_test(tc, any_test_that_turns_true_once_is_bisected);
