@@ -163,11 +163,6 @@ static u9_clause refuse_places(const u9i_page_record *r, bool in_order)
     return U9_CLAUSE_NONE;
 }
 
-static bool same_end(const u9i_position *a, const u9i_position *b)
-{
-    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
-}
-
 /* Which clause refuses it as the root of a part by itself; `end`: that of the data. */
 static u9_clause refuse_root(const u9i_index_part *p, const u9i_page_record *r, bool hashed, const u9i_position *end)
 {
@@ -177,7 +172,7 @@ static u9_clause refuse_root(const u9i_index_part *p, const u9i_page_record *r, 
     if (p->entries > 0) return U9_CLAUSE_ROOT_TWICE;
     if (in_order && hashed) return U9_CLAUSE_ROOT_HASHED;
     if (in_order && r->root.slice_count > 0) return U9_CLAUSE_ROOT_FILTERED;
-    if (!same_end(&r->root.end, end)) return U9_CLAUSE_ROOT_END;
+    if (!u9i_position_same(&r->root.end, end)) return U9_CLAUSE_ROOT_END;
     return r->root.entries < r->count ? U9_CLAUSE_ROOT_ENTRIES : U9_CLAUSE_NONE;
 }
 

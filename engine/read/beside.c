@@ -11,11 +11,6 @@
 
 #include <string.h>
 
-static bool is_at(const u9i_position *a, const u9i_position *b)
-{
-    return memcmp(a, b, sizeof *a) == 0; /* it has no padding */
-}
-
 /* Behind a frame. */
 static u9i_position position_behind(const u9i_frame *f)
 {
@@ -34,7 +29,7 @@ static u9_err ends_there(u9_log *log, u9i_segment *s, const u9i_index_file *file
     if (err == U9_CORRUPT) return U9_OK;
     if (err != U9_OK) return err;
     u9i_position end = position_behind(&l.frame);
-    *there = is_at(&end, &file->end);
+    *there = u9i_position_same(&end, &file->end);
     u9i_unload(&l);
     return U9_OK;
 }
@@ -63,7 +58,7 @@ static u9_err ends_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file 
     const u9i_facts *f = &s->facts;
     if (f->named || (f->has_end && f->end.kind == U9I_END_CLOSING)) {
         u9i_position end = f->named ? f->at : position_behind(&f->end_frame);
-        *current = is_at(&end, &file->end);
+        *current = u9i_position_same(&end, &file->end);
         return U9_OK;
     }
     u9_err err = ends_there(log, s, file, current);

@@ -53,11 +53,6 @@ bool u9i_facts_on_row(const u9i_facts *f)
     return f->wrong == U9_R_NONE && !u9i_facts_skipped(f);
 }
 
-static bool same_position(const u9i_position *a, const u9i_position *b)
-{
-    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
-}
-
 /* The end that a gap without a frame behind it is mended by. [Y-1] */
 static u9i_position end_by_others(const u9i_facts *f)
 {
@@ -69,7 +64,7 @@ bool u9i_facts_vain(const u9i_facts *f, const u9i_secret *secret)
     u9i_position end = end_by_others(f);
     for (const u9i_vain *v = f->vain; v < f->vain + 2; v++)
         if (v->tried && memcmp(v->boundary, secret->boundary, sizeof v->boundary) == 0 &&
-            (v->framed || same_position(&v->end, &end)))
+            (v->framed || u9i_position_same(&v->end, &end)))
             return true;
     return false;
 }
@@ -99,9 +94,9 @@ static bool same_beside(const u9i_facts *a, const u9i_facts *b)
 {
     return a->number == b->number && a->first == b->first && a->newest == b->newest && a->is_void == b->is_void &&
            a->called == b->called && a->misnamed == b->misnamed && a->sealed_before == b->sealed_before &&
-           a->named == b->named && same_position(&a->at, &b->at) && a->tail == b->tail && a->wrong == b->wrong &&
+           a->named == b->named && u9i_position_same(&a->at, &b->at) && a->tail == b->tail && a->wrong == b->wrong &&
            a->fork.begin == b->fork.begin && a->fork.end == b->fork.end && a->fork.lost == b->fork.lost &&
-           a->marked == b->marked && same_position(&a->mark, &b->mark);
+           a->marked == b->marked && u9i_position_same(&a->mark, &b->mark);
 }
 
 bool u9i_facts_same(const u9i_facts *a, const u9i_facts *b)

@@ -11,6 +11,8 @@
 #include "format/frame/body.h"
 #include "format/base/bytes.h"
 
+#include <string.h>
+
 /* How the end that a u9open names was judged. [C-3] */
 typedef enum u9i_tail {
     U9I_TAIL_NONE = 0,
@@ -27,6 +29,11 @@ typedef struct u9i_position {
     uint64_t ordinal;
     uint8_t chain[U9I_HASH_SIZE];
 } u9i_position;
+
+static inline bool u9i_position_same(const u9i_position *a, const u9i_position *b)
+{
+    return a->offset == b->offset && a->ordinal == b->ordinal && memcmp(a->chain, b->chain, sizeof a->chain) == 0;
+}
 
 /* A piece of text or bytes within a record; borrows. */
 typedef struct u9i_span {
