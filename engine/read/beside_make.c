@@ -102,6 +102,20 @@ static void note_lost_bytes(u9i_beside *b, const u9i_reader *r)
         b->lossy = true;
 }
 
+/*
+ * Where nobody names the end, the index's is that of the last frame, which can be found to stand there. If data end behind it,
+ * as the mark says, and records are lost by that, none is made: nothing would tell that their loss was given up.
+ */
+static void note_data_end(u9i_beside *b, const u9i_judge *j, ending *end)
+{
+    *end = (ending){.at = j->end, .last = j->last};
+    if (u9i_judge_bounded(j) || j->end.offset == j->pos) return;
+    end->at.offset = j->pos;
+    end->at.ordinal = j->ordinal;
+    memcpy(end->at.chain, j->chain, sizeof end->at.chain);
+    if (j->end.ordinal != j->ordinal) b->lossy = true;
+}
+
 static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, u9_fault *fault)
 {
     u9i_step step = U9I_STEP_FRAME;
@@ -114,8 +128,7 @@ static u9_err walk_all(u9i_beside *b, u9i_reader *r, gathering *g, ending *end, 
         if (err != U9_OK) return err;
         if (u9i_reader_loses(r, step)) note_lost_bytes(b, r);
         if (step == U9I_STEP_FRAME && r->index == b->at && r->count > 0) gather_frame(g, r);
-        if (step == U9I_STEP_LEAVE && r->index == b->at)
-            *end = (ending){.at = r->iterator.judge.end, .last = r->iterator.judge.last};
+        if (step == U9I_STEP_LEAVE && r->index == b->at) note_data_end(b, &r->iterator.judge, end);
         if (b->each(b->ctx, u9i_reader_passed(r)) == 0)
             return u9i_fault(fault, U9_STATE, U9I_AT(.path = b->log->source.path), "stopped as asked");
     }

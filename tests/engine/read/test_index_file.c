@@ -1012,6 +1012,40 @@ START_TEST(records_lost_to_damage_are_told_with_and_without_an_index)
 }
 END_TEST
 
+static void count_without(void *ctx, const u9_index_info *info)
+{
+    *(unsigned *)ctx += info->place == U9_INDEX_NONE && info->why == U9_INDEX_LOSSY;
+}
+
+/*
+ * The mark is not met: no frame ends where the data end. An index of what is there is one if no record is lost by that; else
+ * none is made, for nothing would tell that the loss was given up. [K-4]
+ */
+START_TEST(beside_a_segment_whose_end_is_lost_stands_no_index_that_is_not_used)
+{
+    model *m = model_new(_i / 2);
+    write_sessions(m, 2, 60, false);
+    size_t segments, files;
+    char **logs = files_ending(".u9", &segments);
+    ck_assert_uint_eq(segments, 1);
+    bool loses = _i % 2;
+    sim_resize(logs[0], sim_size(logs[0]) - (loses ? 2u : 1u) * 4096); /* within the second session's records, or before its u9end */
+    unsigned lossy = 0;
+    u9_index_report r = {.size = sizeof r};
+    u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = count_without, .ctx = &lossy};
+    ck_assert_int_eq(u9_indexes_build(LOG, &o, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.made, !loses);
+    ck_assert_uint_eq(lossy, loses);
+    char **beside = files_ending(".u9x", &files);
+    free_names(beside, files);
+    ck_assert_uint_eq(files, !loses);
+    ck_assert_uint_eq(build(0).made, 0);
+    compare_with_none(m);
+    free_names(logs, segments);
+    free(m);
+}
+END_TEST
+
 static void note_why(void *ctx, const u9_index_info *info)
 {
     u9_index_info *out = ctx;
@@ -1246,6 +1280,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, whatever_becomes_of_an_index_inside_no_answer_changes, 0,
                         (int)thorough(4, 8));
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
+    tcase_add_loop_test(t, beside_a_segment_whose_end_is_lost_stands_no_index_that_is_not_used, 0, 8);
     tcase_add_test(t, an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why);
     tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0,
                         (int)thorough(4, 16));
