@@ -284,7 +284,7 @@ const char *tool_tree_read(struct tree *tree, const char *text, size_t size, siz
     static yajl_alloc_funcs memory = {yajl_malloc, yajl_realloc, yajl_release, NULL};
     static struct reading r;
     r = (struct reading){.tree = tree, .text = text, .size = size};
-    tree->count = 0;
+    tool_tree_clear(tree); /* copies of another text have another text's room */
     *at = 0;
     if (size >= UINT32_MAX) return "a JSON text of 4 GiB or more";
     if (!u9_utf8_valid(text, size)) {

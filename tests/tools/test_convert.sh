@@ -81,6 +81,8 @@ claim 'MCAP holds all of an object' returns odd mcap -- --value-field data
 claim 'Avro all but arrays and objects' returns docs avro --
 claim 'a value that is no object is a field' returns lines csv -- --value-field value
 claim 'so it is in MCAP' sh -c '"$1" export mcap lines l.mcap && "$1" import mcap l l.mcap --value-field data && test "$("$1" cat l)" = "{\"value\":\"plain\"}"' sh "$u9"
+{ echo '"\n"' && printf '"%s"\n' "$(yes '\n' | head -n 100000 | tr -d '\n')"; } | "$u9" append --json escapes
+claim 'and texts of many escapes behind a short one' sh -c '"$1" export mcap escapes e.mcap && "$1" import mcap e e.mcap --value-field data && test "$("$1" cat e | tail -n 1 | wc -c)" = 200013' sh "$u9"
 claim 'with the keys' sh -c '"$1" export csv docs --key-field k >k.csv && "$1" import csv --typed --key-field k keyed k.csv && test "$("$1" cat --keys keyed)" = "$("$1" cat --keys docs)"' sh "$u9"
 claim 'and the times' sh -c '"$1" export jsonl docs --time-field t | grep -c "\"t\":\"20..-..-..T..:..:..\.......Z\"" | grep -qx 2' sh "$u9"
 claim 'a part of the log' same "$("$u9" export jsonl docs --from '#1' | wc -l)" 1
