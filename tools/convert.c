@@ -7,6 +7,7 @@
 #include "tools/tool.h"
 #include "tools/value_json.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -41,7 +42,7 @@ const struct convert_format *convert_find(const char *name, int writes)
 int convert_comma(const char *text)
 {
     if (strcmp(text, "\\t") == 0) return '\t';
-    if (strlen(text) != 1 || strchr("\"\r\n", *text) || (unsigned char)*text >= 0x80)
+    if (strlen(text) != 1 || strchr("\"\r\n+-.", *text) || isalnum((unsigned char)*text) || (unsigned char)*text >= 0x80)
         tool_usage("--separator '%s': not one character that may stand between cells", text);
     return *text;
 }

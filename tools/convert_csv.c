@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const uint8_t mark[] = {0xef, 0xbb, 0xbf}; /* of byte order, at the start of a file */
+
 struct cell {
     size_t begin, size; /* in the reader's bytes */
     int quoted;
@@ -73,6 +75,15 @@ static enum convert_got pass_line(struct convert_reader *r, int c)
     return CONVERT_BAD;
 }
 
+/* The byte behind a byte order mark; where there is none, what looked like one is of the cell. */
+static int pass_mark(struct convert_reader *r, size_t *at, int c)
+{
+    size_t n = 0;
+    for (; n < sizeof mark && c == mark[n] && put_byte(r, at, c); n++) c = convert_get(r);
+    if (n == sizeof mark) *at = 0;
+    return c;
+}
+
 /* One row into cells. */
 static enum convert_got read_cells(struct convert_reader *r)
 {
@@ -85,6 +96,7 @@ static enum convert_got read_cells(struct convert_reader *r)
     for (;; c = convert_get(r)) {
         struct cell *cell = begin_cell(r, at);
         if (!cell) return convert_no_memory(r->why), CONVERT_BROKEN;
+        if (csv->line == 1 && csv->count == 1) c = pass_mark(r, &at, c);
         if (c == '"') {
             cell->quoted = 1;
             c = quoted_cell(r, &at);
@@ -118,8 +130,6 @@ static int take_names(struct convert_reader *r)
         const struct cell *cell = &csv->cells[csv->columns];
         const char *text = (const char *)r->bytes + cell->begin;
         size_t size = cell->size;
-        if (csv->columns == 0 && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-            text += 3, size -= 3;
         if (!u9_utf8_valid(text, size) || memchr(text, '\0', size))
             return convert_why(r->why, "the name of column %zu is not valid UTF-8",
                                csv->columns + 1);
@@ -223,6 +233,7 @@ static void put_cell(const struct convert_writer *w, const char *text, size_t si
 {
     int quotes = size == 0 || (!literal && is_literal(text, size)) ||
                  isspace((unsigned char)text[0]) || isspace((unsigned char)text[size - 1]) ||
+                 (size >= sizeof mark && memcmp(text, mark, sizeof mark) == 0) ||
                  memchr(text, w->options->comma, size) || memchr(text, '"', size) ||
                  memchr(text, '\n', size) || memchr(text, '\r', size);
     if (quotes) putc_unlocked('"', w->file);
@@ -269,7 +280,7 @@ static int begin_csv(struct convert_writer *w)
         if (i > 0) putc_unlocked(w->options->comma, w->file);
         put_cell(w, w->columns[i].name, w->columns[i].size, 0);
     }
-    if (w->count > 0) fputs("\r\n", w->file);
+    fputs("\r\n", w->file); /* also where objects have no members, as the first line is that of names */
     return 1;
 }
 

@@ -25,8 +25,11 @@ csv='{"id":1,"name":"Ada, Countess","note":"said \"hi\""}
 {"id":3,"name":"Šárka","note":"007"}'
 claim 'CSV of Python: cells are text' imports "$(sed -E 's/"id":([0-9])/"id":"\1"/' <<<"$csv")" csv "$golden/python.csv"
 claim 'or what they look like, but in quotes, and but for 007' imports "${csv//,\"note\":\"\"/}" --typed csv "$golden/python.csv"
+run "$u9" import csv --separator 1 taken /dev/null
+claim 'what numbers are made of is none' same "$status $(head -n 1 err)" "2 u9 import: --separator '1': not one character that may stand between cells"
 claim 'other separators' imports '{"a":"1","b":"x,y"}' --separator '\t' csv <(printf 'a\tb\n1\tx,y\n')
 claim 'a byte order mark is none of the name' imports '{"a":"1"}' csv <(printf '\xef\xbb\xbfa\n1\n')
+claim 'nor of one in quotes' imports '{"a,b":"1"}' csv <(printf '\xef\xbb\xbf"a,b"\n1\n')
 
 trips='{"id":1,"name":null,"kind":"BUS","stops":[],"last":null,"tags":{},"hash":{"$bytes":"00ff"},"raw":{"$bytes":"78"},"share":{"$float32":0.5}}
 {"id":-9223372036854775808,"name":"Brno–Aš","kind":"TRAIN","stops":[{"at":5,"ok":true},{"at":2147483647,"ok":false}],"last":{"at":-1,"ok":true},"tags":{"a":1.5,"b":-0.25},"hash":{"$bytes":"0102"},"raw":{"$bytes":""},"share":{"$float32":0.1}}'
@@ -77,6 +80,10 @@ returns() { # LOG FORMAT [OPTION...] -- [OPTION...]: of export; of import
 }
 claim 'JSON lines hold all values' returns odd jsonl --
 claim 'CSV holds numbers, texts, null, true and false' returns docs csv -- --typed
+printf '{"\xef\xbb\xbfa":"b"}\n' | "$u9" append --json marked
+claim 'and a name that begins as a byte order mark does' returns marked csv --
+printf '{}\n{}\n' | "$u9" append --json bare
+claim 'and objects without members' returns bare csv -- --typed
 claim 'MCAP holds all of an object' returns odd mcap -- --value-field data
 claim 'Avro all but arrays and objects' returns docs avro --
 claim 'a value that is no object is a field' returns lines csv -- --value-field value
@@ -214,7 +221,7 @@ claim 'a chunk that is damaged' refused 1 'hurt.mcap at byte [0-9]*: a chunk' "$
 head -c 850 "$golden/null.avro" >cut.avro
 claim 'Avro that is cut off' refused 1 'cut.avro: row 1: the file ends within it' "$u9" import avro cut cut.avro
 claim 'an export that fails leaves no file' sh -c '! "$1" export csv odd --key-field b new.csv 2>err && test ! -e new.csv && grep -q "has a field of the name" err' sh "$u9"
-claim 'nor a record without a row' same "$("$u9" export csv odd --key-field b --skip-bad 2>&1 | tail -n 1)" 'u9 export: 2 records were skipped'
+claim 'nor a record without a row' same "$("$u9" export csv odd --key-field b --skip-bad 2>&1 >/dev/null | tail -n 1)" 'u9 export: 2 records were skipped'
 printf '1\n2\n' | "$u9" append hurt2 && echo 30303030 | "$u9" append hurt2 && echo 4 | "$u9" append hurt2
 harm "$(find hurt2 -name '*.u9')" 30303030
 run "$u9" export csv hurt2
