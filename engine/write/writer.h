@@ -216,7 +216,8 @@ U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
 
 /*
  * Says that segments below `trim->segment` are not kept, durably, in a new file, which the session begins or goes over
- * to. Everything appended is durable then, too. U9_IO: there is no room, nothing changed. U9_POISONED. [L-10]
+ * to. Everything appended is durable then, too. U9_IO: there is no room, or U9_AGAIN: a record in parts is being written;
+ * nothing changed. U9_POISONED. [L-10] [C-6]
  */
 U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9_fault *fault);
 

@@ -56,7 +56,10 @@ u9_err u9i_writer_trim(u9i_writer *w, const u9i_trim_record *trim, u9_fault *fau
     u9i_writer_lock(w);
     u9i_writer_take_role(w);
     u9_err err = u9i_writer_refuse(w, fault);
-    if (err == U9_OK && !w->started) {
+    if (err == U9_OK && w->row.barred) {
+        err = u9i_fault(fault, U9_AGAIN, U9I_AT(.path = w->path, .segment = w->out.number, .rule = "C-6"),
+                        "a record in parts is being written, which stays in its segment: nothing was trimmed");
+    } else if (err == U9_OK && !w->started) {
         err = start_fresh(w, trim, fault);
     } else if (err == U9_OK) {
         err = u9i_writer_roll(w, U9I_WRITER_SLACK, trim, fault);

@@ -52,7 +52,8 @@ typedef struct u9_trimmed {
  * nothing is written.
  * Readers that are in a removed segment read it to its end; those that have not come to it yet are told
  * (U9_R_TRIMMED) and go on behind it.
- * Errors: U9_ARG (an argument is NULL, a size is another; a key that is none of the log's kind), U9_STATE (opened for
+ * Errors: U9_ARG (an argument is NULL, a size is another; a key that is none of the log's kind), U9_AGAIN (a record of
+ * u9/large.h is being written, whose segment is not left until it is over: nothing was changed), U9_STATE (opened for
  * reading, and not dry_run; forked), U9_IO, with sys ENOSPC if there is no room for a new segment, with the log's mark
  * (rule M-5), or a file that cannot be removed: what was removed by then is gone, and the same call goes on with the
  * rest; U9_CORRUPT (the list of a tiered log is damaged: rule TR-2), U9_NOMEM, U9_POISONED; before_key also U9_VERSION

@@ -10,6 +10,8 @@
 #include "engine/log/handle.h"
 #include "engine/write/row.h"
 
+#include <u9/trim.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -515,6 +517,39 @@ START_TEST(a_segment_is_not_left_while_a_record_is_written_into_it)
 }
 END_TEST
 
+/* [L-10] A trim would begin another: it is to come again when the record is over, and nothing is changed. */
+START_TEST(nor_by_a_trim)
+{
+    const char *log = at("log");
+    u9_options o = small_options();
+    u9_trim all = {.size = sizeof all, .keep_bytes = 1};
+    u9_trimmed out = {.size = sizeof out};
+    u9_fault fault;
+    u9_log *w = open_writer(log, &o);
+    append_large(w, 1, 2 * PART, 100000, NULL);
+    append_text(w, "rolls");
+    u9_append *a = begin_bytes(w, 3 * PART, NULL);
+    write_bytes(w, a, 2, 0, 2 * PART, 100000);
+    ck_assert_int_eq(u9_log_trim(w, &all, &out, &fault), U9_AGAIN);
+    ck_assert_str_eq(fault.rule, "C-6");
+    ck_assert_uint_eq(u9i_writer_kept_from(&w->writer), 0);
+    all.dry_run = 1;
+    ck_assert_int_eq(u9_log_trim(w, &all, &out, &fault), U9_OK);
+    ck_assert_uint_eq(out.segments, 1);
+    all.dry_run = 0;
+    write_bytes(w, a, 2, 2 * PART, 3 * PART, 100000);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_trim(w, &all, &out, &fault), U9_OK);
+    ck_assert_uint_eq(out.ordinal, 1);
+    close_log(w);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->damage_count, 0);
+    ck_assert_uint_eq(s->count, 2);
+    forget(s);
+    expect_large(log, 2, 2, 3 * PART);
+}
+END_TEST
+
 /* Before its first part it may: a segment that is full is left then. */
 START_TEST(a_full_segment_is_left_before_the_first_part)
 {
@@ -800,6 +835,7 @@ Suite *suite_large(void)
     tcase_add_test(tc, a_crash_in_between_leaves_nothing_of_it_and_all_else);
     tcase_add_test(tc, a_process_killed_at_any_write_leaves_no_damage);
     tcase_add_test(tc, a_segment_is_not_left_while_a_record_is_written_into_it);
+    tcase_add_test(tc, nor_by_a_trim);
     tcase_add_test(tc, a_full_segment_is_left_before_the_first_part);
     tcase_add_test(tc, others_wait_where_the_segments_bytes_run_out);
     tcase_add_test(tc, a_full_disk_is_an_ordinary_error_and_the_rest_comes_later);
