@@ -4,6 +4,7 @@
  */
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/read/model.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 
 #include "engine/log/handle.h"
@@ -718,6 +719,44 @@ START_TEST(a_key_of_a_segment_that_nobody_names_any_more_may_be_lost) /* [K-3] [
 }
 END_TEST
 
+static void forge_plain(const char *path)
+{
+    uint8_t body[100];
+    plain_file p = plain_begin(3);
+    (void)plain_frame(&p, body, record_bytes(body, 5, "foreign", 7));
+    write_file(path, p.bytes, p.size);
+    plain_free(&p);
+}
+
+/* What stands in no row a scan tells as lost, a whole segment of a fork or one that nobody can place: so does a lookup. */
+START_TEST(a_key_of_a_segment_that_is_not_in_the_row_may_be_lost) /* [K-3] [L-4] [L-9] */
+{
+    u9_record r;
+    uint8_t buf[64], raw[16];
+    unsigned shown = 0;
+    forged_segment lost = forge_begin(1, 1, NULL, U9I_TAIL_NONE), other = forge_begin(3, 9, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&lost, "lost", 7);
+    (void)forge_records(&other, "other", 3);
+    forge_end(&lost, U9I_END_CLOSING);
+    forge_end(&other, U9I_END_CLOSING);
+    forge_save(&lost, LOG);
+    if (_i) forge_plain(segment_path(LOG, 1));
+    forge_save(&other, LOG);
+    u9_log *log = open_reader(LOG);
+    memset(raw, 0x60, 8);
+    for (unsigned i = 0; i < 7; i++) {
+        u9i_set_be(raw + 8, 8, i);
+        const u9_key key = {raw, sizeof raw};
+        ck_assert_int_eq(u9_log_get(log, &key, buf, sizeof buf, &r, NULL), i < 3 ? U9_OK : U9_CORRUPT);
+        ck_assert_int_eq(u9_log_versions(log, &key, count_one, &shown, NULL), U9_CORRUPT);
+    }
+    ck_assert_uint_eq(shown, 3);
+    close_log(log);
+    forge_free(&lost);
+    forge_free(&other);
+}
+END_TEST
+
 /* [K-2] More keys than the memory for them takes: each lookup goes through the segment, and says the same. */
 START_TEST(a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same)
 {
@@ -805,6 +844,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_key_between_those_that_are_there_is_absent, 0, 2);
     tcase_add_loop_test(t, who_has_seen_enough_versions_is_shown_no_more, 0, 4);
     tcase_add_test(t, a_key_of_a_segment_that_nobody_names_any_more_may_be_lost);
+    tcase_add_loop_test(t, a_key_of_a_segment_that_is_not_in_the_row_may_be_lost, 0, 2);
     tcase_add_test(t, a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there);
     tcase_add_test(t, a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same);
     suite_add_tcase(s, t);
