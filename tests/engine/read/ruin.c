@@ -52,6 +52,27 @@ static void put_part(forged_segment *f, row *r)
     if (r->next == r->size) r->size = 0;
 }
 
+/* Records, and among them one in a form of a later version, or something that is none. */
+static void put_strange(forged_segment *f)
+{
+    static const uint8_t later[] = {0x0a, 'u', '9', 'l', 'a', 't', 'e', 'r', 0};
+    uint8_t body[2000];
+    size_t size = 0;
+    uint32_t count = 1 + (uint32_t)draw(9), strange = (uint32_t)draw(count);
+    bool none = draw(4) == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i != strange) {
+            size += record_bytes(body + size, f->next.ordinal + i, "beside a strange one", 20);
+            continue;
+        }
+        size += u9i_record_head(1, sizeof later, body + size);
+        memcpy(body + size, later, sizeof later);
+        if (none) body[size] = 0xff;
+        size += sizeof later;
+    }
+    (void)forge_frame(f, body, size, count);
+}
+
 static void put_frames(forged_segment *f, bool parts)
 {
     row r = {.size = 0};
@@ -61,6 +82,7 @@ static void put_frames(forged_segment *f, bool parts)
         if (parts && r.size == 0 && draw(4) == 0) begin_row(&r);
         if (r.size > 0 && draw(3) > 0) put_part(f, &r);
         else if (draw(8) == 0) forge_promise(f);
+        else if (draw(16) == 0) put_strange(f);
         else (void)forge_records(f, "r", 1 + (uint32_t)draw(20));
     }
 }

@@ -2,6 +2,7 @@
  * tests/engine/read/test_ruined.c: logs of all shapes, whole and ruined, before they are read and under their readers: all
  * ways to read one agree, and nothing is shown that was in no file.
  */
+#include "format/base/bytes.h"
 #include "tests/engine/fixture.h"
 #include "tests/engine/read/ruin.h"
 #include "tests/engine/read/walks.h"
@@ -255,6 +256,132 @@ START_TEST(a_cursor_whose_log_is_ruined_shows_what_was_or_is_there)
 }
 END_TEST
 
+enum { KEYS = 320, ROOM = 4096, AT_ONCE = 6 };
+
+/* Keys as those of records that are forged; the last ones are in no log. */
+static u9_key key_of(uint64_t n, uint8_t raw[16])
+{
+    memset(raw, 0x60, 8);
+    u9i_set_be(raw + 8, 8, n);
+    return (u9_key){.data = raw, .size = 16};
+}
+
+/* What a cursor shows of a key: the newest record, and how many there are. */
+typedef struct keyed {
+    event newest;
+    unsigned count;
+} keyed;
+
+/* A key before something happened to the log, and now. An index may lead to what stood behind the damage, too. [K-4] */
+typedef struct found {
+    keyed was, is;
+    bool lost;
+} found;
+
+static event event_of(const u9_record *r)
+{
+    events e = {.all = NULL};
+    note_record_event(&e, r);
+    event one = e.all[0];
+    drop_events(&e);
+    return one;
+}
+
+/* Of all keys. */
+static void read_keys(u9_log *log, keyed all[KEYS])
+{
+    u9_record r;
+    u9_err err;
+    uint8_t raw[16];
+    u9_cursor *c = cursor_of(log);
+    memset(all, 0, KEYS * sizeof *all);
+    while ((err = u9_cursor_next(c, &r)) != U9_END) {
+        if (err != U9_OK || r.key.size != 16) continue;
+        uint64_t n = u9i_get_be((const uint8_t *)r.key.data + 8, 8);
+        if (n >= KEYS || memcmp(r.key.data, key_of(n, raw).data, 16) != 0) continue;
+        all[n].newest = event_of(&r);
+        all[n].count++;
+    }
+    u9_cursor_close(c);
+}
+
+/* Neither is what was there said to be absent, nor the other way round. */
+static void expect_found(u9_err err, const u9_record *r, const found *f)
+{
+    bool may = err == U9_OK ? f->is.count + f->was.count > 0 : f->is.count == 0 && (err == U9_CORRUPT || (err == U9_ABSENT && !f->lost));
+    MUST_SAY(may, "seed %llu: %s", (unsigned long long)said, u9_err_name(err));
+    if (err != U9_OK) return;
+    event e = event_of(r);
+    MUST_SAY(same_event(&e, &f->is.newest) || same_event(&e, &f->was.newest), "seed %llu: %s, not %s", (unsigned long long)said,
+             event_text(&e), event_text(&f->is.newest));
+}
+
+static int count_version(void *ctx, const u9_record *r)
+{
+    (void)r;
+    ++*(unsigned *)ctx;
+    return 0;
+}
+
+static void expect_versions(u9_log *log, const u9_key *key, const found *f)
+{
+    unsigned count = 0;
+    u9_err err = u9_log_versions(log, key, count_version, &count, NULL);
+    MUST_SAY(err == U9_CORRUPT || (err == (count ? U9_OK : U9_ABSENT) && (!f->lost || count >= f->was.count)), "seed %llu: %s",
+             (unsigned long long)said, u9_err_name(err));
+    MUST_SAY(count >= f->is.count && count <= f->is.count + f->was.count, "seed %llu: %u of %u", (unsigned long long)said, count, f->is.count);
+}
+
+static void look_up_all(u9_log *log, const found all[KEYS])
+{
+    static uint8_t rooms[AT_ONCE][ROOM];
+    uint8_t raw[AT_ONCE][16];
+    u9_lookup many[AT_ONCE];
+    u9_record r;
+    for (uint64_t n = 0; n < KEYS; n++) {
+        u9_key key = key_of(n, raw[0]);
+        expect_found(u9_log_get(log, &key, rooms[0], ROOM, &r, NULL), &r, &all[n]);
+        if (n % 8 > 0) continue;
+        expect_versions(log, &key, &all[n]);
+        for (uint64_t i = 0; i < AT_ONCE; i++)
+            many[i] = (u9_lookup){.key = key_of((n + 31 * i) % KEYS, raw[i]), .buf = rooms[i], .cap = ROOM};
+        ck_assert_int_eq(u9_log_get_many(log, many, AT_ONCE, NULL), U9_OK);
+        for (uint64_t i = 0; i < AT_ONCE; i++) expect_found(many[i].err, &many[i].record, &all[(n + 31 * i) % KEYS]);
+    }
+}
+
+/* [K-1] */
+START_TEST(whatever_a_log_is_its_keys_find_what_a_cursor_shows)
+{
+    unsigned seeds = thorough(20, 1000), read = 0;
+    if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
+    for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
+        u9_index_report report = {.size = sizeof report};
+        u9_index_options indexing = {.size = sizeof indexing, .io = io_of(at("log"))};
+        events told = {.all = NULL};
+        keyed was[KEYS], is[KEYS];
+        found all[KEYS];
+        u9_log *log;
+        bool lossy = false;
+        make(seed);
+        if (opens(&log, U9_VERIFY_FIRST, &told)) read_keys(log, was), close_log(log);
+        for (uint64_t n = draw(3); n > 0; n--) ruin(at("log"));
+        if (draw(2)) (void)!u9_indexes_build(at("log"), &indexing, &report, NULL);
+        for (uint64_t n = draw(3); n > 0; n--) ruin(at("log"));
+        drop_events(&told);
+        if (!opens(&log, U9_VERIFY_FIRST, &told)) continue;
+        read++;
+        read_keys(log, is);
+        for (size_t i = 0; i < told.count; i++) lossy |= told.all[i].verdict > U9_V_UNKNOWN && told.all[i].lost > 0;
+        for (size_t n = 0; n < KEYS; n++) all[n] = (found){was[n], is[n], lossy && was[n].count > is[n].count};
+        look_up_all(log, all);
+        close_log(log);
+        drop_events(&told);
+    }
+    ck_assert_uint_gt(read, seeds / 2);
+}
+END_TEST
+
 Suite *suite_ruined(void)
 {
     Suite *suite = suite_create("ruined");
@@ -263,6 +390,11 @@ Suite *suite_ruined(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, whatever_a_log_is_all_ways_to_read_it_agree, 0, LOTS);
     tcase_add_loop_test(tc, a_cursor_whose_log_is_ruined_shows_what_was_or_is_there, 0, LOTS);
+    TCase *keys = tcase_create("keys");
+    tcase_add_checked_fixture(keys, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(keys, 60);
+    tcase_add_loop_test(keys, whatever_a_log_is_its_keys_find_what_a_cursor_shows, 0, LOTS);
+    suite_add_tcase(suite, keys);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -75,7 +75,8 @@ static u9_log *open_for(scan *s, const char *log, u9_err *err)
 static void walk(scan *s, u9_log *log, u9_cursor *c)
 {
     u9_record r;
-    while ((s->err = u9_cursor_next(c, &r)) == U9_OK || s->err == U9_LIMIT) note_record(s, log, &r);
+    while ((s->err = u9_cursor_next(c, &r)) == U9_OK || s->err == U9_LIMIT || s->err == U9_VERSION)
+        if (s->err != U9_VERSION) note_record(s, log, &r);
     u9_cursor_close(c);
 }
 
