@@ -8,6 +8,7 @@
 #include "tests/thorough.h"
 
 #include "engine/log/handle.h"
+#include "engine/log/large.h"
 #include "engine/write/row.h"
 
 #include <u9/trim.h>
@@ -345,6 +346,7 @@ START_TEST(a_second_one_is_refused_until_the_first_is_over)
     ck_assert_str_eq(fault.rule, "C-6");
     write_bytes(w, a, 1, 0, 2 * PART, 100000);
     ck_assert_int_eq(u9_append_begin(w, NULL, 1, 1, &b, NULL), U9_AGAIN);
+    ck_assert_int_eq(u9i_append_begin_whole(w, 2 * PART, &b), U9_AGAIN);
     ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
     b = begin_bytes(w, 100, NULL);
     u9_append_abort(b);

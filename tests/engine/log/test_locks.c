@@ -209,6 +209,12 @@ START_TEST(a_successor_does_not_wait_forever) /* [W-1] */
     ck_assert_mem_eq(before, after, 16);
     sim_land(0);
     close_log(open_writer(log, &o));
+    sim_take_lock(segment_path(log, 1)); /* its own requests, and not those on the mark */
+    ck_assert_int_eq(u9_log_open(log, &o, &w, &fault), U9_LOCKED);
+    ck_assert_str_eq(fault.rule, "W-1");
+    ck_assert_ptr_nonnull(strstr(fault.text, "killed writer's last requests on segment 0"));
+    sim_drop_lock(segment_path(log, 1));
+    close_log(open_writer(log, &o));
 }
 END_TEST
 

@@ -232,6 +232,24 @@ START_TEST(a_wake_takes_nothing_from_what_is_complete)
 }
 END_TEST
 
+START_TEST(an_operation_is_over_when_it_is_done_whoever_wakes_its_wait)
+{
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    u9i_dir *dir = open_new(env, at("dir"));
+    u9i_queue *queue = open_queue(env);
+    u9i_file *file = make_file(dir, "a");
+    u9i_op op = {.kind = U9I_OP_WRITE, .file = file, .buf = buffers, .n = BLOCK};
+    fill_buffers();
+    u9i_queue_wake(queue);
+    ck_assert_int_eq(u9i_queue_do(queue, &op), BLOCK);
+    expect_in_file(file, 0, buffers, BLOCK);
+    u9i_file_close(file);
+    u9i_queue_close(queue);
+    u9i_dir_close(dir);
+}
+END_TEST
+
 /* {F14} The worst that can be: the wait fails once, and what is written from is gone as soon as that is told. */
 START_TEST(an_operation_is_over_also_where_the_wait_for_it_failed)
 {
@@ -426,6 +444,7 @@ Suite *suite_queue(void)
         a_queue_that_is_closed_leaves_nothing_under_way, a_wait_ends_at_its_deadline,
         a_completion_comes_before_a_far_deadline, a_wake_ends_the_next_wait_that_waits,
         a_wake_takes_nothing_from_what_is_complete,
+        an_operation_is_over_when_it_is_done_whoever_wakes_its_wait,
         a_queue_that_has_settled_has_nothing_under_way_and_tells_nothing};
     const TTest *const on_the_host[] = {
         a_write_cut_short_by_a_limit_is_an_error_not_a_short_write,

@@ -400,9 +400,9 @@ START_TEST(a_key_in_a_plain_seed_file_is_found_by_an_index)
     }
     u9i_view_release(view);
     close_log(log);
-    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("plain.u9")), .cache_memory = 20000}; /* what is kept goes, again and again */
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("plain.u9")), .cache_memory = 12000}; /* what is kept goes, again and again */
     ck_assert_int_eq(u9_log_open(at("plain.u9"), &o, &log, NULL), U9_OK);
-    for (n = 0; n < 4 * FRAMES * IN_FRAME; n += 1 + n % 3) {
+    for (n = 0; n < 8 * FRAMES * IN_FRAME; n += 1 + n % 3) {
         char text[16];
         uint8_t buf[100];
         u9_record r;

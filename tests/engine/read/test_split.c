@@ -385,6 +385,32 @@ START_TEST(a_plan_that_is_none_is_refused) /* [P-3] */
 }
 END_TEST
 
+/* A segment of so many bytes, if its successor is right: they are not read for a plan. [P-3] */
+START_TEST(a_size_that_makes_too_many_ranges_is_refused)
+{
+    u9_fault fault;
+    u9_split_range *plan;
+    size_t count;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    (void)forge_records(&s, "record", 20);
+    u9i_open_record open = forge_naming(2, &s, U9I_TAIL_TORN);
+    open.end.offset = (U9_SPLIT_MAX + 8) * (uint64_t)BLOCK;
+    forged_segment next = forge_with_open(2, 1, &open);
+    forge_save(&s, at("log"));
+    forge_save(&next, at("log"));
+    forge_free(&s);
+    forge_free(&next);
+    extend_file(segment_path(at("log"), 1), open.end.offset + BLOCK);
+    u9_log *r = open_reader(at("log"));
+    ck_assert_int_eq(u9_log_split(r, 0, BLOCK, &plan, &count, &fault), U9_ARG);
+    ck_assert_ptr_nonnull(strstr(fault.text, "at most 65536"));
+    close_log(r);
+    count = plan_log(at("log"), 0, 2 * BLOCK, &plan);
+    ck_assert_uint_le(count, U9_SPLIT_MAX);
+    u9_split_free(plan);
+}
+END_TEST
+
 START_TEST(a_log_without_records_or_even_segments_has_a_plan) /* [P-3] */
 {
     u9_split_range *plan;
@@ -763,6 +789,7 @@ Suite *suite_split(void)
     tcase_add_test(tc, a_plan_has_ranges_of_about_as_many_bytes);
     tcase_add_test(tc, what_is_promised_beyond_a_file_is_in_no_plan);
     tcase_add_test(tc, a_plan_that_is_none_is_refused);
+    tcase_add_test(tc, a_size_that_makes_too_many_ranges_is_refused);
     tcase_add_test(tc, a_log_without_records_or_even_segments_has_a_plan);
     tcase_add_test(tc, what_is_appended_behind_a_plan_is_in_none_of_its_ranges);
     tcase_add_test(tc, a_range_tells_what_of_it_was_trimmed_and_reads_the_rest);

@@ -372,6 +372,35 @@ START_TEST(a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place
 }
 END_TEST
 
+/* {F31} What was proven once is not what it was: the rest of its frame is passed, in words. */
+START_TEST(records_that_are_overwritten_under_a_cursor_are_damage_and_the_next_frame_is_read)
+{
+    const char *log = the_log(), *path = segment_path(log, 1);
+    uint8_t there[16];
+    u9_cursor *c;
+    u9_record r;
+    u9_fault fault;
+    fill_log(log, 0);
+    guard();
+    u9_log *reader = open_verifying(log, U9_VERIFY_FIRST);
+    ck_assert_int_eq(u9_cursor_open(reader, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    uint64_t place = r.frame + U9I_FRAME_HEADER_SIZE + (r.at & 0xffffff);
+    read_bytes(path, place, there, sizeof there);
+    ck_assert_mem_eq(there, r.bytes, sizeof there);
+    fill_bytes(path, place + r.size, 16, 0xff);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_CORRUPT);
+    u9_cursor_fault(c, &fault);
+    ck_assert_int_eq(fault.err, U9_CORRUPT);
+    ck_assert_uint_eq(fault.segment, 1);
+    ck_assert_str_eq(fault.rule, "R-9");
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 3);
+    u9_cursor_close(c);
+    close_log(reader);
+}
+END_TEST
+
 /* Each record of a story is one of the whole, behind the one before; but what was shown right before a fault. */
 static void expect_of(char *told, const char *whole, uint64_t next)
 {
@@ -781,6 +810,7 @@ Suite *suite_mapped(void)
     tcase_add_loop_test(real, mapped_segments_tell_what_read_calls_tell, 0, 2);
     tcase_add_loop_test(real, who_goes_on_in_a_closed_segment_changes_nothing_of_what_is_mapped, 0, 2);
     tcase_add_test(real, a_file_that_is_cut_under_a_cursor_is_an_error_with_its_name_and_place);
+    tcase_add_test(real, records_that_are_overwritten_under_a_cursor_are_damage_and_the_next_frame_is_read);
     tcase_add_test(real,
                    what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
     tcase_add_test(real, a_file_that_is_cut_under_a_check_is_judged_as_it_is_then);
