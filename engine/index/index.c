@@ -573,26 +573,21 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     spot s;
     u9i_key_entry fence;
     bool there;
-    uint64_t below = e.at;
     if (x->frames.entries == 0 || u9i_key_below(&x->frames.last, &e)) return U9_ABSENT;
-    for (;;) {
-        u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
-        if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
-        err = open_fenced(x, frames, &s, &fence, &e, frame, own);
-        if (err != U9_OK) return err;
-        if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
-            *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
-            return U9_OK;
-        }
-        err = u9i_open_frame_find(frames, *frame, key, below, out);
-        if (err == U9_OK) return U9_OK;
-        bool says = is_as_it_says(frames, *frame, &fence, s.page);
-        u9i_open_frame_free(*own);
-        *own = NULL;
-        if (err != U9_ABSENT || !says) return err != U9_ABSENT ? err : U9_CORRUPT;
-        if (!u9i_key_same(&fence, &e)) return U9_ABSENT;
-        e.at = fence.at; /* the key may also stand at the end of the frame before */
+    u9_err err = find_not_above(x, &x->frames, &e, &s, &fence, &there);
+    if (err != U9_OK || !there) return err == U9_OK ? U9_ABSENT : err;
+    err = open_fenced(x, frames, &s, &fence, &e, frame, own);
+    if (err != U9_OK) return err;
+    if ((*frame)->kind == U9I_BODY_PART && u9i_key_same(&fence, &e)) {
+        *out = (u9i_found){.at = fence.at}; /* its key is looked at by who reads it */
+        return U9_OK;
     }
+    err = u9i_open_frame_find(frames, *frame, key, e.at, out);
+    if (err == U9_OK) return U9_OK;
+    bool says = is_as_it_says(frames, *frame, &fence, s.page);
+    u9i_open_frame_free(*own);
+    *own = NULL;
+    return err != U9_ABSENT || says ? err : U9_CORRUPT;
 }
 
 /* The newest one that has an entry of its own. */

@@ -215,11 +215,6 @@ static u9_err find_before(const search *s, size_t i, u9i_position *end, bool *kn
     for (; k < i; k++) {
         const u9i_facts *f = u9i_catalog_facts(c, k);
         if (is_passed(f)) continue;
-        if (f->named) {
-            *end = f->at;
-            *known = true;
-            continue;
-        }
         u9i_judge j;
         u9_err err = read_to_end(s, c->segments[k], *known ? end : NULL, &j);
         if (err != U9_OK) return err;

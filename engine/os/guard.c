@@ -52,12 +52,9 @@ static bool lay_zeros(uintptr_t page)
 /* Notes the page first: who sees its zeros can see that they are. */
 static bool cover_page(u9i_guarded *g, uintptr_t at)
 {
-    uintptr_t page = at / page_size * page_size, low = atomic_load(&g->low),
-              high = atomic_load(&g->high);
-    while (page < low && !atomic_compare_exchange_weak(&g->low, &low, page)) continue;
-    while (page + page_size > high &&
-           !atomic_compare_exchange_weak(&g->high, &high, page + page_size))
-        continue;
+    uintptr_t page = at / page_size * page_size, end = page + page_size, low = atomic_load(&g->low), high = atomic_load(&g->high);
+    for (; page < low && !atomic_compare_exchange_weak(&g->low, &low, page););
+    for (; end > high && !atomic_compare_exchange_weak(&g->high, &high, end););
     return lay_zeros(page);
 }
 

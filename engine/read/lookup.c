@@ -295,15 +295,17 @@ static u9_err get_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, c
     u9i_guess g = {.rank = UINT64_MAX};
     size_t rest = t->rest_count;
     l->lossy = t->lossy;
-    for (;;) {
-        bool guessed = u9i_tabled_find(t, l->key, &g);
+    bool guessed;
+    u9_err err;
+    do {
+        guessed = u9i_tabled_find(t, l->key, &g);
         for (; rest > 0 && (!guessed || t->rest[rest - 1] > g.i); rest--) {
-            u9_err err = get_if_in_range(log, v, t->rest[rest - 1], e, l, fault);
+            err = get_if_in_range(log, v, t->rest[rest - 1], e, l, fault);
             if (err != U9_ABSENT) return err;
         }
-        u9_err err = guessed ? match_guess(log, l, t, &g, v->segments[g.i]) : U9_ABSENT;
-        if (err != U9_ABSENT || !guessed) return err;
-    }
+        err = guessed ? match_guess(log, l, t, &g, v->segments[g.i]) : U9_ABSENT;
+    } while (err == U9_ABSENT && guessed);
+    return err;
 }
 
 /* Where segments are in a row, and what is looked at is at hand: as most lookups go. U9_AGAIN: it is not. */

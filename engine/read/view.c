@@ -268,8 +268,9 @@ static void begin_anew_if_full(u9i_lookups *k)
 /* Nobody sits on a view that is not the handle's any more but who looks something up just now. The lock is held. */
 static void clear_seat(u9i_seat *s)
 {
-    for (;;) {
-        int state = SEAT_FREE;
+    int state;
+    do {
+        state = SEAT_FREE;
         if (atomic_compare_exchange_strong(&s->state, &state, SEAT_TAKEN)) {
             u9i_view *v = s->view;
             s->view = NULL;
@@ -277,8 +278,7 @@ static void clear_seat(u9i_seat *s)
             u9i_view_release(v);
             return;
         }
-        if (state == SEAT_STALE || atomic_compare_exchange_strong(&s->state, &state, SEAT_STALE)) return;
-    }
+    } while (state != SEAT_STALE && !atomic_compare_exchange_strong(&s->state, &state, SEAT_STALE));
 }
 
 /* The next view, of the files as they are now, or (still so) the one before. */
