@@ -53,8 +53,8 @@ static bool lay_zeros(uintptr_t page)
 static bool cover_page(u9i_guarded *g, uintptr_t at)
 {
     uintptr_t page = at / page_size * page_size, end = page + page_size, low = atomic_load(&g->low), high = atomic_load(&g->high);
-    for (; page < low && !atomic_compare_exchange_weak(&g->low, &low, page););
-    for (; end > high && !atomic_compare_exchange_weak(&g->high, &high, end););
+    while (page < low && !atomic_compare_exchange_weak(&g->low, &low, page)) continue;
+    while (end > high && !atomic_compare_exchange_weak(&g->high, &high, end)) continue;
     return lay_zeros(page);
 }
 
