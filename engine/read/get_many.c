@@ -55,12 +55,12 @@ static bool is_gathered(const fetching *f, const u9i_file *file, uint64_t off)
 /* Gathers the frame that stands there. */
 static void call_frame(u9_log *log, fetching *f, u9i_indexed *s, uint64_t offset)
 {
-    if (f->count == AT_ONCE) return;
+    u9i_file *file = s->segment->file; /* open: s->frames has it so */
+    if (f->count == AT_ONCE || u9i_mended_reads(file)) return;
     if (f->queue == NULL) {
         if (f->buffers == NULL) f->buffers = (uint8_t *)u9i_pages((size_t)AT_ONCE * READ);
         if (f->buffers == NULL || u9i_queue_open(log->source.dir->env, NULL, 0, 0, &f->queue) != 0) return;
     }
-    u9i_file *file = s->segment->file; /* open: s->frames has it so */
     offset = offset / U9I_BLOCK * U9I_BLOCK;
     if (is_gathered(f, file, offset)) return;
     f->ops[f->count] = (u9i_op){.kind = U9I_OP_READ, .file = file, .off = offset, .n = READ, .tag = f->count,

@@ -98,9 +98,14 @@ u9i_file *u9i_mended_file_new(u9i_file *inner, const u9i_mender *mender, const u
     return &m->file;
 }
 
+bool u9i_mended_reads(const u9i_file *file)
+{
+    return file->env->fs == &mended_fs;
+}
+
 const u9i_rejoined *u9i_mended_at(const u9i_file *file, uint64_t p)
 {
-    if (file->env->fs != &mended_fs) return NULL;
+    if (!u9i_mended_reads(file)) return NULL;
     const u9i_rejoined *r = u9i_mended_from(((const mended_file *)(const void *)file)->mender, p);
     return r && r->frame.offset == p ? r : NULL;
 }

@@ -235,6 +235,11 @@ static u9_err get_many(uint64_t *told)
     return done(err);
 }
 
+static u9_err get_many_mended(uint64_t *told)
+{
+    return turned(&way.mends, get_many, told);
+}
+
 static int add_version(void *told, const u9_record *r)
 {
     *(uint64_t *)told += mix(r);
@@ -1543,6 +1548,7 @@ static const trial reading[] = {
     {make_compressed, get_frugally, false, false},
     {make_compressed, versions, false, false},
     {make_headless, get_mended, false, false},
+    {make_headless, get_many_mended, false, false},
     {make_row, waver, false, false},
     {make_damaged, waver, false, false},
     {make_odd, waver, false, false},
