@@ -574,6 +574,26 @@ int u9i_changes_apply(u9i_changes *c, u9i_dir *dir)
     return err;
 }
 
+/* Before names are put back: each file has its new one, and its old one is free, or will be. */
+static int compare_names(u9i_changes *c, u9i_dir *dir)
+{
+    u9i_stamp stamp;
+    int err = 0;
+    for (size_t i = 0; i < c->count && err == 0; i++) {
+        const u9i_change *p = &c->list[i];
+        if (!is_renaming(p)) continue;
+        bool leaves = false;
+        for (size_t k = 0; k < c->count; k++) leaves |= is_renaming(&c->list[k]) && strcmp(c->list[k].to, p->name) == 0;
+        err = u9i_dir_stat(dir, p->to, &stamp);
+        bool taken = err == 0 && !leaves && u9i_dir_stat(dir, p->name, &stamp) != -ENOENT;
+        if (err != -ENOENT && !taken) continue;
+        (void)refuse_change(c, taken ? p->name : p->to, taken ? "a file has the name by now that one was given up for"
+                                                              : "the file that was given this name is gone");
+        err = -ESTALE;
+    }
+    return err;
+}
+
 static int put_bytes_back(u9i_changes *c, u9i_dir *dir)
 {
     int err = compare_all(c, dir);
@@ -598,6 +618,7 @@ int u9i_changes_undo(u9i_changes *c, u9i_dir *dir)
     int err = u9i_changes_going_back(c) ? 0 : u9i_changes_apply(c, dir); /* what was begun is whole first */
     if (err == 0 && c->stage == U9I_PLAN_DONE) {
         err = compare_all(c, dir);
+        if (err == 0) err = compare_names(c, dir);
         if (err == 0) err = remove_made(c, dir);
         if (err == 0) err = enter_stage(c, dir, U9I_PLAN_BACK_ASIDE);
     }

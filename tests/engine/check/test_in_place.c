@@ -608,6 +608,26 @@ START_TEST(what_is_not_as_it_was_left_is_not_undone)
 }
 END_TEST
 
+/* [U-3] The file is gone that got its own name, as after a trim, or another has the name that it had: nothing is begun. */
+START_TEST(a_name_that_is_gone_or_taken_since_is_not_put_back)
+{
+    u9_fault fault;
+    uint8_t before[16], after[16];
+    u9_repair_report report;
+    make_log(at("log"));
+    sim_move(segment_path(at("log"), 1), at("log/0000000000000040.u9"));
+    ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.all = 0}).steps, 1);
+    if (_i == 0) remove_log(segment_path(at("log"), 1));
+    else sim_copy(segment_path(at("log"), 2), at("log/0000000000000040.u9"));
+    picture(at("log"), before);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_STATE);
+    ck_assert_msg(strstr(fault.text, _i ? "has the name by now" : "is gone") != NULL, "%s", fault.text);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.dry = 1}, &report, &fault), U9_OK);
+}
+END_TEST
+
 /* [U-2] Beside them stand files of almost their names; and there are no more numbers than these. */
 START_TEST(saved_bytes_get_the_next_number_and_there_is_a_last_one)
 {
@@ -1048,6 +1068,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
     tcase_add_test(c, a_file_that_was_changed_since_is_not_undone);
     tcase_add_loop_test(c, what_is_not_as_it_was_left_is_not_undone, 0, 4);
+    tcase_add_loop_test(c, a_name_that_is_gone_or_taken_since_is_not_put_back, 0, 2);
     tcase_add_test(c, saved_bytes_get_the_next_number_and_there_is_a_last_one);
     tcase_add_test(c, a_dry_run_does_not_go_past_one_that_was_broken_off);
     tcase_add_loop_test(c, what_cannot_be_proven_is_left, 0, 5);
