@@ -4,7 +4,8 @@
  *
  *     | keys of the frames that are sequenced | slots that are not yet written, looked through record by record |
  *
- * A frame that is sequenced and not yet written is in both. The keys of a file that was rolled stay until it is sealed:
+ * A frame that is sequenced and not yet written is in both; one that was filled in memory of its own has lent that to others
+ * by then, so it is found by its keys alone, and written first. The keys of a file that was rolled stay until it is sealed:
  * then readers find its index in it.
  */
 #include "engine/write/writer_parts.h"
@@ -104,12 +105,14 @@ typedef struct key_search {
     u9_record *out;
 } key_search;
 
+/* Where a frame is to stand that is filled elsewhere is not known yet. */
 static void show_slot(const key_search *s, const u9i_frame_out *f, uint64_t segment, const u9i_record *r, uint32_t number,
                  const uint8_t *body)
 {
-    *s->out = (u9_record){.ordinal = f->ordinal + number, .time_us = f->time_us, .segment = segment, .frame = f->at.pos,
-                          .at = f->at.pos / U9I_ALIGN << U9I_VIRTUAL_SHIFT | (uint64_t)(r->bytes - body), .size = r->size,
-                          .key = *s->key, .values_size = r->values_size};
+    uint64_t at = f->packed ? 0 : f->at.pos / U9I_ALIGN << U9I_VIRTUAL_SHIFT | (uint64_t)(r->bytes - body);
+    *s->out = (u9_record){.ordinal = f->ordinal + number, .time_us = f->time_us, .segment = segment,
+                          .frame = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN, .at = at, .size = r->size, .key = *s->key,
+                          .values_size = r->values_size};
     if (r->size > s->cap) return;
     memcpy(s->buf, r->bytes, r->size);
     s->out->bytes = s->buf;
@@ -162,10 +165,22 @@ static bool is_in_parts(const u9i_writer *w, const key_search *s, const u9i_fram
     return f->part_key.at != 0 && u9i_keyspec_entry(&spec, s->key->data, s->key->size, &e) && u9i_key_same(&e, &f->part_key);
 }
 
+/* Frames from there on are on their way to the file, and no slot has their bytes any more. `segment` 0: there are none. */
+typedef struct lent_from {
+    uint64_t segment, pos;
+} lent_from;
+
+static bool is_lent(const lent_from *from, const u9i_written_spot *spot)
+{
+    uint64_t last = (spot->at > spot->frame ? spot->at : spot->frame) >> U9I_VIRTUAL_SHIFT;
+    return from->segment != 0 && (spot->segment > from->segment || (spot->segment == from->segment && last * U9I_ALIGN >= from->pos));
+}
+
 /* In what is not yet written, the newest first. `*parts`: it is there in parts, and is to be written first. */
-static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts)
+static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts, lent_from *lent)
 {
     *parts = false;
+    *lent = (lent_from){.segment = 0};
     const u9i_slots *slots = &w->slots;
     const u9i_frame_out *filling = u9i_slots_filling(&w->slots);
     if (filling && find_in_slot(s, filling, file_of(w, filling))) return true;
@@ -173,6 +188,11 @@ static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts)
         const u9i_frame_out *f = u9i_slots_at(&w->slots, n - 1);
         lock_settled(w, f);
         bool gone = n - 1 < slots->written; /* since: it is in the file, and among the keys */
+        if (!gone && f->packed && n - 1 < slots->sequenced) {
+            const u9i_frame_out *first = &slots->slots[slots->written % U9I_SLOTS];
+            *lent = (lent_from){.segment = file_of(w, first), .pos = first->at.pos};
+            gone = true;
+        }
         *parts = !gone && is_in_parts(w, s, f);
         bool found = *parts || (!gone && find_in_slot(s, f, file_of(w, f)));
         u9i_slots_unlock(&w->slots);
@@ -202,8 +222,9 @@ u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, 
 {
     key_search s = {.key = key, .buf = (uint8_t *)buf, .cap = cap, .out = out};
     bool parts;
+    lent_from lent;
     u9i_writer_lock(w);
-    bool found = find_in_slots(w, &s, &parts);
+    bool found = find_in_slots(w, &s, &parts, &lent);
     if (parts) {
         u9i_writer_unlock(w);
         if (u9i_writer_sync(w, NULL) != U9_OK) return U9_CORRUPT;
@@ -215,8 +236,10 @@ u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, 
     if (found) return out->bytes ? U9_OK : U9_LIMIT;
     u9_err err = find_in_keys(&w->keys[now], key, &spots[0]);
     *count = err == U9_OK;
-    if (err == U9_CORRUPT || !old) return err == U9_OK ? U9_AGAIN : err;
-    err = find_in_keys(&w->keys[now ^ 1], key, &spots[*count]);
-    *count += err == U9_OK;
-    return err == U9_CORRUPT ? err : *count > 0 ? U9_AGAIN : U9_ABSENT;
+    if (err != U9_CORRUPT && old) err = find_in_keys(&w->keys[now ^ 1], key, &spots[*count]);
+    if (err == U9_CORRUPT) return err;
+    if (old) *count += err == U9_OK;
+    for (unsigned i = 0; i < *count; i++)
+        if (is_lent(&lent, &spots[i]) && u9i_writer_sync(w, NULL) != U9_OK) return U9_CORRUPT;
+    return *count > 0 ? U9_AGAIN : U9_ABSENT;
 }

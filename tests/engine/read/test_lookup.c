@@ -262,6 +262,49 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
 }
 END_TEST
 
+/*
+ * [K-3] Frames that are compressed have memory of their own, which others get when they have their place, before they are
+ * written: what is found is the newest record all the same, and itself.
+ */
+START_TEST(what_is_compressed_is_found_until_it_is_written_and_then)
+{
+    enum { NAMES = 6, MOST = 200000 };
+    uint8_t *value = malloc(MOST + 16), *buf = malloc(MOST + 64);
+    uint64_t newest[NAMES], sizes[NAMES] = {0};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey", .lz4 = 1, .memory = 4 << 20,
+                    .policy = U9_POLICY_NONE};
+    u9_log *w;
+    model_drawn = (uint64_t)_i + 5;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    if (_i % 2) sim_set_order(SIM_LATE);
+    for (unsigned n = 0; n < 300; n++) {
+        u9_builder b;
+        u9_place place;
+        u9_record r;
+        size_t name = (size_t)model_draw(NAMES), size = (size_t)(model_draw(3) ? model_draw(2000) : model_draw(MOST));
+        for (size_t i = 0; i < size; i++) buf[i] = (uint8_t)(model_draw(256));
+        u9_builder_init(&b, value, MOST + 16);
+        ck_assert_int_eq(u9_build_bytes(&b, buf, size), U9_OK);
+        char key[] = {(char)('a' + name), 0};
+        ck_assert_int_eq(u9_log_append(w, &(u9_key){key, 1}, value, b.size, &place), U9_OK);
+        newest[name] = place.ordinal;
+        sizes[name] = b.size;
+        for (size_t k = 0; k < NAMES; k++) {
+            if (sizes[k] == 0) continue;
+            key[0] = (char)('a' + k);
+            ck_assert_int_eq(u9_log_get(w, &(u9_key){key, 1}, buf, MOST + 64, &r, NULL), U9_OK);
+            ck_assert_uint_eq(r.ordinal, newest[k]);
+            ck_assert_uint_eq(r.values_size, sizes[k]);
+            if (k == name) ck_assert_mem_eq(r.values, value, b.size);
+        }
+    }
+    sim_set_order(SIM_PROMPT);
+    close_log(w);
+    free(value);
+    free(buf);
+}
+END_TEST
+
 static void append_small(u9_log *w, unsigned i)
 {
     char text[8];
@@ -833,6 +876,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_damaged_index_changes_no_answer, 0, 4);
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
+    tcase_add_loop_test(t, what_is_compressed_is_found_until_it_is_written_and_then, 0, 4);
     tcase_add_test(t, a_record_larger_than_is_handed_out_is_found_in_all_ways);
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
     tcase_add_loop_test(t, records_of_a_closed_segment_are_looked_up_without_reads, 0, 4);
