@@ -575,7 +575,7 @@ int u9i_changes_apply(u9i_changes *c, u9i_dir *dir)
 }
 
 /* Before names are put back: each file has its new one, and its old one is free, or will be. */
-static int compare_names(u9i_changes *c, u9i_dir *dir)
+static int look_at_names(u9i_changes *c, u9i_dir *dir)
 {
     u9i_stamp stamp;
     int err = 0;
@@ -618,7 +618,7 @@ int u9i_changes_undo(u9i_changes *c, u9i_dir *dir)
     int err = u9i_changes_going_back(c) ? 0 : u9i_changes_apply(c, dir); /* what was begun is whole first */
     if (err == 0 && c->stage == U9I_PLAN_DONE) {
         err = compare_all(c, dir);
-        if (err == 0) err = compare_names(c, dir);
+        if (err == 0) err = look_at_names(c, dir);
         if (err == 0) err = remove_made(c, dir);
         if (err == 0) err = enter_stage(c, dir, U9I_PLAN_BACK_ASIDE);
     }
