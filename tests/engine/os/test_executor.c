@@ -353,9 +353,16 @@ START_TEST(where_no_thread_can_be_had_a_task_runs_at_its_finish)
 }
 END_TEST
 
+typedef struct seen_mask {
+    sigset_t mask;
+    atomic_bool there;
+} seen_mask;
+
 static void read_mask(void *ctx)
 {
-    pthread_sigmask(SIG_SETMASK, NULL, ctx);
+    seen_mask *its = ctx;
+    pthread_sigmask(SIG_SETMASK, NULL, &its->mask);
+    atomic_store(&its->there, true);
 }
 
 START_TEST(the_hosts_signals_do_not_reach_the_threads)
@@ -363,15 +370,15 @@ START_TEST(the_hosts_signals_do_not_reach_the_threads)
     u9i_env *env = env_row(_i);
     if (env == NULL) return;
     u9i_dir *dir = open_new(env, at("dir"));
-    sigset_t mask, mine;
-    sigemptyset(&mask);
-    u9i_task task = {.run = read_mask, .ctx = &mask};
+    sigset_t mine;
+    seen_mask its = {.there = false};
+    u9i_task task = {.run = read_mask, .ctx = &its};
     pthread_sigmask(SIG_SETMASK, NULL, &mine);
     u9i_task_submit(env, &task, 0);
-    u9i_sleep_us(env, 50 * MS);
-    u9i_task_cancel(env, &task);
-    ck_assert_int_eq(sigismember(&mask, SIGUSR1), 1);
-    ck_assert_int_eq(sigismember(&mask, SIGTERM), 1);
+    while (!atomic_load(&its.there)) u9i_sleep_us(env, MS);
+    u9i_task_finish(env, &task);
+    ck_assert_int_eq(sigismember(&its.mask, SIGUSR1), 1);
+    ck_assert_int_eq(sigismember(&its.mask, SIGTERM), 1);
     ck_assert_int_eq(sigismember(&mine, SIGTERM), 0);
     u9i_dir_close(dir);
 }
