@@ -12,6 +12,7 @@
 #include "tools/tool.h"
 #include "tools/value_json.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static void put(const void *bytes, size_t size)
@@ -134,6 +135,25 @@ void tool_put_back(const tool_style *style)
     putc_unlocked(style->null ? '\0' : '\n', tool_out());
 }
 
+/*
+ * Bytes of the array there, with the indexes in front, by their lengths alone: a record's may have a typecode that is
+ * none, which is no damage. [B-2] 0: it is no array, or passes its end.
+ */
+static size_t array_size(const uint8_t *p, size_t left)
+{
+    for (size_t at = 0; at < left;) {
+        bool index = p[at] >= 0x51 && p[at] <= 0x57; /* */
+        size_t width = (size_t)1 << (p[at] & 3), head = 1 + (index ? width : 2 * width);
+        if ((!index && (p[at] & 0xfc) != 0x44) || head > left - at) return 0;
+        uint64_t size = 0;
+        for (size_t i = 1; i <= width; i++) size = size << 8 | p[at + i];
+        if (size > left - at - head) return 0;
+        at += head + (size_t)size;
+        if (!index) return at;
+    }
+    return 0;
+}
+
 void tool_put_record(const tool_style *style, const u9_record *record)
 {
     if (style->format == TOOL_RAW) {
@@ -143,7 +163,12 @@ void tool_put_record(const tool_style *style, const u9_record *record)
     u9_walk walk = u9_walk_bytes(record->values, (size_t)record->values_size);
     u9_value v;
     tool_put_front(style, record);
-    for (int next = 0; u9_walk_next(&walk, &v) == U9_OK; next = 1) {
+    for (int next = 0; walk.left > 0; next = 1) {
+        if (u9_walk_next(&walk, &v) != U9_OK) {
+            v = (u9_value){.type = U9_ARRAY, .start = walk.next, .encoded = array_size(walk.next, walk.left)};
+            if (v.encoded == 0) break;
+            walk = u9_walk_bytes(walk.next + v.encoded, walk.left - v.encoded);
+        }
         if (next) putc_unlocked(style->format == TOOL_JSON ? ',' : '\t', tool_out());
         tool_put_value(style, &v);
     }
