@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tests/tools/test_contrib.sh BINDIR TMPDIR: u9read.py, written after SPEC.md, reads what u9 cat reads, from logs of
-# the first version and from new ones, and tells as u9fsck does where they are damaged, and what is lost by it;
-# file(1) knows a log. [H-1] [F-6] [R-3] [L-2] [L-9] [M-4] [J-5] [J-6] [J-8]
+# the first version and from new ones, whole, torn, or with damaged frames; u9judge.py beside it tells as u9fsck does
+# where they are damaged, and what is lost by it; file(1) knows a log.
+# [H-1] [F-6] [R-3] [L-2] [L-9] [M-4] [J-5] [J-6] [J-8] [L-6] [B-2] [B-4] [B-5] [C-2] [V-6] [V-8] [V-10] [N-4]
 here=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
@@ -11,49 +12,71 @@ python=/usr/bin/python3
 [ -x $python ] || python=python3
 python="$python -S -E -B"
 
-# reads LOG: fills ours and ours.err; its exit status. What read_all has read is there already.
+# reads PROGRAM LOG: fills ours and ours.err; its exit status. What read_all has read is there already.
 reads() {
-    local before=read/${1##*/}
+    local before=read/${2##*/}.$1
     if [ -e "$before.status" ]; then
         cp "$before.out" ours && cp "$before.err" ours.err
         return "$(cat "$before.status")"
     fi
-    $python "$contrib/u9read.py" "$1" >ours 2>ours.err
+    $python "$contrib/$1.py" "$2" >ours 2>ours.err
 }
-# read_all LOG...: of other names each, by one process, which forks.
+# read_all LOG...: of other names each, by both programs in one process, which forks.
 read_all() {
     mkdir read
     $python - "$contrib" "$@" <<'END'
 import os, sys
 sys.path.insert(0, sys.argv[1])
-import u9read
+import u9judge, u9read
 for log in sys.argv[2:]:
-    child = os.fork()
-    if child == 0:
-        for fd, name in ((1, 'out'), (2, 'err')):
-            os.dup2(os.open('read/%s.%s' % (os.path.basename(log), name), os.O_WRONLY | os.O_CREAT), fd)
-        sys.argv = ['u9read.py', log]
-        u9read.main()
-    with open('read/%s.status' % os.path.basename(log), 'w') as said:
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=said)
+    for program in (u9judge, u9read):
+        said = 'read/%s.%s.' % (os.path.basename(log), program.__name__)
+        child = os.fork()
+        if child == 0:
+            for fd, name in ((1, 'out'), (2, 'err')):
+                os.dup2(os.open(said + name, os.O_WRONLY | os.O_CREAT), fd)
+            sys.argv = [program.__name__, log]
+            program.main()
+        with open(said + 'status', 'w') as status:
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=status)
 END
 }
 
 # What is told of damage, without the words: file, range, verdict, reason; of a name the file. [R-15]
 places() {
-    sed -nE -e 's/^(u9read: )?note: (.*\.u9)( \[[0-9]+,[0-9]+\): torn)?: name[:;].*$/\2: name/p' \
-        -e 's/^(u9read: )?(note: )?(.*\[[0-9]+,[0-9]+\): [A-Za-z]+: [a-z]+)[:;].*$/\3/p' "$1"
+    sed -nE -e 's/^(u9judge: )?note: (.*\.u9)( \[[0-9]+,[0-9]+\): torn)?: name[:;].*$/\2: name/p' \
+        -e 's/^(u9judge: )?(note: )?(.*\[[0-9]+,[0-9]+\): [A-Za-z]+: [a-z]+)[:;].*$/\3/p' "$1"
 }
 
 # The same records as u9 cat, the same damage as u9fsck, which also tells what costs u9 cat nothing.
 agree() {
     "$u9" cat --format json "$1" >theirs 2>/dev/null
     "$fsck" "$1" >theirs.err 2>&1
-    reads "$1"
+    reads u9judge "$1"
     status=$?
     local damaged=0
     ! grep -qE '\): (CORRUPT|UNKNOWN): ' theirs.err || damaged=1
     cmp theirs ours && diff <(places theirs.err) <(places ours.err) && test "$status" -eq "$damaged"
+}
+
+# Behind agree: u9read.py reads the same records, and tells nothing of what is whole. What it tells is there, as it
+# tells a place only where u9fsck does; what is torn it tells as well.
+plainly() {
+    local told
+    reads u9read "$1"
+    status=$?
+    cmp theirs ours && test "$status" -eq "$([ -s ours.err ] && echo 1 || echo 0)" || return 1
+    told=$(sed -nE 's/^u9read: (.*) \[([0-9]+),[0-9]+\): ([a-z]+); lost: [0-9?]+$/\1 \2 \3/p' ours.err)
+    sed -nE 's/^(note: )?(.*) \[([0-9]+),[0-9]+\): [A-Za-z]+: ([a-z]+):.*$/\2 \3 \4/p' theirs.err >known
+    test "$(grep -c . <<<"$told")" -eq "$(wc -l <ours.err)" && test -z "$(grep -vxFf known <<<"$told")"
+}
+
+# both LOG WHAT: they agree, and u9read.py reads it plainly.
+both() {
+    claim "$2" agree "$1"
+    local was=$status
+    claim "$2, with u9read.py alone" plainly "$1"
+    status=$was
 }
 
 # Each damage of an expectation: verdict, reason, segment, range, and what is lost. [R-3] [R-15]
@@ -72,14 +95,24 @@ golden_logs() {
     for log in "${golden_paths[@]}"; do
         name=$(basename "$log")
         if [ "$name" = killed_blank ] || [ "$name" = renamed ]; then
-            run reads "$log"
+            run reads u9judge "$log"
             claim "no log is in $name" test "$status" -eq 2
+            run reads u9read "$log"
+            claim 'nor for u9read.py' test "$status" -eq 2
             run "$u9" cat "$log"
             claim 'nor for u9 cat' grep -q 'no log is here' err
             continue
         fi
         claim "the second reader reads $name as u9 cat and u9fsck do" agree "$log"
         claim "and tells what is lost of $name, and where, as its expectation says" expected "$log.expect"
+        case $name in
+        damaged_header) # its secret is in another segment [H-5]
+            run reads u9read "$log"
+            claim 'u9read.py tells a header that is damaged' grep -q '0001.u9 \[32,[0-9]*): boundary; lost: ?$' ours.err
+            claim 'and reads nothing that u9 cat does not' test -z "$(grep -vxFf theirs ours)"
+            ;;
+        *) claim "u9read.py alone reads $name as u9 cat does" plainly "$log" ;;
+        esac
     done
     rm -r read
 }
@@ -105,7 +138,7 @@ row_of() { # NAME: a copy of the log `plenty`, as it was written
 
 rows() {
     lines | append --segment-size 64K whole
-    claim 'it reads a row of segments' agree whole
+    both whole 'it reads a row of segments'
     local last
     last=$(find whole -name '*.u9' | sort | tail -n 1)
     last=${last#whole/}
@@ -121,19 +154,22 @@ rows() {
     claim 'that the one that an older mark names is' agree lagging
     claim 'which is all' same "$(grep -c missing ours.err) $(wc -l <ours.err)" '1 1'
     row_of twice && cp twice/0000000000000002.u9 twice/00000000000000aa.u9
-    claim 'that there is a copy' agree twice
+    both twice 'that there is a copy'
     row_of named && mv named/0000000000000002.u9 named/0000000000000000.u9
-    claim 'that one has the name of another' agree named
+    both named 'that one has the name of another'
     claim 'all of them' test "$(wc -l <ours)" -eq 4000
     row_of spare && printf 'UUUUU' | dd of=spare/0000000000000001.u9 bs=1 seek=9 conv=notrunc status=none
     claim 'it finds the secret that a header lost' agree spare
     claim 'all of them' test "$(wc -l <ours)" -eq 4000
+    cp -r "$golden/rkey" unopened && printf 'U' | dd of=unopened/0000000000000001.u9 bs=1 seek=150 conv=notrunc status=none
+    both unopened 'it finds the kind of keys that the first frame lost'
+    claim 'which is damaged' test "$status" -eq 1
     row_of kept && "$u9" trim --keep 64K kept >out 2>&1
-    claim 'it reads a log that was trimmed' agree kept
+    both kept 'it reads a log that was trimmed'
     claim 'and says nothing of it' test ! -s ours.err
     claim 'there is less' test ! -f kept/0000000000000001.u9
     row_of other && echo one | append foreign && cp foreign/*.u9 other/00000000000000ff.u9
-    claim "it leaves another log's segment alone" agree other
+    both other "it leaves another log's segment alone"
     cp -r "$golden/killed" left && cp -r left right
     echo left | append left
     echo right | append right
@@ -146,13 +182,13 @@ marks() {
     seq 1 3 | append back
     cp -r back older
     seq 4 6 | append back
-    claim 'it reads a log that its mark fits' agree back
+    both back 'it reads a log that its mark fits'
     cp older/*.u9 back/
     claim 'it tells that a log was put back, as u9 cat does' agree back
     claim 'by the mark' grep -q 'CORRUPT: mark; lost: 3' ours.err
     claim 'with exit status 1' test "$status" -eq 1
     cp older/.mark back/
-    claim 'and nothing of the older log' agree back
+    both back 'and nothing of the older log'
     claim 'with exit status 0' test "$status" -eq 0
     printf 'UUU' | dd of=back/.mark bs=1 seek=100 conv=notrunc status=none
     claim 'a bad slot is a note' agree back
@@ -165,12 +201,78 @@ containers() {
 [{"$array":["int16",1,2,3]},{"$array":["float32",1.5,{"$float32":"nan"}]},{"$array":["utf8 3","one","two"]}]
 [{"$array":["array 2 int16",[1,2],[3,4]]},{"$array":["tau.16",{"$tau":"5"}]},{"$array":["uint8"]}]
 {"$$int":5}
+[{"$float32":3.4028235e38},{"$float32":1.5474251e26},{"$float32":1e-45}]
 [true,{"$symbol":"x"},{"$array":["symbol",true,{"$symbol":"q"}]}]
 END
     append --json containers containers.json
-    claim 'it reads objects and arrays' agree containers
+    both containers 'it reads objects and arrays'
     sed -E 's/^.*"values":\[(.*)\]\}$/\1/' ours >values
     claim 'and writes them as they were given' diff containers.json values
+}
+
+# Bodies that no writer makes, in frames that are valid.
+forged() {
+    $python - "$contrib" forged <<'END'
+import os, struct, sys
+sys.path.insert(0, sys.argv[1])
+from u9read import FRAME_MAGIC, MAGIC, h, xor
+secret = bytes(range(16))
+
+def number(width, n):
+    return n.to_bytes(width, 'big')
+def tuple_of(*elements):
+    inside = b''.join(elements)
+    return b'\x42' + number(4, len(inside)) + number(4, len(elements)) + inside
+def control(name, *elements):
+    return tuple_of(b'\x0a' + name.ljust(8, b'\0'), *elements)
+def mask(body):
+    return control(b'u9mask', b'\x1c\x10' + bytes(16), b'\x1e' + number(4, len(body)) + body)
+def lz4(body):  # literals alone
+    block = bytes([0xf0, len(body) - 15]) + body
+    return control(b'u9lz4', b'\x03' + number(8, len(body)), b'\x1e' + number(4, len(block)) + block)
+def append(count, body, time=1):
+    global out, last, ordinal
+    p, (previous, chain) = len(out), last
+    payload = body + bytes.fromhex('404d080a75396672616d650003') + struct.pack(
+        '>QBIBQBQBQBQH', ordinal, 2, count, 3, p, 3, previous, 3, p if p > 32 else 0, 3, time, 0x1c10) + chain
+    out += h(secret) + h(payload) + h(xor(h(payload), secret)) + FRAME_MAGIC + number(8, len(payload)) + payload
+    out += bytes(-len(out) % 16)
+    last, ordinal = (p, h(payload)), ordinal + count
+
+out = MAGIC + secret + bytes(8)
+last, ordinal = (0, h(out)), 0
+key, zero = b'\x1c\x10' + bytes(15) + b'\x01', b'\x03' + bytes(8)
+index = bytes.fromhex('5414 0a69000000000000 00 44020100aa 440301050000')  # i: one entry
+opened = control(b'u9open', *[b'\x1c\x10' + b'L' * 16] * 2, b'\x03' + number(8, 1), zero, zero, zero,
+                 *[b'\x1c\x10' + bytes(16)] * 2, zero, zero, b'\x1c\x10' + h(out), b'\0\0', b'\x19' + number(2, 4) + b'muid')
+append(0, b'\x41' + number(2, len(opened) - 9) + number(2, 14) + opened[9:])
+def deep(n, value=b'\x81'):
+    return value if n == 0 else deep(n - 1, tuple_of(value))
+def object_of(n, value=b'\x10'):  # the index is an object's, the second pair has no key
+    pairs = tuple_of(b'\x21a', value) + tuple_of(b'\x81', b'\x82')
+    fields = bytes.fromhex('0a6b68000000000000 4403020001 02 44050205 0000 0000')
+    value = b'\x51' + number(2, len(fields)) + fields + b'\x42' + number(4, len(pairs)) + number(4, 2) + pairs
+    return value if n == 0 else object_of(n - 1, value)
+endless = b'\x47' + number(8, 2) + number(8, 2 ** 64 - 1) + b'\x18\0'  # its elements take no bytes
+for value in (index + tuple_of(b'\x81'), index * 5000 + tuple_of(b'\x81'), index + b'\x81', index + b'\x25hello', deep(64), deep(65),
+              deep(900), index[:-3] + b'\1\0\0' + tuple_of(b'\x81'), endless, object_of(25)):
+    append(1, tuple_of(key, value, b'\x82'))
+record = tuple_of(key, b'\x81')
+for body in (record, mask(record), lz4(record), mask(mask(record)), mask(lz4(record)), lz4(mask(record)), b'', zero, tuple_of(),
+             tuple_of(b'\x81'), record * 2, record + b'\0', control(b'u9trim', zero, zero), lz4(record)[:-1]):
+    append(1, body)
+    append(0, body)
+for body in (control(b'u9later', b'\x0c'), control(b'u9trim', zero), control(b'u9end', zero), mask(control(b'u9later')), opened):
+    append(0, body)
+for time in (0, 1, 253402300799999999, 253402300800000000, 2 ** 64 - 1):
+    append(1, record, time)
+os.mkdir(sys.argv[2])
+with open(os.path.join(sys.argv[2], '0000000000000001.u9'), 'wb') as file:
+    file.write(out + bytes(-len(out) % 4096))
+END
+    both forged 'it reads what no writer wrote'
+    claim 'all that is a record' test "$(wc -l <ours)" -eq 16
+    claim 'also what is nested too deeply' test "$(grep -c '"$malformed":' ours)" -eq 4
 }
 
 new_logs() {
@@ -178,18 +280,18 @@ new_logs() {
     # shellcheck disable=SC2046 # words, or none
     for kind in muid tid gid:log gid:volume gid:segment uid8 rkey:tid rkey:literal:self; do
         "$u9" append --key "$kind" $([ $kind != uid8 ] || echo --generator 3) "new-$kind" <<<$'one\ntwo\nthree' 2>append.err
-        claim "it reads a new log of $kind keys" agree "new-$kind"
+        both "new-$kind" "it reads a new log of $kind keys"
         claim 'with all records' test "$(wc -l <ours)" -eq 3
     done
     long_lines | "$u9" append --lz4 pressed 2>append.err
-    claim 'it reads compressed frames' agree pressed
+    both pressed 'it reads compressed frames'
     claim 'all of them' test "$(wc -l <ours)" -eq 400
     lines | "$u9" append --segment-size 64K plenty 2>append.err
-    claim 'it reads several segments' agree plenty
+    both plenty 'it reads several segments'
     claim 'there are some' test -f plenty/0000000000000002.u9
     claim 'all of them' test "$(wc -l <ours)" -eq 4000
     harm plenty/0000000000000001.u9 'again and again'
-    claim 'it tells a damaged frame, as u9 cat does' agree plenty
+    both plenty 'it tells a damaged frame, as u9 cat does'
     claim 'with exit status 1' test "$status" -eq 1
 }
 
@@ -243,6 +345,7 @@ if $python -c '' 2>probe.err; then
     rows
     marks
     containers
+    forged
     kaitai
 else
     skip 'Python 3 is not installed'
